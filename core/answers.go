@@ -1,0 +1,282 @@
+package core
+
+import "encoding/json"
+
+// The answers to queries, in the JSON shapes of the contract. Amounts are decimal strings, hashes and values are
+// written as the chain writes them, nil and absent mean unknown or not applicable.
+
+// BlockAnswer is one block with its transaction hashes.
+type BlockAnswer struct {
+	Chain    string   `json:"chain"`
+	Height   uint32   `json:"height"`
+	Hash     string   `json:"hash"`
+	PrevHash string   `json:"prev_hash,omitempty"`
+	Time     int64    `json:"time"`
+	Size     int      `json:"size"`
+	TxCount  int      `json:"tx_count"`
+	Txs      []string `json:"txs"`
+	Header   any      `json:"header"`
+}
+
+// TxAnswer is one transaction with its inputs resolved.
+type TxAnswer struct {
+	Chain     string         `json:"chain"`
+	Hash      string         `json:"hash"`
+	Height    uint32         `json:"height"`
+	Index     int            `json:"index"`
+	BlockHash string         `json:"block_hash,omitempty"` // absent for what existed before the first block
+	Time      int64          `json:"time,omitempty"`
+	Coinbase  bool           `json:"coinbase"`
+	Fee       string         `json:"fee,omitempty"`
+	Inputs    []InputAnswer  `json:"inputs"`
+	Outputs   []OutputAnswer `json:"outputs"`
+	Mints     []MintAnswer   `json:"mints,omitempty"`
+}
+
+// InputAnswer is the output an input spends; its SpentBy is not shown.
+type InputAnswer struct {
+	Index  int          `json:"index"`
+	Output OutputAnswer `json:"output"`
+}
+
+// OutputAnswer is one output.
+type OutputAnswer struct {
+	Tx      string                   `json:"tx"`
+	Index   int                      `json:"index"`
+	Height  uint32                   `json:"height"`
+	TxIndex int                      `json:"tx_index"`
+	Value   string                   `json:"value"`
+	Keys    map[string]any           `json:"keys"` // index name -> string, or []string for a many-valued index
+	Assets  []AssetEntryAnswer       `json:"assets,omitempty"`
+	SpentBy *Optional[SpentByAnswer] `json:"spent_by,omitempty"` // nil: not shown; empty: null, unspent
+}
+
+// Optional marshals to null where Value is nil, unlike a field that is left out.
+type Optional[T any] struct{ Value *T }
+
+// MarshalJSON writes the value or null.
+func (o Optional[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
+
+// SpentByAnswer is the input that spends an output.
+type SpentByAnswer struct {
+	Tx     string `json:"tx"`
+	Input  int    `json:"input"`
+	Height uint32 `json:"height"`
+}
+
+// AssetEntryAnswer is one asset of an output. Action is "mint" where its transaction mints the asset, else "transfer".
+type AssetEntryAnswer struct {
+	Asset  string `json:"asset"`
+	Amount string `json:"amount"`
+	Action string `json:"action"`
+}
+
+// MintAnswer is what a transaction minted (positive) or burned (negative).
+type MintAnswer struct {
+	Asset  string `json:"asset"`
+	Amount string `json:"amount"`
+}
+
+// FirstSeenAnswer is where a value or an asset was born.
+type FirstSeenAnswer struct {
+	Tx     string `json:"tx"`
+	Index  int    `json:"index"`
+	Height uint32 `json:"height"`
+}
+
+// FindAnswer is a page of the outputs where a value occurs.
+type FindAnswer struct {
+	Index     string          `json:"index"`
+	Value     string          `json:"value"`
+	FirstSeen FirstSeenAnswer `json:"first_seen"`
+	Outputs   []OutputAnswer  `json:"outputs"`
+	Next      *string         `json:"next"`
+}
+
+// HistoryAnswer is a page of the transactions that pay to a value or spend from it.
+type HistoryAnswer struct {
+	Index string            `json:"index"`
+	Value string            `json:"value"`
+	Txs   []HistoryTxAnswer `json:"txs"`
+	Next  *string           `json:"next"`
+}
+
+// HistoryTxAnswer is what a value received and sent in one transaction.
+type HistoryTxAnswer struct {
+	Hash     string `json:"hash"`
+	Height   uint32 `json:"height"`
+	Index    int    `json:"index"`
+	Received string `json:"received"`
+	Sent     string `json:"sent"`
+}
+
+// BalanceAnswer is the totals of a value.
+type BalanceAnswer struct {
+	Index        string               `json:"index"`
+	Value        string               `json:"value"`
+	Balance      string               `json:"balance"`
+	Received     string               `json:"received"`
+	Sent         string               `json:"sent"`
+	TxCount      uint64               `json:"tx_count"`
+	OutputCount  uint64               `json:"output_count"`
+	UnspentCount uint64               `json:"unspent_count"`
+	Assets       []AssetBalanceAnswer `json:"assets"`
+}
+
+// AssetBalanceAnswer is what is held of one asset.
+type AssetBalanceAnswer struct {
+	Asset   string `json:"asset"`
+	Balance string `json:"balance"`
+}
+
+// AssetAnswer is the totals of an asset.
+type AssetAnswer struct {
+	Asset        string          `json:"asset"`
+	FirstSeen    FirstSeenAnswer `json:"first_seen"`
+	Minted       string          `json:"minted"`
+	Burned       string          `json:"burned"`
+	Supply       string          `json:"supply"`
+	MintCount    uint64          `json:"mint_count"`
+	BurnCount    uint64          `json:"burn_count"`
+	OutputCount  uint64          `json:"output_count"`
+	UnspentCount uint64          `json:"unspent_count"`
+	HolderCount  uint64          `json:"holder_count"`
+}
+
+// AssetEventsAnswer is a page of an asset's mints and burns.
+type AssetEventsAnswer struct {
+	Asset  string             `json:"asset"`
+	Events []AssetEventAnswer `json:"events"`
+	Next   *string            `json:"next"`
+}
+
+// AssetEventAnswer is one mint (positive) or burn (negative).
+type AssetEventAnswer struct {
+	Tx     string `json:"tx"`
+	Height uint32 `json:"height"`
+	Index  int    `json:"index"`
+	Action string `json:"action"` // mint or burn
+	Amount string `json:"amount"`
+}
+
+// AssetHoldersAnswer is a page of the addresses that hold an asset.
+type AssetHoldersAnswer struct {
+	Asset   string         `json:"asset"`
+	Holders []HolderAnswer `json:"holders"`
+	Next    *string        `json:"next"`
+}
+
+// HolderAnswer is an address and what it holds.
+type HolderAnswer struct {
+	Address string `json:"address"`
+	Amount  string `json:"amount"`
+}
+
+// RichestAnswer is the values of an index that hold most.
+type RichestAnswer struct {
+	Index  string               `json:"index"`
+	Values []RichestValueAnswer `json:"values"`
+}
+
+// RichestValueAnswer is one value and what it holds.
+type RichestValueAnswer struct {
+	Value        string `json:"value"`
+	Balance      string `json:"balance"`
+	UnspentCount uint64 `json:"unspent_count"`
+}
+
+// StatusAnswer is what a database holds.
+type StatusAnswer struct {
+	Chain    string         `json:"chain"`
+	Network  string         `json:"network"`
+	Format   int            `json:"format"`
+	Tip      *TipAnswer     `json:"tip"` // null before the first block
+	Indexes  []IndexAnswer  `json:"indexes"`
+	Totals   TotalsAnswer   `json:"totals"`
+	Families []FamilyAnswer `json:"families"`
+}
+
+// TipAnswer is the last block written.
+type TipAnswer struct {
+	Height uint32 `json:"height"`
+	Hash   string `json:"hash"`
+	Time   int64  `json:"time"`
+}
+
+// IndexAnswer is one index and how many values it knows.
+type IndexAnswer struct {
+	Name   string `json:"name"`
+	Kind   string `json:"kind"`
+	Values uint64 `json:"values"`
+}
+
+// TotalsAnswer counts what the chain holds. Inputs are those that spend, genesis outputs are counted apart.
+type TotalsAnswer struct {
+	Blocks         uint64 `json:"blocks"`
+	Txs            uint64 `json:"txs"`
+	Inputs         uint64 `json:"inputs"`
+	Outputs        uint64 `json:"outputs"`
+	Assets         uint64 `json:"assets"`
+	GenesisOutputs uint64 `json:"genesis_outputs"`
+	Unspent        uint64 `json:"unspent"`
+	UnspentValue   string `json:"unspent_value"`
+}
+
+// FamilyAnswer is the rows of a family, exactly, and the bytes they take, as far as the store knows.
+type FamilyAnswer struct {
+	Name  string `json:"name"`
+	Keys  uint64 `json:"keys"`
+	Bytes int64  `json:"bytes"`
+}
+
+// CheckAnswer is what a check found.
+type CheckAnswer struct {
+	OK     bool          `json:"ok"`
+	Blocks uint64        `json:"blocks"`
+	Rows   uint64        `json:"rows"`
+	Faults []FaultAnswer `json:"faults"`
+}
+
+// FaultAnswer is one broken law and the row it was seen at.
+type FaultAnswer struct {
+	Family string `json:"family"`
+	Key    string `json:"key"` // hex
+	Fault  string `json:"fault"`
+}
+
+// DecodedBlock is what an adapter makes of a block, without a database: nothing is resolved.
+type DecodedBlock struct {
+	Chain    string      `json:"chain"`
+	Height   uint32      `json:"height"`
+	Hash     string      `json:"hash"`
+	PrevHash string      `json:"prev_hash,omitempty"`
+	Time     int64       `json:"time"`
+	Size     int         `json:"size"`
+	Header   any         `json:"header"`
+	Txs      []DecodedTx `json:"txs"`
+}
+
+// DecodedTx is one transaction of a [DecodedBlock].
+type DecodedTx struct {
+	Hash     string          `json:"hash"`
+	Coinbase bool            `json:"coinbase"`
+	Fee      string          `json:"fee,omitempty"`
+	Inputs   []DecodedInput  `json:"inputs"`
+	Outputs  []DecodedOutput `json:"outputs"`
+	Mints    []MintAnswer    `json:"mints,omitempty"`
+}
+
+// DecodedInput names what it spends: an outpoint, or a box.
+type DecodedInput struct {
+	Tx    string `json:"tx,omitempty"`
+	Index *int   `json:"index,omitempty"`
+	Box   string `json:"box,omitempty"`
+}
+
+// DecodedOutput is one output of a [DecodedTx].
+type DecodedOutput struct {
+	Index  int            `json:"index"`
+	Value  string         `json:"value"`
+	Keys   map[string]any `json:"keys"`
+	Assets []MintAnswer   `json:"assets,omitempty"`
+}

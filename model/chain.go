@@ -1,0 +1,111 @@
+package model
+
+import (
+	"context"
+	"io"
+	"iter"
+)
+
+// Kind says how values of an index and outputs belong together.
+type Kind uint8
+
+const (
+	OneToMany  Kind = iota // an output has at most one value, a value any number of outputs
+	OneToOne               // a value occurs in one output only
+	ManyValued             // an output has any number of values, a value any number of outputs
+)
+
+var kindNames = [...]string{"one-to-many", "one-to-one", "many-valued"}
+
+// String is the kind as settings and answers write it.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "unknown kind"
+}
+
+// Valid reports whether k is one of the kinds above.
+func (k Kind) Valid() bool { return int(k) < len(kindNames) }
+
+// Wide reports whether births of the index carry an ordinal.
+func (k Kind) Wide() bool { return k == ManyValued }
+
+// MaxValueSize is the most bytes of a value that are kept as they are: see [Index].
+const MaxValueSize = 32 << 10
+
+// Index is a secondary index a chain offers: values that occur in outputs. Values are stored as the chain's
+// adapter gives them, at most [MaxValueSize] bytes, and written as Format writes them.
+type Index struct {
+	Name    string // snake case; the name in settings, commands and families
+	Kind    Kind
+	Default bool   // on where the settings name no index
+	Always  bool   // on whatever the settings name
+	Doc     string // one line for people
+
+	Format func(value []byte) string
+	Parse  func(text string) ([]byte, error) // an error says what was expected
+}
+
+// Traits are the rules of a chain that the core has to know.
+type Traits struct {
+	// SpendsBy names the one-to-one index whose values the inputs name. Empty: inputs name outpoints.
+	SpendsBy string
+	// ImpliedBurns: what goes into a transaction of an asset and does not come out is burned, no field says so.
+	ImpliedBurns bool
+	// Coinbase: a transaction that spends nothing is a coinbase.
+	Coinbase bool
+}
+
+// SourceOptions say where blocks come from and what is wanted of them.
+type SourceOptions struct {
+	URI      string
+	Password string   // for sources that ask for one and whose URI has none
+	Indexes  []string // the values that are wanted; [Key.Index] is the position in here
+	Workers  int      // goroutines that decode; 0: one for each processor
+	Memory   int64    // bytes of blocks that may be under way at once; 0: a modest default
+	Follow   bool     // stay at the tip instead of ending there
+	To       *HeightPk
+}
+
+// Source yields what happens on a chain.
+type Source interface {
+	// Tip is the newest block the source has, the origin where it has none.
+	Tip(ctx context.Context) (Point, error)
+
+	// Follow yields what happened after the newest of known that the source still has (known is ordered newest
+	// first; the origin is implied at its end): a rollback to that point first where it is not known[0], then
+	// blocks in order, each the child of the one before, and rollbacks where the source changes its mind.
+	// It ends at the tip, or never where [SourceOptions.Follow] is set. After an error it ends.
+	Follow(ctx context.Context, known []Point) iter.Seq2[Event, error]
+
+	// Close frees what the source holds. Follow must have ended.
+	Close() error
+}
+
+// Chain is one chain on one network.
+type Chain interface {
+	Name() string    // bitcoin
+	Network() string // mainnet
+	Traits() Traits
+	Indexes() []Index // all it offers, in the order of their importance
+
+	FormatHash(Hash) string
+	ParseHash(string) (Hash, error)
+	FormatAsset(id []byte) string
+	ParseAsset(string) ([]byte, error)
+
+	// Header is a block's header as the `header` object of a block's JSON; raw is [Block.Header].
+	Header(raw []byte) (any, error)
+
+	// Supply is the most that can have been issued up to and including height, genesis included.
+	// exact: it is also the least. Not ok where the chain's blocks do not tell.
+	Supply(height HeightPk) (amount uint64, exact, ok bool)
+
+	// Open opens the source a URI names. An error of kind [Usage] where the URI is not one of the chain's.
+	Open(ctx context.Context, o SourceOptions) (Source, error)
+
+	// Decode yields the blocks in r, whatever form they have there (raw bytes, hex, block file, node JSON),
+	// with the values of indexes. The heights are counted from first where the form does not tell them.
+	Decode(ctx context.Context, r io.Reader, indexes []string, first HeightPk) iter.Seq2[*Block, error]
+}

@@ -1,0 +1,220 @@
+package model
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Widths of a pointer's parts: 26 bits of height, 19 of transaction, 19 of input or output, in one uint64.
+const (
+	heightBits = 26
+	txBits     = 19
+	indexBits  = 19
+
+	MaxHeight  = 1<<heightBits - 1 // 67,108,863 blocks
+	MaxTxIndex = 1<<txBits - 1     // 524,287: the last transaction a block can have
+	MaxIndex   = 1<<indexBits - 1  // 524,287: the last input or output a transaction can have
+)
+
+// Sizes of encoded pointers in bytes.
+const (
+	HeightPkSize = 4
+	PkSize       = 8  // TxPk, InputPk, UtxoPk
+	WidePkSize   = 10 // AssetPk, AssetBirthPk, and BirthPk of a many-valued index
+)
+
+// ErrPointer is wrapped by every error about a pointer that cannot be made or read.
+var ErrPointer = errors.New("pointer")
+
+// HeightPk points to a block: its position in the chain, whatever the block itself says of its height.
+type HeightPk uint32
+
+// TxPk points to a transaction: height | tx_index | 0.
+type TxPk uint64
+
+// InputPk points to an input: height | tx_index | input_index.
+type InputPk uint64
+
+// UtxoPk points to an output: height | tx_index | output_index.
+type UtxoPk uint64
+
+// AssetPk points to one asset entry of an output.
+type AssetPk struct {
+	Utxo  UtxoPk
+	Index uint16
+}
+
+// BirthPk points to the output where a value of an index first occurred. Ordinal is the value's place among the
+// values of that index in that output, always 0 unless the index is [ManyValued].
+type BirthPk struct {
+	Utxo    UtxoPk
+	Ordinal uint16
+}
+
+// AssetBirthPk points to the asset entry where an asset id first occurred.
+type AssetBirthPk struct {
+	Utxo  UtxoPk
+	Index uint16
+}
+
+// NewHeightPk makes a pointer to the block at height; an error where height is above [MaxHeight].
+func NewHeightPk(height uint64) (HeightPk, error) {
+	if height > MaxHeight {
+		return 0, fmt.Errorf("%w: height %d does not fit, the most is %d", ErrPointer, height, MaxHeight)
+	}
+	return HeightPk(height), nil
+}
+
+// NewTxPk makes a pointer to transaction index of the block at h.
+func NewTxPk(h HeightPk, index int) (TxPk, error) {
+	if h > MaxHeight {
+		return 0, fmt.Errorf("%w: height %d does not fit, the most is %d", ErrPointer, h, MaxHeight)
+	}
+	if index < 0 || index > MaxTxIndex {
+		return 0, fmt.Errorf("%w: transaction index %d does not fit, the most is %d", ErrPointer, index, MaxTxIndex)
+	}
+	return TxPk(uint64(h)<<(txBits+indexBits) | uint64(index)<<indexBits), nil
+}
+
+// Input makes a pointer to input index of the transaction.
+func (p TxPk) Input(index int) (InputPk, error) {
+	if index < 0 || index > MaxIndex {
+		return 0, fmt.Errorf("%w: input index %d does not fit, the most is %d", ErrPointer, index, MaxIndex)
+	}
+	return InputPk(uint64(p) | uint64(index)), nil
+}
+
+// Utxo makes a pointer to output index of the transaction.
+func (p TxPk) Utxo(index int) (UtxoPk, error) {
+	if index < 0 || index > MaxIndex {
+		return 0, fmt.Errorf("%w: output index %d does not fit, the most is %d", ErrPointer, index, MaxIndex)
+	}
+	return UtxoPk(uint64(p) | uint64(index)), nil
+}
+
+// NewOrdinal makes the 16-bit part of an [AssetPk] or a many-valued [BirthPk].
+func NewOrdinal(n int) (uint16, error) {
+	if n < 0 || n > 1<<16-1 {
+		return 0, fmt.Errorf("%w: entry %d of an output does not fit, the most is %d", ErrPointer, n, 1<<16-1)
+	}
+	return uint16(n), nil
+}
+
+func (p TxPk) Height() HeightPk    { return HeightPk(p >> (txBits + indexBits)) }
+func (p InputPk) Height() HeightPk { return TxPk(p).Height() }
+func (p UtxoPk) Height() HeightPk  { return TxPk(p).Height() }
+
+// TxIndex is the transaction's position in its block.
+func (p TxPk) TxIndex() int    { return int(p>>indexBits) & MaxTxIndex }
+func (p InputPk) TxIndex() int { return TxPk(p).TxIndex() }
+func (p UtxoPk) TxIndex() int  { return TxPk(p).TxIndex() }
+
+// Tx is the transaction the input or output belongs to.
+func (p InputPk) Tx() TxPk { return TxPk(p) &^ MaxIndex }
+func (p UtxoPk) Tx() TxPk  { return TxPk(p) &^ MaxIndex }
+
+// Index is the input's or output's position in its transaction.
+func (p InputPk) Index() int { return int(p & MaxIndex) }
+func (p UtxoPk) Index() int  { return int(p & MaxIndex) }
+
+// First is the pointer below which everything stands in blocks before h.
+func (h HeightPk) First() TxPk { return TxPk(uint64(h) << (txBits + indexBits)) }
+
+// Last is the highest pointer a block at h can hold.
+func (h HeightPk) Last() UtxoPk { return UtxoPk(h.First()) | MaxTxIndex<<indexBits | MaxIndex }
+
+func (p TxPk) String() string    { return fmt.Sprintf("%d/%d", p.Height(), p.TxIndex()) }
+func (p InputPk) String() string { return fmt.Sprintf("%d/%d/%d", p.Height(), p.TxIndex(), p.Index()) }
+func (p UtxoPk) String() string  { return fmt.Sprintf("%d/%d/%d", p.Height(), p.TxIndex(), p.Index()) }
+func (p AssetPk) String() string { return fmt.Sprintf("%v/%d", p.Utxo, p.Index) }
+func (p BirthPk) String() string { return fmt.Sprintf("%v/%d", p.Utxo, p.Ordinal) }
+func (p AssetBirthPk) String() string {
+	return AssetPk(p).String()
+}
+
+// AppendTo appends the encoded pointer to b: big-endian, so that byte order is chain order.
+func (h HeightPk) AppendTo(b []byte) []byte { return binary.BigEndian.AppendUint32(b, uint32(h)) }
+func (p TxPk) AppendTo(b []byte) []byte     { return binary.BigEndian.AppendUint64(b, uint64(p)) }
+func (p InputPk) AppendTo(b []byte) []byte  { return binary.BigEndian.AppendUint64(b, uint64(p)) }
+func (p UtxoPk) AppendTo(b []byte) []byte   { return binary.BigEndian.AppendUint64(b, uint64(p)) }
+func (p AssetPk) AppendTo(b []byte) []byte {
+	return binary.BigEndian.AppendUint16(p.Utxo.AppendTo(b), p.Index)
+}
+func (p AssetBirthPk) AppendTo(b []byte) []byte { return AssetPk(p).AppendTo(b) }
+
+// AppendTo appends the encoded birth: [WidePkSize] bytes with its ordinal where wide, else [PkSize] bytes without.
+func (p BirthPk) AppendTo(b []byte, wide bool) []byte {
+	b = p.Utxo.AppendTo(b)
+	if wide {
+		b = binary.BigEndian.AppendUint16(b, p.Ordinal)
+	}
+	return b
+}
+
+func size(what string, b []byte, want int) error {
+	if len(b) != want {
+		return fmt.Errorf("%w: %s has %d bytes, not %d", ErrPointer, what, len(b), want)
+	}
+	return nil
+}
+
+// ParseHeightPk reads what [HeightPk.AppendTo] wrote.
+func ParseHeightPk(b []byte) (HeightPk, error) {
+	if err := size("height_pk", b, HeightPkSize); err != nil {
+		return 0, err
+	}
+	return NewHeightPk(uint64(binary.BigEndian.Uint32(b)))
+}
+
+// ParseTxPk reads what [TxPk.AppendTo] wrote.
+func ParseTxPk(b []byte) (TxPk, error) {
+	if err := size("tx_pk", b, PkSize); err != nil {
+		return 0, err
+	}
+	p := TxPk(binary.BigEndian.Uint64(b))
+	if p&MaxIndex != 0 {
+		return 0, fmt.Errorf("%w: tx_pk %016x has an output index", ErrPointer, uint64(p))
+	}
+	return p, nil
+}
+
+// ParseInputPk reads what [InputPk.AppendTo] wrote.
+func ParseInputPk(b []byte) (InputPk, error) {
+	if err := size("input_pk", b, PkSize); err != nil {
+		return 0, err
+	}
+	return InputPk(binary.BigEndian.Uint64(b)), nil
+}
+
+// ParseUtxoPk reads what [UtxoPk.AppendTo] wrote.
+func ParseUtxoPk(b []byte) (UtxoPk, error) {
+	if err := size("utxo_pk", b, PkSize); err != nil {
+		return 0, err
+	}
+	return UtxoPk(binary.BigEndian.Uint64(b)), nil
+}
+
+// ParseAssetPk reads what [AssetPk.AppendTo] wrote.
+func ParseAssetPk(b []byte) (AssetPk, error) {
+	if err := size("asset_pk", b, WidePkSize); err != nil {
+		return AssetPk{}, err
+	}
+	return AssetPk{UtxoPk(binary.BigEndian.Uint64(b)), binary.BigEndian.Uint16(b[PkSize:])}, nil
+}
+
+// ParseAssetBirthPk reads what [AssetBirthPk.AppendTo] wrote.
+func ParseAssetBirthPk(b []byte) (AssetBirthPk, error) {
+	p, err := ParseAssetPk(b)
+	return AssetBirthPk(p), err
+}
+
+// ParseBirthPk reads what [BirthPk.AppendTo] wrote with the same wide.
+func ParseBirthPk(b []byte, wide bool) (BirthPk, error) {
+	if !wide {
+		p, err := ParseUtxoPk(b)
+		return BirthPk{Utxo: p}, err
+	}
+	p, err := ParseAssetPk(b)
+	return BirthPk{p.Utxo, p.Index}, err
+}

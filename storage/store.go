@@ -1,0 +1,109 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"iter"
+)
+
+// ErrNotFound is what [Reader.Get] returns for a key that is not there.
+var ErrNotFound = errors.New("not found")
+
+// ErrClosed is returned by every use of a closed store.
+var ErrClosed = errors.New("store is closed")
+
+// ErrReadOnly is returned by [Store.Update] of a store that was opened to be read.
+var ErrReadOnly = errors.New("store is read-only")
+
+// LockedError says that another process holds the store.
+type LockedError struct {
+	Path   string
+	Holder string // what the holder wrote about itself: "pid 4711, birthmark sync, since 2026-11-21T04:29:00Z"; may be empty
+}
+
+func (e *LockedError) Error() string {
+	if e.Holder == "" {
+		return e.Path + " is in use by another process"
+	}
+	return e.Path + " is in use by " + e.Holder
+}
+
+// Family numbers a family of rows. Numbers are given once and stay: a store without families of its own may use
+// them as a prefix of the key.
+type Family uint16
+
+// Access says how a family is used, so that a store can lay it out.
+type Access uint8
+
+const (
+	Ordered Access = iota // keys arrive in ascending order and are read singly and in ranges
+	Lookup                // keys in random order, read singly, often absent
+	Grouped               // keys in random order, read by ranges that share a prefix
+)
+
+// Declaration introduces a family to a store.
+type Declaration struct {
+	Family Family
+	Name   string // stable; a column family's name
+	Access Access
+}
+
+// KV is a row. Both slices are valid until the next step of the scan that yielded it.
+type KV struct{ Key, Value []byte }
+
+// Reader reads one snapshot. It is valid inside the function it was handed to, there from any goroutine.
+type Reader interface {
+	// Get returns the value, owned by the caller; ErrNotFound where the key is absent.
+	Get(f Family, key []byte) ([]byte, error)
+
+	// GetMany returns the values in the order of keys, nil where absent (a value of no bytes is not nil), in one
+	// round trip. The slices are the caller's.
+	GetMany(f Family, keys [][]byte) ([][]byte, error)
+
+	// Scan yields the rows with from <= key < to in order, or the other way round where reverse is set.
+	// A nil from or to leaves that end open. After an error it ends.
+	Scan(f Family, from, to []byte, reverse bool) iter.Seq2[KV, error]
+}
+
+// Batch collects what one atomic write changes. Key and value are copied. Of several changes to a key the last counts.
+// The methods cannot fail: what can go wrong is found by the write.
+type Batch interface {
+	Put(f Family, key, value []byte)
+	Delete(f Family, key []byte)
+}
+
+// Store keeps rows.
+type Store interface {
+	// Declare makes families known, creating those that do not exist yet. A family must be declared, once a
+	// process, before its first use. A store that was opened to be read takes a missing family as empty.
+	Declare(ds ...Declaration) error
+
+	// View runs fn over one snapshot.
+	View(ctx context.Context, fn func(Reader) error) error
+
+	// Update runs fn, then writes all that fn put into the batch, or nothing where fn or the write fails. When it
+	// returns nil the write survives the end of the process (what more it survives is the store's to say). The
+	// reader shows the state before. One Update runs at a time; Views go on beside it.
+	Update(ctx context.Context, fn func(Reader, Batch) error) error
+
+	// Close waits for what is running and frees the store. Closing twice is harmless.
+	Close() error
+}
+
+// Sizer is a store that knows how much room a family takes.
+type Sizer interface {
+	// Size is the bytes of the family on disk and in buffers, as far as the store knows.
+	Size(f Family) (int64, error)
+}
+
+// Flusher is a store that may hold finished updates in memory alone.
+type Flusher interface {
+	// Flush makes every finished Update durable.
+	Flush(ctx context.Context) error
+}
+
+// Compactor is a store that settles in the background.
+type Compactor interface {
+	// Compact brings every declared family into its final shape on disk.
+	Compact(ctx context.Context) error
+}
