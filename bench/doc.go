@@ -1,0 +1,12 @@
+// Package bench measures how fast chains are indexed.
+//
+// A [Generator] makes blocks in the shape of Bitcoin's: how many inputs and outputs a transaction has, how old what it
+// spends is, how often an address is used again. shape.go has those figures and where they come from. The same seed
+// makes the same blocks, every input spends an output that exists and is unspent, and nothing is read or kept but what
+// that takes, so that generating costs a small part of indexing. A [Source] hands the blocks to a sync.
+//
+// [Append] indexes generated blocks in one of the ways listed in [Kinds] and says what it cost. A process can measure
+// only one: its peak memory and its CPU are those of all it did.
+//
+// RESULTS.md has the figures, and what was tried and did not help.
+package bench

@@ -1,0 +1,328 @@
+package bench
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+
+	"birthmark/model"
+)
+
+// Chain is what a [Generator] makes.
+type Chain struct {
+	Txs         int    // in all, coinbases included
+	TxsPerBlock int    // in the mean; 0: 2,000
+	Seed        uint64 // the same seed makes the same blocks
+
+	// Indexes that outputs get values of; [model.Key.Index] is the position in here. Known are address (21 bytes,
+	// as Bitcoin's adapter has them) and script_hash (32 bytes).
+	Indexes []string
+}
+
+func (c Chain) withDefaults() Chain {
+	if c.TxsPerBlock == 0 {
+		c.TxsPerBlock = 2000
+	}
+	return c
+}
+
+// valueSizes are the indexes a generator has values for, and how long those are.
+var valueSizes = map[string]int{"address": 21, "script_hash": 32}
+
+// Generator makes the blocks of a [Chain] one after the other.
+type Generator struct {
+	chain       Chain
+	sizes       []int // of the values, by index
+	outputBytes int   // of the values of one output
+
+	rng             *rand.Rand
+	inputs, outputs *table
+	head            *table
+
+	txs    uint32      // made so far; a transaction's number is how many came before it
+	parent model.Hash  // the newest block
+	blocks []*leftover // of every block made
+	births uint64      // addresses used so far, the head's included; an address's number is how many there were before it
+
+	inBlock []coin   // outputs of the block being made that later transactions of it may spend
+	counts  [][2]int // inputs and outputs of its transactions
+}
+
+// coin is an unspent output.
+type coin struct {
+	tx    uint32 // number of its transaction
+	index uint32
+	value uint64
+}
+
+// leftover is what later blocks can use of a block.
+type leftover struct {
+	unspent     []coin
+	firstBirth  uint64 // number of the first address born in the block,
+	afterBirths uint64 // and of the first one born after it
+}
+
+// NewGenerator is a generator before its first block. An error of kind [model.Usage] where it has no values for one
+// of the indexes.
+func NewGenerator(c Chain) (*Generator, error) {
+	c = c.withDefaults()
+	g := &Generator{
+		chain: c, rng: rand.New(rand.NewPCG(c.Seed, 0)),
+		inputs: inputShape.table(), outputs: outputShape.table(), head: headTable(),
+		births: headSize + 1, // the hot address is number 0, the head follows
+	}
+	for _, name := range c.Indexes {
+		size, ok := valueSizes[name]
+		if !ok {
+			return nil, model.Errorf(model.Usage, "unknown_index", "generated blocks have no values of index %q: expected address or script_hash", name)
+		}
+		g.sizes = append(g.sizes, size)
+		g.outputBytes += size
+	}
+	return g, nil
+}
+
+// plan is how many transactions each block has. Block 0 has one: a coinbase whose outputs the next blocks spend.
+func (c Chain) plan() []int {
+	rng := rand.New(rand.NewPCG(c.Seed, 1))
+	mean := float64(c.TxsPerBlock)
+	sizes := []int{1}
+	for left := c.Txs - 1; left > 0; left -= sizes[len(sizes)-1] {
+		n := int(mean * (leastTxs + (mostTxs-leastTxs)*rng.Float64()))
+		sizes = append(sizes, min(left, max(n, 1)))
+	}
+	return sizes
+}
+
+// Next makes the next block, with a coinbase and n-1 other transactions. The block is the caller's.
+func (g *Generator) Next(n int) *model.Block {
+	h := len(g.blocks)
+	g.parent, g.inBlock = blockHash(g.chain.Seed, h), g.inBlock[:0]
+	b := &model.Block{
+		Height: model.HeightPk(h), Hash: g.parent, Time: 1231006505 + 600*int64(h),
+		Size: n * bytesPerTx, Header: g.bytes(80), Txs: make([]model.Tx, n),
+	}
+	if h > 0 {
+		b.Parent = blockHash(g.chain.Seed, h-1)
+	}
+	g.blocks = append(g.blocks, &leftover{firstBirth: g.births})
+
+	// Counts first, so that a block is a few allocations and not thousands.
+	g.counts = g.counts[:0]
+	ins, outs := 0, 0
+	for i := range n {
+		c := [2]int{g.inputs.draw(g.rng) + 1, g.outputs.draw(g.rng) + 1}
+		if i == 0 {
+			c = [2]int{0, 1}
+			if h == 0 {
+				c[1] = 10 * g.chain.TxsPerBlock
+			}
+		}
+		g.counts = append(g.counts, c)
+		ins, outs = ins+c[0], outs+c[1]
+	}
+	a := arena{
+		inputs: make([]model.Input, ins), outputs: make([]model.Output, outs),
+		keys: make([]model.Key, outs*len(g.sizes)), bytes: make([]byte, outs*g.outputBytes),
+	}
+	fees := uint64(0)
+	for i := range n {
+		if i > 0 {
+			fees += g.spend(b, i, &a)
+		}
+	}
+	// The coinbase comes first and claims what the others leave, so its outputs are made last.
+	g.pay(&b.Txs[0], g.txs, g.counts[0][1], subsidy(h)+fees, &a)
+	last := g.blocks[h]
+	last.unspent, last.afterBirths = slices.Clone(g.inBlock), g.births
+	g.txs += uint32(n)
+	return b
+}
+
+// arena is the memory of a block that is not handed out yet.
+type arena struct {
+	inputs  []model.Input
+	outputs []model.Output
+	keys    []model.Key
+	bytes   []byte
+}
+
+func take[T any](from *[]T, n int) []T {
+	s := (*from)[:n:n]
+	*from = (*from)[n:]
+	return s
+}
+
+// spend makes transaction i of the block and returns its fee. The transaction has fewer inputs than planned where
+// there is no more to spend, but never none: the transaction before it left an output.
+func (g *Generator) spend(b *model.Block, i int, a *arena) (fee uint64) {
+	tx := &b.Txs[i]
+	ins := take(&a.inputs, g.counts[i][0])
+	total := uint64(0)
+	for j := range ins {
+		c, ok := g.spendable()
+		if !ok {
+			break
+		}
+		ins[j] = model.Input{Tx: txHash(g.chain.Seed, c.tx), Index: c.index}
+		tx.Inputs = ins[:j+1]
+		total += c.value
+	}
+	fee = total / 1000
+	g.pay(tx, g.txs+uint32(i), g.counts[i][1], total-fee, a)
+	return fee
+}
+
+// spendable removes and returns an unspent output. Not ok where there is none.
+func (g *Generator) spendable() (coin, bool) {
+	if g.rng.Float64() < sameBlockSpends && len(g.inBlock) > 0 {
+		return g.removeFrom(&g.inBlock), true
+	}
+	h := uint64(len(g.blocks) - 1)
+	for range 32 {
+		back := age(g.rng)
+		if back > h { // older than the chain: somewhere in it
+			back = 1 + g.rng.Uint64N(max(h, 1))
+		}
+		if back <= h && len(g.blocks[h-back].unspent) > 0 {
+			return g.removeFrom(&g.blocks[h-back].unspent), true
+		}
+	}
+	for _, b := range slices.Backward(g.blocks) {
+		if len(b.unspent) > 0 {
+			return g.removeFrom(&b.unspent), true
+		}
+	}
+	if len(g.inBlock) > 0 {
+		return g.removeFrom(&g.inBlock), true
+	}
+	return coin{}, false
+}
+
+func (g *Generator) removeFrom(coins *[]coin) coin {
+	s := *coins
+	i := g.rng.IntN(len(s))
+	c := s[i]
+	s[i] = s[len(s)-1]
+	s = s[:len(s)-1]
+	if len(s) <= cap(s)/2 && coins != &g.inBlock {
+		s = slices.Clone(s) // what is spent is not kept: memory is that of what is unspent
+	}
+	*coins = s
+	return c
+}
+
+// pay gives a transaction n outputs that sum up to total.
+func (g *Generator) pay(tx *model.Tx, number uint32, n int, total uint64, a *arena) {
+	tx.Hash = txHash(g.chain.Seed, number)
+	tx.Outputs = take(&a.outputs, n)
+	each, rest := total/uint64(n), total
+	for j := range tx.Outputs {
+		value := rest
+		if j < n-1 { // from half to one and a half of the mean
+			value = min(rest, each/2+uint64(g.rng.Float64()*float64(each)))
+		}
+		rest -= value
+		tx.Outputs[j] = model.Output{Value: value, Keys: g.keys(g.address(), a)}
+		g.inBlock = append(g.inBlock, coin{number, uint32(j), value})
+	}
+}
+
+// address picks to whom an output goes.
+func (g *Generator) address() uint64 {
+	u := g.rng.Float64()
+	switch {
+	case u < hotOutputs:
+		return 0
+	case u < hotOutputs+headOutputs:
+		return 1 + uint64(g.head.draw(g.rng))
+	case u < hotOutputs+headOutputs+freshOutputs:
+		return g.newAddress()
+	}
+	h := uint64(len(g.blocks) - 1)
+	first, after := g.blocks[h].firstBirth, g.births
+	if g.rng.Float64() >= reuseInBlock && h > 0 {
+		back := age(g.rng)
+		if back > h {
+			back = 1 + g.rng.Uint64N(h)
+		}
+		first, after = g.blocks[h-back].firstBirth, g.blocks[h-back].afterBirths
+	}
+	if first == after {
+		return g.newAddress()
+	}
+	return first + g.rng.Uint64N(after-first)
+}
+
+func (g *Generator) newAddress() uint64 {
+	g.births++
+	return g.births - 1
+}
+
+// keys are the values of an address in every index.
+func (g *Generator) keys(address uint64, a *arena) []model.Key {
+	keys := take(&a.keys, len(g.sizes))
+	for i, size := range g.sizes {
+		value := take(&a.bytes, size)
+		fill(value, g.chain.Seed, uint64(i+1)*valueNumbers+address)
+		if g.chain.Indexes[i] == "address" {
+			value[0] = 0 // the kind of address
+		}
+		keys[i] = model.Key{Index: i, Value: value}
+	}
+	return keys
+}
+
+func (g *Generator) bytes(n int) []byte {
+	b := make([]byte, n)
+	fill(b, g.chain.Seed, g.rng.Uint64())
+	return b
+}
+
+// Where the numbers of transactions, blocks and the addresses of each index begin, so that no two have the same bytes.
+const (
+	txNumbers    = 1 << 40
+	blockNumbers = 1 << 41
+	valueNumbers = 1 << 42
+)
+
+func txHash(seed uint64, number uint32) (h model.Hash) {
+	fill(h[:], seed, txNumbers+uint64(number))
+	return h
+}
+
+func blockHash(seed uint64, height int) (h model.Hash) {
+	fill(h[:], seed, blockNumbers+uint64(height))
+	return h
+}
+
+// fill writes bytes that look random and depend on seed and number alone.
+func fill(b []byte, seed, number uint64) {
+	x := mix(seed) ^ mix(number)
+	for len(b) >= 8 {
+		x = mix(x)
+		binary.LittleEndian.PutUint64(b, x)
+		b = b[8:]
+	}
+	if len(b) > 0 {
+		var last [8]byte
+		binary.LittleEndian.PutUint64(last[:], mix(x))
+		copy(b, last[:])
+	}
+}
+
+// mix is splitmix64 (Steele, Lea, Flood 2014).
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// subsidy is Bitcoin's.
+func subsidy(height int) uint64 {
+	if halvings := height / 210_000; halvings < 64 {
+		return 50_0000_0000 >> halvings
+	}
+	return 0
+}

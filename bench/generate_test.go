@@ -1,0 +1,247 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"reflect"
+	"strconv"
+	"testing"
+	"time"
+
+	"birthmark/model"
+)
+
+// seed is that of BIRTHMARK_SEED, else a new one; it is printed where a test fails.
+func seed(t testing.TB) uint64 {
+	t.Helper()
+	s := uint64(time.Now().UnixNano())
+	if text := os.Getenv("BIRTHMARK_SEED"); text != "" {
+		var err error
+		if s, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("BIRTHMARK_SEED: %v", err)
+		}
+	}
+	t.Logf("BIRTHMARK_SEED=%d", s)
+	return s
+}
+
+var bothIndexes = []string{"address", "script_hash"}
+
+func generate(t testing.TB, c Chain) []*model.Block {
+	t.Helper()
+	s, err := NewSource(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks []*model.Block
+	for e, err := range s.Follow(context.Background(), nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, e.Block)
+	}
+	if tip, err := s.Tip(context.Background()); err != nil || tip != blocks[len(blocks)-1].Point() {
+		t.Fatalf("the tip is %v (%v), the last block %v", tip, err, blocks[len(blocks)-1].Point())
+	}
+	if got := s.Made(); got.Txs != c.Txs || got.Blocks != len(blocks) {
+		t.Fatalf("made %+v, expected %d transactions in %d blocks", got, c.Txs, len(blocks))
+	}
+	return blocks
+}
+
+func TestEveryInputSpendsAnOutputThatIsUnspent(t *testing.T) {
+	for _, perBlock := range []int{1, 3, 100, 2000} {
+		t.Run(fmt.Sprint(perBlock), func(t *testing.T) {
+			checkSpends(t, generate(t, Chain{Txs: 20 * (perBlock + 100), TxsPerBlock: perBlock, Seed: seed(t), Indexes: bothIndexes}))
+		})
+	}
+}
+
+type outpoint struct {
+	tx    model.Hash
+	index uint32
+}
+
+// checkSpends holds the blocks against the rules: links, inputs, amounts, values, fees.
+func checkSpends(t *testing.T, blocks []*model.Block) {
+	t.Helper()
+	unspent := map[outpoint]uint64{}
+	hashes := map[model.Hash]bool{}
+	parent, issued, held := model.Hash{}, uint64(0), uint64(0)
+	for h, b := range blocks {
+		if int(b.Height) != h || b.Parent != parent {
+			t.Fatalf("block %d: height %d, parent %v, expected %v", h, b.Height, b.Parent, parent)
+		}
+		parent = b.Hash
+		issued += subsidy(h)
+		fees, claimed := uint64(0), uint64(0)
+		for i, tx := range b.Txs {
+			if hashes[tx.Hash] {
+				t.Fatalf("block %d: a second transaction %v", h, tx.Hash)
+			}
+			hashes[tx.Hash] = true
+			if (i == 0) != (len(tx.Inputs) == 0) {
+				t.Fatalf("block %d, transaction %d has %d inputs", h, i, len(tx.Inputs))
+			}
+			in, out := uint64(0), uint64(0)
+			for _, input := range tx.Inputs {
+				at := outpoint{input.Tx, input.Index}
+				value, ok := unspent[at]
+				if !ok {
+					t.Fatalf("block %d, transaction %d spends %v:%d, which is not there or spent", h, i, input.Tx, input.Index)
+				}
+				delete(unspent, at)
+				in += value
+			}
+			if len(tx.Outputs) == 0 {
+				t.Fatalf("block %d, transaction %d has no outputs", h, i)
+			}
+			for j, o := range tx.Outputs {
+				unspent[outpoint{tx.Hash, uint32(j)}] = o.Value
+				out += o.Value
+				if len(o.Keys) != 2 || o.Keys[0].Index != 0 || len(o.Keys[0].Value) != 21 || o.Keys[1].Index != 1 || len(o.Keys[1].Value) != 32 {
+					t.Fatalf("block %d, output %d of transaction %d has keys %v", h, j, i, o.Keys)
+				}
+			}
+			if i == 0 {
+				claimed = out
+			} else if out > in {
+				t.Fatalf("block %d, transaction %d: %d in, %d out", h, i, in, out)
+			} else {
+				fees += in - out
+			}
+		}
+		if claimed != subsidy(h)+fees {
+			t.Fatalf("block %d: the coinbase claims %d of %d and %d", h, claimed, subsidy(h), fees)
+		}
+	}
+	for _, v := range unspent {
+		held += v
+	}
+	if held != issued {
+		t.Errorf("unspent outputs hold %d, issued were %d", held, issued)
+	}
+}
+
+func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
+	s := seed(t)
+	c := Chain{Txs: 3000, TxsPerBlock: 100, Seed: s, Indexes: bothIndexes}
+	a, b := generate(t, c), generate(t, c)
+	if !reflect.DeepEqual(a, b) {
+		t.Error("two runs differ")
+	}
+	c.Seed++
+	other := generate(t, c)
+	if a[1].Hash == other[1].Hash || bytes.Equal(a[1].Txs[0].Outputs[0].Keys[1].Value, other[1].Txs[0].Outputs[0].Keys[1].Value) {
+		t.Error("another seed makes the same hashes or values")
+	}
+}
+
+// A value's bytes must depend on the address alone, and the values of the two indexes on each other: a script has
+// one address.
+func TestAnAddressHasOneScript(t *testing.T) {
+	scripts := map[string]string{}
+	for _, b := range generate(t, Chain{Txs: 20_000, Seed: seed(t), Indexes: bothIndexes}) {
+		for _, tx := range b.Txs {
+			for _, o := range tx.Outputs {
+				address, script := string(o.Keys[0].Value), string(o.Keys[1].Value)
+				if s, ok := scripts[address]; ok && s != script {
+					t.Fatalf("address %x has scripts %x and %x", address, s, script)
+				}
+				scripts[address] = script
+			}
+		}
+	}
+}
+
+func TestTheShapeIsBitcoins(t *testing.T) {
+	blocks := generate(t, Chain{Txs: 200_000, Seed: seed(t), Indexes: []string{"script_hash"}})
+	var txs, inputs, outputs, sameBlock, fresh, again float64
+	uses := map[string]int{}
+	hottest := 0
+	for _, b := range blocks[1:] {
+		own := map[model.Hash]bool{}
+		seen := map[string]bool{}
+		for _, tx := range b.Txs {
+			txs++
+			inputs += float64(len(tx.Inputs))
+			for _, in := range tx.Inputs {
+				if own[in.Tx] {
+					sameBlock++
+				}
+			}
+			own[tx.Hash] = true
+			outputs += float64(len(tx.Outputs))
+			for _, o := range tx.Outputs {
+				v := string(o.Keys[0].Value)
+				if uses[v] == 0 {
+					fresh++
+				}
+				if seen[v] {
+					again++
+				}
+				seen[v] = true
+				uses[v]++
+				hottest = max(hottest, uses[v])
+			}
+		}
+	}
+	for _, c := range []struct {
+		what             string
+		got, least, most float64
+	}{
+		{"transactions in a block", txs / float64(len(blocks)-1), 1800, 2200},
+		{"inputs of a transaction", inputs / txs, 2.10, 2.40},
+		{"outputs of a transaction", outputs / txs, 2.55, 2.90},
+		{"spends of outputs of the same block", sameBlock / inputs, 0.21, 0.25},
+		{"outputs that are the first of their address", fresh / outputs, 0.40, 0.46},
+		{"outputs to an address already used in the block", again / outputs, 0.23, 0.33},
+		{"uses of the hottest address", float64(hottest) / outputs, 0.092, 0.11},
+	} {
+		if c.got < c.least || c.got > c.most {
+			t.Errorf("%s: %.3f, expected %.3f to %.3f", c.what, c.got, c.least, c.most)
+		}
+	}
+}
+
+func TestAnIndexWithoutValuesIsRefused(t *testing.T) {
+	_, err := NewSource(Chain{Txs: 10, Indexes: []string{"address", "op_return"}})
+	if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_index" {
+		t.Errorf("kind %v, code %s: %v", kind, code, err)
+	}
+}
+
+func TestSourceEndsWhenItsReaderStops(t *testing.T) {
+	s, err := NewSource(Chain{Txs: 100_000, TxsPerBlock: 10, Seed: seed(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range s.Follow(context.Background(), nil) {
+		break
+	}
+	if got := s.Made().Blocks; got != 1 {
+		t.Errorf("%d blocks counted, 1 was handed out", got)
+	}
+	for _, err := range s.Follow(context.Background(), nil) {
+		if err == nil {
+			t.Error("followed a second time")
+		}
+		break
+	}
+}
+
+func BenchmarkGenerate(b *testing.B) {
+	g, err := NewGenerator(Chain{Seed: 1, Indexes: bothIndexes})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	g.Next(1)
+	n := 0
+	for b.Loop() {
+		n += len(g.Next(2000).Txs)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/tx")
+}

@@ -1,0 +1,115 @@
+package bench
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// The shape of Bitcoin since about block 550,000: from 130 blocks of mainnet, exports of the whole chain at block
+// 916,467 (1.25 G transactions, 3.13 G inputs, 3.46 G outputs, 1.44 G addresses) and a list of its most used scripts.
+const (
+	sameBlockSpends = 0.23 // inputs that spend an output of their own block
+
+	// The age in blocks of what other inputs spend is log-normal.
+	medianAge = 40
+	sigmaAge  = 3.0
+
+	// To whom outputs go. What is left of 1 goes to addresses used before that are in no way special.
+	freshOutputs = 0.415 // an address never used before
+	headOutputs  = 0.10  // the most used addresses, by Zipf's law
+	hotOutputs   = 0.095 // one single address: more than a million uses in 4 million transactions
+	headSize     = 13150 // addresses used more than 4,000 times
+	headExponent = 0.9
+
+	// Outputs to an ordinary address used before whose first use is in the same block.
+	reuseInBlock = 0.35
+
+	// Transactions of a block lie evenly between these parts of the mean.
+	leastTxs, mostTxs = 0.6, 1.4
+
+	bytesPerTx = 428
+)
+
+// inputShape and outputShape are how many inputs and outputs a transaction has: the shares of 1 and 2, of 3 to 5, and
+// of 6 and more, where the share of n falls with n^-(1+tail). The tails give means of 2.25 and 2.72.
+var (
+	inputShape  = counts{one: 0.83, two: 0.09, few: 0.052, tail: 0.85, most: 1012}
+	outputShape = counts{one: 0.19, two: 0.73, few: 0.05, tail: 0.92, most: 628}
+)
+
+type counts struct {
+	one, two, few float64
+	tail          float64
+	most          int
+}
+
+// table draws a count: an index of it plus 1.
+func (c counts) table() *table {
+	w := make([]float64, c.most)
+	w[0], w[1] = c.one, c.two
+	w[2], w[3], w[4] = c.few*0.5, c.few*0.3, c.few*0.2
+	sum := 0.0
+	for n := 6; n <= c.most; n++ {
+		w[n-1] = math.Pow(float64(n), -1-c.tail)
+		sum += w[n-1]
+	}
+	for n := 6; n <= c.most; n++ {
+		w[n-1] *= (1 - c.one - c.two - c.few) / sum
+	}
+	return newTable(w)
+}
+
+func headTable() *table {
+	w := make([]float64, headSize)
+	for rank := range w {
+		w[rank] = math.Pow(float64(rank+1), -headExponent)
+	}
+	return newTable(w)
+}
+
+// table draws indexes by their weight in constant time (Walker's alias method).
+type table struct {
+	keep  []float64 // the chance that a drawn index stands
+	alias []int32   // else it is this one
+}
+
+func newTable(weights []float64) *table {
+	n := len(weights)
+	t := &table{make([]float64, n), make([]int32, n)}
+	sum := 0.0
+	for _, w := range weights {
+		sum += w
+	}
+	var small, large []int32
+	for i, w := range weights {
+		t.keep[i], t.alias[i] = w/sum*float64(n), int32(i)
+		if t.keep[i] < 1 {
+			small = append(small, int32(i))
+		} else {
+			large = append(large, int32(i))
+		}
+	}
+	for len(small) > 0 && len(large) > 0 {
+		s, l := small[len(small)-1], large[len(large)-1]
+		small = small[:len(small)-1]
+		t.alias[s] = l
+		if t.keep[l] -= 1 - t.keep[s]; t.keep[l] < 1 {
+			large = large[:len(large)-1]
+			small = append(small, l)
+		}
+	}
+	return t
+}
+
+func (t *table) draw(r *rand.Rand) int {
+	i := r.IntN(len(t.keep))
+	if r.Float64() < t.keep[i] {
+		return i
+	}
+	return int(t.alias[i])
+}
+
+// age draws how many blocks ago something happened, at least 1.
+func age(r *rand.Rand) uint64 {
+	return uint64(max(1, math.Round(medianAge*math.Exp(sigmaAge*r.NormFloat64()))))
+}
