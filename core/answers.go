@@ -140,7 +140,7 @@ type AssetAnswer struct {
 	BurnCount    uint64          `json:"burn_count"`
 	OutputCount  uint64          `json:"output_count"`
 	UnspentCount uint64          `json:"unspent_count"`
-	HolderCount  uint64          `json:"holder_count"`
+	HolderCount  *uint64         `json:"holder_count,omitempty"` // absent without an index of addresses
 }
 
 // AssetEventsAnswer is a page of an asset's mints and burns.

@@ -109,3 +109,9 @@ type Chain interface {
 	// with the values of indexes. The heights are counted from first where the form does not tell them.
 	Decode(ctx context.Context, r io.Reader, indexes []string, first HeightPk) iter.Seq2[*Block, error]
 }
+
+// HeaderHasher is a chain whose block hashes are hashes of the header: a check of a database recomputes them.
+type HeaderHasher interface {
+	// HashHeader is the hash of the block whose [Block.Header] is raw.
+	HashHeader(raw []byte) (Hash, error)
+}

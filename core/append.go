@@ -1,0 +1,221 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// Append writes a window of blocks, children of the tip in order: all of it and the new tip, or, with an error that
+// names the block, nothing. A window of no blocks is nothing to do.
+func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
+	db.write.Lock()
+	defer db.write.Unlock()
+	if len(blocks) == 0 {
+		return nil
+	}
+	w, err := db.prepare(ctx, blocks)
+	if err != nil {
+		return err
+	}
+	return db.commit(ctx, w)
+}
+
+// commit writes the oldest pending window. After an error no window is pending any more.
+func (db *DB) commit(ctx context.Context, w *window) error {
+	t := db.totals.clone()
+	tip := w.blocks[len(w.blocks)-1].Point()
+	err := db.store.Update(ctx, func(_ storage.Reader, b storage.Batch) error {
+		e := emitter{db: db, w: w, b: b, t: &t}
+		if err := e.window(); err != nil {
+			return err
+		}
+		b.Put(familyMeta, metaTip, appendTip(nil, tip))
+		b.Put(familyMeta, metaTotals, t.appendTo(nil))
+		return nil
+	})
+	if err != nil {
+		db.abandon()
+		return err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.tip, db.totals = tip, t
+	db.pending = db.pending[1:]
+	return nil
+}
+
+// emitter is the third pass over a window: it makes the rows.
+type emitter struct {
+	db         *DB
+	w          *window
+	b          storage.Batch
+	t          *totals
+	key, value []byte // of the row being made
+
+	spends, births, assets int // how many of the window's are done
+}
+
+// put adds the row in key and value to the batch. A row that was not there before is counted.
+func (e *emitter) put(f storage.Family, isNew bool) {
+	e.b.Put(f, e.key, e.value)
+	if isNew {
+		e.t.rows[f]++
+	}
+}
+
+func (e *emitter) window() error {
+	for _, b := range e.w.blocks {
+		e.block(b)
+	}
+	for i := range e.w.txs {
+		if err := e.tx(&e.w.txs[i]); err != nil {
+			return fmt.Errorf("%s: %w", e.db.where(&e.w.txs[i]), err)
+		}
+	}
+	return nil
+}
+
+func (e *emitter) block(b *model.Block) {
+	e.key = b.Height.AppendTo(e.key[:0])
+	e.value = appendBlockRow(e.value[:0], &blockRow{b.Hash, b.Parent, b.Time, b.Slot, len(b.Txs), b.Size, b.Header})
+	e.put(familyBlock, true)
+
+	e.key = append(e.key[:0], b.Hash[:]...)
+	e.value = appendHeightRow(e.value[:0], b.Height, b.Time)
+	e.put(familyHeight, true)
+}
+
+func (e *emitter) tx(t *windowTx) error {
+	e.key = t.pk.AppendTo(e.key[:0])
+	e.value = appendTxHashRow(e.value[:0], &t.Hash, t.Fee)
+	e.put(familyTxHash, true)
+
+	places := e.w.repeats[t.Hash]
+	e.key = append(e.key[:0], t.Hash[:]...)
+	if len(places) == 0 {
+		e.value = appendTxPkRow(e.value[:0], t.pk)
+	} else {
+		e.value = appendTxPkRow(e.value[:0], places...)
+	}
+	e.put(familyTxPk, len(places) == 0 || places[len(places)-1] == t.pk)
+
+	if t.genesis {
+		e.t.genesisTxs++
+		e.t.genesisOutputs += uint64(len(t.Outputs))
+	}
+	e.inputs(t)
+	for oi := range t.Outputs {
+		if err := e.output(t, oi); err != nil {
+			return fmt.Errorf("output %d: %w", oi, err)
+		}
+	}
+	for _, m := range t.mints {
+		e.key = appendSupplyKey(e.key[:0], m.birth, t.pk)
+		e.value = appendSupplyRow(e.value[:0], m.amount)
+		e.put(familyAssetSupply, true)
+	}
+	return nil
+}
+
+func (e *emitter) inputs(t *windowTx) {
+	for ii := range t.Inputs {
+		s := e.w.spends[e.spends]
+		e.spends++
+		input, _ := t.pk.Input(ii) // resolution made the same pointer
+		e.key, e.value = input.AppendTo(e.key[:0]), s.utxo.AppendTo(e.value[:0])
+		e.put(familySpentUtxo, true)
+		e.key, e.value = e.value, e.key
+		e.put(familySpentInput, true)
+		e.t.unspentValue -= s.value
+	}
+}
+
+var errSupply = errors.New("the value of all unspent outputs does not fit 64 bits")
+
+func (e *emitter) output(t *windowTx, oi int) error {
+	o := &t.Outputs[oi]
+	pk, _ := t.pk.Utxo(oi) // resolution made the same pointer
+	if e.t.unspentValue+o.Value < o.Value {
+		return badBlock(errSupply)
+	}
+	e.t.unspentValue += o.Value
+
+	births := e.w.births[e.births : e.births+len(o.Keys)]
+	e.births += len(o.Keys)
+	e.value = appendUtxoValue(e.value[:0], o.Value)
+	for ki := range o.Keys {
+		e.value = appendOccurrence(e.value, pk, e.db.indexes[o.Keys[ki].Index], births[ki])
+	}
+	e.key = pk.AppendTo(e.key[:0])
+	e.put(familyUtxo, true)
+
+	for ki := range o.Keys {
+		k := &o.Keys[ki]
+		x, birth := e.db.indexes[k.Index], births[ki]
+		if birth.Utxo != pk {
+			e.key, e.value = appendRelationKey(e.key[:0], x, birth, pk), e.value[:0]
+			e.put(x.family(indexRelations), true)
+			continue
+		}
+		e.key, e.value = append(e.key[:0], k.Value...), birth.AppendTo(e.value[:0], x.Kind.Wide())
+		e.put(x.family(indexBirth), true)
+		e.key, e.value = e.value, e.key
+		e.put(x.family(indexValue), true)
+	}
+	e.outputAssets(t, o, pk)
+	return nil
+}
+
+func (e *emitter) outputAssets(t *windowTx, o *model.Output, pk model.UtxoPk) {
+	if len(o.Assets) == 0 {
+		return
+	}
+	first := e.assets
+	e.value = e.value[:0]
+	for i := range o.Assets {
+		if o.Assets[i].Amount == 0 {
+			continue
+		}
+		birth := e.w.assetBirths[e.assets]
+		e.assets++
+		e.value = appendAssetEntry(e.value, pk, assetEntry{o.Assets[i].Amount, birth, t.minted(birth)})
+	}
+	if e.assets == first {
+		return
+	}
+	e.key = pk.AppendTo(e.key[:0])
+	e.put(familyAssets, true)
+	e.t.assets += uint64(e.assets - first)
+
+	entry := uint16(0)
+	for i := range o.Assets {
+		if o.Assets[i].Amount == 0 {
+			continue
+		}
+		birth, at := e.w.assetBirths[first+int(entry)], model.AssetPk{Utxo: pk, Index: entry}
+		entry++
+		if birth != model.AssetBirthPk(at) {
+			e.key, e.value = appendAssetRelationKey(e.key[:0], birth, at), e.value[:0]
+			e.put(familyAssetRelations, true)
+			continue
+		}
+		e.key, e.value = append(e.key[:0], o.Assets[i].ID...), birth.AppendTo(e.value[:0])
+		e.put(familyAssetBirth, true)
+		e.key, e.value = e.value, e.key
+		e.put(familyAssetID, true)
+	}
+}
+
+// minted reports whether the transaction mints the asset.
+func (t *windowTx) minted(birth model.AssetBirthPk) bool {
+	for i := range t.mints {
+		if t.mints[i].birth == birth {
+			return t.mints[i].amount.Sign() > 0
+		}
+	}
+	return false
+}

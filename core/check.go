@@ -1,0 +1,323 @@
+package core
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// maxFaults is how many faults a check names; how many more there were is the last one.
+const maxFaults = 1000
+
+// checkBatch is how many rows a check joins at once.
+const checkBatch = 4096
+
+// Check verifies every law that holds between the families, on one snapshot, in memory that does not grow with the
+// database (but for four bytes a block). It reads every row. What it finds is in the answer, an error says that it
+// could not look.
+func (db *DB) Check(ctx context.Context, progress func(done, total uint64)) (*CheckAnswer, error) {
+	c := &checker{db: db, ctx: ctx, progress: progress, rows: map[storage.Family]uint64{}, answer: &CheckAnswer{Faults: []FaultAnswer{}}}
+	err := db.store.View(ctx, func(r storage.Reader) error {
+		c.r = r
+		return c.run()
+	})
+	if err != nil {
+		return nil, err
+	}
+	if c.more > 0 {
+		c.answer.Faults = append(c.answer.Faults, FaultAnswer{Fault: fmt.Sprintf("and %d more faults", c.more)})
+	}
+	c.answer.OK = len(c.answer.Faults) == 0
+	return c.answer, nil
+}
+
+type checker struct {
+	db       *DB
+	ctx      context.Context
+	r        storage.Reader
+	progress func(done, total uint64)
+	answer   *CheckAnswer
+	more     int // faults beyond maxFaults
+
+	tip     model.Point
+	totals  totals
+	names   map[storage.Family]string
+	total   uint64                    // rows to expect
+	rows    map[storage.Family]uint64 // rows seen
+	first   model.HeightPk            // of the first block
+	txCount []int32                   // by height from first
+
+	unspentValue uint64
+	assets       uint64
+}
+
+func (c *checker) fault(f storage.Family, key []byte, format string, args ...any) {
+	if len(c.answer.Faults) >= maxFaults {
+		c.more++
+		return
+	}
+	c.answer.Faults = append(c.answer.Faults, FaultAnswer{c.names[f], hex.EncodeToString(key), fmt.Sprintf(format, args...)})
+}
+
+// scan visits every row of a family. An error of visit is a fault of the row, not of the check.
+func (c *checker) scan(f storage.Family, visit func(key, value []byte) error) error {
+	for kv, err := range c.r.Scan(f, nil, nil, false) {
+		if err != nil {
+			return err
+		}
+		c.rows[f]++
+		c.answer.Rows++
+		if c.answer.Rows%checkBatch == 0 {
+			if err := c.ctx.Err(); err != nil {
+				return err
+			}
+			if c.progress != nil {
+				c.progress(min(c.answer.Rows, c.total), c.total)
+			}
+		}
+		if err := visit(kv.Key, kv.Value); err != nil {
+			c.fault(f, kv.Key, "%v", err)
+		}
+	}
+	return nil
+}
+
+// join looks up rows of one family for the rows of another, many at a time.
+type join struct {
+	c      *checker
+	family storage.Family
+	keys   [][]byte
+	then   []func(value []byte)
+}
+
+func (c *checker) join(f storage.Family) *join { return &join{c: c, family: f} }
+
+// add has then called with the value at key, nil where there is none. Key and what then holds on to must be owned.
+func (j *join) add(key []byte, then func(value []byte)) {
+	j.keys, j.then = append(j.keys, key), append(j.then, then)
+}
+
+// full reports whether it is time to flush.
+func (j *join) full() bool { return len(j.keys) >= checkBatch }
+
+func (j *join) flush() error {
+	values, err := j.c.r.GetMany(j.family, j.keys)
+	if err != nil {
+		return err
+	}
+	for i, then := range j.then {
+		then(values[i])
+	}
+	j.keys, j.then = j.keys[:0], j.then[:0]
+	return nil
+}
+
+func flushFull(joins ...*join) error {
+	for _, j := range joins {
+		if j.full() {
+			if err := j.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func flushAll(joins ...*join) error {
+	for _, j := range joins {
+		if err := j.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) run() error {
+	var err error
+	if c.tip, err = readTip(c.r); err != nil {
+		return fmt.Errorf("meta tip: %w", err)
+	}
+	if c.totals, err = readTotals(c.r); err != nil {
+		return err
+	}
+	c.names = map[storage.Family]string{}
+	for _, d := range c.db.declarations() {
+		c.names[d.Family] = d.Name
+	}
+	for _, n := range c.totals.rows {
+		c.total += n
+	}
+	for _, pass := range []func() error{c.blocks, c.txs, c.inputs, c.outputs, c.values, c.assetEntries, c.supplies} {
+		if err := pass(); err != nil {
+			return err
+		}
+	}
+	c.compareTotals()
+	if c.progress != nil {
+		c.progress(c.total, c.total)
+	}
+	return nil
+}
+
+// blocks: heights without a gap, each block the child of the one below, hashes and pointers inverse, the last is the tip.
+func (c *checker) blocks() error {
+	hashes := c.join(familyHeight)
+	last := model.Point{}
+	hasher, _ := c.db.chain.(model.HeaderHasher)
+	err := c.scan(familyBlock, func(k, v []byte) error {
+		h, err := model.ParseHeightPk(k)
+		if err != nil {
+			return err
+		}
+		row, err := parseBlockRow(v)
+		if err != nil {
+			return err
+		}
+		if hasher != nil {
+			if hash, err := hasher.HashHeader(row.header); err != nil || hash != row.hash {
+				c.fault(familyBlock, k, "the header does not hash to the block's hash")
+			}
+		}
+		switch {
+		case len(c.txCount) == 0:
+			c.first = h
+			if h > 1 {
+				c.fault(familyBlock, k, "the first block stands at height %d, expected 0 or 1", h)
+			}
+		case h != last.Height+1:
+			return fmt.Errorf("follows block %d", last.Height)
+		case row.parent != last.Hash:
+			c.fault(familyBlock, k, "its parent is not block %d", last.Height)
+		}
+		c.txCount = append(c.txCount, int32(row.txCount))
+		last = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
+		key := append([]byte(nil), k...)
+		hashes.add(row.hash[:], func(v []byte) {
+			if at, time, err := parseHeightRow(v); err != nil || at != h || time != row.time {
+				c.fault(familyBlock, key, "its hash does not lead back to it")
+			}
+		})
+		return flushFull(hashes)
+	})
+	if err != nil {
+		return err
+	}
+	c.answer.Blocks = uint64(len(c.txCount))
+	if last != c.tip {
+		c.fault(familyMeta, metaTip, "the tip is %d %s, the last block %d %s", c.tip.Height, c.tip.Hash, last.Height, last.Hash)
+	}
+	if err := hashes.flush(); err != nil {
+		return err
+	}
+	return c.count(familyHeight, uint64(len(c.txCount)), "blocks")
+}
+
+// count visits a family whose rows are known from another family by join: as many rows then means the same rows.
+func (c *checker) count(f storage.Family, want uint64, of string) error {
+	if err := c.scan(f, func(_, _ []byte) error { return nil }); err != nil {
+		return err
+	}
+	if c.rows[f] != want {
+		c.fault(f, nil, "%d rows for %d %s", c.rows[f], want, of)
+	}
+	return nil
+}
+
+// txs: no gap in a block, as many as the block says, hashes and pointers inverse.
+func (c *checker) txs() error {
+	hashes := c.join(familyTxPk)
+	seen := make([]int32, len(c.txCount))
+	genesis, atZero := uint64(0), 0
+	err := c.scan(familyTxHash, func(k, v []byte) error {
+		pk, err := model.ParseTxPk(k)
+		if err != nil {
+			return err
+		}
+		hash, _, err := parseTxHashRow(v)
+		if err != nil {
+			return err
+		}
+		index := pk.TxIndex()
+		if pk.Height() == 0 {
+			if index != atZero {
+				c.fault(familyTxHash, k, "the transaction before it is missing")
+			}
+			atZero++
+			if uint64(index) < c.totals.genesisTxs {
+				genesis++
+			}
+			index -= int(c.totals.genesisTxs)
+		}
+		if index >= 0 {
+			switch at := int64(pk.Height()) - int64(c.first); {
+			case at < 0 || at >= int64(len(seen)):
+				c.fault(familyTxHash, k, "no block stands at its height")
+			case int32(index) != seen[at] && pk.Height() > 0:
+				c.fault(familyTxHash, k, "the transaction before it is missing")
+				seen[at]++
+			default:
+				seen[at]++
+			}
+		}
+		key := append([]byte(nil), k...)
+		hashes.add(hash[:], func(v []byte) {
+			places, err := parseTxPkRow(v)
+			for _, place := range places {
+				if place == pk {
+					return
+				}
+			}
+			c.fault(familyTxHash, key, "its hash does not lead back to it (%v)", err)
+		})
+		return flushFull(hashes)
+	})
+	if err != nil {
+		return err
+	}
+	if err := hashes.flush(); err != nil {
+		return err
+	}
+	for i, n := range seen {
+		if h := c.first + model.HeightPk(i); n != c.txCount[i] {
+			c.fault(familyBlock, h.AppendTo(nil), "says it has %d transactions, there are %d", c.txCount[i], n)
+		}
+	}
+	if genesis != c.totals.genesisTxs {
+		c.fault(familyMeta, metaTotals, "%d genesis transactions, there are %d", c.totals.genesisTxs, genesis)
+	}
+	places := uint64(0)
+	err = c.scan(familyTxPk, func(_, v []byte) error {
+		pks, err := parseTxPkRow(v)
+		places += uint64(len(pks))
+		return err
+	})
+	if err == nil && places != c.rows[familyTxHash] {
+		c.fault(familyTxPk, nil, "names %d transactions, there are %d", places, c.rows[familyTxHash])
+	}
+	return err
+}
+
+// compareTotals: what meta counts is what is there, and the unspent value is what was issued.
+func (c *checker) compareTotals() {
+	for _, d := range c.db.declarations() {
+		if d.Family != familyMeta && c.rows[d.Family] != c.totals.rows[d.Family] {
+			c.fault(d.Family, nil, "%d rows, meta counts %d", c.rows[d.Family], c.totals.rows[d.Family])
+		}
+	}
+	if c.assets != c.totals.assets {
+		c.fault(familyMeta, metaTotals, "%d asset entries, there are %d", c.totals.assets, c.assets)
+	}
+	if c.unspentValue != c.totals.unspentValue {
+		c.fault(familyMeta, metaTotals, "unspent value %d, the outputs hold %d", c.totals.unspentValue, c.unspentValue)
+	}
+	if c.tip.IsOrigin() {
+		return
+	}
+	issued, exact, ok := c.db.chain.Supply(c.tip.Height)
+	if ok && (c.unspentValue > issued || exact && c.unspentValue != issued) {
+		c.fault(familyMeta, metaTotals, "unspent value %d, the chain has issued %d at height %d", c.unspentValue, issued, c.tip.Height)
+	}
+}

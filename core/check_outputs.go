@@ -1,0 +1,192 @@
+package core
+
+import (
+	"errors"
+	"fmt"
+
+	"birthmark/model"
+)
+
+// inputs: no gap in a transaction, each after what it spends, both spend families inverse.
+func (c *checker) inputs() error {
+	spent, utxos, txs := c.join(familySpentInput), c.join(familyUtxo), c.join(familyTxHash)
+	next := model.InputPk(0)
+	err := c.scan(familySpentUtxo, func(k, v []byte) error {
+		input, err1 := model.ParseInputPk(k)
+		utxo, err2 := model.ParseUtxoPk(v)
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		key := append([]byte(nil), k...)
+		if input != next && input.Index() != 0 {
+			c.fault(familySpentUtxo, key, "the input before it is missing")
+		}
+		next = input + 1
+		if utxo.Tx() >= input.Tx() {
+			c.fault(familySpentUtxo, key, "spends %v, which does not stand before it", utxo)
+		}
+		if input.Index() == 0 {
+			txs.add(input.Tx().AppendTo(nil), func(v []byte) {
+				if v == nil {
+					c.fault(familySpentUtxo, key, "its transaction is missing")
+				}
+			})
+		}
+		at := utxo.AppendTo(nil)
+		spent.add(at, func(v []byte) {
+			if by, err := model.ParseInputPk(v); err != nil || by != input {
+				c.fault(familySpentUtxo, key, "output %v does not lead back to it", utxo)
+			}
+		})
+		utxos.add(at, func(v []byte) {
+			value, err := parseUtxoValue(v)
+			if err != nil {
+				c.fault(familySpentUtxo, key, "spends %v, which is missing or broken", utxo)
+			}
+			c.unspentValue -= value
+		})
+		return flushFull(spent, utxos, txs)
+	})
+	if err != nil {
+		return err
+	}
+	if err := flushAll(spent, utxos, txs); err != nil {
+		return err
+	}
+	return c.count(familySpentInput, c.rows[familySpentUtxo], "inputs")
+}
+
+// indexCounts is what the outputs say of an index.
+type indexCounts struct{ births, relations uint64 }
+
+// outputs: no gap in a transaction; every value that occurs has its birth, and every later occurrence its relation.
+func (c *checker) outputs() error {
+	txs := c.join(familyTxHash)
+	values, relations := map[*index]*join{}, map[*index]*join{}
+	counts := map[*index]*indexCounts{}
+	joins := []*join{txs}
+	for _, x := range c.db.indexes {
+		values[x], relations[x] = c.join(x.family(indexValue)), c.join(x.family(indexRelations))
+		counts[x] = &indexCounts{}
+		joins = append(joins, values[x])
+		if x.Kind != model.OneToOne {
+			joins = append(joins, relations[x])
+		}
+	}
+	next := model.UtxoPk(0)
+	genesis := uint64(0)
+	err := c.scan(familyUtxo, func(k, v []byte) error {
+		pk, err := model.ParseUtxoPk(k)
+		if err != nil {
+			return err
+		}
+		row, err := c.db.parseUtxoRow(pk, v)
+		if err != nil {
+			return err
+		}
+		c.unspentValue += row.value
+		key := append([]byte(nil), k...)
+		if pk != next && pk.Index() != 0 {
+			c.fault(familyUtxo, key, "the output before it is missing")
+		}
+		next = pk + 1
+		if pk.Height() == 0 && uint64(pk.TxIndex()) < c.totals.genesisTxs {
+			genesis++
+		}
+		if pk.Index() == 0 {
+			txs.add(pk.Tx().AppendTo(nil), func(v []byte) {
+				if v == nil {
+					c.fault(familyUtxo, key, "its transaction is missing")
+				}
+			})
+		}
+		for _, o := range row.occurrences {
+			values[o.index].add(o.birth.AppendTo(nil, o.index.Kind.Wide()), func(v []byte) {
+				if v == nil {
+					c.fault(familyUtxo, key, "value of %s born at %v is missing", o.index.Name, o.birth)
+				}
+			})
+			if o.born(pk) {
+				counts[o.index].births++
+				continue
+			}
+			counts[o.index].relations++
+			if o.index.Kind == model.OneToOne {
+				c.fault(familyUtxo, key, "value of %s occurs again, which is %v", o.index.Name, o.index.Kind)
+				continue
+			}
+			relations[o.index].add(appendRelationKey(nil, o.index, o.birth, pk), func(v []byte) {
+				if v == nil {
+					c.fault(familyUtxo, key, "relation of %s born at %v to it is missing", o.index.Name, o.birth)
+				}
+			})
+		}
+		return flushFull(joins...)
+	})
+	if err != nil {
+		return err
+	}
+	if err := flushAll(joins...); err != nil {
+		return err
+	}
+	if genesis != c.totals.genesisOutputs {
+		c.fault(familyMeta, metaTotals, "%d genesis outputs, there are %d", c.totals.genesisOutputs, genesis)
+	}
+	for _, x := range c.db.indexes {
+		if x.Kind != model.OneToOne {
+			if err := c.relations(x, counts[x].relations); err != nil {
+				return err
+			}
+		}
+		// Every birth the outputs name has its value; as many values then means no other.
+		if err := c.count(x.family(indexValue), counts[x].births, "births in outputs"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) relations(x *index, want uint64) error {
+	f := x.family(indexRelations)
+	err := c.scan(f, func(k, v []byte) error {
+		_, _, err := parseRelationKey(x, k)
+		if err == nil && len(v) > 0 {
+			err = fmt.Errorf("%w: a relation has no value", errRow)
+		}
+		return err
+	})
+	if err == nil && c.rows[f] != want {
+		c.fault(f, nil, "%d rows for %d later occurrences in outputs", c.rows[f], want)
+	}
+	return err
+}
+
+// values: births and values are inverse to each other.
+func (c *checker) values() error {
+	for _, x := range c.db.indexes {
+		f := x.family(indexBirth)
+		births := c.join(x.family(indexValue))
+		err := c.scan(f, func(k, v []byte) error {
+			if _, err := model.ParseBirthPk(v, x.Kind.Wide()); err != nil {
+				return err
+			}
+			key := append([]byte(nil), k...)
+			births.add(append([]byte(nil), v...), func(v []byte) {
+				if string(v) != string(key) {
+					c.fault(f, key, "its birth does not lead back to it")
+				}
+			})
+			return flushFull(births)
+		})
+		if err != nil {
+			return err
+		}
+		if err := births.flush(); err != nil {
+			return err
+		}
+		if values := c.rows[x.family(indexValue)]; c.rows[f] != values {
+			c.fault(f, nil, "%d rows for %d values", c.rows[f], values)
+		}
+	}
+	return nil
+}

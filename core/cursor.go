@@ -1,0 +1,126 @@
+package core
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// Page says which part of a list is wanted.
+type Page struct {
+	Limit      int    // entries at most; 0: DefaultLimit
+	After      string // the cursor a page before ended with; empty: from the beginning
+	Descending bool   // newest first
+}
+
+const (
+	DefaultLimit = 25
+	MaxLimit     = 1000
+)
+
+func (p Page) limit() (int, error) {
+	if p.Limit < 0 || p.Limit > MaxLimit {
+		return 0, model.Errorf(model.Usage, "bad_value", "limit %d: expected 1 to %d", p.Limit, MaxLimit)
+	}
+	if p.Limit == 0 {
+		return DefaultLimit, nil
+	}
+	return p.Limit, nil
+}
+
+// cursor is where a page ended: the last entry's pointer, in the list a question asks for. It holds the hash of the
+// block the entry stands in, so that a cursor whose block was rolled back is told from one that is still good.
+//
+//	version | question (8 bytes of a hash) | block hash (its first 8 bytes) | pointer
+type cursor struct {
+	question [8]byte
+	block    [8]byte
+	position []byte
+}
+
+const cursorVersion = 1
+
+// question identifies a list: a cursor of one is none of another.
+func question(parts ...string) (id [8]byte) {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	copy(id[:], h.Sum(nil))
+	return id
+}
+
+func (c *cursor) String() string {
+	b := append([]byte{cursorVersion}, c.question[:]...)
+	b = append(b, c.block[:]...)
+	return base64.RawURLEncoding.EncodeToString(append(b, c.position...))
+}
+
+var errCursor = errors.New("not a cursor")
+
+func parseCursor(s string) (c cursor, err error) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	if err != nil || len(b) < 1+8+8+model.PkSize || b[0] != cursorVersion {
+		return c, errCursor
+	}
+	copy(c.question[:], b[1:])
+	copy(c.block[:], b[9:])
+	c.position = slices.Clone(b[17:])
+	return c, nil
+}
+
+// blockMark is what a cursor holds of the block at h. What existed before the first block is never rolled back and
+// may have no block at its height.
+func (q *query) blockMark(h model.HeightPk) (mark [8]byte, err error) {
+	b, err := q.r.Get(familyBlock, h.AppendTo(nil))
+	if errors.Is(err, storage.ErrNotFound) {
+		return mark, nil
+	}
+	if err != nil {
+		return mark, err
+	}
+	row, err := parseBlockRow(b)
+	copy(mark[:], row.hash[:])
+	return mark, err
+}
+
+// next is the cursor of a page that ends with position, whose pointer stands in the block at h.
+func (q *query) next(question [8]byte, h model.HeightPk, position []byte) (*string, error) {
+	mark, err := q.blockMark(h)
+	if err != nil {
+		return nil, err
+	}
+	s := (&cursor{question, mark, position}).String()
+	return &s, nil
+}
+
+// after is the position that a page begins behind, of size bytes; nil where it begins at the beginning.
+func (q *query) after(p Page, question [8]byte, size int) ([]byte, error) {
+	if p.After == "" {
+		return nil, nil
+	}
+	c, err := parseCursor(p.After)
+	if err != nil {
+		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q: not one of ours", p.After)
+	}
+	if c.question != question || len(c.position) != size {
+		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q belongs to another question: ask with the same index, value, order and filter", p.After)
+	}
+	pk, err := model.ParseUtxoPk(c.position[:model.PkSize])
+	if err != nil {
+		return nil, err
+	}
+	mark, err := q.blockMark(pk.Height())
+	if err != nil {
+		return nil, err
+	}
+	if mark != c.block {
+		return nil, model.Errorf(model.Usage, "cursor_rolled_back", "the block of cursor %q (height %d) is no longer part of the chain: begin again", p.After, pk.Height())
+	}
+	return c.position, nil
+}

@@ -1,0 +1,140 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// Options say how a database is opened.
+type Options struct {
+	Chain model.Chain
+
+	// Indexes by name; nil: what the database was made with, or the chain's defaults where it is new. An old
+	// database keeps all of its indexes up to date whether they are named or not; naming one it does not have is
+	// refused (index_mismatch).
+	Indexes []string
+
+	CacheBytes int64 // memory for resolving inputs and values without reading; 0: none
+	ReadOnly   bool
+}
+
+// DB is the index of one chain in one store. Queries may run at any time; one of Append, Rollback and [Sync] at a time.
+type DB struct {
+	store   storage.Store
+	chain   model.Chain
+	traits  model.Traits
+	indexes []*index // by number
+	spendBy *index   // Traits.SpendsBy
+
+	write sync.Mutex // held by Append, Rollback, Sync
+	cache *caches
+
+	mu      sync.Mutex
+	tip     model.Point // committed
+	totals  totals      // committed
+	head    model.Point // prepared: tip of the newest pending window
+	pending []*window   // prepared and not committed, oldest first
+}
+
+// Open opens the database in s, making a new one where s is empty. It refuses (kind [model.Refused]) a database of
+// another chain, network or format, and one without an index that is asked for.
+func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
+	db := &DB{store: s, chain: o.Chain, traits: o.Chain.Traits(), cache: newCaches(o.CacheBytes)}
+	if err := db.openMeta(ctx, o); err != nil {
+		return nil, err
+	}
+	db.head = db.tip
+	if name := db.traits.SpendsBy; name != "" {
+		if db.spendBy = db.indexByName(name); db.spendBy == nil || db.spendBy.Kind != model.OneToOne {
+			return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), name)
+		}
+	}
+	return db, nil
+}
+
+func (db *DB) declarations() []storage.Declaration {
+	var ds []storage.Declaration
+	for _, d := range schema {
+		ds = append(ds, d.Declaration)
+	}
+	for _, x := range db.indexes {
+		ds = append(ds, x.declarations()...)
+	}
+	return ds
+}
+
+func (db *DB) declare() error { return db.store.Declare(db.declarations()...) }
+
+func (db *DB) indexByName(name string) *index {
+	for _, x := range db.indexes {
+		if x.Name == name {
+			return x
+		}
+	}
+	return nil
+}
+
+func (db *DB) indexByNumber(n uint64) *index {
+	for _, x := range db.indexes {
+		if uint64(x.number) == n {
+			return x
+		}
+	}
+	return nil
+}
+
+// Chain is the chain the database was opened with.
+func (db *DB) Chain() model.Chain { return db.chain }
+
+// Indexes are the names of the database's indexes, in the order [model.Key.Index] counts in.
+func (db *DB) Indexes() []string {
+	names := make([]string, len(db.indexes))
+	for i, x := range db.indexes {
+		names[i] = x.Name
+	}
+	return names
+}
+
+// Tip is the last block written by this process or found when it opened; the origin before the first.
+func (db *DB) Tip() model.Point {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.tip
+}
+
+// PointAt is the block at height h. NotFound (above_tip) where there is none.
+func (db *DB) PointAt(ctx context.Context, h model.HeightPk) (p model.Point, err error) {
+	err = db.store.View(ctx, func(r storage.Reader) error {
+		row, err := db.blockAt(r, h)
+		p = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
+		return err
+	})
+	return p, err
+}
+
+func (db *DB) blockAt(r storage.Reader, h model.HeightPk) (blockRow, error) {
+	b, err := r.Get(familyBlock, h.AppendTo(nil))
+	if errors.Is(err, storage.ErrNotFound) {
+		tip, err := readTip(r)
+		if err != nil {
+			return blockRow{}, err
+		}
+		if tip.IsOrigin() {
+			return blockRow{}, model.Errorf(model.NotFound, "unknown_block", "no block at height %d: the database has no blocks yet", h)
+		}
+		return blockRow{}, model.Errorf(model.NotFound, "unknown_block", "no block at height %d: the tip is %d", h, tip.Height)
+	}
+	if err != nil {
+		return blockRow{}, err
+	}
+	row, err := parseBlockRow(b)
+	if err != nil {
+		return row, fmt.Errorf("block at height %d: %w", h, err)
+	}
+	return row, nil
+}

@@ -1,0 +1,303 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// Names in the meta family.
+var (
+	metaFormat  = []byte("format")
+	metaChain   = []byte("chain")
+	metaNetwork = []byte("network")
+	metaIndexes = []byte("indexes")
+	metaTip     = []byte("tip")
+	metaTotals  = []byte("totals")
+)
+
+// Identity says what a database holds.
+type Identity struct {
+	Chain, Network string
+	Format         int
+}
+
+// Identify reads the identity of a database; not ok where the store is empty.
+func Identify(ctx context.Context, s storage.Store) (id Identity, ok bool, err error) {
+	if err := s.Declare(schema[familyMeta].Declaration); err != nil {
+		return id, false, err
+	}
+	err = s.View(ctx, func(r storage.Reader) error {
+		id, ok, err = readIdentity(r)
+		return err
+	})
+	return id, ok, err
+}
+
+func readIdentity(r storage.Reader) (id Identity, ok bool, err error) {
+	vs, err := r.GetMany(familyMeta, [][]byte{metaFormat, metaChain, metaNetwork})
+	if err != nil || vs[0] == nil {
+		return id, false, err
+	}
+	f := reader{b: vs[0]}
+	id = Identity{string(vs[1]), string(vs[2]), f.size("format")}
+	if err := f.end(); err != nil {
+		return id, false, fmt.Errorf("meta format: %w", err)
+	}
+	return id, true, nil
+}
+
+// catalogue is the indexes of a database as meta stores them: [uvarint number|kind|uvarint length|name].
+func appendCatalogue(b []byte, indexes []*index) []byte {
+	for _, x := range indexes {
+		b = binary.AppendUvarint(b, uint64(x.number))
+		b = append(b, byte(x.Kind))
+		b = binary.AppendUvarint(b, uint64(len(x.Name)))
+		b = append(b, x.Name...)
+	}
+	return b
+}
+
+type catalogueEntry struct {
+	number int
+	kind   model.Kind
+	name   string
+}
+
+func parseCatalogue(b []byte) ([]catalogueEntry, error) {
+	r := reader{b: b}
+	var es []catalogueEntry
+	for len(r.b) > 0 {
+		e := catalogueEntry{number: r.size("index number"), kind: model.Kind(r.take(1, "kind")[0])}
+		n := r.size("length of name")
+		if n > len(r.b) {
+			r.fail("name is cut")
+			break
+		}
+		e.name = string(r.take(n, "name"))
+		if !e.kind.Valid() {
+			r.fail("unknown kind of index " + e.name)
+		}
+		if e.number > (1<<16-1-int(firstIndexFamily))/int(familiesPerIndex)-1 {
+			r.fail("index number out of range")
+		}
+		es = append(es, e)
+	}
+	return es, r.end()
+}
+
+func appendTip(b []byte, p model.Point) []byte {
+	b = p.Height.AppendTo(b)
+	b = append(b, p.Hash[:]...)
+	return binary.AppendUvarint(b, p.Slot)
+}
+
+func parseTip(b []byte) (model.Point, error) {
+	r := reader{b: b}
+	h, err := model.ParseHeightPk(r.take(model.HeightPkSize, "height"))
+	p := model.Point{Height: h, Hash: r.hash("hash"), Slot: r.uvarint("slot")}
+	return p, errors.Join(err, r.end())
+}
+
+// readTip is the tip of the snapshot r reads; the origin before the first block.
+func readTip(r storage.Reader) (model.Point, error) {
+	b, err := r.Get(familyMeta, metaTip)
+	if errors.Is(err, storage.ErrNotFound) {
+		return model.Point{}, nil
+	}
+	if err != nil {
+		return model.Point{}, err
+	}
+	return parseTip(b)
+}
+
+// totals are the counts that meta carries along with the tip.
+type totals struct {
+	assets         uint64 // asset entries of outputs
+	genesisTxs     uint64
+	genesisOutputs uint64
+	unspentValue   uint64
+	rows           map[storage.Family]uint64 // of every declared family but meta
+}
+
+func (t *totals) clone() totals {
+	c := *t
+	c.rows = make(map[storage.Family]uint64, len(t.rows))
+	for f, n := range t.rows {
+		c.rows[f] = n
+	}
+	return c
+}
+
+func (t *totals) appendTo(b []byte) []byte {
+	for _, n := range []uint64{t.assets, t.genesisTxs, t.genesisOutputs, t.unspentValue} {
+		b = binary.AppendUvarint(b, n)
+	}
+	for _, f := range sortedFamilies(t.rows) {
+		b = binary.AppendUvarint(b, uint64(f))
+		b = binary.AppendUvarint(b, t.rows[f])
+	}
+	return b
+}
+
+func sortedFamilies(rows map[storage.Family]uint64) []storage.Family {
+	fs := make([]storage.Family, 0, len(rows))
+	for f := range rows {
+		fs = append(fs, f)
+	}
+	slices.Sort(fs)
+	return fs
+}
+
+func parseTotals(b []byte) (totals, error) {
+	r := reader{b: b}
+	t := totals{
+		assets: r.uvarint("assets"), genesisTxs: r.uvarint("genesis transactions"),
+		genesisOutputs: r.uvarint("genesis outputs"), unspentValue: r.uvarint("unspent value"),
+		rows: map[storage.Family]uint64{},
+	}
+	for len(r.b) > 0 {
+		f := r.ordinal("family")
+		t.rows[storage.Family(f)] = r.uvarint("rows")
+	}
+	return t, r.end()
+}
+
+func readTotals(r storage.Reader) (totals, error) {
+	b, err := r.Get(familyMeta, metaTotals)
+	if err != nil {
+		return totals{}, fmt.Errorf("meta totals: %w", err)
+	}
+	return parseTotals(b)
+}
+
+// openMeta makes the meta rows of a new database, or reads those of an old one, into db.
+func (db *DB) openMeta(ctx context.Context, o Options) error {
+	c := o.Chain
+	id, known, err := Identify(ctx, db.store)
+	if err != nil {
+		return err
+	}
+	if !known {
+		if o.ReadOnly {
+			return model.Errorf(model.Refused, "no_database", "the database is empty: nothing was synced into it yet")
+		}
+		if db.indexes, err = chooseIndexes(c, o.Indexes); err != nil {
+			return err
+		}
+	} else {
+		switch {
+		case id.Format != FormatVersion:
+			return model.Errorf(model.Refused, "wrong_format", "the database has format %d, this program reads and writes format %d: sync it anew, or use the program it was made with", id.Format, FormatVersion)
+		case id.Chain != c.Name():
+			return model.Errorf(model.Refused, "wrong_chain", "the database holds %s, not %s", id.Chain, c.Name())
+		case id.Network != c.Network():
+			return model.Errorf(model.Refused, "wrong_network", "the database holds %s %s, not %s", id.Chain, id.Network, c.Network())
+		}
+		if err := db.readCatalogue(ctx, c, o.Indexes); err != nil {
+			return err
+		}
+	}
+	if err := db.declare(); err != nil {
+		return err
+	}
+	if !known {
+		if err := db.create(ctx, c); err != nil {
+			return err
+		}
+	}
+	return db.store.View(ctx, func(r storage.Reader) error {
+		if db.tip, err = readTip(r); err != nil {
+			return fmt.Errorf("meta tip: %w", err)
+		}
+		db.totals, err = readTotals(r)
+		return err
+	})
+}
+
+// create writes the meta rows of a database without blocks.
+func (db *DB) create(ctx context.Context, c model.Chain) error {
+	return db.store.Update(ctx, func(_ storage.Reader, b storage.Batch) error {
+		b.Put(familyMeta, metaFormat, binary.AppendUvarint(nil, FormatVersion))
+		b.Put(familyMeta, metaChain, []byte(c.Name()))
+		b.Put(familyMeta, metaNetwork, []byte(c.Network()))
+		b.Put(familyMeta, metaIndexes, appendCatalogue(nil, db.indexes))
+		t := totals{rows: map[storage.Family]uint64{}}
+		for _, d := range db.declarations()[1:] {
+			t.rows[d.Family] = 0
+		}
+		b.Put(familyMeta, metaTotals, t.appendTo(nil))
+		return nil
+	})
+}
+
+// chooseIndexes are the indexes of a new database: the named ones or the chain's defaults, and those that are always
+// on. Numbers follow the chain's own order, so that the order of settings changes nothing.
+func chooseIndexes(c model.Chain, names []string) ([]*index, error) {
+	offered := c.Indexes()
+	for _, name := range names {
+		if !slices.ContainsFunc(offered, func(x model.Index) bool { return x.Name == name }) {
+			return nil, unknownIndex(c, name)
+		}
+	}
+	var chosen []*index
+	for _, x := range offered {
+		if x.Always || slices.Contains(names, x.Name) || (names == nil && x.Default) {
+			if err := checkIndexName(x.Name); err != nil {
+				return nil, err
+			}
+			chosen = append(chosen, &index{x, len(chosen)})
+		}
+	}
+	return chosen, nil
+}
+
+func unknownIndex(c model.Chain, name string) error {
+	var names []string
+	for _, x := range c.Indexes() {
+		names = append(names, x.Name)
+	}
+	return model.Errorf(model.Usage, "unknown_index", "%s has no index %q; it offers %s", c.Name(), name, strings.Join(names, ", "))
+}
+
+// readCatalogue takes the indexes of an old database from meta. Every one of them is kept up to date, named or not;
+// naming one it does not have is refused.
+func (db *DB) readCatalogue(ctx context.Context, c model.Chain, names []string) error {
+	var stored []catalogueEntry
+	err := db.store.View(ctx, func(r storage.Reader) error {
+		b, err := r.Get(familyMeta, metaIndexes)
+		if err == nil {
+			stored, err = parseCatalogue(b)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("meta indexes: %w", err)
+	}
+	for _, e := range stored {
+		i := slices.IndexFunc(c.Indexes(), func(x model.Index) bool { return x.Name == e.name && x.Kind == e.kind })
+		if i < 0 {
+			return model.Errorf(model.Refused, "index_mismatch", "the database has a %v index %s that this program does not know", e.kind, e.name)
+		}
+		db.indexes = append(db.indexes, &index{c.Indexes()[i], e.number})
+	}
+	slices.SortFunc(db.indexes, func(a, b *index) int { return cmp.Compare(a.number, b.number) })
+	for _, name := range names {
+		if db.indexByName(name) != nil {
+			continue
+		}
+		if !slices.ContainsFunc(c.Indexes(), func(x model.Index) bool { return x.Name == name }) {
+			return unknownIndex(c, name)
+		}
+		return model.Errorf(model.Refused, "index_mismatch", "the database was made without index %s (it has %s): sync into a new one, or leave the index out",
+			name, strings.Join(db.Indexes(), ", "))
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package core
+
+import (
+	"sync"
+	"time"
+
+	"birthmark/model"
+)
+
+// Progress is how far a sync has come. Rates are those of the last seconds.
+type Progress struct {
+	Height, Target        model.HeightPk // Target: the source's tip when the sync began, or the height asked for
+	Blocks, Txs, Entities uint64         // written since the sync began; entities are inputs, outputs and assets
+	Elapsed, Left         time.Duration  // Left 0: unknown
+	BlocksPerSecond       float64
+	TxsPerSecond          float64
+	EntitiesPerSecond     float64
+	Stages                map[string]float64 // seconds each stage was busy since the sync began: read, resolve, write
+	Bottleneck            string             // the stage that was busy most over the last seconds
+	Done                  bool
+}
+
+type stage int
+
+const (
+	stageRead stage = iota
+	stageResolve
+	stageWrite
+	stages
+)
+
+var stageNames = [stages]string{"read", "resolve", "write"}
+
+const (
+	progressEvery = 200 * time.Millisecond
+	rateOver      = 5 * time.Second
+)
+
+// meter counts what a sync does and tells it on.
+type meter struct {
+	tell func(Progress)
+
+	mu      sync.Mutex
+	started time.Time
+	told    time.Time
+	now     sample
+	old     []sample // one for each telling, those of the last rateOver
+	target  model.HeightPk
+}
+
+// sample is the counts at one time.
+type sample struct {
+	at                    time.Time
+	height                model.HeightPk
+	blocks, txs, entities uint64
+	busy                  [stages]time.Duration
+}
+
+func newMeter(tell func(Progress), height, target model.HeightPk, to *model.HeightPk) *meter {
+	if to != nil && *to < target {
+		target = *to
+	}
+	start := time.Now()
+	return &meter{tell: tell, started: start, told: start, now: sample{at: start, height: height}, target: target,
+		old: []sample{{at: start, height: height}}}
+}
+
+func (m *meter) busy(s stage, since time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now.busy[s] += time.Since(since)
+}
+
+func (m *meter) rolledBack(to model.HeightPk) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now.height = to
+}
+
+func (m *meter) wrote(blocks []*model.Block) {
+	var txs, entities uint64
+	for _, b := range blocks {
+		txs += uint64(len(b.Txs))
+		entities += uint64(b.Weight() - 1 - len(b.Txs))
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now.height = blocks[len(blocks)-1].Height
+	m.now.blocks += uint64(len(blocks))
+	m.now.txs += txs
+	m.now.entities += entities
+	if m.target < m.now.height {
+		m.target = m.now.height
+	}
+	if time.Since(m.told) >= progressEvery {
+		m.report(false)
+	}
+}
+
+func (m *meter) finish(height model.HeightPk) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now.height = height
+	m.report(true)
+}
+
+func (m *meter) report(done bool) {
+	if m.tell == nil {
+		return
+	}
+	now := m.now
+	now.at = time.Now()
+	m.told = now.at
+	for len(m.old) > 1 && now.at.Sub(m.old[0].at) > rateOver {
+		m.old = m.old[1:]
+	}
+	old := m.old[0]
+	if done {
+		old = sample{at: m.started}
+	}
+	p := Progress{
+		Height: now.height, Target: m.target, Blocks: now.blocks, Txs: now.txs, Entities: now.entities,
+		Elapsed: now.at.Sub(m.started), Stages: map[string]float64{}, Done: done,
+	}
+	if s := now.at.Sub(old.at).Seconds(); s > 0 {
+		p.BlocksPerSecond = float64(now.blocks-old.blocks) / s
+		p.TxsPerSecond = float64(now.txs-old.txs) / s
+		p.EntitiesPerSecond = float64(now.entities-old.entities) / s
+	}
+	if p.BlocksPerSecond > 0 && m.target > now.height {
+		p.Left = time.Duration(float64(m.target-now.height) / p.BlocksPerSecond * float64(time.Second))
+	}
+	var most time.Duration
+	for s := range stages {
+		p.Stages[stageNames[s]] = now.busy[s].Seconds()
+		if d := now.busy[s] - old.busy[s]; d > most {
+			most, p.Bottleneck = d, stageNames[s]
+		}
+	}
+	m.old = append(m.old, now)
+	m.tell(p)
+}

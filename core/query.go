@@ -1,0 +1,277 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// query answers from one snapshot.
+type query struct {
+	*DB
+	ctx    context.Context
+	r      storage.Reader
+	tip    model.Point
+	totals totals
+}
+
+func (db *DB) ask(ctx context.Context, fn func(q *query) error) error {
+	return db.store.View(ctx, func(r storage.Reader) (err error) {
+		q := &query{DB: db, ctx: ctx, r: r}
+		if q.tip, err = readTip(r); err != nil {
+			return fmt.Errorf("meta tip: %w", err)
+		}
+		if q.totals, err = readTotals(r); err != nil {
+			return err
+		}
+		return fn(q)
+	})
+}
+
+// Status says what the database holds.
+func (db *DB) Status(ctx context.Context) (a *StatusAnswer, err error) {
+	err = db.ask(ctx, func(q *query) error {
+		t := &q.totals
+		a = &StatusAnswer{
+			Chain: db.chain.Name(), Network: db.chain.Network(), Format: FormatVersion,
+			Indexes: []IndexAnswer{},
+			Totals: TotalsAnswer{
+				Blocks:         t.rows[familyBlock],
+				Txs:            t.rows[familyTxHash] - t.genesisTxs,
+				Inputs:         t.rows[familySpentUtxo],
+				Outputs:        t.rows[familyUtxo] - t.genesisOutputs,
+				Assets:         t.assets,
+				GenesisOutputs: t.genesisOutputs,
+				Unspent:        t.rows[familyUtxo] - t.rows[familySpentInput],
+				UnspentValue:   strconv.FormatUint(t.unspentValue, 10),
+			},
+		}
+		if !q.tip.IsOrigin() {
+			row, err := db.blockAt(q.r, q.tip.Height)
+			if err != nil {
+				return err
+			}
+			a.Tip = &TipAnswer{uint32(q.tip.Height), db.chain.FormatHash(q.tip.Hash), row.time}
+		}
+		for _, x := range db.indexes {
+			a.Indexes = append(a.Indexes, IndexAnswer{x.Name, x.Kind.String(), t.rows[x.family(indexValue)]})
+		}
+		sizer, _ := db.store.(storage.Sizer)
+		for _, d := range db.declarations() {
+			f := FamilyAnswer{Name: d.Name, Keys: t.rows[d.Family]}
+			if d.Family == familyMeta {
+				for _, err := range q.r.Scan(familyMeta, nil, nil, false) {
+					if err != nil {
+						return err
+					}
+					f.Keys++
+				}
+			}
+			if sizer != nil {
+				var err error
+				if f.Bytes, err = sizer.Size(d.Family); err != nil {
+					return err
+				}
+			}
+			a.Families = append(a.Families, f)
+		}
+		return nil
+	})
+	return a, err
+}
+
+// Block is one block by hash, height or "tip".
+func (db *DB) Block(ctx context.Context, ref string) (a *BlockAnswer, err error) {
+	err = db.ask(ctx, func(q *query) error {
+		h, err := q.height(ref)
+		if err != nil {
+			return err
+		}
+		row, err := db.blockAt(q.r, h)
+		if err != nil {
+			return err
+		}
+		a = &BlockAnswer{
+			Chain: db.chain.Name(), Height: uint32(h), Hash: db.chain.FormatHash(row.hash), PrevHash: formatParent(db.chain, row.parent),
+			Time: row.time, Size: row.size, TxCount: row.txCount, Txs: make([]string, 0, row.txCount),
+		}
+		if a.Header, err = db.chain.Header(row.header); err != nil {
+			return fmt.Errorf("header of block %d: %w", h, err)
+		}
+		from := h.First()
+		if h == 0 {
+			if from, err = model.NewTxPk(0, int(q.totals.genesisTxs)); err != nil {
+				return err
+			}
+		}
+		for kv, err := range q.r.Scan(familyTxHash, from.AppendTo(nil), (h + 1).First().AppendTo(nil), false) {
+			if err != nil {
+				return err
+			}
+			hash, _, err := parseTxHashRow(kv.Value)
+			if err != nil {
+				return err
+			}
+			a.Txs = append(a.Txs, db.chain.FormatHash(hash))
+		}
+		return nil
+	})
+	return a, err
+}
+
+// formatParent leaves out the parent of a first block.
+func formatParent(c model.Chain, parent model.Hash) string {
+	if parent == (model.Hash{}) {
+		return ""
+	}
+	return c.FormatHash(parent)
+}
+
+// height is the height a block is named by.
+func (q *query) height(ref string) (model.HeightPk, error) {
+	if ref == "tip" {
+		if q.tip.IsOrigin() {
+			return 0, model.Errorf(model.NotFound, "unknown_block", "no tip: the database has no blocks yet")
+		}
+		return q.tip.Height, nil
+	}
+	if n, err := strconv.ParseUint(ref, 10, 64); err == nil && len(ref) < 20 {
+		h, err := model.NewHeightPk(n)
+		if err != nil {
+			return 0, model.Errorf(model.NotFound, "unknown_block", "no block at height %d: the tip is %d", n, q.tip.Height)
+		}
+		return h, nil
+	}
+	hash, err := q.chain.ParseHash(ref)
+	if err != nil {
+		return 0, model.Errorf(model.Usage, "bad_value", "block %q is neither tip, a height nor a hash: %w", ref, err)
+	}
+	b, err := q.r.Get(familyHeight, hash[:])
+	if errors.Is(err, storage.ErrNotFound) {
+		return 0, model.Errorf(model.NotFound, "unknown_block", "no block %s", ref)
+	}
+	if err != nil {
+		return 0, err
+	}
+	h, _, err := parseHeightRow(b)
+	return h, err
+}
+
+// tx is the newest transaction with a hash.
+func (q *query) tx(text string) (model.TxPk, error) {
+	hash, err := q.chain.ParseHash(text)
+	if err != nil {
+		return 0, model.Errorf(model.Usage, "bad_value", "transaction %q: %w", text, err)
+	}
+	b, err := q.r.Get(familyTxPk, hash[:])
+	if errors.Is(err, storage.ErrNotFound) {
+		return 0, model.Errorf(model.NotFound, "unknown_tx", "no transaction %s", text)
+	}
+	if err != nil {
+		return 0, err
+	}
+	places, err := parseTxPkRow(b)
+	if err != nil {
+		return 0, err
+	}
+	return places[0], nil
+}
+
+// txIndex is a transaction's position in its block: what existed before the first block does not count.
+func (q *query) txIndex(pk model.TxPk) int {
+	if pk.Height() == 0 && !q.isGenesis(pk) {
+		return pk.TxIndex() - int(q.totals.genesisTxs)
+	}
+	return pk.TxIndex()
+}
+
+func (q *query) isGenesis(pk model.TxPk) bool {
+	return pk.Height() == 0 && uint64(pk.TxIndex()) < q.totals.genesisTxs
+}
+
+// index is an index of the database by name.
+func (q *query) index(name string) (*index, error) {
+	if x := q.indexByName(name); x != nil {
+		return x, nil
+	}
+	if slices.ContainsFunc(q.chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
+		return nil, model.Errorf(model.Usage, "unknown_index", "the database was made without index %s; it has %s", name, strings.Join(q.Indexes(), ", "))
+	}
+	return nil, unknownIndex(q.chain, name)
+}
+
+// value is where a value of an index was born.
+func (q *query) value(name, text string) (*index, []byte, model.BirthPk, error) {
+	x, err := q.index(name)
+	if err != nil {
+		return nil, nil, model.BirthPk{}, err
+	}
+	value, err := x.Parse(text)
+	if err != nil {
+		return nil, nil, model.BirthPk{}, model.Errorf(model.Usage, "bad_value", "%s %q: %w", name, text, err)
+	}
+	b, err := q.r.Get(x.family(indexBirth), value)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil, model.BirthPk{}, model.Errorf(model.NotFound, "unknown_value", "%s %s occurs in no output", name, text)
+	}
+	if err != nil {
+		return nil, nil, model.BirthPk{}, err
+	}
+	birth, err := model.ParseBirthPk(b, x.Kind.Wide())
+	return x, value, birth, err
+}
+
+// asset is where an asset was born.
+func (q *query) asset(text string) ([]byte, model.AssetBirthPk, error) {
+	id, err := q.chain.ParseAsset(text)
+	if err != nil {
+		return nil, model.AssetBirthPk{}, model.Errorf(model.Usage, "bad_value", "asset %q: %w", text, err)
+	}
+	b, err := q.r.Get(familyAssetBirth, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, model.AssetBirthPk{}, model.Errorf(model.NotFound, "unknown_asset", "no asset %s", text)
+	}
+	if err != nil {
+		return nil, model.AssetBirthPk{}, err
+	}
+	birth, err := model.ParseAssetBirthPk(b)
+	return id, birth, err
+}
+
+// many reads the values of keys of one family, all of which must be there.
+func (q *query) many(f storage.Family, keys [][]byte) ([][]byte, error) {
+	vs, err := q.r.GetMany(f, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range vs {
+		if v == nil {
+			return nil, fmt.Errorf("row %x of %s is missing: run check", keys[i], q.familyName(f))
+		}
+	}
+	return vs, nil
+}
+
+func (db *DB) familyName(f storage.Family) string {
+	for _, d := range db.declarations() {
+		if d.Family == f {
+			return d.Name
+		}
+	}
+	return fmt.Sprintf("family %d", f)
+}
+
+// keysOf is the encoded pointers of a list.
+func keysOf[T interface{ AppendTo([]byte) []byte }](pks []T) [][]byte {
+	keys := make([][]byte, len(pks))
+	for i, pk := range pks {
+		keys[i] = pk.AppendTo(nil)
+	}
+	return keys
+}

@@ -1,0 +1,363 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"birthmark/model"
+)
+
+// Output is one output by "HASH:N", or by a value of the index that inputs name (an Ergo box id).
+func (db *DB) Output(ctx context.Context, ref string) (a *OutputAnswer, err error) {
+	err = db.ask(ctx, func(q *query) error {
+		pk, err := q.output(ref)
+		if err != nil {
+			return err
+		}
+		outputs, err := q.outputs([]model.UtxoPk{pk}, true)
+		if err == nil {
+			a = &outputs[0]
+		}
+		return err
+	})
+	return a, err
+}
+
+func (q *query) output(ref string) (model.UtxoPk, error) {
+	hash, n, found := strings.Cut(ref, ":")
+	if !found {
+		if q.spendBy == nil {
+			return 0, model.Errorf(model.Usage, "bad_value", "output %q: expected TXHASH:N", ref)
+		}
+		_, _, birth, err := q.value(q.spendBy.Name, ref)
+		return birth.Utxo, err
+	}
+	index, err := strconv.ParseUint(n, 10, 32)
+	if err != nil {
+		return 0, model.Errorf(model.Usage, "bad_value", "output %q: %q is no output index, expected TXHASH:N", ref, n)
+	}
+	tx, err := q.tx(hash)
+	if err != nil {
+		return 0, err
+	}
+	missing := model.Errorf(model.NotFound, "unknown_output", "transaction %s has no output %d", hash, index)
+	pk, err := tx.Utxo(int(index))
+	if err != nil {
+		return 0, missing
+	}
+	rows, err := q.r.GetMany(familyUtxo, [][]byte{pk.AppendTo(nil)})
+	if err != nil {
+		return 0, err
+	}
+	if rows[0] == nil {
+		return 0, missing
+	}
+	return pk, nil
+}
+
+// hashes are the hashes of transactions.
+func (q *query) hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
+	slices.Sort(pks)
+	pks = slices.Compact(pks)
+	rows, err := q.many(familyTxHash, keysOf(pks))
+	if err != nil {
+		return nil, err
+	}
+	hashes := make(map[model.TxPk]string, len(pks))
+	for i, row := range rows {
+		hash, _, err := parseTxHashRow(row)
+		if err != nil {
+			return nil, err
+		}
+		hashes[pks[i]] = q.chain.FormatHash(hash)
+	}
+	return hashes, nil
+}
+
+// outputs are the answers for outputs that exist, a handful of reads for all of them together.
+func (q *query) outputs(pks []model.UtxoPk, spentBy bool) ([]OutputAnswer, error) {
+	answers := make([]OutputAnswer, len(pks))
+	keys := keysOf(pks)
+	rows, err := q.many(familyUtxo, keys)
+	if err != nil {
+		return nil, err
+	}
+	spent := make([][]byte, len(pks))
+	if spentBy {
+		if spent, err = q.r.GetMany(familySpentInput, keys); err != nil {
+			return nil, err
+		}
+	}
+	txs := make([]model.TxPk, 0, len(pks))
+	for i, pk := range pks {
+		txs = append(txs, pk.Tx())
+		if spent[i] != nil {
+			input, err := model.ParseInputPk(spent[i])
+			if err != nil {
+				return nil, err
+			}
+			txs = append(txs, input.Tx())
+		}
+	}
+	hashes, err := q.hashes(txs)
+	if err != nil {
+		return nil, err
+	}
+	occurrences := make([][]occurrence, len(pks))
+	for i, pk := range pks {
+		row, err := q.parseUtxoRow(pk, rows[i])
+		if err != nil {
+			return nil, fmt.Errorf("output %v: %w", pk, err)
+		}
+		a := &answers[i]
+		*a = OutputAnswer{
+			Tx: hashes[pk.Tx()], Index: pk.Index(), Height: uint32(pk.Height()), TxIndex: q.txIndex(pk.Tx()),
+			Value: strconv.FormatUint(row.value, 10), Keys: map[string]any{},
+		}
+		if spentBy {
+			a.SpentBy = &Optional[SpentByAnswer]{}
+			if spent[i] != nil {
+				input, _ := model.ParseInputPk(spent[i]) // parsed above
+				a.SpentBy.Value = &SpentByAnswer{hashes[input.Tx()], input.Index(), uint32(input.Height())}
+			}
+		}
+		occurrences[i] = row.occurrences
+	}
+	if err := q.keys(answers, occurrences); err != nil {
+		return nil, err
+	}
+	return answers, q.entries(answers, pks, keys)
+}
+
+// keys fills in the values of indexes that occur in outputs.
+func (q *query) keys(answers []OutputAnswer, occurrences [][]occurrence) error {
+	births := map[*index][][]byte{}
+	for _, os := range occurrences {
+		for _, o := range os {
+			births[o.index] = append(births[o.index], o.birth.AppendTo(nil, o.index.Kind.Wide()))
+		}
+	}
+	values := map[*index][][]byte{}
+	for x, keys := range births {
+		var err error
+		if values[x], err = q.many(x.family(indexValue), keys); err != nil {
+			return err
+		}
+	}
+	for i, os := range occurrences {
+		for _, o := range os {
+			x := o.index
+			text := x.Format(values[x][0])
+			values[x] = values[x][1:]
+			if x.Kind == model.ManyValued {
+				list, _ := answers[i].Keys[x.Name].([]string)
+				answers[i].Keys[x.Name] = append(list, text)
+			} else {
+				answers[i].Keys[x.Name] = text
+			}
+		}
+	}
+	return nil
+}
+
+// entries fills in the assets of outputs.
+func (q *query) entries(answers []OutputAnswer, pks []model.UtxoPk, keys [][]byte) error {
+	if q.totals.assets == 0 {
+		return nil
+	}
+	rows, err := q.r.GetMany(familyAssets, keys)
+	if err != nil {
+		return err
+	}
+	entries := make([][]assetEntry, len(pks))
+	var births []model.AssetBirthPk
+	for i, row := range rows {
+		if entries[i], err = parseAssetsRow(pks[i], row); err != nil {
+			return fmt.Errorf("assets of output %v: %w", pks[i], err)
+		}
+		for _, e := range entries[i] {
+			births = append(births, e.birth)
+		}
+	}
+	ids, err := q.assetIDs(births)
+	if err != nil {
+		return err
+	}
+	for i := range answers {
+		for _, e := range entries[i] {
+			action := "transfer"
+			if e.minted {
+				action = "mint"
+			}
+			answers[i].Assets = append(answers[i].Assets, AssetEntryAnswer{ids[e.birth], strconv.FormatUint(e.amount, 10), action})
+		}
+	}
+	return nil
+}
+
+// assetIDs are the ids of assets, as people write them.
+func (q *query) assetIDs(births []model.AssetBirthPk) (map[model.AssetBirthPk]string, error) {
+	births = slices.Clone(births)
+	slices.SortFunc(births, compareAssetBirths)
+	births = slices.Compact(births)
+	rows, err := q.many(familyAssetID, keysOf(births))
+	if err != nil {
+		return nil, err
+	}
+	ids := make(map[model.AssetBirthPk]string, len(births))
+	for i, b := range births {
+		ids[b] = q.chain.FormatAsset(rows[i])
+	}
+	return ids, nil
+}
+
+// Tx is one transaction, the newest where a hash occurs more than once.
+func (db *DB) Tx(ctx context.Context, hash string) (a *TxAnswer, err error) {
+	err = db.ask(ctx, func(q *query) error {
+		pk, err := q.tx(hash)
+		if err == nil {
+			a, err = q.txAnswer(pk)
+		}
+		return err
+	})
+	return a, err
+}
+
+func (q *query) txAnswer(pk model.TxPk) (*TxAnswer, error) {
+	rows, err := q.many(familyTxHash, [][]byte{pk.AppendTo(nil)})
+	if err != nil {
+		return nil, err
+	}
+	hash, fee, err := parseTxHashRow(rows[0])
+	if err != nil {
+		return nil, err
+	}
+	a := &TxAnswer{Chain: q.chain.Name(), Hash: q.chain.FormatHash(hash), Height: uint32(pk.Height()), Index: q.txIndex(pk), Inputs: []InputAnswer{}}
+	if !q.isGenesis(pk) {
+		block, err := q.blockAt(q.r, pk.Height())
+		if err != nil {
+			return nil, err
+		}
+		a.BlockHash, a.Time = q.chain.FormatHash(block.hash), block.time
+	}
+	spends, err := q.spendsOf(pk)
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := q.outputs(spends, false)
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range inputs {
+		a.Inputs = append(a.Inputs, InputAnswer{i, o})
+	}
+	made, err := q.outputsOf(pk)
+	if err != nil {
+		return nil, err
+	}
+	if a.Outputs, err = q.outputs(made, true); err != nil {
+		return nil, err
+	}
+	a.Coinbase = q.traits.Coinbase && len(spends) == 0 && !q.isGenesis(pk)
+	if fee.Stated {
+		a.Fee = strconv.FormatUint(fee.Amount, 10)
+	} else if len(spends) > 0 {
+		if left := new(big.Int).Sub(sum(inputs), sum(a.Outputs)); left.Sign() >= 0 {
+			a.Fee = left.String()
+		}
+	}
+	a.Mints, err = q.mintsOf(pk, append(spends, made...))
+	return a, err
+}
+
+func sum(outputs []OutputAnswer) *big.Int {
+	total, v := new(big.Int), new(big.Int)
+	for i := range outputs {
+		v.SetString(outputs[i].Value, 10)
+		total.Add(total, v)
+	}
+	return total
+}
+
+// spendsOf is what the inputs of a transaction spend, in order.
+func (q *query) spendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
+	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
+	for kv, err := range q.r.Scan(familySpentUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
+		if err != nil {
+			return nil, err
+		}
+		pk, err := model.ParseUtxoPk(kv.Value)
+		if err != nil {
+			return nil, err
+		}
+		spends = append(spends, pk)
+	}
+	return spends, nil
+}
+
+// outputsOf is the outputs of a transaction, in order.
+func (q *query) outputsOf(tx model.TxPk) (made []model.UtxoPk, err error) {
+	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
+	for kv, err := range q.r.Scan(familyUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
+		if err != nil {
+			return nil, err
+		}
+		pk, err := model.ParseUtxoPk(kv.Key)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, pk)
+	}
+	return made, nil
+}
+
+// mintsOf is what a transaction minted and burned: of assets that came in or went out, in the order of their births.
+func (q *query) mintsOf(tx model.TxPk, outputs []model.UtxoPk) ([]MintAnswer, error) {
+	if q.totals.rows[familyAssetSupply] == 0 {
+		return nil, nil
+	}
+	rows, err := q.r.GetMany(familyAssets, keysOf(outputs))
+	if err != nil {
+		return nil, err
+	}
+	var births []model.AssetBirthPk
+	for i, row := range rows {
+		entries, err := parseAssetsRow(outputs[i], row)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			births = append(births, e.birth)
+		}
+	}
+	slices.SortFunc(births, compareAssetBirths)
+	births = slices.Compact(births)
+	keys := make([][]byte, len(births))
+	for i, b := range births {
+		keys[i] = appendSupplyKey(nil, b, tx)
+	}
+	supplies, err := q.r.GetMany(familyAssetSupply, keys)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := q.assetIDs(births)
+	if err != nil {
+		return nil, err
+	}
+	var mints []MintAnswer
+	for i, b := range supplies {
+		if b == nil {
+			continue
+		}
+		amount, err := parseSupplyRow(b)
+		if err != nil {
+			return nil, err
+		}
+		mints = append(mints, MintAnswer{ids[births[i]], amount.String()})
+	}
+	return mints, nil
+}

@@ -1,0 +1,362 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// rollbackRows is how many rows one write of a rollback removes at the least before it ends with a block.
+const rollbackRows = 200_000
+
+// Rollback removes the blocks above to, newest first, in writes of a bounded number of rows: whatever interrupts it,
+// the database ends at some block. The origin removes everything. To must be a block of the database's chain.
+func (db *DB) Rollback(ctx context.Context, to model.Point) error {
+	db.write.Lock()
+	defer db.write.Unlock()
+	return db.rollback(ctx, to)
+}
+
+func (db *DB) rollback(ctx context.Context, to model.Point) error {
+	if !to.IsOrigin() {
+		at, err := db.PointAt(ctx, to.Height)
+		if err != nil {
+			return err
+		}
+		if at.Hash != to.Hash {
+			return model.Errorf(model.Usage, "bad_value", "cannot roll back to block %d %s: the database has %s at that height",
+				to.Height, db.chain.FormatHash(to.Hash), db.chain.FormatHash(at.Hash))
+		}
+		to = at
+	}
+	db.abandon()
+	for db.Tip() != to {
+		if err := db.removeBlocks(ctx, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeBlocks removes blocks from the tip down, not below to, in one write.
+func (db *DB) removeBlocks(ctx context.Context, to model.Point) error {
+	t := db.totals.clone()
+	tip := db.Tip()
+	err := db.store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
+		u := undo{db: db, r: r, b: b, t: &t, places: map[model.Hash][]model.TxPk{}}
+		for tip != to && u.removed < rollbackRows {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			parent, err := u.block(tip)
+			if err != nil {
+				return fmt.Errorf("roll back block %d %s: %w", tip.Height, db.chain.FormatHash(tip.Hash), err)
+			}
+			tip = parent
+		}
+		if tip.IsOrigin() {
+			b.Delete(familyMeta, metaTip)
+		} else {
+			b.Put(familyMeta, metaTip, appendTip(nil, tip))
+		}
+		b.Put(familyMeta, metaTotals, t.appendTo(nil))
+		return nil
+	})
+	// Also after an error: nothing the caches say is certain then.
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.cache.forget()
+	if err == nil {
+		db.tip, db.head, db.totals = tip, tip, t
+	}
+	return err
+}
+
+// undo removes the rows of blocks. What a block wrote is found from its own rows, all of which begin with its height.
+type undo struct {
+	db      *DB
+	r       storage.Reader // before any of the removals
+	b       storage.Batch
+	t       *totals
+	removed int
+	places  map[model.Hash][]model.TxPk // of repeated hashes, as they are after the removals so far
+}
+
+func (u *undo) remove(f storage.Family, key []byte) {
+	u.b.Delete(f, key)
+	u.t.rows[f]--
+	u.removed++
+}
+
+// block removes the block at tip and returns its parent.
+func (u *undo) block(tip model.Point) (model.Point, error) {
+	row, err := u.db.blockAt(u.r, tip.Height)
+	if err != nil {
+		return tip, err
+	}
+	parent, err := u.below(tip.Height)
+	if err != nil {
+		return tip, err
+	}
+	first := tip.Height
+	if parent.IsOrigin() {
+		// The first block takes the genesis with it, which stands at height 0.
+		first = 0
+		u.t.genesisTxs, u.t.genesisOutputs = 0, 0
+	}
+	u.remove(familyBlock, tip.Height.AppendTo(nil))
+	u.remove(familyHeight, row.hash[:])
+	from, to := first.First().AppendTo(nil), (tip.Height + 1).First().AppendTo(nil)
+	if err := u.txs(from, to); err != nil {
+		return tip, err
+	}
+	spent, err := u.inputs(from, to)
+	if err != nil {
+		return tip, err
+	}
+	if err := u.outputs(from, to); err != nil {
+		return tip, err
+	}
+	return parent, u.assets(from, to, spent)
+}
+
+// below is the block under h; the origin where there is none.
+func (u *undo) below(h model.HeightPk) (model.Point, error) {
+	if h == 0 {
+		return model.Point{}, nil
+	}
+	b, err := u.r.Get(familyBlock, (h - 1).AppendTo(nil))
+	if errors.Is(err, storage.ErrNotFound) {
+		return model.Point{}, nil
+	}
+	if err != nil {
+		return model.Point{}, err
+	}
+	row, err := parseBlockRow(b)
+	return model.Point{Height: h - 1, Hash: row.hash, Slot: row.slot}, err
+}
+
+// txs removes the transactions in a range of pointers, last first. A hash that occurs more than once is left to the
+// transaction before.
+func (u *undo) txs(from, to []byte) error {
+	var hashes [][]byte
+	var pks []model.TxPk
+	for kv, err := range u.r.Scan(familyTxHash, from, to, true) {
+		if err != nil {
+			return err
+		}
+		pk, err := model.ParseTxPk(kv.Key)
+		if err != nil {
+			return err
+		}
+		hash, _, err := parseTxHashRow(kv.Value)
+		if err != nil {
+			return err
+		}
+		hashes, pks = append(hashes, hash[:]), append(pks, pk)
+	}
+	rows, err := u.r.GetMany(familyTxPk, hashes)
+	if err != nil {
+		return err
+	}
+	for i, hash := range hashes {
+		places, known := u.places[model.Hash(hash)]
+		if !known {
+			if places, err = parseTxPkRow(rows[i]); err != nil {
+				return fmt.Errorf("transaction %s: %w", u.db.chain.FormatHash(model.Hash(hash)), err)
+			}
+		}
+		if places[0] != pks[i] {
+			return fmt.Errorf("transaction %s stands at %v, not at %v", u.db.chain.FormatHash(model.Hash(hash)), places[0], pks[i])
+		}
+		if len(places) > 1 {
+			u.places[model.Hash(hash)] = places[1:]
+			u.b.Put(familyTxPk, hash, appendTxPkRow(nil, places[1:]...))
+		} else {
+			u.remove(familyTxPk, hash)
+		}
+		u.remove(familyTxHash, pks[i].AppendTo(nil))
+	}
+	return nil
+}
+
+// undoneSpend is an input that is removed, and the output that is unspent again.
+type undoneSpend struct {
+	input model.InputPk
+	utxo  model.UtxoPk
+}
+
+func (u *undo) inputs(from, to []byte) ([]undoneSpend, error) {
+	var spends []undoneSpend
+	var utxos [][]byte
+	for kv, err := range u.r.Scan(familySpentUtxo, from, to, true) {
+		if err != nil {
+			return nil, err
+		}
+		input, err := model.ParseInputPk(kv.Key)
+		if err != nil {
+			return nil, err
+		}
+		utxo, err := model.ParseUtxoPk(kv.Value)
+		if err != nil {
+			return nil, err
+		}
+		spends, utxos = append(spends, undoneSpend{input, utxo}), append(utxos, utxo.AppendTo(nil))
+	}
+	rows, err := u.r.GetMany(familyUtxo, utxos)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range spends {
+		value, err := parseUtxoValue(rows[i])
+		if err != nil {
+			return nil, fmt.Errorf("output %v that input %v spends: %w", s.utxo, s.input, err)
+		}
+		u.t.unspentValue += value
+		u.remove(familySpentUtxo, s.input.AppendTo(nil))
+		u.remove(familySpentInput, utxos[i])
+	}
+	return spends, nil
+}
+
+func (u *undo) outputs(from, to []byte) error {
+	born := map[*index][][]byte{}
+	for kv, err := range u.r.Scan(familyUtxo, from, to, true) {
+		if err != nil {
+			return err
+		}
+		pk, err := model.ParseUtxoPk(kv.Key)
+		if err != nil {
+			return err
+		}
+		row, err := u.db.parseUtxoRow(pk, kv.Value)
+		if err != nil {
+			return fmt.Errorf("output %v: %w", pk, err)
+		}
+		for _, o := range row.occurrences {
+			if o.born(pk) {
+				// A birth stands for its own occurrence and has no relation: every later occurrence lies after it in
+				// the chain, so it is gone already or going.
+				born[o.index] = append(born[o.index], o.birth.AppendTo(nil, o.index.Kind.Wide()))
+			} else {
+				u.remove(o.index.family(indexRelations), appendRelationKey(nil, o.index, o.birth, pk))
+			}
+		}
+		u.t.unspentValue -= row.value
+		u.remove(familyUtxo, pk.AppendTo(nil))
+	}
+	for _, x := range u.db.indexes {
+		if err := u.forget(x.family(indexValue), x.family(indexBirth), born[x]); err != nil {
+			return fmt.Errorf("index %s: %w", x.Name, err)
+		}
+	}
+	return nil
+}
+
+// forget removes values that were born in what is removed, and where they were born.
+func (u *undo) forget(valueByBirth, birthByValue storage.Family, births [][]byte) error {
+	values, err := u.r.GetMany(valueByBirth, births)
+	if err != nil {
+		return err
+	}
+	for i, birth := range births {
+		if values[i] == nil {
+			return fmt.Errorf("birth %x has no value", birth)
+		}
+		u.remove(valueByBirth, birth)
+		u.remove(birthByValue, values[i])
+	}
+	return nil
+}
+
+// assets removes the asset entries in a range of pointers, and what was minted and burned there.
+func (u *undo) assets(from, to []byte, spends []undoneSpend) error {
+	if u.t.rows[familyAssets] == 0 {
+		return nil
+	}
+	// Whatever a transaction mints comes out of it, whatever it burns goes into it.
+	touched := map[model.TxPk][]model.AssetBirthPk{}
+	var born [][]byte
+	for kv, err := range u.r.Scan(familyAssets, from, to, true) {
+		if err != nil {
+			return err
+		}
+		pk, err := model.ParseUtxoPk(kv.Key)
+		if err != nil {
+			return err
+		}
+		entries, err := parseAssetsRow(pk, kv.Value)
+		if err != nil {
+			return fmt.Errorf("assets of output %v: %w", pk, err)
+		}
+		for i, e := range entries {
+			at := model.AssetPk{Utxo: pk, Index: uint16(i)}
+			if e.birth == model.AssetBirthPk(at) {
+				born = append(born, e.birth.AppendTo(nil))
+			} else {
+				u.remove(familyAssetRelations, appendAssetRelationKey(nil, e.birth, at))
+			}
+			touched[pk.Tx()] = append(touched[pk.Tx()], e.birth)
+		}
+		u.t.assets -= uint64(len(entries))
+		u.remove(familyAssets, pk.AppendTo(nil))
+	}
+	if err := u.supply(touched, spends); err != nil {
+		return err
+	}
+	return u.forget(familyAssetID, familyAssetBirth, born)
+}
+
+func (u *undo) supply(touched map[model.TxPk][]model.AssetBirthPk, spends []undoneSpend) error {
+	utxos := make([][]byte, len(spends))
+	for i, s := range spends {
+		utxos[i] = s.utxo.AppendTo(nil)
+	}
+	rows, err := u.r.GetMany(familyAssets, utxos)
+	if err != nil {
+		return err
+	}
+	for i, s := range spends {
+		if rows[i] == nil {
+			continue
+		}
+		entries, err := parseAssetsRow(s.utxo, rows[i])
+		if err != nil {
+			return fmt.Errorf("assets of output %v: %w", s.utxo, err)
+		}
+		for _, e := range entries {
+			touched[s.input.Tx()] = append(touched[s.input.Tx()], e.birth)
+		}
+	}
+	var keys [][]byte
+	for tx, births := range touched {
+		slices.SortFunc(births, compareAssetBirths)
+		for _, birth := range slices.Compact(births) {
+			keys = append(keys, appendSupplyKey(nil, birth, tx))
+		}
+	}
+	there, err := u.r.GetMany(familyAssetSupply, keys)
+	if err != nil {
+		return err
+	}
+	for i, key := range keys {
+		if there[i] != nil {
+			u.remove(familyAssetSupply, key)
+		}
+	}
+	return nil
+}
+
+func compareAssetBirths(a, b model.AssetBirthPk) int {
+	if a.Utxo != b.Utxo {
+		if a.Utxo < b.Utxo {
+			return -1
+		}
+		return 1
+	}
+	return int(a.Index) - int(b.Index)
+}

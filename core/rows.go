@@ -1,0 +1,314 @@
+package core
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"birthmark/model"
+)
+
+// The functions here write and read the rows that schema.go declares. Readers return errRow for bytes that no
+// writer made, and never panic.
+
+var errRow = errors.New("row does not have its family's layout")
+
+// reader takes a row apart; the first thing that does not fit makes err.
+type reader struct {
+	b   []byte
+	err error
+}
+
+func (r *reader) fail(what string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("%w: %s", errRow, what)
+	}
+	r.b = nil
+}
+
+func (r *reader) take(n int, what string) []byte {
+	if len(r.b) < n {
+		r.fail(what + " is cut")
+		return make([]byte, n)
+	}
+	b := r.b[:n]
+	r.b = r.b[n:]
+	return b
+}
+
+func (r *reader) hash(what string) (h model.Hash) {
+	copy(h[:], r.take(len(h), what))
+	return h
+}
+
+func (r *reader) uvarint(what string) uint64 {
+	v, n := binary.Uvarint(r.b)
+	// Every number has one encoding: no padding, so that equal rows are equal bytes.
+	if n <= 0 || (n > 1 && r.b[n-1] == 0) {
+		r.fail(what + " is no uvarint")
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) varint(what string) int64 {
+	u := r.uvarint(what)
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+// size is a uvarint that counts something in memory.
+func (r *reader) size(what string) int {
+	v := r.uvarint(what)
+	if v > 1<<31-1 {
+		r.fail(what + " is too large")
+		return 0
+	}
+	return int(v)
+}
+
+func (r *reader) end() error {
+	if r.err == nil && len(r.b) > 0 {
+		r.fail(fmt.Sprintf("%d bytes too many", len(r.b)))
+	}
+	return r.err
+}
+
+type blockRow struct {
+	hash, parent model.Hash
+	time         int64
+	slot         uint64
+	txCount      int
+	size         int
+	header       []byte
+}
+
+func appendBlockRow(b []byte, r *blockRow) []byte {
+	b = append(b, r.hash[:]...)
+	b = append(b, r.parent[:]...)
+	b = binary.AppendVarint(b, r.time)
+	b = binary.AppendUvarint(b, r.slot)
+	b = binary.AppendUvarint(b, uint64(r.txCount))
+	b = binary.AppendUvarint(b, uint64(r.size))
+	return append(b, r.header...)
+}
+
+func parseBlockRow(b []byte) (blockRow, error) {
+	r := reader{b: b}
+	row := blockRow{
+		hash: r.hash("block_hash"), parent: r.hash("parent_hash"), time: r.varint("time"),
+		slot: r.uvarint("slot"), txCount: r.size("tx_count"), size: r.size("size"),
+	}
+	row.header = r.b
+	return row, r.err
+}
+
+func appendHeightRow(b []byte, h model.HeightPk, time int64) []byte {
+	return binary.AppendVarint(h.AppendTo(b), time)
+}
+
+func parseHeightRow(b []byte) (model.HeightPk, int64, error) {
+	r := reader{b: b}
+	h, err := model.ParseHeightPk(r.take(model.HeightPkSize, "height_pk"))
+	time := r.varint("time")
+	return h, time, errors.Join(err, r.end())
+}
+
+func appendTxHashRow(b []byte, hash *model.Hash, fee model.Fee) []byte {
+	b = append(b, hash[:]...)
+	if fee.Stated {
+		b = binary.AppendUvarint(b, fee.Amount)
+	}
+	return b
+}
+
+func parseTxHashRow(b []byte) (hash model.Hash, fee model.Fee, err error) {
+	r := reader{b: b}
+	hash = r.hash("tx_hash")
+	if len(r.b) > 0 {
+		fee = model.Fee{Stated: true, Amount: r.uvarint("fee")}
+	}
+	return hash, fee, r.end()
+}
+
+func appendTxPkRow(b []byte, newestFirst ...model.TxPk) []byte {
+	for _, pk := range newestFirst {
+		b = pk.AppendTo(b)
+	}
+	return b
+}
+
+func parseTxPkRow(b []byte) ([]model.TxPk, error) {
+	if len(b) == 0 || len(b)%model.PkSize != 0 {
+		return nil, fmt.Errorf("%w: %d bytes are no list of tx_pk", errRow, len(b))
+	}
+	pks := make([]model.TxPk, 0, len(b)/model.PkSize)
+	for ; len(b) > 0; b = b[model.PkSize:] {
+		pk, err := model.ParseTxPk(b[:model.PkSize])
+		if err != nil {
+			return nil, err
+		}
+		if n := len(pks); n > 0 && pks[n-1] <= pk {
+			return nil, fmt.Errorf("%w: tx_pk %v is not older than %v before it", errRow, pk, pks[n-1])
+		}
+		pks = append(pks, pk)
+	}
+	return pks, nil
+}
+
+// occurrence is a value of an index in an output, by its birth.
+type occurrence struct {
+	index *index
+	birth model.BirthPk
+}
+
+// born reports whether the output at pk is where the value was born.
+func (o occurrence) born(pk model.UtxoPk) bool { return o.birth.Utxo == pk }
+
+func appendUtxoValue(b []byte, value uint64) []byte { return binary.AppendUvarint(b, value) }
+
+// appendOccurrence appends one value's part of an output's row, which appendUtxoValue began.
+func appendOccurrence(b []byte, pk model.UtxoPk, x *index, birth model.BirthPk) []byte {
+	b = binary.AppendUvarint(b, uint64(x.number))
+	b = binary.AppendUvarint(b, uint64(pk-birth.Utxo))
+	if x.Kind.Wide() {
+		b = binary.AppendUvarint(b, uint64(birth.Ordinal))
+	}
+	return b
+}
+
+type utxoRow struct {
+	value       uint64
+	occurrences []occurrence
+}
+
+func (db *DB) parseUtxoRow(pk model.UtxoPk, b []byte) (utxoRow, error) {
+	r := reader{b: b}
+	row := utxoRow{value: r.uvarint("value")}
+	for len(r.b) > 0 {
+		number := r.uvarint("index_number")
+		x := db.indexByNumber(number)
+		if x == nil {
+			r.fail(fmt.Sprintf("index number %d is in no catalogue", number))
+			break
+		}
+		distance := r.uvarint("distance to birth")
+		if distance > uint64(pk) {
+			r.fail("distance to birth is larger than utxo_pk")
+		}
+		o := occurrence{x, model.BirthPk{Utxo: pk - model.UtxoPk(distance)}}
+		if x.Kind.Wide() {
+			o.birth.Ordinal = r.ordinal("ordinal")
+		}
+		row.occurrences = append(row.occurrences, o)
+	}
+	return row, r.end()
+}
+
+func (r *reader) ordinal(what string) uint16 {
+	v := r.uvarint(what)
+	if v > 1<<16-1 {
+		r.fail(what + " does not fit 16 bits")
+	}
+	return uint16(v)
+}
+
+// parseUtxoValue reads the value alone.
+func parseUtxoValue(b []byte) (uint64, error) {
+	r := reader{b: b}
+	return r.uvarint("value"), r.err
+}
+
+// assetEntry is one entry of an output's assets.
+type assetEntry struct {
+	amount uint64
+	birth  model.AssetBirthPk
+	minted bool
+}
+
+func appendAssetEntry(b []byte, pk model.UtxoPk, e assetEntry) []byte {
+	b = binary.AppendUvarint(b, e.amount)
+	b = binary.AppendUvarint(b, uint64(pk-e.birth.Utxo))
+	last := uint64(e.birth.Index) << 1
+	if e.minted {
+		last |= 1
+	}
+	return binary.AppendUvarint(b, last)
+}
+
+func parseAssetsRow(pk model.UtxoPk, b []byte) ([]assetEntry, error) {
+	r := reader{b: b}
+	var entries []assetEntry
+	for len(r.b) > 0 {
+		e := assetEntry{amount: r.uvarint("amount")}
+		distance := r.uvarint("distance to birth")
+		if distance > uint64(pk) {
+			r.fail("distance to birth is larger than utxo_pk")
+		}
+		e.birth.Utxo = pk - model.UtxoPk(distance)
+		last := r.uvarint("birth_index and minted")
+		if last>>1 > 1<<16-1 {
+			r.fail("birth_index does not fit 16 bits")
+		}
+		e.birth.Index, e.minted = uint16(last>>1), last&1 == 1
+		entries = append(entries, e)
+	}
+	return entries, r.end()
+}
+
+func appendSupplyRow(b []byte, amount *big.Int) []byte {
+	sign := byte(0)
+	if amount.Sign() < 0 {
+		sign = 1
+	}
+	return append(append(b, sign), amount.Bytes()...)
+}
+
+func parseSupplyRow(b []byte) (*big.Int, error) {
+	if len(b) < 2 || b[0] > 1 || b[1] == 0 {
+		return nil, fmt.Errorf("%w: %x is no signed amount", errRow, b)
+	}
+	amount := new(big.Int).SetBytes(b[1:])
+	if b[0] == 1 {
+		amount.Neg(amount)
+	}
+	return amount, nil
+}
+
+func appendSupplyKey(b []byte, birth model.AssetBirthPk, tx model.TxPk) []byte {
+	return tx.AppendTo(birth.AppendTo(b))
+}
+
+func parseSupplyKey(b []byte) (birth model.AssetBirthPk, tx model.TxPk, err error) {
+	r := reader{b: b}
+	birth, err1 := model.ParseAssetBirthPk(r.take(model.WidePkSize, "asset_birth_pk"))
+	tx, err2 := model.ParseTxPk(r.take(model.PkSize, "tx_pk"))
+	return birth, tx, errors.Join(err1, err2, r.end())
+}
+
+func appendRelationKey(b []byte, x *index, birth model.BirthPk, at model.UtxoPk) []byte {
+	return at.AppendTo(birth.AppendTo(b, x.Kind.Wide()))
+}
+
+func parseRelationKey(x *index, b []byte) (birth model.BirthPk, at model.UtxoPk, err error) {
+	n := model.PkSize
+	if x.Kind.Wide() {
+		n = model.WidePkSize
+	}
+	r := reader{b: b}
+	birth, err1 := model.ParseBirthPk(r.take(n, "birth_pk"), x.Kind.Wide())
+	at, err2 := model.ParseUtxoPk(r.take(model.PkSize, "utxo_pk"))
+	return birth, at, errors.Join(err1, err2, r.end())
+}
+
+func appendAssetRelationKey(b []byte, birth model.AssetBirthPk, at model.AssetPk) []byte {
+	return at.AppendTo(birth.AppendTo(b))
+}
+
+func parseAssetRelationKey(b []byte) (birth model.AssetBirthPk, at model.AssetPk, err error) {
+	r := reader{b: b}
+	birth, err1 := model.ParseAssetBirthPk(r.take(model.WidePkSize, "asset_birth_pk"))
+	at, err2 := model.ParseAssetPk(r.take(model.WidePkSize, "asset_pk"))
+	return birth, at, errors.Join(err1, err2, r.end())
+}

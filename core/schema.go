@@ -1,0 +1,183 @@
+package core
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// FormatVersion is the version of the layout below. A database with another one is refused.
+const FormatVersion = 1
+
+// The families every database has. The numbers are stored and stay as they are.
+const (
+	familyMeta storage.Family = iota
+	familyBlock
+	familyHeight
+	familyTxHash
+	familyTxPk
+	familyUtxo
+	familySpentUtxo
+	familySpentInput
+	familyAssets
+	familyAssetID
+	familyAssetBirth
+	familyAssetRelations
+	familyAssetSupply
+	fixedFamilies
+)
+
+// The families of index number n are firstIndexFamily + n*familiesPerIndex + one of these.
+const (
+	indexValue     = iota // value by birth
+	indexBirth            // birth by value
+	indexRelations        // later occurrences
+
+	firstIndexFamily storage.Family = 64
+	familiesPerIndex storage.Family = 8
+)
+
+// declaration is one family: its layout, in the notation of docs/schema.md, and what it is for. The functions in
+// rows.go named for the family read and write exactly this.
+type declaration struct {
+	storage.Declaration
+	key, value, purpose string
+}
+
+var schema = []declaration{
+	{storage.Declaration{Family: familyMeta, Name: "meta", Access: storage.Lookup},
+		"name", "bytes",
+		"format, chain, network, tip, index catalogue, totals and the number of rows of every family"},
+	{storage.Declaration{Family: familyBlock, Name: "block_by_height_pk", Access: storage.Ordered},
+		"height_pk", "block_hash|parent_hash|varint time|uvarint slot|uvarint tx_count|uvarint size|header",
+		"a block; the header is the chain's own bytes"},
+	{storage.Declaration{Family: familyHeight, Name: "height_pk_by_block_hash", Access: storage.Lookup},
+		"block_hash", "height_pk|varint time",
+		"where a block stands"},
+	{storage.Declaration{Family: familyTxHash, Name: "tx_hash_by_tx_pk", Access: storage.Ordered},
+		"tx_pk", "tx_hash|[uvarint fee]",
+		"a transaction; the fee only where the transaction states it"},
+	{storage.Declaration{Family: familyTxPk, Name: "tx_pk_by_tx_hash", Access: storage.Lookup},
+		"tx_hash", "[tx_pk]",
+		"where a transaction stands, newest first where a hash occurs more than once (BIP 30)"},
+	{storage.Declaration{Family: familyUtxo, Name: "utxo_by_utxo_pk", Access: storage.Ordered},
+		"utxo_pk", "uvarint value|[uvarint index_number|uvarint utxo_pk-birth_pk|uvarint ordinal if many-valued]",
+		"an output: its value and the births of the values that occur in it; distance 0 is a birth"},
+	{storage.Declaration{Family: familySpentUtxo, Name: "spent_utxo_pk_by_input_pk", Access: storage.Ordered},
+		"input_pk", "utxo_pk",
+		"what an input spends"},
+	{storage.Declaration{Family: familySpentInput, Name: "spent_input_pk_by_utxo_pk", Access: storage.Lookup},
+		"utxo_pk", "input_pk",
+		"which input spends an output; there is a row if and only if it is spent"},
+	{storage.Declaration{Family: familyAssets, Name: "assets_by_utxo_pk", Access: storage.Ordered},
+		"utxo_pk", "[uvarint amount|uvarint utxo_pk-birth_pk|uvarint birth_index*2+minted]",
+		"the asset entries of an output, in order: entry n is asset_pk utxo_pk|n; minted: its transaction mints the asset"},
+	{storage.Declaration{Family: familyAssetID, Name: "asset_id_by_birth_pk", Access: storage.Ordered},
+		"asset_birth_pk", "asset_id",
+		"an asset"},
+	{storage.Declaration{Family: familyAssetBirth, Name: "birth_pk_by_asset_id", Access: storage.Lookup},
+		"asset_id", "asset_birth_pk",
+		"where an asset was born"},
+	{storage.Declaration{Family: familyAssetRelations, Name: "asset_relations", Access: storage.Grouped},
+		"asset_birth_pk|asset_pk", "",
+		"every occurrence of an asset after its birth"},
+	{storage.Declaration{Family: familyAssetSupply, Name: "asset_supply_by_tx_pk", Access: storage.Grouped},
+		"asset_birth_pk|tx_pk", "sign|magnitude",
+		"what a transaction minted (sign 0) or burned (sign 1) of an asset"},
+}
+
+// indexSchema is the families of one index; I stands for its name.
+var indexSchema = []declaration{
+	{storage.Declaration{Family: indexValue, Name: "I_by_birth_pk", Access: storage.Ordered},
+		"birth_pk", "value of I",
+		"a value of index I"},
+	{storage.Declaration{Family: indexBirth, Name: "birth_pk_by_I", Access: storage.Lookup},
+		"value of I", "birth_pk",
+		"where a value was born"},
+	{storage.Declaration{Family: indexRelations, Name: "I_relations", Access: storage.Grouped},
+		"birth_pk|utxo_pk", "",
+		"every occurrence of a value after its birth; one-to-one indexes have none"},
+}
+
+// index is an index a database has.
+type index struct {
+	model.Index
+	number int // given once, when the database was made
+}
+
+func (x *index) family(which storage.Family) storage.Family {
+	return firstIndexFamily + storage.Family(x.number)*familiesPerIndex + which
+}
+
+func (x *index) declarations() []storage.Declaration {
+	var ds []storage.Declaration
+	for _, d := range indexSchema {
+		if x.Kind == model.OneToOne && d.Family == indexRelations {
+			continue
+		}
+		ds = append(ds, storage.Declaration{
+			Family: x.family(d.Family),
+			Name:   strings.Replace(d.Name, "I", x.Name, 1),
+			Access: d.Access,
+		})
+	}
+	return ds
+}
+
+// checkIndexName refuses names whose families would be those of the schema.
+func checkIndexName(name string) error {
+	x := index{Index: model.Index{Name: name}}
+	for _, d := range x.declarations() {
+		for _, fixed := range schema {
+			if d.Name == fixed.Name {
+				return model.Errorf(model.Usage, "bad_value", "index %s: its family %s would be one of the schema's own", name, d.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// WriteSchema writes the families as Markdown: docs/schema.md is exactly this.
+func WriteSchema(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# Schema
+
+Format %d. Printed by `+"`birthmark schema`"+`; declared in core/schema.go.
+
+`+"`->`"+` maps key to value, `+"`|`"+` joins, `+"`[ ]`"+` repeats. Pointers are big-endian, so that byte order is chain order:
+
+| pointer | bytes | made of |
+|---|---|---|
+| height_pk | 4 | block height |
+| tx_pk | 8 | 26 bits height, 19 bits transaction, 19 bits 0 |
+| input_pk | 8 | 26 bits height, 19 bits transaction, 19 bits input |
+| utxo_pk | 8 | 26 bits height, 19 bits transaction, 19 bits output |
+| asset_pk, asset_birth_pk | 10 | utxo_pk, 16 bits asset entry |
+| birth_pk | 8 | utxo_pk of the output where a value first occurred; 10 with a 16-bit ordinal in many-valued indexes |
+
+uvarint and varint are those of Go's encoding/binary (base 128, the latter zigzag). What existed before a chain's
+first block stands at height 0, before the transactions of a block at height 0.
+
+## Every database
+
+`, FormatVersion)
+	table := func(ds []declaration) {
+		b.WriteString("| family | key -> value | purpose |\n|---|---|---|\n")
+		for _, d := range ds {
+			value := d.value
+			if value == "" {
+				value = `""`
+			}
+			layout := strings.ReplaceAll(d.key+" -> "+value, "|", "\\|")
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", d.Name, layout, d.purpose)
+		}
+	}
+	table(schema)
+	b.WriteString("\n## Every index I\n\n")
+	table(indexSchema)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

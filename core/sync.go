@@ -1,0 +1,334 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// SyncOptions say how a sync goes about it. None of them changes what is stored.
+type SyncOptions struct {
+	To           *model.HeightPk // the last block wanted; nil: whatever the source has
+	WindowWeight int             // a window is closed at this many transactions, inputs, outputs and assets; 0: DefaultWindowWeight
+	WindowBytes  int64           // or at this many bytes of blocks; 0: DefaultWindowBytes
+	Progress     func(Progress)  // called every 200 ms or less often, and once at the end
+	Log          *slog.Logger    // nil: no log
+}
+
+// Windows of this size are large enough for sorting to pay and small enough for two of them to fit beside the caches.
+const (
+	DefaultWindowWeight       = 100_000
+	DefaultWindowBytes  int64 = 32 << 20
+)
+
+// lull is how long a source may be silent before an unfinished window is written: what is at the tip should be seen.
+const lull = 20 * time.Millisecond
+
+// Sync brings db to the tip of src, or to o.To, and returns. A source that follows its chain makes it stay until ctx
+// ends. Blocks are read, resolved and written at the same time, a window in each stage. When it returns, all that was
+// written is durable, and db holds whole blocks, a prefix of what src yielded: also after an error, and after the end
+// of ctx, which is returned as ctx.Err().
+func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
+	db.write.Lock()
+	defer db.write.Unlock()
+	if o.WindowWeight <= 0 {
+		o.WindowWeight = DefaultWindowWeight
+	}
+	if o.WindowBytes <= 0 {
+		o.WindowBytes = DefaultWindowBytes
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	target, err := src.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	known, err := db.locator(ctx)
+	if err != nil {
+		return err
+	}
+	s := &syncer{
+		db: db, src: src, o: o,
+		events: make(chan model.Event), windows: make(chan job), resolved: make(chan job),
+		meter: newMeter(o.Progress, db.Tip().Height, target.Height, o.To),
+	}
+	err = s.run(ctx, known)
+	db.abandon() // what was resolved and not written
+	if f, ok := db.store.(storage.Flusher); ok {
+		err = errors.Join(err, f.Flush(context.WithoutCancel(ctx)))
+	}
+	s.meter.finish(db.Tip().Height)
+	return err
+}
+
+// locator is points of the database's chain, newest first, thinning out towards its beginning.
+func (db *DB) locator(ctx context.Context) ([]model.Point, error) {
+	tip := db.Tip()
+	if tip.IsOrigin() {
+		return nil, nil
+	}
+	points := []model.Point{tip}
+	step := model.HeightPk(1)
+	for h := tip.Height; h >= step; {
+		h -= step
+		p, err := db.PointAt(ctx, h)
+		if kind, _ := model.KindOf(err); kind == model.NotFound {
+			break // the chain begins above h
+		}
+		if err != nil {
+			return nil, err
+		}
+		if points = append(points, p); len(points) > 10 {
+			step *= 2
+		}
+	}
+	return points, nil
+}
+
+// job is one step of a sync: blocks to write, or a point to go back to.
+type job struct {
+	blocks   []*model.Block
+	window   *window
+	rollback *model.Point
+	done     chan struct{} // closed when the rollback is done
+}
+
+type syncer struct {
+	db  *DB
+	src model.Source
+	o   SyncOptions
+
+	events   chan model.Event
+	windows  chan job
+	resolved chan job
+	meter    *meter
+}
+
+func (s *syncer) run(ctx context.Context, known []model.Point) error {
+	var sourceErr error // told once everything before it is written
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { defer close(s.events); sourceErr = s.read(gctx, known); return nil })
+	g.Go(func() error { defer close(s.windows); return s.gather(gctx) })
+	g.Go(func() error { defer close(s.resolved); return s.resolve(gctx) })
+	g.Go(func() error { return s.commit(gctx) })
+	err := g.Wait()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	return sourceErr
+}
+
+func send[T any](ctx context.Context, to chan<- T, v T) error {
+	select {
+	case to <- v:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// read takes events from the source until it ends, has said all that is wanted, or fails.
+func (s *syncer) read(ctx context.Context, known []model.Point) error {
+	started := time.Now()
+	for e, err := range s.src.Follow(ctx, known) {
+		s.meter.busy(stageRead, started)
+		if err != nil {
+			return err
+		}
+		if b := e.Block; b != nil && s.o.To != nil && b.Height > *s.o.To {
+			return nil
+		}
+		if err := send(ctx, s.events, e); err != nil {
+			return err
+		}
+		if b := e.Block; b != nil && s.o.To != nil && b.Height == *s.o.To {
+			return nil
+		}
+		started = time.Now()
+	}
+	return nil
+}
+
+// gather puts blocks together to windows: as large as they may be while the source has more, what there is when it
+// pauses.
+func (s *syncer) gather(ctx context.Context) error {
+	g := gatherer{syncer: s, meeting: true, tip: s.db.Tip()}
+	pause := time.NewTimer(lull)
+	defer pause.Stop()
+	for {
+		pause.Reset(lull)
+		select {
+		case e, ok := <-s.events:
+			if !ok {
+				return g.flush(ctx)
+			}
+			if err := g.add(ctx, e); err != nil {
+				return err
+			}
+		case <-pause.C:
+			if err := g.flush(ctx); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+type gatherer struct {
+	*syncer
+	blocks []*model.Block
+	weight int
+	bytes  int64
+
+	// meeting: the source has not yet said anything we do not have. The rollback it may begin with then only says
+	// where it looks for the place where its chain and ours part: what both have is skipped, and nothing is undone
+	// before a block that differs has come. So a source that is behind us, or looks far back, costs nothing.
+	meeting bool
+	tip     model.Point // of the database, while meeting
+}
+
+func (g *gatherer) add(ctx context.Context, e model.Event) error {
+	if e.Rollback != nil {
+		if g.meeting {
+			return nil
+		}
+		if err := g.flush(ctx); err != nil {
+			return err
+		}
+		return g.goBack(ctx, *e.Rollback)
+	}
+	b := e.Block
+	if g.meeting {
+		had, err := g.meet(ctx, b)
+		if had || err != nil {
+			return err
+		}
+	}
+	weight := b.Weight()
+	if len(g.blocks) > 0 && (g.weight+weight > g.o.WindowWeight || g.bytes+int64(b.Size) > g.o.WindowBytes) {
+		if err := g.flush(ctx); err != nil {
+			return err
+		}
+	}
+	g.blocks = append(g.blocks, b)
+	g.weight += weight
+	g.bytes += int64(b.Size)
+	return nil
+}
+
+// meet reports whether the database has b already. Where it has another block at b's height it goes back below that.
+func (g *gatherer) meet(ctx context.Context, b *model.Block) (had bool, err error) {
+	if g.tip.IsOrigin() || b.Height > g.tip.Height {
+		g.meeting = false
+		return false, nil
+	}
+	at, err := g.db.PointAt(ctx, b.Height)
+	if kind, _ := model.KindOf(err); kind == model.NotFound {
+		// Below where our chain begins: it is another one altogether.
+		at, err = model.Point{}, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if at.Hash == b.Hash {
+		return true, nil
+	}
+	g.meeting = false
+	below := model.Point{}
+	if b.Height > 0 {
+		if below, err = g.db.PointAt(ctx, b.Height-1); err != nil {
+			if kind, _ := model.KindOf(err); kind != model.NotFound {
+				return false, err
+			}
+			below = model.Point{}
+		}
+	}
+	if below.IsOrigin() {
+		hash := g.db.chain.FormatHash
+		return false, model.Errorf(model.Refused, "wrong_chain", "the source has another chain: its first block is %s, the database's is %s", hash(b.Hash), hash(at.Hash))
+	}
+	return false, g.goBack(ctx, below)
+}
+
+func (g *gatherer) goBack(ctx context.Context, to model.Point) error {
+	done := make(chan struct{})
+	if err := send(ctx, g.windows, job{rollback: &to, done: done}); err != nil {
+		return err
+	}
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (g *gatherer) flush(ctx context.Context) error {
+	if len(g.blocks) == 0 {
+		return nil
+	}
+	j := job{blocks: g.blocks}
+	g.blocks, g.weight, g.bytes = nil, 0, 0
+	return send(ctx, g.windows, j)
+}
+
+func (s *syncer) resolve(ctx context.Context) error {
+	for j := range s.windows {
+		if j.rollback == nil {
+			started := time.Now()
+			w, err := s.db.prepare(ctx, j.blocks)
+			s.meter.busy(stageResolve, started)
+			if err != nil {
+				return err
+			}
+			j.window = w
+		}
+		if err := send(ctx, s.resolved, j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *syncer) commit(ctx context.Context) error {
+	for j := range s.resolved {
+		started := time.Now()
+		if j.rollback != nil {
+			if err := s.rollback(ctx, *j.rollback); err != nil {
+				return err
+			}
+			close(j.done)
+			continue
+		}
+		if err := s.db.commit(ctx, j.window); err != nil {
+			return err
+		}
+		s.meter.busy(stageWrite, started)
+		s.meter.wrote(j.blocks)
+	}
+	return nil
+}
+
+func (s *syncer) rollback(ctx context.Context, to model.Point) error {
+	started, from := time.Now(), s.db.Tip()
+	if err := s.db.rollback(ctx, to); err != nil {
+		return fmt.Errorf("follow the source back to block %d: %w", to.Height, err)
+	}
+	s.meter.rolledBack(to.Height)
+	hash := s.db.chain.FormatHash
+	s.o.Log.Info("fork", "depth", from.Height-to.Height, "from", from.Height, "from_hash", hash(from.Hash),
+		"to", to.Height, "to_hash", hash(to.Hash), "took", time.Since(started))
+	return nil
+}

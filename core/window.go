@@ -1,0 +1,153 @@
+package core
+
+import (
+	"fmt"
+	"math/big"
+
+	"birthmark/model"
+)
+
+// window is a run of blocks that is written at once, and all that has to be known to emit its rows.
+// It does not change once it is resolved: the windows after it look into it until it is written.
+type window struct {
+	blocks []*model.Block
+	txs    []windowTx
+
+	// In the order of the chain, one for each input, key and kept asset of all txs.
+	spends      []spend
+	births      []model.BirthPk
+	assetBirths []model.AssetBirthPk
+
+	byHash  map[model.Hash]int32        // index in txs, the newest
+	repeats map[model.Hash][]model.TxPk // hashes that stand in the chain before, with every place, newest first
+	spent   map[model.UtxoPk]model.InputPk
+	values  valueTable
+}
+
+type windowTx struct {
+	*model.Tx
+	pk      model.TxPk
+	block   *model.Block
+	genesis bool
+	spends  int // where its spends begin in the window's
+	assets  int // where its assets' births begin in the window's
+	mints   []mint
+}
+
+// spend is a resolved input.
+type spend struct {
+	utxo  model.UtxoPk
+	value uint64
+}
+
+// mint is what a transaction minted or burned.
+type mint struct {
+	birth  model.AssetBirthPk
+	amount *big.Int
+}
+
+// where names a transaction in errors.
+func (db *DB) where(t *windowTx) string {
+	if t.genesis {
+		return "genesis transaction " + db.chain.FormatHash(t.Hash)
+	}
+	return fmt.Sprintf("block %d %s: transaction %s", t.block.Height, db.chain.FormatHash(t.block.Hash), db.chain.FormatHash(t.Hash))
+}
+
+// newWindow gives every transaction of blocks its pointer: the first pass. The blocks must be the children of head.
+func (db *DB) newWindow(head model.Point, blocks []*model.Block) (*window, error) {
+	w := &window{blocks: blocks}
+	var txs, inputs, keys, assets int
+	for _, b := range blocks {
+		if err := db.extends(head, b); err != nil {
+			return nil, err
+		}
+		head = b.Point()
+		for _, part := range [][]model.Tx{b.Genesis, b.Txs} {
+			txs += len(part)
+			for i := range part {
+				inputs += len(part[i].Inputs)
+				for j := range part[i].Outputs {
+					keys += len(part[i].Outputs[j].Keys)
+					assets += len(part[i].Outputs[j].Assets)
+				}
+			}
+		}
+	}
+	w.txs = make([]windowTx, 0, txs)
+	w.spends = make([]spend, 0, inputs)
+	w.births = make([]model.BirthPk, 0, keys)
+	w.assetBirths = make([]model.AssetBirthPk, 0, assets)
+	w.byHash = make(map[model.Hash]int32, txs)
+	w.spent = make(map[model.UtxoPk]model.InputPk, inputs)
+	for _, b := range blocks {
+		if err := w.add(b, b.Genesis, 0, 0, true); err != nil {
+			return nil, err
+		}
+		first := 0
+		if b.Height == 0 {
+			first = len(b.Genesis)
+		}
+		if err := w.add(b, b.Txs, b.Height, first, false); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// extends reports why b is not the child of head.
+func (db *DB) extends(head model.Point, b *model.Block) error {
+	hash := db.chain.FormatHash
+	if head.IsOrigin() {
+		if b.Height > 1 {
+			return model.Errorf(model.BadSource, "bad_block", "block %d %s: the first block of a chain stands at height 0 or 1", b.Height, hash(b.Hash))
+		}
+		return nil
+	}
+	switch {
+	case b.Height != head.Height+1:
+		return model.Errorf(model.BadSource, "bad_block", "block %d %s: expected height %d, the one after the tip", b.Height, hash(b.Hash), head.Height+1)
+	case b.Parent != head.Hash:
+		return model.Errorf(model.BadSource, "bad_block", "block %d %s: its parent is %s, but block %d is %s", b.Height, hash(b.Hash), hash(b.Parent), head.Height, hash(head.Hash))
+	case len(b.Genesis) > 0:
+		return model.Errorf(model.BadSource, "bad_block", "block %d %s: only a chain's first block can carry a genesis", b.Height, hash(b.Hash))
+	}
+	return nil
+}
+
+func (w *window) add(b *model.Block, txs []model.Tx, h model.HeightPk, first int, genesis bool) error {
+	for i := range txs {
+		pk, err := model.NewTxPk(h, first+i)
+		if err != nil {
+			return model.Errorf(model.BadSource, "bad_block", "block %d: %w", b.Height, err)
+		}
+		w.txs = append(w.txs, windowTx{Tx: &txs[i], pk: pk, block: b, genesis: genesis})
+	}
+	return nil
+}
+
+// find is the newest transaction with a hash among those already in byHash.
+func (w *window) find(hash *model.Hash) *windowTx {
+	if i, ok := w.byHash[*hash]; ok {
+		return &w.txs[i]
+	}
+	return nil
+}
+
+// tx is the transaction at pk, which must be in the window.
+func (w *window) tx(pk model.TxPk) *windowTx {
+	lo, hi := 0, len(w.txs)
+	for lo < hi {
+		if mid := (lo + hi) / 2; w.txs[mid].pk < pk {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return &w.txs[lo]
+}
+
+// contains reports whether pk stands in the window.
+func (w *window) contains(pk model.UtxoPk) bool {
+	return len(w.txs) > 0 && pk.Tx() >= w.txs[0].pk && pk.Tx() <= w.txs[len(w.txs)-1].pk
+}
