@@ -18,13 +18,16 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 		return nil
 	}
 	w, err := db.prepare(ctx, blocks)
-	if err != nil {
-		return err
+	if err == nil {
+		err = db.commit(ctx, w)
 	}
-	return db.commit(ctx, w)
+	if err != nil {
+		db.abandon()
+	}
+	return err
 }
 
-// commit writes the oldest pending window. After an error no window is pending any more.
+// commit writes w, the oldest pending window. After an error abandon must be called, as after one of prepare.
 func (db *DB) commit(ctx context.Context, w *window) error {
 	t := db.totals.clone()
 	tip := w.blocks[len(w.blocks)-1].Point()
@@ -38,7 +41,6 @@ func (db *DB) commit(ctx context.Context, w *window) error {
 		return nil
 	})
 	if err != nil {
-		db.abandon()
 		return err
 	}
 	db.mu.Lock()

@@ -2,6 +2,7 @@ package core
 
 import (
 	"hash/maphash"
+	"math/bits"
 
 	"birthmark/model"
 )
@@ -50,7 +51,7 @@ const entriesPerSet = 4
 
 type cacheSet [entriesPerSet]cacheEntry
 
-// cacheEntry: pk 0 with a zero key is an empty place. Its size is what newCaches counts with.
+// cacheEntry is one place of a set; the zero entry is an empty one.
 type cacheEntry struct {
 	key fingerprint
 	pk  uint64
@@ -62,16 +63,12 @@ const (
 	minCacheSets = 1 << 8
 )
 
+// newCache makes a cache of at most bytes: the number of sets is a power of two.
 func newCache(bytes int64) *cache {
-	// A power of two of sets, at most bytes.
-	max := 1
-	for int64(max)*2*cacheSetSize <= bytes {
-		max *= 2
-	}
 	if bytes < cacheSetSize {
 		return &cache{}
 	}
-	return &cache{maxSets: max}
+	return &cache{maxSets: 1 << (bits.Len64(uint64(bytes/cacheSetSize)) - 1)}
 }
 
 func (c *cache) set(key fingerprint) *cacheSet {
@@ -126,7 +123,7 @@ func (c *cache) put(key fingerprint, pk, num uint64) {
 	for i < entriesPerSet-1 && s[i].key != key {
 		i++
 	}
-	if s[i].key == (fingerprint{}) || (i == entriesPerSet-1 && s[i] == (cacheEntry{})) {
+	if s[i] == (cacheEntry{}) {
 		c.used++
 	}
 	copy(s[1:i+1], s[:i])

@@ -81,7 +81,13 @@ func (m *meter) wrote(blocks []*model.Block) {
 	var txs, entities uint64
 	for _, b := range blocks {
 		txs += uint64(len(b.Txs))
-		entities += uint64(b.Weight() - 1 - len(b.Txs))
+		for i := range b.Txs {
+			t := &b.Txs[i]
+			entities += uint64(len(t.Inputs) + len(t.Outputs))
+			for j := range t.Outputs {
+				entities += uint64(len(t.Outputs[j].Assets))
+			}
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 )
 
 // prepare gives the blocks their pointers and resolves what they refer to. The window it returns is pending until it
-// is committed. After an error nothing is pending and the caches are empty.
+// is committed. After an error it is not, and abandon must be called once nothing else is under way.
 func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, error) {
 	db.mu.Lock()
 	head, before := db.head, append([]*window(nil), db.pending...)
@@ -24,7 +24,6 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, erro
 		})
 	}
 	if err != nil {
-		db.abandon()
 		return nil, err
 	}
 	db.mu.Lock()
@@ -34,7 +33,8 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, erro
 	return w, nil
 }
 
-// abandon forgets every pending window and whatever the caches learned from them.
+// abandon forgets every pending window and whatever the caches learned from them. Nothing may be preparing or
+// committing.
 func (db *DB) abandon() {
 	db.mu.Lock()
 	defer db.mu.Unlock()

@@ -60,8 +60,9 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 		events: make(chan model.Event), windows: make(chan job), resolved: make(chan job),
 		meter: newMeter(o.Progress, db.Tip().Height, target.Height, o.To),
 	}
-	err = s.run(ctx, known)
-	db.abandon() // what was resolved and not written
+	if err = s.run(ctx, known); err != nil {
+		db.abandon() // what was resolved and not written
+	}
 	if f, ok := db.store.(storage.Flusher); ok {
 		err = errors.Join(err, f.Flush(context.WithoutCancel(ctx)))
 	}
