@@ -1,0 +1,90 @@
+package bitcoin
+
+import (
+	"encoding/hex"
+	"slices"
+
+	"birthmark/model"
+)
+
+// Name is the chain's name in settings, commands and answers.
+const Name = "bitcoin"
+
+// chain is Bitcoin on one network.
+type chain struct {
+	net     *network
+	indexes []model.Index
+}
+
+// New is Bitcoin on a network of [Networks]; "" is mainnet. An error of kind [model.Usage], code unknown_network,
+// names them.
+func New(name string) (model.Chain, error) {
+	if name == "" {
+		name = networks[0].name
+	}
+	n, err := networkByName(name)
+	if err != nil {
+		return nil, err
+	}
+	return &chain{net: n, indexes: n.indexes()}, nil
+}
+
+func (c *chain) Name() string    { return Name }
+func (c *chain) Network() string { return c.net.name }
+
+func (c *chain) Traits() model.Traits { return model.Traits{Coinbase: true} }
+
+func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
+
+func (c *chain) FormatHash(h model.Hash) string { return formatHash(h) }
+
+// ParseHash reads 64 hex digits in display order.
+func (c *chain) ParseHash(s string) (model.Hash, error) {
+	h, ok := parseHash(s)
+	if !ok {
+		return h, model.Errorf(model.Usage, "bad_hash", "%q is not a hash: expected 64 hex digits", shown(s))
+	}
+	return h, nil
+}
+
+// FormatAsset never happens to an asset of the chain: it has none.
+func (c *chain) FormatAsset(id []byte) string { return hex.EncodeToString(id) }
+
+// ParseAsset knows no asset: Bitcoin's own rules have none.
+func (c *chain) ParseAsset(id string) ([]byte, error) {
+	return nil, model.Errorf(model.NotFound, "unknown_asset", "unknown asset %q: bitcoin has no assets", shown(id))
+}
+
+// Header makes a [*Header] of a raw header.
+func (c *chain) Header(raw []byte) (any, error) { return parseHeader(raw) }
+
+// Supply is the sum of all subsidies. A miner may claim less than its subsidy, so it is a bound only.
+func (c *chain) Supply(height model.HeightPk) (amount uint64, exact, ok bool) {
+	return c.net.supply(height), false, true
+}
+
+// formatHash writes a hash as everyone does: its bytes reversed.
+func formatHash(h model.Hash) string {
+	slices.Reverse(h[:])
+	return hex.EncodeToString(h[:])
+}
+
+func parseHash(s string) (h model.Hash, ok bool) {
+	if len(s) != 2*len(h) {
+		return h, false
+	}
+	if _, err := hex.Decode(h[:], []byte(s)); err != nil {
+		return model.Hash{}, false
+	}
+	slices.Reverse(h[:])
+	return h, true
+}
+
+// shown is what a message repeats of a text that can be of any length.
+func shown(s string) string {
+	const most = 100
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
+}

@@ -1,0 +1,203 @@
+package bitcoin
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"time"
+
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+const (
+	// groupSize is how many bytes of blocks a goroutine reads and decodes at a time: many small blocks, or one.
+	groupSize = 256 << 10
+	// decodedFactor is how many bytes a block takes under way for each byte serialized: itself, and the model of it.
+	decodedFactor = 4
+)
+
+// Follow yields the best chain from the newest known block on. At its end it waits for more where the options say so.
+func (s *fileSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		at := s.common(known)
+		if len(known) > 0 && s.pointOf(at) != known[0] && !yield(s.rollback(at), nil) {
+			return
+		}
+		for {
+			for blocks, err := range s.read(ctx, s.next(at)) {
+				if err != nil {
+					yield(model.Event{}, err)
+					return
+				}
+				for _, b := range blocks {
+					if !yield(model.Event{Block: b}, nil) {
+						return
+					}
+				}
+			}
+			at = s.tree.chain[max(s.end()-1, s.next(at)-1)]
+			if !s.options.Follow || s.options.To != nil && s.next(at) > int(*s.options.To) {
+				return
+			}
+			if err := s.wait(ctx, at); err != nil {
+				yield(model.Event{}, err)
+				return
+			}
+			if fork := s.tree.fork(at); fork != at {
+				at = fork
+				if !yield(s.rollback(at), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// common is the newest of the known blocks that is on the best chain, none where that is before the first block.
+func (s *fileSource) common(known []model.Point) int32 {
+	for _, p := range known {
+		if i, ok := s.tree.find(p.Hash); ok && s.tree.onChain(i) && s.tree.point(i) == p {
+			return i
+		}
+	}
+	return none
+}
+
+func (s *fileSource) pointOf(i int32) model.Point {
+	if i == none {
+		return model.Point{}
+	}
+	return s.tree.point(i)
+}
+
+func (s *fileSource) rollback(to int32) model.Event {
+	p := s.pointOf(to)
+	return model.Event{Rollback: &p}
+}
+
+// next is the height of the block after a node.
+func (s *fileSource) next(i int32) int {
+	if i == none {
+		return 0
+	}
+	return int(s.tree.nodes[i].height) + 1
+}
+
+// end is the height before which reading stops.
+func (s *fileSource) end() int {
+	if to := s.options.To; to != nil {
+		return min(len(s.tree.chain), int(*to)+1)
+	}
+	return len(s.tree.chain)
+}
+
+// wait looks at the files again and again until the best chain no longer ends in tip.
+func (s *fileSource) wait(ctx context.Context, tip int32) error {
+	t := time.NewTicker(s.poll)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.C:
+		}
+		if err := s.refresh(ctx); err != nil {
+			return err
+		}
+		if s.tree.best != tip {
+			return nil
+		}
+	}
+}
+
+// span is blocks of the best chain that are read together: heights from to before end.
+type span struct{ from, end int }
+
+// read yields the blocks of the best chain from a height on, some at a time. The chain must not change meanwhile.
+func (s *fileSource) read(ctx context.Context, from int) iter.Seq2[[]*model.Block, error] {
+	spans := func(yield func(span) bool) {
+		for at, end := from, s.end(); at < end; {
+			next, bytes := at, 0
+			for next < end && (next == at || bytes < groupSize) {
+				bytes += int(s.tree.nodes[s.tree.chain[next]].size)
+				next++
+			}
+			if !yield(span{at, next}) {
+				return
+			}
+			at = next
+		}
+	}
+	size := func(sp span) (bytes int64) {
+		for _, i := range s.tree.chain[sp.from:sp.end] {
+			bytes += decodedFactor * int64(s.tree.nodes[i].size)
+		}
+		return bytes
+	}
+	worker := func() (func(context.Context, span) ([]*model.Block, error), func()) {
+		r := &blockReader{source: s, decoder: s.decoder.clone(), file: none}
+		return r.read, r.close
+	}
+	return follow.Ordered(ctx, spans, size, follow.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
+}
+
+// blockReader reads and decodes blocks on one goroutine. It keeps the file it read last open: neighbours on the chain
+// are mostly neighbours in a file.
+type blockReader struct {
+	source  *fileSource
+	decoder *decoder
+	file    int32
+	open    *os.File
+	raw     []byte
+}
+
+func (r *blockReader) read(_ context.Context, sp span) ([]*model.Block, error) {
+	blocks := make([]*model.Block, 0, sp.end-sp.from)
+	for h := sp.from; h < sp.end; h++ {
+		n := &r.source.tree.nodes[r.source.tree.chain[h]]
+		b, err := r.block(n)
+		if err != nil {
+			if kind, _ := model.KindOf(err); kind == model.BadSource {
+				return nil, err
+			}
+			return nil, model.Errorf(model.BadSource, "bad_block", "block %d (%s) in %s at offset %d: %w",
+				h, formatHash(n.hash), r.source.files[n.file].path, n.offset, err)
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks, nil
+}
+
+func (r *blockReader) block(n *node) (*model.Block, error) {
+	if n.file != r.file {
+		r.close()
+		path := r.source.files[n.file].path
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, pathError(path, err)
+		}
+		r.file, r.open = n.file, f
+	}
+	if cap(r.raw) < int(n.size) {
+		r.raw = make([]byte, n.size)
+	}
+	raw := r.raw[:n.size]
+	if _, err := io.ReadFull(io.NewSectionReader(r.open, n.offset, int64(n.size)), raw); err != nil {
+		return nil, err
+	}
+	unmask(raw, r.source.key, n.offset)
+	if got := header(raw).hash(); got != n.hash {
+		return nil, fmt.Errorf("the file changed while it was read: block %s stands there now", formatHash(got))
+	}
+	return r.decoder.block(raw, model.HeightPk(n.height))
+}
+
+func (r *blockReader) close() {
+	if r.open != nil {
+		r.open.Close() // it was only read
+	}
+	r.open, r.file = nil, none
+}

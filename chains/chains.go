@@ -1,0 +1,57 @@
+package chains
+
+import (
+	"slices"
+	"strings"
+
+	"birthmark/chains/bitcoin"
+	"birthmark/model"
+)
+
+// registration is one chain: its name, its networks with the default first, and how it is made for one of them.
+type registration struct {
+	name     string
+	networks []string
+	open     func(network string) (model.Chain, error)
+}
+
+// registered is every chain there is, in the order people are shown them.
+var registered = []registration{
+	{bitcoin.Name, bitcoin.Networks(), bitcoin.New},
+}
+
+// New is the chain of that name on a network; "" is the chain's default network. An error of kind [model.Usage],
+// code unknown_chain or unknown_network, names what there is.
+func New(name, network string) (model.Chain, error) {
+	r, ok := find(name)
+	if !ok {
+		return nil, model.Errorf(model.Usage, "unknown_chain", "unknown chain %q: expected %s", name, strings.Join(Names(), ", "))
+	}
+	if network == "" {
+		network = r.networks[0]
+	}
+	return r.open(network)
+}
+
+// Names are the chains there are.
+func Names() []string {
+	names := make([]string, len(registered))
+	for i, r := range registered {
+		names[i] = r.name
+	}
+	return names
+}
+
+// Networks are the networks of a chain by name, its default first; none where the chain is unknown.
+func Networks(name string) []string {
+	r, _ := find(name)
+	return slices.Clone(r.networks)
+}
+
+func find(name string) (registration, bool) {
+	i := slices.IndexFunc(registered, func(r registration) bool { return r.name == name })
+	if i < 0 {
+		return registration{}, false
+	}
+	return registered[i], true
+}
