@@ -1,0 +1,52 @@
+// Package nearest finds what a user may have meant by a word that is not known.
+package nearest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Hint is the end of an error about an unknown word: the word of known that is closest to it, else nothing.
+func Hint[V any](word string, known map[string]V) string {
+	if best, ok := Word(word, slices.Sorted(maps.Keys(known))); ok {
+		return fmt.Sprintf("; did you mean %q?", best)
+	}
+	return ""
+}
+
+// Word is the first of the words of known that takes the fewest edits to get to, where that is at most a third of
+// word's letters, and two for short words.
+func Word(word string, known []string) (best string, ok bool) {
+	least := max(2, len(word)/3) + 1
+	for _, k := range known {
+		if d := distance(word, k); d < least && d < max(len(k), len(word)) {
+			best, least, ok = k, d, true
+		}
+	}
+	return best, ok
+}
+
+// distance counts the letters to insert, remove, replace or swap with their neighbour to get from a to b
+// (optimal string alignment).
+func distance(a, b string) int {
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		above[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(above[j]+1, row[j-1]+1, above[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, above, row = above, row, before
+	}
+	return above[len(b)]
+}

@@ -1,0 +1,44 @@
+package settings
+
+// View is settings as `birthmark config` shows them: every default filled in, no secret. Written as YAML it is a
+// settings file with the same meaning, secrets apart.
+type View struct {
+	Listen string      `yaml:"listen" json:"listen"`
+	Memory Size        `yaml:"memory" json:"memory"`
+	Chains []ChainView `yaml:"chains" json:"chains"`
+}
+
+// ChainView is one chain of a [View].
+type ChainView struct {
+	Chain        string                  `yaml:"chain" json:"chain"`
+	Network      string                  `yaml:"network,omitempty" json:"network,omitempty"`
+	Source       string                  `yaml:"source,omitempty" json:"source,omitempty"`
+	Password     string                  `yaml:"-" json:"password,omitempty"` // the mask, where one is set
+	PasswordFile string                  `yaml:"password_file,omitempty" json:"password_file,omitempty"`
+	DB           string                  `yaml:"db,omitempty" json:"db,omitempty"`
+	WAL          bool                    `yaml:"wal" json:"wal"`
+	Indexes      map[string]IndexOptions `yaml:"indexes" json:"indexes"`
+}
+
+// View of the chain. Network and indexes are the chain's defaults, used where none is set.
+func (c *Chain) View(network string, indexes []string) ChainView {
+	v := ChainView{
+		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), PasswordFile: c.PasswordFile, DB: c.DB, WAL: c.WAL,
+		Indexes: map[string]IndexOptions{},
+	}
+	if v.Network == "" {
+		v.Network = network
+	}
+	if c.Password != "" {
+		v.Password = Mask
+	}
+	for _, ix := range c.Indexes {
+		v.Indexes[ix.Name] = ix.Options
+	}
+	if c.Indexes == nil {
+		for _, name := range indexes {
+			v.Indexes[name] = IndexOptions{}
+		}
+	}
+	return v
+}
