@@ -9,7 +9,8 @@ SHELL := /bin/bash
 export CGO_LDFLAGS := -Wl,-Bstatic -lrocksdb -lz -lbz2 -lsnappy -llz4 -lzstd -Wl,-Bdynamic -lstdc++ -lm -ldl -lpthread
 export GOFLAGS := $(GOFLAGS) -tags=grocksdb_no_link
 
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# Where git can tell, the binary knows its commit: `birthmark version`.
+VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo true || echo false)
 BENCH ?= append
 
 .PHONY: help
@@ -22,7 +23,7 @@ setup: ## install what a bare Debian 12 lacks: RocksDB, its compressors, a C++ c
 
 .PHONY: build
 build: setup ## build bin/birthmark
-	@go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/birthmark ./cmd/birthmark
+	@go build -trimpath -buildvcs=$(VCS) -o bin/birthmark ./cmd/birthmark
 
 .PHONY: demo
 demo: build ## index 14,132 real Bitcoin blocks into ./demo-data and ask about them
