@@ -1,0 +1,219 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/tidwall/btree"
+
+	"birthmark/storage"
+)
+
+type row struct{ key, value []byte }
+
+type tree = btree.BTreeG[row]
+
+func newTree() *tree {
+	return btree.NewBTreeGOptions(func(a, b row) bool { return bytes.Compare(a.key, b.key) < 0 }, btree.Options{NoLocks: true})
+}
+
+// families is one state of the store. It does not change once it is the store's.
+type families map[storage.Family]*tree
+
+// Store implements [storage.Store].
+type Store struct {
+	gate   storage.Gate
+	update sync.Mutex // one Update at a time
+
+	mu       sync.Mutex
+	families families
+}
+
+// New makes an empty store.
+func New() *Store { return &Store{families: families{}} }
+
+// state is what the store holds now.
+func (s *Store) state() families {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.families
+}
+
+// become makes next what the store holds.
+func (s *Store) become(next families) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.families = next
+}
+
+// Declare implements [storage.Store].
+func (s *Store) Declare(ds ...storage.Declaration) error {
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	s.update.Lock()
+	defer s.update.Unlock()
+	next := maps.Clone(s.state())
+	for _, d := range ds {
+		if next[d.Family] == nil {
+			next[d.Family] = newTree()
+		}
+	}
+	s.become(next)
+	return nil
+}
+
+// View implements [storage.Store].
+func (s *Store) View(ctx context.Context, fn func(storage.Reader) error) error {
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return fn(reader(s.state()))
+}
+
+// Update implements [storage.Store].
+func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	s.update.Lock()
+	defer s.update.Unlock()
+	before := s.state()
+	b := batch{from: before, to: families{}}
+	err := fn(reader(before), &b)
+	if err = cmp.Or(err, b.err, ctx.Err()); err != nil {
+		return err
+	}
+	next := maps.Clone(before)
+	maps.Copy(next, b.to)
+	s.become(next)
+	return nil
+}
+
+// Close implements [storage.Store].
+func (s *Store) Close() error {
+	s.gate.Close()
+	return nil
+}
+
+// Size implements [storage.Sizer]: the bytes of keys and values.
+func (s *Store) Size(f storage.Family) (n int64, err error) {
+	if err := s.gate.Enter(); err != nil {
+		return 0, err
+	}
+	defer s.gate.Leave()
+	t, err := s.state().tree(f)
+	if err != nil {
+		return 0, err
+	}
+	t.Scan(func(r row) bool {
+		n += int64(len(r.key) + len(r.value))
+		return true
+	})
+	return n, nil
+}
+
+func (fs families) tree(f storage.Family) (*tree, error) {
+	t := fs[f]
+	if t == nil {
+		return nil, fmt.Errorf("family %d was not declared", f)
+	}
+	return t, nil
+}
+
+type batch struct {
+	from, to families
+	err      error
+}
+
+// tree is the batch's own copy of a family.
+func (b *batch) tree(f storage.Family) *tree {
+	if t := b.to[f]; t != nil {
+		return t
+	}
+	t, err := b.from.tree(f)
+	if err != nil {
+		b.err = err
+		return newTree()
+	}
+	b.to[f] = t.IsoCopy()
+	return b.to[f]
+}
+
+func (b *batch) Put(f storage.Family, key, value []byte) {
+	b.tree(f).Set(row{bytes.Clone(key), append([]byte{}, value...)})
+}
+
+func (b *batch) Delete(f storage.Family, key []byte) { b.tree(f).Delete(row{key: key}) }
+
+type reader families
+
+func (r reader) tree(f storage.Family) (*tree, error) { return families(r).tree(f) }
+
+func (r reader) Get(f storage.Family, key []byte) ([]byte, error) {
+	t, err := r.tree(f)
+	if err != nil {
+		return nil, err
+	}
+	if found, ok := t.Get(row{key: key}); ok {
+		return append([]byte{}, found.value...), nil
+	}
+	return nil, storage.ErrNotFound
+}
+
+func (r reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
+	t, err := r.tree(f)
+	if err != nil {
+		return nil, err
+	}
+	values := make([][]byte, len(keys))
+	for i, key := range keys {
+		if found, ok := t.Get(row{key: key}); ok {
+			values[i] = append([]byte{}, found.value...)
+		}
+	}
+	return values, nil
+}
+
+func (r reader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
+	return func(yield func(storage.KV, error) bool) {
+		t, err := r.tree(f)
+		if err != nil {
+			yield(storage.KV{}, err)
+			return
+		}
+		from, to := slices.Clone(from), slices.Clone(to)
+		visit := func(found row) bool {
+			if !reverse && to != nil && bytes.Compare(found.key, to) >= 0 {
+				return false
+			}
+			if reverse && to != nil && bytes.Equal(found.key, to) {
+				return true
+			}
+			if reverse && bytes.Compare(found.key, from) < 0 {
+				return false
+			}
+			return yield(storage.KV{Key: found.key, Value: found.value}, nil)
+		}
+		switch {
+		case !reverse:
+			t.Ascend(row{key: from}, visit)
+		case to == nil:
+			t.Reverse(visit)
+		default:
+			t.Descend(row{key: to}, visit)
+		}
+	}
+}

@@ -1,0 +1,18 @@
+// Package rocks is the store on RocksDB, through grocksdb on Debian's librocksdb 7.8. It is the only package with cgo.
+//
+// Every family is a column family. An Update is one WriteBatch whose bytes are made in Go, with the rows of each
+// family in order, so that inserting them costs the memtable a step instead of a search (batch.go). Reads go through
+// a few lines of C++ (shim.cc) that hand over many rows in one call. Every option has its reason beside it
+// (options.go).
+//
+// With the WAL on, an Update is on disk when it returns, whatever happens to the machine. With the WAL off it is in
+// memory until a flush, which is atomic over all families: after a crash the database is at an earlier Update in every
+// family at once. Flush and Close make everything durable.
+//
+// A read-only store is RocksDB's read-only mode, not a secondary instance: it writes nothing, needs no folder of its
+// own to write to, and shows the moment it was opened, WAL included, whatever another process does meanwhile: it holds
+// every table file open, so files that the writer removes stay readable. Only between reading the manifest and opening
+// the files can one vanish; opening is then tried again.
+//
+// One process at a time writes: it holds a lock on the file birthmark.lock, which says who it is.
+package rocks

@@ -1,0 +1,48 @@
+package rocks
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"birthmark/storage"
+)
+
+const lockName = "birthmark.lock"
+
+// lock is held by the process that writes a database. The file's content says who that is; it stays when the lock is
+// given back, the kernel gives it back when the process ends.
+type lock struct{ f *os.File }
+
+func takeLock(dir, holder string) (*lock, error) {
+	path := filepath.Join(dir, lockName)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("database folder is not writable: %w", err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		defer f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			text, _ := io.ReadAll(io.LimitReader(f, 1024))
+			return nil, &storage.LockedError{Path: dir, Holder: strings.TrimSpace(string(text))}
+		}
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	if err := errors.Join(f.Truncate(0), func() error { _, err := f.WriteAt([]byte(holder+"\n"), 0); return err }()); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	return &lock{f}, nil
+}
+
+func (l *lock) release() error {
+	if l == nil {
+		return nil
+	}
+	return l.f.Close()
+}

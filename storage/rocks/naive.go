@@ -1,0 +1,273 @@
+package rocks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"sync"
+
+	"github.com/linxGnu/grocksdb"
+
+	"birthmark/storage"
+)
+
+// naive is the way of writing that the benchmarks compare with: a TransactionDB with its defaults, every Update one
+// transaction, every Put, Delete and Get a call of its own.
+type naive struct {
+	db      *grocksdb.TransactionDB
+	options *grocksdb.Options
+	locking *grocksdb.TransactionDBOptions
+	begin   *grocksdb.TransactionOptions
+	write   *grocksdb.WriteOptions
+	gate    storage.Gate
+	update  sync.Mutex
+
+	mu       sync.RWMutex
+	columns  map[string]*grocksdb.ColumnFamilyHandle
+	families map[storage.Family]*grocksdb.ColumnFamilyHandle
+}
+
+// OpenNaive opens the baseline of the benchmarks in the folder dir. It keeps every promise of [storage.Store], slowly.
+func OpenNaive(dir string) (storage.Store, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make database folder: %w", err)
+	}
+	s := &naive{
+		options: grocksdb.NewDefaultOptions(), locking: grocksdb.NewDefaultTransactionDBOptions(),
+		begin: grocksdb.NewDefaultTransactionOptions(), write: grocksdb.NewDefaultWriteOptions(),
+		columns: map[string]*grocksdb.ColumnFamilyHandle{}, families: map[storage.Family]*grocksdb.ColumnFamilyHandle{},
+	}
+	s.options.SetCreateIfMissing(true)
+	exists, err := holdsDatabase(dir)
+	names := []string{defaultColumn}
+	if err == nil && exists {
+		names, err = grocksdb.ListColumnFamilies(s.options, dir)
+	}
+	var handles []*grocksdb.ColumnFamilyHandle
+	if err == nil {
+		each := make([]*grocksdb.Options, len(names))
+		for i := range each {
+			each[i] = s.options
+		}
+		s.db, handles, err = grocksdb.OpenTransactionDbColumnFamilies(s.options, s.locking, dir, names, each)
+	}
+	if err != nil {
+		s.destroy()
+		return nil, fmt.Errorf("open database %s: %w", dir, err)
+	}
+	for i, h := range handles {
+		s.columns[names[i]] = h
+	}
+	return s, nil
+}
+
+func (s *naive) destroy() {
+	s.options.Destroy()
+	s.locking.Destroy()
+	s.begin.Destroy()
+	s.write.Destroy()
+}
+
+func (s *naive) Declare(ds ...storage.Declaration) error {
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range ds {
+		h := s.columns[d.Name]
+		if h == nil {
+			var err error
+			if h, err = s.db.CreateColumnFamily(s.options, d.Name); err != nil {
+				return err
+			}
+			s.columns[d.Name] = h
+		}
+		s.families[d.Family] = h
+	}
+	return nil
+}
+
+func (s *naive) column(f storage.Family) (*grocksdb.ColumnFamilyHandle, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if h := s.families[f]; h != nil {
+		return h, nil
+	}
+	return nil, fmt.Errorf("family %d was not declared", f)
+}
+
+func (s *naive) View(ctx context.Context, fn func(storage.Reader) error) error {
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := s.newReader()
+	defer r.release()
+	return fn(r)
+}
+
+func (s *naive) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	s.update.Lock()
+	defer s.update.Unlock()
+	r := s.newReader()
+	defer r.release()
+	tx := s.db.TransactionBegin(s.write, s.begin, nil)
+	defer tx.Destroy()
+	b := &naiveBatch{s: s, tx: tx}
+	err := fn(r, b)
+	if err == nil {
+		err = b.err
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+func (s *naive) Compact(ctx context.Context) error { return ctx.Err() }
+
+func (s *naive) Close() error {
+	if !s.gate.Close() {
+		return nil
+	}
+	for _, h := range s.columns {
+		h.Destroy()
+	}
+	s.db.Close()
+	s.destroy()
+	return nil
+}
+
+type naiveBatch struct {
+	s   *naive
+	tx  *grocksdb.Transaction
+	err error
+}
+
+func (b *naiveBatch) Put(f storage.Family, key, value []byte) {
+	h, err := b.s.column(f)
+	if err == nil {
+		err = b.tx.PutCF(h, key, value)
+	}
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+func (b *naiveBatch) Delete(f storage.Family, key []byte) {
+	h, err := b.s.column(f)
+	if err == nil {
+		err = b.tx.DeleteCF(h, key)
+	}
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+type naiveReader struct {
+	s        *naive
+	snapshot *grocksdb.Snapshot
+	options  *grocksdb.ReadOptions
+}
+
+func (s *naive) newReader() *naiveReader {
+	r := &naiveReader{s, s.db.NewSnapshot(), grocksdb.NewDefaultReadOptions()}
+	r.options.SetSnapshot(r.snapshot)
+	return r
+}
+
+func (r *naiveReader) release() {
+	r.options.Destroy()
+	r.s.db.ReleaseSnapshot(r.snapshot)
+}
+
+func (r *naiveReader) Get(f storage.Family, key []byte) ([]byte, error) {
+	h, err := r.s.column(f)
+	if err != nil {
+		return nil, err
+	}
+	v, err := r.s.db.GetCF(r.options, h, key)
+	if err != nil {
+		return nil, err
+	}
+	defer v.Free()
+	if !v.Exists() {
+		return nil, storage.ErrNotFound
+	}
+	return append([]byte{}, v.Data()...), nil
+}
+
+func (r *naiveReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
+	values := make([][]byte, len(keys))
+	for i, key := range keys {
+		v, err := r.Get(f, key)
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return nil, err
+		}
+		values[i] = v
+	}
+	return values, nil
+}
+
+func (r *naiveReader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
+	return func(yield func(storage.KV, error) bool) {
+		h, err := r.s.column(f)
+		if err != nil {
+			yield(storage.KV{}, err)
+			return
+		}
+		it := r.s.db.NewIteratorCF(r.options, h)
+		defer it.Close()
+		step := it.Next
+		if reverse {
+			step = it.Prev
+		}
+		for seek(it, from, to, reverse); it.Valid(); step() {
+			k, v := it.Key(), it.Value()
+			if !reverse && to != nil && bytes.Compare(k.Data(), to) >= 0 || reverse && bytes.Compare(k.Data(), from) < 0 {
+				break
+			}
+			if !yield(storage.KV{Key: k.Data(), Value: v.Data()}, nil) {
+				return
+			}
+		}
+		if err := it.Err(); err != nil {
+			yield(storage.KV{}, err)
+		}
+	}
+}
+
+// seek goes to the first row of a scan.
+func seek(it *grocksdb.Iterator, from, to []byte, reverse bool) {
+	switch {
+	case !reverse && from == nil:
+		it.SeekToFirst()
+	case !reverse:
+		it.Seek(from)
+	case to == nil:
+		it.SeekToLast()
+	default:
+		it.SeekForPrev(to)
+		if it.Valid() {
+			k := it.Key()
+			if bytes.Equal(k.Data(), to) {
+				it.Prev()
+			}
+		}
+	}
+}

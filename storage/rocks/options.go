@@ -1,0 +1,157 @@
+package rocks
+
+import (
+	"fmt"
+
+	"github.com/linxGnu/grocksdb"
+	"golang.org/x/sys/unix"
+
+	"birthmark/storage"
+)
+
+// Options say how a database is opened.
+type Options struct {
+	ReadOnly     bool
+	WAL          bool   // every Update is on disk when it returns; without, only Flush and Close make it so
+	BlockCache   int64  // bytes for blocks read from tables, their indexes and filters
+	WriteBuffers int64  // bytes for rows not yet in tables
+	Holder       string // what others are told who find the database locked
+}
+
+const (
+	// A memtable this small stays in the processor's caches while rows are inserted.
+	memtableSize = 16 << 20
+
+	minBlockCache   = 1 << 20
+	minWriteBuffers = 4 << 20
+
+	// Sockets, logs, the WAL and the folders of a sync need files too.
+	spareFiles = 256
+	leastFiles = 64
+)
+
+// settings are the C objects of a database's options.
+type settings struct {
+	options map[storage.Access]*grocksdb.Options
+	tables  []*grocksdb.BlockBasedTableOptions
+	cache   *grocksdb.Cache
+	write   *grocksdb.WriteOptions
+}
+
+func (s *settings) destroy() {
+	for _, o := range s.options {
+		o.Destroy()
+	}
+	for _, t := range s.tables {
+		t.Destroy()
+	}
+	s.cache.Destroy()
+	s.write.Destroy()
+}
+
+// database are the options of the database as a whole. RocksDB takes them from the same object as a family's.
+func (s *settings) database() *grocksdb.Options { return s.options[storage.Ordered] }
+
+func newSettings(o Options) (*settings, error) {
+	files, err := maxOpenFiles(o.ReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	s := &settings{
+		options: map[storage.Access]*grocksdb.Options{},
+		cache:   grocksdb.NewLRUCache(uint64(max(o.BlockCache, minBlockCache))),
+		write:   grocksdb.NewDefaultWriteOptions(),
+	}
+	s.write.SetSync(o.WAL)
+	s.write.DisableWAL(!o.WAL)
+	// The rows of a batch are sorted: the place of the last one is where to begin to look for the next.
+	s.write.SetMemtableInsertHintPerBatch(true)
+	for _, access := range []storage.Access{storage.Ordered, storage.Lookup, storage.Grouped} {
+		opts := grocksdb.NewDefaultOptions()
+		s.options[access] = opts
+		database(opts, o, files)
+		s.family(opts, access)
+	}
+	return s, nil
+}
+
+func database(opts *grocksdb.Options, o Options, files int) {
+	opts.SetCreateIfMissing(true)
+	opts.SetMaxOpenFiles(files)
+	// One thread flushes while another compacts; more would take the processors from decoding.
+	opts.SetMaxBackgroundJobs(2)
+	buffers := uint64(max(o.WriteBuffers, minWriteBuffers))
+	opts.SetDbWriteBufferSize(buffers)
+	// Families that seldom change must not hold on to old logs for ever.
+	opts.SetMaxTotalWalSize(4 * buffers)
+	// Without a WAL all families have to go to disk together, or a crash would leave them at different moments.
+	opts.SetAtomicFlush(!o.WAL)
+	// Dirty pages leave in small pieces instead of one long stall.
+	opts.SetBytesPerSync(1 << 20)
+	opts.SetWALBytesPerSync(1 << 20)
+	opts.SetKeepLogFileNum(3)
+	opts.SetMaxLogFileSize(16 << 20)
+	opts.SetInfoLogLevel(grocksdb.WarnInfoLogLevel)
+	opts.SetStatsDumpPeriodSec(0)
+	opts.SetStatsPersistPeriodSec(0)
+}
+
+// family sets what depends on how a family is used.
+func (s *settings) family(opts *grocksdb.Options, access storage.Access) {
+	opts.SetWriteBufferSize(memtableSize)
+	opts.SetMaxWriteBufferNumber(4)
+	// First sync writes faster than two processors compact; it must not be stopped before it has to be.
+	opts.SetLevel0FileNumCompactionTrigger(8)
+	opts.SetLevel0SlowdownWritesTrigger(40)
+	opts.SetLevel0StopWritesTrigger(60)
+	opts.SetMaxBytesForLevelBase(256 << 20)
+	opts.SetTargetFileSizeBase(64 << 20)
+	// Nine tenths of the rows are in the last level from the first day on.
+	opts.SetLevelCompactionDynamicLevelBytes(true)
+	// lz4 costs next to nothing to write, zstd a third less disk where rows come to rest.
+	opts.SetCompression(grocksdb.LZ4Compression)
+	opts.SetBottommostCompression(grocksdb.ZSTDCompression)
+
+	t := grocksdb.NewDefaultBlockBasedTableOptions()
+	s.tables = append(s.tables, t)
+	t.SetBlockCache(s.cache)
+	t.SetFormatVersion(5)
+	// Filters and indexes grow with the chain: in the cache they count against its limit.
+	t.SetCacheIndexAndFilterBlocks(true)
+	t.SetCacheIndexAndFilterBlocksWithHighPriority(true)
+	t.SetPinL0FilterAndIndexBlocksInCache(true)
+	switch access {
+	case storage.Lookup:
+		// Most lookups ask for what is not there: the filters answer them.
+		t.SetFilterPolicy(grocksdb.NewBloomFilterFull(10))
+		t.SetBlockSize(4 << 10)
+		opts.SetMemtableWholeKeyFiltering(true)
+		opts.SetMemTablePrefixBloomSizeRatio(0.05)
+	default:
+		// Keys that share long prefixes, read in runs: larger blocks compress them far better.
+		t.SetBlockSize(16 << 10)
+	}
+	opts.SetBlockBasedTableFactory(t)
+}
+
+// maxOpenFiles raises the process's limit as far as it may and leaves room for everything else. A reader holds all of
+// them: a file that the writer has removed cannot be opened again.
+func maxOpenFiles(readOnly bool) (int, error) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 0, fmt.Errorf("limit of open files: %w", err)
+	}
+	if limit.Cur < limit.Max {
+		raised := unix.Rlimit{Cur: limit.Max, Max: limit.Max}
+		if unix.Setrlimit(unix.RLIMIT_NOFILE, &raised) == nil {
+			limit = raised
+		}
+	}
+	if limit.Cur < spareFiles+leastFiles {
+		return 0, fmt.Errorf("the process may open %d files, at least %d are needed: raise it (ulimit -n)", limit.Cur, spareFiles+leastFiles)
+	}
+	if readOnly {
+		return -1, nil
+	}
+	return int(min(limit.Cur-spareFiles, 1<<20)), nil
+}

@@ -1,0 +1,123 @@
+#include "shim.h"
+
+#include <rocksdb/db.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace rocksdb;
+
+// The C API's handles are structs whose first member is the C++ object.
+template <typename T>
+static T *rep(const void *handle) {
+  return *static_cast<T *const *>(handle);
+}
+
+static char *failed(const Status &s) { return s.ok() ? nullptr : strdup(s.ToString().c_str()); }
+
+static ReadOptions reading(const void *snapshot) {
+  ReadOptions o;
+  if (snapshot != nullptr) o.snapshot = rep<const Snapshot>(snapshot);
+  return o;
+}
+
+char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *keys, const uint64_t *key_ends,
+                          size_t n, char **values, int64_t *value_sizes) {
+  std::vector<Slice> slices(n);
+  uint64_t start = 0;
+  for (size_t i = 0; i < n; i++) {
+    slices[i] = Slice(keys + start, key_ends[i] - start);
+    start = key_ends[i];
+  }
+  std::vector<PinnableSlice> found(n);
+  std::vector<Status> statuses(n);
+  rep<DB>(db)->MultiGet(reading(snapshot), rep<ColumnFamilyHandle>(cf), n, slices.data(), found.data(),
+                        statuses.data());
+  size_t total = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (statuses[i].ok()) {
+      value_sizes[i] = static_cast<int64_t>(found[i].size());
+      total += found[i].size();
+    } else if (statuses[i].IsNotFound()) {
+      value_sizes[i] = -1;
+    } else {
+      return failed(statuses[i]);
+    }
+  }
+  char *out = static_cast<char *>(malloc(total + 1));
+  if (out == nullptr) return strdup("out of memory");
+  *values = out;
+  for (size_t i = 0; i < n; i++) {
+    if (value_sizes[i] <= 0) continue;
+    memcpy(out, found[i].data(), found[i].size());
+    out += found[i].size();
+  }
+  return nullptr;
+}
+
+char *birthmark_flush(void *db, void **cfs, size_t n) {
+  std::vector<ColumnFamilyHandle *> handles(n);
+  for (size_t i = 0; i < n; i++) handles[i] = rep<ColumnFamilyHandle>(cfs[i]);
+  return failed(rep<DB>(db)->Flush(FlushOptions(), handles));
+}
+
+namespace {
+struct Scan {
+  std::string lower, upper;
+  Slice lower_bound, upper_bound;
+  bool reverse;
+  std::unique_ptr<Iterator> it;
+  std::string rows;
+};
+}  // namespace
+
+void *birthmark_scan_open(void *db, void *cf, const void *snapshot, const char *from, size_t from_size, const char *to,
+                          size_t to_size, int reverse) {
+  auto s = new Scan();
+  ReadOptions o = reading(snapshot);
+  if (from != nullptr) {
+    s->lower.assign(from, from_size);
+    s->lower_bound = s->lower;
+    o.iterate_lower_bound = &s->lower_bound;
+  }
+  if (to != nullptr) {
+    s->upper.assign(to, to_size);
+    s->upper_bound = s->upper;
+    o.iterate_upper_bound = &s->upper_bound;
+  }
+  s->reverse = reverse != 0;
+  s->it.reset(rep<DB>(db)->NewIterator(o, rep<ColumnFamilyHandle>(cf)));
+  if (s->reverse) {
+    s->it->SeekToLast();
+  } else {
+    s->it->SeekToFirst();
+  }
+  return s;
+}
+
+char *birthmark_scan_next(void *scan, size_t want, const char **rows, size_t *size) {
+  auto s = static_cast<Scan *>(scan);
+  s->rows.clear();
+  while (s->it->Valid() && s->rows.size() < want) {
+    Slice k = s->it->key(), v = s->it->value();
+    if (v.size() > std::numeric_limits<uint32_t>::max()) return strdup("a value of more than 4 GiB");
+    uint32_t sizes[2] = {static_cast<uint32_t>(k.size()), static_cast<uint32_t>(v.size())};
+    s->rows.append(reinterpret_cast<const char *>(sizes), sizeof sizes);
+    s->rows.append(k.data(), k.size());
+    s->rows.append(v.data(), v.size());
+    if (s->reverse) {
+      s->it->Prev();
+    } else {
+      s->it->Next();
+    }
+  }
+  *rows = s->rows.data();
+  *size = s->rows.size();
+  return failed(s->it->status());
+}
+
+void birthmark_scan_close(void *scan) { delete static_cast<Scan *>(scan); }

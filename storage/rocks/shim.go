@@ -1,0 +1,132 @@
+package rocks
+
+// #cgo CXXFLAGS: -std=c++17 -O2
+// #include <stdlib.h>
+// #include "shim.h"
+import "C"
+
+import (
+	"encoding/binary"
+	"errors"
+	"unsafe"
+
+	"github.com/linxGnu/grocksdb"
+)
+
+// native is the C API's pointer inside a grocksdb object: its first field, in the pinned version.
+func native[T grocksdb.DB | grocksdb.ColumnFamilyHandle | grocksdb.Snapshot](object *T) unsafe.Pointer {
+	if object == nil {
+		return nil
+	}
+	return *(*unsafe.Pointer)(unsafe.Pointer(object))
+}
+
+func cError(text *C.char) error {
+	if text == nil {
+		return nil
+	}
+	defer C.free(unsafe.Pointer(text))
+	return errors.New(C.GoString(text))
+}
+
+func bytesPointer(b []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))) }
+
+// multiGet reads keys of one family in one call.
+func multiGet(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, keys [][]byte) ([][]byte, error) {
+	values := make([][]byte, len(keys))
+	if len(keys) == 0 {
+		return values, nil
+	}
+	size := 0
+	for _, k := range keys {
+		size += len(k)
+	}
+	joined, ends := make([]byte, 0, size+1), make([]C.uint64_t, len(keys))
+	for i, k := range keys {
+		joined = append(joined, k...)
+		ends[i] = C.uint64_t(len(joined))
+	}
+	joined = joined[:cap(joined)] // never empty: C wants an address
+	sizes := make([]C.int64_t, len(keys))
+	var out *C.char
+	err := cError(C.birthmark_multi_get(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(len(keys)), &out, &sizes[0]))
+	if err != nil {
+		return nil, err
+	}
+	defer C.free(unsafe.Pointer(out))
+	total := 0
+	for _, n := range sizes {
+		total += max(int(n), 0)
+	}
+	arena := make([]byte, total)
+	copy(arena, unsafe.Slice((*byte)(unsafe.Pointer(out)), total))
+	for i, n := range sizes {
+		if n >= 0 {
+			values[i], arena = arena[:n:n], arena[n:]
+		}
+	}
+	return values, nil
+}
+
+// flushAll writes the memtables of all families, at once where the database flushes atomically.
+func flushAll(db *grocksdb.DB, cfs []*grocksdb.ColumnFamilyHandle) error {
+	// An array of C pointers, in memory of C: Go's may not be handed over inside Go's.
+	p := C.malloc(C.size_t(len(cfs)+1) * C.size_t(unsafe.Sizeof(uintptr(0))))
+	defer C.free(p)
+	array := unsafe.Slice((*unsafe.Pointer)(p), len(cfs))
+	for i, cf := range cfs {
+		array[i] = native(cf)
+	}
+	return cError(C.birthmark_flush(native(db), (*unsafe.Pointer)(p), C.size_t(len(cfs))))
+}
+
+// scan is an open iterator.
+type scan struct {
+	p    unsafe.Pointer
+	rows []byte // what is left of the rows handed over
+	want int    // bytes to ask for next
+}
+
+const (
+	firstScanBytes = 2 << 10
+	mostScanBytes  = 256 << 10
+)
+
+func openScan(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, from, to []byte, reverse bool) *scan {
+	var r C.int
+	if reverse {
+		r = 1
+	}
+	bound := func(b []byte) *C.char {
+		if b != nil && len(b) == 0 {
+			return bytesPointer([]byte{0}) // an address for a bound of no bytes
+		}
+		return bytesPointer(b)
+	}
+	return &scan{
+		p:    C.birthmark_scan_open(native(db), native(cf), native(snapshot), bound(from), C.size_t(len(from)), bound(to), C.size_t(len(to)), r),
+		want: firstScanBytes,
+	}
+}
+
+// next is the next row; not ok where there is none. The slices are good until rows are fetched again, which next does.
+func (s *scan) next() (key, value []byte, ok bool, err error) {
+	if len(s.rows) == 0 {
+		var rows *C.char
+		var size C.size_t
+		if err := cError(C.birthmark_scan_next(s.p, C.size_t(s.want), &rows, &size)); err != nil {
+			return nil, nil, false, err
+		}
+		if size == 0 {
+			return nil, nil, false, nil
+		}
+		s.rows = append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(rows)), int(size))...)
+		s.want = min(s.want*4, mostScanBytes)
+	}
+	k, v := int(binary.NativeEndian.Uint32(s.rows)), int(binary.NativeEndian.Uint32(s.rows[4:]))
+	key, value = s.rows[8:8+k:8+k], s.rows[8+k:8+k+v:8+k+v]
+	s.rows = s.rows[8+k+v:]
+	return key, value, true, nil
+}
+
+func (s *scan) close() { C.birthmark_scan_close(s.p) }

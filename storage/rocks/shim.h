@@ -1,0 +1,29 @@
+// What the C API of RocksDB 7.8 lacks. Pointers named db, cf and snapshot are those of the C API; errors are
+// malloc'ed strings, NULL for none.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Reads n keys of one family. Keys stand one after the other, key i ends at key_ends[i]. Values come back the same
+// way in *values (malloc'ed); value_sizes[i] is -1 where key i is absent.
+char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *keys, const uint64_t *key_ends,
+                          size_t n, char **values, int64_t *value_sizes);
+
+// Flushes the memtables of all n families at once.
+char *birthmark_flush(void *db, void **cfs, size_t n);
+
+// A scan over [from, to); a NULL bound is open.
+void *birthmark_scan_open(void *db, void *cf, const void *snapshot, const char *from, size_t from_size, const char *to,
+                          size_t to_size, int reverse);
+// The next rows, at least one and about `want` bytes of them: for each its key's and its value's size as u32 in the
+// machine's order, then both. *rows is the scan's, until the next call. *size 0: there are no more.
+char *birthmark_scan_next(void *scan, size_t want, const char **rows, size_t *size);
+void birthmark_scan_close(void *scan);
+
+#ifdef __cplusplus
+}
+#endif

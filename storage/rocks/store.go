@@ -1,0 +1,334 @@
+package rocks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/linxGnu/grocksdb"
+
+	"birthmark/storage"
+)
+
+// Store implements [storage.Store] and its extensions on one RocksDB database.
+type Store struct {
+	dir      string
+	options  Options
+	settings *settings
+	db       *grocksdb.DB
+	lock     *lock
+	gate     storage.Gate
+
+	mu       sync.RWMutex
+	columns  map[string]*grocksdb.ColumnFamilyHandle         // by name, every one the database has
+	families map[storage.Family]*grocksdb.ColumnFamilyHandle // declared; nil where a reader's database has none
+
+	update sync.Mutex // one Update at a time
+	batch  batch
+}
+
+// Open opens the database in the folder dir, making folder and database where they do not exist, unless it is opened
+// to be read: the error then wraps [fs.ErrNotExist]. A database another process writes is refused with a
+// [*storage.LockedError].
+func Open(dir string, o Options) (*Store, error) {
+	exists, err := holdsDatabase(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !exists && o.ReadOnly {
+		return nil, fmt.Errorf("%s holds no database: %w", dir, fs.ErrNotExist)
+	}
+	s := &Store{dir: dir, options: o, columns: map[string]*grocksdb.ColumnFamilyHandle{}, families: map[storage.Family]*grocksdb.ColumnFamilyHandle{}}
+	if !o.ReadOnly {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fmt.Errorf("make database folder: %w", err)
+		}
+		if s.lock, err = takeLock(dir, o.Holder); err != nil {
+			return nil, err
+		}
+	}
+	if s.settings, err = newSettings(o); err == nil {
+		if err = s.open(); err == nil {
+			return s, nil
+		}
+		s.settings.destroy()
+	}
+	return nil, errors.Join(err, s.lock.release())
+}
+
+// holdsDatabase looks for RocksDB's own entry point. A folder with other things in it is no place for a new database.
+func holdsDatabase(dir string) (bool, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("database folder: %w", err)
+	}
+	others := ""
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case name == "CURRENT":
+			return true, nil
+		case name == lockName, name == "LOCK", name == "LOG", name == "IDENTITY", strings.HasPrefix(name, "LOG."),
+			strings.HasPrefix(name, "MANIFEST-"), filepath.Ext(name) == ".log", filepath.Ext(name) == ".dbtmp":
+			// What is left of a database that was being made.
+		default:
+			others = name
+		}
+	}
+	if others != "" {
+		return false, fmt.Errorf("%s holds no database but other files (%s): name an empty folder or a new one", dir, others)
+	}
+	return false, nil
+}
+
+// Opening to read may meet the writer between its removing a file and our opening it.
+const (
+	openTries = 20
+	openPause = 25 * time.Millisecond
+)
+
+func (s *Store) open() (err error) {
+	for try := 1; ; try++ {
+		if err = s.tryOpen(); err == nil || !s.options.ReadOnly || try == openTries {
+			break
+		}
+		time.Sleep(openPause)
+	}
+	if err != nil {
+		return fmt.Errorf("open database %s: %w", s.dir, err)
+	}
+	return nil
+}
+
+const defaultColumn = "default" // RocksDB insists on it
+
+func (s *Store) tryOpen() error {
+	opts := s.settings.database()
+	names := []string{defaultColumn}
+	if exists, err := holdsDatabase(s.dir); err != nil {
+		return err
+	} else if exists {
+		if names, err = grocksdb.ListColumnFamilies(opts, s.dir); err != nil {
+			return err
+		}
+	}
+	each := make([]*grocksdb.Options, len(names))
+	for i, name := range names {
+		each[i] = s.settings.options[accessOf(name)]
+	}
+	var handles []*grocksdb.ColumnFamilyHandle
+	var err error
+	if s.options.ReadOnly {
+		s.db, handles, err = grocksdb.OpenDbForReadOnlyColumnFamilies(opts, s.dir, names, each, false)
+	} else {
+		s.db, handles, err = grocksdb.OpenDbColumnFamilies(opts, s.dir, names, each)
+	}
+	if err != nil {
+		return err
+	}
+	for i, h := range handles {
+		s.columns[names[i]] = h
+	}
+	return nil
+}
+
+// A column family carries its access in its name, because RocksDB wants to know it before anybody can be asked.
+var accessSuffix = map[storage.Access]string{storage.Ordered: "#ordered", storage.Lookup: "#lookup", storage.Grouped: "#grouped"}
+
+func accessOf(column string) storage.Access {
+	for access, suffix := range accessSuffix {
+		if strings.HasSuffix(column, suffix) {
+			return access
+		}
+	}
+	return storage.Ordered
+}
+
+// Declare implements [storage.Store].
+func (s *Store) Declare(ds ...storage.Declaration) error {
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range ds {
+		column := d.Name + accessSuffix[d.Access]
+		h := s.columns[column]
+		if h == nil && !s.options.ReadOnly {
+			var err error
+			if h, err = s.db.CreateColumnFamily(s.settings.options[d.Access], column); err != nil {
+				return s.failed("make family "+d.Name, err)
+			}
+			s.columns[column] = h
+		}
+		s.families[d.Family] = h
+	}
+	return nil
+}
+
+func (s *Store) failed(doing string, err error) error {
+	return fmt.Errorf("%s in database %s: %w", doing, s.dir, err)
+}
+
+// column is a declared family's; nil without an error where a database that is only read does not have it.
+func (s *Store) column(f storage.Family) (*grocksdb.ColumnFamilyHandle, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	h, declared := s.families[f]
+	if !declared {
+		return nil, fmt.Errorf("family %d was not declared", f)
+	}
+	return h, nil
+}
+
+// View implements [storage.Store].
+func (s *Store) View(ctx context.Context, fn func(storage.Reader) error) error {
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r := s.newReader()
+	defer r.release()
+	return fn(r)
+}
+
+// Update implements [storage.Store].
+func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	if s.options.ReadOnly {
+		return storage.ErrReadOnly
+	}
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	s.update.Lock()
+	defer s.update.Unlock()
+	s.batch.reset()
+	r := s.newReader()
+	defer r.release()
+	if err := fn(r, &s.batch); err != nil {
+		return err
+	}
+	data, err := s.batch.encode(func(f storage.Family) (uint32, error) {
+		h, err := s.column(f)
+		if err != nil {
+			return 0, err
+		}
+		return h.ID(), nil
+	})
+	if err != nil || data == nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	wb := grocksdb.WriteBatchFrom(data)
+	defer wb.Destroy()
+	if err := s.db.Write(s.settings.write, wb); err != nil {
+		return s.failed("write", err)
+	}
+	return nil
+}
+
+// Flush implements [storage.Flusher].
+func (s *Store) Flush(ctx context.Context) error {
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	if s.options.ReadOnly || s.options.WAL {
+		return ctx.Err() // with a WAL every Update was durable when it returned
+	}
+	return s.flush()
+}
+
+func (s *Store) flush() error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := make([]*grocksdb.ColumnFamilyHandle, 0, len(s.columns))
+	for _, h := range s.columns {
+		all = append(all, h)
+	}
+	if err := flushAll(s.db, all); err != nil {
+		return s.failed("flush", err)
+	}
+	return nil
+}
+
+// Compact implements [storage.Compactor].
+func (s *Store) Compact(ctx context.Context) error {
+	if s.options.ReadOnly {
+		return storage.ErrReadOnly
+	}
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	if err := s.flush(); err != nil {
+		return err
+	}
+	s.mu.RLock()
+	all := make([]*grocksdb.ColumnFamilyHandle, 0, len(s.families))
+	for _, h := range s.families {
+		all = append(all, h)
+	}
+	s.mu.RUnlock()
+	for _, h := range all {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.db.CompactRangeCF(h, grocksdb.Range{})
+	}
+	return nil
+}
+
+// Size implements [storage.Sizer]: tables and memtables.
+func (s *Store) Size(f storage.Family) (int64, error) {
+	if err := s.gate.Enter(); err != nil {
+		return 0, err
+	}
+	defer s.gate.Leave()
+	h, err := s.column(f)
+	if err != nil || h == nil {
+		return 0, err
+	}
+	var total int64
+	for _, property := range []string{"rocksdb.live-sst-files-size", "rocksdb.size-all-mem-tables"} {
+		n, err := strconv.ParseInt(s.db.GetPropertyCF(property, h), 10, 64)
+		if err != nil {
+			return 0, s.failed("size", err)
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// Close implements [storage.Store].
+func (s *Store) Close() error {
+	if !s.gate.Close() {
+		return nil
+	}
+	var err error
+	if !s.options.ReadOnly && !s.options.WAL {
+		err = s.flush()
+	}
+	for _, h := range s.columns {
+		h.Destroy()
+	}
+	s.db.Close()
+	s.settings.destroy()
+	return errors.Join(err, s.lock.release())
+}
