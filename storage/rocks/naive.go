@@ -139,8 +139,6 @@ func (s *naive) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 	return tx.Commit()
 }
 
-func (s *naive) Compact(ctx context.Context) error { return ctx.Err() }
-
 func (s *naive) Close() error {
 	if !s.gate.Close() {
 		return nil
