@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) assetCommand() *cli.Command {
+	return p.query(cli.Command{
+		Name:      "asset",
+		Usage:     "one asset: first seen, minted, burned, supply, holders",
+		ArgsUsage: "ID",
+	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+		a, err := db.Asset(ctx, c.Args().First())
+		return a, func(pg *page) { pg.asset(a) }, err
+	})
+}
+
+func (p *page) asset(a *core.AssetAnswer) {
+	holders := ""
+	if a.HolderCount != nil {
+		holders = count(*a.HolderCount)
+	}
+	p.fields(
+		field{"asset", cell{a.Asset, green}},
+		field{"first seen", text(p.firstSeen(a.FirstSeen))},
+		field{"supply", cell{thousands(a.Supply), bold}},
+		field{"minted", text(thousands(a.Minted))},
+		field{"burned", text(thousands(a.Burned))},
+		field{"mints", text(count(a.MintCount))},
+		field{"burns", text(count(a.BurnCount))},
+		field{"outputs", text(count(a.OutputCount))},
+		field{"unspent", text(count(a.UnspentCount))},
+		field{"holders", text(holders)},
+	)
+}

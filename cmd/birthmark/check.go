@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"sync/atomic"
+
+	"birthmark/core"
+	"birthmark/model"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) checkCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "check",
+		Usage:       "verify every law that holds between the families",
+		Category:    building,
+		Description: "Reads the whole database and changes nothing. Exit status 1 where it finds a fault.",
+		Flags:       slices.Concat(databaseFlags(), profileFlags()),
+		Action:      profiled(p.check),
+	}
+}
+
+func (p *program) check(c *cli.Context) (err error) {
+	db, err := p.openReading(c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+
+	var done, total atomic.Uint64
+	pace := pace{"rows", p.now(), p.now}
+	stop := p.watch("check", func() reading { return pace.reading(done.Load(), total.Load()) })
+	defer stop()
+	a, err := db.Check(c.Context, func(d, t uint64) {
+		done.Store(d)
+		total.Store(t)
+	})
+	if err != nil {
+		return err
+	}
+	stop()
+	if err := p.answer(db.chain, a, func(pg *page) { pg.check(a) }); err != nil {
+		return err
+	}
+	if !a.OK {
+		return model.Errorf(model.Internal, "faults_found", "the check found %s faults", count(len(a.Faults)))
+	}
+	return nil
+}
+
+func (p *page) check(a *core.CheckAnswer) {
+	verdict := cell{"every law holds", green}
+	if !a.OK {
+		verdict = cell{"broken", red}
+	}
+	p.fields(
+		field{"check", verdict},
+		field{"blocks", text(count(a.Blocks))},
+		field{"rows", text(count(a.Rows))},
+	)
+	if len(a.Faults) == 0 {
+		return
+	}
+	p.heading("%s faults", count(len(a.Faults)))
+	var rows [][]cell
+	for _, f := range a.Faults {
+		rows = append(rows, []cell{text(f.Family), {f.Key, faint}, {f.Fault, red}})
+	}
+	p.table([]column{{name: "family"}, {name: "key"}, {name: "fault"}}, rows)
+}

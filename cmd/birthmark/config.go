@@ -1,0 +1,74 @@
+package main
+
+import (
+	"slices"
+
+	"birthmark/cmd/birthmark/settings"
+
+	"github.com/urfave/cli/v2"
+	"go.yaml.in/yaml/v3"
+)
+
+func (p *program) configCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "config",
+		Usage:       "the settings in effect, with every default",
+		Category:    helping,
+		Description: "Of file, environment and flags together. The output is a settings file; secrets are masked in it.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` the server listens on"},
+			&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`"},
+			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password"},
+			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`", DefaultText: "on"},
+			indexFlag(),
+		}, databaseFlags()),
+		Action: p.config,
+	}
+}
+
+func (p *program) config(c *cli.Context) error {
+	if err := p.load(c); err != nil {
+		return err
+	}
+	view, err := p.view(c)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.document(view)
+	}
+	e := yaml.NewEncoder(p.stdout)
+	e.SetIndent(2)
+	if err := e.Encode(view); err != nil {
+		return err
+	}
+	return e.Close()
+}
+
+// view is the settings of every chain, or of the one that flags and environment are about.
+func (p *program) view(c *cli.Context) (*settings.View, error) {
+	v := &settings.View{Listen: p.settings.Listen, Memory: p.settings.Memory, Chains: []settings.ChainView{}}
+	sets := p.settings.Chains
+	if len(p.overrides) > 0 {
+		set, err := p.one(c)
+		if err != nil {
+			return nil, err
+		}
+		sets = []settings.Chain{*set}
+	}
+	for _, set := range sets {
+		if set.Chain == "" { // of a database that will say itself which chain it holds
+			v.Chains = append(v.Chains, set.View("", nil))
+			continue
+		}
+		chain, err := p.chainOf(&set)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := indexesOf(&set, chain); err != nil {
+			return nil, err
+		}
+		v.Chains = append(v.Chains, set.View(chain.Network(), chosen(chain, nil)))
+	}
+	return v, nil
+}

@@ -1,0 +1,13 @@
+// Command birthmark indexes a chain into a database and answers questions about it.
+//
+// Each command has a file of its own and is declared there: its flags, its arguments (ArgsUsage says how many there
+// are) and its action. What they share is around them:
+//
+//   - arrange.go brings the arguments into the order the flag parser wants and finds what is wrong with them;
+//   - load.go asks birthmark/cmd/birthmark/settings what is set by file, environment and flags;
+//   - open.go opens the database, to be read or to be written;
+//   - fail.go turns an error into an exit status, a line on stderr and a JSON document;
+//   - page.go and amount.go write answers for people, progress.go tells how far a long command is.
+//
+// The answers themselves are made by birthmark/core.
+package main

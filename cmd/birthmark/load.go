@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"birthmark/chains"
+	"birthmark/cmd/birthmark/settings"
+	"birthmark/model"
+
+	"github.com/urfave/cli/v2"
+)
+
+// settingFlags are the flags that override a setting, with the setting's key.
+var settingFlags = []struct{ flag, key string }{
+	{"listen", "listen"},
+	{"memory", "memory"},
+	{"chain", "chain"},
+	{"network", "network"},
+	{"source", "source"},
+	{"password-file", "password_file"},
+	{"db", "db"},
+	{"wal", "wal"},
+	{"index", "indexes"},
+}
+
+// load reads the settings: the file that is named, over it the environment, over that the flags of c.
+func (p *program) load(c *cli.Context) error {
+	s := settings.Default()
+	file, origin := c.String("config"), "--config"
+	if file == "" {
+		file, _ = p.lookup("BIRTHMARK_CONFIG")
+		origin = "BIRTHMARK_CONFIG"
+	}
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return usageError("no_settings", "%s: %w", origin, err)
+		}
+		if s, err = settings.Parse(file, text); err != nil {
+			return err
+		}
+	}
+	overrides := settings.FromEnvironment(p.lookup)
+	for _, f := range settingFlags {
+		if c.IsSet(f.flag) {
+			overrides = append(overrides, settings.Override{Key: f.key, Value: c.String(f.flag), Origin: "--" + f.flag})
+		}
+	}
+	p.overrides = p.overrides[:0]
+	for _, o := range overrides {
+		switch taken, err := s.Override(o); {
+		case err != nil:
+			return err
+		case !taken:
+			p.overrides = append(p.overrides, o)
+		}
+	}
+	p.settings = s
+	return nil
+}
+
+// one is the settings of the chain that c is about.
+func (p *program) one(c *cli.Context) (*settings.Chain, error) {
+	if err := p.load(c); err != nil {
+		return nil, err
+	}
+	set, err := p.settings.One(p.overrides)
+	if err != nil {
+		return nil, err
+	}
+	if settings.MaskURI(set.Source) != set.Source {
+		p.sources = append(p.sources, set.Source)
+	}
+	return set, nil
+}
+
+// folder is where the database is, an error where nothing says so.
+func folder(set *settings.Chain) (string, error) {
+	if set.DB == "" {
+		return "", usageError("missing_flag", "missing --db DIR, the folder of the database (or db in the settings, or BIRTHMARK_DB)")
+	}
+	return set.DB, nil
+}
+
+// chainOf is the chain that is set, where no database can tell.
+func (p *program) chainOf(set *settings.Chain) (model.Chain, error) {
+	if set.Chain == "" {
+		return nil, usageError("missing_flag", "missing --chain: expected %s", oneOf(chains.Names()))
+	}
+	return p.make(set, set.Chain, set.Network)
+}
+
+// make makes a chain. An error names the place where the chain or the network was set.
+func (p *program) make(set *settings.Chain, name, network string) (model.Chain, error) {
+	chain, err := p.newChain(name, network)
+	if err == nil {
+		return chain, nil
+	}
+	_, code := model.KindOf(err)
+	at := set.Origin("network")
+	if code == "unknown_chain" {
+		at = set.Origin("chain")
+	}
+	if at == "" {
+		return nil, err
+	}
+	return nil, fmt.Errorf("%s: %w", at, err)
+}
+
+// indexesOf are the names of the indexes that are set for the chain, nil where none are.
+func indexesOf(set *settings.Chain, chain model.Chain) ([]string, error) {
+	for _, ix := range set.Indexes {
+		if offered := offeredBy(chain); !slices.Contains(offered, ix.Name) {
+			return nil, usageError("unknown_index", "%s: %s has no index %q: it offers %s",
+				ix.Origin, chain.Name(), ix.Name, oneOf(offered))
+		}
+	}
+	return set.IndexNames(), nil
+}
+
+func offeredBy(chain model.Chain) []string {
+	var names []string
+	for _, ix := range chain.Indexes() {
+		names = append(names, ix.Name)
+	}
+	return names
+}
+
+// chosen are the indexes of the chain that names choose, nil chooses the defaults; in the order of the chain.
+func chosen(chain model.Chain, names []string) []string {
+	var list []string
+	for _, ix := range chain.Indexes() {
+		if ix.Always || slices.Contains(names, ix.Name) || names == nil && ix.Default {
+			list = append(list, ix.Name)
+		}
+	}
+	return list
+}
+
+// commandName is what the process says of itself to those it keeps out. Not the arguments: they can hold a secret.
+func commandName(c *cli.Context) string { return strings.TrimSpace("birthmark " + c.Command.Name) }

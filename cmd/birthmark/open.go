@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"birthmark/cmd/birthmark/settings"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/storage"
+	"birthmark/storage/rocks"
+
+	"github.com/urfave/cli/v2"
+)
+
+// database is an open database and what must be closed with it.
+type database struct {
+	*core.DB
+	chain model.Chain
+	store storage.Store
+	limit int64 // Go's memory limit from before
+}
+
+// Close closes the store. What fails here was not made durable, so the error counts.
+func (d *database) Close() error {
+	debug.SetMemoryLimit(d.limit)
+	return d.store.Close()
+}
+
+// openReading opens the database that c names, to be read.
+func (p *program) openReading(c *cli.Context) (*database, error) {
+	set, err := p.one(c)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := folder(set)
+	if err != nil {
+		return nil, err
+	}
+	if err := mustHoldDatabase(dir); err != nil {
+		return nil, err
+	}
+	memory := settings.DivideReading(p.settings.Memory)
+	store, err := rocks.Open(dir, rocks.Options{ReadOnly: true, BlockCache: memory.BlockCache})
+	if err != nil {
+		return nil, cannotOpen(err)
+	}
+	return p.opened(c.Context, set, store, memory, core.Options{ReadOnly: true})
+}
+
+// openWriting opens the database that set names, to be written. It must be there.
+func (p *program) openWriting(c *cli.Context, set *settings.Chain) (*database, error) {
+	dir, err := folder(set)
+	if err != nil {
+		return nil, err
+	}
+	if err := mustHoldDatabase(dir); err != nil {
+		return nil, err
+	}
+	return p.write(c, set, dir)
+}
+
+// write opens the database in dir to be written, or makes it.
+func (p *program) write(c *cli.Context, set *settings.Chain, dir string) (*database, error) {
+	memory := settings.Divide(p.settings.Memory)
+	store, err := rocks.Open(dir, rocks.Options{
+		WAL: set.WAL, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers,
+		Holder: fmt.Sprintf("pid %d, %s, since %s", os.Getpid(), commandName(c), p.now().UTC().Format(time.RFC3339)),
+	})
+	if err != nil {
+		return nil, cannotOpen(err)
+	}
+	return p.opened(c.Context, set, store, memory, core.Options{CacheBytes: memory.Caches, Indexes: set.IndexNames()})
+}
+
+// opened opens the core on a store. Which chain it holds the store knows itself; what is set must agree.
+func (p *program) opened(ctx context.Context, set *settings.Chain, store storage.Store, memory settings.Division, o core.Options) (*database, error) {
+	d := &database{store: store, limit: debug.SetMemoryLimit(memory.Go())}
+	err := func() (err error) {
+		id, known, err := core.Identify(ctx, store)
+		if err != nil {
+			return err
+		}
+		if !known && set.Chain == "" && o.ReadOnly {
+			return noDatabase(set.DB)
+		}
+		if d.chain, err = p.chainFor(set, id, known); err != nil {
+			return err
+		}
+		if _, err = indexesOf(set, d.chain); err != nil {
+			return err
+		}
+		o.Chain = d.chain
+		d.DB, err = core.Open(ctx, store, o)
+		return err
+	}()
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// chainFor is the chain of a database: as set, else as the database says.
+func (p *program) chainFor(set *settings.Chain, id core.Identity, known bool) (model.Chain, error) {
+	if !known {
+		return p.chainOf(set)
+	}
+	name, network := set.Chain, set.Network
+	if name == "" {
+		name = id.Chain
+	}
+	if network == "" && name == id.Chain {
+		network = id.Network
+	}
+	chain, err := p.make(set, name, network)
+	if err != nil && name == id.Chain && network == id.Network {
+		return nil, model.Errorf(model.Refused, "wrong_chain", "%s holds %s %s (format %d), which this program does not know: %w",
+			set.DB, id.Chain, id.Network, id.Format, err)
+	}
+	return chain, err
+}
+
+func mustHoldDatabase(dir string) error {
+	found, err := holdsDatabase(dir)
+	if err == nil && !found {
+		err = noDatabase(dir)
+	}
+	return err
+}
+
+func noDatabase(dir string) error {
+	return model.Errorf(model.Refused, "no_database", "%s holds no database: birthmark sync makes one", dir)
+}
+
+// holdsDatabase reports whether dir holds a database: RocksDB's own entry point says so.
+func holdsDatabase(dir string) (bool, error) {
+	_, err := os.Stat(filepath.Join(dir, "CURRENT"))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// cannotOpen is the error of a database that is there and cannot be opened: it refuses, whatever its reason.
+func cannotOpen(err error) error {
+	if _, code := classify(err); code == "internal" {
+		return model.Errorf(model.Refused, "cannot_open", "%w", err)
+	}
+	return err
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"birthmark/cmd/birthmark/settings"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/storage/memory"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) syncCommand() *cli.Command {
+	return &cli.Command{
+		Name:     "sync",
+		Usage:    "bring a database to the tip of a source, making it where there is none",
+		Category: building,
+		Description: "Goes on where it stopped. SIGINT and SIGTERM end it at the end of a window of blocks, the second one at once;\n" +
+			"the database is whole either way.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI` such as file:///path/blocks"},
+			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password"},
+			&cli.StringFlag{Name: "to-height", Usage: "end with block `H`"},
+			&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "stay at the tip and follow the source"},
+			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`; off is faster, and a crash then falls back to an earlier block", DefaultText: "on"},
+			indexFlag(),
+		}, databaseFlags(), profileFlags()),
+		Action: profiled(p.sync),
+	}
+}
+
+func (p *program) sync(c *cli.Context) (err error) {
+	set, err := p.one(c)
+	if err != nil {
+		return err
+	}
+	to, err := heightFlag(c, "to-height")
+	if err != nil {
+		return err
+	}
+	db, src, err := p.openSync(c, set, to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close(), db.Close()) }()
+
+	var last atomic.Pointer[core.Progress]
+	last.Store(&core.Progress{Height: db.Tip().Height})
+	stop := p.watch("sync", func() reading { return syncReading(last.Load()) })
+	defer stop()
+	if !set.WAL {
+		p.log.Warn("the write-ahead log is off: faster, and a crash or a power cut takes the database back to an earlier block, whole, from which the next sync goes on")
+	}
+	before := db.Tip()
+	err = core.Sync(c.Context, db.DB, src, core.SyncOptions{
+		To:          to,
+		WindowBytes: settings.Divide(p.settings.Memory).WindowBytes(),
+		Progress:    func(now core.Progress) { last.Store(&now) },
+		Log:         p.log,
+	})
+	stopped := err != nil && c.Context.Err() != nil && errors.Is(err, c.Context.Err())
+	if err != nil && !stopped {
+		return err
+	}
+	stop()
+	return p.syncAnswer(db, last.Load(), before, to, stopped)
+}
+
+// openSync opens database and source. A database is made only once its source has answered, so that a wrong source
+// leaves nothing behind.
+func (p *program) openSync(c *cli.Context, set *settings.Chain, to *model.HeightPk) (*database, model.Source, error) {
+	dir, err := folder(set)
+	if err != nil {
+		return nil, nil, err
+	}
+	if set.Source == "" {
+		return nil, nil, usageError("missing_flag", "missing --source URI, where blocks come from (or source in the settings, or BIRTHMARK_SOURCE)")
+	}
+	found, err := holdsDatabase(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if found {
+		db, err := p.write(c, set, dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		src, err := p.openSource(c, set, db.chain, db.Indexes(), to)
+		if err != nil {
+			return nil, nil, errors.Join(err, db.Close())
+		}
+		return db, src, nil
+	}
+
+	chain, err := p.chainOf(set)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := indexesOf(set, chain)
+	if err != nil {
+		return nil, nil, err
+	}
+	blank, err := core.Open(c.Context, memory.New(), core.Options{Chain: chain, Indexes: names})
+	if err != nil {
+		return nil, nil, err
+	}
+	src, err := p.openSource(c, set, chain, blank.Indexes(), to)
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := func() (*database, error) {
+		if _, err := src.Tip(c.Context); err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		return p.write(c, set, dir)
+	}()
+	if err != nil {
+		return nil, nil, errors.Join(err, src.Close())
+	}
+	return db, src, nil
+}
+
+func (p *program) openSource(c *cli.Context, set *settings.Chain, chain model.Chain, indexes []string, to *model.HeightPk) (model.Source, error) {
+	password, err := set.ReadPassword()
+	if err != nil {
+		return nil, err
+	}
+	return chain.Open(c.Context, model.SourceOptions{
+		URI: set.Source, Password: password, Indexes: indexes, Follow: c.Bool("follow"), To: to,
+		Memory: settings.Divide(p.settings.Memory).Source,
+	})
+}
+
+func syncReading(now *core.Progress) reading {
+	return reading{
+		done: uint64(now.Height), total: uint64(max(now.Target, now.Height)), left: now.Left, bottleneck: now.Bottleneck,
+		rates: []rate{{"blocks", now.BlocksPerSecond}, {"txs", now.TxsPerSecond}, {"entities", now.EntitiesPerSecond}},
+	}
+}
+
+// syncAnswer is what a sync did.
+type syncAnswer struct {
+	Chain    string          `json:"chain"`
+	Network  string          `json:"network"`
+	Tip      *core.TipAnswer `json:"tip"` // null: no block yet
+	Blocks   uint64          `json:"blocks"`
+	Txs      uint64          `json:"txs"`
+	Entities uint64          `json:"entities"`
+	Seconds  float64         `json:"seconds"`
+	Stopped  bool            `json:"stopped"` // by a signal, before its end
+}
+
+func (p *program) syncAnswer(db *database, did *core.Progress, before model.Point, to *model.HeightPk, stopped bool) error {
+	tip, err := tipOf(db)
+	if err != nil {
+		return err
+	}
+	a := syncAnswer{
+		Chain: db.chain.Name(), Network: db.chain.Network(), Tip: tip,
+		Blocks: did.Blocks, Txs: did.Txs, Entities: did.Entities, Seconds: did.Elapsed.Seconds(), Stopped: stopped,
+	}
+	note := ""
+	switch {
+	case stopped:
+		note = "stopped before its end, as asked: the next sync goes on from here"
+	case to != nil && before.Height > *to:
+		note = fmt.Sprintf("was above block %s already: birthmark rollback removes blocks", count(*to))
+	case to != nil && (tip == nil || tip.Height < uint32(*to)):
+		note = fmt.Sprintf("the source has no block %s yet", count(*to))
+	}
+	if note != "" {
+		fmt.Fprintln(p.stderr, "birthmark: sync", note)
+	}
+	return p.answer(db.chain, a, func(pg *page) {
+		pg.tip(a.Chain, a.Network, tip)
+		pg.fields(
+			field{"blocks", text(count(a.Blocks) + perSecond(did.Blocks, did.Elapsed))},
+			field{"transactions", text(count(a.Txs) + perSecond(did.Txs, did.Elapsed))},
+			field{"entities", text(count(a.Entities) + perSecond(did.Entities, did.Elapsed))},
+			field{"time", text(did.Elapsed.Round(time.Millisecond).String())},
+		)
+	})
+}
+
+func perSecond(n uint64, in time.Duration) string {
+	if n == 0 || in <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("  (%s/s)", count(uint64(float64(n)/in.Seconds())))
+}
+
+// tipOf is the database's tip, also after the command was told to stop.
+func tipOf(db *database) (*core.TipAnswer, error) {
+	status, err := db.Status(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return status.Tip, nil
+}
+
+func (p *page) tip(chain, network string, tip *core.TipAnswer) {
+	at := cell{"no block", yellow}
+	if tip != nil {
+		at = text(fmt.Sprintf("%s  %s  %s", count(tip.Height), tip.Hash, clock(tip.Time)))
+	}
+	p.fields(field{"chain", cell{chain + " " + network, green}}, field{"tip", at})
+}
