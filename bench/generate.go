@@ -8,10 +8,16 @@ import (
 	"birthmark/model"
 )
 
+// What a [Chain] can have at most: numbers of transactions are 32 bits, and a block's outputs must fit their pointers.
+const (
+	MaxTxs         = 1<<32 - 1
+	MaxTxsPerBlock = 50_000
+)
+
 // Chain is what a [Generator] makes.
 type Chain struct {
-	Txs         int    // in all, coinbases included
-	TxsPerBlock int    // in the mean; 0: 2,000
+	Txs         int    // in all, coinbases included; at most MaxTxs
+	TxsPerBlock int    // in the mean, at most MaxTxsPerBlock; 0: 2,000
 	Seed        uint64 // the same seed makes the same blocks
 
 	// Indexes that outputs get values of; [model.Key.Index] is the position in here. Known are address (21 bytes,

@@ -90,6 +90,7 @@ func (p *program) app() *cli.App {
 			p.dumpCommand(),
 			p.schemaCommand(),
 			p.configCommand(),
+			p.benchCommand(),
 			p.versionCommand(),
 			p.helpCommand(),
 		},

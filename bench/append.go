@@ -1,0 +1,294 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"birthmark/chains/bitcoin"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/storage"
+	"birthmark/storage/rocks"
+)
+
+// Kind is a way of indexing blocks.
+type Kind string
+
+const (
+	Naive Kind = "naive" // a transaction of the store for each block, every read and write by itself, no caches, WAL
+	Floor Kind = "floor" // every row encoded, none stored: what is left where a store costs nothing
+	WAL   Kind = "wal"   // a sync as users run it: every window durable through the write-ahead log
+	NoWAL Kind = "nowal" // a sync with --wal=off: durable where the store flushes
+	Bulk  Kind = "bulk"  // a sync far from the tip, in whatever way is fastest and safe: for now that is WAL
+)
+
+// Kinds are all of them, in the order they are run and shown in.
+var Kinds = []Kind{Naive, Floor, WAL, NoWAL, Bulk}
+
+// Options say how blocks are indexed.
+type Options struct {
+	Dir string // an empty folder for the database
+
+	// The parts of the memory: see rocks.Options and core.Options. Naive has no use for them.
+	BlockCache, WriteBuffers, Caches int64
+	WindowBytes                      int64
+
+	Progress func(core.Progress) // may be nil
+}
+
+// Result is what a run came to.
+type Result struct {
+	Txs                 int                `json:"txs"`
+	TxsPerSecond        float64            `json:"txs_per_s"`         // until the last write was durable
+	SettledTxsPerSecond float64            `json:"txs_per_s_settled"` // until the store had compacted everything
+	BlocksPerSecond     float64            `json:"blocks_per_s"`
+	EntitiesPerSecond   float64            `json:"entities_per_s"` // inputs, outputs and assets
+	CPUMicrosPerTx      float64            `json:"cpu_us_per_tx"`  // of the process until the last write was durable, generating not counted
+	RowsPerTx           float64            `json:"rows_per_tx"`
+	BytesPerTx          float64            `json:"bytes_per_tx"` // of the folder, settled; Floor: of keys and values
+	PeakRSS             int64              `json:"peak_rss"`     // bytes, of the process
+	Stages              map[string]float64 `json:"stages"`       // seconds; stages work at the same time
+	Quarters            [4]float64         `json:"quarters"`     // transactions a second in each quarter of the transactions
+}
+
+// Append indexes the blocks of c and measures it. To be called once in a process: memory and CPU are the process's.
+func Append(ctx context.Context, kind Kind, c Chain, o Options) (*Result, error) {
+	chain, err := bitcoin.New("mainnet")
+	if err != nil {
+		return nil, err
+	}
+	store, err := openStore(kind, o)
+	if err != nil {
+		return nil, err
+	}
+	defer store.Close()
+	r := run{kind: kind, options: o, store: store}
+	if kind == Naive {
+		o.Caches = 0
+	}
+	if r.db, err = core.Open(ctx, store, core.Options{Chain: chain, Indexes: c.Indexes, CacheBytes: o.Caches}); err != nil {
+		return nil, err
+	}
+	c.Indexes = r.db.Indexes()
+	if r.src, err = NewSource(c); err != nil {
+		return nil, err
+	}
+	return r.measure(ctx)
+}
+
+func openStore(kind Kind, o Options) (storage.Store, error) {
+	options := rocks.Options{WAL: kind != NoWAL, BlockCache: o.BlockCache, WriteBuffers: o.WriteBuffers, Holder: "birthmark bench append"}
+	switch kind {
+	case Naive:
+		return rocks.OpenNaive(o.Dir)
+	case Floor:
+		return newFloor(), nil
+	case WAL, NoWAL, Bulk:
+		return rocks.Open(o.Dir, options)
+	}
+	return nil, model.Errorf(model.Usage, "unknown_run", "unknown run %q: expected %s", kind, KindNames())
+}
+
+// KindNames is all kinds, for people.
+func KindNames() string {
+	names := make([]string, len(Kinds))
+	for i, k := range Kinds {
+		names[i] = string(k)
+	}
+	return strings.Join(names, ", ")
+}
+
+type run struct {
+	kind    Kind
+	options Options
+	store   storage.Store
+	db      *core.DB
+	src     *Source
+	marks   []mark
+	stages  map[string]float64
+}
+
+// mark is how many transactions were written at a time.
+type mark struct {
+	at  time.Duration
+	txs float64
+}
+
+func (r *run) measure(ctx context.Context) (*Result, error) {
+	started, cpu := time.Now(), processCPU()
+	r.marks = []mark{{}}
+	r.stages = map[string]float64{}
+	var err error
+	if r.kind == Naive {
+		err = r.appendSingly(ctx, started)
+	} else {
+		err = r.sync(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	took, made := time.Since(started), r.src.Made()
+	cpu = processCPU() - cpu - made.CPU
+	if f, ok := r.store.(*floor); ok {
+		took, cpu = f.took, f.cpu
+		r.stages = map[string]float64{"emit": took.Seconds()}
+	}
+	r.stages["generate"] = made.CPU.Seconds()
+	r.marks = append(r.marks, mark{took, float64(made.Txs)})
+
+	status, err := r.db.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if got := status.Totals; got.Txs != uint64(made.Txs) || got.Inputs != uint64(made.Inputs) || got.Outputs != uint64(made.Outputs) {
+		return nil, fmt.Errorf("%s: the database has %+v of %+v", r.kind, got, made)
+	}
+	rows := uint64(0)
+	for _, f := range status.Families {
+		rows += f.Keys
+	}
+	compacting := time.Now()
+	if c, ok := r.store.(storage.Compactor); ok {
+		if err := c.Compact(ctx); err != nil {
+			return nil, err
+		}
+		r.stages["compact"] = time.Since(compacting).Seconds()
+	}
+	settled := took + time.Duration(r.stages["compact"]*float64(time.Second))
+	bytes, err := r.bytes()
+	if err != nil {
+		return nil, err
+	}
+	txs := float64(made.Txs)
+	return &Result{
+		Txs:                 made.Txs,
+		TxsPerSecond:        txs / took.Seconds(),
+		SettledTxsPerSecond: txs / settled.Seconds(),
+		BlocksPerSecond:     float64(made.Blocks) / took.Seconds(),
+		EntitiesPerSecond:   float64(made.Inputs+made.Outputs) / took.Seconds(),
+		CPUMicrosPerTx:      cpu.Seconds() * 1e6 / txs,
+		RowsPerTx:           float64(rows) / txs,
+		BytesPerTx:          float64(bytes) / txs,
+		PeakRSS:             peakRSS(),
+		Stages:              r.stages,
+		Quarters:            quarters(r.marks),
+	}, nil
+}
+
+func (r *run) sync(ctx context.Context) error {
+	return core.Sync(ctx, r.db, r.src, core.SyncOptions{
+		WindowBytes: r.options.WindowBytes,
+		Progress: func(p core.Progress) {
+			at := p.Elapsed
+			if f, ok := r.store.(*floor); ok {
+				at = f.took
+			}
+			r.marks = append(r.marks, mark{at, float64(p.Txs)})
+			if p.Done {
+				r.stages = p.Stages
+			}
+			if r.options.Progress != nil {
+				r.options.Progress(p)
+			}
+		},
+	})
+}
+
+// appendSingly is the naive way: block by block, nothing at the same time.
+func (r *run) appendSingly(ctx context.Context, started time.Time) error {
+	tip, err := r.src.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	var p core.Progress
+	told := started
+	for e, err := range r.src.Follow(ctx, nil) {
+		if err != nil {
+			return err
+		}
+		if err := r.db.Append(ctx, []*model.Block{e.Block}); err != nil {
+			return err
+		}
+		p.Height, p.Target, p.Elapsed = e.Block.Height, tip.Height, time.Since(started)
+		p.Blocks++
+		p.Txs += uint64(len(e.Block.Txs))
+		p.TxsPerSecond = float64(p.Txs) / p.Elapsed.Seconds()
+		p.Done = p.Height == p.Target
+		r.marks = append(r.marks, mark{p.Elapsed, float64(p.Txs)})
+		if r.options.Progress != nil && (p.Done || time.Since(told) > time.Second) {
+			told = time.Now()
+			r.options.Progress(p)
+		}
+	}
+	r.stages["append"] = time.Since(started).Seconds()
+	return nil
+}
+
+// bytes is what the store takes once it is closed.
+func (r *run) bytes() (n int64, err error) {
+	if f, ok := r.store.(*floor); ok {
+		return f.bytes, nil
+	}
+	if err := r.store.Close(); err != nil {
+		return 0, err
+	}
+	err = filepath.WalkDir(r.options.Dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	})
+	return n, err
+}
+
+// quarters is the rate in each quarter of the transactions; what lies between two marks is taken as even.
+func quarters(marks []mark) (rates [4]float64) {
+	last := marks[len(marks)-1]
+	before := 0.0
+	for q := range rates {
+		end := reached(marks, last.txs*float64(q+1)/4)
+		if end > before {
+			rates[q] = last.txs / 4 / (end - before)
+		}
+		before = end
+	}
+	return rates
+}
+
+// reached is when so many transactions were written, in seconds.
+func reached(marks []mark, txs float64) float64 {
+	for i := 1; i < len(marks); i++ {
+		a, b := marks[i-1], marks[i]
+		if b.txs >= txs && b.txs > a.txs {
+			return a.at.Seconds() + (b.at-a.at).Seconds()*(txs-a.txs)/(b.txs-a.txs)
+		}
+	}
+	return marks[len(marks)-1].at.Seconds()
+}
+
+// peakRSS is the most memory the process had. Where the kernel does not tell it is what Go had.
+func peakRSS() int64 {
+	if text, err := os.ReadFile("/proc/self/status"); err == nil {
+		if _, after, ok := strings.Cut(string(text), "VmHWM:"); ok {
+			if fields := strings.Fields(after); len(fields) > 0 {
+				if kB, err := strconv.ParseInt(fields[0], 10, 64); err == nil {
+					return kB << 10
+				}
+			}
+		}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.Sys)
+}

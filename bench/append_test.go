@@ -1,0 +1,133 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+)
+
+func TestEveryKindWritesTheSameRows(t *testing.T) {
+	c := Chain{Txs: 5000, TxsPerBlock: 200, Seed: seed(t), Indexes: bothIndexes}
+	var rows float64
+	for _, k := range Kinds {
+		told := false
+		r, err := Append(context.Background(), k, c, Options{
+			Dir: t.TempDir(), BlockCache: 8 << 20, WriteBuffers: 32 << 20, Caches: 8 << 20,
+			Progress: func(p core.Progress) { told = told || p.Done && p.Txs == 5000 },
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", k, err)
+		}
+		if !told {
+			t.Errorf("%s: its end was not told", k)
+		}
+		if rows == 0 {
+			rows = r.RowsPerTx
+		}
+		if r.RowsPerTx != rows {
+			t.Errorf("%s writes %v rows a transaction, %s %v", k, r.RowsPerTx, Kinds[0], rows)
+		}
+		// What was measured can be anything, but not nothing.
+		figures := []float64{r.TxsPerSecond, r.SettledTxsPerSecond, r.BlocksPerSecond, r.EntitiesPerSecond, r.BytesPerTx, float64(r.PeakRSS)}
+		figures = append(figures, r.Quarters[:]...)
+		for i, f := range figures {
+			if !(f > 0) || math.IsInf(f, 0) {
+				t.Errorf("%s: figure %d is %v in %+v", k, i, f, r)
+			}
+		}
+		if r.Txs != c.Txs || r.SettledTxsPerSecond > r.TxsPerSecond {
+			t.Errorf("%s: %+v", k, r)
+		}
+	}
+}
+
+func TestUnknownKindsAreNamedWithWhatExists(t *testing.T) {
+	_, err := Append(context.Background(), "quick", Chain{Txs: 1}, Options{Dir: t.TempDir()})
+	if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_run" {
+		t.Errorf("kind %v, code %s: %v", kind, code, err)
+	}
+}
+
+func TestQuartersAreOfTheTransactions(t *testing.T) {
+	second := time.Second
+	for _, c := range []struct {
+		marks    []mark
+		expected [4]float64
+	}{
+		{[]mark{{}, {4 * second, 400}}, [4]float64{100, 100, 100, 100}},
+		// twice as fast to the middle, told late
+		{[]mark{{}, {second, 200}, {3 * second, 400}}, [4]float64{200, 200, 100, 100}},
+		{[]mark{{}, {second, 100}, {2 * second, 100}, {3 * second, 400}, {3 * second, 400}}, [4]float64{100, 75, 300, 300}},
+	} {
+		got := quarters(c.marks)
+		for q := range got {
+			if math.Abs(got[q]-c.expected[q]) > 1 {
+				t.Errorf("%v: %v, expected %v", c.marks, got, c.expected)
+			}
+		}
+	}
+}
+
+// The floor must hand on what it recorded, or what it measured was not the making of these rows.
+func TestFloorStoresWhatItRecorded(t *testing.T) {
+	f, plain := newFloor(), memory.New()
+	fill := func(_ storage.Reader, b storage.Batch) error {
+		b.Put(1, []byte("a"), []byte("1"))
+		b.Put(2, []byte("a"), nil)
+		b.Put(700, []byte("gone"), []byte("x"))
+		b.Delete(700, []byte("gone"))
+		return nil
+	}
+	for _, s := range []storage.Store{f, plain} {
+		if err := s.Declare(storage.Declaration{Family: 1, Name: "one"}, storage.Declaration{Family: 2, Name: "two"}, storage.Declaration{Family: 700, Name: "many"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Update(context.Background(), fill); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, expected := rowsOf(t, f), rowsOf(t, plain); !slices.Equal(got, expected) || len(got) != 2 {
+		t.Errorf("%v, expected %v", got, expected)
+	}
+	if f.bytes != int64(len("a1")+len("a")+len("gonex")+len("gone")) {
+		t.Errorf("%d bytes were counted", f.bytes)
+	}
+	broken := errors.New("broken")
+	if err := f.Update(context.Background(), func(_ storage.Reader, b storage.Batch) error {
+		b.Put(1, []byte("b"), nil)
+		return broken
+	}); !errors.Is(err, broken) {
+		t.Errorf("%v, expected %v", err, broken)
+	}
+	if got := rowsOf(t, f); len(got) != 2 {
+		t.Errorf("after a failed update: %v", got)
+	}
+}
+
+func rowsOf(t *testing.T, s storage.Store) (rows []string) {
+	t.Helper()
+	err := s.View(context.Background(), func(r storage.Reader) error {
+		for _, f := range []storage.Family{1, 2, 700} {
+			for kv, err := range r.Scan(f, nil, nil, false) {
+				if err != nil {
+					return err
+				}
+				rows = append(rows, fmt.Sprintf("%d %q %q", f, kv.Key, kv.Value))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}

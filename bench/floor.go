@@ -1,0 +1,94 @@
+package bench
+
+import (
+	"context"
+	"encoding/binary"
+	"runtime"
+	"time"
+
+	"birthmark/storage"
+	"birthmark/storage/memory"
+)
+
+// floor is a store that measures what making rows costs where storing them costs nothing: it takes the time of a
+// batch being filled, each row appended to one buffer. What comes after, and the reading that resolves inputs and
+// values, is done by a store in memory and is not counted.
+type floor struct {
+	storage.Store
+	took, cpu time.Duration
+	bytes     int64 // of keys and values
+	buffer    buffer
+}
+
+func newFloor() *floor { return &floor{Store: memory.New()} }
+
+// Update fills the buffer, then hands its rows on.
+func (f *floor) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	return f.Store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
+		runtime.LockOSThread() // so that the thread's CPU is ours
+		defer runtime.UnlockOSThread()
+		f.buffer.rows = f.buffer.rows[:0]
+		started, cpu := time.Now(), threadCPU()
+		if err := fn(r, &f.buffer); err != nil {
+			return err
+		}
+		f.cpu += threadCPU() - cpu
+		f.took += time.Since(started)
+		f.bytes += f.buffer.replay(b)
+		return nil
+	})
+}
+
+// buffer is rows one after the other: deleted, family, and key and value each after its length.
+type buffer struct{ rows []byte }
+
+const (
+	put     = 0
+	deleted = 1
+)
+
+func (w *buffer) Put(f storage.Family, key, value []byte) {
+	w.rows = append(w.rows, put)
+	w.rows = binary.AppendUvarint(w.rows, uint64(f))
+	w.rows = appendBytes(w.rows, key)
+	w.rows = appendBytes(w.rows, value)
+}
+
+func (w *buffer) Delete(f storage.Family, key []byte) {
+	w.rows = append(w.rows, deleted)
+	w.rows = binary.AppendUvarint(w.rows, uint64(f))
+	w.rows = appendBytes(w.rows, key)
+}
+
+func appendBytes(to, b []byte) []byte {
+	return append(binary.AppendUvarint(to, uint64(len(b))), b...)
+}
+
+// replay puts what was recorded into b and returns the bytes of its keys and values.
+func (w *buffer) replay(b storage.Batch) (n int64) {
+	rest := w.rows
+	number := func() uint64 {
+		v, size := binary.Uvarint(rest)
+		rest = rest[size:]
+		return v
+	}
+	bytes := func() []byte {
+		size := number()
+		v := rest[:size]
+		rest = rest[size:]
+		n += int64(size)
+		return v
+	}
+	for len(rest) > 0 {
+		op := rest[0]
+		rest = rest[1:]
+		family := storage.Family(number())
+		key := bytes()
+		if op == deleted {
+			b.Delete(family, key)
+		} else {
+			b.Put(family, key, bytes())
+		}
+	}
+	return n
+}
