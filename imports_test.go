@@ -1,0 +1,180 @@
+// Package birthmark_test holds the rules between the packages of the module.
+package birthmark_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "birthmark"
+
+// rule says which packages of ours the packages under from may import, and whether cgo may be in them.
+// A name that ends in /... stands for the package and all below it. Of several rules that match, the longest counts.
+type rule struct {
+	from string
+	may  []string
+	cgo  bool
+}
+
+var anything = []string{"..."}
+
+// The layers, lowest first. They make the picture in README.md: cmd → core → {model, storage}, chains → model.
+var rules = []rule{
+	{from: "model/..."},
+	{from: "storage/...", may: []string{"storage"}},
+	{from: "storage/rocks", may: []string{"storage"}, cgo: true},
+	{from: "core/...", may: []string{"model", "storage", "core/..."}},
+	{from: "chains/...", may: []string{"model", "chains/..."}},
+	{from: "bench/...", may: anything},
+	{from: "cmd/...", may: anything},
+}
+
+// pkg is what `go list -json` says of a package, as far as the rules ask.
+type pkg struct {
+	ImportPath string
+	Standard   bool
+	Imports    []string
+	CgoFiles   []string
+}
+
+func (p *pkg) ours() bool {
+	return p.ImportPath == module || strings.HasPrefix(p.ImportPath, module+"/")
+}
+
+func TestPackagesImportOnlyWhatTheirLayerMay(t *testing.T) {
+	packages := list(t)
+	used := map[string]bool{}
+	for _, p := range packages {
+		if !p.ours() || p.ImportPath == module {
+			continue
+		}
+		r, ok := ruleFor(p.ImportPath)
+		if !ok {
+			t.Errorf("%s is in no layer: give it a rule", p.ImportPath)
+			continue
+		}
+		used[r.from] = true
+		for _, fault := range faults(r, p, packages) {
+			t.Error(fault)
+		}
+	}
+	for _, r := range rules {
+		if !used[r.from] {
+			t.Errorf("the rule for %s matches no package", r.from)
+		}
+	}
+}
+
+// Without this the test above could pass because faults finds nothing at all.
+func TestForbiddenImportsAreFound(t *testing.T) {
+	packages := map[string]*pkg{
+		"example.com/c": {ImportPath: "example.com/c", CgoFiles: []string{"c.go"}},
+		"runtime/cgo":   {ImportPath: "runtime/cgo", CgoFiles: []string{"cgo.go"}, Standard: true},
+	}
+	for _, c := range []struct{ from, imports, fault string }{
+		{"birthmark/core", "birthmark/chains/bitcoin", "birthmark/core imports birthmark/chains/bitcoin, it may import of ours only model, storage, core/..."},
+		{"birthmark/chains", "birthmark/core", "birthmark/chains imports birthmark/core, it may import of ours only model, chains/..."},
+		{"birthmark/chains/bitcoin", "birthmark/storage", "birthmark/chains/bitcoin imports birthmark/storage, it may import of ours only model, chains/..."},
+		{"birthmark/model", "birthmark/core", "birthmark/model imports birthmark/core, it may import of ours nothing"},
+		{"birthmark/storage", "birthmark/storage/memory", "birthmark/storage imports birthmark/storage/memory, it may import of ours only storage"},
+		{"birthmark/storage/memory", "C", "birthmark/storage/memory imports C, cgo belongs in storage/rocks alone"},
+		{"birthmark/core", "example.com/c", "birthmark/core imports example.com/c, which is cgo, and cgo belongs in storage/rocks alone"},
+		{"birthmark/core", "birthmark/storage", ""},
+		{"birthmark/core", "runtime/cgo", ""},
+		{"birthmark/storage/rocks", "example.com/c", ""},
+		{"birthmark/cmd/birthmark", "birthmark/storage/rocks", ""},
+	} {
+		r, ok := ruleFor(c.from)
+		if !ok {
+			t.Fatalf("no rule for %s", c.from)
+		}
+		got := strings.Join(faults(r, &pkg{ImportPath: c.from, Imports: []string{c.imports}}, packages), "; ")
+		if got != c.fault {
+			t.Errorf("%s → %s: %q, expected %q", c.from, c.imports, got, c.fault)
+		}
+	}
+}
+
+// faults names every import of p that r forbids. Imports of imports need no look: they have rules of their own,
+// and what a layer may import includes what that may.
+func faults(r rule, p *pkg, packages map[string]*pkg) (fs []string) {
+	for _, i := range p.Imports {
+		imported := packages[i]
+		switch {
+		case i == "C" && !r.cgo:
+			fs = append(fs, fmt.Sprintf("%s imports C, cgo belongs in storage/rocks alone", p.ImportPath))
+		case strings.HasPrefix(i, module+"/"):
+			if !slices.ContainsFunc(r.may, func(m string) bool { return matches(m, i) }) {
+				fs = append(fs, fmt.Sprintf("%s imports %s, it may import of ours %s", p.ImportPath, i, r))
+			}
+		case imported != nil && !imported.Standard && !r.cgo && reachesCgo(imported, packages):
+			fs = append(fs, fmt.Sprintf("%s imports %s, which is cgo, and cgo belongs in storage/rocks alone", p.ImportPath, i))
+		}
+	}
+	return fs
+}
+
+// reachesCgo reports whether p or what it imports outside the standard library is written in cgo.
+func reachesCgo(p *pkg, packages map[string]*pkg) bool {
+	if len(p.CgoFiles) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(p.Imports, func(i string) bool {
+		imported := packages[i]
+		return imported != nil && !imported.Standard && reachesCgo(imported, packages)
+	})
+}
+
+func (r rule) String() string {
+	if len(r.may) == 0 {
+		return "nothing"
+	}
+	return "only " + strings.Join(r.may, ", ")
+}
+
+func ruleFor(importPath string) (best rule, ok bool) {
+	for _, r := range rules {
+		if matches(r.from, importPath) && len(r.from) >= len(best.from) {
+			best, ok = r, true
+		}
+	}
+	return best, ok
+}
+
+func matches(pattern, importPath string) bool {
+	full := path.Join(module, pattern)
+	if below, ok := strings.CutSuffix(full, "/..."); ok {
+		return importPath == below || strings.HasPrefix(importPath, below+"/")
+	}
+	return importPath == full
+}
+
+// list is every package of the module and all they import, by import path; what only tests import is not in it.
+func list(t *testing.T) map[string]*pkg {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Imports,CgoFiles", "./...")
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	packages := map[string]*pkg{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages[p.ImportPath] = &p
+	}
+}
