@@ -49,7 +49,13 @@ func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, first
 			}
 			return nil
 		})
-		if err != nil && err != errEnough {
+		switch kind, _ := model.KindOf(err); {
+		case err == errEnough:
+		case err == nil && number == 0:
+			yield(nil, model.Errorf(model.BadSource, "source_empty", "the input holds no block: expected raw bytes, hex, JSON or a block file"))
+		case kind == model.Internal && err != nil && ctx.Err() == nil:
+			yield(nil, model.Errorf(model.BadSource, "source_unreadable", "%w", err))
+		case err != nil:
 			yield(nil, err)
 		}
 	}
@@ -137,7 +143,7 @@ func (f *forms) each(r *bufio.Reader, handle func([]byte, *statement) error) err
 	}
 	switch text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n"); {
 	case len(head) == 0:
-		return model.Errorf(model.BadSource, "source_empty", "the input is empty: expected a block as raw bytes, hex or JSON, or a block file")
+		return nil
 	case len(head) >= 4 && networkByMagic(head[:4]) != nil:
 		return f.records(r, handle)
 	case !isText(head):

@@ -107,9 +107,10 @@ func (n *network) checkWork(h header, hash model.Hash) error {
 	if bytes.Compare(t[:], n.limit[:]) > 0 {
 		return fmt.Errorf("header of %s states the target %08x, easier than %s allows", formatHash(hash), h.bits(), n.name)
 	}
-	slices.Reverse(hash[:])
-	if bytes.Compare(hash[:], t[:]) > 0 {
-		return fmt.Errorf("header %x does not have the proof of work its target %08x asks for", hash, h.bits())
+	number := hash
+	slices.Reverse(number[:])
+	if bytes.Compare(number[:], t[:]) > 0 {
+		return fmt.Errorf("header %s does not have the proof of work its target %08x asks for", formatHash(hash), h.bits())
 	}
 	return nil
 }

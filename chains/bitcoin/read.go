@@ -2,6 +2,7 @@ package bitcoin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -27,15 +28,18 @@ func (s *fileSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[
 			return
 		}
 		for {
-			for blocks, err := range s.read(ctx, s.next(at)) {
-				if err != nil {
-					yield(model.Event{}, err)
-					return
-				}
-				for _, b := range blocks {
+			for read, err := range s.read(ctx, s.next(at)) {
+				for _, b := range read.blocks {
 					if !yield(model.Event{Block: b}, nil) {
 						return
 					}
+				}
+				if err == nil {
+					err = read.err
+				}
+				if err != nil {
+					yield(model.Event{}, err)
+					return
 				}
 			}
 			at = s.tree.chain[max(s.end()-1, s.next(at)-1)]
@@ -116,8 +120,14 @@ func (s *fileSource) wait(ctx context.Context, tip int32) error {
 // span is blocks of the best chain that are read together: heights from to before end.
 type span struct{ from, end int }
 
+// group is the blocks of a span, up to one that could not be had.
+type group struct {
+	blocks []*model.Block
+	err    error
+}
+
 // read yields the blocks of the best chain from a height on, some at a time. The chain must not change meanwhile.
-func (s *fileSource) read(ctx context.Context, from int) iter.Seq2[[]*model.Block, error] {
+func (s *fileSource) read(ctx context.Context, from int) iter.Seq2[group, error] {
 	spans := func(yield func(span) bool) {
 		for at, end := from, s.end(); at < end; {
 			next, bytes := at, 0
@@ -137,9 +147,9 @@ func (s *fileSource) read(ctx context.Context, from int) iter.Seq2[[]*model.Bloc
 		}
 		return bytes
 	}
-	worker := func() (func(context.Context, span) ([]*model.Block, error), func()) {
+	worker := func() (func(context.Context, span) (group, error), func()) {
 		r := &blockReader{source: s, decoder: s.decoder.clone(), file: none}
-		return r.read, r.close
+		return func(_ context.Context, sp span) (group, error) { return r.read(sp), nil }, r.close
 	}
 	return follow.Ordered(ctx, spans, size, follow.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
 }
@@ -154,21 +164,23 @@ type blockReader struct {
 	raw     []byte
 }
 
-func (r *blockReader) read(_ context.Context, sp span) ([]*model.Block, error) {
-	blocks := make([]*model.Block, 0, sp.end-sp.from)
+func (r *blockReader) read(sp span) group {
+	g := group{blocks: make([]*model.Block, 0, sp.end-sp.from)}
 	for h := sp.from; h < sp.end; h++ {
 		n := &r.source.tree.nodes[r.source.tree.chain[h]]
 		b, err := r.block(n)
 		if err != nil {
-			if kind, _ := model.KindOf(err); kind == model.BadSource {
-				return nil, err
+			_, code := model.KindOf(err)
+			if _, ok := errors.AsType[*model.Error](err); !ok {
+				code = "bad_block"
 			}
-			return nil, model.Errorf(model.BadSource, "bad_block", "block %d (%s) in %s at offset %d: %w",
+			g.err = model.Errorf(model.BadSource, code, "block %d (%s) in %s at offset %d: %w",
 				h, formatHash(n.hash), r.source.files[n.file].path, n.offset, err)
+			break
 		}
-		blocks = append(blocks, b)
+		g.blocks = append(g.blocks, b)
 	}
-	return blocks, nil
+	return g
 }
 
 func (r *blockReader) block(n *node) (*model.Block, error) {

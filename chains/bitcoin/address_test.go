@@ -1,0 +1,159 @@
+package bitcoin
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/btcsuite/btcd/address/v2/base58"
+	"github.com/btcsuite/btcd/address/v2/bech32"
+
+	"birthmark/model"
+)
+
+func TestStoredAddressesAreWrittenAndReadBack(t *testing.T) {
+	r := seeded(t)
+	for _, n := range networks {
+		for range 300 {
+			kind, size := byte(r.IntN(maxWitnessVersion+1)), 2+r.IntN(39)
+			switch {
+			case r.IntN(3) == 0:
+				kind, size = toKeyHash+byte(r.IntN(2)), hash160Size
+			case kind == 0:
+				size = 20 + 12*r.IntN(2)
+			}
+			value := []byte{kind}
+			for range size {
+				value = append(value, byte(r.Uint32()))
+			}
+			text := n.formatAddress(value)
+			texts := []string{text}
+			if kind <= maxWitnessVersion {
+				texts = append(texts, strings.ToUpper(text))
+			}
+			for _, text := range texts {
+				if again, err := n.parseAddress(text); err != nil || !bytes.Equal(again, value) {
+					t.Fatalf("%s: %x is written %s, read back as %x, %v", n.name, value, text, again, err)
+				}
+			}
+			// On another network the address is refused, with the name of its own, unless they write it alike.
+			for _, o := range networks {
+				again, err := o.parseAddress(text)
+				if o.formatAddress(value) == text {
+					if err != nil || !bytes.Equal(again, value) {
+						t.Fatalf("%s: %s: %v", o.name, text, err)
+					}
+				} else if err == nil || !contains(err.Error(), o.name, "it is one of", n.name) {
+					t.Fatalf("%s: %s of %s: %v", o.name, text, n.name, err)
+				}
+			}
+			// So is one with a character changed.
+			i := r.IntN(len(text))
+			c := "23456789acdefghjklmnpqrstuvwxyz"[r.IntN(31)]
+			if changed := text[:i] + string(c) + text[i+1:]; changed != text {
+				if again, err := n.parseAddress(changed); err == nil {
+					t.Fatalf("%s for %s is read as %x", changed, text, again)
+				}
+			}
+		}
+	}
+}
+
+func TestTextsThatAreNoAddress(t *testing.T) {
+	n := networks[0]
+	segwit := func(encode func(string, []byte) (string, error), groups ...byte) string {
+		s, err := encode("bc", groups)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	bits := func(size int) []byte {
+		g, err := bech32.ConvertBits(bytes.Repeat([]byte{1}, size), 8, 5, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	for text, says := range map[string]string{
+		"":                                   "0 characters",
+		"hello":                              "5 characters",
+		strings.Repeat("1", 91):              "91 characters",
+		"not an address at all":              "neither base58check nor bech32",
+		"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3T": "checksum",
+		"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5":                         "checksum",
+		"bc1qW508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4":                         "bech32",
+		"mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn":                                 "testnet3, testnet4, signet, regtest",
+		"tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx":                         "testnet3, testnet4, signet",
+		"bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080":                       "regtest",
+		base58.CheckEncode(make([]byte, 20), 0x30):                           "version byte is 48, expected 0 or 5",
+		base58.CheckEncode(make([]byte, 21), 0):                              "21 bytes, expected 20",
+		base58.CheckEncode(make([]byte, 19), 5):                              "19 bytes, expected 20",
+		segwit(bech32.Encode):                                                "14", // nothing but a checksum is too short
+		segwit(bech32.EncodeM, append([]byte{0}, bits(20)...)...):            "bech32m",
+		segwit(bech32.Encode, append([]byte{1}, bits(32)...)...):             "bech32m",
+		segwit(bech32.Encode, append([]byte{0}, bits(21)...)...):             "version 0 has 20 or 32",
+		segwit(bech32.EncodeM, append([]byte{1}, bits(41)...)...):            "41 bytes, expected 2 to 40",
+		segwit(bech32.EncodeM, append([]byte{2}, bits(1)...)...) + "":        "characters",
+		segwit(bech32.EncodeM, append([]byte{17}, bits(32)...)...):           "version is 17, the highest is 16",
+		segwit(bech32.EncodeM, append([]byte{1}, append(bits(20), 0)...)...): "does not end at a byte",
+	} {
+		_, err := n.parseAddress(text)
+		if err == nil || !contains(err.Error(), says, "bitcoin mainnet", "bc1…") {
+			t.Errorf("%q: %v, expected %q", text, err, says)
+		}
+		if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_address" {
+			t.Errorf("%q: kind %v, code %s", text, kind, code)
+		}
+	}
+}
+
+func TestValuesThatAreNoStoredAddressAreShownAsHex(t *testing.T) {
+	for _, value := range [][]byte{nil, {0}, {0, 1, 2}, {17, 1, 2}, {toKeyHash, 1}, bytes.Repeat([]byte{1}, 60)} {
+		text := networks[0].formatAddress(value)
+		if strings.Trim(text, "0123456789abcdef") != "" {
+			t.Errorf("%x is shown as %s", value, text)
+		}
+	}
+}
+
+func TestOtherIndexesParseWhatTheyFormat(t *testing.T) {
+	for _, x := range networks[0].indexes()[1:] {
+		good := map[string][]string{
+			indexScriptHash: {"8b01df4e368ea28f8dc0423bcf7a4923e3a12d307c875e47a0cfbf90b5c39161"},
+			indexScriptType: kindNames[:],
+			indexOpReturn:   {"00", "6a24aa21"},
+		}[x.Name]
+		for _, text := range good {
+			value, err := x.Parse(text)
+			if err != nil || x.Format(value) != text {
+				t.Errorf("%s: %s: %x is written %s, %v", x.Name, text, value, x.Format(value), err)
+			}
+		}
+		for _, text := range []string{"", "p2pkh", "zz", "abc", strings.Repeat("z", 64)} {
+			_, err := x.Parse(text)
+			if kind, code := model.KindOf(err); err == nil || kind != model.Usage || code != "bad_value" || !contains(err.Error(), "expected") {
+				t.Errorf("%s: %q: %v", x.Name, text, err)
+			}
+		}
+	}
+}
+
+func FuzzAddress(f *testing.F) {
+	for _, s := range []string{"", "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S", "3P14159f73E4gFr7JterCCQh9QjiTjiZrG",
+		"bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0", "BC1SW50QGDZ25J", "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, n := range networks {
+			value, err := n.parseAddress(text)
+			if err != nil {
+				continue
+			}
+			again := n.formatAddress(value)
+			if again != text && again != strings.ToLower(text) {
+				t.Errorf("%s: %q is read as %x, which is written %s", n.name, text, value, again)
+			}
+		}
+	})
+}

@@ -1,0 +1,351 @@
+package bitcoin
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/model"
+)
+
+// sample is a block with everything in it that the form of a block has.
+func sample() *wire.MsgBlock {
+	c := bitcointest.NewChain()
+	paid := c.Mine().Transactions[0]
+	plain := bitcointest.Spend(paid, 0, wire.NewTxOut(1000, scriptSeeds()[5]), wire.NewTxOut(0, nil))
+	segwit := bitcointest.Spend(plain, 0, wire.NewTxOut(1, bytes.Repeat([]byte{0x6a}, 300)))
+	segwit.AddTxIn(wire.NewTxIn(&wire.OutPoint{Hash: plain.TxHash(), Index: 1}, bytes.Repeat([]byte{1}, 260), nil))
+	segwit.TxIn[1].Witness = wire.TxWitness{{1, 2, 3}, nil, bytes.Repeat([]byte{7}, 70_000)}
+	return c.Mine(plain, segwit)
+}
+
+func newTestDecoder(t testing.TB) *decoder {
+	t.Helper()
+	d, err := newDecoder(networks[4], allIndexes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestEveryPrefixOfABlockIsRefused(t *testing.T) {
+	raw := bitcointest.Bytes(sample())
+	d := newTestDecoder(t)
+	if _, err := d.block(raw, 2); err != nil {
+		t.Fatal(err)
+	}
+	for n := range raw {
+		if n > 2000 && n < len(raw)-200 {
+			continue // inside a long witness
+		}
+		if _, err := d.block(raw[:n], 2); err == nil || !contains(err.Error(), "offset") {
+			t.Fatalf("%d of %d bytes: %v", n, len(raw), err)
+		}
+	}
+	if _, err := d.block(append(slices.Clone(raw), 0), 2); err == nil || !contains(err.Error(), "1 bytes follow") {
+		t.Errorf("a byte too much: %v", err)
+	}
+}
+
+// TestCountsThatCannotBeAreRefusedWithoutRoom: a count promises more than there is, and nothing is allocated for it.
+func TestCountsThatCannotBeAreRefusedWithoutRoom(t *testing.T) {
+	b := sample()
+	raw := bitcointest.Bytes(b)
+	d := newTestDecoder(t)
+	huge := []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}
+	coinbase := headerSize + 1
+	script := len(b.Transactions[0].TxIn[0].SignatureScript)
+	for what, at := range map[string]int{
+		"transactions":    headerSize,
+		"inputs":          coinbase + 4 + 2,
+		"bytes of script": coinbase + 4 + 2 + 1 + 36,
+		"outputs":         coinbase + 4 + 2 + 1 + 36 + 1 + script + 4,
+	} {
+		for _, count := range [][]byte{huge, {0xfe, 0xff, 0xff, 0xff, 0x7f}, {0xfd, 0xff, 0xff}} {
+			bad := slices.Concat(raw[:at], count, raw[at+1:at+200])
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := d.block(bad, 0)
+			runtime.ReadMemStats(&after)
+			if err == nil || !contains(err.Error(), what, "bytes are left", fmt.Sprintf("offset %d", at)) {
+				t.Errorf("%x %s: %v", count, what, err)
+			}
+			if n := after.TotalAlloc - before.TotalAlloc; n > 100_000 {
+				t.Errorf("%x %s: %d bytes were allocated", count, what, n)
+			}
+		}
+		// The same number in a longer form than it needs.
+		long := slices.Concat(raw[:at], []byte{0xfd, raw[at], 0}, raw[at+1:])
+		if _, err := d.block(long, 0); err == nil || !contains(err.Error(), what, "shortest form") {
+			t.Errorf("%s in a long form: %v", what, err)
+		}
+	}
+}
+
+func TestBlocksThatBreakTheRulesAreNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(b *wire.MsgBlock)
+		says   string
+	}{
+		"no transactions": {func(b *wire.MsgBlock) { b.Transactions = nil }, "a block without transactions"},
+		"no coinbase":     {func(b *wire.MsgBlock) { b.Transactions = b.Transactions[1:] }, "transaction 0: offset"},
+		"two coinbases":   {func(b *wire.MsgBlock) { b.Transactions[1].TxIn = b.Transactions[0].TxIn }, "transaction 1: offset"},
+		"coinbase with more": {func(b *wire.MsgBlock) {
+			b.Transactions[0].TxIn = append(b.Transactions[0].TxIn, b.Transactions[1].TxIn...)
+		}, "transaction 0: offset"},
+		"nothing among inputs": {func(b *wire.MsgBlock) {
+			b.Transactions[2].TxIn[1].PreviousOutPoint = b.Transactions[0].TxIn[0].PreviousOutPoint
+		}, "transaction 2: offset"},
+		"no outputs": {func(b *wire.MsgBlock) { b.Transactions[1].TxOut = nil }, "no outputs"},
+		"too much money": {func(b *wire.MsgBlock) { b.Transactions[1].TxOut[1].Value = maxMoney + 1 },
+			"output 1 has 2100000000000001 satoshis"},
+		"negative money":      {func(b *wire.MsgBlock) { b.Transactions[1].TxOut[1].Value = -1 }, "more than can exist"},
+		"another merkle root": {func(b *wire.MsgBlock) { b.Header.MerkleRoot[3] ^= 1 }, "merkle root"},
+		"another transaction": {func(b *wire.MsgBlock) { b.Transactions[2].LockTime++ }, "merkle root"},
+	} {
+		b := sample()
+		c.change(b)
+		if !strings.Contains(c.says, "merkle") && len(b.Transactions) > 0 {
+			bitcointest.Seal(b)
+		}
+		if _, err := newTestDecoder(t).block(bitcointest.Bytes(b), 0); err == nil || !contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, expected %q", name, err, c.says)
+		}
+	}
+	// A witness is announced and none is there, as no node would serialize it.
+	b := sample()
+	b.Transactions[0].TxIn[0].Witness = nil
+	raw := bitcointest.Bytes(b)
+	coinbase := b.Transactions[0]
+	at := headerSize + 1
+	end := at + coinbase.SerializeSize()
+	bad := slices.Concat(raw[:at+4], []byte{0, 1}, raw[at+4:end-4], []byte{0}, raw[end-4:])
+	if _, err := newTestDecoder(t).block(bad, 0); err == nil || !contains(err.Error(), "witness") {
+		t.Errorf("an empty witness: %v", err)
+	}
+}
+
+// TestABlockOwnsItsMemory: the bytes it was made of can be used again.
+func TestABlockOwnsItsMemory(t *testing.T) {
+	raw := bitcointest.Bytes(sample())
+	d := newTestDecoder(t)
+	b, err := d.block(raw, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := fmt.Sprint(*b)
+	clear(raw)
+	if _, err := d.block(bitcointest.Bytes(bitcointest.NewChain().Mine()), 0); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(*b) != before {
+		t.Error("the block changed with the bytes it was decoded from, or with the next block")
+	}
+}
+
+// TestAllocationsDoNotGrowWithTransactions: one for each kind of slice, the block, its header and values.
+func TestAllocationsDoNotGrowWithTransactions(t *testing.T) {
+	c := bitcointest.NewChain()
+	from := c.Mine().Transactions[0]
+	var txs []*wire.MsgTx
+	for i := range 500 {
+		scripts := scriptSeeds()
+		from = bitcointest.Spend(from, 0, wire.NewTxOut(1, scripts[i%len(scripts)]), wire.NewTxOut(1, scripts[(i*7)%len(scripts)]))
+		txs = append(txs, from)
+	}
+	raw := bitcointest.Bytes(c.Mine(txs...))
+	d := newTestDecoder(t)
+	if n := testing.AllocsPerRun(20, func() {
+		if _, err := d.block(raw, 0); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 8 {
+		t.Errorf("%v allocations for a block", n)
+	}
+}
+
+func TestKeysAreInTheOrderAskedFor(t *testing.T) {
+	raw := bitcointest.Bytes(sample())
+	for _, names := range [][]string{nil, {indexScriptType}, {indexScriptHash, indexAddress}, {indexOpReturn, indexScriptType, indexScriptHash, indexAddress}} {
+		d, err := newDecoder(networks[4], names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := newTestDecoder(t).block(raw, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := d.block(raw, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.Txs {
+			for j, o := range b.Txs[i].Outputs {
+				want := map[string]string{}
+				for _, k := range all.Txs[i].Outputs[j].Keys {
+					want[allIndexes[k.Index]] = string(k.Value)
+				}
+				var got []string
+				for n, k := range o.Keys {
+					if n > 0 && k.Index <= o.Keys[n-1].Index {
+						t.Errorf("%v: keys %v", names, o.Keys)
+					}
+					if string(k.Value) != want[names[k.Index]] {
+						t.Errorf("%v: %s is %x", names, names[k.Index], k.Value)
+					}
+					got = append(got, names[k.Index])
+				}
+				for name := range want {
+					if slices.Contains(names, name) != slices.Contains(got, name) {
+						t.Errorf("%v: transaction %d, output %d has %v", names, i, j, got)
+					}
+				}
+			}
+		}
+	}
+	for _, names := range [][]string{{"adress"}, {indexAddress, indexAddress}} {
+		if _, err := newDecoder(networks[4], names); err == nil {
+			t.Errorf("%v: no error", names)
+		} else if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_index" {
+			t.Errorf("%v: %v", names, err)
+		}
+	}
+}
+
+func TestHeightsOfDecodedBlocks(t *testing.T) {
+	c := bitcointest.NewChain()
+	c.MineEmpty(200)
+	old := *c.Blocks()[150]
+	old.Header.Version = 1
+	bitcointest.Work(&old)
+	heights := func(first model.HeightPk, blocks ...*wire.MsgBlock) (hs []model.HeightPk) {
+		t.Helper()
+		chain, err := New("regtest")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for b, err := range chain.Decode(t.Context(), bytes.NewReader(bitcointest.BlockFile(wire.TestNet, blocks...)), nil, first) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			hs = append(hs, b.Height)
+		}
+		return hs
+	}
+	all := c.Blocks()
+	for _, x := range []struct {
+		got, want []model.HeightPk
+	}{
+		{heights(7, all[0], all[1]), []model.HeightPk{0, 1}},
+		{heights(7, all[1], all[16], all[17], all[127], all[128], all[200]), []model.HeightPk{1, 16, 17, 127, 128, 200}},
+		{heights(7, &old, &old), []model.HeightPk{7, 8}},
+		{heights(0, all[149], &old), []model.HeightPk{149, 150}},
+	} {
+		if !slices.Equal(x.got, x.want) {
+			t.Errorf("heights %v, expected %v", x.got, x.want)
+		}
+	}
+}
+
+func TestInputsThatAreNotBlocks(t *testing.T) {
+	raw := bitcointest.Bytes(sample())
+	record := bitcointest.BlockFile(wire.TestNet, sample())
+	bad := bytes.Clone(raw)
+	bad[len(bad)-1] ^= 1
+	json := `{"hash":"00","version":1,"bits":"207fffff","merkleroot":"` + strings.Repeat("0", 64) + `","tx":`
+	for _, c := range []struct {
+		name  string
+		input []byte
+		code  string
+		says  []string
+	}{
+		{"nothing", nil, "source_empty", []string{"no block"}},
+		{"white space", []byte(" \r\n\n"), "source_empty", []string{"no block"}},
+		{"an empty list", []byte("[]"), "source_empty", []string{"no block"}},
+		{"a byte", []byte{1}, "bad_block", []string{"offset"}},
+		{"text", []byte("hello"), "bad_block", []string{"line 1", "neither hex"}},
+		{"odd hex", []byte("abc"), "bad_block", []string{"line 1"}},
+		{"zeros", make([]byte, 500), "bad_block", []string{"block 1", "without transactions"}},
+		{"a cut block", raw[:len(raw)-1], "bad_block", []string{"block 1", "transaction 2", "offset"}},
+		{"a block and a byte", append(bytes.Clone(raw), 7), "bad_block", []string{"1 bytes follow"}},
+		{"too much", bytes.Repeat([]byte{0xee}, maxBlockSize+1), "bad_block", []string{"not block data"}},
+		{"a line too long", bytes.Repeat([]byte("a"), 3*maxBlockSize), "bad_block", []string{"line"}},
+		{"wrong merkle root", bad, "bad_block", []string{"block 1", "merkle root"}},
+		{"the second is wrong", fmt.Appendf(nil, "%x\n%x\n", raw, bad), "bad_block", []string{"block 2", "merkle root"}},
+		{"another network", bitcointest.BlockFile(wire.MainNet, sample()), "wrong_network", []string{"mainnet", "regtest", "offset 0"}},
+		{"a cut record", record[:len(record)-1], "bad_block", []string{"offset 0", "bytes where"}},
+		{"half a head", append(bytes.Clone(record), record[:5]...), "bad_block", []string{"cut inside a record"}},
+		{"garbage behind", append(bytes.Clone(record), "garbage behind a record"...), "bad_block", []string{"begins no record"}},
+		{"a long record", binary.LittleEndian.AppendUint32(networks[4].magic[:], maxBlockSize+1), "bad_block", []string{"record of 4000001"}},
+		{"JSON that breaks off", []byte(`{"hash": "00`), "bad_block", []string{"JSON document 1"}},
+		{"a JSON number", []byte(`[1]`), "bad_block", []string{"number"}},
+		{"an empty object", []byte(`{}`), "bad_block", []string{"no version or bits"}},
+		{"JSON of another kind", []byte(`{"hash": 5}`), "bad_block", []string{"getblock"}},
+		{"ids alone", []byte(json + `["00"]}`), "bad_block", []string{"verbosity 2"}},
+		{"bad hex in JSON", []byte(json + `[{"hex":"0"}]}`), "bad_block", []string{"transaction 0"}},
+		{"no transactions in JSON", []byte(json + `[]}`), "bad_block", []string{"without transactions"}},
+		{"no merkle root", []byte(`{"version":1,"bits":"207fffff"}`), "bad_block", []string{"merkleroot"}},
+		{"bad bits", []byte(strings.Replace(json, "207fffff", "7f", 1) + `[]}`), "bad_block", []string{"bits", "8 hex digits"}},
+		{"another hash", fmt.Appendf(nil, `{"hash":"%064d","version":%d,"bits":"%08x","merkleroot":"%s","time":%d,"nonce":%d,"tx":[{"hex":"%x"}]}`, 1,
+			genesis.Header.Version, genesis.Header.Bits, genesis.Header.MerkleRoot, genesis.Header.Timestamp.Unix(), genesis.Header.Nonce,
+			bitcointest.Bytes(genesis)[81:]), "bad_block", []string{formatHash(networks[4].genesis), "the JSON says"}},
+	} {
+		_, err := tryDecode(t, "regtest", c.input, nil)
+		if err == nil {
+			t.Errorf("%s: no error", c.name)
+			continue
+		}
+		kind, code := model.KindOf(err)
+		if kind != model.BadSource || code != c.code || !contains(err.Error(), c.says...) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: kind %d, %s: %v; expected %s, %q", c.name, kind, code, err, c.code, c.says)
+		}
+	}
+}
+
+var genesis = bitcointest.NewChain().Tip()
+
+func TestDecodeTellsWhatItCannotReadAndStopsWhenAsked(t *testing.T) {
+	c, err := New("regtest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("the disk is on fire")
+	raw := bitcointest.Bytes(sample())
+	for _, input := range [][]byte{raw, fmt.Appendf(nil, "%x", raw), bitcointest.BlockFile(wire.TestNet, sample()), []byte(`[1,`)} {
+		for at := range 3 {
+			r := io.MultiReader(bytes.NewReader(input[:len(input)*at/3]), iotest.ErrReader(broken))
+			var last error
+			for _, err := range c.Decode(t.Context(), r, nil, 0) {
+				last = err
+			}
+			if kind, _ := model.KindOf(last); kind != model.BadSource {
+				t.Errorf("%.10x… read to %d thirds: kind %d: %v", input, at, kind, last)
+			}
+		}
+	}
+	three := bitcointest.BlockFile(wire.TestNet, genesis, genesis, genesis)
+	n := 0
+	for range c.Decode(t.Context(), bytes.NewReader(three), nil, 0) {
+		if n++; n == 2 {
+			break
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d blocks of 2", n)
+	}
+	for _, err := range c.Decode(t.Context(), bytes.NewReader(raw), []string{"adress"}, 0) {
+		if err == nil || !contains(err.Error(), "adress") {
+			t.Errorf("an unknown index: %v", err)
+		}
+	}
+}
