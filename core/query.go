@@ -230,6 +230,9 @@ func (q *query) value(name, text string) (*index, []byte, model.BirthPk, error) 
 // asset is where an asset was born.
 func (q *query) asset(text string) ([]byte, model.AssetBirthPk, error) {
 	id, err := q.chain.ParseAsset(text)
+	if kind, _ := model.KindOf(err); kind == model.NotFound { // of a chain without assets
+		return nil, model.AssetBirthPk{}, err
+	}
 	if err != nil {
 		return nil, model.AssetBirthPk{}, model.Errorf(model.Usage, "bad_value", "asset %q: %w", text, err)
 	}
