@@ -89,9 +89,7 @@ func database(opts *grocksdb.Options, o Options, files int) {
 	// Dirty pages leave in small pieces instead of one long stall.
 	opts.SetBytesPerSync(1 << 20)
 	opts.SetWALBytesPerSync(1 << 20)
-	opts.SetKeepLogFileNum(3)
-	opts.SetMaxLogFileSize(16 << 20)
-	opts.SetInfoLogLevel(grocksdb.WarnInfoLogLevel)
+	quiet(opts)
 	opts.SetStatsDumpPeriodSec(0)
 	opts.SetStatsPersistPeriodSec(0)
 }

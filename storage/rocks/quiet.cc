@@ -1,0 +1,20 @@
+#include "quiet.h"
+
+#include <rocksdb/env.h>
+#include <rocksdb/options.h>
+
+#include <cstdarg>
+#include <memory>
+
+using namespace rocksdb;
+
+namespace {
+struct Quiet : public Logger {
+  Quiet() : Logger(InfoLogLevel::FATAL_LEVEL) {}
+  using Logger::Logv;
+  void Logv(const char *, va_list) override {}
+};
+}  // namespace
+
+// The C API's options are a struct whose first member is the C++ object.
+void birthmark_quiet(void *options) { static_cast<Options *>(options)->info_log = std::make_shared<Quiet>(); }
