@@ -106,7 +106,7 @@ func (p *program) benchAppend(c *cli.Context) error {
 	for _, k := range kinds {
 		var r *bench.Result
 		if len(kinds) == 1 {
-			r, err = p.measure(c, k)
+			err = profile(c, func(c *cli.Context) error { r, err = p.measure(c, k); return err })
 		} else {
 			r, err = p.measureApart(c, k)
 		}
