@@ -61,6 +61,14 @@ func thousands(digits string) string {
 // count is a number with commas.
 func count[N ~int | ~int64 | ~uint32 | ~uint64](n N) string { return thousands(fmt.Sprint(n)) }
 
+// plural is a number of things.
+func plural[N ~int | ~int64 | ~uint32 | ~uint64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return count(n) + " " + thing + "s"
+}
+
 // byteSize is a number of bytes in the largest unit that leaves something before the point.
 func byteSize(n int64) string {
 	const units = "KMGTPE"

@@ -32,7 +32,7 @@ func (p *page) block(a *core.BlockAnswer) {
 		{"size", text(count(a.Size) + " bytes")},
 	}
 	p.fields(append(fields, headerFields(a.Header)...)...)
-	p.heading("%s transactions", count(a.TxCount))
+	p.heading(plural(a.TxCount, "transaction"))
 	var rows [][]cell
 	for i, hash := range a.Txs {
 		rows = append(rows, []cell{{fmt.Sprint(i), faint}, text(hash)})

@@ -45,7 +45,7 @@ func (p *program) check(c *cli.Context) (err error) {
 		return err
 	}
 	if !a.OK {
-		return model.Errorf(model.Internal, "faults_found", "the check found %s faults", count(len(a.Faults)))
+		return model.Errorf(model.Internal, "faults_found", "the check found %s", plural(len(a.Faults), "fault"))
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (p *page) check(a *core.CheckAnswer) {
 	if len(a.Faults) == 0 {
 		return
 	}
-	p.heading("%s faults", count(len(a.Faults)))
+	p.heading(plural(len(a.Faults), "fault"))
 	var rows [][]cell
 	for _, f := range a.Faults {
 		rows = append(rows, []cell{text(f.Family), {f.Key, faint}, {f.Fault, red}})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -38,7 +39,7 @@ func (p *program) fail(err error) int {
 		return exitDone
 	}
 	kind, code := classify(err)
-	message := strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	message := oneLine(err.Error())
 	for _, uri := range p.sources {
 		message = strings.ReplaceAll(message, uri, settings.MaskURI(uri))
 	}
@@ -54,6 +55,17 @@ func (p *program) fail(err error) int {
 		}{errorAnswer{code, message}})
 	}
 	return exitStatus[kind]
+}
+
+// oneLine joins the lines of an error; what fails again while a database is closed is told once.
+func oneLine(text string) string {
+	var lines []string
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
 }
 
 // classify adds to the errors that have a kind those of the machine that a user can act on.

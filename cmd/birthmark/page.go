@@ -110,9 +110,7 @@ func (p *page) table(columns []column, rows [][]cell) {
 }
 
 // heading is a line above a table.
-func (p *page) heading(format string, args ...any) {
-	p.printf("\n%s\n", p.styled(fmt.Sprintf(format, args...), bold))
-}
+func (p *page) heading(s string) { p.printf("\n%s\n", p.styled(s, bold)) }
 
 // more says how to get the next page.
 func (p *page) more(next *string) {

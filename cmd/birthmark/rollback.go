@@ -74,7 +74,6 @@ func (p *program) rollbackAnswer(db *database, removed int) error {
 	}
 	a := rollbackAnswer{db.chain.Name(), db.chain.Network(), tip, removed}
 	return p.answer(db.chain, a, func(pg *page) {
-		pg.tip(a.Chain, a.Network, tip)
-		pg.fields(field{"removed", text(count(removed) + " blocks")})
+		pg.fields(append(tipFields(a.Chain, a.Network, tip), field{"removed", text(plural(removed, "block"))})...)
 	})
 }

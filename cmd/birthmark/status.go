@@ -20,10 +20,6 @@ func (p *program) statusCommand() *cli.Command {
 }
 
 func (p *page) status(a *core.StatusAnswer) {
-	tip := cell{"none: no block was synced yet", yellow}
-	if a.Tip != nil {
-		tip = text(fmt.Sprintf("%s  %s  %s", count(a.Tip.Height), a.Tip.Hash, clock(a.Tip.Time)))
-	}
 	t := a.Totals
 	genesis := ""
 	if t.GenesisOutputs > 0 {
@@ -32,14 +28,14 @@ func (p *page) status(a *core.StatusAnswer) {
 	p.fields(
 		field{"chain", cell{a.Chain + " " + a.Network, green}},
 		field{"format", text(fmt.Sprint(a.Format))},
-		field{"tip", tip},
+		field{"tip", tipCell(a.Tip)},
 		field{"blocks", text(count(t.Blocks))},
 		field{"transactions", text(count(t.Txs))},
 		field{"inputs", text(count(t.Inputs))},
 		field{"outputs", text(count(t.Outputs))},
 		field{"genesis outputs", text(genesis)},
 		field{"assets", text(count(t.Assets))},
-		field{"unspent", text(fmt.Sprintf("%s outputs, %s", count(t.Unspent), p.unit.amount(t.UnspentValue)))},
+		field{"unspent", text(plural(t.Unspent, "output") + ", " + p.unit.amount(t.UnspentValue))},
 	)
 	p.heading("indexes")
 	var rows [][]cell

@@ -120,7 +120,7 @@ func (p *program) openSync(c *cli.Context, set *settings.Chain, to *model.Height
 			return nil, err
 		}
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, err
+			return nil, cannotOpen(err)
 		}
 		return p.write(c, set, dir)
 	}()
@@ -174,21 +174,20 @@ func (p *program) syncAnswer(db *database, did *core.Progress, before model.Poin
 	case stopped:
 		note = "stopped before its end, as asked: the next sync goes on from here"
 	case to != nil && before.Height > *to:
-		note = fmt.Sprintf("was above block %s already: birthmark rollback removes blocks", count(*to))
+		note = fmt.Sprintf("the database was above block %s already: birthmark rollback removes blocks", count(*to))
 	case to != nil && (tip == nil || tip.Height < uint32(*to)):
 		note = fmt.Sprintf("the source has no block %s yet", count(*to))
 	}
 	if note != "" {
-		fmt.Fprintln(p.stderr, "birthmark: sync", note)
+		fmt.Fprintln(p.stderr, "birthmark:", note)
 	}
 	return p.answer(db.chain, a, func(pg *page) {
-		pg.tip(a.Chain, a.Network, tip)
-		pg.fields(
+		pg.fields(append(tipFields(a.Chain, a.Network, tip),
 			field{"blocks", text(count(a.Blocks) + perSecond(did.Blocks, did.Elapsed))},
 			field{"transactions", text(count(a.Txs) + perSecond(did.Txs, did.Elapsed))},
 			field{"entities", text(count(a.Entities) + perSecond(did.Entities, did.Elapsed))},
 			field{"time", text(did.Elapsed.Round(time.Millisecond).String())},
-		)
+		)...)
 	})
 }
 
@@ -208,10 +207,14 @@ func tipOf(db *database) (*core.TipAnswer, error) {
 	return status.Tip, nil
 }
 
-func (p *page) tip(chain, network string, tip *core.TipAnswer) {
-	at := cell{"no block", yellow}
-	if tip != nil {
-		at = text(fmt.Sprintf("%s  %s  %s", count(tip.Height), tip.Hash, clock(tip.Time)))
+// tipFields are what a command that wrote says of the database first.
+func tipFields(chain, network string, tip *core.TipAnswer) []field {
+	return []field{{"chain", cell{chain + " " + network, green}}, {"tip", tipCell(tip)}}
+}
+
+func tipCell(tip *core.TipAnswer) cell {
+	if tip == nil {
+		return cell{"none: no block was synced yet", yellow}
 	}
-	p.fields(field{"chain", cell{chain + " " + network, green}}, field{"tip", at})
+	return text(fmt.Sprintf("%s  %s  %s", count(tip.Height), tip.Hash, clock(tip.Time)))
 }

@@ -42,7 +42,7 @@ func (p *page) tx(a *core.TxAnswer) {
 		field{"fee", text(p.unit.amount(a.Fee))},
 	)
 	if len(a.Inputs) > 0 {
-		p.heading("%s inputs", count(len(a.Inputs)))
+		p.heading(plural(len(a.Inputs), "input"))
 		var rows [][]cell
 		for _, in := range a.Inputs {
 			o := in.Output
@@ -51,7 +51,7 @@ func (p *page) tx(a *core.TxAnswer) {
 		}
 		p.table([]column{{"#", true}, {"amount", true}, {name: "from"}, {name: "spends"}}, rows)
 	}
-	p.heading("%s outputs", count(len(a.Outputs)))
+	p.heading(plural(len(a.Outputs), "output"))
 	var rows [][]cell
 	for _, o := range a.Outputs {
 		rows = append(rows, []cell{{fmt.Sprint(o.Index), faint}, text(p.unit.amount(o.Value)), text(p.owner(o)), spender(o)})
