@@ -2,32 +2,32 @@ package bitcoin
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/model"
 )
 
-// benchBlock is a block of 3,713 transactions of 2025, with every kind of output.
-func benchBlock(b *testing.B) []byte {
-	raw, err := os.ReadFile(filepath.Join("../../../shared/data/bitcoin", "converted/redbit_huge_000000000000000000017bb9edb21a7a1e3a0ddd7e317c06932e8567ee420357.raw"))
-	if err != nil {
-		b.Skip(err)
-	}
-	return raw
+// realBlock is a block of 3,713 transactions of 2025, with outputs of nearly every kind.
+func realBlock(b *testing.B) []byte {
+	return readData(b, "converted", "redbit_huge_000000000000000000017bb9edb21a7a1e3a0ddd7e317c06932e8567ee420357.raw")
 }
 
 func BenchmarkDecode(b *testing.B) {
-	raw := benchBlock(b)
-	for name, indexes := range map[string][]string{
-		"none":    nil,
-		"address": {indexAddress},
-		"both":    {indexAddress, indexScriptHash},
-		"all":     {indexAddress, indexScriptHash, indexScriptType, indexOpReturn},
+	raw := realBlock(b)
+	for _, c := range []struct {
+		name    string
+		indexes []string
+	}{
+		{"none", nil},
+		{"address", []string{indexAddress}},
+		{"address+script_hash", []string{indexAddress, indexScriptHash}},
+		{"all", allIndexes},
 	} {
-		b.Run(name, func(b *testing.B) {
-			d, err := newDecoder(networks[0], indexes)
+		b.Run(c.name, func(b *testing.B) {
+			d, err := newDecoder(networks[0], c.indexes)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -46,8 +46,9 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
+// BenchmarkWire is what btcd needs for the same without a merkle root, addresses or hashes of scripts.
 func BenchmarkWire(b *testing.B) {
-	raw := benchBlock(b)
+	raw := realBlock(b)
 	b.ReportAllocs()
 	b.SetBytes(int64(len(raw)))
 	txs := 0
@@ -62,4 +63,47 @@ func BenchmarkWire(b *testing.B) {
 		txs += len(m.Transactions)
 	}
 	b.ReportMetric(float64(txs)/b.Elapsed().Seconds(), "txs/s")
+}
+
+// BenchmarkFiles opens a folder of block files and reads it through, headers and blocks: blocks of 2,000 transactions of
+// one witness input and two outputs, and empty ones.
+func BenchmarkFiles(b *testing.B) {
+	for _, shape := range []struct {
+		name        string
+		blocks, txs int
+	}{{"full", 60, 2000}, {"empty", 20_000, 0}} {
+		b.Run(shape.name, func(b *testing.B) {
+			c := bitcointest.NewChain()
+			script := append([]byte{0, 20}, bytes.Repeat([]byte{3}, 20)...)
+			from := c.Tip().Transactions[0]
+			for range shape.blocks {
+				txs := make([]*wire.MsgTx, shape.txs)
+				for i := range txs {
+					from = bitcointest.Spend(from, 0, wire.NewTxOut(1, script), wire.NewTxOut(2, script))
+					from.TxIn[0].Witness = wire.TxWitness{make([]byte, 72), make([]byte, 33)}
+					txs[i] = from
+				}
+				c.Mine(txs...)
+			}
+			file := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
+			key := []byte("12345678")
+			unmask(file, key, 0)
+			dir := write(b, map[string][]byte{"blk00000.dat": file, "xor.dat": key})
+			b.SetBytes(int64(len(file)))
+			b.ReportAllocs()
+			blocks, txs := 0, 0
+			for b.Loop() {
+				s := mustOpen(b, "regtest", dir, func(o *model.SourceOptions) { o.Workers, o.Indexes = 0, []string{indexAddress, indexScriptHash} })
+				for e, err := range s.Follow(b.Context(), nil) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					blocks++
+					txs += len(e.Block.Txs)
+				}
+			}
+			b.ReportMetric(float64(blocks)/b.Elapsed().Seconds(), "blocks/s")
+			b.ReportMetric(float64(txs)/b.Elapsed().Seconds(), "txs/s")
+		})
+	}
 }

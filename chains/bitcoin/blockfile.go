@@ -124,8 +124,12 @@ func (r *recordReader) finish(s scan, start int64, head []byte) (scan, error) {
 		}
 	}
 	if s.end == 0 {
-		return s, r.errorf("bad_block", start, "not block data: expected a record of bitcoin %s, which begins with %x, found %x",
-			r.net.name, r.net.magic, head[:min(4, len(head))])
+		hint := ""
+		if r.key == nil {
+			hint = "; files that a node XORs need its xor.dat beside them"
+		}
+		return s, r.errorf("bad_block", start, "not block data: expected a record of bitcoin %s, which begins with %x, found %x%s",
+			r.net.name, r.net.magic, head[:min(4, len(head))], hint)
 	}
 	return r.cutAt(s, start, fmt.Errorf("%x begins no record", head[:min(4, len(head))]))
 }

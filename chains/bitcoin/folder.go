@@ -17,11 +17,20 @@ import (
 type blockFile struct {
 	path string
 
-	size     int64
+	size     int64 // when it was looked at, -1 before
 	modified time.Time
-	end      int64  // where the next record would begin
-	next     string // the bytes that stand there: zeros, or nothing, until one is written
-	cut      error  // what stands there is no whole record
+	end      int64 // where the next record would begin
+	cut      error // what stands there is no whole record
+}
+
+// settled reports whether a file was looked at and has not changed since. One that is gone was deleted by a node that
+// prunes, after its blocks were known.
+func (f *blockFile) settled() bool {
+	if f.size < 0 || f.cut != nil {
+		return false
+	}
+	info, err := os.Stat(f.path)
+	return err != nil || info.Size() == f.size && info.ModTime().Equal(f.modified)
 }
 
 var blockFileName = regexp.MustCompile(`^blk(\d+)\.dat$`)

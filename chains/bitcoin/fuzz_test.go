@@ -2,8 +2,6 @@ package bitcoin
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/btcsuite/btcd/wire/v2"
@@ -50,42 +48,50 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// FuzzBlockFile: a block file of any bytes is an error or a chain that begins with genesis, and never more.
+// FuzzBlockFile: in a file of any bytes there is an error, or records one behind the other, with proof of work.
 func FuzzBlockFile(f *testing.F) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(2)
 	file := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
 	f.Add(file, []byte(nil))
-	f.Add(append(bytes.Clone(file), make([]byte, 20)...), []byte("\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add(append(bytes.Clone(file), make([]byte, 20)...), make([]byte, xorKeySize))
+	f.Add(append(bytes.Clone(file), "garbage"...), []byte(nil))
+	f.Add(append(bytes.Clone(file[:500]), file[510:]...), []byte(nil))
 	f.Add(file[:len(file)-3], []byte(nil))
 	f.Add(append([]byte{0, 0, 0}, file...), []byte(nil))
 	masked := bytes.Clone(file)
 	unmask(masked, []byte("12345678"), 0)
 	f.Add(masked, []byte("12345678"))
 	f.Fuzz(func(t *testing.T, content, key []byte) {
-		logged(t)
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "blk00000.dat"), content, 0o600); err != nil {
-			t.Fatal(err)
+		n := networks[4]
+		r := recordReader{net: n, path: "blk00000.dat", key: key, file: bytes.NewReader(content), size: int64(len(content))}
+		found, err := r.scan(0)
+		if err == nil {
+			err = found.cut
 		}
-		if key != nil {
-			if err := os.WriteFile(filepath.Join(dir, "xor.dat"), key, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s, err := open(t, "regtest", dir)
 		if err != nil {
-			if kind, _ := model.KindOf(err); kind != model.BadSource {
+			if kind, _ := model.KindOf(err); kind != model.BadSource || !contains(err.Error(), "blk00000.dat, offset") {
 				t.Errorf("kind %d: %v", kind, err)
 			}
-			return
 		}
-		blocks, rollbacks, err := collect(t, s)
-		if kind, _ := model.KindOf(err); err != nil && kind != model.BadSource {
-			t.Errorf("kind %d: %v", kind, err)
+		d := newTestDecoder(t)
+		end := int64(0)
+		for _, rec := range found.records {
+			if rec.offset < end+recordHead || rec.offset+int64(rec.size) > int64(len(content)) {
+				t.Fatalf("record at %d of %d bytes, the one before ends at %d, the file at %d", rec.offset, rec.size, end, len(content))
+			}
+			end = rec.offset + int64(rec.size)
+			raw := bytes.Clone(content[rec.offset:end])
+			unmask(raw, key, rec.offset)
+			if h := header(raw); h.hash() != rec.hash || n.checkWork(h, rec.hash) != nil {
+				t.Fatalf("record at %d is %s", rec.offset, formatHash(rec.hash))
+			}
+			if b, err := d.block(raw, 0); err == nil && b.Hash != rec.hash {
+				t.Fatalf("record at %d decodes to %s", rec.offset, formatHash(b.Hash))
+			}
 		}
-		if len(rollbacks) != 0 || len(blocks) > 0 && blocks[0].Hash != s.net.genesis {
-			t.Errorf("%d rollbacks, first block %v", len(rollbacks), blocks)
+		if end != found.end {
+			t.Errorf("the records end at %d, the scan says %d", end, found.end)
 		}
 	})
 }

@@ -84,6 +84,9 @@ func (s *fileSource) refresh(ctx context.Context) error {
 	return nil
 }
 
+// writtenAtOnce is the most files a node writes to at the same time: two while it verifies a snapshot it started from.
+const writtenAtOnce = 2
+
 // scan looks at the files that changed, several at once, and puts what they hold into the tree in their order.
 func (s *fileSource) scan(ctx context.Context) error {
 	type job struct {
@@ -96,7 +99,10 @@ func (s *fileSource) scan(ctx context.Context) error {
 		now blockFile
 	}
 	jobs := func(yield func(job) bool) {
-		for i := range s.files {
+		for i, f := range s.files {
+			if i < len(s.files)-writtenAtOnce && f.settled() {
+				continue
+			}
 			if !yield(job{int32(i), i == len(s.files)-1}) {
 				return
 			}
@@ -138,17 +144,15 @@ func (s *fileSource) scanFile(was blockFile, last bool) (fileScan, error) {
 		return fileScan{}, pathError(was.path, err)
 	}
 	now.size, now.modified = info.Size(), info.ModTime()
-	next := func(at int64) string {
-		b := make([]byte, recordHead)
-		n, _ := file.ReadAt(b, at) // what cannot be read differs from what could
-		return string(b[:n])
-	}
+	r := recordReader{net: s.net, path: was.path, key: s.key, file: file, size: now.size}
 	// Writes that come within one tick of the clock leave the time as it is, so the bytes where a node would go on
 	// decide as well.
-	if now.size == was.size && now.modified.Equal(was.modified) && next(was.end) == was.next {
-		return fileScan{now: now}, nil
+	if now.size == was.size && now.modified.Equal(was.modified) && was.cut == nil {
+		head, err := r.peek(was.end, recordHead)
+		if err != nil || !bytes.HasPrefix(head, s.net.magic[:]) {
+			return fileScan{now: now}, err
+		}
 	}
-	r := recordReader{net: s.net, path: was.path, key: s.key, file: file, size: now.size}
 	found, err := r.scan(was.end)
 	if err != nil {
 		return fileScan{}, err
@@ -159,14 +163,14 @@ func (s *fileSource) scanFile(was blockFile, last bool) (fileScan, error) {
 			return fileScan{}, err
 		}
 	}
-	now.end, now.cut, now.next = found.end, found.cut, next(found.end)
+	now.end, now.cut = found.end, found.cut
 	return fileScan{found, now}, nil
 }
 
 // dropUnfinished leaves out the last record where a node is still writing it: its room is there, but it ends in zeros
 // and is not a whole block yet.
 func (s *fileSource) dropUnfinished(file *os.File, path string, found scan) (scan, error) {
-	const tail = 64 // no block ends in so many but one
+	const tail = 64 // bytes; a block may end in as many zeros, but then it decodes
 	last := found.records[len(found.records)-1]
 	raw := make([]byte, last.size)
 	if _, err := file.ReadAt(raw, last.offset); err != nil {
