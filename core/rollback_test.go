@@ -1,0 +1,163 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+)
+
+// Traps 5, 6, 7: at every height down to the origin, the database equals one that never saw the blocks above.
+func TestRollbackUndoesAppend(t *testing.T) {
+	for name, store := range stores {
+		t.Run(name, func(t *testing.T) {
+			variants(t, func(t *testing.T, v modeltest.Variant) {
+				n := 40
+				if name == "rocks" || testing.Short() {
+					n = 15
+				}
+				blocks := v.NewGenerator(seed(t, 1)).Blocks(n)
+				db := open(t, store(t), v, 1<<20)
+				states := []dumped{dump(t, db)}
+				for _, b := range blocks {
+					appendAll(t, db, []*model.Block{b}, 1)
+					states = append(states, dump(t, db))
+				}
+				check(t, db)
+				for i := n - 1; i >= 0; i-- {
+					rollback(t, db, point(blocks, i-1))
+					same(t, "rolled back", dump(t, db), states[i])
+					check(t, db)
+				}
+				appendAll(t, db, blocks, 7)
+				same(t, "appended again", dump(t, db), states[n])
+				rollback(t, db, model.Point{})
+				same(t, "rolled back to the origin at once", dump(t, db), states[0])
+			})
+		})
+	}
+}
+
+// Law 3, trap 6: detours over forks of any depth do not show, with caches as without.
+func TestDetoursOverForksDoNotShow(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		for round := range uint64(8) {
+			s := seed(t, 100) + round
+			rng := rand.New(rand.NewPCG(s, 0))
+			generators := []*modeltest.Generator{v.NewGenerator(s)}
+			var blocks []*model.Block
+			db := open(t, memory.New(), v, []int64{0, 1 << 10, 1 << 20}[rng.IntN(3)])
+			for step := range 12 {
+				if len(blocks) > 0 && rng.IntN(3) == 0 {
+					keep := rng.IntN(len(blocks) + 1)
+					if keep == 0 && v.Genesis {
+						keep = 1 // another genesis would be another chain
+					}
+					rollback(t, db, point(blocks, keep-1))
+					blocks, generators = blocks[:keep:keep], generators[:keep+1]
+					generators[keep] = generators[keep].Fork(uint64(step + 1))
+				}
+				window := []*model.Block{}
+				for range 1 + rng.IntN(9) {
+					g := generators[len(generators)-1].Fork(0)
+					b := g.Next()
+					window, blocks, generators = append(window, b), append(blocks, b), append(generators, g)
+				}
+				appendAll(t, db, window, 1+rng.IntN(5))
+			}
+			check(t, db)
+			same(t, "after detours", dump(t, db), fresh(t, v, blocks))
+		}
+	})
+}
+
+// Trap 8: what a rollback costs is in the blocks removed, not in the database.
+func TestRollbackCostsWhatItRemoves(t *testing.T) {
+	v := modeltest.Variants()[0]
+	cost := func(below int) (n int64) {
+		g := v.NewGenerator(seed(t, 5))
+		blocks := g.Blocks(below)
+		counted := &counting{Store: memory.New()}
+		db := open(t, counted, v, 0)
+		appendAll(t, db, blocks, 50)
+		appendAll(t, db, g.Blocks(5), 5)
+		rows := totalRows(t, db)
+		before := counted.steps
+		rollback(t, db, blocks[below-1].Point())
+		steps := counted.steps - before
+		rows -= totalRows(t, db)
+		check(t, db)
+		return steps / int64(rows)
+	}
+	small, large := cost(20), cost(400)
+	if large > small+2 {
+		t.Errorf("a rollback costs %d reads and writes a row in a small database, %d in a large one", small, large)
+	}
+}
+
+func totalRows(t testing.TB, db *core.DB) (n uint64) {
+	t.Helper()
+	a, err := db.Status(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range a.Families {
+		n += f.Keys
+	}
+	return n
+}
+
+func TestRollbackRefusesWhatIsNotInTheChain(t *testing.T) {
+	v := modeltest.Variants()[0]
+	g := v.NewGenerator(seed(t, 6))
+	blocks := g.Blocks(5)
+	db := open(t, memory.New(), v, 0)
+	appendAll(t, db, blocks, 5)
+	want := dump(t, db)
+	above := model.Point{Height: 9, Hash: blocks[4].Hash}
+	other := model.Point{Height: 2, Hash: blocks[4].Hash}
+	if err := db.Rollback(context.Background(), above); kind(err) != model.NotFound {
+		t.Errorf("to a block above the tip: %v", err)
+	}
+	if err := db.Rollback(context.Background(), other); kind(err) != model.Usage {
+		t.Errorf("to a block of another chain: %v", err)
+	}
+	same(t, "after refused rollbacks", dump(t, db), want)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := db.Rollback(ctx, blocks[0].Point()); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	same(t, "after a cancelled rollback", dump(t, db), want)
+	check(t, db)
+}
+
+func kind(err error) model.ErrorKind {
+	if err == nil {
+		return 255
+	}
+	k, _ := model.KindOf(err)
+	return k
+}
+
+// counting counts reads and changes.
+type counting struct {
+	storage.Store
+	steps int64
+}
+
+func (c *counting) View(ctx context.Context, fn func(storage.Reader) error) error {
+	return c.Store.View(ctx, func(r storage.Reader) error { return fn(&countingReader{r, c}) })
+}
+
+func (c *counting) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	return c.Store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
+		return fn(&countingReader{r, c}, &countingBatch{b, c})
+	})
+}

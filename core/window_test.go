@@ -1,0 +1,162 @@
+package core_test
+
+import (
+	"context"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+	"birthmark/storage/rocks"
+)
+
+// Law 3: how the chain was cut into windows, what was cached, and where the rows are kept do not show.
+func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		for s := range uint64(3) {
+			blocks := v.NewGenerator(seed(t, 20) + s).Blocks(120)
+			want := fresh(t, v, blocks)
+			for _, window := range []int{1, 7, 500} {
+				for _, caches := range []int64{0, 2 << 10, 8 << 20} {
+					db := open(t, memory.New(), v, caches)
+					appendAll(t, db, blocks, window)
+					same(t, "other windows and caches", dump(t, db), want)
+					check(t, db)
+				}
+			}
+			for _, wal := range []bool{true, false} {
+				db := open(t, openRocks(t, t.TempDir(), wal), v, 1<<20)
+				appendAll(t, db, blocks, 9)
+				same(t, "on RocksDB", dump(t, db), want)
+				check(t, db)
+			}
+		}
+		naive, err := rocks.OpenNaive(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer naive.Close()
+		blocks := v.NewGenerator(seed(t, 20)).Blocks(30)
+		db := open(t, naive, v, 0)
+		appendAll(t, db, blocks, 1)
+		same(t, "on the baseline", dump(t, db), fresh(t, v, blocks))
+		check(t, db)
+	})
+}
+
+// Trap 3: a restart adds nothing and loses nothing.
+func TestARestartDoesNotShow(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		blocks := v.NewGenerator(seed(t, 30)).Blocks(60)
+		for _, wal := range []bool{true, false} {
+			dir := t.TempDir()
+			for i := 0; i < len(blocks); i += 20 {
+				s, err := rocks.Open(dir, rocks.Options{WAL: wal, Holder: "test"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				db := open(t, s, v, 1<<20)
+				if i > 0 && db.Tip() != blocks[i-1].Point() {
+					t.Errorf("opened at %d, closed at %d", db.Tip().Height, blocks[i-1].Height)
+				}
+				appendAll(t, db, blocks[i:i+20], 6)
+				if err := db.Append(context.Background(), blocks[i:i+20]); kind(err) != model.BadSource {
+					t.Errorf("the same blocks again: %v", err)
+				}
+				if i+20 == len(blocks) {
+					same(t, "restarted", dump(t, db), fresh(t, v, blocks))
+					check(t, db)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// Trap 1: every input that spends has its row.
+func TestEveryInputIsWritten(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		blocks := v.NewGenerator(seed(t, 40)).Blocks(50)
+		inputs, outputs, genesis := uint64(0), uint64(0), uint64(0)
+		for _, b := range blocks {
+			for _, tx := range b.Txs {
+				inputs += uint64(len(tx.Inputs))
+				outputs += uint64(len(tx.Outputs))
+			}
+			for _, tx := range b.Genesis {
+				genesis += uint64(len(tx.Outputs))
+			}
+		}
+		db := open(t, memory.New(), v, 1<<20)
+		appendAll(t, db, blocks, 11)
+		check(t, db)
+		a, err := db.Status(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Totals.Inputs != inputs || a.Totals.Outputs != outputs || a.Totals.GenesisOutputs != genesis || a.Totals.Blocks != 50 {
+			t.Errorf("totals %+v, the chain has %d inputs, %d outputs, %d at genesis", a.Totals, inputs, outputs, genesis)
+		}
+	})
+}
+
+// Trap 11: the order of settings changes nothing that is stored, and leaving an index out changes nothing either.
+func TestTheOrderOfIndexesDoesNotShow(t *testing.T) {
+	v := modeltest.Variants()[0]
+	ctx := context.Background()
+	dumpOf := func(names ...string) dumped {
+		db, err := core.Open(ctx, memory.New(), core.Options{Chain: v.Chain("one"), Indexes: names})
+		if err != nil {
+			t.Fatal(err)
+		}
+		appendAll(t, db, v.NewGenerator(seed(t, 50)).Blocks(20), 5)
+		check(t, db)
+		return dump(t, db)
+	}
+	same(t, "indexes in another order", dumpOf("label", "box", "tag", "address"), dumpOf("address", "tag", "box", "label"))
+
+	s := memory.New()
+	db := open(t, s, v, 0)
+	blocks := v.NewGenerator(seed(t, 50)).Blocks(20)
+	appendAll(t, db, blocks[:10], 5)
+	db, err := core.Open(ctx, s, core.Options{Chain: v.Chain("one"), Indexes: []string{"tag"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendAll(t, db, blocks[10:], 5)
+	same(t, "an index that is no longer named", dump(t, db), fresh(t, v, blocks))
+	check(t, db)
+}
+
+func TestADatabaseOfAnotherKindIsRefused(t *testing.T) {
+	v := modeltest.Variants()[0]
+	ctx := context.Background()
+	s := memory.New()
+	db, err := core.Open(ctx, s, core.Options{Chain: v.Chain("one"), Indexes: []string{"address"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, db)
+	for _, c := range []struct {
+		o    core.Options
+		code string
+	}{
+		{core.Options{Chain: v.Chain("two")}, "wrong_network"},
+		{core.Options{Chain: v.Chain("one"), Indexes: []string{"address", "tag"}}, "index_mismatch"},
+		{core.Options{Chain: v.Chain("one"), Indexes: []string{"nothing"}}, "unknown_index"},
+	} {
+		_, err := core.Open(ctx, s, c.o)
+		if _, code := model.KindOf(err); err == nil || code != c.code {
+			t.Errorf("opened with %s %v: %v, expected %s", c.o.Chain.Network(), c.o.Indexes, err, c.code)
+		}
+	}
+	if _, err := core.Open(ctx, memory.New(), core.Options{Chain: v.Chain("one"), ReadOnly: true}); kind(err) != model.Refused {
+		t.Errorf("an empty store opened to be read: %v", err)
+	}
+	if id, ok, err := core.Identify(ctx, s); err != nil || !ok || id != (core.Identity{Chain: "testchain", Network: "one", Format: core.FormatVersion}) {
+		t.Errorf("identified as %+v, %t, %v", id, ok, err)
+	}
+}

@@ -1,0 +1,161 @@
+package core_test
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+	"birthmark/storage/rocks"
+)
+
+// seed is BIRTHMARK_SEED, or def; it is printed where a test fails.
+func seed(t testing.TB, def uint64) uint64 {
+	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
+		}
+		def = n
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("BIRTHMARK_SEED=%d", def)
+		}
+	})
+	return def
+}
+
+// stores are the stores every law holds on.
+var stores = map[string]func(t testing.TB) storage.Store{
+	"memory": func(testing.TB) storage.Store { return memory.New() },
+	"rocks": func(t testing.TB) storage.Store {
+		return openRocks(t, t.TempDir(), true)
+	},
+}
+
+func openRocks(t testing.TB, dir string, wal bool) storage.Store {
+	t.Helper()
+	s, err := rocks.Open(dir, rocks.Options{WAL: wal, BlockCache: 8 << 20, WriteBuffers: 8 << 20, Holder: t.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// open opens the database of a variant; caches in bytes.
+func open(t testing.TB, s storage.Store, v modeltest.Variant, caches int64) *core.DB {
+	t.Helper()
+	db, err := core.Open(context.Background(), s, core.Options{Chain: v.Chain("one"), CacheBytes: caches})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// check lets the database check itself. Every test that wrote ends with it.
+func check(t testing.TB, db *core.DB) {
+	t.Helper()
+	a, err := db.Check(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range a.Faults {
+		if i == 10 {
+			t.Errorf("and %d more faults", len(a.Faults)-i)
+			break
+		}
+		t.Errorf("fault in %s at %s: %s", f.Family, f.Key, f.Fault)
+	}
+	if a.OK != (len(a.Faults) == 0) {
+		t.Errorf("ok is %t with %d faults", a.OK, len(a.Faults))
+	}
+}
+
+// appendAll appends blocks in windows of the given number.
+func appendAll(t testing.TB, db *core.DB, blocks []*model.Block, window int) {
+	t.Helper()
+	for len(blocks) > 0 {
+		n := min(window, len(blocks))
+		if err := db.Append(context.Background(), blocks[:n]); err != nil {
+			t.Fatalf("append blocks %d to %d: %v", blocks[0].Height, blocks[n-1].Height, err)
+		}
+		blocks = blocks[n:]
+	}
+}
+
+func rollback(t testing.TB, db *core.DB, to model.Point) {
+	t.Helper()
+	if err := db.Rollback(context.Background(), to); err != nil {
+		t.Fatalf("roll back to %d: %v", to.Height, err)
+	}
+}
+
+// dumped is a whole database: a line for each row.
+type dumped []string
+
+func dump(t testing.TB, db *core.DB) dumped {
+	t.Helper()
+	var d dumped
+	err := db.Dump(context.Background(), func(family string, key, value []byte) error {
+		d = append(d, fmt.Sprintf("%s %s -> %s", family, hex.EncodeToString(key), hex.EncodeToString(value)))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// same fails with the first rows that differ.
+func same(t testing.TB, what string, got, want dumped) {
+	t.Helper()
+	for i := range max(len(got), len(want)) {
+		g, w := "(no more rows)", "(no more rows)"
+		if i < len(got) {
+			g = got[i]
+		}
+		if i < len(want) {
+			w = want[i]
+		}
+		if g != w {
+			t.Fatalf("%s: %d rows, expected %d; the first that differs:\n got %.300s\nwant %.300s", what, len(got), len(want), g, w)
+		}
+	}
+}
+
+// fresh is the dump of a database in memory that has only ever seen blocks.
+func fresh(t testing.TB, v modeltest.Variant, blocks []*model.Block) dumped {
+	t.Helper()
+	db := open(t, memory.New(), v, 1<<20)
+	appendAll(t, db, blocks, 13)
+	check(t, db)
+	return dump(t, db)
+}
+
+// variants runs a test for every variant.
+func variants(t *testing.T, test func(t *testing.T, v modeltest.Variant)) {
+	for _, v := range modeltest.Variants() {
+		t.Run(v.Name, func(t *testing.T) { test(t, v) })
+	}
+}
+
+// point of a block, or the origin where i is -1.
+func point(blocks []*model.Block, i int) model.Point {
+	if i < 0 {
+		return model.Point{}
+	}
+	return blocks[i].Point()
+}

@@ -1,0 +1,134 @@
+package modeltest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"birthmark/model"
+)
+
+// Variant is the rules of one made-up chain.
+type Variant struct {
+	Name     string
+	Boxes    bool // inputs name boxes, values of a one-to-one index, instead of outpoints
+	Implied  bool // burns are implied
+	Coinbase bool // blocks begin with a coinbase; without, all there is was there at genesis
+	Genesis  bool // outputs exist before the first block
+	First    model.HeightPk
+	Repeats  bool // hashes of coinbases, and of what spends them, occur again
+}
+
+// Variants are the sets of rules worth testing: one like each real chain, and mixtures.
+func Variants() []Variant {
+	return []Variant{
+		{Name: "like-bitcoin", Coinbase: true, Repeats: true},
+		{Name: "like-cardano", Genesis: true},
+		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1},
+		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true},
+	}
+}
+
+// Positions of the indexes in [Chain.Indexes], in which generated keys count.
+const (
+	addressIndex = iota
+	tagIndex
+	boxIndex
+	labelIndex
+)
+
+// IndexNames are the made-up chain's indexes in order.
+var IndexNames = []string{"address", "tag", "box", "label"}
+
+// Chain is the made-up chain of a variant: the networks are "one" and "two".
+func (v Variant) Chain(network string) model.Chain { return chain{v, network} }
+
+type chain struct {
+	v       Variant
+	network string
+}
+
+func (c chain) Name() string    { return "testchain" }
+func (c chain) Network() string { return c.network }
+
+func (c chain) Traits() model.Traits {
+	t := model.Traits{ImpliedBurns: c.v.Implied, Coinbase: c.v.Coinbase}
+	if c.v.Boxes {
+		t.SpendsBy = "box"
+	}
+	return t
+}
+
+func (c chain) Indexes() []model.Index {
+	text := func(name string, kind model.Kind) model.Index {
+		return model.Index{
+			Name: name, Kind: kind, Default: true,
+			Format: func(value []byte) string { return name[:1] + hex.EncodeToString(value) },
+			Parse: func(s string) ([]byte, error) {
+				if s == "" || s[0] != name[0] {
+					return nil, fmt.Errorf("expected %c and hex digits", name[0])
+				}
+				return hex.DecodeString(s[1:])
+			},
+		}
+	}
+	return []model.Index{text("address", model.OneToMany), text("tag", model.OneToMany), text("box", model.OneToOne), text("label", model.ManyValued)}
+}
+
+func (c chain) FormatHash(h model.Hash) string { return h.String() }
+
+func (c chain) ParseHash(s string) (h model.Hash, err error) {
+	b, err := hex.DecodeString(s)
+	if err != nil || len(b) != len(h) {
+		return h, errors.New("expected 64 hex digits")
+	}
+	copy(h[:], b)
+	return h, nil
+}
+
+func (c chain) FormatAsset(id []byte) string { return hex.EncodeToString(id) }
+
+func (c chain) ParseAsset(s string) ([]byte, error) {
+	id, err := hex.DecodeString(s)
+	if err != nil || len(id) == 0 {
+		return nil, errors.New("expected hex digits")
+	}
+	return id, nil
+}
+
+func (c chain) Header(raw []byte) (any, error) {
+	return map[string]string{"raw": hex.EncodeToString(raw)}, nil
+}
+
+// HashHeader implements [model.HeaderHasher].
+func (c chain) HashHeader(raw []byte) (model.Hash, error) { return sha256.Sum256(raw), nil }
+
+func (c chain) Supply(height model.HeightPk) (amount uint64, exact, ok bool) {
+	if c.v.Genesis {
+		amount += genesisValue
+	}
+	if c.v.Coinbase {
+		amount += uint64(height-c.v.First+1) * subsidy
+	}
+	return amount, true, true
+}
+
+func (c chain) Open(context.Context, model.SourceOptions) (model.Source, error) {
+	return nil, errors.New("the made-up chain has no sources")
+}
+
+func (c chain) Decode(context.Context, io.Reader, []string, model.HeightPk) iter.Seq2[*model.Block, error] {
+	return func(yield func(*model.Block, error) bool) { yield(nil, errors.New("the made-up chain has no bytes")) }
+}
+
+// header is the raw header of a block: what its hash is made of.
+func header(height model.HeightPk, parent model.Hash, salt uint64) []byte {
+	b := binary.BigEndian.AppendUint64(nil, salt)
+	b = binary.BigEndian.AppendUint32(b, uint32(height))
+	return append(b, parent[:]...)
+}

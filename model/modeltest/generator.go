@@ -1,0 +1,339 @@
+package modeltest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+
+	"birthmark/model"
+)
+
+const (
+	subsidy      = 50_000
+	genesisValue = 9_000_000
+)
+
+// Generator makes the blocks of one chain.
+type Generator struct {
+	v      Variant
+	seed   uint64
+	pcg    *rand.PCG
+	rng    *rand.Rand
+	names  uint64 // how many hashes, boxes and ids were made up; those of a fork begin elsewhere
+	tip    model.Point
+	any    bool // a block was made
+	coins  []coin
+	values [][][]byte // of each index, those that occurred
+	assets []string   // ids that exist
+	twins  []twin
+}
+
+// coin is an unspent output.
+type coin struct {
+	tx     model.Hash
+	index  uint32
+	value  uint64
+	box    []byte
+	assets []model.Asset
+}
+
+// twin is a coinbase, and a transaction that spends all of it and nothing else: both can occur again.
+type twin struct {
+	coinbase, child model.Tx
+	hasChild        bool
+}
+
+// NewGenerator makes the generator of a chain.
+func (v Variant) NewGenerator(seed uint64) *Generator {
+	g := &Generator{v: v, seed: seed, values: make([][][]byte, len(IndexNames))}
+	g.pcg = rand.NewPCG(seed, 1)
+	g.rng = rand.New(g.pcg)
+	return g
+}
+
+// Fork is a generator at the same point of the chain that makes other blocks: which others is n's to say.
+func (g *Generator) Fork(n uint64) *Generator {
+	f := *g
+	f.pcg = rand.NewPCG(g.seed+n*0x9e3779b9, 2+n)
+	f.rng = rand.New(f.pcg)
+	f.names += n << 40
+	f.coins, f.assets, f.twins = slices.Clone(g.coins), slices.Clone(g.assets), slices.Clone(g.twins)
+	f.values = make([][][]byte, len(g.values))
+	for i := range g.values {
+		f.values[i] = slices.Clone(g.values[i])
+	}
+	return &f
+}
+
+// Blocks makes n blocks.
+func (g *Generator) Blocks(n int) []*model.Block {
+	blocks := make([]*model.Block, n)
+	for i := range blocks {
+		blocks[i] = g.Next()
+	}
+	return blocks
+}
+
+// name makes up a hash that nothing else has.
+func (g *Generator) name(what string) model.Hash {
+	g.names++
+	return sha256.Sum256(fmt.Appendf(nil, "%s %d %d", what, g.seed, g.names))
+}
+
+// Next makes a block.
+func (g *Generator) Next() *model.Block {
+	b := &model.Block{Height: g.v.First, Time: 1_600_000_000, Size: 100 + g.rng.IntN(1000)}
+	if g.any {
+		b.Height, b.Parent = g.tip.Height+1, g.tip.Hash
+	} else if g.v.Genesis {
+		b.Genesis = g.genesis()
+	}
+	b.Time += int64(b.Height) * 600
+	b.Header = header(b.Height, b.Parent, g.rng.Uint64())
+	b.Hash = sha256.Sum256(b.Header)
+
+	repeated := g.v.Coinbase && g.v.Repeats && len(g.twins) > 0 && g.rng.IntN(4) == 0
+	if repeated {
+		t := g.twins[g.rng.IntN(len(g.twins))]
+		b.Txs = append(b.Txs, g.again(t.coinbase))
+		if t.hasChild && g.rng.IntN(2) == 0 {
+			g.spendAll(t.coinbase)
+			b.Txs = append(b.Txs, g.again(t.child))
+		}
+	} else if g.v.Coinbase {
+		b.Txs = append(b.Txs, g.coinbase())
+	}
+	for range g.rng.IntN(8) {
+		if len(g.coins) == 0 {
+			break
+		}
+		b.Txs = append(b.Txs, g.tx())
+	}
+	if n := len(g.twins); !repeated && n > 0 && !g.twins[n-1].hasChild && g.rng.IntN(2) == 0 {
+		if child, ok := g.child(g.twins[n-1].coinbase); ok {
+			g.twins[n-1].child, g.twins[n-1].hasChild = child, true
+			b.Txs = append(b.Txs, child)
+		}
+	}
+	g.tip, g.any = b.Point(), true
+	return b
+}
+
+func (g *Generator) genesis() []model.Tx {
+	txs := make([]model.Tx, 3)
+	for i := range txs {
+		txs[i] = model.Tx{Hash: g.name("genesis"), Outputs: g.pay(genesisValue/3, 1+g.rng.IntN(3), true)}
+		g.made(&txs[i])
+	}
+	return txs
+}
+
+func (g *Generator) coinbase() model.Tx {
+	simple := g.v.Repeats && g.rng.IntN(2) == 0
+	t := model.Tx{Hash: g.name("coinbase"), Outputs: g.pay(subsidy, 1+g.rng.IntN(3), !simple)}
+	g.made(&t)
+	if simple {
+		g.twins = append(g.twins, twin{coinbase: t})
+	}
+	return t
+}
+
+// again makes a transaction occur once more. Whoever names its outputs now means the new ones.
+func (g *Generator) again(t model.Tx) model.Tx {
+	g.spendAll(t)
+	g.made(&t)
+	return t
+}
+
+// spendAll takes the outputs of t from those that can be spent.
+func (g *Generator) spendAll(t model.Tx) {
+	g.coins = slices.DeleteFunc(slices.Clone(g.coins), func(c coin) bool { return c.tx == t.Hash })
+}
+
+// child spends all of a coinbase and nothing else.
+func (g *Generator) child(coinbase model.Tx) (model.Tx, bool) {
+	t := model.Tx{Hash: g.name("child")}
+	var value uint64
+	for _, c := range g.coins {
+		if c.tx == coinbase.Hash {
+			t.Inputs = append(t.Inputs, model.Input{Tx: c.tx, Index: c.index})
+			value += c.value
+		}
+	}
+	if len(t.Inputs) != len(coinbase.Outputs) {
+		return t, false
+	}
+	g.spendAll(coinbase)
+	t.Outputs = g.pay(value, 1+g.rng.IntN(2), false)
+	g.made(&t)
+	return t, true
+}
+
+// made makes the outputs of t spendable.
+func (g *Generator) made(t *model.Tx) {
+	for i := range t.Outputs {
+		o := &t.Outputs[i]
+		c := coin{tx: t.Hash, index: uint32(i), value: o.Value}
+		for _, k := range o.Keys {
+			if k.Index == boxIndex {
+				c.box = k.Value
+			}
+		}
+		for _, a := range o.Assets {
+			if a.Amount > 0 {
+				c.assets = append(c.assets, a)
+			}
+		}
+		g.coins = append(g.coins, c)
+	}
+}
+
+// tx spends some coins, sooner those just made, and pays all of their value on.
+func (g *Generator) tx() model.Tx {
+	t := model.Tx{Hash: g.name("tx")}
+	var value uint64
+	var spent []coin
+	for range 1 + g.rng.IntN(3) {
+		n := len(g.coins)
+		if n == 0 {
+			break
+		}
+		i := g.rng.IntN(n)
+		if g.rng.IntN(2) == 0 {
+			i = n - 1 - g.rng.IntN(min(n, 4))
+		}
+		c := g.coins[i]
+		g.coins = slices.Delete(slices.Clone(g.coins), i, i+1)
+		in := model.Input{Tx: c.tx, Index: c.index}
+		if g.v.Boxes {
+			in = model.Input{Value: c.box}
+		}
+		t.Inputs = append(t.Inputs, in)
+		value += c.value
+		spent = append(spent, c)
+	}
+	outputs := 1 + g.rng.IntN(4)
+	if g.rng.IntN(40) == 0 {
+		outputs = 60
+	}
+	t.Outputs = g.pay(value, outputs, true)
+	g.moveAssets(&t, spent)
+	if g.rng.IntN(3) == 0 {
+		t.Fee = model.Fee{Stated: true, Amount: g.rng.Uint64N(1000)}
+	}
+	g.made(&t)
+	return t
+}
+
+// pay makes n outputs of value together; boxes: they may have values of the one-to-one index.
+func (g *Generator) pay(value uint64, n int, boxes bool) []model.Output {
+	outputs := make([]model.Output, n)
+	for i := range outputs {
+		part := value
+		if i < n-1 {
+			part = g.rng.Uint64N(value + 1)
+		}
+		value -= part
+		outputs[i] = model.Output{Value: part, Keys: g.keys(boxes)}
+	}
+	return outputs
+}
+
+func (g *Generator) keys(boxes bool) []model.Key {
+	var keys []model.Key
+	if g.rng.IntN(8) > 0 {
+		keys = append(keys, model.Key{Index: addressIndex, Value: g.value(addressIndex, 60)})
+	}
+	if g.rng.IntN(2) == 0 {
+		keys = append(keys, model.Key{Index: tagIndex, Value: []byte{1 + byte(g.rng.IntN(3))}})
+	}
+	if boxes && (g.v.Boxes || g.rng.IntN(3) == 0) {
+		box := g.name("box")
+		keys = append(keys, model.Key{Index: boxIndex, Value: box[:]})
+	}
+	var labels [][]byte
+	for range g.rng.IntN(4) {
+		label := g.value(labelIndex, 70)
+		if !slices.ContainsFunc(labels, func(l []byte) bool { return string(l) == string(label) }) {
+			labels = append(labels, label)
+			keys = append(keys, model.Key{Index: labelIndex, Value: label})
+		}
+	}
+	return keys
+}
+
+// value is one that occurred before, in oldPercent of all cases, or a new one, some of them long.
+func (g *Generator) value(index, oldPercent int) []byte {
+	old := g.values[index]
+	if len(old) > 0 && g.rng.IntN(100) < oldPercent {
+		if g.rng.IntN(2) == 0 {
+			return old[len(old)-1]
+		}
+		return old[g.rng.IntN(len(old))]
+	}
+	name := g.name(IndexNames[index])
+	value := name[:1+g.rng.IntN(len(name))]
+	value = append(slices.Clone(value), fmt.Append(nil, g.names)...)
+	if g.rng.IntN(50) == 0 {
+		value = append(value, make([]byte, 3000)...)
+	}
+	g.values[index] = append(old, value)
+	return value
+}
+
+// moveAssets gives the assets of what t spends to its outputs, but for what it burns, and mints.
+func (g *Generator) moveAssets(t *model.Tx, spent []coin) {
+	give := func(id string, amount uint64) {
+		for amount > 0 {
+			part := 1 + g.rng.Uint64N(amount)
+			o := &t.Outputs[g.rng.IntN(len(t.Outputs))]
+			o.Assets = append(o.Assets, model.Asset{ID: []byte(id), Amount: part})
+			amount -= part
+		}
+	}
+	var order []string
+	held := map[string]uint64{}
+	for _, c := range spent {
+		for _, a := range c.assets {
+			if _, ok := held[string(a.ID)]; !ok {
+				order = append(order, string(a.ID))
+			}
+			held[string(a.ID)] += a.Amount
+		}
+	}
+	minted := map[string]int64{}
+	for _, id := range order {
+		if g.rng.IntN(4) == 0 {
+			burned := 1 + g.rng.Uint64N(held[id])
+			held[id] -= burned
+			minted[id] -= int64(burned)
+		}
+	}
+	if g.rng.IntN(3) == 0 {
+		id := string(fmt.Append(nil, "asset ", g.names))
+		if !g.v.Implied && len(g.assets) > 0 && g.rng.IntN(2) == 0 {
+			id = g.assets[g.rng.IntN(len(g.assets))]
+		} else {
+			g.assets = append(g.assets, id)
+		}
+		if _, ok := held[id]; !ok {
+			order = append(order, id)
+		}
+		amount := 1 + g.rng.Uint64N(1_000_000)
+		held[id] += amount
+		minted[id] += int64(amount)
+	}
+	for _, id := range order {
+		give(id, held[id])
+		if m := minted[id]; m > 0 || (m < 0 && !g.v.Implied) {
+			t.Mints = append(t.Mints, model.Mint{Asset: []byte(id), Amount: big.NewInt(m)})
+		}
+	}
+	if g.rng.IntN(5) == 0 {
+		// An entry of amount 0 is no holding: not of an asset that exists, nor of one that does not.
+		o := &t.Outputs[g.rng.IntN(len(t.Outputs))]
+		o.Assets = append(o.Assets, model.Asset{ID: fmt.Append(nil, "nothing ", g.names), Amount: 0})
+	}
+}
