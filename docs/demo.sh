@@ -8,7 +8,7 @@ blocks=demo-data/blocks
 
 # say what is done, then do it
 run() {
-  printf '\n\033[1m$ %s\033[0m\n' "$*"
+  if [ -t 1 ]; then printf '\n\033[1m$ %s\033[0m\n' "$*"; else printf '\n$ %s\n' "$*"; fi
   "$@"
 }
 
