@@ -231,9 +231,53 @@ func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
 			fails(t, err, "bad_block", "blk00000.dat", "block 1")
 		}
 	}
-	if err := os.Remove(path); err != nil {
+	// Another whole chain, whose blocks stand where ours stood.
+	other := bigChain(1)
+	other = other.Fork(0)
+	for range 4 {
+		other.Mine(c.Blocks()[other.Height()+1].Transactions[1])
+	}
+	replaced := bitcointest.BlockFile(wire.TestNet, other.Blocks()...)
+	if len(replaced) != len(whole) {
+		t.Fatalf("%d bytes instead of %d", len(replaced), len(whole))
+	}
+	if err := os.WriteFile(path, replaced, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err := collect(t, s)
+	fails(t, err, "bad_block", c.Blocks()[1].BlockHash().String(), other.Blocks()[1].BlockHash().String(), "stands there now")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = collect(t, s)
 	fails(t, err, "source_missing", "blk00000.dat")
+}
+
+// TestAScanEndsWhereTheFileEndedWhenItBegan: what is written meanwhile is for the next scan.
+func TestAScanEndsWhereTheFileEndedWhenItBegan(t *testing.T) {
+	c := bigChain(3)
+	whole := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
+	end := int64(len(bitcointest.BlockFile(wire.TestNet, c.Blocks()[:3]...)))
+	r := recordReader{net: networks[4], path: "blk00000.dat", file: bytes.NewReader(whole), size: end}
+	found, err := r.scan(0)
+	if err != nil || found.cut != nil || len(found.records) != 3 || found.end != end {
+		t.Errorf("%d records, end %d, cut %v, %v", len(found.records), found.end, found.cut, err)
+	}
+}
+
+func TestOfTwoRecordsOfABlockTheFirstCounts(t *testing.T) {
+	c := bitcointest.NewChain()
+	c.MineEmpty(5)
+	s := mustOpen(t, "regtest", write(t, map[string][]byte{
+		"blk00000.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()...),
+		"blk00001.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()...)}))
+	yields(t, s, c.Blocks())
+	if s.tree.linked != 6 {
+		t.Errorf("6 blocks count as %d", s.tree.linked)
+	}
+	for i, n := range s.tree.nodes {
+		if n.file != 0 {
+			t.Errorf("block %d is read from file %d", i, n.file)
+		}
+	}
 }
