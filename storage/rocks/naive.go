@@ -229,6 +229,7 @@ func (r *naiveReader) Scan(f storage.Family, from, to []byte, reverse bool) iter
 			yield(storage.KV{}, err)
 			return
 		}
+		from, to := bytes.Clone(from), bytes.Clone(to)
 		it := r.s.db.NewIteratorCF(r.options, h)
 		defer it.Close()
 		step := it.Next
