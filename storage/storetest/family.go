@@ -1,0 +1,69 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+
+	"birthmark/storage"
+)
+
+var familyLaws = []law{
+	{"declaring again keeps the rows", declaringAgain},
+	{"a family can be declared beside rows and readers", declaringLate},
+	{"there may be many families", manyFamilies},
+}
+
+func declaringAgain(t *testing.T, s storage.Store) {
+	put(t, s, lookup, "a", "1")
+	for range 2 {
+		if err := s.Declare(declarations...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Declare(); err != nil {
+		t.Fatal(err)
+	}
+	view(t, s, func(r storage.Reader) { wantGet(t, r, lookup, "a", "1") })
+}
+
+func declaringLate(t *testing.T, s storage.Store) {
+	put(t, s, lookup, "a", "1")
+	view(t, s, func(r storage.Reader) {
+		if err := s.Declare(storage.Declaration{Family: undeclared, Name: "late", Access: storage.Lookup}); err != nil {
+			t.Fatal(err)
+		}
+		wantGet(t, r, lookup, "a", "1")
+	})
+	view(t, s, func(r storage.Reader) {
+		wantAbsent(t, r, undeclared, "a")
+		if rows := scan(t, r, undeclared, nil, nil, false, -1); rows != nil {
+			t.Errorf("a new family holds %q", rows)
+		}
+	})
+	put(t, s, undeclared, "a", "2")
+	view(t, s, func(r storage.Reader) {
+		wantGet(t, r, lookup, "a", "1")
+		wantGet(t, r, undeclared, "a", "2")
+	})
+}
+
+func manyFamilies(t *testing.T, s storage.Store) {
+	const first, count = 1000, 40
+	var ds []storage.Declaration
+	for i := range count {
+		ds = append(ds, storage.Declaration{Family: first + storage.Family(i*i), Name: fmt.Sprintf("family_%d", i), Access: storage.Access(i % 3)})
+	}
+	if err := s.Declare(ds...); err != nil {
+		t.Fatal(err)
+	}
+	update(t, s, func(b storage.Batch) {
+		for _, d := range ds {
+			b.Put(d.Family, []byte("name"), []byte(d.Name))
+		}
+	})
+	view(t, s, func(r storage.Reader) {
+		for _, d := range ds {
+			wantGet(t, r, d.Family, "name", d.Name)
+		}
+	})
+}

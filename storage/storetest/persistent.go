@@ -1,0 +1,68 @@
+package storetest
+
+import (
+	"testing"
+
+	"birthmark/storage"
+)
+
+// RunPersistent checks what a store on disk promises beyond [Run]: closed and opened again it holds the same rows.
+// open opens the store in dir, making it where there is none.
+func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Store) {
+	reopen := func(t *testing.T, dir string) storage.Store {
+		t.Helper()
+		s := open(t, dir)
+		if err := s.Declare(declarations...); err != nil {
+			t.Fatalf("declare: %v", err)
+		}
+		return s
+	}
+	t.Run("an empty store opens again", func(t *testing.T) {
+		dir := t.TempDir()
+		for range 3 {
+			s := reopen(t, dir)
+			if rows := all(t, s); len(rows) != 0 {
+				t.Errorf("it holds %s", rows)
+			}
+			closeStore(t, s)
+		}
+	})
+	t.Run("rows outlive the store that wrote them", func(t *testing.T) {
+		dir, m := t.TempDir(), newModel(Rand(t))
+		for range 6 {
+			s := reopen(t, dir)
+			m.compare(t, s)
+			for range 30 {
+				m.step(t, s)
+			}
+			closeStore(t, s)
+		}
+	})
+	t.Run("a family's number may change, its name keeps the rows", func(t *testing.T) {
+		dir := t.TempDir()
+		s := reopen(t, dir)
+		put(t, s, lookup, "a", "1")
+		closeStore(t, s)
+
+		s = open(t, dir)
+		defer closeStore(t, s)
+		if err := s.Declare(storage.Declaration{Family: undeclared, Name: "lookup", Access: storage.Lookup}); err != nil {
+			t.Fatal(err)
+		}
+		view(t, s, func(r storage.Reader) { wantGet(t, r, undeclared, "a", "1") })
+	})
+	t.Run("a family has to be declared anew", func(t *testing.T) {
+		dir := t.TempDir()
+		s := reopen(t, dir)
+		put(t, s, lookup, "a", "1")
+		closeStore(t, s)
+
+		s = open(t, dir)
+		defer closeStore(t, s)
+		view(t, s, func(r storage.Reader) {
+			if value, err := r.Get(lookup, []byte("a")); err == nil {
+				t.Errorf("Get of a family not yet declared = %q, want an error", value)
+			}
+		})
+	})
+}

@@ -1,0 +1,179 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"birthmark/storage"
+)
+
+var randomLaws = []law{
+	{"any sequence of operations answers like a map", func(t *testing.T, s storage.Store) {
+		m := newModel(Rand(t))
+		for range 300 {
+			m.step(t, s)
+		}
+		m.compare(t, s)
+	}},
+}
+
+// model is a store that cannot be wrong: a map a family.
+type model struct {
+	rng  *rand.Rand
+	rows map[storage.Family]map[string]string
+}
+
+func newModel(rng *rand.Rand) *model {
+	m := &model{rng, map[storage.Family]map[string]string{}}
+	for _, f := range families {
+		m.rows[f] = map[string]string{}
+	}
+	return m
+}
+
+// step does one random thing to the store and the model and compares what both say.
+func (m *model) step(t *testing.T, s storage.Store) {
+	t.Helper()
+	switch n := m.rng.IntN(100); {
+	case n < 50:
+		m.update(t, s, nil)
+	case n < 60:
+		m.update(t, s, errors.New("given up"))
+	case n < 97:
+		view(t, s, func(r storage.Reader) { m.read(t, r) })
+	case n < 99:
+		if flusher, ok := s.(storage.Flusher); ok {
+			if err := flusher.Flush(context.Background()); err != nil {
+				t.Fatalf("flush: %v", err)
+			}
+		}
+	default:
+		if compactor, ok := s.(storage.Compactor); ok {
+			if err := compactor.Compact(context.Background()); err != nil {
+				t.Fatalf("compact: %v", err)
+			}
+		}
+	}
+}
+
+// update changes some rows; where it ends with an error, none.
+func (m *model) update(t *testing.T, s storage.Store, end error) {
+	t.Helper()
+	next := map[storage.Family]map[string]string{}
+	for f, rows := range m.rows {
+		next[f] = maps.Clone(rows)
+	}
+	err := s.Update(context.Background(), func(r storage.Reader, b storage.Batch) error {
+		for range m.rng.IntN(40) {
+			f, key := m.family(), m.key()
+			if m.rng.IntN(3) == 0 {
+				delete(next[f], string(key))
+				b.Delete(f, key)
+				continue
+			}
+			value := make([]byte, m.rng.IntN(30))
+			if m.rng.IntN(50) == 0 {
+				value = make([]byte, m.rng.IntN(20_000))
+			}
+			for i := range value {
+				value[i] = byte(m.rng.Uint32())
+			}
+			next[f][string(key)] = string(value)
+			b.Put(f, key, value)
+		}
+		m.read(t, r) // the state before
+		return end
+	})
+	if !errors.Is(err, end) {
+		t.Fatalf("update: %v, want %v", err, end)
+	}
+	if end == nil {
+		m.rows = next
+	}
+}
+
+// read asks a few random questions.
+func (m *model) read(t *testing.T, r storage.Reader) {
+	t.Helper()
+	for range 5 {
+		f := m.family()
+		keys := make([][]byte, m.rng.IntN(20))
+		for i := range keys {
+			keys[i] = m.key()
+		}
+		values, err := r.GetMany(f, keys)
+		if err != nil || len(values) != len(keys) {
+			t.Fatalf("GetMany(%d, %x) = %x, %v", f, keys, values, err)
+		}
+		for i, key := range keys {
+			want, there := m.rows[f][string(key)]
+			one, err := r.Get(f, key)
+			if there != (err == nil) || !there && !errors.Is(err, storage.ErrNotFound) || string(one) != want {
+				t.Fatalf("Get(%d, %x) = %x, %v; want %x, there %t", f, key, one, err, want, there)
+			}
+			if (values[i] != nil) != there || string(values[i]) != want {
+				t.Fatalf("GetMany(%d): %x is %x, want %x, there %t", f, key, values[i], want, there)
+			}
+		}
+		from, to, reverse, limit := m.bound(), m.bound(), m.rng.IntN(2) == 0, m.rng.IntN(30)
+		want := m.scan(f, from, to, reverse)
+		want = want[:min(limit, len(want))]
+		if got := scan(t, r, f, from, to, reverse, limit); !slices.Equal(got, want) {
+			t.Fatalf("Scan(%d, %x, %x, %t), %d rows: %x, want %x", f, from, to, reverse, limit, got, want)
+		}
+	}
+}
+
+func (m *model) scan(f storage.Family, from, to []byte, reverse bool) (rows []row) {
+	for _, key := range slices.Sorted(maps.Keys(m.rows[f])) {
+		if (from == nil || key >= string(from)) && (to == nil || key < string(to)) {
+			rows = append(rows, row{key, m.rows[f][key]})
+		}
+	}
+	if reverse {
+		slices.Reverse(rows)
+	}
+	return rows
+}
+
+// compare wants every row of the model in the store and no other.
+func (m *model) compare(t *testing.T, s storage.Store) {
+	t.Helper()
+	want := content{}
+	for _, f := range families {
+		if rows := m.scan(f, nil, nil, false); rows != nil {
+			want[f] = rows
+		}
+	}
+	if got := all(t, s); !reflect.DeepEqual(got, want) {
+		t.Fatalf("the store holds %s, want %s", got, want)
+	}
+}
+
+func (m *model) family() storage.Family { return families[m.rng.IntN(len(families))] }
+
+// key is one of so few that the same ones come again, with bytes at the ends of what a byte can be, and of any length
+// around the eight bytes by which rocks sorts first.
+func (m *model) key() []byte {
+	alphabet := []byte{0, 1, 'k', 0x7f, 0x80, 0xff}
+	key := make([]byte, 1+m.rng.IntN(3))
+	for i := range key {
+		key[i] = alphabet[m.rng.IntN(len(alphabet))]
+	}
+	if m.rng.IntN(4) == 0 {
+		key = slices.Concat([]byte("prefix"), key)
+	}
+	return key
+}
+
+func (m *model) bound() []byte {
+	if m.rng.IntN(4) == 0 {
+		return nil
+	}
+	return m.key()
+}
