@@ -1,0 +1,113 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"birthmark/storage"
+)
+
+// ErrInjected is wrapped by every failure of a [Faulty].
+var ErrInjected = errors.New("injected failure")
+
+// Faulty is a store that fails once, at a step chosen with [Faulty.FailAt]. Steps are: every Get and GetMany, the
+// start of every Scan and every row it yields, and the end of every Update's fn, where the write would follow.
+// A failing step does nothing else; the steps after it succeed.
+type Faulty struct {
+	inner storage.Store
+
+	mu     sync.Mutex
+	steps  int
+	failAt int // 0: never
+}
+
+// NewFaulty wraps a store. Until FailAt is called nothing fails.
+func NewFaulty(inner storage.Store) *Faulty { return &Faulty{inner: inner} }
+
+// FailAt makes the n-th step from now fail, the first being 1, and forgets what was asked before. 0: none fails.
+func (s *Faulty) FailAt(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps, s.failAt = 0, n
+}
+
+// Steps is the number of steps since the last FailAt, the one that failed included.
+func (s *Faulty) Steps() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.steps
+}
+
+func (s *Faulty) step(what string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps++
+	if s.steps == s.failAt {
+		return fmt.Errorf("%w at step %d, %s", ErrInjected, s.steps, what)
+	}
+	return nil
+}
+
+// Declare implements [storage.Store]. It is no step.
+func (s *Faulty) Declare(ds ...storage.Declaration) error { return s.inner.Declare(ds...) }
+
+// View implements [storage.Store].
+func (s *Faulty) View(ctx context.Context, fn func(storage.Reader) error) error {
+	return s.inner.View(ctx, func(r storage.Reader) error { return fn(faultyReader{s, r}) })
+}
+
+// Update implements [storage.Store].
+func (s *Faulty) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	return s.inner.Update(ctx, func(r storage.Reader, b storage.Batch) error {
+		if err := fn(faultyReader{s, r}, b); err != nil {
+			return err
+		}
+		return s.step("the write of an update")
+	})
+}
+
+// Close implements [storage.Store]. It is no step.
+func (s *Faulty) Close() error { return s.inner.Close() }
+
+type faultyReader struct {
+	s     *Faulty
+	inner storage.Reader
+}
+
+func (r faultyReader) Get(f storage.Family, key []byte) ([]byte, error) {
+	if err := r.s.step(fmt.Sprintf("a Get in family %d", f)); err != nil {
+		return nil, err
+	}
+	return r.inner.Get(f, key)
+}
+
+func (r faultyReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
+	if err := r.s.step(fmt.Sprintf("a GetMany in family %d", f)); err != nil {
+		return nil, err
+	}
+	return r.inner.GetMany(f, keys)
+}
+
+func (r faultyReader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
+	return func(yield func(storage.KV, error) bool) {
+		if err := r.s.step(fmt.Sprintf("the start of a Scan of family %d", f)); err != nil {
+			yield(storage.KV{}, err)
+			return
+		}
+		for kv, err := range r.inner.Scan(f, from, to, reverse) {
+			if err == nil {
+				err = r.s.step(fmt.Sprintf("a row of a Scan of family %d", f))
+			}
+			if err != nil {
+				yield(storage.KV{}, err)
+				return
+			}
+			if !yield(kv, nil) {
+				return
+			}
+		}
+	}
+}
