@@ -131,10 +131,10 @@ const (
 )
 
 // errTooLarge is returned for a batch that RocksDB could not take whole.
-var errTooLarge = errors.New("an update of more than 3 GiB")
+var errTooLarge = errors.New("an update of more than 2 GiB")
 
-// maxBatch leaves room below the 4 GiB at which RocksDB's counters end.
-const maxBatch = 3 << 30
+// maxBatch is what the size of a record's value can say, and below the 4 GiB at which RocksDB's counters end.
+const maxBatch = math.MaxInt32
 
 // encode makes the bytes of a WriteBatch: families by number, rows by key, one record a key. column says which column
 // family a family is. The bytes are the batch's until it is used again; nil where nothing changed.
