@@ -1,0 +1,99 @@
+package rocks_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// The test binary is its own child process: with this variable set it runs the role it names instead of the tests.
+const roleVariable = "ROCKS_TEST_ROLE"
+
+// roles are what a child process can be; args are its command line's.
+var roles = map[string]func(args []string) error{
+	"writer": writerRole,
+	"holder": holderRole,
+}
+
+func TestMain(m *testing.M) {
+	name := os.Getenv(roleVariable)
+	if name == "" {
+		os.Exit(m.Run())
+	}
+	go func() {
+		io.Copy(io.Discard, os.Stdin) // ends when the parent does, however it does
+		os.Exit(3)
+	}()
+	if err := roles[name](os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// child is a running child process.
+type child struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stdin  io.Closer
+	lines  *bufio.Scanner // what it prints; after kill, what it printed until then
+	stderr bytes.Buffer
+	ended  bool
+}
+
+func start(t *testing.T, role string, args ...string) *child {
+	t.Helper()
+	c := &child{t: t, cmd: exec.Command(os.Args[0], args...)}
+	c.cmd.Env = append(os.Environ(), roleVariable+"="+role)
+	c.cmd.Stderr = &c.stderr
+	stdin, err := c.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.stdin = stdin
+	stdout, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.lines = bufio.NewScanner(stdout)
+	if err := c.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.kill() })
+	return c
+}
+
+// line is the next line the child prints. Its end without one fails the test.
+func (c *child) line() string {
+	c.t.Helper()
+	if !c.lines.Scan() {
+		c.cmd.Wait()
+		c.ended = true
+		c.t.Fatalf("the child process ended: %s", c.stderr.String())
+	}
+	return c.lines.Text()
+}
+
+// kill ends the child as kill -9 does and returns what it printed that was not read yet.
+func (c *child) kill() (rest []string) {
+	c.t.Helper()
+	if c.ended {
+		return nil
+	}
+	c.ended = true
+	if err := c.cmd.Process.Kill(); err != nil {
+		c.t.Errorf("kill: %v", err)
+	}
+	for c.lines.Scan() {
+		rest = append(rest, c.lines.Text())
+	}
+	c.cmd.Wait() // says that it was killed
+	if text := c.stderr.String(); text != "" {
+		c.t.Errorf("the child process says: %s", text)
+	}
+	return rest
+}

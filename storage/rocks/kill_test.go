@@ -1,0 +1,107 @@
+package rocks_test
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/storage/rocks"
+	"birthmark/storage/storetest"
+)
+
+// Traps 2 and 14: whenever the writer is killed, all families are at one Update; with the WAL on at the last finished
+// one or the one after it, with the WAL off at no earlier one than the last that was made durable.
+func TestKilledWriterLeavesOneMoment(t *testing.T) {
+	rounds := 12
+	if testing.Short() {
+		rounds = 3
+	}
+	for name, wal := range map[string]func(*rand.Rand) bool{
+		"WAL":                func(*rand.Rand) bool { return true },
+		"no WAL":             func(*rand.Rand) bool { return false },
+		"now one, now other": func(rng *rand.Rand) bool { return rng.IntN(2) == 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rng, dir, n := storetest.Rand(t), t.TempDir(), 0
+			for round := range rounds {
+				n = killRound(t, rng, dir, wal(rng), n)
+				if t.Failed() {
+					t.Fatalf("in round %d", round)
+				}
+			}
+			if n == 0 {
+				t.Errorf("after %d rounds nothing was ever written", rounds)
+			}
+		})
+	}
+}
+
+// killRound runs a writer on the database, which is at Update n, kills it and returns what the database is at then.
+func killRound(t *testing.T, rng *rand.Rand, dir string, wal bool, n int) int {
+	t.Helper()
+	w := start(t, "writer", dir, strconv.FormatBool(wal), strconv.FormatUint(rng.Uint64(), 10), "steady")
+	finished, durable := n, n
+	note := func(line string) {
+		if text, ok := strings.CutPrefix(line, "durable "); ok {
+			durable, _ = strconv.Atoi(text)
+		} else if line != "ready" {
+			finished, _ = strconv.Atoi(line)
+		}
+	}
+	pause := time.Duration(rng.Int64N(int64(5 * time.Millisecond)))
+	if rng.IntN(4) == 0 {
+		pause *= 10 // while it starts, opens and recovers
+	} else {
+		for range 1 + rng.IntN(120) {
+			note(w.line())
+		}
+	}
+	time.Sleep(pause)
+	for _, line := range w.kill() {
+		note(line)
+	}
+	if wal {
+		durable = finished
+	}
+
+	s, err := rocks.Open(dir, small(rng.IntN(2) == 0))
+	if err != nil {
+		t.Errorf("killed after update %d: %v", finished, err)
+		return 0
+	}
+	defer s.Close()
+	if err := declare(s, families); err != nil {
+		t.Error(err)
+		return 0
+	}
+	now, _, err := moment(s, families)
+	if err != nil {
+		t.Errorf("killed after update %d: %v", finished, err)
+	}
+	if now < durable || now > finished+1 {
+		t.Errorf("killed after update %d, of which %d was durable, the database is at %d", finished, durable, now)
+	}
+	return now
+}
+
+// A database that was being made opens as well, whatever of it there is.
+func TestKilledWhileMakingADatabase(t *testing.T) {
+	rng := storetest.Rand(t)
+	for range 20 {
+		dir := t.TempDir()
+		c := start(t, "holder", dir, "its maker")
+		time.Sleep(time.Duration(rng.Int64N(int64(40 * time.Millisecond))))
+		c.kill()
+		left := names(t, dir)
+		s, err := rocks.Open(dir, small(true))
+		if err != nil {
+			t.Fatalf("with %q left: %v", left, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package rocks_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+
+	"birthmark/storage"
+	"birthmark/storage/rocks"
+)
+
+// The writer numbers its Updates. Each puts its number and a row of its own into every family and removes the row that
+// is `kept` Updates old, so that whoever reads can tell which Update the database is at, and that it is whole.
+const (
+	kept     = 30
+	families = 5
+	most     = families + 40 // with those created on the way
+)
+
+func declaration(i int) storage.Declaration {
+	return storage.Declaration{Family: storage.Family(i), Name: fmt.Sprintf("family_%d", i), Access: storage.Access(i % 3)}
+}
+
+func declare(s storage.Store, count int) error {
+	var ds []storage.Declaration
+	for i := range count {
+		ds = append(ds, declaration(i))
+	}
+	return s.Declare(ds...)
+}
+
+func rowKey(n int) []byte { return fmt.Appendf(nil, "row %08d", n) }
+
+// rowValue is some thousand bytes that say which row of which family they are and do not compress well.
+func rowValue(f, n int) []byte {
+	rng := rand.New(rand.NewPCG(uint64(f), uint64(n)))
+	value := make([]byte, 2000+rng.IntN(12_000))
+	for i := range value {
+		value[i] = byte(rng.Uint32())
+	}
+	return value
+}
+
+// write makes Update n on a database with so many families.
+func write(s storage.Store, n, families int) error {
+	return s.Update(context.Background(), func(_ storage.Reader, b storage.Batch) error {
+		for i := range families {
+			f := storage.Family(i)
+			b.Put(f, []byte("n"), []byte(strconv.Itoa(n)))
+			b.Put(f, rowKey(n), rowValue(i, n))
+			b.Delete(f, rowKey(n-kept))
+		}
+		b.Put(0, []byte("families"), []byte(strconv.Itoa(families)))
+		return nil
+	})
+}
+
+// moment is the Update a database is at and how many families it has by then, of those that were declared. It is an
+// error where the families do not agree, where a row is missing or wrong, or where a family that does not exist yet
+// holds something.
+func moment(s storage.Store, declared int) (n, count int, err error) {
+	err = s.View(context.Background(), func(r storage.Reader) error {
+		var err error
+		if n, err = number(r, 0, "n"); err != nil {
+			return err
+		}
+		if count, err = number(r, 0, "families"); err != nil {
+			return err
+		}
+		for i := range declared {
+			if err := checkFamily(r, i, n, i < count); err != nil {
+				return fmt.Errorf("at update %d with %d families: %w", n, count, err)
+			}
+		}
+		return nil
+	})
+	return n, count, err
+}
+
+// number is 0 where there is none.
+func number(r storage.Reader, f storage.Family, key string) (int, error) {
+	text, err := r.Get(f, []byte(key))
+	if errors.Is(err, storage.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(string(text))
+}
+
+func checkFamily(r storage.Reader, i, n int, exists bool) error {
+	f := storage.Family(i)
+	here, err := number(r, f, "n")
+	if err != nil {
+		return err
+	}
+	if exists && here != n || !exists && here != 0 {
+		return fmt.Errorf("family %d is at update %d", i, here)
+	}
+	// The rows are the last ones, without a hole: all of them, or in a family that came later, those since then.
+	last, rows := 0, 0
+	for kv, err := range r.Scan(f, []byte("row "), []byte("row:"), false) {
+		if err != nil {
+			return err
+		}
+		var at int
+		if _, err := fmt.Sscanf(string(kv.Key), "row %d", &at); err != nil {
+			return fmt.Errorf("key %q: %w", kv.Key, err)
+		}
+		if rows > 0 && at != last+1 {
+			return fmt.Errorf("family %d holds row %d after row %d", i, at, last)
+		}
+		if !bytes.Equal(kv.Value, rowValue(i, at)) {
+			return fmt.Errorf("family %d: row %d has another value", i, at)
+		}
+		last, rows = at, rows+1
+	}
+	switch {
+	case last != here:
+		return fmt.Errorf("family %d is at update %d and its last row is %d", i, here, last)
+	case rows > kept, i < families && rows != min(n, kept):
+		return fmt.Errorf("family %d holds %d rows, want the last %d", i, rows, kept)
+	}
+	return nil
+}
+
+// writerRole goes on with the database in dir from where it is, and never ends. It prints "ready", the number of each
+// finished Update, and "durable" with the number of the last Update before each Flush that ended.
+//
+//	writer DIR WAL SEED grow|steady
+//
+// A growing writer begins with a new database and also creates families and compacts.
+func writerRole(args []string) error {
+	dir, wal, grow := args[0], args[1] == "true", args[3] == "grow"
+	seed, err := strconv.ParseUint(args[2], 10, 64)
+	if err != nil {
+		return err
+	}
+	rng := rand.New(rand.NewPCG(seed, 1))
+	s, err := rocks.Open(dir, small(wal))
+	if err != nil {
+		return err
+	}
+	if err := declare(s, families); err != nil {
+		return err
+	}
+	n, _, err := moment(s, families)
+	if err != nil {
+		return err
+	}
+	count := families
+	fmt.Println("ready")
+	for {
+		n++
+		if err := write(s, n, count); err != nil {
+			return err
+		}
+		fmt.Println(n)
+		switch what := rng.IntN(40); {
+		case what == 0:
+			if err := s.Flush(context.Background()); err != nil {
+				return err
+			}
+			fmt.Println("durable", n)
+		case what == 1 && grow:
+			if err := s.Compact(context.Background()); err != nil {
+				return err
+			}
+		case what < 4 && grow && count < most:
+			if err := s.Declare(declaration(count)); err != nil {
+				return err
+			}
+			count++
+		}
+	}
+}
