@@ -83,8 +83,10 @@ func (e *emitter) window() error {
 
 func (e *emitter) block(b *model.Block) {
 	e.key = b.Height.AppendTo(e.key[:0])
-	e.value = appendBlockRow(e.value[:0], &blockRow{b.Hash, b.Parent, b.Time, b.Slot, len(b.Txs), b.Size, b.Header})
+	row := blockRow{b.Hash, b.Parent, b.Time, b.Slot, len(b.Txs), b.Size, b.Header}
+	e.value = appendBlockRow(e.value[:0], &row)
 	e.put(familyBlock, true)
+	e.t.checksum += row.checksum()
 
 	e.key = append(e.key[:0], b.Hash[:]...)
 	e.value = appendHeightRow(e.value[:0], b.Height, b.Time)
@@ -95,6 +97,7 @@ func (e *emitter) tx(t *windowTx) error {
 	e.key = t.pk.AppendTo(e.key[:0])
 	e.value = appendTxHashRow(e.value[:0], &t.Hash, t.Fee)
 	e.put(familyTxHash, true)
+	e.t.checksum += t.Fee.Amount
 
 	places := e.w.repeats[t.Hash]
 	e.key = append(e.key[:0], t.Hash[:]...)
@@ -145,6 +148,7 @@ func (e *emitter) output(t *windowTx, oi int) error {
 		return badBlock(errSupply)
 	}
 	e.t.unspentValue += o.Value
+	e.t.checksum += o.Value
 
 	births := e.w.births[e.births : e.births+len(o.Keys)]
 	e.births += len(o.Keys)
@@ -184,6 +188,7 @@ func (e *emitter) outputAssets(t *windowTx, o *model.Output, pk model.UtxoPk) {
 		}
 		birth := e.w.assetBirths[e.assets]
 		e.assets++
+		e.t.checksum += o.Assets[i].Amount
 		e.value = appendAssetEntry(e.value, pk, assetEntry{o.Assets[i].Amount, birth, t.minted(birth)})
 	}
 	if e.assets == first {

@@ -50,8 +50,8 @@ type checker struct {
 	first   model.HeightPk            // of the first block
 	txCount []int32                   // by height from first
 
-	unspentValue uint64
-	assets       uint64
+	unspentValue, checksum uint64
+	assets                 uint64
 }
 
 func (c *checker) fault(f storage.Family, key []byte, format string, args ...any) {
@@ -176,6 +176,7 @@ func (c *checker) blocks() error {
 		if err != nil {
 			return err
 		}
+		c.checksum += row.checksum()
 		if hasher != nil {
 			if hash, err := hasher.HashHeader(row.header); err != nil || hash != row.hash {
 				c.fault(familyBlock, k, "the header does not hash to the block's hash")
@@ -236,10 +237,11 @@ func (c *checker) txs() error {
 		if err != nil {
 			return err
 		}
-		hash, _, err := parseTxHashRow(v)
+		hash, fee, err := parseTxHashRow(v)
 		if err != nil {
 			return err
 		}
+		c.checksum += fee.Amount
 		index := pk.TxIndex()
 		if pk.Height() == 0 {
 			if index != atZero {
@@ -312,6 +314,9 @@ func (c *checker) compareTotals() {
 	}
 	if c.unspentValue != c.totals.unspentValue {
 		c.fault(familyMeta, metaTotals, "unspent value %d, the outputs hold %d", c.totals.unspentValue, c.unspentValue)
+	}
+	if c.checksum != c.totals.checksum {
+		c.fault(familyMeta, metaTotals, "checksum %d, the numbers there sum up to %d", c.totals.checksum, c.checksum)
 	}
 	if c.tip.IsOrigin() {
 		return

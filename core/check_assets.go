@@ -34,6 +34,7 @@ func (c *checker) assetEntries() error {
 		})
 		for i, e := range entries {
 			at := model.AssetPk{Utxo: pk, Index: uint16(i)}
+			c.checksum += e.amount
 			if e.amount == 0 {
 				c.fault(familyAssets, key, "entry %d has amount 0", i)
 			}

@@ -85,6 +85,7 @@ func (c *checker) outputs() error {
 			return err
 		}
 		c.unspentValue += row.value
+		c.checksum += row.value
 		key := append([]byte(nil), k...)
 		if pk != next && pk.Index() != 0 {
 			c.fault(familyUtxo, key, "the output before it is missing")

@@ -124,6 +124,7 @@ type totals struct {
 	genesisTxs     uint64
 	genesisOutputs uint64
 	unspentValue   uint64
+	checksum       uint64                    // sum of the numbers that nothing else in the database says again: see schema.go
 	rows           map[storage.Family]uint64 // of every declared family but meta
 }
 
@@ -137,7 +138,7 @@ func (t *totals) clone() totals {
 }
 
 func (t *totals) appendTo(b []byte) []byte {
-	for _, n := range []uint64{t.assets, t.genesisTxs, t.genesisOutputs, t.unspentValue} {
+	for _, n := range []uint64{t.assets, t.genesisTxs, t.genesisOutputs, t.unspentValue, t.checksum} {
 		b = binary.AppendUvarint(b, n)
 	}
 	for _, f := range sortedFamilies(t.rows) {
@@ -161,7 +162,8 @@ func parseTotals(b []byte) (totals, error) {
 	t := totals{
 		assets: r.uvarint("assets"), genesisTxs: r.uvarint("genesis transactions"),
 		genesisOutputs: r.uvarint("genesis outputs"), unspentValue: r.uvarint("unspent value"),
-		rows: map[storage.Family]uint64{},
+		checksum: r.uvarint("checksum"),
+		rows:     map[storage.Family]uint64{},
 	}
 	for len(r.b) > 0 {
 		f := r.ordinal("family")

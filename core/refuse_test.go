@@ -180,4 +180,3 @@ func TestHugeTransactionsFit(t *testing.T) {
 	same(t, "rolled back", dump(t, db), want)
 	check(t, db)
 }
-

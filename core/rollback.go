@@ -108,6 +108,7 @@ func (u *undo) block(tip model.Point) (model.Point, error) {
 		first = 0
 		u.t.genesisTxs, u.t.genesisOutputs = 0, 0
 	}
+	u.t.checksum -= row.checksum()
 	u.remove(familyBlock, tip.Height.AppendTo(nil))
 	u.remove(familyHeight, row.hash[:])
 	from, to := first.First().AppendTo(nil), (tip.Height + 1).First().AppendTo(nil)
@@ -153,10 +154,11 @@ func (u *undo) txs(from, to []byte) error {
 		if err != nil {
 			return err
 		}
-		hash, _, err := parseTxHashRow(kv.Value)
+		hash, fee, err := parseTxHashRow(kv.Value)
 		if err != nil {
 			return err
 		}
+		u.t.checksum -= fee.Amount
 		hashes, pks = append(hashes, hash[:]), append(pks, pk)
 	}
 	rows, err := u.r.GetMany(familyTxPk, hashes)
@@ -247,6 +249,7 @@ func (u *undo) outputs(from, to []byte) error {
 			}
 		}
 		u.t.unspentValue -= row.value
+		u.t.checksum -= row.value
 		u.remove(familyUtxo, pk.AppendTo(nil))
 	}
 	for _, x := range u.db.indexes {
@@ -301,6 +304,7 @@ func (u *undo) assets(from, to []byte, spends []undoneSpend) error {
 				u.remove(familyAssetRelations, appendAssetRelationKey(nil, e.birth, at))
 			}
 			touched[pk.Tx()] = append(touched[pk.Tx()], e.birth)
+			u.t.checksum -= e.amount
 		}
 		u.t.assets -= uint64(len(entries))
 		u.remove(familyAssets, pk.AppendTo(nil))

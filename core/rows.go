@@ -104,6 +104,15 @@ func parseBlockRow(b []byte) (blockRow, error) {
 	return row, r.err
 }
 
+// checksum sums up what no other row says again. A parent is another block's hash, but for that of the first block.
+func (r *blockRow) checksum() uint64 {
+	sum := uint64(r.size) + r.slot
+	for p := r.parent[:]; len(p) > 0; p = p[8:] {
+		sum += binary.BigEndian.Uint64(p)
+	}
+	return sum
+}
+
 func appendHeightRow(b []byte, h model.HeightPk, time int64) []byte {
 	return binary.AppendVarint(h.AppendTo(b), time)
 }

@@ -50,7 +50,7 @@ type declaration struct {
 var schema = []declaration{
 	{storage.Declaration{Family: familyMeta, Name: "meta", Access: storage.Lookup},
 		"name", "bytes",
-		"format, chain, network, tip, index catalogue, totals and the number of rows of every family"},
+		"format, chain, network, tip, index catalogue, totals, the number of rows of every family, and a checksum: the sum of all outputs' values, assets' amounts, stated fees, blocks' sizes, slots and parents (as four big-endian words), modulo 2^64"},
 	{storage.Declaration{Family: familyBlock, Name: "block_by_height_pk", Access: storage.Ordered},
 		"height_pk", "block_hash|parent_hash|varint time|uvarint slot|uvarint tx_count|uvarint size|header",
 		"a block; the header is the chain's own bytes"},
