@@ -36,11 +36,19 @@ func (p Page) limit() (int, error) {
 // cursor is where a page ended: the last entry's pointer, in the list a question asks for. It holds the hash of the
 // block the entry stands in, so that a cursor whose block was rolled back is told from one that is still good.
 //
-//	version | question (8 bytes of a hash) | block hash (its first 8 bytes) | pointer
+//	version | mark of the rest and the question (8 bytes of a hash) | block hash (its first 8 bytes) | pointer
 type cursor struct {
-	question [8]byte
+	mark     [8]byte
 	block    [8]byte
 	position []byte
+}
+
+// newCursor makes the cursor of the list that question identifies.
+func newCursor(question, block [8]byte, position []byte) cursor {
+	c := cursor{block: block, position: position}
+	sum := sha256.Sum256(slices.Concat(question[:], block[:], position))
+	copy(c.mark[:], sum[:])
+	return c
 }
 
 const cursorVersion = 1
@@ -56,7 +64,7 @@ func question(parts ...string) (id [8]byte) {
 }
 
 func (c *cursor) String() string {
-	b := append([]byte{cursorVersion}, c.question[:]...)
+	b := append([]byte{cursorVersion}, c.mark[:]...)
 	b = append(b, c.block[:]...)
 	return base64.RawURLEncoding.EncodeToString(append(b, c.position...))
 }
@@ -68,9 +76,12 @@ func parseCursor(s string) (c cursor, err error) {
 	if err != nil || len(b) < 1+8+8+model.PkSize || b[0] != cursorVersion {
 		return c, errCursor
 	}
-	copy(c.question[:], b[1:])
+	copy(c.mark[:], b[1:])
 	copy(c.block[:], b[9:])
 	c.position = slices.Clone(b[17:])
+	if c.String() != s { // line ends are skipped by the decoder
+		return c, errCursor
+	}
 	return c, nil
 }
 
@@ -95,7 +106,8 @@ func (q *query) next(question [8]byte, h model.HeightPk, position []byte) (*stri
 	if err != nil {
 		return nil, err
 	}
-	s := (&cursor{question, mark, position}).String()
+	c := newCursor(question, mark, position)
+	s := c.String()
 	return &s, nil
 }
 
@@ -108,8 +120,8 @@ func (q *query) after(p Page, question [8]byte, size int) ([]byte, error) {
 	if err != nil {
 		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q: not one of ours", p.After)
 	}
-	if c.question != question || len(c.position) != size {
-		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q belongs to another question: ask with the same index, value, order and filter", p.After)
+	if c.mark != newCursor(question, c.block, c.position).mark || len(c.position) != size {
+		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q is damaged or belongs to another question: ask with the same index, value, order and filter", p.After)
 	}
 	pk, err := model.ParseUtxoPk(c.position[:model.PkSize])
 	if err != nil {

@@ -1,0 +1,192 @@
+package core_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+	"time"
+
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+	"birthmark/storage/rocks"
+	"birthmark/storage/storetest"
+)
+
+// Laws 1 and 2, trap 20: whichever read or write fails, the database is as it was, and goes on.
+func TestAFailureAtAnyStepChangesNothing(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		ctx := context.Background()
+		blocks := v.NewGenerator(seed(t, 80)).Blocks(14)
+		for _, caches := range []int64{0, 1 << 20} {
+			s := storetest.NewFaulty(memory.New())
+			db := open(t, s, v, caches)
+			appendAll(t, db, blocks[:8], 4)
+			before := dump(t, db)
+			after := fresh(t, v, blocks)
+			failed := 0
+			for step := 1; ; step++ {
+				s.FailAt(step)
+				err := db.Append(ctx, blocks[8:])
+				if err == nil {
+					break
+				}
+				failed++
+				if !errors.Is(err, storetest.ErrInjected) {
+					t.Fatalf("step %d: %v", step, err)
+				}
+				s.FailAt(0)
+				same(t, fmt.Sprintf("append failed at step %d", step), dump(t, db), before)
+			}
+			s.FailAt(0)
+			if failed == 0 {
+				t.Error("no step of an append failed")
+			}
+			same(t, "appended at last", dump(t, db), after)
+			for step := 1; ; step++ {
+				s.FailAt(step)
+				err := db.Rollback(ctx, blocks[7].Point())
+				if err == nil {
+					break
+				}
+				if !errors.Is(err, storetest.ErrInjected) {
+					t.Fatalf("step %d: %v", step, err)
+				}
+				s.FailAt(0)
+				same(t, fmt.Sprintf("rollback failed at step %d", step), dump(t, db), after)
+			}
+			s.FailAt(0)
+			same(t, "rolled back at last", dump(t, db), before)
+			check(t, db)
+		}
+	})
+}
+
+const (
+	crashDir  = "BIRTHMARK_CRASH_DIR"
+	crashWAL  = "BIRTHMARK_CRASH_WAL"
+	crashSeed = "BIRTHMARK_CRASH_SEED"
+	crashAll  = 400 // blocks
+)
+
+var crashVariant = modeltest.Variants()[3]
+
+// TestCrashChild is the process that TestAKillLeavesAPrefix kills: it goes on where it was killed, back and forth.
+func TestCrashChild(t *testing.T) {
+	dir := os.Getenv(crashDir)
+	if dir == "" {
+		t.Skip("started by TestAKillLeavesAPrefix")
+	}
+	n, err := strconv.ParseUint(os.Getenv(crashSeed), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := rocks.Open(dir, rocks.Options{WAL: os.Getenv(crashWAL) == "on", WriteBuffers: 4 << 20, Holder: "crash child"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, s, crashVariant, 1<<16)
+	fmt.Println("opened")
+	blocks := crashVariant.NewGenerator(n).Blocks(crashAll)
+	next := 0
+	if tip := db.Tip(); !tip.IsOrigin() {
+		next = int(tip.Height-crashVariant.First) + 1
+	}
+	for next < crashAll {
+		w := min(1+next%7, crashAll-next)
+		appendAll(t, db, blocks[next:next+w], w)
+		next += w
+		if next%5 == 0 && next > 3 {
+			next -= 3
+			rollback(t, db, blocks[next-1].Point())
+			appendAll(t, db, blocks[next:next+3], 3)
+			next += 3
+		}
+		fmt.Println(next)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Traps 2 and 14: killed at any moment, with the WAL or without, the database opens by itself, is a prefix of the
+// chain in all families at once, and ends up as if nothing had happened. With a WAL no window is lost that was
+// reported written.
+func TestAKillLeavesAPrefix(t *testing.T) {
+	n := seed(t, 90)
+	rng := rand.New(rand.NewPCG(n, 0))
+	blocks := crashVariant.NewGenerator(n).Blocks(crashAll)
+	for _, wal := range []string{"on", "off"} {
+		t.Run("wal "+wal, func(t *testing.T) {
+			dir := t.TempDir()
+			kills := 8
+			if testing.Short() {
+				kills = 4
+			}
+			for range kills {
+				acknowledged := killed(t, dir, wal, n, time.Duration(rng.IntN(250))*time.Millisecond)
+				s, err := rocks.Open(dir, rocks.Options{WAL: wal == "on", Holder: "test"})
+				if err != nil {
+					t.Fatalf("after a kill: %v", err)
+				}
+				db := open(t, s, crashVariant, 0)
+				check(t, db)
+				have := 0
+				if tip := db.Tip(); !tip.IsOrigin() {
+					have = int(tip.Height-crashVariant.First) + 1
+				}
+				// A rollback of three blocks may have been under way.
+				if wal == "on" && have < acknowledged-3 {
+					t.Errorf("%d blocks after a kill, %d were acknowledged", have, acknowledged)
+				}
+				if have > 0 {
+					same(t, "after a kill", dump(t, db), fresh(t, crashVariant, blocks[:have]))
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			killed(t, dir, wal, n, time.Hour)
+			s := openRocks(t, dir, wal == "on")
+			db := open(t, s, crashVariant, 0)
+			check(t, db)
+			same(t, "finished after kills", dump(t, db), fresh(t, crashVariant, blocks))
+		})
+	}
+}
+
+// killed runs the child until it ends or has worked for a while, and returns how many blocks it said it has written.
+func killed(t *testing.T, dir, wal string, seed uint64, after time.Duration) (acknowledged int) {
+	t.Helper()
+	child := exec.Command(os.Args[0], "-test.run=^TestCrashChild$", "-test.v")
+	child.Env = append(os.Environ(), crashDir+"="+dir, crashWAL+"="+wal, crashSeed+"="+fmt.Sprint(seed))
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var timer *time.Timer
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if lines.Text() == "opened" && timer == nil {
+			timer = time.AfterFunc(after, func() { _ = child.Process.Kill() })
+		}
+		if n, err := strconv.Atoi(lines.Text()); err == nil {
+			acknowledged = n
+		}
+	}
+	if timer == nil {
+		t.Fatalf("the child did not open its database: %v", child.Wait())
+	}
+	timer.Stop()
+	if err := child.Wait(); err != nil && err.Error() != "signal: killed" {
+		t.Fatalf("child: %v", err)
+	}
+	return acknowledged
+}

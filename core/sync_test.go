@@ -1,0 +1,305 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+	"birthmark/storage/storetest"
+)
+
+// script is a source that says what a test wants it to.
+type script struct {
+	tip   model.Point
+	known []model.Point // what Follow was told
+	say   func(yield func(model.Event, error) bool)
+}
+
+func (s *script) Tip(context.Context) (model.Point, error) { return s.tip, nil }
+func (s *script) Close() error                             { return nil }
+
+func (s *script) Follow(_ context.Context, known []model.Point) iter.Seq2[model.Event, error] {
+	s.known = known
+	return s.say
+}
+
+func back(to model.Point) model.Event { return model.Event{Rollback: &to} }
+
+// events says blocks and rollbacks in order.
+func events(es ...any) *script {
+	s := &script{}
+	for _, e := range es {
+		if blocks, ok := e.([]*model.Block); ok && len(blocks) > 0 {
+			s.tip = blocks[len(blocks)-1].Point()
+		}
+	}
+	s.say = func(yield func(model.Event, error) bool) {
+		for _, e := range es {
+			switch e := e.(type) {
+			case []*model.Block:
+				for _, b := range e {
+					if !yield(model.Event{Block: b}, nil) {
+						return
+					}
+				}
+			case model.Point:
+				if !yield(back(e), nil) {
+					return
+				}
+			case error:
+				yield(model.Event{}, e)
+				return
+			}
+		}
+	}
+	return s
+}
+
+func sync(t testing.TB, db *core.DB, s model.Source, o core.SyncOptions) {
+	t.Helper()
+	if err := core.Sync(context.Background(), db, s, o); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSyncWritesWhatTheSourceSays(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		blocks := v.NewGenerator(seed(t, 110)).Blocks(150)
+		want := fresh(t, v, blocks)
+		for _, weight := range []int{1, 100, 0} {
+			db := open(t, memory.New(), v, 1<<16)
+			var last core.Progress
+			sync(t, db, events(blocks), core.SyncOptions{WindowWeight: weight, Progress: func(p core.Progress) { last = p }})
+			same(t, fmt.Sprintf("windows of %d", weight), dump(t, db), want)
+			check(t, db)
+			if !last.Done || last.Blocks != 150 || last.Height != blocks[149].Height || last.Target != blocks[149].Height {
+				t.Errorf("the last progress is %+v", last)
+			}
+			// Trap 3: again, from a source that begins anywhere.
+			for _, from := range []int{0, 100, 149} {
+				below := point(blocks, from-1)
+				sync(t, db, events(below, blocks[from:]), core.SyncOptions{})
+				same(t, "synced again", dump(t, db), want)
+			}
+		}
+	})
+}
+
+// Trap 4: forks of any depth, onto shorter and longer branches, while windows are on their way, settle on what the
+// source said last.
+func TestForksSettleOnTheSourcesChain(t *testing.T) {
+	v := modeltest.Variants()[3]
+	n := seed(t, 120)
+	rng := rand.New(rand.NewPCG(n, 0))
+	for _, depth := range []int{1, 2, 10, 101, 500} {
+		for _, length := range []int{max(depth-2, 1), depth + 3} {
+			t.Run(fmt.Sprintf("%d onto %d", depth, length), func(t *testing.T) {
+				trunk := v.NewGenerator(n)
+				shared := trunk.Blocks(12)
+				ours, theirs := trunk.Fork(1).Blocks(depth), trunk.Fork(2).Blocks(length)
+				want := fresh(t, v, append(shared[:12:12], theirs...))
+				fork := shared[11].Point()
+				o := core.SyncOptions{WindowWeight: 1 + rng.IntN(200)}
+
+				live := open(t, memory.New(), v, 1<<16)
+				sync(t, live, events(shared, ours, fork, theirs), o)
+				same(t, "forked while following", dump(t, live), want)
+				check(t, live)
+
+				later := open(t, memory.New(), v, 1<<16)
+				sync(t, later, events(shared, ours), o)
+				s := events(shared[4].Point(), shared[5:], theirs)
+				sync(t, later, s, o)
+				same(t, "forked while away", dump(t, later), want)
+				check(t, later)
+				if len(s.known) == 0 || s.known[0] != ours[depth-1].Point() {
+					t.Errorf("the source was told %d points, not first the tip", len(s.known))
+				}
+				for i := 1; i < len(s.known); i++ {
+					if s.known[i].Height >= s.known[i-1].Height {
+						t.Fatalf("known points are not newest first: %d after %d", s.known[i].Height, s.known[i-1].Height)
+					}
+				}
+				if len(s.known) > 64 {
+					t.Errorf("%d points for %d blocks", len(s.known), 12+depth)
+				}
+			})
+		}
+	}
+}
+
+// A source that is behind, and has nothing else than we have, makes nothing go away.
+func TestASourceThatIsBehindUndoesNothing(t *testing.T) {
+	v := modeltest.Variants()[0]
+	blocks := v.NewGenerator(seed(t, 130)).Blocks(40)
+	db := open(t, memory.New(), v, 0)
+	sync(t, db, events(blocks), core.SyncOptions{})
+	want := dump(t, db)
+	for _, s := range []*script{events(), events(blocks[10].Point()), events(blocks[10].Point(), blocks[11:30]), events(model.Point{}, blocks[:20])} {
+		sync(t, db, s, core.SyncOptions{})
+		same(t, "behind", dump(t, db), want)
+	}
+	other := v.NewGenerator(seed(t, 130) + 1).Blocks(50)
+	err := core.Sync(context.Background(), db, events(model.Point{}, other), core.SyncOptions{})
+	if _, code := model.KindOf(err); code != "wrong_chain" {
+		t.Errorf("another chain altogether: %v", err)
+	}
+	same(t, "after another chain", dump(t, db), want)
+	check(t, db)
+}
+
+func TestSyncStopsAtTheHeightAskedFor(t *testing.T) {
+	v := modeltest.Variants()[2]
+	blocks := v.NewGenerator(seed(t, 140)).Blocks(60)
+	db := open(t, memory.New(), v, 0)
+	for _, i := range []int{0, 24, 24, 10, 59} {
+		to := blocks[i].Height
+		have := int(db.Tip().Height)
+		sync(t, db, events(point(blocks, have-1), blocks[have:]), core.SyncOptions{To: &to, WindowWeight: 37})
+		if want := max(to, model.HeightPk(have)); db.Tip().Height != want {
+			t.Errorf("asked for %d at %d, stands at %d", to, have, db.Tip().Height)
+		}
+	}
+	same(t, "in steps", dump(t, db), fresh(t, v, blocks))
+	check(t, db)
+}
+
+// Trap 20, law 1: whatever goes wrong on the way, and whenever, what is written is a prefix of what was said, and the
+// next sync goes on from there.
+func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
+	v := modeltest.Variants()[3]
+	n := seed(t, 150)
+	rng := rand.New(rand.NewPCG(n, 0))
+	blocks := v.NewGenerator(n).Blocks(80)
+	want := fresh(t, v, blocks)
+	broken := errors.New("the cable was cut")
+	prefix := func(t *testing.T, db *core.DB) int {
+		t.Helper()
+		have := 0
+		if tip := db.Tip(); !tip.IsOrigin() {
+			have = int(tip.Height-v.First) + 1
+			same(t, "a prefix", dump(t, db), fresh(t, v, blocks[:have]))
+		}
+		check(t, db)
+		return have
+	}
+	finish := func(t *testing.T, db *core.DB) {
+		t.Helper()
+		have := prefix(t, db)
+		sync(t, db, events(point(blocks, have-1), blocks[have:]), core.SyncOptions{WindowWeight: 50})
+		same(t, "finished", dump(t, db), want)
+	}
+	t.Run("the source", func(t *testing.T) {
+		for range 10 {
+			cut := rng.IntN(len(blocks))
+			db := open(t, memory.New(), v, 1<<16)
+			err := core.Sync(context.Background(), db, events(blocks[:cut], broken), core.SyncOptions{WindowWeight: 1 + rng.IntN(300)})
+			if !errors.Is(err, broken) {
+				t.Fatalf("%v, expected %v", err, broken)
+			}
+			if have := prefix(t, db); have != cut {
+				t.Errorf("%d blocks written of %d that came before the cut", have, cut)
+			}
+			finish(t, db)
+		}
+	})
+	t.Run("a block", func(t *testing.T) {
+		for range 10 {
+			at := 1 + rng.IntN(len(blocks)-1)
+			bad := *blocks[at]
+			bad.Txs = append(bad.Txs[:len(bad.Txs):len(bad.Txs)], model.Tx{Hash: hash(1), Inputs: []model.Input{{Tx: hash(2)}}})
+			db := open(t, memory.New(), v, 1<<16)
+			err := core.Sync(context.Background(), db, events(blocks[:at], []*model.Block{&bad}, blocks[at+1:]), core.SyncOptions{WindowWeight: 1 + rng.IntN(300)})
+			if kind(err) != model.BadSource || !strings.Contains(err.Error(), hash(2).String()) {
+				t.Fatal(err)
+			}
+			if have := prefix(t, db); have > at {
+				t.Errorf("%d blocks written, block %d is bad", have, at)
+			}
+			finish(t, db)
+		}
+	})
+	t.Run("the store", func(t *testing.T) {
+		for range 25 {
+			s := storetest.NewFaulty(memory.New())
+			db := open(t, s, v, 1<<16)
+			s.FailAt(1 + rng.IntN(60))
+			err := core.Sync(context.Background(), db, events(blocks), core.SyncOptions{WindowWeight: 1 + rng.IntN(100)})
+			if err != nil && !errors.Is(err, storetest.ErrInjected) {
+				t.Fatal(err)
+			}
+			s.FailAt(0)
+			finish(t, db)
+		}
+	})
+	t.Run("the user", func(t *testing.T) {
+		for range 10 {
+			ctx, cancel := context.WithCancel(context.Background())
+			at := rng.IntN(len(blocks))
+			s := &script{tip: blocks[79].Point()}
+			s.say = func(yield func(model.Event, error) bool) {
+				for i, b := range blocks {
+					if i == at {
+						cancel()
+					}
+					if !yield(model.Event{Block: b}, nil) {
+						return
+					}
+				}
+			}
+			db := open(t, memory.New(), v, 1<<16)
+			if err := core.Sync(ctx, db, s, core.SyncOptions{WindowWeight: 1 + rng.IntN(100)}); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			finish(t, db)
+		}
+	})
+}
+
+// A source that stays at the tip is seen at once: a block does not wait for its window to be full.
+func TestABlockAtTheTipIsWrittenAtOnce(t *testing.T) {
+	v := modeltest.Variants()[0]
+	blocks := v.NewGenerator(seed(t, 160)).Blocks(20)
+	db := open(t, memory.New(), v, 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	written := make(chan struct{})
+	s := &script{tip: blocks[19].Point()}
+	s.say = func(yield func(model.Event, error) bool) {
+		for _, b := range blocks {
+			if !yield(model.Event{Block: b}, nil) {
+				return
+			}
+		}
+		<-ctx.Done() // nothing more happens on the chain
+	}
+	done := make(chan error)
+	go func() {
+		done <- core.Sync(ctx, db, s, core.SyncOptions{})
+	}()
+	go func() {
+		for db.Tip() != blocks[19].Point() {
+			if ctx.Err() != nil {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+		close(written)
+	}()
+	<-written
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	same(t, "at the tip", dump(t, db), fresh(t, v, blocks))
+	check(t, db)
+}
