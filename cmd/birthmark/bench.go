@@ -37,7 +37,7 @@ func (p *program) benchCommand() *cli.Command {
 				"  bulk   a sync far from the tip; for now the same as wal",
 			Flags: slices.Concat([]cli.Flag{
 				&cli.StringFlag{Name: "txs", Usage: "index `N` transactions", DefaultText: "1000000"},
-				&cli.StringFlag{Name: "naive-txs", Usage: "`N` transactions for naive and floor, which need fewer", DefaultText: "100000"},
+				&cli.StringFlag{Name: "naive-txs", Usage: "`N` transactions for naive and floor, which need fewer", DefaultText: "250000"},
 				&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a block, in the mean", DefaultText: "2000"},
 				&cli.StringFlag{Name: "indexes", Usage: "the `INDEXES` to keep", DefaultText: "address,script_hash"},
 				&cli.StringFlag{Name: "runs", Usage: "the `RUNS` to do, of naive,floor,wal,nowal,bulk", DefaultText: "all"},
@@ -177,7 +177,7 @@ func (p *program) measure(c *cli.Context, k bench.Kind) (r *bench.Result, err er
 
 // benchChain is the blocks that flags of c ask for.
 func benchChain(c *cli.Context, k bench.Kind) (bench.Chain, error) {
-	numbers := map[string]uint64{"txs": 1_000_000, "naive-txs": 100_000, "block-txs": 2000, "seed": 1}
+	numbers := map[string]uint64{"txs": 1_000_000, "naive-txs": 250_000, "block-txs": 2000, "seed": 1}
 	most := map[string]uint64{"txs": bench.MaxTxs, "naive-txs": bench.MaxTxs, "block-txs": bench.MaxTxsPerBlock, "seed": 1<<63 - 1}
 	for name := range numbers {
 		if !c.IsSet(name) {

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Scripts read these names.
+var benchFigures = []string{"txs", "txs_per_s", "txs_per_s_settled", "entities_per_s", "cpu_us_per_tx", "rows_per_tx", "bytes_per_tx",
+	"peak_rss", "stages", "quarters"}
+
+func TestBenchAppendMeasuresEveryRunInAProcessOfItsOwn(t *testing.T) {
+	t.Setenv(asProgram, "-1")
+	dir := t.TempDir()
+	args := strings.Fields("bench append --txs 2000 --naive-txs 1000 --block-txs 100 --memory 64MiB --dir " + dir)
+	r := birthmark(append(args, "--json")...)
+	if r.status != exitDone {
+		t.Fatalf("%+v", r)
+	}
+	type figures map[string]any
+	var a struct {
+		Naive, Floor figures
+		Runs         map[string]figures
+	}
+	d := json.NewDecoder(strings.NewReader(r.stdout))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&a); err != nil || d.More() {
+		t.Fatalf("%v in %s", err, r.stdout)
+	}
+	for name, c := range map[string]struct {
+		figures
+		txs float64
+	}{
+		"naive": {a.Naive, 1000}, "floor": {a.Floor, 1000},
+		"wal": {a.Runs["wal"], 2000}, "nowal": {a.Runs["nowal"], 2000}, "bulk": {a.Runs["bulk"], 2000},
+	} {
+		if c.figures["txs"] != c.txs {
+			t.Errorf("%s indexed %v transactions, expected %v", name, c.figures["txs"], c.txs)
+		}
+		for _, f := range benchFigures {
+			if c.figures[f] == nil {
+				t.Errorf("%s has no %s", name, f)
+			}
+		}
+	}
+	if len(a.Runs) != 3 {
+		t.Errorf("%d runs beside naive and floor", len(a.Runs))
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+
+	profile := filepath.Join(dir, "cpu.prof")
+	r = birthmark(append(args, "--runs=wal", "--cpuprofile", profile)...)
+	if info, err := os.Stat(profile); r.status != exitDone || err != nil || info.Size() == 0 {
+		t.Errorf("the profile: %v; %+v", err, r)
+	}
+
+	r = birthmark(append(args, "--runs=naive,wal")...)
+	if lines := strings.Split(r.stdout, "\n"); r.status != exitDone || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "wal ") }) {
+		t.Errorf("for people: %+v", r)
+	}
+}
+
+func TestBenchAppendChoosesRunsByTheLog(t *testing.T) {
+	t.Setenv(asProgram, "-1")
+	for value, expected := range map[string][]string{"on": {"bulk", "wal"}, "off": {"nowal"}} {
+		var a struct {
+			Naive, Floor any
+			Runs         map[string]any
+		}
+		ask(t, &a, "bench", "append", "--txs=300", "--block-txs=100", "--memory=64MiB", "--dir", t.TempDir(), "--wal", value)
+		var names []string
+		for name := range a.Runs {
+			names = append(names, name)
+		}
+		if slices.Sort(names); !slices.Equal(names, expected) || a.Naive == nil || a.Floor == nil {
+			t.Errorf("--wal %s: runs %v, expected %v, naive and floor", value, names, expected)
+		}
+	}
+}
+
+func TestBenchAppendRefusesWhatItCannotMeasure(t *testing.T) {
+	for line, said := range map[string]string{
+		"--txs none":                 `^--txs: expected a number from 1 to 4294967295, not "none"$`,
+		"--txs 0":                    `^--txs: expected a number`,
+		"--block-txs 50001":          `^--block-txs: expected a number from 1 to 50000`,
+		"--runs wal,quick":           `^--runs: expected some of naive, floor, wal, nowal, bulk, not "wal,quick"$`,
+		"--runs wal --wal on":        `^--wal and --runs both say which runs to do`,
+		"--wal maybe":                `^--wal: expected on or off, not "maybe"$`,
+		"--cpuprofile " + os.DevNull: `^a profile is of one run: expected --runs with one of`,
+		"--chain ergo":               `^--chain: expected bitcoin, not "ergo"$`,
+	} {
+		wantFailure(t, exitUsage, "bad_value", said, append([]string{"bench", "append"}, strings.Fields(line)...)...)
+	}
+	wantFailure(t, exitUsage, "bad_setting", `too small to work`, "bench", "append", "--memory=1MiB")
+	wantFailure(t, exitUsage, "unknown_index", `no values of index "op_return"`, "bench", "append", "--indexes", "address,op_return")
+}

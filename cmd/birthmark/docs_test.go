@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var (
+	docsSchema = filepath.Join("..", "..", "docs", "schema.md")
+	readme     = filepath.Join("..", "..", "README.md")
+)
+
+func TestSchemaInTheDocsIsWhatTheProgramPrints(t *testing.T) {
+	r := birthmark("schema")
+	if *update {
+		if err := os.WriteFile(docsSchema, []byte(r.stdout), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(docsSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(text) != r.stdout {
+		t.Errorf("%s is not what birthmark schema prints: make docs writes it anew", docsSchema)
+	}
+}
+
+// The README's session is run as it stands, but for the folders.
+func TestReadmeShowsWhatTheProgramAnswers(t *testing.T) {
+	folder := t.TempDir()
+	blocks := realBlocks(t)
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, session, _ := strings.Cut(string(text), "```console\n")
+	session, _, ok := strings.Cut(session, "```")
+	steps := strings.Split(session, "$ bin/birthmark ")
+	if !ok || len(steps) < 3 || steps[0] != "" {
+		t.Fatalf("no session in %s: %q", readme, session)
+	}
+	for _, step := range steps[1:] {
+		line, shown, _ := strings.Cut(step, "\n")
+		args := strings.Fields(strings.NewReplacer("$PWD/demo-data/blocks", blocks, "demo-data", folder).Replace(line))
+		r := birthmark(args...)
+		if r.status != exitDone || settled(strings.TrimSpace(r.stdout)) != settled(strings.TrimSpace(shown)) {
+			t.Errorf("birthmark %s: status %d\n--- it says\n%s%s--- the README says\n%s", line, r.status, r.stdout, r.stderr, shown)
+		}
+	}
+}
