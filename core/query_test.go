@@ -2,8 +2,9 @@ package core_test
 
 import (
 	"context"
-	"errors"
-	"strings"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"testing"
 
 	"birthmark/core"
@@ -12,246 +13,290 @@ import (
 	"birthmark/storage/memory"
 )
 
-// The database and the reference give the same answers to every question, also where blocks were rolled back.
-func TestAnswersAreThoseOfTheReference(t *testing.T) {
-	for name, store := range stores {
-		t.Run(name, func(t *testing.T) {
-			variants(t, func(t *testing.T, v modeltest.Variant) {
-				n := 50
-				if name == "rocks" || testing.Short() {
-					n = 20
-				}
-				blocks := v.NewGenerator(seed(t, 300)).Blocks(n)
-				db := open(t, store(t), v, 1<<20)
-				appendAll(t, db, blocks, 7)
-				answers(t, db, newReference(v, blocks))
-				rollback(t, db, blocks[n/2].Point())
-				answers(t, db, newReference(v, blocks[:n/2+1]))
-				check(t, db)
-			})
-		})
+// agree compares two answers by their JSON.
+func agree(t testing.TB, what string, got any, err error, want any) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("%s: %v", what, err)
+		return
+	}
+	g, _ := json.Marshal(got)
+	w, _ := json.Marshal(want)
+	if string(g) != string(w) {
+		t.Errorf("%s:\n got %.1500s\nwant %.1500s", what, g, w)
 	}
 }
 
-// answers asks everything that is answered whole; lists are the concern of page_test.go.
-func answers(t *testing.T, db *core.DB, r *reference) {
+// pages collects a list page by page.
+func pages[T any](t testing.TB, what string, p core.Page, page func(core.Page) ([]T, *string, error)) (all []T) {
+	t.Helper()
+	for {
+		entries, next, err := page(p)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if len(entries) > p.Limit || (next != nil && len(entries) < p.Limit) {
+			t.Errorf("%s: a page of %d, the limit is %d", what, len(entries), p.Limit)
+		}
+		all = append(all, entries...)
+		if next == nil {
+			return all
+		}
+		p.After = *next
+	}
+}
+
+// Every answer is that of the obvious model, on every kind of chain, at every place of it.
+func TestAnswersAreThoseOfTheReference(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		ctx := context.Background()
+		blocks := v.NewGenerator(seed(t, 200)).Blocks(30)
+		r := newReference(v, blocks)
+		db := open(t, memory.New(), v, 1<<16)
+		appendAll(t, db, blocks, 4)
+		check(t, db)
+
+		for _, b := range blocks {
+			for _, ref := range []string{fmt.Sprint(b.Height), r.chain.FormatHash(b.Hash)} {
+				got, err := db.Block(ctx, ref)
+				agree(t, "block "+ref, got, err, r.block(b))
+			}
+		}
+		got, err := db.Block(ctx, "tip")
+		agree(t, "tip", got, err, r.block(blocks[29]))
+		for _, tx := range r.byHash {
+			got, err := db.Tx(ctx, r.hash(tx))
+			agree(t, "tx", got, err, r.tx(tx))
+			for _, o := range tx.outputs {
+				got, err := db.Output(ctx, fmt.Sprintf("%s:%d", r.hash(tx), o.index))
+				agree(t, "output", got, err, r.output(o, true))
+			}
+		}
+		for box, o := range r.byBox {
+			got, err := db.Output(ctx, "b"+fmt.Sprintf("%x", box))
+			agree(t, "output by box", got, err, r.output(o, true))
+		}
+		for i, x := range r.indexes {
+			for _, limit := range []int{1, 5, 1000} {
+				got, err := db.Richest(ctx, x.Name, limit)
+				agree(t, "richest "+x.Name, got, err, r.richest(i, limit))
+			}
+			for n, value := range r.values(i) {
+				text := x.Format([]byte(value))
+				got, err := db.Balance(ctx, x.Name, text)
+				agree(t, "balance", got, err, r.balance(i, value))
+				if n%3 == 0 || i == 1 {
+					lists(t, db, r, i, value)
+				}
+			}
+		}
+		for _, id := range r.assetOrder() {
+			assets(t, db, r, id)
+		}
+	})
+}
+
+// lists compares the paged answers for one value.
+func lists(t *testing.T, db *core.DB, r *reference, index int, value string) {
 	t.Helper()
 	ctx := context.Background()
-	same := func(what string, got any, err error, want any) {
-		t.Helper()
-		if g, w := text(got), text(want); err != nil || g != w {
-			t.Fatalf("%s: %v\n got %s\nwant %s", what, err, g, w)
+	x := r.indexes[index]
+	text := x.Format([]byte(value))
+	found := r.where(index, value)
+	all, unspent := []core.OutputAnswer{}, []core.OutputAnswer{}
+	for _, o := range found {
+		all = append(all, r.output(o, true))
+		if o.spentBy == nil {
+			unspent = append(unspent, r.output(o, true))
 		}
 	}
-	status, err := db.Status(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same("totals", status.Totals, nil, r.totals)
-	for i, x := range status.Indexes {
-		want := core.IndexAnswer{Name: modeltest.IndexNames[i], Kind: r.chain.Indexes()[i].Kind.String()}
-		for _, v := range r.values {
-			if v.index == i {
-				want.Values++
+	history := r.history(found)
+	first := core.FirstSeenAnswer{Tx: all[0].Tx, Index: all[0].Index, Height: all[0].Height}
+	for _, descending := range []bool{false, true} {
+		for _, limit := range []int{1, 2, 7, 25} {
+			p := core.Page{Limit: limit, Descending: descending}
+			for _, only := range []bool{false, true} {
+				what := fmt.Sprintf("find %s %s, unspent %t, %d a page, descending %t", x.Name, text, only, limit, descending)
+				got := pages(t, what, p, func(p core.Page) ([]core.OutputAnswer, *string, error) {
+					a, err := db.Find(ctx, x.Name, text, only, p)
+					if err != nil {
+						return nil, nil, err
+					}
+					if a.FirstSeen != first || a.Value != text || a.Index != x.Name {
+						t.Errorf("%s: first seen %+v of %s %s, expected %+v", what, a.FirstSeen, a.Index, a.Value, first)
+					}
+					return a.Outputs, a.Next, nil
+				})
+				want := all
+				if only {
+					want = unspent
+				}
+				agree(t, what, got, nil, ordered(want, descending))
 			}
+			what := fmt.Sprintf("history %s %s, %d a page, descending %t", x.Name, text, limit, descending)
+			got := pages(t, what, p, func(p core.Page) ([]core.HistoryTxAnswer, *string, error) {
+				a, err := db.History(ctx, x.Name, text, p)
+				if err != nil {
+					return nil, nil, err
+				}
+				return a.Txs, a.Next, nil
+			})
+			agree(t, what, got, nil, ordered(history, descending))
 		}
-		same("index", x, nil, want)
-	}
-	last := r.blocks[len(r.blocks)-1]
-	same("tip", status.Tip, nil, core.TipAnswer{Height: uint32(last.Height), Hash: last.Hash.String(), Time: last.Time})
-	same("tip", db.Tip(), nil, last.Point())
-
-	for i, b := range r.blocks {
-		for _, ref := range []string{b.Hash.String(), text(b.Height)} {
-			a, err := db.Block(ctx, ref)
-			same("block "+ref, a, err, r.block(i))
-		}
-		p, err := db.PointAt(ctx, b.Height)
-		same("point", p, err, b.Point())
-	}
-	a, err := db.Block(ctx, "tip")
-	same("block tip", a, err, r.block(len(r.blocks)-1))
-
-	for _, t := range r.byHash {
-		a, err := db.Tx(ctx, t.Hash.String())
-		same("tx", a, err, r.tx(t))
-		for i, o := range t.outputs {
-			ref := t.Hash.String() + ":" + text(i)
-			a, err := db.Output(ctx, ref)
-			same("output "+ref, a, err, r.output(o))
-		}
-	}
-	for _, o := range r.boxes {
-		for _, k := range o.Keys {
-			if x := r.chain.Indexes()[k.Index]; x.Name == r.chain.Traits().SpendsBy {
-				a, err := db.Output(ctx, x.Format(k.Value))
-				same("box", a, err, r.output(o))
-			}
-		}
-	}
-	for _, v := range r.values {
-		a, err := db.Balance(ctx, modeltest.IndexNames[v.index], r.text(v))
-		same("balance", a, err, r.balance(v))
-	}
-	for i, index := range modeltest.IndexNames {
-		for _, limit := range []int{1, 5, core.MaxLimit} {
-			a, err := db.Richest(ctx, index, limit)
-			same("richest", a, err, r.richest(i, limit))
-		}
-	}
-	for _, asset := range r.assets {
-		a, err := db.Asset(ctx, r.chain.FormatAsset(asset.id))
-		same("asset", a, err, r.assetAnswer(asset))
 	}
 }
 
-// Two transactions with one hash (BIP 30): the hash names the newest, what spends it by name spends the newest's
-// outputs, and rolling the newest back brings the older one back.
-func TestADuplicateHashNamesTheNewest(t *testing.T) {
+// ordered is a list in the order asked for, nil where it is empty.
+func ordered[T any](list []T, descending bool) []T {
+	list = slices.Clone(list)
+	if descending {
+		slices.Reverse(list)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+func assets(t *testing.T, db *core.DB, r *reference, id string) {
+	t.Helper()
 	ctx := context.Background()
-	twin := model.Tx{Hash: hash(7), Outputs: []model.Output{{Value: 5, Keys: []model.Key{key(0, "old")}}}}
-	one := after(nil, 1, twin)
-	two := after(one, 2, twin)
-	three := after(two, 3, spending(31, model.Input{Tx: hash(7)}))
-	for _, window := range []int{1, 3} {
-		db := open(t, memory.New(), bitcoin, 1<<20)
-		appendAll(t, db, []*model.Block{one, two, three}, window)
-		a, err := db.Tx(ctx, hash(7).String())
-		if err != nil || a.Height != 1 || a.Outputs[0].SpentBy.Value == nil {
-			t.Errorf("the hash names %+v, %v", a, err)
+	text := r.chain.FormatAsset([]byte(id))
+	want, events, holders := r.asset(id)
+	got, err := db.Asset(ctx, text)
+	agree(t, "asset", got, err, want)
+	for _, descending := range []bool{false, true} {
+		for _, limit := range []int{1, 3, 25} {
+			p := core.Page{Limit: limit, Descending: descending}
+			gotEvents := pages(t, "asset events", p, func(p core.Page) ([]core.AssetEventAnswer, *string, error) {
+				a, err := db.AssetEvents(ctx, text, p)
+				if err != nil {
+					return nil, nil, err
+				}
+				return a.Events, a.Next, nil
+			})
+			agree(t, "asset events", gotEvents, nil, ordered(events, descending))
+			gotHolders := pages(t, "asset holders", p, func(p core.Page) ([]core.HolderAnswer, *string, error) {
+				a, err := db.AssetHolders(ctx, text, p)
+				if err != nil {
+					return nil, nil, err
+				}
+				return a.Holders, a.Next, nil
+			})
+			agree(t, "asset holders", gotHolders, nil, ordered(holders, descending))
 		}
-		b, err := db.Balance(ctx, "address", "a6f6c64")
-		if err != nil || b.Balance != "5" || b.Received != "10" || b.UnspentCount != 1 {
-			t.Errorf("balance %+v, %v", b, err)
+	}
+}
+
+// Trap 18: what is appended between two pages neither repeats an entry nor loses one, and a page whose end was rolled
+// back says so.
+func TestPagesSurviveWhatTheChainDoes(t *testing.T) {
+	ctx := context.Background()
+	v := modeltest.Variants()[0]
+	blocks := v.NewGenerator(seed(t, 210)).Blocks(40)
+	r := newReference(v, blocks)
+	hot := r.indexes[1].Format([]byte{1})
+	for _, descending := range []bool{false, true} {
+		db := open(t, memory.New(), v, 0)
+		appendAll(t, db, blocks[:30], 10)
+		var seen []string
+		next, p := 30, core.Page{Limit: 3, Descending: descending}
+		for {
+			a, err := db.Find(ctx, "tag", hot, false, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range a.Outputs {
+				seen = append(seen, fmt.Sprintf("%s:%d at %d", o.Tx, o.Index, o.Height))
+			}
+			if next < len(blocks) {
+				appendAll(t, db, blocks[next:next+1], 1)
+				next++
+			}
+			if a.Next == nil {
+				break
+			}
+			p.After = *a.Next
 		}
-		rollback(t, db, one.Point())
-		if a, err := db.Tx(ctx, hash(7).String()); err != nil || a.Height != 0 || a.Outputs[0].SpentBy.Value != nil {
-			t.Errorf("rolled back, the hash names %+v, %v", a, err)
+		var want []string
+		for _, o := range r.where(1, "\x01") {
+			if !descending || int(o.tx.height) < 30 {
+				want = append(want, fmt.Sprintf("%s:%d at %d", r.hash(o.tx), o.index, o.tx.height))
+			}
 		}
-		same(t, "rolled back", dump(t, db), fresh(t, bitcoin, []*model.Block{one}))
+		agree(t, fmt.Sprintf("while blocks arrive, descending %t", descending), seen, nil, ordered(want, descending))
+
+		a, err := db.Find(ctx, "tag", hot, false, core.Page{Limit: 1, Descending: true})
+		if err != nil || a.Next == nil {
+			t.Fatalf("%+v, %v", a, err)
+		}
+		height := int(a.Outputs[0].Height)
+		rollback(t, db, blocks[height-1].Point())
+		_, err = db.Find(ctx, "tag", hot, false, core.Page{Limit: 1, After: *a.Next, Descending: true})
+		if k, code := model.KindOf(err); k != model.Usage || code != "cursor_rolled_back" {
+			t.Errorf("a page whose end is gone: %v", err)
+		}
 		check(t, db)
 	}
 }
 
-func TestQuestionsWithoutAnswers(t *testing.T) {
+func TestQuestionsWithoutAnswersAndWrongOnes(t *testing.T) {
 	ctx := context.Background()
-	one := after(nil, 1, model.Tx{Hash: hash(7), Outputs: []model.Output{{Value: 5, Keys: []model.Key{key(0, "a")}}}})
-	full, empty := open(t, memory.New(), bitcoin, 0), open(t, memory.New(), bitcoin, 0)
-	appendAll(t, full, []*model.Block{one, after(one, 2)}, 2)
-	block := func(ref string) func(db *core.DB) error {
-		return func(db *core.DB) error { _, err := db.Block(ctx, ref); return err }
+	v := modeltest.Variants()[1]
+	blocks := v.NewGenerator(seed(t, 220)).Blocks(20)
+	db := open(t, memory.New(), v, 0)
+	empty, err := db.Status(ctx)
+	if err != nil || empty.Tip != nil || empty.Totals.UnspentValue != "0" {
+		t.Errorf("status of nothing: %+v, %v", empty, err)
 	}
-	output := func(ref string) func(db *core.DB) error {
-		return func(db *core.DB) error { _, err := db.Output(ctx, ref); return err }
+	if _, err := db.Block(ctx, "tip"); kind(err) != model.NotFound {
+		t.Errorf("tip of nothing: %v", err)
 	}
-	tx := func(hash string) func(db *core.DB) error {
-		return func(db *core.DB) error { _, err := db.Tx(ctx, hash); return err }
+	appendAll(t, db, blocks, 5)
+	r := newReference(v, blocks)
+	tag := r.indexes[1].Format([]byte{1})
+	page, err := db.Find(ctx, "tag", tag, false, core.Page{Limit: 1})
+	if err != nil || page.Next == nil {
+		t.Fatal(err)
 	}
-	value := func(index, value string) func(db *core.DB) error {
-		return func(db *core.DB) error {
-			_, find := db.Find(ctx, index, value, false, core.Page{})
-			_, history := db.History(ctx, index, value, core.Page{})
-			_, balance := db.Balance(ctx, index, value)
-			if code(find) != code(history) || code(find) != code(balance) {
-				return errors.Join(find, history, balance)
-			}
-			return find
-		}
-	}
-	asset := func(id string) func(db *core.DB) error {
-		return func(db *core.DB) error {
-			_, asset := db.Asset(ctx, id)
-			_, events := db.AssetEvents(ctx, id, core.Page{})
-			_, holders := db.AssetHolders(ctx, id, core.Page{})
-			if code(asset) != code(events) || code(asset) != code(holders) {
-				return errors.Join(asset, events, holders)
-			}
-			return asset
-		}
-	}
+	none := hash(200).String()
 	for what, c := range map[string]struct {
-		ask  func(db *core.DB) error
 		kind model.ErrorKind
 		code string
-		says string
+		ask  func() error
 	}{
-		"a height above the tip":   {block("2"), model.NotFound, "unknown_block", "height 2"},
-		"a height that is no u64":  {block("99999999999999999999"), model.Usage, "bad_value", "99999999999999999999"},
-		"a height past any chain":  {block("9999999999"), model.NotFound, "unknown_block", "9999999999"},
-		"an unknown block":         {block(hash(9).String()), model.NotFound, "unknown_block", hash(9).String()},
-		"half a hash":              {block(hash(1).String()[:20] + "ff"), model.Usage, "bad_value", "64 hex digits"},
-		"a negative height":        {block("-1"), model.Usage, "bad_value", "-1"},
-		"no block":                 {block(""), model.Usage, "bad_value", `""`},
-		"an unknown transaction":   {tx(hash(9).String()), model.NotFound, "unknown_tx", hash(9).String()},
-		"a block's hash as a tx":   {tx(hash(8).String()), model.NotFound, "unknown_tx", hash(8).String()},
-		"a hash too long":          {tx(hash(7).String() + "00"), model.Usage, "bad_value", "64 hex digits"},
-		"no hash":                  {tx(""), model.Usage, "bad_value", "64 hex digits"},
-		"an output of nothing":     {output(hash(9).String() + ":0"), model.NotFound, "unknown_tx", hash(9).String()},
-		"an output without number": {output(hash(7).String()), model.Usage, "bad_value", "TXHASH:N"},
-		"an output numbered x":     {output(hash(7).String() + ":x"), model.Usage, "bad_value", "TXHASH:N"},
-		"an output numbered -1":    {output(hash(7).String() + ":-1"), model.Usage, "bad_value", "TXHASH:N"},
-		"an index without name":    {value("", "a61"), model.Usage, "unknown_index", "address"},
-		"an unknown index":         {value("adress", "a61"), model.Usage, "unknown_index", "address"},
-		"a misspelt value":         {value("address", "61"), model.Usage, "bad_value", "hex"},
-		"an unknown value":         {value("address", "a62"), model.NotFound, "unknown_value", "a62"},
-		"no value":                 {value("address", ""), model.Usage, "bad_value", "hex"},
-		"a value of another index": {value("label", "l61"), model.NotFound, "unknown_value", "l61"},
-		"an unknown asset":         {asset("61"), model.NotFound, "unknown_asset", "61"},
-		"a misspelt asset":         {asset("x"), model.Usage, "bad_value", "hex"},
+		"height above the tip":     {model.NotFound, "unknown_block", func() error { _, err := db.Block(ctx, "999"); return err }},
+		"height that no chain has": {model.NotFound, "unknown_block", func() error { _, err := db.Block(ctx, "99999999999"); return err }},
+		"unknown block":            {model.NotFound, "unknown_block", func() error { _, err := db.Block(ctx, none); return err }},
+		"no block":                 {model.Usage, "bad_value", func() error { _, err := db.Block(ctx, "abc"); return err }},
+		"unknown tx":               {model.NotFound, "unknown_tx", func() error { _, err := db.Tx(ctx, none); return err }},
+		"short hash":               {model.Usage, "bad_value", func() error { _, err := db.Tx(ctx, none[2:]); return err }},
+		"unknown output":           {model.NotFound, "unknown_output", func() error { _, err := db.Output(ctx, r.hash(r.txs[3])+":999"); return err }},
+		"output out of range":      {model.NotFound, "unknown_output", func() error { _, err := db.Output(ctx, r.hash(r.txs[3])+":4294967295"); return err }},
+		"no output":                {model.Usage, "bad_value", func() error { _, err := db.Output(ctx, r.hash(r.txs[3])); return err }},
+		"no number":                {model.Usage, "bad_value", func() error { _, err := db.Output(ctx, r.hash(r.txs[3])+":-1"); return err }},
+		"unknown index":            {model.Usage, "unknown_index", func() error { _, err := db.Balance(ctx, "colour", "x"); return err }},
+		"no value":                 {model.Usage, "bad_value", func() error { _, err := db.Balance(ctx, "tag", "x"); return err }},
+		"unknown value":            {model.NotFound, "unknown_value", func() error { _, err := db.Balance(ctx, "tag", "tff"); return err }},
+		"unknown asset":            {model.NotFound, "unknown_asset", func() error { _, err := db.Asset(ctx, "ff"); return err }},
+		"no asset":                 {model.Usage, "bad_value", func() error { _, err := db.AssetEvents(ctx, "x", core.Page{}); return err }},
+		"limit too large":          {model.Usage, "bad_value", func() error { _, err := db.Find(ctx, "tag", tag, false, core.Page{Limit: 1001}); return err }},
+		"limit below 0":            {model.Usage, "bad_value", func() error { _, err := db.History(ctx, "tag", tag, core.Page{Limit: -1}); return err }},
+		"no cursor":                {model.Usage, "bad_cursor", func() error { _, err := db.Find(ctx, "tag", tag, false, core.Page{After: "!"}); return err }},
+		"cursor of another order": {model.Usage, "bad_cursor", func() error {
+			_, err := db.Find(ctx, "tag", tag, false, core.Page{After: *page.Next, Descending: true})
+			return err
+		}},
+		"cursor of another filter": {model.Usage, "bad_cursor", func() error { _, err := db.Find(ctx, "tag", tag, true, core.Page{After: *page.Next}); return err }},
+		"cursor of another list":   {model.Usage, "bad_cursor", func() error { _, err := db.History(ctx, "tag", tag, core.Page{After: *page.Next}); return err }},
+		"cursor of another value": {model.Usage, "bad_cursor", func() error {
+			_, err := db.Find(ctx, "tag", r.indexes[1].Format([]byte{2}), false, core.Page{After: *page.Next})
+			return err
+		}},
 	} {
-		for state, db := range map[string]*core.DB{"full": full, "empty": empty} {
-			err := c.ask(db)
-			if kind(err) != c.kind || code(err) != c.code {
-				t.Errorf("%s, database %s: %v (%s), expected %s", what, state, err, code(err), c.code)
-				continue
-			}
-			if (state == "full" && !strings.Contains(err.Error(), c.says)) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s, database %s: %q does not say %q in a line", what, state, err, c.says)
-			}
-		}
-	}
-	for _, ref := range []string{":1", ":524288", ":4294967295"} {
-		if err := output(hash(7).String() + ref)(full); code(err) != "unknown_output" || kind(err) != model.NotFound {
-			t.Errorf("output %s: %v", ref, err)
-		}
-	}
-	for _, ref := range []string{"tip", "0"} {
-		if err := block(ref)(empty); code(err) != "unknown_block" {
-			t.Errorf("block %s of an empty database: %v", ref, err)
-		}
-	}
-	if a, err := empty.Status(ctx); err != nil || a.Tip != nil || a.Totals != (core.TotalsAnswer{UnspentValue: "0"}) {
-		t.Errorf("status of an empty database: %+v, %v", a, err)
-	}
-	if a, err := empty.Richest(ctx, "tag", 3); err != nil || len(a.Values) != 0 || a.Values == nil {
-		t.Errorf("richest of an empty database: %+v, %v", a, err)
-	}
-	check(t, empty)
-	check(t, full)
-}
-
-// A question is given up where its context ends.
-func TestQuestionsEndWithTheirContext(t *testing.T) {
-	v := modeltest.Variants()[1]
-	blocks := v.NewGenerator(seed(t, 310)).Blocks(21)
-	db := open(t, memory.New(), v, 0)
-	appendAll(t, db, blocks[:20], 7)
-	r := newReference(v, blocks[:20])
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	index, value, id := modeltest.IndexNames[r.values[0].index], r.text(r.values[0]), r.chain.FormatAsset(r.assets[0].id)
-	for what, ask := range map[string]func() error{
-		"find":     func() error { _, err := db.Find(ctx, index, value, true, core.Page{}); return err },
-		"history":  func() error { _, err := db.History(ctx, index, value, core.Page{}); return err },
-		"balance":  func() error { _, err := db.Balance(ctx, index, value); return err },
-		"asset":    func() error { _, err := db.Asset(ctx, id); return err },
-		"holders":  func() error { _, err := db.AssetHolders(ctx, id, core.Page{}); return err },
-		"check":    func() error { _, err := db.Check(ctx, nil); return err },
-		"append":   func() error { return db.Append(ctx, blocks[20:]) },
-		"rollback": func() error { return db.Rollback(ctx, model.Point{}) },
-	} {
-		if err := ask(); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", what, err)
+		k, code := model.KindOf(c.ask())
+		if k != c.kind || code != c.code {
+			t.Errorf("%s: kind %d, code %s (%v), expected %d, %s", what, k, code, c.ask(), c.kind, c.code)
 		}
 	}
 	check(t, db)

@@ -1,37 +1,36 @@
 package core_test
 
 import (
+	"cmp"
+	"fmt"
 	"math/big"
-	"strconv"
+	"slices"
 
 	"birthmark/core"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 )
 
-// reference is a chain read the naive way: every block again, lists and loops, nothing forgotten. What it answers is
-// what a database of the same blocks must answer. A shorter chain is another reference.
+// reference answers like the core does, from slices and maps, the obvious way: no pointers, no births, no caches.
 type reference struct {
-	v      modeltest.Variant
-	chain  model.Chain
-	blocks []*model.Block
-	txs    []*refTx // of the whole chain, genesis first
-	byHash map[model.Hash]*refTx
-	boxes  map[string]*refOutput
-	values []*refValue // of every index, in the order of their births
-	assets []*refAsset // likewise
-
-	totals core.TotalsAnswer
+	chain   model.Chain
+	traits  model.Traits
+	indexes []model.Index
+	blocks  []*model.Block
+	txs     []*refTx // in the order of the chain
+	byHash  map[model.Hash]*refTx
+	byBox   map[string]*refOutput
 }
 
 type refTx struct {
 	*model.Tx
+	order   int
 	block   *model.Block // nil at genesis
 	height  uint32
 	index   int
 	spends  []*refOutput
 	outputs []*refOutput
-	changes map[*refAsset]*big.Int // what it minted or burned of which asset
+	mints   map[string]*big.Int
 }
 
 type refOutput struct {
@@ -40,197 +39,326 @@ type refOutput struct {
 	index   int
 	spentBy *refTx
 	input   int
-	entries []refEntry
-}
-
-// refEntry is an asset entry that holds something.
-type refEntry struct {
-	asset  *refAsset
-	amount uint64
-}
-
-type refValue struct {
-	index   int
-	value   []byte
-	outputs []*refOutput
-	moves   []*refMove
-}
-
-// refMove is what a value received and sent in one transaction.
-type refMove struct {
-	tx             *refTx
-	received, sent uint64
-}
-
-type refAsset struct {
-	id      []byte
-	outputs []*refOutput // each once
-	events  []*refTx
 }
 
 func newReference(v modeltest.Variant, blocks []*model.Block) *reference {
-	r := &reference{v: v, chain: v.Chain("one"), blocks: blocks, byHash: map[model.Hash]*refTx{}, boxes: map[string]*refOutput{}}
+	c := v.Chain("one")
+	r := &reference{chain: c, traits: c.Traits(), indexes: c.Indexes(), blocks: blocks, byHash: map[model.Hash]*refTx{}, byBox: map[string]*refOutput{}}
 	for _, b := range blocks {
-		r.totals.Blocks++
 		for i := range b.Genesis {
 			r.add(&refTx{Tx: &b.Genesis[i], index: i})
-			r.totals.GenesisOutputs += uint64(len(b.Genesis[i].Outputs))
 		}
 		for i := range b.Txs {
 			r.add(&refTx{Tx: &b.Txs[i], block: b, height: uint32(b.Height), index: i})
-			r.totals.Txs++
-			r.totals.Inputs += uint64(len(b.Txs[i].Inputs))
-			r.totals.Outputs += uint64(len(b.Txs[i].Outputs))
 		}
 	}
-	unspent := uint64(0)
-	for _, t := range r.txs {
-		for _, o := range t.outputs {
-			r.totals.Assets += uint64(len(o.entries))
-			if o.spentBy == nil {
-				r.totals.Unspent++
-				unspent += o.Value
-			}
-		}
-	}
-	r.totals.UnspentValue = strconv.FormatUint(unspent, 10)
 	return r
 }
 
 func (r *reference) add(t *refTx) {
+	t.order = len(r.txs)
 	r.txs = append(r.txs, t)
+	left := map[string]*big.Int{}
+	count := func(id []byte, amount *big.Int) {
+		if left[string(id)] == nil {
+			left[string(id)] = new(big.Int)
+		}
+		left[string(id)].Add(left[string(id)], amount)
+	}
 	for i, in := range t.Inputs {
 		var o *refOutput
-		if r.v.Boxes {
-			o = r.boxes[string(in.Value)]
+		if r.traits.SpendsBy != "" {
+			o = r.byBox[string(in.Value)]
 		} else {
 			o = r.byHash[in.Tx].outputs[in.Index]
 		}
-		if o.spentBy != nil {
-			panic("the made-up chain spends an output twice")
-		}
 		o.spentBy, o.input = t, i
 		t.spends = append(t.spends, o)
-		for _, k := range o.Keys {
-			r.value(k).move(t).sent += o.Value
+		for _, a := range o.Assets {
+			count(a.ID, new(big.Int).SetUint64(a.Amount))
 		}
 	}
-	r.byHash[t.Hash] = t
+	t.mints = map[string]*big.Int{}
+	for _, m := range t.Mints {
+		t.mints[string(m.Asset)] = m.Amount
+		count(m.Asset, m.Amount)
+	}
 	for i := range t.Outputs {
 		o := &refOutput{Output: &t.Outputs[i], tx: t, index: i}
 		t.outputs = append(t.outputs, o)
 		for _, k := range o.Keys {
-			v := r.value(k)
-			v.outputs = append(v.outputs, o)
-			v.move(t).received += o.Value
-			if modeltest.IndexNames[k.Index] == "box" {
-				r.boxes[string(k.Value)] = o
+			if r.indexes[k.Index].Name == r.traits.SpendsBy {
+				r.byBox[string(k.Value)] = o
 			}
 		}
 		for _, a := range o.Assets {
-			if a.Amount > 0 {
-				asset := r.asset(a.ID)
-				o.entries = append(o.entries, refEntry{asset, a.Amount})
-				if n := len(asset.outputs); n == 0 || asset.outputs[n-1] != o {
-					asset.outputs = append(asset.outputs, o)
-				}
+			count(a.ID, new(big.Int).Neg(new(big.Int).SetUint64(a.Amount)))
+		}
+	}
+	if r.traits.ImpliedBurns {
+		for id, n := range left {
+			if n.Sign() > 0 {
+				t.mints[id] = n.Neg(n)
 			}
 		}
 	}
-	r.supply(t)
+	r.byHash[t.Hash] = t
 }
 
-// supply finds what t minted and burned: what it says, or, where burns are implied, what came out less what went in.
-func (r *reference) supply(t *refTx) {
-	t.changes = map[*refAsset]*big.Int{}
-	change := func(a *refAsset, n *big.Int) {
-		if t.changes[a] == nil {
-			t.changes[a] = new(big.Int)
-		}
-		t.changes[a].Add(t.changes[a], n)
+func (r *reference) hash(t *refTx) string { return r.chain.FormatHash(t.Hash) }
+
+func (r *reference) outputs() (all []*refOutput) {
+	for _, t := range r.txs {
+		all = append(all, t.outputs...)
 	}
-	if r.v.Implied {
-		for sign, outputs := range map[int64][]*refOutput{-1: t.spends, 1: t.outputs} {
-			for _, o := range outputs {
-				for _, e := range o.entries {
-					n := new(big.Int).SetUint64(e.amount)
-					change(e.asset, n.Mul(n, big.NewInt(sign)))
-				}
-			}
-		}
-	} else {
-		for _, m := range t.Mints {
-			change(r.asset(m.Asset), m.Amount)
-		}
-	}
-	for a, n := range t.changes {
-		if n.Sign() == 0 {
-			delete(t.changes, a)
+	return all
+}
+
+func (r *reference) output(o *refOutput, spentBy bool) core.OutputAnswer {
+	a := core.OutputAnswer{Tx: r.hash(o.tx), Index: o.index, Height: o.tx.height, TxIndex: o.tx.index, Value: fmt.Sprint(o.Value), Keys: map[string]any{}}
+	for _, k := range o.Keys {
+		x := r.indexes[k.Index]
+		if x.Kind == model.ManyValued {
+			list, _ := a.Keys[x.Name].([]string)
+			a.Keys[x.Name] = append(list, x.Format(k.Value))
 		} else {
-			a.events = append(a.events, t)
+			a.Keys[x.Name] = x.Format(k.Value)
 		}
 	}
-}
-
-func (r *reference) value(k model.Key) *refValue {
-	for _, v := range r.values {
-		if v.index == k.Index && string(v.value) == string(k.Value) {
-			return v
+	for _, e := range o.Assets {
+		if e.Amount == 0 {
+			continue
+		}
+		action := "transfer"
+		if m := o.tx.mints[string(e.ID)]; m != nil && m.Sign() > 0 {
+			action = "mint"
+		}
+		a.Assets = append(a.Assets, core.AssetEntryAnswer{Asset: r.chain.FormatAsset(e.ID), Amount: fmt.Sprint(e.Amount), Action: action})
+	}
+	if spentBy {
+		a.SpentBy = &core.Optional[core.SpentByAnswer]{}
+		if o.spentBy != nil {
+			a.SpentBy.Value = &core.SpentByAnswer{Tx: r.hash(o.spentBy), Input: o.input, Height: o.spentBy.height}
 		}
 	}
-	v := &refValue{index: k.Index, value: k.Value}
-	r.values = append(r.values, v)
-	return v
-}
-
-func (r *reference) asset(id []byte) *refAsset {
-	for _, a := range r.assets {
-		if string(a.id) == string(id) {
-			return a
-		}
-	}
-	a := &refAsset{id: id}
-	r.assets = append(r.assets, a)
 	return a
 }
 
-func (v *refValue) move(t *refTx) *refMove {
-	if n := len(v.moves); n > 0 && v.moves[n-1].tx == t {
-		return v.moves[n-1]
-	}
-	m := &refMove{tx: t}
-	v.moves = append(v.moves, m)
-	return m
-}
-
-// sum of the values of outputs.
-func refSum(outputs []*refOutput) *big.Int {
-	n := new(big.Int)
-	for _, o := range outputs {
-		n.Add(n, new(big.Int).SetUint64(o.Value))
-	}
-	return n
-}
-
-// held is what unspent outputs hold of each asset.
-func held(outputs []*refOutput) map[*refAsset]*big.Int {
-	sums := map[*refAsset]*big.Int{}
-	for _, o := range unspent(outputs) {
-		for _, e := range o.entries {
-			if sums[e.asset] == nil {
-				sums[e.asset] = new(big.Int)
+// assetOrder is the assets in the order in which they first occurred.
+func (r *reference) assetOrder() (ids []string) {
+	for _, o := range r.outputs() {
+		for _, a := range o.Assets {
+			if a.Amount > 0 && !slices.Contains(ids, string(a.ID)) {
+				ids = append(ids, string(a.ID))
 			}
-			sums[e.asset].Add(sums[e.asset], new(big.Int).SetUint64(e.amount))
 		}
 	}
-	return sums
+	return ids
 }
 
-func unspent(outputs []*refOutput) (left []*refOutput) {
-	for _, o := range outputs {
-		if o.spentBy == nil {
-			left = append(left, o)
+func (r *reference) tx(t *refTx) *core.TxAnswer {
+	a := &core.TxAnswer{Chain: r.chain.Name(), Hash: r.hash(t), Height: t.height, Index: t.index, Inputs: []core.InputAnswer{}, Outputs: []core.OutputAnswer{}}
+	if t.block != nil {
+		a.BlockHash, a.Time = r.chain.FormatHash(t.block.Hash), t.block.Time
+		a.Coinbase = r.traits.Coinbase && len(t.Inputs) == 0
+	}
+	var in, out uint64
+	for i, o := range t.spends {
+		a.Inputs = append(a.Inputs, core.InputAnswer{Index: i, Output: r.output(o, false)})
+		in += o.Value
+	}
+	for _, o := range t.outputs {
+		a.Outputs = append(a.Outputs, r.output(o, true))
+		out += o.Value
+	}
+	switch {
+	case t.Fee.Stated:
+		a.Fee = fmt.Sprint(t.Fee.Amount)
+	case len(t.spends) > 0 && in >= out:
+		a.Fee = fmt.Sprint(in - out)
+	}
+	for _, id := range r.assetOrder() {
+		if m := t.mints[id]; m != nil {
+			a.Mints = append(a.Mints, core.MintAnswer{Asset: r.chain.FormatAsset([]byte(id)), Amount: m.String()})
 		}
 	}
-	return left
+	return a
+}
+
+func (r *reference) block(b *model.Block) *core.BlockAnswer {
+	header, _ := r.chain.Header(b.Header)
+	a := &core.BlockAnswer{Chain: r.chain.Name(), Height: uint32(b.Height), Hash: r.chain.FormatHash(b.Hash), Time: b.Time, Size: b.Size, TxCount: len(b.Txs), Txs: []string{}, Header: header}
+	if b.Parent != (model.Hash{}) {
+		a.PrevHash = r.chain.FormatHash(b.Parent)
+	}
+	for i := range b.Txs {
+		a.Txs = append(a.Txs, r.chain.FormatHash(b.Txs[i].Hash))
+	}
+	return a
+}
+
+// where are the outputs a value occurs in.
+func (r *reference) where(index int, value string) (found []*refOutput) {
+	for _, o := range r.outputs() {
+		for _, k := range o.Keys {
+			if k.Index == index && string(k.Value) == value {
+				found = append(found, o)
+			}
+		}
+	}
+	return found
+}
+
+// values are those of an index in the order in which they first occurred.
+func (r *reference) values(index int) (values []string) {
+	seen := map[string]bool{}
+	for _, o := range r.outputs() {
+		for _, k := range o.Keys {
+			if k.Index == index && !seen[string(k.Value)] {
+				seen[string(k.Value)] = true
+				values = append(values, string(k.Value))
+			}
+		}
+	}
+	return values
+}
+
+func (r *reference) history(found []*refOutput) []core.HistoryTxAnswer {
+	received, sent := map[*refTx]uint64{}, map[*refTx]uint64{}
+	var txs []*refTx
+	note := func(t *refTx) {
+		if !slices.Contains(txs, t) {
+			txs = append(txs, t)
+		}
+	}
+	for _, o := range found {
+		note(o.tx)
+		received[o.tx] += o.Value
+		if o.spentBy != nil {
+			note(o.spentBy)
+			sent[o.spentBy] += o.Value
+		}
+	}
+	slices.SortFunc(txs, func(a, b *refTx) int { return a.order - b.order })
+	var as []core.HistoryTxAnswer
+	for _, t := range txs {
+		as = append(as, core.HistoryTxAnswer{Hash: r.hash(t), Height: t.height, Index: t.index, Received: fmt.Sprint(received[t]), Sent: fmt.Sprint(sent[t])})
+	}
+	return as
+}
+
+func (r *reference) balance(index int, value string) *core.BalanceAnswer {
+	found := r.where(index, value)
+	x := r.indexes[index]
+	a := &core.BalanceAnswer{Index: x.Name, Value: x.Format([]byte(value)), Assets: []core.AssetBalanceAnswer{}, OutputCount: uint64(len(found)), TxCount: uint64(len(r.history(found)))}
+	var received, sent uint64
+	held := map[string]*big.Int{}
+	for _, o := range found {
+		received += o.Value
+		if o.spentBy != nil {
+			sent += o.Value
+			continue
+		}
+		a.UnspentCount++
+		for _, e := range o.Assets {
+			if held[string(e.ID)] == nil {
+				held[string(e.ID)] = new(big.Int)
+			}
+			held[string(e.ID)].Add(held[string(e.ID)], new(big.Int).SetUint64(e.Amount))
+		}
+	}
+	a.Received, a.Sent, a.Balance = fmt.Sprint(received), fmt.Sprint(sent), fmt.Sprint(received-sent)
+	for _, id := range r.assetOrder() {
+		if held[id] != nil {
+			a.Assets = append(a.Assets, core.AssetBalanceAnswer{Asset: r.chain.FormatAsset([]byte(id)), Balance: held[id].String()})
+		}
+	}
+	return a
+}
+
+func (r *reference) richest(index, limit int) *core.RichestAnswer {
+	x := r.indexes[index]
+	a := &core.RichestAnswer{Index: x.Name, Values: []core.RichestValueAnswer{}}
+	type holder struct {
+		value   string
+		held, n uint64
+	}
+	var holders []holder
+	for _, value := range r.values(index) {
+		h := holder{value: value}
+		for _, o := range r.where(index, value) {
+			if o.spentBy == nil {
+				h.held += o.Value
+				h.n++
+			}
+		}
+		if h.n > 0 {
+			holders = append(holders, h)
+		}
+	}
+	slices.SortStableFunc(holders, func(a, b holder) int { return cmp.Compare(b.held, a.held) })
+	for _, h := range holders[:min(limit, len(holders))] {
+		a.Values = append(a.Values, core.RichestValueAnswer{Value: x.Format([]byte(h.value)), Balance: fmt.Sprint(h.held), UnspentCount: h.n})
+	}
+	return a
+}
+
+func (r *reference) asset(id string) (*core.AssetAnswer, []core.AssetEventAnswer, []core.HolderAnswer) {
+	a := &core.AssetAnswer{Asset: r.chain.FormatAsset([]byte(id))}
+	minted, burned := new(big.Int), new(big.Int)
+	var events []core.AssetEventAnswer
+	held := map[string]*big.Int{}
+	first := true
+	for _, t := range r.txs {
+		if m := t.mints[id]; m != nil {
+			action := "mint"
+			if m.Sign() > 0 {
+				minted.Add(minted, m)
+				a.MintCount++
+			} else {
+				action = "burn"
+				burned.Sub(burned, m)
+				a.BurnCount++
+			}
+			events = append(events, core.AssetEventAnswer{Tx: r.hash(t), Height: t.height, Index: t.index, Action: action, Amount: m.String()})
+		}
+		for _, o := range t.outputs {
+			amount := new(big.Int)
+			for _, e := range o.Assets {
+				if string(e.ID) == id {
+					amount.Add(amount, new(big.Int).SetUint64(e.Amount))
+				}
+			}
+			if amount.Sign() == 0 {
+				continue
+			}
+			if first {
+				a.FirstSeen = core.FirstSeenAnswer{Tx: r.hash(t), Index: o.index, Height: t.height}
+				first = false
+			}
+			a.OutputCount++
+			if o.spentBy != nil {
+				continue
+			}
+			a.UnspentCount++
+			for _, k := range o.Keys {
+				if r.indexes[k.Index].Name == "address" {
+					if held[string(k.Value)] == nil {
+						held[string(k.Value)] = new(big.Int)
+					}
+					held[string(k.Value)].Add(held[string(k.Value)], amount)
+				}
+			}
+		}
+	}
+	a.Minted, a.Burned, a.Supply = minted.String(), burned.String(), new(big.Int).Sub(minted, burned).String()
+	n := uint64(len(held))
+	a.HolderCount = &n
+	var holders []core.HolderAnswer
+	for _, value := range r.values(0) {
+		if held[value] != nil {
+			holders = append(holders, core.HolderAnswer{Address: r.indexes[0].Format([]byte(value)), Amount: held[value].String()})
+		}
+	}
+	return a, events, holders
 }
