@@ -11,8 +11,8 @@
 //
 // A read-only store is RocksDB's read-only mode, not a secondary instance: it writes nothing, needs no folder of its
 // own to write to, and shows the moment it was opened, WAL included, whatever another process does meanwhile: it holds
-// every table file open, so files that the writer removes stay readable. Only between reading the manifest and opening
-// the files can one vanish; opening is then tried again.
+// every table file open, so files that the writer removes stay readable. While it is being opened a file can vanish or
+// a family appear between one step and the next; opening is then tried again, until nothing came between.
 //
 // One process at a time writes: it holds a lock on the file birthmark.lock, which says who it is.
 package rocks

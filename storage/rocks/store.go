@@ -90,7 +90,7 @@ func holdsDatabase(dir string) (bool, error) {
 	return false, nil
 }
 
-// Opening to read may meet the writer between its removing a file and our opening it.
+// Opening to read may meet the writer in the middle of a change.
 const (
 	openTries = 20
 	openPause = 25 * time.Millisecond
@@ -98,7 +98,12 @@ const (
 
 func (s *Store) open() (err error) {
 	for try := 1; ; try++ {
-		if err = s.tryOpen(); err == nil || !s.options.ReadOnly || try == openTries {
+		if s.options.ReadOnly {
+			err = s.tryOpenToRead()
+		} else {
+			err = s.tryOpen()
+		}
+		if err == nil || !s.options.ReadOnly || try == openTries {
 			break
 		}
 		time.Sleep(openPause)
@@ -139,6 +144,47 @@ func (s *Store) tryOpen() error {
 		s.columns[names[i]] = h
 	}
 	return nil
+}
+
+// tryOpenToRead opens the database and makes sure that it shows one moment. RocksDB does not: it reads the names of the
+// families, the manifest and the logs one after the other. A family made in between is left out; a log removed in
+// between, because its rows are in tables now that the manifest does not name yet, is a hole in the middle.
+func (s *Store) tryOpenToRead() error {
+	before, err := s.logs()
+	if err != nil {
+		return err
+	}
+	if err := s.tryOpen(); err != nil {
+		return err
+	}
+	names, err := grocksdb.ListColumnFamilies(s.settings.database(), s.dir)
+	for _, name := range names {
+		if s.columns[name] == nil {
+			err = fmt.Errorf("family %s was made meanwhile", name)
+		}
+	}
+	after, logsErr := s.logs()
+	for name := range before {
+		if !after[name] {
+			err = fmt.Errorf("log %s was removed meanwhile", name)
+		}
+	}
+	if err = errors.Join(err, logsErr); err != nil {
+		s.closeDatabase()
+	}
+	return err
+}
+
+// logs are the names of the WAL's files. The oldest are removed first.
+func (s *Store) logs() (map[string]bool, error) {
+	entries, err := os.ReadDir(s.dir)
+	logs := map[string]bool{}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".log" {
+			logs[e.Name()] = true
+		}
+	}
+	return logs, err
 }
 
 // A column family carries its access in its name, because RocksDB wants to know it before anybody can be asked.
@@ -325,10 +371,15 @@ func (s *Store) Close() error {
 	if !s.options.ReadOnly && !s.options.WAL {
 		err = s.flush()
 	}
+	s.closeDatabase()
+	s.settings.destroy()
+	return errors.Join(err, s.lock.release())
+}
+
+func (s *Store) closeDatabase() {
 	for _, h := range s.columns {
 		h.Destroy()
 	}
+	clear(s.columns)
 	s.db.Close()
-	s.settings.destroy()
-	return errors.Join(err, s.lock.release())
 }
