@@ -43,6 +43,7 @@ type child struct {
 	lines  *bufio.Scanner // what it prints; after kill, what it printed until then
 	stderr bytes.Buffer
 	ended  bool
+	ignore chan struct{} // closed when nothing is left to ignore
 }
 
 func start(t *testing.T, role string, args ...string) *child {
@@ -78,6 +79,16 @@ func (c *child) line() string {
 	return c.lines.Text()
 }
 
+// goOn lets the child print what nobody will read: it would wait otherwise.
+func (c *child) goOn() {
+	c.ignore = make(chan struct{})
+	go func() {
+		defer close(c.ignore)
+		for c.lines.Scan() {
+		}
+	}()
+}
+
 // kill ends the child as kill -9 does and returns what it printed that was not read yet.
 func (c *child) kill() (rest []string) {
 	c.t.Helper()
@@ -87,6 +98,9 @@ func (c *child) kill() (rest []string) {
 	c.ended = true
 	if err := c.cmd.Process.Kill(); err != nil {
 		c.t.Errorf("kill: %v", err)
+	}
+	if c.ignore != nil {
+		<-c.ignore
 	}
 	for c.lines.Scan() {
 		rest = append(rest, c.lines.Text())

@@ -17,7 +17,7 @@ import (
 const (
 	kept     = 30
 	families = 5
-	most     = families + 40 // with those created on the way
+	most     = families + 15 // with those created on the way
 )
 
 func declaration(i int) storage.Declaration {
@@ -34,13 +34,13 @@ func declare(s storage.Store, count int) error {
 
 func rowKey(n int) []byte { return fmt.Appendf(nil, "row %08d", n) }
 
-// rowValue is some thousand bytes that say which row of which family they are and do not compress well.
+// rowValue is some thousand bytes that say which row of which family they are and do not compress.
 func rowValue(f, n int) []byte {
-	rng := rand.New(rand.NewPCG(uint64(f), uint64(n)))
-	value := make([]byte, 2000+rng.IntN(12_000))
-	for i := range value {
-		value[i] = byte(rng.Uint32())
-	}
+	var seed [32]byte
+	copy(seed[:], fmt.Sprintf("family %d row %d", f, n))
+	rng := rand.NewChaCha8(seed)
+	value := make([]byte, 2000+rng.Uint64()%12_000)
+	rng.Read(value)
 	return value
 }
 
@@ -141,7 +141,12 @@ func writerRole(args []string) error {
 		return err
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
-	s, err := rocks.Open(dir, small(wal))
+	o := small(wal)
+	if grow {
+		// Buffers for many families: where every Update is a flush, no reader gets in between.
+		o.WriteBuffers = 128 << 20
+	}
+	s, err := rocks.Open(dir, o)
 	if err != nil {
 		return err
 	}
