@@ -12,6 +12,7 @@ export GOFLAGS := $(GOFLAGS) -tags=grocksdb_no_link
 # Where git can tell, the binary knows its commit: `birthmark version`.
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo true || echo false)
 BENCH ?= append
+FUZZTIME ?= 10s
 
 .PHONY: help
 help: ## print this
@@ -50,11 +51,11 @@ bench: build ## index generated blocks in several ways and compare (BENCH="appen
 	@bin/birthmark bench $(BENCH)
 
 .PHONY: fuzz
-fuzz: setup ## every fuzz target for 10 seconds
+fuzz: setup ## every fuzz target for 10 seconds (FUZZTIME=10s)
 	@for package in $$(go list ./...); do \
 	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
 	    echo "$$package $$target"; \
-	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime 10s $$package; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package; \
 	  done; \
 	done
 
