@@ -2,6 +2,7 @@ package bitcoin
 
 import (
 	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"birthmark/model"
@@ -57,6 +58,14 @@ func (c *chain) ParseAsset(id string) ([]byte, error) {
 
 // Header makes a [*Header] of a raw header.
 func (c *chain) Header(raw []byte) (any, error) { return parseHeader(raw) }
+
+// HashHeader implements [model.HeaderHasher].
+func (c *chain) HashHeader(raw []byte) (model.Hash, error) {
+	if len(raw) != headerSize {
+		return model.Hash{}, fmt.Errorf("a header has %d bytes, expected %d", len(raw), headerSize)
+	}
+	return header(raw).hash(), nil
+}
 
 // Supply is the sum of all subsidies. A miner may claim less than its subsidy, so it is a bound only.
 func (c *chain) Supply(height model.HeightPk) (amount uint64, exact, ok bool) {

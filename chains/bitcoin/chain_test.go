@@ -143,6 +143,14 @@ func TestHeaderAsJSONShowsIt(t *testing.T) {
 		if _, err := c.Header(make([]byte, size)); err == nil {
 			t.Errorf("a header of %d bytes: no error", size)
 		}
+		if _, err := c.(model.HeaderHasher).HashHeader(make([]byte, size)); err == nil {
+			t.Errorf("a header of %d bytes: a hash", size)
+		}
+	}
+	// A check of a database recomputes the hash of every block.
+	hash, err := c.(model.HeaderHasher).HashHeader(raw)
+	if err != nil || c.FormatHash(hash) != "000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f" {
+		t.Errorf("genesis hashes to %s, %v", c.FormatHash(hash), err)
 	}
 	if _, err := c.Header(make([]byte, 80)); err != nil {
 		t.Errorf("a header of zeros: %v", err)
