@@ -20,7 +20,7 @@ type Page struct {
 
 const (
 	DefaultLimit = 25
-	MaxLimit     = 1000
+	MaxLimit     = 10_000
 )
 
 func (p Page) limit() (int, error) {
