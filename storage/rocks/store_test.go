@@ -40,6 +40,7 @@ func open(t testing.TB, dir string, o rocks.Options) *rocks.Store {
 func TestStore(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			storetest.Run(t, func(t *testing.T) storage.Store { return way(t, t.TempDir()) })
 			storetest.RunPersistent(t, way)
 		})

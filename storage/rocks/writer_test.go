@@ -39,7 +39,7 @@ func rowValue(f, n int) []byte {
 	var seed [32]byte
 	copy(seed[:], fmt.Sprintf("family %d row %d", f, n))
 	rng := rand.NewChaCha8(seed)
-	value := make([]byte, 2000+rng.Uint64()%12_000)
+	value := make([]byte, 2000+rng.Uint64()%30_000)
 	rng.Read(value)
 	return value
 }
