@@ -14,7 +14,7 @@ import (
 // Traps 2 and 14: whenever the writer is killed, all families are at one Update; with the WAL on at the last finished
 // one or the one after it, with the WAL off at no earlier one than the last that was made durable.
 func TestKilledWriterLeavesOneMoment(t *testing.T) {
-	rounds := 12
+	rounds := 8
 	if testing.Short() {
 		rounds = 3
 	}

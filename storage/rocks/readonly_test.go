@@ -17,7 +17,7 @@ import (
 
 // A reader opens whatever another process does to the database meanwhile, and shows one moment of it.
 func TestReaderBesideAnotherProcessShowsOneMoment(t *testing.T) {
-	opens := 40
+	opens := 30
 	if testing.Short() {
 		opens = 10
 	}

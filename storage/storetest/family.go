@@ -48,7 +48,7 @@ func declaringLate(t *testing.T, s storage.Store) {
 }
 
 func manyFamilies(t *testing.T, s storage.Store) {
-	const first, count = 1000, 40
+	const first, count = 1000, 20
 	var ds []storage.Declaration
 	for i := range count {
 		ds = append(ds, storage.Declaration{Family: first + storage.Family(i*i), Name: fmt.Sprintf("family_%d", i), Access: storage.Access(i % 3)})

@@ -104,7 +104,7 @@ func updateIsSeen(t *testing.T, s storage.Store) {
 // readersBesideWriter writes a number into every family and one more row, in one Update each. Whatever moment a reader
 // sees, its families agree.
 func readersBesideWriter(t *testing.T, s storage.Store) {
-	const updates, readers = 200, 3
+	const updates, readers = 100, 3
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	for range readers {
