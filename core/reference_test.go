@@ -261,6 +261,9 @@ func (r *reference) balance(index int, value string) *core.BalanceAnswer {
 		}
 		a.UnspentCount++
 		for _, e := range o.Assets {
+			if e.Amount == 0 {
+				continue
+			}
 			if held[string(e.ID)] == nil {
 				held[string(e.ID)] = new(big.Int)
 			}

@@ -21,6 +21,7 @@ type Variant struct {
 	Coinbase bool // blocks begin with a coinbase; without, all there is was there at genesis
 	Genesis  bool // outputs exist before the first block
 	First    model.HeightPk
+	Slots    bool // blocks count slots
 	Repeats  bool // hashes of coinbases, and of what spends them, occur again
 	ByHand   bool // the blocks are a test's own: neither their hashes nor what they issue follow any rule
 }
@@ -29,7 +30,7 @@ type Variant struct {
 func Variants() []Variant {
 	return []Variant{
 		{Name: "like-bitcoin", Coinbase: true, Repeats: true},
-		{Name: "like-cardano", Genesis: true},
+		{Name: "like-cardano", Genesis: true, Slots: true},
 		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1},
 		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true},
 	}
@@ -82,7 +83,7 @@ func (c chain) Indexes() []model.Index {
 			Name: name, Kind: kind, Default: true,
 			Format: func(value []byte) string { return name[:1] + hex.EncodeToString(value) },
 			Parse: func(s string) ([]byte, error) {
-				if s == "" || s[0] != name[0] {
+				if len(s) < 3 || s[0] != name[0] {
 					return nil, fmt.Errorf("expected %c and hex digits", name[0])
 				}
 				return hex.DecodeString(s[1:])

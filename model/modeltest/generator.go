@@ -3,6 +3,7 @@ package modeltest
 import (
 	"crypto/sha256"
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -91,6 +92,9 @@ func (g *Generator) Next() *model.Block {
 		b.Genesis = g.genesis()
 	}
 	b.Time += int64(b.Height) * 600
+	if g.v.Slots {
+		b.Slot = uint64(b.Height)*20 + g.rng.Uint64N(20)
+	}
 	b.Header = header(b.Height, b.Parent, g.rng.Uint64())
 	b.Hash = sha256.Sum256(b.Header)
 
@@ -195,7 +199,11 @@ func (g *Generator) tx() model.Tx {
 	t := model.Tx{Hash: g.name("tx")}
 	var value uint64
 	var spent []coin
-	for range 1 + g.rng.IntN(3) {
+	inputs := 1 + g.rng.IntN(3)
+	if g.rng.IntN(40) == 0 {
+		inputs = 40
+	}
+	for range inputs {
 		n := len(g.coins)
 		if n == 0 {
 			break
@@ -274,9 +282,17 @@ func (g *Generator) value(index, oldPercent int) []byte {
 		return old[g.rng.IntN(len(old))]
 	}
 	name := g.name(IndexNames[index])
-	value := name[:1+g.rng.IntN(len(name))]
-	value = append(slices.Clone(value), fmt.Append(nil, g.names)...)
-	if g.rng.IntN(50) == 0 {
+	value := slices.Clone(name[:1+g.rng.IntN(len(name))])
+	if len(old) > 0 && g.rng.IntN(8) == 0 {
+		if short := old[g.rng.IntN(len(old))]; len(short) < 100 {
+			value = slices.Clone(short) // what follows makes it one that begins with another
+		}
+	}
+	value = append(value, fmt.Append(nil, g.names)...)
+	switch {
+	case len(old) == 20:
+		value = append(value, make([]byte, model.MaxValueSize-len(value))...)
+	case g.rng.IntN(100) == 0:
 		value = append(value, make([]byte, 3000)...)
 	}
 	g.values[index] = append(old, value)
@@ -285,55 +301,87 @@ func (g *Generator) value(index, oldPercent int) []byte {
 
 // moveAssets gives the assets of what t spends to its outputs, but for what it burns, and mints.
 func (g *Generator) moveAssets(t *model.Tx, spent []coin) {
-	give := func(id string, amount uint64) {
-		for amount > 0 {
-			part := 1 + g.rng.Uint64N(amount)
-			o := &t.Outputs[g.rng.IntN(len(t.Outputs))]
-			o.Assets = append(o.Assets, model.Asset{ID: []byte(id), Amount: part})
-			amount -= part
-		}
-	}
 	var order []string
-	held := map[string]uint64{}
+	held, minted := map[string]*big.Int{}, map[string]*big.Int{}
+	add := func(id string, amount *big.Int) {
+		if held[id] == nil {
+			held[id] = new(big.Int)
+			order = append(order, id)
+		}
+		held[id].Add(held[id], amount)
+	}
 	for _, c := range spent {
 		for _, a := range c.assets {
-			if _, ok := held[string(a.ID)]; !ok {
-				order = append(order, string(a.ID))
-			}
-			held[string(a.ID)] += a.Amount
+			add(string(a.ID), new(big.Int).SetUint64(a.Amount))
 		}
 	}
-	minted := map[string]int64{}
 	for _, id := range order {
 		if g.rng.IntN(4) == 0 {
-			burned := 1 + g.rng.Uint64N(held[id])
-			held[id] -= burned
-			minted[id] -= int64(burned)
+			burned := g.part(held[id])
+			held[id].Sub(held[id], burned)
+			minted[id] = burned.Neg(burned)
 		}
 	}
 	if g.rng.IntN(3) == 0 {
-		id := string(fmt.Append(nil, "asset ", g.names))
-		if !g.v.Implied && len(g.assets) > 0 && g.rng.IntN(2) == 0 {
-			id = g.assets[g.rng.IntN(len(g.assets))]
-		} else {
-			g.assets = append(g.assets, id)
+		id, amount := g.mint()
+		add(id, amount)
+		if minted[id] == nil {
+			minted[id] = new(big.Int)
 		}
-		if _, ok := held[id]; !ok {
-			order = append(order, id)
-		}
-		amount := 1 + g.rng.Uint64N(1_000_000)
-		held[id] += amount
-		minted[id] += int64(amount)
+		minted[id].Add(minted[id], amount)
 	}
 	for _, id := range order {
-		give(id, held[id])
-		if m := minted[id]; m > 0 || (m < 0 && !g.v.Implied) {
-			t.Mints = append(t.Mints, model.Mint{Asset: []byte(id), Amount: big.NewInt(m)})
+		for held[id].Sign() > 0 {
+			part := g.part(held[id])
+			held[id].Sub(held[id], part)
+			g.put(t, id, part.Uint64())
+		}
+		if m := minted[id]; m != nil && (m.Sign() > 0 || (m.Sign() < 0 && !g.v.Implied)) {
+			t.Mints = append(t.Mints, model.Mint{Asset: []byte(id), Amount: m})
 		}
 	}
-	if g.rng.IntN(5) == 0 {
+	if g.rng.IntN(4) == 0 {
 		// An entry of amount 0 is no holding: not of an asset that exists, nor of one that does not.
-		o := &t.Outputs[g.rng.IntN(len(t.Outputs))]
-		o.Assets = append(o.Assets, model.Asset{ID: fmt.Append(nil, "nothing ", g.names), Amount: 0})
+		id := string(fmt.Append(nil, "nothing ", g.names))
+		if len(g.assets) > 0 && g.rng.IntN(2) == 0 {
+			id = g.assets[g.rng.IntN(len(g.assets))]
+		}
+		g.put(t, id, 0)
 	}
+}
+
+// mint is an asset to mint, often a new one, and how much of it: some more than 64 bits hold.
+func (g *Generator) mint() (id string, amount *big.Int) {
+	amount = new(big.Int).SetUint64(1 + g.rng.Uint64N(1_000_000))
+	if g.rng.IntN(10) == 0 {
+		amount.Lsh(amount, 50)
+	}
+	if !g.v.Implied && len(g.assets) > 0 && g.rng.IntN(2) == 0 {
+		return g.assets[g.rng.IntN(len(g.assets))], amount
+	}
+	g.names++
+	id = string(fmt.Append(nil, "asset ", g.names))
+	if n := len(g.assets); n > 0 && g.rng.IntN(4) == 0 {
+		id = g.assets[g.rng.IntN(n)] + "." + id // one has another as its beginning
+	}
+	g.assets = append(g.assets, id)
+	return id, amount
+}
+
+// part is some of an amount, often all of it, that fits an asset entry.
+func (g *Generator) part(amount *big.Int) *big.Int {
+	most := uint64(math.MaxUint64)
+	if amount.IsUint64() {
+		most = amount.Uint64()
+	}
+	if g.rng.IntN(3) == 0 {
+		most -= g.rng.Uint64N(most)
+	}
+	return new(big.Int).SetUint64(most)
+}
+
+// put makes an asset entry somewhere in the outputs of t.
+func (g *Generator) put(t *model.Tx, id string, amount uint64) {
+	o := &t.Outputs[g.rng.IntN(len(t.Outputs))]
+	o.Assets = slices.Insert(o.Assets, g.rng.IntN(len(o.Assets)+1), model.Asset{ID: []byte(id), Amount: amount})
 }
