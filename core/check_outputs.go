@@ -101,7 +101,19 @@ func (c *checker) outputs() error {
 				}
 			})
 		}
-		for _, o := range row.occurrences {
+		for i, o := range row.occurrences {
+			before := 0
+			for _, p := range row.occurrences[:i] {
+				if p.index == o.index {
+					before++
+				}
+			}
+			if before > 0 && !o.index.Kind.Wide() {
+				c.fault(familyUtxo, key, "two values of %s, which is %v", o.index.Name, o.index.Kind)
+			}
+			if o.born(pk) && int(o.birth.Ordinal) != before {
+				c.fault(familyUtxo, key, "value %d of %s is born with ordinal %d", before, o.index.Name, o.birth.Ordinal)
+			}
 			values[o.index].add(o.birth.AppendTo(nil, o.index.Kind.Wide()), func(v []byte) {
 				if v == nil {
 					c.fault(familyUtxo, key, "value of %s born at %v is missing", o.index.Name, o.birth)

@@ -3,7 +3,9 @@ package core_test
 import (
 	"bytes"
 	"context"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,32 @@ import (
 	"birthmark/storage"
 	"birthmark/storage/memory"
 )
+
+// damages are ways to harm a database at one row.
+var damages = map[string]func(b storage.Batch, f storage.Family, row storage.KV, rng *rand.Rand){
+	"delete": func(b storage.Batch, f storage.Family, row storage.KV, _ *rand.Rand) { b.Delete(f, row.Key) },
+	"change": func(b storage.Batch, f storage.Family, row storage.KV, rng *rand.Rand) {
+		v := bytes.Clone(row.Value)
+		if len(v) == 0 {
+			v = []byte{1}
+		} else {
+			v[rng.IntN(len(v))] ^= 1 << rng.IntN(8)
+		}
+		b.Put(f, row.Key, v)
+	},
+	"cut": func(b storage.Batch, f storage.Family, row storage.KV, _ *rand.Rand) {
+		if len(row.Value) > 0 {
+			b.Put(f, row.Key, row.Value[:len(row.Value)-1])
+		} else {
+			b.Put(f, row.Key[:len(row.Key)-1], nil)
+		}
+	},
+	"add": func(b storage.Batch, f storage.Family, row storage.KV, _ *rand.Rand) {
+		k := bytes.Clone(row.Key)
+		k[len(k)-1] ^= 0x40
+		b.Put(f, k, row.Value)
+	},
+}
 
 // Whatever is done to a row of any family, check finds a fault, and does not break over it.
 func TestCheckFindsDamage(t *testing.T) {
@@ -23,56 +51,21 @@ func TestCheckFindsDamage(t *testing.T) {
 		check(t, db)
 		want := dump(t, db)
 		for _, d := range s.ds {
-			rows := rowsOf(t, s, d.Family)
-			if len(rows) == 0 {
-				continue
+			if d.Name == "meta" {
+				continue // its rows open the database or do not, its counts and its tip are compared with the others
 			}
-			for how, damage := range map[string]func(b storage.Batch, row storage.KV){
-				"delete": func(b storage.Batch, row storage.KV) { b.Delete(d.Family, row.Key) },
-				"change": func(b storage.Batch, row storage.KV) {
-					v := bytes.Clone(row.Value)
-					if len(v) == 0 {
-						v = []byte{1}
-					} else {
-						v[rng.IntN(len(v))] ^= 1 << rng.IntN(8)
-					}
-					b.Put(d.Family, row.Key, v)
-				},
-				"cut": func(b storage.Batch, row storage.KV) {
-					if len(row.Value) > 0 {
-						b.Put(d.Family, row.Key, row.Value[:len(row.Value)-1])
-					} else {
-						b.Put(d.Family, row.Key[:len(row.Key)-1], nil)
-					}
-				},
-				"add": func(b storage.Batch, row storage.KV) {
-					k := bytes.Clone(row.Key)
-					k[len(k)-1] ^= 0x40
-					b.Put(d.Family, k, row.Value)
-				},
-			} {
-				for range 4 {
+			rows := rowsOf(t, s, d.Family)
+			for _, how := range slices.Sorted(maps.Keys(damages)) {
+				damage := damages[how]
+				for range min(2, len(rows)) {
 					row := rows[rng.IntN(len(rows))]
-					damaged := &declared{Store: memory.New()}
-					copyStore(t, s, damaged)
-					if err := damaged.Update(ctx, func(_ storage.Reader, b storage.Batch) error { damage(b, row); return nil }); err != nil {
-						t.Fatal(err)
-					}
-					bad, err := tryOpen(damaged, v)
+					update(t, s, func(b storage.Batch) { damage(b, d.Family, row, rng) })
+					a, err := db.Check(ctx, nil)
 					if err != nil {
-						if d.Name != "meta" {
-							t.Errorf("%s of a row of %s: the database does not open: %v", how, d.Name, err)
-						}
+						t.Errorf("%s of a row of %s: %v", how, d.Name, err)
 						continue
 					}
-					a, err := bad.Check(ctx, nil)
-					if err != nil {
-						if d.Name != "meta" {
-							t.Errorf("%s of a row of %s: %v", how, d.Name, err)
-						}
-						continue
-					}
-					if a.OK && d.Name != "meta" { // its own rows open the database or do not, its counts are compared
+					if a.OK {
 						t.Errorf("%s of row %x -> %x of %s goes unseen", how, row.Key, row.Value, d.Name)
 					}
 					for _, f := range a.Faults {
@@ -80,11 +73,31 @@ func TestCheckFindsDamage(t *testing.T) {
 							t.Errorf("fault %+v", f)
 						}
 					}
+					update(t, s, func(b storage.Batch) {
+						for _, now := range rowsOf(t, s, d.Family) {
+							b.Delete(d.Family, now.Key)
+						}
+						for _, row := range rows {
+							b.Put(d.Family, row.Key, row.Value)
+						}
+					})
 				}
 			}
 		}
-		same(t, "after damage to copies", dump(t, db), want)
+		same(t, "healed", dump(t, db), want)
+		check(t, db)
 	})
+}
+
+func update(t testing.TB, s storage.Store, change func(storage.Batch)) {
+	t.Helper()
+	err := s.Update(context.Background(), func(_ storage.Reader, b storage.Batch) error {
+		change(b)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // declared remembers what was declared.
@@ -121,22 +134,4 @@ func rowsOf(t testing.TB, s storage.Store, f storage.Family) (rows []storage.KV)
 		t.Fatal(err)
 	}
 	return rows
-}
-
-func copyStore(t testing.TB, from, to *declared) {
-	t.Helper()
-	if err := to.Declare(from.ds...); err != nil {
-		t.Fatal(err)
-	}
-	err := to.Update(context.Background(), func(_ storage.Reader, b storage.Batch) error {
-		for _, d := range from.ds {
-			for _, row := range rowsOf(t, from, d.Family) {
-				b.Put(d.Family, row.Key, row.Value)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

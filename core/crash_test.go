@@ -71,7 +71,7 @@ const (
 	crashDir  = "BIRTHMARK_CRASH_DIR"
 	crashWAL  = "BIRTHMARK_CRASH_WAL"
 	crashSeed = "BIRTHMARK_CRASH_SEED"
-	crashAll  = 400 // blocks
+	crashAll  = 200 // blocks
 )
 
 var crashVariant = modeltest.Variants()[3]
@@ -124,12 +124,12 @@ func TestAKillLeavesAPrefix(t *testing.T) {
 	for _, wal := range []string{"on", "off"} {
 		t.Run("wal "+wal, func(t *testing.T) {
 			dir := t.TempDir()
-			kills := 8
+			kills := 7
 			if testing.Short() {
 				kills = 4
 			}
 			for range kills {
-				acknowledged := killed(t, dir, wal, n, time.Duration(rng.IntN(250))*time.Millisecond)
+				acknowledged := killed(t, dir, wal, n, time.Duration(rng.IntN(120))*time.Millisecond)
 				s, err := rocks.Open(dir, rocks.Options{WAL: wal == "on", Holder: "test"})
 				if err != nil {
 					t.Fatalf("after a kill: %v", err)

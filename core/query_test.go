@@ -280,9 +280,12 @@ func TestQuestionsWithoutAnswersAndWrongOnes(t *testing.T) {
 		"unknown value":            {model.NotFound, "unknown_value", func() error { _, err := db.Balance(ctx, "tag", "tff"); return err }},
 		"unknown asset":            {model.NotFound, "unknown_asset", func() error { _, err := db.Asset(ctx, "ff"); return err }},
 		"no asset":                 {model.Usage, "bad_value", func() error { _, err := db.AssetEvents(ctx, "x", core.Page{}); return err }},
-		"limit too large":          {model.Usage, "bad_value", func() error { _, err := db.Find(ctx, "tag", tag, false, core.Page{Limit: core.MaxLimit + 1}); return err }},
-		"limit below 0":            {model.Usage, "bad_value", func() error { _, err := db.History(ctx, "tag", tag, core.Page{Limit: -1}); return err }},
-		"no cursor":                {model.Usage, "bad_cursor", func() error { _, err := db.Find(ctx, "tag", tag, false, core.Page{After: "!"}); return err }},
+		"limit too large": {model.Usage, "bad_value", func() error {
+			_, err := db.Find(ctx, "tag", tag, false, core.Page{Limit: core.MaxLimit + 1})
+			return err
+		}},
+		"limit below 0": {model.Usage, "bad_value", func() error { _, err := db.History(ctx, "tag", tag, core.Page{Limit: -1}); return err }},
+		"no cursor":     {model.Usage, "bad_cursor", func() error { _, err := db.Find(ctx, "tag", tag, false, core.Page{After: "!"}); return err }},
 		"cursor of another order": {model.Usage, "bad_cursor", func() error {
 			_, err := db.Find(ctx, "tag", tag, false, core.Page{After: *page.Next, Descending: true})
 			return err

@@ -65,10 +65,6 @@ func open(t testing.TB, s storage.Store, v modeltest.Variant, caches int64) *cor
 	return db
 }
 
-func tryOpen(s storage.Store, v modeltest.Variant) (*core.DB, error) {
-	return core.Open(context.Background(), s, core.Options{Chain: v.Chain("one")})
-}
-
 // check lets the database check itself. Every test that wrote ends with it.
 func check(t testing.TB, db *core.DB) {
 	t.Helper()
