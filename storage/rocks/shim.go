@@ -47,22 +47,21 @@ func multiGet(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 		ends[i] = C.uint64_t(len(joined))
 	}
 	joined = joined[:cap(joined)] // never empty: C wants an address
-	sizes := make([]C.int64_t, len(keys))
+	starts, sizes := make([]C.uint64_t, len(keys)), make([]C.int64_t, len(keys))
 	var out *C.char
-	err := cError(C.birthmark_multi_get(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(len(keys)), &out, &sizes[0]))
+	var outSize C.size_t
+	err := cError(C.birthmark_multi_get(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(len(keys)),
+		&out, &outSize, &starts[0], &sizes[0]))
 	if err != nil {
 		return nil, err
 	}
 	defer C.free(unsafe.Pointer(out))
-	total := 0
-	for _, n := range sizes {
-		total += max(int(n), 0)
-	}
-	arena := make([]byte, total)
-	copy(arena, unsafe.Slice((*byte)(unsafe.Pointer(out)), total))
+	arena := make([]byte, outSize)
+	copy(arena, unsafe.Slice((*byte)(unsafe.Pointer(out)), len(arena)))
 	for i, n := range sizes {
 		if n >= 0 {
-			values[i], arena = arena[:n:n], arena[n:]
+			end := int(starts[i]) + int(n)
+			values[i] = arena[starts[i]:end:end]
 		}
 	}
 	return values, nil

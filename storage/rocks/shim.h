@@ -8,10 +8,11 @@
 extern "C" {
 #endif
 
-// Reads n keys of one family. Keys stand one after the other, key i ends at key_ends[i]. Values come back the same
-// way in *values (malloc'ed); value_sizes[i] is -1 where key i is absent.
+// Reads n keys of one family. Keys stand one after the other, key i ends at key_ends[i]. The value of key i is
+// value_sizes[i] bytes at value_starts[i] of *values (malloc'ed), which has *size bytes; its size is -1 where the key is
+// absent.
 char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *keys, const uint64_t *key_ends,
-                          size_t n, char **values, int64_t *value_sizes);
+                          size_t n, char **values, size_t *size, uint64_t *value_starts, int64_t *value_sizes);
 
 // Flushes the memtables of all n families at once.
 char *birthmark_flush(void *db, void **cfs, size_t n);

@@ -1,0 +1,80 @@
+package rocks
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"birthmark/storage"
+)
+
+// Trap 17: what a GetMany finds is held in the block cache until it is copied, whatever the cache's limit. However many
+// keys it has, that must be little at a time.
+func TestGetManyHoldsLittleOfTheBlockCache(t *testing.T) {
+	const rows, rowBytes, most = 40_000, 1000, 10 << 20
+	s, err := Open(t.TempDir(), Options{WriteBuffers: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Declare(storage.Declaration{Family: 1, Name: "family", Access: storage.Lookup}); err != nil {
+		t.Fatal(err)
+	}
+	keys := make([][]byte, rows)
+	err = s.Update(context.Background(), func(_ storage.Reader, b storage.Batch) error {
+		value, rng := make([]byte, rowBytes), rand.NewChaCha8([32]byte{})
+		for i := range keys {
+			rng.Read(value) // does not compress
+			keys[i] = binary.BigEndian.AppendUint32(nil, uint32(i*7919%rows))
+			b.Put(1, keys[i], value)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Compact(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+
+	h, err := s.column(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, held := make(chan struct{}), make(chan int64)
+	go func() {
+		for highest := int64(0); ; {
+			n, err := strconv.ParseInt(s.db.GetPropertyCF("rocksdb.block-cache-pinned-usage", h), 10, 64)
+			if err != nil {
+				t.Error(err)
+			}
+			highest = max(highest, n)
+			select {
+			case <-done:
+				held <- highest
+				return
+			default:
+			}
+		}
+	}()
+	err = s.View(context.Background(), func(r storage.Reader) error {
+		values, err := r.GetMany(1, keys)
+		for i := range values {
+			if len(values[i]) != rowBytes {
+				t.Fatalf("value %d has %d bytes, want %d", i, len(values[i]), rowBytes)
+			}
+		}
+		return err
+	})
+	close(done)
+	if err != nil {
+		t.Error(err)
+	}
+	if n := <-held; n > most {
+		t.Errorf("%d bytes of the block cache were held at once for %d bytes of rows, want at most %d", n, rows*rowBytes, most)
+	} else {
+		t.Logf("%d bytes of the block cache were held at once", n)
+	}
+}
