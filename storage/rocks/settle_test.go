@@ -1,15 +1,19 @@
 package rocks_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"birthmark/storage"
 	"birthmark/storage/rocks"
+	"birthmark/storage/storetest"
 )
 
 // fill writes count rows of about 1000 bytes that do not compress.
@@ -100,6 +104,51 @@ func TestCancelledCompactIsAnError(t *testing.T) {
 	cancel()
 	if err := s.Compact(ctx); err != context.Canceled {
 		t.Errorf("Compact: %v, want %v", err, context.Canceled)
+	}
+}
+
+// Whenever a Compact is cancelled, no row is the worse for it, and the next one ends what it began.
+func TestCompactCanBeCancelledAtAnyMoment(t *testing.T) {
+	const count = 4000
+	rng := storetest.Rand(t)
+	s := open(t, t.TempDir(), rocks.Options{WriteBuffers: 64 << 20})
+	if err := declare(s, 2); err != nil {
+		t.Fatal(err)
+	}
+	cancelled := 0
+	for range 10 {
+		fill(t, s, 0, count)
+		fill(t, s, 1, count)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(rng.Int64N(int64(150*time.Millisecond))))
+		if err := s.Compact(ctx); errors.Is(err, context.DeadlineExceeded) {
+			cancelled++
+		} else if err != nil {
+			t.Error(err)
+		}
+		cancel()
+	}
+	t.Logf("%d of 10 were cancelled", cancelled)
+	if err := s.Compact(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for f := range storage.Family(2) {
+		wantAbout(t, "after the last Compact", size(t, s, f), count*1000)
+		err := s.View(context.Background(), func(r storage.Reader) error {
+			i := 0
+			for kv, err := range r.Scan(f, nil, nil, false) {
+				if err != nil || string(kv.Key) != fmt.Sprintf("%06d", i) || !bytes.Equal(kv.Value, noise(i)) {
+					t.Fatalf("row %d of family %d is %q, %v", i, f, kv.Key, err)
+				}
+				i++
+			}
+			if i != count {
+				t.Errorf("family %d holds %d rows, want %d", f, i, count)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }
 

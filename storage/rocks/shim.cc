@@ -3,6 +3,7 @@
 #include <rocksdb/db.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -95,6 +96,18 @@ char *birthmark_flush(void *db, void **cfs, size_t n) {
   std::vector<ColumnFamilyHandle *> handles(n);
   for (size_t i = 0; i < n; i++) handles[i] = rep<ColumnFamilyHandle>(cfs[i]);
   return failed(rep<DB>(db)->Flush(FlushOptions(), handles));
+}
+
+void *birthmark_stop_new() { return new std::atomic<bool>(false); }
+void birthmark_stop(void *stop) { static_cast<std::atomic<bool> *>(stop)->store(true); }
+void birthmark_stop_free(void *stop) { delete static_cast<std::atomic<bool> *>(stop); }
+
+char *birthmark_compact(void *db, void *cf, void *stop, int *stopped) {
+  CompactRangeOptions o;
+  o.canceled = static_cast<std::atomic<bool> *>(stop);
+  Status s = rep<DB>(db)->CompactRange(o, rep<ColumnFamilyHandle>(cf), nullptr, nullptr);
+  *stopped = s.IsManualCompactionPaused();
+  return *stopped ? nullptr : failed(s);
 }
 
 namespace {

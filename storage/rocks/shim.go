@@ -6,6 +6,7 @@ package rocks
 import "C"
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"unsafe"
@@ -77,6 +78,26 @@ func flushAll(db *grocksdb.DB, cfs []*grocksdb.ColumnFamilyHandle) error {
 		array[i] = native(cf)
 	}
 	return cError(C.birthmark_flush(native(db), (*unsafe.Pointer)(p), C.size_t(len(cfs))))
+}
+
+// compact brings a family into its final shape. Where ctx is done it stops in the middle, which harms nothing.
+func compact(ctx context.Context, db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle) error {
+	stop := C.birthmark_stop_new()
+	defer C.birthmark_stop_free(stop)
+	told := make(chan struct{})
+	forget := context.AfterFunc(ctx, func() {
+		defer close(told)
+		C.birthmark_stop(stop)
+	})
+	var stopped C.int
+	err := cError(C.birthmark_compact(native(db), native(cf), stop, &stopped))
+	if !forget() {
+		<-told // it may still be on its way
+	}
+	if stopped != 0 {
+		return ctx.Err()
+	}
+	return err
 }
 
 // scan is an open iterator.

@@ -17,6 +17,12 @@ char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *
 // Flushes the memtables of all n families at once.
 char *birthmark_flush(void *db, void **cfs, size_t n);
 
+// Compacts all of a family. From another thread it can be told to stop: it then ends early with *stopped set.
+void *birthmark_stop_new(void);
+void birthmark_stop(void *stop);
+void birthmark_stop_free(void *stop);
+char *birthmark_compact(void *db, void *cf, void *stop, int *stopped);
+
 // A scan over [from, to); a NULL bound is open.
 void *birthmark_scan_open(void *db, void *cf, const void *snapshot, const char *from, size_t from_size, const char *to,
                           size_t to_size, int reverse);

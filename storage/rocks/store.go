@@ -1,6 +1,7 @@
 package rocks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -336,7 +337,9 @@ func (s *Store) Compact(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.db.CompactRangeCF(h, grocksdb.Range{})
+		if err := compact(ctx, s.db, h); err != nil {
+			return cmp.Or(ctx.Err(), s.failed("compact", err))
+		}
 	}
 	return nil
 }
