@@ -188,7 +188,8 @@ func (s *Store) logs() (map[string]bool, error) {
 	return logs, err
 }
 
-// A column family carries its access in its name, because RocksDB wants to know it before anybody can be asked.
+// A column family carries its access in its name, because RocksDB wants to know it before anybody can be asked. It
+// keeps the one it was made with.
 var accessSuffix = map[storage.Access]string{storage.Ordered: "#ordered", storage.Lookup: "#lookup", storage.Grouped: "#grouped"}
 
 func accessOf(column string) storage.Access {
@@ -200,6 +201,16 @@ func accessOf(column string) storage.Access {
 	return storage.Ordered
 }
 
+// made is the column family of a name that exists already, whatever access it was made with; nil where there is none.
+func (s *Store) made(name string) *grocksdb.ColumnFamilyHandle {
+	for _, suffix := range accessSuffix {
+		if h := s.columns[name+suffix]; h != nil {
+			return h
+		}
+	}
+	return nil
+}
+
 // Declare implements [storage.Store].
 func (s *Store) Declare(ds ...storage.Declaration) error {
 	if err := s.gate.Enter(); err != nil {
@@ -209,9 +220,9 @@ func (s *Store) Declare(ds ...storage.Declaration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range ds {
-		column := d.Name + accessSuffix[d.Access]
-		h := s.columns[column]
+		h := s.made(d.Name)
 		if h == nil && !s.options.ReadOnly {
+			column := d.Name + accessSuffix[d.Access]
 			var err error
 			if h, err = s.db.CreateColumnFamily(s.settings.options[d.Access], column); err != nil {
 				return s.failed("make family "+d.Name, err)

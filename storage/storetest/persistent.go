@@ -51,6 +51,21 @@ func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Sto
 		}
 		view(t, s, func(r storage.Reader) { wantGet(t, r, undeclared, "a", "1") })
 	})
+	t.Run("a family's access may change, its name keeps the rows", func(t *testing.T) {
+		dir := t.TempDir()
+		s := reopen(t, dir)
+		put(t, s, lookup, "a", "1")
+		closeStore(t, s)
+
+		for _, access := range []storage.Access{storage.Grouped, storage.Ordered, storage.Lookup} {
+			s = open(t, dir)
+			if err := s.Declare(storage.Declaration{Family: lookup, Name: "lookup", Access: access}); err != nil {
+				t.Fatal(err)
+			}
+			view(t, s, func(r storage.Reader) { wantGet(t, r, lookup, "a", "1") })
+			closeStore(t, s)
+		}
+	})
 	t.Run("a family has to be declared anew", func(t *testing.T) {
 		dir := t.TempDir()
 		s := reopen(t, dir)
