@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -13,6 +14,7 @@ var scanLaws = []law{
 	{"a scan shows from <= key < to, in both directions", scanBounds},
 	{"keys are ordered by their bytes", scanOrder},
 	{"a scan can be broken off anywhere and begun again", scanBreak},
+	{"a scan that ends in a panic lets go of the store", scanPanic},
 	{"scans and reads go on inside a scan", scanInsideScan},
 	{"a long scan shows every row", scanLong},
 	{"a key in a scan keeps its bytes until the next step, whatever becomes of the bounds", scanKeepsBounds},
@@ -112,6 +114,30 @@ func scanBreak(t *testing.T, s storage.Store) {
 			}
 		}
 	})
+}
+
+// scanPanic leaves a scan in the middle by a panic. An iterator that were still open would keep the store from closing.
+func scanPanic(t *testing.T, s storage.Store) {
+	put(t, s, ordered, "a", "1", "b", "2")
+	for _, reverse := range []bool{false, true} {
+		func() {
+			defer func() {
+				if got := recover(); got != "own" {
+					t.Errorf("recovered %v, want the panic of the scan's body", got)
+				}
+			}()
+			err := s.View(context.Background(), func(r storage.Reader) error {
+				for range r.Scan(ordered, nil, nil, reverse) {
+					panic("own")
+				}
+				return nil
+			})
+			t.Errorf("View returned %v instead of panicking", err)
+		}()
+	}
+	put(t, s, ordered, "c", "3")
+	view(t, s, func(r storage.Reader) { wantGet(t, r, ordered, "c", "3") })
+	closeStore(t, s)
 }
 
 func scanInsideScan(t *testing.T, s storage.Store) {
