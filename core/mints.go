@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"birthmark/model"
 )
@@ -31,10 +32,7 @@ func (v *resolver) mints() error {
 	if err := v.readMints(); err != nil {
 		return err
 	}
-	if !v.traits.ImpliedBurns {
-		return nil
-	}
-	return v.burns()
+	return v.balance()
 }
 
 // knownAsset is the birth of an asset as the window, the cache or a window before knows it.
@@ -79,78 +77,115 @@ func (v *resolver) readMints() error {
 	return nil
 }
 
-// burns adds what goes into a transaction of an asset, or is minted by it, and does not come out.
-func (v *resolver) burns() error {
+// weighed reports whether the assets of a transaction are balanced: where burns are implied those of all, else those
+// of transactions that mint or burn. What existed before the first block may come from nowhere.
+func (v *resolver) weighed(t *windowTx) bool {
+	return len(t.mints) > 0 || (v.traits.ImpliedBurns && !t.genesis)
+}
+
+// balance weighs what goes into a transaction of an asset, or is minted by it, against what comes out. Where burns are
+// implied the rest is burned. Rollback relies on it: whatever is minted comes out, whatever is burned goes in.
+func (v *resolver) balance() error {
 	stored, err := v.readSpentAssets()
 	if err != nil {
 		return err
 	}
-	w := v.w
-	next := 0
-	for ti := range w.txs {
-		t := &w.txs[ti]
-		var order []model.AssetBirthPk // those that change, in the order they are met
-		left := map[model.AssetBirthPk]*big.Int{}
-		add := func(birth model.AssetBirthPk, amount *big.Int, sign int) {
-			n, ok := left[birth]
-			if !ok {
-				n = new(big.Int)
-				left[birth], order = n, append(order, birth)
-			}
-			if sign > 0 {
-				n.Add(n, amount)
-			} else {
-				n.Sub(n, amount)
-			}
-		}
-		for _, s := range w.spends[t.spends : t.spends+len(t.Inputs)] {
-			entries := stored[s.utxo]
-			for _, pending := range append(v.before[:len(v.before):len(v.before)], w) {
-				if pending.contains(s.utxo) {
-					entries = pending.assetsOf(s.utxo)
-				}
-			}
-			for _, e := range entries {
-				add(e.birth, new(big.Int).SetUint64(e.amount), 1)
-			}
-		}
-		for _, m := range t.mints {
-			add(m.birth, m.amount, 1)
-		}
-		for oi := range t.Outputs {
-			for _, a := range t.Outputs[oi].Assets {
-				if a.Amount > 0 {
-					add(w.assetBirths[next], new(big.Int).SetUint64(a.Amount), -1)
-					next++
-				}
-			}
-		}
-		if t.genesis {
+	for ti := range v.w.txs {
+		t := &v.w.txs[ti]
+		if !v.weighed(t) {
 			continue
 		}
-		for _, birth := range order {
-			switch n := left[birth]; n.Sign() {
-			case 1:
-				t.mints = append(t.mints, mint{birth, n.Neg(n)})
-			case -1:
-				return fmt.Errorf("%s: %w", v.where(t), badBlock(fmt.Errorf("makes %v of the asset born at %v out of nothing", n.Neg(n), birth)))
-			}
+		if err := v.weigh(t, stored); err != nil {
+			return fmt.Errorf("%s: %w", v.where(t), badBlock(err))
 		}
 	}
 	return nil
 }
 
-// readSpentAssets reads the assets of the outputs that the window spends and that stand before every pending window.
+func (v *resolver) weigh(t *windowTx, stored map[model.UtxoPk][]assetEntry) error {
+	w := v.w
+	var order []model.AssetBirthPk // in which they are met
+	left := map[model.AssetBirthPk]*big.Int{}
+	add := func(birth model.AssetBirthPk, amount *big.Int, sign int) {
+		n, ok := left[birth]
+		if !ok {
+			n = new(big.Int)
+			left[birth], order = n, append(order, birth)
+		}
+		if sign > 0 {
+			n.Add(n, amount)
+		} else {
+			n.Sub(n, amount)
+		}
+	}
+	minted := make(map[model.AssetBirthPk]int, len(t.mints))
+	for i, m := range t.mints {
+		if _, twice := minted[m.birth]; twice {
+			return fmt.Errorf("mints the asset born at %v twice", m.birth)
+		}
+		minted[m.birth] = i
+		add(m.birth, m.amount, 1)
+	}
+	for _, s := range w.spends[t.spends : t.spends+len(t.Inputs)] {
+		entries := stored[s.utxo]
+		for _, pending := range append(v.before[:len(v.before):len(v.before)], w) {
+			if pending.contains(s.utxo) {
+				entries = pending.assetsOf(s.utxo)
+			}
+		}
+		for _, e := range entries {
+			add(e.birth, new(big.Int).SetUint64(e.amount), 1)
+		}
+	}
+	next := t.assets
+	for oi := range t.Outputs {
+		for _, a := range t.Outputs[oi].Assets {
+			if a.Amount > 0 {
+				add(w.assetBirths[next], new(big.Int).SetUint64(a.Amount), -1)
+				next++
+			}
+		}
+	}
+	for _, birth := range order {
+		n := left[birth]
+		i, stated := minted[birth]
+		switch {
+		case n.Sign() < 0:
+			return fmt.Errorf("makes %v of the asset born at %v out of nothing", n.Neg(n), birth)
+		case n.Sign() == 0:
+		case !v.traits.ImpliedBurns:
+			return fmt.Errorf("loses %v of the asset born at %v", n, birth)
+		case stated:
+			t.mints[i].amount = n.Sub(t.mints[i].amount, n)
+		default:
+			t.mints = append(t.mints, mint{birth, n.Neg(n)})
+		}
+	}
+	t.mints = slices.DeleteFunc(t.mints, func(m mint) bool { return m.amount.Sign() == 0 })
+	return nil
+}
+
+// readSpentAssets reads the assets of the outputs that transactions to weigh spend and that stand before every pending
+// window.
 func (v *resolver) readSpentAssets() (map[model.UtxoPk][]assetEntry, error) {
 	first := v.w
 	if len(v.before) > 0 {
 		first = v.before[0]
 	}
 	var keys [][]byte
-	for _, s := range v.w.spends {
-		if len(first.txs) == 0 || s.utxo < model.UtxoPk(first.txs[0].pk) {
-			keys = append(keys, s.utxo.AppendTo(nil))
+	for ti := range v.w.txs {
+		t := &v.w.txs[ti]
+		if !v.weighed(t) {
+			continue
 		}
+		for _, s := range v.w.spends[t.spends : t.spends+len(t.Inputs)] {
+			if len(first.txs) == 0 || s.utxo < model.UtxoPk(first.txs[0].pk) {
+				keys = append(keys, s.utxo.AppendTo(nil))
+			}
+		}
+	}
+	if len(keys) == 0 {
+		return nil, nil
 	}
 	vs, err := v.r.GetMany(familyAssets, keys)
 	if err != nil {
