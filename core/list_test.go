@@ -1,0 +1,175 @@
+package core_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"birthmark/core"
+)
+
+// list is a paged list of a database, and what the reference says is in it.
+type list struct {
+	name    string
+	entries []entry // ascending
+	// filtered: only the page after the last entry knows that nothing follows, where what follows is filtered out
+	filtered bool
+	page     func(db *core.DB, p core.Page) (entries []string, next *string, err error)
+}
+
+// entry is one of a list: its JSON, its place in the order of the list, which stays when the chain grows, and the
+// height a cursor that ends with it depends on.
+type entry struct {
+	json   string
+	at     int
+	height uint32
+}
+
+func (l *list) in(descending bool) []entry {
+	entries := slices.Clone(l.entries)
+	if descending {
+		slices.Reverse(entries)
+	}
+	return entries
+}
+
+// behind is the entries that follow one at place at.
+func behind(entries []entry, at int, descending bool) (rest []entry) {
+	for _, e := range entries {
+		if (descending && e.at < at) || (!descending && e.at > at) {
+			rest = append(rest, e)
+		}
+	}
+	return rest
+}
+
+func text(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func texts[T any](vs []T) []string {
+	list := make([]string, len(vs))
+	for i, v := range vs {
+		list[i] = text(v)
+	}
+	return list
+}
+
+// lists is every list the reference's database has.
+func (r *reference) lists() (all []*list) {
+	ctx := context.Background()
+	txAt, outputAt, addressAt := map[string]int{}, map[*refOutput]int{}, map[string]int{}
+	for i, t := range r.txs {
+		txAt[fmt.Sprint(r.hash(t), t.height)] = i
+	}
+	for i, o := range r.outputs() {
+		outputAt[o] = i
+	}
+	for i, x := range r.indexes {
+		for at, value := range r.values(i) {
+			index, value, found := x.Name, x.Format([]byte(value)), r.where(i, value)
+			if index == "address" {
+				addressAt[value] = at
+			}
+			for _, only := range []bool{false, true} {
+				l := &list{name: fmt.Sprintf("find %s %s, unspent %t", index, value, only), filtered: only}
+				for _, o := range found {
+					if !only || o.spentBy == nil {
+						l.entries = append(l.entries, entry{text(r.output(o, true)), outputAt[o], o.tx.height})
+					}
+				}
+				l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
+					a, err := db.Find(ctx, index, value, only, p)
+					if err != nil {
+						return nil, nil, err
+					}
+					return texts(a.Outputs), a.Next, nil
+				}
+				all = append(all, l)
+			}
+			l := &list{name: fmt.Sprintf("history %s %s", index, value)}
+			for _, a := range r.history(found) {
+				l.entries = append(l.entries, entry{text(a), txAt[fmt.Sprint(a.Hash, a.Height)], a.Height})
+			}
+			l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
+				a, err := db.History(ctx, index, value, p)
+				if err != nil {
+					return nil, nil, err
+				}
+				return texts(a.Txs), a.Next, nil
+			}
+			all = append(all, l)
+		}
+	}
+	for _, asset := range r.assetOrder() {
+		id := r.chain.FormatAsset([]byte(asset))
+		_, events, holders := r.asset(asset)
+		l := &list{name: "events of " + id}
+		for _, a := range events {
+			l.entries = append(l.entries, entry{text(a), txAt[fmt.Sprint(a.Tx, a.Height)], a.Height})
+		}
+		l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
+			a, err := db.AssetEvents(ctx, id, p)
+			if err != nil {
+				return nil, nil, err
+			}
+			return texts(a.Events), a.Next, nil
+		}
+		all = append(all, l)
+		l = &list{name: "holders of " + id}
+		for _, a := range holders {
+			address, _ := r.indexes[0].Parse(a.Address)
+			l.entries = append(l.entries, entry{text(a), addressAt[a.Address], r.where(0, string(address))[0].tx.height})
+		}
+		l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
+			a, err := db.AssetHolders(ctx, id, p)
+			if err != nil {
+				return nil, nil, err
+			}
+			return texts(a.Holders), a.Next, nil
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// walk asks for page after page, from p on, and fails where the pages together are not want.
+func (l *list) walk(t testing.TB, db *core.DB, p core.Page, want []entry) {
+	t.Helper()
+	for {
+		got, next, err := l.page(db, p)
+		if err != nil {
+			t.Fatalf("%.200s, %+v: %v", l.name, p, err)
+		}
+		n := min(len(want), p.Limit)
+		for i := range max(n, len(got)) {
+			if i >= n || i >= len(got) || got[i] != want[i].json {
+				t.Fatalf("%.200s, %+v: a page of %d entries, expected %d; entry %d is\n%s, expected\n%s", l.name, p, len(got), n, i, at(got, i), at(want, i))
+			}
+		}
+		want = want[n:]
+		if next == nil && len(want) > 0 {
+			t.Fatalf("%.200s, %+v: ends, and %d entries are left", l.name, p, len(want))
+		}
+		if next != nil && len(want) == 0 && (!l.filtered || n == 0) {
+			t.Fatalf("%.200s, %+v: goes on, and nothing is left", l.name, p)
+		}
+		if next == nil {
+			return
+		}
+		p.After = *next
+	}
+}
+
+func at[T any](list []T, i int) string {
+	if i < len(list) {
+		return fmt.Sprint(list[i])
+	}
+	return "(none)"
+}

@@ -1,0 +1,160 @@
+package core_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// firstPage is where a first page ended.
+type firstPage struct {
+	list string
+	page core.Page // the one that follows
+	last entry
+}
+
+func firstPages(t *testing.T, db *core.DB, r *reference) (pages []firstPage) {
+	t.Helper()
+	for _, l := range r.lists() {
+		for _, descending := range []bool{false, true} {
+			for _, limit := range []int{1, 3} {
+				p := core.Page{Limit: limit, Descending: descending}
+				_, next, err := l.page(db, p)
+				if err != nil {
+					t.Fatalf("%.200s: %v", l.name, err)
+				}
+				if next != nil {
+					p.After, p.Limit = *next, 25
+					pages = append(pages, firstPage{l.name, p, l.in(descending)[limit-1]})
+				}
+			}
+		}
+	}
+	if len(pages) == 0 {
+		t.Fatal("no list has more than a page")
+	}
+	return pages
+}
+
+func (r *reference) listsByName() map[string]*list {
+	named := map[string]*list{}
+	for _, l := range r.lists() {
+		named[l.name] = l
+	}
+	return named
+}
+
+// Trap 18: blocks that come between two pages neither repeat an entry nor lose one.
+func TestPagesGoOnWhileTheChainGrows(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		blocks := v.NewGenerator(seed(t, 210)).Blocks(40)
+		db := open(t, memory.New(), v, 1<<20)
+		appendAll(t, db, blocks[:25], 7)
+		pages := firstPages(t, db, newReference(v, blocks[:25]))
+		appendAll(t, db, blocks[25:], 7)
+		lists := newReference(v, blocks).listsByName()
+		for _, p := range pages {
+			l := lists[p.list]
+			l.walk(t, db, p.page, behind(l.in(p.page.Descending), p.last.at, p.page.Descending))
+		}
+		check(t, db)
+	})
+}
+
+// A cursor that ended in a block which is gone says so, also when another block took its place. Cursors of blocks that
+// stayed are good, and a block that comes back makes its cursors good again.
+func TestCursorsOfRemovedBlocksSaySo(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		g := v.NewGenerator(seed(t, 220))
+		stay := g.Blocks(18)
+		other := g.Fork(1).Blocks(14)
+		gone := g.Blocks(12)
+		blocks := append(stay[:18:18], gone...)
+		db := open(t, memory.New(), v, 1<<20)
+		appendAll(t, db, blocks, 7)
+		pages := firstPages(t, db, newReference(v, blocks))
+		tip := stay[len(stay)-1]
+		refused := 0
+		goOn := func(what string, now []*model.Block) {
+			lists := newReference(v, now).listsByName()
+			for _, p := range pages {
+				l := lists[p.list]
+				removed := p.last.height > uint32(tip.Height)
+				switch {
+				case l == nil: // what the question is about was born later, and is unknown now
+				case !removed || what == "the same blocks":
+					l.walk(t, db, p.page, behind(l.in(p.page.Descending), p.last.at, p.page.Descending))
+				default:
+					refused++
+					if _, _, err := l.page(db, p.page); code(err) != "cursor_rolled_back" || kind(err) != model.Usage {
+						t.Fatalf("%s, %.200s: a cursor that ended at height %d: %v", what, p.list, p.last.height, err)
+					}
+				}
+			}
+		}
+		rollback(t, db, tip.Point())
+		goOn("rolled back", stay)
+		appendAll(t, db, other, 7)
+		goOn("another branch", append(stay[:18:18], other...))
+		if refused == 0 {
+			t.Error("no cursor was refused")
+		}
+		rollback(t, db, tip.Point())
+		appendAll(t, db, gone, 7)
+		goOn("the same blocks", blocks)
+		check(t, db)
+	})
+}
+
+// A cursor of one list is none of another, and no change to a cursor makes another one of it.
+func TestForeignCursorsAreRefused(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		blocks := v.NewGenerator(seed(t, 230)).Blocks(20)
+		db := open(t, memory.New(), v, 1<<20)
+		appendAll(t, db, blocks, 7)
+		r := newReference(v, blocks)
+		pages, lists := firstPages(t, db, r), r.listsByName()
+		bad := func(l *list, p core.Page, what string) {
+			t.Helper()
+			if _, _, err := l.page(db, p); code(err) != "bad_cursor" || kind(err) != model.Usage {
+				t.Fatalf("%.200s, %+v: %s: %v", l.name, p, what, err)
+			}
+		}
+		for i, p := range pages {
+			other := pages[(i+1+i%7)%len(pages)]
+			if other.list != p.list {
+				bad(lists[other.list], core.Page{After: p.page.After, Descending: p.page.Descending}, "of another list")
+			}
+			bad(lists[p.list], core.Page{After: p.page.After, Descending: !p.page.Descending}, "of the other order")
+			if i%20 > 0 {
+				continue
+			}
+			bad(lists[p.list], core.Page{After: p.page.After[1:]}, "cut in front")
+			bad(lists[p.list], core.Page{After: p.page.After + "A"}, "longer")
+			bad(lists[p.list], core.Page{After: p.page.After + "\n"}, "with a line end")
+			bad(lists[p.list], core.Page{After: "tip"}, "a word")
+			raw, err := base64.RawURLEncoding.DecodeString(p.page.After)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for bit := range len(raw) * 8 {
+				raw[bit/8] ^= 1 << (bit % 8)
+				p.page.After = base64.RawURLEncoding.EncodeToString(raw)
+				bad(lists[p.list], p.page, fmt.Sprintf("bit %d is another", bit))
+				raw[bit/8] ^= 1 << (bit % 8)
+			}
+			for n := range raw {
+				p.page.After = base64.RawURLEncoding.EncodeToString(raw[:n])
+				if n > 0 {
+					bad(lists[p.list], p.page, fmt.Sprintf("cut to %d bytes", n))
+				}
+			}
+		}
+		check(t, db)
+	})
+}
