@@ -177,7 +177,11 @@ func readTotals(r storage.Reader) (totals, error) {
 	if err != nil {
 		return totals{}, fmt.Errorf("meta totals: %w", err)
 	}
-	return parseTotals(b)
+	t, err := parseTotals(b)
+	if err != nil {
+		return totals{}, fmt.Errorf("meta totals: %w", err)
+	}
+	return t, nil
 }
 
 // openMeta makes the meta rows of a new database, or reads those of an old one, into db.

@@ -1,0 +1,77 @@
+package core_test
+
+import (
+	"context"
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+)
+
+// A database of another chain, of another format, or whose meta rows are damaged is refused in a line that says what
+// it is, and stays as it is.
+func TestAForeignDatabaseIsRefusedAsItIs(t *testing.T) {
+	v := modeltest.Variants()[1]
+	blocks := v.NewGenerator(seed(t, 400)).Blocks(5)
+	format := func(n uint64) []byte { return binary.AppendUvarint(nil, n) }
+	for what, c := range map[string]struct {
+		row   string
+		value []byte
+		kind  model.ErrorKind
+		code  string
+		says  string
+	}{
+		"newer format":             {"format", format(core.FormatVersion + 1), model.Refused, "wrong_format", "format 2"},
+		"much newer format":        {"format", format(200), model.Refused, "wrong_format", "format 200"},
+		"no format":                {"format", []byte{}, model.Internal, "internal", "meta format"},
+		"more than a format":       {"format", append(format(core.FormatVersion), 0), model.Internal, "internal", "meta format"},
+		"another chain":            {"chain", []byte("dogecoin"), model.Refused, "wrong_chain", "dogecoin"},
+		"another network":          {"network", []byte("two"), model.Refused, "wrong_network", "two"},
+		"an index nobody knows":    {"indexes", append([]byte{0, 0, 6}, "colour"...), model.Refused, "index_mismatch", "colour"},
+		"an index of another kind": {"indexes", append([]byte{0, byte(model.OneToOne), 7}, "address"...), model.Refused, "index_mismatch", "one-to-one"},
+		"half a catalogue":         {"indexes", append([]byte{0, 0, 9}, "address"...), model.Internal, "internal", "meta indexes"},
+		"half a tip":               {"tip", []byte{0, 0, 0, 1, 2}, model.Internal, "internal", "meta tip"},
+		"half of the totals":       {"totals", []byte{0x80}, model.Internal, "internal", "totals"},
+	} {
+		s := &declared{Store: memory.New()}
+		appendAll(t, open(t, s, v, 0), blocks, 5)
+		meta := storage.Family(0)
+		for _, d := range s.ds {
+			if d.Name == "meta" {
+				meta = d.Family
+			}
+		}
+		put := func(value []byte) {
+			err := s.Update(context.Background(), func(_ storage.Reader, b storage.Batch) error { b.Put(meta, []byte(c.row), value); return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		var good []byte
+		for _, row := range rowsOf(t, s, meta) {
+			if string(row.Key) == c.row {
+				good = row.Value
+			}
+		}
+		put(c.value)
+		before := rowsOf(t, s, meta)
+		for _, readOnly := range []bool{false, true} {
+			_, err := core.Open(context.Background(), s, core.Options{Chain: v.Chain("one"), ReadOnly: readOnly})
+			if kind(err) != c.kind || code(err) != c.code || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %v (%s), expected %s that says %q", what, err, code(err), c.code, c.says)
+			}
+		}
+		if after := rowsOf(t, s, meta); text(after) != text(before) {
+			t.Errorf("%s: a refused database was changed", what)
+		}
+		put(good)
+		db := open(t, s, v, 0)
+		check(t, db)
+		same(t, "opened again", dump(t, db), fresh(t, v, blocks))
+	}
+}
