@@ -44,7 +44,7 @@ func TestRollbackUndoesAppend(t *testing.T) {
 	}
 }
 
-// Law 3, trap 6: detours over forks of any depth do not show, with caches as without.
+// Law 3, traps 6 and 19: detours over forks of any depth do not show, not in the totals either, with caches as without.
 func TestDetoursOverForksDoNotShow(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		for round := range uint64(8) {

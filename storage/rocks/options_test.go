@@ -1,0 +1,48 @@
+package rocks
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Trap 16: the limit of open files is the process's own, raised as far as it may be, less what everything else needs;
+// one that is too small to work with is an error that says how many are needed.
+func TestOpenFilesFollowTheProcessLimit(t *testing.T) {
+	var was unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	if was.Max < 2*spareFiles {
+		t.Skipf("the process may open %d files at the most, the test needs %d", was.Max, 2*spareFiles)
+	}
+	set := func(limit unix.Rlimit) {
+		t.Helper()
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+			t.Skipf("may not set the limit of open files: %v", err)
+		}
+	}
+	defer set(was)
+
+	set(unix.Rlimit{Cur: spareFiles, Max: was.Max})
+	n, err := maxOpenFiles(false)
+	if want := min(was.Max-spareFiles, 1<<20); err != nil || uint64(n) != want {
+		t.Errorf("%d open files (%v) of a process that may have %d, expected %d", n, err, was.Max, want)
+	}
+	var now unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &now); err != nil || now.Cur != was.Max {
+		t.Errorf("the limit is %d (%v), it could be raised to %d", now.Cur, err, was.Max)
+	}
+	if n, err := maxOpenFiles(true); err != nil || n != -1 {
+		t.Errorf("a reader may hold %d files (%v), expected all", n, err)
+	}
+
+	if unix.Geteuid() != 0 {
+		t.Skip("only root can raise a hard limit again that was lowered")
+	}
+	set(unix.Rlimit{Cur: spareFiles, Max: spareFiles})
+	if _, err := maxOpenFiles(false); err == nil || !strings.Contains(err.Error(), "at least 320") {
+		t.Errorf("a limit of %d files: %v", spareFiles, err)
+	}
+}
