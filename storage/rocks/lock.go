@@ -44,5 +44,6 @@ func (l *lock) release() error {
 	if l == nil {
 		return nil
 	}
-	return l.f.Close()
+	// Closing gives it back only once no copy of the descriptor is left, and a process that is just being started has one.
+	return errors.Join(unix.Flock(int(l.f.Fd()), unix.LOCK_UN), l.f.Close())
 }
