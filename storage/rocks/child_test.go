@@ -15,8 +15,9 @@ const roleVariable = "ROCKS_TEST_ROLE"
 
 // roles are what a child process can be; args are its command line's.
 var roles = map[string]func(args []string) error{
-	"writer": writerRole,
-	"holder": holderRole,
+	"writer":  writerRole,
+	"holder":  holderRole,
+	"limited": limitedRole,
 }
 
 func TestMain(m *testing.M) {
