@@ -11,8 +11,9 @@
 //
 // A read-only store is RocksDB's read-only mode, not a secondary instance: it writes nothing, needs no folder of its
 // own to write to, and shows the moment it was opened, WAL included, whatever another process does meanwhile: it holds
-// every table file open, so files that the writer removes stay readable. While it is being opened a file can vanish or
-// a family appear between one step and the next; opening is then tried again, until nothing came between.
+// every table file open, so files that the writer removes stay readable. So that it is one moment, the logs are held
+// from the moment the manifest was read (beside.cc). Where the manifest changes while it is read, a table is removed
+// before it was opened, or a family appears, opening is tried again.
 //
 // One process at a time writes: it holds a lock on the file birthmark.lock, which says who it is.
 package rocks

@@ -22,6 +22,9 @@ const (
 	// A memtable this small stays in the processor's caches while rows are inserted.
 	memtableSize = 16 << 20
 
+	// Logs of more than 1 GiB made a reader wait half a minute. Less than this makes smaller tables for little gain.
+	mostLogs = 256 << 20
+
 	minBlockCache   = 1 << 20
 	minWriteBuffers = 4 << 20
 
@@ -36,6 +39,7 @@ type settings struct {
 	tables  []*grocksdb.BlockBasedTableOptions
 	cache   *grocksdb.Cache
 	write   *grocksdb.WriteOptions
+	beside  *beside // of a reader; nil
 }
 
 func (s *settings) destroy() {
@@ -47,6 +51,7 @@ func (s *settings) destroy() {
 	}
 	s.cache.Destroy()
 	s.write.Destroy()
+	s.beside.free()
 }
 
 // database are the options of the database as a whole. RocksDB takes them from the same object as a family's.
@@ -72,6 +77,9 @@ func newSettings(o Options) (*settings, error) {
 		database(opts, o, files)
 		s.family(opts, access)
 	}
+	if o.ReadOnly {
+		s.beside = newBeside(s.database())
+	}
 	return s, nil
 }
 
@@ -82,8 +90,9 @@ func database(opts *grocksdb.Options, o Options, files int) {
 	opts.SetMaxBackgroundJobs(2)
 	buffers := uint64(max(o.WriteBuffers, minWriteBuffers))
 	opts.SetDbWriteBufferSize(buffers)
-	// Families that seldom change must not hold on to old logs for ever.
-	opts.SetMaxTotalWalSize(4 * buffers)
+	// Families that seldom change must not hold on to old logs for ever: whoever opens the database, a reader beside the
+	// writer too, reads all of them, 30 to 100 MB a second.
+	opts.SetMaxTotalWalSize(min(4*buffers, mostLogs))
 	// Without a WAL all families have to go to disk together, or a crash would leave them at different moments.
 	opts.SetAtomicFlush(!o.WAL)
 	// Dirty pages leave in small pieces instead of one long stall.

@@ -147,15 +147,13 @@ func (s *Store) tryOpen() error {
 	return nil
 }
 
-// tryOpenToRead opens the database and makes sure that it shows one moment. RocksDB does not: it reads the names of the
-// families, the manifest and the logs one after the other. A family made in between is left out; a log removed in
-// between, because its rows are in tables now that the manifest does not name yet, is a hole in the middle.
+// tryOpenToRead opens the database and makes sure that it has every family: RocksDB wants their names before it reads
+// the manifest, and one made in between would be left out.
 func (s *Store) tryOpenToRead() error {
-	before, err := s.logs()
+	s.settings.beside.begin()
+	err := s.tryOpen()
+	s.settings.beside.end()
 	if err != nil {
-		return err
-	}
-	if err := s.tryOpen(); err != nil {
 		return err
 	}
 	names, err := grocksdb.ListColumnFamilies(s.settings.database(), s.dir)
@@ -164,28 +162,10 @@ func (s *Store) tryOpenToRead() error {
 			err = fmt.Errorf("family %s was made meanwhile", name)
 		}
 	}
-	after, logsErr := s.logs()
-	for name := range before {
-		if !after[name] {
-			err = fmt.Errorf("log %s was removed meanwhile", name)
-		}
-	}
-	if err = errors.Join(err, logsErr); err != nil {
+	if err != nil {
 		s.closeDatabase()
 	}
 	return err
-}
-
-// logs are the names of the WAL's files. The oldest are removed first.
-func (s *Store) logs() (map[string]bool, error) {
-	entries, err := os.ReadDir(s.dir)
-	logs := map[string]bool{}
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) == ".log" {
-			logs[e.Name()] = true
-		}
-	}
-	return logs, err
 }
 
 // A column family carries its access in its name, because RocksDB wants to know it before anybody can be asked. It

@@ -141,12 +141,7 @@ func writerRole(args []string) error {
 		return err
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
-	o := small(wal)
-	if grow {
-		// Buffers for many families: where every Update is a flush, no reader gets in between.
-		o.WriteBuffers = 128 << 20
-	}
-	s, err := rocks.Open(dir, o)
+	s, err := rocks.Open(dir, small(wal))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,130 @@
+#include "beside.h"
+
+#include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
+#include <rocksdb/options.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace rocksdb;
+
+// To open a database RocksDB reads the manifest, opens the tables it names, lists the logs, and reads them one after
+// the other. Nothing else in there may change in between: a log removed before the logs are listed, because its rows
+// are in tables that the manifest read did not name yet, is a hole in the middle; one removed before its turn comes is
+// an error after seconds of work.
+//
+// So the logs are listed and opened at the very moment the end of the manifest is read, and RocksDB gets those. If the
+// manifest has grown or been replaced by then, it has to be read again, which costs next to nothing so early.
+namespace {
+
+std::string base(const std::string &path) { return path.substr(path.find_last_of('/') + 1); }
+
+bool is_log(const std::string &name) { return name.size() > 4 && name.compare(name.size() - 4, 4, ".log") == 0; }
+
+class Beside : public FileSystemWrapper {
+ public:
+  Beside() : FileSystemWrapper(FileSystem::Default()) {}
+  const char *Name() const override { return "birthmark beside a writer"; }
+
+  IOStatus NewSequentialFile(const std::string &path, const FileOptions &options,
+                             std::unique_ptr<FSSequentialFile> *file, IODebugContext *dbg) override;
+  IOStatus GetChildren(const std::string &dir, const IOOptions &options, std::vector<std::string> *names,
+                       IODebugContext *dbg) override;
+
+  // The manifest was read to its end, which came after so many bytes.
+  IOStatus Take(const std::string &manifest, uint64_t bytes);
+
+  void Opening(bool opening) {
+    opening_ = opening;
+    logs_.clear();
+  }
+
+ private:
+  bool opening_ = false;
+  std::map<std::string, std::unique_ptr<FSSequentialFile>> logs_;
+};
+
+class Manifest : public FSSequentialFileOwnerWrapper {
+ public:
+  Manifest(std::unique_ptr<FSSequentialFile> &&file, Beside *beside, const std::string &path)
+      : FSSequentialFileOwnerWrapper(std::move(file)), beside_(beside), path_(path) {}
+
+  IOStatus Read(size_t n, const IOOptions &options, Slice *result, char *scratch, IODebugContext *dbg) override {
+    IOStatus s = FSSequentialFileOwnerWrapper::Read(n, options, result, scratch, dbg);
+    if (!s.ok()) return s;
+    bytes_ += result->size();
+    return result->size() < n ? beside_->Take(path_, bytes_) : s;
+  }
+
+ private:
+  Beside *beside_;
+  std::string path_;
+  uint64_t bytes_ = 0;
+};
+
+IOStatus Beside::NewSequentialFile(const std::string &path, const FileOptions &options,
+                                   std::unique_ptr<FSSequentialFile> *file, IODebugContext *dbg) {
+  auto log = logs_.find(base(path));
+  if (log != logs_.end() && log->second != nullptr) {
+    *file = std::move(log->second);
+    return IOStatus::OK();
+  }
+  IOStatus s = FileSystemWrapper::NewSequentialFile(path, options, file, dbg);
+  if (s.ok() && opening_ && base(path).compare(0, 9, "MANIFEST-") == 0) {
+    file->reset(new Manifest(std::move(*file), this, path));
+  }
+  return s;
+}
+
+IOStatus Beside::GetChildren(const std::string &dir, const IOOptions &options, std::vector<std::string> *names,
+                             IODebugContext *dbg) {
+  IOStatus s = FileSystemWrapper::GetChildren(dir, options, names, dbg);
+  if (!s.ok() || !opening_) return s;
+  std::vector<std::string> taken;
+  for (const auto &name : *names) {
+    if (!is_log(name)) taken.push_back(name);
+  }
+  for (const auto &log : logs_) taken.push_back(log.first);
+  names->swap(taken);
+  return s;
+}
+
+IOStatus Beside::Take(const std::string &manifest, uint64_t bytes) {
+  logs_.clear();
+  const std::string dir = manifest.substr(0, manifest.find_last_of('/'));
+  std::vector<std::string> names;
+  IOStatus s = FileSystemWrapper::GetChildren(dir, IOOptions(), &names, nullptr);
+  for (size_t i = 0; s.ok() && i < names.size(); i++) {
+    if (is_log(names[i])) {
+      s = FileSystemWrapper::NewSequentialFile(dir + "/" + names[i], FileOptions(), &logs_[names[i]], nullptr);
+    }
+  }
+  uint64_t size = 0;
+  if (s.ok()) s = FileSystemWrapper::GetFileSize(manifest, IOOptions(), &size, nullptr);
+  std::string current;
+  if (s.ok()) s = ReadFileToString(this, dir + "/CURRENT", &current);
+  if (s.ok() && (size != bytes || current != base(manifest) + "\n")) {
+    s = IOStatus::IOError(manifest + " changed while it was read");
+  }
+  return s;
+}
+
+struct Handle {
+  std::shared_ptr<Beside> files = std::make_shared<Beside>();
+  std::unique_ptr<Env> env = NewCompositeEnv(files);
+};
+
+}  // namespace
+
+void *birthmark_beside_new(void *options) {
+  auto handle = new Handle();
+  static_cast<Options *>(options)->env = handle->env.get();  // the C API's options begin with the C++ object
+  return handle;
+}
+
+void birthmark_beside_begin(void *beside) { static_cast<Handle *>(beside)->files->Opening(true); }
+void birthmark_beside_end(void *beside) { static_cast<Handle *>(beside)->files->Opening(false); }
+void birthmark_beside_free(void *beside) { delete static_cast<Handle *>(beside); }
