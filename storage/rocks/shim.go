@@ -70,12 +70,13 @@ func multiGet(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 
 // flushAll writes the memtables of all families, at once where the database flushes atomically.
 func flushAll(db *grocksdb.DB, cfs []*grocksdb.ColumnFamilyHandle) error {
-	// An array of C pointers, in memory of C: Go's may not be handed over inside Go's.
+	// An array of C pointers, in memory of C: Go's may not be handed over inside Go's. They are written as numbers: with
+	// a pointer written, the garbage collector would follow what was there before, which is anything.
 	p := C.malloc(C.size_t(len(cfs)+1) * C.size_t(unsafe.Sizeof(uintptr(0))))
 	defer C.free(p)
-	array := unsafe.Slice((*unsafe.Pointer)(p), len(cfs))
+	array := unsafe.Slice((*uintptr)(p), len(cfs))
 	for i, cf := range cfs {
-		array[i] = native(cf)
+		array[i] = uintptr(native(cf))
 	}
 	return cError(C.birthmark_flush(native(db), (*unsafe.Pointer)(p), C.size_t(len(cfs))))
 }
