@@ -66,6 +66,9 @@ func (b *batch) Put(f storage.Family, key, value []byte) {
 func (b *batch) Delete(f storage.Family, key []byte) { b.family(f).add(key, deleted) }
 
 func (c *changes) add(key []byte, value int) {
+	if len(key) == 0 {
+		c.data = append(c.data, 0) // changes to one key are told apart by their place
+	}
 	r := record{prefix(key), len(c.data), uint32(len(key)), int32(value)}
 	if n := len(c.records); n > 0 && c.ordered {
 		last := &c.records[n-1]

@@ -150,6 +150,15 @@ func TestBatchHoldsEachKeyOnceInOrder(t *testing.T) {
 	}
 }
 
+// The empty key takes no room: its changes must be told apart all the same, among as many that a sort moves them about.
+func TestLastChangeOfTheEmptyKeyCounts(t *testing.T) {
+	var changes []change
+	for i := range 200 {
+		changes = append(changes, change{1, fmt.Sprint(i * 7919 % 200), "", false}, change{1, "", "", i%2 == 0}, change{1, "", "", i%2 != 0})
+		checkBatch(t, new(batch), changes)
+	}
+}
+
 func TestBatchCanBeUsedAgain(t *testing.T) {
 	var b batch
 	checkBatch(t, &b, []change{{1, "b", "1", false}, {1, "a", "2", false}, {2, "x", "3", false}})
