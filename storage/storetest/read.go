@@ -160,7 +160,7 @@ func getReturnsCopies(t *testing.T, s storage.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		copy(one, "XXXXX")
+		copy(one, "?????")
 		many, err := r.GetMany(lookup, [][]byte{[]byte("a"), []byte("b")})
 		if err != nil {
 			t.Fatal(err)
