@@ -59,8 +59,10 @@ type Traits struct {
 
 // SourceOptions say where blocks come from and what is wanted of them.
 type SourceOptions struct {
-	URI      string
-	Password string   // for sources that ask for one and whose URI has none
+	URI string
+	// Password of sources that ask for one and whose URI has none; nil: there is none. It is asked for again when the
+	// source was refused: a node's cookie changes when it restarts. One that holds a colon is user:password.
+	Password func() (string, error)
 	Indexes  []string // the values that are wanted; [Key.Index] is the position in here
 	Workers  int      // goroutines that decode; 0: one for each processor
 	Memory   int64    // bytes of blocks that may be under way at once; 0: a modest default
@@ -81,6 +83,26 @@ type Source interface {
 
 	// Close frees what the source holds. Follow must have ended.
 	Close() error
+}
+
+// BlockReader is a source that can be asked for single blocks, with the values of the indexes it was opened with.
+type BlockReader interface {
+	// BlockAt is the block at height h of the source's best chain. NotFound (unknown_block) where it has none.
+	BlockAt(ctx context.Context, h HeightPk) (*Block, error)
+}
+
+// UnspentCounter is a source that can say what is unspent on its chain.
+type UnspentCounter interface {
+	// Unspent counts the outputs that can be spent, and their value, at the source's tip. NotFound (not_offered)
+	// where the node does not count them after all.
+	Unspent(ctx context.Context) (UnspentTotals, error)
+}
+
+// UnspentTotals is what is unspent after the block At. Outputs that can never be spent may be left out.
+type UnspentTotals struct {
+	At      Point
+	Outputs uint64
+	Value   uint64
 }
 
 // Chain is one chain on one network.

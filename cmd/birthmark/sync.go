@@ -131,12 +131,11 @@ func (p *program) openSync(c *cli.Context, set *settings.Chain, to *model.Height
 }
 
 func (p *program) openSource(c *cli.Context, set *settings.Chain, chain model.Chain, indexes []string, to *model.HeightPk) (model.Source, error) {
-	password, err := set.ReadPassword()
-	if err != nil {
+	if _, err := set.ReadPassword(); err != nil {
 		return nil, err
 	}
 	return chain.Open(c.Context, model.SourceOptions{
-		URI: set.Source, Password: password, Indexes: indexes, Follow: c.Bool("follow"), To: to,
+		URI: set.Source, Password: set.ReadPassword, Indexes: indexes, Follow: c.Bool("follow"), To: to,
 		Memory: settings.Divide(p.settings.Memory).Source,
 	})
 }
