@@ -1,0 +1,105 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"time"
+
+	"birthmark/model"
+)
+
+// Options say how [NewSource] goes about a node.
+type Options struct {
+	Name  string         // of the node in logs, without secrets
+	First model.HeightPk // of the chain's first block
+
+	Follow  bool            // stay at the tip
+	To      *model.HeightPk // the last block wanted; nil: all
+	Workers int             // calls of [Node.Blocks] at once; 0: 6
+	Memory  int64           // bytes under way; 0: [DefaultMemory]
+	Retry   Retry
+	Log     *slog.Logger // nil: the default one
+}
+
+// How long a source that ends at the tip tries again before it gives up. One that follows never does.
+const patience = time.Minute
+
+// NewSource is the chain of a node as a stream of events: blocks are fetched ahead, several calls at once, and handed
+// over in order; where the node's chain changes, the newest block both chains have is found and gone back to.
+//
+// A node that has fallen behind what it said before, on the same chain, undoes nothing: it is waited for.
+//
+// It is a [model.BlockReader], and a [model.UnspentCounter] where the node is one.
+func NewSource(n Node, o Options) model.Source {
+	if o.Workers <= 0 {
+		o.Workers = 6
+	}
+	if o.Memory <= 0 {
+		o.Memory = DefaultMemory
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	o.Retry = o.Retry.withDefaults()
+	if o.Retry.Patience == 0 && !o.Follow {
+		o.Retry.Patience = patience
+	}
+	s := &source{node: n, o: o}
+	if c, ok := n.(model.UnspentCounter); ok {
+		return countingSource{s, c}
+	}
+	return s
+}
+
+type source struct {
+	node Node
+	o    Options
+}
+
+type countingSource struct {
+	*source
+	model.UnspentCounter
+}
+
+func (s *source) outage() *outage { return &outage{Retry: s.o.Retry, name: s.o.Name, log: s.o.Log} }
+
+// Tip is the node's.
+func (s *source) Tip(ctx context.Context) (model.Point, error) {
+	return try(ctx, s.outage(), func() (model.Point, error) { return s.node.Tip(ctx) })
+}
+
+// Follow yields what happened on the node's chain after the newest known point it has.
+func (s *source) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		f := &follower{source: s, trail: newTrail(known), outage: s.outage(), estimate: firstEstimate}
+		if err := f.run(ctx, yield); err != nil && err != errLeft {
+			yield(model.Event{}, err)
+		}
+	}
+}
+
+// BlockAt is the block at a height of the node's best chain.
+func (s *source) BlockAt(ctx context.Context, h model.HeightPk) (*model.Block, error) {
+	return try(ctx, s.outage(), func() (*model.Block, error) {
+		hashes, err := s.node.Hashes(ctx, h, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(hashes) == 0 {
+			return nil, model.Errorf(model.NotFound, "unknown_block", "the source has no block at height %d", h)
+		}
+		blocks, err := s.node.Blocks(ctx, []model.Point{{Height: h, Hash: hashes[0]}}, 0)
+		if errors.Is(err, ErrMoved) {
+			err = Temporary(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return blocks[0], nil
+	})
+}
+
+// Close closes the node.
+func (s *source) Close() error { return s.node.Close() }

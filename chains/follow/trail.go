@@ -1,0 +1,89 @@
+package follow
+
+import (
+	"slices"
+
+	"birthmark/model"
+)
+
+// The last dense points of a trail are all there, of older ones every sparse-th block.
+const (
+	dense  = 20_000
+	sparse = 1_000
+)
+
+// trail is points of one chain, oldest first: enough of it to find where another chain parts from it. From a fork
+// deeper than it is dense the way back is to a point somewhat before the fork, which is as right and costs more.
+type trail struct {
+	points []model.Point
+	thin   int // how many of the first points are thinned out already
+}
+
+// newTrail begins with points that are newest first.
+func newTrail(known []model.Point) *trail {
+	t := &trail{points: slices.Clone(known)}
+	slices.Reverse(t.points)
+	t.thin = len(t.points)
+	return t
+}
+
+// newest is the end of the trail, the origin where it is empty.
+func (t *trail) newest() model.Point {
+	if len(t.points) == 0 {
+		return model.Point{}
+	}
+	return t.points[len(t.points)-1]
+}
+
+func (t *trail) add(p model.Point) {
+	t.points = append(t.points, p)
+	if len(t.points)-t.thin < 2*dense {
+		return
+	}
+	kept := t.points[:t.thin]
+	old, last := t.points[t.thin:len(t.points)-dense], t.points[len(t.points)-dense:]
+	for _, p := range old {
+		if p.Height%sparse == 0 {
+			kept = append(kept, p)
+		}
+	}
+	t.thin = len(kept)
+	t.points = append(kept, last...)
+}
+
+// cut keeps the first n points.
+func (t *trail) cut(n int) {
+	t.points = t.points[:n]
+	t.thin = min(t.thin, n)
+}
+
+// parting is how many points, from the oldest on, shared holds of: it has to hold of a prefix of them. It asks as often
+// as the logarithm of the points it does not hold of.
+func (t *trail) parting(shared func(model.Point) (bool, error)) (int, error) {
+	low, high := 0, len(t.points) // shared of points[:low], not of points[high:]
+	for step := 1; high > 0; step *= 2 {
+		at := max(high-step, 0)
+		ok, err := shared(t.points[at])
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			low = at + 1
+			break
+		}
+		high = at
+	}
+	for low < high {
+		at := (low + high) / 2
+		ok, err := shared(t.points[at])
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			low = at + 1
+		} else {
+			high = at
+		}
+	}
+	return low, nil
+}
