@@ -202,7 +202,7 @@ func TestErrorsThatHealAreWaitedFor(t *testing.T) {
 	chain := grow(nil, 300, 0)
 	node := serve(chain)
 	node.before = func(call int) error {
-		if call%5 < 2 {
+		if call%7 < 2 {
 			return follow.Temporary(errBroken)
 		}
 		return nil
