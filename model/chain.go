@@ -63,11 +63,13 @@ type SourceOptions struct {
 	// Password of sources that ask for one and whose URI has none; nil: there is none. It is asked for again when the
 	// source was refused: a node's cookie changes when it restarts. One that holds a colon is user:password.
 	Password func() (string, error)
-	Indexes  []string // the values that are wanted; [Key.Index] is the position in here
-	Workers  int      // goroutines that decode; 0: one for each processor
-	Memory   int64    // bytes of blocks that may be under way at once; 0: a modest default
-	Follow   bool     // stay at the tip instead of ending there
-	To       *HeightPk
+	// Known is what the database has, as [Source.Follow] is told again: for sources that look around before.
+	Known   []Point
+	Indexes []string // the values that are wanted; [Key.Index] is the position in here
+	Workers int      // goroutines that decode; 0: one for each processor
+	Memory  int64    // bytes of blocks that may be under way at once; 0: a modest default
+	Follow  bool     // stay at the tip instead of ending there
+	To      *HeightPk
 }
 
 // Source yields what happens on a chain.
