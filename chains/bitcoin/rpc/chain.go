@@ -1,0 +1,158 @@
+package rpc
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/btcsuite/btcd/chainhash/v2"
+
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// chainInfo is what getblockchaininfo and REST's chaininfo say.
+type chainInfo struct {
+	Chain       string `json:"chain"`
+	Blocks      int64  `json:"blocks"`
+	Headers     int64  `json:"headers"`
+	BestHash    string `json:"bestblockhash"`
+	Initial     bool   `json:"initialblockdownload"`
+	Pruned      bool   `json:"pruned"`
+	PruneHeight int64  `json:"pruneheight"` // of the first block there is; btcd does not tell
+
+	tip model.Point // of Blocks and BestHash
+}
+
+// check sets the tip; what names none is no state of a chain.
+func (i *chainInfo) check() (err error) {
+	if i.Blocks < 0 {
+		return fmt.Errorf("a height of %d", i.Blocks)
+	}
+	if i.tip.Height, err = model.NewHeightPk(uint64(i.Blocks)); err != nil {
+		return err
+	}
+	i.tip.Hash, err = parseHash(i.BestHash)
+	return err
+}
+
+// network is the name of the node's network as settings write it.
+func (c *Client) network(i chainInfo) string {
+	switch i.Chain {
+	case "main":
+		return "mainnet"
+	case "test":
+		return "testnet3"
+	}
+	return c.excerpt(i.Chain, 20)
+}
+
+// parseHash reads a hash as nodes write it: 64 digits of hex, the last byte first.
+func parseHash(text string) (h model.Hash, err error) {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != len(h) {
+		return h, errors.New("a hash that is not 64 hex digits")
+	}
+	slices.Reverse(b)
+	return model.Hash(b), nil
+}
+
+func show(h model.Hash) string { return chainhash.Hash(h).String() }
+
+const (
+	headerSize = 80
+	// maxBlock is more than the rules let a block have: 4,000,000 units of weight, of which every byte is at least one.
+	maxBlock = 4_000_000 + 4<<10
+)
+
+// hashHeader is the hash of the block that begins with b.
+func hashHeader(b []byte) model.Hash { return model.Hash(chainhash.DoubleHashH(b[:headerSize])) }
+
+// checkBlock is an error where raw is not the block p names.
+func (c *Client) checkBlock(p model.Point, raw []byte) error {
+	if len(raw) < headerSize {
+		return c.badBlock(p, "%d bytes, less than the %d of a header", len(raw), headerSize)
+	}
+	if got := hashHeader(raw); got != p.Hash {
+		return c.badBlock(p, "block %s", show(got))
+	}
+	return nil
+}
+
+func (c *Client) badBlock(p model.Point, format string, args ...any) error {
+	return model.Errorf(model.BadSource, "bad_answer", "asked for block %d %s, %s gave %s", p.Height, show(p.Hash), c.Host(), fmt.Sprintf(format, args...))
+}
+
+// missing is the error of a block that the node does not give; Client.explain makes one for people of it.
+type missing struct{ said string }
+
+func (m *missing) Error() string { return m.said }
+
+// explain says why the node does not give a block: its chain has changed, it has deleted the block, or it does not have
+// it yet, as Core for a time after it was started from a snapshot.
+func (c *Client) explain(ctx context.Context, n node, p model.Point, why *missing) error {
+	info, err := n.info(ctx)
+	if err != nil {
+		return err
+	}
+	hashes, err := n.hashes(ctx, p.Height, 1)
+	if err != nil {
+		return err
+	}
+	if len(hashes) == 0 || hashes[0] != p.Hash {
+		return follow.ErrMoved
+	}
+	if info.Pruned {
+		first := info.PruneHeight
+		if first == 0 {
+			if first, err = c.firstBlock(ctx, n, int64(p.Height), info.Blocks); err != nil {
+				return err
+			}
+		}
+		if int64(p.Height) < first {
+			return model.Errorf(model.BadSource, "pruned",
+				"%s has deleted the blocks below %s (it is pruned), and block %s is needed: expected a node that has it",
+				c.Host(), thousands(first), thousands(int64(p.Height)))
+		}
+	}
+	return follow.Temporary(model.Errorf(model.BadSource, "block_missing",
+		"%s does not give block %d %s of its own chain: %s", c.Host(), p.Height, show(p.Hash), why.said))
+}
+
+// firstBlock is the height of the first block the node has; the one at lacks it does not have, the one at has it does.
+func (c *Client) firstBlock(ctx context.Context, n node, lacks, has int64) (int64, error) {
+	for has-lacks > 1 {
+		p := model.Point{Height: model.HeightPk((lacks + has) / 2)}
+		hashes, err := n.hashes(ctx, p.Height, 1)
+		if err != nil {
+			return 0, err
+		}
+		if len(hashes) == 0 {
+			return 0, follow.ErrMoved
+		}
+		p.Hash = hashes[0]
+		_, err = n.raw(ctx, []model.Point{p}, 0)
+		_, isMissing := errors.AsType[*missing](err)
+		switch {
+		case err == nil:
+			has = int64(p.Height)
+		case isMissing:
+			lacks = int64(p.Height)
+		default:
+			return 0, err
+		}
+	}
+	return has, nil
+}
+
+// thousands writes a height as people read it: 700,000.
+func thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}

@@ -1,0 +1,337 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"birthmark/model"
+)
+
+// fakeBlock is a header that names its parent, and size bytes of no sense in all.
+func fakeBlock(parent model.Hash, nonce uint32, size int) []byte {
+	b := make([]byte, max(size, headerSize))
+	copy(b[4:], parent[:])
+	binary.LittleEndian.PutUint32(b[76:], nonce)
+	for i := headerSize; i < len(b); i++ {
+		b[i] = byte(i * int(nonce+1))
+	}
+	return b
+}
+
+// fakeChain is n blocks on top of the last of below.
+func fakeChain(below [][]byte, n, size int, branch uint32) [][]byte {
+	chain := slices.Clone(below)
+	for range n {
+		parent := model.Hash{}
+		if len(chain) > 0 {
+			parent = hashHeader(chain[len(chain)-1])
+		}
+		chain = append(chain, fakeBlock(parent, branch<<16|uint32(len(chain)), size))
+	}
+	return chain
+}
+
+// fake is a node by script. What it answers is changed between calls, under its lock.
+type fake struct {
+	t      *testing.T
+	server *httptest.Server
+
+	mu       sync.Mutex
+	chain    [][]byte
+	stale    [][]byte // known, and not of the best chain
+	network  string
+	extra    map[string]any // more of getblockchaininfo
+	rest     bool
+	btcd     bool // answers as btcd where it differs from Core
+	below    int  // blocks below are deleted
+	auth     string
+	reorder  func(replies []json.RawMessage)
+	wrong    func(hash string, raw []byte) []byte              // what getblock and REST's block give instead
+	first    func(w http.ResponseWriter, r *http.Request) bool // answers instead; true: it did
+	errors   map[string]rpcError                               // by method
+	unspent  string
+	heights  map[string]int // of chain, by hash
+	indexed  *byte          // the last block of what heights are of
+	requests []string       // what was asked: POST and the calls, or the path
+}
+
+func newFake(t *testing.T, blocks int) *fake {
+	f := &fake{t: t, chain: fakeChain(nil, blocks, 300, 0), network: "regtest", errors: map[string]rpcError{}}
+	f.server = httptest.NewServer(f)
+	t.Cleanup(f.server.Close)
+	return f
+}
+
+func (f *fake) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
+// asked is what was asked since it was last called.
+func (f *fake) asked() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	asked := f.requests
+	f.requests = nil
+	return asked
+}
+
+func (f *fake) point(h int) model.Point {
+	return model.Point{Height: model.HeightPk(h), Hash: hashHeader(f.chain[h])}
+}
+
+func (f *fake) points(from, n int) (ps []model.Point) {
+	for h := from; h < from+n; h++ {
+		ps = append(ps, f.point(h))
+	}
+	return ps
+}
+
+// url of the fake with a user in it, and something below if need be.
+func (f *fake) url(user string, more ...string) string {
+	return strings.Replace(f.server.URL, "://", "://"+user, 1) + strings.Join(more, "")
+}
+
+// client of the fake; change may be nil.
+func (f *fake) client(user string, change func(*Options)) *Client {
+	f.t.Helper()
+	o := Options{URL: f.url(user), Network: "regtest", Genesis: hashHeader(f.chain[0]), Port: "18443"}
+	if change != nil {
+		change(&o)
+	}
+	c, err := New(o)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	first := f.first
+	f.mu.Unlock()
+	if first == nil || !first(w, r) {
+		f.serve(w, r)
+	}
+}
+
+// serve answers by the script alone.
+func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	path, isREST := strings.CutPrefix(r.URL.Path, "/rest/")
+	if r.Method == http.MethodGet {
+		f.requests = append(f.requests, r.URL.Path)
+	}
+	switch user, password, _ := r.BasicAuth(); {
+	case isREST && f.rest:
+		if r.Header.Get("Authorization") != "" {
+			f.t.Error("REST was sent a password")
+		}
+		f.serveREST(w, path)
+	case f.auth != "" && f.auth != user+":"+password:
+		if f.requests = append(f.requests, "401"); isREST {
+			f.requests = f.requests[:len(f.requests)-1]
+		}
+		http.Error(w, "401 Unauthorized.", http.StatusUnauthorized)
+	case isREST:
+		w.WriteHeader(http.StatusNotFound)
+	case r.Method != http.MethodPost:
+		http.Error(w, "JSONRPC server handles only POST requests", http.StatusMethodNotAllowed)
+	default:
+		f.serveBatch(w, r)
+	}
+}
+
+func (f *fake) serveBatch(w http.ResponseWriter, r *http.Request) {
+	var batch []struct {
+		Version string `json:"jsonrpc"`
+		ID      int
+		Method  string
+		Params  []any
+	}
+	if err := json.NewDecoder(r.Body).Decode(&batch); err != nil {
+		f.t.Errorf("a request that does not parse: %v", err)
+		return
+	}
+	asked := "POST"
+	replies := make([]json.RawMessage, len(batch))
+	for i, c := range batch {
+		if i == 0 || c.Method != batch[i-1].Method {
+			asked += " " + c.Method
+		}
+		result, failure := f.call(c.Method, c.Params)
+		if c.Version != "2.0" || c.Params == nil {
+			f.t.Errorf("a call of version %q with parameters %v", c.Version, c.Params)
+		}
+		reply := map[string]any{"jsonrpc": "2.0", "id": c.ID, "result": result}
+		if failure != nil {
+			reply["error"], reply["result"] = failure, nil
+		}
+		replies[i], _ = json.Marshal(reply)
+	}
+	f.requests = append(f.requests, asked)
+	if f.reorder != nil {
+		f.reorder(replies)
+	}
+	text, _ := json.Marshal(replies)
+	_, _ = w.Write(append(text, '\n'))
+}
+
+func (f *fake) info() map[string]any {
+	info := map[string]any{
+		"chain": f.network, "blocks": len(f.chain) - 1, "headers": len(f.chain) - 1,
+		"bestblockhash": show(hashHeader(f.chain[len(f.chain)-1])), "pruned": f.below > 0,
+	}
+	if f.below > 0 && !f.btcd {
+		info["pruneheight"] = f.below
+	}
+	for k, v := range f.extra {
+		info[k] = v
+	}
+	return info
+}
+
+// find is a block by its hash, and its height where it is of the best chain, else -1.
+func (f *fake) find(hash string) ([]byte, int) {
+	if tip := f.chain[len(f.chain)-1]; f.indexed != &tip[0] {
+		f.indexed, f.heights = &tip[0], map[string]int{}
+		for h, b := range f.chain {
+			f.heights[show(hashHeader(b))] = h
+		}
+	}
+	if h, ok := f.heights[hash]; ok {
+		return f.chain[h], h
+	}
+	for _, b := range f.stale {
+		if show(hashHeader(b)) == hash {
+			return b, -1
+		}
+	}
+	return nil, -1
+}
+
+func (f *fake) call(method string, params []any) (any, any) {
+	if e, ok := f.errors[method]; ok {
+		return nil, e
+	}
+	switch method {
+	case "getblockchaininfo":
+		return f.info(), nil
+	case "getbestblockhash":
+		return f.info()["bestblockhash"], nil
+	case "getblockhash":
+		h := int(params[0].(float64))
+		switch {
+		case h < len(f.chain):
+			return show(hashHeader(f.chain[h])), nil
+		case f.btcd:
+			return nil, rpcError{-1, "Block number out of range"}
+		}
+		return nil, rpcError{-8, "Block height out of range"}
+	case "getblock":
+		hash := params[0].(string)
+		raw, h := f.find(hash)
+		switch {
+		case params[1] != 0.0:
+			f.t.Errorf("getblock with a verbosity of %v", params[1])
+		case raw == nil || f.btcd && h >= 0 && h < f.below:
+			return nil, rpcError{-5, "Block not found"}
+		case h >= 0 && h < f.below:
+			return nil, rpcError{-1, "Block not available (pruned data)"}
+		}
+		if f.wrong != nil {
+			raw = f.wrong(hash, raw)
+		}
+		return hex.EncodeToString(raw), nil
+	case "gettxoutsetinfo":
+		if f.unspent != "" && params[0] == "none" {
+			return json.RawMessage(f.unspent), nil
+		}
+	}
+	return nil, rpcError{-32601, "Method not found"}
+}
+
+// serveREST answers as Core does.
+func (f *fake) serveREST(w http.ResponseWriter, path string) {
+	what, of, _ := strings.Cut(path, "/")
+	switch what {
+	case "chaininfo.json":
+		_ = json.NewEncoder(w).Encode(f.info())
+	case "blockhashbyheight":
+		h, err := strconv.Atoi(strings.TrimSuffix(of, ".json"))
+		if err != nil || h >= len(f.chain) {
+			http.Error(w, "Block height out of range", http.StatusNotFound)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]string{"blockhash": show(hashHeader(f.chain[h]))})
+	case "headers":
+		count, hash, _ := strings.Cut(strings.TrimSuffix(of, ".bin"), "/")
+		n, err := strconv.Atoi(count)
+		if err != nil || n < 1 || n > 2000 {
+			http.Error(w, "Header count out of range: "+count, http.StatusBadRequest)
+			return
+		}
+		if _, h := f.find(hash); h >= 0 {
+			for _, b := range f.chain[h:min(h+n, len(f.chain))] {
+				_, _ = w.Write(b[:headerSize])
+			}
+		}
+	case "block":
+		hash := strings.TrimSuffix(of, ".bin")
+		raw, h := f.find(hash)
+		switch {
+		case raw == nil:
+			http.Error(w, hash+" not found", http.StatusNotFound)
+			return
+		case h >= 0 && h < f.below:
+			http.Error(w, hash+" not available (pruned data)", http.StatusNotFound)
+			return
+		}
+		if f.wrong != nil {
+			raw = f.wrong(hash, raw)
+		}
+		_, _ = w.Write(raw)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// random numbers that are the same again with the seed the test tells.
+func random(t *testing.T) *rand.Rand {
+	seed := uint64(1)
+	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
+		}
+	}
+	t.Logf("BIRTHMARK_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+func sameBlocks(got, want [][]byte) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%d blocks, expected %d", len(got), len(want))
+	}
+	for i := range got {
+		if !bytes.Equal(got[i], want[i]) {
+			return fmt.Errorf("block %d is another", i)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,225 @@
+package rpc
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// call is one call of a batch. Its id is its place there.
+type call struct {
+	method string
+	params []any
+}
+
+// Codes of errors, Core's unless it says otherwise.
+const (
+	codeMisc       = -1 // btcd: out of range as well
+	codeType       = -3
+	codeNotFound   = -5 // no such block
+	codeParameter  = -8 // out of range
+	codeStarting   = -28
+	codeBadParams  = -32602
+	codeNoMethod   = -32601
+	redactedLength = 200
+)
+
+// rpcError is what a node says instead of a result.
+type rpcError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+func (e *rpcError) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
+
+// callError is the error of a call that a node answered by one.
+func (c *Client) callError(method string, e *rpcError) error {
+	switch e.Code {
+	case codeStarting:
+		return follow.Temporary(model.Errorf(model.BadSource, "starting", "%s is starting: %s", c.Host(), e.Message))
+	case codeNoMethod:
+		return model.Errorf(model.BadSource, "method_missing", "%s has no method %s: expected a full node of Bitcoin", c.Host(), method)
+	}
+	return model.Errorf(model.BadSource, "node_error", "%s: %s: %w", c.Host(), method, e)
+}
+
+// reply is one answer of a batch.
+type reply[T any] struct {
+	ID     json.RawMessage `json:"id"`
+	Result T               `json:"result"`
+	Error  json.RawMessage `json:"error"`
+}
+
+// post sends a batch and hands on each result as it comes, or the error in its place, with the place of its call. Most
+// bounds one of them in bytes. each ends the reading by saying so. Calls that had no answer were not handed on.
+func post[T any](ctx context.Context, c *Client, calls []call, most int, waits bool, each func(i int, result T, e *rpcError) (done bool, err error)) error {
+	type request struct {
+		Version string `json:"jsonrpc"`
+		ID      int    `json:"id"`
+		Method  string `json:"method"`
+		Params  []any  `json:"params"`
+	}
+	batch := make([]request, len(calls))
+	for i, call := range calls {
+		params := call.params
+		if params == nil {
+			params = []any{} // btcd takes no null for an empty list
+		}
+		batch[i] = request{"2.0", i, call.method, params}
+	}
+	body, err := json.Marshal(batch)
+	if err != nil {
+		return err
+	}
+	return c.authorizedPost(ctx, body, waits, func(a *answer) error {
+		return replies(a, calls, most, each)
+	})
+}
+
+// errUnauthorized is a status of 401.
+var errUnauthorized = errors.New("unauthorized")
+
+// authorizedPost sends body with the credentials there are, and once more with newer ones where those were refused.
+func (c *Client) authorizedPost(ctx context.Context, body []byte, waits bool, read func(*answer) error) error {
+	auth, err := c.keys.credentials()
+	if err != nil {
+		return c.passwordError(err)
+	}
+	once := func() error {
+		return c.do(ctx, request{body: body, auth: auth, waits: waits, answer: func(a *answer) error {
+			if a.response.StatusCode == http.StatusUnauthorized {
+				return errUnauthorized
+			}
+			if auth != nil && a.response.StatusCode == http.StatusOK {
+				c.authorized.Store(true)
+			}
+			return read(a)
+		}})
+	}
+	if err = once(); err != errUnauthorized {
+		return err
+	}
+	newer, err := c.keys.renew(auth)
+	if err != nil {
+		return c.passwordError(err)
+	}
+	if newer == auth {
+		return c.unauthorized(auth)
+	}
+	auth = newer
+	if err = once(); err != errUnauthorized {
+		return err
+	}
+	return c.unauthorized(auth)
+}
+
+// replies reads the answers of a batch.
+func replies[T any](a *answer, calls []call, most int, each func(i int, result T, e *rpcError) (done bool, err error)) error {
+	c := a.client
+	in := bufio.NewReader(a)
+	first, err := firstByte(in)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	switch {
+	case first == '[' && a.response.StatusCode == http.StatusOK:
+	case first == '{':
+		return single(a, in, calls)
+	default:
+		text, _ := in.Peek(256)
+		return c.refusal(a, text)
+	}
+	d := json.NewDecoder(in)
+	if _, err := d.Token(); err != nil {
+		return c.garbled(a, err)
+	}
+	for d.More() {
+		a.allow(most)
+		var r reply[T]
+		if err := d.Decode(&r); err != nil {
+			return c.garbled(a, err)
+		}
+		i, err := strconv.Atoi(string(r.ID))
+		e := c.parseError(r.Error)
+		switch {
+		case (err != nil || i < 0 || i >= len(calls)) && e != nil:
+			return c.callError(calls[0].method, e) // of the batch as a whole
+		case err != nil || i < 0 || i >= len(calls):
+			return model.Errorf(model.BadSource, "bad_answer", "%s answers a call that was not made", c.Host())
+		}
+		if done, err := each(i, r.Result, e); done || err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return c.garbled(a, err)
+	}
+	return nil
+}
+
+// single reads an answer that is no batch: an error, or no JSON-RPC.
+func single(a *answer, in *bufio.Reader, calls []call) error {
+	text, err := io.ReadAll(in)
+	if err != nil && err != errTooLarge {
+		return err
+	}
+	var r reply[json.RawMessage]
+	if json.Unmarshal(text, &r) == nil {
+		if e := a.client.parseError(r.Error); e != nil {
+			return a.client.callError(calls[0].method, e)
+		}
+	}
+	return a.client.refusal(a, text)
+}
+
+// parseError is the error of a reply; nil where there is none. Some say it as a text.
+func (c *Client) parseError(raw json.RawMessage) *rpcError {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	var e rpcError
+	if json.Unmarshal(raw, &e) != nil {
+		e = rpcError{Message: string(raw)}
+	}
+	e.Message = c.excerpt(e.Message, redactedLength)
+	return &e
+}
+
+// garbled is the error of JSON that does not parse.
+func (c *Client) garbled(a *answer, err error) error {
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return a.cutOff()
+	case errors.Is(err, errTooLarge):
+		return model.Errorf(model.BadSource, "bad_answer", "%s answers more than any answer can have", c.Host())
+	}
+	_, isSyntax := errors.AsType[*json.SyntaxError](err)
+	_, isType := errors.AsType[*json.UnmarshalTypeError](err)
+	if isSyntax || isType {
+		return model.Errorf(model.BadSource, "bad_answer", "the answer of %s is not JSON-RPC: %s", c.Host(), c.excerpt(err.Error(), redactedLength))
+	}
+	return err
+}
+
+// firstByte is the first that is no white space, which is skipped; the reader stays before it.
+func firstByte(in *bufio.Reader) (byte, error) {
+	for {
+		b, err := in.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if b != ' ' && b != '\n' && b != '\r' && b != '\t' {
+			return b, in.UnreadByte()
+		}
+	}
+}

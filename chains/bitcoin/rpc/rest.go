@@ -1,0 +1,220 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+const (
+	// headersAtOnce is the most headers Core gives at once.
+	headersAtOnce = 2000
+	// blocksAtOnce is how many blocks one call asks for at the same time.
+	blocksAtOnce = 4
+)
+
+// errNoREST is the error of a node that does not answer REST, or no longer.
+var errNoREST = errors.New("no REST")
+
+// restNode asks Core's REST, which takes no credentials and is sent none.
+type restNode struct{ *Client }
+
+// identify is the state of the node's chain and its block 0; errNoREST where it has none to tell, or is a Core so old
+// (before 0.19) that it does not tell hashes by height.
+func (n restNode) identify(ctx context.Context) (info chainInfo, genesis model.Hash, err error) {
+	status, text, err := n.get(ctx, smallAnswer, true, "chaininfo.json")
+	if err != nil {
+		return info, genesis, err
+	}
+	// Many a web server has an answer for every path.
+	if status != http.StatusOK || json.Unmarshal(text, &info) != nil || info.check() != nil {
+		return info, genesis, errNoREST
+	}
+	genesis, found, err := n.hashAt(ctx, 0)
+	if err == nil && !found {
+		err = errNoREST
+	}
+	return info, genesis, err
+}
+
+func (n restNode) info(ctx context.Context) (info chainInfo, err error) {
+	status, text, err := n.get(ctx, smallAnswer, false, "chaininfo.json")
+	if err != nil {
+		return info, err
+	}
+	if status == http.StatusNotFound {
+		return info, errNoREST
+	}
+	return n.parseInfo(text)
+}
+
+func (n restNode) best(ctx context.Context) (model.Hash, error) {
+	info, err := n.info(ctx)
+	return info.tip.Hash, err
+}
+
+// hashAt is the hash of the best chain's block at a height, where it has one.
+func (n restNode) hashAt(ctx context.Context, h model.HeightPk) (hash model.Hash, found bool, err error) {
+	const name = "blockhashbyheight"
+	status, text, err := n.get(ctx, smallAnswer, false, name, fmt.Sprintf("%d.json", h))
+	if err != nil || status == http.StatusNotFound {
+		return hash, false, err
+	}
+	var answer struct {
+		Hash string `json:"blockhash"`
+	}
+	if err = json.Unmarshal(text, &answer); err == nil {
+		hash, err = parseHash(answer.Hash)
+	}
+	if err != nil {
+		return hash, false, n.badResult("REST "+name, n.excerpt(err.Error(), redactedLength))
+	}
+	return hash, true, nil
+}
+
+// hashes asks for the hash at a height and then for the headers from there on, so that all of an answer are of one
+// chain.
+func (n restNode) hashes(ctx context.Context, from model.HeightPk, count int) ([]model.Hash, error) {
+	const tries = 3 // the chain may change between two answers
+	for range tries {
+		hash, found, err := n.hashAt(ctx, from)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			info, err := n.info(ctx)
+			if err != nil || info.tip.Height < from {
+				return nil, err
+			}
+			continue
+		}
+		if count == 1 {
+			return []model.Hash{hash}, nil
+		}
+		hashes, err := n.headers(ctx, hash, count)
+		if err != nil || len(hashes) > 0 {
+			return hashes, err
+		}
+	}
+	return nil, n.unreachable("its chain at block %d changes with every answer", from)
+}
+
+// headers is the hashes of a block of the best chain and of those after it; none where it is of another chain.
+func (n restNode) headers(ctx context.Context, from model.Hash, count int) ([]model.Hash, error) {
+	var hashes []model.Hash
+	for len(hashes) < count {
+		// The last one is asked for again: it says that the next ones are its children.
+		overlap := min(len(hashes), 1)
+		most := min(count-len(hashes)+overlap, headersAtOnce)
+		status, text, err := n.get(ctx, headersAtOnce*headerSize, false, "headers", fmt.Sprint(most), show(from)+".bin")
+		if err != nil {
+			return nil, err
+		}
+		if status == http.StatusNotFound || len(text) == 0 {
+			return hashes, nil
+		}
+		if len(text)%headerSize != 0 || len(text) > most*headerSize {
+			return nil, n.badResult("REST headers", fmt.Sprintf("%d bytes for %d headers", len(text), most))
+		}
+		if got := hashHeader(text); got != from {
+			return nil, n.badResult("REST headers", fmt.Sprintf("block %s, asked for %s", show(got), show(from)))
+		}
+		for i := headerSize * overlap; i < len(text); i += headerSize {
+			if i > 0 && model.Hash(text[i+4:i+36]) != from {
+				return nil, n.badResult("REST headers", fmt.Sprintf("a header that does not follow on block %s", show(from)))
+			}
+			from = hashHeader(text[i:])
+			hashes = append(hashes, from)
+		}
+		if len(text) < most*headerSize {
+			return hashes, nil
+		}
+	}
+	return hashes, nil
+}
+
+// raw asks for several blocks at the same time and ends with the one that reaches the limit.
+func (n restNode) raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
+	jobs := func(yield func(model.Point) bool) {
+		for _, p := range points {
+			if !yield(p) {
+				return
+			}
+		}
+	}
+	worker := func() (func(context.Context, model.Point) ([]byte, error), func()) { return n.block, func() {} }
+	one := func(model.Point) int64 { return 1 }
+	limits := follow.Limits{Workers: min(blocksAtOnce, len(points)), Memory: blocksAtOnce}
+	var blocks [][]byte
+	for raw, err := range follow.Ordered(ctx, jobs, one, limits, worker) {
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil && len(blocks) > 0:
+			return blocks, nil // the next call begins where this one failed
+		case err != nil:
+			return nil, err
+		}
+		blocks = append(blocks, raw)
+		if limit -= int64(len(raw)); limit <= 0 {
+			break
+		}
+	}
+	return blocks, nil
+}
+
+func (n restNode) block(ctx context.Context, p model.Point) ([]byte, error) {
+	status, raw, err := n.get(ctx, maxBlock, false, "block", show(p.Hash)+".bin")
+	if err != nil {
+		return nil, err
+	}
+	if status == http.StatusNotFound {
+		return nil, &missing{strings.TrimPrefix(n.excerpt(string(raw), redactedLength), show(p.Hash)+" ")}
+	}
+	return raw, n.checkBlock(p, raw)
+}
+
+// get asks for a path below /rest/ and takes what comes with a status of 200 or 404, or with any, where what it said is
+// not yet known to be REST.
+func (n restNode) get(ctx context.Context, most int, probing bool, path ...string) (status int, text []byte, err error) {
+	err = n.do(ctx, request{path: append([]string{"rest"}, path...), answer: func(a *answer) error {
+		status = a.response.StatusCode
+		a.allow(most + 1)
+		if size := a.response.ContentLength; size > 0 && size <= int64(most) {
+			text = make([]byte, 0, size+1) // room for the end to be seen
+		}
+		for {
+			if len(text) == cap(text) {
+				text = append(text, 0)[:len(text)]
+			}
+			read, err := a.Read(text[len(text):cap(text)])
+			text = text[:len(text)+read]
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return err
+			}
+		}
+		ok := status == http.StatusOK || status == http.StatusNotFound
+		unavailable := status == http.StatusServiceUnavailable || status >= http.StatusBadGateway
+		if ok || probing && !unavailable {
+			return nil
+		}
+		return n.refusal(a, text)
+	}})
+	if err == errTooLarge {
+		err = n.badResult("REST "+path[0], fmt.Sprintf("more than %d bytes", most))
+		if probing {
+			err = errNoREST
+		}
+	}
+	return status, text, err
+}

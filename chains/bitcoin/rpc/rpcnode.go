@@ -1,0 +1,241 @@
+package rpc
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"birthmark/model"
+)
+
+// hashesAtOnce is the most calls of getblockhash in one batch.
+const hashesAtOnce = 500
+
+// maxReply bounds one answer with a block in it: hex, and what is around it.
+const maxReply = 2*maxBlock + 4<<10
+
+// rpcNode asks a node by JSON-RPC alone.
+type rpcNode struct{ *Client }
+
+// identify is the state of the node's chain and its block 0, in one batch.
+func (n rpcNode) identify(ctx context.Context) (info chainInfo, genesis model.Hash, err error) {
+	results, err := n.results(ctx, call{"getblockhash", []any{0}}, call{method: "getblockchaininfo"})
+	if err != nil {
+		return info, genesis, err
+	}
+	if genesis, err = n.hash("getblockhash", results[0]); err != nil {
+		return info, genesis, err
+	}
+	info, err = n.parseInfo(results[1])
+	return info, genesis, err
+}
+
+func (n rpcNode) info(ctx context.Context) (chainInfo, error) {
+	results, err := n.results(ctx, call{method: "getblockchaininfo"})
+	if err != nil {
+		return chainInfo{}, err
+	}
+	return n.parseInfo(results[0])
+}
+
+func (n rpcNode) best(ctx context.Context) (model.Hash, error) {
+	results, err := n.results(ctx, call{method: "getbestblockhash"})
+	if err != nil {
+		return model.Hash{}, err
+	}
+	return n.hash("getbestblockhash", results[0])
+}
+
+// results makes a few calls, all of which have to succeed.
+func (n rpcNode) results(ctx context.Context, calls ...call) ([]json.RawMessage, error) {
+	results := make([]json.RawMessage, len(calls))
+	err := post(ctx, n.Client, calls, smallAnswer, false, func(i int, result json.RawMessage, e *rpcError) (bool, error) {
+		if e != nil {
+			return true, n.callError(calls[i].method, e)
+		}
+		results[i] = result
+		return false, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, result := range results {
+		if len(result) == 0 {
+			return nil, n.badResult(calls[i].method, "nothing")
+		}
+	}
+	return results, nil
+}
+
+func (c *Client) badResult(method, got string) error {
+	return model.Errorf(model.BadSource, "bad_answer", "%s: %s gave %s", c.Host(), method, got)
+}
+
+func (c *Client) parseInfo(raw []byte) (info chainInfo, err error) {
+	if err = json.Unmarshal(raw, &info); err == nil {
+		err = info.check()
+	}
+	if err != nil {
+		err = c.badResult("getblockchaininfo", c.excerpt(err.Error(), redactedLength))
+	}
+	return info, err
+}
+
+func (c *Client) hash(method string, raw []byte) (model.Hash, error) {
+	var text string
+	err := json.Unmarshal(raw, &text)
+	if err == nil {
+		var h model.Hash
+		if h, err = parseHash(text); err == nil {
+			return h, nil
+		}
+	}
+	return model.Hash{}, c.badResult(method, c.excerpt(err.Error(), redactedLength))
+}
+
+func (n rpcNode) hashes(ctx context.Context, from model.HeightPk, count int) ([]model.Hash, error) {
+	var hashes []model.Hash
+	for len(hashes) < count {
+		asked := min(count-len(hashes), hashesAtOnce)
+		part, err := n.hashBatch(ctx, int64(from)+int64(len(hashes)), asked)
+		if err != nil {
+			return nil, err
+		}
+		hashes = append(hashes, part...)
+		if len(part) < asked {
+			break
+		}
+	}
+	return hashes, nil
+}
+
+// hashBatch is a batch of hashes, those before the first that is above the chain.
+func (n rpcNode) hashBatch(ctx context.Context, from int64, count int) ([]model.Hash, error) {
+	calls := make([]call, count)
+	for i := range calls {
+		calls[i] = call{"getblockhash", []any{from + int64(i)}}
+	}
+	hashes := make([]model.Hash, count)
+	known := make([]bool, count)
+	end := count
+	err := post(ctx, n.Client, calls, smallAnswer, false, func(i int, result json.RawMessage, e *rpcError) (done bool, err error) {
+		switch {
+		case e != nil && aboveChain(e):
+			end = min(end, i)
+		case e != nil:
+			return true, n.callError("getblockhash", e)
+		default:
+			known[i] = true
+			hashes[i], err = n.hash("getblockhash", result)
+		}
+		return false, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, ok := range known[:end] {
+		if !ok {
+			return nil, n.badResult("getblockhash", "no answer to one call of a batch")
+		}
+	}
+	return hashes[:end], nil
+}
+
+// aboveChain reports whether there is no block at a height: Core and btcd have different codes for it, and btcd uses
+// its own for other things too.
+func aboveChain(e *rpcError) bool {
+	return e.Code == codeParameter || e.Code == codeMisc && strings.Contains(e.Message, "out of range")
+}
+
+// rawHex is the bytes of a hex string in JSON, made of it without a copy between; not ok where it is none.
+type rawHex struct {
+	bytes []byte
+	ok    bool
+}
+
+// UnmarshalJSON is called with whatever stands in the place, and refuses nothing: who asked is told later.
+func (h *rawHex) UnmarshalJSON(b []byte) error {
+	*h = rawHex{}
+	if len(b) < 2 || b[0] != '"' {
+		return nil
+	}
+	b = b[1 : len(b)-1]
+	raw := make([]byte, hex.DecodedLen(len(b)))
+	if _, err := hex.Decode(raw, b); err == nil {
+		*h = rawHex{raw, true}
+	}
+	return nil
+}
+
+func (n rpcNode) raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
+	calls := make([]call, len(points))
+	for i, p := range points {
+		calls[i] = call{"getblock", []any{show(p.Hash), 0}}
+	}
+	got := collection{Client: n.Client, points: points, limit: limit, blocks: make([][]byte, len(points)), failed: len(points)}
+	err := post(ctx, n.Client, calls, maxReply, false, got.add)
+	return got.result(ctx, err)
+}
+
+// collection is blocks that come in any order.
+type collection struct {
+	*Client
+	points []model.Point
+	limit  int64
+
+	blocks [][]byte // by place; nil: none yet
+	whole  int      // how many there are from the first on
+	bytes  int64    // of those there are
+	failed int      // the first place without a block
+	why    error    // of failed
+}
+
+// add takes one answer. Beyond the limit it keeps the first block alone, which may be the last to come.
+func (g *collection) add(i int, raw rawHex, e *rpcError) (done bool, err error) {
+	full := g.bytes > 0 && g.bytes >= g.limit
+	switch err = g.check(i, raw, e); {
+	case err != nil && i < g.failed:
+		g.failed, g.why = i, err
+	case err == nil && g.blocks[i] == nil && (i == 0 || !full):
+		g.blocks[i] = raw.bytes
+		g.bytes += int64(len(raw.bytes))
+	}
+	for g.whole < g.failed && g.blocks[g.whole] != nil {
+		g.whole++
+	}
+	return g.whole == g.failed || g.whole > 0 && g.bytes >= g.limit, nil
+}
+
+// check is the error of an answer without the block that was asked for.
+func (g *collection) check(i int, raw rawHex, e *rpcError) error {
+	switch {
+	case e != nil && (e.Code == codeNotFound || e.Code == codeMisc):
+		return &missing{e.Error()}
+	case e != nil:
+		return g.callError("getblock", e)
+	case !raw.ok:
+		return g.badBlock(g.points[i], "no hex")
+	}
+	return g.checkBlock(g.points[i], raw.bytes)
+}
+
+// result is the blocks from the first on, as many as came; err is how the reading of the answer ended. What went wrong
+// after a block is left to the next call, which begins there.
+func (g *collection) result(ctx context.Context, err error) ([][]byte, error) {
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case g.whole > 0:
+		return g.blocks[:g.whole], nil
+	case g.failed == 0:
+		return nil, g.why
+	case err == nil:
+		return nil, g.badBlock(g.points[0], "no answer")
+	}
+	if _, code := model.KindOf(err); code == "bad_answer" {
+		err = fmt.Errorf("block %d %s: %w", g.points[0].Height, show(g.points[0].Hash), err)
+	}
+	return nil, err
+}

@@ -1,0 +1,77 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"birthmark/model"
+)
+
+// Unspent counts the outputs that can be spent, and their value, by gettxoutsetinfo without a hash, which Core alone
+// has. It takes Core minutes, without a word meanwhile. NotFound (not_offered) where the node does not count them, or
+// where it is asked by REST alone.
+func (c *Client) Unspent(ctx context.Context) (model.UnspentTotals, error) {
+	return ask(ctx, c, func(n node) (none model.UnspentTotals, err error) {
+		auth, err := c.keys.credentials()
+		if err != nil {
+			return none, c.passwordError(err)
+		}
+		if _, byREST := n.(restNode); byREST && auth == nil {
+			return none, model.Errorf(model.NotFound, "not_offered", "%s does not count what is unspent without a user and a password: its REST does not", c.Host())
+		}
+		return c.unspent(ctx)
+	})
+}
+
+func (c *Client) unspent(ctx context.Context) (totals model.UnspentTotals, err error) {
+	const method = "gettxoutsetinfo"
+	var result struct {
+		Height  int64       `json:"height"`
+		Best    string      `json:"bestblock"`
+		Outputs *uint64     `json:"txouts"`
+		Total   json.Number `json:"total_amount"`
+	}
+	answered := false
+	err = post(ctx, c, []call{{method, []any{"none"}}}, smallAnswer, true, func(_ int, raw json.RawMessage, e *rpcError) (bool, error) {
+		answered = true
+		if e == nil {
+			if err := json.Unmarshal(raw, &result); err != nil {
+				return true, c.badResult(method, c.excerpt(err.Error(), redactedLength))
+			}
+			return true, nil
+		}
+		switch e.Code {
+		case codeNoMethod, codeBadParams, codeMisc, codeType, codeParameter:
+			// An old Core or another node, which knows the method in another form or by its name alone.
+			return true, model.Errorf(model.NotFound, "not_offered", "%s does not count what is unspent: %w", c.Host(), e)
+		}
+		return true, c.callError(method, e)
+	})
+	if err != nil {
+		return totals, err
+	}
+	at := chainInfo{Blocks: result.Height, BestHash: result.Best}
+	value, ok := satoshis(result.Total.String())
+	switch err := at.check(); {
+	case !answered:
+		return totals, c.badResult(method, "no answer")
+	case err != nil:
+		return totals, c.badResult(method, err.Error())
+	case result.Outputs == nil || !ok:
+		return totals, c.badResult(method, "no count of outputs, or no amount of bitcoins")
+	}
+	return model.UnspentTotals{At: at.tip, Outputs: *result.Outputs, Value: value}, nil
+}
+
+// satoshis is a decimal number of bitcoins with at most 8 places, exactly.
+func satoshis(text string) (uint64, bool) {
+	const places = 8
+	whole, part, _ := strings.Cut(text, ".")
+	if len(part) > places || whole == "" {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(whole+part+strings.Repeat("0", places-len(part)), 10, 64)
+	return n, err == nil
+}
