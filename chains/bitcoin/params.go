@@ -13,6 +13,8 @@ import (
 // network is what tells one Bitcoin network from another. The figures are btcd's, which are Core's.
 type network struct {
 	name     string
+	params   *chaincfg.Params
+	rpcPort  string  // where Bitcoin Core's JSON-RPC listens unless told otherwise
 	magic    [4]byte // before every message and every record of a block file
 	genesis  model.Hash
 	limit    target // the easiest target a header may state
@@ -23,19 +25,21 @@ type network struct {
 	examples string // what an address of this network begins with
 }
 
-// networks is every network there is, the default first.
+// networks is every network there is, the default first. Simnet is btcd's own: so is its port.
 var networks = []*network{
-	fromParams("mainnet", &chaincfg.MainNetParams, "1…, 3…"),
-	fromParams("testnet3", &chaincfg.TestNet3Params, "m…, n…, 2…"),
-	fromParams("testnet4", &chaincfg.TestNet4Params, "m…, n…, 2…"),
-	fromParams("signet", &chaincfg.SigNetParams, "m…, n…, 2…"),
-	fromParams("regtest", &chaincfg.RegressionNetParams, "m…, n…, 2…"),
-	fromParams("simnet", &chaincfg.SimNetParams, "S…, s…"),
+	fromParams("mainnet", &chaincfg.MainNetParams, "8332", "1…, 3…"),
+	fromParams("testnet3", &chaincfg.TestNet3Params, "18332", "m…, n…, 2…"),
+	fromParams("testnet4", &chaincfg.TestNet4Params, "48332", "m…, n…, 2…"),
+	fromParams("signet", &chaincfg.SigNetParams, "38332", "m…, n…, 2…"),
+	fromParams("regtest", &chaincfg.RegressionNetParams, "18443", "m…, n…, 2…"),
+	fromParams("simnet", &chaincfg.SimNetParams, "18556", "S…, s…"),
 }
 
-func fromParams(name string, p *chaincfg.Params, base58 string) *network {
+func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string) *network {
 	n := &network{
 		name:     name,
+		params:   p,
+		rpcPort:  rpcPort,
 		genesis:  model.Hash(*p.GenesisHash),
 		halving:  uint32(p.SubsidyReductionInterval),
 		pubKey:   p.PubKeyHashAddrID,

@@ -5,30 +5,39 @@ import (
 	"net/url"
 	"strings"
 
+	"birthmark/chains/bitcoin/rpc"
 	"birthmark/model"
 )
 
-// Open opens the source of a URI: file:///folder/of/blocks, file:///one/file.dat, or either as a plain path.
+// understood is what every refusal of a URI ends with.
+const understood = "expected http://user:password@host:8332 (a node), " +
+	"or file:///path/to/blocks (a folder with blk*.dat, or one such file)"
+
+// Open opens the source of a URI: a node's JSON-RPC and REST (http, https), peers (p2p), or block files (file, or a
+// plain path).
 func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, error) {
-	path, err := filePath(o.URI)
-	if err != nil {
-		return nil, err
+	scheme, rest, found := strings.Cut(o.URI, "://")
+	switch {
+	case o.URI == "":
+		return nil, model.Errorf(model.Usage, "bad_source", "no source for bitcoin: %s", understood)
+	case !found:
+		return openFiles(ctx, c.net, o.URI, o)
 	}
-	return openFiles(ctx, c.net, path, o)
+	switch scheme {
+	case "file":
+		path, err := filePath(rest)
+		if err != nil {
+			return nil, err
+		}
+		return openFiles(ctx, c.net, path, o)
+	case "http", "https":
+		return c.openRPC(o)
+	}
+	return nil, model.Errorf(model.Usage, "bad_source", "bitcoin cannot be read from %s://: %s", shown(scheme), understood)
 }
 
-// filePath is the path a URI names.
-func filePath(uri string) (string, error) {
-	const understood = "expected file:///path/to/blocks (a folder with blk*.dat, or one such file)"
-	scheme, rest, found := strings.Cut(uri, "://")
-	switch {
-	case uri == "":
-		return "", model.Errorf(model.Usage, "bad_source", "no source for bitcoin: %s", understood)
-	case !found:
-		return uri, nil
-	case scheme != "file":
-		return "", model.Errorf(model.Usage, "bad_source", "bitcoin cannot be read from %s://: %s", shown(scheme), understood)
-	}
+// filePath is the path behind file://.
+func filePath(rest string) (string, error) {
 	if path, ok := strings.CutPrefix(rest, "localhost/"); ok {
 		rest = "/" + path
 	}
@@ -36,7 +45,15 @@ func filePath(uri string) (string, error) {
 		rest = path
 	}
 	if rest == "" {
-		return "", model.Errorf(model.Usage, "bad_source", "%q names no path: %s", uri, understood)
+		return "", model.Errorf(model.Usage, "bad_source", "file:// names no path: %s", understood)
 	}
 	return rest, nil
+}
+
+func (c *chain) openRPC(o model.SourceOptions) (model.Source, error) {
+	client, err := rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Network: c.net.name, Genesis: c.net.genesis, Port: c.net.rpcPort})
+	if err != nil {
+		return nil, err
+	}
+	return newSource(c.net, client.Host(), client, o)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"birthmark/model"
@@ -56,6 +57,7 @@ func NewSource(n Node, o Options) model.Source {
 type source struct {
 	node Node
 	o    Options
+	met  atomic.Bool // the node has answered
 }
 
 type countingSource struct {
@@ -65,9 +67,20 @@ type countingSource struct {
 
 func (s *source) outage() *outage { return &outage{Retry: s.o.Retry, name: s.o.Name, log: s.o.Log} }
 
-// Tip is the node's.
+// Tip is the node's. A source that does not follow fails at once where the node has never answered: its URI is wrong
+// more often than its node is down for a moment.
 func (s *source) Tip(ctx context.Context) (model.Point, error) {
-	return try(ctx, s.outage(), func() (model.Point, error) { return s.node.Tip(ctx) })
+	tip, err := s.node.Tip(ctx)
+	if err != nil && (s.o.Follow || s.met.Load()) {
+		o := s.outage()
+		if err = o.wait(ctx, err); err == nil {
+			tip, err = try(ctx, o, func() (model.Point, error) { return s.node.Tip(ctx) })
+		}
+	}
+	if err == nil {
+		s.met.Store(true)
+	}
+	return tip, err
 }
 
 // Follow yields what happened on the node's chain after the newest known point it has.

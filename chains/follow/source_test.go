@@ -234,6 +234,20 @@ func TestErrorsThatDoNotHealEndTheStream(t *testing.T) {
 		}
 		m.is(chain[:len(m.chain)])
 	}
+	// A node that has never answered is not waited for, unless it is followed.
+	for _, follows := range []bool{false, true} {
+		node := serve(chain)
+		node.before = func(call int) error {
+			if call == 1 {
+				return follow.Temporary(errBroken)
+			}
+			return nil
+		}
+		src := follow.NewSource(node, follow.Options{Follow: follows, Retry: quick})
+		if _, err := src.Tip(t.Context()); (err == nil) != follows {
+			t.Errorf("followed: %t, the first answer: %v", follows, err)
+		}
+	}
 	// Nor is one waited for that heals, longer than patience.
 	node := serve(chain)
 	node.before = func(int) error { return follow.Temporary(errBroken) }

@@ -46,6 +46,9 @@ func (p *program) sync(c *cli.Context) (err error) {
 		return err
 	}
 	db, src, err := p.openSync(c, set, to)
+	if ended := c.Context.Err(); ended != nil && errors.Is(err, ended) {
+		return model.Errorf(model.BadSource, "stopped", "stopped before the source answered")
+	}
 	if err != nil {
 		return err
 	}
