@@ -76,6 +76,9 @@ func (c *Client) checkBlock(p model.Point, raw []byte) error {
 	if len(raw) < headerSize {
 		return c.badBlock(p, "%d bytes, less than the %d of a header", len(raw), headerSize)
 	}
+	if len(raw) > maxBlock {
+		return c.badBlock(p, "more than the %d bytes a block can have", maxBlock)
+	}
 	if got := hashHeader(raw); got != p.Hash {
 		return c.badBlock(p, "block %s", show(got))
 	}

@@ -59,8 +59,11 @@ func (c *Client) notANode(got string) error {
 func (c *Client) refusal(a *answer, text []byte) error {
 	status := a.response.StatusCode
 	said := c.excerpt(string(text), 60)
-	if said == "" {
+	switch {
+	case len(text) == 0:
 		said = "nothing"
+	case said == "":
+		said = "nothing that is text"
 	}
 	switch {
 	case status == http.StatusForbidden:
@@ -70,7 +73,7 @@ func (c *Client) refusal(a *answer, text []byte) error {
 		status == http.StatusBadGateway, status == http.StatusGatewayTimeout,
 		status == http.StatusInternalServerError && strings.HasPrefix(said, "Work queue depth exceeded"):
 		return follow.Temporary(model.Errorf(model.BadSource, "busy", "%s is too busy (%d): %s", c.Host(), status, said))
-	case status == http.StatusOK && said == "nothing":
+	case status == http.StatusOK && len(text) == 0:
 		// A btcd that is shutting down answers like this.
 		return c.unreachable("it answered nothing")
 	}
@@ -79,7 +82,8 @@ func (c *Client) refusal(a *answer, text []byte) error {
 
 // excerpt is the beginning of what somebody else said, on one line, without what does not print and the password.
 func (c *Client) excerpt(text string, most int) string {
-	text = strings.Join(strings.FieldsFunc(c.keys.redact(text), func(r rune) bool {
+	text = strings.ToValidUTF8(c.keys.redact(text), " ")
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")
 	if runes := []rune(text); len(runes) > most {

@@ -143,13 +143,10 @@ func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 			f.t.Error("REST was sent a password")
 		}
 		f.serveREST(w, path)
-	case f.auth != "" && f.auth != user+":"+password:
-		if f.requests = append(f.requests, "401"); isREST {
-			f.requests = f.requests[:len(f.requests)-1]
-		}
-		http.Error(w, "401 Unauthorized.", http.StatusUnauthorized)
-	case isREST:
+	case isREST && !f.btcd:
 		w.WriteHeader(http.StatusNotFound)
+	case f.auth != "" && f.auth != user+":"+password:
+		http.Error(w, "401 Unauthorized.", http.StatusUnauthorized)
 	case r.Method != http.MethodPost:
 		http.Error(w, "JSONRPC server handles only POST requests", http.StatusMethodNotAllowed)
 	default:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"time"
@@ -121,11 +122,12 @@ func (c *Client) do(ctx context.Context, r request) error {
 	if r.auth != nil {
 		q.SetBasicAuth(r.auth.user, r.auth.password)
 	}
-	slow := time.AfterFunc(c.headerTimeout, func() { cancel(errSlow) })
-	defer slow.Stop()
+	patience := c.headerTimeout
 	if r.waits {
-		slow.Stop()
+		patience = math.MaxInt64
 	}
+	slow := time.AfterFunc(patience, func() { cancel(errSlow) })
+	defer slow.Stop()
 	stalled := func() error { return context.Cause(inner) }
 	// The transport itself, not a client: that would follow redirections with the password and tell the URL in errors.
 	response, err := c.transport.RoundTrip(q)

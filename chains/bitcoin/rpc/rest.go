@@ -172,6 +172,9 @@ func (n restNode) raw(ctx context.Context, points []model.Point, limit int64) ([
 
 func (n restNode) block(ctx context.Context, p model.Point) ([]byte, error) {
 	status, raw, err := n.get(ctx, maxBlock, false, "block", show(p.Hash)+".bin")
+	if err == errTooLarge {
+		return nil, n.badBlock(p, "more than the %d bytes a block can have", maxBlock)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -203,6 +206,9 @@ func (n restNode) get(ctx context.Context, most int, probing bool, path ...strin
 				return err
 			}
 		}
+		if status == http.StatusUnauthorized {
+			return errNoREST // REST asks for nothing; btcd does, whatever the path
+		}
 		ok := status == http.StatusOK || status == http.StatusNotFound
 		unavailable := status == http.StatusServiceUnavailable || status >= http.StatusBadGateway
 		if ok || probing && !unavailable {
@@ -210,11 +216,11 @@ func (n restNode) get(ctx context.Context, most int, probing bool, path ...strin
 		}
 		return n.refusal(a, text)
 	}})
-	if err == errTooLarge {
+	switch {
+	case err == errTooLarge && probing:
+		err = errNoREST
+	case err == errTooLarge && path[0] != "block":
 		err = n.badResult("REST "+path[0], fmt.Sprintf("more than %d bytes", most))
-		if probing {
-			err = errNoREST
-		}
 	}
 	return status, text, err
 }

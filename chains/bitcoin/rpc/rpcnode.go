@@ -174,7 +174,7 @@ func (n rpcNode) raw(ctx context.Context, points []model.Point, limit int64) ([]
 	for i, p := range points {
 		calls[i] = call{"getblock", []any{show(p.Hash), 0}}
 	}
-	got := collection{Client: n.Client, points: points, limit: limit, blocks: make([][]byte, len(points)), failed: len(points)}
+	got := newCollection(n.Client, points, limit)
 	err := post(ctx, n.Client, calls, maxReply, false, got.add)
 	return got.result(ctx, err)
 }
@@ -190,6 +190,10 @@ type collection struct {
 	bytes  int64    // of those there are
 	failed int      // the first place without a block
 	why    error    // of failed
+}
+
+func newCollection(c *Client, points []model.Point, limit int64) *collection {
+	return &collection{Client: c, points: points, limit: limit, blocks: make([][]byte, len(points)), failed: len(points)}
 }
 
 // add takes one answer. Beyond the limit it keeps the first block alone, which may be the last to come.
