@@ -36,7 +36,7 @@ func (k *cookie) set(text string, err error) (asked int) {
 
 func TestWhoIsRefusedIsTold(t *testing.T) {
 	f := newFake(t, 3)
-	f.auth = "user:" + password
+	f.set(func() { f.auth = "user:" + password })
 	text := func(s string) func() (string, error) { return (&cookie{text: s}).ask }
 	for _, q := range []struct {
 		user string
@@ -75,11 +75,11 @@ func TestAPasswordIsAskedForWhenItIsNeeded(t *testing.T) {
 	if k.asked != 0 {
 		t.Error("it was asked for before anything was")
 	}
-	f.rest, f.auth = true, k.text
+	f.set(func() { f.rest, f.auth = true, k.text })
 	if _, err := c.Raw(t.Context(), f.points(0, 3), 1<<40); err != nil || k.asked != 0 {
 		t.Errorf("REST takes none, it was asked for %d times: %v", k.asked, err)
 	}
-	f.rest = false
+	f.set(func() { f.rest = false })
 	for range 5 {
 		if _, err := c.Raw(t.Context(), f.points(0, 3), 1<<40); err != nil || k.asked != 1 {
 			t.Errorf("it was asked for %d times: %v", k.asked, err)
@@ -90,7 +90,7 @@ func TestAPasswordIsAskedForWhenItIsNeeded(t *testing.T) {
 // A node that restarts has another cookie, and until it has written it none.
 func TestACookieThatChangesIsAskedForAgain(t *testing.T) {
 	f := newFake(t, 50)
-	f.auth = "__cookie__:one"
+	f.set(func() { f.auth = "__cookie__:one" })
 	k := &cookie{text: f.auth}
 	c := f.client("", func(o *Options) { o.Password = k.ask })
 	if err := c.Connect(t.Context()); err != nil {
@@ -129,7 +129,7 @@ func TestACookieThatChangesIsAskedForAgain(t *testing.T) {
 
 func TestAPasswordThatIsNotToBeHadEndsIt(t *testing.T) {
 	f := newFake(t, 3)
-	f.auth = "user:" + password
+	f.set(func() { f.auth = "user:" + password })
 	for _, q := range []struct {
 		k    *cookie
 		kind model.ErrorKind
@@ -165,9 +165,9 @@ func TestRESTComesAndGoes(t *testing.T) {
 	for name, call := range all {
 		f := newFake(t, 40)
 		f.btcd = len(name)%2 == 0 // what is there without REST
-		f.auth = "user:" + password
+		f.set(func() { f.auth = "user:" + password })
 		with, without := f.client("user:"+password+"@", nil), f.client("", nil)
-		f.rest = true
+		f.set(func() { f.rest = true })
 		for _, c := range []*Client{with, without} {
 			f.asked()
 			if err := call(f, c); err != nil {
@@ -177,7 +177,7 @@ func TestRESTComesAndGoes(t *testing.T) {
 				t.Errorf("%s: asked %q of a node with REST", name, asked)
 			}
 		}
-		f.rest = false
+		f.set(func() { f.rest = false })
 		if err := call(f, with); err != nil {
 			t.Errorf("%s: without REST, with a password: %v", name, err)
 		}
@@ -189,7 +189,7 @@ func TestRESTComesAndGoes(t *testing.T) {
 			t.Errorf("%s: asked %q of a node without REST", name, asked)
 		}
 		expect(t, call(f, without), "unauthorized", false, "asks for a user and a password")
-		f.rest = true
+		f.set(func() { f.rest = true })
 		if err := call(f, without); err != nil {
 			t.Errorf("%s: with REST again: %v", name, err)
 		}

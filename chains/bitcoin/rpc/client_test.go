@@ -178,7 +178,7 @@ func TestChangedReturnsWhenTheTipIsAnother(t *testing.T) {
 func TestADeletedBlockNamesTheFirstThereIs(t *testing.T) {
 	rng := random(t)
 	eachFlavour(t, 1800, func(t *testing.T, f *fake, c *Client) {
-		f.below = 1001 + rng.IntN(700)
+		f.set(func() { f.below = 1001 + rng.IntN(700) })
 		blocks, err := c.Raw(t.Context(), f.points(f.below, 5), 1<<40)
 		if err == nil {
 			err = sameBlocks(blocks, f.chain[f.below:f.below+5])
@@ -194,7 +194,7 @@ func TestADeletedBlockNamesTheFirstThereIs(t *testing.T) {
 				t.Errorf("block %d: %s: %v, expected %s", h, code, err, want)
 			}
 		}
-		f.stale = fakeChain(f.chain[:1], 2, 100, 3)[1:]
+		f.set(func() { f.stale = fakeChain(f.chain[:1], 2, 100, 3)[1:] })
 		gone := []model.Point{{Height: 500, Hash: model.Hash{1}}}
 		if _, err := c.Raw(t.Context(), gone, 1); !errors.Is(err, follow.ErrMoved) {
 			t.Errorf("a block of another branch: %v", err)
@@ -213,7 +213,7 @@ func TestThousands(t *testing.T) {
 // A node that does not give a block of its own best chain may have it later.
 func TestABlockTheNodeDoesNotHaveYet(t *testing.T) {
 	f := newFake(t, 10)
-	f.errors["getblock"] = rpcError{-1, "Block not available (not fully downloaded)"}
+	f.set(func() { f.errors["getblock"] = rpcError{-1, "Block not available (not fully downloaded)"} })
 	_, err := f.client("", nil).Raw(t.Context(), f.points(3, 2), 1)
 	want := "does not give block 3 " + show(f.point(3).Hash) + " of its own chain: Block not available (not fully downloaded)"
 	if _, code := model.KindOf(err); code != "block_missing" || !follow.IsTemporary(err) || !strings.Contains(err.Error(), want) {
@@ -224,7 +224,7 @@ func TestABlockTheNodeDoesNotHaveYet(t *testing.T) {
 func TestWrongNetworkIsNamed(t *testing.T) {
 	for chain, name := range map[string]string{"main": "mainnet", "test": "testnet3", "testnet4": "testnet4", "simnet": "simnet"} {
 		eachFlavour(t, 3, func(t *testing.T, f *fake, c *Client) {
-			f.network = chain
+			f.set(func() { f.network = chain })
 			c.options.Genesis = model.Hash{7}
 			want := fmt.Sprintf("%s is a node of bitcoin %s, its block 0 is %s: expected regtest, %s", c.Host(), name, show(f.point(0).Hash), show(model.Hash{7}))
 			err := c.Connect(t.Context())
@@ -253,7 +253,7 @@ func TestASyncingNodeIsToldOnce(t *testing.T) {
 		{map[string]any{"initialblockdownload": true}, 1},
 	} {
 		eachFlavour(t, 12, func(t *testing.T, f *fake, c *Client) {
-			f.extra = extra.info
+			f.set(func() { f.extra = extra.info })
 			log.taken()
 			for range 3 {
 				if err := c.Connect(t.Context()); err != nil {

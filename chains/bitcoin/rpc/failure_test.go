@@ -3,14 +3,11 @@ package rpc
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"birthmark/chains/follow"
 	"birthmark/model"
@@ -103,7 +100,7 @@ func TestAnswersThatAreNoAnswer(t *testing.T) {
 	} {
 		t.Run(q.name, func(t *testing.T) {
 			f := newFake(t, 3)
-			f.first = q.first
+			f.set(func() { f.first = q.first })
 			c := f.client("user:"+password+"@", nil)
 			expect(t, c.Connect(t.Context()), q.code, q.temporary, q.says)
 			_, err := c.Tip(t.Context())
@@ -135,7 +132,7 @@ func TestErrorsOfCalls(t *testing.T) {
 			if err := c.Connect(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			f.errors[method] = q.e
+			f.set(func() { f.errors[method] = q.e })
 			expect(t, call(c, f.points(0, 3), t.Context()), q.code, q.temporary, q.says)
 		}
 	}
@@ -153,12 +150,13 @@ func TestWrongBlocksAreNamed(t *testing.T) {
 			"short":   {func(b []byte) []byte { return b[:79] }, "gave 79 bytes, less than the 80 of a header"},
 			"none":    {func([]byte) []byte { return nil }, "gave 0 bytes"},
 		} {
-			f.wrong = func(hash string, raw []byte) []byte {
+			wrong := func(hash string, raw []byte) []byte {
 				if hash == show(bad.Hash) {
 					return q.raw(raw)
 				}
 				return raw
 			}
+			f.set(func() { f.wrong = wrong })
 			want := fmt.Sprintf("asked for block 7 %s, %s %s", show(bad.Hash), c.Host(), q.says)
 			_, err := c.Raw(t.Context(), f.points(7, 1), 1)
 			expect(t, err, "bad_answer", false, want)
@@ -172,9 +170,9 @@ func TestWrongBlocksAreNamed(t *testing.T) {
 				t.Errorf("%s: those before: %v", what, err)
 			}
 		}
-		for _, most := range []int{maxBlock, 3 * maxBlock} {
-			f.wrong = func(hash string, raw []byte) []byte { return append(raw, make([]byte, most)...) }
-			_, err := c.Raw(t.Context(), f.points(7, 2), 1)
+		for _, most := range []int{maxBlock, 2 * maxBlock} {
+			f.set(func() { f.wrong = func(hash string, raw []byte) []byte { return append(raw, make([]byte, most)...) } })
+			_, err := c.Raw(t.Context(), f.points(7, 1), 1)
 			expect(t, err, "bad_answer", false, "more")
 			expect(t, err, "bad_answer", false, "block 7 "+show(bad.Hash))
 		}
@@ -205,202 +203,6 @@ func TestHexThatIsNoneIsNamed(t *testing.T) {
 		_, err := c.Raw(t.Context(), f.points(3, 2), 1<<40)
 		expect(t, err, "bad_answer", false, want)
 		expect(t, err, "bad_answer", false, "block 3 "+show(f.point(3).Hash))
-	}
-}
-
-// hijacked writes bytes as they are and closes the connection.
-func hijacked(t *testing.T, text string) func(http.ResponseWriter, *http.Request) bool {
-	return func(w http.ResponseWriter, _ *http.Request) bool {
-		conn, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-			return true
-		}
-		defer conn.Close()
-		_, _ = io.WriteString(conn, text)
-		return true
-	}
-}
-
-// A node that goes away in the middle comes back, and what it gave before is not lost.
-func TestAConnectionThatBreaksIsTemporary(t *testing.T) {
-	f := newFake(t, 5)
-	raw := func(h int) string { return hex.EncodeToString(f.chain[h]) }
-	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-	for _, q := range []struct {
-		text string
-		want int // blocks
-		says string
-	}{
-		{"", 0, "it closed the connection"},
-		{head, 0, "it closed the connection"},
-		{head + "Content-Length: 5000\r\n\r\n" + `[{"id":0,"result":"00`, 0, "it closed the connection"},
-		{head + "Transfer-Encoding: chunked\r\n\r\n5\r\n" + `[{"id`, 0, "it closed the connection"},
-		{head + "Connection: close\r\n\r\n" + `[{"id":0,"result":"00`, 0, "in the middle of an answer"}, // btcd
-		{head + "Connection: close\r\n\r\n" + `[{"id":0,"result":"` + raw(1) + `"},{"id":1,"result":"` + raw(2) + `"},{"id`, 2, ""},
-		{head + "Content-Length: 5000\r\n\r\n" + `[{"id":1,"result":"` + raw(2) + `"},{"id":0,"result":"` + raw(1) + `"}`, 2, ""},
-		{head + "Content-Length: 5000\r\n\r\n" + `[{"id":1,"result":"` + raw(2) + `"}`, 0, "it closed the connection"},
-	} {
-		c := f.client("", nil)
-		f.set(func() { f.first = nil })
-		if err := c.Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		f.set(func() { f.first = hijacked(t, q.text) })
-		blocks, err := c.Raw(t.Context(), f.points(1, 3), 1<<40)
-		if q.want > 0 {
-			if err == nil {
-				err = sameBlocks(blocks, f.chain[1:1+q.want])
-			}
-			if err != nil {
-				t.Errorf("%q: %v", q.text, err)
-			}
-			continue
-		}
-		expect(t, err, "unreachable", true, q.says)
-	}
-}
-
-func TestWhoSpeaksSomethingElseIsNoNode(t *testing.T) {
-	f := newFake(t, 2)
-	f.first = hijacked(t, "SSH-2.0-OpenSSH_9.2p1\r\n")
-	expect(t, f.client("", nil).Connect(t.Context()), "not_a_node", false, "it does not speak HTTP")
-}
-
-func TestNobodyThereIsTemporary(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	free := l.Addr().String()
-	l.Close()
-	c, err := New(Options{URL: "http://user:" + password + "@" + free + "/" + password, Network: "regtest"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	expect(t, c.Connect(t.Context()), "unreachable", true, free+" is unreachable: dial tcp "+free+": connect: connection refused")
-}
-
-func TestHostsWithoutAnAddress(t *testing.T) {
-	f := newFake(t, 2)
-	for _, q := range []struct {
-		err                  net.DNSError
-		connected, temporary bool
-	}{
-		{net.DNSError{Err: "no such host", Name: "node", IsNotFound: true}, false, false},
-		{net.DNSError{Err: "no such host", Name: "node", IsNotFound: true}, true, true}, // it was there before
-		{net.DNSError{Err: "server misbehaving", Name: "node", IsTemporary: true}, false, true},
-		{net.DNSError{Err: "i/o timeout", Name: "node", IsTimeout: true}, false, true},
-	} {
-		c := f.client("", nil)
-		c.connected.Store(q.connected)
-		c.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
-			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: &q.err}
-		}
-		expect(t, c.Connect(t.Context()), "unreachable", q.temporary, q.err.Err)
-	}
-}
-
-// silent answers nothing, or nothing more, until the caller has left.
-func silent(begin string) func(http.ResponseWriter, *http.Request) bool {
-	return func(w http.ResponseWriter, r *http.Request) bool {
-		_, _ = io.Copy(io.Discard, r.Body) // the server sees the caller leave when it has all of the request
-		if begin != "" {
-			_, _ = io.WriteString(w, begin)
-			w.(http.Flusher).Flush()
-		}
-		<-r.Context().Done()
-		return true
-	}
-}
-
-func TestANodeThatSaysNothingIsTemporary(t *testing.T) {
-	for _, begin := range []string{"", "["} {
-		f := newFake(t, 2)
-		f.first = only(silent(begin))
-		c := f.client("", nil)
-		c.headerTimeout, c.stallTimeout = 50*time.Millisecond, 50*time.Millisecond
-		if begin != "" {
-			c.headerTimeout = time.Hour
-		}
-		expect(t, c.Connect(t.Context()), "unreachable", true, "nothing has come from it for too long")
-	}
-}
-
-// Whatever is waited for, the end of the context ends it, with its error.
-func TestTheEndOfTheContextEndsEverything(t *testing.T) {
-	eachFlavour(t, 5, func(t *testing.T, f *fake, c *Client) {
-		if err := c.Connect(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		for name, call := range map[string]func(context.Context) error{
-			"connect": c.Connect,
-			"tip":     func(ctx context.Context) error { _, err := c.Tip(ctx); return err },
-			"hashes":  func(ctx context.Context) error { _, err := c.Hashes(ctx, 1, 3); return err },
-			"raw":     func(ctx context.Context) error { _, err := c.Raw(ctx, f.points(1, 3), 1<<40); return err },
-			"changed": func(ctx context.Context) error { return c.Changed(ctx, f.point(4)) },
-		} {
-			for _, begin := range []string{"", "["} {
-				ctx, cancel := context.WithCancel(t.Context())
-				f.set(func() {
-					f.first = func(w http.ResponseWriter, r *http.Request) bool {
-						time.AfterFunc(20*time.Millisecond, cancel)
-						return silent(begin)(w, r)
-					}
-				})
-				if err := call(ctx); !errors.Is(err, context.Canceled) {
-					t.Errorf("%s: %v", name, err)
-				}
-				f.set(func() { f.first = nil })
-				if err := call(ctx); !errors.Is(err, context.Canceled) {
-					t.Errorf("%s, with a context that has ended: %v", name, err)
-				}
-			}
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		c.poll = time.Hour
-		time.AfterFunc(20*time.Millisecond, cancel)
-		if err := c.Changed(ctx, f.point(4)); !errors.Is(err, context.Canceled) {
-			t.Errorf("while nothing changes: %v", err)
-		}
-	})
-}
-
-// All is let go of: no connection stays open after Close.
-func TestCloseLeavesNoConnection(t *testing.T) {
-	eachFlavour(t, 50, func(t *testing.T, f *fake, c *Client) {
-		open, closed := make(chan net.Conn, 100), make(chan net.Conn, 100)
-		f.server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
-			switch state {
-			case http.StateNew:
-				open <- conn
-			case http.StateClosed:
-				closed <- conn
-			}
-		}
-		for range 3 {
-			if _, err := c.Raw(t.Context(), f.points(1, 40), 1<<40); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-		for n := len(open); n > 0; n-- {
-			<-closed
-		}
-	})
-}
-
-// A node that closed the connection while nothing was asked is asked again, without a word.
-func TestAnIdleConnectionMayBeClosed(t *testing.T) {
-	f := newFake(t, 5)
-	c := f.client("", nil)
-	for range 20 {
-		if _, err := c.Tip(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		f.server.CloseClientConnections()
 	}
 }
 

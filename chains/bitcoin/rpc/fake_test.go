@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -62,14 +63,24 @@ type fake struct {
 	first    func(w http.ResponseWriter, r *http.Request) bool // answers instead; true: it did
 	errors   map[string]rpcError                               // by method
 	unspent  string
-	heights  map[string]int // of chain, by hash
-	indexed  *byte          // the last block of what heights are of
-	requests []string       // what was asked: POST and the calls, or the path
+	watch    func(net.Conn, http.ConnState) // of the server's connections
+	heights  map[string]int                 // of chain, by hash
+	indexed  *byte                          // the last block of what heights are of
+	requests []string                       // what was asked: POST and the calls, or the path
 }
 
 func newFake(t *testing.T, blocks int) *fake {
 	f := &fake{t: t, chain: fakeChain(nil, blocks, 300, 0), network: "regtest", errors: map[string]rpcError{}}
-	f.server = httptest.NewServer(f)
+	f.server = httptest.NewUnstartedServer(f)
+	f.server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
+		f.mu.Lock()
+		watch := f.watch
+		f.mu.Unlock()
+		if watch != nil {
+			watch(conn, state)
+		}
+	}
+	f.server.Start()
 	t.Cleanup(f.server.Close)
 	return f
 }
