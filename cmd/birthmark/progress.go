@@ -121,12 +121,24 @@ func (c *console) draw(what string, r reading) {
 	c.drawn = true
 }
 
+// unlessIdle hands on readings but those at the end that say again that all is done: a sync may stay at the tip for
+// months.
+func unlessIdle(tell func(reading)) func(reading) {
+	var last reading
+	return func(now reading) {
+		if now.done < now.total || now.done != last.done {
+			tell(now)
+		}
+		last = now
+	}
+}
+
 // watch tells how far a command is until stop is called: a bar where stderr is a terminal, elsewhere lines in the log.
 func (p *program) watch(what string, read func() reading) (stop func()) {
 	con := p.console
-	tell, every := func() { p.log.Info(what, read().attrs()...) }, logEvery
+	tell, every := unlessIdle(func(r reading) { p.log.Info(what, r.attrs()...) }), logEvery
 	if con.term != nil {
-		tell, every = func() { con.draw(what, read()) }, drawEvery
+		tell, every = func(r reading) { con.draw(what, r) }, drawEvery
 	}
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -136,7 +148,7 @@ func (p *program) watch(what string, read func() reading) (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				tell()
+				tell(read())
 			case <-quit:
 				return
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,17 @@ func TestLogLineSaysHowFarASyncIs(t *testing.T) {
 	// A source that was rolled back is behind the database.
 	if r := syncReading(&core.Progress{Height: 10, Target: 8}); r.percent() != 100 {
 		t.Errorf("%.1f%% of %d", r.percent(), r.total)
+	}
+}
+
+func TestNothingIsLoggedAtTheTipWhileNothingComes(t *testing.T) {
+	var told []uint64
+	tell := unlessIdle(func(r reading) { told = append(told, r.done) })
+	for _, r := range []reading{{done: 7, total: 9}, {done: 7, total: 9}, {done: 9, total: 9}, {done: 9, total: 9}, {done: 9, total: 9}, {done: 10, total: 10}, {done: 10, total: 10}, {done: 10, total: 11}} {
+		tell(r)
+	}
+	if want := []uint64{7, 7, 9, 10, 10}; !slices.Equal(told, want) {
+		t.Errorf("told %d, expected %d", told, want)
 	}
 }
 
