@@ -229,6 +229,25 @@ type FamilyAnswer struct {
 	Bytes int64  `json:"bytes"`
 }
 
+// ForksAnswer is a page of the blocks that forks took off the chain, newest fork first.
+type ForksAnswer struct {
+	Chain   string            `json:"chain"`
+	Network string            `json:"network"`
+	Forks   []LostBlockAnswer `json:"forks"`
+	Next    *string           `json:"next"`
+}
+
+// LostBlockAnswer is a block that a fork took off the chain. The lowest block of a fork is listed first: its depth is
+// that of the fork.
+type LostBlockAnswer struct {
+	Height     uint32  `json:"height"`
+	Hash       string  `json:"hash"`
+	Time       int64   `json:"time"`        // the block's own
+	Depth      int     `json:"depth"`       // how many blocks were lost from this one up to the tip, itself included
+	LostAt     int64   `json:"lost_at"`     // unix seconds
+	ReplacedBy *string `json:"replaced_by"` // what came to stand at its height next, its own hash where it came back; null: nothing yet
+}
+
 // CheckAnswer is what a check found.
 type CheckAnswer struct {
 	OK     bool          `json:"ok"`

@@ -17,12 +17,15 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	if len(blocks) == 0 {
 		return nil
 	}
+	if err := db.settle(ctx); err != nil {
+		return err
+	}
 	w, err := db.prepare(ctx, blocks)
 	if err == nil {
 		err = db.commit(ctx, w)
 	}
 	if err != nil {
-		db.abandon()
+		db.abandon(ctx)
 	}
 	return err
 }

@@ -8,11 +8,15 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
 
+	"birthmark/core"
+	"birthmark/model"
 	"birthmark/model/modeltest"
+	"birthmark/storage"
 	"birthmark/storage/memory"
 	"birthmark/storage/rocks"
 	"birthmark/storage/storetest"
@@ -63,6 +67,66 @@ func TestAFailureAtAnyStepChangesNothing(t *testing.T) {
 			s.FailAt(0)
 			same(t, "rolled back at last", dump(t, db), before)
 			check(t, db)
+		}
+	})
+}
+
+// late is a store whose writes can be applied and fail all the same, as where the disk breaks while they are made
+// durable.
+type late struct {
+	storage.Store
+	failing bool
+}
+
+var errLate = errors.New("applied, and then the disk broke")
+
+func (s *late) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	err := s.Store.Update(ctx, fn)
+	if err == nil && s.failing {
+		return errLate
+	}
+	return err
+}
+
+// A write that failed and was applied all the same is seen: whatever comes next goes on from where the store stands.
+func TestAFailedWriteThatWasAppliedIsSeen(t *testing.T) {
+	ctx := context.Background()
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		blocks := v.NewGenerator(seed(t, 570)).Blocks(20)
+		for name, fail := range map[string]func(db *core.DB) error{
+			"append":   func(db *core.DB) error { return db.Append(ctx, blocks[10:13]) },
+			"rollback": func(db *core.DB) error { return db.Rollback(ctx, blocks[4].Point()) },
+			"sync":     func(db *core.DB) error { return core.Sync(ctx, db, events(blocks), core.SyncOptions{WindowWeight: 1}) },
+			"fork": func(db *core.DB) error {
+				return core.Sync(ctx, db, events(blocks, blocks[15].Point(), blocks[16:]), core.SyncOptions{})
+			},
+		} {
+			for _, then := range []string{"append", "rollback", "sync"} {
+				s := &late{Store: memory.New()}
+				db := open(t, s, v, 1<<16)
+				appendAll(t, db, blocks[:10], 4)
+				s.failing = true
+				if err := fail(db); !errors.Is(err, errLate) {
+					t.Fatalf("%s: %v", name, err)
+				}
+				s.failing = false
+				have := slices.IndexFunc(blocks, func(b *model.Block) bool { return b.Point() == db.Tip() }) + 1
+				if have == 10 {
+					t.Fatalf("%s: still at the tip before", name)
+				}
+				same(t, name+" was applied", dump(t, db), fresh(t, v, blocks[:have]))
+				switch then {
+				case "append":
+					appendAll(t, db, blocks[have:], 3)
+				case "rollback":
+					rollback(t, db, blocks[2].Point())
+					appendAll(t, db, blocks[3:], 3)
+				case "sync":
+					sync(t, db, events(blocks), core.SyncOptions{})
+				}
+				same(t, name+", then "+then, dump(t, db), fresh(t, v, blocks))
+				check(t, db)
+			}
 		}
 	})
 }

@@ -111,8 +111,8 @@ func (q *query) next(question [8]byte, h model.HeightPk, position []byte) (*stri
 	return &s, nil
 }
 
-// after is the position that a page begins behind, of size bytes; nil where it begins at the beginning.
-func (q *query) after(p Page, question [8]byte, size int) ([]byte, error) {
+// cursor is the one a page begins behind, with a position of size bytes; nil where it begins at the beginning.
+func (q *query) cursor(p Page, question [8]byte, size int) (*cursor, error) {
 	if p.After == "" {
 		return nil, nil
 	}
@@ -122,6 +122,15 @@ func (q *query) after(p Page, question [8]byte, size int) ([]byte, error) {
 	}
 	if c.mark != newCursor(question, c.block, c.position).mark || len(c.position) != size {
 		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q is damaged or belongs to another question: ask with the same index, value, order and filter", p.After)
+	}
+	return &c, nil
+}
+
+// after is the pointer that a page begins behind, of size bytes; nil where it begins at the beginning.
+func (q *query) after(p Page, question [8]byte, size int) ([]byte, error) {
+	c, err := q.cursor(p, question, size)
+	if c == nil || err != nil {
+		return nil, err
 	}
 	pk, err := model.ParseUtxoPk(c.position[:model.PkSize])
 	if err != nil {

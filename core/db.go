@@ -32,6 +32,7 @@ type DB struct {
 	spendBy *index   // Traits.SpendsBy
 
 	write sync.Mutex // held by Append, Rollback, Sync
+	doubt bool       // something failed since tip and totals were read: see settle
 	cache *caches
 
 	mu      sync.Mutex
@@ -48,7 +49,6 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	if err := db.openMeta(ctx, o); err != nil {
 		return nil, err
 	}
-	db.head = db.tip
 	if name := db.traits.SpendsBy; name != "" {
 		if db.spendBy = db.indexByName(name); db.spendBy == nil || db.spendBy.Kind != model.OneToOne {
 			return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), name)

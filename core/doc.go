@@ -7,7 +7,8 @@
 //
 // [DB.Rollback] needs no log: every pointer begins with the height, so the rows of a block are a range, and what they
 // point to tells the rest. [Sync] drives Append and Rollback from a [model.Source], reading, resolving and writing at
-// the same time. [DB.Check] verifies the laws that hold between the families.
+// the same time; what its source took off the chain is remembered ([DB.Forks]). [DB.Check] verifies the laws that hold
+// between the families.
 //
 // schema.go declares every family once; nothing else knows how a row is laid out.
 package core

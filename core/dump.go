@@ -8,11 +8,11 @@ import (
 	"birthmark/storage"
 )
 
-// Dump hands every row of every family to row: families by name, keys in order. The slices are row's until it returns.
-// Databases of equal dumps are equal.
+// Dump hands every row of every family that the chain determines to row: families by name, keys in order. The slices
+// are row's until it returns. Databases of equal dumps hold the same chain and answer alike, but for [DB.Forks]: what
+// a database went through on its way is not part of what it is.
 func (db *DB) Dump(ctx context.Context, row func(family string, key, value []byte) error) error {
-	ds := db.declarations()
-	slices.SortFunc(ds, func(a, b storage.Declaration) int { return strings.Compare(a.Name, b.Name) })
+	ds := db.dumped()
 	return db.store.View(ctx, func(r storage.Reader) error {
 		for _, d := range ds {
 			for kv, err := range r.Scan(d.Family, nil, nil, false) {
@@ -29,4 +29,19 @@ func (db *DB) Dump(ctx context.Context, row func(family string, key, value []byt
 		}
 		return nil
 	})
+}
+
+// Dumped are the names of the families that [DB.Dump] hands over, in its order.
+func (db *DB) Dumped() []string {
+	var names []string
+	for _, d := range db.dumped() {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+func (db *DB) dumped() []storage.Declaration {
+	ds := slices.DeleteFunc(db.declarations(), func(d storage.Declaration) bool { return !determined(d.Family) })
+	slices.SortFunc(ds, func(a, b storage.Declaration) int { return strings.Compare(a.Name, b.Name) })
+	return ds
 }

@@ -125,7 +125,7 @@ type totals struct {
 	genesisOutputs uint64
 	unspentValue   uint64
 	checksum       uint64                    // sum of the numbers that nothing else in the database says again: see schema.go
-	rows           map[storage.Family]uint64 // of every declared family but meta
+	rows           map[storage.Family]uint64 // of every declared family but meta and what the chain does not determine
 }
 
 func (t *totals) clone() totals {
@@ -219,12 +219,24 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 			return err
 		}
 	}
+	return db.recall(ctx)
+}
+
+// recall takes tip and totals from the store.
+func (db *DB) recall(ctx context.Context) error {
 	return db.store.View(ctx, func(r storage.Reader) error {
-		if db.tip, err = readTip(r); err != nil {
+		tip, err := readTip(r)
+		if err != nil {
 			return fmt.Errorf("meta tip: %w", err)
 		}
-		db.totals, err = readTotals(r)
-		return err
+		t, err := readTotals(r)
+		if err != nil {
+			return err
+		}
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		db.tip, db.head, db.totals = tip, tip, t
+		return nil
 	})
 }
 
@@ -236,8 +248,10 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 		b.Put(familyMeta, metaNetwork, []byte(c.Network()))
 		b.Put(familyMeta, metaIndexes, appendCatalogue(nil, db.indexes))
 		t := totals{rows: map[storage.Family]uint64{}}
-		for _, d := range db.declarations()[1:] {
-			t.rows[d.Family] = 0
+		for _, d := range db.declarations() {
+			if d.Family != familyMeta && determined(d.Family) {
+				t.rows[d.Family] = 0
+			}
 		}
 		b.Put(familyMeta, metaTotals, t.appendTo(nil))
 		return nil

@@ -3,6 +3,7 @@ package core_test
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func TestAForeignDatabaseIsRefusedAsItIs(t *testing.T) {
 		code  string
 		says  string
 	}{
-		"newer format":             {"format", format(core.FormatVersion + 1), model.Refused, "wrong_format", "format 2"},
+		"newer format":             {"format", format(core.FormatVersion + 1), model.Refused, "wrong_format", fmt.Sprint("format ", core.FormatVersion+1)},
 		"much newer format":        {"format", format(200), model.Refused, "wrong_format", "format 200"},
 		"no format":                {"format", []byte{}, model.Internal, "internal", "meta format"},
 		"more than a format":       {"format", append(format(core.FormatVersion), 0), model.Internal, "internal", "meta format"},

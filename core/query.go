@@ -65,8 +65,8 @@ func (db *DB) Status(ctx context.Context) (a *StatusAnswer, err error) {
 		sizer, _ := db.store.(storage.Sizer)
 		for _, d := range db.declarations() {
 			f := FamilyAnswer{Name: d.Name, Keys: t.rows[d.Family]}
-			if d.Family == familyMeta {
-				for _, err := range q.r.Scan(familyMeta, nil, nil, false) {
+			if d.Family == familyMeta || !determined(d.Family) { // few rows, which meta does not count
+				for _, err := range q.r.Scan(d.Family, nil, nil, false) {
 					if err != nil {
 						return err
 					}

@@ -33,13 +33,28 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, erro
 	return w, nil
 }
 
-// abandon forgets every pending window and whatever the caches learned from them. Nothing may be preparing or
-// committing.
-func (db *DB) abandon() {
+// abandon forgets, after something failed, every pending window and whatever the caches learned from them. Nothing may
+// be preparing or committing.
+func (db *DB) abandon(ctx context.Context) {
 	db.mu.Lock()
-	defer db.mu.Unlock()
 	db.pending, db.head = nil, db.tip
 	db.cache.forget()
+	db.mu.Unlock()
+	db.doubt = true
+	_ = db.settle(context.WithoutCancel(ctx)) // the next write tries again, and tells
+}
+
+// settle finds out where the store stands, where that is in doubt: a write that failed may have been applied all the
+// same, when it was the making durable that failed.
+func (db *DB) settle(ctx context.Context) error {
+	if !db.doubt {
+		return nil
+	}
+	if err := db.recall(ctx); err != nil {
+		return err
+	}
+	db.doubt = false
+	return nil
 }
 
 // resolver is the second pass over one window: what inputs spend, and where values and assets were born.

@@ -11,17 +11,21 @@ import (
 )
 
 // rollbackRows is how many rows one write of a rollback removes at the least before it ends with a block.
-const rollbackRows = 200_000
+var rollbackRows = 200_000
 
 // Rollback removes the blocks above to, newest first, in writes of a bounded number of rows: whatever interrupts it,
 // the database ends at some block. The origin removes everything. To must be a block of the database's chain.
 func (db *DB) Rollback(ctx context.Context, to model.Point) error {
 	db.write.Lock()
 	defer db.write.Unlock()
-	return db.rollback(ctx, to)
+	if err := db.settle(ctx); err != nil {
+		return err
+	}
+	return db.rollback(ctx, to, nil)
 }
 
-func (db *DB) rollback(ctx context.Context, to model.Point) error {
+// rollback is Rollback with db.write held, on behalf of a source where f is not nil. Nothing may be pending.
+func (db *DB) rollback(ctx context.Context, to model.Point, f *fork) error {
 	if !to.IsOrigin() {
 		at, err := db.PointAt(ctx, to.Height)
 		if err != nil {
@@ -33,9 +37,9 @@ func (db *DB) rollback(ctx context.Context, to model.Point) error {
 		}
 		to = at
 	}
-	db.abandon()
 	for db.Tip() != to {
-		if err := db.removeBlocks(ctx, to); err != nil {
+		if err := db.removeBlocks(ctx, to, f); err != nil {
+			db.abandon(ctx)
 			return err
 		}
 	}
@@ -43,9 +47,10 @@ func (db *DB) rollback(ctx context.Context, to model.Point) error {
 }
 
 // removeBlocks removes blocks from the tip down, not below to, in one write.
-func (db *DB) removeBlocks(ctx context.Context, to model.Point) error {
+func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	t := db.totals.clone()
 	tip := db.Tip()
+	var lost []lostRow
 	err := db.store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
 		u := undo{db: db, r: r, b: b, t: &t, places: map[model.Hash][]model.TxPk{}}
 		for tip != to && u.removed < rollbackRows {
@@ -64,16 +69,22 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point) error {
 			b.Put(familyMeta, metaTip, appendTip(nil, tip))
 		}
 		b.Put(familyMeta, metaTotals, t.appendTo(nil))
+		if lost = u.lost; f != nil {
+			return f.remember(r, b, lost)
+		}
 		return nil
 	})
-	// Also after an error: nothing the caches say is certain then.
+	if err != nil {
+		return err
+	}
+	if f != nil {
+		f.depth, f.to = f.depth+len(lost), tip
+	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.cache.forget()
-	if err == nil {
-		db.tip, db.head, db.totals = tip, tip, t
-	}
-	return err
+	db.tip, db.head, db.totals = tip, tip, t
+	return nil
 }
 
 // undo removes the rows of blocks. What a block wrote is found from its own rows, all of which begin with its height.
@@ -83,6 +94,7 @@ type undo struct {
 	b       storage.Batch
 	t       *totals
 	removed int
+	lost    []lostRow                   // the blocks removed
 	places  map[model.Hash][]model.TxPk // of repeated hashes, as they are after the removals so far
 }
 
@@ -108,6 +120,7 @@ func (u *undo) block(tip model.Point) (model.Point, error) {
 		first = 0
 		u.t.genesisTxs, u.t.genesisOutputs = 0, 0
 	}
+	u.lost = append(u.lost, lostRow{height: tip.Height, hash: row.hash, time: row.time})
 	u.t.checksum -= row.checksum()
 	u.remove(familyBlock, tip.Height.AppendTo(nil))
 	u.remove(familyHeight, row.hash[:])

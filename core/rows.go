@@ -321,3 +321,39 @@ func parseAssetRelationKey(b []byte) (birth model.AssetBirthPk, at model.AssetPk
 	at, err2 := model.ParseAssetPk(r.take(model.WidePkSize, "asset_pk"))
 	return birth, at, errors.Join(err1, err2, r.end())
 }
+
+// lostRow is a block that a fork took off the chain.
+type lostRow struct {
+	height model.HeightPk
+	hash   model.Hash
+	time   int64 // the block's
+	lost   int64 // when it was taken off
+	depth  int   // 1: it was the tip
+}
+
+func appendLostRow(b []byte, r *lostRow) []byte {
+	b = r.height.AppendTo(b)
+	b = append(b, r.hash[:]...)
+	b = binary.AppendVarint(b, r.time)
+	b = binary.AppendVarint(b, r.lost)
+	return binary.AppendUvarint(b, uint64(r.depth))
+}
+
+func parseLostRow(b []byte) (lostRow, error) {
+	r := reader{b: b}
+	h, err := model.ParseHeightPk(r.take(model.HeightPkSize, "height_pk"))
+	row := lostRow{height: h, hash: r.hash("block_hash"), time: r.varint("time"), lost: r.varint("time_lost"), depth: r.size("depth")}
+	if row.depth == 0 {
+		r.fail("depth is 0")
+	}
+	return row, errors.Join(err, r.end())
+}
+
+// lostKey is lost_pk.
+func lostKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+func parseLostKey(b []byte) (uint64, error) {
+	r := reader{b: b}
+	n := binary.BigEndian.Uint64(r.take(model.PkSize, "lost_pk"))
+	return n, r.end()
+}

@@ -92,6 +92,12 @@ func TestRowsRoundTrip(t *testing.T) {
 		birth, gotAt, err := parseAssetRelationKey(appendAssetRelationKey(nil, entries[0].birth, at))
 		same("asset relation", []any{birth, gotAt}, []any{entries[0].birth, at}, err)
 
+		lost := lostRow{model.HeightPk(rng.IntN(model.MaxHeight + 1)), hash, block.time, int64(rng.Uint64()), 1 + rng.IntN(1<<20)}
+		gotLost, err := parseLostRow(appendLostRow(nil, &lost))
+		same("lost block", gotLost, lost, err)
+		number, err := parseLostKey(lostKey(block.slot))
+		same("lost_pk", number, block.slot, err)
+
 		point := model.Point{Height: 5, Hash: hash, Slot: block.slot}
 		gotPoint, err := parseTip(appendTip(nil, point))
 		same("tip", gotPoint, point, err)
@@ -109,6 +115,7 @@ func FuzzRows(f *testing.F) {
 	f.Add(appendAssetEntry(nil, 5<<38, assetEntry{7, model.AssetBirthPk{Utxo: 4 << 38, Index: 2}, true}))
 	f.Add(appendOccurrence(appendUtxoValue(nil, 9), 5<<38, rowDB().indexes[2], model.BirthPk{Utxo: 5 << 38, Ordinal: 4}))
 	f.Add(appendCatalogue(nil, rowDB().indexes))
+	f.Add(appendLostRow(nil, &lostRow{height: 7, time: 1_231_006_505, lost: 1_800_000_000, depth: 2}))
 	db := rowDB()
 	f.Fuzz(func(t *testing.T, b []byte) {
 		same := func(what string, again []byte) {
@@ -145,6 +152,9 @@ func FuzzRows(f *testing.F) {
 		}
 		if amount, err := parseSupplyRow(b); err == nil {
 			same("supply", appendSupplyRow(nil, amount))
+		}
+		if row, err := parseLostRow(b); err == nil {
+			same("lost block", appendLostRow(nil, &row))
 		}
 		if p, err := parseTip(b); err == nil {
 			same("tip", appendTip(nil, p))

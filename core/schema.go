@@ -10,7 +10,7 @@ import (
 )
 
 // FormatVersion is the version of the layout below. A database with another one is refused.
-const FormatVersion = 1
+const FormatVersion = 2
 
 // The families every database has. The numbers are stored and stay as they are.
 const (
@@ -27,6 +27,7 @@ const (
 	familyAssetBirth
 	familyAssetRelations
 	familyAssetSupply
+	familyLostBlock
 	fixedFamilies
 )
 
@@ -87,7 +88,14 @@ var schema = []declaration{
 	{storage.Declaration{Family: familyAssetSupply, Name: "asset_supply_by_tx_pk", Access: storage.Grouped},
 		"asset_birth_pk|tx_pk", "sign|magnitude",
 		"what a transaction minted (sign 0) or burned (sign 1) of an asset"},
+	{storage.Declaration{Family: familyLostBlock, Name: "lost_block_by_lost_pk", Access: storage.Ordered},
+		"lost_pk", "height_pk|block_hash|varint time|varint time_lost|uvarint depth",
+		"the blocks that forks took off the chain, the last 1,000; depth 1 was the tip, each block below it one deeper. What happened, not what the chain is: dumps and the counts in meta leave it out"},
 }
+
+// determined reports whether a family holds what the chain determines. One that does not, the history of forks, is
+// left out of dumps and of the counts in meta, or databases of equal chains would differ.
+func determined(f storage.Family) bool { return f != familyLostBlock }
 
 // indexSchema is the families of one index; I stands for its name.
 var indexSchema = []declaration{
@@ -157,6 +165,7 @@ Format %d. Printed by `+"`birthmark schema`"+`; declared in core/schema.go.
 | utxo_pk | 8 | 26 bits height, 19 bits transaction, 19 bits output |
 | asset_pk, asset_birth_pk | 10 | utxo_pk, 16 bits asset entry |
 | birth_pk | 8 | utxo_pk of the output where a value first occurred; 10 with a 16-bit ordinal in many-valued indexes |
+| lost_pk | 8 | number of a lost block, counted from 1 in the order in which they were lost |
 
 uvarint and varint are those of Go's encoding/binary (base 128, the latter zigzag). What existed before a chain's
 first block stands at height 0, before the transactions of a block at height 0.

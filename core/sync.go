@@ -47,6 +47,9 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if err := db.settle(ctx); err != nil {
+		return err
+	}
 	target, err := src.Tip(ctx)
 	if err != nil {
 		return err
@@ -61,8 +64,9 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 		meter: newMeter(o.Progress, db.Tip().Height, target.Height, o.To),
 	}
 	if err = s.run(ctx, known); err != nil {
-		db.abandon() // what was resolved and not written
+		db.abandon(ctx) // what was resolved and not written
 	}
+	s.endFork()
 	if f, ok := db.store.(storage.Flusher); ok {
 		err = errors.Join(err, f.Flush(context.WithoutCancel(ctx)))
 	}
@@ -111,6 +115,7 @@ type syncer struct {
 	windows  chan job
 	resolved chan job
 	meter    *meter
+	fork     *fork // since the last rollback nothing was written; nil: none is under way
 }
 
 func (s *syncer) run(ctx context.Context, known []model.Point) error {
@@ -318,18 +323,31 @@ func (s *syncer) commit(ctx context.Context) error {
 		}
 		s.meter.busy(stageWrite, started)
 		s.meter.wrote(j.blocks)
+		s.endFork()
 	}
 	return nil
 }
 
 func (s *syncer) rollback(ctx context.Context, to model.Point) error {
-	started, from := time.Now(), s.db.Tip()
-	if err := s.db.rollback(ctx, to); err != nil {
+	if s.fork == nil || s.fork.depth == 0 {
+		s.fork = &fork{began: time.Now(), from: s.db.Tip()}
+	}
+	if err := s.db.rollback(ctx, to, s.fork); err != nil {
 		return fmt.Errorf("follow the source back to block %d: %w", to.Height, err)
 	}
 	s.meter.rolledBack(to.Height)
-	hash := s.db.chain.FormatHash
-	s.o.Log.Info("fork", "depth", from.Height-to.Height, "from", from.Height, "from_hash", hash(from.Hash),
-		"to", to.Height, "to_hash", hash(to.Hash), "took", time.Since(started))
 	return nil
+}
+
+// endFork tells of the fork under way, if there is one: from the rollback on until the first window of the other branch
+// is written, or the sync has ended without one.
+func (s *syncer) endFork() {
+	f, tip, hash := s.fork, s.db.Tip(), s.db.chain.FormatHash
+	s.fork = nil
+	if f == nil || f.depth == 0 {
+		return
+	}
+	s.o.Log.Info("fork", "depth", f.depth, "old_tip", f.from.Height, "old_tip_hash", hash(f.from.Hash),
+		"ancestor", f.to.Height, "ancestor_hash", hash(f.to.Hash), "new_tip", tip.Height, "new_tip_hash", hash(tip.Hash),
+		"took", time.Since(f.began))
 }

@@ -86,6 +86,7 @@ func (p *program) app() *cli.App {
 			p.assetCommand(),
 			p.assetEventsCommand(),
 			p.assetHoldersCommand(),
+			p.forksCommand(),
 			p.decodeCommand(),
 			p.dumpCommand(),
 			p.schemaCommand(),
