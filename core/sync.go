@@ -54,7 +54,7 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	if err != nil {
 		return err
 	}
-	known, err := db.locator(ctx)
+	known, err := db.Locator(ctx)
 	if err != nil {
 		return err
 	}
@@ -74,8 +74,8 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	return err
 }
 
-// locator is points of the database's chain, newest first, thinning out towards its beginning.
-func (db *DB) locator(ctx context.Context) ([]model.Point, error) {
+// Locator is points of the database's chain, newest first, thinning out towards its beginning.
+func (db *DB) Locator(ctx context.Context) ([]model.Point, error) {
 	tip := db.Tip()
 	if tip.IsOrigin() {
 		return nil, nil

@@ -95,7 +95,13 @@ func (p *program) openSync(c *cli.Context, set *settings.Chain, to *model.Height
 		if err != nil {
 			return nil, nil, err
 		}
-		src, err := p.openSource(c, set, db.chain, db.Indexes(), to)
+		src, err := func() (model.Source, error) {
+			known, err := db.Locator(c.Context)
+			if err != nil {
+				return nil, err
+			}
+			return p.openSource(c, set, db.chain, model.SourceOptions{Indexes: db.Indexes(), Known: known, To: to, Follow: c.Bool("follow")})
+		}()
 		if err != nil {
 			return nil, nil, errors.Join(err, db.Close())
 		}
@@ -114,7 +120,7 @@ func (p *program) openSync(c *cli.Context, set *settings.Chain, to *model.Height
 	if err != nil {
 		return nil, nil, err
 	}
-	src, err := p.openSource(c, set, chain, blank.Indexes(), to)
+	src, err := p.openSource(c, set, chain, model.SourceOptions{Indexes: blank.Indexes(), To: to, Follow: c.Bool("follow")})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,14 +139,13 @@ func (p *program) openSync(c *cli.Context, set *settings.Chain, to *model.Height
 	return db, src, nil
 }
 
-func (p *program) openSource(c *cli.Context, set *settings.Chain, chain model.Chain, indexes []string, to *model.HeightPk) (model.Source, error) {
+// openSource opens the source that is set, for what o says besides.
+func (p *program) openSource(c *cli.Context, set *settings.Chain, chain model.Chain, o model.SourceOptions) (model.Source, error) {
 	if _, err := set.ReadPassword(); err != nil {
 		return nil, err
 	}
-	return chain.Open(c.Context, model.SourceOptions{
-		URI: set.Source, Password: set.ReadPassword, Indexes: indexes, Follow: c.Bool("follow"), To: to,
-		Memory: settings.Divide(p.settings.Memory).Source,
-	})
+	o.URI, o.Password, o.Memory = set.Source, set.ReadPassword, settings.Divide(p.settings.Memory).Source
+	return chain.Open(c.Context, o)
 }
 
 func syncReading(now *core.Progress) reading {
