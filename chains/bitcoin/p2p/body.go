@@ -1,0 +1,84 @@
+package p2p
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/btcsuite/btcd/blockchain"
+	"github.com/btcsuite/btcd/btcutil/v2"
+	"github.com/btcsuite/btcd/chaincfg/v2"
+	"github.com/btcsuite/btcd/chainhash/v2"
+	"github.com/btcsuite/btcd/wire/v2"
+)
+
+// segwitFrom is the height from which blocks have to carry the witnesses they commit to. Before, miners already wrote
+// commitments without. Networks where it was voted for say nothing in btcd's parameters.
+func segwitFrom(p *chaincfg.Params) int32 {
+	switch p.Net {
+	case wire.MainNet:
+		return 481_824
+	case wire.TestNet3:
+		return 834_624
+	}
+	if always := p.Deployments[chaincfg.DeploymentSegwit].AlwaysActiveHeight; always > 0 {
+		return int32(always)
+	}
+	return math.MaxInt32
+}
+
+// checkBody says what is wrong with the transactions of a block whose header is the right one. raw is what msg was
+// read from. What is wrong is the fault of whoever sent it, since the block's maker has committed to all of it.
+func checkBody(msg *wire.MsgBlock, raw []byte, segwit bool) error {
+	if size := msg.SerializeSize(); size != len(raw) {
+		return fmt.Errorf("%d bytes, of which its transactions are %d", len(raw), size)
+	}
+	if len(msg.Transactions) == 0 || !blockchain.IsCoinBaseTx(msg.Transactions[0]) {
+		return errors.New("no coinbase in the first place")
+	}
+	b := btcutil.NewBlockFromBlockAndBytes(msg, raw)
+	txs := b.Transactions()
+	ids := make([]chainhash.Hash, len(txs))
+	for i, tx := range txs {
+		ids[i] = *tx.Hash()
+	}
+	root, repeats := merkleRoot(ids)
+	if root != msg.Header.MerkleRoot {
+		return fmt.Errorf("transactions of merkle root %s, its header says %s", root, msg.Header.MerkleRoot)
+	}
+	if repeats {
+		return errors.New("transactions that repeat: another list of them has the same merkle root")
+	}
+	if _, commits := blockchain.ExtractWitnessCommitment(txs[0]); commits && !segwit && !hasWitness(msg) {
+		return nil
+	}
+	return blockchain.ValidateWitnessCommitment(b)
+}
+
+func hasWitness(msg *wire.MsgBlock) bool {
+	for _, tx := range msg.Transactions {
+		if tx.HasWitness() {
+			return true
+		}
+	}
+	return false
+}
+
+// merkleRoot hashes ids in pairs until one is left; at an odd end the last is paired with itself. repeats: two that are
+// a pair of their own are equal, so that the list without the second has the same root (CVE-2012-2459). ids is
+// overwritten.
+func merkleRoot(ids []chainhash.Hash) (root chainhash.Hash, repeats bool) {
+	var pair [2 * chainhash.HashSize]byte
+	for len(ids) > 1 {
+		above := ids[:0]
+		for i := 0; i < len(ids); i += 2 {
+			left, right := ids[i], ids[min(i+1, len(ids)-1)]
+			repeats = repeats || i+1 < len(ids) && left == right
+			copy(pair[:], left[:])
+			copy(pair[chainhash.HashSize:], right[:])
+			above = append(above, chainhash.DoubleHashH(pair[:]))
+		}
+		ids = above
+	}
+	return ids[0], repeats
+}

@@ -1,0 +1,314 @@
+package p2p
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/btcsuite/btcd/chainhash/v2"
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+const (
+	// window is the most blocks one call asks a peer for before some have come.
+	window = 128
+	// recent is how many blocks below its tip a peer has that does not keep them all (BIP 159).
+	recent = 288
+)
+
+// progress of a block that a fetch is after.
+type progress uint8
+
+const (
+	todo    progress = iota
+	asked            // from the fetch's peer
+	arrived          // and is looked at
+	held             // and is right
+)
+
+// fetch is one call of [Network.Raw] under way.
+type fetch struct {
+	points []model.Point
+	hashes []chainhash.Hash
+	limit  int64
+
+	state   []progress
+	raw     [][]byte
+	next    int // the first that is not held: all before are
+	bytes   int64
+	came    int // blocks that came, and their bytes
+	size    int64
+	pending int     // asked for
+	from    *remote // nil: a peer is to be chosen
+	done    bool
+
+	moves int       // when it was last looked whether the points are on the best chain
+	until int       // the points before this one are
+	since time.Time // there was no peer for it; zero: there is
+
+	arrivals chan arrival
+}
+
+// arrival is a block whose header is the right one.
+type arrival struct {
+	i    int
+	from *remote
+	msg  *wire.MsgBlock
+	raw  []byte
+}
+
+// want is a block that a fetch has asked a peer for.
+type want struct {
+	f *fetch
+	i int
+}
+
+// freed: the peer will not send it.
+func (w want) freed() {
+	if w.f.state[w.i] == asked {
+		w.f.state[w.i] = todo
+		w.f.pending--
+	}
+	w.f.from = nil
+}
+
+// Raw fetches blocks of the best chain: those of points in order, at least the first. It stops short where they have
+// come to limit bytes, and before a point that is not on the best chain; where that is the first it is
+// [follow.ErrMoved]. Merkle roots and witness commitments were checked.
+func (n *Network) Raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
+	f := &fetch{
+		points: points, limit: limit, moves: -1,
+		hashes: make([]chainhash.Hash, len(points)), state: make([]progress, len(points)), raw: make([][]byte, len(points)),
+		arrivals: make(chan arrival, len(points)),
+	}
+	for i, p := range points {
+		f.hashes[i] = chainhash.Hash(p.Hash)
+	}
+	if len(points) == 0 {
+		return nil, nil
+	}
+	defer func() {
+		n.mu.Lock()
+		f.done = true
+		n.mu.Unlock()
+	}()
+	segwit := segwitFrom(n.o.Params)
+	for {
+		n.mu.Lock()
+		done, err := n.advance(f)
+		wake := n.wake
+		n.mu.Unlock()
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			return f.raw[:f.next], nil
+		}
+		select {
+		case a := <-f.arrivals:
+			err := checkBody(a.msg, a.raw, int64(points[a.i].Height) >= int64(segwit))
+			n.mu.Lock()
+			f.looked(a, err)
+			if err != nil {
+				a.from.lied("sent block %d (%s) with %v", points[a.i].Height, f.hashes[a.i], err)
+			}
+			n.mu.Unlock()
+		case <-wake:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// looked notes what checkBody made of a block.
+func (f *fetch) looked(a arrival, err error) {
+	if err != nil {
+		f.state[a.i] = todo
+		f.size -= int64(len(a.raw))
+		f.came--
+		return
+	}
+	f.state[a.i], f.raw[a.i] = held, a.raw
+	for f.next < len(f.points) && f.state[f.next] == held {
+		f.bytes += int64(len(f.raw[f.next]))
+		f.next++
+	}
+}
+
+// advance asks for what is to be asked for, and reports whether the fetch has what it is to give back.
+func (n *Network) advance(f *fetch) (done bool, err error) {
+	switch {
+	case n.closed:
+		return false, errClosed
+	case n.started.IsZero():
+		return false, nil
+	case !n.settled && !n.heard():
+		return false, n.lonely()
+	}
+	if f.moves != n.moves {
+		f.moves, f.until = n.moves, 0
+		for ; f.until < len(f.points); f.until++ {
+			if at := n.tree.on(int64(f.points[f.until].Height)); at == nil || at.hash != f.hashes[f.until] {
+				break
+			}
+		}
+	}
+	switch {
+	case f.next > 0 && (f.next >= f.until || f.bytes >= f.limit):
+		return true, nil
+	case f.until == 0:
+		return false, fmt.Errorf("block %d (%s): %w", f.points[0].Height, f.hashes[0], follow.ErrMoved)
+	}
+	return false, n.request(f)
+}
+
+// request asks a peer for the next blocks of a fetch, as many as fit into its limit by the size of those that came.
+func (n *Network) request(f *fetch) error {
+	first := f.next
+	for first < f.until && f.state[first] != todo {
+		first++
+	}
+	if first == f.until || first > f.next && f.size >= f.limit {
+		return nil
+	}
+	if f.from == nil || f.from.over || !f.from.offers(f, first) {
+		if f.pending > 0 {
+			return nil // one peer at a time: blocks come in the order they are asked for in
+		}
+		if f.from = n.assign(f, first); f.from == nil {
+			return n.unassigned(f, first)
+		}
+	}
+	f.since = time.Time{}
+	most := f.room()
+	if f.pending > most/2 {
+		return nil
+	}
+	m := wire.NewMsgGetData()
+	for i := first; i < f.until && f.pending < most; i++ {
+		if f.state[i] != todo || !f.from.offers(f, i) {
+			continue
+		}
+		f.state[i] = asked
+		f.pending++
+		f.from.want(f, i, m)
+	}
+	if len(m.InvList) > 0 {
+		f.from.peer.QueueMessage(m, nil)
+	}
+	return nil
+}
+
+// room is how many blocks may be under way.
+func (f *fetch) room() int {
+	average := f.limit/int64(2*len(f.points)) + 1
+	if f.came > 0 {
+		average = max(average, f.size/int64(f.came))
+	}
+	return int(min(max((f.limit-f.size)/average, 1), window))
+}
+
+// want notes that a block was asked for, and adds it to the message unless it is under way already.
+func (r *remote) want(f *fetch, i int, m *wire.MsgGetData) {
+	if len(r.wanted) == 0 {
+		r.moved = time.Now()
+	}
+	if len(r.wanted[f.hashes[i]]) == 0 {
+		_ = m.AddInvVect(wire.NewInvVect(wire.InvTypeWitnessBlock, &f.hashes[i])) // a window is far below what fits
+	}
+	r.wanted[f.hashes[i]] = append(r.wanted[f.hashes[i]], want{f, i})
+}
+
+// offers reports whether the peer has a block of a fetch, as far as can be told.
+func (r *remote) offers(f *fetch, i int) bool {
+	if !r.ready || r.over || r.best == nil || r.lacks[f.hashes[i]] {
+		return false
+	}
+	height, top := int64(f.points[i].Height), int64(r.n.tree.fork(r.best).height)
+	return height <= top && (r.full || height > int64(r.best.height)-recent)
+}
+
+// assign is the peer with the least to send of those that have a block, nil where none has.
+func (n *Network) assign(f *fetch, i int) *remote {
+	var best *remote
+	for r := range n.remotes {
+		if r.offers(f, i) && (best == nil || len(r.wanted) < len(best.wanted)) {
+			best = r
+		}
+	}
+	return best
+}
+
+// unassigned: no peer has the block. One may come, for a time.
+func (n *Network) unassigned(f *fetch, i int) error {
+	if n.ready() == 0 {
+		f.since = time.Time{}
+		return n.lonely()
+	}
+	if f.since.IsZero() {
+		f.since = time.Now()
+	}
+	if time.Since(f.since) < n.o.Stall {
+		return nil
+	}
+	return follow.Temporary(model.Errorf(model.BadSource, "block_missing",
+		"no connected peer has block %d (%s): %s", f.points[i].Height, f.hashes[i], n.shown()))
+}
+
+func (r *remote) onBlock(m *wire.MsgBlock, raw []byte) {
+	hash := m.BlockHash()
+	n := r.n
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if r.over {
+		return
+	}
+	wants, ok := r.wanted[hash]
+	if !ok {
+		r.annoys(costOfBlock, "blocks that nobody asked for")
+		return
+	}
+	delete(r.wanted, hash)
+	r.moved, r.at.fails, r.at.stalls = time.Now(), 0, 0
+	n.stall = max(n.o.Stall, n.stall-n.stall/64)
+	for _, w := range wants {
+		w.came(arrival{w.i, r, m, raw})
+	}
+}
+
+// came hands a block to its fetch, unless it has no room for it: then it is asked for again.
+func (w want) came(a arrival) {
+	f := w.f
+	if f.done {
+		return
+	}
+	f.pending--
+	if f.size >= f.limit && w.i != f.next {
+		f.state[w.i] = todo
+		return
+	}
+	f.state[w.i] = arrived
+	f.size += int64(len(a.raw))
+	f.came++
+	f.arrivals <- a // it has room for every block of the fetch
+}
+
+func (r *remote) onNotFound(m *wire.MsgNotFound) {
+	n := r.n
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if r.over {
+		return
+	}
+	for _, v := range m.InvList {
+		for _, w := range r.wanted[v.Hash] {
+			r.lacks[v.Hash] = true
+			w.freed()
+		}
+		delete(r.wanted, v.Hash)
+	}
+	n.changed()
+}

@@ -1,0 +1,302 @@
+package p2p
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+var errClosed = errors.New("the network's connections are closed")
+
+// enough peers that were found, not named, say what the best chain is; fewer where they take long to come.
+const enough = 3
+
+// Network is the chain that peers of a network have. Its methods may be called at the same time, and wait until
+// [Network.Start] was called.
+//
+// What waiting can heal is an error marked by [follow.Temporary], of kind [model.BadSource] and one of the codes
+// unreachable, not_synced and block_missing. Where every named peer was dropped for lying it is for good, and its code
+// is bad_peer.
+type Network struct {
+	o     Options
+	named []string // addresses; none: peers are found
+
+	running sync.WaitGroup
+	stop    context.CancelFunc
+
+	mu      sync.Mutex
+	wake    chan struct{} // closed at the next change
+	started time.Time     // zero: not yet
+	closed  bool
+
+	known   []model.Point
+	tree    *tree
+	tip     *node     // of the best chain
+	moves   int       // how many times tip became another one
+	settled bool      // peers were heard about their chains, since the start or the last tree
+	met     time.Time // when a peer was first connected
+
+	remotes map[*remote]bool
+	pool    []*endpoint
+	finding finding
+	alone   time.Time     // since when no peer is connected
+	stall   time.Duration // [Options.Stall], longer on a slow line
+}
+
+// New prepares connections to peers. It looks at the addresses and asks nobody anything: an error is of kind
+// [model.Usage], code bad_source.
+func New(o Options) (*Network, error) {
+	named, err := o.addresses()
+	if err != nil {
+		return nil, err
+	}
+	if len(named) == 0 && len(o.Params.DNSSeeds) == 0 {
+		return nil, model.Errorf(model.Usage, "bad_source", "%s has no DNS seeds to find peers by: expected p2p://host:port", o.Params.Name)
+	}
+	o = o.withDefaults()
+	return &Network{
+		o: o, named: named, wake: make(chan struct{}), remotes: map[*remote]bool{}, stall: o.Stall, stop: func() {},
+	}, nil
+}
+
+// Start begins to connect. known is what a database has of the chain, newest first: the headers up to its newest point
+// need not be loaded again. Only the first call counts.
+func (n *Network) Start(known []model.Point) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.started.IsZero() || n.closed {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	n.stop = cancel
+	n.started, n.alone = time.Now(), time.Now()
+	n.known = slices.Clone(known)
+	n.plant(newest(known))
+	connections := len(n.named)
+	for _, a := range n.named {
+		n.pool = append(n.pool, &endpoint{address: a})
+	}
+	if connections == 0 {
+		connections = n.o.Keep
+		n.running.Go(func() { n.find(ctx) })
+	}
+	for range connections {
+		n.running.Go(func() { n.connect(ctx) })
+	}
+	n.running.Go(func() { n.watch(ctx) })
+	n.changed()
+}
+
+func newest(known []model.Point) model.HeightPk {
+	if len(known) == 0 {
+		return 0
+	}
+	return known[0].Height
+}
+
+// Close ends every connection. Whoever waits is told.
+func (n *Network) Close() error {
+	n.mu.Lock()
+	n.closed = true
+	for r := range n.remotes {
+		n.drop(r, lost, "the connection was closed here")
+	}
+	n.changed()
+	n.mu.Unlock()
+	n.stop()
+	n.running.Wait()
+	return nil
+}
+
+// changed wakes whoever waits for something. n.mu is held, as by everything below that is not exported.
+func (n *Network) changed() {
+	close(n.wake)
+	n.wake = make(chan struct{})
+}
+
+// await calls done, with n.mu held, at once and after every change until it says that it is.
+func (n *Network) await(ctx context.Context, done func() (bool, error)) error {
+	for {
+		n.mu.Lock()
+		if n.closed {
+			n.mu.Unlock()
+			return errClosed
+		}
+		ok, err := false, error(nil)
+		if !n.started.IsZero() {
+			ok, err = done()
+		}
+		wake := n.wake
+		n.mu.Unlock()
+		if ok || err != nil {
+			return err
+		}
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Tip is the end of the best chain of the connected peers. The first call waits until they were heard: the named ones
+// that can be reached, or some of those that were found; a silent one not longer than [Options.Stall].
+func (n *Network) Tip(ctx context.Context) (tip model.Point, err error) {
+	err = n.await(ctx, func() (bool, error) {
+		if err := n.trouble(); err != nil {
+			return false, err
+		}
+		if !n.heard() {
+			return false, nil
+		}
+		tip = n.tip.point()
+		return true, n.behind()
+	})
+	return tip, err
+}
+
+// heard reports whether the tip can be told. It waits for nothing once it could.
+func (n *Network) heard() bool {
+	told, late := 0, false
+	for r := range n.remotes {
+		switch {
+		case !r.ready:
+		case r.told:
+			told++
+		default:
+			late = late || r.claims > n.tip.height
+		}
+	}
+	if told == 0 || n.settled {
+		return told > 0
+	}
+	if len(n.named) > 0 {
+		late = late || slices.ContainsFunc(n.pool, func(e *endpoint) bool { return !e.tried })
+	} else {
+		late = late || told < min(enough, n.o.Keep) && time.Since(n.met) < n.o.Handshake
+	}
+	n.settled = !late
+	return n.settled
+}
+
+// behind is the error where the connected peers do not have what they or the database say there is.
+func (n *Network) behind() error {
+	claims, answered := int32(0), false
+	for r := range n.remotes {
+		switch {
+		case !r.ready:
+		case r.silent, r.behind:
+			claims = max(claims, r.claims)
+		default:
+			answered = true
+		}
+	}
+	if !answered && claims > n.tip.height {
+		return follow.Temporary(model.Errorf(model.BadSource, "not_synced",
+			"no peer tells its headers, though one has %d blocks: %s", claims, n.shown()))
+	}
+	if top := newest(n.known); int64(top) > int64(n.tip.height) && n.agrees() {
+		return follow.Temporary(model.Errorf(model.BadSource, "not_synced",
+			"the peers are behind the database: they have block %d of %d: %s", n.tip.height, top, n.shown()))
+	}
+	return nil
+}
+
+// agrees reports whether the best chain goes through every known point up to its tip.
+func (n *Network) agrees() bool {
+	for _, k := range n.known {
+		if at := n.tree.on(int64(k.Height)); at != nil && at.hash != [32]byte(k.Hash) {
+			return false
+		}
+	}
+	return true
+}
+
+// Hashes are those of the best chain from a height on: at most k, fewer at its end, none above it. Below what was
+// loaded the headers begin again from further down.
+func (n *Network) Hashes(ctx context.Context, from model.HeightPk, k int) (hashes []model.Hash, err error) {
+	err = n.await(ctx, func() (bool, error) {
+		if int64(from) < int64(n.tree.base.height) {
+			if i := slices.IndexFunc(n.tree.below, func(p model.Point) bool { return p.Height == from }); i >= 0 && k == 1 {
+				hashes = []model.Hash{n.tree.below[i].Hash}
+				return true, nil
+			}
+			n.plant(from)
+		}
+		if !n.settled && !n.heard() {
+			return false, n.trouble()
+		}
+		for h := int64(from); len(hashes) < k; h++ {
+			at := n.tree.on(h)
+			if at == nil {
+				break
+			}
+			hashes = append(hashes, model.Hash(at.hash))
+		}
+		return true, nil
+	})
+	return hashes, err
+}
+
+// Changed returns when the best chain no longer ends in tip: peers announce what is new. An error where no peer has been
+// connected for [Options.Stall] and none can be.
+func (n *Network) Changed(ctx context.Context, tip model.Point) error {
+	return n.await(ctx, func() (bool, error) {
+		if !n.settled && !n.heard() {
+			return false, n.lonely()
+		}
+		if n.tip.hash != [32]byte(tip.Hash) {
+			return true, nil
+		}
+		return false, n.lonely()
+	})
+}
+
+// plant begins with the headers anew, from a known point not above a height.
+func (n *Network) plant(most model.HeightPk) {
+	n.tree = newTree(n.o.Params, n.known, most)
+	n.tip, n.settled = n.tree.base, false
+	n.moves++
+	for r := range n.remotes {
+		r.best, r.pending, r.told, r.behind = nil, pending{}, false, false
+		r.asked, r.loose, r.side = time.Time{}, 0, 0
+	}
+	n.ask()
+	n.changed()
+}
+
+// choose makes the best of what connected peers have the tip. While there is none it stays what it was.
+func (n *Network) choose() {
+	var best *node
+	for r := range n.remotes {
+		if r.ready && r.best != nil && (best == nil || r.best.better(best)) {
+			best = r.best
+		}
+	}
+	if best == nil || best == n.tip {
+		return
+	}
+	n.tip = best
+	n.moves++
+	n.tree.follow(best)
+	n.changed()
+}
+
+// prune forgets branches where there are too many.
+func (n *Network) prune() {
+	if !n.tree.prune() {
+		return
+	}
+	n.tip = n.tree.find(&n.tip.hash)
+	for r := range n.remotes {
+		r.pending = pending{}
+		if r.best != nil {
+			r.best = n.tree.find(&r.best.hash)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package p2p
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/btcsuite/btcd/chainhash/v2"
+	"github.com/btcsuite/btcd/peer"
+	"github.com/btcsuite/btcd/wire/v2"
+)
+
+const (
+	// patience is how many messages without use a peer may send at once, and calm how many more each second.
+	patience = 1000
+	calm     = 5
+	// costOfBlock is how many messages a block counts that nobody asked for.
+	costOfBlock = 100
+	// costOfHeaders is how many a full headers message counts in which all is known.
+	costOfHeaders = 20
+)
+
+// remote is one connection to a peer. Its fields are guarded by the network's mutex.
+type remote struct {
+	n    *Network
+	at   *endpoint
+	peer *peer.Peer
+	sock *socket
+
+	ready  bool  // versions were exchanged
+	over   bool  // dropped
+	claims int32 // the height it said it has
+	full   bool  // it has all blocks, not the newest alone
+
+	// Its chain: see headers.go.
+	best    *node // the newest block it is known to have; nil: none
+	pending pending
+	asked   time.Time // headers were asked for and have not come; zero: none were
+	since   *node     // where they were asked for from
+	again   bool      // something was announced meanwhile
+	told    bool      // it has said all it has, or was waited for long enough
+	silent  bool      // it did not answer
+	behind  bool      // its chain ends below the base
+	loose   int       // times in a row its headers did not follow on any
+	side    int       // headers it sent of chains that are not the best
+
+	// Blocks: see fetch.go.
+	wanted map[chainhash.Hash][]want
+	moved  time.Time // when it last sent a block, or was asked for some after none
+	lacks  map[chainhash.Hash]bool
+
+	useless float64 // messages without use, those forgotten that came long ago
+	counted time.Time
+}
+
+// socket is a connection that remembers whether it broke: btcd's errors do not tell that from a message cut short.
+type socket struct {
+	net.Conn
+	broken atomic.Bool
+}
+
+func (s *socket) Read(b []byte) (int, error) {
+	n, err := s.Conn.Read(b)
+	if err != nil {
+		s.broken.Store(true)
+	}
+	return n, err
+}
+
+// serve speaks with a peer until the connection ends.
+func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
+	r := &remote{n: n, at: e, sock: &socket{Conn: conn}, wanted: map[chainhash.Hash][]want{}, lacks: map[chainhash.Hash]bool{}}
+	p, err := peer.NewOutboundPeer(&peer.Config{
+		ChainParams:         n.o.Params,
+		UserAgentName:       "birthmark",
+		UserAgentVersion:    "1",
+		DisableRelayTx:      true,
+		AllowSelfConns:      true, // nobody listens here: it cannot be us
+		DisableStallHandler: true, // watch.go is stricter, and knows slow lines
+		HostToNetAddress:    netAddress,
+		Listeners: peer.MessageListeners{
+			OnRead:       r.onRead,
+			OnVersion:    r.onVersion,
+			OnVerAck:     r.onVerAck,
+			OnHeaders:    func(_ *peer.Peer, m *wire.MsgHeaders) { r.onHeaders(m) },
+			OnInv:        func(_ *peer.Peer, m *wire.MsgInv) { r.onInv(m) },
+			OnBlock:      func(_ *peer.Peer, m *wire.MsgBlock, raw []byte) { r.onBlock(m, raw) },
+			OnNotFound:   func(_ *peer.Peer, m *wire.MsgNotFound) { r.onNotFound(m) },
+			OnAddr:       func(_ *peer.Peer, m *wire.MsgAddr) { r.onAddr(m) },
+			OnAddrV2:     func(_ *peer.Peer, m *wire.MsgAddrV2) { r.onAddrV2(m) },
+			OnGetHeaders: func(p *peer.Peer, _ *wire.MsgGetHeaders) { p.QueueMessage(wire.NewMsgHeaders(), nil) },
+		},
+	}, conn.RemoteAddr().String())
+	n.mu.Lock()
+	if err != nil || n.closed {
+		n.ended(e, lost, "has an address that cannot be used")
+		n.mu.Unlock()
+		_ = conn.Close()
+		return
+	}
+	r.peer = p
+	n.remotes[r] = true
+	n.mu.Unlock()
+
+	p.AssociateConnection(r.sock)
+	late := time.AfterFunc(n.o.Handshake, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if !r.ready {
+			n.drop(r, lost, fmt.Sprintf("did not say its version within %s", n.o.Handshake))
+		}
+	})
+	defer late.Stop()
+	select {
+	case <-p.Done():
+	case <-ctx.Done():
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	reason := "closed the connection"
+	if !r.ready {
+		reason = fmt.Sprintf("closed the connection before its version was exchanged: expected a peer of %s", n.o.Params.Name)
+	}
+	n.drop(r, lost, reason)
+}
+
+// netAddress is an address as the version message has it.
+func netAddress(host string, port uint16, services wire.ServiceFlag) (*wire.NetAddressV2, error) {
+	address, err := net.ResolveIPAddr("ip", host) // it is one: nothing is asked
+	if err != nil {
+		return nil, err
+	}
+	return wire.NetAddressV2FromBytes(time.Now(), services, address.IP, port), nil
+}
+
+// drop ends a connection, once, and frees what the peer was asked for.
+func (n *Network) drop(r *remote, how fate, reason string) {
+	if r.over {
+		return
+	}
+	r.over = true
+	delete(n.remotes, r)
+	if r.ready && n.ready() == 0 {
+		n.alone = time.Now()
+	}
+	for _, wants := range r.wanted {
+		for _, w := range wants {
+			w.freed()
+		}
+	}
+	r.wanted = nil
+	log := n.o.Log.Info
+	switch {
+	case how == lied, how == stalled:
+		log = n.o.Log.Warn
+	case n.closed, !r.ready:
+		log = n.o.Log.Debug
+	}
+	log("a peer was dropped", "peer", r.at.address, "reason", reason)
+	n.ended(r.at, how, reason)
+	n.choose()
+	n.ask()
+	r.peer.Disconnect()
+}
+
+func (r *remote) lied(format string, args ...any) { r.n.drop(r, lied, fmt.Sprintf(format, args...)) }
+
+// height of the newest block it is known to have.
+func (r *remote) height() int32 {
+	if r.best == nil {
+		return r.claims
+	}
+	return r.best.height
+}
+
+// onRead sees every message, and why one could not be read.
+func (r *remote) onRead(_ *peer.Peer, _ int, m wire.Message, err error) {
+	switch m.(type) {
+	case *wire.MsgHeaders, *wire.MsgBlock, *wire.MsgPong:
+		return // counted where it is known whether they are of use
+	}
+	n := r.n
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_, malformed := errors.AsType[*wire.MessageError](err)
+	switch {
+	case r.over:
+	case err == nil, errors.Is(err, wire.ErrUnknownMessage):
+		r.annoys(1, "messages that nobody asked for")
+	case malformed, !r.sock.broken.Load():
+		r.lied("sent what is no message of %s: %v", n.o.Params.Name, err)
+	case !errors.Is(err, net.ErrClosed) && r.ready:
+		n.drop(r, lost, "lost the connection: "+err.Error())
+	}
+}
+
+// annoys counts messages without use and drops the peer that floods us with them.
+func (r *remote) annoys(cost float64, what string) {
+	now := time.Now()
+	if !r.counted.IsZero() {
+		r.useless = max(0, r.useless-calm*now.Sub(r.counted).Seconds())
+	}
+	r.counted = now
+	if r.useless += cost; r.useless > patience {
+		r.lied("sent a flood of %s", what)
+	}
+}
+
+func (r *remote) onVersion(_ *peer.Peer, m *wire.MsgVersion) *wire.MsgReject {
+	n := r.n
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	r.claims = m.LastBlock
+	r.full = m.Services&wire.SFNodeNetwork != 0
+	switch {
+	case !r.full && m.Services&wire.SFNodeNetworkLimited == 0:
+		n.drop(r, useless, "serves no blocks")
+	case m.Services&wire.SFNodeWitness == 0:
+		n.drop(r, useless, "serves no witnesses")
+	}
+	return nil
+}
+
+func (r *remote) onVerAck(p *peer.Peer, _ *wire.MsgVerAck) {
+	n := r.n
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if r.over {
+		return
+	}
+	r.ready = true
+	if n.met.IsZero() {
+		n.met = time.Now()
+	}
+	p.QueueMessage(wire.NewMsgSendHeaders(), nil)
+	if len(n.named) == 0 {
+		p.QueueMessage(wire.NewMsgGetAddr(), nil)
+	}
+	n.o.Log.Debug("a peer is connected", "peer", r.at.address, "height", r.claims)
+	n.ask()
+	n.changed()
+}

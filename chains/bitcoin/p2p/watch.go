@@ -1,0 +1,54 @@
+package p2p
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// slowest is how many times longer than asked for a peer may take where the line is slow.
+const slowest = 64
+
+// again is how many times [Options.Stall] passes until a peer that did not answer, or had nothing, is asked again.
+const again = 6
+
+// watch looks for peers that stall, and wakes whoever waits for time to pass.
+func (n *Network) watch(ctx context.Context) {
+	tick := time.NewTicker(max(n.o.Stall/8, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		n.mu.Lock()
+		for r := range n.remotes {
+			r.look(time.Now())
+		}
+		n.changed()
+		n.mu.Unlock()
+	}
+}
+
+// look drops a peer that stalls with blocks. With headers it may be one that still loads its own chain: it is silent
+// then, and asked again.
+func (r *remote) look(now time.Time) {
+	n := r.n
+	switch {
+	case !r.ready || r.over:
+	case len(r.wanted) > 0 && now.Sub(r.moved) > n.stall:
+		reason := fmt.Sprintf("sent no block for %s, %d were asked for", n.stall.Round(time.Millisecond), len(r.wanted))
+		n.stall = min(2*n.stall, slowest*n.o.Stall)
+		n.drop(r, stalled, reason)
+	case !r.asked.IsZero() && now.Sub(r.asked) > n.o.Stall && !r.silent:
+		if len(n.named) == 0 {
+			n.drop(r, stalled, fmt.Sprintf("sent no headers for %s", n.o.Stall))
+			return
+		}
+		r.silent = true
+		r.hears()
+	case (r.silent || r.behind) && now.Sub(r.asked) > again*n.o.Stall:
+		r.getHeaders()
+	}
+}
