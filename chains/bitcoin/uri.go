@@ -5,12 +5,13 @@ import (
 	"net/url"
 	"strings"
 
+	"birthmark/chains/bitcoin/p2p"
 	"birthmark/chains/bitcoin/rpc"
 	"birthmark/model"
 )
 
 // understood is what every refusal of a URI ends with.
-const understood = "expected http://user:password@host:8332 (a node), " +
+const understood = "expected http://user:password@host:8332 (a node), p2p://host:8333 (peers, comma separated; p2p:// alone finds some), " +
 	"or file:///path/to/blocks (a folder with blk*.dat, or one such file)"
 
 // Open opens the source of a URI: a node's JSON-RPC and REST (http, https), peers (p2p), or block files (file, or a
@@ -32,6 +33,8 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 		return openFiles(ctx, c.net, path, o)
 	case "http", "https":
 		return c.openRPC(o)
+	case "p2p":
+		return c.openPeers(rest, o)
 	}
 	return nil, model.Errorf(model.Usage, "bad_source", "bitcoin cannot be read from %s://: %s", shown(scheme), understood)
 }
@@ -56,4 +59,23 @@ func (c *chain) openRPC(o model.SourceOptions) (model.Source, error) {
 		return nil, err
 	}
 	return newSource(c.net, client.Host(), client, o)
+}
+
+func (c *chain) openPeers(rest string, o model.SourceOptions) (model.Source, error) {
+	var peers []string
+	for _, p := range strings.Split(rest, ",") {
+		if p = strings.TrimSpace(p); p != "" {
+			peers = append(peers, p)
+		}
+	}
+	network, err := p2p.New(p2p.Options{Params: c.net.params, Peers: peers})
+	if err != nil {
+		return nil, err
+	}
+	network.Start(o.Known)
+	name := "peers of " + c.net.name
+	if len(peers) > 0 {
+		name = strings.Join(peers, ", ")
+	}
+	return newSource(c.net, name, network, o)
 }
