@@ -60,6 +60,25 @@ func (s *fileSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[
 	}
 }
 
+// BlockAt implements [model.BlockReader], on the best chain of when the files were last looked at.
+func (s *fileSource) BlockAt(ctx context.Context, h model.HeightPk) (*model.Block, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if int(h) >= len(s.tree.chain) {
+		return nil, model.Errorf(model.NotFound, "unknown_block", "no block at height %d in %s: the last is %d", h, s.path, len(s.tree.chain)-1)
+	}
+	r := &blockReader{source: s, decoder: s.decoder.clone(), file: none}
+	defer r.close()
+	g := r.read(span{int(h), int(h) + 1})
+	if g.err != nil {
+		return nil, g.err
+	}
+	return g.blocks[0], nil
+}
+
 // common is the newest of the known blocks that is on the best chain, none where that is before the first block.
 func (s *fileSource) common(known []model.Point) int32 {
 	for _, p := range known {
