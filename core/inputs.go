@@ -94,11 +94,11 @@ func (v *resolver) spend(t *windowTx, ii int, s spend) error {
 }
 
 // named is how an input names what it spends, as people write it.
-func (v *resolver) named(in *model.Input) string {
-	if v.spendBy != nil {
-		return v.spendBy.Name + " " + v.spendBy.Format(in.Value)
+func (db *DB) named(in *model.Input) string {
+	if db.spendBy != nil {
+		return db.spendBy.Name + " " + db.spendBy.Format(in.Value)
 	}
-	return fmt.Sprintf("%s:%d", v.chain.FormatHash(in.Tx), in.Index)
+	return fmt.Sprintf("%s:%d", db.chain.FormatHash(in.Tx), in.Index)
 }
 
 func (v *resolver) unknown(t *windowTx, ii int) error {

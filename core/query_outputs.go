@@ -71,7 +71,7 @@ func (q *query) hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
 	for i, row := range rows {
 		hash, _, err := parseTxHashRow(row)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("transaction %v: %w", pks[i], err)
 		}
 		hashes[pks[i]] = q.chain.FormatHash(hash)
 	}
@@ -98,7 +98,7 @@ func (q *query) outputs(pks []model.UtxoPk, spentBy bool) ([]OutputAnswer, error
 		if spent[i] != nil {
 			input, err := model.ParseInputPk(spent[i])
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("spender of output %v: %w", pk, err)
 			}
 			txs = append(txs, input.Tx())
 		}

@@ -40,6 +40,11 @@ func (p *program) openReading(c *cli.Context) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.openReadingOf(c, set)
+}
+
+// openReadingOf opens the database that set names, to be read.
+func (p *program) openReadingOf(c *cli.Context, set *settings.Chain) (*database, error) {
 	dir, err := folder(set)
 	if err != nil {
 		return nil, err

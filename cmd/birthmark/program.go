@@ -75,6 +75,7 @@ func (p *program) app() *cli.App {
 			p.syncCommand(),
 			p.rollbackCommand(),
 			p.checkCommand(),
+			p.verifyCommand(),
 			p.statusCommand(),
 			p.blockCommand(),
 			p.txCommand(),

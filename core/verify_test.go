@@ -1,0 +1,391 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+)
+
+// shelf is a source that has its blocks at hand.
+type shelf struct {
+	*script
+	blocks []*model.Block
+	asked  []model.HeightPk
+	before func(h model.HeightPk) error // called before a block is given
+}
+
+func shelve(blocks []*model.Block) *shelf { return &shelf{script: events(blocks), blocks: blocks} }
+
+func (s *shelf) BlockAt(_ context.Context, h model.HeightPk) (*model.Block, error) {
+	if s.before != nil {
+		if err := s.before(h); err != nil {
+			return nil, err
+		}
+	}
+	s.asked = append(s.asked, h)
+	for _, b := range s.blocks {
+		if b.Height == h {
+			return b, nil
+		}
+	}
+	return nil, model.Errorf(model.NotFound, "unknown_block", "no block at height %d", h)
+}
+
+// everything is more than any chain here has.
+const everything = 1 << 20
+
+func verify(t testing.TB, db *core.DB, src model.Source, sample int) *core.VerifyAnswer {
+	t.Helper()
+	a, err := core.Verify(context.Background(), db, src, core.VerifyOptions{Sample: sample, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.OK != (len(a.Differences) == 0) {
+		t.Errorf("ok is %t with %d differences", a.OK, len(a.Differences))
+	}
+	for _, d := range a.Differences {
+		if line := text(d); d.What == "" || d.Source == d.Database || strings.Contains(line, `\n`) || strings.Contains(line, "%!") {
+			t.Errorf("difference %s", line)
+		}
+	}
+	return a
+}
+
+func TestVerifyAgreesWithWhereTheBlocksCameFrom(t *testing.T) {
+	for name, store := range stores {
+		t.Run(name, func(t *testing.T) {
+			variants(t, func(t *testing.T, v modeltest.Variant) {
+				trunk := v.NewGenerator(seed(t, 600))
+				blocks := trunk.Blocks(40)
+				gone := trunk.Fork(1).Blocks(5)
+				blocks = append(blocks, trunk.Fork(2).Blocks(6)...)
+				db := open(t, store(t), v, 1<<20)
+				sync(t, db, events(blocks[:40], gone, blocks[39].Point(), blocks[40:]), core.SyncOptions{})
+				var done, total uint64
+				a, err := core.Verify(context.Background(), db, shelve(blocks), core.VerifyOptions{Sample: everything, Progress: func(d, t uint64) { done, total = d, t }})
+				if err != nil || !a.OK {
+					t.Fatalf("%s, %v", text(a), err)
+				}
+				status, err := db.Status(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				genesis := 0
+				for _, b := range blocks {
+					genesis += len(b.Genesis)
+				}
+				if is := status.Totals; a.Blocks != is.Blocks || a.Txs != is.Txs+uint64(genesis) || a.Inputs != is.Inputs || a.Outputs != is.Outputs+is.GenesisOutputs {
+					t.Errorf("compared %s, the database has %s", text(a), text(is))
+				}
+				if done != 46 || total != 46 {
+					t.Errorf("the last progress is %d of %d", done, total)
+				}
+				tip := blocks[45]
+				if want := (core.PointAnswer{Height: uint32(tip.Height), Hash: tip.Hash.String()}); a.Tip != want || a.SourceTip != want || a.Behind+a.Ahead != 0 || a.PartsAt != nil || a.Unspent != nil {
+					t.Errorf("%s", text(a))
+				}
+			})
+		})
+	}
+}
+
+// The same seed chooses the same blocks, the first and the last are among them, and a block more changes little.
+func TestTheSampleIsTheSeeds(t *testing.T) {
+	v := modeltest.Variants()[3]
+	blocks := v.NewGenerator(seed(t, 610)).Blocks(202)
+	db := open(t, memory.New(), v, 1<<20)
+	appendAll(t, db, blocks[:201], 50)
+	sampled := func(seed uint64, n int) []model.HeightPk {
+		t.Helper()
+		s := shelve(blocks)
+		a, err := core.Verify(context.Background(), db, s, core.VerifyOptions{Sample: n, Seed: seed})
+		if err != nil || !a.OK || a.Seed != seed {
+			t.Fatalf("%s, %v", text(a), err)
+		}
+		heights := s.asked[1:] // behind the one that the tip is compared with
+		if int(a.Blocks) != len(heights) || !slices.IsSorted(heights) || len(slices.Compact(slices.Clone(heights))) != len(heights) {
+			t.Fatalf("%d blocks: %v", a.Blocks, heights)
+		}
+		if heights[0] != v.First || heights[len(heights)-1] != db.Tip().Height {
+			t.Fatalf("from %d to %d", heights[0], heights[len(heights)-1])
+		}
+		return heights
+	}
+	one, again, other := sampled(1, 30), sampled(1, 30), sampled(2, 30)
+	if len(one) != 32 || !slices.Equal(one, again) || slices.Equal(one, other) {
+		t.Errorf("seed 1: %v, again: %v, seed 2: %v", one, again, other)
+	}
+	for n, want := range map[int]int{-5: 2, 0: 2, 1: 3, 198: 200, 199: 201, 200: 201, everything: 201} {
+		if got := sampled(7, n); len(got) != want {
+			t.Errorf("a sample of %d is %d blocks, expected %d", n, len(got), want)
+		}
+	}
+	appendAll(t, db, blocks[201:], 1)
+	kept := 0
+	for _, h := range sampled(1, 30) {
+		if slices.Contains(one, h) {
+			kept++
+		}
+	}
+	if kept < 30 {
+		t.Errorf("%d of 32 blocks are the same after one block more", kept)
+	}
+	small := open(t, memory.New(), v, 0)
+	for n := 1; n <= 3; n++ {
+		appendAll(t, small, blocks[n-1:n], 1)
+		for _, sample := range []int{0, 1, 5} {
+			if a := verify(t, small, shelve(blocks[:n]), sample); int(a.Blocks) != min(n, 2+sample) || !a.OK {
+				t.Errorf("a sample of %d of %d blocks: %s", sample, n, text(a))
+			}
+		}
+	}
+}
+
+// A source that is behind or ahead is no difference; one that went another way is, from the first block on that is not
+// the same.
+func TestVerifyFindsWhereTheChainsPart(t *testing.T) {
+	v := modeltest.Variants()[3]
+	n := seed(t, 620)
+	trunk := v.NewGenerator(n)
+	shared := trunk.Blocks(20)
+	ours, theirs := slices.Concat(shared, trunk.Fork(1).Blocks(13)), slices.Concat(shared, trunk.Fork(2).Blocks(9))
+	db := open(t, memory.New(), v, 1<<20)
+	appendAll(t, db, ours, 7)
+	rng := rand.New(rand.NewPCG(n, 0))
+	for range 10 {
+		at := 1 + rng.IntN(19)
+		a := verify(t, db, shelve(ours[:at]), everything)
+		if !a.OK || int(a.Ahead) != len(ours)-at || a.Behind != 0 || int(a.Blocks) != at {
+			t.Errorf("a source of %d blocks: %s", at, text(a))
+		}
+	}
+	rollback(t, db, ours[24].Point())
+	if a := verify(t, db, shelve(ours), everything); !a.OK || a.Behind != 8 || a.Ahead != 0 || a.Blocks != 25 {
+		t.Errorf("a source that is ahead: %s", text(a))
+	}
+	parts := func(a *core.VerifyAnswer, at *model.Block, had int) {
+		t.Helper()
+		if a.OK || a.PartsAt == nil || *a.PartsAt != uint32(at.Height) || len(a.Differences) != 1 || a.Differences[0].Height != *a.PartsAt ||
+			a.Differences[0].Source != at.Hash.String() || int(a.Blocks) != had {
+			t.Errorf("%s", text(a))
+		}
+	}
+	parts(verify(t, db, shelve(theirs), everything), theirs[20], 20)
+	parts(verify(t, db, shelve(theirs[:21]), everything), theirs[20], 20)
+	other := v.NewGenerator(n + 1).Blocks(30)
+	parts(verify(t, db, shelve(other), everything), other[0], 0)
+	one := open(t, memory.New(), v, 0)
+	appendAll(t, one, ours[:1], 1)
+	parts(verify(t, one, shelve(other), everything), other[0], 0)
+	for at := range 25 { // wherever it is
+		mixed := slices.Concat(ours[:at], other[at:])
+		parts(verify(t, db, shelve(mixed), 0), mixed[at], min(at, 2))
+	}
+}
+
+// counter is a source that counts what is unspent.
+type counter struct {
+	*shelf
+	is  model.UnspentTotals
+	err error
+}
+
+func (c *counter) Unspent(context.Context) (model.UnspentTotals, error) { return c.is, c.err }
+
+func TestVerifyComparesWhatIsUnspent(t *testing.T) {
+	v := modeltest.Variants()[0]
+	blocks := v.NewGenerator(seed(t, 630)).Blocks(30)
+	db := open(t, memory.New(), v, 1<<20)
+	appendAll(t, db, blocks, 7)
+	status, err := db.Status(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := model.UnspentTotals{At: blocks[29].Point(), Outputs: status.Totals.Unspent}
+	if _, err := fmt.Sscan(status.Totals.UnspentValue, &is.Value); err != nil {
+		t.Fatal(err)
+	}
+	change := func(outputs, value int64) model.UnspentTotals {
+		c := is
+		c.Outputs, c.Value = c.Outputs+uint64(outputs), c.Value+uint64(value)
+		return c
+	}
+	for _, c := range []struct {
+		is    model.UnspentTotals
+		more  core.UnspentSideAnswer
+		wrong int
+	}{
+		{is, core.UnspentSideAnswer{Outputs: 0, Value: "0"}, 0},
+		{change(-3, -70), core.UnspentSideAnswer{Outputs: 3, Value: "70"}, 0},
+		{change(1, 0), core.UnspentSideAnswer{Outputs: -1, Value: "0"}, 1},
+		{change(0, 5), core.UnspentSideAnswer{Outputs: 0, Value: "-5"}, 1},
+		{change(2, 5), core.UnspentSideAnswer{Outputs: -2, Value: "-5"}, 2},
+	} {
+		a := verify(t, db, &counter{shelf: shelve(blocks), is: c.is}, 0)
+		if a.Unspent == nil || !a.Unspent.Compared || *a.Unspent.More != c.more || len(a.Differences) != c.wrong ||
+			a.Unspent.Database.Value != status.Totals.UnspentValue || a.Unspent.Source.Outputs != int64(c.is.Outputs) {
+			t.Errorf("%+v: %s", c.is, text(a))
+		}
+	}
+	broken := errors.New("broken")
+	moved := is
+	moved.At = blocks[28].Point()
+	for _, c := range []struct {
+		s      *counter
+		reason string
+	}{
+		{&counter{shelf: shelve(blocks), err: model.Errorf(model.NotFound, "not_offered", "it does not count")}, "it does not count"},
+		{&counter{shelf: shelve(blocks), is: moved}, "counted after block 28 meanwhile"},
+		{&counter{shelf: shelve(blocks[:20]), err: broken}, "the source's tip is not the database's"},
+	} {
+		a := verify(t, db, c.s, 0)
+		if a.Unspent == nil || a.Unspent.Compared || !strings.Contains(a.Unspent.Reason, c.reason) || a.Unspent.Source != nil || !a.OK {
+			t.Errorf("%s: %s", c.reason, text(a))
+		}
+	}
+	if _, err := core.Verify(context.Background(), db, &counter{shelf: shelve(blocks), err: broken}, core.VerifyOptions{}); !errors.Is(err, broken) {
+		t.Errorf("a count that broke: %v", err)
+	}
+}
+
+func TestWhatCannotBeVerifiedSaysSo(t *testing.T) {
+	v := modeltest.Variants()[3]
+	blocks := v.NewGenerator(seed(t, 640)).Blocks(30)
+	db := open(t, memory.New(), v, 0)
+	ctx := context.Background()
+	fails := func(what string, db *core.DB, s model.Source, kind model.ErrorKind, want string) {
+		t.Helper()
+		a, err := core.Verify(ctx, db, s, core.VerifyOptions{Sample: everything})
+		if k, c := model.KindOf(err); err == nil || a != nil || k != kind || c != want {
+			t.Errorf("%s: %s, %v (%s)", what, text(a), err, c)
+		}
+	}
+	fails("an empty database", db, shelve(blocks), model.NotFound, "unknown_block")
+	appendAll(t, db, blocks, 7)
+	fails("a source without single blocks", db, events(blocks), model.Usage, "bad_source")
+	fails("an empty source", db, shelve(nil), model.BadSource, "source_empty")
+	late := shelve(blocks)
+	late.before = func(h model.HeightPk) error {
+		if h == 20 {
+			return model.Errorf(model.BadSource, "broken", "the cable was cut")
+		}
+		return nil
+	}
+	fails("a source that breaks", db, late, model.BadSource, "broken")
+	forked := shelve(blocks)
+	forked.before = func(h model.HeightPk) error {
+		if h == 15 {
+			forked.blocks = slices.Concat(blocks[:10], v.NewGenerator(seed(t, 640) + 1).Blocks(30)[10:])
+		}
+		return nil
+	}
+	fails("a source that goes another way meanwhile", db, forked, model.BadSource, "source_moved")
+	var cancel context.CancelFunc
+	ctx, cancel = context.WithCancel(ctx)
+	stopping := shelve(blocks)
+	stopping.before = func(model.HeightPk) error { cancel(); return nil }
+	if _, err := core.Verify(ctx, db, stopping, core.VerifyOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// What is written beside a comparison does not show in it.
+func TestVerifySeesOneMoment(t *testing.T) {
+	for name, store := range stores {
+		t.Run(name, func(t *testing.T) {
+			v := modeltest.Variants()[0]
+			trunk := v.NewGenerator(seed(t, 650))
+			blocks := trunk.Blocks(20)
+			other := trunk.Fork(1).Blocks(3)
+			db := open(t, store(t), v, 1<<20)
+			appendAll(t, db, blocks, 7)
+			s := shelve(blocks)
+			s.before = func(h model.HeightPk) error {
+				switch h {
+				case 5:
+					appendAll(t, db, other, 1)
+				case 10:
+					rollback(t, db, blocks[12].Point())
+				}
+				return nil
+			}
+			if a := verify(t, db, s, everything); !a.OK || a.Blocks != 20 || db.Tip() != blocks[12].Point() {
+				t.Errorf("%s", text(a))
+			}
+		})
+	}
+}
+
+// Whatever is done to a row of any family, verify says what is not as the source has it, and goes on with the rest.
+func TestVerifyFindsDamage(t *testing.T) {
+	says := map[string]string{ // what a difference names, of the family that was damaged
+		"block_by_height_pk":        "block|tip|chains|transactions",
+		"height_pk_by_block_hash":   "block by hash",
+		"tx_hash_by_tx_pk":          "transaction|fee",
+		"tx_pk_by_tx_hash":          "transaction by hash",
+		"utxo_by_utxo_pk":           "output",
+		"spent_utxo_pk_by_input_pk": "input",
+		"spent_input_pk_by_utxo_pk": "spender",
+		"assets_by_utxo_pk":         "asset",
+		"asset_id_by_birth_pk":      "asset",
+		"birth_pk_by_asset_id":      "found by asset",
+		"asset_relations":           "found by asset",
+		"asset_supply_by_tx_pk":     "mints and burns",
+	}
+	for _, x := range modeltest.IndexNames {
+		says[x+"_by_birth_pk"], says["birth_pk_by_"+x], says[x+"_relations"] = x, "found by "+x, "found by "+x
+	}
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		rng := rand.New(rand.NewPCG(seed(t, 660), 0))
+		s := &declared{Store: memory.New()}
+		db := open(t, s, v, 1<<20)
+		blocks := v.NewGenerator(seed(t, 660)).Blocks(15)
+		appendAll(t, db, blocks, 5)
+		want := dump(t, db)
+		for _, d := range s.ds {
+			if d.Name == "meta" || d.Name == "lost_block_by_lost_pk" {
+				continue // not of any block
+			}
+			named, known := says[d.Name]
+			if !known {
+				t.Fatalf("a family %s that the test does not know", d.Name)
+			}
+			rows := rowsOf(t, s, d.Family)
+			for _, how := range []string{"delete", "change", "cut"} {
+				if len(rows) > 0 && len(rows[0].Value) == 0 && how != "delete" {
+					continue // the key is all there is of a relation
+				}
+				for range min(4, len(rows)) {
+					row := rows[rng.IntN(len(rows))]
+					update(t, s, func(b storage.Batch) { damages[how](b, d.Family, row, rng) })
+					a := verify(t, db, shelve(blocks), everything)
+					found := slices.ContainsFunc(a.Differences, func(d core.DifferenceAnswer) bool {
+						return regexp.MustCompile(named).MatchString(d.What + ": " + d.Database)
+					})
+					if a.OK || !found {
+						t.Errorf("%s of row %x -> %.80x of %s: %.500s", how, row.Key, row.Value, d.Name, text(a.Differences))
+					}
+					update(t, s, func(b storage.Batch) {
+						b.Delete(d.Family, row.Key)
+						b.Put(d.Family, row.Key, row.Value)
+					})
+				}
+			}
+		}
+		same(t, "healed", dump(t, db), want)
+		if a := verify(t, db, shelve(blocks), everything); !a.OK {
+			t.Errorf("healed: %s", text(a))
+		}
+	})
+}
