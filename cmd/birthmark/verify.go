@@ -141,7 +141,9 @@ func (p *page) unspent(u *core.UnspentAnswer) string {
 	case !u.Compared:
 		return "not compared: " + u.Reason
 	}
-	side := func(s *core.UnspentSideAnswer) string { return plural(s.Outputs, "output") + ", " + p.unit.amount(s.Value) }
+	side := func(s *core.UnspentSideAnswer) string {
+		return plural(s.Outputs, "output") + ", " + p.unit.amount(s.Value)
+	}
 	line := side(u.Source) + " by the source's count"
 	switch {
 	case u.More.Outputs < 0 || strings.HasPrefix(u.More.Value, "-"):
