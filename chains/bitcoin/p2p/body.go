@@ -31,10 +31,10 @@ func segwitFrom(p *chaincfg.Params) int32 {
 // read from. What is wrong is the fault of whoever sent it, since the block's maker has committed to all of it.
 func checkBody(msg *wire.MsgBlock, raw []byte, segwit bool) error {
 	if size := msg.SerializeSize(); size != len(raw) {
-		return fmt.Errorf("%d bytes, of which its transactions are %d", len(raw), size)
+		return fmt.Errorf("it has %d bytes, its transactions make %d", len(raw), size)
 	}
 	if len(msg.Transactions) == 0 || !blockchain.IsCoinBaseTx(msg.Transactions[0]) {
-		return errors.New("no coinbase in the first place")
+		return errors.New("it begins with no coinbase")
 	}
 	b := btcutil.NewBlockFromBlockAndBytes(msg, raw)
 	txs := b.Transactions()
@@ -44,15 +44,19 @@ func checkBody(msg *wire.MsgBlock, raw []byte, segwit bool) error {
 	}
 	root, repeats := merkleRoot(ids)
 	if root != msg.Header.MerkleRoot {
-		return fmt.Errorf("transactions of merkle root %s, its header says %s", root, msg.Header.MerkleRoot)
+		return fmt.Errorf("its transactions have the merkle root %s, its header says %s", root, msg.Header.MerkleRoot)
 	}
 	if repeats {
-		return errors.New("transactions that repeat: another list of them has the same merkle root")
+		return errors.New("its transactions repeat: another list of them has the same merkle root")
 	}
 	if _, commits := blockchain.ExtractWitnessCommitment(txs[0]); commits && !segwit && !hasWitness(msg) {
 		return nil
 	}
-	return blockchain.ValidateWitnessCommitment(b)
+	err := blockchain.ValidateWitnessCommitment(b)
+	if rule, ok := errors.AsType[blockchain.RuleError](err); ok && rule.ErrorCode == blockchain.ErrWitnessCommitmentMismatch {
+		return errors.New("its witnesses are not those its coinbase commits to") // btcd's own text has the bytes in it
+	}
+	return err
 }
 
 func hasWitness(msg *wire.MsgBlock) bool {

@@ -113,7 +113,7 @@ func (n *Network) Raw(ctx context.Context, points []model.Point, limit int64) ([
 			n.mu.Lock()
 			f.looked(a, err)
 			if err != nil {
-				a.from.lied("sent block %d (%s) with %v", points[a.i].Height, f.hashes[a.i], err)
+				a.from.lied("sent a bad block %d (%s): %v", points[a.i].Height, f.hashes[a.i], err)
 			}
 			n.mu.Unlock()
 		case <-wake:

@@ -162,7 +162,7 @@ func (r *remote) onChain(last *node, fresh int, asked, more bool) {
 	}
 	n.choose()
 	n.prune()
-	if r.side += fresh; r.best == n.tip {
+	if r.side += fresh; last != nil && last.hash == n.tip.hash {
 		r.side = 0
 	}
 	if most := max(mostSide, len(n.tree.chain)+wire.MaxBlockHeadersPerMsg); r.side > most {

@@ -1,0 +1,439 @@
+package p2p
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/big"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/chaincfg/v2"
+	"github.com/btcsuite/btcd/chainhash/v2"
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/model"
+)
+
+// random is a source of random numbers whose seed is printed, and can be given in BIRTHMARK_SEED.
+func random(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64()
+	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("BIRTHMARK_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// mainnetHeaders are the headers of mainnet's blocks 1 to 14131, which btcd's module brings for its own tests.
+func mainnetHeaders(t testing.TB) []*wire.BlockHeader {
+	t.Helper()
+	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/btcsuite/btcd")
+	out, err := list.Output()
+	if err != nil {
+		t.Skipf("btcd's module is not to be found: %v", err)
+	}
+	file, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "blockchain", "testdata", "blk_0_to_14131.dat"))
+	if err != nil {
+		t.Skip("btcd's test data are not there")
+	}
+	var all []*wire.BlockHeader
+	for len(file) > 8 && binary.LittleEndian.Uint32(file) == uint32(wire.MainNet) {
+		size := binary.LittleEndian.Uint32(file[4:])
+		h := &wire.BlockHeader{}
+		if err := h.Deserialize(bytes.NewReader(file[8 : 8+size])); err != nil {
+			t.Fatal(err)
+		}
+		all, file = append(all, h), file[8+size:]
+	}
+	if len(all) < 14_000 {
+		t.Fatalf("%d blocks in btcd's test data", len(all))
+	}
+	return all[1:]
+}
+
+// feed gives a tree headers as a peer does: in messages.
+func feed(t *tree, headers []*wire.BlockHeader) (*node, error) {
+	var p pending
+	var last *node
+	for _, m := range messages(headers) {
+		n, _, err := t.extend(&p, m)
+		if err != nil {
+			return last, err
+		}
+		if n != nil {
+			last = n
+		}
+	}
+	return last, nil
+}
+
+func messages(headers []*wire.BlockHeader) [][]*wire.BlockHeader {
+	return slices.Collect(slices.Chunk(headers, wire.MaxBlockHeadersPerMsg))
+}
+
+func TestMainnetsFirstHeadersAreTaken(t *testing.T) {
+	headers := mainnetHeaders(t)
+	tr := newTree(&chaincfg.MainNetParams, nil, 0)
+	last, err := feed(tr, headers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.follow(last)
+	if int(last.height) != len(headers) || tr.on(int64(len(headers))) != last || last.hash != headers[len(headers)-1].BlockHash() {
+		t.Errorf("the tip is %d %s, expected %d", last.height, last.hash, len(headers))
+	}
+	if tr.passed == nil || tr.passed.height != 11111 {
+		t.Errorf("the checkpoint of height 11111 was not noticed: %v", tr.passed)
+	}
+	if each := workOf(0x1d00ffff); last.work != (work{0, uint64(len(headers)) * each.lo}) {
+		t.Errorf("its work is %v, expected %d times %v", last.work, len(headers), each)
+	}
+}
+
+// What is wrong with a header of mainnet is found wherever it stands, and is the peer's fault.
+func TestBadHeadersOfMainnetAreRefused(t *testing.T) {
+	headers := mainnetHeaders(t)[:4100]
+	for name, c := range map[string]struct {
+		at     int // position of the header that is changed
+		change func(h *wire.BlockHeader)
+		says   string
+	}{
+		"no work":                {1000, func(h *wire.BlockHeader) { h.Nonce++ }, "block hash"},
+		"easier than allowed":    {1000, func(h *wire.BlockHeader) { h.Bits = 0x207fffff }, "higher than max"},
+		"harder than required":   {2016, func(h *wire.BlockHeader) { h.Bits = 0x1d00fffe }, "block hash"},
+		"a negative target":      {7, func(h *wire.BlockHeader) { h.Bits = 0x1d80ffff }, "too low"},
+		"no target":              {7, func(h *wire.BlockHeader) { h.Bits = 0 }, "too low"},
+		"another parent":         {1500, func(h *wire.BlockHeader) { h.PrevBlock[0]++ }, "does not follow"},
+		"the first block itself": {0, func(h *wire.BlockHeader) { *h = chaincfg.MainNetParams.GenesisBlock.Header }, ""},
+		"the one before, again":  {1500, func(h *wire.BlockHeader) { *h = *headers[1499] }, "does not follow"},
+	} {
+		changed := slices.Clone(headers[:c.at+1])
+		h := *changed[c.at]
+		c.change(&h)
+		changed[c.at] = &h
+		last, err := feed(newTree(&chaincfg.MainNetParams, nil, 0), changed)
+		_, bad := errors.AsType[badHeader](err)
+		if c.says == "" {
+			if !errors.Is(err, errLoose) {
+				t.Errorf("%s: %v, expected a header without a parent", name, err)
+			}
+			continue
+		}
+		if !bad || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, expected a bad header: %s", name, err, c.says)
+		}
+		if last != nil && int(last.height) > c.at {
+			t.Errorf("%s: the tip is %d", name, last.height)
+		}
+	}
+}
+
+func TestAChainThatMissesACheckpointIsRefused(t *testing.T) {
+	headers := mainnetHeaders(t)
+	wrong := chainhash.Hash{1}
+	p := chaincfg.MainNetParams
+	p.Checkpoints = []chaincfg.Checkpoint{{Height: 5000, Hash: &wrong}}
+	last, err := feed(newTree(&p, nil, 0), headers)
+	if _, bad := errors.AsType[badHeader](err); !bad || !strings.Contains(err.Error(), "checkpoint") || last.height != 4000 {
+		t.Errorf("%v", err)
+	}
+}
+
+// retargeting is regtest with a difficulty that changes, every ten blocks.
+func retargeting() *chaincfg.Params {
+	p := *regtest
+	p.PoWNoRetargeting, p.ReduceMinDifficulty = false, false
+	p.TargetTimePerBlock, p.TargetTimespan = 10*time.Minute, 100*time.Minute
+	return &p
+}
+
+// required is the target of the header after those of a chain, by the rules as people write them down: the oracle of
+// what btcd computes.
+func required(p *chaincfg.Params, chain []*wire.BlockHeader, at time.Time) uint32 {
+	last := chain[len(chain)-1]
+	if len(chain)%10 != 0 {
+		if !p.ReduceMinDifficulty {
+			return last.Bits
+		}
+		if at.Sub(last.Timestamp) > 20*time.Minute {
+			return p.PowLimitBits
+		}
+		i := len(chain) - 1
+		for i%10 != 0 && chain[i].Bits == p.PowLimitBits {
+			i--
+		}
+		return chain[i].Bits
+	}
+	first := chain[len(chain)-10]
+	span := min(max(int64(last.Timestamp.Sub(first.Timestamp)/time.Second), 1500), 24000)
+	from := last.Bits
+	if p.EnforceBIP94 {
+		from = first.Bits
+	}
+	target := expand(from)
+	target.Mul(target, big.NewInt(span)).Div(target, big.NewInt(6000))
+	if target.Cmp(p.PowLimit) > 0 {
+		target.Set(p.PowLimit)
+	}
+	return compact(target)
+}
+
+func expand(bits uint32) *big.Int {
+	return new(big.Int).Lsh(big.NewInt(int64(bits&0x7fffff)), uint(8*(bits>>24-3)))
+}
+
+func compact(n *big.Int) uint32 {
+	b := n.Bytes()
+	if b[0]&0x80 != 0 {
+		b = append([]byte{0}, b...)
+	}
+	m := append(slices.Clone(b), 0, 0, 0)
+	return uint32(len(b))<<24 | uint32(m[0])<<16 | uint32(m[1])<<8 | uint32(m[2])
+}
+
+// mined is a header after those of a chain, with its proof of work.
+func mined(chain []*wire.BlockHeader, at time.Time, bits uint32) *wire.BlockHeader {
+	b := wire.NewMsgBlock(&wire.BlockHeader{Version: 0x20000000, PrevBlock: chain[len(chain)-1].BlockHash(), Timestamp: at, Bits: bits})
+	bitcointest.Work(b)
+	return &b.Header
+}
+
+func TestDifficultyFollowsTheRulesOfEachNetwork(t *testing.T) {
+	r := random(t)
+	testnet3, testnet4 := retargeting(), retargeting()
+	testnet3.ReduceMinDifficulty, testnet3.MinDiffReductionTime = true, 20*time.Minute
+	testnet4.ReduceMinDifficulty, testnet4.MinDiffReductionTime, testnet4.EnforceBIP94 = true, 20*time.Minute, true
+	for name, p := range map[string]*chaincfg.Params{"mainnet": retargeting(), "testnet3": testnet3, "testnet4": testnet4} {
+		tr := newTree(p, nil, 0)
+		chain := []*wire.BlockHeader{&p.GenesisBlock.Header}
+		targets := map[uint32]bool{}
+		pace := int64(1)
+		for len(chain) < 300 {
+			if len(chain)%10 == 0 {
+				pace = 1 + r.Int64N(20)
+			}
+			if expand(chain[len(chain)-1].Bits).BitLen() < 248 {
+				pace = 25 // hard enough for a test
+			}
+			at := chain[len(chain)-1].Timestamp.Add(time.Duration(60*pace+r.Int64N(120)) * time.Second)
+			bits := required(p, chain, at)
+			targets[bits] = true
+			for _, wrong := range []uint32{bits - 1, bits + 1} {
+				if expand(wrong).Cmp(p.PowLimit) > 0 || wrong&0x800000 != 0 {
+					continue
+				}
+				if _, err := feed(tr, []*wire.BlockHeader{mined(chain, at, wrong)}); err == nil || !strings.Contains(err.Error(), "difficulty") {
+					t.Fatalf("%s: height %d with target %08x instead of %08x: %v", name, len(chain), wrong, bits, err)
+				}
+			}
+			h := mined(chain, at, bits)
+			if _, err := feed(tr, []*wire.BlockHeader{h}); err != nil {
+				t.Fatalf("%s: height %d: %v", name, len(chain), err)
+			}
+			chain = append(chain, h)
+		}
+		if len(targets) < 10 {
+			t.Errorf("%s: %d targets only", name, len(targets))
+		}
+	}
+}
+
+func TestTimesOfHeadersAreBounded(t *testing.T) {
+	c := bitcointest.NewChain()
+	c.MineEmpty(20)
+	headers := headersOf(c.Blocks()[1:])
+	now := headers[19].Timestamp
+	chain := append([]*wire.BlockHeader{&regtest.GenesisBlock.Header}, headers...)
+	median := chain[len(chain)-6].Timestamp // of the last eleven
+	for _, c := range []struct {
+		at   time.Time
+		want func(error) bool
+	}{
+		{median, func(err error) bool { _, bad := errors.AsType[badHeader](err); return bad }},
+		{median.Add(time.Second), func(err error) bool { return err == nil }},
+		{now.Add(2 * time.Hour), func(err error) bool { return err == nil }},
+		{now.Add(2*time.Hour + time.Second), func(err error) bool {
+			_, bad := errors.AsType[badHeader](err)
+			return !bad && errors.Is(err, errFuture)
+		}},
+	} {
+		tr := newTree(regtest, nil, 0)
+		tr.clock = func() time.Time { return now }
+		if _, err := feed(tr, headers); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := feed(tr, []*wire.BlockHeader{mined(chain, c.at, regtest.PowLimitBits)}); !c.want(err) {
+			t.Errorf("a header of %s, the median is %s, it is %s: %v", c.at, median, now, err)
+		}
+	}
+}
+
+func headersOf(blocks []*wire.MsgBlock) []*wire.BlockHeader {
+	all := make([]*wire.BlockHeader, len(blocks))
+	for i, b := range blocks {
+		all[i] = &b.Header
+	}
+	return all
+}
+
+// Branches come in any order and in any pieces; the tree agrees with a map of parents.
+func TestATreeIsWhatAMapOfParentsSays(t *testing.T) {
+	r := random(t)
+	for range 20 {
+		trunk := bitcointest.NewChain()
+		chains := []*bitcointest.Chain{trunk}
+		for range 12 {
+			from := chains[r.IntN(len(chains))]
+			c := from.Fork(r.IntN(from.Height() + 1))
+			c.MineEmpty(1 + r.IntN(40))
+			chains = append(chains, c)
+		}
+		tr := newTree(regtest, nil, 0)
+		genesis := tr.base.hash
+		parents := map[chainhash.Hash]chainhash.Hash{}
+		var came []chainhash.Hash
+		for range 60 {
+			c := chains[1+r.IntN(len(chains)-1)]
+			blocks := c.Blocks()[1:]
+			from := r.IntN(len(blocks))
+			piece := headersOf(blocks[from : from+1+r.IntN(len(blocks)-from)])
+			_, known := parents[piece[0].PrevBlock]
+			last, err := feed(tr, piece)
+			if known = known || piece[0].PrevBlock == genesis; !known {
+				if !errors.Is(err, errLoose) {
+					t.Fatalf("headers without a parent: %v", err)
+				}
+				continue
+			}
+			if err != nil || last.hash != piece[len(piece)-1].BlockHash() {
+				t.Fatalf("%v, %v", last, err)
+			}
+			for _, h := range piece {
+				if _, ok := parents[h.BlockHash()]; !ok {
+					parents[h.BlockHash()] = h.PrevBlock
+					came = append(came, h.BlockHash())
+				}
+			}
+			tip := tr.find(&came[r.IntN(len(came))])
+			old := append([]*node(nil), tr.chain...)
+			tr.follow(tip)
+			path := pathOf(parents, tip.hash)
+			if len(tr.chain) != len(path)+1 || int(tip.height) != len(path) || tip.work != (work{0, 2 * uint64(len(path))}) {
+				t.Fatalf("a tip of height %d, %d on the chain, work %v: expected %d", tip.height, len(tr.chain), tip.work, len(path))
+			}
+			for i, hash := range path {
+				if n := tr.on(int64(i) + 1); n.hash != hash || n.height != int32(i)+1 || tr.fork(n) != n {
+					t.Fatalf("height %d is %v, expected %s", i+1, n, hash)
+				}
+			}
+			for i, hash := range tr.locator(tip) {
+				if i == 0 && *hash != tip.hash || *hash != genesis && !slices.Contains(path, *hash) {
+					t.Fatalf("entry %d of the locator is %s", i, hash)
+				}
+			}
+			before := old[len(old)-1]
+			if at := tr.fork(before); at != old[at.height] || int(at.height)+1 < len(tr.chain) && int(at.height)+1 < len(old) && tr.chain[at.height+1] == old[at.height+1] {
+				t.Fatalf("the chains part at %d", at.height)
+			}
+		}
+		if tr.count != len(parents)+1 {
+			t.Errorf("%d nodes, expected %d", tr.count, len(parents)+1)
+		}
+	}
+}
+
+// pathOf are the hashes that lead from the first block, which is not among them, to tip.
+func pathOf(parents map[chainhash.Hash]chainhash.Hash, tip chainhash.Hash) []chainhash.Hash {
+	var path []chainhash.Hash
+	for {
+		parent, ok := parents[tip]
+		if !ok {
+			slices.Reverse(path)
+			return path
+		}
+		path, tip = append(path, tip), parent
+	}
+}
+
+func TestPruningKeepsTheBestChain(t *testing.T) {
+	c := bitcointest.NewChain()
+	c.MineEmpty(50)
+	tr := newTree(regtest, nil, 0)
+	tip, err := feed(tr, headersOf(c.Blocks()[1:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.follow(tip)
+	work := tip.work
+	for i := range 100_100 { // a tree does not know a header's proof of work any more
+		h := &wire.BlockHeader{PrevBlock: tr.base.hash, Bits: regtest.PowLimitBits, Nonce: uint32(i)}
+		hash := h.BlockHash()
+		tr.add(h, &hash, tr.base)
+	}
+	if !tr.prune() || tr.count != 51 || tr.prune() {
+		t.Fatalf("%d nodes are left", tr.count)
+	}
+	for h, b := range c.Blocks() {
+		hash := b.BlockHash()
+		if n := tr.on(int64(h)); n.hash != hash || tr.find(&hash) != n || n.height != int32(h) || h > 0 && n.parent != tr.on(int64(h)-1) {
+			t.Fatalf("height %d is %v", h, n)
+		}
+	}
+	if tr.on(50).work != work {
+		t.Errorf("work %v, was %v", tr.on(50).work, work)
+	}
+}
+
+func TestHeadersHaveABound(t *testing.T) {
+	c := bitcointest.NewChain()
+	c.MineEmpty(1)
+	tr := newTree(regtest, nil, 0)
+	tr.clock = func() time.Time {
+		return regtest.GenesisBlock.Header.Timestamp.Add(-100_000*secondsPerHeader*time.Second + time.Hour)
+	}
+	p := pending{parent: tr.base, headers: headersOf(c.Blocks()[1:]), hashes: []chainhash.Hash{c.Tip().BlockHash()}}
+	for tr.count < tr.most() {
+		tr.insert(node{hash: chainhash.Hash{byte(tr.count), byte(tr.count >> 8)}})
+	}
+	if _, _, err := tr.judge(&p, nil); err == nil || !strings.Contains(err.Error(), "more than any chain has") {
+		t.Errorf("%v", err)
+	}
+}
+
+func BenchmarkHeaders(b *testing.B) {
+	headers := messages(mainnetHeaders(b))
+	n := 0
+	for b.Loop() {
+		tr := newTree(&chaincfg.MainNetParams, nil, 0)
+		var p pending
+		for _, m := range headers {
+			if _, _, err := tr.extend(&p, m); err != nil {
+				b.Fatal(err)
+			}
+		}
+		n += tr.count
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "headers/s")
+	b.ReportAllocs()
+}
+
+func known(c *bitcointest.Chain, heights ...int) []model.Point {
+	var all []model.Point
+	for _, h := range heights {
+		all = append(all, pointOf(h, c.Blocks()[h]))
+	}
+	return all
+}
