@@ -1,9 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -183,4 +191,113 @@ func TestANodesRestartIsSurvived(t *testing.T) {
 			f.isFresh(t, node)
 		})
 	}
+}
+
+// How fast 2,000 blocks come from a peer, by RPC, and by the calls one would make by hand. bench/RESULTS.md has figures.
+func TestHowFastBlocksComeFromANode(t *testing.T) {
+	node := btcdtest.Start(t)
+	node.Generate(t, 2000)
+	took := func(source string) time.Duration {
+		begun := time.Now()
+		db := openRegtest(t)
+		src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: source, Indexes: db.Indexes()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		if err := core.Sync(t.Context(), db, src, core.SyncOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if tip := node.Tip(t); db.Tip() != tip {
+			t.Errorf("%s: the tip is %d, expected %d", source, db.Tip().Height, tip.Height)
+		}
+		return time.Since(begun)
+	}
+	peer, batches := took("p2p://"+node.P2P), took(node.URL())
+
+	begun := time.Now()
+	db := openRegtest(t)
+	for h := range int64(2001) {
+		hash, err := node.Client.GetBlockHash(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw := node.Block(t, model.Hash(*hash))
+		for b, err := range db.Chain().Decode(t.Context(), bytes.NewReader(raw), db.Indexes(), model.HeightPk(h)) {
+			if err == nil {
+				err = db.Append(t.Context(), []*model.Block{b})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	single := time.Since(begun)
+	t.Logf("2,001 blocks: from a peer %v, by RPC in batches %v, by single calls %v: %.1f and %.1f times as long as a peer takes",
+		peer, batches, single, batches.Seconds()/peer.Seconds(), single.Seconds()/peer.Seconds())
+}
+
+// babbler is a peer that sends endless garbage.
+func babbler(t *testing.T) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				for garbage := bytes.Repeat([]byte("garbage "), 8<<10); err == nil; {
+					_, err = conn.Write(garbage)
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// sourceFails runs a sync that must end because of its source, with a code and a last line that matches a pattern; what
+// peers did stands in the log before it.
+func sourceFails(t *testing.T, code, pattern string, args ...string) {
+	t.Helper()
+	r := birthmark(append([]string{"--json", "sync", "--chain", "bitcoin"}, args...)...)
+	var f failure
+	if err := json.Unmarshal([]byte(r.stdout), &f); err != nil || r.status != exitSource || f.Error.Code != code ||
+		!regexp.MustCompile(pattern).MatchString(f.Error.Message) || !strings.HasSuffix(r.stderr, "birthmark: "+f.Error.Message+"\n") {
+		t.Errorf("sync %s: %+v, expected %s: %s (%v)", strings.Join(args, " "), r, code, pattern, err)
+	}
+}
+
+// A peer that lies is named. Others make up for it; where there are none, the sync ends and says so.
+func TestASyncFromPeersThatLie(t *testing.T) {
+	node, liar := btcdtest.Start(t), babbler(t)
+	node.Generate(t, 300)
+	dir := t.TempDir()
+	sourceFails(t, "bad_peer", regexp.QuoteMeta(liar), "--network", "regtest", "--db", filepath.Join(dir, "none"), "--source", "p2p://"+liar)
+	if _, err := os.Stat(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a source that never answered left a database behind: %v", err)
+	}
+
+	db := filepath.Join(dir, "db")
+	syncTo(t, db, "p2p://"+liar+","+node.P2P, "--network", "regtest")
+	var status core.StatusAnswer
+	ask(t, &status, "status", "--db", db)
+	if status.Tip == nil || status.Tip.Height != 300 {
+		t.Errorf("the tip is %+v", status.Tip)
+	}
+	check(t, db)
+
+	// What is there stays, whatever the source of a later sync turns out to be.
+	digest := digestOf(t, db)
+	sourceFails(t, "bad_peer", regexp.QuoteMeta(liar), "--db", db, "--source", "p2p://"+liar)
+	sourceFails(t, "unauthorized", "wrong password", "--db", db, "--source", "http://user:guess@"+node.RPC)
+	sourceFails(t, "wrong_network", "node of bitcoin regtest", "--db", filepath.Join(dir, "main"), "--source", node.URL())
+	sourceFails(t, "unreachable", "mainnet", "--db", filepath.Join(dir, "main"), "--source", "p2p://"+node.P2P)
+	same(t, db, digest)
 }
