@@ -15,6 +15,8 @@ import (
 const (
 	// window is the most blocks one call asks a peer for before some have come.
 	window = 128
+	// failures is how many peers in a row may fail a call before it is told.
+	failures = 3
 	// recent is how many blocks below its tip a peer has that does not keep them all (BIP 159).
 	recent = 288
 )
@@ -43,6 +45,7 @@ type fetch struct {
 	size    int64
 	pending int     // asked for
 	from    *remote // nil: a peer is to be chosen
+	failed  int     // peers that did not send what they were asked for, since a block came
 	done    bool
 
 	moves int       // when it was last looked whether the points are on the best chain
@@ -79,6 +82,13 @@ func (w want) freed() {
 // come to limit bytes, and before a point that is not on the best chain; where that is the first it is
 // [follow.ErrMoved]. Merkle roots and witness commitments were checked.
 func (n *Network) Raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
+	if len(points) == 0 {
+		return nil, nil
+	}
+	return n.fetch(ctx, newFetch(points, limit))
+}
+
+func newFetch(points []model.Point, limit int64) *fetch {
 	f := &fetch{
 		points: points, limit: limit, moves: -1,
 		hashes: make([]chainhash.Hash, len(points)), state: make([]progress, len(points)), raw: make([][]byte, len(points)),
@@ -87,9 +97,10 @@ func (n *Network) Raw(ctx context.Context, points []model.Point, limit int64) ([
 	for i, p := range points {
 		f.hashes[i] = chainhash.Hash(p.Hash)
 	}
-	if len(points) == 0 {
-		return nil, nil
-	}
+	return f
+}
+
+func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 	defer func() {
 		n.mu.Lock()
 		f.done = true
@@ -109,11 +120,11 @@ func (n *Network) Raw(ctx context.Context, points []model.Point, limit int64) ([
 		}
 		select {
 		case a := <-f.arrivals:
-			err := checkBody(a.msg, a.raw, int64(points[a.i].Height) >= int64(segwit))
+			err := checkBody(a.msg, a.raw, int64(f.points[a.i].Height) >= int64(segwit))
 			n.mu.Lock()
 			f.looked(a, err)
 			if err != nil {
-				a.from.lied("sent a bad block %d (%s): %v", points[a.i].Height, f.hashes[a.i], err)
+				a.from.lied("sent a bad block %d (%s): %v", f.points[a.i].Height, f.hashes[a.i], err)
 			}
 			n.mu.Unlock()
 		case <-wake:
@@ -132,7 +143,7 @@ func (f *fetch) looked(a arrival, err error) {
 		return
 	}
 	f.state[a.i], f.raw[a.i] = held, a.raw
-	for f.next < len(f.points) && f.state[f.next] == held {
+	for f.next < len(f.points) && f.state[f.next] == held && (f.next == 0 || f.bytes < f.limit) {
 		f.bytes += int64(len(f.raw[f.next]))
 		f.next++
 	}
@@ -178,7 +189,10 @@ func (n *Network) request(f *fetch) error {
 		if f.pending > 0 {
 			return nil // one peer at a time: blocks come in the order they are asked for in
 		}
-		if f.from = n.assign(f, first); f.from == nil {
+		if f.failed < failures {
+			f.from = n.assign(f, first)
+		}
+		if f.from == nil {
 			return n.unassigned(f, first)
 		}
 	}
@@ -244,6 +258,9 @@ func (n *Network) assign(f *fetch, i int) *remote {
 
 // unassigned: no peer has the block. One may come, for a time.
 func (n *Network) unassigned(f *fetch, i int) error {
+	if f.failed >= failures {
+		return n.missing(f, i)
+	}
 	if n.ready() == 0 {
 		f.since = time.Time{}
 		return n.lonely()
@@ -254,8 +271,12 @@ func (n *Network) unassigned(f *fetch, i int) error {
 	if time.Since(f.since) < n.o.Stall {
 		return nil
 	}
+	return n.missing(f, i)
+}
+
+func (n *Network) missing(f *fetch, i int) error {
 	return follow.Temporary(model.Errorf(model.BadSource, "block_missing",
-		"no connected peer has block %d (%s): %s", f.points[i].Height, f.hashes[i], n.shown()))
+		"no connected peer sends block %d (%s): %s", f.points[i].Height, f.hashes[i], n.shown()))
 }
 
 func (r *remote) onBlock(m *wire.MsgBlock, raw []byte) {
@@ -279,7 +300,8 @@ func (r *remote) onBlock(m *wire.MsgBlock, raw []byte) {
 	}
 }
 
-// came hands a block to its fetch, unless it has no room for it: then it is asked for again.
+// came hands a block to its fetch, unless it has no room for it: then it is asked for again. There is room for limit
+// bytes in whatever order, and for those that are next besides: so for twice the limit, and a block.
 func (w want) came(a arrival) {
 	f := w.f
 	if f.done {
@@ -293,6 +315,7 @@ func (w want) came(a arrival) {
 	f.state[w.i] = arrived
 	f.size += int64(len(a.raw))
 	f.came++
+	f.failed = 0
 	f.arrivals <- a // it has room for every block of the fetch
 }
 

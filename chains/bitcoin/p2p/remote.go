@@ -148,6 +148,9 @@ func (n *Network) drop(r *remote, how fate, reason string) {
 	}
 	for _, wants := range r.wanted {
 		for _, w := range wants {
+			if w.f.from == r {
+				w.f.failed++
+			}
 			w.freed()
 		}
 	}

@@ -1,0 +1,241 @@
+package p2p
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// silentTo answers no message of a kind.
+func silentTo(command string) func(*session, wire.Message) bool {
+	return func(_ *session, m wire.Message) bool { return m.Command() == command }
+}
+
+// troubles are what honest peers have, too: they are not held against them for good.
+var troubles = map[string]struct {
+	says  string // in the log
+	setup func(f *fake)
+}{
+	"no blocks": {"sent no block for", func(f *fake) { f.on = silentTo(wire.CmdGetData) }},
+	"half of the blocks": {"sent no block for", func(f *fake) {
+		var asked atomic.Int64
+		f.on = func(_ *session, m wire.Message) bool { return m.Command() == wire.CmdGetData && asked.Add(1) > 1 }
+	}},
+	"no version": {"did not say its version", func(f *fake) { f.on = silentTo(wire.CmdVersion) }},
+	"hangs up at once": {"before its version was exchanged", func(f *fake) {
+		f.on = func(s *session, _ wire.Message) bool { s.conn.Close(); return true }
+	}},
+	"hangs up among the blocks": {"connection", func(f *fake) {
+		f.on = func(s *session, m wire.Message) bool {
+			data, ok := m.(*wire.MsgGetData)
+			if !ok {
+				return false
+			}
+			data.InvList = data.InvList[:(len(data.InvList)+1)/2]
+			s.answer(data)
+			s.conn.Close()
+			return true
+		}
+	}},
+	"hangs up within a block": {"connection", func(f *fake) {
+		f.on = func(s *session, m wire.Message) bool {
+			_, ok := m.(*wire.MsgGetData)
+			if ok {
+				block := message("block", bitcointest.Bytes(s.chain[1]))
+				_ = s.sendRaw(block[:len(block)-7])
+				s.conn.Close()
+			}
+			return ok
+		}
+	}},
+	"serves no blocks":    {"serves no blocks", func(f *fake) { f.services = wire.SFNodeWitness }},
+	"serves no witnesses": {"serves no witnesses", func(f *fake) { f.services = wire.SFNodeNetwork }},
+	"from the future": {"ahead of time", func(f *fake) {
+		f.on = sendsHeaders(func(all []*wire.MsgBlock) []*wire.MsgBlock {
+			last := all[len(all)-1]
+			last.Header.Timestamp = time.Now().Add(3 * time.Hour).Truncate(time.Second)
+			bitcointest.Work(last)
+			return all
+		})
+	}},
+}
+
+func quick(o *Options) { o.Stall, o.Handshake = 200*time.Millisecond, 300*time.Millisecond }
+
+// A peer in trouble is named, the chain comes from the others, and it is tried again.
+func TestTheChainComesFromPeersWithoutTrouble(t *testing.T) {
+	c := spending(2100)
+	for name, trouble := range troubles {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			good, bad := newFake(t, c.Blocks()), newFake(t, c.Blocks())
+			trouble.setup(bad)
+			n, j := open(t, nil, func(o *Options) { quick(o); o.Penalty = time.Millisecond }, good, bad)
+			until(t, "the peer in trouble to be named", func() bool {
+				download(t, n, c.Blocks())
+				return t.Failed() || j.line("a peer was dropped", bad.address, trouble.says) != ""
+			})
+			until(t, "it to be tried again", func() bool { return bad.connections() > 1 })
+			if line := j.line("level=WARN", good.address); line != "" {
+				t.Errorf("the peer without trouble was dropped: %s", line)
+			}
+		})
+	}
+}
+
+// Where there is nobody else, the error says what was the matter, and heals.
+func TestTroubleOfTheOnlyPeerHeals(t *testing.T) {
+	c := spending(50)
+	for name, trouble := range troubles {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, c.Blocks())
+			trouble.setup(f)
+			var well atomic.Bool
+			on := f.on
+			services := f.services
+			f.services = wire.SFNodeNetwork | wire.SFNodeWitness
+			f.on = func(s *session, m wire.Message) bool {
+				if v, ok := m.(*wire.MsgVersion); ok && services != f.services && !well.Load() {
+					answer := wire.NewMsgVersion(&v.AddrMe, &v.AddrYou, 1, 50)
+					answer.Services = services
+					s.send(answer)
+					return true
+				}
+				return !well.Load() && on != nil && on(s, m)
+			}
+			n, j := open(t, nil, quick, f)
+			for j.line("a peer was dropped", f.address, trouble.says) == "" {
+				_, err := n.Tip(t.Context())
+				if err == nil {
+					_, err = n.Raw(t.Context(), pointsOf(c.Blocks())[1:], 1<<20)
+				}
+				if err == nil {
+					continue // half of it came
+				}
+				if kind, _ := model.KindOf(err); kind != model.BadSource || !follow.IsTemporary(err) || !strings.Contains(err.Error(), f.address) {
+					t.Fatalf("%v", err)
+				}
+			}
+			well.Store(true)
+			until(t, "the peer to be well", func() bool { _, err := n.Tip(t.Context()); return err == nil })
+			download(t, n, c.Blocks())
+		})
+	}
+}
+
+func TestNobodyThereIsSaidAtOnce(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	n, _ := open(t, nil, func(o *Options) { o.Peers = []string{l.Addr().String(), "127.0.0.1:1"} })
+	_, err = n.Tip(t.Context())
+	kind, code := model.KindOf(err)
+	if kind != model.BadSource || code != "unreachable" || !follow.IsTemporary(err) {
+		t.Fatalf("%v %s: %v", kind, code, err)
+	}
+	for _, want := range []string{l.Addr().String(), "127.0.0.1:1", "connection refused"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %s", err, want)
+		}
+	}
+	for name, call := range map[string]func() error{
+		"Changed": func() error { return n.Changed(t.Context(), pointOf(0, regtest.GenesisBlock)) },
+		"Raw": func() error {
+			_, err := n.Raw(t.Context(), pointsOf([]*wire.MsgBlock{regtest.GenesisBlock}), 1)
+			return err
+		},
+	} {
+		if err := call(); !follow.IsTemporary(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A peer that does not tell its headers may be loading its own chain. Others are not held up by it for long.
+func TestASilentPeerIsNotWaitedForForEver(t *testing.T) {
+	c := spending(60)
+	good, silent := newFake(t, c.Blocks()), newFake(t, c.Blocks())
+	silent.claims = 1000
+	silent.on = silentTo(wire.CmdGetHeaders)
+	n, _ := open(t, nil, quick, good, silent)
+	download(t, n, c.Blocks())
+
+	var well atomic.Bool
+	alone := newFake(t, c.Blocks())
+	alone.on = func(_ *session, m wire.Message) bool { return !well.Load() && m.Command() == wire.CmdGetHeaders }
+	n, _ = open(t, nil, quick, alone)
+	_, err := n.Tip(t.Context())
+	if _, code := model.KindOf(err); code != "not_synced" || !follow.IsTemporary(err) || !strings.Contains(err.Error(), "60 blocks") {
+		t.Errorf("%v", err)
+	}
+	well.Store(true)
+	until(t, "the peer to be asked again", func() bool { _, err := n.Tip(t.Context()); return err == nil })
+	download(t, n, c.Blocks())
+
+	empty := newFake(t, c.Blocks()[:1])
+	empty.on = silentTo(wire.CmdGetHeaders)
+	n, _ = open(t, nil, quick, empty)
+	if tip := tipOf(t, n); tip != pointOf(0, c.Blocks()[0]) {
+		t.Errorf("%v", tip)
+	}
+}
+
+// A block no peer has is asked for everywhere, and then an error that heals.
+func TestABlockNobodySendsIsSaid(t *testing.T) {
+	c := spending(60)
+	hole := c.Blocks()[30].BlockHash()
+	a, b := newFake(t, c.Blocks()), newFake(t, c.Blocks())
+	delete(a.blocks, hole)
+	delete(b.blocks, hole)
+	n, _ := open(t, nil, quick, a, b)
+	tipOf(t, n)
+	raws, err := n.Raw(t.Context(), pointsOf(c.Blocks())[25:40], 1<<20)
+	if _, code := model.KindOf(err); code != "block_missing" || !follow.IsTemporary(err) || !strings.Contains(err.Error(), hole.String()) {
+		t.Fatalf("%d blocks, %v", len(raws), err)
+	}
+	b.extend(c.Blocks())
+	b.hangUp() // it is asked again once it was connected to anew
+	until(t, "the block", func() bool {
+		raws, err = n.Raw(t.Context(), pointsOf(c.Blocks())[25:40], 1<<20)
+		return err == nil && len(raws) > 0
+	})
+	download(t, n, c.Blocks())
+}
+
+func TestClosingEndsEveryCall(t *testing.T) {
+	c := spending(50)
+	f := newFake(t, c.Blocks())
+	f.on = silentTo(wire.CmdGetData)
+	n, _ := open(t, nil, nil, f)
+	tip := tipOf(t, n)
+	ends := make(chan error, 3)
+	go func() { ends <- n.Changed(t.Context(), tip) }()
+	go func() { _, err := n.Raw(t.Context(), []model.Point{tip}, 1); ends <- err }()
+	until(t, "a block to be asked for", func() bool { return f.count(wire.CmdGetData) > 0 })
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := n.Tip(t.Context())
+	ends <- err
+	for range 3 {
+		if err := <-ends; !errors.Is(err, errClosed) {
+			t.Errorf("%v", err)
+		}
+	}
+	never, err := New(Options{Params: regtest, Peers: []string{"127.0.0.1"}})
+	if err != nil || never.Close() != nil {
+		t.Error("a network that was not started is not closed")
+	}
+}
