@@ -16,7 +16,7 @@ FUZZTIME ?= 10s
 
 .PHONY: help
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## install what a bare Debian 12 lacks: RocksDB, its compressors, a C++ compiler
@@ -38,6 +38,10 @@ test: setup blocks ## go vet and every test
 .PHONY: race
 race: setup blocks ## every test under the race detector
 	go test -race ./...
+
+.PHONY: test-interop
+test-interop: setup blocks interop ## tests against other implementations, from npm (needs node and npm)
+	go test -tags grocksdb_no_link,interop -count=1 -run Interop ./cmd/birthmark
 
 .PHONY: lint
 lint: setup ## gofmt, go vet, staticcheck
@@ -71,3 +75,13 @@ clean: ## remove what was built and the demo's data
 .PHONY: blocks
 blocks:
 	@go -C tools mod download github.com/btcsuite/btcd
+
+# Other implementations are pinned by package-lock.json. The native parts that bcoin needs are compiled, the rest of what
+# its packages would run at installation is not run.
+.PHONY: interop
+interop:
+	@command -v npm >/dev/null || { echo "test-interop: node and npm are needed: apt-get install nodejs npm" >&2; exit 1; }
+	@cd tools/interop/bcoin && \
+	if ! cmp -s package-lock.json node_modules/.birthmark; then \
+	  npm ci --ignore-scripts --no-audit --no-fund && npm rebuild mrmr bstring bsip bcrypto && cp package-lock.json node_modules/.birthmark; \
+	fi
