@@ -20,6 +20,8 @@ func segwitFrom(p *chaincfg.Params) int32 {
 		return 481_824
 	case wire.TestNet3:
 		return 834_624
+	case chaincfg.SigNetParams.Net:
+		return 1
 	}
 	if always := p.Deployments[chaincfg.DeploymentSegwit].AlwaysActiveHeight; always > 0 {
 		return int32(always)

@@ -78,7 +78,11 @@ func address(text, defaultPort string) (string, error) {
 	if strings.Contains(text, "@") {
 		return bad("a peer takes no user and no password: expected host:port")
 	}
-	if ip, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
+	bare := text
+	if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {
+		bare = text[1 : len(text)-1]
+	}
+	if ip, err := netip.ParseAddr(bare); err == nil {
 		return net.JoinHostPort(ip.String(), defaultPort), nil
 	}
 	if !strings.Contains(text, ":") {

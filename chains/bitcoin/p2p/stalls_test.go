@@ -139,7 +139,7 @@ func TestNobodyThereIsSaidAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	n, _ := open(t, nil, func(o *Options) { o.Peers = []string{l.Addr().String(), "127.0.0.1:1"} })
+	n, _ := open(t, nil, func(o *Options) { quick(o); o.Peers = []string{l.Addr().String(), "127.0.0.1:1"} })
 	_, err = n.Tip(t.Context())
 	kind, code := model.KindOf(err)
 	if kind != model.BadSource || code != "unreachable" || !follow.IsTemporary(err) {

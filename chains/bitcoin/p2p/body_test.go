@@ -1,0 +1,103 @@
+package p2p
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/btcsuite/btcd/blockchain"
+	"github.com/btcsuite/btcd/btcutil/v2"
+	"github.com/btcsuite/btcd/chaincfg/v2"
+	"github.com/btcsuite/btcd/chainhash/v2"
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/bitcointest"
+)
+
+// withWitness is a block of three transactions, one of which has a witness.
+func withWitness() *wire.MsgBlock { return spending(2).Blocks()[2] }
+
+func TestBodiesOfBlocks(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(b *wire.MsgBlock)
+		segwit bool
+		says   string // "": nothing is wrong
+	}{
+		"as it is":             {func(*wire.MsgBlock) {}, true, ""},
+		"before segwit":        {func(*wire.MsgBlock) {}, false, ""},
+		"a coinbase alone":     {func(b *wire.MsgBlock) { *b = *copyOf(spending(2).Blocks()[1]) }, true, ""},
+		"a commitment alone":   {func(b *wire.MsgBlock) { strip(b) }, false, ""}, // as miners wrote it before it meant something
+		"stripped of witness":  {func(b *wire.MsgBlock) { strip(b) }, true, "coinbase"},
+		"no commitment":        {func(b *wire.MsgBlock) { b.Transactions[0].TxOut = b.Transactions[0].TxOut[:1]; bitcointest.Seal(b) }, true, "no witness commitment"},
+		"no commitment before": {func(b *wire.MsgBlock) { b.Transactions[0].TxOut = b.Transactions[0].TxOut[:1]; bitcointest.Seal(b) }, false, "no witness commitment"},
+		"another witness":      {func(b *wire.MsgBlock) { b.Transactions[1].TxIn[0].Witness[0] = []byte{9} }, false, "not those its coinbase commits to"},
+		"a short nonce":        {func(b *wire.MsgBlock) { b.Transactions[0].TxIn[0].Witness[0] = []byte{9} }, true, "witness nonce"},
+		"another order":        {func(b *wire.MsgBlock) { x := b.Transactions; x[1], x[2] = x[2], x[1] }, true, "merkle root"},
+		"one left out":         {func(b *wire.MsgBlock) { b.Transactions = b.Transactions[:2] }, true, "merkle root"},
+		"one repeated":         {func(b *wire.MsgBlock) { b.Transactions = append(b.Transactions, b.Transactions[2]) }, true, "repeat"},
+		"no coinbase":          {func(b *wire.MsgBlock) { b.Transactions = b.Transactions[1:]; bitcointest.Seal(b) }, true, "no coinbase"},
+		"nothing":              {func(b *wire.MsgBlock) { b.Transactions = nil }, true, "no coinbase"},
+	} {
+		b := copyOf(withWitness())
+		c.change(b)
+		err := checkBody(b, bitcointest.Bytes(b), c.segwit)
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s: %v, expected %q", name, err, c.says)
+		}
+	}
+	b := withWitness()
+	if err := checkBody(b, append(bitcointest.Bytes(b), 0), true); err == nil || !strings.Contains(err.Error(), "bytes") {
+		t.Errorf("a byte more: %v", err)
+	}
+}
+
+func strip(b *wire.MsgBlock) {
+	for _, tx := range b.Transactions {
+		tx.TxIn[0].Witness = nil
+	}
+}
+
+func TestMerkleRootsAreBtcds(t *testing.T) {
+	r := random(t)
+	for n := 1; n < 70; n++ {
+		ids := make([]chainhash.Hash, n)
+		txs := make([]*btcutil.Tx, n)
+		for i := range ids {
+			tx := wire.NewMsgTx(int32(r.Uint32()))
+			txs[i], ids[i] = btcutil.NewTx(tx), tx.TxHash()
+		}
+		if root, repeats := merkleRoot(ids); root != blockchain.CalcMerkleRoot(txs, false) || repeats {
+			t.Errorf("%d ids: %s, repeats is %v", n, root, repeats)
+		}
+	}
+}
+
+func TestSegwitBegins(t *testing.T) {
+	for p, want := range map[*chaincfg.Params]int32{
+		&chaincfg.MainNetParams: 481_824, &chaincfg.TestNet3Params: 834_624, &chaincfg.TestNet4Params: 1, &chaincfg.SigNetParams: 1,
+		&chaincfg.RegressionNetParams: 1, &chaincfg.SimNetParams: 1<<31 - 1,
+	} {
+		if got := segwitFrom(p); got != want {
+			t.Errorf("%s: %d, expected %d", p.Name, got, want)
+		}
+	}
+}
+
+// Whatever a peer sends as a block is looked at without harm, and what is found right is right in btcd's eyes, too.
+func FuzzBody(f *testing.F) {
+	f.Add(bitcointest.Bytes(withWitness()))
+	f.Add(bitcointest.Bytes(bitcointest.NewChain().Tip()))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var b wire.MsgBlock
+		if b.BtcDecode(bytes.NewBuffer(raw), wire.ProtocolVersion, wire.WitnessEncoding) != nil {
+			return
+		}
+		if checkBody(&b, raw, true) != nil {
+			return
+		}
+		block := btcutil.NewBlock(&b)
+		if blockchain.CalcMerkleRoot(block.Transactions(), false) != b.Header.MerkleRoot || blockchain.ValidateWitnessCommitment(block) != nil {
+			t.Error("btcd does not take it")
+		}
+	})
+}

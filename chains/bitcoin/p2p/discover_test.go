@@ -1,0 +1,149 @@
+package p2p
+
+import (
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/chaincfg/v2"
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// tellsOf answers getaddr with the addresses of other peers.
+func tellsOf(others ...*fake) func(*session, wire.Message) bool {
+	return func(s *session, m wire.Message) bool {
+		if _, ok := m.(*wire.MsgGetAddr); !ok {
+			return false
+		}
+		told := wire.NewMsgAddr()
+		for _, o := range others {
+			host, port, _ := net.SplitHostPort(o.address)
+			number, _ := strconv.Atoi(port)
+			a := wire.NewNetAddressIPPort(net.ParseIP(host), uint16(number), services)
+			a.Timestamp = time.Now()
+			told.AddrList = append(told.AddrList, a)
+		}
+		s.send(told)
+		return true
+	}
+}
+
+// seeded names no peers: a DNS seed leads to this machine, and the network's port to one fake.
+func seeded(f *fake) func(*Options) {
+	return func(o *Options) {
+		p := *regtest
+		_, p.DefaultPort, _ = net.SplitHostPort(f.address)
+		p.DNSSeeds = []chaincfg.DNSSeed{{Host: "localhost"}}
+		o.Params, o.Peers, o.Keep = &p, nil, 4
+		o.Handshake, o.Stall = time.Second, time.Second
+	}
+}
+
+// Peers are found by DNS, and further ones by what peers tell. Those of no use are passed over.
+func TestPeersAreFound(t *testing.T) {
+	c := spending(100)
+	good, liar, useless := newFake(t, c.Blocks()), newFake(t, c.Blocks()), newFake(t, c.Blocks())
+	lies["wrong merkle root"].setup(liar)
+	useless.services = wire.SFNodeNetwork
+	first := newFake(t, c.Blocks())
+	first.on = tellsOf(good, liar, useless)
+	n, j := open(t, nil, seeded(first), first)
+	tipOf(t, n)
+	until(t, "every peer to be met", func() bool {
+		return good.connections() > 0 && liar.connections() > 0 && useless.connections() > 0
+	})
+	until(t, "the liar to be dropped", func() bool {
+		download(t, n, c.Blocks())
+		return t.Failed() || j.line("level=WARN", liar.address) != ""
+	})
+	download(t, n, c.Blocks())
+	first.hangUp()
+	until(t, "the seed's peer to be met again", func() bool { return first.connections() > 1 })
+	if liar.connections() != 1 || useless.connections() != 1 {
+		t.Errorf("the liar was met %d times, the useless one %d times", liar.connections(), useless.connections())
+	}
+}
+
+func TestPeersThatCannotBeFoundAreSaid(t *testing.T) {
+	f := newFake(t, spending(10).Blocks())
+	change := seeded(f)
+	n, _ := open(t, nil, func(o *Options) {
+		change(o)
+		p := *o.Params
+		p.DNSSeeds = []chaincfg.DNSSeed{{Host: "no-such-host.invalid"}}
+		o.Params = &p
+	}, f)
+	_, err := n.Tip(t.Context())
+	if kind, code := model.KindOf(err); kind != model.BadSource || code != "unreachable" || !follow.IsTemporary(err) || !strings.Contains(err.Error(), "no-such-host.invalid") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSeedsAreToldWhatAPeerHasToOffer(t *testing.T) {
+	if name := seedName(chaincfg.DNSSeed{Host: "seed.example", HasFiltering: true}); name != "x9.seed.example" {
+		t.Error(name)
+	}
+	if name := seedName(chaincfg.DNSSeed{Host: "seed.example"}); name != "seed.example" {
+		t.Error(name)
+	}
+}
+
+// What a peer tells of is taken only where it can lead to a peer of use.
+func TestAddressesThatAreTold(t *testing.T) {
+	n, err := New(Options{Params: &chaincfg.MainNetParams})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, client := net.Pipe()
+	defer server.Close()
+	defer client.Close()
+	for _, c := range []struct {
+		from, to string
+		port     uint16
+		offers   wire.ServiceFlag
+		taken    bool
+	}{
+		{"198.51.100.7:8333", "203.0.113.1", 8333, services, true},
+		{"198.51.100.7:8333", "203.0.113.1", 8333, services, false}, // known by now
+		{"198.51.100.7:8333", "203.0.113.1", 18333, services | wire.SFNodeBloom, true},
+		{"198.51.100.7:8333", "2001:db8::1", 8333, services, true},
+		{"198.51.100.7:8333", "203.0.113.2", 8333, wire.SFNodeNetwork, false},
+		{"198.51.100.7:8333", "203.0.113.3", 0, services, false},
+		{"198.51.100.7:8333", "10.0.0.1", 8333, services, false},
+		{"198.51.100.7:8333", "127.0.0.1", 8333, services, false},
+		{"10.0.0.7:8333", "10.0.0.1", 8333, services, true},
+		{"10.0.0.7:8333", "0.0.0.0", 8333, services, false},
+		{"10.0.0.7:8333", "224.0.0.1", 8333, services, false},
+	} {
+		r := &remote{n: n, sock: &socket{Conn: addressed{client, c.from}}}
+		before := len(n.pool)
+		r.hearsOf(net.ParseIP(c.to), c.port, c.offers)
+		if taken := len(n.pool) > before; taken != c.taken {
+			t.Errorf("%s tells of %s:%d with %v: taken is %v", c.from, c.to, c.port, c.offers, taken)
+		}
+	}
+	for i := range 2 * mostFound {
+		n.learn("host:" + strconv.Itoa(i))
+	}
+	if len(n.pool) != mostFound {
+		t.Errorf("%d addresses are kept", len(n.pool))
+	}
+}
+
+// addressed is a connection from wherever is said.
+type addressed struct {
+	net.Conn
+	from string
+}
+
+func (a addressed) RemoteAddr() net.Addr { return text(a.from) }
+
+type text string
+
+func (text) Network() string  { return "tcp" }
+func (t text) String() string { return string(t) }
