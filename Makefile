@@ -16,7 +16,7 @@ FUZZTIME ?= 10s
 
 .PHONY: help
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## install what a bare Debian 12 lacks: RocksDB, its compressors, a C++ compiler
