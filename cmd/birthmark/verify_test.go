@@ -25,6 +25,35 @@ func differing(t *testing.T, args ...string) (a core.VerifyAnswer) {
 	return a
 }
 
+var utxoFamily = storage.Declaration{Family: 5, Name: "utxo_by_utxo_pk", Access: storage.Ordered}
+
+// harm changes one row of a database, or takes it away where change makes nothing of it.
+func harm(t *testing.T, db string, d storage.Declaration, key []byte, change func(value []byte) []byte) {
+	t.Helper()
+	store, err := rocks.Open(db, rocks.Options{WAL: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.Declare(d); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Update(context.Background(), func(r storage.Reader, b storage.Batch) error {
+		value, err := r.Get(d.Family, key)
+		if err != nil {
+			return err
+		}
+		if value = change(value); value == nil {
+			b.Delete(d.Family, key)
+		} else {
+			b.Put(d.Family, key, value)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestVerifyComparesWithBlockFiles(t *testing.T) {
 	source := "file://" + realBlocks(t)
 	db := first200(t, "--index", "address,script_hash")
@@ -46,39 +75,14 @@ func TestVerifyComparesWithBlockFiles(t *testing.T) {
 
 	// Block 170 holds the first payment. Its second output is harmed, then what leads to it from its address.
 	payment := []byte{0, 0, 0x2a, 0x80, 0, 0x08, 0, 1} // 26 bits height, 19 bits transaction, 19 bits output
-	harm := func(d storage.Declaration, key []byte, change func(value []byte) []byte) {
-		t.Helper()
-		store, err := rocks.Open(db, rocks.Options{WAL: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer store.Close()
-		if err := store.Declare(d); err != nil {
-			t.Fatal(err)
-		}
-		if err := store.Update(context.Background(), func(r storage.Reader, b storage.Batch) error {
-			value, err := r.Get(d.Family, key)
-			if err != nil {
-				return err
-			}
-			if value = change(value); value == nil {
-				b.Delete(d.Family, key)
-			} else {
-				b.Put(d.Family, key, value)
-			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	harm(storage.Declaration{Family: 5, Name: "utxo_by_utxo_pk", Access: storage.Ordered}, payment, func(v []byte) []byte { v[0] ^= 1; return v })
+	harm(t, db, utxoFamily, payment, func(v []byte) []byte { v[0] ^= 1; return v })
 	a := differing(t, "--db", db, "--source", source, "--sample", "1000")
 	if d := a.Differences[0]; len(a.Differences) != 1 || d.Height != 170 || d.Tx != firstPayment || d.What != "value of output 1" || d.Source != "4000000000" || d.Database != "4000000001" {
 		t.Errorf("%+v", a.Differences)
 	}
 	born := []byte{0, 0, 0x02, 0x40, 0, 0, 0, 0} // of Satoshi's address, in block 9
-	harm(storage.Declaration{Family: 66, Name: "address_relations", Access: storage.Grouped}, append(born, payment...), func([]byte) []byte { return nil })
-	harm(storage.Declaration{Family: 6, Name: "spent_utxo_pk_by_input_pk", Access: storage.Ordered}, []byte{0, 0, 0x2a, 0x80, 0, 0x08, 0, 0}, func([]byte) []byte { return nil })
+	harm(t, db, storage.Declaration{Family: 66, Name: "address_relations", Access: storage.Grouped}, append(born, payment...), func([]byte) []byte { return nil })
+	harm(t, db, storage.Declaration{Family: 6, Name: "spent_utxo_pk_by_input_pk", Access: storage.Ordered}, []byte{0, 0, 0x2a, 0x80, 0, 0x08, 0, 0}, func([]byte) []byte { return nil })
 	r := birthmark("verify", "--db", db, "--source", source, "--sample", "1000", "--seed", "3")
 	if r.status != exitFailed {
 		t.Errorf("%+v", r)

@@ -16,6 +16,8 @@ import (
 type Chain struct {
 	// PayTo is the output script of coinbases: a P2PKH to nobody's key unless changed.
 	PayTo []byte
+	// Start is when the clock of the blocks begins, which come every ten minutes: that of the genesis block unless changed.
+	Start time.Time
 
 	blocks []*wire.MsgBlock
 	mined  *uint32 // of all chains with the same origin, so that no two coinbases are alike
@@ -25,6 +27,7 @@ type Chain struct {
 func NewChain() *Chain {
 	return &Chain{
 		PayTo:  slices.Concat([]byte{0x76, 0xa9, 20}, bytes.Repeat([]byte{0x11}, 20), []byte{0x88, 0xac}),
+		Start:  chaincfg.RegressionNetParams.GenesisBlock.Header.Timestamp,
 		blocks: []*wire.MsgBlock{chaincfg.RegressionNetParams.GenesisBlock},
 		mined:  new(uint32),
 	}
@@ -68,7 +71,7 @@ func (c *Chain) Mine(txs ...*wire.MsgTx) *wire.MsgBlock {
 	b := wire.NewMsgBlock(&wire.BlockHeader{
 		Version:   0x20000000,
 		PrevBlock: c.Tip().BlockHash(),
-		Timestamp: c.blocks[0].Header.Timestamp.Add(time.Duration(height) * 10 * time.Minute),
+		Timestamp: c.Start.Add(time.Duration(height) * 10 * time.Minute),
 		Bits:      chaincfg.RegressionNetParams.PowLimitBits,
 	})
 	b.Transactions = append([]*wire.MsgTx{coinbase}, txs...)

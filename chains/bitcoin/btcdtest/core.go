@@ -1,0 +1,239 @@
+package btcdtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/btcsuite/btcd/chainhash/v2"
+	"github.com/btcsuite/btcd/txscript/v2"
+	"github.com/btcsuite/btcd/wire/v2"
+)
+
+// Core stands in front of a btcd and answers as Bitcoin Core does that was started with -rest=1: REST from the node's
+// blocks, of JSON-RPC what btcd has not (gettxoutsetinfo), everything else the node itself.
+type Core struct {
+	Host string // host and port
+
+	node *Node
+
+	mu    sync.Mutex
+	chain [][]byte       // the node's best chain by height, when it was last looked at
+	asked map[string]int // requests by their first two words
+}
+
+// Core starts a stand-in for Bitcoin Core that ends with the test.
+func (n *Node) Core(t testing.TB) *Core {
+	c := &Core{node: n, asked: map[string]int{}}
+	s := httptest.NewServer(c)
+	t.Cleanup(s.Close)
+	c.Host = strings.TrimPrefix(s.URL, "http://")
+	return c
+}
+
+// URL is where a source finds its REST, without user and password: JSON-RPC is refused so.
+func (c *Core) URL() string { return "http://" + c.Host }
+
+// RPC is the same with user and password.
+func (c *Core) RPC() string { return "http://" + user + ":" + password + "@" + c.Host }
+
+// Asked is how many requests of each kind came: "rest block", "rest headers", "rpc".
+func (c *Core) Asked() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.asked)
+}
+
+func (c *Core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost {
+		c.rpc(w, r)
+		return
+	}
+	words := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if len(words) < 2 || words[0] != "rest" {
+		http.NotFound(w, r)
+		return
+	}
+	kind, _, _ := strings.Cut(words[1], ".")
+	chain, err := c.look(r.Context(), "rest "+kind)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	c.rest(w, chain, words[1:])
+}
+
+func (c *Core) rest(w http.ResponseWriter, chain [][]byte, words []string) {
+	last := words[len(words)-1]
+	height := func(text, suffix string) (h int, ok bool) {
+		text, ok = strings.CutSuffix(text, suffix)
+		if !ok {
+			return 0, false
+		}
+		for h = range chain {
+			if hashOf(chain[h]).String() == text {
+				return h, true
+			}
+		}
+		return 0, false
+	}
+	tip := len(chain) - 1
+	switch {
+	case last == "chaininfo.json":
+		reply(w, map[string]any{
+			"chain": "regtest", "blocks": tip, "headers": tip, "bestblockhash": hashOf(chain[tip]).String(),
+			"difficulty": 4.656542373906925e-10, "pruned": false, "initialblockdownload": false,
+		})
+	case words[0] == "blockhashbyheight" && strings.HasSuffix(last, ".json"):
+		h, err := strconv.Atoi(strings.TrimSuffix(last, ".json"))
+		if err != nil || h < 0 || h > tip {
+			http.Error(w, "Block height out of range", http.StatusNotFound)
+			return
+		}
+		reply(w, map[string]string{"blockhash": hashOf(chain[h]).String()})
+	case words[0] == "headers" && len(words) == 3:
+		count, err := strconv.Atoi(words[1])
+		if err != nil || count < 1 || count > 2000 {
+			http.Error(w, "Header count out of acceptable range (1-2000): "+words[1], http.StatusBadRequest)
+			return
+		}
+		if h, ok := height(last, ".bin"); ok {
+			for _, raw := range chain[h:min(h+count, len(chain))] {
+				_, _ = w.Write(raw[:headerSize])
+			}
+		}
+	case words[0] == "block":
+		h, ok := height(last, ".bin")
+		if !ok {
+			http.Error(w, strings.TrimSuffix(last, ".bin")+" not found", http.StatusNotFound)
+			return
+		}
+		_, _ = w.Write(chain[h])
+	default:
+		http.Error(w, "output format not found (available: .bin, .json)", http.StatusNotFound)
+	}
+}
+
+// look is the node's best chain by height.
+func (c *Core) look(ctx context.Context, what string) ([][]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked[what]++
+	var best struct {
+		Hash   string
+		Height int
+	}
+	if err := call(ctx, c.node.RPC, "getbestblock", &best); err != nil {
+		return nil, err
+	}
+	chain := make([][]byte, best.Height+1)
+	hash := best.Hash
+	for h := best.Height; h >= 0; h-- {
+		if h < len(c.chain) && hashOf(c.chain[h]).String() == hash {
+			copy(chain, c.chain[:h+1])
+			break
+		}
+		var text string
+		if err := call(ctx, c.node.RPC, "getblock", &text, hash, 0); err != nil {
+			return nil, err
+		}
+		raw, err := hex.DecodeString(text)
+		if err != nil {
+			return nil, err
+		}
+		chain[h] = raw
+		hash = chainhash.Hash(raw[4:36]).String()
+	}
+	c.chain = chain
+	return chain, nil
+}
+
+// rpc answers what btcd does not know, and hands on the rest.
+func (c *Core) rpc(w http.ResponseWriter, r *http.Request) {
+	if u, p, _ := r.BasicAuth(); u != user || p != password {
+		w.Header().Set("WWW-Authenticate", `Basic realm="jsonrpc"`)
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		var answer []byte
+		if answer, err = c.answer(r.Context(), body); err == nil {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(answer)
+			return
+		}
+	}
+	http.Error(w, err.Error(), http.StatusServiceUnavailable)
+}
+
+func (c *Core) answer(ctx context.Context, body []byte) ([]byte, error) {
+	type request struct {
+		Method string
+		ID     json.RawMessage
+	}
+	var batch []request
+	if json.Unmarshal(body, &batch) != nil || len(batch) != 1 || batch[0].Method != "gettxoutsetinfo" {
+		c.mu.Lock()
+		c.asked["rpc"]++
+		c.mu.Unlock()
+		return post(ctx, c.node.RPC, body)
+	}
+	chain, err := c.look(ctx, "rpc gettxoutsetinfo")
+	if err != nil {
+		return nil, err
+	}
+	outputs, value, err := unspent(chain)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal([]any{map[string]any{"jsonrpc": "2.0", "id": batch[0].ID, "result": map[string]any{
+		"height": len(chain) - 1, "bestblock": hashOf(chain[len(chain)-1]).String(), "txouts": outputs,
+		"total_amount": json.Number(fmt.Sprintf("%d.%08d", value/1e8, value%1e8)),
+	}}})
+}
+
+// unspent counts as Core does: without the coinbase of the first block and without what can never be spent.
+func unspent(chain [][]byte) (outputs, value int64, err error) {
+	const largestScript = 10_000
+	left := map[wire.OutPoint]int64{}
+	for _, raw := range chain[1:] {
+		var b wire.MsgBlock
+		if err := b.Deserialize(bytes.NewReader(raw)); err != nil {
+			return 0, 0, err
+		}
+		for _, tx := range b.Transactions {
+			for _, in := range tx.TxIn {
+				delete(left, in.PreviousOutPoint)
+			}
+			id := tx.TxHash()
+			for i, out := range tx.TxOut {
+				if s := out.PkScript; len(s) > largestScript || len(s) > 0 && s[0] == txscript.OP_RETURN {
+					continue
+				}
+				left[wire.OutPoint{Hash: id, Index: uint32(i)}] = out.Value
+			}
+		}
+	}
+	for _, v := range left {
+		value += v
+	}
+	return int64(len(left)), value, nil
+}
+
+func hashOf(raw []byte) chainhash.Hash { return chainhash.DoubleHashH(raw[:headerSize]) }
+
+func reply(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
