@@ -71,10 +71,10 @@ docs: setup ## write docs/schema.md anew from the code
 clean: ## remove what was built and the demo's data
 	rm -rf bin demo-data
 
-# The real blocks that tests and the demo use come with a Go module.
+# The real blocks that tests and the demo use come with a Go module: that of btcd, which tests build and run.
 .PHONY: blocks
 blocks:
-	@go -C tools mod download github.com/btcsuite/btcd
+	@go -C tools mod download
 
 # Other implementations are pinned by package-lock.json. The native parts that bcoin needs are compiled, the rest of what
 # its packages would run at installation is not run.
