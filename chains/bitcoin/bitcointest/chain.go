@@ -16,8 +16,10 @@ import (
 type Chain struct {
 	// PayTo is the output script of coinbases: a P2PKH to nobody's key unless changed.
 	PayTo []byte
-	// Start is when the clock of the blocks begins, which come every ten minutes: that of the genesis block unless changed.
+	// Start and Step are the clock of the blocks to come: one at height h is of Start and h times Step. They are the
+	// time of the genesis block and ten minutes unless changed.
 	Start time.Time
+	Step  time.Duration
 
 	blocks []*wire.MsgBlock
 	mined  *uint32 // of all chains with the same origin, so that no two coinbases are alike
@@ -28,6 +30,7 @@ func NewChain() *Chain {
 	return &Chain{
 		PayTo:  slices.Concat([]byte{0x76, 0xa9, 20}, bytes.Repeat([]byte{0x11}, 20), []byte{0x88, 0xac}),
 		Start:  chaincfg.RegressionNetParams.GenesisBlock.Header.Timestamp,
+		Step:   10 * time.Minute,
 		blocks: []*wire.MsgBlock{chaincfg.RegressionNetParams.GenesisBlock},
 		mined:  new(uint32),
 	}
@@ -71,7 +74,7 @@ func (c *Chain) Mine(txs ...*wire.MsgTx) *wire.MsgBlock {
 	b := wire.NewMsgBlock(&wire.BlockHeader{
 		Version:   0x20000000,
 		PrevBlock: c.Tip().BlockHash(),
-		Timestamp: c.Start.Add(time.Duration(height) * 10 * time.Minute),
+		Timestamp: c.Start.Add(time.Duration(height) * c.Step),
 		Bits:      chaincfg.RegressionNetParams.PowLimitBits,
 	})
 	b.Transactions = append([]*wire.MsgTx{coinbase}, txs...)

@@ -191,12 +191,11 @@ func (n *Node) started(ctx context.Context, cmd *exec.Cmd) error {
 		p.err = cmd.Wait()
 		close(p.ended)
 	}()
-	for begun := time.Now(); ; {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
 		err := call(ctx, n.inner[0], "getblockcount", nil)
-		if err == nil {
-			return nil
-		}
-		if time.Since(begun) > patience {
+		if err == nil || ctx.Err() != nil {
 			return err
 		}
 		select {

@@ -14,8 +14,9 @@ import (
 
 // Kind is a kind of output script, and how an output of it is spent.
 type Kind struct {
-	Name   string
-	Script []byte
+	Name    string
+	Script  []byte
+	Anybody bool // can spend it: no signature is asked for
 	// unlock fills in what input i of tx, the last but for its signatures, needs to spend out.
 	unlock func(tx *wire.MsgTx, i int, out *wire.TxOut, hashes *txscript.TxSigHashes)
 }
@@ -35,6 +36,7 @@ func Kinds() []Kind {
 	compressed, uncompressed := keys[0].PubKey().SerializeCompressed(), keys[0].PubKey().SerializeUncompressed()
 	keyHash := address.Hash160(compressed)
 	oneOfTwo, twoOfThree := multisig(1, 2), multisig(2, 3)
+	mixed := script(txscript.OP_1, compressed, keys[1].PubKey().SerializeUncompressed(), txscript.OP_2, txscript.OP_CHECKMULTISIG)
 	p2wpkh := script(txscript.OP_0, keyHash)
 	checkSig := script(compressed, txscript.OP_CHECKSIG)
 	nested := script(txscript.OP_0, hash256(checkSig))
@@ -45,32 +47,49 @@ func Kinds() []Kind {
 	control := must(proof.ToBytes())
 
 	return []Kind{
-		{"pubkey", checkSig, bySignature(push)},
-		{"pubkey, uncompressed", script(uncompressed, txscript.OP_CHECKSIG), bySignature(push)},
-		{"pubkeyhash", script(txscript.OP_DUP, txscript.OP_HASH160, keyHash, txscript.OP_EQUALVERIFY, txscript.OP_CHECKSIG), bySignature(func(sig []byte) []byte {
+		{"pubkey", checkSig, false, bySignature(push)},
+		{"pubkey, uncompressed", script(uncompressed, txscript.OP_CHECKSIG), false, bySignature(push)},
+		{"pubkeyhash", script(txscript.OP_DUP, txscript.OP_HASH160, keyHash, txscript.OP_EQUALVERIFY, txscript.OP_CHECKSIG), false, bySignature(func(sig []byte) []byte {
 			return script(sig, compressed)
 		})},
-		{"multisig, 1 of 2", oneOfTwo, bySignatures(1, nil)},
-		{"multisig, 2 of 3", twoOfThree, bySignatures(2, nil)},
-		{"scripthash of multisig", payToScriptHash(twoOfThree), bySignatures(2, twoOfThree)},
-		{"scripthash of witness_v0_keyhash", payToScriptHash(p2wpkh), byWitness(p2wpkh, push(p2wpkh), compressed)},
-		{"scripthash of witness_v0_scripthash", payToScriptHash(nested), byWitness(checkSig, push(nested), checkSig)},
-		{"witness_v0_keyhash", p2wpkh, byWitness(p2wpkh, nil, compressed)},
-		{"witness_v0_scripthash", nested, byWitness(checkSig, nil, checkSig)},
-		{"witness_v1_taproot, by key", must(txscript.PayToTaprootScript(txscript.ComputeTaprootKeyNoScript(keys[0].PubKey()))),
+		{"pubkey, hybrid", script(hybrid(uncompressed), txscript.OP_CHECKSIG), false, bySignature(push)},
+		{"multisig, 1 of 2", oneOfTwo, false, bySignatures(1, nil)},
+		{"multisig, 2 of 3", twoOfThree, false, bySignatures(2, nil)},
+		{"multisig, uncompressed", mixed, false, bySignatures(1, nil)},
+		{"scripthash of multisig", payToScriptHash(twoOfThree), false, bySignatures(2, twoOfThree)},
+		{"scripthash of witness_v0_keyhash", payToScriptHash(p2wpkh), false, byWitness(p2wpkh, push(p2wpkh), compressed)},
+		{"scripthash of witness_v0_scripthash", payToScriptHash(nested), false, byWitness(checkSig, push(nested), checkSig)},
+		{"witness_v0_keyhash", p2wpkh, false, byWitness(p2wpkh, nil, compressed)},
+		{"witness_v0_scripthash", nested, false, byWitness(checkSig, nil, checkSig)},
+		{"witness_v0_scripthash of multisig", script(txscript.OP_0, hash256(twoOfThree)), false,
+			func(tx *wire.MsgTx, i int, out *wire.TxOut, hashes *txscript.TxSigHashes) {
+				tx.TxIn[i].Witness = wire.TxWitness{nil} // one item more than needed is consumed
+				for _, k := range keys[:2] {
+					sig := must(txscript.RawTxInWitnessSignature(tx, hashes, i, out.Value, twoOfThree, txscript.SigHashAll, k))
+					tx.TxIn[i].Witness = append(tx.TxIn[i].Witness, sig)
+				}
+				tx.TxIn[i].Witness = append(tx.TxIn[i].Witness, twoOfThree)
+			}},
+		{"witness_v1_taproot, by key", must(txscript.PayToTaprootScript(txscript.ComputeTaprootKeyNoScript(keys[0].PubKey()))), false,
 			func(tx *wire.MsgTx, i int, out *wire.TxOut, hashes *txscript.TxSigHashes) {
 				tx.TxIn[i].Witness = must(txscript.TaprootWitnessSignature(tx, hashes, i, out.Value, out.PkScript, txscript.SigHashDefault, keys[0]))
 			}},
-		{"witness_v1_taproot, by script", must(txscript.PayToTaprootScript(txscript.ComputeTaprootOutputKey(keys[0].PubKey(), root[:]))),
+		{"witness_v1_taproot, by script", must(txscript.PayToTaprootScript(txscript.ComputeTaprootOutputKey(keys[0].PubKey(), root[:]))), false,
 			func(tx *wire.MsgTx, i int, out *wire.TxOut, hashes *txscript.TxSigHashes) {
 				sig := must(txscript.RawTxInTapscriptSignature(tx, hashes, i, out.Value, out.PkScript, leaf, txscript.SigHashDefault, keys[1]))
 				tx.TxIn[i].Witness = wire.TxWitness{sig, leaf.Script, control}
 			}},
-		{"anchor", script(txscript.OP_1, []byte{0x4e, 0x73}), byNothing},
-		{"witness_unknown", script(txscript.OP_16, bytes.Repeat([]byte{7}, 32)), byNothing},
-		{"true", script(txscript.OP_TRUE), byNothing},
-		{"nonstandard", script(txscript.OP_1, txscript.OP_1, txscript.OP_EQUAL), byNothing},
-		{"empty", nil, func(tx *wire.MsgTx, i int, _ *wire.TxOut, _ *txscript.TxSigHashes) {
+		{"anchor", script(txscript.OP_1, []byte{0x4e, 0x73}), true, byNothing},
+		{"witness_unknown", script(txscript.OP_16, bytes.Repeat([]byte{7}, 32)), true, byNothing},
+		{"witness_unknown, shortest", script(txscript.OP_2, []byte{1, 2}), true, byNothing},
+		{"witness_unknown, longest", script(txscript.OP_1, bytes.Repeat([]byte{8}, 40)), true, byNothing},
+		{"true", script(txscript.OP_TRUE), true, byNothing},
+		{"nonstandard", script(txscript.OP_1, txscript.OP_1, txscript.OP_EQUAL), true, byNothing},
+		{"nonstandard, by preimage", script(txscript.OP_SHA256, hash256([]byte("preimage")), txscript.OP_EQUAL), true,
+			func(tx *wire.MsgTx, i int, _ *wire.TxOut, _ *txscript.TxSigHashes) {
+				tx.TxIn[i].SignatureScript = push([]byte("preimage"))
+			}},
+		{"empty", nil, true, func(tx *wire.MsgTx, i int, _ *wire.TxOut, _ *txscript.TxSigHashes) {
 			tx.TxIn[i].SignatureScript = script(txscript.OP_TRUE)
 		}},
 	}
@@ -135,6 +154,13 @@ func script(parts ...any) []byte {
 		}
 	}
 	return must(b.Script())
+}
+
+// hybrid is an uncompressed key that also says, in its first byte, what a compressed one would.
+func hybrid(uncompressed []byte) []byte {
+	key := slices.Clone(uncompressed)
+	key[0] = 6 + key[len(key)-1]&1
+	return key
 }
 
 func push(b []byte) []byte { return script(b) }
