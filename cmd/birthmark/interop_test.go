@@ -18,11 +18,12 @@ import (
 // bcoin took the chain from btcd by itself: what it hands on makes the same database. It is run by `make test-interop`.
 func TestInteropBcoinGivesTheSameDatabaseAsBtcd(t *testing.T) {
 	node := btcdtest.Start(t)
-	node.Generate(t, 1100)
+	node.MineEveryScript(t, 160)
+	node.Generate(t, 900)
 	bcoin := startBcoin(t, node)
 
 	fromBtcd, fromBcoin := filepath.Join(t.TempDir(), "btcd"), filepath.Join(t.TempDir(), "bcoin")
-	indexes := "address,script_hash,script_type,op_return"
+	indexes := everyIndex
 	syncTo(t, fromBtcd, node.URL(), "--network", "regtest", "--index", indexes)
 	syncTo(t, fromBcoin, "p2p://"+bcoin, "--network", "regtest", "--index", indexes)
 	check(t, fromBcoin)

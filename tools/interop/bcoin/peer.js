@@ -6,6 +6,10 @@
 'use strict';
 
 const FullNode = require('bcoin/lib/node/fullnode');
+const Network = require('bcoin/lib/protocol/network');
+
+// Segwit is in force on regtest from the beginning with other nodes; bcoin would want 432 blocks that vote for it.
+Object.assign(Network.get('regtest').deployments.segwit, {window: 1, threshold: 0});
 
 const [port, peer] = process.argv.slice(2);
 
