@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,8 +30,13 @@ type Core struct {
 	node *Node
 
 	mu    sync.Mutex
-	chain [][]byte       // the node's best chain by height, when it was last looked at
+	chain []block        // the node's best chain by height, when it was last looked at
 	asked map[string]int // requests by their first two words
+}
+
+type block struct {
+	hash string
+	raw  []byte
 }
 
 // Core starts a stand-in for Bitcoin Core that ends with the test.
@@ -70,28 +77,17 @@ func (c *Core) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	c.rest(w, chain, words[1:])
+	c.rest(w, r, chain, words[1:])
 }
 
-func (c *Core) rest(w http.ResponseWriter, chain [][]byte, words []string) {
+func (c *Core) rest(w http.ResponseWriter, r *http.Request, chain []block, words []string) {
 	last := words[len(words)-1]
-	height := func(text, suffix string) (h int, ok bool) {
-		text, ok = strings.CutSuffix(text, suffix)
-		if !ok {
-			return 0, false
-		}
-		for h = range chain {
-			if hashOf(chain[h]).String() == text {
-				return h, true
-			}
-		}
-		return 0, false
-	}
+	hash, binary := strings.CutSuffix(last, ".bin")
 	tip := len(chain) - 1
 	switch {
 	case last == "chaininfo.json":
 		reply(w, map[string]any{
-			"chain": "regtest", "blocks": tip, "headers": tip, "bestblockhash": hashOf(chain[tip]).String(),
+			"chain": "regtest", "blocks": tip, "headers": tip, "bestblockhash": chain[tip].hash,
 			"difficulty": 4.656542373906925e-10, "pruned": false, "initialblockdownload": false,
 		})
 	case words[0] == "blockhashbyheight" && strings.HasSuffix(last, ".json"):
@@ -100,32 +96,56 @@ func (c *Core) rest(w http.ResponseWriter, chain [][]byte, words []string) {
 			http.Error(w, "Block height out of range", http.StatusNotFound)
 			return
 		}
-		reply(w, map[string]string{"blockhash": hashOf(chain[h]).String()})
-	case words[0] == "headers" && len(words) == 3:
+		reply(w, map[string]string{"blockhash": chain[h].hash})
+	case words[0] == "headers" && len(words) == 3 && binary:
 		count, err := strconv.Atoi(words[1])
 		if err != nil || count < 1 || count > 2000 {
 			http.Error(w, "Header count out of acceptable range (1-2000): "+words[1], http.StatusBadRequest)
 			return
 		}
-		if h, ok := height(last, ".bin"); ok {
-			for _, raw := range chain[h:min(h+count, len(chain))] {
-				_, _ = w.Write(raw[:headerSize])
+		if h := slices.IndexFunc(chain, func(b block) bool { return b.hash == hash }); h >= 0 {
+			for _, b := range chain[h:min(h+count, len(chain))] {
+				_, _ = w.Write(b.raw[:headerSize])
 			}
 		}
-	case words[0] == "block":
-		h, ok := height(last, ".bin")
-		if !ok {
-			http.Error(w, strings.TrimSuffix(last, ".bin")+" not found", http.StatusNotFound)
+	case words[0] == "block" && len(words) == 2 && binary:
+		if raw, err := hex.DecodeString(hash); err != nil || len(raw) != chainhash.HashSize {
+			http.Error(w, "Invalid hash: "+hash, http.StatusBadRequest)
 			return
 		}
-		_, _ = w.Write(chain[h])
+		raw, err := c.block(r.Context(), chain, hash)
+		var refused *rpcError
+		switch {
+		case errors.As(err, &refused):
+			http.Error(w, hash+" not found", http.StatusNotFound)
+		case err != nil:
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		default:
+			_, _ = w.Write(raw)
+		}
 	default:
 		http.Error(w, "output format not found (available: .bin, .json)", http.StatusNotFound)
 	}
 }
 
+// block is a block of the best chain or beside it.
+func (c *Core) block(ctx context.Context, chain []block, hash string) ([]byte, error) {
+	if h := slices.IndexFunc(chain, func(b block) bool { return b.hash == hash }); h >= 0 {
+		return chain[h].raw, nil
+	}
+	return c.getBlock(ctx, hash)
+}
+
+func (c *Core) getBlock(ctx context.Context, hash string) ([]byte, error) {
+	var text string
+	if err := call(ctx, c.node.RPC, "getblock", &text, hash, 0); err != nil {
+		return nil, err
+	}
+	return hex.DecodeString(text)
+}
+
 // look is the node's best chain by height.
-func (c *Core) look(ctx context.Context, what string) ([][]byte, error) {
+func (c *Core) look(ctx context.Context, what string) ([]block, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked[what]++
@@ -136,22 +156,18 @@ func (c *Core) look(ctx context.Context, what string) ([][]byte, error) {
 	if err := call(ctx, c.node.RPC, "getbestblock", &best); err != nil {
 		return nil, err
 	}
-	chain := make([][]byte, best.Height+1)
+	chain := make([]block, best.Height+1)
 	hash := best.Hash
 	for h := best.Height; h >= 0; h-- {
-		if h < len(c.chain) && hashOf(c.chain[h]).String() == hash {
+		if h < len(c.chain) && c.chain[h].hash == hash {
 			copy(chain, c.chain[:h+1])
 			break
 		}
-		var text string
-		if err := call(ctx, c.node.RPC, "getblock", &text, hash, 0); err != nil {
-			return nil, err
-		}
-		raw, err := hex.DecodeString(text)
+		raw, err := c.getBlock(ctx, hash)
 		if err != nil {
 			return nil, err
 		}
-		chain[h] = raw
+		chain[h] = block{hash, raw}
 		hash = chainhash.Hash(raw[4:36]).String()
 	}
 	c.chain = chain
@@ -177,13 +193,23 @@ func (c *Core) rpc(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, err.Error(), http.StatusServiceUnavailable)
 }
 
+// answer takes calls alone and in batches; gettxoutsetinfo has to be the only one of its batch.
 func (c *Core) answer(ctx context.Context, body []byte) ([]byte, error) {
 	type request struct {
 		Method string
 		ID     json.RawMessage
 	}
+	var alone request
 	var batch []request
-	if json.Unmarshal(body, &batch) != nil || len(batch) != 1 || batch[0].Method != "gettxoutsetinfo" {
+	isBatch := json.Unmarshal(body, &batch) == nil
+	if isBatch && len(batch) == 1 {
+		alone = batch[0]
+	} else if !isBatch {
+		if err := json.Unmarshal(body, &alone); err != nil {
+			return nil, err
+		}
+	}
+	if alone.Method != "gettxoutsetinfo" {
 		c.mu.Lock()
 		c.asked["rpc"]++
 		c.mu.Unlock()
@@ -197,19 +223,22 @@ func (c *Core) answer(ctx context.Context, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal([]any{map[string]any{"jsonrpc": "2.0", "id": batch[0].ID, "result": map[string]any{
-		"height": len(chain) - 1, "bestblock": hashOf(chain[len(chain)-1]).String(), "txouts": outputs,
+	var result any = map[string]any{"jsonrpc": "2.0", "id": alone.ID, "result": map[string]any{
+		"height": len(chain) - 1, "bestblock": chain[len(chain)-1].hash, "txouts": outputs,
 		"total_amount": json.Number(fmt.Sprintf("%d.%08d", value/1e8, value%1e8)),
-	}}})
+	}}
+	if isBatch {
+		result = []any{result}
+	}
+	return json.Marshal(result)
 }
 
 // unspent counts as Core does: without the coinbase of the first block and without what can never be spent.
-func unspent(chain [][]byte) (outputs, value int64, err error) {
-	const largestScript = 10_000
+func unspent(chain []block) (outputs, value int64, err error) {
 	left := map[wire.OutPoint]int64{}
-	for _, raw := range chain[1:] {
+	for _, made := range chain[1:] {
 		var b wire.MsgBlock
-		if err := b.Deserialize(bytes.NewReader(raw)); err != nil {
+		if err := b.Deserialize(bytes.NewReader(made.raw)); err != nil {
 			return 0, 0, err
 		}
 		for _, tx := range b.Transactions {
@@ -230,8 +259,6 @@ func unspent(chain [][]byte) (outputs, value int64, err error) {
 	}
 	return int64(len(left)), value, nil
 }
-
-func hashOf(raw []byte) chainhash.Hash { return chainhash.DoubleHashH(raw[:headerSize]) }
 
 func reply(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
