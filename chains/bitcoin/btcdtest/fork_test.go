@@ -14,6 +14,9 @@ func TestAForkReplacesTheLastBlocks(t *testing.T) {
 	chain := n.Generate(t, had)
 	for _, f := range []struct{ depth, length int }{{1, 2}, {7, 9}, {3, 1}, {5, 5}, {2, 0}} {
 		mined := n.Fork(t, f.depth, f.length)
+		if len(mined) != f.length {
+			t.Fatalf("%+v: %d blocks were mined", f, len(mined))
+		}
 		kept := len(chain) - f.depth
 		for i := range min(f.depth, f.length) {
 			if mined[i] == chain[kept+i] {
