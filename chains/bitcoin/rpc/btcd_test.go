@@ -18,29 +18,24 @@ import (
 	"github.com/btcsuite/btcd/address/v2"
 	"github.com/btcsuite/btcd/chaincfg/v2"
 
+	"birthmark/chains/bitcoin/btcdtest"
 	"birthmark/chains/follow"
 	"birthmark/model"
 )
 
-// btcd is a node of its own, with TLS. It is on simnet, because on regtest it begins anew with every start.
+// btcd is a node of its own, which [btcdtest.Node] cannot be: with TLS and the certificate it makes, and on simnet, where
+// it keeps its database from one start to the next.
 type btcd struct {
-	t    *testing.T
-	dir  string
-	path string
-	rpc  string // host and port
-	p2p  string
-	cmd  *exec.Cmd
-	log  bytes.Buffer
+	t   *testing.T
+	dir string
+	rpc string // host and port
+	p2p string
+	cmd *exec.Cmd
+	log bytes.Buffer
 }
 
 func startBtcd(t *testing.T) *btcd {
 	b := &btcd{t: t, dir: t.TempDir()}
-	b.path = filepath.Join(b.dir, "btcd")
-	build := exec.Command("go", "build", "-modfile=tools/go.mod", "-o", b.path, "github.com/btcsuite/btcd")
-	build.Dir = filepath.Join("..", "..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build btcd: %v\n%s", err, out)
-	}
 	b.rpc, b.p2p = freeAddress(t), freeAddress(t)
 	b.start()
 	t.Cleanup(b.stop)
@@ -63,7 +58,7 @@ func (b *btcd) start() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.cmd = exec.Command(b.path, "--configfile="+os.DevNull, "--simnet", "--nodnsseed", "--datadir="+b.dir, "--logdir="+b.dir,
+	b.cmd = exec.Command(btcdtest.Binary(b.t), "--configfile="+os.DevNull, "--simnet", "--nodnsseed", "--datadir="+b.dir, "--logdir="+b.dir,
 		"--listen="+b.p2p, "--rpclisten="+b.rpc, "--rpcuser=user", "--rpcpass="+password, "--rpccert="+b.cert(), "--rpckey="+filepath.Join(b.dir, "rpc.key"),
 		"--miningaddr="+miner.EncodeAddress())
 	b.cmd.Stdout, b.cmd.Stderr = &b.log, &b.log
