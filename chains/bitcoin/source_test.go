@@ -348,16 +348,3 @@ func TestFollowEndsWithItsContextAndItsConsumer(t *testing.T) {
 		t.Errorf("opened with a context that has ended: %v", err)
 	}
 }
-
-func TestURIsThatAreNotUnderstoodAreNamed(t *testing.T) {
-	c, err := New("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, uri := range []string{"", "tcp://x", "file://"} {
-		_, err := c.Open(t.Context(), model.SourceOptions{URI: uri})
-		if kind, code := model.KindOf(err); err == nil || kind != model.Usage || code != "bad_source" || !contains(err.Error(), "file:///") {
-			t.Errorf("%q: kind %v, code %s: %v", uri, kind, code, err)
-		}
-	}
-}

@@ -72,10 +72,14 @@ func (c *chain) openPeers(rest string, o model.SourceOptions) (model.Source, err
 	if err != nil {
 		return nil, err
 	}
-	network.Start(o.Known)
 	name := "peers of " + c.net.name
 	if len(peers) > 0 {
 		name = strings.Join(peers, ", ")
 	}
-	return newSource(c.net, name, network, o)
+	src, err := newSource(c.net, name, network, o)
+	if err != nil {
+		return nil, err
+	}
+	network.Start(o.Known)
+	return src, nil
 }
