@@ -131,10 +131,9 @@ func (r *remote) onAddrV2(m *wire.MsgAddrV2) {
 // hearsOf takes an address that a peer tells of. Those of a private network only one tells that is in it.
 func (r *remote) hearsOf(ip net.IP, port uint16, offers wire.ServiceFlag) {
 	n := r.n
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	at, ok := netip.AddrFromSlice(ip)
-	if at = at.Unmap(); !ok || r.over || len(n.named) > 0 || port == 0 || offers&services != services {
+	r.addresses++
+	if at = at.Unmap(); !ok || r.addresses > mostFound || len(n.named) > 0 || port == 0 || offers&services != services {
 		return
 	}
 	from, err := netip.ParseAddrPort(r.sock.RemoteAddr().String())

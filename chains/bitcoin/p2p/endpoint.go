@@ -38,6 +38,9 @@ type endpoint struct {
 	reason  string    // why the last connection ended
 }
 
+// triesLong is how many times [Options.Handshake] is given to the addresses that were found, which may be hundreds.
+const triesLong = 3
+
 // ended notes how a connection ended and when it is tried again.
 func (n *Network) ended(e *endpoint, how fate, reason string) {
 	e.busy, e.tried, e.reason = false, true, reason
@@ -138,7 +141,7 @@ func (n *Network) trouble() error {
 		switch {
 		case e.lied:
 			lying++
-		case e.busy, !e.tried:
+		case (e.busy || !e.tried) && (len(n.named) > 0 || time.Since(n.alone) < triesLong*n.o.Handshake):
 			return nil
 		}
 	}

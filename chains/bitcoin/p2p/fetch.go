@@ -156,6 +156,9 @@ func (n *Network) advance(f *fetch) (done bool, err error) {
 		return false, errClosed
 	case n.started.IsZero():
 		return false, nil
+	case int64(f.points[0].Height) < int64(n.tree.base.height):
+		n.plant(f.points[0].Height)
+		return false, nil
 	case !n.settled && !n.heard():
 		return false, n.lonely()
 	}
@@ -282,11 +285,6 @@ func (n *Network) missing(f *fetch, i int) error {
 func (r *remote) onBlock(m *wire.MsgBlock, raw []byte) {
 	hash := m.BlockHash()
 	n := r.n
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if r.over {
-		return
-	}
 	wants, ok := r.wanted[hash]
 	if !ok {
 		r.annoys(costOfBlock, "blocks that nobody asked for")
@@ -321,11 +319,6 @@ func (w want) came(a arrival) {
 
 func (r *remote) onNotFound(m *wire.MsgNotFound) {
 	n := r.n
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if r.over {
-		return
-	}
 	for _, v := range m.InvList {
 		for _, w := range r.wanted[v.Hash] {
 			r.lacks[v.Hash] = true

@@ -78,9 +78,7 @@ func (r *remote) has(at *node) {
 
 func (r *remote) onHeaders(m *wire.MsgHeaders) {
 	n := r.n
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if r.over || !r.ready {
+	if !r.ready {
 		return
 	}
 	asked := !r.asked.IsZero()
@@ -189,9 +187,7 @@ func (r *remote) onChain(last *node, fresh int, asked, more bool) {
 // onInv is how peers announce blocks that do not do so by headers.
 func (r *remote) onInv(m *wire.MsgInv) {
 	n := r.n
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if r.over || !r.ready {
+	if !r.ready {
 		return
 	}
 	unknown := false
@@ -206,7 +202,7 @@ func (r *remote) onInv(m *wire.MsgInv) {
 	n.choose()
 	switch {
 	case !unknown:
-	case r.asked.IsZero():
+	case r.asked.IsZero(), r.silent:
 		r.getHeaders()
 	default:
 		r.again = true

@@ -98,6 +98,11 @@ func TestADatabasesHeadersAreNotLoadedAgain(t *testing.T) {
 	if base := n.baseHeight(); base < 4900 {
 		t.Errorf("the base has gone down to %d", base)
 	}
+	old := known[len(known)-2]
+	raws, err := n.Raw(t.Context(), []model.Point{old}, 0)
+	if err != nil || string(raws[0]) != string(bitcointest.Bytes(c.Blocks()[old.Height])) {
+		t.Errorf("block %d, which the database knows: %v", old.Height, err)
+	}
 	goesOn(t, n, c, 17) // a block far below: headers are loaded from there on
 	if base := n.baseHeight(); base > 17 {
 		t.Errorf("the base is %d", base)
@@ -173,7 +178,7 @@ func TestPeersBehindTheDatabaseAreWaitedFor(t *testing.T) {
 		c.MineEmpty(2)
 		f.extend(c.Blocks())
 		f.announce("headers", c.Tip())
-		until(t, "the peer to catch up", func() bool { _, err := n.Tip(t.Context()); return err == nil })
+		reaches(t, n, c.Blocks())
 		goesOn(t, n, c, 301)
 		if line := j.line("a peer was dropped"); line != "" {
 			t.Errorf("height %d: %s", height, line)

@@ -166,10 +166,10 @@ func (n *Network) heard() bool {
 	for r := range n.remotes {
 		switch {
 		case !r.ready:
-		case r.told:
+		case r.told, r.claims <= n.tip.height: // one that has no more need not be waited for
 			told++
 		default:
-			late = late || r.claims > n.tip.height
+			late = true
 		}
 	}
 	if told == 0 || n.settled {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -52,11 +53,15 @@ type remote struct {
 	moved  time.Time // when it last sent a block, or was asked for some after none
 	lacks  map[chainhash.Hash]bool
 
-	useless float64 // messages without use, those forgotten that came long ago
-	counted time.Time
+	addresses int     // it told of
+	useless   float64 // messages without use, those forgotten that came long ago
+	counted   time.Time
 }
 
 // socket is a connection that remembers whether it broke: btcd's errors do not tell that from a message cut short.
+//
+// A write that fails closes it and is no error, so that the goroutine that reads is the first to notice. When another one
+// of a btcd peer ends it, the one that reads can wait for ever, with its last message, for one that has gone.
 type socket struct {
 	net.Conn
 	broken atomic.Bool
@@ -68,6 +73,13 @@ func (s *socket) Read(b []byte) (int, error) {
 		s.broken.Store(true)
 	}
 	return n, err
+}
+
+func (s *socket) Write(b []byte) (int, error) {
+	if _, err := s.Conn.Write(b); err != nil {
+		_ = s.Close()
+	}
+	return len(b), nil
 }
 
 // serve speaks with a peer until the connection ends.
@@ -82,15 +94,18 @@ func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 		DisableStallHandler: true, // watch.go is stricter, and knows slow lines
 		HostToNetAddress:    netAddress,
 		Listeners: peer.MessageListeners{
-			OnRead:       r.onRead,
-			OnVersion:    r.onVersion,
-			OnVerAck:     r.onVerAck,
-			OnHeaders:    func(_ *peer.Peer, m *wire.MsgHeaders) { r.onHeaders(m) },
-			OnInv:        func(_ *peer.Peer, m *wire.MsgInv) { r.onInv(m) },
-			OnBlock:      func(_ *peer.Peer, m *wire.MsgBlock, raw []byte) { r.onBlock(m, raw) },
-			OnNotFound:   func(_ *peer.Peer, m *wire.MsgNotFound) { r.onNotFound(m) },
-			OnAddr:       func(_ *peer.Peer, m *wire.MsgAddr) { r.onAddr(m) },
-			OnAddrV2:     func(_ *peer.Peer, m *wire.MsgAddrV2) { r.onAddrV2(m) },
+			OnRead: func(_ *peer.Peer, _ int, m wire.Message, err error) { r.locked(func() { r.onRead(m, err) }) },
+			OnVersion: func(_ *peer.Peer, m *wire.MsgVersion) *wire.MsgReject {
+				r.locked(func() { r.onVersion(m) })
+				return nil
+			},
+			OnVerAck:     func(*peer.Peer, *wire.MsgVerAck) { r.locked(r.onVerAck) },
+			OnHeaders:    func(_ *peer.Peer, m *wire.MsgHeaders) { r.locked(func() { r.onHeaders(m) }) },
+			OnInv:        func(_ *peer.Peer, m *wire.MsgInv) { r.locked(func() { r.onInv(m) }) },
+			OnBlock:      func(_ *peer.Peer, m *wire.MsgBlock, raw []byte) { r.locked(func() { r.onBlock(m, raw) }) },
+			OnNotFound:   func(_ *peer.Peer, m *wire.MsgNotFound) { r.locked(func() { r.onNotFound(m) }) },
+			OnAddr:       func(_ *peer.Peer, m *wire.MsgAddr) { r.locked(func() { r.onAddr(m) }) },
+			OnAddrV2:     func(_ *peer.Peer, m *wire.MsgAddrV2) { r.locked(func() { r.onAddrV2(m) }) },
 			OnGetHeaders: func(p *peer.Peer, _ *wire.MsgGetHeaders) { p.QueueMessage(wire.NewMsgHeaders(), nil) },
 		},
 	}, conn.RemoteAddr().String())
@@ -119,12 +134,28 @@ func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 	case <-ctx.Done():
 	}
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	reason := "closed the connection"
 	if !r.ready {
 		reason = fmt.Sprintf("closed the connection before its version was exchanged: expected a peer of %s", n.o.Params.Name)
 	}
 	n.drop(r, lost, reason)
+	n.mu.Unlock()
+	<-p.Done()
+}
+
+// locked does what a message asks for, unless the connection was dropped. btcd recovers from panics without a word.
+func (r *remote) locked(do func()) {
+	r.n.mu.Lock()
+	defer r.n.mu.Unlock()
+	defer func() {
+		if p := recover(); p != nil {
+			r.n.o.Log.Error("a message of a peer was too much", "peer", r.at.address, "panic", p, "stack", string(debug.Stack()))
+			r.n.drop(r, useless, "made this program fail")
+		}
+	}()
+	if !r.over {
+		do()
+	}
 }
 
 // netAddress is an address as the version message has it.
@@ -166,7 +197,7 @@ func (n *Network) drop(r *remote, how fate, reason string) {
 	n.ended(r.at, how, reason)
 	n.choose()
 	n.ask()
-	r.peer.Disconnect()
+	_ = r.sock.Close() // which ends the peer
 }
 
 func (r *remote) lied(format string, args ...any) { r.n.drop(r, lied, fmt.Sprintf(format, args...)) }
@@ -180,17 +211,14 @@ func (r *remote) height() int32 {
 }
 
 // onRead sees every message, and why one could not be read.
-func (r *remote) onRead(_ *peer.Peer, _ int, m wire.Message, err error) {
+func (r *remote) onRead(m wire.Message, err error) {
+	n := r.n
 	switch m.(type) {
 	case *wire.MsgHeaders, *wire.MsgBlock, *wire.MsgPong:
 		return // counted where it is known whether they are of use
 	}
-	n := r.n
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	_, malformed := errors.AsType[*wire.MessageError](err)
 	switch {
-	case r.over:
 	case err == nil, errors.Is(err, wire.ErrUnknownMessage):
 		r.annoys(1, "messages that nobody asked for")
 	case malformed, !r.sock.broken.Load():
@@ -212,10 +240,8 @@ func (r *remote) annoys(cost float64, what string) {
 	}
 }
 
-func (r *remote) onVersion(_ *peer.Peer, m *wire.MsgVersion) *wire.MsgReject {
+func (r *remote) onVersion(m *wire.MsgVersion) {
 	n := r.n
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	r.claims = m.LastBlock
 	r.full = m.Services&wire.SFNodeNetwork != 0
 	switch {
@@ -224,23 +250,17 @@ func (r *remote) onVersion(_ *peer.Peer, m *wire.MsgVersion) *wire.MsgReject {
 	case m.Services&wire.SFNodeWitness == 0:
 		n.drop(r, useless, "serves no witnesses")
 	}
-	return nil
 }
 
-func (r *remote) onVerAck(p *peer.Peer, _ *wire.MsgVerAck) {
+func (r *remote) onVerAck() {
 	n := r.n
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if r.over {
-		return
-	}
 	r.ready = true
 	if n.met.IsZero() {
 		n.met = time.Now()
 	}
-	p.QueueMessage(wire.NewMsgSendHeaders(), nil)
+	r.peer.QueueMessage(wire.NewMsgSendHeaders(), nil)
 	if len(n.named) == 0 {
-		p.QueueMessage(wire.NewMsgGetAddr(), nil)
+		r.peer.QueueMessage(wire.NewMsgGetAddr(), nil)
 	}
 	n.o.Log.Debug("a peer is connected", "peer", r.at.address, "height", r.claims)
 	n.ask()

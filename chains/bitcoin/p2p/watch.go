@@ -47,6 +47,9 @@ func (r *remote) look(now time.Time) {
 			return
 		}
 		r.silent = true
+		if r.again {
+			r.getHeaders()
+		}
 		r.hears()
 	case (r.silent || r.behind) && now.Sub(r.asked) > again*n.o.Stall:
 		r.getHeaders()
