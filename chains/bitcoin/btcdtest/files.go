@@ -86,7 +86,7 @@ func (n *Node) chainOnDisk(tip model.Hash) ([][]byte, error) {
 	for _, path := range files {
 		err = errors.Join(err, eachRecord(path, func(record []byte) {
 			raw := record[recordHead:]
-			blocks[model.Hash(hashOf(raw))] = raw
+			blocks[model.Hash(chainhash.DoubleHashH(raw[:headerSize]))] = raw
 		}))
 	}
 	var chain [][]byte
@@ -101,5 +101,3 @@ func (n *Node) chainOnDisk(tip model.Hash) ([][]byte, error) {
 	slices.Reverse(chain)
 	return chain, err
 }
-
-func hashOf(raw []byte) chainhash.Hash { return chainhash.DoubleHashH(raw[:headerSize]) }
