@@ -1,5 +1,5 @@
-// Package bitcoin reads Bitcoin: block files of a node, and single blocks in the forms people have them in. [New]
-// makes the chain of one network.
+// Package bitcoin reads Bitcoin: nodes, peers, block files, and single blocks in the forms people have them in. [New]
+// makes the chain of one network; uri.go says which source a URI names.
 //
 // Blocks become model blocks in a decoder of the package's own (decode.go): it walks the serialized bytes twice,
 // checks their form and their merkle root, and allocates by block. btcd's wire package is the oracle of its tests.
@@ -11,9 +11,12 @@
 // and work decides on the best chain (headers.go). Then the blocks of that chain are read and decoded on several
 // goroutines and yielded in order (source.go, read.go).
 //
+// A node is asked over JSON-RPC or REST by package rpc, peers by package p2p. Both hand out hashes and raw blocks; node.go
+// decodes those, and package follow makes the stream of them that goes along when the chain forks.
+//
 // What is not checked, because a node did and the model has no use for it: scripts, signatures, witnesses, difficulty
-// adjustment, times. Checked besides: that one transaction, the first, is a coinbase, and that no output has more than
+// adjustment, times (p2p checks the last two and that witnesses are the committed ones). Checked besides: that one transaction, the first, is a coinbase, and that no output has more than
 // all the money there is.
 //
-// The package bitcointest makes valid chains for tests.
+// The package bitcointest makes valid chains for tests, btcdtest runs btcd.
 package bitcoin
