@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"birthmark/chains/bitcoin/proof"
 	"birthmark/model"
 )
 
@@ -26,7 +27,7 @@ type record struct {
 	parent model.Hash
 	offset int64 // where the block begins
 	size   uint32
-	work   work // of its header alone
+	work   proof.Work // of its header alone
 }
 
 // scan is what a look at a block file found.
@@ -49,7 +50,7 @@ type recordReader struct {
 	raw   []byte
 
 	lastBits uint32 // consecutive headers mostly state the same target
-	lastWork work
+	lastWork proof.Work
 }
 
 // errorf is an error about what stands at an offset.
@@ -109,8 +110,7 @@ func (r *recordReader) record(start int64, length uint32) (rec record, fault, er
 		return rec, nil, r.errorf("bad_block", start, "%w", err)
 	}
 	if h.bits() != r.lastBits {
-		t, _ := expand(h.bits())
-		r.lastBits, r.lastWork = h.bits(), workOf(t)
+		r.lastBits, r.lastWork = h.bits(), proof.WorkOf(h.bits())
 	}
 	rec.work = r.lastWork
 	return rec, nil, nil

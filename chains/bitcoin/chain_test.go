@@ -105,30 +105,6 @@ func TestCompactTargets(t *testing.T) {
 	}
 }
 
-func TestWorkAdds(t *testing.T) {
-	one, ok := expand(0x1d00ffff)
-	if w := workOf(one); !ok || w != (work{0, 0x100010001}) {
-		t.Errorf("work of the easiest target of mainnet: %x", w)
-	}
-	most := work{^uint64(0), ^uint64(0)}
-	for _, c := range []struct{ a, b, sum work }{
-		{work{0, 1}, work{0, 2}, work{0, 3}},
-		{work{0, ^uint64(0)}, work{0, 1}, work{1, 0}},
-		{most, work{0, 1}, most},
-		{work{1 << 63, 0}, work{1 << 63, 0}, most},
-	} {
-		if got := c.a.add(c.b); got != c.sum {
-			t.Errorf("%x and %x is %x", c.a, c.b, got)
-		}
-		if !c.sum.more(work{}) || c.sum.more(c.sum) || (work{}).more(c.sum) {
-			t.Errorf("order of %x", c.sum)
-		}
-	}
-	if w := workOf(target{31: 1}); w != most {
-		t.Errorf("work of the hardest target: %x", w)
-	}
-}
-
 func TestHeaderAsJSONShowsIt(t *testing.T) {
 	c, err := New("")
 	if err != nil {

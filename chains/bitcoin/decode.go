@@ -33,7 +33,7 @@ type decoder struct {
 
 	arena   []byte       // values of the block under way
 	scratch []byte       // a transaction without its witness
-	nodes   []model.Hash // a level of the merkle tree
+	nodes   []model.Hash // of the merkle tree
 	ripemd  hash.Hash
 	sum     [32]byte // where ripemd's sum goes on its way
 }

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"math/big"
-	"math/bits"
 	"slices"
 
 	"birthmark/model"
@@ -114,32 +112,3 @@ func (n *network) checkWork(h header, hash model.Hash) error {
 	}
 	return nil
 }
-
-// work is how many hashes a chain took, in expectation. 128 bits hold 2³² times what all of mainnet took so far;
-// a sum beyond that stays at the greatest.
-type work struct{ hi, lo uint64 }
-
-// workOf is the work of one header: 2²⁵⁶ / (target + 1), as Core's GetBlockProof.
-func workOf(t target) work {
-	divisor := new(big.Int).SetBytes(t[:])
-	divisor.Add(divisor, big.NewInt(1))
-	quotient := new(big.Int).Lsh(big.NewInt(1), 256)
-	quotient.Div(quotient, divisor)
-	if quotient.BitLen() > 128 {
-		return work{^uint64(0), ^uint64(0)}
-	}
-	var b [16]byte
-	quotient.FillBytes(b[:])
-	return work{binary.BigEndian.Uint64(b[:]), binary.BigEndian.Uint64(b[8:])}
-}
-
-func (w work) add(v work) work {
-	lo, carry := bits.Add64(w.lo, v.lo, 0)
-	hi, carry := bits.Add64(w.hi, v.hi, carry)
-	if carry != 0 {
-		return work{^uint64(0), ^uint64(0)}
-	}
-	return work{hi, lo}
-}
-
-func (w work) more(v work) bool { return w.hi > v.hi || w.hi == v.hi && w.lo > v.lo }

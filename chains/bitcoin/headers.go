@@ -3,6 +3,7 @@ package bitcoin
 import (
 	"encoding/binary"
 
+	"birthmark/chains/bitcoin/proof"
 	"birthmark/model"
 )
 
@@ -28,8 +29,8 @@ const (
 
 type node struct {
 	hash   model.Hash
-	work   work  // of the chain up to here once linked, of the header alone before
-	offset int64 // where in its file
+	work   proof.Work // of the chain up to here once linked, of the header alone before
+	offset int64      // where in its file
 	parent int32
 	file   int32 // which file, none where the block is only known as a parent
 	height int32
@@ -74,7 +75,7 @@ func (t *tree) link() {
 			path = append(path, at)
 		}
 		if t.nodes[at].height == unknown { // genesis itself
-			t.settle(at, 0, work{})
+			t.settle(at, 0, proof.Work{})
 		}
 		for len(path) > 0 {
 			above := &t.nodes[at]
@@ -94,16 +95,16 @@ func (t *tree) link() {
 }
 
 // settle gives a node its height and its chain's work, and makes it the best tip if it is.
-func (t *tree) settle(i, height int32, below work) {
+func (t *tree) settle(i, height int32, below proof.Work) {
 	n := &t.nodes[i]
-	n.height, n.work = height, n.work.add(below)
+	n.height, n.work = height, n.work.Add(below)
 	t.linked++
 	if t.best == none {
 		t.best = i
 		return
 	}
 	b := &t.nodes[t.best]
-	if n.work.more(b.work) || n.work == b.work && n.before(b) {
+	if n.work.More(b.work) || n.work == b.work && n.before(b) {
 		t.best = i
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/proof"
 )
 
 // segwitFrom is the height from which blocks have to carry the witnesses they commit to. Before, miners already wrote
@@ -44,7 +46,7 @@ func checkBody(msg *wire.MsgBlock, raw []byte, segwit bool) error {
 	for i, tx := range txs {
 		ids[i] = *tx.Hash()
 	}
-	root, repeats := merkleRoot(ids)
+	root, repeats := proof.MerkleRoot(ids)
 	if root != msg.Header.MerkleRoot {
 		return fmt.Errorf("its transactions have the merkle root %s, its header says %s", root, msg.Header.MerkleRoot)
 	}
@@ -68,23 +70,4 @@ func hasWitness(msg *wire.MsgBlock) bool {
 		}
 	}
 	return false
-}
-
-// merkleRoot hashes ids in pairs until one is left; at an odd end the last is paired with itself. repeats: two that are
-// a pair of their own are equal, so that the list without the second has the same root (CVE-2012-2459). ids is
-// overwritten.
-func merkleRoot(ids []chainhash.Hash) (root chainhash.Hash, repeats bool) {
-	var pair [2 * chainhash.HashSize]byte
-	for len(ids) > 1 {
-		above := ids[:0]
-		for i := 0; i < len(ids); i += 2 {
-			left, right := ids[i], ids[min(i+1, len(ids)-1)]
-			repeats = repeats || i+1 < len(ids) && left == right
-			copy(pair[:], left[:])
-			copy(pair[chainhash.HashSize:], right[:])
-			above = append(above, chainhash.DoubleHashH(pair[:]))
-		}
-		ids = above
-	}
-	return ids[0], repeats
 }

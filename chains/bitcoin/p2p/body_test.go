@@ -8,7 +8,6 @@ import (
 	"github.com/btcsuite/btcd/blockchain"
 	"github.com/btcsuite/btcd/btcutil/v2"
 	"github.com/btcsuite/btcd/chaincfg/v2"
-	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/bitcointest"
@@ -54,21 +53,6 @@ func TestBodiesOfBlocks(t *testing.T) {
 func strip(b *wire.MsgBlock) {
 	for _, tx := range b.Transactions {
 		tx.TxIn[0].Witness = nil
-	}
-}
-
-func TestMerkleRootsAreBtcds(t *testing.T) {
-	r := random(t)
-	for n := 1; n < 70; n++ {
-		ids := make([]chainhash.Hash, n)
-		txs := make([]*btcutil.Tx, n)
-		for i := range ids {
-			tx := wire.NewMsgTx(int32(r.Uint32()))
-			txs[i], ids[i] = btcutil.NewTx(tx), tx.TxHash()
-		}
-		if root, repeats := merkleRoot(ids); root != blockchain.CalcMerkleRoot(txs, false) || repeats {
-			t.Errorf("%d ids: %s, repeats is %v", n, root, repeats)
-		}
 	}
 }
 

@@ -71,7 +71,7 @@ func FuzzHeaders(f *testing.F) {
 		}
 		for i := range tr.count {
 			n := tr.at(uint32(i))
-			if tr.find(&n.hash) != n || i > 0 && (n.height != n.parent.height+1 || !n.work.more(n.parent.work)) {
+			if tr.find(&n.hash) != n || i > 0 && (n.height != n.parent.height+1 || !n.work.More(n.parent.work)) {
 				t.Fatalf("node %d: %+v", i, n)
 			}
 		}

@@ -70,7 +70,7 @@ func (r *remote) hears() {
 
 // has notes that a peer has a block and all before it.
 func (r *remote) has(at *node) {
-	if at != nil && (r.best == nil || at.work.more(r.best.work)) {
+	if at != nil && (r.best == nil || at.work.More(r.best.work)) {
 		r.best = at
 		r.claims = max(r.claims, at.height)
 	}

@@ -9,13 +9,14 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/bitcoin/proof"
 	"birthmark/model"
 )
 
 // node is a header in the tree. What is not needed to judge its descendants is not kept.
 type node struct {
 	hash   chainhash.Hash
-	work   work // of the chain from the base up to here
+	work   proof.Work // of the chain from the base up to here
 	parent *node
 	height int32
 	time   uint32
@@ -29,7 +30,7 @@ func (n *node) point() model.Point {
 
 // better reports whether the chain up to n is preferred: it took more work, or as much and came first.
 func (n *node) better(o *node) bool {
-	return n.work.more(o.work) || n.work == o.work && n.order < o.order
+	return n.work.More(o.work) || n.work == o.work && n.order < o.order
 }
 
 // chunk is how many nodes are allocated at once.
@@ -49,7 +50,7 @@ type tree struct {
 	slots  []uint32 // open addressing by hash: order plus 1, 0 where free
 	chain  []*node  // the best chain from the base on
 	priced uint32   // the compact target whose work is price: most headers have that of the one before
-	price  work
+	price  proof.Work
 }
 
 var (
@@ -104,10 +105,10 @@ func (t *tree) most() int {
 // add puts a header that was checked into the tree.
 func (t *tree) add(h *wire.BlockHeader, hash *chainhash.Hash, parent *node) *node {
 	if h.Bits != t.priced {
-		t.priced, t.price = h.Bits, workOf(h.Bits)
+		t.priced, t.price = h.Bits, proof.WorkOf(h.Bits)
 	}
 	n := t.insert(node{
-		hash: *hash, work: parent.work.add(t.price), parent: parent, height: parent.height + 1,
+		hash: *hash, work: parent.work.Add(t.price), parent: parent, height: parent.height + 1,
 		time: uint32(h.Timestamp.Unix()), bits: h.Bits,
 	})
 	if c, ok := t.checkpoints[n.height]; ok && *c == n.hash && (t.passed == nil || n.height > t.passed.height) {
