@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -77,14 +79,28 @@ func (n *Node) Tip(t testing.TB) model.Point {
 	return model.Point{Height: model.HeightPk(best.Height), Hash: parseHash(t, best.Hash)}
 }
 
-// Blocks are the blocks of the node's best chain by height, as the node serializes them.
+// Blocks are the blocks of the node's best chain by height, as the node serializes them. The chain must not change
+// meanwhile.
 func (n *Node) Blocks(t testing.TB) [][]byte {
 	t.Helper()
-	at := n.Tip(t)
-	blocks := make([][]byte, at.Height+1)
-	for h := int(at.Height); h >= 0; h-- { // by parents: the best chain may change meanwhile
-		blocks[h] = n.Block(t, at.Hash)
-		at.Hash = model.Hash(blocks[h][4:36])
+	heights := make([]any, n.Tip(t).Height+1)
+	for h := range heights {
+		heights[h] = h
+	}
+	hashes := make([]any, len(heights))
+	for h, text := range n.mustEach(t, "getblockhash", heights) {
+		hashes[h] = text
+	}
+	blocks := make([][]byte, len(hashes))
+	for h, text := range n.mustEach(t, "getblock", hashes, 0) {
+		raw, err := hex.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h > 0 && hashOf(blocks[h-1]) != chainhash.Hash(raw[4:36]) {
+			t.Fatalf("the chain changed at block %d while it was read", h)
+		}
+		blocks[h] = raw
 	}
 	return blocks
 }
@@ -150,6 +166,41 @@ func (n *Node) must(t testing.TB, method string, result any, params ...any) {
 	}
 }
 
+// mustEach asks the node the same of each thing, many at once, for answers that are text.
+func (n *Node) mustEach(t testing.TB, method string, things []any, more ...any) []string {
+	t.Helper()
+	const atOnce = 200
+	var answers []string
+	for part := range slices.Chunk(things, atOnce) {
+		calls := make([]map[string]any, len(part))
+		for i, thing := range part {
+			calls[i] = map[string]any{"jsonrpc": "1.0", "id": i, "method": method, "params": append([]any{thing}, more...)}
+		}
+		body, err := json.Marshal(calls)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := post(t.Context(), n.RPC, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var replies []struct {
+			Result string
+			Error  *rpcError
+		}
+		if err := json.Unmarshal(text, &replies); err != nil || len(replies) != len(part) {
+			t.Fatalf("%d of %s: %d answers, %v", len(part), method, len(replies), err)
+		}
+		for i, r := range replies {
+			if r.Error != nil {
+				t.Fatalf("%s of %v: %v", method, part[i], r.Error)
+			}
+			answers = append(answers, r.Result)
+		}
+	}
+	return answers
+}
+
 // Decode is a block's bytes as btcd reads them.
 func Decode(t testing.TB, raw []byte) *wire.MsgBlock {
 	t.Helper()
@@ -159,6 +210,9 @@ func Decode(t testing.TB, raw []byte) *wire.MsgBlock {
 	}
 	return &b
 }
+
+// hashOf is the hash of the block that begins with raw.
+func hashOf(raw []byte) chainhash.Hash { return chainhash.DoubleHashH(raw[:headerSize]) }
 
 func show(h model.Hash) string { return chainhash.Hash(h).String() }
 

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/model"
@@ -65,15 +64,13 @@ func TestForksOfAMiner(t *testing.T) {
 	m.Mine(t, 1)
 }
 
-func idOf(raw []byte) chainhash.Hash { return chainhash.DoubleHashH(raw[:headerSize]) }
-
 // isForked fails where the node's chain has not parted from the one before at a depth, or has not grown so, or where the
 // branches have no transaction in common or none apart.
 func isForked(t *testing.T, m *Miner, before [][]byte, depth, growth int) {
 	t.Helper()
 	after := m.node.Blocks(t)
 	base := len(before) - depth
-	if len(after) != len(before)+growth || idOf(after[base-1]) != idOf(before[base-1]) || idOf(after[base]) == idOf(before[base]) {
+	if len(after) != len(before)+growth || hashOf(after[base-1]) != hashOf(before[base-1]) || hashOf(after[base]) == hashOf(before[base]) {
 		t.Fatalf("%d blocks, %d before a fork of depth %d", len(after), len(before), depth)
 	}
 	if tip := m.node.Tip(t); tip.Hash != model.Hash(m.chain.Tip().BlockHash()) {
