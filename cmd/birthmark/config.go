@@ -18,7 +18,7 @@ func (p *program) configCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` the server listens on"},
 			&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`"},
-			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password"},
+			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
 			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`", DefaultText: "on"},
 			indexFlag(),
 		}, databaseFlags()),

@@ -25,7 +25,7 @@ func (p *program) verifyCommand() *cli.Command {
 			"unspent where a node counts it. Changes nothing, and may run beside a sync. Exit status 1 where something differs.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "source", Usage: "what to compare with, a `URI` such as http://127.0.0.1:8332 or file:///path/blocks"},
-			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password"},
+			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
 			&cli.StringFlag{Name: "sample", Usage: "`N` random blocks", DefaultText: strconv.Itoa(core.DefaultSample)},
 			&cli.StringFlag{Name: "seed", Usage: "the same `SEED` chooses the same blocks", DefaultText: "another each time"},
 		}, databaseFlags(), profileFlags()),
