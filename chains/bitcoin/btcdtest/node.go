@@ -177,6 +177,7 @@ func (n *Node) run(t testing.TB) error {
 		"--nobanning", // every peer of a test comes from one address
 	}, n.args)...)
 	cmd.Stdout, cmd.Stderr = log, log
+	endWithUs(cmd)
 	return n.started(t.Context(), cmd)
 }
 
