@@ -1,0 +1,228 @@
+package cardano
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/btcsuite/btcd/address/v2/base58"
+	"github.com/btcsuite/btcd/address/v2/bech32"
+
+	"birthmark/model"
+)
+
+// An address is stored as outputs have it (CIP-19). From Shelley on its first byte is type<<4 | network; types 0 to 3
+// go on with a payment and a stake credential, 4 and 5 with a payment credential and a pointer, 6 and 7 with a payment
+// credential only, 14 and 15 (reward accounts) with a stake credential only. In the types up to 7 bit 0 says that the
+// payment credential is of a script, in the types up to 3 bit 1 says it of the stake credential.
+const (
+	maxBaseType     = 3
+	maxPointerType  = 5
+	maxPaymentType  = 7
+	byronType       = 8
+	rewardKeyType   = 14
+	rewardType      = 15
+	scriptPayment   = 1 // bits of the type
+	scriptStake     = 2
+	testnetTag      = 0
+	mainnetTag      = 1
+	credentialHash  = 28
+	baseSize        = 1 + 2*credentialHash
+	enterpriseSize  = 1 + credentialHash
+	pointerNumbers  = 3
+	maxPointer      = 48   // bytes, far more than any has
+	maxAddressText  = 1400 // of maxByronSize bytes in base 58
+	anyHex          = "hex:"
+	addressPrefix   = "addr"
+	stakePrefix     = "stake"
+	testnetSuffix   = "_test"
+	addressExpected = "addr1…, stake1… (addr_test1…, stake_test1… on test networks), a Byron address in base 58, or hex: and digits"
+)
+
+// formatAddress writes an address as people do: Byron's in base 58, later ones in bech32 by their own type. What is
+// no well-formed address of n, be it data that nobody can spend or an address of another network, is "hex:" and its
+// digits. What comes out always parses back to the same bytes.
+func formatAddress(n *network, raw []byte) string {
+	if isShelley(raw) && raw[0]&15 == n.tag() {
+		return encodeBech32(addressHRP(raw[0]), raw)
+	}
+	if payload, err := byronPayload(raw); err == nil && len(raw) <= maxByronSize && n.ownsByron(payload) {
+		return base58.Encode(raw)
+	}
+	return anyHex + hex.EncodeToString(raw)
+}
+
+// parseAddress makes an address of what a person writes. The error, of kind [model.Usage] and code bad_value, says
+// what is wrong and what was expected.
+func parseAddress(n *network, text string) ([]byte, error) {
+	raw, err := readAddress(n, text)
+	if err != nil {
+		return nil, badValue(text, fmt.Sprintf("an address of cardano %s", n.name), err, addressExpected)
+	}
+	return raw, nil
+}
+
+func badValue(text, what string, err error, expected string) error {
+	return model.Errorf(model.Usage, "bad_value", "%q is not %s: %w: expected %s", shownText(text), what, err, expected)
+}
+
+// shownText is what a message repeats of a text.
+func shownText(text string) string {
+	const most = 120
+	if len(text) > most {
+		return text[:most] + "…"
+	}
+	return text
+}
+
+func readAddress(n *network, text string) ([]byte, error) {
+	if digits, ok := strings.CutPrefix(text, anyHex); ok {
+		return readHex(digits)
+	}
+	if len(text) > maxAddressText {
+		return nil, fmt.Errorf("it has %d characters, the longest has %d", len(text), maxAddressText)
+	}
+	switch hrp := hrpOf(text); hrp {
+	case addressPrefix, stakePrefix, addressPrefix + testnetSuffix, stakePrefix + testnetSuffix:
+		return readShelley(n, hrp, text)
+	}
+	return readByron(n, text)
+}
+
+func readHex(digits string) ([]byte, error) {
+	raw, err := hex.DecodeString(digits)
+	if err != nil {
+		return nil, fmt.Errorf("it is no hex: %w", err)
+	}
+	return raw, nil
+}
+
+func readShelley(n *network, hrp, text string) ([]byte, error) {
+	raw, err := decodeBech32(text)
+	if err != nil {
+		return nil, err
+	}
+	if !isShelley(raw) {
+		return nil, fmt.Errorf("its %d bytes are no address", len(raw))
+	}
+	if want := addressHRP(raw[0]); hrp != want {
+		return nil, fmt.Errorf("it begins with %s1, its bytes are of %s1", hrp, want)
+	}
+	if raw[0]&15 != n.tag() {
+		if n.testnet {
+			return nil, errors.New("it is one of mainnet")
+		}
+		return nil, errors.New("it is one of a test network")
+	}
+	return raw, nil
+}
+
+func readByron(n *network, text string) ([]byte, error) {
+	raw := base58.Decode(text)
+	payload, err := byronPayload(raw)
+	switch {
+	case errors.Is(err, errByronCRC):
+		return nil, err
+	case err != nil:
+		return nil, errors.New("it is neither bech32 nor a Byron address in base 58")
+	case len(raw) > maxByronSize:
+		return nil, fmt.Errorf("it has %d bytes, Byron addresses at most %d", len(raw), maxByronSize)
+	case n.ownsByron(payload):
+		return raw, nil
+	}
+	magic, ok := byronNetwork(payload)
+	if !ok {
+		return nil, errors.New("it is one of mainnet")
+	}
+	for _, other := range networks {
+		if other.testnet && other.magic == magic {
+			return nil, fmt.Errorf("it is one of %s", other.name)
+		}
+	}
+	return nil, fmt.Errorf("it is one of the test network with magic %d", magic)
+}
+
+// tag is the network in the first byte of addresses since Shelley: all test networks share one.
+func (n *network) tag() byte {
+	if n.testnet {
+		return testnetTag
+	}
+	return mainnetTag
+}
+
+// ownsByron reports whether a Byron address is one of n: mainnet's have no magic.
+func (n *network) ownsByron(payload []byte) bool {
+	magic, ok := byronNetwork(payload)
+	return ok == n.testnet && (!ok || magic == n.magic)
+}
+
+// isShelley reports whether an address is well-formed, of a known type and for a known network.
+func isShelley(raw []byte) bool {
+	if len(raw) < enterpriseSize || raw[0]&15 > mainnetTag {
+		return false
+	}
+	switch kind := raw[0] >> 4; {
+	case kind <= maxBaseType:
+		return len(raw) == baseSize
+	case kind <= maxPointerType:
+		return isPointer(raw[enterpriseSize:])
+	case kind <= maxPaymentType, kind == rewardKeyType, kind == rewardType:
+		return len(raw) == enterpriseSize
+	}
+	return false
+}
+
+// isPointer reports whether b is three numbers, seven bits a byte, each byte but the last of a number with its high
+// bit set. Numbers too large for the ledger pass: mainnet has such addresses.
+func isPointer(b []byte) bool {
+	numbers := 0
+	for _, v := range b {
+		if v < 0x80 {
+			numbers++
+		}
+	}
+	return numbers == pointerNumbers && b[len(b)-1] < 0x80 && len(b) <= maxPointer
+}
+
+// addressHRP is what the bech32 of an address with this first byte begins with.
+func addressHRP(first byte) string {
+	hrp := addressPrefix
+	if first>>4 >= rewardKeyType {
+		hrp = stakePrefix
+	}
+	if first&15 == testnetTag {
+		hrp += testnetSuffix
+	}
+	return hrp
+}
+
+// hrpOf is what a bech32 text begins with, in lower case; "" where it has no such part.
+func hrpOf(text string) string {
+	return strings.ToLower(text[:max(0, strings.LastIndexByte(text, '1'))])
+}
+
+// encodeBech32 writes bytes in bech32 (BIP 173) without its limit of 90 characters, as CIP-5 has it.
+func encodeBech32(hrp string, b []byte) string {
+	text, err := bech32.EncodeFromBase256(hrp, b)
+	if err != nil {
+		return anyHex + hex.EncodeToString(b) // cannot be: bytes always regroup with padding
+	}
+	return text
+}
+
+// decodeBech32 is the bytes of a bech32 text of any length.
+func decodeBech32(text string) ([]byte, error) {
+	_, groups, version, err := bech32.DecodeNoLimitWithVersion(text)
+	if _, ok := errors.AsType[bech32.ErrInvalidChecksum](err); ok || err == nil && version != bech32.Version0 {
+		return nil, errors.New("its checksum is wrong")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("it is no bech32: %w", err)
+	}
+	b, err := bech32.ConvertBits(groups, 5, 8, false)
+	if err != nil {
+		return nil, errors.New("it does not end at a byte")
+	}
+	return b, nil
+}

@@ -1,0 +1,78 @@
+package cardano
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// An asset is stored as its policy, the hash of the script that says who may mint it, and its name behind that.
+const (
+	policyDigits   = 2 * 28
+	maxAssetDigits = policyDigits + 2*32
+
+	fingerprintSize   = 20 // Blake2b-160
+	fingerprintPrefix = "asset"
+)
+
+var assetExpected = fmt.Sprintf("the %d hex digits of its policy and up to %d of its name, with or without a dot between them",
+	policyDigits, maxAssetDigits-policyDigits)
+
+// formatAssetID writes an asset as the hex digits of policy and name.
+func formatAssetID(id []byte) string { return hex.EncodeToString(id) }
+
+// parseAssetID makes an asset of what a person writes: the hex digits of policy and name, with or without a dot
+// between them. The error, of kind Usage and code bad_value, says what was expected; a fingerprint is a hash and
+// gets an error that says so.
+func parseAssetID(text string) ([]byte, error) {
+	id, err := readAssetID(text)
+	if err != nil {
+		return nil, badValue(text, "an asset", err, assetExpected)
+	}
+	return id, nil
+}
+
+func readAssetID(text string) ([]byte, error) {
+	if hrpOf(text) == fingerprintPrefix {
+		if _, err := parseFingerprint(text); err != nil {
+			return nil, err
+		}
+		return nil, errors.New("it is a fingerprint (CIP-14), which does not say what asset it is of")
+	}
+	digits := text
+	if policy, name, ok := strings.Cut(text, "."); ok {
+		if len(policy) != policyDigits {
+			return nil, fmt.Errorf("%d characters stand before the dot, a policy has %d", len(policy), policyDigits)
+		}
+		digits = policy + name
+	}
+	if len(digits) > maxAssetDigits {
+		return nil, fmt.Errorf("it has %d digits, the longest has %d", len(digits), maxAssetDigits)
+	}
+	id, err := readHex(digits)
+	if err != nil {
+		return nil, err
+	}
+	if len(digits) < policyDigits {
+		return nil, fmt.Errorf("it has %d digits, a policy alone has %d", len(digits), policyDigits)
+	}
+	return id, nil
+}
+
+// fingerprint is the short name of an asset that wallets show (CIP-14): asset1 and a Blake2b-160 hash in bech32.
+func fingerprint(id []byte) string {
+	return encodeBech32(fingerprintPrefix, blake2bOf(fingerprintSize, id))
+}
+
+// parseFingerprint is the hash that a fingerprint writes.
+func parseFingerprint(text string) ([]byte, error) {
+	if hrp := hrpOf(text); hrp != fingerprintPrefix {
+		return nil, fmt.Errorf("it does not begin with %s1", fingerprintPrefix)
+	}
+	hash, err := decodeBech32(text)
+	if err == nil && len(hash) != fingerprintSize {
+		err = fmt.Errorf("its hash has %d bytes, expected %d", len(hash), fingerprintSize)
+	}
+	return hash, err
+}

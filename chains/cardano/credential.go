@@ -1,0 +1,136 @@
+package cardano
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A credential is stored as one byte for its kind and the Blake2b-224 hash of the key or script.
+const (
+	credentialOfKey    = 0
+	credentialOfScript = 1
+	storedCredential   = 1 + credentialHash
+
+	paymentKeyPrefix = "addr_vkh" // CIP-5, as are the next two
+	stakeKeyPrefix   = "stake_vkh"
+	scriptPrefix     = "script"
+)
+
+var (
+	paymentExpected = "addr_vkh1… of a key, script1… of a script, or an address that has a payment credential"
+	stakeExpected   = "stake1… (stake_test1… on test networks), stake_vkh1… of a key, script1… of a script, or an address that has a stake credential"
+)
+
+// paymentCredential is who may spend from an address: none in Byron addresses and reward accounts. What follows the
+// parts an address should have counts for nothing, as in the ledger, which let it pass up to Alonzo.
+func paymentCredential(address []byte) (cred []byte, ok bool) {
+	if len(address) < enterpriseSize || address[0]>>4 > maxPaymentType {
+		return nil, false
+	}
+	return credential(address[0]>>4&scriptPayment != 0, address[1:]), true
+}
+
+// stakeCredential is whose stake an address adds to: in addresses with a stake part and in reward accounts. Pointers
+// name a certificate, not a credential, and the ledger ignores them from Conway on.
+func stakeCredential(address []byte) (cred []byte, ok bool) {
+	if len(address) < enterpriseSize {
+		return nil, false
+	}
+	switch kind := address[0] >> 4; {
+	case kind <= maxBaseType && len(address) >= baseSize:
+		return credential(kind&scriptStake != 0, address[enterpriseSize:]), true
+	case kind >= rewardKeyType:
+		return credential(kind == rewardType, address[1:]), true
+	}
+	return nil, false
+}
+
+func credential(script bool, hash []byte) []byte {
+	kind := byte(credentialOfKey)
+	if script {
+		kind = credentialOfScript
+	}
+	return append([]byte{kind}, hash[:credentialHash]...)
+}
+
+func isCredential(cred []byte) bool {
+	return len(cred) == storedCredential && cred[0] <= credentialOfScript
+}
+
+// formatPaymentCredential writes a payment credential in bech32, as CIP-5 has it.
+func formatPaymentCredential(_ *network, cred []byte) string {
+	switch {
+	case !isCredential(cred):
+		return anyHex + hex.EncodeToString(cred)
+	case cred[0] == credentialOfScript:
+		return encodeBech32(scriptPrefix, cred[1:])
+	}
+	return encodeBech32(paymentKeyPrefix, cred[1:])
+}
+
+// parsePaymentCredential makes a payment credential of what a person writes: in bech32, or an address that has it.
+// The error, of kind Usage and code bad_value, says what was expected.
+func parsePaymentCredential(n *network, text string) ([]byte, error) {
+	cred, err := readCredential(n, text, paymentKeyPrefix, paymentCredential)
+	if err != nil {
+		return nil, badValue(text, "a payment credential of cardano "+n.name, err, paymentExpected)
+	}
+	return cred, nil
+}
+
+// formatStakeCredential writes a stake credential as the stake address that its owner has on n.
+func formatStakeCredential(n *network, cred []byte) string {
+	if !isCredential(cred) {
+		return anyHex + hex.EncodeToString(cred)
+	}
+	account := bytes.Clone(cred)
+	account[0] = (rewardKeyType+cred[0])<<4 | n.tag()
+	return encodeBech32(addressHRP(account[0]), account)
+}
+
+// parseStakeCredential makes a stake credential of what a person writes: a stake address, the credential in bech32,
+// or an address that has it. The error, of kind Usage and code bad_value, says what was expected.
+func parseStakeCredential(n *network, text string) ([]byte, error) {
+	cred, err := readCredential(n, text, stakeKeyPrefix, stakeCredential)
+	if err != nil {
+		return nil, badValue(text, "a stake credential of cardano "+n.name, err, stakeExpected)
+	}
+	return cred, nil
+}
+
+// readCredential reads bech32 with the prefix of keys or of scripts, or takes the credential out of an address.
+func readCredential(n *network, text, keyPrefix string, of func(address []byte) ([]byte, bool)) ([]byte, error) {
+	if digits, ok := strings.CutPrefix(text, anyHex); ok {
+		return readHex(digits)
+	}
+	if hash, err := hex.DecodeString(text); err == nil && len(hash) == credentialHash {
+		return nil, fmt.Errorf("a hash alone does not say whether it is of a key or of a script: write %s or %s",
+			encodeBech32(keyPrefix, hash), encodeBech32(scriptPrefix, hash))
+	}
+	hrp := hrpOf(text)
+	if !slices.Contains([]string{paymentKeyPrefix, stakeKeyPrefix, scriptPrefix}, hrp) {
+		address, err := readAddress(n, text)
+		if err != nil {
+			return nil, err
+		}
+		cred, ok := of(address)
+		if !ok {
+			return nil, errors.New("the address has none")
+		}
+		return cred, nil
+	}
+	hash, err := decodeBech32(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(hash) != credentialHash:
+		return nil, fmt.Errorf("its hash has %d bytes, expected %d", len(hash), credentialHash)
+	case hrp != scriptPrefix && hrp != keyPrefix:
+		return nil, fmt.Errorf("it begins with %s1, expected %s1", hrp, keyPrefix)
+	}
+	return credential(hrp == scriptPrefix, hash), nil
+}
