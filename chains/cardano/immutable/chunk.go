@@ -1,0 +1,117 @@
+package immutable
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/klauspost/compress/zstd"
+
+	"birthmark/model"
+)
+
+// maxContent bounds what a compressed chunk may become. Mainnet's largest have less than 200 MB.
+const maxContent = 1 << 30
+
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// chunk is the blocks of one chunk, open for reading.
+type chunk struct {
+	io.ReaderAt
+	number int
+	size   int64 // when it was opened
+	close  func() error
+}
+
+func (d *DB) open(number int) (*chunk, error) {
+	if d.content != nil {
+		return &chunk{bytes.NewReader(d.content), number, int64(len(d.content)), func() error { return nil }}, nil
+	}
+	path := d.file(number, chunkSuffix)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, pathError(path, err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, pathError(path, err)
+	}
+	return &chunk{f, number, info.Size(), f.Close}, nil
+}
+
+// era is that of the chunk's first block.
+func (c *chunk) era() (byte, error) {
+	b, err := c.peek(0, 2)
+	if err != nil {
+		return 0, err
+	}
+	return eraOf(b)
+}
+
+// peek is n bytes of the chunk from an offset on, fewer where it ends.
+func (c *chunk) peek(offset int64, n int) ([]byte, error) {
+	b := make([]byte, min(int64(n), max(c.size-offset, 0)))
+	got, err := c.ReadAt(b, offset)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return b[:got], nil
+}
+
+// unzstd is the content of a compressed file, nil where it is not compressed.
+func unzstd(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, pathError(path, err)
+	}
+	defer f.Close()
+	magic := make([]byte, len(zstdMagic))
+	if _, err := io.ReadFull(f, magic); err != nil || !bytes.Equal(magic, zstdMagic) {
+		return nil, nil // what it is instead is found out when it is read
+	}
+	z, err := zstd.NewReader(io.MultiReader(bytes.NewReader(magic), f), zstd.WithDecoderMaxMemory(maxContent), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	defer z.Close()
+	var content bytes.Buffer
+	n, err := content.ReadFrom(io.LimitReader(z, maxContent+1))
+	if err != nil {
+		return nil, model.Errorf(model.BadSource, "bad_zstd", "%s is damaged: after %d bytes of the chunk: %w", path, n, err)
+	}
+	if n > maxContent {
+		return nil, model.Errorf(model.BadSource, "bad_zstd", "%s has more than %d bytes once uncompressed: no chunk is as large", path, maxContent)
+	}
+	if n == 0 {
+		return nil, model.Errorf(model.BadSource, "source_empty", "%s is empty once uncompressed: expected a chunk of blocks", path)
+	}
+	return content.Bytes(), nil
+}
+
+// index is the content of a chunk's secondary index, nil where there is none.
+func (d *DB) index(number int) ([]byte, error) {
+	if !d.folder {
+		return nil, nil
+	}
+	path := d.file(number, indexSuffix)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, pathError(path, err)
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxEntries*entrySize+1))
+	if err != nil {
+		return nil, pathError(path, err)
+	}
+	if len(raw) > maxEntries*entrySize {
+		return nil, model.Errorf(model.BadSource, "bad_index", "%s has more than %d entries: no chunk has as many blocks", path, maxEntries)
+	}
+	return raw, nil
+}

@@ -1,0 +1,119 @@
+package immutable
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+const repositoryTop = "../../.."
+
+// dataPath is a path in the folder of real blocks, which BIRTHMARK_DATA names. The test is skipped where it is absent.
+func dataPath(t testing.TB, path ...string) string {
+	t.Helper()
+	dir := os.Getenv("BIRTHMARK_DATA")
+	if dir == "" {
+		dir = "../shared/data"
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(repositoryTop, dir)
+	}
+	full := filepath.Join(append([]string{dir, "cardano"}, path...)...)
+	if _, err := os.Stat(full); err != nil {
+		t.Skipf("real blocks are absent: no %s (BIRTHMARK_DATA)", full)
+	}
+	return full
+}
+
+// TestRealChunks: there are as many blocks as the data's manifest says, with the CRC-32 their entries say.
+func TestRealChunks(t *testing.T) {
+	for _, c := range []struct {
+		path        string
+		blocks      int
+		boundaries  int
+		first, last uint64 // slots
+	}{
+		{"dingo-immutable", 50_940, 0, 0, 1_123_185},
+		{"daedalus-turbo/chunk-registry/compressed/chunk/526D236112DB8E38E66F37D330C85AFE0C268D81DF853DDDE4E88551EB9B0637.zstd", 21_587, 1, 0, 21_599},
+		{"daedalus-turbo/chunk-registry/compressed/chunk/DF597E3FA352A7BD2F021733804C33729EBAA3DCAA9C0643BD263EFA09497B03.zstd", 1_078, 0, 10_800_000, 10_821_566},
+		{"pallas/01285.chunk", 864, 0, 27_756_007, 27_777_565},
+		{"catalyst-libs/chain-follower/examples/snapshot_data/02272.chunk", 14, 0, 49_075_251, 49_075_617},
+	} {
+		d := mustOpen(t, dataPath(t, filepath.FromSlash(c.path)))
+		entries, _, err := readAll(t, d, Position{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		boundaries := 0
+		for _, e := range entries {
+			if e.Boundary {
+				boundaries++
+			}
+		}
+		if len(entries) != c.blocks || boundaries != c.boundaries {
+			t.Errorf("%s: %d blocks, %d of boundaries; expected %d and %d", c.path, len(entries), boundaries, c.blocks, c.boundaries)
+			continue
+		}
+		if first, last := entries[0].Slot, entries[len(entries)-1].Slot; first != c.first || last != c.last {
+			t.Errorf("%s: slots %d to %d, expected %d to %d", c.path, first, last, c.first, c.last)
+		}
+	}
+}
+
+// TestBlocksSayWhatIndexesSay: without its index a real chunk has the same entries.
+func TestBlocksSayWhatIndexesSay(t *testing.T) {
+	for _, folder := range []string{"dingo-immutable", "pallas", "catalyst-libs/chain-follower/examples/snapshot_data"} {
+		d := mustOpen(t, dataPath(t, filepath.FromSlash(folder)))
+		for n := d.first; n <= d.last; n++ {
+			indexed, err := d.entries(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := d.open(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			walked, err := walk(c)
+			c.close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(indexed) == 0 || !slices.Equal(indexed, walked) {
+				t.Errorf("%s, chunk %d: the index has other entries than the blocks", folder, n)
+			}
+		}
+	}
+}
+
+// BenchmarkRead reads all blocks of a real folder, one behind the other on one goroutine.
+func BenchmarkRead(b *testing.B) {
+	d := mustOpen(b, dataPath(b, "dingo-immutable"))
+	var buf []byte
+	for b.Loop() {
+		r := d.Reader()
+		bytes := int64(0)
+		for e, err := range d.Entries(b.Context(), Position{}) {
+			if err == nil {
+				buf, err = r.Read(e, buf)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			bytes += int64(len(buf))
+		}
+		r.Close()
+		b.SetBytes(bytes)
+	}
+}
+
+// BenchmarkWalk finds all blocks of a real chunk without its index.
+func BenchmarkWalk(b *testing.B) {
+	d := mustOpen(b, dataPath(b, "pallas", "01285.chunk"))
+	b.SetBytes(d.seen.bytes)
+	for b.Loop() {
+		if _, err := d.entries(d.first); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package immutable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"birthmark/model"
+)
+
+// Entries yields the blocks from a position on in the order of the chain, and ends where the chunks do. What a node
+// writes meanwhile may be seen or not; a block that is only half there is not. The blocks before a fault are yielded, then the
+// error: of kind [model.BadSource], bad_chunk, bad_index or missing_chunk, or the context's.
+func (d *DB) Entries(ctx context.Context, from Position) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		first, last := d.chunks()
+		if from != (Position{}) && from.Chunk < first {
+			yield(Entry{}, model.Errorf(model.BadSource, "missing_chunk", "there is no %s: %s begins with %s",
+				fileName(from.Chunk, chunkSuffix), d.path, fileName(first, chunkSuffix)))
+			return
+		}
+		var before []Entry
+		for n := max(from.Chunk, first); n <= last; n++ {
+			if err := ctx.Err(); err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			entries, err := d.entries(n)
+			if len(entries) > 0 && len(before) > 0 {
+				if fault := follows(before, entries[0]); fault != nil {
+					entries, err = nil, d.explain(n, "bad_index", fault)
+				}
+			}
+			start := 0
+			if n == from.Chunk {
+				start = min(from.Index, len(entries))
+			}
+			for _, e := range entries[start:] {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			if len(entries) > 0 {
+				before = entries
+			}
+		}
+	}
+}
+
+// Tip is the last whole block. The error is [model.NotFound], unknown_block, where there is none yet.
+func (d *DB) Tip(ctx context.Context) (Entry, error) {
+	first, last := d.chunks()
+	for n := last; n >= first; n-- {
+		if err := ctx.Err(); err != nil {
+			return Entry{}, err
+		}
+		entries, err := d.entries(n)
+		if err != nil {
+			return Entry{}, err
+		}
+		if len(entries) > 0 {
+			return entries[len(entries)-1], nil
+		}
+	}
+	return Entry{}, model.Errorf(model.NotFound, "unknown_block", "%s has no block yet", d.path)
+}
+
+// Cut is the first block that the newest chunk's index has and the chunk has not, as an error of kind
+// [model.BadSource], bad_chunk; nil where there is none. [DB.Entries] leaves such blocks out: they appear in a folder that
+// is being copied. A node writes blocks before it writes their entries, so who does not wait for more has a cut chunk.
+func (d *DB) Cut(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, last := d.chunks()
+	_, cut, err := d.load(last)
+	if err != nil {
+		return err
+	}
+	return d.explain(last, "bad_chunk", cut)
+}
+
+// entries is all blocks of a chunk, up to a fault.
+func (d *DB) entries(number int) ([]Entry, error) {
+	entries, _, err := d.load(number)
+	return entries, err
+}
+
+// load is all blocks of a chunk, up to a fault. cut is the one of the newest chunk that is no fault while more may come.
+func (d *DB) load(number int) (entries []Entry, cut, err error) {
+	_, last := d.chunks()
+	growing := d.folder && number == last
+	// A node writes a block before its entry: looked at in this order, the chunk has what the index says.
+	raw, err := d.index(number)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := d.open(number)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer c.close()
+	if raw == nil {
+		entries, err = walk(c)
+		if growing && errors.Is(err, errCut) {
+			return entries, err, nil
+		}
+		return entries, nil, d.explain(number, "bad_chunk", err)
+	}
+	if growing {
+		raw, cut = trim(c, raw)
+	}
+	entries, err = indexed(c, raw, growing)
+	if growing && err == nil && len(entries) > 0 {
+		if err = measureLast(c, &entries[len(entries)-1]); errors.Is(err, errCut) {
+			cut, err = err, nil
+			entries = entries[:len(entries)-1]
+		}
+	}
+	return entries, cut, d.explain(number, "bad_index", err)
+}
+
+// trim is the index of the newest chunk without what is half an entry and without the blocks that the chunk has nothing of.
+func trim(c *chunk, raw []byte) (trimmed []byte, cut error) {
+	raw = raw[:len(raw)-len(raw)%entrySize]
+	for len(raw) > 0 {
+		e := parseEntry(raw[len(raw)-entrySize:])
+		if e.Offset < c.size {
+			break
+		}
+		raw, cut = raw[:len(raw)-entrySize], faultOf(e, "%w", errCut)
+	}
+	return raw, cut
+}
+
+// indexed is the blocks of a chunk as its index has them.
+func indexed(c *chunk, raw []byte, growing bool) ([]Entry, error) {
+	if len(raw) == 0 && (c.size == 0 || growing) {
+		return nil, nil
+	}
+	if len(raw) < entrySize {
+		return nil, faultOf(Entry{}, "the index has %d bytes and no entry, the chunk has %d bytes", len(raw), c.size)
+	}
+	boundary := false
+	if c.size > 0 {
+		era, err := c.era()
+		if err != nil && !errors.Is(err, errShort) {
+			return nil, faultOf(parseEntry(raw), "%w", err)
+		}
+		boundary = err == nil && era == eraBoundary
+	}
+	entries, err := parseSecondary(raw, c.number, c.size, boundary, growing)
+	if rest := len(raw) % entrySize; err == nil && rest != 0 {
+		err = faultOf(entries[len(entries)-1], "the index is cut: %d bytes follow the entry of this block, an entry has %d", rest, entrySize)
+	}
+	return entries, err
+}
+
+// measureLast finds out where the last block of the newest chunk ends: the index does not say, and behind it a node may
+// have begun to write the next. The error is [errCut] where the block is not whole.
+func measureLast(c *chunk, e *Entry) error {
+	w := walker{chunk: c, at: e.Offset}
+	seen, _, err := w.next()
+	if err == nil && (seen.Hash != e.Hash || seen.HeaderOffset != e.HeaderOffset || seen.HeaderSize != e.HeaderSize) {
+		err = fmt.Errorf("block %s stands there, with a header of %d bytes at %d", seen.Hash, seen.HeaderSize, seen.HeaderOffset)
+	}
+	if err != nil {
+		return faultOf(*e, "%w", err)
+	}
+	e.Size = seen.Size
+	return nil
+}
+
+// explain makes a fault in a chunk an error that names all there is to name.
+func (d *DB) explain(number int, code string, err error) error {
+	f, ok := errors.AsType[*fault](err)
+	if !ok {
+		if _, named := errors.AsType[*model.Error](err); err == nil || named {
+			return err
+		}
+		return pathError(d.file(number, chunkSuffix), err)
+	}
+	f.at.Chunk = number
+	return d.errorf(code, f.at, "%w", f.err)
+}

@@ -1,0 +1,73 @@
+package immutable
+
+import "errors"
+
+// firstWindow is how much is read of a chunk at a time, where no block is larger.
+const firstWindow = 1 << 20
+
+// errCut says that a chunk ends inside a block.
+var errCut = errors.New("the chunk is cut: it ends before this block does")
+
+// walker finds the blocks of a chunk by reading all of it.
+type walker struct {
+	chunk  *chunk
+	at     int64 // where the next block begins
+	count  int
+	window []byte // of the chunk from at on
+}
+
+// next describes the next block; ok is false behind the last. With an error, the entry says as much as could be had of
+// the block; [errCut] is the one where the chunk ends inside it.
+func (w *walker) next() (e Entry, ok bool, err error) {
+	if w.at >= w.chunk.size {
+		return Entry{}, false, nil
+	}
+	if e, err = w.describe(); err == nil {
+		e.Chunk, e.Index, e.Offset = w.chunk.number, w.count, w.at
+		w.at += int64(e.Size)
+		w.window = w.window[e.Size:]
+		w.count++
+		return e, true, nil
+	}
+	e.Chunk, e.Index, e.Offset = w.chunk.number, w.count, w.at
+	return e, true, err
+}
+
+// describe reads more and more of the chunk until it has all of the block.
+func (w *walker) describe() (Entry, error) {
+	for {
+		e, err := describe(w.window)
+		if !errors.Is(err, errShort) {
+			return e, err
+		}
+		had := len(w.window)
+		if had > maxBlockSize {
+			return e, errors.New("no block has as many bytes as this one")
+		}
+		if w.window, err = w.chunk.peek(w.at, max(firstWindow, 2*had)); err != nil {
+			return e, err
+		}
+		if len(w.window) <= had {
+			return e, errCut
+		}
+	}
+}
+
+// walk is the entries of a chunk without an index, up to a fault.
+func walk(c *chunk) ([]Entry, error) {
+	w := walker{chunk: c}
+	var entries []Entry
+	for {
+		e, ok, err := w.next()
+		if !ok {
+			return entries, nil
+		}
+		if err != nil {
+			return entries, faultOf(e, "%w", err)
+		}
+		if err := follows(entries, e); err != nil {
+			return entries, err
+		}
+		entries = append(entries, e)
+	}
+}
