@@ -65,6 +65,10 @@ type Tx struct {
 	Outputs []Output
 	Mints   []Mint // at most one for each asset
 	Fee     Fee
+
+	// FirstOutput is the index of Outputs[0]; the others follow. It is not 0 only where a chain makes an output in
+	// place of others: the return of a failed transaction's collateral (Cardano).
+	FirstOutput uint32
 }
 
 // Fee is what a transaction states as its fee, in the chain's smallest unit. The zero Fee states nothing: the fee

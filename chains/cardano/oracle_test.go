@@ -1,0 +1,201 @@
+package cardano
+
+import (
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/blinklabs-io/gouroboros/ledger"
+	"github.com/blinklabs-io/gouroboros/ledger/common"
+	"github.com/fxamacker/cbor/v2"
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/model"
+)
+
+// theirs is a block as gouroboros reads it, written line by line.
+func theirs(t testing.TB, raw []byte) string {
+	t.Helper()
+	w := walker{b: raw}
+	pair := w.array("wrapper")
+	w.field(&pair, "era")
+	era := uint(w.uint("era"))
+	w.field(&pair, "block")
+	b, err := ledger.NewBlockFromCbor(era, w.item("block"))
+	if err != nil {
+		t.Fatalf("gouroboros: %v", err)
+	}
+	var s strings.Builder
+	h := b.Header()
+	fmt.Fprintf(&s, "block %d %s slot %d parent %s\n", h.BlockNumber(), h.Hash(), h.SlotNumber(), h.PrevHash())
+	for _, tx := range b.Transactions() {
+		fee := "none"
+		switch {
+		case era == eraByron:
+		case tx.IsValid():
+			fee = tx.Fee().String()
+		case tx.TotalCollateral() != nil && tx.TotalCollateral().Sign() > 0:
+			fee = tx.TotalCollateral().String()
+		}
+		fmt.Fprintf(&s, "tx %s fee %s\n", tx.Hash(), fee)
+		for _, in := range tx.Consumed() {
+			fmt.Fprintf(&s, "  in %s:%d\n", in.Id(), in.Index())
+		}
+		for _, p := range tx.Produced() {
+			s.WriteString(theirOutput(t, p))
+		}
+		if m := tx.AssetMint(); m != nil && tx.IsValid() {
+			s.WriteString(joined("  mint", theirAssets(m)))
+		}
+	}
+	return s.String()
+}
+
+func theirOutput(t testing.TB, p common.Utxo) string {
+	t.Helper()
+	o := p.Output
+	line := fmt.Sprintf("  out %d %s to %x", p.Id.Index(), o.Amount(), theirAddress(t, o.Cbor()))
+	if h := o.DatumHash(); h != nil && *h != (common.Blake2b256{}) {
+		line += fmt.Sprintf(" datum %x", h[:])
+	} else if d := o.Datum(); d != nil {
+		line += fmt.Sprintf(" datum %x", blake2b.Sum256(d.Cbor()))
+	}
+	if s := o.ScriptRef(); s != nil {
+		line += fmt.Sprintf(" script %s", s.Hash())
+	}
+	line += "\n"
+	if m := o.Assets(); m != nil {
+		line += joined("    asset", theirAssets(m))
+	}
+	return line
+}
+
+// theirAddress is read from the output's bytes: gouroboros' own address is made anew, and is another one where a
+// pointer in it does not fit 64 bits.
+func theirAddress(t testing.TB, output []byte) []byte {
+	t.Helper()
+	var first cbor.RawMessage
+	if output[0]>>5 == majorMap {
+		var m map[uint64]cbor.RawMessage
+		unmarshal(t, output, &m)
+		first = m[0]
+	} else {
+		var a []cbor.RawMessage
+		unmarshal(t, output, &a)
+		first = a[0]
+	}
+	if first[0]>>5 == majorArray {
+		return first
+	}
+	var address []byte
+	unmarshal(t, first, &address)
+	return address
+}
+
+func unmarshal(t testing.TB, b []byte, into any) {
+	t.Helper()
+	if err := cbor.Unmarshal(b, into); err != nil {
+		t.Fatalf("%x: %v", b, err)
+	}
+}
+
+func theirAssets(m *common.MultiAsset[common.MultiAssetTypeOutput]) (lines []string) {
+	for _, policy := range m.Policies() {
+		for _, name := range m.Assets(policy) {
+			if amount := fmt.Sprint(m.Asset(policy, name)); amount != "0" {
+				lines = append(lines, fmt.Sprintf("%x%x %s", policy[:], name, amount))
+			}
+		}
+	}
+	return lines
+}
+
+// ours is the same of a block of ours, decoded with the indexes of oracleIndexes.
+func ours(b *model.Block) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "block %d %s slot %d parent %s\n", b.Height, b.Hash, b.Slot, b.Parent)
+	for _, tx := range b.Txs {
+		fee := "none"
+		if tx.Fee.Stated {
+			fee = fmt.Sprint(tx.Fee.Amount)
+		}
+		fmt.Fprintf(&s, "tx %s fee %s\n", tx.Hash, fee)
+		for _, in := range tx.Inputs {
+			fmt.Fprintf(&s, "  in %s:%d\n", in.Tx, in.Index)
+		}
+		for i, o := range tx.Outputs {
+			line := fmt.Sprintf("  out %d %d", int(tx.FirstOutput)+i, o.Value)
+			for _, k := range o.Keys {
+				line += []string{" to ", " datum ", " script "}[k.Index] + hex.EncodeToString(k.Value)
+			}
+			s.WriteString(line + "\n")
+			var assets []string
+			for _, a := range o.Assets {
+				assets = append(assets, fmt.Sprintf("%x %d", a.ID, a.Amount))
+			}
+			s.WriteString(joined("    asset", assets))
+		}
+		var mints []string
+		for _, m := range tx.Mints {
+			mints = append(mints, fmt.Sprintf("%x %s", m.Asset, m.Amount))
+		}
+		s.WriteString(joined("  mint", mints))
+	}
+	return s.String()
+}
+
+var oracleIndexes = []string{indexAddress, indexDatumHash, indexScriptHash}
+
+// joined writes lines in an order of their own: gouroboros keeps none.
+func joined(prefix string, lines []string) string {
+	slices.Sort(lines)
+	var s strings.Builder
+	for _, l := range lines {
+		s.WriteString(prefix + " " + l + "\n")
+	}
+	return s.String()
+}
+
+func compareWithOracle(t *testing.T, d *decoder, raw []byte) {
+	t.Helper()
+	b, boundary, err := d.block(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if boundary && len(b.Txs) > 0 {
+		t.Fatalf("a boundary block of %d transactions", len(b.Txs))
+	}
+	want, got := strings.Split(theirs(t, raw), "\n"), strings.Split(ours(b), "\n")
+	for i := range max(len(want), len(got)) {
+		if i >= len(want) || i >= len(got) || want[i] != got[i] {
+			t.Errorf("block %s, line %d:\n got %s\nwant %s", b.Hash, i, got[min(i, len(got)-1)], want[min(i, len(want)-1)])
+			return
+		}
+	}
+}
+
+// It is slow because the oracle is; in return every block at hand is compared. With -short it is every 17th.
+func TestBlocksOfChunksAreWhatGouroborosReads(t *testing.T) {
+	t.Parallel()
+	step := 1
+	if testing.Short() {
+		step = 17
+	}
+	chunks(t, func(name, network string, blocks [][]byte) {
+		d := decodedAs(t, network, oracleIndexes...)
+		for i := 0; i < len(blocks) && !t.Failed(); i += step {
+			compareWithOracle(t, d, blocks[i])
+		}
+	})
+}
+
+func TestSingleBlocksAreWhatGouroborosReads(t *testing.T) {
+	for _, s := range singles(t) {
+		t.Run(s.File, func(t *testing.T) {
+			compareWithOracle(t, decodedAs(t, s.network(), oracleIndexes...), realFile(t, filepath.FromSlash(s.File)))
+		})
+	}
+}
