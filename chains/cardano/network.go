@@ -17,6 +17,9 @@ type network struct {
 	byronSlots uint64 // slots of Byron, 20 seconds each; all later ones take a second
 	byronEpoch uint64 // slots in an epoch of Byron
 	epoch      uint64 // slots in an epoch since
+
+	byronHash, shelleyHash string          // of the genesis files, where they are known
+	genesis                []genesisOutput // nil: not known
 }
 
 const (
@@ -26,9 +29,12 @@ const (
 
 // networks are those whose names are known, the default first. On preview Byron ended before its first slot.
 var networks = []*network{
-	{name: "mainnet", magic: 764824073, start: 1506203091, byronSlots: 208 * byronEpochSlots, byronEpoch: byronEpochSlots, epoch: 432_000},
-	{name: "preprod", magic: 1, testnet: true, start: 1654041600, byronSlots: 4 * byronEpochSlots, byronEpoch: byronEpochSlots, epoch: 432_000},
-	{name: "preview", magic: 2, testnet: true, start: 1666656000, byronEpoch: 4_320, epoch: 86_400},
+	{name: "mainnet", magic: 764824073, start: 1506203091, byronSlots: 208 * byronEpochSlots, byronEpoch: byronEpochSlots, epoch: 432_000,
+		byronHash: "5f20df933584822601f9e3f8c024eb5eb252fe8cefb24d1317dc3d432e940ebb", shelleyHash: "1a3be38bcbb7911969283716ad7aa550250226b76a61fc51cc9a9a35d9276d81"},
+	{name: "preprod", magic: 1, testnet: true, start: 1654041600, byronSlots: 4 * byronEpochSlots, byronEpoch: byronEpochSlots, epoch: 432_000,
+		byronHash: "d4b8de7a11d929a323373cbab6c1a9bdc931beffff11db111cf9d57356ee1937", shelleyHash: "162d29c4e1cf6b8a84f2d692e67a3ac6bc7851bc3e6e4afe64d15778bed8bd86"},
+	{name: "preview", magic: 2, testnet: true, start: 1666656000, byronEpoch: 4_320, epoch: 86_400,
+		byronHash: "83de1d7302569ad56cf9139a41e2e11346d4cb4a31c00142557b6ab3fa550761", shelleyHash: "363498d1024f84bb39d3fa9593ce391483cb40d479b87233f868d6e57c3a400d"},
 }
 
 // Networks are the names of the networks that need no genesis files, the default first.

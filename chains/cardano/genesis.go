@@ -1,0 +1,95 @@
+package cardano
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/btcsuite/btcd/address/v2/base58"
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/model"
+)
+
+// genesisOutput is an output that no block made: number 0 of a transaction whose id is the Blake2b-256 of the
+// address, so there is one to an address.
+type genesisOutput struct {
+	Tx      model.Hash
+	Address []byte
+	Value   uint64 // lovelace; some have none, and are outputs all the same
+}
+
+// genesisTxs are the outputs at height 0, in the order of their transaction ids.
+func (n *network) genesisTxs() ([]genesisOutput, error) {
+	if n.genesis == nil {
+		return nil, model.Errorf(model.Usage, "no_genesis", "the genesis of cardano %s is not built in: name a folder with %s and %s",
+			n.name, byronGenesisFile, shelleyGenesisFile)
+	}
+	return n.genesis, nil
+}
+
+const redeemKeySize = 32 // of Ed25519
+
+// genesisOutputs reads what genesis files give to whom: redeem keys in base64url and addresses in base 58 of Byron
+// (avvmDistr, nonAvvmBalances), addresses in hex of Shelley (initialFunds). Ordered by transaction id.
+func (n *network) genesisOutputs(byron *byronGenesis, shelley *shelleyGenesis) ([]genesisOutput, error) {
+	outputs := make([]genesisOutput, 0, len(byron.Avvm)+len(byron.Balances)+len(shelley.Funds))
+	add := func(address []byte, value uint64) {
+		outputs = append(outputs, genesisOutput{Tx: blake2b.Sum256(address), Address: address, Value: value})
+	}
+	for text, value := range byron.Avvm {
+		key, err := redeemKey(text)
+		if err != nil {
+			return nil, badGenesis(byronGenesisFile+": avvmDistr of %q: %w", shownText(text), err)
+		}
+		add(n.redeemAddress(key), uint64(value))
+	}
+	for text, value := range byron.Balances {
+		address := base58.Decode(text)
+		if _, err := byronPayload(address); err != nil {
+			return nil, badGenesis(byronGenesisFile+": nonAvvmBalances of %q: %w", shownText(text), err)
+		}
+		add(address, uint64(value))
+	}
+	for text, value := range shelley.Funds {
+		address, err := hex.DecodeString(text)
+		if err == nil && !isShelley(address) {
+			if _, err = byronPayload(address); err != nil {
+				err = fmt.Errorf("its %d bytes are no address", len(address))
+			}
+		}
+		if err != nil {
+			return nil, badGenesis(shelleyGenesisFile+": initialFunds of %q: %w", shownText(text), err)
+		}
+		add(address, uint64(value))
+	}
+	slices.SortFunc(outputs, func(a, b genesisOutput) int { return bytes.Compare(a.Tx[:], b.Tx[:]) })
+	for i := 1; i < len(outputs); i++ {
+		if outputs[i].Tx == outputs[i-1].Tx {
+			return nil, badGenesis("genesis gives funds to %s twice", formatAddress(n, outputs[i].Address))
+		}
+	}
+	return outputs, nil
+}
+
+// redeemKey reads a key in base64url, with or without padding.
+func redeemKey(text string) ([]byte, error) {
+	encoding := base64.URLEncoding
+	if len(text)%4 != 0 {
+		encoding = base64.RawURLEncoding
+	}
+	key, err := encoding.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("it is no base64url: %w", err)
+	}
+	if len(key) != redeemKeySize {
+		return nil, fmt.Errorf("it has %d bytes, a key has %d", len(key), redeemKeySize)
+	}
+	return key, nil
+}
+
+func badGenesis(format string, args ...any) error {
+	return model.Errorf(model.BadSource, "bad_genesis", format, args...)
+}

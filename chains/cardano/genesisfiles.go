@@ -1,0 +1,205 @@
+package cardano
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/model"
+)
+
+// The genesis files that say what Birthmark has to know, by the names they have next to a node's configuration.
+const (
+	byronGenesisFile   = "byron-genesis.json"
+	shelleyGenesisFile = "shelley-genesis.json"
+)
+
+// byronGenesis is what is read of Byron's genesis file.
+type byronGenesis struct {
+	Avvm      map[string]lovelace `json:"avvmDistr"`
+	Balances  map[string]lovelace `json:"nonAvvmBalances"`
+	Start     *int64              `json:"startTime"` // unix seconds
+	Constants struct {
+		K     uint64  `json:"k"`
+		Magic *uint32 `json:"protocolMagic"`
+	} `json:"protocolConsts"`
+}
+
+// shelleyGenesis is what is read of Shelley's genesis file.
+type shelleyGenesis struct {
+	Funds       map[string]lovelace `json:"initialFunds"`
+	Start       time.Time           `json:"systemStart"`
+	Magic       *uint32             `json:"networkMagic"`
+	NetworkID   string              `json:"networkId"`
+	EpochLength uint64              `json:"epochLength"` // slots
+	SlotLength  float64             `json:"slotLength"`  // seconds
+}
+
+// lovelace is an amount: a number, or one in a string as Byron's file has it.
+type lovelace uint64
+
+func (l *lovelace) UnmarshalJSON(b []byte) error {
+	text := strings.TrimSuffix(strings.TrimPrefix(string(b), `"`), `"`)
+	value, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%s is no amount of lovelace", shownText(string(b)))
+	}
+	*l = lovelace(value)
+	return nil
+}
+
+// readGenesis makes a network of a folder with its genesis files. One with the magic of a network that is known must
+// have that network's files; any other is called by its magic, and is taken to begin with Shelley: the files do not
+// say when Byron ends. An error is of kind [model.BadSource], code bad_genesis, or genesis_mismatch where a file is
+// not the one it should be.
+func readGenesis(dir string) (*network, error) {
+	var byron byronGenesis
+	raw, err := readGenesisFile(dir, byronGenesisFile, &byron)
+	if err != nil {
+		return nil, err
+	}
+	canonical, err := canonicalJSON(raw)
+	if err != nil {
+		return nil, badGenesis("%s: %w", filepath.Join(dir, byronGenesisFile), err)
+	}
+	byronHash := blake2b.Sum256(canonical)
+
+	var shelley shelleyGenesis
+	if raw, err = readGenesisFile(dir, shelleyGenesisFile, &shelley); err != nil {
+		return nil, err
+	}
+	shelleyHash := blake2b.Sum256(raw)
+
+	n, err := newNetwork(&byron, &shelley)
+	if err != nil {
+		return nil, fmt.Errorf("genesis in %s: %w", dir, err)
+	}
+	if i := slices.IndexFunc(networks, func(known *network) bool { return known.magic == n.magic }); i >= 0 {
+		known := *networks[i]
+		if err := known.checkGenesis(dir, hex.EncodeToString(byronHash[:]), hex.EncodeToString(shelleyHash[:])); err != nil {
+			return nil, err
+		}
+		n = &known
+	}
+	if n.genesis, err = n.genesisOutputs(&byron, &shelley); err != nil {
+		return nil, fmt.Errorf("genesis in %s: %w", dir, err)
+	}
+	return n, nil
+}
+
+func readGenesisFile(dir, name string, into any) ([]byte, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return nil, badGenesis("genesis: %w", err)
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return nil, badGenesis("%s is no genesis file: %w", filepath.Join(dir, name), err)
+	}
+	return raw, nil
+}
+
+// newNetwork has the figures of genesis files, and no outputs yet.
+func newNetwork(byron *byronGenesis, shelley *shelleyGenesis) (*network, error) {
+	switch {
+	case byron.Constants.Magic == nil:
+		return nil, badGenesis("%s has no protocolConsts.protocolMagic", byronGenesisFile)
+	case byron.Constants.K == 0:
+		return nil, badGenesis("%s has no protocolConsts.k", byronGenesisFile)
+	case byron.Start == nil:
+		return nil, badGenesis("%s has no startTime", byronGenesisFile)
+	case shelley.Magic == nil:
+		return nil, badGenesis("%s has no networkMagic", shelleyGenesisFile)
+	case shelley.EpochLength == 0:
+		return nil, badGenesis("%s has no epochLength", shelleyGenesisFile)
+	case shelley.NetworkID != "Mainnet" && shelley.NetworkID != "Testnet":
+		return nil, badGenesis("%s has the networkId %q: expected Mainnet or Testnet", shelleyGenesisFile, shownText(shelley.NetworkID))
+	case shelley.SlotLength != 1:
+		return nil, badGenesis("%s has a slotLength of %v seconds: only 1 is known", shelleyGenesisFile, shelley.SlotLength)
+	case *byron.Constants.Magic != *shelley.Magic:
+		return nil, badGenesis("the files are of two networks: magic %d of %s, %d of %s",
+			*byron.Constants.Magic, byronGenesisFile, *shelley.Magic, shelleyGenesisFile)
+	case *byron.Start != shelley.Start.Unix():
+		return nil, badGenesis("the files are of two networks: %s begins at %s, %s at %s",
+			byronGenesisFile, time.Unix(*byron.Start, 0).UTC().Format(time.RFC3339), shelleyGenesisFile, shelley.Start.UTC().Format(time.RFC3339))
+	}
+	return &network{
+		name:       fmt.Sprintf("magic-%d", *shelley.Magic),
+		magic:      *shelley.Magic,
+		testnet:    shelley.NetworkID == "Testnet",
+		start:      *byron.Start,
+		byronEpoch: 10 * byron.Constants.K,
+		epoch:      shelley.EpochLength,
+	}, nil
+}
+
+// checkGenesis compares hashes of genesis files with those of the network.
+func (n *network) checkGenesis(dir, byron, shelley string) error {
+	for _, f := range []struct{ file, has, want string }{
+		{byronGenesisFile, byron, n.byronHash}, {shelleyGenesisFile, shelley, n.shelleyHash},
+	} {
+		if f.has != f.want {
+			return model.Errorf(model.BadSource, "genesis_mismatch", "%s has the magic of %s and the hash %s: expected %s",
+				filepath.Join(dir, f.file), n.name, f.has, f.want)
+		}
+	}
+	return nil
+}
+
+// canonicalJSON is a document without spaces and with the keys of objects in order: what Byron's genesis hash is of.
+func canonicalJSON(raw []byte) ([]byte, error) {
+	in := json.NewDecoder(bytes.NewReader(raw))
+	in.UseNumber()
+	var document any
+	if err := in.Decode(&document); err != nil {
+		return nil, err
+	}
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the document")
+	}
+	return appendCanonical(nil, document), nil
+}
+
+func appendCanonical(b []byte, v any) []byte {
+	switch v := v.(type) {
+	case map[string]any:
+		b = append(b, '{')
+		for i, key := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(appendCanonical(b, key), ':')
+			b = appendCanonical(b, v[key])
+		}
+		return append(b, '}')
+	case []any:
+		b = append(b, '[')
+		for i, element := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendCanonical(b, element)
+		}
+		return append(b, ']')
+	case string:
+		b = append(b, '"')
+		b = append(b, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v)...)
+		return append(b, '"')
+	case json.Number:
+		return append(b, v...)
+	case bool:
+		return strconv.AppendBool(b, v)
+	}
+	return append(b, "null"...)
+}
