@@ -158,11 +158,11 @@ func TestTheNewestChunkMayBeCut(t *testing.T) {
 	chunks := threeChunks()
 	all := slices.Concat(chunks...)
 	chunk, index := immutabletest.Chunk(chunks[2]...)
+	dir := folderOf(t, chunks)
 	for cut := range len(chunk) + 1 {
 		if cut%37 != 0 && cut%(len(chunk)/5) != 0 {
 			continue
 		}
-		dir := folderOf(t, chunks)
 		immutabletest.Write(t, dir, map[string][]byte{"00002.chunk": chunk[:len(chunk)-cut]})
 		d := mustOpen(t, dir)
 		whole := (len(chunk) - cut) / (len(chunk) / 5)
@@ -181,8 +181,7 @@ func TestTheNewestChunkMayBeCut(t *testing.T) {
 	}
 	// An index behind the chunk is what a node that writes looks like.
 	for size := range len(index) {
-		dir := folderOf(t, chunks)
-		immutabletest.Write(t, dir, map[string][]byte{"00002.secondary": index[:size]})
+		immutabletest.Write(t, dir, map[string][]byte{"00002.chunk": chunk, "00002.secondary": index[:size]})
 		d := mustOpen(t, dir)
 		entries, blocks, err := readAll(t, d, Position{})
 		if err != nil {

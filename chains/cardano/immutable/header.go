@@ -36,7 +36,7 @@ func describeHeader(b []byte) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	header, err := elements(b[2:]) // the block's parts, of which the header is the first
+	header, err := element(b[2:], 0)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -78,38 +78,26 @@ func headerHash(era byte, header []byte) model.Hash {
 //	Byron:    [magic, parent, proof, [[epoch, slot in the epoch], …], …]
 //	later:    [[block number, slot, …], signature]
 func slotOf(era byte, header []byte) (uint64, error) {
-	path := func(b []byte, items int) ([]byte, error) {
-		b, err := elements(b)
-		if err != nil {
-			return nil, err
-		}
-		return after(b, items)
-	}
-	if era > eraByron {
-		b, err := path(header, 0)
-		if err == nil {
-			b, err = path(b, 1)
-		}
+	switch era {
+	case eraBoundary:
+		return number(header, 3, 0)
+	case eraByron:
+		epoch, err := number(header, 3, 0, 0)
 		if err != nil {
 			return 0, err
 		}
-		slot, _, err := unsigned(b)
-		return slot, err
+		slot, err := number(header, 3, 0, 1)
+		return epoch*byronEpochSlots + slot, err
 	}
-	b, err := path(header, 3)
-	if err == nil {
-		b, err = path(b, 0)
+	return number(header, 0, 1)
+}
+
+// number is the one at an element of an element of … an array.
+func number(b []byte, path ...int) (_ uint64, err error) {
+	for _, index := range path {
+		if b, err = element(b, index); err != nil {
+			return 0, err
+		}
 	}
-	if err == nil && era == eraByron {
-		b, err = path(b, 0)
-	}
-	if err != nil {
-		return 0, err
-	}
-	epoch, b, err := unsigned(b)
-	if err != nil || era == eraBoundary {
-		return epoch, err
-	}
-	slot, _, err := unsigned(b)
-	return epoch*byronEpochSlots + slot, err
+	return unsigned(b)
 }

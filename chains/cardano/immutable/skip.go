@@ -122,38 +122,38 @@ func itemsEach(major byte) int {
 	return 1
 }
 
-// elements reads the head of an array and returns what stands behind it.
-func elements(b []byte) ([]byte, error) {
+// element is what stands from the element with an index on in the array at the start of b. The element begins there, but may
+// not be whole.
+func element(b []byte, index int) ([]byte, error) {
 	h, err := readHead(b)
 	if err != nil {
 		return nil, err
 	}
-	if h.major != majorArray {
-		return nil, fmt.Errorf("byte 0x%02x where an array must begin", b[0])
+	if h.major != majorArray || !h.indefinite && h.argument <= uint64(index) {
+		return nil, fmt.Errorf("byte 0x%02x where an array of %d or more must begin", b[0], index+1)
 	}
-	return b[h.size:], nil
-}
-
-// unsigned reads an unsigned number and returns what stands behind it.
-func unsigned(b []byte) (uint64, []byte, error) {
-	h, err := readHead(b)
-	if err != nil {
-		return 0, nil, err
-	}
-	if h.major != majorUint {
-		return 0, nil, fmt.Errorf("byte 0x%02x where a number must begin", b[0])
-	}
-	return h.argument, b[h.size:], nil
-}
-
-// after is what stands behind the first n items of b.
-func after(b []byte, n int) ([]byte, error) {
-	for range n {
+	b = b[h.size:]
+	for range index {
 		size, err := skip(b)
 		if err != nil {
 			return nil, err
 		}
 		b = b[size:]
 	}
+	if len(b) > 0 && b[0] == breakByte {
+		return nil, fmt.Errorf("an array ends before its element %d", index)
+	}
 	return b, nil
+}
+
+// unsigned is the number at the start of b.
+func unsigned(b []byte) (uint64, error) {
+	h, err := readHead(b)
+	if err != nil {
+		return 0, err
+	}
+	if h.major != majorUint {
+		return 0, fmt.Errorf("byte 0x%02x where a number must begin", b[0])
+	}
+	return h.argument, nil
 }

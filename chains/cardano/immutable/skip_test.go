@@ -1,0 +1,32 @@
+package immutable
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+)
+
+// TestSkip: what is an item and what is none, by the rules of RFC 8949.
+func TestSkip(t *testing.T) {
+	deep := bytes.Repeat([]byte{0x81}, maxNesting)
+	for _, c := range []struct {
+		raw  string
+		size int // 0 for an error, -1 for one that more bytes may mend
+	}{
+		{"\x00", 1}, {"\x17\x00", 1}, {"\x18\x18", 2}, {"\x1b12345678", 9}, {"\x38\xff", 2}, {"\xf6", 1}, {"\xf9\x00\x00", 3}, {"\xfb12345678", 9},
+		{"\x40", 1}, {"\x43abc", 4}, {"\x58\x03abc", 5}, {"\x5f\x41a\x42bc\xff", 7}, {"\x7f\x61a\xff", 4}, {"\x5f\xff", 2},
+		{"\x80", 1}, {"\x82\x00\x41a", 4}, {"\x9f\x00\x9f\xff\xff", 5}, {"\xa1\x00\x80", 3}, {"\xbf\x00\x01\xff", 4}, {"\xd8\x18\x41a", 4}, {"\xc2\xc2\x00", 3},
+		{"", -1}, {"\x18", -1}, {"\x43ab", -1}, {"\x5b\xff\xff\xff\xff\xff\xff\xff\xff", -1}, {"\x82\x00", -1}, {"\xa1\x00", -1}, {"\x9f", -1}, {"\x5f\x41", -1}, {"\xc2", -1},
+		{"\x9b\xff\xff\xff\xff\xff\xff\xff\xff\x00", -1}, {"\xbb\x80\x00\x00\x00\x00\x00\x00\x00\x00", -1},
+		{"\xff", 0}, {"\x1c", 0}, {"\x1f", 0}, {"\xdf\x00", 0}, {"\x3f", 0}, {"\x5f\x61a\xff", 0}, {"\x5f\x5f\xff\xff", 0}, {"\x81\xff", 0}, {"\xbf\x00\xff", 0},
+		{string(deep[1:]) + "\x00", maxNesting}, {string(deep) + "\x00", 0},
+	} {
+		size, err := skip([]byte(c.raw))
+		switch {
+		case c.size > 0 && (err != nil || size != c.size):
+			t.Errorf("%x: %d bytes, %v; expected %d", c.raw, size, err, c.size)
+		case c.size <= 0 && (err == nil || errors.Is(err, errShort) != (c.size < 0)):
+			t.Errorf("%x: %d bytes, %v; expected an error", c.raw, size, err)
+		}
+	}
+}
