@@ -118,7 +118,7 @@ func (e *emitter) tx(t *windowTx) error {
 	e.inputs(t)
 	for oi := range t.Outputs {
 		if err := e.output(t, oi); err != nil {
-			return fmt.Errorf("output %d: %w", oi, err)
+			return fmt.Errorf("output %d: %w", t.OutputIndex(oi), err)
 		}
 	}
 	for _, m := range t.mints {
@@ -146,7 +146,7 @@ var errSupply = errors.New("the value of all unspent outputs does not fit 64 bit
 
 func (e *emitter) output(t *windowTx, oi int) error {
 	o := &t.Outputs[oi]
-	pk, _ := t.pk.Utxo(oi) // resolution made the same pointer
+	pk, _ := t.pk.Utxo(t.OutputIndex(oi)) // resolution made the same pointer
 	if e.t.unspentValue+o.Value < o.Value {
 		return badBlock(errSupply)
 	}

@@ -87,14 +87,15 @@ func (c *checker) outputs() error {
 		c.unspentValue += row.value
 		c.checksum += row.value
 		key := append([]byte(nil), k...)
-		if pk != next && pk.Index() != 0 {
+		first := pk.Index() == 0 || c.db.traits.LateOutputs && pk.Tx() != next.Tx()
+		if pk != next && !first {
 			c.fault(familyUtxo, key, "the output before it is missing")
 		}
 		next = pk + 1
 		if pk.Height() == 0 && uint64(pk.TxIndex()) < c.totals.genesisTxs {
 			genesis++
 		}
-		if pk.Index() == 0 {
+		if first {
 			txs.add(pk.Tx().AppendTo(nil), func(v []byte) {
 				if v == nil {
 					c.fault(familyUtxo, key, "its transaction is missing")

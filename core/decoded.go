@@ -50,7 +50,7 @@ func (d *decoder) tx(t *model.Tx) DecodedTx {
 		a.Inputs = append(a.Inputs, d.input(&t.Inputs[i]))
 	}
 	for i := range t.Outputs {
-		a.Outputs = append(a.Outputs, d.output(i, &t.Outputs[i]))
+		a.Outputs = append(a.Outputs, d.output(t.OutputIndex(i), &t.Outputs[i]))
 	}
 	for _, m := range t.Mints {
 		a.Mints = append(a.Mints, MintAnswer{d.c.FormatAsset(m.Asset), m.Amount.String()})

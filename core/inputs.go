@@ -67,14 +67,15 @@ func (v *resolver) pendingOutput(t *windowTx, ii int) (s spend, found bool, err 
 		if made == nil {
 			continue
 		}
-		if int64(n) >= int64(len(made.Outputs)) {
+		oi := int64(n) - int64(made.FirstOutput)
+		if oi < 0 || oi >= int64(len(made.Outputs)) {
 			return s, false, v.unknown(t, ii)
 		}
 		if v.spendBy == nil && len(w.repeats[in.Tx]) > 0 {
 			v.repeated[made.pk] = true
 		}
 		pk, err := made.pk.Utxo(int(n))
-		return spend{pk, made.Outputs[n].Value}, true, err
+		return spend{pk, made.Outputs[oi].Value}, true, err
 	}
 	return s, false, nil
 }

@@ -218,7 +218,7 @@ func (w *window) assetsOf(pk model.UtxoPk) []assetEntry {
 				next++
 			}
 		}
-		if oi == pk.Index() {
+		if t.OutputIndex(oi) == pk.Index() {
 			return entries
 		}
 	}

@@ -70,7 +70,8 @@ func (r *reference) add(t *refTx) {
 		if r.traits.SpendsBy != "" {
 			o = r.byBox[string(in.Value)]
 		} else {
-			o = r.byHash[in.Tx].outputs[in.Index]
+			from := r.byHash[in.Tx]
+			o = from.outputs[in.Index-from.FirstOutput]
 		}
 		o.spentBy, o.input = t, i
 		t.spends = append(t.spends, o)
@@ -84,7 +85,7 @@ func (r *reference) add(t *refTx) {
 		count(m.Asset, m.Amount)
 	}
 	for i := range t.Outputs {
-		o := &refOutput{Output: &t.Outputs[i], tx: t, index: i}
+		o := &refOutput{Output: &t.Outputs[i], tx: t, index: t.OutputIndex(i)}
 		t.outputs = append(t.outputs, o)
 		for _, k := range o.Keys {
 			if r.indexes[k.Index].Name == r.traits.SpendsBy {

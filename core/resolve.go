@@ -107,32 +107,36 @@ func (v *resolver) resolve() error {
 // outputs notes the values and assets of a transaction's outputs: those a cache knows are resolved at once.
 func (v *resolver) outputs(t *windowTx) error {
 	c := v.cache
+	if t.FirstOutput > 0 && !v.traits.LateOutputs {
+		return model.Errorf(model.BadSource, "bad_block", "its outputs begin with output %d: expected 0", t.FirstOutput)
+	}
 	t.assets = len(v.w.assetBirths)
 	outpoints := c.fp.outpoints(&t.Hash)
 	for oi := range t.Outputs {
 		o := &t.Outputs[oi]
-		pk, err := t.pk.Utxo(oi)
+		index := t.OutputIndex(oi)
+		pk, err := t.pk.Utxo(index)
 		if err != nil {
 			return badBlock(err)
 		}
-		spendable := outpoints.output(uint32(oi))
+		spendable := outpoints.output(uint32(index))
 		var seen uint64
 		for ki := range o.Keys {
 			k := &o.Keys[ki]
 			x, birth, err := v.occurrence(o, ki, pk, &seen)
 			if err != nil {
-				return fmt.Errorf("output %d: %w", oi, err)
+				return fmt.Errorf("output %d: %w", index, err)
 			}
 			key := c.fp.value(x.number, k.Value)
 			if x == v.spendBy {
 				spendable = key
 			}
 			if err := v.occur(x, key, k.Value, birth); err != nil {
-				return fmt.Errorf("output %d: %w", oi, err)
+				return fmt.Errorf("output %d: %w", index, err)
 			}
 		}
 		if err := v.assets(o, pk); err != nil {
-			return fmt.Errorf("output %d: %w", oi, err)
+			return fmt.Errorf("output %d: %w", index, err)
 		}
 		c.unspent.put(spendable, uint64(pk), o.Value)
 	}
@@ -287,7 +291,7 @@ func (v *resolver) repeats() error {
 		// The caches do not know how to name two places: what spends from here is resolved by reading.
 		outpoints := v.cache.fp.outpoints(&t.Hash)
 		for oi := range t.Outputs {
-			v.cache.unspent.take(outpoints.output(uint32(oi)))
+			v.cache.unspent.take(outpoints.output(uint32(t.OutputIndex(oi))))
 		}
 	}
 	return nil

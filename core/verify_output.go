@@ -33,11 +33,12 @@ func (v *verifier) verifyOutputs(txs []*verifyTx, from, to model.TxPk) error {
 	for _, t := range txs {
 		v.a.Outputs += uint64(len(t.Outputs))
 		for oi := range t.Outputs {
-			pk, err := t.pk.Utxo(oi)
+			index := t.OutputIndex(oi)
+			pk, err := t.pk.Utxo(index)
 			if err != nil {
 				return err
 			}
-			o := verifyOutput{&t.Outputs[oi], t, oi, pk}
+			o := verifyOutput{&t.Outputs[oi], t, index, pk}
 			if _, found := rows[pk]; !found {
 				v.differ(o.at("output"), strconv.FormatUint(o.Value, 10), missing)
 				continue

@@ -71,6 +71,9 @@ type Tx struct {
 	FirstOutput uint32
 }
 
+// OutputIndex is the index of Outputs[i] in the transaction.
+func (t *Tx) OutputIndex(i int) int { return int(t.FirstOutput) + i }
+
 // Fee is what a transaction states as its fee, in the chain's smallest unit. The zero Fee states nothing: the fee
 // is then what goes in and does not come out.
 type Fee struct {

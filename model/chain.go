@@ -55,6 +55,8 @@ type Traits struct {
 	ImpliedBurns bool
 	// Coinbase: a transaction that spends nothing is a coinbase.
 	Coinbase bool
+	// LateOutputs: the outputs of a transaction may begin at another index than 0 ([Tx.FirstOutput]).
+	LateOutputs bool
 }
 
 // SourceOptions say where blocks come from and what is wanted of them.

@@ -22,6 +22,7 @@ type Variant struct {
 	Genesis  bool // outputs exist before the first block
 	First    model.HeightPk
 	Slots    bool // blocks count slots
+	Late     bool // the outputs of some transactions begin above 0
 	Repeats  bool // hashes of coinbases, and of what spends them, occur again
 	ByHand   bool // the blocks are a test's own: neither their hashes nor what they issue follow any rule
 }
@@ -30,7 +31,7 @@ type Variant struct {
 func Variants() []Variant {
 	return []Variant{
 		{Name: "like-bitcoin", Coinbase: true, Repeats: true},
-		{Name: "like-cardano", Genesis: true, Slots: true},
+		{Name: "like-cardano", Genesis: true, Slots: true, Late: true},
 		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1},
 		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true},
 	}
@@ -70,7 +71,7 @@ func (c chain) Name() string    { return "testchain" }
 func (c chain) Network() string { return c.network }
 
 func (c chain) Traits() model.Traits {
-	t := model.Traits{ImpliedBurns: c.v.Implied, Coinbase: c.v.Coinbase}
+	t := model.Traits{ImpliedBurns: c.v.Implied, Coinbase: c.v.Coinbase, LateOutputs: c.v.Late}
 	if c.v.Boxes {
 		t.SpendsBy = "box"
 	}

@@ -179,7 +179,7 @@ func (g *Generator) child(coinbase model.Tx) (model.Tx, bool) {
 func (g *Generator) made(t *model.Tx) {
 	for i := range t.Outputs {
 		o := &t.Outputs[i]
-		c := coin{tx: t.Hash, index: uint32(i), value: o.Value}
+		c := coin{tx: t.Hash, index: uint32(t.OutputIndex(i)), value: o.Value}
 		for _, k := range o.Keys {
 			if k.Index == boxIndex {
 				c.box = k.Value
@@ -227,6 +227,9 @@ func (g *Generator) tx() model.Tx {
 		outputs = 60
 	}
 	t.Outputs = g.pay(value, outputs, true)
+	if g.v.Late && g.rng.IntN(6) == 0 {
+		t.FirstOutput = 1 + g.rng.Uint32N(4)
+	}
 	g.moveAssets(&t, spent)
 	if g.rng.IntN(3) == 0 {
 		t.Fee = model.Fee{Stated: true, Amount: g.rng.Uint64N(1000)}

@@ -172,6 +172,12 @@ func (l *ledger) tx(height int, t *model.Tx, genesis bool, depth map[string]int)
 			l.ids[string(m.Asset)] = true
 		}
 	}
+	if t.FirstOutput > 0 {
+		l.counts["outputs that begin late"]++
+		if !l.v.Late {
+			return fmt.Errorf("its outputs begin with output %d", t.FirstOutput)
+		}
+	}
 	inTx := map[string]int{}
 	holding := map[string]int{}
 	for i := range t.Outputs {
@@ -204,7 +210,7 @@ func (l *ledger) tx(height int, t *model.Tx, genesis bool, depth map[string]int)
 				l.counts["asset moved"]++
 			}
 		}
-		name := fmt.Sprint(t.Hash, i)
+		name := fmt.Sprint(t.Hash, t.OutputIndex(i))
 		if l.v.Boxes {
 			name = box
 		}
@@ -316,6 +322,9 @@ func TestMadeUpChainsAreValidAndHard(t *testing.T) {
 			}
 			if !v.Boxes {
 				want = append(want, "output without keys")
+			}
+			if v.Late {
+				want = append(want, "outputs that begin late")
 			}
 			if !v.Implied {
 				want = append(want, "mint of an asset that exists")
