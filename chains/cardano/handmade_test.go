@@ -48,13 +48,22 @@ func filled(n int, with byte) []byte { return bytes.Repeat([]byte{with}, n) }
 // handmade is a block of an era since Shelley around its segments.
 func handmade(t testing.TB, era int, segments ...any) []byte {
 	t.Helper()
-	var sums []byte
-	encoded := make(list, len(segments))
+	encoded := make([]cbor.RawMessage, len(segments))
 	for i, s := range segments {
-		b := raw(t, s)
-		sum := blake2b.Sum256(b)
+		encoded[i] = raw(t, s)
+	}
+	return assembled(t, era, encoded...)
+}
+
+// assembled is a block of segments that are encoded.
+func assembled(t testing.TB, era int, segments ...cbor.RawMessage) []byte {
+	t.Helper()
+	var sums []byte
+	block := list{nil}
+	for _, s := range segments {
+		sum := blake2b.Sum256(s)
 		sums = append(sums, sum[:]...)
-		encoded[i] = b
+		block = append(block, s)
 	}
 	bodyHash := blake2b.Sum256(sums)
 	body := list{100, 7000, filled(32, 1), filled(32, 2), filled(32, 3)}
@@ -64,8 +73,8 @@ func handmade(t testing.TB, era int, segments ...any) []byte {
 	} else {
 		body = append(body, result, 999, bodyHash[:], list{filled(32, 6), 1, 2, filled(64, 7)}, list{9, 1})
 	}
-	header := list{body, filled(448, 8)}
-	return raw(t, list{era, append(list{header}, encoded...)})
+	block[0] = list{body, filled(448, 8)}
+	return raw(t, list{era, block})
 }
 
 // txBody is the least a transaction body must have, and what is added to it.

@@ -1,0 +1,101 @@
+package cardano
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"birthmark/model"
+)
+
+// FuzzBlock: the decoder never fails other than by an error.
+func FuzzBlock(f *testing.F) {
+	f.Add(handmade(f, eraConway, list{txBody(dict{9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}})}, list{dict{}}, dict{}, list{0}))
+	f.Add(handmade(f, eraShelley, list{txBody(nil)}, list{dict{}}, dict{}))
+	f.Add(handmadeByron(f, txOfByron(list{address, 0}, 7)))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		d := decodedAs(t, "mainnet", valueNames...)
+		if b, _, err := d.block(raw); err == nil {
+			checkSane(t, b)
+			if _, err := parseHeader(d.net, b.Header); err != nil {
+				t.Fatal(err)
+			}
+		} else if b != nil {
+			t.Fatalf("a block besides %v", err)
+		}
+	})
+}
+
+// FuzzBodies: hashes are hard to guess, so transaction bodies that can be read are put into a block that is right.
+func FuzzBodies(f *testing.F) {
+	f.Add([]byte(raw(f, list{txBody(dict{9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}})})), false)
+	f.Add([]byte(raw(f, list{txBody(dict{13: list{list{filled(32, 1), 0}}, 16: list{address, 1}, 17: 1})})), true)
+	f.Add([]byte(raw(f, list{txBody(dict{1: list{dict{0: address, 1: list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, 2: list{1, tagged(24, []byte{0})}}}})})), false)
+	f.Fuzz(func(t *testing.T, bodies []byte, failed bool) {
+		d := decodedAs(t, "mainnet", valueNames...)
+		d.reset(bodies)
+		if d.bodies(); d.w.err != nil || d.w.at < len(bodies) {
+			return
+		}
+		sets, failures := make(list, len(d.txs)), list{}
+		for i := range sets {
+			sets[i] = dict{}
+			if failed {
+				failures = append(failures, i)
+			}
+		}
+		w := walker{b: bodies}
+		if w.skip("bodies"); w.err != nil || w.at != len(bodies) {
+			t.Fatalf("read, but not passed: %v, at %d of %d", w.err, w.at, len(bodies))
+		}
+		block := assembled(t, eraConway, bodies, raw(t, sets), raw(t, dict{}), raw(t, failures))
+		b, _, err := d.block(block)
+		if err != nil {
+			if failed {
+				return // what only failed transactions have may be wrong
+			}
+			t.Fatal(err)
+		}
+		checkSane(t, b)
+	})
+}
+
+// checkSane checks what the model says of every block.
+func checkSane(t *testing.T, b *model.Block) {
+	t.Helper()
+	for _, tx := range b.Txs {
+		for _, m := range tx.Mints {
+			if m.Amount.Sign() == 0 || len(m.Asset) < policySize || len(m.Asset) > policySize+maxAssetName {
+				t.Fatalf("mint %+v", m)
+			}
+		}
+		for _, o := range tx.Outputs {
+			seen := map[string]bool{}
+			for _, k := range o.Keys {
+				id := fmt.Sprintf("%d %x", k.Index, k.Value)
+				if k.Index != int(valuePolicy) {
+					id = fmt.Sprint(k.Index)
+				}
+				if seen[id] || len(k.Value) == 0 {
+					t.Fatalf("keys %v", o.Keys)
+				}
+				seen[id] = true
+			}
+			for _, a := range o.Assets {
+				if a.Amount == 0 || seen[string(a.ID)] {
+					t.Fatalf("assets %v", o.Assets)
+				}
+				seen[string(a.ID)] = true
+			}
+		}
+		inputs := map[string]bool{}
+		for _, in := range tx.Inputs {
+			id := fmt.Sprintf("%s:%d", in.Tx, in.Index)
+			if inputs[id] && b.Header[0] != eraByron {
+				t.Fatalf("inputs %v", tx.Inputs)
+			}
+			inputs[id] = true
+		}
+	}
+}

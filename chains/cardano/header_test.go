@@ -1,0 +1,79 @@
+package cardano
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestHeadersTellWhatTheySay(t *testing.T) {
+	for _, c := range []struct {
+		era  int
+		want string
+	}{
+		{eraShelley, `{"era":"shelley","slot":7000,"epoch":0,"block_number":100,"issuer_vkey":"` + strings.Repeat("02", 32) + `","vrf_vkey":"` + strings.Repeat("03", 32) + `","protocol_version":"6.0","body_size":999}`},
+		{eraConway, `{"era":"conway","slot":7000,"epoch":0,"block_number":100,"issuer_vkey":"` + strings.Repeat("02", 32) + `","vrf_vkey":"` + strings.Repeat("03", 32) + `","protocol_version":"9.1","body_size":999}`},
+	} {
+		segments := list{list{}, list{}, dict{}, list{}}
+		if c.era < eraAlonzo {
+			segments = segments[:3]
+		}
+		b := decoded(t, handmade(t, c.era, segments...))
+		h, err := parseHeader(networks[0], b.Header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := text(t, h); got != c.want {
+			t.Errorf("\n got %s\nwant %s", got, c.want)
+		}
+		if hash, err := hashHeader(b.Header); err != nil || hash != b.Hash {
+			t.Errorf("the header hashes to %s, %v; expected %s", hash, err, b.Hash)
+		}
+	}
+}
+
+// A header is whole or refused, whichever era it says it is of.
+func TestBadHeadersAreRefused(t *testing.T) {
+	good := decoded(t, handmade(t, eraConway, list{}, list{}, dict{}, list{})).Header
+	for n := range good {
+		if h, err := parseHeader(networks[0], good[:n]); err == nil {
+			t.Errorf("the first %d bytes are read as %+v", n, h)
+		}
+	}
+	if _, err := parseHeader(networks[0], append(bytes.Clone(good), 0)); err == nil || !strings.Contains(err.Error(), "1 bytes follow the header") {
+		t.Errorf("a byte too many: %v", err)
+	}
+	for era := range byte(12) {
+		if era == eraBabbage || era == eraConway {
+			continue // their headers have one form
+		}
+		if _, err := parseHeader(networks[0], append([]byte{era}, good[1:]...)); err == nil {
+			t.Errorf("a header of Conway is read as one of tag %d", era)
+		}
+	}
+	if _, err := hashHeader(nil); err == nil {
+		t.Error("a header without bytes has a hash")
+	}
+}
+
+// Every real header is read again from what the model keeps of it.
+func TestRealHeadersAreReadAgain(t *testing.T) {
+	for _, s := range singles(t) {
+		d := decodedAs(t, s.network())
+		b, boundary, err := d.block(realFile(t, filepath.FromSlash(s.File)))
+		if err != nil {
+			t.Fatalf("%s: %v", s.File, err)
+		}
+		h, err := parseHeader(d.net, b.Header)
+		if err != nil {
+			t.Fatalf("%s: %v", s.File, err)
+		}
+		hash, err := hashHeader(b.Header)
+		era := strings.ToLower(strings.TrimSuffix(s.Era, "EBB"))
+		if err != nil || hash.String() != s.Hash || h.Era != era || h.Boundary != boundary || h.Slot != s.Slot || h.BlockNumber != uint64(s.No) ||
+			h.Epoch != d.net.epochOf(s.Slot) || (h.IssuerVkey == "") != boundary || (h.VrfVkey == "") != (era == "byron") || (h.BodySize == 0) != (era == "byron") {
+			t.Errorf("%s: %+v, hash %s, %v; expected %+v", s.File, *h, hash, err, s)
+		}
+	}
+}
