@@ -31,8 +31,8 @@ const (
 	baseSize        = 1 + 2*credentialHash
 	enterpriseSize  = 1 + credentialHash
 	pointerNumbers  = 3
-	maxPointer      = 48   // bytes, far more than any has
-	maxAddressText  = 1400 // of maxByronSize bytes in base 58
+	maxWritten      = 1024 // bytes of an address that is not hex: base 58 takes long for many
+	maxAddressText  = 1700 // of so many bytes in bech32, the longer of the two
 	anyHex          = "hex:"
 	addressPrefix   = "addr"
 	stakePrefix     = "stake"
@@ -47,7 +47,7 @@ func formatAddress(n *network, raw []byte) string {
 	if isShelley(raw) && raw[0]&15 == n.tag() {
 		return encodeBech32(addressHRP(raw[0]), raw)
 	}
-	if payload, err := byronPayload(raw); err == nil && len(raw) <= maxByronSize && n.ownsByron(payload) {
+	if payload, err := byronPayload(raw); err == nil && len(raw) <= maxWritten && n.ownsByron(payload) {
 		return base58.Encode(raw)
 	}
 	return anyHex + hex.EncodeToString(raw)
@@ -126,8 +126,8 @@ func readByron(n *network, text string) ([]byte, error) {
 		return nil, err
 	case err != nil:
 		return nil, errors.New("it is neither bech32 nor a Byron address in base 58")
-	case len(raw) > maxByronSize:
-		return nil, fmt.Errorf("it has %d bytes, Byron addresses at most %d", len(raw), maxByronSize)
+	case len(raw) > maxWritten:
+		return nil, fmt.Errorf("it has %d bytes, at most %d are written in base 58", len(raw), maxWritten)
 	case n.ownsByron(payload):
 		return raw, nil
 	}
@@ -174,7 +174,7 @@ func isShelley(raw []byte) bool {
 }
 
 // isPointer reports whether b is three numbers, seven bits a byte, each byte but the last of a number with its high
-// bit set. Numbers too large for the ledger pass: mainnet has such addresses.
+// bit set. Numbers far too large for the ledger, which takes them modulo 2^64, pass: test networks have such addresses.
 func isPointer(b []byte) bool {
 	numbers := 0
 	for _, v := range b {
@@ -182,7 +182,7 @@ func isPointer(b []byte) bool {
 			numbers++
 		}
 	}
-	return numbers == pointerNumbers && b[len(b)-1] < 0x80 && len(b) <= maxPointer
+	return numbers == pointerNumbers && b[len(b)-1] < 0x80 && len(b) <= maxWritten-enterpriseSize
 }
 
 // addressHRP is what the bech32 of an address with this first byte begins with.

@@ -198,10 +198,10 @@ func TestWhatIsNoAddressOfTheNetworkIsHex(t *testing.T) {
 		"00" + cip19Payment + cip19Stake,        // of a test network
 		"91" + cip19Payment,                     // type 9
 		"62" + cip19Payment,                     // network 2
-		"41" + cip19Payment + strings.Repeat("80", maxPointer) + "010203", // a number without end
+		"41" + cip19Payment + strings.Repeat("80", maxWritten) + "010203", // a number without end
 		hex.EncodeToString(base58.Decode(byronAddresses["preview"][0])),
 		hex.EncodeToString(base58.Decode(byronAddresses["mainnet"][0])) + "00",
-		hex.EncodeToString(byronOf(bytes.Repeat([]byte{7}, maxByronSize))),
+		hex.EncodeToString(byronOf(bytes.Repeat([]byte{7}, maxWritten))),
 	} {
 		if got := formatAddress(n, unhex(t, digits)); got != "hex:"+digits {
 			t.Errorf("%s is written %s", digits, got)
@@ -215,7 +215,7 @@ func byronOf(payload []byte) []byte {
 	return binary.BigEndian.AppendUint32(append(raw, 0x1a), crc32.ChecksumIEEE(payload))
 }
 
-func random(t testing.TB) *rand.Rand {
+func seededRandom(t testing.TB) *rand.Rand {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("BIRTHMARK_SEED"); text != "" {
@@ -251,7 +251,7 @@ func randomAddress(r *rand.Rand) []byte {
 }
 
 func TestAnyAddressIsReadBackAsItWas(t *testing.T) {
-	r := random(t)
+	r := seededRandom(t)
 	written := map[string]int{}
 	for range 20_000 {
 		n, raw := networks[r.IntN(len(networks))], randomAddress(r)

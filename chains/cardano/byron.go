@@ -12,9 +12,8 @@ import (
 
 // A Byron address is CBOR: [#6.24(bytes .cbor [root, attributes, type]), crc32], the checksum over the bytes (CIP-19).
 const (
-	byronRedeem  = 2    // type: whoever has the Ed25519 key may spend
-	byronMagic   = 2    // attribute: the network's magic as CBOR in bytes, absent on mainnet
-	maxByronSize = 1024 // far more than any wallet made; longer ones would take long to write in base 58
+	byronRedeem = 2 // type: whoever has the Ed25519 key may spend
+	byronMagic  = 2 // attribute: the network's magic as CBOR in bytes, absent on mainnet
 
 	cborUint  = 0
 	cborBytes = 2

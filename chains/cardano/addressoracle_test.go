@@ -1,0 +1,116 @@
+package cardano
+
+import (
+	"bytes"
+	"encoding/hex"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/blinklabs-io/gouroboros/ledger/byron"
+	"github.com/blinklabs-io/gouroboros/ledger/common"
+
+	"birthmark/model"
+)
+
+// realAddresses are the addresses of all real blocks there are, each once.
+func realAddresses(t *testing.T) map[string]bool {
+	t.Helper()
+	all := map[string]bool{}
+	add := func(d *decoder, raw []byte) {
+		b, _, err := d.block(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tx := range b.Txs {
+			for _, o := range tx.Outputs {
+				for _, k := range o.Keys {
+					all[string(k.Value)] = true
+				}
+			}
+		}
+	}
+	chunks(t, func(_, network string, blocks [][]byte) {
+		d := decodedAs(t, network, indexAddress)
+		for _, raw := range blocks {
+			add(d, raw)
+		}
+	})
+	for _, s := range singles(t) {
+		add(decodedAs(t, s.network(), indexAddress), realFile(t, filepath.FromSlash(s.File)))
+	}
+	return all
+}
+
+// networkOf is a network that an address may be of.
+func networkOf(address []byte) *network {
+	if payload, err := byronPayload(address); err == nil {
+		magic, testnet := byronNetwork(payload)
+		return &network{magic: magic, testnet: testnet}
+	}
+	return &network{testnet: address[0]&15 == testnetTag}
+}
+
+func TestRealAddressesAreWrittenAsGouroborosDoes(t *testing.T) {
+	kinds := map[byte]int{}
+	for text := range realAddresses(t) {
+		raw := []byte(text)
+		kinds[raw[0]>>4]++
+		theirs, err := common.NewAddressFromBytes(raw)
+		if err != nil {
+			t.Errorf("gouroboros does not read %x: %v", raw, err)
+			continue
+		}
+		n := networkOf(raw)
+		got := formatAddress(n, raw)
+		if got != theirs.String() && len(raw) <= baseSize { // it cuts the numbers of longer pointers
+			t.Errorf("%x is written %s, expected %s", raw, got, theirs)
+		}
+		if back, err := parseAddress(n, got); err != nil || !bytes.Equal(back, raw) {
+			t.Errorf("%s is read as %x, %v, expected %x", got, back, err, raw)
+		}
+		if cred, ok := stakeCredential(raw); ok {
+			if got, want := formatStakeCredential(n, cred), theirs.StakeAddress().String(); got != want {
+				t.Errorf("%s has the stake credential %s, expected %s", theirs, got, want)
+			}
+		}
+		if cred, ok := paymentCredential(raw); ok && hex.EncodeToString(cred[1:]) != theirs.PaymentKeyHash().String() {
+			t.Errorf("%s has the payment credential %x, expected %s", theirs, cred, theirs.PaymentKeyHash())
+		}
+	}
+	for kind := byte(0); kind <= byronType; kind++ {
+		t.Logf("%d addresses of type %d", kinds[kind], kind)
+	}
+	if kinds[0] == 0 || kinds[byronType] == 0 {
+		t.Error("there are no addresses of common types: the test is to have many")
+	}
+}
+
+func TestGenesisOfMainnetIsWhatGouroborosReads(t *testing.T) {
+	dir := genesisData(t, "mainnet")
+	n, err := readGenesis(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := byron.NewByronGenesisFromFile(filepath.Join(dir, byronGenesisFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := file.GenesisUtxos()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[model.Hash]string{}
+	for _, u := range theirs {
+		want[model.Hash(u.Id.Id())] = u.Output.Address().String() + " " + u.Output.Amount().String()
+	}
+	ours, err := n.genesisTxs()
+	if err != nil || len(ours) != len(want) {
+		t.Fatalf("%d outputs, %v, expected %d", len(ours), err, len(want))
+	}
+	for _, o := range ours {
+		if got := formatAddress(n, o.Address) + " " + strconv.FormatUint(o.Value, 10); got != want[o.Tx] {
+			t.Fatalf("%s has %s, expected %s", o.Tx, got, want[o.Tx])
+		}
+	}
+}
