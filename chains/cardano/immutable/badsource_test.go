@@ -138,6 +138,8 @@ func TestWhatCannotBeOpened(t *testing.T) {
 		_, err := Open(filepath.Join(dir, name))
 		isFault(t, err, want.code, want.part, filepath.Join(dir, name))
 	}
+	_, err := Open(os.DevNull)
+	isFault(t, err, "source_unreadable", "neither a folder nor a file")
 }
 
 // TestASingleChunkThatIsCut has the blocks before the cut.
@@ -191,6 +193,53 @@ func TestTheNewestChunkMayBeCut(t *testing.T) {
 		if err := d.Cut(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestFaultsOfTheNewestChunk: what no node writes is a fault there as well, and what it may be writing is none.
+func TestFaultsOfTheNewestChunk(t *testing.T) {
+	chunks := threeChunks()
+	chunk, index := immutabletest.Chunk(chunks[2]...)
+	other := bytes.Clone(index)
+	other[4*entrySize+16] ^= 1
+	shifted := bytes.Clone(index)
+	shifted[4*entrySize+7]--
+	_, before := immutabletest.Chunk(chunks[1]...)
+	for name, c := range map[string]struct {
+		chunk, index []byte
+		blocks       int
+		code, part   string // empty where it is no fault
+	}{
+		"another hash":                 {chunk, other, 14, "bad_index", "block " + chunks[2][4].Hash.String() + " stands there"},
+		"another offset":               {chunk, shifted, 13, "bad_checksum", chunks[2][3].Hash.String()},
+		"index of the chunk before":    {chunk, before, 10, "bad_index", "slot 4320 after slot 4360"},
+		"rubbish, no index":            {[]byte("rubbish"), nil, 10, "bad_chunk", "7275"},
+		"rubbish":                      {[]byte("rubbish"), index[:entrySize], 10, "bad_index", "7275"},
+		"rubbish behind the last":      {append(bytes.Clone(chunk), "rubbish"...), index, 15, "", ""},
+		"the next before its entry":    {append(bytes.Clone(chunk), chunk...), index, 15, "", ""},
+		"half the next":                {append(bytes.Clone(chunk), chunk[:100]...), index, 15, "", ""},
+		"half the next, no index":      {append(bytes.Clone(chunk), chunk[:100]...), nil, 15, "", ""},
+		"nothing yet":                  {nil, []byte{}, 10, "", ""},
+		"a block and no entry of it":   {chunk[:len(chunk)/5], []byte{}, 10, "", ""},
+		"a block and half an entry":    {chunk[:len(chunk)/5], index[:entrySize/2], 10, "", ""},
+		"half a block of a new folder": {chunk[:1], index[:entrySize], 10, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folderOf(t, chunks)
+			immutabletest.Write(t, dir, map[string][]byte{"00002.chunk": c.chunk})
+			if c.index != nil {
+				immutabletest.Write(t, dir, map[string][]byte{"00002.secondary": c.index})
+			} else if err := os.Remove(filepath.Join(dir, "00002.secondary")); err != nil {
+				t.Fatal(err)
+			}
+			entries, blocks, err := readAll(t, mustOpen(t, dir), Position{})
+			if c.code != "" {
+				isFault(t, err, c.code, "00002.chunk", c.part)
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			agree(t, slices.Concat(chunks...)[:c.blocks], entries, blocks)
+		})
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 	"birthmark/model"
 )
 
-// maxContent bounds what a compressed chunk may become. Mainnet's largest have less than 200 MB.
+// maxContent bounds what a compressed chunk may become. One of mainnet has about 1,080 blocks of at most 90,112 bytes,
+// or 21,600 of Byron that mostly have less than two kilobytes.
 const maxContent = 1 << 30
 
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}

@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -188,6 +190,38 @@ func TestFindFindsEveryBlock(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestManyGoroutines: each reads all with a reader of its own.
+func TestManyGoroutines(t *testing.T) {
+	chunks := mainnetLike(seeded(t))
+	d := mustOpen(t, folderOf(t, chunks))
+	all := slices.Concat(chunks...)
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			r := d.Reader()
+			defer r.Close()
+			i := 0
+			for e, err := range d.Entries(t.Context(), Position{}) {
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if raw, err := r.Read(e, nil); err != nil || !bytes.Equal(raw, all[i].Raw) {
+					t.Errorf("block %d: %v", i, err)
+				}
+				if _, err := d.Refresh(t.Context()); err != nil {
+					t.Error(err)
+				}
+				i++
+			}
+			if i != len(all) {
+				t.Errorf("%d blocks of %d", i, len(all))
+			}
+		})
+	}
+	group.Wait()
 }
 
 // TestASingleChunk is read without its index, plain and compressed, as what its name says it is or under any name.

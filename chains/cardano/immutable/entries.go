@@ -116,10 +116,12 @@ func (d *DB) load(number int) (entries []Entry, cut, err error) {
 		raw, cut = trim(c, raw)
 	}
 	entries, err = indexed(c, raw, growing)
-	if growing && err == nil && len(entries) > 0 {
-		if err = measureLast(c, &entries[len(entries)-1]); errors.Is(err, errCut) {
+	if i := len(entries) - 1; growing && err == nil && i >= 0 {
+		if err = measureLast(c, &entries[i]); err != nil {
+			entries = entries[:i]
+		}
+		if errors.Is(err, errCut) {
 			cut, err = err, nil
-			entries = entries[:len(entries)-1]
 		}
 	}
 	return entries, cut, d.explain(number, "bad_index", err)
