@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/fxamacker/cbor/v2"
@@ -190,4 +191,22 @@ func TestBlocksOwnTheirMemory(t *testing.T) {
 	if after := text(t, b); after != before {
 		t.Errorf("\n was %s\n  is %s", before, after)
 	}
+}
+
+// Clones decode at the same time, each with memory of its own.
+func TestClonesDecodeAtTheSameTime(t *testing.T) {
+	block := oneOutput(t, list{address, list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}})
+	d := decodedAs(t, "mainnet", valueNames...)
+	want := text(t, decoded(t, block, valueNames...))
+	var all sync.WaitGroup
+	for _, c := range []*decoder{d, d.clone(), d.clone()} {
+		all.Go(func() {
+			for range 50 {
+				if b, _, err := c.block(block); err != nil || text(t, b) != want {
+					t.Errorf("%v: %+v", err, b)
+				}
+			}
+		})
+	}
+	all.Wait()
 }

@@ -1,0 +1,78 @@
+package cardano
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/blinklabs-io/gouroboros/ledger"
+)
+
+// benchBlocks are real blocks of many transactions of three eras.
+func benchBlocks(b *testing.B) map[string][]byte {
+	return map[string][]byte{
+		"alonzo":  realFile(b, "pallas", "alonzo21.block"),
+		"babbage": realFile(b, "pallas", "babbage9.block"),
+		"conway":  realFile(b, "redbit", "avg_block.cbor"),
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	blocks := benchBlocks(b)
+	for _, c := range []struct {
+		name    string
+		indexes []string
+	}{
+		{"none", nil},
+		{"address", []string{indexAddress}},
+		{"all", valueNames},
+	} {
+		for _, era := range []string{"alonzo", "babbage", "conway"} {
+			b.Run(c.name+"/"+era, func(b *testing.B) {
+				d := decodedAs(b, "mainnet", c.indexes...)
+				measured(b, blocks[era], func(raw []byte) int {
+					block, _, err := d.block(raw)
+					if err != nil {
+						b.Fatal(err)
+					}
+					return len(block.Txs)
+				})
+			})
+		}
+	}
+}
+
+// BenchmarkGouroboros decodes the same blocks by the oracle, with the parts of a transaction that the model has.
+func BenchmarkGouroboros(b *testing.B) {
+	blocks := benchBlocks(b)
+	for _, era := range []string{"alonzo", "babbage", "conway"} {
+		b.Run(era, func(b *testing.B) {
+			tag := slices.Index(eraNames[:], era)
+			measured(b, blocks[era], func(raw []byte) int {
+				block, err := ledger.NewBlockFromCbor(uint(tag), raw[2:])
+				if err != nil {
+					b.Fatal(err)
+				}
+				txs := block.Transactions()
+				for _, tx := range txs {
+					tx.Hash()
+					tx.Consumed()
+					for _, p := range tx.Produced() {
+						p.Output.Assets()
+					}
+					tx.AssetMint()
+				}
+				return len(txs)
+			})
+		})
+	}
+}
+
+func measured(b *testing.B, raw []byte, decode func([]byte) (txs int)) {
+	b.ReportAllocs()
+	b.SetBytes(int64(len(raw)))
+	txs := 0
+	for b.Loop() {
+		txs += decode(raw)
+	}
+	b.ReportMetric(float64(txs)/b.Elapsed().Seconds(), "txs/s")
+}
