@@ -154,6 +154,7 @@ func TestABadAddressGetsAnErrorThatSaysWhy(t *testing.T) {
 		{"preview", redeem, "one of mainnet"},
 		{"mainnet", byronAddresses["preview"][0], "one of preview"},
 		{"preprod", byronAddresses["preview"][0], "one of preview"},
+		{"mainnet", "2cWKMJemoBajc46Wu4Z7e6bG48myZWfB7Z6pD77L6PrJQWt9HZ3Yv7o8CYZTBMqHTPTkv", "test network with magic 1097911063"},
 		{"mainnet", oldTestnet, "test network with magic 1097911063"},
 		{"mainnet", redeem[:len(redeem)-1] + "g", "checksum is wrong"},
 		{"mainnet", redeem[:len(redeem)-1], "neither bech32 nor"},

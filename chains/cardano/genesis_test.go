@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -103,6 +104,29 @@ func TestKnownNetworksHaveTheirGenesis(t *testing.T) {
 				t.Errorf("the network is %+v, expected %+v", n, known)
 			}
 		})
+	}
+}
+
+func TestGenesisThatIsBuiltInIsThatOfTheFiles(t *testing.T) {
+	for name := range knownBalances {
+		built, err := named(t, name).genesisTxs()
+		if err != nil || len(built) != 8 {
+			t.Fatalf("%s: %d outputs, %v", name, len(built), err)
+		}
+		n, err := readGenesis(genesisData(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read, err := n.genesisTxs(); err != nil || !reflect.DeepEqual(built, read) {
+			t.Errorf("%s: the files have %v, %v, built in is %v", name, read, err, built)
+		}
+	}
+}
+
+func TestANetworkWithoutGenesisSaysWhatItNeeds(t *testing.T) {
+	_, err := named(t, "mainnet").genesisTxs()
+	if kind, code := model.KindOf(err); kind != model.Usage || code != "no_genesis" || !strings.Contains(err.Error(), byronGenesisFile) {
+		t.Errorf("mainnet: %v", err)
 	}
 }
 

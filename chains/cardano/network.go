@@ -19,7 +19,7 @@ type network struct {
 	epoch      uint64 // slots in an epoch since
 
 	byronHash, shelleyHash string          // of the genesis files, where they are known
-	genesis                []genesisOutput // nil: not known
+	genesis                []genesisOutput // of genesis files; nil: none were read
 }
 
 const (
