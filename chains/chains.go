@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"birthmark/chains/bitcoin"
+	"birthmark/chains/cardano"
 	"birthmark/model"
 )
 
@@ -18,6 +19,7 @@ type registration struct {
 // registered is every chain there is, in the order people are shown them.
 var registered = []registration{
 	{bitcoin.Name, bitcoin.Networks(), bitcoin.New},
+	{cardano.Name, cardano.Networks(), cardano.New},
 }
 
 // New is the chain of that name on a network; "" is the chain's default network. An error of kind [model.Usage],

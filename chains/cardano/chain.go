@@ -1,0 +1,85 @@
+package cardano
+
+import (
+	"context"
+	"encoding/hex"
+	"os"
+	"slices"
+	"strings"
+
+	"birthmark/model"
+)
+
+// Name is the chain's name in settings, commands and answers.
+const Name = "cardano"
+
+// maxSupply is the most lovelace there can ever be, on every network whose genesis follows mainnet's.
+const maxSupply = 45_000_000_000_000_000
+
+// chain is Cardano on one network.
+type chain struct {
+	net     *network
+	indexes []model.Index
+}
+
+// New is Cardano on a network of [Networks], or on the one whose genesis files are in a folder, which a name with a path
+// separator in it is; "" is mainnet. An error of kind [model.Usage], code unknown_network, names the networks.
+func New(name string) (model.Chain, error) {
+	if name == "" {
+		name = networks[0].name
+	}
+	get := networkByName
+	if strings.ContainsRune(name, os.PathSeparator) {
+		get = readGenesis
+	}
+	n, err := get(name)
+	if err != nil {
+		return nil, err
+	}
+	return &chain{net: n, indexes: n.indexes()}, nil
+}
+
+func (c *chain) Name() string    { return Name }
+func (c *chain) Network() string { return c.net.name }
+
+func (c *chain) Traits() model.Traits { return model.Traits{LateOutputs: true} }
+
+func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
+
+func (c *chain) FormatHash(h model.Hash) string { return h.String() }
+
+// ParseHash reads 64 hex digits.
+func (c *chain) ParseHash(s string) (h model.Hash, err error) {
+	if n, err := hex.Decode(h[:], []byte(s)[:min(len(s), 2*len(h))]); err != nil || n != len(h) || len(s) != 2*len(h) {
+		return h, model.Errorf(model.Usage, "bad_hash", "%q is not a hash: expected 64 hex digits", shownText(s))
+	}
+	return h, nil
+}
+
+func (c *chain) FormatAsset(id []byte) string { return formatAssetID(id) }
+
+func (c *chain) ParseAsset(s string) ([]byte, error) { return parseAssetID(s) }
+
+// Header makes a [*Header] of a raw header.
+func (c *chain) Header(raw []byte) (any, error) { return parseHeader(c.net, raw) }
+
+// HashHeader is the hash of the block a raw header is of.
+func (c *chain) HashHeader(raw []byte) (model.Hash, error) { return hashHeader(raw) }
+
+// Supply is the most there can be: how much of the reserves was paid out, blocks do not tell.
+func (c *chain) Supply(model.HeightPk) (amount uint64, exact, ok bool) { return maxSupply, false, true }
+
+// Open opens a node's immutable database, or one of its chunks.
+func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, error) {
+	const understood = "expected file:///path/to/immutable (a folder of chunks, or one chunk)"
+	scheme, path, found := strings.Cut(o.URI, "://")
+	switch {
+	case o.URI == "":
+		return nil, model.Errorf(model.Usage, "bad_source", "no source for cardano: %s", understood)
+	case !found:
+		path = o.URI
+	case scheme != "file":
+		return nil, model.Errorf(model.Usage, "bad_source", "cardano cannot be read from %s://: %s", shownText(scheme), understood)
+	}
+	return openChunks(c.net, strings.TrimPrefix(path, "localhost"), o)
+}

@@ -1,0 +1,102 @@
+package cardano
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/klauspost/compress/zstd"
+
+	"birthmark/model"
+)
+
+// maxInput bounds what [chain.Decode] reads: a chunk of mainnet, uncompressed, has at most some 100 MB.
+const maxInput = 1 << 30
+
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+// Decode yields the blocks in r: one behind the other as a chunk has them, each an array of era tag and block; plain, in
+// zstd, or in hex. Heights are those the blocks state, so first means nothing; boundary blocks are among them.
+func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ model.HeightPk) iter.Seq2[*model.Block, error] {
+	return func(yield func(*model.Block, error) bool) {
+		d, err := newDecoder(c.net, indexes)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		raw, err := readForm(r)
+		if err != nil {
+			yield(nil, model.Errorf(model.BadSource, "bad_block", "%w", err))
+			return
+		}
+		if len(raw) == 0 {
+			yield(nil, model.Errorf(model.BadSource, "source_empty", "there is nothing to decode: expected blocks of cardano, CBOR or hex"))
+			return
+		}
+		for at := 0; at < len(raw); {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			w := walker{b: raw[at:]}
+			item := w.item("block")
+			var b *model.Block
+			if err = w.err; err == nil {
+				b, _, err = d.block(item)
+			}
+			if err != nil {
+				code := "bad_block"
+				if e, ok := errors.AsType[*model.Error](err); ok {
+					code = e.Code
+				}
+				yield(nil, model.Errorf(model.BadSource, code, "block at offset %d: %w", at, err))
+				return
+			}
+			if !yield(b, nil) {
+				return
+			}
+			at += len(item)
+		}
+	}
+}
+
+// readForm is all that r has, out of whatever it is in.
+func readForm(r io.Reader) ([]byte, error) {
+	raw, err := readAll(r)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(raw, zstdMagic) {
+		z, err := zstd.NewReader(bytes.NewReader(raw))
+		if err != nil {
+			return nil, err
+		}
+		defer z.Close()
+		if raw, err = readAll(z); err != nil {
+			return nil, fmt.Errorf("zstd: %w", err)
+		}
+		return raw, nil
+	}
+	// A block begins with an array of two, which no hex digit is.
+	if len(raw) > 0 && raw[0] != majorArray<<5|2 && raw[0] != 0x9f {
+		text := bytes.Join(bytes.Fields(raw), nil)
+		plain := make([]byte, hex.DecodedLen(len(text)))
+		if _, err := hex.Decode(plain, text); err != nil {
+			return nil, fmt.Errorf("this is neither CBOR of blocks nor hex: %w", err)
+		}
+		return plain, nil
+	}
+	return raw, nil
+}
+
+func readAll(r io.Reader) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, maxInput+1))
+	if err == nil && len(raw) > maxInput {
+		err = fmt.Errorf("more than %d bytes", maxInput)
+	}
+	return raw, err
+}

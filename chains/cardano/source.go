@@ -1,0 +1,275 @@
+package cardano
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"birthmark/chains/cardano/immutable"
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+const (
+	// groupSize is how many bytes of blocks a goroutine reads and decodes at a time.
+	groupSize = 256 << 10
+	// decodedFactor is how many bytes a block takes under way for each byte serialized: itself, and the model of it.
+	decodedFactor = 4
+)
+
+// chunkSource is a node's immutable database. What is in it never goes away, so there are no forks.
+type chunkSource struct {
+	net     *network
+	db      *immutable.DB
+	options model.SourceOptions
+	decoder *decoder // what each goroutine clones
+	poll    time.Duration
+}
+
+func openChunks(n *network, path string, o model.SourceOptions) (*chunkSource, error) {
+	d, err := newDecoder(n, o.Indexes)
+	if err != nil {
+		return nil, err
+	}
+	db, err := immutable.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &chunkSource{net: n, db: db, options: o, decoder: d, poll: time.Second}, nil
+}
+
+// Tip is the last block that was there when the folder was last looked at.
+func (s *chunkSource) Tip(ctx context.Context) (model.Point, error) {
+	e, err := s.db.Tip(ctx)
+	if kind, _ := model.KindOf(err); kind == model.NotFound {
+		return model.Point{}, nil
+	}
+	if err != nil {
+		return model.Point{}, err
+	}
+	raw, err := s.db.Read(e, nil)
+	if err != nil {
+		return model.Point{}, err
+	}
+	b, _, err := s.decoder.clone().block(raw)
+	if err != nil {
+		return model.Point{}, err
+	}
+	return b.Point(), nil
+}
+
+// Close has nothing to free: chunks are open only while they are read.
+func (s *chunkSource) Close() error { return nil }
+
+// Follow yields the blocks after the newest known one that is there. At their end it waits for more where the options
+// say so; else what is cut there is an error.
+func (s *chunkSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		at, from, err := s.find(ctx, known)
+		if err != nil {
+			yield(model.Event{}, err)
+			return
+		}
+		if len(known) > 0 && at != known[0] && !yield(model.Event{Rollback: &at}, nil) {
+			return
+		}
+		l := linker{source: s, tip: at}
+		for {
+			for g, err := range s.read(ctx, from) {
+				if err == nil {
+					err = g.err
+				}
+				for i := range g.blocks {
+					b, linked := l.link(&g.blocks[i])
+					if linked != nil {
+						yield(model.Event{}, linked)
+						return
+					}
+					if b == nil {
+						continue
+					}
+					if to := s.options.To; to != nil && b.Height > *to {
+						return
+					}
+					if !yield(model.Event{Block: b}, nil) {
+						return
+					}
+				}
+				if err != nil {
+					yield(model.Event{}, err)
+					return
+				}
+				from = g.next
+			}
+			if !s.options.Follow {
+				if err := s.db.Cut(ctx); err != nil {
+					yield(model.Event{}, err)
+				}
+				return
+			}
+			if err := s.wait(ctx); err != nil {
+				yield(model.Event{}, err)
+				return
+			}
+		}
+	}
+}
+
+// find is the newest known block that is there, and the place behind it.
+func (s *chunkSource) find(ctx context.Context, known []model.Point) (model.Point, immutable.Position, error) {
+	for _, p := range known {
+		e, err := s.db.Find(ctx, p.Slot, p.Hash)
+		if err == nil {
+			return p, e.Next(), nil
+		}
+		if kind, _ := model.KindOf(err); kind != model.NotFound {
+			return p, immutable.Position{}, err
+		}
+	}
+	return model.Point{}, immutable.Position{}, nil
+}
+
+// wait waits until there may be more blocks than before.
+func (s *chunkSource) wait(ctx context.Context) error {
+	t := time.NewTicker(s.poll)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.C:
+		}
+		if changed, err := s.db.Refresh(ctx); changed || err != nil {
+			return err
+		}
+	}
+}
+
+// placed is a block, or a boundary block, which has no height of its own.
+type placed struct {
+	*model.Block
+	boundary bool
+	entry    immutable.Entry
+}
+
+// group is blocks that are read together, up to one that could not be had.
+type group struct {
+	blocks []placed
+	next   immutable.Position
+	err    error
+}
+
+// read yields the blocks from a place on, some at a time.
+func (s *chunkSource) read(ctx context.Context, from immutable.Position) iter.Seq2[group, error] {
+	type job struct {
+		entries []immutable.Entry
+		err     error
+	}
+	jobs := func(yield func(job) bool) {
+		var j job
+		bytes := 0
+		for e, err := range s.db.Entries(ctx, from) {
+			if err != nil {
+				j.err = err
+				break
+			}
+			j.entries = append(j.entries, e)
+			if bytes += e.Size; bytes >= groupSize {
+				if !yield(j) {
+					return
+				}
+				j, bytes = job{}, 0
+			}
+		}
+		if len(j.entries) > 0 || j.err != nil {
+			yield(j)
+		}
+	}
+	size := func(j job) (bytes int64) {
+		for _, e := range j.entries {
+			bytes += decodedFactor * int64(e.Size)
+		}
+		return bytes
+	}
+	worker := func() (func(context.Context, job) (group, error), func()) {
+		r, d := s.db.Reader(), s.decoder.clone()
+		var raw []byte
+		return func(_ context.Context, j job) (g group, _ error) {
+			for _, e := range j.entries {
+				b, boundary, err := (*model.Block)(nil), false, error(nil)
+				if raw, err = r.Read(e, raw); err == nil {
+					if b, boundary, err = d.block(raw); err != nil {
+						_, code := model.KindOf(err)
+						if code == "internal" {
+							code = "bad_block"
+						}
+						err = model.Errorf(model.BadSource, code, "chunk %05d at offset %d: %w", e.Chunk, e.Offset, err)
+					} else if b.Hash != e.Hash {
+						err = model.Errorf(model.BadSource, "bad_index", "chunk %05d at offset %d: the index says block %s, there is %s", e.Chunk, e.Offset, e.Hash, b.Hash)
+					}
+				}
+				if err != nil {
+					g.err = err
+					return g, nil
+				}
+				g.blocks, g.next = append(g.blocks, placed{b, boundary, e}), e.Next()
+			}
+			g.err = j.err
+			return g, nil
+		}, r.Close
+	}
+	return follow.Ordered(ctx, jobs, size, follow.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
+}
+
+// linker checks that each block is the child of the one before. Parent links go through boundary blocks; only that
+// before the first block has a place of its own.
+type linker struct {
+	source   *chunkSource
+	tip      model.Point
+	boundary *model.Block // since the tip
+}
+
+// link is the block as the core is to have it, nil where it is left out.
+func (l *linker) link(d *placed) (*model.Block, error) {
+	b, first := d.Block, l.tip.IsOrigin()
+	switch {
+	case first && b.Height > 0:
+		return nil, model.Errorf(model.BadSource, "no_genesis", "the first block is %d (%s), in chunk %05d: expected block 0", b.Height, b.Hash, d.entry.Chunk)
+	case first:
+		outputs, err := l.source.net.genesisTxs()
+		if err != nil {
+			return nil, err
+		}
+		b.Genesis = l.source.decoder.clone().genesis(outputs)
+	case d.boundary:
+		if b.Parent != l.tip.Hash {
+			return nil, l.broken(d)
+		}
+		l.boundary = b
+		return nil, nil
+	case l.boundary != nil && b.Parent == l.boundary.Hash:
+		b.Parent = l.boundary.Parent
+	case b.Parent != l.tip.Hash:
+		return nil, l.broken(d)
+	}
+	l.tip, l.boundary = b.Point(), nil
+	return b, nil
+}
+
+func (l *linker) broken(d *placed) error {
+	return model.Errorf(model.BadSource, "bad_chain", "block %d (%s) in chunk %05d has the parent %s: expected block %d, %s",
+		d.Height, d.Hash, d.entry.Chunk, d.Parent, l.tip.Height, l.tip.Hash)
+}
+
+// genesis is what exists before the first block as transactions.
+func (d *decoder) genesis(outputs []genesisOutput) []model.Tx {
+	d.forget()
+	for _, o := range outputs {
+		first := len(d.outputs)
+		d.add(&output{address: o.Address, value: o.Value})
+		d.txs = append(d.txs, model.Tx{Hash: o.Tx, Outputs: d.outputs[first:len(d.outputs):len(d.outputs)]})
+	}
+	b := model.Block{}
+	d.settle(&b)
+	return b.Txs
+}
