@@ -59,6 +59,12 @@ func handmade(t testing.TB, era int, segments ...any) []byte {
 // assembled is a block of segments that are encoded.
 func assembled(t testing.TB, era int, segments ...cbor.RawMessage) []byte {
 	t.Helper()
+	return placedAt(t, era, 100, 7000, filled(32, 1), segments...)
+}
+
+// placedAt is a block with a number, a slot and a parent.
+func placedAt(t testing.TB, era int, number, slot uint64, parent []byte, segments ...cbor.RawMessage) []byte {
+	t.Helper()
 	var sums []byte
 	block := list{nil}
 	for _, s := range segments {
@@ -67,7 +73,7 @@ func assembled(t testing.TB, era int, segments ...cbor.RawMessage) []byte {
 		block = append(block, s)
 	}
 	bodyHash := blake2b.Sum256(sums)
-	body := list{100, 7000, filled(32, 1), filled(32, 2), filled(32, 3)}
+	body := list{number, slot, parent, filled(32, 2), filled(32, 3)}
 	result := list{filled(64, 4), filled(80, 5)}
 	if era < eraBabbage {
 		body = append(body, result, result, 999, bodyHash[:], filled(32, 6), 1, 2, filled(64, 7), 6, 0)
