@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"birthmark/model"
+	"birthmark/model/realdata"
 )
 
 const repositoryTop = "../.."
@@ -19,27 +20,10 @@ const repositoryTop = "../.."
 // allIndexes is every index, in the order the tests expect keys in.
 var allIndexes = []string{indexAddress, indexScriptHash, indexScriptType, indexOpReturn}
 
-// dataPath is a path in the folder of real blocks, which BIRTHMARK_DATA names. The test is skipped where it is absent.
-func dataPath(t testing.TB, path ...string) string {
-	t.Helper()
-	dir := os.Getenv("BIRTHMARK_DATA")
-	if dir == "" {
-		dir = "../shared/data"
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(repositoryTop, dir)
-	}
-	full := filepath.Join(append([]string{dir, "bitcoin"}, path...)...)
-	if _, err := os.Stat(full); err != nil {
-		t.Skipf("real blocks are absent: no %s (BIRTHMARK_DATA)", full)
-	}
-	return full
-}
-
 // readData is a file of real data, uncompressed.
 func readData(t testing.TB, path ...string) []byte {
 	t.Helper()
-	full := dataPath(t, path...)
+	full := realdata.Path(t, append([]string{"bitcoin"}, path...)...)
 	b, err := os.ReadFile(full)
 	if err != nil {
 		t.Fatal(err)

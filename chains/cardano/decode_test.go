@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"birthmark/model"
+	"birthmark/model/realdata"
 )
 
 // decodedAs is a decoder of a network for the tests.
@@ -30,27 +31,10 @@ func decodedAs(t testing.TB, networkName string, indexes ...string) *decoder {
 	return d
 }
 
-// realPath is a path in the folder of real blocks, which BIRTHMARK_DATA names. The test is skipped where it is absent.
-func realPath(t testing.TB, path ...string) string {
-	t.Helper()
-	dir := os.Getenv("BIRTHMARK_DATA")
-	if dir == "" {
-		dir = "../shared/data"
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join("../..", dir)
-	}
-	full := filepath.Join(append([]string{dir, "cardano"}, path...)...)
-	if _, err := os.Stat(full); err != nil {
-		t.Skipf("real blocks are absent: no %s (BIRTHMARK_DATA)", full)
-	}
-	return full
-}
-
 // realFile is a file of real blocks, uncompressed and out of hex.
 func realFile(t testing.TB, path ...string) []byte {
 	t.Helper()
-	full := realPath(t, path...)
+	full := realdata.Path(t, append([]string{"cardano"}, path...)...)
 	b, err := os.ReadFile(full)
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +85,7 @@ func cutByIndex(t testing.TB, chunk, secondary []byte) (blocks [][]byte) {
 // chunks are the chunks there are, each with its network.
 func chunks(t testing.TB, each func(name, network string, blocks [][]byte)) {
 	t.Helper()
-	dir := realPath(t, "dingo-immutable")
+	dir := realdata.Path(t, "cardano", "dingo-immutable")
 	names, err := filepath.Glob(filepath.Join(dir, "*.chunk"))
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no chunks in %s: %v", dir, err)

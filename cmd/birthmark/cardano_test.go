@@ -1,39 +1,18 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"birthmark/core"
+	"birthmark/model/realdata"
 )
-
-// cardanoData is a file or folder of the real blocks of Cardano, which are not part of the project.
-func cardanoData(t *testing.T, elements ...string) string {
-	t.Helper()
-	root := os.Getenv("BIRTHMARK_DATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	found, err := filepath.Glob(filepath.Join(append([]string{root, "cardano"}, elements...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found) == 0 {
-		t.Skipf("no blocks of cardano in %s (BIRTHMARK_DATA)", root)
-	}
-	path, err := filepath.Abs(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 const everyCardanoIndex = "address,payment_credential,stake_credential,script_hash,datum_hash,policy"
 
 // The first 50,940 blocks of preview from a node's immutable database. Whatever way a database took, it is the same.
 func TestPreviewFromAnImmutableDatabase(t *testing.T) {
-	source := "file://" + cardanoData(t, "dingo-immutable")
+	source := "file://" + realdata.Path(t, "cardano", "dingo-immutable")
 	dir := t.TempDir()
 	args := func(db string, more ...string) []string {
 		return append([]string{"sync", "--chain", "cardano", "--network", "preview", "--source", source, "--db", db, "--index", everyCardanoIndex}, more...)
@@ -61,9 +40,9 @@ func TestPreviewFromAnImmutableDatabase(t *testing.T) {
 
 // Mainnet from genesis over its first chunk: a boundary block first, and inputs that spend what redeem keys were given.
 func TestMainnetsFirstChunk(t *testing.T) {
-	chunk := cardanoData(t, "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd")
+	chunk := realdata.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd")
 	db := filepath.Join(t.TempDir(), "db")
-	ask(t, nil, "sync", "--chain", "cardano", "--network", cardanoData(t, "genesis", "mainnet"), "--source", "file://"+chunk, "--db", db)
+	ask(t, nil, "sync", "--chain", "cardano", "--network", realdata.Path(t, "cardano", "genesis", "mainnet"), "--source", "file://"+chunk, "--db", db)
 	var status core.StatusAnswer
 	ask(t, &status, "status", "--db", db)
 	if s := status.Totals; s.Blocks != 21_587 || s.Txs != 33 || s.Inputs != 38 || s.Outputs != 52 || s.GenesisOutputs != 14_505 {

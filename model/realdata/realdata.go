@@ -1,0 +1,49 @@
+// Package realdata finds the real blocks that tests read and the project does not hold.
+package realdata
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Path is a path in the folder that BIRTHMARK_DATA names, ../shared/data beside the repository where it names none; a
+// relative one is taken from the repository's top. The last element may be a pattern of [filepath.Glob] that one path
+// matches. The test is skipped where there is no such path.
+func Path(t testing.TB, elements ...string) string {
+	t.Helper()
+	dir := os.Getenv("BIRTHMARK_DATA")
+	if dir == "" {
+		dir = "../shared/data"
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(top(t), dir)
+	}
+	pattern := filepath.Join(append([]string{dir}, elements...)...)
+	found, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		t.Skipf("real blocks are absent: no %s (BIRTHMARK_DATA)", pattern)
+	}
+	return found[0]
+}
+
+// top is the folder of go.mod. A test runs in the folder of its package.
+func top(t testing.TB) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("the tests do not run inside the repository: no go.mod above")
+		}
+		dir = parent
+	}
+}

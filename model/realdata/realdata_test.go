@@ -1,0 +1,34 @@
+package realdata_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"birthmark/model/realdata"
+)
+
+func TestPathsAreFoundOrTheTestIsSkipped(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "chain", "blocks-1.dat")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("BIRTHMARK_DATA", dir)
+	for _, name := range []string{"blocks-1.dat", "blocks-*.dat"} {
+		if got := realdata.Path(t, "chain", name); got != file {
+			t.Errorf("%s is %s", name, got)
+		}
+	}
+	skipped := false
+	t.Run("absent", func(t *testing.T) {
+		defer func() { skipped = t.Skipped() }()
+		realdata.Path(t, "chain", "blocks-2.dat")
+	})
+	if !skipped {
+		t.Error("a test without its data went on")
+	}
+}
