@@ -2,11 +2,11 @@ package bitcoin
 
 import (
 	"context"
-	"net/url"
 	"strings"
 
 	"birthmark/chains/bitcoin/p2p"
 	"birthmark/chains/bitcoin/rpc"
+	"birthmark/chains/follow"
 	"birthmark/model"
 )
 
@@ -26,9 +26,9 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 	}
 	switch scheme {
 	case "file":
-		path, err := filePath(rest)
-		if err != nil {
-			return nil, err
+		path := follow.FilePath(rest)
+		if path == "" {
+			return nil, model.Errorf(model.Usage, "bad_source", "file:// names no path: %s", understood)
 		}
 		return openFiles(ctx, c.net, path, o)
 	case "http", "https":
@@ -37,20 +37,6 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 		return c.openPeers(rest, o)
 	}
 	return nil, model.Errorf(model.Usage, "bad_source", "bitcoin cannot be read from %s://: %s", shown(scheme), understood)
-}
-
-// filePath is the path behind file://.
-func filePath(rest string) (string, error) {
-	if path, ok := strings.CutPrefix(rest, "localhost/"); ok {
-		rest = "/" + path
-	}
-	if path, err := url.PathUnescape(rest); err == nil {
-		rest = path
-	}
-	if rest == "" {
-		return "", model.Errorf(model.Usage, "bad_source", "file:// names no path: %s", understood)
-	}
-	return rest, nil
 }
 
 func (c *chain) openRPC(o model.SourceOptions) (model.Source, error) {

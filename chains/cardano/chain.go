@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/chains/follow"
 	"birthmark/model"
 )
 
@@ -72,14 +73,24 @@ func (c *chain) Supply(model.HeightPk) (amount uint64, exact, ok bool) { return 
 // Open opens a node's immutable database, or one of its chunks.
 func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, error) {
 	const understood = "expected file:///path/to/immutable (a folder of chunks, or one chunk)"
-	scheme, path, found := strings.Cut(o.URI, "://")
+	scheme, rest, found := strings.Cut(o.URI, "://")
+	path := o.URI
+	if found {
+		path = follow.FilePath(rest)
+	}
 	switch {
 	case o.URI == "":
 		return nil, model.Errorf(model.Usage, "bad_source", "no source for cardano: %s", understood)
-	case !found:
-		path = o.URI
-	case scheme != "file":
+	case found && scheme != "file":
 		return nil, model.Errorf(model.Usage, "bad_source", "cardano cannot be read from %s://: %s", shownText(scheme), understood)
+	case path == "":
+		return nil, model.Errorf(model.Usage, "bad_source", "file:// names no path: %s", understood)
 	}
-	return openChunks(c.net, strings.TrimPrefix(path, "localhost"), o)
+	if len(o.Known) == 0 {
+		// Told before anything is made of the blocks: a database that knows some has its genesis.
+		if _, err := c.net.genesisTxs(); err != nil {
+			return nil, err
+		}
+	}
+	return openChunks(c.net, path, o)
 }

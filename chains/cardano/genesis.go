@@ -30,7 +30,7 @@ func (n *network) genesisTxs() ([]genesisOutput, error) {
 	if balances, ok := knownBalances[n.name]; ok {
 		return n.genesisOutputs(&byronGenesis{Balances: balances}, &shelleyGenesis{})
 	}
-	return nil, model.Errorf(model.Usage, "no_genesis", "the genesis of cardano %s is not built in: name a folder with its %s and %s",
+	return nil, model.Errorf(model.Usage, "no_genesis", "the genesis of cardano %s is not built in: name a folder with its %s and %s as the network",
 		n.name, byronGenesisFile, shelleyGenesisFile)
 }
 

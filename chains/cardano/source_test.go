@@ -124,14 +124,17 @@ func TestChunksThatAreNoChainAreNamed(t *testing.T) {
 }
 
 func TestURIsThatAreNotUnderstoodAreNamed(t *testing.T) {
-	c, err := New("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for uri, code := range map[string]string{"": "bad_source", "http://x": "bad_source", "file:///no/such/folder": "source_missing"} {
-		_, err := c.Open(t.Context(), model.SourceOptions{URI: uri})
-		if _, got := model.KindOf(err); err == nil || got != code {
-			t.Errorf("%q: %v", uri, err)
+	for _, c := range []struct{ network, uri, code string }{
+		{"preview", "", "bad_source"}, {"preview", "http://x", "bad_source"}, {"preview", "file://", "bad_source"},
+		{"preview", "file:///no/such/folder", "source_missing"}, {"mainnet", "file:///no/such/folder", "no_genesis"},
+	} {
+		chain, err := New(c.network)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = chain.Open(t.Context(), model.SourceOptions{URI: c.uri})
+		if _, got := model.KindOf(err); err == nil || got != c.code {
+			t.Errorf("%q: %v, expected %s", c.uri, err, c.code)
 		}
 	}
 }
