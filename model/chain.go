@@ -95,6 +95,14 @@ type BlockReader interface {
 	BlockAt(ctx context.Context, h HeightPk) (*Block, error)
 }
 
+// ChildReader is a source that finds a block by the one before it, with the values of the indexes it was opened with:
+// on chains whose nodes know blocks by slot and hash and not by height.
+type ChildReader interface {
+	// Child is the block after a point of the source's best chain; after the origin its first, with the genesis.
+	// NotFound (unknown_block) where the point is not on that chain, or nothing comes after it.
+	Child(ctx context.Context, after Point) (*Block, error)
+}
+
 // UnspentCounter is a source that can say what is unspent on its chain.
 type UnspentCounter interface {
 	// Unspent counts the outputs that can be spent, and their value, at the source's tip. NotFound (not_offered)
