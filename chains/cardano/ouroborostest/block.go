@@ -1,0 +1,169 @@
+package ouroborostest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/blinklabs-io/gouroboros/cbor"
+	"github.com/blinklabs-io/gouroboros/ledger"
+	pcommon "github.com/blinklabs-io/gouroboros/protocol/common"
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/chains/cardano/immutable"
+)
+
+// byronEpochSlots are the slots of an epoch of Byron, of which a boundary block tells the epoch only.
+const byronEpochSlots = 21_600
+
+// Block is a block as a node has it.
+type Block struct {
+	Type   uint   // as chunks and node-to-client count: 0 Byron's boundary blocks, 1 Byron, 2 Shelley … 7 Conway
+	CBOR   []byte // without the array of type and block around it
+	Slot   uint64 // of a boundary block the first of its epoch
+	Hash   [32]byte
+	Number uint64
+}
+
+// Blocks makes blocks of their bytes: each the array of type and block, as a chunk has it.
+func Blocks(raw ...[]byte) ([]Block, error) {
+	blocks := make([]Block, len(raw))
+	for i, r := range raw {
+		var err error
+		if blocks[i], err = parse(r); err != nil {
+			return nil, fmt.Errorf("block %d of %d: %w", i, len(raw), err)
+		}
+	}
+	return blocks, nil
+}
+
+// Chunks are the blocks of a node's immutable database, or of one chunk.
+func Chunks(path string) ([]Block, error) {
+	db, err := immutable.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r := db.Reader()
+	defer r.Close()
+	var blocks []Block
+	for e, err := range db.Entries(context.Background(), immutable.Position{}) {
+		if err != nil {
+			return nil, err
+		}
+		raw, err := r.Read(e, nil)
+		if err != nil {
+			return nil, err
+		}
+		b, err := parse(raw)
+		if err != nil {
+			return nil, fmt.Errorf("chunk %05d at offset %d: %w", e.Chunk, e.Offset, err)
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks, nil
+}
+
+// WithBody is the block with the body of another: its header, and so its hash, are what they were.
+func (b Block) WithBody(of Block) (Block, error) {
+	mine, err := items(b.CBOR, 2)
+	if err != nil {
+		return Block{}, err
+	}
+	others, err := items(of.CBOR, 2)
+	if err != nil {
+		return Block{}, err
+	}
+	b.CBOR, err = cbor.Encode(append(mine[:1:1], others[1:]...))
+	return b, err
+}
+
+func (b *Block) point() pcommon.Point { return pcommon.NewPoint(b.Slot, b.Hash[:]) }
+
+func parse(raw []byte) (b Block, err error) {
+	outer, err := items(raw, 2)
+	if err != nil {
+		return b, fmt.Errorf("no array of type and block: %w", err)
+	}
+	if _, err := cbor.Decode(outer[0], &b.Type); err != nil {
+		return b, fmt.Errorf("the block's type: %w", err)
+	}
+	b.CBOR = outer[1]
+	block, err := items(outer[1], 1)
+	if err != nil {
+		return b, fmt.Errorf("the block: %w", err)
+	}
+	hashed := []byte(block[0])
+	if b.Type <= ledger.BlockTypeByronMain {
+		hashed = append([]byte{0x82, byte(b.Type)}, hashed...)
+	}
+	b.Hash = blake2b.Sum256(hashed)
+	if b.Slot, b.Number, err = place(b.Type, block[0]); err != nil {
+		return b, fmt.Errorf("the header: %w", err)
+	}
+	return b, nil
+}
+
+// place is the slot and the number a header tells.
+//
+//	boundary: [magic, parent, proof, [epoch, [number]], …]
+//	Byron:    [magic, parent, proof, [[epoch, slot in it], key, [number], …], …]
+//	later:    [[number, slot, …], signature]
+func place(kind uint, header []byte) (slot, number uint64, err error) {
+	h, err := items(header, 1)
+	if err != nil {
+		return 0, 0, err
+	}
+	if kind > ledger.BlockTypeByronMain {
+		return pair(h[0], 1, 0)
+	}
+	if len(h) < 4 {
+		return 0, 0, fmt.Errorf("%d items, expected at least 4", len(h))
+	}
+	consensus, err := items(h[3], 2)
+	if err != nil {
+		return 0, 0, err
+	}
+	var epoch uint64
+	var difficulty []uint64
+	if kind == ledger.BlockTypeByronEbb {
+		if _, err := cbor.Decode(consensus[0], &epoch); err != nil {
+			return 0, 0, err
+		}
+		_, err = cbor.Decode(consensus[1], &difficulty)
+	} else {
+		if len(consensus) < 3 {
+			return 0, 0, fmt.Errorf("%d items of consensus, expected at least 3", len(consensus))
+		}
+		if epoch, slot, err = pair(consensus[0], 0, 1); err != nil {
+			return 0, 0, err
+		}
+		_, err = cbor.Decode(consensus[2], &difficulty)
+	}
+	if err != nil || len(difficulty) != 1 {
+		return 0, 0, fmt.Errorf("no difficulty: %v", err)
+	}
+	return epoch*byronEpochSlots + slot, difficulty[0], nil
+}
+
+// pair is two numbers of an array.
+func pair(raw []byte, first, second int) (a, b uint64, err error) {
+	all, err := items(raw, max(first, second)+1)
+	if err != nil {
+		return 0, 0, err
+	}
+	if _, err := cbor.Decode(all[first], &a); err != nil {
+		return 0, 0, err
+	}
+	_, err = cbor.Decode(all[second], &b)
+	return a, b, err
+}
+
+// items are those of an array that has at least so many.
+func items(raw []byte, least int) (all []cbor.RawMessage, err error) {
+	if _, err := cbor.Decode(raw, &all); err != nil {
+		return nil, err
+	}
+	if len(all) < least {
+		return nil, fmt.Errorf("%d items, expected at least %d", len(all), least)
+	}
+	return all, nil
+}

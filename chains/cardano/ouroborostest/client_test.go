@@ -1,0 +1,154 @@
+package ouroborostest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	ouroboros "github.com/blinklabs-io/gouroboros"
+	"github.com/blinklabs-io/gouroboros/cbor"
+	"github.com/blinklabs-io/gouroboros/ledger"
+	"github.com/blinklabs-io/gouroboros/protocol/blockfetch"
+	"github.com/blinklabs-io/gouroboros/protocol/chainsync"
+	pcommon "github.com/blinklabs-io/gouroboros/protocol/common"
+)
+
+const magic = 42
+
+// soon is how long anything may take that takes milliseconds where nothing is wrong.
+const soon = 30 * time.Second
+
+var sides = map[string]bool{"node to node": true, "node to client": false}
+
+// made are blocks of a chain as far as the protocols look into them: a header with number and slot, and a body. Two
+// chains of different salt have no block in common.
+func made(t testing.TB, kind uint, first, count int, salt string) []Block {
+	t.Helper()
+	raw := make([][]byte, count)
+	for i := range raw {
+		number := first + i
+		var header any
+		switch kind {
+		case ledger.BlockTypeByronEbb:
+			header = []any{magic, salt, "proof", []any{number, []any{number}}, "extra"}
+		case ledger.BlockTypeByronMain:
+			header = []any{magic, salt, "proof", []any{[]any{2, number}, "key", []any{number}, "signature"}, "extra"}
+		default:
+			header = []any{[]any{number, 20 * number, salt}, "signature"}
+		}
+		var err error
+		raw[i], err = cbor.Encode([]any{kind, []any{header, fmt.Sprint("body ", number, " ", salt)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	blocks, err := Blocks(raw...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blocks
+}
+
+// client is gouroboros' client, and what it is told in words.
+type client struct {
+	*ouroboros.Connection
+	failed chan error
+	told   chan string
+}
+
+// connect connects a client of one side of a node.
+func connect(t testing.TB, n *Node, toNode bool) (*client, error) {
+	t.Helper()
+	c := &client{failed: make(chan error, 10), told: make(chan string, 1000)}
+	tell := func(format string, args ...any) error {
+		c.told <- fmt.Sprintf(format, args...)
+		return nil
+	}
+	var err error
+	c.Connection, err = ouroboros.NewConnection(
+		ouroboros.WithNetworkMagic(magic),
+		ouroboros.WithNodeToNode(toNode),
+		ouroboros.WithErrorChan(c.failed),
+		ouroboros.WithChainSyncConfig(chainsync.NewConfig(
+			chainsync.WithRollBackwardFunc(func(_ chainsync.CallbackContext, p pcommon.Point, tip chainsync.Tip) error {
+				return tell("back to %d of %d", p.Slot, tip.BlockNumber)
+			}),
+			chainsync.WithRollForwardRawFunc(func(_ chainsync.CallbackContext, kind uint, raw []byte, tip chainsync.Tip) error {
+				return tell("type %d: %s", kind, text(raw))
+			}))),
+		ouroboros.WithBlockFetchConfig(blockfetch.Config{
+			BlockRawFunc: func(_ blockfetch.CallbackContext, kind uint, raw []byte) error {
+				return tell("type %d: %s", kind, text(raw))
+			},
+			BatchDoneFunc: func(blockfetch.CallbackContext) error { return tell("done") },
+		}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if toNode {
+		return c, c.Dial("tcp", strings.TrimPrefix(n.TCP(), "tcp://"))
+	}
+	return c, c.Dial("unix", strings.TrimPrefix(n.Unix(), "unix://"))
+}
+
+// connected is a client that is connected.
+func connected(t testing.TB, n *Node, toNode bool) *client {
+	t.Helper()
+	c, err := connect(t, n, toNode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// text is the last text in a header, or in a block made above.
+func text(raw []byte) string {
+	var all []any
+	if _, err := cbor.Decode(raw, &all); err != nil {
+		return err.Error()
+	}
+	if s, _ := all[len(all)-1].(string); s != "signature" && s != "extra" {
+		return s
+	}
+	return fmt.Sprint(all[:len(all)-1]...)
+}
+
+// hears fails where the client is not told this next.
+func (c *client) hears(t testing.TB, expected ...string) {
+	t.Helper()
+	for _, e := range expected {
+		select {
+		case got := <-c.told:
+			if got != e {
+				t.Fatalf("was told %q, expected %q", got, e)
+			}
+		case err := <-c.failed:
+			t.Fatalf("the connection ended where %q was expected: %v", e, err)
+		case <-time.After(soon):
+			t.Fatalf("was told nothing, expected %q", e)
+		}
+	}
+}
+
+// isCutOff fails where the connection does not end; what was told before is returned.
+func (c *client) isCutOff(t testing.TB) (told []string) {
+	t.Helper()
+	for late := time.After(soon); ; {
+		select {
+		case s := <-c.told:
+			told = append(told, s)
+		case _, open := <-c.failed:
+			if open {
+				continue
+			}
+			for len(c.told) > 0 {
+				told = append(told, <-c.told)
+			}
+			return told
+		case <-late:
+			t.Fatal("the connection is still there")
+		}
+	}
+}

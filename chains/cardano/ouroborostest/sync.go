@@ -1,0 +1,93 @@
+package ouroborostest
+
+import (
+	"github.com/blinklabs-io/gouroboros/ledger"
+	"github.com/blinklabs-io/gouroboros/protocol/chainsync"
+	pcommon "github.com/blinklabs-io/gouroboros/protocol/common"
+)
+
+// cursor is where a client stands on the chain. The node's lock guards it.
+type cursor struct {
+	node   *Node
+	toNode bool
+	wire   *wire
+
+	next     int  // how many blocks of the chain the client has
+	rollback bool // it has to be told to go back there first
+	waiting  *chainsync.Server
+}
+
+func (c *cursor) findIntersect(_ chainsync.CallbackContext, points []pcommon.Point) (pcommon.Point, chainsync.Tip, error) {
+	n := c.node
+	n.count("find intersect")
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, p := range points {
+		i, ok := n.find(p)
+		switch {
+		case ok:
+			i++
+		case p.Slot != 0 || len(p.Hash) != 0:
+			continue
+		}
+		c.next, c.rollback = i, true
+		return p, n.tip(), nil
+	}
+	return pcommon.Point{}, n.tip(), chainsync.ErrIntersectNotFound
+}
+
+func (c *cursor) requestNext(ctx chainsync.CallbackContext) error {
+	n := c.node
+	n.count("request next")
+	n.mu.Lock()
+	if answer := c.answer(ctx.Server); answer != nil {
+		n.mu.Unlock()
+		return answer()
+	}
+	defer n.mu.Unlock() // what is said after the wait must not be said before it
+	c.waiting = ctx.Server
+	return ctx.Server.AwaitReply()
+}
+
+// answer is the answer to a request for what comes next, nil where nothing does. The lock is held, and not needed to
+// send it.
+func (c *cursor) answer(s *chainsync.Server) func() error {
+	n, tip := c.node, c.node.tip()
+	switch {
+	case c.rollback:
+		c.rollback = false
+		to := pcommon.NewPointOrigin()
+		if c.next > 0 {
+			to = n.blocks[c.next-1].point()
+		}
+		return func() error { return s.RollBackward(to, tip) }
+	case c.next == len(n.blocks):
+		return nil
+	}
+	b := n.blocks[c.next]
+	c.next++
+	if !c.toNode {
+		b = n.faults.served(b)
+	}
+	return func() error { return c.forward(s, b, tip) }
+}
+
+// forward sends a header, or a whole block.
+func (c *cursor) forward(s *chainsync.Server, b Block, tip chainsync.Tip) error {
+	if !c.toNode {
+		msg, err := chainsync.NewMsgRollForwardNtC(b.Type, b.CBOR, tip)
+		if err != nil {
+			return err
+		}
+		return c.wire.sendBlock(s.ProtocolInstance(), msg, false)
+	}
+	era, kind := uint(ledger.BlockHeaderTypeByron), b.Type
+	if b.Type > ledger.BlockTypeByronMain {
+		era, kind = ledger.BlockToBlockHeaderTypeMap[b.Type], 0
+	}
+	msg, err := chainsync.NewMsgRollForwardNtN(era, kind, b.CBOR, tip)
+	if err != nil {
+		return err
+	}
+	return s.ProtocolInstance().SendMessage(msg)
+}

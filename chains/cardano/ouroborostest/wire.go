@@ -1,0 +1,73 @@
+package ouroborostest
+
+import (
+	"bytes"
+	"net"
+	"sync/atomic"
+
+	"github.com/blinklabs-io/gouroboros/protocol"
+)
+
+// frameHead is the size of the head of a frame of the multiplexer: time u32, protocol u16, length u16.
+const frameHead = 8
+
+// wire is a connection on which a node can go wrong.
+type wire struct {
+	net.Conn
+	node   *Node
+	unread []byte      // was read before, and is read again
+	cut    atomic.Bool // in the next frame
+	due    atomic.Bool // the cut is, in the next message of blocks
+	silent atomic.Bool
+}
+
+// sendBlock sends a message that is a block's, and waits until it is on its way where that is asked for.
+func (w *wire) sendBlock(p *protocol.Protocol, msg protocol.Message, wait bool) error {
+	w.cutIfDue()
+	if w.node.lastBeforeCut() {
+		w.due.Store(true)
+		wait = true // all before the cut arrives
+	}
+	if wait {
+		return p.SendMessageAndWait(msg)
+	}
+	return p.SendMessage(msg)
+}
+
+func (w *wire) cutIfDue() {
+	if w.due.Load() {
+		w.cut.Store(true)
+	}
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	if len(w.unread) > 0 {
+		n := copy(p, w.unread)
+		w.unread = w.unread[n:]
+		return n, nil
+	}
+	return w.Conn.Read(p)
+}
+
+// Write is called with whole frames, one at a time.
+func (w *wire) Write(p []byte) (int, error) {
+	f := w.node.fault()
+	sent := p
+	switch {
+	case w.cut.Load():
+		_, _ = w.Conn.Write(p[:len(p)/2])
+		w.Conn.Close()
+		return 0, net.ErrClosed
+	case f.Silent || w.silent.Load():
+		w.silent.Store(true) // what is left out is missing for ever
+		return len(p), nil
+	case f.Garbage:
+		sent = []byte("HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request")
+	case f.Scrambled:
+		sent = append(bytes.Clone(p[:frameHead]), bytes.Repeat([]byte{0xff}, len(p)-frameHead)...)
+	}
+	if _, err := w.Conn.Write(sent); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
