@@ -132,6 +132,7 @@ type AssetBalanceAnswer struct {
 // AssetAnswer is the totals of an asset.
 type AssetAnswer struct {
 	Asset        string          `json:"asset"`
+	Fingerprint  string          `json:"fingerprint,omitempty"` // on chains whose assets have one
 	FirstSeen    FirstSeenAnswer `json:"first_seen"`
 	Minted       string          `json:"minted"`
 	Burned       string          `json:"burned"`

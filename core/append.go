@@ -34,10 +34,16 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 func (db *DB) commit(ctx context.Context, w *window) error {
 	t := db.totals.clone()
 	tip := w.blocks[len(w.blocks)-1].Point()
-	err := db.store.Update(ctx, func(_ storage.Reader, b storage.Batch) error {
+	err := db.store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
 		e := emitter{db: db, w: w, b: b, t: &t}
 		if err := e.window(); err != nil {
 			return err
+		}
+		if len(w.txs) > 0 {
+			s := settler{r: r, b: b, t: &t, since: model.UtxoPk(w.txs[0].pk)}
+			if err := s.settle(&w.changes); err != nil {
+				return err
+			}
 		}
 		b.Put(familyMeta, metaTip, appendTip(nil, tip))
 		b.Put(familyMeta, metaTotals, t.appendTo(nil))
@@ -217,6 +223,10 @@ func (e *emitter) outputAssets(t *windowTx, o *model.Output, pk model.UtxoPk) {
 		e.put(familyAssetBirth, true)
 		e.key, e.value = e.value, e.key
 		e.put(familyAssetID, true)
+		if fp := e.db.traits.Fingerprint; fp != nil {
+			e.key, e.value = append(e.key[:0], fp.Of(o.Assets[i].ID)...), birth.AppendTo(e.value[:0])
+			e.put(familyFingerprint, true)
+		}
 	}
 }
 

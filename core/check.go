@@ -150,7 +150,7 @@ func (c *checker) run() error {
 	for _, n := range c.totals.rows {
 		c.total += n
 	}
-	for _, pass := range []func() error{c.blocks, c.txs, c.inputs, c.outputs, c.values, c.assetEntries, c.supplies, c.forks} {
+	for _, pass := range []func() error{c.blocks, c.txs, c.inputs, c.outputs, c.values, c.assetEntries, c.supplies, c.holdings, c.standing, c.forks} {
 		if err := pass(); err != nil {
 			return err
 		}

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/big"
 
 	"birthmark/model"
 )
 
 // assetEntries: every asset entry has its asset, every later one its relation, and says rightly whether it was minted.
 func (c *checker) assetEntries() error {
-	utxos, ids, relations, supplies := c.join(familyUtxo), c.join(familyAssetID), c.join(familyAssetRelations), c.join(familyAssetSupply)
+	ids, relations, supplies := c.join(familyAssetID), c.join(familyAssetRelations), c.join(familyAssetSupply)
 	births, later := uint64(0), uint64(0)
 	err := c.scan(familyAssets, func(k, v []byte) error {
 		pk, err := model.ParseUtxoPk(k)
@@ -27,11 +26,6 @@ func (c *checker) assetEntries() error {
 		if len(entries) == 0 {
 			c.fault(familyAssets, key, "no entries")
 		}
-		utxos.add(key, func(v []byte) {
-			if v == nil {
-				c.fault(familyAssets, key, "its output is missing")
-			}
-		})
 		for i, e := range entries {
 			at := model.AssetPk{Utxo: pk, Index: uint16(i)}
 			c.checksum += e.amount
@@ -59,12 +53,12 @@ func (c *checker) assetEntries() error {
 				}
 			})
 		}
-		return flushFull(utxos, ids, relations, supplies)
+		return flushFull(ids, relations, supplies)
 	})
 	if err != nil {
 		return err
 	}
-	if err := flushAll(utxos, ids, relations, supplies); err != nil {
+	if err := flushAll(ids, relations, supplies); err != nil {
 		return err
 	}
 	err = c.scan(familyAssetRelations, func(k, v []byte) error {
@@ -89,9 +83,10 @@ func (c *checker) assetEntries() error {
 	return c.count(familyAssetBirth, c.rows[familyAssetID], "assets")
 }
 
-// assetIDs: births and ids are inverse to each other.
+// assetIDs: births and ids are inverse to each other, and the fingerprint of an id leads to its birth.
 func (c *checker) assetIDs() error {
-	back := c.join(familyAssetBirth)
+	back, fingerprints := c.join(familyAssetBirth), c.join(familyFingerprint)
+	want := uint64(0)
 	err := c.scan(familyAssetID, func(k, v []byte) error {
 		key := append([]byte(nil), k...)
 		back.add(append([]byte(nil), v...), func(v []byte) {
@@ -99,15 +94,24 @@ func (c *checker) assetIDs() error {
 				c.fault(familyAssetID, key, "its id does not lead back to it")
 			}
 		})
-		return flushFull(back)
+		if fp := c.db.traits.Fingerprint; fp != nil {
+			want++
+			fingerprints.add(fp.Of(v), func(v []byte) {
+				if !bytes.Equal(v, key) {
+					c.fault(familyAssetID, key, "its fingerprint does not lead back to it")
+				}
+			})
+		}
+		return flushFull(back, fingerprints)
 	})
-	return errors.Join(err, back.flush())
+	if err := errors.Join(err, flushAll(back, fingerprints)); err != nil {
+		return err
+	}
+	return c.count(familyFingerprint, want, "assets")
 }
 
-// supplies: what was minted of an asset and not burned is what unspent outputs hold. The three families are walked
-// side by side, an asset at a time.
+// supplies: what a transaction minted or burned names a transaction. What was minted is weighed in standing.
 func (c *checker) supplies() error {
-	supply := map[model.AssetBirthPk]*big.Int{} // of the assets under way
 	txs := c.join(familyTxHash)
 	err := c.scan(familyAssetSupply, func(k, v []byte) error {
 		_, tx, err1 := parseSupplyKey(k)
@@ -123,89 +127,7 @@ func (c *checker) supplies() error {
 		})
 		return flushFull(txs)
 	})
-	if err := errors.Join(err, txs.flush()); err != nil {
-		return err
-	}
-	entries, spent := c.join(familyAssets), c.join(familySpentInput)
-	settle := func() error {
-		if err := flushAll(entries, spent); err != nil {
-			return err
-		}
-		for birth, left := range supply {
-			if left.Sign() != 0 {
-				c.fault(familyAssetID, birth.AppendTo(nil), "minted less burned differs by %v from what is held", left)
-			}
-		}
-		clear(supply)
-		return nil
-	}
-	for kv, err := range c.r.Scan(familyAssetID, nil, nil, false) {
-		if err != nil {
-			return err
-		}
-		birth, err := model.ParseAssetBirthPk(kv.Key)
-		if err != nil {
-			continue // told by assetIDs
-		}
-		left := new(big.Int)
-		supply[birth] = left
-		if err := c.minted(birth, left); err != nil {
-			return err
-		}
-		held := func(at model.AssetPk) error {
-			key := at.Utxo.AppendTo(nil)
-			amount := new(big.Int)
-			entries.add(key, func(v []byte) {
-				if es, err := parseAssetsRow(at.Utxo, v); err == nil && int(at.Index) < len(es) {
-					amount.SetUint64(es[at.Index].amount)
-				}
-			})
-			spent.add(key, func(v []byte) {
-				if v == nil {
-					left.Sub(left, amount)
-				}
-			})
-			// entries before spent: the amount has to be known first.
-			if entries.full() {
-				return flushAll(entries, spent)
-			}
-			return nil
-		}
-		if err := held(model.AssetPk(birth)); err != nil {
-			return err
-		}
-		prefix := birth.AppendTo(nil)
-		for kv, err := range c.r.Scan(familyAssetRelations, prefix, after(prefix), false) {
-			if err != nil {
-				return err
-			}
-			if _, at, err := parseAssetRelationKey(kv.Key); err == nil {
-				if err := held(at); err != nil {
-					return err
-				}
-			}
-		}
-		if len(supply) >= checkBatch {
-			if err := settle(); err != nil {
-				return err
-			}
-		}
-	}
-	return settle()
-}
-
-// minted adds what was minted and burned of an asset to left.
-func (c *checker) minted(birth model.AssetBirthPk, left *big.Int) error {
-	prefix := birth.AppendTo(nil)
-	for kv, err := range c.r.Scan(familyAssetSupply, prefix, after(prefix), false) {
-		if err != nil {
-			return err
-		}
-		if amount, err := parseSupplyRow(kv.Value); err == nil {
-			left.Add(left, amount)
-		}
-	}
-	return nil
+	return errors.Join(err, txs.flush())
 }
 
 // after is the first key that does not begin with prefix; nil where there is none.

@@ -1,12 +1,12 @@
 package core
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 
 	"birthmark/model"
+	"birthmark/storage"
 )
 
 // mintLookup is a mint whose asset occurs in no output of the window: mint mi of transaction ti.
@@ -32,7 +32,7 @@ func (v *resolver) mints() error {
 	if err := v.readMints(); err != nil {
 		return err
 	}
-	return v.balance()
+	return v.standing()
 }
 
 // knownAsset is the birth of an asset as the window, the cache or a window before knows it.
@@ -83,77 +83,131 @@ func (v *resolver) weighed(t *windowTx) bool {
 	return len(t.mints) > 0 || (v.traits.ImpliedBurns && !t.genesis)
 }
 
-// balance weighs what goes into a transaction of an asset, or is minted by it, against what comes out. Where burns are
-// implied the rest is burned. Rollback relies on it: whatever is minted comes out, whatever is burned goes in.
-func (v *resolver) balance() error {
+// standing finds what the window changes in how assets stand, and balances what goes into transactions against what
+// comes out. Rollback relies on the balance: whatever is minted comes out, whatever is burned goes in.
+func (v *resolver) standing() error {
+	w := v.w
+	if !v.assetsStored && len(w.assetBirths) == 0 && !slices.ContainsFunc(v.before, func(w *window) bool { return len(w.assetBirths) > 0 }) {
+		return nil
+	}
 	stored, err := v.readSpentAssets()
 	if err != nil {
 		return err
 	}
-	for ti := range v.w.txs {
-		t := &v.w.txs[ti]
-		if !v.weighed(t) {
-			continue
+	holders := v.holders()
+	var buf []assetEntry
+	for ti := range w.txs {
+		t := &w.txs[ti]
+		var b *assetBalance
+		if v.weighed(t) {
+			b = newAssetBalance(t)
 		}
-		if err := v.weigh(t, stored); err != nil {
+		for _, s := range w.spends[t.spends : t.spends+len(t.Inputs)] {
+			h := stored[s.utxo]
+			if made := v.pendingWith(s.utxo); made != nil {
+				tx := made.tx(s.utxo.Tx())
+				h = made.held(v.DB, holders, tx, s.utxo.Index()-int(tx.FirstOutput), buf[:0])
+				buf = h.entries
+			}
+			w.changes.move(&h, 0, -1)
+			b.add(h.entries, 1)
+		}
+		for oi := range t.Outputs {
+			if len(t.Outputs[oi].Assets) == 0 {
+				continue
+			}
+			h := w.held(v.DB, holders, t, oi, buf[:0])
+			buf = h.entries
+			w.changes.move(&h, 1, 1)
+			b.add(h.entries, -1)
+		}
+		if err := b.settle(v.traits.ImpliedBurns); err != nil {
 			return fmt.Errorf("%s: %w", v.where(t), badBlock(err))
+		}
+		for _, m := range t.mints {
+			w.changes.mint(m.birth, m.amount, 1)
 		}
 	}
 	return nil
 }
 
-func (v *resolver) weigh(t *windowTx, stored map[model.UtxoPk][]assetEntry) error {
-	w := v.w
-	var order []model.AssetBirthPk // in which they are met
-	left := map[model.AssetBirthPk]*big.Int{}
-	add := func(birth model.AssetBirthPk, amount *big.Int, sign int) {
-		n, ok := left[birth]
-		if !ok {
-			n = new(big.Int)
-			left[birth], order = n, append(order, birth)
+// pendingWith is the window not written yet that has the output at pk; nil where there is none.
+func (v *resolver) pendingWith(pk model.UtxoPk) *window {
+	if v.w.contains(pk) {
+		return v.w
+	}
+	for _, w := range v.before {
+		if w.contains(pk) {
+			return w
 		}
+	}
+	return nil
+}
+
+// assetBalance weighs what goes into a transaction of an asset, or is minted by it, against what comes out. A nil one
+// takes everything.
+type assetBalance struct {
+	t      *windowTx
+	minted map[model.AssetBirthPk]int // position in the transaction's mints
+	left   map[model.AssetBirthPk]*big.Int
+	order  []model.AssetBirthPk // in which they are met
+	twice  error
+}
+
+func newAssetBalance(t *windowTx) *assetBalance {
+	b := &assetBalance{t: t, minted: make(map[model.AssetBirthPk]int, len(t.mints)), left: map[model.AssetBirthPk]*big.Int{}}
+	for i, m := range t.mints {
+		if _, twice := b.minted[m.birth]; twice {
+			b.twice = fmt.Errorf("mints the asset born at %v twice", m.birth)
+		}
+		b.minted[m.birth] = i
+		n := b.of(m.birth)
+		n.Add(n, m.amount)
+	}
+	return b
+}
+
+func (b *assetBalance) of(birth model.AssetBirthPk) *big.Int {
+	n, ok := b.left[birth]
+	if !ok {
+		n = new(big.Int)
+		b.left[birth], b.order = n, append(b.order, birth)
+	}
+	return n
+}
+
+// add counts what an output holds as going in (1) or coming out (-1).
+func (b *assetBalance) add(entries []assetEntry, sign int) {
+	if b == nil {
+		return
+	}
+	for _, e := range entries {
+		n, amount := b.of(e.birth), new(big.Int).SetUint64(e.amount)
 		if sign > 0 {
 			n.Add(n, amount)
 		} else {
 			n.Sub(n, amount)
 		}
 	}
-	minted := make(map[model.AssetBirthPk]int, len(t.mints))
-	for i, m := range t.mints {
-		if _, twice := minted[m.birth]; twice {
-			return fmt.Errorf("mints the asset born at %v twice", m.birth)
-		}
-		minted[m.birth] = i
-		add(m.birth, m.amount, 1)
+}
+
+// settle finds what the transaction burns where burns are implied; what is left otherwise is an error.
+func (b *assetBalance) settle(impliedBurns bool) error {
+	if b == nil {
+		return nil
 	}
-	for _, s := range w.spends[t.spends : t.spends+len(t.Inputs)] {
-		entries := stored[s.utxo]
-		for _, pending := range append(v.before[:len(v.before):len(v.before)], w) {
-			if pending.contains(s.utxo) {
-				entries = pending.assetsOf(s.utxo)
-			}
-		}
-		for _, e := range entries {
-			add(e.birth, new(big.Int).SetUint64(e.amount), 1)
-		}
+	if b.twice != nil {
+		return b.twice
 	}
-	next := t.assets
-	for oi := range t.Outputs {
-		for _, a := range t.Outputs[oi].Assets {
-			if a.Amount > 0 {
-				add(w.assetBirths[next], new(big.Int).SetUint64(a.Amount), -1)
-				next++
-			}
-		}
-	}
-	for _, birth := range order {
-		n := left[birth]
-		i, stated := minted[birth]
+	t := b.t
+	for _, birth := range b.order {
+		n := b.left[birth]
+		i, stated := b.minted[birth]
 		switch {
 		case n.Sign() < 0:
 			return fmt.Errorf("makes %v of the asset born at %v out of nothing", n.Neg(n), birth)
 		case n.Sign() == 0:
-		case !v.traits.ImpliedBurns:
+		case !impliedBurns:
 			return fmt.Errorf("loses %v of the asset born at %v", n, birth)
 		case stated:
 			t.mints[i].amount = n.Sub(t.mints[i].amount, n)
@@ -165,62 +219,60 @@ func (v *resolver) weigh(t *windowTx, stored map[model.UtxoPk][]assetEntry) erro
 	return nil
 }
 
-// readSpentAssets reads the assets of the outputs that transactions to weigh spend and that stand before every pending
-// window.
-func (v *resolver) readSpentAssets() (map[model.UtxoPk][]assetEntry, error) {
+// readSpentAssets reads the assets of the outputs the window spends that stand before every pending window, and whose
+// they are.
+func (v *resolver) readSpentAssets() (map[model.UtxoPk]held, error) {
+	if !v.assetsStored {
+		return nil, nil
+	}
 	first := v.w
 	if len(v.before) > 0 {
 		first = v.before[0]
 	}
-	var keys [][]byte
-	for ti := range v.w.txs {
-		t := &v.w.txs[ti]
-		if !v.weighed(t) {
-			continue
-		}
-		for _, s := range v.w.spends[t.spends : t.spends+len(t.Inputs)] {
-			if len(first.txs) == 0 || s.utxo < model.UtxoPk(first.txs[0].pk) {
-				keys = append(keys, s.utxo.AppendTo(nil))
-			}
+	var pks []model.UtxoPk
+	for _, s := range v.w.spends {
+		if len(first.txs) == 0 || s.utxo < model.UtxoPk(first.txs[0].pk) {
+			pks = append(pks, s.utxo)
 		}
 	}
-	if len(keys) == 0 {
-		return nil, nil
-	}
-	vs, err := v.r.GetMany(familyAssets, keys)
+	slices.Sort(pks)
+	return readHeld(v.DB, v.r, pks)
+}
+
+// readHeld reads the assets of outputs, and whose they are: those that have none are left out.
+func readHeld(db *DB, r storage.Reader, pks []model.UtxoPk) (map[model.UtxoPk]held, error) {
+	rows, err := r.GetMany(familyAssets, keysOf(pks))
 	if err != nil {
 		return nil, err
 	}
-	assets := map[model.UtxoPk][]assetEntry{}
-	for i, b := range vs {
+	found := map[model.UtxoPk]held{}
+	var with []model.UtxoPk
+	for i, b := range rows {
 		if b == nil {
 			continue
 		}
-		pk, err1 := model.ParseUtxoPk(keys[i])
-		entries, err2 := parseAssetsRow(pk, b)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, err
+		entries, err := parseAssetsRow(pks[i], b)
+		if err != nil {
+			return nil, fmt.Errorf("assets of output %v: %w", pks[i], err)
 		}
-		assets[pk] = entries
+		found[pks[i]] = held{entries: entries}
+		with = append(with, pks[i])
 	}
-	return assets, nil
-}
-
-// assetsOf is the assets of an output of the window.
-func (w *window) assetsOf(pk model.UtxoPk) []assetEntry {
-	t := w.tx(pk.Tx())
-	next := t.assets
-	for oi := range t.Outputs {
-		var entries []assetEntry
-		for _, a := range t.Outputs[oi].Assets {
-			if a.Amount > 0 {
-				entries = append(entries, assetEntry{amount: a.Amount, birth: w.assetBirths[next]})
-				next++
-			}
-		}
-		if t.OutputIndex(oi) == pk.Index() {
-			return entries
-		}
+	holders := db.holders()
+	if holders == nil || len(with) == 0 {
+		return found, nil
 	}
-	return nil
+	if rows, err = r.GetMany(familyUtxo, keysOf(with)); err != nil {
+		return nil, err
+	}
+	for i, b := range rows {
+		row, err := db.parseUtxoRow(with[i], b)
+		if err != nil {
+			return nil, fmt.Errorf("output %v: %w", with[i], err)
+		}
+		h := found[with[i]]
+		h.own(holders, row.occurrences)
+		found[with[i]] = h
+	}
+	return found, nil
 }

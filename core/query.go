@@ -227,16 +227,25 @@ func (q *query) value(name, text string) (*index, []byte, model.BirthPk, error) 
 	return x, value, birth, err
 }
 
-// asset is where an asset was born.
+// asset is the id of an asset, and where it was born. People name it by its id or by its fingerprint.
 func (q *query) asset(text string) ([]byte, model.AssetBirthPk, error) {
-	id, err := q.chain.ParseAsset(text)
+	f, key := familyAssetBirth, []byte(nil)
+	var err error
+	if fp := q.traits.Fingerprint; fp != nil {
+		if key, err = fp.Parse(text); key != nil {
+			f = familyFingerprint
+		}
+	}
+	if key == nil && err == nil {
+		key, err = q.chain.ParseAsset(text)
+	}
 	if kind, _ := model.KindOf(err); kind == model.NotFound { // of a chain without assets
 		return nil, model.AssetBirthPk{}, err
 	}
 	if err != nil {
 		return nil, model.AssetBirthPk{}, model.Errorf(model.Usage, "bad_value", "asset %q: %w", text, err)
 	}
-	b, err := q.r.Get(familyAssetBirth, id)
+	b, err := q.r.Get(f, key)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, model.AssetBirthPk{}, model.Errorf(model.NotFound, "unknown_asset", "no asset %s", text)
 	}
@@ -244,7 +253,14 @@ func (q *query) asset(text string) ([]byte, model.AssetBirthPk, error) {
 		return nil, model.AssetBirthPk{}, err
 	}
 	birth, err := model.ParseAssetBirthPk(b)
-	return id, birth, err
+	if err != nil || f == familyAssetBirth {
+		return key, birth, err
+	}
+	id, err := q.many(familyAssetID, [][]byte{b})
+	if err != nil {
+		return nil, birth, err
+	}
+	return id[0], birth, nil
 }
 
 // many reads the values of keys of one family, all of which must be there.

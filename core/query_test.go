@@ -165,6 +165,10 @@ func assets(t *testing.T, db *core.DB, r *reference, id string) {
 	want, events, holders := r.asset(id)
 	got, err := db.Asset(ctx, text)
 	agree(t, "asset", got, err, want)
+	if want.Fingerprint != "" {
+		got, err := db.Asset(ctx, want.Fingerprint)
+		agree(t, "asset by fingerprint", got, err, want)
+	}
 	for _, descending := range []bool{false, true} {
 		for _, limit := range []int{1, 3, 25} {
 			p := core.Page{Limit: limit, Descending: descending}

@@ -309,6 +309,9 @@ func (r *reference) richest(index, limit int) *core.RichestAnswer {
 
 func (r *reference) asset(id string) (*core.AssetAnswer, []core.AssetEventAnswer, []core.HolderAnswer) {
 	a := &core.AssetAnswer{Asset: r.chain.FormatAsset([]byte(id))}
+	if fp := r.traits.Fingerprint; fp != nil {
+		a.Fingerprint = fp.Format(fp.Of([]byte(id)))
+	}
 	minted, burned := new(big.Int), new(big.Int)
 	var events []core.AssetEventAnswer
 	held := map[string]*big.Int{}

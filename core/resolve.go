@@ -14,13 +14,14 @@ import (
 func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, error) {
 	db.mu.Lock()
 	head, before := db.head, append([]*window(nil), db.pending...)
+	assets := db.totals.rows[familyAssets] > 0
 	db.mu.Unlock()
 
 	w, err := db.newWindow(head, blocks)
 	if err == nil {
 		// The pending windows are taken before the snapshot: one that is committed in between is seen twice, never missed.
 		err = db.store.View(ctx, func(r storage.Reader) error {
-			return (&resolver{DB: db, w: w, r: r, before: before}).resolve()
+			return (&resolver{DB: db, w: w, r: r, before: before, assetsStored: assets}).resolve()
 		})
 	}
 	if err != nil {
@@ -63,6 +64,8 @@ type resolver struct {
 	w      *window
 	r      storage.Reader
 	before []*window // pending, oldest first
+
+	assetsStored bool // there are assets in the database
 
 	unread   []unreadInput       // inputs that only the database can know
 	again    map[int32]int32     // transactions whose hash stands in the window before -> where
@@ -110,7 +113,7 @@ func (v *resolver) outputs(t *windowTx) error {
 	if t.FirstOutput > 0 && !v.traits.LateOutputs {
 		return model.Errorf(model.BadSource, "bad_block", "its outputs begin with output %d: expected 0", t.FirstOutput)
 	}
-	t.assets = len(v.w.assetBirths)
+	t.outputs = len(v.w.outputs)
 	outpoints := c.fp.outpoints(&t.Hash)
 	for oi := range t.Outputs {
 		o := &t.Outputs[oi]
@@ -120,6 +123,7 @@ func (v *resolver) outputs(t *windowTx) error {
 			return badBlock(err)
 		}
 		spendable := outpoints.output(uint32(index))
+		v.w.outputs = append(v.w.outputs, outputAt{int32(len(v.w.births)), int32(len(v.w.assetBirths))})
 		var seen uint64
 		for ki := range o.Keys {
 			k := &o.Keys[ki]

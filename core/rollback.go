@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"birthmark/model"
@@ -63,6 +64,10 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 			}
 			tip = parent
 		}
+		standing := settler{r: r, b: b, t: &t, since: math.MaxUint64}
+		if err := standing.settle(&u.changes); err != nil {
+			return fmt.Errorf("roll back to block %d: %w", tip.Height, err)
+		}
 		if tip.IsOrigin() {
 			b.Delete(familyMeta, metaTip)
 		} else {
@@ -95,6 +100,7 @@ type undo struct {
 	t       *totals
 	removed int
 	lost    []lostRow                   // the blocks removed
+	changes assetChanges                // in how assets stand
 	places  map[model.Hash][]model.TxPk // of repeated hashes, as they are after the removals so far
 }
 
@@ -132,10 +138,11 @@ func (u *undo) block(tip model.Point) (model.Point, error) {
 	if err != nil {
 		return tip, err
 	}
-	if err := u.outputs(from, to); err != nil {
+	assets, err := u.assets(from, to, spent)
+	if err != nil {
 		return tip, err
 	}
-	return parent, u.assets(from, to, spent)
+	return parent, u.outputs(from, to, assets)
 }
 
 // below is the block under h; the origin where there is none.
@@ -238,7 +245,9 @@ func (u *undo) inputs(from, to []byte) ([]undoneSpend, error) {
 	return spends, nil
 }
 
-func (u *undo) outputs(from, to []byte) error {
+// outputs removes the outputs in a range of pointers; assets are those that they hold.
+func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
+	holders := u.db.holders()
 	born := map[*index][][]byte{}
 	for kv, err := range u.r.Scan(familyUtxo, from, to, true) {
 		if err != nil {
@@ -260,6 +269,10 @@ func (u *undo) outputs(from, to []byte) error {
 			} else {
 				u.remove(o.index.family(indexRelations), appendRelationKey(nil, o.index, o.birth, pk))
 			}
+		}
+		if h, found := assets[pk]; found {
+			h.own(holders, row.occurrences)
+			u.changes.move(&h, -1, -1)
 		}
 		u.t.unspentValue -= row.value
 		u.t.checksum -= row.value
@@ -289,26 +302,29 @@ func (u *undo) forget(valueByBirth, birthByValue storage.Family, births [][]byte
 	return nil
 }
 
-// assets removes the asset entries in a range of pointers, and what was minted and burned there.
-func (u *undo) assets(from, to []byte, spends []undoneSpend) error {
+// assets removes the asset entries in a range of pointers, and what was minted and burned there, and returns what was
+// removed.
+func (u *undo) assets(from, to []byte, spends []undoneSpend) (map[model.UtxoPk]held, error) {
 	if u.t.rows[familyAssets] == 0 {
-		return nil
+		return nil, nil
 	}
 	// Whatever a transaction mints comes out of it, whatever it burns goes into it.
 	touched := map[model.TxPk][]model.AssetBirthPk{}
+	removed := map[model.UtxoPk]held{}
 	var born [][]byte
 	for kv, err := range u.r.Scan(familyAssets, from, to, true) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		pk, err := model.ParseUtxoPk(kv.Key)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		entries, err := parseAssetsRow(pk, kv.Value)
 		if err != nil {
-			return fmt.Errorf("assets of output %v: %w", pk, err)
+			return nil, fmt.Errorf("assets of output %v: %w", pk, err)
 		}
+		removed[pk] = held{entries: entries}
 		for i, e := range entries {
 			at := model.AssetPk{Utxo: pk, Index: uint16(i)}
 			if e.birth == model.AssetBirthPk(at) {
@@ -322,38 +338,38 @@ func (u *undo) assets(from, to []byte, spends []undoneSpend) error {
 		u.t.assets -= uint64(len(entries))
 		u.remove(familyAssets, pk.AppendTo(nil))
 	}
-	if err := u.supply(touched, spends); err != nil {
-		return err
-	}
-	return u.forget(familyAssetID, familyAssetBirth, born)
-}
-
-func (u *undo) supply(touched map[model.TxPk][]model.AssetBirthPk, spends []undoneSpend) error {
-	utxos := make([][]byte, len(spends))
+	utxos := make([]model.UtxoPk, len(spends))
 	for i, s := range spends {
-		utxos[i] = s.utxo.AppendTo(nil)
+		utxos[i] = s.utxo
 	}
-	rows, err := u.r.GetMany(familyAssets, utxos)
+	spent, err := readHeld(u.db, u.r, utxos)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i, s := range spends {
-		if rows[i] == nil {
-			continue
-		}
-		entries, err := parseAssetsRow(s.utxo, rows[i])
-		if err != nil {
-			return fmt.Errorf("assets of output %v: %w", s.utxo, err)
-		}
-		for _, e := range entries {
+	for _, s := range spends {
+		h := spent[s.utxo]
+		u.changes.move(&h, 0, 1)
+		for _, e := range h.entries {
 			touched[s.input.Tx()] = append(touched[s.input.Tx()], e.birth)
 		}
 	}
+	if err := u.supply(touched); err != nil {
+		return nil, err
+	}
+	if err := u.fingerprints(born); err != nil {
+		return nil, err
+	}
+	return removed, u.forget(familyAssetID, familyAssetBirth, born)
+}
+
+// supply removes what transactions minted and burned of the assets that they touch.
+func (u *undo) supply(touched map[model.TxPk][]model.AssetBirthPk) error {
 	var keys [][]byte
+	var assets []model.AssetBirthPk
 	for tx, births := range touched {
 		slices.SortFunc(births, compareAssetBirths)
 		for _, birth := range slices.Compact(births) {
-			keys = append(keys, appendSupplyKey(nil, birth, tx))
+			keys, assets = append(keys, appendSupplyKey(nil, birth, tx)), append(assets, birth)
 		}
 	}
 	there, err := u.r.GetMany(familyAssetSupply, keys)
@@ -361,9 +377,34 @@ func (u *undo) supply(touched map[model.TxPk][]model.AssetBirthPk, spends []undo
 		return err
 	}
 	for i, key := range keys {
-		if there[i] != nil {
-			u.remove(familyAssetSupply, key)
+		if there[i] == nil {
+			continue
 		}
+		amount, err := parseSupplyRow(there[i])
+		if err != nil {
+			return fmt.Errorf("supply of the asset born at %v: %w", assets[i], err)
+		}
+		u.changes.mint(assets[i], amount, -1)
+		u.remove(familyAssetSupply, key)
+	}
+	return nil
+}
+
+// fingerprints removes those of assets.
+func (u *undo) fingerprints(births [][]byte) error {
+	fp := u.db.traits.Fingerprint
+	if fp == nil {
+		return nil
+	}
+	ids, err := u.r.GetMany(familyAssetID, births)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if id == nil {
+			return fmt.Errorf("asset born at %x has no id", births[i])
+		}
+		u.remove(familyFingerprint, fp.Of(id))
 	}
 	return nil
 }

@@ -322,6 +322,64 @@ func parseAssetRelationKey(b []byte) (birth model.AssetBirthPk, at model.AssetPk
 	return birth, at, errors.Join(err1, err2, r.end())
 }
 
+func appendHoldingKey(b []byte, k assetHolding) []byte {
+	return k.holder.AppendTo(k.asset.AppendTo(b), false)
+}
+
+func parseHoldingKey(b []byte) (assetHolding, error) {
+	r := reader{b: b}
+	asset, err1 := model.ParseAssetBirthPk(r.take(model.WidePkSize, "asset_birth_pk"))
+	holder, err2 := model.ParseBirthPk(r.take(model.PkSize, "birth_pk"), false)
+	return assetHolding{asset, holder}, errors.Join(err1, err2, r.end())
+}
+
+func appendHoldingRow(b []byte, amount wide) []byte { return amount.appendTo(b) }
+
+func parseHoldingRow(b []byte) (wide, error) {
+	if len(b) == 0 {
+		return wide{}, fmt.Errorf("%w: a holding of nothing", errRow)
+	}
+	return parseWide(b)
+}
+
+// assetTotals is how an asset stands.
+type assetTotals struct {
+	outputs, unspent uint64 // that have some of it
+	holders          uint64
+	mints, burns     uint64 // transactions
+	minted, burned   big.Int
+}
+
+func appendAssetTotalsRow(b []byte, t *assetTotals) []byte {
+	for _, n := range []uint64{t.outputs, t.unspent, t.holders, t.mints, t.burns} {
+		b = binary.AppendUvarint(b, n)
+	}
+	minted := t.minted.Bytes()
+	b = binary.AppendUvarint(b, uint64(len(minted)))
+	return append(append(b, minted...), t.burned.Bytes()...)
+}
+
+func parseAssetTotalsRow(b []byte) (t assetTotals, err error) {
+	r := reader{b: b}
+	t.outputs, t.unspent, t.holders = r.uvarint("outputs"), r.uvarint("unspent outputs"), r.uvarint("holders")
+	t.mints, t.burns = r.uvarint("mints"), r.uvarint("burns")
+	n := r.uvarint("length of minted")
+	if n > uint64(len(r.b)) {
+		r.fail("minted is cut")
+		return t, r.err
+	}
+	minted := r.take(int(n), "minted")
+	for _, magnitude := range [][]byte{minted, r.b} {
+		if len(magnitude) > 0 && magnitude[0] == 0 {
+			r.fail("amount begins with 0")
+			return t, r.err
+		}
+	}
+	t.minted.SetBytes(minted)
+	t.burned.SetBytes(r.b)
+	return t, r.err
+}
+
 // lostRow is a block that a fork took off the chain.
 type lostRow struct {
 	height model.HeightPk

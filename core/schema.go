@@ -10,7 +10,7 @@ import (
 )
 
 // FormatVersion is the version of the layout below. A database with another one is refused.
-const FormatVersion = 2
+const FormatVersion = 3
 
 // The families every database has. The numbers are stored and stay as they are.
 const (
@@ -28,6 +28,9 @@ const (
 	familyAssetRelations
 	familyAssetSupply
 	familyLostBlock
+	familyFingerprint
+	familyHoldings
+	familyAssetTotals
 	fixedFamilies
 )
 
@@ -73,7 +76,7 @@ var schema = []declaration{
 	{storage.Declaration{Family: familySpentInput, Name: "spent_input_pk_by_utxo_pk", Access: storage.Lookup},
 		"utxo_pk", "input_pk",
 		"which input spends an output; there is a row if and only if it is spent"},
-	{storage.Declaration{Family: familyAssets, Name: "assets_by_utxo_pk", Access: storage.Ordered},
+	{storage.Declaration{Family: familyAssets, Name: "assets_by_utxo_pk", Access: storage.Lookup},
 		"utxo_pk", "[uvarint amount|uvarint utxo_pk-birth_pk|uvarint birth_index*2+minted]",
 		"the asset entries of an output, in order: entry n is asset_pk utxo_pk|n; minted: its transaction mints the asset"},
 	{storage.Declaration{Family: familyAssetID, Name: "asset_id_by_birth_pk", Access: storage.Ordered},
@@ -91,6 +94,15 @@ var schema = []declaration{
 	{storage.Declaration{Family: familyLostBlock, Name: "lost_block_by_lost_pk", Access: storage.Ordered},
 		"lost_pk", "height_pk|block_hash|varint time|varint time_lost|uvarint depth",
 		"the blocks that forks took off the chain, the last 1,000; depth 1 was the tip, each block below it one deeper. What happened, not what the chain is: dumps and the counts in meta leave it out"},
+	{storage.Declaration{Family: familyFingerprint, Name: "birth_pk_by_asset_fingerprint", Access: storage.Lookup},
+		"fingerprint", "asset_birth_pk",
+		"where the asset with a fingerprint was born, on chains whose assets have fingerprints (Cardano: CIP-14)"},
+	{storage.Declaration{Family: familyHoldings, Name: "asset_holdings", Access: storage.Lookup},
+		"asset_birth_pk|birth_pk", "amount",
+		"what the unspent outputs of one holder, a value of index address, hold of an asset: a page of holders costs the page"},
+	{storage.Declaration{Family: familyAssetTotals, Name: "asset_totals_by_birth_pk", Access: storage.Lookup},
+		"asset_birth_pk", "uvarint outputs|uvarint unspent|uvarint holders|uvarint mints|uvarint burns|uvarint length|minted|burned",
+		"how an asset stands: the outputs that have some of it, its holders, the transactions that minted and burned it, and how much"},
 }
 
 // determined reports whether a family holds what the chain determines. One that does not, the history of forks, is
@@ -167,7 +179,7 @@ Format %d. Printed by `+"`birthmark schema`"+`; declared in core/schema.go.
 | birth_pk | 8 | utxo_pk of the output where a value first occurred; 10 with a 16-bit ordinal in many-valued indexes |
 | lost_pk | 8 | number of a lost block, counted from 1 in the order in which they were lost |
 
-uvarint and varint are those of Go's encoding/binary (base 128, the latter zigzag). What existed before a chain's
+Amounts of assets are big-endian, without leading zeros. uvarint and varint are those of Go's encoding/binary (base 128, the latter zigzag). What existed before a chain's
 first block stands at height 0, before the transactions of a block at height 0.
 
 ## Every database

@@ -343,6 +343,8 @@ func TestVerifyFindsDamage(t *testing.T) {
 		"asset_relations":           "found by asset",
 		"asset_supply_by_tx_pk":     "mints and burns",
 	}
+	// How assets stand at the tip is nothing that single blocks say: check weighs it.
+	standing := []string{"birth_pk_by_asset_fingerprint", "asset_holdings", "asset_totals_by_birth_pk"}
 	for _, x := range modeltest.IndexNames {
 		says[x+"_by_birth_pk"], says["birth_pk_by_"+x], says[x+"_relations"] = x, "found by "+x, "found by "+x
 	}
@@ -354,7 +356,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 		appendAll(t, db, blocks, 5)
 		want := dump(t, db)
 		for _, d := range s.ds {
-			if d.Name == "meta" || d.Name == "lost_block_by_lost_pk" {
+			if d.Name == "meta" || d.Name == "lost_block_by_lost_pk" || slices.Contains(standing, d.Name) {
 				continue // not of any block
 			}
 			named, known := says[d.Name]

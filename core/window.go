@@ -17,6 +17,9 @@ type window struct {
 	spends      []spend
 	births      []model.BirthPk
 	assetBirths []model.AssetBirthPk
+	outputs     []outputAt // one for each output
+
+	changes assetChanges // what the window changes in how assets stand
 
 	byHash  map[model.Hash]int32        // index in txs, the newest
 	repeats map[model.Hash][]model.TxPk // hashes that stand in the chain before, with every place, newest first
@@ -30,9 +33,12 @@ type windowTx struct {
 	block   *model.Block
 	genesis bool
 	spends  int // where its spends begin in the window's
-	assets  int // where its assets' births begin in the window's
+	outputs int // where its outputs begin in the window's
 	mints   []mint
 }
+
+// outputAt is where the births of an output's keys and assets begin in the window's.
+type outputAt struct{ births, assets int32 }
 
 // spend is a resolved input.
 type spend struct {
@@ -57,7 +63,7 @@ func (db *DB) where(t *windowTx) string {
 // newWindow gives every transaction of blocks its pointer: the first pass. The blocks must be the children of head.
 func (db *DB) newWindow(head model.Point, blocks []*model.Block) (*window, error) {
 	w := &window{blocks: blocks}
-	var txs, inputs, keys, assets int
+	var txs, inputs, outputs, keys, assets int
 	for _, b := range blocks {
 		if err := db.extends(head, b); err != nil {
 			return nil, err
@@ -67,6 +73,7 @@ func (db *DB) newWindow(head model.Point, blocks []*model.Block) (*window, error
 			txs += len(part)
 			for i := range part {
 				inputs += len(part[i].Inputs)
+				outputs += len(part[i].Outputs)
 				for j := range part[i].Outputs {
 					keys += len(part[i].Outputs[j].Keys)
 					assets += len(part[i].Outputs[j].Assets)
@@ -78,6 +85,7 @@ func (db *DB) newWindow(head model.Point, blocks []*model.Block) (*window, error
 	w.spends = make([]spend, 0, inputs)
 	w.births = make([]model.BirthPk, 0, keys)
 	w.assetBirths = make([]model.AssetBirthPk, 0, assets)
+	w.outputs = make([]outputAt, 0, outputs)
 	w.byHash = make(map[model.Hash]int32, txs)
 	w.spent = make(map[model.UtxoPk]model.InputPk, inputs)
 	for _, b := range blocks {
@@ -150,4 +158,23 @@ func (w *window) tx(pk model.TxPk) *windowTx {
 // contains reports whether pk stands in the window.
 func (w *window) contains(pk model.UtxoPk) bool {
 	return len(w.txs) > 0 && pk.Tx() >= w.txs[0].pk && pk.Tx() <= w.txs[len(w.txs)-1].pk
+}
+
+// held is the assets of output oi of t, and whose they are; the entries are appended to buf.
+func (w *window) held(db *DB, holders *index, t *windowTx, oi int, buf []assetEntry) held {
+	o, at := &t.Outputs[oi], w.outputs[t.outputs+oi]
+	h := held{entries: buf}
+	next := at.assets
+	for i := range o.Assets {
+		if o.Assets[i].Amount > 0 {
+			h.entries = append(h.entries, assetEntry{amount: o.Assets[i].Amount, birth: w.assetBirths[next]})
+			next++
+		}
+	}
+	for ki := range o.Keys {
+		if db.indexes[o.Keys[ki].Index] == holders {
+			h.holder, h.owned = w.births[int(at.births)+ki], true
+		}
+	}
+	return h
 }

@@ -57,6 +57,17 @@ type Traits struct {
 	Coinbase bool
 	// LateOutputs: the outputs of a transaction may begin at another index than 0 ([Tx.FirstOutput]).
 	LateOutputs bool
+	// Fingerprint is the short name of assets; nil where they have none.
+	Fingerprint *Fingerprint
+}
+
+// Fingerprint is a second, short name that a chain's assets have: a hash of the id, the same for every occurrence and
+// another for every asset (Cardano: CIP-14).
+type Fingerprint struct {
+	Of     func(id []byte) []byte // at most 64 bytes
+	Format func(fingerprint []byte) string
+	// Parse reads what Format writes. Nil without an error: the text is not meant as a fingerprint.
+	Parse func(text string) ([]byte, error)
 }
 
 // SourceOptions say where blocks come from and what is wanted of them.

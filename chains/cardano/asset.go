@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"birthmark/model"
 )
 
 // An asset is stored as its policy, the hash of the script that says who may mint it, and its name behind that.
@@ -60,16 +62,20 @@ func readAssetID(text string) ([]byte, error) {
 	return id, nil
 }
 
-// fingerprint is the short name of an asset that wallets show (CIP-14): asset1 and a Blake2b-160 hash in bech32.
-func fingerprint(id []byte) string {
-	return encodeBech32(fingerprintPrefix, blake2bOf(fingerprintSize, id))
+// fingerprints is the short name of an asset that wallets show (CIP-14): asset1 and a Blake2b-160 hash in bech32.
+var fingerprints = &model.Fingerprint{
+	Of:     func(id []byte) []byte { return blake2bOf(fingerprintSize, id) },
+	Format: func(hash []byte) string { return encodeBech32(fingerprintPrefix, hash) },
+	Parse: func(text string) ([]byte, error) {
+		if hrpOf(text) != fingerprintPrefix {
+			return nil, nil
+		}
+		return parseFingerprint(text)
+	},
 }
 
 // parseFingerprint is the hash that a fingerprint writes.
 func parseFingerprint(text string) ([]byte, error) {
-	if hrp := hrpOf(text); hrp != fingerprintPrefix {
-		return nil, fmt.Errorf("it does not begin with %s1", fingerprintPrefix)
-	}
 	hash, err := decodeBech32(text)
 	if err == nil && len(hash) != fingerprintSize {
 		err = fmt.Errorf("its hash has %d bytes, expected %d", len(hash), fingerprintSize)

@@ -43,7 +43,7 @@ func New(name string) (model.Chain, error) {
 func (c *chain) Name() string    { return Name }
 func (c *chain) Network() string { return c.net.name }
 
-func (c *chain) Traits() model.Traits { return model.Traits{LateOutputs: true} }
+func (c *chain) Traits() model.Traits { return model.Traits{LateOutputs: true, Fingerprint: fingerprints} }
 
 func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
 

@@ -23,15 +23,17 @@ type Variant struct {
 	First    model.HeightPk
 	Slots    bool // blocks count slots
 	Late     bool // the outputs of some transactions begin above 0
-	Repeats  bool // hashes of coinbases, and of what spends them, occur again
-	ByHand   bool // the blocks are a test's own: neither their hashes nor what they issue follow any rule
+
+	Fingerprints bool // assets have a second, short name
+	Repeats      bool // hashes of coinbases, and of what spends them, occur again
+	ByHand       bool // the blocks are a test's own: neither their hashes nor what they issue follow any rule
 }
 
 // Variants are the sets of rules worth testing: one like each real chain, and mixtures.
 func Variants() []Variant {
 	return []Variant{
 		{Name: "like-bitcoin", Coinbase: true, Repeats: true},
-		{Name: "like-cardano", Genesis: true, Slots: true, Late: true},
+		{Name: "like-cardano", Genesis: true, Slots: true, Late: true, Fingerprints: true},
 		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1},
 		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true},
 	}
@@ -75,7 +77,29 @@ func (c chain) Traits() model.Traits {
 	if c.v.Boxes {
 		t.SpendsBy = "box"
 	}
+	if c.v.Fingerprints {
+		t.Fingerprint = fingerprint
+	}
 	return t
+}
+
+// fingerprint is of eight bytes, in hex behind an f.
+var fingerprint = &model.Fingerprint{
+	Of: func(id []byte) []byte {
+		sum := sha256.Sum256(id)
+		return sum[:8]
+	},
+	Format: func(hash []byte) string { return "f" + hex.EncodeToString(hash) },
+	Parse: func(text string) ([]byte, error) {
+		if len(text)%2 == 0 || text[0] != 'f' {
+			return nil, nil
+		}
+		hash, err := hex.DecodeString(text[1:])
+		if err != nil || len(hash) != 8 {
+			return nil, errors.New("expected f and 16 hex digits")
+		}
+		return hash, nil
+	},
 }
 
 func (c chain) Indexes() []model.Index {

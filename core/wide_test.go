@@ -1,0 +1,68 @@
+package core
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// A wide is the number it stands for, through every operation and back from its bytes.
+func TestWideIsTheNumber(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		sum, want := wide{}, new(big.Int)
+		for range 1 + rng.IntN(20) {
+			n, sign := rng.Uint64()>>rng.IntN(64), int64(rng.IntN(3)-1)
+			sum = sum.plus(wideOf(n, sign))
+			want.Add(want, new(big.Int).Mul(new(big.Int).SetUint64(n), big.NewInt(sign)))
+		}
+		if sum.String() != want.String() || sum.negative() != (want.Sign() < 0) {
+			t.Fatalf("%v, expected %v", sum, want)
+		}
+		if sum.negative() {
+			continue
+		}
+		if b := sum.appendTo(nil); string(b) != string(want.Bytes()) {
+			t.Fatalf("%v has the bytes %x, expected %x", want, b, want.Bytes())
+		} else if back, err := parseWide(b); err != nil || back != sum {
+			t.Fatalf("%x reads back as %v (%v), expected %v", b, back, err, sum)
+		}
+		if got, want := residueOfWide(sum), new(big.Int).Mod(want, big.NewInt(prime)).Uint64(); uint64(got) != want {
+			t.Fatalf("the residue of %v is %d, expected %d", sum, got, want)
+		}
+	}
+	for _, b := range [][]byte{{0}, {0, 1}, append([]byte{128}, make([]byte, 15)...), append([]byte{1}, make([]byte, 16)...)} {
+		if w, err := parseWide(b); err == nil {
+			t.Errorf("%x reads as %v", b, w)
+		}
+	}
+}
+
+// Residues follow the rules of numbers modulo the prime.
+func TestResiduesAreNumbersModuloThePrime(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	p := big.NewInt(prime)
+	if !p.ProbablyPrime(20) {
+		t.Fatalf("%v is no prime", p)
+	}
+	for range 2000 {
+		a, b := rng.Uint64()>>rng.IntN(64), rng.Uint64()>>rng.IntN(64)
+		x, y := residueOf(a), residueOf(b)
+		big1, big2 := new(big.Int).SetUint64(a), new(big.Int).SetUint64(b)
+		for what, c := range map[string]struct {
+			got  residue
+			want *big.Int
+		}{
+			"+": {x.plus(y), new(big.Int).Add(big1, big2)},
+			"-": {x.less(y), new(big.Int).Sub(big1, big2)},
+			"*": {x.times(y), new(big.Int).Mul(big1, big2)},
+		} {
+			if want := c.want.Mod(c.want, p).Uint64(); uint64(c.got) != want {
+				t.Fatalf("%d %s %d is %d, expected %d", a, what, b, c.got, want)
+			}
+		}
+		if got := residueOfBig(big1); got != x {
+			t.Fatalf("the residue of %d is %d and %d", a, got, x)
+		}
+	}
+}
