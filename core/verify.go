@@ -23,18 +23,18 @@ const DefaultSample = 100
 // maxDifferences is how many differences are listed.
 const maxDifferences = 100
 
-// Verify compares a database with a source that can be asked for single blocks ([model.BlockReader], else an error of
-// kind [model.Usage]) and was opened with db.Indexes(): whether the tip is on the source's chain; of a sample of blocks
+// Verify compares a database with a source that can be asked for single blocks ([model.BlockReader] or
+// [model.ChildReader], else an error of kind [model.Usage]) and was opened with db.Indexes(): whether the tip is on the source's chain; of a sample of blocks
 // everything in them, asked the way users ask, from hash, outpoint and value to what is found and back; and what is
 // unspent, where the source counts it ([model.UnspentCounter]). It reads one snapshot. What differs is in the answer,
 // an error says that it could not compare.
 func Verify(ctx context.Context, db *DB, src model.Source, o VerifyOptions) (*VerifyAnswer, error) {
-	blocks, ok := src.(model.BlockReader)
-	if !ok {
-		return nil, model.Errorf(model.Usage, "bad_source", "this source cannot be asked for single blocks: verify with another one, such as a node's RPC or block files")
+	asks, err := newVerifySource(src)
+	if err != nil {
+		return nil, err
 	}
-	v := &verifier{src: src, blocks: blocks, o: o}
-	err := db.ask(ctx, func(q *query) error {
+	v := &verifier{src: asks, o: o}
+	err = db.ask(ctx, func(q *query) error {
 		v.query = q
 		return v.run()
 	})
@@ -47,11 +47,11 @@ func Verify(ctx context.Context, db *DB, src model.Source, o VerifyOptions) (*Ve
 
 type verifier struct {
 	*query
-	src    model.Source
-	blocks model.BlockReader
-	o      VerifyOptions
-	a      *VerifyAnswer
-	last   model.HeightPk // the newest block both have
+	src   *verifySource
+	o     VerifyOptions
+	a     *VerifyAnswer
+	first model.HeightPk // the chain's first block
+	last  model.HeightPk // the newest block both have
 }
 
 // differ notes that the two sides are not the same, where they are not.
@@ -76,8 +76,8 @@ func (v *verifier) run() error {
 		return err
 	}
 	// As meta counts: a first block whose row is missing is to be found.
-	first := v.tip.Height + 1 - model.HeightPk(v.totals.rows[familyBlock])
-	if tip.IsOrigin() || tip.Height < first {
+	v.first = v.tip.Height + 1 - model.HeightPk(v.totals.rows[familyBlock])
+	if tip.IsOrigin() || tip.Height < v.first {
 		return model.Errorf(model.BadSource, "source_empty", "nothing to verify with: the source has no blocks yet")
 	}
 	v.a = &VerifyAnswer{
@@ -89,24 +89,29 @@ func (v *verifier) run() error {
 	} else {
 		v.a.Ahead = uint32(v.tip.Height - tip.Height)
 	}
-	end, err := v.common(first, min(tip.Height, v.tip.Height))
+	end, err := v.common(v.first, min(tip.Height, v.tip.Height))
 	if err != nil {
 		return err
 	}
 	if err := v.unspent(tip); err != nil {
 		return err
 	}
-	heights := choose(first, end, v.o.Sample, v.o.Seed)
-	for i, h := range heights {
+	heights := choose(v.first, end, v.o.Sample, v.o.Seed)
+	done := uint64(0)
+	for a := range v.sourceBlocks(heights) {
 		if v.o.Progress != nil {
-			v.o.Progress(uint64(i), uint64(len(heights)))
+			v.o.Progress(done, uint64(len(heights)))
 		}
-		b, err := v.blockOf(h)
+		done++
+		b, err := v.blockOf(a, heights)
 		if err != nil {
 			return err
 		}
+		if b == nil {
+			continue
+		}
 		if err := v.block(b); err != nil {
-			return fmt.Errorf("verify block %d: %w", h, err)
+			return fmt.Errorf("verify block %d: %w", a.height, err)
 		}
 	}
 	if v.o.Progress != nil {
@@ -122,26 +127,29 @@ func (v *verifier) pointAnswer(p model.Point) PointAnswer {
 // common is the height from which on the database and the source do not have the same blocks, looked for between
 // first and last, one above last where both are on one chain.
 func (v *verifier) common(first, last model.HeightPk) (model.HeightPk, error) {
-	ours, theirs, err := v.hashesAt(last)
+	same, err := v.shares(last)
 	if err != nil {
 		return 0, err
 	}
-	if ours == theirs {
+	if same {
 		v.last = last
 		return last + 1, nil
 	}
 	low, high := first, last // below low they are the same, at high they are not
 	for low < high {
 		middle := low + (high-low)/2
-		o, t, err := v.hashesAt(middle)
-		switch {
-		case err != nil:
+		if same, err = v.shares(middle); err != nil {
 			return 0, err
-		case o == t:
-			low = middle + 1
-		default:
-			high, ours, theirs = middle, o, t
 		}
+		if same {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	ours, theirs, err := v.hashesAt(high)
+	if err != nil {
+		return 0, err
 	}
 	at := uint32(high)
 	v.a.PartsAt = &at
@@ -152,39 +160,9 @@ func (v *verifier) common(first, last model.HeightPk) (model.HeightPk, error) {
 	return high, nil
 }
 
-// hashesAt are the hashes of the database's and of the source's block at a height, that of a row which cannot be read
-// being what is wrong with it.
-func (v *verifier) hashesAt(h model.HeightPk) (ours, theirs string, err error) {
-	b, err := v.blocks.BlockAt(v.ctx, h)
-	if err != nil {
-		return "", "", err
-	}
-	row, err := v.blockAt(v.r, h)
-	if err != nil {
-		return err.Error(), v.chain.FormatHash(b.Hash), v.ctx.Err()
-	}
-	return v.chain.FormatHash(row.hash), v.chain.FormatHash(b.Hash), nil
-}
-
-// blockOf is the source's block at a height where both have the same. One that is another now, and not because the
-// database's row is wrong, says that the source went over to another chain meanwhile.
-func (v *verifier) blockOf(h model.HeightPk) (*model.Block, error) {
-	b, err := v.blocks.BlockAt(v.ctx, h)
-	if err != nil {
-		return nil, err
-	}
-	if row, err := v.blockAt(v.r, h); err == nil && row.hash == b.Hash {
-		return b, nil
-	}
-	if ours, theirs, err := v.hashesAt(v.last); err != nil || ours != theirs {
-		return nil, model.Errorf(model.BadSource, "source_moved", "the source went over to another chain while it was compared: verify again")
-	}
-	return b, nil
-}
-
 // unspent compares what is unspent after the tip with the source's count.
 func (v *verifier) unspent(tip model.Point) error {
-	counter, ok := v.src.(model.UnspentCounter)
+	counter, ok := v.src.Source.(model.UnspentCounter)
 	if !ok {
 		return nil
 	}

@@ -17,31 +17,6 @@ import (
 	"birthmark/storage/memory"
 )
 
-// shelf is a source that has its blocks at hand.
-type shelf struct {
-	*script
-	blocks []*model.Block
-	asked  []model.HeightPk
-	before func(h model.HeightPk) error // called before a block is given
-}
-
-func shelve(blocks []*model.Block) *shelf { return &shelf{script: events(blocks), blocks: blocks} }
-
-func (s *shelf) BlockAt(_ context.Context, h model.HeightPk) (*model.Block, error) {
-	if s.before != nil {
-		if err := s.before(h); err != nil {
-			return nil, err
-		}
-	}
-	s.asked = append(s.asked, h)
-	for _, b := range s.blocks {
-		if b.Height == h {
-			return b, nil
-		}
-	}
-	return nil, model.Errorf(model.NotFound, "unknown_block", "no block at height %d", h)
-}
-
 // everything is more than any chain here has.
 const everything = 1 << 20
 
@@ -113,8 +88,8 @@ func TestTheSampleIsTheSeeds(t *testing.T) {
 		if err != nil || !a.OK || a.Seed != seed {
 			t.Fatalf("%s, %v", text(a), err)
 		}
-		heights := s.asked[1:] // behind the one that the tip is compared with
-		if int(a.Blocks) != len(heights) || !slices.IsSorted(heights) || len(slices.Compact(slices.Clone(heights))) != len(heights) {
+		heights := slices.Sorted(slices.Values(s.asked[1:])) // behind the one that the tip is compared with
+		if int(a.Blocks) != len(heights) || len(slices.Compact(slices.Clone(heights))) != len(heights) {
 			t.Fatalf("%d blocks: %v", a.Blocks, heights)
 		}
 		if heights[0] != v.First || heights[len(heights)-1] != db.Tip().Height {
@@ -155,43 +130,45 @@ func TestTheSampleIsTheSeeds(t *testing.T) {
 // A source that is behind or ahead is no difference; one that went another way is, from the first block on that is not
 // the same.
 func TestVerifyFindsWhereTheChainsPart(t *testing.T) {
-	v := modeltest.Variants()[3]
-	n := seed(t, 620)
-	trunk := v.NewGenerator(n)
-	shared := trunk.Blocks(20)
-	ours, theirs := slices.Concat(shared, trunk.Fork(1).Blocks(13)), slices.Concat(shared, trunk.Fork(2).Blocks(9))
-	db := open(t, memory.New(), v, 1<<20)
-	appendAll(t, db, ours, 7)
-	rng := rand.New(rand.NewPCG(n, 0))
-	for range 10 {
-		at := 1 + rng.IntN(19)
-		a := verify(t, db, shelve(ours[:at]), everything)
-		if !a.OK || int(a.Ahead) != len(ours)-at || a.Behind != 0 || int(a.Blocks) != at {
-			t.Errorf("a source of %d blocks: %s", at, text(a))
+	bothWays(t, func(t *testing.T, way func(*shelf) model.Source) {
+		v := modeltest.Variants()[3]
+		n := seed(t, 620)
+		trunk := v.NewGenerator(n)
+		shared := trunk.Blocks(20)
+		ours, theirs := slices.Concat(shared, trunk.Fork(1).Blocks(13)), slices.Concat(shared, trunk.Fork(2).Blocks(9))
+		db := open(t, memory.New(), v, 1<<20)
+		appendAll(t, db, ours, 7)
+		rng := rand.New(rand.NewPCG(n, 0))
+		for range 10 {
+			at := 1 + rng.IntN(19)
+			a := verify(t, db, way(shelve(ours[:at])), everything)
+			if !a.OK || int(a.Ahead) != len(ours)-at || a.Behind != 0 || int(a.Blocks) != at {
+				t.Errorf("a source of %d blocks: %s", at, text(a))
+			}
 		}
-	}
-	rollback(t, db, ours[24].Point())
-	if a := verify(t, db, shelve(ours), everything); !a.OK || a.Behind != 8 || a.Ahead != 0 || a.Blocks != 25 {
-		t.Errorf("a source that is ahead: %s", text(a))
-	}
-	parts := func(a *core.VerifyAnswer, at *model.Block, had int) {
-		t.Helper()
-		if a.OK || a.PartsAt == nil || *a.PartsAt != uint32(at.Height) || len(a.Differences) != 1 || a.Differences[0].Height != *a.PartsAt ||
-			a.Differences[0].Source != at.Hash.String() || int(a.Blocks) != had {
-			t.Errorf("%s", text(a))
+		rollback(t, db, ours[24].Point())
+		if a := verify(t, db, way(shelve(ours)), everything); !a.OK || a.Behind != 8 || a.Ahead != 0 || a.Blocks != 25 {
+			t.Errorf("a source that is ahead: %s", text(a))
 		}
-	}
-	parts(verify(t, db, shelve(theirs), everything), theirs[20], 20)
-	parts(verify(t, db, shelve(theirs[:21]), everything), theirs[20], 20)
-	other := v.NewGenerator(n + 1).Blocks(30)
-	parts(verify(t, db, shelve(other), everything), other[0], 0)
-	one := open(t, memory.New(), v, 0)
-	appendAll(t, one, ours[:1], 1)
-	parts(verify(t, one, shelve(other), everything), other[0], 0)
-	for at := range 25 { // wherever it is
-		mixed := slices.Concat(ours[:at], other[at:])
-		parts(verify(t, db, shelve(mixed), 0), mixed[at], min(at, 2))
-	}
+		parts := func(a *core.VerifyAnswer, at *model.Block, had int) {
+			t.Helper()
+			if a.OK || a.PartsAt == nil || *a.PartsAt != uint32(at.Height) || len(a.Differences) != 1 || a.Differences[0].Height != *a.PartsAt ||
+				a.Differences[0].Source != at.Hash.String() || int(a.Blocks) != had {
+				t.Errorf("%s", text(a))
+			}
+		}
+		parts(verify(t, db, way(shelve(theirs)), everything), theirs[20], 20)
+		parts(verify(t, db, way(shelve(theirs[:21])), everything), theirs[20], 20)
+		other := v.NewGenerator(n + 1).Blocks(30)
+		parts(verify(t, db, way(shelve(other)), everything), other[0], 0)
+		one := open(t, memory.New(), v, 0)
+		appendAll(t, one, ours[:1], 1)
+		parts(verify(t, one, way(shelve(other)), everything), other[0], 0)
+		for at := range 25 { // wherever it is
+			mixed := slices.Concat(ours[:at], other[at:])
+			parts(verify(t, db, way(shelve(mixed)), 0), mixed[at], min(at, 2))
+		}
+	})
 }
 
 // counter is a source that counts what is unspent.
@@ -260,44 +237,46 @@ func TestVerifyComparesWhatIsUnspent(t *testing.T) {
 }
 
 func TestWhatCannotBeVerifiedSaysSo(t *testing.T) {
-	v := modeltest.Variants()[3]
-	blocks := v.NewGenerator(seed(t, 640)).Blocks(30)
-	db := open(t, memory.New(), v, 0)
-	ctx := context.Background()
-	fails := func(what string, db *core.DB, s model.Source, kind model.ErrorKind, want string) {
-		t.Helper()
-		a, err := core.Verify(ctx, db, s, core.VerifyOptions{Sample: everything})
-		if k, c := model.KindOf(err); err == nil || a != nil || k != kind || c != want {
-			t.Errorf("%s: %s, %v (%s)", what, text(a), err, c)
+	bothWays(t, func(t *testing.T, way func(*shelf) model.Source) {
+		v := modeltest.Variants()[3]
+		blocks := v.NewGenerator(seed(t, 640)).Blocks(30)
+		db := open(t, memory.New(), v, 0)
+		ctx := context.Background()
+		fails := func(what string, db *core.DB, s model.Source, kind model.ErrorKind, want string) {
+			t.Helper()
+			a, err := core.Verify(ctx, db, s, core.VerifyOptions{Sample: everything})
+			if k, c := model.KindOf(err); err == nil || a != nil || k != kind || c != want {
+				t.Errorf("%s: %s, %v (%s)", what, text(a), err, c)
+			}
 		}
-	}
-	fails("an empty database", db, shelve(blocks), model.NotFound, "unknown_block")
-	appendAll(t, db, blocks, 7)
-	fails("a source without single blocks", db, events(blocks), model.Usage, "bad_source")
-	fails("an empty source", db, shelve(nil), model.BadSource, "source_empty")
-	late := shelve(blocks)
-	late.before = func(h model.HeightPk) error {
-		if h == 20 {
-			return model.Errorf(model.BadSource, "broken", "the cable was cut")
+		fails("an empty database", db, way(shelve(blocks)), model.NotFound, "unknown_block")
+		appendAll(t, db, blocks, 7)
+		fails("a source without single blocks", db, events(blocks), model.Usage, "bad_source")
+		fails("an empty source", db, way(shelve(nil)), model.BadSource, "source_empty")
+		late := shelve(blocks)
+		late.before = func(h model.HeightPk) error {
+			if h == 20 {
+				return model.Errorf(model.BadSource, "broken", "the cable was cut")
+			}
+			return nil
 		}
-		return nil
-	}
-	fails("a source that breaks", db, late, model.BadSource, "broken")
-	forked := shelve(blocks)
-	forked.before = func(h model.HeightPk) error {
-		if h == 15 {
-			forked.blocks = slices.Concat(blocks[:10], v.NewGenerator(seed(t, 640) + 1).Blocks(30)[10:])
+		fails("a source that breaks", db, way(late), model.BadSource, "broken")
+		forked := shelve(blocks)
+		forked.before = func(h model.HeightPk) error {
+			if h == 15 {
+				forked.blocks = slices.Concat(blocks[:10], v.NewGenerator(seed(t, 640) + 1).Blocks(30)[10:])
+			}
+			return nil
 		}
-		return nil
-	}
-	fails("a source that goes another way meanwhile", db, forked, model.BadSource, "source_moved")
-	var cancel context.CancelFunc
-	ctx, cancel = context.WithCancel(ctx)
-	stopping := shelve(blocks)
-	stopping.before = func(model.HeightPk) error { cancel(); return nil }
-	if _, err := core.Verify(ctx, db, stopping, core.VerifyOptions{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+		fails("a source that goes another way meanwhile", db, way(forked), model.BadSource, "source_moved")
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		stopping := shelve(blocks)
+		stopping.before = func(model.HeightPk) error { cancel(); return nil }
+		if _, err := core.Verify(ctx, db, way(stopping), core.VerifyOptions{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+	})
 }
 
 // What is written beside a comparison does not show in it.
@@ -310,18 +289,17 @@ func TestVerifySeesOneMoment(t *testing.T) {
 			other := trunk.Fork(1).Blocks(3)
 			db := open(t, store(t), v, 1<<20)
 			appendAll(t, db, blocks, 7)
-			s := shelve(blocks)
-			s.before = func(h model.HeightPk) error {
-				switch h {
+			meanwhile := func(done, _ uint64) {
+				switch done {
 				case 5:
 					appendAll(t, db, other, 1)
 				case 10:
 					rollback(t, db, blocks[12].Point())
 				}
-				return nil
 			}
-			if a := verify(t, db, s, everything); !a.OK || a.Blocks != 20 || db.Tip() != blocks[12].Point() {
-				t.Errorf("%s", text(a))
+			a, err := core.Verify(context.Background(), db, shelve(blocks), core.VerifyOptions{Sample: everything, Progress: meanwhile})
+			if err != nil || !a.OK || a.Blocks != 20 || db.Tip() != blocks[12].Point() {
+				t.Errorf("%s, %v", text(a), err)
 			}
 		})
 	}
@@ -349,10 +327,11 @@ func TestVerifyFindsDamage(t *testing.T) {
 		says[x+"_by_birth_pk"], says["birth_pk_by_"+x], says[x+"_relations"] = x, "found by "+x, "found by "+x
 	}
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		rng := rand.New(rand.NewPCG(seed(t, 660), 0))
+		n := seed(t, 660)
+		rng := rand.New(rand.NewPCG(n, 0))
 		s := &declared{Store: memory.New()}
 		db := open(t, s, v, 1<<20)
-		blocks := v.NewGenerator(seed(t, 660)).Blocks(15)
+		blocks := v.NewGenerator(n).Blocks(15)
 		appendAll(t, db, blocks, 5)
 		want := dump(t, db)
 		for _, d := range s.ds {
@@ -371,7 +350,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 				for range min(4, len(rows)) {
 					row := rows[rng.IntN(len(rows))]
 					update(t, s, func(b storage.Batch) { damages[how](b, d.Family, row, rng) })
-					a := verify(t, db, shelve(blocks), everything)
+					a := verify(t, db, ways[rng.IntN(len(ways))].of(shelve(blocks)), everything)
 					found := slices.ContainsFunc(a.Differences, func(d core.DifferenceAnswer) bool {
 						return regexp.MustCompile(named).MatchString(d.What + ": " + d.Database)
 					})

@@ -1,0 +1,201 @@
+package core_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	gosync "sync"
+	"testing"
+
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+)
+
+// shelf is a source that has its blocks at hand.
+type shelf struct {
+	*script
+	mu     gosync.Mutex
+	blocks []*model.Block
+	asked  []model.HeightPk
+	before func(h model.HeightPk) error // called before a block is given
+}
+
+func shelve(blocks []*model.Block) *shelf { return &shelf{script: events(blocks), blocks: blocks} }
+
+func (s *shelf) Tip(context.Context) (model.Point, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.blocks) == 0 {
+		return model.Point{}, nil
+	}
+	return s.blocks[len(s.blocks)-1].Point(), nil
+}
+
+func (s *shelf) BlockAt(_ context.Context, h model.HeightPk) (*model.Block, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.before != nil {
+		if err := s.before(h); err != nil {
+			return nil, err
+		}
+	}
+	s.asked = append(s.asked, h)
+	for _, b := range s.blocks {
+		if b.Height == h {
+			return b, nil
+		}
+	}
+	return nil, model.Errorf(model.NotFound, "unknown_block", "no block at height %d", h)
+}
+
+// lineage is a source that knows blocks by the one before.
+type lineage struct {
+	*script
+	shelf *shelf
+}
+
+func (l lineage) Tip(ctx context.Context) (model.Point, error) { return l.shelf.Tip(ctx) }
+
+func (l lineage) Child(ctx context.Context, after model.Point) (*model.Block, error) {
+	l.shelf.mu.Lock()
+	next := after.Height + 1
+	known := slices.ContainsFunc(l.shelf.blocks, func(b *model.Block) bool { return b.Point() == after })
+	if after.IsOrigin() && len(l.shelf.blocks) > 0 {
+		next, known = l.shelf.blocks[0].Height, true
+	}
+	l.shelf.mu.Unlock()
+	if !known {
+		return nil, model.Errorf(model.NotFound, "unknown_block", "no block %v", after)
+	}
+	return l.shelf.BlockAt(ctx, next)
+}
+
+// ways are how a source can be asked for blocks.
+var ways = []struct {
+	name string
+	of   func(*shelf) model.Source
+}{
+	{"by height", func(s *shelf) model.Source { return s }},
+	{"by the block before", func(s *shelf) model.Source { return lineage{s.script, s} }},
+}
+
+func bothWays(t *testing.T, test func(t *testing.T, way func(*shelf) model.Source)) {
+	for _, w := range ways {
+		t.Run(w.name, func(t *testing.T) { test(t, w.of) })
+	}
+}
+
+func TestBlocksAreTheSameWhicheverWayTheyAreAskedFor(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		blocks := v.NewGenerator(seed(t, 670)).Blocks(30)
+		db := open(t, memory.New(), v, 1<<20)
+		appendAll(t, db, blocks, 7)
+		for _, sample := range []int{0, 1, 9, everything} {
+			want, got := verify(t, db, shelve(blocks), sample), verify(t, db, ways[1].of(shelve(blocks)), sample)
+			if !want.OK || text(got) != text(want) {
+				t.Errorf("a sample of %d by the block before: %s, by height: %s", sample, text(got), text(want))
+			}
+		}
+	})
+}
+
+// A row that does not lead to the next block is named. It keeps no other block from being compared, and is no fault of the
+// source.
+func TestRowsThatDoNotLeadOnAreNamed(t *testing.T) {
+	n := seed(t, 680)
+	rng := rand.New(rand.NewPCG(n, 0))
+	for _, v := range modeltest.Variants() {
+		s := &declared{Store: memory.New()}
+		db := open(t, s, v, 1<<20)
+		blocks := v.NewGenerator(n).Blocks(25)
+		appendAll(t, db, blocks, 5)
+		family := s.ds[slices.IndexFunc(s.ds, func(d storage.Declaration) bool { return d.Name == "block_by_height_pk" })].Family
+		rows := rowsOf(t, s, family)
+		for range 40 {
+			broken := map[uint32]bool{}
+			var healed []storage.KV
+			for range 1 + rng.IntN(3) {
+				from := rng.IntN(20)
+				for i := from; i < min(from+1+rng.IntN(4), 24); i++ { // the tip's row says whether the chains part
+					height := uint32(blocks[i].Height)
+					if broken[height] {
+						continue
+					}
+					broken[height] = true
+					healed = append(healed, rows[i])
+					update(t, s, func(b storage.Batch) {
+						switch rng.IntN(3) {
+						case 0:
+							b.Delete(family, rows[i].Key)
+						case 1:
+							b.Put(family, rows[i].Key, rows[i].Value[:rng.IntN(40)])
+						default: // that of another block
+							b.Put(family, rows[i].Key, rows[(i+1+rng.IntN(23))%24].Value)
+						}
+					})
+				}
+			}
+			a := verify(t, db, ways[1].of(shelve(blocks)), everything)
+			named := map[uint32]bool{}
+			for _, d := range a.Differences {
+				named[d.Height] = true
+				if !broken[d.Height] {
+					t.Errorf("%s: rows %v are broken, not %s", v.Name, broken, text(d))
+				}
+			}
+			if len(named) != len(broken) || a.Blocks != 25 || a.PartsAt != nil {
+				t.Errorf("%s: rows %v are broken: %s", v.Name, broken, text(a))
+			}
+			// A sample that has the block behind a broken row names the row too.
+			only := verify(t, db, ways[1].of(shelve(blocks)), 8)
+			for _, d := range only.Differences {
+				if !broken[d.Height] {
+					t.Errorf("%s: rows %v are broken, not %s", v.Name, broken, text(d))
+				}
+			}
+			if only.Blocks != 10 {
+				t.Errorf("%s: rows %v are broken, %d blocks were compared", v.Name, broken, only.Blocks)
+			}
+			update(t, s, func(b storage.Batch) {
+				for _, r := range healed {
+					b.Put(family, r.Key, r.Value)
+				}
+			})
+		}
+	}
+}
+
+// Where many rows in a row are gone, what stands behind them cannot be compared, and that is said.
+func TestAHoleInTheRowsIsNoFaultOfTheSource(t *testing.T) {
+	v := modeltest.Variants()[2]
+	s := &declared{Store: memory.New()}
+	db := open(t, s, v, 1<<20)
+	blocks := v.NewGenerator(seed(t, 690)).Blocks(150)
+	appendAll(t, db, blocks, 30)
+	family := s.ds[slices.IndexFunc(s.ds, func(d storage.Declaration) bool { return d.Name == "block_by_height_pk" })].Family
+	rows := rowsOf(t, s, family)
+	update(t, s, func(b storage.Batch) {
+		for _, r := range rows[20:140] {
+			b.Delete(family, r.Key)
+		}
+	})
+	a := verify(t, db, ways[1].of(shelve(blocks)), everything)
+	if a.OK || a.Blocks != 130 || len(a.Differences) != 100 || a.More != 21 || a.Differences[0].Height != uint32(blocks[20].Height) ||
+		!strings.Contains(a.Differences[0].Database, "no block at height") {
+		t.Errorf("%d blocks, %d differences, %d more, the first %s", a.Blocks, len(a.Differences), a.More, text(a.Differences[0]))
+	}
+	update(t, s, func(b storage.Batch) {
+		for _, r := range rows[140:149] {
+			b.Delete(family, r.Key)
+		}
+	})
+	small := verify(t, db, ways[1].of(shelve(blocks)), 0)
+	want := fmt.Sprintf(`[{"height":%d,"what":"what the 100 blocks before lead to","source":"block %[1]d","database":"nothing on the source's chain"}]`, blocks[149].Height)
+	if small.Blocks != 1 || text(small.Differences) != want {
+		t.Errorf("%s, expected %s", text(small), want)
+	}
+}
