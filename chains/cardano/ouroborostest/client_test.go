@@ -1,8 +1,11 @@
 package ouroborostest
 
 import (
+	"bytes"
 	"fmt"
+	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,6 +58,32 @@ type client struct {
 	*ouroboros.Connection
 	failed chan error
 	told   chan string
+
+	mu   sync.Mutex
+	read bytes.Buffer // all that came
+}
+
+// recorder is the client's connection.
+type recorder struct {
+	net.Conn
+	*client
+}
+
+func (r recorder) Read(p []byte) (int, error) {
+	n, err := r.Conn.Read(p)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.read.Write(p[:n])
+	return n, err
+}
+
+// Close is both types'.
+func (r recorder) Close() error { return r.Conn.Close() }
+
+func (c *client) received() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.read.String()
 }
 
 // connect connects a client of one side of a node.
@@ -65,8 +94,13 @@ func connect(t testing.TB, n *Node, toNode bool) (*client, error) {
 		c.told <- fmt.Sprintf(format, args...)
 		return nil
 	}
-	var err error
+	conn, err := dial(n, toNode)
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { conn.Close() })
 	c.Connection, err = ouroboros.NewConnection(
+		ouroboros.WithConnection(recorder{conn, c}),
 		ouroboros.WithNetworkMagic(magic),
 		ouroboros.WithNodeToNode(toNode),
 		ouroboros.WithErrorChan(c.failed),
@@ -83,14 +117,14 @@ func connect(t testing.TB, n *Node, toNode bool) (*client, error) {
 			},
 			BatchDoneFunc: func(blockfetch.CallbackContext) error { return tell("done") },
 		}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
+	return c, err
+}
+
+func dial(n *Node, toNode bool) (net.Conn, error) {
 	if toNode {
-		return c, c.Dial("tcp", strings.TrimPrefix(n.TCP(), "tcp://"))
+		return net.Dial("tcp", strings.TrimPrefix(n.TCP(), "tcp://"))
 	}
-	return c, c.Dial("unix", strings.TrimPrefix(n.Unix(), "unix://"))
+	return net.Dial("unix", strings.TrimPrefix(n.Unix(), "unix://"))
 }
 
 // connected is a client that is connected.

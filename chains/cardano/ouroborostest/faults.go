@@ -8,9 +8,9 @@ type Faults struct {
 	Instead map[[32]byte]Block
 	// NoBlocks answers every request for a range.
 	NoBlocks bool
-	// Silent: connections are accepted and nothing is ever answered on them, on those that are there neither.
+	// Silent: connections are accepted and nothing is ever answered on them. Those that are there fall silent for good.
 	Silent bool
-	// Garbage is sent in place of everything, as a server of another kind would.
+	// Garbage is sent in place of everything, and the connection closed, as a server of another kind would.
 	Garbage bool
 	// Scrambled: what is sent is framed as it has to be, and what is in the frames is no CBOR.
 	Scrambled bool
@@ -22,6 +22,11 @@ func (n *Node) Misbehave(f Faults) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.faults = f
+	for w := range n.wires {
+		if f.Silent {
+			w.silent.Store(true)
+		}
+	}
 }
 
 func (n *Node) fault() Faults {

@@ -26,9 +26,8 @@ func (w *wire) sendBlock(p *protocol.Protocol, msg protocol.Message, wait bool) 
 	w.cutIfDue()
 	if w.node.lastBeforeCut() {
 		w.due.Store(true)
-		wait = true // all before the cut arrives
 	}
-	if wait {
+	if wait || w.due.Load() { // all before the cut is sent, and nothing goes out together with what is cut
 		return p.SendMessageAndWait(msg)
 	}
 	return p.SendMessage(msg)
@@ -62,6 +61,7 @@ func (w *wire) Write(p []byte) (int, error) {
 		w.silent.Store(true) // what is left out is missing for ever
 		return len(p), nil
 	case f.Garbage:
+		defer w.Conn.Close()
 		sent = []byte("HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request")
 	case f.Scrambled:
 		sent = append(bytes.Clone(p[:frameHead]), bytes.Repeat([]byte{0xff}, len(p)-frameHead)...)
