@@ -12,7 +12,7 @@ func (p *program) assetCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:      "asset",
 		Usage:     "one asset: first seen, minted, burned, supply, holders",
-		ArgsUsage: "ID",
+		ArgsUsage: "ID|FINGERPRINT",
 	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
 		a, err := db.Asset(ctx, c.Args().First())
 		return a, func(pg *page) { pg.asset(a) }, err
@@ -26,6 +26,7 @@ func (p *page) asset(a *core.AssetAnswer) {
 	}
 	p.fields(
 		field{"asset", cell{a.Asset, green}},
+		field{"fingerprint", text(a.Fingerprint)},
 		field{"first seen", text(p.firstSeen(a.FirstSeen))},
 		field{"supply", cell{thousands(a.Supply), bold}},
 		field{"minted", text(thousands(a.Minted))},
