@@ -12,7 +12,7 @@ func (p *program) assetEventsCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:      "asset-events",
 		Usage:     "the mints and burns of an asset",
-		ArgsUsage: "ID",
+		ArgsUsage: "ID|FINGERPRINT",
 		Flags:     pageFlags("events", true),
 	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
 		pg, err := pageOf(c)

@@ -12,7 +12,7 @@ func (p *program) assetHoldersCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:      "asset-holders",
 		Usage:     "the addresses that hold an asset",
-		ArgsUsage: "ID",
+		ArgsUsage: "ID|FINGERPRINT",
 		Flags:     pageFlags("addresses", false),
 	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
 		pg, err := pageOf(c)
