@@ -101,13 +101,14 @@ type Source interface {
 }
 
 // BlockReader is a source that can be asked for single blocks, with the values of the indexes it was opened with.
+// Several goroutines may ask at once.
 type BlockReader interface {
 	// BlockAt is the block at height h of the source's best chain. NotFound (unknown_block) where it has none.
 	BlockAt(ctx context.Context, h HeightPk) (*Block, error)
 }
 
 // ChildReader is a source that finds a block by the one before it, with the values of the indexes it was opened with:
-// on chains whose nodes know blocks by slot and hash and not by height.
+// on chains whose nodes know blocks by slot and hash and not by height. Several goroutines may ask at once.
 type ChildReader interface {
 	// Child is the block after a point of the source's best chain; after the origin its first, with the genesis.
 	// NotFound (unknown_block) where the point is not on that chain, or nothing comes after it.

@@ -145,13 +145,6 @@ func (s *chunkSource) wait(ctx context.Context) error {
 	}
 }
 
-// placed is a block, or a boundary block, which has no height of its own.
-type placed struct {
-	*model.Block
-	boundary bool
-	entry    immutable.Entry
-}
-
 // group is blocks that are read together, up to one that could not be had.
 type group struct {
 	blocks []placed
@@ -192,27 +185,15 @@ func (s *chunkSource) read(ctx context.Context, from immutable.Position) iter.Se
 		return bytes
 	}
 	worker := func() (func(context.Context, job) (group, error), func()) {
-		r, d := s.db.Reader(), s.decoder.clone()
-		var raw []byte
+		r := s.reader()
 		return func(_ context.Context, j job) (g group, _ error) {
 			for _, e := range j.entries {
-				b, boundary, err := (*model.Block)(nil), false, error(nil)
-				if raw, err = r.Read(e, raw); err == nil {
-					if b, boundary, err = d.block(raw); err != nil {
-						_, code := model.KindOf(err)
-						if code == "internal" {
-							code = "bad_block"
-						}
-						err = model.Errorf(model.BadSource, code, "chunk %05d at offset %d: %w", e.Chunk, e.Offset, err)
-					} else if b.Hash != e.Hash {
-						err = model.Errorf(model.BadSource, "bad_index", "chunk %05d at offset %d: the index says block %s, there is %s", e.Chunk, e.Offset, e.Hash, b.Hash)
-					}
-				}
+				p, err := r.block(e)
 				if err != nil {
 					g.err = err
 					return g, nil
 				}
-				g.blocks, g.next = append(g.blocks, placed{b, boundary, e}), e.Next()
+				g.blocks, g.next = append(g.blocks, p), e.Next()
 			}
 			g.err = j.err
 			return g, nil

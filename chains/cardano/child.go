@@ -1,0 +1,36 @@
+package cardano
+
+import (
+	"context"
+
+	"birthmark/chains/cardano/immutable"
+	"birthmark/model"
+)
+
+// Child implements [model.ChildReader], on what was there when the folder was last looked at.
+func (s *chunkSource) Child(ctx context.Context, after model.Point) (*model.Block, error) {
+	from := immutable.Position{}
+	if !after.IsOrigin() {
+		e, err := s.db.Find(ctx, after.Slot, after.Hash)
+		if err != nil {
+			return nil, err
+		}
+		from = e.Next()
+	}
+	r := s.reader()
+	defer r.Close()
+	l := linker{source: s, tip: after}
+	for e, err := range s.db.Entries(ctx, from) {
+		if err != nil {
+			return nil, err
+		}
+		p, err := r.block(e)
+		if err != nil {
+			return nil, err
+		}
+		if b, err := l.link(&p); b != nil || err != nil {
+			return b, err
+		}
+	}
+	return nil, model.Errorf(model.NotFound, "unknown_block", "no block comes after %d (%s) in the chunks", after.Height, after.Hash)
+}
