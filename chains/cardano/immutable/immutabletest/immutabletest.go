@@ -4,26 +4,20 @@ package immutabletest
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"golang.org/x/crypto/blake2b"
 
-	"birthmark/model"
+	"birthmark/chains/cardano/immutable/writer"
 )
 
 const byronEpochSlots = 21_600
 
-// Block is a block as a chunk holds it, and what an index says of it.
-type Block struct {
-	Raw          []byte // the array of era tag and block
-	Slot         uint64 // the epoch of a boundary block
-	Hash         model.Hash
-	HeaderOffset uint16
-	HeaderSize   uint16
-}
+// Block is a block as a chunk holds it, and what an index says of it: the epoch in place of the slot where it is a
+// boundary block.
+type Block = writer.Block
 
 // Boundary is an epoch boundary block of Byron with a body of so many bytes.
 func Boundary(epoch uint64, body int) Block {
@@ -98,15 +92,9 @@ func text(b []byte, size int) []byte {
 
 // Chunk is the content of a chunk and of its secondary index.
 func Chunk(blocks ...Block) (chunk, secondary []byte) {
-	for _, b := range blocks {
-		big := binary.BigEndian
-		secondary = big.AppendUint64(secondary, uint64(len(chunk)))
-		secondary = big.AppendUint16(secondary, b.HeaderOffset)
-		secondary = big.AppendUint16(secondary, b.HeaderSize)
-		secondary = big.AppendUint32(secondary, crc32.ChecksumIEEE(b.Raw))
-		secondary = append(secondary, b.Hash[:]...)
-		secondary = big.AppendUint64(secondary, b.Slot)
-		chunk = append(chunk, b.Raw...)
+	for i := range blocks {
+		secondary = writer.AppendEntry(secondary, int64(len(chunk)), &blocks[i])
+		chunk = append(chunk, blocks[i].Raw...)
 	}
 	return chunk, secondary
 }

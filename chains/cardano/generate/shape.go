@@ -1,0 +1,98 @@
+package generate
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// The shape of mainnet's Conway. Shares and quantiles were counted in single blocks of that era; spent ages in chunks.
+// An input less than was counted for each ten: those blocks spend more than they make, which a chain cannot go on with.
+const (
+	defaultTxsPerBlock = 6.5
+
+	// The age in blocks of what inputs spend is log-normal: half is younger than 17 blocks, 90% younger than 186.
+	medianAge = 17
+	sigmaAge  = 1.87
+
+	datumShare     = 0.24  // outputs with a datum, nearly all to scripts
+	referenceShare = 0.002 // outputs with a reference script
+	legacyShare    = 0.35  // outputs without either that are arrays and not maps
+	failedShare    = 0.004 // transactions whose scripts failed
+	metadataShare  = 0.35  // transactions with metadata
+
+	// To whom outputs go. What is left of 1 goes to addresses used before that are in no way special.
+	hotShare    = 0.05 // one single address
+	headShare   = 0.18 // the most used addresses, by Zipf's law
+	freshShare  = 0.16 // an address never used before
+	changeShare = 0.30 // an address of one of the inputs
+	headSize    = 5000
+	headPower   = 0.9
+
+	scriptCredentials = 400 // contracts: their addresses differ in who stakes
+
+	// Assets. A transaction keeps most of what its inputs hold together in its last output.
+	entriesPerOutput = 3.06 // in the mean: 6.8 in 45% of outputs
+	lately           = 2000 // outputs that the mean is taken of, to mint or burn where it goes astray
+	mostEntries      = 490  // in one output
+	sharedBag        = 0.90 // other outputs that get a part of what the inputs hold
+	hotPart          = 0.15 // parts that begin with the hot asset
+	splitEntry       = 0.88 // assets in a part of which only some of the amount is given
+	splitBag         = 0.06 // transactions that leave the rest in two outputs and not in one
+	mintShare        = 0.10 // transactions that mint some,
+	burnShare        = 0.05 // and that burn one,
+	endowShare       = 0.15 // and that mint many where outputs hold too few
+	policyShare      = 0.02 // new assets that have a new policy
+
+	meanLines     = 9 // of metadata, where there is some
+	slotsPerBlock = 20
+)
+
+// span is a share of the draws that fall between two numbers, evenly in their logarithms.
+type span struct {
+	share    float64
+	from, to int
+}
+
+type spans []span
+
+var (
+	inputCounts  = spans{{0.53, 1, 1}, {0.21, 2, 2}, {0.15, 3, 5}, {0.08, 6, 12}, {0.02, 13, 27}, {0.01, 28, 60}}
+	outputCounts = spans{{0.26, 1, 1}, {0.45, 2, 2}, {0.19, 3, 5}, {0.075, 6, 12}, {0.016, 13, 20}, {0.009, 21, 60}}
+
+	// heldCounts is how many assets an output with some has, partCounts how many it gets of what inputs hold,
+	// newCounts how many new ones a transaction mints.
+	heldCounts = spans{{0.50, 1, 1}, {0.16, 2, 2}, {0.13, 3, 5}, {0.11, 6, 12}, {0.07, 13, 40}, {0.02, 41, 127}, {0.01, 128, mostEntries}}
+	partCounts = spans{{0.56, 1, 1}, {0.17, 2, 2}, {0.14, 3, 5}, {0.09, 6, 12}, {0.04, 13, 80}}
+	newCounts  = spans{{0.85, 1, 1}, {0.10, 2, 5}, {0.05, 6, 60}}
+)
+
+func (s spans) draw(r *rand.Rand) int {
+	u := r.Float64()
+	for _, p := range s {
+		if u < p.share {
+			return min(int(float64(p.from)*math.Pow(float64(p.to+1)/float64(p.from), u/p.share)), p.to)
+		}
+		u -= p.share
+	}
+	return s[len(s)-1].to
+}
+
+// age draws how many blocks ago what is spent was made; 0 is in the same block.
+func age(r *rand.Rand) int {
+	return int(medianAge * math.Exp(sigmaAge*r.NormFloat64()))
+}
+
+// headRank draws one of the most used addresses, from 0.
+func headRank(r *rand.Rand) int {
+	const q = 1 - headPower
+	most := math.Pow(headSize+1, q) - 1
+	return min(int(math.Pow(1+most*r.Float64(), 1/q)), headSize) - 1
+}
+
+// blockTxs draws how many transactions a block has. Small ones differ much, as on mainnet, and full ones little.
+func blockTxs(r *rand.Rand, mean float64) int {
+	if mean < 20 {
+		return int(math.Log(r.Float64()) / math.Log(mean/(mean+1)))
+	}
+	return int(mean * (0.6 + 0.8*r.Float64()))
+}
