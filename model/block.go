@@ -111,6 +111,7 @@ type Asset struct {
 type Mint struct {
 	Asset  []byte
 	Amount *big.Int
+	Info   []byte // what the chain says of an asset that is minted for the first time, as [AssetDescriber] reads it
 }
 
 // Event is what happened next on a chain: a block, or the removal of every block after Rollback.

@@ -161,3 +161,17 @@ type HeaderHasher interface {
 	// HashHeader is the hash of the block whose [Block.Header] is raw.
 	HashHeader(raw []byte) (Hash, error)
 }
+
+// AssetDescriber is a chain whose mints say something of their assets ([Mint.Info]).
+type AssetDescriber interface {
+	// DescribeAsset reads what a mint said. It never fails: anybody may write anything there.
+	DescribeAsset(info []byte) AssetDescription
+}
+
+// AssetDescription is what the one who minted an asset says of it. Nobody has checked it: two assets can have the same
+// name.
+type AssetDescription struct {
+	Name        string // empty: none
+	Description string // empty: none
+	Decimals    *int   // places behind the decimal point at which people write amounts; nil: not said
+}
