@@ -1,0 +1,160 @@
+package ouroboros
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"github.com/blinklabs-io/gouroboros/protocol/handshake"
+
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// unreachable is the error of a connection that did not come about.
+func (c *Conn) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !c.headers {
+		info, stat := os.Stat(c.address)
+		switch {
+		case errors.Is(stat, os.ErrNotExist):
+			return temporary("unreachable", "there is no socket %s: expected that of a running node", c.name)
+		case errors.Is(stat, os.ErrPermission), errors.Is(err, os.ErrPermission):
+			return model.Errorf(model.BadSource, "unreachable", "%s may not be opened: permission denied", c.name)
+		case stat == nil && info.Mode()&os.ModeSocket == 0:
+			return model.Errorf(model.BadSource, "not_a_node", "%s is no socket: expected that of a running node", c.name)
+		case errors.Is(err, syscall.ECONNREFUSED):
+			return temporary("unreachable", "no node listens on the socket %s", c.name)
+		}
+	}
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		if e.IsNotFound {
+			return model.Errorf(model.BadSource, "unreachable", "%s is unreachable: no such host", c.name)
+		}
+		return temporary("unreachable", "%s is unreachable: %s", c.name, e.Err)
+	}
+	if e, ok := errors.AsType[syscall.Errno](err); ok {
+		return temporary("unreachable", "%s is unreachable: %s", c.name, e.Error())
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return temporary("unreachable", "%s is unreachable: it does not answer", c.name)
+	}
+	return temporary("unreachable", "%s is unreachable: %s", c.name, excerpt(err.Error()))
+}
+
+// refusal is the error of a handshake that the node answered.
+func (c *Conn) refusal(err error) error {
+	if e, ok := errors.AsType[*handshake.RefusedError](err); ok {
+		return c.wrongNetwork("it said %q", excerpt(e.Message))
+	}
+	if e, ok := errors.AsType[*handshake.VersionMismatchError](err); ok {
+		return model.Errorf(model.BadSource, "no_common_version", "%s speaks other versions of the protocol (%s): expected one of %s",
+			c.name, versions(e.SupportedVersions), c.protocolName())
+	}
+	if e, ok := errors.AsType[*handshake.DecodeError](err); ok {
+		return model.Errorf(model.BadSource, "no_common_version", "%s did not understand the handshake: it said %q", c.name, excerpt(e.Message))
+	}
+	return c.notANode(err)
+}
+
+// versions without the bit that tells node-to-client's apart.
+func versions(numbers []uint16) string {
+	var texts []string
+	for _, n := range numbers {
+		texts = append(texts, fmt.Sprint(n&^0x8000))
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (c *Conn) protocolName() string {
+	if c.headers {
+		return "node-to-node"
+	}
+	return "node-to-client"
+}
+
+func (c *Conn) wrongNetwork(format string, args ...any) error {
+	return model.Errorf(model.BadSource, "wrong_network", "%s refuses the network with the magic %d: %s", c.name, c.o.Magic, fmt.Sprintf(format, args...))
+}
+
+// noHandshake is the error of a connection that ended instead of an answer.
+func (c *Conn) noHandshake(err error) error {
+	if err == nil || isEnd(err) {
+		// A node that starts, or has as many connections as it wants, does the same as what is no node.
+		return temporary("disconnected", "%s closed the connection in the handshake: expected a node that speaks %s", c.name, c.protocolName())
+	}
+	return c.notANode(err)
+}
+
+func (c *Conn) notANode(err error) error {
+	return model.Errorf(model.BadSource, "not_a_node", "%s does not answer as a Cardano node that speaks %s: %s", c.name, c.protocolName(), excerpt(err.Error()))
+}
+
+// broken is the error of a connection that ended, after the multiplexer has.
+func (c *Conn) broken() error {
+	c.mux.Stop()
+	var first error
+	for err := range c.mux.ErrorChan() {
+		if first == nil {
+			first = err
+		}
+	}
+	if first == nil || isEnd(first) {
+		return temporary("disconnected", "%s closed the connection", c.name)
+	}
+	if _, ok := errors.AsType[net.Error](first); ok {
+		return temporary("disconnected", "the connection to %s broke: %s", c.name, excerpt(first.Error()))
+	}
+	return c.badAnswer(first)
+}
+
+func isEnd(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+func (c *Conn) silent(what string) error {
+	return temporary("silent", "%s is silent: no answer to %s in %s", c.name, what, c.o.Silence)
+}
+
+// noBlocks is the error of blocks that a node announced and does not have any more.
+func (c *Conn) noBlocks(from, to Point) error {
+	return temporary("no_blocks", "%s announced the blocks from %s to %s, and has none of them", c.name, from, to)
+}
+
+func (c *Conn) badAnswer(err error) error {
+	return model.Errorf(model.BadSource, "bad_answer", "%s sent what is not understood: %w", c.name, err)
+}
+
+func (c *Conn) notUnderstood(m *mailbox, err error) error {
+	return c.badAnswer(fmt.Errorf("a message of %s: %w", m.name, err))
+}
+
+// unexpected is the error of a message that may not come now.
+func (c *Conn) unexpected(m *mailbox, kind uint64) error {
+	return c.badAnswer(fmt.Errorf("a message of %s of kind %d when none was to come", m.name, kind))
+}
+
+func temporary(code, format string, args ...any) error {
+	return follow.Temporary(model.Errorf(model.BadSource, code, format, args...))
+}
+
+// excerpt is the beginning of what somebody else said, on one line, without what does not print.
+func excerpt(text string) string {
+	const most = 200
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, " "), func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}

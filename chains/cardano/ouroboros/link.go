@@ -1,0 +1,164 @@
+package ouroboros
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"time"
+
+	"github.com/blinklabs-io/gouroboros/connection"
+	"github.com/blinklabs-io/gouroboros/muxer"
+	"github.com/blinklabs-io/gouroboros/protocol"
+	"github.com/blinklabs-io/gouroboros/protocol/handshake"
+)
+
+// Numbers of the protocols on a connection.
+const (
+	chainSyncToNode   = 2
+	blockFetchToNode  = 3
+	chainSyncToClient = 5
+	keepAliveToNode   = 8
+)
+
+// link is a connection that has shaken hands: a channel of segments each way for each protocol.
+type link struct {
+	mux    *muxer.Muxer
+	closed chan bool // when the multiplexer stops
+	shaken <-chan struct{}
+}
+
+// calm is a connection that is read in large pieces, and whose reader waits for as long as it has to: the multiplexer
+// would give up a node that has nothing to say for two minutes, which is what a chain at its tip may well do.
+type calm struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func (c calm) Read(p []byte) (int, error)      { return c.r.Read(p) }
+func (c calm) SetReadDeadline(time.Time) error { return nil }
+
+// shake shakes hands over a connection, which is closed where that fails.
+func (c *Conn) shake(ctx context.Context, conn net.Conn) error {
+	mux := muxer.New(calm{conn, bufio.NewReaderSize(conn, 64<<10)})
+	mode := protocol.ProtocolModeNodeToClient
+	if c.headers {
+		mode = protocol.ProtocolModeNodeToNode
+	}
+	failed := make(chan error, 10)
+	agreed := make(chan protocol.VersionData, 1)
+	config := handshake.NewConfig(
+		handshake.WithProtocolVersionMap(protocol.GetProtocolVersionMap(mode, c.o.Magic, protocol.DiffusionModeInitiatorOnly, false, false)),
+		handshake.WithTimeout(0),
+		handshake.WithFinishedFunc(func(_ handshake.CallbackContext, _ uint16, data protocol.VersionData) error {
+			agreed <- data
+			return nil
+		}),
+	)
+	options := protocol.ProtocolOptions{
+		ConnectionId: connection.ConnectionId{LocalAddr: conn.LocalAddr(), RemoteAddr: conn.RemoteAddr()},
+		Muxer:        mux, ErrorChan: failed, Mode: mode, Role: protocol.ProtocolRoleClient,
+	}
+	client := handshake.New(options, &config).Client
+	client.Start()
+	mux.StartOnce()
+	c.link = link{mux: mux, shaken: client.DoneChan()}
+
+	t := time.NewTimer(c.o.Silence)
+	defer t.Stop()
+	var err error
+	select {
+	case data := <-agreed:
+		if data.NetworkMagic() != c.o.Magic {
+			err = c.wrongNetwork("it is on the network with the magic %d", data.NetworkMagic())
+		}
+	case err = <-failed:
+		err = c.refusal(err)
+	case err = <-mux.ErrorChan():
+		err = c.noHandshake(err)
+	case <-t.C:
+		err = c.silent("the handshake")
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		c.Close()
+		return err
+	}
+	c.chain = c.register(chainSyncToClient, "chain-sync")
+	if c.headers {
+		c.chain = c.register(chainSyncToNode, "chain-sync")
+		c.fetch = c.register(blockFetchToNode, "block-fetch")
+		c.alive = c.register(keepAliveToNode, "keep-alive")
+	}
+	mux.SetDiffusionMode(muxer.DiffusionModeInitiator)
+	mux.Start()
+	return nil
+}
+
+// segment is what a protocol was sent, of any number of messages.
+type segment = *muxer.Segment
+
+// mailbox is one protocol's end of a link.
+type mailbox struct {
+	c      *Conn
+	id     uint16
+	name   string
+	send   chan<- segment
+	recv   <-chan segment
+	buffer []byte // the beginning of a message
+	need   int    // bytes it has at least
+}
+
+func (c *Conn) register(id uint16, name string) *mailbox {
+	m := &mailbox{c: c, id: id, name: name}
+	m.send, m.recv, c.closed = c.mux.RegisterProtocol(id, muxer.ProtocolRoleInitiator)
+	return m
+}
+
+// post sends messages, at most a segment of them.
+func (m *mailbox) post(ctx context.Context, messages []byte) error {
+	if m.send == nil {
+		return m.c.broken()
+	}
+	select {
+	case m.send <- muxer.NewSegment(m.id, messages, false):
+		return nil
+	case <-m.c.closed:
+		return m.c.broken()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// take gives each message that a segment makes whole to f. They are never written again.
+func (m *mailbox) take(segment []byte, f func(message []byte) error) error {
+	b := segment
+	if len(m.buffer) > 0 {
+		if cap(m.buffer)-len(m.buffer) < len(segment) {
+			grown := make([]byte, len(m.buffer), max(2*len(m.buffer), m.need)+len(segment))
+			copy(grown, m.buffer)
+			m.buffer = grown
+		}
+		m.buffer = append(m.buffer, segment...)
+		b = m.buffer
+		if len(b) < m.need {
+			return nil
+		}
+	}
+	for len(b) > 0 {
+		size, need, err := itemSize(b)
+		if err == errShort {
+			m.need = need
+			break
+		}
+		if err == nil {
+			err = f(b[:size:size])
+		}
+		if err != nil {
+			return err
+		}
+		b = b[size:]
+	}
+	m.buffer = b // more is written behind it, never over what was handed out
+	return nil
+}

@@ -1,0 +1,77 @@
+package ouroboros
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/model/realdata"
+)
+
+// preview is real blocks of the preview network, from its first one on.
+func preview(t testing.TB) []ouroborostest.Block {
+	t.Helper()
+	blocks, err := ouroborostest.Chunks(realdata.Path(t, "cardano/dingo-immutable"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blocks
+}
+
+// describe reads headers since Shelley, [[number, slot, …], signature].
+func describe(_ byte, raw []byte) (Header, error) {
+	r := reader{b: raw}
+	r.array("header")
+	r.array("header body")
+	r.uint("number")
+	h := Header{Point: Point{Slot: r.uint("slot"), Hash: blake2b.Sum256(raw)}}
+	return h, r.err
+}
+
+func dial(t testing.TB, uri string, o Options) (*Conn, error) {
+	t.Helper()
+	if o.Magic == 0 {
+		o.Magic = 2
+	}
+	if o.Silence == 0 {
+		o.Silence = 20 * time.Second
+	}
+	o.Describe = describe
+	network, address, _ := strings.Cut(uri, "://")
+	return Dial(t.Context(), network, address, o)
+}
+
+func TestBlocksComeAsTheyAre(t *testing.T) {
+	blocks := preview(t)
+	n := ouroborostest.Start(t, 2, blocks)
+	for _, uri := range []string{n.TCP(), n.Unix()} {
+		c, err := dial(t, uri, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, tip, err := c.Intersect(t.Context(), nil)
+		if err != nil || tip.Number != uint64(len(blocks)-1) {
+			t.Fatal(tip, err)
+		}
+		got := 0
+	all:
+		for events, err := range c.Follow(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range events {
+				if e.Kind != Forward {
+					break all
+				}
+				if want := blocks[got]; string(e.Block[2:]) != string(want.CBOR) {
+					t.Fatal("another block")
+				}
+				got++
+			}
+		}
+		c.Close()
+	}
+}
