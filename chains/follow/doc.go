@@ -8,4 +8,7 @@
 // before. A chain that changed shows by a block that is not; the stream then looks for the newest block both have,
 // among the points it was given and those it yielded, says that it goes back there, and goes on. Errors that heal are
 // waited out, for ever where the source follows its chain.
+//
+// What a node says on its own, instead of being asked by height, is for a source of its chain's own: [Outage] and [Trail]
+// are the same ones for it.
 package follow

@@ -32,8 +32,8 @@ var (
 // follower is one Follow under way.
 type follower struct {
 	*source
-	*outage
-	trail    *trail
+	*Outage
+	trail    *Trail
 	estimate int64 // bytes of a block; atomic: jobs are made on another goroutine
 	moved    int   // times in a row the chain moved away under us
 	begun    bool  // it was found where the node's chain and the known points part
@@ -48,7 +48,7 @@ func (f *follower) run(ctx context.Context, yield yield) error {
 			if f.moved++; f.moved == 1 {
 				continue // a fork while blocks were under way
 			}
-			err = model.Errorf(model.BadSource, "bad_chain", "after block %d: %w", f.trail.newest().Height, err)
+			err = model.Errorf(model.BadSource, "bad_chain", "after block %d: %w", f.trail.Newest().Height, err)
 			if f.moved < unlinked {
 				err = Temporary(err)
 			}
@@ -57,9 +57,9 @@ func (f *follower) run(ctx context.Context, yield yield) error {
 		case done, errors.Is(err, errLeft):
 			return err
 		case err == nil, errors.Is(err, errShort):
-			f.over()
+			f.Over()
 		default:
-			if err := f.wait(ctx, err); err != nil {
+			if err := f.Wait(ctx, err); err != nil {
 				return err
 			}
 		}
@@ -78,7 +78,7 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 	}
 	f.begun = true
 	if forked {
-		at := f.trail.newest()
+		at := f.trail.Newest()
 		if !yield(model.Event{Rollback: &at}, nil) {
 			return false, errLeft
 		}
@@ -94,13 +94,13 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 	if !f.o.Follow || f.o.To != nil && next > *f.o.To {
 		return true, nil
 	}
-	f.over()
+	f.Over()
 	return false, f.node.Changed(ctx, tip)
 }
 
 // next is the height after the trail's end.
 func (f *follower) next() model.HeightPk {
-	if at := f.trail.newest(); !at.IsOrigin() {
+	if at := f.trail.Newest(); !at.IsOrigin() {
 		return at.Height + 1
 	}
 	return f.o.First
@@ -126,7 +126,7 @@ func (f *follower) findFork(ctx context.Context, tip model.Point) (bool, error) 
 	if behind := tip.IsOrigin() || points[n].Height > tip.Height; behind && f.begun {
 		return false, nil
 	}
-	f.trail.cut(n)
+	f.trail.Cut(n)
 	return true, nil
 }
 
@@ -163,10 +163,10 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield y
 			if b.Height != expected {
 				return errShort // the call before this one
 			}
-			if at := f.trail.newest(); !at.IsOrigin() && b.Parent != at.Hash {
+			if at := f.trail.Newest(); !at.IsOrigin() && b.Parent != at.Hash {
 				return fmt.Errorf("block %d does not follow on block %d: %w", b.Height, at.Height, ErrMoved)
 			}
-			f.trail.add(b.Point())
+			f.trail.Add(b.Point())
 			if !yield(model.Event{Block: b}, nil) {
 				return errLeft
 			}
@@ -174,7 +174,7 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield y
 			expected++
 		}
 		f.moved = 0
-		f.over()
+		f.Over()
 		f.learn(int64(bytes), len(blocks))
 	}
 	return nil

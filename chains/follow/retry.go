@@ -15,7 +15,13 @@ type Retry struct {
 	Patience time.Duration // how long it goes on without success before the error is told; 0: for ever
 }
 
-func (r Retry) withDefaults() Retry {
+// patience is how long a source that ends at the tip tries again before it gives up. One that follows never does.
+const patience = time.Minute
+
+func (r Retry) withDefaults(follows bool) Retry {
+	if r.Patience == 0 && !follows {
+		r.Patience = patience
+	}
 	if r.First <= 0 {
 		r.First = 500 * time.Millisecond
 	}
@@ -25,9 +31,9 @@ func (r Retry) withDefaults() Retry {
 	return r
 }
 
-// outage is a time without success. Its zero value with a Retry is none.
-type outage struct {
-	Retry
+// Outage is a time without success, in which a source tries again and again. It belongs to one goroutine.
+type Outage struct {
+	retry Retry
 	name  string // of the node
 	log   *slog.Logger
 	since time.Time
@@ -35,16 +41,22 @@ type outage struct {
 	told  string // the error that was logged last: the same one is not told again and again
 }
 
-// over says that something succeeded.
-func (o *outage) over() {
+// NewOutage is none so far. The name is that of the node in logs; follows: the source stays at the tip, so where r does
+// not say how long it tries, it tries for ever, else for a minute.
+func NewOutage(name string, r Retry, follows bool) *Outage {
+	return &Outage{retry: r.withDefaults(follows), name: name, log: slog.Default()}
+}
+
+// Over says that something succeeded.
+func (o *Outage) Over() {
 	if o.waits > 0 {
 		o.log.Info("the source is back", "source", o.name, "after", time.Since(o.since).Round(time.Millisecond))
 	}
 	o.waits, o.told = 0, ""
 }
 
-// wait waits after err, each time longer than before, and returns err where it cannot heal or patience is at its end.
-func (o *outage) wait(ctx context.Context, err error) error {
+// Wait waits after err, each time longer than before, and returns err where it cannot heal or patience is at its end.
+func (o *Outage) Wait(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -54,10 +66,10 @@ func (o *outage) wait(ctx context.Context, err error) error {
 	if o.waits == 0 {
 		o.since = time.Now()
 	}
-	if o.Patience > 0 && time.Since(o.since) > o.Patience {
+	if o.retry.Patience > 0 && time.Since(o.since) > o.retry.Patience {
 		return fmt.Errorf("%w (tried for %s)", err, time.Since(o.since).Round(time.Second))
 	}
-	pause := time.Duration(float64(min(o.First<<min(o.waits, 16), o.Most)) * (0.5 + rand.Float64()))
+	pause := time.Duration(float64(min(o.retry.First<<min(o.waits, 16), o.retry.Most)) * (0.5 + rand.Float64()))
 	o.waits++
 	level := slog.LevelDebug
 	if err.Error() != o.told {
@@ -78,15 +90,15 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// try does f until it succeeds or fails for good.
-func try[T any](ctx context.Context, o *outage, f func() (T, error)) (T, error) {
+// Try does f until it succeeds or fails for good.
+func Try[T any](ctx context.Context, o *Outage, f func() (T, error)) (T, error) {
 	for {
 		v, err := f()
 		if err == nil {
-			o.over()
+			o.Over()
 			return v, nil
 		}
-		if err := o.wait(ctx, err); err != nil {
+		if err := o.Wait(ctx, err); err != nil {
 			return v, err
 		}
 	}

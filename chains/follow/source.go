@@ -6,7 +6,6 @@ import (
 	"iter"
 	"log/slog"
 	"sync/atomic"
-	"time"
 
 	"birthmark/model"
 )
@@ -24,9 +23,6 @@ type Options struct {
 	Log     *slog.Logger // nil: the default one
 }
 
-// How long a source that ends at the tip tries again before it gives up. One that follows never does.
-const patience = time.Minute
-
 // NewSource is the chain of a node as a stream of events: blocks are fetched ahead, several calls at once, and handed
 // over in order; where the node's chain changes, the newest block both chains have is found and gone back to.
 //
@@ -42,10 +38,6 @@ func NewSource(n Node, o Options) model.Source {
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()
-	}
-	o.Retry = o.Retry.withDefaults()
-	if o.Retry.Patience == 0 && !o.Follow {
-		o.Retry.Patience = patience
 	}
 	s := &source{node: n, o: o}
 	if c, ok := n.(model.UnspentCounter); ok {
@@ -65,7 +57,11 @@ type countingSource struct {
 	model.UnspentCounter
 }
 
-func (s *source) outage() *outage { return &outage{Retry: s.o.Retry, name: s.o.Name, log: s.o.Log} }
+func (s *source) outage() *Outage {
+	o := NewOutage(s.o.Name, s.o.Retry, s.o.Follow)
+	o.log = s.o.Log
+	return o
+}
 
 // Tip is the node's. A source that does not follow fails at once where the node has never answered: its URI is wrong
 // more often than its node is down for a moment.
@@ -73,8 +69,8 @@ func (s *source) Tip(ctx context.Context) (model.Point, error) {
 	tip, err := s.node.Tip(ctx)
 	if err != nil && (s.o.Follow || s.met.Load()) {
 		o := s.outage()
-		if err = o.wait(ctx, err); err == nil {
-			tip, err = try(ctx, o, func() (model.Point, error) { return s.node.Tip(ctx) })
+		if err = o.Wait(ctx, err); err == nil {
+			tip, err = Try(ctx, o, func() (model.Point, error) { return s.node.Tip(ctx) })
 		}
 	}
 	if err == nil {
@@ -86,7 +82,7 @@ func (s *source) Tip(ctx context.Context) (model.Point, error) {
 // Follow yields what happened on the node's chain after the newest known point it has.
 func (s *source) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
-		f := &follower{source: s, trail: newTrail(known), outage: s.outage(), estimate: firstEstimate}
+		f := &follower{source: s, trail: NewTrail(known), Outage: s.outage(), estimate: firstEstimate}
 		if err := f.run(ctx, yield); err != nil && err != errLeft {
 			yield(model.Event{}, err)
 		}
@@ -95,7 +91,7 @@ func (s *source) Follow(ctx context.Context, known []model.Point) iter.Seq2[mode
 
 // BlockAt is the block at a height of the node's best chain.
 func (s *source) BlockAt(ctx context.Context, h model.HeightPk) (*model.Block, error) {
-	return try(ctx, s.outage(), func() (*model.Block, error) {
+	return Try(ctx, s.outage(), func() (*model.Block, error) {
 		hashes, err := s.node.Hashes(ctx, h, 1)
 		if err != nil {
 			return nil, err

@@ -12,30 +12,34 @@ const (
 	sparse = 1_000
 )
 
-// trail is points of one chain, oldest first: enough of it to find where another chain parts from it. From a fork
+// Trail is points of one chain, oldest first: enough of it to find where another chain parts from it. From a fork
 // deeper than it is dense the way back is to a point somewhat before the fork, which is as right and costs more.
-type trail struct {
+type Trail struct {
 	points []model.Point
 	thin   int // how many of the first points are thinned out already
 }
 
-// newTrail begins with points that are newest first.
-func newTrail(known []model.Point) *trail {
-	t := &trail{points: slices.Clone(known)}
+// NewTrail begins with points that are newest first.
+func NewTrail(known []model.Point) *Trail {
+	t := &Trail{points: slices.Clone(known)}
 	slices.Reverse(t.points)
 	t.thin = len(t.points)
 	return t
 }
 
-// newest is the end of the trail, the origin where it is empty.
-func (t *trail) newest() model.Point {
+// Newest is the end of the trail, the origin where it is empty.
+func (t *Trail) Newest() model.Point {
 	if len(t.points) == 0 {
 		return model.Point{}
 	}
 	return t.points[len(t.points)-1]
 }
 
-func (t *trail) add(p model.Point) {
+// Points are those of the trail, oldest first; they are the trail's own.
+func (t *Trail) Points() []model.Point { return t.points }
+
+// Add adds a point after the newest.
+func (t *Trail) Add(p model.Point) {
 	t.points = append(t.points, p)
 	if len(t.points)-t.thin < 2*dense {
 		return
@@ -51,15 +55,15 @@ func (t *trail) add(p model.Point) {
 	t.points = append(kept, last...)
 }
 
-// cut keeps the first n points.
-func (t *trail) cut(n int) {
+// Cut keeps the first n points.
+func (t *Trail) Cut(n int) {
 	t.points = t.points[:n]
 	t.thin = min(t.thin, n)
 }
 
 // parting is how many points, from the oldest on, shared holds of: it has to hold of a prefix of them. It asks as often
 // as the logarithm of the points it does not hold of.
-func (t *trail) parting(shared func(model.Point) (bool, error)) (int, error) {
+func (t *Trail) parting(shared func(model.Point) (bool, error)) (int, error) {
 	low, high := 0, len(t.points) // shared of points[:low], not of points[high:]
 	for step := 1; high > 0; step *= 2 {
 		at := max(high-step, 0)
