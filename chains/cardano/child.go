@@ -19,7 +19,7 @@ func (s *chunkSource) Child(ctx context.Context, after model.Point) (*model.Bloc
 	}
 	r := s.reader()
 	defer r.Close()
-	l := linker{source: s, tip: after}
+	l := linker{net: s.net, decoder: s.decoder, tip: after}
 	for e, err := range s.db.Entries(ctx, from) {
 		if err != nil {
 			return nil, err
@@ -28,7 +28,7 @@ func (s *chunkSource) Child(ctx context.Context, after model.Point) (*model.Bloc
 		if err != nil {
 			return nil, err
 		}
-		if b, err := l.link(&p); b != nil || err != nil {
+		if b, err := p.link(&l); b != nil || err != nil {
 			return b, err
 		}
 	}

@@ -5,11 +5,19 @@ import (
 	"birthmark/model"
 )
 
-// placed is a block, or a boundary block, which has no height of its own.
-type placed struct {
-	*model.Block
-	boundary bool
-	entry    immutable.Entry
+// onDisk is a block and where it is.
+type onDisk struct {
+	placed
+	entry immutable.Entry
+}
+
+// link is [linker.link]; its errors of kind [model.BadSource] name the chunk.
+func (d *onDisk) link(l *linker) (*model.Block, error) {
+	b, err := l.link(d.placed)
+	if kind, code := model.KindOf(err); kind == model.BadSource {
+		err = model.Errorf(kind, code, "chunk %05d: %w", d.entry.Chunk, err)
+	}
+	return b, err
 }
 
 // chunkReader reads and decodes the blocks of chunks, for one goroutine.
@@ -24,9 +32,9 @@ func (s *chunkSource) reader() *chunkReader {
 }
 
 // block is the one an entry is of. The error is of kind [model.BadSource] and names chunk and offset.
-func (r *chunkReader) block(e immutable.Entry) (p placed, err error) {
+func (r *chunkReader) block(e immutable.Entry) (d onDisk, err error) {
 	if r.raw, err = r.Read(e, r.raw); err != nil {
-		return placed{}, err
+		return onDisk{}, err
 	}
 	b, boundary, err := r.decoder.block(r.raw)
 	if err != nil {
@@ -34,10 +42,10 @@ func (r *chunkReader) block(e immutable.Entry) (p placed, err error) {
 		if code == "internal" {
 			code = "bad_block"
 		}
-		return placed{}, model.Errorf(model.BadSource, code, "chunk %05d at offset %d: %w", e.Chunk, e.Offset, err)
+		return onDisk{}, model.Errorf(model.BadSource, code, "chunk %05d at offset %d: %w", e.Chunk, e.Offset, err)
 	}
 	if b.Hash != e.Hash {
-		return placed{}, model.Errorf(model.BadSource, "bad_index", "chunk %05d at offset %d: the index says block %s, there is %s", e.Chunk, e.Offset, e.Hash, b.Hash)
+		return onDisk{}, model.Errorf(model.BadSource, "bad_index", "chunk %05d at offset %d: the index says block %s, there is %s", e.Chunk, e.Offset, e.Hash, b.Hash)
 	}
-	return placed{b, boundary, e}, nil
+	return onDisk{placed{b, boundary}, e}, nil
 }

@@ -10,12 +10,8 @@ import (
 	"birthmark/model"
 )
 
-const (
-	// groupSize is how many bytes of blocks a goroutine reads and decodes at a time.
-	groupSize = 256 << 10
-	// decodedFactor is how many bytes a block takes under way for each byte serialized: itself, and the model of it.
-	decodedFactor = 4
-)
+// groupSize is how many bytes of blocks a goroutine reads and decodes at a time.
+const groupSize = 256 << 10
 
 // chunkSource is a node's immutable database. What is in it never goes away, so there are no forks.
 type chunkSource struct {
@@ -73,14 +69,14 @@ func (s *chunkSource) Follow(ctx context.Context, known []model.Point) iter.Seq2
 		if len(known) > 0 && at != known[0] && !yield(model.Event{Rollback: &at}, nil) {
 			return
 		}
-		l := linker{source: s, tip: at}
+		l := linker{net: s.net, decoder: s.decoder, tip: at}
 		for {
 			for g, err := range s.read(ctx, from) {
 				if err == nil {
 					err = g.err
 				}
 				for i := range g.blocks {
-					b, linked := l.link(&g.blocks[i])
+					b, linked := g.blocks[i].link(&l)
 					if linked != nil {
 						yield(model.Event{}, linked)
 						return
@@ -147,7 +143,7 @@ func (s *chunkSource) wait(ctx context.Context) error {
 
 // group is blocks that are read together, up to one that could not be had.
 type group struct {
-	blocks []placed
+	blocks []onDisk
 	next   immutable.Position
 	err    error
 }
@@ -200,57 +196,4 @@ func (s *chunkSource) read(ctx context.Context, from immutable.Position) iter.Se
 		}, r.Close
 	}
 	return follow.Ordered(ctx, jobs, size, follow.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
-}
-
-// linker checks that each block is the child of the one before. Parent links go through boundary blocks; only that
-// before the first block has a place of its own.
-type linker struct {
-	source   *chunkSource
-	tip      model.Point
-	boundary *model.Block // since the tip
-}
-
-// link is the block as the core is to have it, nil where it is left out.
-func (l *linker) link(d *placed) (*model.Block, error) {
-	b, first := d.Block, l.tip.IsOrigin()
-	switch {
-	case first && b.Height > 0:
-		return nil, model.Errorf(model.BadSource, "no_genesis", "the first block is %d (%s), in chunk %05d: expected block 0", b.Height, b.Hash, d.entry.Chunk)
-	case first:
-		outputs, err := l.source.net.genesisTxs()
-		if err != nil {
-			return nil, err
-		}
-		b.Genesis = l.source.decoder.clone().genesis(outputs)
-	case d.boundary:
-		if b.Parent != l.tip.Hash {
-			return nil, l.broken(d)
-		}
-		l.boundary = b
-		return nil, nil
-	case l.boundary != nil && b.Parent == l.boundary.Hash:
-		b.Parent = l.boundary.Parent
-	case b.Parent != l.tip.Hash:
-		return nil, l.broken(d)
-	}
-	l.tip, l.boundary = b.Point(), nil
-	return b, nil
-}
-
-func (l *linker) broken(d *placed) error {
-	return model.Errorf(model.BadSource, "bad_chain", "block %d (%s) in chunk %05d has the parent %s: expected block %d, %s",
-		d.Height, d.Hash, d.entry.Chunk, d.Parent, l.tip.Height, l.tip.Hash)
-}
-
-// genesis is what exists before the first block as transactions.
-func (d *decoder) genesis(outputs []genesisOutput) []model.Tx {
-	d.forget()
-	for _, o := range outputs {
-		first := len(d.outputs)
-		d.add(&output{address: o.Address, value: o.Value})
-		d.txs = append(d.txs, model.Tx{Hash: o.Tx, Outputs: d.outputs[first:len(d.outputs):len(d.outputs)]})
-	}
-	b := model.Block{}
-	d.settle(&b)
-	return b.Txs
 }
