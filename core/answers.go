@@ -133,6 +133,9 @@ type AssetBalanceAnswer struct {
 type AssetAnswer struct {
 	Asset        string          `json:"asset"`
 	Fingerprint  string          `json:"fingerprint,omitempty"` // on chains whose assets have one
+	Name         string          `json:"name,omitempty"`        // with the two below: what the one who minted it says, checked by nobody
+	Description  string          `json:"description,omitempty"` //
+	Decimals     *int            `json:"decimals,omitempty"`    //
 	FirstSeen    FirstSeenAnswer `json:"first_seen"`
 	Minted       string          `json:"minted"`
 	Burned       string          `json:"burned"`

@@ -131,6 +131,11 @@ func (e *emitter) tx(t *windowTx) error {
 		e.key = appendSupplyKey(e.key[:0], m.birth, t.pk)
 		e.value = appendSupplyRow(e.value[:0], m.amount)
 		e.put(familyAssetSupply, true)
+		if len(m.info) > 0 && m.birth.Utxo.Tx() == t.pk {
+			e.key, e.value = m.birth.AppendTo(e.key[:0]), append(e.value[:0], m.info...)
+			e.put(familyAssetInfo, true)
+			e.t.checksum += infoChecksum(m.info)
+		}
 	}
 	return nil
 }

@@ -107,7 +107,26 @@ func (c *checker) assetIDs() error {
 	if err := errors.Join(err, flushAll(back, fingerprints)); err != nil {
 		return err
 	}
-	return c.count(familyFingerprint, want, "assets")
+	if err := c.count(familyFingerprint, want, "assets"); err != nil {
+		return err
+	}
+	return c.infos()
+}
+
+// infos: what is said is said of an asset.
+func (c *checker) infos() error {
+	ids := c.join(familyAssetID)
+	err := c.scan(familyAssetInfo, func(k, v []byte) error {
+		c.checksum += infoChecksum(v)
+		key := append([]byte(nil), k...)
+		ids.add(key, func(v []byte) {
+			if v == nil {
+				c.fault(familyAssetInfo, key, "its asset is missing")
+			}
+		})
+		return flushFull(ids)
+	})
+	return errors.Join(err, ids.flush())
 }
 
 // supplies: what a transaction minted or burned names a transaction. What was minted is weighed in standing.

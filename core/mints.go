@@ -22,11 +22,14 @@ func (v *resolver) mints() error {
 			if m.Amount.Sign() == 0 {
 				return fmt.Errorf("%s: %w", v.where(t), badBlock(fmt.Errorf("mint of 0 of asset %s", v.chain.FormatAsset(m.Asset))))
 			}
+			if len(m.Info) > model.MaxValueSize {
+				return fmt.Errorf("%s: %w", v.where(t), badBlock(fmt.Errorf("%d bytes are said of asset %s, expected at most %d", len(m.Info), v.chain.FormatAsset(m.Asset), model.MaxValueSize)))
+			}
 			birth, found := v.knownAsset(m.Asset)
 			if !found {
 				v.lookups = append(v.lookups, mintLookup{ti, len(t.mints)})
 			}
-			t.mints = append(t.mints, mint{birth, m.Amount})
+			t.mints = append(t.mints, mint{birth, m.Amount, m.Info})
 		}
 	}
 	if err := v.readMints(); err != nil {
@@ -212,7 +215,7 @@ func (b *assetBalance) settle(impliedBurns bool) error {
 		case stated:
 			t.mints[i].amount = n.Sub(t.mints[i].amount, n)
 		default:
-			t.mints = append(t.mints, mint{birth, n.Neg(n)})
+			t.mints = append(t.mints, mint{birth: birth, amount: n.Neg(n)})
 		}
 	}
 	t.mints = slices.DeleteFunc(t.mints, func(m mint) bool { return m.amount.Sign() == 0 })

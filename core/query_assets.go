@@ -2,11 +2,13 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 
 	"birthmark/model"
+	"birthmark/storage"
 )
 
 // Asset is the totals of an asset, by its id or its fingerprint. It reads a few rows, however much the asset has moved.
@@ -35,10 +37,31 @@ func (db *DB) Asset(ctx context.Context, id string) (a *AssetAnswer, err error) 
 		if db.holders() != nil {
 			a.HolderCount = &t.holders
 		}
+		if err := q.describe(birth, a); err != nil {
+			return err
+		}
 		a.FirstSeen, err = q.firstSeen(birth.Utxo)
 		return err
 	})
 	return a, err
+}
+
+// describe adds what was said of an asset where it was minted.
+func (q *query) describe(birth model.AssetBirthPk, a *AssetAnswer) error {
+	describer, ok := q.chain.(model.AssetDescriber)
+	if !ok {
+		return nil
+	}
+	info, err := q.r.Get(familyAssetInfo, birth.AppendTo(nil))
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d := describer.DescribeAsset(info)
+	a.Name, a.Description, a.Decimals = d.Name, d.Description, d.Decimals
+	return nil
 }
 
 // AssetEvents is a page of an asset's mints and burns.

@@ -341,6 +341,12 @@ func (r *reference) asset(id string) (*core.AssetAnswer, []core.AssetEventAnswer
 			}
 			if first {
 				a.FirstSeen = core.FirstSeenAnswer{Tx: r.hash(t), Index: o.index, Height: t.height}
+				for _, m := range t.Mints {
+					if string(m.Asset) == id && len(m.Info) > 0 {
+						d := r.chain.(model.AssetDescriber).DescribeAsset(m.Info)
+						a.Name, a.Description, a.Decimals = d.Name, d.Description, d.Decimals
+					}
+				}
 				first = false
 			}
 			a.OutputCount++

@@ -356,7 +356,7 @@ func (u *undo) assets(from, to []byte, spends []undoneSpend) (map[model.UtxoPk]h
 	if err := u.supply(touched); err != nil {
 		return nil, err
 	}
-	if err := u.fingerprints(born); err != nil {
+	if err := u.names(born); err != nil {
 		return nil, err
 	}
 	return removed, u.forget(familyAssetID, familyAssetBirth, born)
@@ -390,8 +390,18 @@ func (u *undo) supply(touched map[model.TxPk][]model.AssetBirthPk) error {
 	return nil
 }
 
-// fingerprints removes those of assets.
-func (u *undo) fingerprints(births [][]byte) error {
+// names removes the fingerprints of assets that are forgotten, and what was said of them.
+func (u *undo) names(births [][]byte) error {
+	infos, err := u.r.GetMany(familyAssetInfo, births)
+	if err != nil {
+		return err
+	}
+	for i, info := range infos {
+		if info != nil {
+			u.t.checksum -= infoChecksum(info)
+			u.remove(familyAssetInfo, births[i])
+		}
+	}
 	fp := u.db.traits.Fingerprint
 	if fp == nil {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math/big"
 
 	"birthmark/model"
@@ -378,6 +379,13 @@ func parseAssetTotalsRow(b []byte) (t assetTotals, err error) {
 	t.minted.SetBytes(minted)
 	t.burned.SetBytes(r.b)
 	return t, r.err
+}
+
+// infoChecksum stands for what is said of an asset in the checksum of meta (FNV-1a, 64 bits).
+func infoChecksum(info []byte) uint64 {
+	h := fnv.New64a()
+	h.Write(info)
+	return h.Sum64()
 }
 
 // lostRow is a block that a fork took off the chain.

@@ -31,6 +31,7 @@ const (
 	familyFingerprint
 	familyHoldings
 	familyAssetTotals
+	familyAssetInfo
 	fixedFamilies
 )
 
@@ -54,7 +55,7 @@ type declaration struct {
 var schema = []declaration{
 	{storage.Declaration{Family: familyMeta, Name: "meta", Access: storage.Lookup},
 		"name", "bytes",
-		"format, chain, network, tip, index catalogue, totals, the number of rows of every family, and a checksum: the sum of all outputs' values, assets' amounts, stated fees, blocks' sizes, slots and parents (as four big-endian words), modulo 2^64"},
+		"format, chain, network, tip, index catalogue, totals, the number of rows of every family, and a checksum: the sum of all outputs' values, assets' amounts, stated fees, blocks' sizes, slots and parents (as four big-endian words), and the FNV-1a hashes of assets' infos, modulo 2^64"},
 	{storage.Declaration{Family: familyBlock, Name: "block_by_height_pk", Access: storage.Ordered},
 		"height_pk", "block_hash|parent_hash|varint time|uvarint slot|uvarint tx_count|uvarint size|header",
 		"a block; the header is the chain's own bytes"},
@@ -103,6 +104,9 @@ var schema = []declaration{
 	{storage.Declaration{Family: familyAssetTotals, Name: "asset_totals_by_birth_pk", Access: storage.Lookup},
 		"asset_birth_pk", "uvarint outputs|uvarint unspent|uvarint holders|uvarint mints|uvarint burns|uvarint length|minted|burned",
 		"how an asset stands: the outputs that have some of it, its holders, the transactions that minted and burned it, and how much"},
+	{storage.Declaration{Family: familyAssetInfo, Name: "asset_info_by_birth_pk", Access: storage.Ordered},
+		"asset_birth_pk", "info",
+		"what the transaction that minted an asset first says of it, on chains where it can (Ergo: registers R4 to R6, EIP-4); none where it says nothing"},
 }
 
 // determined reports whether a family holds what the chain determines. One that does not, the history of forks, is

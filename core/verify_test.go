@@ -321,8 +321,8 @@ func TestVerifyFindsDamage(t *testing.T) {
 		"asset_relations":           "found by asset",
 		"asset_supply_by_tx_pk":     "mints and burns",
 	}
-	// How assets stand at the tip is nothing that single blocks say: check weighs it.
-	standing := []string{"birth_pk_by_asset_fingerprint", "asset_holdings", "asset_totals_by_birth_pk"}
+	// How assets stand at the tip is nothing that single blocks say, and what leads to an asset otherwise, or is said of it: check looks at these.
+	standing := []string{"birth_pk_by_asset_fingerprint", "asset_holdings", "asset_totals_by_birth_pk", "asset_info_by_birth_pk"}
 	for _, x := range modeltest.IndexNames {
 		says[x+"_by_birth_pk"], says["birth_pk_by_"+x], says[x+"_relations"] = x, "found by "+x, "found by "+x
 	}

@@ -50,6 +50,7 @@ type spend struct {
 type mint struct {
 	birth  model.AssetBirthPk
 	amount *big.Int
+	info   []byte
 }
 
 // where names a transaction in errors.

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"birthmark/core"
 
@@ -24,9 +27,16 @@ func (p *page) asset(a *core.AssetAnswer) {
 	if a.HolderCount != nil {
 		holders = count(*a.HolderCount)
 	}
+	decimals := ""
+	if a.Decimals != nil {
+		decimals = strconv.Itoa(*a.Decimals)
+	}
 	p.fields(
 		field{"asset", cell{a.Asset, green}},
 		field{"fingerprint", text(a.Fingerprint)},
+		field{"name", said(a.Name)},
+		field{"description", said(a.Description)},
+		field{"decimals", text(decimals)},
 		field{"first seen", text(p.firstSeen(a.FirstSeen))},
 		field{"supply", cell{thousands(a.Supply), bold}},
 		field{"minted", text(thousands(a.Minted))},
@@ -37,4 +47,22 @@ func (p *page) asset(a *core.AssetAnswer) {
 		field{"unspent", text(count(a.UnspentCount))},
 		field{"holders", text(holders)},
 	)
+}
+
+// maxSaid is the most characters of a name or description that a page shows.
+const maxSaid = 200
+
+// said is what anybody may have written, fit for a terminal: on one line, without what moves a cursor or turns the
+// direction of writing, and not for ever long.
+func said(s string) cell {
+	shown := []rune(strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, s))
+	if len(shown) > maxSaid {
+		return text(string(shown[:maxSaid]) + "…")
+	}
+	return text(string(shown))
 }

@@ -25,6 +25,7 @@ type Variant struct {
 	Late     bool // the outputs of some transactions begin above 0
 
 	Fingerprints bool // assets have a second, short name
+	Described    bool // mints say something of their assets
 	Repeats      bool // hashes of coinbases, and of what spends them, occur again
 	ByHand       bool // the blocks are a test's own: neither their hashes nor what they issue follow any rule
 }
@@ -34,7 +35,7 @@ func Variants() []Variant {
 	return []Variant{
 		{Name: "like-bitcoin", Coinbase: true, Repeats: true},
 		{Name: "like-cardano", Genesis: true, Slots: true, Late: true, Fingerprints: true},
-		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1},
+		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1, Described: true},
 		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true},
 	}
 }
@@ -159,6 +160,12 @@ func (c chain) Open(context.Context, model.SourceOptions) (model.Source, error) 
 
 func (c chain) Decode(context.Context, io.Reader, []string, model.HeightPk) iter.Seq2[*model.Block, error] {
 	return func(yield func(*model.Block, error) bool) { yield(nil, errors.New("the made-up chain has no bytes")) }
+}
+
+// DescribeAsset takes all that was said as the name, as long as it is.
+func (c chain) DescribeAsset(info []byte) model.AssetDescription {
+	n := len(info)
+	return model.AssetDescription{Name: string(info), Decimals: &n}
 }
 
 // header is the raw header of a block: what its hash is made of.

@@ -340,7 +340,11 @@ func (g *Generator) moveAssets(t *model.Tx, spent []coin) {
 			g.put(t, id, part.Uint64())
 		}
 		if m := minted[id]; m != nil && (m.Sign() > 0 || (m.Sign() < 0 && !g.v.Implied)) {
-			t.Mints = append(t.Mints, model.Mint{Asset: []byte(id), Amount: m})
+			mint := model.Mint{Asset: []byte(id), Amount: m}
+			if g.v.Described && m.Sign() > 0 {
+				mint.Info = fmt.Append(nil, "named ", g.names) // another each time: only the first counts
+			}
+			t.Mints = append(t.Mints, mint)
 		}
 	}
 	if g.rng.IntN(4) == 0 {
