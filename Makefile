@@ -85,3 +85,7 @@ interop:
 	if ! cmp -s package-lock.json node_modules/.birthmark; then \
 	  npm ci --ignore-scripts --no-audit --no-fund && npm rebuild mrmr bstring bsip bcrypto && cp package-lock.json node_modules/.birthmark; \
 	fi
+	@cd tools/interop/ouroboros && \
+	if ! cmp -s package-lock.json node_modules/.birthmark; then \
+	  npm ci --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.birthmark; \
+	fi

@@ -34,7 +34,12 @@ func openRegtest(t *testing.T) *core.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, Indexes: []string{"address", "script_hash"}, CacheBytes: 1 << 20})
+	return openInMemory(t, chain, "address", "script_hash")
+}
+
+func openInMemory(t testing.TB, chain model.Chain, indexes ...string) *core.DB {
+	t.Helper()
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, Indexes: indexes, CacheBytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +48,12 @@ func openRegtest(t *testing.T) *core.DB {
 
 func follow(t *testing.T, source string, weight int) *follower {
 	t.Helper()
-	db := openRegtest(t)
+	return followInto(t, openRegtest(t), source, weight)
+}
+
+// followInto makes a database follow a source, in windows of that weight, until it is told to stop or the test ends.
+func followInto(t *testing.T, db *core.DB, source string, weight int) *follower {
+	t.Helper()
 	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: source, Indexes: db.Indexes(), Follow: true})
 	if err != nil {
 		t.Fatal(err)
@@ -85,18 +95,30 @@ func (f *follower) isFresh(t *testing.T, node *btcdtest.Node) {
 		t.Fatal(err)
 	}
 	fresh := openRegtest(t)
-	src, err := fresh.Chain().Open(t.Context(), model.SourceOptions{URI: node.URL(), Indexes: fresh.Indexes()})
+	syncInMemory(t, fresh, node.URL())
+	equal(t, f.DB, fresh)
+}
+
+// syncInMemory brings a database to the tip of a source.
+func syncInMemory(t *testing.T, db *core.DB, source string) {
+	t.Helper()
+	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: source, Indexes: db.Indexes()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer src.Close()
-	if err := core.Sync(t.Context(), fresh, src, core.SyncOptions{}); err != nil {
+	if err := core.Sync(t.Context(), db, src, core.SyncOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if string(dumpOf(t, f.DB)) != string(dumpOf(t, fresh)) {
-		t.Error("the database that followed differs from one that was synced anew")
+}
+
+// equal fails where a database is not whole, or differs from one that was synced anew.
+func equal(t *testing.T, db, fresh *core.DB) {
+	t.Helper()
+	if string(dumpOf(t, db)) != string(dumpOf(t, fresh)) {
+		t.Error("the database differs from one that was synced anew")
 	}
-	a, err := f.Check(t.Context(), nil)
+	a, err := db.Check(t.Context(), nil)
 	if err != nil || !a.OK {
 		t.Errorf("check: %+v, %v", a, err)
 	}
@@ -184,14 +206,7 @@ func TestHowFastBlocksComeFromANode(t *testing.T) {
 	took := func(source string) time.Duration {
 		begun := time.Now()
 		db := openRegtest(t)
-		src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: source, Indexes: db.Indexes()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer src.Close()
-		if err := core.Sync(t.Context(), db, src, core.SyncOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		syncInMemory(t, db, source)
 		if tip := node.Tip(t); db.Tip() != tip {
 			t.Errorf("%s: the tip is %d, expected %d", source, db.Tip().Height, tip.Height)
 		}

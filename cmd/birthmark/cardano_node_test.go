@@ -1,0 +1,87 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"birthmark/chains/cardano"
+	"birthmark/chains/cardano/generate"
+	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/realdata"
+)
+
+// cardanoSeed is that of generated chains.
+const cardanoSeed = 20
+
+// branch is a generated chain and the blocks it is made of.
+type branch struct {
+	chain  *generate.Chain
+	blocks []ouroborostest.Block
+}
+
+func newBranch() *branch {
+	return &branch{chain: generate.New(generate.Options{Seed: cardanoSeed, TxsPerBlock: 1})}
+}
+
+// mine adds blocks.
+func (b *branch) mine(t testing.TB, count int) {
+	t.Helper()
+	raw := make([][]byte, count)
+	for i := range raw {
+		raw[i] = b.chain.Next().Raw
+	}
+	blocks, err := ouroborostest.Blocks(raw...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.blocks = append(b.blocks, blocks...)
+}
+
+// fork is a branch that has the blocks so far in common with b, and none after them.
+func (b *branch) fork(seed uint64) *branch {
+	return &branch{chain: b.chain.Fork(seed), blocks: slices.Clone(b.blocks)}
+}
+
+// network is what --network takes for the chain.
+func (b *branch) network(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "genesis")
+	if err := b.chain.Genesis().Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// openMade opens a database in memory for generated chains, all of one genesis.
+func openMade(t testing.TB, network string) *core.DB {
+	t.Helper()
+	chain, err := cardano.New(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openInMemory(t, chain, "address", "policy")
+}
+
+// previewBlocks are the first blocks of preview, 50,940 of them.
+func previewBlocks(t testing.TB) []ouroborostest.Block {
+	t.Helper()
+	blocks, err := ouroborostest.Chunks(realdata.Path(t, "cardano", "dingo-immutable"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blocks
+}
+
+// sides are the URIs of a node's two sides, by name.
+func sides(n *ouroborostest.Node) map[string]string {
+	return map[string]string{"node to node": n.TCP(), "node to client": n.Unix()}
+}
+
+// cardanoTip waits until a database has the node's tip.
+func cardanoTip(t *testing.T, f *follower, n *ouroborostest.Node) {
+	t.Helper()
+	until(t, "the node's tip", func() bool { return f.Tip().Hash == model.Hash(n.Tip().Hash) })
+}
