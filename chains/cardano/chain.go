@@ -43,7 +43,9 @@ func New(name string) (model.Chain, error) {
 func (c *chain) Name() string    { return Name }
 func (c *chain) Network() string { return c.net.name }
 
-func (c *chain) Traits() model.Traits { return model.Traits{LateOutputs: true, Fingerprint: fingerprints} }
+func (c *chain) Traits() model.Traits {
+	return model.Traits{LateOutputs: true, Fingerprint: fingerprints}
+}
 
 func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
 
@@ -85,12 +87,6 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 		return nil, model.Errorf(model.Usage, "bad_source", "cardano cannot be read from %s://: %s", shownText(scheme), understood)
 	case path == "":
 		return nil, model.Errorf(model.Usage, "bad_source", "file:// names no path: %s", understood)
-	}
-	if len(o.Known) == 0 {
-		// Told before anything is made of the blocks: a database that knows some has its genesis.
-		if _, err := c.net.genesisTxs(); err != nil {
-			return nil, err
-		}
 	}
 	return openChunks(c.net, path, o)
 }

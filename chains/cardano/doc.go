@@ -10,8 +10,8 @@
 // them in order and checks the parent links, which go through the boundary blocks of Byron: those have no height of
 // their own, but for the one before mainnet's first block, which is block 0.
 //
-// What exists before the first block (genesis.go) comes with it, at height 0. It is built in for preview and preprod; for
-// mainnet, and for networks without a name, a folder of genesis files is named as the network (genesisfiles.go).
+// What exists before the first block (genesis.go) comes with it, at height 0. It is built in for mainnet, preprod and
+// preview (genesisknown.go); for any other network a folder of genesis files is named as the network (genesisfiles.go).
 //
 // What is not checked, because a node did: signatures, scripts, who may make a block, the parts of Byron's body that
 // reach no transaction. A transaction whose scripts failed spends its collateral and makes only the return of it.

@@ -21,17 +21,12 @@ type genesisOutput struct {
 	Value   uint64 // lovelace; some have none, and are outputs all the same
 }
 
-// genesisTxs are the outputs at height 0, in the order of their transaction ids. The error, of kind Usage and code
-// no_genesis, is that of a network that needs its files: see [readGenesis].
+// genesisTxs are the outputs at height 0, in the order of their transaction ids.
 func (n *network) genesisTxs() ([]genesisOutput, error) {
 	if n.genesis != nil {
 		return n.genesis, nil
 	}
-	if balances, ok := knownBalances[n.name]; ok {
-		return n.genesisOutputs(&byronGenesis{Balances: balances}, &shelleyGenesis{})
-	}
-	return nil, model.Errorf(model.Usage, "no_genesis", "the genesis of cardano %s is not built in: name a folder with its %s and %s as the network",
-		n.name, byronGenesisFile, shelleyGenesisFile)
+	return knownGenesis[n.name]()
 }
 
 const redeemKeySize = 32 // of Ed25519

@@ -2,6 +2,7 @@ package cardano
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"os"
@@ -108,25 +109,53 @@ func TestKnownNetworksHaveTheirGenesis(t *testing.T) {
 }
 
 func TestGenesisThatIsBuiltInIsThatOfTheFiles(t *testing.T) {
-	for name := range knownBalances {
-		built, err := named(t, name).genesisTxs()
-		if err != nil || len(built) != 8 {
-			t.Fatalf("%s: %d outputs, %v", name, len(built), err)
+	for _, known := range networks {
+		built, err := known.genesisTxs()
+		if err != nil {
+			t.Fatalf("%s: %v", known.name, err)
 		}
-		n, err := readGenesis(genesisData(t, name))
+		n, err := readGenesis(genesisData(t, known.name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if read, err := n.genesisTxs(); err != nil || !reflect.DeepEqual(built, read) {
-			t.Errorf("%s: the files have %v, %v, built in is %v", name, read, err, built)
+			t.Errorf("%s: the files have %d outputs, %v, built in are %d", known.name, len(read), err, len(built))
 		}
 	}
 }
 
-func TestANetworkWithoutGenesisSaysWhatItNeeds(t *testing.T) {
-	_, err := named(t, "mainnet").genesisTxs()
-	if kind, code := model.KindOf(err); kind != model.Usage || code != "no_genesis" || !strings.Contains(err.Error(), byronGenesisFile) {
-		t.Errorf("mainnet: %v", err)
+// What is built in is what the network's genesis hash is of, to the last bit.
+func TestGenesisThatIsBuiltInHasTheNetworksHash(t *testing.T) {
+	for _, c := range []struct {
+		network string
+		outputs int
+		supply  uint64
+	}{{"mainnet", 14_505, 31_112_484_745_000_000}, {"preprod", 8, 30_000_000_000_000_000}, {"preview", 8, 30_000_000_000_000_000}} {
+		outputs, err := named(t, c.network).genesisTxs()
+		var sum uint64
+		for _, o := range outputs {
+			sum += o.Value
+		}
+		if err != nil || len(outputs) != c.outputs || sum != c.supply {
+			t.Errorf("%s: %d outputs with %d, %v; expected %d with %d", c.network, len(outputs), sum, err, c.outputs, c.supply)
+		}
+		other := *named(t, c.network)
+		other.byronHash = strings.Repeat("ab", 32)
+		if _, err := other.builtInGenesis(); err == nil || !strings.Contains(err.Error(), "expected abab") {
+			t.Errorf("%s with another hash: %v", c.network, err)
+		}
+	}
+	rest, given := []byte(`{"avvmDistr":{},"b":1}`), []byte{}
+	for i := range 3 {
+		given = binary.AppendUvarint(append(given, bytes.Repeat([]byte{0xfb ^ byte(i)}, redeemKeySize)...), 1<<(20*i))
+	}
+	key := func(text string) string { return strings.Repeat(text, 10) }
+	want := `{"avvmDistr":{"` + key("-_v7") + `-_s=":"1","` + key("-vr6") + `-vo=":"1048576","` + key("-fn5") + `-fk=":"1099511627776"},"b":1}`
+	if got := string(byronGenesisOf(rest, given)); got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	if got := string(byronGenesisOf(rest, nil)); got != string(rest) {
+		t.Errorf("%s, expected %s", got, rest)
 	}
 }
 

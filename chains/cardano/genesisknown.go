@@ -1,26 +1,68 @@
 package cardano
 
-// knownBalances are nonAvvmBalances of networks whose genesis gives nothing else, so that they need no files. All but
-// one of the addresses hold nothing, and are outputs in the ledger all the same.
-var knownBalances = map[string]map[string]lovelace{
-	"preprod": {
-		"FHnt4NL7yPXhCzCHVywZLqVsvwuG3HvwmjKXQJBrXh3h2aigv6uxkePbpzRNV8q": 0,
-		"FHnt4NL7yPXuJGViM3KwSPwrwECD9q5vNetX3QJDYRWgiX3RHi5i5VV32dnETDK": 0,
-		"FHnt4NL7yPXuYUxBF33VX5dZMBDAab2kvSNLRzCskvuKNCSDknzrQvKeQhGUw5a": 30_000_000_000_000_000,
-		"FHnt4NL7yPY8exfnuJ8ACyoU7xCN93tKXSv357UrTp1nddGbkWxJpQfrt62xYFX": 0,
-		"FHnt4NL7yPYFpVcAXZADrKdsqCAFvcRFYkTcqkn2guGmj8akQMiMVjhSUECvD1F": 0,
-		"FHnt4NL7yPYH2vP2FLEfH2pt3K6meM7fgtjRiLBidaqpP5ogPzxLNsZy68e1KdW": 0,
-		"FHnt4NL7yPYHrcxPtPufYYFWLhqvHGnZ5NFSz2KZpWQgSq4VLsUgWnkEmfUtd1E": 0,
-		"FHnt4NL7yPYJiN5Y8VsQr6LP6YgN51BHBPegNjVwKkq6AooCkbTpfZ2bqkVkfXU": 0,
-	},
-	"preview": {
-		"FHnt4NL7yPXjpZtYj1YUiX9QYYUZGXDT9gA2PJXQFkTSMx3EgawXK5BUrCHdhe2": 0,
-		"FHnt4NL7yPXk7D87qAWEmfnL7wSQ9AzBU2mjZt3eM48NSCbygxgzAU6vCGiRZEW": 0,
-		"FHnt4NL7yPXpazQsTdJ3Gp1twQUo4N5rrgGbRNSzchjchPiApc1k4CvqDMcdd7H": 0,
-		"FHnt4NL7yPXtNo1wLCLZyGTMfAvB14h8onafiYkM7B69ZwvGgXeUyQWfi7FPrif": 0,
-		"FHnt4NL7yPXtmi4mAjD43V3NB3shDs1gCuHNcMLPsRWjaw1b2yRV2xad8S8V6aq": 0,
-		"FHnt4NL7yPXvDWHa8bVs73UEUdJd64VxWXSFNqetECtYfTd9TtJguJ14Lu3feth": 30_000_000_000_000_000,
-		"FHnt4NL7yPXvNSRpCYydjRr7koQCrsTtkovk5uYMimgqMJX2DyrEEBqiXaTd8rG": 0,
-		"FHnt4NL7yPY9rTvdsCeyRnsbzp4bN7XdmAZeU5PzA1qR2asYmN6CsdxJw4YoDjG": 0,
-	},
+import (
+	"bytes"
+	"embed"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"strconv"
+	"sync"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/model"
+)
+
+// builtIn are the Byron genesis files of the networks that need no folder, as genesis/compact makes them. Shelley's of
+// these networks give nothing to anyone.
+//
+//go:embed genesis/*.json genesis/*.avvm
+var builtIn embed.FS
+
+// knownGenesis are the outputs of the networks that are known, made when they are first asked for.
+var knownGenesis = func() map[string]func() ([]genesisOutput, error) {
+	known := make(map[string]func() ([]genesisOutput, error), len(networks))
+	for _, n := range networks {
+		known[n.name] = sync.OnceValues(n.builtInGenesis)
+	}
+	return known
+}()
+
+func (n *network) builtInGenesis() ([]genesisOutput, error) {
+	rest, err := builtIn.ReadFile("genesis/" + n.name + ".json")
+	if err != nil {
+		return nil, err
+	}
+	given, err := builtIn.ReadFile("genesis/" + n.name + ".avvm")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	raw := byronGenesisOf(rest, given)
+	if sum := blake2b.Sum256(raw); hex.EncodeToString(sum[:]) != n.byronHash {
+		return nil, model.Errorf(model.BadSource, "genesis_mismatch", "the Byron genesis of %s that is built in has the hash %x: expected %s", n.name, sum, n.byronHash)
+	}
+	var byron byronGenesis
+	if err := json.Unmarshal(raw, &byron); err != nil {
+		return nil, badGenesis("the Byron genesis of %s that is built in: %w", n.name, err)
+	}
+	return n.genesisOutputs(&byron, &shelleyGenesis{})
+}
+
+// byronGenesisOf is the canonical JSON of a Byron genesis file: the rest of it with what redeem keys were given, each 32
+// bytes and an unsigned varint of lovelace.
+func byronGenesisOf(rest, given []byte) []byte {
+	const none = `{"avvmDistr":{}`
+	raw := append(make([]byte, 0, len(rest)+2*len(given)), none[:len(none)-1]...)
+	for separator := ""; len(given) > redeemKeySize; separator = "," {
+		amount, n := binary.Uvarint(given[redeemKeySize:])
+		raw = append(append(raw, separator...), '"')
+		raw = base64.URLEncoding.AppendEncode(raw, given[:redeemKeySize])
+		raw = append(strconv.AppendUint(append(raw, `":"`...), amount, 10), '"')
+		given = given[redeemKeySize+max(n, 0):]
+	}
+	return append(append(raw, '}'), bytes.TrimPrefix(rest, []byte(none))...)
 }

@@ -126,7 +126,7 @@ func TestChunksThatAreNoChainAreNamed(t *testing.T) {
 func TestURIsThatAreNotUnderstoodAreNamed(t *testing.T) {
 	for _, c := range []struct{ network, uri, code string }{
 		{"preview", "", "bad_source"}, {"preview", "http://x", "bad_source"}, {"preview", "file://", "bad_source"},
-		{"preview", "file:///no/such/folder", "source_missing"}, {"mainnet", "file:///no/such/folder", "no_genesis"},
+		{"preview", "file:///no/such/folder", "source_missing"}, {"mainnet", "file:///no/such/folder", "source_missing"},
 	} {
 		chain, err := New(c.network)
 		if err != nil {

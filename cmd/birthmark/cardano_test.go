@@ -41,12 +41,19 @@ func TestPreviewFromAnImmutableDatabase(t *testing.T) {
 // Mainnet from genesis over its first chunk: a boundary block first, and inputs that spend what redeem keys were given.
 func TestMainnetsFirstChunk(t *testing.T) {
 	chunk := realdata.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd")
-	db := filepath.Join(t.TempDir(), "db")
-	ask(t, nil, "sync", "--chain", "cardano", "--network", realdata.Path(t, "cardano", "genesis", "mainnet"), "--source", "file://"+chunk, "--db", db)
+	dir := t.TempDir()
+	db, again := filepath.Join(dir, "db"), filepath.Join(dir, "again")
+	ask(t, nil, "sync", "--chain", "cardano", "--source", "file://"+chunk, "--db", db)
 	var status core.StatusAnswer
 	ask(t, &status, "status", "--db", db)
 	if s := status.Totals; s.Blocks != 21_587 || s.Txs != 33 || s.Inputs != 38 || s.Outputs != 52 || s.GenesisOutputs != 14_505 {
 		t.Errorf("%+v", s)
 	}
 	check(t, db)
+	ask(t, nil, "sync", "--chain", "cardano", "--network", realdata.Path(t, "cardano", "genesis", "mainnet"), "--source", "file://"+chunk, "--db", again)
+	same(t, again, digestOf(t, db))
+	var verified core.VerifyAnswer
+	if ask(t, &verified, "verify", "--db", db, "--source", "file://"+chunk, "--sample", "500"); verified.Blocks != 502 || verified.Txs < 14_505 {
+		t.Errorf("%+v", verified)
+	}
 }

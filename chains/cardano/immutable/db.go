@@ -19,7 +19,8 @@ import (
 type DB struct {
 	path    string
 	folder  bool
-	content []byte // of the one chunk, where it was compressed
+	content []byte                  // of the one chunk, where it was compressed
+	walked  func() ([]Entry, error) // the blocks of the one chunk: without an index it takes all of it to tell
 
 	mu          sync.Mutex
 	first, last int // numbers of the chunks; there are all between
@@ -57,6 +58,10 @@ func Open(path string) (*DB, error) {
 		if err := d.openFile(); err != nil {
 			return nil, err
 		}
+		d.walked = sync.OnceValues(func() ([]Entry, error) {
+			entries, _, err := d.load(d.first)
+			return entries, err
+		})
 	default:
 		return nil, model.Errorf(model.BadSource, "source_unreadable", "%s is neither a folder nor a file", path)
 	}

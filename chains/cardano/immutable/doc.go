@@ -16,8 +16,8 @@
 // out, and so is what stands behind the last entry of the newest chunk. Anywhere else it is a fault. A newest chunk
 // that ends before its index does is what [DB.Cut] is about.
 //
-// What is in memory is one chunk's entries for each iteration, two while it goes from one chunk to the next, and all of
-// a chunk that is compressed.
+// What is in memory is one chunk's entries for each iteration, two while it goes from one chunk to the next; of a file
+// that is one chunk its entries, and all of it where it is compressed.
 //
 // An index says the epoch of a boundary block in place of its slot, and does not say that it does: such a block is the
 // first of its chunk, so the era's number there tells. Slots of Byron that are taken from blocks, and the slot a
