@@ -18,8 +18,15 @@ func txOfByron(to any, amount uint64) func(t testing.TB) cbor.RawMessage {
 	}
 }
 
-// handmadeByron is a block in slot 21,605 around transactions, with the tree of its first three at most written out.
+// handmadeByron is a block in slot 21,605 around transactions.
 func handmadeByron(t testing.TB, txs ...func(t testing.TB) cbor.RawMessage) []byte {
+	t.Helper()
+	return byronAt(t, 764824073, 21_604, 21_605, filled(32, 3), txs...)
+}
+
+// byronAt is a block with a magic, a number, a slot and a parent, with the tree of its first three transactions at most
+// written out.
+func byronAt(t testing.TB, magic, number, slot uint64, parent []byte, txs ...func(t testing.TB) cbor.RawMessage) []byte {
 	t.Helper()
 	leaf := func(tx []byte) []byte { h := blake2b.Sum256(append([]byte{0}, tx...)); return h[:] }
 	node := func(l, r []byte) []byte {
@@ -46,8 +53,8 @@ func handmadeByron(t testing.TB, txs ...func(t testing.TB) cbor.RawMessage) []by
 	}
 	witness := blake2b.Sum256(endless(t, 0x9f, witnesses...))
 	proof := list{list{len(txs), root, witness[:]}, list{}, filled(32, 1), filled(32, 2)}
-	header := list{764824073, filled(32, 3), proof,
-		list{list{1, 5}, filled(64, 4), list{21_604}, list{2, filled(64, 5)}},
+	header := list{magic, parent, proof,
+		list{list{slot / byronEpochSlots, slot % byronEpochSlots}, filled(64, 4), list{number}, list{2, filled(64, 5)}},
 		list{list{1, 0, 0}, list{"cardano-sl", 1}, dict{}, filled(32, 6)}}
 	return raw(t, list{eraByron, list{header, list{endless(t, 0x9f, payload...), list{}, list{}, list{}}, list{dict{}}}})
 }
@@ -75,6 +82,14 @@ func TestByronBlocksAreRead(t *testing.T) {
 			t.Errorf("header %s, %v, expected %s", text(t, h), err, want)
 		}
 	}
+}
+
+// boundaryAt is the boundary block before an epoch.
+func boundaryAt(t testing.TB, number, epoch uint64, parent []byte) []byte {
+	t.Helper()
+	body := raw(t, endless(t, 0x9f, filled(28, 1)))
+	sum := blake2b.Sum256(body)
+	return raw(t, list{eraByronBoundary, list{list{764824073, parent, sum[:], list{epoch, list{number}}, list{dict{}}}, body, list{dict{}}}})
 }
 
 // A boundary block stands in the first slot of its epoch and has no transactions.

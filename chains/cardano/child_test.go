@@ -59,6 +59,35 @@ func TestTheBlockAfterEachIsTheOneThatFollows(t *testing.T) {
 	}
 }
 
+// Between the epochs of Byron stand blocks without a height of their own; only the first of all is block 0.
+func TestTheBlockAfterEachGoesThroughBoundaries(t *testing.T) {
+	var raws [][]byte
+	parent := filled(32, 9)
+	add := func(raw []byte) {
+		b := decoded(t, raw)
+		parent, raws = b.Hash[:], append(raws, raw)
+	}
+	add(boundaryAt(t, 0, 0, parent))
+	for n := range uint64(6) {
+		if n == 2 || n == 4 {
+			add(boundaryAt(t, n, n/2, parent))
+		}
+		add(byronAt(t, 764824073, n+1, 10_800*n+7, parent))
+	}
+	add(placedAt(t, eraShelley, 7, 70_000, parent, raw(t, list{}), raw(t, list{}), raw(t, dict{})))
+	src := storedOn(t, "mainnet", model.SourceOptions{}, raws...)
+	blocks := followed(t, src)
+	for i, b := range blocks {
+		if b.Height != model.HeightPk(i) || i > 0 && b.Parent != blocks[i-1].Hash {
+			t.Errorf("block %d has the height %d", i, b.Height)
+		}
+	}
+	if len(blocks) != 8 || len(blocks[0].Genesis) != 14_505 {
+		t.Errorf("%d blocks", len(blocks))
+	}
+	wantChildren(t, src, blocks, 1)
+}
+
 // Mainnet's first chunk begins with a boundary block.
 func TestTheBlockAfterEachOfRealOnesIsTheOneThatFollows(t *testing.T) {
 	for _, c := range []struct {

@@ -26,6 +26,11 @@ func made(t *testing.T, numbers ...uint64) (blocks []*model.Block, raws [][]byte
 // stored is a source of one chunk without an index.
 func stored(t *testing.T, o model.SourceOptions, raws ...[]byte) model.Source {
 	t.Helper()
+	return storedOn(t, "preview", o, raws...)
+}
+
+func storedOn(t *testing.T, network string, o model.SourceOptions, raws ...[]byte) model.Source {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "00000.chunk")
 	var all []byte
 	for _, r := range raws {
@@ -34,7 +39,7 @@ func stored(t *testing.T, o model.SourceOptions, raws ...[]byte) model.Source {
 	if err := os.WriteFile(path, all, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := New("preview")
+	c, err := New(network)
 	if err != nil {
 		t.Fatal(err)
 	}
