@@ -72,21 +72,35 @@ func (c *chain) HashHeader(raw []byte) (model.Hash, error) { return hashHeader(r
 // Supply is the most there can be: how much of the reserves was paid out, blocks do not tell.
 func (c *chain) Supply(model.HeightPk) (amount uint64, exact, ok bool) { return maxSupply, false, true }
 
-// Open opens a node's immutable database, or one of its chunks.
+// understood is what every refusal of a URI ends with.
+const understood = "expected tcp://host:3001 (a relay), unix:///path/to/node.socket (a node on this machine), " +
+	"or file:///path/to/immutable (a folder of chunks, or one chunk)"
+
+// Open opens the source of a URI: a relay (tcp), a node on this machine (unix), or a node's immutable database or one of
+// its chunks (file, or a plain path).
 func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, error) {
-	const understood = "expected file:///path/to/immutable (a folder of chunks, or one chunk)"
 	scheme, rest, found := strings.Cut(o.URI, "://")
 	path := o.URI
 	if found {
 		path = follow.FilePath(rest)
 	}
+	node := found && (scheme == "tcp" || scheme == "unix")
 	switch {
 	case o.URI == "":
 		return nil, model.Errorf(model.Usage, "bad_source", "no source for cardano: %s", understood)
-	case found && scheme != "file":
+	case found && !node && scheme != "file":
 		return nil, model.Errorf(model.Usage, "bad_source", "cardano cannot be read from %s://: %s", shownText(scheme), understood)
-	case path == "":
+	case !node && path == "":
 		return nil, model.Errorf(model.Usage, "bad_source", "file:// names no path: %s", understood)
+	}
+	if len(o.Known) == 0 {
+		// Told before anything is made of the blocks: a database that knows some has its genesis.
+		if _, err := c.net.genesisTxs(); err != nil {
+			return nil, err
+		}
+	}
+	if node {
+		return openNode(c.net, scheme, rest, o)
 	}
 	return openChunks(c.net, path, o)
 }

@@ -1,0 +1,236 @@
+package cardano
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"birthmark/chains/cardano/ouroboros"
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+var errLeft = errors.New("the consumer has left")
+
+// nodeFollower is one Follow under way.
+type nodeFollower struct {
+	*nodeSource
+	*follow.Outage
+	trail      *follow.Trail
+	boundaries []boundary
+	begun      bool // it was found where the node's chain and the known points part
+	yield      func(model.Event, error) bool
+}
+
+// boundary is a block between two epochs of Byron: nodes know it as a point, the core does not.
+type boundary struct {
+	*model.Block
+	before model.Point // what a way back to it leaves
+}
+
+// boundariesKept are those of the last epochs: no way back is longer than one.
+const boundariesKept = 4
+
+// Follow yields what happened on the node's chain after the newest known point that it has. Where that is the origin the
+// node has another chain altogether, though on a network of the same magic: the stream then begins with going back
+// there, and it is for the consumer to compare first blocks.
+//
+// A node that is behind what it said before, on the same chain, undoes nothing: it is waited for.
+func (s *nodeSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		f := &nodeFollower{nodeSource: s, Outage: s.outage(), trail: follow.NewTrail(known), yield: yield}
+		for {
+			done, err := f.round(ctx)
+			if err != nil && err != errLeft {
+				if err = f.Wait(ctx, err); err != nil {
+					yield(model.Event{}, err)
+				}
+			}
+			if done || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// round is what one connection has to say. Done: nothing more is to come.
+func (f *nodeFollower) round(ctx context.Context) (done bool, err error) {
+	c, done, err := f.meet(ctx)
+	if err != nil || done {
+		return done, err
+	}
+	defer c.Close()
+	if to := f.options.To; to != nil && f.next() > *to {
+		return true, nil
+	}
+	return f.stream(ctx, c)
+}
+
+// next is the height after the trail's end.
+func (f *nodeFollower) next() model.HeightPk {
+	if at := f.trail.Newest(); !at.IsOrigin() {
+		return at.Height + 1
+	}
+	return 0
+}
+
+// meet connects and finds where the node's chain and the trail part, which is then the trail's end and where the
+// connection goes on. Done: the node is behind, and not waited for.
+func (f *nodeFollower) meet(ctx context.Context) (_ *ouroboros.Conn, done bool, err error) {
+	for {
+		c, kept, err := f.take(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		for {
+			n, tip, err := parting(ctx, c, f.trail.Points())
+			if err == nil {
+				if done, err = f.settle(n, tip); err == nil && !done {
+					return c, false, nil
+				}
+				if err == nil && f.options.Follow {
+					f.Over()
+					if err = pause(ctx, f.poll); err == nil {
+						continue
+					}
+				}
+				done = err == nil
+			}
+			c.Close()
+			if done || !kept || !follow.IsTemporary(err) {
+				return nil, done, err
+			}
+			break // that connection was kept too long
+		}
+	}
+}
+
+// settle makes of the trail what the node shares of it, its first n points. Behind: it ends in something that the node's
+// chain may yet come to; but for the first time, when the stream has to begin somewhere, that is left alone.
+func (f *nodeFollower) settle(n int, tip ouroboros.Tip) (behind bool, err error) {
+	points := f.trail.Points()
+	if n == len(points) {
+		f.begun = true
+		return false, nil
+	}
+	if f.begun && (tip.Point.IsOrigin() || uint64(points[n].Height) > tip.Number) {
+		return true, nil
+	}
+	f.begun = true
+	return false, f.cut(n)
+}
+
+// cut goes back to the first n points of the trail.
+func (f *nodeFollower) cut(n int) error {
+	f.trail.Cut(n)
+	at := f.trail.Newest()
+	if !f.yield(model.Event{Rollback: &at}, nil) {
+		return errLeft
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// stream yields what comes over a connection.
+func (f *nodeFollower) stream(ctx context.Context, c *ouroboros.Conn) (done bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l := linker{net: f.net, decoder: f.decoder, tip: f.trail.Newest()}
+	for n, err := range f.news(ctx, c) {
+		if err == nil {
+			done, err = f.pass(&l, n)
+		}
+		if done || err != nil {
+			cancel() // what waits for the node has to end before the loop can
+			return done, err
+		}
+	}
+	return false, ctx.Err()
+}
+
+// pass hands on what a node said.
+func (f *nodeFollower) pass(l *linker, n news) (done bool, err error) {
+	for _, h := range n.happened {
+		switch h.kind {
+		case ouroboros.Backward:
+			err = f.goBack(l, h.to)
+		case ouroboros.Forward:
+			done, err = f.goOn(l, h.placed)
+		default:
+			done = !f.options.Follow
+		}
+		if done || err != nil {
+			return done, err
+		}
+	}
+	if n.err == nil {
+		f.Over()
+	}
+	return false, n.err
+}
+
+// goOn hands on a block.
+func (f *nodeFollower) goOn(l *linker, p placed) (done bool, err error) {
+	before := l.tip
+	b, err := l.link(p)
+	if err != nil {
+		return false, err
+	}
+	if b == nil {
+		if len(f.boundaries) == boundariesKept {
+			f.boundaries = append(f.boundaries[:0], f.boundaries[1:]...)
+		}
+		f.boundaries = append(f.boundaries, boundary{p.Block, before})
+		return false, nil
+	}
+	to := f.options.To
+	if to != nil && b.Height > *to {
+		return true, nil
+	}
+	f.trail.Add(b.Point())
+	if !f.yield(model.Event{Block: b}, nil) {
+		return false, errLeft
+	}
+	return to != nil && b.Height == *to, nil
+}
+
+// goBack goes back to a point the node named.
+func (f *nodeFollower) goBack(l *linker, to ouroboros.Point) error {
+	at, between := model.Point{Slot: to.Slot, Hash: to.Hash}, (*model.Block)(nil)
+	for _, b := range f.boundaries {
+		if b.Slot == to.Slot && b.Hash == at.Hash {
+			at, between = b.before, b.Block
+		}
+	}
+	is := func(p model.Point) bool { return p.Slot == at.Slot && p.Hash == at.Hash }
+	points := f.trail.Points()
+	n := len(points)
+	for n > 0 && !is(points[n-1]) && points[n-1].Slot >= at.Slot {
+		n--
+	}
+	switch {
+	case to.IsOrigin():
+		n = 0
+	case n == 0 || !is(points[n-1]):
+		return follow.Temporary(model.Errorf(model.BadSource, "unknown_point",
+			"%s went back to %s, which is not among the blocks it sent: looking for one that is", f.address, to))
+	}
+	if n < len(points) {
+		if err := f.cut(n); err != nil {
+			return err
+		}
+	}
+	l.tip, l.boundary = f.trail.Newest(), between
+	return nil
+}

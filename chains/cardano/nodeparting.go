@@ -1,0 +1,78 @@
+package cardano
+
+import (
+	"context"
+	"slices"
+
+	"birthmark/chains/cardano/ouroboros"
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+const (
+	// offeredAll is how many of the newest points a search for an intersection names one by one; the older ones are
+	// further apart the further back they are, by a tenth of the way.
+	offeredAll = 50
+	offeredGap = 10
+)
+
+// parting is how many of a chain's points, oldest first, a node's chain shares, and the node's tip. The connection then
+// goes on after the last of them. The points are offered newest first, thinning out to the beginning, in messages of a
+// bounded size; then those between the newest that is shared and the oldest known not to be.
+func parting(ctx context.Context, c *ouroboros.Conn, points []model.Point) (n int, tip ouroboros.Tip, err error) {
+	low, high := 0, len(points) // points[:low] are shared, points[high:] are not
+	offered := thinned(high)
+	for {
+		message := make([]ouroboros.Point, 0, len(offered)+2)
+		for _, i := range offered {
+			message = append(message, wirePoint(points[i]))
+		}
+		if low > 0 {
+			message = append(message, wirePoint(points[low-1]))
+		}
+		at, tip, err := c.Intersect(ctx, append(message, ouroboros.Point{}))
+		if err != nil {
+			return 0, tip, err
+		}
+		found := slices.Index(message, at)
+		if found < 0 {
+			if low > 0 {
+				return 0, tip, follow.Temporary(model.Errorf(model.BadSource, "unknown_point", "the node's chain changed while it was searched"))
+			}
+			found = len(offered)
+		}
+		if found < len(offered) {
+			low = offered[found] + 1
+		}
+		if found > 0 {
+			high = offered[found-1]
+		}
+		if low == high {
+			return low, tip, nil
+		}
+		offered = spread(low, high)
+	}
+}
+
+func wirePoint(p model.Point) ouroboros.Point { return ouroboros.Point{Slot: p.Slot, Hash: p.Hash} }
+
+// thinned is positions below n, newest first: each of the newest ones, then fewer and fewer, the first at last.
+func thinned(n int) (at []int) {
+	for i, back := n-1, 0; i >= 0; i = n - 1 - back {
+		at = append(at, i)
+		if i == 0 {
+			break
+		}
+		back = min(back+max(1, (back-offeredAll)/offeredGap), n-1)
+	}
+	return at
+}
+
+// spread is positions from low on, below high, newest first: all of them, or as many as a message may have.
+func spread(low, high int) (at []int) {
+	step := (high-low-1)/ouroboros.MaxPoints + 1
+	for i := high - 1; i >= low; i -= step {
+		at = append(at, i)
+	}
+	return at
+}

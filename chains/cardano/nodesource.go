@@ -1,0 +1,217 @@
+package cardano
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"birthmark/chains/cardano/ouroboros"
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// nodeSource is a node: a relay over TCP, or a local one over its socket.
+type nodeSource struct {
+	net             *network
+	options         model.SourceOptions
+	decoder         *decoder // what each goroutine clones
+	scheme, address string
+	connect         ouroboros.Options
+	retry           follow.Retry
+	poll            time.Duration // how often a node that is behind is asked again
+	met             atomic.Bool   // the node has answered
+
+	mu   sync.Mutex
+	idle []*ouroboros.Conn
+}
+
+// idleConns is how many connections are kept for the next question.
+const idleConns = 4
+
+func openNode(n *network, scheme, rest string, o model.SourceOptions) (*nodeSource, error) {
+	address, err := nodeAddress(scheme, rest)
+	if err != nil {
+		return nil, err
+	}
+	d, err := newDecoder(n, o.Indexes)
+	if err != nil {
+		return nil, err
+	}
+	if o.Memory <= 0 {
+		o.Memory = follow.DefaultMemory
+	}
+	return &nodeSource{
+		net: n, options: o, decoder: d, scheme: scheme, address: address, poll: time.Second,
+		connect: ouroboros.Options{Magic: n.magic, Memory: o.Memory / 4, Describe: n.describe},
+	}, nil
+}
+
+// describe reads a header as it comes over TCP.
+func (n *network) describe(tag byte, header []byte) (h ouroboros.Header, err error) {
+	raw := append(append(make([]byte, 0, 1+len(header)), tag), header...)
+	hash, err := hashHeader(raw)
+	if err != nil {
+		return h, err
+	}
+	w := walker{b: header}
+	f := w.header(n, tag)
+	if w.err != nil {
+		return h, model.Errorf(model.BadSource, "bad_block", "%s header of block %s: %w", eraNames[tag], hash, w.err)
+	}
+	h.Slot, h.Hash, h.Size = f.slot, hash, len(header)
+	if f.bodySize < maxInput {
+		h.Size += int(f.bodySize)
+	}
+	return h, nil
+}
+
+func (s *nodeSource) outage() *follow.Outage {
+	return follow.NewOutage(s.scheme+"://"+s.address, s.retry, s.options.Follow)
+}
+
+// Tip is the node's. A source that does not follow fails at once where the node has never answered: its URI is wrong
+// more often than its node is down for a moment.
+func (s *nodeSource) Tip(ctx context.Context) (model.Point, error) {
+	tip, err := ask(ctx, s, s.tip)
+	if err != nil && (s.options.Follow || s.met.Load()) {
+		o := s.outage()
+		if err = o.Wait(ctx, err); err == nil {
+			tip, err = follow.Try(ctx, o, func() (model.Point, error) { return ask(ctx, s, s.tip) })
+		}
+	}
+	return tip, err
+}
+
+func (s *nodeSource) tip(ctx context.Context, c *ouroboros.Conn) (model.Point, error) {
+	_, tip, err := c.Intersect(ctx, nil)
+	if err != nil || tip.Point.IsOrigin() {
+		return model.Point{}, err
+	}
+	return s.point(tip)
+}
+
+// point is the one a node's tip is at.
+func (s *nodeSource) point(tip ouroboros.Tip) (model.Point, error) {
+	h, err := model.NewHeightPk(tip.Number)
+	if err != nil {
+		return model.Point{}, model.Errorf(model.BadSource, "bad_answer", "the tip of %s: %w", s.address, err)
+	}
+	return model.Point{Height: h, Slot: tip.Slot, Hash: tip.Hash}, nil
+}
+
+// Child implements [model.ChildReader].
+func (s *nodeSource) Child(ctx context.Context, after model.Point) (*model.Block, error) {
+	return follow.Try(ctx, s.outage(), func() (*model.Block, error) {
+		return ask(ctx, s, func(ctx context.Context, c *ouroboros.Conn) (*model.Block, error) { return s.child(ctx, c, after) })
+	})
+}
+
+func (s *nodeSource) child(ctx context.Context, c *ouroboros.Conn, after model.Point) (*model.Block, error) {
+	d := s.decoder.clone()
+	l := linker{net: s.net, decoder: s.decoder, tip: after}
+	for at := (ouroboros.Point{Slot: after.Slot, Hash: after.Hash}); ; {
+		e, ok, err := c.Child(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, model.Errorf(model.NotFound, "unknown_block", "no block comes after %d (%s) on the chain of %s", after.Height, after.Hash, s.address)
+		}
+		p, err := s.decode(d, e)
+		if err != nil {
+			return nil, err
+		}
+		if b, err := l.link(p); b != nil || err != nil {
+			return b, err
+		}
+		at = ouroboros.Point{Slot: p.Slot, Hash: p.Hash} // a boundary block: what comes after it
+	}
+}
+
+// decode makes a block of one that came, and checks that it is the one that was announced.
+func (s *nodeSource) decode(d *decoder, e ouroboros.Event) (placed, error) {
+	b, boundary, err := d.block(e.Block)
+	want := e.Point
+	switch {
+	case err != nil:
+		_, code := model.KindOf(err)
+		if code == "internal" {
+			code = "bad_block"
+		}
+		if !want.IsOrigin() {
+			return placed{}, model.Errorf(model.BadSource, code, "%s sent as the block at %s: %w", s.address, want, err)
+		}
+		return placed{}, model.Errorf(model.BadSource, code, "%s sent: %w", s.address, err)
+	case !want.IsOrigin() && (b.Hash != want.Hash || b.Slot != want.Slot):
+		return placed{}, model.Errorf(model.BadSource, "bad_block", "%s sent block %d at slot %d (%s) in place of that at %s", s.address, b.Height, b.Slot, b.Hash, want)
+	}
+	return placed{b, boundary}, nil
+}
+
+// Close ends the connections that are kept.
+func (s *nodeSource) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.idle {
+		c.Close()
+	}
+	s.idle = nil
+	return nil
+}
+
+// take is a connection to the node; kept: it was there before, and may be broken by now.
+func (s *nodeSource) take(ctx context.Context) (c *ouroboros.Conn, kept bool, err error) {
+	s.mu.Lock()
+	if n := len(s.idle); n > 0 {
+		c, s.idle = s.idle[n-1], s.idle[:n-1]
+	}
+	s.mu.Unlock()
+	if c != nil {
+		return c, true, nil
+	}
+	c, err = ouroboros.Dial(ctx, s.scheme, s.address, s.connect)
+	switch {
+	case err == nil:
+		s.met.Store(true)
+	case s.met.Load() && codeOf(err) == "unreachable":
+		err = follow.Temporary(err) // it was there
+	}
+	return c, false, err
+}
+
+func codeOf(err error) string {
+	_, code := model.KindOf(err)
+	return code
+}
+
+// keep keeps a connection for the next question, where it can serve one.
+func (s *nodeSource) keep(c *ouroboros.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.Used() || len(s.idle) == idleConns {
+		c.Close()
+		return
+	}
+	s.idle = append(s.idle, c)
+}
+
+// ask asks the node something. Where a connection that was kept fails it is asked again on a new one.
+func ask[T any](ctx context.Context, s *nodeSource, f func(context.Context, *ouroboros.Conn) (T, error)) (T, error) {
+	for {
+		c, kept, err := s.take(ctx)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		v, err := f(ctx, c)
+		if kind, _ := model.KindOf(err); err == nil || kind == model.NotFound {
+			s.keep(c)
+			return v, err
+		}
+		c.Close()
+		if !kept || !follow.IsTemporary(err) {
+			return v, err
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package cardano
+
+import (
+	"fmt"
+	"net"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// socketPath is the most bytes the path of a unix socket can have.
+const socketPath = 107
+
+// nodeAddress is what follows tcp:// or unix:// as [ouroboros.Dial] wants it: host:port, or a path. An error of kind
+// [model.Usage], code bad_source.
+func nodeAddress(scheme, rest string) (string, error) {
+	bad := func(format string, args ...any) (string, error) {
+		return "", model.Errorf(model.Usage, "bad_source", "%s://%s %s", scheme, shownText(rest), fmt.Sprintf(format, args...))
+	}
+	if strings.ContainsAny(rest, "?#") {
+		return bad("has a query: expected tcp://host:3001 or unix:///path/to/node.socket and nothing behind it")
+	}
+	if scheme == "unix" {
+		path := follow.FilePath(rest)
+		switch {
+		case path == "":
+			return bad("names no socket: expected unix:///path/to/node.socket")
+		case !filepath.IsAbs(path):
+			return bad("is relative: expected unix:///path/to/node.socket, with three slashes")
+		case len(path) > socketPath:
+			return bad("has %d bytes: expected at most %d, which is what sockets can have", len(path), socketPath)
+		}
+		return path, nil
+	}
+	if strings.Contains(rest, "@") {
+		return bad("has a user: expected tcp://host:3001, nodes ask for none")
+	}
+	host, port, err := net.SplitHostPort(strings.TrimSuffix(rest, "/"))
+	switch {
+	case err != nil:
+		return bad("has no port: expected tcp://host:3001")
+	case host == "" || strings.Contains(host, "/"):
+		return bad("names no host: expected tcp://host:3001")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return bad("has the port %q: expected a number from 1 to 65535, as in tcp://host:3001", port)
+	}
+	return net.JoinHostPort(host, port), nil
+}
