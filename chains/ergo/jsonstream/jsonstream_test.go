@@ -1,0 +1,209 @@
+package jsonstream
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+func split(r io.Reader, most int) (values []string, err error) {
+	s := New(r, most)
+	for {
+		v, err := s.Next()
+		if err != nil {
+			return values, err
+		}
+		values = append(values, string(v))
+	}
+}
+
+func TestValuesAreFoundHoweverTheyStand(t *testing.T) {
+	want := []string{`{"a":[1,{"b":"]}"}]}`, `{"c":"\\\"{"}`, `{}`}
+	for name, text := range map[string]string{
+		"lines":        strings.Join(want, "\n") + "\n",
+		"no last line": strings.Join(want, "\r\n"),
+		"without room": strings.Join(want, ""),
+		"an array":     "\n [ " + strings.Join(want, " ,\n") + "\n]\n",
+		"two arrays":   "[" + want[0] + "]\n[" + want[1] + "," + want[2] + "]",
+		"both":         want[0] + "[" + want[1] + "]" + want[2],
+		"empty arrays": "[]" + strings.Join(want, "[]") + " [ ] ",
+	} {
+		for how, r := range map[string]io.Reader{
+			"at once":  strings.NewReader(text),
+			"by bytes": iotest.OneByteReader(strings.NewReader(text)),
+			"at end":   iotest.DataErrReader(strings.NewReader(text)),
+		} {
+			got, err := split(r, 100)
+			if err != io.EOF || !slices.Equal(got, want) {
+				t.Errorf("%s, %s: %q, %v", name, how, got, err)
+			}
+		}
+	}
+	if got, err := split(strings.NewReader(`[1,-2e5,null,"x",true,[2,[3]]]`), 100); err != io.EOF || strings.Join(got, " ") != `1 -2e5 null "x" true [2,[3]]` {
+		t.Errorf("values that are no objects: %q, %v", got, err)
+	}
+}
+
+func TestWhatIsNotWholeIsTold(t *testing.T) {
+	for text, want := range map[string]error{
+		"":             io.EOF,
+		" \n":          io.EOF,
+		"[]":           io.EOF,
+		"[":            io.ErrUnexpectedEOF,
+		`{"a":1`:       io.ErrUnexpectedEOF,
+		`[{"a":1}`:     io.ErrUnexpectedEOF,
+		`[{"a":1},`:    io.ErrUnexpectedEOF,
+		`"abc`:         io.ErrUnexpectedEOF,
+		"<html>":       &SyntaxError{},
+		"[{},]":        &SyntaxError{},
+		"[{}{}]":       &SyntaxError{},
+		"[,{}]":        &SyntaxError{},
+		"{}]":          &SyntaxError{},
+		"{},{}":        &SyntaxError{},
+		`{"a":[1}`:     &SyntaxError{},
+		"]":            &SyntaxError{},
+		`{"a":"012"}`:  ErrTooLarge,
+		`["0123456",1`: io.ErrUnexpectedEOF,
+	} {
+		_, err := split(strings.NewReader(text), 10)
+		_, isSyntax := errors.AsType[*SyntaxError](want)
+		if _, ok := errors.AsType[*SyntaxError](err); ok != isSyntax || !isSyntax && err != want {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	deep := strings.Repeat("[", maxDepth+2)
+	if _, err := split(strings.NewReader(deep), 1<<20); err == nil || !strings.Contains(err.Error(), "within each other") {
+		t.Errorf("a deep value: %v", err)
+	}
+	if _, err := split(io.MultiReader(strings.NewReader(`{"a":"`), endless{}), 1<<20); err != ErrTooLarge {
+		t.Errorf("a value without an end: %v", err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = 'x'
+	}
+	return len(b), nil
+}
+
+func TestLinesAndOffsetsAreThoseOfTheValues(t *testing.T) {
+	text := "{}\n\n{\n\"a\":1}\n" + `{"b":"` + strings.Repeat("0", 3*firstRead) + "\"}\n[\n{}]\nx?"
+	s := New(strings.NewReader(text), len(text))
+	var lines []int
+	for {
+		v, err := s.Next()
+		if err != nil {
+			break
+		}
+		lines = append(lines, s.Line())
+		if !strings.HasPrefix(text[s.Offset():], string(v)) {
+			t.Errorf("a value at offset %d is not there", s.Offset())
+		}
+	}
+	if want := []int{1, 3, 5, 7, 8}; !slices.Equal(lines, want) {
+		t.Errorf("values in lines %d, expected %d", lines, want)
+	}
+	if s.Line() != 8 {
+		t.Errorf("what is no value stands in line %d", s.Line())
+	}
+}
+
+// growing is a stream to which more is added.
+type growing struct{ bytes.Buffer }
+
+func TestAStreamThatGrowsIsReadOn(t *testing.T) {
+	var r growing
+	s := New(&r, 100)
+	next := func(add, want string, wantErr error) {
+		t.Helper()
+		r.WriteString(add)
+		v, err := s.Next()
+		if string(v) != want || err != wantErr {
+			t.Errorf("after %q: %q, %v", add, v, err)
+		}
+	}
+	next("", "", io.EOF)
+	next(`{"a"`, "", io.ErrUnexpectedEOF)
+	next(`:"`, "", io.ErrUnexpectedEOF)
+	next(`x"}{"b`, `{"a":"x"}`, nil)
+	next(``, "", io.ErrUnexpectedEOF)
+	next(`":2}`, `{"b":2}`, nil)
+	next("\n", "", io.EOF)
+}
+
+func TestBeginsTakesNothing(t *testing.T) {
+	s := New(iotest.OneByteReader(strings.NewReader("\n  [{}]")), 10)
+	if c, err := s.Begins(); c != '[' || err != nil {
+		t.Errorf("begins with %q, %v", c, err)
+	}
+	if v, err := s.Next(); string(v) != "{}" || err != nil {
+		t.Errorf("then %q, %v", v, err)
+	}
+	if _, err := New(strings.NewReader(" "), 10).Begins(); err != io.EOF {
+		t.Errorf("nothing begins with %v", err)
+	}
+}
+
+func TestFieldsAreFound(t *testing.T) {
+	object := []byte(` { "a" : {"c":1} , "b":[2,"}"],"c":"x", "n":-1.5e3 ,"c":2}`)
+	for name, want := range map[string]string{"a": `{"c":1}`, "b": `[2,"}"]`, "c": `"x"`, "n": "-1.5e3", "d": ""} {
+		if got, err := Field(object, name); string(got) != want || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if v, err := Field([]byte("{}"), "a"); v != nil || err != nil {
+		t.Errorf("an empty object has %q, %v", v, err)
+	}
+	for _, text := range []string{"", "[]", "{", `{"a"`, `{"a":`, `{"a":1`, `{"a" 1}`, `{1:2}`, `{"b":1 "a":2}`, `{"b":]}`} {
+		if v, err := Field([]byte(text), "a"); err == nil {
+			t.Errorf("%q has %q", text, v)
+		}
+	}
+}
+
+func FuzzSplitter(f *testing.F) {
+	f.Add([]byte(`[{"a":"\u0041"},2]`))
+	f.Add([]byte("{}\n{\"a\":[]}\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		whole, err := split(bytes.NewReader(b), 1<<20)
+		parts, errParts := split(iotest.OneByteReader(bytes.NewReader(b)), 1<<20)
+		if !slices.Equal(whole, parts) || (err == io.EOF) != (errParts == io.EOF) {
+			t.Fatalf("%q, %v at once; %q, %v by bytes", whole, err, parts, errParts)
+		}
+		// What encoding/json takes as an array is split into the elements it finds.
+		var elements []json.RawMessage
+		if json.Unmarshal(b, &elements) != nil || elements == nil {
+			return
+		}
+		if err != io.EOF || len(whole) != len(elements) {
+			t.Fatalf("%d values and %v, expected %d", len(whole), err, len(elements))
+		}
+		for i, e := range elements {
+			if whole[i] != string(e) {
+				t.Fatalf("value %d is %q, expected %q", i, whole[i], e)
+			}
+		}
+	})
+}
+
+func BenchmarkSplitter(b *testing.B) {
+	line := []byte(`{"boxId":"` + strings.Repeat("ab", 32) + `","value":1000000,"ergoTree":"` + strings.Repeat("0008cd", 20) + `","assets":[],"index":0}` + "\n")
+	text := bytes.Repeat(line, 10_000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		s := New(bytes.NewReader(text), 1<<20)
+		for {
+			if _, err := s.Next(); err != nil {
+				break
+			}
+		}
+	}
+}
