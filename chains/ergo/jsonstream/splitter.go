@@ -170,6 +170,9 @@ func (s *Splitter) Begins() (byte, error) {
 	}
 }
 
+// Buffered is at most n bytes of what was read and not handed out, for messages about a stream that is none of values.
+func (s *Splitter) Buffered(n int) []byte { return s.buf[s.at:][:min(n, len(s.buf)-s.at)] }
+
 // bare reports whether c may stand in a number, true, false or null.
 func bare(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '+' || c == '.'

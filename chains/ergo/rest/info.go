@@ -1,0 +1,126 @@
+package rest
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"birthmark/model"
+)
+
+// info is what /info says, as far as it matters here. A node that has just begun says null for what it does not know.
+type info struct {
+	AppVersion       string `json:"appVersion"`
+	Network          string `json:"network"` // missing in old nodes
+	FullHeight       *int64 `json:"fullHeight"`
+	HeadersHeight    *int64 `json:"headersHeight"`
+	MaxPeerHeight    *int64 `json:"maxPeerHeight"`
+	BestFullHeaderID string `json:"bestFullHeaderId"`
+	GenesisBlockID   string `json:"genesisBlockId"`
+
+	tip model.Point // the origin where there is no full block
+}
+
+// parse reads an /info and sets the tip.
+func (i *info) parse(text []byte) error {
+	if err := json.Unmarshal(text, i); err != nil {
+		return err
+	}
+	if i.AppVersion == "" && i.FullHeight == nil && i.HeadersHeight == nil {
+		return errors.New("neither appVersion nor a height")
+	}
+	if i.FullHeight == nil || *i.FullHeight == 0 || i.BestFullHeaderID == "" {
+		return nil
+	}
+	if *i.FullHeight < 0 {
+		return errors.New("a negative height")
+	}
+	height, err := model.NewHeightPk(uint64(*i.FullHeight))
+	if err != nil {
+		return err
+	}
+	hash, err := parseID(i.BestFullHeaderID)
+	i.tip = model.Point{Height: height, Hash: hash}
+	return err
+}
+
+// parseID reads an id as nodes write it.
+func parseID(text string) (h model.Hash, err error) {
+	if len(text) == 2*len(h) {
+		if _, err = hex.Decode(h[:], []byte(text)); err == nil {
+			return h, nil
+		}
+	}
+	return h, errors.New("an id that is not 64 hex digits")
+}
+
+// info asks for the state of the node, and is an error where it is not one of the network.
+func (c *Client) info(ctx context.Context) (i info, err error) {
+	err = c.do(ctx, request{path: []string{"info"}, answer: func(a *answer) error {
+		text, _, err := a.all()
+		if err != nil {
+			return err
+		}
+		if a.response.StatusCode != http.StatusOK || len(text) == 0 || text[0] != '{' {
+			return c.refusal(a, "/info", text)
+		}
+		if err := i.parse(text); err != nil {
+			return c.notANode("/info gave " + c.excerpt(err.Error(), 80))
+		}
+		return nil
+	}})
+	if err != nil {
+		return i, err
+	}
+	if err := c.checkNetwork(i); err != nil {
+		return i, err
+	}
+	c.full.Store(uint64(i.tip.Height))
+	c.tellSync(i)
+	return i, nil
+}
+
+// checkNetwork looks at the name of the node's network and at its first block, as far as both are known.
+func (c *Client) checkNetwork(i info) error {
+	if i.Network != "" && i.Network != c.options.Network {
+		return model.Errorf(model.BadSource, "wrong_network", "%s is a node of ergo %s: expected %s", c.Host(), c.excerpt(i.Network, 20), c.options.Network)
+	}
+	if i.GenesisBlockID == "" || c.options.First == (model.Hash{}) {
+		return nil
+	}
+	first, err := parseID(i.GenesisBlockID)
+	if err != nil {
+		return c.badAnswer("/info", "as genesisBlockId %s", err)
+	}
+	if first != c.options.First {
+		return model.Errorf(model.BadSource, "wrong_network", "block 1 of %s is %s: expected that of ergo %s, %s", c.Host(), first, c.options.Network, c.options.First)
+	}
+	return nil
+}
+
+// tellSync logs once that the node itself is not at the end of the chain. One block behind its headers is any node that
+// is just taking it in.
+func (c *Client) tellSync(i info) {
+	var headers int64
+	if i.HeadersHeight != nil {
+		headers = *i.HeadersHeight
+	}
+	if headers > int64(i.tip.Height)+1 && c.toldSync.CompareAndSwap(false, true) {
+		slog.Warn("the node itself is still syncing: it is followed as far as it has blocks", "node", c.Host(), "blocks", i.tip.Height, "headers", headers)
+	}
+}
+
+// notSynced is the error of a node that has no block yet.
+func (c *Client) notSynced(i info) error {
+	headers, behind := int64(0), ""
+	if i.HeadersHeight != nil {
+		headers = *i.HeadersHeight
+	}
+	if i.MaxPeerHeight != nil && *i.MaxPeerHeight > headers {
+		behind = " of " + thousands(*i.MaxPeerHeight)
+	}
+	return model.Errorf(model.BadSource, "not_synced", "%s is not synced: it has %s%s headers and no full block yet", c.Host(), thousands(headers), behind)
+}

@@ -1,0 +1,93 @@
+package rest
+
+import (
+	"context"
+	"strconv"
+
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// Missing says why the node does not give a full block whose id it gave: [follow.ErrMoved] where its best chain has
+// another one there by now; an error that waiting can heal where it has the header and not the block yet; else it keeps
+// no blocks as old as that.
+func (c *Client) Missing(ctx context.Context, p model.Point) error {
+	i, err := c.info(ctx)
+	if err != nil {
+		return err
+	}
+	here, err := c.ids(ctx, uint64(p.Height), 1)
+	if err != nil {
+		return err
+	}
+	if len(here) == 0 || here[0] != p.Hash {
+		return follow.ErrMoved
+	}
+	if p.Height > i.tip.Height {
+		return c.notYet(p)
+	}
+	// Headers of a better chain come before its blocks: then what is asked for is not of the chain of full blocks.
+	last, err := c.ids(ctx, uint64(i.tip.Height), 1)
+	if err != nil {
+		return err
+	}
+	if len(last) == 0 || last[0] != i.tip.Hash {
+		return c.notYet(p)
+	}
+	found, err := c.has(ctx, p.Hash)
+	if err != nil {
+		return err
+	}
+	if found {
+		return c.notYet(p)
+	}
+	first, err := c.firstBlock(ctx, p.Height, i.tip.Height)
+	if err != nil {
+		return err
+	}
+	return model.Errorf(model.BadSource, "pruned",
+		"%s does not have the blocks below %s (it is pruned, or was started from a snapshot), and block %s %s is needed: expected a node that has it",
+		c.Host(), thousands(int64(first)), thousands(int64(p.Height)), p.Hash)
+}
+
+// notYet is the error of a block that will come.
+func (c *Client) notYet(p model.Point) error {
+	return follow.Temporary(model.Errorf(model.BadSource, "block_missing", "%s knows the header of block %d %s and does not have the block yet", c.Host(), p.Height, p.Hash))
+}
+
+func (c *Client) has(ctx context.Context, id model.Hash) (bool, error) {
+	return c.block(ctx, id, func([]byte) error { return nil })
+}
+
+// firstBlock is the height of the first block the node has; the one at lacks it does not have, the one at has it does.
+func (c *Client) firstBlock(ctx context.Context, lacks, has model.HeightPk) (model.HeightPk, error) {
+	for has-lacks > 1 {
+		at := lacks + (has-lacks)/2
+		ids, err := c.ids(ctx, uint64(at), 1)
+		if err != nil {
+			return 0, err
+		}
+		if len(ids) == 0 {
+			return 0, follow.ErrMoved
+		}
+		found, err := c.has(ctx, ids[0])
+		if err != nil {
+			return 0, err
+		}
+		if found {
+			has = at
+		} else {
+			lacks = at
+		}
+	}
+	return has, nil
+}
+
+// thousands writes a height as people read it: 700,000.
+func thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
