@@ -28,6 +28,7 @@ type Node struct {
 	faults   Faults
 	cutAfter int // blocks until a connection is cut; 0 or less: none is
 	asked    map[string]int
+	then     func()         // what happens after the next intersection
 	open     []net.Listener // none: it is stopped
 }
 
@@ -112,6 +113,14 @@ func (n *Node) change(keep int, blocks []Block) {
 	for _, a := range answers {
 		_ = a() // the client may have gone
 	}
+}
+
+// AfterIntersection calls what, once, when the next client was told that an intersection is a block, before it is told
+// anything else: a chain that changes in there leaves the client with an intersection that is gone.
+func (n *Node) AfterIntersection(what func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.then = what
 }
 
 // Asked is how many requests of each kind came: "connection", "find intersect", "request next", "request range",

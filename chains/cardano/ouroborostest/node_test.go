@@ -90,3 +90,24 @@ func TestAnIntersectionThatIsNotThere(t *testing.T) {
 		})
 	}
 }
+
+// The first thing a client hears after an intersection that is not on the chain any more is where to go back to.
+func TestAnIntersectionThatGoesAway(t *testing.T) {
+	for side, toNode := range sides {
+		t.Run(side, func(t *testing.T) {
+			a, b := made(t, ledger.BlockTypeConway, 0, 10, "a"), made(t, ledger.BlockTypeConway, 5, 5, "b")
+			n := Start(t, magic, a)
+			n.AfterIntersection(func() { n.Switch(5, b...) })
+			c := connected(t, n, toNode)
+			if _, err := c.ChainSync().Client.GetCurrentTip(); err != nil {
+				t.Fatal(err)
+			}
+			c.sync(t, a[9].point())
+			c.hears(t, "back to 80 of 9")
+			c.hears(t, whatOf(toNode, b)...)
+			c = connected(t, n, toNode)
+			c.sync(t, b[3].point())
+			c.hears(t, "back to 160 of 9")
+		})
+	}
+}

@@ -1,6 +1,8 @@
 package ouroborostest
 
 import (
+	"net"
+
 	"github.com/blinklabs-io/gouroboros/ledger"
 	"github.com/blinklabs-io/gouroboros/protocol/chainsync"
 	pcommon "github.com/blinklabs-io/gouroboros/protocol/common"
@@ -21,7 +23,18 @@ func (c *cursor) findIntersect(_ chainsync.CallbackContext, points []pcommon.Poi
 	n := c.node
 	n.count("find intersect")
 	n.mu.Lock()
-	defer n.mu.Unlock()
+	at, tip, err := c.intersect(points)
+	if then := n.then; then != nil && len(at.Hash) > 0 {
+		n.then = nil
+		defer then() // once the lock is free
+	}
+	n.mu.Unlock()
+	return at, tip, err
+}
+
+// intersect goes to the first of points that the chain has. The lock is held.
+func (c *cursor) intersect(points []pcommon.Point) (pcommon.Point, chainsync.Tip, error) {
+	n := c.node
 	for _, p := range points {
 		i, ok := n.find(p)
 		switch {
@@ -40,6 +53,10 @@ func (c *cursor) requestNext(ctx chainsync.CallbackContext) error {
 	n := c.node
 	n.count("request next")
 	n.mu.Lock()
+	if !n.cursors[c] { // the connection has ended, and the chain may have changed since
+		n.mu.Unlock()
+		return net.ErrClosed
+	}
 	if answer := c.answer(ctx.Server); answer != nil {
 		n.mu.Unlock()
 		return answer()
