@@ -179,4 +179,3 @@ func TestANodeIsAChain(t *testing.T) {
 		}
 	})
 }
-
