@@ -17,6 +17,10 @@ const socketPath = 107
 // nodeAddress is what follows tcp:// or unix:// as [ouroboros.Dial] wants it: host:port, or a path. An error of kind
 // [model.Usage], code bad_source.
 func nodeAddress(scheme, rest string) (string, error) {
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 && scheme == "tcp" {
+		// A password is not repeated.
+		return "", model.Errorf(model.Usage, "bad_source", "tcp://…%s has a user: expected tcp://host:3001, as nodes ask for none", shownText(rest[at:]))
+	}
 	bad := func(format string, args ...any) (string, error) {
 		return "", model.Errorf(model.Usage, "bad_source", "%s://%s %s", scheme, shownText(rest), fmt.Sprintf(format, args...))
 	}
@@ -34,9 +38,6 @@ func nodeAddress(scheme, rest string) (string, error) {
 			return bad("has %d bytes: expected at most %d, which is what sockets can have", len(path), socketPath)
 		}
 		return path, nil
-	}
-	if strings.Contains(rest, "@") {
-		return bad("has a user: expected tcp://host:3001, nodes ask for none")
 	}
 	host, port, err := net.SplitHostPort(strings.TrimSuffix(rest, "/"))
 	switch {

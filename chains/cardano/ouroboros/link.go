@@ -3,6 +3,8 @@ package ouroboros
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
+	"fmt"
 	"net"
 	"time"
 
@@ -31,15 +33,33 @@ type link struct {
 // would give up a node that has nothing to say for two minutes, which is what a chain at its tip may well do.
 type calm struct {
 	net.Conn
-	r *bufio.Reader
+	r     *bufio.Reader
+	begun bool
 }
 
-func (c calm) Read(p []byte) (int, error)      { return c.r.Read(p) }
-func (c calm) SetReadDeadline(time.Time) error { return nil }
+func (c *calm) SetReadDeadline(time.Time) error { return nil }
+
+// Read ends where what comes first is no segment of a handshake. The multiplexer would wait for as much of it as its
+// second word says.
+func (c *calm) Read(p []byte) (int, error) {
+	if !c.begun {
+		const head, protocol, answer = 8, 4, 0x8000
+		first, err := c.r.Peek(head)
+		if err != nil {
+			return 0, err
+		}
+		if binary.BigEndian.Uint16(first[protocol:]) != answer {
+			first, _ = c.r.Peek(c.r.Buffered())
+			return 0, fmt.Errorf("it said %q", excerpt(string(first[:min(len(first), 40)])))
+		}
+		c.begun = true
+	}
+	return c.r.Read(p)
+}
 
 // shake shakes hands over a connection, which is closed where that fails.
 func (c *Conn) shake(ctx context.Context, conn net.Conn) error {
-	mux := muxer.New(calm{conn, bufio.NewReaderSize(conn, 64<<10)})
+	mux := muxer.New(&calm{Conn: conn, r: bufio.NewReaderSize(conn, 64<<10)})
 	mode := protocol.ProtocolModeNodeToClient
 	if c.headers {
 		mode = protocol.ProtocolModeNodeToNode

@@ -1,0 +1,306 @@
+package cardano
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/model"
+)
+
+// wantError reports an error that is not as expected: kind BadSource, a code, what it says.
+func wantError(t *testing.T, err error, code string, says ...string) {
+	t.Helper()
+	kind, got := model.KindOf(err)
+	if err == nil || kind != model.BadSource || got != code {
+		t.Errorf("%v (%s), expected %s", err, got, code)
+		return
+	}
+	for _, s := range says {
+		if !strings.Contains(err.Error(), s) {
+			t.Errorf("%q does not say %q", err, s)
+		}
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("%q is more than one line", err)
+	}
+}
+
+func TestWhatANodeDoesWrongIsNamed(t *testing.T) {
+	trunk := branch(t, nil, 200, 0)
+	bad := trunk[150]
+	raw := append([]byte{}, bad.CBOR...)
+	raw[bytes.LastIndex(raw, make([]byte, 20))] ^= 1 // of the transaction that an input names
+	broken, err := bad.WithBody(trunk[151])
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged, another := bad, trunk[160]
+	damaged.CBOR = raw
+	in := func(b ouroborostest.Block) ouroborostest.Faults {
+		return ouroborostest.Faults{Instead: map[[32]byte]ouroborostest.Block{bad.Hash: b}}
+	}
+	place := []string{fmt.Sprint("slot ", bad.Slot), model.Hash(bad.Hash).String()}
+	for name, c := range map[string]struct {
+		faults    ouroborostest.Faults
+		tcp, unix string // codes
+		blocks    int    // that come before
+		says      []string
+	}{
+		"a body of another block":   {in(broken), "bad_block", "bad_block", 150, place},
+		"a body that is damaged":    {in(damaged), "bad_block", "bad_block", 150, place},
+		"another block":             {in(another), "bad_block", "bad_chain", 150, nil},
+		"no blocks in a range":      {ouroborostest.Faults{NoBlocks: true}, "no_blocks", "", 0, []string{"slot 20 (" + model.Hash(trunk[0].Hash).String()}},
+		"nothing at all":            {ouroborostest.Faults{Silent: true}, "silent", "silent", 0, []string{"50ms"}},
+		"what is no protocol":       {ouroborostest.Faults{Garbage: true}, "not_a_node", "not_a_node", 0, nil},
+		"frames with what is noise": {ouroborostest.Faults{Scrambled: true}, "not_a_node", "not_a_node", 0, nil},
+	} {
+		n := ouroborostest.Start(t, 2, trunk)
+		n.Misbehave(c.faults)
+		for uri, code := range map[string]string{n.TCP(): c.tcp, n.Unix(): c.unix} {
+			if code == "" {
+				continue
+			}
+			t.Run(name+" "+uri[:3], func(t *testing.T) {
+				s := overNode(t, uri, model.SourceOptions{})
+				s.connect.Silence = 50 * time.Millisecond
+				s.retry.Patience = 100 * time.Millisecond
+				var l listener
+				err := hear(t, s, &l, nil)
+				wantError(t, err, code, c.says...)
+				if len(l.chain) != c.blocks || len(l.events) > 0 {
+					t.Errorf("%d blocks came before, %v, expected %d", len(l.chain), l.events, c.blocks)
+				}
+			})
+		}
+	}
+}
+
+func TestANodeOfAnotherNetworkIsRefused(t *testing.T) {
+	trunk := branch(t, nil, 3, 0)
+	n := ouroborostest.Start(t, 1, trunk)
+	bothWays(t, n, func(t *testing.T, uri string) {
+		s := overNode(t, uri, model.SourceOptions{Follow: true})
+		_, err := s.Tip(t.Context())
+		wantError(t, err, "wrong_network", "magic 2", "networkMagic = 1")
+		l := listener{t: t}
+		wantError(t, hear(t, s, &l, []model.Point{{Height: 9, Slot: 9}}), "wrong_network", "magic 2")
+		if len(l.events)+len(l.chain) > 0 {
+			t.Errorf("%d blocks, %v", len(l.chain), l.events)
+		}
+	})
+}
+
+func TestAnAddressWithoutANodeIsNamed(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n := ouroborostest.Start(t, 2, nil)
+	n.Stop()
+	for uri, code := range map[string]string{
+		n.TCP():                         "unreachable",
+		n.Unix():                        "unreachable",
+		"unix://" + folder + "/missing": "unreachable",
+		"unix://" + file:                "not_a_node",
+		"tcp://birthmark.invalid:3001":  "unreachable",
+	} {
+		_, err := overNode(t, uri, model.SourceOptions{}).Tip(t.Context())
+		address := strings.SplitN(uri, "://", 2)[1]
+		wantError(t, err, code, address)
+	}
+	// One that follows waits for its node.
+	s := overNode(t, n.TCP(), model.SourceOptions{Follow: true})
+	go func() {
+		time.Sleep(20 * time.Millisecond)
+		if err := n.Restart(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if tip, err := s.Tip(t.Context()); err != nil || !tip.IsOrigin() {
+		t.Error(tip, err)
+	}
+}
+
+func TestAConnectionThatIsCutIsMadeAgain(t *testing.T) {
+	trunk := branch(t, nil, 1500, 0)
+	n := ouroborostest.Start(t, 2, trunk)
+	bothWays(t, n, func(t *testing.T, uri string) {
+		s := overNode(t, uri, model.SourceOptions{Follow: true})
+		var steps []step
+		for at := 100; at < len(trunk); at += 200 {
+			steps = append(steps, step{trunk[:at], func() { n.CutAfter(77) }})
+		}
+		connections := n.Asked()["connection"]
+		more := branch(t, trunk, 3, 0)
+		steps = append(steps, step{trunk, func() { n.Disconnect(); n.Extend(more...) }}, step{chain: with(trunk, len(trunk), more...)})
+		var l listener
+		follows(t, s, &l, nil, steps...)
+		if len(l.events) > 0 {
+			t.Error(l.events)
+		}
+		if again := n.Asked()["connection"] - connections; again < 3 {
+			t.Errorf("%d connections: it was not cut", again)
+		}
+		n.Rollback(len(trunk))
+	})
+}
+
+func TestANodeThatIsRestartedOnAnotherChain(t *testing.T) {
+	trunk := branch(t, nil, 600, 0)
+	n := ouroborostest.Start(t, 2, trunk)
+	bothWays(t, n, func(t *testing.T, uri string) {
+		n.Switch(0, trunk...)
+		fork := branch(t, trunk[:500], 150, 1)
+		var l listener
+		follows(t, overNode(t, uri, model.SourceOptions{Follow: true}), &l, nil, step{trunk, func() {
+			n.Stop()
+			n.Switch(500, fork...)
+			if err := n.Restart(); err != nil {
+				t.Error(err)
+			}
+		}}, step{chain: with(trunk, 500, fork...)})
+		if want := []string{"<499"}; !slices.Equal(l.events, want) {
+			t.Errorf("%v, expected %v", l.events, want)
+		}
+	})
+}
+
+func TestASourceEndsWhereItIsTold(t *testing.T) {
+	trunk := branch(t, nil, 300, 0)
+	n := ouroborostest.Start(t, 2, trunk)
+	bothWays(t, n, func(t *testing.T, uri string) {
+		for _, follows := range []bool{false, true} {
+			to := model.HeightPk(123)
+			s := overNode(t, uri, model.SourceOptions{To: &to, Follow: follows})
+			var l listener
+			if err := hear(t, s, &l, nil); err != nil || len(l.chain) != 124 {
+				t.Errorf("%d blocks, %v", len(l.chain), err)
+			}
+			if err := hear(t, s, &l, l.known(200)); err != nil || len(l.chain) != 124 || len(l.events) > 0 {
+				t.Errorf("%d blocks, %v, %v", len(l.chain), l.events, err)
+			}
+		}
+	})
+}
+
+// lingering is goroutines of sources that are there.
+func lingering() (stacks []string) {
+	all := make([]byte, 1<<20)
+	all = all[:runtime.Stack(all, true)]
+	for _, g := range strings.Split(string(all), "\n\n") {
+		if strings.Contains(g, "cardano/ouroboros.(*Conn)") || strings.Contains(g, "follow.Ordered") {
+			stacks = append(stacks, g)
+		}
+	}
+	return stacks
+}
+
+func TestNothingIsLeftBehind(t *testing.T) {
+	trunk := branch(t, nil, 2000, 0)
+	n := ouroborostest.Start(t, 2, trunk)
+	bothWays(t, n, func(t *testing.T, uri string) {
+		for _, leave := range []string{"the consumer", "the context", "an error", "the end"} {
+			s := overNode(t, uri, model.SourceOptions{Follow: leave != "the end", Memory: 1 << 20})
+			s.retry.Patience = time.Nanosecond
+			if _, err := s.Tip(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			before := runtime.NumGoroutine()
+			ctx, cancel := context.WithCancel(t.Context())
+			blocks := 0
+			for _, err := range s.Follow(ctx, nil) {
+				if err != nil {
+					break
+				}
+				if blocks++; blocks < 1000 {
+					continue
+				}
+				switch leave {
+				case "the context":
+					cancel()
+				case "an error":
+					n.Stop()
+				}
+				if leave == "the consumer" {
+					break
+				}
+			}
+			cancel()
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			if stacks := lingering(); len(stacks) > 0 {
+				t.Errorf("%s left: %d goroutines are there\n%s", leave, len(stacks), stacks[0])
+			}
+			// The stand-in's goroutines end by themselves.
+			for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("%s left: %d goroutines, %d before", leave, runtime.NumGoroutine(), before)
+				}
+			}
+			if leave == "an error" {
+				if err := n.Restart(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+func TestAddressesOfNodes(t *testing.T) {
+	for uri, says := range map[string]string{
+		"tcp://":                                "no port",
+		"tcp://relay":                           "no port",
+		"tcp://:3001":                           "no host",
+		"tcp://relay:":                          "port \"\"",
+		"tcp://relay:http":                      "port \"http\"",
+		"tcp://relay:0":                         "port \"0\"",
+		"tcp://relay:65536":                     "port \"65536\"",
+		"tcp://relay/x:1":                       "no host",
+		"tcp://me:secret@relay:3001":            "has a user",
+		"tcp://relay:3001?magic=2":              "has a query",
+		"unix://":                               "names no socket",
+		"unix://node.socket":                    "is relative",
+		"unix:///node.socket?x":                 "has a query",
+		"unix:///" + strings.Repeat("x", 107):   "108 bytes",
+		"quic://relay:3001":                     "tcp://host:3001",
+		"tcp://[::1:3001":                       "no port",
+		"tcp://fe80::1:3001":                    "no port",
+		"tcp://" + strings.Repeat("long", 1000): "…",
+	} {
+		c, err := New("preview")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Open(t.Context(), model.SourceOptions{URI: uri})
+		if kind, code := model.KindOf(err); err == nil || kind != model.Usage || code != "bad_source" || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "expected") {
+			t.Errorf("%s: %v, expected %s", uri, err, says)
+		}
+		if err != nil && strings.Contains(err.Error(), "secret") {
+			t.Errorf("%v tells a password", err)
+		}
+	}
+	for uri, want := range map[string]string{
+		"tcp://relay.example:3001":   "relay.example:3001",
+		"tcp://relay.example:3001/":  "relay.example:3001",
+		"tcp://[::1]:3001":           "[::1]:3001",
+		"unix:///ipc/node.socket":    "/ipc/node.socket",
+		"unix:///ipc/a%20b.socket":   "/ipc/a b.socket",
+		"unix://localhost/ipc/a.soc": "/ipc/a.soc",
+	} {
+		scheme, rest, _ := strings.Cut(uri, "://")
+		if got, err := nodeAddress(scheme, rest); err != nil || got != want {
+			t.Errorf("%s: %q, %v", uri, got, err)
+		}
+	}
+}
