@@ -90,6 +90,13 @@ type Store interface {
 	Close() error
 }
 
+// BulkUpdater is a store that has a faster way for updates of many rows.
+type BulkUpdater interface {
+	// UpdateBulk is [Store.Update] for millions of rows: it promises the same, and is on disk when it returns. An update
+	// of few rows costs more this way.
+	UpdateBulk(ctx context.Context, fn func(Reader, Batch) error) error
+}
+
 // Sizer is a store that knows how much room a family takes.
 type Sizer interface {
 	// Size is the bytes of the family on disk and in buffers, as far as the store knows.

@@ -5,6 +5,11 @@
 // a few lines of C++ (shim.cc) that hand over many rows in one call. Every option has its reason beside it
 // (options.go).
 //
+// UpdateBulk writes the rows of each family as a table of its own, in a folder beside the database's tables, and RocksDB takes
+// all of them in by one entry in its manifest (bulk.go): all or none, durably, and without a log. A snapshot is not taken
+// meanwhile, since families become visible one after the other. What is left of an update that did not come so far is
+// removed when the database is opened.
+//
 // With the WAL on, an Update is on disk when it returns, whatever happens to the machine. With the WAL off it is in
 // memory until a flush, which is atomic over all families: after a crash the database is at an earlier Update in every
 // family at once. Flush and Close make everything durable.

@@ -18,16 +18,26 @@ func TestKilledWriterLeavesOneMoment(t *testing.T) {
 	if testing.Short() {
 		rounds = 3
 	}
-	for name, wal := range map[string]func(*rand.Rand) bool{
-		"WAL":                func(*rand.Rand) bool { return true },
-		"no WAL":             func(*rand.Rand) bool { return false },
-		"now one, now other": func(rng *rand.Rand) bool { return rng.IntN(2) == 0 },
+	on := func(*rand.Rand) bool { return true }
+	off := func(*rand.Rand) bool { return false }
+	either := func(rng *rand.Rand) bool { return rng.IntN(2) == 0 }
+	for name, c := range map[string]struct {
+		wal  func(*rand.Rand) bool
+		bulk string
+	}{
+		"WAL":                     {on, "never"},
+		"no WAL":                  {off, "never"},
+		"now one, now other":      {either, "never"},
+		"bulk":                    {on, "always"},
+		"WAL, some of them bulk":  {on, "sometimes"},
+		"no WAL, some of it bulk": {off, "sometimes"},
+		"anything":                {either, "sometimes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rng, dir, n := storetest.Rand(t), t.TempDir(), 0
 			for round := 0; round < rounds || n == 0 && round < 20*rounds; round++ { // short lives may leave nothing
-				n = killRound(t, rng, dir, wal(rng), n)
+				n = killRound(t, rng, dir, c.wal(rng), c.bulk, n)
 				if t.Failed() {
 					t.Fatalf("in round %d", round)
 				}
@@ -40,9 +50,9 @@ func TestKilledWriterLeavesOneMoment(t *testing.T) {
 }
 
 // killRound runs a writer on the database, which is at Update n, kills it and returns what the database is at then.
-func killRound(t *testing.T, rng *rand.Rand, dir string, wal bool, n int) int {
+func killRound(t *testing.T, rng *rand.Rand, dir string, wal bool, bulk string, n int) int {
 	t.Helper()
-	w := start(t, "writer", dir, strconv.FormatBool(wal), strconv.FormatUint(rng.Uint64(), 10), "steady")
+	w := start(t, "writer", dir, strconv.FormatBool(wal), strconv.FormatUint(rng.Uint64(), 10), "steady", bulk)
 	finished, durable := n, n
 	note := func(line string) {
 		if text, ok := strings.CutPrefix(line, "durable "); ok {

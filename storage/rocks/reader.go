@@ -18,6 +18,8 @@ func (s *Store) newReader() *reader {
 	if s.options.ReadOnly {
 		return &reader{s: s}
 	}
+	s.moment.RLock()
+	defer s.moment.RUnlock()
 	return &reader{s, s.db.NewSnapshot()}
 }
 

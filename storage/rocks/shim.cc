@@ -1,6 +1,7 @@
 #include "shim.h"
 
 #include <rocksdb/db.h>
+#include <rocksdb/sst_file_writer.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,6 +18,12 @@ using namespace rocksdb;
 template <typename T>
 static T *rep(const void *handle) {
   return *static_cast<T *const *>(handle);
+}
+
+// Those of others are the C++ object itself.
+template <typename T>
+static const T &rep_inline(const void *handle) {
+  return *static_cast<const T *>(handle);
 }
 
 static char *failed(const Status &s) { return s.ok() ? nullptr : strdup(s.ToString().c_str()); }
@@ -108,6 +115,43 @@ char *birthmark_compact(void *db, void *cf, void *stop, int *stopped) {
   Status s = rep<DB>(db)->CompactRange(o, rep<ColumnFamilyHandle>(cf), nullptr, nullptr);
   *stopped = s.IsManualCompactionPaused();
   return *stopped ? nullptr : failed(s);
+}
+
+char *birthmark_write_table(const void *options, const char *path, const char *rows, size_t size, int final) {
+  Options o(rep_inline<Options>(options));
+  // A file whose rows will be merged with others soon is not worth the compression of one that stays.
+  if (!final) o.bottommost_compression = kDisableCompressionOption;
+  // The pages stay in the cache: the next window's lookups read them.
+  SstFileWriter writer(EnvOptions(), o, nullptr, false);
+  Status s = writer.Open(path);
+  const char *end = rows + size;
+  while (s.ok() && rows < end) {
+    uint32_t sizes[2];
+    memcpy(sizes, rows, sizeof sizes);
+    rows += sizeof sizes;
+    Slice key(rows, sizes[0]);
+    rows += sizes[0];
+    if (sizes[1] == std::numeric_limits<uint32_t>::max()) {
+      s = writer.Delete(key);
+    } else {
+      s = writer.Put(key, Slice(rows, sizes[1]));
+      rows += sizes[1];
+    }
+  }
+  if (s.ok()) s = writer.Finish();
+  return failed(s);
+}
+
+char *birthmark_ingest(void *db, void **cfs, const char *const *paths, size_t n) {
+  std::vector<IngestExternalFileArg> args(n);
+  for (size_t i = 0; i < n; i++) {
+    args[i].column_family = rep<ColumnFamilyHandle>(cfs[i]);
+    args[i].external_files = {paths[i]};
+    args[i].options.move_files = true;
+    // A number written into a file that is hard-linked would be there after a crash that forgot the file itself.
+    args[i].options.write_global_seqno = false;
+  }
+  return failed(rep<DB>(db)->IngestExternalFiles(args));
 }
 
 namespace {

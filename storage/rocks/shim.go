@@ -15,7 +15,7 @@ import (
 )
 
 // native is the C API's pointer inside a grocksdb object: its first field, in the pinned version.
-func native[T grocksdb.DB | grocksdb.ColumnFamilyHandle | grocksdb.Snapshot](object *T) unsafe.Pointer {
+func native[T grocksdb.DB | grocksdb.ColumnFamilyHandle | grocksdb.Snapshot | grocksdb.Options](object *T) unsafe.Pointer {
 	if object == nil {
 		return nil
 	}
@@ -70,15 +70,21 @@ func multiGet(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 
 // flushAll writes the memtables of all families, at once where the database flushes atomically.
 func flushAll(db *grocksdb.DB, cfs []*grocksdb.ColumnFamilyHandle) error {
+	families, free := pointers(cfs)
+	defer free()
+	return cError(C.birthmark_flush(native(db), families, C.size_t(len(cfs))))
+}
+
+// pointers is an array of the C API's handles.
+func pointers(cfs []*grocksdb.ColumnFamilyHandle) (array *unsafe.Pointer, free func()) {
 	// An array of C pointers, in memory of C: Go's may not be handed over inside Go's. They are written as numbers: with
 	// a pointer written, the garbage collector would follow what was there before, which is anything.
 	p := C.malloc(C.size_t(len(cfs)+1) * C.size_t(unsafe.Sizeof(uintptr(0))))
-	defer C.free(p)
-	array := unsafe.Slice((*uintptr)(p), len(cfs))
+	numbers := unsafe.Slice((*uintptr)(p), len(cfs))
 	for i, cf := range cfs {
-		array[i] = uintptr(native(cf))
+		numbers[i] = uintptr(native(cf))
 	}
-	return cError(C.birthmark_flush(native(db), (*unsafe.Pointer)(p), C.size_t(len(cfs))))
+	return (*unsafe.Pointer)(p), func() { C.free(p) }
 }
 
 // compact brings a family into its final shape. Where ctx is done it stops in the middle, which harms nothing.
@@ -99,6 +105,33 @@ func compact(ctx context.Context, db *grocksdb.DB, cf *grocksdb.ColumnFamilyHand
 		return ctx.Err()
 	}
 	return err
+}
+
+// writeTable makes a table of sorted rows: for each the sizes of key and value, then both; see shim.h.
+func writeTable(options *grocksdb.Options, path string, rows []byte, final bool) error {
+	p := C.CString(path)
+	defer C.free(unsafe.Pointer(p))
+	rest := C.int(0)
+	if final {
+		rest = 1
+	}
+	return cError(C.birthmark_write_table(native(options), p, bytesPointer(rows), C.size_t(len(rows)), rest))
+}
+
+// ingest takes tables into the database, each into a family of its own: all or none.
+func ingest(db *grocksdb.DB, cfs []*grocksdb.ColumnFamilyHandle, paths []string) error {
+	families, free := pointers(cfs)
+	defer free()
+	size := C.size_t(unsafe.Sizeof(uintptr(0)))
+	p := C.malloc(C.size_t(len(paths)+1) * size)
+	defer C.free(p)
+	names := unsafe.Slice((**C.char)(p), len(paths))
+	for i, path := range paths {
+		*(*uintptr)(unsafe.Pointer(&names[i])) = 0 // memory of C holds anything
+		names[i] = C.CString(path)
+		defer C.free(unsafe.Pointer(names[i]))
+	}
+	return cError(C.birthmark_ingest(native(db), families, (**C.char)(p), C.size_t(len(paths))))
 }
 
 // scan is an open iterator.

@@ -23,6 +23,14 @@ void birthmark_stop(void *stop);
 void birthmark_stop_free(void *stop);
 char *birthmark_compact(void *db, void *cf, void *stop, int *stopped);
 
+// Writes the rows of a sorted file: for each the sizes of key and value as u32 in the machine's order, then both; a value
+// size of 0xffffffff is a deletion. Keys ascend. options are those of the family the file is for, final: the rows come to
+// rest where they go.
+char *birthmark_write_table(const void *options, const char *path, const char *rows, size_t size, int final);
+
+// Takes n sorted files, each for another family, into the database by moving them: all of them or none, durably.
+char *birthmark_ingest(void *db, void **cfs, const char *const *paths, size_t n);
+
 // A scan over [from, to); a NULL bound is open.
 void *birthmark_scan_open(void *db, void *cf, const void *snapshot, const char *from, size_t from_size, const char *to,
                           size_t to_size, int reverse);

@@ -31,8 +31,11 @@ type Store struct {
 	columns  map[string]*grocksdb.ColumnFamilyHandle         // by name, every one the database has
 	families map[storage.Family]*grocksdb.ColumnFamilyHandle // declared; nil where a reader's database has none
 
-	update sync.Mutex // one Update at a time
-	batch  batch
+	update   sync.Mutex // one Update at a time
+	batch    batch
+	buffered bool // an Update may be in memory alone
+
+	moment sync.RWMutex // a snapshot is not taken while tables of several families are taken in
 }
 
 // Open opens the database in the folder dir, making folder and database where they do not exist, unless it is opened
@@ -53,6 +56,9 @@ func Open(dir string, o Options) (*Store, error) {
 		}
 		if s.lock, err = takeLock(dir, o.Holder); err != nil {
 			return nil, err
+		}
+		if err := s.clearStaging(); err != nil {
+			return nil, errors.Join(err, s.lock.release())
 		}
 	}
 	if s.settings, err = newSettings(o); err == nil {
@@ -78,7 +84,7 @@ func holdsDatabase(dir string) (bool, error) {
 		switch name := e.Name(); {
 		case name == "CURRENT":
 			return true, nil
-		case name == lockName, name == "LOCK", name == "LOG", name == "IDENTITY", strings.HasPrefix(name, "LOG."),
+		case name == lockName, name == stagingName, name == "LOCK", name == "LOG", name == "IDENTITY", strings.HasPrefix(name, "LOG."),
 			strings.HasPrefix(name, "MANIFEST-"), filepath.Ext(name) == ".log", filepath.Ext(name) == ".dbtmp":
 			// What is left of a database that was being made.
 		default:
@@ -245,6 +251,11 @@ func (s *Store) View(ctx context.Context, fn func(storage.Reader) error) error {
 
 // Update implements [storage.Store].
 func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	return s.change(ctx, fn, s.write)
+}
+
+// change runs fn and hands what it changed to apply. One runs at a time.
+func (s *Store) change(ctx context.Context, fn func(storage.Reader, storage.Batch) error, apply func(context.Context) error) error {
 	if s.options.ReadOnly {
 		return storage.ErrReadOnly
 	}
@@ -256,10 +267,16 @@ func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 	defer s.update.Unlock()
 	s.batch.reset()
 	r := s.newReader()
-	defer r.release()
-	if err := fn(r, &s.batch); err != nil {
+	err := fn(r, &s.batch)
+	r.release()
+	if err != nil {
 		return err
 	}
+	return apply(ctx)
+}
+
+// write applies the batch as a WriteBatch.
+func (s *Store) write(ctx context.Context) error {
 	data, err := s.batch.encode(func(f storage.Family) (uint32, error) {
 		h, err := s.column(f)
 		if err != nil {
@@ -278,6 +295,7 @@ func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 	if err := s.db.Write(s.settings.write, wb); err != nil {
 		return s.failed("write", err)
 	}
+	s.buffered = !s.options.WAL
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package rocks_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 
 	"birthmark/storage"
@@ -15,8 +17,11 @@ func small(wal bool) rocks.Options {
 
 // ways are the ways of opening a database to be written.
 var ways = map[string]func(t *testing.T, dir string) storage.Store{
-	"WAL":    func(t *testing.T, dir string) storage.Store { return open(t, dir, small(true)) },
-	"no WAL": func(t *testing.T, dir string) storage.Store { return open(t, dir, small(false)) },
+	"WAL":            func(t *testing.T, dir string) storage.Store { return open(t, dir, small(true)) },
+	"no WAL":         func(t *testing.T, dir string) storage.Store { return open(t, dir, small(false)) },
+	"bulk":           func(t *testing.T, dir string) storage.Store { return inBulk{open(t, dir, small(true))} },
+	"bulk, no WAL":   func(t *testing.T, dir string) storage.Store { return inBulk{open(t, dir, small(false))} },
+	"bulk, at times": func(t *testing.T, dir string) storage.Store { return &atTimes{Store: open(t, dir, small(false))} },
 	"naive": func(t *testing.T, dir string) storage.Store {
 		s, err := rocks.OpenNaive(dir)
 		if err != nil {
@@ -24,6 +29,26 @@ var ways = map[string]func(t *testing.T, dir string) storage.Store{
 		}
 		return s
 	},
+}
+
+// inBulk is a store all of whose updates are bulk.
+type inBulk struct{ *rocks.Store }
+
+func (s inBulk) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	return s.UpdateBulk(ctx, fn)
+}
+
+// atTimes is a store every third of whose updates is bulk.
+type atTimes struct {
+	*rocks.Store
+	n atomic.Int64
+}
+
+func (s *atTimes) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	if s.n.Add(1)%3 == 0 {
+		return s.UpdateBulk(ctx, fn)
+	}
+	return s.Store.Update(ctx, fn)
 }
 
 // open opens a database and closes it when the test ends, if the test did not.

@@ -34,6 +34,9 @@ func declare(s storage.Store, count int) error {
 
 func rowKey(n int) []byte { return fmt.Appendf(nil, "row %08d", n) }
 
+// updater is Update or UpdateBulk.
+type updater func(context.Context, func(storage.Reader, storage.Batch) error) error
+
 // rowValue is some thousand bytes that say which row of which family they are and do not compress.
 func rowValue(f, n int) []byte {
 	var seed [32]byte
@@ -45,8 +48,10 @@ func rowValue(f, n int) []byte {
 }
 
 // write makes Update n on a database with so many families.
-func write(s storage.Store, n, families int) error {
-	return s.Update(context.Background(), func(_ storage.Reader, b storage.Batch) error {
+func write(s storage.Store, n, families int) error { return writeBy(s.Update, n, families) }
+
+func writeBy(update updater, n, families int) error {
+	return update(context.Background(), func(_ storage.Reader, b storage.Batch) error {
 		for i := range families {
 			f := storage.Family(i)
 			b.Put(f, []byte("n"), []byte(strconv.Itoa(n)))
@@ -131,9 +136,10 @@ func checkFamily(r storage.Reader, i, n int, exists bool) error {
 // writerRole goes on with the database in dir from where it is, and never ends. It prints "ready", the number of each
 // finished Update, and "durable" with the number of the last Update before each Flush that ended.
 //
-//	writer DIR WAL SEED grow|steady
+//	writer DIR WAL SEED grow|steady never|sometimes|always
 //
-// A growing writer begins with a new database and also creates families and compacts.
+// A growing writer begins with a new database and also creates families and compacts. The last argument says which of
+// the Updates are bulk.
 func writerRole(args []string) error {
 	dir, wal, grow := args[0], args[1] == "true", args[3] == "grow"
 	seed, err := strconv.ParseUint(args[2], 10, 64)
@@ -156,10 +162,18 @@ func writerRole(args []string) error {
 	fmt.Println("ready")
 	for {
 		n++
-		if err := write(s, n, count); err != nil {
+		update := s.Update
+		bulk := args[4] == "always" || args[4] == "sometimes" && rng.IntN(2) == 0
+		if bulk {
+			update = s.UpdateBulk
+		}
+		if err := writeBy(update, n, count); err != nil {
 			return err
 		}
 		fmt.Println(n)
+		if bulk {
+			fmt.Println("durable", n)
+		}
 		switch what := rng.IntN(40); {
 		case what == 0:
 			if err := s.Flush(context.Background()); err != nil {

@@ -1,0 +1,127 @@
+package rocks
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/linxGnu/grocksdb"
+
+	"birthmark/storage"
+)
+
+// stagingName is the folder in a database's own in which tables are made, so that taking them in is a rename.
+const stagingName = "staging"
+
+// clearStaging removes tables that were made and not taken in.
+func (s *Store) clearStaging() error {
+	if err := os.RemoveAll(filepath.Join(s.dir, stagingName)); err != nil {
+		return fmt.Errorf("clear what an update left behind: %w", err)
+	}
+	return nil
+}
+
+// UpdateBulk implements [storage.BulkUpdater]: the rows of each family become a table, and all tables become part of the
+// database by one entry in its manifest. Nothing goes through logs and memtables, and tables whose rows lie behind all
+// others are never written again.
+func (s *Store) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	return s.change(ctx, fn, s.ingest)
+}
+
+// table is the rows of a family on their way into the database.
+type table struct {
+	rows   *changes
+	column *grocksdb.ColumnFamilyHandle
+	access storage.Access
+	path   string
+}
+
+// ingest applies the batch as tables.
+func (s *Store) ingest(ctx context.Context) error {
+	var tables []table
+	folder := filepath.Join(s.dir, stagingName)
+	for f, c := range s.batch.families {
+		if c == nil || len(c.records) == 0 {
+			continue
+		}
+		h, err := s.column(storage.Family(f))
+		if err != nil {
+			return err
+		}
+		tables = append(tables, table{c, h, s.accessOf(h), filepath.Join(folder, fmt.Sprintf("%d.sst", f))})
+	}
+	if len(tables) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return s.failed("make a folder for tables", err)
+	}
+	if err := s.build(ctx, tables); err != nil {
+		return err
+	}
+	// What is in memory alone came before, and must not be lost where this is kept.
+	if s.buffered {
+		if err := s.flush(); err != nil {
+			return err
+		}
+		s.buffered = false
+	}
+	s.moment.Lock()
+	defer s.moment.Unlock()
+	columns, paths := make([]*grocksdb.ColumnFamilyHandle, len(tables)), make([]string, len(tables))
+	for i, t := range tables {
+		columns[i], paths[i] = t.column, t.path
+	}
+	if err := ingest(s.db, columns, paths); err != nil {
+		return s.failed("take in tables", err)
+	}
+	return nil
+}
+
+// build writes the tables, as many at once as there are processors.
+func (s *Store) build(ctx context.Context, tables []table) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for _, t := range tables {
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			t.rows.sort()
+			// Rows in the order of the chain come to rest where they are put, all others are merged with those there.
+			err := writeTable(s.settings.options[t.access], t.path, t.rows.appendRows(nil), t.access == storage.Ordered)
+			if err != nil {
+				return s.failed("write a table", err)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// accessOf is how a family was declared when it was made.
+func (s *Store) accessOf(h *grocksdb.ColumnFamilyHandle) storage.Access {
+	return accessOf(h.Name())
+}
+
+// appendRows appends the sorted changes as writeTable wants them.
+func (c *changes) appendRows(b []byte) []byte {
+	if b == nil {
+		b = make([]byte, 0, len(c.data)+8*len(c.records))
+	}
+	for i := range c.records {
+		r := &c.records[i]
+		b = binary.NativeEndian.AppendUint32(b, r.key)
+		b = binary.NativeEndian.AppendUint32(b, uint32(r.value)) // deleted is the largest
+		b = append(b, c.keyOf(r)...)
+		if r.value != deleted {
+			b = append(b, c.valueOf(r)...)
+		}
+	}
+	return b
+}
