@@ -25,11 +25,16 @@ func previewBlocks(t testing.TB) []ouroborostest.Block {
 // overNode is the source of a node that is impatient enough for tests.
 func overNode(t testing.TB, uri string, o model.SourceOptions) *nodeSource {
 	t.Helper()
-	c, err := New("preview")
+	return overNodeOn(t, "preview", uri, o)
+}
+
+func overNodeOn(t testing.TB, network, uri string, o model.SourceOptions) *nodeSource {
+	t.Helper()
+	c, err := New(network)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.URI, o.Indexes = uri, []string{indexAddress}
+	o.URI, o.Indexes = uri, valueNames
 	src, err := c.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,147 @@
+package cardano
+
+import (
+	"slices"
+	"testing"
+
+	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/model"
+	"birthmark/model/realdata"
+)
+
+// byronChain is three epochs of Byron, each with its boundary block, and a block of Shelley, as a node has them.
+func byronChain(t *testing.T) (blocks []ouroborostest.Block) {
+	t.Helper()
+	const each = 3
+	parent := filled(32, 9)
+	add := func(raw []byte) {
+		made, err := ouroborostest.Blocks(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parent, blocks = made[0].Hash[:], append(blocks, made...)
+	}
+	number := uint64(0)
+	for epoch := range uint64(3) {
+		add(boundaryAt(t, number, epoch, parent))
+		for i := range uint64(each) {
+			number++
+			add(byronAt(t, 764824073, number, epoch*byronEpochSlots+7*i, parent))
+		}
+	}
+	add(placedAt(t, eraShelley, number+1, 70_000, parent, raw(t, list{}), raw(t, list{}), raw(t, dict{})))
+	return blocks
+}
+
+// placesOf are those of what a node has, without its boundary blocks, but for the first.
+func placesOf(blocks []ouroborostest.Block) (l []model.Point) {
+	for i, b := range blocks {
+		if i == 0 || b.Type != eraByronBoundary {
+			l = append(l, model.Point{Height: model.HeightPk(b.Number), Slot: b.Slot, Hash: b.Hash})
+		}
+	}
+	return l
+}
+
+func TestBoundariesHaveNoHeightOverNodes(t *testing.T) {
+	blocks := byronChain(t)
+	n := ouroborostest.Start(t, 764824073, blocks)
+	bothWays(t, n, func(t *testing.T, uri string) {
+		n.Switch(0, blocks...)
+		s := overNodeOn(t, "mainnet", uri, model.SourceOptions{})
+		var l listener
+		if err := hear(t, s, &l, nil); err != nil || !slices.Equal(l.chain, placesOf(blocks)) {
+			t.Fatal(l.chain, err)
+		}
+		wantChildren(t, s, followed(t, s), 1)
+
+		// From each block on.
+		whole := l.chain
+		for i := range whole {
+			l.chain = slices.Clone(whole[:i+1])
+			if err := hear(t, s, &l, l.known(i+1)); err != nil || !slices.Equal(l.chain, whole) || len(l.events) > 0 {
+				t.Errorf("from block %d: %v, %v, %v", i, l.chain, l.events, err)
+			}
+		}
+	})
+}
+
+// A way back to a boundary block, or over one, ends at the block before; what comes next hangs on the boundary or not.
+func TestNodesGoBackToBoundaries(t *testing.T) {
+	blocks := byronChain(t)
+	n := ouroborostest.Start(t, 764824073, blocks)
+	bothWays(t, n, func(t *testing.T, uri string) {
+		for keep := 1; keep < len(blocks); keep++ {
+			n.Switch(0, blocks...)
+			last := blocks[keep-1]
+			number := last.Number + 1
+			fork, err := ouroborostest.Blocks(byronAt(t, 764824073, number, last.Slot+1, last.Hash[:]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last.Type > eraByron {
+				continue
+			}
+			whole, forked := placesOf(blocks), placesOf(with(blocks, keep, fork...))
+			l := listener{t: t}
+			for e, err := range overNodeOn(t, "mainnet", uri, model.SourceOptions{Follow: true}).Follow(t.Context(), nil) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				l.hear(e)
+				if slices.Equal(l.chain, whole) {
+					n.Switch(keep, fork...)
+				}
+				if slices.Equal(l.chain, forked) {
+					break
+				}
+			}
+			if len(l.events) != 1 {
+				t.Errorf("back to block %d: %v", keep-1, l.events)
+			}
+		}
+	})
+}
+
+// The first chunk of mainnet.
+func TestRealBlocksOfByronComeOverNodes(t *testing.T) {
+	blocks, err := ouroborostest.Chunks(realdata.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := ouroborostest.Start(t, 764824073, blocks)
+	bothWays(t, n, func(t *testing.T, uri string) {
+		s := overNodeOn(t, "mainnet", uri, model.SourceOptions{})
+		var l listener
+		if err := hear(t, s, &l, nil); err != nil || !slices.Equal(l.chain, placesOf(blocks)) {
+			t.Error(len(l.chain), err)
+		}
+	})
+}
+
+func TestTheBlockAfterEachComesFromNodes(t *testing.T) {
+	trunk := branch(t, nil, 60, 0)
+	n := ouroborostest.Start(t, 2, trunk)
+	bothWays(t, n, func(t *testing.T, uri string) {
+		s := overNode(t, uri, model.SourceOptions{})
+		connections := n.Asked()["connection"]
+		wantChildren(t, s, followed(t, s), 1)
+		if again := n.Asked()["connection"] - connections; again > 3 {
+			t.Errorf("%d connections for 60 blocks", again)
+		}
+		for what, p := range map[string]model.Point{
+			"another hash":   {Height: 2, Slot: trunk[2].Slot, Hash: model.Hash{7}},
+			"behind the end": {Height: 99, Slot: 900_000, Hash: model.Hash{7}},
+		} {
+			b, err := s.Child(t.Context(), p)
+			if kind, code := model.KindOf(err); kind != model.NotFound || code != "unknown_block" {
+				t.Errorf("%s: %v, %v", what, b, err)
+			}
+		}
+		n.Disconnect() // also what was kept
+		after := model.Point{Height: 30, Slot: trunk[30].Slot, Hash: trunk[30].Hash}
+		if b, err := s.Child(t.Context(), after); err != nil || b.Hash != trunk[31].Hash {
+			t.Errorf("after the connection was cut: %v, %v", b, err)
+		}
+	})
+}
