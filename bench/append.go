@@ -77,14 +77,16 @@ func Append(ctx context.Context, kind Kind, c Chain, o Options) (*Result, error)
 		return nil, err
 	}
 	c.Indexes = r.db.Indexes()
-	if r.src, err = NewSource(c); err != nil {
+	src, err := NewSource(c)
+	if err != nil {
 		return nil, err
 	}
+	r.src = src
 	return r.measure(ctx)
 }
 
 func openStore(kind Kind, o Options) (storage.Store, error) {
-	options := rocks.Options{WAL: kind != NoWAL, BlockCache: o.BlockCache, WriteBuffers: o.WriteBuffers, Holder: "birthmark bench append"}
+	options := rocks.Options{WAL: kind != NoWAL, BlockCache: o.BlockCache, WriteBuffers: o.WriteBuffers, Holder: "birthmark bench"}
 	switch kind {
 	case Naive:
 		return rocks.OpenNaive(o.Dir)
@@ -110,9 +112,15 @@ type run struct {
 	options Options
 	store   storage.Store
 	db      *core.DB
-	src     *Source
+	src     source
 	marks   []mark
 	stages  map[string]float64
+}
+
+// source counts what it yields.
+type source interface {
+	model.Source
+	Made() Made
 }
 
 // mark is how many transactions were written at a time.
@@ -140,14 +148,16 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		took, cpu = f.took, f.cpu
 		r.stages = map[string]float64{"emit": took.Seconds()}
 	}
-	r.stages["generate"] = made.CPU.Seconds()
+	if made.CPU > 0 {
+		r.stages["generate"] = made.CPU.Seconds()
+	}
 	r.marks = append(r.marks, mark{took, float64(made.Txs)})
 
 	status, err := r.db.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if got := status.Totals; got.Txs != uint64(made.Txs) || got.Inputs != uint64(made.Inputs) || got.Outputs != uint64(made.Outputs) {
+	if got := status.Totals; got.Txs != uint64(made.Txs) || got.Inputs != uint64(made.Inputs) || got.Outputs != uint64(made.Outputs) || got.Assets != uint64(made.Assets) {
 		return nil, fmt.Errorf("%s: the database has %+v of %+v", r.kind, got, made)
 	}
 	rows := uint64(0)
@@ -172,7 +182,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		TxsPerSecond:        txs / took.Seconds(),
 		SettledTxsPerSecond: txs / settled.Seconds(),
 		BlocksPerSecond:     float64(made.Blocks) / took.Seconds(),
-		EntitiesPerSecond:   float64(made.Inputs+made.Outputs) / took.Seconds(),
+		EntitiesPerSecond:   float64(made.Inputs+made.Outputs+made.Assets) / took.Seconds(),
 		CPUMicrosPerTx:      cpu.Seconds() * 1e6 / txs,
 		RowsPerTx:           float64(rows) / txs,
 		BytesPerTx:          float64(bytes) / txs,

@@ -8,5 +8,9 @@
 // [Append] indexes generated blocks in one of the ways listed in [Kinds] and says what it cost. A process can measure
 // only one: its peak memory and its CPU are those of all it did.
 //
+// [Sync] measures all of a sync from any source, reading and decoding too: of chains that birthmark/chains/cardano/generate
+// writes, or of real ones. [Decode] compares the decoders of the chains' adapters with those of other projects, over
+// [GeneratedBlocks] or blocks that [ReadBlocks] finds.
+//
 // RESULTS.md has the figures, and what was tried and did not help.
 package bench

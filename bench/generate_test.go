@@ -29,7 +29,7 @@ func seed(t testing.TB) uint64 {
 
 var bothIndexes = []string{"address", "script_hash"}
 
-func generate(t testing.TB, c Chain) []*model.Block {
+func blocksOf(t testing.TB, c Chain) []*model.Block {
 	t.Helper()
 	s, err := NewSource(c)
 	if err != nil {
@@ -54,7 +54,7 @@ func generate(t testing.TB, c Chain) []*model.Block {
 func TestEveryInputSpendsAnOutputThatIsUnspent(t *testing.T) {
 	for _, perBlock := range []int{1, 3, 100, 2000} {
 		t.Run(fmt.Sprint(perBlock), func(t *testing.T) {
-			checkSpends(t, generate(t, Chain{Txs: 20 * (perBlock + 100), TxsPerBlock: perBlock, Seed: seed(t), Indexes: bothIndexes}))
+			checkSpends(t, blocksOf(t, Chain{Txs: 20 * (perBlock + 100), TxsPerBlock: perBlock, Seed: seed(t), Indexes: bothIndexes}))
 		})
 	}
 }
@@ -128,12 +128,12 @@ func checkSpends(t *testing.T, blocks []*model.Block) {
 func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 	s := seed(t)
 	c := Chain{Txs: 3000, TxsPerBlock: 100, Seed: s, Indexes: bothIndexes}
-	a, b := generate(t, c), generate(t, c)
+	a, b := blocksOf(t, c), blocksOf(t, c)
 	if !reflect.DeepEqual(a, b) {
 		t.Error("two runs differ")
 	}
 	c.Seed++
-	other := generate(t, c)
+	other := blocksOf(t, c)
 	if a[1].Hash == other[1].Hash || bytes.Equal(a[1].Txs[0].Outputs[0].Keys[1].Value, other[1].Txs[0].Outputs[0].Keys[1].Value) {
 		t.Error("another seed makes the same hashes or values")
 	}
@@ -143,7 +143,7 @@ func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 // one address.
 func TestAnAddressHasOneScript(t *testing.T) {
 	scripts := map[string]string{}
-	for _, b := range generate(t, Chain{Txs: 20_000, Seed: seed(t), Indexes: bothIndexes}) {
+	for _, b := range blocksOf(t, Chain{Txs: 20_000, Seed: seed(t), Indexes: bothIndexes}) {
 		for _, tx := range b.Txs {
 			for _, o := range tx.Outputs {
 				address, script := string(o.Keys[0].Value), string(o.Keys[1].Value)
@@ -157,7 +157,7 @@ func TestAnAddressHasOneScript(t *testing.T) {
 }
 
 func TestTheShapeIsBitcoins(t *testing.T) {
-	blocks := generate(t, Chain{Txs: 200_000, Seed: seed(t), Indexes: []string{"script_hash"}})
+	blocks := blocksOf(t, Chain{Txs: 200_000, Seed: seed(t), Indexes: []string{"script_hash"}})
 	var txs, inputs, outputs, sameBlock, fresh, again float64
 	uses := map[string]int{}
 	hottest := 0

@@ -25,8 +25,8 @@ type Source struct {
 
 // Made is what a [Source] handed out, and what making it took.
 type Made struct {
-	Blocks, Txs, Inputs, Outputs int
-	CPU                          time.Duration // of the goroutine that generates
+	Blocks, Txs, Inputs, Outputs, Assets int
+	CPU                                  time.Duration // of the goroutine that generates; 0: none does
 }
 
 // NewSource is a source of all blocks of c. It can be followed once.
@@ -102,6 +102,9 @@ func (m *Made) count(b *model.Block) {
 	for i := range b.Txs {
 		m.Inputs += len(b.Txs[i].Inputs)
 		m.Outputs += len(b.Txs[i].Outputs)
+		for j := range b.Txs[i].Outputs {
+			m.Assets += len(b.Txs[i].Outputs[j].Assets)
+		}
 	}
 }
 

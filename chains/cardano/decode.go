@@ -54,6 +54,11 @@ func (d *decoder) clone() *decoder {
 //
 // An error gives the offset in raw. That of a tag of a later era has the code unknown_era.
 func (d *decoder) block(raw []byte) (b *model.Block, boundary bool, err error) {
+	return d.next(raw, true)
+}
+
+// next is block for the first of several in raw, unless it is said to be alone. What follows it begins at d.w.at.
+func (d *decoder) next(raw []byte, alone bool) (b *model.Block, boundary bool, err error) {
 	d.reset(raw)
 	w := &d.w
 	wrapper := w.array("era and block")
@@ -84,7 +89,7 @@ func (d *decoder) block(raw []byte) (b *model.Block, boundary bool, err error) {
 		d.body(&whole, &f)
 		b.Size = w.at - start
 		w.end(&wrapper, "era and block")
-		if w.err == nil && w.at < len(raw) {
+		if w.err == nil && alone && w.at < len(raw) {
 			w.fail("%d bytes follow the block", len(raw)-w.at)
 		}
 		err = w.err

@@ -42,12 +42,7 @@ func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ mod
 				yield(nil, err)
 				return
 			}
-			w := walker{b: raw[at:]}
-			item := w.item("block")
-			var b *model.Block
-			if err = w.err; err == nil {
-				b, _, err = d.block(item)
-			}
+			b, _, err := d.next(raw[at:], false)
 			if err != nil {
 				code := "bad_block"
 				if e, ok := errors.AsType[*model.Error](err); ok {
@@ -59,7 +54,7 @@ func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ mod
 			if !yield(b, nil) {
 				return
 			}
-			at += len(item)
+			at += d.w.at
 		}
 	}
 }
@@ -94,9 +89,12 @@ func readForm(r io.Reader) ([]byte, error) {
 }
 
 func readAll(r io.Reader) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(r, maxInput+1))
-	if err == nil && len(raw) > maxInput {
-		err = fmt.Errorf("more than %d bytes", maxInput)
+	var raw bytes.Buffer
+	if known, ok := r.(interface{ Len() int }); ok {
+		raw.Grow(known.Len() + bytes.MinRead)
 	}
-	return raw, err
+	if n, err := raw.ReadFrom(io.LimitReader(r, maxInput+1)); err != nil || n <= maxInput {
+		return raw.Bytes(), err
+	}
+	return nil, fmt.Errorf("more than %d bytes", maxInput)
 }

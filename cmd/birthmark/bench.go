@@ -23,32 +23,36 @@ import (
 
 func (p *program) benchCommand() *cli.Command {
 	return &cli.Command{
-		Name:     "bench",
-		Usage:    "measure how fast this machine indexes",
-		Category: helping,
-		Subcommands: []*cli.Command{{
-			Name:  "append",
-			Usage: "index generated blocks in several ways and compare",
-			Description: "Blocks have the shape of Bitcoin's. Each run has a process and a temporary folder of its own:\n" +
-				"  naive  a store transaction for each block, every read and write by itself, no caches\n" +
-				"  floor  every row made, none stored\n" +
-				"  wal    a sync as users run it\n" +
-				"  nowal  a sync with --wal=off\n" +
-				"  bulk   a sync far from the tip; for now the same as wal",
-			Flags: slices.Concat([]cli.Flag{
-				&cli.StringFlag{Name: "txs", Usage: "index `N` transactions", DefaultText: "1000000"},
-				&cli.StringFlag{Name: "naive-txs", Usage: "`N` transactions for naive and floor, which need fewer", DefaultText: "250000"},
-				&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a block, in the mean", DefaultText: "2000"},
-				&cli.StringFlag{Name: "indexes", Usage: "the `INDEXES` to keep", DefaultText: "address,script_hash"},
-				&cli.StringFlag{Name: "runs", Usage: "the `RUNS` to do, of naive,floor,wal,nowal,bulk", DefaultText: "all"},
-				&cli.StringFlag{Name: "wal", Usage: "only runs with the write-ahead log `on` or off, beside naive and floor"},
-				&cli.StringFlag{Name: "memory", Usage: "the most memory to work with, a `SIZE` such as 4GiB"},
-				&cli.StringFlag{Name: "seed", Usage: "the same `SEED` makes the same blocks", DefaultText: "1"},
-				&cli.StringFlag{Name: "dir", Usage: "`DIR` for the temporary folders", DefaultText: "the system's"},
-				&cli.StringFlag{Name: "chain", Usage: "`CHAIN` whose blocks are generated: bitcoin", DefaultText: "bitcoin"},
-			}, profileFlags(), commonFlags()),
-			Action: p.benchAppend,
-		}},
+		Name:        "bench",
+		Usage:       "measure how fast this machine indexes",
+		Category:    helping,
+		Subcommands: []*cli.Command{p.benchAppendCommand(), p.benchSyncCommand(), p.benchDecodeCommand(), p.benchGenerateCommand()},
+	}
+}
+
+func (p *program) benchAppendCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "append",
+		Usage: "index generated blocks in several ways and compare",
+		Description: "Blocks have the shape of Bitcoin's. Each run has a process and a temporary folder of its own:\n" +
+			"  naive  a store transaction for each block, every read and write by itself, no caches\n" +
+			"  floor  every row made, none stored\n" +
+			"  wal    a sync as users run it\n" +
+			"  nowal  a sync with --wal=off\n" +
+			"  bulk   a sync far from the tip; for now the same as wal",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "txs", Usage: "index `N` transactions", DefaultText: "1000000"},
+			&cli.StringFlag{Name: "naive-txs", Usage: "`N` transactions for naive and floor, which need fewer", DefaultText: "250000"},
+			&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a block, in the mean", DefaultText: "2000"},
+			&cli.StringFlag{Name: "indexes", Usage: "the `INDEXES` to keep", DefaultText: "address,script_hash"},
+			&cli.StringFlag{Name: "runs", Usage: "the `RUNS` to do, of naive,floor,wal,nowal,bulk", DefaultText: "all"},
+			&cli.StringFlag{Name: "wal", Usage: "only runs with the write-ahead log `on` or off, beside naive and floor"},
+			&cli.StringFlag{Name: "memory", Usage: "the most memory to work with, a `SIZE` such as 4GiB"},
+			&cli.StringFlag{Name: "seed", Usage: "the same `SEED` makes the same blocks", DefaultText: "1"},
+			&cli.StringFlag{Name: "dir", Usage: "`DIR` for the temporary folders", DefaultText: "the system's"},
+			&cli.StringFlag{Name: "chain", Usage: "`CHAIN` whose blocks are generated: bitcoin", DefaultText: "bitcoin"},
+		}, profileFlags(), commonFlags()),
+		Action: p.benchAppend,
 	}
 }
 
@@ -175,19 +179,27 @@ func (p *program) measure(c *cli.Context, k bench.Kind) (r *bench.Result, err er
 	})
 }
 
-// benchChain is the blocks that flags of c ask for.
-func benchChain(c *cli.Context, k bench.Kind) (bench.Chain, error) {
-	numbers := map[string]uint64{"txs": 1_000_000, "naive-txs": 250_000, "block-txs": 2000, "seed": 1}
-	most := map[string]uint64{"txs": bench.MaxTxs, "naive-txs": bench.MaxTxs, "block-txs": bench.MaxTxsPerBlock, "seed": 1<<63 - 1}
+// benchNumbers reads flags that are numbers, each with what it is where it is not set.
+func benchNumbers(c *cli.Context, numbers map[string]uint64) (map[string]uint64, error) {
+	most := map[string]uint64{"txs": bench.MaxTxs, "naive-txs": bench.MaxTxs, "block-txs": bench.MaxTxsPerBlock, "seed": 1<<63 - 1, "mb": 1000}
 	for name := range numbers {
 		if !c.IsSet(name) {
 			continue
 		}
 		n, err := strconv.ParseUint(c.String(name), 10, 64)
 		if err != nil || n < 1 || n > most[name] {
-			return bench.Chain{}, badValue(c, name, "a number from 1 to %d", most[name])
+			return nil, badValue(c, name, "a number from 1 to %d", most[name])
 		}
 		numbers[name] = n
+	}
+	return numbers, nil
+}
+
+// benchChain is the blocks that flags of c ask for.
+func benchChain(c *cli.Context, k bench.Kind) (bench.Chain, error) {
+	numbers, err := benchNumbers(c, map[string]uint64{"txs": 1_000_000, "naive-txs": 250_000, "block-txs": 2000, "seed": 1})
+	if err != nil {
+		return bench.Chain{}, err
 	}
 	txs := numbers["txs"]
 	if k == bench.Naive || k == bench.Floor {
@@ -255,20 +267,12 @@ func (p *page) bench(a *benchAnswer, kinds []bench.Kind) {
 			number(r.BlocksPerSecond), number(r.EntitiesPerSecond), text(fmt.Sprintf("%.1f", r.CPUMicrosPerTx)),
 			text(fmt.Sprintf("%.1f", r.RowsPerTx)), number(r.BytesPerTx), text(byteSize(r.PeakRSS)), text(strings.Join(quarters, " ")),
 		})
-		var names []string
-		for name := range r.Stages {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for i, name := range names {
-			names[i] = fmt.Sprintf("%s %.2f", name, r.Stages[name])
-		}
-		stages = append(stages, []cell{{string(k), green}, text(strings.Join(names, "  "))})
+		stages = append(stages, []cell{{string(k), green}, text(stagesLine(r.Stages))})
 	}
 	p.table([]column{
 		{name: "run"}, {"txs", true}, {"txs/s", true}, {"× naive", true}, {"settled", true}, {"× naive", true}, {"blocks/s", true},
 		{"entities/s", true}, {"CPU µs/tx", true}, {"rows/tx", true}, {"bytes/tx", true}, {"peak memory", true}, {name: "txs/s by quarter"},
 	}, rows)
-	p.heading("seconds by stage")
+	p.heading("time by stage")
 	p.table([]column{{name: "run"}, {name: "stages"}}, stages)
 }

@@ -131,3 +131,6 @@ func (c *Chain) recipient() uint32 {
 	}
 	return c.births - back
 }
+
+// HotAddress is the bytes of the address that more outputs pay than any other.
+func (c *Chain) HotAddress() []byte { return c.appendAddress(nil, hotAddress) }

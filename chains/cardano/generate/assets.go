@@ -292,3 +292,13 @@ func (c *Chain) appendMultiAsset(b []byte, n int, entry func(i int) (asset uint3
 	}
 	return b
 }
+
+// HotAsset is the id, policy and name, of the asset that more outputs hold than any other; nil before the first
+// transaction.
+func (c *Chain) HotAsset() []byte {
+	if len(c.universe.assets) == 0 {
+		return nil
+	}
+	a := &c.universe.assets[hotAsset]
+	return append(bytes.Clone(c.policies[a.policy][:]), a.name...)
+}

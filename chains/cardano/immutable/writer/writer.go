@@ -56,7 +56,8 @@ type Folder struct {
 // primaryVersion is the first byte of a primary index.
 const primaryVersion = 1
 
-// Create makes a folder, which must not hold anything yet, for chunks of so many slots.
+// Create makes a folder for chunks of so many slots. An error of kind [model.Refused], not_empty, where it holds something
+// already.
 func Create(dir string, slots uint64) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func Create(dir string, slots uint64) (*Folder, error) {
 		return nil, err
 	}
 	if len(there) > 0 {
-		return nil, fmt.Errorf("folder %s is not empty", dir)
+		return nil, model.Errorf(model.Refused, "not_empty", "folder %s is not empty", dir)
 	}
 	f := &Folder{dir: dir, slots: slots}
 	return f, f.open()

@@ -1,0 +1,92 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"os"
+	"strings"
+
+	"birthmark/chains/bitcoin"
+	"birthmark/chains/cardano"
+	"birthmark/chains/cardano/generate"
+	"birthmark/chains/cardano/immutable"
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// GeneratedBlocks are serialized blocks of Cardano, with at least so many transactions.
+func GeneratedBlocks(o generate.Options, txs int) (blocks [][]byte) {
+	c := generate.New(o)
+	for c.Made().Txs < txs {
+		blocks = append(blocks, c.Next().Raw)
+	}
+	return blocks
+}
+
+// ReadBlocks are serialized blocks out of a file or folder (or its URI), at most so many bytes of them and at least one: of Cardano a
+// node's immutable database or one chunk, of Bitcoin one block file. They stand as [Decode] takes them.
+func ReadBlocks(ctx context.Context, chain, path string, most int64) ([][]byte, error) {
+	if rest, ok := strings.CutPrefix(path, "file://"); ok {
+		path = follow.FilePath(rest)
+	}
+	switch chain {
+	case cardano.Name:
+		return readChunks(ctx, path, most)
+	case bitcoin.Name:
+		return readBlockFile(path, most)
+	}
+	return nil, model.Errorf(model.Usage, "unknown_chain", "serialized blocks of %s cannot be read: expected %s or %s", chain, cardano.Name, bitcoin.Name)
+}
+
+func readChunks(ctx context.Context, path string, most int64) (blocks [][]byte, err error) {
+	db, err := immutable.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	r := db.Reader()
+	defer r.Close()
+	for e, err := range db.Entries(ctx, immutable.Position{}) {
+		if err != nil {
+			return nil, err
+		}
+		if most -= int64(e.Size); most < 0 && len(blocks) > 0 {
+			break
+		}
+		raw, err := r.Read(e, nil)
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, raw)
+	}
+	return blocks, nil
+}
+
+// blockFileHead is the bytes before a block in a block file: the network's magic and the block's length.
+const blockFileHead = 8
+
+func readBlockFile(path string, most int64) (records [][]byte, err error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, model.Errorf(model.BadSource, "no_file", "%w", err)
+	}
+	for at := 0; len(raw)-at >= blockFileHead; {
+		record := raw[at:]
+		if bytes.Equal(record[:4], make([]byte, 4)) {
+			break // the space a node has reserved
+		}
+		size := blockFileHead + int64(binary.LittleEndian.Uint32(record[4:]))
+		if size > int64(len(record)) {
+			return nil, model.Errorf(model.BadSource, "bad_block", "%s: the block at %d has %d bytes, the file has %d more", path, at, size, len(record))
+		}
+		if most -= size; most < 0 && len(records) > 0 {
+			break
+		}
+		records = append(records, record[:size:size])
+		at += int(size)
+	}
+	if len(records) == 0 {
+		return nil, model.Errorf(model.BadSource, "source_empty", "%s holds no block", path)
+	}
+	return records, nil
+}

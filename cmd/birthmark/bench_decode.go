@@ -1,0 +1,97 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"birthmark/bench"
+	"birthmark/chains/cardano"
+	"birthmark/chains/cardano/generate"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) benchDecodeCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "decode",
+		Usage: "decode blocks, and have another project decode the same",
+		Description: "Cardano is compared with gouroboros, Bitcoin with btcd's wire. Blocks are generated, of Cardano, or read from\n" +
+			"--source: a node's immutable database, a chunk, or a block file of Bitcoin.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "source", Usage: "`FILE` or folder of blocks, or its file:// URI", DefaultText: "generated ones"},
+			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "20000"},
+			&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a generated block, in the mean", DefaultText: "6.5, as mainnet has"},
+			&cli.StringFlag{Name: "seed", Usage: "the same `SEED` makes the same blocks", DefaultText: "1"},
+			&cli.StringFlag{Name: "mb", Usage: "read `N` MB of blocks from --source at most", DefaultText: "64"},
+			indexFlag(),
+		}, chainFlags(), profileFlags(), commonFlags()),
+		Action: profiled(p.benchDecode),
+	}
+}
+
+// benchDecodeAnswer is the document of bench decode.
+type benchDecodeAnswer struct {
+	Chain   string   `json:"chain"`
+	Network string   `json:"network"`
+	Indexes []string `json:"indexes"`
+	*bench.DecodeResult
+}
+
+func (p *program) benchDecode(c *cli.Context) error {
+	numbers, err := benchNumbers(c, map[string]uint64{"txs": 20_000, "seed": 1, "block-txs": 0, "mb": 64})
+	if err != nil {
+		return err
+	}
+	set, err := p.one(c)
+	if err != nil {
+		return err
+	}
+	chain, err := p.make(set, cmp.Or(set.Chain, cardano.Name), set.Network)
+	if err != nil {
+		return err
+	}
+	names, err := indexesOf(set, chain)
+	if err != nil {
+		return err
+	}
+	indexes := chosen(chain, names)
+	var blocks [][]byte
+	switch {
+	case set.Source != "":
+		if blocks, err = bench.ReadBlocks(c.Context, chain.Name(), set.Source, int64(numbers["mb"])*1_000_000); err != nil {
+			return err
+		}
+	case chain.Name() != cardano.Name:
+		return usageError("missing_flag", "missing --source FILE, blocks of %s: only those of %s are generated", chain.Name(), cardano.Name)
+	default:
+		blocks = bench.GeneratedBlocks(generate.Options{Seed: numbers["seed"], TxsPerBlock: float64(numbers["block-txs"])}, int(numbers["txs"]))
+	}
+	result, err := bench.Decode(c.Context, chain, indexes, blocks)
+	if err != nil {
+		return err
+	}
+	a := benchDecodeAnswer{chain.Name(), chain.Network(), indexes, result}
+	return p.answer(nil, a, func(pg *page) { pg.benchDecode(&a) })
+}
+
+func (p *page) benchDecode(a *benchDecodeAnswer) {
+	p.fields(
+		field{"chain", cell{a.Chain + " " + a.Network, green}},
+		field{"blocks", text(count(uint64(a.Blocks)))},
+		field{"transactions", text(count(uint64(a.Txs)))},
+		field{"size", text(byteSize(a.Bytes))},
+		field{"ratio", cell{fmt.Sprintf("%.1f", a.Ratio), bold}},
+	)
+	var rows [][]cell
+	for _, name := range slices.Sorted(maps.Keys(a.Runs)) {
+		r := a.Runs[name]
+		rows = append(rows, []cell{
+			{name, green}, {count(uint64(r.TxsPerSecond)), bold}, text(count(uint64(r.BlocksPerSecond))),
+			text(fmt.Sprintf("%.1f", r.MBPerSecond)), text(fmt.Sprintf("%.2f", r.CPUMicrosPerTx)),
+		})
+	}
+	p.heading("on one goroutine")
+	p.table([]column{{name: "decoder"}, {"txs/s", true}, {"blocks/s", true}, {"MB/s", true}, {"CPU µs/tx", true}}, rows)
+}
