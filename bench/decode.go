@@ -36,9 +36,6 @@ type DecodeRun struct {
 	CPUMicrosPerTx  float64 `json:"cpu_us_per_tx"`
 }
 
-// leastDecoding is how long a decoder works at least, so that fast ones are measured as well as slow ones.
-const leastDecoding = time.Second
-
 // Decode measures decoding blocks with values for the indexes.
 func Decode(ctx context.Context, chain model.Chain, indexes []string, blocks [][]byte) (*DecodeResult, error) {
 	name, theirs, err := reference(chain.Name())
