@@ -94,8 +94,8 @@ func (endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestLinesAndOffsetsAreThoseOfTheValues(t *testing.T) {
-	text := "{}\n\n{\n\"a\":1}\n" + `{"b":"` + strings.Repeat("0", 3*firstRead) + "\"}\n[\n{}]\nx?"
+func TestPositionsAreThoseOfTheValues(t *testing.T) {
+	text := "{}\n\n{\n\"a\":1}\n" + `{"b":"` + strings.Repeat("0", 3*firstRead) + "\"}\n[\n{} ,{}]\nx?"
 	s := New(strings.NewReader(text), len(text))
 	var lines []int
 	for {
@@ -104,11 +104,16 @@ func TestLinesAndOffsetsAreThoseOfTheValues(t *testing.T) {
 			break
 		}
 		lines = append(lines, s.Line())
-		if !strings.HasPrefix(text[s.Offset():], string(v)) {
-			t.Errorf("a value at offset %d is not there", s.Offset())
+		at := s.Position()
+		if !strings.HasPrefix(text[at.Offset:], string(v)) {
+			t.Errorf("a value at offset %d is not there", at.Offset)
+		}
+		again := Resume(strings.NewReader(text[at.Offset:]), len(text), at)
+		if w, err := again.Next(); string(w) != string(v) || err != nil || again.Position() != at {
+			t.Errorf("from offset %d: %q, %v", at.Offset, w, err)
 		}
 	}
-	if want := []int{1, 3, 5, 7, 8}; !slices.Equal(lines, want) {
+	if want := []int{1, 3, 5, 7, 7, 8}; !slices.Equal(lines, want) {
 		t.Errorf("values in lines %d, expected %d", lines, want)
 	}
 	if s.Line() != 8 {

@@ -43,11 +43,25 @@ type Splitter struct {
 // New splits r into values of at most so many bytes each.
 func New(r io.Reader, most int) *Splitter { return &Splitter{r: r, most: most, line: 1} }
 
+// Position is where a value begins in a stream: from there on the stream can be split by itself.
+type Position struct {
+	Offset  int64
+	Line    int // from 1
+	inArray bool
+}
+
+// Resume splits what begins at a position of a stream, from which r reads.
+func Resume(r io.Reader, most int, p Position) *Splitter {
+	return &Splitter{r: r, most: most, base: p.Offset, line: max(p.Line, 1), inArray: p.inArray}
+}
+
+// Position is where the value last handed out begins.
+func (s *Splitter) Position() Position {
+	return Position{s.base + int64(s.begin), s.beginLine, s.inArray}
+}
+
 // Line is where the value last handed out begins, counted from 1; after an error, where what is wrong begins.
 func (s *Splitter) Line() int { return s.beginLine }
-
-// Offset is where the value last handed out begins in the stream.
-func (s *Splitter) Offset() int64 { return s.base + int64(s.begin) }
 
 // Next is the next value, good until Next is called again. The error is [io.EOF] where the stream ends between two
 // values, [io.ErrUnexpectedEOF] where it ends within one or within an array, and what else the reader says. A stream
