@@ -1,0 +1,111 @@
+package ergotest
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"birthmark/chains/ergo/jsonstream"
+	"birthmark/model"
+)
+
+// Block is a full block as a node gives it, and what a node has to know of it.
+type Block struct {
+	Height model.HeightPk
+	ID     model.Hash
+	Parent model.Hash
+	JSON   []byte
+}
+
+// Point of the block.
+func (b *Block) Point() model.Point { return model.Point{Height: b.Height, Hash: b.ID} }
+
+// ParseBlock reads what its header says of a full block and believes it.
+func ParseBlock(raw []byte) (Block, error) {
+	header, err := jsonstream.Field(raw, "header")
+	if err != nil {
+		return Block{}, err
+	}
+	var h struct{ ID, ParentID string }
+	var height struct{ Height uint32 }
+	if err := errors.Join(json.Unmarshal(header, &h), json.Unmarshal(header, &height)); err != nil {
+		return Block{}, err
+	}
+	b := Block{Height: model.HeightPk(height.Height), JSON: raw}
+	if b.ID, err = parseID(h.ID); err == nil {
+		b.Parent, err = parseID(h.ParentID)
+	}
+	return b, err
+}
+
+func parseID(text string) (h model.Hash, err error) {
+	if n, err := hex.Decode(h[:], []byte(text)[:min(len(text), 2*len(h))]); err != nil || n != len(h) || len(text) != 2*len(h) {
+		return h, fmt.Errorf("%q is no id", text)
+	}
+	return h, nil
+}
+
+// maxBlock is the most bytes of a block in a file.
+const maxBlock = 64 << 20
+
+// ReadFile is the full blocks of a file: one a line or as a list, plain or gzipped.
+func ReadFile(path string) ([]Block, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	in := bufio.NewReader(file)
+	var r io.Reader = in
+	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
+		if r, err = gzip.NewReader(in); err != nil {
+			return nil, err
+		}
+	}
+	var blocks []Block
+	s := jsonstream.New(r, maxBlock)
+	for {
+		raw, err := s.Next()
+		if err == io.EOF {
+			return blocks, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", path, s.Line(), err)
+		}
+		b, err := ParseBlock(bytes.Clone(raw))
+		if err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", path, s.Line(), err)
+		}
+		blocks = append(blocks, b)
+	}
+}
+
+// WriteFile writes blocks one a line, gzipped where the name ends in .gz.
+func WriteFile(path string, blocks []Block) (err error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	out := bufio.NewWriter(file)
+	defer func() { err = errors.Join(err, out.Flush()) }()
+	var w io.Writer = out
+	if strings.HasSuffix(path, ".gz") {
+		gz := gzip.NewWriter(out)
+		defer func() { err = errors.Join(err, gz.Close()) }()
+		w = gz
+	}
+	for _, b := range blocks {
+		if _, err := w.Write(append(b.JSON[:len(b.JSON):len(b.JSON)], '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package ergotest
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+
+	"birthmark/model"
+)
+
+// Options say what node is made.
+type Options struct {
+	Network string // as /info names it; empty: mainnet
+	Genesis []byte // the answer of /utxo/genesis; nil: an empty list
+	APIKey  string // that every request has to bring; empty: none
+	Gzip    bool   // answers are gzipped for whoever takes that
+	Old     bool   // a version without POST /blocks/headerIds and without the name of its network
+}
+
+// Node is a stand-in for an Ergo node: a [http.Handler]. Its methods may be called while it is asked.
+type Node struct {
+	options Options
+
+	mu      sync.Mutex
+	best    []Block // of headers, from height 1 or where it was begun
+	stale   map[model.HeightPk][]model.Hash
+	known   map[model.Hash]Block
+	missing map[model.Hash]bool // blocks whose headers alone are known
+	pruned  model.HeightPk      // blocks below are not kept
+	full    *Block              // the last of the best chain of full blocks; nil: none
+	fault   Fault
+
+	asked  map[string]int
+	active int
+	most   int
+}
+
+// New is a node without blocks.
+func New(o Options) *Node {
+	if o.Network == "" {
+		o.Network = "mainnet"
+	}
+	if o.Genesis == nil {
+		o.Genesis = []byte("[]")
+	}
+	return &Node{
+		options: o, stale: map[model.HeightPk][]model.Hash{}, known: map[model.Hash]Block{},
+		missing: map[model.Hash]bool{}, asked: map[string]int{},
+	}
+}
+
+// Start serves the node on the loopback until the test ends, and returns its URL.
+func (n *Node) Start(t testing.TB) string {
+	t.Helper()
+	s := httptest.NewServer(n)
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s.URL
+}
+
+// Tip is the last full block, the origin where there is none.
+func (n *Node) Tip() model.Point {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.full == nil {
+		return model.Point{}
+	}
+	return n.full.Point()
+}
+
+// Extend adds blocks to the end of the chain. It panics where they do not follow on it, as all that moves the chain.
+func (n *Node) Extend(blocks ...Block) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.announce(n.top(), blocks)
+	n.deliver()
+}
+
+// Switch goes over to another chain: that of the blocks up to a height, and others after it. Those before stay known.
+func (n *Node) Switch(keep model.HeightPk, blocks ...Block) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.announce(keep, blocks)
+	n.deliver()
+}
+
+// Announce does what Switch does with headers alone: the blocks after keep are not there yet, and the chain of full
+// blocks stays where it is.
+func (n *Node) Announce(keep model.HeightPk, blocks ...Block) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.announce(keep, blocks)
+}
+
+// Deliver brings the blocks of all headers that are known.
+func (n *Node) Deliver() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.deliver()
+}
+
+// Prune forgets the blocks below a height. Their headers stay.
+func (n *Node) Prune(below model.HeightPk) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.pruned = below
+}
+
+// Requests is how many requests there were to a path, without what is asked of it: "/blocks/headerIds", "/blocks/ID".
+func (n *Node) Requests(path string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.asked[path]
+}
+
+// AtOnce is the most requests there were at the same time.
+func (n *Node) AtOnce() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.most
+}
+
+// top is the height of the last header.
+func (n *Node) top() model.HeightPk {
+	if len(n.best) == 0 {
+		return 0
+	}
+	return n.best[len(n.best)-1].Height
+}
+
+func (n *Node) announce(keep model.HeightPk, blocks []Block) {
+	for len(n.best) > 0 && n.top() > keep {
+		last := n.best[len(n.best)-1]
+		n.stale[last.Height] = slices.Insert(n.stale[last.Height], 0, last.ID)
+		n.best = n.best[:len(n.best)-1]
+	}
+	for _, b := range blocks {
+		if i := len(n.best) - 1; i >= 0 && (b.Parent != n.best[i].ID || b.Height != n.best[i].Height+1) {
+			panic(fmt.Sprintf("block %d %s is put on block %d %s", b.Height, b.ID, n.best[i].Height, n.best[i].ID))
+		}
+		if _, known := n.known[b.ID]; !known {
+			n.known[b.ID] = b
+			n.missing[b.ID] = true
+		}
+		n.stale[b.Height] = slices.DeleteFunc(n.stale[b.Height], func(id model.Hash) bool { return id == b.ID })
+		n.best = append(n.best, b)
+	}
+}
+
+func (n *Node) deliver() {
+	clear(n.missing)
+	n.full = nil
+	if len(n.best) > 0 {
+		last := n.best[len(n.best)-1]
+		n.full = &last
+	}
+}
+
+// at is the block of the best chain of headers at a height.
+func (n *Node) at(h model.HeightPk) (Block, bool) {
+	if len(n.best) == 0 || h < n.best[0].Height || h > n.top() {
+		return Block{}, false
+	}
+	return n.best[h-n.best[0].Height], true
+}
+
+// block is a full block the node has.
+func (n *Node) block(id model.Hash) (Block, bool) {
+	b, ok := n.known[id]
+	return b, ok && !n.missing[id] && b.Height >= n.pruned
+}
+
+var _ http.Handler = (*Node)(nil)
