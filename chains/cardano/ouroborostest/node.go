@@ -123,6 +123,18 @@ func (n *Node) AfterIntersection(what func()) {
 	n.then = what
 }
 
+// Waiting is how many clients have all of the chain and were told to wait.
+func (n *Node) Waiting() (clients int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for c := range n.cursors {
+		if c.waiting != nil {
+			clients++
+		}
+	}
+	return clients
+}
+
 // Asked is how many requests of each kind came: "connection", "find intersect", "request next", "request range",
 // "keep alive".
 func (n *Node) Asked() map[string]int {
