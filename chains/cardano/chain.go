@@ -14,9 +14,6 @@ import (
 // Name is the chain's name in settings, commands and answers.
 const Name = "cardano"
 
-// maxSupply is the most lovelace there can ever be, on every network whose genesis follows mainnet's.
-const maxSupply = 45_000_000_000_000_000
-
 // chain is Cardano on one network.
 type chain struct {
 	net     *network
@@ -70,7 +67,9 @@ func (c *chain) Header(raw []byte) (any, error) { return parseHeader(c.net, raw)
 func (c *chain) HashHeader(raw []byte) (model.Hash, error) { return hashHeader(raw) }
 
 // Supply is the most there can be: how much of the reserves was paid out, blocks do not tell.
-func (c *chain) Supply(model.HeightPk) (amount uint64, exact, ok bool) { return maxSupply, false, true }
+func (c *chain) Supply(model.HeightPk) (amount uint64, exact, ok bool) {
+	return c.net.supply, false, true
+}
 
 // understood is what every refusal of a URI ends with.
 const understood = "expected tcp://host:3001 (a relay), unix:///path/to/node.socket (a node on this machine), " +

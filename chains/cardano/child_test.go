@@ -1,6 +1,7 @@
 package cardano
 
 import (
+	"encoding/hex"
 	"testing"
 
 	"birthmark/model"
@@ -62,7 +63,10 @@ func TestTheBlockAfterEachIsTheOneThatFollows(t *testing.T) {
 // Between the epochs of Byron stand blocks without a height of their own; only the first of all is block 0.
 func TestTheBlockAfterEachGoesThroughBoundaries(t *testing.T) {
 	var raws [][]byte
-	parent := filled(32, 9)
+	parent, err := hex.DecodeString(named(t, "mainnet").byronHash)
+	if err != nil {
+		t.Fatal(err)
+	}
 	add := func(raw []byte) {
 		b := decoded(t, raw)
 		parent, raws = b.Hash[:], append(raws, raw)
@@ -74,7 +78,7 @@ func TestTheBlockAfterEachGoesThroughBoundaries(t *testing.T) {
 		}
 		add(byronAt(t, 764824073, n+1, 10_800*n+7, parent))
 	}
-	add(placedAt(t, eraShelley, 7, 70_000, parent, raw(t, list{}), raw(t, list{}), raw(t, dict{})))
+	add(placedAt(t, eraShelley, 7, 208*byronEpochSlots, parent, raw(t, list{}), raw(t, list{}), raw(t, dict{})))
 	src := storedOn(t, "mainnet", model.SourceOptions{}, raws...)
 	blocks := followed(t, src)
 	for i, b := range blocks {

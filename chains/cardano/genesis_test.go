@@ -101,7 +101,8 @@ func TestKnownNetworksHaveTheirGenesis(t *testing.T) {
 			if len(outputs) != c.outputs || sum != c.supply || value != c.value {
 				t.Errorf("%d outputs with %d, %d in %s, expected %d, %d, %d", len(outputs), sum, value, c.tx, c.outputs, c.supply, c.value)
 			}
-			if known := named(t, c.network); n.name != known.name || n.byronSlots != known.byronSlots {
+			known := *named(t, c.network)
+			if known.genesis = n.genesis; !reflect.DeepEqual(n, &known) {
 				t.Errorf("the network is %+v, expected %+v", n, known)
 			}
 		})
@@ -167,12 +168,13 @@ func TestFiguresOfKnownNetworksAreThoseOfTheirFiles(t *testing.T) {
 		dir := genesisData(t, known.name)
 		readInto(t, filepath.Join(dir, byronGenesisFile), &byron)
 		readInto(t, filepath.Join(dir, shelleyGenesisFile), &shelley)
-		n, err := newNetwork(&byron, &shelley)
+		n, err := newNetwork(&byron, &shelley, known.byronSlots/known.byronEpoch)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		if n.magic != known.magic || n.testnet != known.testnet || n.start != known.start || n.byronEpoch != known.byronEpoch || n.epoch != known.epoch {
+		n.name, n.byronHash, n.shelleyHash = known.name, known.byronHash, known.shelleyHash
+		if !reflect.DeepEqual(n, known) {
 			t.Errorf("the files have %+v, the table %+v", n, known)
 		}
 	}
@@ -193,7 +195,7 @@ const (
 	smallByron = `{"startTime": 1700000000, "protocolConsts": {"k": 10, "protocolMagic": 42},
 		"avvmDistr": {}, "nonAvvmBalances": {}}`
 	smallShelley = `{"systemStart": "2023-11-14T22:13:20Z", "networkMagic": 42, "networkId": "Testnet", "epochLength": 500, "slotLength": 1,
-		"initialFunds": {"609493315cd92eb5d8c4304e67b7e16ae36d61d34502694657811a2c8e": 7, "00` + cip19Payment + cip19Stake + `": 8}}`
+		"maxLovelaceSupply": 20, "initialFunds": {"609493315cd92eb5d8c4304e67b7e16ae36d61d34502694657811a2c8e": 7, "00` + cip19Payment + cip19Stake + `": 8}}`
 )
 
 // genesisFolder is a folder with the files given.
@@ -213,7 +215,7 @@ func TestANetworkOfOnesOwnIsReadFromItsFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n.name != "magic-42" || n.magic != 42 || !n.testnet || n.start != 1700000000 || n.byronEpoch != 100 || n.epoch != 500 || n.byronSlots != 0 {
+	if n.name != "magic-42" || n.magic != 42 || !n.testnet || n.start != 1700000000 || n.byronEpoch != 100 || n.epoch != 500 || n.byronSlots != 0 || n.supply != 20 || len(n.byronHash) != 64 {
 		t.Errorf("the network is %+v", n)
 	}
 	outputs, err := n.genesisTxs()
@@ -248,7 +250,10 @@ func TestBadGenesisFilesGetAnErrorThatSaysWhy(t *testing.T) {
 		{smallByron, change(smallShelley, "networkMagic", "magic"), "no networkMagic"},
 		{smallByron, change(smallShelley, "epochLength", "epoch"), "no epochLength"},
 		{smallByron, change(smallShelley, "Testnet", "Moonnet"), `networkId "Moonnet": expected Mainnet or Testnet`},
-		{smallByron, change(smallShelley, `"slotLength": 1`, `"slotLength": 0.1`), "only 1 is known"},
+		{smallByron, change(smallShelley, `"slotLength": 1`, `"slotLength": 0`), "a slotLength of 0 seconds: expected more than 0 and at most 3600"},
+		{smallByron, change(smallShelley, `"slotLength": 1`, `"slotLength": 1e300`), "a slotLength of 1e+300 seconds"},
+		{smallByron, change(smallShelley, `"maxLovelaceSupply": 20`, `"maxLovelaceSupply": 0`), "no maxLovelaceSupply"},
+		{change(smallByron, `"avvmDistr"`, `"blockVersionData": {"slotDuration": "x"}, "avvmDistr"`), smallShelley, "no number of milliseconds"},
 		{change(smallByron, "42", "43"), smallShelley, "two networks: magic 43"},
 		{change(smallByron, "1700000000", "1700000001"), smallShelley, "two networks: byron-genesis.json begins at 2023-11-14T22:13:21Z"},
 		{change(smallByron, `"avvmDistr": {}`, `"avvmDistr": {"`+key+`": "many"}`), smallShelley, "no amount of lovelace"},

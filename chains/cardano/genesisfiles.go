@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,9 +29,12 @@ const (
 
 // byronGenesis is what is read of Byron's genesis file.
 type byronGenesis struct {
-	Avvm      map[string]lovelace `json:"avvmDistr"`
-	Balances  map[string]lovelace `json:"nonAvvmBalances"`
-	Start     *int64              `json:"startTime"` // unix seconds
+	Avvm     map[string]lovelace `json:"avvmDistr"`
+	Balances map[string]lovelace `json:"nonAvvmBalances"`
+	Start    *int64              `json:"startTime"` // unix seconds
+	Versions struct {
+		Slot milliseconds `json:"slotDuration"`
+	} `json:"blockVersionData"`
 	Constants struct {
 		K     uint64  `json:"k"`
 		Magic *uint32 `json:"protocolMagic"`
@@ -45,6 +49,7 @@ type shelleyGenesis struct {
 	NetworkID   string              `json:"networkId"`
 	EpochLength uint64              `json:"epochLength"` // slots
 	SlotLength  float64             `json:"slotLength"`  // seconds
+	MaxSupply   lovelace            `json:"maxLovelaceSupply"`
 }
 
 // lovelace is an amount: a number, or one in a string as Byron's file has it.
@@ -60,38 +65,65 @@ func (l *lovelace) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// milliseconds are a duration as Byron's file has it: in a string, or as a number.
+type milliseconds uint64
+
+func (m *milliseconds) UnmarshalJSON(b []byte) error {
+	text := strings.Trim(string(b), `"`)
+	value, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || value == 0 {
+		return fmt.Errorf("%s is no number of milliseconds", shownText(string(b)))
+	}
+	*m = milliseconds(value)
+	return nil
+}
+
 // readGenesis makes a network of a folder with its genesis files. One with the magic of a network that is known must
-// have that network's files; any other is called by its magic, and is taken to begin with Shelley: the files do not
-// say when Byron ends. An error is of kind [model.BadSource], code bad_genesis, or genesis_mismatch where a file is
-// not the one it should be.
+// have that network's files; any other is called by its magic. The files do not say when Byron ends: a node's
+// configuration in the folder does ([readNodeConfig]), without one the network begins with Shelley. An error is of kind
+// [model.BadSource], code bad_genesis, or genesis_mismatch where a file is not the one it should be.
 func readGenesis(dir string) (*network, error) {
+	config, err := readNodeConfig(dir)
+	if err != nil {
+		return nil, err
+	}
 	var byron byronGenesis
-	raw, err := readGenesisFile(dir, byronGenesisFile, &byron)
+	raw, err := readGenesisFile(dir, config.ByronFile, &byron)
 	if err != nil {
 		return nil, err
 	}
 	canonical, err := canonicalJSON(raw)
 	if err != nil {
-		return nil, badGenesis("%s: %w", filepath.Join(dir, byronGenesisFile), err)
+		return nil, badGenesis("%s: %w", filepath.Join(dir, config.ByronFile), err)
 	}
 	byronHash := blake2b.Sum256(canonical)
 
 	var shelley shelleyGenesis
-	if raw, err = readGenesisFile(dir, shelleyGenesisFile, &shelley); err != nil {
+	if raw, err = readGenesisFile(dir, config.ShelleyFile, &shelley); err != nil {
 		return nil, err
 	}
 	shelleyHash := blake2b.Sum256(raw)
 
-	n, err := newNetwork(&byron, &shelley)
+	n, err := newNetwork(&byron, &shelley, config.ShelleyEpoch)
 	if err != nil {
 		return nil, fmt.Errorf("genesis in %s: %w", dir, err)
 	}
+	n.byronHash, n.shelleyHash = config.ByronHash, config.ShelleyHash
+	why := "as the node's configuration says"
 	if i := slices.IndexFunc(networks, func(known *network) bool { return known.magic == n.magic }); i >= 0 {
 		known := *networks[i]
-		if err := known.checkGenesis(dir, hex.EncodeToString(byronHash[:]), hex.EncodeToString(shelleyHash[:])); err != nil {
-			return nil, err
+		n, why = &known, "as its magic is that of "+known.name
+	}
+	for _, f := range []struct {
+		file string
+		has  model.Hash
+		want *string
+	}{{config.ByronFile, byronHash, &n.byronHash}, {config.ShelleyFile, shelleyHash, &n.shelleyHash}} {
+		has := hex.EncodeToString(f.has[:])
+		if *f.want != "" && has != *f.want {
+			return nil, model.Errorf(model.BadSource, "genesis_mismatch", "%s has the hash %s: expected %s, %s", filepath.Join(dir, f.file), has, *f.want, why)
 		}
-		n = &known
+		*f.want = has
 	}
 	if n.genesis, err = n.genesisOutputs(&byron, &shelley); err != nil {
 		return nil, fmt.Errorf("genesis in %s: %w", dir, err)
@@ -110,23 +142,31 @@ func readGenesisFile(dir, name string, into any) ([]byte, error) {
 	return raw, nil
 }
 
-// newNetwork has the figures of genesis files, and no outputs yet.
-func newNetwork(byron *byronGenesis, shelley *shelleyGenesis) (*network, error) {
+// newNetwork has the figures of genesis files, and no outputs yet. shelleyEpoch is the first after Byron.
+func newNetwork(byron *byronGenesis, shelley *shelleyGenesis, shelleyEpoch uint64) (*network, error) {
+	const maxByron = 1 << 32 // slots: thousands of years
+	length := time.Duration(math.Round(shelley.SlotLength * float64(time.Second)))
 	switch {
 	case byron.Constants.Magic == nil:
 		return nil, badGenesis("%s has no protocolConsts.protocolMagic", byronGenesisFile)
-	case byron.Constants.K == 0:
-		return nil, badGenesis("%s has no protocolConsts.k", byronGenesisFile)
+	case byron.Constants.K == 0 || byron.Constants.K > maxByron/10:
+		return nil, badGenesis("%s has no protocolConsts.k of 1 to %d", byronGenesisFile, maxByron/10)
 	case byron.Start == nil:
 		return nil, badGenesis("%s has no startTime", byronGenesisFile)
+	case shelleyEpoch > maxByron/(10*byron.Constants.K):
+		return nil, badGenesis("a node's configuration has the TestShelleyHardForkAtEpoch %d: expected at most %d", shelleyEpoch, maxByron/(10*byron.Constants.K))
+	case shelleyEpoch > 0 && byron.Versions.Slot == 0:
+		return nil, badGenesis("%s has no blockVersionData.slotDuration", byronGenesisFile)
 	case shelley.Magic == nil:
 		return nil, badGenesis("%s has no networkMagic", shelleyGenesisFile)
 	case shelley.EpochLength == 0:
 		return nil, badGenesis("%s has no epochLength", shelleyGenesisFile)
 	case shelley.NetworkID != "Mainnet" && shelley.NetworkID != "Testnet":
 		return nil, badGenesis("%s has the networkId %q: expected Mainnet or Testnet", shelleyGenesisFile, shownText(shelley.NetworkID))
-	case shelley.SlotLength != 1:
-		return nil, badGenesis("%s has a slotLength of %v seconds: only 1 is known", shelleyGenesisFile, shelley.SlotLength)
+	case length <= 0 || shelley.SlotLength > maxSlotLength.Seconds():
+		return nil, badGenesis("%s has a slotLength of %v seconds: expected more than 0 and at most %v", shelleyGenesisFile, shelley.SlotLength, maxSlotLength.Seconds())
+	case shelley.MaxSupply == 0:
+		return nil, badGenesis("%s has no maxLovelaceSupply", shelleyGenesisFile)
 	case *byron.Constants.Magic != *shelley.Magic:
 		return nil, badGenesis("the files are of two networks: magic %d of %s, %d of %s",
 			*byron.Constants.Magic, byronGenesisFile, *shelley.Magic, shelleyGenesisFile)
@@ -134,27 +174,19 @@ func newNetwork(byron *byronGenesis, shelley *shelleyGenesis) (*network, error) 
 		return nil, badGenesis("the files are of two networks: %s begins at %s, %s at %s",
 			byronGenesisFile, time.Unix(*byron.Start, 0).UTC().Format(time.RFC3339), shelleyGenesisFile, shelley.Start.UTC().Format(time.RFC3339))
 	}
-	return &network{
+	n := &network{
 		name:       fmt.Sprintf("magic-%d", *shelley.Magic),
 		magic:      *shelley.Magic,
 		testnet:    shelley.NetworkID == "Testnet",
 		start:      *byron.Start,
 		byronEpoch: 10 * byron.Constants.K,
+		byronSlot:  time.Duration(byron.Versions.Slot) * time.Millisecond,
 		epoch:      shelley.EpochLength,
-	}, nil
-}
-
-// checkGenesis compares hashes of genesis files with those of the network.
-func (n *network) checkGenesis(dir, byron, shelley string) error {
-	for _, f := range []struct{ file, has, want string }{
-		{byronGenesisFile, byron, n.byronHash}, {shelleyGenesisFile, shelley, n.shelleyHash},
-	} {
-		if f.has != f.want {
-			return model.Errorf(model.BadSource, "genesis_mismatch", "%s has the magic of %s and the hash %s: expected %s",
-				filepath.Join(dir, f.file), n.name, f.has, f.want)
-		}
+		slot:       length,
+		supply:     uint64(shelley.MaxSupply),
 	}
-	return nil
+	n.byronSlots = shelleyEpoch * n.byronEpoch
+	return n, nil
 }
 
 // canonicalJSON is a document without spaces and with the keys of objects in order: what Byron's genesis hash is of.

@@ -23,9 +23,13 @@ type linker struct {
 // link is the block as the core is to have it, nil where it is left out.
 func (l *linker) link(d placed) (*model.Block, error) {
 	b, first := d.Block, l.tip.IsOrigin()
+	if first && b.Height > 0 {
+		return nil, model.Errorf(model.BadSource, "no_genesis", "the first block is %d at slot %d (%s): expected block 0", b.Height, b.Slot, b.Hash)
+	}
+	if err := l.net.belongs(b, first); err != nil {
+		return nil, err
+	}
 	switch {
-	case first && b.Height > 0:
-		return nil, model.Errorf(model.BadSource, "no_genesis", "the first block is %d (%s): expected block 0", b.Height, b.Hash)
 	case first:
 		outputs, err := l.net.genesisTxs()
 		if err != nil {

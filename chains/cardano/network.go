@@ -1,8 +1,11 @@
 package cardano
 
 import (
+	"math"
+	"math/bits"
 	"slices"
 	"strings"
+	"time"
 
 	"birthmark/model"
 )
@@ -13,27 +16,32 @@ type network struct {
 	magic   uint32 // of the handshake, and of Byron's addresses where testnet is set
 	testnet bool   // addresses say that they are of one
 
-	start      int64  // unix time of slot 0
-	byronSlots uint64 // slots of Byron, 20 seconds each; all later ones take a second
-	byronEpoch uint64 // slots in an epoch of Byron
-	epoch      uint64 // slots in an epoch since
+	start      int64         // unix time of slot 0
+	byronSlots uint64        // slots of Byron, the first of the chain
+	byronSlot  time.Duration // what each of them takes, at most 2^32 milliseconds
+	byronEpoch uint64        // slots in an epoch of Byron
+	slot       time.Duration // what each slot since takes, at most [maxSlotLength]
+	epoch      uint64        // slots in an epoch since
+	supply     uint64        // the most lovelace there can ever be
 
-	byronHash, shelleyHash string          // of the genesis files, where they are known
+	byronHash, shelleyHash string          // of the genesis files
 	genesis                []genesisOutput // of genesis files; nil: none were read
 }
 
 const (
-	byronSlotSeconds = 20
-	byronEpochSlots  = 21_600 // ten times mainnet's k of 2,160
+	byronEpochSlots = 21_600 // ten times mainnet's k of 2,160
+	publicByronSlot = 20 * time.Second
+	publicSupply    = 45_000_000_000_000_000
+	maxSlotLength   = time.Hour
 )
 
 // networks are those whose names are known, the default first. On preview Byron ended before its first slot.
 var networks = []*network{
-	{name: "mainnet", magic: 764824073, start: 1506203091, byronSlots: 208 * byronEpochSlots, byronEpoch: byronEpochSlots, epoch: 432_000,
+	{name: "mainnet", magic: 764824073, start: 1506203091, byronSlots: 208 * byronEpochSlots, byronEpoch: byronEpochSlots, byronSlot: publicByronSlot, epoch: 432_000, slot: time.Second, supply: publicSupply,
 		byronHash: "5f20df933584822601f9e3f8c024eb5eb252fe8cefb24d1317dc3d432e940ebb", shelleyHash: "1a3be38bcbb7911969283716ad7aa550250226b76a61fc51cc9a9a35d9276d81"},
-	{name: "preprod", magic: 1, testnet: true, start: 1654041600, byronSlots: 4 * byronEpochSlots, byronEpoch: byronEpochSlots, epoch: 432_000,
+	{name: "preprod", magic: 1, testnet: true, start: 1654041600, byronSlots: 4 * byronEpochSlots, byronEpoch: byronEpochSlots, byronSlot: publicByronSlot, epoch: 432_000, slot: time.Second, supply: publicSupply,
 		byronHash: "d4b8de7a11d929a323373cbab6c1a9bdc931beffff11db111cf9d57356ee1937", shelleyHash: "162d29c4e1cf6b8a84f2d692e67a3ac6bc7851bc3e6e4afe64d15778bed8bd86"},
-	{name: "preview", magic: 2, testnet: true, start: 1666656000, byronEpoch: 4_320, epoch: 86_400,
+	{name: "preview", magic: 2, testnet: true, start: 1666656000, byronEpoch: 4_320, byronSlot: publicByronSlot, epoch: 86_400, slot: time.Second, supply: publicSupply,
 		byronHash: "83de1d7302569ad56cf9139a41e2e11346d4cb4a31c00142557b6ab3fa550761", shelleyHash: "363498d1024f84bb39d3fa9593ce391483cb40d479b87233f868d6e57c3a400d"},
 }
 
@@ -55,10 +63,17 @@ func networkByName(name string) (*network, error) {
 	return networks[i], nil
 }
 
-// time is when a slot began, in unix seconds.
+// time is when a slot began, in whole unix seconds. Slots that no clock will see are all at the end of time.
 func (n *network) time(slot uint64) int64 {
 	byron := min(slot, n.byronSlots)
-	return n.start + int64(byron*byronSlotSeconds+slot-byron)
+	high, low := bits.Mul64(byron, uint64(n.byronSlot))
+	more, since := bits.Mul64(slot-byron, uint64(n.slot))
+	low, carry := bits.Add64(low, since, 0)
+	seconds := uint64(math.MaxUint64)
+	if high += more + carry; high < uint64(time.Second) {
+		seconds, _ = bits.Div64(high, low, uint64(time.Second))
+	}
+	return n.start + int64(min(seconds, math.MaxInt64/2))
 }
 
 // epochOf is the epoch that has a slot.

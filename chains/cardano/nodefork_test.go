@@ -16,7 +16,7 @@ import (
 // branch is handmade blocks that come after others; the salt tells it from other branches.
 func branch(t testing.TB, after []ouroborostest.Block, count int, salt byte) []ouroborostest.Block {
 	t.Helper()
-	number, slot, parent := uint64(0), uint64(0), filled(32, 9)
+	number, slot, parent := uint64(0), uint64(0), []byte(nil)
 	if n := len(after); n > 0 {
 		last := after[n-1]
 		number, slot, parent = last.Number+1, last.Slot, last.Hash[:]

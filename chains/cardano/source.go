@@ -66,6 +66,13 @@ func (s *chunkSource) Follow(ctx context.Context, known []model.Point) iter.Seq2
 			yield(model.Event{}, err)
 			return
 		}
+		if len(known) > 0 && at.IsOrigin() {
+			// All that is known would be given up: not for blocks that cannot be the network's.
+			if err := s.begins(ctx); err != nil {
+				yield(model.Event{}, err)
+				return
+			}
+		}
 		if len(known) > 0 && at != known[0] && !yield(model.Event{Rollback: &at}, nil) {
 			return
 		}
@@ -123,6 +130,15 @@ func (s *chunkSource) find(ctx context.Context, known []model.Point) (model.Poin
 		}
 	}
 	return model.Point{}, immutable.Position{}, nil
+}
+
+// begins is an error where the first block is none of the network's.
+func (s *chunkSource) begins(ctx context.Context) error {
+	_, err := s.Child(ctx, model.Point{})
+	if kind, _ := model.KindOf(err); kind == model.NotFound {
+		err = model.Errorf(model.BadSource, "source_empty", "there is no block in the chunks yet")
+	}
+	return err
 }
 
 // wait waits until there may be more blocks than before.

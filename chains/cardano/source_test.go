@@ -12,7 +12,7 @@ import (
 // made is a chain of blocks made by hand from block 0 on, as a chunk has them.
 func made(t *testing.T, numbers ...uint64) (blocks []*model.Block, raws [][]byte) {
 	t.Helper()
-	parent := filled(32, 9)
+	var parent []byte // what begins with Shelley has none
 	for i, n := range numbers {
 		body := txBody(dict{0: list{list{filled(32, byte(i)), 0}}})
 		raw := placedAt(t, eraBabbage, n, 20*n, parent, raw(t, list{body}), raw(t, list{dict{}}), raw(t, dict{}), raw(t, list{}))
@@ -124,6 +124,26 @@ func TestChunksThatAreNoChainAreNamed(t *testing.T) {
 		}
 		if kind, code := model.KindOf(last); kind != model.BadSource || code != c.code || !strings.Contains(last.Error(), c.says) || n != c.whole {
 			t.Errorf("%s: %d blocks, then %v (%s), expected %d, %s: %s", name, n, last, code, c.whole, c.code, c.says)
+		}
+	}
+}
+
+// What is known is not given up for blocks that do not begin the network's chain.
+func TestChunksOfAnotherNetworkTakeNothingAway(t *testing.T) {
+	_, raws := made(t, 0, 1, 2)
+	known := []model.Point{{Height: 9, Slot: 180, Hash: model.Hash{9}}}
+	for name, c := range map[string]struct {
+		src  model.Source
+		code string
+	}{
+		"another network":      {storedOn(t, "preprod", model.SourceOptions{}, raws...), "wrong_network"},
+		"a later chunk":        {stored(t, model.SourceOptions{}, raws[1:]...), "no_genesis"},
+		"a block that is half": {stored(t, model.SourceOptions{}, raws[0][:len(raws[0])/2]), "bad_chunk"},
+	} {
+		for e, err := range c.src.Follow(t.Context(), known) {
+			if kind, code := model.KindOf(err); err == nil || kind != model.BadSource || code != c.code {
+				t.Errorf("%s: %+v, %v (%s), expected %s", name, e, err, code, c.code)
+			}
 		}
 	}
 }

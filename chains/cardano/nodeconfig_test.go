@@ -1,0 +1,130 @@
+package cardano
+
+import (
+	"encoding/hex"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/model"
+)
+
+// configured is a folder of genesis files and a node's configuration.
+func configured(t *testing.T, byron, shelley, name, config string) string {
+	t.Helper()
+	dir := genesisFolder(t, byron, shelley)
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+var slowByron = strings.Replace(smallByron, `"avvmDistr"`, `"blockVersionData": {"slotDuration": "250"}, "avvmDistr"`, 1)
+
+// A network of one's own counts slots and epochs as its files say: Byron's of a quarter of a second in epochs of ten
+// times k, then Shelley's of a tenth.
+func TestSlotsOfANetworkOfOnesOwn(t *testing.T) {
+	shelley := strings.Replace(smallShelley, `"slotLength": 1`, `"slotLength": 0.1`, 1)
+	type at struct {
+		slot  uint64
+		time  int64
+		epoch uint64
+	}
+	for _, c := range []struct {
+		name, config string
+		byronSlots   uint64
+		slots        []at
+	}{
+		{"topology.json", "{}", 0, []at{{0, 0, 0}, {9, 0, 0}, {10, 1, 0}, {499, 49, 0}, {500, 50, 1}, {1_000_005, 100_000, 2000}}},
+		{"config.json", "{\n\t\"TestShelleyHardForkAtEpoch\": 0\n}", 0, []at{{500, 50, 1}}},
+		{"config.json", "{\n\t\"TestShelleyHardForkAtEpoch\": 2\n}", 200, []at{{0, 0, 0}, {3, 0, 0}, {4, 1, 0}, {99, 24, 0}, {100, 25, 1}, {199, 49, 1}, {200, 50, 2}, {210, 51, 2}, {699, 99, 2}, {700, 100, 3}}},
+		{"config.yaml", "# of a node\nTestShelleyHardForkAtEpoch: 2\nTurnOnLogging: True\n", 200, []at{{199, 49, 1}, {210, 51, 2}}},
+		{"configuration.yaml", "TestShelleyHardForkAtEpoch: 1\n", 100, []at{{99, 24, 0}, {100, 25, 1}, {110, 26, 1}}},
+	} {
+		n, err := readGenesis(configured(t, slowByron, shelley, c.name, c.config))
+		if err != nil || n.byronSlots != c.byronSlots {
+			t.Errorf("%s %q: %+v, %v", c.name, c.config, n, err)
+			continue
+		}
+		for _, a := range c.slots {
+			if got, epoch := n.time(a.slot), n.epochOf(a.slot); got != n.start+a.time || epoch != a.epoch {
+				t.Errorf("%s %q: slot %d is %d after the start in epoch %d, expected %d in %d", c.name, c.config, a.slot, got-n.start, epoch, a.time, a.epoch)
+			}
+		}
+	}
+}
+
+// A slot number is what a block says: the largest has a time as well, and later ones are never before others.
+func TestEverySlotHasATime(t *testing.T) {
+	for _, n := range append(networks, &network{start: 5, byronSlots: 1 << 32, byronSlot: time.Hour, byronEpoch: 1, slot: maxSlotLength, epoch: 1}) {
+		last := n.start
+		for slot := uint64(1); slot != 0; slot <<= 1 {
+			for _, s := range []uint64{slot - 1, slot, slot + 1, ^slot} {
+				if n.time(s) < n.start || s >= slot && n.time(s) < last {
+					t.Errorf("%s: slot %d is at %d, an earlier one at %d", n.name, s, n.time(s), last)
+				}
+			}
+			last = n.time(slot)
+		}
+		if n.time(math.MaxUint64) < last {
+			t.Errorf("%s: the last slot is at %d", n.name, n.time(math.MaxUint64))
+		}
+	}
+}
+
+func TestAConfigurationNamesTheFiles(t *testing.T) {
+	hash := func(text string) string {
+		sum := blake2b.Sum256([]byte(text))
+		return hex.EncodeToString(sum[:])
+	}
+	canonical, err := canonicalJSON([]byte(smallByron))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(byronHash, shelleyHash string) string {
+		dir := configured(t, "{}", "{}", "configuration.yaml", "ByronGenesisFile: era/b.json\nShelleyGenesisFile: era/s.json\n"+
+			"ByronGenesisHash: "+byronHash+"\nShelleyGenesisHash: "+shelleyHash+"\nTestShelleyHardForkAtEpoch: 0\n")
+		if err := os.Mkdir(filepath.Join(dir, "era"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, content := range map[string]string{"b.json": smallByron, "s.json": smallShelley} {
+			if err := os.WriteFile(filepath.Join(dir, "era", name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	n, err := readGenesis(write(hash(string(canonical)), hash(smallShelley)))
+	if err != nil || n.name != "magic-42" || len(n.genesis) != 2 || n.byronHash != hash(string(canonical)) {
+		t.Errorf("%+v, %v", n, err)
+	}
+	for says, dir := range map[string]string{
+		"b.json has the hash " + hash(string(canonical)) + ": expected " + hash("x") + ", as the node's configuration says": write(hash("x"), hash(smallShelley)),
+		"s.json has the hash " + hash(smallShelley) + ": expected " + hash("x") + ", as the node's configuration says":      write(hash(string(canonical)), hash("x")),
+	} {
+		_, err := readGenesis(dir)
+		if kind, code := model.KindOf(err); kind != model.BadSource || code != "genesis_mismatch" || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, expected %s", err, says)
+		}
+	}
+}
+
+func TestBadConfigurationsAreNamed(t *testing.T) {
+	for config, says := range map[string]string{
+		"- 1":                                   "config.yaml is no node's configuration",
+		"TestShelleyHardForkAtEpoch: -1":        "config.yaml is no node's configuration",
+		"TestShelleyHardForkAtEpoch: 999999999": "TestShelleyHardForkAtEpoch 999999999: expected at most",
+		"TestShelleyHardForkAtEpoch: 1":         "no blockVersionData.slotDuration",
+		"ByronGenesisFile: other.json":          "other.json",
+	} {
+		_, err := readGenesis(configured(t, smallByron, smallShelley, "config.yaml", config))
+		if kind, code := model.KindOf(err); kind != model.BadSource || code != "bad_genesis" || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, expected %s", config, err, says)
+		}
+	}
+}
