@@ -1,0 +1,259 @@
+package sigma
+
+import "fmt"
+
+// Codes of types. One below tupleType holds a type that needs no more bytes in its remainder by embeddable, 0 where
+// the type follows, and what is made of it in its quotient.
+const (
+	typeBoolean   = 1
+	typeByte      = 2
+	typeShort     = 3
+	typeInt       = 4
+	typeLong      = 5
+	typeBigInt    = 6
+	typePoint     = 7
+	typeSigmaProp = 8
+	typeUnsigned  = 9
+
+	embeddable = 12
+
+	tupleType   = 96
+	typeUnit    = 98
+	typeBox     = 99
+	typeAvlTree = 100
+	typeString  = 102
+	typeHeader  = 104
+)
+
+// What a type below tupleType makes of the one in it.
+const (
+	makesItself = iota
+	makesColl
+	makesCollOfColl
+	makesOption
+	makesOptionOfColl
+	makesPairFirst
+	makesPairSecond
+	makesPairSame
+)
+
+const (
+	maxDepth      = 100  // of types and propositions within each other
+	maxItems      = 4096 // of a tuple, and children of a proposition
+	maxCollection = 1 << 16
+)
+
+// kind of a type, as far as its data has to be walked over.
+type kind uint8
+
+const (
+	kindPrimitive kind = iota // code says which
+	kindColl
+	kindOption
+	kindTuple
+)
+
+type typ struct {
+	kind  kind
+	code  byte
+	items []typ // of a collection and an option one
+}
+
+// readType reads a type.
+func (r *reader) readType(depth int) typ {
+	c := r.byte("type")
+	return r.typeOf(c, depth)
+}
+
+func (r *reader) typeOf(c byte, depth int) typ {
+	if r.err != nil {
+		return typ{}
+	}
+	if depth > maxDepth {
+		r.fail("types within each other deeper than %d", maxDepth)
+		return typ{}
+	}
+	if c >= tupleType {
+		switch c {
+		case tupleType:
+			n := int(r.byte("number of types in a tuple"))
+			return r.tuple(n, depth)
+		case typeUnit, typeBox, typeAvlTree, typeString, typeHeader:
+			return typ{code: c}
+		}
+		r.fail("type %d has no constants", c)
+		return typ{}
+	}
+	inner := func() typ {
+		if c%embeddable == 0 {
+			return r.readType(depth + 1)
+		}
+		return r.primitive(c % embeddable)
+	}
+	switch c / embeddable {
+	case makesColl:
+		return typ{kind: kindColl, items: []typ{inner()}}
+	case makesCollOfColl:
+		return typ{kind: kindColl, items: []typ{{kind: kindColl, items: []typ{inner()}}}}
+	case makesOption:
+		return typ{kind: kindOption, items: []typ{inner()}}
+	case makesOptionOfColl:
+		return typ{kind: kindOption, items: []typ{{kind: kindColl, items: []typ{inner()}}}}
+	case makesPairFirst:
+		if c%embeddable == 0 {
+			return r.tuple(2, depth)
+		}
+		return typ{kind: kindTuple, items: []typ{inner(), r.readType(depth + 1)}}
+	case makesPairSecond:
+		if c%embeddable == 0 {
+			return r.tuple(3, depth)
+		}
+		second := inner()
+		return typ{kind: kindTuple, items: []typ{r.readType(depth + 1), second}}
+	case makesPairSame:
+		if c%embeddable == 0 {
+			return r.tuple(4, depth)
+		}
+		one := inner()
+		return typ{kind: kindTuple, items: []typ{one, one}}
+	}
+	return r.primitive(c)
+}
+
+func (r *reader) tuple(n, depth int) typ {
+	t := typ{kind: kindTuple}
+	for range n {
+		if t.items = append(t.items, r.readType(depth+1)); r.err != nil {
+			break
+		}
+	}
+	return t
+}
+
+func (r *reader) primitive(c byte) typ {
+	if c < typeBoolean || c > typeUnsigned {
+		r.fail("type %d is not known", c)
+	}
+	return typ{code: c}
+}
+
+// skipConstant walks over a constant: its type and its data.
+func (r *reader) skipConstant() {
+	t := r.readType(0)
+	r.skipData(&t, 0)
+}
+
+// skipData walks over data of a type.
+func (r *reader) skipData(t *typ, depth int) {
+	if depth > maxDepth {
+		r.fail("data within each other deeper than %d", maxDepth)
+	}
+	if r.err != nil {
+		return
+	}
+	switch t.kind {
+	case kindColl:
+		n := r.length(maxCollection, "length of a collection")
+		switch elem := &t.items[0]; {
+		case elem.kind == kindPrimitive && elem.code == typeByte:
+			r.take(n, "bytes")
+		case elem.kind == kindPrimitive && elem.code == typeBoolean:
+			r.take((n+7)/8, "booleans")
+		default:
+			for i := 0; i < n && r.err == nil; i++ {
+				at := r.at
+				if r.skipData(elem, depth+1); r.at == at {
+					break // of nothing there may be any number
+				}
+			}
+		}
+	case kindOption:
+		if r.byte("option") != 0 {
+			r.skipData(&t.items[0], depth+1)
+		}
+	case kindTuple:
+		for i := range t.items {
+			r.skipData(&t.items[i], depth+1)
+		}
+	default:
+		r.skipPrimitive(t.code, depth)
+	}
+}
+
+func (r *reader) skipPrimitive(code byte, depth int) {
+	switch code {
+	case typeBoolean, typeByte:
+		r.byte("byte")
+	case typeShort, typeInt, typeLong:
+		r.uint("number")
+	case typeBigInt, typeUnsigned:
+		r.take(r.length(maxCollection, "length of a number"), "number")
+	case typePoint:
+		r.take(PointSize, "point")
+	case typeSigmaProp:
+		r.skipProposition(depth)
+	case typeUnit:
+	case typeString:
+		r.take(r.length(maxCollection, "length of a text"), "text")
+	case typeAvlTree:
+		r.take(33+1, "tree's digest and flags")
+		r.uint("key length")
+		if r.byte("option") != 0 {
+			r.uint("value length")
+		}
+	default:
+		// Boxes and headers within constants are not self-delimiting without a parser of scripts.
+		r.fail("constants of type %d are not read", code)
+	}
+}
+
+// Codes of propositions, as constants have them.
+const (
+	codeAnd       = 0x96
+	codeOr        = 0x97
+	codeAtLeast   = 0x98
+	codeProveDlog = 0xcd
+	codeProveDHT  = 0xce
+	codeFalse     = 0xd2
+	codeTrue      = 0xd3
+)
+
+// skipProposition walks over a proposition about secrets.
+func (r *reader) skipProposition(depth int) {
+	if depth > maxDepth {
+		r.fail("propositions within each other deeper than %d", maxDepth)
+	}
+	if r.err != nil {
+		return
+	}
+	children := 0
+	switch c := r.byte("proposition"); c {
+	case codeProveDlog:
+		r.take(PointSize, "public key")
+	case codeProveDHT:
+		r.take(4*PointSize, "points")
+	case codeFalse, codeTrue:
+	case codeAnd, codeOr:
+		children = r.length(maxItems, "number of propositions")
+	case codeAtLeast:
+		r.uint("threshold")
+		children = r.length(maxItems, "number of propositions")
+	default:
+		r.fail("proposition of code %#x is not known", c)
+	}
+	for range children {
+		if r.skipProposition(depth + 1); r.err != nil {
+			return
+		}
+	}
+}
+
+// ConstantSize is how many bytes of b the constant at its beginning has.
+func ConstantSize(b []byte) (int, error) {
+	r := reader{b: b}
+	r.skipConstant()
+	if r.err != nil {
+		return 0, fmt.Errorf("constant: %w", r.err)
+	}
+	return r.at, nil
+}

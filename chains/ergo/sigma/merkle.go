@@ -1,0 +1,67 @@
+package sigma
+
+import "golang.org/x/crypto/blake2b"
+
+// Hashes of a merkle tree's leaves and nodes are told apart by what comes first.
+const (
+	leafPrefix = 0
+	nodePrefix = 1
+)
+
+// MerkleRoot is the root of a tree of leaves. Where a node is alone on its level it is hashed by itself, one leaf too;
+// of no leaves it is the hash of nothing.
+func MerkleRoot(leaves [][]byte) ID {
+	if len(leaves) == 0 {
+		return blake2b.Sum256(nil)
+	}
+	var buf []byte
+	level := make([]ID, len(leaves))
+	for i, leaf := range leaves {
+		buf = append(append(buf[:0], leafPrefix), leaf...)
+		level[i] = blake2b.Sum256(buf)
+	}
+	for first := true; first || len(level) > 1; first = false {
+		n := 0
+		for i := 0; i < len(level); i += 2 {
+			buf = append(append(buf[:0], nodePrefix), level[i][:]...)
+			if i+1 < len(level) {
+				buf = append(buf, level[i+1][:]...)
+			}
+			level[n] = blake2b.Sum256(buf)
+			n++
+		}
+		level = level[:n]
+	}
+	return level[0]
+}
+
+// TransactionsRoot is the root over the ids of a block's transactions, and in version 2 and later over the ids of
+// their witnesses behind those.
+func TransactionsRoot(version byte, ids []ID, witnesses [][31]byte) ID {
+	leaves := make([][]byte, 0, len(ids)+len(witnesses))
+	for i := range ids {
+		leaves = append(leaves, ids[i][:])
+	}
+	if version > 1 {
+		for i := range witnesses {
+			leaves = append(leaves, witnesses[i][:])
+		}
+	}
+	return MerkleRoot(leaves)
+}
+
+// Field is one field of a block's extension.
+type Field struct {
+	Key   [2]byte
+	Value []byte
+}
+
+// ExtensionRoot is the root over the fields of a block's extension.
+func ExtensionRoot(fields []Field) ID {
+	leaves := make([][]byte, len(fields))
+	for i := range fields {
+		f := &fields[i]
+		leaves[i] = append([]byte{byte(len(f.Key)), f.Key[0], f.Key[1]}, f.Value...)
+	}
+	return MerkleRoot(leaves)
+}

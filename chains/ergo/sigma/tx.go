@@ -1,0 +1,142 @@
+package sigma
+
+import (
+	"encoding/binary"
+
+	"golang.org/x/crypto/blake2b"
+)
+
+// Variable is one entry of a context extension: a constant by a number.
+type Variable struct {
+	ID    byte
+	Value []byte
+}
+
+// Input spends a box.
+type Input struct {
+	Box       ID
+	Proof     []byte
+	Extension []Variable // in the order in which they are serialized
+}
+
+// Tx is a transaction.
+type Tx struct {
+	Inputs     []Input
+	DataInputs []ID // boxes it looks at without spending them
+	Outputs    []Box
+}
+
+// Encoder makes ids and reuses its memory. The zero Encoder is ready; it belongs to one goroutine at a time.
+type Encoder struct {
+	buf    []byte
+	tokens []ID          // the distinct ones of the transaction under way, in the order of their first use
+	places map[ID]uint32 // where they are in tokens, when they are many
+}
+
+// fewTokens are found sooner by looking at them all.
+const fewTokens = 16
+
+// TxID is the id of a transaction: the hash of its bytes without proofs.
+func (e *Encoder) TxID(t *Tx) ID {
+	e.buf = e.AppendTx(e.buf[:0], t, false)
+	return blake2b.Sum256(e.buf)
+}
+
+// BoxID is [Box.ID].
+func (e *Encoder) BoxID(b *Box, tx *ID, index int) ID {
+	e.buf = b.AppendTo(e.buf[:0], tx, index)
+	return blake2b.Sum256(e.buf)
+}
+
+// WitnessID commits to a transaction's proofs: 31 bytes, so that it is no transaction id.
+func (e *Encoder) WitnessID(t *Tx) (id [31]byte) {
+	e.buf = e.buf[:0]
+	for i := range t.Inputs {
+		e.buf = append(e.buf, t.Inputs[i].Proof...)
+	}
+	sum := blake2b.Sum256(e.buf)
+	copy(id[:], sum[1:])
+	return id
+}
+
+// AppendTx appends a transaction: with its proofs as blocks hold it, without them as it is signed and hashed.
+// Outputs name tokens by their place in a list that stands before them.
+func (e *Encoder) AppendTx(dst []byte, t *Tx, proofs bool) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(t.Inputs)))
+	for i := range t.Inputs {
+		in := &t.Inputs[i]
+		dst = append(dst, in.Box[:]...)
+		if proofs {
+			dst = binary.AppendUvarint(dst, uint64(len(in.Proof)))
+			dst = append(dst, in.Proof...)
+		} else {
+			dst = append(dst, 0)
+		}
+		dst = append(dst, byte(len(in.Extension)))
+		for _, v := range in.Extension {
+			dst = append(append(dst, v.ID), v.Value...)
+		}
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(t.DataInputs)))
+	for i := range t.DataInputs {
+		dst = append(dst, t.DataInputs[i][:]...)
+	}
+	e.list(t.Outputs)
+	dst = binary.AppendUvarint(dst, uint64(len(e.tokens)))
+	for i := range e.tokens {
+		dst = append(dst, e.tokens[i][:]...)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(t.Outputs)))
+	for i := range t.Outputs {
+		b := &t.Outputs[i]
+		dst = b.appendGuard(dst)
+		for j := range b.Tokens {
+			dst = binary.AppendUvarint(dst, uint64(e.place(&b.Tokens[j].ID)))
+			dst = binary.AppendUvarint(dst, b.Tokens[j].Amount)
+		}
+		dst = b.appendRegisters(dst)
+	}
+	return dst
+}
+
+// list makes the list of distinct tokens.
+func (e *Encoder) list(outputs []Box) {
+	e.tokens = e.tokens[:0]
+	clear(e.places)
+	for i := range outputs {
+		for j := range outputs[i].Tokens {
+			id := &outputs[i].Tokens[j].ID
+			if e.place(id) >= 0 {
+				continue
+			}
+			e.tokens = append(e.tokens, *id)
+			switch n := len(e.tokens); {
+			case n == fewTokens+1:
+				if e.places == nil {
+					e.places = make(map[ID]uint32)
+				}
+				for k := range e.tokens {
+					e.places[e.tokens[k]] = uint32(k)
+				}
+			case n > fewTokens:
+				e.places[*id] = uint32(n - 1)
+			}
+		}
+	}
+}
+
+// place of a token in the list, -1 where it is not in it.
+func (e *Encoder) place(id *ID) int {
+	if len(e.tokens) > fewTokens {
+		if i, ok := e.places[*id]; ok {
+			return int(i)
+		}
+		return -1
+	}
+	for i := range e.tokens {
+		if e.tokens[i] == *id {
+			return i
+		}
+	}
+	return -1
+}
