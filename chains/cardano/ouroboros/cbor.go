@@ -74,7 +74,7 @@ func itemSize(b []byte) (size, need int, err error) {
 		}
 		major, n, width, indefinite, err := head(b[at:])
 		if err != nil {
-			return 0, at + 1, err
+			return 0, len(b) + 1, err
 		}
 		at += width
 		if major == majorOther && indefinite {

@@ -1,0 +1,163 @@
+package ouroboros
+
+import (
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	n := rand.Uint64()
+	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
+		var err error
+		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
+		}
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("BIRTHMARK_SEED=%d", n)
+		}
+	})
+	return rand.New(rand.NewPCG(n, 0))
+}
+
+// taken is a chain made of what a plan handed on.
+type taken struct {
+	t      *testing.T
+	chain  []Point
+	events int
+}
+
+func (c *taken) take(e Event) {
+	c.events++
+	switch e.Kind {
+	case Forward:
+		c.chain = append(c.chain, e.Point)
+	case Backward:
+		n := slices.Index(c.chain, e.Point) + 1
+		if n == 0 && !e.Point.IsOrigin() {
+			c.t.Fatalf("it goes back to %v, which was not handed on", e.Point)
+		}
+		if n == len(c.chain) {
+			c.t.Fatalf("it goes back to %v, where it is", e.Point)
+		}
+		c.chain = c.chain[:n]
+	}
+}
+
+// Whatever a node's chain does while blocks are under way, what is handed on is that chain in the end: each block comes
+// when it is its turn, ranges name blocks that follow on each other, and no more is under way than is allowed.
+func TestAPlanHandsOnTheNodesChain(t *testing.T) {
+	r := seeded(t)
+	for range 300 {
+		var p plan
+		p.known = true
+		got := &taken{t: t}
+		var chain []Point // the node's
+		var next uint64
+		memory := int64(r.IntN(50_000))
+		coming := []Point{} // blocks of the ranges under way
+		drain := func() {
+			for e, ok := p.ready(); ok; e, ok = p.ready() {
+				got.take(e)
+			}
+		}
+		arrive := func() {
+			if !p.ranges[0].begun && !p.begin() {
+				t.Fatal("a range could not begin")
+			}
+			if p.ranges[0].left == 0 {
+				if !p.done() {
+					t.Fatal("a range could not end")
+				}
+				return
+			}
+			e, ok := p.arrived([]byte{1})
+			if !ok || e.Point != coming[0] {
+				t.Fatalf("block %v came in place of %v", e.Point, coming[0])
+			}
+			coming = coming[1:]
+			got.take(e)
+			drain()
+		}
+		request := func() {
+			for b, ok := p.request(memory); ok; b, ok = p.request(memory) {
+				if len(p.ranges) > 1 && p.bytes > memory || len(p.ranges) > rangesAhead {
+					t.Fatalf("%d ranges, %d bytes under way, %d allowed", len(p.ranges), p.bytes, memory)
+				}
+				from := slices.IndexFunc(p.items, func(s step) bool { return s.Kind == Forward && s.Point == b.from })
+				for _, s := range p.items[from : from+b.left] {
+					if s.Kind != Forward {
+						t.Fatal("a range goes over something that is no block")
+					}
+					coming = append(coming, s.Point)
+				}
+				if coming[len(coming)-1] != b.to {
+					t.Fatal("a range ends elsewhere")
+				}
+			}
+		}
+		for range 200 {
+			switch n := r.IntN(10); {
+			case n < 5:
+				next++
+				at := Point{Slot: next, Hash: [32]byte{byte(next), byte(next >> 8), 1}}
+				chain = append(chain, at)
+				p.announce(Header{Point: at, Size: r.IntN(100_000)}, Tip{})
+			case n == 5 && len(chain) > 0:
+				chain = chain[:r.IntN(len(chain)+1)]
+				to := Point{}
+				if len(chain) > 0 {
+					to = chain[len(chain)-1]
+				}
+				p.back(to, Tip{})
+				drain()
+			case n == 6:
+				p.wait(Tip{})
+				drain()
+			case n == 7:
+				request()
+			case len(p.ranges) > 0:
+				arrive()
+			}
+		}
+		for request(); len(p.ranges) > 0; request() {
+			arrive()
+		}
+		drain()
+		if !slices.Equal(got.chain, chain) || p.bytes != 0 || p.unasked() != 0 {
+			t.Fatalf("%d blocks were handed on, the node has %d; %d bytes, %d headers left", len(got.chain), len(chain), p.bytes, p.unasked())
+		}
+	}
+}
+
+func TestHeadersThatAreTakenBackAreNotAskedFor(t *testing.T) {
+	at := func(n uint64) Point { return Point{Slot: n, Hash: [32]byte{1}} }
+	p := plan{known: true}
+	for n := range uint64(10) {
+		p.announce(Header{Point: at(n + 1), Size: 1}, Tip{})
+	}
+	first, ok := p.request(1 << 20)
+	if !ok || first.left != 10 {
+		t.Fatal(first, ok)
+	}
+	for n := range uint64(10) {
+		p.announce(Header{Point: at(n + 11), Size: 1}, Tip{})
+	}
+	p.back(at(15), Tip{})
+	if p.unasked() != 5 || len(p.items) != 15 {
+		t.Errorf("%d headers wait, %d are there", p.unasked(), len(p.items))
+	}
+	p.back(at(10), Tip{})
+	if p.unasked() != 0 || len(p.items) != 10 {
+		t.Errorf("%d headers wait, %d are there", p.unasked(), len(p.items))
+	}
+	p.back(at(3), Tip{})
+	if len(p.items) != 11 || p.items[10].Kind != Backward {
+		t.Errorf("a way back over blocks under way is %v", p.items[10:])
+	}
+}
