@@ -108,7 +108,7 @@ func (c *Client) tellSync(i info) {
 	if i.HeadersHeight != nil {
 		headers = *i.HeadersHeight
 	}
-	if headers > int64(i.tip.Height)+1 && c.toldSync.CompareAndSwap(false, true) {
+	if !i.tip.IsOrigin() && headers > int64(i.tip.Height)+1 && c.toldSync.CompareAndSwap(false, true) {
 		slog.Warn("the node itself is still syncing: it is followed as far as it has blocks", "node", c.Host(), "blocks", i.tip.Height, "headers", headers)
 	}
 }
