@@ -1,0 +1,168 @@
+package ergo
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"birthmark/chains/ergo/jsonstream"
+	"birthmark/model"
+)
+
+// maxBlockJSON is the most bytes of one block in a file.
+const maxBlockJSON = 64 << 20
+
+// blockFile is a file of full blocks that is read from its beginning on: one a line or as a list, plain or gzipped.
+type blockFile struct {
+	path string
+	file *os.File
+	gz   bool
+	s    *jsonstream.Splitter
+}
+
+// openBlockFile opens a file at its beginning, or where a position says in a plain one.
+func openBlockFile(path string, at jsonstream.Position) (*blockFile, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, pathError(path, err)
+	}
+	f := &blockFile{path: path, file: file}
+	if err := f.begin(at); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *blockFile) begin(at jsonstream.Position) error {
+	info, err := f.file.Stat()
+	if err != nil {
+		return pathError(f.path, err)
+	}
+	if info.IsDir() {
+		return model.Errorf(model.BadSource, "source_unreadable", "%s is a folder: expected a file of full blocks as the node's REST gives them, one JSON document a line, plain or gzipped", f.path)
+	}
+	if at.Offset > 0 {
+		if _, err := f.file.Seek(at.Offset, io.SeekStart); err != nil {
+			return pathError(f.path, err)
+		}
+		f.s = jsonstream.Resume(f.file, maxBlockJSON, at)
+		return nil
+	}
+	head := make([]byte, 4)
+	n, err := f.file.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return pathError(f.path, err)
+	}
+	head = head[:n]
+	var r io.Reader = f.file
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		f.gz = true
+		// The reader of gzip asks for single bytes of what has no buffer.
+		if r, err = gzip.NewReader(bufio.NewReaderSize(f.file, 1<<20)); err != nil {
+			return f.errorf("source_unreadable", "%w", err)
+		}
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}), bytes.HasPrefix(head, []byte("PK")), bytes.HasPrefix(head, []byte("BZh")), bytes.HasPrefix(head, []byte{0xfd, '7', 'z', 'X'}):
+		return f.errorf("source_unreadable", "it is compressed in another way than by gzip")
+	}
+	f.s = jsonstream.New(r, maxBlockJSON)
+	return nil
+}
+
+func (f *blockFile) close() { _ = f.file.Close() }
+
+func (f *blockFile) errorf(code, format string, args ...any) error {
+	return model.Errorf(model.BadSource, code, "%s: %w", f.path, errorText(format, args...))
+}
+
+// next is the JSON of the next block, good until next is called again. [io.EOF] where the file ends, and
+// [io.ErrUnexpectedEOF] where it ends within a block: a plain file that has grown since may be asked again.
+func (f *blockFile) next() ([]byte, error) {
+	raw, err := f.s.Next()
+	if err == nil && raw[0] != '{' {
+		return nil, f.lineError("bad_block", errors.New("expected a full block as the node's REST gives it, a JSON object"))
+	}
+	_, isSyntax := errors.AsType[*jsonstream.SyntaxError](err)
+	switch {
+	case err == nil, err == io.EOF, err == io.ErrUnexpectedEOF:
+		return raw, err
+	case isSyntax:
+		return nil, f.errorf("bad_block", "not JSON of blocks: %w", err)
+	case err == jsonstream.ErrTooLarge:
+		return nil, f.lineError("bad_block", errorText("more than the %d bytes a block can have", maxBlockJSON))
+	case f.gz:
+		return nil, f.lineError("source_unreadable", err)
+	}
+	return nil, pathError(f.path, err)
+}
+
+// cut is the error of a file that ends within a block.
+func (f *blockFile) cut() error {
+	return f.lineError("bad_block", errors.New("the file ends in the middle of a block"))
+}
+
+// lineError names the line where the block begins that next gave, or would have.
+func (f *blockFile) lineError(code string, err error) error {
+	return lineError(f.path, f.s.Line(), code, err)
+}
+
+func lineError(path string, line int, code string, err error) error {
+	return model.Errorf(model.BadSource, code, "%s, line %d: %w", path, line, err)
+}
+
+// stored is what can be told of a block without decoding it. Whether it is true only decoding tells.
+type stored struct {
+	ID       hexHash        `json:"id"`
+	ParentID hexHash        `json:"parentId"`
+	Height   model.HeightPk `json:"height"`
+}
+
+// peek looks at the header of a full block alone.
+func peek(raw []byte) (h stored, err error) {
+	header, err := jsonstream.Field(raw, "header")
+	if err != nil {
+		return h, err
+	}
+	if header == nil {
+		return h, errors.New("a block without a header")
+	}
+	if err := json.Unmarshal(header, &h); err != nil {
+		return h, err
+	}
+	if h.Height == 0 {
+		return h, errors.New("a header without a height")
+	}
+	return h, nil
+}
+
+// point of the block.
+func (h stored) point() model.Point { return model.Point{Height: h.Height, Hash: model.Hash(h.ID)} }
+
+// hexHash is a hash as JSON has it.
+type hexHash model.Hash
+
+// UnmarshalText reads 64 hex digits.
+func (h *hexHash) UnmarshalText(text []byte) error {
+	if len(text) != 2*len(h) {
+		return errors.New("an id that is not 64 hex digits")
+	}
+	_, err := hex.Decode(h[:], text)
+	return err
+}
+
+func (h hexHash) String() string { return model.Hash(h).String() }
+
+// pathError is an error of the file system about a path.
+func pathError(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return model.Errorf(model.BadSource, "source_missing", "there is no file %s", path)
+	}
+	return model.Errorf(model.BadSource, "source_unreadable", "%w", err)
+}

@@ -1,0 +1,210 @@
+package ergo
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+	"sync"
+
+	"birthmark/chains/ergo/jsonstream"
+	"birthmark/model"
+)
+
+// Tip is the last whole block of the file.
+func (s *fileSource) Tip(ctx context.Context) (model.Point, error) {
+	f, err := openBlockFile(s.path, jsonstream.Position{})
+	if err != nil {
+		return model.Point{}, err
+	}
+	defer f.close()
+	if !f.gz {
+		if p, ok := lastLine(f); ok {
+			return p, nil
+		}
+	}
+	var last stored
+	for {
+		if err := ctx.Err(); err != nil {
+			return model.Point{}, err
+		}
+		raw, err := f.next()
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return last.point(), nil
+		}
+		if err != nil {
+			return model.Point{}, err
+		}
+		if last, err = peek(raw); err != nil {
+			return model.Point{}, f.lineError("bad_block", err)
+		}
+	}
+}
+
+// lastLine is the last block of a plain file whose blocks begin in lines of their own, without reading those before.
+func lastLine(f *blockFile) (model.Point, bool) {
+	info, err := f.file.Stat()
+	if err != nil {
+		return model.Point{}, false
+	}
+	for size := min(int64(1<<20), info.Size()); ; size = min(8*size, info.Size()) {
+		tail := make([]byte, size)
+		if _, err := f.file.ReadAt(tail, info.Size()-size); err != nil && err != io.EOF {
+			return model.Point{}, false
+		}
+		for end := len(tail); ; {
+			at := bytes.LastIndex(tail[:end], []byte("\n{"))
+			if at < 0 {
+				break
+			}
+			raw, err := jsonstream.New(bytes.NewReader(tail[at+1:]), maxBlockJSON).Next()
+			if err == nil {
+				h, err := peek(raw)
+				return h.point(), err == nil
+			}
+			end = at + 1
+		}
+		if size == info.Size() || size > maxBlockJSON {
+			return model.Point{}, false
+		}
+	}
+}
+
+// indexStep is of how many blocks one has its place remembered.
+const indexStep = 64
+
+// lookup finds single blocks of a file. It reads forwards, one caller at a time, lowest height first: a gzipped file
+// can be read in no other way. Of a plain one it remembers places.
+type lookup struct {
+	mu     sync.Mutex
+	free   sync.Cond // of mu: somebody has done reading
+	wanted []model.HeightPk
+	busy   bool
+
+	file   *blockFile     // nil: none open
+	next   model.HeightPk // no block below it is still to come in file
+	places map[model.HeightPk]jsonstream.Position
+}
+
+// BlockAt is the block at a height; of a gzipped file it costs reading all that is before.
+func (s *fileSource) BlockAt(ctx context.Context, h model.HeightPk) (*model.Block, error) {
+	l := &s.lookup
+	l.begin(h)
+	defer l.end(h)
+	raw, line, err := l.find(ctx, s, h)
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	b, err := s.decoder.clone().block(raw)
+	if err != nil {
+		return nil, lineError(s.path, line, "bad_block", err)
+	}
+	if h == firstHeight {
+		err = s.link(model.Point{}, numbered{b, line})
+	}
+	return b, err
+}
+
+// begin waits for the turn of a height.
+func (l *lookup) begin(h model.HeightPk) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free.L = &l.mu
+	l.wanted = append(l.wanted, h)
+	for l.busy || h != l.turn() {
+		l.free.Wait()
+	}
+	l.busy = true
+}
+
+// turn is the lowest height wanted that is still to come, else the lowest.
+func (l *lookup) turn() model.HeightPk {
+	best := l.wanted[0]
+	for _, h := range l.wanted[1:] {
+		if ahead := h >= l.next; ahead == (best >= l.next) && h < best || ahead && best < l.next {
+			best = h
+		}
+	}
+	return best
+}
+
+func (l *lookup) end(h model.HeightPk) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.Index(l.wanted, h)
+	l.wanted = slices.Delete(l.wanted, i, i+1)
+	l.busy = false
+	l.free.Broadcast()
+}
+
+// find reads on to a height.
+func (l *lookup) find(ctx context.Context, s *fileSource, h model.HeightPk) (raw []byte, line int, err error) {
+	if err := l.open(s, h); err != nil {
+		return nil, 0, err
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		raw, err := l.file.next()
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			return nil, 0, model.Errorf(model.NotFound, "unknown_block", "no block at height %d in %s: the last is %d", h, s.path, max(l.next, 1)-1)
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		at, err := peek(raw)
+		if err != nil {
+			return nil, 0, l.file.lineError("bad_block", err)
+		}
+		if at.Height > h {
+			return nil, 0, model.Errorf(model.NotFound, "unknown_block", "no block at height %d in %s", h, s.path)
+		}
+		l.passed(at.Height)
+		if at.Height == h {
+			return raw, l.file.s.Line(), nil
+		}
+	}
+}
+
+// passed remembers where a block is.
+func (l *lookup) passed(h model.HeightPk) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.next = h + 1
+	if h%indexStep == 0 && !l.file.gz {
+		if l.places == nil {
+			l.places = map[model.HeightPk]jsonstream.Position{}
+		}
+		l.places[h] = l.file.s.Position()
+	}
+}
+
+// open goes to a place at or before a height.
+func (l *lookup) open(s *fileSource, h model.HeightPk) (err error) {
+	place, known := l.places[h/indexStep*indexStep]
+	near := l.file != nil && l.next <= h && (!known || h-l.next < indexStep)
+	if near {
+		return nil
+	}
+	if !known && len(l.places) > 0 {
+		for at, p := range l.places {
+			if at <= h && p.Offset > place.Offset {
+				place = p
+			}
+		}
+	}
+	l.close()
+	l.file, err = openBlockFile(s.path, place)
+	return err
+}
+
+func (l *lookup) close() {
+	if l.file != nil {
+		l.file.close()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.file, l.next = nil, 0
+}

@@ -1,0 +1,347 @@
+package ergo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"time"
+
+	"birthmark/chains/ergo/jsonstream"
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// groupSize is how many bytes of JSON a goroutine decodes at a time.
+const groupSize = 256 << 10
+
+// underWayFactor is how many bytes a block takes under way for each byte of its JSON: itself, and the model of it.
+const underWayFactor = 2
+
+// errLeft says that the consumer has left.
+var errLeft = errors.New("the consumer has left")
+
+// fileSource is a file of full blocks: one chain from its first line to its last.
+type fileSource struct {
+	net     *network
+	path    string
+	options model.SourceOptions
+	decoder *decoder      // what each goroutine clones
+	poll    time.Duration // how often Follow looks for more at the end
+
+	lookup lookup // for BlockAt
+}
+
+// openFile looks at the first block of a file, so that what is no file of blocks is told at once.
+func openFile(n *network, path string, o model.SourceOptions) (model.Source, error) {
+	d, err := newDecoder(n, o.Indexes)
+	if err != nil {
+		return nil, err
+	}
+	s := &fileSource{net: n, path: path, options: o, decoder: d, poll: time.Second}
+	f, err := openBlockFile(path, jsonstream.Position{})
+	if err != nil {
+		return nil, err
+	}
+	defer f.close()
+	raw, err := f.next()
+	switch {
+	case (err == io.EOF || err == io.ErrUnexpectedEOF) && o.Follow:
+		return s, nil
+	case err == io.EOF:
+		return nil, f.errorf("source_empty", "there are no blocks in it")
+	case err == io.ErrUnexpectedEOF:
+		return nil, f.cut()
+	case err != nil:
+		return nil, err
+	}
+	if _, err := peek(raw); err != nil {
+		return nil, f.lineError("bad_block", err)
+	}
+	return s, nil
+}
+
+// Close frees nothing that Follow has not freed but what BlockAt keeps open.
+func (s *fileSource) Close() error {
+	s.lookup.close()
+	return nil
+}
+
+// Follow yields the blocks after the newest known one that is in the file. At its end it waits for more where the
+// options say so, and begins anew where another file was put in its place; else what is cut there is an error.
+func (s *fileSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		trail := follow.NewTrail(known)
+		for {
+			again, err := s.pass(ctx, trail, yield)
+			if err != nil && err != errLeft {
+				yield(model.Event{}, err)
+			}
+			if err != nil || !again {
+				return
+			}
+		}
+	}
+}
+
+// pass reads the file once. Again: another was put in its place.
+func (s *fileSource) pass(ctx context.Context, trail *follow.Trail, yield func(model.Event, error) bool) (again bool, err error) {
+	n, from, err := s.common(ctx, trail.Points())
+	if err != nil {
+		return false, err
+	}
+	if n < len(trail.Points()) {
+		trail.Cut(n)
+		at := trail.Newest()
+		if !yield(model.Event{Rollback: &at}, nil) {
+			return false, errLeft
+		}
+	}
+	if to := s.options.To; to != nil && !trail.Newest().IsOrigin() && trail.Newest().Height >= *to {
+		return false, nil
+	}
+	for g, err := range s.read(ctx, from, trail.Newest().Height) {
+		if err != nil {
+			return false, err
+		}
+		for _, b := range g.blocks {
+			if err := s.link(trail.Newest(), b); err != nil {
+				return false, err
+			}
+			trail.Add(b.Point())
+			if !yield(model.Event{Block: b.Block}, nil) {
+				return false, errLeft
+			}
+			if to := s.options.To; to != nil && b.Height == *to {
+				return false, nil
+			}
+		}
+		if g.err == errReplaced {
+			return true, nil
+		}
+		if g.err != nil {
+			return false, g.err
+		}
+	}
+	return false, nil
+}
+
+// link checks that a block is the child of the one before, and gives the first block its genesis.
+func (s *fileSource) link(before model.Point, b numbered) error {
+	switch {
+	case before.IsOrigin() && b.Height != firstHeight:
+		return lineError(s.path, b.line, "no_genesis", errorText("the first block is %d %s: expected block %d of ergo %s, or one that follows on a block the database has", b.Height, b.Hash, firstHeight, s.net.name))
+	case b.Height != before.Height+1, b.Parent != before.Hash:
+		return lineError(s.path, b.line, "bad_chain", errorText("block %d %s does not follow on block %d %s: its parent is %s", b.Height, b.Hash, before.Height, before.Hash, b.Parent))
+	case b.Height != firstHeight:
+		return nil
+	}
+	if first := firstBlock(s.net.name); first != (model.Hash{}) && b.Hash != first {
+		return lineError(s.path, b.line, "wrong_network", errorText("block 1 is %s: expected that of ergo %s, %s", b.Hash, s.net.name, first))
+	}
+	if !s.net.hasGenesis() {
+		return model.Errorf(model.BadSource, "no_genesis", "%s: what exists before block 1 of ergo %s is not known: expected a node, which tells", s.path, s.net.name)
+	}
+	genesis, err := s.net.genesisTxs(s.decoder)
+	b.Genesis = genesis
+	return err
+}
+
+// common is how many of the points, which are oldest first, are on the file's chain, and where to read on from.
+func (s *fileSource) common(ctx context.Context, points []model.Point) (n int, from jsonstream.Position, err error) {
+	if len(points) == 0 {
+		return 0, from, nil
+	}
+	f, err := openBlockFile(s.path, jsonstream.Position{})
+	if err != nil {
+		return 0, from, err
+	}
+	defer f.close()
+	var first stored
+	next := 0 // points before it are passed
+	for number := 0; next < len(points); number++ {
+		if err := ctx.Err(); err != nil {
+			return 0, from, err
+		}
+		raw, err := f.next()
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			break
+		}
+		if err != nil {
+			return 0, from, err
+		}
+		h, err := peek(raw)
+		if err != nil {
+			return 0, from, f.lineError("bad_block", err)
+		}
+		if number == 0 {
+			first = h
+			for next < len(points) && points[next].Height < h.Height {
+				next++
+			}
+			// What is before the file counts as in it where the first block follows on it.
+			if next > 0 && points[next-1].Height == h.Height-1 && points[next-1].Hash == model.Hash(h.ParentID) {
+				n = next
+			}
+		}
+		if next == len(points) || h.Height > points[next].Height {
+			break // the latter is no chain, which reading it will tell
+		}
+		if h.Height < points[next].Height {
+			continue
+		}
+		if model.Hash(h.ID) != points[next].Hash {
+			break
+		}
+		next++
+		n = next
+		if !f.gz {
+			from = f.s.Position()
+		}
+	}
+	if n == 0 && first.Height > firstHeight {
+		return 0, from, model.Errorf(model.BadSource, "no_genesis",
+			"%s: the first block is %d %s, and the database has neither its parent %s nor a block after it: expected a file that begins earlier", s.path, first.Height, first.ID, first.ParentID)
+	}
+	return n, from, nil
+}
+
+// numbered is a block and the line it begins in.
+type numbered struct {
+	*model.Block
+	line int
+}
+
+// group is blocks that are decoded together, up to one that could not be had.
+type group struct {
+	blocks []numbered
+	err    error
+}
+
+// errReplaced says that another file was put in the place of the one that is read.
+var errReplaced = errors.New("another file was put in its place")
+
+// read yields the blocks above a height from a position on, some at a time.
+func (s *fileSource) read(ctx context.Context, from jsonstream.Position, above model.HeightPk) iter.Seq2[group, error] {
+	size := func(j lines) int64 { return underWayFactor * int64(len(j.text)) }
+	worker := func() (func(context.Context, lines) (group, error), func()) {
+		d := s.decoder.clone()
+		return func(_ context.Context, j lines) (g group, _ error) {
+			begin := 0
+			for i, end := range j.ends {
+				b, err := d.block(j.text[begin:end])
+				if err != nil {
+					_, code := model.KindOf(err)
+					if code == "internal" {
+						code = "bad_block"
+					}
+					g.err = lineError(s.path, j.numbers[i], code, err)
+					return g, nil
+				}
+				g.blocks = append(g.blocks, numbered{b, j.numbers[i]})
+				begin = end
+			}
+			g.err = j.err
+			return g, nil
+		}, func() {}
+	}
+	jobs := func(yield func(lines) bool) { s.lines(ctx, from, above, yield) }
+	return follow.Ordered(ctx, jobs, size, follow.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
+}
+
+// lines is blocks that are read together.
+type lines struct {
+	text    []byte
+	ends    []int // of each block in text
+	numbers []int // the lines they begin in
+	err     error // why there is no more
+}
+
+// lines yields the blocks above a height, and what ends them where that is an error.
+func (s *fileSource) lines(ctx context.Context, from jsonstream.Position, above model.HeightPk, yield func(lines) bool) {
+	f, err := openBlockFile(s.path, from)
+	if err != nil {
+		yield(lines{err: err})
+		return
+	}
+	defer f.close()
+	var j lines
+	for skipping := above > 0; ; {
+		raw, err := f.next()
+		atEnd := err == io.EOF || err == io.ErrUnexpectedEOF
+		if err == nil && skipping {
+			h, peeked := peek(raw)
+			if peeked == nil && h.Height <= above {
+				if ctx.Err() != nil {
+					return
+				}
+				continue
+			}
+			skipping = false
+		}
+		switch {
+		case err == nil:
+			j.text = append(j.text, raw...)
+			j.ends = append(j.ends, len(j.text))
+			j.numbers = append(j.numbers, f.s.Line())
+		case atEnd && s.options.Follow:
+		case err == io.EOF:
+		case err == io.ErrUnexpectedEOF:
+			j.err = f.cut()
+		default:
+			j.err = err
+		}
+		if len(j.text) >= groupSize || err != nil && (len(j.text) > 0 || j.err != nil) {
+			if !yield(j) {
+				return
+			}
+			j = lines{text: make([]byte, 0, groupSize+groupSize/4)}
+		}
+		if err == nil {
+			continue
+		}
+		if !atEnd || !s.options.Follow {
+			return
+		}
+		if err := s.wait(ctx, f); err != nil {
+			yield(lines{err: err})
+			return
+		}
+	}
+}
+
+// wait waits until there may be more in a file than before. [errReplaced] where the path is another file now.
+func (s *fileSource) wait(ctx context.Context, f *blockFile) error {
+	t := time.NewTicker(s.poll)
+	defer t.Stop()
+	opened, err := f.file.Stat()
+	if err != nil {
+		return pathError(s.path, err)
+	}
+	read, err := f.file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return pathError(s.path, err)
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-t.C:
+		}
+		now, err := os.Stat(s.path)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			continue // about to be replaced
+		case err != nil:
+			return pathError(s.path, err)
+		case !os.SameFile(opened, now), now.Size() < read:
+			return errReplaced
+		case now.Size() > read && !f.gz:
+			return nil
+		}
+	}
+}
+
+func errorText(format string, args ...any) error { return fmt.Errorf(format, args...) }

@@ -1,0 +1,82 @@
+package ergo
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"birthmark/chains/ergo/rest"
+	"birthmark/model"
+)
+
+// restNode decodes the blocks of a node.
+type restNode struct {
+	*rest.Client
+	net      *network
+	decoders sync.Pool
+}
+
+func newRESTNode(n *network, client *rest.Client, d *decoder) *restNode {
+	return &restNode{Client: client, net: n, decoders: sync.Pool{New: func() any { return d.clone() }}}
+}
+
+// Blocks fetches blocks and decodes each while the next is on its way. One that does not decode is an error of its
+// source, not to be tried again. What went wrong after a block is left to the next call, which begins there.
+func (n *restNode) Blocks(ctx context.Context, points []model.Point, limit int64) (blocks []*model.Block, err error) {
+	ids := make([]model.Hash, len(points))
+	for i, p := range points {
+		ids[i] = p.Hash
+	}
+	d := n.decoders.Get().(*decoder)
+	defer n.decoders.Put(d)
+	size := int64(0)
+	err = n.Client.Blocks(ctx, ids, func(raw []byte) (more bool, err error) {
+		p := points[len(blocks)]
+		b, err := d.block(raw)
+		if err != nil {
+			_, code := model.KindOf(err)
+			if code == "internal" {
+				code = "bad_block"
+			}
+			return false, model.Errorf(model.BadSource, code, "block %d %s from %s: %w", p.Height, p.Hash, n.Host(), err)
+		}
+		if b.Hash != p.Hash {
+			if slices.Contains(ids[len(blocks)+1:], b.Hash) {
+				return false, nil // the node left out the one before
+			}
+			return false, model.Errorf(model.BadSource, "bad_answer", "asked for block %d %s, %s gave block %d %s", p.Height, p.Hash, n.Host(), b.Height, b.Hash)
+		}
+		if b.Height != p.Height {
+			// A node that began with a proof of the chain knows few of the old headers and counts those alone.
+			return false, model.Errorf(model.BadSource, "headers_missing",
+				"%s has block %s of height %d where that of %d should be: it does not have all headers, expected a node that has", n.Host(), b.Hash, b.Height, p.Height)
+		}
+		blocks = append(blocks, b)
+		size += int64(b.Size)
+		return size < limit && len(blocks) < len(points), nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case len(blocks) == 0 && err == nil:
+		return nil, n.Missing(ctx, points[0])
+	case len(blocks) == 0:
+		return nil, err
+	case blocks[0].Height == firstHeight:
+		blocks[0].Genesis, err = n.genesis(ctx, d)
+		return blocks, err
+	}
+	return blocks, nil
+}
+
+// genesis is what exists before block 1: what the network has built in, else what the node says.
+func (n *restNode) genesis(ctx context.Context, d *decoder) ([]model.Tx, error) {
+	if n.net.hasGenesis() {
+		return n.net.genesisTxs(d)
+	}
+	boxes, err := n.GenesisBoxes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.genesis(boxes)
+}

@@ -1,0 +1,45 @@
+package ergo
+
+import (
+	"context"
+	"encoding/hex"
+
+	"birthmark/chains/ergo/rest"
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// What a node of a network says of itself, and where it listens.
+var nodes = map[string]struct {
+	port  string
+	first string // id of block 1; empty: the network is begun anew now and then
+}{
+	"mainnet": {"9053", "b0244dfc267baca974a4caee06120321562784303a8a688976ae56170e4d175b"},
+	"testnet": {"9052", ""},
+}
+
+// firstBlock is the id of a network's block 1, zero where any will do.
+func firstBlock(network string) (h model.Hash) {
+	_, _ = hex.Decode(h[:], []byte(nodes[network].first))
+	return h
+}
+
+// openREST is the chain of a node as a source. It asks the node nothing yet.
+func openREST(_ context.Context, n *network, uri string, o model.SourceOptions) (model.Source, error) {
+	d, err := newDecoder(n, o.Indexes)
+	if err != nil {
+		return nil, err
+	}
+	client, err := rest.New(rest.Options{
+		URL: uri, Password: o.Password, Network: n.name, First: firstBlock(n.name), Port: nodes[n.name].port,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return follow.NewSource(newRESTNode(n, client, d), follow.Options{
+		Name: client.Host(), First: firstHeight, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory,
+	}), nil
+}
+
+// firstHeight is the height of a chain's first block.
+const firstHeight = 1
