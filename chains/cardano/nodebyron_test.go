@@ -1,6 +1,7 @@
 package cardano
 
 import (
+	"encoding/hex"
 	"slices"
 	"testing"
 
@@ -13,7 +14,10 @@ import (
 func byronChain(t *testing.T) (blocks []ouroborostest.Block) {
 	t.Helper()
 	const each = 3
-	parent := filled(32, 9)
+	parent, err := hex.DecodeString(named(t, "mainnet").byronHash)
+	if err != nil {
+		t.Fatal(err)
+	}
 	add := func(raw []byte) {
 		made, err := ouroborostest.Blocks(raw)
 		if err != nil {
@@ -29,7 +33,7 @@ func byronChain(t *testing.T) (blocks []ouroborostest.Block) {
 			add(byronAt(t, 764824073, number, epoch*byronEpochSlots+7*i, parent))
 		}
 	}
-	add(placedAt(t, eraShelley, number+1, 70_000, parent, raw(t, list{}), raw(t, list{}), raw(t, dict{})))
+	add(placedAt(t, eraShelley, number+1, 208*byronEpochSlots, parent, raw(t, list{}), raw(t, list{}), raw(t, dict{})))
 	return blocks
 }
 
