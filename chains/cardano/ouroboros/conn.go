@@ -17,9 +17,15 @@ type Options struct {
 	// Describe reads a header as it came over TCP: the tag that the block has in chunk files, and the header's bytes.
 	// Its errors end the connection as they are.
 	Describe func(tag byte, header []byte) (Header, error)
+
+	alive time.Duration // how often a node is told that we are there; 0: aliveEvery
 }
 
-const silence = time.Minute
+const (
+	silence = time.Minute
+	// aliveEvery keeps a relay from giving us up, which it does after 97 seconds.
+	aliveEvery = 20 * time.Second
+)
 
 // Conn is a connection to a node. It belongs to one goroutine at a time.
 type Conn struct {
@@ -45,6 +51,9 @@ func Dial(ctx context.Context, network, address string, o Options) (*Conn, error
 	}
 	if o.Memory <= 0 {
 		o.Memory = follow.DefaultMemory
+	}
+	if o.alive <= 0 {
+		o.alive = aliveEvery
 	}
 	c := &Conn{o: o, address: address, name: address, headers: network != "unix"}
 	dialing, cancel := context.WithTimeout(ctx, o.Silence)

@@ -56,8 +56,8 @@ func (c *Conn) refusal(err error) error {
 		return c.wrongNetwork("it said %q", excerpt(e.Message))
 	}
 	if e, ok := errors.AsType[*handshake.VersionMismatchError](err); ok {
-		return model.Errorf(model.BadSource, "no_common_version", "%s speaks other versions of the protocol (%s): expected one of %s",
-			c.name, versions(e.SupportedVersions), c.protocolName())
+		return model.Errorf(model.BadSource, "no_common_version", "%s speaks versions of %s that are not known here: %s",
+			c.name, c.protocolName(), versions(e.SupportedVersions))
 	}
 	if e, ok := errors.AsType[*handshake.DecodeError](err); ok {
 		return model.Errorf(model.BadSource, "no_common_version", "%s did not understand the handshake: it said %q", c.name, excerpt(e.Message))

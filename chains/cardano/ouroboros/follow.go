@@ -18,8 +18,6 @@ const (
 	batchBlocks = 500
 	// lull is how long blocks that are there wait for more.
 	lull = 5 * time.Millisecond
-	// aliveEvery is how often a node is told that we are there. It gives us up after 97 seconds.
-	aliveEvery = 20 * time.Second
 )
 
 // stream is what goes on while a connection yields blocks.
@@ -169,7 +167,7 @@ func (s *stream) ask(ctx context.Context) error {
 			return err
 		}
 	}
-	if !s.owed && time.Since(s.posted) >= aliveEvery {
+	if !s.owed && time.Since(s.posted) >= s.o.alive {
 		s.cookie++
 		s.owed, s.posted = true, time.Now()
 		return s.alive.post(ctx, keepAlive(s.cookie))
@@ -197,9 +195,9 @@ func (s *stream) expects() bool { return s.asked > 0 && !s.waiting || len(s.rang
 
 // patience is how long to wait for the node, and the error of one that was silent for too long.
 func (s *stream) patience() (time.Duration, error) {
-	wait := aliveEvery
+	wait := s.o.alive
 	if s.headers {
-		wait = aliveEvery - time.Since(s.posted)
+		wait -= time.Since(s.posted)
 		if s.owed {
 			wait = s.o.Silence - time.Since(s.posted)
 		}

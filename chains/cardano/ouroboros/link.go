@@ -171,10 +171,10 @@ func (m *mailbox) take(segment []byte, f func(message []byte) error) error {
 			m.need = need
 			break
 		}
-		if err == nil {
-			err = f(b[:size:size])
-		}
 		if err != nil {
+			return m.c.notUnderstood(m, err)
+		}
+		if err := f(b[:size:size]); err != nil {
 			return err
 		}
 		b = b[size:]
