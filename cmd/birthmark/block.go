@@ -40,8 +40,19 @@ func (p *page) block(a *core.BlockAnswer) {
 	p.table([]column{{"#", true}, {name: "hash"}}, rows)
 }
 
-// headerFields are the chain's own fields, whatever they are: those of the JSON in the order of their names.
+// peopled is a header that knows how people read it: names and values in their order.
+type peopled interface{ People() [][2]string }
+
+// headerFields are the chain's own fields, whatever they are: as the chain says them to people, else those of the JSON in
+// the order of their names.
 func headerFields(header any) []field {
+	if h, ok := header.(peopled); ok {
+		var fields []field
+		for _, f := range h.People() {
+			fields = append(fields, field{f[0], text(f[1])})
+		}
+		return fields
+	}
 	raw, err := json.Marshal(header)
 	if err != nil {
 		return nil

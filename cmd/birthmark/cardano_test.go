@@ -2,8 +2,10 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"birthmark/chains/cardano"
 	"birthmark/core"
 	"birthmark/model/realdata"
 )
@@ -55,5 +57,27 @@ func TestMainnetsFirstChunk(t *testing.T) {
 	var verified core.VerifyAnswer
 	if ask(t, &verified, "verify", "--db", db, "--source", "file://"+chunk, "--sample", "500"); verified.Blocks != 502 || verified.Txs < 14_505 {
 		t.Errorf("%+v", verified)
+	}
+}
+
+// What the header of a block says, for programs and for people.
+func TestBlocksOfCardanoSayWhatTheirHeadersDo(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "db")
+	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", "file://"+realdata.Path(t, "cardano", "dingo-immutable"), "--db", db, "--to-height", "5")
+	golden(t, "cardano_block.txt", birthmark("block", "--db", db, "3").stdout)
+	golden(t, "cardano_block.json", birthmark("block", "--db", db, "3", "--json").stdout)
+}
+
+func TestHeadersOfByronForPeople(t *testing.T) {
+	for _, h := range []struct {
+		header cardano.Header
+		want   string
+	}{
+		{cardano.Header{Era: "byron", Boundary: true, Epoch: 3, Slot: 64_800, BlockNumber: 64_000}, "era    byron, boundary between two epochs\nepoch  3\nslot   64800\n\n"},
+		{cardano.Header{Era: "byron", Epoch: 3, Slot: 64_801, IssuerVkey: "ab", ProtocolVersion: "1.0"}, "era               byron\nepoch             3\nslot              64801\nprotocol version  1.0\nissuer's key      ab\n\n"},
+	} {
+		if got := rendered(t, false, func(p *page) { p.block(&core.BlockAnswer{Height: 7, Header: &h.header}) }); !strings.Contains(got, h.want) {
+			t.Errorf("%s, expected %s", got, h.want)
+		}
 	}
 }
