@@ -74,12 +74,14 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	return err
 }
 
-// Locator is points of the database's chain, newest first, thinning out towards its beginning.
+// Locator is points of the database's chain, newest first: those that a fork can take off it, or the last ten, then
+// thinning out towards its beginning.
 func (db *DB) Locator(ctx context.Context) ([]model.Point, error) {
 	tip := db.Tip()
 	if tip.IsOrigin() {
 		return nil, nil
 	}
+	dense := max(10, db.chain.Traits().DeepestFork)
 	points := []model.Point{tip}
 	step := model.HeightPk(1)
 	for h := tip.Height; h >= step; {
@@ -91,7 +93,7 @@ func (db *DB) Locator(ctx context.Context) ([]model.Point, error) {
 		if err != nil {
 			return nil, err
 		}
-		if points = append(points, p); len(points) > 10 {
+		if points = append(points, p); len(points) > dense {
 			step *= 2
 		}
 	}
@@ -200,7 +202,8 @@ type gatherer struct {
 
 	// meeting: the source has not yet said anything we do not have. The rollback it may begin with then only says
 	// where it looks for the place where its chain and ours part: what both have is skipped, and nothing is undone
-	// before a block that differs has come. So a source that is behind us, or looks far back, costs nothing.
+	// before a block that differs has come. So a source that is behind us, or looks far back, costs nothing. One that
+	// says it has our tip has met us: it goes back only where its chain does.
 	meeting bool
 	tip     model.Point // of the database, while meeting
 }
@@ -208,6 +211,7 @@ type gatherer struct {
 func (g *gatherer) add(ctx context.Context, e model.Event) error {
 	if e.Rollback != nil {
 		if g.meeting {
+			g.meeting = *e.Rollback != g.tip
 			return nil
 		}
 		if err := g.flush(ctx); err != nil {

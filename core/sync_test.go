@@ -157,6 +157,26 @@ func TestASourceThatIsBehindUndoesNothing(t *testing.T) {
 	check(t, db)
 }
 
+// A source that has our tip, and says so, is not looking for anything when it goes back afterwards.
+func TestASourceThatGoesBackFromOurTipIsFollowed(t *testing.T) {
+	v := modeltest.Variants()[0]
+	blocks := v.NewGenerator(seed(t, 131)).Blocks(40)
+	for _, left := range []int{0, 3, 39} {
+		db := open(t, memory.New(), v, 0)
+		sync(t, db, events(blocks), core.SyncOptions{})
+		to := model.Point{}
+		if left > 0 {
+			to = blocks[left-1].Point()
+		}
+		sync(t, db, events(blocks[39].Point(), to), core.SyncOptions{})
+		if db.Tip() != to {
+			t.Errorf("the tip is %v, expected %v", db.Tip(), to)
+		}
+		same(t, "gone back", dump(t, db), fresh(t, v, blocks[:left]))
+		check(t, db)
+	}
+}
+
 func TestSyncStopsAtTheHeightAskedFor(t *testing.T) {
 	v := modeltest.Variants()[2]
 	blocks := v.NewGenerator(seed(t, 140)).Blocks(60)

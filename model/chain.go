@@ -59,6 +59,9 @@ type Traits struct {
 	LateOutputs bool
 	// Fingerprint is the short name of assets; nil where they have none.
 	Fingerprint *Fingerprint
+	// DeepestFork is the most blocks a fork can take off the chain, 0 where there is no such bound. A source is told
+	// of so many of the newest blocks one by one.
+	DeepestFork int
 }
 
 // Fingerprint is a second, short name that a chain's assets have: a hash of the id, the same for every occurrence and
@@ -92,7 +95,8 @@ type Source interface {
 
 	// Follow yields what happened after the newest of known that the source still has (known is ordered newest
 	// first; the origin is implied at its end): a rollback to that point first where it is not known[0], then
-	// blocks in order, each the child of the one before, and rollbacks where the source changes its mind.
+	// blocks in order, each the child of the one before, and rollbacks where the source changes its mind. One that
+	// begins with a rollback to known[0] says that it has that: what it goes back to later is no search any more.
 	// It ends at the tip, or never where [SourceOptions.Follow] is set. After an error it ends.
 	Follow(ctx context.Context, known []Point) iter.Seq2[Event, error]
 

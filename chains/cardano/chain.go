@@ -14,6 +14,9 @@ import (
 // Name is the chain's name in settings, commands and answers.
 const Name = "cardano"
 
+// deepestFork is the security parameter k of mainnet, and no network's is larger.
+const deepestFork = 2160
+
 // chain is Cardano on one network.
 type chain struct {
 	net     *network

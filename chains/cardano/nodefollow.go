@@ -32,7 +32,8 @@ type boundary struct {
 // boundariesKept are those of the last epochs: no way back is longer than one.
 const boundariesKept = 4
 
-// Follow yields what happened on the node's chain after the newest known point that it has. Where that is the origin the
+// Follow yields what happened on the node's chain after the newest known point that it has. Where that is known[0] the
+// stream begins with a rollback to it: where the node goes from there is no search any more. Where it is the origin the
 // node has another chain altogether, though on a network of the same magic: the stream then begins with going back
 // there, and it is for the consumer to compare first blocks.
 //
@@ -111,8 +112,11 @@ func (f *nodeFollower) meet(ctx context.Context) (_ *ouroboros.Conn, done bool, 
 func (f *nodeFollower) settle(n int, tip ouroboros.Tip) (behind bool, err error) {
 	points := f.trail.Points()
 	if n == len(points) {
+		if !f.begun && n > 0 {
+			err = f.cut(n) // takes nothing away: it says that the node has all of them
+		}
 		f.begun = true
-		return false, nil
+		return false, err
 	}
 	if f.begun && (tip.Point.IsOrigin() || uint64(points[n].Height) > tip.Number) {
 		return true, nil

@@ -72,13 +72,15 @@ type listener struct {
 func (l *listener) hear(e model.Event) {
 	l.t.Helper()
 	if e.Rollback != nil {
-		l.events = append(l.events, told(e))
 		keep := 0
 		if !e.Rollback.IsOrigin() {
 			keep = int(e.Rollback.Height) + 1
 		}
 		if keep > len(l.chain) || keep > 0 && l.chain[keep-1] != *e.Rollback {
 			l.t.Fatalf("it goes back to %v, which is not on the chain it told", *e.Rollback)
+		}
+		if keep < len(l.chain) || keep == 0 { // else it says that the node has all of them
+			l.events = append(l.events, told(e))
 		}
 		l.chain = l.chain[:keep]
 		return
