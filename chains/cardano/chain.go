@@ -44,7 +44,7 @@ func (c *chain) Name() string    { return Name }
 func (c *chain) Network() string { return c.net.name }
 
 func (c *chain) Traits() model.Traits {
-	return model.Traits{LateOutputs: true, Fingerprint: fingerprints}
+	return model.Traits{LateOutputs: true, Fingerprint: fingerprints, DeepestFork: deepestFork}
 }
 
 func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
