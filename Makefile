@@ -16,7 +16,7 @@ FUZZTIME ?= 10s
 
 .PHONY: help
 help: ## print this
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## install what a bare Debian 12 lacks: RocksDB, its compressors, a C++ compiler
@@ -29,6 +29,10 @@ build: setup ## build bin/birthmark
 .PHONY: demo
 demo: build ## index 14,132 real Bitcoin blocks into ./demo-data and ask about them
 	@docs/demo.sh
+
+.PHONY: demo-cardano
+demo-cardano: build ## index a chain like Cardano's, or IMMUTABLE=/path NETWORK=preview, and ask about its assets
+	@docs/demo-cardano.sh
 
 .PHONY: test
 test: setup blocks ## go vet and every test

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# The demo of Cardano: indexes a chain into ./demo-data and asks about its assets. `make demo-cardano` builds first.
+#
+# Without anything set the chain is generated, in the shape of mainnet's Conway. With a node's immutable database it is
+# real: IMMUTABLE=/path/to/immutable NETWORK=preview make demo-cardano, of which BLOCKS=100000 takes only the first.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+program=${PROGRAM:-bin/birthmark} # tests have others for these two
+data=${DATA:-$PWD/demo-data}
+generated=$data/cardano-generated
+
+# What every command has to know is said once.
+export BIRTHMARK_CHAIN=cardano BIRTHMARK_DB=$data/cardano
+
+# say what is done
+say() {
+  if [ -t 1 ]; then printf '\n\033[1m$ birthmark %s\033[0m\n' "$*"; else printf '\n$ birthmark %s\n' "$*"; fi
+}
+
+# then do it, or show how what it says begins
+run() { say "$@"; "$program" "$@"; }
+brief() { say "$@"; "$program" "$@" | awk 'NR <= 18 { print } NR == 19 { print "…" }'; }
+long() { say "$@"; "$program" "$@" | awk 'NR <= 50 { print } NR == 51 { print "…" }'; }
+
+# first PATTERN JSON: what stands in quotes behind the pattern, where it occurs first
+first() { grep -oE "$1\"[^\"]+" <<<"$2" | head -n 1 | grep -oE '[^"]+$' || true; }
+
+rm -rf "$BIRTHMARK_DB" "$generated"
+if [ -n "${IMMUTABLE:-}" ]; then
+  export BIRTHMARK_NETWORK=${NETWORK:-mainnet}
+  source=file://$(cd "$IMMUTABLE" && pwd)
+else
+  export BIRTHMARK_NETWORK=$generated/genesis
+  source=file://$generated/immutable
+  run bench generate --txs "${TXS:-20000}" "$generated"
+fi
+echo; echo "From here on BIRTHMARK_CHAIN=$BIRTHMARK_CHAIN BIRTHMARK_NETWORK=$BIRTHMARK_NETWORK BIRTHMARK_DB=$BIRTHMARK_DB"
+
+run sync --source "$source" --index address,payment_credential,policy ${BLOCKS:+--to-height "$BLOCKS"}
+brief status
+
+echo; echo "The policies under which most ADA lies, each the hash of a script that says who may mint assets:"
+run richest policy --limit 5
+policy=$(first '"value":' "$("$program" richest policy --limit 1 --json)")
+if [ -z "$policy" ]; then echo; echo "There are no assets in these blocks."; exit 0; fi
+
+# Of the newest transactions with assets of the first of them, the one that is shortest to look at.
+shortest=1000000
+for id in $("$program" find policy "$policy" --order desc --limit 8 --json | grep -oE '"tx":"[0-9a-f]{64}","index":[0-9]+,"height"' | cut -d '"' -f 4 | uniq); do
+  length=$("$program" tx "$id" --json | wc -c)
+  if [ "$length" -lt "$shortest" ]; then tx=$id shortest=$length; fi
+done
+asset=$(first "\"asset\":" "$("$program" tx "$tx" --json | grep -oE "\"asset\":\"$policy[^\"]*\"")")
+holder=$(first '"address":' "$("$program" asset-holders "$asset" --limit 1 --json)")
+
+echo; echo "A transaction with assets of the first:"
+long tx "$tx"
+
+echo; echo "One of them: what there is of it, who holds it, when it was minted and burned:"
+run asset "$asset"
+run asset-holders "$asset" --limit 5
+run asset-events "$asset" --limit 5
+
+echo; echo "Everything under its policy, the first 28 bytes of its id:"
+brief find policy "$policy" --limit 5
+
+if [ -n "$holder" ]; then
+  echo; echo "Its first holder, and all addresses that the same key or script may spend from, whatever they delegate to:"
+  brief balance address "$holder"
+  brief find payment_credential "$holder" --limit 5
+fi
+
+echo; echo "Whether all that is stored agrees: no input without its output, minted less burned is held, and more:"
+run check
+
+cat <<END
+
+The database is in $BIRTHMARK_DB. Things to try next, after
+  export BIRTHMARK_NETWORK=$BIRTHMARK_NETWORK BIRTHMARK_DB=$BIRTHMARK_DB
+  bin/birthmark history address ${holder:-ADDRESS} --limit 10
+  bin/birthmark rollback --to-height 1000
+  bin/birthmark help
+
+A real chain comes from a relay, from a node beside it, or from that node's files, each into a --db of its own:
+  bin/birthmark sync --chain cardano --network preview --source tcp://preview-node.play.dev.cardano.org:3001 --db preview
+  bin/birthmark sync --chain cardano --source unix:///run/cardano-node/node.socket --db mainnet --follow
+  bin/birthmark sync --chain cardano --source file:///var/lib/cardano-node/db/immutable --db mainnet
+END
