@@ -24,10 +24,13 @@ type Kind string
 const (
 	Naive Kind = "naive" // a transaction of the store for each block, every read and write by itself, no caches, WAL
 	Floor Kind = "floor" // every row encoded, none stored: what is left where a store costs nothing
-	WAL   Kind = "wal"   // a sync as users run it: every window durable through the write-ahead log
-	NoWAL Kind = "nowal" // a sync with --wal=off: durable where the store flushes
-	Bulk  Kind = "bulk"  // a sync far from the tip, in whatever way is fastest and safe: for now that is WAL
+	WAL   Kind = "wal"   // windows as they are near the tip: each durable through the write-ahead log
+	NoWAL Kind = "nowal" // the same with --wal=off: durable where the store flushes
+	Bulk  Kind = "bulk"  // a sync as users run it, far from the tip: large windows, in bulk
 )
+
+// nearWeight is what the windows of WAL and NoWAL hold.
+const nearWeight = 100_000
 
 // Kinds are all of them, in the order they are run and shown in.
 var Kinds = []Kind{Naive, Floor, WAL, NoWAL, Bulk}
@@ -193,8 +196,12 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 }
 
 func (r *run) sync(ctx context.Context) error {
+	weight, bulk := nearWeight, -1
+	if r.kind == Bulk {
+		weight, bulk = 0, 0 // as a sync has it
+	}
 	return core.Sync(ctx, r.db, r.src, core.SyncOptions{
-		WindowBytes: r.options.WindowBytes,
+		WindowWeight: weight, WindowBytes: r.options.WindowBytes, BulkWeight: bulk,
 		Progress: func(p core.Progress) {
 			at := p.Elapsed
 			if f, ok := r.store.(*floor); ok {

@@ -22,7 +22,7 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	}
 	w, err := db.prepare(ctx, blocks)
 	if err == nil {
-		err = db.commit(ctx, w)
+		err = db.commit(ctx, w, DefaultBulkWeight)
 	}
 	if err != nil {
 		db.abandon(ctx)
@@ -30,11 +30,16 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	return err
 }
 
-// commit writes w, the oldest pending window. After an error abandon must be called, as after one of prepare.
-func (db *DB) commit(ctx context.Context, w *window) error {
+// commit writes w, the oldest pending window, in bulk where it holds so much. After an error abandon must be called, as
+// after one of prepare.
+func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
 	t := db.totals.clone()
 	tip := w.blocks[len(w.blocks)-1].Point()
-	err := db.store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
+	update := db.store.Update
+	if bulk, ok := db.store.(storage.BulkUpdater); ok && bulkWeight >= 0 && w.weight() >= bulkWeight {
+		update = bulk.UpdateBulk
+	}
+	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
 		e := emitter{db: db, w: w, b: b, t: &t}
 		if err := e.window(); err != nil {
 			return err

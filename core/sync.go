@@ -18,15 +18,20 @@ type SyncOptions struct {
 	To           *model.HeightPk // the last block wanted; nil: whatever the source has
 	WindowWeight int             // a window is closed at this many transactions, inputs, outputs and assets; 0: DefaultWindowWeight
 	WindowBytes  int64           // or at this many bytes of blocks; 0: DefaultWindowBytes
+	BulkWeight   int             // a window of so much is written in bulk, where the store can; 0: DefaultBulkWeight; less: none is
 	Progress     func(Progress)  // called every 200 ms or less often, and once at the end
 	Log          *slog.Logger    // nil: no log
 }
 
 // Windows of this size are large enough for sorting to pay and small enough for two of them to fit beside the caches.
+// They get as large where the source has more than can be written: far from the tip.
 const (
-	DefaultWindowWeight       = 100_000
+	DefaultWindowWeight       = 1_000_000
 	DefaultWindowBytes  int64 = 32 << 20
 )
+
+// DefaultBulkWeight is where the work that comes with a table for each family begins to pay.
+const DefaultBulkWeight = 50_000
 
 // lull is how long a source may be silent before an unfinished window is written: what is at the tip should be seen.
 const lull = 20 * time.Millisecond
@@ -43,6 +48,9 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	}
 	if o.WindowBytes <= 0 {
 		o.WindowBytes = DefaultWindowBytes
+	}
+	if o.BulkWeight == 0 {
+		o.BulkWeight = DefaultBulkWeight
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -322,7 +330,7 @@ func (s *syncer) commit(ctx context.Context) error {
 			close(j.done)
 			continue
 		}
-		if err := s.db.commit(ctx, j.window); err != nil {
+		if err := s.db.commit(ctx, j.window, s.o.BulkWeight); err != nil {
 			return err
 		}
 		s.meter.busy(stageWrite, started)

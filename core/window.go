@@ -135,6 +135,11 @@ func (w *window) add(b *model.Block, txs []model.Tx, h model.HeightPk, first int
 	return nil
 }
 
+// weight counts what is in the window, as [model.Block.Weight] does for a block.
+func (w *window) weight() int {
+	return len(w.blocks) + len(w.txs) + len(w.spends) + len(w.outputs) + len(w.assetBirths)
+}
+
 // find is the newest transaction with a hash among those already in byHash.
 func (w *window) find(hash *model.Hash) *windowTx {
 	if i, ok := w.byHash[*hash]; ok {

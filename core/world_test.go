@@ -39,6 +39,16 @@ var stores = map[string]func(t testing.TB) storage.Store{
 	"rocks": func(t testing.TB) storage.Store {
 		return openRocks(t, t.TempDir(), true)
 	},
+	"rocks in bulk": func(t testing.TB) storage.Store {
+		return inBulk{openRocks(t, t.TempDir(), true)}
+	},
+}
+
+// inBulk is a store all of whose updates are bulk.
+type inBulk struct{ storage.Store }
+
+func (s inBulk) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	return s.Store.(storage.BulkUpdater).UpdateBulk(ctx, fn)
 }
 
 func openRocks(t testing.TB, dir string, wal bool) storage.Store {

@@ -37,9 +37,9 @@ func (p *program) benchAppendCommand() *cli.Command {
 		Description: "Blocks have the shape of Bitcoin's. Each run has a process and a temporary folder of its own:\n" +
 			"  naive  a store transaction for each block, every read and write by itself, no caches\n" +
 			"  floor  every row made, none stored\n" +
-			"  wal    a sync as users run it\n" +
-			"  nowal  a sync with --wal=off\n" +
-			"  bulk   a sync far from the tip; for now the same as wal",
+			"  wal    windows as they are near the tip\n" +
+			"  nowal  the same with --wal=off\n" +
+			"  bulk   a sync as users run it: large windows, in bulk",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "txs", Usage: "index `N` transactions", DefaultText: "1000000"},
 			&cli.StringFlag{Name: "naive-txs", Usage: "`N` transactions for naive and floor, which need fewer", DefaultText: "250000"},
