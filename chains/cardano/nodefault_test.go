@@ -175,6 +175,42 @@ func TestANodeThatIsRestartedOnAnotherChain(t *testing.T) {
 	})
 }
 
+// What is behind an address may be another chain one day, of the same magic: a test network that began anew.
+func TestANodeThatComesBackWithNothingOfOurChain(t *testing.T) {
+	for _, length := range []int{deepestFork, deepestFork + 2} {
+		trunk := branch(t, nil, length, 0)
+		other := branch(t, nil, length+10, 1)
+		n := ouroborostest.Start(t, 2, trunk)
+		bothWays(t, n, func(t *testing.T, uri string) {
+			n.Switch(0, trunk...)
+			l := listener{t: t}
+			var last error
+			for e, err := range overNode(t, uri, model.SourceOptions{Follow: true}).Follow(t.Context(), nil) {
+				if last = err; err != nil {
+					break
+				}
+				if l.hear(e); l.is(trunk) {
+					n.Stop()
+					n.Switch(0, other...)
+					if err := n.Restart(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if l.is(other) {
+					break
+				}
+			}
+			kind, code := model.KindOf(last)
+			switch {
+			case length == deepestFork && (last != nil || !slices.Equal(l.events, []string{"<origin"})):
+				t.Errorf("%v, %v, expected the way back to the origin", l.events, last)
+			case length > deepestFork && (kind != model.Refused || code != "wrong_chain" || len(l.events) > 0 || !l.is(trunk)):
+				t.Errorf("%d blocks, %v, %v (%s), expected wrong_chain", len(l.chain), l.events, last, code)
+			}
+		})
+	}
+}
+
 func TestASourceEndsWhereItIsTold(t *testing.T) {
 	trunk := branch(t, nil, 300, 0)
 	n := ouroborostest.Start(t, 2, trunk)

@@ -37,7 +37,8 @@ const boundariesKept = 4
 // node has another chain altogether, though on a network of the same magic: the stream then begins with going back
 // there, and it is for the consumer to compare first blocks.
 //
-// A node that is behind what it said before, on the same chain, undoes nothing: it is waited for.
+// A node that is behind what it said before, on the same chain, undoes nothing: it is waited for. One that comes back
+// with none of a chain that is too long for a fork ends the stream, with an error of kind Refused, code wrong_chain.
 func (s *nodeSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		f := &nodeFollower{nodeSource: s, Outage: s.outage(), trail: follow.NewTrail(known), yield: yield}
@@ -118,8 +119,14 @@ func (f *nodeFollower) settle(n int, tip ouroboros.Tip) (behind bool, err error)
 		f.begun = true
 		return false, err
 	}
-	if f.begun && (tip.Point.IsOrigin() || uint64(points[n].Height) > tip.Number) {
+	newest := points[len(points)-1]
+	switch {
+	case !f.begun:
+	case tip.Point.IsOrigin() || uint64(points[n].Height) > tip.Number:
 		return true, nil
+	case n == 0 && newest.Height > deepestFork:
+		return false, model.Errorf(model.Refused, "wrong_chain", "%s came back with another chain, up to block %d (%x): it has nothing of that to block %d (%s)",
+			f.address, tip.Number, tip.Hash, newest.Height, newest.Hash)
 	}
 	f.begun = true
 	return false, f.cut(n)
