@@ -6,14 +6,16 @@ import (
 	"testing"
 
 	"birthmark/chains/cardano"
+	"birthmark/chains/cardano/ouroborostest"
 	"birthmark/core"
 	"birthmark/model/realdata"
 )
 
 const everyCardanoIndex = "address,payment_credential,stake_credential,script_hash,datum_hash,policy"
 
-// The first 50,940 blocks of preview from a node's immutable database. Whatever way a database took, it is the same.
-func TestPreviewFromAnImmutableDatabase(t *testing.T) {
+// The first 50,940 blocks of preview, from the files of a node and from a node, over both its protocols. Whatever way a
+// database took, it is the same.
+func TestPreviewFromEverySource(t *testing.T) {
 	source := "file://" + realdata.Path(t, "cardano", "dingo-immutable")
 	dir := t.TempDir()
 	args := func(db string, more ...string) []string {
@@ -34,10 +36,18 @@ func TestPreviewFromAnImmutableDatabase(t *testing.T) {
 	for _, height := range []string{"0", "3", "20000", "50939"} {
 		ask(t, nil, args(parts, "--to-height", height)...)
 	}
-	same(t, parts, digestOf(t, whole))
+	digest := digestOf(t, whole)
+	same(t, parts, digest)
 	ask(t, nil, "rollback", "--db", parts, "--to-height", "100")
 	ask(t, nil, args(parts)...)
-	same(t, parts, digestOf(t, whole))
+	same(t, parts, digest)
+
+	for side, uri := range sides(ouroborostest.Start(t, 2, previewBlocks(t))) {
+		source = uri
+		db := filepath.Join(dir, side)
+		ask(t, nil, args(db)...)
+		same(t, db, digest)
+	}
 }
 
 // Mainnet from genesis over its first chunk: a boundary block first, and inputs that spend what redeem keys were given.
