@@ -58,6 +58,10 @@ func (s *Store) ingest(ctx context.Context) error {
 	if len(tables) == 0 {
 		return nil
 	}
+	// What an update left that failed may be linked into the database by now: it is removed, never written over.
+	if err := s.clearStaging(); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return s.failed("make a folder for tables", err)
 	}
