@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/cardano/generate"
 	"birthmark/chains/cardano/ouroborostest"
 	"birthmark/core"
 	"birthmark/model/realdata"
+	"birthmark/storage"
 )
 
 func cardanoStatus(t *testing.T, db string) (a core.StatusAnswer) {
@@ -134,5 +136,43 @@ func TestMainnetsFirstChunkFromANode(t *testing.T) {
 			digest = digestOf(t, db)
 		}
 		same(t, db, digest)
+	}
+}
+
+// A node knows blocks by slot and hash: a database is compared with it from block to block, and a row that is harmed is
+// named.
+func TestVerifyOfCardanoWithANode(t *testing.T) {
+	b := newBranch()
+	b.mine(t, 250)
+	other := b.fork(1)
+	other.mine(t, 40)
+	b.mine(t, 50)
+	t.Setenv("BIRTHMARK_NETWORK", b.network(t))
+	n := ouroborostest.Start(t, generate.DefaultMagic, b.blocks[:280])
+	db := filepath.Join(t.TempDir(), "db")
+	ask(t, nil, "sync", "--chain", "cardano", "--db", db, "--source", n.TCP())
+	n.Extend(b.blocks[280:]...)
+	totals := cardanoStatus(t, db).Totals
+	for side, source := range sides(n) {
+		var a core.VerifyAnswer
+		ask(t, &a, "verify", "--db", db, "--source", source, "--sample", "1000")
+		if !a.OK || a.Blocks != 280 || a.Inputs != totals.Inputs || a.Outputs != totals.Outputs+totals.GenesisOutputs || a.Behind != 20 {
+			t.Errorf("%s: %+v of %+v", side, a, totals)
+		}
+	}
+	switchTo(n, other, 250)
+	for side, source := range sides(n) {
+		if a := differing(t, "--db", db, "--source", source, "--sample", "1000"); a.PartsAt == nil || *a.PartsAt != 250 {
+			t.Errorf("%s: %+v", side, a)
+		}
+	}
+	switchTo(n, b, 250)
+	blocks := storage.Declaration{Family: 1, Name: "block_by_height_pk", Access: storage.Ordered}
+	harm(t, db, blocks, []byte{0, 0, 0, 100}, func(v []byte) []byte { v[0] ^= 1; return v })
+	for side, source := range sides(n) {
+		a := differing(t, "--db", db, "--source", source, "--sample", "1000")
+		if d := a.Differences[0]; d.Height != 100 || d.Tx != "" {
+			t.Errorf("%s: %+v", side, a.Differences)
+		}
 	}
 }
