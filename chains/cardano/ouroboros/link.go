@@ -104,11 +104,12 @@ func (c *Conn) shake(ctx context.Context, conn net.Conn) error {
 		c.Close()
 		return err
 	}
-	c.chain = c.register(chainSyncToClient, "chain-sync")
 	if c.headers {
 		c.chain = c.register(chainSyncToNode, "chain-sync")
 		c.fetch = c.register(blockFetchToNode, "block-fetch")
 		c.alive = c.register(keepAliveToNode, "keep-alive")
+	} else {
+		c.chain = c.register(chainSyncToClient, "chain-sync")
 	}
 	mux.SetDiffusionMode(muxer.DiffusionModeInitiator)
 	mux.Start()
