@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -25,6 +26,7 @@ type ledger struct {
 	minted  map[string]*big.Int
 	tip     model.Point
 	counts  generate.Counts
+	datums  int // outputs with one
 }
 
 func outpoint(tx model.Hash, index int) string { return fmt.Sprintf("%s:%d", tx, index) }
@@ -102,6 +104,7 @@ func (l *ledger) make(tx *model.Tx) {
 		l.unspent[outpoint(tx.Hash, tx.OutputIndex(j))] = o
 		l.counts.Outputs++
 		l.counts.Assets += len(o.Assets)
+		l.datums += len(o.Keys)
 	}
 }
 
@@ -128,6 +131,9 @@ func TestBlocksKeepTheRulesOfTheLedger(t *testing.T) {
 	if made.Bytes = 0; l.counts != made {
 		t.Errorf("%+v was read, %+v written", l.counts, made)
 	}
+	if share := float64(l.datums) / float64(made.Outputs); math.Abs(share-0.24) > 0.05 {
+		t.Errorf("%.2f of the outputs have a datum, expected 0.24", share)
+	}
 	if made.Failed == 0 {
 		t.Error("the scripts of no transaction failed")
 	}
@@ -150,7 +156,7 @@ func follow(t *testing.T, dir string) func(yield func(*model.Block) bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := chain.Open(context.Background(), model.SourceOptions{URI: "file://" + filepath.Join(dir, generate.ImmutableFolder), Indexes: []string{"address"}})
+	src, err := chain.Open(context.Background(), model.SourceOptions{URI: "file://" + filepath.Join(dir, generate.ImmutableFolder), Indexes: []string{"datum_hash"}})
 	if err != nil {
 		t.Fatal(err)
 	}

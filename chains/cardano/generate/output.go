@@ -11,11 +11,11 @@ const (
 // appendOutput appends an output: a map, or an array as before Babbage where it has only what those can have.
 func (c *Chain) appendOutput(b []byte, p *payment) []byte {
 	kind := kindOf(p.address)
-	datum := c.rng.chance(datumShare * 0.1)
+	datum := c.rng.chance(keyDatums)
 	if isScript(kind) {
-		datum = c.rng.chance(0.93)
+		datum = c.rng.chance(scriptDatums)
 	}
-	inline := datum && c.rng.chance(0.6)
+	inline := datum && c.rng.chance(inlineDatums)
 	script := c.rng.chance(referenceShare)
 	c.content = c.appendAddress(c.content[:0], p.address)
 

@@ -18,7 +18,7 @@ const (
 	shelleyGenesisFile = "shelley-genesis.json"
 )
 
-// WriteGenesis writes the genesis files of a chain into a folder, which it makes.
+// Write writes the files into a folder, which it makes.
 func (g Genesis) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
