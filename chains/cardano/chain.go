@@ -24,7 +24,8 @@ type chain struct {
 }
 
 // New is Cardano on a network of [Networks], or on the one whose genesis files are in a folder, which a name with a path
-// separator in it is; "" is mainnet. An error of kind [model.Usage], code unknown_network, names the networks.
+// separator in it is; "" is mainnet. The latter is called by its magic, and that name is enough to ask a database of it
+// questions. An error of kind [model.Usage], code unknown_network, names the networks.
 func New(name string) (model.Chain, error) {
 	if name == "" {
 		name = networks[0].name
@@ -71,7 +72,7 @@ func (c *chain) HashHeader(raw []byte) (model.Hash, error) { return hashHeader(r
 
 // Supply is the most there can be: how much of the reserves was paid out, blocks do not tell.
 func (c *chain) Supply(model.HeightPk) (amount uint64, exact, ok bool) {
-	return c.net.supply, false, true
+	return c.net.supply, false, !c.net.isNameless()
 }
 
 // understood is what every refusal of a URI ends with.

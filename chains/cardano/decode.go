@@ -34,11 +34,15 @@ type decoder struct {
 	scratch   []byte
 }
 
-// newDecoder is a decoder for the named indexes; an error of kind [model.Usage] where one is unknown.
+// newDecoder is a decoder for the named indexes; an error of kind [model.Usage] where one is unknown,
+// or too little is known of the network.
 func newDecoder(n *network, indexes []string) (*decoder, error) {
 	w, err := newWanted(indexes)
 	if err != nil {
 		return nil, err
+	}
+	if n.isNameless() {
+		return nil, n.needFiles()
 	}
 	return &decoder{net: n, wanted: w}, nil
 }

@@ -21,10 +21,14 @@ type genesisOutput struct {
 	Value   uint64 // lovelace; some have none, and are outputs all the same
 }
 
-// genesisTxs are the outputs at height 0, in the order of their transaction ids.
+// genesisTxs are the outputs at height 0, in the order of their transaction ids. The error of a network of which only
+// the name is known is that of [network.needFiles].
 func (n *network) genesisTxs() ([]genesisOutput, error) {
 	if n.genesis != nil {
 		return n.genesis, nil
+	}
+	if n.isNameless() {
+		return nil, n.needFiles()
 	}
 	return knownGenesis[n.name]()
 }

@@ -175,7 +175,7 @@ func newNetwork(byron *byronGenesis, shelley *shelleyGenesis, shelleyEpoch uint6
 			byronGenesisFile, time.Unix(*byron.Start, 0).UTC().Format(time.RFC3339), shelleyGenesisFile, shelley.Start.UTC().Format(time.RFC3339))
 	}
 	n := &network{
-		name:       fmt.Sprintf("magic-%d", *shelley.Magic),
+		name:       magicName(*shelley.Magic, shelley.NetworkID == "Testnet"),
 		magic:      *shelley.Magic,
 		testnet:    shelley.NetworkID == "Testnet",
 		start:      *byron.Start,

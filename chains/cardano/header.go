@@ -25,11 +25,11 @@ var eraNames = [...]string{"byron", "byron", "shelley", "allegra", "mary", "alon
 
 // Header is what a block's header tells, as the block's JSON shows it. Keys are in hex.
 type Header struct {
-	Era         string `json:"era"`
-	Boundary    bool   `json:"boundary,omitempty"` // Byron's block between two epochs
-	Slot        uint64 `json:"slot"`
-	Epoch       uint64 `json:"epoch"`
-	BlockNumber uint64 `json:"block_number"`
+	Era         string  `json:"era"`
+	Boundary    bool    `json:"boundary,omitempty"` // Byron's block between two epochs
+	Slot        uint64  `json:"slot"`
+	Epoch       *uint64 `json:"epoch,omitempty"` // none where only the network's name is known
+	BlockNumber uint64  `json:"block_number"`
 
 	IssuerVkey      string `json:"issuer_vkey,omitempty"` // 32 bytes, in Byron 64 with the chain code; none of a boundary
 	VrfVkey         string `json:"vrf_vkey,omitempty"`    // since Shelley
@@ -64,9 +64,13 @@ func parseHeader(n *network, raw []byte) (*Header, error) {
 	}
 	h := &Header{
 		Era: eraNames[f.era], Boundary: f.era == eraByronBoundary,
-		Slot: f.slot, Epoch: n.epochOf(f.slot), BlockNumber: f.number,
+		Slot: f.slot, BlockNumber: f.number,
 		IssuerVkey: hex.EncodeToString(f.issuer), VrfVkey: hex.EncodeToString(f.vrf),
 		BodySize: f.bodySize,
+	}
+	if !n.isNameless() {
+		epoch := n.epochOf(f.slot)
+		h.Epoch = &epoch
 	}
 	if !h.Boundary {
 		h.ProtocolVersion = fmt.Sprintf("%d.%d", f.major, f.minor)

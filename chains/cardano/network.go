@@ -56,9 +56,12 @@ func Networks() []string {
 
 func networkByName(name string) (*network, error) {
 	i := slices.IndexFunc(networks, func(n *network) bool { return n.name == name })
+	if n, ok := nameless(name); i < 0 && ok {
+		return n, nil
+	}
 	if i < 0 {
 		return nil, model.Errorf(model.Usage, "unknown_network",
-			"unknown network %q of cardano: expected %s", name, strings.Join(Networks(), ", "))
+			"unknown network %q of cardano: expected %s, or the folder of its genesis files", name, strings.Join(Networks(), ", "))
 	}
 	return networks[i], nil
 }

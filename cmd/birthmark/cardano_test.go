@@ -79,12 +79,13 @@ func TestBlocksOfCardanoSayWhatTheirHeadersDo(t *testing.T) {
 }
 
 func TestHeadersOfByronForPeople(t *testing.T) {
+	epoch := uint64(3)
 	for _, h := range []struct {
 		header cardano.Header
 		want   string
 	}{
-		{cardano.Header{Era: "byron", Boundary: true, Epoch: 3, Slot: 64_800, BlockNumber: 64_000}, "era    byron, boundary between two epochs\nepoch  3\nslot   64800\n\n"},
-		{cardano.Header{Era: "byron", Epoch: 3, Slot: 64_801, IssuerVkey: "ab", ProtocolVersion: "1.0"}, "era               byron\nepoch             3\nslot              64801\nprotocol version  1.0\nissuer's key      ab\n\n"},
+		{cardano.Header{Era: "byron", Boundary: true, Epoch: &epoch, Slot: 64_800, BlockNumber: 64_000}, "era    byron, boundary between two epochs\nepoch  3\nslot   64800\n\n"},
+		{cardano.Header{Era: "byron", Epoch: &epoch, Slot: 64_801, IssuerVkey: "ab", ProtocolVersion: "1.0"}, "era               byron\nepoch             3\nslot              64801\nprotocol version  1.0\nissuer's key      ab\n\n"},
 	} {
 		if got := rendered(t, false, func(p *page) { p.block(&core.BlockAnswer{Height: 7, Header: &h.header}) }); !strings.Contains(got, h.want) {
 			t.Errorf("%s, expected %s", got, h.want)

@@ -1,0 +1,53 @@
+package cardano
+
+import (
+	"strings"
+	"testing"
+
+	"birthmark/model"
+)
+
+// A network of one's own is known by its name as far as questions need it; blocks need its files.
+func TestNamelessNetworksAnswerQuestions(t *testing.T) {
+	for _, id := range []string{"Testnet", "Mainnet"} {
+		full, err := readGenesis(genesisFolder(t, smallByron, strings.Replace(smallShelley, "Testnet", id, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := New(full.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := c.(*chain).net
+		if n.name != full.name || n.magic != 42 || n.testnet != (id == "Testnet") {
+			t.Errorf("%s: %+v", id, n)
+		}
+		for _, address := range [][]byte{append([]byte{0x60}, filled(28, 1)...), full.redeemAddress(filled(32, 2))} {
+			if got, want := formatAddress(n, address), formatAddress(full, address); got != want {
+				t.Errorf("%s: %x is %s, expected %s", id, address, got, want)
+			}
+		}
+		header := decoded(t, handmade(t, eraConway, list{}, list{}, dict{}, list{})).Header
+		h, err := c.Header(header)
+		if err != nil || strings.Contains(text(t, h), "epoch") || !strings.Contains(text(t, h), `"slot":7000`) {
+			t.Errorf("%s: %s, %v", id, text(t, h), err)
+		}
+		if _, _, ok := c.Supply(0); ok {
+			t.Errorf("%s: it knows its supply", id)
+		}
+		_, open := c.Open(t.Context(), model.SourceOptions{URI: "file://" + t.TempDir()})
+		var decode error
+		for _, decode = range c.Decode(t.Context(), strings.NewReader("00"), nil, 0) {
+		}
+		for _, err := range []error{open, decode} {
+			if kind, code := model.KindOf(err); kind != model.Usage || code != "no_genesis" || !strings.Contains(err.Error(), full.name) {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+	}
+	for _, name := range []string{"magic", "magic-", "magic-x", "magic-01", "magic-4294967296", "magic-42-testnet", "42", "magic--mainnet"} {
+		if _, err := New(name); err == nil || !strings.Contains(err.Error(), "expected mainnet, preprod, preview, or the folder of its genesis files") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
