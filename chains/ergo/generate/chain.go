@@ -88,7 +88,7 @@ type Chain struct {
 // miner makes blocks.
 type miner struct {
 	script uint32 // that guards what he is paid
-	key    [33]byte
+	key    key
 }
 
 // coin is an unspent box.
@@ -123,13 +123,13 @@ func New(o Options) *Chain {
 		o.TxsPerBlock = defaultTxsPerBlock
 	}
 	c := &Chain{
-		options: o, rng: newRandom(o.Seed, 0), births: headSize + 1, scripts: scripts{names: mix(o.Seed)},
+		options: o, rng: newRandom(o.Seed, 0), births: headSize + 1, scripts: newScripts(o.Seed),
 		emission: coin{id: emissionID, value: emissionValue}, time: firstTime,
 	}
 	for i := range minerCount {
-		key := publicKey(mix(o.Seed + uint64(i)))
-		c.miners = append(c.miners, miner{c.fresh(), key})
-		c.scripts.set(c.miners[i].script, slices.Concat(rewardHead, key[:], rewardTail))
+		m := miner{c.fresh(), publicKey(mix(o.Seed + uint64(i)))}
+		c.scripts.set(m.script, slices.Concat(rewardHead, m.key[:], rewardTail))
+		c.miners = append(c.miners, m)
 	}
 	return c
 }

@@ -67,11 +67,10 @@ func (c *Chain) constant() []byte {
 	case n < 7:
 		return c.bytes(c.rng.IntN(64))
 	case n < 8:
-		key := publicKey(c.scripts.names + uint64(c.rng.IntN(200)))
 		if c.rng.chance(0.5) {
-			return append([]byte{typeGroup}, key[:]...)
+			return append([]byte{typeGroup}, c.scripts.owner(c.rng)...)
 		}
-		return append([]byte{typeSigmaProp, proveDlog}, key[:]...)
+		return append([]byte{typeSigmaProp, proveDlog}, c.scripts.owner(c.rng)...)
 	case n < 9:
 		items := 1 + c.rng.IntN(6)
 		b := binary.AppendUvarint([]byte{typeLongs}, uint64(items))

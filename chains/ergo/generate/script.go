@@ -30,12 +30,29 @@ func unhex(text string) []byte {
 // scripts are the trees used so far, by number: how many there were before each. Those of the head are there from the
 // beginning, the hot one first.
 type scripts struct {
-	names uint64 // what keys and contracts are made of
-	trees [][]byte
+	names  uint64 // what keys and contracts are made of
+	trees  [][]byte
+	owners []key // of contracts, which are few
 }
 
+// key is a public one, compressed.
+type key = [sigma.PointSize]byte
+
+const ownerCount = 200
+
+func newScripts(seed uint64) scripts {
+	s := scripts{names: mix(seed)}
+	for i := range ownerCount {
+		s.owners = append(s.owners, publicKey(s.names+uint64(i)))
+	}
+	return s
+}
+
+// owner is one of those of contracts.
+func (s *scripts) owner(r random) []byte { return s.owners[r.IntN(ownerCount)][:] }
+
 // clone is a copy to which others can be added. The trees themselves never change.
-func (s *scripts) clone() scripts { return scripts{s.names, slices.Clone(s.trees)} }
+func (s *scripts) clone() scripts { return scripts{s.names, slices.Clone(s.trees), s.owners} }
 
 // tree is the script of a number, made at its first use.
 func (s *scripts) tree(number uint32) []byte {
@@ -74,22 +91,21 @@ func (s *scripts) make(number uint32) []byte {
 
 // Operations of contracts (sigmastate's OpCodes).
 const (
-	opPlaceholder   = 0x73
-	opGreater       = 0x91
-	opHeight        = 0xa3
-	opBoolToSigma   = 0xd1
-	opSigmaAnd      = 0xea
-	opSigmaOr       = 0xeb
-	typeInt         = 0x04
-	typeLong        = 0x05
-	typeGroup       = 0x07
-	typeSigmaProp   = 0x08
-	typeBytes       = 0x0e
-	typeLongs       = 0x11
-	typeTwoLongs    = 0x59
-	proveDlog       = 0xcd
-	segregated      = 0x10
-	contractMostLeg = 9
+	opPlaceholder = 0x73
+	opGreater     = 0x91
+	opHeight      = 0xa3
+	opBoolToSigma = 0xd1
+	opSigmaAnd    = 0xea
+	opSigmaOr     = 0xeb
+	typeInt       = 0x04
+	typeLong      = 0x05
+	typeGroup     = 0x07
+	typeSigmaProp = 0x08
+	typeBytes     = 0x0e
+	typeLongs     = 0x11
+	typeTwoLongs  = 0x59
+	proveDlog     = 0xcd
+	segregated    = 0x10
 )
 
 // contract makes a tree of conditions: keys that sign and heights to wait for, with its constants in front.
@@ -122,9 +138,7 @@ func (s *scripts) condition(r random, b []byte, depth int, constant func([]byte)
 		height := binary.AppendVarint([]byte{typeInt}, r.Int64N(2_000_000))
 		return append(b, opBoolToSigma, opGreater, opHeight, opPlaceholder, constant(height))
 	}
-	// Owners of contracts are few.
-	key := publicKey(s.names + uint64(r.IntN(200)))
-	return append(b, opPlaceholder, constant(append([]byte{typeSigmaProp, proveDlog}, key[:]...)))
+	return append(b, opPlaceholder, constant(append([]byte{typeSigmaProp, proveDlog}, s.owner(r)...)))
 }
 
 var (
@@ -133,12 +147,12 @@ var (
 )
 
 // publicKey is a point of the curve secp256k1, compressed, of which nobody knows the secret.
-func publicKey(number uint64) (key [sigma.PointSize]byte) {
+func publicKey(number uint64) (k key) {
 	var x, y big.Int
 	for {
 		number = mix(number)
-		fill(key[1:], number)
-		x.SetBytes(key[1:])
+		fill(k[1:], number)
+		x.SetBytes(k[1:])
 		if x.Cmp(fieldPrime) >= 0 {
 			continue
 		}
@@ -148,8 +162,8 @@ func publicKey(number uint64) (key [sigma.PointSize]byte) {
 		y.Add(&y, seven)
 		y.Mod(&y, fieldPrime)
 		if big.Jacobi(&y, fieldPrime) >= 0 {
-			key[0] = 2 + byte(number&1)
-			return key
+			k[0] = 2 + byte(number&1)
+			return k
 		}
 	}
 }
