@@ -143,10 +143,7 @@ func (r *reader) expect(major byte, what string) (n uint64, indefinite bool) {
 }
 
 func (r *reader) uint(what string) uint64 {
-	n, indefinite := r.expect(majorUint, what)
-	if indefinite && r.err == nil {
-		r.err = fmt.Errorf("%s has no end", what)
-	}
+	n, _ := r.expect(majorUint, what)
 	return n
 }
 
