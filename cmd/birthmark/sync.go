@@ -25,7 +25,7 @@ func (p *program) syncCommand() *cli.Command {
 		Description: "Goes on where it stopped. SIGINT and SIGTERM end it at the end of a window of blocks, the second one at once;\n" +
 			"the database is whole either way.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`: http://node, p2p://peer, file:///path/blocks"},
+			&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`: http://node, p2p://peer, tcp://relay:3001, unix:///path/node.socket, file:///path/blocks"},
 			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
 			&cli.StringFlag{Name: "to-height", Usage: "end with block `H`"},
 			&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "stay at the tip and follow the source"},
