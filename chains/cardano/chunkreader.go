@@ -1,6 +1,9 @@
 package cardano
 
 import (
+	"fmt"
+	"strings"
+
 	"birthmark/chains/cardano/immutable"
 	"birthmark/model"
 )
@@ -31,7 +34,7 @@ func (s *chunkSource) reader() *chunkReader {
 	return &chunkReader{Reader: s.db.Reader(), decoder: s.decoder.clone()}
 }
 
-// block is the one an entry is of. The error is of kind [model.BadSource] and names chunk and offset.
+// block is the one an entry is of. The error is of kind [model.BadSource] and names chunk, offset, slot and hash.
 func (r *chunkReader) block(e immutable.Entry) (d onDisk, err error) {
 	if r.raw, err = r.Read(e, r.raw); err != nil {
 		return onDisk{}, err
@@ -42,10 +45,15 @@ func (r *chunkReader) block(e immutable.Entry) (d onDisk, err error) {
 		if code == "internal" {
 			code = "bad_block"
 		}
-		return onDisk{}, model.Errorf(model.BadSource, code, "chunk %05d at offset %d: %w", e.Chunk, e.Offset, err)
+		what := "" // the block did not get to say it
+		if !strings.Contains(err.Error(), e.Hash.String()) {
+			what = fmt.Sprintf(" (slot %d, %s)", e.Slot, e.Hash)
+		}
+		return onDisk{}, model.Errorf(model.BadSource, code, "chunk %05d at offset %d%s: %w", e.Chunk, e.Offset, what, err)
 	}
 	if b.Hash != e.Hash {
-		return onDisk{}, model.Errorf(model.BadSource, "bad_index", "chunk %05d at offset %d: the index says block %s, there is %s", e.Chunk, e.Offset, e.Hash, b.Hash)
+		return onDisk{}, model.Errorf(model.BadSource, "bad_index", "chunk %05d at offset %d: the index says block %s at slot %d, there is %s at slot %d",
+			e.Chunk, e.Offset, e.Hash, e.Slot, b.Hash, b.Slot)
 	}
 	return onDisk{placed{b, boundary}, e}, nil
 }
