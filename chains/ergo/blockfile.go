@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -79,7 +80,7 @@ func (f *blockFile) begin(at jsonstream.Position) error {
 func (f *blockFile) close() { _ = f.file.Close() }
 
 func (f *blockFile) errorf(code, format string, args ...any) error {
-	return model.Errorf(model.BadSource, code, "%s: %w", f.path, errorText(format, args...))
+	return model.Errorf(model.BadSource, code, "%s: %w", f.path, fmt.Errorf(format, args...))
 }
 
 // next is the JSON of the next block, good until next is called again. [io.EOF] where the file ends, and
@@ -96,7 +97,7 @@ func (f *blockFile) next() ([]byte, error) {
 	case isSyntax:
 		return nil, f.errorf("bad_block", "not JSON of blocks: %w", err)
 	case err == jsonstream.ErrTooLarge:
-		return nil, f.lineError("bad_block", errorText("more than the %d bytes a block can have", maxBlockJSON))
+		return nil, f.lineError("bad_block", fmt.Errorf("more than the %d bytes a block can have", maxBlockJSON))
 	case f.gz:
 		return nil, f.lineError("source_unreadable", err)
 	}

@@ -132,14 +132,14 @@ func (s *fileSource) pass(ctx context.Context, trail *follow.Trail, yield func(m
 func (s *fileSource) link(before model.Point, b numbered) error {
 	switch {
 	case before.IsOrigin() && b.Height != firstHeight:
-		return lineError(s.path, b.line, "no_genesis", errorText("the first block is %d %s: expected block %d of ergo %s, or one that follows on a block the database has", b.Height, b.Hash, firstHeight, s.net.name))
+		return lineError(s.path, b.line, "no_genesis", fmt.Errorf("the first block is %d %s: expected block %d of ergo %s, or one that follows on a block the database has", b.Height, b.Hash, firstHeight, s.net.name))
 	case b.Height != before.Height+1, b.Parent != before.Hash:
-		return lineError(s.path, b.line, "bad_chain", errorText("block %d %s does not follow on block %d %s: its parent is %s", b.Height, b.Hash, before.Height, before.Hash, b.Parent))
+		return lineError(s.path, b.line, "bad_chain", fmt.Errorf("block %d %s does not follow on block %d %s: its parent is %s", b.Height, b.Hash, before.Height, before.Hash, b.Parent))
 	case b.Height != firstHeight:
 		return nil
 	}
 	if first := firstBlock(s.net.name); first != (model.Hash{}) && b.Hash != first {
-		return lineError(s.path, b.line, "wrong_network", errorText("block 1 is %s: expected that of ergo %s, %s", b.Hash, s.net.name, first))
+		return lineError(s.path, b.line, "wrong_network", fmt.Errorf("block 1 is %s: expected that of ergo %s, %s", b.Hash, s.net.name, first))
 	}
 	if !s.net.hasGenesis() {
 		return model.Errorf(model.BadSource, "no_genesis", "%s: what exists before block 1 of ergo %s is not known: expected a node, which tells", s.path, s.net.name)
@@ -343,5 +343,3 @@ func (s *fileSource) wait(ctx context.Context, f *blockFile) error {
 		}
 	}
 }
-
-func errorText(format string, args ...any) error { return fmt.Errorf(format, args...) }
