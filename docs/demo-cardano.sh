@@ -10,8 +10,7 @@ program=${PROGRAM:-bin/birthmark} # tests have others for these two
 data=${DATA:-$PWD/demo-data}
 generated=$data/cardano-generated
 
-# What every command has to know is said once.
-export BIRTHMARK_CHAIN=cardano BIRTHMARK_DB=$data/cardano
+export BIRTHMARK_DB=$data/cardano # what every command has to know is said once
 
 # say what is done
 say() {
@@ -28,16 +27,16 @@ first() { grep -oE "$1\"[^\"]+" <<<"$2" | head -n 1 | grep -oE '[^"]+$' || true;
 
 rm -rf "$BIRTHMARK_DB" "$generated"
 if [ -n "${IMMUTABLE:-}" ]; then
-  export BIRTHMARK_NETWORK=${NETWORK:-mainnet}
+  network=${NETWORK:-mainnet}
   source=file://$(cd "$IMMUTABLE" && pwd)
 else
-  export BIRTHMARK_NETWORK=$generated/genesis
+  network=$generated/genesis
   source=file://$generated/immutable
   run bench generate --txs "${TXS:-20000}" "$generated"
 fi
-echo; echo "From here on BIRTHMARK_CHAIN=$BIRTHMARK_CHAIN BIRTHMARK_NETWORK=$BIRTHMARK_NETWORK BIRTHMARK_DB=$BIRTHMARK_DB"
+echo; echo "From here on BIRTHMARK_DB=$BIRTHMARK_DB"
 
-run sync --source "$source" --index address,payment_credential,policy ${BLOCKS:+--to-height "$BLOCKS"}
+run sync --chain cardano --network "$network" --source "$source" --index address,payment_credential,policy ${BLOCKS:+--to-height "$BLOCKS"}
 brief status
 
 echo; echo "The policies under which most ADA lies, each the hash of a script that says who may mint assets:"
@@ -76,8 +75,7 @@ run check
 
 cat <<END
 
-The database is in $BIRTHMARK_DB. Things to try next, after
-  export BIRTHMARK_NETWORK=$BIRTHMARK_NETWORK BIRTHMARK_DB=$BIRTHMARK_DB
+The database is in $BIRTHMARK_DB. Things to try next, after export BIRTHMARK_DB=$BIRTHMARK_DB
   bin/birthmark history address ${holder:-ADDRESS} --limit 10
   bin/birthmark rollback --to-height 1000
   bin/birthmark help
