@@ -80,7 +80,9 @@ func TestRollbacksOfPreview(t *testing.T) {
 		before[depth] = digestOf(t, p.sync(t, "files", p.files, "--to-height", strconv.Itoa(last-depth)))
 	}
 	for side, source := range sides(n) {
+		n.CutAfter(1234) // and it goes on by itself
 		db := p.sync(t, side, source)
+		same(t, db, before[0])
 		lost := func(depth int) {
 			t.Helper()
 			var a core.ForksAnswer
