@@ -73,7 +73,28 @@ func TestPackagesImportOnlyWhatTheirLayerMay(t *testing.T) {
 	}
 }
 
-// Without this the test above could pass because faults finds nothing at all.
+// A package that imports testing is for tests, though its files are not named so that other packages' tests can use it.
+func TestTheProgramHasNothingOfItsTests(t *testing.T) {
+	packages := list(t)
+	forTests := func(p *pkg) bool { return p != nil && p.ours() && slices.Contains(p.Imports, "testing") }
+	found := 0
+	for _, p := range packages {
+		if forTests(p) {
+			found++
+			continue
+		}
+		for _, i := range p.Imports {
+			if p.ours() && forTests(packages[i]) {
+				t.Errorf("%s imports %s, which is for tests", p.ImportPath, i)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no package for tests was found")
+	}
+}
+
+// Without this the first test could pass because faults finds nothing at all.
 func TestForbiddenImportsAreFound(t *testing.T) {
 	packages := map[string]*pkg{
 		"example.com/c": {ImportPath: "example.com/c", CgoFiles: []string{"c.go"}},
