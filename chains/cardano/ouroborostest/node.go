@@ -16,12 +16,13 @@ import (
 
 // Node is a node that runs for one test. Its methods may be called at the same time, and while clients are served.
 type Node struct {
-	magic    uint32
-	tcp      string // host and port
-	socket   string // path
-	serving  sync.WaitGroup
+	magic   uint32
+	tcp     string // host and port
+	socket  string // path
+	serving sync.WaitGroup
+
 	mu       sync.Mutex
-	blocks   []Block // never written where it was once read: see Switch
+	blocks   []Block // what was once read of it is never written: see change
 	at       map[[32]byte]int
 	cursors  map[*cursor]bool
 	wires    map[*wire]bool
