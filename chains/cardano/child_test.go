@@ -90,6 +90,14 @@ func TestTheBlockAfterEachGoesThroughBoundaries(t *testing.T) {
 		t.Errorf("%d blocks", len(blocks))
 	}
 	wantChildren(t, src, blocks, 1)
+
+	// A boundary block at the end is not the tip.
+	for _, n := range []int{1, 3, 4, 7, len(raws)} {
+		tip, err := storedOn(t, "mainnet", model.SourceOptions{}, raws[:n]...).Tip(t.Context())
+		if want := len(followed(t, storedOn(t, "mainnet", model.SourceOptions{}, raws[:n]...))) - 1; err != nil || tip != blocks[want].Point() {
+			t.Errorf("the tip of %d is %v, %v; expected block %d", n, tip, err, want)
+		}
+	}
 }
 
 // Mainnet's first chunk begins with a boundary block.

@@ -17,7 +17,10 @@
 // exactly where the last one ended, nodes that are behind.
 //
 // What exists before the first block (genesis.go) comes with it, at height 0. It is built in for mainnet, preprod and
-// preview (genesisknown.go); for any other network a folder of genesis files is named as the network (genesisfiles.go).
+// preview (genesisknown.go); for any other network a folder of genesis files is named as the network (genesisfiles.go),
+// where a node's configuration says how long Byron lasted (nodeconfig.go). Its name alone is enough for questions
+// (nameless.go). What Allegra took back of the genesis without a transaction stays as unspent outputs. Blocks that cannot be
+// of the network are refused (belongs.go).
 //
 // What is not checked, because a node did: signatures, scripts, who may make a block, the parts of Byron's body that
 // reach no transaction. A transaction whose scripts failed spends its collateral and makes only the return of it.

@@ -34,7 +34,7 @@ func openChunks(n *network, path string, o model.SourceOptions) (*chunkSource, e
 	return &chunkSource{net: n, db: db, options: o, decoder: d, poll: time.Second}, nil
 }
 
-// Tip is the last block that was there when the folder was last looked at.
+// Tip is the last block with a height of its own that was there when the folder was last looked at.
 func (s *chunkSource) Tip(ctx context.Context) (model.Point, error) {
 	e, err := s.db.Tip(ctx)
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
@@ -43,15 +43,34 @@ func (s *chunkSource) Tip(ctx context.Context) (model.Point, error) {
 	if err != nil {
 		return model.Point{}, err
 	}
-	raw, err := s.db.Read(e, nil)
+	r := s.reader()
+	defer r.Close()
+	d, err := r.block(e)
+	if err == nil && d.boundary && d.Height > 0 {
+		d, err = s.before(ctx, r, d)
+	}
 	if err != nil {
 		return model.Point{}, err
 	}
-	b, _, err := s.decoder.clone().block(raw)
-	if err != nil {
-		return model.Point{}, err
+	return d.Point(), nil
+}
+
+// before is the block before a boundary block, which has no height of its own; where the chunks begin with the boundary
+// there is no better one than itself.
+func (s *chunkSource) before(ctx context.Context, r *chunkReader, boundary onDisk) (onDisk, error) {
+	from := immutable.Position{Chunk: max(boundary.entry.Chunk-1, 0)}
+	for e, err := range s.db.Entries(ctx, from) {
+		if _, code := model.KindOf(err); code == "missing_chunk" {
+			break
+		}
+		if err != nil {
+			return onDisk{}, err
+		}
+		if e.Hash == boundary.Parent {
+			return r.block(e)
+		}
 	}
-	return b.Point(), nil
+	return boundary, nil
 }
 
 // Close has nothing to free: chunks are open only while they are read.
