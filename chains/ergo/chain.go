@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/chains/ergo/sigma"
 	"birthmark/chains/follow"
 	"birthmark/model"
 )
@@ -67,7 +68,9 @@ func (c *chain) ParseAsset(s string) ([]byte, error) {
 func (c *chain) Header(raw []byte) (any, error) { return parseHeader(raw) }
 
 // HashHeader is the id of the block whose [model.Block.Header] is raw.
-func (c *chain) HashHeader(raw []byte) (model.Hash, error) { return hashHeader(raw) }
+func (c *chain) HashHeader(raw []byte) (model.Hash, error) {
+	return model.Hash(sigma.HeaderID(raw)), nil
+}
 
 // DescribeAsset reads what a token's issuer wrote into its box (EIP-4).
 func (c *chain) DescribeAsset(info []byte) model.AssetDescription { return describeToken(info) }

@@ -1,11 +1,51 @@
 package ergo
 
-import "birthmark/model"
+import (
+	"errors"
+	"fmt"
 
-// decoder makes model blocks out of a node's JSON. It belongs to one goroutine at a time.
+	"birthmark/chains/ergo/jsonstream"
+	"birthmark/chains/ergo/sigma"
+	"birthmark/model"
+)
+
+// decoder makes model blocks out of a node's JSON. It reads a block once, keeping what ids and values need in lists
+// that it reuses, recomputes every id, and then makes one array of each kind to measure. Nothing in a block it made
+// points into the JSON, which may be used again.
+//
+// A decoder belongs to one goroutine at a time.
 type decoder struct {
 	net    *network
 	wanted wanted
+
+	s scanner
+	e sigma.Encoder
+
+	// Of the block under way.
+	header  blockHeader
+	body    section // blockTransactions
+	ext     section // extension
+	size    int     // as the block says; 0: it does not
+	txs     []transaction
+	inputs  []sigma.Input
+	vars    []sigma.Variable
+	data    []sigma.ID
+	boxes   []sigma.Box
+	claims  []claim
+	tokens  []sigma.Token
+	regs    [][]byte
+	fields  []sigma.Field
+	arena   []byte // what the slices in the lists above point to
+	ids     []sigma.ID
+	witness [][31]byte
+}
+
+// section is one of a block's parts besides the header.
+type section struct {
+	found  bool
+	header sigma.ID // that it says it belongs to
+	named  bool     // it says so
+	size   int
 }
 
 // newDecoder is a decoder for the named indexes; an error of kind [model.Usage] where one is unknown.
@@ -20,7 +60,125 @@ func newDecoder(n *network, indexes []string) (*decoder, error) {
 // clone is a decoder of the same kind for another goroutine.
 func (d *decoder) clone() *decoder { return &decoder{net: d.net, wanted: d.wanted} }
 
-// block decodes one full block as the node's GET /blocks/{id} gives it. The block owns its memory.
+// block decodes one full block as the node's GET /blocks/{id} gives it. The ids of the transactions, their boxes and
+// the header are recomputed, and what the header commits to: the transactions with their proofs, and the extension
+// where it is there. Members may come in any order, unknown ones are stepped over. An error, of kind
+// [model.BadSource] and code bad_block, names the block.
 func (d *decoder) block(raw []byte) (*model.Block, error) {
-	return nil, model.Errorf(model.BadSource, "bad_block", "blocks are not decoded yet")
+	d.reset(raw)
+	d.document()
+	err := d.s.err
+	var b *model.Block
+	if err == nil {
+		b, err = d.check()
+	}
+	if err != nil {
+		return nil, model.Errorf(model.BadSource, "bad_block", "%s: %w", d.named(raw), err)
+	}
+	d.build(b)
+	return b, nil
+}
+
+func (d *decoder) reset(raw []byte) {
+	d.s = scanner{b: raw}
+	d.header, d.body, d.ext, d.size = blockHeader{}, section{}, section{}, 0
+	d.txs, d.inputs, d.vars, d.data = d.txs[:0], d.inputs[:0], d.vars[:0], d.data[:0]
+	d.boxes, d.claims, d.tokens, d.regs = d.boxes[:0], d.claims[:0], d.tokens[:0], d.regs[:0]
+	d.fields, d.arena, d.ids, d.witness = d.fields[:0], d.arena[:0], d.ids[:0], d.witness[:0]
+}
+
+// document reads a full block and nothing more.
+func (d *decoder) document() {
+	s := &d.s
+	if !s.begin('{', "a full block") {
+		s.fail("null, where a full block was expected")
+	}
+	n := 0
+	for {
+		name, ok := s.member(&n)
+		if !ok {
+			break
+		}
+		switch string(name) {
+		case "header":
+			d.readHeader()
+		case "blockTransactions":
+			d.readBody()
+		case "extension":
+			d.readExtension()
+		case "size":
+			d.size = int(s.uint(1<<31, "size of the block"))
+		default:
+			s.skip()
+		}
+	}
+	if s.err == nil && s.next() != 0 || s.err == nil && s.at < len(s.b) {
+		s.unexpected("the end of the block")
+	}
+}
+
+// check recomputes what the header says, and begins the block with it.
+func (d *decoder) check() (*model.Block, error) {
+	switch {
+	case !d.header.found:
+		return nil, errors.New("there is no header")
+	case !d.body.found:
+		return nil, errors.New("there are no blockTransactions: expected a full block")
+	}
+	h := &d.header
+	height, err := model.NewHeightPk(uint64(h.Height))
+	if err != nil {
+		return nil, err
+	}
+	if height < firstHeight {
+		return nil, fmt.Errorf("height %d: the first block is %d", height, firstHeight)
+	}
+	raw := h.AppendTo(make([]byte, 0, headerSize))
+	if id := sigma.HeaderID(raw); id != h.id {
+		return nil, fmt.Errorf("the header's id is given as %x, its bytes have %x", h.id, id)
+	}
+	for _, x := range []struct {
+		section
+		what string
+	}{{d.body, "transactions"}, {d.ext, "fields of the extension"}} {
+		if x.named && x.header != h.id {
+			return nil, fmt.Errorf("the %s are those of block %x", x.what, x.header)
+		}
+	}
+	for i := range d.txs {
+		d.ids = append(d.ids, d.txs[i].id)
+		d.witness = append(d.witness, d.txs[i].witness)
+	}
+	if root := sigma.TransactionsRoot(h.Version, d.ids, d.witness); root != h.TransactionsRoot {
+		return nil, fmt.Errorf("the root of the transactions is given as %x, theirs is %x", h.TransactionsRoot, root)
+	}
+	if d.ext.found {
+		if root := sigma.ExtensionRoot(d.fields); root != h.ExtensionRoot {
+			return nil, fmt.Errorf("the root of the extension is given as %x, its fields have %x", h.ExtensionRoot, root)
+		}
+	}
+	size := d.size
+	if size == 0 {
+		size = len(raw) + d.body.size
+	}
+	return &model.Block{
+		Height: height, Hash: model.Hash(h.id), Parent: model.Hash(h.Parent), Time: int64(h.Timestamp / 1000),
+		Size: size, Header: raw,
+	}, nil
+}
+
+// named names the block under way in errors.
+func (d *decoder) named(raw []byte) string {
+	h := &d.header
+	if !h.found {
+		// It stands behind what is wrong, or is wrong itself.
+		if value, err := jsonstream.Field(raw, "header"); err == nil {
+			d.s = scanner{b: value}
+			d.readHeader()
+		}
+	}
+	if h.id == (sigma.ID{}) {
+		return "a block"
+	}
+	return fmt.Sprintf("block %d %x", h.Height, h.id)
 }

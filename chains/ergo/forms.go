@@ -1,21 +1,71 @@
 package ergo
 
 import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"io"
 	"iter"
 
+	"birthmark/chains/ergo/jsonstream"
 	"birthmark/model"
 )
 
-// Decode yields the blocks in r: full blocks as a node's REST gives them, one, an array, or one a line, plain or gzip.
-// Heights are those the blocks state, so first means nothing.
+var gzipMagic = []byte{0x1f, 0x8b}
+
+// Decode yields the blocks in r: full blocks as a node's REST gives them, one, an array, or one behind the other,
+// plain or in gzip. The first block of a network comes with what exists before it. Heights are those the blocks state,
+// so first means nothing.
 func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ model.HeightPk) iter.Seq2[*model.Block, error] {
 	return func(yield func(*model.Block, error) bool) {
-		_, err := newDecoder(c.net, indexes)
-		if err == nil {
-			err = model.Errorf(model.BadSource, "bad_block", "blocks are not decoded yet")
+		if err := c.decode(ctx, r, indexes, yield); err != nil {
+			yield(nil, err)
 		}
-		yield(nil, err)
+	}
+}
+
+func (c *chain) decode(ctx context.Context, r io.Reader, indexes []string, yield func(*model.Block, error) bool) error {
+	d, err := newDecoder(c.net, indexes)
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewReader(r)
+	r = buffered
+	if head, err := buffered.Peek(len(gzipMagic)); err == nil && bytes.Equal(head, gzipMagic) {
+		z, err := gzip.NewReader(buffered)
+		if err != nil {
+			return model.Errorf(model.BadSource, "bad_block", "gzip: %w", err)
+		}
+		defer z.Close()
+		r = z
+	}
+	blocks := jsonstream.New(r, maxBlockJSON)
+	for n := 0; ; n++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		raw, err := blocks.Next()
+		if err == io.EOF {
+			if n == 0 {
+				return model.Errorf(model.BadSource, "source_empty", "there is nothing to decode: expected full blocks of ergo in JSON")
+			}
+			return nil
+		}
+		if err != nil {
+			return model.Errorf(model.BadSource, "bad_block", "%w", err)
+		}
+		b, err := d.block(raw)
+		if err != nil {
+			code := "bad_block"
+			if e, ok := errors.AsType[*model.Error](err); ok {
+				code = e.Code
+			}
+			return model.Errorf(model.BadSource, code, "line %d: %w", blocks.Line(), err)
+		}
+		if !yield(b, nil) {
+			return nil
+		}
 	}
 }

@@ -1,16 +1,39 @@
 package ergo
 
-import "birthmark/model"
+import (
+	"encoding/hex"
 
-// Header is what a block's header tells, as the block's JSON shows it.
+	"birthmark/chains/ergo/sigma"
+)
+
+// headerSize is room for most headers: one of version 1 has some 280 bytes.
+const headerSize = 288
+
+// Header is what a block's header tells, as the block's JSON shows it. Hashes and keys are in hex.
 type Header struct {
-	Version uint8 `json:"version"`
+	Version          uint8  `json:"version"`
+	Difficulty       string `json:"difficulty"`
+	NBits            uint32 `json:"n_bits"` // the difficulty, packed
+	Votes            string `json:"votes"`  // three bytes, each a vote or 00
+	MinerPk          string `json:"miner_pk"`
+	Nonce            string `json:"nonce"`
+	Timestamp        uint64 `json:"timestamp"` // in milliseconds
+	ExtensionRoot    string `json:"extension_root"`
+	StateRoot        string `json:"state_root"`
+	AdProofsRoot     string `json:"ad_proofs_root"`
+	TransactionsRoot string `json:"transactions_root"`
 }
 
+// parseHeader reads [model.Block.Header]: the header as it is serialized.
 func parseHeader(raw []byte) (*Header, error) {
-	return nil, model.Errorf(model.BadSource, "bad_header", "headers are not read yet")
-}
-
-func hashHeader(raw []byte) (model.Hash, error) {
-	return model.Hash{}, model.Errorf(model.BadSource, "bad_header", "headers are not read yet")
+	h, err := sigma.ParseHeader(raw)
+	if err != nil {
+		return nil, err
+	}
+	return &Header{
+		Version: h.Version, Difficulty: h.Difficulty().String(), NBits: h.NBits, Votes: hex.EncodeToString(h.Votes[:]),
+		MinerPk: hex.EncodeToString(h.MinerKey[:]), Nonce: hex.EncodeToString(h.Nonce[:]), Timestamp: h.Timestamp,
+		ExtensionRoot: hex.EncodeToString(h.ExtensionRoot[:]), StateRoot: hex.EncodeToString(h.StateRoot[:]),
+		AdProofsRoot: hex.EncodeToString(h.ADProofsRoot[:]), TransactionsRoot: hex.EncodeToString(h.TransactionsRoot[:]),
+	}, nil
 }

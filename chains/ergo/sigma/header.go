@@ -58,7 +58,10 @@ func (h *Header) AppendTo(dst []byte) []byte {
 }
 
 // ID of the header, which names the block.
-func (h *Header) ID() ID { return blake2b.Sum256(h.AppendTo(nil)) }
+func (h *Header) ID() ID { return HeaderID(h.AppendTo(nil)) }
+
+// HeaderID is the id of a serialized header.
+func HeaderID(raw []byte) ID { return blake2b.Sum256(raw) }
 
 // ParseHeader reads what [Header.AppendTo] writes and nothing more.
 func ParseHeader(raw []byte) (*Header, error) {

@@ -1,0 +1,329 @@
+package ergo
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// scanner reads JSON where it stands: what is asked for is decoded, the rest stepped over. After the first error
+// nothing more is found.
+type scanner struct {
+	b   []byte
+	at  int
+	err error
+}
+
+// maxNesting of objects and arrays in a value that is stepped over.
+const maxNesting = 200
+
+func (s *scanner) fail(format string, args ...any) {
+	s.failAt(s.at, fmt.Errorf(format, args...))
+}
+
+func (s *scanner) failAt(at int, err error) {
+	if s.err == nil {
+		s.err = fmt.Errorf("at byte %d: %w", at, err)
+		s.at = len(s.b)
+	}
+}
+
+// next is the first byte that is not space, 0 at the end.
+func (s *scanner) next() byte {
+	for s.at < len(s.b) {
+		c := s.b[s.at]
+		if c > ' ' {
+			return c
+		}
+		if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			s.fail("character %#x between values", c)
+			return 0
+		}
+		s.at++
+	}
+	return 0
+}
+
+// begin steps into an object or an array, whose first character is c. Not so where there is null.
+func (s *scanner) begin(c byte, what string) bool {
+	if s.null() {
+		return false
+	}
+	if s.next() != c {
+		s.unexpected(what)
+		return false
+	}
+	s.at++
+	return true
+}
+
+func (s *scanner) unexpected(what string) {
+	if s.at >= len(s.b) {
+		s.fail("the end, where %s was expected", what)
+		return
+	}
+	s.fail("%q, where %s was expected", s.b[s.at], what)
+}
+
+// null steps over a null.
+func (s *scanner) null() bool {
+	if s.next() != 'n' {
+		return false
+	}
+	if !bytes.HasPrefix(s.b[s.at:], []byte("null")) {
+		s.unexpected("null")
+		return false
+	}
+	s.at += len("null")
+	return true
+}
+
+// more steps to the next item before the closing c; n counts those before.
+func (s *scanner) more(c byte, n *int) bool {
+	switch got := s.next(); {
+	case s.err != nil:
+		return false
+	case got == c:
+		s.at++
+		return false
+	case *n == 0:
+	case got == ',':
+		s.at++
+		if s.next() == c {
+			s.unexpected("an item")
+			return false
+		}
+	default:
+		s.unexpected("a comma or the end of " + map[byte]string{'}': "an object", ']': "an array"}[c])
+		return false
+	}
+	*n++
+	return true
+}
+
+// element steps to the next element of an array.
+func (s *scanner) element(n *int) bool { return s.more(']', n) }
+
+// member steps to the value of the next member of an object, whose name it gives.
+func (s *scanner) member(n *int) (name []byte, ok bool) {
+	if !s.more('}', n) {
+		return nil, false
+	}
+	name = s.text("a member's name")
+	if s.next() != ':' {
+		s.unexpected("a colon")
+	} else {
+		s.at++
+	}
+	return name, s.err == nil
+}
+
+// text is a string. It stands in the JSON as it is unless it has escapes.
+func (s *scanner) text(what string) []byte {
+	raw, plain := s.quoted(what)
+	if plain || s.err != nil {
+		return raw
+	}
+	var text string
+	if err := json.Unmarshal(s.b[s.at-len(raw)-2:s.at], &text); err != nil {
+		s.fail("%s: %w", what, err)
+	}
+	return []byte(text)
+}
+
+// quoted is what stands between the quotes of a string; plain: there is no escape in it.
+func (s *scanner) quoted(what string) (raw []byte, plain bool) {
+	if s.next() != '"' {
+		s.unexpected(what)
+		return nil, false
+	}
+	start := s.at + 1
+	end := bytes.IndexByte(s.b[start:], '"')
+	if end < 0 {
+		s.at = len(s.b)
+		s.unexpected("the end of a string")
+		return nil, false
+	}
+	if bytes.IndexByte(s.b[start:start+end], '\\') < 0 {
+		s.at = start + end + 1
+		return s.b[start : start+end], true
+	}
+	for i := start; i < len(s.b); i++ {
+		switch s.b[i] {
+		case '\\':
+			i++
+		case '"':
+			s.at = i + 1
+			return s.b[start:i], false
+		}
+	}
+	s.at = len(s.b)
+	s.unexpected("the end of a string")
+	return nil, false
+}
+
+// uint is a whole number, plain or in quotes, of at most most.
+func (s *scanner) uint(most uint64, what string) uint64 {
+	digits := s.number(what)
+	at := s.at - len(digits)
+	var v uint64
+	for _, c := range digits {
+		d := uint64(c - '0')
+		if d > 9 || v > (1<<64-1-d)/10 {
+			s.failAt(at, fmt.Errorf("%s is %s: expected a whole number up to %d", what, shownText(string(digits)), most))
+			return 0
+		}
+		v = 10*v + d
+	}
+	if v > most {
+		s.failAt(at, fmt.Errorf("%s is %d, the most is %d", what, v, most))
+		return 0
+	}
+	return v
+}
+
+// number is the characters of a number, plain or in quotes.
+func (s *scanner) number(what string) []byte {
+	if s.next() == '"' {
+		text := s.text(what)
+		if len(text) == 0 {
+			s.unexpected(what)
+		}
+		return text
+	}
+	start := s.at
+	for s.at < len(s.b) {
+		if c := s.b[s.at]; c-'0' > 9 && c != '-' && c != '+' && c != '.' && c != 'e' && c != 'E' {
+			break
+		}
+		s.at++
+	}
+	if s.at == start {
+		s.unexpected(what)
+	}
+	return s.b[start:s.at]
+}
+
+// Values of hex digits: the high and the low one of a byte, and a bit above it for what is none.
+var hexHigh, hexLow = hexTables()
+
+const noDigit = 1 << 8
+
+func hexTables() (high, low [256]uint16) {
+	for c := range 256 {
+		v, err := strconv.ParseUint(string([]byte{byte(c)}), 16, 4)
+		if err != nil {
+			high[c], low[c] = noDigit, noDigit
+			continue
+		}
+		high[c], low[c] = uint16(v)<<4, uint16(v)
+	}
+	return high, low
+}
+
+// hexTo decodes digits to dst, of which they are twice as many.
+func hexTo(dst, digits []byte) bool {
+	if len(digits) != 2*len(dst) {
+		return false
+	}
+	var bad uint16
+	for i := range dst {
+		v := hexHigh[digits[2*i]] | hexLow[digits[2*i+1]]
+		bad |= v
+		dst[i] = byte(v)
+	}
+	return bad < noDigit
+}
+
+// hex decodes a string of so many digits as dst takes.
+func (s *scanner) hex(dst []byte, what string) {
+	digits := s.digits(what)
+	if s.err == nil && !hexTo(dst, digits) {
+		s.failAt(s.at-len(digits)-1, fmt.Errorf("%s is %q: expected %d hex digits", what, shownText(string(digits)), 2*len(dst)))
+	}
+}
+
+// appendHex decodes a string of digits behind dst.
+func (s *scanner) appendHex(dst []byte, what string) []byte {
+	digits := s.digits(what)
+	if s.err != nil {
+		return dst
+	}
+	start, n := len(dst), len(digits)/2
+	dst = grow(dst, n)
+	if !hexTo(dst[start:], digits) {
+		s.failAt(s.at-len(digits)-1, fmt.Errorf("%s is %q: expected an even number of hex digits", what, shownText(string(digits))))
+		return dst[:start]
+	}
+	return dst
+}
+
+// digits is a string that has no reason to have escapes.
+func (s *scanner) digits(what string) []byte {
+	if s.next() != '"' {
+		s.unexpected(what)
+		return nil
+	}
+	start := s.at + 1
+	end := bytes.IndexByte(s.b[start:], '"')
+	if end < 0 || bytes.IndexByte(s.b[start:start+end], '\\') >= 0 {
+		return s.text(what)
+	}
+	s.at = start + end + 1
+	return s.b[start : start+end]
+}
+
+// skip steps over a value.
+func (s *scanner) skip() {
+	depth := 0
+	for s.err == nil {
+		switch c := s.next(); c {
+		case '"':
+			s.quoted("a string")
+		case '{', '[':
+			if depth++; depth > maxNesting {
+				s.fail("more than %d objects and arrays within each other", maxNesting)
+			}
+			s.at++
+			continue
+		case '}', ']':
+			if depth--; depth < 0 {
+				s.unexpected("a value")
+			}
+			s.at++
+		case ',', ':':
+			if depth == 0 {
+				s.unexpected("a value")
+			}
+			s.at++
+			continue
+		case 't', 'f', 'n':
+			s.word()
+		default:
+			s.number("a value")
+		}
+		if depth == 0 {
+			return
+		}
+	}
+}
+
+// word steps over true, false or null.
+func (s *scanner) word() {
+	for _, w := range []string{"true", "false", "null"} {
+		if bytes.HasPrefix(s.b[s.at:], []byte(w)) {
+			s.at += len(w)
+			return
+		}
+	}
+	s.unexpected("a value")
+}
+
+// grow makes b longer by n bytes of any value.
+func grow(b []byte, n int) []byte {
+	if len(b)+n <= cap(b) {
+		return b[:len(b)+n]
+	}
+	return append(b, make([]byte, n)...)
+}

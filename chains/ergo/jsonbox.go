@@ -1,0 +1,152 @@
+package ergo
+
+import (
+	"birthmark/chains/ergo/sigma"
+	"birthmark/model"
+)
+
+// mostBytes of an ErgoTree and of a register: as values of indexes a byte stands before them. A node allows fewer.
+const mostBytes = model.MaxValueSize - 1
+
+func (d *decoder) readOutputs() ([]sigma.Box, []claim) {
+	s := &d.s
+	first, claims := len(d.boxes), len(d.claims)
+	if !s.begin('[', "outputs") {
+		return nil, nil
+	}
+	for i := 0; s.element(&i); {
+		d.boxes = append(d.boxes, sigma.Box{})
+		d.claims = append(d.claims, claim{index: -1})
+		if d.readBox(&d.boxes[len(d.boxes)-1], &d.claims[len(d.claims)-1]); s.err != nil {
+			return nil, nil
+		}
+	}
+	return d.boxes[first:len(d.boxes):len(d.boxes)], d.claims[claims:len(d.claims):len(d.claims)]
+}
+
+func (d *decoder) readBox(b *sigma.Box, c *claim) {
+	s := &d.s
+	if !s.begin('{', "a box") {
+		s.fail("null, where a box was expected")
+		return
+	}
+	var got seen
+	n := 0
+	for {
+		name, ok := s.member(&n)
+		if !ok {
+			break
+		}
+		switch string(name) {
+		case "boxId":
+			s.hex(c.id[:], "box id")
+			got |= 1 << 0
+		case "value":
+			b.Value = s.uint(mostAmount, "value of a box")
+			got |= 1 << 1
+		case "ergoTree":
+			b.Tree = d.hex("ergoTree")
+			got |= 1 << 2
+		case "creationHeight":
+			b.Height = uint32(s.uint(1<<31-1, "creationHeight"))
+			got |= 1 << 3
+		case "assets":
+			b.Tokens = d.readTokens()
+		case "additionalRegisters":
+			b.Registers = d.readRegisters()
+		case "transactionId":
+			if !s.null() {
+				s.hex(c.tx[:], "transaction id of a box")
+				c.hasTx = true
+			}
+		case "index":
+			if !s.null() {
+				c.index = int(s.uint(mostIndex, "index of a box"))
+			}
+		default:
+			s.skip()
+		}
+	}
+	s.require(got, "the box", "boxId", "value", "ergoTree", "creationHeight")
+	if n := len(b.Tree); s.err == nil && (n == 0 || n > mostBytes) {
+		s.fail("ergoTree of %d bytes: expected 1 to %d", n, mostBytes)
+	}
+}
+
+func (d *decoder) readTokens() []sigma.Token {
+	s := &d.s
+	first := len(d.tokens)
+	if !s.begin('[', "assets") {
+		return nil
+	}
+	for i := 0; s.element(&i); {
+		if !s.begin('{', "an asset") {
+			s.fail("null, where an asset was expected")
+			break
+		}
+		var t sigma.Token
+		var got seen
+		n := 0
+		for {
+			name, ok := s.member(&n)
+			if !ok {
+				break
+			}
+			switch string(name) {
+			case "tokenId":
+				s.hex(t.ID[:], "token id")
+				got |= 1 << 0
+			case "amount":
+				t.Amount = s.uint(mostAmount, "amount of a token")
+				got |= 1 << 1
+			default:
+				s.skip()
+			}
+		}
+		s.require(got, "the asset", "tokenId", "amount")
+		d.tokens = append(d.tokens, t)
+	}
+	if len(d.tokens)-first > mostTokens {
+		s.fail("%d tokens in a box, the most is %d", len(d.tokens)-first, mostTokens)
+	}
+	return d.tokens[first:len(d.tokens):len(d.tokens)]
+}
+
+// readRegisters reads the additional registers, which stand in the order of their numbers and have no gap.
+func (d *decoder) readRegisters() [][]byte {
+	s := &d.s
+	if !s.begin('{', "additionalRegisters") {
+		return nil
+	}
+	var registers [lastRegister - firstRegister + 1][]byte
+	n, used := 0, 0
+	for {
+		name, ok := s.member(&n)
+		if !ok {
+			break
+		}
+		i := -1
+		if len(name) == 2 && name[0] == 'R' {
+			i = int(name[1]) - '0' - firstRegister
+		}
+		if i < 0 || i >= len(registers) {
+			s.fail("register %q: expected R%d to R%d", shownText(string(name)), firstRegister, lastRegister)
+			break
+		}
+		if s.null() {
+			continue
+		}
+		if registers[i] = d.constant("register"); len(registers[i]) > mostBytes {
+			s.fail("register R%d of %d bytes, the most is %d", firstRegister+i, len(registers[i]), mostBytes)
+		}
+		used = max(used, i+1)
+	}
+	first := len(d.regs)
+	for i, r := range registers[:used] {
+		if s.err == nil && r == nil {
+			s.fail("register R%d is used and R%d is not", firstRegister+used-1, firstRegister+i)
+		}
+		d.regs = append(d.regs, r)
+	}
+	return d.regs[first:len(d.regs):len(d.regs)]
+}

@@ -1,0 +1,275 @@
+package ergo
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"birthmark/chains/ergo/sigma"
+)
+
+// transaction is one as it was read, with ids that are recomputed.
+type transaction struct {
+	sigma.Tx
+	claims  []claim // of Outputs
+	id      sigma.ID
+	witness [31]byte
+}
+
+// claim is what JSON says of an output besides the box itself.
+type claim struct {
+	id    sigma.ID
+	tx    sigma.ID
+	index int // -1: not said
+	hasTx bool
+}
+
+const (
+	mostAmount    = 1<<63 - 1
+	mostIndex     = 1<<16 - 1
+	mostTokens    = 255
+	mostVariables = 255
+)
+
+func (d *decoder) readTx() {
+	s := &d.s
+	at := s.at
+	if !s.begin('{', "a transaction") {
+		s.fail("null, where a transaction was expected")
+		return
+	}
+	var t transaction
+	var got seen
+	n := 0
+	for {
+		name, ok := s.member(&n)
+		if !ok {
+			break
+		}
+		switch string(name) {
+		case "id":
+			s.hex(t.id[:], "transaction id")
+			got |= 1 << 0
+		case "inputs":
+			t.Inputs = d.readInputs()
+			got |= 1 << 1
+		case "dataInputs":
+			t.DataInputs = d.readDataInputs()
+		case "outputs":
+			t.Outputs, t.claims = d.readOutputs()
+			got |= 1 << 2
+		default:
+			s.skip()
+		}
+	}
+	s.require(got, "the transaction", "id", "inputs", "outputs")
+	if s.err != nil {
+		return
+	}
+	err := d.verify(&t)
+	if err == nil && len(t.Inputs) == 0 {
+		err = errors.New("it has no inputs")
+	}
+	if err != nil {
+		s.failAt(at, fmt.Errorf("transaction %d %x: %w", len(d.txs), t.id, err))
+		return
+	}
+	d.txs = append(d.txs, t)
+}
+
+// verify recomputes the ids of a transaction and its boxes.
+func (d *decoder) verify(t *transaction) error {
+	id := d.e.TxID(&t.Tx)
+	if id != t.id && sortVariables(t.Inputs) {
+		// A JSON object has no order; that of the variables is lost where somebody else wrote it than the node.
+		if sorted := d.e.TxID(&t.Tx); sorted == t.id {
+			id = sorted
+		}
+	}
+	if id != t.id {
+		return fmt.Errorf("its bytes have the id %x", id)
+	}
+	for i := range t.claims {
+		if err := d.verifyBox(&t.Outputs[i], &t.claims[i], &id, i); err != nil {
+			return fmt.Errorf("output %d: %w", i, err)
+		}
+	}
+	t.witness = d.e.WitnessID(&t.Tx)
+	return nil
+}
+
+func (d *decoder) verifyBox(b *sigma.Box, c *claim, tx *sigma.ID, index int) error {
+	if c.hasTx && c.tx != *tx {
+		return fmt.Errorf("it says that it is of transaction %x", c.tx)
+	}
+	if c.index >= 0 && c.index != index {
+		return fmt.Errorf("it says that it is output %d", c.index)
+	}
+	if id := d.e.BoxID(b, tx, index); id != c.id {
+		return fmt.Errorf("the box id is given as %x, its bytes have %x", c.id, id)
+	}
+	return nil
+}
+
+// sortVariables sorts the context extensions by number and reports whether there were several variables in one.
+func sortVariables(inputs []sigma.Input) (several bool) {
+	for i := range inputs {
+		if v := inputs[i].Extension; len(v) > 1 {
+			several = true
+			slices.SortStableFunc(v, func(a, b sigma.Variable) int { return cmp.Compare(a.ID, b.ID) })
+		}
+	}
+	return several
+}
+
+func (d *decoder) readInputs() []sigma.Input {
+	s := &d.s
+	first := len(d.inputs)
+	if !s.begin('[', "inputs") {
+		return nil
+	}
+	for i := 0; s.element(&i); {
+		var in sigma.Input
+		if d.readInput(&in); s.err != nil {
+			return nil
+		}
+		d.inputs = append(d.inputs, in)
+	}
+	return d.inputs[first:len(d.inputs):len(d.inputs)]
+}
+
+func (d *decoder) readInput(in *sigma.Input) {
+	s := &d.s
+	if !s.begin('{', "an input") {
+		s.fail("null, where an input was expected")
+		return
+	}
+	var got seen
+	n := 0
+	for {
+		name, ok := s.member(&n)
+		if !ok {
+			break
+		}
+		switch string(name) {
+		case "boxId":
+			s.hex(in.Box[:], "box id")
+			got |= 1 << 0
+		case "spendingProof":
+			d.readProof(in)
+		default:
+			s.skip()
+		}
+	}
+	s.require(got, "the input", "boxId")
+}
+
+// readProof reads a proof and the context extension that belongs to it.
+func (d *decoder) readProof(in *sigma.Input) {
+	s := &d.s
+	if !s.begin('{', "spendingProof") {
+		return
+	}
+	n := 0
+	for {
+		name, ok := s.member(&n)
+		if !ok {
+			return
+		}
+		switch string(name) {
+		case "proofBytes":
+			if !s.null() {
+				in.Proof = d.hex("proofBytes")
+			}
+		case "extension":
+			in.Extension = d.readVariables()
+		default:
+			s.skip()
+		}
+	}
+}
+
+func (d *decoder) readVariables() []sigma.Variable {
+	s := &d.s
+	first := len(d.vars)
+	if !s.begin('{', "extension") {
+		return nil
+	}
+	n := 0
+	for {
+		name, ok := s.member(&n)
+		if !ok {
+			break
+		}
+		id, err := strconv.Atoi(string(name))
+		if err != nil || id < -128 || id > 255 {
+			s.fail("variable %q: expected a number of one byte", shownText(string(name)))
+			break
+		}
+		d.vars = append(d.vars, sigma.Variable{ID: byte(id), Value: d.constant("value of a variable")})
+	}
+	if len(d.vars)-first > mostVariables {
+		s.fail("%d variables, the most is %d", len(d.vars)-first, mostVariables)
+	}
+	return d.vars[first:len(d.vars):len(d.vars)]
+}
+
+// constant is a serialized constant: in hex, or in an object that has it in hex beside what it means.
+func (d *decoder) constant(what string) (raw []byte) {
+	s := &d.s
+	if s.next() == '{' {
+		s.at++
+		n := 0
+		for {
+			name, ok := s.member(&n)
+			if !ok {
+				break
+			}
+			if string(name) == "serializedValue" {
+				raw = d.hex(what)
+			} else {
+				s.skip()
+			}
+		}
+	} else {
+		raw = d.hex(what)
+	}
+	if s.err == nil && len(raw) == 0 {
+		s.fail("%s has no bytes", what)
+	}
+	return raw
+}
+
+func (d *decoder) readDataInputs() []sigma.ID {
+	s := &d.s
+	first := len(d.data)
+	if !s.begin('[', "dataInputs") {
+		return nil
+	}
+	for i := 0; s.element(&i); {
+		if !s.begin('{', "a data input") {
+			s.fail("null, where a data input was expected")
+			break
+		}
+		var id sigma.ID
+		var got seen
+		n := 0
+		for {
+			name, ok := s.member(&n)
+			if !ok {
+				break
+			}
+			if string(name) == "boxId" {
+				s.hex(id[:], "box id")
+				got |= 1 << 0
+			} else {
+				s.skip()
+			}
+		}
+		s.require(got, "the data input", "boxId")
+		d.data = append(d.data, id)
+	}
+	return d.data[first:len(d.data):len(d.data)]
+}
