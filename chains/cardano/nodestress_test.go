@@ -1,0 +1,81 @@
+package cardano
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/model"
+)
+
+// Whatever a node goes through while it is followed, what the source says is a chain at every moment, and in the end the
+// node's.
+func TestANodeIsFollowedThroughAnything(t *testing.T) {
+	seed := rand.Uint64()
+	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
+		}
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("BIRTHMARK_SEED=%d", seed)
+		}
+	})
+	trunk := branch(t, nil, 1500, 0)
+	n := ouroborostest.Start(t, 2, trunk)
+	bothWays(t, n, func(t *testing.T, uri string) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		n.Switch(0, trunk...)
+		const turns = 40
+		ends := make(chan []ouroborostest.Block, 1)
+		go func() {
+			chain := trunk
+			for turn := range turns {
+				time.Sleep(time.Duration(r.IntN(4)) * time.Millisecond)
+				switch r.IntN(6) {
+				case 0:
+					n.Disconnect()
+				case 1:
+					n.CutAfter(1 + r.IntN(50))
+				case 2:
+					if err := n.Restart(); err != nil {
+						t.Error(err)
+					}
+				default:
+					keep := max(1, len(chain)-r.IntN(300)>>r.IntN(9))
+					more := branch(t, chain[:keep], len(chain)-keep+r.IntN(20), byte(turn+1))
+					chain = with(chain, keep, more...)
+					n.Switch(keep, more...)
+				}
+			}
+			n.CutAfter(-1)
+			last := branch(t, chain, 1, 200)
+			chain = with(chain, len(chain), last...)
+			ends <- chain // before the source can say it
+			n.Extend(last...)
+		}()
+		l := listener{t: t}
+		var end []ouroborostest.Block
+		for e, err := range overNode(t, uri, model.SourceOptions{Follow: true, Memory: 1 << 20}).Follow(t.Context(), nil) {
+			if err != nil {
+				t.Fatalf("%v; %d blocks, %v", err, len(l.chain), l.events)
+			}
+			l.hear(e)
+			if end == nil {
+				select {
+				case end = <-ends:
+				default:
+					continue
+				}
+			}
+			if l.is(end) {
+				return
+			}
+		}
+	})
+}
