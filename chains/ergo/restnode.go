@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"birthmark/chains/ergo/rest"
+	"birthmark/chains/follow"
 	"birthmark/model"
 )
 
@@ -16,8 +17,25 @@ type restNode struct {
 	decoders sync.Pool
 }
 
-func newRESTNode(n *network, client *rest.Client, d *decoder) *restNode {
-	return &restNode{Client: client, net: n, decoders: sync.Pool{New: func() any { return d.clone() }}}
+// restOptions are those of the node a URI names.
+func restOptions(n *network, uri string, o model.SourceOptions) rest.Options {
+	return rest.Options{URL: uri, Password: o.Password, Network: n.name, First: firstBlock(n.name), Port: nodes[n.name].port}
+}
+
+// newRESTNode is a node, and how a source goes about it.
+func newRESTNode(n *network, ask rest.Options, o model.SourceOptions) (*restNode, follow.Options, error) {
+	d, err := newDecoder(n, o.Indexes)
+	if err != nil {
+		return nil, follow.Options{}, err
+	}
+	client, err := rest.New(ask)
+	if err != nil {
+		return nil, follow.Options{}, err
+	}
+	node := &restNode{Client: client, net: n, decoders: sync.Pool{New: func() any { return d.clone() }}}
+	return node, follow.Options{
+		Name: client.Host(), First: firstHeight, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory,
+	}, nil
 }
 
 // Blocks fetches blocks and decodes each while the next is on its way. One that does not decode is an error of its

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 
-	"birthmark/chains/ergo/rest"
 	"birthmark/chains/follow"
 	"birthmark/model"
 )
@@ -26,19 +25,11 @@ func firstBlock(network string) (h model.Hash) {
 
 // openREST is the chain of a node as a source. It asks the node nothing yet.
 func openREST(_ context.Context, n *network, uri string, o model.SourceOptions) (model.Source, error) {
-	d, err := newDecoder(n, o.Indexes)
+	node, options, err := newRESTNode(n, restOptions(n, uri, o), o)
 	if err != nil {
 		return nil, err
 	}
-	client, err := rest.New(rest.Options{
-		URL: uri, Password: o.Password, Network: n.name, First: firstBlock(n.name), Port: nodes[n.name].port,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return follow.NewSource(newRESTNode(n, client, d), follow.Options{
-		Name: client.Host(), First: firstHeight, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory,
-	}), nil
+	return follow.NewSource(node, options), nil
 }
 
 // firstHeight is the height of a chain's first block.

@@ -22,9 +22,10 @@ type Options struct {
 	// Password is asked for the API key where the URL has none, and again when that was refused; nil or an empty
 	// answer: there is none.
 	Password func() (string, error)
-	Network  string     // as /info names it: mainnet
-	First    model.Hash // id of the network's block 1; zero: not known
-	Port     string     // where the URL has none
+	Network  string        // as /info names it: mainnet
+	First    model.Hash    // id of the network's block 1; zero: not known
+	Port     string        // where the URL has none
+	Poll     time.Duration // how often [Client.Changed] asks; 0: once a second
 }
 
 // Client asks one node. Its methods may be called at the same time.
@@ -35,7 +36,7 @@ type Client struct {
 	transport *http.Transport
 	places    chan struct{}
 
-	headerTimeout, stallTimeout, poll time.Duration
+	headerTimeout, stallTimeout time.Duration
 
 	full      atomic.Uint64 // height of the last full block /info told of
 	connected atomic.Bool   // the node has answered
@@ -50,9 +51,12 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Poll <= 0 {
+		o.Poll = time.Second
+	}
 	return &Client{
 		options: o, endpoint: e, keys: newKeyring(e.key, o.Password), transport: newTransport(e), places: make(chan struct{}, places),
-		headerTimeout: headerTimeout, stallTimeout: stallTimeout, poll: time.Second,
+		headerTimeout: headerTimeout, stallTimeout: stallTimeout,
 	}, nil
 }
 
@@ -69,8 +73,8 @@ func (c *Client) Tip(ctx context.Context) (model.Point, error) {
 	return i.tip, err
 }
 
-// Changed returns when the node's best chain of full blocks no longer ends in tip. It asks once a second: a node has
-// nothing that tells.
+// Changed returns when the node's best chain of full blocks no longer ends in tip. It asks again and again: a node
+// has nothing that tells.
 func (c *Client) Changed(ctx context.Context, tip model.Point) error {
 	for {
 		i, err := c.info(ctx)
@@ -78,7 +82,7 @@ func (c *Client) Changed(ctx context.Context, tip model.Point) error {
 			return err
 		}
 		select {
-		case <-time.After(c.poll):
+		case <-time.After(c.options.Poll):
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -44,7 +44,7 @@ func points(blocks []ergotest.Block) (points []model.Point, ids []model.Hash) {
 
 func client(t testing.TB, url string, change ...func(*Options)) *Client {
 	t.Helper()
-	o := Options{URL: url, Network: "mainnet", Port: "9053"}
+	o := Options{URL: url, Network: "mainnet", Port: "9053", Poll: time.Millisecond}
 	for _, f := range change {
 		f(&o)
 	}
@@ -52,7 +52,6 @@ func client(t testing.TB, url string, change ...func(*Options)) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.poll = time.Millisecond
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)

@@ -1,0 +1,524 @@
+package ergo
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"birthmark/chains/ergo/ergotest"
+	"birthmark/chains/ergo/generate"
+	"birthmark/chains/follow"
+	"birthmark/model"
+	"birthmark/model/realdata"
+)
+
+// firstBlocks is blocks 1 to 2000 of mainnet.
+func firstBlocks(t *testing.T) (path string, blocks []ergotest.Block) {
+	t.Helper()
+	path = realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
+	blocks, err := ergotest.ReadFile(path)
+	if err != nil || len(blocks) != 2000 {
+		t.Fatalf("%d blocks, %v", len(blocks), err)
+	}
+	return path, blocks
+}
+
+func openAt(t *testing.T, network, uri string, change ...func(*model.SourceOptions)) model.Source {
+	t.Helper()
+	src, err := tryOpen(t, network, uri, change...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+func tryOpen(t *testing.T, network, uri string, change ...func(*model.SourceOptions)) (model.Source, error) {
+	t.Helper()
+	c, err := New(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := model.SourceOptions{URI: uri, Indexes: []string{indexBoxID, indexAddress}, Workers: 4}
+	for _, f := range change {
+		f(&o)
+	}
+	src, err := c.Open(t.Context(), o)
+	if err == nil {
+		quick(src)
+		t.Cleanup(func() {
+			if err := src.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return src, err
+}
+
+// quick makes a source look for more more often than anybody has to.
+func quick(src model.Source) {
+	if f, ok := src.(*fileSource); ok {
+		f.poll = time.Millisecond
+	}
+}
+
+func upTo(h model.HeightPk) func(*model.SourceOptions) {
+	return func(o *model.SourceOptions) { o.To = &h }
+}
+
+// allOf is everything a source yields until it ends.
+func allOf(t *testing.T, src model.Source, known ...model.Point) (events []model.Event, err error) {
+	t.Helper()
+	for e, err := range src.Follow(t.Context(), known) {
+		if err != nil {
+			return events, err
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// apply is the chain after some events.
+func apply(t *testing.T, chain []model.Point, events ...model.Event) []model.Point {
+	t.Helper()
+	for _, e := range events {
+		if e.Rollback != nil {
+			for len(chain) > 0 && chain[len(chain)-1] != *e.Rollback {
+				chain = chain[:len(chain)-1]
+			}
+			if len(chain) == 0 && !e.Rollback.IsOrigin() {
+				t.Fatalf("went back to %v, which was never there", *e.Rollback)
+			}
+			continue
+		}
+		parent := model.Point{}
+		if len(chain) > 0 {
+			parent = chain[len(chain)-1]
+		}
+		if e.Block.Parent != parent.Hash || e.Block.Height != parent.Height+1 {
+			t.Fatalf("block %d %s came after block %d %s", e.Block.Height, e.Block.Hash, parent.Height, parent.Hash)
+		}
+		if genesis := len(e.Block.Genesis) > 0; genesis != (e.Block.Height == firstHeight) {
+			t.Fatalf("block %d has %d genesis transactions", e.Block.Height, len(e.Block.Genesis))
+		}
+		chain = append(chain, e.Block.Point())
+	}
+	return chain
+}
+
+func pointsOf(blocks ...[]ergotest.Block) (points []model.Point) {
+	for _, some := range blocks {
+		for i := range some {
+			points = append(points, some[i].Point())
+		}
+	}
+	return points
+}
+
+// newestFirst is points the other way round.
+func newestFirst(points []model.Point) []model.Point {
+	known := make([]model.Point, len(points))
+	for i, p := range points {
+		known[len(points)-1-i] = p
+	}
+	return known
+}
+
+// leaks fails where goroutines of the test are left after it.
+func leaks(t *testing.T) {
+	t.Helper()
+	t.Cleanup(func() {
+		all := make([]byte, 1<<20)
+		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+			left := 0
+			stacks := strings.Split(string(all[:runtime.Stack(all, true)]), "\n\n")
+			for _, s := range stacks[1:] {
+				if strings.Contains(s, "birthmark/chains/") && !strings.Contains(s, "testing.tRunner") {
+					left++
+				}
+			}
+			if left == 0 {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%d goroutines are left:\n%s", left, strings.Join(stacks[1:], "\n\n"))
+			}
+		}
+	})
+}
+
+func TestNodeAndFileYieldTheSame(t *testing.T) {
+	leaks(t)
+	path, blocks := firstBlocks(t)
+	plain := filepath.Join(t.TempDir(), "blocks.jsonl")
+	if err := ergotest.WriteFile(plain, blocks); err != nil {
+		t.Fatal(err)
+	}
+	n := ergotest.New(ergotest.Options{})
+	n.Extend(blocks...)
+	n.Break(func(r *http.Request, a *ergotest.Answer) {
+		if r.Method == http.MethodPost {
+			a.Delay = 10 * time.Millisecond // so that there is a time at which others ask
+		}
+	})
+	old := ergotest.New(ergotest.Options{Old: true, Gzip: true})
+	old.Extend(blocks...)
+	var want []model.Event
+	for _, uri := range []string{"file://" + path, plain, n.Start(t), old.Start(t)} {
+		src := openAt(t, "mainnet", uri)
+		if tip, err := src.Tip(t.Context()); err != nil || tip != blocks[1999].Point() {
+			t.Errorf("%s: the tip is %v, %v", uri, tip, err)
+		}
+		got, err := allOf(t, src)
+		if err != nil {
+			t.Fatalf("%s: %v", uri, err)
+		}
+		if chain := apply(t, nil, got...); !reflect.DeepEqual(chain, pointsOf(blocks)) {
+			t.Fatalf("%s: %d blocks, expected 2000", uri, len(chain))
+		}
+		if want == nil {
+			want = got
+		}
+		for i := range got {
+			if !reflect.DeepEqual(got[i], want[i]) {
+				t.Fatalf("%s: block %d is another one than from %s", uri, i+1, path)
+			}
+		}
+		reader := src.(model.BlockReader)
+		for _, h := range []model.HeightPk{2000, 1, 777, 776, 64, 1999} {
+			b, err := reader.BlockAt(t.Context(), h)
+			if err != nil || !reflect.DeepEqual(b, want[h-1].Block) {
+				t.Errorf("%s: block %d alone is another one, %v", uri, h, err)
+			}
+		}
+		for _, h := range []model.HeightPk{0, 2001} {
+			if b, err := reader.BlockAt(t.Context(), h); err == nil {
+				t.Errorf("%s: there is a block %d: %s", uri, h, b.Hash)
+			} else if kind, code := model.KindOf(err); kind != model.NotFound || code != "unknown_block" {
+				t.Errorf("%s: block %d: %v", uri, h, err)
+			}
+		}
+	}
+	if n.AtOnce() < 2 || n.Requests("/blocks/headerIds") > 40 {
+		t.Errorf("2000 blocks came in %d requests, at most %d at once", n.Requests("/blocks/headerIds"), n.AtOnce())
+	}
+}
+
+func TestManyMayAskForSingleBlocksAtOnce(t *testing.T) {
+	blocks := ergotest.Made(generate.New(generate.Options{Seed: 4, TxsPerBlock: 2}), 300)
+	dir := t.TempDir()
+	for _, name := range []string{"blocks.jsonl", "blocks.gz"} {
+		path := filepath.Join(dir, name)
+		if err := ergotest.WriteFile(path, blocks); err != nil {
+			t.Fatal(err)
+		}
+		reader := openAt(t, "testnet", path).(model.BlockReader)
+		wrong := make(chan error)
+		for worker := range 5 {
+			go func() {
+				for h := 1 + worker; h <= 300; h += 17 {
+					b, err := reader.BlockAt(t.Context(), model.HeightPk(h))
+					if err == nil && b.Hash != blocks[h-1].ID {
+						err = fmt.Errorf("block %d is %s", h, b.Hash)
+					}
+					if err != nil {
+						wrong <- err
+						return
+					}
+				}
+				wrong <- nil
+			}()
+		}
+		for range 5 {
+			if err := <-wrong; err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+func TestASourceBeginsWhereTheKnownBlocksEnd(t *testing.T) {
+	leaks(t)
+	c := generate.New(generate.Options{Seed: 11, TxsPerBlock: 2})
+	blocks := ergotest.Made(c, 250)
+	fork := ergotest.Made(c.Fork(1), 20)
+	blocks = append(blocks, ergotest.Made(c, 50)...)
+	all := pointsOf(blocks)
+	n := ergotest.New(ergotest.Options{Network: "testnet"})
+	n.Extend(blocks...)
+	dir := t.TempDir()
+	uris := []string{n.Start(t)}
+	for _, name := range []string{"all.jsonl", "all.gz"} {
+		uris = append(uris, filepath.Join(dir, name))
+		if err := ergotest.WriteFile(filepath.Join(dir, name), blocks); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, uri := range uris {
+		for name, c := range map[string]struct {
+			known []model.Point
+			back  *model.Point
+			from  int // blocks that are known
+			to    model.HeightPk
+		}{
+			"nothing known":                {},
+			"up to a height":               {to: 33},
+			"some known":                   {known: newestFirst(all[:120]), from: 120},
+			"few known":                    {known: []model.Point{all[119], all[60], all[0]}, from: 120},
+			"all known":                    {known: newestFirst(all), from: 300},
+			"known beyond what is wanted":  {known: newestFirst(all[:120]), from: 120, to: 100},
+			"a fork known":                 {known: append(newestFirst(pointsOf(fork)), newestFirst(all[:250])...), back: &all[249], from: 250},
+			"a fork and few others known":  {known: []model.Point{fork[19].Point(), fork[0].Point(), all[199], all[99]}, back: &all[199], from: 200},
+			"nothing known that is there":  {known: newestFirst(pointsOf(fork)), back: &model.Point{}},
+			"known beyond the end":         {known: append([]model.Point{{Height: 310, Hash: model.Hash{1}}}, newestFirst(all)...), back: &all[299], from: 300},
+			"another first block is known": {known: []model.Point{{Height: 1, Hash: model.Hash{1}}}, back: &model.Point{}},
+		} {
+			name = uri + ", " + name
+			end := 300
+			var change []func(*model.SourceOptions)
+			if c.to > 0 {
+				change, end = append(change, upTo(c.to)), max(int(c.to), c.from)
+			}
+			events, err := allOf(t, openAt(t, "testnet", uri, change...), c.known...)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if c.back != nil {
+				if len(events) == 0 || events[0].Rollback == nil || *events[0].Rollback != *c.back {
+					t.Errorf("%s: did not go back to %v first", name, *c.back)
+					continue
+				}
+				events = events[1:]
+			}
+			if got := apply(t, all[:c.from:c.from], events...); len(events) != end-c.from || !reflect.DeepEqual(got, all[:end]) {
+				t.Errorf("%s: %d events, expected blocks %d to %d", name, len(events), c.from+1, end)
+			}
+		}
+	}
+}
+
+// chased is a source that is followed in the background.
+type chased struct {
+	t      *testing.T
+	cancel context.CancelFunc
+	done   chan error
+	tip    atomic.Pointer[model.Point]
+	backs  atomic.Int32
+	chain  []model.Point // once it is done
+}
+
+func chase(t *testing.T, src model.Source) *chased {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	c := &chased{t: t, cancel: cancel, done: make(chan error, 1)}
+	go func() {
+		var chain []model.Point
+		defer func() { c.chain = chain }()
+		for e, err := range src.Follow(ctx, nil) {
+			if err != nil {
+				c.done <- err
+				return
+			}
+			if e.Rollback != nil {
+				c.backs.Add(1)
+			}
+			chain = apply(t, chain, e)
+			tip := model.Point{}
+			if len(chain) > 0 {
+				tip = chain[len(chain)-1]
+			}
+			c.tip.Store(&tip)
+		}
+		c.done <- nil
+	}()
+	t.Cleanup(cancel)
+	return c
+}
+
+// reaches waits until the source has come to a block.
+func (c *chased) reaches(p model.Point) {
+	c.t.Helper()
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(time.Millisecond) {
+		if tip := c.tip.Load(); tip != nil && *tip == p {
+			return
+		}
+		select {
+		case err := <-c.done:
+			c.t.Fatalf("it ended with %v", err)
+		default:
+		}
+		if time.Now().After(end) {
+			c.t.Fatalf("it is at %v, expected %v", c.tip.Load(), p)
+		}
+	}
+}
+
+func (c *chased) end() {
+	c.t.Helper()
+	c.cancel()
+	if err := <-c.done; err != nil && context.Cause(c.t.Context()) == nil && err != context.Canceled {
+		c.t.Errorf("cancelled it says %v", err)
+	}
+}
+
+func TestANodesForksAreFollowed(t *testing.T) {
+	leaks(t)
+	for _, depth := range []int{1, 10, 200} {
+		for _, longer := range []int{1, 0, -1} {
+			c := generate.New(generate.Options{Seed: uint64(depth), TxsPerBlock: 2})
+			common := ergotest.Made(c, 12)
+			fork := c.Fork(uint64(longer + 5))
+			branch, other := ergotest.Made(c, depth), ergotest.Made(fork, max(depth+longer, 0))
+			more := ergotest.Made(fork, 3)
+			n := ergotest.New(ergotest.Options{Network: "testnet"})
+			n.Extend(common...)
+			n.Extend(branch...)
+			got := chase(t, nodeAt(t, n.Start(t), true))
+			got.reaches(n.Tip())
+			n.Switch(12, other...)
+			if longer >= 0 {
+				got.reaches(n.Tip())
+			}
+			n.Extend(more...)
+			got.reaches(n.Tip())
+			got.end()
+			if got.backs.Load() != 1 {
+				t.Errorf("depth %d, %+d: went back %d times", depth, longer, got.backs.Load())
+			}
+		}
+	}
+}
+
+func TestATipThatMovesIsFollowed(t *testing.T) {
+	leaks(t)
+	c := generate.New(generate.Options{Seed: 21, TxsPerBlock: 2})
+	blocks := ergotest.Made(c, 40)
+	n := ergotest.New(ergotest.Options{Network: "testnet"})
+	n.Extend(blocks[:5]...)
+	got := chase(t, nodeAt(t, n.Start(t), true))
+	got.reaches(n.Tip())
+	n.Extend(blocks[5:6]...)
+	got.reaches(n.Tip())
+	n.Extend(blocks[6:30]...)
+	got.reaches(n.Tip())
+	// Headers come first, and their blocks one moment later.
+	n.Announce(30, blocks[30:]...)
+	asked := n.Requests("/info")
+	for n.Requests("/info") < asked+2 {
+		time.Sleep(time.Millisecond)
+	}
+	got.reaches(blocks[29].Point())
+	n.Deliver()
+	got.reaches(blocks[39].Point())
+	got.end()
+	if got.backs.Load() != 0 {
+		t.Errorf("went back %d times", got.backs.Load())
+	}
+}
+
+func TestBlocksWhoseHeadersAreKnownAreWaitedFor(t *testing.T) {
+	leaks(t)
+	c := generate.New(generate.Options{Seed: 22, TxsPerBlock: 2})
+	blocks := ergotest.Made(c, 20)
+	fork := ergotest.Made(c.Fork(1), 5)
+	blocks = append(blocks, ergotest.Made(c, 4)...)
+	n := ergotest.New(ergotest.Options{Network: "testnet"})
+	n.Extend(blocks...)
+	n.Announce(20, fork...)
+	// Asked from the beginning, the node gives the ids of a chain whose blocks it does not have all.
+	got := chase(t, nodeAt(t, n.Start(t), true))
+	got.reaches(blocks[19].Point())
+	for n.Requests("/info") < 6 {
+		time.Sleep(time.Millisecond)
+	}
+	n.Deliver()
+	got.reaches(fork[4].Point())
+	got.end()
+}
+
+func TestSlowAndFailingNodesAreOutlived(t *testing.T) {
+	leaks(t)
+	seed := seedOf(t)
+	blocks := ergotest.Made(generate.New(generate.Options{Seed: 23, TxsPerBlock: 2}), 300)
+	for name, fault := range map[string]func(chance float64, a *ergotest.Answer){
+		"slow":    func(_ float64, a *ergotest.Answer) { a.Delay = 5 * time.Millisecond },
+		"failing": func(chance float64, a *ergotest.Answer) { a.Cut = chance < 0.3 },
+		"busy": func(chance float64, a *ergotest.Answer) {
+			if chance < 0.3 {
+				a.Status, a.Body = http.StatusServiceUnavailable, nil
+			}
+		},
+	} {
+		n := ergotest.New(ergotest.Options{Network: "testnet"})
+		n.Extend(blocks...)
+		var mu sync.Mutex
+		chances := rand.New(rand.NewPCG(seed, 0))
+		url := n.Start(t)
+		n.Break(func(_ *http.Request, a *ergotest.Answer) {
+			mu.Lock()
+			chance := chances.Float64()
+			mu.Unlock()
+			fault(chance, a)
+		})
+		// One that follows tries for ever, the first time too.
+		got := chase(t, nodeAt(t, url, true))
+		got.reaches(n.Tip())
+		got.end()
+		if got.backs.Load() != 0 || !reflect.DeepEqual(got.chain, pointsOf(blocks)) {
+			t.Errorf("%s: %d blocks, went back %d times", name, len(got.chain), got.backs.Load())
+		}
+	}
+}
+
+// seedOf is a seed, which BIRTHMARK_SEED sets.
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	n := uint64(1)
+	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
+		var err error
+		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
+		}
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("BIRTHMARK_SEED=%d", n)
+		}
+	})
+	return n
+}
+
+// nodeAt is a node of testnet as a source that waits shorter than anybody has to.
+func nodeAt(t *testing.T, uri string, follows bool) model.Source {
+	t.Helper()
+	n, err := networkByName("testnet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := model.SourceOptions{Indexes: []string{indexBoxID}, Follow: follows}
+	ask := restOptions(n, uri, o)
+	ask.Poll = time.Millisecond
+	node, options, err := newRESTNode(n, ask, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Retry = follow.Retry{First: time.Millisecond, Most: 10 * time.Millisecond}
+	src := follow.NewSource(node, options)
+	t.Cleanup(func() {
+		if err := src.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return src
+}
