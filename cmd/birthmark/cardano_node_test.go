@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"birthmark/chains/cardano"
@@ -65,14 +66,21 @@ func openMade(t testing.TB, network string) *core.DB {
 	return openInMemory(t, chain, "address", "policy")
 }
 
-// previewBlocks are the first blocks of preview, 50,940 of them.
+var readPreview struct {
+	sync.Once
+	blocks []ouroborostest.Block
+	err    error
+}
+
+// previewBlocks are the first blocks of preview, 50,940 of them, read once for all tests.
 func previewBlocks(t testing.TB) []ouroborostest.Block {
 	t.Helper()
-	blocks, err := ouroborostest.Chunks(realdata.Path(t, "cardano", "dingo-immutable"))
-	if err != nil {
-		t.Fatal(err)
+	folder := realdata.Path(t, "cardano", "dingo-immutable")
+	readPreview.Do(func() { readPreview.blocks, readPreview.err = ouroborostest.Chunks(folder) })
+	if readPreview.err != nil {
+		t.Fatal(readPreview.err)
 	}
-	return blocks
+	return readPreview.blocks
 }
 
 // sides are the URIs of a node's two sides, by name.
