@@ -155,16 +155,18 @@ type caches struct {
 	fp      fingerprinter
 	unspent *cache // outpoint (or value of the index inputs name) -> utxo_pk, value; removed when spent
 	births  *cache // value of an index or asset id -> birth
+	known   *filter
 }
 
 // assetSpace keeps asset ids apart from the values of indexes, whose space is their number.
 const assetSpace = -1
 
 func newCaches(bytes int64) *caches {
-	return &caches{newFingerprinter(), newCache(bytes / 2), newCache(bytes / 2)}
+	return &caches{newFingerprinter(), newCache(bytes / 2), newCache(bytes / 2), newFilter(bytes / 4)}
 }
 
-// forget empties the caches: what they say may no longer be in the database.
+// forget empties the caches: what they say may no longer be in the database. That the filter has values which the
+// database does not have harms nothing.
 func (c *caches) forget() {
 	c.unspent.clear()
 	c.births.clear()

@@ -54,6 +54,9 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 			return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), name)
 		}
 	}
+	if db.tip.IsOrigin() {
+		db.cache.known.complete = true // it knows all there is
+	}
 	return db, nil
 }
 

@@ -58,6 +58,9 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	if err := db.settle(ctx); err != nil {
 		return err
 	}
+	if err := db.learn(ctx); err != nil {
+		return err
+	}
 	target, err := src.Tip(ctx)
 	if err != nil {
 		return err

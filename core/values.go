@@ -1,6 +1,8 @@
 package core
 
 import (
+	"context"
+
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -53,7 +55,7 @@ func (db *DB) birthFamily(space int) (f storage.Family, wide bool) {
 }
 
 // resolve finds the birth of every entry: in the windows before this one that are still being written, else in the
-// database, else the value is born here.
+// database, unless it cannot have it, else the value is born here.
 func (t *valueTable) resolve(db *DB, r storage.Reader, before []*window) error {
 	unknown := map[int][]int32{}
 entries:
@@ -64,6 +66,10 @@ entries:
 				e.birth = w.values.entries[j].birth
 				continue entries
 			}
+		}
+		if !db.cache.known.has(e.key) {
+			e.birth, e.born = e.first, true
+			continue
 		}
 		unknown[e.space] = append(unknown[e.space], int32(i))
 	}
@@ -86,5 +92,54 @@ entries:
 			}
 		}
 	}
+	for i := range t.entries {
+		if t.entries[i].born {
+			db.cache.known.add(t.entries[i].key)
+		}
+	}
 	return nil
+}
+
+// mostLearned is how many values are read, within a second or two, so that what is new need not be looked for.
+const mostLearned = 3_000_000
+
+// learn fills the filter of known values, where that is soon done.
+func (db *DB) learn(ctx context.Context) error {
+	known := db.cache.known
+	if known.complete || known.most == 0 {
+		return nil
+	}
+	spaces := []int{assetSpace}
+	for _, x := range db.indexes {
+		spaces = append(spaces, x.number)
+	}
+	values := uint64(0)
+	for _, space := range spaces {
+		f, _ := db.birthFamily(space)
+		values += db.totals.rows[f]
+	}
+	if values > mostLearned {
+		return nil
+	}
+	known.complete = true
+	err := db.store.View(ctx, func(r storage.Reader) error {
+		for _, space := range spaces {
+			f, _ := db.birthFamily(space)
+			n := 0
+			for kv, err := range r.Scan(f, nil, nil, false) {
+				if n++; err == nil && n%checkBatch == 0 {
+					err = ctx.Err()
+				}
+				if err != nil {
+					return err
+				}
+				known.add(db.cache.fp.value(space, kv.Key))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		known.giveUp()
+	}
+	return err
 }
