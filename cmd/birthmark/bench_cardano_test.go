@@ -86,13 +86,22 @@ func TestBenchDecodeComparesWithAnotherDecoder(t *testing.T) {
 		t.Fatalf("%+v", a)
 	}
 	ours, theirs := a.Runs["birthmark"], a.Runs["gouroboros"]
-	if ours.TxsPerSecond <= 0 || theirs.CPUMicrosPerTx <= 0 || ours.Rounds < 3 || a.Ratio != ours.TxsPerSecond/theirs.TxsPerSecond {
+	if ours.TxsPerSecond <= 0 || theirs.CPUMicrosPerTx <= 0 || ours.Rounds < 3 || a.Ratio != ours.BlocksPerSecond/theirs.BlocksPerSecond || a.CPURatio <= 0 {
 		t.Errorf("%+v %+v %v", ours, theirs, a.Ratio)
 	}
 	profile := filepath.Join(t.TempDir(), "cpu.prof")
 	r := birthmark(append(args, "--cpuprofile", profile)...)
 	if info, err := os.Stat(profile); r.status != exitDone || err != nil || info.Size() == 0 || !strings.Contains(r.stdout, "gouroboros ") {
 		t.Errorf("the profile: %v; %+v", err, r)
+	}
+}
+
+func TestBenchDecodeOfBlocksWithoutTransactions(t *testing.T) {
+	source := realdata.Path(t, "cardano", "dingo-immutable", "00001.chunk")
+	var a benchDecodeAnswer
+	ask(t, &a, "bench", "decode", "--network", "preview", "--source", source)
+	if a.Txs != 0 || a.Blocks == 0 || a.Ratio <= 0 {
+		t.Errorf("%+v", a)
 	}
 }
 

@@ -83,6 +83,7 @@ func (p *page) benchDecode(a *benchDecodeAnswer) {
 		field{"transactions", text(count(uint64(a.Txs)))},
 		field{"size", text(byteSize(a.Bytes))},
 		field{"ratio", cell{fmt.Sprintf("%.1f", a.Ratio), bold}},
+		field{"ratio of CPU", text(fmt.Sprintf("%.1f", a.CPURatio))},
 	)
 	var rows [][]cell
 	for _, name := range slices.Sorted(maps.Keys(a.Runs)) {
