@@ -6,6 +6,7 @@ import (
 
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/cardano"
+	"birthmark/chains/ergo"
 	"birthmark/model"
 )
 
@@ -20,6 +21,7 @@ type registration struct {
 var registered = []registration{
 	{bitcoin.Name, bitcoin.Networks(), bitcoin.New},
 	{cardano.Name, cardano.Networks(), cardano.New},
+	{ergo.Name, ergo.Networks(), ergo.New},
 }
 
 // New is the chain of that name on a network; "" is the chain's default network. An error of kind [model.Usage],
