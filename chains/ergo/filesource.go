@@ -144,7 +144,7 @@ func (s *fileSource) link(before model.Point, b numbered) error {
 	if !s.net.hasGenesis() {
 		return model.Errorf(model.BadSource, "no_genesis", "%s: what exists before block 1 of ergo %s is not known: expected a node, which tells", s.path, s.net.name)
 	}
-	genesis, err := s.net.genesisTxs(s.decoder)
+	genesis, err := s.net.genesisTxs(s.decoder.clone())
 	b.Genesis = genesis
 	return err
 }

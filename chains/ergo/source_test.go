@@ -2,6 +2,7 @@ package ergo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -92,28 +93,36 @@ func allOf(t *testing.T, src model.Source, known ...model.Point) (events []model
 func apply(t *testing.T, chain []model.Point, events ...model.Event) []model.Point {
 	t.Helper()
 	for _, e := range events {
-		if e.Rollback != nil {
-			for len(chain) > 0 && chain[len(chain)-1] != *e.Rollback {
-				chain = chain[:len(chain)-1]
-			}
-			if len(chain) == 0 && !e.Rollback.IsOrigin() {
-				t.Fatalf("went back to %v, which was never there", *e.Rollback)
-			}
-			continue
+		var err error
+		if chain, err = after(chain, e); err != nil {
+			t.Fatal(err)
 		}
-		parent := model.Point{}
-		if len(chain) > 0 {
-			parent = chain[len(chain)-1]
-		}
-		if e.Block.Parent != parent.Hash || e.Block.Height != parent.Height+1 {
-			t.Fatalf("block %d %s came after block %d %s", e.Block.Height, e.Block.Hash, parent.Height, parent.Hash)
-		}
-		if genesis := len(e.Block.Genesis) > 0; genesis != (e.Block.Height == firstHeight) {
-			t.Fatalf("block %d has %d genesis transactions", e.Block.Height, len(e.Block.Genesis))
-		}
-		chain = append(chain, e.Block.Point())
 	}
 	return chain
+}
+
+// after is the chain after an event.
+func after(chain []model.Point, e model.Event) ([]model.Point, error) {
+	if e.Rollback != nil {
+		for len(chain) > 0 && chain[len(chain)-1] != *e.Rollback {
+			chain = chain[:len(chain)-1]
+		}
+		if len(chain) == 0 && !e.Rollback.IsOrigin() {
+			return nil, fmt.Errorf("went back to %v, which was never there", *e.Rollback)
+		}
+		return chain, nil
+	}
+	parent := model.Point{}
+	if len(chain) > 0 {
+		parent = chain[len(chain)-1]
+	}
+	if e.Block.Parent != parent.Hash || e.Block.Height != parent.Height+1 {
+		return nil, fmt.Errorf("block %d %s came after block %d %s", e.Block.Height, e.Block.Hash, parent.Height, parent.Hash)
+	}
+	if genesis := len(e.Block.Genesis) > 0; genesis != (e.Block.Height == firstHeight) {
+		return nil, fmt.Errorf("block %d has %d genesis transactions", e.Block.Height, len(e.Block.Genesis))
+	}
+	return append(chain, e.Block.Point()), nil
 }
 
 func pointsOf(blocks ...[]ergotest.Block) (points []model.Point) {
@@ -323,24 +332,24 @@ func chase(t *testing.T, src model.Source) *chased {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := &chased{t: t, cancel: cancel, done: make(chan error, 1)}
 	go func() {
-		var chain []model.Point
-		defer func() { c.chain = chain }()
-		for e, err := range src.Follow(ctx, nil) {
-			if err != nil {
-				c.done <- err
-				return
+		var err error
+		for e, failed := range src.Follow(ctx, nil) {
+			if err = failed; err != nil {
+				break
 			}
 			if e.Rollback != nil {
 				c.backs.Add(1)
 			}
-			chain = apply(t, chain, e)
+			if c.chain, err = after(c.chain, e); err != nil {
+				break
+			}
 			tip := model.Point{}
-			if len(chain) > 0 {
-				tip = chain[len(chain)-1]
+			if len(c.chain) > 0 {
+				tip = c.chain[len(c.chain)-1]
 			}
 			c.tip.Store(&tip)
 		}
-		c.done <- nil
+		c.done <- err
 	}()
 	t.Cleanup(cancel)
 	return c
@@ -367,7 +376,7 @@ func (c *chased) reaches(p model.Point) {
 func (c *chased) end() {
 	c.t.Helper()
 	c.cancel()
-	if err := <-c.done; err != nil && context.Cause(c.t.Context()) == nil && err != context.Canceled {
+	if err := <-c.done; err != nil && !errors.Is(err, context.Canceled) {
 		c.t.Errorf("cancelled it says %v", err)
 	}
 }
