@@ -16,7 +16,6 @@ const maxConstants = 4096
 // Tree is an ErgoTree taken apart. Slices point into what was parsed.
 type Tree struct {
 	Header   byte
-	Sized    []byte // constants and template of a tree that says how long they are, nil of others
 	Template []byte // what follows the header, the size and the constants: the script with places for them
 }
 
@@ -26,16 +25,16 @@ func (t *Tree) Version() int { return int(t.Header & 7) }
 // Segregated reports whether the constants stand before the script.
 func (t *Tree) Segregated() bool { return t.Header&treeSegregation != 0 }
 
-// ParseTree takes an ErgoTree apart. The script itself is not looked at.
+// ParseTree takes an ErgoTree apart. The script itself is not looked at. The size that some trees state is for readers
+// that do not know the script's language: the reference implementation reads a script to its own end, and so a size may
+// be wrong.
 func ParseTree(b []byte) (Tree, error) {
 	r := reader{b: b}
 	t := Tree{Header: r.byte("header of the tree")}
 	if t.Header&treeHasSize != 0 {
-		n := r.length(uint64(len(b)), "size of the tree")
-		if r.err == nil && n != len(b)-r.at {
-			r.fail("the tree says that %d bytes follow, where there are %d", n, len(b)-r.at)
-		}
-		t.Sized = b[r.at:]
+		r.uint("size of the tree")
+	} else if t.Version() > 0 {
+		r.fail("a tree of version %d without its size", t.Version())
 	}
 	if t.Segregated() {
 		n := r.length(maxConstants, "number of constants")
