@@ -34,6 +34,10 @@ demo: build ## index 14,132 real Bitcoin blocks into ./demo-data and ask about t
 demo-cardano: build ## index a chain like Cardano's, or IMMUTABLE=/path NETWORK=preview, and ask about its assets
 	@docs/demo-cardano.sh
 
+.PHONY: demo-ergo
+demo-ergo: build ## index a chain like Ergo's from a stand-in for a node, or NODE=http://host:9053 NETWORK=mainnet, and ask about its tokens
+	@docs/demo-ergo.sh
+
 .PHONY: test
 test: setup blocks ## go vet and every test
 	go vet ./...
