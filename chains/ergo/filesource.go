@@ -247,8 +247,18 @@ func (s *fileSource) read(ctx context.Context, from jsonstream.Position, above m
 			return g, nil
 		}, func() {}
 	}
-	jobs := func(yield func(lines) bool) { s.lines(ctx, from, above, yield) }
-	return follow.Ordered(ctx, jobs, size, follow.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
+	return func(yield func(group, error) bool) {
+		// Whoever leaves must not wait for the file to grow.
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		jobs := func(yield func(lines) bool) { s.lines(ctx, from, above, yield) }
+		for g, err := range follow.Ordered(ctx, jobs, size, follow.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker) {
+			if !yield(g, err) {
+				cancel()
+				return
+			}
+		}
+	}
 }
 
 // lines is blocks that are read together.
