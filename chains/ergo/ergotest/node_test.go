@@ -209,3 +209,21 @@ func TestFilesAreReadAsTheyAreWritten(t *testing.T) {
 		}
 	}
 }
+
+func TestARealBlockIsPutOnAnotherParent(t *testing.T) {
+	blocks, err := ReadFile(realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Rehead(blocks[8], model.Hash{7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	says, err := ParseBlock(got.JSON)
+	if err != nil || got.ID == blocks[8].ID || !reflect.DeepEqual(says, got) || got.Parent != (model.Hash{7}) || got.Height != 9 {
+		t.Errorf("it is block %d %s on %s and says %+v, %v", got.Height, got.ID, got.Parent, says.Point(), err)
+	}
+	if _, err := Rehead(Made(generate.New(generate.Options{}), 1)[0], model.Hash{}); err == nil {
+		t.Error("a block of version 4 was changed")
+	}
+}
