@@ -1,0 +1,62 @@
+package ergo
+
+import (
+	"bufio"
+	"compress/gzip"
+	"io"
+	"os"
+	"testing"
+
+	"birthmark/chains/ergo/jsonstream"
+	"birthmark/model/realdata"
+)
+
+// modernBlocks are 96 full blocks of mainnet, as a node gives them.
+func modernBlocks(t testing.TB) (blocks [][]byte) {
+	t.Helper()
+	f, err := os.Open(realdata.Path(t, "ergo", "derived-node-json", "mainnet_1795968_1796063.ndjson.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(bufio.NewReader(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s := jsonstream.New(z, maxBlockJSON); ; {
+		raw, err := s.Next()
+		if err == io.EOF {
+			return blocks
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, append([]byte(nil), raw...))
+	}
+}
+
+func BenchmarkDecodeModernBlocks(b *testing.B) {
+	blocks := modernBlocks(b)
+	for name, indexes := range map[string][]string{"address": {indexBoxID, indexAddress}, "all": valueNames} {
+		b.Run(name, func(b *testing.B) {
+			d, err := newDecoder(networks[0], indexes)
+			if err != nil {
+				b.Fatal(err)
+			}
+			txs, bytes := 0, 0
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, raw := range blocks {
+					block, err := d.block(raw)
+					if err != nil {
+						b.Fatal(err)
+					}
+					txs += len(block.Txs)
+					bytes += len(raw)
+				}
+			}
+			b.ReportMetric(float64(txs)/b.Elapsed().Seconds(), "txs/s")
+			b.ReportMetric(float64(bytes)/1e6/b.Elapsed().Seconds(), "MB/s")
+		})
+	}
+}
