@@ -1,0 +1,200 @@
+package ergo
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/chains/ergo/ergotest"
+	"birthmark/chains/follow"
+	"birthmark/model"
+	"birthmark/model/realdata"
+)
+
+// firstBlocks is blocks 1 to 2000 of mainnet.
+func firstBlocks(t *testing.T) (path string, blocks []ergotest.Block) {
+	t.Helper()
+	path = realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
+	blocks, err := ergotest.ReadFile(path)
+	if err != nil || len(blocks) != 2000 {
+		t.Fatalf("%d blocks, %v", len(blocks), err)
+	}
+	return path, blocks
+}
+
+func openAt(t *testing.T, network, uri string, change ...func(*model.SourceOptions)) model.Source {
+	t.Helper()
+	src, err := tryOpen(t, network, uri, change...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+func tryOpen(t *testing.T, network, uri string, change ...func(*model.SourceOptions)) (model.Source, error) {
+	t.Helper()
+	c, err := New(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := model.SourceOptions{URI: uri, Indexes: []string{indexBoxID, indexAddress}, Workers: 4}
+	for _, f := range change {
+		f(&o)
+	}
+	src, err := c.Open(t.Context(), o)
+	if err == nil {
+		quick(src)
+		t.Cleanup(func() {
+			if err := src.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return src, err
+}
+
+// quick makes a source look for more more often than anybody has to.
+func quick(src model.Source) {
+	if f, ok := src.(*fileSource); ok {
+		f.poll = time.Millisecond
+	}
+}
+
+func upTo(h model.HeightPk) func(*model.SourceOptions) {
+	return func(o *model.SourceOptions) { o.To = &h }
+}
+
+// allOf is everything a source yields until it ends.
+func allOf(t *testing.T, src model.Source, known ...model.Point) (events []model.Event, err error) {
+	t.Helper()
+	for e, err := range src.Follow(t.Context(), known) {
+		if err != nil {
+			return events, err
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// apply is the chain after some events.
+func apply(t *testing.T, chain []model.Point, events ...model.Event) []model.Point {
+	t.Helper()
+	for _, e := range events {
+		var err error
+		if chain, err = after(chain, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return chain
+}
+
+// after is the chain after an event.
+func after(chain []model.Point, e model.Event) ([]model.Point, error) {
+	if e.Rollback != nil {
+		for len(chain) > 0 && chain[len(chain)-1] != *e.Rollback {
+			chain = chain[:len(chain)-1]
+		}
+		if len(chain) == 0 && !e.Rollback.IsOrigin() {
+			return nil, fmt.Errorf("went back to %v, which was never there", *e.Rollback)
+		}
+		return chain, nil
+	}
+	parent := model.Point{}
+	if len(chain) > 0 {
+		parent = chain[len(chain)-1]
+	}
+	if e.Block.Parent != parent.Hash || e.Block.Height != parent.Height+1 {
+		return nil, fmt.Errorf("block %d %s came after block %d %s", e.Block.Height, e.Block.Hash, parent.Height, parent.Hash)
+	}
+	if genesis := len(e.Block.Genesis) > 0; genesis != (e.Block.Height == firstHeight) {
+		return nil, fmt.Errorf("block %d has %d genesis transactions", e.Block.Height, len(e.Block.Genesis))
+	}
+	return append(chain, e.Block.Point()), nil
+}
+
+func pointsOf(blocks ...[]ergotest.Block) (points []model.Point) {
+	for _, some := range blocks {
+		for i := range some {
+			points = append(points, some[i].Point())
+		}
+	}
+	return points
+}
+
+// newestFirst is points the other way round.
+func newestFirst(points []model.Point) []model.Point {
+	known := make([]model.Point, len(points))
+	for i, p := range points {
+		known[len(points)-1-i] = p
+	}
+	return known
+}
+
+// leaks fails where goroutines of the test are left after it.
+func leaks(t *testing.T) {
+	t.Helper()
+	t.Cleanup(func() {
+		all := make([]byte, 1<<20)
+		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+			left := 0
+			stacks := strings.Split(string(all[:runtime.Stack(all, true)]), "\n\n")
+			for _, s := range stacks[1:] {
+				if strings.Contains(s, "birthmark/chains/") && !strings.Contains(s, "testing.tRunner") {
+					left++
+				}
+			}
+			if left == 0 {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%d goroutines are left:\n%s", left, strings.Join(stacks[1:], "\n\n"))
+			}
+		}
+	})
+}
+
+// nodeAt is a node of testnet as a source that waits shorter than anybody has to.
+func nodeAt(t *testing.T, uri string, follows bool) model.Source {
+	t.Helper()
+	n, err := networkByName("testnet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := model.SourceOptions{Indexes: []string{indexBoxID}, Follow: follows}
+	ask := restOptions(n, uri, o)
+	ask.Poll = time.Millisecond
+	node, options, err := newRESTNode(n, ask, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Retry = follow.Retry{First: time.Millisecond, Most: 10 * time.Millisecond}
+	src := follow.NewSource(node, options)
+	t.Cleanup(func() {
+		if err := src.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return src
+}
+
+// seedOf is a seed, which BIRTHMARK_SEED sets.
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	n := uint64(1)
+	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
+		var err error
+		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
+		}
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("BIRTHMARK_SEED=%d", n)
+		}
+	})
+	return n
+}
