@@ -53,8 +53,11 @@ func (c *chain) decode(ctx context.Context, r io.Reader, indexes []string, yield
 			}
 			return nil
 		}
+		if syntax, ok := errors.AsType[*jsonstream.SyntaxError](err); ok {
+			return model.Errorf(model.BadSource, "bad_block", "%w", syntax) // it names the line
+		}
 		if err != nil {
-			return model.Errorf(model.BadSource, "bad_block", "%w", err)
+			return model.Errorf(model.BadSource, "bad_block", "line %d: %w", blocks.Line(), err)
 		}
 		b, err := d.block(raw)
 		if err != nil {

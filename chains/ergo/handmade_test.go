@@ -1,6 +1,8 @@
 package ergo
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/hex"
 	"encoding/json"
 	"strconv"
@@ -126,4 +128,17 @@ func aTx() sigma.Tx {
 			{Value: 1<<63 - 1, Tree: []byte{0x10, 1, 1, 1, 0xd1, 0x73, 0}, Height: 1, Registers: [][]byte{{0x0e, 1, 65}, {4, 2}}},
 		},
 	}
+}
+
+func gzipped(t testing.TB, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
