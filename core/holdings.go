@@ -43,58 +43,100 @@ type assetHolding struct {
 	holder model.BirthPk
 }
 
-func compareHoldings(a, b assetHolding) int {
-	return cmp.Or(compareAssetBirths(a.asset, b.asset), cmp.Compare(a.holder.Utxo, b.holder.Utxo))
-}
-
 // assetChanges is what blocks that come or go change in how assets stand: in the families of holdings and of totals. It
-// is collected for a whole write, so that what an asset does back and forth there costs nothing.
+// is noted for a whole write and added up at its end, so that what an asset does back and forth there costs no rows.
 type assetChanges struct {
-	holdings map[assetHolding]wide
-	totals   map[model.AssetBirthPk]*assetChange
-	turn     int
+	moves []assetMove
+	mints []assetMint
 }
 
+// assetMove is an entry of an output that comes or goes, is spent or is unspent again.
+type assetMove struct {
+	asset            model.AssetBirthPk
+	holder, at       model.UtxoPk // the birth of the one, and the output; no holder where owned is not set
+	amount           uint64
+	outputs, unspent int8
+	owned            bool
+}
+
+type assetMint struct {
+	asset  model.AssetBirthPk
+	amount *big.Int
+	sign   int64
+}
+
+// move notes an output with assets: outputs says whether it comes (1) or goes (-1), unspent whether it can be spent
+// from now on or no longer can be.
+func (c *assetChanges) move(at model.UtxoPk, h *held, outputs, unspent int8) {
+	for _, e := range h.entries {
+		c.moves = append(c.moves, assetMove{e.birth, h.holder.Utxo, at, e.amount, outputs, unspent, h.owned})
+	}
+}
+
+// mint notes what a transaction that comes (1) or goes (-1) minted or burned.
+func (c *assetChanges) mint(asset model.AssetBirthPk, amount *big.Int, sign int64) {
+	c.mints = append(c.mints, assetMint{asset, amount, sign})
+}
+
+// assetChange is what changes of one asset, all in all.
 type assetChange struct {
+	asset                                   model.AssetBirthPk
 	outputs, unspent, mints, burns, holders int64
 	minted, burned                          big.Int
-
-	turn int // of the output that was counted last: an asset can stand in it more than once
 }
 
-func (c *assetChanges) of(asset model.AssetBirthPk) *assetChange {
-	a := c.totals[asset]
-	if a == nil {
-		if c.totals == nil {
-			c.holdings, c.totals = map[assetHolding]wide{}, map[model.AssetBirthPk]*assetChange{}
+// holdingChange is what changes of a holding, never nothing.
+type holdingChange struct {
+	assetHolding
+	amount wide
+	of     *assetChange
+}
+
+// sum adds up what was noted, in the order of the rows.
+func (c *assetChanges) sum() (assets []*assetChange, holdings []holdingChange, err error) {
+	slices.SortFunc(c.moves, func(a, b assetMove) int {
+		if a.asset != b.asset {
+			return compareAssetBirths(a.asset, b.asset)
 		}
-		a = &assetChange{}
-		c.totals[asset] = a
+		if a.holder != b.holder {
+			return cmp.Compare(a.holder, b.holder)
+		}
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.outputs, b.outputs), cmp.Compare(a.unspent, b.unspent))
+	})
+	var last *assetMove
+	for i := range c.moves {
+		m := &c.moves[i]
+		if last == nil || last.asset != m.asset {
+			assets = append(assets, &assetChange{asset: m.asset})
+			last = nil
+		}
+		a := assets[len(assets)-1]
+		// An asset can stand in an output more than once.
+		if last == nil || last.at != m.at || last.outputs != m.outputs || last.unspent != m.unspent {
+			a.outputs += int64(m.outputs)
+			a.unspent += int64(m.unspent)
+		}
+		if m.owned {
+			n := len(holdings)
+			if n == 0 || holdings[n-1].of != a || holdings[n-1].holder.Utxo != m.holder {
+				holdings = append(holdings, holdingChange{assetHolding{m.asset, model.BirthPk{Utxo: m.holder}}, wide{}, a})
+				n++
+			}
+			holdings[n-1].amount = holdings[n-1].amount.plus(wideOf(m.amount, int64(m.unspent)))
+		}
+		last = m
 	}
-	return a
-}
-
-// move counts an output with assets: outputs says whether it comes (1) or goes (-1), unspent whether it can be spent
-// from now on or no longer can be.
-func (c *assetChanges) move(h *held, outputs, unspent int64) {
-	c.turn++
-	for _, e := range h.entries {
-		a := c.of(e.birth)
-		if a.turn != c.turn {
-			a.turn = c.turn
-			a.outputs += outputs
-			a.unspent += unspent
+	for _, m := range c.mints {
+		i, found := slices.BinarySearchFunc(assets, m.asset, func(a *assetChange, asset model.AssetBirthPk) int { return compareAssetBirths(a.asset, asset) })
+		if !found { // what is minted comes out, and what is burned goes in
+			return nil, nil, fmt.Errorf("the asset born at %v is minted or burned and does not move", m.asset)
 		}
-		if h.owned {
-			k := assetHolding{e.birth, h.holder}
-			c.holdings[k] = c.holdings[k].plus(wideOf(e.amount, unspent))
-		}
+		assets[i].mint(m.amount, m.sign)
 	}
+	return assets, slices.DeleteFunc(holdings, func(h holdingChange) bool { return h.amount == wide{} }), nil
 }
 
-// mint counts what a transaction that comes (1) or goes (-1) minted or burned.
-func (c *assetChanges) mint(asset model.AssetBirthPk, amount *big.Int, sign int64) {
-	a := c.of(asset)
+func (a *assetChange) mint(amount *big.Int, sign int64) {
 	sum, count := &a.minted, &a.mints
 	if amount.Sign() < 0 {
 		sum, count = &a.burned, &a.burns
@@ -117,25 +159,17 @@ type settler struct {
 const rowsAtOnce = 16 << 10
 
 func (s *settler) settle(c *assetChanges) error {
-	var changed []assetHolding
-	for k, n := range c.holdings {
-		if n != (wide{}) {
-			changed = append(changed, k)
-		}
+	assets, holdings, err := c.sum()
+	if err != nil {
+		return err
 	}
-	slices.SortFunc(changed, compareHoldings)
-	for part := range slices.Chunk(changed, rowsAtOnce) {
-		if err := s.holdings(c, part); err != nil {
+	for part := range slices.Chunk(holdings, rowsAtOnce) {
+		if err := s.holdings(part); err != nil {
 			return err
 		}
 	}
-	assets := make([]model.AssetBirthPk, 0, len(c.totals))
-	for a := range c.totals {
-		assets = append(assets, a)
-	}
-	slices.SortFunc(assets, compareAssetBirths)
 	for part := range slices.Chunk(assets, rowsAtOnce) {
-		if err := s.totals(c, part); err != nil {
+		if err := s.totals(part); err != nil {
 			return err
 		}
 	}
@@ -174,10 +208,10 @@ func (s *settler) write(f storage.Family, key, before, now []byte) {
 	}
 }
 
-func (s *settler) holdings(c *assetChanges, changed []assetHolding) error {
+func (s *settler) holdings(changed []holdingChange) error {
 	keys := make([][]byte, len(changed))
-	for i, k := range changed {
-		keys[i] = appendHoldingKey(nil, k)
+	for i := range changed {
+		keys[i] = appendHoldingKey(nil, changed[i].assetHolding)
 	}
 	rows, err := s.stored(familyHoldings, keys, func(i int) bool {
 		return changed[i].asset.Utxo >= s.since || changed[i].holder.Utxo >= s.since
@@ -185,23 +219,22 @@ func (s *settler) holdings(c *assetChanges, changed []assetHolding) error {
 	if err != nil {
 		return err
 	}
-	for i, k := range changed {
+	for i := range changed {
+		k := &changed[i]
 		var amount wide
 		if rows[i] != nil {
 			if amount, err = parseHoldingRow(rows[i]); err != nil {
 				return fmt.Errorf("holding of the asset born at %v: %w", k.asset, err)
 			}
+		} else {
+			k.of.holders++
 		}
-		a := c.of(k.asset)
-		if rows[i] == nil {
-			a.holders++
-		}
-		amount = amount.plus(c.holdings[k])
+		amount = amount.plus(k.amount)
 		switch {
 		case amount.negative():
 			return fmt.Errorf("the holder born at %v would have less than nothing of the asset born at %v: run check", k.holder, k.asset)
 		case amount == wide{}:
-			a.holders--
+			k.of.holders--
 			s.write(familyHoldings, keys[i], rows[i], nil)
 		default:
 			s.write(familyHoldings, keys[i], rows[i], appendHoldingRow(nil, amount))
@@ -210,21 +243,24 @@ func (s *settler) holdings(c *assetChanges, changed []assetHolding) error {
 	return nil
 }
 
-func (s *settler) totals(c *assetChanges, assets []model.AssetBirthPk) error {
-	keys := keysOf(assets)
-	rows, err := s.stored(familyAssetTotals, keys, func(i int) bool { return assets[i].Utxo >= s.since })
+func (s *settler) totals(assets []*assetChange) error {
+	keys := make([][]byte, len(assets))
+	for i, a := range assets {
+		keys[i] = a.asset.AppendTo(nil)
+	}
+	rows, err := s.stored(familyAssetTotals, keys, func(i int) bool { return assets[i].asset.Utxo >= s.since })
 	if err != nil {
 		return err
 	}
-	for i, asset := range assets {
+	for i, a := range assets {
 		var now assetTotals
 		if rows[i] != nil {
 			if now, err = parseAssetTotalsRow(rows[i]); err != nil {
-				return fmt.Errorf("totals of the asset born at %v: %w", asset, err)
+				return fmt.Errorf("totals of the asset born at %v: %w", a.asset, err)
 			}
 		}
-		if !now.apply(c.totals[asset]) {
-			return fmt.Errorf("the totals of the asset born at %v would fall below nothing: run check", asset)
+		if !now.apply(a) {
+			return fmt.Errorf("the totals of the asset born at %v would fall below nothing: run check", a.asset)
 		}
 		if now.outputs == 0 {
 			s.write(familyAssetTotals, keys[i], rows[i], nil)

@@ -112,16 +112,20 @@ func (v *resolver) standing() error {
 				h = made.held(v.DB, holders, tx, s.utxo.Index()-int(tx.FirstOutput), buf[:0])
 				buf = h.entries
 			}
-			w.changes.move(&h, 0, -1)
+			w.changes.move(s.utxo, &h, 0, -1)
 			b.add(h.entries, 1)
 		}
 		for oi := range t.Outputs {
 			if len(t.Outputs[oi].Assets) == 0 {
 				continue
 			}
+			pk, err := t.pk.Utxo(t.OutputIndex(oi))
+			if err != nil {
+				return err
+			}
 			h := w.held(v.DB, holders, t, oi, buf[:0])
 			buf = h.entries
-			w.changes.move(&h, 1, 1)
+			w.changes.move(pk, &h, 1, 1)
 			b.add(h.entries, -1)
 		}
 		if err := b.settle(v.traits.ImpliedBurns); err != nil {

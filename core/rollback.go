@@ -272,7 +272,7 @@ func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
 		}
 		if h, found := assets[pk]; found {
 			h.own(holders, row.occurrences)
-			u.changes.move(&h, -1, -1)
+			u.changes.move(pk, &h, -1, -1)
 		}
 		u.t.unspentValue -= row.value
 		u.t.checksum -= row.value
@@ -348,7 +348,7 @@ func (u *undo) assets(from, to []byte, spends []undoneSpend) (map[model.UtxoPk]h
 	}
 	for _, s := range spends {
 		h := spent[s.utxo]
-		u.changes.move(&h, 0, 1)
+		u.changes.move(s.utxo, &h, 0, 1)
 		for _, e := range h.entries {
 			touched[s.input.Tx()] = append(touched[s.input.Tx()], e.birth)
 		}
