@@ -2,7 +2,9 @@ package ergo
 
 import (
 	"context"
+	"maps"
 	"os"
+	"slices"
 	"testing"
 
 	"birthmark/model"
@@ -52,5 +54,94 @@ func TestIdsOfRealBlocksAreRecomputed(t *testing.T) {
 				t.Errorf("%d blocks, expected %d", len(blocks), f.blocks)
 			}
 		})
+	}
+}
+
+func TestTokensOfRealBlocksAreAllThere(t *testing.T) {
+	entries, tokens := 0, map[string]bool{}
+	for _, b := range realBlocks(t, nil, "ergo", "arkadianet-ergo", "mainnet", "scala_headerids", "blocks_700000_700004.json") {
+		for i := range b.Txs {
+			for _, o := range b.Txs[i].Outputs {
+				entries += len(o.Assets)
+				for _, a := range o.Assets {
+					tokens[string(a.ID)] = true
+				}
+			}
+		}
+	}
+	// The manifest counts different tokens; the entries are counted in the file.
+	if len(tokens) != 358 || entries != 714 {
+		t.Errorf("%d tokens in %d entries, expected 358 in 714", len(tokens), entries)
+	}
+}
+
+// Nothing is made out of nothing: what is unspent is what the genesis boxes held, after every block.
+func TestUnspentIsWhatTheGenesisHeld(t *testing.T) {
+	genesis, err := networks[0].genesisTxs(decoderOf(t, indexBoxID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unspent := map[string]uint64{}
+	follow := func(txs []model.Tx) {
+		for i := range txs {
+			for _, in := range txs[i].Inputs {
+				if _, ok := unspent[string(in.Value)]; !ok {
+					t.Fatalf("transaction %s spends %x, which is not there", txs[i].Hash, in.Value)
+				}
+				delete(unspent, string(in.Value))
+			}
+			for _, o := range txs[i].Outputs {
+				unspent[string(o.Keys[0].Value)] = o.Value
+			}
+		}
+	}
+	follow(genesis)
+	var parent model.Hash
+	for _, b := range realBlocks(t, []string{indexBoxID}, "ergo", "ergo-uexplorer", "blocks_first.gz") {
+		if b.Parent != parent {
+			t.Fatalf("block %d follows %s, expected %s", b.Height, b.Parent, parent)
+		}
+		parent = b.Hash
+		follow(b.Txs)
+		if b.Height%100 == 1 {
+			sum := uint64(0)
+			for value := range maps.Values(unspent) {
+				sum += value
+			}
+			if sum != supply {
+				t.Fatalf("%d are unspent after block %d, expected %d", sum, b.Height, uint64(supply))
+			}
+		}
+	}
+}
+
+// The real blocks are of every version, use every register, and mint.
+func TestRealBlocksCoverTheFormats(t *testing.T) {
+	versions, registers, mints, repeated := map[uint8]bool{}, map[byte]bool{}, 0, 0
+	for _, f := range realFiles {
+		for _, b := range realBlocks(t, []string{indexRegister}, f.path...) {
+			h, err := parseHeader(b.Header)
+			if err != nil {
+				t.Fatal(err)
+			}
+			versions[h.Version] = true
+			for i := range b.Txs {
+				mints += len(b.Txs[i].Mints)
+				for _, o := range b.Txs[i].Outputs {
+					for _, k := range o.Keys {
+						registers[k.Value[0]] = true
+					}
+					for j := range o.Assets {
+						if slices.ContainsFunc(o.Assets[:j], func(a model.Asset) bool { return string(a.ID) == string(o.Assets[j].ID) }) {
+							repeated++
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Logf("versions %v, registers %v, %d mints, %d repeated tokens", versions, registers, mints, repeated)
+	if len(versions) < 4 || len(registers) != 6 || mints == 0 {
+		t.Errorf("versions %v, registers %v, %d mints", versions, registers, mints)
 	}
 }
