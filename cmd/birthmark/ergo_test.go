@@ -1,0 +1,331 @@
+package main
+
+import (
+	"encoding/json"
+	"math/big"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"birthmark/chains/ergo"
+	"birthmark/chains/ergo/ergotest"
+	"birthmark/chains/ergo/generate"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/realdata"
+)
+
+const (
+	everyErgoIndex = "address,ergo_tree_hash,ergo_tree_template_hash,register"
+
+	// allErgs is what the genesis boxes hold: nothing is made after them.
+	allErgs = "97739925000000000"
+)
+
+// ergoSync brings a database to the tip of a source.
+func ergoSync(t *testing.T, network, db, source string, more ...string) {
+	t.Helper()
+	ask(t, nil, append([]string{"sync", "--chain", "ergo", "--network", network, "--source", source, "--db", db, "--index", everyErgoIndex}, more...)...)
+}
+
+// ergoFile is a file of blocks.
+func ergoFile(t *testing.T, blocks ...ergotest.Block) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "blocks.jsonl")
+	if err := ergotest.WriteFile(path, blocks); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + path
+}
+
+// Mainnet's first 2,000 blocks from a file and from a node. Whatever way a database took, it is the same.
+func TestMainnetOfErgoFromEverySource(t *testing.T) {
+	path := realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
+	blocks, err := ergotest.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := ergotest.New(ergotest.Options{})
+	n.Extend(blocks...)
+	node, file := n.Start(t), "file://"+path
+	dir := t.TempDir()
+	whole, parts, other := filepath.Join(dir, "whole"), filepath.Join(dir, "parts"), filepath.Join(dir, "other")
+
+	ergoSync(t, "mainnet", whole, file)
+	digest := digestOf(t, whole)
+	check(t, whole)
+	var status core.StatusAnswer
+	ask(t, &status, "status", "--db", whole)
+	if got := status.Totals; got.Blocks != 2000 || got.GenesisOutputs != 3 || got.UnspentValue != allErgs || got.Unspent != got.Outputs+3-got.Inputs {
+		t.Errorf("totals %+v", got)
+	}
+	ergoSync(t, "mainnet", other, node)
+	same(t, other, digest)
+	for _, height := range []int{1, 2, 900, 1999} {
+		ergoSync(t, "mainnet", parts, node, "--to-height", strconv.Itoa(height))
+		ask(t, &status, "status", "--db", parts)
+		if int(status.Tip.Height) != height || status.Totals.UnspentValue != allErgs {
+			t.Errorf("at height %d: tip %+v, totals %+v", height, status.Tip, status.Totals)
+		}
+	}
+	ergoSync(t, "mainnet", parts, file)
+	same(t, parts, digest)
+	ask(t, nil, "rollback", "--db", parts, "--to-height", "77")
+	check(t, parts)
+	ergoSync(t, "mainnet", parts, node)
+	same(t, parts, digest)
+
+	for _, source := range []string{file, node} {
+		var a core.VerifyAnswer
+		ask(t, &a, "verify", "--db", whole, "--source", source, "--sample", "60")
+		if !a.OK || a.Tip.Height != 2000 || a.SourceTip != a.Tip {
+			t.Errorf("verify with %s: %+v", source, a)
+		}
+	}
+	var box struct {
+		Tx      string
+		Index   int
+		Value   string
+		SpentBy struct{ Height uint32 } `json:"spent_by"`
+	}
+	ask(t, &box, "output", "--db", whole, "71bc9534d4a4fe8ff67698a5d0f29782836970635de8418da39fee1cd964fcbe")
+	if box.Tx != "4c6282be413c6e300a530618b37790be5f286ded758accc2aebd41554a1be308" || box.Index != 0 || box.Value != "93409065000000000" || box.SpentBy.Height != 2 {
+		t.Errorf("box 0 of block 1 is %+v", box)
+	}
+}
+
+// What a chain was before it went another way is gone without a trace.
+func TestForksOfErgo(t *testing.T) {
+	t.Run("of real blocks", func(t *testing.T) {
+		blocks, err := ergotest.ReadFile(realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		longer := append([]ergotest.Block{}, blocks[:4]...)
+		for _, b := range blocks[4:10] {
+			if b, err = ergotest.Rehead(b, longer[len(longer)-1].ID); err != nil {
+				t.Fatal(err)
+			}
+			longer = append(longer, b)
+		}
+		ergoForks(t, "mainnet", blocks[:7], longer, 4)
+	})
+	for _, depth := range []int{1, 10, 200} {
+		t.Run(strconv.Itoa(depth)+" deep", func(t *testing.T) {
+			c := generate.New(generate.Options{Seed: uint64(depth), TxsPerBlock: 3})
+			common := ergotest.Made(c, 25)
+			f := c.Fork(1)
+			branch := func(c *generate.Chain, n int) []ergotest.Block {
+				return append(append([]ergotest.Block{}, common...), ergotest.Made(c, n)...)
+			}
+			ergoForks(t, "testnet", branch(c, depth), branch(f, depth+1), 25)
+		})
+	}
+}
+
+// ergoForks takes a database from one chain to the other and back, by files and by a node, synced and followed.
+func ergoForks(t *testing.T, network string, one, other []ergotest.Block, common int) {
+	dir := t.TempDir()
+	fresh := func(name string, blocks []ergotest.Block) (file, digest string) {
+		file = ergoFile(t, blocks...)
+		ergoSync(t, network, filepath.Join(dir, name), file)
+		return file, digestOf(t, filepath.Join(dir, name))
+	}
+	oneFile, oneDigest := fresh("one", one)
+	otherFile, otherDigest := fresh("other", other)
+	db := filepath.Join(dir, "files")
+	for range 2 {
+		ergoSync(t, network, db, oneFile)
+		same(t, db, oneDigest)
+		ergoSync(t, network, db, otherFile)
+		same(t, db, otherDigest)
+	}
+	check(t, db)
+	var a core.ForksAnswer
+	ask(t, &a, "forks", "--db", db, "--limit", "1")
+	if len(a.Forks) != 1 || a.Forks[0].Depth != len(one)-common || int(a.Forks[0].Height) != common+1 {
+		t.Errorf("the last fork is told as %+v", a.Forks)
+	}
+
+	n := ergotest.New(ergotest.Options{Network: network})
+	n.Extend(one...)
+	db = filepath.Join(dir, "node")
+	source := n.Start(t)
+	tip := func() (a core.StatusAnswer) {
+		ask(t, &a, "status", "--db", db)
+		return a
+	}
+	ergoSync(t, network, db, source)
+	stop := following(t, "--chain", "ergo", "--network", network, "--source", source, "--db", db, "--index", everyErgoIndex)
+	for _, to := range [][]ergotest.Block{other, one, other} {
+		n.Switch(model.HeightPk(common), to[common:]...)
+		until(t, "the node's tip", func() bool { return tip().Tip.Hash == n.Tip().Hash.String() })
+	}
+	stop()
+	same(t, db, otherDigest)
+	check(t, db)
+}
+
+// tokens is what a chain holds of each, counted from its blocks.
+type tokens struct {
+	boxes  map[string]map[string]uint64 // what is in each unspent one
+	supply map[string]uint64
+}
+
+// apply counts a block and says which tokens it moved.
+func (k *tokens) apply(t *testing.T, b ergotest.Block) (moved map[string]bool) {
+	t.Helper()
+	var full struct {
+		BlockTransactions struct {
+			Transactions []struct {
+				Inputs  []struct{ BoxID string }
+				Outputs []struct {
+					BoxID  string
+					Assets []struct {
+						TokenID string
+						Amount  uint64
+					}
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(b.JSON, &full); err != nil {
+		t.Fatal(err)
+	}
+	moved = map[string]bool{}
+	for _, tx := range full.BlockTransactions.Transactions {
+		for _, in := range tx.Inputs {
+			for id, amount := range k.boxes[in.BoxID] {
+				k.supply[id] -= amount
+				moved[id] = true
+			}
+			delete(k.boxes, in.BoxID)
+		}
+		for _, out := range tx.Outputs {
+			held := map[string]uint64{}
+			for _, a := range out.Assets {
+				held[a.TokenID] += a.Amount
+				k.supply[a.TokenID] += a.Amount
+				moved[a.TokenID] = true
+			}
+			k.boxes[out.BoxID] = held
+		}
+	}
+	return moved
+}
+
+// Of every token there is what is held of it, after every block and after rollbacks: minted over several boxes, burned in
+// part and in whole, twice in a box and in a box of 255 entries.
+func TestTokensOfErgoAddUp(t *testing.T) {
+	chain, err := ergo.New("testnet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := ergotest.Made(generate.New(generate.Options{Seed: 5, TxsPerBlock: 12}), 70)
+	n := ergotest.New(ergotest.Options{Network: "testnet"})
+	source := n.Start(t)
+	db := openInMemory(t, chain, "address")
+	adds := func(k *tokens, ids map[string]bool) {
+		t.Helper()
+		for id := range ids {
+			a, err := db.Asset(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			held := new(big.Int)
+			for page := (core.Page{Limit: 1000}); ; {
+				h, err := db.AssetHolders(t.Context(), id, page)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, holder := range h.Holders {
+					amount, _ := new(big.Int).SetString(holder.Amount, 10)
+					held.Add(held, amount)
+				}
+				if h.Next == nil {
+					break
+				}
+				page.After = *h.Next
+			}
+			minted, _ := new(big.Int).SetString(a.Minted, 10)
+			burned, _ := new(big.Int).SetString(a.Burned, 10)
+			want := strconv.FormatUint(k.supply[id], 10)
+			if a.Supply != want || held.String() != want || minted.Sub(minted, burned).String() != want {
+				t.Fatalf("block %d: of token %s there are %s, %s minted less burned, %s held: expected %s", db.Tip().Height, id, a.Supply, minted, held, want)
+			}
+		}
+	}
+	count := func(upTo int) *tokens {
+		k := &tokens{map[string]map[string]uint64{}, map[string]uint64{}}
+		for _, b := range blocks[:upTo] {
+			k.apply(t, b)
+		}
+		return k
+	}
+	all := func(k *tokens) map[string]bool {
+		ids := map[string]bool{}
+		for id := range k.supply {
+			ids[id] = true
+		}
+		return ids
+	}
+	k := count(0)
+	for i, b := range blocks {
+		n.Extend(b)
+		syncInMemory(t, db, source)
+		moved := k.apply(t, b)
+		if i%10 == 9 {
+			moved = all(k)
+		}
+		adds(k, moved)
+	}
+	if len(k.supply) < 20 {
+		t.Fatalf("%d tokens: expected more", len(k.supply))
+	}
+	for _, height := range []int{60, 25, 12} {
+		if err := db.Rollback(t.Context(), blocks[height-1].Point()); err != nil {
+			t.Fatal(err)
+		}
+		adds(count(height), all(count(height)))
+	}
+	checkDB(t, db)
+	syncInMemory(t, db, source)
+	adds(k, all(k))
+}
+
+// checkDB fails where a database is not in itself right.
+func checkDB(t *testing.T, db *core.DB) {
+	t.Helper()
+	a, err := db.Check(t.Context(), nil)
+	if err != nil || !a.OK {
+		t.Errorf("check: %+v, %v", a, err)
+	}
+}
+
+// What a source of Ergo does wrong is told in one line, with the status that says who has to act.
+func TestSourcesOfErgoThatFailAreTold(t *testing.T) {
+	blocks := ergotest.Made(generate.New(generate.Options{Seed: 6, TxsPerBlock: 2}), 5)
+	n := ergotest.New(ergotest.Options{Network: "testnet"})
+	n.Announce(0, blocks...)
+	url := n.Start(t)
+	args := func(network, source string) []string {
+		return []string{"sync", "--chain", "ergo", "--network", network, "--db", filepath.Join(t.TempDir(), "db"), "--source", source}
+	}
+	wantFailure(t, exitSource, "not_synced", "is not synced", args("testnet", url)...)
+	n.Deliver()
+	wantFailure(t, exitSource, "wrong_network", "ergo testnet: expected mainnet", args("mainnet", url)...)
+	n.Prune(4)
+	wantFailure(t, exitSource, "pruned", "below 4", args("testnet", url)...)
+	n.Prune(0)
+	n.Break(func(r *http.Request, a *ergotest.Answer) {
+		if r.Method == http.MethodPost {
+			a.Body = []byte(strings.Replace(string(a.Body), `"creationHeight":3,`, `"creationHeight":2,`, 1))
+		}
+	})
+	wantFailure(t, exitSource, "bad_block", "block 3 "+blocks[2].ID.String(), args("testnet", url)...)
+	wantFailure(t, exitSource, "source_missing", "no file", args("testnet", "file:///no/such/file")...)
+	wantFailure(t, exitUsage, "bad_source", "expected http", args("testnet", "tcp://127.0.0.1")...)
+	wantFailure(t, exitUsage, "unknown_network", "expected mainnet, testnet", args("preview", url)...)
+}
