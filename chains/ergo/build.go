@@ -137,24 +137,24 @@ func minted(tx *model.Tx, t *transaction) []model.Mint {
 	if len(t.Inputs) == 0 {
 		return nil
 	}
-	id := t.Inputs[0].Box
-	var sum, amount big.Int
-	var info []byte
+	id := &t.Inputs[0].Box
+	var m *model.Mint
 	for i := range t.Outputs {
 		b := &t.Outputs[i]
 		for j := range b.Tokens {
-			if b.Tokens[j].ID == id && b.Tokens[j].Amount > 0 {
-				if sum.Sign() == 0 {
-					info = tokenInfo(b.Registers)
-				}
-				sum.Add(&sum, amount.SetUint64(b.Tokens[j].Amount))
+			if b.Tokens[j].ID != *id || b.Tokens[j].Amount == 0 {
+				continue
 			}
+			if m == nil {
+				m = &model.Mint{Asset: tx.Inputs[0].Value, Amount: new(big.Int), Info: tokenInfo(b.Registers)}
+			}
+			m.Amount.Add(m.Amount, new(big.Int).SetUint64(b.Tokens[j].Amount))
 		}
 	}
-	if sum.Sign() == 0 {
+	if m == nil {
 		return nil
 	}
-	return []model.Mint{{Asset: tx.Inputs[0].Value, Amount: &sum, Info: info}}
+	return []model.Mint{*m}
 }
 
 // tokenRegisters are R4, R5 and R6.

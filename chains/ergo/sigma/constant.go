@@ -137,8 +137,17 @@ func (r *reader) primitive(c byte) typ {
 	return typ{code: c}
 }
 
-// skipConstant walks over a constant: its type and its data.
+// skipConstant walks over a constant: its type and its data. Most are of a type without parts, or a collection of one.
 func (r *reader) skipConstant() {
+	if r.at < len(r.b) && r.b[r.at] < 2*embeddable && r.b[r.at]%embeddable != 0 {
+		c := r.byte("type")
+		if t := r.primitive(c % embeddable); c < embeddable {
+			r.skipData(&t, 0)
+		} else {
+			r.skipCollection(&t, 0)
+		}
+		return
+	}
 	t := r.readType(0)
 	r.skipData(&t, 0)
 }
@@ -153,20 +162,7 @@ func (r *reader) skipData(t *typ, depth int) {
 	}
 	switch t.kind {
 	case kindColl:
-		n := r.length(maxCollection, "length of a collection")
-		switch elem := &t.items[0]; {
-		case elem.kind == kindPrimitive && elem.code == typeByte:
-			r.take(n, "bytes")
-		case elem.kind == kindPrimitive && elem.code == typeBoolean:
-			r.take((n+7)/8, "booleans")
-		default:
-			for i := 0; i < n && r.err == nil; i++ {
-				at := r.at
-				if r.skipData(elem, depth+1); r.at == at {
-					break // of nothing there may be any number
-				}
-			}
-		}
+		r.skipCollection(&t.items[0], depth)
 	case kindOption:
 		if r.byte("option") != 0 {
 			r.skipData(&t.items[0], depth+1)
@@ -177,6 +173,23 @@ func (r *reader) skipData(t *typ, depth int) {
 		}
 	default:
 		r.skipPrimitive(t.code, depth)
+	}
+}
+
+func (r *reader) skipCollection(elem *typ, depth int) {
+	n := r.length(maxCollection, "length of a collection")
+	switch {
+	case elem.kind == kindPrimitive && elem.code == typeByte:
+		r.take(n, "bytes")
+	case elem.kind == kindPrimitive && elem.code == typeBoolean:
+		r.take((n+7)/8, "booleans")
+	default:
+		for i := 0; i < n && r.err == nil; i++ {
+			at := r.at
+			if r.skipData(elem, depth+1); r.at == at {
+				break // of nothing there may be any number
+			}
+		}
 	}
 }
 

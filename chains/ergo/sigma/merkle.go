@@ -14,7 +14,7 @@ func MerkleRoot(leaves [][]byte) ID {
 	if len(leaves) == 0 {
 		return blake2b.Sum256(nil)
 	}
-	var buf []byte
+	buf := make([]byte, 0, 1+2*len(ID{}))
 	level := make([]ID, len(leaves))
 	for i, leaf := range leaves {
 		buf = append(append(buf[:0], leafPrefix), leaf...)
@@ -58,10 +58,13 @@ type Field struct {
 
 // ExtensionRoot is the root over the fields of a block's extension.
 func ExtensionRoot(fields []Field) ID {
-	leaves := make([][]byte, len(fields))
+	const perField = 64 // bytes of most
+	leaves, all := make([][]byte, len(fields)), make([]byte, 0, perField*len(fields))
 	for i := range fields {
 		f := &fields[i]
-		leaves[i] = append([]byte{byte(len(f.Key)), f.Key[0], f.Key[1]}, f.Value...)
+		start := len(all)
+		all = append(append(append(all, byte(len(f.Key))), f.Key[:]...), f.Value...)
+		leaves[i] = all[start:]
 	}
 	return MerkleRoot(leaves)
 }
