@@ -4,6 +4,7 @@
 #include <rocksdb/file_system.h>
 #include <rocksdb/options.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,8 +17,9 @@ using namespace rocksdb;
 // are in tables that the manifest read did not name yet, is a hole in the middle; one removed before its turn comes is
 // an error after seconds of work.
 //
-// So the logs are listed and opened at the very moment the end of the manifest is read, and RocksDB gets those. If the
-// manifest has grown or been replaced by then, it has to be read again, which costs next to nothing so early.
+// So the logs are listed and opened at the very moment the end of the manifest is read, and RocksDB gets those, as long as
+// they are then: what is written to them later may come after tables that this manifest does not name. If the manifest has
+// grown or been replaced by then, it has to be read again, which costs next to nothing so early.
 namespace {
 
 std::string base(const std::string &path) { return path.substr(path.find_last_of('/') + 1); }
@@ -65,6 +67,31 @@ class Manifest : public FSSequentialFileOwnerWrapper {
   uint64_t bytes_ = 0;
 };
 
+// A log that ends where it ended when it was taken.
+class Log : public FSSequentialFileOwnerWrapper {
+ public:
+  Log(std::unique_ptr<FSSequentialFile> &&file, uint64_t size) : FSSequentialFileOwnerWrapper(std::move(file)), left_(size) {}
+
+  IOStatus Read(size_t n, const IOOptions &options, Slice *result, char *scratch, IODebugContext *dbg) override {
+    IOStatus s = FSSequentialFileOwnerWrapper::Read(std::min<uint64_t>(n, left_), options, result, scratch, dbg);
+    if (s.ok()) left_ -= result->size();
+    return s;
+  }
+
+  IOStatus Skip(uint64_t n) override {
+    n = std::min(n, left_);
+    left_ -= n;
+    return FSSequentialFileOwnerWrapper::Skip(n);
+  }
+
+  IOStatus PositionedRead(uint64_t, size_t, const IOOptions &, Slice *, char *, IODebugContext *) override {
+    return IOStatus::NotSupported("a log is read from its beginning");
+  }
+
+ private:
+  uint64_t left_;
+};
+
 IOStatus Beside::NewSequentialFile(const std::string &path, const FileOptions &options,
                                    std::unique_ptr<FSSequentialFile> *file, IODebugContext *dbg) {
   auto log = logs_.find(base(path));
@@ -99,7 +126,11 @@ IOStatus Beside::Take(const std::string &manifest, uint64_t bytes) {
   IOStatus s = FileSystemWrapper::GetChildren(dir, IOOptions(), &names, nullptr);
   for (size_t i = 0; s.ok() && i < names.size(); i++) {
     if (is_log(names[i])) {
-      s = FileSystemWrapper::NewSequentialFile(dir + "/" + names[i], FileOptions(), &logs_[names[i]], nullptr);
+      std::unique_ptr<FSSequentialFile> file;
+      uint64_t size = 0;
+      s = FileSystemWrapper::NewSequentialFile(dir + "/" + names[i], FileOptions(), &file, nullptr);
+      if (s.ok()) s = FileSystemWrapper::GetFileSize(dir + "/" + names[i], IOOptions(), &size, nullptr);
+      if (s.ok()) logs_[names[i]].reset(new Log(std::move(file), size));
     }
   }
   uint64_t size = 0;
