@@ -34,10 +34,13 @@ const (
 // appendAddress appends the address of an ErgoTree as it is stored, by the rules of the reference implementation: the
 // script itself has to be a public key's constant, or the one that runs a script by its hash. Every other tree is its
 // own address, also one that cannot be read.
-func appendAddress(dst, tree []byte) []byte {
+func appendAddress(dst, tree []byte, known *points) []byte {
 	t, err := sigma.ParseTree(tree)
 	if err == nil {
-		if key := t.PublicKey(); key != nil {
+		if key := t.PublicKey(); key != nil && known.has(key) {
+			if key[0] == 0 {
+				key = sigma.Infinity[:]
+			}
 			return append(append(dst, typeP2PK), key...)
 		}
 		if hash := t.ScriptHash(); hash != nil {
@@ -45,6 +48,26 @@ func appendAddress(dst, tree []byte) []byte {
 		}
 	}
 	return append(append(dst, typeP2S), tree...)
+}
+
+// points remembers keys that are points of the curve: to find it out takes as long as the rest of a transaction. The
+// zero value is ready, and nil remembers nothing.
+type points [4096][sigma.PointSize]byte
+
+// has reports whether a key is a point of the curve.
+func (p *points) has(key []byte) bool {
+	if p == nil || key[0] == 0 {
+		return sigma.IsPoint(key)
+	}
+	slot := &p[(uint(key[1])|uint(key[2])<<8)%uint(len(p))]
+	if string(slot[:]) == string(key) {
+		return true
+	}
+	if !sigma.IsPoint(key) {
+		return false
+	}
+	copy(slot[:], key)
+	return true
 }
 
 // formatAddress writes an address as people do. What comes out parses back to the same bytes.
@@ -76,7 +99,7 @@ func readAddress(n *network, text string) ([]byte, error) {
 		if err != nil || len(tree) == 0 {
 			return nil, errors.New("these are no hex digits of a tree")
 		}
-		return appendAddress(nil, tree), nil
+		return appendAddress(nil, tree, nil), nil
 	}
 	if len(text) > maxAddressText {
 		return nil, fmt.Errorf("it has %d characters, the most is %d", len(text), maxAddressText)
@@ -108,7 +131,11 @@ func readAddress(n *network, text string) ([]byte, error) {
 		return nil, fmt.Errorf("its content has %d bytes where type %d has %d", len(value)-1, value[0], size)
 	case value[0] == typeP2S:
 		// A tree that has a shorter address is stored under that.
-		return appendAddress(nil, value[1:]), nil
+		return appendAddress(nil, value[1:], nil), nil
+	case value[0] == typeP2PK && !sigma.IsPoint(value[1:]):
+		return nil, errors.New("its key is no point of the curve")
+	case value[0] == typeP2PK && value[1] == 0:
+		copy(value[1:], sigma.Infinity[:])
 	}
 	return value, nil
 }

@@ -1,6 +1,7 @@
 package ergo
 
 import (
+	"bytes"
 	"encoding/hex"
 	"strings"
 	"testing"
@@ -38,6 +39,7 @@ func TestTreesHaveTheReferencesAddresses(t *testing.T) {
 		{"key, other bits", "e008cd" + aKey, "", ""},
 		{"key beside no constants", "100008cd" + aKey, "9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGWE", ""},
 		{"key among constants", "100108cd" + aKey + "7300", "zkfVnxJRGyfwn21hC7ugsyv17s3JpC5a8MYRcGd3YcmnDD82HJ465jZVyDf", ""},
+		{"another infinity", "0008cd00" + strings.Repeat("11", 32), "9adaAMuB9v8yX1mZ5PtoB6VFSCeqRGjASd8ZTM6VUkiHLDgh2Rp", ""},
 		{"infinity", "0008cd" + strings.Repeat("00", 33), "9adaAMuB9v8yX1mZ5PtoB6VFSCeqRGjASd8ZTM6VUkiHLDgh2Rp", ""},
 		{"script hash", "00" + scriptHash, "8UApt8czfFVuTgQmMwtsRBZ4nfWquNiSwCWUjMg", ""},
 		{"script hash with its size", "082b" + scriptHash, "8UApt8czfFVuTgQmMwtsRBZ4nfWquNiSwCWUjMg", ""},
@@ -49,7 +51,7 @@ func TestTreesHaveTheReferencesAddresses(t *testing.T) {
 		{"reward", "100204a00b08cd0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798ea02d192a39a8cc7a70173007301",
 			"88dhgzEuTXaRTvAQJb5937Lu2np4WbYmKgUFskDab6Fo7io2LGs77U5VrRwdermNg5LNHBcGkMd8eHiL", ""},
 	} {
-		value := appendAddress(nil, unhexed(t, c.tree))
+		value := appendAddress(nil, unhexed(t, c.tree), nil)
 		for i, want := range []string{c.mainnet, c.testnet} {
 			if want == "" {
 				continue
@@ -69,8 +71,9 @@ func TestTreesHaveTheReferencesAddresses(t *testing.T) {
 
 // A tree that cannot be read is an address all the same.
 func TestEveryTreeHasAnAddress(t *testing.T) {
-	for _, tree := range []string{"ff", "00", "ff01", "0008cd05" + aKey[2:], "0108cd" + aKey, "10ffff", "0008cd0102"} {
-		value := appendAddress(nil, unhexed(t, tree))
+	for _, tree := range []string{"ff", "00", "ff01", "0008cd05" + aKey[2:], "0108cd" + aKey, "10ffff", "0008cd0102",
+		"0008cd02" + strings.Repeat("00", 31) + "05", "082308cd02" + strings.Repeat("ff", 32)} {
+		value := appendAddress(nil, unhexed(t, tree), nil)
 		if value[0] != typeP2S || hex.EncodeToString(value[1:]) != tree {
 			t.Errorf("%s has the address %x", tree, value)
 		}
@@ -80,6 +83,10 @@ func TestEveryTreeHasAnAddress(t *testing.T) {
 				t.Errorf("%s: %s is read as %x, %v", tree, text, back, err)
 			}
 		}
+	}
+	infinity, err := parseAddress(networks[0], checked(append([]byte{typeP2PK, 0}, bytes.Repeat([]byte{1}, 32)...)...))
+	if err != nil || string(infinity[1:]) != string(sigma.Infinity[:]) {
+		t.Errorf("another infinity is %x, %v", infinity, err)
 	}
 	long := append([]byte{typeP2S, 0xff}, make([]byte, maxWritten)...)
 	if back, err := parseAddress(networks[0], formatAddress(networks[0], long)); err != nil || string(back) != string(long) {
@@ -94,13 +101,14 @@ func checked(raw ...byte) string {
 }
 
 func TestWhatIsNoAddressIsSaid(t *testing.T) {
-	key := make([]byte, sigma.PointSize)
+	key := bytes.Repeat([]byte{2}, sigma.PointSize)
 	for text, want := range map[string]string{
 		"": "it is not base 58 of an address",
 		"3WxrXTcFe672QcgUgtLmjCkZkg98CPMUeojTZbi7vhm8YqN3kzLY": "it is of ergo testnet",
 		"9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGWF":  "its checksum is wrong",
 		"9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGW0":  "it is not base 58 of an address",
 		checked(append([]byte{0x21}, key...)...):               "it is of a network that is not known (first byte 0x21)",
+		checked(append([]byte{1, 5}, key[1:]...)...):           "its key is no point of the curve",
 		checked(append([]byte{4}, key...)...):                  "it is of type 4, which is not known",
 		checked(append([]byte{1}, key[1:]...)...):              "its content has 32 bytes where type 1 has 33",
 		checked(append([]byte{2}, key...)...):                  "its content has 33 bytes where type 2 has 24",
@@ -111,6 +119,21 @@ func TestWhatIsNoAddressIsSaid(t *testing.T) {
 		_, err := parseAddress(networks[0], text)
 		if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_value" || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %v, expected %s", text, err, want)
+		}
+	}
+}
+
+// What was found out of a key before changes nothing.
+func TestPointsAreRemembered(t *testing.T) {
+	var known points
+	for range 2 {
+		for key, want := range map[string]bool{
+			aKey: true, "02" + aKey[2:]: true, "05" + aKey[2:]: false, "0327e6" + strings.Repeat("00", 30): sigma.IsPoint(unhexed(t, "0327e6"+strings.Repeat("00", 30))),
+			strings.Repeat("00", 33): true,
+		} {
+			if got := known.has(unhexed(t, key)); got != want {
+				t.Errorf("%s: %v", key, got)
+			}
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 // builder makes model transactions, out of arrays that are as long as they have to be.
 type builder struct {
 	wanted  wanted
+	points  *points
 	inputs  []model.Input
 	outputs []model.Output
 	keys    []model.Key
@@ -27,6 +28,7 @@ func (d *decoder) build(b *model.Block) { b.Txs = d.transactions() }
 // transactions makes model transactions of those that were read.
 func (d *decoder) transactions() []model.Tx {
 	w := newBuilder(d.wanted, d.txs)
+	w.points = &d.points
 	txs := make([]model.Tx, len(d.txs))
 	for i := range txs {
 		w.add(&txs[i], &d.txs[i])
@@ -107,7 +109,7 @@ func (w *builder) addKeys(b *sigma.Box, id *sigma.ID) []model.Key {
 			value = w.keep(id[:])
 		case valueAddress:
 			start := len(w.arena)
-			w.arena = appendAddress(w.arena, b.Tree)
+			w.arena = appendAddress(w.arena, b.Tree, w.points)
 			value = w.arena[start:len(w.arena):len(w.arena)]
 		case valueTreeHash:
 			sum := blake2b.Sum256(b.Tree)

@@ -21,6 +21,8 @@ type decoder struct {
 	s scanner
 	e sigma.Encoder
 
+	points points
+
 	// Of the block under way.
 	header  blockHeader
 	body    section // blockTransactions

@@ -14,6 +14,6 @@
 // source.go opens what a URI names. A node (restnode.go) is asked by the package rest, files (filesource.go) are cut
 // into blocks by the package jsonstream.
 //
-// What is not checked, because a node did: proofs of work and of spending, contracts, difficulty, what only a proof
-// file has (adProofs), and whether a public key in an ErgoTree lies on the curve: no block can have one that does not.
+// What is not checked, because a node did: proofs of work and of spending, contracts, difficulty, and the proofs of the
+// state (adProofs).
 package ergo

@@ -113,7 +113,7 @@ func decoded(t testing.TB, block object, indexes ...string) *model.Block {
 	return b
 }
 
-var aTree = sigma.PublicKeyTree([33]byte{2, 7})
+var aTree = sigma.PublicKeyTree([33]byte(append([]byte{2}, bytes.Repeat([]byte{1}, 32)...)))
 
 // aTx has something of everything.
 func aTx() sigma.Tx {

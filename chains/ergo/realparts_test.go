@@ -141,7 +141,7 @@ func TestRealTreesOfLaterVersions(t *testing.T) {
 		if err != nil || !bytes.HasPrefix(tree.Template, unhexed(t, begins)) {
 			t.Errorf("%s has the template %x, %v", file, tree.Template, err)
 		}
-		if value := appendAddress(nil, raw); value[0] != typeP2S {
+		if value := appendAddress(nil, raw, nil); value[0] != typeP2S {
 			t.Errorf("%s has the address %x", file, value)
 		}
 	}

@@ -53,18 +53,14 @@ func ParseTree(b []byte) (Tree, error) {
 }
 
 // PublicKey is the key of a tree whose script is a key's constant, which is what pay-to-public-key addresses are of;
-// nil of every other. A key that stands among the segregated constants is not the script.
+// nil of every other. A key that stands among the segregated constants is not the script. Whether the key is a point of
+// the curve [IsPoint] says; a tree with another cannot be read.
 func (t *Tree) PublicKey() []byte {
 	s := t.Template
-	if len(s) != 2+PointSize || s[0] != typeSigmaProp || s[1] != codeProveDlog || !isPoint(s[2:]) {
+	if len(s) != 2+PointSize || s[0] != typeSigmaProp || s[1] != codeProveDlog {
 		return nil
 	}
 	return s[2:]
-}
-
-// isPoint reports whether b can be a compressed point: it looks at the first byte, and knows infinity, which is zeros.
-func isPoint(b []byte) bool {
-	return b[0] == 2 || b[0] == 3 || bytes.Count(b, []byte{0}) == len(b)
 }
 
 // ScriptHashSize is the bytes of the hash in pay-to-script-hash addresses.

@@ -22,7 +22,7 @@ func TestTreesAreTakenApart(t *testing.T) {
 		{"public key, another constant segregated", "1001040208cd" + aKey, "08cd" + aKey, aKey, ""},
 		{"public key, segregated", "100108cd" + aKey + "7300", "7300", "", ""},
 		{"infinity", "0008cd" + strings.Repeat("00", 33), "08cd" + strings.Repeat("00", 33), strings.Repeat("00", 33), ""},
-		{"no point", "0008cd05" + aKey[2:], "08cd05" + aKey[2:], "", ""},
+		{"no point", "0008cd05" + aKey[2:], "08cd05" + aKey[2:], "05" + aKey[2:], ""},
 		{"public key and more", "0008cd" + aKey + "00", "08cd" + aKey + "00", "", ""},
 		{"script hash", "00" + pays, pays, "", aHash},
 		{"script hash with its size", "082b" + pays, pays, "", aHash},
@@ -118,6 +118,26 @@ func TestConstantsEndWhereTheirTypeSays(t *testing.T) {
 		n, err := ConstantSize(append(raw[:len(raw):len(raw)], 0xff, 0xff))
 		if err != nil || n != len(raw) {
 			t.Errorf("%s (%s): %d bytes and %v, expected %d", name, constant, n, err, len(raw))
+		}
+	}
+}
+
+func TestPointsOfTheCurve(t *testing.T) {
+	for key, want := range map[string]bool{
+		aKey:            true,
+		"02" + aKey[2:]: true,
+		"0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798": true,
+		strings.Repeat("00", 33):               true,
+		"00" + aKey[2:]:                        true, // the reference implementation looks no further
+		"05" + aKey[2:]:                        false,
+		"04" + aKey[2:]:                        false,
+		aKey[2:]:                               false,
+		"":                                     false,
+		"02" + strings.Repeat("00", 31) + "05": false,
+		"02" + strings.Repeat("ff", 32):        false,
+	} {
+		if got := IsPoint(unhex(t, key)); got != want {
+			t.Errorf("%s: %v", key, got)
 		}
 	}
 }
