@@ -63,7 +63,7 @@ func (c *Chain) constant() []byte {
 	case n < 3:
 		return number([]byte{typeLong})
 	case n < 4:
-		return binary.AppendVarint([]byte{typeInt}, int64(c.rng.Int32()>>c.rng.IntN(30)))
+		return appendInt([]byte{typeInt}, int32(c.rng.Uint32())>>c.rng.IntN(32))
 	case n < 7:
 		return c.bytes(c.rng.IntN(64))
 	case n < 8:
@@ -80,6 +80,12 @@ func (c *Chain) constant() []byte {
 		return b
 	}
 	return number(number([]byte{typeTwoLongs}))
+}
+
+// appendInt appends an Int. Its zigzag is widened with its sign, as the reference implementation does it, so numbers from
+// 2^30 on have ten bytes.
+func appendInt(b []byte, v int32) []byte {
+	return binary.AppendUvarint(b, uint64(int64(v<<1^v>>31)))
 }
 
 // bytes is a constant of so many bytes.

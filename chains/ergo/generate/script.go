@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"encoding/binary"
 	"encoding/hex"
 	"math/big"
 	"slices"
@@ -135,7 +134,7 @@ func (s *scripts) condition(r random, b []byte, depth int, constant func([]byte)
 		}
 		return b
 	case n < 8:
-		height := binary.AppendVarint([]byte{typeInt}, r.Int64N(2_000_000))
+		height := appendInt([]byte{typeInt}, r.Int32N(2_000_000))
 		return append(b, opBoolToSigma, opGreater, opHeight, opPlaceholder, constant(height))
 	}
 	return append(b, opPlaceholder, constant(append([]byte{typeSigmaProp, proveDlog}, s.owner(r)...)))

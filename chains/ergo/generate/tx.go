@@ -1,7 +1,6 @@
 package generate
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"birthmark/chains/ergo/sigma"
@@ -188,7 +187,7 @@ func (c *Chain) input(spent *coin) sigma.Input {
 	if c.rng.chance(0.3) && len(in.Proof) == 0 {
 		for i := range 1 + c.rng.IntN(contextMost) {
 			in.Extension = append(in.Extension, sigma.Variable{ID: byte(i), Value: c.keep(func(b []byte) []byte {
-				return binary.AppendVarint(append(b, typeInt), int64(c.rng.IntN(1000)))
+				return appendInt(append(b, typeInt), c.rng.Int32N(1000))
 			})})
 		}
 	}
