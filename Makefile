@@ -49,7 +49,7 @@ race: setup blocks ## every test under the race detector
 
 .PHONY: test-interop
 test-interop: setup blocks interop ## tests against other implementations, from npm (needs node and npm)
-	go test -tags grocksdb_no_link,interop -count=1 -run Interop ./cmd/birthmark
+	go test -tags grocksdb_no_link,interop -count=1 -run Interop ./cmd/birthmark ./chains/ergo/...
 
 .PHONY: lint
 lint: setup ## gofmt, go vet, staticcheck
@@ -93,7 +93,9 @@ interop:
 	if ! cmp -s package-lock.json node_modules/.birthmark; then \
 	  npm ci --ignore-scripts --no-audit --no-fund && npm rebuild mrmr bstring bsip bcrypto && cp package-lock.json node_modules/.birthmark; \
 	fi
-	@cd tools/interop/ouroboros && \
-	if ! cmp -s package-lock.json node_modules/.birthmark; then \
-	  npm ci --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.birthmark; \
-	fi
+	@for dir in ouroboros ergo; do \
+	  cd $(CURDIR)/tools/interop/$$dir || exit 1; \
+	  if ! cmp -s package-lock.json node_modules/.birthmark; then \
+	    npm ci --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.birthmark || exit 1; \
+	  fi; \
+	done
