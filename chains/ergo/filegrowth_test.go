@@ -76,9 +76,20 @@ func TestAFileThatIsReplacedIsAnotherChain(t *testing.T) {
 		blocks = append(blocks, ergotest.Made(c, 12)...)
 		path := filepath.Join(t.TempDir(), name)
 		replaces(t, path, blocks)
-		got := chase(t, openAt(t, "testnet", path, follows))
+		src := openAt(t, "testnet", path, follows)
+		single := func(want ergotest.Block) {
+			t.Helper()
+			if b, err := src.(model.BlockReader).BlockAt(t.Context(), want.Height); err != nil || b.Hash != want.ID {
+				t.Errorf("%s: block %d alone is %+v, %v", name, want.Height, b, err)
+			}
+		}
+		got := chase(t, src)
 		got.reaches(blocks[21].Point())
+		single(blocks[10])
+		single(blocks[12])
 		replaces(t, path, fork)
+		single(fork[12])
+		single(fork[10])
 		got.reaches(fork[12].Point())
 		replaces(t, path, blocks)
 		got.reaches(blocks[21].Point())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"slices"
 	"sync"
 
@@ -83,6 +84,7 @@ type lookup struct {
 
 	file   *blockFile     // nil: none open
 	next   model.HeightPk // no block below it is still to come in file
+	of     os.FileInfo    // of the file that places are in
 	places map[model.HeightPk]jsonstream.Position
 }
 
@@ -174,21 +176,25 @@ func (l *lookup) passed(h model.HeightPk) {
 	defer l.mu.Unlock()
 	l.next = h + 1
 	if h%indexStep == 0 && !l.file.gz {
-		if l.places == nil {
-			l.places = map[model.HeightPk]jsonstream.Position{}
-		}
 		l.places[h] = l.file.s.Position()
 	}
 }
 
 // open goes to a place at or before a height.
-func (l *lookup) open(s *fileSource, h model.HeightPk) (err error) {
+func (l *lookup) open(s *fileSource, h model.HeightPk) error {
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return pathError(s.path, err)
+	}
+	if l.of == nil || !os.SameFile(l.of, info) || info.Size() < l.of.Size() {
+		l.close()
+		l.of, l.places = info, map[model.HeightPk]jsonstream.Position{}
+	}
 	place, known := l.places[h/indexStep*indexStep]
-	near := l.file != nil && l.next <= h && (!known || h-l.next < indexStep)
-	if near {
+	if l.file != nil && l.next <= h && (!known || h-l.next < indexStep) {
 		return nil
 	}
-	if !known && len(l.places) > 0 {
+	if !known {
 		for at, p := range l.places {
 			if at <= h && p.Offset > place.Offset {
 				place = p

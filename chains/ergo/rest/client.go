@@ -20,7 +20,7 @@ import (
 type Options struct {
 	URL string // http(s)://[:API_KEY@]HOST[:PORT][/PATH][?cert=FILE]
 	// Password is asked for the API key where the URL has none, and again when that was refused; nil or an empty
-	// answer: there is none.
+	// answer: there is none. A colon in it is part of the key.
 	Password func() (string, error)
 	Network  string        // as /info names it: mainnet
 	First    model.Hash    // id of the network's block 1; zero: not known
