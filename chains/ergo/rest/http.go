@@ -65,10 +65,10 @@ func (a *answer) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// all is the whole body, which must not have more bytes than a small answer; not ok where it has.
+// all is the whole body without space around it. It must not have more bytes than a small answer; not ok where it has.
 func (a *answer) all() (text []byte, ok bool, err error) {
 	text, err = io.ReadAll(io.LimitReader(a, smallAnswer+1))
-	return text, len(text) <= smallAnswer, err
+	return bytes.TrimSpace(text), len(text) <= smallAnswer, err
 }
 
 // request is one request to a node.
