@@ -1,31 +1,50 @@
 package bench
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/binary"
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/generate"
 	"birthmark/chains/cardano/immutable"
+	"birthmark/chains/ergo"
+	ergogenerate "birthmark/chains/ergo/generate"
+	"birthmark/chains/ergo/jsonstream"
 	"birthmark/chains/follow"
 	"birthmark/model"
 )
 
-// GeneratedBlocks are serialized blocks of Cardano, with at least so many transactions.
-func GeneratedBlocks(o generate.Options, txs int) (blocks [][]byte) {
-	c := generate.New(o)
-	for c.Made().Txs < txs {
-		blocks = append(blocks, c.Next().Raw)
+// GeneratedBlocks are blocks of Cardano or Ergo as [Decode] takes them, with at least so many transactions, perBlock of them in one in the
+// mean; 0: as mainnet has.
+func GeneratedBlocks(chain string, seed uint64, perBlock float64, txs int) (blocks [][]byte, err error) {
+	switch chain {
+	case cardano.Name:
+		c := generate.New(generate.Options{Seed: seed, TxsPerBlock: perBlock})
+		for c.Made().Txs < txs {
+			blocks = append(blocks, c.Next().Raw)
+		}
+	case ergo.Name:
+		c := ergogenerate.New(ergogenerate.Options{Seed: seed, TxsPerBlock: perBlock})
+		for c.Made().Txs < txs {
+			b := c.Next()
+			blocks = append(blocks, append(b.JSON, '\n'))
+		}
+	default:
+		return nil, model.Errorf(model.Usage, "missing_flag", "missing --source FILE, blocks of %s: only those of %s and %s are generated", chain, cardano.Name, ergo.Name)
 	}
-	return blocks
+	return blocks, nil
 }
 
 // ReadBlocks are serialized blocks out of a file or folder (or its URI), at most so many bytes of them and at least one: of Cardano a
-// node's immutable database or one chunk, of Bitcoin one block file. They stand as [Decode] takes them.
+// node's immutable database or one chunk, of Bitcoin one block file, of Ergo a file of full blocks. They stand as [Decode] takes them.
 func ReadBlocks(ctx context.Context, chain, path string, most int64) ([][]byte, error) {
 	if rest, ok := strings.CutPrefix(path, "file://"); ok {
 		path = follow.FilePath(rest)
@@ -35,8 +54,44 @@ func ReadBlocks(ctx context.Context, chain, path string, most int64) ([][]byte, 
 		return readChunks(ctx, path, most)
 	case bitcoin.Name:
 		return readBlockFile(path, most)
+	case ergo.Name:
+		return readFullBlocks(path, most)
 	}
-	return nil, model.Errorf(model.Usage, "unknown_chain", "serialized blocks of %s cannot be read: expected %s or %s", chain, cardano.Name, bitcoin.Name)
+	return nil, model.Errorf(model.Usage, "unknown_chain", "serialized blocks of %s cannot be read: expected %s, %s or %s", chain, cardano.Name, bitcoin.Name, ergo.Name)
+}
+
+// mostJSON is more bytes than a full block of Ergo has as JSON.
+const mostJSON = 64 << 20
+
+func readFullBlocks(path string, most int64) (blocks [][]byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, model.Errorf(model.BadSource, "no_file", "%w", err)
+	}
+	defer f.Close()
+	in := io.Reader(f)
+	if filepath.Ext(path) == ".gz" {
+		if in, err = gzip.NewReader(bufio.NewReader(f)); err != nil {
+			return nil, model.Errorf(model.BadSource, "bad_block", "%s: %w", path, err)
+		}
+	}
+	for split := jsonstream.New(in, mostJSON); ; {
+		raw, err := split.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, model.Errorf(model.BadSource, "bad_block", "%s: %w", path, err)
+		}
+		if most -= int64(len(raw)); most < 0 && len(blocks) > 0 {
+			break
+		}
+		blocks = append(blocks, append(bytes.Clone(raw), '\n'))
+	}
+	if len(blocks) == 0 {
+		return nil, model.Errorf(model.BadSource, "source_empty", "%s holds no block", path)
+	}
+	return blocks, nil
 }
 
 func readChunks(ctx context.Context, path string, most int64) (blocks [][]byte, err error) {

@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/cardano"
+	"birthmark/chains/ergo"
 	"birthmark/model"
 )
 
@@ -18,7 +20,8 @@ import (
 const Ours = "birthmark"
 
 // DecodeResult compares the decoder of a chain's adapter with that of another project, over the same blocks on one
-// goroutine each. Both make of a block all that the model has of it; whoever hashes the body does that too.
+// goroutine each. Both make of a block all that the model has of it, and hash what they hash: what gouroboros and btcd leave out of
+// that is little, encoding/json leaves out all of it.
 type DecodeResult struct {
 	Blocks int                   `json:"blocks"`
 	Txs    int                   `json:"txs"`
@@ -157,8 +160,10 @@ func reference(chain string) (name string, decode func(raw []byte) (txs int, err
 		return "gouroboros", gouroboros, nil
 	case bitcoin.Name:
 		return "btcd", btcd, nil
+	case ergo.Name:
+		return "encoding/json", encodingJSON, nil
 	}
-	return "", nil, model.Errorf(model.Usage, "unknown_chain", "decoding of %s has nothing to be compared with: expected %s or %s", chain, cardano.Name, bitcoin.Name)
+	return "", nil, model.Errorf(model.Usage, "unknown_chain", "decoding of %s has nothing to be compared with: expected %s, %s or %s", chain, cardano.Name, bitcoin.Name, ergo.Name)
 }
 
 // gouroboros decodes a block as chunks have it.
@@ -192,4 +197,33 @@ func btcd(record []byte) (int, error) {
 		tx.TxHash()
 	}
 	return len(b.Transactions), nil
+}
+
+// encodingJSON decodes a full block of Ergo into structs and checks nothing: there is no other decoder in Go that would
+// recompute ids.
+func encodingJSON(raw []byte) (int, error) {
+	var b struct {
+		Header struct {
+			ID, ParentID string
+			Height       uint32
+			Timestamp    int64
+		}
+		BlockTransactions struct {
+			Transactions []struct {
+				ID      string
+				Inputs  []struct{ BoxID string }
+				Outputs []struct {
+					BoxID, ErgoTree string
+					Value           uint64
+					Assets          []struct {
+						TokenID string
+						Amount  uint64
+					}
+					AdditionalRegisters map[string]json.RawMessage
+				}
+			}
+		}
+	}
+	err := json.Unmarshal(raw, &b)
+	return len(b.BlockTransactions.Transactions), err
 }

@@ -148,7 +148,7 @@ func TestBenchesOfCardanoRefuseWhatTheyCannotDo(t *testing.T) {
 		status     int
 		code, said string
 	}{
-		"generate --chain ergo x":                              {exitUsage, "bad_value", `^--chain: expected cardano, not "ergo"$`},
+		"generate --chain bitcoin x":                           {exitUsage, "bad_value", `^--chain: expected cardano or ergo, not "bitcoin"$`},
 		"generate --txs 0 x":                                   {exitUsage, "bad_value", `^--txs: expected a number from 1`},
 		"generate":                                             {exitUsage, "missing_argument", `^missing argument DIR`},
 		"generate " + full:                                     {exitRefused, "not_empty", `is not empty`},

@@ -8,7 +8,7 @@ import (
 
 	"birthmark/bench"
 	"birthmark/chains/cardano"
-	"birthmark/chains/cardano/generate"
+	"birthmark/chains/ergo"
 
 	"github.com/urfave/cli/v2"
 )
@@ -17,12 +17,13 @@ func (p *program) benchDecodeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "decode",
 		Usage: "decode blocks, and have another project decode the same",
-		Description: "Cardano is compared with gouroboros, Bitcoin with btcd's wire. Blocks are generated, of Cardano, or read from\n" +
-			"--source: a node's immutable database, a chunk, or a block file of Bitcoin.",
+		Description: "Cardano is compared with gouroboros, Bitcoin with btcd's wire, Ergo with encoding/json, which checks nothing. Blocks\n" +
+			"are generated, of Cardano and Ergo, or read from --source: a node's immutable database, a chunk, a block file of\n" +
+			"Bitcoin, a file of full blocks of Ergo.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "source", Usage: "`FILE` or folder of blocks, or its file:// URI", DefaultText: "generated ones"},
 			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "20000"},
-			&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a generated block, in the mean", DefaultText: "6.5, as mainnet has"},
+			&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a generated block, in the mean", DefaultText: "as mainnet has"},
 			&cli.StringFlag{Name: "seed", Usage: "the same `SEED` makes the same blocks", DefaultText: "1"},
 			&cli.StringFlag{Name: "mb", Usage: "read `N` MB of blocks from --source at most", DefaultText: "64"},
 			indexFlag(),
@@ -48,7 +49,11 @@ func (p *program) benchDecode(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	chain, err := p.make(set, cmp.Or(set.Chain, cardano.Name), set.Network)
+	name, network := cmp.Or(set.Chain, cardano.Name), set.Network
+	if name == ergo.Name && set.Source == "" {
+		network = cmp.Or(network, generatedErgo) // block 1 of mainnet is known by its id
+	}
+	chain, err := p.make(set, name, network)
 	if err != nil {
 		return err
 	}
@@ -58,15 +63,13 @@ func (p *program) benchDecode(c *cli.Context) error {
 	}
 	indexes := chosen(chain, names)
 	var blocks [][]byte
-	switch {
-	case set.Source != "":
-		if blocks, err = bench.ReadBlocks(c.Context, chain.Name(), set.Source, int64(numbers["mb"])*1_000_000); err != nil {
-			return err
-		}
-	case chain.Name() != cardano.Name:
-		return usageError("missing_flag", "missing --source FILE, blocks of %s: only those of %s are generated", chain.Name(), cardano.Name)
-	default:
-		blocks = bench.GeneratedBlocks(generate.Options{Seed: numbers["seed"], TxsPerBlock: float64(numbers["block-txs"])}, int(numbers["txs"]))
+	if set.Source != "" {
+		blocks, err = bench.ReadBlocks(c.Context, chain.Name(), set.Source, int64(numbers["mb"])*1_000_000)
+	} else {
+		blocks, err = bench.GeneratedBlocks(chain.Name(), numbers["seed"], float64(numbers["block-txs"]), int(numbers["txs"]))
+	}
+	if err != nil {
+		return err
 	}
 	result, err := bench.Decode(c.Context, chain, indexes, blocks)
 	if err != nil {

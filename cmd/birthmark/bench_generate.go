@@ -1,7 +1,13 @@
 package main
 
 import (
+	"bufio"
+	"context"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -9,6 +15,9 @@ import (
 
 	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/generate"
+	"birthmark/chains/ergo"
+	ergogenerate "birthmark/chains/ergo/generate"
+	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
 )
@@ -18,12 +27,13 @@ func (p *program) benchGenerateCommand() *cli.Command {
 		Name:      "generate",
 		Usage:     "write a generated chain, for bench sync and for trying things",
 		ArgsUsage: "DIR",
-		Description: "A chain of cardano in the shape of mainnet's Conway: a node's immutable database in DIR/immutable and genesis\n" +
-			"files in DIR/genesis. Only what a node alone checks is filler: keys, signatures, scripts.",
+		Description: "A chain in the shape of mainnet's latest blocks. Of cardano a node's immutable database in DIR/immutable and genesis\n" +
+			"files in DIR/genesis, of ergo full blocks in DIR/blocks.jsonl, for testnet. Only what a node alone checks is filler:\n" +
+			"keys, signatures, scripts, proofs of work.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "chain", Usage: "`CHAIN` to generate: cardano", DefaultText: "cardano"},
+			&cli.StringFlag{Name: "chain", Usage: "`CHAIN` to generate: cardano or ergo", DefaultText: "cardano"},
 			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "1000000"},
-			&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a block, in the mean", DefaultText: "6.5, as mainnet has"},
+			&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a block, in the mean", DefaultText: "as mainnet has"},
 			&cli.StringFlag{Name: "seed", Usage: "the same `SEED` makes the same blocks", DefaultText: "1"},
 		}, profileFlags(), commonFlags()),
 		Action: profiled(p.benchGenerate),
@@ -33,7 +43,7 @@ func (p *program) benchGenerateCommand() *cli.Command {
 // generateAnswer is the document of bench generate: how to sync the chain, what is in it, and what there is most of.
 type generateAnswer struct {
 	Chain   string `json:"chain"`
-	Network string `json:"network"` // the folder of the genesis files
+	Network string `json:"network"` // of Cardano the folder of the genesis files
 	Source  string `json:"source"`
 
 	Blocks  int   `json:"blocks"`
@@ -43,16 +53,24 @@ type generateAnswer struct {
 	Assets  int   `json:"assets"`
 	Bytes   int64 `json:"bytes"`
 
-	Address string `json:"address"`
+	Address string `json:"address,omitempty"`
 	Asset   string `json:"asset"`
+
+	title string // of the network
 
 	Seconds      float64 `json:"seconds"`
 	TxsPerSecond float64 `json:"txs_per_s"`
 }
 
+// generatedErgo is the network that generated blocks of Ergo are of.
+const generatedErgo = "testnet"
+
 func (p *program) benchGenerate(c *cli.Context) error {
-	if name := c.String("chain"); name != "" && name != cardano.Name {
-		return badValue(c, "chain", cardano.Name)
+	write, known := map[string]func(context.Context, string, map[string]uint64, func(int)) (generateAnswer, error){
+		"": generateCardano, cardano.Name: generateCardano, ergo.Name: generateErgo,
+	}[c.String("chain")]
+	if !known {
+		return badValue(c, "chain", "%s or %s", cardano.Name, ergo.Name)
 	}
 	numbers, err := benchNumbers(c, map[string]uint64{"txs": 1_000_000, "seed": 1, "block-txs": 0})
 	if err != nil {
@@ -72,33 +90,77 @@ func (p *program) benchGenerate(c *cli.Context) error {
 		return reading{done: done, total: txs, rates: []rate{{"txs", float64(done) / time.Since(started).Seconds()}}}
 	})
 	defer stop()
-	o := generate.Options{Seed: numbers["seed"], TxsPerBlock: float64(numbers["block-txs"])}
-	chain, err := generate.Write(c.Context, dir, o, int(txs), func(n generate.Counts) { made.Store(int64(n.Txs)) })
+	a, err := write(c.Context, dir, numbers, func(txs int) { made.Store(int64(txs)) })
 	if err != nil {
 		return err
 	}
 	stop()
-	n, seconds := chain.Made(), time.Since(started).Seconds()
-	a := generateAnswer{
-		Chain: cardano.Name, Network: filepath.Join(dir, generate.GenesisFolder), Source: "file://" + filepath.Join(dir, generate.ImmutableFolder),
-		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Assets: n.Assets, Bytes: int64(n.Bytes),
-		Seconds: seconds, TxsPerSecond: float64(n.Txs) / seconds,
-	}
-	adapter, err := cardano.New(a.Network)
-	if err != nil {
-		return err
-	}
-	a.Address = adapter.Indexes()[0].Format(chain.HotAddress())
-	a.Asset = adapter.FormatAsset(chain.HotAsset())
+	took := time.Since(started)
+	a.Seconds, a.TxsPerSecond = took.Seconds(), float64(a.Txs)/took.Seconds()
 	return p.answer(nil, a, func(pg *page) {
 		pg.fields(
-			field{"chain", cell{a.Chain + " " + adapter.Network(), green}},
+			field{"chain", cell{a.Chain + " " + a.title, green}},
 			field{"blocks", text(count(uint64(a.Blocks)))},
-			field{"transactions", text(count(uint64(a.Txs)) + perSecond(uint64(a.Txs), time.Duration(seconds*float64(time.Second))))},
+			field{"transactions", text(count(uint64(a.Txs)) + perSecond(uint64(a.Txs), took))},
 			field{"size", text(byteSize(a.Bytes))},
 			field{"address", text(a.Address)},
 			field{"asset", text(a.Asset)},
-			field{"to sync it", text(fmt.Sprintf("birthmark sync --chain cardano --network %s --source %s --db FOLDER", a.Network, a.Source))},
+			field{"to sync it", text(fmt.Sprintf("birthmark sync --chain %s --network %s --source %s --db FOLDER", a.Chain, a.Network, a.Source))},
 		)
 	})
+}
+
+func generateCardano(ctx context.Context, dir string, numbers map[string]uint64, made func(txs int)) (a generateAnswer, err error) {
+	o := generate.Options{Seed: numbers["seed"], TxsPerBlock: float64(numbers["block-txs"])}
+	chain, err := generate.Write(ctx, dir, o, int(numbers["txs"]), func(n generate.Counts) { made(n.Txs) })
+	if err != nil {
+		return a, err
+	}
+	n := chain.Made()
+	a = generateAnswer{
+		Chain: cardano.Name, Network: filepath.Join(dir, generate.GenesisFolder), Source: "file://" + filepath.Join(dir, generate.ImmutableFolder),
+		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Assets: n.Assets, Bytes: int64(n.Bytes),
+	}
+	adapter, err := cardano.New(a.Network)
+	if err != nil {
+		return a, err
+	}
+	a.title = adapter.Network()
+	a.Address = adapter.Indexes()[0].Format(chain.HotAddress())
+	a.Asset = adapter.FormatAsset(chain.HotAsset())
+	return a, nil
+}
+
+func generateErgo(ctx context.Context, dir string, numbers map[string]uint64, made func(txs int)) (a generateAnswer, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return a, fmt.Errorf("make folder: %w", err)
+	}
+	path := filepath.Join(dir, "blocks.jsonl")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return a, model.Errorf(model.Refused, "not_empty", "%s is there already: name an empty folder or a new one", path)
+	}
+	if err != nil {
+		return a, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriterSize(f, 1<<20)
+	chain := ergogenerate.New(ergogenerate.Options{Seed: numbers["seed"], TxsPerBlock: float64(numbers["block-txs"])})
+	for chain.Made().Txs < int(numbers["txs"]) {
+		if err := ctx.Err(); err != nil {
+			return a, err
+		}
+		b := chain.Next()
+		if _, err := w.Write(append(b.JSON, '\n')); err != nil {
+			return a, err
+		}
+		made(chain.Made().Txs)
+	}
+	n := chain.Made()
+	token := chain.HotToken()
+	return generateAnswer{
+		Chain: ergo.Name, Network: generatedErgo, Source: "file://" + path,
+		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Assets: n.Tokens, Bytes: int64(n.Bytes),
+		Asset: hex.EncodeToString(token[:]), title: generatedErgo,
+	}, w.Flush()
 }
