@@ -149,23 +149,24 @@ func ergoForks(t *testing.T, network string, one, other []ergotest.Block, common
 		t.Errorf("the last fork is told as %+v", a.Forks)
 	}
 
+	chain, err := ergo.New(network)
+	if err != nil {
+		t.Fatal(err)
+	}
 	n := ergotest.New(ergotest.Options{Network: network})
 	n.Extend(one...)
-	db = filepath.Join(dir, "node")
-	source := n.Start(t)
-	tip := func() (a core.StatusAnswer) {
-		ask(t, &a, "status", "--db", db)
-		return a
-	}
-	ergoSync(t, network, db, source)
-	stop := following(t, "--chain", "ergo", "--network", network, "--source", source, "--db", db, "--index", everyErgoIndex)
+	f := followInto(t, openInMemory(t, chain, "address", "register"), n.Start(t), 1000)
 	for _, to := range [][]ergotest.Block{other, one, other} {
+		until(t, "the node's tip", func() bool { return f.Tip() == n.Tip() })
 		n.Switch(model.HeightPk(common), to[common:]...)
-		until(t, "the node's tip", func() bool { return tip().Tip.Hash == n.Tip().Hash.String() })
 	}
-	stop()
-	same(t, db, otherDigest)
-	check(t, db)
+	until(t, "the node's tip", func() bool { return f.Tip() == n.Tip() })
+	if err := f.stop(); err != nil {
+		t.Fatal(err)
+	}
+	fromFile := openInMemory(t, chain, "address", "register")
+	syncInMemory(t, fromFile, otherFile)
+	equal(t, f.DB, fromFile)
 }
 
 // tokens is what a chain holds of each, counted from its blocks.
