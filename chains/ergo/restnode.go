@@ -96,5 +96,10 @@ func (n *restNode) genesis(ctx context.Context, d *decoder) ([]model.Tx, error) 
 	if err != nil {
 		return nil, err
 	}
-	return d.genesis(boxes)
+	txs, err := d.genesis(boxes)
+	if err != nil {
+		_, code := model.KindOf(err)
+		err = model.Errorf(model.BadSource, code, "%s: %w", n.Host(), err)
+	}
+	return txs, err
 }

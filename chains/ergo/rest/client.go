@@ -38,10 +38,11 @@ type Client struct {
 
 	headerTimeout, stallTimeout time.Duration
 
-	full      atomic.Uint64 // height of the last full block /info told of
-	connected atomic.Bool   // the node has answered
-	singly    atomic.Bool   // it has no POST /blocks/headerIds
-	toldSync  atomic.Bool   // that the node is behind was logged
+	full      atomic.Uint64              // height of the last full block /info told of
+	first     atomic.Pointer[model.Hash] // block 1 of the chain it first told of; nil: it did not
+	connected atomic.Bool                // the node has answered
+	singly    atomic.Bool                // it has no POST /blocks/headerIds
+	toldSync  atomic.Bool                // that the node is behind was logged
 }
 
 // New makes a client. It looks at the URL and at the certificate it names, and asks nobody anything: an error is of

@@ -196,6 +196,24 @@ func TestABlockThatIsNotThereIsExplained(t *testing.T) {
 	}
 }
 
+func TestANodeThatComesBackWithAnotherChainIsRefused(t *testing.T) {
+	n := ergotest.New(ergotest.Options{})
+	n.Extend(chainOf(t, "a", model.Point{}, 3)...)
+	c := client(t, n.Start(t))
+	if _, err := c.Tip(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	n.Switch(0, chainOf(t, "b", model.Point{}, 5)...)
+	_, err := c.Tip(t.Context())
+	if kind, code := model.KindOf(err); kind != model.Refused || code != "wrong_chain" || follow.IsTemporary(err) {
+		t.Errorf("%v (%s)", err, code)
+	}
+	n.Switch(0, chainOf(t, "a", model.Point{}, 4)...)
+	if tip, err := c.Tip(t.Context()); err != nil || tip.Height != 4 {
+		t.Errorf("back on its chain: %v, %v", tip, err)
+	}
+}
+
 func TestFailuresAreNamed(t *testing.T) {
 	blocks := chainOf(t, "a", model.Point{}, 5)
 	body := func(text string) ergotest.Fault {

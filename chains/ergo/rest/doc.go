@@ -9,7 +9,7 @@
 //	GET  /utxo/genesis
 //
 // none of which a node protects by its API key; one that is set is sent along all the same, for what stands in front of
-// a node. A node without the second but last call's group form is asked for blocks one by one.
+// a node. An old node that has no POST /blocks/headerIds is asked for blocks one by one.
 //
 // Blocks are handed on while the answer is still coming: no more than one of them is held, and who has enough ends the
 // answer. A node leaves out blocks it does not have without a word; [Client.Missing] finds out why.
@@ -19,7 +19,8 @@
 //
 // Errors say who has to act. What waiting can heal is marked by [follow.Temporary]. Every other one is of kind
 // [model.BadSource] and one of the codes unauthorized, wrong_network, pruned, not_synced, not_a_node, redirected,
-// bad_certificate, bad_answer, block_missing, busy and unreachable. None has the API key in it.
+// bad_certificate, bad_answer, block_missing, busy and unreachable; or of kind [model.Refused], code wrong_chain, where a
+// node has another block 1 than it had before. None has the API key in it.
 //
 // Caveat: a proxy of the environment (HTTPS_PROXY and the like) is used as every Go program does, so not for this
 // machine itself.

@@ -83,19 +83,23 @@ func (c *Client) info(ctx context.Context) (i info, err error) {
 	return i, nil
 }
 
-// checkNetwork looks at the name of the node's network and at its first block, as far as both are known.
+// checkNetwork looks at the name of the node's network and at its first block, as far as both are known. What was behind
+// the address before counts as known: a test network may have begun anew.
 func (c *Client) checkNetwork(i info) error {
 	if i.Network != "" && i.Network != c.options.Network {
 		return model.Errorf(model.BadSource, "wrong_network", "%s is a node of ergo %s: expected %s", c.Host(), c.excerpt(i.Network, 20), c.options.Network)
 	}
-	if i.GenesisBlockID == "" || c.options.First == (model.Hash{}) {
+	if i.GenesisBlockID == "" {
 		return nil
 	}
 	first, err := parseID(i.GenesisBlockID)
 	if err != nil {
 		return c.badAnswer("/info", "as genesisBlockId %s", err)
 	}
-	if first != c.options.First {
+	if !c.first.CompareAndSwap(nil, &first) && *c.first.Load() != first {
+		return model.Errorf(model.Refused, "wrong_chain", "%s came back with another chain: its block 1 is %s and was %s", c.Host(), first, *c.first.Load())
+	}
+	if c.options.First != (model.Hash{}) && first != c.options.First {
 		return model.Errorf(model.BadSource, "wrong_network", "block 1 of %s is %s: expected that of ergo %s, %s", c.Host(), first, c.options.Network, c.options.First)
 	}
 	return nil
