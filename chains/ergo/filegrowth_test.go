@@ -100,6 +100,20 @@ func TestAFileThatIsReplacedIsAnotherChain(t *testing.T) {
 	}
 }
 
+func TestAFileThatIsReplacedByAnotherChainIsRefused(t *testing.T) {
+	leaks(t)
+	blocks := made(46, 5)
+	path := filepath.Join(t.TempDir(), "blocks.jsonl")
+	replaces(t, path, blocks)
+	got := chase(t, openAt(t, "testnet", path, follows))
+	got.reaches(blocks[4].Point())
+	replaces(t, path, made(47, 9))
+	err := <-got.done
+	if kind, code := model.KindOf(err); kind != model.Refused || code != "wrong_chain" || got.backs.Load() != 0 {
+		t.Errorf("%v (%s), went back %d times", err, code, got.backs.Load())
+	}
+}
+
 func TestWhatIsWrittenWrongIsToldWhileItIsFollowed(t *testing.T) {
 	leaks(t)
 	blocks := made(43, 4)

@@ -74,8 +74,8 @@ func (s *fileSource) Close() error {
 func (s *fileSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		trail := follow.NewTrail(known)
-		for {
-			again, err := s.pass(ctx, trail, yield)
+		for first := true; ; first = false {
+			again, err := s.pass(ctx, trail, first, yield)
 			if err != nil && err != errLeft {
 				yield(model.Event{}, err)
 			}
@@ -86,11 +86,14 @@ func (s *fileSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[
 	}
 }
 
-// pass reads the file once. Again: another was put in its place.
-func (s *fileSource) pass(ctx context.Context, trail *follow.Trail, yield func(model.Event, error) bool) (again bool, err error) {
+// pass reads the file once. Again: another was put in its place, which has to have something of the chain so far.
+func (s *fileSource) pass(ctx context.Context, trail *follow.Trail, first bool, yield func(model.Event, error) bool) (again bool, err error) {
 	n, from, err := s.common(ctx, trail.Points())
 	if err != nil {
 		return false, err
+	}
+	if n == 0 && !first && len(trail.Points()) > 0 {
+		return false, model.Errorf(model.Refused, "wrong_chain", "%s is another chain now: it has nothing of that to block %d (%s)", s.path, trail.Newest().Height, trail.Newest().Hash)
 	}
 	if n < len(trail.Points()) {
 		trail.Cut(n)
