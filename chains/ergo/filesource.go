@@ -92,7 +92,10 @@ func (s *fileSource) pass(ctx context.Context, trail *follow.Trail, first bool, 
 	if err != nil {
 		return false, err
 	}
-	if n == 0 && !first && len(trail.Points()) > 0 {
+	if n == noBlocks && !first {
+		return true, s.pause(ctx) // it is about to be written
+	}
+	if n = max(n, 0); n == 0 && !first && len(trail.Points()) > 0 {
 		return false, model.Errorf(model.Refused, "wrong_chain", "%s is another chain now: it has nothing of that to block %d (%s)", s.path, trail.Newest().Height, trail.Newest().Hash)
 	}
 	if n < len(trail.Points()) {
@@ -152,6 +155,9 @@ func (s *fileSource) link(before model.Point, b numbered) error {
 	return err
 }
 
+// noBlocks is what a file has in common with points when there are none in it.
+const noBlocks = -1
+
 // common is how many of the points, which are oldest first, are on the file's chain, and where to read on from.
 func (s *fileSource) common(ctx context.Context, points []model.Point) (n int, from jsonstream.Position, err error) {
 	if len(points) == 0 {
@@ -203,6 +209,9 @@ func (s *fileSource) common(ctx context.Context, points []model.Point) (n int, f
 		if !f.gz {
 			from = f.s.Position()
 		}
+	}
+	if first.Height == 0 {
+		return noBlocks, from, nil
 	}
 	if n == 0 && first.Height > firstHeight {
 		return 0, from, model.Errorf(model.BadSource, "no_genesis",
@@ -327,8 +336,6 @@ func (s *fileSource) lines(ctx context.Context, from jsonstream.Position, above 
 
 // wait waits until there may be more in a file than before. [errReplaced] where the path is another file now.
 func (s *fileSource) wait(ctx context.Context, f *blockFile) error {
-	t := time.NewTicker(s.poll)
-	defer t.Stop()
 	opened, err := f.file.Stat()
 	if err != nil {
 		return pathError(s.path, err)
@@ -338,10 +345,8 @@ func (s *fileSource) wait(ctx context.Context, f *blockFile) error {
 		return pathError(s.path, err)
 	}
 	for {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-t.C:
+		if err := s.pause(ctx); err != nil {
+			return err
 		}
 		now, err := os.Stat(s.path)
 		switch {
@@ -354,5 +359,16 @@ func (s *fileSource) wait(ctx context.Context, f *blockFile) error {
 		case now.Size() > read && !f.gz:
 			return nil
 		}
+	}
+}
+
+func (s *fileSource) pause(ctx context.Context) error {
+	t := time.NewTimer(s.poll)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
 	}
 }
