@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"math/big"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 	"birthmark/core"
 	"birthmark/model"
 	"birthmark/model/realdata"
+	"birthmark/storage/memory"
 )
 
 const (
@@ -93,6 +95,43 @@ func TestMainnetOfErgoFromEverySource(t *testing.T) {
 	ask(t, &box, "output", "--db", whole, "71bc9534d4a4fe8ff67698a5d0f29782836970635de8418da39fee1cd964fcbe")
 	if box.Tx != "4c6282be413c6e300a530618b37790be5f286ded758accc2aebd41554a1be308" || box.Index != 0 || box.Value != "93409065000000000" || box.SpentBy.Height != 2 {
 		t.Errorf("box 0 of block 1 is %+v", box)
+	}
+}
+
+// What was there at genesis is all there is, in the database too, after every block.
+func TestErgoIsNeitherMadeNorLost(t *testing.T) {
+	ctx := context.Background()
+	path := realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
+	chain, err := ergo.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := core.Open(ctx, memory.New(), core.Options{Chain: chain, CacheBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := chain.Open(ctx, model.SourceOptions{URI: "file://" + path, Indexes: db.Indexes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	for e, err := range src.Follow(ctx, nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Block == nil {
+			continue // where it begins
+		}
+		if err := db.Append(ctx, []*model.Block{e.Block}); err != nil {
+			t.Fatal(err)
+		}
+		status, err := db.Status(ctx)
+		if err != nil || status.Totals.UnspentValue != allErgs {
+			t.Fatalf("after block %d %+v (%v)", e.Block.Height, status.Totals, err)
+		}
+	}
+	if tip := db.Tip(); tip.Height != 2000 {
+		t.Errorf("the tip is %d", tip.Height)
 	}
 }
 
