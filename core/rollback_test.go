@@ -19,7 +19,7 @@ func TestRollbackUndoesAppend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			variants(t, func(t *testing.T, v modeltest.Variant) {
 				n := 40
-				if name == "rocks" || testing.Short() {
+				if name != "memory" || testing.Short() {
 					n = 15
 				}
 				blocks := v.NewGenerator(seed(t, 1)).Blocks(n)
