@@ -45,7 +45,7 @@ test: setup blocks ## go vet and every test
 
 .PHONY: race
 race: setup blocks ## every test under the race detector
-	go test -race ./...
+	go test -race -timeout 30m ./...
 
 .PHONY: test-interop
 test-interop: setup blocks interop ## tests against other implementations, from npm (needs node and npm)
