@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"encoding/base64"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -11,6 +12,18 @@ import (
 
 // credentials are one user and password. They are compared by pointer: asked for again, they are others.
 type credentials struct{ user, password string }
+
+// header shows c to a node; c may be nil.
+func (c *credentials) header() http.Header {
+	if c == nil {
+		return nil
+	}
+	return http.Header{"Authorization": {"Basic " + c.basic()}}
+}
+
+func (c *credentials) basic() string {
+	return base64.StdEncoding.EncodeToString([]byte(c.user + ":" + c.password))
+}
 
 // keyring knows which credentials a node is asked with. Those in the URL stay; a password that is a question is asked
 // when it is first needed, and again when it was refused.
@@ -85,6 +98,5 @@ func (k *keyring) redact(text string) string {
 	if k.current == nil || k.current.password == "" {
 		return text
 	}
-	sent := base64.StdEncoding.EncodeToString([]byte(k.current.user + ":" + k.current.password))
-	return strings.NewReplacer(sent, "…", k.current.password, "…").Replace(text)
+	return strings.NewReplacer(k.current.basic(), "…", k.current.password, "…").Replace(text)
 }

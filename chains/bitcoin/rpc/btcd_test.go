@@ -20,6 +20,7 @@ import (
 
 	"birthmark/chains/bitcoin/btcdtest"
 	"birthmark/chains/follow"
+	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
 
@@ -86,25 +87,19 @@ func (b *btcd) end() {
 
 func (b *btcd) cert() string { return filepath.Join(b.dir, "rpc.cert") }
 
-// call makes one call by the means of the test alone, and fails where it fails.
+// call makes one call of those that change the node, which nothing but tests makes, and fails where it fails.
 func (b *btcd) call(c *Client, method string, params ...any) (result json.RawMessage) {
 	b.t.Helper()
 	body, err := json.Marshal(map[string]any{"jsonrpc": "1.0", "id": 1, "method": method, "params": append([]any{}, params...)})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	q, err := http.NewRequest(http.MethodPost, "https://"+b.rpc, bytes.NewReader(body))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	q.SetBasicAuth("user", password)
-	r, err := (&http.Client{Transport: c.transport}).Do(q)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer r.Body.Close()
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
+	var text []byte
+	q := nodehttp.Request{Body: body, Header: (&credentials{"user", password}).header(), Waits: true}
+	if err := c.http.Do(b.t.Context(), q, func(r *http.Response) (err error) {
+		text, err = io.ReadAll(r.Body)
+		return err
+	}); err != nil {
 		b.t.Fatal(err)
 	}
 	var reply struct {

@@ -47,7 +47,7 @@ func (c *Client) network(i chainInfo) string {
 	case "test":
 		return "testnet3"
 	}
-	return c.excerpt(i.Chain, 20)
+	return c.http.Excerpt(i.Chain, 20)
 }
 
 // parseHash reads a hash as nodes write it: 64 digits of hex, the last byte first.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/http"
 	"sync/atomic"
 	"time"
 
 	"birthmark/chains/follow"
+	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
 
@@ -25,18 +25,14 @@ type Options struct {
 
 // Client asks one node. Its methods may be called at the same time.
 type Client struct {
-	options   Options
-	endpoint  endpoint
-	keys      *keyring
-	transport *http.Transport
-	places    chan struct{}
-
-	headerTimeout, stallTimeout, poll time.Duration
+	options Options
+	http    *nodehttp.Client // its Connected: there was a session
+	keys    *keyring
+	poll    time.Duration
 
 	connecting chan struct{}        // held by whoever makes a session
 	session    atomic.Pointer[node] // how the node is asked; nil: it has to be found out
 	authorized atomic.Bool          // the node has taken a password of ours
-	connected  atomic.Bool          // there was a session
 	toldSync   atomic.Bool          // that the node is behind was logged
 }
 
@@ -54,19 +50,17 @@ type node interface {
 // New makes a client. It looks at the URL and at the certificate it names, and asks nobody anything: an error is of
 // kind [model.Usage], code bad_source.
 func New(o Options) (*Client, error) {
-	e, err := parseURL(o.URL, o.Port)
+	h, err := nodehttp.New(&kind, o.URL, o.Port)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{
-		options: o, endpoint: e, keys: newKeyring(e.user, o.Password), transport: newTransport(e),
-		places: make(chan struct{}, places), connecting: make(chan struct{}, 1),
-		headerTimeout: headerTimeout, stallTimeout: stallTimeout, poll: 300 * time.Millisecond,
-	}, nil
+	keys := newKeyring(h.User(), o.Password)
+	h.Redact = keys.redact
+	return &Client{options: o, http: h, keys: keys, connecting: make(chan struct{}, 1), poll: 300 * time.Millisecond}, nil
 }
 
 // Host is the node's name and port, as errors name it: nothing secret is in it.
-func (c *Client) Host() string { return c.endpoint.host }
+func (c *Client) Host() string { return c.http.Host() }
 
 // Connect finds out how the node is asked and whether it is one of the network. It needs not be called: every other
 // method does what it does where it is needed.
@@ -92,7 +86,7 @@ func (c *Client) connect(ctx context.Context, old *node) (*node, error) {
 		return nil, err
 	}
 	c.session.Store(&n)
-	c.connected.Store(true)
+	c.http.Connected.Store(true)
 	return &n, nil
 }
 
@@ -130,7 +124,7 @@ func ask[T any](ctx context.Context, c *Client, do func(node) (T, error)) (v T, 
 			c.session.CompareAndSwap(n, nil)
 		}
 		if gone && again {
-			return v, c.unreachable("it answers REST now and then")
+			return v, c.http.Unreachable("it answers REST now and then")
 		}
 		if !gone {
 			return v, err
@@ -193,10 +187,7 @@ func (c *Client) Changed(ctx context.Context, tip model.Point) error {
 }
 
 // Close lets go of the connections. No call may be under way.
-func (c *Client) Close() error {
-	c.transport.CloseIdleConnections()
-	return nil
-}
+func (c *Client) Close() error { return c.http.Close() }
 
 // tellSync logs once that the node itself is not at the end of the chain. One block behind its headers is any node that
 // is just connecting it.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"birthmark/chains/follow"
+	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
 
@@ -302,7 +303,7 @@ func TestNoMoreIsAskedAtOnceThanANodeHasRoomFor(t *testing.T) {
 			mu.Lock()
 			now++
 			most = max(most, now)
-			if now == places {
+			if now == nodehttp.Places {
 				select {
 				case <-wait:
 				default:
@@ -335,7 +336,7 @@ func TestNoMoreIsAskedAtOnceThanANodeHasRoomFor(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if most > places {
+		if most > nodehttp.Places {
 			t.Errorf("%d requests were under way", most)
 		}
 	})

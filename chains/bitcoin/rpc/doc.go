@@ -20,6 +20,6 @@
 // [model.BadSource] and one of the codes unauthorized, forbidden, wrong_network, pruned, method_missing, not_a_node,
 // bad_certificate, bad_answer, node_error and unreachable. None has a password, a cookie or the path of the URL in it.
 //
-// Caveats: signet's networks share their block 0 and are not told apart. A proxy of the environment (HTTPS_PROXY and
-// the like) is used as every Go program does, so not for this machine itself.
+// Requests, and failures whatever is asked, are package nodehttp's, with its caveat of proxies. One more: signet's
+// networks share their block 0 and are not told apart.
 package rpc

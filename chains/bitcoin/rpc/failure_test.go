@@ -205,20 +205,3 @@ func TestHexThatIsNoneIsNamed(t *testing.T) {
 		expect(t, err, "bad_answer", false, "block 3 "+show(f.point(3).Hash))
 	}
 }
-
-func TestExcerptsAreOneLineThatPrints(t *testing.T) {
-	f := newFake(t, 1)
-	c := f.client("user:"+password+"@", nil)
-	for text, want := range map[string]string{
-		"":                                  "",
-		" a\r\n\tb\x00c ":                   "a b c",
-		"12345678901":                       "1234567890…",
-		"ééééééééééé":                       "éééééééééé…",
-		"it is " + password:                 "it is …",
-		password + password + "\x1b[31mred": "…… [31mred",
-	} {
-		if got := c.excerpt(text, 10); got != want {
-			t.Errorf("%q is told as %q, expected %q", text, got, want)
-		}
-	}
-}

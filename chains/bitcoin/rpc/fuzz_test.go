@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -15,13 +14,10 @@ import (
 )
 
 // canned is an answer that came as text.
-func canned(ctx context.Context, c *Client, status int, text io.Reader) *answer {
-	a := &answer{
-		client: c, ctx: ctx, stalled: func() error { return nil }, alive: func() {},
-		response: &http.Response{StatusCode: status, Status: fmt.Sprint(status), Body: io.NopCloser(text), TransferEncoding: []string{"chunked"}},
-	}
-	a.allow(smallAnswer)
-	return a
+func canned(c *Client, status int, text io.Reader) *answer {
+	return &answer{client: c, left: smallAnswer, response: &http.Response{
+		StatusCode: status, Status: fmt.Sprint(status), Body: io.NopCloser(text), TransferEncoding: []string{"chunked"},
+	}}
 }
 
 // getblocks is calls for points, and what takes the answers.
@@ -64,7 +60,7 @@ func FuzzBlocks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, status int, limit int64, text []byte) {
 		calls, got := getblocks(c, points, limit)
-		err := replies(canned(t.Context(), c, status, bytes.NewReader(text)), calls, maxReply, got.add)
+		err := replies(canned(c, status, bytes.NewReader(text)), calls, maxReply, got.add)
 		blocks, err := got.result(t.Context(), err)
 		if (err == nil) != (len(blocks) > 0) || len(blocks) > len(points) {
 			t.Fatalf("%d blocks, %v", len(blocks), err)
@@ -92,7 +88,7 @@ func TestEndlessAnswersAreCut(t *testing.T) {
 	for _, begin := range []string{"[", `{"id":`, `[{"id":0,"result":"`, `[{"id":0,"result":[`, " "} {
 		endless := &counted{from: io.MultiReader(strings.NewReader(begin), zeros{})}
 		calls, got := getblocks(c, f.points(0, 3), 1)
-		err := replies(canned(t.Context(), c, 200, endless), calls, maxReply, got.add)
+		err := replies(canned(c, 200, endless), calls, maxReply, got.add)
 		if err == nil || endless.n > 2*maxReply {
 			t.Errorf("%q: %d bytes were read: %v", begin, endless.n, err)
 		}
@@ -136,7 +132,7 @@ func BenchmarkBlocks(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		calls, got := getblocks(c, points, 1<<40)
-		err := replies(canned(b.Context(), c, 200, bytes.NewReader(text)), calls, maxReply, got.add)
+		err := replies(canned(c, 200, bytes.NewReader(text)), calls, maxReply, got.add)
 		if blocks, err := got.result(b.Context(), err); err != nil || len(blocks) != len(chain) {
 			b.Fatal(err)
 		}

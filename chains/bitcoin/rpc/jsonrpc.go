@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"birthmark/chains/follow"
+	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
 
@@ -95,7 +96,7 @@ func (c *Client) authorizedPost(ctx context.Context, body []byte, waits bool, re
 		return c.passwordError(err)
 	}
 	once := func() error {
-		return c.do(ctx, request{body: body, auth: auth, waits: waits, answer: func(a *answer) error {
+		return c.do(ctx, nodehttp.Request{Body: body, Header: auth.header(), Waits: waits}, func(a *answer) error {
 			if a.response.StatusCode == http.StatusUnauthorized {
 				return errUnauthorized
 			}
@@ -103,7 +104,7 @@ func (c *Client) authorizedPost(ctx context.Context, body []byte, waits bool, re
 				c.authorized.Store(true)
 			}
 			return read(a)
-		}})
+		})
 	}
 	if err = once(); err != errUnauthorized {
 		return err
@@ -191,7 +192,7 @@ func (c *Client) parseError(raw json.RawMessage) *rpcError {
 	if json.Unmarshal(raw, &e) != nil {
 		e = rpcError{Message: string(raw)}
 	}
-	e.Message = c.excerpt(e.Message, redactedLength)
+	e.Message = c.http.Excerpt(e.Message, redactedLength)
 	return &e
 }
 
@@ -206,7 +207,7 @@ func (c *Client) garbled(a *answer, err error) error {
 	_, isSyntax := errors.AsType[*json.SyntaxError](err)
 	_, isType := errors.AsType[*json.UnmarshalTypeError](err)
 	if isSyntax || isType {
-		return model.Errorf(model.BadSource, "bad_answer", "the answer of %s is not JSON-RPC: %s", c.Host(), c.excerpt(err.Error(), redactedLength))
+		return model.Errorf(model.BadSource, "bad_answer", "the answer of %s is not JSON-RPC: %s", c.Host(), c.http.Excerpt(err.Error(), redactedLength))
 	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -64,46 +63,6 @@ func TestAConnectionThatBreaksIsTemporary(t *testing.T) {
 	}
 }
 
-func TestWhoSpeaksSomethingElseIsNoNode(t *testing.T) {
-	f := newFake(t, 2)
-	f.set(func() { f.first = hijacked(t, "SSH-2.0-OpenSSH_9.2p1\r\n") })
-	expect(t, f.client("", nil).Connect(t.Context()), "not_a_node", false, "it does not speak HTTP")
-}
-
-func TestNobodyThereIsTemporary(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	free := l.Addr().String()
-	l.Close()
-	c, err := New(Options{URL: "http://user:" + password + "@" + free + "/" + password, Network: "regtest"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	expect(t, c.Connect(t.Context()), "unreachable", true, free+" is unreachable: dial tcp "+free+": connect: connection refused")
-}
-
-func TestHostsWithoutAnAddress(t *testing.T) {
-	f := newFake(t, 2)
-	for _, q := range []struct {
-		err                  net.DNSError
-		connected, temporary bool
-	}{
-		{net.DNSError{Err: "no such host", Name: "node", IsNotFound: true}, false, false},
-		{net.DNSError{Err: "no such host", Name: "node", IsNotFound: true}, true, true}, // it was there before
-		{net.DNSError{Err: "server misbehaving", Name: "node", IsTemporary: true}, false, true},
-		{net.DNSError{Err: "i/o timeout", Name: "node", IsTimeout: true}, false, true},
-	} {
-		c := f.client("", nil)
-		c.connected.Store(q.connected)
-		c.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
-			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: &q.err}
-		}
-		expect(t, c.Connect(t.Context()), "unreachable", q.temporary, q.err.Err)
-	}
-}
-
 // silent answers nothing, or nothing more, until the caller has left.
 func silent(begin string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
@@ -114,19 +73,6 @@ func silent(begin string) func(http.ResponseWriter, *http.Request) bool {
 		}
 		<-r.Context().Done()
 		return true
-	}
-}
-
-func TestANodeThatSaysNothingIsTemporary(t *testing.T) {
-	for _, begin := range []string{"", "["} {
-		f := newFake(t, 2)
-		f.set(func() { f.first = only(silent(begin)) })
-		c := f.client("", nil)
-		c.headerTimeout, c.stallTimeout = 50*time.Millisecond, 50*time.Millisecond
-		if begin != "" {
-			c.headerTimeout = time.Hour
-		}
-		expect(t, c.Connect(t.Context()), "unreachable", true, "nothing has come from it for too long")
 	}
 }
 
@@ -167,43 +113,4 @@ func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 			t.Errorf("while nothing changes: %v", err)
 		}
 	})
-}
-
-// All is let go of: no connection stays open after Close.
-func TestCloseLeavesNoConnection(t *testing.T) {
-	eachFlavour(t, 50, func(t *testing.T, f *fake, c *Client) {
-		open, closed := make(chan net.Conn, 100), make(chan net.Conn, 100)
-		watch := func(conn net.Conn, state http.ConnState) {
-			switch state {
-			case http.StateNew:
-				open <- conn
-			case http.StateClosed:
-				closed <- conn
-			}
-		}
-		f.set(func() { f.watch = watch })
-		for range 3 {
-			if _, err := c.Raw(t.Context(), f.points(1, 40), 1<<40); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-		for n := len(open); n > 0; n-- {
-			<-closed
-		}
-	})
-}
-
-// A node that closed the connection while nothing was asked is asked again, without a word.
-func TestAnIdleConnectionMayBeClosed(t *testing.T) {
-	f := newFake(t, 5)
-	c := f.client("", nil)
-	for range 20 {
-		if _, err := c.Tip(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		f.server.CloseClientConnections()
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"birthmark/chains/follow"
+	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
 
@@ -74,7 +75,7 @@ func (n restNode) hashAt(ctx context.Context, h model.HeightPk) (hash model.Hash
 		hash, err = parseHash(answer.Hash)
 	}
 	if err != nil {
-		return hash, false, n.badResult("REST "+name, n.excerpt(err.Error(), redactedLength))
+		return hash, false, n.badResult("REST "+name, n.http.Excerpt(err.Error(), redactedLength))
 	}
 	return hash, true, nil
 }
@@ -103,7 +104,7 @@ func (n restNode) hashes(ctx context.Context, from model.HeightPk, count int) ([
 			return hashes, err
 		}
 	}
-	return nil, n.unreachable("its chain at block %d changes with every answer", from)
+	return nil, n.http.Unreachable("its chain at block %d changes with every answer", from)
 }
 
 // headers is the hashes of a block of the best chain and of those after it; none where it is of another chain.
@@ -179,7 +180,7 @@ func (n restNode) block(ctx context.Context, p model.Point) ([]byte, error) {
 		return nil, err
 	}
 	if status == http.StatusNotFound {
-		return nil, &missing{strings.TrimPrefix(n.excerpt(string(raw), redactedLength), show(p.Hash)+" ")}
+		return nil, &missing{strings.TrimPrefix(n.http.Excerpt(string(raw), redactedLength), show(p.Hash)+" ")}
 	}
 	return raw, n.checkBlock(p, raw)
 }
@@ -187,7 +188,7 @@ func (n restNode) block(ctx context.Context, p model.Point) ([]byte, error) {
 // get asks for a path below /rest/ and takes what comes with a status of 200 or 404, or with any, where what it said is
 // not yet known to be REST.
 func (n restNode) get(ctx context.Context, most int, probing bool, path ...string) (status int, text []byte, err error) {
-	err = n.do(ctx, request{path: append([]string{"rest"}, path...), answer: func(a *answer) error {
+	err = n.do(ctx, nodehttp.Request{Path: append([]string{"rest"}, path...)}, func(a *answer) error {
 		status = a.response.StatusCode
 		a.allow(most + 1)
 		if size := a.response.ContentLength; size > 0 && size <= int64(most) {
@@ -215,7 +216,7 @@ func (n restNode) get(ctx context.Context, most int, probing bool, path ...strin
 			return nil
 		}
 		return n.refusal(a, text)
-	}})
+	})
 	switch {
 	case err == errTooLarge && probing:
 		err = errNoREST

@@ -78,7 +78,7 @@ func (c *Client) parseInfo(raw []byte) (info chainInfo, err error) {
 		err = info.check()
 	}
 	if err != nil {
-		err = c.badResult("getblockchaininfo", c.excerpt(err.Error(), redactedLength))
+		err = c.badResult("getblockchaininfo", c.http.Excerpt(err.Error(), redactedLength))
 	}
 	return info, err
 }
@@ -92,7 +92,7 @@ func (c *Client) hash(method string, raw []byte) (model.Hash, error) {
 			return h, nil
 		}
 	}
-	return model.Hash{}, c.badResult(method, c.excerpt(err.Error(), redactedLength))
+	return model.Hash{}, c.badResult(method, c.http.Excerpt(err.Error(), redactedLength))
 }
 
 func (n rpcNode) hashes(ctx context.Context, from model.HeightPk, count int) ([]model.Hash, error) {

@@ -38,7 +38,7 @@ func (c *Client) unspent(ctx context.Context) (totals model.UnspentTotals, err e
 		answered = true
 		if e == nil {
 			if err := json.Unmarshal(raw, &result); err != nil {
-				return true, c.badResult(method, c.excerpt(err.Error(), redactedLength))
+				return true, c.badResult(method, c.http.Excerpt(err.Error(), redactedLength))
 			}
 			return true, nil
 		}

@@ -73,7 +73,7 @@ func TestUnspentIsWaitedFor(t *testing.T) {
 	if err := c.Connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	c.headerTimeout = 1
+	c.http.HeaderTimeout = 1
 	if got, err := c.Unspent(t.Context()); err != nil || got.Value != 50_0000_0000 {
 		t.Errorf("%+v, %v", got, err)
 	}

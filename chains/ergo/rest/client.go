@@ -13,6 +13,7 @@ import (
 
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/chains/follow"
+	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
 
@@ -30,39 +31,34 @@ type Options struct {
 
 // Client asks one node. Its methods may be called at the same time.
 type Client struct {
-	options   Options
-	endpoint  endpoint
-	keys      *keyring
-	transport *http.Transport
-	places    chan struct{}
+	options Options
+	http    *nodehttp.Client // its Connected: the node has answered
+	keys    *keyring
 
-	headerTimeout, stallTimeout time.Duration
-
-	full      atomic.Uint64              // height of the last full block /info told of
-	first     atomic.Pointer[model.Hash] // block 1 of the chain it first told of; nil: it did not
-	connected atomic.Bool                // the node has answered
-	singly    atomic.Bool                // it has no POST /blocks/headerIds
-	toldSync  atomic.Bool                // that the node is behind was logged
+	full     atomic.Uint64              // height of the last full block /info told of
+	first    atomic.Pointer[model.Hash] // block 1 of the chain it first told of; nil: it did not
+	singly   atomic.Bool                // it has no POST /blocks/headerIds
+	toldSync atomic.Bool                // that the node is behind was logged
 }
 
 // New makes a client. It looks at the URL and at the certificate it names, and asks nobody anything: an error is of
 // kind [model.Usage], code bad_source.
 func New(o Options) (*Client, error) {
-	e, err := parseURL(o.URL, o.Port)
+	h, err := nodehttp.New(&kind, o.URL, o.Port)
 	if err != nil {
 		return nil, err
 	}
 	if o.Poll <= 0 {
 		o.Poll = time.Second
 	}
-	return &Client{
-		options: o, endpoint: e, keys: newKeyring(e.key, o.Password), transport: newTransport(e), places: make(chan struct{}, places),
-		headerTimeout: headerTimeout, stallTimeout: stallTimeout,
-	}, nil
+	key, _ := h.User().Password()
+	keys := newKeyring(key, o.Password)
+	h.Redact = keys.redact
+	return &Client{options: o, http: h, keys: keys}, nil
 }
 
 // Host is the node's name and port, as errors name it: nothing secret is in it.
-func (c *Client) Host() string { return c.endpoint.host }
+func (c *Client) Host() string { return c.http.Host() }
 
 // Tip is the last full block of the node's best chain. A node that has none is not synced, which is an error that
 // waiting can heal; one that is behind its headers is told in the log, once.
@@ -91,10 +87,7 @@ func (c *Client) Changed(ctx context.Context, tip model.Point) error {
 }
 
 // Close lets go of the connections. No call may be under way.
-func (c *Client) Close() error {
-	c.transport.CloseIdleConnections()
-	return nil
-}
+func (c *Client) Close() error { return c.http.Close() }
 
 // maxIDs is how many ids a node gives at once.
 const maxIDs = 16384
@@ -129,13 +122,13 @@ func (c *Client) Hashes(ctx context.Context, from model.HeightPk, n int) (ids []
 // ids asks for ids of the best chain of headers.
 func (c *Client) ids(ctx context.Context, from uint64, n int) (ids []model.Hash, err error) {
 	query := url.Values{"offset": {strconv.FormatUint(from, 10)}, "limit": {strconv.Itoa(n)}}
-	err = c.do(ctx, request{path: []string{"blocks"}, query: query, answer: func(a *answer) error {
-		text, whole, err := a.all()
+	err = c.do(ctx, nodehttp.Request{Path: []string{"blocks"}, Query: query}, func(a *http.Response) error {
+		text, whole, err := all(a)
 		if err != nil {
 			return err
 		}
 		var texts []string
-		if a.response.StatusCode != http.StatusOK {
+		if a.StatusCode != http.StatusOK {
 			return c.refusal(a, "/blocks", text)
 		}
 		if err := json.Unmarshal(text, &texts); err != nil || !whole {
@@ -151,7 +144,7 @@ func (c *Client) ids(ctx context.Context, from uint64, n int) (ids []model.Hash,
 			}
 		}
 		return nil
-	}})
+	})
 	return ids, err
 }
 
@@ -191,13 +184,13 @@ func (c *Client) group(ctx context.Context, ids []model.Hash, take func([]byte) 
 	}
 	body[0] = '['
 	body = append(body, ']')
-	return c.do(ctx, request{path: []string{"blocks", "headerIds"}, body: body, answer: func(a *answer) error {
-		switch a.response.StatusCode {
+	return c.do(ctx, nodehttp.Request{Path: []string{"blocks", "headerIds"}, Body: body}, func(a *http.Response) error {
+		switch a.StatusCode {
 		case http.StatusNotFound, http.StatusMethodNotAllowed:
 			return errNoGroups
 		}
-		s := jsonstream.New(a, maxBlock)
-		if begins, err := s.Begins(); a.response.StatusCode != http.StatusOK || err == io.EOF || err == nil && begins != '[' {
+		s := jsonstream.New(a.Body, maxBlock)
+		if begins, err := s.Begins(); a.StatusCode != http.StatusOK || err == io.EOF || err == nil && begins != '[' {
 			return c.refusal(a, asked, s.Buffered(1<<10))
 		} else if err != nil {
 			return err
@@ -217,18 +210,18 @@ func (c *Client) group(ctx context.Context, ids []model.Hash, take func([]byte) 
 				return err
 			}
 		}
-	}})
+	})
 }
 
 // block asks for one block; not found where the node does not have it.
 func (c *Client) block(ctx context.Context, id model.Hash, take func([]byte) error) (found bool, err error) {
 	asked := "/blocks/" + id.String()
-	err = c.do(ctx, request{path: []string{"blocks", id.String()}, answer: func(a *answer) error {
-		if a.response.StatusCode == http.StatusNotFound {
+	err = c.do(ctx, nodehttp.Request{Path: []string{"blocks", id.String()}}, func(a *http.Response) error {
+		if a.StatusCode == http.StatusNotFound {
 			return nil
 		}
-		s := jsonstream.New(a, maxBlock)
-		if begins, err := s.Begins(); a.response.StatusCode != http.StatusOK || err == io.EOF || err == nil && begins != '{' {
+		s := jsonstream.New(a.Body, maxBlock)
+		if begins, err := s.Begins(); a.StatusCode != http.StatusOK || err == io.EOF || err == nil && begins != '{' {
 			return c.refusal(a, asked, s.Buffered(1<<10))
 		} else if err != nil {
 			return err
@@ -239,7 +232,7 @@ func (c *Client) block(ctx context.Context, id model.Hash, take func([]byte) err
 		}
 		found = true
 		return take(raw)
-	}})
+	})
 	return found, err
 }
 
@@ -252,7 +245,7 @@ func (c *Client) cut(asked string, err error) error {
 	case err == io.ErrUnexpectedEOF:
 		return c.badAnswer(asked, "JSON that ends in the middle")
 	case isSyntax:
-		return c.badAnswer(asked, "JSON that is broken: %s", c.excerpt(err.Error(), 80))
+		return c.badAnswer(asked, "JSON that is broken: %s", c.http.Excerpt(err.Error(), 80))
 	}
 	return err
 }
@@ -260,16 +253,16 @@ func (c *Client) cut(asked string, err error) error {
 // GenesisBoxes is the JSON list of the boxes that exist before block 1.
 func (c *Client) GenesisBoxes(ctx context.Context) (boxes []byte, err error) {
 	const asked = "/utxo/genesis"
-	err = c.do(ctx, request{path: []string{"utxo", "genesis"}, answer: func(a *answer) error {
-		text, whole, err := a.all()
+	err = c.do(ctx, nodehttp.Request{Path: []string{"utxo", "genesis"}}, func(a *http.Response) error {
+		text, whole, err := all(a)
 		if err != nil {
 			return err
 		}
-		if a.response.StatusCode != http.StatusOK || !whole || !json.Valid(text) || text[0] != '[' {
+		if a.StatusCode != http.StatusOK || !whole || !json.Valid(text) || text[0] != '[' {
 			return c.refusal(a, asked, text)
 		}
 		boxes = text
 		return nil
-	}})
+	})
 	return boxes, err
 }

@@ -285,33 +285,6 @@ func TestFailuresAreNamed(t *testing.T) {
 	}
 }
 
-func TestNodesThatAreNotThereAreNamed(t *testing.T) {
-	down := httpServer(t, nil)
-	url := down.URL
-	down.Close()
-	secure := httpServer(t, func(s *serverOptions) { s.tls = true })
-	mute := httpServer(t, func(s *serverOptions) { s.mute = true })
-	for _, c := range []struct {
-		name, url, code, says string
-		temporary             bool
-	}{
-		{"nobody listens", url, "unreachable", "connection refused", true},
-		{"TLS where none is expected", strings.Replace(secure.URL, "https", "http", 1), "not_a_node", "400", false},
-		{"none where it is expected", strings.Replace(mute.URL, "http", "https", 1), "not_a_node", "TLS", false},
-		{"an unknown authority", secure.URL, "bad_certificate", "?cert=FILE", false},
-		{"silence", mute.URL, "unreachable", "for too long", true},
-	} {
-		cl := client(t, c.url)
-		if c.url == mute.URL {
-			cl.headerTimeout = 50 * time.Millisecond
-		}
-		_, err := cl.Tip(t.Context())
-		if _, code := model.KindOf(err); code != c.code || !strings.Contains(err.Error(), c.says) || follow.IsTemporary(err) != c.temporary {
-			t.Errorf("%s: %v (%s), expected %s: %s", c.name, err, code, c.code, c.says)
-		}
-	}
-}
-
 func TestTheAPIKeyIsSentAndAskedAgainWhenItIsRefused(t *testing.T) {
 	blocks := chainOf(t, "a", model.Point{}, 2)
 	n := ergotest.New(ergotest.Options{APIKey: "open sesame"})

@@ -22,6 +22,5 @@
 // bad_certificate, bad_answer, block_missing, busy and unreachable; or of kind [model.Refused], code wrong_chain, where a
 // node has another block 1 than it had before. None has the API key in it.
 //
-// Caveat: a proxy of the environment (HTTPS_PROXY and the like) is used as every Go program does, so not for this
-// machine itself.
+// Requests, and failures whatever is asked, are package nodehttp's, with its caveat of proxies.
 package rest

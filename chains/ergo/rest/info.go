@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
 
@@ -59,19 +60,19 @@ func parseID(text string) (h model.Hash, err error) {
 
 // info asks for the state of the node, and is an error where it is not one of the network.
 func (c *Client) info(ctx context.Context) (i info, err error) {
-	err = c.do(ctx, request{path: []string{"info"}, answer: func(a *answer) error {
-		text, _, err := a.all()
+	err = c.do(ctx, nodehttp.Request{Path: []string{"info"}}, func(a *http.Response) error {
+		text, _, err := all(a)
 		if err != nil {
 			return err
 		}
-		if a.response.StatusCode != http.StatusOK || len(text) == 0 || text[0] != '{' {
+		if a.StatusCode != http.StatusOK || len(text) == 0 || text[0] != '{' {
 			return c.refusal(a, "/info", text)
 		}
 		if err := i.parse(text); err != nil {
-			return c.notANode("/info gave " + c.excerpt(err.Error(), 80))
+			return c.http.NotANode("/info gave %s", c.http.Excerpt(err.Error(), 80))
 		}
 		return nil
-	}})
+	})
 	if err != nil {
 		return i, err
 	}
@@ -87,7 +88,7 @@ func (c *Client) info(ctx context.Context) (i info, err error) {
 // the address before counts as known: a test network may have begun anew.
 func (c *Client) checkNetwork(i info) error {
 	if i.Network != "" && i.Network != c.options.Network {
-		return model.Errorf(model.BadSource, "wrong_network", "%s is a node of ergo %s: expected %s", c.Host(), c.excerpt(i.Network, 20), c.options.Network)
+		return model.Errorf(model.BadSource, "wrong_network", "%s is a node of ergo %s: expected %s", c.Host(), c.http.Excerpt(i.Network, 20), c.options.Network)
 	}
 	if i.GenesisBlockID == "" {
 		return nil

@@ -1,8 +1,9 @@
-package rest
+package nodehttp
 
 import (
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"os"
@@ -12,26 +13,35 @@ import (
 	"birthmark/model"
 )
 
+// Kind is what the nodes of a chain have in common. Its texts are parts of errors.
+type Kind struct {
+	Node   string // one of them, with its article: an Ergo node
+	URL    string // what is expected as URL: expected http://…
+	Secret string // what of a URL nobody is told, with its article: an API key
+	NoUser bool   // the nodes know no users: their URL names none
+	// CertOf is the node that makes itself a certificate and CertFile the file it writes it to; empty: none does.
+	CertOf, CertFile string
+	Packed           bool // answers may come compressed
+}
+
 // endpoint is where a node is, as its URL says.
 type endpoint struct {
 	url  *url.URL // scheme, host and path alone
 	host string   // with port: how errors and logs name the node
-	key  string   // the API key in the URL; empty: none
-	cert *x509.CertPool
+	user *url.Userinfo
+	cert *x509.CertPool // the authorities of a https endpoint; nil: those of the system
 }
-
-const expectedURL = "expected http://HOST:PORT, http://:API_KEY@HOST:PORT or https://…, special characters of a key written as %XX"
 
 func badURL(format string, args ...any) error {
 	return model.Errorf(model.Usage, "bad_source", format, args...)
 }
 
-// parseURL never quotes the URL in its errors, nor those of [url.Parse], which do: what a misplaced character makes of
-// a key may stand in any part of it.
-func parseURL(text, defaultPort string) (endpoint, error) {
+// parse never quotes the URL in its errors, nor those of [url.Parse], which do: what a misplaced character makes of a
+// secret may stand in any part of it.
+func (k *Kind) parse(text, defaultPort string) (endpoint, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return endpoint{}, badURL("the node's URL cannot be read: %s", expectedURL)
+		return endpoint{}, badURL("the node's URL cannot be read: %s", k.URL)
 	}
 	port := u.Port()
 	if port == "" {
@@ -40,20 +50,20 @@ func parseURL(text, defaultPort string) (endpoint, error) {
 	number, err := strconv.ParseUint(port, 10, 16)
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https", u.Opaque != "", u.Hostname() == "":
-		return endpoint{}, badURL("the node's URL names no host to ask over HTTP: %s", expectedURL)
+		return endpoint{}, badURL("the node's URL names no host to ask over HTTP: %s", k.URL)
 	case u.Fragment != "" || strings.Contains(u.Path, "@"):
-		return endpoint{}, badURL("the node's URL has an API key with a character that is not written as %%XX: %s", expectedURL)
-	case u.User.Username() != "":
-		return endpoint{}, badURL("the node's URL names a user, and an Ergo node knows none: %s", expectedURL)
+		return endpoint{}, badURL("the node's URL has %s with a character that is not written as %%XX: %s", k.Secret, k.URL)
+	case k.NoUser && u.User.Username() != "":
+		return endpoint{}, badURL("the node's URL names a user, and %s knows none: %s", k.Node, k.URL)
 	case err != nil || number == 0:
 		return endpoint{}, badURL("the port in the node's URL is none: expected 1 to 65535")
 	}
 	e := endpoint{
 		url:  &url.URL{Scheme: u.Scheme, Path: u.Path, RawPath: u.RawPath},
 		host: net.JoinHostPort(u.Hostname(), port),
+		user: u.User,
 	}
 	e.url.Host = e.host
-	e.key, _ = u.User.Password()
 	query, err := url.ParseQuery(u.RawQuery)
 	switch {
 	case err != nil, len(query) > 1, len(query) == 1 && len(query["cert"]) != 1:
@@ -63,12 +73,12 @@ func parseURL(text, defaultPort string) (endpoint, error) {
 	case u.Scheme != "https":
 		return endpoint{}, badURL("the node's URL has a ?cert= and no TLS: expected https://")
 	}
-	e.cert, err = certificates(query.Get("cert"))
+	e.cert, err = k.certificates(query.Get("cert"))
 	return e, err
 }
 
 // certificates is what the system trusts and the certificates in a PEM file.
-func certificates(file string) (*x509.CertPool, error) {
+func (k *Kind) certificates(file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, badURL("?cert=: %w", errors.Unwrap(err))
@@ -78,7 +88,11 @@ func certificates(file string) (*x509.CertPool, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, badURL("?cert=: there is no certificate in %s: expected PEM", file)
+		like := ""
+		if k.CertOf != "" {
+			like = fmt.Sprintf(", as in %s's %s", k.CertOf, k.CertFile)
+		}
+		return nil, badURL("?cert=: there is no certificate in %s: expected PEM%s", file, like)
 	}
 	return pool, nil
 }

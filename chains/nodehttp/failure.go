@@ -1,0 +1,101 @@
+package nodehttp
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// Unreachable is the error of a node that is not there just now.
+func (c *Client) Unreachable(format string, args ...any) error {
+	return follow.Temporary(model.Errorf(model.BadSource, "unreachable", "%s is unreachable: %s", c.Host(), fmt.Sprintf(format, args...)))
+}
+
+// NotANode is the error of what is at the URL and no node of the kind; got is what makes it none.
+func (c *Client) NotANode(format string, args ...any) error {
+	return model.Errorf(model.BadSource, "not_a_node", "%s does not answer as %s: %s", c.Host(), c.kind.Node, fmt.Sprintf(format, args...))
+}
+
+// failure says what became of a request that came to no answer, or of an answer that broke. cause is why the request
+// was ended, where it was.
+func (c *Client) failure(ctx context.Context, cause, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if errors.Is(cause, errSlow) {
+		return c.Unreachable("nothing has come from it for too long")
+	}
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return c.badCertificate(e.Err)
+	}
+	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
+	switch {
+	case errors.Is(err, http.ErrSchemeMismatch), noTLS:
+		return c.NotANode("it does not speak TLS (expected http://)")
+	case strings.Contains(err.Error(), "malformed "):
+		return c.NotANode("it does not speak HTTP (expected https://, or another port: that for peers does not answer)")
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return c.Unreachable("it closed the connection")
+	}
+	if e, ok := errors.AsType[*net.DNSError](err); ok && e.IsNotFound && !c.Connected.Load() {
+		return model.Errorf(model.BadSource, "unreachable", "%s is unreachable: no such host", c.Host())
+	}
+	return c.Unreachable("%s", c.Excerpt(err.Error(), 200))
+}
+
+func (c *Client) badCertificate(err error) error {
+	hint := ""
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		if c.kind.CertOf != "" {
+			hint = fmt.Sprintf("; %s's is its %s", c.kind.CertOf, c.kind.CertFile)
+		}
+		hint = " (trust the node's own by ?cert=FILE in the URL" + hint + ")"
+	}
+	return model.Errorf(model.BadSource, "bad_certificate", "the certificate of %s is refused: %w%s", c.Host(), err, hint)
+}
+
+// IsBusy reports whether a status is that of a node, or of what stands before it, that has no time just now.
+func IsBusy(status int) bool {
+	switch status {
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// Said is the text of an answer for an error: the excerpt of it, or words for one that shows nothing.
+func (c *Client) Said(text []byte, most int) string {
+	if len(text) == 0 {
+		return "nothing"
+	}
+	if said := c.Excerpt(string(text), most); said != "" {
+		return said
+	}
+	return "nothing that is text"
+}
+
+// Excerpt is the beginning of what somebody else said, at most so many characters, on one line, without what does not
+// print and what is secret.
+func (c *Client) Excerpt(text string, most int) string {
+	if c.Redact != nil {
+		text = c.Redact(text)
+	}
+	text = strings.ToValidUTF8(text, " ")
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}), " ")
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,195 @@
+package nodehttp
+
+import (
+	"context"
+	"encoding/pem"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// expect is an error of a code that says something of the node, and never the secret.
+func expect(t *testing.T, c *Client, err error, code string, temporary bool, says string) {
+	t.Helper()
+	kind, got := model.KindOf(err)
+	switch {
+	case err == nil:
+		t.Errorf("no error, expected %s", code)
+	case kind != model.BadSource || got != code || follow.IsTemporary(err) != temporary || !strings.Contains(err.Error(), says):
+		t.Errorf("%s (temporary: %t): %v, expected %s (temporary: %t) that says %q", got, follow.IsTemporary(err), err, code, temporary, says)
+	case !strings.Contains(err.Error(), c.Host()) || strings.Contains(err.Error(), secret) || strings.ContainsAny(err.Error(), "\r\n"):
+		t.Errorf("an error without the node, with a secret, or of several lines: %q", err)
+	}
+}
+
+// hijacked writes bytes as they are and closes the connection.
+func hijacked(t *testing.T, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, text)
+	}
+}
+
+// silent answers nothing, or nothing more, until the caller has left.
+func silent(begin string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if begin != "" {
+			_, _ = io.WriteString(w, begin)
+			w.(http.Flusher).Flush()
+		}
+		<-r.Context().Done()
+	}
+}
+
+func TestAConnectionThatBreaksIsTemporary(t *testing.T) {
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+	for _, text := range []string{
+		"", head, head + "Content-Length: 5000\r\n\r\n[{", head + "Transfer-Encoding: chunked\r\n\r\n5\r\n[{", head + "Transfer-Encoding: chunked\r\n\r\n2\r\n[{\r\n",
+	} {
+		c := client(t, withUsers, serve(t, false, hijacked(t, text)).URL)
+		_, err := ask(t.Context(), c, Request{})
+		expect(t, c, err, "unreachable", true, c.Host()+" is unreachable: it closed the connection")
+	}
+}
+
+func TestWhoSpeaksSomethingElseIsNoNode(t *testing.T) {
+	for _, kind := range []*Kind{withUsers, withKeys} {
+		c := client(t, kind, serve(t, false, hijacked(t, "SSH-2.0-OpenSSH_9.2p1\r\n")).URL)
+		_, err := ask(t.Context(), c, Request{})
+		expect(t, c, err, "not_a_node", false, c.Host()+" does not answer as "+kind.Node+": it does not speak HTTP (expected https://")
+	}
+}
+
+func TestNobodyThereIsTemporary(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := l.Addr().String()
+	l.Close()
+	c := client(t, withUsers, "http://user:"+secret+"@"+free+"/"+secret)
+	_, err = ask(t.Context(), c, Request{})
+	expect(t, c, err, "unreachable", true, free+" is unreachable: dial tcp "+free+": connect: connection refused")
+}
+
+func TestHostsWithoutAnAddress(t *testing.T) {
+	for _, q := range []struct {
+		err                  net.DNSError
+		connected, temporary bool
+	}{
+		{net.DNSError{Err: "no such host", Name: "node", IsNotFound: true}, false, false},
+		{net.DNSError{Err: "no such host", Name: "node", IsNotFound: true}, true, true}, // it was there before
+		{net.DNSError{Err: "server misbehaving", Name: "node", IsTemporary: true}, false, true},
+		{net.DNSError{Err: "i/o timeout", Name: "node", IsTimeout: true}, false, true},
+	} {
+		c := client(t, withUsers, "http://node")
+		c.Connected.Store(q.connected)
+		c.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: &q.err}
+		}
+		_, err := ask(t.Context(), c, Request{})
+		expect(t, c, err, "unreachable", q.temporary, q.err.Err)
+	}
+}
+
+func TestANodeThatSaysNothingIsTemporary(t *testing.T) {
+	for _, begin := range []string{"", "["} {
+		c := client(t, withUsers, serve(t, false, silent(begin)).URL)
+		c.HeaderTimeout, c.StallTimeout = 50*time.Millisecond, 50*time.Millisecond
+		if begin != "" {
+			c.HeaderTimeout = time.Hour
+		}
+		_, err := ask(t.Context(), c, Request{})
+		expect(t, c, err, "unreachable", true, "nothing has come from it for too long")
+	}
+}
+
+// A node that answers a little at a time is there, however long all of it takes; and one that is known to think long may.
+func TestANodeThatIsSlowIsAwaited(t *testing.T) {
+	s := serve(t, false, func(w http.ResponseWriter, r *http.Request) {
+		for range 25 {
+			time.Sleep(50 * time.Millisecond)
+			_, _ = io.WriteString(w, "x")
+			w.(http.Flusher).Flush()
+		}
+	})
+	c := client(t, withUsers, s.URL)
+	c.HeaderTimeout, c.StallTimeout = 1, time.Second // less than all of it takes
+	_, err := ask(t.Context(), c, Request{})
+	expect(t, c, err, "unreachable", true, "nothing has come from it for too long")
+	if got, err := ask(t.Context(), c, Request{Waits: true}); err != nil || got != strings.Repeat("x", 25) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	secure := serve(t, true, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") })
+	plain := serve(t, false, func(http.ResponseWriter, *http.Request) {})
+	cert := filepath.Join(t.TempDir(), "test.cert")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
+	if err := os.WriteFile(cert, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	withSecret := strings.Replace(secure.URL, "://", "://:"+secret+"@", 1)
+	for _, q := range []struct {
+		kind            *Kind
+		uri, code, says string
+	}{
+		{withUsers, withSecret + "/?cert=" + cert, "", ""},
+		{withUsers, withSecret, "bad_certificate", "x509: certificate signed by unknown authority (trust the node's own by ?cert=FILE in the URL; testd's is its test.cert)"},
+		{withKeys, withSecret, "bad_certificate", "x509: certificate signed by unknown authority (trust the node's own by ?cert=FILE in the URL)"},
+		{withUsers, strings.Replace(withSecret, "127.0.0.1", "localhost", 1) + "?cert=" + cert, "bad_certificate", "not localhost"},
+		{withUsers, strings.Replace(plain.URL, "http", "https", 1), "not_a_node", "it does not speak TLS (expected http://)"},
+	} {
+		c := client(t, q.kind, q.uri)
+		got, err := ask(t.Context(), c, Request{})
+		if q.code != "" {
+			expect(t, c, err, q.code, false, q.says)
+		} else if err != nil || got != "hello" {
+			t.Errorf("%s: %q, %v", q.uri, got, err)
+		}
+	}
+}
+
+func TestBusyIsNoOtherStatus(t *testing.T) {
+	for status, want := range map[int]bool{200: false, 404: false, 429: true, 500: false, 501: false, 502: true, 503: true, 504: true} {
+		if got := IsBusy(status); got != want {
+			t.Errorf("%d: %t", status, got)
+		}
+	}
+}
+
+func TestExcerptsAreOneLineThatPrints(t *testing.T) {
+	c := client(t, withUsers, "http://node")
+	c.Redact = func(text string) string { return strings.ReplaceAll(text, secret, "…") }
+	for text, want := range map[string]string{
+		"":                              "nothing",
+		" \x00\x01\xff\xfe":             "nothing that is text",
+		" a\r\n\tb\x00c ":               "a b c",
+		"12345678901":                   "1234567890…",
+		"ééééééééééé":                   "éééééééééé…",
+		"it is " + secret:               "it is …",
+		secret + secret + "\x1b[31mred": "…… [31mred",
+	} {
+		if got := c.Said([]byte(text), 10); got != want {
+			t.Errorf("%q is told as %q, expected %q", text, got, want)
+		}
+	}
+	c.Redact = nil
+	if got := c.Excerpt("a\nb", 10); got != "a b" {
+		t.Errorf("with nothing secret: %q", got)
+	}
+}
