@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -17,7 +13,6 @@ import (
 	"birthmark/chains/cardano/generate"
 	"birthmark/chains/ergo"
 	ergogenerate "birthmark/chains/ergo/generate"
-	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
 )
@@ -132,35 +127,15 @@ func generateCardano(ctx context.Context, dir string, numbers map[string]uint64,
 }
 
 func generateErgo(ctx context.Context, dir string, numbers map[string]uint64, made func(txs int)) (a generateAnswer, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return a, fmt.Errorf("make folder: %w", err)
-	}
-	path := filepath.Join(dir, "blocks.jsonl")
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return a, model.Errorf(model.Refused, "not_empty", "%s is there already: name an empty folder or a new one", path)
-	}
+	o := ergogenerate.Options{Seed: numbers["seed"], TxsPerBlock: float64(numbers["block-txs"])}
+	chain, err := ergogenerate.Write(ctx, dir, o, int(numbers["txs"]), func(n ergogenerate.Counts) { made(n.Txs) })
 	if err != nil {
 		return a, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := bufio.NewWriterSize(f, 1<<20)
-	chain := ergogenerate.New(ergogenerate.Options{Seed: numbers["seed"], TxsPerBlock: float64(numbers["block-txs"])})
-	for chain.Made().Txs < int(numbers["txs"]) {
-		if err := ctx.Err(); err != nil {
-			return a, err
-		}
-		b := chain.Next()
-		if _, err := w.Write(append(b.JSON, '\n')); err != nil {
-			return a, err
-		}
-		made(chain.Made().Txs)
-	}
-	n := chain.Made()
-	token := chain.HotToken()
+	n, token := chain.Made(), chain.HotToken()
 	return generateAnswer{
-		Chain: ergo.Name, Network: generatedErgo, Source: "file://" + path,
+		Chain: ergo.Name, Network: generatedErgo, Source: "file://" + filepath.Join(dir, ergogenerate.BlocksFile),
 		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Assets: n.Tokens, Bytes: int64(n.Bytes),
 		Asset: hex.EncodeToString(token[:]), title: generatedErgo,
-	}, w.Flush()
+	}, nil
 }

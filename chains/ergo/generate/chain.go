@@ -1,8 +1,6 @@
 package generate
 
 import (
-	"bufio"
-	"io"
 	"slices"
 
 	"birthmark/chains/ergo/sigma"
@@ -190,19 +188,6 @@ func (c *Chain) NextOf(txs int) Block {
 
 // height of the block under way.
 func (c *Chain) height() uint32 { return uint32(c.tip.Height) + 1 }
-
-// Write writes blocks of a chain one a line, and says what they have together.
-func Write(w io.Writer, o Options, blocks int) (Counts, error) {
-	c := New(o)
-	out := bufio.NewWriterSize(w, 1<<20)
-	for range blocks {
-		b := c.Next()
-		if _, err := out.Write(append(b.JSON, '\n')); err != nil {
-			return c.made, err
-		}
-	}
-	return c.made, out.Flush()
-}
 
 // place is where an unspent box is kept.
 type place struct{ block, at int }

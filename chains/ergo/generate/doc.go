@@ -3,7 +3,7 @@
 // shape.go has those figures.
 //
 // A [Chain] hands out block after block, each as the JSON of a full block that a node's REST gives. [Chain.Fork] begins
-// a second branch. [Write] writes blocks one a line, as file sources read them.
+// a second branch. [Write] writes the file that a sync needs, a block a line.
 //
 // All that an indexer looks at is right: ids of boxes, transactions and headers, roots, links, heights. The first block
 // spends the emission box that mainnet and testnet have in common, and nothing is made out of nothing: each input spends
