@@ -1,10 +1,7 @@
 package bench
 
 import (
-	"encoding/binary"
-	"math/rand/v2"
-	"slices"
-
+	"birthmark/chains/sample"
 	"birthmark/model"
 )
 
@@ -41,17 +38,18 @@ type Generator struct {
 	sizes       []int // of the values, by index
 	outputBytes int   // of the values of one output
 
-	rng             *rand.Rand
+	rng             sample.Random
 	inputs, outputs *table
 	head            *table
 
-	txs    uint32      // made so far; a transaction's number is how many came before it
-	parent model.Hash  // the newest block
-	blocks []*leftover // of every block made
-	births uint64      // addresses used so far, the head's included; an address's number is how many there were before it
+	txs    uint32     // made so far; a transaction's number is how many came before it
+	parent model.Hash // the newest block
+	births uint64     // addresses used so far, the head's included; an address's number is how many there were before it
+	before []uint64   // by the height of the block: births when it began
 
-	inBlock []coin   // outputs of the block being made that later transactions of it may spend
-	counts  [][2]int // inputs and outputs of its transactions
+	unspent sample.Unspent[coin] // of the blocks that are whole
+	inBlock []coin               // outputs of the block being made that later transactions of it may spend
+	counts  [][2]int             // inputs and outputs of its transactions
 }
 
 // coin is an unspent output.
@@ -61,19 +59,12 @@ type coin struct {
 	value uint64
 }
 
-// leftover is what later blocks can use of a block.
-type leftover struct {
-	unspent     []coin
-	firstBirth  uint64 // number of the first address born in the block,
-	afterBirths uint64 // and of the first one born after it
-}
-
 // NewGenerator is a generator before its first block. An error of kind [model.Usage] where it has no values for one
 // of the indexes.
 func NewGenerator(c Chain) (*Generator, error) {
 	c = c.withDefaults()
 	g := &Generator{
-		chain: c, rng: rand.New(rand.NewPCG(c.Seed, 0)),
+		chain: c, rng: sample.NewRandom(c.Seed, 0),
 		inputs: inputShape.table(), outputs: outputShape.table(), head: headTable(),
 		births: headSize + 1, // the hot address is number 0, the head follows
 	}
@@ -88,21 +79,19 @@ func NewGenerator(c Chain) (*Generator, error) {
 	return g, nil
 }
 
-// plan is how many transactions each block has. Block 0 has one: a coinbase whose outputs the next blocks spend.
+// plan is how many transactions each block has, from 0.6 to 1.4 of the mean. Block 0 has one: a coinbase whose outputs the next blocks spend.
 func (c Chain) plan() []int {
-	rng := rand.New(rand.NewPCG(c.Seed, 1))
-	mean := float64(c.TxsPerBlock)
+	rng := sample.NewRandom(c.Seed, 1)
 	sizes := []int{1}
 	for left := c.Txs - 1; left > 0; left -= sizes[len(sizes)-1] {
-		n := int(mean * (leastTxs + (mostTxs-leastTxs)*rng.Float64()))
-		sizes = append(sizes, min(left, max(n, 1)))
+		sizes = append(sizes, min(left, max(rng.Around(float64(c.TxsPerBlock)), 1)))
 	}
 	return sizes
 }
 
 // Next makes the next block, with a coinbase and n-1 other transactions. The block is the caller's.
 func (g *Generator) Next(n int) *model.Block {
-	h := len(g.blocks)
+	h := len(g.before)
 	g.parent, g.inBlock = blockHash(g.chain.Seed, h), g.inBlock[:0]
 	b := &model.Block{
 		Height: model.HeightPk(h), Hash: g.parent, Time: 1231006505 + 600*int64(h),
@@ -111,7 +100,7 @@ func (g *Generator) Next(n int) *model.Block {
 	if h > 0 {
 		b.Parent = blockHash(g.chain.Seed, h-1)
 	}
-	g.blocks = append(g.blocks, &leftover{firstBirth: g.births})
+	g.before = append(g.before, g.births)
 
 	// Counts first, so that a block is a few allocations and not thousands.
 	g.counts = g.counts[:0]
@@ -139,8 +128,8 @@ func (g *Generator) Next(n int) *model.Block {
 	}
 	// The coinbase comes first and claims what the others leave, so its outputs are made last.
 	g.pay(&b.Txs[0], g.txs, g.counts[0][1], subsidy(h)+fees, &a)
-	last := g.blocks[h]
-	last.unspent, last.afterBirths = slices.Clone(g.inBlock), g.births
+	g.unspent.Begin()
+	g.unspent.Put(g.inBlock...)
 	g.txs += uint32(n)
 	return b
 }
@@ -181,40 +170,24 @@ func (g *Generator) spend(b *model.Block, i int, a *arena) (fee uint64) {
 
 // spendable removes and returns an unspent output. Not ok where there is none.
 func (g *Generator) spendable() (coin, bool) {
-	if g.rng.Float64() < sameBlockSpends && len(g.inBlock) > 0 {
-		return g.removeFrom(&g.inBlock), true
+	if g.rng.Chance(sameBlockSpends) && len(g.inBlock) > 0 {
+		return g.fromBlock(), true
 	}
-	h := uint64(len(g.blocks) - 1)
-	for range 32 {
-		back := age(g.rng)
-		if back > h { // older than the chain: somewhere in it
-			back = 1 + g.rng.Uint64N(max(h, 1))
-		}
-		if back <= h && len(g.blocks[h-back].unspent) > 0 {
-			return g.removeFrom(&g.blocks[h-back].unspent), true
-		}
-	}
-	for _, b := range slices.Backward(g.blocks) {
-		if len(b.unspent) > 0 {
-			return g.removeFrom(&b.unspent), true
-		}
+	if p, ok := g.unspent.Find(g.rng, func(r sample.Random) int { return age(r) - 1 }); ok {
+		return g.unspent.Take(p), true
 	}
 	if len(g.inBlock) > 0 {
-		return g.removeFrom(&g.inBlock), true
+		return g.fromBlock(), true
 	}
 	return coin{}, false
 }
 
-func (g *Generator) removeFrom(coins *[]coin) coin {
-	s := *coins
-	i := g.rng.IntN(len(s))
-	c := s[i]
-	s[i] = s[len(s)-1]
-	s = s[:len(s)-1]
-	if len(s) <= cap(s)/2 && coins != &g.inBlock {
-		s = slices.Clone(s) // what is spent is not kept: memory is that of what is unspent
-	}
-	*coins = s
+// fromBlock removes and returns an output of the block being made.
+func (g *Generator) fromBlock() coin {
+	i, last := g.rng.IntN(len(g.inBlock)), len(g.inBlock)-1
+	c := g.inBlock[i]
+	g.inBlock[i] = g.inBlock[last]
+	g.inBlock = g.inBlock[:last]
 	return c
 }
 
@@ -245,14 +218,14 @@ func (g *Generator) address() uint64 {
 	case u < hotOutputs+headOutputs+freshOutputs:
 		return g.newAddress()
 	}
-	h := uint64(len(g.blocks) - 1)
-	first, after := g.blocks[h].firstBirth, g.births
-	if g.rng.Float64() >= reuseInBlock && h > 0 {
+	h := len(g.before) - 1
+	first, after := g.before[h], g.births
+	if !g.rng.Chance(reuseInBlock) && h > 0 {
 		back := age(g.rng)
 		if back > h {
-			back = 1 + g.rng.Uint64N(h)
+			back = 1 + g.rng.IntN(h)
 		}
-		first, after = g.blocks[h-back].firstBirth, g.blocks[h-back].afterBirths
+		first, after = g.before[h-back], g.before[h-back+1]
 	}
 	if first == after {
 		return g.newAddress()
@@ -303,27 +276,7 @@ func blockHash(seed uint64, height int) (h model.Hash) {
 }
 
 // fill writes bytes that look random and depend on seed and number alone.
-func fill(b []byte, seed, number uint64) {
-	x := mix(seed) ^ mix(number)
-	for len(b) >= 8 {
-		x = mix(x)
-		binary.LittleEndian.PutUint64(b, x)
-		b = b[8:]
-	}
-	if len(b) > 0 {
-		var last [8]byte
-		binary.LittleEndian.PutUint64(last[:], mix(x))
-		copy(b, last[:])
-	}
-}
-
-// mix is splitmix64 (Steele, Lea, Flood 2014).
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
+func fill(b []byte, seed, number uint64) { sample.Fill(b, sample.Mix(seed)^sample.Mix(number)) }
 
 // subsidy is Bitcoin's.
 func subsidy(height int) uint64 {

@@ -2,7 +2,8 @@ package bench
 
 import (
 	"math"
-	"math/rand/v2"
+
+	"birthmark/chains/sample"
 )
 
 // The shape of Bitcoin since about block 550,000: from 130 blocks of mainnet, exports of the whole chain at block
@@ -23,9 +24,6 @@ const (
 
 	// Outputs to an ordinary address used before whose first use is in the same block.
 	reuseInBlock = 0.35
-
-	// Transactions of a block lie evenly between these parts of the mean.
-	leastTxs, mostTxs = 0.6, 1.4
 
 	bytesPerTx = 428
 )
@@ -101,7 +99,7 @@ func newTable(weights []float64) *table {
 	return t
 }
 
-func (t *table) draw(r *rand.Rand) int {
+func (t *table) draw(r sample.Random) int {
 	i := r.IntN(len(t.keep))
 	if r.Float64() < t.keep[i] {
 		return i
@@ -109,7 +107,7 @@ func (t *table) draw(r *rand.Rand) int {
 	return int(t.alias[i])
 }
 
+var ages = sample.LogNormal{Median: medianAge, Sigma: sigmaAge}
+
 // age draws how many blocks ago something happened, at least 1.
-func age(r *rand.Rand) uint64 {
-	return uint64(max(1, math.Round(medianAge*math.Exp(sigmaAge*r.NormFloat64()))))
-}
+func age(r sample.Random) int { return int(max(1, math.Round(ages.Draw(r)))) }

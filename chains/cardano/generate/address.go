@@ -3,6 +3,8 @@ package generate
 import (
 	"encoding/binary"
 	"hash/crc32"
+
+	"birthmark/chains/sample"
 )
 
 // Kinds of addresses: the high four bits of their first byte (CIP-19), of a test network.
@@ -28,7 +30,7 @@ const (
 
 // kindOf is the kind of an address by its number. Among the most used are more contracts.
 func kindOf(address uint32) byte {
-	share := mix(uint64(address)) % 1000
+	share := sample.Mix(uint64(address)) % 1000
 	scripts := uint64(60)
 	if address <= headSize {
 		scripts = 400
@@ -72,19 +74,19 @@ func (c *Chain) appendAddress(b []byte, address uint32) []byte {
 func (c *Chain) credential(b []byte, number uint64) []byte {
 	start := len(b)
 	b = append(b, make([]byte, credentialSize)...)
-	fill(b[start:], c.names+number)
+	sample.Fill(b[start:], c.names+number)
 	return b
 }
 
 // scriptOf is the contract that an address is of: most are of few.
 func scriptOf(address uint32) uint64 {
-	x := mix(uint64(address) + 1)
+	x := sample.Mix(uint64(address) + 1)
 	return x % (1 + x>>32%scriptCredentials)
 }
 
 // stakeOf is who stakes what an address holds: about one in six stakes is new, and old ones have many addresses.
 func stakeOf(address uint32) uint64 {
-	return mix(uint64(address)+2) % (1 + uint64(address)/6)
+	return sample.Mix(uint64(address)+2) % (1 + uint64(address)/6)
 }
 
 // appendByron appends an address of Byron: its root, the network it is of, and that it is a key's, with their CRC-32.
@@ -93,7 +95,7 @@ func appendByron(b []byte, number uint64, magic uint32) []byte {
 	payload = head(payload, byteString, credentialSize)
 	start := len(payload)
 	payload = append(payload, make([]byte, credentialSize)...)
-	fill(payload[start:], number)
+	sample.Fill(payload[start:], number)
 	payload = number32(head(head(payload, mapping, 1), unsigned, 2), magic)
 	payload = head(payload, unsigned, 0)
 	b = head(head(b, array, 2), tag, tagEncoded)
@@ -113,7 +115,7 @@ func (c *Chain) recipient() uint32 {
 	case u < hotShare:
 		return hotAddress
 	case u < hotShare+headShare:
-		return 1 + uint32(headRank(c.rng.Rand))
+		return 1 + uint32(mostUsed.Draw(c.rng))
 	case u < hotShare+headShare+freshShare:
 		c.births++
 		return c.births - 1
@@ -122,10 +124,10 @@ func (c *Chain) recipient() uint32 {
 	}
 	// One that was new a while ago: as many addresses back as blocks of that age have new ones.
 	perBlock := c.options.TxsPerBlock / 2
-	back := uint32(1 + perBlock*float64(age(c.rng.Rand))*c.rng.Float64())
+	back := uint32(1 + perBlock*float64(age(c.rng))*c.rng.Float64())
 	if known := c.births - headSize - 1; back > known {
 		if known == 0 {
-			return 1 + uint32(headRank(c.rng.Rand))
+			return 1 + uint32(mostUsed.Draw(c.rng))
 		}
 		back = 1 + c.rng.Uint32N(known)
 	}

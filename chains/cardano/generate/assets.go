@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+
+	"birthmark/chains/sample"
 )
 
 const (
@@ -56,9 +58,7 @@ func (u *universe) compare(a, b uint32) int {
 	return cmp.Or(cmp.Compare(len(x.name), len(y.name)), cmp.Compare(x.name, y.name))
 }
 
-func (u *universe) sort(entries []held) {
-	slices.SortFunc(entries, func(a, b held) int { return u.compare(a.asset, b.asset) })
-}
+func (u *universe) order(a, b held) int { return u.compare(a.asset, b.asset) }
 
 // newAsset adds an asset of a policy; its name says its number, so no two have the same.
 func (c *Chain) newAsset(policy uint32, divisible bool) uint32 {
@@ -68,7 +68,7 @@ func (c *Chain) newAsset(policy uint32, divisible bool) uint32 {
 	case 0, 1: // the label of CIP-68: the token of a user
 		name = append(name, 0x00, 0x0d, 0xe1, 0x40)
 	case 2: // the hash of something
-		name = c.rng.filler(name, 20)
+		name = c.rng.Filler(name, 20)
 	}
 	for range 2 + c.rng.IntN(8) {
 		name = append(name, byte('A'+c.rng.IntN(26)))
@@ -80,14 +80,14 @@ func (c *Chain) newAsset(policy uint32, divisible bool) uint32 {
 
 func (c *Chain) newPolicy() uint32 {
 	var p [policySize]byte
-	fill(p[:], c.rng.Uint64())
+	sample.Fill(p[:], c.rng.Uint64())
 	c.policies = append(c.policies, p)
 	return uint32(len(c.policies) - 1)
 }
 
 // policy picks one for a new asset.
 func (c *Chain) policy() uint32 {
-	if len(c.policies) < 2 || c.rng.chance(policyShare) {
+	if len(c.policies) < 2 || c.rng.Chance(policyShare) {
 		return c.newPolicy()
 	}
 	return 1 + c.rng.Uint32N(uint32(len(c.policies)-1)) // the hot asset is alone in its own
@@ -100,20 +100,20 @@ func (c *Chain) mint() {
 	switch {
 	case len(c.universe.assets) == 0:
 		c.mintSome(c.newAsset(c.newPolicy(), true), hotSupply)
-	case few && c.rng.chance(endowShare):
-		c.mintNew(heldCounts.draw(c.rng.Rand))
-	case !many && c.rng.chance(mintShare):
+	case few && c.rng.Chance(endowShare):
+		c.mintNew(heldCounts.Draw(c.rng))
+	case !many && c.rng.Chance(mintShare):
 		switch n := uint32(len(c.universe.assets)); {
-		case c.rng.chance(hotMints):
+		case c.rng.Chance(hotMints):
 			c.mintSome(hotAsset, 1+c.rng.Int64N(1e9))
-		case c.rng.chance(0.3) && c.divisible(n-1):
+		case c.rng.Chance(0.3) && c.divisible(n-1):
 			c.mintSome(n-1, 1+c.rng.Int64N(1e6))
 		default:
-			c.mintNew(newCounts.draw(c.rng.Rand))
+			c.mintNew(newCounts.Draw(c.rng))
 		}
 	case len(c.bag) > 0 && many:
 		c.burn(1 + c.rng.IntN(min(len(c.bag), 20)))
-	case len(c.bag) > 0 && c.rng.chance(burnShare):
+	case len(c.bag) > 0 && c.rng.Chance(burnShare):
 		c.burn(1)
 	}
 	slices.SortFunc(c.minted, func(a, b change) int { return c.compare(a.asset, b.asset) })
@@ -125,7 +125,7 @@ func (c *Chain) divisible(asset uint32) bool { return c.universe.assets[asset].d
 func (c *Chain) mintNew(n int) {
 	policy := c.policy()
 	for range n {
-		divisible, amount := c.rng.chance(0.5), int64(1)
+		divisible, amount := c.rng.Chance(0.5), int64(1)
 		if divisible {
 			amount = 1 + c.rng.Int64N(1<<(10+c.rng.IntN(40)))
 		}
@@ -148,7 +148,7 @@ func (c *Chain) burn(n int) {
 	for range n {
 		i := c.rng.IntN(len(c.bag))
 		amount := c.bag[i].amount
-		if part := share(c.rng.Rand, amount); part < amount && c.rng.chance(0.3) {
+		if part := c.rng.Share(amount); part < amount && c.rng.Chance(0.3) {
 			amount = part
 		}
 		if amount > 1<<62 || slices.ContainsFunc(c.minted, func(m change) bool { return m.asset == c.bag[i].asset }) {
@@ -171,16 +171,7 @@ func (c *Chain) gather() {
 	for i := range c.spent {
 		c.bag = append(c.bag, c.spent[i].assets...)
 	}
-	c.sort(c.bag)
-	whole := c.bag[:0]
-	for _, h := range c.bag {
-		if n := len(whole); n > 0 && whole[n-1].asset == h.asset {
-			whole[n-1].amount += h.amount
-		} else {
-			whole = append(whole, h)
-		}
-	}
-	c.bag = whole
+	c.bag = sample.Sum(c.bag, c.order, func(h *held) *uint64 { return &h.amount })
 }
 
 // deal gives the outputs what is in the bag: parts to some, the rest to the last.
@@ -188,7 +179,7 @@ func (c *Chain) deal() {
 	outs := c.payments
 	last := len(outs) - 1
 	for j := range outs[:last] {
-		if len(c.bag) > 0 && c.rng.chance(sharedBag) {
+		if len(c.bag) > 0 && c.rng.Chance(sharedBag) {
 			c.part(&outs[j])
 		}
 	}
@@ -198,7 +189,7 @@ func (c *Chain) deal() {
 		outs[j].give(rest[:n])
 		rest = rest[n:]
 	}
-	if last > 0 && len(rest) > 20 && c.rng.chance(splitBag) {
+	if last > 0 && len(rest) > 20 && c.rng.Chance(splitBag) {
 		some(last-1, len(rest)/2)
 	}
 	for j := last; j >= 0; j-- {
@@ -208,26 +199,26 @@ func (c *Chain) deal() {
 		c.burnRest(h)
 	}
 	for j := range outs {
-		c.sort(outs[j].assets)
+		slices.SortFunc(outs[j].assets, c.order)
 	}
 }
 
 // part gives an output some of the bag's assets.
 func (c *Chain) part(to *payment) {
-	for i := range partCounts.draw(c.rng.Rand) {
+	for i := range partCounts.Draw(c.rng) {
 		if len(c.bag) == 0 {
 			return
 		}
 		at := c.rng.IntN(len(c.bag))
-		if i == 0 && c.rng.chance(hotPart) {
+		if i == 0 && c.rng.Chance(hotPart) {
 			if hot := slices.IndexFunc(c.bag, func(h held) bool { return h.asset == hotAsset }); hot >= 0 {
 				at = hot
 			}
 		}
 		h := &c.bag[at]
 		given := *h
-		if given.amount > 1 && c.rng.chance(splitEntry) {
-			given.amount = share(c.rng.Rand, given.amount)
+		if given.amount > 1 && c.rng.Chance(splitEntry) {
+			given.amount = c.rng.Share(given.amount)
 		}
 		if h.amount -= given.amount; h.amount == 0 {
 			*h = c.bag[len(c.bag)-1]

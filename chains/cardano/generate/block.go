@@ -4,6 +4,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 
 	"birthmark/chains/cardano/immutable/writer"
+	"birthmark/chains/sample"
 	"birthmark/model"
 )
 
@@ -57,7 +58,7 @@ func (c *Chain) appendHeader(b []byte, height model.HeightPk, slot uint64, bodyS
 	issuer := c.rng.Uint64N(issuers)
 	key := func(b []byte, n uint64) []byte {
 		var k [32]byte
-		fill(k[:], c.names+n)
+		sample.Fill(k[:], c.names+n)
 		return bytesOf(b, k[:])
 	}
 	b = head(head(b, array, 2), array, 10)
@@ -69,13 +70,13 @@ func (c *Chain) appendHeader(b []byte, height model.HeightPk, slot uint64, bodyS
 	}
 	b = key(b, 2*issuer)   // who made the block,
 	b = key(b, 2*issuer+1) // and that it was its turn
-	b = c.rng.fillerBytes(head(b, array, 2), 64)
-	b = c.rng.fillerBytes(b, 80)
+	b = c.fillerBytes(head(b, array, 2), 64)
+	b = c.fillerBytes(b, 80)
 	b = number(b, uint64(bodySize))
 	b = bytesOf(b, bodyHash[:])
-	b = c.rng.fillerBytes(head(b, array, 4), 32)
+	b = c.fillerBytes(head(b, array, 4), 32)
 	b = number(number(b, issuer%9), slot/129_600)
-	b = c.rng.fillerBytes(b, 64)
+	b = c.fillerBytes(b, 64)
 	b = number(number(head(b, array, 2), protocolMajor), 0)
-	return c.rng.fillerBytes(b, 448)
+	return c.fillerBytes(b, 448)
 }

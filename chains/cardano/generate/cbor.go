@@ -45,6 +45,11 @@ func signed(b []byte, n int64) []byte {
 	return head(b, unsigned, uint64(n))
 }
 
+// fillerBytes appends a byte string that nobody looks at.
+func (c *Chain) fillerBytes(b []byte, n int) []byte {
+	return c.rng.Filler(head(b, byteString, uint64(n)), n)
+}
+
 func bytesOf(b, content []byte) []byte {
 	return append(head(b, byteString, uint64(len(content))), content...)
 }

@@ -2,10 +2,9 @@ package generate
 
 import (
 	"math"
-	"math/rand/v2"
-	"slices"
 
 	"birthmark/chains/cardano/immutable/writer"
+	"birthmark/chains/sample"
 	"birthmark/model"
 )
 
@@ -54,16 +53,15 @@ func (c *Counts) add(d Counts) {
 type Chain struct {
 	options Options
 	names   uint64 // what hashes of keys, scripts and policies are made of
-	rng     random
+	rng     sample.Random
 
 	tip     model.Point // zero before the first block
 	made    Counts
-	unspent [][]coin // by the height of the block that made them; the last is the block under way
-	births  uint32   // addresses used so far, the head's included; an address's number is how many there were before it
+	unspent sample.Unspent[coin]
+	births  uint32 // addresses used so far, the head's included; an address's number is how many there were before it
 	genesis Genesis
 
 	universe
-	coins   int     // unspent outputs
 	entries float64 // assets that outputs lately hold in the mean
 
 	// Of the block and the transaction under way.
@@ -95,8 +93,8 @@ func New(o Options) *Chain {
 	if o.Magic == 0 {
 		o.Magic = DefaultMagic
 	}
-	c := &Chain{options: o, names: mix(o.Seed), rng: newRandom(o.Seed, 0), births: headSize + 1}
-	c.unspent = [][]coin{nil}
+	c := &Chain{options: o, names: sample.Mix(o.Seed), rng: sample.NewRandom(o.Seed, 0), births: headSize + 1}
+	c.unspent.Begin()
 	c.endow()
 	return c
 }
@@ -105,11 +103,8 @@ func New(o Options) *Chain {
 // the seed of another fork from the same block it makes the same blocks.
 func (c *Chain) Fork(seed uint64) *Chain {
 	f := *c
-	f.rng = newRandom(seed, uint64(len(c.unspent)))
-	f.unspent = make([][]coin, len(c.unspent))
-	for i, coins := range c.unspent {
-		f.unspent[i] = slices.Clone(coins)
-	}
+	f.rng = sample.NewRandom(seed, uint64(c.made.Blocks)+1)
+	f.unspent = c.unspent.Clone()
 	f.universe = c.universe.clone()
 	f.bodies, f.witnesses, f.aux, f.failed = nil, nil, nil, nil
 	f.spent, f.payments, f.bag, f.minted, f.content = nil, nil, nil, nil, nil
@@ -123,7 +118,7 @@ func (c *Chain) Tip() model.Point { return c.tip }
 func (c *Chain) Made() Counts { return c.made }
 
 // Next makes the next block.
-func (c *Chain) Next() Block { return c.NextOf(blockTxs(c.rng.Rand, c.options.TxsPerBlock)) }
+func (c *Chain) Next() Block { return c.NextOf(blockTxs(c.rng, c.options.TxsPerBlock)) }
 
 // NextOf makes the next block, with so many transactions.
 func (c *Chain) NextOf(txs int) Block {
@@ -143,9 +138,7 @@ func (c *Chain) NextOf(txs int) Block {
 	b.Counts = c.counts
 	c.made.add(c.counts)
 	c.tip = b.Point()
-	last := len(c.unspent) - 1
-	c.unspent[last] = slices.Clip(c.unspent[last])
-	c.unspent = append(c.unspent, nil)
+	c.unspent.Begin()
 	return b
 }
 
@@ -158,55 +151,8 @@ func (c *Chain) nextSlot() uint64 {
 	return c.tip.Slot + 1 + ahead
 }
 
-// place is where an unspent output is kept.
-type place struct{ block, at int }
-
-// find is some unspent output of the age that spent ones have; not ok where there is none.
-func (c *Chain) find() (p place, ok bool) {
-	last := len(c.unspent) - 1
-	for range 32 {
-		back := age(c.rng.Rand)
-		if back > last { // older than the chain: somewhere in it
-			back = c.rng.IntN(last + 1)
-		}
-		if n := len(c.unspent[last-back]); n > 0 {
-			return place{last - back, c.rng.IntN(n)}, true
-		}
-	}
-	for block, coins := range slices.Backward(c.unspent) {
-		if len(coins) > 0 {
-			return place{block, c.rng.IntN(len(coins))}, true
-		}
-	}
-	return place{}, false
-}
-
-func (c *Chain) at(p place) *coin { return &c.unspent[p.block][p.at] }
-
-// take removes an unspent output.
-func (c *Chain) take(p place) coin {
-	s := c.unspent[p.block]
-	taken := s[p.at]
-	s[p.at] = s[len(s)-1]
-	s[len(s)-1] = coin{}
-	s = s[:len(s)-1]
-	if len(s) <= cap(s)/2 && p.block < len(c.unspent)-1 {
-		s = slices.Clone(s) // what is spent is not kept: memory is that of what is unspent
-	}
-	c.unspent[p.block] = s
-	c.coins--
-	return taken
-}
-
 // put adds an unspent output of the block under way.
 func (c *Chain) put(made coin) {
-	last := len(c.unspent) - 1
-	c.unspent[last] = append(c.unspent[last], made)
-	c.coins++
+	c.unspent.Put(made)
 	c.entries += (float64(len(made.assets)) - c.entries) / lately
-}
-
-// share is a part of an amount, at least 1 and, where it can, less than all of it.
-func share(r *rand.Rand, amount uint64) uint64 {
-	return 1 + uint64(r.Float64()*0.5*float64(amount-1))
 }

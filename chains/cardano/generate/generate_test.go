@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"birthmark/chains/sample"
 )
 
 // seed is that of BIRTHMARK_SEED, else a new one; it is printed where a test fails.
@@ -83,15 +85,19 @@ func TestBlocksHaveAsManyTransactionsAsAsked(t *testing.T) {
 func TestTheShapeIsMainnets(t *testing.T) {
 	c := New(Options{Seed: seed(t)})
 	holding, outputs := 0, 0
+	picks := sample.NewRandom(1, 1)
+	newest := func(sample.Random) int { return 1 } // block back from the one to come
 	for c.Made().Txs < 60_000 {
 		c.Next()
 		if c.Made().Txs < 10_000 { // the first assets have to be minted
 			continue
 		}
-		for _, o := range c.unspent[len(c.unspent)-2] {
-			outputs++
-			if len(o.assets) > 0 {
-				holding++
+		for range 10 {
+			if p, ok := c.unspent.Find(picks, newest); ok {
+				outputs++
+				if len(c.unspent.At(p).assets) > 0 {
+					holding++
+				}
 			}
 		}
 	}

@@ -32,7 +32,7 @@ const (
 func (c *Chain) endow() {
 	n := min(int(genesisBlocks*c.options.TxsPerBlock)+1, mostGenesis)
 	funds, balances := map[string]uint64{}, map[string]string{}
-	for c.coins < n {
+	for c.unspent.Len() < n {
 		address := c.births
 		c.births++
 		if isScript(kindOf(address)) { // several numbers can be the same contract

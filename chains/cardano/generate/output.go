@@ -11,15 +11,15 @@ const (
 // appendOutput appends an output: a map, or an array as before Babbage where it has only what those can have.
 func (c *Chain) appendOutput(b []byte, p *payment) []byte {
 	kind := kindOf(p.address)
-	datum := c.rng.chance(keyDatums)
+	datum := c.rng.Chance(keyDatums)
 	if isScript(kind) {
-		datum = c.rng.chance(scriptDatums)
+		datum = c.rng.Chance(scriptDatums)
 	}
-	inline := datum && c.rng.chance(inlineDatums)
-	script := c.rng.chance(referenceShare)
+	inline := datum && c.rng.Chance(inlineDatums)
+	script := c.rng.Chance(referenceShare)
 	c.content = c.appendAddress(c.content[:0], p.address)
 
-	if !inline && !script && c.rng.chance(legacyShare) {
+	if !inline && !script && c.rng.Chance(legacyShare) {
 		items := 2
 		if datum {
 			items = 3
@@ -27,7 +27,7 @@ func (c *Chain) appendOutput(b []byte, p *payment) []byte {
 		b = bytesOf(head(b, array, uint64(items)), c.content)
 		b = c.appendValue(b, p)
 		if datum {
-			b = c.rng.fillerBytes(b, 32)
+			b = c.fillerBytes(b, 32)
 		}
 		return b
 	}
@@ -46,13 +46,13 @@ func (c *Chain) appendOutput(b []byte, p *payment) []byte {
 			c.content = c.appendData(c.content[:0])
 			b = bytesOf(head(number(b, 1), tag, tagEncoded), c.content)
 		} else {
-			b = c.rng.fillerBytes(number(b, 0), 32)
+			b = c.fillerBytes(number(b, 0), 32)
 		}
 	}
 	if script { // of Plutus's second version
 		const language = 2
 		c.content = number(head(c.content[:0], array, 2), language)
-		c.content = c.rng.fillerBytes(c.content, 300+c.rng.IntN(2500))
+		c.content = c.fillerBytes(c.content, 300+c.rng.IntN(2500))
 		b = bytesOf(head(number(b, outputScript), tag, tagEncoded), c.content)
 	}
 	return b
@@ -72,7 +72,7 @@ func (c *Chain) appendData(b []byte) []byte {
 	b = head(head(b, tag, tagConstr), array, uint64(fields))
 	for i := range fields {
 		if i%2 == 0 {
-			b = c.rng.fillerBytes(b, 28)
+			b = c.fillerBytes(b, 28)
 		} else {
 			b = number(b, c.rng.Uint64()>>(16+c.rng.IntN(40)))
 		}

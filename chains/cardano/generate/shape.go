@@ -2,7 +2,8 @@ package generate
 
 import (
 	"math"
-	"math/rand/v2"
+
+	"birthmark/chains/sample"
 )
 
 // The shape of mainnet's Conway, as counted in blocks of that era: 6.5 transactions in a block, each with 3.16 inputs
@@ -52,52 +53,27 @@ const (
 	slotsPerBlock = 20
 )
 
-// span is a share of the draws that fall between two numbers, evenly in their logarithms.
-type span struct {
-	share    float64
-	from, to int
-}
-
-type spans []span
-
 var (
-	inputCounts  = spans{{0.53, 1, 1}, {0.21, 2, 2}, {0.15, 3, 5}, {0.08, 6, 12}, {0.02, 13, 27}, {0.01, 28, 60}}
-	outputCounts = spans{{0.26, 1, 1}, {0.45, 2, 2}, {0.19, 3, 5}, {0.075, 6, 12}, {0.016, 13, 20}, {0.009, 21, 60}}
+	ages     = sample.LogNormal{Median: medianAge, Sigma: sigmaAge}
+	mostUsed = sample.Zipf{Size: headSize, Flat: 1 - headPower} // of addresses
+
+	inputCounts  = sample.Spans{{0.53, 1, 1}, {0.21, 2, 2}, {0.15, 3, 5}, {0.08, 6, 12}, {0.02, 13, 27}, {0.01, 28, 60}}
+	outputCounts = sample.Spans{{0.26, 1, 1}, {0.45, 2, 2}, {0.19, 3, 5}, {0.075, 6, 12}, {0.016, 13, 20}, {0.009, 21, 60}}
 
 	// heldCounts is how many assets an output with some has, partCounts how many it gets of what inputs hold,
 	// newCounts how many new ones a transaction mints.
-	heldCounts = spans{{0.50, 1, 1}, {0.16, 2, 2}, {0.13, 3, 5}, {0.11, 6, 12}, {0.07, 13, 40}, {0.02, 41, 127}, {0.01, 128, mostEntries}}
-	partCounts = spans{{0.56, 1, 1}, {0.17, 2, 2}, {0.14, 3, 5}, {0.09, 6, 12}, {0.04, 13, 80}}
-	newCounts  = spans{{0.85, 1, 1}, {0.10, 2, 5}, {0.05, 6, 60}}
+	heldCounts = sample.Spans{{0.50, 1, 1}, {0.16, 2, 2}, {0.13, 3, 5}, {0.11, 6, 12}, {0.07, 13, 40}, {0.02, 41, 127}, {0.01, 128, mostEntries}}
+	partCounts = sample.Spans{{0.56, 1, 1}, {0.17, 2, 2}, {0.14, 3, 5}, {0.09, 6, 12}, {0.04, 13, 80}}
+	newCounts  = sample.Spans{{0.85, 1, 1}, {0.10, 2, 5}, {0.05, 6, 60}}
 )
 
-func (s spans) draw(r *rand.Rand) int {
-	u := r.Float64()
-	for _, p := range s {
-		if u < p.share {
-			return min(int(float64(p.from)*math.Pow(float64(p.to+1)/float64(p.from), u/p.share)), p.to)
-		}
-		u -= p.share
-	}
-	return s[len(s)-1].to
-}
-
 // age draws how many blocks ago what is spent was made; 0 is in the same block.
-func age(r *rand.Rand) int {
-	return int(medianAge * math.Exp(sigmaAge*r.NormFloat64()))
-}
-
-// headRank draws one of the most used addresses, from 0.
-func headRank(r *rand.Rand) int {
-	const q = 1 - headPower
-	most := math.Pow(headSize+1, q) - 1
-	return min(int(math.Pow(1+most*r.Float64(), 1/q)), headSize) - 1
-}
+func age(r sample.Random) int { return int(ages.Draw(r)) }
 
 // blockTxs draws how many transactions a block has. Small ones differ much, as on mainnet, and full ones little.
-func blockTxs(r *rand.Rand, mean float64) int {
+func blockTxs(r sample.Random, mean float64) int {
 	if mean < 20 {
 		return int(math.Log(r.Float64()) / math.Log(mean/(mean+1)))
 	}
-	return int(mean * (0.6 + 0.8*r.Float64()))
+	return r.Around(mean)
 }

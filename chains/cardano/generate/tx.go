@@ -40,14 +40,14 @@ type payment struct {
 // transaction makes the next transaction of the block under way.
 func (c *Chain) transaction(index, slot uint64) {
 	c.spent, c.payments, c.minted = c.spent[:0], c.payments[:0], c.minted[:0]
-	outputs := outputCounts.draw(c.rng.Rand)
+	outputs := outputCounts.Draw(c.rng)
 	pledge, fails := c.pledge()
 	if fails {
-		c.look(inputCounts.draw(c.rng.Rand))
+		c.look(inputCounts.Draw(c.rng))
 	} else {
-		c.spend(inputCounts.draw(c.rng.Rand), outputs)
+		c.spend(inputCounts.Draw(c.rng), outputs)
 	}
-	if c.rng.chance(0.95) {
+	if c.rng.Chance(0.95) {
 		slices.SortFunc(c.spent, func(a, b coin) int {
 			return cmp.Or(bytes.Compare(a.tx[:], b.tx[:]), cmp.Compare(a.index, b.index))
 		})
@@ -79,12 +79,12 @@ func (c *Chain) transaction(index, slot uint64) {
 
 // pledge takes the output that a transaction whose scripts will fail has as its collateral; most have none taken.
 func (c *Chain) pledge() (pledged coin, fails bool) {
-	if !c.rng.chance(failedShare) {
+	if !c.rng.Chance(failedShare) {
 		return coin{}, false
 	}
 	for range 32 {
-		if p, ok := c.find(); ok && len(c.at(p).assets) == 0 && c.at(p).value > 2*collateral {
-			return c.take(p), true
+		if p, ok := c.unspent.Find(c.rng, age); ok && len(c.unspent.At(p).assets) == 0 && c.unspent.At(p).value > 2*collateral {
+			return c.unspent.Take(p), true
 		}
 	}
 	return coin{}, false
@@ -93,11 +93,11 @@ func (c *Chain) pledge() (pledged coin, fails bool) {
 // look is spend for a transaction that fails: what it would have spent stays as it is.
 func (c *Chain) look(n int) {
 	for range n {
-		p, ok := c.find()
+		p, ok := c.unspent.Find(c.rng, age)
 		if !ok {
 			break
 		}
-		found := *c.at(p)
+		found := c.unspent.At(p)
 		if !slices.ContainsFunc(c.spent, func(has coin) bool { return has.tx == found.tx && has.index == found.index }) {
 			c.spent = append(c.spent, found)
 		}
@@ -107,16 +107,16 @@ func (c *Chain) look(n int) {
 // spend takes n inputs, and some more where n do not have enough for the outputs. None is left where nothing is unspent:
 // a transaction must have inputs, so there is always something.
 func (c *Chain) spend(n, outputs int) {
-	if c.coins < c.genesis.Outputs { // there would soon be none left
+	if c.unspent.Len() < c.genesis.Outputs { // there would soon be none left
 		n = min(n, outputs)
 	}
 	total := uint64(0)
 	for i := 0; i < n || i < n+3 && total < leastOutput*uint64(outputs+1); i++ {
-		p, ok := c.find()
+		p, ok := c.unspent.Find(c.rng, age)
 		if !ok {
 			break
 		}
-		taken := c.take(p)
+		taken := c.unspent.Take(p)
 		total += taken.value
 		c.spent = append(c.spent, taken)
 	}
@@ -129,15 +129,7 @@ func (c *Chain) pay(n int) (fee uint64) {
 		total += c.spent[i].value
 	}
 	fee = min(feeFixed+feePerByte*uint64(800+c.rng.IntN(2400)), total/2)
-	rest := total - fee
-	n = int(max(1, min(uint64(n), rest/leastOutput)))
-	each := rest / uint64(n)
-	for j := range n {
-		value := rest
-		if j < n-1 {
-			value = each/4 + uint64(0.75*c.rng.Float64()*float64(each))
-		}
-		rest -= value
+	for value := range c.rng.Parts(total-fee, leastOutput, n) {
 		c.payments = append(c.payments, payment{address: c.recipient(), value: value})
 	}
 	return fee
@@ -155,7 +147,7 @@ func (c *Chain) appendBody(slot, fee, index uint64, pledge coin) (id [32]byte) {
 	if fails {
 		scripts = max(scripts, 1)
 	}
-	metadata := c.rng.chance(metadataShare)
+	metadata := c.rng.Chance(metadataShare)
 	minted := len(c.minted) > 0
 
 	pairs := 4
@@ -184,7 +176,7 @@ func (c *Chain) appendBody(slot, fee, index uint64, pledge coin) (id [32]byte) {
 		b = c.appendMultiAsset(number(b, keyMint), len(c.minted), func(i int) (uint32, int64) { return c.minted[i].asset, c.minted[i].amount })
 	}
 	if scripts > 0 {
-		b = c.rng.fillerBytes(number(b, keyScriptData), 32)
+		b = c.fillerBytes(number(b, keyScriptData), 32)
 		if fails {
 			b = c.appendInputs(number(b, keyCollateral), []coin{pledge})
 			back := payment{address: pledge.address, value: pledge.value - collateral}
@@ -202,15 +194,15 @@ func (c *Chain) appendBody(slot, fee, index uint64, pledge coin) (id [32]byte) {
 
 // readOnly is outputs that scripts look at: some that are unspent.
 func (c *Chain) readOnly() []coin {
-	if p, ok := c.find(); ok {
-		return []coin{*c.at(p)}
+	if p, ok := c.unspent.Find(c.rng, age); ok {
+		return []coin{c.unspent.At(p)}
 	}
 	return c.spent[:1]
 }
 
 // appendInputs appends a set of outpoints, tagged as one or, as before Conway, not.
 func (c *Chain) appendInputs(b []byte, coins []coin) []byte {
-	if c.rng.chance(0.8) {
+	if c.rng.Chance(0.8) {
 		b = head(b, tag, tagSet)
 	}
 	b = head(b, array, uint64(len(coins)))

@@ -13,7 +13,7 @@ const mostRedeemers = 12
 func (c *Chain) appendWitnesses(scripts int) {
 	keys := 1
 	for i := 1; i < len(c.spent) && keys < 4; i++ {
-		if !isScript(kindOf(c.spent[i].address)) && c.rng.chance(0.3) {
+		if !isScript(kindOf(c.spent[i].address)) && c.rng.Chance(0.3) {
 			keys++
 		}
 	}
@@ -24,8 +24,8 @@ func (c *Chain) appendWitnesses(scripts int) {
 	b := head(c.witnesses, mapping, pairs)
 	b = head(head(number(b, witnessKeys), tag, tagSet), array, uint64(keys))
 	for range keys {
-		b = c.rng.fillerBytes(head(b, array, 2), 32)
-		b = c.rng.fillerBytes(b, 64)
+		b = c.fillerBytes(head(b, array, 2), 32)
+		b = c.fillerBytes(b, 64)
 	}
 	if scripts > 0 {
 		n := min(scripts, mostRedeemers)
@@ -54,7 +54,7 @@ func (c *Chain) appendMetadata(b []byte) []byte {
 		n := longestText
 		b = head(b, text, uint64(n))
 		at := len(b)
-		b = c.rng.filler(b, n)
+		b = c.rng.Filler(b, n)
 		for i := at; i < len(b); i++ {
 			b[i] = ' ' + b[i]&0x3f
 		}

@@ -56,5 +56,5 @@ func Write(ctx context.Context, dir string, o Options, txs int, made func(Counts
 
 // next is the next block, with so many transactions at most.
 func (c *Chain) next(most int) Block {
-	return c.NextOf(min(blockTxs(c.rng.Rand, c.options.TxsPerBlock), most))
+	return c.NextOf(min(blockTxs(c.rng, c.options.TxsPerBlock), most))
 }

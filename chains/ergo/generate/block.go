@@ -8,6 +8,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 
 	"birthmark/chains/ergo/sigma"
+	"birthmark/chains/sample"
 	"birthmark/model"
 )
 
@@ -37,13 +38,13 @@ func (c *Chain) assemble() Block {
 	}
 	var proofs []byte
 	if height%proofsEvery == 0 {
-		proofs = c.rng.filler(nil, 2000*len(c.ids))
+		proofs = c.rng.Filler(nil, 2000*len(c.ids))
 		h.ADProofsRoot = blake2b.Sum256(proofs)
 	} else {
-		fill(h.ADProofsRoot[:], c.rng.Uint64())
+		sample.Fill(h.ADProofsRoot[:], c.rng.Uint64())
 	}
-	fill(h.StateRoot[:], c.rng.Uint64())
-	fill(h.Nonce[:], c.rng.Uint64())
+	sample.Fill(h.StateRoot[:], c.rng.Uint64())
+	sample.Fill(h.Nonce[:], c.rng.Uint64())
 	c.raw = h.AppendTo(c.raw[:0])
 	id := sigma.ID(blake2b.Sum256(c.raw))
 

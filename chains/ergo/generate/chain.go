@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"birthmark/chains/ergo/sigma"
+	"birthmark/chains/sample"
 	"birthmark/model"
 )
 
@@ -50,17 +51,16 @@ func (c *Counts) add(d Counts) {
 // Chain makes the blocks of a chain one after the other. It is for one goroutine.
 type Chain struct {
 	options Options
-	rng     random
+	rng     sample.Random
 	sigma   sigma.Encoder
 
 	tip      model.Point // the origin before the first block
 	first    model.Hash  // id of block 1
 	time     uint64
 	made     Counts
-	emission coin     // what miners are still to be paid out of
-	unspent  [][]coin // by the height of the block that made them; the last is the block under way
-	coins    int      // unspent boxes, but for the emission's
-	births   uint32   // scripts used so far, the head's included
+	emission coin                 // what miners are still to be paid out of
+	unspent  sample.Unspent[coin] // but for the emission
+	births   uint32               // scripts used so far, the head's included
 	scripts  scripts
 	entries  float64  // tokens that boxes lately hold in the mean
 	hot      sigma.ID // the token held by more boxes than any other
@@ -121,11 +121,11 @@ func New(o Options) *Chain {
 		o.TxsPerBlock = defaultTxsPerBlock
 	}
 	c := &Chain{
-		options: o, rng: newRandom(o.Seed, 0), births: headSize + 1, scripts: newScripts(o.Seed),
+		options: o, rng: sample.NewRandom(o.Seed, 0), births: headSize + 1, scripts: newScripts(o.Seed),
 		emission: coin{id: emissionID, value: emissionValue}, time: firstTime,
 	}
 	for i := range minerCount {
-		m := miner{c.fresh(), publicKey(mix(o.Seed + uint64(i)))}
+		m := miner{c.fresh(), publicKey(sample.Mix(o.Seed + uint64(i)))}
 		c.scripts.set(m.script, slices.Concat(rewardHead, m.key[:], rewardTail))
 		c.miners = append(c.miners, m)
 	}
@@ -136,11 +136,8 @@ func New(o Options) *Chain {
 // the seed of another fork from the same block it makes the same blocks.
 func (c *Chain) Fork(seed uint64) *Chain {
 	f := *c
-	f.rng = newRandom(seed, uint64(c.tip.Height))
-	f.unspent = make([][]coin, len(c.unspent))
-	for i, coins := range c.unspent {
-		f.unspent[i] = slices.Clone(coins)
-	}
+	f.rng = sample.NewRandom(seed, uint64(c.tip.Height))
+	f.unspent = c.unspent.Clone()
 	f.scripts = c.scripts.clone()
 	f.values = slices.Clone(c.values)
 	f.sigma = sigma.Encoder{}
@@ -159,13 +156,13 @@ func (c *Chain) Made() Counts { return c.made }
 func (c *Chain) HotToken() model.Hash { return model.Hash(c.hot) }
 
 // Next makes the next block.
-func (c *Chain) Next() Block { return c.NextOf(blockTxs(c.rng.Rand, c.options.TxsPerBlock)) }
+func (c *Chain) Next() Block { return c.NextOf(blockTxs(c.rng, c.options.TxsPerBlock)) }
 
 // NextOf makes the next block, with so many transactions besides those of its miner.
 func (c *Chain) NextOf(txs int) Block {
 	c.counts = Counts{Blocks: 1}
 	c.ids, c.witnesses, c.txs, c.txBytes, c.fees = c.ids[:0], c.witnesses[:0], c.txs[:0], 0, c.fees[:0]
-	c.unspent = append(c.unspent, nil)
+	c.unspent.Begin()
 	c.miner = c.miners[min(c.rng.IntN(minerCount), c.rng.IntN(minerCount))]
 
 	c.emit()
@@ -181,58 +178,14 @@ func (c *Chain) NextOf(txs int) Block {
 		c.first = b.ID
 	}
 	c.tip = b.Point()
-	last := len(c.unspent) - 1
-	c.unspent[last] = slices.Clip(c.unspent[last])
 	return b
 }
 
 // height of the block under way.
 func (c *Chain) height() uint32 { return uint32(c.tip.Height) + 1 }
 
-// place is where an unspent box is kept.
-type place struct{ block, at int }
-
-// find is some unspent box of the age that spent ones have; not ok where there is none.
-func (c *Chain) find() (p place, ok bool) {
-	last := len(c.unspent) - 1
-	for range 32 {
-		back := age(c.rng.Rand)
-		if back > last { // older than the chain: somewhere in it
-			back = c.rng.IntN(last + 1)
-		}
-		if n := len(c.unspent[last-back]); n > 0 {
-			return place{last - back, c.rng.IntN(n)}, true
-		}
-	}
-	for block, coins := range slices.Backward(c.unspent) {
-		if len(coins) > 0 {
-			return place{block, c.rng.IntN(len(coins))}, true
-		}
-	}
-	return place{}, false
-}
-
-func (c *Chain) at(p place) *coin { return &c.unspent[p.block][p.at] }
-
-// take removes an unspent box.
-func (c *Chain) take(p place) coin {
-	s := c.unspent[p.block]
-	taken := s[p.at]
-	s[p.at] = s[len(s)-1]
-	s[len(s)-1] = coin{}
-	s = s[:len(s)-1]
-	if len(s) <= cap(s)/2 && p.block < len(c.unspent)-1 {
-		s = slices.Clone(s) // what is spent is not kept: memory is that of what is unspent
-	}
-	c.unspent[p.block] = s
-	c.coins--
-	return taken
-}
-
 // put adds an unspent box of the block under way.
 func (c *Chain) put(made coin) {
-	last := len(c.unspent) - 1
-	c.unspent[last] = append(c.unspent[last], made)
-	c.coins++
+	c.unspent.Put(made)
 	c.entries += (float64(len(made.tokens)) - c.entries) / lately
 }

@@ -18,11 +18,11 @@ func (c *Chain) register(p *payment, m minted) {
 		p.registers = c.describe(m)
 		return
 	}
-	if !c.rng.chance(registerShare) {
+	if !c.rng.Chance(registerShare) {
 		return
 	}
-	for range registerCounts.draw(c.rng.Rand) {
-		if len(c.values) > 0 && c.rng.chance(knownValue) {
+	for range registerCounts.Draw(c.rng) {
+		if len(c.values) > 0 && c.rng.Chance(knownValue) {
 			p.registers = append(p.registers, c.values[c.rng.IntN(len(c.values))])
 			continue
 		}
@@ -67,7 +67,7 @@ func (c *Chain) constant() []byte {
 	case n < 7:
 		return c.bytes(c.rng.IntN(64))
 	case n < 8:
-		if c.rng.chance(0.5) {
+		if c.rng.Chance(0.5) {
 			return append([]byte{typeGroup}, c.scripts.owner(c.rng)...)
 		}
 		return append([]byte{typeSigmaProp, proveDlog}, c.scripts.owner(c.rng)...)
@@ -90,5 +90,5 @@ func appendInt(b []byte, v int32) []byte {
 
 // bytes is a constant of so many bytes.
 func (c *Chain) bytes(n int) []byte {
-	return c.rng.filler(binary.AppendUvarint([]byte{typeBytes}, uint64(n)), n)
+	return c.rng.Filler(binary.AppendUvarint([]byte{typeBytes}, uint64(n)), n)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"birthmark/chains/ergo/sigma"
+	"birthmark/chains/sample"
 )
 
 // Scripts every chain has.
@@ -40,7 +41,7 @@ type key = [sigma.PointSize]byte
 const ownerCount = 200
 
 func newScripts(seed uint64) scripts {
-	s := scripts{names: mix(seed)}
+	s := scripts{names: sample.Mix(seed)}
 	for i := range ownerCount {
 		s.owners = append(s.owners, publicKey(s.names+uint64(i)))
 	}
@@ -48,7 +49,7 @@ func newScripts(seed uint64) scripts {
 }
 
 // owner is one of those of contracts.
-func (s *scripts) owner(r random) []byte { return s.owners[r.IntN(ownerCount)][:] }
+func (s *scripts) owner(r sample.Random) []byte { return s.owners[r.IntN(ownerCount)][:] }
 
 // clone is a copy to which others can be added. The trees themselves never change.
 func (s *scripts) clone() scripts { return scripts{s.names, slices.Clone(s.trees), s.owners} }
@@ -69,18 +70,18 @@ func (s *scripts) set(number uint32, tree []byte) {
 }
 
 func (s *scripts) make(number uint32) []byte {
-	r := newRandom(s.names, uint64(number))
+	r := sample.NewRandom(s.names, uint64(number))
 	u := r.Float64()
 	switch {
 	case number == hotScript:
 		u = keyShare
 	case u < scriptHashShare:
 		var hash [sigma.ScriptHashSize]byte
-		fill(hash[:], r.Uint64())
+		sample.Fill(hash[:], r.Uint64())
 		return sigma.ScriptHashTree(hash)
 	case u < scriptHashShare+brokenShare:
 		// A version that nobody knows yet and a size, so that a node accepts what it cannot read.
-		return r.filler([]byte{0x0f, 20}, 20)
+		return r.Filler([]byte{0x0f, 20}, 20)
 	}
 	if u < scriptHashShare+brokenShare+keyShare && number != hotScript {
 		return sigma.PublicKeyTree(publicKey(s.names ^ uint64(number)<<32))
@@ -108,7 +109,7 @@ const (
 )
 
 // contract makes a tree of conditions: keys that sign and heights to wait for, with its constants in front.
-func (s *scripts) contract(r random) []byte {
+func (s *scripts) contract(r sample.Random) []byte {
 	var constants []byte
 	count := 0
 	body := s.condition(r, nil, 3, func(constant []byte) byte {
@@ -121,7 +122,7 @@ func (s *scripts) contract(r random) []byte {
 }
 
 // condition appends one of at most a depth of others within it.
-func (s *scripts) condition(r random, b []byte, depth int, constant func([]byte) byte) []byte {
+func (s *scripts) condition(r sample.Random, b []byte, depth int, constant func([]byte) byte) []byte {
 	switch n := r.IntN(10); {
 	case n < 6 && depth > 0:
 		op, legs := byte(opSigmaAnd), 2+r.IntN(2)
@@ -149,8 +150,8 @@ var (
 func publicKey(number uint64) (k key) {
 	var x, y big.Int
 	for {
-		number = mix(number)
-		fill(k[1:], number)
+		number = sample.Mix(number)
+		sample.Fill(k[1:], number)
 		x.SetBytes(k[1:])
 		if x.Cmp(fieldPrime) >= 0 {
 			continue
@@ -177,7 +178,7 @@ func (c *Chain) recipient() uint32 {
 		pick  func() uint32
 	}{
 		{hotShare, func() uint32 { return hotScript }},
-		{headShare, func() uint32 { return uint32(1 + headRank(c.rng.Rand)) }},
+		{headShare, func() uint32 { return uint32(1 + mostUsed.Draw(c.rng)) }},
 		{freshShare, c.fresh},
 		{changeShare, func() uint32 {
 			if len(c.spent) == 0 {

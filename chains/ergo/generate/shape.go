@@ -2,7 +2,8 @@ package generate
 
 import (
 	"math"
-	"math/rand/v2"
+
+	"birthmark/chains/sample"
 )
 
 // The shape of mainnet around height 1,796,000, with what is known of whole chains where a hundred blocks say little.
@@ -54,51 +55,28 @@ const (
 	fullEvery     = 200 // blocks; a transaction of the 20th, 220th … makes a box of as many entries as there can be
 )
 
-// span is a share of the draws that fall between two numbers, evenly in their logarithms.
-type span struct {
-	share    float64
-	from, to int
-}
-
-type spans []span
-
 var (
-	inputCounts  = spans{{0.365, 1, 1}, {0.18, 2, 2}, {0.22, 3, 5}, {0.15, 6, 10}, {0.055, 11, 20}, {0.02, 21, 40}, {0.01, 41, 100}}
-	outputCounts = spans{{0.20, 1, 1}, {0.33, 2, 2}, {0.33, 3, 5}, {0.11, 6, 10}, {0.02, 11, 21}, {0.01, 22, 50}}
-	partCounts   = spans{{0.80, 1, 1}, {0.15, 2, 2}, {0.04, 3, 5}, {0.0095, 6, 12}, {0.0005, 13, 71}}
+	ages     = sample.LogNormal{Median: medianAge, Sigma: sigmaAge}
+	mostUsed = sample.Zipf{Size: headSize, Flat: 1 - headPower} // of scripts
 
-	registerCounts = spans{{0.39, 1, 1}, {0.04, 2, 2}, {0.52, 3, 3}, {0.05, 4, 6}}
+	inputCounts  = sample.Spans{{0.365, 1, 1}, {0.18, 2, 2}, {0.22, 3, 5}, {0.15, 6, 10}, {0.055, 11, 20}, {0.02, 21, 40}, {0.01, 41, 100}}
+	outputCounts = sample.Spans{{0.20, 1, 1}, {0.33, 2, 2}, {0.33, 3, 5}, {0.11, 6, 10}, {0.02, 11, 21}, {0.01, 22, 50}}
+	partCounts   = sample.Spans{{0.80, 1, 1}, {0.15, 2, 2}, {0.04, 3, 5}, {0.0095, 6, 12}, {0.0005, 13, 71}}
+
+	registerCounts = sample.Spans{{0.39, 1, 1}, {0.04, 2, 2}, {0.52, 3, 3}, {0.05, 4, 6}}
 )
 
-func (s spans) draw(r *rand.Rand) int {
-	u := r.Float64()
-	for _, p := range s {
-		if u < p.share {
-			return min(int(float64(p.from)*math.Pow(float64(p.to+1)/float64(p.from), u/p.share)), p.to)
-		}
-		u -= p.share
-	}
-	return s[len(s)-1].to
-}
-
 // age draws how many blocks ago what is spent was made; 0 is in the same block.
-func age(r *rand.Rand) int { return int(medianAge * math.Exp(sigmaAge*r.NormFloat64())) }
-
-// headRank draws one of the most used scripts, from 0.
-func headRank(r *rand.Rand) int {
-	const q = 1 - headPower
-	most := math.Pow(headSize+1, q) - 1
-	return min(int(math.Pow(1+most*r.Float64(), 1/q)), headSize) - 1
-}
+func age(r sample.Random) int { return int(ages.Draw(r)) }
 
 // blockTxs draws how many transactions a block has, besides those of its miner. Small ones differ much, as on mainnet,
 // and full ones little.
-func blockTxs(r *rand.Rand, mean float64) int {
+func blockTxs(r sample.Random, mean float64) int {
 	mean = max(mean-minerTxs, 0.5)
 	if mean < 20 {
 		return int(math.Log(1-r.Float64()) / math.Log(mean/(mean+1)))
 	}
-	return int(mean * (0.6 + 0.8*r.Float64()))
+	return r.Around(mean)
 }
 
 // minerTxs is how many transactions a block's miner adds, in most blocks: one takes what he is paid, one gathers fees.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"birthmark/chains/ergo/sigma"
+	"birthmark/chains/sample"
 )
 
 // gather puts what the inputs hold in the bag, each token once.
@@ -12,16 +13,8 @@ func (c *Chain) gather() {
 	for i := range c.spent {
 		c.bag = append(c.bag, c.spent[i].tokens...)
 	}
-	slices.SortFunc(c.bag, func(a, b sigma.Token) int { return bytes.Compare(a.ID[:], b.ID[:]) })
-	whole := c.bag[:0]
-	for _, h := range c.bag {
-		if n := len(whole); n > 0 && whole[n-1].ID == h.ID {
-			whole[n-1].Amount += h.Amount
-		} else {
-			whole = append(whole, h)
-		}
-	}
-	c.bag = whole
+	byID := func(a, b sigma.Token) int { return bytes.Compare(a.ID[:], b.ID[:]) }
+	c.bag = sample.Sum(c.bag, byID, func(h *sigma.Token) *uint64 { return &h.Amount })
 }
 
 // drop takes a token out of the bag.
@@ -34,16 +27,16 @@ func (c *Chain) drop(i int) {
 func (c *Chain) burn() {
 	n := 0
 	switch many := c.entries > 1.1*entriesPerBox; {
-	case many && c.rng.chance(relieveShare):
+	case many && c.rng.Chance(relieveShare):
 		n = 1 + c.rng.IntN(10)
-	case c.rng.chance(burnShare):
+	case c.rng.Chance(burnShare):
 		n = 1
 	}
 	for range min(n, len(c.bag)) {
 		i := c.rng.IntN(len(c.bag))
 		c.counts.Burns++
-		if c.bag[i].Amount > 1 && c.rng.chance(0.3) {
-			c.bag[i].Amount -= c.rng.share(c.bag[i].Amount)
+		if c.bag[i].Amount > 1 && c.rng.Chance(0.3) {
+			c.bag[i].Amount -= c.rng.Share(c.bag[i].Amount)
 			c.payments[0].give(c.bag[i]) // what is left goes to somebody, so that no more of it is burned here
 		}
 		c.drop(i)
@@ -65,8 +58,8 @@ func (c *Chain) mint(full bool) (m minted) {
 	first := c.hot == sigma.ID{}
 	switch {
 	case first, full:
-	case few && c.rng.chance(endowShare):
-	case !many && c.rng.chance(mintShare):
+	case few && c.rng.Chance(endowShare):
+	case !many && c.rng.Chance(mintShare):
 	default:
 		return m
 	}
@@ -76,12 +69,12 @@ func (c *Chain) mint(full bool) (m minted) {
 		m.amount, c.hot = 1<<50, m.id
 	case full:
 		m.amount = 1 << 40
-	case c.rng.chance(0.3):
+	case c.rng.Chance(0.3):
 		m.amount, m.whole = 1, true
 	default:
 		m.amount = 1 + c.rng.Uint64N(1<<(10+c.rng.IntN(40)))
 	}
-	m.spread = m.amount > uint64(len(c.payments)) && c.rng.chance(spreadShare)
+	m.spread = m.amount > uint64(len(c.payments)) && c.rng.Chance(spreadShare)
 	c.counts.Mints++
 	return m
 }
@@ -94,7 +87,7 @@ func (c *Chain) deal(m minted, full bool) {
 		left := m.amount
 		for i := range boxes[:last] {
 			if m.spread && left > 1 {
-				part := c.rng.share((left + 1) / 2)
+				part := c.rng.Share((left + 1) / 2)
 				boxes[i].give(sigma.Token{ID: m.id, Amount: part})
 				left -= part
 			}
@@ -106,13 +99,13 @@ func (c *Chain) deal(m minted, full bool) {
 		boxes[at].give(sigma.Token{ID: m.id, Amount: left})
 	}
 	for i := range boxes[:last] {
-		if len(c.bag) > 0 && c.rng.chance(sharedBag) {
+		if len(c.bag) > 0 && c.rng.Chance(sharedBag) {
 			c.part(&boxes[i])
 		}
 	}
 	for _, h := range c.bag {
 		i := last
-		if c.rng.chance(strayShare) {
+		if c.rng.Chance(strayShare) {
 			i = c.rng.IntN(len(boxes))
 		}
 		if len(boxes[i].tokens) >= mostEntries/2 {
@@ -128,19 +121,19 @@ func (c *Chain) deal(m minted, full bool) {
 
 // part gives a box some of the bag's tokens.
 func (c *Chain) part(to *payment) {
-	for i := range partCounts.draw(c.rng.Rand) {
+	for i := range partCounts.Draw(c.rng) {
 		if len(c.bag) == 0 {
 			return
 		}
 		at := c.rng.IntN(len(c.bag))
-		if i == 0 && c.rng.chance(hotPart) {
+		if i == 0 && c.rng.Chance(hotPart) {
 			if hot := slices.IndexFunc(c.bag, func(h sigma.Token) bool { return h.ID == c.hot }); hot >= 0 {
 				at = hot
 			}
 		}
 		given := c.bag[at]
-		if given.Amount > 1 && c.rng.chance(splitEntry) {
-			given.Amount = c.rng.share(given.Amount)
+		if given.Amount > 1 && c.rng.Chance(splitEntry) {
+			given.Amount = c.rng.Share(given.Amount)
 		}
 		to.give(given)
 		if c.bag[at].Amount -= given.Amount; c.bag[at].Amount == 0 {
@@ -163,7 +156,7 @@ func (c *Chain) repeat(full bool) {
 	for i := range c.payments {
 		p := &c.payments[i]
 		more := 0
-		if len(p.tokens) > 0 && c.rng.chance(twiceShare) {
+		if len(p.tokens) > 0 && c.rng.Chance(twiceShare) {
 			more = 1
 		}
 		if full && i == len(c.payments)-1 {
@@ -177,7 +170,7 @@ func (c *Chain) repeat(full bool) {
 			if at < 0 || p.tokens[at].Amount < 2 {
 				break
 			}
-			half := c.rng.share(p.tokens[at].Amount)
+			half := c.rng.Share(p.tokens[at].Amount)
 			if full {
 				half = min(half, 1000)
 			}

@@ -67,8 +67,8 @@ func (c *Chain) begin() {
 // transaction makes the next transaction of the block under way. full: one of its boxes holds as many entries as can be.
 func (c *Chain) transaction(full bool) {
 	c.begin()
-	boxes := outputCounts.draw(c.rng.Rand)
-	c.spend(inputCounts.draw(c.rng.Rand), boxes)
+	boxes := outputCounts.Draw(c.rng)
+	c.spend(inputCounts.Draw(c.rng), boxes)
 	fee := c.pay(boxes)
 	c.gather()
 	c.burn()
@@ -83,10 +83,10 @@ func (c *Chain) transaction(full bool) {
 		c.payments = slices.Insert(c.payments, at, payment{tree: feeTree, value: fee})
 	}
 	var reads []sigma.ID
-	if c.rng.chance(dataShare) {
+	if c.rng.Chance(dataShare) {
 		for range 1 + c.rng.IntN(readMost) {
-			if p, ok := c.find(); ok {
-				reads = append(reads, c.at(p).id)
+			if p, ok := c.unspent.Find(c.rng, age); ok {
+				reads = append(reads, c.unspent.At(p).id)
 			}
 		}
 	}
@@ -104,16 +104,16 @@ func (c *Chain) transaction(full bool) {
 // spend takes n boxes, and some more where n do not have enough for what is to be made. There are always some: what one
 // transaction spends another has made, and none makes fewer than it can pay for while boxes are few.
 func (c *Chain) spend(n, boxes int) {
-	if c.coins < endowedBoxes {
+	if c.unspent.Len() < endowedBoxes {
 		n = min(n, boxes)
 	}
 	total := uint64(0)
 	for i := 0; i < n || i < n+5 && total < leastFee+leastValue*uint64(boxes); i++ {
-		p, ok := c.find()
+		p, ok := c.unspent.Find(c.rng, age)
 		if !ok {
 			break
 		}
-		taken := c.take(p)
+		taken := c.unspent.Take(p)
 		total += taken.value
 		c.spent = append(c.spent, taken)
 	}
@@ -125,21 +125,13 @@ func (c *Chain) pay(n int) (fee uint64) {
 	for i := range c.spent {
 		total += c.spent[i].value
 	}
-	if c.rng.chance(feeShare) && total >= leastFee+leastValue {
+	if c.rng.Chance(feeShare) && total >= leastFee+leastValue {
 		fee = leastFee
-		if c.rng.chance(0.2) {
+		if c.rng.Chance(0.2) {
 			fee = min(fee*uint64(1+c.rng.IntN(10)), total-leastValue)
 		}
 	}
-	rest := total - fee
-	n = int(max(1, min(uint64(n), rest/leastValue)))
-	each := rest / uint64(n)
-	for i := range n {
-		value := rest
-		if i < n-1 {
-			value = each/4 + uint64(0.75*c.rng.Float64()*float64(each))
-		}
-		rest -= value
+	for value := range c.rng.Parts(total-fee, leastValue, n) {
 		c.payments = append(c.payments, c.pays(c.recipient(), value))
 	}
 	return fee
@@ -181,10 +173,10 @@ func (c *Chain) seal(reads []sigma.ID) []sigma.ID {
 // input spends a box: keys by a proof, contracts by one or not, and with what they ask for.
 func (c *Chain) input(spent *coin) sigma.Input {
 	in := sigma.Input{Box: spent.id}
-	if spent.script > 0 && c.rng.chance(proofShare) {
-		in.Proof = c.keep(func(b []byte) []byte { return c.rng.filler(b, 56) })
+	if spent.script > 0 && c.rng.Chance(proofShare) {
+		in.Proof = c.keep(func(b []byte) []byte { return c.rng.Filler(b, 56) })
 	}
-	if c.rng.chance(0.3) && len(in.Proof) == 0 {
+	if c.rng.Chance(0.3) && len(in.Proof) == 0 {
 		for i := range 1 + c.rng.IntN(contextMost) {
 			in.Extension = append(in.Extension, sigma.Variable{ID: byte(i), Value: c.keep(func(b []byte) []byte {
 				return appendInt(append(b, typeInt), c.rng.Int32N(1000))
