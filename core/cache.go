@@ -162,7 +162,9 @@ type caches struct {
 const assetSpace = -1
 
 func newCaches(bytes int64) *caches {
-	return &caches{newFingerprinter(), newCache(bytes / 2), newCache(bytes / 2), newFilter(bytes / 4)}
+	filter := bytes / 8
+	each := (bytes - filter) / 2
+	return &caches{newFingerprinter(), newCache(each), newCache(each), newFilter(filter)}
 }
 
 // forget empties the caches: what they say may no longer be in the database. That the filter has values which the
