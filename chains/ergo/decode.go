@@ -95,12 +95,7 @@ func (d *decoder) document() {
 	if !s.begin('{', "a full block") {
 		s.fail("null, where a full block was expected")
 	}
-	n := 0
-	for {
-		name, ok := s.member(&n)
-		if !ok {
-			break
-		}
+	for name := range s.members() {
 		switch string(name) {
 		case "header":
 			d.readHeader()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strconv"
 )
 
@@ -105,18 +106,22 @@ func (s *scanner) more(c byte, n *int) bool {
 // element steps to the next element of an array.
 func (s *scanner) element(n *int) bool { return s.more(']', n) }
 
-// member steps to the value of the next member of an object, whose name it gives.
-func (s *scanner) member(n *int) (name []byte, ok bool) {
-	if !s.more('}', n) {
-		return nil, false
+// members steps through an object that was begun, from the value of one member to the next, and yields their names.
+// Whoever is yielded to steps over the value.
+func (s *scanner) members() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for n := 0; s.more('}', &n); {
+			name := s.text("a member's name")
+			if s.next() != ':' {
+				s.unexpected("a colon")
+			} else {
+				s.at++
+			}
+			if s.err != nil || !yield(name) {
+				return
+			}
+		}
 	}
-	name = s.text("a member's name")
-	if s.next() != ':' {
-		s.unexpected("a colon")
-	} else {
-		s.at++
-	}
-	return name, s.err == nil
 }
 
 // text is a string. It stands in the JSON as it is unless it has escapes.

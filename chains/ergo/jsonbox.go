@@ -31,12 +31,7 @@ func (d *decoder) readBox(b *sigma.Box, c *claim) {
 		return
 	}
 	var got seen
-	n := 0
-	for {
-		name, ok := s.member(&n)
-		if !ok {
-			break
-		}
+	for name := range s.members() {
 		switch string(name) {
 		case "boxId":
 			s.hex(c.id[:], "box id")
@@ -86,12 +81,7 @@ func (d *decoder) readTokens() []sigma.Token {
 		}
 		var t sigma.Token
 		var got seen
-		n := 0
-		for {
-			name, ok := s.member(&n)
-			if !ok {
-				break
-			}
+		for name := range s.members() {
 			switch string(name) {
 			case "tokenId":
 				s.hex(t.ID[:], "token id")
@@ -119,12 +109,8 @@ func (d *decoder) readRegisters() [][]byte {
 		return nil
 	}
 	var registers [lastRegister - firstRegister + 1][]byte
-	n, used := 0, 0
-	for {
-		name, ok := s.member(&n)
-		if !ok {
-			break
-		}
+	used := 0
+	for name := range s.members() {
 		i := -1
 		if len(name) == 2 && name[0] == 'R' {
 			i = int(name[1]) - '0' - firstRegister

@@ -39,12 +39,7 @@ func (d *decoder) readHeader() {
 	}
 	*h = blockHeader{}
 	var got seen
-	n := 0
-	for {
-		name, ok := s.member(&n)
-		if !ok {
-			break
-		}
+	for name := range s.members() {
 		switch string(name) {
 		case "id":
 			s.hex(h.id[:], "header id")
@@ -105,12 +100,7 @@ func (d *decoder) readSolution() {
 		return
 	}
 	var got seen
-	n := 0
-	for {
-		name, ok := s.member(&n)
-		if !ok {
-			break
-		}
+	for name := range s.members() {
 		switch string(name) {
 		case "pk":
 			s.hex(h.MinerKey[:], "pk")
@@ -165,12 +155,7 @@ func (d *decoder) readBody() {
 	}
 	d.body, d.txs = section{}, d.txs[:0]
 	start := s.at
-	n := 0
-	for {
-		name, ok := s.member(&n)
-		if !ok {
-			break
-		}
+	for name := range s.members() {
 		switch string(name) {
 		case "headerId":
 			d.body.readOwner(s)
@@ -208,12 +193,7 @@ func (d *decoder) readExtension() {
 		return
 	}
 	d.ext, d.fields = section{}, d.fields[:0]
-	n := 0
-	for {
-		name, ok := s.member(&n)
-		if !ok {
-			return
-		}
+	for name := range s.members() {
 		switch string(name) {
 		case "headerId":
 			d.ext.readOwner(s)

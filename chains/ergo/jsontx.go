@@ -42,12 +42,7 @@ func (d *decoder) readTx() {
 	}
 	var t transaction
 	var got seen
-	n := 0
-	for {
-		name, ok := s.member(&n)
-		if !ok {
-			break
-		}
+	for name := range s.members() {
 		switch string(name) {
 		case "id":
 			s.hex(t.id[:], "transaction id")
@@ -147,12 +142,7 @@ func (d *decoder) readInput(in *sigma.Input) {
 		return
 	}
 	var got seen
-	n := 0
-	for {
-		name, ok := s.member(&n)
-		if !ok {
-			break
-		}
+	for name := range s.members() {
 		switch string(name) {
 		case "boxId":
 			s.hex(in.Box[:], "box id")
@@ -172,12 +162,7 @@ func (d *decoder) readProof(in *sigma.Input) {
 	if !s.begin('{', "spendingProof") {
 		return
 	}
-	n := 0
-	for {
-		name, ok := s.member(&n)
-		if !ok {
-			return
-		}
+	for name := range s.members() {
 		switch string(name) {
 		case "proofBytes":
 			if !s.null() {
@@ -197,12 +182,7 @@ func (d *decoder) readVariables() []sigma.Variable {
 	if !s.begin('{', "extension") {
 		return nil
 	}
-	n := 0
-	for {
-		name, ok := s.member(&n)
-		if !ok {
-			break
-		}
+	for name := range s.members() {
 		id, err := strconv.Atoi(string(name))
 		if err != nil || id < -128 || id > 255 {
 			s.fail("variable %q: expected a number of one byte", shownText(string(name)))
@@ -221,12 +201,7 @@ func (d *decoder) constant(what string) (raw []byte) {
 	s := &d.s
 	if s.next() == '{' {
 		s.at++
-		n := 0
-		for {
-			name, ok := s.member(&n)
-			if !ok {
-				break
-			}
+		for name := range s.members() {
 			if string(name) == "serializedValue" {
 				raw = d.hex(what)
 			} else {
@@ -255,12 +230,7 @@ func (d *decoder) readDataInputs() []sigma.ID {
 		}
 		var id sigma.ID
 		var got seen
-		n := 0
-		for {
-			name, ok := s.member(&n)
-			if !ok {
-				break
-			}
+		for name := range s.members() {
 			if string(name) == "boxId" {
 				s.hex(id[:], "box id")
 				got |= 1 << 0
