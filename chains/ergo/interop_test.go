@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -78,16 +77,15 @@ func TestInteropSigmaRustAgreesOnGeneratedBlocks(t *testing.T) {
 }
 
 func TestInteropSigmaRustAgreesOnRealBlocks(t *testing.T) {
-	real := func(name ...string) []ergotest.Block {
-		blocks, err := ergotest.ReadFile(realdata.Path(t, append([]string{"ergo"}, name...)...))
+	var all []ergotest.Block
+	for _, f := range realFiles {
+		blocks, err := ergotest.ReadFile(realdata.Path(t, f.path...))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return blocks
+		all = append(all, blocks...)
 	}
-	kinds := agreed(t, "mainnet", slices.Concat(
-		real("ergo-uexplorer", "blocks_first.gz")[:300], real("derived-node-json", "mainnet_1795968_1796063.ndjson.gz"),
-		real("derived-node-json", "mainnet_844665_844680.ndjson.gz"), real("arkadianet-ergo", "mainnet", "scala_headerids", "blocks_700000_700004.json")))
+	kinds := agreed(t, "mainnet", all)
 	if kinds[typeP2PK] < 100 || kinds[typeP2S] < 100 {
 		t.Error("expected more of each kind")
 	}
