@@ -1,7 +1,7 @@
 // Package bench measures how fast chains are indexed.
 //
 // A [Generator] makes blocks in the shape of Bitcoin's: how many inputs and outputs a transaction has, how old what it
-// spends is, how often an address is used again. shape.go has those figures and where they come from. The same seed
+// spends is, how often an address is used again: birthmark/chains/bitcoin/generate has those figures. The same seed
 // makes the same blocks, every input spends an output that exists and is unspent, and nothing is read or kept but what
 // that takes, so that generating costs a small part of indexing. A [Source] hands the blocks to a sync.
 //

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"birthmark/chains/bitcoin/generate"
 	"birthmark/chains/sample"
 	"birthmark/model"
 )
@@ -29,6 +30,8 @@ func (c Chain) withDefaults() Chain {
 	return c
 }
 
+const bytesPerTx = 428 // of mainnet since block 709,632
+
 // valueSizes are the indexes a generator has values for, and how long those are.
 var valueSizes = map[string]int{"address": 21, "script_hash": 32}
 
@@ -38,18 +41,14 @@ type Generator struct {
 	sizes       []int // of the values, by index
 	outputBytes int   // of the values of one output
 
-	rng             sample.Random
-	inputs, outputs *table
-	head            *table
+	rng        sample.Random
+	shape      *generate.Shape
+	recipients *generate.Recipients
+	coins      generate.Coins[coin]
 
-	txs    uint32     // made so far; a transaction's number is how many came before it
-	parent model.Hash // the newest block
-	births uint64     // addresses used so far, the head's included; an address's number is how many there were before it
-	before []uint64   // by the height of the block: births when it began
-
-	unspent sample.Unspent[coin] // of the blocks that are whole
-	inBlock []coin               // outputs of the block being made that later transactions of it may spend
-	counts  [][2]int             // inputs and outputs of its transactions
+	txs    uint32   // made so far; a transaction's number is how many came before it
+	blocks int      // made so far
+	counts [][2]int // inputs and outputs of the transactions of the block being made
 }
 
 // coin is an unspent output.
@@ -65,8 +64,7 @@ func NewGenerator(c Chain) (*Generator, error) {
 	c = c.withDefaults()
 	g := &Generator{
 		chain: c, rng: sample.NewRandom(c.Seed, 0),
-		inputs: inputShape.table(), outputs: outputShape.table(), head: headTable(),
-		births: headSize + 1, // the hot address is number 0, the head follows
+		shape: generate.NewShape(), recipients: generate.NewRecipients(),
 	}
 	for _, name := range c.Indexes {
 		size, ok := valueSizes[name]
@@ -91,22 +89,21 @@ func (c Chain) plan() []int {
 
 // Next makes the next block, with a coinbase and n-1 other transactions. The block is the caller's.
 func (g *Generator) Next(n int) *model.Block {
-	h := len(g.before)
-	g.parent, g.inBlock = blockHash(g.chain.Seed, h), g.inBlock[:0]
+	h := g.blocks
+	g.recipients.Begin()
 	b := &model.Block{
-		Height: model.HeightPk(h), Hash: g.parent, Time: 1231006505 + 600*int64(h),
+		Height: model.HeightPk(h), Hash: blockHash(g.chain.Seed, h), Time: 1231006505 + 600*int64(h),
 		Size: n * bytesPerTx, Header: g.bytes(80), Txs: make([]model.Tx, n),
 	}
 	if h > 0 {
 		b.Parent = blockHash(g.chain.Seed, h-1)
 	}
-	g.before = append(g.before, g.births)
 
 	// Counts first, so that a block is a few allocations and not thousands.
 	g.counts = g.counts[:0]
 	ins, outs := 0, 0
 	for i := range n {
-		c := [2]int{g.inputs.draw(g.rng) + 1, g.outputs.draw(g.rng) + 1}
+		c := [2]int{g.shape.Inputs(g.rng), g.shape.Outputs(g.rng)}
 		if i == 0 {
 			c = [2]int{0, 1}
 			if h == 0 {
@@ -128,9 +125,9 @@ func (g *Generator) Next(n int) *model.Block {
 	}
 	// The coinbase comes first and claims what the others leave, so its outputs are made last.
 	g.pay(&b.Txs[0], g.txs, g.counts[0][1], subsidy(h)+fees, &a)
-	g.unspent.Begin()
-	g.unspent.Put(g.inBlock...)
+	g.coins.End()
 	g.txs += uint32(n)
+	g.blocks++
 	return b
 }
 
@@ -155,7 +152,7 @@ func (g *Generator) spend(b *model.Block, i int, a *arena) (fee uint64) {
 	ins := take(&a.inputs, g.counts[i][0])
 	total := uint64(0)
 	for j := range ins {
-		c, ok := g.spendable()
+		c, ok := g.coins.Take(g.rng)
 		if !ok {
 			break
 		}
@@ -166,29 +163,6 @@ func (g *Generator) spend(b *model.Block, i int, a *arena) (fee uint64) {
 	fee = total / 1000
 	g.pay(tx, g.txs+uint32(i), g.counts[i][1], total-fee, a)
 	return fee
-}
-
-// spendable removes and returns an unspent output. Not ok where there is none.
-func (g *Generator) spendable() (coin, bool) {
-	if g.rng.Chance(sameBlockSpends) && len(g.inBlock) > 0 {
-		return g.fromBlock(), true
-	}
-	if p, ok := g.unspent.Find(g.rng, func(r sample.Random) int { return age(r) - 1 }); ok {
-		return g.unspent.Take(p), true
-	}
-	if len(g.inBlock) > 0 {
-		return g.fromBlock(), true
-	}
-	return coin{}, false
-}
-
-// fromBlock removes and returns an output of the block being made.
-func (g *Generator) fromBlock() coin {
-	i, last := g.rng.IntN(len(g.inBlock)), len(g.inBlock)-1
-	c := g.inBlock[i]
-	g.inBlock[i] = g.inBlock[last]
-	g.inBlock = g.inBlock[:last]
-	return c
 }
 
 // pay gives a transaction n outputs that sum up to total.
@@ -202,40 +176,10 @@ func (g *Generator) pay(tx *model.Tx, number uint32, n int, total uint64, a *are
 			value = min(rest, each/2+uint64(g.rng.Float64()*float64(each)))
 		}
 		rest -= value
-		tx.Outputs[j] = model.Output{Value: value, Keys: g.keys(g.address(), a)}
-		g.inBlock = append(g.inBlock, coin{number, uint32(j), value})
+		address, _ := g.recipients.Draw(g.rng)
+		tx.Outputs[j] = model.Output{Value: value, Keys: g.keys(address, a)}
+		g.coins.Put(coin{number, uint32(j), value})
 	}
-}
-
-// address picks to whom an output goes.
-func (g *Generator) address() uint64 {
-	u := g.rng.Float64()
-	switch {
-	case u < hotOutputs:
-		return 0
-	case u < hotOutputs+headOutputs:
-		return 1 + uint64(g.head.draw(g.rng))
-	case u < hotOutputs+headOutputs+freshOutputs:
-		return g.newAddress()
-	}
-	h := len(g.before) - 1
-	first, after := g.before[h], g.births
-	if !g.rng.Chance(reuseInBlock) && h > 0 {
-		back := age(g.rng)
-		if back > h {
-			back = 1 + g.rng.IntN(h)
-		}
-		first, after = g.before[h-back], g.before[h-back+1]
-	}
-	if first == after {
-		return g.newAddress()
-	}
-	return first + g.rng.Uint64N(after-first)
-}
-
-func (g *Generator) newAddress() uint64 {
-	g.births++
-	return g.births - 1
 }
 
 // keys are the values of an address in every index.

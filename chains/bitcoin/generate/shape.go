@@ -1,4 +1,4 @@
-package bench
+package generate
 
 import (
 	"math"
@@ -24,8 +24,6 @@ const (
 
 	// Outputs to an ordinary address used before whose first use is in the same block.
 	reuseInBlock = 0.35
-
-	bytesPerTx = 428
 )
 
 // inputShape and outputShape are how many inputs and outputs a transaction has: the shares of 1 and 2, of 3 to 5, and
@@ -35,14 +33,32 @@ var (
 	outputShape = counts{one: 0.19, two: 0.73, few: 0.05, tail: 0.92, most: 628}
 )
 
+var ages = sample.LogNormal{Median: medianAge, Sigma: sigmaAge}
+
+// age draws how many blocks ago something happened, at least 1.
+func age(r sample.Random) int { return int(max(1, math.Round(ages.Draw(r)))) }
+
+// Shape draws how many inputs and outputs transactions have. It is never changed, so any number of generators can have
+// one in common.
+type Shape struct{ inputs, outputs *sample.Table }
+
+// NewShape takes some time: it has a table of every count there is.
+func NewShape() *Shape { return &Shape{inputShape.table(), outputShape.table()} }
+
+// Inputs is a number of inputs, from 1 to 1,012.
+func (s *Shape) Inputs(r sample.Random) int { return s.inputs.Draw(r) + 1 }
+
+// Outputs is a number of outputs, from 1 to 628.
+func (s *Shape) Outputs(r sample.Random) int { return s.outputs.Draw(r) + 1 }
+
 type counts struct {
 	one, two, few float64
 	tail          float64
 	most          int
 }
 
-// table draws a count: an index of it plus 1.
-func (c counts) table() *table {
+// table draws a count less 1.
+func (c counts) table() *sample.Table {
 	w := make([]float64, c.most)
 	w[0], w[1] = c.one, c.two
 	w[2], w[3], w[4] = c.few*0.5, c.few*0.3, c.few*0.2
@@ -54,60 +70,5 @@ func (c counts) table() *table {
 	for n := 6; n <= c.most; n++ {
 		w[n-1] *= (1 - c.one - c.two - c.few) / sum
 	}
-	return newTable(w)
+	return sample.NewTable(w...)
 }
-
-func headTable() *table {
-	w := make([]float64, headSize)
-	for rank := range w {
-		w[rank] = math.Pow(float64(rank+1), -headExponent)
-	}
-	return newTable(w)
-}
-
-// table draws indexes by their weight in constant time (Walker's alias method).
-type table struct {
-	keep  []float64 // the chance that a drawn index stands
-	alias []int32   // else it is this one
-}
-
-func newTable(weights []float64) *table {
-	n := len(weights)
-	t := &table{make([]float64, n), make([]int32, n)}
-	sum := 0.0
-	for _, w := range weights {
-		sum += w
-	}
-	var small, large []int32
-	for i, w := range weights {
-		t.keep[i], t.alias[i] = w/sum*float64(n), int32(i)
-		if t.keep[i] < 1 {
-			small = append(small, int32(i))
-		} else {
-			large = append(large, int32(i))
-		}
-	}
-	for len(small) > 0 && len(large) > 0 {
-		s, l := small[len(small)-1], large[len(large)-1]
-		small = small[:len(small)-1]
-		t.alias[s] = l
-		if t.keep[l] -= 1 - t.keep[s]; t.keep[l] < 1 {
-			large = large[:len(large)-1]
-			small = append(small, l)
-		}
-	}
-	return t
-}
-
-func (t *table) draw(r sample.Random) int {
-	i := r.IntN(len(t.keep))
-	if r.Float64() < t.keep[i] {
-		return i
-	}
-	return int(t.alias[i])
-}
-
-var ages = sample.LogNormal{Median: medianAge, Sigma: sigmaAge}
-
-// age draws how many blocks ago something happened, at least 1.
-func age(r sample.Random) int { return int(max(1, math.Round(ages.Draw(r)))) }

@@ -1,0 +1,71 @@
+package generate
+
+import (
+	"math"
+
+	"birthmark/chains/sample"
+)
+
+// HotAddress is the number of the address that more outputs pay than any other.
+const HotAddress = 0
+
+// Recipients picks to whom outputs go. An address is a number: the hot one's is [HotAddress], those of the most used
+// follow, and any other's is how many there were before it. [NewRecipients] makes one.
+type Recipients struct {
+	// Data is the share of outputs that pay nobody, at most 0.39: they take the place of outputs to addresses used
+	// before, as those on mainnet mostly repeat a script.
+	Data float64
+
+	head   *sample.Table
+	births uint64
+	before []uint64 // by block: births when it began
+}
+
+// NewRecipients is before the first block, which [Recipients.Begin] begins.
+func NewRecipients() *Recipients {
+	w := make([]float64, headSize)
+	for rank := range w {
+		w[rank] = math.Pow(float64(rank+1), -headExponent)
+	}
+	return &Recipients{head: sample.NewTable(w...), births: headSize + 1}
+}
+
+// Begin begins a block.
+func (a *Recipients) Begin() { a.before = append(a.before, a.births) }
+
+// Births is how many addresses there are: the next new one's number.
+func (a *Recipients) Births() uint64 { return a.births }
+
+// Draw is the address of an output of the block under way. Not ok where it pays nobody.
+func (a *Recipients) Draw(r sample.Random) (address uint64, ok bool) {
+	u := r.Float64()
+	switch {
+	case u < hotOutputs:
+		return HotAddress, true
+	case u < hotOutputs+headOutputs:
+		return 1 + uint64(a.head.Draw(r)), true
+	case u < hotOutputs+headOutputs+freshOutputs:
+		return a.fresh(), true
+	case u >= 1-a.Data:
+		return 0, false
+	}
+	h := len(a.before) - 1
+	first, after := a.before[h], a.births
+	if !r.Chance(reuseInBlock) && h > 0 {
+		back := age(r)
+		if back > h {
+			back = 1 + r.IntN(h)
+		}
+		first, after = a.before[h-back], a.before[h-back+1]
+	}
+	if first == after {
+		return a.fresh(), true
+	}
+	return first + r.Uint64N(after-first), true
+}
+
+// fresh is an address never used before.
+func (a *Recipients) fresh() uint64 {
+	a.births++
+	return a.births - 1
+}
