@@ -187,6 +187,28 @@ func (r reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 	return values, nil
 }
 
+func (r reader) Tails(f storage.Family, heads [][]byte) ([][]byte, error) {
+	t, err := r.tree(f)
+	if err != nil {
+		return nil, err
+	}
+	tails := make([][]byte, len(heads))
+	for i, head := range heads {
+		t.Ascend(row{key: head}, func(found row) bool {
+			tail, ok := bytes.CutPrefix(found.key, head)
+			if !ok {
+				return false
+			}
+			if tails[i] == nil {
+				tails[i] = []byte{}
+			}
+			tails[i] = append(tails[i], tail...)
+			return true
+		})
+	}
+	return tails, nil
+}
+
 func (r reader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
 	return func(yield func(storage.KV, error) bool) {
 		t, err := r.tree(f)

@@ -37,7 +37,7 @@ func (s *Store) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.
 type table struct {
 	rows   *changes
 	column *grocksdb.ColumnFamilyHandle
-	access storage.Access
+	layout layout
 	path   string
 }
 
@@ -53,7 +53,7 @@ func (s *Store) ingest(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		tables = append(tables, table{c, h, s.accessOf(h), filepath.Join(folder, fmt.Sprintf("%d.sst", f))})
+		tables = append(tables, table{c, h, layoutOf(h.Name()), filepath.Join(folder, fmt.Sprintf("%d.sst", f))})
 	}
 	if len(tables) == 0 {
 		return nil
@@ -98,7 +98,7 @@ func (s *Store) build(ctx context.Context, tables []table) error {
 			}
 			t.rows.sort()
 			// Rows in the order of the chain come to rest where they are put, all others are merged with those there.
-			err := writeTable(s.settings.options[t.access], t.path, t.rows.appendRows(nil), t.access == storage.Ordered)
+			err := writeTable(s.settings.options[t.layout], t.path, t.rows.appendRows(nil), t.layout.access == storage.Ordered)
 			if err != nil {
 				return s.failed("write a table", err)
 			}
@@ -106,11 +106,6 @@ func (s *Store) build(ctx context.Context, tables []table) error {
 		})
 	}
 	return g.Wait()
-}
-
-// accessOf is how a family was declared when it was made.
-func (s *Store) accessOf(h *grocksdb.ColumnFamilyHandle) storage.Access {
-	return accessOf(h.Name())
 }
 
 // appendRows appends the sorted changes as writeTable wants them.

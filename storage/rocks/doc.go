@@ -20,5 +20,7 @@
 // from the moment the manifest was read (beside.cc). Where the manifest changes while it is read, a table is removed
 // before it was opened, or a family appears, opening is tried again.
 //
+// Notes are files of a folder beside the tables (note.go).
+//
 // One process at a time writes: it holds a lock on the file birthmark.lock, which says who it is.
 package rocks

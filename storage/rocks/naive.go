@@ -222,6 +222,29 @@ func (r *naiveReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error)
 	return values, nil
 }
 
+func (r *naiveReader) Tails(f storage.Family, heads [][]byte) ([][]byte, error) {
+	if _, err := r.s.column(f); err != nil {
+		return nil, err
+	}
+	tails := make([][]byte, len(heads))
+	for i, head := range heads {
+		for kv, err := range r.Scan(f, head, nil, false) {
+			if err != nil {
+				return nil, err
+			}
+			tail, ok := bytes.CutPrefix(kv.Key, head)
+			if !ok {
+				break
+			}
+			if tails[i] == nil {
+				tails[i] = []byte{}
+			}
+			tails[i] = append(tails[i], tail...)
+		}
+	}
+	return tails, nil
+}
+
 func (r *naiveReader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
 	return func(yield func(storage.KV, error) bool) {
 		h, err := r.s.column(f)

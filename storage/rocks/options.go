@@ -35,7 +35,7 @@ const (
 
 // settings are the C objects of a database's options.
 type settings struct {
-	options map[storage.Access]*grocksdb.Options
+	options map[layout]*grocksdb.Options
 	tables  []*grocksdb.BlockBasedTableOptions
 	cache   *grocksdb.Cache
 	write   *grocksdb.WriteOptions
@@ -55,7 +55,7 @@ func (s *settings) destroy() {
 }
 
 // database are the options of the database as a whole. RocksDB takes them from the same object as a family's.
-func (s *settings) database() *grocksdb.Options { return s.options[storage.Ordered] }
+func (s *settings) database() *grocksdb.Options { return s.options[layout{}] }
 
 func newSettings(o Options) (*settings, error) {
 	files, err := maxOpenFiles(o.ReadOnly)
@@ -63,7 +63,7 @@ func newSettings(o Options) (*settings, error) {
 		return nil, err
 	}
 	s := &settings{
-		options: map[storage.Access]*grocksdb.Options{},
+		options: map[layout]*grocksdb.Options{},
 		cache:   grocksdb.NewLRUCache(uint64(max(o.BlockCache, minBlockCache))),
 		write:   grocksdb.NewDefaultWriteOptions(),
 	}
@@ -71,11 +71,11 @@ func newSettings(o Options) (*settings, error) {
 	s.write.DisableWAL(!o.WAL)
 	// The rows of a batch are sorted: the place of the last one is where to begin to look for the next.
 	s.write.SetMemtableInsertHintPerBatch(true)
-	for _, access := range []storage.Access{storage.Ordered, storage.Lookup, storage.Grouped} {
+	for _, l := range layouts() {
 		opts := grocksdb.NewDefaultOptions()
-		s.options[access] = opts
+		s.options[l] = opts
 		database(opts, o, files)
-		s.family(opts, access)
+		s.family(opts, l)
 	}
 	if o.ReadOnly {
 		s.beside = newBeside(s.database())
@@ -104,7 +104,7 @@ func database(opts *grocksdb.Options, o Options, files int) {
 }
 
 // family sets what depends on how a family is used.
-func (s *settings) family(opts *grocksdb.Options, access storage.Access) {
+func (s *settings) family(opts *grocksdb.Options, l layout) {
 	opts.SetWriteBufferSize(memtableSize)
 	// A memtable takes its memory in blocks of this size. By default they are 1 MiB: a row in each of twenty families
 	// would then fill small buffers, and every Update be a flush.
@@ -123,6 +123,10 @@ func (s *settings) family(opts *grocksdb.Options, access storage.Access) {
 	// lz4 costs next to nothing to write, zstd a third less disk where rows come to rest.
 	opts.SetCompression(grocksdb.LZ4Compression)
 	opts.SetBottommostCompression(grocksdb.ZSTDCompression)
+	if l.hashes {
+		opts.SetCompression(grocksdb.NoCompression)
+		opts.SetBottommostCompression(grocksdb.NoCompression)
+	}
 
 	t := grocksdb.NewDefaultBlockBasedTableOptions()
 	s.tables = append(s.tables, t)
@@ -132,12 +136,19 @@ func (s *settings) family(opts *grocksdb.Options, access storage.Access) {
 	t.SetCacheIndexAndFilterBlocks(true)
 	t.SetCacheIndexAndFilterBlocksWithHighPriority(true)
 	t.SetPinL0FilterAndIndexBlocksInCache(true)
-	switch access {
+	switch l.access {
 	case storage.Lookup:
 		// Most lookups ask for what is not there: the filters answer them.
 		t.SetFilterPolicy(grocksdb.NewBloomFilterFull(10))
 		t.SetBlockSize(4 << 10)
 		opts.SetMemtableWholeKeyFiltering(true)
+		opts.SetMemTablePrefixBloomSizeRatio(0.05)
+	case storage.Hashed:
+		// The same, for what keys begin with.
+		setHeads(opts, storage.HeadSize)
+		t.SetFilterPolicy(grocksdb.NewBloomFilterFull(10))
+		t.SetWholeKeyFiltering(false)
+		t.SetBlockSize(4 << 10)
 		opts.SetMemTablePrefixBloomSizeRatio(0.05)
 	default:
 		// Keys that share long prefixes, read in runs: larger blocks compress them far better.

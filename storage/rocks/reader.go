@@ -43,6 +43,15 @@ func (r *reader) Get(f storage.Family, key []byte) ([]byte, error) {
 
 // GetMany implements [storage.Reader].
 func (r *reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
+	return r.many(f, keys, valuesOf)
+}
+
+// Tails implements [storage.Reader].
+func (r *reader) Tails(f storage.Family, heads [][]byte) ([][]byte, error) {
+	return r.many(f, heads, tailsOf)
+}
+
+func (r *reader) many(f storage.Family, keys [][]byte, what part) ([][]byte, error) {
 	h, err := r.s.column(f)
 	if err != nil {
 		return nil, err
@@ -50,11 +59,11 @@ func (r *reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 	if h == nil {
 		return make([][]byte, len(keys)), nil
 	}
-	values, err := multiGet(r.s.db, h, r.snapshot, keys)
+	found, err := readMany(r.s.db, h, r.snapshot, keys, what)
 	if err != nil {
 		return nil, r.s.failed("read", err)
 	}
-	return values, nil
+	return found, nil
 }
 
 // Scan implements [storage.Reader].

@@ -1,6 +1,7 @@
 #include "shim.h"
 
 #include <rocksdb/db.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/sst_file_writer.h>
 
 #include <algorithm>
@@ -30,6 +31,7 @@ static char *failed(const Status &s) { return s.ok() ? nullptr : strdup(s.ToStri
 
 static ReadOptions reading(const void *snapshot) {
   ReadOptions o;
+  o.total_order_seek = true;  // whatever filters of a family's tables know
   if (snapshot != nullptr) o.snapshot = rep<const Snapshot>(snapshot);
   return o;
 }
@@ -54,11 +56,9 @@ uint64_t prefix_of(const Slice &key) {
   for (size_t i = 0; i < 8; i++) prefix = prefix << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0);
   return prefix;
 }
-}  // namespace
 
-char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *keys, const uint64_t *key_ends,
-                          size_t n, char **values, size_t *size, uint64_t *value_starts, int64_t *value_sizes) {
-  // In order, keys that share a block are found one after the other.
+// The keys of a call in order, so that those that share a block are found one after the other.
+std::vector<Wanted> in_order(const char *keys, const uint64_t *key_ends, size_t n) {
   std::vector<Wanted> wanted(n);
   uint64_t start = 0;
   for (size_t i = 0; i < n; i++) {
@@ -67,7 +67,21 @@ char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *
     start = key_ends[i];
   }
   if (!std::is_sorted(wanted.begin(), wanted.end())) std::sort(wanted.begin(), wanted.end());
+  return wanted;
+}
 
+char *hand_over(const std::string &out, char **values, size_t *size) {
+  *size = out.size();
+  *values = static_cast<char *>(malloc(out.size() + 1));
+  if (*values == nullptr) return strdup("out of memory");
+  memcpy(*values, out.data(), out.size());
+  return nullptr;
+}
+}  // namespace
+
+char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *keys, const uint64_t *key_ends,
+                          size_t n, char **values, size_t *size, uint64_t *value_starts, int64_t *value_sizes) {
+  const std::vector<Wanted> wanted = in_order(keys, key_ends, n);
   const ReadOptions options = reading(snapshot);
   std::vector<Slice> slices(std::min(together, n));
   std::vector<PinnableSlice> found(slices.size());
@@ -92,11 +106,35 @@ char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *
       found[i].Reset();
     }
   }
-  *size = out.size();
-  *values = static_cast<char *>(malloc(out.size() + 1));
-  if (*values == nullptr) return strdup("out of memory");
-  memcpy(*values, out.data(), out.size());
-  return nullptr;
+  return hand_over(out, values, size);
+}
+
+char *birthmark_tails(void *db, void *cf, const void *snapshot, const char *heads, const uint64_t *head_ends, size_t n,
+                      char **tails, size_t *size, uint64_t *tail_starts, int64_t *tail_sizes) {
+  const std::vector<Wanted> wanted = in_order(heads, head_ends, n);
+  ReadOptions options;
+  if (snapshot != nullptr) options.snapshot = rep<const Snapshot>(snapshot);
+  // Tables whose filter does not know a head are left out; what comes after its keys is not looked for.
+  options.prefix_same_as_start = true;
+  std::unique_ptr<Iterator> it(rep<DB>(db)->NewIterator(options, rep<ColumnFamilyHandle>(cf)));
+  std::string out;
+  for (const Wanted &head : wanted) {
+    tail_starts[head.place] = out.size();
+    int64_t found = -1;
+    for (it->Seek(head.key); it->Valid() && it->key().starts_with(head.key); it->Next()) {
+      Slice tail = it->key();
+      tail.remove_prefix(head.key.size());
+      out.append(tail.data(), tail.size());
+      found = static_cast<int64_t>(out.size() - tail_starts[head.place]);
+    }
+    if (!it->status().ok()) return failed(it->status());
+    tail_sizes[head.place] = found;
+  }
+  return hand_over(out, tails, size);
+}
+
+void birthmark_set_heads(void *options, size_t size) {
+  static_cast<Options *>(options)->prefix_extractor.reset(NewCappedPrefixTransform(size));
 }
 
 char *birthmark_flush(void *db, void **cfs, size_t n) {

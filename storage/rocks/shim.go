@@ -32,8 +32,16 @@ func cError(text *C.char) error {
 
 func bytesPointer(b []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// multiGet reads keys of one family in one call.
-func multiGet(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, keys [][]byte) ([][]byte, error) {
+// part is what is read for a key.
+type part int
+
+const (
+	valuesOf part = iota // its value
+	tailsOf              // what follows it in the keys that begin with it, one after the other
+)
+
+// readMany reads something for each of many keys of one family in one call; nil where there is nothing.
+func readMany(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, keys [][]byte, what part) ([][]byte, error) {
 	values := make([][]byte, len(keys))
 	if len(keys) == 0 {
 		return values, nil
@@ -51,9 +59,15 @@ func multiGet(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 	starts, sizes := make([]C.uint64_t, len(keys)), make([]C.int64_t, len(keys))
 	var out *C.char
 	var outSize C.size_t
-	err := cError(C.birthmark_multi_get(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(len(keys)),
-		&out, &outSize, &starts[0], &sizes[0]))
-	if err != nil {
+	var text *C.char
+	if what == tailsOf {
+		text = C.birthmark_tails(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(len(keys)),
+			&out, &outSize, &starts[0], &sizes[0])
+	} else {
+		text = C.birthmark_multi_get(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(len(keys)),
+			&out, &outSize, &starts[0], &sizes[0])
+	}
+	if err := cError(text); err != nil {
 		return nil, err
 	}
 	defer C.free(unsafe.Pointer(out))
@@ -67,6 +81,9 @@ func multiGet(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 	}
 	return values, nil
 }
+
+// setHeads makes a family's filters know the first bytes of its keys.
+func setHeads(o *grocksdb.Options, size int) { C.birthmark_set_heads(native(o), C.size_t(size)) }
 
 // flushAll writes the memtables of all families, at once where the database flushes atomically.
 func flushAll(db *grocksdb.DB, cfs []*grocksdb.ColumnFamilyHandle) error {

@@ -35,6 +35,8 @@ type Store struct {
 	batch    batch
 	buffered bool // an Update may be in memory alone
 
+	note sync.Mutex // one note is written or removed at a time
+
 	moment sync.RWMutex // a snapshot is not taken while tables of several families are taken in
 }
 
@@ -57,7 +59,7 @@ func Open(dir string, o Options) (*Store, error) {
 		if s.lock, err = takeLock(dir, o.Holder); err != nil {
 			return nil, err
 		}
-		if err := s.clearStaging(); err != nil {
+		if err := errors.Join(s.clearStaging(), s.clearNotes()); err != nil {
 			return nil, errors.Join(err, s.lock.release())
 		}
 	}
@@ -135,7 +137,7 @@ func (s *Store) tryOpen() error {
 	}
 	each := make([]*grocksdb.Options, len(names))
 	for i, name := range names {
-		each[i] = s.settings.options[accessOf(name)]
+		each[i] = s.settings.options[layoutOf(name)]
 	}
 	var handles []*grocksdb.ColumnFamilyHandle
 	var err error
@@ -174,23 +176,10 @@ func (s *Store) tryOpenToRead() error {
 	return err
 }
 
-// A column family carries its access in its name, because RocksDB wants to know it before anybody can be asked. It
-// keeps the one it was made with.
-var accessSuffix = map[storage.Access]string{storage.Ordered: "#ordered", storage.Lookup: "#lookup", storage.Grouped: "#grouped"}
-
-func accessOf(column string) storage.Access {
-	for access, suffix := range accessSuffix {
-		if strings.HasSuffix(column, suffix) {
-			return access
-		}
-	}
-	return storage.Ordered
-}
-
-// made is the column family of a name that exists already, whatever access it was made with; nil where there is none.
+// made is the column family of a name that exists already, whatever layout it was made with; nil where there is none.
 func (s *Store) made(name string) *grocksdb.ColumnFamilyHandle {
-	for _, suffix := range accessSuffix {
-		if h := s.columns[name+suffix]; h != nil {
+	for column, h := range s.columns {
+		if familyOf(column) == name {
 			return h
 		}
 	}
@@ -208,9 +197,9 @@ func (s *Store) Declare(ds ...storage.Declaration) error {
 	for _, d := range ds {
 		h := s.made(d.Name)
 		if h == nil && !s.options.ReadOnly {
-			column := d.Name + accessSuffix[d.Access]
+			column := columnName(d)
 			var err error
-			if h, err = s.db.CreateColumnFamily(s.settings.options[d.Access], column); err != nil {
+			if h, err = s.db.CreateColumnFamily(s.settings.options[layoutOf(column)], column); err != nil {
 				return s.failed("make family "+d.Name, err)
 			}
 			s.columns[column] = h

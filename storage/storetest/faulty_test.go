@@ -17,9 +17,9 @@ func TestFaultyThatDoesNotFailIsAStore(t *testing.T) {
 
 const family storage.Family = 1
 
-// work reads in every way there is and writes a row: 1 step for Get, 1 for GetMany, 1+2 for a scan of two rows, 1+1 for
+// work reads in every way there is and writes a row: 1 step for Get, 1 for GetMany, 1 for Tails, 1+2 for a scan of two rows, 1+1 for
 // one broken off after the first, 1 for the write.
-const workSteps = 8
+const workSteps = 9
 
 func work(s storage.Store) error {
 	return s.Update(context.Background(), func(r storage.Reader, b storage.Batch) error {
@@ -28,6 +28,9 @@ func work(s storage.Store) error {
 			return err
 		}
 		if _, err := r.GetMany(family, [][]byte{[]byte("a"), []byte("b")}); err != nil {
+			return err
+		}
+		if _, err := r.Tails(family, [][]byte{[]byte("8 bytes.")}); err != nil {
 			return err
 		}
 		for _, err := range r.Scan(family, nil, []byte("c"), false) {

@@ -57,7 +57,7 @@ func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Sto
 		put(t, s, lookup, "a", "1")
 		closeStore(t, s)
 
-		for _, access := range []storage.Access{storage.Grouped, storage.Ordered, storage.Lookup} {
+		for _, access := range []storage.Access{storage.Grouped, storage.Ordered, storage.Hashed, storage.Lookup} {
 			s = open(t, dir)
 			if err := s.Declare(storage.Declaration{Family: lookup, Name: "lookup", Access: access}); err != nil {
 				t.Fatal(err)

@@ -1,12 +1,14 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"birthmark/storage"
@@ -120,11 +122,38 @@ func (m *model) read(t *testing.T, r storage.Reader) {
 				t.Fatalf("GetMany(%d): %x is %x, want %x, there %t", f, key, values[i], want, there)
 			}
 		}
+		m.readTails(t, r)
 		from, to, reverse, limit := m.bound(), m.bound(), m.rng.IntN(2) == 0, m.rng.IntN(30)
 		want := m.scan(f, from, to, reverse)
 		want = want[:min(limit, len(want))]
 		if got := scan(t, r, f, from, to, reverse, limit); !slices.Equal(got, want) {
 			t.Fatalf("Scan(%d, %x, %x, %t), %d rows: %x, want %x", f, from, to, reverse, limit, got, want)
+		}
+	}
+}
+
+func (m *model) readTails(t *testing.T, r storage.Reader) {
+	t.Helper()
+	heads := make([][]byte, m.rng.IntN(20))
+	for i := range heads {
+		heads[i] = append([]byte("prefix"), m.key()...)
+		heads[i] = append(heads[i], "k"...)[:storage.HeadSize]
+	}
+	tails, err := r.Tails(hashed, heads)
+	if err != nil || len(tails) != len(heads) {
+		t.Fatalf("Tails(%x) = %x, %v", heads, tails, err)
+	}
+	for i, head := range heads {
+		var want []byte
+		for _, row := range m.scan(hashed, head, nil, false) {
+			tail, ok := strings.CutPrefix(row.key, string(head))
+			if !ok {
+				break
+			}
+			want = append(append([]byte{}, want...), tail...)
+		}
+		if !bytes.Equal(tails[i], want) || (tails[i] == nil) != (want == nil) {
+			t.Fatalf("Tails: %x has %#v, want %#v", head, tails[i], want)
 		}
 	}
 }

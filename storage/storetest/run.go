@@ -26,21 +26,23 @@ const (
 	ordered storage.Family = 1
 	lookup  storage.Family = 2
 	grouped storage.Family = 300
+	hashed  storage.Family = 301
 
 	undeclared storage.Family = 77
 )
 
-var families = []storage.Family{ordered, lookup, grouped}
+var families = []storage.Family{ordered, lookup, grouped, hashed}
 
 var declarations = []storage.Declaration{
 	{Family: ordered, Name: "ordered", Access: storage.Ordered},
 	{Family: lookup, Name: "lookup", Access: storage.Lookup},
-	{Family: grouped, Name: "grouped", Access: storage.Grouped},
+	{Family: grouped, Name: "grouped", Access: storage.Grouped, Later: true},
+	{Family: hashed, Name: "hashed", Access: storage.Hashed, Hashes: true},
 }
 
 // Run checks every promise of [storage.Store]. open makes an empty store; the suite closes it.
 func Run(t *testing.T, open func(t *testing.T) storage.Store) {
-	for _, laws := range [][]law{readLaws, scanLaws, writeLaws, familyLaws, snapshotLaws, closeLaws, randomLaws} {
+	for _, laws := range [][]law{readLaws, tailLaws, scanLaws, writeLaws, familyLaws, snapshotLaws, closeLaws, randomLaws} {
 		for _, l := range laws {
 			t.Run(l.name, func(t *testing.T) {
 				s := open(t)

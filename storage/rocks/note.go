@@ -1,0 +1,143 @@
+package rocks
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"birthmark/storage"
+)
+
+// notesName is the folder in a database's own that holds its notes, each a file of its name.
+const notesName = "notes"
+
+const (
+	unfinishedNote = "~" // ends the name of a note while it is written
+	noteBuffer     = 256 << 10
+)
+
+// WriteNote implements [storage.Noter].
+func (s *Store) WriteNote(name string, write func(io.Writer) error) error {
+	return s.changeNote(name, func(path string) error {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := syncFolder(s.dir); err != nil {
+			return err
+		}
+		unfinished := path + unfinishedNote
+		f, err := os.Create(unfinished)
+		if err != nil {
+			return err
+		}
+		b := bufio.NewWriterSize(f, noteBuffer)
+		if err = write(b); err == nil {
+			err = b.Flush()
+		}
+		if err == nil {
+			err = f.Sync()
+		}
+		if err = errors.Join(err, f.Close()); err == nil {
+			err = os.Rename(unfinished, path)
+		}
+		if err != nil {
+			return errors.Join(err, os.Remove(unfinished))
+		}
+		return syncFolder(filepath.Dir(path))
+	})
+}
+
+// ReadNote implements [storage.Noter].
+func (s *Store) ReadNote(name string, read func(io.Reader) error) error {
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	path, err := s.notePath(name)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("note %s: %w", name, storage.ErrNotFound)
+	}
+	if err != nil {
+		return s.failed("read note "+name, err)
+	}
+	defer f.Close()
+	return read(bufio.NewReaderSize(f, noteBuffer))
+}
+
+// RemoveNote implements [storage.Noter].
+func (s *Store) RemoveNote(name string) error {
+	return s.changeNote(name, func(path string) error {
+		if err := os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		return syncFolder(filepath.Dir(path))
+	})
+}
+
+func (s *Store) changeNote(name string, change func(path string) error) error {
+	if s.options.ReadOnly {
+		return storage.ErrReadOnly
+	}
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	path, err := s.notePath(name)
+	if err != nil {
+		return err
+	}
+	s.note.Lock()
+	defer s.note.Unlock()
+	if err := change(path); err != nil {
+		return s.failed("change note "+name, err)
+	}
+	return nil
+}
+
+func (s *Store) notePath(name string) (string, error) {
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	}
+	if name == "" || strings.ContainsFunc(name, odd) {
+		return "", fmt.Errorf("a note cannot be called %q: expected letters, digits, - and _", name)
+	}
+	return filepath.Join(s.dir, notesName, name), nil
+}
+
+// clearNotes removes what is left of notes that were being written when their process ended.
+func (s *Store) clearNotes() error {
+	folder := filepath.Join(s.dir, notesName)
+	files, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, f := range files {
+		if strings.HasSuffix(f.Name(), unfinishedNote) {
+			err = errors.Join(err, os.Remove(filepath.Join(folder, f.Name())))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("clear what a note left behind: %w", err)
+	}
+	return nil
+}
+
+// syncFolder makes what was made, renamed or removed in a folder durable.
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
