@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/crypto/ripemd160" //lint:ignore SA1019 Bitcoin's addresses are made with it
 
+	"birthmark/chains/bitcoin/sha256x2"
 	"birthmark/model"
 )
 
@@ -31,8 +32,10 @@ type decoder struct {
 	net    *network
 	wanted wanted
 
-	arena   []byte       // values of the block under way
-	scratch []byte       // a transaction without its witness
+	arena   []byte // values of the block under way
+	ends    []int  // where each of its transactions ends
+	ids     sha256x2.Batch
+	scripts sha256x2.Batch
 	nodes   []model.Hash // of the merkle tree
 	ripemd  hash.Hash
 	sum     [32]byte // where ripemd's sum goes on its way
@@ -44,12 +47,12 @@ func newDecoder(n *network, indexes []string) (*decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &decoder{net: n, wanted: w, ripemd: ripemd160.New()}, nil
+	return (&decoder{net: n, wanted: w}).clone(), nil
 }
 
 // clone is a decoder of the same kind for another goroutine.
 func (d *decoder) clone() *decoder {
-	return &decoder{net: d.net, wanted: d.wanted, ripemd: ripemd160.New()}
+	return &decoder{net: d.net, wanted: d.wanted, ids: sha256x2.Batch{Twice: true}, ripemd: ripemd160.New()}
 }
 
 // sizes is what a block needs room for.
@@ -70,12 +73,12 @@ func (d *decoder) block(raw []byte, height model.HeightPk) (*model.Block, error)
 	d.arena = make([]byte, 0, s.arena)
 	b := &model.Block{
 		Height: height,
-		Hash:   h.hash(),
 		Parent: h.parent(),
 		Time:   int64(h.time()),
 		Size:   len(raw),
 		Header: d.keep(raw[:headerSize]),
 	}
+	d.ids.Add((*[sha256.Size]byte)(&b.Hash), raw[:headerSize])
 	d.fill(b, raw, s)
 	d.arena = nil // the block's own now
 	root, err := d.merkleRoot(b.Txs)
@@ -100,11 +103,13 @@ func (d *decoder) measure(raw []byte) (sizes, error) {
 	if s.txs == 0 {
 		return s, fmt.Errorf("offset %d: a block without transactions", r.at)
 	}
+	d.ends = d.ends[:0]
 	for i := range s.txs {
 		d.measureTx(&r, &s, i == 0)
 		if r.err != nil {
 			return s, fmt.Errorf("transaction %d: %w", i, r.err)
 		}
+		d.ends = append(d.ends, r.at)
 	}
 	if r.left() > 0 {
 		return s, fmt.Errorf("offset %d: %d bytes follow the last of %d transactions", r.at, r.left(), s.txs)
@@ -189,7 +194,8 @@ func isNull(outpoint []byte) bool {
 	return binary.LittleEndian.Uint32(outpoint[32:]) == 0xffffffff && model.Hash(outpoint) == model.Hash{}
 }
 
-// fill makes the transactions of a block that measure has found well formed.
+// fill makes the transactions of a block that measure has found well formed. What is hashed waits in batches until the
+// end.
 func (d *decoder) fill(b *model.Block, raw []byte, s sizes) {
 	b.Txs = make([]model.Tx, s.txs)
 	inputs := make([]model.Input, 0, s.inputs)
@@ -231,19 +237,18 @@ func (d *decoder) fill(b *model.Block, raw []byte, s sizes) {
 		}
 		tx.Outputs = outputs[firstOutput:len(outputs):len(outputs)]
 
-		end := r.at
-		if witness {
-			takeWitness(&r, int(count))
-		}
-		r.at += 4
-		if !witness {
-			tx.Hash = doubleHash(raw[start:r.at])
-			continue
-		}
 		// The id of a transaction is of its serialization without marker and witness (BIP 141).
-		d.scratch = append(append(append(d.scratch[:0], raw[start:start+4]...), raw[body:end]...), raw[r.at-4:r.at]...)
-		tx.Hash = doubleHash(d.scratch)
+		stripped := r.at
+		r.at = d.ends[i]
+		id := (*[sha256.Size]byte)(&tx.Hash)
+		if witness {
+			d.ids.Add(id, raw[start:start+4], raw[body:stripped], raw[r.at-4:r.at])
+		} else {
+			d.ids.Add(id, raw[start:r.at])
+		}
 	}
+	d.ids.Sum()
+	d.scripts.Sum()
 }
 
 // appendHash160 appends RIPEMD-160 of SHA-256 of b.

@@ -156,6 +156,9 @@ var scriptTypes = func() (values [len(kindNames)][]byte) {
 	return values
 }()
 
+// noHash holds the place of one that is not computed yet.
+var noHash [sha256.Size]byte
+
 // keys appends the keys of an output script. Values are put into the arena and stay there.
 func (d *decoder) keys(to []model.Key, script []byte) []model.Key {
 	if len(d.wanted.order) == 0 {
@@ -168,8 +171,8 @@ func (d *decoder) keys(to []model.Key, script []byte) []model.Key {
 		case valueAddress:
 			value = d.address(k, script, payload)
 		case valueScriptHash:
-			sum := sha256.Sum256(script)
-			value = d.keep(sum[:])
+			value = d.keep(noHash[:])
+			d.scripts.Add((*[sha256.Size]byte)(value), script)
 		case valueScriptType:
 			value = scriptTypes[k]
 		case valueOpReturn:
