@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"time"
@@ -185,45 +184,94 @@ type blockReader struct {
 
 func (r *blockReader) read(sp span) group {
 	g := group{blocks: make([]*model.Block, 0, sp.end-sp.from)}
-	for h := sp.from; h < sp.end; h++ {
-		n := &r.source.tree.nodes[r.source.tree.chain[h]]
-		b, err := r.block(n)
+	for h := sp.from; h < sp.end && g.err == nil; {
+		end := r.run(sp, h)
+		raw, err := r.records(h, end)
+		if err != nil && end > h+1 {
+			// Not all of them are there any more: which one is missing comes out by reading them one by one.
+			end = h + 1
+			raw, err = r.records(h, end)
+		}
 		if err != nil {
-			_, code := model.KindOf(err)
-			if _, ok := errors.AsType[*model.Error](err); !ok {
-				code = "bad_block"
-			}
-			g.err = model.Errorf(model.BadSource, code, "block %d (%s) in %s at offset %d: %w",
-				h, formatHash(n.hash), r.source.files[n.file].path, n.offset, err)
+			g.err = r.errorAt(h, err)
 			break
 		}
-		g.blocks = append(g.blocks, b)
+		for start := r.node(h).offset; h < end; h++ {
+			n := r.node(h)
+			b, err := r.block(n, raw[n.offset-start:][:n.size])
+			if err != nil {
+				g.err = r.errorAt(h, err)
+				break
+			}
+			g.blocks = append(g.blocks, b)
+		}
 	}
 	return g
 }
 
-func (r *blockReader) block(n *node) (*model.Block, error) {
-	if n.file != r.file {
+// node is what is known of the block at a height of the best chain.
+func (r *blockReader) node(height int) *node {
+	return &r.source.tree.nodes[r.source.tree.chain[height]]
+}
+
+// errorAt says which block an error is about.
+func (r *blockReader) errorAt(height int, err error) error {
+	n := r.node(height)
+	_, code := model.KindOf(err)
+	if _, ok := errors.AsType[*model.Error](err); !ok {
+		code = "bad_block"
+	}
+	return model.Errorf(model.BadSource, code, "block %d (%s) in %s at offset %d: %w",
+		height, formatHash(n.hash), r.source.files[n.file].path, n.offset, err)
+}
+
+// run is the height before which the blocks of a span, from a height on, stand one behind the other in a file. They
+// are read at once: most blocks of a chain's first years are smaller than what a read costs.
+func (r *blockReader) run(sp span, from int) (end int) {
+	for end = from + 1; end < sp.end; end++ {
+		last, n := r.node(end-1), r.node(end)
+		if n.file != last.file || n.offset != last.offset+int64(last.size)+recordHead {
+			break
+		}
+	}
+	return end
+}
+
+// records reads what stands in a file from the block at one height to before that at another, without the XOR. It is
+// good until the next call.
+func (r *blockReader) records(from, end int) ([]byte, error) {
+	first, last := r.node(from), r.node(end-1)
+	if first.file != r.file {
 		r.close()
-		path := r.source.files[n.file].path
+		path := r.source.files[first.file].path
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, pathError(path, err)
 		}
-		r.file, r.open = n.file, f
+		r.file, r.open = first.file, f
 	}
-	if cap(r.raw) < int(n.size) {
-		r.raw = make([]byte, n.size)
+	size := int(last.offset-first.offset) + int(last.size)
+	if cap(r.raw) < size {
+		r.raw = make([]byte, size)
 	}
-	raw := r.raw[:n.size]
-	if _, err := io.ReadFull(io.NewSectionReader(r.open, n.offset, int64(n.size)), raw); err != nil {
+	raw := r.raw[:size]
+	if n, err := r.open.ReadAt(raw, first.offset); n < size {
 		return nil, err
 	}
-	unmask(raw, r.source.key, n.offset)
+	unmask(raw, r.source.key, first.offset)
+	return raw, nil
+}
+
+// block decodes the block of a header that was seen in the file before.
+func (r *blockReader) block(n *node, raw []byte) (*model.Block, error) {
+	b, err := r.decoder.block(raw, model.HeightPk(n.height))
+	if err == nil && b.Hash == n.hash {
+		return b, nil
+	}
 	if got := header(raw).hash(); got != n.hash {
 		return nil, fmt.Errorf("the file changed while it was read: block %s stands there now", formatHash(got))
 	}
-	return r.decoder.block(raw, model.HeightPk(n.height))
+	return nil, err
 }
 
 func (r *blockReader) close() {
