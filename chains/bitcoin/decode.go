@@ -195,57 +195,62 @@ func isNull(outpoint []byte) bool {
 }
 
 // fill makes the transactions of a block that measure has found well formed. What is hashed waits in batches until the
-// end.
+// end. Entries are written in place, field by field: memory that is new needs no pointers set to nil, which is what
+// the garbage collector would have to be told of.
 func (d *decoder) fill(b *model.Block, raw []byte, s sizes) {
 	b.Txs = make([]model.Tx, s.txs)
-	inputs := make([]model.Input, 0, s.inputs)
-	outputs := make([]model.Output, 0, s.outputs)
+	inputs := make([]model.Input, s.inputs)
+	outputs := make([]model.Output, s.outputs)
 	keys := make([]model.Key, 0, s.outputs*len(d.wanted.order))
 
-	r := reader{b: raw, at: headerSize}
-	r.compactSize()
+	_, at := knownCount(raw, headerSize)
 	for i := range b.Txs {
 		tx := &b.Txs[i]
-		start := r.at
-		r.at += 4
-		witness := takeMarker(&r)
-		body := r.at
-
-		firstInput := len(inputs)
-		count, _ := r.compactSize()
-		for range count {
-			outpoint := r.take(36, "")
-			script, _ := r.compactSize()
-			r.at += int(script) + 4
-			if i > 0 {
-				inputs = append(inputs, model.Input{Tx: model.Hash(outpoint), Index: binary.LittleEndian.Uint32(outpoint[32:])})
-			}
+		start, end := at, d.ends[i]
+		at += 4
+		witness := raw[at] == 0
+		if witness {
+			at += 2
 		}
+		body := at
+
+		var count int
+		count, at = knownCount(raw, at)
 		if i > 0 {
-			tx.Inputs = inputs[firstInput:len(inputs):len(inputs)]
+			tx.Inputs, inputs = inputs[:count:count], inputs[count:]
+		}
+		for n := range count {
+			if i > 0 {
+				in := &tx.Inputs[n]
+				in.Tx = model.Hash(raw[at:])
+				in.Index = binary.LittleEndian.Uint32(raw[at+32:])
+			}
+			var script int
+			script, at = knownCount(raw, at+36)
+			at += script + 4
 		}
 
-		firstOutput := len(outputs)
-		made, _ := r.compactSize()
-		for range made {
-			value := binary.LittleEndian.Uint64(r.take(8, ""))
-			size, _ := r.compactSize()
-			script := r.take(int(size), "")
-			firstKey := len(keys)
-			keys = d.keys(keys, script)
-			outputs = append(outputs, model.Output{Value: value, Keys: keys[firstKey:len(keys):len(keys)]})
+		count, at = knownCount(raw, at)
+		tx.Outputs, outputs = outputs[:count:count], outputs[count:]
+		for n := range tx.Outputs {
+			out := &tx.Outputs[n]
+			out.Value = binary.LittleEndian.Uint64(raw[at:])
+			var size int
+			size, at = knownCount(raw, at+8)
+			first := len(keys)
+			keys = d.keys(keys, raw[at:at+size])
+			out.Keys = keys[first:len(keys):len(keys)]
+			at += size
 		}
-		tx.Outputs = outputs[firstOutput:len(outputs):len(outputs)]
 
 		// The id of a transaction is of its serialization without marker and witness (BIP 141).
-		stripped := r.at
-		r.at = d.ends[i]
 		id := (*[sha256.Size]byte)(&tx.Hash)
 		if witness {
-			d.ids.Add(id, raw[start:start+4], raw[body:stripped], raw[r.at-4:r.at])
+			d.ids.Add(id, raw[start:start+4], raw[body:at], raw[end-4:end])
 		} else {
-			d.ids.Add(id, raw[start:r.at])
+			d.ids.Add(id, raw[start:end])
 		}
+		at = end
 	}
 	d.ids.Sum()
 	d.scripts.Sum()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/bitcointest"
@@ -155,22 +156,55 @@ func TestABlockOwnsItsMemory(t *testing.T) {
 
 // TestAllocationsDoNotGrowWithTransactions: one for each kind of slice, the block, its header and values.
 func TestAllocationsDoNotGrowWithTransactions(t *testing.T) {
-	c := bitcointest.NewChain()
-	from := c.Mine().Transactions[0]
-	var txs []*wire.MsgTx
-	for i := range 500 {
-		scripts := scriptSeeds()
-		from = bitcointest.Spend(from, 0, wire.NewTxOut(1, scripts[i%len(scripts)]), wire.NewTxOut(1, scripts[(i*7)%len(scripts)]))
-		txs = append(txs, from)
+	scripts := scriptSeeds()
+	counted := func(count int) float64 {
+		c := bitcointest.NewChain()
+		from := c.Mine().Transactions[0]
+		var txs []*wire.MsgTx
+		for i := range count {
+			from = bitcointest.Spend(from, 0, wire.NewTxOut(1, scripts[i%len(scripts)]), wire.NewTxOut(1, scripts[(i*7)%len(scripts)]))
+			if i%2 == 0 {
+				from.TxIn[0].Witness = wire.TxWitness{make([]byte, 72), make([]byte, 33)}
+			}
+			txs = append(txs, from)
+		}
+		raw := bitcointest.Bytes(c.Mine(txs...))
+		d := newTestDecoder(t)
+		return testing.AllocsPerRun(20, func() {
+			if _, err := d.block(raw, 0); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
-	raw := bitcointest.Bytes(c.Mine(txs...))
-	d := newTestDecoder(t)
-	if n := testing.AllocsPerRun(20, func() {
-		if _, err := d.block(raw, 0); err != nil {
+	few, many := counted(10), counted(2000)
+	if few != many || many > 8 {
+		t.Errorf("%v allocations for a block of 10 transactions, %v for one of 2000", few, many)
+	}
+}
+
+// TestCountsInEveryForm: of inputs, outputs, bytes of scripts and witnesses, in one, three and five bytes.
+func TestCountsInEveryForm(t *testing.T) {
+	for _, n := range []int{1, 252, 253, 65_535, 65_536} {
+		c := bitcointest.NewChain()
+		tx := bitcointest.Spend(c.Mine().Transactions[0], 0, wire.NewTxOut(1, make([]byte, n)))
+		tx.TxIn[0].SignatureScript = make([]byte, n)
+		tx.TxIn[0].Witness = wire.TxWitness{make([]byte, n)}
+		many := bitcointest.Spend(tx, 0)
+		for i := range n {
+			many.AddTxOut(wire.NewTxOut(int64(i), []byte{opReturn}))
+			if i > 0 {
+				many.AddTxIn(wire.NewTxIn(&wire.OutPoint{Hash: chainhash.Hash{1}, Index: uint32(i)}, nil, nil))
+			}
+		}
+		m := c.Mine(tx, many)
+		d := newTestDecoder(t)
+		b, err := d.block(bitcointest.Bytes(m), 2)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}); n > 8 {
-		t.Errorf("%v allocations for a block", n)
+		if err := agreesWithWire(d.net, b, m); err != nil {
+			t.Errorf("%d: %v", n, err)
+		}
 	}
 }
 

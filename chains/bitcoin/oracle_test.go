@@ -5,11 +5,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"testing"
 
+	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/txscript/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/model"
 )
 
@@ -123,4 +126,113 @@ func TestDecodingAgreesWithWireOverAllRealBlocks(t *testing.T) {
 		blocks += len(raws)
 	})
 	t.Logf("%d blocks, %d transactions", blocks, txs)
+}
+
+// readsAsWireDoes compares what is made of bytes that may be no block.
+func readsAsWireDoes(t *testing.T, d *decoder, raw []byte) {
+	t.Helper()
+	var m wire.MsgBlock
+	in := bytes.NewReader(raw)
+	wireErr := m.Deserialize(in)
+	s, err := d.measure(raw)
+	switch broken := ""; {
+	case wireErr != nil && err == nil:
+		t.Fatalf("%x is accepted, wire says %v", raw, wireErr)
+	case wireErr == nil:
+		if broken = brokenRule(&m, len(raw), in.Len()); (broken != "") != (err != nil) {
+			t.Fatalf("%x: error %v, expected one about %q", raw, err, broken)
+		}
+	}
+	if err != nil {
+		return
+	}
+	// A merkle root is hard to guess: it is put right, and everything behind it is tried as well.
+	var b model.Block
+	d.arena = nil
+	d.fill(&b, raw, s)
+	root, err := d.merkleRoot(b.Txs)
+	if err != nil {
+		return
+	}
+	raw = bytes.Clone(raw)
+	copy(raw[36:68], root[:])
+	m.Header.MerkleRoot = chainhash.Hash(root)
+	block, err := d.block(raw, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := agreesWithWire(d.net, block, &m); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// brokenRule is why a block that wire has read from bytes, and left some of them, is none; "" where it is one.
+func brokenRule(m *wire.MsgBlock, size, left int) string {
+	switch {
+	case left > 0:
+		return "bytes behind the block"
+	case len(m.Transactions) == 0:
+		return "no transactions"
+	case m.SerializeSize() != size:
+		return "a witness without anything in it"
+	}
+	for i, tx := range m.Transactions {
+		if len(tx.TxIn) == 0 || len(tx.TxOut) == 0 {
+			return "no inputs or no outputs"
+		}
+		for _, in := range tx.TxIn {
+			null := in.PreviousOutPoint == wire.OutPoint{Index: wire.MaxPrevOutIndex}
+			if null != (i == 0) || null && len(tx.TxIn) > 1 {
+				return "a coinbase that is not the first, or a first that is none"
+			}
+		}
+		for _, out := range tx.TxOut {
+			if out.Value < 0 || out.Value > maxMoney {
+				return "too much money"
+			}
+		}
+	}
+	return ""
+}
+
+// TestBytesAreReadAsWireReadsThem: blocks with bytes changed, cut out, doubled and put in, mostly where the form is.
+func TestBytesAreReadAsWireReadsThem(t *testing.T) {
+	r := seeded(t)
+	d := newTestDecoder(t)
+	c := bitcointest.NewChain()
+	one := bitcointest.Spend(c.Mine().Transactions[0], 0, wire.NewTxOut(1, scriptSeeds()[3]), wire.NewTxOut(2, nil))
+	two := bitcointest.Spend(one, 0, wire.NewTxOut(1, scriptSeeds()[70]))
+	two.TxIn[0].Witness = wire.TxWitness{{1}, {}}
+	raw := bitcointest.Bytes(c.Mine(one, two))
+	forms := [][]byte{{0}, {1}, {0, 1}, {0, 0}, {0xfd, 1, 0}, {0xfd, 0xfd, 0}, {0xfe, 1, 0, 0, 0}, {0xff, 1, 0, 0, 0, 0, 0, 0, 0}, {0xff}}
+	accepted := 0
+	for range 20_000 {
+		bad := bytes.Clone(raw)
+		for range 1 + r.IntN(3) {
+			at := headerSize + r.IntN(len(bad)-headerSize)
+			from := max(at-r.IntN(40), headerSize)
+			switch r.IntN(5) {
+			case 0:
+				bad[at] = byte(r.Uint32())
+			case 1:
+				bad[at] = byte(r.IntN(4))
+			case 2:
+				bad = slices.Delete(bad, from, at)
+			case 3:
+				bad = slices.Insert(bad, at, bad[from:at]...)
+			case 4:
+				bad = slices.Replace(bad, at, at+1, forms[r.IntN(len(forms))]...)
+			}
+			if len(bad) <= headerSize {
+				break
+			}
+		}
+		readsAsWireDoes(t, d, bad)
+		if _, err := d.measure(bad); err == nil {
+			accepted++
+		}
+	}
+	if accepted < 1000 || accepted > 15_000 {
+		t.Errorf("%d of 20000 are accepted: hardly anything was tried", accepted)
+	}
 }

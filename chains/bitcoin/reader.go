@@ -100,3 +100,16 @@ func (r *reader) peek(ahead int) byte {
 	}
 	return 0
 }
+
+// knownCount reads a compact size that is known to be whole, in its shortest form, and to count what is there; next is
+// where that begins. No block holds as much as only the longest form could say.
+func knownCount(b []byte, at int) (n, next int) {
+	switch first := b[at]; first {
+	case 0xfd:
+		return int(binary.LittleEndian.Uint16(b[at+1:])), at + 3
+	case 0xfe:
+		return int(binary.LittleEndian.Uint32(b[at+1:])), at + 5
+	default:
+		return int(first), at + 1
+	}
+}
