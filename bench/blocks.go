@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"birthmark/chains/bitcoin"
+	bitcoingenerate "birthmark/chains/bitcoin/generate"
 	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/generate"
 	"birthmark/chains/cardano/immutable"
@@ -22,7 +23,7 @@ import (
 	"birthmark/model"
 )
 
-// GeneratedBlocks are blocks of Cardano or Ergo as [Decode] takes them, with at least so many transactions, perBlock of them in one in the
+// GeneratedBlocks are blocks of a chain as [Decode] takes them, with at least so many transactions, perBlock of them in one in the
 // mean; 0: as mainnet has.
 func GeneratedBlocks(chain string, seed uint64, perBlock float64, txs int) (blocks [][]byte, err error) {
 	switch chain {
@@ -37,8 +38,13 @@ func GeneratedBlocks(chain string, seed uint64, perBlock float64, txs int) (bloc
 			b := c.Next()
 			blocks = append(blocks, append(b.JSON, '\n'))
 		}
+	case bitcoin.Name:
+		c := bitcoingenerate.New(bitcoingenerate.Options{Seed: seed, Txs: txs, TxsPerBlock: perBlock})
+		for c.Made().Txs < txs {
+			blocks = append(blocks, c.Next().Record)
+		}
 	default:
-		return nil, model.Errorf(model.Usage, "missing_flag", "missing --source FILE, blocks of %s: only those of %s and %s are generated", chain, cardano.Name, ergo.Name)
+		return nil, model.Errorf(model.Usage, "unknown_chain", "blocks of %s cannot be generated: expected %s, %s or %s", chain, cardano.Name, bitcoin.Name, ergo.Name)
 	}
 	return blocks, nil
 }

@@ -176,7 +176,7 @@ func (g *Generator) pay(tx *model.Tx, number uint32, n int, total uint64, a *are
 			value = min(rest, each/2+uint64(g.rng.Float64()*float64(each)))
 		}
 		rest -= value
-		address, _ := g.recipients.Draw(g.rng)
+		address, _ := g.recipients.Draw(g.rng, 0)
 		tx.Outputs[j] = model.Output{Value: value, Keys: g.keys(address, a)}
 		g.coins.Put(coin{number, uint32(j), value})
 	}

@@ -1,21 +1,19 @@
-package sample_test
+package sample
 
 import (
 	"math"
 	"testing"
-
-	"birthmark/chains/sample"
 )
 
 func TestATableDrawsByWeight(t *testing.T) {
 	const draws = 1_000_000
+	r := random(t)
 	for _, weights := range [][]float64{{3}, {1, 1}, {0, 5, 0}, {1, 2, 3, 4}, {0.001, 7, 0.5, 0.5, 12}} {
-		table, sum := sample.NewTable(weights...), 0.0
+		table, sum := NewTable(weights...), 0.0
 		for _, w := range weights {
 			sum += w
 		}
 		counts := make([]float64, len(weights))
-		r := sample.NewRandom(1, 2)
 		for range draws {
 			counts[table.Draw(r)]++
 		}

@@ -148,11 +148,10 @@ func TestBenchesOfCardanoRefuseWhatTheyCannotDo(t *testing.T) {
 		status     int
 		code, said string
 	}{
-		"generate --chain bitcoin x":                           {exitUsage, "bad_value", `^--chain: expected cardano or ergo, not "bitcoin"$`},
+		"generate --chain monero x":                            {exitUsage, "bad_value", `^--chain: expected cardano, bitcoin or ergo, not "monero"$`},
 		"generate --txs 0 x":                                   {exitUsage, "bad_value", `^--txs: expected a number from 1`},
 		"generate":                                             {exitUsage, "missing_argument", `^missing argument DIR`},
 		"generate " + full:                                     {exitRefused, "not_empty", `is not empty`},
-		"decode --chain bitcoin":                               {exitUsage, "missing_flag", `^missing --source FILE, blocks of bitcoin`},
 		"decode --chain bitcoin --source " + cut:               {exitSource, "bad_block", `the block at 0 has 108 bytes, the file has 10 more`},
 		"decode --chain bitcoin --source " + empty:             {exitSource, "source_empty", `holds no block`},
 		"decode --chain bitcoin --source " + empty + ".absent": {exitSource, "no_file", `no such file`},

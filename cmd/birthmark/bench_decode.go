@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"birthmark/bench"
+	"birthmark/chains/bitcoin"
 	"birthmark/chains/cardano"
 	"birthmark/chains/ergo"
 
@@ -18,8 +19,8 @@ func (p *program) benchDecodeCommand() *cli.Command {
 		Name:  "decode",
 		Usage: "decode blocks, and have another project decode the same",
 		Description: "Cardano is compared with gouroboros, Bitcoin with btcd's wire, Ergo with encoding/json, which checks nothing. Blocks\n" +
-			"are generated, of Cardano and Ergo, or read from --source: a node's immutable database, a chunk, a block file of\n" +
-			"Bitcoin, a file of full blocks of Ergo.",
+			"are generated, or read from --source: a node's immutable database, a chunk, a block file of Bitcoin, a file of full\n" +
+			"blocks of Ergo.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "source", Usage: "`FILE` or folder of blocks, or its file:// URI", DefaultText: "generated ones"},
 			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "20000"},
@@ -50,8 +51,8 @@ func (p *program) benchDecode(c *cli.Context) error {
 		return err
 	}
 	name, network := cmp.Or(set.Chain, cardano.Name), set.Network
-	if name == ergo.Name && set.Source == "" {
-		network = cmp.Or(network, generatedErgo) // block 1 of mainnet is known by its id
+	if set.Source == "" { // these are of one network
+		network = cmp.Or(network, map[string]string{ergo.Name: generatedErgo, bitcoin.Name: generatedBitcoin}[name])
 	}
 	chain, err := p.make(set, name, network)
 	if err != nil {

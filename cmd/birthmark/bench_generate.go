@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"birthmark/chains/bitcoin"
+	bitcoingenerate "birthmark/chains/bitcoin/generate"
 	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/generate"
 	"birthmark/chains/ergo"
@@ -22,11 +24,11 @@ func (p *program) benchGenerateCommand() *cli.Command {
 		Name:      "generate",
 		Usage:     "write a generated chain, for bench sync and for trying things",
 		ArgsUsage: "DIR",
-		Description: "A chain in the shape of mainnet's latest blocks. Of cardano a node's immutable database in DIR/immutable and genesis\n" +
-			"files in DIR/genesis, of ergo full blocks in DIR/blocks.jsonl, for testnet. Only what a node alone checks is filler:\n" +
-			"keys, signatures, scripts, proofs of work.",
+		Description: "A chain in the shape of mainnet. Of cardano a node's immutable database in DIR/immutable and genesis files in\n" +
+			"DIR/genesis, of ergo full blocks in DIR/blocks.jsonl, for testnet, of bitcoin a node's block files in DIR/blocks, for\n" +
+			"regtest. Only what a node alone checks is filler: keys, signatures, scripts, and proofs of work but for Bitcoin's.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "chain", Usage: "`CHAIN` to generate: cardano or ergo", DefaultText: "cardano"},
+			&cli.StringFlag{Name: "chain", Usage: "`CHAIN` to generate: cardano, bitcoin or ergo", DefaultText: "cardano"},
 			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "1000000"},
 			&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a block, in the mean", DefaultText: "as mainnet has"},
 			&cli.StringFlag{Name: "seed", Usage: "the same `SEED` makes the same blocks", DefaultText: "1"},
@@ -49,7 +51,7 @@ type generateAnswer struct {
 	Bytes   int64 `json:"bytes"`
 
 	Address string `json:"address,omitempty"`
-	Asset   string `json:"asset"`
+	Asset   string `json:"asset,omitempty"`
 
 	title string // of the network
 
@@ -57,15 +59,18 @@ type generateAnswer struct {
 	TxsPerSecond float64 `json:"txs_per_s"`
 }
 
-// generatedErgo is the network that generated blocks of Ergo are of.
-const generatedErgo = "testnet"
+// The networks that generated blocks are of.
+const (
+	generatedBitcoin = "regtest"
+	generatedErgo    = "testnet" // block 1 of mainnet is known by its id
+)
 
 func (p *program) benchGenerate(c *cli.Context) error {
 	write, known := map[string]func(context.Context, string, map[string]uint64, func(int)) (generateAnswer, error){
-		"": generateCardano, cardano.Name: generateCardano, ergo.Name: generateErgo,
+		"": generateCardano, cardano.Name: generateCardano, bitcoin.Name: generateBitcoin, ergo.Name: generateErgo,
 	}[c.String("chain")]
 	if !known {
-		return badValue(c, "chain", "%s or %s", cardano.Name, ergo.Name)
+		return badValue(c, "chain", "%s, %s or %s", cardano.Name, bitcoin.Name, ergo.Name)
 	}
 	numbers, err := benchNumbers(c, map[string]uint64{"txs": 1_000_000, "seed": 1, "block-txs": 0})
 	if err != nil {
@@ -137,5 +142,19 @@ func generateErgo(ctx context.Context, dir string, numbers map[string]uint64, ma
 		Chain: ergo.Name, Network: generatedErgo, Source: "file://" + filepath.Join(dir, ergogenerate.BlocksFile),
 		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Assets: n.Tokens, Bytes: int64(n.Bytes),
 		Asset: hex.EncodeToString(token[:]), title: generatedErgo,
+	}, nil
+}
+
+func generateBitcoin(ctx context.Context, dir string, numbers map[string]uint64, made func(txs int)) (a generateAnswer, err error) {
+	o := bitcoingenerate.Options{Seed: numbers["seed"], Txs: int(numbers["txs"]), TxsPerBlock: float64(numbers["block-txs"])}
+	chain, err := bitcoingenerate.Write(ctx, dir, o, func(n bitcoingenerate.Counts) { made(n.Txs) })
+	if err != nil {
+		return a, err
+	}
+	n := chain.Made()
+	return generateAnswer{
+		Chain: bitcoin.Name, Network: generatedBitcoin, Source: "file://" + filepath.Join(dir, bitcoingenerate.BlocksFolder),
+		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Bytes: int64(n.Bytes),
+		Address: chain.HotAddress(), title: generatedBitcoin,
 	}, nil
 }

@@ -75,7 +75,7 @@ func TestRealBlocksGiveOneDatabaseWhateverTheWay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			syncInWindows(t, store, source, weight, 0) // trap 6: caches change what is written
+			syncInWindows(t, store, "mainnet", source, weight, 0) // trap 6: caches change what is written
 			if err := store.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestRealBlocksGiveOneDatabaseWhateverTheWay(t *testing.T) {
 		})
 	}
 	t.Run("in memory", func(t *testing.T) {
-		inMemory, onDisk := dumpOf(t, syncInWindows(t, memory.New(), source, 1000, 1<<20)), openDump(t, plain)
+		inMemory, onDisk := dumpOf(t, syncInWindows(t, memory.New(), "mainnet", source, 1000, 1<<20)), openDump(t, plain)
 		if !bytes.Equal(inMemory, onDisk) {
 			t.Errorf("dumps of %d and %d bytes differ", len(inMemory), len(onDisk))
 		}
@@ -144,11 +144,11 @@ func same(t *testing.T, db, digest string) {
 	}
 }
 
-// syncInWindows syncs all blocks into a new database in s, in windows of that weight.
-func syncInWindows(t *testing.T, s storage.Store, source string, weight int, caches int64) *core.DB {
+// syncInWindows syncs all blocks of a network into a new database in s, in windows of that weight.
+func syncInWindows(t *testing.T, s storage.Store, network, source string, weight int, caches int64) *core.DB {
 	t.Helper()
 	ctx := context.Background()
-	chain, err := bitcoin.New("mainnet")
+	chain, err := bitcoin.New(network)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ func (c *Coins[T]) End() {
 	c.young = c.young[:0]
 }
 
-// Put adds an output of the block under way, which later transactions of it may spend.
-func (c *Coins[T]) Put(made T) { c.young = append(c.young, made) }
+// Put adds outputs of the block under way, which later transactions of it may spend.
+func (c *Coins[T]) Put(made ...T) { c.young = append(c.young, made...) }
 
 // Len is how many outputs are unspent.
 func (c *Coins[T]) Len() int { return c.old.Len() + len(c.young) }

@@ -6,16 +6,11 @@ import (
 	"birthmark/chains/sample"
 )
 
-// HotAddress is the number of the address that more outputs pay than any other.
-const HotAddress = 0
+const hotAddress = 0 // the number of the address that more outputs pay than any other
 
-// Recipients picks to whom outputs go. An address is a number: the hot one's is [HotAddress], those of the most used
+// Recipients picks to whom outputs go. An address is a number: the hot one's is 0, those of the most used
 // follow, and any other's is how many there were before it. [NewRecipients] makes one.
 type Recipients struct {
-	// Data is the share of outputs that pay nobody, at most 0.39: they take the place of outputs to addresses used
-	// before, as those on mainnet mostly repeat a script.
-	Data float64
-
 	head   *sample.Table
 	births uint64
 	before []uint64 // by block: births when it began
@@ -36,17 +31,19 @@ func (a *Recipients) Begin() { a.before = append(a.before, a.births) }
 // Births is how many addresses there are: the next new one's number.
 func (a *Recipients) Births() uint64 { return a.births }
 
-// Draw is the address of an output of the block under way. Not ok where it pays nobody.
-func (a *Recipients) Draw(r sample.Random) (address uint64, ok bool) {
+// Draw is the address of an output of the block under way. Not ok where it pays nobody, as a share of outputs, at most
+// 0.39, does that carries data instead: these take the place of outputs to addresses used before, as most on mainnet
+// repeat a script.
+func (a *Recipients) Draw(r sample.Random, data float64) (address uint64, ok bool) {
 	u := r.Float64()
 	switch {
 	case u < hotOutputs:
-		return HotAddress, true
+		return hotAddress, true
 	case u < hotOutputs+headOutputs:
 		return 1 + uint64(a.head.Draw(r)), true
 	case u < hotOutputs+headOutputs+freshOutputs:
 		return a.fresh(), true
-	case u >= 1-a.Data:
+	case u >= 1-data:
 		return 0, false
 	}
 	h := len(a.before) - 1
