@@ -11,28 +11,32 @@ import (
 	"birthmark/storage"
 )
 
-// batch collects the changes of one Update and becomes the bytes of a WriteBatch. Its buffers are used again.
+// batch collects the changes of one Update and becomes the bytes of a WriteBatch, or tables. Its buffers are used again.
 type batch struct {
 	families []*changes // by number; nil where nothing changed yet
 	out      []byte
+	spare    []record
 }
 
-// changes are those of one family: keys and values one after the other in data.
+// changes are those of one family. Each stands in data as a WriteBatch and a table want it: the size of the key as a
+// uvarint, the key, and unless it is a deletion the size of the value as a uvarint, and the value.
 type changes struct {
 	data    []byte
 	records []record
+	last    int  // where the key of the last record begins in data, and
+	size    int  // its size
 	ordered bool // records arrived in the order of their keys, no key twice
+	rising  bool // what follows the first 8 bytes of keys arrived in order, nothing twice
 }
 
-// record is one change. Ordered by prefix, key and place, the last of a key is the one that counts.
+// record is one change. Its size and order are known to C (shim.h).
 type record struct {
 	prefix uint64 // the first 8 bytes of the key
-	at     int    // where the key begins in data; the value follows it
-	key    uint32 // size of the key
-	value  int32  // size of the value; deleted
+	place  uint64 // where the change begins in data, twice; one more where it is a deletion
 }
 
-const deleted = -1
+func (r record) at() int       { return int(r.place >> 1) }
+func (r record) deleted() bool { return r.place&1 != 0 }
 
 func (b *batch) family(f storage.Family) *changes {
 	for int(f) >= len(b.families) {
@@ -40,7 +44,8 @@ func (b *batch) family(f storage.Family) *changes {
 	}
 	c := b.families[f]
 	if c == nil {
-		c = &changes{ordered: true}
+		c = &changes{}
+		c.reset()
 		b.families[f] = c
 	}
 	return c
@@ -50,31 +55,37 @@ func (b *batch) family(f storage.Family) *changes {
 func (b *batch) reset() {
 	for _, c := range b.families {
 		if c != nil {
-			c.data, c.records, c.ordered = c.data[:0], c.records[:0], true
+			c.reset()
 		}
 	}
+}
+
+func (c *changes) reset() {
+	c.data, c.records, c.ordered, c.rising = c.data[:0], c.records[:0], true, true
 }
 
 // Put implements [storage.Batch].
 func (b *batch) Put(f storage.Family, key, value []byte) {
 	c := b.family(f)
-	c.add(key, len(value))
+	c.add(key, 0)
+	c.data = binary.AppendUvarint(c.data, uint64(len(value)))
 	c.data = append(c.data, value...)
 }
 
 // Delete implements [storage.Batch].
-func (b *batch) Delete(f storage.Family, key []byte) { b.family(f).add(key, deleted) }
+func (b *batch) Delete(f storage.Family, key []byte) { b.family(f).add(key, 1) }
 
-func (c *changes) add(key []byte, value int) {
-	if len(key) == 0 {
-		c.data = append(c.data, 0) // changes to one key are told apart by their place
-	}
-	r := record{prefix(key), len(c.data), uint32(len(key)), int32(value)}
-	if n := len(c.records); n > 0 && c.ordered {
-		last := &c.records[n-1]
-		c.ordered = last.prefix < r.prefix || (last.prefix == r.prefix && bytes.Compare(c.keyOf(last), key) < 0)
+// add begins a change; deleted is 1 where that is all of it.
+func (c *changes) add(key []byte, deleted uint64) {
+	r := record{prefix(key), uint64(len(c.data))<<1 | deleted}
+	if n := len(c.records); n > 0 && (c.ordered || c.rising) {
+		before, last := c.records[n-1].prefix, c.data[c.last:c.last+c.size]
+		c.ordered = c.ordered && (before < r.prefix || before == r.prefix && bytes.Compare(last, key) < 0)
+		c.rising = c.rising && bytes.Compare(rest(last), rest(key)) < 0
 	}
 	c.records = append(c.records, r)
+	c.data = binary.AppendUvarint(c.data, uint64(len(key)))
+	c.last, c.size = len(c.data), len(key)
 	c.data = append(c.data, key...)
 }
 
@@ -88,41 +99,63 @@ func prefix(key []byte) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-func (c *changes) keyOf(r *record) []byte { return c.data[r.at : r.at+int(r.key)] }
+// rest is what prefix leaves.
+func rest(key []byte) []byte { return key[min(8, len(key)):] }
 
-func (c *changes) valueOf(r *record) []byte {
-	end := r.at + int(r.key)
-	return c.data[end : end+int(r.value)]
+func (c *changes) keyOf(r record) []byte {
+	size, n := binary.Uvarint(c.data[r.at():])
+	begin := r.at() + n
+	return c.data[begin : begin+int(size)]
 }
 
-func (c *changes) sort() {
+// bytesOf is all that stands in data of a change.
+func (c *changes) bytesOf(r record) []byte {
+	at := r.at()
+	size, n := binary.Uvarint(c.data[at:])
+	end := at + n + int(size)
+	if !r.deleted() {
+		size, n = binary.Uvarint(c.data[end:])
+		end += n + int(size)
+	}
+	return c.data[at:end]
+}
+
+// sort brings the records into the order of their keys. Of several changes to a key the last is kept. spare is room to
+// sort in, and grows with what is sorted.
+func (c *changes) sort(spare *[]record) {
 	if c.ordered {
 		return
 	}
-	slices.SortFunc(c.records, func(a, b record) int {
-		if a.prefix != b.prefix {
-			if a.prefix < b.prefix {
-				return -1
-			}
-			return 1
-		}
-		if n := bytes.Compare(c.keyOf(&a), c.keyOf(&b)); n != 0 {
-			return n
-		}
-		return a.at - b.at
-	})
-	// Of several changes to a key the last is kept.
+	*spare = slices.Grow((*spare)[:0], len(c.records))[:len(c.records)]
+	sortByPrefix(c.records, *spare)
+	if !c.rising {
+		c.sortRest()
+	}
+	c.ordered = true
+}
+
+// sortRest orders records with one prefix, which stand in the order of their arrival.
+func (c *changes) sortRest() {
 	kept := c.records[:0]
-	for i := range c.records {
-		r := c.records[i]
-		if n := len(kept); n > 0 && kept[n-1].prefix == r.prefix && bytes.Equal(c.keyOf(&kept[n-1]), c.keyOf(&r)) {
-			kept[n-1] = r
+	for i := 0; i < len(c.records); {
+		end := i + 1
+		for end < len(c.records) && c.records[end].prefix == c.records[i].prefix {
+			end++
+		}
+		group := c.records[i:end]
+		if i = end; len(group) == 1 {
+			kept = append(kept, group[0])
 			continue
 		}
-		kept = append(kept, r)
+		byKey := func(a, b record) int { return bytes.Compare(c.keyOf(a), c.keyOf(b)) }
+		slices.SortStableFunc(group, byKey)
+		for j, r := range group {
+			if j+1 == len(group) || byKey(r, group[j+1]) != 0 {
+				kept = append(kept, r)
+			}
+		}
 	}
 	c.records = kept
-	c.ordered = true
 }
 
 // Tags of records in a WriteBatch (db/dbformat.h).
@@ -136,28 +169,23 @@ const (
 // errTooLarge is returned for a batch that RocksDB could not take whole.
 var errTooLarge = errors.New("an update of more than 2 GiB")
 
-// maxBatch is what the size of a record's value can say, and below the 4 GiB at which RocksDB's counters end.
+// maxBatch is below the 4 GiB at which RocksDB's counters end.
 const maxBatch = math.MaxInt32
 
 // encode makes the bytes of a WriteBatch: families by number, rows by key, one record a key. column says which column
 // family a family is. The bytes are the batch's until it is used again; nil where nothing changed.
 func (b *batch) encode(column func(storage.Family) (uint32, error)) ([]byte, error) {
+	const tag = 1 + binary.MaxVarintLen32
 	size, count := batchHeader, 0
 	for _, c := range b.families {
 		if c != nil {
-			c.sort()
-			count += len(c.records)
-			size += len(c.data) + 16*len(c.records)
+			size += len(c.data) + tag*len(c.records)
 		}
 	}
-	if count == 0 {
-		return nil, nil
-	}
-	if size > maxBatch || count > math.MaxUint32 {
-		return nil, fmt.Errorf("%w: %d bytes, %d rows", errTooLarge, size, count)
+	if size > maxBatch {
+		return nil, fmt.Errorf("%w: %d bytes", errTooLarge, size)
 	}
 	out := append(slices.Grow(b.out[:0], size), make([]byte, batchHeader)...)
-	binary.LittleEndian.PutUint32(out[8:], uint32(count))
 	for f, c := range b.families {
 		if c == nil || len(c.records) == 0 {
 			continue
@@ -166,22 +194,23 @@ func (b *batch) encode(column func(storage.Family) (uint32, error)) ([]byte, err
 		if err != nil {
 			return nil, err
 		}
-		for i := range c.records {
-			r := &c.records[i]
-			tag := byte(tagPut)
-			if r.value == deleted {
-				tag = tagDelete
+		put := binary.AppendUvarint([]byte{tagPut}, uint64(id))
+		remove := binary.AppendUvarint([]byte{tagDelete}, uint64(id))
+		c.sort(&b.spare)
+		count += len(c.records)
+		for _, r := range c.records {
+			if r.deleted() {
+				out = append(out, remove...)
+			} else {
+				out = append(out, put...)
 			}
-			out = append(out, tag)
-			out = binary.AppendUvarint(out, uint64(id))
-			out = binary.AppendUvarint(out, uint64(r.key))
-			out = append(out, c.keyOf(r)...)
-			if r.value != deleted {
-				out = binary.AppendUvarint(out, uint64(r.value))
-				out = append(out, c.valueOf(r)...)
-			}
+			out = append(out, c.bytesOf(r)...)
 		}
 	}
+	if count == 0 {
+		return nil, nil
+	}
+	binary.LittleEndian.PutUint32(out[8:], uint32(count))
 	b.out = out
 	return out, nil
 }

@@ -150,7 +150,7 @@ func TestBatchHoldsEachKeyOnceInOrder(t *testing.T) {
 	}
 }
 
-// The empty key takes no room: its changes must be told apart all the same, among as many that a sort moves them about.
+// Among so many that a sort moves them about.
 func TestLastChangeOfTheEmptyKeyCounts(t *testing.T) {
 	var changes []change
 	for i := range 200 {
@@ -192,9 +192,7 @@ func TestBatchThatIsTooLargeIsAnError(t *testing.T) {
 	}
 	defer unix.Munmap(none)
 	var b batch
-	c := b.family(1)
-	c.add(nil, len(none))
-	c.data = none
+	b.family(1).data = none
 	if data, err := b.encode(columnOf); !errors.Is(err, errTooLarge) {
 		t.Errorf("%d bytes, %v; want %v", len(data), err, errTooLarge)
 	}

@@ -1,12 +1,13 @@
 package rocks
 
 import (
+	"cmp"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -87,40 +88,33 @@ func (s *Store) ingest(ctx context.Context) error {
 	return nil
 }
 
-// build writes the tables, as many at once as there are processors.
+// build writes the tables, as many at once as there are processors, the largest first, so that none is left to one
+// processor at the end.
 func (s *Store) build(ctx context.Context, tables []table) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
+	slices.SortFunc(tables, func(a, b table) int { return cmp.Compare(len(b.rows.data), len(a.rows.data)) })
+	queue := make(chan table, len(tables))
 	for _, t := range tables {
+		queue <- t
+	}
+	close(queue)
+	g, ctx := errgroup.WithContext(ctx)
+	for len(s.spare) < runtime.GOMAXPROCS(0) {
+		s.spare = append(s.spare, nil)
+	}
+	for worker := range s.spare {
 		g.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			t.rows.sort()
-			// Rows in the order of the chain come to rest where they are put, all others are merged with those there.
-			err := writeTable(s.settings.options[t.layout], t.path, t.rows.appendRows(nil), t.layout.access == storage.Ordered)
-			if err != nil {
-				return s.failed("write a table", err)
+			for t := range queue {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				t.rows.sort(&s.spare[worker])
+				// Rows in the order of the chain come to rest where they are put, all others are merged with those there.
+				if err := writeTable(s.settings.options[t.layout], t.path, t.rows, t.layout.access == storage.Ordered); err != nil {
+					return s.failed("write a table", err)
+				}
 			}
 			return nil
 		})
 	}
 	return g.Wait()
-}
-
-// appendRows appends the sorted changes as writeTable wants them.
-func (c *changes) appendRows(b []byte) []byte {
-	if b == nil {
-		b = make([]byte, 0, len(c.data)+8*len(c.records))
-	}
-	for i := range c.records {
-		r := &c.records[i]
-		b = binary.NativeEndian.AppendUint32(b, r.key)
-		b = binary.NativeEndian.AppendUint32(b, uint32(r.value)) // deleted is the largest
-		b = append(b, c.keyOf(r)...)
-		if r.value != deleted {
-			b = append(b, c.valueOf(r)...)
-		}
-	}
-	return b
 }

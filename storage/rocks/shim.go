@@ -124,15 +124,16 @@ func compact(ctx context.Context, db *grocksdb.DB, cf *grocksdb.ColumnFamilyHand
 	return err
 }
 
-// writeTable makes a table of sorted rows: for each the sizes of key and value, then both; see shim.h.
-func writeTable(options *grocksdb.Options, path string, rows []byte, final bool) error {
+// writeTable makes a table of sorted changes.
+func writeTable(options *grocksdb.Options, path string, rows *changes, final bool) error {
 	p := C.CString(path)
 	defer C.free(unsafe.Pointer(p))
 	rest := C.int(0)
 	if final {
 		rest = 1
 	}
-	return cError(C.birthmark_write_table(native(options), p, bytesPointer(rows), C.size_t(len(rows)), rest))
+	return cError(C.birthmark_write_table(native(options), p, bytesPointer(rows.data),
+		(*C.birthmark_row)(unsafe.Pointer(unsafe.SliceData(rows.records))), C.size_t(len(rows.records)), rest))
 }
 
 // ingest takes tables into the database, each into a family of its own: all or none.

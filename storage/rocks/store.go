@@ -33,7 +33,8 @@ type Store struct {
 
 	update   sync.Mutex // one Update at a time
 	batch    batch
-	buffered bool // an Update may be in memory alone
+	spare    [][]record // to sort in, for each that builds tables
+	buffered bool       // an Update may be in memory alone
 
 	note sync.Mutex // one note is written or removed at a time
 
