@@ -31,7 +31,12 @@ func (s *Store) clearStaging() error {
 // database by one entry in its manifest. Nothing goes through logs and memtables, and tables whose rows lie behind all
 // others are never written again.
 func (s *Store) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
-	return s.change(ctx, fn, s.ingest)
+	return s.change(ctx, fn, func(ctx context.Context) error {
+		if err := s.postpone(); err != nil {
+			return err
+		}
+		return s.ingest(ctx)
+	})
 }
 
 // table is the rows of a family on their way into the database.

@@ -143,12 +143,17 @@ char *birthmark_flush(void *db, void **cfs, size_t n) {
   return failed(rep<DB>(db)->Flush(FlushOptions(), handles));
 }
 
+char *birthmark_background_jobs(void *db, int jobs) {
+  return failed(rep<DB>(db)->SetDBOptions({{"max_background_jobs", std::to_string(jobs)}}));
+}
+
 void *birthmark_stop_new() { return new std::atomic<bool>(false); }
 void birthmark_stop(void *stop) { static_cast<std::atomic<bool> *>(stop)->store(true); }
 void birthmark_stop_free(void *stop) { delete static_cast<std::atomic<bool> *>(stop); }
 
 char *birthmark_compact(void *db, void *cf, void *stop, int *stopped) {
   CompactRangeOptions o;
+  o.exclusive_manual_compaction = false;
   o.canceled = static_cast<std::atomic<bool> *>(stop);
   Status s = rep<DB>(db)->CompactRange(o, rep<ColumnFamilyHandle>(cf), nullptr, nullptr);
   *stopped = s.IsManualCompactionPaused();
@@ -169,7 +174,11 @@ char *birthmark_write_table(const void *options, const char *path, const char *d
                             int final) {
   Options o(rep_inline<Options>(options));
   // A file whose rows will be merged with others soon is not worth the compression of one that stays.
-  if (!final) o.bottommost_compression = kDisableCompressionOption;
+  if (!final) {
+    o.bottommost_compression = kDisableCompressionOption;
+    o.compression_per_level.clear();
+    o.compression = kNoCompression;
+  }
   // The pages stay in the cache: the next window's lookups read them.
   SstFileWriter writer(EnvOptions(), o, nullptr, false);
   Status s = writer.Open(path);

@@ -104,6 +104,11 @@ func pointers(cfs []*grocksdb.ColumnFamilyHandle) (array *unsafe.Pointer, free f
 	return (*unsafe.Pointer)(p), func() { C.free(p) }
 }
 
+// setBackgroundJobs sets how many threads flush and compact.
+func setBackgroundJobs(db *grocksdb.DB, jobs int) error {
+	return cError(C.birthmark_background_jobs(native(db), C.int(jobs)))
+}
+
 // compact brings a family into its final shape. Where ctx is done it stops in the middle, which harms nothing.
 func compact(ctx context.Context, db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle) error {
 	stop := C.birthmark_stop_new()

@@ -26,7 +26,10 @@ void birthmark_set_heads(void *options, size_t size);
 // Flushes the memtables of all n families at once.
 char *birthmark_flush(void *db, void **cfs, size_t n);
 
-// Compacts all of a family. From another thread it can be told to stop: it then ends early with *stopped set.
+// Sets how many threads flush and compact: one in four flushes, at least one, the others compact.
+char *birthmark_background_jobs(void *db, int jobs);
+
+// Compacts all of a family, beside others. From another thread it can be told to stop: it then ends early with *stopped set.
 void *birthmark_stop_new(void);
 void birthmark_stop(void *stop);
 void birthmark_stop_free(void *stop);

@@ -1,14 +1,12 @@
 package rocks
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +33,8 @@ type Store struct {
 	batch    batch
 	spare    [][]record // to sort in, for each that builds tables
 	buffered bool       // an Update may be in memory alone
+
+	later postponement // of compacting families declared Later
 
 	note sync.Mutex // one note is written or removed at a time
 
@@ -241,7 +241,12 @@ func (s *Store) View(ctx context.Context, fn func(storage.Reader) error) error {
 
 // Update implements [storage.Store].
 func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
-	return s.change(ctx, fn, s.write)
+	return s.change(ctx, fn, func(ctx context.Context) error {
+		if err := s.writing(); err != nil {
+			return err
+		}
+		return s.write(ctx)
+	})
 }
 
 // change runs fn and hands what it changed to apply. One runs at a time.
@@ -295,8 +300,14 @@ func (s *Store) Flush(ctx context.Context) error {
 		return err
 	}
 	defer s.gate.Leave()
-	if s.options.ReadOnly || s.options.WAL {
-		return ctx.Err() // with a WAL every Update was durable when it returned
+	if s.options.ReadOnly {
+		return ctx.Err()
+	}
+	if err := s.resume(); err != nil {
+		return err
+	}
+	if s.options.WAL {
+		return ctx.Err() // every Update was durable when it returned
 	}
 	return s.flush()
 }
@@ -312,56 +323,6 @@ func (s *Store) flush() error {
 		return s.failed("flush", err)
 	}
 	return nil
-}
-
-// Compact implements [storage.Compactor].
-func (s *Store) Compact(ctx context.Context) error {
-	if s.options.ReadOnly {
-		return storage.ErrReadOnly
-	}
-	if err := s.gate.Enter(); err != nil {
-		return err
-	}
-	defer s.gate.Leave()
-	if err := s.flush(); err != nil {
-		return err
-	}
-	s.mu.RLock()
-	all := make([]*grocksdb.ColumnFamilyHandle, 0, len(s.families))
-	for _, h := range s.families {
-		all = append(all, h)
-	}
-	s.mu.RUnlock()
-	for _, h := range all {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := compact(ctx, s.db, h); err != nil {
-			return cmp.Or(ctx.Err(), s.failed("compact", err))
-		}
-	}
-	return nil
-}
-
-// Size implements [storage.Sizer]: tables and memtables.
-func (s *Store) Size(f storage.Family) (int64, error) {
-	if err := s.gate.Enter(); err != nil {
-		return 0, err
-	}
-	defer s.gate.Leave()
-	h, err := s.column(f)
-	if err != nil || h == nil {
-		return 0, err
-	}
-	var total int64
-	for _, property := range []string{"rocksdb.live-sst-files-size", "rocksdb.size-all-mem-tables"} {
-		n, err := strconv.ParseInt(s.db.GetPropertyCF(property, h), 10, 64)
-		if err != nil {
-			return 0, s.failed("size", err)
-		}
-		total += n
-	}
-	return total, nil
 }
 
 // Close implements [storage.Store].
