@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"birthmark/chains/bitcoin"
 	"birthmark/core"
 	"birthmark/model"
 	"birthmark/storage"
@@ -53,7 +52,7 @@ type Result struct {
 	SettledTxsPerSecond float64            `json:"txs_per_s_settled"` // until the store had compacted everything
 	BlocksPerSecond     float64            `json:"blocks_per_s"`
 	EntitiesPerSecond   float64            `json:"entities_per_s"` // inputs, outputs and assets
-	CPUMicrosPerTx      float64            `json:"cpu_us_per_tx"`  // of the process until the last write was durable, generating not counted
+	CPUMicrosPerTx      float64            `json:"cpu_us_per_tx"`  // of the process until the last write was durable, reading the blocks not counted
 	RowsPerTx           float64            `json:"rows_per_tx"`
 	BytesPerTx          float64            `json:"bytes_per_tx"` // of the folder, settled; Floor: of keys and values
 	PeakRSS             int64              `json:"peak_rss"`     // bytes, of the process
@@ -61,9 +60,10 @@ type Result struct {
 	Quarters            [4]float64         `json:"quarters"`     // transactions a second in each quarter of the transactions
 }
 
-// Append indexes the blocks of c and measures it. To be called once in a process: memory and CPU are the process's.
-func Append(ctx context.Context, kind Kind, c Chain, o Options) (*Result, error) {
-	chain, err := bitcoin.New("mainnet")
+// Append indexes the first transactions of a recording, so many, and measures it. To be called once in a process: memory
+// and CPU are the process's.
+func Append(ctx context.Context, kind Kind, blocks *Recording, txs int, o Options) (*Result, error) {
+	chain, err := blocks.Adapter()
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +76,14 @@ func Append(ctx context.Context, kind Kind, c Chain, o Options) (*Result, error)
 	if kind == Naive {
 		o.Caches = 0
 	}
-	if r.db, err = core.Open(ctx, store, core.Options{Chain: chain, Indexes: c.Indexes, CacheBytes: o.Caches}); err != nil {
+	if r.db, err = core.Open(ctx, store, core.Options{Chain: chain, Indexes: blocks.Chain.Indexes, CacheBytes: o.Caches}); err != nil {
 		return nil, err
 	}
-	c.Indexes = r.db.Indexes()
-	src, err := NewSource(c)
+	src, err := blocks.Replay(txs)
 	if err != nil {
 		return nil, err
 	}
+	defer src.Close()
 	r.src = src
 	return r.measure(ctx)
 }
@@ -152,7 +152,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		r.stages = map[string]float64{"emit": took.Seconds()}
 	}
 	if made.CPU > 0 {
-		r.stages["generate"] = made.CPU.Seconds()
+		r.stages["replay"] = made.CPU.Seconds()
 	}
 	r.marks = append(r.marks, mark{took, float64(made.Txs)})
 

@@ -15,43 +15,71 @@ import (
 	"birthmark/storage/memory"
 )
 
+// recorded is a recording of a chain.
+func recorded(t testing.TB, c Chain) *Recording {
+	t.Helper()
+	dir := t.TempDir()
+	if _, err := Record(context.Background(), dir, c, nil); err != nil {
+		t.Fatal(err)
+	}
+	r, err := OpenRecording(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func TestEveryKindWritesTheSameRows(t *testing.T) {
-	c := Chain{Txs: 5000, TxsPerBlock: 200, Seed: seed(t), Indexes: bothIndexes}
-	var rows float64
-	for _, k := range Kinds {
-		told := false
-		r, err := Append(context.Background(), k, c, Options{
-			Dir: t.TempDir(), BlockCache: 8 << 20, WriteBuffers: 32 << 20, Caches: 8 << 20,
-			Progress: func(p core.Progress) { told = told || p.Done && p.Txs == 5000 },
-		})
-		if err != nil {
-			t.Fatalf("%s: %v", k, err)
-		}
-		if !told {
-			t.Errorf("%s: its end was not told", k)
-		}
-		if rows == 0 {
-			rows = r.RowsPerTx
-		}
-		if r.RowsPerTx != rows {
-			t.Errorf("%s writes %v rows a transaction, %s %v", k, r.RowsPerTx, Kinds[0], rows)
-		}
-		// What was measured can be anything, but not nothing.
-		figures := []float64{r.TxsPerSecond, r.SettledTxsPerSecond, r.BlocksPerSecond, r.EntitiesPerSecond, r.BytesPerTx, float64(r.PeakRSS)}
-		figures = append(figures, r.Quarters[:]...)
-		for i, f := range figures {
-			if !(f > 0) || math.IsInf(f, 0) {
-				t.Errorf("%s: figure %d is %v in %+v", k, i, f, r)
+	for _, c := range []Chain{
+		{Name: "bitcoin", Txs: 5000, TxsPerBlock: 200, Indexes: bothIndexes},
+		{Name: "cardano", Txs: 1500},
+		{Name: "ergo", Txs: 1000},
+	} {
+		t.Run(c.Name, func(t *testing.T) {
+			c.Seed = seed(t)
+			blocks := recorded(t, c)
+			txs := c.Txs - 10 // not all of the last block
+			var rows float64
+			for _, k := range Kinds {
+				told := false
+				r, err := Append(context.Background(), k, blocks, txs, Options{
+					Dir: t.TempDir(), BlockCache: 8 << 20, WriteBuffers: 32 << 20, Caches: 8 << 20,
+					Progress: func(p core.Progress) { told = told || p.Done && p.Txs == uint64(txs) },
+				})
+				if err != nil {
+					t.Fatalf("%s: %v", k, err)
+				}
+				if !told {
+					t.Errorf("%s: its end was not told", k)
+				}
+				if rows == 0 {
+					rows = r.RowsPerTx
+				}
+				if r.RowsPerTx != rows {
+					t.Errorf("%s writes %v rows a transaction, %s %v", k, r.RowsPerTx, Kinds[0], rows)
+				}
+				if r.Txs != txs || r.SettledTxsPerSecond > r.TxsPerSecond {
+					t.Errorf("%s: %+v", k, r)
+				}
+				plausible(t, string(k), r)
 			}
-		}
-		if r.Txs != c.Txs || r.SettledTxsPerSecond > r.TxsPerSecond {
-			t.Errorf("%s: %+v", k, r)
+		})
+	}
+}
+
+// plausible: what was measured can be anything, but not nothing.
+func plausible(t *testing.T, what string, r *Result) {
+	t.Helper()
+	figures := []float64{r.TxsPerSecond, r.SettledTxsPerSecond, r.BlocksPerSecond, r.EntitiesPerSecond, r.BytesPerTx, float64(r.PeakRSS)}
+	for i, f := range append(figures, r.Quarters[:]...) {
+		if !(f > 0) || math.IsInf(f, 0) {
+			t.Errorf("%s: figure %d is %v in %+v", what, i, f, r)
 		}
 	}
 }
 
 func TestUnknownKindsAreNamedWithWhatExists(t *testing.T) {
-	_, err := Append(context.Background(), "quick", Chain{Txs: 1}, Options{Dir: t.TempDir()})
+	_, err := Append(context.Background(), "quick", recorded(t, Chain{Txs: 1}), 1, Options{Dir: t.TempDir()})
 	if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_run" {
 		t.Errorf("kind %v, code %s: %v", kind, code, err)
 	}

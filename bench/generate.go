@@ -1,6 +1,9 @@
 package bench
 
 import (
+	"slices"
+
+	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/generate"
 	"birthmark/chains/sample"
 	"birthmark/model"
@@ -12,19 +15,26 @@ const (
 	MaxTxsPerBlock = 50_000
 )
 
-// Chain is what a [Generator] makes.
+// Chain is a chain to be generated. A [Generator] makes those of Bitcoin.
 type Chain struct {
-	Txs         int    // in all, coinbases included; at most MaxTxs
-	TxsPerBlock int    // in the mean, at most MaxTxsPerBlock; 0: 2,000
-	Seed        uint64 // the same seed makes the same blocks
+	Name        string `json:"name"`          // bitcoin where it is empty; cardano, ergo
+	Txs         int    `json:"txs"`           // in all, coinbases included; at most MaxTxs
+	TxsPerBlock int    `json:"txs_per_block"` // in the mean, at most MaxTxsPerBlock; 0: as mainnet has, of Bitcoin 2,000
+	Seed        uint64 `json:"seed"`          // the same seed makes the same blocks
 
-	// Indexes that outputs get values of; [model.Key.Index] is the position in here. Known are address (21 bytes,
+	// Indexes that outputs get values of; [model.Key.Index] is the position in here. A Generator knows address (21 bytes,
 	// as Bitcoin's adapter has them) and script_hash (32 bytes).
-	Indexes []string
+	Indexes []string `json:"indexes"`
+	// The last TipBlocks blocks of a chain of Bitcoin have TipTxs transactions each.
+	TipBlocks int `json:"tip_blocks,omitempty"`
+	TipTxs    int `json:"tip_txs,omitempty"`
 }
 
 func (c Chain) withDefaults() Chain {
-	if c.TxsPerBlock == 0 {
+	if c.Name == "" {
+		c.Name = bitcoin.Name
+	}
+	if c.TxsPerBlock == 0 && c.Name == bitcoin.Name {
 		c.TxsPerBlock = 2000
 	}
 	return c
@@ -81,10 +91,10 @@ func NewGenerator(c Chain) (*Generator, error) {
 func (c Chain) plan() []int {
 	rng := sample.NewRandom(c.Seed, 1)
 	sizes := []int{1}
-	for left := c.Txs - 1; left > 0; left -= sizes[len(sizes)-1] {
+	for left := c.Txs - 1 - c.TipBlocks*c.TipTxs; left > 0; left -= sizes[len(sizes)-1] {
 		sizes = append(sizes, min(left, max(rng.Around(float64(c.TxsPerBlock)), 1)))
 	}
-	return sizes
+	return append(sizes, slices.Repeat([]int{c.TipTxs}, c.TipBlocks)...)
 }
 
 // Next makes the next block, with a coinbase and n-1 other transactions. The block is the caller's.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -12,21 +11,23 @@ import (
 	"birthmark/model"
 )
 
-// blocksAhead is how many blocks are generated before they are asked for.
-const blocksAhead = 8
-
-// Source is a [model.Source] of generated blocks. They are made by one goroutine while others index them.
+// Source is a [model.Source] of generated blocks, made as they are asked for.
 type Source struct {
 	chain Chain
 	plan  []int
 	gen   *Generator
-	made  Made
+	done  bool
 }
 
-// Made is what a [Source] handed out, and what making it took.
+// Made is what a source handed out.
 type Made struct {
-	Blocks, Txs, Inputs, Outputs, Assets int
-	CPU                                  time.Duration // of the goroutine that generates; 0: none does
+	Blocks  int `json:"blocks"`
+	Txs     int `json:"txs"`
+	Inputs  int `json:"inputs"`
+	Outputs int `json:"outputs"`
+	Assets  int `json:"assets"`
+
+	CPU time.Duration `json:"-"` // of the goroutine that reads them and measures nothing; 0: none does
 }
 
 // NewSource is a source of all blocks of c. It can be followed once.
@@ -44,53 +45,24 @@ func (s *Source) Tip(context.Context) (model.Point, error) {
 	return model.Point{Height: model.HeightPk(last), Hash: blockHash(s.chain.Seed, last)}, nil
 }
 
-// Made is what was handed out so far. Follow must have ended.
-func (s *Source) Made() Made { return s.made }
-
 // Follow yields the blocks from the first on: nothing may be known yet.
 func (s *Source) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
-		if slices.ContainsFunc(known, func(p model.Point) bool { return !p.IsOrigin() }) || s.made.Blocks > 0 {
+		if slices.ContainsFunc(known, func(p model.Point) bool { return !p.IsOrigin() }) || s.done {
 			yield(model.Event{}, errors.New("generated blocks can be followed once, by an empty database"))
 			return
 		}
-		ctx, cancel := context.WithCancel(ctx)
-		blocks, cpu := s.generate(ctx)
-		defer func() {
-			cancel()
-			for range blocks { // let the generating goroutine end
-			}
-			s.made.CPU = <-cpu
-		}()
-		for b := range blocks {
-			s.made.count(b)
-			if !yield(model.Event{Block: b}, nil) {
+		s.done = true
+		for _, n := range s.plan {
+			if err := ctx.Err(); err != nil {
+				yield(model.Event{}, err)
 				return
 			}
-		}
-		if err := ctx.Err(); err != nil {
-			yield(model.Event{}, err)
+			if !yield(model.Event{Block: s.gen.Next(n)}, nil) {
+				return
+			}
 		}
 	}
-}
-
-func (s *Source) generate(ctx context.Context) (<-chan *model.Block, <-chan time.Duration) {
-	blocks, cpu := make(chan *model.Block, blocksAhead), make(chan time.Duration, 1)
-	go func() {
-		// A thread of its own, whose CPU the kernel counts apart. Not unlocked, so that the thread ends with it.
-		runtime.LockOSThread()
-		before := threadCPU()
-		defer func() { cpu <- threadCPU() - before }()
-		defer close(blocks)
-		for _, n := range s.plan {
-			select {
-			case blocks <- s.gen.Next(n):
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return blocks, cpu
 }
 
 // Close frees nothing: what a source holds is memory.

@@ -9,24 +9,24 @@ import (
 	"os/exec"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"birthmark/bench"
 	"birthmark/cmd/birthmark/settings"
-	"birthmark/core"
 
 	"github.com/urfave/cli/v2"
 )
 
 func (p *program) benchCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "bench",
-		Usage:       "measure how fast this machine indexes",
-		Category:    helping,
-		Subcommands: []*cli.Command{p.benchAppendCommand(), p.benchSyncCommand(), p.benchDecodeCommand(), p.benchGenerateCommand()},
+		Name:     "bench",
+		Usage:    "measure how fast this machine indexes",
+		Category: helping,
+		Subcommands: []*cli.Command{
+			p.benchAppendCommand(),
+			p.benchSyncCommand(), p.benchDecodeCommand(), p.benchGenerateCommand(),
+		},
 	}
 }
 
@@ -34,7 +34,8 @@ func (p *program) benchAppendCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "append",
 		Usage: "index generated blocks in several ways and compare",
-		Description: "Blocks have the shape of Bitcoin's. Each run has a process and a temporary folder of its own:\n" +
+		Description: "Blocks have the shape of mainnet's. They are generated and decoded first; each run then has a process and a\n" +
+			"temporary folder of its own:\n" +
 			"  naive  a store transaction for each block, every read and write by itself, no caches\n" +
 			"  floor  every row made, none stored\n" +
 			"  wal    windows as they are near the tip\n" +
@@ -43,15 +44,11 @@ func (p *program) benchAppendCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "txs", Usage: "index `N` transactions", DefaultText: "1000000"},
 			&cli.StringFlag{Name: "naive-txs", Usage: "`N` transactions for naive and floor, which need fewer", DefaultText: "250000"},
-			&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a block, in the mean", DefaultText: "2000"},
-			&cli.StringFlag{Name: "indexes", Usage: "the `INDEXES` to keep", DefaultText: "address,script_hash"},
 			&cli.StringFlag{Name: "runs", Usage: "the `RUNS` to do, of naive,floor,wal,nowal,bulk", DefaultText: "all"},
 			&cli.StringFlag{Name: "wal", Usage: "only runs with the write-ahead log `on` or off, beside naive and floor"},
-			&cli.StringFlag{Name: "memory", Usage: "the most memory to work with, a `SIZE` such as 4GiB"},
-			&cli.StringFlag{Name: "seed", Usage: "the same `SEED` makes the same blocks", DefaultText: "1"},
-			&cli.StringFlag{Name: "dir", Usage: "`DIR` for the temporary folders", DefaultText: "the system's"},
-			&cli.StringFlag{Name: "chain", Usage: "`CHAIN` whose blocks are generated: bitcoin", DefaultText: "bitcoin"},
-		}, profileFlags(), commonFlags()),
+			&cli.StringFlag{Name: "repeat", Usage: "do the runs `N` times by turns, and take the median of each figure", DefaultText: "1"},
+			&cli.StringFlag{Name: "recording", Hidden: true}, // a run by itself: of the blocks recorded in this folder
+		}, generatedFlags(), memoryFlags(), profileFlags(), commonFlags()),
 		Action: p.benchAppend,
 	}
 }
@@ -85,48 +82,78 @@ func (a *benchAnswer) set(k bench.Kind, r *bench.Result) {
 	}
 }
 
-// benchAppend measures a single run itself. Several are each measured by a process of their own, which is asked for
-// that run alone.
+// benchAppend has each run measured by a process of its own, which is this program, asked for that run alone.
 func (p *program) benchAppend(c *cli.Context) error {
 	kinds, err := benchKinds(c)
 	if err != nil {
 		return err
 	}
-	if len(kinds) > 1 && (c.IsSet("cpuprofile") || c.IsSet("memprofile")) {
-		return usageError("bad_value", "a profile is of one run: expected --runs with one of %s", bench.KindNames())
-	}
-	// What is wrong with the flags is told before the first run.
-	chain, err := benchChain(c, kinds[0])
+	numbers, err := benchNumbers(c, map[string]uint64{"txs": 1_000_000, "naive-txs": 250_000, "repeat": 1})
 	if err != nil {
 		return err
 	}
-	if _, err := bench.NewSource(chain); err != nil {
+	if (len(kinds) > 1 || numbers["repeat"] > 1) && (c.IsSet("cpuprofile") || c.IsSet("memprofile")) {
+		return usageError("bad_value", "a profile is of one run: expected --runs with one of %s", bench.KindNames())
+	}
+	// What is wrong with the flags is told before anything is made.
+	chain, err := generatedChain(c, 2000)
+	if err != nil {
 		return err
 	}
 	if err := p.load(c); err != nil {
 		return err
 	}
 	answer := benchAnswer{Runs: map[bench.Kind]*bench.Result{}}
-	for _, k := range kinds {
-		var r *bench.Result
-		if len(kinds) == 1 {
-			err = profile(c, func(c *cli.Context) error { r, err = p.measure(c, k); return err })
-		} else {
-			r, err = p.measureApart(c, k)
-		}
+	if c.IsSet("recording") {
+		k := kinds[0]
+		err := profile(c, func(c *cli.Context) error {
+			r, err := p.measure(c, k, int(txsOf(k, numbers)))
+			answer.set(k, r)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		answer.set(k, r)
+		return p.document(answer)
+	}
+	chain.Txs = 0
+	for _, k := range kinds {
+		chain.Txs = max(chain.Txs, int(txsOf(k, numbers)))
+	}
+	dir, err := os.MkdirTemp(c.String("dir"), "birthmark-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if _, err := p.record(c.Context, dir, chain); err != nil {
+		return err
+	}
+	results := map[bench.Kind][]*bench.Result{}
+	for range numbers["repeat"] {
+		for _, k := range kinds {
+			r, err := p.measureApart(c, k, dir)
+			if err != nil {
+				return err
+			}
+			results[k] = append(results[k], r)
+		}
+	}
+	for _, k := range kinds {
+		answer.set(k, bench.Median(results[k]))
 	}
 	return p.answer(nil, answer, func(pg *page) { pg.bench(&answer, kinds) })
 }
 
+// txsOf is how many transactions a run indexes.
+func txsOf(k bench.Kind, numbers map[string]uint64) uint64 {
+	if k == bench.Naive || k == bench.Floor {
+		return min(numbers["txs"], numbers["naive-txs"])
+	}
+	return numbers["txs"]
+}
+
 // benchKinds are the runs to do, in the order of bench.Kinds.
 func benchKinds(c *cli.Context) ([]bench.Kind, error) {
-	if name := c.String("chain"); name != "" && name != "bitcoin" {
-		return nil, badValue(c, "chain", "bitcoin")
-	}
 	if c.IsSet("runs") && c.IsSet("wal") {
 		return nil, usageError("bad_value", "--wal and --runs both say which runs to do: expected one of them")
 	}
@@ -154,9 +181,9 @@ func benchKinds(c *cli.Context) ([]bench.Kind, error) {
 	return slices.DeleteFunc(slices.Clone(bench.Kinds), func(k bench.Kind) bool { return !slices.Contains(wanted, k) }), nil
 }
 
-// measure does one run in this process.
-func (p *program) measure(c *cli.Context, k bench.Kind) (r *bench.Result, err error) {
-	chain, err := benchChain(c, k)
+// measure does one run in this process, of so many recorded transactions.
+func (p *program) measure(c *cli.Context, k bench.Kind, txs int) (r *bench.Result, err error) {
+	blocks, err := bench.OpenRecording(c.String("recording"))
 	if err != nil {
 		return nil, err
 	}
@@ -168,59 +195,21 @@ func (p *program) measure(c *cli.Context, k bench.Kind) (r *bench.Result, err er
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
-	var last atomic.Pointer[core.Progress]
-	last.Store(&core.Progress{})
-	stop := p.watch("bench "+string(k), func() reading { return syncReading(last.Load()) })
+	o, stop := p.benchProgress("bench "+string(k), benchOptions(dir, memory))
 	defer stop()
-	return bench.Append(c.Context, k, chain, bench.Options{
-		Dir: dir, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Caches: memory.Caches,
-		WindowBytes: memory.WindowBytes(),
-		Progress:    func(now core.Progress) { last.Store(&now) },
-	})
+	return bench.Append(c.Context, k, blocks, txs, o)
 }
 
-// benchNumbers reads flags that are numbers, each with what it is where it is not set.
-func benchNumbers(c *cli.Context, numbers map[string]uint64) (map[string]uint64, error) {
-	most := map[string]uint64{"txs": bench.MaxTxs, "naive-txs": bench.MaxTxs, "block-txs": bench.MaxTxsPerBlock, "seed": 1<<63 - 1, "mb": 1000}
-	for name := range numbers {
-		if !c.IsSet(name) {
-			continue
-		}
-		n, err := strconv.ParseUint(c.String(name), 10, 64)
-		if err != nil || n < 1 || n > most[name] {
-			return nil, badValue(c, name, "a number from 1 to %d", most[name])
-		}
-		numbers[name] = n
-	}
-	return numbers, nil
-}
-
-// benchChain is the blocks that flags of c ask for.
-func benchChain(c *cli.Context, k bench.Kind) (bench.Chain, error) {
-	numbers, err := benchNumbers(c, map[string]uint64{"txs": 1_000_000, "naive-txs": 250_000, "block-txs": 2000, "seed": 1})
-	if err != nil {
-		return bench.Chain{}, err
-	}
-	txs := numbers["txs"]
-	if k == bench.Naive || k == bench.Floor {
-		txs = min(txs, numbers["naive-txs"])
-	}
-	indexes := []string{"address", "script_hash"}
-	if c.IsSet("indexes") {
-		indexes = strings.Split(c.String("indexes"), ",")
-	}
-	return bench.Chain{Txs: int(txs), TxsPerBlock: int(numbers["block-txs"]), Seed: numbers["seed"], Indexes: indexes}, nil
-}
-
-// measureApart does one run in a process of its own: this program again, with the flags of c but for the runs.
-func (p *program) measureApart(c *cli.Context, k bench.Kind) (*bench.Result, error) {
+// measureApart does one run in a process of its own: this program again, with the flags of c but for the runs, of the
+// blocks recorded in dir.
+func (p *program) measureApart(c *cli.Context, k bench.Kind, dir string) (*bench.Result, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"bench", "append", "--json", "--runs=" + string(k)}
+	args := []string{"bench", "append", "--json", "--runs=" + string(k), "--recording=" + dir}
 	for _, name := range c.LocalFlagNames() {
-		if !slices.Contains([]string{"runs", "wal", "json"}, name) {
+		if !slices.Contains([]string{"runs", "wal", "repeat", "json"}, name) {
 			args = append(args, "--"+name+"="+c.String(name))
 		}
 	}

@@ -94,7 +94,8 @@ func TestBenchAppendRefusesWhatItCannotMeasure(t *testing.T) {
 		"--runs wal --wal on":        `^--wal and --runs both say which runs to do`,
 		"--wal maybe":                `^--wal: expected on or off, not "maybe"$`,
 		"--cpuprofile " + os.DevNull: `^a profile is of one run: expected --runs with one of`,
-		"--chain ergo":               `^--chain: expected bitcoin, not "ergo"$`,
+		"--chain doge":               `^--chain: expected bitcoin, cardano, ergo, not "doge"$`,
+		"--repeat 0":                 `^--repeat: expected a number from 1 to 1000`,
 	} {
 		wantFailure(t, exitUsage, "bad_value", said, append([]string{"bench", "append"}, strings.Fields(line)...)...)
 	}

@@ -1,0 +1,136 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"birthmark/chains/bitcoin"
+	"birthmark/chains/cardano"
+	cardanogenerate "birthmark/chains/cardano/generate"
+	"birthmark/chains/ergo"
+	ergogenerate "birthmark/chains/ergo/generate"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/storage/memory"
+)
+
+// ErgoNetwork is the network that generated blocks of Ergo are of: block 1 of mainnet is known by its id.
+const ErgoNetwork = "testnet"
+
+// generated is a chain that was made: blocks in memory as they are asked for, or serialized in files.
+type generated struct {
+	adapter model.Chain
+	network string
+	open    func(ctx context.Context, indexes []string) (model.Source, error)
+	files   []string // that are of no use once the blocks were decoded
+}
+
+// generators make chains in a folder, by the name of the chain.
+var generators = map[string]func(ctx context.Context, dir string, c Chain) (*generated, error){
+	bitcoin.Name: generateBitcoin, cardano.Name: generateCardano, ergo.Name: generateErgo,
+}
+
+// ChainNames are the chains that are generated.
+func ChainNames() []string { return slices.Sorted(maps.Keys(generators)) }
+
+// Resolve fills in what is left to the chain: its indexes as a database of it has them. An error of kind [model.Usage]
+// where there is no such chain or index.
+func (c Chain) Resolve(ctx context.Context) (Chain, error) {
+	c = c.withDefaults()
+	if generators[c.Name] == nil {
+		return c, model.Errorf(model.Usage, "unknown_chain", "blocks of %q are not generated: expected %s", c.Name, strings.Join(ChainNames(), ", "))
+	}
+	// Networks of a chain have the same indexes.
+	adapter, err := adapterOf(c.Name, "")
+	if err != nil {
+		return c, err
+	}
+	if c.Name == bitcoin.Name && c.Indexes != nil {
+		if _, err := NewGenerator(c); err != nil {
+			return c, err
+		}
+	}
+	store := memory.New()
+	defer store.Close()
+	db, err := core.Open(ctx, store, core.Options{Chain: adapter, Indexes: c.Indexes})
+	if err != nil {
+		return c, err
+	}
+	c.Indexes = db.Indexes()
+	return c, nil
+}
+
+// clear removes the files.
+func (g *generated) clear() error {
+	var errs []error
+	for _, name := range g.files {
+		errs = append(errs, os.RemoveAll(name))
+	}
+	return errors.Join(errs...)
+}
+
+// adapterOf is the chain of generated blocks.
+func adapterOf(name, network string) (model.Chain, error) {
+	switch name {
+	case cardano.Name:
+		return cardano.New(network)
+	case ergo.Name:
+		return ergo.New(network)
+	}
+	return bitcoin.New(network)
+}
+
+// bitcoinNetwork is what generated blocks of Bitcoin are said to be of. They are not serialized, so nobody can tell.
+const bitcoinNetwork = "mainnet"
+
+func generateBitcoin(_ context.Context, _ string, c Chain) (*generated, error) {
+	adapter, err := bitcoin.New(bitcoinNetwork)
+	if err != nil {
+		return nil, err
+	}
+	return &generated{adapter: adapter, network: bitcoinNetwork, open: func(_ context.Context, indexes []string) (model.Source, error) {
+		c.Indexes = indexes
+		return NewSource(c)
+	}}, nil
+}
+
+func generateCardano(ctx context.Context, dir string, c Chain) (*generated, error) {
+	o := cardanogenerate.Options{Seed: c.Seed, TxsPerBlock: float64(c.TxsPerBlock)}
+	if _, err := cardanogenerate.Write(ctx, dir, o, c.Txs, nil); err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(dir) // a network with a separator in its name is a folder
+	if err != nil {
+		return nil, err
+	}
+	network := filepath.Join(dir, cardanogenerate.GenesisFolder)
+	adapter, err := cardano.New(network)
+	if err != nil {
+		return nil, err
+	}
+	return fromFile(adapter, network, filepath.Join(dir, cardanogenerate.ImmutableFolder)), nil
+}
+
+func generateErgo(ctx context.Context, dir string, c Chain) (*generated, error) {
+	o := ergogenerate.Options{Seed: c.Seed, TxsPerBlock: float64(c.TxsPerBlock)}
+	if _, err := ergogenerate.Write(ctx, dir, o, c.Txs, nil); err != nil {
+		return nil, err
+	}
+	adapter, err := ergo.New(ErgoNetwork)
+	if err != nil {
+		return nil, err
+	}
+	dir, err = filepath.Abs(dir)
+	return fromFile(adapter, ErgoNetwork, filepath.Join(dir, ergogenerate.BlocksFile)), err
+}
+
+func fromFile(adapter model.Chain, network, path string) *generated {
+	return &generated{adapter: adapter, network: network, files: []string{path}, open: func(ctx context.Context, indexes []string) (model.Source, error) {
+		return adapter.Open(ctx, model.SourceOptions{URI: "file://" + path, Indexes: indexes})
+	}}
+}

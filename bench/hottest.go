@@ -1,0 +1,74 @@
+package bench
+
+import (
+	"birthmark/model"
+)
+
+// hottest finds the value of each index that occurs in more outputs than any other, by Misra's and Gries' counters
+// (1982): of so many values at once, a value that every five-hundredth output has is among those left at the end.
+type hottest struct {
+	indexes []model.Index // whose values occur in more than one output; without a name where they do not
+	counts  []map[string]int
+}
+
+const hotCounters = 500
+
+func newHottest(chain model.Chain, names []string) *hottest {
+	h := &hottest{indexes: make([]model.Index, len(names)), counts: make([]map[string]int, len(names))}
+	for _, x := range chain.Indexes() {
+		for i, name := range names {
+			if x.Name == name && x.Kind != model.OneToOne {
+				h.indexes[i], h.counts[i] = x, map[string]int{}
+			}
+		}
+	}
+	return h
+}
+
+func (h *hottest) count(b *model.Block) {
+	for i := range b.Txs {
+		for j := range b.Txs[i].Outputs {
+			for _, k := range b.Txs[i].Outputs[j].Keys {
+				if counts := h.counts[k.Index]; counts != nil {
+					add(counts, string(k.Value))
+				}
+			}
+		}
+	}
+}
+
+// add counts a value. Where there is no counter left all of them lose one.
+func add(counts map[string]int, value string) {
+	if n, known := counts[value]; known || len(counts) < hotCounters {
+		counts[value] = n + 1
+		return
+	}
+	for v, n := range counts {
+		if n == 1 {
+			delete(counts, v)
+		} else {
+			counts[v] = n - 1
+		}
+	}
+}
+
+// values are the hottest by the name of the index, as people write them.
+func (h *hottest) values() map[string]string {
+	values := map[string]string{}
+	for i, x := range h.indexes {
+		if v, n := most(h.counts[i]); n > 0 {
+			values[x.Name] = x.Format([]byte(v))
+		}
+	}
+	return values
+}
+
+// most is the value that was counted most often; of several the least.
+func most(counts map[string]int) (value string, n int) {
+	for v, c := range counts {
+		if c > n || c == n && v < value {
+			value, n = v, c
+		}
+	}
+	return value, n
+}

@@ -1,0 +1,46 @@
+package bench
+
+import "slices"
+
+// Median is the median of each figure of runs of the same blocks, and of the first run what is the same in all.
+func Median(runs []*Result) *Result {
+	if len(runs) == 1 {
+		return runs[0]
+	}
+	m := *runs[0]
+	of := func(figure func(*Result) float64) float64 {
+		values := make([]float64, len(runs))
+		for i, r := range runs {
+			values[i] = figure(r)
+		}
+		return median(values)
+	}
+	for _, figure := range []func(*Result) *float64{
+		func(r *Result) *float64 { return &r.TxsPerSecond },
+		func(r *Result) *float64 { return &r.SettledTxsPerSecond },
+		func(r *Result) *float64 { return &r.BlocksPerSecond },
+		func(r *Result) *float64 { return &r.EntitiesPerSecond },
+		func(r *Result) *float64 { return &r.CPUMicrosPerTx },
+		func(r *Result) *float64 { return &r.RowsPerTx },
+		func(r *Result) *float64 { return &r.BytesPerTx },
+		func(r *Result) *float64 { return &r.Quarters[0] },
+		func(r *Result) *float64 { return &r.Quarters[1] },
+		func(r *Result) *float64 { return &r.Quarters[2] },
+		func(r *Result) *float64 { return &r.Quarters[3] },
+	} {
+		*figure(&m) = of(func(r *Result) float64 { return *figure(r) })
+	}
+	m.PeakRSS = int64(of(func(r *Result) float64 { return float64(r.PeakRSS) }))
+	m.Stages = map[string]float64{}
+	for name := range runs[0].Stages {
+		m.Stages[name] = of(func(r *Result) float64 { return r.Stages[name] })
+	}
+	return &m
+}
+
+// median is the middle one of values, which it sorts; the mean of the two in the middle.
+func median(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
+}

@@ -1,0 +1,30 @@
+package bench
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestMedianIsOfEachFigureByItself(t *testing.T) {
+	run := func(f float64) *Result {
+		return &Result{
+			Txs: 10, TxsPerSecond: f, SettledTxsPerSecond: 2 * f, BlocksPerSecond: -f, EntitiesPerSecond: f, CPUMicrosPerTx: 100 - f, RowsPerTx: 5,
+			BytesPerTx: f, PeakRSS: int64(f), Stages: map[string]float64{"write": f, "read": -f}, Quarters: [4]float64{f, -f, f, 1},
+		}
+	}
+	if got := Median([]*Result{run(9), run(1), run(3)}); !reflect.DeepEqual(got, run(3)) {
+		t.Errorf("of three: %+v", got)
+	}
+	if got := Median([]*Result{run(2), run(4)}); !reflect.DeepEqual(got, run(3)) {
+		t.Errorf("of two: %+v", got)
+	}
+	mixed := []*Result{run(1), run(2), run(3)}
+	mixed[0].BytesPerTx = 50
+	if got := Median(mixed); got.BytesPerTx != 3 || got.TxsPerSecond != 2 {
+		t.Errorf("mixed: %+v", got)
+	}
+	one := run(7)
+	if Median([]*Result{one}) != one {
+		t.Error("of one it is another")
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"birthmark/bench"
+	"birthmark/chains/bitcoin"
+	"birthmark/cmd/birthmark/settings"
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+// generatedFlags say which blocks are generated.
+func generatedFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "chain", Usage: "`CHAIN` whose blocks are generated: " + strings.Join(bench.ChainNames(), ", "), DefaultText: bitcoin.Name},
+		&cli.StringFlag{Name: "indexes", Usage: "the `INDEXES` to keep", DefaultText: "address,script_hash; of other chains than bitcoin theirs"},
+		&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a block, in the mean", DefaultText: "2000; of other chains than bitcoin as mainnet has"},
+		&cli.StringFlag{Name: "seed", Usage: "the same `SEED` makes the same blocks", DefaultText: "1"},
+		&cli.StringFlag{Name: "dir", Usage: "`DIR` for the temporary folders", DefaultText: "the system's"},
+	}
+}
+
+func memoryFlags() []cli.Flag {
+	return []cli.Flag{&cli.StringFlag{Name: "memory", Usage: "the most memory to work with, a `SIZE` such as 4GiB"}}
+}
+
+// benchNumbers reads flags that are numbers, each with what it is where it is not set.
+func benchNumbers(c *cli.Context, numbers map[string]uint64) (map[string]uint64, error) {
+	most := map[string]uint64{
+		"txs": bench.MaxTxs, "naive-txs": bench.MaxTxs, "block-txs": bench.MaxTxsPerBlock, "seed": 1<<63 - 1, "mb": 1000,
+		"repeat": 1000,
+	}
+	for name := range numbers {
+		if !c.IsSet(name) {
+			continue
+		}
+		n, err := strconv.ParseUint(c.String(name), 10, 64)
+		if err != nil || n < 1 || n > most[name] {
+			return nil, badValue(c, name, "a number from 1 to %d", most[name])
+		}
+		numbers[name] = n
+	}
+	return numbers, nil
+}
+
+// generatedChain is the chain that flags of c ask for, but for how many transactions it has; of Bitcoin with so many in a
+// block where no flag says how many.
+func generatedChain(c *cli.Context, perBlock uint64) (bench.Chain, error) {
+	name := cmp.Or(c.String("chain"), bitcoin.Name)
+	if !slices.Contains(bench.ChainNames(), name) {
+		return bench.Chain{}, badValue(c, "chain", "%s", oneOf(bench.ChainNames()))
+	}
+	if name != bitcoin.Name {
+		perBlock = 0
+	}
+	numbers, err := benchNumbers(c, map[string]uint64{"block-txs": perBlock, "seed": 1})
+	if err != nil {
+		return bench.Chain{}, err
+	}
+	chain := bench.Chain{Name: name, TxsPerBlock: int(numbers["block-txs"]), Seed: numbers["seed"]}
+	switch {
+	case c.IsSet("indexes"):
+		chain.Indexes = strings.Split(c.String("indexes"), ",")
+	case name == bitcoin.Name:
+		chain.Indexes = []string{"address", "script_hash"}
+	}
+	return chain.Resolve(c.Context)
+}
+
+// record makes the blocks of a chain in a folder and says how far that is.
+func (p *program) record(ctx context.Context, dir string, chain bench.Chain) (*bench.Recording, error) {
+	var made atomic.Int64
+	started := time.Now()
+	stop := p.watch("generate", func() reading {
+		done := uint64(made.Load())
+		return reading{done: done, total: uint64(chain.Txs), rates: []rate{{"txs", float64(done) / time.Since(started).Seconds()}}}
+	})
+	defer stop()
+	return bench.Record(ctx, dir, chain, func(txs int) { made.Store(int64(txs)) })
+}
+
+// benchOptions are those of a database in dir.
+func benchOptions(dir string, memory settings.Division) bench.Options {
+	return bench.Options{
+		Dir: dir, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Caches: memory.Caches,
+		WindowBytes: memory.WindowBytes(),
+	}
+}
+
+// benchProgress has what is indexed with o told, until stop is called.
+func (p *program) benchProgress(what string, o bench.Options) (_ bench.Options, stop func()) {
+	var last atomic.Pointer[core.Progress]
+	last.Store(&core.Progress{})
+	o.Progress = func(now core.Progress) { last.Store(&now) }
+	return o, p.watch(what, func() reading { return syncReading(last.Load()) })
+}
