@@ -1,4 +1,4 @@
-// Package bench measures how fast chains are indexed.
+// Package bench measures how fast chains are indexed, and how fast a database answers.
 //
 // [Record] makes the blocks of a [Chain] in the shape of mainnet's and keeps them in a folder as the chain's adapter
 // hands them over; a [Replay] hands them to a sync at a cost that is small beside indexing. Those of Bitcoin are made by
@@ -8,6 +8,9 @@
 //
 // [Append] indexes recorded blocks in one of the ways listed in [Kinds] and says what it cost. A process can measure
 // only one, and should record nothing: its peak memory and its CPU are those of all it did.
+//
+// [Query] asks an open database for things drawn at random and for the value with the most outputs. [Tip] and
+// [Rollback] measure blocks that come and go at the end of a large database, which they make.
 //
 // [Sync] measures all of a sync from any source, reading and decoding too: of chains that were generated, or of real ones.
 // [Decode] compares the decoders of the chains' adapters with those of other projects, over [GeneratedBlocks] or blocks that

@@ -19,8 +19,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// ErgoNetwork is the network that generated blocks of Ergo are of: block 1 of mainnet is known by its id.
-const ErgoNetwork = "testnet"
+// ergoNetwork is the network that generated blocks of Ergo are of: block 1 of mainnet is known by its id.
+const ergoNetwork = "testnet"
 
 // generated is a chain that was made: blocks in memory as they are asked for, or serialized in files.
 type generated struct {
@@ -121,12 +121,12 @@ func generateErgo(ctx context.Context, dir string, c Chain) (*generated, error) 
 	if _, err := ergogenerate.Write(ctx, dir, o, c.Txs, nil); err != nil {
 		return nil, err
 	}
-	adapter, err := ergo.New(ErgoNetwork)
+	adapter, err := ergo.New(ergoNetwork)
 	if err != nil {
 		return nil, err
 	}
 	dir, err = filepath.Abs(dir)
-	return fromFile(adapter, ErgoNetwork, filepath.Join(dir, ergogenerate.BlocksFile)), err
+	return fromFile(adapter, ergoNetwork, filepath.Join(dir, ergogenerate.BlocksFile)), err
 }
 
 func fromFile(adapter model.Chain, network, path string) *generated {

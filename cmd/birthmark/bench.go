@@ -24,7 +24,7 @@ func (p *program) benchCommand() *cli.Command {
 		Usage:    "measure how fast this machine indexes",
 		Category: helping,
 		Subcommands: []*cli.Command{
-			p.benchAppendCommand(),
+			p.benchAppendCommand(), p.benchQueryCommand(), p.benchTipCommand(), p.benchRollbackCommand(),
 			p.benchSyncCommand(), p.benchDecodeCommand(), p.benchGenerateCommand(),
 		},
 	}

@@ -3,6 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +41,7 @@ func memoryFlags() []cli.Flag {
 func benchNumbers(c *cli.Context, numbers map[string]uint64) (map[string]uint64, error) {
 	most := map[string]uint64{
 		"txs": bench.MaxTxs, "naive-txs": bench.MaxTxs, "block-txs": bench.MaxTxsPerBlock, "seed": 1<<63 - 1, "mb": 1000,
-		"repeat": 1000,
+		"repeat": 1000, "samples": 1_000_000, "blocks": 1_000_000,
 	}
 	for name := range numbers {
 		if !c.IsSet(name) {
@@ -101,4 +106,35 @@ func (p *program) benchProgress(what string, o bench.Options) (_ bench.Options, 
 	last.Store(&core.Progress{})
 	o.Progress = func(now core.Progress) { last.Store(&now) }
 	return o, p.watch(what, func() reading { return syncReading(last.Load()) })
+}
+
+// usualTxs is more transactions than blocks of Cardano and Ergo have in the mean.
+const usualTxs = 8
+
+// onRecording calls measure with the recorded blocks of a chain, in a folder that is removed, and with what gives options
+// for one database after the other there.
+func (p *program) onRecording(c *cli.Context, chain bench.Chain, what string, measure func(made *bench.Recording, next func() bench.Options) error) (err error) {
+	dir, err := os.MkdirTemp(c.String("dir"), "birthmark-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	made, err := p.record(c.Context, filepath.Join(dir, "blocks"), chain)
+	if err != nil {
+		return err
+	}
+	memory := settings.Divide(p.settings.Memory)
+	limit := debug.SetMemoryLimit(memory.Go())
+	defer debug.SetMemoryLimit(limit)
+	databases := 0
+	stop := func() {}
+	defer func() { stop() }()
+	return profile(c, func(*cli.Context) error {
+		return measure(made, func() (o bench.Options) {
+			stop()
+			databases++
+			o, stop = p.benchProgress(what, benchOptions(filepath.Join(dir, fmt.Sprint("db", databases)), memory))
+			return o
+		})
+	})
 }

@@ -1,0 +1,45 @@
+package bench
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+)
+
+// Latencies are how long it took, in the unit that the name of what holds them says: half of them at most P50.
+type Latencies struct {
+	Count int     `json:"count"`
+	P50   float64 `json:"p50"`
+	P90   float64 `json:"p90"`
+	P99   float64 `json:"p99"`
+	Max   float64 `json:"max"`
+}
+
+// latencies are those of took, which is sorted, in a unit. Each is one that was measured.
+func latencies(took []time.Duration, unit time.Duration) Latencies {
+	if len(took) == 0 {
+		return Latencies{}
+	}
+	slices.Sort(took)
+	at := func(share float64) float64 {
+		i := max(int(math.Ceil(share*float64(len(took))))-1, 0)
+		return float64(took[i]) / float64(unit)
+	}
+	return Latencies{len(took), at(0.5), at(0.9), at(0.99), at(1)}
+}
+
+// ask asks question 0, 1 … up to n, but once at least and for no longer than a time. What it returns is how long each took.
+func ask(ctx context.Context, n int, most time.Duration, question func(i int) error) (took []time.Duration, err error) {
+	for began, i := time.Now(), 0; i < n && (i == 0 || time.Since(began) < most); i++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		asked := time.Now()
+		if err := question(i); err != nil {
+			return nil, err
+		}
+		took = append(took, time.Since(asked))
+	}
+	return took, nil
+}

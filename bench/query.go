@@ -1,0 +1,278 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"birthmark/chains/sample"
+	"birthmark/core"
+	"birthmark/model"
+)
+
+// QueryOptions say what a database is asked.
+type QueryOptions struct {
+	Samples int               // of transactions, outputs, blocks and values; 0: 1,000
+	Seed    uint64            // the same seed asks for the same ones
+	Hottest map[string]string // by index: the value with the most outputs, where that is known
+	Most    time.Duration     // that is spent on one question; 0: 5 seconds
+}
+
+// QueryResult is how fast a database answers. Every question was asked for the same places before it was measured.
+type QueryResult struct {
+	Txs     uint64               `json:"txs"`   // in the database
+	Index   string               `json:"index"` // that values are of
+	Hottest HottestValue         `json:"hottest"`
+	Micros  map[string]Latencies `json:"latencies_us"` // by the names of Questions
+	Lists   map[string]Walk      `json:"lists"`        // find and history of the hottest value, all pages
+	PeakRSS int64                `json:"peak_rss"`     // bytes, of the process
+}
+
+// HottestValue is a value that occurs in more outputs than any other.
+type HottestValue struct {
+	Value   string `json:"value"`
+	Outputs uint64 `json:"outputs"`
+	Sampled bool   `json:"sampled"` // the one met most often among the outputs of the sample; else it was known
+}
+
+// Walk is how fast a whole list is read, in pages as large as there are.
+type Walk struct {
+	Rows          int     `json:"rows"`
+	Whole         bool    `json:"whole"` // not ended before its end, for the time it took
+	RowsPerSecond float64 `json:"rows_per_s"`
+}
+
+// Questions are the names of what is measured, in the order people read them in. Those of the hottest value begin with
+// hottest. Pages are first pages of 25.
+var Questions = []string{"tx", "tx_absent", "output", "block", "find", "find_unspent", "history", "balance",
+	"hottest_find", "hottest_find_unspent", "hottest_history", "hottest_balance"}
+
+const (
+	defaultSamples = 1000
+	defaultMost    = 5 * time.Second
+	hottestTimes   = 200 // a question about one value is asked
+)
+
+// Query measures what core answers from db, as the commands and servers ask it. A database without transactions is an
+// error of kind [model.NotFound].
+func Query(ctx context.Context, db *core.DB, o QueryOptions) (*QueryResult, error) {
+	if o.Samples == 0 {
+		o.Samples = defaultSamples
+	}
+	if o.Most == 0 {
+		o.Most = defaultMost
+	}
+	status, err := db.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if status.Totals.Txs == 0 {
+		return nil, model.Errorf(model.NotFound, "unknown_tx", "the database has no transactions to ask for")
+	}
+	q := &questioner{db: db, o: o, rng: sample.NewRandom(o.Seed, 0), result: &QueryResult{
+		Txs: status.Totals.Txs, Index: sharedIndex(db), Micros: map[string]Latencies{}, Lists: map[string]Walk{},
+	}}
+	if err := q.draw(ctx); err != nil {
+		return nil, err
+	}
+	if err := q.singly(ctx); err != nil {
+		return nil, err
+	}
+	if err := q.values(ctx); err != nil {
+		return nil, err
+	}
+	q.result.PeakRSS = peakRSS()
+	return q.result, nil
+}
+
+// sharedIndex is the first index of the database whose values can occur in more than one output.
+func sharedIndex(db *core.DB) string {
+	for _, name := range db.Indexes() {
+		for _, x := range db.Chain().Indexes() {
+			if x.Name == name && x.Kind != model.OneToOne {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+type questioner struct {
+	db     *core.DB
+	o      QueryOptions
+	rng    sample.Random
+	result *QueryResult
+
+	// The sample: txs[i] has outputs[i] and stands in blocks[i].
+	txs, outputs, blocks []string
+	ordinary             []string // values of outputs of the sample, but not the hottest
+}
+
+// draw takes the sample: a block evenly by height, of those that have transactions, one of its transactions, one of its outputs.
+func (q *questioner) draw(ctx context.Context) error {
+	counts := map[string]int{}
+	var values []string
+	tip := q.db.Tip().Height
+	for tries := 0; len(q.txs) < q.o.Samples; tries++ {
+		if tries == 100*q.o.Samples {
+			return model.Errorf(model.NotFound, "unknown_tx", "%d blocks were looked at, %d of them had transactions with outputs", tries, len(q.txs))
+		}
+		height := fmt.Sprint(q.rng.IntN(int(tip) + 1))
+		block, err := q.db.Block(ctx, height)
+		if kind, _ := model.KindOf(err); kind == model.NotFound { // below the first
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if len(block.Txs) == 0 {
+			continue
+		}
+		tx, err := q.db.Tx(ctx, block.Txs[q.rng.IntN(len(block.Txs))])
+		if err != nil {
+			return err
+		}
+		if len(tx.Outputs) == 0 {
+			continue
+		}
+		drawn := tx.Outputs[q.rng.IntN(len(tx.Outputs))]
+		q.txs, q.blocks = append(q.txs, tx.Hash), append(q.blocks, height)
+		q.outputs = append(q.outputs, fmt.Sprintf("%s:%d", drawn.Tx, drawn.Index))
+		for i := range tx.Outputs {
+			for _, v := range valuesOf(&tx.Outputs[i], q.result.Index) {
+				add(counts, v)
+			}
+		}
+		values = append(values, valuesOf(&drawn, q.result.Index)...)
+	}
+	hot := &q.result.Hottest
+	if hot.Value = q.o.Hottest[q.result.Index]; hot.Value == "" {
+		hot.Value, _ = most(counts)
+		hot.Sampled = true
+	}
+	for _, v := range values {
+		if v != hot.Value {
+			q.ordinary = append(q.ordinary, v)
+		}
+	}
+	return nil
+}
+
+// valuesOf are the values of an index that an output has.
+func valuesOf(o *core.OutputAnswer, index string) []string {
+	switch v := o.Keys[index].(type) {
+	case string:
+		return []string{v}
+	case []string:
+		return v
+	}
+	return nil
+}
+
+// measure asks n questions of one name twice, and keeps how long the second time took.
+func (q *questioner) measure(ctx context.Context, name string, n int, question func(i int) error) error {
+	if n == 0 {
+		return nil
+	}
+	if _, err := ask(ctx, n, q.o.Most, question); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	took, err := ask(ctx, n, q.o.Most, question)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	q.result.Micros[name] = latencies(took, time.Microsecond)
+	return nil
+}
+
+// singly measures questions about one thing.
+func (q *questioner) singly(ctx context.Context) error {
+	absent := make([]string, len(q.txs))
+	for i := range absent {
+		absent[i] = q.db.Chain().FormatHash(model.Hash(q.rng.Filler(nil, len(model.Hash{}))))
+	}
+	for _, m := range []struct {
+		name     string
+		question func(i int) error
+	}{
+		{"tx", func(i int) error { _, err := q.db.Tx(ctx, q.txs[i]); return err }},
+		{"tx_absent", func(i int) error {
+			_, err := q.db.Tx(ctx, absent[i])
+			if kind, _ := model.KindOf(err); kind == model.NotFound {
+				return nil
+			}
+			return fmt.Errorf("%s was found, or not looked for: %w", absent[i], err)
+		}},
+		{"output", func(i int) error { _, err := q.db.Output(ctx, q.outputs[i]); return err }},
+		{"block", func(i int) error { _, err := q.db.Block(ctx, q.blocks[i]); return err }},
+	} {
+		if err := q.measure(ctx, m.name, len(q.txs), m.question); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// values measures questions about values of the index, ordinary ones and the hottest.
+func (q *questioner) values(ctx context.Context) error {
+	index, hot := q.result.Index, q.result.Hottest.Value
+	if hot == "" {
+		return nil
+	}
+	for _, m := range []struct {
+		name     string
+		question func(value string) error
+	}{
+		{"find", func(v string) error { _, err := q.db.Find(ctx, index, v, false, core.Page{}); return err }},
+		{"find_unspent", func(v string) error { _, err := q.db.Find(ctx, index, v, true, core.Page{}); return err }},
+		{"history", func(v string) error { _, err := q.db.History(ctx, index, v, core.Page{}); return err }},
+		{"balance", func(v string) error { _, err := q.db.Balance(ctx, index, v); return err }},
+	} {
+		if err := q.measure(ctx, m.name, len(q.ordinary), func(i int) error { return m.question(q.ordinary[i]) }); err != nil {
+			return err
+		}
+		if err := q.measure(ctx, "hottest_"+m.name, hottestTimes, func(int) error { return m.question(hot) }); err != nil {
+			return err
+		}
+	}
+	balance, err := q.db.Balance(ctx, index, hot)
+	if err != nil {
+		return err
+	}
+	q.result.Hottest.Outputs = balance.OutputCount
+	q.result.Lists["find"], err = q.walk(ctx, func(p core.Page) (int, *string, error) {
+		a, err := q.db.Find(ctx, index, hot, false, p)
+		if err != nil {
+			return 0, nil, err
+		}
+		return len(a.Outputs), a.Next, nil
+	})
+	if err != nil {
+		return err
+	}
+	q.result.Lists["history"], err = q.walk(ctx, func(p core.Page) (int, *string, error) {
+		a, err := q.db.History(ctx, index, hot, p)
+		if err != nil {
+			return 0, nil, err
+		}
+		return len(a.Txs), a.Next, nil
+	})
+	return err
+}
+
+// walk reads a list page after page, for no longer than a question may take.
+func (q *questioner) walk(ctx context.Context, page func(core.Page) (rows int, next *string, err error)) (w Walk, err error) {
+	p, began := core.Page{Limit: core.MaxLimit}, time.Now()
+	for {
+		n, next, err := page(p)
+		if err != nil {
+			return w, err
+		}
+		w.Rows += n
+		if w.Whole = next == nil; w.Whole || time.Since(began) > q.o.Most {
+			w.RowsPerSecond = float64(w.Rows) / time.Since(began).Seconds()
+			return w, ctx.Err()
+		}
+		p.After = *next
+	}
+}

@@ -1,0 +1,75 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"birthmark/core"
+	"birthmark/model"
+)
+
+// RollbackResult is how fast the last blocks of a database are removed.
+type RollbackResult struct {
+	Txs            int     `json:"txs"`    // in the database before
+	Blocks         int     `json:"blocks"` // removed,
+	RemovedTxs     int     `json:"removed_txs"`
+	TxsPerSecond   float64 `json:"txs_per_s"`
+	CPUMicrosPerTx float64 `json:"cpu_us_per_tx"` // of the process
+
+	AppendTxsPerSecond float64 `json:"append_txs_per_s"` // the same blocks again, in windows as they are near the tip
+	Ratio              float64 `json:"ratio"`            // of rolling back to that
+	BulkTxsPerSecond   float64 `json:"bulk_txs_per_s"`   // building the database
+	BulkRatio          float64 `json:"bulk_ratio"`
+}
+
+// Rollback measures removing the last blocks, so many, of a settled database of the first transactions of a recording.
+func Rollback(ctx context.Context, blocks *Recording, txs, last int, o Options) (r *RollbackResult, err error) {
+	left, err := blocks.before(txs, last)
+	if err != nil {
+		return nil, err
+	}
+	db, err := build(ctx, blocks, txs, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.store.Close()) }()
+	before := db.Tip()
+	to, err := db.PointAt(ctx, before.Height-model.HeightPk(last))
+	if err != nil {
+		return nil, err
+	}
+	began, cpu := time.Now(), processCPU()
+	if err := db.Rollback(ctx, to); err != nil {
+		return nil, err
+	}
+	if err := db.store.Flush(ctx); err != nil {
+		return nil, err
+	}
+	took := time.Since(began)
+	cpu = processCPU() - cpu
+	got, err := db.txs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if got != left {
+		return nil, fmt.Errorf("%d transactions are left after the rollback: expected %d", got, left)
+	}
+	again, err := db.sync(ctx, blocks, txs, core.SyncOptions{WindowWeight: nearWeight, WindowBytes: o.WindowBytes, BulkWeight: -1})
+	if err != nil {
+		return nil, err
+	}
+	if now := db.Tip(); now != before {
+		return nil, fmt.Errorf("the tip is block %d after the blocks were appended again: expected %d", now.Height, before.Height)
+	}
+	r = &RollbackResult{Txs: txs, Blocks: last, RemovedTxs: txs - left}
+	removed := float64(r.RemovedTxs)
+	r.TxsPerSecond = removed / took.Seconds()
+	r.CPUMicrosPerTx = cpu.Seconds() * 1e6 / removed
+	r.AppendTxsPerSecond = removed / again.Seconds()
+	r.Ratio = r.TxsPerSecond / r.AppendTxsPerSecond
+	r.BulkTxsPerSecond = float64(txs) / db.took.Seconds()
+	r.BulkRatio = r.TxsPerSecond / r.BulkTxsPerSecond
+	return r, nil
+}

@@ -1,0 +1,65 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"birthmark/model"
+)
+
+// TipResult is how long it takes to have a new block in the database, durable.
+type TipResult struct {
+	Txs      int                  `json:"txs"`       // in the database before
+	BlockTxs float64              `json:"block_txs"` // in the mean
+	Millis   Latencies            `json:"latency_ms"`
+	Parts    map[string]Latencies `json:"parts_ms"` // resolve: what inputs and values are; rows: making rows; write: of the store
+}
+
+// Parts are the names of [TipResult.Parts], one after the other.
+var Parts = []string{"resolve", "rows", "write"}
+
+// Tip measures appending the last blocks of a recording one by one, so many, to a settled database of the others: each
+// as a block that arrives from the network, through the write-ahead log to the disk.
+func Tip(ctx context.Context, blocks *Recording, last int, o Options) (result *TipResult, err error) {
+	txs, err := blocks.before(0, last)
+	if err != nil {
+		return nil, err
+	}
+	db, err := build(ctx, blocks, txs, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.store.Close()) }()
+	src, err := blocks.Replay(0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+
+	var took []time.Duration
+	parts := make([][]time.Duration, len(Parts))
+	for e, err := range src.Follow(ctx, []model.Point{db.Tip()}) {
+		if err != nil {
+			return nil, err
+		}
+		rows, write, began := db.store.rows, db.store.write, time.Now()
+		if err := db.Append(ctx, []*model.Block{e.Block}); err != nil {
+			return nil, err
+		}
+		all := time.Since(began)
+		rows, write = db.store.rows-rows, db.store.write-write
+		took = append(took, all)
+		for i, d := range []time.Duration{all - rows - write, rows, write} {
+			parts[i] = append(parts[i], d)
+		}
+	}
+	result = &TipResult{
+		Txs: txs, BlockTxs: float64(src.Made().Txs) / float64(last),
+		Millis: latencies(took, time.Millisecond), Parts: map[string]Latencies{},
+	}
+	for i, name := range Parts {
+		result.Parts[name] = latencies(parts[i], time.Millisecond)
+	}
+	return result, nil
+}
