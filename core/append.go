@@ -40,7 +40,7 @@ func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
 		update = bulk.UpdateBulk
 	}
 	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
-		e := emitter{db: db, w: w, b: b, t: &t}
+		e := emitter{db: db, w: w, b: b, t: &t, rows: make([]uint64, db.families())}
 		if err := e.window(); err != nil {
 			return err
 		}
@@ -71,16 +71,23 @@ type emitter struct {
 	b          storage.Batch
 	t          *totals
 	key, value []byte // of the row being made
+	head       []byte
+	rows       []uint64 // of each family
 
 	spends, births, assets int // how many of the window's are done
 }
 
-// put adds the row in key and value to the batch. A row that was not there before is counted.
-func (e *emitter) put(f storage.Family, isNew bool) {
+// put adds the row in key and value, which is a new one, to the batch.
+func (e *emitter) put(f storage.Family) {
 	e.b.Put(f, e.key, e.value)
-	if isNew {
-		e.t.rows[f]++
-	}
+	e.rows[f]++
+}
+
+// putBirth adds the row that leads from the value in value to the birth in key.
+func (e *emitter) putBirth(f storage.Family) {
+	e.head = appendBirthKey(e.head[:0], e.value, e.key)
+	e.b.Put(f, e.head, nil)
+	e.rows[f]++
 }
 
 func (e *emitter) window() error {
@@ -92,6 +99,11 @@ func (e *emitter) window() error {
 			return fmt.Errorf("%s: %w", e.db.where(&e.w.txs[i]), err)
 		}
 	}
+	for f, n := range e.rows {
+		if n > 0 {
+			e.t.rows[storage.Family(f)] += n
+		}
+	}
 	return nil
 }
 
@@ -99,28 +111,22 @@ func (e *emitter) block(b *model.Block) {
 	e.key = b.Height.AppendTo(e.key[:0])
 	row := blockRow{b.Hash, b.Parent, b.Time, b.Slot, len(b.Txs), b.Size, b.Header}
 	e.value = appendBlockRow(e.value[:0], &row)
-	e.put(familyBlock, true)
+	e.put(familyBlock)
 	e.t.checksum += row.checksum()
 
 	e.key = append(e.key[:0], b.Hash[:]...)
 	e.value = appendHeightRow(e.value[:0], b.Height, b.Time)
-	e.put(familyHeight, true)
+	e.put(familyHeight)
 }
 
 func (e *emitter) tx(t *windowTx) error {
 	e.key = t.pk.AppendTo(e.key[:0])
 	e.value = appendTxHashRow(e.value[:0], &t.Hash, t.Fee)
-	e.put(familyTxHash, true)
-	e.t.checksum += t.Fee.Amount
+	e.put(familyTxHash)
+	e.t.checksum += hashChecksum(&t.Hash) + t.Fee.Amount
 
-	places := e.w.repeats[t.Hash]
-	e.key = append(e.key[:0], t.Hash[:]...)
-	if len(places) == 0 {
-		e.value = appendTxPkRow(e.value[:0], t.pk)
-	} else {
-		e.value = appendTxPkRow(e.value[:0], places...)
-	}
-	e.put(familyTxPk, len(places) == 0 || places[len(places)-1] == t.pk)
+	e.key, e.value = appendTxPkKey(e.key[:0], &t.Hash, t.pk), e.value[:0]
+	e.put(familyTxPk)
 
 	if t.genesis {
 		e.t.genesisTxs++
@@ -135,10 +141,10 @@ func (e *emitter) tx(t *windowTx) error {
 	for _, m := range t.mints {
 		e.key = appendSupplyKey(e.key[:0], m.birth, t.pk)
 		e.value = appendSupplyRow(e.value[:0], m.amount)
-		e.put(familyAssetSupply, true)
+		e.put(familyAssetSupply)
 		if len(m.info) > 0 && m.birth.Utxo.Tx() == t.pk {
 			e.key, e.value = m.birth.AppendTo(e.key[:0]), append(e.value[:0], m.info...)
-			e.put(familyAssetInfo, true)
+			e.put(familyAssetInfo)
 			e.t.checksum += infoChecksum(m.info)
 		}
 	}
@@ -151,9 +157,9 @@ func (e *emitter) inputs(t *windowTx) {
 		e.spends++
 		input, _ := t.pk.Input(ii) // resolution made the same pointer
 		e.key, e.value = input.AppendTo(e.key[:0]), s.utxo.AppendTo(e.value[:0])
-		e.put(familySpentUtxo, true)
+		e.put(familySpentUtxo)
 		e.key, e.value = e.value, e.key
-		e.put(familySpentInput, true)
+		e.put(familySpentInput)
 		e.t.unspentValue -= s.value
 	}
 }
@@ -176,20 +182,19 @@ func (e *emitter) output(t *windowTx, oi int) error {
 		e.value = appendOccurrence(e.value, pk, e.db.indexes[o.Keys[ki].Index], births[ki])
 	}
 	e.key = pk.AppendTo(e.key[:0])
-	e.put(familyUtxo, true)
+	e.put(familyUtxo)
 
 	for ki := range o.Keys {
 		k := &o.Keys[ki]
 		x, birth := e.db.indexes[k.Index], births[ki]
 		if birth.Utxo != pk {
 			e.key, e.value = appendRelationKey(e.key[:0], x, birth, pk), e.value[:0]
-			e.put(x.family(indexRelations), true)
+			e.put(x.family(indexRelations))
 			continue
 		}
-		e.key, e.value = append(e.key[:0], k.Value...), birth.AppendTo(e.value[:0], x.Kind.Wide())
-		e.put(x.family(indexBirth), true)
-		e.key, e.value = e.value, e.key
-		e.put(x.family(indexValue), true)
+		e.key, e.value = birth.AppendTo(e.key[:0], x.Kind.Wide()), append(e.value[:0], k.Value...)
+		e.put(x.family(indexValue))
+		e.putBirth(x.family(indexBirth))
 	}
 	e.outputAssets(t, o, pk)
 	return nil
@@ -214,7 +219,7 @@ func (e *emitter) outputAssets(t *windowTx, o *model.Output, pk model.UtxoPk) {
 		return
 	}
 	e.key = pk.AppendTo(e.key[:0])
-	e.put(familyAssets, true)
+	e.put(familyAssets)
 	e.t.assets += uint64(e.assets - first)
 
 	entry := uint16(0)
@@ -226,16 +231,15 @@ func (e *emitter) outputAssets(t *windowTx, o *model.Output, pk model.UtxoPk) {
 		entry++
 		if birth != model.AssetBirthPk(at) {
 			e.key, e.value = appendAssetRelationKey(e.key[:0], birth, at), e.value[:0]
-			e.put(familyAssetRelations, true)
+			e.put(familyAssetRelations)
 			continue
 		}
-		e.key, e.value = append(e.key[:0], o.Assets[i].ID...), birth.AppendTo(e.value[:0])
-		e.put(familyAssetBirth, true)
-		e.key, e.value = e.value, e.key
-		e.put(familyAssetID, true)
+		e.key, e.value = birth.AppendTo(e.key[:0]), append(e.value[:0], o.Assets[i].ID...)
+		e.put(familyAssetID)
+		e.putBirth(familyAssetBirth)
 		if fp := e.db.traits.Fingerprint; fp != nil {
 			e.key, e.value = append(e.key[:0], fp.Of(o.Assets[i].ID)...), birth.AppendTo(e.value[:0])
-			e.put(familyFingerprint, true)
+			e.put(familyFingerprint)
 		}
 	}
 }

@@ -1,21 +1,26 @@
 package core
 
 import (
-	"hash/maphash"
-	"math/bits"
+	"crypto/rand"
+	"encoding/binary"
+
+	"github.com/dchest/siphash"
 
 	"birthmark/model"
 )
 
-// fingerprint stands for a value or an outpoint in memory: 128 bits that depend on seeds drawn when the process
-// started, so that nobody can make two values with the same one.
+// fingerprint stands for a value or an outpoint in memory: 128 bits that depend on a secret, so that nobody can make two
+// values with the same one.
 type fingerprint struct{ a, b uint64 }
 
-// fingerprinter makes fingerprints. A space keeps values of different indexes apart.
-type fingerprinter struct{ a, b maphash.Seed }
+// fingerprinter makes fingerprints: SipHash-2-4 of 128 bits under a key of its own. A space keeps values of different
+// indexes apart.
+type fingerprinter struct{ k0, k1 uint64 }
 
 func newFingerprinter() fingerprinter {
-	return fingerprinter{maphash.MakeSeed(), maphash.MakeSeed()}
+	var b [16]byte
+	rand.Read(b[:])
+	return fingerprinter{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])}
 }
 
 // odd constants that spread small numbers over a word (splitmix64)
@@ -25,151 +30,77 @@ const (
 )
 
 func (f *fingerprinter) value(space int, value []byte) fingerprint {
+	a, b := siphash.Hash128(f.k0, f.k1, value)
 	s := uint64(space + 1)
-	return fingerprint{maphash.Bytes(f.a, value) ^ s*spreadA, maphash.Bytes(f.b, value) ^ s*spreadB}
+	return fingerprint{a ^ s*spreadA, b ^ s*spreadB}
 }
 
 // outpoints hashes a transaction's hash once for all of its outputs: see output.
 func (f *fingerprinter) outpoints(hash *model.Hash) fingerprint {
-	return fingerprint{maphash.Bytes(f.a, hash[:]), maphash.Bytes(f.b, hash[:])}
+	a, b := siphash.Hash128(f.k0, f.k1, hash[:])
+	return fingerprint{a, b}
 }
 
-// output is the fingerprint of outpoint n of the transaction whose outpoints is p.
+// output is the fingerprint of outpoint n of the transaction whose outpoints is p. Four at a time are neighbours in a
+// table.
 func (p fingerprint) output(n uint32) fingerprint {
-	return fingerprint{p.a ^ uint64(n)*spreadA, p.b + uint64(n)*spreadB}
-}
-
-// cache maps fingerprints to a pointer and a number in bounded memory: a table of sets of four entries, the most
-// recently used first. The table doubles as it fills, up to its bound, so that a small chain stays small.
-type cache struct {
-	sets    []cacheSet
-	used    int
-	maxSets int
-}
-
-const entriesPerSet = 4
-
-type cacheSet [entriesPerSet]cacheEntry
-
-// cacheEntry is one place of a set; the zero entry is an empty one.
-type cacheEntry struct {
-	key fingerprint
-	pk  uint64
-	num uint64
-}
-
-const (
-	cacheSetSize = entriesPerSet * 32
-	minCacheSets = 1 << 8
-)
-
-// newCache makes a cache of at most bytes: the number of sets is a power of two.
-func newCache(bytes int64) *cache {
-	if bytes < cacheSetSize {
-		return &cache{}
-	}
-	return &cache{maxSets: 1 << (bits.Len64(uint64(bytes/cacheSetSize)) - 1)}
-}
-
-func (c *cache) set(key fingerprint) *cacheSet {
-	return &c.sets[key.a&uint64(len(c.sets)-1)]
-}
-
-// get finds an entry and makes it its set's most recent.
-func (c *cache) get(key fingerprint) (pk, num uint64, ok bool) {
-	if len(c.sets) == 0 {
-		return 0, 0, false
-	}
-	s := c.set(key)
-	for i := range s {
-		if s[i].key == key {
-			e := s[i]
-			copy(s[1:i+1], s[:i])
-			s[0] = e
-			return e.pk, e.num, true
-		}
-	}
-	return 0, 0, false
-}
-
-// take finds an entry and removes it.
-func (c *cache) take(key fingerprint) (pk, num uint64, ok bool) {
-	if len(c.sets) == 0 {
-		return 0, 0, false
-	}
-	s := c.set(key)
-	for i := range s {
-		if s[i].key == key {
-			pk, num = s[i].pk, s[i].num
-			copy(s[i:], s[i+1:])
-			s[entriesPerSet-1] = cacheEntry{}
-			c.used--
-			return pk, num, true
-		}
-	}
-	return 0, 0, false
-}
-
-// put adds or replaces an entry; the least recently used one of its set makes room.
-func (c *cache) put(key fingerprint, pk, num uint64) {
-	if c.maxSets == 0 {
-		return
-	}
-	if c.used >= len(c.sets)*entriesPerSet*3/4 && len(c.sets) < c.maxSets {
-		c.grow()
-	}
-	s := c.set(key)
-	i := 0
-	for i < entriesPerSet-1 && s[i].key != key {
-		i++
-	}
-	if s[i] == (cacheEntry{}) {
-		c.used++
-	}
-	copy(s[1:i+1], s[:i])
-	s[0] = cacheEntry{key, pk, num}
-}
-
-func (c *cache) grow() {
-	old := c.sets
-	c.sets = make([]cacheSet, min(max(len(old)*2, minCacheSets), c.maxSets))
-	c.used = 0
-	for i := range old {
-		for j := entriesPerSet - 1; j >= 0; j-- {
-			if e := old[i][j]; e != (cacheEntry{}) {
-				s := c.set(e.key)
-				if s[entriesPerSet-1] == (cacheEntry{}) {
-					c.used++
-				}
-				copy(s[1:], s[:entriesPerSet-1])
-				s[0] = e
-			}
-		}
-	}
-}
-
-func (c *cache) clear() { c.sets, c.used = nil, 0 }
-
-// caches are what resolution asks before it reads.
-type caches struct {
-	fp      fingerprinter
-	unspent *cache // outpoint (or value of the index inputs name) -> utxo_pk, value; removed when spent
-	births  *cache // value of an index or asset id -> birth
-	known   *filter
+	return fingerprint{(p.a^uint64(n>>2)*spreadA)&^3 | uint64(n&3), p.b + uint64(n)*spreadB}
 }
 
 // assetSpace keeps asset ids apart from the values of indexes, whose space is their number.
 const assetSpace = -1
 
-func newCaches(bytes int64) *caches {
-	filter := bytes / 8
-	each := (bytes - filter) / 2
-	return &caches{newFingerprinter(), newCache(each), newCache(each), newFilter(filter)}
+// caches are what resolution asks before it reads. What windows that are not written yet have made and not spent is in
+// them for certain, all else as far as there is room.
+type caches struct {
+	fp      fingerprinter
+	unspent *table // outpoint (or value of the index inputs name) -> utxo_pk, value; removed when spent
+	births  *table // value of an index or asset id -> birth
+	known   *filter
+	warm    bool // they know what they would know had this process written all of the database
+
+	noted model.Point // the block of the note they were read from or written to
 }
 
-// forget empties the caches: what they say may no longer be in the database. That the filter has values which the
-// database does not have harms nothing.
-func (c *caches) forget() {
+const (
+	valueBits   = 52 // an output's value, but for very large ones
+	ordinalBits = 17 // of a birth: all of its 16 bits fit
+)
+
+// newCaches divides bytes: an eighth for the filter, of the rest a third for what is unspent. A value of a busy chain is
+// used three times as often as an output is kept.
+func newCaches(bytes int64) *caches {
+	known := bytes / 8
+	unspent := (bytes - known) / 3
+	return &caches{
+		fp: newFingerprinter(), known: newFilter(known),
+		unspent: newTable(unspent, valueBits), births: newTable(bytes-known-unspent, ordinalBits),
+	}
+}
+
+// pin says where the oldest window begins that is not written yet.
+func (c *caches) pin(first model.UtxoPk) { c.unspent.pinned, c.births.pinned = first, first }
+
+// birth is where a value was born, as far as that is known here.
+func (c *caches) birth(key fingerprint) (model.BirthPk, bool) {
+	pk, ordinal, ok := c.births.get(key)
+	return model.BirthPk{Utxo: model.UtxoPk(pk), Ordinal: uint16(ordinal)}, ok
+}
+
+func (c *caches) learn(key fingerprint, birth model.BirthPk) {
+	c.births.put(key, uint64(birth.Utxo), uint64(birth.Ordinal))
+}
+
+// clear forgets everything.
+func (c *caches) clear() {
 	c.unspent.clear()
 	c.births.clear()
+	c.known.giveUp()
+}
+
+// forgetFrom drops what stands at first or behind it, which is not there any more. That the filter has values which the
+// database does not have harms nothing, nor that an output is missing which is unspent again.
+func (c *caches) forgetFrom(first model.UtxoPk) {
+	c.unspent.forgetFrom(first)
+	c.births.forgetFrom(first)
 }

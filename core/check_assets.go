@@ -74,37 +74,28 @@ func (c *checker) assetEntries() error {
 	if n := c.rows[familyAssetRelations]; n != later {
 		c.fault(familyAssetRelations, nil, "%d rows for %d later asset entries", n, later)
 	}
-	if err := c.assetIDs(); err != nil {
-		return err
-	}
-	if n := c.rows[familyAssetID]; n != births {
-		c.fault(familyAssetID, nil, "%d rows for %d births of assets", n, births)
-	}
-	return c.count(familyAssetBirth, c.rows[familyAssetID], "assets")
+	return c.assetIDs(births)
 }
 
 // assetIDs: births and ids are inverse to each other, and the fingerprint of an id leads to its birth.
-func (c *checker) assetIDs() error {
-	back, fingerprints := c.join(familyAssetBirth), c.join(familyFingerprint)
+func (c *checker) assetIDs(births uint64) error {
+	fingerprints := c.join(familyFingerprint)
 	want := uint64(0)
-	err := c.scan(familyAssetID, func(k, v []byte) error {
-		key := append([]byte(nil), k...)
-		back.add(append([]byte(nil), v...), func(v []byte) {
+	var failed error
+	err := c.inverse(assetSpace, births, func(key, id []byte) {
+		fp := c.db.traits.Fingerprint
+		if fp == nil || failed != nil {
+			return
+		}
+		want++
+		fingerprints.add(fp.Of(id), func(v []byte) {
 			if !bytes.Equal(v, key) {
-				c.fault(familyAssetID, key, "its id does not lead back to it")
+				c.fault(familyAssetID, key, "its fingerprint does not lead back to it")
 			}
 		})
-		if fp := c.db.traits.Fingerprint; fp != nil {
-			want++
-			fingerprints.add(fp.Of(v), func(v []byte) {
-				if !bytes.Equal(v, key) {
-					c.fault(familyAssetID, key, "its fingerprint does not lead back to it")
-				}
-			})
-		}
-		return flushFull(back, fingerprints)
+		failed = flushFull(fingerprints)
 	})
-	if err := errors.Join(err, flushAll(back, fingerprints)); err != nil {
+	if err := errors.Join(err, failed, fingerprints.flush()); err != nil {
 		return err
 	}
 	if err := c.count(familyFingerprint, want, "assets"); err != nil {

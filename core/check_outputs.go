@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -152,8 +153,7 @@ func (c *checker) outputs() error {
 				return err
 			}
 		}
-		// Every birth the outputs name has its value; as many values then means no other.
-		if err := c.count(x.family(indexValue), counts[x].births, "births in outputs"); err != nil {
+		if err := c.inverse(x.number, counts[x].births, func(_, _ []byte) {}); err != nil {
 			return err
 		}
 	}
@@ -175,32 +175,70 @@ func (c *checker) relations(x *index, want uint64) error {
 	return err
 }
 
-// values: births and values are inverse to each other.
-func (c *checker) values() error {
-	for _, x := range c.db.indexes {
-		f := x.family(indexBirth)
-		births := c.join(x.family(indexValue))
-		err := c.scan(f, func(k, v []byte) error {
-			if _, err := model.ParseBirthPk(v, x.Kind.Wide()); err != nil {
-				return err
+// inverse: births and values of a space are inverse to each other, and no value was born twice. Every birth that outputs
+// name has its value, which was found before; want is how many there are, so that as many values means no other.
+// visit is called with each birth and its value.
+func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte)) error {
+	births, values, wide := c.db.birthFamilies(space)
+	back := c.join(births)
+	err := c.scan(values, func(k, v []byte) error {
+		if _, err := model.ParseBirthPk(k, wide); err != nil {
+			return err
+		}
+		key := append([]byte(nil), k...)
+		visit(key, v)
+		back.add(appendBirthKey(nil, v, k), func(v []byte) {
+			if v == nil {
+				c.fault(values, key, "its value does not lead back to it")
 			}
-			key := append([]byte(nil), k...)
-			births.add(append([]byte(nil), v...), func(v []byte) {
-				if string(v) != string(key) {
-					c.fault(f, key, "its birth does not lead back to it")
-				}
-			})
-			return flushFull(births)
 		})
+		return flushFull(back)
+	})
+	if err = errors.Join(err, back.flush()); err != nil {
+		return err
+	}
+	if c.rows[values] != want {
+		c.fault(values, nil, "%d rows for %d births in outputs", c.rows[values], want)
+	}
+	// Two values can have one head. That they are two takes a look at both.
+	var head []byte
+	var born [][]byte
+	differ := func() error {
+		if len(born) < 2 {
+			return nil
+		}
+		vs, err := c.r.GetMany(values, born)
+		seen := map[string]bool{}
+		for i, v := range vs {
+			if v != nil && seen[string(v)] {
+				c.fault(values, born[i], "its value was born before")
+			}
+			seen[string(v)] = true
+		}
+		return err
+	}
+	err = c.scan(births, func(k, v []byte) error {
+		h, birth, err := parseHeadKey(k, pointerSize(wide))
+		if err == nil && len(v) > 0 {
+			err = fmt.Errorf("%w: where a value was born is all in its key", errRow)
+		}
 		if err != nil {
 			return err
 		}
-		if err := births.flush(); err != nil {
-			return err
+		if !bytes.Equal(h, head) {
+			if err := differ(); err != nil {
+				return err
+			}
+			head, born = append(head[:0], h...), born[:0]
 		}
-		if values := c.rows[x.family(indexValue)]; c.rows[f] != values {
-			c.fault(f, nil, "%d rows for %d values", c.rows[f], values)
-		}
+		born = append(born, append([]byte(nil), birth...))
+		return nil
+	})
+	if err = errors.Join(err, differ()); err != nil {
+		return err
+	}
+	if c.rows[births] != c.rows[values] {
+		c.fault(births, nil, "%d rows for %d values", c.rows[births], c.rows[values])
 	}
 	return nil
 }

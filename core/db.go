@@ -55,7 +55,7 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 		}
 	}
 	if db.tip.IsOrigin() {
-		db.cache.known.complete = true // it knows all there is
+		db.cache.warm, db.cache.known.complete = true, true // they know all there is
 	}
 	return db, nil
 }
@@ -69,6 +69,15 @@ func (db *DB) declarations() []storage.Declaration {
 		ds = append(ds, x.declarations()...)
 	}
 	return ds
+}
+
+// families is a number above those of all families.
+func (db *DB) families() int {
+	most := fixedFamilies
+	for _, x := range db.indexes {
+		most = max(most, x.family(familiesPerIndex))
+	}
+	return int(most)
 }
 
 func (db *DB) declare() error { return db.store.Declare(db.declarations()...) }

@@ -1,6 +1,9 @@
 package core
 
-import "math/bits"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // filter is the values a database has, as a blocked Bloom filter: what it does not have is new, and need not be looked
 // for. It grows by layers, each four times as large as the one before, up to its bound; past that it is given up, and
@@ -16,6 +19,7 @@ type filter struct {
 // filterLayer is blocks of a cache line each, one for a value.
 type filterLayer struct {
 	blocks []filterBlock
+	memory *pages
 	room   int // for further values
 }
 
@@ -58,13 +62,26 @@ func (f *filter) add(key fingerprint) {
 			f.giveUp()
 			return
 		}
-		f.layers = append(f.layers, filterLayer{make([]filterBlock, blocks), blocks * filterBlockSize * 8 / filterBits})
+		f.layers = append(f.layers, newFilterLayer(blocks, blocks*filterBlockSize*8/filterBits))
 		n++
 	}
 	f.layers[n-1].add(key)
 }
 
+// touch reads where the newest layer has a value: see [table.touch].
+func (f *filter) touch(key fingerprint) uint64 {
+	if n := len(f.layers); n > 0 {
+		return f.layers[n-1].block(key)[0]
+	}
+	return 0
+}
+
 func (f *filter) giveUp() { f.layers, f.bytes, f.complete = nil, 0, false }
+
+func newFilterLayer(blocks, room int) filterLayer {
+	memory := newPages()
+	return filterLayer{unsafe.Slice((*filterBlock)(memory.resize(blocks*filterBlockSize)), blocks), memory, room}
+}
 
 func (l *filterLayer) block(key fingerprint) *filterBlock {
 	hi, _ := bits.Mul64(key.a, uint64(len(l.blocks)))

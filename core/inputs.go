@@ -6,36 +6,27 @@ import (
 	"birthmark/model"
 )
 
-// inputs resolves what a transaction spends: from the cache of unspent outputs, from the window, from windows that
-// are still being written. What is left is read later, all at once.
+// unreadInput is input ii of transaction ti, whose spend is at in the window's spends.
+type unreadInput struct{ ti, ii, at int32 }
+
+// inputs resolves what a transaction spends from the table of unspent outputs. What is not there is read later, all at
+// once.
 func (v *resolver) inputs(ti int32, t *windowTx) error {
 	w, c := v.w, v.cache
 	t.spends = len(w.spends)
 	for ii := range t.Inputs {
 		in := &t.Inputs[ii]
-		input, err := t.pk.Input(ii)
-		if err != nil {
+		if _, err := t.pk.Input(ii); err != nil {
 			return badBlock(err)
 		}
 		if (in.Value != nil) != (v.spendBy != nil) {
 			return badBlock(fmt.Errorf("input %d does not name what inputs of %s name", ii, v.chain.Name()))
 		}
-		// An output that the cache has is unspent, here and in every window before.
-		if pk, value, ok := c.unspent.take(v.spendKey(in)); ok {
-			w.spent[model.UtxoPk(pk)] = input
-			w.spends = append(w.spends, spend{model.UtxoPk(pk), value})
-			continue
-		}
-		s, found, err := v.pendingOutput(t, ii)
-		if err != nil {
-			return err
-		}
-		if !found {
+		pk, value, ok := c.unspent.take(v.nextKey())
+		if !ok {
 			v.unread = append(v.unread, unreadInput{ti, int32(ii), int32(len(w.spends))})
-		} else if err := v.spend(t, ii, s); err != nil {
-			return err
 		}
-		w.spends = append(w.spends, s)
+		w.spends = append(w.spends, spend{model.UtxoPk(pk), value})
 	}
 	return nil
 }
@@ -45,53 +36,6 @@ func (v *resolver) spendKey(in *model.Input) fingerprint {
 		return v.cache.fp.value(v.spendBy.number, in.Value)
 	}
 	return v.cache.fp.outpoints(&in.Tx).output(in.Index)
-}
-
-// pendingOutput finds the output an input names in this window or one before it that is still being written.
-func (v *resolver) pendingOutput(t *windowTx, ii int) (s spend, found bool, err error) {
-	in := &t.Inputs[ii]
-	for i := len(v.before); i >= 0; i-- {
-		w := v.w
-		if i < len(v.before) {
-			w = v.before[i]
-		}
-		var made *windowTx
-		n := in.Index
-		if v.spendBy == nil {
-			made = w.find(&in.Tx)
-		} else if e, ok := w.values.byKey[v.spendKey(in)]; ok {
-			// A value of a one-to-one index occurs once: its first occurrence is its birth.
-			pk := w.values.entries[e].first.Utxo
-			made, n = w.tx(pk.Tx()), uint32(pk.Index())
-		}
-		if made == nil {
-			continue
-		}
-		oi := int64(n) - int64(made.FirstOutput)
-		if oi < 0 || oi >= int64(len(made.Outputs)) {
-			return s, false, v.unknown(t, ii)
-		}
-		if v.spendBy == nil && len(w.repeats[in.Tx]) > 0 {
-			v.repeated[made.pk] = true
-		}
-		pk, err := made.pk.Utxo(int(n))
-		return spend{pk, made.Outputs[oi].Value}, true, err
-	}
-	return s, false, nil
-}
-
-// spend notes that input ii of t spends s, unless this window or one before it that is being written spends it too.
-func (v *resolver) spend(t *windowTx, ii int, s spend) error {
-	other, twice := v.w.spent[s.utxo]
-	for i := 0; i < len(v.before) && !twice; i++ {
-		other, twice = v.before[i].spent[s.utxo]
-	}
-	if twice {
-		return v.alreadySpent(t, ii, other)
-	}
-	input, err := t.pk.Input(ii)
-	v.w.spent[s.utxo] = input
-	return err
 }
 
 // named is how an input names what it spends, as people write it.
@@ -108,16 +52,11 @@ func (v *resolver) unknown(t *windowTx, ii int) error {
 
 func (v *resolver) alreadySpent(t *windowTx, ii int, by model.InputPk) error {
 	name := by.String()
-	for _, w := range append(v.before[:len(v.before):len(v.before)], v.w) {
-		if w.contains(model.UtxoPk(by)) {
-			name = v.chain.FormatHash(w.tx(by.Tx()).Hash)
-		}
-	}
-	if name == by.String() {
-		if b, err := v.r.Get(familyTxHash, by.Tx().AppendTo(nil)); err == nil {
-			if hash, _, err := parseTxHashRow(b); err == nil {
-				name = v.chain.FormatHash(hash)
-			}
+	if w := v.pendingWith(model.UtxoPk(by)); w != nil {
+		name = v.chain.FormatHash(w.tx(by.Tx()).Hash)
+	} else if b, err := v.r.Get(familyTxHash, by.Tx().AppendTo(nil)); err == nil {
+		if hash, _, err := parseTxHashRow(b); err == nil {
+			name = v.chain.FormatHash(hash)
 		}
 	}
 	return model.Errorf(model.BadSource, "already_spent", "input %d spends %s, which input %d of %s in block %d has spent already",
@@ -131,14 +70,15 @@ func (v *resolver) readInputs() error {
 		return nil
 	}
 	w := v.w
+	fail := func(u unreadInput, err error) error { return fmt.Errorf("%s: %w", v.where(&w.txs[u.ti]), err) }
+	if u, err := v.madeUnwritten(); err != nil {
+		return fail(u, err)
+	}
 	places, err := v.readPlaces()
 	if err != nil {
 		return err
 	}
-	keys := make([][]byte, len(places))
-	for i, pk := range places {
-		keys[i] = pk.AppendTo(nil)
-	}
+	keys := keysOf(places)
 	rows, err := v.r.GetMany(familyUtxo, keys)
 	if err != nil {
 		return err
@@ -149,78 +89,166 @@ func (v *resolver) readInputs() error {
 	}
 	for i, u := range v.unread {
 		t := &w.txs[u.ti]
-		fail := func(err error) error { return fmt.Errorf("%s: %w", v.where(t), err) }
 		if rows[i] == nil {
-			return fail(v.unknown(t, int(u.ii)))
+			return fail(u, v.unknown(t, int(u.ii)))
 		}
 		value, err := parseUtxoValue(rows[i])
 		if err != nil {
-			return fail(err)
+			return fail(u, err)
 		}
 		if spent[i] != nil {
 			by, err := model.ParseInputPk(spent[i])
 			if err != nil {
-				return fail(err)
+				return fail(u, err)
 			}
-			return fail(v.alreadySpent(t, int(u.ii), by))
+			return fail(u, v.alreadySpent(t, int(u.ii), by))
 		}
-		s := spend{places[i], value}
-		if err := v.spend(t, int(u.ii), s); err != nil {
-			return fail(err)
-		}
-		w.spends[u.at] = s
+		w.spends[u.at] = spend{places[i], value}
+	}
+	if u, err := v.spentUnwritten(places); err != nil {
+		return fail(u, err)
 	}
 	return nil
 }
 
-// readPlaces is where the outputs that the unread inputs name stand, in the order of unread.
-func (v *resolver) readPlaces() ([]model.UtxoPk, error) {
-	w := v.w
-	f := familyTxPk
-	if v.spendBy != nil {
-		f = v.spendBy.family(indexBirth)
+// madeUnwritten refuses an unread input that names an output of a window not written yet: the table of unspent outputs
+// has all of those, so it is spent, or there is none of that number.
+func (v *resolver) madeUnwritten() (unreadInput, error) {
+	wanted := make(map[string][]unreadInput, len(v.unread))
+	for _, u := range v.unread {
+		name := v.spentName(u)
+		wanted[name] = append(wanted[name], u)
 	}
-	keys := make([][]byte, len(v.unread))
-	for i, u := range v.unread {
-		if in := &w.txs[u.ti].Inputs[u.ii]; v.spendBy != nil {
-			keys[i] = in.Value
-		} else {
-			keys[i] = in.Tx[:]
+	for _, w := range append(v.before[:len(v.before):len(v.before)], v.w) {
+		for ti := range w.txs {
+			made := &w.txs[ti]
+			if v.spendBy == nil {
+				for _, u := range wanted[string(made.Hash[:])] {
+					t := &v.w.txs[u.ti]
+					n := int64(t.Inputs[u.ii].Index)
+					if made.pk >= t.pk {
+						continue
+					}
+					if oi := n - int64(made.FirstOutput); oi < 0 || oi >= int64(len(made.Outputs)) {
+						return u, v.unknown(t, int(u.ii))
+					}
+					return u, v.spentTwice(u, model.UtxoPk(made.pk)+model.UtxoPk(n))
+				}
+				continue
+			}
+			for oi := range made.Outputs {
+				for _, k := range made.Outputs[oi].Keys {
+					if v.indexes[k.Index] != v.spendBy {
+						continue
+					}
+					for _, u := range wanted[string(k.Value)] {
+						if made.pk < v.w.txs[u.ti].pk {
+							return u, v.spentTwice(u, model.UtxoPk(made.pk)+model.UtxoPk(made.OutputIndex(oi)))
+						}
+					}
+				}
+			}
 		}
 	}
-	vs, err := v.r.GetMany(f, keys)
+	return unreadInput{}, nil
+}
+
+// spentName is what an input names, but for the number of an output.
+func (v *resolver) spentName(u unreadInput) string {
+	in := &v.w.txs[u.ti].Inputs[u.ii]
+	if v.spendBy != nil {
+		return string(in.Value)
+	}
+	return string(in.Tx[:])
+}
+
+// spentTwice says which input of the windows not written yet spends what u spends too.
+func (v *resolver) spentTwice(u unreadInput, place model.UtxoPk) error {
+	t := &v.w.txs[u.ti]
+	for by, spend := range v.unwrittenSpends() {
+		if spend.utxo == place && by != model.InputPk(t.pk)+model.InputPk(u.ii) {
+			return v.alreadySpent(t, int(u.ii), by)
+		}
+	}
+	return v.unknown(t, int(u.ii))
+}
+
+// spentUnwritten refuses an unread input where another of a window not written yet spends the same.
+func (v *resolver) spentUnwritten(places []model.UtxoPk) (unreadInput, error) {
+	by := make(map[model.UtxoPk]int, len(places))
+	for i, pk := range places {
+		by[pk] = i
+	}
+	for other, spend := range v.unwrittenSpends() {
+		i, met := by[spend.utxo]
+		if !met {
+			continue
+		}
+		u := v.unread[i]
+		t := &v.w.txs[u.ti]
+		if other != model.InputPk(t.pk)+model.InputPk(u.ii) {
+			return u, v.alreadySpent(t, int(u.ii), other)
+		}
+	}
+	return unreadInput{}, nil
+}
+
+// unwrittenSpends yields the inputs of this window and those before that are not written yet.
+func (v *resolver) unwrittenSpends() func(yield func(model.InputPk, spend) bool) {
+	return func(yield func(model.InputPk, spend) bool) {
+		for _, w := range append(v.before[:len(v.before):len(v.before)], v.w) {
+			for ti := range w.txs {
+				t := &w.txs[ti]
+				for ii, s := range w.spends[t.spends : t.spends+len(t.Inputs)] {
+					if !yield(model.InputPk(t.pk)+model.InputPk(ii), s) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// readPlaces is where the outputs that the unread inputs name stand, in the order of unread.
+func (v *resolver) readPlaces() ([]model.UtxoPk, error) {
+	places := make([]model.UtxoPk, len(v.unread))
+	unknown := func(u unreadInput) error {
+		t := &v.w.txs[u.ti]
+		return fmt.Errorf("%s: %w", v.where(t), v.unknown(t, int(u.ii)))
+	}
+	if v.spendBy != nil {
+		values := make([][]byte, len(v.unread))
+		for i, u := range v.unread {
+			values[i] = v.w.txs[u.ti].Inputs[u.ii].Value
+		}
+		births, err := v.birthsOf(v.r, v.spendBy.number, values)
+		if err != nil {
+			return nil, err
+		}
+		for i, birth := range births {
+			if birth == nil {
+				return nil, unknown(v.unread[i])
+			}
+			places[i] = birth.Utxo
+		}
+		return places, nil
+	}
+	hashes := make([]model.Hash, len(v.unread))
+	for i, u := range v.unread {
+		hashes[i] = v.w.txs[u.ti].Inputs[u.ii].Tx
+	}
+	txs, err := v.txPks(v.r, hashes)
 	if err != nil {
 		return nil, err
 	}
-	places := make([]model.UtxoPk, len(vs))
-	for i, b := range vs {
+	for i, found := range txs {
 		u := v.unread[i]
-		t := &w.txs[u.ti]
-		if b == nil {
-			return nil, fmt.Errorf("%s: %w", v.where(t), v.unknown(t, int(u.ii)))
+		if len(found) == 0 {
+			return nil, unknown(u)
 		}
-		if places[i], err = v.place(t, int(u.ii), b); err != nil {
-			return nil, fmt.Errorf("%s: %w", v.where(t), err)
+		if places[i], err = found[0].Utxo(int(v.w.txs[u.ti].Inputs[u.ii].Index)); err != nil {
+			return nil, unknown(u)
 		}
 	}
 	return places, nil
-}
-
-// place reads the row that says where the output stands that input ii of t names.
-func (v *resolver) place(t *windowTx, ii int, row []byte) (model.UtxoPk, error) {
-	if v.spendBy != nil {
-		return model.ParseUtxoPk(row)
-	}
-	pks, err := parseTxPkRow(row)
-	if err != nil {
-		return 0, err
-	}
-	if len(pks) > 1 {
-		v.repeated[pks[0]] = true
-	}
-	pk, err := pks[0].Utxo(int(t.Inputs[ii].Index))
-	if err != nil {
-		return 0, v.unknown(t, ii)
-	}
-	return pk, nil
 }

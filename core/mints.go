@@ -25,11 +25,11 @@ func (v *resolver) mints() error {
 			if len(m.Info) > model.MaxValueSize {
 				return fmt.Errorf("%s: %w", v.where(t), badBlock(fmt.Errorf("%d bytes are said of asset %s, expected at most %d", len(m.Info), v.chain.FormatAsset(m.Asset), model.MaxValueSize)))
 			}
-			birth, found := v.knownAsset(m.Asset)
+			birth, found := v.cache.birth(v.cache.fp.value(assetSpace, m.Asset))
 			if !found {
 				v.lookups = append(v.lookups, mintLookup{ti, len(t.mints)})
 			}
-			t.mints = append(t.mints, mint{birth, m.Amount, m.Info})
+			t.mints = append(t.mints, mint{model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}, m.Amount, m.Info})
 		}
 	}
 	if err := v.readMints(); err != nil {
@@ -38,44 +38,26 @@ func (v *resolver) mints() error {
 	return v.standing()
 }
 
-// knownAsset is the birth of an asset as the window, the cache or a window before knows it.
-func (v *resolver) knownAsset(id []byte) (model.AssetBirthPk, bool) {
-	key := v.cache.fp.value(assetSpace, id)
-	for i := len(v.before); i >= 0; i-- {
-		w := v.w
-		if i < len(v.before) {
-			w = v.before[i]
-		}
-		if e, ok := w.values.byKey[key]; ok {
-			b := w.values.entries[e].birth
-			return model.AssetBirthPk{Utxo: b.Utxo, Index: b.Ordinal}, true
-		}
-	}
-	pk, n, ok := v.cache.births.get(key)
-	return model.AssetBirthPk{Utxo: model.UtxoPk(pk), Index: uint16(n)}, ok
-}
-
+// readMints finds the assets of mints that no cache knows.
 func (v *resolver) readMints() error {
 	if len(v.lookups) == 0 {
 		return nil
 	}
-	keys := make([][]byte, len(v.lookups))
+	ids := make([][]byte, len(v.lookups))
 	for i, l := range v.lookups {
-		keys[i] = v.w.txs[l.ti].Mints[l.mi].Asset
+		ids[i] = v.w.txs[l.ti].Mints[l.mi].Asset
 	}
-	vs, err := v.r.GetMany(familyAssetBirth, keys)
+	births, err := v.birthsOf(v.r, assetSpace, ids)
 	if err != nil {
 		return err
 	}
 	for i, l := range v.lookups {
 		t := &v.w.txs[l.ti]
-		if vs[i] == nil {
+		if births[i] == nil {
 			return fmt.Errorf("%s: %w", v.where(t), model.Errorf(model.BadSource, "unknown_asset",
-				"mints %v of asset %s, which no output has had", t.mints[l.mi].amount, v.chain.FormatAsset(keys[i])))
+				"mints %v of asset %s, which no output has had", t.mints[l.mi].amount, v.chain.FormatAsset(ids[i])))
 		}
-		if t.mints[l.mi].birth, err = model.ParseAssetBirthPk(vs[i]); err != nil {
-			return err
-		}
+		t.mints[l.mi].birth = model.AssetBirthPk{Utxo: births[i].Utxo, Index: births[i].Ordinal}
 	}
 	return nil
 }

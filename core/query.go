@@ -169,18 +169,14 @@ func (q *query) tx(text string) (model.TxPk, error) {
 	if err != nil {
 		return 0, model.Errorf(model.Usage, "bad_value", "transaction %q: %w", text, err)
 	}
-	b, err := q.r.Get(familyTxPk, hash[:])
-	if errors.Is(err, storage.ErrNotFound) {
+	found, err := q.txPks(q.r, []model.Hash{hash})
+	if err != nil {
+		return 0, err
+	}
+	if len(found[0]) == 0 {
 		return 0, model.Errorf(model.NotFound, "unknown_tx", "no transaction %s", text)
 	}
-	if err != nil {
-		return 0, err
-	}
-	places, err := parseTxPkRow(b)
-	if err != nil {
-		return 0, err
-	}
-	return places[0], nil
+	return found[0][0], nil
 }
 
 // txIndex is a transaction's position in its block: what existed before the first block does not count.
@@ -216,28 +212,25 @@ func (q *query) value(name, text string) (*index, []byte, model.BirthPk, error) 
 	if err != nil {
 		return nil, nil, model.BirthPk{}, model.Errorf(model.Usage, "bad_value", "%s %q: %w", name, text, err)
 	}
-	b, err := q.r.Get(x.family(indexBirth), value)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, nil, model.BirthPk{}, model.Errorf(model.NotFound, "unknown_value", "%s %s occurs in no output", name, text)
-	}
+	birth, err := q.birthOf(q.r, x.number, value)
 	if err != nil {
 		return nil, nil, model.BirthPk{}, err
 	}
-	birth, err := model.ParseBirthPk(b, x.Kind.Wide())
-	return x, value, birth, err
+	if birth == nil {
+		return nil, nil, model.BirthPk{}, model.Errorf(model.NotFound, "unknown_value", "%s %s occurs in no output", name, text)
+	}
+	return x, value, *birth, nil
 }
 
 // asset is the id of an asset, and where it was born. People name it by its id or by its fingerprint.
 func (q *query) asset(text string) ([]byte, model.AssetBirthPk, error) {
-	f, key := familyAssetBirth, []byte(nil)
+	var fingerprint, id []byte
 	var err error
 	if fp := q.traits.Fingerprint; fp != nil {
-		if key, err = fp.Parse(text); key != nil {
-			f = familyFingerprint
-		}
+		fingerprint, err = fp.Parse(text)
 	}
-	if key == nil && err == nil {
-		key, err = q.chain.ParseAsset(text)
+	if fingerprint == nil && err == nil {
+		id, err = q.chain.ParseAsset(text)
 	}
 	if kind, _ := model.KindOf(err); kind == model.NotFound { // of a chain without assets
 		return nil, model.AssetBirthPk{}, err
@@ -245,22 +238,33 @@ func (q *query) asset(text string) ([]byte, model.AssetBirthPk, error) {
 	if err != nil {
 		return nil, model.AssetBirthPk{}, model.Errorf(model.Usage, "bad_value", "asset %q: %w", text, err)
 	}
-	b, err := q.r.Get(f, key)
+	unknown := model.Errorf(model.NotFound, "unknown_asset", "no asset %s", text)
+	if fingerprint == nil {
+		birth, err := q.birthOf(q.r, assetSpace, id)
+		if err == nil && birth == nil {
+			err = unknown
+		}
+		if err != nil {
+			return nil, model.AssetBirthPk{}, err
+		}
+		return id, model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}, nil
+	}
+	b, err := q.r.Get(familyFingerprint, fingerprint)
 	if errors.Is(err, storage.ErrNotFound) {
-		return nil, model.AssetBirthPk{}, model.Errorf(model.NotFound, "unknown_asset", "no asset %s", text)
+		err = unknown
 	}
 	if err != nil {
 		return nil, model.AssetBirthPk{}, err
 	}
 	birth, err := model.ParseAssetBirthPk(b)
-	if err != nil || f == familyAssetBirth {
-		return key, birth, err
-	}
-	id, err := q.many(familyAssetID, [][]byte{b})
 	if err != nil {
 		return nil, birth, err
 	}
-	return id[0], birth, nil
+	ids, err := q.many(familyAssetID, [][]byte{b})
+	if err != nil {
+		return nil, birth, err
+	}
+	return ids[0], birth, nil
 }
 
 // many reads the values of keys of one family, all of which must be there.

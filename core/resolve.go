@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"birthmark/model"
@@ -19,6 +18,7 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, erro
 
 	w, err := db.newWindow(head, blocks)
 	if err == nil {
+		db.cache.pin(firstOf(before, w))
 		// The pending windows are taken before the snapshot: one that is committed in between is seen twice, never missed.
 		err = db.store.View(ctx, func(r storage.Reader) error {
 			return (&resolver{DB: db, w: w, r: r, before: before, assetsStored: assets}).resolve()
@@ -34,12 +34,30 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, erro
 	return w, nil
 }
 
+// firstOf is where the oldest of the windows that are not written yet begins.
+func firstOf(before []*window, w *window) model.UtxoPk {
+	for _, w := range append(before[:len(before):len(before)], w) {
+		if len(w.txs) > 0 {
+			return model.UtxoPk(w.txs[0].pk)
+		}
+	}
+	return model.UtxoPk(w.blocks[0].Height.First())
+}
+
+// behind is where the transactions after a block begin.
+func behind(p model.Point) model.UtxoPk {
+	if p.IsOrigin() {
+		return 0
+	}
+	return model.UtxoPk((p.Height + 1).First())
+}
+
 // abandon forgets, after something failed, every pending window and whatever the caches learned from them. Nothing may
 // be preparing or committing.
 func (db *DB) abandon(ctx context.Context) {
 	db.mu.Lock()
 	db.pending, db.head = nil, db.tip
-	db.cache.forget()
+	db.cache.forgetFrom(behind(db.tip))
 	db.mu.Unlock()
 	db.doubt = true
 	_ = db.settle(context.WithoutCancel(ctx)) // the next write tries again, and tells
@@ -67,19 +85,26 @@ type resolver struct {
 
 	assetsStored bool // there are assets in the database
 
-	unread   []unreadInput       // inputs that only the database can know
-	again    map[int32]int32     // transactions whose hash stands in the window before -> where
-	repeated map[model.TxPk]bool // transactions known to have the hash of an earlier one
-	lookups  []mintLookup        // assets of mints that no output of the window has
+	keys    []fingerprint // of the transactions at hand, in the order in which they are asked for
+	touched uint64
+	unread  []unreadInput // inputs that only the database can know
+	doubts  []doubt       // values that the database may have
+	lookups []mintLookup  // assets of mints that no output of the window has
 }
 
-// unreadInput is input ii of transaction ti, whose spend is at in the window's spends.
-type unreadInput struct{ ti, ii, at int32 }
+// keysAhead is how many fingerprints are made before they are asked for: what they name is on its way from memory then,
+// and still in the processor's cache.
+const keysAhead = 2048
 
 func (v *resolver) resolve() error {
-	v.again, v.repeated = map[int32]int32{}, map[model.TxPk]bool{}
 	w := v.w
-	for ti := range w.txs {
+	for ti, ahead := 0, 0; ti < len(w.txs); ti++ {
+		if ti == ahead {
+			v.keys = v.keys[:0]
+			for ; ahead < len(w.txs) && len(v.keys) < keysAhead; ahead++ {
+				v.fingerprints(&w.txs[ahead])
+			}
+		}
 		t := &w.txs[ti]
 		if err := v.inputs(int32(ti), t); err != nil {
 			return fmt.Errorf("%s: %w", v.where(t), err)
@@ -87,34 +112,71 @@ func (v *resolver) resolve() error {
 		if err := v.outputs(t); err != nil {
 			return fmt.Errorf("%s: %w", v.where(t), err)
 		}
-		if prev, ok := w.byHash[t.Hash]; ok {
-			v.again[int32(ti)] = prev
-		}
-		w.byHash[t.Hash] = int32(ti)
 	}
 	if err := v.readInputs(); err != nil {
 		return err
 	}
-	if err := v.repeats(); err != nil {
-		return err
-	}
-	if err := w.values.resolve(v.DB, v.r, v.before); err != nil {
-		return err
-	}
-	if err := v.births(); err != nil {
+	if err := v.readDoubts(); err != nil {
 		return err
 	}
 	return v.mints()
 }
 
-// outputs notes the values and assets of a transaction's outputs: those a cache knows are resolved at once.
+// fingerprints makes those of a transaction: of its inputs, of itself, of its outputs' values and assets.
+func (v *resolver) fingerprints(t *windowTx) {
+	c := v.cache
+	for ii := range t.Inputs {
+		key := v.spendKey(&t.Inputs[ii])
+		v.touched += c.unspent.touch(key)
+		v.keys = append(v.keys, key)
+	}
+	outpoints := c.fp.outpoints(&t.Hash)
+	v.keys = append(v.keys, outpoints)
+	for oi := range t.Outputs {
+		o := &t.Outputs[oi]
+		if v.spendBy == nil && oi&3 == 0 {
+			v.touched += c.unspent.touch(outpoints.output(uint32(t.OutputIndex(oi))))
+		}
+		for ki := range o.Keys {
+			k := &o.Keys[ki]
+			key := c.fp.value(v.spaceOf(k.Index), k.Value)
+			v.touched += c.births.touch(key) + c.known.touch(key)
+			v.keys = append(v.keys, key)
+		}
+		for ai := range o.Assets {
+			if a := &o.Assets[ai]; a.Amount > 0 {
+				key := c.fp.value(assetSpace, a.ID)
+				v.touched += c.births.touch(key)
+				v.keys = append(v.keys, key)
+			}
+		}
+	}
+}
+
+// spaceOf is the space of the values of an index, by its position; that of a position which does not exist is found out
+// later.
+func (v *resolver) spaceOf(position int) int {
+	if position < 0 || position >= len(v.indexes) {
+		return assetSpace
+	}
+	return v.indexes[position].number
+}
+
+// nextKey is the next fingerprint made.
+func (v *resolver) nextKey() fingerprint {
+	key := v.keys[0]
+	v.keys = v.keys[1:]
+	return key
+}
+
+// outputs resolves the values and assets of a transaction's outputs, and notes the outputs as unspent.
 func (v *resolver) outputs(t *windowTx) error {
 	c := v.cache
 	if t.FirstOutput > 0 && !v.traits.LateOutputs {
 		return model.Errorf(model.BadSource, "bad_block", "its outputs begin with output %d: expected 0", t.FirstOutput)
 	}
 	t.outputs = len(v.w.outputs)
-	outpoints := c.fp.outpoints(&t.Hash)
+	outpoints := v.nextKey()
 	for oi := range t.Outputs {
 		o := &t.Outputs[oi]
 		index := t.OutputIndex(oi)
@@ -126,18 +188,15 @@ func (v *resolver) outputs(t *windowTx) error {
 		v.w.outputs = append(v.w.outputs, outputAt{int32(len(v.w.births)), int32(len(v.w.assetBirths))})
 		var seen uint64
 		for ki := range o.Keys {
-			k := &o.Keys[ki]
+			k, key := &o.Keys[ki], v.nextKey()
 			x, birth, err := v.occurrence(o, ki, pk, &seen)
 			if err != nil {
 				return fmt.Errorf("output %d: %w", index, err)
 			}
-			key := c.fp.value(x.number, k.Value)
 			if x == v.spendBy {
 				spendable = key
 			}
-			if err := v.occur(x, key, k.Value, birth); err != nil {
-				return fmt.Errorf("output %d: %w", index, err)
-			}
+			v.occur(x, key, k.Value, birth)
 		}
 		if err := v.assets(o, pk); err != nil {
 			return fmt.Errorf("output %d: %w", index, err)
@@ -185,26 +244,31 @@ func (v *resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *ui
 	return x, birth, nil
 }
 
-// occur resolves a value from the cache or leaves it to the window's table.
-func (v *resolver) occur(x *index, key fingerprint, value []byte, birth model.BirthPk) error {
-	w := v.w
+// occur notes that a value occurs. It was born where the caches know it, or here where nothing has it; what is left is
+// in doubt.
+func (v *resolver) occur(x *index, key fingerprint, value []byte, here model.BirthPk) {
+	w, c := v.w, v.cache
 	at := int32(len(w.births))
-	w.births = append(w.births, birth)
-	if x.Kind != model.OneToOne {
-		if pk, ordinal, ok := v.cache.births.get(key); ok {
-			w.births[at] = model.BirthPk{Utxo: model.UtxoPk(pk), Ordinal: uint16(ordinal)}
-			return nil
+	once := x.Kind == model.OneToOne
+	if !once {
+		if birth, ok := c.birth(key); ok {
+			w.births = append(w.births, birth)
+			return
 		}
-	} else if i, known := w.values.byKey[key]; known {
-		return badBlock(fmt.Errorf("value %s of %s occurs at %v already", x.Format(value), x.Name, w.values.entries[i].first))
 	}
-	entry := w.values.occur(x.number, key, value, birth)
-	w.values.pending = append(w.values.pending, reference{at: at, entry: entry})
-	return nil
+	w.births = append(w.births, here)
+	if c.known.has(key) {
+		v.doubts = append(v.doubts, doubt{x.number, key, value, here, at})
+		return
+	}
+	c.known.add(key)
+	if !once {
+		c.learn(key, here)
+	}
 }
 
 func (v *resolver) assets(o *model.Output, pk model.UtxoPk) error {
-	w, kept := v.w, 0
+	w, c, kept := v.w, v.cache, 0
 	for i := range o.Assets {
 		a := &o.Assets[i]
 		if a.Amount == 0 {
@@ -218,145 +282,18 @@ func (v *resolver) assets(o *model.Output, pk model.UtxoPk) error {
 			return badBlock(err)
 		}
 		kept++
-		birth := model.AssetBirthPk{Utxo: pk, Index: ordinal}
-		at := int32(len(w.assetBirths))
-		key := v.cache.fp.value(assetSpace, a.ID)
-		if pk, index, ok := v.cache.births.get(key); ok {
-			w.assetBirths = append(w.assetBirths, model.AssetBirthPk{Utxo: model.UtxoPk(pk), Index: uint16(index)})
-			continue
-		}
-		w.assetBirths = append(w.assetBirths, birth)
-		entry := w.values.occur(assetSpace, key, a.ID, model.BirthPk{Utxo: birth.Utxo, Ordinal: birth.Index})
-		w.values.pending = append(w.values.pending, reference{at: at, entry: entry, asset: true})
-	}
-	return nil
-}
-
-// births fills in what the table resolved and teaches the cache.
-func (v *resolver) births() error {
-	w := v.w
-	for _, ref := range w.values.pending {
-		birth := w.values.entries[ref.entry].birth
-		if ref.asset {
-			w.assetBirths[ref.at] = model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}
-		} else {
-			w.births[ref.at] = birth
-		}
-	}
-	w.values.pending = nil
-	for i := range w.values.entries {
-		e := &w.values.entries[i]
-		if e.space != assetSpace {
-			if x := v.indexByNumber(uint64(e.space)); x.Kind == model.OneToOne {
-				if !e.born {
-					return fmt.Errorf("%s: %w", v.where(w.tx(e.first.Utxo.Tx())),
-						badBlock(fmt.Errorf("value %s of %s occurs at %v already", x.Format(e.value), x.Name, e.birth)))
-				}
-				continue
+		key := v.nextKey()
+		birth, known := c.birth(key)
+		if !known {
+			birth = model.BirthPk{Utxo: pk, Ordinal: ordinal}
+			if c.known.has(key) {
+				v.doubts = append(v.doubts, doubt{assetSpace, key, a.ID, birth, int32(len(w.assetBirths))})
+			} else {
+				c.known.add(key)
+				c.learn(key, birth)
 			}
 		}
-		v.cache.births.put(e.key, uint64(e.birth.Utxo), uint64(e.birth.Ordinal))
+		w.assetBirths = append(w.assetBirths, model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal})
 	}
 	return nil
-}
-
-// repeats finds the transactions whose hash stands in the chain already (BIP 30). That can only be one that spends
-// nothing, or one that spends an output of such a repeated transaction: any other would spend an output twice.
-func (v *resolver) repeats() error {
-	w := v.w
-	w.repeats = map[model.Hash][]model.TxPk{}
-	stored, err := v.storedPlaces()
-	if err != nil {
-		return err
-	}
-	for ti := range w.txs {
-		t := &w.txs[ti]
-		var older []model.TxPk
-		if prev, ok := v.again[int32(ti)]; ok {
-			if older = w.repeats[t.Hash]; older == nil {
-				older = []model.TxPk{w.txs[prev].pk}
-			}
-		} else if len(t.Inputs) == 0 {
-			if older = v.pendingPlaces(&t.Hash); older == nil {
-				older = stored[t.Hash]
-			}
-		} else if v.spendsRepeated(t) {
-			if older = v.pendingPlaces(&t.Hash); older == nil {
-				if older, err = v.placesOf(&t.Hash); err != nil {
-					return err
-				}
-			}
-		}
-		if older == nil {
-			continue
-		}
-		w.repeats[t.Hash] = append([]model.TxPk{t.pk}, older...)
-		v.repeated[t.pk] = true
-		// The caches do not know how to name two places: what spends from here is resolved by reading.
-		outpoints := v.cache.fp.outpoints(&t.Hash)
-		for oi := range t.Outputs {
-			v.cache.unspent.take(outpoints.output(uint32(t.OutputIndex(oi))))
-		}
-	}
-	return nil
-}
-
-func (v *resolver) spendsRepeated(t *windowTx) bool {
-	if len(v.repeated) == 0 {
-		return false
-	}
-	for _, s := range v.w.spends[t.spends : t.spends+len(t.Inputs)] {
-		if v.repeated[s.utxo.Tx()] {
-			return true
-		}
-	}
-	return false
-}
-
-// storedPlaces reads where the window's transactions without inputs stand already.
-func (v *resolver) storedPlaces() (map[model.Hash][]model.TxPk, error) {
-	var keys [][]byte
-	for i := range v.w.txs {
-		if t := &v.w.txs[i]; len(t.Inputs) == 0 {
-			keys = append(keys, t.Hash[:])
-		}
-	}
-	vs, err := v.r.GetMany(familyTxPk, keys)
-	if err != nil {
-		return nil, err
-	}
-	places := map[model.Hash][]model.TxPk{}
-	for i, b := range vs {
-		if b == nil {
-			continue
-		}
-		if places[model.Hash(keys[i])], err = parseTxPkRow(b); err != nil {
-			return nil, err
-		}
-	}
-	return places, nil
-}
-
-// pendingPlaces is where the windows before this one put a hash, newest first; nil where they do not have it.
-func (v *resolver) pendingPlaces(hash *model.Hash) []model.TxPk {
-	for i := len(v.before) - 1; i >= 0; i-- {
-		if places := v.before[i].repeats[*hash]; places != nil {
-			return places
-		}
-		if t := v.before[i].find(hash); t != nil {
-			return []model.TxPk{t.pk}
-		}
-	}
-	return nil
-}
-
-func (v *resolver) placesOf(hash *model.Hash) ([]model.TxPk, error) {
-	b, err := v.r.Get(familyTxPk, hash[:])
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return parseTxPkRow(b)
 }

@@ -53,7 +53,7 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	tip := db.Tip()
 	var lost []lostRow
 	err := db.store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
-		u := undo{db: db, r: r, b: b, t: &t, places: map[model.Hash][]model.TxPk{}}
+		u := undo{db: db, r: r, b: b, t: &t}
 		for tip != to && u.removed < rollbackRows {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -87,7 +87,7 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.cache.forget()
+	db.cache.forgetFrom(behind(tip))
 	db.tip, db.head, db.totals = tip, tip, t
 	return nil
 }
@@ -99,9 +99,8 @@ type undo struct {
 	b       storage.Batch
 	t       *totals
 	removed int
-	lost    []lostRow                   // the blocks removed
-	changes assetChanges                // in how assets stand
-	places  map[model.Hash][]model.TxPk // of repeated hashes, as they are after the removals so far
+	lost    []lostRow    // the blocks removed
+	changes assetChanges // in how assets stand
 }
 
 func (u *undo) remove(f storage.Family, key []byte) {
@@ -161,11 +160,8 @@ func (u *undo) below(h model.HeightPk) (model.Point, error) {
 	return model.Point{Height: h - 1, Hash: row.hash, Slot: row.slot}, err
 }
 
-// txs removes the transactions in a range of pointers, last first. A hash that occurs more than once is left to the
-// transaction before.
+// txs removes the transactions in a range of pointers. A hash that occurs more than once is left to those before.
 func (u *undo) txs(from, to []byte) error {
-	var hashes [][]byte
-	var pks []model.TxPk
 	for kv, err := range u.r.Scan(familyTxHash, from, to, true) {
 		if err != nil {
 			return err
@@ -178,30 +174,9 @@ func (u *undo) txs(from, to []byte) error {
 		if err != nil {
 			return err
 		}
-		u.t.checksum -= fee.Amount
-		hashes, pks = append(hashes, hash[:]), append(pks, pk)
-	}
-	rows, err := u.r.GetMany(familyTxPk, hashes)
-	if err != nil {
-		return err
-	}
-	for i, hash := range hashes {
-		places, known := u.places[model.Hash(hash)]
-		if !known {
-			if places, err = parseTxPkRow(rows[i]); err != nil {
-				return fmt.Errorf("transaction %s: %w", u.db.chain.FormatHash(model.Hash(hash)), err)
-			}
-		}
-		if places[0] != pks[i] {
-			return fmt.Errorf("transaction %s stands at %v, not at %v", u.db.chain.FormatHash(model.Hash(hash)), places[0], pks[i])
-		}
-		if len(places) > 1 {
-			u.places[model.Hash(hash)] = places[1:]
-			u.b.Put(familyTxPk, hash, appendTxPkRow(nil, places[1:]...))
-		} else {
-			u.remove(familyTxPk, hash)
-		}
-		u.remove(familyTxHash, pks[i].AppendTo(nil))
+		u.t.checksum -= hashChecksum(&hash) + fee.Amount
+		u.remove(familyTxPk, appendTxPkKey(nil, &hash, pk))
+		u.remove(familyTxHash, pk.AppendTo(nil))
 	}
 	return nil
 }
@@ -297,7 +272,7 @@ func (u *undo) forget(valueByBirth, birthByValue storage.Family, births [][]byte
 			return fmt.Errorf("birth %x has no value", birth)
 		}
 		u.remove(valueByBirth, birth)
-		u.remove(birthByValue, values[i])
+		u.remove(birthByValue, appendBirthKey(nil, values[i], birth))
 	}
 	return nil
 }

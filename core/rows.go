@@ -107,11 +107,12 @@ func parseBlockRow(b []byte) (blockRow, error) {
 
 // checksum sums up what no other row says again. A parent is another block's hash, but for that of the first block.
 func (r *blockRow) checksum() uint64 {
-	sum := uint64(r.size) + r.slot
-	for p := r.parent[:]; len(p) > 0; p = p[8:] {
-		sum += binary.BigEndian.Uint64(p)
-	}
-	return sum
+	return uint64(r.size) + r.slot + binary.BigEndian.Uint64(r.parent[:]) + hashChecksum(&r.parent)
+}
+
+// hashChecksum sums up what of a transaction's hash its head does not say again.
+func hashChecksum(h *model.Hash) uint64 {
+	return binary.BigEndian.Uint64(h[8:]) + binary.BigEndian.Uint64(h[16:]) + binary.BigEndian.Uint64(h[24:])
 }
 
 func appendHeightRow(b []byte, h model.HeightPk, time int64) []byte {
@@ -140,31 +141,6 @@ func parseTxHashRow(b []byte) (hash model.Hash, fee model.Fee, err error) {
 		fee = model.Fee{Stated: true, Amount: r.uvarint("fee")}
 	}
 	return hash, fee, r.end()
-}
-
-func appendTxPkRow(b []byte, newestFirst ...model.TxPk) []byte {
-	for _, pk := range newestFirst {
-		b = pk.AppendTo(b)
-	}
-	return b
-}
-
-func parseTxPkRow(b []byte) ([]model.TxPk, error) {
-	if len(b) == 0 || len(b)%model.PkSize != 0 {
-		return nil, fmt.Errorf("%w: %d bytes are no list of tx_pk", errRow, len(b))
-	}
-	pks := make([]model.TxPk, 0, len(b)/model.PkSize)
-	for ; len(b) > 0; b = b[model.PkSize:] {
-		pk, err := model.ParseTxPk(b[:model.PkSize])
-		if err != nil {
-			return nil, err
-		}
-		if n := len(pks); n > 0 && pks[n-1] <= pk {
-			return nil, fmt.Errorf("%w: tx_pk %v is not older than %v before it", errRow, pk, pks[n-1])
-		}
-		pks = append(pks, pk)
-	}
-	return pks, nil
 }
 
 // occurrence is a value of an index in an output, by its birth.

@@ -102,15 +102,20 @@ func TestRowsRoundTrip(t *testing.T) {
 		gotPoint, err := parseTip(appendTip(nil, point))
 		same("tip", gotPoint, point, err)
 	}
-	if got, err := parseTxPkRow(appendTxPkRow(nil, 3<<38, 2<<38, 0)); err != nil || len(got) != 3 {
-		t.Errorf("places: read %v, %v", got, err)
+	hash := model.Hash{1, 2, 3, 4, 5, 6, 7, 8, 9}
+	head, pk, err := parseHeadKey(appendTxPkKey(nil, &hash, 3<<38), model.PkSize)
+	if err != nil || !bytes.Equal(head, hash[:8]) || !bytes.Equal(pk, model.TxPk(3<<38).AppendTo(nil)) {
+		t.Errorf("key of a hash: read %x and %x, %v", head, pk, err)
+	}
+	if _, _, err := parseHeadKey(appendTxPkKey(nil, &hash, 3<<38), model.WidePkSize); err == nil {
+		t.Error("a key of a hash is read as one with a wide pointer")
 	}
 }
 
 // FuzzRows: no bytes make a reader panic, and whatever it takes for a row is what a writer makes of it.
 func FuzzRows(f *testing.F) {
 	f.Add([]byte{})
-	f.Add(appendTxPkRow(nil, 2<<38, 1<<38))
+	f.Add(appendTxPkKey(nil, &model.Hash{1, 2}, 1<<38))
 	f.Add(appendBlockRow(nil, &blockRow{txCount: 3, header: []byte("header")}))
 	f.Add(appendAssetEntry(nil, 5<<38, assetEntry{7, model.AssetBirthPk{Utxo: 4 << 38, Index: 2}, true}))
 	f.Add(appendOccurrence(appendUtxoValue(nil, 9), 5<<38, rowDB().indexes[2], model.BirthPk{Utxo: 5 << 38, Ordinal: 4}))
@@ -132,8 +137,8 @@ func FuzzRows(f *testing.F) {
 		if hash, fee, err := parseTxHashRow(b); err == nil {
 			same("tx hash", appendTxHashRow(nil, &hash, fee))
 		}
-		if pks, err := parseTxPkRow(b); err == nil {
-			same("places", appendTxPkRow(nil, pks...))
+		if head, pointer, err := parseHeadKey(b, model.WidePkSize); err == nil {
+			same("key with a head", append(append([]byte(nil), head...), pointer...))
 		}
 		const pk = model.UtxoPk(6 << 38)
 		if row, err := db.parseUtxoRow(pk, b); err == nil {

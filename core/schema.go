@@ -10,7 +10,7 @@ import (
 )
 
 // FormatVersion is the version of the layout below. A database with another one is refused.
-const FormatVersion = 3
+const FormatVersion = 4
 
 // The families every database has. The numbers are stored and stay as they are.
 const (
@@ -55,38 +55,38 @@ type declaration struct {
 var schema = []declaration{
 	{storage.Declaration{Family: familyMeta, Name: "meta", Access: storage.Lookup},
 		"name", "bytes",
-		"format, chain, network, tip, index catalogue, totals, the number of rows of every family, and a checksum: the sum of all outputs' values, assets' amounts, stated fees, blocks' sizes, slots and parents (as four big-endian words), and the FNV-1a hashes of assets' infos, modulo 2^64"},
+		"format, chain, network, tip, index catalogue, totals, the number of rows of every family, and a checksum: the sum of all outputs' values, assets' amounts, stated fees, blocks' sizes, slots and parents (as four big-endian words), transactions' hashes (the last three of their words), and the FNV-1a hashes of assets' infos, modulo 2^64"},
 	{storage.Declaration{Family: familyBlock, Name: "block_by_height_pk", Access: storage.Ordered},
 		"height_pk", "block_hash|parent_hash|varint time|uvarint slot|uvarint tx_count|uvarint size|header",
 		"a block; the header is the chain's own bytes"},
 	{storage.Declaration{Family: familyHeight, Name: "height_pk_by_block_hash", Access: storage.Lookup},
 		"block_hash", "height_pk|varint time",
 		"where a block stands"},
-	{storage.Declaration{Family: familyTxHash, Name: "tx_hash_by_tx_pk", Access: storage.Ordered},
+	{storage.Declaration{Family: familyTxHash, Name: "tx_hash_by_tx_pk", Access: storage.Ordered, Hashes: true},
 		"tx_pk", "tx_hash|[uvarint fee]",
 		"a transaction; the fee only where the transaction states it"},
-	{storage.Declaration{Family: familyTxPk, Name: "tx_pk_by_tx_hash", Access: storage.Lookup},
-		"tx_hash", "[tx_pk]",
-		"where a transaction stands, newest first where a hash occurs more than once (BIP 30)"},
+	{storage.Declaration{Family: familyTxPk, Name: "tx_pk_by_tx_hash", Access: storage.Hashed, Hashes: true, Later: true},
+		"head of tx_hash|tx_pk", "",
+		"where transactions with a hash stand, more than one where it occurs again (BIP 30); of those with the same head tx_hash_by_tx_pk tells which they are"},
 	{storage.Declaration{Family: familyUtxo, Name: "utxo_by_utxo_pk", Access: storage.Ordered},
 		"utxo_pk", "uvarint value|[uvarint index_number|uvarint utxo_pk-birth_pk|uvarint ordinal if many-valued]",
 		"an output: its value and the births of the values that occur in it; distance 0 is a birth"},
 	{storage.Declaration{Family: familySpentUtxo, Name: "spent_utxo_pk_by_input_pk", Access: storage.Ordered},
 		"input_pk", "utxo_pk",
 		"what an input spends"},
-	{storage.Declaration{Family: familySpentInput, Name: "spent_input_pk_by_utxo_pk", Access: storage.Lookup},
+	{storage.Declaration{Family: familySpentInput, Name: "spent_input_pk_by_utxo_pk", Access: storage.Lookup, Later: true},
 		"utxo_pk", "input_pk",
 		"which input spends an output; there is a row if and only if it is spent"},
 	{storage.Declaration{Family: familyAssets, Name: "assets_by_utxo_pk", Access: storage.Lookup},
 		"utxo_pk", "[uvarint amount|uvarint utxo_pk-birth_pk|uvarint birth_index*2+minted]",
 		"the asset entries of an output, in order: entry n is asset_pk utxo_pk|n; minted: its transaction mints the asset"},
-	{storage.Declaration{Family: familyAssetID, Name: "asset_id_by_birth_pk", Access: storage.Ordered},
+	{storage.Declaration{Family: familyAssetID, Name: "asset_id_by_birth_pk", Access: storage.Ordered, Hashes: true},
 		"asset_birth_pk", "asset_id",
 		"an asset"},
-	{storage.Declaration{Family: familyAssetBirth, Name: "birth_pk_by_asset_id", Access: storage.Lookup},
-		"asset_id", "asset_birth_pk",
-		"where an asset was born"},
-	{storage.Declaration{Family: familyAssetRelations, Name: "asset_relations", Access: storage.Grouped},
+	{storage.Declaration{Family: familyAssetBirth, Name: "birth_pk_by_asset_id", Access: storage.Hashed, Hashes: true},
+		"head of asset_id|asset_birth_pk", "",
+		"where an asset was born; of those with the same head asset_id_by_birth_pk tells which it is"},
+	{storage.Declaration{Family: familyAssetRelations, Name: "asset_relations", Access: storage.Grouped, Later: true},
 		"asset_birth_pk|asset_pk", "",
 		"every occurrence of an asset after its birth"},
 	{storage.Declaration{Family: familyAssetSupply, Name: "asset_supply_by_tx_pk", Access: storage.Grouped},
@@ -115,13 +115,13 @@ func determined(f storage.Family) bool { return f != familyLostBlock }
 
 // indexSchema is the families of one index; I stands for its name.
 var indexSchema = []declaration{
-	{storage.Declaration{Family: indexValue, Name: "I_by_birth_pk", Access: storage.Ordered},
+	{storage.Declaration{Family: indexValue, Name: "I_by_birth_pk", Access: storage.Ordered, Hashes: true},
 		"birth_pk", "value of I",
 		"a value of index I"},
-	{storage.Declaration{Family: indexBirth, Name: "birth_pk_by_I", Access: storage.Lookup},
-		"value of I", "birth_pk",
-		"where a value was born"},
-	{storage.Declaration{Family: indexRelations, Name: "I_relations", Access: storage.Grouped},
+	{storage.Declaration{Family: indexBirth, Name: "birth_pk_by_I", Access: storage.Hashed, Hashes: true},
+		"head of value|birth_pk", "",
+		"where a value was born; of those with the same head I_by_birth_pk tells which it is"},
+	{storage.Declaration{Family: indexRelations, Name: "I_relations", Access: storage.Grouped, Later: true},
 		"birth_pk|utxo_pk", "",
 		"every occurrence of a value after its birth; one-to-one indexes have none"},
 }
@@ -145,7 +145,7 @@ func (x *index) declarations() []storage.Declaration {
 		ds = append(ds, storage.Declaration{
 			Family: x.family(d.Family),
 			Name:   strings.Replace(d.Name, "I", x.Name, 1),
-			Access: d.Access,
+			Access: d.Access, Hashes: d.Hashes, Later: d.Later,
 		})
 	}
 	return ds
@@ -182,6 +182,9 @@ Format %d. Printed by `+"`birthmark schema`"+`; declared in core/schema.go.
 | asset_pk, asset_birth_pk | 10 | utxo_pk, 16 bits asset entry |
 | birth_pk | 8 | utxo_pk of the output where a value first occurred; 10 with a 16-bit ordinal in many-valued indexes |
 | lost_pk | 8 | number of a lost block, counted from 1 in the order in which they were lost |
+
+A head is 8 bytes: of a transaction's hash the first as the chain serializes it, of any other value the first of its SHA-256. Several rows can
+have one; the family of the way back holds what they are told apart by.
 
 Amounts of assets are big-endian, without leading zeros. uvarint and varint are those of Go's encoding/binary (base 128, the latter zigzag). What existed before a chain's
 first block stands at height 0, before the transactions of a block at height 0.

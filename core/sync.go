@@ -58,7 +58,7 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	if err := db.settle(ctx); err != nil {
 		return err
 	}
-	if err := db.learn(ctx); err != nil {
+	if err := db.warm(ctx); err != nil {
 		return err
 	}
 	target, err := src.Tip(ctx)
@@ -72,7 +72,8 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	s := &syncer{
 		db: db, src: src, o: o,
 		events: make(chan model.Event), windows: make(chan job), resolved: make(chan job),
-		meter: newMeter(o.Progress, db.Tip().Height, target.Height, o.To),
+		nextNote: time.Now().Add(noteEvery),
+		meter:    newMeter(o.Progress, db.Tip().Height, target.Height, o.To),
 	}
 	if err = s.run(ctx, known); err != nil {
 		db.abandon(ctx) // what was resolved and not written
@@ -80,6 +81,9 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	s.endFork()
 	if f, ok := db.store.(storage.Flusher); ok {
 		err = errors.Join(err, f.Flush(context.WithoutCancel(ctx)))
+	}
+	if err == nil || ctx.Err() != nil {
+		err = errors.Join(err, db.keepNote(db.Tip()))
 	}
 	s.meter.finish(db.Tip().Height)
 	return err
@@ -128,6 +132,7 @@ type syncer struct {
 	windows  chan job
 	resolved chan job
 	meter    *meter
+	nextNote time.Time
 	fork     *fork // since the last rollback nothing was written; nil: none is under way
 }
 
@@ -315,11 +320,34 @@ func (s *syncer) resolve(ctx context.Context) error {
 				return err
 			}
 			j.window = w
+			if err := s.keepNote(w); err != nil {
+				return err
+			}
 		}
 		if err := send(ctx, s.resolved, j); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// A note of the caches is kept at the end, and this often on the way; on large databases more seldom, so that it takes one part in so many
+// of the time.
+const (
+	noteEvery = 10 * time.Minute
+	notePart  = 50
+)
+
+// keepNote keeps the caches as they are after w, where it is time to.
+func (s *syncer) keepNote(w *window) error {
+	if time.Now().Before(s.nextNote) {
+		return nil
+	}
+	started := time.Now()
+	if err := s.db.keepNote(w.blocks[len(w.blocks)-1].Point()); err != nil {
+		return err
+	}
+	s.nextNote = time.Now().Add(max(noteEvery, notePart*time.Since(started)))
 	return nil
 }
 

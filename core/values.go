@@ -1,145 +1,125 @@
 package core
 
 import (
-	"context"
+	"fmt"
 
 	"birthmark/model"
-	"birthmark/storage"
 )
 
-// valueTable holds the distinct values of a window that no cache knows: where each first occurs in the window and,
-// once resolved, where it was born.
-type valueTable struct {
-	byKey   map[fingerprint]int32
-	entries []valueEntry
-	pending []reference // births to fill in once the entries are resolved
-}
-
-type valueEntry struct {
+// doubt is an occurrence of a value that no cache knows and the database may have.
+type doubt struct {
 	space int
 	key   fingerprint
 	value []byte
-	first model.BirthPk // its first occurrence in the window
-	birth model.BirthPk
-	born  bool // no block before the window has it
+	here  model.BirthPk // the occurrence: its birth, if the database does not have it
+	at    int32         // its place in window.births, or assetBirths
 }
 
-// reference is a place in window.births (or assetBirths) that waits for an entry.
-type reference struct {
-	at    int32
-	entry int32
-	asset bool
-}
-
-// occur notes that a value which no cache knows occurs at pk, and returns its entry.
-func (t *valueTable) occur(space int, key fingerprint, value []byte, pk model.BirthPk) int32 {
-	if t.byKey == nil {
-		t.byKey = map[fingerprint]int32{}
+// readDoubts finds out where the values in doubt were born: in the database, or at their first occurrence among them.
+func (v *resolver) readDoubts() error {
+	if len(v.doubts) == 0 {
+		return nil
 	}
-	i, known := t.byKey[key]
-	if !known {
-		i = int32(len(t.entries))
-		t.byKey[key] = i
-		t.entries = append(t.entries, valueEntry{space: space, key: key, value: value, first: pk})
-	}
-	return i
-}
-
-// birthFamily is the family that knows where values of a space were born, and the width of its pointers.
-func (db *DB) birthFamily(space int) (f storage.Family, wide bool) {
-	if space == assetSpace {
-		return familyAssetBirth, true
-	}
-	x := db.indexByNumber(uint64(space))
-	return x.family(indexBirth), x.Kind.Wide()
-}
-
-// resolve finds the birth of every entry: in the windows before this one that are still being written, else in the
-// database, unless it cannot have it, else the value is born here.
-func (t *valueTable) resolve(db *DB, r storage.Reader, before []*window) error {
-	unknown := map[int][]int32{}
-entries:
-	for i := range t.entries {
-		e := &t.entries[i]
-		for _, w := range before {
-			if j, ok := w.values.byKey[e.key]; ok {
-				e.birth = w.values.entries[j].birth
-				continue entries
-			}
+	w := v.w
+	first := make(map[fingerprint]int32, len(v.doubts)) // the first occurrence of each value
+	bySpace := map[int][]int32{}
+	for i := range v.doubts {
+		d := &v.doubts[i]
+		if _, met := first[d.key]; !met {
+			first[d.key] = int32(i)
+			bySpace[d.space] = append(bySpace[d.space], int32(i))
+		} else if x := v.once(d.space); x != nil {
+			return v.occursAlready(d, x, v.doubts[first[d.key]].here)
 		}
-		if !db.cache.known.has(e.key) {
-			e.birth, e.born = e.first, true
-			continue
-		}
-		unknown[e.space] = append(unknown[e.space], int32(i))
 	}
-	for space, is := range unknown {
-		f, wide := db.birthFamily(space)
-		keys := make([][]byte, len(is))
+	births := make([]model.BirthPk, len(v.doubts)) // of the first occurrences
+	for space, is := range bySpace {
+		values := make([][]byte, len(is))
 		for k, i := range is {
-			keys[k] = t.entries[i].value
+			values[k] = v.doubts[i].value
 		}
-		vs, err := r.GetMany(f, keys)
+		found, err := v.birthsOf(v.r, space, values)
 		if err != nil {
 			return err
 		}
 		for k, i := range is {
-			e := &t.entries[i]
-			if vs[k] == nil {
-				e.birth, e.born = e.first, true
-			} else if e.birth, err = model.ParseBirthPk(vs[k], wide); err != nil {
+			d := &v.doubts[i]
+			births[i] = d.here
+			if found[k] == nil {
+				continue
+			}
+			if births[i] = *found[k]; v.once(space) != nil {
+				return v.occursAlready(d, v.once(space), births[i])
+			}
+		}
+		if x := v.once(space); x != nil {
+			if err := v.unwritten(x, is); err != nil {
 				return err
 			}
 		}
 	}
-	for i := range t.entries {
-		if t.entries[i].born {
-			db.cache.known.add(t.entries[i].key)
+	for i := range v.doubts {
+		d := &v.doubts[i]
+		birth := births[first[d.key]]
+		if d.space == assetSpace {
+			w.assetBirths[d.at] = model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}
+		} else {
+			w.births[d.at] = birth
+		}
+		if first[d.key] == int32(i) && v.once(d.space) == nil {
+			v.cache.learn(d.key, birth)
 		}
 	}
 	return nil
 }
 
-// mostLearned is how many values are read, within a second or two, so that what is new need not be looked for.
-const mostLearned = 3_000_000
+// once is the index of a space whose values occur once each; nil where they may occur again.
+func (v *resolver) once(space int) *index {
+	if space == assetSpace {
+		return nil
+	}
+	if x := v.indexByNumber(uint64(space)); x.Kind == model.OneToOne {
+		return x
+	}
+	return nil
+}
 
-// learn fills the filter of known values, where that is soon done.
-func (db *DB) learn(ctx context.Context) error {
-	known := db.cache.known
-	if known.complete || known.most == 0 {
-		return nil
+func (v *resolver) occursAlready(d *doubt, x *index, at model.BirthPk) error {
+	return fmt.Errorf("%s: %w", v.where(v.w.tx(d.here.Utxo.Tx())),
+		badBlock(fmt.Errorf("value %s of %s occurs at %v already", x.Format(d.value), x.Name, at)))
+}
+
+// unwritten looks for values of a one-to-one index, the doubts is, in this window and those that are not written yet:
+// no cache has such values.
+func (v *resolver) unwritten(x *index, is []int32) error {
+	wanted := make(map[string]*doubt, len(is))
+	for _, i := range is {
+		wanted[string(v.doubts[i].value)] = &v.doubts[i]
 	}
-	spaces := []int{assetSpace}
-	for _, x := range db.indexes {
-		spaces = append(spaces, x.number)
+	position := -1
+	for i := range v.indexes {
+		if v.indexes[i] == x {
+			position = i
+		}
 	}
-	values := uint64(0)
-	for _, space := range spaces {
-		f, _ := db.birthFamily(space)
-		values += db.totals.rows[f]
-	}
-	if values > mostLearned {
-		return nil
-	}
-	known.complete = true
-	err := db.store.View(ctx, func(r storage.Reader) error {
-		for _, space := range spaces {
-			f, _ := db.birthFamily(space)
-			n := 0
-			for kv, err := range r.Scan(f, nil, nil, false) {
-				if n++; err == nil && n%checkBatch == 0 {
-					err = ctx.Err()
+	for _, w := range append(v.before[:len(v.before):len(v.before)], v.w) {
+		for ti := range w.txs {
+			t := &w.txs[ti]
+			for oi := range t.Outputs {
+				for _, k := range t.Outputs[oi].Keys {
+					if k.Index != position {
+						continue
+					}
+					pk, err := t.pk.Utxo(t.OutputIndex(oi))
+					if err != nil {
+						return err
+					}
+					if d := wanted[string(k.Value)]; d != nil && pk != d.here.Utxo {
+						return v.occursAlready(d, x, model.BirthPk{Utxo: min(pk, d.here.Utxo)})
+					}
 				}
-				if err != nil {
-					return err
-				}
-				known.add(db.cache.fp.value(space, kv.Key))
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		known.giveUp()
 	}
-	return err
+	return nil
 }

@@ -143,9 +143,9 @@ func (v *verifier) txRows(txs []*verifyTx, from, to model.TxPk) error {
 	if err != nil {
 		return err
 	}
-	hashes := make([][]byte, len(txs))
+	hashes := make([]model.Hash, len(txs))
 	for i, t := range txs {
-		hashes[i] = t.Hash[:]
+		hashes[i] = t.Hash
 		b, found := rows[model.UtxoPk(t.pk)]
 		delete(rows, model.UtxoPk(t.pk))
 		at := t.at("transaction %d of the block", v.txIndex(t.pk))
@@ -163,26 +163,39 @@ func (v *verifier) txRows(txs []*verifyTx, from, to model.TxPk) error {
 		v.differ(at, formatFee(t.Fee), formatFee(fee))
 	}
 	v.left(rows, "transaction")
-	places, err := v.r.GetMany(familyTxPk, hashes)
-	if err != nil {
-		return err
-	}
+	places, errs := singly(hashes, func(hashes []model.Hash) ([][]model.TxPk, error) { return v.txPks(v.r, hashes) })
 	for i, t := range txs {
 		place := missing
-		if places[i] != nil {
-			pks, err := parseTxPkRow(places[i])
-			switch {
-			case err != nil:
-				place = err.Error()
-			case slices.Contains(pks, t.pk): // a hash may occur again
-				place = t.pk.String()
-			default:
-				place = fmt.Sprint(pks)
-			}
+		switch pks := places[i]; {
+		case errs[i] != nil:
+			place = errs[i].Error()
+		case slices.Contains(pks, t.pk): // a hash may occur again
+			place = t.pk.String()
+		case len(pks) > 0:
+			place = fmt.Sprint(pks)
 		}
 		v.differ(t.at("transaction by hash"), t.pk.String(), place)
 	}
 	return nil
+}
+
+// singly asks for many at once, and for each by itself where that fails: one that cannot be answered does not keep the
+// others from it.
+func singly[Q, A any](questions []Q, ask func([]Q) ([]A, error)) ([]A, []error) {
+	errs := make([]error, len(questions))
+	answers, err := ask(questions)
+	if err == nil {
+		return answers, errs
+	}
+	answers = make([]A, len(questions))
+	for i := range questions {
+		if one, err := ask(questions[i : i+1]); err != nil {
+			errs[i] = err
+		} else {
+			answers[i] = one[0]
+		}
+	}
+	return answers, errs
 }
 
 func formatFee(f model.Fee) string {

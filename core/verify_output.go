@@ -148,47 +148,36 @@ func (v *verifier) spenders(outputs []verifyOutput, pks []model.UtxoPk) error {
 	return nil
 }
 
-// wayBack is the families that lead from a value, of an index or an asset's id, to where it occurs.
+// wayBack is what leads from a value, of an index or an asset's id, to where it occurs.
 type wayBack struct {
-	birth, value, relations storage.Family
-	size                    int  // of a birth
-	once                    bool // a value has no later occurrences
+	space     int
+	relations storage.Family
+	once      bool // a value has no later occurrences
 }
 
 // follow asks for each value whether it is found at its position: born there, or related to it. differ says what is found
 // instead of value i.
 func (v *verifier) follow(w wayBack, values, positions [][]byte, differ func(i int, found string)) error {
-	births, err := v.r.GetMany(w.birth, values)
-	if err != nil {
-		return err
-	}
-	var born, related []int
-	var birthKeys, relationKeys [][]byte
-	for i, birth := range births {
-		switch {
-		case birth == nil:
-			differ(i, "it occurs in no output")
-			continue
-		case len(birth) != w.size:
-			differ(i, fmt.Sprintf("its birth %x has %d bytes, expected %d", birth, len(birth), w.size))
+	births, errs := singly(values, func(values [][]byte) ([]*model.BirthPk, error) { return v.birthsOf(v.r, w.space, values) })
+	_, _, wide := v.birthFamilies(w.space)
+	var related []int
+	var relationKeys [][]byte
+	for i, at := range births {
+		if errs[i] != nil {
+			differ(i, errs[i].Error())
 			continue
 		}
-		born, birthKeys = append(born, i), append(birthKeys, birth)
+		if at == nil {
+			differ(i, "it occurs in no output")
+			continue
+		}
+		birth := at.AppendTo(nil, wide)
 		switch {
 		case bytes.HasPrefix(birth, positions[i]): // followed by an ordinal where the output has several values
 		case w.once:
 			differ(i, fmt.Sprintf("its birth is %x", birth))
 		default:
 			related, relationKeys = append(related, i), append(relationKeys, slices.Concat(birth, positions[i]))
-		}
-	}
-	back, err := v.r.GetMany(w.value, birthKeys)
-	if err != nil {
-		return err
-	}
-	for n, i := range born {
-		if !bytes.Equal(back[n], values[i]) {
-			differ(i, fmt.Sprintf("its birth %x does not lead back to it", birthKeys[n]))
 		}
 	}
 	if w.once {
@@ -218,10 +207,7 @@ func (v *verifier) foundBy(x *index, position int, outputs []verifyOutput) error
 			}
 		}
 	}
-	w := wayBack{x.family(indexBirth), x.family(indexValue), x.family(indexRelations), model.PkSize, x.Kind == model.OneToOne}
-	if x.Kind.Wide() {
-		w.size = model.WidePkSize
-	}
+	w := wayBack{x.number, x.family(indexRelations), x.Kind == model.OneToOne}
 	return v.follow(w, values, positions, func(i int, found string) {
 		at := holders[i].at("found by " + x.Name + ": output")
 		at.Index = x.Name
@@ -243,7 +229,7 @@ func (v *verifier) foundByAsset(outputs []verifyOutput) error {
 			}
 		}
 	}
-	w := wayBack{familyAssetBirth, familyAssetID, familyAssetRelations, model.WidePkSize, false}
+	w := wayBack{assetSpace, familyAssetRelations, false}
 	return v.follow(w, ids, positions, func(i int, found string) {
 		v.differ(holders[i].at("found by asset: output"), v.chain.FormatAsset(ids[i]), found)
 	})

@@ -21,10 +21,6 @@ type window struct {
 
 	changes assetChanges // what the window changes in how assets stand
 
-	byHash  map[model.Hash]int32        // index in txs, the newest
-	repeats map[model.Hash][]model.TxPk // hashes that stand in the chain before, with every place, newest first
-	spent   map[model.UtxoPk]model.InputPk
-	values  valueTable
 }
 
 type windowTx struct {
@@ -87,8 +83,6 @@ func (db *DB) newWindow(head model.Point, blocks []*model.Block) (*window, error
 	w.births = make([]model.BirthPk, 0, keys)
 	w.assetBirths = make([]model.AssetBirthPk, 0, assets)
 	w.outputs = make([]outputAt, 0, outputs)
-	w.byHash = make(map[model.Hash]int32, txs)
-	w.spent = make(map[model.UtxoPk]model.InputPk, inputs)
 	for _, b := range blocks {
 		if err := w.add(b, b.Genesis, 0, 0, true); err != nil {
 			return nil, err
@@ -138,14 +132,6 @@ func (w *window) add(b *model.Block, txs []model.Tx, h model.HeightPk, first int
 // weight counts what is in the window, as [model.Block.Weight] does for a block.
 func (w *window) weight() int {
 	return len(w.blocks) + len(w.txs) + len(w.spends) + len(w.outputs) + len(w.assetBirths)
-}
-
-// find is the newest transaction with a hash among those already in byHash.
-func (w *window) find(hash *model.Hash) *windowTx {
-	if i, ok := w.byHash[*hash]; ok {
-		return &w.txs[i]
-	}
-	return nil
 }
 
 // tx is the transaction at pk, which must be in the window.

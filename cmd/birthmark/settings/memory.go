@@ -25,8 +25,10 @@ type Division struct {
 	BlockCache   int64
 	WriteBuffers int64
 
+	// The core's own, beside Go's heap: what inputs and values resolve to.
+	Caches int64
+
 	// In Go's hands.
-	Caches    int64 // the core's: what inputs and values resolve to
 	Source    int64 // blocks under way: read, being decoded, decoded and waiting
 	Window    int64 // the window being resolved and written: its blocks and the rows they make
 	Collector int64 // dead objects the garbage collector has not come to yet, stacks, buffers of readers
@@ -91,7 +93,7 @@ func divide(total Size, shares []share) (d Division) {
 }
 
 // Go is what Go's runtime may take in all ([runtime/debug.SetMemoryLimit]).
-func (d Division) Go() int64 { return d.Caches + d.Source + d.Window + d.Collector }
+func (d Division) Go() int64 { return d.Source + d.Window + d.Collector }
 
 // windowCost is how many bytes of memory a byte of blocks costs while its window is under way: the decoded block,
 // what is resolved for it, its rows, and their sorted copy in the batch.

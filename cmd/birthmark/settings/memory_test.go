@@ -24,8 +24,8 @@ func TestPartsOfTheMemorySumUpToIt(t *testing.T) {
 			if sum(d) != int64(size) {
 				t.Errorf("%s: the parts of %d sum up to %d: %+v", name, size, sum(d), d)
 			}
-			if d.Go()+d.BlockCache+d.WriteBuffers != int64(size) {
-				t.Errorf("%s: Go's part %d and RocksDB's do not make up %d", name, d.Go(), size)
+			if d.Go()+d.Caches+d.BlockCache+d.WriteBuffers != int64(size) {
+				t.Errorf("%s: Go's part %d, RocksDB's and the caches do not make up %d", name, d.Go(), size)
 			}
 			for _, part := range []int64{d.BlockCache, d.WriteBuffers, d.Caches, d.Source, d.Window, d.Collector} {
 				if part < 0 {

@@ -1,0 +1,156 @@
+package core
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// The keys of families that lead from a hash or a value to its pointer begin with a head: eight bytes that spread
+// evenly, of a transaction's hash the first, of a value those of its SHA-256. The pointer behind the head makes the key
+// one of its own, so that nothing has to be read to write it, and two values with one head stand beside each other. What
+// a head leads to is compared with the value itself, which stands in the family of the way back: a collision, by accident
+// or made on purpose, costs a comparison.
+
+// headOf is the head of a value of an index, or of an asset id.
+func headOf(value []byte) (head [storage.HeadSize]byte) {
+	sum := sha256.Sum256(value)
+	return [storage.HeadSize]byte(sum[:storage.HeadSize])
+}
+
+func appendTxPkKey(b []byte, hash *model.Hash, pk model.TxPk) []byte {
+	return pk.AppendTo(append(b, hash[:storage.HeadSize]...))
+}
+
+// appendBirthKey makes a key of the family that leads from a value to its birth; encoded is the birth.
+func appendBirthKey(b, value, encoded []byte) []byte {
+	head := headOf(value)
+	return append(append(b, head[:]...), encoded...)
+}
+
+// parseHeadKey takes such a key apart; size is that of the pointer.
+func parseHeadKey(b []byte, size int) (head, pointer []byte, err error) {
+	r := reader{b: b}
+	head, pointer = r.take(storage.HeadSize, "head"), r.take(size, "pointer")
+	return head, pointer, r.end()
+}
+
+// txPks is the transactions with each of the hashes, newest first: more than one only where a hash occurs again (BIP 30).
+func (db *DB) txPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
+	heads := make([][]byte, len(hashes))
+	for i := range hashes {
+		heads[i] = hashes[i][:storage.HeadSize]
+	}
+	candidates, err := candidatesOf(r, familyTxPk, heads, model.PkSize)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := r.GetMany(familyTxHash, candidates.pointers)
+	if err != nil {
+		return nil, err
+	}
+	found := make([][]model.TxPk, len(hashes))
+	for i, b := range rows {
+		pk, err := model.ParseTxPk(candidates.pointers[i])
+		if err != nil {
+			return nil, err
+		}
+		if b == nil {
+			return nil, fmt.Errorf("no transaction stands at %v, where %x leads: run check", pk, heads[candidates.of[i]])
+		}
+		hash, _, err := parseTxHashRow(b)
+		if err != nil {
+			return nil, err
+		}
+		if of := candidates.of[i]; hash == hashes[of] {
+			found[of] = append(found[of], pk)
+		}
+	}
+	for _, pks := range found {
+		slices.Reverse(pks)
+	}
+	return found, nil
+}
+
+// birthsOf is where values of a space were born; nil for those that the database does not have.
+func (db *DB) birthsOf(r storage.Reader, space int, values [][]byte) ([]*model.BirthPk, error) {
+	f, back, wide := db.birthFamilies(space)
+	heads := make([][]byte, len(values))
+	for i, v := range values {
+		head := headOf(v)
+		heads[i] = head[:]
+	}
+	candidates, err := candidatesOf(r, f, heads, pointerSize(wide))
+	if err != nil {
+		return nil, err
+	}
+	stored, err := r.GetMany(back, candidates.pointers)
+	if err != nil {
+		return nil, err
+	}
+	births := make([]*model.BirthPk, len(values))
+	for i, v := range stored {
+		birth, err := model.ParseBirthPk(candidates.pointers[i], wide)
+		if err != nil {
+			return nil, err
+		}
+		if v == nil {
+			return nil, fmt.Errorf("no value was born at %v, where %x leads: run check", birth, heads[candidates.of[i]])
+		}
+		if of := candidates.of[i]; string(v) == string(values[of]) {
+			births[of] = &birth
+		}
+	}
+	return births, nil
+}
+
+// birthOf is where one value was born.
+func (db *DB) birthOf(r storage.Reader, space int, value []byte) (*model.BirthPk, error) {
+	births, err := db.birthsOf(r, space, [][]byte{value})
+	if err != nil {
+		return nil, err
+	}
+	return births[0], nil
+}
+
+// birthFamilies are the family that leads from a head to where values of a space were born, the one that leads back to the
+// values, and whether their pointers are wide.
+func (db *DB) birthFamilies(space int) (births, values storage.Family, wide bool) {
+	if space == assetSpace {
+		return familyAssetBirth, familyAssetID, true
+	}
+	x := db.indexByNumber(uint64(space))
+	return x.family(indexBirth), x.family(indexValue), x.Kind.Wide()
+}
+
+func pointerSize(wide bool) int {
+	if wide {
+		return model.WidePkSize
+	}
+	return model.PkSize
+}
+
+// candidates are the pointers that heads lead to, in their order: pointer i is one of head number of[i].
+type candidates struct {
+	pointers [][]byte
+	of       []int
+}
+
+func candidatesOf(r storage.Reader, f storage.Family, heads [][]byte, size int) (c candidates, err error) {
+	tails, err := r.Tails(f, heads)
+	if err != nil {
+		return c, err
+	}
+	for i, tail := range tails {
+		if len(tail)%size != 0 {
+			return c, fmt.Errorf("%w: %x leads to %x, pointers have %d bytes", errRow, heads[i], tail, size)
+		}
+		for ; len(tail) > 0; tail = tail[size:] {
+			c.pointers, c.of = append(c.pointers, tail[:size:size]), append(c.of, i)
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,289 @@
+package core
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/crc64"
+	"io"
+	"slices"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// noteName is the note in which a database keeps its caches while no process has it open. It says what was true at one
+// block; rows tell the rest. It may be gone, or be of a block that is no longer there: then it is not used.
+const noteName = "caches"
+
+// noteVersion is the first byte of a note.
+const noteVersion = 1
+
+var errNote = errors.New("note of caches is damaged")
+
+// keepNote writes the caches as they are when at is the newest block they know. A store that keeps no notes is left alone.
+func (db *DB) keepNote(at model.Point) error {
+	n, ok := db.store.(storage.Noter)
+	if !ok || at.IsOrigin() || at == db.cache.noted || !db.cache.warm {
+		return nil
+	}
+	db.cache.noted = at
+	return n.WriteNote(noteName, func(w io.Writer) error {
+		out := &noteWriter{w: bufio.NewWriterSize(w, 1<<20)}
+		out.bytes([]byte{noteVersion})
+		tip := appendTip(nil, at)
+		out.numbers(uint64(len(tip)))
+		out.bytes(tip)
+		out.numbers(db.cache.fp.k0, db.cache.fp.k1)
+		db.cache.known.write(out)
+		db.cache.unspent.write(out)
+		db.cache.births.writeRecent(out)
+		out.numbers(out.sum)
+		return errors.Join(out.err, out.w.Flush())
+	})
+}
+
+// readNote fills the caches from the note and returns the block it is of; the origin where there is none that can be used.
+func (db *DB) readNote(ctx context.Context) (at model.Point, err error) {
+	n, ok := db.store.(storage.Noter)
+	if !ok {
+		return at, nil
+	}
+	empty := db.cache.fp
+	err = n.ReadNote(noteName, func(r io.Reader) error {
+		in := &noteReader{r: bufio.NewReaderSize(r, 1<<20)}
+		if version := in.bytes(1); version[0] != noteVersion {
+			return errNote
+		}
+		size := in.number()
+		if size > 1<<10 {
+			return errNote
+		}
+		tip, err := parseTip(in.bytes(int(size)))
+		if err != nil || in.err != nil {
+			return errors.Join(errNote, err)
+		}
+		there, err := db.PointAt(ctx, tip.Height)
+		if err != nil || there != tip {
+			return errors.Join(errNote, err) // of a branch that is gone
+		}
+		db.cache.fp = fingerprinter{in.number(), in.number()}
+		db.cache.known.read(in)
+		db.cache.unspent.read(in)
+		recent := readRecent(in)
+		sum := in.sum
+		if in.number() != sum || in.err != nil {
+			return errors.Join(errNote, in.err)
+		}
+		at = tip
+		return db.learnBirths(ctx, recent)
+	})
+	if err != nil {
+		// Whatever is wrong with it, it is only a note.
+		db.cache.fp = empty
+		db.cache.clear()
+		at = model.Point{}
+	}
+	db.cache.noted = at
+	return at, ctx.Err()
+}
+
+// learnBirths reads the values that were born at these places, those of all indexes.
+func (db *DB) learnBirths(ctx context.Context, at []model.UtxoPk) error {
+	return db.store.View(ctx, func(r storage.Reader) error {
+		for part := range slices.Chunk(at, checkBatch) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			for _, x := range db.indexes {
+				if x.Kind != model.OneToOne {
+					if err := db.learnValues(r, x.number, part); err != nil {
+						return err
+					}
+				}
+			}
+			if db.totals.rows[familyAssetID] > 0 {
+				if err := db.learnValues(r, assetSpace, part); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (db *DB) learnValues(r storage.Reader, space int, at []model.UtxoPk) error {
+	_, values, wide := db.birthFamilies(space)
+	keys := make([][]byte, len(at))
+	for i, pk := range at {
+		keys[i] = model.BirthPk{Utxo: pk}.AppendTo(nil, wide)
+	}
+	vs, err := r.GetMany(values, keys)
+	for i, v := range vs {
+		if v != nil {
+			db.cache.learn(db.cache.fp.value(space, v), model.BirthPk{Utxo: at[i]})
+		}
+	}
+	return err
+}
+
+// A note is numbers, most of them of 8 bytes, little-endian, and their sum: CRC-64 (ECMA).
+var noteSum = crc64.MakeTable(crc64.ECMA)
+
+type noteWriter struct {
+	w   *bufio.Writer
+	b   [8]byte
+	sum uint64
+	err error
+}
+
+func (w *noteWriter) bytes(b []byte) {
+	w.sum = crc64.Update(w.sum, noteSum, b)
+	if _, err := w.w.Write(b); w.err == nil {
+		w.err = err
+	}
+}
+
+func (w *noteWriter) numbers(ns ...uint64) {
+	for _, n := range ns {
+		binary.LittleEndian.PutUint64(w.b[:], n)
+		w.bytes(w.b[:])
+	}
+}
+
+type noteReader struct {
+	r   *bufio.Reader
+	b   [8]byte
+	sum uint64
+	err error
+}
+
+func (r *noteReader) bytes(n int) []byte {
+	b := make([]byte, n)
+	r.fill(b)
+	return b
+}
+
+func (r *noteReader) fill(b []byte) {
+	if r.err == nil {
+		_, r.err = io.ReadFull(r.r, b)
+	}
+	r.sum = crc64.Update(r.sum, noteSum, b)
+}
+
+func (r *noteReader) number() uint64 {
+	r.fill(r.b[:])
+	return binary.LittleEndian.Uint64(r.b[:])
+}
+
+// write appends the layers of the filter; of one that is not asked only that.
+func (f *filter) write(w *noteWriter) {
+	if !f.complete {
+		w.numbers(0, 0)
+		return
+	}
+	w.numbers(1, uint64(len(f.layers)))
+	for i := range f.layers {
+		l := &f.layers[i]
+		w.numbers(uint64(len(l.blocks)), uint64(l.room))
+		for j := range l.blocks {
+			w.numbers(l.blocks[j][:]...)
+		}
+	}
+}
+
+func (f *filter) read(r *noteReader) {
+	f.giveUp()
+	f.complete = r.number() == 1
+	for n := r.number(); n > 0 && r.err == nil; n-- {
+		blocks, room := r.number(), r.number()
+		if blocks > uint64(f.most-f.bytes)/filterBlockSize {
+			// No room for it in this process: it is read over and not used.
+			f.giveUp()
+			_, r.err = io.CopyN(noteSkipper{r}, r.r, int64(blocks)*filterBlockSize)
+			continue
+		}
+		f.bytes += int64(blocks) * filterBlockSize
+		l := newFilterLayer(int(blocks), int(room))
+		for j := range l.blocks {
+			for k := range l.blocks[j] {
+				l.blocks[j][k] = r.number()
+			}
+		}
+		f.layers = append(f.layers, l)
+	}
+	if !f.complete {
+		f.giveUp()
+	}
+}
+
+// noteSkipper takes what is read over into the sum.
+type noteSkipper struct{ r *noteReader }
+
+func (s noteSkipper) Write(b []byte) (int, error) {
+	s.r.sum = crc64.Update(s.r.sum, noteSum, b)
+	return len(b), nil
+}
+
+// write appends the entries of the table.
+func (t *table) write(w *noteWriter) {
+	w.numbers(uint64(t.used))
+	for i := range t.entries {
+		if e := &t.entries[i]; e.tag != 0 {
+			// A number that does not fit follows.
+			if w.numbers(e.tag, e.pk, e.rest&^recent); e.rest&t.numbers() == t.numbers() {
+				w.numbers(t.number(e))
+			}
+		}
+	}
+}
+
+func (t *table) read(r *noteReader) {
+	for n := r.number(); n > 0 && r.err == nil; n-- {
+		tag, pk, rest := r.number(), r.number(), r.number()
+		number := rest & t.numbers()
+		if number == t.numbers() {
+			number = r.number()
+		}
+		t.insert(max(tag, 1), rest&t.mask(), pk, number)
+	}
+}
+
+// writeRecent appends where the entries point to that were asked for lately, in order: those can be read again by that.
+func (t *table) writeRecent(w *noteWriter) {
+	var pks []uint64
+	for i := range t.entries {
+		if e := &t.entries[i]; e.tag != 0 && e.rest&recent != 0 && t.number(e) == 0 {
+			pks = append(pks, e.pk)
+		}
+	}
+	slices.Sort(pks)
+	pks = slices.Compact(pks)
+	w.numbers(uint64(len(pks)))
+	var b []byte
+	last := uint64(0)
+	for _, pk := range pks {
+		b = binary.AppendUvarint(b[:0], pk-last)
+		w.bytes(b)
+		last = pk
+	}
+}
+
+func readRecent(r *noteReader) (pks []model.UtxoPk) {
+	last := uint64(0)
+	for n := r.number(); n > 0 && r.err == nil; n-- {
+		distance, err := binary.ReadUvarint(r)
+		if r.err = errors.Join(r.err, err); r.err == nil {
+			last += distance
+			pks = append(pks, model.UtxoPk(last))
+		}
+	}
+	return pks
+}
+
+// ReadByte is for readers of single bytes.
+func (r *noteReader) ReadByte() (byte, error) {
+	r.fill(r.b[:1])
+	return r.b[0], r.err
+}

@@ -1,0 +1,310 @@
+package core
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"birthmark/model"
+)
+
+// table maps fingerprints to a pointer and a small number, in bounded memory. It never loses an entry while it has room,
+// grows with what is in it, and past its bound drops what is old and was not asked for. Entries that point into windows
+// not written yet are never dropped, so that what such windows hold is found here and nowhere else.
+//
+// It is open addressing in the order of tags: an entry stands at the place its tag's high bits name, or behind it among
+// the entries of lower and higher tags in their order, so that a search ends at the first higher tag, found or not.
+// Growing spreads the entries where they are.
+type table struct {
+	entries []entry
+	memory  *pages
+	payload uint // bits of an entry's number
+	used    int  // entries
+	most    int  // places; 0: the table keeps nothing but what has to stay
+
+	// Entries that point here or behind stay.
+	pinned model.UtxoPk
+	large  map[uint64]uint64 // by pointer: numbers that do not fit the payload
+}
+
+// entry is 24 bytes; the zero entry is an empty place. rest is, from the top: a bit that says it was asked for, further
+// bits of the fingerprint, the number. An entry is told from others by the tag and these bits, some 73 in the table of
+// outputs and 111 in that of births: the chance that one of a billion lookups takes one of a hundred million entries for
+// another is one in 100,000, and nobody outside can raise it.
+type entry struct {
+	tag  uint64
+	pk   uint64
+	rest uint64
+}
+
+const (
+	entrySize = 24
+	recent    = uint64(1) << 63
+
+	// A table of n places holds at most n*fullest/16 entries before it grows by a quarter.
+	fullest    = 13
+	leastSlots = 1 << 10
+
+	// What stands behind the last place that a tag can name needs no way round.
+	overhang = 256
+
+	// dropAmong is how many neighbours to either side an entry is chosen from that has to go.
+	dropAmong = 16
+)
+
+// newTable makes a table of at most bytes for numbers of so many bits.
+func newTable(bytes int64, payload uint) *table {
+	most := int(bytes / entrySize)
+	if most < leastSlots {
+		most = 0
+	}
+	return &table{memory: newPages(), payload: payload, most: most, large: map[uint64]uint64{}}
+}
+
+// key is a fingerprint as the table has it: the tag, which is not 0, and the bits of rest that belong to it.
+func (t *table) key(f fingerprint) (tag, extra uint64) {
+	return max(f.a, 1), f.b >> 1 & t.mask()
+}
+
+// mask is the bits of rest that tell entries of the same tag apart.
+func (t *table) mask() uint64 { return ^(recent | t.numbers()) }
+
+func (t *table) numbers() uint64 { return 1<<t.payload - 1 }
+
+// home is where the search for a tag begins.
+func (t *table) home(tag uint64) int {
+	hi, _ := bits.Mul64(tag, uint64(len(t.entries)-overhang))
+	return int(hi)
+}
+
+// touch reads the place where a fingerprint would stand, so that the processor has it when it is looked for. The result
+// means nothing.
+func (t *table) touch(f fingerprint) uint64 {
+	if t.used == 0 {
+		return 0
+	}
+	return t.entries[t.home(max(f.a, 1))].tag
+}
+
+// find is the place of an entry, or where it would have to stand.
+func (t *table) find(tag, extra uint64) (i int, found bool) {
+	if len(t.entries) == 0 {
+		return 0, false
+	}
+	mask := t.mask()
+	for i = t.home(tag); i < len(t.entries); i++ {
+		e := &t.entries[i]
+		if e.tag == tag && e.rest&mask == extra {
+			return i, true
+		}
+		if e.tag == 0 || e.tag > tag {
+			return i, false
+		}
+	}
+	return i, false
+}
+
+// get finds an entry.
+func (t *table) get(f fingerprint) (pk, number uint64, ok bool) {
+	i, found := t.find(t.key(f))
+	if !found {
+		return 0, 0, false
+	}
+	e := &t.entries[i]
+	e.rest |= recent
+	return e.pk, t.number(e), true
+}
+
+// take finds an entry and removes it.
+func (t *table) take(f fingerprint) (pk, number uint64, ok bool) {
+	i, found := t.find(t.key(f))
+	if !found {
+		return 0, 0, false
+	}
+	pk, number = t.entries[i].pk, t.number(&t.entries[i])
+	t.remove(i)
+	return pk, number, true
+}
+
+func (t *table) number(e *entry) uint64 {
+	n := e.rest & t.numbers()
+	if n == t.numbers() {
+		return t.large[e.pk]
+	}
+	return n
+}
+
+// put adds or replaces an entry.
+func (t *table) put(f fingerprint, pk, number uint64) {
+	tag, extra := t.key(f)
+	t.insert(tag, extra, pk, number)
+}
+
+func (t *table) insert(tag, extra, pk, number uint64) {
+	if t.most == 0 && pk < uint64(t.pinned) {
+		return
+	}
+	i, found := t.find(tag, extra)
+	if found {
+		t.forgetLarge(&t.entries[i])
+	} else {
+		if t.used >= len(t.entries)*fullest/16 {
+			t.makeRoom(i)
+			i, _ = t.find(tag, extra)
+		}
+		for !t.open(i) {
+			t.grow()
+			i, _ = t.find(tag, extra)
+		}
+		t.used++
+	}
+	if number >= t.numbers() {
+		t.large[pk] = number
+		number = t.numbers()
+	}
+	t.entries[i] = entry{tag, pk, extra | number}
+}
+
+// open moves what stands at i and behind one place on, up to an empty one; false where there is none.
+func (t *table) open(i int) bool {
+	for j := i; j < len(t.entries); j++ {
+		if t.entries[j].tag == 0 {
+			copy(t.entries[i+1:j+1], t.entries[i:j])
+			return true
+		}
+	}
+	return false
+}
+
+// makeRoom lets a full table grow or, where it may not, drops an entry near i: of those that were not asked for since one
+// was dropped here last, the oldest. What has to stay makes it grow past the bound.
+func (t *table) makeRoom(i int) {
+	if len(t.entries) < t.most {
+		t.grow()
+		return
+	}
+	for range 2 {
+		oldest := -1
+		for j := i; j < min(i+dropAmong, len(t.entries)) && t.entries[j].tag != 0; j++ {
+			oldest = t.older(oldest, j)
+		}
+		for j := i - 1; j >= max(0, i-dropAmong) && t.entries[j].tag != 0; j-- {
+			oldest = t.older(oldest, j)
+		}
+		if oldest >= 0 {
+			t.remove(oldest)
+			return
+		}
+	}
+	if t.used >= len(t.entries)*15/16 {
+		t.grow()
+	}
+}
+
+// older is which of two entries is to go, where j may; the mark of one that was asked for is taken away.
+func (t *table) older(oldest, j int) int {
+	e := &t.entries[j]
+	switch {
+	case e.pk >= uint64(t.pinned):
+	case e.rest&recent != 0:
+		e.rest &^= recent
+	case oldest < 0 || e.pk < t.entries[oldest].pk:
+		return j
+	}
+	return oldest
+}
+
+// grow gives the table a quarter more places, within its bound where that is more.
+func (t *table) grow() {
+	n := len(t.entries) + len(t.entries)/4
+	if len(t.entries) < t.most {
+		n = min(n, t.most)
+	}
+	n = max(n, leastSlots)
+	filled := len(t.entries)
+	for ; ; n += overhang {
+		t.entries = unsafe.Slice((*entry)(t.memory.resize(n*entrySize)), n)
+		if t.fits(filled) {
+			break
+		}
+	}
+	// All to the end, from where each moves down to its place or stays: none is written over before it has moved.
+	end := n
+	for i := filled - 1; i >= 0; i-- {
+		if e := t.entries[i]; e.tag != 0 {
+			end--
+			t.entries[i] = entry{}
+			t.entries[end] = e
+		}
+	}
+	t.settle(end)
+}
+
+// fits reports whether the entries among the first filled places have room where they belong.
+func (t *table) fits(filled int) bool {
+	next := 0
+	for i := range filled {
+		if tag := t.entries[i].tag; tag != 0 {
+			next = max(next, t.home(tag)) + 1
+		}
+	}
+	return next <= len(t.entries)
+}
+
+// settle moves the entries from place first on, which stand behind where they belong, to where they belong.
+func (t *table) settle(first int) {
+	next := 0
+	for i := first; i < len(t.entries); i++ {
+		e := t.entries[i]
+		if e.tag == 0 {
+			continue
+		}
+		t.entries[i] = entry{}
+		next = max(next, t.home(e.tag))
+		t.entries[next] = e
+		next++
+	}
+}
+
+func (t *table) forgetLarge(e *entry) {
+	if e.rest&t.numbers() == t.numbers() {
+		delete(t.large, e.pk)
+	}
+}
+
+// remove takes out the entry at i: those behind it that do not stand where their tag says move up.
+func (t *table) remove(i int) {
+	t.forgetLarge(&t.entries[i])
+	j := i + 1
+	for j < len(t.entries) && t.entries[j].tag != 0 && t.home(t.entries[j].tag) < j {
+		j++
+	}
+	copy(t.entries[i:], t.entries[i+1:j])
+	t.entries[j-1] = entry{}
+	t.used--
+}
+
+// keep drops the entries that the function does not want.
+func (t *table) keep(want func(pk uint64) bool) {
+	before := t.used
+	for i := range t.entries {
+		if e := &t.entries[i]; e.tag != 0 && !want(e.pk) {
+			t.forgetLarge(e)
+			*e = entry{}
+			t.used--
+		}
+	}
+	if t.used < before {
+		t.settle(0)
+	}
+}
+
+func (t *table) clear() {
+	t.entries, t.used = nil, 0
+	t.memory.resize(0)
+	clear(t.large)
+}
+
+// forgetFrom drops what points to first or behind.
+func (t *table) forgetFrom(first model.UtxoPk) {
+	t.keep(func(pk uint64) bool { return pk < uint64(first) })
+}

@@ -1,0 +1,213 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// mostReplayed is how many rows a sync reads, in some ten seconds, to know what its caches would know had it been running
+// all the time.
+const mostReplayed = 30_000_000
+
+// warm brings the caches of a database that was opened to where they were when it was closed: from the note that was
+// left, and from the rows written since, or from the first on where there is no note. What would take long is not done:
+// then values and outputs are looked for where caches do not have them.
+func (db *DB) warm(ctx context.Context) error {
+	c := db.cache
+	if c.warm {
+		return nil
+	}
+	c.pin(behind(db.tip))
+	at, err := db.readNote(ctx)
+	if err != nil {
+		return err
+	}
+	if db.rowsSince(at) > mostReplayed {
+		c.unspent.clear() // some of it may be spent by now
+		c.known.giveUp()
+		c.warm = true
+		return nil
+	}
+	if at.IsOrigin() {
+		c.known.complete = true
+	}
+	err = db.store.View(ctx, func(r storage.Reader) error {
+		return (&replay{ctx: ctx, db: db, r: r, from: at, to: behind(db.tip)}).run()
+	})
+	if err != nil {
+		c.clear()
+	}
+	c.warm = err == nil
+	return err
+}
+
+// rowsSince is about how many rows replay reads.
+func (db *DB) rowsSince(p model.Point) uint64 {
+	rows := db.totals.rows
+	n := rows[familyTxHash] + rows[familyUtxo] + rows[familySpentUtxo] + rows[familyAssetID]
+	for _, x := range db.indexes {
+		n += rows[x.family(indexValue)]
+	}
+	if p.IsOrigin() {
+		return n
+	}
+	return n / (uint64(db.tip.Height) + 1) * uint64(db.tip.Height-p.Height)
+}
+
+// replay tells the caches of rows: of what stands after the block from and before to.
+type replay struct {
+	ctx  context.Context
+	db   *DB
+	r    storage.Reader
+	from model.Point
+	to   model.UtxoPk
+
+	spent []model.UtxoPk // by the inputs that stand there, in order
+}
+
+// scan visits the rows of an ordered family.
+func (p *replay) scan(f storage.Family, visit func(pk model.UtxoPk, key, value []byte) error) error {
+	n := 0
+	for kv, err := range p.r.Scan(f, behind(p.from).AppendTo(nil), p.to.AppendTo(nil), false) {
+		if n++; err == nil && n%checkBatch == 0 {
+			err = p.ctx.Err()
+		}
+		var pk model.UtxoPk
+		if err == nil {
+			pk, err = model.ParseUtxoPk(kv.Key[:min(len(kv.Key), model.PkSize)])
+		}
+		if err == nil {
+			err = visit(pk, kv.Key, kv.Value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *replay) run() error {
+	err := p.scan(familySpentUtxo, func(_ model.UtxoPk, _, value []byte) error {
+		utxo, err := model.ParseUtxoPk(value)
+		p.spent = append(p.spent, utxo)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	slices.Sort(p.spent)
+	if p.db.cache.unspent.used > 0 && len(p.spent) > 0 {
+		p.db.cache.unspent.keep(func(pk uint64) bool { return !p.isSpent(model.UtxoPk(pk)) })
+	}
+	if err := p.outputs(); err != nil {
+		return err
+	}
+	for _, x := range p.db.indexes {
+		if err := p.values(x.number, x.family(indexValue)); err != nil {
+			return err
+		}
+	}
+	return p.values(assetSpace, familyAssetID)
+}
+
+func (p *replay) isSpent(pk model.UtxoPk) bool {
+	_, found := slices.BinarySearch(p.spent, pk)
+	return found
+}
+
+// outputs puts what is unspent into its table: by the hash of its transaction and its number, or by the value that inputs
+// name.
+func (p *replay) outputs() error {
+	c, names := p.db.cache, familyTxHash
+	if p.db.spendBy != nil {
+		names = p.db.spendBy.family(indexValue)
+	}
+	next, stop := pull(p, names)
+	defer stop()
+	var named model.UtxoPk // that name is of: an output's, or the first of a transaction's
+	var name fingerprint
+	some := false
+	return p.scan(familyUtxo, func(pk model.UtxoPk, _, row []byte) error {
+		if p.isSpent(pk) {
+			return nil
+		}
+		value, err := parseUtxoValue(row)
+		if err != nil {
+			return err
+		}
+		of := pk
+		if p.db.spendBy == nil {
+			of = model.UtxoPk(pk.Tx())
+		}
+		for !some || named < of {
+			r, ok := next()
+			if !ok || r.err != nil {
+				return r.err // an output without a name is for check to find
+			}
+			named, some = r.pk, true
+			if p.db.spendBy != nil {
+				name = c.fp.value(p.db.spendBy.number, r.value)
+				continue
+			}
+			hash, _, err := parseTxHashRow(r.value)
+			if err != nil {
+				return err
+			}
+			name = c.fp.outpoints(&hash)
+		}
+		switch {
+		case named != of:
+		case p.db.spendBy != nil:
+			c.unspent.put(name, uint64(pk), value)
+		default:
+			c.unspent.put(name.output(uint32(pk.Index())), uint64(pk), value)
+		}
+		return nil
+	})
+}
+
+type replayedRow struct {
+	pk    model.UtxoPk
+	value []byte
+	err   error
+}
+
+// pull is a scan that is asked for its rows.
+func pull(p *replay, f storage.Family) (next func() (replayedRow, bool), stop func()) {
+	return iter.Pull(func(yield func(replayedRow) bool) {
+		stopped := errors.New("stopped")
+		err := p.scan(f, func(pk model.UtxoPk, _, value []byte) error {
+			if !yield(replayedRow{pk: pk, value: value}) {
+				return stopped
+			}
+			return nil
+		})
+		if err != nil && err != stopped {
+			yield(replayedRow{err: err})
+		}
+	})
+}
+
+// values tells what is known, and where it was born.
+func (p *replay) values(space int, f storage.Family) error {
+	c := p.db.cache
+	_, _, wide := p.db.birthFamilies(space)
+	once := space != assetSpace && p.db.indexByNumber(uint64(space)).Kind == model.OneToOne
+	return p.scan(f, func(_ model.UtxoPk, key, value []byte) error {
+		birth, err := model.ParseBirthPk(key, wide)
+		if err != nil {
+			return err
+		}
+		fp := c.fp.value(space, value)
+		c.known.add(fp)
+		if !once {
+			c.learn(fp, birth)
+		}
+		return nil
+	})
+}
