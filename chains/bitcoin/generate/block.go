@@ -78,11 +78,7 @@ func work(header []byte) model.Hash {
 
 // coinbase is the block's first transaction. It claims the subsidy and all fees.
 func (c *Chain) coinbase(height model.HeightPk) []byte {
-	outputs := 1
-	if height <= maturity {
-		outputs = max(1, c.endowment()/maturity)
-	}
-	c.pay(outputs, subsidy(height)+c.fees, 0)
+	c.pay(c.coinbaseOutputs(height), subsidy(height)+c.fees, 0)
 
 	b := binary.LittleEndian.AppendUint32(c.base[:0], 1)
 	b = append(b, 1)
@@ -127,9 +123,17 @@ func (c *Chain) coinbase(height model.HeightPk) []byte {
 	return b
 }
 
+// coinbaseOutputs is how many outputs a coinbase has, but for the witness commitment.
+func (c *Chain) coinbaseOutputs(height model.HeightPk) int {
+	if height <= maturity {
+		return max(1, c.endowment()/maturity)
+	}
+	return 1
+}
+
 // coinbaseRoom is more than what a block has beside its other transactions weighs.
-func (c *Chain) coinbaseRoom() int {
-	return (headerSize+3+200)*weightScale + max(1, c.endowment()/maturity)*mostOutputWeight
+func (c *Chain) coinbaseRoom(height model.HeightPk) int {
+	return (headerSize+3+200)*weightScale + c.coinbaseOutputs(height)*mostOutputWeight
 }
 
 // appendHeight appends the push of a height as BIP 34 wants it.

@@ -125,7 +125,7 @@ func (c *Chain) mine(n int) Block {
 	height := model.HeightPk(c.made.Blocks)
 	c.counts = Counts{Blocks: 1}
 	c.ids, c.witnessIDs = append(c.ids[:0], model.Hash{}), append(c.witnessIDs[:0], model.Hash{})
-	c.body, c.fees, c.witnesses, c.weight = c.body[:0], 0, false, c.coinbaseRoom()
+	c.body, c.fees, c.witnesses, c.weight = c.body[:0], 0, false, c.coinbaseRoom(height)
 	c.advance()
 	if height == 1 || height > maturity {
 		c.recipients.Begin() // the opening is as one block: its addresses are paid again no more than those of others

@@ -1,8 +1,6 @@
 package generate
 
-import (
-	"birthmark/chains/sample"
-)
+import "birthmark/chains/sample"
 
 // Opcodes of output scripts and of what spends them.
 const (
@@ -64,9 +62,9 @@ func (c *Chain) appendScript(b []byte, s script) []byte {
 // appendData appends a script that carries data: of runes one of few, else any.
 func (c *Chain) appendData(b []byte) []byte {
 	if c.rng.Chance(c.era.runes / 100) {
-		rune := sample.Mix(c.names ^ uint64(mostRunes.Draw(c.rng)))
-		n := 4 + int(rune%12)
-		return filled(append(b, opReturn, op13, byte(n)), n, rune)
+		number := sample.Mix(c.names ^ uint64(mostRunes.Draw(c.rng)))
+		n := 4 + int(number%12)
+		return filled(append(b, opReturn, op13, byte(n)), n, number)
 	}
 	n := 20 + c.rng.IntN(mostDataSize-20+1)
 	b = append(b, opReturn)
@@ -136,7 +134,8 @@ func (c *Chain) appendWitness(k kind) {
 	c.witness, c.hasWitness = w, true
 }
 
-// appendTaproot appends a witness of one signature, or some of a script that has what people call an inscription.
+// appendTaproot appends the witness of a P2TR output: a signature, or for a few a script with what people call an
+// inscription.
 func (c *Chain) appendTaproot(w []byte) []byte {
 	if !c.rng.Chance(inscribed) {
 		return c.rng.Filler(append(w, 1, schnorrSize), schnorrSize)
@@ -144,7 +143,7 @@ func (c *Chain) appendTaproot(w []byte) []byte {
 	const control = 33
 	w = c.rng.Filler(append(w, 3, schnorrSize), schnorrSize)
 	text := inscriptions.Draw(c.rng)
-	// The key and what it checks, then what is never run: a push of text, in pushes of 75 bytes.
+	// A key and its check, then what is never run: the text, in pushes of 75 bytes and a shorter one.
 	size := 1 + 32 + 1 + 2 + text + (text+opPushData1-2)/(opPushData1-1) + 1
 	w = c.rng.Filler(append(appendCompact(w, uint64(size)), 32), 32)
 	w = append(w, opCheckSig, op0, opIf)

@@ -9,7 +9,10 @@ import (
 )
 
 const (
-	leastOutput = 4         // satoshis, while there is enough; of less than that nothing can be divided
+	// What an output holds at least, in satoshis, while there is enough. Nodes relay none with so little, but take it in
+	// blocks; a higher figure would have fewer and fewer outputs to a transaction, as most are split more often than joined.
+	leastOutput = 4
+
 	finalInput  = 1<<32 - 1 // the sequence of an input that does not care about time
 	weightScale = 4         // weight of a byte that is not of a witness (BIP 141)
 
@@ -41,9 +44,11 @@ type size struct{ inputs, outputs int }
 
 // mostWeight is more than the transaction can weigh.
 func (s size) mostWeight() int {
-	// Where its inputs have too little it gets one more.
-	return mostTxWeight + (s.inputs+1)*mostInputWeight + s.outputs*mostOutputWeight
+	return mostTxWeight + (s.inputs+s.more())*mostInputWeight + s.outputs*mostOutputWeight
 }
+
+// more is how many inputs it gets beside, at most, where the others have too little for its outputs.
+func (s size) more() int { return 1 + s.outputs/10 }
 
 // transaction makes the next transaction of the block under way: of its size, or with fewer outputs where it has too
 // little for them.
@@ -79,10 +84,10 @@ func (c *Chain) transaction(s size) {
 	c.counts.Outputs += len(c.payments)
 }
 
-// spend begins the transaction with its inputs, and returns what they hold. It takes one more where they have too little.
+// spend begins the transaction with its inputs, and returns what they hold.
 func (c *Chain) spend(s size, version, sequence uint32) (total uint64) {
 	c.spent = c.spent[:0]
-	for i := 0; i < s.inputs || i < s.inputs+1 && total < leastOutput*uint64(s.outputs+1); i++ {
+	for i := 0; i < s.inputs || i < s.inputs+s.more() && total < leastOutput*uint64(s.outputs+1); i++ {
 		taken, ok := c.coins.Take(c.rng)
 		if !ok {
 			break
