@@ -6,3 +6,9 @@ func RollbackInWritesOf(rows int) (restore func()) {
 	rollbackRows = rows
 	return func() { rollbackRows = before }
 }
+
+// CollideHeads lets heads of values and hashes have few bits, so that many are the same, until restore is called.
+func CollideHeads(bits uint64) (restore func()) {
+	headBits = bits
+	return func() { headBits = ^uint64(0) }
+}

@@ -2,6 +2,7 @@ package core
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -15,20 +16,26 @@ import (
 // a head leads to is compared with the value itself, which stands in the family of the way back: a collision, by accident
 // or made on purpose, costs a comparison.
 
-// headOf is the head of a value of an index, or of an asset id.
-func headOf(value []byte) (head [storage.HeadSize]byte) {
+// headBits are the bits of a head that are used: all of them, but where a test wants many values to have the same.
+var headBits = ^uint64(0)
+
+// appendHead appends the head of a value of an index, or of an asset id.
+func appendHead(b, value []byte) []byte {
 	sum := sha256.Sum256(value)
-	return [storage.HeadSize]byte(sum[:storage.HeadSize])
+	return appendHeadOfHash(b, sum[:])
+}
+
+func appendHeadOfHash(b, hash []byte) []byte {
+	return binary.BigEndian.AppendUint64(b, binary.BigEndian.Uint64(hash)&headBits)
 }
 
 func appendTxPkKey(b []byte, hash *model.Hash, pk model.TxPk) []byte {
-	return pk.AppendTo(append(b, hash[:storage.HeadSize]...))
+	return pk.AppendTo(appendHeadOfHash(b, hash[:]))
 }
 
 // appendBirthKey makes a key of the family that leads from a value to its birth; encoded is the birth.
 func appendBirthKey(b, value, encoded []byte) []byte {
-	head := headOf(value)
-	return append(append(b, head[:]...), encoded...)
+	return append(appendHead(b, value), encoded...)
 }
 
 // parseHeadKey takes such a key apart; size is that of the pointer.
@@ -42,7 +49,7 @@ func parseHeadKey(b []byte, size int) (head, pointer []byte, err error) {
 func (db *DB) txPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
 	heads := make([][]byte, len(hashes))
 	for i := range hashes {
-		heads[i] = hashes[i][:storage.HeadSize]
+		heads[i] = appendHeadOfHash(nil, hashes[i][:])
 	}
 	candidates, err := candidatesOf(r, familyTxPk, heads, model.PkSize)
 	if err != nil {
@@ -80,8 +87,7 @@ func (db *DB) birthsOf(r storage.Reader, space int, values [][]byte) ([]*model.B
 	f, back, wide := db.birthFamilies(space)
 	heads := make([][]byte, len(values))
 	for i, v := range values {
-		head := headOf(v)
-		heads[i] = head[:]
+		heads[i] = appendHead(nil, v)
 	}
 	candidates, err := candidatesOf(r, f, heads, pointerSize(wide))
 	if err != nil {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -38,7 +39,7 @@ func (db *DB) keepNote(at model.Point) error {
 		out.numbers(db.cache.fp.k0, db.cache.fp.k1)
 		db.cache.known.write(out)
 		db.cache.unspent.write(out)
-		db.cache.births.writeRecent(out)
+		db.cache.births.writePlaces(out)
 		out.numbers(out.sum)
 		return errors.Join(out.err, out.w.Flush())
 	})
@@ -71,13 +72,13 @@ func (db *DB) readNote(ctx context.Context) (at model.Point, err error) {
 		db.cache.fp = fingerprinter{in.number(), in.number()}
 		db.cache.known.read(in)
 		db.cache.unspent.read(in)
-		recent := readRecent(in)
+		places := readPlaces(in)
 		sum := in.sum
 		if in.number() != sum || in.err != nil {
 			return errors.Join(errNote, in.err)
 		}
 		at = tip
-		return db.learnBirths(ctx, recent)
+		return db.learnBirths(ctx, places)
 	})
 	if err != nil {
 		// Whatever is wrong with it, it is only a note.
@@ -90,7 +91,7 @@ func (db *DB) readNote(ctx context.Context) (at model.Point, err error) {
 }
 
 // learnBirths reads the values that were born at these places, those of all indexes.
-func (db *DB) learnBirths(ctx context.Context, at []model.UtxoPk) error {
+func (db *DB) learnBirths(ctx context.Context, at []model.BirthPk) error {
 	return db.store.View(ctx, func(r storage.Reader) error {
 		for part := range slices.Chunk(at, checkBatch) {
 			if err := ctx.Err(); err != nil {
@@ -113,16 +114,19 @@ func (db *DB) learnBirths(ctx context.Context, at []model.UtxoPk) error {
 	})
 }
 
-func (db *DB) learnValues(r storage.Reader, space int, at []model.UtxoPk) error {
+func (db *DB) learnValues(r storage.Reader, space int, at []model.BirthPk) error {
 	_, values, wide := db.birthFamilies(space)
-	keys := make([][]byte, len(at))
-	for i, pk := range at {
-		keys[i] = model.BirthPk{Utxo: pk}.AppendTo(nil, wide)
+	keys := make([][]byte, 0, len(at))
+	births := make([]model.BirthPk, 0, len(at))
+	for _, birth := range at {
+		if wide || birth.Ordinal == 0 {
+			keys, births = append(keys, birth.AppendTo(nil, wide)), append(births, birth)
+		}
 	}
 	vs, err := r.GetMany(values, keys)
 	for i, v := range vs {
 		if v != nil {
-			db.cache.learn(db.cache.fp.value(space, v), model.BirthPk{Utxo: at[i]})
+			db.cache.learn(db.cache.fp.value(space, v), births[i])
 		}
 	}
 	return err
@@ -250,36 +254,42 @@ func (t *table) read(r *noteReader) {
 	}
 }
 
-// writeRecent appends where the entries point to that were asked for lately, in order: those can be read again by that.
-func (t *table) writeRecent(w *noteWriter) {
-	var pks []uint64
+// mostPlaces is how many births are kept, asked for lately or not: about a second's reading.
+const mostPlaces = 500_000
+
+// writePlaces appends where values were born, in order, for they can be read again by that: of a large table only those
+// that were asked for lately.
+func (t *table) writePlaces(w *noteWriter) {
+	var births []model.BirthPk
 	for i := range t.entries {
-		if e := &t.entries[i]; e.tag != 0 && e.rest&recent != 0 && t.number(e) == 0 {
-			pks = append(pks, e.pk)
+		e := &t.entries[i]
+		if e.tag != 0 && (t.used <= mostPlaces || e.rest&recent != 0) {
+			births = append(births, model.BirthPk{Utxo: model.UtxoPk(e.pk), Ordinal: uint16(t.number(e))})
 		}
 	}
-	slices.Sort(pks)
-	pks = slices.Compact(pks)
-	w.numbers(uint64(len(pks)))
+	slices.SortFunc(births, func(a, b model.BirthPk) int {
+		return cmp.Or(cmp.Compare(a.Utxo, b.Utxo), cmp.Compare(a.Ordinal, b.Ordinal))
+	})
+	births = slices.Compact(births) // values of several indexes were born in one output
+	w.numbers(uint64(len(births)))
 	var b []byte
-	last := uint64(0)
-	for _, pk := range pks {
-		b = binary.AppendUvarint(b[:0], pk-last)
-		w.bytes(b)
-		last = pk
+	last := model.UtxoPk(0)
+	for _, birth := range births {
+		b = binary.AppendUvarint(b[:0], uint64(birth.Utxo-last))
+		w.bytes(binary.AppendUvarint(b, uint64(birth.Ordinal)))
+		last = birth.Utxo
 	}
 }
 
-func readRecent(r *noteReader) (pks []model.UtxoPk) {
-	last := uint64(0)
+func readPlaces(r *noteReader) (births []model.BirthPk) {
+	last := model.UtxoPk(0)
 	for n := r.number(); n > 0 && r.err == nil; n-- {
-		distance, err := binary.ReadUvarint(r)
-		if r.err = errors.Join(r.err, err); r.err == nil {
-			last += distance
-			pks = append(pks, model.UtxoPk(last))
-		}
+		distance, err1 := binary.ReadUvarint(r)
+		ordinal, err2 := binary.ReadUvarint(r)
+		last += model.UtxoPk(distance)
+		births, r.err = append(births, model.BirthPk{Utxo: last, Ordinal: uint16(ordinal)}), errors.Join(r.err, err1, err2)
 	}
-	return pks
+	return births
 }
 
 // ReadByte is for readers of single bytes.

@@ -86,6 +86,7 @@ type resolver struct {
 	assetsStored bool // there are assets in the database
 
 	keys    []fingerprint // of the transactions at hand, in the order in which they are asked for
+	asked   int           // how many of keys were
 	touched uint64
 	unread  []unreadInput // inputs that only the database can know
 	doubts  []doubt       // values that the database may have
@@ -100,7 +101,7 @@ func (v *resolver) resolve() error {
 	w := v.w
 	for ti, ahead := 0, 0; ti < len(w.txs); ti++ {
 		if ti == ahead {
-			v.keys = v.keys[:0]
+			v.keys, v.asked = v.keys[:0], 0
 			for ; ahead < len(w.txs) && len(v.keys) < keysAhead; ahead++ {
 				v.fingerprints(&w.txs[ahead])
 			}
@@ -164,9 +165,8 @@ func (v *resolver) spaceOf(position int) int {
 
 // nextKey is the next fingerprint made.
 func (v *resolver) nextKey() fingerprint {
-	key := v.keys[0]
-	v.keys = v.keys[1:]
-	return key
+	v.asked++
+	return v.keys[v.asked-1]
 }
 
 // outputs resolves the values and assets of a transaction's outputs, and notes the outputs as unspent.

@@ -1,0 +1,39 @@
+package core_test
+
+import (
+	"fmt"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+)
+
+// Values and hashes that share a head, four of them in all or a single one, are told apart: in every answer, by whatever
+// reads, while appending and undoing, and by check.
+func TestCollisionsAreHarmless(t *testing.T) {
+	for _, bits := range []uint64{3 << 40, 0} {
+		t.Run(fmt.Sprintf("%x", bits), func(t *testing.T) {
+			defer core.CollideHeads(bits)()
+			variants(t, func(t *testing.T, v modeltest.Variant) {
+				blocks := v.NewGenerator(seed(t, 300)).Blocks(16)
+				answersOf(t, v, blocks)
+				for name, store := range stores {
+					for _, caches := range []int64{0, 1 << 20} {
+						db := open(t, store(t), v, caches)
+						appendAll(t, db, blocks[:8], 3)
+						half := dump(t, db)
+						appendAll(t, db, blocks[8:], 5)
+						check(t, db)
+						same(t, name, dump(t, db), fresh(t, v, blocks))
+						rollback(t, db, blocks[7].Point())
+						same(t, name+", rolled back", dump(t, db), half)
+						check(t, db)
+						rollback(t, db, model.Point{})
+						check(t, db)
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,147 @@
+package core_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model/modeltest"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+)
+
+// noting is a store in memory that keeps notes, and counts the keys that updates look up by hash or value.
+type noting struct {
+	storage.Store
+	notes map[string][]byte
+	tails int
+}
+
+func newNoting() *noting { return &noting{Store: memory.New(), notes: map[string][]byte{}} }
+
+func (s *noting) WriteNote(name string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	err := write(&b)
+	if err == nil {
+		s.notes[name] = b.Bytes()
+	}
+	return err
+}
+
+func (s *noting) ReadNote(name string, read func(io.Reader) error) error {
+	b, ok := s.notes[name]
+	if !ok {
+		return storage.ErrNotFound
+	}
+	return read(bytes.NewReader(b))
+}
+
+func (s *noting) RemoveNote(name string) error {
+	delete(s.notes, name)
+	return nil
+}
+
+func (s *noting) View(ctx context.Context, fn func(storage.Reader) error) error {
+	return s.Store.View(ctx, func(r storage.Reader) error { return fn(&notingReader{r, s}) })
+}
+
+type notingReader struct {
+	storage.Reader
+	s *noting
+}
+
+func (r *notingReader) Tails(f storage.Family, heads [][]byte) ([][]byte, error) {
+	r.s.tails += len(heads)
+	return r.Reader.Tails(f, heads)
+}
+
+// What the caches knew when a sync ended they know when the next begins: by the note, by the note and the rows written
+// since, or by the rows alone. Nothing is looked up then but what one that was never interrupted looks up too. A note
+// that is damaged, cut, or of a branch that is gone changes nothing.
+func TestCachesComeBack(t *testing.T) {
+	const room = 8 << 20
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		n := seed(t, 310)
+		rng := rand.New(rand.NewPCG(n, 0))
+		blocks := v.NewGenerator(n).Blocks(40)
+		want := fresh(t, v, blocks)
+		untouched := newNoting()
+		db := open(t, untouched, v, room)
+		sync(t, db, events(blocks[:20]), core.SyncOptions{WindowWeight: 30})
+		untouched.tails = 0
+		sync(t, db, events(blocks[20:]), core.SyncOptions{WindowWeight: 30})
+		ways := map[string]func(s *noting){
+			"by the note":      func(*noting) {},
+			"without the note": func(s *noting) { clear(s.notes) },
+			"by the note and rows": func(s *noting) {
+				older := newNoting()
+				sync(t, open(t, older, v, room), events(blocks[:12]), core.SyncOptions{})
+				s.notes = older.notes
+			},
+			"by a note cut short": func(s *noting) {
+				for name, b := range s.notes {
+					s.notes[name] = b[:rng.IntN(len(b))]
+				}
+			},
+			"by a note with a wrong byte": func(s *noting) {
+				for _, b := range s.notes {
+					b[rng.IntN(len(b))] ^= 1 << rng.IntN(8)
+				}
+			},
+			"by a note of another chain": func(s *noting) {
+				other := newNoting()
+				sync(t, open(t, other, v, room), events(v.NewGenerator(n+1).Blocks(20)), core.SyncOptions{})
+				s.notes = other.notes
+			},
+		}
+		for name, way := range ways {
+			t.Run(name, func(t *testing.T) {
+				s := newNoting()
+				sync(t, open(t, s, v, room), events(blocks[:20]), core.SyncOptions{WindowWeight: 30})
+				if len(s.notes) != 1 {
+					t.Fatalf("%d notes after a sync", len(s.notes))
+				}
+				way(s)
+				db := open(t, s, v, room)
+				s.tails = 0
+				sync(t, db, events(blocks[20:]), core.SyncOptions{WindowWeight: 30})
+				check(t, db)
+				same(t, name, dump(t, db), want)
+				if s.tails > untouched.tails {
+					t.Errorf("%d lookups, without a restart there are %d", s.tails, untouched.tails)
+				}
+			})
+		}
+		t.Run("without room", func(t *testing.T) {
+			s := newNoting()
+			sync(t, open(t, s, v, room), events(blocks[:20]), core.SyncOptions{})
+			db := open(t, s, v, 0)
+			sync(t, db, events(blocks[20:]), core.SyncOptions{WindowWeight: 30})
+			check(t, db)
+			same(t, "without room", dump(t, db), want)
+		})
+	})
+}
+
+// A note that cannot be written fails the sync, whose blocks are there all the same.
+func TestANoteThatFailsIsTold(t *testing.T) {
+	v := modeltest.Variants()[0]
+	blocks := v.NewGenerator(seed(t, 311)).Blocks(5)
+	s := &badNotes{newNoting()}
+	db := open(t, s, v, 1<<20)
+	if err := core.Sync(context.Background(), db, events(blocks), core.SyncOptions{}); !errors.Is(err, errDisk) {
+		t.Errorf("the sync returns %v", err)
+	}
+	same(t, "without a note", dump(t, db), fresh(t, v, blocks))
+	check(t, db)
+}
+
+var errDisk = errors.New("the disk is full")
+
+type badNotes struct{ *noting }
+
+func (badNotes) WriteNote(string, func(io.Writer) error) error { return errDisk }
