@@ -19,8 +19,13 @@ type Options struct {
 }
 
 const (
-	// A memtable this small stays in the processor's caches while rows are inserted.
+	// Rows that arrive in order are put behind the last one, whatever there is before.
 	memtableSize = 16 << 20
+
+	// Rows in random order are put between those that are there: sorted within their batch they lie the closer together the
+	// fewer those are, and in the processor's caches too. Of the CPU of windows of 100,000 entries, 32 MiB take 20 µs a
+	// transaction, 16 17, 8 16, 4 13 and 2 11, more flushes and merges included.
+	memtableSizeRandom = 2 << 20
 
 	// Logs of more than 1 GiB made a reader wait half a minute. Less than this makes smaller tables for little gain.
 	mostLogs = 256 << 20
@@ -77,7 +82,7 @@ func newSettings(o Options) (*settings, error) {
 		opts := grocksdb.NewDefaultOptions()
 		s.options[l] = opts
 		database(opts, o, files)
-		s.family(opts, l)
+		s.family(opts, o, l)
 	}
 	if o.ReadOnly {
 		s.beside = newBeside(s.database())
@@ -106,8 +111,11 @@ func database(opts *grocksdb.Options, o Options, files int) {
 }
 
 // family sets what depends on how a family is used.
-func (s *settings) family(opts *grocksdb.Options, l layout) {
+func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 	opts.SetWriteBufferSize(memtableSize)
+	if o.WAL && l.access != storage.Ordered { // without a WAL all families are flushed when one is full
+		opts.SetWriteBufferSize(memtableSizeRandom)
+	}
 	// A memtable takes its memory in blocks of this size. By default they are 1 MiB: a row in each of twenty families
 	// would then fill small buffers, and every Update be a flush.
 	opts.SetArenaBlockSize(64 << 10)
@@ -158,19 +166,26 @@ func (s *settings) family(opts *grocksdb.Options, l layout) {
 	opts.SetBlockBasedTableFactory(t)
 }
 
-// compress sets what rows are compressed with. Above the last level they are on their way, which is not worth it in level 0.
-// In the last zstd's first level takes half the time of its usual third for 2% more bytes.
+// compress sets what rows are compressed with. Where they come to rest it is zstd's first level, which takes half the time of
+// its usual third for 2% more bytes. Nothing makes hashes smaller, but much of a row is not its hash: the sequence number, what
+// pointers have in common. Looking for no more than that takes less time than writing it does.
+//
+// Rows in order rest where they are put first, since tables of them are only moved from level to level. Others are on their
+// way for as long as they are above the last level: not worth it in level 0.
 func compress(opts *grocksdb.Options, l layout) {
-	opts.SetCompressionPerLevel([]grocksdb.CompressionType{grocksdb.NoCompression, grocksdb.LZ4Compression})
-	opts.SetBottommostCompression(grocksdb.ZSTDCompression)
-	last := grocksdb.NewDefaultCompressionOptions()
-	last.Level = 1
+	rest := grocksdb.NewDefaultCompressionOptions()
+	rest.Level = 1
 	if l.hashes {
-		// Nothing makes hashes smaller, but much of a row is not its hash: the sequence number, what pointers have in common. Looking
-		// for no more than that takes less time than writing it does.
-		last.Level = -5
+		rest.Level = -5
 	}
-	opts.SetBottommostCompressionOptions(last, true)
+	opts.SetBottommostCompression(grocksdb.ZSTDCompression)
+	opts.SetBottommostCompressionOptions(rest, true)
+	if l.access == storage.Ordered {
+		opts.SetCompression(grocksdb.ZSTDCompression)
+		opts.SetCompressionOptions(rest)
+		return
+	}
+	opts.SetCompressionPerLevel([]grocksdb.CompressionType{grocksdb.NoCompression, grocksdb.LZ4Compression})
 }
 
 // maxOpenFiles raises the process's limit as far as it may and leaves room for everything else. A reader holds all of
