@@ -10,6 +10,10 @@
 // meanwhile, since families become visible one after the other. What is left of an update that did not come so far is
 // removed when the database is opened.
 //
+// Tables that overlap are merged in the background when there are some (settle.go). While updates in bulk go on, those of
+// families that nothing reads meanwhile wait until there are hundreds; the end of the bulk, Flush and the next opening
+// let them be merged. Compact merges all there are, families side by side.
+//
 // With the WAL on, an Update is on disk when it returns, whatever happens to the machine. With the WAL off it is in
 // memory until a flush, which is atomic over all families: after a crash the database is at an earlier Update in every
 // family at once. Flush and Close make everything durable.
