@@ -2,6 +2,7 @@ package bitcoin
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/btcsuite/btcd/wire/v2"
@@ -65,8 +66,20 @@ func BenchmarkWire(b *testing.B) {
 	b.ReportMetric(float64(txs)/b.Elapsed().Seconds(), "txs/s")
 }
 
-// BenchmarkFiles opens a folder of block files and reads it through, headers and blocks: blocks of 2,000 transactions of
-// one witness input and two outputs, and empty ones.
+// typical is a transaction that spends an old output and a new one, with and without witness, and makes three.
+func typical(from *wire.MsgTx) *wire.MsgTx {
+	paid := func(before string, size int, after string) *wire.TxOut {
+		return wire.NewTxOut(1, slices.Concat([]byte(before), bytes.Repeat([]byte{3}, size), []byte(after)))
+	}
+	tx := bitcointest.Spend(from, 0, paid("\x76\xa9\x14", 20, "\x88\xac"), paid("\x00\x14", 20, ""), paid("\x51\x20", 32, ""))
+	tx.TxIn[0].SignatureScript = make([]byte, 107)
+	hash := from.TxHash()
+	tx.AddTxIn(wire.NewTxIn(wire.NewOutPoint(&hash, 1), nil, wire.TxWitness{make([]byte, 72), make([]byte, 33)}))
+	return tx
+}
+
+// BenchmarkFiles opens a folder of block files and reads it through, headers and blocks: blocks of 2,000 typical
+// transactions, and empty ones.
 func BenchmarkFiles(b *testing.B) {
 	for _, shape := range []struct {
 		name        string
@@ -74,13 +87,11 @@ func BenchmarkFiles(b *testing.B) {
 	}{{"full", 60, 2000}, {"empty", 20_000, 0}} {
 		b.Run(shape.name, func(b *testing.B) {
 			c := bitcointest.NewChain()
-			script := append([]byte{0, 20}, bytes.Repeat([]byte{3}, 20)...)
 			from := c.Tip().Transactions[0]
 			for range shape.blocks {
 				txs := make([]*wire.MsgTx, shape.txs)
 				for i := range txs {
-					from = bitcointest.Spend(from, 0, wire.NewTxOut(1, script), wire.NewTxOut(2, script))
-					from.TxIn[0].Witness = wire.TxWitness{make([]byte, 72), make([]byte, 33)}
+					from = typical(from)
 					txs[i] = from
 				}
 				c.Mine(txs...)

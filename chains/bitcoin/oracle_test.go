@@ -206,7 +206,7 @@ func TestBytesAreReadAsWireReadsThem(t *testing.T) {
 	raw := bitcointest.Bytes(c.Mine(one, two))
 	forms := [][]byte{{0}, {1}, {0, 1}, {0, 0}, {0xfd, 1, 0}, {0xfd, 0xfd, 0}, {0xfe, 1, 0, 0, 0}, {0xff, 1, 0, 0, 0, 0, 0, 0, 0}, {0xff}}
 	accepted := 0
-	for range 20_000 {
+	for range 5000 {
 		bad := bytes.Clone(raw)
 		for range 1 + r.IntN(3) {
 			at := headerSize + r.IntN(len(bad)-headerSize)
@@ -232,7 +232,7 @@ func TestBytesAreReadAsWireReadsThem(t *testing.T) {
 			accepted++
 		}
 	}
-	if accepted < 1000 || accepted > 15_000 {
-		t.Errorf("%d of 20000 are accepted: hardly anything was tried", accepted)
+	if accepted < 250 || accepted > 4000 {
+		t.Errorf("%d of 5000 are accepted: hardly anything was tried", accepted)
 	}
 }
