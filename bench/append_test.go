@@ -62,6 +62,21 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 					t.Errorf("%s: %+v", k, r)
 				}
 				plausible(t, string(k), r)
+				expected := []string{"emit", "finish", "read", "resolve", "write", "compact", "replay"}
+				switch k {
+				case Naive:
+					expected = []string{"append", "replay"}
+				case Floor:
+					expected = []string{"emit", "replay"}
+				}
+				for _, stage := range expected {
+					if !(r.Stages[stage] > 0) {
+						t.Errorf("%s: no %s in %v", k, stage, r.Stages)
+					}
+				}
+				if len(r.Stages) != len(expected) || r.Stages["emit"] > r.Stages["write"] && k != Floor {
+					t.Errorf("%s: stages %v", k, r.Stages)
+				}
 			}
 		})
 	}

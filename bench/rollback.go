@@ -44,9 +44,6 @@ func Rollback(ctx context.Context, blocks *Recording, txs, last int, o Options) 
 	if err := db.Rollback(ctx, to); err != nil {
 		return nil, err
 	}
-	if err := db.store.Flush(ctx); err != nil {
-		return nil, err
-	}
 	took := time.Since(began)
 	cpu = processCPU() - cpu
 	got, err := db.txs(ctx)

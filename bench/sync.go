@@ -30,7 +30,7 @@ func Sync(ctx context.Context, o SyncOptions) (result *Result, err error) {
 		return nil, err
 	}
 	defer store.Close()
-	r := run{kind: Bulk, options: o.Options, store: store}
+	r := run{kind: Bulk, log: o.WAL, options: o.Options, store: store}
 	if r.db, err = core.Open(ctx, store, core.Options{Chain: o.Chain, Indexes: o.Indexes, CacheBytes: o.Caches}); err != nil {
 		return nil, err
 	}

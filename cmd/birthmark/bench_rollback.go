@@ -102,5 +102,5 @@ func (p *page) benchRollback(a *benchRollbackAnswer) {
 		})
 	}
 	p.table([]column{{"txs before", true}, {"blocks", true}, {"txs removed", true}, {"txs/s", true}, {"CPU µs/tx", true},
-		{"appended again, txs/s", true}, {"ratio", true}, {"built, txs/s", true}, {"ratio", true}}, rows)
+		{"appended again, txs/s", true}, {"ratio", true}, {"built in bulk, txs/s", true}, {"ratio", true}}, rows)
 }
