@@ -165,6 +165,12 @@ func TestCrashChild(t *testing.T) {
 	if tip := db.Tip(); !tip.IsOrigin() {
 		next = int(tip.Height-crashVariant.First) + 1
 	}
+	if os.Getenv(crashWAL) == "sync" {
+		sync(t, db, events(blocks), core.SyncOptions{WindowWeight: 60, BulkWeight: 1, Progress: func(p core.Progress) {
+			fmt.Println(p.Blocks + uint64(next))
+		}})
+		next = crashAll
+	}
 	for next < crashAll {
 		w := min(1+next%7, crashAll-next)
 		appendAll(t, db, blocks[next:next+w], w)
@@ -182,17 +188,20 @@ func TestCrashChild(t *testing.T) {
 	}
 }
 
-// Traps 2 and 14: killed at any moment, with the WAL, without, or writing in bulk, the database opens by itself, is a prefix of the
+// Traps 2 and 14: killed at any moment, with the WAL, without, writing in bulk, or in a sync that does, the database opens by itself, is a prefix of the
 // chain in all families at once, and ends up as if nothing had happened. But without a WAL no window is lost that was
 // reported written.
 func TestAKillLeavesAPrefix(t *testing.T) {
 	n := seed(t, 90)
 	rng := rand.New(rand.NewPCG(n, 0))
 	blocks := crashVariant.NewGenerator(n).Blocks(crashAll)
-	for _, wal := range []string{"on", "off", "bulk"} {
+	for _, wal := range []string{"on", "off", "bulk", "sync"} {
 		t.Run("wal "+wal, func(t *testing.T) {
 			dir := t.TempDir()
 			kills := 7
+			if wal == "sync" {
+				kills = 50
+			}
 			if testing.Short() {
 				kills = 4
 			}
@@ -217,6 +226,9 @@ func TestAKillLeavesAPrefix(t *testing.T) {
 				}
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
+				}
+				if have == crashAll {
+					dir = t.TempDir() // and once more from the beginning
 				}
 			}
 			killed(t, dir, wal, n, time.Hour)
