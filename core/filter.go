@@ -68,18 +68,20 @@ func (f *filter) add(key fingerprint) {
 	f.layers[n-1].add(key)
 }
 
-// touch reads where the newest layer has a value: see [table.touch].
-func (f *filter) touch(key fingerprint) uint64 {
+// touch reads where the newest layer has values: see [table.touch].
+func (f *filter) touch(fs []fingerprint) (sum uint64) {
 	if n := len(f.layers); n > 0 {
-		return f.layers[n-1].block(key)[0]
+		for i := range fs {
+			sum += f.layers[n-1].block(fs[i])[0]
+		}
 	}
-	return 0
+	return sum
 }
 
 func (f *filter) giveUp() { f.layers, f.bytes, f.complete = nil, 0, false }
 
 func newFilterLayer(blocks, room int) filterLayer {
-	memory := newPages()
+	memory := newPages(blocks * filterBlockSize)
 	return filterLayer{unsafe.Slice((*filterBlock)(memory.resize(blocks*filterBlockSize)), blocks), memory, room}
 }
 

@@ -7,7 +7,7 @@ import "unsafe"
 // pages is memory of the size of tables. Elsewhere than on Linux it is the heap's.
 type pages struct{ words []uint64 }
 
-func newPages() *pages { return &pages{} }
+func newPages(int) *pages { return &pages{} }
 
 // resize makes the memory so many bytes large: what is new is zero. The pointer before is not good any more.
 func (p *pages) resize(bytes int) unsafe.Pointer {

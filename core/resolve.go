@@ -85,12 +85,13 @@ type resolver struct {
 
 	assetsStored bool // there are assets in the database
 
-	keys    []fingerprint // of the transactions at hand, in the order in which they are asked for
-	asked   int           // how many of keys were
-	touched uint64
-	unread  []unreadInput // inputs that only the database can know
-	doubts  []doubt       // values that the database may have
-	lookups []mintLookup  // assets of mints that no output of the window has
+	keys                 []fingerprint // of the transactions at hand, in the order in which they are asked for
+	asked                int           // how many of keys were
+	touched              uint64
+	spendKeys, valueKeys []fingerprint // those of keys that a table of each kind is asked for
+	unread               []unreadInput // inputs that only the database can know
+	doubts               []doubt       // values that the database may have
+	lookups              []mintLookup  // assets of mints that no output of the window has
 }
 
 // keysAhead is how many fingerprints are made before they are asked for: what they name is on its way from memory then,
@@ -101,10 +102,7 @@ func (v *resolver) resolve() error {
 	w := v.w
 	for ti, ahead := 0, 0; ti < len(w.txs); ti++ {
 		if ti == ahead {
-			v.keys, v.asked = v.keys[:0], 0
-			for ; ahead < len(w.txs) && len(v.keys) < keysAhead; ahead++ {
-				v.fingerprints(&w.txs[ahead])
-			}
+			ahead = v.fingerprints(ti)
 		}
 		t := &w.txs[ti]
 		if err := v.inputs(int32(ti), t); err != nil {
@@ -123,35 +121,38 @@ func (v *resolver) resolve() error {
 	return v.mints()
 }
 
-// fingerprints makes those of a transaction: of its inputs, of itself, of its outputs' values and assets.
-func (v *resolver) fingerprints(t *windowTx) {
+// fingerprints makes those of the next transactions, of their inputs, themselves, and their outputs' values and assets,
+// and returns which transaction comes after them.
+func (v *resolver) fingerprints(ti int) int {
 	c := v.cache
-	for ii := range t.Inputs {
-		key := v.spendKey(&t.Inputs[ii])
-		v.touched += c.unspent.touch(key)
-		v.keys = append(v.keys, key)
-	}
-	outpoints := c.fp.outpoints(&t.Hash)
-	v.keys = append(v.keys, outpoints)
-	for oi := range t.Outputs {
-		o := &t.Outputs[oi]
-		if v.spendBy == nil && oi&3 == 0 {
-			v.touched += c.unspent.touch(outpoints.output(uint32(t.OutputIndex(oi))))
+	v.keys, v.asked, v.spendKeys, v.valueKeys = v.keys[:0], 0, v.spendKeys[:0], v.valueKeys[:0]
+	for ; ti < len(v.w.txs) && len(v.keys) < keysAhead; ti++ {
+		t := &v.w.txs[ti]
+		for ii := range t.Inputs {
+			v.keys = append(v.keys, v.spendKey(&t.Inputs[ii]))
 		}
-		for ki := range o.Keys {
-			k := &o.Keys[ki]
-			key := c.fp.value(v.spaceOf(k.Index), k.Value)
-			v.touched += c.births.touch(key) + c.known.touch(key)
-			v.keys = append(v.keys, key)
+		v.spendKeys = append(v.spendKeys, v.keys[len(v.keys)-len(t.Inputs):]...)
+		outpoints := c.fp.outpoints(&t.Hash)
+		v.keys = append(v.keys, outpoints)
+		if v.spendBy == nil {
+			v.spendKeys = append(v.spendKeys, outpoints.output(t.FirstOutput))
 		}
-		for ai := range o.Assets {
-			if a := &o.Assets[ai]; a.Amount > 0 {
-				key := c.fp.value(assetSpace, a.ID)
-				v.touched += c.births.touch(key)
-				v.keys = append(v.keys, key)
+		from := len(v.keys)
+		for oi := range t.Outputs {
+			o := &t.Outputs[oi]
+			for ki := range o.Keys {
+				v.keys = append(v.keys, c.fp.value(v.spaceOf(o.Keys[ki].Index), o.Keys[ki].Value))
+			}
+			for ai := range o.Assets {
+				if o.Assets[ai].Amount > 0 {
+					v.keys = append(v.keys, c.fp.value(assetSpace, o.Assets[ai].ID))
+				}
 			}
 		}
+		v.valueKeys = append(v.valueKeys, v.keys[from:]...)
 	}
+	v.touched += c.unspent.touch(v.spendKeys) + c.births.touch(v.valueKeys) + c.known.touch(v.valueKeys)
+	return ti
 }
 
 // spaceOf is the space of the values of an index, by its position; that of a position which does not exist is found out

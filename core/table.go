@@ -57,7 +57,7 @@ func newTable(bytes int64, payload uint) *table {
 	if most < leastSlots {
 		most = 0
 	}
-	return &table{memory: newPages(), payload: payload, most: most, large: map[uint64]uint64{}}
+	return &table{memory: newPages(most * entrySize), payload: payload, most: most, large: map[uint64]uint64{}}
 }
 
 // key is a fingerprint as the table has it: the tag, which is not 0, and the bits of rest that belong to it.
@@ -76,13 +76,17 @@ func (t *table) home(tag uint64) int {
 	return int(hi)
 }
 
-// touch reads the place where a fingerprint would stand, so that the processor has it when it is looked for. The result
-// means nothing.
-func (t *table) touch(f fingerprint) uint64 {
+// touch reads the places where fingerprints would stand, so that the processor has them when they are looked for: many at
+// once, where looking for one after the other would wait for each. The result means nothing.
+func (t *table) touch(fs []fingerprint) (sum uint64) {
 	if t.used == 0 {
 		return 0
 	}
-	return t.entries[t.home(max(f.a, 1))].tag
+	for i := range fs {
+		home := t.home(fs[i].a)
+		sum += t.entries[home].tag + t.entries[home+2].tag // most searches end there: the next line of the cache
+	}
+	return sum
 }
 
 // find is the place of an entry, or where it would have to stand.

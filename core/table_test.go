@@ -42,7 +42,7 @@ func TestTableNeverLies(t *testing.T) {
 					c.put(key, p.pk, p.number)
 					truth[n] = p
 				case 2:
-					c.touch(key)
+					c.touch([]fingerprint{key})
 					pk, number, ok := c.get(key)
 					check("get", pk, number, ok)
 				case 3:

@@ -1,0 +1,67 @@
+package core_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"birthmark/bench"
+	adapter "birthmark/chains/bitcoin"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+)
+
+// blank is a store that keeps meta and forgets all else: what is left is the core's own work.
+type blank struct{ storage.Store }
+
+func (s blank) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	return s.Store.Update(ctx, func(r storage.Reader, b storage.Batch) error { return fn(r, blankBatch{b}) })
+}
+
+type blankBatch struct{ storage.Batch }
+
+func (b blankBatch) Put(f storage.Family, key, value []byte) {
+	if f == 0 {
+		b.Batch.Put(f, key, value)
+	}
+}
+
+// The core's own work for a transaction of Bitcoin's shape, in windows as they are far from the tip: resolving and making
+// the rows. Anything beyond a few allocations a window is garbage for each transaction.
+func BenchmarkAppend(b *testing.B) {
+	const perBlock, perWindow = 2000, 40
+	for _, indexes := range [][]string{{"address"}, {"address", "script_hash"}} {
+		b.Run(fmt.Sprint(len(indexes)), func(b *testing.B) {
+			chain, err := adapter.New("mainnet")
+			if err != nil {
+				b.Fatal(err)
+			}
+			db, err := core.Open(b.Context(), blank{memory.New()}, core.Options{Chain: chain, Indexes: indexes, CacheBytes: 600 << 20})
+			if err != nil {
+				b.Fatal(err)
+			}
+			g, err := bench.NewGenerator(bench.Chain{Txs: 1 << 30, Seed: 1, Indexes: indexes})
+			if err != nil {
+				b.Fatal(err)
+			}
+			txs, n := 0, 1
+			b.ReportAllocs()
+			b.ResetTimer()
+			for b.Loop() {
+				b.StopTimer()
+				var blocks []*model.Block
+				for range perWindow {
+					blocks = append(blocks, g.Next(n))
+					txs, n = txs+n, perBlock
+				}
+				b.StartTimer()
+				if err := db.Append(b.Context(), blocks); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(txs), "ns/tx")
+		})
+	}
+}
