@@ -50,7 +50,7 @@ var Questions = []string{"tx", "tx_absent", "output", "block", "find", "find_uns
 const (
 	defaultSamples = 1000
 	defaultMost    = 5 * time.Second
-	hottestTimes   = 200 // a question about one value is asked
+	hottestTimes   = 200 // a question about one value is asked, at most
 )
 
 // Query measures what core answers from db, as the commands and servers ask it. A database without transactions is an
@@ -231,7 +231,7 @@ func (q *questioner) values(ctx context.Context) error {
 		if err := q.measure(ctx, m.name, len(q.ordinary), func(i int) error { return m.question(q.ordinary[i]) }); err != nil {
 			return err
 		}
-		if err := q.measure(ctx, "hottest_"+m.name, hottestTimes, func(int) error { return m.question(hot) }); err != nil {
+		if err := q.measure(ctx, "hottest_"+m.name, min(hottestTimes, q.o.Samples), func(int) error { return m.question(hot) }); err != nil {
 			return err
 		}
 	}

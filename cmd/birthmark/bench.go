@@ -83,7 +83,7 @@ func (a *benchAnswer) set(k bench.Kind, r *bench.Result) {
 }
 
 // benchAppend has each run measured by a process of its own, which is this program, asked for that run alone.
-func (p *program) benchAppend(c *cli.Context) error {
+func (p *program) benchAppend(c *cli.Context) (err error) {
 	kinds, err := benchKinds(c)
 	if err != nil {
 		return err
@@ -103,20 +103,9 @@ func (p *program) benchAppend(c *cli.Context) error {
 	if err := p.load(c); err != nil {
 		return err
 	}
-	answer := benchAnswer{Runs: map[bench.Kind]*bench.Result{}}
 	if c.IsSet("recording") {
-		k := kinds[0]
-		err := profile(c, func(c *cli.Context) error {
-			r, err := p.measure(c, k, int(txsOf(k, numbers)))
-			answer.set(k, r)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return p.document(answer)
+		return p.benchRun(c, kinds[0], int(txsOf(kinds[0], numbers)))
 	}
-	chain.Txs = 0
 	for _, k := range kinds {
 		chain.Txs = max(chain.Txs, int(txsOf(k, numbers)))
 	}
@@ -124,7 +113,7 @@ func (p *program) benchAppend(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if _, err := p.record(c.Context, dir, chain); err != nil {
 		return err
 	}
@@ -138,10 +127,25 @@ func (p *program) benchAppend(c *cli.Context) error {
 			results[k] = append(results[k], r)
 		}
 	}
+	answer := benchAnswer{Runs: map[bench.Kind]*bench.Result{}}
 	for _, k := range kinds {
 		answer.set(k, bench.Median(results[k]))
 	}
 	return p.answer(nil, answer, func(pg *page) { pg.bench(&answer, kinds) })
+}
+
+// benchRun answers with one run, done in this process.
+func (p *program) benchRun(c *cli.Context, k bench.Kind, txs int) error {
+	answer := benchAnswer{Runs: map[bench.Kind]*bench.Result{}}
+	err := profile(c, func(c *cli.Context) error {
+		r, err := p.measure(c, k, txs)
+		answer.set(k, r)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return p.document(answer)
 }
 
 // txsOf is how many transactions a run indexes.

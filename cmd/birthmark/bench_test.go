@@ -61,9 +61,45 @@ func TestBenchAppendMeasuresEveryRunInAProcessOfItsOwn(t *testing.T) {
 		t.Errorf("the profile: %v; %+v", err, r)
 	}
 
-	r = birthmark(append(args, "--runs=naive,wal")...)
+	r = birthmark(append(args, "--runs=naive,wal", "--repeat=2")...)
 	if lines := strings.Split(r.stdout, "\n"); r.status != exitDone || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "wal ") }) {
 		t.Errorf("for people: %+v", r)
+	}
+}
+
+func TestBenchAppendIndexesEveryChain(t *testing.T) {
+	t.Setenv(asProgram, "-1")
+	for _, chain := range []string{"cardano", "ergo"} {
+		var a struct {
+			Naive map[string]any
+			Runs  map[string]map[string]any
+		}
+		ask(t, &a, benchTo(t, "append --txs 400 --naive-txs 150 --runs naive,bulk --chain "+chain)...)
+		if a.Naive["txs"] != 150.0 || a.Runs["bulk"]["txs"] != 400.0 {
+			t.Errorf("%s: %+v", chain, a)
+		}
+	}
+}
+
+// Whoever gives up finds nothing left.
+func TestBenchAppendThatIsInterruptedLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	cmd, _, stderr := process(t, -1, "bench", "append", "--runs", "naive,wal", "--txs", "200000", "--dir", dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the folders of the blocks and of a run", func() bool {
+		folders, err := os.ReadDir(dir)
+		return err == nil && len(folders) == 2
+	})
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || !strings.Contains(stderr.String(), "interrupt") {
+		t.Errorf("%v: %s", err, stderr)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
 	}
 }
 
