@@ -2,6 +2,7 @@ package rocks
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/linxGnu/grocksdb"
 	"golang.org/x/sys/unix"
@@ -34,6 +35,8 @@ const (
 
 	// A key alone is looked for in a block of this size: half of it is 2 bytes a transaction more and more to write.
 	lookupBlock = 8 << 10
+
+	leastCachePart = 32 << 20
 
 	minBlockCache   = 1 << 20
 	minWriteBuffers = 4 << 20
@@ -74,7 +77,7 @@ func newSettings(o Options) (*settings, error) {
 	}
 	s := &settings{
 		options: map[layout]*grocksdb.Options{},
-		cache:   grocksdb.NewLRUCache(uint64(max(o.BlockCache, minBlockCache))),
+		cache:   newCache(max(o.BlockCache, minBlockCache)),
 		write:   grocksdb.NewDefaultWriteOptions(),
 	}
 	s.write.SetSync(o.WAL)
@@ -91,6 +94,16 @@ func newSettings(o Options) (*settings, error) {
 		s.beside = newBeside(s.database())
 	}
 	return s, nil
+}
+
+// newCache makes the block cache of a size in parts, each with a lock of its own. By default they are 64, and what is larger
+// than a part is not kept: the filter of a table of 64 MiB has up to 5 MiB, and would be read anew for every lookup.
+func newCache(size int64) *grocksdb.Cache {
+	o := grocksdb.NewLRUCacheOptions()
+	defer o.Destroy()
+	o.SetCapacity(uint(size))
+	o.SetNumShardBits(min(6, max(0, bits.Len64(uint64(size/leastCachePart))-1)))
+	return grocksdb.NewLRUCacheWithOptions(o)
 }
 
 func database(opts *grocksdb.Options, o Options, files int) {
@@ -171,8 +184,8 @@ func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 
 // compress sets what rows are compressed with. Where they come to rest it is zstd's first level, which takes half the time of
 // its usual third for 2% more bytes. Nothing makes hashes smaller, but much of a row is not its hash: the sequence number, what
-// pointers have in common. Looking for
-// little more than that, at a level below zero, takes about the time that writing it would.
+// pointers have in common. Looking for little more than that, at a level below zero, takes about the time that writing it
+// would.
 //
 // Rows in order rest where they are put first, since tables of them are only moved from level to level. Others are on their
 // way for as long as they are above the last level: not worth it in level 0.
