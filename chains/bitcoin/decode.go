@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/crypto/ripemd160" //lint:ignore SA1019 Bitcoin's addresses are made with it
 
-	"birthmark/chains/bitcoin/sha256x2"
 	"birthmark/model"
 )
 
@@ -32,10 +31,9 @@ type decoder struct {
 	net    *network
 	wanted wanted
 
-	arena   []byte // values of the block under way
-	ends    []int  // where each of its transactions ends
-	ids     sha256x2.Batch
-	scripts sha256x2.Batch
+	arena   []byte       // values of the block under way
+	ends    []int        // where each of its transactions ends
+	scratch []byte       // a transaction without its witness
 	nodes   []model.Hash // of the merkle tree
 	ripemd  hash.Hash
 	sum     [32]byte // where ripemd's sum goes on its way
@@ -52,7 +50,7 @@ func newDecoder(n *network, indexes []string) (*decoder, error) {
 
 // clone is a decoder of the same kind for another goroutine.
 func (d *decoder) clone() *decoder {
-	return &decoder{net: d.net, wanted: d.wanted, ids: sha256x2.Batch{Twice: true}, ripemd: ripemd160.New()}
+	return &decoder{net: d.net, wanted: d.wanted, ripemd: ripemd160.New()}
 }
 
 // sizes is what a block needs room for.
@@ -73,12 +71,12 @@ func (d *decoder) block(raw []byte, height model.HeightPk) (*model.Block, error)
 	d.arena = make([]byte, 0, s.arena)
 	b := &model.Block{
 		Height: height,
+		Hash:   h.hash(),
 		Parent: h.parent(),
 		Time:   int64(h.time()),
 		Size:   len(raw),
 		Header: d.keep(raw[:headerSize]),
 	}
-	d.ids.Add((*[sha256.Size]byte)(&b.Hash), raw[:headerSize])
 	d.fill(b, raw, s)
 	d.arena = nil // the block's own now
 	root, err := d.merkleRoot(b.Txs)
@@ -194,9 +192,8 @@ func isNull(outpoint []byte) bool {
 	return binary.LittleEndian.Uint32(outpoint[32:]) == 0xffffffff && model.Hash(outpoint) == model.Hash{}
 }
 
-// fill makes the transactions of a block that measure has found well formed. What is hashed waits in batches until the
-// end. Entries are written in place, field by field: memory that is new needs no pointers set to nil, which is what
-// the garbage collector would have to be told of.
+// fill makes the transactions of a block that measure has found well formed. Entries are written in place, field by
+// field: memory that is new needs no pointers set to nil, which is what the garbage collector would have to be told of.
 func (d *decoder) fill(b *model.Block, raw []byte, s sizes) {
 	b.Txs = make([]model.Tx, s.txs)
 	inputs := make([]model.Input, s.inputs)
@@ -244,16 +241,14 @@ func (d *decoder) fill(b *model.Block, raw []byte, s sizes) {
 		}
 
 		// The id of a transaction is of its serialization without marker and witness (BIP 141).
-		id := (*[sha256.Size]byte)(&tx.Hash)
+		whole := raw[start:end]
 		if witness {
-			d.ids.Add(id, raw[start:start+4], raw[body:at], raw[end-4:end])
-		} else {
-			d.ids.Add(id, raw[start:end])
+			d.scratch = append(append(append(d.scratch[:0], raw[start:start+4]...), raw[body:at]...), raw[end-4:end]...)
+			whole = d.scratch
 		}
+		tx.Hash = doubleHash(whole)
 		at = end
 	}
-	d.ids.Sum()
-	d.scripts.Sum()
 }
 
 // appendHash160 appends RIPEMD-160 of SHA-256 of b.

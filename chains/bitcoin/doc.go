@@ -18,7 +18,5 @@
 // adjustment, times (p2p checks the last two and that witnesses are the committed ones). Checked besides: that one transaction, the first, is a coinbase, and that no output has more than
 // all the money there is.
 //
-// Hashing is most of the work: two messages are hashed side by side (package sha256x2).
-//
 // The package bitcointest makes valid chains for tests, btcdtest runs btcd.
 package bitcoin

@@ -156,9 +156,6 @@ var scriptTypes = func() (values [len(kindNames)][]byte) {
 	return values
 }()
 
-// noHash holds the place of one that is not computed yet.
-var noHash [sha256.Size]byte
-
 // keys appends the keys of an output script. Values are put into the arena and stay there.
 func (d *decoder) keys(to []model.Key, script []byte) []model.Key {
 	if len(d.wanted.order) == 0 {
@@ -171,8 +168,8 @@ func (d *decoder) keys(to []model.Key, script []byte) []model.Key {
 		case valueAddress:
 			value = d.address(k, script, payload)
 		case valueScriptHash:
-			value = d.keep(noHash[:])
-			d.scripts.Add((*[sha256.Size]byte)(value), script)
+			sum := sha256.Sum256(script)
+			value = d.keep(sum[:])
 		case valueScriptType:
 			value = scriptTypes[k]
 		case valueOpReturn:

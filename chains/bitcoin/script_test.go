@@ -194,10 +194,8 @@ func keysOf(t testing.TB, n *network, script []byte) string {
 	d.arena = make([]byte, 0, d.wanted.room(script))
 	before := cap(d.arena)
 	all := n.indexes()
-	made := d.keys(nil, script)
-	d.scripts.Sum()
 	keys := map[string]string{}
-	for _, k := range made {
+	for _, k := range d.keys(nil, script) {
 		keys[all[k.Index].Name] = all[k.Index].Format(k.Value)
 	}
 	if cap(d.arena) != before {
