@@ -27,8 +27,8 @@ type filterBlock [8]uint64
 
 const (
 	filterBlockSize = 64
-	filterBits      = 12 // for a value: one new value in a hundred is looked for in vain
-	filterHashes    = 6
+	filterBits      = 16 // for a value: of each layer one new value in three hundred is looked for in vain
+	filterHashes    = 7
 	firstBlocks     = 1 << 7
 )
 

@@ -139,8 +139,8 @@ func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 	opts.SetLevel0FileNumCompactionTrigger(mostTables)
 	// First sync writes faster than two processors compact; it must not be stopped before it has to be. Nothing reads the
 	// tables that wait meanwhile, or they were postponed: those stop nothing.
-	opts.SetLevel0SlowdownWritesTrigger(80)
-	opts.SetLevel0StopWritesTrigger(120)
+	opts.SetLevel0SlowdownWritesTrigger(3 * mostTablesHashed)
+	opts.SetLevel0StopWritesTrigger(4 * mostTablesHashed)
 	if l.later {
 		opts.SetLevel0SlowdownWritesTrigger(100 * mostTablesPostponed)
 		opts.SetLevel0StopWritesTrigger(100 * mostTablesPostponed)

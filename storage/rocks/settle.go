@@ -27,18 +27,21 @@ const (
 	// Tables are opened when they are read: opening a database does not cost more for them.
 	mostTablesPostponed = 512
 
+	// Families read by heads are asked seldom meanwhile, for what filters in memory could not tell.
+	mostTablesHashed = 64
+
 	// A sync alternates between windows in bulk and others where the source is slow. So many others in a row are the tip.
 	ordinaryAtTip = 8
 )
 
-// postponement is whether families declared Later are left uncompacted.
+// postponement is whether families that are seldom read meanwhile, or not at all, are left uncompacted.
 type postponement struct {
 	sync.Mutex
 	on    bool
 	since int // ordinary Updates since one in bulk
 }
 
-// postpone leaves the tables of families declared Later as they are, until resume.
+// postpone leaves the tables of such families as they are, until resume.
 func (s *Store) postpone() error {
 	s.later.Lock()
 	defer s.later.Unlock()
@@ -68,19 +71,15 @@ func (s *Store) turnPostponement(on bool) error {
 		return nil
 	}
 	s.later.on = on
-	if on {
-		return s.mergeLater(mostTablesPostponed)
-	}
-	return s.mergeLater(mostTables)
-}
-
-// mergeLater sets after how many tables those of families declared Later are merged.
-func (s *Store) mergeLater(tables int) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for name, h := range s.columns {
-		if !layoutOf(name).later {
-			continue
+		l, tables := layoutOf(name), mostTables
+		switch {
+		case on && l.later:
+			tables = mostTablesPostponed
+		case on && l.access == storage.Hashed:
+			tables = mostTablesHashed
 		}
 		if err := s.db.SetOptionsCF(h, []string{"level0_file_num_compaction_trigger"}, []string{strconv.Itoa(tables)}); err != nil {
 			return s.failed("set when tables are merged", err)
