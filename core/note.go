@@ -31,7 +31,7 @@ func (db *DB) keepNote(at model.Point) error {
 	}
 	db.cache.noted = at
 	return n.WriteNote(noteName, func(w io.Writer) error {
-		out := &noteWriter{w: bufio.NewWriterSize(w, 1<<20)}
+		out := &noteWriter{w: w}
 		out.bytes([]byte{noteVersion})
 		tip := appendTip(nil, at)
 		out.numbers(uint64(len(tip)))
@@ -40,8 +40,10 @@ func (db *DB) keepNote(at model.Point) error {
 		db.cache.known.write(out)
 		db.cache.unspent.write(out)
 		db.cache.births.writePlaces(out)
+		out.flush()
 		out.numbers(out.sum)
-		return errors.Join(out.err, out.w.Flush())
+		out.flush()
+		return out.err
 	})
 }
 
@@ -136,24 +138,33 @@ func (db *DB) learnValues(r storage.Reader, space int, at []model.BirthPk) error
 var noteSum = crc64.MakeTable(crc64.ECMA)
 
 type noteWriter struct {
-	w   *bufio.Writer
-	b   [8]byte
+	w   io.Writer
+	b   []byte // not written yet
 	sum uint64
 	err error
 }
 
+const noteBuffer = 256 << 10
+
 func (w *noteWriter) bytes(b []byte) {
-	w.sum = crc64.Update(w.sum, noteSum, b)
-	if _, err := w.w.Write(b); w.err == nil {
-		w.err = err
+	if w.b = append(w.b, b...); len(w.b) > noteBuffer {
+		w.flush()
 	}
 }
 
 func (w *noteWriter) numbers(ns ...uint64) {
 	for _, n := range ns {
-		binary.LittleEndian.PutUint64(w.b[:], n)
-		w.bytes(w.b[:])
+		w.b = binary.LittleEndian.AppendUint64(w.b, n)
 	}
+	w.bytes(nil)
+}
+
+func (w *noteWriter) flush() {
+	w.sum = crc64.Update(w.sum, noteSum, w.b)
+	if _, err := w.w.Write(w.b); w.err == nil {
+		w.err = err
+	}
+	w.b = w.b[:0]
 }
 
 type noteReader struct {
@@ -254,11 +265,11 @@ func (t *table) read(r *noteReader) {
 	}
 }
 
-// mostPlaces is how many births are kept, asked for lately or not: about a second's reading.
-const mostPlaces = 500_000
+// mostPlaces is about how many births are kept: a second's or two's reading.
+const mostPlaces = 1_000_000
 
-// writePlaces appends where values were born, in order, for they can be read again by that: of a large table only those
-// that were asked for lately.
+// writePlaces appends where values were born, in order, for they can be read again by that: all of a small table, of a
+// large one the youngest of those that were asked for.
 func (t *table) writePlaces(w *noteWriter) {
 	var births []model.BirthPk
 	for i := range t.entries {
@@ -266,6 +277,16 @@ func (t *table) writePlaces(w *noteWriter) {
 		if e.tag != 0 && (t.used <= mostPlaces || e.rest&recent != 0) {
 			births = append(births, model.BirthPk{Utxo: model.UtxoPk(e.pk), Ordinal: uint16(t.number(e))})
 		}
+	}
+	if len(births) > mostPlaces {
+		// They stand in no order of age: what one in so many of them says is near enough.
+		var ages []model.UtxoPk
+		for i := 0; i < len(births); i += 256 {
+			ages = append(ages, births[i].Utxo)
+		}
+		slices.Sort(ages)
+		oldest := ages[len(ages)-mostPlaces/256]
+		births = slices.DeleteFunc(births, func(b model.BirthPk) bool { return b.Utxo < oldest })
 	}
 	slices.SortFunc(births, func(a, b model.BirthPk) int {
 		return cmp.Or(cmp.Compare(a.Utxo, b.Utxo), cmp.Compare(a.Ordinal, b.Ordinal))
