@@ -41,6 +41,7 @@ type Options struct {
 	// The parts of the memory: see rocks.Options and core.Options. Naive has no use for them.
 	BlockCache, WriteBuffers, Caches int64
 	WindowBytes                      int64
+	Compression                      storage.Compression
 
 	Progress func(core.Progress) // may be nil
 }
@@ -100,7 +101,7 @@ func Append(ctx context.Context, kind Kind, blocks *Recording, txs int, o Option
 }
 
 func openStore(kind Kind, o Options) (storage.Store, error) {
-	options := rocks.Options{WAL: kind != NoWAL, BlockCache: o.BlockCache, WriteBuffers: o.WriteBuffers, Holder: "birthmark bench"}
+	options := rocks.Options{WAL: kind != NoWAL, BlockCache: o.BlockCache, WriteBuffers: o.WriteBuffers, Compression: o.Compression, Holder: "birthmark bench"}
 	switch kind {
 	case Naive:
 		return rocks.OpenNaive(o.Dir)

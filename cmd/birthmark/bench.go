@@ -14,6 +14,7 @@ import (
 
 	"birthmark/bench"
 	"birthmark/cmd/birthmark/settings"
+	"birthmark/storage"
 
 	"github.com/urfave/cli/v2"
 )
@@ -46,6 +47,7 @@ func (p *program) benchAppendCommand() *cli.Command {
 			&cli.StringFlag{Name: "naive-txs", Usage: "`N` transactions for naive and floor, which need fewer", DefaultText: "250000"},
 			&cli.StringFlag{Name: "runs", Usage: "the `RUNS` to do, of naive,floor,wal,nowal,bulk", DefaultText: "all"},
 			&cli.StringFlag{Name: "wal", Usage: "only runs with the write-ahead log `on` or off, beside naive and floor"},
+			compressionFlag(),
 			&cli.StringFlag{Name: "repeat", Usage: "do the runs `N` times by turns, and take the median of each figure", DefaultText: "1"},
 			&cli.StringFlag{Name: "recording", Hidden: true}, // a run by itself: of the blocks recorded in this folder
 		}, generatedFlags(), memoryFlags(), profileFlags(), commonFlags()),
@@ -201,6 +203,11 @@ func (p *program) measure(c *cli.Context, k bench.Kind, txs int) (r *bench.Resul
 
 	o, stop := p.benchProgress("bench "+string(k), benchOptions(dir, memory))
 	defer stop()
+	if c.IsSet("compression") {
+		if o.Compression, err = storage.ParseCompression(c.String("compression")); err != nil {
+			return nil, badValue(c, "compression", "fast, usual or small")
+		}
+	}
 	return bench.Append(c.Context, k, blocks, txs, o)
 }
 

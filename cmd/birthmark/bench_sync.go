@@ -28,6 +28,7 @@ func (p *program) benchSyncCommand() *cli.Command {
 			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password"},
 			&cli.StringFlag{Name: "to-height", Usage: "end with block `H`"},
 			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`", DefaultText: "on"},
+			compressionFlag(),
 			&cli.StringFlag{Name: "dir", Usage: "`DIR` for the temporary folder", DefaultText: "the system's"},
 			indexFlag(),
 		}, databaseFlags(), profileFlags()),
@@ -87,8 +88,8 @@ func (p *program) benchSync(c *cli.Context) (err error) {
 	result, err := bench.Sync(c.Context, bench.SyncOptions{
 		Options: bench.Options{
 			Dir: dir, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Caches: memory.Caches,
-			WindowBytes: memory.WindowBytes(),
-			Progress:    func(now core.Progress) { last.Store(&now) },
+			WindowBytes: memory.WindowBytes(), Compression: set.Compression,
+			Progress: func(now core.Progress) { last.Store(&now) },
 		},
 		Chain: chain, Indexes: names, WAL: set.WAL,
 		Source: model.SourceOptions{URI: set.Source, Password: set.ReadPassword, Memory: memory.Source, To: to},

@@ -46,6 +46,10 @@ func indexFlag() cli.Flag {
 	return &cli.StringFlag{Name: "index", Usage: "the `INDEXES` to keep, such as address,script_hash"}
 }
 
+func compressionFlag() cli.Flag {
+	return &cli.StringFlag{Name: "compression", Usage: "what rows on disk are written for: `fast|usual|small`", DefaultText: "usual"}
+}
+
 func limitFlag(what string) cli.Flag {
 	return &cli.StringFlag{Name: "limit", Usage: "at most `N` " + what, DefaultText: "25"}
 }

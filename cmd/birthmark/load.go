@@ -23,6 +23,7 @@ var settingFlags = []struct{ flag, key string }{
 	{"password-file", "password_file"},
 	{"db", "db"},
 	{"wal", "wal"},
+	{"compression", "compression"},
 	{"index", "indexes"},
 }
 

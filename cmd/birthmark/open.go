@@ -76,7 +76,7 @@ func (p *program) openWriting(c *cli.Context, set *settings.Chain) (*database, e
 func (p *program) write(c *cli.Context, set *settings.Chain, dir string) (*database, error) {
 	memory := settings.Divide(p.settings.Memory)
 	store, err := rocks.Open(dir, rocks.Options{
-		WAL: set.WAL, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers,
+		WAL: set.WAL, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Compression: set.Compression,
 		Holder: fmt.Sprintf("pid %d, %s, since %s", os.Getpid(), commandName(c), p.now().UTC().Format(time.RFC3339)),
 	})
 	if err != nil {

@@ -30,6 +30,7 @@ func (p *program) syncCommand() *cli.Command {
 			&cli.StringFlag{Name: "to-height", Usage: "end with block `H`"},
 			&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "stay at the tip and follow the source"},
 			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`; off is faster, and a crash then falls back to an earlier block", DefaultText: "on"},
+			compressionFlag(),
 			indexFlag(),
 		}, databaseFlags(), profileFlags()),
 		Action: profiled(p.sync),

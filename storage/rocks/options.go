@@ -17,6 +17,7 @@ type Options struct {
 	BlockCache   int64  // bytes for blocks read from tables, their indexes and filters
 	WriteBuffers int64  // bytes for rows not yet in tables
 	Holder       string // what others are told who find the database locked
+	Compression  storage.Compression
 }
 
 const (
@@ -151,7 +152,7 @@ func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 	opts.SetTargetFileSizeBase(64 << 20)
 	// Nine tenths of the rows are in the last level from the first day on.
 	opts.SetLevelCompactionDynamicLevelBytes(true)
-	compress(opts, l)
+	compress(opts, o.Compression, l)
 
 	t := grocksdb.NewDefaultBlockBasedTableOptions()
 	s.tables = append(s.tables, t)
@@ -189,11 +190,22 @@ func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 //
 // Rows in order rest where they are put first, since tables of them are only moved from level to level. Others are on their
 // way for as long as they are above the last level: not worth it in level 0.
-func compress(opts *grocksdb.Options, l layout) {
+func compress(opts *grocksdb.Options, c storage.Compression, l layout) {
+	if c == storage.Fast {
+		opts.SetCompression(grocksdb.LZ4Compression)
+		if l.access != storage.Ordered {
+			opts.SetCompressionPerLevel([]grocksdb.CompressionType{grocksdb.NoCompression, grocksdb.LZ4Compression})
+		}
+		return
+	}
 	rest := grocksdb.NewDefaultCompressionOptions()
-	rest.Level = 1
-	if l.hashes {
+	switch {
+	case c == storage.Small:
+		rest.Level = 6
+	case l.hashes:
 		rest.Level = -2
+	default:
+		rest.Level = 1
 	}
 	opts.SetBottommostCompression(grocksdb.ZSTDCompression)
 	opts.SetBottommostCompressionOptions(rest, true)

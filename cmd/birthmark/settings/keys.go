@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"birthmark/storage"
 )
 
 // A key is a setting with a plain value. The file, the environment and the command line set it through the same
@@ -26,6 +28,7 @@ var chainKeys = []key[Chain]{
 	{"password_file", func(c *Chain, v, _ string) error { return setText(&c.PasswordFile, v) }},
 	{"db", func(c *Chain, v, _ string) error { return setText(&c.DB, v) }},
 	{"wal", func(c *Chain, v, _ string) (err error) { c.WAL, err = ParseSwitch(v); return err }},
+	{"compression", func(c *Chain, v, _ string) (err error) { c.Compression, err = storage.ParseCompression(v); return err }},
 	{"indexes", setIndexes},
 	{"password", setPassword},
 }

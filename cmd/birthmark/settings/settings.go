@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"birthmark/model"
+	"birthmark/storage"
 )
 
 // DefaultListen is where the server listens unless told otherwise.
@@ -32,6 +33,7 @@ type Chain struct {
 	PasswordFile string
 	DB           string
 	WAL          bool
+	Compression  storage.Compression
 	Indexes      []Index // in the order they were written; nil: not set
 
 	origins map[string]string

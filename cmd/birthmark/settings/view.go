@@ -17,6 +17,7 @@ type ChainView struct {
 	PasswordFile string                  `yaml:"password_file,omitempty" json:"password_file,omitempty"`
 	DB           string                  `yaml:"db,omitempty" json:"db,omitempty"`
 	WAL          bool                    `yaml:"wal" json:"wal"`
+	Compression  string                  `yaml:"compression" json:"compression"`
 	Indexes      map[string]IndexOptions `yaml:"indexes" json:"indexes"`
 }
 
@@ -24,7 +25,7 @@ type ChainView struct {
 func (c *Chain) View(network string, indexes []string) ChainView {
 	v := ChainView{
 		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), PasswordFile: c.PasswordFile, DB: c.DB, WAL: c.WAL,
-		Indexes: map[string]IndexOptions{},
+		Compression: c.Compression.String(), Indexes: map[string]IndexOptions{},
 	}
 	if v.Network == "" {
 		v.Network = network
