@@ -36,8 +36,8 @@ func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
 	t := db.totals.clone()
 	tip := w.blocks[len(w.blocks)-1].Point()
 	update := db.store.Update
-	if bulk, ok := db.store.(storage.BulkUpdater); ok && bulkWeight >= 0 && w.weight() >= bulkWeight {
-		update = bulk.UpdateBulk
+	if db.inBulk(w, bulkWeight) {
+		update = db.store.(storage.BulkUpdater).UpdateBulk
 	}
 	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
 		e := emitter{db: db, w: w, b: b, t: &t, rows: make([]uint64, db.families())}
@@ -62,6 +62,13 @@ func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
 	db.tip, db.totals = tip, t
 	db.pending = db.pending[1:]
 	return nil
+}
+
+// inBulk reports whether a window is written in bulk: where the store can, and it holds so much. A negative weight is never
+// reached.
+func (db *DB) inBulk(w *window, bulkWeight int) bool {
+	_, can := db.store.(storage.BulkUpdater)
+	return can && bulkWeight >= 0 && w.weight() >= bulkWeight
 }
 
 // emitter is the third pass over a window: it makes the rows.

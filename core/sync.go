@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -72,6 +73,7 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	s := &syncer{
 		db: db, src: src, o: o,
 		events: make(chan model.Event), windows: make(chan job), resolved: make(chan job),
+		target:   target.Height,
 		nextNote: time.Now().Add(noteEvery),
 		meter:    newMeter(o.Progress, db.Tip().Height, target.Height, o.To),
 	}
@@ -132,6 +134,7 @@ type syncer struct {
 	windows  chan job
 	resolved chan job
 	meter    *meter
+	target   model.HeightPk // the source's tip when the sync began
 	nextNote time.Time
 	fork     *fork // since the last rollback nothing was written; nil: none is under way
 }
@@ -142,7 +145,9 @@ func (s *syncer) run(ctx context.Context, known []model.Point) error {
 	g.Go(func() error { defer close(s.events); sourceErr = s.read(gctx, known); return nil })
 	g.Go(func() error { defer close(s.windows); return s.gather(gctx) })
 	g.Go(func() error { defer close(s.resolved); return s.resolve(gctx) })
-	g.Go(func() error { return s.commit(gctx) })
+	caughtUp := make(chan int, 1)
+	g.Go(func() error { return s.commit(gctx, caughtUp) })
+	g.Go(func() error { return s.settle(gctx, caughtUp) })
 	err := g.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -351,7 +356,11 @@ func (s *syncer) keepNote(w *window) error {
 	return nil
 }
 
-func (s *syncer) commit(ctx context.Context) error {
+// commit writes windows. Once it is where the source was when the sync began, or at its end, it says how many transactions
+// it has written in bulk.
+func (s *syncer) commit(ctx context.Context, caughtUp chan<- int) error {
+	bulkTxs := 0
+	tell := sync.OnceFunc(func() { caughtUp <- bulkTxs })
 	for j := range s.resolved {
 		started := time.Now()
 		if j.rollback != nil {
@@ -361,14 +370,47 @@ func (s *syncer) commit(ctx context.Context) error {
 			close(j.done)
 			continue
 		}
+		bulk := s.db.inBulk(j.window, s.o.BulkWeight)
 		if err := s.db.commit(ctx, j.window, s.o.BulkWeight); err != nil {
 			return err
+		}
+		if bulk {
+			bulkTxs += len(j.window.txs)
+		} else if s.db.Tip().Height >= s.target {
+			tell()
 		}
 		s.meter.busy(stageWrite, started)
 		s.meter.wrote(j.blocks)
 		s.endFork()
 	}
+	tell()
 	return nil
+}
+
+// settle has the store bring its rows into their final shape once the sync has caught up: at its end, or where it follows
+// the source beside the blocks that come. It is for databases most of which this sync has written in bulk; others
+// settle by themselves, as they grow.
+func (s *syncer) settle(ctx context.Context, caughtUp <-chan int) error {
+	var bulkTxs int
+	select {
+	case bulkTxs = <-caughtUp:
+	case <-ctx.Done():
+		return nil
+	}
+	c, can := s.db.store.(storage.Compactor)
+	s.db.mu.Lock()
+	all := s.db.totals.rows[familyTxHash]
+	s.db.mu.Unlock()
+	if !can || bulkTxs == 0 || 2*uint64(bulkTxs) < all {
+		return nil
+	}
+	started := time.Now()
+	s.o.Log.Info("settling: all blocks are written, and their rows are merged, which takes a part of the time the sync took; to interrupt it harms nothing")
+	err := c.Compact(ctx)
+	if err == nil {
+		s.o.Log.Info("settled", "took", time.Since(started))
+	}
+	return err
 }
 
 func (s *syncer) rollback(ctx context.Context, to model.Point) error {

@@ -7,12 +7,14 @@ import (
 	"iter"
 	"math/rand/v2"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"birthmark/core"
 	"birthmark/model"
 	"birthmark/model/modeltest"
+	"birthmark/storage"
 	"birthmark/storage/memory"
 	"birthmark/storage/storetest"
 )
@@ -322,4 +324,83 @@ func TestABlockAtTheTipIsWrittenAtOnce(t *testing.T) {
 	}
 	same(t, "at the tip", dump(t, db), fresh(t, v, blocks))
 	check(t, db)
+}
+
+// settling is a store that writes in bulk and counts how often it is brought into shape.
+type settling struct {
+	inBulkToo
+	times atomic.Int32
+	fail  error
+}
+
+type inBulkToo struct{ storage.Store }
+
+func (s inBulkToo) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	return s.Update(ctx, fn)
+}
+
+func (s *settling) Compact(context.Context) error {
+	s.times.Add(1)
+	return s.fail
+}
+
+// A database is brought into shape once most of it was written in bulk: at the end of the sync, or beside the blocks that
+// come when the source is followed. One that only went on is left to itself.
+func TestAFirstSyncEndsSettled(t *testing.T) {
+	v := modeltest.Variants()[0]
+	blocks := v.NewGenerator(seed(t, 320)).Blocks(30)
+	bulk := core.SyncOptions{WindowWeight: 20, BulkWeight: 1}
+	s := &settling{inBulkToo: inBulkToo{memory.New()}}
+	db := open(t, s, v, 1<<20)
+	sync(t, db, events(blocks[:20]), bulk)
+	if n := s.times.Load(); n != 1 {
+		t.Errorf("settled %d times at the end of the first sync", n)
+	}
+	sync(t, db, events(blocks[20:22]), core.SyncOptions{BulkWeight: -1})
+	sync(t, db, events(blocks[22:24]), bulk)
+	if n := s.times.Load(); n != 1 {
+		t.Errorf("settled %d times after syncs that wrote little", n)
+	}
+	check(t, db)
+
+	s = &settling{inBulkToo: inBulkToo{memory.New()}}
+	db = open(t, s, v, 1<<20)
+	ctx, stop := context.WithCancel(context.Background())
+	source := &script{tip: blocks[19].Point(), say: func(yield func(model.Event, error) bool) {
+		for _, b := range blocks[:22] {
+			if b.Height == blocks[20].Height {
+				time.Sleep(4 * 20 * time.Millisecond) // what was said before is written
+			}
+			if !yield(model.Event{Block: b}, nil) {
+				return
+			}
+		}
+		for range 1000 {
+			if time.Sleep(5 * time.Millisecond); s.times.Load() > 0 {
+				break
+			}
+		}
+		stop()
+		<-ctx.Done()
+	}}
+	weight := 0
+	for _, b := range blocks[:20] {
+		weight += b.Weight()
+	}
+	o := core.SyncOptions{WindowWeight: 10 * weight, BulkWeight: weight / 2}
+	if err := core.Sync(ctx, db, source, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("the sync that followed returns %v", err)
+	}
+	if n := s.times.Load(); n != 1 {
+		t.Errorf("settled %d times while following", n)
+	}
+
+	s = &settling{inBulkToo: inBulkToo{memory.New()}, fail: errors.New("the disk is full")}
+	db = open(t, s, v, 1<<20)
+	if err := core.Sync(context.Background(), db, events(blocks), bulk); !errors.Is(err, s.fail) {
+		t.Errorf("a store that cannot be brought into shape: %v", err)
+	}
+	if db.Tip() != blocks[29].Point() {
+		t.Errorf("its tip is %d", db.Tip().Height)
+	}
 }
