@@ -27,7 +27,7 @@ type SyncOptions struct {
 // Windows of this size are large enough for sorting to pay and small enough for two of them to fit beside the caches.
 // They get as large where the source has more than can be written: far from the tip.
 const (
-	DefaultWindowWeight       = 1_000_000
+	DefaultWindowWeight       = 2_000_000
 	DefaultWindowBytes  int64 = 32 << 20
 )
 

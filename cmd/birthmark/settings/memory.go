@@ -46,12 +46,12 @@ type share struct {
 var writing = []share{
 	{func(d *Division) *int64 { return &d.BlockCache }, 20, 0},
 	{func(d *Division) *int64 { return &d.Caches }, 30, 0},
-	// Larger buffers mean fewer files and less merging, up to the point where they only make a restart slower.
-	{func(d *Division) *int64 { return &d.WriteBuffers }, 20, GiB},
+	// Near the tip larger buffers mean fewer files and less merging, up to the point where they only make a restart slower.
+	{func(d *Division) *int64 { return &d.WriteBuffers }, 12, GiB},
 	// Enough to keep every decoder busy while a window is written, and no more.
 	{func(d *Division) *int64 { return &d.Source }, 8, 512 * MiB},
-	// Rows are sorted by window, and larger windows sort better; above some hundred MiB nothing is gained.
-	{func(d *Division) *int64 { return &d.Window }, 12, GiB},
+	// Rows are sorted by window: the larger it is, the fewer tables there are to merge at the end.
+	{func(d *Division) *int64 { return &d.Window }, 20, GiB},
 	// The collector frees late. Half of what the window and the blocks under way need is what it lags behind.
 	{func(d *Division) *int64 { return &d.Collector }, 10, 512 * MiB},
 }
