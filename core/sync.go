@@ -336,8 +336,8 @@ func (s *syncer) resolve(ctx context.Context) error {
 	return nil
 }
 
-// A note of the caches is kept at the end, and this often on the way; on large databases more seldom, so that it takes one part in so many
-// of the time.
+// A note of the caches is kept at the end, and this often on the way; on large databases more seldom, so that it takes one
+// part in so many of the time.
 const (
 	noteEvery = 10 * time.Minute
 	notePart  = 50
@@ -405,7 +405,7 @@ func (s *syncer) settle(ctx context.Context, caughtUp <-chan int) error {
 		return nil
 	}
 	started := time.Now()
-	s.o.Log.Info("settling: all blocks are written, and their rows are merged, which takes a part of the time the sync took; to interrupt it harms nothing")
+	s.o.Log.Info("settling: all blocks are written, their rows are being merged; to interrupt it harms nothing")
 	err := c.Compact(ctx)
 	if err == nil {
 		s.o.Log.Info("settled", "took", time.Since(started))
