@@ -176,7 +176,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 			took = s.last.Sub(started)
 		}
 	}
-	if made.CPU > 0 {
+	if _, recorded := r.src.(*Replay); recorded {
 		r.stages[stageReplay] = made.CPU.Seconds()
 	}
 	r.marks = append(r.marks, mark{took, float64(made.Txs)})

@@ -70,7 +70,8 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 					expected = []string{"emit", "replay"}
 				}
 				for _, stage := range expected {
-					if !(r.Stages[stage] > 0) {
+					// The kernel counts a thread's time in ticks: that of so short a replay may be none.
+					if s, there := r.Stages[stage]; !there || s <= 0 && stage != "replay" {
 						t.Errorf("%s: no %s in %v", k, stage, r.Stages)
 					}
 				}
