@@ -192,7 +192,7 @@ func (s *syncer) read(ctx context.Context, known []model.Point) error {
 // gather puts blocks together to windows: as large as they may be while the source has more, what there is when it
 // pauses.
 func (s *syncer) gather(ctx context.Context) error {
-	g := gatherer{syncer: s, meeting: true, tip: s.db.Tip()}
+	g := gatherer{syncer: s, part: firstPart, meeting: true, tip: s.db.Tip()}
 	pause := time.NewTimer(lull)
 	defer pause.Stop()
 	for {
@@ -215,11 +215,16 @@ func (s *syncer) gather(ctx context.Context) error {
 	}
 }
 
+// firstPart makes the first window an eighth of the largest, the next a quarter: the stages behind need not wait for so
+// much to be read.
+const firstPart = 8
+
 type gatherer struct {
 	*syncer
 	blocks []*model.Block
 	weight int
 	bytes  int64
+	part   int // of the largest window that this one may be
 
 	// meeting: the source has not yet said anything we do not have. The rollback it may begin with then only says
 	// where it looks for the place where its chain and ours part: what both have is skipped, and nothing is undone
@@ -248,10 +253,11 @@ func (g *gatherer) add(ctx context.Context, e model.Event) error {
 		}
 	}
 	weight := b.Weight()
-	if len(g.blocks) > 0 && (g.weight+weight > g.o.WindowWeight || g.bytes+int64(b.Size) > g.o.WindowBytes) {
+	if len(g.blocks) > 0 && (g.weight+weight > g.o.WindowWeight/g.part || g.bytes+int64(b.Size) > g.o.WindowBytes/int64(g.part)) {
 		if err := g.flush(ctx); err != nil {
 			return err
 		}
+		g.part = max(1, g.part/2)
 	}
 	g.blocks = append(g.blocks, b)
 	g.weight += weight
