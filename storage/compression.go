@@ -2,25 +2,24 @@ package storage
 
 import "fmt"
 
-// Compression says what a store on disk gives more for: time or room. It may differ each time a store is opened; rows
-// are as they were written until they are written again.
+// Compression says how hard a store on disk tries to take little room. It may differ each time a store is opened; rows are
+// as they were written until they are written again.
 type Compression string
 
 const (
-	Usual Compression = ""      // room where rows rest, time on their way there
-	Fast  Compression = "fast"  // time
-	Small Compression = "small" // room
+	Usual Compression = ""      // as far as it costs little time
+	Small Compression = "small" // as far as it goes
 )
 
-// ParseCompression reads fast, usual or small.
+// ParseCompression reads usual or small.
 func ParseCompression(text string) (Compression, error) {
 	switch text {
 	case "usual":
 		return Usual, nil
-	case string(Fast), string(Small):
-		return Compression(text), nil
+	case string(Small):
+		return Small, nil
 	}
-	return Usual, fmt.Errorf("%q is none of fast, usual and small", text)
+	return Usual, fmt.Errorf("%q is neither usual nor small", text)
 }
 
 // String is the text that [ParseCompression] reads.

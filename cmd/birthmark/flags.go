@@ -47,7 +47,7 @@ func indexFlag() cli.Flag {
 }
 
 func compressionFlag() cli.Flag {
-	return &cli.StringFlag{Name: "compression", Usage: "what rows on disk are written for: `fast|usual|small`", DefaultText: "usual"}
+	return &cli.StringFlag{Name: "compression", Usage: "of rows on disk, `usual|small`; small takes 7% less room and half as much time again", DefaultText: "usual"}
 }
 
 func limitFlag(what string) cli.Flag {

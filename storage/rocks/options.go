@@ -191,13 +191,6 @@ func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 // Rows in order rest where they are put first, since tables of them are only moved from level to level. Others are on their
 // way for as long as they are above the last level: not worth it in level 0.
 func compress(opts *grocksdb.Options, c storage.Compression, l layout) {
-	if c == storage.Fast {
-		opts.SetCompression(grocksdb.LZ4Compression)
-		if l.access != storage.Ordered {
-			opts.SetCompressionPerLevel([]grocksdb.CompressionType{grocksdb.NoCompression, grocksdb.LZ4Compression})
-		}
-		return
-	}
 	rest := grocksdb.NewDefaultCompressionOptions()
 	switch {
 	case c == storage.Small:

@@ -101,7 +101,7 @@ func TestWrongSettingNamesItsLine(t *testing.T) {
 		{"memory:\n", "birthmark.yaml:1: memory has no value"},
 		{"chain: bitcoin\ndb: ''\n", "birthmark.yaml:2: db: is empty"},
 		{"chain: bitcoin\nwal: maybe\n", `birthmark.yaml:2: wal: "maybe" is neither on nor off`},
-		{"chain: bitcoin\ncompression: most\n", `birthmark.yaml:2: compression: "most" is none of fast, usual and small`},
+		{"chain: bitcoin\ncompression: most\n", `birthmark.yaml:2: compression: "most" is neither usual nor small`},
 		{"chain: bitcoin\npassword: secret\n", "birthmark.yaml:2: a password does not stand in the settings: use password_file or BIRTHMARK_PASSWORD"},
 		{"chain: bitcoin\nchains: []\n", "birthmark.yaml:1: a chain's keys stand under chains, or at the top level where there is one chain, not both"},
 		{"chains:\n  chain: bitcoin\n", `birthmark.yaml:2: chains is a list: one entry that begins with "- chain:" for each chain`},
@@ -145,7 +145,7 @@ func environment(pairs map[string]string) func(string) (string, bool) {
 func TestEnvironmentSetsEveryKey(t *testing.T) {
 	values := map[string]string{
 		"listen": "[::1]:80", "memory": "1GiB", "chain": "bitcoin", "network": "regtest", "source": "file:///b",
-		"password_file": "/p", "password": "secret", "db": "/d", "wal": "off", "compression": "fast", "indexes": "address, script_hash",
+		"password_file": "/p", "password": "secret", "db": "/d", "wal": "off", "compression": "small", "indexes": "address, script_hash",
 	}
 	pairs := map[string]string{}
 	for key, v := range values {
@@ -171,7 +171,7 @@ func TestEnvironmentSetsEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Listen != "[::1]:80" || s.Memory != GiB || c.Chain != "bitcoin" || c.Network != "regtest" || c.Source != "file:///b" ||
-		c.PasswordFile != "/p" || c.Password != "secret" || c.DB != "/d" || c.WAL || c.Compression != storage.Fast || !slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
+		c.PasswordFile != "/p" || c.Password != "secret" || c.DB != "/d" || c.WAL || c.Compression != storage.Small || !slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
 		t.Errorf("got %+v and %+v", s, c)
 	}
 	if got := c.Origin("wal"); got != "BIRTHMARK_WAL" {
