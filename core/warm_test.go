@@ -40,11 +40,6 @@ func (s *noting) ReadNote(name string, read func(io.Reader) error) error {
 	return read(bytes.NewReader(b))
 }
 
-func (s *noting) RemoveNote(name string) error {
-	delete(s.notes, name)
-	return nil
-}
-
 func (s *noting) View(ctx context.Context, fn func(storage.Reader) error) error {
 	return s.Store.View(ctx, func(r storage.Reader) error { return fn(&notingReader{r, s}) })
 }
@@ -125,6 +120,34 @@ func TestCachesComeBack(t *testing.T) {
 			same(t, "without room", dump(t, db), want)
 		})
 	})
+}
+
+// Whatever a note holds, reading it ends, and what it says is used only where all of it is right.
+func TestADamagedNoteIsNoNote(t *testing.T) {
+	v := modeltest.Variants()[3]
+	n := seed(t, 312)
+	rng := rand.New(rand.NewPCG(n, 0))
+	blocks := v.NewGenerator(n).Blocks(20)
+	want := fresh(t, v, blocks)
+	s := newNoting()
+	sync(t, open(t, s, v, 1<<20), events(blocks[:15]), core.SyncOptions{})
+	whole := bytes.Clone(s.notes["caches"])
+	for range 300 {
+		b := bytes.Clone(whole)
+		for range 1 + rng.IntN(3) {
+			at := rng.IntN(len(b))
+			if rng.IntN(2) == 0 {
+				at = rng.IntN(120) // the numbers that say how much follows
+			}
+			b[at] ^= byte(1 + rng.IntN(255))
+		}
+		s.notes["caches"] = b[:len(b)-rng.IntN(2)*rng.IntN(len(b))]
+		db := open(t, s, v, 1<<20)
+		sync(t, db, events(blocks[15:]), core.SyncOptions{})
+		same(t, "after a damaged note", dump(t, db), want)
+		rollback(t, db, blocks[14].Point())
+	}
+	check(t, open(t, s, v, 1<<20))
 }
 
 // A note that cannot be written fails the sync, whose blocks are there all the same.

@@ -132,9 +132,6 @@ type Noter interface {
 
 	// ReadNote lets read have a note; [ErrNotFound] where there is none. An error of read is returned as it is.
 	ReadNote(name string, read func(io.Reader) error) error
-
-	// RemoveNote takes a note away, durably. One that is not there is no error.
-	RemoveNote(name string) error
 }
 
 // Compactor is a store that settles in the background.

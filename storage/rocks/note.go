@@ -73,18 +73,6 @@ func (s *Store) ReadNote(name string, read func(io.Reader) error) error {
 	return read(bufio.NewReaderSize(f, noteBuffer))
 }
 
-// RemoveNote implements [storage.Noter].
-func (s *Store) RemoveNote(name string) error {
-	return s.changeNote(name, func(path string) error {
-		if err := os.Remove(path); errors.Is(err, fs.ErrNotExist) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		return syncFolder(filepath.Dir(path))
-	})
-}
-
 func (s *Store) changeNote(name string, change func(path string) error) error {
 	if s.options.ReadOnly {
 		return storage.ErrReadOnly

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/btcsuite/btcd/chaincfg/v2"
+	"github.com/btcsuite/btcd/txscript/v2"
 
 	"birthmark/chains/bitcoin/proof"
 	"birthmark/model"
@@ -103,7 +104,7 @@ func (c *Chain) coinbase(height model.HeightPk) []byte {
 		root, _ := proof.MerkleRoot(c.witnessIDs)
 		commitment := hashOf(append(root[:], reserved[:]...))
 		b = append(b, make([]byte, 8)...)
-		b = append(b, 38, opReturn, 36, 0xaa, 0x21, 0xa9, 0xed)
+		b = append(b, 38, txscript.OP_RETURN, 36, 0xaa, 0x21, 0xa9, 0xed)
 		b = append(b, commitment[:]...)
 	}
 	b = binary.LittleEndian.AppendUint32(b, 0)
@@ -139,7 +140,7 @@ func (c *Chain) coinbaseRoom(height model.HeightPk) int {
 // appendHeight appends the push of a height as BIP 34 wants it.
 func appendHeight(b []byte, height model.HeightPk) []byte {
 	if height <= 16 {
-		return append(b, op1-1+byte(height))
+		return append(b, txscript.OP_1-1+byte(height))
 	}
 	at := len(b)
 	b = append(b, 0)

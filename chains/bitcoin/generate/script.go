@@ -1,24 +1,9 @@
 package generate
 
-import "birthmark/chains/sample"
+import (
+	"github.com/btcsuite/btcd/txscript/v2"
 
-// Opcodes of output scripts and of what spends them.
-const (
-	op0             = 0x00
-	opPushData1     = 0x4c
-	op1             = 0x51
-	op2             = 0x52
-	op3             = 0x53
-	op13            = 0x5d
-	opReturn        = 0x6a
-	opIf            = 0x63
-	opEndIf         = 0x68
-	opDup           = 0x76
-	opEqual         = 0x87
-	opEqualVerify   = 0x88
-	opHash160       = 0xa9
-	opCheckSig      = 0xac
-	opCheckMultisig = 0xae
+	"birthmark/chains/sample"
 )
 
 const (
@@ -39,24 +24,24 @@ func (c *Chain) appendScript(b []byte, s script) []byte {
 	n := c.names + s.address
 	switch s.kind {
 	case payKey:
-		return append(filled(append(b, fullKeySize, 4), fullKeySize-1, n), opCheckSig)
+		return append(filled(append(b, fullKeySize, 4), fullKeySize-1, n), txscript.OP_CHECKSIG)
 	case payMultisig:
-		b = append(b, op1)
+		b = append(b, txscript.OP_1)
 		for i := range uint64(3) {
 			b = append(b, keySize, 2+byte(i&1))
 			b = filled(b, keySize-1, n+i<<48)
 		}
-		return append(b, op3, opCheckMultisig)
+		return append(b, txscript.OP_3, txscript.OP_CHECKMULTISIG)
 	case payScript, payNested:
-		return append(filled(append(b, opHash160, hash160Size), hash160Size, n), opEqual)
+		return append(filled(append(b, txscript.OP_HASH160, hash160Size), hash160Size, n), txscript.OP_EQUAL)
 	case payWitnessKey:
-		return filled(append(b, op0, hash160Size), hash160Size, n)
+		return filled(append(b, txscript.OP_0, hash160Size), hash160Size, n)
 	case payWitnessScript:
-		return filled(append(b, op0, programSize), programSize, n)
+		return filled(append(b, txscript.OP_0, programSize), programSize, n)
 	case payTaproot:
-		return filled(append(b, op1, programSize), programSize, n)
+		return filled(append(b, txscript.OP_1, programSize), programSize, n)
 	}
-	return append(filled(append(b, opDup, opHash160, hash160Size), hash160Size, n), opEqualVerify, opCheckSig)
+	return append(filled(append(b, txscript.OP_DUP, txscript.OP_HASH160, hash160Size), hash160Size, n), txscript.OP_EQUALVERIFY, txscript.OP_CHECKSIG)
 }
 
 // appendData appends a script that carries data: of runes one of few, else any.
@@ -64,12 +49,12 @@ func (c *Chain) appendData(b []byte) []byte {
 	if c.rng.Chance(c.era.runes / 100) {
 		number := sample.Mix(c.names ^ uint64(mostRunes.Draw(c.rng)))
 		n := 4 + int(number%12)
-		return filled(append(b, opReturn, op13, byte(n)), n, number)
+		return filled(append(b, txscript.OP_RETURN, txscript.OP_13, byte(n)), n, number)
 	}
 	n := 20 + c.rng.IntN(mostDataSize-20+1)
-	b = append(b, opReturn)
-	if n >= opPushData1 {
-		b = append(b, opPushData1)
+	b = append(b, txscript.OP_RETURN)
+	if n >= txscript.OP_PUSHDATA1 {
+		b = append(b, txscript.OP_PUSHDATA1)
 	}
 	return c.rng.Filler(append(b, byte(n)), n)
 }
@@ -97,12 +82,12 @@ func (c *Chain) appendSpending(b []byte, k kind) []byte {
 	case payKeyHash:
 		b = c.appendKey(c.appendSignature(b))
 	case payMultisig:
-		b = c.appendSignature(append(b, op0))
+		b = c.appendSignature(append(b, txscript.OP_0))
 	case payScript:
-		b = c.appendSignature(c.appendSignature(append(b, op0)))
-		b = c.appendRedeem(append(b, opPushData1))
+		b = c.appendSignature(c.appendSignature(append(b, txscript.OP_0)))
+		b = c.appendRedeem(append(b, txscript.OP_PUSHDATA1))
 	case payNested:
-		b = c.rng.Filler(append(b, hash160Size+2, op0, hash160Size), hash160Size)
+		b = c.rng.Filler(append(b, hash160Size+2, txscript.OP_0, hash160Size), hash160Size)
 	}
 	// No script here has more than 252 bytes but multisig with two long signatures.
 	if n := len(b) - start - 1; n < compact16 {
@@ -144,15 +129,15 @@ func (c *Chain) appendTaproot(w []byte) []byte {
 	w = c.rng.Filler(append(w, 3, schnorrSize), schnorrSize)
 	text := inscriptions.Draw(c.rng)
 	// A key and its check, then what is never run: the text, in pushes of 75 bytes and a shorter one.
-	size := 1 + 32 + 1 + 2 + text + (text+opPushData1-2)/(opPushData1-1) + 1
+	size := 1 + 32 + 1 + 2 + text + (text+txscript.OP_PUSHDATA1-2)/(txscript.OP_PUSHDATA1-1) + 1
 	w = c.rng.Filler(append(appendCompact(w, uint64(size)), 32), 32)
-	w = append(w, opCheckSig, op0, opIf)
+	w = append(w, txscript.OP_CHECKSIG, txscript.OP_0, txscript.OP_IF)
 	for text > 0 {
-		n := min(text, opPushData1-1)
+		n := min(text, txscript.OP_PUSHDATA1-1)
 		w = c.rng.Filler(append(w, byte(n)), n)
 		text -= n
 	}
-	w = append(w, opEndIf)
+	w = append(w, txscript.OP_ENDIF)
 	return c.rng.Filler(append(w, control, 0xc0), control-1)
 }
 
@@ -191,9 +176,9 @@ func (c *Chain) appendKey(b []byte) []byte {
 
 // appendRedeem appends the length of a multisig script, two of three, and the script.
 func (c *Chain) appendRedeem(b []byte) []byte {
-	b = append(b, redeemSize, op2)
+	b = append(b, redeemSize, txscript.OP_2)
 	for range 3 {
 		b = c.appendKey(b)
 	}
-	return append(b, op3, opCheckMultisig)
+	return append(b, txscript.OP_3, txscript.OP_CHECKMULTISIG)
 }
