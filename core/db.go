@@ -19,6 +19,11 @@ type Options struct {
 	// refused (index_mismatch).
 	Indexes []string
 
+	// Keep is what is kept for indexes besides, by name. An old database keeps what it was made with; asking it for more is
+	// refused (index_mismatch).
+	Keep map[string]model.IndexOptions
+	Raw  bool // transactions' own bytes are kept ([model.Tx.Raw])
+
 	CacheBytes int64 // memory for resolving inputs and values without reading; 0: none
 	ReadOnly   bool
 }

@@ -187,6 +187,9 @@ func readTotals(r storage.Reader) (totals, error) {
 // openMeta makes the meta rows of a new database, or reads those of an old one, into db.
 func (db *DB) openMeta(ctx context.Context, o Options) error {
 	c := o.Chain
+	if err := available(&o); err != nil {
+		return err
+	}
 	id, known, err := Identify(ctx, db.store)
 	if err != nil {
 		return err
@@ -318,6 +321,21 @@ func (db *DB) readCatalogue(ctx context.Context, c model.Chain, names []string) 
 		}
 		return model.Errorf(model.Refused, "index_mismatch", "the database was made without index %s (it has %s): sync into a new one, or leave the index out",
 			name, strings.Join(db.Indexes(), ", "))
+	}
+	return nil
+}
+
+// available refuses what is not kept yet.
+func available(o *Options) error {
+	for name, keep := range o.Keep {
+		for option, on := range map[string]bool{"balance": keep.Balance, "unspent": keep.Unspent, "history": keep.History, "prefix": keep.Prefix} {
+			if on {
+				return model.Errorf(model.Usage, "not_available", "index %s: option %s is not available in this version", name, option)
+			}
+		}
+	}
+	if o.Raw {
+		return model.Errorf(model.Usage, "not_available", "raw transactions are not available in this version")
 	}
 	return nil
 }

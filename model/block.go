@@ -65,6 +65,7 @@ type Tx struct {
 	Outputs []Output
 	Mints   []Mint // at most one for each asset
 	Fee     Fee
+	Raw     []byte // its bytes as the chain has them, where they are wanted ([SourceOptions.Raw])
 
 	// FirstOutput is the index of Outputs[0]; the others follow. It is not 0 only where a chain makes an output in
 	// place of others: the return of a failed transaction's collateral (Cardano).

@@ -6,47 +6,6 @@ import (
 	"iter"
 )
 
-// Kind says how values of an index and outputs belong together.
-type Kind uint8
-
-const (
-	OneToMany  Kind = iota // an output has at most one value, a value any number of outputs
-	OneToOne               // a value occurs in one output only
-	ManyValued             // an output has any number of values, a value any number of outputs
-)
-
-var kindNames = [...]string{"one-to-many", "one-to-one", "many-valued"}
-
-// String is the kind as settings and answers write it.
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return "unknown kind"
-}
-
-// Valid reports whether k is one of the kinds above.
-func (k Kind) Valid() bool { return int(k) < len(kindNames) }
-
-// Wide reports whether births of the index carry an ordinal.
-func (k Kind) Wide() bool { return k == ManyValued }
-
-// MaxValueSize is the most bytes of a value that are kept as they are: see [Index].
-const MaxValueSize = 32 << 10
-
-// Index is a secondary index a chain offers: values that occur in outputs. Values are stored as the chain's
-// adapter gives them, at most [MaxValueSize] bytes, and written as Format writes them.
-type Index struct {
-	Name    string // snake case; the name in settings, commands and families
-	Kind    Kind
-	Default bool   // on where the settings name no index
-	Always  bool   // on whatever the settings name
-	Doc     string // one line for people
-
-	Format func(value []byte) string
-	Parse  func(text string) ([]byte, error) // an error says what was expected
-}
-
 // Traits are the rules of a chain that the core has to know.
 type Traits struct {
 	// SpendsBy names the one-to-one index whose values the inputs name. Empty: inputs name outpoints.
@@ -82,6 +41,7 @@ type SourceOptions struct {
 	// Known is what the database has, as [Source.Follow] is told again: for sources that look around before.
 	Known   []Point
 	Indexes []string // the values that are wanted; [Key.Index] is the position in here
+	Raw     bool     // [Tx.Raw] is wanted
 	Workers int      // goroutines that decode; 0: one for each processor
 	Memory  int64    // bytes of blocks that may be under way at once; 0: a modest default
 	Follow  bool     // stay at the tip instead of ending there
@@ -138,7 +98,11 @@ type Chain interface {
 	Name() string    // bitcoin
 	Network() string // mainnet
 	Traits() Traits
-	Indexes() []Index // all it offers, in the order of their importance
+	Indexes() []Index // all it offers, in the order of their importance, then those that were defined
+
+	// Define is the chain with indexes of one's own besides those it offers; its sources and Decode know them by name.
+	// An error of kind [Usage] where an expression or a name cannot be.
+	Define(ds []Definition) (Chain, error)
 
 	FormatHash(Hash) string
 	ParseHash(string) (Hash, error)

@@ -46,6 +46,14 @@ func (c *chain) Traits() model.Traits {
 
 func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
 
+// Define knows no expressions yet.
+func (c *chain) Define(ds []model.Definition) (model.Chain, error) {
+	if len(ds) > 0 {
+		return nil, model.Errorf(model.Usage, "not_available", "index %s: an index of one's own is not available in this version", ds[0].Name)
+	}
+	return c, nil
+}
+
 func (c *chain) FormatHash(h model.Hash) string { return h.String() }
 
 // ParseHash reads 64 hex digits.

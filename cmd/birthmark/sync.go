@@ -117,7 +117,7 @@ func (p *program) openSync(c *cli.Context, set *settings.Chain, to *model.Height
 	if err != nil {
 		return nil, nil, err
 	}
-	blank, err := core.Open(c.Context, memory.New(), core.Options{Chain: chain, Indexes: names})
+	blank, err := core.Open(c.Context, memory.New(), core.Options{Chain: chain, Indexes: names, Keep: set.IndexOptions()})
 	if err != nil {
 		return nil, nil, err
 	}

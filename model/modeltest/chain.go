@@ -103,6 +103,14 @@ var fingerprint = &model.Fingerprint{
 	},
 }
 
+// Define refuses every definition: the chain has no fields.
+func (c chain) Define(ds []model.Definition) (model.Chain, error) {
+	if len(ds) > 0 {
+		return nil, model.Errorf(model.Usage, "bad_definition", "index %s: the chain has no fields", ds[0].Name)
+	}
+	return c, nil
+}
+
 func (c chain) Indexes() []model.Index {
 	text := func(name string, kind model.Kind) model.Index {
 		return model.Index{

@@ -190,38 +190,34 @@ func (p parser) indexes(c *Chain, n *yaml.Node) error {
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		name, line := target(m.Content[i]).Value, m.Content[i].Line
 		keys[name] = func(n *yaml.Node) error {
-			ix := Index{Name: name, Origin: p.at(line)}
-			c.Indexes = append(c.Indexes, ix)
+			c.Indexes = append(c.Indexes, Index{Name: name, Origin: p.at(line)})
 			if isNull(target(n)) {
 				return nil
 			}
-			return p.mapping(n, "option of index "+name, p.optionReaders(name))
+			return p.mapping(n, "option of index "+name, p.optionReaders(&c.Indexes[len(c.Indexes)-1]))
 		}
 	}
 	return p.mapping(m, "index", keys)
 }
 
-// optionReaders accept what this version can do: to keep none of it.
-func (p parser) optionReaders(index string) map[string]reader {
+func (p parser) optionReaders(ix *Index) map[string]reader {
 	keys := map[string]reader{}
-	for _, name := range []string{"balance", "unspent", "history", "prefix"} {
+	for name, option := range map[string]*bool{
+		"balance": &ix.Options.Balance, "unspent": &ix.Options.Unspent, "history": &ix.Options.History, "prefix": &ix.Options.Prefix,
+	} {
 		keys[name] = func(n *yaml.Node) error {
 			v, err := p.text(n, name)
 			if err != nil {
 				return err
 			}
-			on, err := ParseSwitch(v)
-			switch {
-			case err != nil:
-				return p.errorf(n.Line, "%s of index %s: %w", name, index, err)
-			case on:
-				return p.unavailable(n.Line, "option "+name, index)
+			if *option, err = ParseSwitch(v); err != nil {
+				return p.errorf(n.Line, "%s of index %s: %w", name, ix.Name, err)
 			}
 			return nil
 		}
 	}
 	for _, name := range []string{"when", "value", "kind"} {
-		keys[name] = func(n *yaml.Node) error { return p.unavailable(n.Line, "an index of one's own ("+name+")", index) }
+		keys[name] = func(n *yaml.Node) error { return p.unavailable(n.Line, "an index of one's own ("+name+")", ix.Name) }
 	}
 	return keys
 }

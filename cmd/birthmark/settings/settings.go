@@ -42,16 +42,8 @@ type Chain struct {
 // Index is one index that is wanted, and what is kept for it besides.
 type Index struct {
 	Name    string
-	Options IndexOptions
+	Options model.IndexOptions
 	Origin  string // where it was set: "birthmark.yaml:7", "--index"
-}
-
-// IndexOptions are what an index can keep besides its values and relations.
-type IndexOptions struct {
-	Balance bool `yaml:"balance" json:"balance"`
-	Unspent bool `yaml:"unspent" json:"unspent"`
-	History bool `yaml:"history" json:"history"`
-	Prefix  bool `yaml:"prefix" json:"prefix"`
 }
 
 func newChain() Chain { return Chain{WAL: true, origins: map[string]string{}} }
@@ -69,6 +61,15 @@ func (c *Chain) IndexNames() []string {
 		names[i] = ix.Name
 	}
 	return names
+}
+
+// IndexOptions are what the indexes keep besides their values, by name.
+func (c *Chain) IndexOptions() map[string]model.IndexOptions {
+	options := map[string]model.IndexOptions{}
+	for _, ix := range c.Indexes {
+		options[ix.Name] = ix.Options
+	}
+	return options
 }
 
 // Override is one setting from outside the file.

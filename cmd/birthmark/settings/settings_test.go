@@ -109,8 +109,6 @@ func TestWrongSettingNamesItsLine(t *testing.T) {
 		{"chains:\n- bitcoin\n", "birthmark.yaml:2: expected a mapping from setting of a chain to value"},
 		{"- chain: bitcoin\n", "birthmark.yaml:1: expected a mapping from setting to value"},
 		{"chain: bitcoin\nindexes: [address]\n", `birthmark.yaml:2: indexes is a mapping from an index to its options, such as "address: {}"`},
-		{"chain: bitcoin\nindexes:\n  address: { balance: true }\n", "birthmark.yaml:3: option balance of index address is not available in this version"},
-		{"chain: bitcoin\nindexes:\n  address:\n    prefix: on\n", "birthmark.yaml:4: option prefix of index address is not available in this version"},
 		{"chain: bitcoin\nindexes:\n  address: { balanse: true }\n", `birthmark.yaml:3: unknown option of index address "balanse"; did you mean "balance"?`},
 		{"chain: bitcoin\nindexes:\n  address: { balance: 3 }\n", `birthmark.yaml:3: balance of index address: "3" is neither on nor off`},
 		{"chain: bitcoin\nindexes:\n  mine: { when: x }\n", "birthmark.yaml:3: an index of one's own (when) of index mine is not available in this version"},
@@ -330,12 +328,6 @@ func FuzzParse(f *testing.F) {
 		}
 
 		for _, c := range s.Chains {
-			for _, ix := range c.Indexes {
-				if ix.Options != (IndexOptions{}) {
-					t.Errorf("index %s has options that are not available", ix.Name)
-				}
-			}
-
 			names := slices.Collect(maps.Keys(c.origins))
 			for _, n := range names {
 				if !strings.HasPrefix(c.Origin(n), "f:") {

@@ -1,5 +1,7 @@
 package settings
 
+import "birthmark/model"
+
 // View is settings as `birthmark config` shows them: every default filled in, no secret. Written as YAML it is a
 // settings file with the same meaning, secrets apart.
 type View struct {
@@ -10,22 +12,22 @@ type View struct {
 
 // ChainView is one chain of a [View].
 type ChainView struct {
-	Chain        string                  `yaml:"chain" json:"chain"`
-	Network      string                  `yaml:"network,omitempty" json:"network,omitempty"`
-	Source       string                  `yaml:"source,omitempty" json:"source,omitempty"`
-	Password     string                  `yaml:"-" json:"password,omitempty"` // the mask, where one is set
-	PasswordFile string                  `yaml:"password_file,omitempty" json:"password_file,omitempty"`
-	DB           string                  `yaml:"db,omitempty" json:"db,omitempty"`
-	WAL          bool                    `yaml:"wal" json:"wal"`
-	Compression  string                  `yaml:"compression" json:"compression"`
-	Indexes      map[string]IndexOptions `yaml:"indexes" json:"indexes"`
+	Chain        string                        `yaml:"chain" json:"chain"`
+	Network      string                        `yaml:"network,omitempty" json:"network,omitempty"`
+	Source       string                        `yaml:"source,omitempty" json:"source,omitempty"`
+	Password     string                        `yaml:"-" json:"password,omitempty"` // the mask, where one is set
+	PasswordFile string                        `yaml:"password_file,omitempty" json:"password_file,omitempty"`
+	DB           string                        `yaml:"db,omitempty" json:"db,omitempty"`
+	WAL          bool                          `yaml:"wal" json:"wal"`
+	Compression  string                        `yaml:"compression" json:"compression"`
+	Indexes      map[string]model.IndexOptions `yaml:"indexes" json:"indexes"`
 }
 
 // View of the chain. Network and indexes are the chain's defaults, used where none is set.
 func (c *Chain) View(network string, indexes []string) ChainView {
 	v := ChainView{
 		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), PasswordFile: c.PasswordFile, DB: c.DB, WAL: c.WAL,
-		Compression: c.Compression.String(), Indexes: map[string]IndexOptions{},
+		Compression: c.Compression.String(), Indexes: map[string]model.IndexOptions{},
 	}
 	if v.Network == "" {
 		v.Network = network
@@ -38,7 +40,7 @@ func (c *Chain) View(network string, indexes []string) ChainView {
 	}
 	if c.Indexes == nil {
 		for _, name := range indexes {
-			v.Indexes[name] = IndexOptions{}
+			v.Indexes[name] = model.IndexOptions{}
 		}
 	}
 	return v
