@@ -19,7 +19,7 @@ func (db *DB) Balance(ctx context.Context, index, value string) (a *BalanceAnswe
 			return err
 		}
 		b := balance{assets: map[model.AssetBirthPk]*big.Int{}}
-		for batch, err := range batches(ctx, q.occurrences(x, birth, nil, false), occurrenceBatch) {
+		for batch, err := range batches(ctx, q.occurrences(x, birth, everywhere, false), occurrenceBatch) {
 			if err == nil {
 				err = q.addTo(&b, batch)
 			}

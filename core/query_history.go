@@ -1,0 +1,179 @@
+package core
+
+import (
+	"container/heap"
+	"context"
+	"strconv"
+
+	"birthmark/model"
+)
+
+// History is a page of the transactions that pay to a value or spend from it, each once.
+func (db *DB) History(ctx context.Context, index, value string, p Page) (a *HistoryAnswer, err error) {
+	err = db.ask(ctx, func(q *query) error {
+		limit, err := p.limit()
+		if err != nil {
+			return err
+		}
+		x, raw, birth, err := q.value(index, value)
+		if err != nil {
+			return err
+		}
+		id := question("history", index, string(raw), order(p.Descending))
+		s := everywhere
+		if position, err := q.after(p, id, model.PkSize); err != nil {
+			return err
+		} else if position != nil {
+			pk, err := model.ParseTxPk(position)
+			if err != nil {
+				return err
+			}
+			s = s.behindTx(pk, p.Descending)
+		}
+		moves, err := q.movements(x, birth, s, p.Descending, limit+1)
+		if err != nil {
+			return err
+		}
+		a = &HistoryAnswer{Index: index, Value: x.Format(raw), Txs: []HistoryTxAnswer{}}
+		if len(moves) > limit {
+			moves = moves[:limit]
+			last := moves[limit-1].tx
+			if a.Next, err = q.next(id, last.Height(), last.AppendTo(nil)); err != nil {
+				return err
+			}
+		}
+		txs := make([]model.TxPk, len(moves))
+		for i, m := range moves {
+			txs[i] = m.tx
+		}
+		hashes, err := q.hashes(txs)
+		if err != nil {
+			return err
+		}
+		for _, m := range moves {
+			a.Txs = append(a.Txs, HistoryTxAnswer{hashes[m.tx], uint32(m.tx.Height()), q.txIndex(m.tx),
+				strconv.FormatUint(m.received, 10), strconv.FormatUint(m.sent, 10)})
+		}
+		return nil
+	})
+	return a, err
+}
+
+// movement is what a value received and sent in one transaction.
+type movement struct {
+	tx             model.TxPk
+	received, sent uint64
+}
+
+// movements are the first limit transactions in s that pay to a value or spend from it, in order. They are made from every
+// output of the value, up to the last of them where the order is ascending; memory is that of limit transactions.
+func (q *query) movements(x *index, birth model.BirthPk, s span, descending bool, limit int) ([]movement, error) {
+	if s.empty() {
+		return nil, nil
+	}
+	l := ledger{limit: limit, span: s, descending: descending, entries: map[model.TxPk]*movement{}}
+	// What was received before s may be spent in it.
+	if err := q.enter(x, birth, span{0, s.last}, &l); err != nil {
+		return nil, err
+	}
+	return l.sorted(), nil
+}
+
+// enter enters the outputs of a value in s into l.
+func (q *query) enter(x *index, birth model.BirthPk, s span, l *ledger) error {
+	for batch, err := range batches(q.ctx, q.occurrences(x, birth, s, false), occurrenceBatch) {
+		if err != nil {
+			return err
+		}
+		keys := keysOf(batch)
+		rows, err := q.many(familyUtxo, keys)
+		if err != nil {
+			return err
+		}
+		spent, err := q.r.GetMany(familySpentInput, keys)
+		if err != nil {
+			return err
+		}
+		for i, pk := range batch {
+			if l.beyond(pk.Tx()) {
+				// Whatever follows is received later still, and spent later than that.
+				return nil
+			}
+			value, err := parseUtxoValue(rows[i])
+			if err != nil {
+				return err
+			}
+			if m := l.entry(pk.Tx()); m != nil {
+				m.received += value
+			}
+			if spent[i] == nil {
+				continue
+			}
+			input, err := model.ParseInputPk(spent[i])
+			if err != nil {
+				return err
+			}
+			if m := l.entry(input.Tx()); m != nil {
+				m.sent += value
+			}
+		}
+	}
+	return nil
+}
+
+// ledger holds the first transactions of a history that stand in a span, limit of them.
+type ledger struct {
+	limit      int
+	span       span
+	descending bool
+	entries    map[model.TxPk]*movement
+	worst      []model.TxPk // heap of the entries, the one to give up first on top
+}
+
+// less orders a before b.
+func (l *ledger) less(a, b model.TxPk) bool { return (a < b) != l.descending && a != b }
+
+func (l *ledger) Len() int           { return len(l.worst) }
+func (l *ledger) Less(i, j int) bool { return l.less(l.worst[j], l.worst[i]) }
+func (l *ledger) Swap(i, j int)      { l.worst[i], l.worst[j] = l.worst[j], l.worst[i] }
+func (l *ledger) Push(v any)         { l.worst = append(l.worst, v.(model.TxPk)) }
+func (l *ledger) Pop() any {
+	last := len(l.worst) - 1
+	v := l.worst[last]
+	l.worst = l.worst[:last]
+	return v
+}
+
+// entry is the movement of a transaction, nil where it is not among the first in the span.
+func (l *ledger) entry(tx model.TxPk) *movement {
+	if m, ok := l.entries[tx]; ok {
+		return m
+	}
+	if !l.span.hasTx(tx) {
+		return nil
+	}
+	if len(l.worst) == l.limit {
+		if !l.less(tx, l.worst[0]) {
+			return nil
+		}
+		delete(l.entries, heap.Pop(l).(model.TxPk))
+	}
+	m := &movement{tx: tx}
+	l.entries[tx] = m
+	heap.Push(l, tx)
+	return m
+}
+
+// beyond reports whether no transaction from tx on can be among the first any more.
+func (l *ledger) beyond(tx model.TxPk) bool {
+	return !l.descending && len(l.worst) == l.limit && l.worst[0] < tx
+}
+
+// sorted is the transactions in order.
+func (l *ledger) sorted() []movement {
+	moves := make([]movement, len(l.worst))
+	for i := len(moves) - 1; i >= 0; i-- {
+		moves[i] = *l.entries[heap.Pop(l).(model.TxPk)]
+	}
+	return moves
+}
