@@ -130,6 +130,13 @@ type HeaderHasher interface {
 	HashHeader(raw []byte) (Hash, error)
 }
 
+// TxHasher is a chain whose transactions' hashes are of their bytes: a check of a database recomputes them.
+type TxHasher interface {
+	// HashTx is the hash of the transaction whose [Tx.Raw] is raw. NotFound (not_told) where that cannot be told from
+	// bytes of this form.
+	HashTx(raw []byte) (Hash, error)
+}
+
 // AssetDescriber is a chain whose mints say something of their assets ([Mint.Info]).
 type AssetDescriber interface {
 	// DescribeAsset reads what a mint said. It never fails: anybody may write anything there.

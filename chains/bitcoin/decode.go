@@ -30,6 +30,7 @@ const (
 type decoder struct {
 	net    *network
 	wanted wanted
+	raw    bool // transactions' own bytes are wanted
 
 	arena   []byte       // values of the block under way
 	ends    []int        // where each of its transactions ends
@@ -50,7 +51,7 @@ func newDecoder(n *network, indexes []string) (*decoder, error) {
 
 // clone is a decoder of the same kind for another goroutine.
 func (d *decoder) clone() *decoder {
-	return &decoder{net: d.net, wanted: d.wanted, ripemd: ripemd160.New()}
+	return &decoder{net: d.net, wanted: d.wanted, raw: d.raw, ripemd: ripemd160.New()}
 }
 
 // sizes is what a block needs room for.
@@ -79,6 +80,9 @@ func (d *decoder) block(raw []byte, height model.HeightPk) (*model.Block, error)
 	}
 	d.fill(b, raw, s)
 	d.arena = nil // the block's own now
+	if d.raw {
+		d.keepRaw(b.Txs, raw)
+	}
 	root, err := d.merkleRoot(b.Txs)
 	if err != nil {
 		return nil, err

@@ -33,6 +33,7 @@ func newSource(n *network, name string, raw rawNode, o model.SourceOptions) (mod
 	if err != nil {
 		return nil, err
 	}
+	d.raw = o.Raw
 	node := &decodedNode{rawNode: raw, name: name, decoders: sync.Pool{New: func() any { return d.clone() }}}
 	options := follow.Options{Name: name, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory}
 	if c, ok := raw.(model.UnspentCounter); ok {

@@ -36,6 +36,7 @@ func openFiles(ctx context.Context, n *network, path string, o model.SourceOptio
 	if err != nil {
 		return nil, err
 	}
+	d.raw = o.Raw
 	s := &fileSource{net: n, path: path, options: o, decoder: d, poll: time.Second, tree: newTree(n.genesis), told: map[string]string{}}
 	if s.key, err = xorKey(path); err != nil {
 		return nil, err

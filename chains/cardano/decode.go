@@ -17,6 +17,7 @@ import (
 type decoder struct {
 	net    *network
 	wanted wanted
+	raw    bool // transactions' own bytes are wanted
 	w      walker
 
 	// Of the block under way. What lies between two of them and is named by no transaction was given up.
@@ -26,8 +27,9 @@ type decoder struct {
 	keys    []model.Key
 	assets  []model.Asset
 	mints   []model.Mint
-	arena   []byte // values that do not stand in the block as they are
-	failed  []bool // transactions whose scripts failed
+	arena   []byte  // values that do not stand in the block as they are
+	failed  []bool  // transactions whose scripts failed
+	parts   []parts // of each transaction, where raw is wanted
 
 	leaves    []model.Hash // of Byron's merkle tree
 	leafBytes []byte
@@ -49,7 +51,7 @@ func newDecoder(n *network, indexes []string) (*decoder, error) {
 
 // clone is a decoder of the same kind for another goroutine.
 func (d *decoder) clone() *decoder {
-	return &decoder{net: d.net, wanted: d.wanted}
+	return &decoder{net: d.net, wanted: d.wanted, raw: d.raw}
 }
 
 // block decodes one block as chunk files and chain-sync carry it, an array of the era's tag and the block, and
@@ -102,13 +104,16 @@ func (d *decoder) next(raw []byte, alone bool) (b *model.Block, boundary bool, e
 		return nil, false, fmt.Errorf("%s block %d at slot %d (%s): %w", eraNames[era], f.number, f.slot, b.Hash, err)
 	}
 	d.settle(b)
+	if d.raw {
+		d.keepRaw(b.Txs, byte(era))
+	}
 	return b, era == eraByronBoundary, nil
 }
 
 // reset begins with a block.
 func (d *decoder) reset(raw []byte) {
 	d.w = walker{b: raw, open: d.w.open}
-	d.failed = d.failed[:0]
+	d.failed, d.parts = d.failed[:0], d.parts[:0]
 	d.forget()
 }
 
@@ -153,7 +158,10 @@ func (d *decoder) segments(whole *int, f *fields) {
 	start := w.at
 	sets := 0
 	for n := w.array("witness sets"); w.more(&n); sets++ {
-		w.skip("witness set")
+		set := w.item("witness set")
+		if d.raw && sets < len(d.parts) {
+			d.parts[sets].witnesses = set
+		}
 	}
 	if w.err != nil {
 		return
@@ -169,6 +177,9 @@ func (d *decoder) segments(whole *int, f *fields) {
 	w.pairs("auxiliary data")
 	w.at = min(w.at, start)
 	w.skip("auxiliary data")
+	if d.raw {
+		d.auxiliary(start)
+	}
 	if w.err != nil {
 		return
 	}

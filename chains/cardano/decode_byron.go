@@ -145,6 +145,7 @@ func (d *decoder) byronBody(whole *int, f *fields) {
 	d.leaves = d.leaves[:0]
 	d.scratch = append(d.scratch[:0], majorArray<<5|31)
 	for n := w.array("transactions"); w.more(&n); {
+		whole := w.at
 		pair := w.array("transaction")
 		w.field(&pair, "transaction")
 		start := w.at
@@ -159,6 +160,9 @@ func (d *decoder) byronBody(whole *int, f *fields) {
 		w.field(&pair, "witnesses")
 		d.scratch = append(d.scratch, w.item("witnesses")...)
 		w.end(&pair, "transaction")
+		if d.raw && w.err == nil {
+			d.parts = append(d.parts, parts{body: w.b[whole:w.at]})
+		}
 	}
 	d.scratch = append(d.scratch, breakByte)
 	for w.more(&body) {

@@ -38,6 +38,7 @@ func openNode(n *network, scheme, rest string, o model.SourceOptions) (*nodeSour
 	if err != nil {
 		return nil, err
 	}
+	d.raw = o.Raw
 	if o.Memory <= 0 {
 		o.Memory = follow.DefaultMemory
 	}

@@ -27,6 +27,7 @@ func openChunks(n *network, path string, o model.SourceOptions) (*chunkSource, e
 	if err != nil {
 		return nil, err
 	}
+	d.raw = o.Raw
 	db, err := immutable.Open(path)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,12 @@ type builder struct {
 }
 
 // build puts the transactions that were read into a block.
-func (d *decoder) build(b *model.Block) { b.Txs = d.transactions() }
+func (d *decoder) build(b *model.Block) {
+	b.Txs = d.transactions()
+	if d.raw {
+		d.keepRaw(b.Txs)
+	}
+}
 
 // transactions makes model transactions of those that were read.
 func (d *decoder) transactions() []model.Tx {

@@ -17,6 +17,7 @@ import (
 type decoder struct {
 	net    *network
 	wanted wanted
+	raw    bool // transactions' own bytes are wanted
 
 	s scanner
 	e sigma.Encoder
@@ -60,7 +61,7 @@ func newDecoder(n *network, indexes []string) (*decoder, error) {
 }
 
 // clone is a decoder of the same kind for another goroutine.
-func (d *decoder) clone() *decoder { return &decoder{net: d.net, wanted: d.wanted} }
+func (d *decoder) clone() *decoder { return &decoder{net: d.net, wanted: d.wanted, raw: d.raw} }
 
 // block decodes one full block as the node's GET /blocks/{id} gives it. The ids of the transactions, their boxes and
 // the header are recomputed, and what the header commits to: the transactions with their proofs, and the extension

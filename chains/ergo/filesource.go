@@ -40,6 +40,7 @@ func openFile(n *network, path string, o model.SourceOptions) (model.Source, err
 	if err != nil {
 		return nil, err
 	}
+	d.raw = o.Raw
 	s := &fileSource{net: n, path: path, options: o, decoder: d, poll: time.Second}
 	f, err := openBlockFile(path, jsonstream.Position{})
 	if err != nil {

@@ -28,6 +28,7 @@ func newRESTNode(n *network, ask rest.Options, o model.SourceOptions) (*restNode
 	if err != nil {
 		return nil, follow.Options{}, err
 	}
+	d.raw = o.Raw
 	client, err := rest.New(ask)
 	if err != nil {
 		return nil, follow.Options{}, err

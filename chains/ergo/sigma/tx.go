@@ -2,6 +2,7 @@ package sigma
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"golang.org/x/crypto/blake2b"
 )
@@ -97,6 +98,29 @@ func (e *Encoder) AppendTx(dst []byte, t *Tx, proofs bool) []byte {
 		dst = b.appendRegisters(dst)
 	}
 	return dst
+}
+
+// SignedTxID is the id of a transaction that is serialized with its proofs: the hash of what is left without them. An
+// error where a variable is of a type that is not read, too.
+func SignedTxID(b []byte) (ID, error) {
+	r := reader{b: b}
+	inputs := r.length(uint64(len(b)), "number of inputs")
+	unsigned := append(make([]byte, 0, len(b)), b[:r.at]...)
+	for i := 0; i < inputs && r.err == nil; i++ {
+		unsigned = append(unsigned, r.take(len(ID{}), "box id")...)
+		r.take(r.length(uint64(len(b)), "length of a proof"), "proof")
+		unsigned = append(unsigned, 0)
+		extension := r.at
+		for range r.byte("number of variables") {
+			r.byte("number of a variable")
+			r.skipConstant()
+		}
+		unsigned = append(unsigned, r.b[extension:r.at]...)
+	}
+	if r.err != nil {
+		return ID{}, fmt.Errorf("transaction: %w", r.err)
+	}
+	return blake2b.Sum256(append(unsigned, b[r.at:]...)), nil
 }
 
 // list makes the list of distinct tokens.

@@ -1,0 +1,148 @@
+package bitcoin
+
+import (
+	"bytes"
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/model"
+)
+
+// hashesTo reports an error where the bytes of a transaction are not those its hash is of.
+func hashesTo(t *testing.T, name string, tx *model.Tx) {
+	t.Helper()
+	got, err := (&chain{}).HashTx(tx.Raw)
+	if err != nil || got != tx.Hash {
+		t.Errorf("%s: the bytes of %s hash to %s, %v", name, formatHash(tx.Hash), formatHash(got), err)
+	}
+}
+
+// withoutRaw is a block without its transactions' bytes, which are returned one behind the other.
+func withoutRaw(b *model.Block) (all []byte) {
+	for i := range b.Txs {
+		all = append(all, b.Txs[i].Raw...)
+		b.Txs[i].Raw = nil
+	}
+	return all
+}
+
+func TestRawTransactionsOfRealBlocksAreWhatTheBlockIsMadeOf(t *testing.T) {
+	txs, witnesses := 0, 0
+	realFiles(t, func(name, network string, input []byte) {
+		n, err := networkByName(network)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := newDecoder(n, allIndexes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := plain.clone()
+		d.raw = true
+		for _, raw := range rawBlocks(t, n, input) {
+			want, err := plain.block(raw, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			buffer := bytes.Clone(raw)
+			b, err := d.clone().block(buffer, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			clear(buffer) // which is read into again
+			for i := range b.Txs {
+				hashesTo(t, name, &b.Txs[i])
+				txs++
+				if b.Txs[i].Raw[4] == 0 {
+					witnesses++
+				}
+			}
+			if got := withoutRaw(b); !bytes.HasSuffix(raw, got) || len(raw)-len(got) > headerSize+9 {
+				t.Errorf("%s: the transactions of %s have %d bytes that are not the block's last of %d", name, formatHash(b.Hash), len(got), len(raw))
+			}
+			if !reflect.DeepEqual(b, want) {
+				t.Errorf("%s: block %s is another one with raw", name, formatHash(b.Hash))
+			}
+		}
+	})
+	if txs < 10_000 || witnesses < 1000 {
+		t.Errorf("%d transactions, %d of them with a witness: expected many", txs, witnesses)
+	}
+}
+
+func TestEverySourceGivesRawTransactionsWhereTheyAreWanted(t *testing.T) {
+	c := bitcointest.NewChain()
+	c.MineEmpty(2)
+	dir := write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()...)})
+	s := mustOpen(t, "regtest", dir, func(o *model.SourceOptions) { o.Raw = true })
+	blocks, _, err := collect(t, s)
+	if err != nil || len(blocks) != 3 {
+		t.Fatalf("%d blocks, %v", len(blocks), err)
+	}
+	for _, b := range blocks {
+		hashesTo(t, "stream", &b.Txs[0])
+		if at, err := s.BlockAt(t.Context(), b.Height); err != nil || !reflect.DeepEqual(at, b) {
+			t.Errorf("block %d by itself is %+v, %v", b.Height, at, err)
+		}
+	}
+	src, err := newSource(networks[4], "a node", nodeOf{c}, model.SourceOptions{Indexes: allIndexes, Raw: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if served, _, err := collect(t, src); err != nil || !reflect.DeepEqual(served, blocks) {
+		t.Errorf("a node gives %d other blocks, %v", len(served), err)
+	}
+}
+
+// nodeOf is a node that has a chain.
+type nodeOf struct{ *bitcointest.Chain }
+
+func (n nodeOf) Tip(context.Context) (model.Point, error) {
+	return model.Point{Height: model.HeightPk(n.Height()), Hash: model.Hash(n.Chain.Tip().BlockHash())}, nil
+}
+
+func (n nodeOf) Hashes(_ context.Context, from model.HeightPk, most int) (hashes []model.Hash, err error) {
+	for _, b := range n.Blocks()[from:] {
+		hashes = append(hashes, model.Hash(b.BlockHash()))
+	}
+	return hashes[:min(most, len(hashes))], nil
+}
+
+func (n nodeOf) Changed(context.Context, model.Point) error { return nil }
+func (n nodeOf) Close() error                               { return nil }
+
+func (n nodeOf) Raw(_ context.Context, points []model.Point, _ int64) (raws [][]byte, err error) {
+	for _, p := range points {
+		raws = append(raws, bitcointest.Bytes(n.Blocks()[p.Height]))
+	}
+	return raws, nil
+}
+
+func TestBytesThatAreNoTransactionHaveNoHash(t *testing.T) {
+	d := newTestDecoder(t)
+	d.raw = true
+	b, err := d.block(bitcointest.Bytes(sample()), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &chain{}
+	for i := range b.Txs {
+		raw := b.Txs[i].Raw
+		for n := range raw {
+			if n > 1000 && n < len(raw)-100 {
+				continue // inside a long witness
+			}
+			if _, err := c.HashTx(raw[:n]); err == nil {
+				t.Fatalf("transaction %d: %d of %d bytes have a hash", i, n, len(raw))
+			}
+		}
+		if _, err := c.HashTx(append(bytes.Clone(raw), 0)); err == nil {
+			t.Errorf("transaction %d: a byte too much has a hash", i)
+		}
+	}
+}

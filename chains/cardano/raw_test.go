@@ -1,0 +1,151 @@
+package cardano
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+
+	"github.com/blinklabs-io/gouroboros/ledger"
+	"github.com/fxamacker/cbor/v2"
+
+	"birthmark/model"
+)
+
+// whole is a block decoded with its transactions' bytes. It is the block without them but for these, and points to no
+// byte of raw.
+func whole(t *testing.T, network string, raw []byte) *model.Block {
+	t.Helper()
+	d := decodedAs(t, network, indexAddress)
+	want, _, err := d.block(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d = d.clone()
+	d.raw = true
+	buffer := bytes.Clone(raw)
+	b, _, err := d.clone().block(buffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(buffer) // which is read into again
+	plain := *b
+	plain.Txs = nil
+	for _, tx := range b.Txs {
+		tx.Raw = nil
+		plain.Txs = append(plain.Txs, tx)
+	}
+	want.Txs = append([]model.Tx(nil), want.Txs...)
+	if !reflect.DeepEqual(&plain, want) {
+		t.Errorf("block %s is another one with raw", b.Hash)
+	}
+	return b
+}
+
+// Every era's transactions are what an implementation of Cardano in Go takes for one, with the same id.
+func TestRawTransactionsOfRealBlocksAreWhatOthersRead(t *testing.T) {
+	c, err := New("preview")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eras := map[byte]int{}
+	each := func(name, network string, raw []byte) {
+		b := whole(t, network, raw)
+		era := b.Header[0]
+		for i := range b.Txs {
+			tx := &b.Txs[i]
+			eras[era]++
+			if got, err := c.(model.TxHasher).HashTx(tx.Raw); err != nil || got != tx.Hash {
+				t.Fatalf("%s: the bytes of %s hash to %s, %v", name, tx.Hash, got, err)
+			}
+			if era == eraByron {
+				if !bytes.Contains(raw, tx.Raw) {
+					t.Errorf("%s: the bytes of %s are not in the block", name, tx.Hash)
+				}
+				continue // the others read no TxAux by itself
+			}
+			theirs, err := ledger.NewTransactionFromCbor(uint(era)-eraShelley+ledger.TxTypeShelley, tx.Raw)
+			if err != nil {
+				t.Fatalf("%s: gouroboros cannot read %s: %v", name, tx.Hash, err)
+			}
+			if theirs.Hash().String() != tx.Hash.String() || !bytes.Equal(theirs.Cbor(), tx.Raw) {
+				t.Errorf("%s: gouroboros reads %s where %s is", name, theirs.Hash(), tx.Hash)
+			}
+		}
+	}
+	for _, s := range singles(t) {
+		each(s.File, s.network(), realFile(t, s.File))
+	}
+	chunks(t, func(name, network string, blocks [][]byte) {
+		for _, raw := range blocks {
+			each(name, network, raw)
+		}
+	})
+	for era := byte(eraByron); int(era) < len(eraNames); era++ {
+		if eras[era] == 0 {
+			t.Errorf("no transaction of %s", eraNames[era])
+		}
+	}
+}
+
+// Auxiliary data is that of the position the block names it by, and the scripts are those that the block says have failed.
+func TestRawTransactionsAreMadeOfTheirOwnParts(t *testing.T) {
+	bodies := list{txBody(dict{2: 1}), txBody(dict{2: 2}), txBody(dict{2: 3})}
+	sets := list{dict{0: list{}}, dict{}, dict{1: list{}}}
+	for era := eraShelley; era <= eraConway; era++ {
+		for _, auxiliary := range []any{dict{2: dict{1: "two"}, 0: dict{1: "zero"}, 9: dict{}}, endless(t, 0xbf, 2, dict{1: "two"}, 0, dict{1: "zero"})} {
+			segments := list{bodies, sets, auxiliary, endless(t, 0x9f, 2, 1)}
+			if era < eraAlonzo {
+				segments = segments[:3]
+			}
+			b := whole(t, "mainnet", handmade(t, era, segments...))
+			for i, data := range []any{dict{1: "zero"}, nil, dict{1: "two"}} {
+				want := list{bodies[i], sets[i], i == 0, data}
+				if era < eraAlonzo {
+					want = list{bodies[i], sets[i], data}
+				}
+				if !bytes.Equal(b.Txs[i].Raw, raw(t, want)) {
+					t.Errorf("%s: transaction %d is %x, expected %x", eraNames[era], i, b.Txs[i].Raw, raw(t, want))
+				}
+			}
+		}
+	}
+}
+
+func TestBytesThatAreNoTransactionHaveNoHash(t *testing.T) {
+	c, err := New("mainnet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := c.(model.TxHasher).HashTx
+	good := raw(t, list{txBody(nil), dict{}, true, nil})
+	if _, err := hash(good); err != nil {
+		t.Fatal(err)
+	}
+	for n := range good {
+		if got, err := hash(good[:n]); err == nil {
+			t.Fatalf("%d of %d bytes hash to %s", n, len(good), got)
+		}
+	}
+	for name, bad := range map[string][]byte{"a byte too much": append(bytes.Clone(good), 0), "no array": raw(t, dict{}), "an empty array": raw(t, list{})} {
+		if got, err := hash(bad); err == nil {
+			t.Errorf("%s hashes to %s", name, got)
+		}
+	}
+}
+
+// Every source hands out the bytes, by block and in its stream.
+func TestEverySourceGivesRawTransactionsWhereTheyAreWanted(t *testing.T) {
+	_, raws := made(t, 0, 1, 2)
+	src := stored(t, model.SourceOptions{Raw: true}, raws...)
+	blocks := followed(t, src)
+	wantChildren(t, src, blocks, 1)
+	want := raw(t, list{cbor.RawMessage(raw(t, txBody(dict{0: list{list{filled(32, 2), 0}}}))), dict{}, true, nil})
+	if got := blocks[2].Txs[0].Raw; !bytes.Equal(got, want) {
+		t.Errorf("the bytes are %x, expected %x", got, want)
+	}
+	for _, tx := range blocks[0].Genesis {
+		if tx.Raw != nil {
+			t.Errorf("genesis transaction %s has bytes", tx.Hash)
+		}
+	}
+}
