@@ -223,9 +223,9 @@ func (q *questioner) values(ctx context.Context) error {
 		name     string
 		question func(value string) error
 	}{
-		{"find", func(v string) error { _, err := q.db.Find(ctx, index, v, false, core.Page{}); return err }},
-		{"find_unspent", func(v string) error { _, err := q.db.Find(ctx, index, v, true, core.Page{}); return err }},
-		{"history", func(v string) error { _, err := q.db.History(ctx, index, v, core.Page{}); return err }},
+		{"find", func(v string) error { _, err := q.db.Find(ctx, index, v, core.Terms{}, core.Page{}); return err }},
+		{"find_unspent", func(v string) error { _, err := q.db.Find(ctx, index, v, core.Terms{Unspent: true}, core.Page{}); return err }},
+		{"history", func(v string) error { _, err := q.db.History(ctx, index, v, core.Range{}, core.Page{}); return err }},
 		{"balance", func(v string) error { _, err := q.db.Balance(ctx, index, v); return err }},
 	} {
 		if err := q.measure(ctx, m.name, len(q.ordinary), func(i int) error { return m.question(q.ordinary[i]) }); err != nil {
@@ -241,7 +241,7 @@ func (q *questioner) values(ctx context.Context) error {
 	}
 	q.result.Hottest.Outputs = balance.OutputCount
 	q.result.Lists["find"], err = q.walk(ctx, func(p core.Page) (int, *string, error) {
-		a, err := q.db.Find(ctx, index, hot, false, p)
+		a, err := q.db.Find(ctx, index, hot, core.Terms{}, p)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -251,7 +251,7 @@ func (q *questioner) values(ctx context.Context) error {
 		return err
 	}
 	q.result.Lists["history"], err = q.walk(ctx, func(p core.Page) (int, *string, error) {
-		a, err := q.db.History(ctx, index, hot, p)
+		a, err := q.db.History(ctx, index, hot, core.Range{}, p)
 		if err != nil {
 			return 0, nil, err
 		}

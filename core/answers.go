@@ -88,6 +88,8 @@ type FirstSeenAnswer struct {
 type FindAnswer struct {
 	Index     string          `json:"index"`
 	Value     string          `json:"value"`
+	And       []Term          `json:"and,omitempty"`
+	Or        []Term          `json:"or,omitempty"`
 	FirstSeen FirstSeenAnswer `json:"first_seen"`
 	Outputs   []OutputAnswer  `json:"outputs"`
 	Next      *string         `json:"next"`

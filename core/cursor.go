@@ -121,7 +121,7 @@ func (q *query) cursor(p Page, question [8]byte, size int) (*cursor, error) {
 		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q: not one of ours", p.After)
 	}
 	if c.mark != newCursor(question, c.block, c.position).mark || len(c.position) != size {
-		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q is damaged or belongs to another question: ask with the same index, value, order and filter", p.After)
+		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q is damaged or belongs to another question: ask with the same index, value, terms, range and order", p.After)
 	}
 	return &c, nil
 }
@@ -144,4 +144,24 @@ func (q *query) after(p Page, question [8]byte, size int) ([]byte, error) {
 		return nil, model.Errorf(model.Usage, "cursor_rolled_back", "the block of cursor %q (height %d) is no longer part of the chain: begin again", p.After, pk.Height())
 	}
 	return c.position, nil
+}
+
+// behind is the part of s behind the output that a page begins behind.
+func (q *query) behind(s span, p Page, question [8]byte) (span, error) {
+	position, err := q.after(p, question, model.PkSize)
+	if position == nil || err != nil {
+		return s, err
+	}
+	pk, err := model.ParseUtxoPk(position)
+	return s.behind(pk, p.Descending), err
+}
+
+// behindTx is the part of s behind the transaction that a page begins behind.
+func (q *query) behindTx(s span, p Page, question [8]byte) (span, error) {
+	position, err := q.after(p, question, model.PkSize)
+	if position == nil || err != nil {
+		return s, err
+	}
+	pk, err := model.ParseTxPk(position)
+	return s.behindTx(pk, p.Descending), err
 }

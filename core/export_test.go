@@ -1,5 +1,11 @@
 package core
 
+import (
+	"context"
+
+	"birthmark/model"
+)
+
 // RollbackInWritesOf makes rollbacks end a write after that many rows, until restore is called.
 func RollbackInWritesOf(rows int) (restore func()) {
 	before := rollbackRows
@@ -11,4 +17,21 @@ func RollbackInWritesOf(rows int) (restore func()) {
 func CollideHeads(bits uint64) (restore func()) {
 	headBits = bits
 	return func() { headBits = ^uint64(0) }
+}
+
+// PageWorkOf lets one page of Find cost so many rows, until restore is called.
+func PageWorkOf(rows int) (restore func()) {
+	before := findWork
+	findWork = rows
+	return func() { findWork = before }
+}
+
+// Between are the first and the last block of a range.
+func (db *DB) Between(ctx context.Context, r Range) (from, to model.HeightPk, err error) {
+	err = db.ask(ctx, func(q *query) error {
+		s, err := q.span(r)
+		from, to = s.first.Height(), s.last.Height()
+		return err
+	})
+	return from, to, err
 }

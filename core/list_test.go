@@ -85,7 +85,7 @@ func (r *reference) lists() (all []*list) {
 					}
 				}
 				l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
-					a, err := db.Find(ctx, index, value, only, p)
+					a, err := db.Find(ctx, index, value, core.Terms{Unspent: only}, p)
 					if err != nil {
 						return nil, nil, err
 					}
@@ -98,7 +98,7 @@ func (r *reference) lists() (all []*list) {
 				l.entries = append(l.entries, entry{text(a), txAt[fmt.Sprint(a.Hash, a.Height)], a.Height})
 			}
 			l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
-				a, err := db.History(ctx, index, value, p)
+				a, err := db.History(ctx, index, value, core.Range{}, p)
 				if err != nil {
 					return nil, nil, err
 				}
@@ -115,7 +115,7 @@ func (r *reference) lists() (all []*list) {
 			l.entries = append(l.entries, entry{text(a), txAt[fmt.Sprint(a.Tx, a.Height)], a.Height})
 		}
 		l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
-			a, err := db.AssetEvents(ctx, id, p)
+			a, err := db.AssetEvents(ctx, id, core.Range{}, p)
 			if err != nil {
 				return nil, nil, err
 			}

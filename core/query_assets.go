@@ -64,8 +64,8 @@ func (q *query) describe(birth model.AssetBirthPk, a *AssetAnswer) error {
 	return nil
 }
 
-// AssetEvents is a page of an asset's mints and burns.
-func (db *DB) AssetEvents(ctx context.Context, id string, p Page) (a *AssetEventsAnswer, err error) {
+// AssetEvents is a page of an asset's mints and burns in r.
+func (db *DB) AssetEvents(ctx context.Context, id string, r Range, p Page) (a *AssetEventsAnswer, err error) {
 	err = db.ask(ctx, func(q *query) error {
 		limit, err := p.limit()
 		if err != nil {
@@ -75,13 +75,19 @@ func (db *DB) AssetEvents(ctx context.Context, id string, p Page) (a *AssetEvent
 		if err != nil {
 			return err
 		}
-		list := question("asset-events", string(raw), order(p.Descending))
-		position, err := q.after(p, list, model.PkSize)
+		list := question("asset-events", string(raw), r.String(), order(p.Descending))
+		s, err := q.span(r)
 		if err != nil {
 			return err
 		}
-		from, to := between(birth.AppendTo(nil), position, p.Descending)
+		if s, err = q.behindTx(s, p, list); err != nil {
+			return err
+		}
+		from, to := s.first.AppendTo(birth.AppendTo(nil)), append(s.last.AppendTo(birth.AppendTo(nil)), 0)
 		a = &AssetEventsAnswer{Asset: db.chain.FormatAsset(raw), Events: []AssetEventAnswer{}}
+		if s.empty() {
+			return nil
+		}
 		var txs []model.TxPk
 		for kv, err := range q.r.Scan(familyAssetSupply, from, to, p.Descending) {
 			if err != nil {

@@ -11,9 +11,6 @@ import (
 // occurrenceBatch is how many occurrences of a value are read together.
 const occurrenceBatch = 512
 
-// maxSkipped bounds what one page of Find looks at: a page of unspent outputs may be short, and say where to go on.
-const maxSkipped = 100_000
-
 // occurrences yields the outputs in s that a value occurs in, in order.
 func (q *query) occurrences(x *index, birth model.BirthPk, s span, descending bool) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
@@ -38,6 +35,42 @@ func (q *query) occurrences(x *index, birth model.BirthPk, s span, descending bo
 					}
 					return
 				}
+			}
+		}
+		if born && descending {
+			yield(birth.Utxo, nil)
+		}
+	}
+}
+
+// assetOccurrences yields the outputs in s that an asset occurs in, in order, each once.
+func (q *query) assetOccurrences(birth model.AssetBirthPk, s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+	return func(yield func(model.UtxoPk, error) bool) {
+		if s.empty() {
+			return
+		}
+		born := s.has(birth.Utxo)
+		if born && !descending && !yield(birth.Utxo, nil) {
+			return
+		}
+		last := birth.Utxo
+		from := appendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.first})
+		to := append(appendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.last, Index: 1<<16 - 1}), 0)
+		for kv, err := range q.r.Scan(familyAssetRelations, from, to, descending) {
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			_, at, err := parseAssetRelationKey(kv.Key)
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			if at.Utxo == last || at.Utxo == birth.Utxo { // it can stand more than once in an output
+				continue
+			}
+			if last = at.Utxo; !yield(last, nil) {
+				return
 			}
 		}
 		if born && descending {
@@ -78,77 +111,199 @@ func order(descending bool) string {
 	return "asc"
 }
 
-// Find is a page of the outputs where a value occurs, in the order of the chain or the other way round; unspent: only
-// those that nothing has spent.
-func (db *DB) Find(ctx context.Context, index, value string, unspent bool, p Page) (a *FindAnswer, err error) {
+// AssetTerm stands in the place of an index: the outputs that held an asset, by its id or its fingerprint.
+const AssetTerm = "asset"
+
+// Term is a value of an index, or an asset.
+type Term struct {
+	Index string `json:"index"` // or AssetTerm
+	Value string `json:"value"`
+}
+
+// Terms say which outputs of a value are wanted: those in which it or one of Or occurs, and every one of And.
+type Terms struct {
+	And, Or []Term
+	Unspent bool // only those that nothing has spent
+	Range   Range
+}
+
+// maxTerms bounds what one question asks at once: each term is a scan of its own.
+const maxTerms = 100
+
+// operand is one term of a question.
+type operand struct {
+	Term    // as answers write it
+	birth   model.UtxoPk
+	outputs func(s span, descending bool) iter.Seq2[model.UtxoPk, error] // where it occurs
+}
+
+// operand of a term. Of one that occurs nowhere it is the term as it was asked for, with the error.
+func (q *query) operand(t Term) (operand, error) {
+	if t.Index == AssetTerm {
+		raw, birth, err := q.asset(t.Value)
+		if err != nil {
+			return operand{Term: t}, err
+		}
+		return operand{Term{t.Index, q.chain.FormatAsset(raw)}, birth.Utxo, func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+			return q.assetOccurrences(birth, s, descending)
+		}}, nil
+	}
+	x, raw, birth, err := q.value(t.Index, t.Value)
+	if err != nil {
+		return operand{Term: t}, err
+	}
+	return operand{Term{t.Index, x.Format(raw)}, birth.Utxo, func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+		return q.occurrences(x, birth, s, descending)
+	}}, nil
+}
+
+// nowhere reports whether an error says that a value or an asset occurs in no output.
+func nowhere(err error) bool {
+	kind, code := model.KindOf(err)
+	return kind == model.NotFound && (code == "unknown_value" || code == "unknown_asset")
+}
+
+// finding is a question about outputs, ready to be asked.
+type finding struct {
+	base    operand
+	and, or []operand
+	id      [8]byte
+	span    span
+	terms   *Terms
+	page    Page
+}
+
+// finding of what is asked. An alternative that occurs nowhere adds nothing; what everything must have in common, and does
+// not occur, is NotFound as the value itself is.
+func (q *query) finding(base Term, t *Terms, p Page) (*finding, error) {
+	if n := len(t.And) + len(t.Or); n > maxTerms {
+		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to combine with %s %s: at most %d", n, base.Index, base.Value, maxTerms)
+	}
+	f := &finding{terms: t, page: p}
+	var err error
+	if f.base, err = q.operand(base); err != nil {
+		return nil, err
+	}
+	parts := []string{"find", f.base.Index, f.base.Value, strconv.FormatBool(t.Unspent), t.Range.String(), order(p.Descending)}
+	for _, term := range t.And {
+		o, err := q.operand(term)
+		if err != nil {
+			return nil, err
+		}
+		f.and = append(f.and, o)
+		parts = append(parts, "and", o.Index, o.Value)
+	}
+	for _, term := range t.Or {
+		o, err := q.operand(term)
+		if err != nil && !nowhere(err) {
+			return nil, err
+		}
+		f.or = append(f.or, o)
+		parts = append(parts, "or", o.Index, o.Value)
+	}
+	f.id = question(parts...)
+	if f.span, err = q.span(t.Range); err != nil {
+		return nil, err
+	}
+	f.span, err = q.behind(f.span, p, f.id)
+	return f, err
+}
+
+// stream merges the outputs of the terms.
+func (f *finding) stream(w *work) stream {
+	scan := func(o *operand) stream {
+		return &scanStream{scan: o.outputs, span: f.span, descending: f.page.Descending, work: w}
+	}
+	alternatives := anyOf{scan(&f.base)}
+	for i := range f.or {
+		if f.or[i].outputs != nil {
+			alternatives = append(alternatives, scan(&f.or[i]))
+		}
+	}
+	if len(f.and) == 0 {
+		return alternatives
+	}
+	all := allOf{alternatives}
+	for i := range f.and {
+		all = append(all, scan(&f.and[i]))
+	}
+	return all
+}
+
+// findWork bounds what one page of Find looks at: it may be short, and say where to go on.
+var findWork = 100_000
+
+// Find is a page of the outputs where a value occurs that meet the terms, in the order of the chain or the other way round;
+// the value may be an asset ([AssetTerm]). It reads the page and what it has to pass on the way to it, at most so much
+// that it ends at once: a page can be short, or even empty, and have another one behind it.
+func (db *DB) Find(ctx context.Context, index, value string, t Terms, p Page) (a *FindAnswer, err error) {
 	err = db.ask(ctx, func(q *query) error {
 		limit, err := p.limit()
 		if err != nil {
 			return err
 		}
-		x, raw, birth, err := q.value(index, value)
+		f, err := q.finding(Term{index, value}, &t, p)
 		if err != nil {
 			return err
 		}
-		id := question("find", index, string(raw), strconv.FormatBool(unspent), order(p.Descending))
-		s := everywhere
-		if position, err := q.after(p, id, model.PkSize); err != nil {
-			return err
-		} else if position != nil {
-			pk, err := model.ParseUtxoPk(position)
-			if err != nil {
-				return err
-			}
-			s = s.behind(pk, p.Descending)
-		}
-		pks, last, more, err := q.page(q.occurrences(x, birth, s, p.Descending), unspent, limit)
+		pks, last, err := q.page(f, limit)
 		if err != nil {
 			return err
 		}
-		a = &FindAnswer{Index: index, Value: x.Format(raw)}
+		a = &FindAnswer{Index: f.base.Index, Value: f.base.Value, And: termsOf(f.and), Or: termsOf(f.or)}
 		if a.Outputs, err = q.outputs(pks, true); err != nil {
 			return err
 		}
-		if a.FirstSeen, err = q.firstSeen(birth.Utxo); err != nil {
+		if a.FirstSeen, err = q.firstSeen(f.base.birth); err != nil {
 			return err
 		}
-		if more {
-			a.Next, err = q.next(id, last.Height(), last.AppendTo(nil))
+		if last != nil {
+			a.Next, err = q.next(f.id, last.Height(), last.AppendTo(nil))
 		}
 		return err
 	})
 	return a, err
 }
 
-// page takes up to limit outputs of seq, all or those unspent. More says that there is something behind last.
-func (q *query) page(seq iter.Seq2[model.UtxoPk, error], unspent bool, limit int) (pks []model.UtxoPk, last model.UtxoPk, more bool, err error) {
+func termsOf(os []operand) (terms []Term) {
+	for _, o := range os {
+		terms = append(terms, o.Term)
+	}
+	return terms
+}
+
+// page is the first outputs that are found, up to limit. Where there may be more, last is the place up to which all was
+// looked at.
+func (q *query) page(f *finding, limit int) (pks []model.UtxoPk, last *model.UtxoPk, err error) {
+	if f.span.empty() {
+		return nil, nil, nil
+	}
 	size := min(limit+1, occurrenceBatch)
-	if unspent {
+	if f.terms.Unspent {
 		size = occurrenceBatch
 	}
-	seen := 0
-	for batch, err := range batches(q.ctx, seq, size) {
+	var seen, cut *model.UtxoPk
+	for batch, err := range batches(q.ctx, merged(f.stream(&work{findWork}), f.page.Descending, &cut), size) {
 		if err != nil {
-			return nil, 0, false, err
+			return nil, nil, err
 		}
 		spent := make([][]byte, len(batch))
-		if unspent {
+		if f.terms.Unspent {
 			if spent, err = q.r.GetMany(familySpentInput, keysOf(batch)); err != nil {
-				return nil, 0, false, err
+				return nil, nil, err
 			}
 		}
-		for i, pk := range batch {
-			if len(pks) == limit || seen == maxSkipped {
-				return pks, last, true, nil
+		for i := range batch {
+			if len(pks) == limit {
+				return pks, seen, nil
 			}
-			seen++
-			last = pk
+			seen = &batch[i]
 			if spent[i] == nil {
-				pks = append(pks, pk)
+				pks = append(pks, batch[i])
 			}
 		}
 	}
-	return pks, last, false, nil
+	return pks, cut, nil
 }
 
 func (q *query) firstSeen(pk model.UtxoPk) (FirstSeenAnswer, error) {

@@ -8,8 +8,9 @@ import (
 	"birthmark/model"
 )
 
-// History is a page of the transactions that pay to a value or spend from it, each once.
-func (db *DB) History(ctx context.Context, index, value string, p Page) (a *HistoryAnswer, err error) {
+// History is a page of the transactions in r that pay to a value or spend from it, each once. What such a transaction spends
+// may have been received before.
+func (db *DB) History(ctx context.Context, index, value string, r Range, p Page) (a *HistoryAnswer, err error) {
 	err = db.ask(ctx, func(q *query) error {
 		limit, err := p.limit()
 		if err != nil {
@@ -19,16 +20,13 @@ func (db *DB) History(ctx context.Context, index, value string, p Page) (a *Hist
 		if err != nil {
 			return err
 		}
-		id := question("history", index, string(raw), order(p.Descending))
-		s := everywhere
-		if position, err := q.after(p, id, model.PkSize); err != nil {
+		id := question("history", index, string(raw), r.String(), order(p.Descending))
+		s, err := q.span(r)
+		if err != nil {
 			return err
-		} else if position != nil {
-			pk, err := model.ParseTxPk(position)
-			if err != nil {
-				return err
-			}
-			s = s.behindTx(pk, p.Descending)
+		}
+		if s, err = q.behindTx(s, p, id); err != nil {
+			return err
 		}
 		moves, err := q.movements(x, birth, s, p.Descending, limit+1)
 		if err != nil {

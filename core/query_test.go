@@ -123,7 +123,7 @@ func lists(t *testing.T, db *core.DB, r *reference, index int, value string) {
 			for _, only := range []bool{false, true} {
 				what := fmt.Sprintf("find %s %s, unspent %t, %d a page, descending %t", x.Name, text, only, limit, descending)
 				got := pages(t, what, p, func(p core.Page) ([]core.OutputAnswer, *string, error) {
-					a, err := db.Find(ctx, x.Name, text, only, p)
+					a, err := db.Find(ctx, x.Name, text, core.Terms{Unspent: only}, p)
 					if err != nil {
 						return nil, nil, err
 					}
@@ -140,7 +140,7 @@ func lists(t *testing.T, db *core.DB, r *reference, index int, value string) {
 			}
 			what := fmt.Sprintf("history %s %s, %d a page, descending %t", x.Name, text, limit, descending)
 			got := pages(t, what, p, func(p core.Page) ([]core.HistoryTxAnswer, *string, error) {
-				a, err := db.History(ctx, x.Name, text, p)
+				a, err := db.History(ctx, x.Name, text, core.Range{}, p)
 				if err != nil {
 					return nil, nil, err
 				}
@@ -178,7 +178,7 @@ func assets(t *testing.T, db *core.DB, r *reference, id string) {
 		for _, limit := range []int{1, 3, 25} {
 			p := core.Page{Limit: limit, Descending: descending}
 			gotEvents := pages(t, "asset events", p, func(p core.Page) ([]core.AssetEventAnswer, *string, error) {
-				a, err := db.AssetEvents(ctx, text, p)
+				a, err := db.AssetEvents(ctx, text, core.Range{}, p)
 				if err != nil {
 					return nil, nil, err
 				}
@@ -211,7 +211,7 @@ func TestPagesSurviveWhatTheChainDoes(t *testing.T) {
 		var seen []string
 		next, p := 30, core.Page{Limit: 3, Descending: descending}
 		for {
-			a, err := db.Find(ctx, "tag", hot, false, p)
+			a, err := db.Find(ctx, "tag", hot, core.Terms{}, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -235,13 +235,13 @@ func TestPagesSurviveWhatTheChainDoes(t *testing.T) {
 		}
 		agree(t, fmt.Sprintf("while blocks arrive, descending %t", descending), seen, nil, ordered(want, descending))
 
-		a, err := db.Find(ctx, "tag", hot, false, core.Page{Limit: 1, Descending: true})
+		a, err := db.Find(ctx, "tag", hot, core.Terms{}, core.Page{Limit: 1, Descending: true})
 		if err != nil || a.Next == nil {
 			t.Fatalf("%+v, %v", a, err)
 		}
 		height := int(a.Outputs[0].Height)
 		rollback(t, db, blocks[height-1].Point())
-		_, err = db.Find(ctx, "tag", hot, false, core.Page{Limit: 1, After: *a.Next, Descending: true})
+		_, err = db.Find(ctx, "tag", hot, core.Terms{}, core.Page{Limit: 1, After: *a.Next, Descending: true})
 		if k, code := model.KindOf(err); k != model.Usage || code != "cursor_rolled_back" {
 			t.Errorf("a page whose end is gone: %v", err)
 		}
@@ -264,7 +264,7 @@ func TestQuestionsWithoutAnswersAndWrongOnes(t *testing.T) {
 	appendAll(t, db, blocks, 5)
 	r := newReference(v, blocks)
 	tag := r.indexes[1].Format([]byte{1})
-	page, err := db.Find(ctx, "tag", tag, false, core.Page{Limit: 1})
+	page, err := db.Find(ctx, "tag", tag, core.Terms{}, core.Page{Limit: 1})
 	if err != nil || page.Next == nil {
 		t.Fatal(err)
 	}
@@ -288,21 +288,27 @@ func TestQuestionsWithoutAnswersAndWrongOnes(t *testing.T) {
 		"no value":                 {model.Usage, "bad_value", func() error { _, err := db.Balance(ctx, "tag", "x"); return err }},
 		"unknown value":            {model.NotFound, "unknown_value", func() error { _, err := db.Balance(ctx, "tag", "tff"); return err }},
 		"unknown asset":            {model.NotFound, "unknown_asset", func() error { _, err := db.Asset(ctx, "ff"); return err }},
-		"no asset":                 {model.Usage, "bad_value", func() error { _, err := db.AssetEvents(ctx, "x", core.Page{}); return err }},
+		"no asset":                 {model.Usage, "bad_value", func() error { _, err := db.AssetEvents(ctx, "x", core.Range{}, core.Page{}); return err }},
 		"limit too large": {model.Usage, "bad_value", func() error {
-			_, err := db.Find(ctx, "tag", tag, false, core.Page{Limit: core.MaxLimit + 1})
+			_, err := db.Find(ctx, "tag", tag, core.Terms{}, core.Page{Limit: core.MaxLimit + 1})
 			return err
 		}},
-		"limit below 0": {model.Usage, "bad_value", func() error { _, err := db.History(ctx, "tag", tag, core.Page{Limit: -1}); return err }},
-		"no cursor":     {model.Usage, "bad_cursor", func() error { _, err := db.Find(ctx, "tag", tag, false, core.Page{After: "!"}); return err }},
+		"limit below 0": {model.Usage, "bad_value", func() error { _, err := db.History(ctx, "tag", tag, core.Range{}, core.Page{Limit: -1}); return err }},
+		"no cursor":     {model.Usage, "bad_cursor", func() error { _, err := db.Find(ctx, "tag", tag, core.Terms{}, core.Page{After: "!"}); return err }},
 		"cursor of another order": {model.Usage, "bad_cursor", func() error {
-			_, err := db.Find(ctx, "tag", tag, false, core.Page{After: *page.Next, Descending: true})
+			_, err := db.Find(ctx, "tag", tag, core.Terms{}, core.Page{After: *page.Next, Descending: true})
 			return err
 		}},
-		"cursor of another filter": {model.Usage, "bad_cursor", func() error { _, err := db.Find(ctx, "tag", tag, true, core.Page{After: *page.Next}); return err }},
-		"cursor of another list":   {model.Usage, "bad_cursor", func() error { _, err := db.History(ctx, "tag", tag, core.Page{After: *page.Next}); return err }},
+		"cursor of another filter": {model.Usage, "bad_cursor", func() error {
+			_, err := db.Find(ctx, "tag", tag, core.Terms{Unspent: true}, core.Page{After: *page.Next})
+			return err
+		}},
+		"cursor of another list": {model.Usage, "bad_cursor", func() error {
+			_, err := db.History(ctx, "tag", tag, core.Range{}, core.Page{After: *page.Next})
+			return err
+		}},
 		"cursor of another value": {model.Usage, "bad_cursor", func() error {
-			_, err := db.Find(ctx, "tag", r.indexes[1].Format([]byte{2}), false, core.Page{After: *page.Next})
+			_, err := db.Find(ctx, "tag", r.indexes[1].Format([]byte{2}), core.Terms{}, core.Page{After: *page.Next})
 			return err
 		}},
 	} {

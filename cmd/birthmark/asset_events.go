@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"birthmark/core"
 
@@ -13,13 +14,17 @@ func (p *program) assetEventsCommand() *cli.Command {
 		Name:      "asset-events",
 		Usage:     "the mints and burns of an asset",
 		ArgsUsage: "ID|FINGERPRINT",
-		Flags:     pageFlags("events", true),
+		Flags:     slices.Concat(rangeFlags(), pageFlags("events", true)),
 	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
 		pg, err := pageOf(c)
 		if err != nil {
 			return nil, nil, err
 		}
-		a, err := db.AssetEvents(ctx, c.Args().First(), pg)
+		r, err := rangeOf(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		a, err := db.AssetEvents(ctx, c.Args().First(), r, pg)
 		return a, func(pg *page) { pg.assetEvents(a) }, err
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"birthmark/core"
 
@@ -15,24 +16,60 @@ func (p *program) findCommand() *cli.Command {
 		Name:      "find",
 		Usage:     "the outputs where a value of an index occurs",
 		ArgsUsage: "INDEX VALUE",
+		Description: "INDEX asset finds the outputs that held an asset, by its id or fingerprint. With --or and --and: outputs\n" +
+			"where VALUE or any --or occurs, and every --and.",
 		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "and", Usage: "only outputs where this occurs too, `INDEX=VALUE`; may be given again"},
+			&cli.StringSliceFlag{Name: "or", Usage: "outputs where this occurs as well, `INDEX=VALUE`; may be given again"},
 			&cli.BoolFlag{Name: "unspent", DisableDefaultText: true, Usage: "only outputs that nothing spends"},
-		}, pageFlags("outputs", true)),
+		}, rangeFlags(), pageFlags("outputs", true)),
 	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
 		pg, err := pageOf(c)
 		if err != nil {
 			return nil, nil, err
 		}
-		a, err := db.Find(ctx, c.Args().Get(0), c.Args().Get(1), c.Bool("unspent"), pg)
+		terms, err := termsOf(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		a, err := db.Find(ctx, c.Args().Get(0), c.Args().Get(1), terms, pg)
 		return a, func(pg *page) { pg.find(a) }, err
 	})
 }
 
+// termsOf reads the flags that say which outputs of a value are wanted.
+func termsOf(c *cli.Context) (t core.Terms, err error) {
+	t.Unspent = c.Bool("unspent")
+	if t.And, err = termsIn(c, "and"); err != nil {
+		return t, err
+	}
+	if t.Or, err = termsIn(c, "or"); err != nil {
+		return t, err
+	}
+	t.Range, err = rangeOf(c)
+	return t, err
+}
+
+func termsIn(c *cli.Context, flag string) (terms []core.Term, err error) {
+	for _, text := range c.StringSlice(flag) {
+		index, value, ok := strings.Cut(text, "=")
+		if !ok || index == "" || value == "" {
+			return nil, usageError("bad_value", "--%s: expected INDEX=VALUE, not %q", flag, text)
+		}
+		terms = append(terms, core.Term{Index: index, Value: value})
+	}
+	return terms, nil
+}
+
 func (p *page) find(a *core.FindAnswer) {
-	p.fields(
-		field{a.Index, cell{a.Value, green}},
-		field{"first seen", text(p.firstSeen(a.FirstSeen))},
-	)
+	fields := []field{{a.Index, cell{a.Value, green}}}
+	for _, t := range a.Or {
+		fields = append(fields, field{"or " + t.Index, cell{t.Value, green}})
+	}
+	for _, t := range a.And {
+		fields = append(fields, field{"and " + t.Index, cell{t.Value, green}})
+	}
+	p.fields(append(fields, field{"first seen", text(p.firstSeen(a.FirstSeen))})...)
 	p.heading("outputs")
 	if len(a.Outputs) == 0 {
 		p.printf("none\n")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"birthmark/core"
 
@@ -13,13 +14,17 @@ func (p *program) historyCommand() *cli.Command {
 		Name:      "history",
 		Usage:     "the transactions that pay to or spend from a value of an index",
 		ArgsUsage: "INDEX VALUE",
-		Flags:     pageFlags("transactions", true),
+		Flags:     slices.Concat(rangeFlags(), pageFlags("transactions", true)),
 	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
 		pg, err := pageOf(c)
 		if err != nil {
 			return nil, nil, err
 		}
-		a, err := db.History(ctx, c.Args().Get(0), c.Args().Get(1), pg)
+		r, err := rangeOf(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		a, err := db.History(ctx, c.Args().Get(0), c.Args().Get(1), r, pg)
 		return a, func(pg *page) { pg.history(a) }, err
 	})
 }

@@ -70,7 +70,9 @@ func (p *program) app() *cli.App {
 		Reader: p.stdin, Writer: p.stdout, ErrWriter: p.stderr,
 		HideHelpCommand: true,
 		HideVersion:     true,
-		ExitErrHandler:  func(*cli.Context, error) {}, // run returns the status, nothing here ends the process
+		// A flag that may be given again is, and its values may hold commas.
+		DisableSliceFlagSeparator: true,
+		ExitErrHandler:            func(*cli.Context, error) {}, // run returns the status, nothing here ends the process
 		Commands: []*cli.Command{
 			p.syncCommand(),
 			p.rollbackCommand(),

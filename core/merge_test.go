@@ -1,0 +1,286 @@
+package core_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// refTerm is a value of an index, or an asset where index is below 0.
+type refTerm struct {
+	index int
+	value string
+}
+
+func (r *reference) term(t refTerm) core.Term {
+	if t.index < 0 {
+		return core.Term{Index: core.AssetTerm, Value: r.chain.FormatAsset([]byte(t.value))}
+	}
+	x := r.indexes[t.index]
+	return core.Term{Index: x.Name, Value: x.Format([]byte(t.value))}
+}
+
+func (t refTerm) in(o *refOutput) bool {
+	if t.index < 0 {
+		return slices.ContainsFunc(o.Assets, func(a model.Asset) bool { return string(a.ID) == t.value && a.Amount > 0 })
+	}
+	return slices.ContainsFunc(o.Keys, func(k model.Key) bool { return k.Index == t.index && string(k.Value) == t.value })
+}
+
+// refFind is a question about outputs.
+type refFind struct {
+	base     refTerm
+	and, or  []refTerm
+	unspent  bool
+	from, to uint32
+	bounded  bool
+}
+
+func (r *reference) terms(f *refFind) core.Terms {
+	t := core.Terms{Unspent: f.unspent}
+	for _, o := range f.or {
+		t.Or = append(t.Or, r.term(o))
+	}
+	for _, a := range f.and {
+		t.And = append(t.And, r.term(a))
+	}
+	if f.bounded {
+		from, to := model.HeightPk(f.from), model.HeightPk(f.to)
+		t.Range = core.Range{FromHeight: &from, ToHeight: &to}
+	}
+	return t
+}
+
+func (r *reference) find(f *refFind) (found []*refOutput) {
+	for _, o := range r.outputs() {
+		in := func(t refTerm) bool { return t.in(o) }
+		if (in(f.base) || slices.ContainsFunc(f.or, in)) && !slices.ContainsFunc(f.and, func(t refTerm) bool { return !in(t) }) &&
+			!(f.unspent && o.spentBy != nil) && !(f.bounded && (o.tx.height < f.from || o.tx.height > f.to)) {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+// anyTerm is a value that occurs, the frequent ones more often.
+func (r *reference) anyTerm(rng *rand.Rand) refTerm {
+	if assets := r.assetOrder(); len(assets) > 0 && rng.IntN(4) == 0 {
+		return refTerm{-1, assets[rng.IntN(len(assets))]}
+	}
+	for {
+		outputs := r.outputs()
+		if o := outputs[rng.IntN(len(outputs))]; len(o.Keys) > 0 {
+			k := o.Keys[rng.IntN(len(o.Keys))]
+			return refTerm{k.Index, string(k.Value)}
+		}
+	}
+}
+
+// anyTermOf is one that occurs in the same output as t, so that both have something in common.
+func (r *reference) anyTermOf(rng *rand.Rand, t refTerm) refTerm {
+	found := r.find(&refFind{base: t})
+	o := found[rng.IntN(len(found))]
+	n := rng.IntN(len(o.Keys) + len(o.Assets))
+	if n < len(o.Keys) {
+		return refTerm{o.Keys[n].Index, string(o.Keys[n].Value)}
+	}
+	if a := o.Assets[n-len(o.Keys)]; a.Amount > 0 {
+		return refTerm{-1, string(a.ID)}
+	}
+	return t
+}
+
+func (r *reference) anyFind(rng *rand.Rand) *refFind {
+	f := &refFind{base: r.anyTerm(rng), unspent: rng.IntN(3) == 0}
+	for range rng.IntN(4) {
+		f.or = append(f.or, r.anyTerm(rng))
+	}
+	for range rng.IntN(3) {
+		f.and = append(f.and, r.anyTermOf(rng, append(f.or, f.base)[rng.IntN(len(f.or)+1)]))
+	}
+	if rng.IntN(2) == 0 {
+		blocks := r.blocks
+		a, b := rng.IntN(len(blocks)), rng.IntN(len(blocks))
+		f.bounded, f.from, f.to = true, uint32(blocks[min(a, b)].Height), uint32(blocks[max(a, b)].Height)
+	}
+	return f
+}
+
+// ask collects what Find says to a question, page after page; a page may be short where it is allowed.
+func (r *reference) ask(t *testing.T, db *core.DB, f *refFind, p core.Page, short bool) (got []string) {
+	t.Helper()
+	base, terms := r.term(f.base), r.terms(f)
+	for n := 0; ; n++ {
+		a, err := db.Find(context.Background(), base.Index, base.Value, terms, p)
+		if err != nil {
+			t.Fatalf("%+v, %+v: %v", base, terms, err)
+		}
+		if a.Index != base.Index || a.Value != base.Value || !slices.Equal(a.And, terms.And) || !slices.Equal(a.Or, terms.Or) {
+			t.Fatalf("asked for %+v, %+v, answered %s", base, terms, text(a))
+		}
+		if len(a.Outputs) > p.Limit || !short && !f.unspent && a.Next != nil && len(a.Outputs) < p.Limit {
+			t.Fatalf("%+v, %+v: a page of %d, the limit is %d", base, terms, len(a.Outputs), p.Limit)
+		}
+		got = append(got, texts(a.Outputs)...)
+		if a.Next == nil {
+			return got
+		}
+		if n == 10_000 || p.After == *a.Next {
+			t.Fatalf("%+v, %+v: page %d leads nowhere", base, terms, n)
+		}
+		p.After = *a.Next
+	}
+}
+
+func (r *reference) answers(found []*refOutput, descending bool) (want []string) {
+	for _, o := range found {
+		want = append(want, text(r.output(o, true)))
+	}
+	if descending {
+		slices.Reverse(want)
+	}
+	return want
+}
+
+// Whatever values are combined, Find has the outputs that the obvious way has, once each, page by page in both orders.
+func TestFindCombinesValues(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		n := seed(t, 700)
+		rng := rand.New(rand.NewPCG(n, 0))
+		blocks := v.NewGenerator(n).Blocks(60)
+		db := open(t, memory.New(), v, 0)
+		appendAll(t, db, blocks, 7)
+		r := newReference(v, blocks)
+		several := 0
+		for range 400 {
+			f := r.anyFind(rng)
+			found := r.find(f)
+			if len(found) > 1 && len(f.and) > 0 {
+				several++
+			}
+			descending := rng.IntN(2) == 0
+			want := r.answers(found, descending)
+			if got := r.ask(t, db, f, core.Page{Limit: 1 + rng.IntN(30), Descending: descending}, false); !slices.Equal(got, want) {
+				t.Fatalf("%+v, descending %t: %d outputs, expected %d\n%.2000s\n\n%.2000s", f, descending, len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+		if several == 0 {
+			t.Error("no values had several outputs in common")
+		}
+	})
+}
+
+// Trap 18: what one page costs is bounded, whatever it has to pass; it then says where to go on, and nothing is lost.
+func TestFindGoesOnWhereAPageCostEnough(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		n := seed(t, 710)
+		rng := rand.New(rand.NewPCG(n, 0))
+		blocks := v.NewGenerator(n).Blocks(60)
+		db := open(t, memory.New(), v, 0)
+		appendAll(t, db, blocks, 7)
+		r := newReference(v, blocks)
+		for range 200 {
+			f := r.anyFind(rng)
+			restore := core.PageWorkOf(20*(1+len(f.and)+len(f.or)) + rng.IntN(100))
+			descending := rng.IntN(2) == 0
+			got := r.ask(t, db, f, core.Page{Limit: 1 + rng.IntN(100), Descending: descending}, true)
+			restore()
+			if want := r.answers(r.find(f), descending); !slices.Equal(got, want) {
+				t.Fatalf("%+v, descending %t: %d outputs, expected %d", f, descending, len(got), len(want))
+			}
+		}
+	})
+}
+
+// A value that is rare leads one that is everywhere: what both have costs what the rare one has.
+func TestFindLeapsOverWhatIsFrequent(t *testing.T) {
+	v := modeltest.Variant{Name: "one value everywhere", ByHand: true}
+	everywhere, rare := []byte{1}, []byte{2}
+	var blocks []*model.Block
+	for h := range 50 {
+		b := &model.Block{Height: model.HeightPk(h), Time: 7, Hash: hash(byte(h + 1))}
+		if h > 0 {
+			b.Parent = blocks[h-1].Hash
+		}
+		tx := model.Tx{Hash: hash(byte(h + 100)), Outputs: make([]model.Output, 2000)}
+		for i := range tx.Outputs {
+			tx.Outputs[i].Keys = []model.Key{{Index: 0, Value: everywhere}}
+			if i == 1000 {
+				tx.Outputs[i].Keys = append(tx.Outputs[i].Keys, model.Key{Index: 1, Value: rare})
+			}
+		}
+		b.Txs = []model.Tx{tx}
+		blocks = append(blocks, b)
+	}
+	db := open(t, memory.New(), v, 0)
+	appendAll(t, db, blocks, 10)
+	defer core.PageWorkOf(50 * 80)()
+	r := newReference(v, blocks)
+	both := &refFind{base: refTerm{0, string(everywhere)}, and: []refTerm{{1, string(rare)}}}
+	for _, descending := range []bool{false, true} {
+		base := r.term(both.base)
+		a, err := db.Find(context.Background(), base.Index, base.Value, r.terms(both), core.Page{Limit: 100, Descending: descending})
+		if err != nil || len(a.Outputs) != 50 || a.Next != nil {
+			t.Errorf("descending %t: %d outputs of 50 within the work of 4,000 rows of 100,000, next %v, %v", descending, len(a.Outputs), a.Next, err)
+		}
+	}
+}
+
+// A value nobody has ever seen is told from values that have nothing in common. As an alternative it adds nothing.
+func TestTermsThatOccurNowhere(t *testing.T) {
+	ctx := context.Background()
+	v := modeltest.Variants()[1]
+	blocks := v.NewGenerator(seed(t, 720)).Blocks(40)
+	db := open(t, memory.New(), v, 0)
+	appendAll(t, db, blocks, 7)
+	r := newReference(v, blocks)
+	tags := r.values(1)
+	tag, other := r.term(refTerm{1, tags[0]}), r.term(refTerm{1, tags[1]})
+	asset := r.term(refTerm{-1, r.assetOrder()[0]})
+	unknown, unknownAsset := core.Term{Index: "address", Value: "affff"}, core.Term{Index: "asset", Value: "ffff"}
+
+	a, err := db.Find(ctx, tag.Index, tag.Value, core.Terms{And: []core.Term{other}}, core.Page{})
+	if err != nil || len(a.Outputs) != 0 || a.Next != nil {
+		t.Errorf("two tags are in no output together: %s, %v", text(a), err)
+	}
+	want, _ := db.Find(ctx, tag.Index, tag.Value, core.Terms{}, core.Page{})
+	a, err = db.Find(ctx, tag.Index, tag.Value, core.Terms{Or: []core.Term{unknown, unknownAsset}}, core.Page{})
+	if err != nil || text(a.Outputs) != text(want.Outputs) || !slices.Equal(a.Or, []core.Term{unknown, unknownAsset}) {
+		t.Errorf("an alternative that occurs nowhere: %s, %v", text(a), err)
+	}
+	fingerprint := r.traits.Fingerprint.Format(r.traits.Fingerprint.Of([]byte(r.assetOrder()[0])))
+	a, err = db.Find(ctx, core.AssetTerm, fingerprint, core.Terms{}, core.Page{})
+	if err != nil || a.Value != asset.Value || len(a.Outputs) == 0 {
+		t.Errorf("an asset by its fingerprint: %s, %v", text(a), err)
+	}
+	for what, c := range map[string]struct {
+		base  core.Term
+		terms core.Terms
+		kind  model.ErrorKind
+		code  string
+		names string
+	}{
+		"the value":                  {unknown, core.Terms{Or: []core.Term{tag}}, model.NotFound, "unknown_value", unknown.Value},
+		"the asset":                  {unknownAsset, core.Terms{}, model.NotFound, "unknown_asset", unknownAsset.Value},
+		"one of all":                 {tag, core.Terms{And: []core.Term{other, unknown}}, model.NotFound, "unknown_value", unknown.Value},
+		"an asset of all":            {tag, core.Terms{And: []core.Term{unknownAsset}}, model.NotFound, "unknown_asset", unknownAsset.Value},
+		"an alternative of no index": {tag, core.Terms{Or: []core.Term{{Index: "colour", Value: "x"}}}, model.Usage, "unknown_index", "colour"},
+		"an alternative misspelt":    {tag, core.Terms{Or: []core.Term{{Index: "tag", Value: "x"}}}, model.Usage, "bad_value", `"x"`},
+		"one of no index":            {tag, core.Terms{And: []core.Term{{Index: "colour", Value: "x"}}}, model.Usage, "unknown_index", "colour"},
+		"too many": {tag, core.Terms{And: slices.Repeat([]core.Term{tag}, 60), Or: slices.Repeat([]core.Term{tag}, 41)},
+			model.Usage, "too_many_terms", "101"},
+	} {
+		_, err := db.Find(ctx, c.base.Index, c.base.Value, c.terms, core.Page{})
+		if kind(err) != c.kind || code(err) != c.code || !strings.Contains(fmt.Sprint(err), c.names) {
+			t.Errorf("%s: %v, expected %s naming %s", what, err, c.code, c.names)
+		}
+	}
+}
