@@ -13,6 +13,7 @@ require (
 	github.com/btcsuite/btcd/txscript/v2 v2.0.0
 	github.com/btcsuite/btcd/wire/v2 v2.0.1
 	github.com/dchest/siphash v1.2.3
+	github.com/expr-lang/expr v1.17.8
 	github.com/fxamacker/cbor/v2 v2.9.2
 	github.com/klauspost/compress v1.18.0
 	github.com/linxGnu/grocksdb v1.7.15

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"birthmark/cmd/birthmark/nearest"
+	"birthmark/model/nearest"
 	"birthmark/model"
 
 	"github.com/urfave/cli/v2"

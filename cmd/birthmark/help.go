@@ -1,7 +1,7 @@
 package main
 
 import (
-	"birthmark/cmd/birthmark/nearest"
+	"birthmark/model/nearest"
 
 	"github.com/urfave/cli/v2"
 )

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"birthmark/cmd/birthmark/nearest"
+	"birthmark/model/nearest"
 	"birthmark/model"
 
 	"go.yaml.in/yaml/v3"

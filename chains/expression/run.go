@@ -1,0 +1,171 @@
+package expression
+
+import (
+	"slices"
+
+	"birthmark/model"
+)
+
+// Run computes the values of defined indexes, output by output, for one decoder: it belongs to one goroutine. The
+// decoder says where it stands ([Run.Block], [Run.Tx], [Run.Output]) and is asked for the fields that are needed there.
+type Run struct {
+	fill     func(Set)
+	have     Set
+	levels   [3]Set
+	nested   map[Bit]bool
+	programs []bound
+	arena    []byte          // values of the block under way
+	scratch  []byte          // the value under way
+	seen     map[string]bool // the values of the output under way, where they are many
+}
+
+// maxValues is how many values of a many-valued index one output has; what a list holds beyond is left out. Births
+// number them with 16 bits.
+const maxValues = 1<<16 - 1
+
+// bound is one index that is wanted, compiled for this run.
+type bound struct {
+	compiled
+	form     form
+	many     bool
+	position int
+	meter    *meter
+}
+
+// Bind makes a run for the indexes of names that were defined; the position of a name is its [model.Key.Index]. Nil:
+// none of them was. Root points to the struct of the language; fill is called for fields that are not there yet, and
+// puts them into it. What it puts there may point into the block's bytes; it is read before the next call of Output.
+func (x *Indexes) Bind(names []string, root any, fill func(Set)) *Run {
+	if x == nil {
+		return nil
+	}
+	r := &Run{fill: fill, levels: x.language.levels, nested: map[Bit]bool{}}
+	for i, name := range names {
+		at := slices.IndexFunc(x.list, func(d defined) bool { return d.Name == name })
+		if at < 0 {
+			continue
+		}
+		d := x.list[at]
+		m := new(meter)
+		c, f, err := x.language.compileDefinition(d.Definition, root, m)
+		if err != nil {
+			panic("expression: what compiled once does not again: " + err.Error())
+		}
+		for _, p := range []*program{c.when, c.value} {
+			if p != nil {
+				for b := range p.nested {
+					r.nested[b] = true
+				}
+			}
+		}
+		r.programs = append(r.programs, bound{c, f, d.Kind == model.ManyValued, i, m})
+	}
+	if len(r.programs) == 0 {
+		return nil
+	}
+	return r
+}
+
+// Uses reports whether an expression reads a field of a list's entries. A decoder that fills the list leaves out what
+// none does.
+func (r *Run) Uses(b Bit) bool { return r.nested[b] }
+
+// Block says that another block begins. Values of the last one are that block's from now on.
+func (r *Run) Block() {
+	r.have = 0
+	r.arena = nil
+}
+
+// Tx says that another transaction of the block begins.
+func (r *Run) Tx() {
+	r.have &= r.levels[levelBlock]
+	for i := range r.programs {
+		r.programs[i].meter.left = budget
+	}
+}
+
+// Output says that another output of the transaction begins.
+func (r *Run) Output() { r.have &^= r.levels[levelOutput] }
+
+// Keys appends the keys of the output: values that are computed anew and belong to the block.
+func (r *Run) Keys(to []model.Key) []model.Key {
+	for i := range r.programs {
+		b := &r.programs[i]
+		if b.when != nil {
+			r.need(b.when.fields)
+			if !b.when.true() {
+				continue
+			}
+		}
+		r.need(b.value.fields)
+		v, ok := b.value.run()
+		if !ok || v == nil {
+			continue
+		}
+		if !b.many {
+			to = r.add(to, b, v, len(to))
+			continue
+		}
+		first := len(to)
+		for entry := range entries(b.meter, v) {
+			if len(to)-first == maxValues {
+				break
+			}
+			to = r.add(to, b, entry, first)
+		}
+	}
+	return to
+}
+
+func (r *Run) need(fields Set) {
+	if missing := fields &^ r.have; missing != 0 {
+		r.fill(missing)
+		r.have |= missing
+	}
+}
+
+// add appends the key of one value, unless there is no value or it stands among the keys from first on.
+func (r *Run) add(to []model.Key, b *bound, v any, first int) []model.Key {
+	r.scratch = b.form.appendValue(r.scratch[:0], v)
+	if len(r.scratch) == 0 || r.repeats(to[first:]) {
+		return to
+	}
+	return append(to, model.Key{Index: b.position, Value: r.keep(r.scratch)})
+}
+
+// repeats reports whether the value in scratch is among keys, which are those of one output.
+func (r *Run) repeats(keys []model.Key) bool {
+	const few = 16
+	if len(keys) < few {
+		return slices.ContainsFunc(keys, func(k model.Key) bool { return string(k.Value) == string(r.scratch) })
+	}
+	if len(keys) == few {
+		r.seen = make(map[string]bool, 4*few)
+		for _, k := range keys {
+			r.seen[string(k.Value)] = true
+		}
+	}
+	if r.seen[string(r.scratch)] {
+		return true
+	}
+	r.seen[string(r.scratch)] = true
+	return false
+}
+
+// keep copies a value to where the block's values are.
+func (r *Run) keep(value []byte) []byte {
+	const least, most = 512, 64 << 10
+	if cap(r.arena)-len(r.arena) < len(value) {
+		r.arena = make([]byte, 0, max(len(value), min(max(least, 2*cap(r.arena)), most)))
+	}
+	start := len(r.arena)
+	r.arena = append(r.arena, value...)
+	return r.arena[start:len(r.arena):len(r.arena)]
+}
+
+// true reports whether a condition holds.
+func (p *program) true() bool {
+	v, ok := p.run()
+	holds, isSwitch := v.(bool)
+	return ok && isSwitch && holds
+}
