@@ -149,6 +149,27 @@ type AssetAnswer struct {
 	HolderCount  *uint64         `json:"holder_count,omitempty"` // absent without an index of addresses
 }
 
+// AssetsAnswer is a page of all assets, in the order of their births.
+type AssetsAnswer struct {
+	Count  uint64        `json:"count"` // of all there are
+	Assets []AssetAnswer `json:"assets"`
+	Next   *string       `json:"next"`
+}
+
+// ValuesAnswer is a page of all values of an index, in the order of their births.
+type ValuesAnswer struct {
+	Index  string        `json:"index"`
+	Count  uint64        `json:"count"` // of all there are
+	Values []ValueAnswer `json:"values"`
+	Next   *string       `json:"next"`
+}
+
+// ValueAnswer is a value of an index and where it was born.
+type ValueAnswer struct {
+	Value     string          `json:"value"`
+	FirstSeen FirstSeenAnswer `json:"first_seen"`
+}
+
 // AssetEventsAnswer is a page of an asset's mints and burns.
 type AssetEventsAnswer struct {
 	Asset  string             `json:"asset"`

@@ -72,6 +72,23 @@ func (r *reference) lists() (all []*list) {
 		outputAt[o] = i
 	}
 	for i, x := range r.indexes {
+		l := &list{name: "values of " + x.Name}
+		for at, value := range r.values(i) {
+			o := r.where(i, value)[0]
+			a := core.ValueAnswer{Value: x.Format([]byte(value)), FirstSeen: core.FirstSeenAnswer{Tx: r.hash(o.tx), Index: o.index, Height: o.tx.height}}
+			l.entries = append(l.entries, entry{text(a), at, o.tx.height})
+		}
+		l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
+			a, err := db.Values(ctx, x.Name, p)
+			if err != nil {
+				return nil, nil, err
+			}
+			if a.Index != x.Name || a.Count != uint64(len(l.entries)) {
+				return nil, nil, fmt.Errorf("%d values of %s, expected %d of %s", a.Count, a.Index, len(l.entries), x.Name)
+			}
+			return texts(a.Values), a.Next, nil
+		}
+		all = append(all, l)
 		for at, value := range r.values(i) {
 			index, value, found := x.Name, x.Format([]byte(value)), r.where(i, value)
 			if index == "address" {
@@ -107,10 +124,24 @@ func (r *reference) lists() (all []*list) {
 			all = append(all, l)
 		}
 	}
-	for _, asset := range r.assetOrder() {
+	assets := &list{name: "assets"}
+	for at, asset := range r.assetOrder() {
 		id := r.chain.FormatAsset([]byte(asset))
-		_, events, holders := r.asset(asset)
-		l := &list{name: "events of " + id}
+		answer, events, holders := r.asset(asset)
+		assets.entries = append(assets.entries, entry{text(answer), at, answer.FirstSeen.Height})
+		l := &list{name: "find asset " + id}
+		for _, o := range r.find(&refFind{base: refTerm{-1, asset}}) {
+			l.entries = append(l.entries, entry{text(r.output(o, true)), outputAt[o], o.tx.height})
+		}
+		l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
+			a, err := db.Find(ctx, core.AssetTerm, id, core.Terms{}, p)
+			if err != nil {
+				return nil, nil, err
+			}
+			return texts(a.Outputs), a.Next, nil
+		}
+		all = append(all, l)
+		l = &list{name: "events of " + id}
 		for _, a := range events {
 			l.entries = append(l.entries, entry{text(a), txAt[fmt.Sprint(a.Tx, a.Height)], a.Height})
 		}
@@ -136,7 +167,17 @@ func (r *reference) lists() (all []*list) {
 		}
 		all = append(all, l)
 	}
-	return all
+	assets.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
+		a, err := db.Assets(ctx, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		if a.Count != uint64(len(assets.entries)) {
+			return nil, nil, fmt.Errorf("%d assets, expected %d", a.Count, len(assets.entries))
+		}
+		return texts(a.Assets), a.Next, nil
+	}
+	return append(all, assets)
 }
 
 // walk asks for page after page, from p on, and fails where the pages together are not want.

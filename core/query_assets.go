@@ -2,13 +2,11 @@ package core
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 
 	"birthmark/model"
-	"birthmark/storage"
 )
 
 // Asset is the totals of an asset, by its id or its fingerprint. It reads a few rows, however much the asset has moved.
@@ -18,49 +16,69 @@ func (db *DB) Asset(ctx context.Context, id string) (a *AssetAnswer, err error) 
 		if err != nil {
 			return err
 		}
-		row, err := q.many(familyAssetTotals, [][]byte{birth.AppendTo(nil)})
-		if err != nil {
-			return err
+		answers, err := q.assets([]model.AssetBirthPk{birth}, [][]byte{raw})
+		if err == nil {
+			a = &answers[0]
 		}
-		t, err := parseAssetTotalsRow(row[0])
-		if err != nil {
-			return fmt.Errorf("totals of asset %s: %w", db.chain.FormatAsset(raw), err)
-		}
-		a = &AssetAnswer{
-			Asset:  db.chain.FormatAsset(raw),
-			Minted: t.minted.String(), Burned: t.burned.String(), Supply: new(big.Int).Sub(&t.minted, &t.burned).String(),
-			MintCount: t.mints, BurnCount: t.burns, OutputCount: t.outputs, UnspentCount: t.unspent,
-		}
-		if fp := db.traits.Fingerprint; fp != nil {
-			a.Fingerprint = fp.Format(fp.Of(raw))
-		}
-		if db.holders() != nil {
-			a.HolderCount = &t.holders
-		}
-		if err := q.describe(birth, a); err != nil {
-			return err
-		}
-		a.FirstSeen, err = q.firstSeen(birth.Utxo)
 		return err
 	})
 	return a, err
 }
 
-// describe adds what was said of an asset where it was minted.
-func (q *query) describe(birth model.AssetBirthPk, a *AssetAnswer) error {
+// assets are the answers for assets, a handful of reads for all of them together.
+func (q *query) assets(births []model.AssetBirthPk, ids [][]byte) ([]AssetAnswer, error) {
+	keys := keysOf(births)
+	rows, err := q.many(familyAssetTotals, keys)
+	if err != nil {
+		return nil, err
+	}
+	txs := make([]model.TxPk, len(births))
+	for i, birth := range births {
+		txs[i] = birth.Utxo.Tx()
+	}
+	hashes, err := q.hashes(txs)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]AssetAnswer, len(births))
+	for i, birth := range births {
+		t, err := parseAssetTotalsRow(rows[i])
+		if err != nil {
+			return nil, fmt.Errorf("totals of asset %s: %w", q.chain.FormatAsset(ids[i]), err)
+		}
+		a := &answers[i]
+		*a = AssetAnswer{
+			Asset:     q.chain.FormatAsset(ids[i]),
+			FirstSeen: FirstSeenAnswer{hashes[birth.Utxo.Tx()], birth.Utxo.Index(), uint32(birth.Utxo.Height())},
+			Minted:    t.minted.String(), Burned: t.burned.String(), Supply: new(big.Int).Sub(&t.minted, &t.burned).String(),
+			MintCount: t.mints, BurnCount: t.burns, OutputCount: t.outputs, UnspentCount: t.unspent,
+		}
+		if fp := q.traits.Fingerprint; fp != nil {
+			a.Fingerprint = fp.Format(fp.Of(ids[i]))
+		}
+		if q.holders() != nil {
+			a.HolderCount = &t.holders
+		}
+	}
+	return answers, q.describe(answers, keys)
+}
+
+// describe adds what was said of assets where they were minted.
+func (q *query) describe(answers []AssetAnswer, births [][]byte) error {
 	describer, ok := q.chain.(model.AssetDescriber)
 	if !ok {
 		return nil
 	}
-	info, err := q.r.Get(familyAssetInfo, birth.AppendTo(nil))
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil
-	}
+	infos, err := q.r.GetMany(familyAssetInfo, births)
 	if err != nil {
 		return err
 	}
-	d := describer.DescribeAsset(info)
-	a.Name, a.Description, a.Decimals = d.Name, d.Description, d.Decimals
+	for i, info := range infos {
+		if info != nil {
+			d := describer.DescribeAsset(info)
+			answers[i].Name, answers[i].Description, answers[i].Decimals = d.Name, d.Description, d.Decimals
+		}
+	}
 	return nil
 }
 

@@ -119,6 +119,10 @@ func TestAssetsForPeople(t *testing.T) {
 			p.assetHolders(&core.AssetHoldersAnswer{Asset: id, Holders: []core.HolderAnswer{{Address: "addr1", Amount: "999999"}, {Address: "addr2", Amount: "1"}}})
 		},
 		func(p *page) { p.assetHolders(&core.AssetHoldersAnswer{Asset: id}) },
+		func(p *page) {
+			p.assets(&core.AssetsAnswer{Count: 1234, Next: &next, Assets: []core.AssetAnswer{
+				{Asset: id, FirstSeen: seen, Supply: "1000000", HolderCount: &holders, Name: "a\x1bname"}, {Asset: id + "00", FirstSeen: seen, Supply: "0"}}})
+		},
 		func(p *page) { p.output(&out) },
 		func(p *page) { p.output(&unspent) },
 		func(p *page) {

@@ -86,6 +86,8 @@ func (p *program) app() *cli.App {
 			p.historyCommand(),
 			p.balanceCommand(),
 			p.richestCommand(),
+			p.valuesCommand(),
+			p.assetsCommand(),
 			p.assetCommand(),
 			p.assetEventsCommand(),
 			p.assetHoldersCommand(),

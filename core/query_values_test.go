@@ -1,0 +1,41 @@
+package core_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// Every list there is has what the reference has, whatever the size of its pages, in both orders.
+func TestListsAreThoseOfTheReference(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		n := seed(t, 760)
+		rng := rand.New(rand.NewPCG(n, 0))
+		blocks := v.NewGenerator(n).Blocks(25)
+		db := open(t, memory.New(), v, 0)
+		appendAll(t, db, blocks, 7)
+		for _, l := range newReference(v, blocks).lists() {
+			for _, descending := range []bool{false, true} {
+				l.walk(t, db, core.Page{Limit: 1 + rng.IntN(20), Descending: descending}, l.in(descending))
+			}
+		}
+		check(t, db)
+	})
+}
+
+func TestValuesOfNoIndexAreRefused(t *testing.T) {
+	db := open(t, memory.New(), modeltest.Variants()[0], 0)
+	if _, err := db.Values(t.Context(), "colour", core.Page{}); kind(err) != model.Usage || code(err) != "unknown_index" {
+		t.Errorf("values of an index there is not: %v", err)
+	}
+	if a, err := db.Values(t.Context(), "tag", core.Page{}); err != nil || text(a) != `{"index":"tag","count":0,"values":[],"next":null}` {
+		t.Errorf("values of a database without blocks: %s, %v", text(a), err)
+	}
+	if a, err := db.Assets(t.Context(), core.Page{}); err != nil || text(a) != `{"count":0,"assets":[],"next":null}` {
+		t.Errorf("assets of a database without blocks: %s, %v", text(a), err)
+	}
+}
