@@ -41,6 +41,9 @@ const (
 	maxDepth      = 100  // of types and propositions within each other
 	maxItems      = 4096 // of a tuple, and children of a proposition
 	maxCollection = 1 << 16
+	maxBig        = 33 // bytes of a number of 256 bits, with its sign
+
+	avlDigest = 33 // bytes
 )
 
 // kind of a type, as far as its data has to be walked over.
@@ -209,7 +212,7 @@ func (r *reader) skipPrimitive(code byte, depth int) {
 	case typeString:
 		r.take(r.length(maxCollection, "length of a text"), "text")
 	case typeAvlTree:
-		r.take(33+1, "tree's digest and flags")
+		r.take(avlDigest+1, "tree's digest and flags")
 		r.uint("key length")
 		if r.byte("option") != 0 {
 			r.uint("value length")

@@ -1,0 +1,97 @@
+package sigma
+
+import (
+	"encoding/hex"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestConstantsMeanWhatTheyAreWrittenFor(t *testing.T) {
+	bytesOf := func(s string) []byte { return unhex(t, s) }
+	for _, c := range []struct {
+		name, raw string
+		want      any
+	}{
+		{"true", "0101", true},
+		{"false", "0100", false},
+		{"byte", "02ff", -1},
+		{"short", "03fe01", 127},
+		{"int", "0409", -5},
+		{"long", "05feffffffffffffffff01", 1<<63 - 1},
+		{"least long", "05ffffffffffffffffff01", -1 << 63},
+		{"big int", "0602ff7f", "-129"},
+		{"big int of 256 bits", "0620" + strings.Repeat("7f", 32), "57669001306428065956053000376875938421040345304064124051023973211784186134399"},
+		{"unsigned big int", "0902ff7f", "65407"},
+		{"point", "07" + aKey, bytesOf(aKey)},
+		{"key", "08cd" + aKey, bytesOf(aKey)},
+		{"proposition of two keys", "089602cd" + aKey + "cd" + aKey, nil},
+		{"bytes", "0e0474657374", []byte("test")},
+		{"no bytes", "0e00", []byte{}},
+		{"booleans", "0d0a0502", []any{true, false, true, false, false, false, false, false, false, true}},
+		{"longs", "1103020406", []any{1, 2, 3}},
+		{"bytes in a collection", "1a0203aabbcc0101", []any{bytesOf("aabbcc"), bytesOf("01")}},
+		{"longs in collections", "1d0201020100", []any{[]any{1}, []any{0}}},
+		{"some", "280104", 2},
+		{"none", "2800", nil},
+		{"some bytes", "320102aabb", bytesOf("aabb")},
+		{"pair of ints", "580204", []any{1, 2}},
+		{"bytes and a long", "3c0e05" + "01aa04", []any{bytesOf("aa"), 2}},
+		{"int and bytes", "400e0401aa", []any{2, bytesOf("aa")}},
+		{"bytes and an int", "4c0e02aabb04", []any{bytesOf("aabb"), 2}},
+		{"triple", "600304050e0204" + "01aa", []any{1, 2, bytesOf("aa")}},
+		{"unit", "62", nil},
+		{"text", "6603c3a978", "éx"},
+		{"tree", "64" + strings.Repeat("0a", 33) + "07" + "20" + "00", bytesOf(strings.Repeat("0a", 33))},
+		{"pairs in a collection", "0c5801" + "0204", []any{[]any{1, 2}}},
+		{"nothing", "", nil},
+		{"bytes that follow", "040000", nil},
+		{"cut", "0e05aabb", nil},
+		{"cut booleans", "0d10ff", nil},
+		{"cut number", "05ff", nil},
+		{"cut key", "08cd0203", nil},
+		{"cut tree", "640a", nil},
+		{"box", "6300", nil},
+		{"unknown type", "0a00", nil},
+		{"number of too many bytes", "0622" + strings.Repeat("01", 34), nil},
+	} {
+		if got := Value(unhex(t, c.raw)); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s %s is %#v, expected %#v", c.name, c.raw, got, c.want)
+		}
+	}
+}
+
+// A few bytes can state any number of values that have none.
+func TestWhatAConstantIsTakenApartIntoIsBounded(t *testing.T) {
+	for _, raw := range []string{
+		"0c62ffff03", // 65,535 units
+		"0c0c62" + "8010" + strings.Repeat("ffff03", 8),                     // collections of them
+		"18" + "9001" + strings.Repeat("ffff03"+strings.Repeat("ff", 8), 9), // booleans
+		strings.Repeat("0c", 200) + "04" + strings.Repeat("01", 300),
+		"6005" + strings.Repeat("60ff", 100),
+	} {
+		if got := Value(unhex(t, raw)); got != nil {
+			t.Errorf("%s is %T of some %d characters", raw, got, len(fmt.Sprint(got)))
+		}
+	}
+	if got, ok := Value(unhex(t, "0c628020")).([]any); !ok || len(got) != 4096 {
+		t.Errorf("4,096 units are %d values", len(got))
+	}
+}
+
+// FuzzValue: whatever stands there, it means something only if it is a whole constant.
+func FuzzValue(f *testing.F) {
+	for _, raw := range []string{"0e0474657374", "1a0203aabbcc0101", "08cd" + aKey, "3c0e0502010f", "0c62ffff03", "0602ff7f"} {
+		f.Add(unhex(f, raw))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		v := Value(raw)
+		if v == nil {
+			return
+		}
+		if n, err := ConstantSize(raw); err != nil || n != len(raw) {
+			t.Errorf("%s is %v, and a constant of %d bytes: %v", hex.EncodeToString(raw), v, n, err)
+		}
+	})
+}
