@@ -1,0 +1,172 @@
+package cardano
+
+import (
+	"encoding/hex"
+	"math"
+	"math/big"
+	"strconv"
+	"unicode/utf8"
+)
+
+// maxMeaningDepth is how deep items of CBOR may stand within each other for expressions to see them.
+const maxMeaningDepth = 64
+
+// Tags that constructors of Plutus data have: the numbers 0 to 6, 7 to 127, and any number that stands before the fields.
+const (
+	tagConstructor     = 121
+	lastConstructor    = 127
+	tagConstructor7    = 1280
+	lastConstructor7   = 1400
+	tagConstructorAny  = 102
+	meaningConstructor = "constructor"
+	meaningFields      = "fields"
+)
+
+// meaning is what one item of CBOR means to an expression, nil where it is not well-formed, too deep, or followed by
+// more.
+//
+// Numbers are int, or their decimal digits as text where they do not fit; byte strings are []byte, texts string, arrays
+// []any. A map is a map[string]any: keys that are numbers are written in decimal, those that are bytes in hex, and others
+// are left out; of two that are alike the later stands. A constructor of Plutus data is a map of its number
+// (constructor) and its list of fields. Of what has another tag the content is meant, and null, and numbers with a point,
+// mean nothing.
+func meaning(raw []byte) any {
+	w := walker{b: raw}
+	v := w.meaning(0)
+	if w.err != nil || w.at < len(raw) {
+		return nil
+	}
+	return v
+}
+
+func (w *walker) meaning(depth int) any {
+	const what = "item"
+	if depth > maxMeaningDepth {
+		w.fail("items within each other deeper than %d", maxMeaningDepth)
+		return nil
+	}
+	switch w.major() {
+	case majorUint, majorNegative:
+		major, n, _ := w.head(what)
+		return number(major == majorNegative, n)
+	case majorBytes:
+		return w.bytes(what)
+	case majorText:
+		return w.text(what)
+	case majorArray:
+		items := []any{}
+		for n := w.array(what); w.more(&n); {
+			items = append(items, w.meaning(depth+1))
+		}
+		return items
+	case majorMap:
+		items := map[string]any{}
+		for n := w.pairs(what); w.more(&n); {
+			key, ok := meaningKey(w.meaning(depth + 1))
+			value := w.meaning(depth + 1)
+			if ok {
+				items[key] = value
+			}
+		}
+		return items
+	case majorTag:
+		_, tag, _ := w.head(what)
+		return w.tagged(tag, depth)
+	}
+	_, n, _ := w.head(what)
+	if n == 20 || n == 21 {
+		return n == 21
+	}
+	return nil
+}
+
+// tagged is what the item behind a tag means.
+func (w *walker) tagged(tag uint64, depth int) any {
+	number := uint64(0)
+	switch {
+	case tag == tagBignum || tag == tagNegativeBignum:
+		n := new(big.Int).SetBytes(w.bytes("number"))
+		if tag == tagNegativeBignum {
+			n.Not(n)
+		}
+		return wide(n)
+	case tag >= tagConstructor && tag <= lastConstructor:
+		number = tag - tagConstructor
+	case tag >= tagConstructor7 && tag <= lastConstructor7:
+		number = tag - tagConstructor7 + lastConstructor - tagConstructor + 1
+	case tag == tagConstructorAny:
+		pair := w.array("constructor")
+		w.field(&pair, "number of the constructor")
+		number = w.uint("number of the constructor")
+		w.field(&pair, "fields of the constructor")
+		fields := w.meaning(depth + 1)
+		w.end(&pair, "constructor")
+		return constructed(number, fields)
+	default:
+		return w.meaning(depth + 1)
+	}
+	return constructed(number, w.meaning(depth+1))
+}
+
+func constructed(n uint64, fields any) any {
+	return map[string]any{meaningConstructor: number(false, n), meaningFields: fields}
+}
+
+// number is one of CBOR's plain numbers: n, or -1-n.
+func number(negative bool, n uint64) any {
+	switch {
+	case n <= math.MaxInt64 && negative:
+		return -1 - int(n)
+	case n <= math.MaxInt64:
+		return int(n)
+	case negative:
+		return wide(new(big.Int).Not(new(big.Int).SetUint64(n)))
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+func wide(n *big.Int) any {
+	if n.IsInt64() {
+		return int(n.Int64())
+	}
+	if n.BitLen() > 8*maxBignum {
+		return nil
+	}
+	return n.String()
+}
+
+// maxBignum is how many bytes a number may have to be written in decimal, which takes the square of it.
+const maxBignum = 128
+
+func meaningKey(key any) (text string, ok bool) {
+	switch k := key.(type) {
+	case string:
+		return k, true
+	case int:
+		return strconv.Itoa(k), true
+	case []byte:
+		return hex.EncodeToString(k), true
+	}
+	return "", false
+}
+
+// text takes a text; bytes that are not UTF-8 make it mean nothing.
+func (w *walker) text(what string) any {
+	n, endless := w.expect(majorText, what)
+	var whole []byte
+	if !endless {
+		whole = w.take(n, what)
+	} else {
+		for pieces := indefinite; w.more(&pieces); {
+			n, endless := w.expect(majorText, what)
+			if endless {
+				w.fail("a piece of %s is in pieces", what)
+			}
+			whole = append(whole, w.take(n, what)...)
+		}
+	}
+	if !utf8.Valid(whole) {
+		return nil
+	}
+	return string(whole)
+}
