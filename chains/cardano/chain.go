@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/chains/expression"
 	"birthmark/chains/follow"
 	"birthmark/model"
 )
@@ -20,6 +21,7 @@ const deepestFork = 2160
 // chain is Cardano on one network.
 type chain struct {
 	net     *network
+	own     *expression.Indexes // nil: none was defined
 	indexes []model.Index
 }
 
@@ -50,13 +52,18 @@ func (c *chain) Traits() model.Traits {
 
 func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
 
-// Define knows no expressions yet.
+// Define is Cardano with indexes over the fields of [environment], in place of those that were defined before.
 func (c *chain) Define(ds []model.Definition) (model.Chain, error) {
-	if len(ds) > 0 {
-		return nil, model.Errorf(model.Usage, "not_available", "index %s: an index of one's own is not available in this version", ds[0].Name)
+	offered := c.net.indexes()
+	own, err := language.Define(offered, ds)
+	if err != nil {
+		return nil, err
 	}
-	return c, nil
+	return &chain{net: c.net, own: own, indexes: append(offered, own.Indexes()...)}, nil
 }
+
+// Fields are what expressions over Cardano can name.
+func (c *chain) Fields() []expression.Field { return language.Fields() }
 
 func (c *chain) FormatHash(h model.Hash) string { return h.String() }
 
@@ -110,8 +117,13 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 			return nil, err
 		}
 	}
-	if node {
-		return openNode(c.net, scheme, rest, o)
+	d, err := newDecoder(c.net, c.own, o.Indexes)
+	if err != nil {
+		return nil, err
 	}
-	return openChunks(c.net, path, o)
+	d.raw = o.Raw
+	if node {
+		return openNode(d, scheme, rest, o)
+	}
+	return openChunks(d, path, o)
 }

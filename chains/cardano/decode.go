@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/expression"
 	"birthmark/model"
 )
 
@@ -17,6 +18,7 @@ import (
 type decoder struct {
 	net    *network
 	wanted wanted
+	own    *own // indexes that users defined; nil: none of them is wanted
 	raw    bool // transactions' own bytes are wanted
 	w      walker
 
@@ -29,7 +31,7 @@ type decoder struct {
 	mints   []model.Mint
 	arena   []byte  // values that do not stand in the block as they are
 	failed  []bool  // transactions whose scripts failed
-	parts   []parts // of each transaction, where raw is wanted
+	parts   []parts // of each transaction, where they are looked at: see apart
 
 	leaves    []model.Hash // of Byron's merkle tree
 	leafBytes []byte
@@ -38,20 +40,26 @@ type decoder struct {
 
 // newDecoder is a decoder for the named indexes; an error of kind [model.Usage] where one is unknown,
 // or too little is known of the network.
-func newDecoder(n *network, indexes []string) (*decoder, error) {
-	w, err := newWanted(indexes)
+func newDecoder(n *network, own *expression.Indexes, indexes []string) (*decoder, error) {
+	w, err := newWanted(own, indexes)
 	if err != nil {
 		return nil, err
 	}
 	if n.isNameless() {
 		return nil, n.needFiles()
 	}
-	return &decoder{net: n, wanted: w}, nil
+	d := &decoder{net: n, wanted: w}
+	d.own = newOwn(d, own, indexes)
+	return d, nil
 }
 
 // clone is a decoder of the same kind for another goroutine.
 func (d *decoder) clone() *decoder {
-	return &decoder{net: d.net, wanted: d.wanted, raw: d.raw}
+	c := &decoder{net: d.net, wanted: d.wanted, raw: d.raw}
+	if d.own != nil {
+		c.own = newOwn(c, d.own.indexes, d.own.names)
+	}
+	return c
 }
 
 // block decodes one block as chunk files and chain-sync carry it, an array of the era's tag and the block, and
@@ -103,6 +111,9 @@ func (d *decoder) next(raw []byte, alone bool) (b *model.Block, boundary bool, e
 	if err != nil {
 		return nil, false, fmt.Errorf("%s block %d at slot %d (%s): %w", eraNames[era], f.number, f.slot, b.Hash, err)
 	}
+	if d.own != nil {
+		d.own.evaluate(b, &f)
+	}
 	d.settle(b)
 	if d.raw {
 		d.keepRaw(b.Txs, byte(era))
@@ -121,7 +132,13 @@ func (d *decoder) reset(raw []byte) {
 func (d *decoder) forget() {
 	d.txs, d.inputs, d.outputs = d.txs[:0], d.inputs[:0], d.outputs[:0]
 	d.keys, d.assets, d.mints, d.arena = d.keys[:0], d.assets[:0], d.mints[:0], d.arena[:0]
+	if d.own != nil {
+		d.own.outputs = d.own.outputs[:0]
+	}
 }
+
+// apart reports whether the parts of transactions are kept.
+func (d *decoder) apart() bool { return d.raw || d.own != nil }
 
 // body takes the rest of a block after its header.
 func (d *decoder) body(whole *int, f *fields) {
@@ -159,7 +176,7 @@ func (d *decoder) segments(whole *int, f *fields) {
 	sets := 0
 	for n := w.array("witness sets"); w.more(&n); sets++ {
 		set := w.item("witness set")
-		if d.raw && sets < len(d.parts) {
+		if d.apart() && sets < len(d.parts) {
 			d.parts[sets].witnesses = set
 		}
 	}
@@ -177,7 +194,7 @@ func (d *decoder) segments(whole *int, f *fields) {
 	w.pairs("auxiliary data")
 	w.at = min(w.at, start)
 	w.skip("auxiliary data")
-	if d.raw {
+	if d.apart() {
 		d.auxiliary(start)
 	}
 	if w.err != nil {

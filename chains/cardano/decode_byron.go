@@ -160,7 +160,7 @@ func (d *decoder) byronBody(whole *int, f *fields) {
 		w.field(&pair, "witnesses")
 		d.scratch = append(d.scratch, w.item("witnesses")...)
 		w.end(&pair, "transaction")
-		if d.raw && w.err == nil {
+		if d.apart() && w.err == nil {
 			d.parts = append(d.parts, parts{body: w.b[whole:w.at]})
 		}
 	}
@@ -199,6 +199,7 @@ func (d *decoder) byronTx() {
 	firstOutput := len(d.outputs)
 	for n := w.array("outputs"); w.more(&n); {
 		var o output
+		start := w.at
 		pair := w.array("output")
 		w.field(&pair, "address")
 		o.address = w.item("address")
@@ -208,6 +209,7 @@ func (d *decoder) byronTx() {
 		w.field(&pair, "amount")
 		o.value = w.uint("amount")
 		w.end(&pair, "output")
+		o.size = w.at - start
 		d.add(&o)
 	}
 	tx.Outputs = d.outputs[firstOutput:len(d.outputs):len(d.outputs)]

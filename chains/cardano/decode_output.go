@@ -31,12 +31,14 @@ type output struct {
 	hash    []byte // of the datum
 	inline  []byte // the datum
 	script  []byte // an array of its language and itself
+	size    int    // bytes
 }
 
 // output takes an output: an array, or since Babbage a map as well.
 func (d *decoder) output() {
 	w := &d.w
 	var o output
+	start := w.at
 	switch w.major() {
 	case majorArray:
 		n := w.array("output")
@@ -52,6 +54,7 @@ func (d *decoder) output() {
 		d.outputMap(&o)
 	}
 	if w.err == nil {
+		o.size = w.at - start
 		d.add(&o)
 	}
 }

@@ -24,7 +24,7 @@ func decodedAs(t testing.TB, networkName string, indexes ...string) *decoder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDecoder(n, indexes)
+	d, err := newDecoder(n, nil, indexes)
 	if err != nil {
 		t.Fatal(err)
 	}

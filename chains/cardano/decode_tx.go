@@ -37,7 +37,7 @@ func (d *decoder) bodies() {
 		}
 		tx.Hash = blake2b.Sum256(w.b[start:w.at])
 		d.txs = append(d.txs, tx)
-		if d.raw && i == len(d.parts) { // bodies are walked over again where one of them failed
+		if d.apart() && i == len(d.parts) { // bodies are walked over again where one of them failed
 			d.parts = append(d.parts, parts{body: w.b[start:w.at]})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/expression"
 	"birthmark/model"
 )
 
@@ -25,34 +26,40 @@ func (n *network) indexes() []model.Index {
 	return []model.Index{
 		{
 			Name: indexAddress, Kind: model.OneToMany, Default: true,
+			Value:  "output.address",
 			Doc:    "who an output pays, as its address stands in the block: Byron's and Shelley's of every kind",
 			Format: func(value []byte) string { return formatAddress(n, value) },
 			Parse:  func(text string) ([]byte, error) { return parseAddress(n, text) },
 		},
 		{
 			Name: indexPaymentCredential, Kind: model.OneToMany,
+			Value:  "output.payment_credential",
 			Doc:    "the key or script that may spend an output, whatever its address delegates to; none for Byron addresses",
 			Format: func(value []byte) string { return formatPaymentCredential(n, value) },
 			Parse:  func(text string) ([]byte, error) { return parsePaymentCredential(n, text) },
 		},
 		{
 			Name: indexStakeCredential, Kind: model.OneToMany,
+			Value:  "output.stake_credential",
 			Doc:    "the key or script an output's address delegates by; none for Byron, enterprise and pointer addresses",
 			Format: func(value []byte) string { return formatStakeCredential(n, value) },
 			Parse:  func(text string) ([]byte, error) { return parseStakeCredential(n, text) },
 		},
 		{
 			Name: indexScriptHash, Kind: model.OneToMany,
+			Value:  "output.script_hash",
 			Doc:    "the hash of the reference script in an output",
 			Format: hex.EncodeToString, Parse: hashParser("script hash", credentialHash),
 		},
 		{
 			Name: indexDatumHash, Kind: model.OneToMany,
+			Value:  "output.datum_hash",
 			Doc:    "the hash of an output's datum, given or inline",
 			Format: hex.EncodeToString, Parse: hashParser("datum hash", blake2b.Size256),
 		},
 		{
 			Name: indexPolicy, Kind: model.ManyValued,
+			Value:  "output.policies",
 			Doc:    "the policies of the assets in an output",
 			Format: hex.EncodeToString, Parse: hashParser("policy id", policySize),
 		},
@@ -74,7 +81,7 @@ func hashParser(what string, size int) func(string) ([]byte, error) {
 // [model.Key.Index].
 type wanted []valueOf
 
-// valueOf is one of the indexes.
+// valueOf is one of the indexes; those that users defined are all one.
 type valueOf uint8
 
 const (
@@ -84,15 +91,19 @@ const (
 	valueScriptHash
 	valueDatumHash
 	valuePolicy
+	valueOwn
 )
 
 var valueNames = []string{indexAddress, indexPaymentCredential, indexStakeCredential, indexScriptHash, indexDatumHash, indexPolicy}
 
 // newWanted reads a list of index names; the position of a name is its [model.Key.Index].
-func newWanted(names []string) (wanted, error) {
+func newWanted(own *expression.Indexes, names []string) (wanted, error) {
 	w := make(wanted, len(names))
 	for i, name := range names {
 		v := slices.Index(valueNames, name)
+		if own.Has(name) {
+			v = int(valueOwn)
+		}
 		if v < 0 {
 			return nil, model.Errorf(model.Usage, "unknown_index", "unknown index %q of cardano: expected %s", name, strings.Join(valueNames, ", "))
 		}
@@ -132,38 +143,26 @@ func (d *decoder) add(o *output) {
 		}
 	}
 	d.outputs = append(d.outputs, model.Output{Value: o.value, Keys: d.keys[first:len(d.keys):len(d.keys)], Assets: o.assets})
+	if d.own != nil {
+		d.own.outputs = append(d.own.outputs, *o)
+	}
 }
 
-// The languages of scripts: the first is of native ones, which are CBOR, the others are versions of Plutus, in byte
-// strings.
-const languageNative = 0
-
-// scriptHash is the hash of a reference script, an array of its language and itself; nil where there is none.
+// scriptHash is the hash of a reference script; nil where there is none.
 func (d *decoder) scriptHash(ref []byte) []byte {
 	if ref == nil {
 		return nil
 	}
-	w := walker{b: ref, open: d.w.open}
-	n := w.array("reference script")
-	w.field(&n, "language")
-	at := w.at
-	language := w.uint("language")
-	if language > 255 {
-		w.failAt(at, "language %d of a script", language)
-	}
-	w.field(&n, "script")
-	var script []byte
-	if language == languageNative {
-		script = w.item("script")
-	} else {
-		script = w.bytes("script")
-	}
-	w.end(&n, "reference script")
-	if w.err != nil {
-		d.w.fail("reference script: %w", w.err)
+	s, err := parseScript(ref, d.w.open)
+	if err != nil {
+		d.w.fail("%w", err)
 		return nil
 	}
-	d.scratch = append(append(d.scratch[:0], byte(language)), script...)
+	return d.hashScript(&s)
+}
+
+func (d *decoder) hashScript(s *script) []byte {
+	d.scratch = append(append(d.scratch[:0], s.language), s.code...)
 	return blake2b224(d.scratch)
 }
 

@@ -64,6 +64,9 @@ func (d *decoder) genesis(outputs []genesisOutput) []model.Tx {
 		d.add(&output{address: o.Address, value: o.Value})
 		d.txs = append(d.txs, model.Tx{Hash: o.Tx, Outputs: d.outputs[first:len(d.outputs):len(d.outputs)]})
 	}
+	if d.own != nil {
+		d.own.evaluate(nil, nil)
+	}
 	b := model.Block{}
 	d.settle(&b)
 	return b.Txs

@@ -29,16 +29,12 @@ type nodeSource struct {
 // idleConns is how many connections are kept for the next question.
 const idleConns = 4
 
-func openNode(n *network, scheme, rest string, o model.SourceOptions) (*nodeSource, error) {
+func openNode(d *decoder, scheme, rest string, o model.SourceOptions) (*nodeSource, error) {
 	address, err := nodeAddress(scheme, rest)
 	if err != nil {
 		return nil, err
 	}
-	d, err := newDecoder(n, o.Indexes)
-	if err != nil {
-		return nil, err
-	}
-	d.raw = o.Raw
+	n := d.net
 	if o.Memory <= 0 {
 		o.Memory = follow.DefaultMemory
 	}

@@ -22,17 +22,12 @@ type chunkSource struct {
 	poll    time.Duration
 }
 
-func openChunks(n *network, path string, o model.SourceOptions) (*chunkSource, error) {
-	d, err := newDecoder(n, o.Indexes)
-	if err != nil {
-		return nil, err
-	}
-	d.raw = o.Raw
+func openChunks(d *decoder, path string, o model.SourceOptions) (*chunkSource, error) {
 	db, err := immutable.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return &chunkSource{net: n, db: db, options: o, decoder: d, poll: time.Second}, nil
+	return &chunkSource{net: d.net, db: db, options: o, decoder: d, poll: time.Second}, nil
 }
 
 // Tip is the last block with a height of its own that was there when the folder was last looked at.

@@ -39,10 +39,7 @@ func BenchmarkDecodeModernBlocks(b *testing.B) {
 	blocks := modernBlocks(b)
 	for name, indexes := range map[string][]string{"address": {indexBoxID, indexAddress}, "all": valueNames} {
 		b.Run(name, func(b *testing.B) {
-			d, err := newDecoder(networks[0], indexes)
-			if err != nil {
-				b.Fatal(err)
-			}
+			d := decoderOf(b, indexes...)
 			txs, bytes := 0, 0
 			b.ReportAllocs()
 			for b.Loop() {

@@ -1,11 +1,8 @@
 package ergo
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"math/big"
-
-	"golang.org/x/crypto/blake2b"
 
 	"birthmark/chains/ergo/sigma"
 	"birthmark/model"
@@ -15,6 +12,7 @@ import (
 type builder struct {
 	wanted  wanted
 	points  *points
+	own     *own
 	inputs  []model.Input
 	outputs []model.Output
 	keys    []model.Key
@@ -24,19 +22,22 @@ type builder struct {
 
 // build puts the transactions that were read into a block.
 func (d *decoder) build(b *model.Block) {
-	b.Txs = d.transactions()
+	b.Txs = d.transactions(b)
 	if d.raw {
 		d.keepRaw(b.Txs)
 	}
 }
 
-// transactions makes model transactions of those that were read.
-func (d *decoder) transactions() []model.Tx {
+// transactions makes model transactions of those that were read: of a block, or where that is nil of the genesis.
+func (d *decoder) transactions(b *model.Block) []model.Tx {
 	w := newBuilder(d.wanted, d.txs)
-	w.points = &d.points
+	w.points, w.own = &d.points, d.own
+	if w.own != nil {
+		w.own.enter(b)
+	}
 	txs := make([]model.Tx, len(d.txs))
 	for i := range txs {
-		w.add(&txs[i], &d.txs[i])
+		w.add(i, &txs[i], &d.txs[i])
 	}
 	return txs
 }
@@ -62,6 +63,8 @@ func newBuilder(w wanted, txs []transaction) *builder {
 					for _, r := range b.Registers {
 						bytes += 1 + len(r)
 					}
+				case valueOwn:
+					keys++
 				default:
 					keys++
 					bytes += hashSize
@@ -82,17 +85,21 @@ func (w *builder) keep(b []byte) []byte {
 	return w.arena[start:len(w.arena):len(w.arena)]
 }
 
-func (w *builder) add(tx *model.Tx, t *transaction) {
+func (w *builder) add(index int, tx *model.Tx, t *transaction) {
 	tx.Hash = model.Hash(t.id)
 	first := len(w.inputs)
 	for i := range t.Inputs {
 		w.inputs = append(w.inputs, model.Input{Value: w.keep(t.Inputs[i].Box[:])})
 	}
 	tx.Inputs = w.inputs[first:len(w.inputs):len(w.inputs)]
+	tx.Mints = minted(tx, t)
+	if w.own != nil {
+		w.own.enterTx(index, tx, t)
+	}
 	first = len(w.outputs)
 	for i := range t.Outputs {
 		b := &t.Outputs[i]
-		o := model.Output{Value: b.Value, Keys: w.addKeys(b, &t.claims[i].id)}
+		o := model.Output{Value: b.Value, Keys: w.addKeys(i, b, &t.claims[i].id)}
 		start := len(w.assets)
 		for j := range b.Tokens {
 			w.assets = append(w.assets, model.Asset{ID: w.keep(b.Tokens[j].ID[:]), Amount: b.Tokens[j].Amount})
@@ -101,11 +108,10 @@ func (w *builder) add(tx *model.Tx, t *transaction) {
 		w.outputs = append(w.outputs, o)
 	}
 	tx.Outputs = w.outputs[first:len(w.outputs):len(w.outputs)]
-	tx.Mints = minted(tx, t)
 }
 
-// addKeys makes the values of a box that are wanted.
-func (w *builder) addKeys(b *sigma.Box, id *sigma.ID) []model.Key {
+// addKeys makes the values of a box that are wanted, those of indexes that users defined last.
+func (w *builder) addKeys(index int, b *sigma.Box, id *sigma.ID) []model.Key {
 	first := len(w.keys)
 	for i, v := range w.wanted {
 		var value []byte
@@ -117,11 +123,10 @@ func (w *builder) addKeys(b *sigma.Box, id *sigma.ID) []model.Key {
 			w.arena = appendAddress(w.arena, b.Tree, w.points)
 			value = w.arena[start:len(w.arena):len(w.arena)]
 		case valueTreeHash:
-			sum := blake2b.Sum256(b.Tree)
+			sum := treeHash(b.Tree)
 			value = w.keep(sum[:])
 		case valueTemplateHash:
-			if tree, err := sigma.ParseTree(b.Tree); err == nil {
-				sum := sha256.Sum256(tree.Template)
+			if sum, ok := templateHash(b.Tree); ok {
 				value = w.keep(sum[:])
 			}
 		case valueRegister:
@@ -134,6 +139,9 @@ func (w *builder) addKeys(b *sigma.Box, id *sigma.ID) []model.Key {
 		if value != nil {
 			w.keys = append(w.keys, model.Key{Index: i, Value: value})
 		}
+	}
+	if w.own != nil {
+		w.keys = w.own.keys(w.keys, index, b, id)
 	}
 	return w.keys[first:len(w.keys):len(w.keys)]
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"birthmark/chains/ergo/sigma"
+	"birthmark/chains/expression"
 	"birthmark/chains/follow"
 	"birthmark/model"
 )
@@ -21,6 +22,7 @@ const supply = 97_739_925_000_000_000
 // chain is Ergo on one network.
 type chain struct {
 	net     *network
+	own     *expression.Indexes // nil: none was defined
 	indexes []model.Index
 }
 
@@ -46,13 +48,18 @@ func (c *chain) Traits() model.Traits {
 
 func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
 
-// Define knows no expressions yet.
+// Define is Ergo with indexes over the fields of [environment], in place of those that were defined before.
 func (c *chain) Define(ds []model.Definition) (model.Chain, error) {
-	if len(ds) > 0 {
-		return nil, model.Errorf(model.Usage, "not_available", "index %s: an index of one's own is not available in this version", ds[0].Name)
+	offered := c.net.indexes()
+	own, err := language.Define(offered, ds)
+	if err != nil {
+		return nil, err
 	}
-	return c, nil
+	return &chain{net: c.net, own: own, indexes: append(offered, own.Indexes()...)}, nil
 }
+
+// Fields are what expressions over Ergo can name.
+func (c *chain) Fields() []expression.Field { return language.Fields() }
 
 func (c *chain) FormatHash(h model.Hash) string { return h.String() }
 
@@ -90,21 +97,28 @@ func (c *chain) Supply(model.HeightPk) (amount uint64, exact, ok bool) { return 
 const understood = "expected http://host:9053 (a node) or file:///path/to/blocks.jsonl (full blocks, one a line, plain or .gz)"
 
 // Open opens the source of a URI: a node (http, https), or a file of full blocks (file, or a plain path).
-func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, error) {
+func (c *chain) Open(_ context.Context, o model.SourceOptions) (model.Source, error) {
 	scheme, rest, found := strings.Cut(o.URI, "://")
+	path := o.URI
+	if found {
+		path = follow.FilePath(rest)
+	}
+	node := found && (scheme == "http" || scheme == "https")
 	switch {
 	case o.URI == "":
 		return nil, model.Errorf(model.Usage, "bad_source", "no source for ergo: %s", understood)
-	case !found:
-		return openFile(c.net, o.URI, o)
-	case scheme == "http" || scheme == "https":
-		return openREST(ctx, c.net, o.URI, o)
-	case scheme != "file":
+	case found && !node && scheme != "file":
 		return nil, model.Errorf(model.Usage, "bad_source", "ergo cannot be read from %s://: %s", shownText(scheme), understood)
-	}
-	path := follow.FilePath(rest)
-	if path == "" {
+	case !node && path == "":
 		return nil, model.Errorf(model.Usage, "bad_source", "file:// names no path: %s", understood)
 	}
-	return openFile(c.net, path, o)
+	d, err := newDecoder(c.net, c.own, o.Indexes)
+	if err != nil {
+		return nil, err
+	}
+	d.raw = o.Raw
+	if node {
+		return openREST(d, o.URI, o)
+	}
+	return openFile(d, path, o)
 }

@@ -6,6 +6,7 @@ import (
 
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/chains/ergo/sigma"
+	"birthmark/chains/expression"
 	"birthmark/model"
 )
 
@@ -17,6 +18,7 @@ import (
 type decoder struct {
 	net    *network
 	wanted wanted
+	own    *own // indexes that users defined; nil: none of them is wanted
 	raw    bool // transactions' own bytes are wanted
 
 	s scanner
@@ -52,16 +54,24 @@ type section struct {
 }
 
 // newDecoder is a decoder for the named indexes; an error of kind [model.Usage] where one is unknown.
-func newDecoder(n *network, indexes []string) (*decoder, error) {
-	w, err := newWanted(indexes)
+func newDecoder(n *network, own *expression.Indexes, indexes []string) (*decoder, error) {
+	w, err := newWanted(own, indexes)
 	if err != nil {
 		return nil, err
 	}
-	return &decoder{net: n, wanted: w}, nil
+	d := &decoder{net: n, wanted: w}
+	d.own = newOwn(d, own, indexes)
+	return d, nil
 }
 
 // clone is a decoder of the same kind for another goroutine.
-func (d *decoder) clone() *decoder { return &decoder{net: d.net, wanted: d.wanted, raw: d.raw} }
+func (d *decoder) clone() *decoder {
+	c := &decoder{net: d.net, wanted: d.wanted, raw: d.raw}
+	if d.own != nil {
+		c.own = newOwn(c, d.own.indexes, d.own.names)
+	}
+	return c
+}
 
 // block decodes one full block as the node's GET /blocks/{id} gives it. The ids of the transactions, their boxes and
 // the header are recomputed, and what the header commits to: the transactions with their proofs, and the extension

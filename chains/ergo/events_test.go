@@ -167,7 +167,7 @@ func nodeAt(t *testing.T, uri string, follows bool) model.Source {
 	o := model.SourceOptions{Indexes: []string{indexBoxID}, Follow: follows}
 	ask := restOptions(n, uri, o)
 	ask.Poll = time.Millisecond
-	node, options, err := newRESTNode(n, ask, o)
+	node, options, err := newRESTNode(decoderAs(t, n, indexBoxID), ask, o)
 	if err != nil {
 		t.Fatal(err)
 	}

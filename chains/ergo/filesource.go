@@ -35,13 +35,8 @@ type fileSource struct {
 }
 
 // openFile looks at the first block of a file, so that what is no file of blocks is told at once.
-func openFile(n *network, path string, o model.SourceOptions) (model.Source, error) {
-	d, err := newDecoder(n, o.Indexes)
-	if err != nil {
-		return nil, err
-	}
-	d.raw = o.Raw
-	s := &fileSource{net: n, path: path, options: o, decoder: d, poll: time.Second}
+func openFile(d *decoder, path string, o model.SourceOptions) (model.Source, error) {
+	s := &fileSource{net: d.net, path: path, options: o, decoder: d, poll: time.Second}
 	f, err := openBlockFile(path, jsonstream.Position{})
 	if err != nil {
 		return nil, err

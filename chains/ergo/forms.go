@@ -26,7 +26,7 @@ func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ mod
 }
 
 func (c *chain) decode(ctx context.Context, r io.Reader, indexes []string, yield func(*model.Block, error) bool) error {
-	d, err := newDecoder(c.net, indexes)
+	d, err := newDecoder(c.net, c.own, indexes)
 	if err != nil {
 		return err
 	}

@@ -62,5 +62,5 @@ func (d *decoder) genesis(boxes []byte) ([]model.Tx, error) {
 		return nil, model.Errorf(model.BadSource, "bad_genesis", "genesis boxes: %w", err)
 	}
 	d.txs = append(d.txs, t)
-	return d.transactions(), nil
+	return d.transactions(nil), nil
 }

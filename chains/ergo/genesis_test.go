@@ -12,10 +12,7 @@ import (
 
 func TestGenesisIsAllThereIs(t *testing.T) {
 	for _, n := range networks {
-		d, err := newDecoder(n, valueNames)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := decoderAs(t, n, valueNames...)
 		if !n.hasGenesis() {
 			t.Errorf("%s has no genesis", n.name)
 		}

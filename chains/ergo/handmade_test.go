@@ -97,7 +97,12 @@ func jsonOf(t testing.TB, v any) []byte {
 
 func decoderOf(t testing.TB, indexes ...string) *decoder {
 	t.Helper()
-	d, err := newDecoder(networks[0], indexes)
+	return decoderAs(t, networks[0], indexes...)
+}
+
+func decoderAs(t testing.TB, n *network, indexes ...string) *decoder {
+	t.Helper()
+	d, err := newDecoder(n, nil, indexes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,15 @@
 package ergo
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"slices"
 	"strings"
 
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/chains/ergo/sigma"
+	"birthmark/chains/expression"
 	"birthmark/model"
 )
 
@@ -24,31 +29,47 @@ func (n *network) indexes() []model.Index {
 	return []model.Index{
 		{
 			Name: indexAddress, Kind: model.OneToMany, Default: true,
+			Value:  "output.address",
 			Doc:    "who can spend a box, as the reference implementation writes it: P2PK, P2SH, and P2S for every other script",
 			Format: func(value []byte) string { return formatAddress(n, value) },
 			Parse:  func(text string) ([]byte, error) { return parseAddress(n, text) },
 		},
 		{
 			Name: indexBoxID, Kind: model.OneToOne, Always: true,
+			Value:  "output.box_id",
 			Doc:    "the id of a box, which inputs name",
 			Format: hex.EncodeToString, Parse: hashParser("box id"),
 		},
 		{
 			Name: indexTreeHash, Kind: model.OneToMany,
+			Value:  "output.ergo_tree_hash",
 			Doc:    "Blake2b-256 of a box's ErgoTree",
 			Format: hex.EncodeToString, Parse: hashParser("hash of an ErgoTree"),
 		},
 		{
 			Name: indexTemplateHash, Kind: model.OneToMany,
+			Value:  "output.ergo_tree_template_hash",
 			Doc:    "SHA-256 of an ErgoTree without its header and constants: the same for a contract whatever its constants are",
 			Format: hex.EncodeToString, Parse: hashParser("hash of a template"),
 		},
 		{
 			Name: indexRegister, Kind: model.ManyValued,
+			Value:  "output.register_texts",
 			Doc:    "the additional registers of a box: R4 to R9, a colon, and the bytes in hex",
 			Format: formatRegister, Parse: parseRegister,
 		},
 	}
+}
+
+func treeHash(tree []byte) [hashSize]byte { return blake2b.Sum256(tree) }
+
+// templateHash is not ok where the tree cannot be read.
+func templateHash(raw []byte) (sum [hashSize]byte, ok bool) {
+	tree, err := sigma.ParseTree(raw)
+	if err != nil {
+		return sum, false
+	}
+	return sha256.Sum256(tree.Template), true
 }
 
 // hashParser reads a hash of 32 bytes in hex.
@@ -90,7 +111,7 @@ func parseRegister(text string) ([]byte, error) {
 // [model.Key.Index].
 type wanted []valueOf
 
-// valueOf is one of the indexes.
+// valueOf is one of the indexes; those that users defined are all one.
 type valueOf uint8
 
 const (
@@ -99,15 +120,19 @@ const (
 	valueTreeHash
 	valueTemplateHash
 	valueRegister
+	valueOwn
 )
 
 var valueNames = []string{indexBoxID, indexAddress, indexTreeHash, indexTemplateHash, indexRegister}
 
 // newWanted reads a list of index names; the position of a name is its [model.Key.Index].
-func newWanted(names []string) (wanted, error) {
+func newWanted(own *expression.Indexes, names []string) (wanted, error) {
 	w := make(wanted, len(names))
 	for i, name := range names {
 		v := slices.Index(valueNames, name)
+		if own.Has(name) {
+			v = int(valueOwn)
+		}
 		if v < 0 {
 			return nil, model.Errorf(model.Usage, "unknown_index", "unknown index %q of ergo: expected %s", name, strings.Join(valueNames, ", "))
 		}

@@ -101,10 +101,7 @@ func agreed(t *testing.T, network string, blocks []ergotest.Block) map[byte]int 
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDecoder(n, []string{indexAddress})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := decoderAs(t, n, indexAddress)
 	txs, unread := 0, 0
 	trees := map[string][]byte{} // the address of a script
 	for _, b := range blocks {

@@ -23,17 +23,12 @@ func restOptions(n *network, uri string, o model.SourceOptions) rest.Options {
 }
 
 // newRESTNode is a node, and how a source goes about it.
-func newRESTNode(n *network, ask rest.Options, o model.SourceOptions) (*restNode, follow.Options, error) {
-	d, err := newDecoder(n, o.Indexes)
-	if err != nil {
-		return nil, follow.Options{}, err
-	}
-	d.raw = o.Raw
+func newRESTNode(d *decoder, ask rest.Options, o model.SourceOptions) (*restNode, follow.Options, error) {
 	client, err := rest.New(ask)
 	if err != nil {
 		return nil, follow.Options{}, err
 	}
-	node := &restNode{Client: client, net: n, decoders: sync.Pool{New: func() any { return d.clone() }}}
+	node := &restNode{Client: client, net: d.net, decoders: sync.Pool{New: func() any { return d.clone() }}}
 	return node, follow.Options{
 		Name: client.Host(), First: firstHeight, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory,
 	}, nil

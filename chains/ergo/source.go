@@ -1,7 +1,6 @@
 package ergo
 
 import (
-	"context"
 	"encoding/hex"
 
 	"birthmark/chains/follow"
@@ -24,8 +23,8 @@ func firstBlock(network string) (h model.Hash) {
 }
 
 // openREST is the chain of a node as a source. It asks the node nothing yet.
-func openREST(_ context.Context, n *network, uri string, o model.SourceOptions) (model.Source, error) {
-	node, options, err := newRESTNode(n, restOptions(n, uri, o), o)
+func openREST(d *decoder, uri string, o model.SourceOptions) (model.Source, error) {
+	node, options, err := newRESTNode(d, restOptions(d.net, uri, o), o)
 	if err != nil {
 		return nil, err
 	}

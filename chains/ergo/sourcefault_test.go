@@ -139,7 +139,7 @@ func TestANodesGenesisIsTakenWhereNoneIsBuiltIn(t *testing.T) {
 	devnet := &network{name: "devnet", prefix: 0x20}
 	o := model.SourceOptions{Indexes: []string{indexBoxID}}
 	ask := restOptions(devnet, n.Start(t), o)
-	node, options, err := newRESTNode(devnet, ask, o)
+	node, options, err := newRESTNode(decoderAs(t, devnet, indexBoxID), ask, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,11 +153,7 @@ func TestANodesGenesisIsTakenWhereNoneIsBuiltIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDecoder(testnet, o.Indexes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := testnet.genesisTxs(d)
+	want, err := testnet.genesisTxs(decoderAs(t, testnet, indexBoxID))
 	if err != nil || len(events) != 2 || !reflect.DeepEqual(events[0].Block.Genesis, want) {
 		t.Errorf("%d events, and the genesis is another one, %v", len(events), err)
 	}
@@ -165,7 +161,7 @@ func TestANodesGenesisIsTakenWhereNoneIsBuiltIn(t *testing.T) {
 	if err := ergotest.WriteFile(path, blocks); err != nil {
 		t.Fatal(err)
 	}
-	file, err := openFile(devnet, path, o)
+	file, err := openFile(decoderAs(t, devnet, indexBoxID), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}

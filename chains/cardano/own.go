@@ -1,0 +1,81 @@
+package cardano
+
+import (
+	"math/bits"
+
+	"birthmark/chains/expression"
+	"birthmark/model"
+)
+
+// language is what expressions over Cardano can name.
+var language = expression.NewLanguage(Name, (*environment)(nil), map[string]expression.Choice{
+	"output.script_language": {Names: languageNames[:]},
+	"block.era":              {Names: eraNames[eraByron:]},
+})
+
+// makers are those of all fields, by their numbers in the language; ofBlock are the fields of blocks.
+var makers, ofBlock = func() (all [64]maker, ofBlock expression.Set) {
+	for level, named := range map[string]map[string]maker{"output.": outputMakers, "tx.": txMakers, "block.": blockMakers} {
+		for name, m := range named {
+			bit := language.Bit(level + name)
+			if all[bit] = m; level == "block." {
+				ofBlock |= 1 << bit
+			}
+		}
+	}
+	return all, ofBlock
+}()
+
+// own makes the values of the indexes that users defined, for one decoder.
+type own struct {
+	view
+	indexes *expression.Indexes
+	names   []string // of all that are wanted
+	run     *expression.Run
+	outputs []output // of the block, as the decoder's
+}
+
+// newOwn is nil where none of the names is of an index that was defined.
+func newOwn(d *decoder, indexes *expression.Indexes, names []string) *own {
+	o := &own{view: view{d: d}, indexes: indexes, names: names}
+	if o.run = indexes.Bind(names, &o.environment, o.make); o.run == nil {
+		return nil
+	}
+	return o
+}
+
+// make makes fields.
+func (o *own) make(fields expression.Set) {
+	if o.block == nil {
+		fields &^= ofBlock
+	}
+	for rest := uint64(fields); rest != 0; rest &= rest - 1 {
+		makers[bits.TrailingZeros64(rest)](&o.view)
+	}
+}
+
+// evaluate puts the values of the outputs of a block with their other keys. Of the genesis there is neither block nor
+// header.
+func (o *own) evaluate(b *model.Block, h *fields) {
+	d := o.d
+	o.block, o.header, o.Block = b, h, blockFields{}
+	o.run.Block()
+	outputs := o.outputs
+	for i := range d.txs {
+		o.tx, o.parts = &d.txs[i], parts{}
+		if i < len(d.parts) {
+			o.parts = d.parts[i]
+		}
+		o.Tx.Index, o.Tx.Valid = i, i >= len(d.failed) || !d.failed[i]
+		o.run.Tx()
+		for j := range o.tx.Outputs {
+			out := &o.tx.Outputs[j]
+			o.output, outputs = &outputs[0], outputs[1:]
+			o.Output.Index = o.tx.OutputIndex(j)
+			o.run.Output()
+			first := len(d.keys)
+			d.keys = o.run.Keys(append(d.keys, out.Keys...))
+			out.Keys = d.keys[first:len(d.keys):len(d.keys)]
+		}
+	}
+}

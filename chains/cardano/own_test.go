@@ -1,0 +1,113 @@
+package cardano
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/model"
+)
+
+// defined is Cardano on a network with indexes of one's own.
+func defined(t testing.TB, network string, ds ...model.Definition) *chain {
+	t.Helper()
+	c, err := New(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = c.Define(ds); err != nil {
+		t.Fatal(err)
+	}
+	return c.(*chain)
+}
+
+// decoder makes the values of the chain's indexes, or of those that are named.
+func (c *chain) decoder(t testing.TB, names ...string) *decoder {
+	t.Helper()
+	if names == nil {
+		for _, x := range c.indexes {
+			names = append(names, x.Name)
+		}
+	}
+	d, err := newDecoder(c.net, c.own, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// realBlocks are all there are of real blocks, each with its network.
+func realBlocks(t testing.TB, each func(name, network string, raw []byte)) {
+	t.Helper()
+	for _, s := range singles(t) {
+		each(s.File, s.network(), realFile(t, s.File))
+	}
+	chunks(t, func(name, network string, blocks [][]byte) {
+		for _, raw := range blocks {
+			each(name, network, raw)
+		}
+	})
+}
+
+// Every index that Cardano offers has the values of its expression.
+func TestOfferedIndexesAreTheirExpressions(t *testing.T) {
+	chains, decoders := map[string]*chain{}, map[string]*decoder{}
+	values := make([]int, len(valueNames))
+	realBlocks(t, func(name, network string, raw []byte) {
+		if chains[network] == nil {
+			chains[network] = again(t, network)
+			decoders[network] = chains[network].decoder(t)
+		}
+		b, _, err := decoders[network].block(raw)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		wantAgain(t, chains[network], b.Txs, values)
+	})
+	for i, n := range values {
+		if n == 0 {
+			t.Errorf("no output has a value of %s", valueNames[i])
+		}
+	}
+	t.Logf("values of %v: %d", valueNames, values)
+	c := chains["mainnet"]
+	genesis, err := c.net.genesisTxs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantAgain(t, c, c.decoder(t).genesis(genesis), values)
+}
+
+// again is a chain with the indexes that are offered, and then definitions that say the same.
+func again(t testing.TB, network string) *chain {
+	t.Helper()
+	var ds []model.Definition
+	for _, x := range defined(t, network).indexes {
+		ds = append(ds, model.Definition{Name: "own_" + x.Name, Kind: x.Kind, When: x.When, Value: x.Value})
+	}
+	return defined(t, network, ds...)
+}
+
+func wantAgain(t testing.TB, c *chain, txs []model.Tx, values []int) {
+	t.Helper()
+	for i := range txs {
+		for j := range txs[i].Outputs {
+			var theirs, own []string
+			for _, k := range txs[i].Outputs[j].Keys {
+				x := &c.indexes[k.Index]
+				text := strings.TrimPrefix(x.Name, "own_") + " " + x.Format(k.Value)
+				if x.Own {
+					own = append(own, text)
+				} else {
+					values[k.Index]++
+					theirs = append(theirs, text)
+				}
+			}
+			slices.Sort(theirs)
+			slices.Sort(own)
+			if !slices.Equal(theirs, own) {
+				t.Fatalf("output %d of %s has %v, by their expressions %v", j, txs[i].Hash, theirs, own)
+			}
+		}
+	}
+}

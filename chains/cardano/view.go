@@ -1,0 +1,162 @@
+package cardano
+
+import (
+	"math"
+
+	"birthmark/model"
+)
+
+// view is what expressions see of a block, one output after the other, and where it is taken from. Fields are made by
+// the functions below, each by its own; those that no expression names stay empty. What it shows may point into the
+// block as it is serialized.
+type view struct {
+	environment
+	d *decoder
+
+	block  *model.Block // nil in the genesis
+	header *fields      // nil in the genesis
+	tx     *model.Tx
+	parts  parts // of the transaction; empty in the genesis
+	output *output
+}
+
+// maker makes one field of what a view shows.
+type maker func(*view)
+
+// The makers of fields by their names.
+var (
+	blockMakers = map[string]maker{
+		"height":   func(v *view) { v.Block.Height = int(v.block.Height) },
+		"hash":     func(v *view) { v.Block.Hash = v.block.Hash[:] },
+		"time":     func(v *view) { v.Block.Time = int(v.block.Time) },
+		"slot":     func(v *view) { v.Block.Slot = fitting(v.block.Slot) },
+		"epoch":    func(v *view) { v.Block.Epoch = fitting(v.d.net.epochOf(v.block.Slot)) },
+		"era":      func(v *view) { v.Block.Era = eraNames[v.header.era] },
+		"issuer":   func(v *view) { v.Block.Issuer = v.header.issuer },
+		"pool":     func(v *view) { v.Block.Pool = poolOf(v.header) },
+		"size":     func(v *view) { v.Block.Size = v.block.Size },
+		"tx_count": func(v *view) { v.Block.TxCount = len(v.d.txs) },
+	}
+	txMakers = map[string]maker{
+		"hash":             func(v *view) { v.Tx.Hash = v.tx.Hash[:] },
+		"index":            func(*view) {}, // set with the transaction, as is valid
+		"valid":            func(*view) {},
+		"fee":              func(v *view) { v.Tx.Fee = fitting(v.tx.Fee.Amount) },
+		"size":             func(v *view) { v.Tx.Size = v.size() },
+		"input_count":      func(v *view) { v.Tx.InputCount = len(v.tx.Inputs) },
+		"output_count":     func(v *view) { v.Tx.OutputCount = len(v.tx.Outputs) },
+		"inputs":           func(v *view) { v.Tx.Inputs = inputs(v.tx.Inputs) },
+		"reference_inputs": func(v *view) { v.Tx.ReferenceInputs = v.referenceInputs() },
+		"mints":            func(v *view) { v.Tx.Mints = mints(v.tx.Mints) },
+		"required_signers": func(v *view) { v.Tx.RequiredSigners = v.requiredSigners() },
+		"valid_from":       func(v *view) { v.Tx.ValidFrom = v.slot(bodyValidFrom) },
+		"valid_to":         func(v *view) { v.Tx.ValidTo = v.slot(bodyValidTo) },
+		"metadata_labels":  func(v *view) { v.Tx.MetadataLabels, _ = v.labelled() },
+		"metadata":         func(v *view) { v.Tx.Metadata = v.meanings() },
+		"metadata_raw":     func(v *view) { _, v.Tx.MetadataRaw = v.labelled() },
+	}
+	outputMakers = map[string]maker{
+		"index":              func(*view) {}, // set with the output
+		"value":              func(v *view) { v.Output.Value = fitting(v.output.value) },
+		"size":               func(v *view) { v.Output.Size = v.output.size },
+		"address":            func(v *view) { v.Output.Address = formatAddress(v.d.net, v.output.address) },
+		"address_bytes":      func(v *view) { v.Output.AddressBytes = v.output.address },
+		"payment_credential": func(v *view) { v.Output.PaymentCredential = v.credential(paymentCredential, formatPaymentCredential) },
+		"stake_credential":   func(v *view) { v.Output.StakeCredential = v.credential(stakeCredential, formatStakeCredential) },
+		"datum_hash":         func(v *view) { v.Output.DatumHash = v.d.datumHash(v.output) },
+		"datum":              func(v *view) { v.Output.Datum = v.output.inline },
+		"datum_value":        func(v *view) { v.Output.DatumValue = meaning(v.output.inline) },
+		"script":             func(v *view) { v.Output.Script = v.script().code },
+		"script_hash":        func(v *view) { v.Output.ScriptHash = v.scriptHash() },
+		"script_language":    func(v *view) { v.Output.ScriptLanguage = v.script().name() },
+		"assets":             func(v *view) { v.Output.Assets = holdings(v.output.assets) },
+		"policies":           func(v *view) { v.Output.Policies = policies(v.output.assets) },
+	}
+)
+
+// fitting is n, or the most an expression can count to.
+func fitting(n uint64) int { return int(min(n, math.MaxInt64)) }
+
+func (v *view) credential(of func(address []byte) ([]byte, bool), format func(*network, []byte) string) string {
+	if cred, ok := of(v.output.address); ok {
+		return format(v.d.net, cred)
+	}
+	return ""
+}
+
+// size is how long [model.Tx.Raw] is: see keepRaw.
+func (v *view) size() int {
+	n := len(v.parts.body)
+	if v.header == nil || v.header.era < eraShelley {
+		return n
+	}
+	n += 1 + len(v.parts.witnesses) + max(1, len(v.parts.auxiliary))
+	if v.header.era >= eraAlonzo {
+		n++
+	}
+	return n
+}
+
+// script is the output's reference script, empty where it has none.
+func (v *view) script() (s script) {
+	if v.output.script != nil {
+		s, _ = parseScript(v.output.script, nil) // one that is none has no fields
+	}
+	return s
+}
+
+func (v *view) scriptHash() []byte {
+	s := v.script()
+	if s.code == nil {
+		return nil
+	}
+	return v.d.hashScript(&s)
+}
+
+func inputs(ins []model.Input) []*spent {
+	all := make([]spent, len(ins))
+	for i := range ins {
+		all[i] = spent{Tx: ins[i].Tx[:], Index: int(ins[i].Index)}
+	}
+	return pointers(all)
+}
+
+// pointers are to the entries of a list, which is what expressions take for one.
+func pointers[T any](entries []T) []*T {
+	all := make([]*T, len(entries))
+	for i := range entries {
+		all[i] = &entries[i]
+	}
+	return all
+}
+
+func newAsset(id []byte, amount int) asset {
+	return asset{ID: id, Policy: id[:policySize:policySize], Name: id[policySize:], Amount: amount}
+}
+
+func holdings(assets []model.Asset) []*asset {
+	all := make([]asset, len(assets))
+	for i, a := range assets {
+		all[i] = newAsset(a.ID, fitting(a.Amount))
+	}
+	return pointers(all)
+}
+
+func mints(ms []model.Mint) []*asset {
+	all := make([]asset, len(ms))
+	for i, m := range ms {
+		all[i] = newAsset(m.Asset, int(m.Amount.Int64())) // a mint's amounts have 64 bits
+	}
+	return pointers(all)
+}
+
+// policies of assets, each once: the assets of one stand together.
+func policies(assets []model.Asset) (all [][]byte) {
+	for i := range assets {
+		policy := assets[i].ID[:policySize:policySize]
+		if n := len(all); n == 0 || string(all[n-1]) != string(policy) {
+			all = append(all, policy)
+		}
+	}
+	return all
+}

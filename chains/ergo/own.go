@@ -1,0 +1,71 @@
+package ergo
+
+import (
+	"math/bits"
+
+	"birthmark/chains/ergo/sigma"
+	"birthmark/chains/expression"
+	"birthmark/model"
+)
+
+// language is what expressions over Ergo can name.
+var language = expression.NewLanguage(Name, (*environment)(nil), nil)
+
+// makers are those of all fields, by their numbers in the language; ofBlock are the fields of blocks.
+var makers, ofBlock = func() (all [64]maker, ofBlock expression.Set) {
+	for level, named := range map[string]map[string]maker{"output.": outputMakers, "tx.": txMakers, "block.": blockMakers} {
+		for name, m := range named {
+			bit := language.Bit(level + name)
+			if all[bit] = m; level == "block." {
+				ofBlock |= 1 << bit
+			}
+		}
+	}
+	return all, ofBlock
+}()
+
+// own makes the values of the indexes that users defined, for one decoder.
+type own struct {
+	view
+	indexes *expression.Indexes
+	names   []string // of all that are wanted
+	run     *expression.Run
+}
+
+// newOwn is nil where none of the names is of an index that was defined.
+func newOwn(d *decoder, indexes *expression.Indexes, names []string) *own {
+	o := &own{view: view{d: d}, indexes: indexes, names: names}
+	if o.run = indexes.Bind(names, &o.environment, o.make); o.run == nil {
+		return nil
+	}
+	return o
+}
+
+// make makes fields.
+func (o *own) make(fields expression.Set) {
+	if o.block == nil {
+		fields &^= ofBlock
+	}
+	for rest := uint64(fields); rest != 0; rest &= rest - 1 {
+		makers[bits.TrailingZeros64(rest)](&o.view)
+	}
+}
+
+// enter goes to a block, or where that is nil to the genesis.
+func (o *own) enter(b *model.Block) {
+	o.block, o.Block = b, blockFields{}
+	o.run.Block()
+}
+
+// enterTx goes to the next transaction of the block: as it was read, and what was made of it but for its outputs.
+func (o *own) enterTx(index int, tx *model.Tx, t *transaction) {
+	o.tx, o.source, o.Tx.Index = tx, t, index
+	o.run.Tx()
+}
+
+// keys appends those of an output of the transaction.
+func (o *own) keys(to []model.Key, index int, b *sigma.Box, id *sigma.ID) []model.Key {
+	o.box, o.id, o.Output.Index = b, id, index
+	o.run.Output()
+	return o.run.Keys(to)
+}

@@ -1,0 +1,101 @@
+package ergo
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/model"
+	"birthmark/model/realdata"
+)
+
+// defined is Ergo's mainnet with indexes of one's own.
+func defined(t testing.TB, ds ...model.Definition) *chain {
+	t.Helper()
+	c, err := New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err = c.Define(ds); err != nil {
+		t.Fatal(err)
+	}
+	return c.(*chain)
+}
+
+// all are the names of the chain's indexes.
+func (c *chain) all() (names []string) {
+	for _, x := range c.indexes {
+		names = append(names, x.Name)
+	}
+	return names
+}
+
+// real yields the real blocks there are, decoded with every index of the chain.
+func (c *chain) real(t testing.TB, each func(file string, b *model.Block)) {
+	t.Helper()
+	for _, file := range realFiles {
+		f, err := os.Open(realdata.Path(t, file.path...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for b, err := range c.Decode(context.Background(), f, c.all(), 0) {
+			if err != nil {
+				t.Fatalf("%v: %v", file.path, err)
+			}
+			each(file.path[len(file.path)-1], b)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Every index that Ergo offers has the values of its expression.
+func TestOfferedIndexesAreTheirExpressions(t *testing.T) {
+	var ds []model.Definition
+	for _, x := range networks[0].indexes() {
+		ds = append(ds, model.Definition{Name: "own_" + x.Name, Kind: x.Kind, When: x.When, Value: x.Value})
+	}
+	c := defined(t, ds...)
+	values := map[string]int{}
+	want := func(txs []model.Tx) {
+		for i := range txs {
+			for j := range txs[i].Outputs {
+				var theirs, own []string
+				for _, k := range txs[i].Outputs[j].Keys {
+					x := &c.indexes[k.Index]
+					text := strings.TrimPrefix(x.Name, "own_") + " " + x.Format(k.Value)
+					if x.Own {
+						own = append(own, text)
+					} else {
+						values[x.Name]++
+						theirs = append(theirs, text)
+					}
+				}
+				slices.Sort(theirs)
+				slices.Sort(own)
+				if !slices.Equal(theirs, own) {
+					t.Fatalf("box %d of %s has %v, by their expressions %v", j, txs[i].Hash, theirs, own)
+				}
+			}
+		}
+	}
+	c.real(t, func(_ string, b *model.Block) { want(b.Txs) })
+	d, err := newDecoder(c.net, c.own, c.all())
+	if err != nil {
+		t.Fatal(err)
+	}
+	genesis, err := c.net.genesisTxs(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(genesis)
+	for _, x := range networks[0].indexes() {
+		if values[x.Name] == 0 {
+			t.Errorf("no box has a value of %s", x.Name)
+		}
+	}
+	t.Logf("values: %v", values)
+}
