@@ -202,6 +202,7 @@ type HolderAnswer struct {
 // RichestAnswer is the values of an index that hold most.
 type RichestAnswer struct {
 	Index  string               `json:"index"`
+	Asset  string               `json:"asset,omitempty"` // what they hold, where it is not the chain's own coin
 	Values []RichestValueAnswer `json:"values"`
 }
 
@@ -232,9 +233,12 @@ type TipAnswer struct {
 
 // IndexAnswer is one index and how many values it knows.
 type IndexAnswer struct {
-	Name   string `json:"name"`
-	Kind   string `json:"kind"`
-	Values uint64 `json:"values"`
+	Name   string   `json:"name"`
+	Kind   string   `json:"kind"`
+	Values uint64   `json:"values"`
+	Keeps  []string `json:"keeps,omitempty"` // the options that are on
+	When   string   `json:"when,omitempty"`  // of an index its user defined
+	Value  string   `json:"value,omitempty"` //
 }
 
 // TotalsAnswer counts what the chain holds. Inputs are those that spend, genesis outputs are counted apart.

@@ -46,7 +46,7 @@ func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
 		}
 		if len(w.txs) > 0 {
 			s := settler{r: r, b: b, t: &t, since: model.UtxoPk(w.txs[0].pk)}
-			if err := s.settle(&w.changes); err != nil {
+			if err := s.settle(&w.changes, w.tallies); err != nil {
 				return err
 			}
 		}
@@ -202,6 +202,11 @@ func (e *emitter) output(t *windowTx, oi int) error {
 		e.key, e.value = birth.AppendTo(e.key[:0], x.Kind.Wide()), append(e.value[:0], k.Value...)
 		e.put(x.family(indexValue))
 		e.putBirth(x.family(indexBirth))
+		if x.live.has(partPrefix) {
+			e.head = appendTextKey(e.head[:0], &x.Index, e.value, e.key)
+			e.b.Put(x.family(indexText), e.head, nil)
+			e.rows[x.family(indexText)]++
+		}
 	}
 	e.outputAssets(t, o, pk)
 	return nil

@@ -49,6 +49,7 @@ type checker struct {
 	rows    map[storage.Family]uint64 // rows seen
 	first   model.HeightPk            // of the first block
 	txCount []int32                   // by height from first
+	builtTo *model.HeightPk           // the last block of what is being added to an index; nil: nothing is, or has one
 
 	unspentValue, checksum uint64
 	assets                 uint64
@@ -150,7 +151,7 @@ func (c *checker) run() error {
 	for _, n := range c.totals.rows {
 		c.total += n
 	}
-	for _, pass := range []func() error{c.blocks, c.txs, c.inputs, c.outputs, c.assetEntries, c.supplies, c.holdings, c.standing, c.forks} {
+	for _, pass := range []func() error{c.blocks, c.txs, c.inputs, c.outputs, c.assetEntries, c.supplies, c.holdings, c.standing, c.accounts, c.forks} {
 		if err := pass(); err != nil {
 			return err
 		}

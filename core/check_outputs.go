@@ -153,11 +153,35 @@ func (c *checker) outputs() error {
 				return err
 			}
 		}
-		if err := c.inverse(x.number, counts[x].births, func(_, _ []byte) {}); err != nil {
+		if err := c.values(x, counts[x].births); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// values: births and values of an index are inverse to each other, and texts are those of the values.
+func (c *checker) values(x *index, births uint64) error {
+	if !x.live.has(partPrefix) {
+		return c.inverse(x.number, births, func(_, _ []byte) {})
+	}
+	texts := c.join(x.family(indexText))
+	var failed error
+	err := c.inverse(x.number, births, func(birth, value []byte) {
+		if failed != nil {
+			return
+		}
+		texts.add(appendTextKey(nil, &x.Index, value, birth), func(v []byte) {
+			if v == nil || len(v) > 0 {
+				c.fault(x.family(indexValue), birth, "its text does not lead back to it")
+			}
+		})
+		failed = flushFull(texts)
+	})
+	if err := errors.Join(err, failed, texts.flush()); err != nil {
+		return err
+	}
+	return c.count(x.family(indexText), births, "values")
 }
 
 func (c *checker) relations(x *index, want uint64) error {

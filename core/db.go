@@ -33,8 +33,8 @@ type DB struct {
 	store   storage.Store
 	chain   model.Chain
 	traits  model.Traits
-	indexes []*index // by number
-	spendBy *index   // Traits.SpendsBy
+	spendBy *index // Traits.SpendsBy
+	catalogue
 
 	write sync.Mutex // held by Append, Rollback, Sync
 	doubt bool       // something failed since tip and totals were read: see settle
@@ -70,8 +70,8 @@ func (db *DB) declarations() []storage.Declaration {
 	for _, d := range schema {
 		ds = append(ds, d.Declaration)
 	}
-	for _, x := range db.indexes {
-		ds = append(ds, x.declarations()...)
+	for _, x := range db.all {
+		ds = append(ds, x.declarationsOf(x.live|x.coming)...)
 	}
 	return ds
 }
@@ -79,7 +79,7 @@ func (db *DB) declarations() []storage.Declaration {
 // families is a number above those of all families.
 func (db *DB) families() int {
 	most := fixedFamilies
-	for _, x := range db.indexes {
+	for _, x := range db.all {
 		most = max(most, x.family(familiesPerIndex))
 	}
 	return int(most)
@@ -87,35 +87,8 @@ func (db *DB) families() int {
 
 func (db *DB) declare() error { return db.store.Declare(db.declarations()...) }
 
-func (db *DB) indexByName(name string) *index {
-	for _, x := range db.indexes {
-		if x.Name == name {
-			return x
-		}
-	}
-	return nil
-}
-
-func (db *DB) indexByNumber(n uint64) *index {
-	for _, x := range db.indexes {
-		if uint64(x.number) == n {
-			return x
-		}
-	}
-	return nil
-}
-
 // Chain is the chain the database was opened with.
 func (db *DB) Chain() model.Chain { return db.chain }
-
-// Indexes are the names of the database's indexes, in the order [model.Key.Index] counts in.
-func (db *DB) Indexes() []string {
-	names := make([]string, len(db.indexes))
-	for i, x := range db.indexes {
-		names[i] = x.Name
-	}
-	return names
-}
 
 // Tip is the last block written by this process or found when it opened; the origin before the first.
 func (db *DB) Tip() model.Point {

@@ -153,12 +153,14 @@ type settler struct {
 	t *totals
 	// Of assets and holders that were born at since or later there are no rows yet, so none are looked for.
 	since model.UtxoPk
+
+	key, row []byte // of the row being made
 }
 
 // rowsAtOnce is how many rows a settler reads in one go.
 const rowsAtOnce = 16 << 10
 
-func (s *settler) settle(c *assetChanges) error {
+func (s *settler) settle(c *assetChanges, tallies []*tally) error {
 	assets, holdings, err := c.sum()
 	if err != nil {
 		return err
@@ -170,6 +172,11 @@ func (s *settler) settle(c *assetChanges) error {
 	}
 	for part := range slices.Chunk(assets, rowsAtOnce) {
 		if err := s.totals(part); err != nil {
+			return err
+		}
+	}
+	for _, y := range tallies {
+		if err := s.tally(y); err != nil {
 			return err
 		}
 	}

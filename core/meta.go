@@ -1,13 +1,11 @@
 package core
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"birthmark/model"
 	"birthmark/storage"
@@ -27,6 +25,7 @@ var (
 type Identity struct {
 	Chain, Network string
 	Format         int
+	Definitions    []model.Definition // of the indexes that are its user's; none of a database of another format
 }
 
 // Identify reads the identity of a database; not ok where the store is empty.
@@ -42,55 +41,28 @@ func Identify(ctx context.Context, s storage.Store) (id Identity, ok bool, err e
 }
 
 func readIdentity(r storage.Reader) (id Identity, ok bool, err error) {
-	vs, err := r.GetMany(familyMeta, [][]byte{metaFormat, metaChain, metaNetwork})
+	vs, err := r.GetMany(familyMeta, [][]byte{metaFormat, metaChain, metaNetwork, metaIndexes})
 	if err != nil || vs[0] == nil {
 		return id, false, err
 	}
 	f := reader{b: vs[0]}
-	id = Identity{string(vs[1]), string(vs[2]), f.size("format")}
+	id = Identity{Chain: string(vs[1]), Network: string(vs[2]), Format: f.size("format")}
 	if err := f.end(); err != nil {
 		return id, false, fmt.Errorf("meta format: %w", err)
 	}
+	if id.Format != FormatVersion {
+		return id, true, nil
+	}
+	entries, _, err := parseCatalogue(vs[3])
+	if err != nil {
+		return id, false, fmt.Errorf("meta indexes: %w", err)
+	}
+	for _, e := range entries {
+		if e.own {
+			id.Definitions = append(id.Definitions, e.definition)
+		}
+	}
 	return id, true, nil
-}
-
-// catalogue is the indexes of a database as meta stores them: [uvarint number|kind|uvarint length|name].
-func appendCatalogue(b []byte, indexes []*index) []byte {
-	for _, x := range indexes {
-		b = binary.AppendUvarint(b, uint64(x.number))
-		b = append(b, byte(x.Kind))
-		b = binary.AppendUvarint(b, uint64(len(x.Name)))
-		b = append(b, x.Name...)
-	}
-	return b
-}
-
-type catalogueEntry struct {
-	number int
-	kind   model.Kind
-	name   string
-}
-
-func parseCatalogue(b []byte) ([]catalogueEntry, error) {
-	r := reader{b: b}
-	var es []catalogueEntry
-	for len(r.b) > 0 {
-		e := catalogueEntry{number: r.size("index number"), kind: model.Kind(r.take(1, "kind")[0])}
-		n := r.size("length of name")
-		if n > len(r.b) {
-			r.fail("name is cut")
-			break
-		}
-		e.name = string(r.take(n, "name"))
-		if !e.kind.Valid() {
-			r.fail("unknown kind of index " + e.name)
-		}
-		if e.number > (1<<16-1-int(firstIndexFamily))/int(familiesPerIndex)-1 {
-			r.fail("index number out of range")
-		}
-		es = append(es, e)
-	}
-	return es, r.end()
 }
 
 func appendTip(b []byte, p model.Point) []byte {
@@ -187,8 +159,8 @@ func readTotals(r storage.Reader) (totals, error) {
 // openMeta makes the meta rows of a new database, or reads those of an old one, into db.
 func (db *DB) openMeta(ctx context.Context, o Options) error {
 	c := o.Chain
-	if err := available(&o); err != nil {
-		return err
+	if o.Raw {
+		return model.Errorf(model.Usage, "not_available", "raw transactions are not available in this version")
 	}
 	id, known, err := Identify(ctx, db.store)
 	if err != nil {
@@ -198,7 +170,7 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		if o.ReadOnly {
 			return model.Errorf(model.Refused, "no_database", "the database is empty: nothing was synced into it yet")
 		}
-		if db.indexes, err = chooseIndexes(c, o.Indexes); err != nil {
+		if db.catalogue, err = newCatalogue(c, o.Indexes, o.Keep); err != nil {
 			return err
 		}
 	} else {
@@ -210,7 +182,10 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		case id.Network != c.Network():
 			return model.Errorf(model.Refused, "wrong_network", "the database holds %s %s, not %s", id.Chain, id.Network, c.Network())
 		}
-		if err := db.readCatalogue(ctx, c, o.Indexes); err != nil {
+		if err := db.readCatalogue(ctx, c); err != nil {
+			return err
+		}
+		if err := db.wanted(o.Indexes, o.Keep); err != nil {
 			return err
 		}
 	}
@@ -249,7 +224,7 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 		b.Put(familyMeta, metaFormat, binary.AppendUvarint(nil, FormatVersion))
 		b.Put(familyMeta, metaChain, []byte(c.Name()))
 		b.Put(familyMeta, metaNetwork, []byte(c.Network()))
-		b.Put(familyMeta, metaIndexes, appendCatalogue(nil, db.indexes))
+		b.Put(familyMeta, metaIndexes, db.catalogue.appendTo(nil))
 		t := totals{rows: map[storage.Family]uint64{}}
 		for _, d := range db.declarations() {
 			if d.Family != familyMeta && determined(d.Family) {
@@ -259,83 +234,4 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 		b.Put(familyMeta, metaTotals, t.appendTo(nil))
 		return nil
 	})
-}
-
-// chooseIndexes are the indexes of a new database: the named ones or the chain's defaults, and those that are always
-// on. Numbers follow the chain's own order, so that the order of settings changes nothing.
-func chooseIndexes(c model.Chain, names []string) ([]*index, error) {
-	offered := c.Indexes()
-	for _, name := range names {
-		if !slices.ContainsFunc(offered, func(x model.Index) bool { return x.Name == name }) {
-			return nil, unknownIndex(c, name)
-		}
-	}
-	var chosen []*index
-	for _, x := range offered {
-		if x.Always || slices.Contains(names, x.Name) || (names == nil && x.Default) {
-			if err := checkIndexName(x.Name); err != nil {
-				return nil, err
-			}
-			chosen = append(chosen, &index{x, len(chosen)})
-		}
-	}
-	return chosen, nil
-}
-
-func unknownIndex(c model.Chain, name string) error {
-	var names []string
-	for _, x := range c.Indexes() {
-		names = append(names, x.Name)
-	}
-	return model.Errorf(model.Usage, "unknown_index", "%s has no index %q; it offers %s", c.Name(), name, strings.Join(names, ", "))
-}
-
-// readCatalogue takes the indexes of an old database from meta. Every one of them is kept up to date, named or not;
-// naming one it does not have is refused.
-func (db *DB) readCatalogue(ctx context.Context, c model.Chain, names []string) error {
-	var stored []catalogueEntry
-	err := db.store.View(ctx, func(r storage.Reader) error {
-		b, err := r.Get(familyMeta, metaIndexes)
-		if err == nil {
-			stored, err = parseCatalogue(b)
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("meta indexes: %w", err)
-	}
-	for _, e := range stored {
-		i := slices.IndexFunc(c.Indexes(), func(x model.Index) bool { return x.Name == e.name && x.Kind == e.kind })
-		if i < 0 {
-			return model.Errorf(model.Refused, "index_mismatch", "the database has a %v index %s that this program does not know", e.kind, e.name)
-		}
-		db.indexes = append(db.indexes, &index{c.Indexes()[i], e.number})
-	}
-	slices.SortFunc(db.indexes, func(a, b *index) int { return cmp.Compare(a.number, b.number) })
-	for _, name := range names {
-		if db.indexByName(name) != nil {
-			continue
-		}
-		if !slices.ContainsFunc(c.Indexes(), func(x model.Index) bool { return x.Name == name }) {
-			return unknownIndex(c, name)
-		}
-		return model.Errorf(model.Refused, "index_mismatch", "the database was made without index %s (it has %s): sync into a new one, or leave the index out",
-			name, strings.Join(db.Indexes(), ", "))
-	}
-	return nil
-}
-
-// available refuses what is not kept yet.
-func available(o *Options) error {
-	for name, keep := range o.Keep {
-		for option, on := range map[string]bool{"balance": keep.Balance, "unspent": keep.Unspent, "history": keep.History, "prefix": keep.Prefix} {
-			if on {
-				return model.Errorf(model.Usage, "not_available", "index %s: option %s is not available in this version", name, option)
-			}
-		}
-	}
-	if o.Raw {
-		return model.Errorf(model.Usage, "not_available", "raw transactions are not available in this version")
-	}
-	return nil
 }

@@ -87,7 +87,7 @@ func (v *resolver) standing() error {
 		if v.weighed(t) {
 			b = newAssetBalance(t)
 		}
-		for _, s := range w.spends[t.spends : t.spends+len(t.Inputs)] {
+		for i, s := range w.spends[t.spends : t.spends+len(t.Inputs)] {
 			h := stored[s.utxo]
 			if made := v.pendingWith(s.utxo); made != nil {
 				tx := made.tx(s.utxo.Tx())
@@ -95,6 +95,9 @@ func (v *resolver) standing() error {
 				buf = h.entries
 			}
 			w.changes.move(s.utxo, &h, 0, -1)
+			for _, o := range w.owners.of(t.spends + i) {
+				tallyOf(w.tallies, o.index).hold(o.birth, h.entries, -1)
+			}
 			b.add(h.entries, 1)
 		}
 		for oi := range t.Outputs {
@@ -108,6 +111,11 @@ func (v *resolver) standing() error {
 			h := w.held(v.DB, holders, t, oi, buf[:0])
 			buf = h.entries
 			w.changes.move(pk, &h, 1, 1)
+			for ki, k := range t.Outputs[oi].Keys {
+				if y := tallyOf(w.tallies, v.indexes[k.Index]); y != nil {
+					y.hold(w.births[int(w.outputs[t.outputs+oi].births)+ki], h.entries, 1)
+				}
+			}
 			b.add(h.entries, -1)
 		}
 		if err := b.settle(v.traits.ImpliedBurns); err != nil {

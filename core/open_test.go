@@ -20,6 +20,9 @@ func TestAForeignDatabaseIsRefusedAsItIs(t *testing.T) {
 	v := modeltest.Variants()[1]
 	blocks := v.NewGenerator(seed(t, 400)).Blocks(5)
 	format := func(n uint64) []byte { return binary.AppendUvarint(nil, n) }
+	catalogue := func(kind model.Kind, name string) []byte { // of one index, number 0, that has its values
+		return append(append([]byte{1, 0, byte(kind), 1, 0, 0, byte(len(name))}, name...), 0, 0)
+	}
 	for what, c := range map[string]struct {
 		row   string
 		value []byte
@@ -33,9 +36,9 @@ func TestAForeignDatabaseIsRefusedAsItIs(t *testing.T) {
 		"more than a format":       {"format", append(format(core.FormatVersion), 0), model.Internal, "internal", "meta format"},
 		"another chain":            {"chain", []byte("dogecoin"), model.Refused, "wrong_chain", "dogecoin"},
 		"another network":          {"network", []byte("two"), model.Refused, "wrong_network", "two"},
-		"an index nobody knows":    {"indexes", append([]byte{0, 0, 6}, "colour"...), model.Refused, "index_mismatch", "colour"},
-		"an index of another kind": {"indexes", append([]byte{0, byte(model.OneToOne), 7}, "address"...), model.Refused, "index_mismatch", "one-to-one"},
-		"half a catalogue":         {"indexes", append([]byte{0, 0, 9}, "address"...), model.Internal, "internal", "meta indexes"},
+		"an index nobody knows":    {"indexes", catalogue(model.OneToMany, "colour"), model.Refused, "index_mismatch", "colour"},
+		"an index of another kind": {"indexes", catalogue(model.OneToOne, "address"), model.Refused, "index_mismatch", "one-to-one"},
+		"half a catalogue":         {"indexes", catalogue(model.OneToMany, "address")[:12], model.Internal, "internal", "meta indexes"},
 		"half a tip":               {"tip", []byte{0, 0, 0, 1, 2}, model.Internal, "internal", "meta tip"},
 		"half of the totals":       {"totals", []byte{0x80}, model.Internal, "internal", "totals"},
 	} {

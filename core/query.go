@@ -60,7 +60,7 @@ func (db *DB) Status(ctx context.Context) (a *StatusAnswer, err error) {
 			a.Tip = &TipAnswer{uint32(q.tip.Height), db.chain.FormatHash(q.tip.Hash), row.time}
 		}
 		for _, x := range db.indexes {
-			a.Indexes = append(a.Indexes, IndexAnswer{x.Name, x.Kind.String(), t.rows[x.family(indexValue)]})
+			a.Indexes = append(a.Indexes, x.answer(t))
 		}
 		sizer, _ := db.store.(storage.Sizer)
 		for _, d := range db.declarations() {
@@ -84,6 +84,14 @@ func (db *DB) Status(ctx context.Context) (a *StatusAnswer, err error) {
 		return nil
 	})
 	return a, err
+}
+
+func (x *index) answer(t *totals) IndexAnswer {
+	a := IndexAnswer{Name: x.Name, Kind: x.Kind.String(), Values: t.rows[x.family(indexValue)], Keeps: (x.live &^ partValues).names()}
+	if d, own := x.Definition(); own {
+		a.When, a.Value = d.When, d.Value
+	}
+	return a
 }
 
 // Block is one block by hash, height or "tip".

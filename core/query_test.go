@@ -84,7 +84,7 @@ func answersOf(t *testing.T, v modeltest.Variant, blocks []*model.Block) {
 	}
 	for i, x := range r.indexes {
 		for _, limit := range []int{1, 5, 1000} {
-			got, err := db.Richest(ctx, x.Name, limit)
+			got, err := db.Richest(ctx, x.Name, "", limit)
 			agree(t, "richest "+x.Name, got, err, r.richest(i, limit))
 		}
 		for n, value := range r.values(i) {

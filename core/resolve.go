@@ -118,7 +118,16 @@ func (v *resolver) resolve() error {
 	if err := v.readDoubts(); err != nil {
 		return err
 	}
-	return v.mints()
+	if err := v.tally(); err != nil {
+		return err
+	}
+	if err := v.mints(); err != nil {
+		return err
+	}
+	for _, y := range v.w.tallies {
+		y.sort()
+	}
+	return nil
 }
 
 // fingerprints makes those of the next transactions, of their inputs, themselves, and their outputs' values and assets,

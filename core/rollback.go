@@ -53,7 +53,7 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	tip := db.Tip()
 	var lost []lostRow
 	err := db.store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
-		u := undo{db: db, r: r, b: b, t: &t}
+		u := undo{db: db, r: r, b: b, t: &t, tallies: db.newTallies(-1)}
 		for tip != to && u.removed < rollbackRows {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -65,7 +65,10 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 			tip = parent
 		}
 		standing := settler{r: r, b: b, t: &t, since: math.MaxUint64}
-		if err := standing.settle(&u.changes); err != nil {
+		for _, y := range u.tallies {
+			y.sort()
+		}
+		if err := standing.settle(&u.changes, u.tallies); err != nil {
 			return fmt.Errorf("roll back to block %d: %w", tip.Height, err)
 		}
 		if tip.IsOrigin() {
@@ -101,6 +104,7 @@ type undo struct {
 	removed int
 	lost    []lostRow    // the blocks removed
 	changes assetChanges // in how assets stand
+	tallies []*tally     // in how values stand
 }
 
 func (u *undo) remove(f storage.Family, key []byte) {
@@ -183,8 +187,9 @@ func (u *undo) txs(from, to []byte) error {
 
 // undoneSpend is an input that is removed, and the output that is unspent again.
 type undoneSpend struct {
-	input model.InputPk
-	utxo  model.UtxoPk
+	input  model.InputPk
+	utxo   model.UtxoPk
+	owners []occurrence
 }
 
 func (u *undo) inputs(from, to []byte) ([]undoneSpend, error) {
@@ -202,18 +207,25 @@ func (u *undo) inputs(from, to []byte) ([]undoneSpend, error) {
 		if err != nil {
 			return nil, err
 		}
-		spends, utxos = append(spends, undoneSpend{input, utxo}), append(utxos, utxo.AppendTo(nil))
+		spends, utxos = append(spends, undoneSpend{input: input, utxo: utxo}), append(utxos, utxo.AppendTo(nil))
 	}
 	rows, err := u.r.GetMany(familyUtxo, utxos)
 	if err != nil {
 		return nil, err
 	}
-	for i, s := range spends {
-		value, err := parseUtxoValue(rows[i])
+	for i := range spends {
+		s := &spends[i]
+		row, err := u.db.parseUtxoRow(s.utxo, rows[i])
 		if err != nil {
 			return nil, fmt.Errorf("output %v that input %v spends: %w", s.utxo, s.input, err)
 		}
-		u.t.unspentValue += value
+		s.owners = row.occurrences
+		for _, o := range s.owners {
+			if y := tallyOf(u.tallies, o.index); y != nil {
+				y.spend(o.birth, s.input.Tx(), s.utxo, row.value)
+			}
+		}
+		u.t.unspentValue += row.value
 		u.remove(familySpentUtxo, s.input.AppendTo(nil))
 		u.remove(familySpentInput, utxos[i])
 	}
@@ -237,6 +249,10 @@ func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
 			return fmt.Errorf("output %v: %w", pk, err)
 		}
 		for _, o := range row.occurrences {
+			if y := tallyOf(u.tallies, o.index); y != nil {
+				y.make(o.birth, pk, row.value)
+				y.hold(o.birth, assets[pk].entries, 1)
+			}
 			if o.born(pk) {
 				// A birth stands for its own occurrence and has no relation: every later occurrence lies after it in
 				// the chain, so it is gone already or going.
@@ -254,15 +270,15 @@ func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
 		u.remove(familyUtxo, pk.AppendTo(nil))
 	}
 	for _, x := range u.db.indexes {
-		if err := u.forget(x.family(indexValue), x.family(indexBirth), born[x]); err != nil {
+		if err := u.forget(x.family(indexValue), x.family(indexBirth), born[x], x); err != nil {
 			return fmt.Errorf("index %s: %w", x.Name, err)
 		}
 	}
 	return nil
 }
 
-// forget removes values that were born in what is removed, and where they were born.
-func (u *undo) forget(valueByBirth, birthByValue storage.Family, births [][]byte) error {
+// forget removes values that were born in what is removed, and where they were born; x is their index, nil for assets.
+func (u *undo) forget(valueByBirth, birthByValue storage.Family, births [][]byte, x *index) error {
 	values, err := u.r.GetMany(valueByBirth, births)
 	if err != nil {
 		return err
@@ -273,6 +289,9 @@ func (u *undo) forget(valueByBirth, birthByValue storage.Family, births [][]byte
 		}
 		u.remove(valueByBirth, birth)
 		u.remove(birthByValue, appendBirthKey(nil, values[i], birth))
+		if x != nil && x.live.has(partPrefix) {
+			u.remove(x.family(indexText), appendTextKey(nil, &x.Index, values[i], birth))
+		}
 	}
 	return nil
 }
@@ -324,6 +343,11 @@ func (u *undo) assets(from, to []byte, spends []undoneSpend) (map[model.UtxoPk]h
 	for _, s := range spends {
 		h := spent[s.utxo]
 		u.changes.move(s.utxo, &h, 0, 1)
+		for _, o := range s.owners {
+			if y := tallyOf(u.tallies, o.index); y != nil {
+				y.hold(o.birth, h.entries, -1)
+			}
+		}
 		for _, e := range h.entries {
 			touched[s.input.Tx()] = append(touched[s.input.Tx()], e.birth)
 		}
@@ -334,7 +358,7 @@ func (u *undo) assets(from, to []byte, spends []undoneSpend) (map[model.UtxoPk]h
 	if err := u.names(born); err != nil {
 		return nil, err
 	}
-	return removed, u.forget(familyAssetID, familyAssetBirth, born)
+	return removed, u.forget(familyAssetID, familyAssetBirth, born, nil)
 }
 
 // supply removes what transactions minted and burned of the assets that they touch.

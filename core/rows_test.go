@@ -12,11 +12,13 @@ import (
 
 // rowDB has one index of each kind, with numbers that are not their places.
 func rowDB() *DB {
-	return &DB{indexes: []*index{
-		{model.Index{Name: "many", Kind: model.OneToMany}, 1},
-		{model.Index{Name: "one", Kind: model.OneToOne}, 3},
-		{model.Index{Name: "list", Kind: model.ManyValued}, 200},
+	c := catalogue{next: 201, all: []*index{
+		{model.Index{Name: "many", Kind: model.OneToMany}, 1, partValues | partBalance, 0},
+		{model.Index{Name: "one", Kind: model.OneToOne}, 3, partValues, partPrefix},
+		{model.Index{Name: "list", Kind: model.ManyValued, Own: true, When: "a", Value: "b"}, 200, partValues, 0},
 	}}
+	c.arrange()
+	return &DB{catalogue: c}
 }
 
 func randomUtxo(rng *rand.Rand) model.UtxoPk { return model.UtxoPk(rng.Uint64() >> rng.IntN(64)) }
@@ -119,7 +121,8 @@ func FuzzRows(f *testing.F) {
 	f.Add(appendBlockRow(nil, &blockRow{txCount: 3, header: []byte("header")}))
 	f.Add(appendAssetEntry(nil, 5<<38, assetEntry{7, model.AssetBirthPk{Utxo: 4 << 38, Index: 2}, true}))
 	f.Add(appendOccurrence(appendUtxoValue(nil, 9), 5<<38, rowDB().indexes[2], model.BirthPk{Utxo: 5 << 38, Ordinal: 4}))
-	f.Add(appendCatalogue(nil, rowDB().indexes))
+	f.Add(rowDB().catalogue.appendTo(nil))
+	f.Add(appendAccountRow(nil, &account{wideOf(9, 1), wideOf(4, 1), 3, 2, 3}))
 	f.Add(appendLostRow(nil, &lostRow{height: 7, time: 1_231_006_505, lost: 1_800_000_000, depth: 2}))
 	db := rowDB()
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -169,6 +172,21 @@ func FuzzRows(f *testing.F) {
 				same("relation", appendRelationKey(nil, x, birth, at))
 			}
 		}
+		for _, x := range db.indexes {
+			if birth, asset, err := parseHeldKey(x, b); err == nil {
+				same("key of a held asset", appendHeldKey(nil, x, birth, asset))
+			}
+			if birth, tx, err := parseHistoryKey(x, b); err == nil {
+				same("history key", appendHistoryKey(nil, x, birth, tx))
+			}
+			_, _, _ = parseTextKey(x, b)
+		}
+		if a, err := parseAccountRow(b); err == nil {
+			same("balance", appendAccountRow(nil, &a))
+		}
+		if m, err := parseHistoryRow(b); err == nil {
+			same("history", appendHistoryRow(nil, m))
+		}
 		if birth, at, err := parseAssetRelationKey(b); err == nil {
 			same("asset relation", appendAssetRelationKey(nil, birth, at))
 		}
@@ -176,7 +194,7 @@ func FuzzRows(f *testing.F) {
 			same("supply key", appendSupplyKey(nil, birth, tx))
 		}
 		_, _ = parseTotals(b)
-		_, _ = parseCatalogue(b)
+		_, _, _ = parseCatalogue(b)
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // FormatVersion is the version of the layout below. A database with another one is refused.
-const FormatVersion = 4
+const FormatVersion = 5
 
 // The families every database has. The numbers are stored and stay as they are.
 const (
@@ -40,9 +40,14 @@ const (
 	indexValue     = iota // value by birth
 	indexBirth            // birth by value
 	indexRelations        // later occurrences
+	indexBalance          // how a value stands, with the option balance
+	indexHeld             // the assets it holds, with the option balance
+	indexUnspent          // its unspent outputs, with the option unspent
+	indexHistory          // its transactions, with the option history
+	indexText             // values in the order of their texts, with the option prefix
 
 	firstIndexFamily storage.Family = 64
-	familiesPerIndex storage.Family = 8
+	familiesPerIndex storage.Family = 16
 )
 
 // declaration is one family: its layout, in the notation of docs/schema.md, and what it is for. The functions in
@@ -124,22 +129,47 @@ var indexSchema = []declaration{
 	{storage.Declaration{Family: indexRelations, Name: "I_relations", Access: storage.Grouped, Later: true},
 		"birth_pk|utxo_pk", "",
 		"every occurrence of a value after its birth; one-to-one indexes have none"},
-}
-
-// index is an index a database has.
-type index struct {
-	model.Index
-	number int // given once, when the database was made
+	{storage.Declaration{Family: indexBalance, Name: "I_balance_by_birth_pk", Access: storage.Lookup},
+		"birth_pk", "uvarint outputs|uvarint unspent|uvarint txs|length|received|sent",
+		"option balance: how a value stands; txs is the transactions that pay to it or spend from it, the length is one byte, received and sent are big-endian without leading zeros"},
+	{storage.Declaration{Family: indexHeld, Name: "I_held_assets", Access: storage.Lookup},
+		"birth_pk|asset_birth_pk", "amount",
+		"option balance: what the unspent outputs of a value hold of an asset"},
+	{storage.Declaration{Family: indexUnspent, Name: "I_unspent", Access: storage.Grouped},
+		"birth_pk|utxo_pk", "",
+		"option unspent: the unspent outputs of a value, that of its birth among them"},
+	{storage.Declaration{Family: indexHistory, Name: "I_history", Access: storage.Grouped, Later: true},
+		"birth_pk|tx_pk", "uvarint received|uvarint sent",
+		"option history: a transaction that pays to a value or spends from it, and how much"},
+	{storage.Declaration{Family: indexText, Name: "I_texts", Access: storage.Grouped},
+		"text|0|birth_pk", "",
+		"option prefix: a value as people write it, of long ones the first 255 bytes"},
 }
 
 func (x *index) family(which storage.Family) storage.Family {
 	return firstIndexFamily + storage.Family(x.number)*familiesPerIndex + which
 }
 
-func (x *index) declarations() []storage.Declaration {
+// partOf is the part of an index that a family of it belongs to.
+func partOf(which storage.Family) parts {
+	switch which {
+	case indexBalance, indexHeld:
+		return partBalance
+	case indexUnspent:
+		return partUnspent
+	case indexHistory:
+		return partHistory
+	case indexText:
+		return partPrefix
+	}
+	return partValues
+}
+
+// declarationsOf are the families of some parts of the index.
+func (x *index) declarationsOf(p parts) []storage.Declaration {
 	var ds []storage.Declaration
 	for _, d := range indexSchema {
-		if x.Kind == model.OneToOne && d.Family == indexRelations {
+		if !p.has(partOf(d.Family)) || x.Kind == model.OneToOne && d.Family == indexRelations {
 			continue
 		}
 		ds = append(ds, storage.Declaration{
@@ -149,19 +179,6 @@ func (x *index) declarations() []storage.Declaration {
 		})
 	}
 	return ds
-}
-
-// checkIndexName refuses names whose families would be those of the schema.
-func checkIndexName(name string) error {
-	x := index{Index: model.Index{Name: name}}
-	for _, d := range x.declarations() {
-		for _, fixed := range schema {
-			if d.Name == fixed.Name {
-				return model.Errorf(model.Usage, "bad_value", "index %s: its family %s would be one of the schema's own", name, d.Name)
-			}
-		}
-	}
-	return nil
 }
 
 // WriteSchema writes the families as Markdown: docs/schema.md is exactly this.

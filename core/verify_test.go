@@ -324,6 +324,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 	// How assets stand at the tip is nothing that single blocks say, and what leads to an asset otherwise, or is said of it: check looks at these.
 	standing := []string{"birth_pk_by_asset_fingerprint", "asset_holdings", "asset_totals_by_birth_pk", "asset_info_by_birth_pk"}
 	for _, x := range modeltest.IndexNames {
+		standing = append(standing, x+"_balance_by_birth_pk", x+"_held_assets", x+"_unspent", x+"_history", x+"_texts")
 		says[x+"_by_birth_pk"], says["birth_pk_by_"+x], says[x+"_relations"] = x, "found by "+x, "found by "+x
 	}
 	variants(t, func(t *testing.T, v modeltest.Variant) {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math/big"
@@ -32,6 +33,13 @@ func (w wide) plus(v wide) wide {
 	return wide{w.hi + v.hi + int64(carry), lo}
 }
 
+func (w wide) minus(v wide) wide {
+	lo, borrow := bits.Sub64(w.lo, v.lo, 0)
+	return wide{w.hi - v.hi - int64(borrow), lo}
+}
+
+func (w wide) compare(v wide) int { return cmp.Or(cmp.Compare(w.hi, v.hi), cmp.Compare(w.lo, v.lo)) }
+
 func (w wide) negative() bool { return w.hi < 0 }
 
 // appendTo appends the bytes of a number that is not negative, big-endian, as few as it has.
@@ -55,7 +63,9 @@ func parseWide(b []byte) (wide, error) {
 	return wide{int64(binary.BigEndian.Uint64(all[:])), binary.BigEndian.Uint64(all[8:])}, nil
 }
 
-func (w wide) String() string {
+func (w wide) big() *big.Int {
 	n := new(big.Int).Lsh(big.NewInt(w.hi), 64)
-	return n.Add(n, new(big.Int).SetUint64(w.lo)).String()
+	return n.Add(n, new(big.Int).SetUint64(w.lo))
 }
+
+func (w wide) String() string { return w.big().String() }

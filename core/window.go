@@ -20,7 +20,8 @@ type window struct {
 	outputs     []outputAt // one for each output
 
 	changes assetChanges // what the window changes in how assets stand
-
+	tallies []*tally     // and in how values stand
+	owners  owners       // of what it spends
 }
 
 type windowTx struct {

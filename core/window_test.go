@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"context"
+	"reflect"
 	"testing"
 
 	"birthmark/core"
@@ -153,7 +154,7 @@ func TestADatabaseOfAnotherKindIsRefused(t *testing.T) {
 	if _, err := core.Open(ctx, memory.New(), core.Options{Chain: v.Chain("one"), ReadOnly: true}); kind(err) != model.Refused {
 		t.Errorf("an empty store opened to be read: %v", err)
 	}
-	if id, ok, err := core.Identify(ctx, s); err != nil || !ok || id != (core.Identity{Chain: "testchain", Network: "one", Format: core.FormatVersion}) {
+	if id, ok, err := core.Identify(ctx, s); err != nil || !ok || !reflect.DeepEqual(id, core.Identity{Chain: "testchain", Network: "one", Format: core.FormatVersion}) {
 		t.Errorf("identified as %+v, %t, %v", id, ok, err)
 	}
 }

@@ -22,7 +22,7 @@ func (p *program) richestCommand() *cli.Command {
 		if err != nil {
 			return nil, nil, err
 		}
-		a, err := db.Richest(ctx, c.Args().First(), n)
+		a, err := db.Richest(ctx, c.Args().First(), c.String("asset"), n)
 		return a, func(pg *page) { pg.richest(a) }, err
 	})
 }

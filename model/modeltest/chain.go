@@ -27,6 +27,7 @@ type Variant struct {
 	Fingerprints bool // assets have a second, short name
 	Described    bool // mints say something of their assets
 	Repeats      bool // hashes of coinbases, and of what spends them, occur again
+	Kept         bool // databases keep all that they can for the indexes
 	ByHand       bool // the blocks are a test's own: neither their hashes nor what they issue follow any rule
 }
 
@@ -34,9 +35,9 @@ type Variant struct {
 func Variants() []Variant {
 	return []Variant{
 		{Name: "like-bitcoin", Coinbase: true, Repeats: true},
-		{Name: "like-cardano", Genesis: true, Slots: true, Late: true, Fingerprints: true},
+		{Name: "like-cardano", Genesis: true, Slots: true, Late: true, Fingerprints: true, Kept: true},
 		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1, Described: true},
-		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true},
+		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true, Kept: true},
 	}
 }
 
@@ -50,6 +51,15 @@ const (
 
 // IndexNames are the made-up chain's indexes in order.
 var IndexNames = []string{"address", "tag", "box", "label"}
+
+// Keep is what databases keep for the indexes: all they can, or nothing.
+func (v Variant) Keep() map[string]model.IndexOptions {
+	if !v.Kept {
+		return nil
+	}
+	all := model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
+	return map[string]model.IndexOptions{"address": all, "tag": all, "label": all, "box": {Prefix: true}}
+}
 
 // Chain is the made-up chain of a variant: the networks are "one" and "two".
 func (v Variant) Chain(network string) model.Chain {

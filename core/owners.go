@@ -1,0 +1,118 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// owners are the values that spent outputs had, of the indexes that keep accounts: those of spend i are
+// all[from[i]:from[i+1]].
+type owners struct {
+	all  []occurrence
+	from []int32
+}
+
+func (o *owners) of(spend int) []occurrence {
+	if o.from == nil {
+		return nil
+	}
+	return o.all[o.from[spend]:o.from[spend+1]]
+}
+
+// tally notes what the window changes in the accounts of values.
+func (v *resolver) tally() error {
+	w := v.w
+	if w.tallies = v.newTallies(1); len(w.tallies) == 0 {
+		return nil
+	}
+	at := make([]*tally, len(v.indexes)) // by position
+	for i, x := range v.indexes {
+		at[i] = tallyOf(w.tallies, x)
+	}
+	if err := v.readOwners(); err != nil {
+		return err
+	}
+	for ti := range w.txs {
+		t := &w.txs[ti]
+		for si := t.spends; si < t.spends+len(t.Inputs); si++ {
+			for _, o := range w.owners.of(si) {
+				tallyOf(w.tallies, o.index).spend(o.birth, t.pk, w.spends[si].utxo, w.spends[si].value)
+			}
+		}
+		for oi := range t.Outputs {
+			o := &t.Outputs[oi]
+			pk := model.UtxoPk(t.pk) + model.UtxoPk(t.OutputIndex(oi))
+			births := w.births[w.outputs[t.outputs+oi].births:]
+			for ki := range o.Keys {
+				if y := at[o.Keys[ki].Index]; y != nil {
+					y.make(births[ki], pk, o.Value)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// readOwners finds whose the spent outputs were: in the windows that are not written yet, or in the database.
+func (v *resolver) readOwners() error {
+	w := v.w
+	var stored []model.UtxoPk
+	for _, s := range w.spends {
+		if v.pendingWith(s.utxo) == nil {
+			stored = append(stored, s.utxo)
+		}
+	}
+	slices.Sort(stored)
+	read, err := v.DB.readOwners(v.r, stored)
+	if err != nil {
+		return err
+	}
+	o := owners{from: make([]int32, 0, len(w.spends)+1), all: make([]occurrence, 0, len(w.spends))}
+	for _, s := range w.spends {
+		o.from = append(o.from, int32(len(o.all)))
+		made := v.pendingWith(s.utxo)
+		if made == nil {
+			at, _ := slices.BinarySearch(stored, s.utxo)
+			o.all = append(o.all, read.of(at)...)
+			continue
+		}
+		t := made.tx(s.utxo.Tx())
+		oi := s.utxo.Index() - int(t.FirstOutput)
+		births := made.births[made.outputs[t.outputs+oi].births:]
+		for ki := range t.Outputs[oi].Keys {
+			if x := v.indexes[t.Outputs[oi].Keys[ki].Index]; x.live&partAccounts != 0 {
+				o.all = append(o.all, occurrence{x, births[ki]})
+			}
+		}
+	}
+	o.from = append(o.from, int32(len(o.all)))
+	w.owners = o
+	return nil
+}
+
+// readOwners reads the values of outputs that stand in the database, of the indexes that keep accounts.
+func (db *DB) readOwners(r storage.Reader, pks []model.UtxoPk) (o owners, err error) {
+	o.from = make([]int32, 1, len(pks)+1)
+	for part := range slices.Chunk(pks, rowsAtOnce) {
+		rows, err := r.GetMany(familyUtxo, keysOf(part))
+		if err != nil {
+			return o, err
+		}
+		for i, b := range rows {
+			row, err := db.parseUtxoRow(part[i], b)
+			if err != nil {
+				return o, fmt.Errorf("output %v: %w", part[i], err)
+			}
+			for _, c := range row.occurrences {
+				if (c.index.live|c.index.coming)&partAccounts != 0 {
+					o.all = append(o.all, c)
+				}
+			}
+			o.from = append(o.from, int32(len(o.all)))
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,268 @@
+package core
+
+import (
+	"container/heap"
+	"context"
+	"iter"
+	"slices"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// Richest is the values of an index that hold most, of the chain's own coin or of an asset, ties in the order of their
+// births. Where the index keeps balances it reads those, else every output, and holds every value that has an unspent one. Of
+// an asset it reads the holders, or the outputs that had some of it.
+func (db *DB) Richest(ctx context.Context, index, asset string, limit int) (a *RichestAnswer, err error) {
+	err = db.ask(ctx, func(q *query) error {
+		x, err := q.index(index)
+		if err != nil {
+			return err
+		}
+		if limit, err = (Page{Limit: limit}).limit(); err != nil {
+			return err
+		}
+		top := richest{limit: limit}
+		a = &RichestAnswer{Index: index, Values: []RichestValueAnswer{}}
+		if asset == "" {
+			err = q.richest(x, &top)
+		} else {
+			var id []byte
+			var birth model.AssetBirthPk
+			if id, birth, err = q.asset(asset); err == nil {
+				a.Asset = db.chain.FormatAsset(id)
+				err = q.richestOf(x, birth, &top)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(top.holdings, func(a, b *holding) int { return b.compare(a) })
+		births := make([][]byte, len(top.holdings))
+		for i, h := range top.holdings {
+			births[i] = h.birth.AppendTo(nil, x.Kind.Wide())
+		}
+		values, err := q.many(x.family(indexValue), births)
+		for i, v := range values {
+			h := top.holdings[i]
+			a.Values = append(a.Values, RichestValueAnswer{x.Format(v), h.amount.String(), h.outputs})
+		}
+		return err
+	})
+	return a, err
+}
+
+// richest offers what every value holds of the chain's own coin.
+func (q *query) richest(x *index, top *richest) error {
+	if x.live.has(partBalance) {
+		return q.eachRow(x.family(indexBalance), nil, func(key, value []byte) error {
+			birth, err := model.ParseBirthPk(key, x.Kind.Wide())
+			if err != nil {
+				return err
+			}
+			row, err := parseAccountRow(value)
+			if err == nil && row.unspent > 0 {
+				top.offer(holding{birth, row.received.minus(row.sent), uint64(row.unspent)})
+			}
+			return err
+		})
+	}
+	held := map[model.BirthPk]*holding{}
+	err := q.eachUnspent(func(pk model.UtxoPk, row []byte) error {
+		r, err := q.parseUtxoRow(pk, row)
+		if err != nil {
+			return err
+		}
+		for _, o := range r.occurrences {
+			if o.index == x {
+				addHolding(held, o.birth, r.value)
+			}
+		}
+		return nil
+	})
+	top.offerAll(held)
+	return err
+}
+
+func addHolding(held map[model.BirthPk]*holding, birth model.BirthPk, amount uint64) {
+	h := held[birth]
+	if h == nil {
+		h = &holding{birth: birth}
+		held[birth] = h
+	}
+	h.amount = h.amount.plus(wideOf(amount, 1))
+	h.outputs++
+}
+
+// richestOf offers what every value holds of an asset, from the outputs that had some of it.
+func (q *query) richestOf(x *index, asset model.AssetBirthPk, top *richest) error {
+	held := map[model.BirthPk]*holding{}
+	last := model.UtxoPk(0)
+	outputs := func(yield func(model.UtxoPk, error) bool) {
+		if last = asset.Utxo; !yield(asset.Utxo, nil) {
+			return
+		}
+		prefix := asset.AppendTo(nil)
+		for kv, err := range q.r.Scan(familyAssetRelations, prefix, after(prefix), false) {
+			var at model.AssetPk
+			if err == nil {
+				_, at, err = parseAssetRelationKey(kv.Key)
+			}
+			if err == nil && at.Utxo == last {
+				continue // it stands more than once in the output
+			}
+			if last = at.Utxo; !yield(at.Utxo, err) || err != nil {
+				return
+			}
+		}
+	}
+	for pks, err := range batches(q.ctx, outputs, occurrenceBatch) {
+		if err != nil {
+			return err
+		}
+		keys := keysOf(pks)
+		spent, err := q.r.GetMany(familySpentInput, keys)
+		if err != nil {
+			return err
+		}
+		utxos, err := q.many(familyUtxo, keys)
+		if err != nil {
+			return err
+		}
+		assets, err := q.many(familyAssets, keys)
+		if err != nil {
+			return err
+		}
+		for i, pk := range pks {
+			if spent[i] != nil {
+				continue
+			}
+			row, err := q.parseUtxoRow(pk, utxos[i])
+			if err != nil {
+				return err
+			}
+			entries, err := parseAssetsRow(pk, assets[i])
+			if err != nil {
+				return err
+			}
+			for _, o := range row.occurrences {
+				if o.index != x {
+					continue
+				}
+				first := true
+				for _, e := range entries {
+					if e.birth != asset {
+						continue
+					}
+					addHolding(held, o.birth, e.amount)
+					if !first {
+						held[o.birth].outputs--
+					}
+					first = false
+				}
+			}
+		}
+	}
+	top.offerAll(held)
+	return nil
+}
+
+// holding is what a value holds, in how many unspent outputs.
+type holding struct {
+	birth   model.BirthPk
+	amount  wide
+	outputs uint64
+}
+
+// compare is negative where h is poorer than o.
+func (h *holding) compare(o *holding) int {
+	if c := h.amount.compare(o.amount); c != 0 {
+		return c
+	}
+	return -compareBirths(h.birth, o.birth)
+}
+
+// richest is the holdings that are worth most, a heap with the poorest on top.
+type richest struct {
+	limit    int
+	holdings []*holding
+}
+
+func (r *richest) Len() int           { return len(r.holdings) }
+func (r *richest) Less(i, j int) bool { return r.holdings[i].compare(r.holdings[j]) < 0 }
+func (r *richest) Swap(i, j int)      { r.holdings[i], r.holdings[j] = r.holdings[j], r.holdings[i] }
+func (r *richest) Push(v any)         { r.holdings = append(r.holdings, v.(*holding)) }
+func (r *richest) Pop() any {
+	last := len(r.holdings) - 1
+	v := r.holdings[last]
+	r.holdings = r.holdings[:last]
+	return v
+}
+
+func (r *richest) offer(h holding) {
+	if len(r.holdings) == r.limit {
+		if h.compare(r.holdings[0]) < 0 {
+			return
+		}
+		*r.holdings[0] = h
+		heap.Fix(r, 0)
+		return
+	}
+	heap.Push(r, &h)
+}
+
+func (r *richest) offerAll(held map[model.BirthPk]*holding) {
+	for _, h := range held {
+		r.offer(*h)
+	}
+}
+
+// eachRow visits the rows of a family whose keys begin with prefix.
+func (q *query) eachRow(f storage.Family, prefix []byte, visit func(key, value []byte) error) error {
+	n := 0
+	for kv, err := range q.r.Scan(f, prefix, after(prefix), false) {
+		if n++; err == nil && n%checkBatch == 0 {
+			err = q.ctx.Err()
+		}
+		if err == nil {
+			err = visit(kv.Key, kv.Value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachUnspent visits every unspent output: outputs and spends are walked side by side, both are in the same order.
+func (q *query) eachUnspent(visit func(pk model.UtxoPk, row []byte) error) error {
+	next, stop := iter.Pull2(q.r.Scan(familySpentInput, nil, nil, false))
+	defer stop()
+	spent, err, more := next()
+	n := 0
+	for kv, scanErr := range q.r.Scan(familyUtxo, nil, nil, false) {
+		if scanErr != nil {
+			return scanErr
+		}
+		if n++; n%checkBatch == 0 && q.ctx.Err() != nil {
+			return q.ctx.Err()
+		}
+		for more && err == nil && string(spent.Key) < string(kv.Key) {
+			spent, err, more = next()
+		}
+		if err != nil {
+			return err
+		}
+		if more && string(spent.Key) == string(kv.Key) {
+			continue
+		}
+		pk, err := model.ParseUtxoPk(kv.Key)
+		if err != nil {
+			return err
+		}
+		if err := visit(pk, kv.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,298 @@
+package core
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// tally is what blocks that come or go change in how the values of one index stand. It is noted for a whole write and
+// added up at its end, as [assetChanges] are.
+type tally struct {
+	x     *index
+	parts parts // what of it is written
+	sign  int64 // 1: the blocks come, -1: they go
+	moves []move
+	held  []heldMove
+}
+
+// move is an output of a value that a transaction makes or spends.
+type move struct {
+	birth model.BirthPk
+	tx    model.TxPk
+	utxo  model.UtxoPk
+	value uint64
+	spent bool
+}
+
+// heldMove is an asset that comes to a value or leaves it.
+type heldMove struct {
+	birth  model.BirthPk
+	asset  model.AssetBirthPk
+	amount uint64
+	sign   int64
+}
+
+// newTallies are a tally for each index that keeps accounts.
+func (db *DB) newTallies(sign int64) []*tally {
+	var ts []*tally
+	for _, x := range db.indexes {
+		if x.live&partAccounts != 0 {
+			ts = append(ts, &tally{x: x, parts: x.live, sign: sign})
+		}
+	}
+	return ts
+}
+
+// tallyOf is the tally of an index; nil where it keeps no accounts.
+func tallyOf(ts []*tally, x *index) *tally {
+	for _, y := range ts {
+		if y.x == x {
+			return y
+		}
+	}
+	return nil
+}
+
+func (y *tally) make(birth model.BirthPk, utxo model.UtxoPk, value uint64) {
+	y.moves = append(y.moves, move{birth, utxo.Tx(), utxo, value, false})
+}
+
+func (y *tally) spend(birth model.BirthPk, tx model.TxPk, utxo model.UtxoPk, value uint64) {
+	y.moves = append(y.moves, move{birth, tx, utxo, value, true})
+}
+
+// hold notes the assets of an output that a transaction makes (1) or spends (-1).
+func (y *tally) hold(birth model.BirthPk, entries []assetEntry, sign int64) {
+	if !y.parts.has(partBalance) {
+		return
+	}
+	for _, e := range entries {
+		y.held = append(y.held, heldMove{birth, e.birth, e.amount, sign * y.sign})
+	}
+}
+
+func compareBirths(a, b model.BirthPk) int {
+	return cmp.Or(cmp.Compare(a.Utxo, b.Utxo), cmp.Compare(a.Ordinal, b.Ordinal))
+}
+
+// sort brings what was noted into the order of the rows.
+func (y *tally) sort() {
+	slices.SortFunc(y.moves, func(a, b move) int {
+		if c := compareBirths(a.birth, b.birth); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.tx, b.tx), cmp.Compare(a.utxo, b.utxo))
+	})
+	slices.SortFunc(y.held, func(a, b heldMove) int {
+		if c := compareBirths(a.birth, b.birth); c != 0 {
+			return c
+		}
+		return compareAssetBirths(a.asset, b.asset)
+	})
+}
+
+// account is how a value stands.
+type account struct {
+	received, sent        wide
+	outputs, unspent, txs int64
+}
+
+func (a *account) apply(c *account) bool {
+	a.received, a.sent = a.received.plus(c.received), a.sent.plus(c.sent)
+	a.outputs, a.unspent, a.txs = a.outputs+c.outputs, a.unspent+c.unspent, a.txs+c.txs
+	return !a.received.negative() && !a.sent.negative() && a.outputs >= 0 && a.unspent >= 0 && a.txs >= 0
+}
+
+type accountChange struct {
+	birth model.BirthPk
+	account
+}
+
+// tally writes a sorted tally on top of what stands.
+func (s *settler) tally(y *tally) error {
+	var changed []accountChange
+	for len(y.moves) > 0 {
+		n := 1
+		for n < len(y.moves) && y.moves[n].birth == y.moves[0].birth {
+			n++
+		}
+		changed = append(changed, s.value(y, y.moves[:n]))
+		if y.moves = y.moves[n:]; len(changed) == rowsAtOnce || len(y.moves) == 0 {
+			if err := s.accounts(y, changed); err != nil {
+				return fmt.Errorf("index %s: %w", y.x.Name, err)
+			}
+			changed = changed[:0]
+		}
+	}
+	if err := s.heldAssets(y); err != nil {
+		return fmt.Errorf("index %s: %w", y.x.Name, err)
+	}
+	return nil
+}
+
+// change adds a row, where the blocks come, or removes it.
+func (s *settler) change(f storage.Family, sign int64, key, value []byte) {
+	if sign > 0 {
+		s.b.Put(f, key, value)
+	} else {
+		s.b.Delete(f, key)
+	}
+	s.t.rows[f] += uint64(sign)
+}
+
+// value writes what the moves of one value say of its history and of what is unspent, and adds up its account.
+func (s *settler) value(y *tally, moves []move) accountChange {
+	x := y.x
+	c := accountChange{birth: moves[0].birth}
+	for rest := moves; len(rest) > 0; {
+		tx := rest[0].tx
+		var m movement
+		for ; len(rest) > 0 && rest[0].tx == tx; rest = rest[1:] {
+			if rest[0].spent {
+				m.sent += rest[0].value
+				c.sent = c.sent.plus(wideOf(rest[0].value, y.sign))
+				c.unspent -= y.sign
+				continue
+			}
+			m.received += rest[0].value
+			c.received = c.received.plus(wideOf(rest[0].value, y.sign))
+			c.outputs += y.sign
+			c.unspent += y.sign
+		}
+		c.txs += y.sign
+		if y.parts.has(partHistory) {
+			s.key = appendHistoryKey(s.key[:0], x, c.birth, tx)
+			s.row = appendHistoryRow(s.row[:0], m)
+			s.change(x.family(indexHistory), y.sign, s.key, s.row)
+		}
+	}
+	if y.parts.has(partUnspent) {
+		s.unspent(y, moves)
+	}
+	return c
+}
+
+// unspent adds the outputs that one value has unspent from now on, and removes those that it no longer has. What is made
+// and spent by the same blocks is neither.
+func (s *settler) unspent(y *tally, moves []move) {
+	f := y.x.family(indexUnspent)
+	here := make([]bool, len(moves)) // made, and spent by the same blocks
+	for i := range moves {
+		m := &moves[i]
+		if !m.spent {
+			continue
+		}
+		made, found := slices.BinarySearchFunc(moves, m.utxo, func(o move, utxo model.UtxoPk) int {
+			return cmp.Or(cmp.Compare(o.tx, utxo.Tx()), cmp.Compare(o.utxo, utxo))
+		})
+		if found {
+			here[made] = true
+			continue
+		}
+		s.key = appendRelationKey(s.key[:0], y.x, m.birth, m.utxo)
+		s.change(f, -y.sign, s.key, nil)
+	}
+	for i := range moves {
+		if m := &moves[i]; !m.spent && !here[i] {
+			s.key = appendRelationKey(s.key[:0], y.x, m.birth, m.utxo)
+			s.change(f, y.sign, s.key, nil)
+		}
+	}
+}
+
+// accounts writes what changed of balances.
+func (s *settler) accounts(y *tally, changed []accountChange) error {
+	if !y.parts.has(partBalance) {
+		return nil
+	}
+	x := y.x
+	f := x.family(indexBalance)
+	keys := make([][]byte, len(changed))
+	for i := range changed {
+		keys[i] = changed[i].birth.AppendTo(nil, x.Kind.Wide())
+	}
+	rows, err := s.stored(f, keys, func(i int) bool { return changed[i].birth.Utxo >= s.since })
+	if err != nil {
+		return err
+	}
+	for i := range changed {
+		var now account
+		if rows[i] != nil {
+			if now, err = parseAccountRow(rows[i]); err != nil {
+				return fmt.Errorf("balance of the value born at %v: %w", changed[i].birth, err)
+			}
+		}
+		if !now.apply(&changed[i].account) {
+			return fmt.Errorf("the balance of the value born at %v would fall below nothing: run check", changed[i].birth)
+		}
+		if now.outputs == 0 {
+			s.write(f, keys[i], rows[i], nil)
+		} else {
+			s.row = appendAccountRow(s.row[:0], &now)
+			s.write(f, keys[i], rows[i], s.row)
+		}
+	}
+	return nil
+}
+
+// heldAssets writes what changed of the assets that values hold.
+func (s *settler) heldAssets(y *tally) error {
+	var changed []heldChange
+	for i := range y.held {
+		m := &y.held[i]
+		if n := len(changed); n == 0 || changed[n-1].birth != m.birth || changed[n-1].asset != m.asset {
+			changed = append(changed, heldChange{birth: m.birth, asset: m.asset})
+		}
+		last := &changed[len(changed)-1]
+		last.amount = last.amount.plus(wideOf(m.amount, m.sign))
+	}
+	changed = slices.DeleteFunc(changed, func(c heldChange) bool { return c.amount == wide{} })
+	for part := range slices.Chunk(changed, rowsAtOnce) {
+		if err := s.heldAmounts(y.x, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// heldChange is what changes of an asset that a value holds.
+type heldChange struct {
+	birth  model.BirthPk
+	asset  model.AssetBirthPk
+	amount wide
+}
+
+func (s *settler) heldAmounts(x *index, changed []heldChange) error {
+	f := x.family(indexHeld)
+	keys := make([][]byte, len(changed))
+	for i := range changed {
+		keys[i] = appendHeldKey(nil, x, changed[i].birth, changed[i].asset)
+	}
+	rows, err := s.stored(f, keys, func(i int) bool { return changed[i].birth.Utxo >= s.since || changed[i].asset.Utxo >= s.since })
+	if err != nil {
+		return err
+	}
+	for i := range changed {
+		c := &changed[i]
+		var amount wide
+		if rows[i] != nil {
+			if amount, err = parseHoldingRow(rows[i]); err != nil {
+				return fmt.Errorf("what the value born at %v holds of the asset born at %v: %w", c.birth, c.asset, err)
+			}
+		}
+		amount = amount.plus(c.amount)
+		switch {
+		case amount.negative():
+			return fmt.Errorf("the value born at %v would hold less than nothing of the asset born at %v: run check", c.birth, c.asset)
+		case amount == wide{}:
+			s.write(f, keys[i], rows[i], nil)
+		default:
+			s.write(f, keys[i], rows[i], appendHoldingRow(nil, amount))
+		}
+	}
+	return nil
+}
