@@ -136,7 +136,7 @@ func (w *accountWeighing) partsAt(x *index, h model.HeightPk) parts {
 
 // moved takes off what transactions say.
 func (w *accountWeighing) moved() error {
-	for batch, err := range w.db.movements(w.ctx, w.r, nil, nil, true) {
+	for batch, err := range w.db.transactions(w.ctx, w.r, nil, nil, true) {
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"iter"
+	"slices"
 	"strconv"
 
 	"birthmark/model"
@@ -135,16 +136,17 @@ type operand struct {
 	Term    // as answers write it
 	birth   model.UtxoPk
 	outputs func(s span, descending bool) iter.Seq2[model.UtxoPk, error] // where it occurs
+	unspent bool                                                         // all of them are unspent
 }
 
-// operand of a term. Of one that occurs nowhere it is the term as it was asked for, with the error.
-func (q *query) operand(t Term) (operand, error) {
+// operand of a term; where only unspent outputs are wanted it yields those alone, if the index keeps them. Of one that occurs nowhere it is the term as it was asked for, with the error.
+func (q *query) operand(t Term, unspent bool) (operand, error) {
 	if t.Index == AssetTerm {
 		raw, birth, err := q.asset(t.Value)
 		if err != nil {
 			return operand{Term: t}, err
 		}
-		return operand{Term{t.Index, q.chain.FormatAsset(raw)}, birth.Utxo, func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+		return operand{Term: Term{t.Index, q.chain.FormatAsset(raw)}, birth: birth.Utxo, outputs: func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
 			return q.assetOccurrences(birth, s, descending)
 		}}, nil
 	}
@@ -152,9 +154,14 @@ func (q *query) operand(t Term) (operand, error) {
 	if err != nil {
 		return operand{Term: t}, err
 	}
-	return operand{Term{t.Index, x.Format(raw)}, birth.Utxo, func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+	o := operand{Term: Term{t.Index, x.Format(raw)}, birth: birth.Utxo, unspent: unspent && x.live.has(partUnspent)}
+	o.outputs = func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+		if o.unspent {
+			return q.keptUnspent(x, birth, s, descending)
+		}
 		return q.occurrences(x, birth, s, descending)
-	}}, nil
+	}
+	return o, nil
 }
 
 // nowhere reports whether an error says that a value or an asset occurs in no output.
@@ -181,12 +188,12 @@ func (q *query) finding(base Term, t *Terms, p Page) (*finding, error) {
 	}
 	f := &finding{terms: t, page: p}
 	var err error
-	if f.base, err = q.operand(base); err != nil {
+	if f.base, err = q.operand(base, t.Unspent); err != nil {
 		return nil, err
 	}
 	parts := []string{"find", f.base.Index, f.base.Value, strconv.FormatBool(t.Unspent), t.Range.String(), order(p.Descending)}
 	for _, term := range t.And {
-		o, err := q.operand(term)
+		o, err := q.operand(term, t.Unspent)
 		if err != nil {
 			return nil, err
 		}
@@ -194,7 +201,7 @@ func (q *query) finding(base Term, t *Terms, p Page) (*finding, error) {
 		parts = append(parts, "and", o.Index, o.Value)
 	}
 	for _, term := range t.Or {
-		o, err := q.operand(term)
+		o, err := q.operand(term, t.Unspent)
 		if err != nil && !nowhere(err) {
 			return nil, err
 		}
@@ -207,6 +214,12 @@ func (q *query) finding(base Term, t *Terms, p Page) (*finding, error) {
 	}
 	f.span, err = q.behind(f.span, p, f.id)
 	return f, err
+}
+
+// unspent reports whether the terms yield unspent outputs alone.
+func (f *finding) unspent() bool {
+	spent := func(o operand) bool { return !o.unspent }
+	return !slices.ContainsFunc(append(f.or, f.base), spent) || slices.ContainsFunc(f.and, func(o operand) bool { return o.unspent })
 }
 
 // stream merges the outputs of the terms.
@@ -278,8 +291,8 @@ func (q *query) page(f *finding, limit int) (pks []model.UtxoPk, last *model.Utx
 	if f.span.empty() {
 		return nil, nil, nil
 	}
-	size := min(limit+1, occurrenceBatch)
-	if f.terms.Unspent {
+	size, look := min(limit+1, occurrenceBatch), f.terms.Unspent && !f.unspent()
+	if look {
 		size = occurrenceBatch
 	}
 	var seen, cut *model.UtxoPk
@@ -288,7 +301,7 @@ func (q *query) page(f *finding, limit int) (pks []model.UtxoPk, last *model.Utx
 			return nil, nil, err
 		}
 		spent := make([][]byte, len(batch))
-		if f.terms.Unspent {
+		if look {
 			if spent, err = q.r.GetMany(familySpentInput, keysOf(batch)); err != nil {
 				return nil, nil, err
 			}

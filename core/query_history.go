@@ -69,6 +69,9 @@ func (q *query) movements(x *index, birth model.BirthPk, s span, descending bool
 	if s.empty() {
 		return nil, nil
 	}
+	if x.live.has(partHistory) {
+		return q.keptMovements(x, birth, s, descending, limit)
+	}
 	l := ledger{limit: limit, span: s, descending: descending, entries: map[model.TxPk]*movement{}}
 	// What was received before s may be spent in it.
 	if err := q.enter(x, birth, span{0, s.last}, &l); err != nil {

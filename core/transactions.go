@@ -25,9 +25,9 @@ type output struct {
 // movementBatch is how many outputs and inputs are looked up together.
 const movementBatch = 8192
 
-// movements yields the transactions from one pointer to before another, nil is the end of the chain, in order and many at a
+// transactions yields the transactions from one pointer to before another, nil is the end of the chain, in order and many at a
 // time. They are the reader's until the next batch. lenient: rows that are broken or missing are passed over.
-func (db *DB) movements(ctx context.Context, r storage.Reader, from, to []byte, lenient bool) iter.Seq2[[]txMovement, error] {
+func (db *DB) transactions(ctx context.Context, r storage.Reader, from, to []byte, lenient bool) iter.Seq2[[]txMovement, error] {
 	return func(yield func([]txMovement, error) bool) {
 		inputs, stop := iter.Pull2(r.Scan(familySpentUtxo, from, to, false))
 		defer stop()
