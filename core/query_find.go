@@ -218,8 +218,10 @@ func (q *query) finding(base Term, t *Terms, p Page) (*finding, error) {
 
 // unspent reports whether the terms yield unspent outputs alone.
 func (f *finding) unspent() bool {
-	spent := func(o operand) bool { return !o.unspent }
-	return !slices.ContainsFunc(append(f.or, f.base), spent) || slices.ContainsFunc(f.and, func(o operand) bool { return o.unspent })
+	if slices.ContainsFunc(f.and, func(o operand) bool { return o.unspent }) {
+		return true
+	}
+	return f.base.unspent && !slices.ContainsFunc(f.or, func(o operand) bool { return !o.unspent && o.outputs != nil })
 }
 
 // stream merges the outputs of the terms.
