@@ -28,7 +28,7 @@ func BenchmarkDecode(b *testing.B) {
 		{"all", allIndexes},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			d, err := newDecoder(networks[0], c.indexes)
+			d, err := newDecoder(networks[0], nil, c.indexes)
 			if err != nil {
 				b.Fatal(err)
 			}

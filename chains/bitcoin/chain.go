@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"birthmark/chains/expression"
 	"birthmark/model"
 )
 
@@ -15,6 +16,7 @@ const Name = "bitcoin"
 type chain struct {
 	net     *network
 	indexes []model.Index
+	defined *expression.Indexes // by the user; nil: none
 }
 
 // New is Bitcoin on a network of [Networks]; "" is mainnet. An error of kind [model.Usage], code unknown_network,
@@ -37,12 +39,17 @@ func (c *chain) Traits() model.Traits { return model.Traits{Coinbase: true} }
 
 func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
 
-// Define knows no expressions yet.
+// Define implements [model.Chain]; errors are those of [expression.Language.Define].
 func (c *chain) Define(ds []model.Definition) (model.Chain, error) {
-	if len(ds) > 0 {
-		return nil, model.Errorf(model.Usage, "not_available", "index %s: an index of one's own is not available in this version", ds[0].Name)
+	if len(ds) == 0 {
+		return c, nil
 	}
-	return c, nil
+	offered := c.net.indexes()
+	defined, err := language.Define(offered, ds)
+	if err != nil {
+		return nil, err
+	}
+	return &chain{net: c.net, indexes: append(offered, defined.Indexes()...), defined: defined}, nil
 }
 
 func (c *chain) FormatHash(h model.Hash) string { return formatHash(h) }

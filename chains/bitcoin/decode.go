@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/crypto/ripemd160" //lint:ignore SA1019 Bitcoin's addresses are made with it
 
+	"birthmark/chains/expression"
 	"birthmark/model"
 )
 
@@ -32,6 +33,10 @@ type decoder struct {
 	wanted wanted
 	raw    bool // transactions' own bytes are wanted
 
+	defined *expression.Indexes // what users defined, and the names of all that is wanted
+	names   []string
+	own     *own // of users' indexes, nil where none is wanted
+
 	arena   []byte       // values of the block under way
 	ends    []int        // where each of its transactions ends
 	scratch []byte       // a transaction without its witness
@@ -41,17 +46,19 @@ type decoder struct {
 }
 
 // newDecoder is a decoder for the named indexes; an error of kind [model.Usage] where one is unknown.
-func newDecoder(n *network, indexes []string) (*decoder, error) {
-	w, err := newWanted(indexes)
+func newDecoder(n *network, defined *expression.Indexes, indexes []string) (*decoder, error) {
+	w, err := newWanted(indexes, defined)
 	if err != nil {
 		return nil, err
 	}
-	return (&decoder{net: n, wanted: w}).clone(), nil
+	return (&decoder{net: n, wanted: w, defined: defined, names: indexes}).clone(), nil
 }
 
 // clone is a decoder of the same kind for another goroutine.
 func (d *decoder) clone() *decoder {
-	return &decoder{net: d.net, wanted: d.wanted, raw: d.raw, ripemd: ripemd160.New()}
+	c := &decoder{net: d.net, wanted: d.wanted, raw: d.raw, defined: d.defined, names: d.names, ripemd: ripemd160.New()}
+	c.own = newOwn(c, d.defined, d.names)
+	return c
 }
 
 // sizes is what a block needs room for.
@@ -204,6 +211,10 @@ func (d *decoder) fill(b *model.Block, raw []byte, s sizes) {
 	outputs := make([]model.Output, s.outputs)
 	keys := make([]model.Key, 0, s.outputs*len(d.wanted.order))
 
+	if d.own != nil {
+		d.own.block(b, raw)
+	}
+
 	_, at := knownCount(raw, headerSize)
 	for i := range b.Txs {
 		tx := &b.Txs[i]
@@ -231,15 +242,21 @@ func (d *decoder) fill(b *model.Block, raw []byte, s sizes) {
 			at += script + 4
 		}
 
+		if d.own != nil {
+			d.own.transaction(i, txSpan{start, body, at, end, witness})
+		}
 		count, at = knownCount(raw, at)
 		tx.Outputs, outputs = outputs[:count:count], outputs[count:]
 		for n := range tx.Outputs {
 			out := &tx.Outputs[n]
 			out.Value = binary.LittleEndian.Uint64(raw[at:])
-			var size int
+			begin, size := at, 0
 			size, at = knownCount(raw, at+8)
 			first := len(keys)
 			keys = d.keys(keys, raw[at:at+size])
+			if d.own != nil {
+				keys = d.own.keys(keys, n, out.Value, raw[at:at+size:at+size], at+size-begin)
+			}
 			out.Keys = keys[first:len(keys):len(keys)]
 			at += size
 		}

@@ -32,7 +32,7 @@ func sample() *wire.MsgBlock {
 
 func newTestDecoder(t testing.TB) *decoder {
 	t.Helper()
-	d, err := newDecoder(networks[4], allIndexes)
+	d, err := newDecoder(networks[4], nil, allIndexes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestCountsInEveryForm(t *testing.T) {
 func TestKeysAreInTheOrderAskedFor(t *testing.T) {
 	raw := bitcointest.Bytes(sample())
 	for _, names := range [][]string{nil, {indexScriptType}, {indexScriptHash, indexAddress}, {indexOpReturn, indexScriptType, indexScriptHash, indexAddress}} {
-		d, err := newDecoder(networks[4], names)
+		d, err := newDecoder(networks[4], nil, names)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func TestKeysAreInTheOrderAskedFor(t *testing.T) {
 		}
 	}
 	for _, names := range [][]string{{"adress"}, {indexAddress, indexAddress}} {
-		if _, err := newDecoder(networks[4], names); err == nil {
+		if _, err := newDecoder(networks[4], nil, names); err == nil {
 			t.Errorf("%v: no error", names)
 		} else if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_index" {
 			t.Errorf("%v: %v", names, err)

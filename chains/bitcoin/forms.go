@@ -28,7 +28,7 @@ import (
 // not the chain's word; else first and the number of blocks before in r.
 func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, first model.HeightPk) iter.Seq2[*model.Block, error] {
 	return func(yield func(*model.Block, error) bool) {
-		d, err := newDecoder(c.net, indexes)
+		d, err := newDecoder(c.net, c.defined, indexes)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -80,35 +80,42 @@ type forms struct {
 }
 
 func (f *forms) block(raw []byte, said *statement) (*model.Block, error) {
-	b, err := f.decoder.block(raw, 0)
+	height, err := f.height(raw, said)
+	if err != nil {
+		return nil, err
+	}
+	b, err := f.decoder.block(raw, height)
 	if err != nil {
 		return nil, err
 	}
 	if said != nil && said.hash != "" && said.hash != formatHash(b.Hash) {
 		return nil, fmt.Errorf("its header hashes to %s, the JSON says %s", formatHash(b.Hash), shown(said.hash))
 	}
+	f.count++
+	f.last = b
+	return b, nil
+}
+
+// height is that of the next block, whose bytes may be no block at all.
+func (f *forms) height(raw []byte, said *statement) (model.HeightPk, error) {
 	height := uint64(f.first) + uint64(f.count)
 	switch {
 	case said != nil && said.height != nil:
 		height = uint64(*said.height)
-	case b.Hash == f.net.genesis:
+	case len(raw) < headerSize:
+	case header(raw).hash() == f.net.genesis:
 		height = 0
-	case f.last != nil && f.last.Hash == b.Parent:
+	case f.last != nil && f.last.Hash == header(raw).parent():
 		height = uint64(f.last.Height) + 1
 	default:
 		if h, ok := coinbaseHeight(raw); ok {
 			height = h
 		}
 	}
-	if b.Height, err = model.NewHeightPk(height); err != nil {
-		return nil, err
-	}
-	f.count++
-	f.last = b
-	return b, nil
+	return model.NewHeightPk(height)
 }
 
-// coinbaseHeight is the height that the coinbase of a well-formed block begins with (BIP 34).
+// coinbaseHeight is the height that the coinbase of a block begins with (BIP 34).
 func coinbaseHeight(raw []byte) (uint64, bool) {
 	if header(raw).version() < 2 {
 		return 0, false

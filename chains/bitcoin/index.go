@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/chains/expression"
 	"birthmark/model"
 )
 
@@ -23,23 +24,23 @@ func (n *network) indexes() []model.Index {
 	return []model.Index{
 		{
 			Name: indexAddress, Kind: model.OneToMany, Default: true,
-			Doc:    "who an output pays: P2PKH, P2SH, every witness version, and P2PK as the address of its key's hash; none for bare multisig, OP_RETURN and scripts of no known form",
-			Format: n.formatAddress, Parse: n.parseAddress,
+			Doc:   "who an output pays: P2PKH, P2SH, every witness version, and P2PK as the address of its key's hash; none for bare multisig, OP_RETURN and scripts of no known form",
+			Value: "output.address", Format: n.formatAddress, Parse: n.parseAddress,
 		},
 		{
 			Name: indexScriptHash, Kind: model.OneToMany,
-			Doc:    "SHA-256 of the output script, written byte-reversed as in the Electrum protocol",
-			Format: formatScriptHash, Parse: parseScriptHash,
+			Doc:   "SHA-256 of the output script, written byte-reversed as in the Electrum protocol",
+			Value: "output.script_hash", Format: formatScriptHash, Parse: parseScriptHash,
 		},
 		{
 			Name: indexScriptType, Kind: model.OneToMany,
-			Doc:    "the form of the output script by Core's name: " + strings.Join(kindNames[:], ", "),
-			Format: func(value []byte) string { return string(value) }, Parse: parseScriptType,
+			Doc:   "the form of the output script by Core's name: " + strings.Join(kindNames[:], ", "),
+			Value: "output.script_type", Format: func(value []byte) string { return string(value) }, Parse: parseScriptType,
 		},
 		{
 			Name: indexOpReturn, Kind: model.OneToMany,
-			Doc:    "the data an OP_RETURN output pushes, all its pushes in one, in hex; none where it pushes nothing",
-			Format: hex.EncodeToString, Parse: parseOpReturn,
+			Doc:   "the data an OP_RETURN output pushes, all its pushes in one, in hex; none where it pushes nothing",
+			Value: "output.data", Format: hex.EncodeToString, Parse: parseOpReturn,
 		},
 	}
 }
@@ -70,18 +71,7 @@ func parseOpReturn(text string) ([]byte, error) {
 	if err != nil || len(value) == 0 {
 		return nil, model.Errorf(model.Usage, "bad_value", "%q is not the data of an OP_RETURN: expected pairs of hex digits", shown(text))
 	}
-	return shorten(value), nil
-}
-
-// shorten keeps a value of up to [model.MaxValueSize] bytes as it is. A longer one becomes that many: its beginning,
-// and the SHA-256 of the whole in the last 32 bytes. Who asks for the whole value finds it; what is shown is the
-// shortened one, which parses to itself.
-func shorten(value []byte) []byte {
-	if len(value) <= model.MaxValueSize {
-		return value
-	}
-	sum := sha256.Sum256(value)
-	return append(value[:model.MaxValueSize-len(sum):model.MaxValueSize-len(sum)], sum[:]...)
+	return expression.Shorten(value), nil
 }
 
 // wanted says which values of an output are to be made, and under which [model.Key.Index].
@@ -107,10 +97,14 @@ const (
 	valueOpReturn
 )
 
-// newWanted reads a list of index names; the position of a name is its [model.Key.Index].
-func newWanted(names []string) (wanted, error) {
-	w := wanted{order: make([]wantedIndex, len(names))}
+// newWanted reads a list of index names; the position of a name is its [model.Key.Index]. Those that were defined are
+// known, and none of its own.
+func newWanted(names []string, defined *expression.Indexes) (wanted, error) {
+	var w wanted
 	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return w, model.Errorf(model.Usage, "unknown_index", "index %q is named twice", name)
+		}
 		var v valueOf
 		switch name {
 		case indexAddress:
@@ -122,13 +116,13 @@ func newWanted(names []string) (wanted, error) {
 		case indexOpReturn:
 			v, w.data = valueOpReturn, true
 		default:
+			if defined.Has(name) {
+				continue
+			}
 			return w, model.Errorf(model.Usage, "unknown_index", "unknown index %q of bitcoin: expected %s", name,
 				strings.Join([]string{indexAddress, indexScriptHash, indexScriptType, indexOpReturn}, ", "))
 		}
-		if slices.Contains(names[:i], name) {
-			return w, model.Errorf(model.Usage, "unknown_index", "index %q is named twice", name)
-		}
-		w.order[i] = wantedIndex{i, v}
+		w.order = append(w.order, wantedIndex{i, v})
 	}
 	return w, nil
 }
@@ -207,7 +201,7 @@ func (d *decoder) pushed(k kind, script []byte) []byte {
 		return nil
 	}
 	if len(script) > model.MaxValueSize {
-		data := shorten(appendPushed(nil, script))
+		data := expression.Shorten(appendPushed(nil, script))
 		if len(data) == 0 {
 			return nil
 		}

@@ -38,7 +38,7 @@ func TestLongDataIsShortened(t *testing.T) {
 			t.Errorf("%d bytes: what is shown does not parse to itself: %v", size, err)
 		}
 		for _, script := range scripts {
-			d, err := newDecoder(networks[0], []string{indexOpReturn})
+			d, err := newDecoder(networks[0], nil, []string{indexOpReturn})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"birthmark/chains/expression"
 	"birthmark/chains/follow"
 	"birthmark/model"
 )
@@ -28,8 +29,8 @@ type decodedNode struct {
 }
 
 // newSource is the chain of a node as a source.
-func newSource(n *network, name string, raw rawNode, o model.SourceOptions) (model.Source, error) {
-	d, err := newDecoder(n, o.Indexes)
+func newSource(n *network, defined *expression.Indexes, name string, raw rawNode, o model.SourceOptions) (model.Source, error) {
+	d, err := newDecoder(n, defined, o.Indexes)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func TestRawTransactionsOfRealBlocksAreWhatTheBlockIsMadeOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := newDecoder(n, allIndexes)
+		plain, err := newDecoder(n, nil, allIndexes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestEverySourceGivesRawTransactionsWhereTheyAreWanted(t *testing.T) {
 			t.Errorf("block %d by itself is %+v, %v", b.Height, at, err)
 		}
 	}
-	src, err := newSource(networks[4], "a node", nodeOf{c}, model.SourceOptions{Indexes: allIndexes, Raw: true})
+	src, err := newSource(networks[4], nil, "a node", nodeOf{c}, model.SourceOptions{Indexes: allIndexes, Raw: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -187,7 +187,7 @@ func scriptSeeds() [][]byte {
 // keysOf is what the decoder makes of one script on a network.
 func keysOf(t testing.TB, n *network, script []byte) string {
 	t.Helper()
-	d, err := newDecoder(n, allIndexes)
+	d, err := newDecoder(n, nil, allIndexes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestKnownOutputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := newDecoder(networks[0], []string{indexScriptType, indexAddress})
+		d, err := newDecoder(networks[0], nil, []string{indexScriptType, indexAddress})
 		if err != nil {
 			t.Fatal(err)
 		}

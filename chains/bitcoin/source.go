@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"birthmark/chains/expression"
 	"birthmark/chains/follow"
 	"birthmark/model"
 )
@@ -31,8 +32,8 @@ type fileSource struct {
 }
 
 // openFiles looks at all headers, so that whatever is wrong with the files is known before anything is made of them.
-func openFiles(ctx context.Context, n *network, path string, o model.SourceOptions) (*fileSource, error) {
-	d, err := newDecoder(n, o.Indexes)
+func openFiles(ctx context.Context, n *network, defined *expression.Indexes, path string, o model.SourceOptions) (*fileSource, error) {
+	d, err := newDecoder(n, defined, o.Indexes)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 	case o.URI == "":
 		return nil, model.Errorf(model.Usage, "bad_source", "no source for bitcoin: %s", understood)
 	case !found:
-		return openFiles(ctx, c.net, o.URI, o)
+		return openFiles(ctx, c.net, c.defined, o.URI, o)
 	}
 	switch scheme {
 	case "file":
@@ -30,7 +30,7 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 		if path == "" {
 			return nil, model.Errorf(model.Usage, "bad_source", "file:// names no path: %s", understood)
 		}
-		return openFiles(ctx, c.net, path, o)
+		return openFiles(ctx, c.net, c.defined, path, o)
 	case "http", "https":
 		return c.openRPC(o)
 	case "p2p":
@@ -44,7 +44,7 @@ func (c *chain) openRPC(o model.SourceOptions) (model.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSource(c.net, client.Host(), client, o)
+	return newSource(c.net, c.defined, client.Host(), client, o)
 }
 
 func (c *chain) openPeers(rest string, o model.SourceOptions) (model.Source, error) {
@@ -62,7 +62,7 @@ func (c *chain) openPeers(rest string, o model.SourceOptions) (model.Source, err
 	if len(peers) > 0 {
 		name = strings.Join(peers, ", ")
 	}
-	src, err := newSource(c.net, name, network, o)
+	src, err := newSource(c.net, c.defined, name, network, o)
 	if err != nil {
 		return nil, err
 	}

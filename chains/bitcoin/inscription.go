@@ -1,0 +1,178 @@
+package bitcoin
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"unicode/utf8"
+
+	"birthmark/model"
+)
+
+// An inscription is data in a script between OP_FALSE OP_IF "ord" and OP_ENDIF, where it never runs. Fields come first,
+// each a push of its tag and one of its value; an empty push in place of a tag begins the body, which is all pushes
+// from there. The opcodes of small numbers may stand for the pushes of one byte.
+const (
+	opIf         = 0x63
+	opEndIf      = 0x68
+	op1Negate    = 0x4f
+	maxEnvelopes = 1 << 12 // of a script; real ones have a thousand
+)
+
+// The tags of fields that are told.
+const (
+	tagContentType     = 1
+	tagPointer         = 2
+	tagParent          = 3
+	tagMetadata        = 5
+	tagMetaprotocol    = 7
+	tagContentEncoding = 9
+	tagDelegate        = 11
+)
+
+var envelopeMark = []byte{op0, opIf, 3, 'o', 'r', 'd'}
+
+// appendInscriptions appends the inscriptions in a script.
+func appendInscriptions(to []inscriptionFields, script []byte, input int) []inscriptionFields {
+	for found := 0; found < maxEnvelopes && bytes.Contains(script, envelopeMark); {
+		// Where the bytes of the mark stand inside a push, they are none.
+		op, data, rest, ok := nextOp(script)
+		if !ok {
+			break
+		}
+		if op == op0 && data != nil && bytes.HasPrefix(script, envelopeMark) {
+			in, after, ok := readEnvelope(script[len(envelopeMark):])
+			if ok {
+				in.Input, in.Number = input, len(to)
+				to = append(to, in)
+				script = after
+				found++
+				continue
+			}
+		}
+		script = rest
+	}
+	return to
+}
+
+// readEnvelope reads what is in an envelope. Not ok where something else than pushes is in it.
+func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
+	in.Pointer = -1
+	var parts [][]byte // of the body
+	body := false
+	seen := [tagDelegate + 1]bool{}
+	for {
+		op, data, next, ok := nextOp(script)
+		if !ok {
+			return in, nil, false
+		}
+		script = next
+		if op == opEndIf {
+			in.Body = joined(parts)
+			return in, script, true
+		}
+		data, ok = pushed(op, data)
+		switch {
+		case !ok:
+			return in, nil, false
+		case body:
+			parts = append(parts, data)
+			continue
+		case len(data) == 0:
+			body = true
+			continue
+		}
+		op, value, next, ok := nextOp(script)
+		if !ok {
+			return in, nil, false
+		}
+		if op == opEndIf {
+			continue // a tag without a value: the end comes around again
+		}
+		if value, ok = pushed(op, value); !ok {
+			return in, nil, false
+		}
+		script = next
+		if len(data) == 1 && int(data[0]) < len(seen) {
+			in.set(int(data[0]), value, !seen[data[0]])
+			seen[data[0]] = true
+		}
+	}
+}
+
+// pushed is what an opcode pushes, the numbers as one byte.
+func pushed(op byte, data []byte) ([]byte, bool) {
+	switch {
+	case data != nil:
+		return data, true
+	case op == op1Negate:
+		return []byte{0x81}, true
+	case op >= op1 && op <= op16:
+		return []byte{op - op1 + 1}, true
+	}
+	return nil, false
+}
+
+// set takes a field. Of one that stands again the first counts, but for metadata, which comes in parts.
+func (in *inscriptionFields) set(tag int, value []byte, first bool) {
+	if tag == tagMetadata {
+		in.Metadata = append(in.Metadata[:len(in.Metadata):len(in.Metadata)], value...)
+		return
+	}
+	if !first {
+		return
+	}
+	switch tag {
+	case tagContentType:
+		in.ContentType = validText(value)
+	case tagPointer:
+		in.Pointer = pointer(value)
+	case tagParent:
+		in.Parent = inscriptionID(value)
+	case tagMetaprotocol:
+		in.Metaprotocol = validText(value)
+	case tagContentEncoding:
+		in.ContentEncoding = validText(value)
+	case tagDelegate:
+		in.Delegate = inscriptionID(value)
+	}
+}
+
+func validText(b []byte) string {
+	if !utf8.Valid(b) {
+		return ""
+	}
+	return string(b)
+}
+
+// pointer is a number in as many bytes as it needs, the first the least; -1 where it does not fit 63 bits.
+func pointer(b []byte) int {
+	b = bytes.TrimRight(b, "\x00")
+	if len(b) > 8 || len(b) == 8 && b[7] >= 0x80 {
+		return -1
+	}
+	var number [8]byte
+	copy(number[:], b)
+	return int(binary.LittleEndian.Uint64(number[:]))
+}
+
+func joined(parts [][]byte) []byte {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return bytes.Join(parts, nil)
+}
+
+// inscriptionID is the id of an inscription as envelopes hold it: the transaction's hash, and the number without its trailing
+// zeros. Empty where it is none.
+func inscriptionID(b []byte) string {
+	const most = 4
+	if len(b) < sha256.Size || len(b) > sha256.Size+most || len(b) > sha256.Size && b[len(b)-1] == 0 {
+		return ""
+	}
+	var number [most]byte
+	copy(number[:], b[sha256.Size:])
+	hash := model.Hash(b)
+	return fmt.Sprintf("%si%d", formatHash(hash), binary.LittleEndian.Uint32(number[:]))
+}
