@@ -31,15 +31,19 @@ const (
 )
 
 func (q *query) clock() (*clock, error) {
-	c := &clock{q: q, end: q.tip.Height, times: map[model.HeightPk]int64{}}
+	begin, err := q.firstBlock()
+	return &clock{q: q, begin: begin, end: q.tip.Height, times: map[model.HeightPk]int64{}}, err
+}
+
+// firstBlock is where the chain begins. It must have a tip.
+func (q *query) firstBlock() (model.HeightPk, error) {
 	for kv, err := range q.r.Scan(familyBlock, nil, nil, false) {
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
-		c.begin, err = model.ParseHeightPk(kv.Key)
-		return c, err
+		return model.ParseHeightPk(kv.Key)
 	}
-	return nil, fmt.Errorf("the chain has a tip and no blocks: run check")
+	return 0, fmt.Errorf("the chain has a tip and no blocks: run check")
 }
 
 // time of the block at h. It reads those below h too, which are asked for next.

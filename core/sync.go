@@ -98,10 +98,14 @@ func (db *DB) Locator(ctx context.Context) ([]model.Point, error) {
 	if tip.IsOrigin() {
 		return nil, nil
 	}
-	dense := max(10, db.chain.Traits().DeepestFork)
-	points := []model.Point{tip}
+	return db.ancestors(ctx, tip, max(10, db.chain.Traits().DeepestFork))
+}
+
+// ancestors are points of the chain, newest first: p, the dense ones below it, then thinning out.
+func (db *DB) ancestors(ctx context.Context, p model.Point, dense int) ([]model.Point, error) {
+	points := []model.Point{p}
 	step := model.HeightPk(1)
-	for h := tip.Height; h >= step; {
+	for h := p.Height; h >= step; {
 		h -= step
 		p, err := db.PointAt(ctx, h)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {

@@ -1,0 +1,312 @@
+package core_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// consumer is a program that follows: it applies what it is told block by block.
+type consumer struct {
+	t       testing.TB
+	outputs []*core.OutputAnswer
+	spends  []*core.SpendAnswer
+	pending []core.FollowEvent
+	at      model.Point
+}
+
+func (c *consumer) take(e core.FollowEvent) {
+	switch {
+	case e.Rollback != nil:
+		c.pending, c.at = nil, *e.Rollback
+		gone := func(height uint32) bool { return e.Rollback.IsOrigin() || height > uint32(e.Rollback.Height) }
+		c.outputs = slices.DeleteFunc(c.outputs, func(o *core.OutputAnswer) bool { return gone(o.Height) })
+		c.spends = slices.DeleteFunc(c.spends, func(s *core.SpendAnswer) bool { return gone(s.SpentBy.Height) })
+	case e.Block != nil:
+		if e.Block.Height <= c.at.Height && !c.at.IsOrigin() {
+			c.t.Fatalf("block %d is told after block %d", e.Block.Height, c.at.Height)
+		}
+		if d := e.Block.Height - c.at.Height; d > core.BlockEvery {
+			c.t.Fatalf("%d blocks went by before block %d was told", d, e.Block.Height)
+		}
+		for _, p := range c.pending {
+			switch {
+			case p.Output != nil:
+				c.outputs = append(c.outputs, p.Output)
+			case p.Spend != nil:
+				known := func(o *core.OutputAnswer) bool {
+					return o.Tx == p.Spend.Tx && o.Index == p.Spend.Index && o.Height == p.Spend.Height
+				}
+				if !slices.ContainsFunc(c.outputs, known) {
+					c.t.Fatalf("%s was never told of, and is spent", text(p.Spend))
+				}
+				c.spends = append(c.spends, p.Spend)
+			}
+		}
+		c.pending, c.at = nil, *e.Block
+	default:
+		c.pending = append(c.pending, e)
+	}
+}
+
+// has fails where the consumer does not have what the blocks up to the one it is at hold.
+func (c *consumer) has(r *reference, what core.Following, in func(o *refOutput) bool) {
+	c.t.Helper()
+	at := func(height uint32) bool { return !c.at.IsOrigin() && height <= uint32(c.at.Height) }
+	var outputs, spends, gotSpends []string
+	for _, o := range r.outputs() {
+		if !in(o) || !at(o.tx.height) {
+			continue
+		}
+		outputs = append(outputs, text(r.output(o, false)))
+		if what.Spends && o.spentBy != nil && at(o.spentBy.height) {
+			spends = append(spends, text(core.SpendAnswer{Tx: r.hash(o.tx), Index: o.index, Height: o.tx.height,
+				SpentBy: core.SpentByAnswer{Tx: r.hash(o.spentBy), Input: o.input, Height: o.spentBy.height}}))
+		}
+	}
+	for _, s := range c.spends {
+		gotSpends = append(gotSpends, text(s))
+	}
+	slices.Sort(spends)
+	slices.Sort(gotSpends)
+	if got := texts(c.outputs); !slices.Equal(got, outputs) {
+		c.t.Fatalf("%+v at block %d: %d outputs, expected %d\n%.1500s\n\n%.1500s", what, c.at.Height, len(got), len(outputs), strings.Join(got, "\n"), strings.Join(outputs, "\n"))
+	}
+	if !slices.Equal(gotSpends, spends) {
+		c.t.Fatalf("%+v at block %d: %d spends, expected %d\n%.1500s\n\n%.1500s", what, c.at.Height, len(gotSpends), len(spends), strings.Join(gotSpends, "\n"), strings.Join(spends, "\n"))
+	}
+}
+
+// anyFollowing is something to follow: a value, an asset, an index, or all assets.
+func (r *reference) anyFollowing(rng *rand.Rand) (core.Following, func(o *refOutput) bool) {
+	what := core.Following{Spends: rng.IntN(2) == 0}
+	t := r.anyTerm(rng)
+	if rng.IntN(2) == 0 {
+		what.Term = r.term(t)
+		return what, t.in
+	}
+	if t.index < 0 {
+		what.Index = core.AssetTerm
+		return what, func(o *refOutput) bool {
+			return slices.ContainsFunc(o.Assets, func(a model.Asset) bool { return a.Amount > 0 })
+		}
+	}
+	what.Index = r.indexes[t.index].Name
+	return what, func(o *refOutput) bool {
+		return slices.ContainsFunc(o.Keys, func(k model.Key) bool { return k.Index == t.index })
+	}
+}
+
+// Whatever the chain does meanwhile, and wherever a follower is killed, one who applies what he is told up to the last block has
+// what that block's chain holds; where the follower goes on from, any block he was told of will do.
+func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
+	ctx := context.Background()
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		n := seed(t, 770)
+		killed, parted, deep := 0, 0, 0
+		for round := range uint64(8) {
+			rng := rand.New(rand.NewPCG(n, round))
+			db := open(t, memory.New(), v, 0)
+			generators := []*modeltest.Generator{v.NewGenerator(n + round)}
+			var chain []*model.Block
+			made := uint64(0)
+			grow := func(n int) {
+				var blocks []*model.Block
+				for range n {
+					made++
+					g := generators[len(generators)-1].Fork(made)
+					blocks, generators = append(blocks, g.Next()), append(generators, g)
+				}
+				appendAll(t, db, blocks, 5)
+				chain = append(chain, blocks...)
+			}
+			grow(4 + rng.IntN(20))
+			what, in := newReference(v, chain).anyFollowing(rng)
+			c := &consumer{t: t}
+			var known []model.Point
+			for range 30 {
+				switch rng.IntN(4) {
+				case 0:
+					keep := rng.IntN(len(chain) + 1)
+					if rng.IntN(2) == 0 {
+						keep = max(0, len(chain)-1-rng.IntN(3))
+					}
+					rollback(t, db, point(chain, keep-1))
+					chain, generators = chain[:keep:keep], generators[:keep+1]
+					if rng.IntN(5) > 0 {
+						grow(1 + rng.IntN(12))
+					}
+				case 1:
+					grow(1 + rng.IntN(6))
+				}
+				if len(chain) == 0 {
+					grow(1)
+				}
+				r := newReference(v, chain)
+				kill := -1
+				if rng.IntN(2) == 0 {
+					kill = rng.IntN(40)
+				}
+				first := true
+				for e, err := range db.Follow(ctx, known, what) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if first != (e.Rollback != nil) {
+						t.Fatalf("%s is told, first %t", text(e), first)
+					}
+					if first && len(known) > 0 && *e.Rollback != known[0] {
+						parted++
+						if e.Rollback.Height+10 < known[0].Height {
+							deep++
+						}
+					}
+					first = false
+					c.take(e)
+					if e.Block != nil {
+						c.has(r, what, in)
+						if rng.IntN(3) > 0 { // kept now and then, as by one who is killed before he can
+							if known, err = db.FollowLocator(ctx, *e.Block); err != nil {
+								t.Fatal(err)
+							}
+						}
+					}
+					if kill == 0 {
+						killed++
+						break
+					}
+					kill--
+				}
+				if kill < 0 && c.at != db.Tip() {
+					t.Fatalf("told up to block %d, the tip is %d", c.at.Height, db.Tip().Height)
+				}
+			}
+			whole := &consumer{t: t}
+			for e, err := range db.Follow(ctx, nil, what) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				whole.take(e)
+			}
+			whole.has(newReference(v, chain), what, in)
+			for e, err := range db.Follow(ctx, known, what) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.take(e)
+			}
+			if !slices.Equal(texts(c.outputs), texts(whole.outputs)) || len(c.spends) != len(whole.spends) {
+				t.Fatalf("%+v: %d outputs and %d spends, without interruption %d and %d", what, len(c.outputs), len(c.spends), len(whole.outputs), len(whole.spends))
+			}
+			check(t, db)
+		}
+		if killed == 0 || parted == 0 || deep == 0 {
+			t.Errorf("killed %d times, the chain parted %d times, %d of them deep", killed, parted, deep)
+		}
+	})
+}
+
+// Where nothing is known yet one can begin at a height or a time.
+func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
+	ctx := context.Background()
+	v := modeltest.Variants()[2]
+	blocks := v.NewGenerator(seed(t, 780)).Blocks(20)
+	db := open(t, memory.New(), v, 0)
+	appendAll(t, db, blocks, 7)
+	from := model.HeightPk(8)
+	for what, r := range map[string]*core.Range{
+		"height":         {FromHeight: &from},
+		"time":           {FromTime: &blocks[7].Time},
+		"the first":      {FromHeight: &blocks[0].Height},
+		"the whole":      {},
+		"nothing at all": nil,
+	} {
+		begin, outputs := model.Point{}, 0
+		if what == "height" || what == "time" {
+			begin = blocks[6].Point() // the chain begins at 1
+		}
+		for e, err := range db.Follow(ctx, nil, core.Following{Term: core.Term{Index: "address"}, Start: r}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Rollback != nil && *e.Rollback != begin {
+				t.Errorf("%s: begins behind %+v, expected %+v", what, *e.Rollback, begin)
+			}
+			if e.Output != nil {
+				outputs++
+				if e.Output.Height <= uint32(begin.Height) && !begin.IsOrigin() {
+					t.Errorf("%s: an output of block %d is told", what, e.Output.Height)
+				}
+			}
+		}
+		if outputs == 0 {
+			t.Errorf("%s: no output is told", what)
+		}
+	}
+	above := model.HeightPk(99)
+	for what, c := range map[string]struct {
+		f    core.Following
+		code string
+	}{
+		"no index":           {core.Following{Term: core.Term{Index: "colour"}}, "unknown_index"},
+		"no value":           {core.Following{Term: core.Term{Index: "address", Value: "x"}}, "bad_value"},
+		"no asset":           {core.Following{Term: core.Term{Index: "asset", Value: "x"}}, "bad_value"},
+		"a start in no time": {core.Following{Term: core.Term{Index: "address"}, Start: &core.Range{FromHeight: &above}}, "empty_range"},
+	} {
+		told := 0
+		for _, err := range db.Follow(ctx, nil, c.f) {
+			if told++; kind(err) != model.Usage || code(err) != c.code {
+				t.Errorf("%s: %v, expected %s", what, err, c.code)
+			}
+		}
+		if told != 1 {
+			t.Errorf("%s: told %d times", what, told)
+		}
+	}
+	for e, err := range db.Follow(ctx, nil, core.Following{Term: core.Term{Index: "address", Value: "affff"}, Spends: true}) {
+		if err != nil || e.Output != nil || e.Spend != nil {
+			t.Errorf("of a value that does not occur yet: %s, %v", text(e), err)
+		}
+	}
+}
+
+// A long time without anything is told in steps, so that what is known stays near the tip.
+func TestFollowersHearOfBlocksWithNothingInThem(t *testing.T) {
+	v := modeltest.Variant{Name: "empty blocks", ByHand: true}
+	var blocks []*model.Block
+	for i := range 3456 {
+		b := &model.Block{Height: model.HeightPk(i), Hash: model.Hash{1, byte(i), byte(i >> 8)}}
+		if i > 0 {
+			b.Parent = blocks[i-1].Hash
+		}
+		blocks = append(blocks, b)
+	}
+	db := open(t, memory.New(), v, 0)
+	appendAll(t, db, blocks, 500)
+	var told []string
+	for e, err := range db.Follow(t.Context(), nil, core.Following{Term: core.Term{Index: "address"}, Spends: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, text(e))
+	}
+	want := []string{`{"type":"rollback","to":null}`}
+	for _, h := range []int{999, 1999, 2999, 3455} {
+		want = append(want, fmt.Sprintf(`{"type":"block","height":%d,"hash":%q}`, h, blocks[h].Hash))
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %s", told)
+	}
+	known, err := db.FollowLocator(t.Context(), blocks[3000].Point())
+	if err != nil || known[0] != blocks[3000].Point() || known[20] != blocks[2980].Point() || len(known) > 35 {
+		t.Errorf("%d points, %v", len(known), err)
+	}
+}
