@@ -112,7 +112,7 @@ func (d *decoder) next(raw []byte, alone bool) (b *model.Block, boundary bool, e
 		return nil, false, fmt.Errorf("%s block %d at slot %d (%s): %w", eraNames[era], f.number, f.slot, b.Hash, err)
 	}
 	if d.own != nil {
-		d.own.evaluate(b, &f)
+		d.own.evaluate(b, f)
 	}
 	d.settle(b)
 	if d.raw {

@@ -65,7 +65,7 @@ func (d *decoder) genesis(outputs []genesisOutput) []model.Tx {
 		d.txs = append(d.txs, model.Tx{Hash: o.Tx, Outputs: d.outputs[first:len(d.outputs):len(d.outputs)]})
 	}
 	if d.own != nil {
-		d.own.evaluate(nil, nil)
+		d.own.evaluate(nil, fields{})
 	}
 	b := model.Block{}
 	d.settle(&b)

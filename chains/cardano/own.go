@@ -54,9 +54,9 @@ func (o *own) make(fields expression.Set) {
 	}
 }
 
-// evaluate puts the values of the outputs of a block with their other keys. Of the genesis there is neither block nor
-// header.
-func (o *own) evaluate(b *model.Block, h *fields) {
+// evaluate puts the values of the outputs of a block with their other keys. Of the genesis there is no block and an
+// empty header.
+func (o *own) evaluate(b *model.Block, h fields) {
 	d := o.d
 	o.block, o.header, o.Block = b, h, blockFields{}
 	o.run.Block()

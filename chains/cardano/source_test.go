@@ -1,6 +1,7 @@
 package cardano
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,24 +32,26 @@ func stored(t *testing.T, o model.SourceOptions, raws ...[]byte) model.Source {
 
 func storedOn(t *testing.T, network string, o model.SourceOptions, raws ...[]byte) model.Source {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "00000.chunk")
-	var all []byte
-	for _, r := range raws {
-		all = append(all, r...)
-	}
-	if err := os.WriteFile(path, all, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	c, err := New(network)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.URI, o.Indexes = "file://"+path, []string{indexAddress}
+	o.URI, o.Indexes = chunkOf(t, raws...), []string{indexAddress}
 	src, err := c.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return src
+}
+
+// chunkOf is the URI of a chunk with the blocks.
+func chunkOf(t *testing.T, raws ...[]byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "00000.chunk")
+	if err := os.WriteFile(path, bytes.Join(raws, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + path
 }
 
 func TestAChunkIsAChain(t *testing.T) {

@@ -14,7 +14,7 @@ type view struct {
 	d *decoder
 
 	block  *model.Block // nil in the genesis
-	header *fields      // nil in the genesis
+	header fields       // empty in the genesis
 	tx     *model.Tx
 	parts  parts // of the transaction; empty in the genesis
 	output *output
@@ -33,7 +33,7 @@ var (
 		"epoch":    func(v *view) { v.Block.Epoch = fitting(v.d.net.epochOf(v.block.Slot)) },
 		"era":      func(v *view) { v.Block.Era = eraNames[v.header.era] },
 		"issuer":   func(v *view) { v.Block.Issuer = v.header.issuer },
-		"pool":     func(v *view) { v.Block.Pool = poolOf(v.header) },
+		"pool":     func(v *view) { v.Block.Pool = poolOf(&v.header) },
 		"size":     func(v *view) { v.Block.Size = v.block.Size },
 		"tx_count": func(v *view) { v.Block.TxCount = len(v.d.txs) },
 	}
@@ -87,7 +87,7 @@ func (v *view) credential(of func(address []byte) ([]byte, bool), format func(*n
 // size is how long [model.Tx.Raw] is: see keepRaw.
 func (v *view) size() int {
 	n := len(v.parts.body)
-	if v.header == nil || v.header.era < eraShelley {
+	if v.header.era < eraShelley {
 		return n
 	}
 	n += 1 + len(v.parts.witnesses) + max(1, len(v.parts.auxiliary))
