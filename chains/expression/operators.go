@@ -239,8 +239,8 @@ func in(m *meter, v, where any) bool {
 		return false
 	}
 	if r := reflect.ValueOf(where); r.Kind() == reflect.Map {
-		key, ok := v.(string)
-		return ok && r.Type().Key().Kind() == reflect.String && r.MapIndex(reflect.ValueOf(key)).IsValid()
+		key := reflect.ValueOf(v)
+		return key.Type() == r.Type().Key() && r.MapIndex(key).IsValid()
 	}
 	for entry := range entries(m, where) {
 		if equal(m, v, entry) {
