@@ -35,7 +35,7 @@ func (l *Language) compile(text string, root any, m *meter) (*program, error) {
 	c.MaxNodes = maxNodes
 	c.WithEnv(root)
 	for name := range c.Builtins {
-		if !kept[name] {
+		if !isKept(name) {
 			delete(c.Builtins, name)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -34,9 +33,10 @@ func (m *meter) spend(n int) {
 // function is one of ours. Given nil where it takes a value, it is nil: what is not there is not there in a function
 // of it either.
 type function struct {
-	takes  []class // the classes of its arguments
-	needed int     // how many of them must be given
-	gives  reflect.Type
+	call   string       // how it is written
+	takes  []class      // the classes of its arguments
+	needed int          // how many of them must be given
+	gives  reflect.Type // nil: what the first argument is, and of split a list of it
 	doc    string
 	run    func(m *meter, args []any) any
 }
@@ -89,12 +89,12 @@ func classOf(t reflect.Type) class {
 // functions are those that users know. The order of arguments is that of the expression library where it has the
 // function too; letters are those of ASCII, so that no later table of characters changes a value.
 var functions = map[string]function{
-	"hex":   {[]class{isBytes}, 1, textType, "bytes as hex digits", func(m *meter, a []any) any { return hexOf(m, a[0]) }},
-	"unhex": {[]class{isText}, 1, bytesType, "the bytes of hex digits, nil where they are none", func(m *meter, a []any) any { return unhex(m, a[0]) }},
-	"text":  {[]class{data}, 1, textType, "bytes as text, nil where they are not UTF-8", func(m *meter, a []any) any { return textOf(m, a[0]) }},
-	"json": {[]class{data}, 1, anyType, "what a JSON text of at most 256 KiB says, nil where it is none; a number that does not fit 64 bits is the text of its digits",
+	"hex":   {`hex(bytes)`, []class{isBytes}, 1, textType, `bytes as hex digits`, func(m *meter, a []any) any { return hexOf(m, a[0]) }},
+	"unhex": {`unhex(text)`, []class{isText}, 1, bytesType, `the bytes of hex digits; nil where they are none`, func(m *meter, a []any) any { return unhex(m, a[0]) }},
+	"text":  {`text(bytes)`, []class{data}, 1, textType, `bytes as text; nil where they are not UTF-8`, func(m *meter, a []any) any { return textOf(m, a[0]) }},
+	"json": {`json(bytes)`, []class{data}, 1, anyType, `what a JSON text of at most 256 KiB says, in bytes or text; nil where it is none. A number that is no whole one of 64 bits is the text of its digits`,
 		func(m *meter, a []any) any { return parseJSON(m, a[0]) }},
-	"sha256": {[]class{data}, 1, bytesType, "the SHA-256", func(m *meter, a []any) any {
+	"sha256": {`sha256(bytes)`, []class{data}, 1, bytesType, `the SHA-256 of bytes or text`, func(m *meter, a []any) any {
 		b, ok := bytesOf(m, a[0])
 		if !ok {
 			return nil
@@ -102,32 +102,64 @@ var functions = map[string]function{
 		sum := sha256.Sum256(b)
 		return sum[:]
 	}},
-	"uint": {[]class{isBytes, isText}, 1, intType, `bytes as a number, the last byte the least; uint(b, "little"): the first; nil of more than 8 bytes, or beyond 63 bits`,
+	"uint": {`uint(bytes)`, []class{isBytes, isText}, 1, intType, `bytes as a number, the last byte the least; with uint(bytes, "little") the first; nil of more than 8 bytes, and beyond 63 bits`,
 		func(m *meter, a []any) any { return uintOf(m, a) }},
-	"len":        {[]class{isBytes | isText | isList | isMap}, 1, intType, "how many bytes, characters or entries; 0 of nil", func(m *meter, a []any) any { return lenOf(m, a[0]) }},
-	"lower":      {[]class{data}, 1, nil, "with a to z for A to Z", func(m *meter, a []any) any { return mapped(m, a[0], asciiLower) }},
-	"upper":      {[]class{data}, 1, nil, "with A to Z for a to z", func(m *meter, a []any) any { return mapped(m, a[0], asciiUpper) }},
-	"trim":       {[]class{isText, isText}, 1, textType, "without white space, or the given characters, at both ends", func(m *meter, a []any) any { return trim(m, a) }},
-	"trimPrefix": {[]class{data, data}, 2, nil, "without a beginning", func(m *meter, a []any) any { return trimmed(m, a, strings.TrimPrefix) }},
-	"trimSuffix": {[]class{data, data}, 2, nil, "without an end", func(m *meter, a []any) any { return trimmed(m, a, strings.TrimSuffix) }},
-	"split":      {[]class{data, data, isInt}, 2, nil, "the parts between separators, at most so many", func(m *meter, a []any) any { return split(m, a) }},
-	"join":       {[]class{isList, isText}, 1, textType, "the texts of a list in one, with a text between them", func(m *meter, a []any) any { return join(m, a) }},
-	"replace":    {[]class{isText, isText, isText}, 3, textType, "with every occurrence of a text replaced", func(m *meter, a []any) any { return replace(m, a) }},
-	"indexOf":    {[]class{data, data}, 2, intType, "where something begins, -1 where it is not there", func(m *meter, a []any) any { return indexOf(m, a) }},
-	"string":     {[]class{isText | isInt | isBool}, 1, textType, "a number in decimal; true or false as text", func(m *meter, a []any) any { return stringOf(a[0]) }},
-	"int":        {[]class{isText | isInt}, 1, intType, "the number a text in decimal says, nil where it says none", func(m *meter, a []any) any { return intOf(a[0]) }},
-	"flatten":    {[]class{isList}, 1, reflect.TypeFor[[]any](), "the entries of the lists in a list in one list", func(m *meter, a []any) any { return flatten(m, a[0]) }},
-	"concat":     {[]class{isList, isList}, 2, reflect.TypeFor[[]any](), "the entries of two lists in one", func(m *meter, a []any) any { return flatten(m, []any{a[0], a[1]}) }},
+	"len":        {`len(list)`, []class{isBytes | isText | isList | isMap}, 1, intType, `how many entries, bytes or characters; 0 of nil`, func(m *meter, a []any) any { return lenOf(m, a[0]) }},
+	"lower":      {`lower(text)`, []class{data}, 1, nil, `with a to z for A to Z; other letters stay`, func(m *meter, a []any) any { return mapped(m, a[0], asciiLower) }},
+	"upper":      {`upper(text)`, []class{data}, 1, nil, `with A to Z for a to z; other letters stay`, func(m *meter, a []any) any { return mapped(m, a[0], asciiUpper) }},
+	"trim":       {`trim(text)`, []class{isText, isText}, 1, textType, `without white space at both ends; with trim(text, characters) without those`, func(m *meter, a []any) any { return trim(m, a) }},
+	"trimPrefix": {`trimPrefix(text, beginning)`, []class{data, data}, 2, nil, `without a beginning`, func(m *meter, a []any) any { return trimmed(m, a, strings.TrimPrefix) }},
+	"trimSuffix": {`trimSuffix(text, end)`, []class{data, data}, 2, nil, `without an end`, func(m *meter, a []any) any { return trimmed(m, a, strings.TrimSuffix) }},
+	"split":      {`split(text, separator)`, []class{data, data, isInt}, 2, nil, `the parts between separators; with split(text, separator, n) at most n`, func(m *meter, a []any) any { return split(m, a) }},
+	"join":       {`join(list, between)`, []class{isList, isText}, 1, textType, `the texts of a list in one`, func(m *meter, a []any) any { return join(m, a) }},
+	"replace":    {`replace(text, from, to)`, []class{isText, isText, isText}, 3, textType, `with every occurrence of a text replaced`, func(m *meter, a []any) any { return replace(m, a) }},
+	"indexOf":    {`indexOf(text, part)`, []class{data, data}, 2, intType, `where a part begins, in bytes; -1 where it is not there`, func(m *meter, a []any) any { return indexOf(m, a) }},
+	"string":     {`string(number)`, []class{isText | isInt | isBool}, 1, textType, `a number in decimal; true or false as text`, func(m *meter, a []any) any { return stringOf(a[0]) }},
+	"int":        {`int(text)`, []class{isText | isInt}, 1, intType, `the whole number that a text in decimal says; nil where it says none`, func(m *meter, a []any) any { return intOf(a[0]) }},
+	"flatten":    {`flatten(list)`, []class{isList}, 1, reflect.TypeFor[[]any](), `the entries of the lists in a list, in one list`, func(m *meter, a []any) any { return flatten(m, a[0]) }},
+	"concat":     {`concat(list, list)`, []class{isList, isList}, 2, reflect.TypeFor[[]any](), `the entries of two lists in one`, func(m *meter, a []any) any { return flatten(m, []any{a[0], a[1]}) }},
 }
 
-// functionNames are all functions.
-var functionNames = func() []string {
-	all := slices.Collect(maps.Keys(functions))
-	for name := range kept {
-		all = append(all, name)
+// Function is a function as people are told of it.
+type Function struct {
+	Call string `json:"call"` // how it is written, with the arguments it needs
+	Type string `json:"type"` // of its result
+	Doc  string `json:"doc"`
+}
+
+// Functions are all functions there are, by name: ours, and those of the expression library that are kept.
+func Functions() []Function {
+	l := &Language{}
+	var all []Function
+	for _, name := range functionNames {
+		f, ours := functions[name]
+		switch {
+		case !ours:
+			all = append(all, kept[name])
+		case f.gives != nil:
+			all = append(all, Function{f.call, l.typeName(f.gives), f.doc})
+		case name == "split":
+			all = append(all, Function{f.call, "list of text", f.doc})
+		default:
+			all = append(all, Function{f.call, "text", f.doc})
+		}
 	}
-	slices.Sort(all)
 	return all
+}
+
+var functionNames = func() []string {
+	return slices.Sorted(func(yield func(string) bool) {
+		for name := range functions {
+			if !yield(name) {
+				return
+			}
+		}
+		for name := range kept {
+			if !yield(name) {
+				return
+			}
+		}
+	})
 }()
 
 // check is the type of a call with arguments of the types.

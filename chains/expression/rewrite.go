@@ -17,10 +17,31 @@ import (
 
 // kept are the functions of the expression library that are kept: those whose result is the same for everybody, at any
 // time, and whose cost is in what they are given. Ours are in functions.go.
-var kept = map[string]bool{
-	"all": true, "none": true, "any": true, "one": true, "filter": true, "map": true, "find": true, "findIndex": true,
-	"findLast": true, "findLastIndex": true, "count": true, "sum": true, "first": true, "last": true, "take": true,
-	"abs": true, "min": true, "max": true, "get": true,
+var kept = map[string]Function{
+	"all":           {"all(list, condition)", "true or false", "whether the condition holds of every entry, which is # in it; .field is a field of the entry"},
+	"any":           {"any(list, condition)", "true or false", "whether it holds of at least one entry"},
+	"one":           {"one(list, condition)", "true or false", "whether it holds of exactly one entry"},
+	"none":          {"none(list, condition)", "true or false", "whether it holds of no entry"},
+	"filter":        {"filter(list, condition)", "list", "the entries of which it holds"},
+	"map":           {"map(list, expression)", "list", "what the expression makes of each entry"},
+	"find":          {"find(list, condition)", "an entry", "the first entry of which it holds; nil where there is none"},
+	"findLast":      {"findLast(list, condition)", "an entry", "the last one"},
+	"findIndex":     {"findIndex(list, condition)", "number", "the place of the first entry of which it holds, from 0; nil where there is none"},
+	"findLastIndex": {"findLastIndex(list, condition)", "number", "the place of the last one"},
+	"count":         {"count(list, condition)", "number", "of how many entries it holds"},
+	"sum":           {"sum(list, expression)", "number", "the sum of what the expression makes of each entry"},
+	"first":         {"first(list)", "an entry", "the first entry; nil of an empty list"},
+	"last":          {"last(list)", "an entry", "the last entry; nil of an empty list"},
+	"take":          {"take(list, n)", "list", "the first n entries"},
+	"get":           {"get(list, n)", "an entry", "the entry with that place, or of a map with that name; nil where there is none"},
+	"abs":           {"abs(number)", "number", "the number without its sign"},
+	"min":           {"min(number, number)", "number", "the least of numbers, or of a list of them"},
+	"max":           {"max(number, number)", "number", "the greatest of numbers, or of a list of them"},
+}
+
+func isKept(name string) bool {
+	_, ok := kept[name]
+	return ok
 }
 
 // rewriter makes of a parsed expression one that means what docs/indexes.md says: bytes compare with text, what is not
@@ -69,7 +90,7 @@ func (r *rewriter) Visit(node *ast.Node) {
 	case *ast.SliceNode:
 		r.slice(node, n)
 	case *ast.BuiltinNode:
-		if !kept[n.Name] {
+		if !isKept(n.Name) {
 			r.fail(n, "unknown function %s, %s", n.Name, hint(n.Name, functionNames))
 		}
 	case *ast.PredicateNode:

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"birthmark/model/nearest"
 	"birthmark/model"
+	"birthmark/model/nearest"
 
 	"github.com/urfave/cli/v2"
 )

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
 	"birthmark/chains"
+	"birthmark/chains/expression"
 	"birthmark/cmd/birthmark/settings"
 	"birthmark/model"
 
@@ -94,21 +96,37 @@ func (p *program) chainOf(set *settings.Chain) (model.Chain, error) {
 	return p.make(set, set.Chain, set.Network)
 }
 
-// make makes a chain. An error names the place where the chain or the network was set.
+// make makes a chain with the indexes that are defined for it. An error names the place where it was set.
 func (p *program) make(set *settings.Chain, name, network string) (model.Chain, error) {
 	chain, err := p.newChain(name, network)
-	if err == nil {
+	if err != nil {
+		_, code := model.KindOf(err)
+		at := set.Origin("network")
+		if code == "unknown_chain" {
+			at = set.Origin("chain")
+		}
+		return nil, placed(at, err)
+	}
+	ds := set.Definitions()
+	if len(ds) == 0 {
 		return chain, nil
 	}
-	_, code := model.KindOf(err)
-	at := set.Origin("network")
-	if code == "unknown_chain" {
-		at = set.Origin("chain")
-	}
-	if at == "" {
+	defined, err := chain.Define(ds)
+	if err != nil {
+		if e, ok := errors.AsType[*expression.Error](err); ok {
+			return nil, placed(set.DefinitionOrigin(e.Index, e.Key), err)
+		}
 		return nil, err
 	}
-	return nil, fmt.Errorf("%s: %w", at, err)
+	return defined, nil
+}
+
+// placed is an error with the place that caused it, where there is one.
+func placed(at string, err error) error {
+	if at == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", at, err)
 }
 
 // indexesOf are the names of the indexes that are set for the chain, nil where none are.

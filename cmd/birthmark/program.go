@@ -95,6 +95,7 @@ func (p *program) app() *cli.App {
 			p.decodeCommand(),
 			p.dumpCommand(),
 			p.schemaCommand(),
+			p.fieldsCommand(),
 			p.configCommand(),
 			p.benchCommand(),
 			p.versionCommand(),

@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"strings"
 
-	"birthmark/model/nearest"
 	"birthmark/model"
+	"birthmark/model/nearest"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -194,35 +194,59 @@ func (p parser) indexes(c *Chain, n *yaml.Node) error {
 			if isNull(target(n)) {
 				return nil
 			}
-			return p.mapping(n, "option of index "+name, p.optionReaders(&c.Indexes[len(c.Indexes)-1]))
+			return p.index(&c.Indexes[len(c.Indexes)-1], n)
 		}
 	}
 	return p.mapping(m, "index", keys)
 }
 
-func (p parser) optionReaders(ix *Index) map[string]reader {
+// index reads what is said of one index: options, and with a value the definition of one's own.
+func (p parser) index(ix *Index, n *yaml.Node) error {
+	d := model.Definition{Name: ix.Name}
+	ix.origins = map[string]string{}
 	keys := map[string]reader{}
-	for name, option := range map[string]*bool{
-		"balance": &ix.Options.Balance, "unspent": &ix.Options.Unspent, "history": &ix.Options.History, "prefix": &ix.Options.Prefix,
-	} {
+	take := func(name string, set func(value string) error) {
 		keys[name] = func(n *yaml.Node) error {
 			v, err := p.text(n, name)
 			if err != nil {
 				return err
 			}
-			if *option, err = ParseSwitch(v); err != nil {
+			ix.origins[name] = p.at(n.Line)
+			if err := set(v); err != nil {
 				return p.errorf(n.Line, "%s of index %s: %w", name, ix.Name, err)
 			}
 			return nil
 		}
 	}
-	for _, name := range []string{"when", "value", "kind"} {
-		keys[name] = func(n *yaml.Node) error { return p.unavailable(n.Line, "an index of one's own ("+name+")", ix.Name) }
+	for name, option := range map[string]*bool{
+		"balance": &ix.Options.Balance, "unspent": &ix.Options.Unspent, "history": &ix.Options.History, "prefix": &ix.Options.Prefix,
+	} {
+		take(name, func(v string) (err error) { *option, err = ParseSwitch(v); return err })
 	}
-	return keys
+	take("when", func(v string) error { return setText(&d.When, v) })
+	take("value", func(v string) error { return setText(&d.Value, v) })
+	take("kind", func(v string) (err error) { d.Kind, err = parseKind(v); return err })
+	if err := p.mapping(n, "option of index "+ix.Name, keys); err != nil {
+		return err
+	}
+	for _, name := range []string{"when", "kind"} {
+		if at, ok := ix.origins[name]; ok && d.Value == "" {
+			return model.Errorf(model.Usage, "bad_setting", "%s: %s of index %s without a value: an index of one's own has the expression of its values", at, name, ix.Name)
+		}
+	}
+	if d.Value != "" {
+		ix.Definition = &d
+	}
+	return nil
 }
 
-func (p parser) unavailable(line int, what, index string) error {
-	return model.Errorf(model.Usage, "not_available", "%s: %s of index %s is not available in this version",
-		p.at(line), what, strings.TrimSpace(index))
+func parseKind(text string) (model.Kind, error) {
+	var names []string
+	for k := model.Kind(0); k.Valid(); k++ {
+		if k.String() == text {
+			return k, nil
+		}
+		names = append(names, k.String())
+	}
+	return 0, fmt.Errorf("unknown kind %q: expected %s", text, strings.Join(names, ", "))
 }

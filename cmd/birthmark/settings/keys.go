@@ -47,7 +47,7 @@ func setText(to *string, value string) error {
 
 func setPassword(c *Chain, value, _ string) error { return setText(&c.Password, value) }
 
-// setIndexes reads a list of names. Options a file has for them stay.
+// setIndexes reads a list of names. What a file says of them stays.
 func setIndexes(c *Chain, value, origin string) error {
 	var list []Index
 	for name := range strings.SplitSeq(value, ",") {
@@ -58,10 +58,11 @@ func setIndexes(c *Chain, value, origin string) error {
 		case slices.ContainsFunc(list, func(ix Index) bool { return ix.Name == name }):
 			return fmt.Errorf("index %q stands twice in %q", name, value)
 		}
-		ix := Index{Name: name, Origin: origin}
+		ix := Index{Name: name}
 		if i := slices.IndexFunc(c.Indexes, func(ix Index) bool { return ix.Name == name }); i >= 0 {
-			ix.Options = c.Indexes[i].Options
+			ix = c.Indexes[i]
 		}
+		ix.Origin = origin
 		list = append(list, ix)
 	}
 	c.Indexes = list

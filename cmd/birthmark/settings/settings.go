@@ -41,9 +41,12 @@ type Chain struct {
 
 // Index is one index that is wanted, and what is kept for it besides.
 type Index struct {
-	Name    string
-	Options model.IndexOptions
-	Origin  string // where it was set: "birthmark.yaml:7", "--index"
+	Name       string
+	Options    model.IndexOptions
+	Definition *model.Definition // nil: it is one of the chain's own
+	Origin     string            // where it was set: "birthmark.yaml:7", "--index"
+
+	origins map[string]string // where the keys of its definition were set
 }
 
 func newChain() Chain { return Chain{WAL: true, origins: map[string]string{}} }
@@ -70,6 +73,30 @@ func (c *Chain) IndexOptions() map[string]model.IndexOptions {
 		options[ix.Name] = ix.Options
 	}
 	return options
+}
+
+// Definitions are the indexes that are not the chain's own.
+func (c *Chain) Definitions() []model.Definition {
+	var ds []model.Definition
+	for _, ix := range c.Indexes {
+		if ix.Definition != nil {
+			ds = append(ds, *ix.Definition)
+		}
+	}
+	return ds
+}
+
+// DefinitionOrigin says where a key of an index's definition was set, where the index was for an empty key or one that
+// was not set. Empty: the index was not.
+func (c *Chain) DefinitionOrigin(index, key string) string {
+	i := slices.IndexFunc(c.Indexes, func(ix Index) bool { return ix.Name == index })
+	if i < 0 {
+		return ""
+	}
+	if at := c.Indexes[i].origins[key]; at != "" {
+		return at
+	}
+	return c.Indexes[i].Origin
 }
 
 // Override is one setting from outside the file.

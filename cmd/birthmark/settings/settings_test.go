@@ -63,6 +63,37 @@ func TestFileSetsEveryKey(t *testing.T) {
 	}
 }
 
+// A definition is what has a value; a list of names from elsewhere leaves it as the file has it.
+func TestDefinitionsAreReadWithTheirPlaces(t *testing.T) {
+	s := parse(t, "chain: bitcoin\nindexes:\n  address: {}\n  tick:\n    value: |\n      let j = json(output.data);\n      j.tick\n    when: output.index == 0\n    kind: many-valued\n    history: on\n  memo: { value: output.data }\n")
+	want := []model.Definition{
+		{Name: "tick", Kind: model.ManyValued, When: "output.index == 0", Value: "let j = json(output.data);\nj.tick\n"},
+		{Name: "memo", Value: "output.data"},
+	}
+	c := &s.Chains[0]
+	if got := c.Definitions(); !slices.Equal(got, want) {
+		t.Errorf("got %+v", got)
+	}
+	if !c.Indexes[1].Options.History || c.Indexes[0].Definition != nil {
+		t.Errorf("got %+v", c.Indexes)
+	}
+	for key, place := range map[string]string{"value": "birthmark.yaml:5", "when": "birthmark.yaml:8", "kind": "birthmark.yaml:9", "": "birthmark.yaml:4", "prefix": "birthmark.yaml:4"} {
+		if got := c.DefinitionOrigin("tick", key); got != place {
+			t.Errorf("%q was set at %q, expected %s", key, got, place)
+		}
+	}
+	if got := c.DefinitionOrigin("nobody", "value"); got != "" {
+		t.Errorf("an index that is not there was set at %q", got)
+	}
+	c, err := s.One([]Override{{Key: "indexes", Value: "memo,address", Origin: "--index"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Definitions(); !slices.Equal(got, want[1:]) || c.DefinitionOrigin("memo", "") != "--index" || c.DefinitionOrigin("memo", "value") != "birthmark.yaml:11" {
+		t.Errorf("named elsewhere: %+v", c.Indexes)
+	}
+}
+
 func TestKeysOfOneChainStandAtTheTop(t *testing.T) {
 	s := parse(t, "chain: bitcoin\nmemory: 100MB\ndb: /d\nindexes:\n  address:\n")
 	if s.Memory != 100e6 || len(s.Chains) != 1 || s.Chains[0].DB != "/d" || !s.Chains[0].WAL ||
@@ -111,7 +142,11 @@ func TestWrongSettingNamesItsLine(t *testing.T) {
 		{"chain: bitcoin\nindexes: [address]\n", `birthmark.yaml:2: indexes is a mapping from an index to its options, such as "address: {}"`},
 		{"chain: bitcoin\nindexes:\n  address: { balanse: true }\n", `birthmark.yaml:3: unknown option of index address "balanse"; did you mean "balance"?`},
 		{"chain: bitcoin\nindexes:\n  address: { balance: 3 }\n", `birthmark.yaml:3: balance of index address: "3" is neither on nor off`},
-		{"chain: bitcoin\nindexes:\n  mine: { when: x }\n", "birthmark.yaml:3: an index of one's own (when) of index mine is not available in this version"},
+		{"chain: bitcoin\nindexes:\n  mine:\n    when: x\n", "birthmark.yaml:4: when of index mine without a value: an index of one's own has the expression of its values"},
+		{"chain: bitcoin\nindexes:\n  mine:\n    kind: many-valued\n", "birthmark.yaml:4: kind of index mine without a value: an index of one's own has the expression of its values"},
+		{"chain: bitcoin\nindexes:\n  mine: { value: x, kind: many }\n", `birthmark.yaml:3: kind of index mine: unknown kind "many": expected one-to-many, one-to-one, many-valued`},
+		{"chain: bitcoin\nindexes:\n  mine: { value: '' }\n", "birthmark.yaml:3: value of index mine: is empty"},
+		{"chain: bitcoin\nindexes:\n  mine: { valeu: x }\n", `birthmark.yaml:3: unknown option of index mine "valeu"; did you mean "value"?`},
 		{"chain: bitcoin\nindexes:\n  address: {}\n  address: {}\n", `birthmark.yaml:4: index "address" stands twice, before in line 3`},
 		{"chain: bitcoin\n bad indent: x\n", "birthmark.yaml:2: not YAML: mapping values are not allowed in this context"},
 		{"a: \x00\n", "birthmark.yaml: not YAML: control characters are not allowed"},

@@ -12,22 +12,30 @@ type View struct {
 
 // ChainView is one chain of a [View].
 type ChainView struct {
-	Chain        string                        `yaml:"chain" json:"chain"`
-	Network      string                        `yaml:"network,omitempty" json:"network,omitempty"`
-	Source       string                        `yaml:"source,omitempty" json:"source,omitempty"`
-	Password     string                        `yaml:"-" json:"password,omitempty"` // the mask, where one is set
-	PasswordFile string                        `yaml:"password_file,omitempty" json:"password_file,omitempty"`
-	DB           string                        `yaml:"db,omitempty" json:"db,omitempty"`
-	WAL          bool                          `yaml:"wal" json:"wal"`
-	Compression  string                        `yaml:"compression" json:"compression"`
-	Indexes      map[string]model.IndexOptions `yaml:"indexes" json:"indexes"`
+	Chain        string               `yaml:"chain" json:"chain"`
+	Network      string               `yaml:"network,omitempty" json:"network,omitempty"`
+	Source       string               `yaml:"source,omitempty" json:"source,omitempty"`
+	Password     string               `yaml:"-" json:"password,omitempty"` // the mask, where one is set
+	PasswordFile string               `yaml:"password_file,omitempty" json:"password_file,omitempty"`
+	DB           string               `yaml:"db,omitempty" json:"db,omitempty"`
+	WAL          bool                 `yaml:"wal" json:"wal"`
+	Compression  string               `yaml:"compression" json:"compression"`
+	Indexes      map[string]IndexView `yaml:"indexes" json:"indexes"`
+}
+
+// IndexView is one index of a [ChainView]; the last three keys are there for one that was defined.
+type IndexView struct {
+	model.IndexOptions `yaml:",inline"`
+	When               string `yaml:"when,omitempty" json:"when,omitempty"`
+	Value              string `yaml:"value,omitempty" json:"value,omitempty"`
+	Kind               string `yaml:"kind,omitempty" json:"kind,omitempty"`
 }
 
 // View of the chain. Network and indexes are the chain's defaults, used where none is set.
 func (c *Chain) View(network string, indexes []string) ChainView {
 	v := ChainView{
 		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), PasswordFile: c.PasswordFile, DB: c.DB, WAL: c.WAL,
-		Compression: c.Compression.String(), Indexes: map[string]model.IndexOptions{},
+		Compression: c.Compression.String(), Indexes: map[string]IndexView{},
 	}
 	if v.Network == "" {
 		v.Network = network
@@ -36,11 +44,15 @@ func (c *Chain) View(network string, indexes []string) ChainView {
 		v.Password = Mask
 	}
 	for _, ix := range c.Indexes {
-		v.Indexes[ix.Name] = ix.Options
+		shown := IndexView{IndexOptions: ix.Options}
+		if d := ix.Definition; d != nil {
+			shown.When, shown.Value, shown.Kind = d.When, d.Value, d.Kind.String()
+		}
+		v.Indexes[ix.Name] = shown
 	}
 	if c.Indexes == nil {
 		for _, name := range indexes {
-			v.Indexes[name] = model.IndexOptions{}
+			v.Indexes[name] = IndexView{}
 		}
 	}
 	return v

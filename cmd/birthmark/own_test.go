@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// ownSettings defines indexes of one's own over the first blocks of Bitcoin.
+const ownSettings = `chain: bitcoin
+indexes:
+  address: {}
+  first_pushes:
+    kind: many-valued
+    when: "output.script_type == 'p2pk' and block.height > 0"
+    value: "map(output.pushes, #[0:1])"
+  bits: { value: "block.bits" }
+`
+
+func TestOwnIndexesAreDecodedByName(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "birthmark.yaml")
+	write(t, file, ownSettings)
+	blocks := realBlocks(t)
+	for _, c := range []struct {
+		indexes, want string
+	}{
+		{"", `"keys":{"address":"12c6DSiU4Rq3P4ZxziKxzrL5LmMBrzjrJX","bits":"1d00ffff","first_pushes":["04"]}`},
+		{"first_pushes", `"keys":{"first_pushes":["04"]}`},
+	} {
+		args := []string{"decode", "--config", file, blocks}
+		if c.indexes != "" {
+			args = append(args, "--index", c.indexes)
+		}
+		r := birthmark(args...)
+		lines := strings.Split(r.stdout, "\n")
+		if r.status != exitDone || len(lines) < 2 || !strings.Contains(lines[1], c.want) {
+			t.Errorf("%q: block 1 has no %s: %.400s%s", c.indexes, c.want, lines[min(1, len(lines)-1)], r.stderr)
+		}
+		if strings.Contains(lines[0], "first_pushes") {
+			t.Errorf("%q: the condition does not hold of %.400s", c.indexes, lines[0])
+		}
+	}
+}
+
+// What config prints is a settings file that defines the same.
+func TestConfigPrintsDefinitions(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "birthmark.yaml")
+	write(t, file, ownSettings)
+	first := birthmark("config", "--config", file)
+	write(t, file, first.stdout)
+	if again := birthmark("config", "--config", file); first.status != exitDone || again != first || !strings.Contains(first.stdout, "value: 'map(output.pushes, #[0:1])'\n") {
+		t.Errorf("%+v, read again %+v", first, again)
+	}
+}
+
+// Wherever the settings are read, an index that cannot be is an error at its place.
+func TestBadDefinitionsAreErrorsAtTheirPlace(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "birthmark.yaml")
+	for _, c := range []struct{ index, message string }{
+		{"memo:\n    value: output.dat[0:4]", `:4: index memo: value: 8: unknown field output\.dat, did you mean data\? \(output\.‸dat\[0:4\]\)$`},
+		{"memo:\n    value: output.data\n    when: output.value", `:5: index memo: when: 1: a condition is true or false, this is number \(‸output\.value\)$`},
+		{"address: { value: output.data }", `:3: index address: exists: bitcoin offers an index of that name$`},
+		{"Memo: { value: output.data }", `:3: index Memo: expected a name in snake case`},
+		{"asset: { value: output.data }", `:3: index asset: the name is taken`},
+		{"memo: { value: output.pushes }", `:3: index memo: value: 1: a list is for kind many-valued`},
+	} {
+		write(t, file, "chain: bitcoin\nindexes:\n  "+c.index+"\n")
+		for _, command := range []string{"config", "decode -", "fields", "sync --source file:///nowhere --db " + dir + "/db"} {
+			wantFailure(t, exitUsage, "bad_definition", "^"+file+c.message, append(strings.Fields(command), "--config", file)...)
+		}
+	}
+}
+
+func TestFieldsAreToldOfEveryChain(t *testing.T) {
+	for _, chain := range []string{"bitcoin", "cardano", "ergo"} {
+		var a fieldsAnswer
+		r := birthmark("fields", "--chain", chain, "--json")
+		if err := json.Unmarshal([]byte(r.stdout), &a); err != nil || a.Chain != chain || len(a.Fields) < 20 || len(a.Functions) < 20 {
+			t.Errorf("%s: %v: %+v", chain, err, r)
+		}
+		for _, f := range a.Fields {
+			if f.Name == "" || f.Type == "" || f.Doc == "" || strings.Contains(f.Doc, "|") {
+				t.Errorf("%s: %+v", chain, f)
+			}
+		}
+	}
+	if r := birthmark("fields"); r.status != exitUsage {
+		t.Errorf("without a chain: %+v", r)
+	}
+}
