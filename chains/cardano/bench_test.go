@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/blinklabs-io/gouroboros/ledger"
+
+	"birthmark/model"
 )
 
 // benchBlocks are real blocks of many transactions of three eras.
@@ -38,6 +40,43 @@ func BenchmarkDecode(b *testing.B) {
 				})
 			})
 		}
+	}
+}
+
+// BenchmarkDefined decodes a real block with one index of a user's at a time.
+func BenchmarkDefined(b *testing.B) {
+	raw := benchBlocks(b)["conway"]
+	for name, d := range map[string]model.Definition{
+		"none":     {},
+		"number":   {Value: "output.value"},
+		"hash":     {Value: "output.datum_hash"},
+		"address":  {Value: "output.address"},
+		"policies": {Value: "output.policies", Kind: model.ManyValued},
+		"nft":      {Value: "map(filter(output.assets, .amount == 1), .policy)", Kind: model.ManyValued},
+		"label":    {When: "674 in tx.metadata_labels", Value: "tx.hash"},
+		"message":  {Value: "tx.metadata[674].msg", Kind: model.ManyValued},
+		"datum":    {Value: "output.datum_value.constructor"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			c, names := defined(b, "mainnet"), []string{}
+			if d.Value != "" {
+				d.Name = "mine"
+				c, names = defined(b, "mainnet", d), []string{d.Name}
+			}
+			decoder := c.decoder(b, names...)
+			outputs := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				block, _, err := decoder.block(raw)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for i := range block.Txs {
+					outputs += len(block.Txs[i].Outputs)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(outputs), "ns/output")
+		})
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"birthmark/chains/ergo/jsonstream"
+	"birthmark/model"
 	"birthmark/model/realdata"
 )
 
@@ -54,6 +55,47 @@ func BenchmarkDecodeModernBlocks(b *testing.B) {
 			}
 			b.ReportMetric(float64(txs)/b.Elapsed().Seconds(), "txs/s")
 			b.ReportMetric(float64(bytes)/1e6/b.Elapsed().Seconds(), "MB/s")
+		})
+	}
+}
+
+// BenchmarkDefined decodes the same blocks with one index of a user's at a time, besides box_id.
+func BenchmarkDefined(b *testing.B) {
+	blocks := modernBlocks(b)
+	for name, d := range map[string]model.Definition{
+		"none":      {},
+		"number":    {Value: "output.value"},
+		"hash":      {Value: "output.ergo_tree_hash"},
+		"address":   {Value: "output.address"},
+		"condition": {When: "any(output.assets, .id == unhex('011d3364de07e5a26f0c4eef0852cddb387039a921b7154ef3cab22c6eda887f'))", Value: "output.values.R4"},
+		"registers": {Value: "output.register_texts", Kind: model.ManyValued},
+		"values":    {Value: "text(output.values.R4)"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			names := []string{indexBoxID}
+			c := defined(b)
+			if d.Value != "" {
+				d.Name = "mine"
+				c, names = defined(b, d), append(names, d.Name)
+			}
+			made, err := newDecoder(c.net, c.own, names)
+			if err != nil {
+				b.Fatal(err)
+			}
+			outputs := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, raw := range blocks {
+					block, err := made.block(raw)
+					if err != nil {
+						b.Fatal(err)
+					}
+					for i := range block.Txs {
+						outputs += len(block.Txs[i].Outputs)
+					}
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(outputs), "ns/output")
 		})
 	}
 }

@@ -22,7 +22,8 @@ type view struct {
 	box    *sigma.Box
 	id     *sigma.ID // of the box
 
-	scratch []byte
+	scratch   []byte
+	addresses map[string]string // of some trees: base 58 takes as long as the rest of a box
 }
 
 // maker makes one field of what a view shows.
@@ -56,7 +57,7 @@ var (
 		"value":                   func(v *view) { v.Output.Value = int(v.box.Value) }, // of 63 bits, as amounts of tokens are
 		"size":                    func(v *view) { v.Output.Size = v.boxSize() },
 		"box_id":                  func(v *view) { v.Output.BoxID = v.id[:] },
-		"address":                 func(v *view) { v.Output.Address = formatAddress(v.d.net, appendAddress(nil, v.box.Tree, &v.d.points)) },
+		"address":                 func(v *view) { v.Output.Address = v.address() },
 		"ergo_tree":               func(v *view) { v.Output.Tree = v.box.Tree },
 		"ergo_tree_hash":          makeTreeHash,
 		"ergo_tree_template_hash": makeTemplateHash,
@@ -69,6 +70,28 @@ var (
 		"register_texts": func(v *view) { v.Output.RegisterTexts = registerTexts(v.box) },
 	}
 )
+
+// mostAddresses are remembered at a time, of trees that are not longer than mostTree. Few scripts guard most boxes.
+const (
+	mostAddresses = 256
+	mostTree      = 2 << 10
+)
+
+func (v *view) address() string {
+	tree := v.box.Tree
+	if text, ok := v.addresses[string(tree)]; ok {
+		return text
+	}
+	v.scratch = appendAddress(v.scratch[:0], tree, &v.d.points)
+	text := formatAddress(v.d.net, v.scratch)
+	if len(tree) <= mostTree {
+		if v.addresses == nil || len(v.addresses) >= mostAddresses {
+			v.addresses = make(map[string]string, mostAddresses)
+		}
+		v.addresses[string(tree)] = text
+	}
+	return text
+}
 
 func makeTreeHash(v *view) {
 	sum := treeHash(v.box.Tree)
