@@ -33,6 +33,12 @@ type TxAnswer struct {
 	Mints     []MintAnswer   `json:"mints,omitempty"`
 }
 
+// RawTxAnswer is a transaction's bytes as the chain has them.
+type RawTxAnswer struct {
+	Tx  string `json:"tx"`
+	Raw string `json:"raw"` // hex
+}
+
 // InputAnswer is the output an input spends; its SpentBy is not shown.
 type InputAnswer struct {
 	Index  int          `json:"index"`

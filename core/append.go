@@ -130,6 +130,7 @@ func (e *emitter) tx(t *windowTx) error {
 	e.key = t.pk.AppendTo(e.key[:0])
 	e.value = appendTxHashRow(e.value[:0], &t.Hash, t.Fee)
 	e.put(familyTxHash)
+	e.raw(t)
 	e.t.checksum += hashChecksum(&t.Hash) + t.Fee.Amount
 
 	e.key, e.value = appendTxPkKey(e.key[:0], &t.Hash, t.pk), e.value[:0]

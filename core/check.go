@@ -151,7 +151,7 @@ func (c *checker) run() error {
 	for _, n := range c.totals.rows {
 		c.total += n
 	}
-	for _, pass := range []func() error{c.blocks, c.txs, c.inputs, c.outputs, c.assetEntries, c.supplies, c.holdings, c.standing, c.accounts, c.forks} {
+	for _, pass := range []func() error{c.blocks, c.txs, c.raws, c.inputs, c.outputs, c.assetEntries, c.supplies, c.holdings, c.standing, c.accounts, c.forks} {
 		if err := pass(); err != nil {
 			return err
 		}

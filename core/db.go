@@ -22,7 +22,9 @@ type Options struct {
 	// Keep is what is kept for indexes besides, by name. An old database keeps what it was made with; asking it for more is
 	// refused (index_mismatch).
 	Keep map[string]model.IndexOptions
-	Raw  bool // transactions' own bytes are kept ([model.Tx.Raw])
+	// Raw: transactions' own bytes are kept ([model.Tx.Raw]); blocks have to come with them. An old database keeps them
+	// or not, as it was made; asking one for them that does not is refused (no_raw).
+	Raw bool
 
 	CacheBytes int64 // memory for resolving inputs and values without reading; 0: none
 	ReadOnly   bool
@@ -34,6 +36,7 @@ type DB struct {
 	chain   model.Chain
 	traits  model.Traits
 	spendBy *index // Traits.SpendsBy
+	raw     bool   // transactions' bytes are kept
 	catalogue
 
 	write sync.Mutex // held by Append, Rollback, Sync
@@ -69,6 +72,9 @@ func (db *DB) declarations() []storage.Declaration {
 	var ds []storage.Declaration
 	for _, d := range schema {
 		ds = append(ds, d.Declaration)
+	}
+	if db.raw {
+		ds = append(ds, rawSchema[0].Declaration)
 	}
 	for _, x := range db.all {
 		ds = append(ds, x.declarationsOf(x.live|x.coming)...)

@@ -19,6 +19,7 @@ var (
 	metaIndexes = []byte("indexes")
 	metaTip     = []byte("tip")
 	metaTotals  = []byte("totals")
+	metaRaw     = []byte("raw") // there where transactions' bytes are kept
 )
 
 // Identity says what a database holds.
@@ -159,9 +160,6 @@ func readTotals(r storage.Reader) (totals, error) {
 // openMeta makes the meta rows of a new database, or reads those of an old one, into db.
 func (db *DB) openMeta(ctx context.Context, o Options) error {
 	c := o.Chain
-	if o.Raw {
-		return model.Errorf(model.Usage, "not_available", "raw transactions are not available in this version")
-	}
 	id, known, err := Identify(ctx, db.store)
 	if err != nil {
 		return err
@@ -173,6 +171,7 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		if db.catalogue, err = newCatalogue(c, o.Indexes, o.Keep); err != nil {
 			return err
 		}
+		db.raw = o.Raw
 	} else {
 		switch {
 		case id.Format != FormatVersion:
@@ -186,6 +185,9 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 			return err
 		}
 		if err := db.wanted(o.Indexes, o.Keep); err != nil {
+			return err
+		}
+		if err := db.openRaw(ctx, o.Raw); err != nil {
 			return err
 		}
 	}
@@ -224,6 +226,9 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 		b.Put(familyMeta, metaFormat, binary.AppendUvarint(nil, FormatVersion))
 		b.Put(familyMeta, metaChain, []byte(c.Name()))
 		b.Put(familyMeta, metaNetwork, []byte(c.Network()))
+		if db.raw {
+			b.Put(familyMeta, metaRaw, nil)
+		}
 		b.Put(familyMeta, metaIndexes, db.catalogue.appendTo(nil))
 		t := totals{rows: map[storage.Family]uint64{}}
 		for _, d := range db.declarations() {

@@ -134,7 +134,7 @@ func (u *undo) block(tip model.Point) (model.Point, error) {
 	u.remove(familyBlock, tip.Height.AppendTo(nil))
 	u.remove(familyHeight, row.hash[:])
 	from, to := first.First().AppendTo(nil), (tip.Height + 1).First().AppendTo(nil)
-	if err := u.txs(from, to); err != nil {
+	if err := errors.Join(u.txs(from, to), u.raws(from, to)); err != nil {
 		return tip, err
 	}
 	spent, err := u.inputs(from, to)

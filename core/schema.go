@@ -32,6 +32,7 @@ const (
 	familyHoldings
 	familyAssetTotals
 	familyAssetInfo
+	familyRaw
 	fixedFamilies
 )
 
@@ -60,7 +61,7 @@ type declaration struct {
 var schema = []declaration{
 	{storage.Declaration{Family: familyMeta, Name: "meta", Access: storage.Lookup},
 		"name", "bytes",
-		"format, chain, network, tip, index catalogue, totals, the number of rows of every family, and a checksum: the sum of all outputs' values, assets' amounts, stated fees, blocks' sizes, slots and parents (as four big-endian words), transactions' hashes (the last three of their words), and the FNV-1a hashes of assets' infos, modulo 2^64"},
+		"format, chain, network, tip, index catalogue, totals, the number of rows of every family, and a checksum: the sum of all outputs' values, assets' amounts, stated fees, blocks' sizes, slots and parents (as four big-endian words), transactions' hashes (the last three of their words), the FNV-1a hashes of assets' infos, and the SipHash-2-4 of raw transactions keyed with their tx_pk, modulo 2^64; raw where transactions' bytes are kept"},
 	{storage.Declaration{Family: familyBlock, Name: "block_by_height_pk", Access: storage.Ordered},
 		"height_pk", "block_hash|parent_hash|varint time|uvarint slot|uvarint tx_count|uvarint size|header",
 		"a block; the header is the chain's own bytes"},
@@ -112,6 +113,13 @@ var schema = []declaration{
 	{storage.Declaration{Family: familyAssetInfo, Name: "asset_info_by_birth_pk", Access: storage.Ordered},
 		"asset_birth_pk", "info",
 		"what the transaction that minted an asset first says of it, on chains where it can (Ergo: registers R4 to R6, EIP-4); none where it says nothing"},
+}
+
+// rawSchema is the family of databases that keep raw transactions.
+var rawSchema = []declaration{
+	{storage.Declaration{Family: familyRaw, Name: "raw_by_tx_pk", Access: storage.Ordered},
+		"tx_pk", "bytes",
+		"a transaction as the chain has it: Bitcoin's with its witness; Cardano's as wallets hand it to a node, an array of body, witnesses, since Alonzo whether its scripts succeeded, and auxiliary data or null; Ergo's with its proofs. None of what existed before the first block"},
 }
 
 // determined reports whether a family holds what the chain determines. One that does not, the history of forks, is
@@ -221,6 +229,8 @@ first block stands at height 0, before the transactions of a block at height 0.
 		}
 	}
 	table(schema)
+	b.WriteString("\n## With raw transactions\n\n")
+	table(rawSchema)
 	b.WriteString("\n## Every index I\n\n")
 	table(indexSchema)
 	_, err := io.WriteString(w, b.String())

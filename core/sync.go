@@ -256,8 +256,11 @@ func (g *gatherer) add(ctx context.Context, e model.Event) error {
 			return err
 		}
 	}
-	weight := b.Weight()
-	if len(g.blocks) > 0 && (g.weight+weight > g.o.WindowWeight/g.part || g.bytes+int64(b.Size) > g.o.WindowBytes/int64(g.part)) {
+	weight, size := b.Weight(), int64(b.Size)
+	if g.db.raw {
+		size *= 2 // its rows have all of it
+	}
+	if len(g.blocks) > 0 && (g.weight+weight > g.o.WindowWeight/g.part || g.bytes+size > g.o.WindowBytes/int64(g.part)) {
 		if err := g.flush(ctx); err != nil {
 			return err
 		}
@@ -265,7 +268,7 @@ func (g *gatherer) add(ctx context.Context, e model.Event) error {
 	}
 	g.blocks = append(g.blocks, b)
 	g.weight += weight
-	g.bytes += int64(b.Size)
+	g.bytes += size
 	return nil
 }
 

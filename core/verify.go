@@ -24,7 +24,7 @@ const DefaultSample = 100
 const maxDifferences = 100
 
 // Verify compares a database with a source that can be asked for single blocks ([model.BlockReader] or
-// [model.ChildReader], else an error of kind [model.Usage]) and was opened with db.Indexes(): whether the tip is on the source's chain; of a sample of blocks
+// [model.ChildReader], else an error of kind [model.Usage]) and was opened with db.Indexes() and db.KeepsRaw(): whether the tip is on the source's chain; of a sample of blocks
 // everything in them, asked the way users ask, from hash, outpoint and value to what is found and back; and what is
 // unspent, where the source counts it ([model.UnspentCounter]). It reads one snapshot. What differs is in the answer,
 // an error says that it could not compare.

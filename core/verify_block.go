@@ -45,6 +45,9 @@ func (v *verifier) block(b *model.Block) error {
 	if err := v.txRows(txs, from, to); err != nil {
 		return err
 	}
+	if err := v.raws(txs, from, to); err != nil {
+		return err
+	}
 	if err := v.verifyOutputs(txs, from, to); err != nil {
 		return err
 	}

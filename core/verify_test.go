@@ -320,6 +320,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 		"birth_pk_by_asset_id":      "found by asset",
 		"asset_relations":           "found by asset",
 		"asset_supply_by_tx_pk":     "mints and burns",
+		"raw_by_tx_pk":              "bytes of the transaction",
 	}
 	// How assets stand at the tip is nothing that single blocks say, and what leads to an asset otherwise, or is said of it: check looks at these.
 	standing := []string{"birth_pk_by_asset_fingerprint", "asset_holdings", "asset_totals_by_birth_pk", "asset_info_by_birth_pk"}

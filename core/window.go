@@ -66,6 +66,11 @@ func (db *DB) newWindow(head model.Point, blocks []*model.Block) (*window, error
 		if err := db.extends(head, b); err != nil {
 			return nil, err
 		}
+		if db.raw {
+			if err := db.checkRaw(b); err != nil {
+				return nil, err
+			}
+		}
 		head = b.Point()
 		for _, part := range [][]model.Tx{b.Genesis, b.Txs} {
 			txs += len(part)

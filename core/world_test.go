@@ -68,7 +68,7 @@ func openRocks(t testing.TB, dir string, wal bool) storage.Store {
 // open opens the database of a variant; caches in bytes.
 func open(t testing.TB, s storage.Store, v modeltest.Variant, caches int64) *core.DB {
 	t.Helper()
-	db, err := core.Open(context.Background(), s, core.Options{Chain: v.Chain("one"), Keep: v.Keep(), CacheBytes: caches})
+	db, err := core.Open(context.Background(), s, core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw, CacheBytes: caches})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,6 +25,7 @@ type Variant struct {
 	Late     bool // the outputs of some transactions begin above 0
 
 	Fingerprints bool // assets have a second, short name
+	Raw          bool // transactions come with bytes
 	Described    bool // mints say something of their assets
 	Repeats      bool // hashes of coinbases, and of what spends them, occur again
 	Kept         bool // databases keep all that they can for the indexes
@@ -34,8 +35,8 @@ type Variant struct {
 // Variants are the sets of rules worth testing: one like each real chain, and mixtures.
 func Variants() []Variant {
 	return []Variant{
-		{Name: "like-bitcoin", Coinbase: true, Repeats: true},
-		{Name: "like-cardano", Genesis: true, Slots: true, Late: true, Fingerprints: true, Kept: true},
+		{Name: "like-bitcoin", Coinbase: true, Repeats: true, Raw: true},
+		{Name: "like-cardano", Genesis: true, Slots: true, Late: true, Fingerprints: true, Raw: true, Kept: true},
 		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1, Described: true},
 		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true, Kept: true},
 	}
@@ -74,6 +75,14 @@ type hashed struct{ chain }
 
 // HashHeader implements [model.HeaderHasher].
 func (c hashed) HashHeader(raw []byte) (model.Hash, error) { return sha256.Sum256(raw), nil }
+
+// HashTx implements [model.TxHasher]: bytes begin with their hash.
+func (c hashed) HashTx(raw []byte) (h model.Hash, err error) {
+	if copy(h[:], raw) < len(h) {
+		err = errors.New("expected a hash")
+	}
+	return h, err
+}
 
 type chain struct {
 	v       Variant

@@ -121,8 +121,19 @@ func (g *Generator) Next() *model.Block {
 			b.Txs = append(b.Txs, child)
 		}
 	}
+	if g.v.Raw {
+		for i := range b.Txs {
+			b.Txs[i].Raw = rawOf(&b.Txs[i])
+		}
+	}
 	g.tip, g.any = b.Point(), true
 	return b
+}
+
+// rawOf is the bytes of a transaction: its hash, and more or fewer behind it.
+func rawOf(t *model.Tx) []byte {
+	rest := sha256.Sum256(t.Hash[:])
+	return append(append([]byte{}, t.Hash[:]...), rest[:int(rest[0])%len(rest)]...)
 }
 
 func (g *Generator) genesis() []model.Tx {
