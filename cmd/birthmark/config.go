@@ -20,7 +20,7 @@ func (p *program) configCommand() *cli.Command {
 			&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`"},
 			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
 			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`", DefaultText: "on"},
-			indexFlag(),
+			indexFlag(), rawFlag(),
 		}, databaseFlags()),
 		Action: p.config,
 	}

@@ -50,6 +50,10 @@ func compressionFlag() cli.Flag {
 	return &cli.StringFlag{Name: "compression", Usage: "of rows on disk, `usual|small`; small takes 7% less room and half as much time again", DefaultText: "usual"}
 }
 
+func rawFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "keep transactions' own bytes besides, for tx --raw; of a new database"}
+}
+
 func limitFlag(what string) cli.Flag {
 	return &cli.StringFlag{Name: "limit", Usage: "at most `N` " + what, DefaultText: "25"}
 }

@@ -26,6 +26,7 @@ var settingFlags = []struct{ flag, key string }{
 	{"db", "db"},
 	{"wal", "wal"},
 	{"compression", "compression"},
+	{"raw", "raw"}, // tx has one that means it otherwise, and reads no setting of the name
 	{"index", "indexes"},
 }
 

@@ -82,7 +82,7 @@ func (p *program) write(c *cli.Context, set *settings.Chain, dir string) (*datab
 	if err != nil {
 		return nil, cannotOpen(err)
 	}
-	return p.opened(c.Context, set, store, memory, core.Options{CacheBytes: memory.Caches, Indexes: set.IndexNames(), Keep: set.IndexOptions()})
+	return p.opened(c.Context, set, store, memory, core.Options{CacheBytes: memory.Caches, Indexes: set.IndexNames(), Keep: set.IndexOptions(), Raw: set.Raw})
 }
 
 // opened opens the core on a store. Which chain it holds the store knows itself; what is set must agree.

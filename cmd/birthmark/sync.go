@@ -31,7 +31,7 @@ func (p *program) syncCommand() *cli.Command {
 			&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "stay at the tip and follow the source"},
 			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`; off is faster, and a crash then falls back to an earlier block", DefaultText: "on"},
 			compressionFlag(),
-			indexFlag(),
+			indexFlag(), rawFlag(),
 		}, databaseFlags(), profileFlags()),
 		Action: profiled(p.sync),
 	}
@@ -101,7 +101,7 @@ func (p *program) openSync(c *cli.Context, set *settings.Chain, to *model.Height
 			if err != nil {
 				return nil, err
 			}
-			return p.openSource(c, set, db.chain, model.SourceOptions{Indexes: db.Indexes(), Known: known, To: to, Follow: c.Bool("follow")})
+			return p.openSource(c, set, db.chain, model.SourceOptions{Indexes: db.Indexes(), Raw: db.KeepsRaw(), Known: known, To: to, Follow: c.Bool("follow")})
 		}()
 		if err != nil {
 			return nil, nil, errors.Join(err, db.Close())
@@ -117,11 +117,11 @@ func (p *program) openSync(c *cli.Context, set *settings.Chain, to *model.Height
 	if err != nil {
 		return nil, nil, err
 	}
-	blank, err := core.Open(c.Context, memory.New(), core.Options{Chain: chain, Indexes: names, Keep: set.IndexOptions()})
+	blank, err := core.Open(c.Context, memory.New(), core.Options{Chain: chain, Indexes: names, Keep: set.IndexOptions(), Raw: set.Raw})
 	if err != nil {
 		return nil, nil, err
 	}
-	src, err := p.openSource(c, set, chain, model.SourceOptions{Indexes: blank.Indexes(), To: to, Follow: c.Bool("follow")})
+	src, err := p.openSource(c, set, chain, model.SourceOptions{Indexes: blank.Indexes(), Raw: set.Raw, To: to, Follow: c.Bool("follow")})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -14,7 +14,14 @@ func (p *program) txCommand() *cli.Command {
 		Name:      "tx",
 		Usage:     "one transaction: what its inputs spend, who spends its outputs",
 		ArgsUsage: "HASH",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "its bytes as the chain has them, in hex, of a database that keeps them (sync --raw)"},
+		},
 	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+		if c.Bool("raw") {
+			a, err := db.RawTx(ctx, c.Args().First())
+			return a, func(pg *page) { pg.printf("%s\n", a.Raw) }, err
+		}
 		a, err := db.Tx(ctx, c.Args().First())
 		return a, func(pg *page) { pg.tx(a) }, err
 	})

@@ -29,6 +29,7 @@ var chainKeys = []key[Chain]{
 	{"db", func(c *Chain, v, _ string) error { return setText(&c.DB, v) }},
 	{"wal", func(c *Chain, v, _ string) (err error) { c.WAL, err = ParseSwitch(v); return err }},
 	{"compression", func(c *Chain, v, _ string) (err error) { c.Compression, err = storage.ParseCompression(v); return err }},
+	{"raw", func(c *Chain, v, _ string) (err error) { c.Raw, err = ParseSwitch(v); return err }},
 	{"indexes", setIndexes},
 	{"password", setPassword},
 }

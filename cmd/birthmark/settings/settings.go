@@ -34,6 +34,7 @@ type Chain struct {
 	DB           string
 	WAL          bool
 	Compression  storage.Compression
+	Raw          bool    // transactions' own bytes are kept
 	Indexes      []Index // in the order they were written; nil: not set
 
 	origins map[string]string

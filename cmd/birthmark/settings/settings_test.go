@@ -30,6 +30,7 @@ chains:
     db: /var/lib/birthmark/ergo
     wal: off
     compression: small
+    raw: true
 `
 
 func parse(t *testing.T, text string) *Settings {
@@ -52,7 +53,7 @@ func TestFileSetsEveryKey(t *testing.T) {
 		!slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
 		t.Errorf("got %+v", c)
 	}
-	if e := s.Chains[1]; e.WAL || e.Compression != storage.Small || e.IndexNames() != nil {
+	if e := s.Chains[1]; e.WAL || e.Compression != storage.Small || !e.Raw || c.Raw || e.IndexNames() != nil {
 		t.Errorf("got %+v", e)
 	}
 	if got := c.Origin("db"); got != "birthmark.yaml:8" {
@@ -132,6 +133,7 @@ func TestWrongSettingNamesItsLine(t *testing.T) {
 		{"memory:\n", "birthmark.yaml:1: memory has no value"},
 		{"chain: bitcoin\ndb: ''\n", "birthmark.yaml:2: db: is empty"},
 		{"chain: bitcoin\nwal: maybe\n", `birthmark.yaml:2: wal: "maybe" is neither on nor off`},
+		{"chain: bitcoin\nraw: 2\n", `birthmark.yaml:2: raw: "2" is neither on nor off`},
 		{"chain: bitcoin\ncompression: most\n", `birthmark.yaml:2: compression: "most" is neither usual nor small`},
 		{"chain: bitcoin\npassword: secret\n", "birthmark.yaml:2: a password does not stand in the settings: use password_file or BIRTHMARK_PASSWORD"},
 		{"chain: bitcoin\nchains: []\n", "birthmark.yaml:1: a chain's keys stand under chains, or at the top level where there is one chain, not both"},
@@ -178,7 +180,7 @@ func environment(pairs map[string]string) func(string) (string, bool) {
 func TestEnvironmentSetsEveryKey(t *testing.T) {
 	values := map[string]string{
 		"listen": "[::1]:80", "memory": "1GiB", "chain": "bitcoin", "network": "regtest", "source": "file:///b",
-		"password_file": "/p", "password": "secret", "db": "/d", "wal": "off", "compression": "small", "indexes": "address, script_hash",
+		"password_file": "/p", "password": "secret", "db": "/d", "wal": "off", "compression": "small", "raw": "on", "indexes": "address, script_hash",
 	}
 	pairs := map[string]string{}
 	for key, v := range values {
@@ -204,7 +206,7 @@ func TestEnvironmentSetsEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Listen != "[::1]:80" || s.Memory != GiB || c.Chain != "bitcoin" || c.Network != "regtest" || c.Source != "file:///b" ||
-		c.PasswordFile != "/p" || c.Password != "secret" || c.DB != "/d" || c.WAL || c.Compression != storage.Small || !slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
+		c.PasswordFile != "/p" || c.Password != "secret" || c.DB != "/d" || c.WAL || c.Compression != storage.Small || !c.Raw || !slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
 		t.Errorf("got %+v and %+v", s, c)
 	}
 	if got := c.Origin("wal"); got != "BIRTHMARK_WAL" {

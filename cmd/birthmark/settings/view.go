@@ -20,6 +20,7 @@ type ChainView struct {
 	DB           string               `yaml:"db,omitempty" json:"db,omitempty"`
 	WAL          bool                 `yaml:"wal" json:"wal"`
 	Compression  string               `yaml:"compression" json:"compression"`
+	Raw          bool                 `yaml:"raw" json:"raw"`
 	Indexes      map[string]IndexView `yaml:"indexes" json:"indexes"`
 }
 
@@ -35,7 +36,7 @@ type IndexView struct {
 func (c *Chain) View(network string, indexes []string) ChainView {
 	v := ChainView{
 		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), PasswordFile: c.PasswordFile, DB: c.DB, WAL: c.WAL,
-		Compression: c.Compression.String(), Indexes: map[string]IndexView{},
+		Compression: c.Compression.String(), Raw: c.Raw, Indexes: map[string]IndexView{},
 	}
 	if v.Network == "" {
 		v.Network = network
