@@ -17,12 +17,12 @@ type outputFields struct {
 	PaymentCredential string   `expr:"payment_credential" doc:"the key or script that may spend it, in bech32 (CIP-5): addr_vkh1… or script1…; empty in Byron" example:"script1rylwv5s3hva5ur497aglg9fxjd26v58zudcx7cjumudykqkleap"`
 	StakeCredential   string   `expr:"stake_credential" doc:"the key or script it is staked by, as a stake address: stake1…; empty where the address has none" example:"stake1uyrl9g3lyg75g4vpk9j5ltf0rrswmt0g4cn8f74a9gnt5cqwthvjj"`
 	DatumHash         []byte   `expr:"datum_hash" doc:"the hash of its datum, given or inline" example:"fc13c2736db58258418825776a472dc9c58d25e0fc6499c01c55826b398af19d"`
-	Datum             []byte   `expr:"datum" doc:"its inline datum, CBOR of Plutus data" example:"hex(output.datum[0:10]) = d8799fd8799f4e434552"`
-	DatumValue        any      `expr:"datum_value" doc:"what the inline datum means: constructors are {constructor, fields}" example:"text(output.datum_value.fields[0].fields[0]) = CER/ADA-iUSD/3"`
-	Script            []byte   `expr:"script" doc:"its reference script: of Plutus the program, a native one as CBOR" example:"hex(output.script[0:4]) = 5904a201"`
+	Datum             []byte   `expr:"datum" doc:"its inline datum, CBOR of Plutus data" example:"d8799f00d8799fd8799f00ffffff"`
+	DatumValue        any      `expr:"datum_value" doc:"what the inline datum means: constructors are {constructor, fields}" example:"1618"`
+	Script            []byte   `expr:"script" doc:"its reference script: of Plutus the program, a native one as CBOR" example:"5904a20100003323232323232323…"`
 	ScriptHash        []byte   `expr:"script_hash" doc:"the hash of its reference script" example:"3cc8d01846f7288fb42b750bb2afaabe2db04c71a53ab5a5ed4be90f"`
 	ScriptLanguage    string   `expr:"script_language" doc:"the language of its reference script: native, plutus_v1, plutus_v2, plutus_v3; empty where it has none" example:"plutus_v2"`
-	Assets            []*asset `expr:"assets" doc:"what it holds besides ada, in the order of the block" example:"len(output.assets) = 1"`
+	Assets            []*asset `expr:"assets" doc:"what it holds besides ada, in the order of the block"`
 	Policies          [][]byte `expr:"policies" doc:"the policies of its assets, each once" example:"193ee65211bb3b4e0ea5f751f415269355a650e2e3706f625cdf1a4b"`
 }
 
@@ -40,18 +40,18 @@ type txFields struct {
 	Index           int            `expr:"index" doc:"its place in the block, from 0" example:"1"`
 	Fee             int            `expr:"fee" doc:"lovelace it states as its fee; 0 in Byron, which states none" example:"243526"`
 	Valid           bool           `expr:"valid" doc:"not so where its scripts failed: it spends its collateral, and its only output is what that returns" example:"true"`
-	Size            int            `expr:"size" doc:"bytes of its body, without witnesses and metadata" example:"884"`
+	Size            int            `expr:"size" doc:"bytes, as a wallet hands it to a node; 0 in the genesis" example:"884"`
 	InputCount      int            `expr:"input_count" doc:"outputs it spends" example:"1"`
 	OutputCount     int            `expr:"output_count" doc:"outputs it makes" example:"2"`
-	Inputs          []*spent       `expr:"inputs" doc:"the outputs it spends" example:"tx.inputs[0].index = 1"`
-	ReferenceInputs []*reference   `expr:"reference_inputs" doc:"the outputs it reads and does not spend" example:"len(tx.reference_inputs) = 2"`
-	Mints           []*asset       `expr:"mints" doc:"what it mints and burns" example:"tx.mints[0].amount = 1"`
+	Inputs          []*spent       `expr:"inputs" doc:"the outputs it spends"`
+	ReferenceInputs []*reference   `expr:"reference_inputs" doc:"the outputs it reads and does not spend"`
+	Mints           []*asset       `expr:"mints" doc:"what it mints and burns"`
 	RequiredSigners [][]byte       `expr:"required_signers" doc:"the hashes of keys that scripts ask the signatures of" example:"4f641455f17911fe2f55ad3ad67fc2e0b2946b59af3352574322e67e"`
 	ValidFrom       int            `expr:"valid_from" doc:"the first slot in which it may stand; 0 where it does not say" example:"164061665"`
 	ValidTo         int            `expr:"valid_to" doc:"the slot from which on it may not; 0 where it does not say" example:"164141131"`
 	MetadataLabels  []int          `expr:"metadata_labels" doc:"the labels of its metadata, in the order of the block" example:"674"`
-	Metadata        map[int]any    `expr:"metadata" doc:"what its metadata mean, by label: maps have texts as keys" example:"tx.metadata[674].msg[0] = Minswap: V2 Harvest reward"`
-	MetadataRaw     map[int][]byte `expr:"metadata_raw" doc:"its metadata as CBOR, by label" example:"hex(tx.metadata_raw[674][0:5]) = a1636d7367"`
+	Metadata        map[int]any    `expr:"metadata" doc:"what its metadata mean, by label: numbers, text, bytes, lists, and maps by the text of their keys" example:"0: cardano"`
+	MetadataRaw     map[int][]byte `expr:"metadata_raw" doc:"its metadata as CBOR, by label" example:"674: a1636d73678164666c6578"`
 }
 
 // spent names an output that a transaction spends.

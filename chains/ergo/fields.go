@@ -18,9 +18,9 @@ type outputFields struct {
 	TreeHash       []byte            `expr:"ergo_tree_hash" doc:"Blake2b-256 of its ErgoTree" example:"28042fd2f372a05396bfbef452c537878c367992a292f06931b969624c57ad93"`
 	TemplateHash   []byte            `expr:"ergo_tree_template_hash" doc:"SHA-256 of its ErgoTree without header and constants; empty where the tree cannot be read" example:"f6f982fa50028a18a6459ab046f1f93d05a598dd57c913921c01cf186b9c5cdc"`
 	CreationHeight int               `expr:"creation_height" doc:"the height at which its maker says it was made" example:"1795981"`
-	Assets         []*asset          `expr:"assets" doc:"the tokens in it, in their order; an id may stand more than once" example:"len(output.assets) = 1"`
-	Registers      map[string][]byte `expr:"registers" doc:"its additional registers as they are serialized, by the names R4 to R9" example:"output.registers.R4 = 05d0b79aa81d"`
-	Values         map[string]any    `expr:"values" doc:"what its additional registers mean, by the names R4 to R9: numbers, text, bytes, true or false, lists" example:"output.values.R4 = 3934473704"`
+	Assets         []*asset          `expr:"assets" doc:"the tokens in it, in their order; an id may stand more than once"`
+	Registers      map[string][]byte `expr:"registers" doc:"its additional registers as they are serialized, by the names R4 to R9" example:"R4: 05d0b79aa81d"`
+	Values         map[string]any    `expr:"values" doc:"what its additional registers mean, by the names R4 to R9: numbers, text, bytes, true or false, lists" example:"R4: 3934473704"`
 	RegisterTexts  []string          `expr:"register_texts" doc:"its additional registers as the index register writes them" example:"R4:05d0b79aa81d"`
 }
 
@@ -35,7 +35,7 @@ type mint struct {
 	ID          []byte `expr:"id" doc:"the token's id" example:"ba6e27df8996a9a1924649ce5ec43697a357bc71358cb741835afe2715355990"`
 	Amount      int    `expr:"amount" doc:"how much: above 9223372036854775807 as that" example:"1"`
 	Name        string `expr:"name" doc:"how its issuer calls it (EIP-4), else empty" example:"Adventurer #019"`
-	Description string `expr:"description" doc:"what its issuer says of it (EIP-4), else empty" example:"tx.mints[0].description[0:1] = {"`
+	Description string `expr:"description" doc:"what its issuer says of it (EIP-4), else empty" example:"{\"originalAmountStaked\": 9700.0…"`
 	Decimals    int    `expr:"decimals" doc:"places behind the decimal point (EIP-4), 0 where they are not said" example:"0"`
 }
 
@@ -48,7 +48,7 @@ type txFields struct {
 	OutputCount int      `expr:"output_count" doc:"boxes it makes" example:"8"`
 	Inputs      [][]byte `expr:"inputs" doc:"the ids of the boxes it spends" example:"306b250c23d3a078d69abb1c31c04584da617de3b67fe37ffa88760794697e6f"`
 	DataInputs  [][]byte `expr:"data_inputs" doc:"the ids of the boxes it reads and does not spend" example:"dba6156d5938c9a0df048fa5bef43073d86c3480840bf0d729adcb20f9b9f19f"`
-	Mints       []*mint  `expr:"mints" doc:"the token it mints, if any" example:"tx.mints[0].name = Adventurer #019"`
+	Mints       []*mint  `expr:"mints" doc:"the token it mints, if any"`
 }
 
 // blockFields are what expressions see of a block. Of the genesis, which is in none, all are empty.
