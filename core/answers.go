@@ -170,10 +170,12 @@ type AssetsAnswer struct {
 	Next   *string       `json:"next"`
 }
 
-// ValuesAnswer is a page of all values of an index, in the order of their births.
+// ValuesAnswer is a page of the values of an index: of all in the order of their births, or of those that begin with a prefix
+// in the order of their texts.
 type ValuesAnswer struct {
 	Index  string        `json:"index"`
-	Count  uint64        `json:"count"` // of all there are
+	Prefix string        `json:"prefix,omitempty"`
+	Count  uint64        `json:"count"` // of all there are, whatever they begin with
 	Values []ValueAnswer `json:"values"`
 	Next   *string       `json:"next"`
 }

@@ -111,6 +111,9 @@ func (q *query) next(question [8]byte, h model.HeightPk, position []byte) (*stri
 	return &s, nil
 }
 
+// anySize is for cursors whose position has no size of its own.
+const anySize = -1
+
 // cursor is the one a page begins behind, with a position of size bytes; nil where it begins at the beginning.
 func (q *query) cursor(p Page, question [8]byte, size int) (*cursor, error) {
 	if p.After == "" {
@@ -120,7 +123,7 @@ func (q *query) cursor(p Page, question [8]byte, size int) (*cursor, error) {
 	if err != nil {
 		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q: not one of ours", p.After)
 	}
-	if c.mark != newCursor(question, c.block, c.position).mark || len(c.position) != size {
+	if c.mark != newCursor(question, c.block, c.position).mark || size != anySize && len(c.position) != size {
 		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q is damaged or belongs to another question: ask with the same index, value, terms, range and order", p.After)
 	}
 	return &c, nil
@@ -136,14 +139,16 @@ func (q *query) after(p Page, question [8]byte, size int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	mark, err := q.blockMark(pk.Height())
-	if err != nil {
-		return nil, err
+	return c.position, q.stands(p, c, pk.Height())
+}
+
+// stands refuses a cursor whose block, at h, was rolled back.
+func (q *query) stands(p Page, c *cursor, h model.HeightPk) error {
+	mark, err := q.blockMark(h)
+	if err == nil && mark != c.block {
+		err = model.Errorf(model.Usage, "cursor_rolled_back", "the block of cursor %q (height %d) is no longer part of the chain: begin again", p.After, h)
 	}
-	if mark != c.block {
-		return nil, model.Errorf(model.Usage, "cursor_rolled_back", "the block of cursor %q (height %d) is no longer part of the chain: begin again", p.After, pk.Height())
-	}
-	return c.position, nil
+	return err
 }
 
 // behind is the part of s behind the output that a page begins behind.

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -16,27 +17,124 @@ func (db *DB) Values(ctx context.Context, index string, p Page) (a *ValuesAnswer
 			return err
 		}
 		family, wide := x.family(indexValue), x.Kind.Wide()
-		a = &ValuesAnswer{Index: index, Count: q.totals.rows[family], Values: []ValueAnswer{}}
+		a = &ValuesAnswer{Index: index, Count: q.totals.rows[family]}
 		keys, values, next, err := q.births(family, pointerSize(wide), question("values", index, order(p.Descending)), p)
 		if err != nil {
 			return err
 		}
 		a.Next = next
 		births := make([]model.BirthPk, len(keys))
-		txs := make([]model.TxPk, len(keys))
 		for i, key := range keys {
 			if births[i], err = model.ParseBirthPk(key, wide); err != nil {
 				return err
 			}
-			txs[i] = births[i].Utxo.Tx()
 		}
-		hashes, err := q.hashes(txs)
-		for i, b := range births {
-			a.Values = append(a.Values, ValueAnswer{x.Format(values[i]), FirstSeenAnswer{hashes[b.Utxo.Tx()], b.Utxo.Index(), uint32(b.Utxo.Height())}})
-		}
+		a.Values, err = q.valueAnswers(x, births, values)
 		return err
 	})
 	return a, err
+}
+
+// valueAnswers are values of an index with where they were born.
+func (q *query) valueAnswers(x *index, births []model.BirthPk, values [][]byte) ([]ValueAnswer, error) {
+	txs := make([]model.TxPk, len(births))
+	for i, b := range births {
+		txs[i] = b.Utxo.Tx()
+	}
+	hashes, err := q.hashes(txs)
+	answers := make([]ValueAnswer, len(births))
+	for i, b := range births {
+		answers[i] = ValueAnswer{x.Format(values[i]), FirstSeenAnswer{hashes[b.Utxo.Tx()], b.Utxo.Index(), uint32(b.Utxo.Height())}}
+	}
+	return answers, err
+}
+
+// ValuesByText is a page of the values of an index whose texts begin with prefix, in the order of the bytes of their texts or
+// the other way round; of texts longer than 255 bytes the first 255 count, and those that do not differ in them stand in the
+// order of their births. It reads the page alone. An index that does not keep texts (option prefix) is refused
+// (not_kept), and so is a longer prefix (bad_value).
+func (db *DB) ValuesByText(ctx context.Context, index, prefix string, p Page) (a *ValuesAnswer, err error) {
+	err = db.ask(ctx, func(q *query) error {
+		x, err := q.index(index)
+		if err != nil {
+			return err
+		}
+		if !x.live.has(partPrefix) {
+			return model.Errorf(model.Usage, "not_kept", "index %s does not keep its values in the order of their texts: set prefix: true for it, and run birthmark index add %s", index, index)
+		}
+		if len(prefix) > maxTextSize {
+			return model.Errorf(model.Usage, "bad_value", "prefix of %d bytes: expected %d at most", len(prefix), maxTextSize)
+		}
+		births, next, err := q.texts(x, []byte(prefix), p)
+		if err != nil {
+			return err
+		}
+		a = &ValuesAnswer{Index: index, Prefix: prefix, Count: q.totals.rows[x.family(indexValue)], Next: next}
+		keys := make([][]byte, len(births))
+		for i, b := range births {
+			keys[i] = b.AppendTo(nil, x.Kind.Wide())
+		}
+		values, err := q.many(x.family(indexValue), keys)
+		if err != nil {
+			return err
+		}
+		a.Values, err = q.valueAnswers(x, births, values)
+		return err
+	})
+	return a, err
+}
+
+// texts is a page of the births of values whose texts begin with prefix.
+func (q *query) texts(x *index, prefix []byte, p Page) (births []model.BirthPk, next *string, err error) {
+	limit, err := p.limit()
+	if err != nil {
+		return nil, nil, err
+	}
+	list := question("texts", x.Name, string(prefix), order(p.Descending))
+	position, err := q.afterText(x, p, list)
+	if err != nil {
+		return nil, nil, err
+	}
+	from, to := prefix, after(prefix)
+	switch {
+	case position == nil:
+	case p.Descending:
+		to = position
+	default:
+		from = append(position, 0)
+	}
+	var last []byte
+	for kv, err := range q.r.Scan(x.family(indexText), from, to, p.Descending) {
+		if err != nil {
+			return nil, nil, err
+		}
+		text, birth, err := parseTextKey(x, kv.Key)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !bytes.HasPrefix(text, prefix) { // the prefix goes on where the text ends
+			continue
+		}
+		if len(births) == limit {
+			next, err = q.next(list, births[limit-1].Utxo.Height(), last)
+			return births, next, err
+		}
+		births, last = append(births, birth), append(last[:0], kv.Key...)
+	}
+	return births, nil, nil
+}
+
+// afterText is the key that a page begins behind; nil where it begins at the beginning.
+func (q *query) afterText(x *index, p Page, list [8]byte) ([]byte, error) {
+	c, err := q.cursor(p, list, anySize)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	_, birth, err := parseTextKey(x, c.position)
+	if err != nil {
+		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q is damaged", p.After)
+	}
+	return c.position, q.stands(p, c, birth.Utxo.Height())
 }
 
 // Assets is a page of all assets, in the order in which they first occurred or the other way round. It reads a few rows of each.

@@ -1,0 +1,79 @@
+package core_test
+
+import (
+	"math/big"
+	"slices"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// richestOf is who holds most of an asset, every output looked at.
+func (r *reference) richestOf(index int, asset string, limit int) *core.RichestAnswer {
+	x := r.indexes[index]
+	a := &core.RichestAnswer{Index: x.Name, Asset: r.chain.FormatAsset([]byte(asset)), Values: []core.RichestValueAnswer{}}
+	type holder struct {
+		value string
+		held  *big.Int
+		n     uint64
+	}
+	var holders []holder
+	for _, value := range r.values(index) {
+		h := holder{value: x.Format([]byte(value)), held: new(big.Int)}
+		for _, o := range r.where(index, value) {
+			has := false
+			for _, e := range o.Assets {
+				if o.spentBy == nil && string(e.ID) == asset && e.Amount > 0 {
+					h.held.Add(h.held, new(big.Int).SetUint64(e.Amount))
+					has = true
+				}
+			}
+			if has {
+				h.n++
+			}
+		}
+		if h.n > 0 {
+			holders = append(holders, h)
+		}
+	}
+	slices.SortStableFunc(holders, func(a, b holder) int { return b.held.Cmp(a.held) })
+	for _, h := range holders[:min(limit, len(holders))] {
+		a.Values = append(a.Values, core.RichestValueAnswer{Value: h.value, Balance: h.held.String(), UnspentCount: h.n})
+	}
+	return a
+}
+
+func TestRichestOfAnAssetAreItsHolders(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		blocks := v.NewGenerator(seed(t, 780)).Blocks(20)
+		r := newReference(v, blocks)
+		db := open(t, memory.New(), v, 0)
+		appendAll(t, db, blocks, 7)
+		found := 0
+		for _, asset := range r.assetOrder() {
+			for i, x := range r.indexes {
+				for _, limit := range []int{1, 3, 1000} {
+					want := r.richestOf(i, asset, limit)
+					found += len(want.Values)
+					got, err := db.Richest(t.Context(), x.Name, r.chain.FormatAsset([]byte(asset)), limit)
+					agree(t, "richest "+x.Name, got, err, want)
+				}
+			}
+		}
+		if found == 0 {
+			t.Error("nobody holds an asset")
+		}
+		for asset, want := range map[string]string{"ffffff": "unknown_asset", "colour": "bad_value"} {
+			if _, err := db.Richest(t.Context(), "address", asset, 3); code(err) != want {
+				t.Errorf("richest of asset %s: %v", asset, err)
+			}
+		}
+		if _, err := db.Richest(t.Context(), "colour", "", 3); kind(err) != model.Usage {
+			t.Errorf("richest of an index there is not: %v", err)
+		}
+		check(t, db)
+	})
+}
