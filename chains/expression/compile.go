@@ -33,7 +33,7 @@ type program struct {
 func (l *Language) compile(text string, root any, m *meter) (*program, error) {
 	c := conf.CreateNew()
 	c.MaxNodes = maxNodes
-	c.WithEnv(root)
+	c.WithEnv(reflect.Zero(l.root).Interface()) // of a pointer the library would copy whole structs where it runs
 	for name := range c.Builtins {
 		if !isKept(name) {
 			delete(c.Builtins, name)
