@@ -18,19 +18,22 @@ const maxNodes = 2000
 
 // program is one compiled expression. It belongs to one goroutine, its meter being in it.
 type program struct {
-	root   any // what its fields are read from
-	code   *vm.Program
-	vm     vm.VM
+	parts  []part       // of a condition those that all have to hold, in their order; of a value one
 	result reflect.Type // nil where it is known only when the program has run
 	elem   reflect.Type // of the entries, where the result is a list
+}
 
-	fields Set          // that have to be there before it runs
-	nested map[Bit]bool // fields of lists' entries that it reads
+// part is what is computed at once: what it reads has to be there before.
+type part struct {
+	fields Set          // of the output, the transaction and the block
+	nested map[Bit]bool // of entries of lists
+	short  *short       // nil: it takes the machine
+	code   *vm.Program
 }
 
 // compile compiles an expression over the fields of root, a pointer to the language's struct. Its functions spend what
-// the meter has.
-func (l *Language) compile(text string, root any, m *meter) (*program, error) {
+// the meter has. A condition is taken apart, so that what its last part reads is there only where the others hold.
+func (l *Language) compile(text string, condition bool, root any, m *meter) (*program, error) {
 	c := conf.CreateNew()
 	c.MaxNodes = maxNodes
 	c.WithEnv(reflect.Zero(l.root).Interface()) // of a pointer the library would copy whole structs where it runs
@@ -42,8 +45,7 @@ func (l *Language) compile(text string, root any, m *meter) (*program, error) {
 	for name, f := range m.functions() {
 		c.Functions[name] = &builtin.Function{Name: name, Func: f.call, Validate: f.check}
 	}
-	p := &program{root: root, nested: map[Bit]bool{}}
-	r := &rewriter{language: l, program: p, types: map[ast.Node]reflect.Type{}}
+	r := &rewriter{language: l, types: map[ast.Node]reflect.Type{}}
 	tree, err := parser.ParseWithConfig(text, c)
 	if err != nil {
 		return nil, err
@@ -58,55 +60,67 @@ func (l *Language) compile(text string, root any, m *meter) (*program, error) {
 		return nil, err
 	}
 	nature := tree.Node.Nature()
-	if p.result = nature.Type; nature.Nil {
+	p := &program{result: nature.Type}
+	if nature.Nil {
 		return nil, &fault{0, "is never anything but nil"}
 	}
 	if nature.IsArray() && nature.Type != bytesType {
 		elem := nature.Elem(&c.NtCache)
 		p.elem = elem.Type
 	}
-	ast.Walk(&tree.Node, &user{r})
-	if err := optimizer.Optimize(&tree.Node, c); err != nil {
-		return nil, err
+	all := []ast.Node{tree.Node}
+	if condition {
+		all = conjuncts(tree.Node, nil)
 	}
-	if p.code, err = compiler.Compile(tree, c); err != nil {
-		return nil, err
+	for _, n := range all {
+		part := part{nested: map[Bit]bool{}, short: shorten(root, n)}
+		ast.Walk(&n, &reading{l, &part})
+		tree.Node = n
+		if err := optimizer.Optimize(&tree.Node, c); err != nil {
+			return nil, err
+		}
+		if part.code, err = compiler.Compile(tree, c); err != nil {
+			return nil, err
+		}
+		p.parts = append(p.parts, part)
 	}
 	return p, nil
 }
 
-// run computes the expression. Not ok where it cannot be: an entry beyond a list, a text of something else, more work
-// than the meter has left.
-func (p *program) run() (v any, ok bool) {
-	v, err := p.vm.Run(p.code, p.root)
-	return v, err == nil
+// conjuncts appends the conditions that an expression joins by and; of any other it is the only one.
+func conjuncts(n ast.Node, to []ast.Node) []ast.Node {
+	if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "and" || b.Operator == "&&") {
+		return conjuncts(b.Right, conjuncts(b.Left, to))
+	}
+	return append(to, n)
 }
 
-// user marks what a checked tree reads. Unlike the rewriter it sees the final types.
-type user struct{ *rewriter }
-
-func (u *user) Visit(node *ast.Node) {
-	if n, ok := (*node).(*ast.MemberNode); ok {
-		if name, ok := n.Property.(*ast.StringNode); ok {
-			u.use(n.Node.Type(), name.Value)
-		}
-	}
+// reading notes what a checked tree reads.
+type reading struct {
+	language *Language
+	part     *part
 }
 
-// use notes that a field of a struct is read.
-func (r *rewriter) use(of reflect.Type, field string) {
-	if of != nil && of.Kind() == reflect.Pointer {
-		of = of.Elem()
-	}
-	b, ok := r.language.members[member{of, field}]
+// Visit implements [ast.Visitor].
+func (r *reading) Visit(node *ast.Node) {
+	n, ok := (*node).(*ast.MemberNode)
 	if !ok {
 		return
 	}
-	for _, level := range r.language.levels {
-		if level.Has(b) && b < maxBits {
-			r.program.fields |= 1 << b
-			return
-		}
+	name, ok := n.Property.(*ast.StringNode)
+	if !ok {
+		return
 	}
-	r.program.nested[b] = true
+	of := n.Node.Type()
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	b, ok := r.language.members[member{of, name.Value}]
+	switch {
+	case !ok:
+	case r.language.isTop(b):
+		r.part.fields |= 1 << b
+	default:
+		r.part.nested[b] = true
+	}
 }

@@ -76,14 +76,14 @@ type compiled struct{ when, value *program }
 
 func (l *Language) compileDefinition(d model.Definition, root any, m *meter) (c compiled, f form, err error) {
 	if strings.TrimSpace(d.When) != "" {
-		if c.when, err = l.compile(d.When, root, m); err != nil {
+		if c.when, err = l.compile(d.When, true, root, m); err != nil {
 			return c, 0, l.located(d.Name, "when", d.When, err)
 		}
 		if t := c.when.result; t != nil && t.Kind() != reflect.Bool && t.Kind() != reflect.Interface {
 			return c, 0, l.located(d.Name, "when", d.When, &fault{0, "a condition is true or false, this is " + l.typeName(t)})
 		}
 	}
-	if c.value, err = l.compile(d.Value, root, m); err != nil {
+	if c.value, err = l.compile(d.Value, false, root, m); err != nil {
 		return c, 0, l.located(d.Name, "value", d.Value, err)
 	}
 	of := c.value.result

@@ -7,6 +7,7 @@
 // [Run] asks it for the fields that the next expression needs and that are not there yet, so that what no expression
 // reads is not computed, and what only the value reads is computed only where the condition held. Without an index of
 // a user there is no Run, and nothing costs anything.
+// Expressions that are simple enough are computed without the library's machine (short.go).
 //
 // What the library does otherwise than its own documentation says is in rewrite.go: bytes are compared with text, an
 // entry that is not there is nil and so is all that is computed of it, operators and functions that depend on the time,

@@ -12,7 +12,13 @@ import (
 
 // meter bounds what one index costs in one transaction: whoever wrote the transaction decides how often a loop runs and
 // how long a text is. A unit is about a nanosecond.
-type meter struct{ left int }
+type meter struct {
+	left int
+
+	// The last text that was read as JSON, and what it said: a condition and a value often read the same.
+	text   []byte
+	parsed any
+}
 
 const (
 	// budget is a small part of a second; the largest real transactions need a thousandth of it.
@@ -174,6 +180,9 @@ func (f function) check(args []reflect.Type) (reflect.Type, error) {
 	for i, t := range args {
 		if classOf(t)&f.takes[i] == 0 {
 			return anyType, fmt.Errorf("argument %d is of another type: expected %v", i+1, f.takes[i])
+		}
+		if t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Pointer && f.gives != intType {
+			return anyType, fmt.Errorf("argument %d is a list of entries with fields: expected one of bytes, text or numbers, as map makes it", i+1)
 		}
 	}
 	switch {

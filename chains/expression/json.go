@@ -23,6 +23,10 @@ func parseJSON(m *meter, v any) any {
 		return nil
 	}
 	m.spend(20 * len(b))
+	if bytes.Equal(b, m.text) {
+		return m.parsed
+	}
+	m.text, m.parsed = append(m.text[:0], b...), nil
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	var parsed any
@@ -32,7 +36,8 @@ func parseJSON(m *meter, v any) any {
 	if _, err := d.Token(); err != io.EOF {
 		return nil
 	}
-	return exact(parsed)
+	m.parsed = exact(parsed)
+	return m.parsed
 }
 
 // exact puts numbers in place of what the parser has for them.

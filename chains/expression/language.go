@@ -210,6 +210,11 @@ func (l *Language) Bit(name string) Bit {
 	return b
 }
 
+// isTop reports whether a field is one of an output, a transaction or a block, and has a place in a [Set].
+func (l *Language) isTop(b Bit) bool {
+	return b < maxBits && (l.levels[levelOutput] | l.levels[levelTx] | l.levels[levelBlock]).Has(b)
+}
+
 // names are the fields of a struct.
 func names(t reflect.Type) []string {
 	var all []string

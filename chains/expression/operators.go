@@ -33,6 +33,9 @@ func (m *meter) functions() map[string]callable {
 			call: func(args ...any) (any, error) { return run(args[0], args[1]), nil },
 			check: func(args []reflect.Type) (reflect.Type, error) {
 				left, right := classOf(args[0])&takes[0], classOf(args[1])&takes[1]
+				if (args[0] == nil || args[1] == nil) && takes[1] == any_ {
+					return gives, nil // anything may be compared with nil
+				}
 				if left == 0 || right == 0 || takes[0] == any_ && takes[1] == any_ && !comparable_(left, right) {
 					return anyType, errors.New("invalid operation: " + name + " (mismatched types " + typeText(args[0]) + " and " + typeText(args[1]) + ")")
 				}
@@ -235,12 +238,9 @@ func parts(m *meter, holds func(s, part string) bool) func(a, b any) any {
 }
 
 func in(m *meter, v, where any) bool {
-	if v == nil {
-		return false
-	}
 	if r := reflect.ValueOf(where); r.Kind() == reflect.Map {
 		key := reflect.ValueOf(v)
-		return key.Type() == r.Type().Key() && r.MapIndex(key).IsValid()
+		return key.IsValid() && key.Type() == r.Type().Key() && r.MapIndex(key).IsValid()
 	}
 	for entry := range entries(m, where) {
 		if equal(m, v, entry) {

@@ -48,7 +48,6 @@ func isKept(name string) bool {
 // there is nil and not an error, loops and functions cost something. It notes the first thing that cannot be.
 type rewriter struct {
 	language *Language
-	program  *program
 	types    map[ast.Node]reflect.Type // of nodes made here: the checker has not seen them yet
 	err      *fault
 }
@@ -136,7 +135,6 @@ func (r *rewriter) member(node *ast.Node, n *ast.MemberNode) {
 		r.fail(name, "unknown field %s, %s", strings.TrimPrefix(r.path(n.Node)+"."+name.Value, "."), hint(name.Value, known))
 		return
 	}
-	r.use(of, name.Value)
 	if !r.sure(n.Node) {
 		// What has no entry has no fields either.
 		t := n.Type()

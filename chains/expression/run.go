@@ -1,7 +1,10 @@
 package expression
 
 import (
+	"maps"
 	"slices"
+
+	"github.com/expr-lang/expr/vm"
 
 	"birthmark/model"
 )
@@ -9,6 +12,8 @@ import (
 // Run computes the values of defined indexes, output by output, for one decoder: it belongs to one goroutine. The
 // decoder says where it stands ([Run.Block], [Run.Tx], [Run.Output]) and is asked for the fields that are needed there.
 type Run struct {
+	root     any
+	machine  vm.VM
 	fill     func(Set)
 	have     Set
 	levels   [3]Set
@@ -39,7 +44,7 @@ func (x *Indexes) Bind(names []string, root any, fill func(Set)) *Run {
 	if x == nil {
 		return nil
 	}
-	r := &Run{fill: fill, levels: x.language.levels, nested: map[Bit]bool{}}
+	r := &Run{root: root, fill: fill, levels: x.language.levels, nested: map[Bit]bool{}}
 	for i, name := range names {
 		at := slices.IndexFunc(x.list, func(d defined) bool { return d.Name == name })
 		if at < 0 {
@@ -52,10 +57,11 @@ func (x *Indexes) Bind(names []string, root any, fill func(Set)) *Run {
 			panic("expression: what compiled once does not again: " + err.Error())
 		}
 		for _, p := range []*program{c.when, c.value} {
-			if p != nil {
-				for b := range p.nested {
-					r.nested[b] = true
-				}
+			if p == nil {
+				continue
+			}
+			for _, part := range p.parts {
+				maps.Copy(r.nested, part.nested)
 			}
 		}
 		r.programs = append(r.programs, bound{c, f, d.Kind == model.ManyValued, i, m})
@@ -91,19 +97,23 @@ func (r *Run) Output() { r.have &^= r.levels[levelOutput] }
 func (r *Run) Keys(to []model.Key) []model.Key {
 	for i := range r.programs {
 		b := &r.programs[i]
-		if b.when != nil {
-			r.need(b.when.fields)
-			if !b.when.true() {
-				continue
-			}
+		if b.when != nil && !r.holds(b.when) {
+			continue
 		}
-		r.need(b.value.fields)
-		v, ok := b.value.run()
+		p := &b.value.parts[0]
+		if p.short != nil && !b.many {
+			r.need(p.fields)
+			r.scratch = p.short.appendValue(r.scratch[:0])
+			to = r.add(to, b, to[len(to):])
+			continue
+		}
+		v, ok := r.compute(p)
 		if !ok || v == nil {
 			continue
 		}
 		if !b.many {
-			to = r.add(to, b, v, len(to))
+			r.scratch = b.form.appendValue(r.scratch[:0], v)
+			to = r.add(to, b, to[len(to):])
 			continue
 		}
 		first := len(to)
@@ -111,12 +121,37 @@ func (r *Run) Keys(to []model.Key) []model.Key {
 			if len(to)-first == maxValues {
 				break
 			}
-			to = r.add(to, b, entry, first)
+			r.scratch = b.form.appendValue(r.scratch[:0], entry)
+			to = r.add(to, b, to[first:])
 		}
 	}
 	return to
 }
 
+// holds reports whether every part of a condition does. One that cannot be computed does not.
+func (r *Run) holds(p *program) bool {
+	for i := range p.parts {
+		if part := &p.parts[i]; part.short != nil {
+			r.need(part.fields)
+			if !part.short.condition() {
+				return false
+			}
+		} else if v, _ := r.compute(part); v != true {
+			return false
+		}
+	}
+	return true
+}
+
+// compute runs the machine. Not ok where the expression has no value here: it divides by zero, takes a text for a
+// number, or needs more work than the meter has left.
+func (r *Run) compute(p *part) (v any, ok bool) {
+	r.need(p.fields)
+	v, err := r.machine.Run(p.code, r.root)
+	return v, err == nil
+}
+
+// need has the fields filled that are not there yet.
 func (r *Run) need(fields Set) {
 	if missing := fields &^ r.have; missing != 0 {
 		r.fill(missing)
@@ -124,10 +159,9 @@ func (r *Run) need(fields Set) {
 	}
 }
 
-// add appends the key of one value, unless there is no value or it stands among the keys from first on.
-func (r *Run) add(to []model.Key, b *bound, v any, first int) []model.Key {
-	r.scratch = b.form.appendValue(r.scratch[:0], v)
-	if len(r.scratch) == 0 || r.repeats(to[first:]) {
+// add appends the key of the value in scratch, unless it is none or one of the keys before.
+func (r *Run) add(to []model.Key, b *bound, before []model.Key) []model.Key {
+	if len(r.scratch) == 0 || r.repeats(before) {
 		return to
 	}
 	return append(to, model.Key{Index: b.position, Value: r.keep(r.scratch)})
@@ -161,11 +195,4 @@ func (r *Run) keep(value []byte) []byte {
 	start := len(r.arena)
 	r.arena = append(r.arena, value...)
 	return r.arena[start:len(r.arena):len(r.arena)]
-}
-
-// true reports whether a condition holds.
-func (p *program) true() bool {
-	v, ok := p.run()
-	holds, isSwitch := v.(bool)
-	return ok && isSwitch && holds
 }
