@@ -59,7 +59,7 @@ func readIdentity(r storage.Reader) (id Identity, ok bool, err error) {
 		return id, false, fmt.Errorf("meta indexes: %w", err)
 	}
 	for _, e := range entries {
-		if e.own {
+		if e.own && e.live|e.coming != 0 {
 			id.Definitions = append(id.Definitions, e.definition)
 		}
 	}

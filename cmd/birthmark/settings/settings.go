@@ -37,6 +37,10 @@ type Chain struct {
 	Raw          bool    // transactions' own bytes are kept
 	Indexes      []Index // in the order they were written; nil: not set
 
+	// Stored are the definitions a database has. They count where there are no others: a database is asked, and kept up to
+	// date, whatever the settings say.
+	Stored []model.Definition
+
 	origins map[string]string
 }
 
@@ -82,6 +86,11 @@ func (c *Chain) Definitions() []model.Definition {
 	for _, ix := range c.Indexes {
 		if ix.Definition != nil {
 			ds = append(ds, *ix.Definition)
+		}
+	}
+	for _, stored := range c.Stored {
+		if !slices.ContainsFunc(ds, func(d model.Definition) bool { return d.Name == stored.Name }) {
+			ds = append(ds, stored)
 		}
 	}
 	return ds
