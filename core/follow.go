@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,40 +25,46 @@ type Following struct {
 type FollowEvent struct {
 	Output *OutputAnswer
 	Spend  *SpendAnswer
-	// Of Block and Rollback. The origin, in a rollback: everything is taken back.
-	Block, Rollback *model.Point
-	hash            string
+	Block  *model.Point
+	// Rollback to the origin takes everything back.
+	Rollback *model.Point
+	Hash     string // of Block or Rollback, as people write it
 }
 
 // MarshalJSON writes one object with the type of the event in it.
 func (e FollowEvent) MarshalJSON() ([]byte, error) {
-	point := func(p *model.Point) *PointAnswer {
-		if p.IsOrigin() {
-			return nil
-		}
-		return &PointAnswer{uint32(p.Height), e.hash}
-	}
+	var object any
 	switch {
 	case e.Output != nil:
-		return json.Marshal(struct {
+		object = struct {
 			Type string `json:"type"`
 			*OutputAnswer
-		}{"output", e.Output})
+		}{"output", e.Output}
 	case e.Spend != nil:
-		return json.Marshal(struct {
+		object = struct {
 			Type string `json:"type"`
 			*SpendAnswer
-		}{"spend", e.Spend})
+		}{"spend", e.Spend}
 	case e.Block != nil:
-		return json.Marshal(struct {
+		object = struct {
 			Type string `json:"type"`
-			*PointAnswer
-		}{"block", point(e.Block)})
+			PointAnswer
+		}{"block", PointAnswer{uint32(e.Block.Height), e.Hash}}
+	default:
+		rollback := struct {
+			Type string       `json:"type"`
+			To   *PointAnswer `json:"to"` // null: the origin
+		}{Type: "rollback"}
+		if !e.Rollback.IsOrigin() {
+			rollback.To = &PointAnswer{uint32(e.Rollback.Height), e.Hash}
+		}
+		object = rollback
 	}
-	return json.Marshal(struct {
-		Type string       `json:"type"`
-		To   *PointAnswer `json:"to"`
-	}{"rollback", point(e.Rollback)})
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // as every other answer is written
+	err := encoder.Encode(object)
+	return b.Bytes(), err
 }
 
 // BlockEvery is how many blocks at most go by without a [FollowEvent] that tells of a block.
@@ -71,6 +78,19 @@ func (db *DB) FollowLocator(ctx context.Context, p model.Point) ([]model.Point, 
 	}
 	const dense = 20 // forks of which are found exactly, deeper ones with a few blocks told again
 	return db.ancestors(ctx, p, dense)
+}
+
+// FollowFrom is where [DB.Follow] begins that is told of known: the newest of them that is part of the chain, or the origin;
+// and how many blocks come behind it.
+func (db *DB) FollowFrom(ctx context.Context, known []model.Point) (p model.Point, behind uint64, err error) {
+	err = db.ask(ctx, func(q *query) error {
+		p, err = q.newest(known)
+		if behind = uint64(q.tip.Height - p.Height); p.IsOrigin() {
+			behind = q.totals.rows[familyBlock]
+		}
+		return err
+	})
+	return p, behind, err
 }
 
 // Follow yields what happened in the database after the newest of known that is still part of the chain (known is ordered
@@ -88,7 +108,7 @@ func (db *DB) Follow(ctx context.Context, known []model.Point, what Following) i
 			f := follower{query: q, what: what, tell: func(e FollowEvent) error {
 				for _, p := range []*model.Point{e.Block, e.Rollback} {
 					if p != nil {
-						e.hash = db.chain.FormatHash(p.Hash)
+						e.Hash = db.chain.FormatHash(p.Hash)
 					}
 				}
 				if !yield(e, nil) {
@@ -162,8 +182,13 @@ func (f *follower) meet(known []model.Point) (model.Point, error) {
 		}
 		return model.Point{Height: s.first.Height() - 1, Hash: row.hash, Slot: row.slot}, err
 	}
-	for _, p := range known {
-		row, err := f.blockAt(f.r, p.Height)
+	return f.newest(known)
+}
+
+// newest is the newest of points that is part of the chain; the origin where none is.
+func (q *query) newest(points []model.Point) (model.Point, error) {
+	for _, p := range points {
+		row, err := q.blockAt(q.r, p.Height)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {
 			continue
 		}

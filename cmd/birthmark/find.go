@@ -12,17 +12,19 @@ import (
 )
 
 func (p *program) findCommand() *cli.Command {
-	return p.query(cli.Command{
+	find := p.query(cli.Command{
 		Name:      "find",
 		Usage:     "the outputs where a value of an index occurs",
-		ArgsUsage: "INDEX VALUE",
+		ArgsUsage: "INDEX [VALUE]",
 		Description: "INDEX asset finds the outputs that held an asset, by its id or fingerprint. With --or and --and: outputs\n" +
-			"where VALUE or any --or occurs, and every --and.",
+			"where VALUE or any --or occurs, and every --and.\n" +
+			"With --follow one line for each output that comes, and for each block: what was told before it counts from then on.\n" +
+			"A line \"rollback\" takes back what stands above its block, and says where a run begins.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{Name: "and", Usage: "only outputs where this occurs too, `INDEX=VALUE`; may be given again"},
 			&cli.StringSliceFlag{Name: "or", Usage: "outputs where this occurs as well, `INDEX=VALUE`; may be given again"},
 			&cli.BoolFlag{Name: "unspent", DisableDefaultText: true, Usage: "only outputs that nothing spends"},
-		}, rangeFlags(), pageFlags("outputs", true)),
+		}, rangeFlags(), pageFlags("outputs", true), followFlags()),
 	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
 		pg, err := pageOf(c)
 		if err != nil {
@@ -35,6 +37,22 @@ func (p *program) findCommand() *cli.Command {
 		a, err := db.Find(ctx, c.Args().Get(0), c.Args().Get(1), terms, pg)
 		return a, func(pg *page) { pg.find(a) }, err
 	})
+	page := find.Action
+	find.Action = func(c *cli.Context) error {
+		if c.Bool("follow") {
+			return p.follow(c)
+		}
+		for _, f := range followFlags() {
+			if name := f.Names()[0]; c.IsSet(name) {
+				return usageError("missing_flag", "--%s is for find --follow", name)
+			}
+		}
+		if c.NArg() < 2 {
+			return usageError("missing_argument", "missing argument VALUE: expected %s", c.Command.UsageText)
+		}
+		return page(c)
+	}
+	return find
 }
 
 // termsOf reads the flags that say which outputs of a value are wanted.

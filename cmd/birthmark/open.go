@@ -23,6 +23,7 @@ import (
 // database is an open database and what must be closed with it.
 type database struct {
 	*core.DB
+	dir   string
 	chain model.Chain
 	store storage.Store
 	limit int64 // Go's memory limit from before
@@ -87,7 +88,7 @@ func (p *program) write(c *cli.Context, set *settings.Chain, dir string) (*datab
 
 // opened opens the core on a store. Which chain it holds the store knows itself; what is set must agree.
 func (p *program) opened(ctx context.Context, set *settings.Chain, store storage.Store, memory settings.Division, o core.Options) (*database, error) {
-	d := &database{store: store, limit: debug.SetMemoryLimit(memory.Go())}
+	d := &database{dir: set.DB, store: store, limit: debug.SetMemoryLimit(memory.Go())}
 	err := func() (err error) {
 		id, known, err := core.Identify(ctx, store)
 		if err != nil {

@@ -84,6 +84,7 @@ func (p *program) app() *cli.App {
 			p.outputCommand(),
 			p.findCommand(),
 			p.historyCommand(),
+			p.cursorCommand(),
 			p.balanceCommand(),
 			p.richestCommand(),
 			p.valuesCommand(),
