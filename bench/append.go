@@ -88,7 +88,7 @@ func Append(ctx context.Context, kind Kind, blocks *Recording, txs int, o Option
 	if kind == Naive {
 		o.Caches = 0
 	}
-	if r.db, err = core.Open(ctx, store, core.Options{Chain: chain, Indexes: blocks.Chain.Indexes, CacheBytes: o.Caches}); err != nil {
+	if r.db, err = core.Open(ctx, store, core.Options{Chain: chain, Indexes: blocks.Chain.Indexes, Keep: blocks.Chain.Keep, CacheBytes: o.Caches}); err != nil {
 		return nil, err
 	}
 	src, err := blocks.Replay(txs)

@@ -34,6 +34,10 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 		{Name: "bitcoin", Txs: 5000, TxsPerBlock: 200, Indexes: bothIndexes},
 		{Name: "cardano", Txs: 1500},
 		{Name: "ergo", Txs: 1000},
+		{
+			Name: "bitcoin", Txs: 3000, TxsPerBlock: 200, Serialized: true, Indexes: []string{"address", "small"}, Definitions: someDefinitions[:1],
+			Keep: map[string]model.IndexOptions{"address": {Balance: true, Unspent: true, History: true, Prefix: true}, "small": {Unspent: true}},
+		},
 	} {
 		t.Run(c.Name, func(t *testing.T) {
 			c.Seed = seed(t)

@@ -9,7 +9,11 @@
 // [Append] indexes recorded blocks in one of the ways listed in [Kinds] and says what it cost. A process can measure
 // only one, and should record nothing: its peak memory and its CPU are those of all it did.
 //
-// [Query] asks an open database for things drawn at random and for the value with the most outputs. [Tip] and
+// What a database keeps for indexes besides ([Chain.Keep]) is part of every run. Indexes of one's own ([Chain.Definitions])
+// act on serialized blocks: what they add to decoding [Evaluate] measures by itself, their rows are part of every run.
+//
+// [Query] asks an open database for things drawn at random and for the value with the most outputs, of which there can be
+// as many as one likes ([Chain.HotOutputs]). [Tip] and
 // [Rollback] measure blocks that come and go at the end of a large database, which they make.
 //
 // [Sync] measures all of a sync from any source, reading and decoding too: of chains that were generated, or of real ones.

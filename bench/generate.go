@@ -25,9 +25,40 @@ type Chain struct {
 	// Indexes that outputs get values of; [model.Key.Index] is the position in here. A Generator knows address (21 bytes,
 	// as Bitcoin's adapter has them) and script_hash (32 bytes).
 	Indexes []string `json:"indexes"`
+	// Keep is what a database keeps for indexes besides; nil: nothing.
+	Keep map[string]model.IndexOptions `json:"keep,omitempty"`
+	// Definitions are indexes of one's own. Only blocks that go through the chain's adapter have values of these.
+	Definitions []model.Definition `json:"definitions,omitempty"`
+	// Serialized: blocks of Bitcoin go through the adapter, as those of other chains do: a [Generator] makes none.
+	Serialized bool `json:"serialized,omitempty"`
+
 	// The last TipBlocks blocks of a chain of Bitcoin have TipTxs transactions each.
 	TipBlocks int `json:"tip_blocks,omitempty"`
 	TipTxs    int `json:"tip_txs,omitempty"`
+
+	// HotOutputs is how many outputs more than others one address has, at most MaxHotShare of the transactions; of Bitcoin
+	// that is not Serialized. HotUnspent: none of them is ever spent, which leaves others to be spent sooner.
+	HotOutputs int  `json:"hot_outputs,omitempty"`
+	HotUnspent bool `json:"hot_unspent,omitempty"`
+}
+
+// MaxHotShare is the most hot outputs for each transaction that there can be.
+const MaxHotShare = 1.5
+
+// generated reports whether a [Generator] makes the blocks.
+func (c *Chain) generated() bool { return c.Name == bitcoin.Name && !c.Serialized }
+
+// checkHot refuses hot outputs that cannot be.
+func (c *Chain) checkHot() error {
+	switch {
+	case c.HotOutputs == 0 && !c.HotUnspent:
+		return nil
+	case !c.generated():
+		return model.Errorf(model.Usage, "bad_value", "hot outputs are of generated blocks of %s without indexes of one's own", bitcoin.Name)
+	case c.Txs > 0 && float64(c.HotOutputs) > MaxHotShare*float64(c.Txs):
+		return model.Errorf(model.Usage, "bad_value", "%d hot outputs in %d transactions: expected at most %d", c.HotOutputs, c.Txs, int(MaxHotShare*float64(c.Txs)))
+	}
+	return nil
 }
 
 func (c Chain) withDefaults() Chain {
@@ -45,6 +76,11 @@ const bytesPerTx = 428 // of mainnet since block 709,632
 // valueSizes are the indexes a generator has values for, and how long those are.
 var valueSizes = map[string]int{"address": 21, "script_hash": 32}
 
+// Generates reports whether a [Generator] has values of the indexes.
+func Generates(indexes []string) bool {
+	return !slices.ContainsFunc(indexes, func(name string) bool { return valueSizes[name] == 0 })
+}
+
 // Generator makes the blocks of a [Chain] one after the other.
 type Generator struct {
 	chain       Chain
@@ -55,6 +91,9 @@ type Generator struct {
 	shape      *generate.Shape
 	recipients *generate.Recipients
 	coins      generate.Coins[coin]
+
+	hot     int     // outputs to the hot address that are still to come
+	hotRate float64 // share of them in the outputs that may be
 
 	txs    uint32   // made so far; a transaction's number is how many came before it
 	blocks int      // made so far
@@ -74,7 +113,13 @@ func NewGenerator(c Chain) (*Generator, error) {
 	c = c.withDefaults()
 	g := &Generator{
 		chain: c, rng: sample.NewRandom(c.Seed, 0),
-		shape: generate.NewShape(), recipients: generate.NewRecipients(),
+		shape: generate.NewShape(), recipients: generate.NewRecipients(), hot: c.HotOutputs,
+	}
+	if err := c.checkHot(); err != nil {
+		return nil, err
+	}
+	if c.Txs > 0 {
+		g.hotRate = 1.05 * float64(c.HotOutputs) / (furtherOutputs * float64(c.Txs))
 	}
 	for _, name := range c.Indexes {
 		size, ok := valueSizes[name]
@@ -96,6 +141,9 @@ func (c Chain) plan() []int {
 	}
 	return append(sizes, slices.Repeat([]int{c.TipTxs}, c.TipBlocks)...)
 }
+
+// furtherOutputs is how many outputs a transaction has in the mean behind its first, at the least.
+const furtherOutputs = 1.6
 
 // Next makes the next block, with a coinbase and n-1 other transactions. The block is the caller's.
 func (g *Generator) Next(n int) *model.Block {
@@ -186,10 +234,23 @@ func (g *Generator) pay(tx *model.Tx, number uint32, n int, total uint64, a *are
 			value = min(rest, each/2+uint64(g.rng.Float64()*float64(each)))
 		}
 		rest -= value
-		address, _ := g.recipients.Draw(g.rng, 0)
+		address, hot := g.recipient(j)
 		tx.Outputs[j] = model.Output{Value: value, Keys: g.keys(address, a)}
-		g.coins.Put(coin{number, uint32(j), value})
+		if !hot || !g.chain.HotUnspent {
+			g.coins.Put(coin{number, uint32(j), value})
+		}
 	}
+}
+
+// recipient is the address of output j of a transaction; hot: it is one of those that [Chain.HotOutputs] asks for. A first
+// output is none, so that each transaction leaves something to be spent.
+func (g *Generator) recipient(j int) (address uint64, hot bool) {
+	if g.hot > 0 && j > 0 && g.rng.Chance(g.hotRate) {
+		g.hot--
+		return generate.HotAddress, true
+	}
+	address, _ = g.recipients.Draw(g.rng, 0)
+	return address, false
 }
 
 // keys are the values of an address in every index.

@@ -63,6 +63,56 @@ func TestEveryInputSpendsAnOutputThatIsUnspent(t *testing.T) {
 	}
 }
 
+// The hot address has as many outputs more as are asked for, and the blocks are as sound as others.
+func TestTheHotAddressHasItsOutputs(t *testing.T) {
+	for _, unspent := range []bool{false, true} {
+		for _, share := range []float64{0.5, MaxHotShare} {
+			c := Chain{Txs: 6000, TxsPerBlock: 100, Seed: seed(t), Indexes: bothIndexes, HotUnspent: unspent}
+			c.HotOutputs = int(share * float64(c.Txs))
+			blocks := blocksOf(t, c)
+			checkSpends(t, blocks)
+			uses, spent := map[string]int{}, 0
+			owner := map[outpoint]string{}
+			for _, b := range blocks {
+				for _, tx := range b.Txs {
+					for j, o := range tx.Outputs {
+						v := string(o.Keys[0].Value)
+						uses[v]++
+						owner[outpoint{tx.Hash, uint32(j)}] = v
+					}
+				}
+			}
+			hot, n := most(uses)
+			for _, b := range blocks {
+				for _, tx := range b.Txs {
+					for _, in := range tx.Inputs {
+						if owner[outpoint{in.Tx, in.Index}] == hot {
+							spent++
+						}
+					}
+				}
+			}
+			if n < c.HotOutputs || unspent && n-spent < c.HotOutputs || !unspent && 2*spent < n {
+				t.Errorf("%d outputs were asked for, unspent %t: the hot address has %d, %d of them spent", c.HotOutputs, unspent, n, spent)
+			}
+		}
+	}
+}
+
+func TestHotOutputsThatCannotBeAreRefused(t *testing.T) {
+	for what, c := range map[string]Chain{
+		"too many":      {Txs: 100, HotOutputs: 151},
+		"another chain": {Name: "ergo", Txs: 100, HotOutputs: 1},
+		"serialized":    {Txs: 100, Serialized: true, HotOutputs: 1},
+		"none":          {Name: "cardano", HotUnspent: true},
+	} {
+		_, err := c.Resolve(context.Background())
+		if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_value" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 type outpoint struct {
 	tx    model.Hash
 	index uint32

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"birthmark/chains/bitcoin"
+	bitcoingenerate "birthmark/chains/bitcoin/generate"
 	"birthmark/chains/cardano"
 	cardanogenerate "birthmark/chains/cardano/generate"
 	"birthmark/chains/ergo"
@@ -45,24 +46,35 @@ func (c Chain) Resolve(ctx context.Context) (Chain, error) {
 	if generators[c.Name] == nil {
 		return c, model.Errorf(model.Usage, "unknown_chain", "blocks of %q are not generated: expected %s", c.Name, strings.Join(ChainNames(), ", "))
 	}
+	if err := c.checkHot(); err != nil {
+		return c, err
+	}
 	// Networks of a chain have the same indexes.
-	adapter, err := adapterOf(c.Name, "")
+	adapter, err := c.define(adapterOf(c.Name, ""))
 	if err != nil {
 		return c, err
 	}
-	if c.Name == bitcoin.Name && c.Indexes != nil {
+	if c.generated() && c.Indexes != nil {
 		if _, err := NewGenerator(c); err != nil {
 			return c, err
 		}
 	}
 	store := memory.New()
 	defer store.Close()
-	db, err := core.Open(ctx, store, core.Options{Chain: adapter, Indexes: c.Indexes})
+	db, err := core.Open(ctx, store, core.Options{Chain: adapter, Indexes: c.Indexes, Keep: c.Keep})
 	if err != nil {
 		return c, err
 	}
 	c.Indexes = db.Indexes()
 	return c, nil
+}
+
+// define is a chain that knows the chain's own indexes.
+func (c *Chain) define(adapter model.Chain, err error) (model.Chain, error) {
+	if err != nil || len(c.Definitions) == 0 {
+		return adapter, err
+	}
+	return adapter.Define(c.Definitions)
 }
 
 // clear removes the files.
@@ -88,7 +100,13 @@ func adapterOf(name, network string) (model.Chain, error) {
 // bitcoinNetwork is what generated blocks of Bitcoin are said to be of. They are not serialized, so nobody can tell.
 const bitcoinNetwork = "mainnet"
 
-func generateBitcoin(_ context.Context, _ string, c Chain) (*generated, error) {
+// serializedBitcoin is the network of those that are.
+const serializedBitcoin = "regtest"
+
+func generateBitcoin(ctx context.Context, dir string, c Chain) (*generated, error) {
+	if c.Serialized {
+		return serializeBitcoin(ctx, dir, c)
+	}
 	adapter, err := bitcoin.New(bitcoinNetwork)
 	if err != nil {
 		return nil, err
@@ -97,6 +115,27 @@ func generateBitcoin(_ context.Context, _ string, c Chain) (*generated, error) {
 		c.Indexes = indexes
 		return NewSource(c)
 	}}, nil
+}
+
+// serializedFolder is where their files are: a recording has a file of the name that [bitcoingenerate.Write] gives their folder.
+const serializedFolder = "serialized"
+
+func serializeBitcoin(ctx context.Context, dir string, c Chain) (*generated, error) {
+	dir, err := filepath.Abs(filepath.Join(dir, serializedFolder))
+	if err != nil {
+		return nil, err
+	}
+	o := bitcoingenerate.Options{Seed: c.Seed, Txs: c.Txs, TxsPerBlock: float64(c.TxsPerBlock)}
+	if _, err := bitcoingenerate.Write(ctx, dir, o, nil); err != nil {
+		return nil, err
+	}
+	adapter, err := c.define(bitcoin.New(serializedBitcoin))
+	if err != nil {
+		return nil, err
+	}
+	made := fromFile(adapter, serializedBitcoin, filepath.Join(dir, bitcoingenerate.BlocksFolder))
+	made.files = []string{dir}
+	return made, nil
 }
 
 func generateCardano(ctx context.Context, dir string, c Chain) (*generated, error) {
@@ -109,7 +148,7 @@ func generateCardano(ctx context.Context, dir string, c Chain) (*generated, erro
 		return nil, err
 	}
 	network := filepath.Join(dir, cardanogenerate.GenesisFolder)
-	adapter, err := cardano.New(network)
+	adapter, err := c.define(cardano.New(network))
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +160,7 @@ func generateErgo(ctx context.Context, dir string, c Chain) (*generated, error) 
 	if _, err := ergogenerate.Write(ctx, dir, o, c.Txs, nil); err != nil {
 		return nil, err
 	}
-	adapter, err := ergo.New(ergoNetwork)
+	adapter, err := c.define(ergo.New(ergoNetwork))
 	if err != nil {
 		return nil, err
 	}

@@ -44,8 +44,8 @@ type Walk struct {
 
 // Questions are the names of what is measured, in the order people read them in. Those of the hottest value begin with
 // hottest. Pages are first pages of 25.
-var Questions = []string{"tx", "tx_absent", "output", "block", "find", "find_unspent", "history", "balance",
-	"hottest_find", "hottest_find_unspent", "hottest_history", "hottest_balance"}
+var Questions = []string{"tx", "tx_absent", "output", "block", "find", "find_unspent", "history", "history_newest", "balance",
+	"hottest_find", "hottest_find_unspent", "hottest_history", "hottest_history_newest", "hottest_balance"}
 
 const (
 	defaultSamples = 1000
@@ -224,8 +224,15 @@ func (q *questioner) values(ctx context.Context) error {
 		question func(value string) error
 	}{
 		{"find", func(v string) error { _, err := q.db.Find(ctx, index, v, core.Terms{}, core.Page{}); return err }},
-		{"find_unspent", func(v string) error { _, err := q.db.Find(ctx, index, v, core.Terms{Unspent: true}, core.Page{}); return err }},
+		{"find_unspent", func(v string) error {
+			_, err := q.db.Find(ctx, index, v, core.Terms{Unspent: true}, core.Page{})
+			return err
+		}},
 		{"history", func(v string) error { _, err := q.db.History(ctx, index, v, core.Range{}, core.Page{}); return err }},
+		{"history_newest", func(v string) error {
+			_, err := q.db.History(ctx, index, v, core.Range{}, core.Page{Descending: true})
+			return err
+		}},
 		{"balance", func(v string) error { _, err := q.db.Balance(ctx, index, v); return err }},
 	} {
 		if err := q.measure(ctx, m.name, len(q.ordinary), func(i int) error { return m.question(q.ordinary[i]) }); err != nil {

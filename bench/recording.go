@@ -116,7 +116,9 @@ func OpenRecording(dir string) (*Recording, error) {
 }
 
 // Adapter is the chain that the blocks are of.
-func (r *Recording) Adapter() (model.Chain, error) { return adapterOf(r.Chain.Name, r.Network) }
+func (r *Recording) Adapter() (model.Chain, error) {
+	return r.Chain.define(adapterOf(r.Chain.Name, r.Network))
+}
 
 // recorder writes the files of a recording.
 type recorder struct {

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"testing"
 
+	"birthmark/chains/bitcoin"
 	"birthmark/chains/sample"
 	"birthmark/model"
 )
@@ -26,10 +27,14 @@ func replayed(t testing.TB, s *Replay, known ...model.Point) (blocks []*model.Bl
 
 // What is replayed is what the chain's own adapter hands over.
 func TestRecordedBlocksAreThoseOfTheAdapter(t *testing.T) {
-	for _, name := range ChainNames() {
+	for _, name := range append(ChainNames(), "serialized") {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
 			c := Chain{Name: name, Txs: 600, TxsPerBlock: 20, Seed: seed(t)}
+			if name == "serialized" {
+				name = bitcoin.Name
+				c.Name, c.Serialized, c.Definitions, c.Indexes = name, true, someDefinitions, []string{"address", "small", "inputs"}
+			}
 			r := recorded(t, c)
 			made, err := generators[name](ctx, t.TempDir(), r.Chain)
 			if err != nil {

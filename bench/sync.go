@@ -13,8 +13,10 @@ import (
 type SyncOptions struct {
 	Options
 	Chain   model.Chain
-	Indexes []string            // nil: those that are on by default
-	Source  model.SourceOptions // its Indexes are those of the database
+	Indexes []string // nil: those that are on by default
+	Keep    map[string]model.IndexOptions
+	Raw     bool
+	Source  model.SourceOptions // its Indexes and Raw are those of the database
 	WAL     bool
 }
 
@@ -31,13 +33,13 @@ func Sync(ctx context.Context, o SyncOptions) (result *Result, err error) {
 	}
 	defer store.Close()
 	r := run{kind: Bulk, log: o.WAL, options: o.Options, store: store}
-	if r.db, err = core.Open(ctx, store, core.Options{Chain: o.Chain, Indexes: o.Indexes, CacheBytes: o.Caches}); err != nil {
+	if r.db, err = core.Open(ctx, store, core.Options{Chain: o.Chain, Indexes: o.Indexes, Keep: o.Keep, Raw: o.Raw, CacheBytes: o.Caches}); err != nil {
 		return nil, err
 	}
 	if tip := r.db.Tip(); !tip.IsOrigin() {
 		return nil, model.Errorf(model.Refused, "not_empty", "%s holds blocks up to %d already: a whole sync is measured, into an empty folder", o.Dir, tip.Height)
 	}
-	o.Source.Indexes = r.db.Indexes()
+	o.Source.Indexes, o.Source.Raw = r.db.Indexes(), r.db.KeepsRaw()
 	src, err := o.Chain.Open(ctx, o.Source)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,9 @@ func (p *program) benchAppendCommand() *cli.Command {
 			"  floor  every row made, none stored\n" +
 			"  wal    windows as they are near the tip\n" +
 			"  nowal  the same with --wal=off\n" +
-			"  bulk   a sync as users run it: large windows, in bulk",
+			"  bulk   a sync as users run it: large windows, in bulk\n" +
+			"Indexes of one's own in --index-file act on serialized blocks: those of bitcoin are generated as such then. What they\n" +
+			"add to decoding, which the runs do not do, is measured by itself.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "txs", Usage: "index `N` transactions", DefaultText: "1000000"},
 			&cli.StringFlag{Name: "naive-txs", Usage: "`N` transactions for naive and floor, which need fewer", DefaultText: "250000"},
@@ -57,6 +59,9 @@ func (p *program) benchAppendCommand() *cli.Command {
 
 // benchAnswer is the document of bench append.
 type benchAnswer struct {
+	Indexes    map[string]settings.IndexView `json:"indexes,omitempty"`
+	Evaluation map[string]*bench.Evaluation  `json:"evaluation,omitempty"` // of indexes of one's own, by name; all: together
+
 	Naive *bench.Result                `json:"naive,omitempty"`
 	Floor *bench.Result                `json:"floor,omitempty"`
 	Runs  map[bench.Kind]*bench.Result `json:"runs"`
@@ -129,9 +134,12 @@ func (p *program) benchAppend(c *cli.Context) (err error) {
 			results[k] = append(results[k], r)
 		}
 	}
-	answer := benchAnswer{Runs: map[bench.Kind]*bench.Result{}}
+	answer := benchAnswer{Indexes: benchIndexes(&chain), Runs: map[bench.Kind]*bench.Result{}}
 	for _, k := range kinds {
 		answer.set(k, bench.Median(results[k]))
+	}
+	if answer.Evaluation, err = evaluation(c.Context, &chain); err != nil {
+		return err
 	}
 	return p.answer(nil, answer, func(pg *page) { pg.bench(&answer, kinds) })
 }
@@ -243,6 +251,8 @@ func (p *program) measureApart(c *cli.Context, k bench.Kind, dir string) (*bench
 }
 
 func (p *page) bench(a *benchAnswer, kinds []bench.Kind) {
+	p.fields(field{"indexes", text(indexesLine(a.Indexes))})
+	p.heading("runs")
 	number := func(f float64) cell { return text(count(uint64(f + 0.5))) }
 	times := func(f, naive float64) cell {
 		if a.Naive == nil || naive == 0 {
@@ -275,4 +285,5 @@ func (p *page) bench(a *benchAnswer, kinds []bench.Kind) {
 	}, rows)
 	p.heading("time by stage")
 	p.table([]column{{name: "run"}, {name: "stages"}}, stages)
+	p.evaluation(a.Evaluation)
 }

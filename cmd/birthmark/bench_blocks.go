@@ -27,6 +27,9 @@ func generatedFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "chain", Usage: "`CHAIN` whose blocks are generated: " + strings.Join(bench.ChainNames(), ", "), DefaultText: bitcoin.Name},
 		&cli.StringFlag{Name: "indexes", Usage: "the `INDEXES` to keep", DefaultText: "address,script_hash; of other chains than bitcoin theirs"},
+		&cli.StringFlag{Name: "index-file", Usage: "the indexes to keep, what is kept for them besides, and indexes of one's own, as a settings `FILE` has them"},
+		&cli.StringFlag{Name: "hot-outputs", Usage: "of bitcoin: one address has `N` outputs more than others"},
+		&cli.BoolFlag{Name: "hot-unspent", DisableDefaultText: true, Usage: "none of --hot-outputs is ever spent; else most are, as others"},
 		&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a block, in the mean", DefaultText: "2000; of other chains than bitcoin as mainnet has"},
 		&cli.StringFlag{Name: "seed", Usage: "the same `SEED` makes the same blocks", DefaultText: "1"},
 		&cli.StringFlag{Name: "dir", Usage: "`DIR` for the temporary folders", DefaultText: "the system's"},
@@ -41,7 +44,7 @@ func memoryFlags() []cli.Flag {
 func benchNumbers(c *cli.Context, numbers map[string]uint64) (map[string]uint64, error) {
 	most := map[string]uint64{
 		"txs": bench.MaxTxs, "naive-txs": bench.MaxTxs, "block-txs": bench.MaxTxsPerBlock, "seed": 1<<63 - 1, "mb": 1000,
-		"repeat": 1000, "samples": 1_000_000, "blocks": 1_000_000,
+		"repeat": 1000, "samples": 1_000_000, "blocks": 1_000_000, "hot-outputs": bench.MaxTxs,
 	}
 	for name := range numbers {
 		if !c.IsSet(name) {
@@ -66,12 +69,22 @@ func generatedChain(c *cli.Context, perBlock uint64) (bench.Chain, error) {
 	if name != bitcoin.Name {
 		perBlock = 0
 	}
-	numbers, err := benchNumbers(c, map[string]uint64{"block-txs": perBlock, "seed": 1})
+	numbers, err := benchNumbers(c, map[string]uint64{"block-txs": perBlock, "seed": 1, "hot-outputs": 0})
 	if err != nil {
 		return bench.Chain{}, err
 	}
-	chain := bench.Chain{Name: name, TxsPerBlock: int(numbers["block-txs"]), Seed: numbers["seed"]}
+	chain := bench.Chain{
+		Name: name, TxsPerBlock: int(numbers["block-txs"]), Seed: numbers["seed"],
+		HotOutputs: int(numbers["hot-outputs"]), HotUnspent: c.Bool("hot-unspent"),
+	}
 	switch {
+	case c.IsSet("index-file"):
+		if c.IsSet("indexes") {
+			return chain, usageError("bad_value", "--indexes and --index-file both say which indexes to keep: expected one of them")
+		}
+		if err := indexFile(c.String("index-file"), &chain); err != nil {
+			return chain, err
+		}
 	case c.IsSet("indexes"):
 		chain.Indexes = strings.Split(c.String("indexes"), ",")
 	case name == bitcoin.Name:

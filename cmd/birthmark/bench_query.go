@@ -38,9 +38,10 @@ func (p *program) benchQueryCommand() *cli.Command {
 
 // benchQueryAnswer is the document of bench query.
 type benchQueryAnswer struct {
-	Chain   string `json:"chain"`
-	Network string `json:"network"`
-	Memory  int64  `json:"memory"` // bytes
+	Chain   string                        `json:"chain"`
+	Network string                        `json:"network"`
+	Memory  int64                         `json:"memory"`            // bytes
+	Indexes map[string]settings.IndexView `json:"indexes,omitempty"` // of a generated database
 	*bench.QueryResult
 }
 
@@ -53,9 +54,10 @@ func (p *program) benchQuery(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	var indexes map[string]settings.IndexView
 	o := bench.QueryOptions{Samples: int(numbers["samples"]), Seed: numbers["seed"]}
 	if c.IsSet("db") {
-		for _, name := range []string{"txs", "keep", "block-txs", "indexes"} {
+		for _, name := range []string{"txs", "keep", "block-txs", "indexes", "index-file", "hot-outputs", "hot-unspent"} {
 			if c.IsSet(name) {
 				return usageError("bad_value", "--%s is of a generated database: expected it without --db", name)
 			}
@@ -78,7 +80,8 @@ func (p *program) benchQuery(c *cli.Context) (err error) {
 			return err
 		}
 		// The database says which chain and network it has.
-		set = &settings.Chain{DB: filepath.Join(dir, keptFolder)}
+		set = &settings.Chain{DB: filepath.Join(dir, keptFolder), Indexes: indexesSet(&chain)}
+		indexes = benchIndexes(&chain)
 		o.Hottest = made.Hottest
 	}
 	db, err := p.openReadingOf(c, set)
@@ -94,7 +97,7 @@ func (p *program) benchQuery(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a := benchQueryAnswer{db.chain.Name(), db.chain.Network(), int64(p.settings.Memory), result}
+	a := benchQueryAnswer{db.chain.Name(), db.chain.Network(), int64(p.settings.Memory), indexes, result}
 	return p.answer(db.chain, a, func(pg *page) { pg.benchQuery(&a) })
 }
 
@@ -144,6 +147,7 @@ func (p *page) benchQuery(a *benchQueryAnswer) {
 	p.fields(
 		field{"chain", cell{a.Chain + " " + a.Network, green}},
 		field{"transactions", text(count(a.Txs))},
+		field{"indexes", text(indexesLine(a.Indexes))},
 		field{"index", text(a.Index)},
 		field{"hottest", text(hot.Value)},
 		field{"its outputs", text(fmt.Sprintf("%s (%s)", count(hot.Outputs), found))},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"birthmark/bench"
+	"birthmark/cmd/birthmark/settings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -30,10 +31,10 @@ const rollbackTxs = 100
 
 // benchRollbackAnswer is the document of bench rollback.
 type benchRollbackAnswer struct {
-	Chain   string                  `json:"chain"`
-	Indexes []string                `json:"indexes"`
-	Memory  int64                   `json:"memory"` // bytes
-	Sizes   []*bench.RollbackResult `json:"sizes"`
+	Chain   string                        `json:"chain"`
+	Indexes map[string]settings.IndexView `json:"indexes"`
+	Memory  int64                         `json:"memory"` // bytes
+	Sizes   []*bench.RollbackResult       `json:"sizes"`
 }
 
 func (p *program) benchRollback(c *cli.Context) error {
@@ -53,7 +54,7 @@ func (p *program) benchRollback(c *cli.Context) error {
 		return err
 	}
 	chain.Txs = slices.Max(sizes)
-	a := benchRollbackAnswer{Chain: chain.Name, Indexes: chain.Indexes, Memory: int64(p.settings.Memory)}
+	a := benchRollbackAnswer{Chain: chain.Name, Indexes: benchIndexes(&chain), Memory: int64(p.settings.Memory)}
 	err = p.onRecording(c, chain, "bench rollback", func(made *bench.Recording, dir func() bench.Options) error {
 		for _, txs := range sizes {
 			r, err := bench.Rollback(c.Context, made, txs, int(numbers["blocks"]), dir())
@@ -89,7 +90,7 @@ func sizesOf(c *cli.Context) ([]int, error) {
 func (p *page) benchRollback(a *benchRollbackAnswer) {
 	p.fields(
 		field{"chain", cell{a.Chain, green}},
-		field{"indexes", text(strings.Join(a.Indexes, ", "))},
+		field{"indexes", text(indexesLine(a.Indexes))},
 	)
 	p.heading("rolled back")
 	var rows [][]cell

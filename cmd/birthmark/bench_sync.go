@@ -30,7 +30,7 @@ func (p *program) benchSyncCommand() *cli.Command {
 			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`", DefaultText: "on"},
 			compressionFlag(),
 			&cli.StringFlag{Name: "dir", Usage: "`DIR` for the temporary folder", DefaultText: "the system's"},
-			indexFlag(),
+			indexFlag(), rawFlag(),
 		}, databaseFlags(), profileFlags()),
 		Action: profiled(p.benchSync),
 	}
@@ -38,11 +38,12 @@ func (p *program) benchSyncCommand() *cli.Command {
 
 // benchSyncAnswer is the document of bench sync: what was synced, and the figures of a run of bench append.
 type benchSyncAnswer struct {
-	Chain   string   `json:"chain"`
-	Network string   `json:"network"`
-	Indexes []string `json:"indexes"`
-	WAL     bool     `json:"wal"`
-	Memory  int64    `json:"memory"` // bytes
+	Chain   string                        `json:"chain"`
+	Network string                        `json:"network"`
+	Indexes map[string]settings.IndexView `json:"indexes"`
+	Raw     bool                          `json:"raw"`
+	WAL     bool                          `json:"wal"`
+	Memory  int64                         `json:"memory"` // bytes
 	*bench.Result
 }
 
@@ -91,14 +92,14 @@ func (p *program) benchSync(c *cli.Context) (err error) {
 			WindowBytes: memory.WindowBytes(), Compression: set.Compression,
 			Progress: func(now core.Progress) { last.Store(&now) },
 		},
-		Chain: chain, Indexes: names, WAL: set.WAL,
+		Chain: chain, Indexes: names, Keep: set.IndexOptions(), Raw: set.Raw, WAL: set.WAL,
 		Source: model.SourceOptions{URI: set.Source, Password: set.ReadPassword, Memory: memory.Source, To: to},
 	})
 	if err != nil {
 		return err
 	}
 	stop()
-	a := benchSyncAnswer{chain.Name(), chain.Network(), chosen(chain, names), set.WAL, int64(p.settings.Memory), result}
+	a := benchSyncAnswer{chain.Name(), chain.Network(), set.View(chain.Network(), chosen(chain, names)).Indexes, set.Raw, set.WAL, int64(p.settings.Memory), result}
 	return p.answer(nil, a, func(pg *page) { pg.benchSync(&a) })
 }
 
@@ -113,7 +114,7 @@ func (p *page) benchSync(a *benchSyncAnswer) {
 	}
 	p.fields(
 		field{"chain", cell{a.Chain + " " + a.Network, green}},
-		field{"indexes", text(strings.Join(a.Indexes, ", "))},
+		field{"indexes", text(indexesLine(a.Indexes))},
 		field{"transactions", number(float64(r.Txs))},
 		field{"txs/s", fast},
 		field{"txs/s settled", number(r.SettledTxsPerSecond)},

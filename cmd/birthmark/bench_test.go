@@ -23,6 +23,7 @@ func TestBenchAppendMeasuresEveryRunInAProcessOfItsOwn(t *testing.T) {
 	}
 	type figures map[string]any
 	var a struct {
+		Indexes      map[string]any
 		Naive, Floor figures
 		Runs         map[string]figures
 	}
@@ -46,6 +47,9 @@ func TestBenchAppendMeasuresEveryRunInAProcessOfItsOwn(t *testing.T) {
 				t.Errorf("%s has no %s", name, f)
 			}
 		}
+	}
+	if len(a.Indexes) != 2 || a.Indexes["address"] == nil {
+		t.Errorf("indexes %v", a.Indexes)
 	}
 	if len(a.Runs) != 3 {
 		t.Errorf("%d runs beside naive and floor", len(a.Runs))

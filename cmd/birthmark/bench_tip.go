@@ -6,6 +6,7 @@ import (
 
 	"birthmark/bench"
 	"birthmark/chains/bitcoin"
+	"birthmark/cmd/birthmark/settings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -30,9 +31,9 @@ func (p *program) benchTipCommand() *cli.Command {
 
 // benchTipAnswer is the document of bench tip.
 type benchTipAnswer struct {
-	Chain   string   `json:"chain"`
-	Indexes []string `json:"indexes"`
-	Memory  int64    `json:"memory"` // bytes
+	Chain   string                        `json:"chain"`
+	Indexes map[string]settings.IndexView `json:"indexes"`
+	Memory  int64                         `json:"memory"` // bytes
 	*bench.TipResult
 }
 
@@ -49,11 +50,11 @@ func (p *program) benchTip(c *cli.Context) error {
 		return err
 	}
 	txs, blocks := int(numbers["txs"]), int(numbers["blocks"])
-	if chain.Name == bitcoin.Name {
+	if chain.Name == bitcoin.Name && !chain.Serialized {
 		chain.TipBlocks, chain.TipTxs = blocks, tipTxs
 	}
 	chain.Txs = txs + blocks*max(chain.TipTxs, chain.TxsPerBlock, usualTxs)
-	a := benchTipAnswer{Chain: chain.Name, Indexes: chain.Indexes, Memory: int64(p.settings.Memory)}
+	a := benchTipAnswer{Chain: chain.Name, Indexes: benchIndexes(&chain), Memory: int64(p.settings.Memory)}
 	err = p.onRecording(c, chain, "bench tip", func(made *bench.Recording, dir func() bench.Options) (err error) {
 		a.TipResult, err = bench.Tip(c.Context, made, blocks, dir())
 		return err
@@ -64,6 +65,7 @@ func (p *program) benchTip(c *cli.Context) error {
 	return p.answer(nil, a, func(pg *page) {
 		pg.fields(
 			field{"chain", cell{a.Chain, green}},
+			field{"indexes", text(indexesLine(a.Indexes))},
 			field{"transactions before", text(count(uint64(a.Txs)))},
 			field{"transactions a block", text(fmt.Sprintf("%.1f", a.BlockTxs))},
 		)

@@ -108,6 +108,11 @@ func (p *program) make(set *settings.Chain, name, network string) (model.Chain, 
 		}
 		return nil, placed(at, err)
 	}
+	return define(chain, set)
+}
+
+// define is a chain with the indexes that are defined for it.
+func define(chain model.Chain, set *settings.Chain) (model.Chain, error) {
 	ds := set.Definitions()
 	if len(ds) == 0 {
 		return chain, nil

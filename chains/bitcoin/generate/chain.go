@@ -101,7 +101,7 @@ func (c *Chain) Made() Counts { return c.made }
 
 // HotAddress is the address that more outputs pay than any other, as people write it.
 func (c *Chain) HotAddress() string {
-	return base58.CheckEncode(filled(nil, hash160Size, c.names+hotAddress), regtest.PubKeyHashAddrID)
+	return base58.CheckEncode(filled(nil, hash160Size, c.names+HotAddress), regtest.PubKeyHashAddrID)
 }
 
 // Next makes the next block.

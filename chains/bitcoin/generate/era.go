@@ -92,7 +92,7 @@ func (c *Chain) advance() {
 func (c *Chain) kindOf(address uint64) kind {
 	e := c.era
 	switch {
-	case address == hotAddress:
+	case address == HotAddress:
 		return payKeyHash
 	case address > headSize:
 		last := len(c.births) - 1

@@ -6,7 +6,8 @@ import (
 	"birthmark/chains/sample"
 )
 
-const hotAddress = 0 // the number of the address that more outputs pay than any other
+// HotAddress is the number of the address that more outputs pay than any other.
+const HotAddress = 0
 
 // Recipients picks to whom outputs go. An address is a number: the hot one's is 0, those of the most used
 // follow, and any other's is how many there were before it. [NewRecipients] makes one.
@@ -38,7 +39,7 @@ func (a *Recipients) Draw(r sample.Random, data float64) (address uint64, ok boo
 	u := r.Float64()
 	switch {
 	case u < hotOutputs:
-		return hotAddress, true
+		return HotAddress, true
 	case u < hotOutputs+headOutputs:
 		return 1 + uint64(a.head.Draw(r)), true
 	case u < hotOutputs+headOutputs+freshOutputs:

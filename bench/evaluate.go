@@ -1,0 +1,125 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+
+	"birthmark/model"
+)
+
+// Evaluation is what an index of one's own adds to decoding a block, for each of its outputs.
+type Evaluation struct {
+	Outputs int     `json:"outputs"` // of the blocks
+	Values  int     `json:"values"`  // that they have of the index
+	Nanos   float64 `json:"ns_per_output"`
+	Allocs  float64 `json:"allocs_per_output"`
+	Base    float64 `json:"base_ns_per_output"` // decoding with the indexes the chain has on by itself
+}
+
+// Together is the name under which [Evaluate] has all indexes at once.
+const Together = "all"
+
+// Evaluate measures what indexes of one's own add to decoding blocks as [Decode] takes them, on one goroutine: each by itself,
+// and where there are several all together. What is measured is CPU.
+func Evaluate(ctx context.Context, chain model.Chain, ds []model.Definition, blocks [][]byte) (map[string]*Evaluation, error) {
+	base := &evaluated{name: "", chain: chain}
+	for _, x := range chain.Indexes() {
+		if (x.Default || x.Always) && !x.Own {
+			base.indexes = append(base.indexes, x.Name)
+		}
+	}
+	all := []*evaluated{base}
+	add := func(name string, ds ...model.Definition) error {
+		defined, err := chain.Define(ds)
+		if err != nil {
+			return err
+		}
+		e := &evaluated{name: name, chain: defined, indexes: base.indexes[:len(base.indexes):len(base.indexes)], own: len(base.indexes)}
+		for _, d := range ds {
+			e.indexes = append(e.indexes, d.Name)
+		}
+		all = append(all, e)
+		return nil
+	}
+	for _, d := range ds {
+		if err := add(d.Name, d); err != nil {
+			return nil, err
+		}
+	}
+	if len(ds) > 1 {
+		if err := add(Together, ds...); err != nil {
+			return nil, err
+		}
+	}
+	inputs := joined(blocks)
+	for _, e := range all {
+		e.measured.round = func() (int, error) { return e.decode(ctx, inputs) }
+	}
+	// By turns, so that what else the machine does counts for all.
+	for range turns {
+		for _, e := range all {
+			if err := e.turn(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	found := map[string]*Evaluation{}
+	for _, e := range all[1:] {
+		found[e.name] = &Evaluation{
+			Outputs: e.outputs, Values: e.values, Base: base.nanos(),
+			Nanos: e.nanos() - base.nanos(), Allocs: e.allocs() - base.allocs(),
+		}
+	}
+	return found, nil
+}
+
+// evaluated is decoding with some indexes.
+type evaluated struct {
+	name    string
+	chain   model.Chain
+	indexes []string
+	own     int // the first that is one's own
+	measured
+	outputs, values int // of a round
+	mallocs         uint64
+}
+
+func (e *evaluated) decode(ctx context.Context, inputs [][]byte) (txs int, err error) {
+	e.outputs, e.values = 0, 0
+	for _, in := range inputs {
+		for b, err := range e.chain.Decode(ctx, bytes.NewReader(in), e.indexes, 0) {
+			if err != nil {
+				return 0, err
+			}
+			txs += len(b.Txs)
+			for i := range b.Txs {
+				e.outputs += len(b.Txs[i].Outputs)
+				for j := range b.Txs[i].Outputs {
+					for _, k := range b.Txs[i].Outputs[j].Keys {
+						if k.Index >= e.own {
+							e.values++
+						}
+					}
+				}
+			}
+		}
+	}
+	return txs, ctx.Err()
+}
+
+// turn is measured, with what it allocates.
+func (e *evaluated) turn() error {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := e.work()
+	runtime.ReadMemStats(&after)
+	e.mallocs += after.Mallocs - before.Mallocs
+	return err
+}
+
+func (e *evaluated) perOutput(sum float64) float64 {
+	return sum / max(float64(e.rounds)*float64(e.outputs), 1)
+}
+func (e *evaluated) nanos() float64  { return e.perOutput(float64(e.cpu.Nanoseconds())) }
+func (e *evaluated) allocs() float64 { return e.perOutput(float64(e.mallocs)) }

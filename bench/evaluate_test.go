@@ -1,0 +1,56 @@
+package bench
+
+import (
+	"context"
+	"testing"
+
+	"birthmark/model"
+)
+
+// someDefinitions have values on every chain.
+var someDefinitions = []model.Definition{
+	{Name: "small", Kind: model.OneToMany, When: "output.value < 1000000000", Value: "string(output.index)"},
+	{Name: "inputs", Kind: model.ManyValued, Value: "[string(tx.index), string(output.index)]"},
+}
+
+func TestIndexesOfOnesOwnAreMeasuredByThemselves(t *testing.T) {
+	for _, name := range ChainNames() {
+		t.Run(name, func(t *testing.T) {
+			network := map[string]string{"bitcoin": serializedBitcoin, "ergo": ergoNetwork}[name]
+			chain, err := adapterOf(name, network)
+			if err != nil {
+				t.Fatal(err)
+			}
+			blocks, err := GeneratedBlocks(name, seed(t), 20, 500)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := Evaluate(context.Background(), chain, someDefinitions, blocks)
+			if err != nil || len(found) != len(someDefinitions)+1 {
+				t.Fatalf("%v, %v", found, err)
+			}
+			small, inputs, all := found["small"], found["inputs"], found[Together]
+			// A list has two values at most, one where they are the same.
+			if small.Outputs == 0 || small.Values == 0 || small.Values > small.Outputs || inputs.Values < inputs.Outputs || inputs.Values > 2*inputs.Outputs ||
+				all.Values != small.Values+inputs.Values || all.Outputs != small.Outputs {
+				t.Errorf("%+v, %+v, %+v", small, inputs, all)
+			}
+			for name, e := range found {
+				if e.Base <= 0 || e.Allocs <= 0 {
+					t.Errorf("%s: %+v", name, e)
+				}
+			}
+		})
+	}
+}
+
+func TestABadDefinitionIsNotMeasured(t *testing.T) {
+	chain, err := adapterOf("bitcoin", serializedBitcoin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Evaluate(context.Background(), chain, []model.Definition{{Name: "bad", Value: "output.nothing"}}, nil)
+	if kind, _ := model.KindOf(err); kind != model.Usage {
+		t.Errorf("%v", err)
+	}
+}
