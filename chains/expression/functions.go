@@ -24,9 +24,22 @@ const (
 	// budget is a small part of a second; the largest real transactions need a thousandth of it.
 	budget   = 1 << 25
 	stepCost = 100
+	// valueCost and a value's length keep those of an index in one transaction to half a million, and to 32 MiB: they
+	// are in memory all at once.
+	valueCost = 64
 )
 
 var errWork = errors.New("too much work for one transaction")
+
+// affords is spend for what does not run in the machine.
+func (m *meter) affords(n int) bool {
+	if m.left < n {
+		m.left = -1
+		return false
+	}
+	m.left -= n
+	return true
+}
 
 // spend panics where nothing is left: the machine makes an error of that.
 func (m *meter) spend(n int) {

@@ -121,6 +121,48 @@ func TestAnOutputHasAsManyValuesAsBirthsHaveNumbers(t *testing.T) {
 	}
 }
 
+// What a transaction says once is said again by each of its outputs.
+func TestValuesOfATransactionAreBounded(t *testing.T) {
+	long := bytes.Repeat([]byte("x"), model.MaxValueSize)
+	w := example()
+	w.Tx.Inputs = nil
+	for i := range 2000 {
+		w.Tx.Inputs = append(w.Tx.Inputs, &worldInput{Script: fmt.Append(nil, i)})
+	}
+	w.Output.Data = long
+	for _, d := range []model.Definition{
+		{Value: "map(tx.inputs, .script)", Kind: model.ManyValued},
+		{Value: "output.data"},
+		{Value: "output.data + 'y'"},
+	} {
+		r := run(t, w, d)
+		r.Block()
+		r.Tx()
+		values, size := 0, 0
+		outputs := func(n int) {
+			for range n {
+				r.Output()
+				for _, k := range r.Keys(nil) {
+					values++
+					size += len(k.Value)
+				}
+			}
+		}
+		outputs(3000)
+		if values == 0 || values > budget/valueCost || size > budget {
+			t.Errorf("%s: %d values of %d bytes", d.Value, values, size)
+		}
+		before := values
+		if outputs(10); values > before {
+			t.Errorf("%s: it goes on after the meter was empty", d.Value)
+		}
+		r.Tx()
+		if outputs(1); values == before {
+			t.Errorf("%s: the next transaction has none", d.Value)
+		}
+	}
+}
+
 func TestValuesBelongToTheirBlock(t *testing.T) {
 	w := example()
 	r := run(t, w, model.Definition{Value: "output.data"})

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/expr-lang/expr/vm"
@@ -116,12 +117,16 @@ func (r *Run) Keys(to []model.Key) []model.Key {
 			to = r.add(to, b, to[len(to):])
 			continue
 		}
+		list := reflect.ValueOf(v)
+		if list.Kind() != reflect.Slice || list.Type() == bytesType {
+			continue
+		}
 		first := len(to)
-		for entry := range entries(b.meter, v) {
-			if len(to)-first == maxValues {
+		for n := range list.Len() {
+			if len(to)-first == maxValues || b.meter.left < 0 {
 				break
 			}
-			r.scratch = b.form.appendValue(r.scratch[:0], entry)
+			r.scratch = b.form.appendValue(r.scratch[:0], list.Index(n).Interface())
 			to = r.add(to, b, to[first:])
 		}
 	}
@@ -159,9 +164,10 @@ func (r *Run) need(fields Set) {
 	}
 }
 
-// add appends the key of the value in scratch, unless it is none or one of the keys before.
+// add appends the key of the value in scratch, unless it is none, or one of the keys before, or the meter is empty: what
+// is computed once for a transaction can be the values of each of its outputs.
 func (r *Run) add(to []model.Key, b *bound, before []model.Key) []model.Key {
-	if len(r.scratch) == 0 || r.repeats(before) {
+	if len(r.scratch) == 0 || !b.meter.affords(valueCost+len(r.scratch)) || r.repeats(before) {
 		return to
 	}
 	return append(to, model.Key{Index: b.position, Value: r.keep(r.scratch)})
