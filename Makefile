@@ -72,8 +72,9 @@ fuzz: setup ## every fuzz target for 10 seconds (FUZZTIME=10s)
 	done
 
 .PHONY: docs
-docs: setup ## write docs/schema.md anew from the code
+docs: setup ## write docs/schema.md and docs/fields.md anew from the code
 	go run ./cmd/birthmark schema > docs/schema.md.new && mv docs/schema.md.new docs/schema.md
+	go run ./cmd/birthmark fields > docs/fields.md.new && mv docs/fields.md.new docs/fields.md
 
 .PHONY: clean
 clean: ## remove what was built and the demo's data

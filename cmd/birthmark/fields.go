@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"birthmark/chains"
 	"birthmark/chains/expression"
 	"birthmark/model"
 
@@ -14,8 +15,8 @@ func (p *program) fieldsCommand() *cli.Command {
 		Name:        "fields",
 		Usage:       "what the expressions of one's own indexes can name",
 		Category:    helping,
-		Description: "The fields of an output, its transaction and its block, and the functions. docs/indexes.md says how an index is defined.",
-		Flags:       slices.Concat(chainFlags(), commonFlags()),
+		Description: "The fields of an output, its transaction and its block, of --chain or of all, and the functions: the text of docs/fields.md. docs/indexes.md says how an index is defined.",
+		Flags:       slices.Concat([]cli.Flag{&cli.StringFlag{Name: "chain", Usage: "`CHAIN`"}}, commonFlags()),
 		Action:      p.fields,
 	}
 }
@@ -27,32 +28,46 @@ type fielded interface {
 
 // fieldsAnswer is what there is to name.
 type fieldsAnswer struct {
-	Chain     string                `json:"chain"`
-	Fields    []expression.Field    `json:"fields"`
+	Chains    []fieldsOf            `json:"chains"`
 	Functions []expression.Function `json:"functions"`
 }
 
+type fieldsOf struct {
+	Chain  string             `json:"chain"`
+	Fields []expression.Field `json:"fields"`
+}
+
 func (p *program) fields(c *cli.Context) error {
-	set, err := p.one(c)
-	if err != nil {
-		return err
-	}
-	chain, err := p.chainOf(set)
-	if err != nil {
-		return err
-	}
-	of, ok := chain.(fielded)
-	if !ok {
-		return model.Errorf(model.NotFound, "not_offered", "%s has no fields for expressions", chain.Name())
-	}
-	a := fieldsAnswer{chain.Name(), of.Fields(), expression.Functions()}
-	return p.answer(chain, a, func(pg *page) {
-		pg.printf("## Fields of %s\n\n", a.Chain)
-		pg.printf("| field | type | is | example |\n|---|---|---|---|\n")
-		for _, f := range a.Fields {
-			pg.printf("| `%s` | %s | %s | %s |\n", f.Name, f.Type, f.Doc, shortExample(f.Example))
+	a := fieldsAnswer{Functions: expression.Functions()}
+	// Only where it is asked for: a chain in the environment does not change what stands in the docs.
+	names := chains.Names()
+	if c.IsSet("chain") {
+		set, err := p.one(c)
+		if err != nil {
+			return err
 		}
-		pg.printf("\n## Functions\n\n| function | gives | |\n|---|---|---|\n")
+		names = []string{set.Chain}
+	}
+	for _, name := range names {
+		chain, err := p.newChain(name, "")
+		if err != nil {
+			return placed("--chain", err)
+		}
+		of, ok := chain.(fielded)
+		if !ok {
+			return model.Errorf(model.NotFound, "not_offered", "%s has no fields for expressions", name)
+		}
+		a.Chains = append(a.Chains, fieldsOf{name, of.Fields()})
+	}
+	return p.answer(nil, a, func(pg *page) {
+		pg.printf("# Fields\n\nWhat the expressions of one's own indexes can name: see indexes.md. Printed by `birthmark fields`.\n")
+		for _, of := range a.Chains {
+			pg.printf("\n## %s\n\n| field | type | is | example |\n|---|---|---|---|\n", of.Chain)
+			for _, f := range of.Fields {
+				pg.printf("| `%s` | %s | %s | %s |\n", f.Name, f.Type, f.Doc, shortExample(f.Example))
+			}
+		}
+		pg.printf("\n## Functions\n\n| function | gives | is |\n|---|---|---|\n")
 		for _, f := range a.Functions {
 			pg.printf("| `%s` | %s | %s |\n", f.Call, f.Type, f.Doc)
 		}

@@ -2,9 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"birthmark/chains"
 )
 
 // ownSettings defines indexes of one's own over the first blocks of Bitcoin.
@@ -67,26 +70,40 @@ func TestBadDefinitionsAreErrorsAtTheirPlace(t *testing.T) {
 		{"memo: { value: output.pushes }", `:3: index memo: value: 1: a list is for kind many-valued`},
 	} {
 		write(t, file, "chain: bitcoin\nindexes:\n  "+c.index+"\n")
-		for _, command := range []string{"config", "decode -", "fields", "sync --source file:///nowhere --db " + dir + "/db"} {
+		for _, command := range []string{"config", "decode -", "sync --source file:///nowhere --db " + dir + "/db"} {
 			wantFailure(t, exitUsage, "bad_definition", "^"+file+c.message, append(strings.Fields(command), "--config", file)...)
 		}
 	}
 }
 
+func TestFieldsInTheDocsAreWhatTheProgramPrints(t *testing.T) {
+	r := birthmark("fields")
+	docs := filepath.Join("..", "..", "docs", "fields.md")
+	if *update {
+		write(t, docs, r.stdout)
+	}
+	text, err := os.ReadFile(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.status != exitDone || string(text) != r.stdout {
+		t.Errorf("%s is not what birthmark fields prints: make docs writes it anew; %s", docs, r.stderr)
+	}
+}
+
 func TestFieldsAreToldOfEveryChain(t *testing.T) {
-	for _, chain := range []string{"bitcoin", "cardano", "ergo"} {
+	for _, chain := range chains.Names() {
 		var a fieldsAnswer
 		r := birthmark("fields", "--chain", chain, "--json")
-		if err := json.Unmarshal([]byte(r.stdout), &a); err != nil || a.Chain != chain || len(a.Fields) < 20 || len(a.Functions) < 20 {
+		if err := json.Unmarshal([]byte(r.stdout), &a); err != nil || len(a.Chains) != 1 || a.Chains[0].Chain != chain || len(a.Chains[0].Fields) < 20 || len(a.Functions) < 20 {
 			t.Errorf("%s: %v: %+v", chain, err, r)
+			continue
 		}
-		for _, f := range a.Fields {
-			if f.Name == "" || f.Type == "" || f.Doc == "" || strings.Contains(f.Doc, "|") {
+		for _, f := range a.Chains[0].Fields {
+			if f.Name == "" || f.Type == "" || f.Doc == "" || strings.Contains(f.Doc+f.Example, "|") {
 				t.Errorf("%s: %+v", chain, f)
 			}
 		}
 	}
-	if r := birthmark("fields"); r.status != exitUsage {
-		t.Errorf("without a chain: %+v", r)
-	}
+	wantFailure(t, exitUsage, "unknown_chain", `^--chain: unknown chain "moon"`, "fields", "--chain", "moon")
 }
