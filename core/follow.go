@@ -97,8 +97,10 @@ func (db *DB) FollowFrom(ctx context.Context, known []model.Point) (p model.Poin
 // newest first; the origin is implied at its end), up to the tip. It begins with a rollback to that block, which is the
 // newest known one where the chain did not change, and ends with the tip as a block, unless it is where it began.
 //
-// One who keeps what [DB.FollowLocator] said of any block he was told of, and goes on from there, ends with the same as one who
-// was told everything without interruption. A value that does not occur yet is no error: it may.
+// One who is stopped anywhere ends with the same as one who was told everything without interruption, if he keeps what
+// [DB.FollowLocator] says: of a block after he has taken it in, any block since the last rollback, and of a rollback before.
+// Else the chain could come back to blocks that he was told of once and has taken back. A value that does not occur yet is
+// no error: it may.
 //
 // Without Spends it reads the outputs it tells of; where none is named, all outputs of the blocks. With Spends it reads
 // the inputs of the blocks besides, or the history of the value where that is shorter.

@@ -106,12 +106,12 @@ func (r *reference) anyFollowing(rng *rand.Rand) (core.Following, func(o *refOut
 }
 
 // Whatever the chain does meanwhile, and wherever a follower is killed, one who applies what he is told up to the last block has
-// what that block's chain holds; where the follower goes on from, any block he was told of will do.
+// what that block's chain holds; where the follower goes on from, any block he was told of since the last rollback will do.
 func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := seed(t, 770)
-		killed, parted, deep := 0, 0, 0
+		killed, parted, deep, back := 0, 0, 0, 0
 		for round := range uint64(8) {
 			rng := rand.New(rand.NewPCG(n, round))
 			db := open(t, memory.New(), v, 0)
@@ -132,15 +132,29 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 			what, in := newReference(v, chain).anyFollowing(rng)
 			c := &consumer{t: t}
 			var known []model.Point
+			var branch []*model.Block // the last one that was left
+			var branchOff []*modeltest.Generator
 			for range 30 {
-				switch rng.IntN(4) {
+				switch rng.IntN(5) {
+				case 4: // the chain comes back to it
+					if branch != nil && chain[0] == branch[0] {
+						keep := 0
+						for keep < len(chain) && keep < len(branch) && chain[keep] == branch[keep] {
+							keep++
+						}
+						rollback(t, db, point(chain, keep-1))
+						appendAll(t, db, branch[keep:], 5)
+						chain, generators, branch, branchOff = branch, branchOff, chain, generators
+						back++
+					}
 				case 0:
+					branch, branchOff = chain, generators
 					keep := rng.IntN(len(chain) + 1)
 					if rng.IntN(2) == 0 {
 						keep = max(0, len(chain)-1-rng.IntN(3))
 					}
 					rollback(t, db, point(chain, keep-1))
-					chain, generators = chain[:keep:keep], generators[:keep+1]
+					chain, generators = chain[:keep:keep], generators[: keep+1 : keep+1]
 					if rng.IntN(5) > 0 {
 						grow(1 + rng.IntN(12))
 					}
@@ -170,6 +184,11 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 						}
 					}
 					first = false
+					if e.Rollback != nil {
+						if known, err = db.FollowLocator(ctx, *e.Rollback); err != nil {
+							t.Fatal(err)
+						}
+					}
 					c.take(e)
 					if e.Block != nil {
 						c.has(r, what, in)
@@ -208,8 +227,8 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 			}
 			check(t, db)
 		}
-		if killed == 0 || parted == 0 || deep == 0 {
-			t.Errorf("killed %d times, the chain parted %d times, %d of them deep", killed, parted, deep)
+		if killed == 0 || parted == 0 || deep == 0 || back == 0 {
+			t.Errorf("killed %d times, the chain parted %d times, %d of them deep, and came back %d times", killed, parted, deep, back)
 		}
 	})
 }

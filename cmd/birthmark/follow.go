@@ -56,7 +56,7 @@ type tail struct {
 	at      model.Point   // the last block that was told
 	known   []model.Point // the locator of it
 	flushed time.Time
-	saved   time.Time
+	marked  time.Time
 }
 
 // follow tells what happens until it is stopped, or is at the tip where that is the end.
@@ -184,6 +184,11 @@ func (f *tail) tell(db *database, e core.FollowEvent) error {
 			return nil
 		}
 		f.begun, f.at = true, *e.Rollback
+		// The cursor goes back before it is told, and forth after: it is never ahead of who listens, also where the chain
+		// comes back to what was taken back.
+		if err := f.mark(db); err != nil {
+			return err
+		}
 	case e.Block != nil:
 		f.at = *e.Block
 	}
@@ -193,7 +198,7 @@ func (f *tail) tell(db *database, e core.FollowEvent) error {
 	now := f.now()
 	switch {
 	case e.Block == nil:
-	case f.cursor != nil && now.Sub(f.saved) >= keepEvery:
+	case f.cursor != nil && now.Sub(f.marked) >= keepEvery:
 		return f.keep(db)
 	case now.Sub(f.flushed) >= flushEvery:
 		f.flushed = now
@@ -214,17 +219,21 @@ func (f *tail) write(e core.FollowEvent) error {
 	return nil
 }
 
-// keep flushes what was told and keeps how far that is.
+// keep flushes what was told and marks how far that is.
 func (f *tail) keep(db *database) error {
 	f.flushed = f.now()
 	if err := f.out.w.Flush(); err != nil || !f.begun {
 		return err
 	}
-	var err error
+	return f.mark(db)
+}
+
+// mark puts the cursor, if there is one, behind the last block.
+func (f *tail) mark(db *database) (err error) {
 	if f.known, err = db.FollowLocator(context.WithoutCancel(f.c.Context), f.at); err != nil || f.cursor == nil {
 		return err
 	}
-	f.saved = f.flushed
+	f.marked = f.now()
 	return f.cursor.Write(f.cursorAt(db.chain, f.known))
 }
 

@@ -40,7 +40,7 @@ func TestWrongUseSaysWhatWasExpected(t *testing.T) {
 		{"status --db --memory 1GiB", "missing_value", `^flag --db needs a value; --memory follows it \(write --db=--memory if that is the value\)$`},
 		{"find --unspent=perhaps address X", "bad_value", `^flag --unspent is either there or not: .*not "perhaps"$`},
 		{"tx", "missing_argument", `^missing argument HASH: expected birthmark tx \[flags\] HASH$`},
-		{"find address", "missing_argument", `^missing argument VALUE: expected birthmark find \[flags\] INDEX VALUE$`},
+		{"find address", "missing_argument", `^missing argument VALUE: expected birthmark find \[flags\] INDEX \[VALUE\]$`},
 		{"block tip tip", "unexpected_argument", `^unexpected argument "tip": expected birthmark block \[flags\] HASH\|HEIGHT\|tip$`},
 		{"status here", "unexpected_argument", `^unexpected argument "here": expected birthmark status \[flags\]$`},
 		{"status", "missing_flag", `^missing --db DIR`},
