@@ -34,3 +34,11 @@ func TestIndexesAreKeptWhetherTheSettingsDefineThemOrNot(t *testing.T) {
 	write(t, other, strings.Replace(ownSettings, "block.bits", "block.bitz", 1))
 	wantFailure(t, exitUsage, "bad_definition", `^`+other+`:8: index bits: value: 7: unknown field block.bitz`, "status", "--config", other, "--db", db)
 }
+
+// A database of another chain is one, whatever its own indexes are made of.
+func TestOwnIndexesOfAnotherChainAreNotTheReason(t *testing.T) {
+	file, db := filepath.Join(t.TempDir(), "birthmark.yaml"), filepath.Join(t.TempDir(), "db")
+	write(t, file, ownSettings)
+	ask(t, nil, "sync", "--config", file, "--source", "file://"+realBlocks(t), "--db", db, "--to-height", "9")
+	wantFailure(t, exitRefused, "wrong_chain", `bitcoin`, "status", "--db", db, "--chain", "ergo")
+}

@@ -125,7 +125,9 @@ func (p *program) chainFor(set *settings.Chain, id core.Identity, known bool) (m
 	if network == "" && name == id.Chain {
 		network = id.Network
 	}
-	set.Stored = id.Definitions
+	if name == id.Chain {
+		set.Stored = id.Definitions
+	}
 	chain, err := p.make(set, name, network)
 	if _, code := model.KindOf(err); (code == "unknown_chain" || code == "unknown_network") && name == id.Chain && network == id.Network {
 		return nil, model.Errorf(model.Refused, "wrong_chain", "%s holds %s %s (format %d), which this program does not know: %w",
