@@ -1,0 +1,113 @@
+package cardano
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"birthmark/model"
+)
+
+// The fullest outputs of mainnet hold 490 assets.
+func TestAnOutputOfManyAssetsHasAllTheirValues(t *testing.T) {
+	held := dict{}
+	for i := range 70 {
+		policy := cbor.ByteString(binary.BigEndian.AppendUint32(filled(24, 0x0c), uint32(i)))
+		names := dict{}
+		for j := range 7 {
+			names[cbor.ByteString(fmt.Sprintf("%d/%d", i, j))] = 1 + (i+j)%2
+		}
+		held[policy] = names
+	}
+	c := defined(t, "mainnet",
+		model.Definition{Name: "name", Kind: model.ManyValued, Value: "map(output.assets, .name)"},
+		model.Definition{Name: "single", Kind: model.ManyValued, Value: "map(filter(output.assets, .amount == 1), .id)"},
+		model.Definition{Name: "policy_again", Kind: model.ManyValued, Value: "map(output.assets, .policy)"},
+		model.Definition{Name: "sum", Value: "sum(output.assets, .amount)"},
+	)
+	b, _, err := c.decoder(t, "name", "single", "policy_again", "sum").block(oneOutput(t, list{address, list{1, held}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[int]int{}
+	for _, k := range b.Txs[0].Outputs[0].Keys {
+		values[k.Index]++
+	}
+	if values[0] != 490 || values[1] != 245 || values[2] != 70 || values[3] != 1 {
+		t.Errorf("490 assets of 70 policies, half of them single, have %v values", values)
+	}
+}
+
+// What a transaction says is said again by each of its outputs: an index ends in a transaction that says too much, and
+// goes on in the next.
+func TestMetadataThatEveryOutputSaysAgainAreBounded(t *testing.T) {
+	lines := list{}
+	for i := range 20_000 {
+		lines = append(lines, fmt.Sprintf("%05d", i))
+	}
+	outputs := list{}
+	for range 100 {
+		outputs = append(outputs, list{address, 5})
+	}
+	block := handmade(t, eraConway, list{txBody(dict{1: outputs}), txBody(nil)}, list{dict{}, dict{}},
+		dict{0: dict{674: dict{"msg": lines}}, 1: dict{674: dict{"msg": list{"after"}}}}, list{})
+	c := defined(t, "mainnet", model.Definition{Name: "message", Kind: model.ManyValued, Value: "tx.metadata[674].msg"})
+	b, _, err := c.decoder(t, "message").block(block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, last := len(b.Txs[0].Outputs[0].Keys), len(b.Txs[0].Outputs[99].Keys)
+	if first != len(lines) || last != 0 {
+		t.Errorf("the first output has %d values, the last %d: expected %d and 0", first, last, len(lines))
+	}
+	if after := b.Txs[1].Outputs[0].Keys; len(after) != 1 || string(after[0].Value) != "after" {
+		t.Errorf("the next transaction has %v", after)
+	}
+}
+
+// What nobody can read is no value, and no reason to refuse a block.
+func TestWhatMeansNothingHasNoValue(t *testing.T) {
+	deep := cbor.RawMessage(append(bytes.Repeat([]byte{0x81}, 5000), 0))
+	for _, auxiliary := range []any{
+		dict{674: deep}, dict{uint64(1<<64 - 1): "beyond any label"}, list{}, list{1}, tagged(259, dict{}), tagged(259, list{}), tagged(7, dict{674: 1}),
+		dict{"text": 1}, endless(t, 0xbf), nil, 5, dict{674: cbor.RawMessage{0xf9, 0x7e, 0}},
+	} {
+		block := handmade(t, eraConway, list{txBody(nil)}, list{dict{}}, dict{0: auxiliary}, list{})
+		for _, expression := range []string{"tx.metadata[674]", "tx.metadata[674].msg", "tx.metadata[674][0][1].x", "tx.metadata_labels[7]"} {
+			c := saying(t, expression)
+			b, _, err := c.decoder(t, "said").block(block)
+			if err != nil {
+				t.Fatalf("%v: %v", auxiliary, err)
+			}
+			if got := c.said(&b.Txs[0].Outputs[0]); got != "" {
+				t.Errorf("%s of %v is %q", expression, auxiliary, got)
+			}
+		}
+	}
+}
+
+// FuzzDefined: whatever transactions and their metadata say, values of indexes that were defined stop no block that is
+// one without them.
+func FuzzDefined(f *testing.F) {
+	d, plain := defined(f, "mainnet", everyField()...).decoder(f), decodedAs(f, "mainnet", valueNames...)
+	f.Add([]byte(raw(f, txBody(dict{3: 9, 14: list{filled(28, 1)}, 18: list{list{filled(32, 2), 3}}}))), []byte(raw(f, dict{1: "a"})))
+	f.Add([]byte(raw(f, txBody(dict{1: list{dict{0: address, 1: list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, 2: list{1, tagged(24, []byte{0xd8, 0x79, 0x80})}}}}))),
+		[]byte(raw(f, tagged(259, dict{0: dict{674: dict{"msg": list{"a"}}}}))))
+	f.Fuzz(func(t *testing.T, body, auxiliary []byte) {
+		for _, item := range []cbor.RawMessage{body, auxiliary} {
+			if _, err := cbor.Marshal(item); err != nil || len(item) == 0 {
+				return // hashes are hard to guess, so the block is made around it
+			}
+		}
+		block := assembled(t, eraConway, append([]byte{0x81}, body...), []byte{0x81, 0xa0}, append([]byte{0xa1, 0}, auxiliary...), []byte{0x80})
+		if _, _, err := plain.block(block); err != nil {
+			return
+		}
+		if _, _, err := d.block(block); err != nil {
+			t.Errorf("%x with the metadata %x: %v", body, auxiliary, err)
+		}
+	})
+}
