@@ -157,7 +157,7 @@ func TestABlockOwnsItsMemory(t *testing.T) {
 // TestAllocationsDoNotGrowWithTransactions: one for each kind of slice, the block, its header and values.
 func TestAllocationsDoNotGrowWithTransactions(t *testing.T) {
 	scripts := scriptSeeds()
-	counted := func(count int) float64 {
+	counted := func(count int, ds ...model.Definition) float64 {
 		c := bitcointest.NewChain()
 		from := c.Mine().Transactions[0]
 		var txs []*wire.MsgTx
@@ -170,6 +170,13 @@ func TestAllocationsDoNotGrowWithTransactions(t *testing.T) {
 		}
 		raw := bitcointest.Bytes(c.Mine(txs...))
 		d := newTestDecoder(t)
+		if len(ds) > 0 {
+			chain := define(t, "regtest", ds...)
+			var err error
+			if d, err = newDecoder(chain.net, chain.defined, append(slices.Clone(allIndexes), ds[0].Name)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		return testing.AllocsPerRun(20, func() {
 			if _, err := d.block(raw, 0); err != nil {
 				t.Fatal(err)
@@ -179,6 +186,11 @@ func TestAllocationsDoNotGrowWithTransactions(t *testing.T) {
 	few, many := counted(10), counted(2000)
 	if few != many || many > 8 {
 		t.Errorf("%v allocations for a block of 10 transactions, %v for one of 2000", few, many)
+	}
+	// A simple index of a user's adds the memory of its values, in pieces that grow.
+	memo := model.Definition{Name: "memo", When: "output.script_type == 'op_return'", Value: "output.data[0:4]"}
+	if own := counted(2000, memo); own > many+8 {
+		t.Errorf("%v allocations with an index of a user's, %v without", own, many)
 	}
 }
 

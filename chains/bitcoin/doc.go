@@ -6,6 +6,9 @@
 // Scripts are told apart by their bytes with the rules of Core's Solver (script.go), addresses are stored without
 // checksum and network (address.go), and index.go says which values an output has.
 //
+// Indexes of users' own are expressions over the fields of fields.go, which package expression computes: own.go fills what
+// they read and nothing else, witness.go and inscription.go take apart what stands in witnesses and scripts.
+//
 // A folder of block files (folder.go, blockfile.go) holds blocks in the order they arrived, with stale branches and
 // padding. The source looks at all headers first: proof of work against the header's own target, links to genesis,
 // and work decides on the best chain (headers.go). Then the blocks of that chain are read and decoded on several

@@ -2,6 +2,8 @@ package bitcoin
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/btcsuite/btcd/wire/v2"
@@ -85,6 +87,69 @@ func FuzzDecode(f *testing.F) {
 		}
 		if kind, _ := model.KindOf(err); err != nil && kind != model.BadSource {
 			t.Errorf("kind %d: %v", kind, err)
+		}
+	})
+}
+
+// FuzzOwn: whatever stands in scripts and witnesses, the fields of users' indexes are read without a fault, those that
+// the chain has as indexes agree with these, and the same bytes have the same values.
+func FuzzOwn(f *testing.F) {
+	envelope := append(append([]byte{0x20}, make([]byte, 32)...), "\xac\x00\x63\x03ord\x01\x01\x0atext/plain\x01\x02\x01\x05\x00\x02hi\x68"...)
+	control := append([]byte{tapscriptLeaf}, make([]byte, 32)...)
+	f.Add([]byte{opReturn, opRunestone, 2, 1, 2}, []byte{1, 2}, envelope, control)
+	f.Add(envelope, []byte(nil), envelope[33:], append(control, control[1:]...))
+	f.Add(envelope[:len(envelope)-2], []byte{0}, []byte{annexTag}, []byte{annexTag})
+	for _, s := range scriptSeeds() {
+		f.Add(s, s, s, s)
+	}
+	var ds []model.Definition
+	for _, x := range networks[4].indexes() {
+		ds = append(ds, model.Definition{Name: "own_" + x.Name, Value: x.Value})
+	}
+	for _, name := range []string{"inscriptions", "inputs", "outputs"} {
+		for _, field := range map[string][]string{
+			"inscriptions": {"content_type", "body", "parent", "delegate", "metadata", "metaprotocol", "content_encoding", "pointer", "number", "input"},
+			"inputs":       {"tx", "index", "script", "pushes", "sequence", "witness", "revealed", "revealed_pushes", "keys"},
+			"outputs":      {"value", "script", "data"},
+		}[name] {
+			ds = append(ds, model.Definition{Name: name + "_" + field, Kind: model.ManyValued, Value: "flatten(map(tx." + name + ", [." + field + "]))"})
+		}
+	}
+	ds = append(ds, model.Definition{Name: "carried", Kind: model.ManyValued, Value: "map(output.inscriptions, .body)"},
+		model.Definition{Name: "pushes", Kind: model.ManyValued, Value: "output.pushes"}, model.Definition{Name: "runestone", Value: "output.runestone"},
+		model.Definition{Name: "rest", Value: "tx.hash + string(tx.weight) + block.hash + string(output.size)"})
+	chain := define(f, "regtest", ds...)
+	names := slices.Clone(allIndexes)
+	for _, d := range ds {
+		names = append(names, d.Name)
+	}
+	d, err := newDecoder(chain.net, chain.defined, names)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, script, input, revealed, control []byte) {
+		c := bitcointest.NewChain()
+		tx := bitcointest.Spend(c.Mine().Transactions[0], 0, wire.NewTxOut(1, script), wire.NewTxOut(2, revealed))
+		tx.TxIn[0].SignatureScript = input
+		tx.TxIn[0].Witness = wire.TxWitness{script, revealed, control}
+		tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 7}, input, wire.TxWitness{revealed, control, {annexTag}}))
+		raw := bitcointest.Bytes(c.Mine(tx))
+		b, err := d.block(raw, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := fmt.Sprint(b.Txs)
+		for j := range b.Txs[1].Outputs {
+			values := shownValues(chain, names, &b.Txs[1].Outputs[j])
+			for _, x := range allIndexes {
+				if !slices.Equal(values[x], values["own_"+x]) {
+					t.Errorf("script %x: %s is %q, its expression says %q", script, x, values[x], values["own_"+x])
+				}
+			}
+		}
+		again, err := d.block(raw, 2)
+		if err != nil || fmt.Sprint(again.Txs) != before || fmt.Sprint(b.Txs) != before {
+			t.Errorf("script %x: decoded again it is another block: %v", script, err)
 		}
 	})
 }

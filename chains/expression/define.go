@@ -26,8 +26,8 @@ const maxName = 40
 
 var (
 	properName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-	// Families of the schema that an index of that name would have too, or that read as if they were its own.
-	reservedNames = []string{"asset", "asset_id", "asset_fingerprint", "asset_totals", "asset_info", "tx_hash", "block_hash", "block", "utxo", "meta"}
+	// The families of an index of such a name would be those that every database has.
+	reservedNames = []string{"asset", "asset_id", "asset_fingerprint", "asset_totals", "asset_info"}
 )
 
 // Define checks definitions and compiles their expressions. Offered are the chain's own indexes. An error is an [Error]

@@ -1,13 +1,20 @@
 package main
 
 import (
+	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/btcsuite/btcd/wire/v2"
+
 	"birthmark/chains"
+	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/core"
 )
 
 // ownSettings defines indexes of one's own over the first blocks of Bitcoin.
@@ -106,4 +113,47 @@ func TestFieldsAreToldOfEveryChain(t *testing.T) {
 		}
 	}
 	wantFailure(t, exitUsage, "unknown_chain", `^--chain: unknown chain "moon"`, "fields", "--chain", "moon")
+}
+
+// What docs/indexes.md says of colored coins: issues, transfers and burns are read from the history of the index.
+func TestHistoryOfAColorTellsIssuesTransfersAndBurns(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "indexes.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, recipe, _ := strings.Cut(string(text), "### Colored coins")
+	_, recipe, _ = strings.Cut(recipe, "```yaml\n")
+	recipe, _, _ = strings.Cut(recipe, "```")
+	dir := t.TempDir()
+	file, blocks := filepath.Join(dir, "birthmark.yaml"), filepath.Join(dir, "blk00000.dat")
+	write(t, file, "chain: bitcoin\nnetwork: regtest\nsource: file://"+blocks+"\ndb: "+dir+"/db\n"+recipe)
+
+	color := bytes.Repeat([]byte{0xc1}, 33)
+	colored := func(units int64) *wire.TxOut {
+		return wire.NewTxOut(units, slices.Concat([]byte{33}, color, []byte{0xbc, 0x51}))
+	}
+	chain := bitcointest.NewChain()
+	chain.Mine()
+	issue := bitcointest.Spend(chain.Tip().Transactions[0], 0, colored(100), wire.NewTxOut(1000, []byte{0x51}))
+	transfer := bitcointest.Spend(issue, 0, colored(60), colored(40))
+	burn := bitcointest.Spend(transfer, 0, colored(10), wire.NewTxOut(50, []byte{0x51}))
+	chain.Mine(issue, transfer)
+	chain.Mine(burn)
+	write(t, blocks, string(bitcointest.BlockFile(wire.TestNet, chain.Blocks()...)))
+
+	ask(t, nil, "sync", "--config", file)
+	var history core.HistoryAnswer
+	ask(t, &history, "history", "--config", file, "--order", "asc", "color", hex.EncodeToString(color))
+	for i, want := range []struct{ hash, received, sent string }{
+		{issue.TxHash().String(), "100", "0"}, {transfer.TxHash().String(), "100", "100"}, {burn.TxHash().String(), "10", "60"},
+	} {
+		if len(history.Txs) != 3 || history.Txs[i].Hash != want.hash || history.Txs[i].Received != want.received || history.Txs[i].Sent != want.sent {
+			t.Fatalf("transaction %d is not %+v: %+v", i, want, history)
+		}
+	}
+	var balance core.BalanceAnswer
+	ask(t, &balance, "balance", "--config", file, "color", hex.EncodeToString(color))
+	if balance.Balance != "50" || balance.Received != "210" || balance.Sent != "160" {
+		t.Errorf("%+v", balance)
+	}
 }
