@@ -154,7 +154,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 						keep = max(0, len(chain)-1-rng.IntN(3))
 					}
 					rollback(t, db, point(chain, keep-1))
-					chain, generators = chain[:keep:keep], generators[: keep+1 : keep+1]
+					chain, generators = chain[:keep:keep], generators[:keep+1:keep+1]
 					if rng.IntN(5) > 0 {
 						grow(1 + rng.IntN(12))
 					}
