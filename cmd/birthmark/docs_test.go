@@ -3,12 +3,14 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
 
 var (
 	docsSchema = filepath.Join("..", "..", "docs", "schema.md")
+	queries    = filepath.Join("..", "..", "docs", "queries.md")
 	readme     = filepath.Join("..", "..", "README.md")
 )
 
@@ -49,5 +51,34 @@ func TestReadmeShowsWhatTheProgramAnswers(t *testing.T) {
 		if r.status != exitDone || settled(strings.TrimSpace(r.stdout)) != settled(strings.TrimSpace(shown)) {
 			t.Errorf("birthmark %s: status %d\n--- it says\n%s%s--- the README says\n%s", line, r.status, r.stdout, r.stderr, shown)
 		}
+	}
+}
+
+// So are the sessions of docs/queries.md, on a database of all the real blocks.
+func TestQueriesInTheDocsAreAnswered(t *testing.T) {
+	folder := t.TempDir()
+	syncTo(t, filepath.Join(folder, "bitcoin"), "file://"+realBlocks(t))
+	text, err := os.ReadFile(queries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions := regexp.MustCompile("(?s)```console\n\\$ bin/birthmark ([^\n]*)\n(.*?)```")
+	if n := len(sessions.FindAll(text, -1)); n < 4 {
+		t.Fatalf("%d sessions in %s", n, queries)
+	}
+	answered := sessions.ReplaceAllStringFunc(string(text), func(session string) string {
+		line := sessions.FindStringSubmatch(session)[1]
+		r := birthmark(strings.Fields(strings.ReplaceAll(line, "demo-data", folder))...)
+		if r.status != exitDone || r.stderr != "" {
+			t.Errorf("%s: %+v", line, r)
+		}
+		return "```console\n$ bin/birthmark " + line + "\n" + r.stdout + "```"
+	})
+	if *update {
+		if err := os.WriteFile(queries, []byte(answered), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if answered != string(text) {
+		t.Errorf("%s is not what birthmark answers (go test -update writes it anew):\n%s", queries, answered)
 	}
 }
