@@ -17,7 +17,7 @@ const (
 	opIf         = 0x63
 	opEndIf      = 0x68
 	op1Negate    = 0x4f
-	maxEnvelopes = 1 << 12 // of a script; real ones have a thousand
+	maxEnvelopes = 1 << 14 // of a transaction, or of an output's script; real ones have a thousand
 )
 
 // The tags of fields that are told.
@@ -33,25 +33,31 @@ const (
 
 var envelopeMark = []byte{op0, opIf, 3, 'o', 'r', 'd'}
 
-// appendInscriptions appends the inscriptions in a script.
+// appendInscriptions appends the inscriptions in a script, up to maxEnvelopes.
 func appendInscriptions(to []inscriptionFields, script []byte, input int) []inscriptionFields {
-	for found := 0; found < maxEnvelopes && bytes.Contains(script, envelopeMark); {
-		// Where the bytes of the mark stand inside a push, they are none.
-		op, data, rest, ok := nextOp(script)
-		if !ok {
-			break
-		}
-		if op == op0 && data != nil && bytes.HasPrefix(script, envelopeMark) {
-			in, after, ok := readEnvelope(script[len(envelopeMark):])
-			if ok {
+	next := bytes.Index(script, envelopeMark)
+	for at := 0; next >= 0 && len(to) < maxEnvelopes; {
+		if at == next {
+			if in, rest, ok := readEnvelope(script[at+len(envelopeMark):]); ok {
 				in.Input, in.Number = input, len(to)
 				to = append(to, in)
-				script = after
-				found++
-				continue
+				at = len(script) - len(rest)
+			} else {
+				at++
+			}
+		} else {
+			_, _, rest, ok := nextOp(script[at:])
+			if !ok {
+				break
+			}
+			at = len(script) - len(rest)
+		}
+		// Where the bytes of the mark stood inside a push, they were none.
+		if at > next {
+			if next = bytes.Index(script[at:], envelopeMark); next >= 0 {
+				next += at
 			}
 		}
-		script = rest
 	}
 	return to
 }
@@ -59,7 +65,7 @@ func appendInscriptions(to []inscriptionFields, script []byte, input int) []insc
 // readEnvelope reads what is in an envelope. Not ok where something else than pushes is in it.
 func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
 	in.Pointer = -1
-	var parts [][]byte // of the body
+	var parts, metadata [][]byte
 	body := false
 	seen := [tagDelegate + 1]bool{}
 	for {
@@ -69,7 +75,7 @@ func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
 		}
 		script = next
 		if op == opEndIf {
-			in.Body = joined(parts)
+			in.Body, in.Metadata = joined(parts), joined(metadata)
 			return in, script, true
 		}
 		data, ok = pushed(op, data)
@@ -94,8 +100,12 @@ func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
 			return in, nil, false
 		}
 		script = next
-		if len(data) == 1 && int(data[0]) < len(seen) {
-			in.set(int(data[0]), value, !seen[data[0]])
+		switch {
+		case len(data) != 1 || int(data[0]) >= len(seen):
+		case data[0] == tagMetadata: // it comes in parts
+			metadata = append(metadata, value)
+		case !seen[data[0]]: // of others that stand again the first counts
+			in.set(data[0], value)
 			seen[data[0]] = true
 		}
 	}
@@ -114,15 +124,8 @@ func pushed(op byte, data []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// set takes a field. Of one that stands again the first counts, but for metadata, which comes in parts.
-func (in *inscriptionFields) set(tag int, value []byte, first bool) {
-	if tag == tagMetadata {
-		in.Metadata = append(in.Metadata[:len(in.Metadata):len(in.Metadata)], value...)
-		return
-	}
-	if !first {
-		return
-	}
+// set takes the value of a field.
+func (in *inscriptionFields) set(tag byte, value []byte) {
 	switch tag {
 	case tagContentType:
 		in.ContentType = validText(value)

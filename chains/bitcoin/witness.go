@@ -89,20 +89,13 @@ func revealed(w witnessItems) []byte {
 // isKey reports whether bytes look like a public key.
 func isKey(b []byte) bool { return len(b) > 0 && keySize(b[0]) == len(b) }
 
-// keysOfInput are the public keys that an input shows, each once, put behind those in the list: in the pushes of its
-// script, in its witness, and in the scripts that the last push or the witness reveals.
+// keysOfInput are the public keys that an input shows, put behind what is in the list: in the pushes of its script, in
+// its witness, and in the scripts that the last push or the witness reveals.
 func keysOfInput(list [][]byte, in *inputFields) (keys, grown [][]byte) {
 	first := len(list)
 	add := func(candidates [][]byte) {
 		for _, b := range candidates {
-			if !isKey(b) || len(list)-first == maxEntries {
-				continue
-			}
-			known := false
-			for _, k := range list[first:] {
-				known = known || string(k) == string(b)
-			}
-			if !known {
+			if isKey(b) && len(list)-first < maxEntries {
 				list = append(list, b)
 			}
 		}

@@ -55,6 +55,10 @@ func (m *meter) functions() map[string]callable {
 	operator("startsWith", boolType, ordered, parts(m, strings.HasPrefix))
 	operator("endsWith", boolType, ordered, parts(m, strings.HasSuffix))
 	operator("in", boolType, [2]class{any_, isList | isMap}, func(a, b any) any { return in(m, a, b) })
+	all["#true"] = callable{
+		call:  func(args ...any) (any, error) { return args[0] == true, nil },
+		check: only(boolType, isBool),
+	}
 	all["#matches"] = callable{
 		call:  func(args ...any) (any, error) { return matches(m, args[0], args[1].(*regexp.Regexp)), nil },
 		check: only(boolType, data),

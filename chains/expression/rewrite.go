@@ -88,7 +88,18 @@ func (r *rewriter) Visit(node *ast.Node) {
 		r.binary(node, n)
 	case *ast.SliceNode:
 		r.slice(node, n)
+	case *ast.UnaryNode:
+		if n.Operator == "not" || n.Operator == "!" {
+			r.truth(&n.Node)
+		}
+	case *ast.ConditionalNode:
+		r.truth(&n.Cond)
 	case *ast.BuiltinNode:
+		if len(n.Arguments) == 2 && n.Name != "map" && n.Name != "sum" {
+			if p, ok := n.Arguments[1].(*ast.PredicateNode); ok {
+				r.truth(&p.Node)
+			}
+		}
 		if !isKept(n.Name) {
 			r.fail(n, "unknown function %s, %s", n.Name, hint(n.Name, functionNames))
 		}
@@ -243,12 +254,22 @@ func (r *rewriter) binary(node *ast.Node, n *ast.BinaryNode) {
 			t = left
 		}
 		r.call(node, t, "#??", n.Left, n.Right)
+	case "and", "&&", "or", "||":
+		r.truth(&n.Left)
+		r.truth(&n.Right)
 	case "..", "**", "^":
 		r.fail(n, "there is no operator %s", n.Operator)
 	default:
 		if t := n.Type(); t != anyType {
 			r.types[n] = t
 		}
+	}
+}
+
+// truth makes a condition of what may be anything: it holds where it is true.
+func (r *rewriter) truth(node *ast.Node) {
+	if r.typeOf(*node).Kind() == reflect.Interface {
+		r.call(node, boolType, "#true", *node)
 	}
 }
 

@@ -1,0 +1,91 @@
+package bitcoin
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// envelope is an inscription in a script, of parts as they stand there.
+func envelope(parts ...string) []byte {
+	return []byte("\x00\x63\x03ord" + strings.Join(parts, "") + "\x68")
+}
+
+func TestInscriptionsAreReadAsTheyStand(t *testing.T) {
+	plain := inscriptionFields{Input: 3, Pointer: -1, ContentType: "text/plain", Body: []byte("hi")}
+	const typed, hello = "\x01\x01\x0atext/plain", "\x00\x02hi"
+	id := strings.Repeat("\x07", 32)
+	for _, c := range []struct {
+		name   string
+		script []byte
+		want   []inscriptionFields
+	}{
+		{"none", []byte("\x01\x01\x51"), nil},
+		{"plain", envelope(typed, hello), []inscriptionFields{plain}},
+		{"after a key", append([]byte("\x02\x00\x63\xac"), envelope(typed, hello)...), []inscriptionFields{plain}},
+		{"a tag as an opcode", envelope("\x51\x0atext/plain", hello), []inscriptionFields{plain}},
+		{"a body in parts", envelope(typed, "\x00\x01h\x01i"), []inscriptionFields{plain}},
+		{"the mark in a push", append([]byte("\x06\x00\x63\x03ord"), envelope(typed, hello)...), []inscriptionFields{plain}},
+		{"two", append(envelope(typed, hello), envelope()...), []inscriptionFields{plain, {Input: 3, Number: 1, Pointer: -1}}},
+		{"the first type counts", envelope(typed, "\x01\x01\x01x", hello), []inscriptionFields{plain}},
+		{"a type that is no text", envelope("\x01\x01\x01\xff"), []inscriptionFields{{Input: 3, Pointer: -1}}},
+		{"all fields", envelope(typed, "\x01\x02\x02\x01\x01", "\x01\x03\x21", id, "\x05", "\x01\x05\x02ab", "\x01\x05\x01c", "\x01\x07\x03abc", "\x01\x09\x02br", "\x01\x0b\x20", id, hello),
+			[]inscriptionFields{{
+				Input: 3, Pointer: 257, ContentType: "text/plain", Body: []byte("hi"), Metadata: []byte("abc"), Metaprotocol: "abc", ContentEncoding: "br",
+				Parent: strings.Repeat("07", 32) + "i5", Delegate: strings.Repeat("07", 32) + "i0",
+			}}},
+		{"not ended", envelope(typed, hello)[:18], nil},
+		{"an operation in it", envelope(typed, "\xac", hello), nil},
+		{"not ended, then one", append(envelope(typed, "\xac"), envelope(typed, hello)...), []inscriptionFields{plain}},
+		{"a pointer too far", envelope("\x01\x02\x08\xff\xff\xff\xff\xff\xff\xff\xff"), []inscriptionFields{{Input: 3, Pointer: -1}}},
+		{"ids that are none", envelope("\x01\x03\x02ab", "\x01\x0b\x21", id, "\x00"), []inscriptionFields{{Input: 3, Pointer: -1}}},
+		{"a tag without a value", envelope("\x01\x01"), []inscriptionFields{{Input: 3, Pointer: -1}}},
+	} {
+		if got := appendInscriptions(nil, c.script, 3); !reflect.DeepEqual(normal(got), normal(c.want)) {
+			t.Errorf("%s: %+v, expected %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// normal has nil for what is empty.
+func normal(all []inscriptionFields) (same []inscriptionFields) {
+	for _, in := range all {
+		if len(in.Body) == 0 {
+			in.Body = nil
+		}
+		if len(in.Metadata) == 0 {
+			in.Metadata = nil
+		}
+		same = append(same, in)
+	}
+	return same
+}
+
+// A script is read once, however it is made: otherwise these would take hours.
+func TestHostileScriptsAreReadOnce(t *testing.T) {
+	const size = 3 << 20
+	many := func(part string) []byte { return bytes.Repeat([]byte(part), size/len(part)) }
+	for _, c := range []struct {
+		name   string
+		script []byte
+		want   int
+	}{
+		{"a mark at the end", append(many("\x51"), envelope()...), 1},
+		{"marks that are no envelopes", many("\x00\x63\x03ord\xac"), 0},
+		{"marks in marks", many("\x00\x63\x03ord"), 0},
+		{"marks in pushes", many("\x06\x00\x63\x03ord"), 0},
+		{"as many as there is room for", many(string(envelope())), maxEnvelopes},
+		{"metadata in parts", envelope(string(many("\x01\x05\x01x"))), 1},
+		{"a body in parts", envelope("\x00", string(many("\x01x"))), 1},
+		{"one that never ends", append([]byte("\x00\x63\x03ord\x00"), many("\x01x")...), 0},
+	} {
+		if got := appendInscriptions(nil, c.script, 0); len(got) != c.want {
+			t.Errorf("%s: %d inscriptions, expected %d", c.name, len(got), c.want)
+		}
+		pushes, _ := pushesOf(nil, c.script)
+		if len(pushes) > maxEntries {
+			t.Errorf("%s: %d pushes", c.name, len(pushes))
+		}
+	}
+}
