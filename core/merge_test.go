@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -282,5 +283,43 @@ func TestTermsThatOccurNowhere(t *testing.T) {
 		if kind(err) != c.kind || code(err) != c.code || !strings.Contains(fmt.Sprint(err), c.names) {
 			t.Errorf("%s: %v, expected %s naming %s", what, err, c.code, c.names)
 		}
+	}
+}
+
+// On every store, scans that begin anew and end early leave nothing running.
+func TestFindLeavesNothingRunning(t *testing.T) {
+	v := modeltest.Variants()[1]
+	for name, store := range stores {
+		t.Run(name, func(t *testing.T) {
+			n := seed(t, 790)
+			rng := rand.New(rand.NewPCG(n, 0))
+			blocks := v.NewGenerator(n).Blocks(60)
+			db := open(t, store(t), v, 0)
+			appendAll(t, db, blocks, 7)
+			r := newReference(v, blocks)
+			before := runtime.NumGoroutine()
+			for range 150 {
+				f := r.anyFind(rng)
+				restore := func() {}
+				if rng.IntN(2) == 0 {
+					restore = core.PageWorkOf(20*(1+len(f.and)+len(f.or)) + rng.IntN(100))
+				}
+				descending := rng.IntN(2) == 0
+				got := r.ask(t, db, f, core.Page{Limit: 1 + rng.IntN(30), Descending: descending}, true)
+				restore()
+				if want := r.answers(r.find(f), descending); !slices.Equal(got, want) {
+					t.Fatalf("%+v, descending %t: %d outputs, expected %d", f, descending, len(got), len(want))
+				}
+				what, _ := r.anyFollowing(rng)
+				for range db.Follow(t.Context(), nil, what) {
+					if rng.IntN(20) == 0 {
+						break
+					}
+				}
+			}
+			if after := runtime.NumGoroutine(); after > before {
+				t.Errorf("%d goroutines, %d before", after, before)
+			}
+		})
 	}
 }
