@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"hash/maphash"
+	"slices"
 
 	"birthmark/model"
 	"birthmark/storage"
@@ -34,16 +35,18 @@ type accountSums [accountSumCount]residue
 
 // accounts: balances, unspent outputs and histories are what transactions say.
 func (c *checker) accounts() error {
-	any := false
+	var kept []*index
 	for _, x := range c.db.all {
-		any = any || (x.live|x.coming)&partAccounts != 0
+		if (x.live|x.coming)&partAccounts != 0 && (c.only == nil || c.only == x) {
+			kept = append(kept, x)
+		}
 	}
-	if !any {
+	if len(kept) == 0 {
 		return nil
 	}
-	w := &accountWeighing{checker: c, seed: maphash.MakeSeed()}
+	w := &accountWeighing{checker: c, seed: maphash.MakeSeed(), kept: kept}
 	groups := map[*index]*[assetGroups]accountSums{}
-	for _, x := range c.db.all {
+	for _, x := range kept {
 		groups[x] = &[assetGroups]accountSums{}
 	}
 	if err := w.run(func(x *index, birth []byte) *accountSums { return &groups[x][w.hash(birth)%assetGroups] }, true); err != nil {
@@ -100,6 +103,7 @@ func (c *checker) accounts() error {
 type accountWeighing struct {
 	*checker
 	seed maphash.Seed
+	kept []*index // the indexes that are looked at
 	of   func(x *index, birth []byte) *accountSums
 }
 
@@ -128,6 +132,9 @@ const (
 
 // partsAt is what of an index is kept of the transactions of a block.
 func (w *accountWeighing) partsAt(x *index, h model.HeightPk) parts {
+	if !slices.Contains(w.kept, x) {
+		return 0
+	}
 	if w.builtTo != nil && h <= *w.builtTo {
 		return x.live | x.coming
 	}
@@ -241,7 +248,7 @@ func (w *accountWeighing) stated(first bool) error {
 		}
 		return w.ctx.Err()
 	}
-	for _, x := range w.db.all {
+	for _, x := range w.kept {
 		err := errors.Join(
 			scan(x, indexBalance, func(k, v []byte) error { return w.balance(x, k, v) }),
 			scan(x, indexHeld, func(k, v []byte) error {

@@ -12,6 +12,8 @@ import (
 // are row's until it returns. Databases of equal dumps hold the same chain and answer alike, but for [DB.Forks]: what
 // a database went through on its way is not part of what it is.
 func (db *DB) Dump(ctx context.Context, row func(family string, key, value []byte) error) error {
+	db.asking.RLock()
+	defer db.asking.RUnlock()
 	ds := db.dumped()
 	return db.store.View(ctx, func(r storage.Reader) error {
 		for _, d := range ds {

@@ -213,6 +213,13 @@ func (db *DB) recall(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		work, err := db.readWork(r)
+		if err != nil {
+			return err
+		}
+		db.building.Lock()
+		db.work = work
+		db.building.Unlock()
 		db.mu.Lock()
 		defer db.mu.Unlock()
 		db.tip, db.head, db.totals = tip, tip, t

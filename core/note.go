@@ -19,7 +19,7 @@ import (
 const noteName = "caches"
 
 // noteVersion is the first byte of a note.
-const noteVersion = 1
+const noteVersion = 2
 
 var errNote = errors.New("note of caches is damaged")
 
@@ -36,6 +36,10 @@ func (db *DB) keepNote(at model.Point) error {
 		tip := appendTip(nil, at)
 		out.numbers(uint64(len(tip)))
 		out.bytes(tip)
+		out.numbers(uint64(len(db.indexes)))
+		for _, x := range db.indexes {
+			out.numbers(uint64(x.number))
+		}
 		out.numbers(db.cache.fp.k0, db.cache.fp.k1)
 		db.cache.known.write(out)
 		db.cache.unspent.write(out)
@@ -66,6 +70,14 @@ func (db *DB) readNote(ctx context.Context) (at model.Point, err error) {
 		tip, err := parseTip(in.bytes(int(size)))
 		if err != nil || in.err != nil {
 			return errors.Join(errNote, err)
+		}
+		if in.number() != uint64(len(db.indexes)) {
+			return errNote // an index was added or dropped since
+		}
+		for _, x := range db.indexes {
+			if in.number() != uint64(x.number) {
+				return errNote
+			}
 		}
 		there, err := db.PointAt(ctx, tip.Height)
 		if err != nil || there != tip {

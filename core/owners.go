@@ -107,7 +107,7 @@ func (db *DB) readOwners(r storage.Reader, pks []model.UtxoPk) (o owners, err er
 				return o, fmt.Errorf("output %v: %w", part[i], err)
 			}
 			for _, c := range row.occurrences {
-				if (c.index.live|c.index.coming)&partAccounts != 0 {
+				if c.index.live&partAccounts != 0 {
 					o.all = append(o.all, c)
 				}
 			}

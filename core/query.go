@@ -19,15 +19,21 @@ type query struct {
 	r      storage.Reader
 	tip    model.Point
 	totals totals
+	work   *indexWork // as the snapshot has it
 }
 
 func (db *DB) ask(ctx context.Context, fn func(q *query) error) error {
+	db.asking.RLock()
+	defer db.asking.RUnlock()
 	return db.store.View(ctx, func(r storage.Reader) (err error) {
 		q := &query{DB: db, ctx: ctx, r: r}
 		if q.tip, err = readTip(r); err != nil {
 			return fmt.Errorf("meta tip: %w", err)
 		}
 		if q.totals, err = readTotals(r); err != nil {
+			return err
+		}
+		if q.work, err = db.readWork(r); err != nil {
 			return err
 		}
 		return fn(q)
@@ -65,6 +71,9 @@ func (db *DB) Status(ctx context.Context) (a *StatusAnswer, err error) {
 		sizer, _ := db.store.(storage.Sizer)
 		for _, d := range db.declarations() {
 			f := FamilyAnswer{Name: d.Name, Keys: t.rows[d.Family]}
+			if q.work != nil {
+				f.Keys += q.work.rows[d.Family]
+			}
 			if d.Family == familyMeta || !determined(d.Family) { // few rows, which meta does not count
 				for _, err := range q.r.Scan(d.Family, nil, nil, false) {
 					if err != nil {
@@ -204,8 +213,15 @@ func (q *query) index(name string) (*index, error) {
 	if x := q.indexByName(name); x != nil {
 		return x, nil
 	}
+	if x := q.entry(name); x != nil {
+		to, of := model.HeightPk(0), q.tip.Height
+		if q.work != nil {
+			to = q.work.tip.Height
+		}
+		return nil, model.Errorf(model.Refused, "index_building", "index %s is being added: it has blocks up to %d of %d (%d%%)", name, to, of, int64(to)*100/max(1, int64(of)))
+	}
 	if slices.ContainsFunc(q.chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
-		return nil, model.Errorf(model.Usage, "unknown_index", "the database was made without index %s; it has %s", name, strings.Join(q.Indexes(), ", "))
+		return nil, model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %s", name, strings.Join(q.Indexes(), ", "))
 	}
 	return nil, unknownIndex(q.chain, name)
 }

@@ -138,6 +138,9 @@ func (q *query) keys(answers []OutputAnswer, occurrences [][]occurrence) error {
 	births := map[*index][][]byte{}
 	for _, os := range occurrences {
 		for _, o := range os {
+			if !o.index.live.has(partValues) {
+				continue
+			}
 			births[o.index] = append(births[o.index], o.birth.AppendTo(nil, o.index.Kind.Wide()))
 		}
 	}
@@ -151,6 +154,9 @@ func (q *query) keys(answers []OutputAnswer, occurrences [][]occurrence) error {
 	for i, os := range occurrences {
 		for _, o := range os {
 			x := o.index
+			if !x.live.has(partValues) {
+				continue
+			}
 			text := x.Format(values[x][0])
 			values[x] = values[x][1:]
 			if x.Kind == model.ManyValued {

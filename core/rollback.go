@@ -49,11 +49,17 @@ func (db *DB) rollback(ctx context.Context, to model.Point, f *fork) error {
 
 // removeBlocks removes blocks from the tip down, not below to, in one write.
 func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
+	db.building.Lock()
+	defer db.building.Unlock()
 	t := db.totals.clone()
 	tip := db.Tip()
+	work := db.work.clone()
 	var lost []lostRow
 	err := db.store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
-		u := undo{db: db, r: r, b: b, t: &t, tallies: db.newTallies(-1)}
+		u := undo{db: db, r: r, b: b, t: &t, tallies: db.newTallies(-1), work: work}
+		if work != nil && work.x.coming&partAccounts != 0 {
+			u.coming = &tally{x: work.x, parts: work.x.coming, sign: -1}
+		}
 		for tip != to && u.removed < rollbackRows {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -70,6 +76,9 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 		}
 		if err := standing.settle(&u.changes, u.tallies); err != nil {
 			return fmt.Errorf("roll back to block %d: %w", tip.Height, err)
+		}
+		if err := u.unbuild(tip); err != nil {
+			return fmt.Errorf("roll back to block %d: index %s: %w", tip.Height, work.x.Name, err)
 		}
 		if tip.IsOrigin() {
 			b.Delete(familyMeta, metaTip)
@@ -91,7 +100,7 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.cache.forgetFrom(behind(tip))
-	db.tip, db.head, db.totals = tip, tip, t
+	db.tip, db.head, db.totals, db.work = tip, tip, t, work
 	return nil
 }
 
@@ -105,6 +114,9 @@ type undo struct {
 	lost    []lostRow    // the blocks removed
 	changes assetChanges // in how assets stand
 	tallies []*tally     // in how values stand
+	work    *indexWork   // what is being added goes back too
+	coming  *tally       // of that; nil: no inputs concern it
+	height  model.HeightPk
 }
 
 func (u *undo) remove(f storage.Family, key []byte) {
@@ -113,12 +125,56 @@ func (u *undo) remove(f storage.Family, key []byte) {
 	u.removed++
 }
 
+// removeOf removes a row of an index, which may be one that is being added.
+func (u *undo) removeOf(x *index, which storage.Family, key []byte) {
+	if x.live.has(partOf(which)) {
+		u.remove(x.family(which), key)
+		return
+	}
+	u.b.Delete(x.family(which), key)
+	u.work.rows[x.family(which)]--
+	u.removed++
+}
+
+// tallyOf are the tallies that an occurrence in the block under way concerns.
+func (u *undo) tallyOf(x *index) []*tally {
+	var ts []*tally
+	if y := tallyOf(u.tallies, x); y != nil {
+		ts = append(ts, y)
+	}
+	if u.coming != nil && u.coming.x == x && u.work.has(u.height) {
+		ts = append(ts, u.coming)
+	}
+	return ts
+}
+
+// unbuild takes back what is being added of the blocks that are gone, down to tip.
+func (u *undo) unbuild(tip model.Point) error {
+	if u.work == nil {
+		return nil
+	}
+	if u.coming != nil {
+		u.coming.sort()
+		t := totals{rows: u.work.rows}
+		if err := (&settler{r: u.r, b: u.b, t: &t, since: math.MaxUint64}).tally(u.coming); err != nil {
+			return err
+		}
+	}
+	if u.work.has(tip.Height + 1) {
+		u.work.tip = tip
+	}
+	u.work.clean = min(u.work.clean, behind(tip))
+	u.b.Put(familyMeta, metaWork, u.work.appendTo(nil))
+	return nil
+}
+
 // block removes the block at tip and returns its parent.
 func (u *undo) block(tip model.Point) (model.Point, error) {
 	row, err := u.db.blockAt(u.r, tip.Height)
 	if err != nil {
 		return tip, err
 	}
+	u.height = tip.Height
 	parent, err := u.below(tip.Height)
 	if err != nil {
 		return tip, err
@@ -221,7 +277,7 @@ func (u *undo) inputs(from, to []byte) ([]undoneSpend, error) {
 		}
 		s.owners = row.occurrences
 		for _, o := range s.owners {
-			if y := tallyOf(u.tallies, o.index); y != nil {
+			for _, y := range u.tallyOf(o.index) {
 				y.spend(o.birth, s.input.Tx(), s.utxo, row.value)
 			}
 		}
@@ -249,7 +305,7 @@ func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
 			return fmt.Errorf("output %v: %w", pk, err)
 		}
 		for _, o := range row.occurrences {
-			if y := tallyOf(u.tallies, o.index); y != nil {
+			for _, y := range u.tallyOf(o.index) {
 				y.make(o.birth, pk, row.value)
 				y.hold(o.birth, assets[pk].entries, 1)
 			}
@@ -258,7 +314,7 @@ func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
 				// the chain, so it is gone already or going.
 				born[o.index] = append(born[o.index], o.birth.AppendTo(nil, o.index.Kind.Wide()))
 			} else {
-				u.remove(o.index.family(indexRelations), appendRelationKey(nil, o.index, o.birth, pk))
+				u.removeOf(o.index, indexRelations, appendRelationKey(nil, o.index, o.birth, pk))
 			}
 		}
 		if h, found := assets[pk]; found {
@@ -269,29 +325,49 @@ func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
 		u.t.checksum -= row.value
 		u.remove(familyUtxo, pk.AppendTo(nil))
 	}
-	for _, x := range u.db.indexes {
-		if err := u.forget(x.family(indexValue), x.family(indexBirth), born[x], x); err != nil {
+	for _, x := range u.db.all {
+		if err := u.forgetValues(x, born[x]); err != nil {
 			return fmt.Errorf("index %s: %w", x.Name, err)
 		}
 	}
 	return nil
 }
 
-// forget removes values that were born in what is removed, and where they were born; x is their index, nil for assets.
-func (u *undo) forget(valueByBirth, birthByValue storage.Family, births [][]byte, x *index) error {
-	values, err := u.r.GetMany(valueByBirth, births)
+// forgetValues removes values that were born in what is removed, and what leads to them.
+func (u *undo) forgetValues(x *index, births [][]byte) error {
+	if len(births) == 0 {
+		return nil
+	}
+	values, err := u.r.GetMany(x.family(indexValue), births)
 	if err != nil {
 		return err
 	}
+	texts := x.live.has(partPrefix) || x.coming.has(partPrefix) && u.work.has(u.height)
 	for i, birth := range births {
 		if values[i] == nil {
 			return fmt.Errorf("birth %x has no value", birth)
 		}
-		u.remove(valueByBirth, birth)
-		u.remove(birthByValue, appendBirthKey(nil, values[i], birth))
-		if x != nil && x.live.has(partPrefix) {
-			u.remove(x.family(indexText), appendTextKey(nil, &x.Index, values[i], birth))
+		u.removeOf(x, indexValue, birth)
+		u.removeOf(x, indexBirth, appendBirthKey(nil, values[i], birth))
+		if texts {
+			u.removeOf(x, indexText, appendTextKey(nil, &x.Index, values[i], birth))
 		}
+	}
+	return nil
+}
+
+// forgetAssets removes assets that were born in what is removed, and where they were born.
+func (u *undo) forgetAssets(births [][]byte) error {
+	ids, err := u.r.GetMany(familyAssetID, births)
+	if err != nil {
+		return err
+	}
+	for i, birth := range births {
+		if ids[i] == nil {
+			return fmt.Errorf("birth %x has no value", birth)
+		}
+		u.remove(familyAssetID, birth)
+		u.remove(familyAssetBirth, appendBirthKey(nil, ids[i], birth))
 	}
 	return nil
 }
@@ -344,7 +420,7 @@ func (u *undo) assets(from, to []byte, spends []undoneSpend) (map[model.UtxoPk]h
 		h := spent[s.utxo]
 		u.changes.move(s.utxo, &h, 0, 1)
 		for _, o := range s.owners {
-			if y := tallyOf(u.tallies, o.index); y != nil {
+			for _, y := range u.tallyOf(o.index) {
 				y.hold(o.birth, h.entries, -1)
 			}
 		}
@@ -358,7 +434,7 @@ func (u *undo) assets(from, to []byte, spends []undoneSpend) (map[model.UtxoPk]h
 	if err := u.names(born); err != nil {
 		return nil, err
 	}
-	return removed, u.forget(familyAssetID, familyAssetBirth, born, nil)
+	return removed, u.forgetAssets(born)
 }
 
 // supply removes what transactions minted and burned of the assets that they touch.

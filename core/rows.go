@@ -169,12 +169,28 @@ type utxoRow struct {
 	occurrences []occurrence
 }
 
-func (db *DB) parseUtxoRow(pk model.UtxoPk, b []byte) (utxoRow, error) {
+// appendUtxoRow appends a whole row.
+func appendUtxoRow(b []byte, pk model.UtxoPk, r *utxoRow) []byte {
+	b = appendUtxoValue(b, r.value)
+	for _, o := range r.occurrences {
+		b = appendOccurrence(b, pk, o.index, o.birth)
+	}
+	return b
+}
+
+// parseUtxoRow reads a row without what is left in it of an index that is being dropped.
+func (c *catalogue) parseUtxoRow(pk model.UtxoPk, b []byte) (utxoRow, error) {
+	row, _, err := c.parseUtxoRowWith(pk, b)
+	return row, err
+}
+
+// parseUtxoRowWith says too how many values were left out.
+func (c *catalogue) parseUtxoRowWith(pk model.UtxoPk, b []byte) (row utxoRow, dropped int, err error) {
 	r := reader{b: b}
-	row := utxoRow{value: r.uvarint("value")}
+	row.value = r.uvarint("value")
 	for len(r.b) > 0 {
 		number := r.uvarint("index_number")
-		x := db.indexByNumber(number)
+		x := c.indexByNumber(number)
 		if x == nil {
 			r.fail(fmt.Sprintf("index number %d is in no catalogue", number))
 			break
@@ -187,9 +203,13 @@ func (db *DB) parseUtxoRow(pk model.UtxoPk, b []byte) (utxoRow, error) {
 		if x.Kind.Wide() {
 			o.birth.Ordinal = r.ordinal("ordinal")
 		}
+		if x.dropped() {
+			dropped++
+			continue
+		}
 		row.occurrences = append(row.occurrences, o)
 	}
-	return row, r.end()
+	return row, dropped, r.end()
 }
 
 func (r *reader) ordinal(what string) uint16 {

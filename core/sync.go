@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,9 +42,33 @@ const lull = 20 * time.Millisecond
 // ends. Blocks are read, resolved and written at the same time, a window in each stage. When it returns, all that was
 // written is durable, and db holds whole blocks, a prefix of what src yielded: also after an error, and after the end
 // of ctx, which is returned as ctx.Err().
+//
+// It ends with [ErrIndexesChange] where an index was added or dropped meanwhile.
 func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
+	sctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	err := db.sync(sctx, src, o, func() { stop(ErrIndexesChange) })
+	if ctx.Err() != nil || context.Cause(sctx) != ErrIndexesChange {
+		return err
+	}
+	return cmp.Or(db.giveWay(ctx), ErrIndexesChange)
+}
+
+// sync is Sync, which interrupt ends.
+func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interrupt func()) error {
 	db.write.Lock()
 	defer db.write.Unlock()
+	db.mu.Lock()
+	db.interrupt = interrupt
+	if db.waiting > 0 {
+		interrupt()
+	}
+	db.mu.Unlock()
+	defer func() {
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		db.interrupt = nil
+	}()
 	if o.WindowWeight <= 0 {
 		o.WindowWeight = DefaultWindowWeight
 	}
@@ -84,7 +109,7 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	if f, ok := db.store.(storage.Flusher); ok {
 		err = errors.Join(err, f.Flush(context.WithoutCancel(ctx)))
 	}
-	if err == nil || ctx.Err() != nil {
+	if err == nil || ctx.Err() != nil && context.Cause(ctx) != ErrIndexesChange {
 		err = errors.Join(err, db.keepNote(db.Tip()))
 	}
 	s.meter.finish(db.Tip().Height)

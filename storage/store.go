@@ -100,6 +100,10 @@ type Store interface {
 	// reader shows the state before. One Update runs at a time; Views go on beside it.
 	Update(ctx context.Context, fn func(Reader, Batch) error) error
 
+	// Drop removes families with all their rows, declared or not; those that do not exist are passed over. It waits until
+	// no View runs. To use a family again it has to be declared.
+	Drop(ctx context.Context, ds ...Declaration) error
+
 	// Close waits for what is running and frees the store. Closing twice is harmless.
 	Close() error
 }

@@ -102,6 +102,22 @@ func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 	return nil
 }
 
+// Drop implements [storage.Store].
+func (s *Store) Drop(ctx context.Context, ds ...storage.Declaration) error {
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	s.update.Lock()
+	defer s.update.Unlock()
+	next := maps.Clone(s.state())
+	for _, d := range ds {
+		delete(next, d.Family)
+	}
+	s.become(next)
+	return ctx.Err()
+}
+
 // Close implements [storage.Store].
 func (s *Store) Close() error {
 	s.gate.Close()

@@ -92,6 +92,35 @@ func (s *naive) Declare(ds ...storage.Declaration) error {
 	return nil
 }
 
+// Drop implements [storage.Store]: row by row, a database of transactions drops no families.
+func (s *naive) Drop(ctx context.Context, ds ...storage.Declaration) error {
+	var there []storage.Family
+	s.mu.Lock()
+	for _, d := range ds {
+		if h := s.columns[d.Name]; h != nil {
+			s.families[d.Family], there = h, append(there, d.Family)
+		}
+	}
+	s.mu.Unlock()
+	err := s.Update(ctx, func(r storage.Reader, b storage.Batch) error {
+		for _, f := range there {
+			for kv, err := range r.Scan(f, nil, nil, false) {
+				if err != nil {
+					return err
+				}
+				b.Delete(f, kv.Key)
+			}
+		}
+		return nil
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range there {
+		delete(s.families, f)
+	}
+	return err
+}
+
 func (s *naive) column(f storage.Family) (*grocksdb.ColumnFamilyHandle, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -38,6 +38,7 @@ type Store struct {
 
 	note sync.Mutex // one note is written or removed at a time
 
+	views  sync.RWMutex // held by View: a family is not dropped below a reader
 	moment sync.RWMutex // a snapshot is not taken while tables of several families are taken in
 }
 
@@ -210,6 +211,44 @@ func (s *Store) Declare(ds ...storage.Declaration) error {
 	return nil
 }
 
+// Drop implements [storage.Store]. What of it RocksDB has on disk is gone when it returns.
+func (s *Store) Drop(ctx context.Context, ds ...storage.Declaration) error {
+	if s.options.ReadOnly {
+		return storage.ErrReadOnly
+	}
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	s.update.Lock()
+	defer s.update.Unlock()
+	// Those who read are waited for, and do not wait: a lock that was asked for would hold up everybody behind it.
+	for !s.views.TryLock() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+	defer s.views.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range ds {
+		delete(s.families, d.Family)
+		for column, h := range s.columns {
+			if familyOf(column) != d.Name {
+				continue
+			}
+			if err := s.db.DropColumnFamily(h); err != nil {
+				return s.failed("drop family "+d.Name, err)
+			}
+			h.Destroy()
+			delete(s.columns, column)
+		}
+	}
+	return nil
+}
+
 func (s *Store) failed(doing string, err error) error {
 	return fmt.Errorf("%s in database %s: %w", doing, s.dir, err)
 }
@@ -234,6 +273,8 @@ func (s *Store) View(ctx context.Context, fn func(storage.Reader) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	s.views.RLock()
+	defer s.views.RUnlock()
 	r := s.newReader()
 	defer r.release()
 	return fn(r)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -11,6 +12,7 @@ var familyLaws = []law{
 	{"declaring again keeps the rows", declaringAgain},
 	{"a family can be declared beside rows and readers", declaringLate},
 	{"there may be many families", manyFamilies},
+	{"a dropped family is gone, and can be declared again", dropped},
 }
 
 func declaringAgain(t *testing.T, s storage.Store) {
@@ -64,6 +66,41 @@ func manyFamilies(t *testing.T, s storage.Store) {
 	view(t, s, func(r storage.Reader) {
 		for _, d := range ds {
 			wantGet(t, r, d.Family, "name", d.Name)
+		}
+	})
+}
+
+func dropped(t *testing.T, s storage.Store) {
+	ctx := t.Context()
+	late := storage.Declaration{Family: undeclared, Name: "late", Access: storage.Grouped}
+	if err := s.Drop(ctx, late); err != nil {
+		t.Errorf("drop of a family that does not exist: %v", err)
+	}
+	for range 2 {
+		if err := s.Declare(late); err != nil {
+			t.Fatal(err)
+		}
+		view(t, s, func(r storage.Reader) { wantAbsent(t, r, undeclared, "a") })
+		put(t, s, undeclared, "a", "1", "b", "2")
+		put(t, s, lookup, "a", "1")
+		if err := s.Drop(ctx, late); err != nil {
+			t.Fatal(err)
+		}
+		view(t, s, func(r storage.Reader) {
+			if _, err := r.Get(undeclared, []byte("a")); err == nil || errors.Is(err, storage.ErrNotFound) {
+				t.Errorf("a dropped family is read: %v", err)
+			}
+			wantGet(t, r, lookup, "a", "1")
+		})
+	}
+	// Another family of the same name is another one.
+	late.Family++
+	if err := s.Declare(late); err != nil {
+		t.Fatal(err)
+	}
+	view(t, s, func(r storage.Reader) {
+		if rows := scan(t, r, late.Family, nil, nil, false, -1); rows != nil {
+			t.Errorf("a family made in the place of a dropped one holds %q", rows)
 		}
 	})
 }

@@ -54,6 +54,11 @@ func (s *Faulty) step(what string) error {
 // Declare implements [storage.Store]. It is no step.
 func (s *Faulty) Declare(ds ...storage.Declaration) error { return s.inner.Declare(ds...) }
 
+// Drop implements [storage.Store]. It is no step.
+func (s *Faulty) Drop(ctx context.Context, ds ...storage.Declaration) error {
+	return s.inner.Drop(ctx, ds...)
+}
+
 // View implements [storage.Store].
 func (s *Faulty) View(ctx context.Context, fn func(storage.Reader) error) error {
 	return s.inner.View(ctx, func(r storage.Reader) error { return fn(faultyReader{s, r}) })

@@ -1,0 +1,423 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// SourceOpener opens a source of the database's chain for the values of indexes, behind known: it need not follow.
+type SourceOpener func(ctx context.Context, indexes []string, known []model.Point) (model.Source, error)
+
+// BuildOptions say how a build goes about it. None of them changes what is stored.
+type BuildOptions struct {
+	Weight   int                 // a step is so many transactions, inputs and outputs; 0: DefaultBuildWeight
+	Progress func(BuildProgress) // called after every step, and once at the end
+	Log      *slog.Logger        // nil: no log
+}
+
+// BuildProgress is how far an index is: its last block of the database's. Of one that is dropped, the block up to which
+// its traces are gone.
+type BuildProgress struct {
+	Index          string
+	Dropping       bool
+	Height, Target model.HeightPk
+	Done           bool
+}
+
+// DefaultBuildWeight makes steps that are over in about a second.
+const DefaultBuildWeight = 200_000
+
+const (
+	nearTip     = 100             // so many blocks below the tip a build wants the database alone for the rest
+	sourcePause = 2 * time.Second // before a source that is behind, or elsewhere, is asked again
+)
+
+// errElsewhere: the source has another branch than the database, or not all of its blocks.
+var errElsewhere = errors.New("the source has not the database's blocks")
+
+// Build goes on with the index that is being added or dropped until it is, and does nothing where none is. It may run
+// beside a Sync of the same database, which it interrupts at its end ([ErrIndexesChange]). open is asked for a source where an
+// index needs values: options of one that is there are made from rows.
+func (db *DB) Build(ctx context.Context, open SourceOpener, o BuildOptions) error {
+	if o.Weight <= 0 {
+		o.Weight = DefaultBuildWeight
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Progress == nil {
+		o.Progress = func(BuildProgress) {}
+	}
+	db.builder.Lock()
+	defer db.builder.Unlock()
+	b := &builder{db: db, open: open, o: o}
+	for {
+		db.building.Lock()
+		w := db.work
+		db.building.Unlock()
+		switch {
+		case w == nil:
+			return nil
+		case w.x.dropped():
+			return b.drop(ctx, w)
+		}
+		err := b.advance(ctx, nearTip)
+		if err == nil {
+			err = db.alone(ctx, func() error {
+				if err := b.advance(ctx, 0); err != nil {
+					return err
+				}
+				return db.arrive(ctx)
+			})
+		}
+		if err == nil {
+			o.Log.Info("index added", "index", w.x.Name, "to", db.Tip().Height)
+			o.Progress(BuildProgress{Index: w.x.Name, Height: db.Tip().Height, Target: db.Tip().Height, Done: true})
+			return nil
+		}
+		if !errors.Is(err, errElsewhere) {
+			return fmt.Errorf("index %s: %w", w.x.Name, err)
+		}
+		o.Log.Warn("the source is not where the database is, trying again", "index", w.x.Name, "at", db.Tip().Height)
+		select {
+		case <-time.After(sourcePause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+type builder struct {
+	db   *DB
+	open SourceOpener
+	o    BuildOptions
+}
+
+// standing is what is under way and how far it is.
+func (b *builder) standing() (w *indexWork, tip model.Point) {
+	b.db.building.Lock()
+	defer b.db.building.Unlock()
+	if w = b.db.work; w != nil {
+		tip = w.tip
+	}
+	return w, tip
+}
+
+// advance adds blocks until no more than a number of them are missing.
+func (b *builder) advance(ctx context.Context, missing model.HeightPk) error {
+	if w, _ := b.standing(); w != nil && w.x.coming.has(partValues) {
+		return b.fromSource(ctx, missing)
+	}
+	for {
+		w, at := b.standing()
+		if w == nil || !b.lacks(at, missing) {
+			return nil
+		}
+		to, err := b.next(ctx, at)
+		if err != nil {
+			return err
+		}
+		if err := b.step(ctx, at, to, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// lacks reports whether more than a number of blocks are missing behind at.
+func (b *builder) lacks(at model.Point, missing model.HeightPk) bool {
+	tip := b.db.Tip()
+	return !tip.IsOrigin() && (at.IsOrigin() || at.Height+missing < tip.Height)
+}
+
+// next is the block up to which a step that begins behind at goes.
+func (b *builder) next(ctx context.Context, at model.Point) (to model.Point, err error) {
+	tip := b.db.Tip()
+	err = b.db.store.View(ctx, func(r storage.Reader) error {
+		weight := 0
+		for kv, err := range r.Scan(familyBlock, firstBehind(at).AppendTo(nil), nil, false) {
+			if err != nil {
+				return err
+			}
+			h, err := model.ParseHeightPk(kv.Key)
+			if err != nil {
+				return err
+			}
+			row, err := parseBlockRow(kv.Value)
+			if err != nil || h > tip.Height {
+				return err
+			}
+			to = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
+			if weight += 4 * row.txCount; weight >= b.o.Weight {
+				return nil
+			}
+		}
+		return nil
+	})
+	return to, err
+}
+
+// firstBehind is the height at which the block after a point can stand at the lowest.
+func firstBehind(p model.Point) model.HeightPk {
+	if p.IsOrigin() {
+		return 0
+	}
+	return p.Height + 1
+}
+
+// fromSource adds blocks of the source, which must be the database's.
+func (b *builder) fromSource(ctx context.Context, missing model.HeightPk) error {
+	w, at := b.standing()
+	if w == nil || !b.lacks(at, missing) {
+		return nil
+	}
+	var known []model.Point
+	if !at.IsOrigin() {
+		known = []model.Point{at}
+	}
+	src, err := b.open(ctx, []string{w.x.Name}, known)
+	if err != nil {
+		return err
+	}
+	err = b.take(ctx, src, at, missing)
+	return errors.Join(err, src.Close())
+}
+
+func (b *builder) take(ctx context.Context, src model.Source, at model.Point, missing model.HeightPk) error {
+	var known []model.Point
+	if !at.IsOrigin() {
+		known = []model.Point{at}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var blocks []*model.Block
+	weight := 0
+	flush := func() error {
+		if len(blocks) == 0 {
+			return nil
+		}
+		to := blocks[len(blocks)-1].Point()
+		err := b.step(ctx, at, to, blocks)
+		at, blocks, weight = to, nil, 0
+		return err
+	}
+	for e, err := range src.Follow(ctx, known) {
+		if err != nil {
+			return err
+		}
+		if e.Rollback != nil {
+			continue // it says where it looks; what does not fit is found below
+		}
+		block := e.Block
+		if block.Height > b.db.Tip().Height {
+			break
+		}
+		there, err := b.db.PointAt(ctx, block.Height)
+		if err != nil || there.Hash != block.Hash {
+			if kind, _ := model.KindOf(err); err != nil && kind != model.NotFound {
+				return err
+			}
+			return errElsewhere
+		}
+		if !at.IsOrigin() && block.Height <= at.Height {
+			continue // it began further back
+		}
+		blocks = append(blocks, block)
+		if weight += block.Weight(); weight >= b.o.Weight {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		if !b.lacks(block.Point(), missing) {
+			break
+		}
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	if b.lacks(at, missing) {
+		return errElsewhere
+	}
+	return nil
+}
+
+// step adds the blocks behind from up to to. The database may have changed its mind about them meanwhile: then nothing is
+// done, and whoever calls looks again.
+func (b *builder) step(ctx context.Context, from, to model.Point, blocks []*model.Block) error {
+	db := b.db
+	db.building.Lock()
+	defer db.building.Unlock()
+	w := db.work
+	if w == nil || w.tip != from {
+		return errElsewhere
+	}
+	if there, err := db.PointAt(ctx, to.Height); err != nil || there.Hash != to.Hash {
+		return errElsewhere
+	}
+	s := &buildStep{db: db, ctx: ctx, x: w.x, from: from, to: to}
+	if err := s.prepare(blocks); err != nil {
+		return err
+	}
+	next := w.clone()
+	next.tip = to
+	err := db.store.Update(ctx, func(r storage.Reader, batch storage.Batch) error {
+		t := totals{rows: next.rows}
+		if err := s.emit(r, batch, &t); err != nil {
+			return err
+		}
+		batch.Put(familyMeta, metaWork, next.appendTo(nil))
+		return nil
+	})
+	if err != nil {
+		return errors.Join(err, db.recallWork(ctx))
+	}
+	db.work = next
+	b.o.Progress(BuildProgress{Index: w.x.Name, Height: to.Height, Target: db.Tip().Height})
+	return nil
+}
+
+// arrive makes what was added count, with the database alone.
+func (db *DB) arrive(ctx context.Context) error {
+	db.building.Lock()
+	defer db.building.Unlock()
+	if db.work == nil || db.work.tip != db.tip {
+		return errElsewhere
+	}
+	c, x := db.copy(db.work.x)
+	w := *db.work
+	w.x = x
+	return db.arrived(ctx, c, &w)
+}
+
+// arrived writes that what w adds is there, in catalogue c.
+func (db *DB) arrived(ctx context.Context, c catalogue, w *indexWork) error {
+	x := w.x
+	values := x.coming.has(partValues)
+	x.live, x.coming = x.live|x.coming, 0
+	c.arrange()
+	t := db.totals.clone()
+	for f, n := range w.rows {
+		t.rows[f] = n
+	}
+	err := db.store.Update(ctx, func(_ storage.Reader, b storage.Batch) error {
+		b.Put(familyMeta, metaIndexes, c.appendTo(nil))
+		b.Put(familyMeta, metaTotals, t.appendTo(nil))
+		b.Delete(familyMeta, metaWork)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := db.change(ctx, c, nil); err != nil {
+		return err
+	}
+	db.mu.Lock()
+	db.totals = t
+	db.mu.Unlock()
+	if values {
+		return db.learnIndex(ctx, x)
+	}
+	return nil
+}
+
+// learnIndex tells the caches of the values of an index that they have not seen.
+func (db *DB) learnIndex(ctx context.Context, x *index) error {
+	c := db.cache
+	c.noted = model.Point{}
+	if !c.warm {
+		return nil // a sync will
+	}
+	if db.totals.rows[x.family(indexValue)] > mostReplayed {
+		c.known.giveUp()
+		return nil
+	}
+	return db.store.View(ctx, func(r storage.Reader) error {
+		return (&replay{ctx: ctx, db: db, r: r, to: behind(db.tip)}).values(x.number, x.family(indexValue))
+	})
+}
+
+// drop removes what is left of an index in the rows of outputs.
+func (b *builder) drop(ctx context.Context, w *indexWork) error {
+	db, x := b.db, w.x
+	for {
+		more, err := b.clean(ctx)
+		if err != nil {
+			return fmt.Errorf("index %s: %w", x.Name, err)
+		}
+		if !more {
+			break
+		}
+	}
+	err := db.alone(ctx, func() error {
+		db.building.Lock()
+		defer db.building.Unlock()
+		if db.work == nil || !db.work.x.dropped() {
+			return nil
+		}
+		c := catalogue{next: db.next}
+		for _, y := range db.all {
+			if y != db.work.x {
+				c.all = append(c.all, y)
+			}
+		}
+		c.arrange()
+		return db.putCatalogue(ctx, c, nil)
+	})
+	if err == nil {
+		b.o.Log.Info("index dropped", "index", x.Name)
+		b.o.Progress(BuildProgress{Index: x.Name, Dropping: true, Height: db.Tip().Height, Target: db.Tip().Height, Done: true})
+	}
+	return err
+}
+
+// clean removes a dropped index from the rows of some outputs, and reports whether there are more.
+func (b *builder) clean(ctx context.Context) (more bool, err error) {
+	db := b.db
+	db.building.Lock()
+	defer db.building.Unlock()
+	if db.work == nil || !db.work.x.dropped() {
+		return false, nil
+	}
+	next := *db.work
+	end := behind(db.Tip())
+	err = db.store.Update(ctx, func(r storage.Reader, batch storage.Batch) error {
+		rows := 0
+		for kv, err := range r.Scan(familyUtxo, next.clean.AppendTo(nil), end.AppendTo(nil), false) {
+			if err != nil {
+				return err
+			}
+			pk, err := model.ParseUtxoPk(kv.Key)
+			if err != nil {
+				return err
+			}
+			row, dropped, err := db.parseUtxoRowWith(pk, kv.Value)
+			if err != nil {
+				return fmt.Errorf("output %v: %w", pk, err)
+			}
+			if dropped > 0 {
+				batch.Put(familyUtxo, kv.Key, appendUtxoRow(nil, pk, &row))
+			}
+			if next.clean = pk + 1; rows >= b.o.Weight {
+				more = true
+				break
+			}
+			rows++
+		}
+		if !more {
+			next.clean = end
+		}
+		batch.Put(familyMeta, metaWork, next.appendTo(nil))
+		return nil
+	})
+	if err != nil {
+		return false, errors.Join(err, db.recallWork(ctx))
+	}
+	db.work = &next
+	b.o.Progress(BuildProgress{Index: next.x.Name, Dropping: true, Height: next.clean.Height(), Target: db.Tip().Height})
+	return more, nil
+}

@@ -1,0 +1,265 @@
+package core
+
+import (
+	"context"
+	"fmt"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// buildStep adds a run of blocks to an index that is being added.
+type buildStep struct {
+	db       *DB
+	ctx      context.Context
+	x        *index
+	from, to model.Point
+
+	outputs []builtOutput // those that have values of the index, where values come
+	births  map[model.UtxoPk][]model.BirthPk
+	places  map[model.UtxoPk][]*builtValue
+	named   map[string]*builtValue
+	order   []*builtValue // the values met, in the order of their first places here
+	born    []builtValue  // whose texts are to be made, where values are there already
+	tally   *tally
+}
+
+// builtOutput is an output whose row gets values.
+type builtOutput struct {
+	row    utxoRow
+	pk     model.UtxoPk
+	values []*builtValue
+}
+
+// builtValue is a value and where it was born.
+type builtValue struct {
+	value []byte
+	birth model.BirthPk
+	known bool // before these blocks
+}
+
+// prepare reads what the step needs; blocks are those of the step where values come, else none.
+func (s *buildStep) prepare(blocks []*model.Block) error {
+	s.births, s.named = map[model.UtxoPk][]model.BirthPk{}, map[string]*builtValue{}
+	s.tally = &tally{x: s.x, parts: s.x.coming, sign: 1}
+	return s.db.store.View(s.ctx, func(r storage.Reader) error {
+		if s.x.coming.has(partValues) {
+			if err := s.values(r, blocks); err != nil {
+				return err
+			}
+		} else if s.x.coming.has(partPrefix) {
+			if err := s.texts(r); err != nil {
+				return err
+			}
+		}
+		if s.x.coming&(partAccounts|partValues) == 0 {
+			return nil
+		}
+		from, to := behind(s.from).AppendTo(nil), behind(s.to).AppendTo(nil)
+		for txs, err := range s.db.transactions(s.ctx, r, from, to, false) {
+			if err != nil {
+				return err
+			}
+			for i := range txs {
+				s.tx(&txs[i])
+			}
+		}
+		s.tally.sort()
+		return nil
+	})
+}
+
+// values finds where the values of the blocks were born.
+func (s *buildStep) values(r storage.Reader, blocks []*model.Block) error {
+	at := map[model.UtxoPk][]*builtValue{}
+	for _, b := range blocks {
+		err := eachTx(b, func(pk model.TxPk, t *model.Tx) error {
+			for oi := range t.Outputs {
+				utxo, err := pk.Utxo(t.OutputIndex(oi))
+				if err != nil {
+					return err
+				}
+				if err := s.output(at, utxo, t.Outputs[oi].Keys); err != nil {
+					return fmt.Errorf("block %d %s: output %d of %s: %w", b.Height, s.db.chain.FormatHash(b.Hash), t.OutputIndex(oi), s.db.chain.FormatHash(t.Hash), badBlock(err))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	values := make([][]byte, len(s.order))
+	for i, v := range s.order {
+		values[i] = v.value
+	}
+	births, err := s.db.birthsOf(r, s.x.number, values)
+	if err != nil {
+		return err
+	}
+	for i, v := range s.order {
+		if births[i] == nil {
+			continue
+		}
+		if s.x.Kind == model.OneToOne {
+			return badBlock(fmt.Errorf("value %s of %s occurs at %v and again at %v: an index of this kind has each value once", s.x.Format(v.value), s.x.Name, *births[i], v.birth.Utxo))
+		}
+		v.birth, v.known = *births[i], true
+	}
+	for utxo, vs := range at {
+		for _, v := range vs {
+			s.births[utxo] = append(s.births[utxo], v.birth)
+		}
+	}
+	s.places = at
+	return nil
+}
+
+// eachTx visits the transactions of a block with their pointers.
+func eachTx(b *model.Block, visit func(pk model.TxPk, t *model.Tx) error) error {
+	first := 0
+	for _, part := range []struct {
+		txs []model.Tx
+		h   model.HeightPk
+	}{{b.Genesis, 0}, {b.Txs, b.Height}} {
+		if part.h > 0 {
+			first = 0
+		}
+		for i := range part.txs {
+			pk, err := model.NewTxPk(part.h, first+i)
+			if err != nil {
+				return err
+			}
+			if err := visit(pk, &part.txs[i]); err != nil {
+				return err
+			}
+		}
+		first += len(part.txs)
+	}
+	return nil
+}
+
+// output notes the values of an output.
+func (s *buildStep) output(at map[model.UtxoPk][]*builtValue, utxo model.UtxoPk, keys []model.Key) error {
+	if len(keys) > 1 && !s.x.Kind.Wide() {
+		return fmt.Errorf("%d values of %s, which is %v", len(keys), s.x.Name, s.x.Kind)
+	}
+	for i, k := range keys {
+		if len(k.Value) == 0 || len(k.Value) > model.MaxValueSize {
+			return fmt.Errorf("value of %s has %d bytes, expected 1 to %d", s.x.Name, len(k.Value), model.MaxValueSize)
+		}
+		ordinal, err := model.NewOrdinal(i)
+		if err != nil {
+			return err
+		}
+		v := s.named[string(k.Value)]
+		if v == nil {
+			v = &builtValue{value: k.Value, birth: model.BirthPk{Utxo: utxo, Ordinal: ordinal}}
+			s.named[string(k.Value)] = v
+			s.order = append(s.order, v)
+		} else if s.x.Kind == model.OneToOne {
+			return fmt.Errorf("value %s of %s occurs at %v already", s.x.Format(k.Value), s.x.Name, v.birth)
+		}
+		for _, before := range at[utxo] {
+			if before == v {
+				return fmt.Errorf("value %s of %s is named twice", s.x.Format(k.Value), s.x.Name)
+			}
+		}
+		at[utxo] = append(at[utxo], v)
+	}
+	return nil
+}
+
+// texts finds the values that were born in the step, of an index whose values are there.
+func (s *buildStep) texts(r storage.Reader) error {
+	from, to := behind(s.from).AppendTo(nil), behind(s.to).AppendTo(nil)
+	for kv, err := range r.Scan(s.x.family(indexValue), from, to, false) {
+		if err != nil {
+			return err
+		}
+		birth, err := model.ParseBirthPk(kv.Key, s.x.Kind.Wide())
+		if err != nil {
+			return err
+		}
+		s.born = append(s.born, builtValue{value: append([]byte(nil), kv.Value...), birth: birth})
+	}
+	return nil
+}
+
+// tx notes what a transaction does to the values.
+func (s *buildStep) tx(t *txMovement) {
+	wanted := s.x.coming&partAccounts != 0
+	for i := range t.spends {
+		if o := &t.spends[i]; wanted {
+			for _, birth := range s.birthsAt(o) {
+				s.tally.spend(birth, t.pk, o.pk, o.value)
+				s.tally.hold(birth, o.assets, -1)
+			}
+		}
+	}
+	for i := range t.makes {
+		o := &t.makes[i]
+		if values := s.places[o.pk]; len(values) > 0 {
+			s.outputs = append(s.outputs, builtOutput{o.utxoRow, o.pk, values})
+		}
+		if wanted {
+			for _, birth := range s.birthsAt(o) {
+				s.tally.make(birth, o.pk, o.value)
+				s.tally.hold(birth, o.assets, 1)
+			}
+		}
+	}
+}
+
+// birthsAt is the births of the index's values in an output: of these blocks, or as its row says.
+func (s *buildStep) birthsAt(o *output) []model.BirthPk {
+	if births, here := s.births[o.pk]; here {
+		return births
+	}
+	var births []model.BirthPk
+	for _, c := range o.occurrences {
+		if c.index == s.x {
+			births = append(births, c.birth)
+		}
+	}
+	return births
+}
+
+// emit makes the rows.
+func (s *buildStep) emit(r storage.Reader, b storage.Batch, t *totals) error {
+	x := s.x
+	put := func(which storage.Family, key, value []byte) {
+		b.Put(x.family(which), key, value)
+		t.rows[x.family(which)]++
+	}
+	var key, value []byte
+	for i := range s.outputs {
+		o := &s.outputs[i]
+		value = appendUtxoRow(value[:0], o.pk, &o.row)
+		for _, v := range o.values {
+			value = appendOccurrence(value, o.pk, x, v.birth)
+			if v.birth.Utxo != o.pk {
+				key = appendRelationKey(key[:0], x, v.birth, o.pk)
+				put(indexRelations, key, nil)
+			}
+		}
+		key = o.pk.AppendTo(key[:0])
+		b.Put(familyUtxo, key, value)
+	}
+	for _, v := range s.order {
+		if v.known {
+			continue
+		}
+		key = v.birth.AppendTo(key[:0], x.Kind.Wide())
+		put(indexValue, key, v.value)
+		put(indexBirth, appendBirthKey(nil, v.value, key), nil)
+		if x.coming.has(partPrefix) {
+			put(indexText, appendTextKey(nil, &x.Index, v.value, key), nil)
+		}
+	}
+	for _, v := range s.born {
+		key = v.birth.AppendTo(key[:0], x.Kind.Wide())
+		put(indexText, appendTextKey(nil, &x.Index, v.value, key), nil)
+	}
+	return (&settler{r: r, b: b, t: t, since: behind(s.from)}).tally(s.tally)
+}

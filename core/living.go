@@ -1,0 +1,348 @@
+package core
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// Indexes are added to a database that lives, and dropped from it. What is being added has a tip of its own, below the
+// database's: it is built behind the sync's back (build.go) until the two are the same, and counts from then on. Of what is
+// dropped the families go at once, and its traces in the rows of outputs one after the other. One is under way at a time, and
+// all that has to be known of it is in one row, so that it goes on after whatever interrupted it.
+
+// ErrIndexesChange is what Sync ends with when the indexes of the database have changed: open the source anew, with
+// [DB.Indexes], and call it again.
+var ErrIndexesChange = errors.New("the indexes of the database have changed")
+
+var metaWork = []byte("work")
+
+// work on an index: how far it has come.
+type indexWork struct {
+	x *index
+
+	// What is added: the last block that it has, the origin before the first, and the rows of its families.
+	tip  model.Point
+	rows map[storage.Family]uint64
+
+	// What is dropped: the outputs below have no trace of it any more.
+	clean model.UtxoPk
+}
+
+// appendTo appends uvarint number|utxo_pk clean|tip as meta has it|[uvarint family|uvarint rows].
+func (w *indexWork) appendTo(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(w.x.number))
+	b = appendTip(w.clean.AppendTo(b), w.tip)
+	for _, f := range sortedFamilies(w.rows) {
+		b = binary.AppendUvarint(b, uint64(f))
+		b = binary.AppendUvarint(b, w.rows[f])
+	}
+	return b
+}
+
+func (c *catalogue) parseWork(b []byte) (*indexWork, error) {
+	r := reader{b: b}
+	number := r.uvarint("index number")
+	w := &indexWork{x: c.indexByNumber(number), rows: map[storage.Family]uint64{}}
+	if r.err == nil && w.x == nil {
+		r.fail(fmt.Sprintf("index number %d is in no catalogue", number))
+	}
+	clean, err1 := model.ParseUtxoPk(r.take(model.PkSize, "utxo_pk"))
+	h, err2 := model.ParseHeightPk(r.take(model.HeightPkSize, "height"))
+	w.clean, w.tip = clean, model.Point{Height: h, Hash: r.hash("hash"), Slot: r.uvarint("slot")}
+	for len(r.b) > 0 {
+		f := r.ordinal("family")
+		w.rows[storage.Family(f)] = r.uvarint("rows")
+	}
+	return w, errors.Join(r.err, err1, err2)
+}
+
+// readWork is what is under way in the snapshot of r; nil where nothing is.
+func (c *catalogue) readWork(r storage.Reader) (*indexWork, error) {
+	b, err := r.Get(familyMeta, metaWork)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	w, err := c.parseWork(b)
+	if err != nil {
+		return nil, fmt.Errorf("meta work: %w", err)
+	}
+	return w, nil
+}
+
+func (w *indexWork) clone() *indexWork {
+	if w == nil {
+		return nil
+	}
+	c := *w
+	c.rows = maps.Clone(w.rows)
+	return &c
+}
+
+// has reports whether a block at h is in what is being added.
+func (w *indexWork) has(h model.HeightPk) bool {
+	return w != nil && w.x.coming != 0 && !w.tip.IsOrigin() && h <= w.tip.Height
+}
+
+// IndexState is an index of the database, and what is being done to it.
+type IndexState struct {
+	IndexAnswer
+	Adding   []string `json:"adding,omitempty"` // values, or options
+	AddedTo  *uint32  `json:"added_to,omitempty"`
+	Of       *uint32  `json:"of,omitempty"`
+	Dropping bool     `json:"dropping,omitempty"`
+}
+
+// IndexStates are the indexes of the database in the order of their numbers, those that are being added or dropped
+// included.
+func (db *DB) IndexStates(ctx context.Context) (states []IndexState, err error) {
+	err = db.ask(ctx, func(q *query) error {
+		for _, x := range db.all {
+			s := IndexState{IndexAnswer: x.answer(&q.totals), Dropping: x.dropped(), Adding: x.coming.names()}
+			if w := q.work; w != nil && w.x == x && x.coming != 0 {
+				of := uint32(q.tip.Height)
+				s.Of = &of
+				if to := uint32(w.tip.Height); !w.tip.IsOrigin() {
+					s.AddedTo = &to
+				}
+				if x.coming.has(partValues) {
+					s.Values = w.rows[x.family(indexValue)]
+				}
+			}
+			states = append(states, s)
+		}
+		return nil
+	})
+	return states, err
+}
+
+// alone runs fn while nothing else writes the database: a sync that runs is asked to end with ErrIndexesChange.
+func (db *DB) alone(ctx context.Context, fn func() error) error {
+	db.mu.Lock()
+	db.waiting++
+	if db.interrupt != nil {
+		db.interrupt()
+	}
+	db.mu.Unlock()
+	db.write.Lock()
+	defer func() {
+		db.write.Unlock()
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		if db.waiting--; db.waiting == 0 {
+			close(db.quiet)
+			db.quiet = make(chan struct{})
+		}
+	}()
+	if err := db.settle(ctx); err != nil {
+		return err
+	}
+	return fn()
+}
+
+// giveWay returns once nobody wants the database alone any more.
+func (db *DB) giveWay(ctx context.Context) error {
+	for {
+		db.mu.Lock()
+		waiting, quiet := db.waiting, db.quiet
+		db.mu.Unlock()
+		if waiting == 0 {
+			return nil
+		}
+		select {
+		case <-quiet:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// change makes another catalogue the database's, once no question is being answered. building is held.
+func (db *DB) change(ctx context.Context, c catalogue, w *indexWork) error {
+	const patience, pause = 5 * time.Second, time.Millisecond
+	for began := time.Now(); !db.asking.TryLock(); time.Sleep(pause) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if time.Since(began) > patience { // those that come from now on wait
+			db.asking.Lock()
+			break
+		}
+	}
+	defer db.asking.Unlock()
+	db.catalogue, db.work = c, w
+	db.spendBy = c.indexByName(db.traits.SpendsBy)
+	return nil
+}
+
+// copy of the catalogue whose entries can be changed, and the copy of x in it.
+func (c *catalogue) copy(x *index) (catalogue, *index) {
+	d := catalogue{next: c.next}
+	var same *index
+	for _, from := range c.all {
+		to := *from
+		if d.all = append(d.all, &to); from == x {
+			same = &to
+		}
+	}
+	d.arrange()
+	return d, same
+}
+
+// AddIndex has the database keep an index, or options of one that it has: [DB.Build] does it. An error of kind
+// [model.Usage]: exists, unknown_index, bad_option, busy.
+func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions) error {
+	return db.alone(ctx, func() error {
+		db.building.Lock()
+		defer db.building.Unlock()
+		c, x := db.copy(db.entry(name))
+		if err := db.idle(); err != nil {
+			if x != nil && x.coming != 0 && partsOf(keep)&^(x.live|x.coming) == 0 {
+				return nil // this is what is under way
+			}
+			return err
+		}
+		if x == nil {
+			i := slices.IndexFunc(db.chain.Indexes(), func(x model.Index) bool { return x.Name == name })
+			if i < 0 {
+				return unknownIndex(db.chain, name)
+			}
+			if err := c.add(db.chain.Indexes()[i], 0, partValues|partsOf(keep)); err != nil {
+				return err
+			}
+			x = c.entry(name)
+		} else {
+			lacks := partsOf(keep) &^ x.live
+			if lacks == 0 {
+				return model.Errorf(model.Usage, "exists", "the database has index %s, with all that is asked for (%v)", name, x.live)
+			}
+			if err := x.checkParts(lacks); err != nil {
+				return err
+			}
+			x.coming = lacks
+		}
+		w := &indexWork{x: x, rows: map[storage.Family]uint64{}}
+		for _, d := range x.declarationsOf(x.coming) {
+			w.rows[d.Family] = 0
+		}
+		if err := db.store.Declare(x.declarationsOf(x.coming)...); err != nil {
+			return err
+		}
+		if db.tip.IsOrigin() { // there is nothing to build
+			return db.arrived(ctx, c, w)
+		}
+		return db.putCatalogue(ctx, c, w)
+	})
+}
+
+// recallWork takes what is under way from the store: a write that failed may have been applied all the same.
+func (db *DB) recallWork(ctx context.Context) error {
+	return db.store.View(context.WithoutCancel(ctx), func(r storage.Reader) (err error) {
+		db.work, err = db.readWork(r)
+		return err
+	})
+}
+
+// idle refuses where an index is being added or dropped.
+func (db *DB) idle() error {
+	if w := db.work; w != nil {
+		doing := "added"
+		if w.x.dropped() {
+			doing = "dropped"
+		}
+		return model.Errorf(model.Usage, "busy", "index %s is being %s: one at a time, let that end first", w.x.Name, doing)
+	}
+	return nil
+}
+
+// putCatalogue writes another catalogue and what is under way, and makes them the database's.
+func (db *DB) putCatalogue(ctx context.Context, c catalogue, w *indexWork) error {
+	err := db.store.Update(ctx, func(_ storage.Reader, b storage.Batch) error {
+		b.Put(familyMeta, metaIndexes, c.appendTo(nil))
+		if w == nil {
+			b.Delete(familyMeta, metaWork)
+		} else {
+			b.Put(familyMeta, metaWork, w.appendTo(nil))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return db.change(ctx, c, w)
+}
+
+// DropIndex takes an index off the database: its families at once, what [DB.Build] finds of it in the rows of outputs later.
+// An error of kind [model.Usage]: unknown_index, always_on, needed, busy.
+func (db *DB) DropIndex(ctx context.Context, name string) error {
+	return db.alone(ctx, func() error {
+		db.building.Lock()
+		defer db.building.Unlock()
+		old := db.entry(name)
+		switch {
+		case old == nil:
+			return model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %v", name, db.Indexes())
+		case old.Always || old == db.spendBy:
+			return model.Errorf(model.Usage, "always_on", "index %s cannot be dropped: inputs of %s are found by it", name, db.chain.Name())
+		case old == db.holders() && db.totals.rows[familyAssetID] > 0:
+			return model.Errorf(model.Usage, "needed", "index %s cannot be dropped: the holders of assets are its values", name)
+		}
+		if db.work == nil || db.work.x != old { // what is being added can be dropped
+			if err := db.idle(); err != nil {
+				return err
+			}
+		}
+		families := old.declarationsOf(old.live | old.coming)
+		c, x := db.copy(old)
+		x.live, x.coming = 0, 0
+		c.arrange()
+		t := db.totals.clone()
+		for _, d := range families {
+			delete(t.rows, d.Family)
+		}
+		w := &indexWork{x: x}
+		err := db.store.Update(ctx, func(_ storage.Reader, b storage.Batch) error {
+			b.Put(familyMeta, metaIndexes, c.appendTo(nil))
+			b.Put(familyMeta, metaWork, w.appendTo(nil))
+			b.Put(familyMeta, metaTotals, t.appendTo(nil))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := db.change(ctx, c, w); err != nil {
+			return err
+		}
+		db.mu.Lock()
+		db.totals = t
+		db.mu.Unlock()
+		return db.dropFamilies(ctx, x)
+	})
+}
+
+// dropFamilies gives back the room of an index that is dropped, as far as that is not done.
+func (db *DB) dropFamilies(ctx context.Context, x *index) error {
+	return db.store.Drop(ctx, x.declarationsOf(allParts)...)
+}
+
+// locks of a living database: see alone, change and build.
+type locks struct {
+	waiting   int           // for the database alone
+	quiet     chan struct{} // closed when nobody is any more
+	interrupt func()        // ends the sync that runs; nil: none does
+
+	asking   sync.RWMutex // held by questions, and while the catalogue changes
+	building sync.Mutex   // over work: held by a step of a build, by a rollback, and by what adds and drops
+	builder  sync.Mutex   // held by Build: one runs at a time
+}

@@ -1,0 +1,367 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+)
+
+// having is blocks with the values of some of the made-up chain's indexes, as a source that was opened with those has them.
+func having(blocks []*model.Block, names ...string) []*model.Block {
+	some := make([]*model.Block, len(blocks))
+	txs := func(all []model.Tx) []model.Tx {
+		all = slices.Clone(all)
+		for i := range all {
+			all[i].Outputs = slices.Clone(all[i].Outputs)
+			for j := range all[i].Outputs {
+				var keys []model.Key
+				for position, name := range names {
+					for _, k := range all[i].Outputs[j].Keys {
+						if modeltest.IndexNames[k.Index] == name {
+							keys = append(keys, model.Key{Index: position, Value: k.Value})
+						}
+					}
+				}
+				all[i].Outputs[j].Keys = keys
+			}
+		}
+		return all
+	}
+	for i, b := range blocks {
+		c := *b
+		c.Genesis, c.Txs = txs(b.Genesis), txs(b.Txs)
+		some[i] = &c
+	}
+	return some
+}
+
+// living is a database whose indexes change, beside the chain it should have.
+type living struct {
+	t     *testing.T
+	v     modeltest.Variant
+	store storage.Store
+	db    *core.DB
+	chain []*model.Block
+	grown []*modeltest.Generator // grown[n] makes what comes after n blocks
+	forks uint64
+}
+
+func openLiving(t *testing.T, v modeltest.Variant, s storage.Store, seed uint64, names []string, keep map[string]model.IndexOptions) *living {
+	t.Helper()
+	l := &living{t: t, v: v, store: s, grown: []*modeltest.Generator{v.NewGenerator(seed)}}
+	l.reopen(names, keep)
+	return l
+}
+
+func (l *living) reopen(names []string, keep map[string]model.IndexOptions) {
+	l.t.Helper()
+	db, err := core.Open(context.Background(), l.store, core.Options{Chain: l.v.Chain("one"), Indexes: names, Keep: keep, CacheBytes: 1 << 20})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.db = db
+}
+
+func (l *living) append(blocks []*model.Block, window int) {
+	l.t.Helper()
+	l.chain = append(slices.Clip(l.chain), blocks...)
+	appendAll(l.t, l.db, having(blocks, l.db.Indexes()...), window)
+}
+
+func (l *living) rollback(n int) {
+	l.t.Helper()
+	keep := max(1, len(l.chain)-n) // another genesis would be another chain
+	l.chain, l.grown = l.chain[:keep:keep], l.grown[:keep+1]
+	l.forks++
+	l.grown[keep] = l.grown[keep].Fork(l.forks)
+	rollback(l.t, l.db, point(l.chain, keep-1))
+}
+
+// grow appends n blocks.
+func (l *living) grow(n, window int) {
+	l.t.Helper()
+	var blocks []*model.Block
+	for range n {
+		g := l.grown[len(l.grown)-1].Fork(0)
+		blocks, l.grown = append(blocks, g.Next()), append(l.grown, g)
+	}
+	l.append(blocks, window)
+}
+
+// open is a source of the chain as it is.
+func (l *living) open(_ context.Context, indexes []string, _ []model.Point) (model.Source, error) {
+	return events(having(l.chain, indexes...)), nil
+}
+
+// build goes on with what is under way; after so many steps it is interrupted, a negative number never is.
+func (l *living) build(steps, weight int) {
+	l.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	err := l.db.Build(ctx, l.open, core.BuildOptions{Weight: weight, Progress: func(p core.BuildProgress) {
+		if steps--; steps == 0 && !p.Done {
+			cancel()
+		}
+	}})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		l.t.Fatal(err)
+	}
+}
+
+// made is the dump of a database that had its indexes from the start.
+func (l *living) made(names []string, keep map[string]model.IndexOptions) dumped {
+	l.t.Helper()
+	other := openLiving(l.t, l.v, memory.New(), 0, names, keep)
+	other.append(l.chain, 7)
+	check(l.t, other.db)
+	return dump(l.t, other.db)
+}
+
+var everything4 = model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
+
+// firstIndexes are those a variant cannot do without, and that of the holders.
+func firstIndexes(v modeltest.Variant) []string {
+	if v.Boxes {
+		return []string{"address", "box"}
+	}
+	return []string{"address"}
+}
+
+// What is added to a living database, however that was interrupted, is what a database has that was made with it.
+func TestAnAddedIndexIsAsIfMadeWithTheDatabase(t *testing.T) {
+	for name, store := range stores {
+		variants(t, func(t *testing.T, v modeltest.Variant) {
+			for _, added := range []string{"tag", "label"} {
+				if v.Boxes && added == "tag" {
+					continue // made with the database it would have another number
+				}
+				t.Run(name+"/"+added, func(t *testing.T) {
+					n := seed(t, 700)
+					rng := rand.New(rand.NewPCG(n, 1))
+					first := firstIndexes(v)
+					l := openLiving(t, v, store(t), n, first, nil)
+					l.grow(20, 6)
+					if err := l.db.AddIndex(context.Background(), added, everything4); err != nil {
+						t.Fatal(err)
+					}
+					if err := l.db.AddIndex(context.Background(), added, everything4); err != nil {
+						t.Errorf("asked for again: %v", err)
+					}
+					for range 12 {
+						switch rng.IntN(5) {
+						case 0:
+							l.grow(1+rng.IntN(6), 1+rng.IntN(4))
+						case 1:
+							l.rollback(rng.IntN(8))
+						case 2:
+							l.reopen(nil, nil)
+						default:
+							l.build(1+rng.IntN(3), 1+rng.IntN(200))
+						}
+						check(t, l.db)
+						if c, err := l.db.CheckIndex(context.Background(), added, nil); err != nil || !c.OK {
+							t.Errorf("check of %s alone: %v, %v", added, text(c), err)
+						}
+					}
+					l.build(-1, 100)
+					check(t, l.db)
+					same(t, "added", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: everything4}))
+					l.grow(10, 3)
+					l.rollback(15)
+					l.grow(20, 5)
+					check(t, l.db)
+					same(t, "added, and gone on", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: everything4}))
+				})
+			}
+		})
+	}
+}
+
+// The same of options of an index that is there: no source is asked.
+func TestAddedOptionsAreAsIfMadeWithTheDatabase(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		n := seed(t, 710)
+		names := append(firstIndexes(v), "tag", "label")
+		l := openLiving(t, v, memory.New(), n, names, map[string]model.IndexOptions{"label": {History: true}})
+		l.grow(30, 6)
+		keep := map[string]model.IndexOptions{"address": everything4, "label": everything4}
+		none := func(context.Context, []string, []model.Point) (model.Source, error) {
+			return nil, errors.New("a source is asked")
+		}
+		for _, name := range []string{"label", "address"} {
+			if err := l.db.AddIndex(context.Background(), name, keep[name]); err != nil {
+				t.Fatal(err)
+			}
+			l.build(2, 50)
+			l.rollback(25)
+			check(t, l.db)
+			l.grow(20, 4)
+			l.reopen(nil, nil)
+			check(t, l.db)
+			if err := l.db.Build(context.Background(), none, core.BuildOptions{Weight: 77}); err != nil {
+				t.Fatal(err)
+			}
+			check(t, l.db)
+		}
+		same(t, "options added", dump(t, l.db), l.made(names, keep))
+	})
+}
+
+// An index that was dropped leaves nothing but its number.
+func TestADroppedIndexIsGone(t *testing.T) {
+	for name, store := range stores {
+		variants(t, func(t *testing.T, v modeltest.Variant) {
+			t.Run(name, func(t *testing.T) {
+				n := seed(t, 720)
+				first := firstIndexes(v)
+				l := openLiving(t, v, store(t), n, append(slices.Clone(first), "tag", "label"), map[string]model.IndexOptions{"tag": everything4})
+				l.grow(30, 6)
+				if err := l.db.DropIndex(context.Background(), "tag"); err != nil {
+					t.Fatal(err)
+				}
+				check(t, l.db)
+				if _, err := l.db.Find(context.Background(), "tag", "t00", core.Terms{}, core.Page{}); code(err) != "unknown_index" {
+					t.Errorf("a dropped index is asked: %v", err)
+				}
+				l.build(2, 20)
+				l.grow(5, 2)
+				l.reopen(nil, nil)
+				check(t, l.db)
+				l.rollback(10)
+				l.grow(5, 2)
+				l.build(-1, 33)
+				check(t, l.db)
+				lacks := func(d dumped) (rows dumped) {
+					for _, row := range d {
+						if !strings.HasPrefix(row, "meta ") {
+							rows = append(rows, row)
+						}
+					}
+					return rows
+				}
+				made := openLiving(t, v, memory.New(), n, append(slices.Clone(first), "tag", "label"), nil)
+				if err := made.db.DropIndex(context.Background(), "tag"); err != nil {
+					t.Fatal(err)
+				}
+				made.build(-1, 10)
+				made.append(l.chain, 7)
+				same(t, "dropped", lacks(dump(t, l.db)), lacks(dump(t, made.db)))
+				if err := l.db.AddIndex(context.Background(), "tag", model.IndexOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				l.build(-1, 33)
+				check(t, l.db)
+			})
+		})
+	}
+}
+
+// A build beside a sync: the sync is interrupted when the index is there, and goes on with it.
+func TestBuildBesideSync(t *testing.T) {
+	for name, store := range stores {
+		variants(t, func(t *testing.T, v modeltest.Variant) {
+			t.Run(name, func(t *testing.T) {
+				n := seed(t, 730)
+				first := firstIndexes(v)
+				l := openLiving(t, v, store(t), n, first, nil)
+				blocks := v.NewGenerator(n).Blocks(160)
+				l.chain = blocks
+				appendAll(t, l.db, having(blocks[:30], first...), 9)
+				if err := l.db.AddIndex(context.Background(), "label", everything4); err != nil {
+					t.Fatal(err)
+				}
+				built := make(chan error, 1)
+				go func() { built <- l.db.Build(context.Background(), l.open, core.BuildOptions{Weight: 40}) }()
+				asked := make(chan struct{})
+				go func() {
+					defer close(asked)
+					for range 200 {
+						a, err := l.db.Status(context.Background())
+						if err != nil || a.Tip == nil {
+							t.Errorf("status meanwhile: %v", err)
+							return
+						}
+					}
+				}()
+				interrupted := 0
+				for {
+					err := core.Sync(context.Background(), l.db, events(having(blocks, l.db.Indexes()...)), core.SyncOptions{WindowWeight: 100})
+					if errors.Is(err, core.ErrIndexesChange) {
+						interrupted++
+						continue
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					if len(built) > 0 {
+						break
+					}
+				}
+				if err := <-built; err != nil {
+					t.Fatal(err)
+				}
+				<-asked
+				if err := core.Sync(context.Background(), l.db, events(having(blocks, l.db.Indexes()...)), core.SyncOptions{}); err != nil && !errors.Is(err, core.ErrIndexesChange) {
+					t.Fatal(err)
+				}
+				check(t, l.db)
+				same(t, "built beside", dump(t, l.db), l.made(append(slices.Clone(first), "label"), map[string]model.IndexOptions{"label": everything4}))
+			})
+		})
+	}
+}
+
+// What cannot be is refused by name, and changes nothing.
+func TestRefusedChangesOfIndexes(t *testing.T) {
+	v := modeltest.Variants()[2] // whose inputs name boxes, with assets
+	ctx := context.Background()
+	l := openLiving(t, v, memory.New(), seed(t, 740), []string{"address", "box"}, nil)
+	l.grow(15, 5)
+	before := dump(t, l.db)
+	for what, c := range map[string]struct {
+		err  error
+		code string
+	}{
+		"nothing of the chain":    {l.db.AddIndex(ctx, "colour", model.IndexOptions{}), "unknown_index"},
+		"what is there":           {l.db.AddIndex(ctx, "address", model.IndexOptions{}), "exists"},
+		"unspent of a one-to-one": {l.db.AddIndex(ctx, "box", model.IndexOptions{Unspent: true}), "bad_option"},
+		"drop of nothing":         {l.db.DropIndex(ctx, "tag"), "unknown_index"},
+		"drop of boxes":           {l.db.DropIndex(ctx, "box"), "always_on"},
+		"drop of holders":         {l.db.DropIndex(ctx, "address"), "needed"},
+	} {
+		if kind(c.err) != model.Usage || code(c.err) != c.code {
+			t.Errorf("%s: %v, expected %s", what, c.err, c.code)
+		}
+	}
+	same(t, "refused", dump(t, l.db), before)
+	if err := l.db.AddIndex(ctx, "tag", model.IndexOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	before = dump(t, l.db)
+	if err := l.db.AddIndex(ctx, "label", model.IndexOptions{}); code(err) != "busy" {
+		t.Errorf("a second addition: %v", err)
+	}
+	if _, err := l.db.Balance(ctx, "tag", "t00"); kind(err) != model.Refused || code(err) != "index_building" || !strings.Contains(fmt.Sprint(err), "of 15") {
+		t.Errorf("asked while it is added: %v", err)
+	}
+	same(t, "refused", dump(t, l.db), before)
+	if err := l.db.DropIndex(ctx, "tag"); err != nil {
+		t.Errorf("drop of what is being added: %v", err)
+	}
+	l.build(-1, 10)
+	check(t, l.db)
+	_, err := core.Open(ctx, l.store, core.Options{Chain: v.Chain("one"), Indexes: []string{"address"}, Keep: map[string]model.IndexOptions{"address": {Balance: true}}})
+	if code(err) != "index_mismatch" || !strings.Contains(fmt.Sprint(err), "birthmark index add address") {
+		t.Errorf("more is asked than is kept: %v", err)
+	}
+}
