@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/chains/expression"
 	"birthmark/model"
 )
@@ -206,5 +209,51 @@ func BenchmarkOwn(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(outputs), "ns/output")
 		})
+	}
+}
+
+// Every source, on any number of goroutines, and a single block of it give what decoding gives.
+func TestEverySourceKnowsOwnIndexes(t *testing.T) {
+	ds := []model.Definition{
+		{Name: "at", Value: "string(block.height) + ':' + tx.hash + ':' + string(output.index)"},
+		{Name: "paid", When: "output.value > 0", Value: "output.address"},
+		{Name: "spends", Kind: model.ManyValued, Value: "map(tx.inputs, .tx)"},
+	}
+	names := []string{"at", indexAddress, "spends", "paid"}
+	c := define(t, "regtest", ds...)
+	chain := bitcointest.NewChain()
+	for range 40 {
+		from := chain.Mine().Transactions[0]
+		chain.Mine(bitcointest.Spend(from, 0, wire.NewTxOut(1, chain.PayTo), wire.NewTxOut(0, []byte{opReturn, 1, 7})))
+	}
+	file := bitcointest.BlockFile(wire.TestNet, chain.Blocks()...)
+	want := decodeWith(t, c, file, names...)
+	values := shownValues(c, names, &want[2].Txs[1].Outputs[0])
+	if tx := want[2].Txs[1]; !reflect.DeepEqual(values["at"], []string{"2:" + formatHash(tx.Hash) + ":0"}) || !reflect.DeepEqual(values["spends"], []string{formatHash(tx.Inputs[0].Tx)}) || !reflect.DeepEqual(values["paid"], values[indexAddress]) {
+		t.Fatalf("%v", values)
+	}
+	files, err := c.Open(t.Context(), model.SourceOptions{URI: "file://" + write(t, map[string][]byte{"blk00000.dat": file}), Indexes: names, Workers: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, err := newSource(c.net, c.defined, "a node", nodeOf{chain}, model.SourceOptions{Indexes: names, Workers: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []model.Source{files, node} {
+		got, _, err := collect(t, s)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%T: %d blocks are others, %v", s, len(got), err)
+		}
+		at, err := s.(model.BlockReader).BlockAt(t.Context(), 2)
+		if err != nil || !reflect.DeepEqual(at, want[2]) {
+			t.Errorf("%T: block 2 by itself: %+v, %v", s, at, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := c.Open(t.Context(), model.SourceOptions{URI: "file://" + t.TempDir(), Indexes: []string{"nobody"}}); err == nil || !strings.Contains(err.Error(), "unknown index") {
+		t.Errorf("an index that was not defined: %v", err)
 	}
 }
