@@ -101,14 +101,6 @@ type FindAnswer struct {
 	Next      *string         `json:"next"`
 }
 
-// SpendAnswer is an output that is spent, and by what.
-type SpendAnswer struct {
-	Tx      string        `json:"tx"`
-	Index   int           `json:"index"`
-	Height  uint32        `json:"height"`
-	SpentBy SpentByAnswer `json:"spent_by"`
-}
-
 // HistoryAnswer is a page of the transactions that pay to a value or spend from it.
 type HistoryAnswer struct {
 	Index string            `json:"index"`

@@ -31,6 +31,14 @@ type FollowEvent struct {
 	Hash     string // of Block or Rollback, as people write it
 }
 
+// SpendAnswer is an output that is spent, and by what.
+type SpendAnswer struct {
+	Tx      string        `json:"tx"`
+	Index   int           `json:"index"`
+	Height  uint32        `json:"height"`
+	SpentBy SpentByAnswer `json:"spent_by"`
+}
+
 // MarshalJSON writes one object with the type of the event in it.
 func (e FollowEvent) MarshalJSON() ([]byte, error) {
 	var object any

@@ -177,26 +177,15 @@ func (f *followed) only(spends []spending) ([]spending, error) {
 	return kept, nil
 }
 
-// inputs yields the inputs in s among which are all that spend an output of the set: those of every transaction, or of the
-// value's own where it has fewer outputs than there are inputs.
+// inputs yields inputs in s, among them all that spend an output of the set: those of every transaction, or those of the
+// value's own.
 func (f *followed) inputs(s span) (iter.Seq2[spending, error], error) {
 	if f.none {
 		return func(func(spending, error) bool) {}, nil
 	}
-	own := false
-	if f.index != nil && f.birth != nil {
-		blocks := max(1, f.totals.rows[familyBlock])
-		expected := f.totals.rows[familySpentUtxo] / blocks * uint64(s.last.Height()-s.first.Height()+1)
-		n := uint64(0)
-		for _, err := range f.occurrences(f.index, *f.birth, span{0, s.last}, false) {
-			if err != nil {
-				return nil, err
-			}
-			if n++; n > expected {
-				break
-			}
-		}
-		own = n <= expected
+	own, err := f.ownIsLess(s)
+	if err != nil {
+		return nil, err
 	}
 	if !own {
 		return f.allInputs(s.first.AppendTo(nil), append(s.last.AppendTo(nil), 0)), nil
@@ -222,6 +211,22 @@ func (f *followed) inputs(s span) (iter.Seq2[spending, error], error) {
 			s = s.behindTx(moves[len(moves)-1].tx, false)
 		}
 	}, nil
+}
+
+// ownIsLess reports whether the history of the value in s takes less reading than all inputs there.
+func (f *followed) ownIsLess(s span) (bool, error) {
+	if f.index == nil || f.birth == nil || f.index.live.has(partHistory) {
+		return f.index != nil && f.birth != nil, nil
+	}
+	blocks := max(1, f.totals.rows[familyBlock])
+	expected := f.totals.rows[familySpentUtxo] / blocks * uint64(s.last.Height()-s.first.Height()+1)
+	for _, err := range f.occurrences(f.index, *f.birth, span{0, s.last}, false) {
+		if err != nil || expected == 0 {
+			return false, err
+		}
+		expected--
+	}
+	return true, nil
 }
 
 // movesAtOnce is how many transactions of a value are found in one go.
