@@ -153,3 +153,28 @@ func FuzzOwn(f *testing.F) {
 		}
 	})
 }
+
+// FuzzHashTx: bytes have a hash only where btcd reads a transaction that ends with them, and it is that one's.
+func FuzzHashTx(f *testing.F) {
+	for _, tx := range sample().Transactions {
+		var b bytes.Buffer
+		if err := tx.Serialize(&b); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		got, err := (&chain{}).HashTx(raw)
+		if err != nil {
+			return
+		}
+		var tx wire.MsgTx
+		r := bytes.NewReader(raw)
+		if err := tx.Deserialize(r); err != nil || r.Len() > 0 {
+			t.Fatalf("%x has a hash, btcd says %v with %d bytes left", raw, err, r.Len())
+		}
+		if want := model.Hash(tx.TxHash()); got != want {
+			t.Errorf("%x hashes to %s, btcd says %s", raw, formatHash(got), formatHash(want))
+		}
+	})
+}

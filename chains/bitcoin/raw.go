@@ -25,6 +25,9 @@ func (c *chain) HashTx(raw []byte) (model.Hash, error) {
 	witness := takeMarker(&r)
 	body := r.at
 	inputs := r.count(minInputSize, "inputs")
+	if inputs == 0 {
+		r.fail("no inputs")
+	}
 	for range inputs {
 		r.take(36, "outpoint")
 		r.take(r.count(1, "bytes of script"), "script")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fxamacker/cbor/v2"
+	"golang.org/x/crypto/blake2b"
 
 	"birthmark/model"
 )
@@ -98,4 +99,25 @@ func checkSane(t *testing.T, b *model.Block) {
 			inputs[id] = true
 		}
 	}
+}
+
+// FuzzHashTx: bytes have a hash only where they are one array of CBOR, whose first item it is of.
+func FuzzHashTx(f *testing.F) {
+	f.Add([]byte(raw(f, list{txBody(nil), dict{}, true, nil})))
+	f.Add([]byte{0x9f, 0x01, 0xff})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := (&chain{}).HashTx(b)
+		if err != nil {
+			return
+		}
+		w := walker{b: b}
+		n := w.array("array")
+		w.field(&n, "first item")
+		if want := model.Hash(blake2b.Sum256(w.item("first item"))); got != want {
+			t.Errorf("%x hashes to %s, expected %s", b, got, want)
+		}
+		if b[0]>>5 != majorArray {
+			t.Errorf("%x is no array", b)
+		}
+	})
 }

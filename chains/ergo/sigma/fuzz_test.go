@@ -61,3 +61,27 @@ func FuzzHeader(f *testing.F) {
 		}
 	})
 }
+
+// FuzzSignedTxID: whatever stands there has an id or an error, and proofs are no part of it.
+func FuzzSignedTxID(f *testing.F) {
+	tx := Tx{
+		Inputs:  []Input{{Box: ID{1}, Proof: []byte{1, 2, 3}, Extension: []Variable{{ID: 1, Value: []byte{4, 2}}}}, {Box: ID{2}}},
+		Outputs: []Box{{Value: 7, Tree: []byte{0, 8, 0xd3}, Height: 1, Tokens: []Token{{ID: ID{3}, Amount: 9}}}},
+	}
+	var e Encoder
+	f.Add(e.AppendTx(nil, &tx, true))
+	f.Add([]byte{})
+	want := e.TxID(&tx)
+	if id, err := SignedTxID(e.AppendTx(nil, &tx, true)); err != nil || id != want {
+		f.Fatalf("%x, %v, expected %x", id, err, want)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		id, err := SignedTxID(raw)
+		if err != nil {
+			return
+		}
+		if again, err := SignedTxID(append(bytes.Clone(raw), 0)); err != nil || again == id {
+			t.Errorf("a byte more of %x does not show: %v", raw, err)
+		}
+	})
+}
