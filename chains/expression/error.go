@@ -92,42 +92,53 @@ func place(text string, at int) (where, near string) {
 }
 
 var (
-	mismatch     = regexp.MustCompile(`^(\S+) \(mismatched types? (.*)\)$`)
-	goTypes      = regexp.MustCompile(`(\[\])*(\*)?([a-z]+\.)?(map\[string\])?(interface \{\}|[A-Za-z]+\.[A-Za-z]+|\buint8\b|\bint\b|\bstring\b|\bfloat64\b|\bbool\b)`)
-	plainPhrases = strings.NewReplacer("array elements", "entries of a list", "array", "list", "non-bool", "not true or false:", "predicate should return boolean", "expected true or false of each entry",
-		"invalid operation: ", "", "unknown token", "unexpected token", `token EOF`, "end", "Bracket(", "(", "Operator(", "(", "Identifier(", "(", "Number(", "(", "String(", "(")
+	mismatch = regexp.MustCompile(`^(\S+) \(mismatched types? (.*)\)$`)
+	goTypes  = regexp.MustCompile(`(\[\]|\*|map\[string\])*(interface \{\}|\b[a-z]+\.[A-Za-z]+\b|\b(uint8|int|string|float64|bool|unknown)\b)`)
+	noNumber = regexp.MustCompile(`strconv\.Parse\w+: parsing ("[^"]*"): .*`)
+
+	ownPhrases = strings.NewReplacer("array elements", "entries of a list", "array", "list", "non-bool expression (type", "no condition (it is",
+		"predicate should return boolean", "expected true or false of each entry", "invalid operation: ", "", "token EOF", "end",
+		"Bracket(", "(", "Operator(", "(", "Identifier(", "(", "Number(", "(", "String(", "(")
+	typeNames = map[string]string{
+		"uint8": "number", "int": "number", "float64": "number", "string": "text", "bool": "true or false", "interface {}": "anything", "unknown": "anything",
+	}
 )
 
 // plain writes a message of the expression library in the words of our documentation.
 func (l *Language) plain(message string) string {
 	message, _, _ = strings.Cut(message, "\n")
-	message = goTypes.ReplaceAllStringFunc(message, func(t string) string {
-		for of, name := range l.types {
-			if strings.TrimLeft(t, "[]*") == of.String() {
-				if strings.HasPrefix(t, "[]") {
-					return "list of entries"
-				}
-				return name
-			}
-		}
-		lists := strings.Count(t, "[]")
-		name, known := map[string]string{
-			"uint8": "number", "int": "number", "float64": "number", "string": "text", "bool": "true or false", "interface {}": "anything",
-		}[strings.TrimLeft(t, "[]*")]
-		if !known {
-			return t
-		}
-		if lists > 0 && strings.HasSuffix(t, "uint8") {
-			lists, name = lists-1, "bytes"
-		}
-		return strings.Repeat("list of ", lists) + name
-	})
-	message = strings.TrimSpace(plainPhrases.Replace(message))
+	if name, ok := strings.CutPrefix(message, "unknown name "); ok {
+		return message + ", " + hint(name, levelNames[:])
+	}
+	message = ownPhrases.Replace(noNumber.ReplaceAllString(message, "$1"))
+	message = goTypes.ReplaceAllStringFunc(message, l.plainType)
 	if m := mismatch.FindStringSubmatch(message); m != nil {
 		message = fmt.Sprintf("operator %s is not for %s", m[1], m[2])
 	}
-	if name, ok := strings.CutPrefix(message, "unknown name "); ok {
-		message += ", " + hint(name, levelNames[:])
-	}
 	return message
+}
+
+// plainType is a type of Go in the words of our documentation; what is none stays.
+func (l *Language) plainType(t string) string {
+	for of, name := range l.types {
+		if t == of.String() || t == "*"+of.String() {
+			return name
+		}
+	}
+	if name, ok := typeNames[t]; ok {
+		return name
+	}
+	if t == bytesType.String() {
+		return "bytes"
+	}
+	if elem, ok := strings.CutPrefix(t, "[]"); ok {
+		if strings.HasPrefix(elem, "*") {
+			return "list of entries"
+		}
+		return "list of " + l.plainType(elem)
+	}
+	if elem, ok := strings.CutPrefix(t, "map[string]"); ok {
+		return "map to " + l.plainType(elem)
+	}
+	return t
 }

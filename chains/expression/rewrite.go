@@ -124,7 +124,7 @@ func (r *rewriter) member(node *ast.Node, n *ast.MemberNode) {
 	}
 	if of.Kind() != reflect.Struct {
 		if n.Method || isFunction(base) {
-			r.fail(n.Property, "%s has no methods: a function is called as in hex(output.data)", r.language.typeName(base))
+			r.fail(n.Property, "%s has no methods: a function is called, as in hex(output.data)", r.language.typeName(base))
 			return
 		}
 		if _, ok := n.Property.(*ast.StringNode); ok && of.Kind() != reflect.Map && of.Kind() != reflect.Interface {
@@ -192,6 +192,10 @@ func isScalar(t reflect.Type) bool {
 
 func (r *rewriter) binary(node *ast.Node, n *ast.BinaryNode) {
 	left, right := r.typeOf(n.Left), r.typeOf(n.Right)
+	if isFunction(left) || isFunction(right) {
+		r.fail(n, "a function is called, as in hex(output.data)")
+		return
+	}
 	_, nilLeft := n.Left.(*ast.NilNode)
 	_, nilRight := n.Right.(*ast.NilNode)
 	switch n.Operator {
