@@ -46,3 +46,22 @@ func BenchmarkOutput(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkBind is what another decoder costs, with five definitions.
+func BenchmarkBind(b *testing.B) {
+	var ds []model.Definition
+	var names []string
+	for i, value := range []string{"output.data[0:4]", "json(tx.inputs[0].witness[0]).tick", "output.address + string(output.index)", "text(output.data)", "hex(output.data)"} {
+		d := model.Definition{Name: string(rune('a' + i)), When: "output.script_type == 'op_return' and output.value > 0", Value: value}
+		ds, names = append(ds, d), append(names, d.Name)
+	}
+	x, err := worldLanguage.Define(nil, ds)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := example()
+	b.ReportAllocs()
+	for b.Loop() {
+		x.Bind(names, w, func(Set) {})
+	}
+}
