@@ -129,19 +129,27 @@ func (r *reference) lists() (all []*list) {
 		id := r.chain.FormatAsset([]byte(asset))
 		answer, events, holders := r.asset(asset)
 		assets.entries = append(assets.entries, entry{text(answer), at, answer.FirstSeen.Height})
-		l := &list{name: "find asset " + id}
-		for _, o := range r.find(&refFind{base: refTerm{-1, asset}}) {
-			l.entries = append(l.entries, entry{text(r.output(o, true)), outputAt[o], o.tx.height})
+		finds := []*refFind{{base: refTerm{-1, asset}}, {base: refTerm{-1, asset}, or: []refTerm{{1, "\x01"}, {-1, r.assetOrder()[0]}}}}
+		if keys := r.find(finds[0])[0].Keys; len(keys) > 0 {
+			k := refTerm{keys[0].Index, string(keys[0].Value)}
+			finds = append(finds, &refFind{base: refTerm{-1, asset}, and: []refTerm{k}}, &refFind{base: k, and: []refTerm{{-1, asset}}, unspent: true})
 		}
-		l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
-			a, err := db.Find(ctx, core.AssetTerm, id, core.Terms{}, p)
-			if err != nil {
-				return nil, nil, err
+		for _, f := range finds {
+			base, terms := r.term(f.base), r.terms(f)
+			l := &list{name: fmt.Sprintf("find %s %s, %+v", base.Index, base.Value, terms), filtered: f.unspent}
+			for _, o := range r.find(f) {
+				l.entries = append(l.entries, entry{text(r.output(o, true)), outputAt[o], o.tx.height})
 			}
-			return texts(a.Outputs), a.Next, nil
+			l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
+				a, err := db.Find(ctx, base.Index, base.Value, terms, p)
+				if err != nil {
+					return nil, nil, err
+				}
+				return texts(a.Outputs), a.Next, nil
+			}
+			all = append(all, l)
 		}
-		all = append(all, l)
-		l = &list{name: "events of " + id}
+		l := &list{name: "events of " + id}
 		for _, a := range events {
 			l.entries = append(l.entries, entry{text(a), txAt[fmt.Sprint(a.Tx, a.Height)], a.Height})
 		}

@@ -52,6 +52,7 @@ type tail struct {
 	kept   *cursors.Cursor // what it was before, nil: it is new
 
 	out     *page
+	lines   *json.Encoder // of out
 	begun   bool
 	at      model.Point   // the last block that was told
 	known   []model.Point // the locator of it
@@ -82,12 +83,17 @@ func (p *program) follow(c *cli.Context) (err error) {
 		defer func() { err = errors.Join(err, f.cursor.Release()) }()
 	}
 	f.out = &page{w: bufio.NewWriterSize(p.stdout, 64<<10), colour: p.colourful(p.stdout)}
+	f.lines = json.NewEncoder(f.out.w)
+	f.lines.SetEscapeHTML(false)
 	for {
 		seen, err := written(dir)
 		if err != nil {
 			return err
 		}
 		took, err := f.pass()
+		if stop := c.Context.Err(); stop != nil && errors.Is(err, stop) {
+			return nil // it was stopped while it opened the database
+		}
 		if err != nil || c.Bool("to-tip") || c.Context.Err() != nil {
 			return err
 		}
@@ -211,9 +217,7 @@ func (f *tail) tell(db *database, e core.FollowEvent) error {
 func (f *tail) write(e core.FollowEvent) error {
 	f.answered = true // what fails from here on is no document of its own
 	if f.json {
-		line := json.NewEncoder(f.out.w)
-		line.SetEscapeHTML(false)
-		return line.Encode(e)
+		return f.lines.Encode(e)
 	}
 	f.out.event(e)
 	return nil
@@ -230,6 +234,9 @@ func (f *tail) keep(db *database) error {
 
 // mark puts the cursor, if there is one, behind the last block.
 func (f *tail) mark(db *database) (err error) {
+	if !f.marked.IsZero() && len(f.known) > 0 && f.known[0] == f.at {
+		return nil
+	}
 	if f.known, err = db.FollowLocator(context.WithoutCancel(f.c.Context), f.at); err != nil || f.cursor == nil {
 		return err
 	}
