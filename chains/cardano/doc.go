@@ -7,6 +7,11 @@
 // names, and keeps nothing of it. gouroboros is the oracle of its tests. index.go says which values an output has,
 // address.go, byron.go, credential.go and asset.go how people write them (CIP-5, CIP-14, CIP-19).
 //
+// Indexes that users define are expressions over the fields in fields.go. own.go has them evaluated when a block was
+// walked over, and view.go and viewtx.go make what they name out of what the decoder kept of it, each field by its own
+// function; meaning.go is what CBOR, of datums and metadata, means to an expression. Without such an index none of this
+// costs anything.
+//
 // The package immutable finds the blocks in a folder of chunks; source.go decodes them on several goroutines and yields
 // them in order. linker.go checks the parent links, which go through the boundary blocks of Byron: those have no height
 // of their own, but for the one before mainnet's first block, which is block 0.

@@ -20,12 +20,9 @@ type view struct {
 	output *output
 }
 
-// maker makes one field of what a view shows.
-type maker func(*view)
-
 // The makers of fields by their names.
 var (
-	blockMakers = map[string]maker{
+	blockMakers = map[string]func(*view){
 		"height":   func(v *view) { v.Block.Height = int(v.block.Height) },
 		"hash":     func(v *view) { v.Block.Hash = v.block.Hash[:] },
 		"time":     func(v *view) { v.Block.Time = int(v.block.Time) },
@@ -37,7 +34,7 @@ var (
 		"size":     func(v *view) { v.Block.Size = v.block.Size },
 		"tx_count": func(v *view) { v.Block.TxCount = len(v.d.txs) },
 	}
-	txMakers = map[string]maker{
+	txMakers = map[string]func(*view){
 		"hash":             func(v *view) { v.Tx.Hash = v.tx.Hash[:] },
 		"index":            func(*view) {}, // set with the transaction, as is valid
 		"valid":            func(*view) {},
@@ -55,7 +52,7 @@ var (
 		"metadata":         func(v *view) { v.Tx.Metadata = v.meanings() },
 		"metadata_raw":     func(v *view) { _, v.Tx.MetadataRaw = v.labelled() },
 	}
-	outputMakers = map[string]maker{
+	outputMakers = map[string]func(*view){
 		"index":              func(*view) {}, // set with the output
 		"value":              func(v *view) { v.Output.Value = fitting(v.output.value) },
 		"size":               func(v *view) { v.Output.Size = v.output.size },

@@ -7,6 +7,9 @@
 // has, address.go how people write who can spend it, by the rules of the reference implementation. What exists before
 // the first block is built in (genesis.go): three boxes, the outputs of a transaction of zeros, at height 0.
 //
+// Indexes that users define are expressions over the fields in fields.go. own.go has them evaluated while boxes are built,
+// and view.go makes what they name, each field by its own function. Without such an index that costs nothing.
+//
 // Inputs name boxes by their ids, so the index box_id is always on. Tokens are minted under the id of the first box
 // that a transaction spends; what its issuer wrote of one (EIP-4) goes with the mint (eip4.go). That tokens were burned
 // no field says: the core finds it by what goes in and does not come out.

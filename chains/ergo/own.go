@@ -1,8 +1,6 @@
 package ergo
 
 import (
-	"math/bits"
-
 	"birthmark/chains/ergo/sigma"
 	"birthmark/chains/expression"
 	"birthmark/model"
@@ -11,18 +9,7 @@ import (
 // language is what expressions over Ergo can name.
 var language = expression.NewLanguage(Name, (*environment)(nil), nil)
 
-// makers are those of all fields, by their numbers in the language; ofBlock are the fields of blocks.
-var makers, ofBlock = func() (all [64]maker, ofBlock expression.Set) {
-	for level, named := range map[string]map[string]maker{"output.": outputMakers, "tx.": txMakers, "block.": blockMakers} {
-		for name, m := range named {
-			bit := language.Bit(level + name)
-			if all[bit] = m; level == "block." {
-				ofBlock |= 1 << bit
-			}
-		}
-	}
-	return all, ofBlock
-}()
+var makers = expression.NewMakers(language, outputMakers, txMakers, blockMakers)
 
 // own makes the values of the indexes that users defined, for one decoder.
 type own struct {
@@ -42,14 +29,7 @@ func newOwn(d *decoder, indexes *expression.Indexes, names []string) *own {
 }
 
 // make makes fields.
-func (o *own) make(fields expression.Set) {
-	if o.block == nil {
-		fields &^= ofBlock
-	}
-	for rest := uint64(fields); rest != 0; rest &= rest - 1 {
-		makers[bits.TrailingZeros64(rest)](&o.view)
-	}
-}
+func (o *own) make(fields expression.Set) { makers.Make(&o.view, fields, o.block != nil) }
 
 // enter goes to a block, or where that is nil to the genesis.
 func (o *own) enter(b *model.Block) {

@@ -26,12 +26,9 @@ type view struct {
 	addresses map[string]string // of some trees: base 58 takes as long as the rest of a box
 }
 
-// maker makes one field of what a view shows.
-type maker func(*view)
-
 // The makers of fields by their names.
 var (
-	blockMakers = map[string]maker{
+	blockMakers = map[string]func(*view){
 		"height":     func(v *view) { v.Block.Height = int(v.block.Height) },
 		"hash":       func(v *view) { v.Block.Hash = v.block.Hash[:] },
 		"time":       func(v *view) { v.Block.Time = int(v.block.Time) },
@@ -42,7 +39,7 @@ var (
 		"votes":      func(v *view) { v.Block.Votes = v.d.header.Votes[:] },
 		"tx_count":   func(v *view) { v.Block.TxCount = len(v.d.txs) },
 	}
-	txMakers = map[string]maker{
+	txMakers = map[string]func(*view){
 		"hash":         func(v *view) { v.Tx.Hash = v.source.id[:] },
 		"index":        func(*view) {}, // set with the transaction
 		"size":         func(v *view) { v.Tx.Size = v.txSize() },
@@ -52,7 +49,7 @@ var (
 		"data_inputs":  func(v *view) { v.Tx.DataInputs = v.dataInputs() },
 		"mints":        func(v *view) { v.Tx.Mints = mints(v.tx.Mints) },
 	}
-	outputMakers = map[string]maker{
+	outputMakers = map[string]func(*view){
 		"index":                   func(*view) {},                                      // set with the box
 		"value":                   func(v *view) { v.Output.Value = int(v.box.Value) }, // of 63 bits, as amounts of tokens are
 		"size":                    func(v *view) { v.Output.Size = v.boxSize() },
