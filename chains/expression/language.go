@@ -2,6 +2,7 @@ package expression
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -65,8 +66,8 @@ const (
 
 // NewLanguage reads the fields off the struct that root points to (it may be nil). That has three structs, tagged
 // expr:"output", expr:"tx" and expr:"block"; their fields are tagged with name (expr), description (doc) and example.
-// A field is an int, string, bool or []byte, or a list of such, a map from string to such, or a list of pointers to
-// structs of the same make. Choices are by the name of a field. It panics where the struct is not so: a bug of the
+// A field is an int, string, bool or []byte, or a list of such, a map from string or int to such or to anything that is
+// made of such, or a list of pointers to structs of the same make. Choices are by the name of a field. It panics where the struct is not so: a bug of the
 // chain that declares it.
 func NewLanguage(chain string, root any, choices map[string]Choice) *Language {
 	l := &Language{
@@ -94,6 +95,9 @@ func NewLanguage(chain string, root any, choices map[string]Choice) *Language {
 	for i, name := range levelNames {
 		l.declareNested(l.root.Field(i).Type, name, name)
 	}
+	if len(l.members) > math.MaxUint8+1 {
+		panic(fmt.Sprintf("expression: %s has %d fields, the most is %d", chain, len(l.members), math.MaxUint8+1))
+	}
 	l.arrange()
 	for name := range choices {
 		if _, ok := l.bits[name]; !ok {
@@ -109,11 +113,29 @@ func (l *Language) declare(of reflect.Type, f reflect.StructField, path, shown s
 	if name == "" || doc == "" || !f.IsExported() {
 		panic(fmt.Sprintf("expression: field %s of %v has no name or no description", f.Name, of))
 	}
+	if !isFieldType(f.Type) {
+		panic(fmt.Sprintf("expression: field %s of %v is a %v, which no expression understands", f.Name, of, f.Type))
+	}
 	b := Bit(len(l.members))
 	l.members[member{of, name}] = b
 	l.bits[path+"."+name] = b
 	l.fields = append(l.fields, Field{shown + "." + name, l.typeName(f.Type), doc, f.Tag.Get("example")})
 	return b
+}
+
+func isFieldType(t reflect.Type) bool {
+	isPlain := func(t reflect.Type) bool {
+		return t == intType || t == textType || t == boolType || t == bytesType
+	}
+	switch {
+	case isPlain(t):
+		return true
+	case t.Kind() == reflect.Slice:
+		return isPlain(t.Elem()) || t.Elem().Kind() == reflect.Pointer && t.Elem().Elem().Kind() == reflect.Struct
+	case t.Kind() == reflect.Map:
+		return (t.Key() == textType || t.Key() == intType) && (isPlain(t.Elem()) || t.Elem() == anyType)
+	}
+	return false
 }
 
 func (l *Language) declareNested(t reflect.Type, path, shown string) {

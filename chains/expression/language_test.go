@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,6 +119,8 @@ func TestExpressionsHaveTheValuesTheySayTheyHave(t *testing.T) {
 		{`output.registers.R9`, ""},
 		{`output.registers.R9[0]`, ""},
 		{`output.data matches "^omni"`, "true"},
+		{`output.data matches "\\\\pL"`, "false"},
+		{`output.data matches "(?i)^OMNI\\x00"`, "true"},
 		{`output.data[0:4] < "omnj"`, "true"},
 		{`output.data[0:4] + "!"`, "6f6d6e6921"},
 		{`output.address + "!" + string(output.index)`, "1abc!1"},
@@ -263,6 +266,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"", `unhex("xx")`, `index own: value: 7: "xx" is not pairs of hex digits (unhex(‸"xx"))`},
 		{"", `output.data matches output.address`, `index own: value: 28: matches takes a regular expression in quotes (…put.data matches output.‸address)`},
 		{"", `output.data matches "("`, `index own: value: 21: error parsing regexp: missing closing ): '(' (output.data matches ‸"(")`},
+		{"", `output.data matches "a\\pL"`, `index own: value: 21: classes of characters such as \pL change with the versions of Unicode: expected ranges such as [a-z] (output.data matches ‸"a\\pL")`},
 		{"", `output`, `index own: value: 1: a value is bytes, text, a number, true or false: this is output (‸output)`},
 		{"", `nil`, `index own: value: 1: is never anything but nil (‸nil)`},
 		{"", `output.value + "x"`, `index own: value: 14: operator + is not for number and text (output.value ‸+ "x")`},
@@ -296,5 +300,72 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_definition" {
 			t.Errorf("%s: kind %d, code %s", c.value, kind, code)
 		}
+	}
+}
+
+func TestALanguageThatCannotBeIsABug(t *testing.T) {
+	type good struct {
+		A int `expr:"a" doc:"it"`
+	}
+	for name, root := range map[string]any{
+		"too few parts": &struct {
+			Output good `expr:"output"`
+		}{},
+		"another part": &struct {
+			Output good `expr:"output"`
+			Tx     good `expr:"transaction"`
+			Block  good `expr:"block"`
+		}{},
+		"no description": &struct {
+			Output struct {
+				A int `expr:"a"`
+			} `expr:"output"`
+			Tx    good `expr:"tx"`
+			Block good `expr:"block"`
+		}{},
+		"a type that is none": &struct {
+			Output struct {
+				A uint64 `expr:"a" doc:"it"`
+			} `expr:"output"`
+			Tx    good `expr:"tx"`
+			Block good `expr:"block"`
+		}{},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			NewLanguage("bad", root, nil)
+		}()
+	}
+	for _, ask := range []func(){
+		func() { worldLanguage.Bit("output.nothing") },
+		func() { NewLanguage("world", (*world)(nil), map[string]Choice{"output.nothing": {}}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("a field that is not there: no panic")
+				}
+			}()
+			ask()
+		}()
+	}
+}
+
+func TestFieldsStandBehindTheirLists(t *testing.T) {
+	var got []string
+	for _, f := range worldLanguage.Fields() {
+		got = append(got, f.Name+" "+f.Type)
+	}
+	want := []string{
+		"output.index number", "output.value number", "output.data bytes", "output.address text", "output.script_type text",
+		"output.pushes list of bytes", "output.names list of text", "output.registers map to bytes", "tx.hash text", "tx.coinbase true or false",
+		"tx.inputs list of entries", "tx.inputs[].script bytes", "tx.inputs[].witness list of bytes", "tx.inputs[].number number", "block.height number",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

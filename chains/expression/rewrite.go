@@ -184,6 +184,9 @@ func (r *rewriter) sure(n ast.Node) bool {
 	return false
 }
 
+// unicodeClass finds \p and \P that no backslash before takes for itself.
+var unicodeClass = regexp.MustCompile(`(^|[^\\])(\\\\)*\\[pP]`)
+
 // isScalar reports whether values of the type are bytes, text, numbers, true or false, or not known yet.
 func isScalar(t reflect.Type) bool {
 	_, ok := formOf(t)
@@ -234,7 +237,11 @@ func (r *rewriter) binary(node *ast.Node, n *ast.BinaryNode) {
 			return
 		}
 		re, err := regexp.Compile(text.Value)
-		if err != nil {
+		switch {
+		case err == nil && unicodeClass.MatchString(text.Value):
+			r.fail(text, `classes of characters such as \pL change with the versions of Unicode: expected ranges such as [a-z]`)
+			return
+		case err != nil:
 			r.fail(text, "%v", err)
 			return
 		}

@@ -1,7 +1,7 @@
 package expression
 
 import (
-	"maps"
+	"math"
 	"reflect"
 	"slices"
 
@@ -18,7 +18,7 @@ type Run struct {
 	fill     func(Set)
 	have     Set
 	levels   [3]Set
-	nested   map[Bit]bool
+	nested   [math.MaxUint8 + 1]bool
 	programs []bound
 	arena    []byte          // values of the block under way
 	scratch  []byte          // the value under way
@@ -45,7 +45,7 @@ func (x *Indexes) Bind(names []string, root any, fill func(Set)) *Run {
 	if x == nil {
 		return nil
 	}
-	r := &Run{root: root, fill: fill, levels: x.language.levels, nested: map[Bit]bool{}}
+	r := &Run{root: root, fill: fill, levels: x.language.levels}
 	for i, name := range names {
 		at := slices.IndexFunc(x.list, func(d defined) bool { return d.Name == name })
 		if at < 0 {
@@ -62,7 +62,9 @@ func (x *Indexes) Bind(names []string, root any, fill func(Set)) *Run {
 				continue
 			}
 			for _, part := range p.parts {
-				maps.Copy(r.nested, part.nested)
+				for b := range part.nested {
+					r.nested[b] = true
+				}
 			}
 		}
 		r.programs = append(r.programs, bound{c, f, d.Kind == model.ManyValued, i, m})
