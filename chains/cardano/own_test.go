@@ -111,3 +111,20 @@ func wantAgain(t testing.TB, c *chain, txs []model.Tx, values []int) {
 		}
 	}
 }
+
+// Indexes that were defined and are not wanted cost nothing.
+func TestWhatIsNotWantedIsNotComputed(t *testing.T) {
+	raw := realFile(t, "redbit", "avg_block.cbor")
+	allocs := func(d *decoder) float64 {
+		return testing.AllocsPerRun(20, func() {
+			if _, _, err := d.block(raw); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	c := defined(t, "mainnet", everyField()...)
+	plain, not, one := allocs(decodedAs(t, "mainnet", indexAddress)), allocs(c.decoder(t, indexAddress)), allocs(c.decoder(t, indexAddress, "x0"))
+	if not != plain || one <= plain {
+		t.Errorf("%v allocations without indexes of one's own, %v with some that are not wanted, %v with one that is", plain, not, one)
+	}
+}

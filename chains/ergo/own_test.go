@@ -99,3 +99,24 @@ func TestOfferedIndexesAreTheirExpressions(t *testing.T) {
 	}
 	t.Logf("values: %v", values)
 }
+
+// Indexes that were defined and are not wanted cost nothing.
+func TestWhatIsNotWantedIsNotComputed(t *testing.T) {
+	raw := modernBlocks(t)[0]
+	allocs := func(c *chain, names ...string) float64 {
+		d, err := newDecoder(c.net, c.own, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return testing.AllocsPerRun(20, func() {
+			if _, err := d.block(raw); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	c := defined(t, everyField()...)
+	plain, not, one := allocs(defined(t), indexBoxID), allocs(c, indexBoxID), allocs(c, indexBoxID, "x0")
+	if not != plain || one <= plain {
+		t.Errorf("%v allocations without indexes of one's own, %v with some that are not wanted, %v with one that is", plain, not, one)
+	}
+}
