@@ -66,8 +66,8 @@ const (
 
 // NewLanguage reads the fields off the struct that root points to (it may be nil). That has three structs, tagged
 // expr:"output", expr:"tx" and expr:"block"; their fields are tagged with name (expr), description (doc) and example.
-// A field is an int, string, bool or []byte, or a list of such, a map from string or int to such or to anything that is
-// made of such, or a list of pointers to structs of the same make. Choices are by the name of a field. It panics where the struct is not so: a bug of the
+// A field is an int, string, bool or []byte, or anything that turns out to be made of such; a list of them, a map to them
+// from string or int, or a list of pointers to structs of the same make. Choices are by the name of a field. It panics where the struct is not so: a bug of the
 // chain that declares it.
 func NewLanguage(chain string, root any, choices map[string]Choice) *Language {
 	l := &Language{
@@ -125,7 +125,7 @@ func (l *Language) declare(of reflect.Type, f reflect.StructField, path, shown s
 
 func isFieldType(t reflect.Type) bool {
 	isPlain := func(t reflect.Type) bool {
-		return t == intType || t == textType || t == boolType || t == bytesType
+		return t == intType || t == textType || t == boolType || t == bytesType || t == anyType
 	}
 	switch {
 	case isPlain(t):
@@ -133,7 +133,7 @@ func isFieldType(t reflect.Type) bool {
 	case t.Kind() == reflect.Slice:
 		return isPlain(t.Elem()) || t.Elem().Kind() == reflect.Pointer && t.Elem().Elem().Kind() == reflect.Struct
 	case t.Kind() == reflect.Map:
-		return (t.Key() == textType || t.Key() == intType) && (isPlain(t.Elem()) || t.Elem() == anyType)
+		return (t.Key() == textType || t.Key() == intType) && isPlain(t.Elem())
 	}
 	return false
 }
