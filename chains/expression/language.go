@@ -128,7 +128,7 @@ func isFieldType(t reflect.Type) bool {
 		return t == intType || t == textType || t == boolType || t == bytesType || t == anyType
 	}
 	switch {
-	case isPlain(t), t == anyType: // of the latter what it is shows when it is computed
+	case isPlain(t):
 		return true
 	case t.Kind() == reflect.Slice:
 		return isPlain(t.Elem()) || t.Elem().Kind() == reflect.Pointer && t.Elem().Elem().Kind() == reflect.Struct
