@@ -58,25 +58,41 @@ type shortener struct{ root reflect.Value }
 
 // field is a pointer to a field of an output, a transaction or a block; nil where the node is none.
 func (s shortener) field(n ast.Node) any {
+	if v := s.value(n); v.IsValid() {
+		return v.Addr().Interface()
+	}
+	return nil
+}
+
+// list is a field that is a list; not valid where the node is none.
+func (s shortener) list(n ast.Node) reflect.Value {
+	if v := s.value(n); v.IsValid() && v.Kind() == reflect.Slice {
+		return v
+	}
+	return reflect.Value{}
+}
+
+// value is a field where the root has it; not valid where the node is none.
+func (s shortener) value(n ast.Node) (none reflect.Value) {
 	m, ok := n.(*ast.MemberNode)
 	if !ok {
-		return nil
+		return none
 	}
 	level, isLevel := m.Node.(*ast.IdentifierNode)
 	name, isName := m.Property.(*ast.StringNode)
 	if !isLevel || !isName {
-		return nil
+		return none
 	}
 	at := slices.Index(levelNames[:], level.Value)
 	if at < 0 {
-		return nil
+		return none
 	}
 	v := s.root.Field(at)
 	i := slices.Index(names(v.Type()), name.Value)
 	if i < 0 {
-		return nil
+		return none
 	}
-	return v.Field(i).Addr().Interface()
+	return v.Field(i)
 }
 
 func (s shortener) bytes(n ast.Node) func() []byte {
@@ -190,6 +206,9 @@ func (s shortener) number(n ast.Node) func() int {
 			if of := s.bytes(n.Arguments[0]); of != nil {
 				return func() int { return len(of()) }
 			}
+			if list := s.list(n.Arguments[0]); list.IsValid() {
+				return list.Len
+			}
 		}
 	}
 	return nil
@@ -295,6 +314,8 @@ func (s shortener) call(name string, left, right ast.Node) func() bool {
 		return func() bool { v := a(); return v != nil && bytes.HasPrefix(v, b) }
 	case "#endsWith":
 		return func() bool { v := a(); return v != nil && bytes.HasSuffix(v, b) }
+	case "#contains":
+		return func() bool { v := a(); return v != nil && bytes.Contains(v, b) }
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func randomSimple(r *rand.Rand, depth int) string {
 		"output.address"+pick(r, " in ", " not in ")+`["omni", ""]`,
 		data()+pick(r, " == ", " != ")+"nil",
 		"output.address"+pick(r, " == ", " != ", " contains ", " startsWith ", " endsWith ")+pick(r, `"omni"`, `"1"`, "tx.hash"),
-		pick(r, "output.value", "output.index", "len(output.data)", "block.height")+pick(r, " == ", " != ", " < ", " <= ", " > ", " >= ")+pick(r, "0", "1", "output.index", "len("+data()+")"),
+		pick(r, "output.value", "output.index", "len(output.data)", "len(output.pushes)", "block.height")+pick(r, " == ", " != ", " < ", " <= ", " > ", " >= ")+pick(r, "0", "1", "output.index", "len("+data()+")"),
 		pick(r, "tx.coinbase", "true", "output.script_type == 'op_return'"),
 	)
 }
