@@ -131,10 +131,10 @@ func (c *clock) first(t int64) (found model.HeightPk, ok bool, err error) {
 	return found, ok, nil
 }
 
-// last is the last block whose time is not after t; not ok where there is none. No block above the first median after t
-// has such a time, and one of the eleven below it has.
+// last is the last block whose time is not after t; not ok where there is none. No block above the first whose median is at
+// least t has such a time, and most of the eleven below it have.
 func (c *clock) last(t int64) (found model.HeightPk, ok bool, err error) {
-	h, err := c.search(t + 1)
+	h, err := c.search(t)
 	if err != nil {
 		return 0, false, err
 	}

@@ -61,14 +61,14 @@ func (q *query) span(r Range) (span, error) {
 			return span{}, err
 		}
 		if r.FromTime != nil {
-			h, ok, err := c.first(sane(*r.FromTime))
+			h, ok, err := c.first(*r.FromTime)
 			if err != nil {
 				return span{}, err
 			}
 			from, found = max(from, h), ok
 		}
 		if r.ToTime != nil {
-			h, ok, err := c.last(sane(*r.ToTime))
+			h, ok, err := c.last(*r.ToTime)
 			if err != nil {
 				return span{}, err
 			}
@@ -80,9 +80,6 @@ func (q *query) span(r Range) (span, error) {
 	}
 	return span{model.UtxoPk(from.First()), to.Last()}, nil
 }
-
-// sane is a time that can be added to; no block has one further off.
-func sane(t int64) int64 { return min(max(t, -1<<40), 1<<40) }
 
 // extent says how far the chain reaches, for errors.
 func (q *query) extent() string {
