@@ -35,6 +35,7 @@ const DefaultBuildWeight = 200_000
 
 const (
 	nearTip     = 100             // so many blocks below the tip a build wants the database alone for the rest
+	longestStep = time.Second     // of blocks that come from a source: so much is made again after an interruption
 	sourcePause = 2 * time.Second // before a source that is behind, or elsewhere, is asked again
 )
 
@@ -196,14 +197,14 @@ func (b *builder) take(ctx context.Context, src model.Source, at model.Point, mi
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var blocks []*model.Block
-	weight := 0
+	weight, began := 0, time.Now()
 	flush := func() error {
 		if len(blocks) == 0 {
 			return nil
 		}
 		to := blocks[len(blocks)-1].Point()
 		err := b.step(ctx, at, to, blocks)
-		at, blocks, weight = to, nil, 0
+		at, blocks, weight, began = to, nil, 0, time.Now()
 		return err
 	}
 	for e, err := range src.Follow(ctx, known) {
@@ -228,7 +229,7 @@ func (b *builder) take(ctx context.Context, src model.Source, at model.Point, mi
 			continue // it began further back
 		}
 		blocks = append(blocks, block)
-		if weight += block.Weight(); weight >= b.o.Weight {
+		if weight += block.Weight(); weight >= b.o.Weight || time.Since(began) >= longestStep {
 			if err := flush(); err != nil {
 				return err
 			}
