@@ -28,12 +28,18 @@ func (p *program) check(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	return p.checked(db, "check", func(progress func(done, total uint64)) (*core.CheckAnswer, error) {
+		return db.Check(c.Context, progress)
+	})
+}
 
+// checked runs a check of a database and answers what it found.
+func (p *program) checked(db *database, what string, check func(progress func(done, total uint64)) (*core.CheckAnswer, error)) error {
 	var done, total atomic.Uint64
 	pace := pace{"rows", p.now(), p.now}
-	stop := p.watch("check", func() reading { return pace.reading(done.Load(), total.Load()) })
+	stop := p.watch(what, func() reading { return pace.reading(done.Load(), total.Load()) })
 	defer stop()
-	a, err := db.Check(c.Context, func(d, t uint64) {
+	a, err := check(func(d, t uint64) {
 		done.Store(d)
 		total.Store(t)
 	})

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"birthmark/model"
 )
@@ -70,13 +71,21 @@ type quietChain struct {
 }
 
 func (c quietChain) Open(ctx context.Context, o model.SourceOptions) (model.Source, error) {
+	stay := o.Follow && os.Getenv(slowSource) != ""
+	o.Follow = o.Follow && !stay
 	s, err := c.Chain.Open(ctx, o)
-	return quietSource{s, c.after}, err
+	return quietSource{s, c.after, stay}, err
+}
+
+func (c quietChain) Define(ds []model.Definition) (model.Chain, error) {
+	defined, err := c.Chain.Define(ds)
+	return quietChain{defined, c.after}, err
 }
 
 type quietSource struct {
 	model.Source
 	after int
+	stay  bool
 }
 
 func (s quietSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
@@ -91,13 +100,24 @@ func (s quietSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[
 				yield(model.Event{}, ctx.Err())
 				return
 			}
+			if wait, err := time.ParseDuration(os.Getenv(slowSource)); err == nil && n%64 == 0 {
+				time.Sleep(wait)
+			}
 			if !yield(e, err) {
 				return
 			}
 			n++
 		}
+		if s.stay {
+			<-ctx.Done()
+			yield(model.Event{}, ctx.Err())
+		}
 	}
 }
+
+// slowSource makes sources wait so long, a duration, before every 64th block; and those that are to follow their chain stay
+// at its end, whatever they are.
+const slowSource = "BIRTHMARK_TEST_SLOW"
 
 // process makes a command of the test binary that runs as birthmark.
 func process(t *testing.T, blocks int, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {

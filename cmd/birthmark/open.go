@@ -126,7 +126,7 @@ func (p *program) chainFor(set *settings.Chain, id core.Identity, known bool) (m
 		network = id.Network
 	}
 	if name == id.Chain {
-		set.Stored = id.Definitions
+		set.Stored = append(set.Stored, id.Definitions...)
 	}
 	chain, err := p.make(set, name, network)
 	if _, code := model.KindOf(err); (code == "unknown_chain" || code == "unknown_network") && name == id.Chain && network == id.Network {

@@ -78,6 +78,7 @@ func (p *program) app() *cli.App {
 			p.rollbackCommand(),
 			p.checkCommand(),
 			p.verifyCommand(),
+			p.indexCommand(),
 			p.statusCommand(),
 			p.blockCommand(),
 			p.txCommand(),

@@ -53,28 +53,86 @@ func (p *program) sync(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, src.Close(), db.Close()) }()
-
-	var last atomic.Pointer[core.Progress]
-	last.Store(&core.Progress{Height: db.Tip().Height})
-	stop := p.watch("sync", func() reading { return syncReading(last.Load()) })
-	defer stop()
+	blocks := &blockSync{program: p, c: c, set: set, db: db, src: src, to: to}
+	defer func() { err = errors.Join(err, blocks.Close(), db.Close()) }()
 	if !set.WAL {
 		p.log.Warn("the write-ahead log is off: faster, and a crash or a power cut takes the database back to an earlier block, whole, from which the next sync goes on")
 	}
+	if err := p.tellOfOthers(c.Context, set, db); err != nil {
+		return err
+	}
 	before := db.Tip()
-	err = core.Sync(c.Context, db.DB, src, core.SyncOptions{
-		To:          to,
-		WindowBytes: settings.Divide(p.settings.Memory).WindowBytes(),
-		Progress:    func(now core.Progress) { last.Store(&now) },
-		Log:         p.log,
-	})
+	blocks.last.Store(&core.Progress{Height: before.Height})
+	s, err := p.newSession(c, set, db, blocks.run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	stop := p.watch("sync", func() reading { return syncReading(blocks.last.Load()) })
+	defer stop()
+	err = s.run(c.Context)
 	stopped := err != nil && c.Context.Err() != nil && errors.Is(err, c.Context.Err())
 	if err != nil && !stopped {
 		return err
 	}
 	stop()
-	return p.syncAnswer(db, last.Load(), before, to, stopped)
+	return p.syncAnswer(db, &blocks.did, before, to, stopped)
+}
+
+// blockSync brings blocks into a database. It may be interrupted and go on, with another source for other indexes.
+type blockSync struct {
+	*program
+	c    *cli.Context
+	set  *settings.Chain
+	db   *database
+	src  model.Source // nil: to be opened
+	to   *model.HeightPk
+	last atomic.Pointer[core.Progress]
+	did  core.Progress // in all runs so far: counts and time
+}
+
+func (b *blockSync) run(ctx context.Context) (err error) {
+	if b.src == nil {
+		src, err := b.source(ctx)
+		if err != nil {
+			return err
+		}
+		b.src = src
+	}
+	b.last.Store(&core.Progress{Height: b.db.Tip().Height})
+	err = core.Sync(ctx, b.db.DB, b.src, core.SyncOptions{
+		To:          b.to,
+		WindowBytes: settings.Divide(b.settings.Memory).WindowBytes(),
+		Progress:    func(now core.Progress) { b.last.Store(&now) },
+		Log:         b.log,
+	})
+	now := b.last.Load()
+	b.did.Blocks += now.Blocks
+	b.did.Txs += now.Txs
+	b.did.Entities += now.Entities
+	b.did.Elapsed += now.Elapsed
+	return errors.Join(err, b.Close())
+}
+
+// source opens the source anew, for the indexes the database has by now.
+func (b *blockSync) source(ctx context.Context) (model.Source, error) {
+	known, err := b.db.Locator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return b.openSource(ctx, b.set, b.db.chain, model.SourceOptions{
+		Indexes: b.db.Indexes(), Raw: b.db.KeepsRaw(), Known: known, To: b.to, Follow: b.c.Bool("follow"),
+	})
+}
+
+// Close closes the source, where one is open.
+func (b *blockSync) Close() error {
+	if b.src == nil {
+		return nil
+	}
+	err := b.src.Close()
+	b.src = nil
+	return err
 }
 
 // openSync opens database and source. A database is made only once its source has answered, so that a wrong source
@@ -96,13 +154,7 @@ func (p *program) openSync(c *cli.Context, set *settings.Chain, to *model.Height
 		if err != nil {
 			return nil, nil, err
 		}
-		src, err := func() (model.Source, error) {
-			known, err := db.Locator(c.Context)
-			if err != nil {
-				return nil, err
-			}
-			return p.openSource(c, set, db.chain, model.SourceOptions{Indexes: db.Indexes(), Raw: db.KeepsRaw(), Known: known, To: to, Follow: c.Bool("follow")})
-		}()
+		src, err := (&blockSync{program: p, c: c, set: set, db: db, to: to}).source(c.Context)
 		if err != nil {
 			return nil, nil, errors.Join(err, db.Close())
 		}
@@ -121,7 +173,7 @@ func (p *program) openSync(c *cli.Context, set *settings.Chain, to *model.Height
 	if err != nil {
 		return nil, nil, err
 	}
-	src, err := p.openSource(c, set, chain, model.SourceOptions{Indexes: blank.Indexes(), Raw: set.Raw, To: to, Follow: c.Bool("follow")})
+	src, err := p.openSource(c.Context, set, chain, model.SourceOptions{Indexes: blank.Indexes(), Raw: set.Raw, To: to, Follow: c.Bool("follow")})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,12 +193,12 @@ func (p *program) openSync(c *cli.Context, set *settings.Chain, to *model.Height
 }
 
 // openSource opens the source that is set, for what o says besides.
-func (p *program) openSource(c *cli.Context, set *settings.Chain, chain model.Chain, o model.SourceOptions) (model.Source, error) {
+func (p *program) openSource(ctx context.Context, set *settings.Chain, chain model.Chain, o model.SourceOptions) (model.Source, error) {
 	if _, err := set.ReadPassword(); err != nil {
 		return nil, err
 	}
 	o.URI, o.Password, o.Memory = set.Source, set.ReadPassword, settings.Divide(p.settings.Memory).Source
-	return chain.Open(c.Context, o)
+	return chain.Open(ctx, o)
 }
 
 func syncReading(now *core.Progress) reading {

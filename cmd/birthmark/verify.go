@@ -58,7 +58,7 @@ func (p *program) verify(c *cli.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	// The source is not told what the database has: it is to say by itself what the chain is.
-	src, err := p.openSource(c, set, db.chain, model.SourceOptions{Indexes: db.Indexes(), Raw: db.KeepsRaw()})
+	src, err := p.openSource(c.Context, set, db.chain, model.SourceOptions{Indexes: db.Indexes(), Raw: db.KeepsRaw()})
 	if err != nil {
 		return err
 	}

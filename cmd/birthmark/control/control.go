@@ -1,0 +1,68 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+
+	"birthmark/core"
+	"birthmark/model"
+)
+
+// What can be asked.
+const (
+	Add   = "add"   // the index, with what is kept for it
+	Drop  = "drop"  // the index
+	State = "state" // how the indexes stand
+)
+
+// Request is what is asked.
+type Request struct {
+	Do         string             `json:"do"`
+	Index      string             `json:"index,omitempty"`
+	Keep       model.IndexOptions `json:"keep"`
+	Definition *model.Definition  `json:"definition,omitempty"` // of an index of the user's own
+}
+
+// check refuses what no process of this program asks: Usage (bad_request).
+func (r *Request) check() error {
+	bad := func(format string, args ...any) error {
+		return model.Errorf(model.Usage, "bad_request", "a request through the control socket: "+format, args...)
+	}
+	switch {
+	case r.Do != Add && r.Do != Drop && r.Do != State:
+		return bad("expected %s, %s or %s, not %.40q", Add, Drop, State, r.Do)
+	case (r.Index == "") != (r.Do == State):
+		return bad("%s of index %.40q", r.Do, r.Index)
+	case r.Definition != nil && (r.Do != Add || r.Definition.Name != r.Index || !r.Definition.Kind.Valid()):
+		return bad("%s of index %.40q with a definition of %.40q", r.Do, r.Index, r.Definition.Name)
+	}
+	return nil
+}
+
+// Reply is what the process that was asked says.
+type Reply struct {
+	PID    int               `json:"pid"`
+	Error  *Error            `json:"error,omitempty"` // nothing was done
+	States []core.IndexState `json:"states,omitempty"`
+	Failed string            `json:"failed,omitempty"` // why adding or dropping does not go on for now
+}
+
+// Error is an error as it travels.
+type Error struct {
+	Kind    model.ErrorKind `json:"kind"`
+	Code    string          `json:"code"`
+	Message string          `json:"message"`
+}
+
+// ErrorOf makes an error travel.
+func ErrorOf(err error) *Error {
+	kind, code := model.KindOf(err)
+	return &Error{kind, code, err.Error()}
+}
+
+func (e *Error) err() error {
+	if e.Kind > model.BadSource {
+		return fmt.Errorf("an error of no kind that is known: %s", e.Message)
+	}
+	return &model.Error{Kind: e.Kind, Code: e.Code, Err: errors.New(e.Message)}
+}

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"birthmark/cmd/birthmark/control"
+	"birthmark/cmd/birthmark/settings"
+	"birthmark/core"
+	"birthmark/model"
+
+	"github.com/urfave/cli/v2"
+)
+
+// session is a database that this process writes, and what goes on in it until it ends: the blocks that come, beside them
+// the indexes that are added or dropped, and what other processes ask for meanwhile.
+type session struct {
+	*program
+	c      *cli.Context
+	set    *settings.Chain
+	db     *database
+	blocks func(context.Context) error // brings blocks until there are no more; nil: none are wanted
+
+	building func(*core.BuildProgress) // is told how far adding or dropping is; nil: the log is
+
+	asked  chan asked
+	server *control.Server
+	failed error // why what is added or dropped does not go on for now
+}
+
+// asked is a request of another process, or of this one's user.
+type asked struct {
+	control.Request
+	reply chan answered
+}
+
+type answered struct {
+	control.Reply
+	err error
+}
+
+// buildAgain is when what could not be built, for a source that failed, is tried again beside a sync that goes on.
+const buildAgain = time.Minute
+
+// newSession makes the session of a database, and answers other processes from then on.
+func (p *program) newSession(c *cli.Context, set *settings.Chain, db *database, blocks func(context.Context) error) (s *session, err error) {
+	s = &session{program: p, c: c, set: set, db: db, blocks: blocks, asked: make(chan asked)}
+	s.server, err = control.Serve(db.dir, s.ask)
+	return s, err
+}
+
+// Close ends answering.
+func (s *session) Close() error { return s.server.Close() }
+
+// ask has the session do what a request says, and returns when it is done.
+func (s *session) ask(ctx context.Context, r control.Request) (control.Reply, error) {
+	a := asked{r, make(chan answered, 1)}
+	select {
+	case s.asked <- a:
+	case <-ctx.Done():
+		return control.Reply{}, ctx.Err()
+	}
+	select {
+	case done := <-a.reply:
+		return done.Reply, done.err
+	case <-ctx.Done():
+		return control.Reply{}, ctx.Err()
+	}
+}
+
+// run goes on until there are no more blocks and nothing is left to add or drop, or until ctx ends. Blocks are asked for anew
+// whenever the indexes have changed.
+func (s *session) run(ctx context.Context) (err error) {
+	var syncing, building chan error
+	var cancel context.CancelFunc
+	var running context.Context
+	start := func(do func(context.Context) error) chan error {
+		if cancel == nil {
+			running, cancel = context.WithCancel(ctx)
+		}
+		c, in := make(chan error, 1), running
+		go func() { c <- do(in) }()
+		return c
+	}
+	end := func() (err error) { // of what is started
+		if cancel == nil {
+			return nil
+		}
+		cancel()
+		cancel = nil
+		for _, c := range []*chan error{&syncing, &building} {
+			if *c == nil {
+				continue
+			}
+			ended := <-*c
+			if kind, _ := model.KindOf(ended); kind == model.BadSource || errors.Is(ended, context.Canceled) || errors.Is(ended, core.ErrIndexesChange) {
+				ended = nil // a source that was interrupted says what it likes
+			}
+			err = errors.Join(err, ended)
+			*c = nil
+		}
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	begin := func() error {
+		pending, err := s.pending(ctx)
+		if err == nil && pending && building == nil {
+			building = start(s.build)
+		}
+		if s.blocks != nil && syncing == nil {
+			syncing = start(s.blocks)
+		}
+		return err
+	}
+	if err := begin(); err != nil {
+		return err
+	}
+	var retry <-chan time.Time
+	for syncing != nil || building != nil {
+		select {
+		case err := <-syncing:
+			syncing = nil
+			if errors.Is(err, core.ErrIndexesChange) {
+				syncing = start(s.blocks)
+			} else if err != nil {
+				return err
+			}
+		case err := <-building:
+			building = nil
+			if s.failed = err; err == nil {
+				break
+			}
+			if ctx.Err() != nil || syncing == nil {
+				return err
+			}
+			s.log.Error("what is done to an index failed; it is tried again", "error", err, "in", buildAgain)
+			retry = time.After(buildAgain)
+		case <-retry:
+			if err := begin(); err != nil {
+				return err
+			}
+		case a := <-s.asked:
+			if a.Do == control.Add && a.Definition != nil && !s.knows(*a.Definition) {
+				if err := end(); err != nil {
+					return err // who asked is told that nobody is there
+				}
+			}
+			reply, err := s.do(context.WithoutCancel(ctx), a.Request)
+			a.reply <- answered{reply, err}
+			if err := begin(); err != nil {
+				return err
+			}
+		}
+	}
+	return s.failed
+}
+
+// do does what a request says.
+func (s *session) do(ctx context.Context, r control.Request) (reply control.Reply, err error) {
+	switch r.Do {
+	case control.Add:
+		err = s.add(ctx, r)
+	case control.Drop:
+		err = s.drop(ctx, r.Index)
+	}
+	if err != nil {
+		return reply, err
+	}
+	if r.Do != control.State {
+		s.failed = nil
+	}
+	if r.Do != control.State && s.blocks != nil { // else it is what this process was called for
+		s.log.Info("asked to "+r.Do+" an index", "index", r.Index)
+	}
+	if s.failed != nil {
+		reply.Failed = s.failed.Error()
+	}
+	reply.States, err = s.db.IndexStates(ctx)
+	return reply, err
+}
+
+// add registers an index, or what is to be kept for one that is there. One that is being added already goes on.
+func (s *session) add(ctx context.Context, r control.Request) error {
+	if r.Definition != nil && !s.knows(*r.Definition) {
+		if err := s.define(ctx, *r.Definition); err != nil {
+			return err
+		}
+	}
+	return s.db.AddIndex(ctx, r.Index, r.Keep)
+}
+
+// knows reports whether the chain has an index of the user's as it is defined now.
+func (s *session) knows(d model.Definition) bool {
+	return slices.ContainsFunc(s.db.chain.Indexes(), func(x model.Index) bool {
+		known, own := x.Definition()
+		return own && known == d
+	})
+}
+
+// drop registers that an index goes. One that is going already goes on.
+func (s *session) drop(ctx context.Context, name string) error {
+	states, err := s.db.IndexStates(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(states, func(x core.IndexState) bool { return x.Name == name && x.Dropping }) {
+		return nil
+	}
+	return s.db.DropIndex(ctx, name)
+}
+
+// define opens the database anew, with an index of the user's. Nothing else may go on in it.
+func (s *session) define(ctx context.Context, d model.Definition) error {
+	id, known, err := core.Identify(ctx, s.db.store)
+	if err != nil {
+		return err
+	}
+	set := *s.set
+	set.Indexes, set.Stored = nil, []model.Definition{d}
+	chain, err := s.chainFor(&set, id, known)
+	if err != nil {
+		return err
+	}
+	db, err := core.Open(ctx, s.db.store, core.Options{Chain: chain, CacheBytes: settings.Divide(s.settings.Memory).Caches})
+	if err != nil {
+		return err
+	}
+	s.db.DB, s.db.chain = db, chain
+	return nil
+}
+
+// pending reports whether something is being added or dropped.
+func (s *session) pending(ctx context.Context) (bool, error) {
+	states, err := s.db.IndexStates(ctx)
+	return slices.ContainsFunc(states, func(x core.IndexState) bool { return len(x.Adding) > 0 || x.Dropping }), err
+}
+
+// build goes on with what is being added or dropped, and tells how far it is.
+func (s *session) build(ctx context.Context) error {
+	told := time.Time{}
+	return s.db.Build(ctx, s.openForBuild, core.BuildOptions{
+		Progress: func(now core.BuildProgress) {
+			if s.building != nil {
+				s.building(&now)
+				return
+			}
+			if at := s.now(); now.Done || at.Sub(told) >= logEvery {
+				told = at
+				s.log.Info("index", append([]any{"index", now.Index}, buildReading(&now).attrs()...)...)
+			}
+		},
+		Log: s.log,
+	})
+}
+
+// openForBuild opens the source for the values of indexes that are added.
+func (s *session) openForBuild(ctx context.Context, indexes []string, known []model.Point) (model.Source, error) {
+	if s.set.Source == "" {
+		return nil, usageError("missing_flag", "missing --source URI, where the values of %s come from (or source in the settings, or BIRTHMARK_SOURCE)", oneOf(indexes))
+	}
+	return s.openSource(ctx, s.set, s.db.chain, model.SourceOptions{Indexes: indexes, Known: known})
+}
+
+// buildReading is how far a build is; before the first: nothing.
+func buildReading(now *core.BuildProgress) reading {
+	if now == nil {
+		return reading{}
+	}
+	return reading{done: uint64(now.Height), total: uint64(max(now.Target, now.Height))}
+}
+
+// tellOfOthers says which of the database's indexes the settings do not name.
+func (p *program) tellOfOthers(ctx context.Context, set *settings.Chain, db *database) error {
+	if set.Indexes == nil {
+		return nil
+	}
+	states, err := db.IndexStates(ctx)
+	for _, x := range states {
+		always := slices.ContainsFunc(db.chain.Indexes(), func(offered model.Index) bool { return offered.Name == x.Name && offered.Always })
+		if !always && !x.Dropping && !slices.Contains(set.IndexNames(), x.Name) {
+			p.log.Info(fmt.Sprintf("the settings do not name an index: its data stays and is kept up to date; birthmark index drop %s removes it", x.Name), "index", x.Name)
+		}
+	}
+	return err
+}
