@@ -1,0 +1,81 @@
+package ergo
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"birthmark/chains/ergo/sigma"
+	"birthmark/model"
+)
+
+// A list in a register is as many values, a box of the most tokens there can be has all of theirs, and what states more
+// than it can have is none.
+func TestFullBoxesHaveAllTheirValues(t *testing.T) {
+	const longs = 3000
+	numbers := binary.AppendUvarint([]byte{0x11}, longs)
+	for i := range longs {
+		numbers = binary.AppendVarint(numbers, int64(i))
+	}
+	box := sigma.Box{Value: 1, Tree: aTree, Registers: [][]byte{
+		numbers,
+		{0x0c, 0x62, 0xff, 0xff, 0x03}, // 65,535 units
+		append([]byte{0x0e, 0x80, 0x80, 1}, make([]byte, 5)...), // bytes that are not there
+	}}
+	for i := range mostTokens {
+		box.Tokens = append(box.Tokens, sigma.Token{ID: sigma.ID{byte(i), 1}, Amount: uint64(1 + i%2)})
+	}
+	c := defined(t,
+		model.Definition{Name: "numbers", Kind: model.ManyValued, Value: "output.values.R4"},
+		model.Definition{Name: "units", Kind: model.ManyValued, Value: "output.values.R5"},
+		model.Definition{Name: "missing", Value: "output.values.R6"},
+		model.Definition{Name: "tokens", Kind: model.ManyValued, Value: "map(output.assets, .id)"},
+		model.Definition{Name: "single", Kind: model.ManyValued, Value: "map(filter(output.assets, .amount == 1), .id)"},
+		model.Definition{Name: "place", Kind: model.OneToOne, Value: "hex(tx.hash) + ':' + string(output.index)"},
+	)
+	names := []string{"numbers", "units", "missing", "tokens", "single", "place"}
+	d, err := newDecoder(c.net, c.own, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := sigma.Tx{Inputs: []sigma.Input{{Box: sigma.ID{9}}}, Outputs: []sigma.Box{box}}
+	b, err := d.block(jsonOf(t, handmade(t, 2, tx)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make([]int, len(names))
+	for _, k := range b.Txs[0].Outputs[0].Keys {
+		values[k.Index]++
+	}
+	for i, want := range []int{longs, 0, 0, mostTokens, (mostTokens + 1) / 2, 1} {
+		if values[i] != want {
+			t.Errorf("%s has %d values, expected %d", names[i], values[i], want)
+		}
+	}
+}
+
+// FuzzDefined: whatever is in registers and scripts, values of indexes that were defined stop no block that is one without
+// them.
+func FuzzDefined(f *testing.F) {
+	c := defined(f, everyField()...)
+	d, err := newDecoder(c.net, c.own, c.all())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte{0x0e, 1, 'a'}, []byte{0x08, 0xcd, 2}, aTree)
+	f.Add([]byte{0x0c, 0x62, 0xff, 0x7f}, []byte{0x11, 2, 2, 4}, []byte{0x10, 1, 1, 1, 0xd1, 0x73, 0})
+	f.Fuzz(func(t *testing.T, r4, r5, tree []byte) {
+		if len(r4) == 0 || len(r5) == 0 || len(tree) == 0 || max(len(r4), len(r5), len(tree)) > mostBytes {
+			return
+		}
+		tx := sigma.Tx{Inputs: []sigma.Input{{Box: sigma.ID{9}}}, Outputs: []sigma.Box{{Value: 1, Tree: tree, Registers: [][]byte{r4, r5, r4}, Tokens: []sigma.Token{{ID: sigma.ID{9}, Amount: 1}}}}}
+		b, err := d.block(jsonOf(t, handmade(t, 2, tx)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range b.Txs[0].Outputs[0].Keys {
+			if len(k.Value) == 0 || len(k.Value) > model.MaxValueSize {
+				t.Errorf("%s has the value %q", c.indexes[k.Index].Name, k.Value)
+			}
+		}
+	})
+}
