@@ -256,6 +256,7 @@ func (d *decoder) fill(b *model.Block, raw []byte, s sizes) {
 			keys = d.keys(keys, raw[at:at+size])
 			if d.own != nil {
 				keys = d.own.keys(keys, n, out.Value, raw[at:at+size:at+size], at+size-begin)
+				d.own.run.InOrder(keys[first:])
 			}
 			out.Keys = keys[first:len(keys):len(keys)]
 			at += size

@@ -55,6 +55,7 @@ func (o *own) evaluate(b *model.Block, h fields) {
 			o.run.Output()
 			first := len(d.keys)
 			d.keys = o.run.Keys(append(d.keys, out.Keys...))
+			o.run.InOrder(d.keys[first:])
 			out.Keys = d.keys[first:len(d.keys):len(d.keys)]
 		}
 	}

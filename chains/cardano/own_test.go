@@ -128,3 +128,23 @@ func TestWhatIsNotWantedIsNotComputed(t *testing.T) {
 		t.Errorf("%v allocations without indexes of one's own, %v with some that are not wanted, %v with one that is", plain, not, one)
 	}
 }
+
+// The keys of an output are in the order of the names, whoever's the indexes are.
+func TestKeysAreInTheOrderOfTheNames(t *testing.T) {
+	c := defined(t, "mainnet",
+		model.Definition{Name: "first", Value: "output.value"},
+		model.Definition{Name: "second", Kind: model.ManyValued, Value: "map(output.assets, .id)"})
+	for _, names := range [][]string{{"first", indexAddress, "second", indexPolicy, indexPaymentCredential}, {indexPolicy, indexAddress, "second", "first"}, {indexAddress, "first", "second"}} {
+		b, _, err := c.decoder(t, names...).block(realFile(t, "redbit", "avg_block.cbor"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tx := range b.Txs {
+			for _, o := range tx.Outputs {
+				if !slices.IsSortedFunc(o.Keys, func(a, b model.Key) int { return a.Index - b.Index }) {
+					t.Fatalf("%v: an output of %s has the keys %v", names, tx.Hash, o.Keys)
+				}
+			}
+		}
+	}
+}

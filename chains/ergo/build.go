@@ -110,7 +110,7 @@ func (w *builder) add(index int, tx *model.Tx, t *transaction) {
 	tx.Outputs = w.outputs[first:len(w.outputs):len(w.outputs)]
 }
 
-// addKeys makes the values of a box that are wanted, those of indexes that users defined last.
+// addKeys makes the values of a box that are wanted.
 func (w *builder) addKeys(index int, b *sigma.Box, id *sigma.ID) []model.Key {
 	first := len(w.keys)
 	for i, v := range w.wanted {
@@ -142,6 +142,7 @@ func (w *builder) addKeys(index int, b *sigma.Box, id *sigma.ID) []model.Key {
 	}
 	if w.own != nil {
 		w.keys = w.own.keys(w.keys, index, b, id)
+		w.own.run.InOrder(w.keys[first:])
 	}
 	return w.keys[first:len(w.keys):len(w.keys)]
 }

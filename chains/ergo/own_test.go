@@ -120,3 +120,27 @@ func TestWhatIsNotWantedIsNotComputed(t *testing.T) {
 		t.Errorf("%v allocations without indexes of one's own, %v with some that are not wanted, %v with one that is", plain, not, one)
 	}
 }
+
+// The keys of a box are in the order of the names, whoever's the indexes are.
+func TestKeysAreInTheOrderOfTheNames(t *testing.T) {
+	c := defined(t,
+		model.Definition{Name: "first", Value: "output.value"},
+		model.Definition{Name: "second", Kind: model.ManyValued, Value: "map(output.assets, .id)"})
+	for _, names := range [][]string{{"first", indexBoxID, "second", indexRegister, indexAddress}, {indexRegister, "second", indexBoxID, "first"}, {indexBoxID, "first", "second"}} {
+		d, err := newDecoder(c.net, c.own, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := d.block(modernBlocks(t)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tx := range b.Txs {
+			for _, o := range tx.Outputs {
+				if !slices.IsSortedFunc(o.Keys, func(a, b model.Key) int { return a.Index - b.Index }) {
+					t.Fatalf("%v: a box of %s has the keys %v", names, tx.Hash, o.Keys)
+				}
+			}
+		}
+	}
+}

@@ -163,6 +163,33 @@ func TestValuesOfATransactionAreBounded(t *testing.T) {
 	}
 }
 
+// Where an index of the chain comes after one that was defined, the keys of an output are put in the order of both.
+func TestKeysAreInTheOrderOfTheirIndexes(t *testing.T) {
+	x, err := worldLanguage.Define(nil, []model.Definition{{Name: "own", Value: "output.value"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, names := range [][]string{{"own", "chains", "other"}, {"chains", "own", "other"}, {"chains", "other", "own"}} {
+		r := x.Bind(names, example(), func(Set) {})
+		r.Block()
+		r.Tx()
+		r.Output()
+		var keys []model.Key
+		for i, name := range names {
+			if name != "own" {
+				keys = append(keys, model.Key{Index: i, Value: []byte(name)})
+			}
+		}
+		keys = r.Keys(keys)
+		r.InOrder(keys)
+		for i, k := range keys {
+			if k.Index != i || names[i] != "own" && string(k.Value) != names[i] {
+				t.Errorf("%v: the keys are %v", names, keys)
+			}
+		}
+	}
+}
+
 func TestValuesBelongToTheirBlock(t *testing.T) {
 	w := example()
 	r := run(t, w, model.Definition{Value: "output.data"})

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"math"
 	"reflect"
 	"slices"
@@ -20,6 +21,7 @@ type Run struct {
 	levels   [3]Set
 	nested   [math.MaxUint8 + 1]bool
 	programs []bound
+	mixed    bool            // an index of the chain comes after one of the run
 	arena    []byte          // values of the block under way
 	scratch  []byte          // the value under way
 	seen     map[string]bool // the values of the output under way, where they are many
@@ -49,6 +51,7 @@ func (x *Indexes) Bind(names []string, root any, fill func(Set)) *Run {
 	for i, name := range names {
 		at := slices.IndexFunc(x.list, func(d defined) bool { return d.Name == name })
 		if at < 0 {
+			r.mixed = r.mixed || len(r.programs) > 0
 			continue
 		}
 		d := x.list[at]
@@ -95,6 +98,14 @@ func (r *Run) Tx() {
 
 // Output says that another output of the transaction begins.
 func (r *Run) Output() { r.have &^= r.levels[levelOutput] }
+
+// InOrder puts all keys of an output in the order of their indexes, where the chain's own come first. A row is then the same
+// whether an index was there from the beginning or was added to those before it.
+func (r *Run) InOrder(keys []model.Key) {
+	if r.mixed {
+		slices.SortStableFunc(keys, func(a, b model.Key) int { return cmp.Compare(a.Index, b.Index) })
+	}
+}
 
 // Keys appends the keys of the output: values that are computed anew and belong to the block.
 func (r *Run) Keys(to []model.Key) []model.Key {
