@@ -102,6 +102,15 @@ func (p *program) indexAdd(c *cli.Context) error {
 			r.Keep, r.Definition = ix.Options, ix.Definition
 		}
 	}
+	if r.Definition != nil { // what is wrong with it is told with its place in the settings
+		db, err := p.openReading(c)
+		if err != nil {
+			return err
+		}
+		if err := db.Close(); err != nil {
+			return err
+		}
+	}
 	return p.change(c, set, r)
 }
 

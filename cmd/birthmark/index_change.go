@@ -100,17 +100,22 @@ func (w *indexChange) here() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	s, err := w.newSession(w.c, w.set, db, nil)
-	if err != nil {
-		return err
-	}
+	s := w.newSession(w.c, w.set, db, nil)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	w.pid = 0
 	s.building = func(now *core.BuildProgress) { w.now.Store(now) }
 	ctx := w.c.Context
-	if states, err := db.IndexStates(ctx); err != nil || w.registered && w.isDone(states) {
-		w.done = err == nil
+	states, err := db.IndexStates(ctx)
+	if err != nil {
 		return err
+	}
+	if w.done = w.registered && w.isDone(states); w.done {
+		return nil
+	}
+	there := slices.ContainsFunc(states, func(x core.IndexState) bool { return x.Name == w.request.Index })
+	offered := slices.ContainsFunc(db.chain.Indexes(), func(x model.Index) bool { return x.Name == w.request.Index })
+	if w.request.Do == control.Add && w.set.Source == "" && !there && offered {
+		return missingSource(w.request.Index)
 	}
 	if _, err := s.do(ctx, w.request); err != nil {
 		return err

@@ -27,8 +27,8 @@ type session struct {
 	building func(*core.BuildProgress) // is told how far adding or dropping is; nil: the log is
 
 	asked  chan asked
-	server *control.Server
-	failed error // why what is added or dropped does not go on for now
+	server *control.Server // nil: there is none
+	failed error           // why what is added or dropped does not go on for now
 }
 
 // asked is a request of another process, or of this one's user.
@@ -45,15 +45,25 @@ type answered struct {
 // buildAgain is when what could not be built, for a source that failed, is tried again beside a sync that goes on.
 const buildAgain = time.Minute
 
-// newSession makes the session of a database, and answers other processes from then on.
-func (p *program) newSession(c *cli.Context, set *settings.Chain, db *database, blocks func(context.Context) error) (s *session, err error) {
-	s = &session{program: p, c: c, set: set, db: db, blocks: blocks, asked: make(chan asked)}
-	s.server, err = control.Serve(db.dir, s.ask)
-	return s, err
+// newSession makes the session of a database, and answers other processes from then on, unless its folder is on a file
+// system that has no sockets.
+func (p *program) newSession(c *cli.Context, set *settings.Chain, db *database, blocks func(context.Context) error) *session {
+	s := &session{program: p, c: c, set: set, db: db, blocks: blocks, asked: make(chan asked)}
+	server, err := control.Serve(db.dir, s.ask)
+	if err != nil {
+		p.log.Warn("other processes cannot have indexes added or dropped while this one runs", "error", err)
+	}
+	s.server = server
+	return s
 }
 
 // Close ends answering.
-func (s *session) Close() error { return s.server.Close() }
+func (s *session) Close() error {
+	if s.server == nil {
+		return nil
+	}
+	return s.server.Close()
+}
 
 // ask has the session do what a request says, and returns when it is done.
 func (s *session) ask(ctx context.Context, r control.Request) (control.Reply, error) {
@@ -259,9 +269,17 @@ func (s *session) build(ctx context.Context) error {
 // openForBuild opens the source for the values of indexes that are added.
 func (s *session) openForBuild(ctx context.Context, indexes []string, known []model.Point) (model.Source, error) {
 	if s.set.Source == "" {
-		return nil, usageError("missing_flag", "missing --source URI, where the values of %s come from (or source in the settings, or BIRTHMARK_SOURCE)", oneOf(indexes))
+		return nil, missingSource(oneOf(indexes))
 	}
-	return s.openSource(ctx, s.set, s.db.chain, model.SourceOptions{Indexes: indexes, Known: known})
+	o := model.SourceOptions{Indexes: indexes, Known: known}
+	if s.blocks != nil { // it is the second one
+		o.Memory = settings.Divide(s.settings.Memory).Source / 2
+	}
+	return s.openSource(ctx, s.set, s.db.chain, o)
+}
+
+func missingSource(index string) error {
+	return usageError("missing_flag", "missing --source URI, where the values of %s come from (or source in the settings, or BIRTHMARK_SOURCE)", index)
 }
 
 // buildReading is how far a build is; before the first: nothing.

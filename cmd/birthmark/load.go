@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"birthmark/chains"
 	"birthmark/chains/expression"
@@ -166,4 +165,12 @@ func chosen(chain model.Chain, names []string) []string {
 }
 
 // commandName is what the process says of itself to those it keeps out. Not the arguments: they can hold a secret.
-func commandName(c *cli.Context) string { return strings.TrimSpace("birthmark " + c.Command.Name) }
+func commandName(c *cli.Context) string {
+	name := ""
+	for _, in := range c.Lineage() { // the innermost first
+		if in.Command != nil && in.Command.Name != "" && in.Command.Name != "birthmark" {
+			name = " " + in.Command.Name + name
+		}
+	}
+	return "birthmark" + name
+}

@@ -23,7 +23,7 @@ func (p *program) syncCommand() *cli.Command {
 		Usage:    "bring a database to the tip of a source, making it where there is none",
 		Category: building,
 		Description: "Goes on where it stopped. SIGINT and SIGTERM end it at the end of a window of blocks, the second one at once;\n" +
-			"the database is whole either way.",
+			"the database is whole either way. Indexes that are being added or dropped are gone on with beside the blocks.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`: http://node, p2p://peer, tcp://relay:3001, unix:///path/node.socket, file:///path/blocks"},
 			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
@@ -63,10 +63,7 @@ func (p *program) sync(c *cli.Context) (err error) {
 	}
 	before := db.Tip()
 	blocks.last.Store(&core.Progress{Height: before.Height})
-	s, err := p.newSession(c, set, db, blocks.run)
-	if err != nil {
-		return err
-	}
+	s := p.newSession(c, set, db, blocks.run)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	stop := p.watch("sync", func() reading { return syncReading(blocks.last.Load()) })
 	defer stop()
@@ -197,7 +194,10 @@ func (p *program) openSource(ctx context.Context, set *settings.Chain, chain mod
 	if _, err := set.ReadPassword(); err != nil {
 		return nil, err
 	}
-	o.URI, o.Password, o.Memory = set.Source, set.ReadPassword, settings.Divide(p.settings.Memory).Source
+	o.URI, o.Password = set.Source, set.ReadPassword
+	if o.Memory == 0 {
+		o.Memory = settings.Divide(p.settings.Memory).Source
+	}
 	return chain.Open(ctx, o)
 }
 
