@@ -156,8 +156,11 @@ func TestIndexAddTakesOverWhereTheSyncEnds(t *testing.T) {
 		_, err := control.Ask(context.Background(), db, control.Request{Do: control.State})
 		return err == nil
 	})
-	done := make(chan result, 1)
-	go func() { done <- birthmark("index", "add", "datum_hash", "--source", source, "--db", db, "--json") }()
+	cmd, stdout, stderr := process(t, all, "index", "add", "datum_hash", "--source", source, "--db", db, "--json")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
 	until(t, "the index to be added", func() bool { x := listed(t, db, "datum_hash"); return x != nil && x.AddedTo != nil })
 	if err := running.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -165,10 +168,9 @@ func TestIndexAddTakesOverWhereTheSyncEnds(t *testing.T) {
 	if err := running.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	r := <-done
 	var a changeAnswer
-	if err := json.Unmarshal([]byte(r.stdout), &a); err != nil || r.status != exitDone || !a.Done || a.PID != 0 || a.Index == nil || a.Index.Values == 0 {
-		t.Errorf("%+v", r)
+	if err := cmd.Wait(); err != nil || json.Unmarshal(stdout.Bytes(), &a) != nil || !a.Done || a.PID != 0 || a.Index == nil || a.Index.Values == 0 {
+		t.Errorf("%v: %s%s", err, stdout, stderr)
 	}
 	ask(t, nil, "sync", "--source", source, "--db", db)
 	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", source, "--db", made, "--index", "address,datum_hash")
