@@ -61,11 +61,11 @@ func (p *page) check(a *core.CheckAnswer) {
 	if !a.OK {
 		verdict = cell{"broken", red}
 	}
-	p.fields(
-		field{"check", verdict},
-		field{"blocks", text(count(a.Blocks))},
-		field{"rows", text(count(a.Rows))},
-	)
+	fields := []field{{"check", verdict}}
+	if a.Blocks > 0 { // a check of one index reads none
+		fields = append(fields, field{"blocks", text(count(a.Blocks))})
+	}
+	p.fields(append(fields, field{"rows", text(count(a.Rows))})...)
 	if len(a.Faults) == 0 {
 		return
 	}
