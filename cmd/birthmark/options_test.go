@@ -88,7 +88,7 @@ outputs_of_tx: { value: "tx.output_count" }`,
 				own: `
 made_at: { value: "output.creation_height" }
 tree_start: { value: "output.ergo_tree[0:8]" }
-small: { when: "output.value < 1000000000", value: "output.address" }
+small: { when: "output.value < 100000000000", value: "output.address" }
 register_bytes: { value: "[output.registers.R4, output.registers.R5]", kind: many-valued }
 tx_outputs: { value: "tx.output_count" }`,
 			}
@@ -171,7 +171,7 @@ func sameAnswers(t *testing.T, plain, all *core.DB, index string) {
 		}
 	}
 	if len(values) == 0 {
-		t.Logf("no output has a value of %s", index)
+		t.Errorf("no output has a value of %s", index)
 	}
 	a := both("richest "+index, func(db *core.DB) (any, error) { return db.Richest(ctx, index, "", 7) })
 	for _, v := range a.(*core.RichestAnswer).Values {
