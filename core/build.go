@@ -320,6 +320,7 @@ func (db *DB) arrived(ctx context.Context, c catalogue, w *indexWork) error {
 	db.mu.Lock()
 	db.totals = t
 	db.mu.Unlock()
+	db.cache.remember(x)
 	if values {
 		return db.learnIndex(ctx, x)
 	}

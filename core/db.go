@@ -56,10 +56,11 @@ type DB struct {
 // Open opens the database in s, making a new one where s is empty. It refuses (kind [model.Refused]) a database of
 // another chain, network or format, and one without an index that is asked for.
 func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
-	db := &DB{store: s, chain: o.Chain, traits: o.Chain.Traits(), cache: newCaches(o.CacheBytes), locks: locks{quiet: make(chan struct{})}}
+	db := &DB{store: s, chain: o.Chain, traits: o.Chain.Traits(), locks: locks{quiet: make(chan struct{})}}
 	if err := db.openMeta(ctx, o); err != nil {
 		return nil, err
 	}
+	db.cache = newCaches(o.CacheBytes, db.indexes)
 	if name := db.traits.SpendsBy; name != "" {
 		if db.spendBy = db.indexByName(name); db.spendBy == nil || db.spendBy.Kind != model.OneToOne {
 			return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), name)

@@ -32,6 +32,27 @@ func (v *resolver) tally() error {
 	for i, x := range v.indexes {
 		at[i] = tallyOf(w.tallies, x)
 	}
+	has := make([]*model.BirthPk, len(v.indexes)) // the value of an output, by position
+	for ti := range w.txs {
+		t := &w.txs[ti]
+		for oi := range t.Outputs {
+			o := &t.Outputs[oi]
+			pk := model.UtxoPk(t.pk) + model.UtxoPk(t.OutputIndex(oi))
+			births := w.births[w.outputs[t.outputs+oi].births:]
+			clear(has)
+			for ki := range o.Keys {
+				if y := at[o.Keys[ki].Index]; y != nil {
+					y.make(births[ki], pk, o.Value)
+					has[o.Keys[ki].Index] = &births[ki]
+				}
+			}
+			for i, x := range v.indexes {
+				if x.owned() {
+					v.cache.own(x, pk, has[i])
+				}
+			}
+		}
+	}
 	if err := v.readOwners(); err != nil {
 		return err
 	}
@@ -42,50 +63,77 @@ func (v *resolver) tally() error {
 				tallyOf(w.tallies, o.index).spend(o.birth, t.pk, w.spends[si].utxo, w.spends[si].value)
 			}
 		}
-		for oi := range t.Outputs {
-			o := &t.Outputs[oi]
-			pk := model.UtxoPk(t.pk) + model.UtxoPk(t.OutputIndex(oi))
-			births := w.births[w.outputs[t.outputs+oi].births:]
-			for ki := range o.Keys {
-				if y := at[o.Keys[ki].Index]; y != nil {
-					y.make(births[ki], pk, o.Value)
-				}
-			}
-		}
 	}
 	return nil
 }
 
-// readOwners finds whose the spent outputs were: in the windows that are not written yet, or in the database.
+// readOwners finds whose the spent outputs were: in the windows that are not written yet, in the caches, or in the database.
 func (v *resolver) readOwners() error {
 	w := v.w
+	var keep []*index
+	allOwned := true
+	for _, x := range v.indexes {
+		if x.live&partAccounts != 0 {
+			keep = append(keep, x)
+			allOwned = allOwned && x.owned()
+		}
+	}
+	const pending, cached = -1, -2
+	at := make([]int32, len(w.spends)) // where a spend stands among stored, or one of the above
+	known := make([]*model.BirthPk, 0, len(keep)*len(w.spends))
 	var stored []model.UtxoPk
-	for _, s := range w.spends {
-		if v.pendingWith(s.utxo) == nil {
+	for i, s := range w.spends {
+		before := len(known)
+		if v.pendingWith(s.utxo) != nil {
+			at[i] = pending
+			for _, x := range keep {
+				v.cache.disown(x, s.utxo) // nobody asks again
+			}
+			continue
+		}
+		all := allOwned
+		for _, x := range keep {
+			if birth, ok := v.cache.disown(x, s.utxo); ok {
+				known = append(known, birth)
+			} else {
+				all = false
+			}
+		}
+		if at[i] = cached; !all {
+			known = known[:before]
+			at[i] = int32(len(stored))
 			stored = append(stored, s.utxo)
 		}
 	}
-	slices.Sort(stored)
-	read, err := v.DB.readOwners(v.r, stored)
+	sorted := slices.Sorted(slices.Values(stored))
+	read, err := v.DB.readOwners(v.r, sorted)
 	if err != nil {
 		return err
 	}
 	o := owners{from: make([]int32, 0, len(w.spends)+1), all: make([]occurrence, 0, len(w.spends))}
-	for _, s := range w.spends {
+	for i, s := range w.spends {
 		o.from = append(o.from, int32(len(o.all)))
-		made := v.pendingWith(s.utxo)
-		if made == nil {
-			at, _ := slices.BinarySearch(stored, s.utxo)
-			o.all = append(o.all, read.of(at)...)
-			continue
-		}
-		t := made.tx(s.utxo.Tx())
-		oi := s.utxo.Index() - int(t.FirstOutput)
-		births := made.births[made.outputs[t.outputs+oi].births:]
-		for ki := range t.Outputs[oi].Keys {
-			if x := v.indexes[t.Outputs[oi].Keys[ki].Index]; x.live&partAccounts != 0 {
-				o.all = append(o.all, occurrence{x, births[ki]})
+		switch at[i] {
+		case pending:
+			made := v.pendingWith(s.utxo)
+			t := made.tx(s.utxo.Tx())
+			oi := s.utxo.Index() - int(t.FirstOutput)
+			births := made.births[made.outputs[t.outputs+oi].births:]
+			for ki := range t.Outputs[oi].Keys {
+				if x := v.indexes[t.Outputs[oi].Keys[ki].Index]; x.live&partAccounts != 0 {
+					o.all = append(o.all, occurrence{x, births[ki]})
+				}
 			}
+		case cached:
+			for k, x := range keep {
+				if birth := known[k]; birth != nil {
+					o.all = append(o.all, occurrence{x, *birth})
+				}
+			}
+			known = known[len(keep):]
+		default:
+			place, _ := slices.BinarySearch(sorted, s.utxo)
+			o.all = append(o.all, read.of(place)...)
 		}
 	}
 	o.from = append(o.from, int32(len(o.all)))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 
 // SyncOptions say how a sync goes about it. None of them changes what is stored.
 type SyncOptions struct {
+	Indexes      []string        // what the source was opened with: where the database has others by now, Sync ends with ErrIndexesChange; nil: what it has
 	To           *model.HeightPk // the last block wanted; nil: whatever the source has
 	WindowWeight int             // a window is closed at this many transactions, inputs, outputs and assets; 0: DefaultWindowWeight
 	WindowBytes  int64           // or at this many bytes of blocks; 0: DefaultWindowBytes
@@ -69,6 +71,10 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		defer db.mu.Unlock()
 		db.interrupt = nil
 	}()
+	if o.Indexes != nil && !slices.Equal(o.Indexes, db.Indexes()) {
+		interrupt()
+		return ErrIndexesChange
+	}
 	if o.WindowWeight <= 0 {
 		o.WindowWeight = DefaultWindowWeight
 	}
