@@ -37,10 +37,6 @@ func partsOf(o model.IndexOptions) (p parts) {
 
 func (p parts) has(part parts) bool { return p&part == part }
 
-func (p parts) options() model.IndexOptions {
-	return model.IndexOptions{Balance: p.has(partBalance), Unspent: p.has(partUnspent), History: p.has(partHistory), Prefix: p.has(partPrefix)}
-}
-
 // index is an index a database has.
 type index struct {
 	model.Index
@@ -62,16 +58,6 @@ type catalogue struct {
 func (c *catalogue) arrange() {
 	slices.SortFunc(c.all, func(a, b *index) int { return a.number - b.number })
 	c.indexes = slices.DeleteFunc(slices.Clone(c.all), func(x *index) bool { return !x.live.has(partValues) })
-}
-
-// coming is the index of which something is being added; nil where there is none.
-func (c *catalogue) coming() *index {
-	for _, x := range c.all {
-		if x.coming != 0 {
-			return x
-		}
-	}
-	return nil
 }
 
 // entry is the index of a name, live or not.

@@ -53,7 +53,7 @@ func (p *program) sync(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	blocks := &blockSync{program: p, c: c, set: set, db: db, src: src, to: to}
+	blocks := &blockSync{program: p, c: c, set: set, db: db, src: src, has: db.Indexes(), to: to}
 	defer func() { err = errors.Join(err, blocks.Close(), db.Close()) }()
 	if !set.WAL {
 		p.log.Warn("the write-ahead log is off: faster, and a crash or a power cut takes the database back to an earlier block, whole, from which the next sync goes on")
@@ -83,6 +83,7 @@ type blockSync struct {
 	set  *settings.Chain
 	db   *database
 	src  model.Source // nil: to be opened
+	has  []string     // the indexes it was opened with
 	to   *model.HeightPk
 	last atomic.Pointer[core.Progress]
 	did  core.Progress // in all runs so far: counts and time
@@ -90,14 +91,13 @@ type blockSync struct {
 
 func (b *blockSync) run(ctx context.Context) (err error) {
 	if b.src == nil {
-		src, err := b.source(ctx)
-		if err != nil {
+		if b.src, err = b.source(ctx); err != nil {
 			return err
 		}
-		b.src = src
 	}
 	b.last.Store(&core.Progress{Height: b.db.Tip().Height})
 	err = core.Sync(ctx, b.db.DB, b.src, core.SyncOptions{
+		Indexes:     b.has,
 		To:          b.to,
 		WindowBytes: settings.Divide(b.settings.Memory).WindowBytes(),
 		Progress:    func(now core.Progress) { b.last.Store(&now) },
@@ -117,8 +117,9 @@ func (b *blockSync) source(ctx context.Context) (model.Source, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.has = b.db.Indexes()
 	return b.openSource(ctx, b.set, b.db.chain, model.SourceOptions{
-		Indexes: b.db.Indexes(), Raw: b.db.KeepsRaw(), Known: known, To: b.to, Follow: b.c.Bool("follow"),
+		Indexes: b.has, Raw: b.db.KeepsRaw(), Known: known, To: b.to, Follow: b.c.Bool("follow"),
 	})
 }
 
