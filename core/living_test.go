@@ -129,6 +129,18 @@ func (l *living) made(names []string, keep map[string]model.IndexOptions) dumped
 
 var everything4 = model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
 
+// everyStore runs a test for every variant in memory, and on disk where that is another way.
+func everyStore(t *testing.T, test func(t *testing.T, v modeltest.Variant, s storage.Store)) {
+	disk := map[string]string{"like-cardano": "rocks", "like-ergo": "rocks in bulk"}
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		for _, name := range []string{"memory", disk[v.Name]} {
+			if name != "" {
+				t.Run(name, func(t *testing.T) { test(t, v, stores[name](t)) })
+			}
+		}
+	})
+}
+
 // firstIndexes are those a variant cannot do without, and that of the holders.
 func firstIndexes(v modeltest.Variant) []string {
 	if v.Boxes {
@@ -139,50 +151,46 @@ func firstIndexes(v modeltest.Variant) []string {
 
 // What is added to a living database, however that was interrupted, is what a database has that was made with it.
 func TestAnAddedIndexIsAsIfMadeWithTheDatabase(t *testing.T) {
-	for name, store := range stores {
-		variants(t, func(t *testing.T, v modeltest.Variant) {
-			for _, added := range []string{"tag", "label"} {
-				if v.Boxes && added == "tag" {
-					continue // made with the database it would have another number
-				}
-				t.Run(name+"/"+added, func(t *testing.T) {
-					n := seed(t, 700)
-					rng := rand.New(rand.NewPCG(n, 1))
-					first := firstIndexes(v)
-					l := openLiving(t, v, store(t), n, first, nil)
-					l.grow(20, 6)
-					if err := l.db.AddIndex(context.Background(), added, everything4); err != nil {
-						t.Fatal(err)
-					}
-					if err := l.db.AddIndex(context.Background(), added, everything4); err != nil {
-						t.Errorf("asked for again: %v", err)
-					}
-					for range 12 {
-						switch rng.IntN(5) {
-						case 0:
-							l.grow(1+rng.IntN(6), 1+rng.IntN(4))
-						case 1:
-							l.rollback(rng.IntN(8))
-						case 2:
-							l.reopen(nil, nil)
-						default:
-							l.build(1+rng.IntN(3), 1+rng.IntN(200))
-						}
-						check(t, l.db)
-						if c, err := l.db.CheckIndex(context.Background(), added, nil); err != nil || !c.OK {
-							t.Errorf("check of %s alone: %v, %v", added, text(c), err)
-						}
-					}
-					l.build(-1, 100)
-					check(t, l.db)
-					same(t, "added", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: everything4}))
-					l.grow(10, 3)
-					l.rollback(15)
-					l.grow(20, 5)
-					check(t, l.db)
-					same(t, "added, and gone on", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: everything4}))
-				})
+	for _, added := range []string{"tag", "label"} {
+		everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
+			if v.Boxes && added == "tag" {
+				return // made with the database it would have another number
 			}
+			n := seed(t, 700)
+			rng := rand.New(rand.NewPCG(n, 1))
+			first := firstIndexes(v)
+			l := openLiving(t, v, s, n, first, nil)
+			l.grow(20, 6)
+			if err := l.db.AddIndex(context.Background(), added, everything4); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.db.AddIndex(context.Background(), added, everything4); err != nil {
+				t.Errorf("asked for again: %v", err)
+			}
+			for range 12 {
+				switch rng.IntN(5) {
+				case 0:
+					l.grow(1+rng.IntN(6), 1+rng.IntN(4))
+				case 1:
+					l.rollback(rng.IntN(8))
+				case 2:
+					l.reopen(nil, nil)
+				default:
+					l.build(1+rng.IntN(3), 1+rng.IntN(200))
+				}
+				check(t, l.db)
+				if c, err := l.db.CheckIndex(context.Background(), added, nil); err != nil || !c.OK {
+					t.Errorf("check of %s alone: %v, %v", added, text(c), err)
+				}
+			}
+			l.build(-1, 100)
+			check(t, l.db)
+			same(t, "added", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: everything4}))
+			l.grow(10, 3)
+			l.rollback(15)
+			l.grow(20, 5)
+			check(t, l.db)
+			same(t, "added, and gone on", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: everything4}))
 		})
 	}
 }
@@ -219,99 +227,91 @@ func TestAddedOptionsAreAsIfMadeWithTheDatabase(t *testing.T) {
 
 // An index that was dropped leaves nothing but its number.
 func TestADroppedIndexIsGone(t *testing.T) {
-	for name, store := range stores {
-		variants(t, func(t *testing.T, v modeltest.Variant) {
-			t.Run(name, func(t *testing.T) {
-				n := seed(t, 720)
-				first := firstIndexes(v)
-				l := openLiving(t, v, store(t), n, append(slices.Clone(first), "tag", "label"), map[string]model.IndexOptions{"tag": everything4})
-				l.grow(30, 6)
-				if err := l.db.DropIndex(context.Background(), "tag"); err != nil {
-					t.Fatal(err)
+	everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
+		n := seed(t, 720)
+		first := firstIndexes(v)
+		l := openLiving(t, v, s, n, append(slices.Clone(first), "tag", "label"), map[string]model.IndexOptions{"tag": everything4})
+		l.grow(30, 6)
+		if err := l.db.DropIndex(context.Background(), "tag"); err != nil {
+			t.Fatal(err)
+		}
+		check(t, l.db)
+		if _, err := l.db.Find(context.Background(), "tag", "t00", core.Terms{}, core.Page{}); code(err) != "unknown_index" {
+			t.Errorf("a dropped index is asked: %v", err)
+		}
+		l.build(2, 20)
+		l.grow(5, 2)
+		l.reopen(nil, nil)
+		check(t, l.db)
+		l.rollback(10)
+		l.grow(5, 2)
+		l.build(-1, 33)
+		check(t, l.db)
+		lacks := func(d dumped) (rows dumped) {
+			for _, row := range d {
+				if !strings.HasPrefix(row, "meta ") {
+					rows = append(rows, row)
 				}
-				check(t, l.db)
-				if _, err := l.db.Find(context.Background(), "tag", "t00", core.Terms{}, core.Page{}); code(err) != "unknown_index" {
-					t.Errorf("a dropped index is asked: %v", err)
-				}
-				l.build(2, 20)
-				l.grow(5, 2)
-				l.reopen(nil, nil)
-				check(t, l.db)
-				l.rollback(10)
-				l.grow(5, 2)
-				l.build(-1, 33)
-				check(t, l.db)
-				lacks := func(d dumped) (rows dumped) {
-					for _, row := range d {
-						if !strings.HasPrefix(row, "meta ") {
-							rows = append(rows, row)
-						}
-					}
-					return rows
-				}
-				made := openLiving(t, v, memory.New(), n, append(slices.Clone(first), "tag", "label"), nil)
-				if err := made.db.DropIndex(context.Background(), "tag"); err != nil {
-					t.Fatal(err)
-				}
-				made.build(-1, 10)
-				made.append(l.chain, 7)
-				same(t, "dropped", lacks(dump(t, l.db)), lacks(dump(t, made.db)))
-				if err := l.db.AddIndex(context.Background(), "tag", model.IndexOptions{}); err != nil {
-					t.Fatal(err)
-				}
-				l.build(-1, 33)
-				check(t, l.db)
-			})
-		})
-	}
+			}
+			return rows
+		}
+		made := openLiving(t, v, memory.New(), n, append(slices.Clone(first), "tag", "label"), nil)
+		if err := made.db.DropIndex(context.Background(), "tag"); err != nil {
+			t.Fatal(err)
+		}
+		made.build(-1, 10)
+		made.append(l.chain, 7)
+		same(t, "dropped", lacks(dump(t, l.db)), lacks(dump(t, made.db)))
+		if err := l.db.AddIndex(context.Background(), "tag", model.IndexOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		l.build(-1, 33)
+		check(t, l.db)
+	})
 }
 
 // A build beside a sync: the sync is interrupted when the index is there, and goes on with it.
 func TestBuildBesideSync(t *testing.T) {
-	for name, store := range stores {
-		variants(t, func(t *testing.T, v modeltest.Variant) {
-			t.Run(name, func(t *testing.T) {
-				n := seed(t, 730)
-				first := firstIndexes(v)
-				l := openLiving(t, v, store(t), n, first, nil)
-				blocks := v.NewGenerator(n).Blocks(160)
-				l.chain = blocks
-				appendAll(t, l.db, having(blocks[:30], first...), 9)
-				if err := l.db.AddIndex(context.Background(), "label", everything4); err != nil {
-					t.Fatal(err)
+	everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
+		n := seed(t, 730)
+		first := firstIndexes(v)
+		l := openLiving(t, v, s, n, first, nil)
+		blocks := v.NewGenerator(n).Blocks(160)
+		l.chain = blocks
+		appendAll(t, l.db, having(blocks[:30], first...), 9)
+		if err := l.db.AddIndex(context.Background(), "label", everything4); err != nil {
+			t.Fatal(err)
+		}
+		built := make(chan error, 1)
+		go func() { built <- l.db.Build(context.Background(), l.open, core.BuildOptions{Weight: 40}) }()
+		asked := make(chan struct{})
+		go func() {
+			defer close(asked)
+			for range 200 {
+				a, err := l.db.Status(context.Background())
+				if err != nil || a.Tip == nil {
+					t.Errorf("status meanwhile: %v", err)
+					return
 				}
-				built := make(chan error, 1)
-				go func() { built <- l.db.Build(context.Background(), l.open, core.BuildOptions{Weight: 40}) }()
-				asked := make(chan struct{})
-				go func() {
-					defer close(asked)
-					for range 200 {
-						a, err := l.db.Status(context.Background())
-						if err != nil || a.Tip == nil {
-							t.Errorf("status meanwhile: %v", err)
-							return
-						}
-					}
-				}()
-				for ended := false; !ended; {
-					ended = len(built) > 0 // before, so that a sync follows
-					names := l.db.Indexes()
-					err := core.Sync(context.Background(), l.db, events(having(blocks, names...)), core.SyncOptions{Indexes: names, WindowWeight: 100})
-					if errors.Is(err, core.ErrIndexesChange) {
-						ended = false
-					} else if err != nil {
-						t.Fatal(err)
-					}
-				}
-				if err := <-built; err != nil {
-					t.Fatal(err)
-				}
-				<-asked
-				check(t, l.db)
-				same(t, "built beside", dump(t, l.db), l.made(append(slices.Clone(first), "label"), map[string]model.IndexOptions{"label": everything4}))
-			})
-		})
-	}
+			}
+		}()
+		for ended := false; !ended; {
+			ended = len(built) > 0 // before, so that a sync follows
+			names := l.db.Indexes()
+			err := core.Sync(context.Background(), l.db, events(having(blocks, names...)), core.SyncOptions{Indexes: names, WindowWeight: 100})
+			if errors.Is(err, core.ErrIndexesChange) {
+				ended = false
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := <-built; err != nil {
+			t.Fatal(err)
+		}
+		<-asked
+		check(t, l.db)
+		same(t, "built beside", dump(t, l.db), l.made(append(slices.Clone(first), "label"), map[string]model.IndexOptions{"label": everything4}))
+	})
 }
 
 // What cannot be is refused by name, and changes nothing.
