@@ -60,7 +60,8 @@ type indexChange struct {
 	request control.Request
 	before  []core.FamilyAnswer // of the database, where room is to come back
 
-	registered bool // by whatever process
+	states     []core.IndexState // as the process that writes the database said last
+	registered bool              // by whatever process
 	done       bool
 	pid        int    // of the process that does it, 0: this one
 	told       string // why that does not go on
@@ -102,7 +103,7 @@ func (w *indexChange) here() (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	s := w.newSession(w.c, w.set, db, nil)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	w.pid = 0
+	w.pid, w.states = 0, nil
 	s.building = func(now *core.BuildProgress) { w.now.Store(now) }
 	ctx := w.c.Context
 	states, err := db.IndexStates(ctx)
@@ -137,7 +138,7 @@ func (w *indexChange) there() error {
 			return err
 		}
 		request = control.Request{Do: control.State}
-		w.registered, w.pid = true, reply.PID
+		w.registered, w.pid, w.states = true, reply.PID, reply.States
 		if w.done = w.isDone(reply.States); w.done || w.c.Bool("detach") {
 			return nil
 		}
@@ -218,15 +219,17 @@ type changeAnswer struct {
 func (w *indexChange) answer() error {
 	a := changeAnswer{Did: w.request.Do, Done: w.done, PID: w.pid}
 	var chain model.Chain
-	err := w.read(func(ctx context.Context, db *database) error {
+	err := w.read(func(ctx context.Context, db *database) (err error) {
 		chain, a.Chain, a.Network = db.chain, db.chain.Name(), db.chain.Network()
-		all, err := indexesAnswerOf(ctx, db)
-		if err != nil {
-			return err
+		states := w.states // what another process has written last need not be seen here yet
+		if w.pid == 0 {
+			if states, err = db.IndexStates(ctx); err != nil {
+				return err
+			}
 		}
-		for i, x := range all.Indexes {
+		for i, x := range states {
 			if x.Name == w.request.Index {
-				a.Index = &all.Indexes[i]
+				a.Index = &states[i]
 			}
 		}
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -84,88 +85,110 @@ func (s *session) ask(ctx context.Context, r control.Request) (control.Reply, er
 // run goes on until there are no more blocks and nothing is left to add or drop, or until ctx ends. Blocks are asked for anew
 // whenever the indexes have changed.
 func (s *session) run(ctx context.Context) (err error) {
-	var syncing, building chan error
-	var cancel context.CancelFunc
-	var running context.Context
-	start := func(do func(context.Context) error) chan error {
-		if cancel == nil {
-			running, cancel = context.WithCancel(ctx)
+	var on goingOn
+	defer func() { err = errors.Join(err, on.end()) }()
+	if s.blocks != nil {
+		if err := s.tellOfWork(ctx); err != nil {
+			return err
 		}
-		c, in := make(chan error, 1), running
-		go func() { c <- do(in) }()
-		return c
 	}
-	end := func() (err error) { // of what is started
-		if cancel == nil {
-			return nil
-		}
-		cancel()
-		cancel = nil
-		for _, c := range []*chan error{&syncing, &building} {
-			if *c == nil {
-				continue
-			}
-			ended := <-*c
-			if kind, _ := model.KindOf(ended); kind == model.BadSource || errors.Is(ended, context.Canceled) || errors.Is(ended, core.ErrIndexesChange) {
-				ended = nil // a source that was interrupted says what it likes
-			}
-			err = errors.Join(err, ended)
-			*c = nil
-		}
-		return err
-	}
-	defer func() { err = errors.Join(err, end()) }()
-	begin := func() error {
-		pending, err := s.pending(ctx)
-		if err == nil && pending && building == nil {
-			building = start(s.build)
-		}
-		if s.blocks != nil && syncing == nil {
-			syncing = start(s.blocks)
-		}
-		return err
-	}
-	if err := begin(); err != nil {
+	if err := s.begin(ctx, &on); err != nil {
 		return err
 	}
 	var retry <-chan time.Time
-	for syncing != nil || building != nil {
+	for on.blocks != nil || on.build != nil {
 		select {
-		case err := <-syncing:
-			syncing = nil
+		case err := <-on.blocks:
+			on.blocks = nil
 			if errors.Is(err, core.ErrIndexesChange) {
-				syncing = start(s.blocks)
+				on.blocks = on.start(ctx, s.blocks)
 			} else if err != nil {
 				return err
 			}
-		case err := <-building:
-			building = nil
+		case err := <-on.build:
+			on.build = nil
 			if s.failed = err; err == nil {
 				break
 			}
-			if ctx.Err() != nil || syncing == nil {
+			if ctx.Err() != nil || on.blocks == nil {
 				return err
 			}
 			s.log.Error("what is done to an index failed; it is tried again", "error", err, "in", buildAgain)
 			retry = time.After(buildAgain)
 		case <-retry:
-			if err := begin(); err != nil {
+			if err := s.begin(ctx, &on); err != nil {
 				return err
 			}
 		case a := <-s.asked:
 			if a.Do == control.Add && a.Definition != nil && !s.knows(*a.Definition) {
-				if err := end(); err != nil {
+				if err := on.end(); err != nil {
 					return err // who asked is told that nobody is there
 				}
 			}
 			reply, err := s.do(context.WithoutCancel(ctx), a.Request)
 			a.reply <- answered{reply, err}
-			if err := begin(); err != nil {
+			if a.Do == control.State {
+				break
+			}
+			if err := s.begin(ctx, &on); err != nil {
 				return err
 			}
 		}
 	}
 	return s.failed
+}
+
+// begin starts what is to be done and is not being done.
+func (s *session) begin(ctx context.Context, on *goingOn) error {
+	pending, err := s.pending(ctx)
+	if err != nil {
+		return err
+	}
+	if pending && on.build == nil {
+		on.build = on.start(ctx, s.build)
+	}
+	if s.blocks != nil && on.blocks == nil {
+		on.blocks = on.start(ctx, s.blocks)
+	}
+	return nil
+}
+
+// goingOn is what a session does at a time, each with the channel it tells its end through; nil: it is not being done.
+type goingOn struct {
+	blocks, build chan error
+
+	ctx    context.Context // of both
+	cancel context.CancelFunc
+}
+
+func (g *goingOn) start(ctx context.Context, do func(context.Context) error) chan error {
+	if g.cancel == nil {
+		g.ctx, g.cancel = context.WithCancel(ctx)
+	}
+	ended, in := make(chan error, 1), g.ctx
+	go func() { ended <- do(in) }()
+	return ended
+}
+
+// end tells both to end and waits until they have.
+func (g *goingOn) end() (err error) {
+	if g.cancel == nil {
+		return nil
+	}
+	g.cancel()
+	g.cancel = nil
+	for _, c := range []*chan error{&g.blocks, &g.build} {
+		if *c == nil {
+			continue
+		}
+		ended := <-*c
+		if kind, _ := model.KindOf(ended); kind == model.BadSource || errors.Is(ended, context.Canceled) || errors.Is(ended, core.ErrIndexesChange) {
+			ended = nil // a source that was interrupted says what it likes
+		}
+		err = errors.Join(err, ended)
+		*c = nil
+	}
+	return err
 }
 
 // do does what a request says.
@@ -239,6 +262,7 @@ func (s *session) define(ctx context.Context, d model.Definition) error {
 		return err
 	}
 	s.db.DB, s.db.chain = db, chain
+	runtime.GC() // what the other one knew goes before this one fills its memory
 	return nil
 }
 
@@ -246,6 +270,20 @@ func (s *session) define(ctx context.Context, d model.Definition) error {
 func (s *session) pending(ctx context.Context) (bool, error) {
 	states, err := s.db.IndexStates(ctx)
 	return slices.ContainsFunc(states, func(x core.IndexState) bool { return len(x.Adding) > 0 || x.Dropping }), err
+}
+
+// tellOfWork says what is gone on with.
+func (s *session) tellOfWork(ctx context.Context) error {
+	states, err := s.db.IndexStates(ctx)
+	for _, x := range states {
+		switch {
+		case x.Dropping:
+			s.log.Info("an index is being dropped; that is gone on with beside the blocks", "index", x.Name)
+		case len(x.Adding) > 0:
+			s.log.Info("an index is being added; that is gone on with beside the blocks", "index", x.Name, "adding", oneOf(x.Adding))
+		}
+	}
+	return err
 }
 
 // build goes on with what is being added or dropped, and tells how far it is.

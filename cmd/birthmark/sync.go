@@ -199,7 +199,11 @@ func (p *program) openSource(ctx context.Context, set *settings.Chain, chain mod
 	if o.Memory == 0 {
 		o.Memory = settings.Divide(p.settings.Memory).Source
 	}
-	return chain.Open(ctx, o)
+	src, err := chain.Open(ctx, o)
+	if err != nil {
+		return nil, err // not a source that is a nil of its chain's type
+	}
+	return src, nil
 }
 
 func syncReading(now *core.Progress) reading {
