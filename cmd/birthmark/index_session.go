@@ -295,9 +295,13 @@ func (s *session) build(ctx context.Context) error {
 				s.building(&now)
 				return
 			}
-			if at := s.now(); now.Done || at.Sub(told) >= logEvery {
+			what := "adding an index"
+			if now.Dropping {
+				what = "dropping an index"
+			}
+			if at := s.now(); !now.Done && at.Sub(told) >= logEvery { // that it is done the core says
 				told = at
-				s.log.Info("index", append([]any{"index", now.Index}, buildReading(&now).attrs()...)...)
+				s.log.Info(what, append([]any{"index", now.Index}, buildReading(&now).attrs()...)...)
 			}
 		},
 		Log: s.log,

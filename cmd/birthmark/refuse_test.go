@@ -30,7 +30,7 @@ func TestDatabaseRefuses(t *testing.T) {
 		{"sync --network testnet3 --source " + source, "wrong_network", `holds bitcoin mainnet, not testnet3`},
 		{"status --network regtest", "wrong_network", `holds bitcoin mainnet, not regtest`},
 		{"rollback --to-height 3 --network signet", "wrong_network", `holds bitcoin mainnet, not signet`},
-		{"sync --source " + source + " --index address,script_hash", "index_mismatch", `was made without index script_hash`},
+		{"sync --source " + source + " --index address,script_hash", "index_mismatch", `^the database has no index script_hash \(it has address\): add it with birthmark index add script_hash`},
 	} {
 		wantFailure(t, exitRefused, c.code, c.message, append(strings.Fields(c.line), "--db", db)...)
 	}
@@ -120,7 +120,7 @@ func TestQuestionsWithoutAnswer(t *testing.T) {
 		{exitUsage, "output " + hash, "bad_value", `:`},
 		{exitUsage, "output " + hash + ":x", "bad_value", `x`},
 		{exitUsage, "find adress " + satoshi, "unknown_index", `bitcoin has no index "adress"; it offers address, `},
-		{exitUsage, "find script_hash " + hash, "unknown_index", `made without index script_hash; it has address`},
+		{exitUsage, "find script_hash " + hash, "unknown_index", `^the database has no index script_hash; it has address`},
 		{exitUsage, "balance nothing " + satoshi, "unknown_index", `bitcoin has no index "nothing"`},
 		{exitUsage, "richest nothing", "unknown_index", `bitcoin has no index "nothing"`},
 		{exitUsage, "find address notanaddress", "bad_value", `notanaddress`},
