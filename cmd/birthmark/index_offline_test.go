@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"birthmark/core"
 	"birthmark/model/realdata"
@@ -185,4 +188,40 @@ func TestSyncGoesWithoutASocket(t *testing.T) {
 	if r.status != exitDone || !strings.Contains(r.stderr, "other processes cannot have indexes added") {
 		t.Errorf("%+v", r)
 	}
+}
+
+// A drop that is killed goes on where it was: in the end it is as if nothing had happened.
+func TestADropThatIsKilledGoesOn(t *testing.T) {
+	source, dir := "file://"+realBlocks(t), t.TempDir()
+	db, calm := filepath.Join(dir, "db"), filepath.Join(dir, "calm")
+	for _, folder := range []string{db, calm} {
+		syncTo(t, folder, source, "--index", "address,script_hash,script_type")
+	}
+	ask(t, nil, "index", "drop", "script_hash", "--db", calm)
+	seed := rand.Uint64()
+	if s, err := strconv.ParseUint(os.Getenv("BIRTHMARK_SEED"), 10, 64); err == nil {
+		seed = s
+	}
+	t.Logf("BIRTHMARK_SEED=%d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for range 6 {
+		cmd, _, _ := process(t, -1, "index", "drop", "script_hash", "--db", db)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case <-ended:
+		case <-time.After(time.Duration(rng.IntN(150)) * time.Millisecond):
+			_ = cmd.Process.Kill()
+			<-ended
+		}
+		check(t, db)
+	}
+	if listed(t, db, "script_hash") != nil {
+		ask(t, nil, "index", "drop", "script_hash", "--db", db)
+	}
+	same(t, db, digestOf(t, calm))
+	check(t, db)
 }
