@@ -7,6 +7,8 @@
 //   - load.go asks birthmark/cmd/birthmark/settings what is set by file, environment and flags;
 //   - open.go opens the database, to be read or to be written;
 //   - fail.go turns an error into an exit status, a line on stderr and a JSON document;
+//   - index_session.go is a database that is written: blocks come, beside them indexes are added and dropped, also for
+//     other processes, which ask through birthmark/cmd/birthmark/control;
 //   - page.go and amount.go write answers for people, progress.go tells how far a long command is.
 //
 // The answers themselves are made by birthmark/core.
