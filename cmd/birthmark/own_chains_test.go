@@ -41,19 +41,19 @@ func TestRecipesGiveOneDatabaseWhateverTheWay(t *testing.T) {
 	node.Extend(ergoBlocks...)
 	for _, c := range []struct {
 		section, network, indexes string
-		sources                   func() []string
+		sources                   func(t *testing.T) []string
 		half                      string
 		values                    string // an index that has some
 	}{
-		{"Cardano", "preview", everyCardanoIndex, func() []string {
+		{"Cardano", "preview", everyCardanoIndex, func(t *testing.T) []string {
 			return []string{"file://" + realdata.Path(t, "cardano", "dingo-immutable")}
 		}, "25000", "asset_name"},
-		{"Ergo", "testnet", everyErgoIndex, func() []string {
+		{"Ergo", "testnet", everyErgoIndex, func(t *testing.T) []string {
 			return []string{ergoFile(t, ergoBlocks...), node.Start(t)}
 		}, "60", "register_text"},
 	} {
 		t.Run(c.section, func(t *testing.T) {
-			dir, sources := t.TempDir(), c.sources()
+			dir, sources := t.TempDir(), c.sources(t)
 			file := filepath.Join(dir, "birthmark.yaml")
 			write(t, file, recipeSettings(t, c.section, c.network, c.indexes))
 			sync := func(db, source string, more ...string) {
