@@ -28,31 +28,14 @@ func (v *resolver) tally() error {
 	if w.tallies = v.newTallies(1); len(w.tallies) == 0 {
 		return nil
 	}
+	for _, y := range w.tallies {
+		y.moves = make([]move, 0, len(w.outputs)+len(w.spends)) // of an index that has one value an output
+	}
 	at := make([]*tally, len(v.indexes)) // by position
 	for i, x := range v.indexes {
 		at[i] = tallyOf(w.tallies, x)
 	}
-	has := make([]*model.BirthPk, len(v.indexes)) // the value of an output, by position
-	for ti := range w.txs {
-		t := &w.txs[ti]
-		for oi := range t.Outputs {
-			o := &t.Outputs[oi]
-			pk := model.UtxoPk(t.pk) + model.UtxoPk(t.OutputIndex(oi))
-			births := w.births[w.outputs[t.outputs+oi].births:]
-			clear(has)
-			for ki := range o.Keys {
-				if y := at[o.Keys[ki].Index]; y != nil {
-					y.make(births[ki], pk, o.Value)
-					has[o.Keys[ki].Index] = &births[ki]
-				}
-			}
-			for i, x := range v.indexes {
-				if x.owned() {
-					v.cache.own(x, pk, has[i])
-				}
-			}
-		}
-	}
+	v.own(at)
 	if err := v.readOwners(); err != nil {
 		return err
 	}
@@ -63,8 +46,40 @@ func (v *resolver) tally() error {
 				tallyOf(w.tallies, o.index).spend(o.birth, t.pk, w.spends[si].utxo, w.spends[si].value)
 			}
 		}
+		for oi := range t.Outputs {
+			o := &t.Outputs[oi]
+			pk := model.UtxoPk(t.pk) + model.UtxoPk(t.OutputIndex(oi))
+			births := w.births[w.outputs[t.outputs+oi].births:]
+			for ki := range o.Keys {
+				if y := at[o.Keys[ki].Index]; y != nil {
+					y.make(births[ki], pk, o.Value)
+				}
+			}
+		}
 	}
 	return nil
+}
+
+// own has the caches remember whose the window's outputs are; at is the tallies by the position of their indexes.
+func (v *resolver) own(at []*tally) {
+	w := v.w
+	has := make([]*model.BirthPk, len(v.indexes)) // the value of an output, by position
+	for ti := range w.txs {
+		t := &w.txs[ti]
+		for oi := range t.Outputs {
+			o := &t.Outputs[oi]
+			births := w.births[w.outputs[t.outputs+oi].births:]
+			clear(has)
+			for ki := range o.Keys {
+				has[o.Keys[ki].Index] = &births[ki]
+			}
+			for i, x := range v.indexes {
+				if at[i] != nil && x.owned() {
+					v.cache.own(x, model.UtxoPk(t.pk)+model.UtxoPk(t.OutputIndex(oi)), has[i])
+				}
+			}
+		}
+	}
 }
 
 // readOwners finds whose the spent outputs were: in the windows that are not written yet, in the caches, or in the database.

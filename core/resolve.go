@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"birthmark/model"
 	"birthmark/storage"
@@ -124,9 +125,11 @@ func (v *resolver) resolve() error {
 	if err := v.mints(); err != nil {
 		return err
 	}
+	var sorting sync.WaitGroup
 	for _, y := range v.w.tallies {
-		y.sort()
+		sorting.Go(y.sort)
 	}
+	sorting.Wait()
 	return nil
 }
 

@@ -79,20 +79,60 @@ func compareBirths(a, b model.BirthPk) int {
 	return cmp.Or(cmp.Compare(a.Utxo, b.Utxo), cmp.Compare(a.Ordinal, b.Ordinal))
 }
 
-// sort brings what was noted into the order of the rows.
+// sort brings what was noted into the order of the rows: by value, and those of one by transaction, what it spends before
+// what it makes. What comes was noted by transaction.
 func (y *tally) sort() {
-	slices.SortFunc(y.moves, func(a, b move) int {
-		if c := compareBirths(a.birth, b.birth); c != 0 {
-			return c
-		}
-		return cmp.Or(cmp.Compare(a.tx, b.tx), cmp.Compare(a.utxo, b.utxo))
-	})
+	if y.sign < 0 {
+		slices.SortFunc(y.moves, func(a, b move) int { return cmp.Or(cmp.Compare(a.tx, b.tx), cmp.Compare(a.utxo, b.utxo)) })
+	}
+	y.moves = byBirth(y.moves)
 	slices.SortFunc(y.held, func(a, b heldMove) int {
-		if c := compareBirths(a.birth, b.birth); c != 0 {
-			return c
-		}
-		return compareAssetBirths(a.asset, b.asset)
+		return cmp.Or(compareBirths(a.birth, b.birth), compareAssetBirths(a.asset, b.asset))
 	})
+}
+
+// birthKey is what moves are sorted by, 16 bytes instead of the 48 of a move.
+type birthKey struct {
+	birth   uint64
+	at      uint32
+	ordinal uint16
+}
+
+// byBirth is the moves by their births, in the order they had where those are the same: a radix sort, a byte at a time.
+func byBirth(moves []move) []move {
+	keys, to := make([]birthKey, len(moves)), make([]birthKey, len(moves))
+	for i := range moves {
+		keys[i] = birthKey{uint64(moves[i].birth.Utxo), uint32(i), moves[i].birth.Ordinal}
+	}
+	pass := func(digit func(k *birthKey) byte) {
+		var starts [257]int
+		for i := range keys {
+			starts[int(digit(&keys[i]))+1]++
+		}
+		for d := range 256 {
+			if starts[d+1] == len(keys) {
+				return // all have the same
+			}
+			starts[d+1] += starts[d]
+		}
+		for i := range keys {
+			d := digit(&keys[i])
+			to[starts[d]] = keys[i]
+			starts[d]++
+		}
+		keys, to = to, keys
+	}
+	for shift := 0; shift < 16; shift += 8 {
+		pass(func(k *birthKey) byte { return byte(k.ordinal >> shift) })
+	}
+	for shift := 0; shift < 64; shift += 8 {
+		pass(func(k *birthKey) byte { return byte(k.birth >> shift) })
+	}
+	sorted := make([]move, len(moves))
+	for i := range keys {
+		sorted[i] = moves[keys[i].at]
+	}
+	return sorted
 }
 
 // account is how a value stands.
