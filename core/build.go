@@ -420,6 +420,7 @@ func (b *builder) clean(ctx context.Context) (more bool, err error) {
 		return false, errors.Join(err, db.recallWork(ctx))
 	}
 	db.work = &next
-	b.o.Progress(BuildProgress{Index: next.x.Name, Dropping: true, Height: next.clean.Height(), Target: db.Tip().Height})
+	tip := db.Tip().Height
+	b.o.Progress(BuildProgress{Index: next.x.Name, Dropping: true, Height: min(next.clean.Height(), tip), Target: tip})
 	return more, nil
 }

@@ -184,7 +184,7 @@ func (c *checker) run() error {
 		}
 	}
 	passes := []func() error{c.outputs, c.accounts}
-	if c.only == nil {
+	if c.answer.Blocks = c.totals.rows[familyBlock]; c.only == nil {
 		passes = []func() error{c.blocks, c.txs, c.raws, c.inputs, c.outputs, c.assetEntries, c.supplies, c.holdings, c.standing, c.accounts, c.forks}
 	}
 	for _, pass := range passes {
