@@ -139,7 +139,8 @@ type operand struct {
 	unspent bool                                                         // all of them are unspent
 }
 
-// operand of a term; where only unspent outputs are wanted it yields those alone, if the index keeps them. Of one that occurs nowhere it is the term as it was asked for, with the error.
+// operand of a term; where only unspent outputs are wanted it yields those alone, if the index keeps them. Of one that
+// occurs nowhere it is the term as it was asked for, with the error.
 func (q *query) operand(t Term, unspent bool) (operand, error) {
 	if t.Index == AssetTerm {
 		raw, birth, err := q.asset(t.Value)

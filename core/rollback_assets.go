@@ -1,0 +1,156 @@
+package core
+
+import (
+	"fmt"
+	"slices"
+
+	"birthmark/model"
+)
+
+// forgetAssets removes assets that were born in what is removed, and where they were born.
+func (u *undo) forgetAssets(births [][]byte) error {
+	ids, err := u.r.GetMany(familyAssetID, births)
+	if err != nil {
+		return err
+	}
+	for i, birth := range births {
+		if ids[i] == nil {
+			return fmt.Errorf("birth %x has no value", birth)
+		}
+		u.remove(familyAssetID, birth)
+		u.remove(familyAssetBirth, appendBirthKey(nil, ids[i], birth))
+	}
+	return nil
+}
+
+// assets removes the asset entries in a range of pointers, and what was minted and burned there, and returns what was
+// removed.
+func (u *undo) assets(from, to []byte, spends []undoneSpend) (map[model.UtxoPk]held, error) {
+	if u.t.rows[familyAssets] == 0 {
+		return nil, nil
+	}
+	// Whatever a transaction mints comes out of it, whatever it burns goes into it.
+	touched := map[model.TxPk][]model.AssetBirthPk{}
+	removed := map[model.UtxoPk]held{}
+	var born [][]byte
+	for kv, err := range u.r.Scan(familyAssets, from, to, true) {
+		if err != nil {
+			return nil, err
+		}
+		pk, err := model.ParseUtxoPk(kv.Key)
+		if err != nil {
+			return nil, err
+		}
+		entries, err := parseAssetsRow(pk, kv.Value)
+		if err != nil {
+			return nil, fmt.Errorf("assets of output %v: %w", pk, err)
+		}
+		removed[pk] = held{entries: entries}
+		for i, e := range entries {
+			at := model.AssetPk{Utxo: pk, Index: uint16(i)}
+			if e.birth == model.AssetBirthPk(at) {
+				born = append(born, e.birth.AppendTo(nil))
+			} else {
+				u.remove(familyAssetRelations, appendAssetRelationKey(nil, e.birth, at))
+			}
+			touched[pk.Tx()] = append(touched[pk.Tx()], e.birth)
+			u.t.checksum -= e.amount
+		}
+		u.t.assets -= uint64(len(entries))
+		u.remove(familyAssets, pk.AppendTo(nil))
+	}
+	utxos := make([]model.UtxoPk, len(spends))
+	for i, s := range spends {
+		utxos[i] = s.utxo
+	}
+	spent, err := readHeld(u.db, u.r, utxos)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range spends {
+		h := spent[s.utxo]
+		u.changes.move(s.utxo, &h, 0, 1)
+		for _, o := range s.owners {
+			for _, y := range u.tallyOf(o.index) {
+				y.hold(o.birth, h.entries, -1)
+			}
+		}
+		for _, e := range h.entries {
+			touched[s.input.Tx()] = append(touched[s.input.Tx()], e.birth)
+		}
+	}
+	if err := u.supply(touched); err != nil {
+		return nil, err
+	}
+	if err := u.names(born); err != nil {
+		return nil, err
+	}
+	return removed, u.forgetAssets(born)
+}
+
+// supply removes what transactions minted and burned of the assets that they touch.
+func (u *undo) supply(touched map[model.TxPk][]model.AssetBirthPk) error {
+	var keys [][]byte
+	var assets []model.AssetBirthPk
+	for tx, births := range touched {
+		slices.SortFunc(births, compareAssetBirths)
+		for _, birth := range slices.Compact(births) {
+			keys, assets = append(keys, appendSupplyKey(nil, birth, tx)), append(assets, birth)
+		}
+	}
+	there, err := u.r.GetMany(familyAssetSupply, keys)
+	if err != nil {
+		return err
+	}
+	for i, key := range keys {
+		if there[i] == nil {
+			continue
+		}
+		amount, err := parseSupplyRow(there[i])
+		if err != nil {
+			return fmt.Errorf("supply of the asset born at %v: %w", assets[i], err)
+		}
+		u.changes.mint(assets[i], amount, -1)
+		u.remove(familyAssetSupply, key)
+	}
+	return nil
+}
+
+// names removes the fingerprints of assets that are forgotten, and what was said of them.
+func (u *undo) names(births [][]byte) error {
+	infos, err := u.r.GetMany(familyAssetInfo, births)
+	if err != nil {
+		return err
+	}
+	for i, info := range infos {
+		if info != nil {
+			u.t.checksum -= infoChecksum(info)
+			u.remove(familyAssetInfo, births[i])
+		}
+	}
+	fp := u.db.traits.Fingerprint
+	if fp == nil {
+		return nil
+	}
+	ids, err := u.r.GetMany(familyAssetID, births)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if id == nil {
+			return fmt.Errorf("asset born at %x has no id", births[i])
+		}
+		u.remove(familyFingerprint, fp.Of(id))
+	}
+	return nil
+}
+
+func compareAssetBirths(a, b model.AssetBirthPk) int {
+	if a.Utxo != b.Utxo {
+		if a.Utxo < b.Utxo {
+			return -1
+		}
+		return 1
+	}
+	return int(a.Index) - int(b.Index)
+}

@@ -1,0 +1,167 @@
+package core
+
+import (
+	"fmt"
+	"math"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// undoneSpend is an input that is removed, and the output that is unspent again.
+type undoneSpend struct {
+	input  model.InputPk
+	utxo   model.UtxoPk
+	owners []occurrence
+}
+
+func (u *undo) inputs(from, to []byte) ([]undoneSpend, error) {
+	var spends []undoneSpend
+	var utxos [][]byte
+	for kv, err := range u.r.Scan(familySpentUtxo, from, to, true) {
+		if err != nil {
+			return nil, err
+		}
+		input, err := model.ParseInputPk(kv.Key)
+		if err != nil {
+			return nil, err
+		}
+		utxo, err := model.ParseUtxoPk(kv.Value)
+		if err != nil {
+			return nil, err
+		}
+		spends, utxos = append(spends, undoneSpend{input: input, utxo: utxo}), append(utxos, utxo.AppendTo(nil))
+	}
+	rows, err := u.r.GetMany(familyUtxo, utxos)
+	if err != nil {
+		return nil, err
+	}
+	for i := range spends {
+		s := &spends[i]
+		row, err := u.db.parseUtxoRow(s.utxo, rows[i])
+		if err != nil {
+			return nil, fmt.Errorf("output %v that input %v spends: %w", s.utxo, s.input, err)
+		}
+		s.owners = row.occurrences
+		for _, o := range s.owners {
+			for _, y := range u.tallyOf(o.index) {
+				y.spend(o.birth, s.input.Tx(), s.utxo, row.value)
+			}
+		}
+		u.t.unspentValue += row.value
+		u.remove(familySpentUtxo, s.input.AppendTo(nil))
+		u.remove(familySpentInput, utxos[i])
+	}
+	return spends, nil
+}
+
+// outputs removes the outputs in a range of pointers; assets are those that they hold.
+func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
+	holders := u.db.holders()
+	born := map[*index][][]byte{}
+	for kv, err := range u.r.Scan(familyUtxo, from, to, true) {
+		if err != nil {
+			return err
+		}
+		pk, err := model.ParseUtxoPk(kv.Key)
+		if err != nil {
+			return err
+		}
+		row, err := u.db.parseUtxoRow(pk, kv.Value)
+		if err != nil {
+			return fmt.Errorf("output %v: %w", pk, err)
+		}
+		for _, o := range row.occurrences {
+			for _, y := range u.tallyOf(o.index) {
+				y.make(o.birth, pk, row.value)
+				y.hold(o.birth, assets[pk].entries, 1)
+			}
+			if o.born(pk) {
+				// A birth stands for its own occurrence and has no relation: every later occurrence lies after it in
+				// the chain, so it is gone already or going.
+				born[o.index] = append(born[o.index], o.birth.AppendTo(nil, o.index.Kind.Wide()))
+			} else {
+				u.removeOf(o.index, indexRelations, appendRelationKey(nil, o.index, o.birth, pk))
+			}
+		}
+		if h, found := assets[pk]; found {
+			h.own(holders, row.occurrences)
+			u.changes.move(pk, &h, -1, -1)
+		}
+		u.t.unspentValue -= row.value
+		u.t.checksum -= row.value
+		u.remove(familyUtxo, pk.AppendTo(nil))
+	}
+	for _, x := range u.db.all {
+		if err := u.forgetValues(x, born[x]); err != nil {
+			return fmt.Errorf("index %s: %w", x.Name, err)
+		}
+	}
+	return nil
+}
+
+// forgetValues removes values that were born in what is removed, and what leads to them.
+func (u *undo) forgetValues(x *index, births [][]byte) error {
+	if len(births) == 0 {
+		return nil
+	}
+	values, err := u.r.GetMany(x.family(indexValue), births)
+	if err != nil {
+		return err
+	}
+	texts := x.live.has(partPrefix) || x.coming.has(partPrefix) && u.work.has(u.height)
+	for i, birth := range births {
+		if values[i] == nil {
+			return fmt.Errorf("birth %x has no value", birth)
+		}
+		u.removeOf(x, indexValue, birth)
+		u.removeOf(x, indexBirth, appendBirthKey(nil, values[i], birth))
+		if texts {
+			u.removeOf(x, indexText, appendTextKey(nil, &x.Index, values[i], birth))
+		}
+	}
+	return nil
+}
+
+// removeOf removes a row of an index, which may be one that is being added.
+func (u *undo) removeOf(x *index, which storage.Family, key []byte) {
+	if x.live.has(partOf(which)) {
+		u.remove(x.family(which), key)
+		return
+	}
+	u.b.Delete(x.family(which), key)
+	u.work.rows[x.family(which)]--
+	u.removed++
+}
+
+// tallyOf are the tallies that an occurrence in the block under way concerns.
+func (u *undo) tallyOf(x *index) []*tally {
+	var ts []*tally
+	if y := tallyOf(u.tallies, x); y != nil {
+		ts = append(ts, y)
+	}
+	if u.coming != nil && u.coming.x == x && u.work.has(u.height) {
+		ts = append(ts, u.coming)
+	}
+	return ts
+}
+
+// unbuild takes back what is being added of the blocks that are gone, down to tip.
+func (u *undo) unbuild(tip model.Point) error {
+	if u.work == nil {
+		return nil
+	}
+	if u.coming != nil {
+		u.coming.sort()
+		t := totals{rows: u.work.rows}
+		if err := (&settler{r: u.r, b: u.b, t: &t, since: math.MaxUint64}).tally(u.coming); err != nil {
+			return err
+		}
+	}
+	if u.work.has(tip.Height + 1) {
+		u.work.tip = tip
+	}
+	u.work.clean = min(u.work.clean, behind(tip))
+	u.b.Put(familyMeta, metaWork, u.work.appendTo(nil))
+	return nil
+}
