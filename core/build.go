@@ -305,16 +305,8 @@ func (db *DB) arrived(ctx context.Context, c catalogue, w *indexWork) error {
 	for f, n := range w.rows {
 		t.rows[f] = n
 	}
-	err := db.store.Update(ctx, func(_ storage.Reader, b storage.Batch) error {
-		b.Put(familyMeta, metaIndexes, c.appendTo(nil))
-		b.Put(familyMeta, metaTotals, t.appendTo(nil))
-		b.Delete(familyMeta, metaWork)
-		return nil
-	})
+	err := db.change(ctx, c, nil, func(b storage.Batch) { b.Put(familyMeta, metaTotals, t.appendTo(nil)) })
 	if err != nil {
-		return err
-	}
-	if err := db.change(ctx, c, nil); err != nil {
 		return err
 	}
 	db.mu.Lock()
@@ -361,6 +353,9 @@ func (b *builder) drop(ctx context.Context, w *indexWork) error {
 		if db.work == nil || !db.work.x.dropped() {
 			return nil
 		}
+		if err := db.dropFamilies(ctx, db.work.x); err != nil { // as far as that failed before
+			return err
+		}
 		c := catalogue{next: db.next}
 		for _, y := range db.all {
 			if y != db.work.x {
@@ -368,7 +363,7 @@ func (b *builder) drop(ctx context.Context, w *indexWork) error {
 			}
 		}
 		c.arrange()
-		return db.putCatalogue(ctx, c, nil)
+		return db.change(ctx, c, nil, nil)
 	})
 	if err == nil {
 		b.o.Log.Info("index dropped", "index", x.Name)

@@ -168,13 +168,31 @@ func (db *DB) giveWay(ctx context.Context) error {
 	}
 }
 
-// change makes another catalogue the database's, once no question is being answered. building is held.
-func (db *DB) change(ctx context.Context, c catalogue, w *indexWork) error {
+// change writes another catalogue, with what else put puts, and makes it the database's once no question is being answered.
+// building is held. Where the write fails nobody knows which catalogue the store has: nothing is written any more until the
+// database is opened again.
+func (db *DB) change(ctx context.Context, c catalogue, w *indexWork, put func(b storage.Batch)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	err := db.store.Update(context.WithoutCancel(ctx), func(_ storage.Reader, b storage.Batch) error {
+		b.Put(familyMeta, metaIndexes, c.appendTo(nil))
+		if w == nil {
+			b.Delete(familyMeta, metaWork)
+		} else {
+			b.Put(familyMeta, metaWork, w.appendTo(nil))
+		}
+		if put != nil {
+			put(b)
+		}
+		return nil
+	})
+	if err != nil {
+		db.stale = true
+		return err
+	}
 	const patience, pause = 5 * time.Second, time.Millisecond
 	for began := time.Now(); !db.asking.TryLock(); time.Sleep(pause) {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		if time.Since(began) > patience { // those that come from now on wait
 			db.asking.Lock()
 			break
@@ -242,7 +260,7 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 		if db.tip.IsOrigin() { // there is nothing to build
 			return db.arrived(ctx, c, w)
 		}
-		return db.putCatalogue(ctx, c, w)
+		return db.change(ctx, c, w, nil)
 	})
 }
 
@@ -264,23 +282,6 @@ func (db *DB) idle() error {
 		return model.Errorf(model.Usage, "busy", "index %s is being %s: one at a time, let that end first", w.x.Name, doing)
 	}
 	return nil
-}
-
-// putCatalogue writes another catalogue and what is under way, and makes them the database's.
-func (db *DB) putCatalogue(ctx context.Context, c catalogue, w *indexWork) error {
-	err := db.store.Update(ctx, func(_ storage.Reader, b storage.Batch) error {
-		b.Put(familyMeta, metaIndexes, c.appendTo(nil))
-		if w == nil {
-			b.Delete(familyMeta, metaWork)
-		} else {
-			b.Put(familyMeta, metaWork, w.appendTo(nil))
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return db.change(ctx, c, w)
 }
 
 // DropIndex takes an index off the database: its families at once, what [DB.Build] finds of it in the rows of outputs later.
@@ -312,16 +313,8 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 			delete(t.rows, d.Family)
 		}
 		w := &indexWork{x: x}
-		err := db.store.Update(ctx, func(_ storage.Reader, b storage.Batch) error {
-			b.Put(familyMeta, metaIndexes, c.appendTo(nil))
-			b.Put(familyMeta, metaWork, w.appendTo(nil))
-			b.Put(familyMeta, metaTotals, t.appendTo(nil))
-			return nil
-		})
+		err := db.change(ctx, c, w, func(b storage.Batch) { b.Put(familyMeta, metaTotals, t.appendTo(nil)) })
 		if err != nil {
-			return err
-		}
-		if err := db.change(ctx, c, w); err != nil {
 			return err
 		}
 		db.mu.Lock()
@@ -342,6 +335,7 @@ type locks struct {
 	quiet     chan struct{} // closed when nobody is any more
 	interrupt func()        // ends the sync that runs; nil: none does
 
+	stale    bool         // the catalogue may be another one in the store: see change
 	asking   sync.RWMutex // held by questions, and while the catalogue changes
 	building sync.Mutex   // over work: held by a step of a build, by a rollback, and by what adds and drops
 	builder  sync.Mutex   // held by Build: one runs at a time

@@ -358,3 +358,45 @@ func TestRefusedChangesOfIndexes(t *testing.T) {
 		t.Errorf("more is asked than is kept: %v", err)
 	}
 }
+
+// unsure fails updates that it has made.
+type unsure struct {
+	storage.Store
+	fails bool
+}
+
+func (s *unsure) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	err := s.Store.Update(ctx, fn)
+	if s.fails && err == nil {
+		err = errors.New("the disk says no")
+	}
+	return err
+}
+
+// Where a change of the indexes was made and failed all the same, nothing is written with the catalogue from before.
+func TestAFailedChangeOfIndexesStopsWriting(t *testing.T) {
+	v := modeltest.Variants()[0]
+	ctx := context.Background()
+	for what, change := range map[string]func(l *living) error{
+		"add":  func(l *living) error { return l.db.AddIndex(ctx, "label", everything4) },
+		"drop": func(l *living) error { return l.db.DropIndex(ctx, "tag") },
+	} {
+		s := &unsure{Store: memory.New()}
+		l := openLiving(t, v, s, seed(t, 750), []string{"address", "tag"}, nil)
+		l.grow(10, 5)
+		s.fails = true
+		if err := change(l); err == nil || !strings.Contains(err.Error(), "disk") {
+			t.Errorf("%s: %v", what, err)
+		}
+		s.fails = false
+		next := l.grown[len(l.grown)-1].Fork(0).Blocks(1)
+		if err := l.db.Append(ctx, having(next, "address", "tag")); code(err) != "open_again" {
+			t.Errorf("append after a failed %s: %v", what, err)
+		}
+		l.reopen(nil, nil)
+		check(t, l.db)
+		l.grow(5, 2)
+		l.build(-1, 50)
+		check(t, l.db)
+	}
+}

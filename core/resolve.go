@@ -67,6 +67,9 @@ func (db *DB) abandon(ctx context.Context) {
 // settle finds out where the store stands, where that is in doubt: a write that failed may have been applied all the
 // same, when it was the making durable that failed.
 func (db *DB) settle(ctx context.Context) error {
+	if db.stale {
+		return model.Errorf(model.Refused, "open_again", "a change of the database's indexes failed, and may have been made all the same: open the database again")
+	}
 	if !db.doubt {
 		return nil
 	}
