@@ -59,7 +59,8 @@ func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.tip, db.totals = tip, t
+	db.totals = t
+	db.move(tip)
 	db.pending = db.pending[1:]
 	return nil
 }

@@ -32,6 +32,7 @@ type Options struct {
 
 // DB is the index of one chain in one store. Queries may run at any time; one of Append, Rollback and [Sync] at a time.
 type DB struct {
+	Queries
 	store   storage.Store
 	chain   model.Chain
 	traits  model.Traits
@@ -47,16 +48,18 @@ type DB struct {
 	cache *caches
 
 	mu      sync.Mutex
-	tip     model.Point // committed
-	totals  totals      // committed
-	head    model.Point // prepared: tip of the newest pending window
-	pending []*window   // prepared and not committed, oldest first
+	tip     model.Point   // committed
+	totals  totals        // committed
+	head    model.Point   // prepared: tip of the newest pending window
+	pending []*window     // prepared and not committed, oldest first
+	moved   chan struct{} // closed when tip changes
 }
 
 // Open opens the database in s, making a new one where s is empty. It refuses (kind [model.Refused]) a database of
 // another chain, network or format, and one without an index that is asked for.
 func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
-	db := &DB{store: s, chain: o.Chain, traits: o.Chain.Traits(), locks: locks{quiet: make(chan struct{})}}
+	db := &DB{store: s, chain: o.Chain, traits: o.Chain.Traits(), locks: locks{quiet: make(chan struct{})}, moved: make(chan struct{})}
+	db.Queries = Queries{db: db}
 	if err := db.openMeta(ctx, o); err != nil {
 		return nil, err
 	}
@@ -112,10 +115,27 @@ func (db *DB) Tip() model.Point {
 	return db.tip
 }
 
+// Moved is the tip and a channel that is closed when it is another one.
+func (db *DB) Moved() (tip model.Point, moved <-chan struct{}) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.tip, db.moved
+}
+
+// move makes tip the committed one. mu is held.
+func (db *DB) move(tip model.Point) {
+	if tip == db.tip {
+		return
+	}
+	db.tip = tip
+	close(db.moved)
+	db.moved = make(chan struct{})
+}
+
 // PointAt is the block at height h. NotFound (above_tip) where there is none.
-func (db *DB) PointAt(ctx context.Context, h model.HeightPk) (p model.Point, err error) {
-	err = db.store.View(ctx, func(r storage.Reader) error {
-		row, err := db.blockAt(r, h)
+func (ask Queries) PointAt(ctx context.Context, h model.HeightPk) (p model.Point, err error) {
+	err = ask.from(ctx, func(q *query) error {
+		row, err := q.blockAt(q.r, h)
 		p = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
 		return err
 	})

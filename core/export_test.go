@@ -28,7 +28,7 @@ func PageWorkOf(rows int) (restore func()) {
 
 // Between are the first and the last block of a range.
 func (db *DB) Between(ctx context.Context, r Range) (from, to model.HeightPk, err error) {
-	err = db.ask(ctx, func(q *query) error {
+	err = db.from(ctx, func(q *query) error {
 		s, err := q.span(r)
 		from, to = s.first.Height(), s.last.Height()
 		return err

@@ -79,19 +79,19 @@ func (e FollowEvent) MarshalJSON() ([]byte, error) {
 const BlockEvery = 1000
 
 // FollowLocator is what a program that has followed up to p has to know to go on from there, or from where the chain parted
-// from it meanwhile: known, for [DB.Follow]. P is a block of the chain, or the origin, of which nothing is known.
-func (db *DB) FollowLocator(ctx context.Context, p model.Point) ([]model.Point, error) {
+// from it meanwhile: known, for [Queries.Follow]. P is a block of the chain, or the origin, of which nothing is known.
+func (ask Queries) FollowLocator(ctx context.Context, p model.Point) ([]model.Point, error) {
 	if p.IsOrigin() {
 		return nil, nil
 	}
 	const dense = 20 // forks of which are found exactly, deeper ones with a few blocks told again
-	return db.ancestors(ctx, p, dense)
+	return ask.ancestors(ctx, p, dense)
 }
 
-// FollowFrom is where [DB.Follow] begins that is told of known: the newest of them that is part of the chain, or the origin;
+// FollowFrom is where [Queries.Follow] begins that is told of known: the newest of them that is part of the chain, or the origin;
 // and how many blocks come behind it.
-func (db *DB) FollowFrom(ctx context.Context, known []model.Point) (p model.Point, behind uint64, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) FollowFrom(ctx context.Context, known []model.Point) (p model.Point, behind uint64, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		p, err = q.newest(known)
 		if behind = uint64(q.tip.Height - p.Height); p.IsOrigin() {
 			behind = q.totals.rows[familyBlock]
@@ -106,19 +106,19 @@ func (db *DB) FollowFrom(ctx context.Context, known []model.Point) (p model.Poin
 // newest known one where the chain did not change, and ends with the tip as a block, unless it is where it began.
 //
 // One who is stopped anywhere ends with the same as one who was told everything without interruption, if he keeps what
-// [DB.FollowLocator] says: of a block after he has taken it in, any block since the last rollback, and of a rollback before.
+// [Queries.FollowLocator] says: of a block after he has taken it in, any block since the last rollback, and of a rollback before.
 // Else the chain could come back to blocks that he was told of once and has taken back. A value that does not occur yet is
 // no error: it may.
 //
 // Without Spends it reads the outputs it tells of; where none is named, all outputs of the blocks. With Spends it reads
 // the inputs of the blocks besides, or the history of the value where that is shorter.
-func (db *DB) Follow(ctx context.Context, known []model.Point, what Following) iter.Seq2[FollowEvent, error] {
+func (ask Queries) Follow(ctx context.Context, known []model.Point, what Following) iter.Seq2[FollowEvent, error] {
 	return func(yield func(FollowEvent, error) bool) {
-		err := db.ask(ctx, func(q *query) error {
+		err := ask.from(ctx, func(q *query) error {
 			f := follower{query: q, what: what, tell: func(e FollowEvent) error {
 				for _, p := range []*model.Point{e.Block, e.Rollback} {
 					if p != nil {
-						e.Hash = db.chain.FormatHash(p.Hash)
+						e.Hash = q.chain.FormatHash(p.Hash)
 					}
 				}
 				if !yield(e, nil) {

@@ -68,8 +68,8 @@ func lastLost(r storage.Reader) (n uint64, row lostRow, err error) {
 
 // Forks is a page of the blocks that forks took off the chain, of the last 1,000: newest fork first, each from its
 // lowest block up to what was the tip. [Page.Descending] means nothing here.
-func (db *DB) Forks(ctx context.Context, p Page) (a *ForksAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) Forks(ctx context.Context, p Page) (a *ForksAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		limit, err := p.limit()
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func (db *DB) Forks(ctx context.Context, p Page) (a *ForksAnswer, err error) {
 				return err
 			}
 		}
-		a = &ForksAnswer{Chain: db.chain.Name(), Network: db.chain.Network(), Forks: []LostBlockAnswer{}}
+		a = &ForksAnswer{Chain: q.chain.Name(), Network: q.chain.Network(), Forks: []LostBlockAnswer{}}
 		later := map[model.HeightPk]model.Hash{} // the block that was lost next at a height
 		var heights []model.HeightPk             // of a.Forks
 		last := uint64(0)
@@ -103,10 +103,10 @@ func (db *DB) Forks(ctx context.Context, p Page) (a *ForksAnswer, err error) {
 					break
 				}
 				lost := LostBlockAnswer{
-					Height: uint32(row.height), Hash: db.chain.FormatHash(row.hash), Time: row.time, Depth: row.depth, LostAt: row.lost,
+					Height: uint32(row.height), Hash: q.chain.FormatHash(row.hash), Time: row.time, Depth: row.depth, LostAt: row.lost,
 				}
 				if by, ok := later[row.height]; ok {
-					s := db.chain.FormatHash(by)
+					s := q.chain.FormatHash(by)
 					lost.ReplacedBy = &s
 				}
 				a.Forks, heights, last = append(a.Forks, lost), append(heights, row.height), n

@@ -106,9 +106,9 @@ type IndexState struct {
 
 // IndexStates are the indexes of the database in the order of their numbers, those that are being added or dropped
 // included.
-func (db *DB) IndexStates(ctx context.Context) (states []IndexState, err error) {
-	err = db.ask(ctx, func(q *query) error {
-		for _, x := range db.all {
+func (ask Queries) IndexStates(ctx context.Context) (states []IndexState, err error) {
+	err = ask.from(ctx, func(q *query) error {
+		for _, x := range q.all {
 			s := IndexState{IndexAnswer: x.answer(&q.totals), Dropping: x.dropped(), Adding: x.coming.names()}
 			if w := q.work; w != nil && w.x == x && x.coming != 0 {
 				of := uint32(q.tip.Height)

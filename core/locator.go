@@ -17,12 +17,12 @@ func (db *DB) Locator(ctx context.Context) ([]model.Point, error) {
 }
 
 // ancestors are points of the chain, newest first: p, the dense ones below it, then thinning out.
-func (db *DB) ancestors(ctx context.Context, p model.Point, dense int) ([]model.Point, error) {
+func (ask Queries) ancestors(ctx context.Context, p model.Point, dense int) ([]model.Point, error) {
 	points := []model.Point{p}
 	step := model.HeightPk(1)
 	for h := p.Height; h >= step; {
 		h -= step
-		p, err := db.PointAt(ctx, h)
+		p, err := ask.PointAt(ctx, h)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {
 			break // the chain begins above h
 		}

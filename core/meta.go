@@ -222,7 +222,8 @@ func (db *DB) recall(ctx context.Context) error {
 		db.building.Unlock()
 		db.mu.Lock()
 		defer db.mu.Unlock()
-		db.tip, db.head, db.totals = tip, tip, t
+		db.head, db.totals = tip, t
+		db.move(tip)
 		return nil
 	})
 }

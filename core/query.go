@@ -22,30 +22,12 @@ type query struct {
 	work   *indexWork // as the snapshot has it
 }
 
-func (db *DB) ask(ctx context.Context, fn func(q *query) error) error {
-	db.asking.RLock()
-	defer db.asking.RUnlock()
-	return db.store.View(ctx, func(r storage.Reader) (err error) {
-		q := &query{DB: db, ctx: ctx, r: r}
-		if q.tip, err = readTip(r); err != nil {
-			return fmt.Errorf("meta tip: %w", err)
-		}
-		if q.totals, err = readTotals(r); err != nil {
-			return err
-		}
-		if q.work, err = db.readWork(r); err != nil {
-			return err
-		}
-		return fn(q)
-	})
-}
-
 // Status says what the database holds.
-func (db *DB) Status(ctx context.Context) (a *StatusAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) Status(ctx context.Context) (a *StatusAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		t := &q.totals
 		a = &StatusAnswer{
-			Chain: db.chain.Name(), Network: db.chain.Network(), Format: FormatVersion,
+			Chain: q.chain.Name(), Network: q.chain.Network(), Format: FormatVersion,
 			Indexes: []IndexAnswer{},
 			Totals: TotalsAnswer{
 				Blocks:         t.rows[familyBlock],
@@ -59,17 +41,17 @@ func (db *DB) Status(ctx context.Context) (a *StatusAnswer, err error) {
 			},
 		}
 		if !q.tip.IsOrigin() {
-			row, err := db.blockAt(q.r, q.tip.Height)
+			row, err := q.blockAt(q.r, q.tip.Height)
 			if err != nil {
 				return err
 			}
-			a.Tip = &TipAnswer{uint32(q.tip.Height), db.chain.FormatHash(q.tip.Hash), row.time}
+			a.Tip = &TipAnswer{uint32(q.tip.Height), q.chain.FormatHash(q.tip.Hash), row.time}
 		}
-		for _, x := range db.indexes {
+		for _, x := range q.indexes {
 			a.Indexes = append(a.Indexes, x.answer(t))
 		}
-		sizer, _ := db.store.(storage.Sizer)
-		for _, d := range db.declarations() {
+		sizer, _ := q.store.(storage.Sizer)
+		for _, d := range q.declarations() {
 			f := FamilyAnswer{Name: d.Name, Keys: t.rows[d.Family]}
 			if q.work != nil {
 				f.Keys += q.work.rows[d.Family]
@@ -104,21 +86,21 @@ func (x *index) answer(t *totals) IndexAnswer {
 }
 
 // Block is one block by hash, height or "tip".
-func (db *DB) Block(ctx context.Context, ref string) (a *BlockAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) Block(ctx context.Context, ref string) (a *BlockAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		h, err := q.height(ref)
 		if err != nil {
 			return err
 		}
-		row, err := db.blockAt(q.r, h)
+		row, err := q.blockAt(q.r, h)
 		if err != nil {
 			return err
 		}
 		a = &BlockAnswer{
-			Chain: db.chain.Name(), Height: uint32(h), Hash: db.chain.FormatHash(row.hash), PrevHash: formatParent(db.chain, row.parent),
+			Chain: q.chain.Name(), Height: uint32(h), Hash: q.chain.FormatHash(row.hash), PrevHash: formatParent(q.chain, row.parent),
 			Time: row.time, Size: row.size, TxCount: row.txCount, Txs: make([]string, 0, row.txCount),
 		}
-		if a.Header, err = db.chain.Header(row.header); err != nil {
+		if a.Header, err = q.chain.Header(row.header); err != nil {
 			return fmt.Errorf("header of block %d: %w", h, err)
 		}
 		from := h.First()
@@ -135,7 +117,7 @@ func (db *DB) Block(ctx context.Context, ref string) (a *BlockAnswer, err error)
 			if err != nil {
 				return err
 			}
-			a.Txs = append(a.Txs, db.chain.FormatHash(hash))
+			a.Txs = append(a.Txs, q.chain.FormatHash(hash))
 		}
 		return nil
 	})

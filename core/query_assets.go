@@ -10,8 +10,8 @@ import (
 )
 
 // Asset is the totals of an asset, by its id or its fingerprint. It reads a few rows, however much the asset has moved.
-func (db *DB) Asset(ctx context.Context, id string) (a *AssetAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) Asset(ctx context.Context, id string) (a *AssetAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		raw, birth, err := q.asset(id)
 		if err != nil {
 			return err
@@ -83,8 +83,8 @@ func (q *query) describe(answers []AssetAnswer, births [][]byte) error {
 }
 
 // AssetEvents is a page of an asset's mints and burns in r.
-func (db *DB) AssetEvents(ctx context.Context, id string, r Range, p Page) (a *AssetEventsAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) (a *AssetEventsAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		limit, err := p.limit()
 		if err != nil {
 			return err
@@ -102,7 +102,7 @@ func (db *DB) AssetEvents(ctx context.Context, id string, r Range, p Page) (a *A
 			return err
 		}
 		from, to := s.first.AppendTo(birth.AppendTo(nil)), append(s.last.AppendTo(birth.AppendTo(nil)), 0)
-		a = &AssetEventsAnswer{Asset: db.chain.FormatAsset(raw), Events: []AssetEventAnswer{}}
+		a = &AssetEventsAnswer{Asset: q.chain.FormatAsset(raw), Events: []AssetEventAnswer{}}
 		if s.empty() {
 			return nil
 		}
@@ -144,8 +144,8 @@ func (db *DB) AssetEvents(ctx context.Context, id string, r Range, p Page) (a *A
 
 // AssetHolders is a page of the addresses that hold an asset and how much, in the order in which the addresses first
 // occurred. It reads the holders of the page, however much the asset has moved.
-func (db *DB) AssetHolders(ctx context.Context, id string, p Page) (a *AssetHoldersAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) AssetHolders(ctx context.Context, id string, p Page) (a *AssetHoldersAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		limit, err := p.limit()
 		if err != nil {
 			return err
@@ -164,7 +164,7 @@ func (db *DB) AssetHolders(ctx context.Context, id string, p Page) (a *AssetHold
 			return err
 		}
 		from, to := between(birth.AppendTo(nil), position, p.Descending)
-		a = &AssetHoldersAnswer{Asset: db.chain.FormatAsset(raw), Holders: []HolderAnswer{}}
+		a = &AssetHoldersAnswer{Asset: q.chain.FormatAsset(raw), Holders: []HolderAnswer{}}
 		var births []model.UtxoPk
 		for kv, err := range q.r.Scan(familyHoldings, from, to, p.Descending) {
 			if err != nil {

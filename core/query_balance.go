@@ -11,8 +11,8 @@ import (
 
 // Balance is the totals of a value, assets included: a few rows where the index keeps balances, else every output of
 // the value.
-func (db *DB) Balance(ctx context.Context, index, value string) (a *BalanceAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) Balance(ctx context.Context, index, value string) (a *BalanceAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		x, raw, birth, err := q.value(index, value)
 		if err != nil {
 			return err

@@ -10,8 +10,8 @@ import (
 
 // History is a page of the transactions in r that pay to a value or spend from it, each once. What such a transaction spends
 // may have been received before.
-func (db *DB) History(ctx context.Context, index, value string, r Range, p Page) (a *HistoryAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) History(ctx context.Context, index, value string, r Range, p Page) (a *HistoryAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		limit, err := p.limit()
 		if err != nil {
 			return err

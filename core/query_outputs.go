@@ -12,8 +12,8 @@ import (
 )
 
 // Output is one output by "HASH:N", or by a value of the index that inputs name (an Ergo box id).
-func (db *DB) Output(ctx context.Context, ref string) (a *OutputAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) Output(ctx context.Context, ref string) (a *OutputAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		pk, err := q.output(ref)
 		if err != nil {
 			return err
@@ -222,8 +222,8 @@ func (q *query) assetIDs(births []model.AssetBirthPk) (map[model.AssetBirthPk]st
 }
 
 // Tx is one transaction, the newest where a hash occurs more than once.
-func (db *DB) Tx(ctx context.Context, hash string) (a *TxAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) Tx(ctx context.Context, hash string) (a *TxAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		pk, err := q.tx(hash)
 		if err == nil {
 			a, err = q.txAnswer(pk)

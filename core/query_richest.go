@@ -13,8 +13,8 @@ import (
 // Richest is the values of an index that hold most, of the chain's own coin or of an asset, ties in the order of their
 // births. Where the index keeps balances it reads those, else every output, and holds every value that has an unspent one. Of
 // an asset it reads the holders, or the outputs that had some of it.
-func (db *DB) Richest(ctx context.Context, index, asset string, limit int) (a *RichestAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) (a *RichestAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		x, err := q.index(index)
 		if err != nil {
 			return err
@@ -30,7 +30,7 @@ func (db *DB) Richest(ctx context.Context, index, asset string, limit int) (a *R
 			var id []byte
 			var birth model.AssetBirthPk
 			if id, birth, err = q.asset(asset); err == nil {
-				a.Asset = db.chain.FormatAsset(id)
+				a.Asset = q.chain.FormatAsset(id)
 				err = q.richestOf(x, birth, &top)
 			}
 		}

@@ -10,8 +10,8 @@ import (
 )
 
 // Values is a page of the values of an index, in the order in which they first occurred or the other way round.
-func (db *DB) Values(ctx context.Context, index string, p Page) (a *ValuesAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) Values(ctx context.Context, index string, p Page) (a *ValuesAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		x, err := q.index(index)
 		if err != nil {
 			return err
@@ -53,8 +53,8 @@ func (q *query) valueAnswers(x *index, births []model.BirthPk, values [][]byte) 
 // the other way round; of texts longer than 255 bytes the first 255 count, and those that do not differ in them stand in the
 // order of their births. It reads the page alone. An index that does not keep texts (option prefix) is refused
 // (not_kept), and so is a longer prefix (bad_value).
-func (db *DB) ValuesByText(ctx context.Context, index, prefix string, p Page) (a *ValuesAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) ValuesByText(ctx context.Context, index, prefix string, p Page) (a *ValuesAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		x, err := q.index(index)
 		if err != nil {
 			return err
@@ -138,8 +138,8 @@ func (q *query) afterText(x *index, p Page, list [8]byte) ([]byte, error) {
 }
 
 // Assets is a page of all assets, in the order in which they first occurred or the other way round. It reads a few rows of each.
-func (db *DB) Assets(ctx context.Context, p Page) (a *AssetsAnswer, err error) {
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) Assets(ctx context.Context, p Page) (a *AssetsAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
 		a = &AssetsAnswer{Count: q.totals.rows[familyAssetID]}
 		keys, ids, next, err := q.births(familyAssetID, model.WidePkSize, question("assets", order(p.Descending)), p)
 		if err != nil {

@@ -23,11 +23,11 @@ func (db *DB) KeepsRaw() bool { return db.raw }
 
 // RawTx is a transaction's own bytes, of the newest with that hash. An error of kind [model.Usage] (no_raw) where the
 // database does not keep any; NotFound (no_raw) for what existed before the first block.
-func (db *DB) RawTx(ctx context.Context, hash string) (a *RawTxAnswer, err error) {
-	if !db.raw {
-		return nil, model.Errorf(model.Usage, "no_raw", "the database was made without raw transactions: sync into a new one with --raw, or raw: true in the settings")
-	}
-	err = db.ask(ctx, func(q *query) error {
+func (ask Queries) RawTx(ctx context.Context, hash string) (a *RawTxAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
+		if !q.raw {
+			return model.Errorf(model.Usage, "no_raw", "the database was made without raw transactions: sync into a new one with --raw, or raw: true in the settings")
+		}
 		pk, err := q.tx(hash)
 		if err != nil {
 			return err

@@ -99,7 +99,8 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.cache.forgetFrom(behind(tip))
-	db.tip, db.head, db.totals, db.work = tip, tip, t, work
+	db.head, db.totals, db.work = tip, t, work
+	db.move(tip)
 	return nil
 }
 

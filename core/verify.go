@@ -34,7 +34,7 @@ func Verify(ctx context.Context, db *DB, src model.Source, o VerifyOptions) (*Ve
 		return nil, err
 	}
 	v := &verifier{src: asks, o: o}
-	err = db.ask(ctx, func(q *query) error {
+	err = db.from(ctx, func(q *query) error {
 		v.query = q
 		return v.run()
 	})

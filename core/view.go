@@ -1,0 +1,54 @@
+package core
+
+import (
+	"context"
+	"fmt"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// Queries are the questions a database answers: those of a [DB] each from a snapshot of its own, those of a [View] all from
+// the same one (but for the bytes families take, which are those of now).
+type Queries struct {
+	db *DB
+	at *query // nil: a snapshot for each
+}
+
+// View is a snapshot: every answer is of the chain as it was with one tip.
+type View struct {
+	Queries
+	Tip model.Point // the origin before the first block
+}
+
+// View runs fn over one snapshot. What fn asks is answered from it, with the context it asks with; the view ends with fn.
+func (db *DB) View(ctx context.Context, fn func(*View) error) error {
+	return db.from(ctx, func(q *query) error {
+		return fn(&View{Queries{db, q}, q.tip})
+	})
+}
+
+// from runs fn over the snapshot that is asked.
+func (ask Queries) from(ctx context.Context, fn func(q *query) error) error {
+	if ask.at != nil {
+		q := *ask.at
+		q.ctx = ctx
+		return fn(&q)
+	}
+	db := ask.db
+	db.asking.RLock()
+	defer db.asking.RUnlock()
+	return db.store.View(ctx, func(r storage.Reader) (err error) {
+		q := &query{DB: db, ctx: ctx, r: r}
+		if q.tip, err = readTip(r); err != nil {
+			return fmt.Errorf("meta tip: %w", err)
+		}
+		if q.totals, err = readTotals(r); err != nil {
+			return err
+		}
+		if q.work, err = db.readWork(r); err != nil {
+			return err
+		}
+		return fn(q)
+	})
+}
