@@ -18,6 +18,22 @@ type BlockAnswer struct {
 	Header   any      `json:"header"`
 }
 
+// BlocksAnswer is a page of the blocks of the chain.
+type BlocksAnswer struct {
+	Chain  string               `json:"chain"`
+	Blocks []BlockSummaryAnswer `json:"blocks"`
+	Next   *string              `json:"next"`
+}
+
+// BlockSummaryAnswer is a block without what is in it.
+type BlockSummaryAnswer struct {
+	Height  uint32 `json:"height"`
+	Hash    string `json:"hash"`
+	Time    int64  `json:"time"`
+	Size    int    `json:"size"`
+	TxCount int    `json:"tx_count"`
+}
+
 // TxAnswer is one transaction with its inputs resolved.
 type TxAnswer struct {
 	Chain     string         `json:"chain"`
@@ -68,6 +84,13 @@ type SpentByAnswer struct {
 	Tx     string `json:"tx"`
 	Input  int    `json:"input"`
 	Height uint32 `json:"height"`
+}
+
+// SpendingAnswer is an output and what spends it.
+type SpendingAnswer struct {
+	Tx      string                  `json:"tx"`
+	Index   int                     `json:"index"`
+	SpentBy Optional[SpentByAnswer] `json:"spent_by"` // null: unspent
 }
 
 // AssetEntryAnswer is one asset of an output. Action is "mint" where its transaction mints the asset, else "transfer".

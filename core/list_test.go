@@ -71,6 +71,19 @@ func (r *reference) lists() (all []*list) {
 	for i, o := range r.outputs() {
 		outputAt[o] = i
 	}
+	blocks := &list{name: "blocks", page: func(db *core.DB, p core.Page) ([]string, *string, error) {
+		a, err := db.Blocks(ctx, core.Range{}, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		return texts(a.Blocks), a.Next, nil
+	}}
+	for i, b := range r.blocks {
+		a := r.block(b)
+		summary := core.BlockSummaryAnswer{Height: a.Height, Hash: a.Hash, Time: a.Time, Size: a.Size, TxCount: a.TxCount}
+		blocks.entries = append(blocks.entries, entry{text(summary), i, a.Height})
+	}
+	all = append(all, blocks)
 	for i, x := range r.indexes {
 		l := &list{name: "values of " + x.Name}
 		for at, value := range r.values(i) {

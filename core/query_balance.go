@@ -17,35 +17,42 @@ func (ask Queries) Balance(ctx context.Context, index, value string) (a *Balance
 		if err != nil {
 			return err
 		}
-		var b *balance
-		if x.live.has(partBalance) {
-			b, err = q.keptBalance(x, birth)
-		} else {
-			b, err = q.addedBalance(x, birth)
-		}
-		if err != nil {
-			return err
-		}
-		a = &BalanceAnswer{
-			Index: index, Value: x.Format(raw), Balance: new(big.Int).Sub(&b.received, &b.sent).String(),
-			Received: b.received.String(), Sent: b.sent.String(),
-			TxCount: b.txCount, OutputCount: b.outputs, UnspentCount: b.unspent, Assets: []AssetBalanceAnswer{},
-		}
-		births := make([]model.AssetBirthPk, 0, len(b.assets))
-		for birth := range b.assets {
-			births = append(births, birth)
-		}
-		slices.SortFunc(births, compareAssetBirths)
-		ids, err := q.assetIDs(births)
-		if err != nil {
-			return err
-		}
-		for _, birth := range births {
-			a.Assets = append(a.Assets, AssetBalanceAnswer{ids[birth], b.assets[birth].String()})
-		}
-		return nil
+		a, err = q.balanceAnswer(x, raw, birth)
+		return err
 	})
 	return a, err
+}
+
+// balanceAnswer is the totals of a value that was born.
+func (q *query) balanceAnswer(x *index, value []byte, birth model.BirthPk) (*BalanceAnswer, error) {
+	var b *balance
+	var err error
+	if x.live.has(partBalance) {
+		b, err = q.keptBalance(x, birth)
+	} else {
+		b, err = q.addedBalance(x, birth)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &BalanceAnswer{
+		Index: x.Name, Value: x.Format(value), Balance: new(big.Int).Sub(&b.received, &b.sent).String(),
+		Received: b.received.String(), Sent: b.sent.String(),
+		TxCount: b.txCount, OutputCount: b.outputs, UnspentCount: b.unspent, Assets: []AssetBalanceAnswer{},
+	}
+	births := make([]model.AssetBirthPk, 0, len(b.assets))
+	for birth := range b.assets {
+		births = append(births, birth)
+	}
+	slices.SortFunc(births, compareAssetBirths)
+	ids, err := q.assetIDs(births)
+	if err != nil {
+		return nil, err
+	}
+	for _, birth := range births {
+		a.Assets = append(a.Assets, AssetBalanceAnswer{ids[birth], b.assets[birth].String()})
+	}
+	return a, nil
 }
 
 // keptBalance reads what the index keeps.

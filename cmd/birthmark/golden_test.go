@@ -58,6 +58,7 @@ func TestAnswersForPeopleAndPrograms(t *testing.T) {
 		"history":      "history address " + satoshi,
 		"balance":      "balance address " + satoshi,
 		"richest":      "richest address --limit 3",
+		"blocks":       "blocks --height-to 180 --order desc --limit 3",
 		"check":        "check",
 	} {
 		args := append(strings.Fields(line), "--db", db)

@@ -80,6 +80,7 @@ func (p *program) app() *cli.App {
 			p.verifyCommand(),
 			p.indexCommand(),
 			p.statusCommand(),
+			p.blocksCommand(),
 			p.blockCommand(),
 			p.txCommand(),
 			p.outputCommand(),

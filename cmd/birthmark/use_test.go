@@ -164,7 +164,7 @@ func TestHelpShowsEveryCommandOfTheContract(t *testing.T) {
 		}
 	}
 	for _, name := range strings.Fields(`sync status block tx output find history balance asset asset-events asset-holders
-		rollback check index decode schema config richest values assets cursor dump version bench`) {
+		rollback check index decode schema config richest blocks values assets cursor dump version bench`) {
 		if !strings.Contains(r.stdout, " "+name+" ") {
 			t.Errorf("help does not show %s", name)
 		}

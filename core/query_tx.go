@@ -1,0 +1,209 @@
+package core
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"birthmark/model"
+)
+
+// Tx is one transaction, the newest where a hash occurs more than once.
+func (ask Queries) Tx(ctx context.Context, hash string) (a *TxAnswer, err error) {
+	err = ask.from(ctx, func(q *query) error {
+		pk, err := q.tx(hash)
+		if err != nil {
+			return err
+		}
+		txs, err := q.txAnswers([]model.TxPk{pk}, 0)
+		if err == nil {
+			a = &txs[0]
+		}
+		return err
+	})
+	return a, err
+}
+
+// txAnswers are transactions that exist, their inputs and outputs resolved together. More than most inputs and outputs are
+// wrong use; 0: as many as there are.
+func (q *query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
+	rows, err := q.many(familyTxHash, keysOf(pks))
+	if err != nil {
+		return nil, err
+	}
+	var spends, made []model.UtxoPk
+	ends := make([][2]int, len(pks)) // of each one's spends, and of what it made
+	for i, pk := range pks {
+		spent, err := q.spendsOf(pk)
+		if err != nil {
+			return nil, err
+		}
+		outputs, err := q.outputsOf(pk)
+		if err != nil {
+			return nil, err
+		}
+		spends, made = append(spends, spent...), append(made, outputs...)
+		ends[i] = [2]int{len(spends), len(made)}
+		if most > 0 && len(spends)+len(made) > most {
+			return nil, model.Errorf(model.Usage, "too_many", "txs: the first %d have more than %d inputs and outputs: ask for fewer at once", i+1, most)
+		}
+	}
+	inputs, err := q.outputs(spends, false)
+	if err != nil {
+		return nil, err
+	}
+	outputs, err := q.outputs(made, true)
+	if err != nil {
+		return nil, err
+	}
+	blocks, err := q.blocksOf(pks)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]TxAnswer, len(pks))
+	var from [2]int
+	for i, pk := range pks {
+		hash, fee, err := parseTxHashRow(rows[i])
+		if err != nil {
+			return nil, fmt.Errorf("transaction %v: %w", pk, err)
+		}
+		a, to := &answers[i], ends[i]
+		*a = TxAnswer{
+			Chain: q.chain.Name(), Hash: q.chain.FormatHash(hash), Height: uint32(pk.Height()), Index: q.txIndex(pk),
+			Inputs: make([]InputAnswer, 0, to[0]-from[0]), Outputs: outputs[from[1]:to[1]:to[1]],
+		}
+		if block, ok := blocks[pk.Height()]; ok && !q.isGenesis(pk) {
+			a.BlockHash, a.Time = q.chain.FormatHash(block.hash), block.time
+		}
+		for n, o := range inputs[from[0]:to[0]] {
+			a.Inputs = append(a.Inputs, InputAnswer{n, o})
+		}
+		a.Coinbase = q.traits.Coinbase && len(a.Inputs) == 0 && !q.isGenesis(pk)
+		a.Fee = feeOf(fee, inputs[from[0]:to[0]], a.Outputs)
+		if a.Mints, err = q.mintsOf(pk, slices.Concat(spends[from[0]:to[0]], made[from[1]:to[1]])); err != nil {
+			return nil, err
+		}
+		from = to
+	}
+	return answers, nil
+}
+
+// blocksOf are the blocks that transactions stand in, by height. What existed before the first block may stand in none.
+func (q *query) blocksOf(pks []model.TxPk) (map[model.HeightPk]blockRow, error) {
+	blocks := map[model.HeightPk]blockRow{}
+	for _, pk := range pks {
+		h := pk.Height()
+		if _, known := blocks[h]; known || q.isGenesis(pk) {
+			continue
+		}
+		row, err := q.blockAt(q.r, h)
+		if err != nil {
+			return nil, err
+		}
+		blocks[h] = row
+	}
+	return blocks, nil
+}
+
+// feeOf is what a transaction pays: as it states, else what it spends and does not pay out; empty where it spends nothing.
+func feeOf(stated model.Fee, inputs, outputs []OutputAnswer) string {
+	if stated.Stated {
+		return strconv.FormatUint(stated.Amount, 10)
+	}
+	if len(inputs) > 0 {
+		if left := new(big.Int).Sub(sum(inputs), sum(outputs)); left.Sign() >= 0 {
+			return left.String()
+		}
+	}
+	return ""
+}
+
+func sum(outputs []OutputAnswer) *big.Int {
+	total, v := new(big.Int), new(big.Int)
+	for i := range outputs {
+		v.SetString(outputs[i].Value, 10)
+		total.Add(total, v)
+	}
+	return total
+}
+
+// spendsOf is what the inputs of a transaction spend, in order.
+func (q *query) spendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
+	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
+	for kv, err := range q.r.Scan(familySpentUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
+		if err != nil {
+			return nil, err
+		}
+		pk, err := model.ParseUtxoPk(kv.Value)
+		if err != nil {
+			return nil, err
+		}
+		spends = append(spends, pk)
+	}
+	return spends, nil
+}
+
+// outputsOf is the outputs of a transaction, in order.
+func (q *query) outputsOf(tx model.TxPk) (made []model.UtxoPk, err error) {
+	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
+	for kv, err := range q.r.Scan(familyUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
+		if err != nil {
+			return nil, err
+		}
+		pk, err := model.ParseUtxoPk(kv.Key)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, pk)
+	}
+	return made, nil
+}
+
+// mintsOf is what a transaction minted and burned: of assets that came in or went out, in the order of their births.
+func (q *query) mintsOf(tx model.TxPk, outputs []model.UtxoPk) ([]MintAnswer, error) {
+	if q.totals.rows[familyAssetSupply] == 0 {
+		return nil, nil
+	}
+	rows, err := q.r.GetMany(familyAssets, keysOf(outputs))
+	if err != nil {
+		return nil, err
+	}
+	var births []model.AssetBirthPk
+	for i, row := range rows {
+		entries, err := parseAssetsRow(outputs[i], row)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			births = append(births, e.birth)
+		}
+	}
+	slices.SortFunc(births, compareAssetBirths)
+	births = slices.Compact(births)
+	keys := make([][]byte, len(births))
+	for i, b := range births {
+		keys[i] = appendSupplyKey(nil, b, tx)
+	}
+	supplies, err := q.r.GetMany(familyAssetSupply, keys)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := q.assetIDs(births)
+	if err != nil {
+		return nil, err
+	}
+	var mints []MintAnswer
+	for i, b := range supplies {
+		if b == nil {
+			continue
+		}
+		amount, err := parseSupplyRow(b)
+		if err != nil {
+			return nil, err
+		}
+		mints = append(mints, MintAnswer{ids[births[i]], amount.String()})
+	}
+	return mints, nil
+}
