@@ -32,7 +32,7 @@ var rules = []rule{
 	{from: "storage/...", may: []string{"storage"}},
 	{from: "storage/rocks", may: []string{"storage"}, cgo: true},
 	{from: "core/...", may: []string{"model", "storage", "core/..."}},
-	{from: "api/...", may: []string{"model", "core", "api/..."}},
+	{from: "api/...", may: []string{"model", "model/figures", "core", "api/..."}},
 	{from: "chains/...", may: []string{"model/...", "chains/..."}},
 	{from: "bench/...", may: anything},
 	{from: "cmd/...", may: anything},

@@ -22,9 +22,9 @@ func (p *program) balanceCommand() *cli.Command {
 func (p *page) balance(a *core.BalanceAnswer) {
 	p.fields(
 		field{a.Index, cell{a.Value, green}},
-		field{"balance", cell{p.unit.amount(a.Balance), bold}},
-		field{"received", text(p.unit.amount(a.Received))},
-		field{"sent", text(p.unit.amount(a.Sent))},
+		field{"balance", cell{p.unit.Amount(a.Balance), bold}},
+		field{"received", text(p.unit.Amount(a.Received))},
+		field{"sent", text(p.unit.Amount(a.Sent))},
 		field{"transactions", text(count(a.TxCount))},
 		field{"outputs", text(count(a.OutputCount))},
 		field{"unspent", text(count(a.UnspentCount))},

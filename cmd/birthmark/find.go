@@ -94,7 +94,7 @@ func (p *page) find(a *core.FindAnswer) {
 	}
 	var rows [][]cell
 	for _, o := range a.Outputs {
-		rows = append(rows, []cell{text(count(o.Height)), text(p.unit.amount(o.Value)), text(fmt.Sprintf("%s:%d", o.Tx, o.Index)), spender(o)})
+		rows = append(rows, []cell{text(count(o.Height)), text(p.unit.Amount(o.Value)), text(fmt.Sprintf("%s:%d", o.Tx, o.Index)), spender(o)})
 	}
 	p.table([]column{{"block", true}, {"amount", true}, {name: "output"}, {name: "spent by"}}, rows)
 	p.assetEntries(a.Outputs)

@@ -15,6 +15,7 @@ import (
 	"birthmark/cmd/birthmark/settings"
 	"birthmark/core"
 	"birthmark/model"
+	"birthmark/model/figures"
 
 	"github.com/urfave/cli/v2"
 )
@@ -160,7 +161,7 @@ func (f *tail) pass() (took time.Duration, err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	took = f.now().Sub(began)
 	if !f.begun {
-		f.out.chain, f.out.unit = db.chain, chainUnits[db.chain.Name()]
+		f.out.chain, f.out.unit = db.chain, figures.UnitOf(db.chain.Name())
 		if f.kept != nil {
 			if f.known, err = pointsOf(db.chain, f.c.String("cursor"), f.kept); err != nil {
 				return took, err
@@ -283,7 +284,7 @@ func written(dir string) (string, error) {
 func (p *page) event(e core.FollowEvent) {
 	switch {
 	case e.Output != nil:
-		p.printf("%s %s  %s:%d  %s\n", p.styled("+", green), p.unit.amount(e.Output.Value), e.Output.Tx, e.Output.Index, p.owner(*e.Output))
+		p.printf("%s %s  %s:%d  %s\n", p.styled("+", green), p.unit.Amount(e.Output.Value), e.Output.Tx, e.Output.Index, p.owner(*e.Output))
 	case e.Spend != nil:
 		s := e.Spend
 		p.printf("%s %s:%d  %s\n", p.styled("-", yellow), s.Tx, s.Index, p.styled(fmt.Sprintf("spent by %s input %d", s.SpentBy.Tx, s.SpentBy.Input), faint))

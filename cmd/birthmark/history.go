@@ -48,5 +48,5 @@ func (p *page) flow(n string, as style) cell {
 	if n == "0" {
 		return cell{"-", faint}
 	}
-	return cell{p.unit.amount(n), as}
+	return cell{p.unit.Amount(n), as}
 }

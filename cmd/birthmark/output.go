@@ -26,7 +26,7 @@ func (p *page) output(a *core.OutputAnswer) {
 	fields := []field{
 		{"output", cell{fmt.Sprintf("%s:%d", a.Tx, a.Index), green}},
 		{"block", text(fmt.Sprintf("%s, transaction %s", count(a.Height), count(a.TxIndex)))},
-		{"value", text(p.unit.amount(a.Value))},
+		{"value", text(p.unit.Amount(a.Value))},
 		{"spent by", spender(*a)},
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Keys)) {

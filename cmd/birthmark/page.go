@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"birthmark/model"
+	"birthmark/model/figures"
 
 	"golang.org/x/term"
 )
@@ -17,7 +18,7 @@ import (
 type page struct {
 	w      *bufio.Writer
 	colour bool
-	unit   unit
+	unit   figures.Unit
 	chain  model.Chain // nil where the answer is about none
 }
 
@@ -132,7 +133,7 @@ func (p *program) answer(chain model.Chain, v any, show func(*page)) error {
 	}
 	pg := &page{w: bufio.NewWriter(p.stdout), colour: p.colourful(p.stdout), chain: chain}
 	if chain != nil {
-		pg.unit = chainUnits[chain.Name()]
+		pg.unit = figures.UnitOf(chain.Name())
 	}
 	show(pg)
 	return pg.w.Flush()

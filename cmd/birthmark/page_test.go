@@ -7,6 +7,7 @@ import (
 
 	"birthmark/chains"
 	"birthmark/core"
+	"birthmark/model/figures"
 )
 
 // rendered is what a person sees of an answer.
@@ -17,47 +18,12 @@ func rendered(t *testing.T, colour bool, show func(*page)) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	p := &page{w: bufio.NewWriter(&b), colour: colour, chain: chain, unit: chainUnits["bitcoin"]}
+	p := &page{w: bufio.NewWriter(&b), colour: colour, chain: chain, unit: figures.UnitOf("bitcoin")}
 	show(p)
 	if err := p.w.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
-}
-
-func TestAmountsAreInTheCoinsUnit(t *testing.T) {
-	for _, c := range []struct {
-		chain, amount, want string
-	}{
-		{"bitcoin", "5000000000", "50.00000000 BTC"},
-		{"bitcoin", "70660000000000", "706,600.00000000 BTC"},
-		{"bitcoin", "1", "0.00000001 BTC"},
-		{"bitcoin", "0", "0.00000000 BTC"},
-		{"bitcoin", "-123", "-0.00000123 BTC"},
-		{"cardano", "31112484646000000", "31,112,484,646.000000 ADA"},
-		{"ergo", "97739924500000000", "97,739,924.500000000 ERG"},
-		{"doge", "1234567", "1,234,567"},
-		{"doge", "-1234567", "-1,234,567"},
-		{"bitcoin", "", ""},
-		{"bitcoin", "many", "many"},
-	} {
-		if got := chainUnits[c.chain].amount(c.amount); got != c.want {
-			t.Errorf("%s of %s is %q, want %q", c.amount, c.chain, got, c.want)
-		}
-	}
-}
-
-func TestNumbersHaveThousandsSeparators(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 7: "7", 999: "999", 1000: "1,000", 123456: "123,456", 1234567: "1,234,567", -1000: "-1,000"} {
-		if got := count(n); got != want {
-			t.Errorf("%d is written %s, want %s", n, got, want)
-		}
-	}
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536 << 10: "1.5 MiB", 1 << 40: "1.0 TiB"} {
-		if got := byteSize(n); got != want {
-			t.Errorf("%d bytes are %s, want %s", n, got, want)
-		}
-	}
 }
 
 func TestColumnsAlignWhateverIsInThem(t *testing.T) {

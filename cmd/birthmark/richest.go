@@ -36,7 +36,7 @@ func (p *program) richestCommand() *cli.Command {
 }
 
 func (p *page) richest(a *core.RichestAnswer) {
-	amount := p.unit.amount
+	amount := p.unit.Amount
 	if a.Asset != "" {
 		amount = thousands
 		p.fields(field{"asset", cell{a.Asset, green}})

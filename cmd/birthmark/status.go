@@ -35,7 +35,7 @@ func (p *page) status(a *core.StatusAnswer) {
 		field{"outputs", text(count(t.Outputs))},
 		field{"genesis outputs", text(genesis)},
 		field{"assets", text(count(t.Assets))},
-		field{"unspent", text(plural(t.Unspent, "output") + ", " + p.unit.amount(t.UnspentValue))},
+		field{"unspent", text(plural(t.Unspent, "output") + ", " + p.unit.Amount(t.UnspentValue))},
 	)
 	p.heading("indexes")
 	var rows [][]cell

@@ -46,14 +46,14 @@ func (p *page) tx(a *core.TxAnswer) {
 		field{"block", text(block)},
 		field{"index", text(count(a.Index))},
 		field{"time", text(time)},
-		field{"fee", text(p.unit.amount(a.Fee))},
+		field{"fee", text(p.unit.Amount(a.Fee))},
 	)
 	if len(a.Inputs) > 0 {
 		p.heading(plural(len(a.Inputs), "input"))
 		var rows [][]cell
 		for _, in := range a.Inputs {
 			o := in.Output
-			rows = append(rows, []cell{{fmt.Sprint(in.Index), faint}, text(p.unit.amount(o.Value)), text(p.owner(o)),
+			rows = append(rows, []cell{{fmt.Sprint(in.Index), faint}, text(p.unit.Amount(o.Value)), text(p.owner(o)),
 				{fmt.Sprintf("%s:%d", o.Tx, o.Index), faint}})
 		}
 		p.table([]column{{"#", true}, {"amount", true}, {name: "from"}, {name: "spends"}}, rows)
@@ -61,7 +61,7 @@ func (p *page) tx(a *core.TxAnswer) {
 	p.heading(plural(len(a.Outputs), "output"))
 	var rows [][]cell
 	for _, o := range a.Outputs {
-		rows = append(rows, []cell{{fmt.Sprint(o.Index), faint}, text(p.unit.amount(o.Value)), text(p.owner(o)), spender(o)})
+		rows = append(rows, []cell{{fmt.Sprint(o.Index), faint}, text(p.unit.Amount(o.Value)), text(p.owner(o)), spender(o)})
 	}
 	p.table([]column{{"#", true}, {"amount", true}, {name: "to"}, {name: "spent by"}}, rows)
 	p.assetEntries(a.Outputs)

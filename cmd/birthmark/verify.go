@@ -142,7 +142,7 @@ func (p *page) unspent(u *core.UnspentAnswer) string {
 		return "not compared: " + u.Reason
 	}
 	side := func(s *core.UnspentSideAnswer) string {
-		return plural(s.Outputs, "output") + ", " + p.unit.amount(s.Value)
+		return plural(s.Outputs, "output") + ", " + p.unit.Amount(s.Value)
 	}
 	line := side(u.Source) + " by the source's count"
 	switch {

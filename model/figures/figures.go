@@ -1,0 +1,85 @@
+package figures
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Thousands puts commas into a decimal number.
+func Thousands(digits string) string {
+	digits, negative := strings.CutPrefix(digits, "-")
+	var b strings.Builder
+	if negative {
+		b.WriteByte('-')
+	}
+	for i := range len(digits) {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte(digits[i])
+	}
+	return b.String()
+}
+
+type integer interface {
+	~int | ~int64 | ~uint32 | ~uint64
+}
+
+// Count is a number with commas.
+func Count[N integer](n N) string { return Thousands(fmt.Sprint(n)) }
+
+// Plural is a number of things: 1 block, 2 blocks.
+func Plural[N integer](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Count(n) + " " + thing + "s"
+}
+
+// Bytes is a number of bytes in the largest unit that leaves something before the point.
+func Bytes(n int64) string {
+	const units = "KMGTPE"
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	f, u := float64(n)/1024, 0
+	for f >= 1024 {
+		f, u = f/1024, u+1
+	}
+	return fmt.Sprintf("%.1f %ciB", f, units[u])
+}
+
+// Clock is a time of a chain, in UTC to the second.
+func Clock(unix int64) string { return time.Unix(unix, 0).UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// spans are the units of [Duration], longest first.
+var spans = []struct {
+	name string
+	long time.Duration
+}{
+	{"year", 365 * 24 * time.Hour}, {"month", 30 * 24 * time.Hour}, {"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute},
+}
+
+// Duration is how long something takes, as people say it: in whole units of the longest that fits, never less than a minute.
+func Duration(d time.Duration) string {
+	for _, s := range spans {
+		if d >= s.long {
+			return Plural(int64(d/s.long), s.name)
+		}
+	}
+	return "less than a minute"
+}
+
+// Ago is how long before now a time was. Clocks of blocks may run ahead: what is not over yet is "just now", up to two
+// hours, as far as chains let them.
+func Ago(unix int64, now time.Time) string {
+	d := now.Sub(time.Unix(unix, 0))
+	switch {
+	case d < -2*time.Hour:
+		return "in " + Duration(-d)
+	case d < time.Minute:
+		return "just now"
+	}
+	return Duration(d) + " ago"
+}
