@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"birthmark/core"
 	"birthmark/model"
 )
 
@@ -44,11 +45,11 @@ func Of(err error) *Problem {
 	if errors.Is(err, context.Canceled) {
 		return New(http.StatusServiceUnavailable, "stopped", "the server stops: ask again")
 	}
-	kind, code := model.KindOf(err)
-	if status := Status(kind); status != http.StatusInternalServerError {
-		return New(status, code, "%s", err.Error())
+	if kind, code := model.KindOf(err); kind != model.Internal {
+		return New(Status(kind), code, "%s", err.Error())
 	}
-	return New(http.StatusInternalServerError, "internal", "the server failed: its log says why")
+	kind, code := core.Classify(err) // what fails the machine has a code, and a text that may name files
+	return New(Status(kind), code, "the server failed: its log says why")
 }
 
 // Status is the status of an answer to a request that failed with an error of this kind.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"syscall"
 	"testing"
 
 	"birthmark/api/problem"
@@ -25,6 +27,8 @@ func TestAnErrorIsTheProblemThatItsKindSays(t *testing.T) {
 		{model.Errorf(model.Refused, "locked", "in use"), 503, "locked", "in use"},
 		{model.Errorf(model.BadSource, "unreachable", "no node"), 502, "unreachable", "no node"},
 		{errors.New("/var/lib/secret: disk is gone"), 500, "internal", "the server failed: its log says why"},
+		{fmt.Errorf("/var/lib/secret: %w", syscall.ENOSPC), 500, "no_space", "the server failed: its log says why"},
+		{fmt.Errorf("/var/lib/secret: %w", fs.ErrPermission), 503, "not_permitted", "the server failed: its log says why"},
 		{fmt.Errorf("scan: %w", context.DeadlineExceeded), 503, "too_slow", "the answer took longer than a request may: ask for less at once"},
 		{fmt.Errorf("scan: %w", context.Canceled), 503, "stopped", "the server stops: ask again"},
 		{fmt.Errorf("body: %w", &http.MaxBytesError{Limit: 10}), 413, "too_large", "the body has more than 10 bytes, the most that is read"},

@@ -1,18 +1,14 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
-	"syscall"
 
 	"birthmark/cmd/birthmark/settings"
+	"birthmark/core"
 	"birthmark/model"
-	"birthmark/storage"
 )
 
 // Exit statuses of the contract.
@@ -38,7 +34,7 @@ func (p *program) fail(err error) int {
 	if err == nil {
 		return exitDone
 	}
-	kind, code := classify(err)
+	kind, code := core.Classify(err)
 	message := oneLine(err.Error())
 	for _, uri := range p.sources {
 		message = strings.ReplaceAll(message, uri, settings.MaskURI(uri))
@@ -66,25 +62,6 @@ func oneLine(text string) string {
 		}
 	}
 	return strings.Join(lines, "; ")
-}
-
-// classify adds to the errors that have a kind those of the machine that a user can act on.
-func classify(err error) (model.ErrorKind, string) {
-	if kind, code := model.KindOf(err); kind != model.Internal || code != "internal" {
-		return kind, code
-	}
-	var locked *storage.LockedError
-	switch {
-	case errors.As(err, &locked):
-		return model.Refused, "locked"
-	case errors.Is(err, context.Canceled):
-		return model.Internal, "interrupted"
-	case errors.Is(err, syscall.ENOSPC), strings.Contains(err.Error(), "No space left on device"):
-		return model.Internal, "no_space"
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), strings.Contains(err.Error(), "Permission denied"):
-		return model.Refused, "not_permitted"
-	}
-	return model.Internal, "internal"
 }
 
 // document writes v as the one JSON document of a command.

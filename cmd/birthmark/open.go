@@ -159,7 +159,7 @@ func holdsDatabase(dir string) (bool, error) {
 
 // cannotOpen is the error of a database that is there and cannot be opened: it refuses, whatever its reason.
 func cannotOpen(err error) error {
-	if _, code := classify(err); code == "internal" {
+	if _, code := core.Classify(err); code == "internal" {
 		return model.Errorf(model.Refused, "cannot_open", "%w", err)
 	}
 	return err
