@@ -1,0 +1,94 @@
+package charts
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"strconv"
+)
+
+// Shares is how a whole is shared: one bar in parts, and the list of them.
+type Shares struct {
+	ID    string // unique on its page: letters, digits and hyphens
+	Title string
+	Name  string // heads the column of names
+	Value string // heads the column of values
+	Parts []Part // largest first
+}
+
+// Part is one share of a whole.
+type Part struct {
+	Name, Link string
+	Value      string  // as the list writes it
+	Size       float64 // of any unit; below 0: 0
+	Rest       bool    // all that has no part of its own
+}
+
+// part is a share as its template wants it.
+type part struct {
+	Part
+	Number         string // empty: of the rest
+	Class          string
+	X, Width, Text string // in percent of the bar
+	Shown          bool   // there is room for the number
+	Percent        string
+}
+
+// HTML is the shares as a figure element.
+func (s *Shares) HTML() (template.HTML, error) {
+	whole := 0.0
+	for _, p := range s.Parts {
+		whole += max(0, p.Size)
+	}
+	f := struct {
+		*Shares
+		Parts []part
+	}{Shares: s}
+	at := 0.0
+	for i, p := range s.Parts {
+		size := max(0, p.Size)
+		v := part{Part: p, Percent: "0%"}
+		if v.Class = "s" + strconv.Itoa(min(i, 7)); p.Rest {
+			v.Class = "rest"
+		} else {
+			v.Number = strconv.Itoa(i + 1)
+		}
+		if whole > 0 {
+			width := size / whole * 100
+			v.X, v.Width, v.Text = percent(at), percent(width), percent(at+width/2)
+			v.Shown, v.Percent = width >= 4 && !p.Rest, share(width)
+			at += width
+		}
+		f.Parts = append(f.Parts, v)
+	}
+	return execute("shares", f)
+}
+
+func percent(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + "%" }
+
+// share is a percentage for people: what is there is never nothing, and what lacks a little is not all.
+func share(v float64) string {
+	switch {
+	case v <= 0:
+		return "0%"
+	case v < 0.01:
+		return "< 0.01%"
+	case v < 100 && v > 99.99:
+		return "> 99.99%"
+	case v < 10:
+		return fmt.Sprintf("%.2f%%", v)
+	}
+	return fmt.Sprintf("%.1f%%", v)
+}
+
+// Bar is a bar as long as value is of most, to stand beside the number in a table.
+func Bar(value, most float64) template.HTML {
+	part := 0.0
+	if most > 0 {
+		part = math.Min(100, math.Max(0, value/most*100))
+	}
+	if part > 0 {
+		part = math.Max(part, 0.5)
+	}
+	return template.HTML(`<svg class="gauge" width="100%" height="8" aria-hidden="true"><rect width="100%" height="8" rx="2"/><rect class="of" width="` + percent(part) + `" height="8" rx="2"/></svg>`)
+}
