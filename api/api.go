@@ -1,0 +1,158 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"birthmark/api/problem"
+	"birthmark/api/served"
+)
+
+// Options say what is served and how.
+type Options struct {
+	Chains []*served.Chain // by different names
+	Log    *slog.Logger    // of what failed; nil: [slog.Default]
+
+	Version string // of the program, as documents name it
+
+	// Fields is what expressions of one's own indexes can name on a chain; an error of kind NotFound where they name
+	// nothing. Nil: the server does not know, and the path is not there.
+	Fields func(chain string) (*FieldsAnswer, error)
+
+	// Events answers /v1/NAME/events; nil: the path is not there.
+	Events func(*served.Chain) http.Handler
+
+	// StreamTime is how long a list that is streamed may hold its snapshot; then it ends with the cursor to go on from.
+	// 0: one minute.
+	StreamTime time.Duration
+
+	// Done ends the lists that are streamed, each with the cursor to go on from; nil: only their clients do.
+	Done <-chan struct{}
+}
+
+// API is the handler of /v1, the OpenAPI documents and the documentation: see [API.Patterns]. It may answer many
+// requests at once.
+type API struct {
+	Options
+	chains    map[string]*chain
+	routes    map[string][]*operation // by the first word of their path below the chain
+	documents map[string]*document    // by path
+	names     string                  // of the chains, for errors
+	list      string                  // of the operations' paths, for errors
+}
+
+// chain is a chain that is served, with what every request of it needs.
+type chain struct {
+	*served.Chain
+	events http.Handler
+	mark   catalogueMark
+}
+
+// New makes the handler.
+func New(o Options) (*API, error) {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.StreamTime == 0 {
+		o.StreamTime = time.Minute
+	}
+	a := &API{Options: o, chains: map[string]*chain{}, routes: map[string][]*operation{}}
+	var names []string
+	for _, c := range o.Chains {
+		if c.Name == "" || strings.ContainsAny(c.Name, "/%?#") {
+			return nil, fmt.Errorf("chain %q: no name that a path can hold", c.Name)
+		}
+		if a.chains[c.Name] != nil {
+			return nil, fmt.Errorf("two chains by the name %s", c.Name)
+		}
+		made := &chain{Chain: c, mark: catalogueMark{usual: usualCatalogue(c.Model)}}
+		if o.Events != nil {
+			made.events = o.Events(c)
+		}
+		a.chains[c.Name] = made
+		names = append(names, c.Name)
+	}
+	a.names = strings.Join(names, ", ")
+	for _, op := range a.operations() {
+		a.routes[op.words[0]] = append(a.routes[op.words[0]], op)
+	}
+	documents, err := a.makeDocuments()
+	if err != nil {
+		return nil, err
+	}
+	a.documents = documents
+	return a, nil
+}
+
+// Patterns are the patterns of [http.ServeMux] for which the API answers.
+func (a *API) Patterns() []string {
+	patterns := []string{"/v1", "/v1/"}
+	for path := range a.documents {
+		patterns = append(patterns, path)
+	}
+	slices.Sort(patterns)
+	return patterns
+}
+
+// ServeHTTP answers a request. It sets [http.Request.Pattern] to the path as the OpenAPI document has it.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if p := recover(); p != nil {
+			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(p)
+			}
+			a.Log.ErrorContext(r.Context(), "request failed", "route", r.Pattern, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			problem.Write(w, problem.New(http.StatusInternalServerError, "internal", "the server failed: its log says why"))
+		}
+	}()
+	path := r.URL.EscapedPath()
+	if below, ok := strings.CutPrefix(path, "/v1/"); ok && below != "" {
+		a.serveChain(w, r, below)
+		return
+	}
+	if path == "/v1" || path == "/v1/" {
+		r.Pattern = "/v1"
+		a.serveChains(w, r)
+		return
+	}
+	if d := a.documents[path]; d != nil {
+		r.Pattern = path
+		if allowed(w, r, http.MethodGet) {
+			d.serve(w, r)
+		}
+		return
+	}
+	problem.Write(w, problem.New(http.StatusNotFound, "unknown_path", "no such path: the API stands below /v1, its description at /docs and /openapi.json"))
+}
+
+// fail answers with the problem that err is, and logs what is no fault of the request.
+func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := problem.Of(err)
+	if p.Status == http.StatusInternalServerError || p.Detail != err.Error() && p.Status == http.StatusServiceUnavailable && r.Context().Err() == nil {
+		a.Log.ErrorContext(r.Context(), "request failed", "route", r.Pattern, "error", err)
+	}
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	problem.Write(w, p)
+}
+
+// allowed answers a request with a method that a path does not have; GET brings HEAD with it.
+func allowed(w http.ResponseWriter, r *http.Request, method string) bool {
+	if r.Method == method || method == http.MethodGet && r.Method == http.MethodHead {
+		return true
+	}
+	allow := method
+	if method == http.MethodGet {
+		allow = "GET, HEAD"
+	}
+	w.Header().Set("Allow", allow)
+	problem.Write(w, problem.New(http.StatusMethodNotAllowed, "wrong_method", "%s is not for %s: expected %s", r.Method, r.Pattern, allow))
+	return false
+}

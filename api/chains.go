@@ -1,0 +1,34 @@
+package api
+
+import (
+	"bytes"
+	"net/http"
+
+	"birthmark/core"
+)
+
+// serveChains lists the chains. Each is at a tip of its own, so that the answer has no X-Tip.
+func (a *API) serveChains(w http.ResponseWriter, r *http.Request) {
+	if !allowed(w, r, http.MethodGet) {
+		return
+	}
+	q := request{op: &operation{pattern: "/v1"}}
+	if err := q.parse(r.URL.RawQuery); err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	answer := ChainsAnswer{Version: a.Version, Chains: []ServedChain{}}
+	for _, c := range a.Chains {
+		s := ServedChain{Name: c.Name, Chain: c.Model.Name(), Network: c.Model.Network()}
+		if tip, _ := c.Moved(); !tip.IsOrigin() {
+			s.Tip = &core.PointAnswer{Height: uint32(tip.Height), Hash: c.Model.FormatHash(tip.Hash)}
+		}
+		answer.Chains = append(answer.Chains, s)
+	}
+	var b bytes.Buffer
+	if err := encode(&b, &answer); err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	send(w, r, b.Bytes(), tagBody(w, r, b.Bytes()))
+}

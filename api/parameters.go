@@ -1,0 +1,188 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"birthmark/api/problem"
+	"birthmark/core"
+	"birthmark/model"
+)
+
+// parameter is one that may stand in a query. It has the name of the command line's flag.
+type parameter struct {
+	name     string
+	kind     string // boolean, integer or string
+	many     bool   // it may be given again
+	doc      string
+	example  any
+	enum     []any
+	fallback any // the default
+	expected string
+
+	set func(q *request, value string) bool // false: not what was expected
+}
+
+var (
+	limitParameter = &parameter{
+		name: "limit", kind: "integer", doc: "At most so many entries, 1 to 10,000. Of a list that is streamed: of all of it; without it there is no limit.",
+		example: 3, fallback: core.DefaultLimit, expected: "a number from 1 to " + strconv.Itoa(core.MaxLimit),
+		set: func(q *request, value string) bool {
+			n, err := strconv.Atoi(value)
+			q.page.Limit = n
+			return err == nil && n >= 1 && n <= core.MaxLimit
+		},
+	}
+	afterParameter = &parameter{
+		name: "after", kind: "string", doc: "Go on behind the page whose `next` this is. A cursor belongs to its question, with the same terms, range and order.",
+		expected: "the cursor of a page (its next)",
+		set: func(q *request, value string) bool {
+			q.page.After = value
+			return value != ""
+		},
+	}
+	orderParameter = &parameter{
+		name: "order", kind: "string", doc: "`asc`, oldest first, or `desc`, newest first.",
+		example: "desc", enum: []any{"asc", "desc"}, fallback: "asc", expected: "asc or desc",
+		set: func(q *request, value string) bool {
+			q.page.Descending = value == "desc"
+			return value == "asc" || value == "desc"
+		},
+	}
+	unspentParameter = &parameter{
+		name: "unspent", kind: "boolean", doc: "Only outputs that nothing spends.",
+		example: true, fallback: false, expected: "true or false",
+		set: func(q *request, value string) bool {
+			q.terms.Unspent = value == "true"
+			return value == "true" || value == "false"
+		},
+	}
+	andParameter = &parameter{
+		name: "and", kind: "string", many: true, doc: "Only outputs where this occurs too, `INDEX=VALUE`.",
+		expected: "INDEX=VALUE",
+		set:      func(q *request, value string) bool { return addTerm(&q.terms.And, value) },
+	}
+	orParameter = &parameter{
+		name: "or", kind: "string", many: true, doc: "Outputs where this occurs as well, `INDEX=VALUE`.",
+		expected: "INDEX=VALUE",
+		set:      func(q *request, value string) bool { return addTerm(&q.terms.Or, value) },
+	}
+	assetParameter = &parameter{
+		name: "asset", kind: "string", doc: "Those that hold most of the asset with this id or fingerprint, instead of the chain's own coin.",
+		expected: "the id or fingerprint of an asset",
+		set: func(q *request, value string) bool {
+			q.asset = value
+			return value != ""
+		},
+	}
+	prefixParameter = &parameter{
+		name: "prefix", kind: "string", doc: "Only values that begin so, in the order of their texts: for indexes that are kept with the option prefix. Empty: all.",
+		expected: "text",
+		set: func(q *request, value string) bool {
+			q.prefix = &value
+			return true
+		},
+	}
+)
+
+var (
+	pageParameters    = []*parameter{limitParameter, afterParameter}
+	orderedParameters = []*parameter{limitParameter, afterParameter, orderParameter}
+	rangeParameters   = []*parameter{
+		heightParameter("height-from", "From this block on.", func(r *core.Range) **model.HeightPk { return &r.FromHeight }),
+		heightParameter("height-to", "Up to and including this block.", func(r *core.Range) **model.HeightPk { return &r.ToHeight }),
+		timeParameter("time-from", "From the first block on that is not before this time: unix seconds, or RFC 3339.", func(r *core.Range) **int64 { return &r.FromTime }),
+		timeParameter("time-to", "Up to and including the last block that is not after this time.", func(r *core.Range) **int64 { return &r.ToTime }),
+	}
+)
+
+func heightParameter(name, doc string, of func(*core.Range) **model.HeightPk) *parameter {
+	return &parameter{
+		name: name, kind: "integer", doc: doc, expected: "a height from 0 to " + strconv.Itoa(model.MaxHeight),
+		set: func(q *request, value string) bool {
+			n, err := strconv.ParseUint(value, 10, 32)
+			h := model.HeightPk(n)
+			*of(&q.within) = &h
+			return err == nil && n <= model.MaxHeight
+		},
+	}
+}
+
+func timeParameter(name, doc string, of func(*core.Range) **int64) *parameter {
+	return &parameter{
+		name: name, kind: "string", doc: doc, expected: "unix seconds, or a time such as 2026-11-21T12:00:00Z",
+		set: func(q *request, value string) bool {
+			n, err := strconv.ParseInt(value, 10, 64)
+			if err != nil || n < 0 {
+				t, err := time.Parse(time.RFC3339, value)
+				if err != nil {
+					return false
+				}
+				n = t.Unix()
+			}
+			*of(&q.within) = &n
+			return true
+		},
+	}
+}
+
+func addTerm(terms *[]core.Term, text string) bool {
+	index, value, ok := strings.Cut(text, "=")
+	*terms = append(*terms, core.Term{Index: index, Value: value})
+	return ok && index != "" && value != ""
+}
+
+// parse reads what stands behind the question mark. What an operation does not know is refused: a word that was mistyped
+// must not give the answer to another question.
+func (q *request) parse(raw string) error {
+	var given uint64 // bits of op.query
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name, err1 := url.QueryUnescape(name)
+		value, err2 := url.QueryUnescape(value)
+		if err1 != nil || err2 != nil {
+			return problem.New(http.StatusBadRequest, "bad_value", "query: %q is not percent-encoded", pair)
+		}
+		i := q.op.parameter(name)
+		if i < 0 {
+			return q.op.unknownParameter(name)
+		}
+		p := q.op.query[i]
+		if given&(1<<i) != 0 && !p.many {
+			return problem.New(http.StatusBadRequest, "bad_value", "%s is given twice", name)
+		}
+		given |= 1 << i
+		if !p.set(q, value) {
+			return problem.New(http.StatusBadRequest, "bad_value", "%s: expected %s, not %q", name, p.expected, value)
+		}
+	}
+	return nil
+}
+
+func (op *operation) parameter(name string) int {
+	for i, p := range op.query {
+		if p.name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func (op *operation) unknownParameter(name string) error {
+	if len(op.query) == 0 {
+		return problem.New(http.StatusBadRequest, "unknown_parameter", "unknown parameter %q: %s has none", name, op.pattern)
+	}
+	var names []string
+	for _, p := range op.query {
+		names = append(names, p.name)
+	}
+	return problem.New(http.StatusBadRequest, "unknown_parameter", "unknown parameter %q: %s has %s", name, op.pattern, strings.Join(names, ", "))
+}
