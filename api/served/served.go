@@ -20,6 +20,8 @@ type Chain struct {
 	Moved func() (tip model.Point, moved <-chan struct{})
 
 	State func() State
+
+	Rates *Rates // of the sync in this process; nil: there is none
 }
 
 // State is how far a chain's database is.
