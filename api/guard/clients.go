@@ -1,0 +1,170 @@
+package guard
+
+import (
+	"hash/maphash"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// client is who asks: the name of a key, else an address. An IPv6 client has at least a /64 to choose from, which is one.
+type client struct {
+	key  string
+	from netip.Prefix // zero: by a socket of this machine, without a proxy that says more
+}
+
+func (c client) String() string {
+	switch {
+	case c.key != "":
+		return "key " + c.key
+	case !c.from.IsValid():
+		return "local"
+	case c.from.IsSingleIP():
+		return c.from.Addr().String()
+	}
+	return c.from.String()
+}
+
+// network is what counts as one client of an address.
+func network(a netip.Addr) netip.Prefix {
+	a = a.Unmap().WithZone("")
+	if a.Is4() {
+		return netip.PrefixFrom(a, 32)
+	}
+	p, _ := a.Prefix(64) // of an IPv6 address there is one
+	return p
+}
+
+// addressOf is the address at the other end, not valid where that is a socket of this machine.
+func addressOf(remote string) netip.Addr {
+	ap, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return ap.Addr().Unmap()
+}
+
+func trusts(proxies []netip.Prefix, a netip.Addr) bool {
+	return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// sender is the address that a request comes from: the last one on its way that is no proxy of ours. Each of those has put
+// the address it was asked from behind the others in X-Forwarded-For; what stands before anybody can have written.
+func sender(r *http.Request, proxies []netip.Prefix) netip.Prefix {
+	at := addressOf(r.RemoteAddr)
+	said := r.Header["X-Forwarded-For"]
+	if len(said) > 0 && (!at.IsValid() || trusts(proxies, at)) {
+		way := strings.Split(strings.Join(said, ","), ",")
+		for _, hop := range slices.Backward(way) {
+			a, err := netip.ParseAddr(strings.TrimSpace(hop))
+			if err != nil {
+				break // what a proxy of ours does not write: who asked it is all that is known
+			}
+			at = a.Unmap().WithZone("")
+			if !trusts(proxies, at) {
+				break
+			}
+		}
+	}
+	if !at.IsValid() {
+		return netip.Prefix{}
+	}
+	return network(at)
+}
+
+// clients remembers how much each client asked of late, of a bounded number of them.
+type clients struct {
+	seed   maphash.Seed
+	shards [shards]shard
+}
+
+type shard struct {
+	mu   sync.Mutex
+	most int
+	by   map[client]*account
+}
+
+// account is what a client asked of late.
+type account struct {
+	limiter *rate.Limiter
+	used    time.Time    // guarded by the shard
+	busy    atomic.Int64 // cost of its expensive requests that are being answered
+}
+
+const (
+	shards = 32
+
+	// forgetAmong is how many a client to forget is chosen from.
+	forgetAmong = 16
+)
+
+func newClients(most int) *clients {
+	cs := &clients{seed: maphash.MakeSeed()}
+	for i := range cs.shards {
+		cs.shards[i].most = max(most/shards, 1)
+		cs.shards[i].by = map[client]*account{}
+	}
+	return cs
+}
+
+// of is the account of c, whose rate is r now.
+func (cs *clients) of(c client, r Rate, now time.Time) *account {
+	s := &cs.shards[maphash.Comparable(cs.seed, c)%shards]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.by[c]
+	if a == nil {
+		if len(s.by) >= s.most {
+			s.forget(now)
+		}
+		a = &account{limiter: rate.NewLimiter(r.limit())}
+		s.by[c] = a
+	}
+	if limit, burst := r.limit(); a.limiter.Limit() != limit || a.limiter.Burst() != burst {
+		a.limiter.SetLimitAt(now, limit) // its key's file says otherwise now
+		a.limiter.SetBurstAt(now, burst)
+	}
+	a.used = now
+	return a
+}
+
+// forget makes room: of some clients those go that may do all again that a new one may, or else the one that was seen
+// longest ago. Who is being answered stays.
+func (s *shard) forget(now time.Time) {
+	seen, gone := 0, 0
+	var oldest client
+	var since time.Time
+	for c, a := range s.by { // in an order that differs each time
+		if seen == forgetAmong {
+			break
+		}
+		seen++
+		switch {
+		case a.busy.Load() > 0:
+		case a.limiter.TokensAt(now) >= float64(a.limiter.Burst()):
+			delete(s.by, c)
+			gone++
+		case since.IsZero() || a.used.Before(since):
+			oldest, since = c, a.used
+		}
+	}
+	if gone == 0 && !since.IsZero() {
+		delete(s.by, oldest)
+	}
+}
+
+// limited reports whether there is a limit.
+func (r Rate) limited() bool { return r.PerSecond > 0 }
+
+func (r Rate) limit() (rate.Limit, int) {
+	if !r.limited() {
+		return rate.Inf, 0
+	}
+	return rate.Limit(r.PerSecond), max(r.Burst, 1)
+}

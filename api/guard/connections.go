@@ -1,0 +1,182 @@
+package guard
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// connections is a listener that keeps the number of open connections within bounds.
+type connections struct {
+	net.Listener
+	most, each int // altogether, and of one client; 0: no limit
+	trusted    []netip.Prefix
+	refused    func(string)
+	count      func(int)
+
+	mu  sync.Mutex
+	all map[*connection]struct{}
+	by  map[netip.Prefix]int
+}
+
+// connection is an open one.
+type connection struct {
+	net.Conn
+	home *connections
+	from netip.Prefix // not valid: of those who have no limit of their own
+
+	// What the connection is at: nothing has been asked, or nothing more, since idle; an answer waits since slow for the
+	// client to send or to take something. Nanoseconds; 0: it does not.
+	idle, slow atomic.Int64
+}
+
+// patience is how long a client whose request is being answered may let the server wait before its connection may be closed
+// to make room.
+const patience = time.Second
+
+// Accept implements [net.Listener].
+func (cs *connections) Accept() (net.Conn, error) {
+	for {
+		conn, err := cs.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if c := cs.take(conn); c != nil {
+			return c, nil
+		}
+		cs.refused(noRoom)
+		conn.Close()
+	}
+}
+
+// take makes conn one of the connections; nil where there is no room for it.
+func (cs *connections) take(conn net.Conn) *connection {
+	c := &connection{Conn: conn, home: cs}
+	c.idle.Store(time.Now().UnixNano())
+	if a := addressOf(conn.RemoteAddr().String()); a.IsValid() && !a.IsLoopback() && !trusts(cs.trusted, a) {
+		c.from = network(a)
+	}
+	cs.mu.Lock()
+	var close *connection
+	room := true
+	switch {
+	case cs.each > 0 && c.from.IsValid() && cs.by[c.from] >= cs.each:
+		close = cs.waiting(c.from)
+		room = close != nil
+	case cs.most > 0 && len(cs.all) >= cs.most:
+		close = cs.waiting(netip.Prefix{})
+		room = close != nil
+	}
+	if close != nil {
+		cs.drop(close)
+	}
+	if room {
+		cs.all[c] = struct{}{}
+		cs.by[c.from]++
+		cs.count(len(cs.all))
+	}
+	cs.mu.Unlock()
+	if close != nil {
+		cs.refused(evicted)
+		close.Conn.Close()
+	}
+	if !room {
+		return nil
+	}
+	return c
+}
+
+// waiting is the connection that has waited longest for its client: of one client where from is valid. nil where none does.
+// mu is held.
+func (cs *connections) waiting(from netip.Prefix) (longest *connection) {
+	now, since := time.Now().UnixNano(), int64(0)
+	for c := range cs.all {
+		if from.IsValid() && c.from != from {
+			continue
+		}
+		at := c.idle.Load()
+		if at == 0 {
+			if at = c.slow.Load(); at == 0 || now-at < int64(patience) {
+				continue
+			}
+		}
+		if longest == nil || at < since {
+			longest, since = c, at
+		}
+	}
+	return longest
+}
+
+// drop forgets c, where that was not done before. mu is held.
+func (cs *connections) drop(c *connection) {
+	if _, open := cs.all[c]; !open {
+		return
+	}
+	delete(cs.all, c)
+	if cs.by[c.from]--; cs.by[c.from] == 0 {
+		delete(cs.by, c.from)
+	}
+	cs.count(len(cs.all))
+}
+
+// Close implements [net.Conn].
+func (c *connection) Close() error {
+	c.home.mu.Lock()
+	c.home.drop(c)
+	c.home.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// Write implements [net.Conn].
+func (c *connection) Write(b []byte) (int, error) {
+	c.waits(true)
+	defer c.waits(false)
+	return c.Conn.Write(b)
+}
+
+// waits says that an answer waits for the client, or goes on.
+func (c *connection) waits(now bool) {
+	if now {
+		c.slow.Store(time.Now().UnixNano())
+	} else {
+		c.slow.Store(0)
+	}
+}
+
+// became is what [http.Server] tells of a connection.
+func became(conn net.Conn, state http.ConnState) {
+	c := below(conn)
+	switch {
+	case c == nil:
+	case state == http.StateActive:
+		c.idle.Store(0)
+	case state == http.StateIdle:
+		c.idle.Store(time.Now().UnixNano())
+	}
+}
+
+// below is our connection, below TLS or not.
+func below(conn net.Conn) *connection {
+	if t, ok := conn.(*tls.Conn); ok {
+		conn = t.NetConn()
+	}
+	c, _ := conn.(*connection)
+	return c
+}
+
+type connectionKey struct{}
+
+func withConnection(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, below(conn))
+}
+
+// connectionOf is the connection a request came by; nil where [Serve] did not accept it.
+func connectionOf(r *http.Request) *connection {
+	c, _ := r.Context().Value(connectionKey{}).(*connection)
+	return c
+}

@@ -1,0 +1,107 @@
+package guard
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/rs/cors"
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/time/rate"
+)
+
+// Options are the limits on requests. What is zero is not limited; [Defaults] are limits that suit a server on a small
+// machine.
+type Options struct {
+	Log *slog.Logger // nil: nothing is logged
+
+	Keys      *Keys // nil: nobody is asked for a key
+	Anonymous bool  // with Keys: who has none is answered too, as one of their address
+
+	Rate    Rate           // of a client whose key has none of its own
+	Clients int            // how many clients are remembered; past it, one that was not seen for long is forgotten
+	Proxies []netip.Prefix // whose X-Forwarded-For is believed
+
+	Timeout time.Duration // of an answer, except a stream
+	Stall   time.Duration // how long a client may take nothing of an answer, or send nothing of a body
+	Body    int64         // bytes
+	URI     int           // bytes of path and query
+
+	// Expensive is how much of what is expensive is done at once, in the units of [Cost]; a client gets half of it at
+	// most. A request waits for its part no longer than Wait.
+	Expensive int64
+	Wait      time.Duration
+
+	// Origins are the web pages' that may ask from a browser: "https://example.org", "https://*.example.org", "*".
+	// Empty: none but the server's own.
+	Origins []string
+
+	// Refused is told why a request was refused, in one of [Reasons]. It may be nil.
+	Refused func(reason string)
+}
+
+// Rate is how many requests a client may make: PerSecond in the long run, Burst at once. An expensive request counts as
+// several ([Cost]). The zero Rate is no limit.
+type Rate struct {
+	PerSecond float64
+	Burst     int
+}
+
+// Defaults are limits that let a normal client do anything. They limit no rates, which depend on who asks.
+func Defaults() Options {
+	return Options{
+		Clients:   1 << 16,
+		Timeout:   10 * time.Second,
+		Stall:     10 * time.Second,
+		Body:      1 << 20, // a batch of 1,000 outputs has less than 100 kB
+		URI:       8 << 10,
+		Expensive: 64,
+		Wait:      2 * time.Second,
+	}
+}
+
+// What a request may be refused for: the codes of the problems that New answers with, for Options.Refused.
+const (
+	notAllowed = "method_not_allowed"
+	noKey      = "unauthorized"
+	tooMany    = "too_many_requests"
+	tooLarge   = "too_large"
+	tooLong    = "uri_too_long"
+	tooBusy    = "too_busy"
+	tooSlow    = "too_slow"
+	failed     = "internal"
+
+	// Of Serve: there are as many connections as there may be.
+	noRoom  = "no_room"
+	evicted = "evicted"
+)
+
+// Reasons are all that Options.Refused and ServerOptions.Refused may be told.
+func Reasons() []string {
+	return []string{notAllowed, noKey, tooMany, tooLarge, tooLong, tooBusy, tooSlow, failed, noRoom, evicted}
+}
+
+// New is next within the limits of o.
+func New(o Options, next http.Handler) http.Handler {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Refused == nil {
+		o.Refused = func(string) {}
+	}
+	g := &guard{Options: o, next: next, faults: rate.NewLimiter(faultsPerSecond, faultsPerSecond), clients: newClients(o.Clients)}
+	if o.Expensive > 0 {
+		g.expensive = semaphore.NewWeighted(o.Expensive)
+	}
+	if len(o.Origins) == 0 {
+		return g
+	}
+	return cors.New(cors.Options{
+		AllowedOrigins: o.Origins,
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost},
+		AllowedHeaders: []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", keyHeader},
+		ExposedHeaders: []string{"ETag", "X-Tip", "X-Tip-Height", "Retry-After", rateHeader, policyHeader, "Link"},
+		MaxAge:         int(time.Hour / time.Second),
+	}).Handler(g)
+}

@@ -1,0 +1,26 @@
+package guard
+
+import (
+	"crypto/tls"
+	"log/slog"
+
+	"birthmark/model"
+)
+
+// certificates is TLS with the certificate in two files of PEM, which are read again when they change.
+func certificates(cert, key string, log *slog.Logger) (*tls.Config, error) {
+	pair, err := watch(log, func() (*tls.Certificate, error) {
+		c, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return nil, model.Errorf(model.Usage, "bad_tls", "tls: %s, %s: %w", cert, key, err)
+		}
+		return &c, nil
+	}, cert, key)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS12,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return pair.now(), nil },
+	}, nil
+}
