@@ -16,6 +16,9 @@
 // as many as one likes ([Chain.HotOutputs]). [Tip] and
 // [Rollback] measure blocks that come and go at the end of a large database, which they make.
 //
+// [Load] asks a server of HTTP over many connections, from a process of its own; [Arriving] is a database to serve while
+// blocks arrive in it.
+//
 // [Sync] measures all of a sync from any source, reading and decoding too: of chains that were generated, or of real ones.
 // [Decode] compares the decoders of the chains' adapters with those of other projects, over [GeneratedBlocks] or blocks that
 // [ReadBlocks] finds.

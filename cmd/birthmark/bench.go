@@ -25,7 +25,7 @@ func (p *program) benchCommand() *cli.Command {
 		Usage:    "measure how fast this machine indexes",
 		Category: helping,
 		Subcommands: []*cli.Command{
-			p.benchAppendCommand(), p.benchQueryCommand(), p.benchTipCommand(), p.benchRollbackCommand(),
+			p.benchAppendCommand(), p.benchQueryCommand(), p.benchServeCommand(), p.benchTipCommand(), p.benchRollbackCommand(),
 			p.benchSyncCommand(), p.benchDecodeCommand(), p.benchGenerateCommand(),
 		},
 	}

@@ -1,0 +1,164 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"birthmark/chains/sample"
+	"birthmark/core"
+	"birthmark/model"
+)
+
+// places are what a server is asked for: drawn from what it answers itself, so that any server can be asked.
+type places struct {
+	index                        string // that values are of; empty: the database has none with values that occur twice
+	txs, blocks, outputs, values []string
+}
+
+// loadPaths are what can be asked of a server, by name, each as the path of the i-th place. A path that begins with two
+// slashes is one of the pages people look at, below the chain's.
+var loadPaths = map[string]struct {
+	path func(p *places, i int) string
+	of   func(p *places) []string
+}{
+	"tx":      {func(p *places, i int) string { return "/tx/" + p.txs[i] }, placeTxs},
+	"output":  {func(p *places, i int) string { return "/output/" + p.outputs[i] }, placeOutputs},
+	"block":   {func(p *places, i int) string { return "/block/" + p.blocks[i] }, placeBlocks},
+	"find":    {func(p *places, i int) string { return "/find/" + p.value(i) }, placeValues},
+	"history": {func(p *places, i int) string { return "/history/" + p.value(i) }, placeValues},
+	"balance": {func(p *places, i int) string { return "/balance/" + p.value(i) }, placeValues},
+
+	"page_home":  {func(*places, int) string { return "//" }, placeTxs},
+	"page_tx":    {func(p *places, i int) string { return "//tx/" + p.txs[i] }, placeTxs},
+	"page_block": {func(p *places, i int) string { return "//block/" + p.blocks[i] }, placeBlocks},
+	"page_value": {func(p *places, i int) string { return "//index/" + p.value(i) }, placeValues},
+}
+
+func placeTxs(p *places) []string     { return p.txs }
+func placeOutputs(p *places) []string { return p.outputs }
+func placeBlocks(p *places) []string  { return p.blocks }
+func placeValues(p *places) []string  { return p.values }
+
+func (p *places) value(i int) string {
+	return url.PathEscape(p.index) + "/" + url.PathEscape(p.values[i])
+}
+
+// LoadKinds are the names of what a server can be asked.
+func LoadKinds() []string { return slices.Sorted(maps.Keys(loadPaths)) }
+
+// requests are those of a kind, as they are sent.
+func (p *places) requests(kind string, at *url.URL) (all [][]byte, err error) {
+	k := loadPaths[kind]
+	n := len(k.of(p))
+	if n == 0 {
+		return nil, model.Errorf(model.NotFound, "unknown_value", "nothing was drawn that %s can be asked for", kind)
+	}
+	for i := range n {
+		path := at.EscapedPath() + k.path(p, i)
+		if below, page := strings.CutPrefix(k.path(p, i), "//"); page {
+			path = strings.TrimSuffix("/"+strings.TrimPrefix(strings.TrimPrefix(at.EscapedPath(), "/v1"), "/")+"/"+below, "/")
+		}
+		all = append(all, fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, at.Host))
+	}
+	return all, nil
+}
+
+// drawer asks a server for what it has.
+type drawer struct {
+	*client
+	at *url.URL
+}
+
+// answer asks for what is at a path below the chain's, and decodes it.
+func (d *drawer) answer(path string, to any) (found bool, err error) {
+	path = d.at.EscapedPath() + path
+	a, err := d.ask(fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, d.at.Host), true)
+	if err != nil {
+		return false, model.Errorf(model.BadSource, "no_answer", "%s: %w", d.at, err)
+	}
+	if a.status == 404 && path != d.at.EscapedPath()+"/status" {
+		return false, nil
+	}
+	if a.status != 200 {
+		return false, model.Errorf(model.BadSource, "no_answer", "GET %s of %s is answered with %d, expected 200: %.200s", path, d.at.Host, a.status, a.body)
+	}
+	if err := json.Unmarshal(a.body, to); err != nil {
+		return false, model.Errorf(model.BadSource, "no_answer", "GET %s of %s: %w", path, d.at.Host, err)
+	}
+	return true, nil
+}
+
+// ordinaryOutputs is as many as an ordinary value has at most. Of a hundred outputs of generated blocks five belong to
+// others, services with up to millions; what these cost is measured by [Query].
+const ordinaryOutputs = 100
+
+// draw takes a sample as [Query] does: blocks evenly by height, of each a transaction, of that an output, of that a value
+// that is an ordinary one.
+func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*places, error) {
+	var status core.StatusAnswer
+	if _, err := d.answer("/status", &status); err != nil {
+		return nil, err
+	}
+	if status.Tip == nil || status.Totals.Txs == 0 {
+		return nil, model.Errorf(model.NotFound, "unknown_tx", "%s has no transactions to ask for", d.at)
+	}
+	p, rng := &places{}, sample.NewRandom(seed, 0)
+	for _, x := range status.Indexes {
+		if x.Kind != model.OneToOne.String() && p.index == "" {
+			p.index = x.Name
+		}
+	}
+	for tries := 0; len(p.txs) < n; tries++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if tries == 100*n {
+			return nil, model.Errorf(model.NotFound, "unknown_tx", "%d blocks were looked at, %d of them had transactions with outputs", tries, len(p.txs))
+		}
+		var block core.BlockAnswer
+		var tx core.TxAnswer
+		height := fmt.Sprint(rng.IntN(int(status.Tip.Height) + 1))
+		if found, err := d.answer("/block/"+height, &block); err != nil {
+			return nil, err
+		} else if !found || len(block.Txs) == 0 {
+			continue
+		}
+		if found, err := d.answer("/tx/"+block.Txs[rng.IntN(len(block.Txs))], &tx); err != nil {
+			return nil, err
+		} else if !found || len(tx.Outputs) == 0 {
+			continue
+		}
+		drawn := &tx.Outputs[rng.IntN(len(tx.Outputs))]
+		p.txs, p.blocks = append(p.txs, tx.Hash), append(p.blocks, height)
+		p.outputs = append(p.outputs, fmt.Sprintf("%s:%d", drawn.Tx, drawn.Index))
+		for _, v := range answeredValues(drawn, p.index) {
+			var balance core.BalanceAnswer
+			if found, err := d.answer("/balance/"+url.PathEscape(p.index)+"/"+url.PathEscape(v), &balance); err != nil {
+				return nil, err
+			} else if found && balance.OutputCount <= ordinaryOutputs {
+				p.values = append(p.values, v)
+			}
+		}
+	}
+	return p, nil
+}
+
+// answeredValues are the values of an index that an output has in an answer that was decoded.
+func answeredValues(o *core.OutputAnswer, index string) (values []string) {
+	switch v := o.Keys[index].(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, each := range v {
+			if text, ok := each.(string); ok {
+				values = append(values, text)
+			}
+		}
+	}
+	return values
+}

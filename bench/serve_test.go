@@ -1,0 +1,296 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"birthmark/core"
+	"birthmark/model"
+)
+
+// answering is a server that sends what answer says to the n-th request, in pieces of so many bytes, and closes the
+// connection behind an empty one.
+func answering(t *testing.T, piece int, answer func(n int) string) (addr string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	var n atomic.Int64
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				for from := bufio.NewReader(conn); ; {
+					if _, err := http.ReadRequest(from); err != nil {
+						return
+					}
+					text := answer(int(n.Add(1)) - 1)
+					for part := range slices.Chunk([]byte(text), piece) {
+						if _, err := conn.Write(part); err != nil {
+							return
+						}
+					}
+					if !strings.HasPrefix(text, "HTTP/1.1 ") || !strings.Contains(text, "\r\n\r\n") {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func TestTheClientReadsAnswersToTheirEnd(t *testing.T) {
+	long := strings.Repeat("0123456789", 20_000)
+	answers := []struct {
+		text   string
+		status int
+		body   string
+	}{
+		{"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 200, "hello"},
+		{"HTTP/1.1 404 Not Found\r\ncontent-length:2\r\nX-Tip: 00\r\n\r\n{}", 404, "{}"},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nTrailer: 1\r\n\r\n", 200, "hello world"},
+		{"HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n", 304, ""},
+		{fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(long), long), 200, long},
+		{fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(long), long), 200, long},
+		{"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", 503, ""},
+		{"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nend", 200, "end"},
+	}
+	for _, piece := range []int{3, 1000, 1 << 20} {
+		for _, wanted := range []bool{true, false} { // which must not move where the next answer begins
+			c := newClient(answering(t, piece, func(n int) string { return answers[n].text }))
+			for i, want := range answers {
+				if !wanted {
+					want.body = ""
+				}
+				got, err := c.ask([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), wanted)
+				if err != nil || got.status != want.status || string(got.body) != want.body {
+					t.Errorf("in pieces of %d: answer %d: status %d, %d bytes (%v)", piece, i, got.status, len(got.body), err)
+				}
+			}
+			if err := c.close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestTheClientSaysWhatIsWrongWithAnAnswer(t *testing.T) {
+	answers := []struct{ text, says string }{
+		{"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", "begins with"},
+		{"HTTP/1.1 2x0 OK\r\nContent-Length: 0\r\n\r\n", "begins with"},
+		{"HTTP/1.1 200 OK\r\n\r\nhello", "does not say how long"},
+		{"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "a length of"},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "a chunk has a length"},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n0\r\n\r\n", "a chunk is longer"},
+		{"HTTP/1.1 200 OK\r\nContent-Le", "before the answer's end"},
+		{"", "before the answer's end"},
+		{"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", clientBuffer), "more than 65536 bytes"},
+	}
+	c := newClient(answering(t, 1<<20, func(n int) string { return answers[n].text }))
+	for _, want := range answers {
+		_, err := c.ask([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"), true)
+		if err == nil || !strings.Contains(err.Error(), want.says) {
+			t.Errorf("%.40q: %v, expected %q", want.text, err, want.says)
+		}
+		if c.conn != nil {
+			t.Errorf("%.40q: the connection is used again", want.text)
+		}
+	}
+}
+
+// small is a server of blocks with two transactions each, that counts what it is asked for.
+func small(t *testing.T, fails func(path string) bool) (url string, asked func() map[string]int) {
+	counts := map[string]*atomic.Int64{}
+	mux := http.NewServeMux()
+	handle := func(path string, answer func(r *http.Request) any) {
+		n := &atomic.Int64{}
+		counts[strings.Split(path, "/")[1]] = n
+		mux.HandleFunc("GET /v1/toy"+path, func(w http.ResponseWriter, r *http.Request) {
+			n.Add(1)
+			if fails(r.URL.Path) {
+				http.Error(w, "no", http.StatusServiceUnavailable)
+				return
+			}
+			if err := json.NewEncoder(w).Encode(answer(r)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	handle("/status", func(*http.Request) any {
+		return core.StatusAnswer{Tip: &core.TipAnswer{Height: 9}, Totals: core.TotalsAnswer{Txs: 20},
+			Indexes: []core.IndexAnswer{{Name: "box", Kind: "one-to-one"}, {Name: "address", Kind: "one-to-many"}}}
+	})
+	handle("/block/{h}", func(r *http.Request) any {
+		return core.BlockAnswer{Txs: []string{r.PathValue("h") + "a", r.PathValue("h") + "b"}}
+	})
+	handle("/tx/{tx}", func(r *http.Request) any {
+		tx := r.PathValue("tx")
+		return core.TxAnswer{Hash: tx, Outputs: []core.OutputAnswer{{Tx: tx, Keys: map[string]any{"address": "of " + tx, "box": tx}}}}
+	})
+	handle("/balance/{index}/{value}", func(r *http.Request) any {
+		n := uint64(1)
+		if strings.HasSuffix(r.PathValue("value"), "a") {
+			n = ordinaryOutputs + 1
+		}
+		return core.BalanceAnswer{OutputCount: n}
+	})
+	handle("/find/{index}/{value}", func(r *http.Request) any {
+		if v := r.PathValue("value"); r.PathValue("index") != "address" || !strings.HasSuffix(v, "b") {
+			t.Errorf("asked for %s, which is no ordinary value", v)
+		}
+		return core.FindAnswer{}
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL + "/v1/toy", func() map[string]int {
+		all := map[string]int{}
+		for name, n := range counts {
+			all[name] = int(n.Load())
+		}
+		return all
+	}
+}
+
+// when is closed when it is so, however slow the machine is.
+func when(t *testing.T, so func() bool) <-chan struct{} {
+	end := make(chan struct{})
+	go func() {
+		defer close(end)
+		for !so() && t.Context().Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	return end
+}
+
+func TestLoadAsksForAMixAndCountsWhatIsAnswered(t *testing.T) {
+	url, asked := small(t, func(string) bool { return false })
+	var before map[string]int
+	o := LoadOptions{URL: url, Connections: 4, For: time.Hour, Mix: map[string]int{"tx": 6, "find": 3, "block": 1}, Samples: 30, Seed: rand.Uint64()}
+	t.Logf("seed %d", o.Seed)
+	o.Begin = func(context.Context) (<-chan struct{}, error) {
+		before = asked()
+		return when(t, func() bool { return asked()["tx"] >= before["tx"]+600 }), nil
+	}
+	r, err := Load(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	for kind, l := range r.Kinds {
+		if served := asked()[kind] - before[kind]; l.Count != served || l.P50 <= 0 || l.P50 > l.Max {
+			t.Errorf("%s: %d were asked, %+v", kind, served, l)
+		}
+		sum += l.Count
+	}
+	if sum != r.Requests || sum != r.Millis.Count || r.Errors != 0 || len(r.Failed) != 0 || r.Bytes < int64(sum) || r.RequestsPerSecond <= 0 {
+		t.Errorf("%+v", r)
+	}
+	if tx, block := r.Kinds["tx"].Count, r.Kinds["block"].Count; block == 0 || tx < 3*block || asked()["balance"] != before["balance"] {
+		t.Errorf("%d transactions and %d blocks", tx, block)
+	}
+}
+
+func TestLoadAtARateAsksForNoMore(t *testing.T) {
+	url, _ := small(t, func(string) bool { return false })
+	r, err := Load(t.Context(), LoadOptions{URL: url, Connections: 8, For: 300 * time.Millisecond, Rate: 200, Mix: map[string]int{"tx": 1}, Samples: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What is due is asked for in the end, late on a slow machine, but never before its time.
+	if most := int(200*r.Seconds) + 8; r.Requests > most {
+		t.Errorf("%d requests in %.3f s, expected %d at most", r.Requests, r.Seconds, most)
+	}
+}
+
+func TestLoadSaysWhatFailed(t *testing.T) {
+	var begun atomic.Bool
+	url, asked := small(t, func(path string) bool { return begun.Load() && strings.HasPrefix(path, "/v1/toy/tx/") })
+	r, err := Load(t.Context(), LoadOptions{URL: url, Connections: 2, For: time.Hour, Mix: map[string]int{"tx": 1, "block": 1}, Samples: 5,
+		Begin: func(context.Context) (<-chan struct{}, error) {
+			begun.Store(true)
+			before := asked()["tx"]
+			return when(t, func() bool { return asked()["tx"] > before }), nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Errors == 0 || r.Failed["status 503"] != r.Errors || r.Kinds["tx"].Count != 0 || len(r.Failed) != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestLoadRefusesWhatCannotBeAsked(t *testing.T) {
+	url, _ := small(t, func(path string) bool { return strings.HasPrefix(path, "/v1/toy/find") })
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	for _, c := range []struct {
+		url, kind, says string
+		is              model.ErrorKind
+	}{
+		{"127.0.0.1:80", "tx", "expected the address of a chain", model.Usage},
+		{"https://127.0.0.1:80/v1/toy", "tx", "expected the address of a chain", model.Usage},
+		{strings.TrimSuffix(url, "/v1/toy"), "tx", "expected the address of a chain", model.Usage},
+		{url, "txs", "expected weights from 1 on of some of", model.Usage},
+		{url + "s", "tx", "is answered with 404", model.BadSource},
+		{url, "find", "status 503, expected 200", model.BadSource},
+		{"http://" + closed.Addr().String() + "/v1/toy", "tx", "refused", model.BadSource},
+	} {
+		_, err := Load(t.Context(), LoadOptions{URL: c.url, Connections: 1, For: time.Second, Mix: map[string]int{c.kind: 1}, Samples: 5})
+		if kind, _ := model.KindOf(err); err == nil || kind != c.is || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s, %s: %v", c.url, c.kind, err)
+		}
+	}
+}
+
+func TestRequestsNameTheirPlaces(t *testing.T) {
+	at, err := loadURL("http://h:80/v1/toy/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &places{index: "address", txs: []string{"t"}, blocks: []string{"7"}, outputs: []string{"t:0"}, values: []string{"a/b c"}}
+	for kind, want := range map[string]string{
+		"tx": "/v1/toy/tx/t", "block": "/v1/toy/block/7", "output": "/v1/toy/output/t:0", "find": "/v1/toy/find/address/a%2Fb%20c",
+		"page_home": "/toy", "page_tx": "/toy/tx/t", "page_value": "/toy/index/address/a%2Fb%20c",
+	} {
+		got, err := p.requests(kind, at)
+		if err != nil || len(got) != 1 || string(got[0]) != "GET "+want+" HTTP/1.1\r\nHost: h:80\r\n\r\n" {
+			t.Errorf("%s: %q (%v)", kind, got, err)
+		}
+	}
+	if _, err := (&places{}).requests("tx", at); err == nil {
+		t.Error("nothing was drawn, and there are requests")
+	}
+}
+
+func TestWatchSeesThisProcess(t *testing.T) {
+	stop := Watch()
+	u := stop()
+	if len(u.RSS) < 2 || u.RSS[0] <= 0 || u.CPUSeconds < 0 || u.Grown() != 0 && len(u.RSS) < 3 {
+		t.Errorf("%+v", u)
+	}
+	u = Usage{RSS: []int64{1, 5, 9, 12, 11, 15}}
+	if u.Grown() != 6 {
+		t.Errorf("grown by %d", u.Grown())
+	}
+}
