@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"birthmark/core"
+	"birthmark/model/figures"
 
 	"github.com/urfave/cli/v2"
 )
@@ -40,35 +38,11 @@ func (p *page) block(a *core.BlockAnswer) {
 	p.table([]column{{"#", true}, {name: "hash"}}, rows)
 }
 
-// peopled is a header that knows how people read it: names and values in their order.
-type peopled interface{ People() [][2]string }
-
-// headerFields are the chain's own fields, whatever they are: as the chain says them to people, else those of the JSON in
-// the order of their names.
+// headerFields are the chain's own fields, whatever they are.
 func headerFields(header any) []field {
-	if h, ok := header.(peopled); ok {
-		var fields []field
-		for _, f := range h.People() {
-			fields = append(fields, field{f[0], text(f[1])})
-		}
-		return fields
-	}
-	raw, err := json.Marshal(header)
-	if err != nil {
-		return nil
-	}
-	var values map[string]json.RawMessage
-	if json.Unmarshal(raw, &values) != nil {
-		return nil
-	}
 	var fields []field
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		v := string(values[name])
-		var s string
-		if json.Unmarshal(values[name], &s) == nil {
-			v = s
-		}
-		fields = append(fields, field{name, text(v)})
+	for _, f := range figures.Header(header) {
+		fields = append(fields, field{f[0], text(f[1])})
 	}
 	return fields
 }

@@ -6,12 +6,13 @@ import "strings"
 type Unit struct {
 	Symbol   string // behind the amount; empty: none
 	Decimals int    // places of the smallest unit behind the point
+	Smallest string // what the smallest unit is called; empty: it has no name
 }
 
 var units = map[string]Unit{
-	"bitcoin": {"BTC", 8},
-	"cardano": {"ADA", 6},
-	"ergo":    {"ERG", 9},
+	"bitcoin": {"BTC", 8, "satoshi"},
+	"cardano": {"ADA", 6, "lovelace"},
+	"ergo":    {"ERG", 9, "nanoERG"},
 }
 
 // UnitOf is the unit of a chain by its name, the zero Unit where people have none.

@@ -1,0 +1,177 @@
+package explorer
+
+import (
+	"strconv"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/figures"
+)
+
+// blocksBody is a part of the list of all blocks.
+type blocksBody struct {
+	Blocks []blockRow
+	Pager  pager
+}
+
+// blocks lists the blocks, newest first. A part of the list is named by its highest block, so that it stays the same
+// while blocks come.
+func (v *visit) blocks() (*page, error) {
+	p := &page{Kind: "blocks", Title: "Blocks", Description: "The blocks of " + titleOf(v.chain.Model) + ", newest first.", JSON: v.api("blocks"),
+		Section: "blocks", Crumbs: []link{{Text: "Blocks"}}}
+	tip := int(v.Tip.Height)
+	to, err := v.number("to", tip)
+	if err != nil {
+		return nil, err
+	}
+	var within core.Range
+	if to = min(to, tip); to < tip {
+		highest := model.HeightPk(to)
+		within.ToHeight = &highest
+	}
+	blocks, err := v.Blocks(v.ctx, within, core.Page{Limit: blocksPage, Descending: true})
+	if err != nil {
+		return nil, err
+	}
+	b := &blocksBody{Blocks: v.blockRows(blocks.Blocks)}
+	base := v.url("blocks")
+	part := func(to int) string {
+		if to >= tip {
+			return base
+		}
+		return base + "?to=" + strconv.Itoa(to)
+	}
+	if to < tip {
+		b.Pager.First, b.Pager.Newer = base, part(to+blocksPage)
+	}
+	if blocks.Next != nil {
+		b.Pager.Older = part(int(blocks.Blocks[len(blocks.Blocks)-1].Height) - 1)
+	}
+	if n := len(blocks.Blocks); n > 0 {
+		b.Pager.Here = figures.Count(blocks.Blocks[n-1].Height) + " to " + figures.Count(blocks.Blocks[0].Height)
+	}
+	p.Body = b
+	return p, nil
+}
+
+const txsPage = 50
+
+// blockBody is one block.
+type blockBody struct {
+	Height         uint32
+	Hash           string
+	Parent         link // empty: it has none
+	Previous, Next string
+	Time           moment
+	Size, TxCount  int
+	Depth          uint32 // how many blocks there are from it up to the tip, both included
+	Fields         []field
+	Txs            []txRow
+	Pager          pager
+	Bare           bool // the transactions are too large to be summed up
+}
+
+// txRow is a transaction in a list.
+type txRow struct {
+	Index    int
+	Hash     link
+	Coinbase bool
+	In, Out  int
+	Value    amount
+	Fee      *amount // nil: unknown
+	Assets   int     // entries in outputs
+	Summed   bool    // only then there is more than Index and Hash
+}
+
+// block is one block with a part of its transactions.
+func (v *visit) block() (*page, error) {
+	a, err := v.Block(v.ctx, v.req.PathValue("ref"))
+	if err != nil {
+		return nil, err
+	}
+	height := figures.Count(a.Height)
+	p := &page{Kind: "block", Title: "Block " + height, JSON: v.api("block", a.Hash), Section: "blocks",
+		Description: titleOf(v.chain.Model) + " block " + height + " of " + figures.Clock(a.Time) + ", " + figures.Plural(a.TxCount, "transaction") + ".",
+		Crumbs:      []link{{v.url("blocks"), "Blocks"}, {Text: height}}}
+	b := &blockBody{Height: a.Height, Hash: a.Hash, Time: v.moment(a.Time), Size: a.Size, TxCount: a.TxCount, Depth: uint32(v.Tip.Height) - a.Height + 1}
+	for _, f := range figures.Header(a.Header) {
+		b.Fields = append(b.Fields, field{f[0], f[1]})
+	}
+	if a.PrevHash != "" {
+		b.Parent.Text = a.PrevHash
+		if _, err := v.PointAt(v.ctx, model.HeightPk(a.Height-1)); err == nil { // else it is before the first block there is
+			b.Parent = v.blockLink(a.PrevHash)
+			b.Previous = b.Parent.URL
+		}
+	}
+	if a.Height < uint32(v.Tip.Height) {
+		b.Next = v.heightLink(a.Height + 1).URL
+	}
+	part, err := v.number("page", 1)
+	if err != nil {
+		return nil, err
+	}
+	from, to, pg, err := numbered(v.url("block", a.Hash), "page", part, len(a.Txs), txsPage)
+	if err != nil {
+		return nil, err
+	}
+	b.Pager = pg
+	b.Txs, b.Bare, err = v.txRows(a.Txs[from:to], from)
+	p.Body = b
+	return p, err
+}
+
+// txRows are transactions of a block, from its transaction from on; bare where they have too much in them to be read for
+// a list.
+func (v *visit) txRows(hashes []string, from int) (rows []txRow, bare bool, err error) {
+	rows = make([]txRow, len(hashes))
+	for i, hash := range hashes {
+		rows[i] = txRow{Index: from + i, Hash: v.txLink(hash)}
+	}
+	txs, err := v.Txs(v.ctx, hashes)
+	if _, code := model.KindOf(err); code == "too_many" {
+		return rows, true, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	for i, tx := range txs {
+		row := &rows[i]
+		row.Summed, row.Coinbase, row.In, row.Out = true, tx.Coinbase, len(tx.Inputs), len(tx.Outputs)
+		row.Value = v.amount(sum(tx.Outputs))
+		if tx.Fee != "" {
+			fee := v.amount(tx.Fee)
+			row.Fee = &fee
+		}
+		for j := range tx.Outputs {
+			row.Assets += len(tx.Outputs[j].Assets)
+		}
+	}
+	return rows, false, nil
+}
+
+// numbered is a part of a list of n that all is known of, parts counted from 1, and the links to the other parts.
+func numbered(base, parameter string, part, n, size int) (from, to int, pg pager, err error) {
+	parts := max(1, (n+size-1)/size)
+	if part < 1 || part > parts {
+		return 0, 0, pg, model.Errorf(model.NotFound, "unknown_page", "there is no %s %d: the last is %d", parameter, part, parts)
+	}
+	from, to = (part-1)*size, min(part*size, n)
+	at := func(part int) string {
+		if part == 1 {
+			return base
+		}
+		return base + "?" + parameter + "=" + strconv.Itoa(part)
+	}
+	pg = pager{NewerText: "Previous", OlderText: "Next"}
+	if part > 1 {
+		pg.First, pg.Newer = at(1), at(part-1)
+	}
+	if part < parts {
+		pg.Older = at(part + 1)
+	}
+	if parts > 1 {
+		pg.Here = figures.Count(from+1) + " to " + figures.Count(to) + " of " + figures.Count(n)
+	}
+	return from, to, pg, nil
+}

@@ -1,0 +1,151 @@
+package explorer
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"birthmark/api/served"
+)
+
+// Options say what is shown.
+type Options struct {
+	Chains  []*served.Chain // in the order of the switch between them; their names are the first part of paths
+	Version string          // of the program, for the foot of pages
+	Log     *slog.Logger    // of pages that fail for no fault of who asked; nil: the default one
+	Timeout time.Duration   // for one page; 0: ten seconds
+
+	now func() time.Time // for tests
+}
+
+const defaultTimeout = 10 * time.Second
+
+//go:embed templates static
+var files embed.FS
+
+// site is the handler: all that pages have in common.
+type site struct {
+	Options
+	kinds  map[string]*template.Template // of pages, by the name of the file
+	static map[string]staticFile         // by path
+	build  string                        // changes with what pages are made of
+}
+
+// route is a kind of page of a chain.
+type route struct {
+	pattern string // below /NAME
+	page    func(*visit) (*page, error)
+}
+
+// routes are the pages of a chain.
+var routes = []route{
+	{"", (*visit).home},
+	{"/blocks", (*visit).blocks},
+	{"/block/{ref}", (*visit).block},
+	{"/tx/{hash}", (*visit).tx},
+	{"/output/{ref}", (*visit).output},
+	{"/search", (*visit).search},
+}
+
+// New makes the explorer of chains. An error means that a chain's name cannot stand in a path beside the others.
+func New(o Options) (http.Handler, error) {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.now == nil {
+		o.now = time.Now
+	}
+	s := &site{Options: o}
+	names := map[string]bool{"search": true, "static": true, "": true}
+	for _, c := range o.Chains {
+		if names[c.Name] || strings.Trim(c.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
+			return nil, fmt.Errorf("chain name %q cannot stand in paths beside the others", c.Name)
+		}
+		names[c.Name] = true
+	}
+	if err := s.readStatic(); err != nil {
+		return nil, err
+	}
+	if err := s.readTemplates(); err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", s.reading(s.front))
+	mux.HandleFunc("/search", s.reading(s.searchAll))
+	mux.HandleFunc("/static/", s.reading(s.serveStatic))
+	mux.HandleFunc("/", s.reading(s.unknownChain))
+	for _, c := range o.Chains {
+		base := "/" + c.Name
+		for _, r := range routes {
+			mux.HandleFunc(base+r.pattern, s.reading(s.chainPage(c, r.page)))
+		}
+		mux.HandleFunc(base+"/", s.reading(s.chainPage(c, (*visit).unknownPath)))
+		mux.Handle(base+"/{$}", http.RedirectHandler(base, http.StatusMovedPermanently))
+	}
+	return mux, nil
+}
+
+// staticFile is one file that pages refer to by a path that changes with its bytes.
+type staticFile struct {
+	kind  string
+	bytes []byte
+}
+
+var staticKinds = map[string]string{".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".js": "text/javascript; charset=utf-8"}
+
+// readStatic reads the embedded files, each under a path with the digest of all of them.
+func (s *site) readStatic() error {
+	s.static = map[string]staticFile{}
+	sum := sha256.New()
+	found := map[string]staticFile{}
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%s %d\n%s", name, len(b), b)
+		if rest, ok := strings.CutPrefix(name, "static/"); ok {
+			found[rest] = staticFile{staticKinds[path.Ext(name)], b}
+		}
+		return nil
+	})
+	sum.Write([]byte(s.Version))
+	s.build = hex.EncodeToString(sum.Sum(nil))[:10]
+	for name, f := range found {
+		s.static[s.staticPath(name)] = f
+	}
+	return err
+}
+
+// staticPath is where an embedded file is served.
+func (s *site) staticPath(name string) string { return "/static/" + s.build + "/" + name }
+
+// serveStatic serves what never changes under its path.
+func (s *site) serveStatic(w http.ResponseWriter, r *http.Request) {
+	f, ok := s.static[r.URL.Path]
+	if !ok {
+		s.unknownChain(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", f.kind)
+	w.Header().Set("Content-Length", fmt.Sprint(len(f.bytes)))
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(f.bytes) // who asked is gone where this fails
+	}
+}

@@ -1,0 +1,10 @@
+package explorer
+
+import (
+	"birthmark/core"
+)
+
+// flow is a transaction as a picture.
+type flow struct{}
+
+func (v *visit) flow(*core.TxAnswer) *flow { return nil }

@@ -1,0 +1,59 @@
+package explorer
+
+import (
+	"context"
+	"net/http"
+
+	"birthmark/core"
+	"birthmark/model/figures"
+)
+
+// chainCard is a chain on the page of all chains.
+type chainCard struct {
+	link
+	Accent  string
+	Tip     *tip // nil: no block yet
+	Txs     string
+	Syncing *syncing
+	Failed  *failed
+	Fault   string // the database does not answer
+}
+
+// front is the page of all chains. Where there is one it is that chain's home.
+func (s *site) front(w http.ResponseWriter, r *http.Request) {
+	if len(s.Chains) == 1 {
+		http.Redirect(w, r, pathOf("", []string{s.Chains[0].Name}), http.StatusFound)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
+	defer cancel()
+	p := &page{Kind: "front", Title: "Chains", Description: "The chains that are indexed here.", JSON: "/v1"}
+	var cards []chainCard
+	for _, c := range s.Chains {
+		v := s.visit(ctx, r, c)
+		card := chainCard{link: link{v.url(), titleOf(c.Model)}, Accent: c.Model.Name()}
+		state := c.State()
+		card.Syncing, card.Failed = syncingOf(state), failedOf(state, v.now)
+		err := c.View(ctx, func(view *core.View) (err error) {
+			v.View = view
+			if card.Tip, err = v.tip(); err != nil {
+				return err
+			}
+			status, err := v.Status(ctx)
+			if err == nil {
+				card.Txs = figures.Plural(status.Totals.Txs, "transaction")
+			}
+			return err
+		})
+		if r.Context().Err() != nil {
+			return
+		}
+		if err != nil {
+			s.Log.Error("explorer: chain does not answer", "chain", c.Name, "error", err)
+			card.Fault = "Its database does not answer now."
+		}
+		cards = append(cards, card)
+	}
+	p.Body, p.frame = cards, s.frameOf(r)
+	s.send(w, r, p, "")
+}

@@ -1,0 +1,119 @@
+package explorer
+
+import (
+	"birthmark/core"
+	"birthmark/model/figures"
+)
+
+const (
+	homeBlocks = 12 // of the newest, in the table
+	blocksPage = 50
+)
+
+// stat is one figure of a chain.
+type stat struct {
+	Name   string
+	Value  string // empty: Amount
+	Note   string
+	Amount amount
+}
+
+// blockRow is a block in a list.
+type blockRow struct {
+	Height, Hash link
+	Time         moment
+	Size         int
+	TxCount      int
+}
+
+// homeBody is a chain at a glance.
+type homeBody struct {
+	Stats  []stat
+	Blocks []blockRow
+	More   string // where the other blocks are listed; empty: these are all
+	Forks  []forkRow
+}
+
+// forkRow is a fork in a list: the lowest block that it took off the chain.
+type forkRow struct {
+	Height link
+	Lost   link // by its hash; it has no page any more
+	By     link // the block that stands there now; empty: none yet
+	Depth  int
+	When   moment
+}
+
+const homeForks = 3
+
+// home is a chain at a glance.
+func (v *visit) home() (*page, error) {
+	title := titleOf(v.chain.Model)
+	p := &page{Kind: "home", Title: title, Description: title + ": newest blocks, transactions, addresses and assets.", JSON: v.api("status")}
+	status, err := v.Status(v.ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := status.Totals
+	b := &homeBody{}
+	b.Stats = []stat{
+		{Name: "Height", Value: tipHeight(status)},
+		{Name: "Transactions", Value: figures.Count(t.Txs)},
+		{Name: "Outputs", Value: figures.Count(t.Outputs), Note: figures.Count(t.Unspent) + " unspent"},
+		{Name: "Unspent value", Amount: v.amount(t.UnspentValue)},
+	}
+	if t.Assets > 0 {
+		b.Stats = append(b.Stats, stat{Name: "Assets", Value: figures.Count(t.Assets)})
+	}
+	blocks, err := v.Blocks(v.ctx, core.Range{}, core.Page{Limit: homeBlocks, Descending: true})
+	if err != nil {
+		return nil, err
+	}
+	b.Blocks = v.blockRows(blocks.Blocks)
+	if blocks.Next != nil {
+		b.More = v.url("blocks")
+	}
+	forks, err := v.Forks(v.ctx, core.Page{Limit: 100})
+	if err != nil {
+		return nil, err
+	}
+	b.Forks = v.forkRows(forks.Forks, homeForks)
+	p.Body = b
+	return p, nil
+}
+
+func tipHeight(s *core.StatusAnswer) string {
+	if s.Tip == nil {
+		return "none yet"
+	}
+	return figures.Count(s.Tip.Height)
+}
+
+func (v *visit) blockRows(blocks []core.BlockSummaryAnswer) []blockRow {
+	rows := make([]blockRow, len(blocks))
+	for i, b := range blocks {
+		height := v.heightLink(b.Height)
+		rows[i] = blockRow{link{v.url("block", b.Hash), height.Text}, v.blockLink(b.Hash), v.moment(b.Time), b.Size, b.TxCount}
+	}
+	return rows
+}
+
+// forkRows are the newest forks, each by its lowest block.
+func (v *visit) forkRows(lost []core.LostBlockAnswer, limit int) (rows []forkRow) {
+	left := 0 // blocks of the fork before that are still to come
+	for _, l := range lost {
+		if left > 0 {
+			left--
+			continue
+		}
+		if len(rows) == limit {
+			break
+		}
+		left = l.Depth - 1
+		row := forkRow{Height: v.heightLink(l.Height), Lost: link{Text: l.Hash}, Depth: l.Depth, When: v.moment(l.LostAt)}
+		if l.ReplacedBy != nil {
+			row.By = v.blockLink(*l.ReplacedBy)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

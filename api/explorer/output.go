@@ -1,0 +1,38 @@
+package explorer
+
+import (
+	"birthmark/model/figures"
+)
+
+// outputBody is one output.
+type outputBody struct {
+	outputRow
+	Tx     link
+	Number int  // in the transaction
+	Block  link // empty: it existed before the first block
+	Keys   []ownerLink
+	Input  string // of what spends it
+}
+
+// output is one output by TX:N, or by what names it on its chain.
+func (v *visit) output() (*page, error) {
+	o, err := v.Output(v.ctx, v.req.PathValue("ref"))
+	if err != nil {
+		return nil, err
+	}
+	row, err := v.outputRow(o, v.naming())
+	if err != nil {
+		return nil, err
+	}
+	b := &outputBody{outputRow: row, Tx: v.txLink(o.Tx), Number: o.Index, Block: v.heightLink(o.Height)}
+	for _, x := range v.chain.Model.Indexes() {
+		b.Keys = append(b.Keys, v.owners(x.Name, valuesOf(o.Keys[x.Name]))...)
+	}
+	if o.SpentBy != nil && o.SpentBy.Value != nil {
+		b.Input = figures.Count(o.SpentBy.Value.Input)
+	}
+	n := figures.Count(o.Index)
+	return &page{Kind: "output", Title: "Output " + row.Ref.Text, JSON: v.api("output", row.Ref.Text), Section: "blocks", Body: b,
+		Description: "Output " + n + " of a " + titleOf(v.chain.Model) + " transaction: " + row.Value.String() + ".",
+		Crumbs:      []link{{v.url("blocks"), "Blocks"}, b.Block, {b.Tx.URL, "Transaction"}, {Text: "Output " + n}}}, nil
+}

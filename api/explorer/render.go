@@ -1,0 +1,133 @@
+package explorer
+
+import (
+	"bytes"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"birthmark/model/figures"
+)
+
+// functions are what templates can do besides printing.
+var functions = template.FuncMap{
+	"count":    func(n any) string { return figures.Thousands(digits(n)) },
+	"plural":   func(n any, thing string) string { return plural(n, thing) },
+	"bytes":    func(n int) string { return figures.Bytes(int64(n)) },
+	"sentence": sentence,
+	"words":    words,
+}
+
+func digits(n any) string {
+	switch n := n.(type) {
+	case int:
+		return strconv.Itoa(n)
+	case int64:
+		return strconv.FormatInt(n, 10)
+	case uint32:
+		return strconv.FormatUint(uint64(n), 10)
+	case uint64:
+		return strconv.FormatUint(n, 10)
+	}
+	s, _ := n.(string)
+	return s
+}
+
+func plural(n any, thing string) string {
+	text := digits(n)
+	if text != "1" {
+		thing += "s"
+	}
+	return figures.Thousands(text) + " " + thing
+}
+
+// sentence begins with a capital and ends with a full stop, as errors do not.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	s = strings.ToUpper(s[:1]) + s[1:]
+	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") {
+		return s
+	}
+	return s + "."
+}
+
+// readTemplates parses a set for each kind of page: its file over the layout and the pieces.
+func (s *site) readTemplates() error {
+	base, err := template.New("layout.html").Funcs(functions).ParseFS(files, "templates/*.html")
+	if err != nil {
+		return err
+	}
+	names, err := fs.Glob(files, "templates/pages/*.html")
+	if err != nil {
+		return err
+	}
+	s.kinds = make(map[string]*template.Template, len(names))
+	for _, name := range names {
+		kind, err := base.Clone()
+		if err == nil {
+			kind, err = kind.ParseFS(files, name)
+		}
+		if err != nil {
+			return err
+		}
+		s.kinds[strings.TrimSuffix(path.Base(name), ".html")] = kind
+	}
+	return nil
+}
+
+// buffers hold pages until they are whole: one that fails half way is none.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// policy lets pages load what this server has, and nothing else.
+const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// send renders a page and sends it.
+func (s *site) send(w http.ResponseWriter, r *http.Request, p *page, tag string) {
+	b := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(b)
+	b.Reset()
+	if c := p.Chain; c != nil {
+		for i := range c.Nav {
+			here := c.URL
+			if p.Section != "" {
+				here += "/" + p.Section
+			}
+			c.Nav[i].Current = c.Nav[i].URL == here
+		}
+	}
+	if err := s.kinds[p.Kind].Execute(b, p); err != nil {
+		s.Log.Error("explorer: page failed", "path", r.URL.Path, "error", err)
+		http.Error(w, "This page could not be made.", http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Length", strconv.Itoa(b.Len()))
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin")
+	if tag != "" {
+		h.Set("ETag", tag)
+		h.Set("Cache-Control", "no-cache")
+	} else {
+		h.Set("Cache-Control", "no-store")
+	}
+	if p.Status != 0 {
+		w.WriteHeader(p.Status)
+	}
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(b.Bytes()) // who asked is gone where this fails
+	}
+}
+
+// Stylesheet is the path of the style sheet.
+func (s *site) Stylesheet() string { return s.staticPath("style.css") }
+
+// Icon is the path of the mark that stands for the site.
+func (s *site) Icon() string { return s.staticPath("icon.svg") }

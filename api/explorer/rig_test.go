@@ -1,0 +1,374 @@
+package explorer
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/api/served"
+	"birthmark/chains"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/model/realdata"
+	"birthmark/storage/memory"
+
+	"golang.org/x/net/html"
+)
+
+// seed is BIRTHMARK_SEED, or def; it is printed where a test fails.
+func seed(t testing.TB, def uint64) uint64 {
+	t.Helper()
+	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
+		}
+		def = n
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("BIRTHMARK_SEED=%d", def)
+		}
+	})
+	return def
+}
+
+// chainOf serves a database of a test as it is; state may be nil.
+func chainOf(name string, db *core.DB, state *served.State) *served.Chain {
+	return &served.Chain{Name: name, Model: db.Chain(), View: db.View, Moved: db.Moved, State: func() served.State {
+		if state == nil {
+			return served.State{}
+		}
+		return *state
+	}}
+}
+
+// variant is a database with blocks of a made-up chain.
+func variant(t testing.TB, v modeltest.Variant, blocks []*model.Block) *core.DB {
+	t.Helper()
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(blocks) > 0 {
+		if err := db.Append(t.Context(), blocks); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
+}
+
+// everything is all that can be kept for an index.
+var everything = model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
+
+// synced is a database of a real chain, up to the tip of the source at uri. All is kept for its addresses.
+func synced(t testing.TB, name, network, uri string, indexes ...string) *core.DB {
+	t.Helper()
+	chain, err := chains.New(name, network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, Indexes: indexes, Keep: map[string]model.IndexOptions{"address": everything}, CacheBytes: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := chain.Open(t.Context(), model.SourceOptions{URI: uri, Indexes: db.Indexes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	if err := core.Sync(t.Context(), db, source, core.SyncOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// bitcoin is the first 14,132 blocks of Bitcoin.
+func bitcoin(t testing.TB) *core.DB {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/btcsuite/btcd").Output()
+	path := filepath.Join(strings.TrimSpace(string(out)), "blockchain", "testdata", "blk_0_to_14131.dat")
+	if _, absent := os.Stat(path); err != nil || absent != nil {
+		t.Skip("the real blocks are not there: make blocks fetches them")
+	}
+	return synced(t, "bitcoin", "mainnet", "file://"+path, "address", "script_hash", "script_type")
+}
+
+// cardano is the first 50,940 blocks of Cardano's preview network.
+func cardano(t testing.TB) *core.DB {
+	t.Helper()
+	return synced(t, "cardano", "preview", "file://"+realdata.Path(t, "cardano", "dingo-immutable"), "address", "stake_credential", "policy")
+}
+
+// ergo is the first 2,000 blocks of Ergo.
+func ergo(t testing.TB) *core.DB {
+	t.Helper()
+	return synced(t, "ergo", "mainnet", "file://"+realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), "address", "ergo_tree_template_hash")
+}
+
+// testNow is the time at which tests look at pages.
+var testNow = time.Unix(1_700_000_000, 0)
+
+// explorerOf is the explorer of chains at testNow.
+func explorerOf(t testing.TB, chains ...*served.Chain) http.Handler {
+	t.Helper()
+	h, err := New(Options{Chains: chains, Version: "1.2.3", now: func() time.Time { return testNow }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// ask requests a path as it is written in a link. headers are names and values in turn.
+func ask(t testing.TB, h http.Handler, path string, headers ...string) *http.Response {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
+}
+
+// document is a page as a browser reads it.
+type document struct {
+	path string
+	text string // as it came
+	root *html.Node
+}
+
+// read requests a page that must come with status, and checks it by the laws of all pages.
+func read(t testing.TB, h http.Handler, path string, status int) *document {
+	t.Helper()
+	res := ask(t, h, path)
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != status {
+		t.Fatalf("%s: status %d, expected %d\n%s", path, res.StatusCode, status, b)
+	}
+	root, err := html.Parse(strings.NewReader(string(b)))
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	d := &document{path, string(b), root}
+	for _, fault := range d.faults() {
+		t.Errorf("%s: %s", path, fault)
+	}
+	if policy := res.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'self'") {
+		t.Errorf("%s: the policy is %q", path, policy)
+	}
+	return d
+}
+
+// each yields the elements of a name, all of them for "".
+func (d *document) each(name string) (found []*html.Node) {
+	for n := range d.root.Descendants() {
+		if n.Type == html.ElementNode && (name == "" || n.Data == name) {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+func attr(n *html.Node, name string) (string, bool) {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val, true
+		}
+	}
+	return "", false
+}
+
+// words are the text of an element, its white space joined.
+func textOf(n *html.Node) string {
+	var b strings.Builder
+	for c := range n.Descendants() {
+		if c.Type == html.TextNode {
+			b.WriteString(c.Data)
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// main is the text of the page without its frame.
+func (d *document) main() string { return textOf(d.each("main")[0]) }
+
+// has reports whether every text is in the page without its frame.
+func (d *document) has(t testing.TB, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(d.main(), text) {
+			t.Errorf("%s does not say %q:\n%s", d.path, text, d.main())
+		}
+	}
+}
+
+// links are the paths that the page leads to, without places in pages and without what is not of the explorer.
+func (d *document) links() (paths []string) {
+	for _, n := range d.each("a") {
+		href, _ := attr(n, "href")
+		path, _, _ := strings.Cut(href, "#")
+		if path == "" || path == "/docs" || path == "/v1" || strings.HasPrefix(path, "/v1/") || slices.Contains(paths, path) {
+			continue
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// void are the elements without an end tag.
+var void = []string{"meta", "link", "input", "br", "hr", "img"}
+
+// faults are the laws of pages that this one breaks.
+func (d *document) faults() (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	for _, f := range unbalanced(d.text) {
+		fault("%s", f)
+	}
+	for name, want := range map[string]int{"h1": 1, "main": 1, "header": 1, "footer": 1, "title": 1} {
+		n := 0
+		for _, e := range d.each(name) {
+			if e.Namespace == "" { // a picture has titles of its own
+				n++
+			}
+		}
+		if n != want {
+			fault("%d elements %s, expected %d", n, name, want)
+		}
+	}
+	ids, labels := map[string]bool{}, map[string]bool{}
+	for _, n := range d.each("") {
+		if id, ok := attr(n, "id"); ok {
+			if ids[id] {
+				fault("two elements have the id %s", id)
+			}
+			ids[id] = true
+		}
+		if n.Data == "label" {
+			id, _ := attr(n, "for")
+			labels[id] = true
+		}
+	}
+	for _, n := range d.each("") {
+		for _, a := range n.Attr {
+			if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
+				fault("<%s> has the attribute %s, which the policy forbids", n.Data, a.Key)
+			}
+			if a.Key == "href" || a.Key == "src" || a.Key == "action" {
+				if u, err := url.Parse(a.Val); err != nil || u.IsAbs() || u.Host != "" {
+					fault("<%s %s=%q> leads away", n.Data, a.Key, a.Val)
+				}
+			}
+			if a.Key == "aria-labelledby" && !ids[a.Val] {
+				fault("<%s> is labelled by %s, which is not there", n.Data, a.Val)
+			}
+		}
+		switch n.Data {
+		case "style":
+			fault("a style stands in the page")
+		case "script":
+			if src, _ := attr(n, "src"); src == "" || textOf(n) != "" {
+				fault("a script stands in the page")
+			}
+		case "input", "select":
+			id, _ := attr(n, "id")
+			if _, labelled := attr(n, "aria-label"); !labelled && !labels[id] {
+				fault("<%s id=%q> has no label", n.Data, id)
+			}
+		case "th":
+			if scope, _ := attr(n, "scope"); scope != "col" && scope != "row" {
+				fault("a th has the scope %q", scope)
+			}
+		case "a", "button":
+			if label, _ := attr(n, "aria-label"); textOf(n) == "" && label == "" {
+				fault("a <%s> says nothing", n.Data)
+			}
+		case "nav", "svg", "progress":
+			_, label := attr(n, "aria-label")
+			_, by := attr(n, "aria-labelledby")
+			if _, hidden := attr(n, "aria-hidden"); !label && !by && !hidden {
+				fault("a <%s> has no label", n.Data)
+			}
+		}
+	}
+	return faults
+}
+
+// unbalanced tells the tags of a text that are not closed, or were not open.
+func unbalanced(text string) (faults []string) {
+	var open []string
+	for z := html.NewTokenizer(strings.NewReader(text)); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			if len(open) > 0 {
+				faults = append(faults, fmt.Sprintf("%v are not closed", open))
+			}
+			return faults
+		case html.StartTagToken:
+			if name, _ := z.TagName(); !slices.Contains(void, string(name)) {
+				open = append(open, string(name))
+			}
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			if len(open) == 0 || open[len(open)-1] != string(name) {
+				return append(faults, fmt.Sprintf("</%s> within %v", name, open))
+			}
+			open = open[:len(open)-1]
+		}
+	}
+}
+
+// crawl follows every link from a page on, most pages of them, and returns how many it read of each kind: the second
+// part of their path.
+func crawl(t testing.TB, h http.Handler, from string, most int) map[string]int {
+	t.Helper()
+	kinds, seen, wait := map[string]int{}, map[string]bool{from: true}, []string{from}
+	for len(wait) > 0 && most > 0 {
+		path := wait[0]
+		wait = wait[1:]
+		if path == "/" || unmade(path) {
+			continue
+		}
+		most--
+		d := read(t, h, path, http.StatusOK)
+		kind, _, _ := strings.Cut(path, "?")
+		parts := strings.Split(kind, "/")
+		kinds[strings.Join(parts[2:min(3, len(parts))], "")]++
+		for _, link := range d.links() {
+			if !seen[link] {
+				seen[link] = true
+				wait = append(wait, link)
+			}
+		}
+	}
+	return kinds
+}
+
+// unmade are kinds of pages that links lead to and nobody has made yet.
+func unmade(path string) bool {
+	parts := strings.Split(path, "/")
+	return len(parts) > 2 && slices.Contains([]string{"address", "index", "asset"}, parts[2])
+}
+
+// rollback takes blocks off the chain as a fork does not: the database forgets them.
+func rollback(t testing.TB, db *core.DB, to model.Point) {
+	t.Helper()
+	if err := db.Rollback(context.Background(), to); err != nil {
+		t.Fatal(err)
+	}
+}

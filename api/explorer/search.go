@@ -1,0 +1,254 @@
+package explorer
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/figures"
+)
+
+const (
+	searchLonger = 3  // characters from which on the beginning of a value is looked for
+	searchBegin  = 10 // values of one index that begin so
+	searchLong   = 70_000
+)
+
+// hit is something that the search box found.
+type hit struct {
+	link
+	What  string // block, transaction, address …
+	Note  string
+	Chain string // for people; empty: that of the page
+}
+
+// searchBody is what was found: nothing, or more than one thing.
+type searchBody struct {
+	Query string
+	Hits  []hit
+	Tried []string // what it could have been
+}
+
+// search leads to the one thing that is meant, or lists those that could be.
+func (v *visit) search() (*page, error) {
+	q := strings.TrimSpace(v.query("q"))
+	hits, err := v.hits(q)
+	if err != nil {
+		return nil, err
+	}
+	if len(hits) == 1 {
+		return &page{Location: hits[0].URL}, nil
+	}
+	tried, err := v.tried()
+	if err != nil {
+		return nil, err
+	}
+	p := searchPage(q, hits, tried)
+	p.Crumbs = []link{{Text: "Search"}}
+	return p, nil
+}
+
+func searchPage(q string, hits []hit, tried []string) *page {
+	p := &page{Kind: "search", Title: "Search", Description: "Blocks, transactions, outputs, addresses and assets.", Query: q, Body: &searchBody{q, hits, tried}}
+	if len(hits) == 0 && q != "" {
+		p.Status = http.StatusNotFound
+	}
+	return p
+}
+
+// searchAll searches in every chain.
+func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
+	q := strings.TrimSpace(r.URL.Query().Get("q"))
+	if len(s.Chains) == 1 {
+		http.Redirect(w, r, pathOf("", []string{s.Chains[0].Name, "search"})+"?q="+url.QueryEscape(q), http.StatusFound)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
+	defer cancel()
+	var all []hit
+	for _, c := range s.Chains {
+		err := c.View(ctx, func(view *core.View) error {
+			v := s.visit(ctx, r, c)
+			v.View = view
+			hits, err := v.hits(q)
+			for _, h := range hits {
+				h.Chain = titleOf(c.Model)
+				all = append(all, h)
+			}
+			return err
+		})
+		if r.Context().Err() != nil {
+			return
+		}
+		if err != nil {
+			p := s.errorPage(r, err)
+			p.frame = s.frameOf(r)
+			s.send(w, r, p, "")
+			return
+		}
+	}
+	if len(all) == 1 {
+		http.Redirect(w, r, all[0].URL, http.StatusFound)
+		return
+	}
+	p := searchPage(q, all, []string{"tip, a height or the hash of a block", "the hash of a transaction", "an output, TX:N", "an address or another value of an index", "an asset"})
+	p.frame = s.frameOf(r)
+	s.send(w, r, p, "")
+}
+
+// tried is what the search box understands here.
+func (v *visit) tried() ([]string, error) {
+	indexes, err := v.indexes()
+	if err != nil {
+		return nil, err
+	}
+	list := []string{"tip, a height or the hash of a block", "the hash of a transaction", "an output, TX:N"}
+	for _, name := range indexes {
+		list = append(list, "a value of "+words(name))
+	}
+	if !v.assetless() {
+		list = append(list, "an asset")
+	}
+	return list, nil
+}
+
+// indexes are the names of those the database has.
+func (v *visit) indexes() (names []string, err error) {
+	states, err := v.IndexStates(v.ctx)
+	for _, s := range states {
+		if !s.Dropping {
+			names = append(names, s.Name)
+		}
+	}
+	return names, err
+}
+
+// assetless reports whether the chain has no assets at all.
+func (v *visit) assetless() bool {
+	_, err := v.chain.Model.ParseAsset("00")
+	kind, _ := model.KindOf(err)
+	return kind == model.NotFound
+}
+
+// hits are the things that q can mean, most likely first.
+func (v *visit) hits(q string) (hits []hit, err error) {
+	if q == "" || len(q) > searchLong {
+		return nil, nil
+	}
+	for _, look := range []func(string) ([]hit, error){v.hitBlock, v.hitTx, v.hitOutput, v.hitValues, v.hitAsset} {
+		found, err := look(q)
+		if err != nil {
+			return nil, err
+		}
+		hits = append(hits, found...)
+	}
+	if len(hits) == 0 && len(q) >= searchLonger {
+		return v.hitBeginnings(q)
+	}
+	return hits, nil
+}
+
+// missing reports whether an error only says that there is no such thing, or not yet.
+func missing(err error) bool {
+	kind, code := model.KindOf(err)
+	return kind == model.NotFound || kind == model.Usage || code == "index_building"
+}
+
+func (v *visit) hitBlock(q string) ([]hit, error) {
+	ref := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(q, "#"), ",", ""))
+	switch ref {
+	case "latest", "newest", "head", "best":
+		ref = "tip"
+	}
+	b, err := v.Block(v.ctx, ref)
+	if err != nil {
+		return nil, unlessMissing(err)
+	}
+	return []hit{{link: v.blockLink(b.Hash), What: "block", Note: "height " + figures.Count(b.Height)}}, nil
+}
+
+func unlessMissing(err error) error {
+	if missing(err) {
+		return nil
+	}
+	return err
+}
+
+func (v *visit) hitTx(q string) ([]hit, error) {
+	txs, err := v.Txs(v.ctx, []string{strings.ToLower(q)})
+	if err != nil || txs[0] == nil {
+		return nil, unlessMissing(err)
+	}
+	return []hit{{link: v.txLink(txs[0].Hash), What: "transaction", Note: "in block " + figures.Count(txs[0].Height)}}, nil
+}
+
+// hitOutput knows an output as TX:N and as TX#N.
+func (v *visit) hitOutput(q string) ([]hit, error) {
+	ref := strings.ToLower(strings.Replace(q, "#", ":", 1))
+	if !strings.Contains(ref, ":") {
+		return nil, nil
+	}
+	o, err := v.Output(v.ctx, ref)
+	if err != nil {
+		return nil, unlessMissing(err)
+	}
+	return []hit{{link: v.outputLink(o.Tx, o.Index), What: "output", Note: v.amount(o.Value).String()}}, nil
+}
+
+// hitValues looks q up in every index that can read it.
+func (v *visit) hitValues(q string) (hits []hit, err error) {
+	indexes, err := v.indexes()
+	if err != nil {
+		return nil, err
+	}
+	for _, index := range indexes {
+		found, err := v.Find(v.ctx, index, q, core.Terms{}, core.Page{Limit: 1})
+		if err != nil {
+			if missing(err) {
+				continue
+			}
+			return nil, err
+		}
+		h := hit{link: v.valueLink(index, found.Value), What: words(index), Note: "first seen in block " + figures.Count(found.FirstSeen.Height)}
+		if index == v.chain.Model.Traits().SpendsBy {
+			h.link = link{v.outputLink(found.FirstSeen.Tx, found.FirstSeen.Index).URL, found.Value}
+		}
+		hits = append(hits, h)
+	}
+	return hits, nil
+}
+
+func (v *visit) hitAsset(q string) ([]hit, error) {
+	a, err := v.Asset(v.ctx, q)
+	if err != nil {
+		return nil, unlessMissing(err)
+	}
+	return []hit{{link: v.assetLink(a.Asset), What: "asset", Note: a.Name}}, nil
+}
+
+// hitBeginnings are values that begin with q, of the indexes that keep them by their texts.
+func (v *visit) hitBeginnings(q string) (hits []hit, err error) {
+	indexes, err := v.indexes()
+	if err != nil {
+		return nil, err
+	}
+	for _, index := range indexes {
+		found, err := v.ValuesByText(v.ctx, index, q, core.Page{Limit: searchBegin})
+		if err != nil {
+			if missing(err) {
+				continue
+			}
+			return nil, err
+		}
+		for _, value := range found.Values {
+			hits = append(hits, hit{link: v.valueLink(index, value.Value), What: words(index), Note: "begins so, first seen in block " + figures.Count(value.FirstSeen.Height)})
+		}
+	}
+	return hits, nil
+}
+
+// words of a name of the settings.
+func words(name string) string { return strings.ReplaceAll(name, "_", " ") }

@@ -1,0 +1,228 @@
+package explorer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"birthmark/api/served"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/figures"
+)
+
+// visit is one request for a page of a chain, answered from one snapshot.
+type visit struct {
+	*core.View
+	ctx   context.Context
+	req   *http.Request
+	site  *site
+	chain *served.Chain
+	unit  figures.Unit
+	now   time.Time // to the minute: what a page says of ages changes no more often
+}
+
+// visit of a chain, before it has a snapshot.
+func (s *site) visit(ctx context.Context, r *http.Request, chain *served.Chain) *visit {
+	return &visit{ctx: ctx, req: r, site: s, chain: chain, unit: figures.UnitOf(chain.Model.Name()), now: s.now().Truncate(time.Minute)}
+}
+
+// errUnmodified says that who asks has the page.
+var errUnmodified = errors.New("not modified")
+
+// chainPage answers with a kind of page of a chain.
+func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
+		defer cancel()
+		v := s.visit(ctx, r, chain)
+		var p *page
+		var tag string
+		err := chain.View(ctx, func(view *core.View) (err error) {
+			v.View = view
+			f := v.frame()
+			if tag = s.tag(f, view.Tip, v.now); has(r, tag) {
+				return errUnmodified
+			}
+			if p, err = build(v); err != nil {
+				p = s.errorPage(r, err)
+				p.Volatile = true
+			}
+			if f.Chain.Tip, err = v.tip(); err != nil {
+				return err
+			}
+			p.frame = f
+			return nil
+		})
+		switch {
+		case errors.Is(err, errUnmodified):
+			w.Header().Set("ETag", tag)
+			w.WriteHeader(http.StatusNotModified)
+			return
+		case r.Context().Err() != nil: // nobody waits
+			return
+		case err != nil:
+			p = s.errorPage(r, err)
+			v.View = nil
+			p.frame = v.frame()
+			tag = ""
+		}
+		if p.Location != "" {
+			http.Redirect(w, r, p.Location, http.StatusFound)
+			return
+		}
+		if p.Volatile {
+			tag = ""
+		}
+		s.send(w, r, p, tag)
+	}
+}
+
+// tag is the ETag of the pages of a chain now; empty while they change without a new tip.
+func (s *site) tag(f frame, tip model.Point, now time.Time) string {
+	if f.Chain.Syncing != nil || f.Chain.Failed != nil {
+		return ""
+	}
+	return fmt.Sprintf(`W/"%s-%s-%s"`, tip.Hash.String(), strconv.FormatInt(now.Unix()/60, 36), s.build)
+}
+
+// has reports whether who asks has what the tag says.
+func has(r *http.Request, tag string) bool {
+	if tag == "" {
+		return false
+	}
+	for t := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
+		if t = strings.TrimSpace(t); t == tag || t == "*" || "W/"+t == tag {
+			return true
+		}
+	}
+	return false
+}
+
+// frame of a page of the chain, without the tip.
+func (v *visit) frame() frame {
+	f := v.site.frameOf(v.req)
+	for i := range f.Switch {
+		f.Switch[i].Current = v.site.Chains[i] == v.chain
+	}
+	state := v.chain.State()
+	f.Chain = &chainFrame{
+		Name: v.chain.Name, Title: titleOf(v.chain.Model), Accent: v.chain.Model.Name(), Unit: v.unit, URL: v.url(),
+		Syncing: syncingOf(state), Failed: failedOf(state, v.now),
+	}
+	for _, n := range navigation {
+		f.Chain.Nav = append(f.Chain.Nav, navLink{link: link{v.url(n.path...), n.text}})
+	}
+	return f
+}
+
+// frameOf is what the frame of any page has.
+func (s *site) frameOf(r *http.Request) frame {
+	f := frame{Site: s, Path: r.URL.EscapedPath()}
+	for _, c := range s.Chains {
+		f.Switch = append(f.Switch, chainLink{URL: "/" + c.Name, Title: titleOf(c.Model)})
+	}
+	return f
+}
+
+// navigation is the parts of every chain.
+var navigation = []struct {
+	text string
+	path []string
+}{
+	{"Overview", nil},
+	{"Blocks", []string{"blocks"}},
+}
+
+// titleOf is a chain's name for people: with the network where that is not the one everybody means.
+func titleOf(c model.Chain) string {
+	name := c.Name()
+	title := strings.ToUpper(name[:1]) + name[1:]
+	if n := c.Network(); n != "mainnet" {
+		title += " " + n
+	}
+	return title
+}
+
+// tip is the newest block of the snapshot, nil where there is none.
+func (v *visit) tip() (*tip, error) {
+	if v.Tip.IsOrigin() {
+		return nil, nil
+	}
+	newest, err := v.Blocks(v.ctx, core.Range{}, core.Page{Limit: 1, Descending: true})
+	if err != nil {
+		return nil, err
+	}
+	b := newest.Blocks[0]
+	return &tip{b.Height, v.blockLink(b.Hash), momentOf(b.Time, v.now)}, nil
+}
+
+// url is a path of the chain: its parts may be any text.
+func (v *visit) url(parts ...string) string { return pathOf("/"+v.chain.Name, parts) }
+
+// api is the path of the same thing as JSON.
+func (v *visit) api(parts ...string) string { return pathOf("/v1/"+v.chain.Name, parts) }
+
+func pathOf(base string, parts []string) string {
+	var b strings.Builder
+	b.WriteString(base)
+	for _, p := range parts {
+		b.WriteByte('/')
+		b.WriteString(url.PathEscape(p))
+	}
+	return b.String()
+}
+
+func (v *visit) blockLink(hash string) link { return link{v.url("block", hash), hash} }
+
+func (v *visit) heightLink(h uint32) link {
+	return link{v.url("block", strconv.FormatUint(uint64(h), 10)), figures.Count(h)}
+}
+
+func (v *visit) txLink(hash string) link { return link{v.url("tx", hash), hash} }
+
+func (v *visit) outputLink(tx string, index int) link {
+	ref := tx + ":" + strconv.Itoa(index)
+	return link{v.url("output", ref), ref}
+}
+
+// valueLink leads to a value of an index. Addresses have a path of their own.
+func (v *visit) valueLink(index, value string) link {
+	if index == "address" {
+		return link{v.url("address", value), value}
+	}
+	return link{v.url("index", index, value), value}
+}
+
+func (v *visit) assetLink(id string) link { return link{v.url("asset", id), id} }
+
+// amount of the chain's coin.
+func (v *visit) amount(n string) amount { return amountOf(v.unit, n) }
+
+func (v *visit) moment(unix int64) moment { return momentOf(unix, v.now) }
+
+// query is a parameter of the request behind the path.
+func (v *visit) query(name string) string { return v.req.URL.Query().Get(name) }
+
+// cursor is the part of a list that the request asks for, newest first.
+func (v *visit) cursor(limit int) core.Page {
+	return core.Page{Limit: limit, After: v.query("after"), Descending: true}
+}
+
+// number is a parameter that must be a number from 0 up, def where it is not given.
+func (v *visit) number(name string, def int) (int, error) {
+	text := v.query(name)
+	if text == "" {
+		return def, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, model.Errorf(model.Usage, "bad_value", "%s %q: expected a number", name, text)
+	}
+	return int(n), nil
+}
