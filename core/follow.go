@@ -13,8 +13,21 @@ import (
 // Following says what a program wants to be told of.
 type Following struct {
 	Term          // without a value: every output that has one of the index, or that holds assets ([AssetTerm])
+	Or     []Term // what these say as well; an output that is meant more than once is told once
 	Spends bool   // what spends those outputs as well
 	Start  *Range // where to begin if nothing is known: at the first block of the range
+
+	EveryBlock bool    // blocks with nothing in them are told too; with it there need not be a Term
+	Most       int     // so many blocks are told of, then it ends; 0: up to the tip
+	Behind     *Within // what comes behind known is told up to here
+}
+
+// Within is a place in the middle of a block: behind one of the outputs and spends that are told of it. Who cannot take a
+// block as a whole goes on there.
+type Within struct {
+	block  model.Point
+	output model.UtxoPk // the first that is not told
+	input  model.UtxoPk // likewise
 }
 
 // FollowEvent is what one who follows is told next.
@@ -29,6 +42,9 @@ type FollowEvent struct {
 	// Rollback to the origin takes everything back.
 	Rollback *model.Point
 	Hash     string // of Block or Rollback, as people write it
+
+	Summary BlockSummaryAnswer // of Block
+	Within  Within             // behind Output or Spend
 }
 
 // SpendAnswer is an output that is spent, and by what.
@@ -110,16 +126,20 @@ func (ask Queries) FollowFrom(ctx context.Context, known []model.Point) (p model
 // Else the chain could come back to blocks that he was told of once and has taken back. A value that does not occur yet is
 // no error: it may.
 //
+// Where [Following.Behind] still stands in the chain, behind the first of known, it begins there, without a rollback: what was
+// told of the block stays told.
+//
 // Without Spends it reads the outputs it tells of; where none is named, all outputs of the blocks. With Spends it reads
-// the inputs of the blocks besides, or the history of the value where that is shorter.
+// the inputs of the blocks besides, or the histories of the values where those are shorter.
 func (ask Queries) Follow(ctx context.Context, known []model.Point, what Following) iter.Seq2[FollowEvent, error] {
 	return func(yield func(FollowEvent, error) bool) {
 		err := ask.from(ctx, func(q *query) error {
 			f := follower{query: q, what: what, tell: func(e FollowEvent) error {
-				for _, p := range []*model.Point{e.Block, e.Rollback} {
-					if p != nil {
-						e.Hash = q.chain.FormatHash(p.Hash)
-					}
+				switch {
+				case e.Block != nil:
+					e.Hash = e.Summary.Hash
+				case e.Rollback != nil:
+					e.Hash = q.chain.FormatHash(e.Rollback.Hash)
 				}
 				if !yield(e, nil) {
 					return errEnough
@@ -139,8 +159,11 @@ type follower struct {
 	*query
 	what  Following
 	tell  func(FollowEvent) error
-	begin model.HeightPk // of the chain
-	told  int64          // the height of the last block that was told, below begin: none
+	begin model.HeightPk  // no block stands below it
+	last  model.HeightPk  // the last block that is told
+	told  int64           // the height of the last block that was told, below begin: none
+	block blockRow        // the one that is being told
+	in    *model.HeightPk // the one that was told in part; nil: none
 }
 
 func (f *follower) follow(known []model.Point) error {
@@ -152,31 +175,60 @@ func (f *follower) follow(known []model.Point) error {
 	if err != nil {
 		return err
 	}
-	if err := f.tell(FollowEvent{Rollback: &from}); err != nil {
+	within, err := f.within(known, from)
+	if err != nil {
 		return err
+	}
+	if !within {
+		if err := f.tell(FollowEvent{Rollback: &from}); err != nil {
+			return err
+		}
 	}
 	if f.tip.IsOrigin() || from == f.tip {
 		return nil
 	}
-	if f.begin, err = f.firstBlock(); err != nil {
+	next := model.HeightPk(0)
+	if !from.IsOrigin() {
+		next = from.Height + 1
+		f.begin = next
+	} else if f.begin, err = f.firstBlock(); err != nil {
 		return err
 	}
-	s := span{0, f.tip.Height.Last()}
-	if f.told = int64(f.begin) - 1; !from.IsOrigin() {
-		f.told, s.first = int64(from.Height), model.UtxoPk((from.Height + 1).First())
+	f.told, f.last = int64(f.begin)-1, f.tip.Height
+	if within {
+		f.in = &f.what.Behind.block.Height
+		f.told = int64(*f.in) - 1
 	}
-	outputs, stop := iter.Pull2(set.comings(s))
+	if most := f.what.Most; most > 0 {
+		f.last = model.HeightPk(min(int64(f.last), f.told+int64(most)))
+	}
+	came := span{model.UtxoPk(next.First()), f.last.Last()} // what existed before the first block as well
+	went := came
+	if within {
+		came.first, went.first = max(came.first, f.what.Behind.output), max(went.first, f.what.Behind.input)
+	}
+	outputs, stop := iter.Pull2(set.comings(came))
 	defer stop()
 	spends := func() (o spent, err error, ok bool) { return o, nil, false }
 	if f.what.Spends {
 		var stop func()
-		spends, stop = iter.Pull2(set.goings(s))
+		spends, stop = iter.Pull2(set.goings(went))
 		defer stop()
 	}
 	if err := f.merge(outputs, spends); err != nil {
 		return err
 	}
-	return f.until(int64(f.tip.Height))
+	return f.until(int64(f.last))
+}
+
+// within reports whether the place in a block that is told of stands in the chain behind from.
+func (f *follower) within(known []model.Point, from model.Point) (bool, error) {
+	w := f.what.Behind
+	if w == nil || len(known) > 0 && from != known[0] || len(known) == 0 && !from.IsOrigin() {
+		return false, nil
+	}
+	p, err := f.newest([]model.Point{w.block})
+	return !p.IsOrigin(), err
 }
 
 // meet is the newest of known that is part of the chain. Where nothing is known it is the block before the start.
@@ -214,14 +266,14 @@ func (q *query) newest(points []model.Point) (model.Point, error) {
 
 // coming is an output that is told of, and the height it stands at.
 type coming struct {
-	height model.HeightPk
+	pk     model.UtxoPk
 	output *OutputAnswer
 }
 
 // spent is an output that is followed and spent.
 type spent struct {
-	height model.HeightPk // of what spends it
-	spend  *SpendAnswer
+	pk    model.InputPk // of what spends it
+	spend *SpendAnswer
 }
 
 // merge tells of outputs and spends, block by block: what comes, then what goes, which may have come in the same block.
@@ -234,57 +286,83 @@ func (f *follower) merge(outputs func() (coming, error, bool), spends func() (sp
 	if err != nil {
 		return err
 	}
-	for more || further {
-		h := s.height
-		if !further || more && o.height < h {
-			h = o.height
+	for more || further || f.in != nil {
+		h := s.pk.Height()
+		switch {
+		case f.in != nil: // it is told to its end, also where nothing is left of it
+			h, f.in = *f.in, nil
+		case !further || more && o.pk.Height() < h:
+			h = o.pk.Height()
 		}
 		// What existed before the first block is told with it.
 		h = max(h, f.begin)
 		if err := f.until(int64(h) - 1); err != nil {
 			return err
 		}
-		for more && o.height <= h {
-			if err := f.tell(FollowEvent{Output: o.output}); err != nil {
+		if f.block, err = f.blockAt(f.r, h); err != nil {
+			return err
+		}
+		in := Within{block: model.Point{Height: h, Hash: f.block.hash, Slot: f.block.slot}}
+		for more && o.pk.Height() <= h {
+			in.output = o.pk + 1
+			if err := f.tell(FollowEvent{Output: o.output, Within: in}); err != nil {
 				return err
 			}
 			if o, err, more = outputs(); err != nil {
 				return err
 			}
 		}
-		for further && s.height <= h {
-			if err := f.tell(FollowEvent{Spend: s.spend}); err != nil {
+		in.output = h.Last() + 1
+		for further && s.pk.Height() <= h {
+			in.input = model.UtxoPk(s.pk) + 1
+			if err := f.tell(FollowEvent{Spend: s.spend, Within: in}); err != nil {
 				return err
 			}
 			if s, err, further = spends(); err != nil {
 				return err
 			}
 		}
-		if err := f.block(h); err != nil {
+		if err := f.tellBlock(h); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// until tells of blocks in which there was nothing, every now and then and of the last where it is the tip.
+// until tells of blocks in which there was nothing: of all of them, or every now and then and of the last.
 func (f *follower) until(h int64) error {
-	for f.told+BlockEvery <= h {
-		if err := f.block(model.HeightPk(f.told + BlockEvery)); err != nil {
+	step := int64(BlockEvery)
+	if f.what.EveryBlock {
+		step = 1
+	}
+	for f.told < h {
+		next := f.told + step
+		if next > h {
+			if h != int64(f.last) {
+				break
+			}
+			next = h
+		}
+		if err := f.ctx.Err(); err != nil {
 			return err
 		}
-	}
-	if h == int64(f.tip.Height) && f.told < h {
-		return f.block(f.tip.Height)
+		var err error
+		if f.block, err = f.blockAt(f.r, model.HeightPk(next)); err != nil {
+			return err
+		}
+		if err := f.tellBlock(model.HeightPk(next)); err != nil {
+			return err
+		}
 	}
 	return f.ctx.Err()
 }
 
-func (f *follower) block(h model.HeightPk) error {
-	row, err := f.blockAt(f.r, h)
-	if err != nil {
-		return err
-	}
+// tellBlock tells of the block at h, which was read.
+func (f *follower) tellBlock(h model.HeightPk) error {
 	f.told = int64(h)
-	return f.tell(FollowEvent{Block: &model.Point{Height: h, Hash: row.hash, Slot: row.slot}})
+	b := &f.block
+	return f.tell(FollowEvent{
+		Block:   &model.Point{Height: h, Hash: b.hash, Slot: b.slot},
+		Summary: BlockSummaryAnswer{uint32(h), f.chain.FormatHash(b.hash), b.time, b.size, b.txCount},
+	})
 }

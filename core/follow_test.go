@@ -85,23 +85,35 @@ func (c *consumer) has(r *reference, what core.Following, in func(o *refOutput) 
 	}
 }
 
-// anyFollowing is something to follow: a value, an asset, an index, or all assets.
+// anyFollowing is something to follow: values, assets, indexes, all assets, or several of them.
 func (r *reference) anyFollowing(rng *rand.Rand) (core.Following, func(o *refOutput) bool) {
 	what := core.Following{Spends: rng.IntN(2) == 0}
-	t := r.anyTerm(rng)
-	if rng.IntN(2) == 0 {
-		what.Term = r.term(t)
-		return what, t.in
+	var ins []func(o *refOutput) bool
+	one := func() core.Term {
+		t := r.anyTerm(rng)
+		switch {
+		case rng.IntN(2) == 0:
+			ins = append(ins, t.in)
+			return r.term(t)
+		case t.index < 0:
+			ins = append(ins, func(o *refOutput) bool {
+				return slices.ContainsFunc(o.Assets, func(a model.Asset) bool { return a.Amount > 0 })
+			})
+			return core.Term{Index: core.AssetTerm}
+		}
+		ins = append(ins, func(o *refOutput) bool {
+			return slices.ContainsFunc(o.Keys, func(k model.Key) bool { return k.Index == t.index })
+		})
+		return core.Term{Index: r.indexes[t.index].Name}
 	}
-	if t.index < 0 {
-		what.Index = core.AssetTerm
-		return what, func(o *refOutput) bool {
-			return slices.ContainsFunc(o.Assets, func(a model.Asset) bool { return a.Amount > 0 })
+	what.Term = one()
+	if rng.IntN(2) == 0 {
+		for range rng.IntN(5) {
+			what.Or = append(what.Or, one())
 		}
 	}
-	what.Index = r.indexes[t.index].Name
 	return what, func(o *refOutput) bool {
-		return slices.ContainsFunc(o.Keys, func(k model.Key) bool { return k.Index == t.index })
+		return slices.ContainsFunc(ins, func(in func(o *refOutput) bool) bool { return in(o) })
 	}
 }
 
@@ -233,6 +245,139 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 			t.Errorf("killed %d times, the chain parted %d times, %d of them deep, and came back %d times", killed, parted, deep, back)
 		}
 	})
+}
+
+// One who takes what he is told in parts, a few blocks at once, and goes on in the middle of a block, ends with the same;
+// where the block he is in the middle of goes, he is told to forget what he has of it.
+func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
+	ctx := context.Background()
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		n := seed(t, 775)
+		middle, gone := 0, 0
+		for round := range uint64(6) {
+			rng := rand.New(rand.NewPCG(n, round))
+			db := open(t, memory.New(), v, 0)
+			generators := []*modeltest.Generator{v.NewGenerator(n + round)}
+			var chain []*model.Block
+			grow := func(n int) {
+				for range n {
+					g := generators[len(generators)-1].Fork(rng.Uint64N(1 << 20))
+					chain, generators = append(chain, g.Next()), append(generators, g)
+					appendAll(t, db, chain[len(chain)-1:], 1)
+				}
+			}
+			grow(4 + rng.IntN(20))
+			what, in := newReference(v, chain).anyFollowing(rng)
+			what.EveryBlock = rng.IntN(2) == 0
+			c := &consumer{t: t}
+			var known []model.Point
+			for range 50 {
+				if rng.IntN(5) == 0 { // other blocks, from the origin or a few from the tip
+					keep := 0
+					if rng.IntN(2) == 0 {
+						keep = max(0, len(chain)-1-rng.IntN(4))
+					}
+					rollback(t, db, point(chain, keep-1))
+					chain, generators = chain[:keep:keep], generators[:keep+1:keep+1]
+					grow(1 + rng.IntN(9))
+				}
+				what.Most = rng.IntN(4)
+				left, blocks := rng.IntN(30), 0
+				before := what.Behind
+				begun := false
+				for e, err := range db.Follow(ctx, known, what) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !begun {
+						begun = true
+						if e.Rollback == nil {
+							middle++
+							if before == nil {
+								t.Fatalf("%s comes first", text(e))
+							}
+						} else if before != nil {
+							gone++
+						}
+					}
+					c.take(e)
+					what.Behind = nil
+					switch {
+					case e.Rollback != nil:
+						known, err = db.FollowLocator(ctx, *e.Rollback)
+					case e.Block != nil:
+						blocks++
+						known, err = db.FollowLocator(ctx, *e.Block)
+					default:
+						what.Behind = &e.Within
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					if left--; left < 0 {
+						break
+					}
+				}
+				if most := max(what.Most, 1); what.Most > 0 && blocks > most {
+					t.Fatalf("%d blocks are told of, expected %d at most", blocks, most)
+				}
+				if rng.IntN(4) == 0 {
+					c.has(newReference(v, chain), what, in)
+				}
+			}
+			what.Most = 0
+			for e, err := range db.Follow(ctx, known, what) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.take(e)
+			}
+			if c.at != db.Tip() {
+				t.Fatalf("at %v, the tip is %v", c.at, db.Tip())
+			}
+			c.has(newReference(v, chain), what, in)
+		}
+		if middle == 0 || gone == 0 {
+			t.Errorf("went on in the middle of a block %d times, the block had gone %d times", middle, gone)
+		}
+	})
+}
+
+// One who follows nothing but blocks is told of every one.
+func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
+	v := modeltest.Variants()[2]
+	blocks := v.NewGenerator(seed(t, 785)).Blocks(20)
+	db := open(t, memory.New(), v, 0)
+	appendAll(t, db, blocks, 7)
+	next := 0
+	for e, err := range db.Follow(t.Context(), nil, core.Following{EveryBlock: true, Most: 15}) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case e.Block != nil:
+			b := blocks[next]
+			want := core.BlockSummaryAnswer{Height: uint32(b.Height), Hash: e.Hash, Time: b.Time, Size: b.Size, TxCount: len(b.Txs)}
+			if *e.Block != b.Point() || e.Summary != want {
+				t.Errorf("told of %+v, expected %+v", e.Summary, want)
+			}
+			next++
+		case e.Rollback == nil || next > 0:
+			t.Errorf("told %s", text(e))
+		}
+	}
+	if next != 15 {
+		t.Errorf("told of %d blocks", next)
+	}
+	for _, err := range db.Follow(t.Context(), nil, core.Following{}) {
+		if code(err) != "unknown_index" {
+			t.Errorf("to follow nothing: %v", err)
+		}
+	}
+	for _, err := range db.Follow(t.Context(), nil, core.Following{Term: core.Term{Index: "address"}, Or: make([]core.Term, 100)}) {
+		if code(err) != "too_many_terms" {
+			t.Errorf("to follow too much: %v", err)
+		}
+	}
 }
 
 // Where nothing is known yet one can begin at a height or a time.

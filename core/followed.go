@@ -2,59 +2,111 @@ package core
 
 import (
 	"iter"
+	"math"
 	"slices"
 
 	"birthmark/model"
+	"birthmark/storage"
 )
 
-// followed is the outputs that someone follows: those of a value, or all that have one of an index.
+// followed is the outputs that someone follows: those of some values, or all that have one of an index.
 type followed struct {
 	*query
-	index *index         // nil: assets
-	birth *model.BirthPk // of the one value or asset that counts; nil: any
-	none  bool           // it does not occur yet
+	parts []part
 }
 
-// followed is the set of what is followed. A value that occurs nowhere yet makes it empty.
+// part is the outputs that one term means.
+type part struct {
+	index *index         // nil: assets
+	birth *model.BirthPk // of the one value or asset that counts; nil: any
+}
+
+func (p part) family() storage.Family {
+	if p.index == nil {
+		return familyAssets
+	}
+	return familyUtxo
+}
+
+// followed is the set of what is followed. A value that occurs nowhere yet adds nothing to it.
 func (f *follower) followed() (*followed, error) {
 	set := &followed{query: f.query}
-	t := f.what.Term
-	var err error
+	terms := append([]Term{f.what.Term}, f.what.Or...)
+	if len(terms) > maxTerms {
+		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to follow: at most %d", len(terms), maxTerms)
+	}
+	if f.what.EveryBlock && f.what.Term == (Term{}) {
+		terms = terms[1:]
+	}
+	for _, t := range terms {
+		p, err := f.part(t)
+		if err != nil && !nowhere(err) {
+			return nil, err
+		}
+		if err == nil {
+			set.parts = append(set.parts, p)
+		}
+	}
+	return set, nil
+}
+
+func (q *query) part(t Term) (p part, err error) {
 	switch {
 	case t.Index == AssetTerm && t.Value == "":
 	case t.Index == AssetTerm:
 		var birth model.AssetBirthPk
-		_, birth, err = f.asset(t.Value)
-		set.birth = &model.BirthPk{Utxo: birth.Utxo, Ordinal: birth.Index}
+		_, birth, err = q.asset(t.Value)
+		p.birth = &model.BirthPk{Utxo: birth.Utxo, Ordinal: birth.Index}
 	case t.Value == "":
-		set.index, err = f.query.index(t.Index)
+		p.index, err = q.index(t.Index)
 	default:
 		var birth model.BirthPk
-		set.index, _, birth, err = f.value(t.Index, t.Value)
-		set.birth = &birth
+		p.index, _, birth, err = q.value(t.Index, t.Value)
+		p.birth = &birth
 	}
-	if nowhere(err) {
-		set.none, err = true, nil
+	return p, err
+}
+
+// scan yields places in a span, in order. Descending is not asked for here.
+type scan = func(s span, descending bool) iter.Seq2[model.UtxoPk, error]
+
+// union yields the places of several scans, in order and each once.
+func union(s span, scans []scan) iter.Seq2[model.UtxoPk, error] {
+	var all anyOf
+	switch {
+	case s.empty():
+		scans = nil
+	case len(scans) == 1:
+		return scans[0](s, false)
 	}
-	return set, err
+	for _, scan := range scans {
+		all = append(all, &scanStream{scan: scan, span: s, work: &work{math.MaxInt}})
+	}
+	var cut *model.UtxoPk // never: there is work for all
+	return merged(all, false, &cut)
 }
 
 // outputs yields the outputs of the set that stand in s.
 func (f *followed) outputs(s span) iter.Seq2[model.UtxoPk, error] {
-	switch {
-	case f.none:
-		return func(func(model.UtxoPk, error) bool) {}
-	case f.birth != nil && f.index != nil:
-		return f.occurrences(f.index, *f.birth, s, false)
-	case f.birth != nil:
-		return f.assetOccurrences(model.AssetBirthPk{Utxo: f.birth.Utxo, Index: f.birth.Ordinal}, s, false)
+	scans := make([]scan, len(f.parts))
+	for i, p := range f.parts {
+		scans[i] = func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+			switch {
+			case p.birth != nil && p.index != nil:
+				return f.occurrences(p.index, *p.birth, s, descending)
+			case p.birth != nil:
+				return f.assetOccurrences(model.AssetBirthPk{Utxo: p.birth.Utxo, Index: p.birth.Ordinal}, s, descending)
+			}
+			return f.all(p, s)
+		}
 	}
-	family := familyUtxo
-	if f.index == nil {
-		family = familyAssets
-	}
+	return union(s, scans)
+}
+
+// all yields every output in s that has one of an index, or that holds assets.
+func (f *followed) all(p part, s span) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
-		for kv, err := range f.r.Scan(family, s.first.AppendTo(nil), append(s.last.AppendTo(nil), 0), false) {
+		for kv, err := range f.r.Scan(p.family(), s.first.AppendTo(nil), append(s.last.AppendTo(nil), 0), false) {
 			if err != nil {
 				yield(0, err)
 				return
@@ -62,7 +114,7 @@ func (f *followed) outputs(s span) iter.Seq2[model.UtxoPk, error] {
 			pk, err := model.ParseUtxoPk(kv.Key)
 			has := false
 			if err == nil {
-				has, err = f.has(pk, kv.Value)
+				has, err = f.has([]part{p}, p.family(), pk, kv.Value)
 			}
 			if (has || err != nil) && !yield(pk, err) || err != nil {
 				return
@@ -71,17 +123,18 @@ func (f *followed) outputs(s span) iter.Seq2[model.UtxoPk, error] {
 	}
 }
 
-// has reports whether an output is in the set, by its row or that of its assets.
-func (f *followed) has(pk model.UtxoPk, row []byte) (bool, error) {
-	if f.index == nil {
+// has reports whether an output is in one of parts, by its row in a family.
+func (f *followed) has(parts []part, family storage.Family, pk model.UtxoPk, row []byte) (bool, error) {
+	if family == familyAssets {
 		entries, err := parseAssetsRow(pk, row)
 		return slices.ContainsFunc(entries, func(e assetEntry) bool {
-			return f.birth == nil || *f.birth == model.BirthPk{Utxo: e.birth.Utxo, Ordinal: e.birth.Index}
+			birth := model.BirthPk{Utxo: e.birth.Utxo, Ordinal: e.birth.Index}
+			return slices.ContainsFunc(parts, func(p part) bool { return p.index == nil && (p.birth == nil || *p.birth == birth) })
 		}), err
 	}
 	r, err := f.parseUtxoRow(pk, row)
 	return slices.ContainsFunc(r.occurrences, func(o occurrence) bool {
-		return o.index == f.index && (f.birth == nil || *f.birth == o.birth)
+		return slices.ContainsFunc(parts, func(p part) bool { return o.index == p.index && (p.birth == nil || *p.birth == o.birth) })
 	}), err
 }
 
@@ -98,7 +151,7 @@ func (f *followed) comings(s span) iter.Seq2[coming, error] {
 				return
 			}
 			for i, pk := range batch {
-				if !yield(coming{pk.Height(), &answers[i]}, nil) {
+				if !yield(coming{pk, &answers[i]}, nil) {
 					return
 				}
 			}
@@ -139,7 +192,7 @@ func (f *followed) goings(s span) iter.Seq2[spent, error] {
 			for _, sp := range batch {
 				a := &SpendAnswer{hashes[sp.output.Tx()], sp.output.Index(), uint32(sp.output.Height()),
 					SpentByAnswer{hashes[sp.input.Tx()], sp.input.Index(), uint32(sp.input.Height())}}
-				if !yield(spent{sp.input.Height(), a}, nil) {
+				if !yield(spent{sp.input, a}, nil) {
 					return
 				}
 			}
@@ -153,24 +206,27 @@ func (f *followed) only(spends []spending) ([]spending, error) {
 	for i, sp := range spends {
 		keys[i] = sp.output.AppendTo(nil)
 	}
-	family := familyUtxo
-	if f.index == nil {
-		family = familyAssets
-	}
-	rows, err := f.r.GetMany(family, keys)
-	if err != nil {
-		return nil, err
-	}
-	kept := spends[:0]
-	for i, sp := range spends {
-		if rows[i] == nil {
+	in := make([]bool, len(spends))
+	for _, family := range []storage.Family{familyUtxo, familyAssets} {
+		if !slices.ContainsFunc(f.parts, func(p part) bool { return p.family() == family }) {
 			continue
 		}
-		has, err := f.has(sp.output, rows[i])
+		rows, err := f.r.GetMany(family, keys)
 		if err != nil {
 			return nil, err
 		}
-		if has {
+		for i, sp := range spends {
+			if in[i] || rows[i] == nil {
+				continue
+			}
+			if in[i], err = f.has(f.parts, family, sp.output, rows[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	kept := spends[:0]
+	for i, sp := range spends {
+		if in[i] {
 			kept = append(kept, sp)
 		}
 	}
@@ -178,9 +234,9 @@ func (f *followed) only(spends []spending) ([]spending, error) {
 }
 
 // inputs yields inputs in s, among them all that spend an output of the set: those of every transaction, or those of the
-// value's own.
+// values' own.
 func (f *followed) inputs(s span) (iter.Seq2[spending, error], error) {
-	if f.none {
+	if s.empty() {
 		return func(func(spending, error) bool) {}, nil
 	}
 	own, err := f.ownIsLess(s)
@@ -188,21 +244,40 @@ func (f *followed) inputs(s span) (iter.Seq2[spending, error], error) {
 		return nil, err
 	}
 	if !own {
-		return f.allInputs(s.first.AppendTo(nil), append(s.last.AppendTo(nil), 0)), nil
+		return f.allInputs(s), nil
+	}
+	txs := make([]scan, len(f.parts))
+	for i, p := range f.parts {
+		txs[i] = func(s span, descending bool) iter.Seq2[model.UtxoPk, error] { return f.txs(p, s) }
 	}
 	return func(yield func(spending, error) bool) {
-		for {
-			moves, err := f.movements(f.index, *f.birth, s, false, movesAtOnce)
+		// It may begin in the middle of a transaction.
+		for tx, err := range union(span{model.UtxoPk(s.first.Tx()), s.last}, txs) {
 			if err != nil {
 				yield(spending{}, err)
 				return
 			}
+			for sp, err := range f.allInputs(span{max(tx, s.first), tx | model.MaxIndex}) {
+				if !yield(sp, err) || err != nil {
+					return
+				}
+			}
+		}
+	}, nil
+}
+
+// txs yields where the transactions in s begin that pay to a value or spend from it.
+func (f *followed) txs(p part, s span) iter.Seq2[model.UtxoPk, error] {
+	return func(yield func(model.UtxoPk, error) bool) {
+		for {
+			moves, err := f.movements(p.index, *p.birth, s, false, movesAtOnce)
+			if err != nil {
+				yield(0, err)
+				return
+			}
 			for _, m := range moves {
-				end := model.TxPk(uint64(m.tx) + model.MaxIndex + 1)
-				for sp, err := range f.allInputs(m.tx.AppendTo(nil), end.AppendTo(nil)) {
-					if !yield(sp, err) || err != nil {
-						return
-					}
+				if !yield(model.UtxoPk(m.tx), nil) {
+					return
 				}
 			}
 			if len(moves) < movesAtOnce {
@@ -210,21 +285,26 @@ func (f *followed) inputs(s span) (iter.Seq2[spending, error], error) {
 			}
 			s = s.behindTx(moves[len(moves)-1].tx, false)
 		}
-	}, nil
+	}
 }
 
-// ownIsLess reports whether the history of the value in s takes less reading than all inputs there.
+// ownIsLess reports whether the histories of the values in s take less reading than all inputs there.
 func (f *followed) ownIsLess(s span) (bool, error) {
-	if f.index == nil || f.birth == nil || f.index.live.has(partHistory) {
-		return f.index != nil && f.birth != nil, nil
-	}
 	blocks := max(1, f.totals.rows[familyBlock])
-	expected := f.totals.rows[familySpentUtxo] / blocks * uint64(s.last.Height()-s.first.Height()+1)
-	for _, err := range f.occurrences(f.index, *f.birth, span{0, s.last}, false) {
-		if err != nil || expected == 0 {
-			return false, err
+	left := f.totals.rows[familySpentUtxo] / blocks * uint64(s.last.Height()-s.first.Height()+1)
+	for _, p := range f.parts {
+		if p.index == nil || p.birth == nil {
+			return false, nil
 		}
-		expected--
+		if p.index.live.has(partHistory) {
+			continue
+		}
+		for _, err := range f.occurrences(p.index, *p.birth, span{0, s.last}, false) {
+			if err != nil || left == 0 {
+				return false, err
+			}
+			left--
+		}
 	}
 	return true, nil
 }
@@ -232,10 +312,10 @@ func (f *followed) ownIsLess(s span) (bool, error) {
 // movesAtOnce is how many transactions of a value are found in one go.
 const movesAtOnce = 10_000
 
-// allInputs yields the inputs between two keys.
-func (f *followed) allInputs(from, to []byte) iter.Seq2[spending, error] {
+// allInputs yields the inputs in s.
+func (f *followed) allInputs(s span) iter.Seq2[spending, error] {
 	return func(yield func(spending, error) bool) {
-		for kv, err := range f.r.Scan(familySpentUtxo, from, to, false) {
+		for kv, err := range f.r.Scan(familySpentUtxo, s.first.AppendTo(nil), append(s.last.AppendTo(nil), 0), false) {
 			var sp spending
 			if err == nil {
 				sp.input, err = model.ParseInputPk(kv.Key)
