@@ -59,6 +59,7 @@ type caches struct {
 	known   *filter
 	owners  map[int]*table // by number of an index that keeps accounts: utxo_pk -> how far from it its value was born
 	warm    bool           // they know what they would know had this process written all of the database
+	hits    cacheHits
 
 	bytes int64
 	noted model.Point // the block of the note they were read from or written to

@@ -97,6 +97,7 @@ func (v *resolver) readOwners() error {
 	at := make([]int32, len(w.spends)) // where a spend stands among stored, or one of the above
 	known := make([]*model.BirthPk, 0, len(keep)*len(w.spends))
 	var stored []model.UtxoPk
+	asked := 0
 	for i, s := range w.spends {
 		before := len(known)
 		if v.pendingWith(s.utxo) != nil {
@@ -106,6 +107,7 @@ func (v *resolver) readOwners() error {
 			}
 			continue
 		}
+		asked++
 		all := allOwned
 		for _, x := range keep {
 			if birth, ok := v.cache.disown(x, s.utxo); ok {
@@ -120,6 +122,7 @@ func (v *resolver) readOwners() error {
 			stored = append(stored, s.utxo)
 		}
 	}
+	v.cache.hits.owners.add(asked, asked-len(stored))
 	sorted := slices.Sorted(slices.Values(stored))
 	read, err := v.DB.readOwners(v.r, sorted)
 	if err != nil {

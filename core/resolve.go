@@ -96,6 +96,7 @@ type resolver struct {
 	unread               []unreadInput // inputs that only the database can know
 	doubts               []doubt       // values that the database may have
 	lookups              []mintLookup  // assets of mints that no output of the window has
+	asksBirths, knew     int           // births that the caches were asked for, and knew
 }
 
 // keysAhead is how many fingerprints are made before they are asked for: what they name is on its way from memory then,
@@ -116,6 +117,7 @@ func (v *resolver) resolve() error {
 			return fmt.Errorf("%s: %w", v.where(t), err)
 		}
 	}
+	v.count()
 	if err := v.readInputs(); err != nil {
 		return err
 	}
@@ -267,8 +269,10 @@ func (v *resolver) occur(x *index, key fingerprint, value []byte, here model.Bir
 	at := int32(len(w.births))
 	once := x.Kind == model.OneToOne
 	if !once {
+		v.asksBirths++
 		if birth, ok := c.birth(key); ok {
 			w.births = append(w.births, birth)
+			v.knew++
 			return
 		}
 	}
@@ -299,8 +303,11 @@ func (v *resolver) assets(o *model.Output, pk model.UtxoPk) error {
 		}
 		kept++
 		key := v.nextKey()
+		v.asksBirths++
 		birth, known := c.birth(key)
-		if !known {
+		if known {
+			v.knew++
+		} else {
 			birth = model.BirthPk{Utxo: pk, Ordinal: ordinal}
 			if c.known.has(key) {
 				v.doubts = append(v.doubts, doubt{assetSpace, key, a.ID, birth, int32(len(w.assetBirths))})

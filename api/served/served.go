@@ -21,6 +21,9 @@ type Chain struct {
 
 	State func() State
 
+	// Measures are the figures of the database that is open, which may be another one each time; nil: none are known.
+	Measures func() (core.Measures, error)
+
 	Rates *Rates // of the sync in this process; nil: there is none
 }
 

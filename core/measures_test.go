@@ -1,0 +1,67 @@
+package core_test
+
+import (
+	"context"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// What the caches were asked is what the chain has, whatever the memory; what they knew depends on it.
+func TestCachesAreCounted(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		blocks := v.NewGenerator(seed(t, 5)).Blocks(60)
+		large, small := open(t, memory.New(), v, 8<<20), open(t, memory.New(), v, 0)
+		for _, db := range []*core.DB{large, small} {
+			for _, c := range measured(t, db).Caches {
+				if c.Asked != 0 || c.Found != 0 {
+					t.Errorf("before the first block: %+v", c)
+				}
+			}
+			appendAll(t, db, blocks, 7)
+		}
+		status, err := large.Status(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		knew := map[string]uint64{}
+		for _, c := range measured(t, large).Caches {
+			if c.Found > c.Asked || c.Asked == 0 && c.Name != "owners" {
+				t.Errorf("%+v", c)
+			}
+			if c.Name == "outputs" && (c.Asked != status.Totals.Inputs || c.Found != c.Asked) {
+				t.Errorf("%+v, expected all of %d inputs", c, status.Totals.Inputs)
+			}
+			knew[c.Name] = c.Found
+		}
+		for _, c := range measured(t, small).Caches {
+			if c.Found > c.Asked || c.Found > knew[c.Name] || c.Name == "outputs" && c.Asked != status.Totals.Inputs {
+				t.Errorf("without memory: %+v, with it %d were found", c, knew[c.Name])
+			}
+			if c.Name == "values" && c.Found >= knew[c.Name] {
+				t.Errorf("without memory as many values were known as with it: %+v", c)
+			}
+		}
+	})
+}
+
+func TestAStoreInMemoryMeasuresNothing(t *testing.T) {
+	v := modeltest.Variants()[0]
+	if m := measured(t, open(t, memory.New(), v, 0)); len(m.Store) != 0 || len(m.Caches) != 4 {
+		t.Errorf("%+v", m)
+	}
+	if m := measured(t, open(t, stores["rocks"](t), v, 0)); len(m.Store) == 0 {
+		t.Error("a store on disk measures nothing")
+	}
+}
+
+func measured(t *testing.T, db *core.DB) core.Measures {
+	t.Helper()
+	m, err := db.Measures()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
