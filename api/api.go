@@ -41,6 +41,7 @@ type Options struct {
 type API struct {
 	Options
 	chains    map[string]*chain
+	listed    []*operation            // in the order of the documentation
 	routes    map[string][]*operation // by the first word of their path below the chain
 	documents map[string]*document    // by path
 	names     string                  // of the chains, for errors
@@ -62,7 +63,7 @@ func New(o Options) (*API, error) {
 	if o.StreamTime == 0 {
 		o.StreamTime = time.Minute
 	}
-	a := &API{Options: o, chains: map[string]*chain{}, routes: map[string][]*operation{}}
+	a := &API{Options: o, chains: map[string]*chain{}, listed: o.operations(), routes: map[string][]*operation{}}
 	var names []string
 	for _, c := range o.Chains {
 		if c.Name == "" || strings.ContainsAny(c.Name, "/%?#") {
@@ -79,9 +80,12 @@ func New(o Options) (*API, error) {
 		names = append(names, c.Name)
 	}
 	a.names = strings.Join(names, ", ")
-	for _, op := range a.operations() {
+	var paths []string
+	for _, op := range a.listed {
 		a.routes[op.words[0]] = append(a.routes[op.words[0]], op)
+		paths = append(paths, op.path[1:])
 	}
+	a.list = strings.Join(paths, ", ")
 	documents, err := a.makeDocuments()
 	if err != nil {
 		return nil, err

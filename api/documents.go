@@ -1,7 +1,11 @@
 package api
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
+
+	"github.com/danielgtaylor/huma/v2/yaml"
 )
 
 // document is one that does not change while the server runs.
@@ -15,6 +19,25 @@ func (d *document) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, r, d.body, tagBody(w, r, d.body))
 }
 
+// makeDocuments describes the API: OpenAPI 3.1, and 3.0 for generators that do not read it.
 func (a *API) makeDocuments() (map[string]*document, error) {
-	return map[string]*document{}, nil
+	described := a.openAPI()
+	now, err := json.Marshal(described)
+	if err != nil {
+		return nil, err
+	}
+	old, err := downgrade(described)
+	if err != nil {
+		return nil, err
+	}
+	documents := map[string]*document{}
+	for name, text := range map[string][]byte{"/openapi": now, "/openapi-3.0": old} {
+		var asYAML bytes.Buffer
+		if err := yaml.Convert(&asYAML, bytes.NewReader(text)); err != nil {
+			return nil, err
+		}
+		documents[name+".json"] = &document{jsonType, text}
+		documents[name+".yaml"] = &document{"application/yaml", asYAML.Bytes()}
+	}
+	return documents, nil
 }

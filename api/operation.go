@@ -71,7 +71,7 @@ func get(id, path, tag, summary, doc string, answer any, ask func(ctx context.Co
 	for word := range strings.SplitSeq(path[1:], "/") {
 		if strings.HasPrefix(word, "{") {
 			name := strings.Trim(word, "{}")
-			op.args = append(op.args, argument{name: name, doc: argumentDocs[name]})
+			op.args = append(op.args, argument{name, argumentDocs[name].doc, argumentDocs[name].example})
 			word = ""
 		}
 		op.words = append(op.words, word)

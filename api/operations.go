@@ -2,23 +2,22 @@ package api
 
 import (
 	"context"
-	"strings"
 
 	"birthmark/core"
 )
 
 // operations are all questions that can be asked of a chain, in the order in which the documentation has them.
-func (a *API) operations() []*operation {
+func (o *Options) operations() []*operation {
 	ops := append(chainOperations(), append(valueOperations(), append(assetOperations(), batchOperations()...)...)...)
 	ops = append(ops, get("schema", "/schema", "reference", "What a database is made of",
 		"The families as Markdown, the text of docs/schema.md, and the indexes that the chain offers.", SchemaAnswer{},
 		func(_ context.Context, _ *core.View, q *request) (any, error) { return SchemaOf(q.chain.Model) }))
-	if a.Fields != nil {
+	if o.Fields != nil {
 		ops = append(ops, get("fields", "/fields", "reference", "What expressions can name",
 			"The fields of an output, its transaction and its block that the expressions of one's own indexes can name, and the functions.", FieldsAnswer{},
-			func(_ context.Context, _ *core.View, q *request) (any, error) { return a.Fields(q.chain.Model.Name()) }))
+			func(_ context.Context, _ *core.View, q *request) (any, error) { return o.Fields(q.chain.Model.Name()) }))
 	}
-	if a.Events != nil {
+	if o.Events != nil {
 		op := get("events", "/events", "chain", "What happens on the chain, as it happens",
 			"Server-sent events: see docs/events.md for what they say and how to resume.", nil, nil)
 		op.stream = true
@@ -29,11 +28,6 @@ func (a *API) operations() []*operation {
 			op.volatile = true // it depends on the program alone
 		}
 	}
-	var paths []string
-	for _, op := range ops {
-		paths = append(paths, strings.TrimPrefix(op.path, "/"))
-	}
-	a.list = strings.Join(paths, ", ")
 	return ops
 }
 
@@ -131,7 +125,7 @@ func assetOperations() []*operation {
 			func(a *core.AssetsAnswer) ([]core.AssetAnswer, *string) { return a.Assets, a.Next }),
 		get("asset", "/asset/{asset}", "assets", "One asset", "First seen, minted, burned, supply, counts.", core.AssetAnswer{},
 			func(ctx context.Context, v *core.View, q *request) (any, error) { return v.Asset(ctx, q.args[0]) }),
-		listing(get("assetEvents", "/asset/{asset}/events", "assets", "The mints and burns of an asset", "", core.AssetEventsAnswer{},
+		listing(get("assetEvents", "/asset/{asset}/events", "assets", "The mints and burns of an asset", "Each with the transaction that did it.", core.AssetEventsAnswer{},
 			func(ctx context.Context, v *core.View, q *request) (any, error) {
 				return v.AssetEvents(ctx, q.args[0], q.within, q.page)
 			}).with(rangeParameters, orderedParameters),
@@ -179,11 +173,12 @@ const (
 	satoshi      = "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S"
 )
 
-var argumentDocs = map[string]string{
-	"block":  "A height, a hash, or `tip`.",
-	"hash":   "The hash of the transaction.",
-	"output": "`TXHASH:N`; on Ergo also a box id.",
-	"index":  "The name of an index, such as `address`.",
-	"value":  "A value of the index, as the chain writes it. A slash in it is written %2F.",
-	"asset":  "The id of an asset, or its fingerprint.",
+// argumentDocs are the values in paths, by name.
+var argumentDocs = map[string]struct{ doc, example string }{
+	"block":  {"A height, a hash, or `tip`.", "170"},
+	"hash":   {"The hash of the transaction.", firstPayment},
+	"output": {"`TXHASH:N`; on Ergo also a box id.", firstPayment + ":1"},
+	"index":  {"The name of an index, such as `address`.", "address"},
+	"value":  {"A value of the index, as the chain writes it. A slash in it is written %2F.", satoshi},
+	"asset":  {"The id of an asset, or its fingerprint.", ""},
 }

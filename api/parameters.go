@@ -20,7 +20,8 @@ type parameter struct {
 	doc      string
 	example  any
 	enum     []any
-	fallback any // the default
+	fallback any        // the default
+	bounds   [2]float64 // of an integer
 	expected string
 
 	set func(q *request, value string) bool // false: not what was expected
@@ -29,7 +30,7 @@ type parameter struct {
 var (
 	limitParameter = &parameter{
 		name: "limit", kind: "integer", doc: "At most so many entries, 1 to 10,000. Of a list that is streamed: of all of it; without it there is no limit.",
-		example: 3, fallback: core.DefaultLimit, expected: "a number from 1 to " + strconv.Itoa(core.MaxLimit),
+		example: 3, fallback: core.DefaultLimit, bounds: [2]float64{1, core.MaxLimit}, expected: "a number from 1 to " + strconv.Itoa(core.MaxLimit),
 		set: func(q *request, value string) bool {
 			n, err := strconv.Atoi(value)
 			q.page.Limit = n
@@ -101,7 +102,7 @@ var (
 
 func heightParameter(name, doc string, of func(*core.Range) **model.HeightPk) *parameter {
 	return &parameter{
-		name: name, kind: "integer", doc: doc, expected: "a height from 0 to " + strconv.Itoa(model.MaxHeight),
+		name: name, kind: "integer", doc: doc, bounds: [2]float64{0, model.MaxHeight}, expected: "a height from 0 to " + strconv.Itoa(model.MaxHeight),
 		set: func(q *request, value string) bool {
 			n, err := strconv.ParseUint(value, 10, 32)
 			h := model.HeightPk(n)

@@ -1,0 +1,209 @@
+package api
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"birthmark/api/problem"
+)
+
+const schemaPrefix = "#/components/schemas/"
+
+// openAPI is the description of the API (OpenAPI 3.1), made from the operations and the types of their answers.
+func (a *API) openAPI() *huma.OpenAPI {
+	registry := huma.NewMapRegistry(schemaPrefix, schemaName)
+	registry.RegisterTypeAlias(optionalSpentBy, spentBy)
+	d := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title: "Birthmark", Version: "v1",
+			Description: "What a chain holds and where it came from: the questions of the command line, with the same answers.",
+			License:     &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
+		},
+		Servers:    []*huma.Server{{URL: "/", Description: "the server that this document comes from"}},
+		Components: &huma.Components{Schemas: registry, Responses: map[string]*huma.Response{}},
+	}
+	for _, t := range tags {
+		d.Tags = append(d.Tags, &huma.Tag{Name: t.name, Description: t.doc})
+	}
+	problems := registry.Schema(reflect.TypeFor[problem.Problem](), true, "")
+	for name, doc := range problemDocs {
+		d.Components.Responses[name] = &huma.Response{
+			Description: doc, Content: map[string]*huma.MediaType{problem.ContentType: {Schema: problems}},
+		}
+	}
+	end := registry.Schema(reflect.TypeFor[StreamEnd](), true, "")
+	d.AddOperation(&huma.Operation{
+		OperationID: "chains", Method: http.MethodGet, Path: "/v1", Tags: []string{"chain"},
+		Summary: "The chains of this server", Description: "With the name that each has in paths.",
+		Responses: map[string]*huma.Response{
+			"200":     answerOf(registry.Schema(reflect.TypeFor[ChainsAnswer](), true, ""), false),
+			"304":     {Description: notModified},
+			"default": {Ref: "#/components/responses/Problem"},
+		},
+	})
+	for _, op := range a.listed {
+		d.AddOperation(op.describe(registry, end))
+	}
+	finish(registry.Map())
+	return d
+}
+
+const notModified = "The client has the answer: its `If-None-Match` names the `ETag`."
+
+// problemDocs are the answers that say why there is no answer.
+var problemDocs = map[string]string{
+	"BadRequest":       "Wrong use: an unknown parameter or index, a value or cursor that is none. Where the command line exits with 2.",
+	"NotFound":         "There is no such thing, or no such chain or path. Where the command line exits with 1.",
+	"NotAcceptable":    "The answer does not come in any of the forms that `Accept` names.",
+	"TooLarge":         "The body is larger than the server reads.",
+	"UnsupportedMedia": "The body is no `application/json`.",
+	"Problem":          "Any other problem: too many requests (429), a database that cannot answer at present or not in time (503), a failure of the server (500).",
+}
+
+var (
+	tipHeader = &huma.Param{Description: "The hash of the block the answer was made at. Absent before the first block.", Schema: &huma.Schema{Type: "string"}}
+	headers   = map[string]*huma.Param{
+		"X-Tip":        tipHeader,
+		"X-Tip-Height": {Description: "Its height.", Schema: &huma.Schema{Type: "integer", Format: "int64"}},
+	}
+	cacheHeaders = withETag(headers)
+)
+
+func withETag(headers map[string]*huma.Param) map[string]*huma.Param {
+	more := maps.Clone(headers)
+	more["ETag"] = &huma.Param{Description: "Changes when the answer may. Of most answers it is the tip: one `If-None-Match` serves all of them.", Schema: &huma.Schema{Type: "string"}}
+	return more
+}
+
+func answerOf(schema *huma.Schema, tipped bool) *huma.Response {
+	r := &huma.Response{Description: "The answer.", Content: map[string]*huma.MediaType{jsonType: {Schema: schema}}}
+	if tipped {
+		r.Headers = cacheHeaders
+	}
+	return r
+}
+
+// describe is the operation as the document has it.
+func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Operation {
+	o := &huma.Operation{
+		OperationID: op.id, Method: op.method, Path: op.pattern, Tags: []string{op.tag},
+		Summary: op.summary, Description: op.doc,
+		Parameters: []*huma.Param{{
+			Name: "chain", In: "path", Required: true, Description: "The name of a chain, as `/v1` lists them.",
+			Schema: &huma.Schema{Type: "string"}, Example: "bitcoin",
+		}},
+	}
+	for _, arg := range op.args {
+		p := &huma.Param{Name: arg.name, In: "path", Required: true, Description: arg.doc, Schema: &huma.Schema{Type: "string"}}
+		if arg.example != "" {
+			p.Example = arg.example
+		}
+		o.Parameters = append(o.Parameters, p)
+	}
+	for _, p := range op.query {
+		o.Parameters = append(o.Parameters, p.describe())
+	}
+	problems := map[string]string{"400": "BadRequest", "404": "NotFound", "406": "NotAcceptable", "default": "Problem"}
+	o.Responses = map[string]*huma.Response{}
+	switch {
+	case op.stream:
+		o.Responses["200"] = &huma.Response{
+			Description: "Events, until the client or the server ends them.",
+			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string"}}},
+		}
+	default:
+		o.Responses["200"] = answerOf(registry.Schema(reflect.TypeOf(op.answer), true, ""), true)
+	}
+	if op.entries != nil {
+		entry := registry.Schema(reflect.TypeOf(op.entry), true, "")
+		o.Responses["200"].Content[streamType] = &huma.MediaType{
+			Schema:     &huma.Schema{Type: "string", Description: "The list from the cursor on, a " + name(entry) + " a line. The last line is a StreamEnd and says whether the list is whole."},
+			Extensions: map[string]any{"x-lines": map[string]any{"anyOf": []any{entry, end}}},
+		}
+	}
+	if op.body != nil {
+		body := registry.Schema(reflect.TypeOf(op.body()).Elem(), true, "")
+		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: body, Example: json.RawMessage(op.examples[0].body)}}}
+		o.Responses["200"].Headers = headers
+		problems["413"], problems["415"] = "TooLarge", "UnsupportedMedia"
+	} else if !op.stream {
+		o.Responses["304"] = &huma.Response{Description: notModified}
+	}
+	for status, name := range problems {
+		o.Responses[status] = &huma.Response{Ref: "#/components/responses/" + name}
+	}
+	return o
+}
+
+func (p *parameter) describe() *huma.Param {
+	s := &huma.Schema{Type: p.kind, Enum: p.enum, Default: p.fallback}
+	if p.kind == "integer" {
+		s.Format = "int64"
+		least, most := p.bounds[0], p.bounds[1]
+		s.Minimum, s.Maximum = &least, &most
+	}
+	d := &huma.Param{Name: p.name, In: "query", Description: p.doc, Schema: s}
+	if p.example != nil {
+		d.Example = p.example
+	}
+	if p.many {
+		explode := true
+		d.Schema, d.Style, d.Explode = &huma.Schema{Type: "array", Items: s}, "form", &explode
+	}
+	return d
+}
+
+func name(ref *huma.Schema) string { return strings.TrimPrefix(ref.Ref, schemaPrefix) }
+
+// schemaName is the name of a type without what says that it is an answer.
+func schemaName(t reflect.Type, hint string) string {
+	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Answer")
+}
+
+// finish tells the schemas what the types of Go do not say.
+func finish(schemas map[string]*huma.Schema) {
+	for _, name := range slices.Sorted(maps.Keys(schemas)) {
+		s := schemas[name]
+		s.Description = schemaDocs[name]
+		if !slices.Contains(bodySchemas, name) {
+			s.AdditionalProperties = nil // what is new in an answer breaks nobody
+		}
+		for property, p := range s.Properties {
+			if p.Type == "array" {
+				p.Nullable = false // lists are empty, never null
+			}
+			if nullable[name+"."+property] {
+				if p.Type == "array" {
+					p.Items = orNull(p.Items)
+				} else {
+					p = orNull(p)
+				}
+			}
+			p.Description = docOf(name, property)
+			s.Properties[property] = p
+		}
+	}
+	one := &huma.Schema{Type: "string"}
+	schemas["Output"].Properties["keys"].AdditionalProperties = &huma.Schema{OneOf: []*huma.Schema{one, {Type: "array", Items: one}}}
+	schemas["Block"].Properties["header"].Type = "object"
+	schemas["Block"].Properties["header"].AdditionalProperties = true
+	most := maxMany
+	for _, name := range bodySchemas {
+		for _, p := range schemas[name].Properties {
+			if p.Type == "array" {
+				p.MaxItems = &most
+			}
+		}
+	}
+}
+
+func orNull(s *huma.Schema) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{s, {Type: "null"}}}
+}

@@ -1,0 +1,82 @@
+package api
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"birthmark/api/served"
+)
+
+// Everything in the document has its text, and no text is of something that is no more.
+func TestEverythingInTheDocumentHasItsText(t *testing.T) {
+	a, err := New(Options{
+		Fields: func(string) (*FieldsAnswer, error) { return nil, nil },
+		Events: func(*served.Chain) http.Handler { return http.NotFoundHandler() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := a.openAPI()
+	used := map[string]bool{}
+	for name, s := range d.Components.Schemas.Map() {
+		if schemaDocs[name] == "" {
+			t.Errorf("schema %s has no text in schemaDocs", name)
+		}
+		for property := range s.Properties {
+			key := name + "." + property
+			if propertyDocs[key] == "" {
+				key = property
+			}
+			if propertyDocs[key] == "" {
+				t.Errorf("%s.%s has no text in propertyDocs", name, property)
+			}
+			used[key] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(schemaDocs)) {
+		if d.Components.Schemas.Map()[name] == nil {
+			t.Errorf("schemaDocs has %s, which the document does not", name)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(propertyDocs)) {
+		if !used[key] {
+			t.Errorf("propertyDocs has %s, which the document does not", key)
+		}
+	}
+	for key := range nullable {
+		schema, property, _ := strings.Cut(key, ".")
+		if s := d.Components.Schemas.Map()[schema]; s == nil || s.Properties[property] == nil {
+			t.Errorf("nullable has %s, which the document does not", key)
+		}
+	}
+	tagged := map[string]bool{}
+	for path, item := range d.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post} {
+			if op == nil {
+				continue
+			}
+			tagged[op.Tags[0]] = true
+			if op.Summary == "" || op.Description == "" || op.OperationID == "" {
+				t.Errorf("%s: no summary, description or id", path)
+			}
+			for _, p := range op.Parameters {
+				if p.Description == "" {
+					t.Errorf("%s: parameter %s has no text", path, p.Name)
+				}
+			}
+		}
+	}
+	for _, tag := range tags {
+		if !tagged[tag.name] {
+			t.Errorf("nothing has the tag %s", tag.name)
+		}
+	}
+	if len(tagged) != len(tags) {
+		t.Errorf("tags %v have no text", tagged)
+	}
+}
