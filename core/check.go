@@ -59,8 +59,7 @@ type checker struct {
 	answer   *CheckAnswer
 	more     int // faults beyond maxFaults
 
-	tip     model.Point
-	totals  totals
+	stand
 	names   map[storage.Family]string
 	total   uint64                    // rows to expect
 	rows    map[storage.Family]uint64 // rows seen
@@ -156,17 +155,11 @@ func flushAll(joins ...*join) error {
 
 func (c *checker) run() error {
 	var err error
-	if c.tip, err = readTip(c.r); err != nil {
-		return fmt.Errorf("meta tip: %w", err)
-	}
-	if c.totals, err = readTotals(c.r); err != nil {
+	if c.stand, err = c.db.readStand(c.r); err != nil {
 		return err
 	}
-	work, err := c.db.readWork(c.r)
-	if err != nil {
-		return err
-	}
-	if work != nil {
+	c.totals = c.totals.clone()
+	if work := c.work; work != nil {
 		for f, n := range work.rows {
 			c.totals.rows[f] = n
 		}

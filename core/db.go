@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"birthmark/model"
 	"birthmark/storage"
@@ -42,6 +43,8 @@ type DB struct {
 	locks
 
 	work *indexWork // an index that is being added or dropped; nil: none is
+
+	lastTotals atomic.Pointer[parsedTotals] // that were read
 
 	write sync.Mutex // held by Append, Rollback, Sync
 	doubt bool       // something failed since tip and totals were read: see settle

@@ -145,18 +145,6 @@ func parseTotals(b []byte) (totals, error) {
 	return t, r.end()
 }
 
-func readTotals(r storage.Reader) (totals, error) {
-	b, err := r.Get(familyMeta, metaTotals)
-	if err != nil {
-		return totals{}, fmt.Errorf("meta totals: %w", err)
-	}
-	t, err := parseTotals(b)
-	if err != nil {
-		return totals{}, fmt.Errorf("meta totals: %w", err)
-	}
-	return t, nil
-}
-
 // openMeta makes the meta rows of a new database, or reads those of an old one, into db.
 func (db *DB) openMeta(ctx context.Context, o Options) error {
 	c := o.Chain
@@ -205,25 +193,17 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 // recall takes tip and totals from the store.
 func (db *DB) recall(ctx context.Context) error {
 	return db.store.View(ctx, func(r storage.Reader) error {
-		tip, err := readTip(r)
-		if err != nil {
-			return fmt.Errorf("meta tip: %w", err)
-		}
-		t, err := readTotals(r)
-		if err != nil {
-			return err
-		}
-		work, err := db.readWork(r)
+		s, err := db.readStand(r)
 		if err != nil {
 			return err
 		}
 		db.building.Lock()
-		db.work = work
+		db.work = s.work
 		db.building.Unlock()
 		db.mu.Lock()
 		defer db.mu.Unlock()
-		db.head, db.totals = tip, t
-		db.move(tip)
+		db.head, db.totals = s.tip, s.totals
+		db.move(s.tip)
 		return nil
 	})
 }

@@ -18,8 +18,8 @@ type query struct {
 	ctx    context.Context
 	r      storage.Reader
 	tip    model.Point
-	totals totals
-	work   *indexWork // as the snapshot has it
+	totals totals // not to be changed
+	work   *indexWork
 }
 
 // Status says what the database holds.
@@ -299,8 +299,11 @@ func (db *DB) familyName(f storage.Family) string {
 // keysOf is the encoded pointers of a list.
 func keysOf[T interface{ AppendTo([]byte) []byte }](pks []T) [][]byte {
 	keys := make([][]byte, len(pks))
+	all := make([]byte, 0, len(pks)*model.WidePkSize)
 	for i, pk := range pks {
-		keys[i] = pk.AppendTo(nil)
+		at := len(all)
+		all = pk.AppendTo(all)
+		keys[i] = all[at:len(all):len(all)]
 	}
 	return keys
 }

@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"fmt"
 
 	"birthmark/model"
 	"birthmark/storage"
@@ -38,17 +37,11 @@ func (ask Queries) from(ctx context.Context, fn func(q *query) error) error {
 	db := ask.db
 	db.asking.RLock()
 	defer db.asking.RUnlock()
-	return db.store.View(ctx, func(r storage.Reader) (err error) {
-		q := &query{DB: db, ctx: ctx, r: r}
-		if q.tip, err = readTip(r); err != nil {
-			return fmt.Errorf("meta tip: %w", err)
-		}
-		if q.totals, err = readTotals(r); err != nil {
+	return db.store.View(ctx, func(r storage.Reader) error {
+		s, err := db.readStand(r)
+		if err != nil {
 			return err
 		}
-		if q.work, err = db.readWork(r); err != nil {
-			return err
-		}
-		return fn(q)
+		return fn(&query{DB: db, ctx: ctx, r: r, tip: s.tip, totals: s.totals, work: s.work})
 	})
 }

@@ -10,7 +10,11 @@ import (
 type Hash [32]byte
 
 // String is the bytes in hex, in the order they are stored in.
-func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+func (h Hash) String() string {
+	var text [2 * len(h)]byte
+	hex.Encode(text[:], h[:])
+	return string(text[:])
+}
 
 // Point names a block. The zero Point is the origin: before the first block.
 type Point struct {

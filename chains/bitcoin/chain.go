@@ -90,7 +90,7 @@ func (c *chain) Supply(height model.HeightPk) (amount uint64, exact, ok bool) {
 // formatHash writes a hash as everyone does: its bytes reversed.
 func formatHash(h model.Hash) string {
 	slices.Reverse(h[:])
-	return hex.EncodeToString(h[:])
+	return h.String()
 }
 
 func parseHash(s string) (h model.Hash, ok bool) {

@@ -50,22 +50,23 @@ func readMany(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 	for _, k := range keys {
 		size += len(k)
 	}
-	joined, ends := make([]byte, 0, size+1), make([]C.uint64_t, len(keys))
+	n := len(keys)
+	joined, numbers := make([]byte, 0, size+1), make([]C.uint64_t, 3*n)
+	ends, starts, sizes := numbers[:n], numbers[n:2*n], numbers[2*n:] // sizes are signed
 	for i, k := range keys {
 		joined = append(joined, k...)
 		ends[i] = C.uint64_t(len(joined))
 	}
 	joined = joined[:cap(joined)] // never empty: C wants an address
-	starts, sizes := make([]C.uint64_t, len(keys)), make([]C.int64_t, len(keys))
 	var out *C.char
 	var outSize C.size_t
 	var text *C.char
 	if what == tailsOf {
-		text = C.birthmark_tails(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(len(keys)),
-			&out, &outSize, &starts[0], &sizes[0])
+		text = C.birthmark_tails(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(n),
+			&out, &outSize, &starts[0], (*C.int64_t)(unsafe.Pointer(&sizes[0])))
 	} else {
-		text = C.birthmark_multi_get(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(len(keys)),
-			&out, &outSize, &starts[0], &sizes[0])
+		text = C.birthmark_multi_get(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(n),
+			&out, &outSize, &starts[0], (*C.int64_t)(unsafe.Pointer(&sizes[0])))
 	}
 	if err := cError(text); err != nil {
 		return nil, err
@@ -73,9 +74,9 @@ func readMany(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 	defer C.free(unsafe.Pointer(out))
 	arena := make([]byte, outSize)
 	copy(arena, unsafe.Slice((*byte)(unsafe.Pointer(out)), len(arena)))
-	for i, n := range sizes {
-		if n >= 0 {
-			end := int(starts[i]) + int(n)
+	for i := range sizes {
+		if size := int64(sizes[i]); size >= 0 {
+			end := int(starts[i]) + int(size)
 			values[i] = arena[starts[i]:end:end]
 		}
 	}
