@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"birthmark/api"
 	"birthmark/chains"
 	"birthmark/chains/expression"
 	"birthmark/model"
@@ -26,19 +27,31 @@ type fielded interface {
 	Fields() []expression.Field
 }
 
-// fieldsAnswer is what there is to name.
-type fieldsAnswer struct {
-	Chains    []fieldsOf            `json:"chains"`
-	Functions []expression.Function `json:"functions"`
-}
-
-type fieldsOf struct {
-	Chain  string             `json:"chain"`
-	Fields []expression.Field `json:"fields"`
+// fieldsOf is what expressions can name on the chains with those names.
+func (p *program) fieldsOf(names ...string) (*api.FieldsAnswer, error) {
+	a := &api.FieldsAnswer{}
+	for _, name := range names {
+		chain, err := p.newChain(name, "")
+		if err != nil {
+			return nil, placed("--chain", err)
+		}
+		of, ok := chain.(fielded)
+		if !ok {
+			return nil, model.Errorf(model.NotFound, "not_offered", "%s has no fields for expressions", name)
+		}
+		listed := api.ChainFields{Chain: name}
+		for _, f := range of.Fields() {
+			listed.Fields = append(listed.Fields, api.ExpressionField(f))
+		}
+		a.Chains = append(a.Chains, listed)
+	}
+	for _, f := range expression.Functions() {
+		a.Functions = append(a.Functions, api.ExpressionFunction(f))
+	}
+	return a, nil
 }
 
 func (p *program) fields(c *cli.Context) error {
-	a := fieldsAnswer{Functions: expression.Functions()}
 	// Only where it is asked for: a chain in the environment does not change what stands in the docs.
 	names := chains.Names()
 	if c.IsSet("chain") {
@@ -48,16 +61,9 @@ func (p *program) fields(c *cli.Context) error {
 		}
 		names = []string{set.Chain}
 	}
-	for _, name := range names {
-		chain, err := p.newChain(name, "")
-		if err != nil {
-			return placed("--chain", err)
-		}
-		of, ok := chain.(fielded)
-		if !ok {
-			return model.Errorf(model.NotFound, "not_offered", "%s has no fields for expressions", name)
-		}
-		a.Chains = append(a.Chains, fieldsOf{name, of.Fields()})
+	a, err := p.fieldsOf(names...)
+	if err != nil {
+		return err
 	}
 	return p.answer(nil, a, func(pg *page) {
 		pg.printf("# Fields\n\nWhat the expressions of one's own indexes can name: see indexes.md. Printed by `birthmark fields`.\n")

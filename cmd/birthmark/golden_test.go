@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"birthmark/api"
 )
 
 // database is Bitcoin's first 200 blocks, in which Satoshi pays Hal Finney.
@@ -204,7 +206,7 @@ func TestSchemaIsTheDocument(t *testing.T) {
 	if !strings.HasPrefix(withChain.stdout, plain.stdout) || !strings.Contains(withChain.stdout, "| `script_hash` | one-to-many | off |") {
 		t.Errorf("with --chain: %s", withChain.stdout)
 	}
-	var a schemaAnswer
+	var a api.SchemaAnswer
 	ask(t, &a, "schema", "--chain", "bitcoin")
 	if a.Text != plain.stdout || len(a.Indexes) == 0 || !a.Indexes[0].Default {
 		t.Errorf("%+v", a)

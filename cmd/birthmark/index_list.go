@@ -4,22 +4,16 @@ import (
 	"context"
 	"strings"
 
+	"birthmark/api"
 	"birthmark/core"
 )
-
-// indexesAnswer is the indexes of a database.
-type indexesAnswer struct {
-	Chain   string        `json:"chain"`
-	Network string        `json:"network"`
-	Indexes []indexAnswer `json:"indexes"`
-}
 
 // indexAnswer is one index, and what is being done to it.
 type indexAnswer = core.IndexState
 
-func indexesAnswerOf(ctx context.Context, db *database) (*indexesAnswer, error) {
+func indexesAnswerOf(ctx context.Context, db *database) (*api.IndexesAnswer, error) {
 	states, err := db.IndexStates(ctx)
-	return &indexesAnswer{db.chain.Name(), db.chain.Network(), states}, err
+	return &api.IndexesAnswer{Chain: db.chain.Name(), Network: db.chain.Network(), Indexes: states}, err
 }
 
 func (p *page) indexes(list []indexAnswer) {

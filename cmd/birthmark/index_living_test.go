@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/api"
 	"birthmark/cmd/birthmark/control"
 	"birthmark/core"
 	"birthmark/model/realdata"
@@ -55,7 +56,7 @@ func slowSync(t *testing.T, wait time.Duration, args ...string) *exec.Cmd {
 // listed is an index as index list has it; nil where it is not there.
 func listed(t *testing.T, db, name string) *indexAnswer {
 	t.Helper()
-	var a indexesAnswer
+	var a api.IndexesAnswer
 	ask(t, &a, "index", "list", "--db", db)
 	for i := range a.Indexes {
 		if a.Indexes[i].Name == name {

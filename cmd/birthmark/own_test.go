@@ -12,6 +12,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/api"
 	"birthmark/chains"
 	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/core"
@@ -100,7 +101,7 @@ func TestFieldsInTheDocsAreWhatTheProgramPrints(t *testing.T) {
 
 func TestFieldsAreToldOfEveryChain(t *testing.T) {
 	for _, chain := range chains.Names() {
-		var a fieldsAnswer
+		var a api.FieldsAnswer
 		r := birthmark("fields", "--chain", chain, "--json")
 		if err := json.Unmarshal([]byte(r.stdout), &a); err != nil || len(a.Chains) != 1 || a.Chains[0].Chain != chain || len(a.Chains[0].Fields) < 20 || len(a.Functions) < 20 {
 			t.Errorf("%s: %v: %+v", chain, err, r)

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"slices"
 
-	"birthmark/core"
+	"birthmark/api"
 	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
@@ -21,26 +20,7 @@ func (p *program) schemaCommand() *cli.Command {
 	}
 }
 
-// schemaAnswer is the schema as Markdown and a chain's indexes.
-type schemaAnswer struct {
-	Format  int           `json:"format"`
-	Text    string        `json:"text"`
-	Indexes []schemaIndex `json:"indexes,omitempty"`
-}
-
-type schemaIndex struct {
-	Name    string `json:"name"`
-	Kind    string `json:"kind"`
-	Default bool   `json:"default"`
-	Doc     string `json:"doc"`
-}
-
 func (p *program) schema(c *cli.Context) error {
-	var buffer bytes.Buffer
-	if err := core.WriteSchema(&buffer); err != nil {
-		return err
-	}
-	a := schemaAnswer{Format: core.FormatVersion, Text: buffer.String()}
 	var chain model.Chain
 	// Only where it is asked for: a chain in the environment does not change what stands in the docs.
 	if c.IsSet("chain") {
@@ -51,9 +31,10 @@ func (p *program) schema(c *cli.Context) error {
 		if chain, err = p.chainOf(set); err != nil {
 			return err
 		}
-		for _, ix := range chain.Indexes() {
-			a.Indexes = append(a.Indexes, schemaIndex{ix.Name, ix.Kind.String(), ix.Default || ix.Always, ix.Doc})
-		}
+	}
+	a, err := api.SchemaOf(chain)
+	if err != nil {
+		return err
 	}
 	return p.answer(chain, a, func(pg *page) {
 		pg.printf("%s", a.Text)
