@@ -10,9 +10,11 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
+	"birthmark/api/explorer/charts"
 	"birthmark/api/served"
 )
 
@@ -53,6 +55,14 @@ var routes = []route{
 	{"/tx/{hash}", (*visit).tx},
 	{"/output/{ref}", (*visit).output},
 	{"/search", (*visit).search},
+	{"/address/{value}", (*visit).address},
+	{"/index/{index}/{value}", (*visit).indexValue},
+	{"/values/{index}", (*visit).values},
+	{"/richest/{index}", (*visit).richest},
+	{"/asset/{id}", (*visit).asset},
+	{"/assets", (*visit).assets},
+	{"/forks", (*visit).forks},
+	{"/status", (*visit).status},
 }
 
 // New makes the explorer of chains. An error means that a chain's name cannot stand in a path beside the others.
@@ -116,6 +126,13 @@ func (s *site) readStatic() error {
 		b, err := files.ReadFile(name)
 		if err != nil {
 			return err
+		}
+		if name == "static/style.css" {
+			lists, err := files.ReadFile("static/lists.css")
+			if err != nil {
+				return err
+			}
+			b = slices.Concat(b, lists, []byte(charts.Style))
 		}
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(b), b)
 		if rest, ok := strings.CutPrefix(name, "static/"); ok {

@@ -137,6 +137,9 @@ var navigation = []struct {
 }{
 	{"Overview", nil},
 	{"Blocks", []string{"blocks"}},
+	{"Assets", []string{"assets"}},
+	{"Forks", []string{"forks"}},
+	{"Status", []string{"status"}},
 }
 
 // titleOf is a chain's name for people: with the network where that is not the one everybody means.
@@ -180,7 +183,13 @@ func pathOf(base string, parts []string) string {
 
 func (v *visit) blockLink(hash string) link { return link{v.url("block", hash), hash} }
 
+// heightLink leads to the block at a height; what existed before the first block has none.
 func (v *visit) heightLink(h uint32) link {
+	if h == 0 {
+		if _, err := v.PointAt(v.ctx, 0); err != nil {
+			return link{Text: "genesis"}
+		}
+	}
 	return link{v.url("block", strconv.FormatUint(uint64(h), 10)), figures.Count(h)}
 }
 

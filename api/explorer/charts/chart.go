@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Style is the rules charts need, over the variables --accent, --muted, --line, --card and --ink of the page.
+// Style is the rules charts need, over the variables --accent, --ink, --soft, --faint, --line and --raised of the page.
 //
 //go:embed chart.css
 var Style string

@@ -55,8 +55,8 @@ func wellFormed(t *testing.T, page template.HTML) {
 				t.Errorf("<%s %s=%q>", token.Data, a.Key, a.Val)
 			case a.Key == "id":
 				ids[a.Val]++
-			case a.Key == "aria-labelledby":
-				named = append(named, strings.Fields(a.Val)...)
+			case a.Key == "aria-labelledby" || a.Key == "aria-describedby":
+				named = append(named, a.Val)
 			case strings.Contains(a.Val, "NaN") || strings.Contains(a.Val, "Inf"):
 				t.Errorf("<%s %s=%q>", token.Data, a.Key, a.Val)
 			}

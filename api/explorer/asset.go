@@ -1,0 +1,257 @@
+package explorer
+
+import (
+	"context"
+	"html/template"
+	"math/big"
+	"slices"
+
+	"birthmark/api/explorer/charts"
+	"birthmark/core"
+	"birthmark/model/figures"
+)
+
+const (
+	assetRows   = 25
+	chartShares = 10   // holders with a part of the chart of their own
+	mostHolders = 2000 // up to which they are all read, to be put in order
+)
+
+// assetBody is an asset.
+type assetBody struct {
+	ID, Name, Description, Fingerprint string
+	Decimals                           *int
+	Policy                             *link // of chains whose ids begin with one
+	FirstSeen                          seen
+	Supply, Minted, Burned             amount
+	MintCount, BurnCount               uint64
+	OutputCount, UnspentCount          uint64
+	Holders                            string // how many; empty: not counted
+
+	Chart     template.HTML // of the holders
+	ChartNote string
+
+	HolderRows  []holderRow // where there is no chart, or only they are shown
+	HolderPager pager
+	AllHolders  string // the list of all that the chart has only some of
+
+	Events     []assetEvent
+	EventPager pager
+
+	Outputs  []outputRow
+	OutPager pager
+	Unsifted *leftOut
+	Part     string // which list alone is shown; empty: the beginning of all
+	Whole    link
+}
+
+// holderRow is who holds some of an asset.
+type holderRow struct {
+	Holder link
+	Amount amount
+}
+
+// assetEvent is a mint or a burn.
+type assetEvent struct {
+	Tx, Height link
+	Time       *moment
+	Action     string
+	Amount     amount
+}
+
+// asset is the page of an asset, by its id or fingerprint.
+func (v *visit) asset() (*page, error) {
+	a, err := v.Asset(v.ctx, v.req.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	here := v.assetLink(a.Asset)
+	if v.req.PathValue("id") != a.Asset {
+		return &page{Location: here.URL}, nil
+	}
+	r := assetReader{visit: v, asset: a, unit: assetUnit(a)}
+	b := &assetBody{
+		ID: a.Asset, Name: a.Name, Description: a.Description, Fingerprint: a.Fingerprint, Decimals: a.Decimals,
+		Supply: r.amount(a.Supply), Minted: r.amount(a.Minted), Burned: r.amount(a.Burned), MintCount: a.MintCount, BurnCount: a.BurnCount,
+		OutputCount: a.OutputCount, UnspentCount: a.UnspentCount, Whole: here,
+	}
+	r.body = b
+	if a.HolderCount != nil {
+		b.Holders = figures.Count(*a.HolderCount)
+	}
+	if b.FirstSeen, err = v.seen(a.FirstSeen); err != nil {
+		return nil, err
+	}
+	if b.Policy, err = v.policy(a.Asset); err != nil {
+		return nil, err
+	}
+	name := b.Name
+	if name == "" {
+		name = short(a.Asset)
+	}
+	p := &page{Kind: "asset", Title: "Asset " + short(name), JSON: v.api("asset", a.Asset), Section: "assets", Query: a.Asset, Body: b,
+		Description: "The " + titleOf(v.chain.Model) + " asset " + short(name) + ": supply, holders, mints and burns.",
+		Crumbs:      []link{{v.url("assets"), "Assets"}, {Text: short(name)}}}
+	parts := []struct {
+		name string
+		read func(after string) error
+	}{{"holders", r.holders}, {"events", r.events}, {"outputs", r.outputs}}
+	for _, part := range parts {
+		if after := v.query(part.name); after != "" {
+			b.Part = part.name
+			if after == fromTheStart {
+				after = ""
+			}
+			return p, part.read(after)
+		}
+	}
+	for _, part := range parts {
+		if err := part.read(""); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// policyDigits is how much of a Cardano asset's id names its policy.
+const policyDigits = 56
+
+// policy is what may mint an asset, on the chain where ids begin with it; linked where it is an index.
+func (v *visit) policy(id string) (*link, error) {
+	if v.chain.Model.Name() != "cardano" || len(id) < policyDigits {
+		return nil, nil
+	}
+	l := link{Text: id[:policyDigits]}
+	states, err := v.IndexStates(v.ctx)
+	if slices.ContainsFunc(states, func(x core.IndexState) bool { return x.Name == "policy" }) {
+		l.URL = v.valueLink("policy", l.Text).URL
+	}
+	return &l, err
+}
+
+// assetReader reads the lists of an asset.
+type assetReader struct {
+	*visit
+	body  *assetBody
+	asset *core.AssetAnswer
+	unit  figures.Unit
+}
+
+// amount is some of the asset.
+func (r *assetReader) amount(n string) amount { return amountOf(r.unit, n) }
+
+// fromTheStart stands in the place of a cursor where one list is wanted, and it from its beginning.
+const fromTheStart = "all"
+
+// holders reads who holds the asset: a chart of those that hold most where all of them can be read, else, or where it alone is
+// asked for, the list in the order in which it is kept.
+func (r *assetReader) holders(after string) error {
+	b := r.body
+	if r.asset.HolderCount == nil {
+		b.ChartNote = "Holders are not counted: the database has no index of addresses."
+		return nil
+	}
+	count := *r.asset.HolderCount
+	if b.Part == "" && count <= mostHolders {
+		a, err := r.AssetHolders(r.ctx, r.asset.Asset, core.Page{Limit: mostHolders})
+		if err != nil {
+			return err
+		}
+		if len(a.Holders) > chartShares+1 {
+			b.AllHolders = b.Whole.URL + "?holders=" + fromTheStart + "#holders"
+		}
+		return r.chart(a.Holders)
+	}
+	if b.Part == "" {
+		b.ChartNote = "There is no chart of the " + figures.Count(count) + " holders: to put more than " + figures.Count(mostHolders) + " in order takes longer than a page may."
+	}
+	a, err := r.AssetHolders(r.ctx, r.asset.Asset, core.Page{Limit: assetRows, After: after})
+	if err != nil {
+		return err
+	}
+	b.HolderPager = partPager(b.Whole.URL, "", "holders", after, a.Next)
+	for _, h := range a.Holders {
+		b.HolderRows = append(b.HolderRows, holderRow{r.valueLink("address", h.Address), r.amount(h.Amount)})
+	}
+	return nil
+}
+
+// chart draws how the asset is shared, those that hold most first.
+func (r *assetReader) chart(holders []core.HolderAnswer) (err error) {
+	if len(holders) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(holders, func(a, b core.HolderAnswer) int { return integer(b.Amount).Cmp(integer(a.Amount)) })
+	s := charts.Shares{ID: "holders-chart", Title: "Who holds it", Name: "Address", Value: "Amount"}
+	shown := len(holders)
+	if shown > chartShares+1 {
+		shown = chartShares
+	}
+	for _, h := range holders[:shown] {
+		l := r.valueLink("address", h.Address)
+		s.Parts = append(s.Parts, charts.Part{Name: l.Text, Link: l.URL, Value: r.amount(h.Amount).String(), Size: scaled(integer(h.Amount), r.unit)})
+	}
+	if rest := holders[shown:]; len(rest) > 0 {
+		total := new(big.Int)
+		for _, h := range rest {
+			total.Add(total, integer(h.Amount))
+		}
+		s.Parts = append(s.Parts, charts.Part{Name: figures.Plural(len(rest), "other"), Value: r.amount(total.String()).String(), Size: scaled(total, r.unit), Rest: true})
+	}
+	r.body.Chart, err = s.HTML()
+	return err
+}
+
+// events reads mints and burns, newest first.
+func (r *assetReader) events(after string) error {
+	a, err := r.AssetEvents(r.ctx, r.asset.Asset, core.Range{}, core.Page{Limit: assetRows, After: after, Descending: true})
+	if err != nil {
+		return err
+	}
+	r.body.EventPager = partPager(r.body.Whole.URL, "", "events", after, a.Next)
+	for _, e := range a.Events {
+		row := assetEvent{Tx: r.txLink(e.Tx), Height: r.heightLink(e.Height), Action: "minted", Amount: r.amount(e.Amount)}
+		if e.Action == "burn" {
+			row.Action = "burned"
+		}
+		if row.Time, err = r.timeAt(e.Height); err != nil {
+			return err
+		}
+		r.body.Events = append(r.body.Events, row)
+	}
+	return nil
+}
+
+// outputs reads the unspent outputs that hold the asset, newest first.
+func (r *assetReader) outputs(after string) error {
+	b := r.body
+	var a *core.FindAnswer
+	late, err := r.patiently(func(ctx context.Context) (err error) {
+		a, err = r.Find(ctx, core.AssetTerm, r.asset.Asset, core.Terms{Unspent: true}, core.Page{Limit: assetRows, After: after, Descending: true})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if late {
+		b.Unsifted = &leftOut{Why: "The outputs that hold it are not listed: to find them among the " + figures.Count(r.asset.OutputCount) +
+			" that ever did takes longer than a page may.", Command: "birthmark find asset " + r.asset.Asset + " --unspent"}
+		return nil
+	}
+	b.OutPager = partPager(b.Whole.URL, "", "outputs", after, a.Next)
+	n := r.naming()
+	for i := range a.Outputs {
+		row, err := r.outputRow(&a.Outputs[i], n)
+		if err != nil {
+			return err
+		}
+		row.Assets = only(row.Assets, r.asset.Asset)
+		b.Outputs = append(b.Outputs, row)
+	}
+	return nil
+}
+
+// only is the entries of one asset.
+func only(entries []assetAmount, id string) []assetAmount {
+	return slices.DeleteFunc(entries, func(e assetAmount) bool { return e.Text != id })
+}

@@ -1,0 +1,57 @@
+package explorer
+
+import (
+	"birthmark/model"
+	"birthmark/model/figures"
+)
+
+// assetsBody is the assets of a chain.
+type assetsBody struct {
+	Count  uint64
+	Assets []assetRow
+	Oldest bool // first, instead of the newest
+	Other  link
+	Pager  pager
+	None   bool // the chain has no assets, whatever its blocks hold
+}
+
+// assetRow is an asset in a list.
+type assetRow struct {
+	Asset   link
+	Name    string
+	Supply  amount
+	Holders string // empty: not counted
+	Mints   uint64
+	Born    link // the block it was first seen in
+}
+
+const assetsRows = 50
+
+// assets lists all assets, the newest first.
+func (v *visit) assets() (*page, error) {
+	b := &assetsBody{Oldest: v.query("order") == "asc"}
+	base, p := v.url("assets"), v.cursor(assetsRows)
+	b.Other = link{base + "?order=asc", "Oldest first"}
+	if b.Oldest {
+		b.Other, base = link{base, "Newest first"}, b.Other.URL
+		p.Descending = false
+	}
+	a, err := v.Assets(v.ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	b.Count, b.Pager = a.Count, cursorPager(base, p, a.Next)
+	_, err = v.chain.Model.ParseAsset("00")
+	kind, _ := model.KindOf(err)
+	b.None = a.Count == 0 && kind == model.NotFound
+	for i := range a.Assets {
+		x := &a.Assets[i]
+		row := assetRow{Asset: v.assetLink(x.Asset), Name: x.Name, Supply: amountOf(assetUnit(x), x.Supply), Mints: x.MintCount, Born: v.heightLink(x.FirstSeen.Height)}
+		if x.HolderCount != nil {
+			row.Holders = figures.Count(*x.HolderCount)
+		}
+		b.Assets = append(b.Assets, row)
+	}
+	return &page{Kind: "assets", Title: "Assets", JSON: v.api("assets"), Section: "assets", Body: b,
+		Description: "The assets of " + titleOf(v.chain.Model) + " in the order in which they came up.", Crumbs: []link{{Text: "Assets"}}}, nil
+}

@@ -1,0 +1,51 @@
+package explorer
+
+// forksBody is the forks that a chain's database has been through.
+type forksBody struct {
+	Forks []forkBlocks
+	Pager pager
+}
+
+// forkBlocks is one fork: the blocks it took off the chain, lowest first.
+type forkBlocks struct {
+	Depth  int
+	When   moment
+	Blocks []lostBlock
+}
+
+// lostBlock is a block that is no longer part of the chain.
+type lostBlock struct {
+	Height link
+	Lost   link
+	Time   moment
+	By     *link // what stands there now; nil: nothing yet
+	Back   bool  // it came back
+}
+
+const forksRows = 100
+
+// forks lists the blocks that were lost to forks, newest fork first.
+func (v *visit) forks() (*page, error) {
+	p := v.cursor(forksRows)
+	a, err := v.Forks(v.ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	b := &forksBody{Pager: cursorPager(v.url("forks"), p, a.Next)}
+	depth := 0
+	for _, l := range a.Forks {
+		if len(b.Forks) == 0 || l.Depth != depth-1 {
+			b.Forks = append(b.Forks, forkBlocks{Depth: l.Depth, When: v.moment(l.LostAt)})
+		}
+		depth = l.Depth
+		row := lostBlock{Height: v.heightLink(l.Height), Lost: link{Text: l.Hash}, Time: v.moment(l.Time)}
+		if l.ReplacedBy != nil {
+			by := v.blockLink(*l.ReplacedBy)
+			row.By, row.Back = &by, *l.ReplacedBy == l.Hash
+		}
+		f := &b.Forks[len(b.Forks)-1]
+		f.Blocks = append(f.Blocks, row)
+	}
+	return &page{Kind: "forks", Title: "Forks", JSON: v.api("forks"), Section: "forks", Body: b,
+		Description: "Blocks that forks took off " + titleOf(v.chain.Model) + ", and what replaced them.", Crumbs: []link{{Text: "Forks"}}}, nil
+}

@@ -1,0 +1,90 @@
+package explorer
+
+import (
+	"context"
+	"html/template"
+	"slices"
+
+	"birthmark/api/explorer/charts"
+	"birthmark/core"
+	"birthmark/model/figures"
+)
+
+const (
+	richestRows = 100
+	richestRead = 100_000 // rows that are gone through for it at most
+)
+
+// richestBody is the values of an index that hold most.
+type richestBody struct {
+	Index  string
+	Asset  *assetAmount // what they hold; nil: the chain's own coin
+	Rows   []richRow
+	Left   *leftOut // why there is no list
+	Values string   // where all of them are listed
+}
+
+// richRow is a value and what it holds.
+type richRow struct {
+	Rank    int
+	Value   link
+	Balance amount
+	Unspent uint64
+	Part    template.HTML // a bar as long as its balance is of the largest
+}
+
+// richest lists the values of an index that hold most, of the chain's coin or of the asset the request names.
+func (v *visit) richest() (*page, error) {
+	index, asset := v.req.PathValue("index"), v.query("asset")
+	x, err := v.indexState(index)
+	if err != nil {
+		return nil, err
+	}
+	b := &richestBody{Index: index, Values: v.url("values", index)}
+	p := &page{Kind: "richest", Title: "Richest " + words(index), JSON: v.api("richest", index), Section: "richest", Body: b,
+		Description: "The values of " + words(index) + " that hold most on " + titleOf(v.chain.Model) + ".",
+		Crumbs:      []link{{v.url("values", index), words(index)}, {Text: "Richest"}}}
+	unit, rows, command := v.unit, x.Values, "birthmark richest "+index
+	if asset == "" {
+		if !slices.Contains(x.Keeps, "balance") {
+			status, err := v.Status(v.ctx)
+			if err != nil {
+				return nil, err
+			}
+			rows = status.Totals.Outputs + status.Totals.GenesisOutputs
+		}
+	} else {
+		a, err := v.Asset(v.ctx, asset)
+		if err != nil {
+			return nil, err
+		}
+		unit, rows = assetUnit(a), a.OutputCount
+		b.Asset = &assetAmount{link: v.assetLink(a.Asset), Name: a.Name}
+		p.JSON += "?asset=" + a.Asset
+		command += " --asset " + a.Asset
+	}
+	late := rows > richestRead
+	var list *core.RichestAnswer
+	if !late {
+		late, err = v.patiently(func(ctx context.Context) (err error) {
+			list, err = v.Richest(ctx, index, asset, richestRows)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if late {
+		b.Left = &leftOut{Why: "Not listed: to find the richest, " + figures.Count(rows) + " rows have to be gone through, more than a page may.", Command: command}
+		if asset == "" && !slices.Contains(x.Keeps, "balance") {
+			b.Left.Setting = index + ": { balance: true }"
+		}
+		return p, nil
+	}
+	for i, r := range list.Values {
+		held := scaled(integer(r.Balance), unit)
+		b.Rows = append(b.Rows, richRow{i + 1, v.valueLink(index, r.Value), amountOf(unit, r.Balance), r.UnspentCount,
+			charts.Bar(held, scaled(integer(list.Values[0].Balance), unit))})
+	}
+	return p, nil
+}

@@ -1,0 +1,151 @@
+package explorer
+
+import (
+	"cmp"
+	"html/template"
+	"slices"
+	"strings"
+
+	"birthmark/api/explorer/charts"
+	"birthmark/core"
+	"birthmark/model/figures"
+)
+
+// statusBody is what a database holds.
+type statusBody struct {
+	Network  string
+	Format   int
+	Totals   []stat
+	Indexes  []indexRow
+	Families []familyRow
+	Rows     uint64
+	Bytes    string // of all families; empty: the store does not know
+	Rates    template.HTML
+}
+
+// indexRow is an index, and what is being done to it.
+type indexRow struct {
+	Name       link // to its values
+	Kind       string
+	Values     uint64
+	Keeps      string
+	Own        string // the expressions of one that its user defined
+	State      string // empty: it is ready
+	Richest    string
+	Percent    int // of State
+	InProgress bool
+}
+
+// familyRow is a family of rows.
+type familyRow struct {
+	Name  string
+	Rows  uint64
+	Bytes string
+	Part  template.HTML // a bar as long as its bytes (or rows) are of the largest
+}
+
+// status is what the database holds and what is being done to it.
+func (v *visit) status() (*page, error) {
+	a, err := v.Status(v.ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &statusBody{Network: a.Network, Format: a.Format}
+	t := a.Totals
+	for _, f := range []struct {
+		name  string
+		count uint64
+	}{
+		{"Blocks", t.Blocks}, {"Transactions", t.Txs}, {"Inputs", t.Inputs}, {"Outputs", t.Outputs}, {"Unspent outputs", t.Unspent},
+		{"Genesis outputs", t.GenesisOutputs}, {"Assets", t.Assets},
+	} {
+		if f.count > 0 || f.name != "Genesis outputs" && f.name != "Assets" {
+			b.Totals = append(b.Totals, stat{Name: f.name, Value: figures.Count(f.count)})
+		}
+	}
+	b.Totals = append(b.Totals, stat{Name: "Unspent value", Amount: v.amount(t.UnspentValue)})
+	if b.Indexes, err = v.indexRows(); err != nil {
+		return nil, err
+	}
+	b.families(a.Families)
+	if b.Rates, err = v.rates(); err != nil {
+		return nil, err
+	}
+	return &page{Kind: "status", Title: "Status", JSON: v.api("status"), Section: "status", Body: b,
+		Description: "What the database of " + titleOf(v.chain.Model) + " holds: indexes, families of rows, totals.", Crumbs: []link{{Text: "Status"}}}, nil
+}
+
+// families are the families of rows, those that take most first.
+func (b *statusBody) families(families []core.FamilyAnswer) {
+	var total int64
+	var most core.FamilyAnswer
+	for _, f := range families {
+		b.Rows += f.Keys
+		total += f.Bytes
+		most.Keys, most.Bytes = max(most.Keys, f.Keys), max(most.Bytes, f.Bytes)
+	}
+	families = slices.Clone(families)
+	slices.SortStableFunc(families, func(a, b core.FamilyAnswer) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Keys, a.Keys))
+	})
+	for _, f := range families {
+		row := familyRow{Name: f.Name, Rows: f.Keys, Part: charts.Bar(float64(f.Keys), float64(most.Keys))}
+		if total > 0 {
+			row.Bytes, row.Part = figures.Bytes(f.Bytes), charts.Bar(float64(f.Bytes), float64(most.Bytes))
+		}
+		b.Families = append(b.Families, row)
+	}
+	if total > 0 {
+		b.Bytes = figures.Bytes(total)
+	}
+}
+
+// indexRows are the indexes of the database, those that come or go included.
+func (v *visit) indexRows() ([]indexRow, error) {
+	states, err := v.IndexStates(v.ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rows []indexRow
+	for _, s := range states {
+		row := indexRow{Name: link{Text: s.Name}, Kind: s.Kind, Values: s.Values, Keeps: strings.Join(s.Keeps, ", ")}
+		ready := !s.Dropping && !slices.Contains(s.Adding, "values")
+		if ready {
+			row.Name.URL = v.url("values", s.Name)
+			if s.Kind != "one-to-one" {
+				row.Richest = v.url("richest", s.Name)
+			}
+		}
+		if s.When != "" || s.Value != "" {
+			row.Own = s.Value
+			if s.When != "" {
+				row.Own += " when " + s.When
+			}
+		}
+		switch {
+		case s.Dropping:
+			row.State = "being dropped"
+		case len(s.Adding) > 0:
+			row.State, row.InProgress = strings.Join(s.Adding, ", ")+" being added", true
+			if s.AddedTo != nil && s.Of != nil && *s.Of > 0 {
+				row.Percent = int(uint64(*s.AddedTo) * 100 / uint64(*s.Of))
+				row.State += ": block " + figures.Count(*s.AddedTo) + " of " + figures.Count(*s.Of)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// rates is how fast the sync went, where this process has one; else nothing.
+func (v *visit) rates() (template.HTML, error) {
+	c := charts.Chart{ID: "rate", Title: "Transactions a second", Kind: charts.Area,
+		X: charts.Axis{Name: "Since the sync began", Label: charts.Durations}, Y: charts.Axis{Name: "Transactions a second"}}
+	for _, r := range v.chain.Rates.All() {
+		c.Points = append(c.Points, charts.Point{X: r.Elapsed.Seconds(), Y: r.TxsPerSecond, Value: figures.Count(int64(r.TxsPerSecond))})
+	}
+	if len(c.Points) < 2 {
+		return "", nil
+	}
+	return c.HTML()
+}

@@ -1,0 +1,209 @@
+package explorer
+
+import (
+	"html/template"
+	"slices"
+	"strings"
+
+	"birthmark/core"
+	"birthmark/model"
+)
+
+const (
+	valueRows   = 25 // outputs, and transactions, in one part of the page of a value
+	valueAssets = 40 // that are listed of what a value holds
+	// valueOutputs is up to how many outputs of a value are gone through where an index does not keep what a page shows.
+	valueOutputs = 20_000
+)
+
+// valueBody is a value of an index.
+type valueBody struct {
+	Index     string
+	Heading   string
+	Kind      string // of the index
+	Value     string
+	FirstSeen seen
+	Holds     *holds // nil: not counted
+	Uncounted *leftOut
+	Others    []ownerLink // the other indexes' values of the outputs shown, where all have the same
+	Chart     template.HTML
+	ChartNote string // how far back the chart goes, or why there is none
+
+	Outputs   []outputRow
+	OutPager  pager
+	Unspent   bool // Outputs are those that nothing has spent
+	Unsifted  bool // Unspent was too much to look for
+	OtherView link // to all outputs, or to the unspent ones
+
+	History  []movementRow
+	Pager    pager
+	Unlisted *leftOut // why there is no history
+	Running  bool     // the rows say what was held after each
+	Part     string   // which list alone is shown; empty: the beginning of both
+	Whole    link     // the page with both
+	JSON     string   // the totals as JSON
+	Watch    bool     // the page is of the newest, which the script watches
+}
+
+// holds is what a value has and had.
+type holds struct {
+	Balance, Received, Sent amount
+	Txs, Outputs, Unspent   uint64
+	Assets                  []assetAmount
+	MoreAssets              int
+}
+
+// leftOut is what a page leaves out, and what would bring it.
+type leftOut struct{ Why, Setting, Command string }
+
+// seen is where something occurred first.
+type seen struct {
+	Output, Height link
+	Time           *moment // nil: before the first block
+}
+
+// movementRow is a transaction in the history of a value.
+type movementRow struct {
+	Tx, Height     link
+	Time           *moment
+	Change         amount // with its sign
+	Received, Sent amount
+	Both           bool    // received and sent
+	After          *amount // what was held then; nil: not known
+}
+
+// optionMissing says which option of an index would bring what a page leaves out.
+func optionMissing(why, index, option string) *leftOut {
+	return &leftOut{why, index + ": { " + option + ": true }", "birthmark index add " + index + " --config birthmark.yaml"}
+}
+
+// address is the page of a value of the index address.
+func (v *visit) address() (*page, error) { return v.valuePage("address", v.req.PathValue("value")) }
+
+// indexValue is the page of a value of any index.
+func (v *visit) indexValue() (*page, error) {
+	index, value := v.req.PathValue("index"), v.req.PathValue("value")
+	if at := v.valueLink(index, value).URL; at != v.req.URL.EscapedPath() && index == "address" {
+		return &page{Location: at}, nil
+	}
+	return v.valuePage(index, value)
+}
+
+func (v *visit) valuePage(index, value string) (*page, error) {
+	x, err := v.indexState(index)
+	if err != nil {
+		return nil, err
+	}
+	newest, err := v.Find(v.ctx, index, value, core.Terms{}, core.Page{Limit: valueRows, Descending: true})
+	if err != nil {
+		return nil, err
+	}
+	if x.Kind == model.OneToOne.String() && len(newest.Outputs) == 1 {
+		o := newest.Outputs[0]
+		return &page{Location: v.outputLink(o.Tx, o.Index).URL}, nil
+	}
+	value = newest.Value
+	here := v.valueLink(index, value)
+	b := &valueBody{Index: index, Heading: capital(words(index)), Kind: x.Kind, Value: value, Others: v.others(index, newest.Outputs), Whole: here, JSON: v.api("balance", index, value)}
+	if b.FirstSeen, err = v.seen(newest.FirstSeen); err != nil {
+		return nil, err
+	}
+	p := &page{Kind: "value", Title: capital(words(index)) + " " + short(value), JSON: v.api("find", index, value), Section: "index", Query: value, Body: b,
+		Description: titleOf(v.chain.Model) + " " + words(index) + " " + short(value) + ": balance, outputs and history.",
+		Crumbs:      []link{{v.url("status"), "Indexes"}, {v.url("values", index), words(index)}, {Text: short(value)}}}
+	r := valueReader{visit: v, body: b, index: x, value: value, newest: newest}
+	switch outputs, history := v.query("outputs"), v.query("history"); {
+	case outputs != "":
+		b.Part = "outputs"
+		err = r.outputs(outputs)
+	case history != "":
+		b.Part = "history"
+		err = r.history(history)
+	default:
+		b.Watch = true
+		err = r.all()
+	}
+	return p, err
+}
+
+// indexState is an index of the database as it is now. One that is not there, or not yet, is refused as a query for it is.
+func (v *visit) indexState(name string) (*core.IndexState, error) {
+	states, err := v.IndexStates(v.ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range states {
+		if states[i].Name == name {
+			return &states[i], nil
+		}
+	}
+	_, err = v.Values(v.ctx, name, core.Page{Limit: 1})
+	return nil, err
+}
+
+// others are the values of the other indexes that all of some outputs have alike.
+func (v *visit) others(index string, outputs []core.OutputAnswer) (links []ownerLink) {
+	if len(outputs) == 0 {
+		return nil
+	}
+	for _, x := range v.chain.Model.Indexes() {
+		values := valuesOf(outputs[0].Keys[x.Name])
+		same := x.Name != index && x.Kind == model.OneToMany && len(values) > 0
+		for i := 1; same && i < len(outputs); i++ {
+			same = slices.Equal(values, valuesOf(outputs[i].Keys[x.Name]))
+		}
+		if same {
+			links = append(links, v.owners(x.Name, values)...)
+		}
+	}
+	return links
+}
+
+// seen is where something occurred first.
+func (v *visit) seen(a core.FirstSeenAnswer) (s seen, err error) {
+	s = seen{Output: v.outputLink(a.Tx, a.Index), Height: v.heightLink(a.Height)}
+	s.Time, err = v.timeAt(a.Height)
+	return s, err
+}
+
+// timeAt is the time of the block at a height; nil where none stands there: what existed before the first.
+func (v *visit) timeAt(height uint32) (*moment, error) {
+	h := model.HeightPk(height)
+	a, err := v.Blocks(v.ctx, core.Range{FromHeight: &h, ToHeight: &h}, core.Page{Limit: 1})
+	if _, code := model.KindOf(err); code == "empty_range" {
+		return nil, nil
+	}
+	if err != nil || len(a.Blocks) == 0 {
+		return nil, err
+	}
+	at := v.moment(a.Blocks[0].Time)
+	return &at, nil
+}
+
+// partPager pages through one of the lists of a page: its part stands in the query under the list's name.
+func partPager(base, query, list, after string, next *string) (pg pager) {
+	whole := base
+	if query != "" {
+		whole += "?" + query
+		query += "&"
+	}
+	if after != "" {
+		pg.First = whole + "#" + list
+	}
+	if next != nil {
+		pg.Older = base + "?" + query + list + "=" + *next + "#" + list
+	}
+	return pg
+}
+
+// short is the beginning and the end of a long text, for titles.
+func short(text string) string {
+	runes := []rune(text)
+	if len(runes) <= 24 {
+		return text
+	}
+	return string(runes[:12]) + "…" + string(runes[len(runes)-8:])
+}
+
+// capital is a name at the beginning of a title.
+func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }

@@ -1,0 +1,108 @@
+package explorer
+
+import (
+	"math/big"
+	"strconv"
+	"time"
+
+	"birthmark/api/explorer/charts"
+	"birthmark/core"
+	"birthmark/model/figures"
+)
+
+// chartTxs is how many of a value's transactions its chart goes back at most.
+const chartTxs = 1000
+
+// chart draws what the value held, from the newest transactions back.
+func (r *valueReader) chart() error {
+	b := r.body
+	switch {
+	case b.Unlisted != nil:
+		b.ChartNote = "There is no chart of the balance: it takes the history."
+		return nil
+	case r.recent == nil || len(r.recent.Txs) == 0:
+		return nil
+	}
+	txs, next := r.recent.Txs, r.recent.Next
+	if next != nil {
+		older, err := r.movements(core.Page{Limit: chartTxs - len(txs), After: *next, Descending: true})
+		if err != nil {
+			return err
+		}
+		if older != nil {
+			txs, next = append(txs[:len(txs):len(txs)], older.Txs...), older.Next
+		}
+	}
+	held := r.held
+	switch {
+	case next == nil && held == nil:
+		held = new(big.Int) // all of it is here
+		for _, t := range txs {
+			held.Add(held, change(t))
+		}
+	case held == nil:
+		b.ChartNote = "There is no chart of the balance: where it stands now is not counted."
+		return nil
+	case next != nil:
+		b.ChartNote = "The chart goes back to block " + figures.Count(txs[len(txs)-1].Height) + ": the newest " + figures.Count(len(txs)) + " transactions."
+	}
+	c := charts.Chart{ID: "balance", Title: "Balance over time", Kind: charts.Steps, Points: r.heldAfter(held, txs),
+		X: charts.Axis{Name: "Block", Label: r.dates(), Whole: true}, Y: charts.Axis{Name: "Balance"}}
+	if r.unit.Symbol != "" {
+		c.Title = "Balance over time, in " + r.unit.Symbol
+	}
+	var err error
+	b.Chart, err = c.HTML()
+	return err
+}
+
+func change(t core.HistoryTxAnswer) *big.Int {
+	return new(big.Int).Sub(integer(t.Received), integer(t.Sent))
+}
+
+// heldAfter is what was held after each block in which txs (newest first) stand, and at the tip.
+func (r *valueReader) heldAfter(held *big.Int, txs []core.HistoryTxAnswer) []charts.Point {
+	held = new(big.Int).Set(held)
+	newest := uint32(r.Tip.Height)
+	points := make([]charts.Point, len(txs)+1, len(txs)+2)
+	n := len(points)
+	add := func(height uint32) {
+		text := r.amount(held.String())
+		p := charts.Point{X: float64(height), Y: scaled(held, r.unit), At: figures.Count(height), Value: text.String(), Link: r.heightLink(height).URL}
+		if n < len(points) && points[n].X == p.X { // what was held in between is not seen
+			return
+		}
+		n--
+		points[n] = p
+	}
+	if txs[0].Height < newest {
+		add(newest)
+	}
+	for _, t := range txs {
+		add(t.Height)
+		held.Sub(held, change(t))
+	}
+	return points[n:]
+}
+
+// scaled is an amount in the unit of people, as exact as a picture needs it.
+func scaled(n *big.Int, u figures.Unit) float64 {
+	places := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(u.Decimals)), nil)
+	f, _ := new(big.Rat).SetFrac(n, places).Float64()
+	return f
+}
+
+// dates writes heights as the days of their blocks; of those whose day cannot be read the height.
+func (v *visit) dates() func(float64) string {
+	return func(height float64) string {
+		at, err := v.timeAt(uint32(height))
+		if err != nil || at == nil {
+			return charts.Whole(height)
+		}
+		day, err := time.Parse(time.RFC3339, at.ISO)
+		if err != nil {
+			return strconv.FormatFloat(height, 'f', 0, 64)
+		}
+		return day.Format("2 Jan 2006")
+	}
+}

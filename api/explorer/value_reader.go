@@ -1,0 +1,205 @@
+package explorer
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"slices"
+	"time"
+
+	"birthmark/core"
+)
+
+// valueReader reads what a value has, as far as a page may.
+type valueReader struct {
+	*visit
+	body   *valueBody
+	index  *core.IndexState
+	value  string
+	newest *core.FindAnswer
+	held   *big.Int            // what it holds; nil: not counted
+	many   bool                // its outputs are too many to be gone through
+	recent *core.HistoryAnswer // its newest transactions; nil: not known
+}
+
+func (r *valueReader) keeps(option string) bool { return slices.Contains(r.index.Keeps, option) }
+
+// patience is how long a part of a page may take that depends on how much there is.
+var patience = 250 * time.Millisecond
+
+// patiently asks with the time that a part of a page may take. Late: it was too little.
+func (v *visit) patiently(ask func(ctx context.Context) error) (late bool, err error) {
+	ctx, cancel := context.WithTimeout(v.ctx, patience)
+	defer cancel()
+	err = ask(ctx)
+	if errors.Is(err, context.DeadlineExceeded) && v.ctx.Err() == nil {
+		return true, nil
+	}
+	return false, err
+}
+
+// all reads the beginning of everything.
+func (r *valueReader) all() error {
+	if err := r.balance(); err != nil {
+		return err
+	}
+	if err := r.outputs(""); err != nil {
+		return err
+	}
+	if err := r.history(""); err != nil {
+		return err
+	}
+	return r.chart()
+}
+
+// balance counts what the value holds: at once where the index keeps it, else for as long as a page may.
+func (r *valueReader) balance() error {
+	var a *core.BalanceAnswer
+	late, err := r.patiently(func(ctx context.Context) (err error) {
+		if r.keeps("balance") {
+			ctx = r.ctx // a few rows
+		}
+		a, err = r.Balance(ctx, r.index.Name, r.value)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if late {
+		r.many = true
+		r.body.Uncounted = optionMissing("Not counted: the index does not keep balances, and to add up all outputs of this value takes longer than a page may.", r.index.Name, "balance")
+		return nil
+	}
+	r.held = integer(a.Balance)
+	r.many = a.OutputCount > valueOutputs
+	h := &holds{Balance: r.amount(a.Balance), Received: r.amount(a.Received), Sent: r.amount(a.Sent), Txs: a.TxCount, Outputs: a.OutputCount, Unspent: a.UnspentCount}
+	n := r.naming()
+	for i, held := range a.Assets {
+		if i == valueAssets {
+			h.MoreAssets = len(a.Assets) - i
+			break
+		}
+		entry, err := n.entry(held.Asset, held.Balance)
+		if err != nil {
+			return err
+		}
+		h.Assets = append(h.Assets, entry)
+	}
+	r.body.Holds = h
+	return nil
+}
+
+// outputs reads a part of the unspent outputs, or of all where that is asked for or the unspent ones are too far apart.
+func (r *valueReader) outputs(after string) error {
+	b, base := r.body, r.body.Whole.URL
+	all := r.query("show") == "all"
+	answer := r.newest
+	b.Unspent = !all && !(r.many && !r.keeps("unspent"))
+	b.Unsifted = !all && !b.Unspent
+	if b.Unspent {
+		late, err := r.patiently(func(ctx context.Context) (err error) {
+			answer, err = r.Find(ctx, r.index.Name, r.value, core.Terms{Unspent: true}, core.Page{Limit: valueRows, After: after, Descending: true})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if late {
+			if after != "" {
+				return context.DeadlineExceeded
+			}
+			b.Unspent, b.Unsifted, answer = false, true, r.newest
+		}
+	} else if after != "" {
+		var err error
+		if answer, err = r.Find(r.ctx, r.index.Name, r.value, core.Terms{}, core.Page{Limit: valueRows, After: after, Descending: true}); err != nil {
+			return err
+		}
+	}
+	query := ""
+	if b.Unspent {
+		b.OtherView = link{base + "?show=all#outputs", "Show spent outputs too"}
+	} else {
+		query = "show=all"
+		if !b.Unsifted {
+			b.OtherView = link{base + "#outputs", "Show unspent outputs only"}
+		}
+	}
+	b.OutPager = partPager(base, query, "outputs", after, answer.Next)
+	n := r.naming()
+	for i := range answer.Outputs {
+		row, err := r.outputRow(&answer.Outputs[i], n)
+		if err != nil {
+			return err
+		}
+		b.Outputs = append(b.Outputs, row)
+	}
+	return nil
+}
+
+// history reads a part of the transactions, newest first.
+func (r *valueReader) history(after string) error {
+	b := r.body
+	a, err := r.movements(core.Page{Limit: valueRows, After: after, Descending: true})
+	if err != nil {
+		return err
+	}
+	if a == nil {
+		b.Unlisted = optionMissing("Not listed: the index does not keep histories, and to put one together from all outputs of this value takes longer than a page may.", r.index.Name, "history")
+		return nil
+	}
+	b.Pager = partPager(b.Whole.URL, "", "history", after, a.Next)
+	var then *big.Int
+	if r.held != nil && after == "" {
+		then, b.Running = new(big.Int).Set(r.held), true
+	}
+	for _, t := range a.Txs {
+		received, sent := integer(t.Received), integer(t.Sent)
+		change := new(big.Int).Sub(received, sent)
+		row := movementRow{
+			Tx: r.txLink(t.Hash), Height: r.heightLink(t.Height), Change: r.amount(change.String()),
+			Received: r.amount(t.Received), Sent: r.amount(t.Sent), Both: received.Sign() > 0 && sent.Sign() > 0,
+		}
+		if change.Sign() > 0 {
+			row.Change.Sign = "+"
+		}
+		if row.Time, err = r.timeAt(t.Height); err != nil {
+			return err
+		}
+		if then != nil {
+			after := r.amount(then.String())
+			row.After = &after
+			then.Sub(then, change)
+		}
+		b.History = append(b.History, row)
+	}
+	r.recent = a
+	return nil
+}
+
+// movements is a part of the history, nil where it takes longer than a page may.
+func (r *valueReader) movements(p core.Page) (a *core.HistoryAnswer, err error) {
+	if r.keeps("history") {
+		return r.History(r.ctx, r.index.Name, r.value, core.Range{}, p)
+	}
+	if r.many {
+		return nil, nil
+	}
+	r.many, err = r.patiently(func(ctx context.Context) (err error) {
+		a, err = r.History(ctx, r.index.Name, r.value, core.Range{}, p)
+		return err
+	})
+	if r.many {
+		a = nil
+	}
+	return a, err
+}
+
+// integer is a decimal number of an answer.
+func integer(text string) *big.Int {
+	n, ok := new(big.Int).SetString(text, 10)
+	if !ok {
+		return new(big.Int)
+	}
+	return n
+}

@@ -1,0 +1,73 @@
+package explorer
+
+import (
+	"net/url"
+	"slices"
+
+	"birthmark/core"
+)
+
+const valuesRows = 50
+
+// valuesBody is the values of an index.
+type valuesBody struct {
+	Index      string
+	Kind       string
+	Count      uint64
+	Rows       []valueRow
+	Pager      pager
+	Prefix     string
+	Searches   bool     // values can be found by how they begin
+	Unsearched *leftOut // what would bring that
+	Oldest     bool
+	Other      link   // the other order; empty: it is that of the texts
+	Base       string // the list from its beginning
+	Richest    string
+}
+
+// valueRow is a value in a list.
+type valueRow struct {
+	Value link
+	Born  link // the output it first occurred in
+	Block link
+}
+
+// values lists the values of an index: as they came up, newest first, or those that begin as the request says.
+func (v *visit) values() (*page, error) {
+	index := v.req.PathValue("index")
+	x, err := v.indexState(index)
+	if err != nil {
+		return nil, err
+	}
+	b := &valuesBody{Index: index, Base: v.url("values", index), Kind: x.Kind, Prefix: v.query("prefix"), Searches: slices.Contains(x.Keeps, "prefix"), Oldest: v.query("order") == "asc"}
+	base, p := b.Base, v.cursor(valuesRows)
+	var a *core.ValuesAnswer
+	if b.Prefix != "" {
+		base += "?prefix=" + url.QueryEscape(b.Prefix)
+		p.Descending = false
+		a, err = v.ValuesByText(v.ctx, index, b.Prefix, p)
+	} else {
+		b.Other = link{base + "?order=asc", "Oldest first"}
+		if b.Oldest {
+			b.Other, base = link{base, "Newest first"}, b.Other.URL
+			p.Descending = false
+		}
+		a, err = v.Values(v.ctx, index, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !b.Searches {
+		b.Unsearched = optionMissing("Values of this index cannot be found by how they begin.", index, "prefix")
+	}
+	if x.Kind != "one-to-one" {
+		b.Richest = v.url("richest", index)
+	}
+	b.Count, b.Pager = a.Count, cursorPager(base, p, a.Next)
+	for _, value := range a.Values {
+		b.Rows = append(b.Rows, valueRow{v.valueLink(index, value.Value), v.outputLink(value.FirstSeen.Tx, value.FirstSeen.Index), v.heightLink(value.FirstSeen.Height)})
+	}
+	return &page{Kind: "values", Title: "Values of " + words(index), JSON: v.api("values", index), Section: "status", Body: b,
+		Description: "The values of the index " + words(index) + " of " + titleOf(v.chain.Model) + ".",
+		Crumbs:      []link{{v.url("status"), "Indexes"}, {Text: words(index)}}}, nil
+}
