@@ -46,6 +46,7 @@ type meter struct {
 	now     sample
 	old     []sample // one for each telling, those of the last rateOver
 	target  model.HeightPk
+	due     *time.Timer // tells what was too soon to be told; nil: all is told
 }
 
 // sample is the counts at one time.
@@ -65,6 +66,13 @@ func newMeter(tell func(Progress), height, target model.HeightPk, to *model.Heig
 		old: []sample{{at: start, height: height}}}
 }
 
+// begin tells what is to come.
+func (m *meter) begin() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.report(false)
+}
+
 func (m *meter) busy(s stage, since time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,6 +83,7 @@ func (m *meter) rolledBack(to model.HeightPk) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.now.height = to
+	m.reportSoon()
 }
 
 func (m *meter) wrote(blocks []*model.Block) {
@@ -98,14 +107,36 @@ func (m *meter) wrote(blocks []*model.Block) {
 	if m.target < m.now.height {
 		m.target = m.now.height
 	}
-	if time.Since(m.told) >= progressEvery {
-		m.report(false)
+	m.reportSoon()
+}
+
+// reportSoon tells now, or where that is too soon a little later: what comes last may be the last for long.
+func (m *meter) reportSoon() {
+	if m.due != nil {
+		return
 	}
+	rest := progressEvery - time.Since(m.told)
+	if rest <= 0 {
+		m.report(false)
+		return
+	}
+	m.due = time.AfterFunc(rest, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.due != nil {
+			m.due = nil
+			m.report(false)
+		}
+	})
 }
 
 func (m *meter) finish(height model.HeightPk) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.due != nil {
+		m.due.Stop()
+		m.due = nil
+	}
 	m.now.height = height
 	m.report(true)
 }

@@ -23,7 +23,7 @@ type SyncOptions struct {
 	WindowWeight int             // a window is closed at this many transactions, inputs, outputs and assets; 0: DefaultWindowWeight
 	WindowBytes  int64           // or at this many bytes of blocks; 0: DefaultWindowBytes
 	BulkWeight   int             // a window of so much is written in bulk, where the store can; 0: DefaultBulkWeight; less: none is
-	Progress     func(Progress)  // called every 200 ms or less often, and once at the end
+	Progress     func(Progress)  // called when the source has answered, then every 200 ms or less often, and once at the end
 	Log          *slog.Logger    // nil: no log
 }
 
@@ -105,6 +105,7 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		nextNote: time.Now().Add(noteEvery),
 		meter:    newMeter(o.Progress, db.Tip().Height, target.Height, o.To),
 	}
+	s.meter.begin()
 	if err = s.run(ctx, known); err != nil {
 		db.abandon(ctx) // what was resolved and not written
 	}

@@ -46,6 +46,8 @@ type SourceOptions struct {
 	Memory  int64    // bytes of blocks that may be under way at once; 0: a modest default
 	Follow  bool     // stay at the tip instead of ending there
 	To      *HeightPk
+	// Outage is told of each error that the source waits out, and nil once that is over; nil: nobody is.
+	Outage func(error)
 }
 
 // Source yields what happens on a chain.

@@ -36,7 +36,7 @@ func newSource(n *network, defined *expression.Indexes, name string, raw rawNode
 	}
 	d.raw = o.Raw
 	node := &decodedNode{rawNode: raw, name: name, decoders: sync.Pool{New: func() any { return d.clone() }}}
-	options := follow.Options{Name: name, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory}
+	options := follow.Options{Name: name, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory, Outage: o.Outage}
 	if c, ok := raw.(model.UnspentCounter); ok {
 		return follow.NewSource(countingNode{node, c}, options), nil
 	}

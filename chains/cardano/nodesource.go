@@ -64,7 +64,7 @@ func (n *network) describe(tag byte, header []byte) (h ouroboros.Header, err err
 }
 
 func (s *nodeSource) outage() *follow.Outage {
-	return follow.NewOutage(s.scheme+"://"+s.address, s.retry, s.options.Follow)
+	return follow.NewOutage(s.scheme+"://"+s.address, s.retry, s.options.Follow, s.options.Outage)
 }
 
 // Tip is the node's. A source that does not follow fails at once where the node has never answered: its URI is wrong

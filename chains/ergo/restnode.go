@@ -30,7 +30,7 @@ func newRESTNode(d *decoder, ask rest.Options, o model.SourceOptions) (*restNode
 	}
 	node := &restNode{Client: client, net: d.net, decoders: sync.Pool{New: func() any { return d.clone() }}}
 	return node, follow.Options{
-		Name: client.Host(), First: firstHeight, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory,
+		Name: client.Host(), First: firstHeight, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory, Outage: o.Outage,
 	}, nil
 }
 

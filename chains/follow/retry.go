@@ -38,18 +38,23 @@ type Outage struct {
 	log   *slog.Logger
 	since time.Time
 	waits int
-	told  string // the error that was logged last: the same one is not told again and again
+	told  string // the error that was logged last: the same one is not logged again and again
+	tell  func(error)
 }
 
 // NewOutage is none so far. The name is that of the node in logs; follows: the source stays at the tip, so where r does
-// not say how long it tries, it tries for ever, else for a minute.
-func NewOutage(name string, r Retry, follows bool) *Outage {
-	return &Outage{retry: r.withDefaults(follows), name: name, log: slog.Default()}
+// not say how long it tries, it tries for ever, else for a minute. What is waited out is told as [model.SourceOptions] say.
+func NewOutage(name string, r Retry, follows bool, tell func(error)) *Outage {
+	if tell == nil {
+		tell = func(error) {}
+	}
+	return &Outage{retry: r.withDefaults(follows), name: name, log: slog.Default(), tell: tell}
 }
 
 // Over says that something succeeded.
 func (o *Outage) Over() {
 	if o.waits > 0 {
+		o.tell(nil)
 		o.log.Info("the source is back", "source", o.name, "after", time.Since(o.since).Round(time.Millisecond))
 	}
 	o.waits, o.told = 0, ""
@@ -69,6 +74,7 @@ func (o *Outage) Wait(ctx context.Context, err error) error {
 	if o.retry.Patience > 0 && time.Since(o.since) > o.retry.Patience {
 		return fmt.Errorf("%w (tried for %s)", err, time.Since(o.since).Round(time.Second))
 	}
+	o.tell(err)
 	pause := time.Duration(float64(min(o.retry.First<<min(o.waits, 16), o.retry.Most)) * (0.5 + rand.Float64()))
 	o.waits++
 	level := slog.LevelDebug

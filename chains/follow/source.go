@@ -20,6 +20,7 @@ type Options struct {
 	Workers int             // calls of [Node.Blocks] at once; 0: 6
 	Memory  int64           // bytes under way; 0: [DefaultMemory]
 	Retry   Retry
+	Outage  func(error) // as in [model.SourceOptions]
 	Log     *slog.Logger // nil: the default one
 }
 
@@ -58,7 +59,7 @@ type countingSource struct {
 }
 
 func (s *source) outage() *Outage {
-	o := NewOutage(s.o.Name, s.o.Retry, s.o.Follow)
+	o := NewOutage(s.o.Name, s.o.Retry, s.o.Follow, s.o.Outage)
 	o.log = s.o.Log
 	return o
 }

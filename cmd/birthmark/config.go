@@ -27,9 +27,6 @@ func (p *program) configCommand() *cli.Command {
 }
 
 func (p *program) config(c *cli.Context) error {
-	if err := p.load(c); err != nil {
-		return err
-	}
 	view, err := p.view(c)
 	if err != nil {
 		return err
@@ -47,25 +44,21 @@ func (p *program) config(c *cli.Context) error {
 
 // view is the settings of every chain, or of the one that flags and environment are about.
 func (p *program) view(c *cli.Context) (*settings.View, error) {
-	v := &settings.View{Listen: p.settings.Listen, Memory: p.settings.Memory, Chains: []settings.ChainView{}}
-	sets := p.settings.Chains
-	if len(p.overrides) > 0 {
-		set, err := p.one(c)
-		if err != nil {
-			return nil, err
-		}
-		sets = []settings.Chain{*set}
+	sets, err := p.several(c)
+	if err != nil {
+		return nil, err
 	}
+	v := &settings.View{Listen: p.settings.Listen, Memory: p.settings.Memory, Chains: []settings.ChainView{}}
 	for _, set := range sets {
 		if set.Chain == "" { // of a database that will say itself which chain it holds
 			v.Chains = append(v.Chains, set.View("", nil))
 			continue
 		}
-		chain, err := p.chainOf(&set)
+		chain, err := p.chainOf(set)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := indexesOf(&set, chain); err != nil {
+		if _, err := indexesOf(set, chain); err != nil {
 			return nil, err
 		}
 		v.Chains = append(v.Chains, set.View(chain.Network(), chosen(chain, nil)))

@@ -35,10 +35,7 @@ func (p *program) fail(err error) int {
 		return exitDone
 	}
 	kind, code := core.Classify(err)
-	message := oneLine(err.Error())
-	for _, uri := range p.sources {
-		message = strings.ReplaceAll(message, uri, settings.MaskURI(uri))
-	}
+	message := p.masked(oneLine(err.Error()))
 	fmt.Fprintln(p.stderr, "birthmark:", message)
 	if p.json && !p.answered {
 		type errorAnswer struct {
@@ -51,6 +48,14 @@ func (p *program) fail(err error) int {
 		}{errorAnswer{code, message}})
 	}
 	return exitStatus[kind]
+}
+
+// masked is a text without the secrets of sources.
+func (p *program) masked(text string) string {
+	for _, uri := range p.sources {
+		text = strings.ReplaceAll(text, uri, settings.MaskURI(uri))
+	}
+	return text
 }
 
 // oneLine joins the lines of an error; what fails again while a database is closed is told once.

@@ -26,6 +26,7 @@ type session struct {
 	blocks func(context.Context) error // brings blocks until there are no more; nil: none are wanted
 
 	building func(*core.BuildProgress) // is told how far adding or dropping is; nil: the log is
+	shown    *shown                    // where the database is served; nil: nowhere
 
 	asked  chan asked
 	server *control.Server // nil: there is none
@@ -257,11 +258,14 @@ func (s *session) define(ctx context.Context, d model.Definition) error {
 	if err != nil {
 		return err
 	}
-	db, err := core.Open(ctx, s.db.store, core.Options{Chain: chain, CacheBytes: settings.Divide(s.settings.Memory).Caches})
+	db, err := core.Open(ctx, s.db.store, core.Options{Chain: chain, CacheBytes: settings.Divide(s.set.Memory).Caches})
 	if err != nil {
 		return err
 	}
 	s.db.DB, s.db.chain = db, chain
+	if s.shown != nil {
+		s.shown.show(db) // who asks the other one goes on with it
+	}
 	runtime.GC() // what the other one knew goes before this one fills its memory
 	return nil
 }
@@ -315,7 +319,7 @@ func (s *session) openForBuild(ctx context.Context, indexes []string, known []mo
 	}
 	o := model.SourceOptions{Indexes: indexes, Known: known}
 	if s.blocks != nil { // it is the second one
-		o.Memory = settings.Divide(s.settings.Memory).Source / 2
+		o.Memory = settings.Divide(s.set.Memory).Source / 2
 	}
 	return s.openSource(ctx, s.set, s.db.chain, o)
 }
@@ -332,8 +336,12 @@ func buildReading(now *core.BuildProgress) reading {
 	return reading{done: uint64(now.Height), total: uint64(max(now.Target, now.Height))}
 }
 
-// tellOfOthers says which of the database's indexes the settings do not name.
-func (p *program) tellOfOthers(ctx context.Context, set *settings.Chain, db *database) error {
+// tellOfSettings says what follows from the settings of a sync: that a crash costs more without a log, and which of the
+// database's indexes they do not name.
+func (p *program) tellOfSettings(ctx context.Context, set *settings.Chain, db *database) error {
+	if !set.WAL {
+		p.log.Warn("the write-ahead log is off: faster, and a crash or a power cut takes the database back to an earlier block, whole, from which the next sync goes on")
+	}
 	if set.Indexes == nil {
 		return nil
 	}

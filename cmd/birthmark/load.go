@@ -74,10 +74,30 @@ func (p *program) one(c *cli.Context) (*settings.Chain, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.mask(set)
+	return set, nil
+}
+
+// several are the settings of all chains that c is about.
+func (p *program) several(c *cli.Context) ([]*settings.Chain, error) {
+	if err := p.load(c); err != nil {
+		return nil, err
+	}
+	sets, err := p.settings.All(p.overrides)
+	if err != nil {
+		return nil, err
+	}
+	for _, set := range sets {
+		p.mask(set)
+	}
+	return sets, nil
+}
+
+// mask keeps the secret of a source out of what is said.
+func (p *program) mask(set *settings.Chain) {
 	if settings.MaskURI(set.Source) != set.Source {
 		p.sources = append(p.sources, set.Source)
 	}
-	return set, nil
 }
 
 // folder is where the database is, an error where nothing says so.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,13 +27,37 @@ type database struct {
 	dir   string
 	chain model.Chain
 	store storage.Store
-	limit int64 // Go's memory limit from before
+	room  func() // gives back what Go's runtime may take for it
 }
 
 // Close closes the store. What fails here was not made durable, so the error counts.
 func (d *database) Close() error {
-	debug.SetMemoryLimit(d.limit)
+	defer d.room()
 	return d.store.Close()
+}
+
+// heap is what Go's runtime may take for all databases that are open.
+var heap struct {
+	mu           sync.Mutex
+	taken, usual int64 // usual: Go's limit while none is open
+}
+
+// makeRoom lets Go's runtime take bytes more, until they are given back.
+func makeRoom(bytes int64) (giveBack func()) {
+	take := func(n int64) {
+		heap.mu.Lock()
+		defer heap.mu.Unlock()
+		if heap.taken == 0 {
+			heap.usual = debug.SetMemoryLimit(-1)
+		}
+		limit := heap.usual
+		if heap.taken += n; heap.taken > 0 {
+			limit = heap.taken
+		}
+		debug.SetMemoryLimit(limit)
+	}
+	take(bytes)
+	return sync.OnceFunc(func() { take(-bytes) })
 }
 
 // openReading opens the database that c names, to be read.
@@ -53,12 +78,18 @@ func (p *program) openReadingOf(c *cli.Context, set *settings.Chain) (*database,
 	if err := mustHoldDatabase(dir); err != nil {
 		return nil, err
 	}
-	memory := settings.DivideReading(p.settings.Memory)
-	store, err := rocks.Open(dir, rocks.Options{ReadOnly: true, BlockCache: memory.BlockCache})
+	memory := settings.DivideReading(set.Memory)
+	return p.read(c.Context, set, memory.Go(), rocks.Options{BlockCache: memory.BlockCache})
+}
+
+// read opens the database that set names to be read.
+func (p *program) read(ctx context.Context, set *settings.Chain, heap int64, o rocks.Options) (*database, error) {
+	o.ReadOnly = true
+	store, err := rocks.Open(set.DB, o)
 	if err != nil {
 		return nil, cannotOpen(err)
 	}
-	return p.opened(c.Context, set, store, memory, core.Options{ReadOnly: true})
+	return p.opened(ctx, set, store, heap, core.Options{ReadOnly: true})
 }
 
 // openWriting opens the database that set names, to be written. It must be there.
@@ -75,7 +106,7 @@ func (p *program) openWriting(c *cli.Context, set *settings.Chain) (*database, e
 
 // write opens the database in dir to be written, or makes it.
 func (p *program) write(c *cli.Context, set *settings.Chain, dir string) (*database, error) {
-	memory := settings.Divide(p.settings.Memory)
+	memory := settings.Divide(set.Memory)
 	store, err := rocks.Open(dir, rocks.Options{
 		WAL: set.WAL, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Compression: set.Compression,
 		Holder: fmt.Sprintf("pid %d, %s, since %s", os.Getpid(), commandName(c), p.now().UTC().Format(time.RFC3339)),
@@ -83,12 +114,12 @@ func (p *program) write(c *cli.Context, set *settings.Chain, dir string) (*datab
 	if err != nil {
 		return nil, cannotOpen(err)
 	}
-	return p.opened(c.Context, set, store, memory, core.Options{CacheBytes: memory.Caches, Indexes: set.IndexNames(), Keep: set.IndexOptions(), Raw: set.Raw})
+	return p.opened(c.Context, set, store, memory.Go(), core.Options{CacheBytes: memory.Caches, Indexes: set.IndexNames(), Keep: set.IndexOptions(), Raw: set.Raw})
 }
 
 // opened opens the core on a store. Which chain it holds the store knows itself; what is set must agree.
-func (p *program) opened(ctx context.Context, set *settings.Chain, store storage.Store, memory settings.Division, o core.Options) (*database, error) {
-	d := &database{dir: set.DB, store: store, limit: debug.SetMemoryLimit(memory.Go())}
+func (p *program) opened(ctx context.Context, set *settings.Chain, store storage.Store, heap int64, o core.Options) (*database, error) {
+	d := &database{dir: set.DB, store: store, room: makeRoom(heap)}
 	err := func() (err error) {
 		id, known, err := core.Identify(ctx, store)
 		if err != nil {

@@ -95,6 +95,7 @@ func (p *program) app() *cli.App {
 			p.assetEventsCommand(),
 			p.assetHoldersCommand(),
 			p.forksCommand(),
+			p.serveCommand(),
 			p.decodeCommand(),
 			p.dumpCommand(),
 			p.schemaCommand(),
@@ -130,6 +131,7 @@ func prepare(parent string, c *cli.Command) {
 const (
 	building = "Build a database"
 	asking   = "Query a database"
+	serving  = "Serve databases"
 	helping  = "Without a database"
 )
 

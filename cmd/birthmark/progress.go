@@ -136,10 +136,26 @@ func unlessIdle(tell func(reading)) func(reading) {
 // watch tells how far a command is until stop is called: a bar where stderr is a terminal, elsewhere lines in the log.
 func (p *program) watch(what string, read func() reading) (stop func()) {
 	con := p.console
-	tell, every := unlessIdle(func(r reading) { p.log.Info(what, r.attrs()...) }), logEvery
-	if con.term != nil {
-		tell, every = func(r reading) { con.draw(what, r) }, drawEvery
+	if con.term == nil {
+		return p.report(what, read)
 	}
+	stop = repeat(drawEvery, func() { con.draw(what, read()) })
+	return sync.OnceFunc(func() {
+		stop()
+		con.mu.Lock()
+		defer con.mu.Unlock()
+		con.clear()
+	})
+}
+
+// report tells how far something is in lines in the log, until stop is called.
+func (p *program) report(what string, read func() reading) (stop func()) {
+	tell := unlessIdle(func(r reading) { p.log.Info(what, r.attrs()...) })
+	return repeat(logEvery, func() { tell(read()) })
+}
+
+// repeat does something now and then until stop is called.
+func repeat(every time.Duration, do func()) (stop func()) {
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -148,7 +164,7 @@ func (p *program) watch(what string, read func() reading) (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				tell(read())
+				do()
 			case <-quit:
 				return
 			}
@@ -157,9 +173,6 @@ func (p *program) watch(what string, read func() reading) (stop func()) {
 	return sync.OnceFunc(func() {
 		close(quit)
 		<-done
-		con.mu.Lock()
-		defer con.mu.Unlock()
-		con.clear()
 	})
 }
 

@@ -46,19 +46,17 @@ func (p *program) sync(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	db, src, err := p.openSync(c, set, to)
+	blocks := &blockSync{program: p, set: set, to: to, follow: c.Bool("follow")}
+	err = blocks.open(c)
 	if ended := c.Context.Err(); ended != nil && errors.Is(err, ended) {
 		return model.Errorf(model.BadSource, "stopped", "stopped before the source answered")
 	}
 	if err != nil {
 		return err
 	}
-	blocks := &blockSync{program: p, c: c, set: set, db: db, src: src, has: db.Indexes(), to: to}
+	db := blocks.db
 	defer func() { err = errors.Join(err, blocks.Close(), db.Close()) }()
-	if !set.WAL {
-		p.log.Warn("the write-ahead log is off: faster, and a crash or a power cut takes the database back to an earlier block, whole, from which the next sync goes on")
-	}
-	if err := p.tellOfOthers(c.Context, set, db); err != nil {
+	if err := p.tellOfSettings(c.Context, set, db); err != nil {
 		return err
 	}
 	before := db.Tip()
@@ -79,14 +77,16 @@ func (p *program) sync(c *cli.Context) (err error) {
 // blockSync brings blocks into a database. It may be interrupted and go on, with another source for other indexes.
 type blockSync struct {
 	*program
-	c    *cli.Context
-	set  *settings.Chain
-	db   *database
-	src  model.Source // nil: to be opened
-	has  []string     // the indexes it was opened with
-	to   *model.HeightPk
-	last atomic.Pointer[core.Progress]
-	did  core.Progress // in all runs so far: counts and time
+	set     *settings.Chain
+	db      *database
+	src     model.Source // nil: to be opened
+	has     []string     // the indexes it was opened with
+	to      *model.HeightPk
+	follow  bool
+	patient bool                  // the source is waited for, whatever it fails for
+	shown   atomic.Pointer[shown] // where the database is served; nil: nowhere
+	last    atomic.Pointer[core.Progress]
+	did     core.Progress // in all runs so far: counts and time
 }
 
 func (b *blockSync) run(ctx context.Context) (err error) {
@@ -95,12 +95,12 @@ func (b *blockSync) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	b.last.Store(&core.Progress{Height: b.db.Tip().Height})
+	b.last.Store(&core.Progress{Height: b.db.Tip().Height, Target: b.last.Load().Target})
 	err = core.Sync(ctx, b.db.DB, b.src, core.SyncOptions{
 		Indexes:     b.has,
 		To:          b.to,
-		WindowBytes: settings.Divide(b.settings.Memory).WindowBytes(),
-		Progress:    func(now core.Progress) { b.last.Store(&now) },
+		WindowBytes: settings.Divide(b.set.Memory).WindowBytes(),
+		Progress:    b.come,
 		Log:         b.log,
 	})
 	now := b.last.Load()
@@ -111,6 +111,21 @@ func (b *blockSync) run(ctx context.Context) (err error) {
 	return errors.Join(err, b.Close())
 }
 
+// come is told how far the blocks are.
+func (b *blockSync) come(now core.Progress) {
+	b.last.Store(&now)
+	if s := b.shown.Load(); s != nil {
+		s.came(now)
+	}
+}
+
+// waits is told of what the source waits out.
+func (b *blockSync) waits(err error) {
+	if s := b.shown.Load(); s != nil {
+		s.fails(err)
+	}
+}
+
 // source opens the source anew, for the indexes the database has by now.
 func (b *blockSync) source(ctx context.Context) (model.Source, error) {
 	known, err := b.db.Locator(ctx)
@@ -119,7 +134,7 @@ func (b *blockSync) source(ctx context.Context) (model.Source, error) {
 	}
 	b.has = b.db.Indexes()
 	return b.openSource(ctx, b.set, b.db.chain, model.SourceOptions{
-		Indexes: b.has, Raw: b.db.KeepsRaw(), Known: known, To: b.to, Follow: b.c.Bool("follow"),
+		Indexes: b.has, Raw: b.db.KeepsRaw(), Known: known, To: b.to, Follow: b.follow, Outage: b.waits,
 	})
 }
 
@@ -133,61 +148,69 @@ func (b *blockSync) Close() error {
 	return err
 }
 
-// openSync opens database and source. A database is made only once its source has answered, so that a wrong source
-// leaves nothing behind.
-func (p *program) openSync(c *cli.Context, set *settings.Chain, to *model.HeightPk) (*database, model.Source, error) {
-	dir, err := folder(set)
+// open opens database and source. A database is made only once its source has answered, or where it is patient could be, so that
+// a wrong source leaves nothing behind.
+func (b *blockSync) open(c *cli.Context) error {
+	dir, err := folder(b.set)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	if set.Source == "" {
-		return nil, nil, usageError("missing_flag", "missing --source URI, where blocks come from (or source in the settings, or BIRTHMARK_SOURCE)")
+	if b.set.Source == "" {
+		return usageError("missing_flag", "missing --source URI, where blocks come from (or source in the settings, or BIRTHMARK_SOURCE)")
 	}
 	found, err := holdsDatabase(dir)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	if found {
-		db, err := p.write(c, set, dir)
-		if err != nil {
-			return nil, nil, err
+		if b.db, err = b.write(c, b.set, dir); err != nil {
+			return err
 		}
-		src, err := (&blockSync{program: p, c: c, set: set, db: db, to: to}).source(c.Context)
-		if err != nil {
-			return nil, nil, errors.Join(err, db.Close())
+		if b.src, err = b.source(c.Context); err != nil && !b.heals(err) {
+			return errors.Join(err, b.db.Close())
 		}
-		return db, src, nil
+		return nil
 	}
 
-	chain, err := p.chainOf(set)
+	chain, err := b.chainOf(b.set)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	names, err := indexesOf(set, chain)
+	names, err := indexesOf(b.set, chain)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	blank, err := core.Open(c.Context, memory.New(), core.Options{Chain: chain, Indexes: names, Keep: set.IndexOptions(), Raw: set.Raw})
+	blank, err := core.Open(c.Context, memory.New(), core.Options{Chain: chain, Indexes: names, Keep: b.set.IndexOptions(), Raw: b.set.Raw})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	src, err := p.openSource(c.Context, set, chain, model.SourceOptions{Indexes: blank.Indexes(), Raw: set.Raw, To: to, Follow: c.Bool("follow")})
-	if err != nil {
-		return nil, nil, err
+	b.has = blank.Indexes()
+	b.src, err = b.openSource(c.Context, b.set, chain, model.SourceOptions{Indexes: b.has, Raw: b.set.Raw, To: b.to, Follow: b.follow, Outage: b.waits})
+	if err != nil && !b.heals(err) {
+		return err
 	}
-	db, err := func() (*database, error) {
-		if _, err := src.Tip(c.Context); err != nil {
-			return nil, err
+	b.db, err = func() (*database, error) {
+		if !b.patient {
+			if _, err := b.src.Tip(c.Context); err != nil {
+				return nil, err
+			}
 		}
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, cannotOpen(err)
 		}
-		return p.write(c, set, dir)
+		return b.write(c, b.set, dir)
 	}()
 	if err != nil {
-		return nil, nil, errors.Join(err, src.Close())
+		return errors.Join(err, b.Close())
 	}
-	return db, src, nil
+	b.has = b.db.Indexes()
+	return nil
+}
+
+// heals reports whether a source that failed for err is tried again.
+func (b *blockSync) heals(err error) bool {
+	kind, _ := core.Classify(err)
+	return b.patient && kind == model.BadSource
 }
 
 // openSource opens the source that is set, for what o says besides.
@@ -197,7 +220,7 @@ func (p *program) openSource(ctx context.Context, set *settings.Chain, chain mod
 	}
 	o.URI, o.Password = set.Source, set.ReadPassword
 	if o.Memory == 0 {
-		o.Memory = settings.Divide(p.settings.Memory).Source
+		o.Memory = settings.Divide(set.Memory).Source
 	}
 	src, err := chain.Open(ctx, o)
 	if err != nil {

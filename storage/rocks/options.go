@@ -15,6 +15,7 @@ type Options struct {
 	ReadOnly     bool
 	WAL          bool   // every Update is on disk when it returns; without, only Flush and Close make it so
 	BlockCache   int64  // bytes for blocks read from tables, their indexes and filters
+	Cache        *Cache // in place of a block cache of its own
 	WriteBuffers int64  // bytes for rows not yet in tables
 	Holder       string // what others are told who find the database locked
 	Compression  storage.Compression
@@ -51,7 +52,7 @@ const (
 type settings struct {
 	options map[layout]*grocksdb.Options
 	tables  []*grocksdb.BlockBasedTableOptions
-	cache   *grocksdb.Cache
+	cache   *grocksdb.Cache // its own; nil: Options.Cache is used
 	write   *grocksdb.WriteOptions
 	beside  *beside // of a reader; nil
 }
@@ -63,7 +64,9 @@ func (s *settings) destroy() {
 	for _, t := range s.tables {
 		t.Destroy()
 	}
-	s.cache.Destroy()
+	if s.cache != nil {
+		s.cache.Destroy()
+	}
 	s.write.Destroy()
 	s.beside.free()
 }
@@ -78,8 +81,11 @@ func newSettings(o Options) (*settings, error) {
 	}
 	s := &settings{
 		options: map[layout]*grocksdb.Options{},
-		cache:   newCache(max(o.BlockCache, minBlockCache)),
 		write:   grocksdb.NewDefaultWriteOptions(),
+	}
+	if o.Cache == nil {
+		s.cache = newCache(max(o.BlockCache, minBlockCache))
+		o.Cache = &Cache{s.cache}
 	}
 	s.write.SetSync(o.WAL)
 	s.write.DisableWAL(!o.WAL)
@@ -96,6 +102,19 @@ func newSettings(o Options) (*settings, error) {
 	}
 	return s, nil
 }
+
+// Cache is a block cache for a database that is opened to be read again and again: a block that one opening has read from a
+// table is there for the next one, while the table is.
+type Cache struct{ c *grocksdb.Cache }
+
+// NewCache makes a cache of so many bytes.
+func NewCache(bytes int64) *Cache { return &Cache{newCache(max(bytes, minBlockCache))} }
+
+// Used is how many bytes are in it.
+func (c *Cache) Used() int64 { return int64(c.c.GetUsage()) }
+
+// Close gives the memory back, at the latest when the last store that has the cache is closed.
+func (c *Cache) Close() { c.c.Destroy() }
 
 // newCache makes the block cache of a size in parts, each with a lock of its own. By default they are 64, and what is larger
 // than a part is not kept: the filter of a table of 64 MiB has up to 5 MiB, and would be read anew for every lookup.
@@ -156,7 +175,7 @@ func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 
 	t := grocksdb.NewDefaultBlockBasedTableOptions()
 	s.tables = append(s.tables, t)
-	t.SetBlockCache(s.cache)
+	t.SetBlockCache(o.Cache.c)
 	t.SetFormatVersion(5)
 	// Filters and indexes grow with the chain: in the cache they count against its limit.
 	t.SetCacheIndexAndFilterBlocks(true)

@@ -19,6 +19,23 @@ func ParseMemory(text string) (Size, error) {
 	return s, err
 }
 
+// Apportion divides total over chains that one process serves, by what each is given in weights. An error where a part is
+// too small to work.
+func Apportion(total Size, weights []int) ([]Size, error) {
+	sum := 0
+	for _, w := range weights {
+		sum += w
+	}
+	parts := make([]Size, len(weights))
+	for i, w := range weights {
+		parts[i] = total / Size(sum) * Size(w)
+		if parts[i] < LeastMemory {
+			return nil, fmt.Errorf("%v of memory is too small for %d chains: one of them would have %v, the least is %v", total, len(weights), parts[i], LeastMemory)
+		}
+	}
+	return parts, nil
+}
+
 // Division says who gets which part of the memory. The parts sum up to the whole.
 type Division struct {
 	// In RocksDB's hands.

@@ -32,6 +32,7 @@ type Chain struct {
 	Password     string
 	PasswordFile string
 	DB           string
+	Memory       Size // its part of [Settings.Memory]
 	WAL          bool
 	Compression  storage.Compression
 	Raw          bool    // transactions' own bytes are kept
@@ -129,6 +130,7 @@ func (s *Settings) One(overrides []Override) (*Chain, error) {
 		return nil, err
 	}
 	c = c.clone()
+	c.Memory = s.Memory
 	for _, k := range chainKeys {
 		o, ok := set[k.name]
 		if !ok {
@@ -140,6 +142,22 @@ func (s *Settings) One(overrides []Override) (*Chain, error) {
 		c.origins[k.name] = o.Origin
 	}
 	return &c, nil
+}
+
+// All is the settings of every chain that a command for several is about: of the entry that overrides are about, or of all
+// where there are none. Memory is not divided yet: [Apportion] does that.
+func (s *Settings) All(overrides []Override) ([]*Chain, error) {
+	if len(overrides) > 0 {
+		c, err := s.One(overrides)
+		return []*Chain{c}, err
+	}
+	all := make([]*Chain, len(s.Chains))
+	for i, c := range s.Chains {
+		c = c.clone()
+		c.Memory = s.Memory
+		all[i] = &c
+	}
+	return all, nil
 }
 
 // pick finds the entry that set is about. An entry of another chain than the one asked for is never it: its source and

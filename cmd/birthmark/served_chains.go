@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+
+	"birthmark/api/served"
+	"birthmark/cmd/birthmark/settings"
+	"birthmark/model"
+
+	"github.com/urfave/cli/v2"
+)
+
+// live is a chain that is served: [syncing] or [watched].
+type live interface {
+	watch(alone bool) (stop func()) // tells how far it is; alone: nothing else does
+	run(ctx context.Context)        // until ctx ends
+	close() error                   // when nobody asks any more and run has ended
+	chain(name string, chain model.Chain) *served.Chain
+}
+
+// lives are all chains that a process serves.
+type lives struct {
+	all    []live
+	chains []*served.Chain // in the same order
+	ending context.CancelFunc
+	ran    sync.WaitGroup
+}
+
+// openAll opens the databases of all chains, or none: those with a source to be synced, others to be read.
+func (p *program) openAll(c *cli.Context, sets []*settings.Chain) (all *lives, err error) {
+	all = &lives{ending: func() {}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, all.close())
+		}
+	}()
+	if err := apportion(p.settings.Memory, sets); err != nil {
+		return all, err
+	}
+	folders := map[string]bool{}
+	var models []model.Chain
+	for _, set := range sets {
+		dir, err := folder(set)
+		if err != nil {
+			return all, err
+		}
+		if dir = filepath.Clean(dir); folders[dir] {
+			return all, usageError("bad_setting", "two chains have the database %s: each has one of its own", dir)
+		}
+		folders[dir] = true
+		if set.Source == "" {
+			w, err := p.openWatched(c, set)
+			if err != nil {
+				return all, err
+			}
+			all.all, models = append(all.all, w), append(models, w.db.chain)
+			continue
+		}
+		s, err := p.openSyncing(c, set)
+		if err != nil {
+			return all, err
+		}
+		all.all, models = append(all.all, s), append(models, s.db.chain)
+	}
+	names, err := namesOf(models)
+	if err != nil {
+		return all, err
+	}
+	for i, l := range all.all {
+		all.chains = append(all.chains, l.chain(names[i], models[i]))
+	}
+	return all, nil
+}
+
+// run has all chains come forward until ctx ends.
+func (l *lives) run(ctx context.Context) {
+	ctx, l.ending = context.WithCancel(ctx)
+	for _, one := range l.all {
+		l.ran.Go(func() {
+			defer one.watch(len(l.all) == 1)()
+			one.run(ctx)
+		})
+	}
+}
+
+// close ends what run began and closes all databases.
+func (l *lives) close() (err error) {
+	l.ending()
+	l.ran.Wait()
+	for _, one := range l.all {
+		err = errors.Join(err, one.close())
+	}
+	return err
+}
+
+// apportion gives each chain its part of the memory: one that is synced twice what one gets that is read.
+func apportion(memory settings.Size, sets []*settings.Chain) error {
+	weights := make([]int, len(sets))
+	for i, set := range sets {
+		if weights[i] = 1; set.Source != "" {
+			weights[i] = 2
+		}
+	}
+	parts, err := settings.Apportion(memory, weights)
+	if err != nil {
+		return usageError("bad_setting", "memory: %w", err)
+	}
+	for i, set := range sets {
+		set.Memory = parts[i]
+	}
+	return nil
+}
+
+// namesOf are the names that chains have in paths: their own, and with the network where it is not mainnet and others of
+// the same chain are served beside it.
+func namesOf(chains []model.Chain) ([]string, error) {
+	of := map[string]int{}
+	for _, c := range chains {
+		of[c.Name()]++
+	}
+	names, taken := make([]string, len(chains)), map[string]bool{}
+	for i, c := range chains {
+		name := c.Name()
+		if of[name] > 1 && c.Network() != mainnet {
+			name += "-" + c.Network()
+		}
+		if taken[name] {
+			return nil, usageError("bad_setting", "two databases of %s %s: a server has one of each network", c.Name(), c.Network())
+		}
+		names[i], taken[name] = name, true
+	}
+	return names, nil
+}
+
+// mainnet is the network that every chain has, the one people mean where they name none.
+const mainnet = "mainnet"
