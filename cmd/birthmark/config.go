@@ -21,7 +21,7 @@ func (p *program) configCommand() *cli.Command {
 			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
 			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`", DefaultText: "on"},
 			indexFlag(), rawFlag(),
-		}, databaseFlags()),
+		}, serverFlags(), databaseFlags()),
 		Action: p.config,
 	}
 }
@@ -48,7 +48,7 @@ func (p *program) view(c *cli.Context) (*settings.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &settings.View{Listen: p.settings.Listen, Memory: p.settings.Memory, Chains: []settings.ChainView{}}
+	v := p.settings.View()
 	for _, set := range sets {
 		if set.Chain == "" { // of a database that will say itself which chain it holds
 			v.Chains = append(v.Chains, set.View("", nil))

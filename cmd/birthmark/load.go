@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 
@@ -17,6 +18,15 @@ import (
 // settingFlags are the flags that override a setting, with the setting's key.
 var settingFlags = []struct{ flag, key string }{
 	{"listen", "listen"},
+	{"tls-cert", "tls.cert"},
+	{"tls-key", "tls.key"},
+	{"api-keys-file", "api_keys_file"},
+	{"rate", "rate"},
+	{"cors", "cors"},
+	{"proxies", "proxies"},
+	{"pprof", "pprof"},
+	{"log", "log"},
+	{"log-level", "log_level"},
 	{"memory", "memory"},
 	{"chain", "chain"},
 	{"network", "network"},
@@ -61,8 +71,26 @@ func (p *program) load(c *cli.Context) error {
 			p.overrides = append(p.overrides, o)
 		}
 	}
+	if err := s.Check(); err != nil {
+		return err
+	}
 	p.settings = s
+	p.logTo(s.Log)
 	return nil
+}
+
+// logTo has the log written as it is set, by this program and the packages below.
+func (p *program) logTo(set settings.Log) {
+	if set == settings.Default().Log {
+		return
+	}
+	o := &slog.HandlerOptions{Level: set.Level}
+	var h slog.Handler = slog.NewTextHandler(p.console, o)
+	if set.Format == "json" {
+		h = slog.NewJSONHandler(p.console, o)
+	}
+	p.log = slog.New(h)
+	slog.SetDefault(p.log)
 }
 
 // one is the settings of the chain that c is about.

@@ -26,7 +26,7 @@ func (p *program) serveCommand() *cli.Command {
 			&cli.StringFlag{Name: "wal", Usage: "write-ahead log of a sync, `on|off`; off is faster, and a crash then falls back to an earlier block", DefaultText: "on"},
 			compressionFlag(),
 			indexFlag(), rawFlag(),
-		}, databaseFlags(), profileFlags()),
+		}, serverFlags(), databaseFlags(), profileFlags()),
 		Action: profiled(p.serve),
 	}
 }
@@ -44,23 +44,37 @@ func (p *program) serve(c *cli.Context) (err error) {
 			set.Source = ""
 		}
 	}
-	l, err := p.listen(p.settings.Listen)
+	at, err := p.listen(p.settings.Listen)
 	if err != nil {
 		return err
 	}
-	defer l.Close()
+	defer func() { err = errors.Join(err, at.close()) }()
 	all, err := p.openAll(c, sets)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, all.close()) }()
-	handler, err := p.handler(all.chains)
-	if err != nil {
+	if err := at.wire(all.chains, c.Context.Done()); err != nil {
 		return err
 	}
 	all.run(c.Context)
-	if err := p.tellWhere(l, all.chains); err != nil {
+	if err := at.tell(); err != nil {
 		return err
 	}
-	return p.answerOn(c.Context, l, handler)
+	return at.answer(c.Context)
+}
+
+// serverFlags are those of the settings of a server, but for where it listens.
+func serverFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` of the certificate (PEM), read again when it changes; with --tls-key"},
+		&cli.StringFlag{Name: "tls-key", Usage: "`FILE` of its key"},
+		&cli.StringFlag{Name: "api-keys-file", Usage: "`FILE` of the keys that clients show, a line NAME:KEY each"},
+		&cli.StringFlag{Name: "rate", Usage: "at most `N` requests a second of each client", DefaultText: "no limit"},
+		&cli.StringFlag{Name: "cors", Usage: "`ORIGINS` whose pages may ask, such as https://example.org, or *"},
+		&cli.StringFlag{Name: "proxies", Usage: "`ADDRESSES` of proxies in front, whose X-Forwarded-For is believed"},
+		&cli.StringFlag{Name: "pprof", Usage: "`ADDRESS` of this machine to answer with profiles at, such as 127.0.0.1:6060"},
+		&cli.StringFlag{Name: "log", Usage: "lines of the log as `text|json`", DefaultText: "text"},
+		&cli.StringFlag{Name: "log-level", Usage: "`LEVEL` from which on lines are logged: debug, info, warn, error; debug has every request", DefaultText: "info"},
+	}
 }

@@ -21,6 +21,7 @@ type shown struct {
 	follow <-chan struct{} // the database's own, which moved stands for
 
 	progress *core.Progress // of the sync in this process, nil: there is none
+	rates    *served.Rates  // of it
 	failed   string
 	since    time.Time
 }
@@ -40,7 +41,7 @@ func hold(db *core.DB) *held { return &held{db: db, left: make(chan struct{})} }
 
 // chain is s as the parts of the server know it.
 func (s *shown) chain(name string, chain model.Chain) *served.Chain {
-	return &served.Chain{Name: name, Model: chain, View: s.view, Moved: s.tip, State: s.state}
+	return &served.Chain{Name: name, Model: chain, View: s.view, Moved: s.tip, State: s.state, Rates: s.rates}
 }
 
 // enter is the database that is shown, until its users are one less.
@@ -138,6 +139,7 @@ func (s *shown) state() served.State {
 
 // came says how far the sync is. That it goes on is the end of what was in its way.
 func (s *shown) came(now core.Progress) {
+	s.rates.Note(now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.progress = &now; !now.Done {

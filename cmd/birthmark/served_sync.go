@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"birthmark/api/served"
 	"birthmark/cmd/birthmark/settings"
 	"birthmark/core"
 
@@ -40,6 +41,7 @@ func (p *program) openSyncing(c *cli.Context, set *settings.Chain) (*syncing, er
 	}
 	s := &syncing{p: p, shown: newShown(p, db.DB), db: db, blocks: b}
 	b.last.Store(&core.Progress{Height: db.Tip().Height})
+	s.rates = new(served.Rates)
 	b.shown.Store(s.shown)
 	s.came(*b.last.Load())
 	s.session = p.newSession(c, set, db, s.keepOn)

@@ -27,7 +27,7 @@ func Parse(name string, text []byte) (*Settings, error) {
 	}
 	single, alone := newChain(), 0
 	keys := map[string]reader{"chains": func(n *yaml.Node) error { return p.chains(s, n) }}
-	addKeys(p, keys, s, topKeys)
+	addKeys(p, keys, s, s.origins, topKeys)
 	for k, read := range p.chainReaders(&single) {
 		keys[k] = func(n *yaml.Node) error {
 			alone = n.Line
@@ -132,22 +132,51 @@ func (p parser) text(n *yaml.Node, what string) (string, error) {
 	return v.Value, nil
 }
 
-func addKeys[T any](p parser, to map[string]reader, of *T, keys []key[T]) {
+func addKeys[T any](p parser, to map[string]reader, of *T, origins map[string]string, keys []key[T]) {
+	groups := map[string]map[string]reader{}
 	for _, k := range keys {
-		to[k.name] = func(n *yaml.Node) error {
+		read := func(n *yaml.Node) error {
 			v, err := p.text(n, k.name)
+			if k.list {
+				v, err = p.list(n, k.name)
+			}
 			if err != nil {
 				return err
 			}
 			if err := k.set(of, v, p.at(n.Line)); err != nil {
 				return p.errorf(n.Line, "%s: %w", k.name, err)
 			}
-			if c, ok := any(of).(*Chain); ok {
-				c.origins[k.name] = p.at(n.Line)
-			}
+			origins[k.name] = p.at(n.Line)
 			return nil
 		}
+		group, name, nested := strings.Cut(k.name, ".")
+		if !nested {
+			to[k.name] = read
+			continue
+		}
+		if groups[group] == nil {
+			groups[group] = map[string]reader{}
+			to[group] = func(n *yaml.Node) error { return p.mapping(n, "setting of "+group, groups[group]) }
+		}
+		groups[group][name] = read
 	}
+}
+
+// list is one value or several, joined by commas.
+func (p parser) list(n *yaml.Node, what string) (string, error) {
+	v := target(n)
+	if v.Kind != yaml.SequenceNode {
+		return p.text(n, what)
+	}
+	var values []string
+	for _, item := range v.Content {
+		text, err := p.text(item, what)
+		if err != nil {
+			return "", err
+		}
+		values = append(values, text)
+	}
+	return strings.Join(values, ","), nil
 }
 
 func (p parser) chains(s *Settings, n *yaml.Node) error {
@@ -171,7 +200,7 @@ func (p parser) chains(s *Settings, n *yaml.Node) error {
 
 func (p parser) chainReaders(c *Chain) map[string]reader {
 	keys := map[string]reader{}
-	addKeys(p, keys, c, chainKeys)
+	addKeys(p, keys, c, c.origins, chainKeys)
 	keys["indexes"] = func(n *yaml.Node) error { return p.indexes(c, n) }
 	keys[passwordKey] = func(n *yaml.Node) error {
 		return p.errorf(n.Line, "a password does not stand in the settings: use password_file or BIRTHMARK_PASSWORD")

@@ -10,28 +10,30 @@ import (
 )
 
 // A key is a setting with a plain value. The file, the environment and the command line set it through the same
-// function.
+// function. One whose name has a dot stands in the file within a mapping; one of several values may be a list there, and is
+// joined by commas.
 type key[T any] struct {
 	name string
 	set  func(t *T, value, origin string) error
+	list bool // of values
 }
 
-var topKeys = []key[Settings]{
-	{"listen", func(s *Settings, v, _ string) error { return setText(&s.Listen, v) }},
-	{"memory", func(s *Settings, v, _ string) (err error) { s.Memory, err = ParseMemory(v); return err }},
-}
+var topKeys = append([]key[Settings]{
+	{name: "listen", set: func(s *Settings, v, _ string) error { return setText(&s.Listen, v) }},
+	{name: "memory", set: func(s *Settings, v, _ string) (err error) { s.Memory, err = ParseMemory(v); return err }},
+}, serverKeys...)
 
 var chainKeys = []key[Chain]{
-	{"chain", func(c *Chain, v, _ string) error { return setText(&c.Chain, v) }},
-	{"network", func(c *Chain, v, _ string) error { return setText(&c.Network, v) }},
-	{"source", func(c *Chain, v, _ string) error { return setText(&c.Source, v) }},
-	{"password_file", func(c *Chain, v, _ string) error { return setText(&c.PasswordFile, v) }},
-	{"db", func(c *Chain, v, _ string) error { return setText(&c.DB, v) }},
-	{"wal", func(c *Chain, v, _ string) (err error) { c.WAL, err = ParseSwitch(v); return err }},
-	{"compression", func(c *Chain, v, _ string) (err error) { c.Compression, err = storage.ParseCompression(v); return err }},
-	{"raw", func(c *Chain, v, _ string) (err error) { c.Raw, err = ParseSwitch(v); return err }},
-	{"indexes", setIndexes},
-	{"password", setPassword},
+	{name: "chain", set: func(c *Chain, v, _ string) error { return setText(&c.Chain, v) }},
+	{name: "network", set: func(c *Chain, v, _ string) error { return setText(&c.Network, v) }},
+	{name: "source", set: func(c *Chain, v, _ string) error { return setText(&c.Source, v) }},
+	{name: "password_file", set: func(c *Chain, v, _ string) error { return setText(&c.PasswordFile, v) }},
+	{name: "db", set: func(c *Chain, v, _ string) error { return setText(&c.DB, v) }},
+	{name: "wal", set: func(c *Chain, v, _ string) (err error) { c.WAL, err = ParseSwitch(v); return err }},
+	{name: "compression", set: func(c *Chain, v, _ string) (err error) { c.Compression, err = storage.ParseCompression(v); return err }},
+	{name: "raw", set: func(c *Chain, v, _ string) (err error) { c.Raw, err = ParseSwitch(v); return err }},
+	{name: "indexes", set: setIndexes},
+	{name: "password", set: setPassword},
 }
 
 // passwordKey is known to the environment alone: a secret stands neither in a settings file nor on a command line,
@@ -77,6 +79,7 @@ func (s *Settings) Override(o Override) (ok bool, err error) {
 			if err := k.set(s, o.Value, o.Origin); err != nil {
 				return true, invalid(o.Origin, err)
 			}
+			s.origins[k.name] = o.Origin
 			return true, nil
 		}
 	}
@@ -87,7 +90,7 @@ func (s *Settings) Override(o Override) (ok bool, err error) {
 func FromEnvironment(lookup func(string) (string, bool)) []Override {
 	var found []Override
 	for _, key := range keyNames() {
-		name := "BIRTHMARK_" + strings.ToUpper(key)
+		name := "BIRTHMARK_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 		if v, ok := lookup(name); ok {
 			found = append(found, Override{key, v, name})
 		}

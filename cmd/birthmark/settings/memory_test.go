@@ -94,3 +94,13 @@ func FuzzSize(f *testing.F) {
 		}
 	})
 }
+
+func TestApportionGivesEachChainItsPart(t *testing.T) {
+	parts, err := Apportion(GiB, []int{2, 1, 1})
+	if err != nil || parts[0] != 512*MiB || parts[1] != 256*MiB || parts[2] != 256*MiB {
+		t.Errorf("%v, %v", parts, err)
+	}
+	if _, err = Apportion(GiB, []int{15, 1, 1}); err == nil || err.Error() != "1GiB of memory is too small for 3 chains: one of them would have 63161283B, the least is 64MiB" {
+		t.Error(err)
+	}
+}

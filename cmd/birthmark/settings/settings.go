@@ -15,13 +15,17 @@ const DefaultListen = "127.0.0.1:8080"
 // Settings is what a settings file holds, with defaults where it says nothing.
 type Settings struct {
 	Listen string
+	Server Server
+	Log    Log
 	Memory Size
 	Chains []Chain
+
+	origins map[string]string
 }
 
 // Default is the settings of a user who set nothing.
 func Default() *Settings {
-	return &Settings{Listen: DefaultListen, Memory: DefaultMemory()}
+	return &Settings{Listen: DefaultListen, Server: defaultServer(), Log: Log{Format: "text"}, Memory: DefaultMemory(), origins: map[string]string{}}
 }
 
 // Chain is what is set for one chain. An empty string is not set.

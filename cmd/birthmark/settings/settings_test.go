@@ -2,10 +2,14 @@ package settings
 
 import (
 	"bytes"
+	"log/slog"
 	"maps"
+	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"birthmark/model"
 	"birthmark/storage"
@@ -153,6 +157,19 @@ func TestWrongSettingNamesItsLine(t *testing.T) {
 		{"chain: bitcoin\n bad indent: x\n", "birthmark.yaml:2: not YAML: mapping values are not allowed in this context"},
 		{"a: \x00\n", "birthmark.yaml: not YAML: control characters are not allowed"},
 		{"chain: bitcoin\n---\nchain: ergo\n", "birthmark.yaml:2: a second document begins: a settings file is one"},
+		{"tls: on\n", "birthmark.yaml:1: expected a mapping from setting of tls to value"},
+		{"tls:\n  cert: a\n  cret: b\n", `birthmark.yaml:3: unknown setting of tls "cret"; did you mean "cert"?`},
+		{"tls.cert: a\n", `birthmark.yaml:1: unknown setting "tls.cert"`},
+		{"rate: fast\n", `birthmark.yaml:1: rate: "fast" is not a number of requests a second, such as 50; 0 is no limit`},
+		{"rate: NaN\n", `birthmark.yaml:1: rate: "NaN" is not a number of requests a second, such as 50; 0 is no limit`},
+		{"burst: 0.5\n", `birthmark.yaml:1: burst: "0.5" is not a number from 0 to 1073741824`},
+		{"timeout: 0\n", `birthmark.yaml:1: timeout: "0" is not a time such as 10s, at least 100ms`},
+		{"connections: 1\n", `birthmark.yaml:1: connections: "1" is not a number from 16 to 1048576`},
+		{"cors: [https://a.org, b.org]\n", `birthmark.yaml:1: cors: "b.org" is not an origin such as https://example.org, https://*.example.org or *`},
+		{"cors:\n- [a]\n", "birthmark.yaml:2: cors takes one value"},
+		{"proxies: 10.0.0.0/33\n", `birthmark.yaml:1: proxies: "10.0.0.0/33" is not an address such as 127.0.0.1, or a range such as 10.0.0.0/8`},
+		{"log: xml\n", `birthmark.yaml:1: log: "xml" is neither text nor json`},
+		{"log_level: loud\n", `birthmark.yaml:1: log_level: "loud" is not one of debug, info, warn, error`},
 		{"chain: *nobody\n", "birthmark.yaml: not YAML: unknown anchor 'nobody' referenced"},
 	} {
 		_, err := Parse("birthmark.yaml", []byte(c.text))
@@ -179,12 +196,15 @@ func environment(pairs map[string]string) func(string) (string, bool) {
 // Every key can be set by its variable.
 func TestEnvironmentSetsEveryKey(t *testing.T) {
 	values := map[string]string{
+		"tls.cert": "/cert", "tls.key": "/key", "api_keys_file": "/keys", "api_keys_optional": "yes", "rate": "2.5", "burst": "7", "timeout": "3s",
+		"connections": "99", "cors": "https://a.org, https://*.b.org:8443", "proxies": "127.0.0.1,10.1.2.3/8", "ready_within": "5",
+		"pprof": "127.0.0.1:6060", "log": "json", "log_level": "debug",
 		"listen": "[::1]:80", "memory": "1GiB", "chain": "bitcoin", "network": "regtest", "source": "file:///b",
 		"password_file": "/p", "password": "secret", "db": "/d", "wal": "off", "compression": "small", "raw": "on", "indexes": "address, script_hash",
 	}
 	pairs := map[string]string{}
 	for key, v := range values {
-		pairs["BIRTHMARK_"+strings.ToUpper(key)] = v
+		pairs["BIRTHMARK_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = v
 	}
 	found := FromEnvironment(environment(pairs))
 	if len(found) != len(values) {
@@ -208,6 +228,14 @@ func TestEnvironmentSetsEveryKey(t *testing.T) {
 	if s.Listen != "[::1]:80" || s.Memory != GiB || c.Chain != "bitcoin" || c.Network != "regtest" || c.Source != "file:///b" ||
 		c.PasswordFile != "/p" || c.Password != "secret" || c.DB != "/d" || c.WAL || c.Compression != storage.Small || !c.Raw || !slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
 		t.Errorf("got %+v and %+v", s, c)
+	}
+	want := Server{
+		Cert: "/cert", Key: "/key", KeysFile: "/keys", KeysOptional: true, Rate: 2.5, Burst: 7, Timeout: 3 * time.Second, Connections: 99,
+		CORS:    []string{"https://a.org", "https://*.b.org:8443"},
+		Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")}, ReadyWithin: 5, Profiles: "127.0.0.1:6060",
+	}
+	if !reflect.DeepEqual(s.Server, want) || s.Log != (Log{"json", slog.LevelDebug}) {
+		t.Errorf("got %+v and %+v", s.Server, s.Log)
 	}
 	if got := c.Origin("wal"); got != "BIRTHMARK_WAL" {
 		t.Errorf("wal was set at %q", got)
@@ -303,8 +331,8 @@ func TestAnotherChainTakesNothingFromAnEntry(t *testing.T) {
 }
 
 func TestViewIsASettingsFileOfTheSameMeaning(t *testing.T) {
-	s := parse(t, contract)
-	v := View{Listen: s.Listen, Memory: s.Memory}
+	s := parse(t, "tls: {cert: c, key: k}\ncors: ['*']\nproxies: [10.0.0.0/8, '::1']\nrate: 2.5\npprof: localhost:1\napi_keys_file: f\napi_keys_optional: on\n"+contract)
+	v := s.View()
 	for _, c := range s.Chains {
 		v.Chains = append(v.Chains, c.View("mainnet", []string{"address"}))
 	}
@@ -313,7 +341,7 @@ func TestViewIsASettingsFileOfTheSameMeaning(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := parse(t, string(text))
-	w := View{Listen: again.Listen, Memory: again.Memory}
+	w := again.View()
 	for _, c := range again.Chains {
 		w.Chains = append(w.Chains, c.View("", nil))
 	}
@@ -344,6 +372,49 @@ func TestNoSecretIsShown(t *testing.T) {
 	c.Source, c.Password = "http://user:hunter2@host", "hunter3"
 	if v := c.View("mainnet", nil); strings.Contains(v.Source+v.Password, "hunter") {
 		t.Errorf("the view shows %+v", v)
+	}
+}
+
+// What does not go together is told with the place of what is there.
+func TestSettingsGoTogether(t *testing.T) {
+	for text, want := range map[string]string{
+		"tls:\n  cert: c\n":         "birthmark.yaml:2: tls.cert without tls.key: TLS needs both files",
+		"tls: {key: k}\n":           "birthmark.yaml:1: tls.key without tls.cert: TLS needs both files",
+		"\napi_keys_optional: on\n": "birthmark.yaml:2: api_keys_optional without api_keys_file",
+	} {
+		if err := parse(t, text).Check(); err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+	if err := parse(t, "tls: {key: k, cert: c}\napi_keys_file: f\napi_keys_optional: on\n").Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAllChainsOrTheOneThatIsMeant(t *testing.T) {
+	s := parse(t, "memory: 1GiB\nchains:\n- {chain: bitcoin, db: /b}\n- {chain: ergo, db: /e}\n")
+	for _, c := range []struct {
+		set []Override
+		dbs []string
+	}{
+		{nil, []string{"/b", "/e"}},
+		{[]Override{{"chain", "ergo", "--chain"}}, []string{"/e"}},
+		{[]Override{{"db", "/elsewhere", "--db"}}, []string{"/elsewhere"}},
+	} {
+		all, err := s.All(c.set)
+		var dbs []string
+		for _, one := range all {
+			dbs = append(dbs, one.DB)
+			if one.Memory != GiB {
+				t.Errorf("%s has %v of memory", one.DB, one.Memory)
+			}
+		}
+		if err != nil || !slices.Equal(dbs, c.dbs) {
+			t.Errorf("%v: %v, %v, expected %v", c.set, dbs, err, c.dbs)
+		}
+	}
+	if all, err := Default().All(nil); err != nil || len(all) != 0 {
+		t.Errorf("of nothing: %v, %v", all, err)
 	}
 }
 

@@ -1,13 +1,53 @@
 package settings
 
-import "birthmark/model"
+import (
+	"strings"
+
+	"birthmark/model"
+)
 
 // View is settings as `birthmark config` shows them: every default filled in, no secret. Written as YAML it is a
 // settings file with the same meaning, secrets apart.
 type View struct {
-	Listen string      `yaml:"listen" json:"listen"`
-	Memory Size        `yaml:"memory" json:"memory"`
-	Chains []ChainView `yaml:"chains" json:"chains"`
+	Listen          string      `yaml:"listen" json:"listen"`
+	TLS             *TLSView    `yaml:"tls,omitempty" json:"tls,omitempty"`
+	APIKeysFile     string      `yaml:"api_keys_file,omitempty" json:"api_keys_file,omitempty"`
+	APIKeysOptional bool        `yaml:"api_keys_optional,omitempty" json:"api_keys_optional,omitempty"`
+	Rate            float64     `yaml:"rate" json:"rate"`
+	Burst           int         `yaml:"burst" json:"burst"`
+	Timeout         string      `yaml:"timeout" json:"timeout"`
+	Connections     int         `yaml:"connections" json:"connections"`
+	CORS            []string    `yaml:"cors,flow" json:"cors"`
+	Proxies         []string    `yaml:"proxies,flow" json:"proxies"`
+	ReadyWithin     int         `yaml:"ready_within" json:"ready_within"`
+	Profiles        string      `yaml:"pprof,omitempty" json:"pprof,omitempty"`
+	Log             string      `yaml:"log" json:"log"`
+	LogLevel        string      `yaml:"log_level" json:"log_level"`
+	Memory          Size        `yaml:"memory" json:"memory"`
+	Chains          []ChainView `yaml:"chains" json:"chains"`
+}
+
+// TLSView are the files of a server's certificate.
+type TLSView struct {
+	Cert string `yaml:"cert" json:"cert"`
+	Key  string `yaml:"key" json:"key"`
+}
+
+// View of everything but the chains.
+func (s *Settings) View() *View {
+	v := &View{
+		Listen: s.Listen, APIKeysFile: s.Server.KeysFile, APIKeysOptional: s.Server.KeysOptional, Rate: s.Server.Rate, Burst: s.Server.Burst,
+		Timeout: s.Server.Timeout.String(), Connections: s.Server.Connections, CORS: append([]string{}, s.Server.CORS...), Proxies: []string{},
+		ReadyWithin: s.Server.ReadyWithin, Profiles: s.Server.Profiles, Log: s.Log.Format, LogLevel: strings.ToLower(s.Log.Level.String()),
+		Memory: s.Memory, Chains: []ChainView{},
+	}
+	if s.Server.Cert != "" {
+		v.TLS = &TLSView{s.Server.Cert, s.Server.Key}
+	}
+	for _, p := range s.Server.Proxies {
+		v.Proxies = append(v.Proxies, p.String())
+	}
+	return v
 }
 
 // ChainView is one chain of a [View].
