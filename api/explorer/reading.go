@@ -81,19 +81,22 @@ func (a amount) String() string {
 }
 
 // moment is a time as machines, careful readers and hurried ones want it.
-type moment struct{ ISO, Clock, Ago string }
+type moment struct {
+	ISO, Clock, Ago string
+	Brief           string // the age while that is short, then the date
+}
 
 func momentOf(unix int64, now time.Time) moment {
-	return moment{time.Unix(unix, 0).UTC().Format(time.RFC3339), figures.Clock(unix), figures.Ago(unix, now)}
+	t := time.Unix(unix, 0).UTC()
+	m := moment{t.Format(time.RFC3339), figures.Clock(unix), figures.Ago(unix, now), t.Format("2006-01-02 15:04")}
+	if now.Sub(t) < 48*time.Hour {
+		m.Brief = m.Ago
+	}
+	return m
 }
 
 // field is a line of a list of facts.
 type field struct{ Name, Value string }
-
-// Number reports whether the value is a plain number, to be written with commas.
-func (f field) Number() bool {
-	return f.Value != "" && len(f.Value) < 20 && strings.Trim(f.Value, "0123456789") == ""
-}
 
 // Hex reports whether the value is a hash or a key.
 func (f field) Hex() bool {

@@ -117,7 +117,7 @@ func (v *visit) raw(b *txBody, a *core.TxAnswer) error {
 	if b.Size <= rawShown {
 		b.Raw = raw.Raw
 	}
-	if fee, err := strconv.ParseFloat(a.Fee, 64); err == nil && b.Fee != nil && b.Size > 0 && v.unit.Smallest != "" {
+	if fee, err := strconv.ParseFloat(a.Fee, 64); err == nil && fee > 0 && b.Fee != nil && b.Size > 0 && v.unit.Smallest != "" {
 		b.Rate = strconv.FormatFloat(fee/float64(b.Size), 'f', 2, 64) + " " + v.unit.Smallest + " a byte"
 	}
 	return nil
