@@ -38,9 +38,9 @@ type rect struct{ X, Y, W, H string }
 // The picture's measures. It is flowWidth wide in its own units; labels stand in the outer columns.
 const (
 	flowWidth  = 960
-	flowColumn = 236 // of labels
+	flowColumn = 206 // of labels
 	flowBar    = 6
-	flowNode   = 28
+	flowNode   = 10
 	flowThick  = 150 // all of the larger side together
 	flowThin   = 1.5 // the least
 	flowSlot   = 40  // the least room of a stream: two lines of text

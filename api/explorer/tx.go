@@ -150,6 +150,9 @@ func (v *visit) txParts(b *txBody, a *core.TxAnswer) error {
 			return err
 		}
 		row.Index = in.Index
+		for i := range row.Assets {
+			row.Assets[i].Action = "" // that was where the output was made
+		}
 		b.Inputs = append(b.Inputs, row)
 	}
 	for i := range a.Outputs[outFrom:outTo] {
