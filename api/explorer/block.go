@@ -8,6 +8,8 @@ import (
 	"birthmark/model/figures"
 )
 
+const blocksPage = 50
+
 // blocksBody is a part of the list of all blocks.
 type blocksBody struct {
 	Blocks []blockRow

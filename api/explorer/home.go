@@ -1,13 +1,17 @@
 package explorer
 
 import (
+	"html/template"
+	"slices"
+
+	"birthmark/api/explorer/charts"
 	"birthmark/core"
 	"birthmark/model/figures"
 )
 
 const (
-	homeBlocks = 12 // of the newest, in the table
-	blocksPage = 50
+	homeBlocks = 12  // of the newest, in the table
+	homeChart  = 120 // of the newest, in the chart
 )
 
 // stat is one figure of a chain.
@@ -30,7 +34,9 @@ type blockRow struct {
 type homeBody struct {
 	Stats  []stat
 	Blocks []blockRow
-	More   string // where the other blocks are listed; empty: these are all
+	More   string        // where the other blocks are listed; empty: these are all
+	Chart  template.HTML // transactions in each of the newest blocks; empty: they are too few
+	Rates  template.HTML // how fast the sync is; empty: none is under way
 	Forks  []forkRow
 }
 
@@ -59,18 +65,26 @@ func (v *visit) home() (*page, error) {
 		{Name: "Height", Value: tipHeight(status)},
 		{Name: "Transactions", Value: figures.Count(t.Txs)},
 		{Name: "Outputs", Value: figures.Count(t.Outputs), Note: figures.Count(t.Unspent) + " unspent"},
-		{Name: "Unspent value", Amount: v.amount(t.UnspentValue)},
+		{Name: "Unspent value", Amount: v.amount(t.UnspentValue).coarse()},
 	}
 	if t.Assets > 0 {
 		b.Stats = append(b.Stats, stat{Name: "Assets", Value: figures.Count(t.Assets)})
 	}
-	blocks, err := v.Blocks(v.ctx, core.Range{}, core.Page{Limit: homeBlocks, Descending: true})
+	blocks, err := v.Blocks(v.ctx, core.Range{}, core.Page{Limit: homeChart, Descending: true})
 	if err != nil {
 		return nil, err
 	}
-	b.Blocks = v.blockRows(blocks.Blocks)
-	if blocks.Next != nil {
+	b.Blocks = v.blockRows(blocks.Blocks[:min(len(blocks.Blocks), homeBlocks)])
+	if len(blocks.Blocks) > homeBlocks {
 		b.More = v.url("blocks")
+	}
+	if b.Chart, err = v.txsChart(blocks.Blocks); err != nil {
+		return nil, err
+	}
+	if syncingOf(v.chain.State()) != nil {
+		if b.Rates, err = v.rates(); err != nil {
+			return nil, err
+		}
 	}
 	forks, err := v.Forks(v.ctx, core.Page{Limit: 100})
 	if err != nil {
@@ -79,6 +93,20 @@ func (v *visit) home() (*page, error) {
 	b.Forks = v.forkRows(forks.Forks, homeForks)
 	p.Body = b
 	return p, nil
+}
+
+// txsChart is how many transactions each of the newest blocks has.
+func (v *visit) txsChart(blocks []core.BlockSummaryAnswer) (template.HTML, error) {
+	if len(blocks) < 2 {
+		return "", nil
+	}
+	c := charts.Chart{ID: "txs-chart", Title: "Transactions in each of the newest " + figures.Plural(len(blocks), "block"), Kind: charts.Bars,
+		X: charts.Axis{Name: "Block", Whole: true, Label: func(h float64) string { return figures.Count(int64(h)) }}, Y: charts.Axis{Name: "Transactions", Whole: true}}
+	for _, b := range slices.Backward(blocks) {
+		height := v.heightLink(b.Height)
+		c.Points = append(c.Points, charts.Point{X: float64(b.Height), Y: float64(b.TxCount), At: height.Text, Value: figures.Count(b.TxCount), Link: height.URL})
+	}
+	return c.HTML()
 }
 
 func tipHeight(s *core.StatusAnswer) string {

@@ -80,6 +80,14 @@ func (a amount) String() string {
 	return text
 }
 
+// coarse is a large amount without what stands behind its point.
+func (a amount) coarse() amount {
+	if len(a.Whole) > len("999") {
+		a.Fraction, a.Zeros = "", ""
+	}
+	return a
+}
+
 // moment is a time as machines, careful readers and hurried ones want it.
 type moment struct {
 	ISO, Clock, Ago string

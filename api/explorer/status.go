@@ -71,7 +71,7 @@ func (v *visit) status() (*page, error) {
 	if b.Rates, err = v.rates(); err != nil {
 		return nil, err
 	}
-	return &page{Kind: "status", Title: "Status", JSON: v.api("status"), Section: "status", Body: b,
+	return &page{Kind: "status", Title: "Status", JSON: v.api("status"), Section: "status", Body: b, Volatile: true,
 		Description: "What the database of " + titleOf(v.chain.Model) + " holds: indexes, families of rows, totals.", Crumbs: []link{{Text: "Status"}}}, nil
 }
 

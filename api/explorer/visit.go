@@ -116,6 +116,9 @@ func (v *visit) frame() frame {
 		Syncing: syncingOf(state), Failed: failedOf(state, v.now),
 	}
 	for _, n := range navigation {
+		if n.text == "Assets" && v.assetless() {
+			continue
+		}
 		f.Chain.Nav = append(f.Chain.Nav, navLink{link: link{v.url(n.path...), n.text}})
 	}
 	return f
