@@ -11,7 +11,7 @@ import (
 type Progress struct {
 	Height, Target        model.HeightPk // Target: the source's tip when the sync began, or the height asked for
 	Blocks, Txs, Entities uint64         // written since the sync began; entities are inputs, outputs and assets
-	Elapsed, Left         time.Duration  // Left 0: unknown
+	Elapsed, Left         time.Duration  // Elapsed is never 0 where a sync told it; Left 0: unknown
 	BlocksPerSecond       float64
 	TxsPerSecond          float64
 	EntitiesPerSecond     float64
@@ -62,8 +62,10 @@ func newMeter(tell func(Progress), height, target model.HeightPk, to *model.Heig
 		target = *to
 	}
 	start := time.Now()
-	return &meter{tell: tell, started: start, told: start, now: sample{at: start, height: height}, target: target,
+	m := &meter{tell: tell, started: start, now: sample{at: start, height: height}, target: target,
 		old: []sample{{at: start, height: height}}}
+	m.report(false) // how much there is to do is known, also where the first block is long in coming
+	return m
 }
 
 // begin tells what is to come.
@@ -157,7 +159,7 @@ func (m *meter) report(done bool) {
 	}
 	p := Progress{
 		Height: now.height, Target: m.target, Blocks: now.blocks, Txs: now.txs, Entities: now.entities,
-		Elapsed: now.at.Sub(m.started), Stages: map[string]float64{}, Done: done,
+		Elapsed: max(now.at.Sub(m.started), 1), Stages: map[string]float64{}, Done: done,
 	}
 	if s := now.at.Sub(old.at).Seconds(); s > 0 {
 		p.BlocksPerSecond = float64(now.blocks-old.blocks) / s

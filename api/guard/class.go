@@ -50,8 +50,8 @@ func classOf(r *http.Request) class {
 	case r.Method == http.MethodPost:
 		c.cost = batchCost
 	}
-	if accept := r.Header["Accept"]; len(accept) > 0 && strings.Contains(accept[0], "ndjson") {
-		c.stream = true
+	for _, accept := range r.Header["Accept"] {
+		c.stream = c.stream || strings.Contains(strings.ToLower(accept), "ndjson")
 	}
 	for part := range strings.SplitSeq(r.URL.RawQuery, "&") {
 		name, value, _ := strings.Cut(part, "=")
@@ -61,8 +61,6 @@ func classOf(r *http.Request) class {
 		switch name {
 		case "and", "or":
 			c.cost += termCost
-		case "format":
-			c.stream = c.stream || strings.Contains(value, "ndjson") || strings.ContainsRune(value, '%')
 		case "limit":
 			if n, err := strconv.ParseUint(value, 10, 32); err == nil {
 				c.cost += int64(n / costlyPage)

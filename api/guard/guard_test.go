@@ -144,7 +144,7 @@ func TestAnAnswerThatTakesTooLongSaysSo(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		began = time.Now()
-		w = ask(h, "GET", "/v1/bitcoin/events", func(r *http.Request) { *r = *r.WithContext(ctx) })
+		ask(h, "GET", "/v1/bitcoin/events", func(r *http.Request) { *r = *r.WithContext(ctx) })
 		if took := time.Since(began); took != time.Minute {
 			t.Errorf("a stream was ended after %s", took)
 		}
@@ -295,8 +295,8 @@ func TestCosts(t *testing.T) {
 		{"GET", "/v1/bitcoin/find/address/x?limit=99999999999999999999&limit=4294967295", "", 16},
 		{"GET", "/v1/bitcoin/richest/address", "", 4},
 		{"GET", "/v1/bitcoin/assets", "application/x-ndjson", 9},
-		{"GET", "/v1/bitcoin/assets?format=ndjson", "", 9},
-		{"GET", "/v1/bitcoin/assets?format=json", "application/json", 1},
+		{"GET", "/v1/bitcoin/assets", "application/json, Application/X-NDJSON;q=1", 9},
+		{"GET", "/v1/bitcoin/assets", "application/json", 1},
 		{"GET", "/v1/bitcoin/events", "text/event-stream", 1},
 		{"POST", "/v1/bitcoin/outputs", "", 2},
 	} {

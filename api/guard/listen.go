@@ -42,6 +42,9 @@ func badAddress(addr string, err error) error {
 
 // listenUnix takes away the socket of a server that was killed, and nothing else.
 func listenUnix(path string) (net.Listener, error) {
+	if path == "" || path[0] == '@' {
+		return nil, badAddress("unix:"+path, errors.New("no path"))
+	}
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode().Type() != fs.ModeSocket {
 			return nil, model.Errorf(model.Refused, "address_in_use", "listen: %s is a file and no socket: choose another path", path)

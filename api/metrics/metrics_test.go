@@ -1,0 +1,228 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"birthmark/api/guard"
+	"birthmark/api/metrics"
+	"birthmark/api/served"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+)
+
+// measuring is a store in memory that measures something.
+type measuring struct{ storage.Store }
+
+func (measuring) Measures() ([]storage.Measure, error) {
+	return []storage.Measure{{Name: "depth_bytes", Help: "How deep it is.", Value: 7}}, nil
+}
+
+func open(t *testing.T, s storage.Store) (*core.DB, []*model.Block) {
+	t.Helper()
+	v := modeltest.Variants()[0]
+	db, err := core.Open(t.Context(), s, core.Options{Chain: v.Chain("one"), CacheBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := v.NewGenerator(1).Blocks(10)
+	if err := db.Append(t.Context(), blocks); err != nil {
+		t.Fatal(err)
+	}
+	return db, blocks
+}
+
+func chainOf(db *core.DB, name string, state *served.State) *served.Chain {
+	return &served.Chain{Name: name, Model: db.Chain(), View: db.View, Moved: db.Moved, State: func() served.State { return *state }, Measures: db.Measures}
+}
+
+// scrape is what a scrape says, by name and labels.
+func scrape(t *testing.T, m *metrics.Metrics) (values map[string]string, text string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	if w.Code != 200 {
+		t.Fatalf("%d %s", w.Code, w.Body)
+	}
+	values = map[string]string{}
+	for line := range strings.Lines(w.Body.String()) {
+		if line[0] != '#' {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), "} ")
+			if value == "" {
+				name, value, _ = strings.Cut(strings.TrimSpace(line), " ")
+			} else {
+				name += "}"
+			}
+			values[name] = value
+		}
+	}
+	return values, w.Body.String()
+}
+
+// want compares some of the values.
+func want(t *testing.T, got map[string]string, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		i := strings.LastIndex(line, " ")
+		if v, ok := got[line[:i]]; v != line[i+1:] {
+			t.Errorf("%s is %q (%t), expected %s", line[:i], v, ok, line[i+1:])
+		}
+	}
+}
+
+func TestChainsTellHowFarTheyAre(t *testing.T) {
+	db, blocks := open(t, measuring{memory.New()})
+	tip := blocks[len(blocks)-1]
+	state := &served.State{Sync: &core.Progress{
+		Height: tip.Height, Target: tip.Height + 90, Blocks: 10, Txs: 20, Entities: 30, Elapsed: time.Second, BlocksPerSecond: 4.5, Left: 20 * time.Second,
+		Stages: map[string]float64{"read": 1, "resolve": 2, "write": 3.5},
+	}}
+	m := metrics.New([]*served.Chain{chainOf(db, "one", state)})
+	got, text := scrape(t, m)
+	status, err := db.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, got, `birthmark_database_up{chain="one"} 1`,
+		fmt.Sprintf(`birthmark_tip_height{chain="one"} %d`, tip.Height),
+		fmt.Sprintf(`birthmark_target_height{chain="one"} %d`, tip.Height+90),
+		`birthmark_blocks_left{chain="one"} 90`,
+		`birthmark_sync_failed{chain="one"} 0`,
+		`birthmark_sync_total{chain="one",kind="entities"} 30`,
+		`birthmark_sync_per_second{chain="one",kind="blocks"} 4.5`,
+		`birthmark_sync_left_seconds{chain="one"} 20`,
+		`birthmark_sync_stage_seconds_total{chain="one",stage="write"} 3.5`,
+		fmt.Sprintf(`birthmark_entities{chain="one",kind="txs"} %d`, status.Totals.Txs),
+		fmt.Sprintf(`birthmark_entities{chain="one",kind="unspent"} %d`, status.Totals.Unspent),
+		fmt.Sprintf(`birthmark_cache_asked_total{cache="outputs",chain="one"} %d`, status.Totals.Inputs),
+		fmt.Sprintf(`birthmark_index_values{chain="one",index="%s"} %d`, status.Indexes[0].Name, status.Indexes[0].Values),
+		`birthmark_store_depth_bytes{chain="one"} 7`,
+		`birthmark_event_followers{chain="one"} 0`)
+	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes", "birthmark_tip_age_seconds"} {
+		if !strings.Contains(text, "\n"+name) {
+			t.Errorf("no %s", name)
+		}
+	}
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+
+	left := m.Followed("one")
+	m.Connections(3)
+	m.Refused(guard.Reasons()[0])
+	state.Failed, state.Sync = "no node", nil
+	got, _ = scrape(t, m)
+	want(t, got, `birthmark_sync_failed{chain="one"} 1`, `birthmark_event_followers{chain="one"} 1`, `birthmark_http_connections 3`,
+		`birthmark_http_refused_total{reason="method_not_allowed"} 1`)
+	if _, told := got[`birthmark_target_height{chain="one"}`]; told {
+		t.Error("a target is told though there is no sync")
+	}
+	left()
+	got, _ = scrape(t, m)
+	want(t, got, `birthmark_event_followers{chain="one"} 0`)
+}
+
+func TestASyncThatWritesNothingHasNoRate(t *testing.T) {
+	db, _ := open(t, memory.New())
+	synctest.Test(t, func(t *testing.T) {
+		state := &served.State{Sync: &core.Progress{Blocks: 10, Elapsed: time.Second, BlocksPerSecond: 4.5}}
+		m := metrics.New([]*served.Chain{chainOf(db, "one", state)})
+		rate := func(expected string) {
+			t.Helper()
+			got, _ := scrape(t, m)
+			want(t, got, `birthmark_sync_per_second{chain="one",kind="blocks"} `+expected)
+		}
+		rate("4.5")
+		time.Sleep(5 * time.Second)
+		rate("4.5")
+		time.Sleep(10 * time.Second)
+		rate("0")
+		state.Sync.Blocks++
+		rate("4.5")
+	})
+}
+
+func TestADatabaseThatFailsLeavesTheOthersAlone(t *testing.T) {
+	db, _ := open(t, memory.New())
+	good, bad := chainOf(db, "good", &served.State{}), chainOf(db, "bad", &served.State{})
+	bad.View = func(context.Context, func(*core.View) error) error { return errors.New("no") }
+	bad.Measures = func() (core.Measures, error) { return core.Measures{}, errors.New("no") }
+	got, _ := scrape(t, metrics.New([]*served.Chain{good, bad}))
+	want(t, got, `birthmark_database_up{chain="good"} 1`, `birthmark_database_up{chain="bad"} 0`, `birthmark_sync_failed{chain="bad"} 0`)
+	if _, told := got[`birthmark_tip_height{chain="bad"}`]; told {
+		t.Error("the tip of a database that does not answer is told")
+	}
+}
+
+func TestRequestsAreCountedByTheirRoute(t *testing.T) {
+	m := metrics.New(nil)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/{chain}/tx/{hash}", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("hash") == "none" {
+			w.WriteHeader(404)
+		}
+		io.WriteString(w, "12345")
+	})
+	mux.HandleFunc("GET /stream", func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "1")
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			t.Error(err)
+		}
+		panic(http.ErrAbortHandler)
+	})
+	h := m.Wrap(guard.New(guard.Options{Refused: m.Refused}, mux))
+	ask := func(method, path string) {
+		defer func() { _ = recover() }()
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, path, nil))
+	}
+	for i := range 100 {
+		ask("GET", fmt.Sprintf("/v1/bitcoin/tx/%d", i))
+		ask("GET", fmt.Sprintf("/nothing/%d", i))
+		ask(fmt.Sprintf("METHOD%d", i), "/v1/bitcoin/tx/0")
+	}
+	ask("GET", "/v1/bitcoin/tx/none")
+	ask("GET", "/stream")
+	got, _ := scrape(t, m)
+	want(t, got, `birthmark_http_requests_total{method="GET",route="/v1/{chain}/tx/{hash}",status="200"} 100`,
+		`birthmark_http_requests_total{method="GET",route="/v1/{chain}/tx/{hash}",status="404"} 1`,
+		`birthmark_http_requests_total{method="GET",route="none",status="404"} 100`,
+		`birthmark_http_requests_total{method="other",route="none",status="405"} 100`,
+		`birthmark_http_requests_total{method="GET",route="/stream",status="200"} 1`,
+		`birthmark_http_request_seconds_count{route="/v1/{chain}/tx/{hash}"} 101`,
+		`birthmark_http_response_bytes_total{route="/v1/{chain}/tx/{hash}"} 505`,
+		`birthmark_http_refused_total{reason="method_not_allowed"} 100`,
+		`birthmark_http_requests_in_flight 0`)
+}
+
+func TestRoutesAreBounded(t *testing.T) {
+	m := metrics.New(nil)
+	h := m.Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { r.Pattern = r.URL.Path }))
+	for i := range 1000 {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", fmt.Sprintf("/%d", i), nil))
+	}
+	_, text := scrape(t, m)
+	if n := len(regexp.MustCompile(`(?m)^birthmark_http_requests_total`).FindAllString(text, -1)); n < 2 || n > 250 {
+		t.Errorf("1000 paths make %d metrics", n)
+	}
+	if !strings.Contains(text, `route="other"`) {
+		t.Error("what is too much is not counted")
+	}
+}
