@@ -75,7 +75,10 @@ func (s *streaming) run(v *core.View, begun *bool) error {
 		if s.limit > 0 {
 			s.q.page.Limit = min(size, s.limit-s.count)
 		}
-		answer, err := s.q.op.ask(s.r.Context(), v, s.q)
+		answer, err := any(nil), s.r.Context().Err()
+		if err == nil {
+			answer, err = s.q.op.ask(s.r.Context(), v, s.q)
+		}
 		if err != nil && !*begun {
 			return err
 		}

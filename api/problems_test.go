@@ -1,0 +1,172 @@
+package api_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/api"
+	"birthmark/api/served"
+	"birthmark/core"
+	"birthmark/model"
+)
+
+func TestWrongRequestsAreProblemsThatSayWhatThereIs(t *testing.T) {
+	h := bitcoinAPI(t)
+	for _, c := range []struct {
+		method, path string
+		status       int
+		code, detail string
+	}{
+		{"GET", "/v1/dogecoin/status", 404, "unknown_chain", `no chain "dogecoin": this server has bitcoin`},
+		{"GET", "/v1/%2F/status", 404, "unknown_chain", `no chain "/"`},
+		{"GET", "/v1/bitcoin", 404, "unknown_path", "below /v1/bitcoin there are status, blocks, block/{block}"},
+		{"GET", "/v1/bitcoin/", 404, "unknown_path", "status"},
+		{"GET", "/v1/bitcoin/nothing", 404, "unknown_path", "asset/{asset}/events"},
+		{"GET", "/v1/bitcoin/tx", 404, "unknown_path", "tx/{hash}"},
+		{"GET", "/v1/bitcoin/tx/00/11", 404, "unknown_path", "tx/{hash}/raw"},
+		{"GET", "/v1/bitcoin/find/address/a/b", 404, "unknown_path", "%2F"},
+		{"GET", "/v1/bitcoin/status/", 404, "unknown_path", "status"},
+		{"GET", "/v2", 404, "unknown_path", "/v1"},
+		{"POST", "/v1/bitcoin/status", 405, "wrong_method", "expected GET, HEAD"},
+		{"DELETE", "/v1/bitcoin/outputs", 405, "wrong_method", "expected POST"},
+		{"GET", "/v1/bitcoin/outputs", 405, "wrong_method", "expected POST"},
+		{"POST", "/v1", 405, "wrong_method", "expected GET, HEAD"},
+		{"PUT", "/openapi.json", 405, "wrong_method", "expected GET, HEAD"},
+		{"GET", "/v1?limit=1", 400, "unknown_parameter", `"limit": /v1 has none`},
+		{"GET", "/v1/bitcoin/status?limit=1", 400, "unknown_parameter", `"limit": /v1/{chain}/status has none`},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?unspend=true", 400, "unknown_parameter", `"unspend": /v1/{chain}/find/{index}/{value} has unspent, and, or, height-from`},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?unspent=yes", 400, "bad_value", `unspent: expected true or false, not "yes"`},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?unspent", 400, "bad_value", `unspent: expected true or false, not ""`},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?limit=0", 400, "bad_value", `limit: expected a number from 1 to 10000, not "0"`},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?limit=10001", 400, "bad_value", "limit"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?limit=1&limit=2", 400, "bad_value", "limit is given twice"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?order=up", 400, "bad_value", "order: expected asc or desc"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?after=", 400, "bad_value", "after: expected the cursor"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?after=AAAA", 400, "bad_cursor", "AAAA"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?and=address", 400, "bad_value", "and: expected INDEX=VALUE"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?height-from=-1", 400, "bad_value", "height-from: expected a height from 0"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?time-to=noon", 400, "bad_value", "time-to: expected unix seconds"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?limit=%zz", 400, "bad_value", "not percent-encoded"},
+		{"GET", "/v1/bitcoin/find/colour/red", 400, "unknown_index", "colour"},
+		{"GET", "/v1/bitcoin/find/address/", 400, "bad_value", "address"},
+		{"GET", "/v1/bitcoin/find/address/no%2Fsuch%FF", 400, "bad_value", "address"},
+		{"GET", "/v1/bitcoin/find/address/1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", 404, "unknown_value", "occurs in no output"},
+		{"GET", "/v1/bitcoin/tx/" + lastHash, 404, "unknown_tx", "no transaction " + lastHash},
+		{"GET", "/v1/bitcoin/tx/zz", 400, "bad_value", "zz"},
+		{"GET", "/v1/bitcoin/tx/" + firstPayment + "/raw", 400, "no_raw", "--raw"},
+		{"GET", "/v1/bitcoin/block/99999999", 404, "unknown_block", "99999999"},
+		{"GET", "/v1/bitcoin/output/" + firstPayment + ":7", 404, "unknown_output", "no output 7"},
+		{"GET", "/v1/bitcoin/values/address?prefix=1", 400, "not_kept", "prefix: true"},
+	} {
+		r := httptest.NewRequest(c.method, c.path, nil)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		wantProblem(t, w, c.status, c.code, c.detail)
+		if c.status == 405 && w.Header().Get("Allow") == "" {
+			t.Errorf("%s %s: no Allow", c.method, c.path)
+		}
+	}
+}
+
+func TestAnAnswerComesAsTheClientWantsItOrNotAtAll(t *testing.T) {
+	h := bitcoinAPI(t)
+	for _, c := range []struct {
+		accept string
+		one    string // of one thing
+		list   string
+	}{
+		{"", "application/json", "application/json"},
+		{"*/*", "application/json", "application/json"},
+		{"application/json", "application/json", "application/json"},
+		{"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "application/json", "application/json"},
+		{"application/*", "application/json", "application/json"},
+		{"application/x-ndjson", "", "application/x-ndjson"},
+		{"application/x-ndjson, application/json", "application/json", "application/x-ndjson"},
+		{"application/json, application/x-ndjson;q=0.5", "application/json", "application/json"},
+		{"APPLICATION/X-NDJSON ; q=1.0, */*;q=0.1", "application/json", "application/x-ndjson"},
+		{"application/x-ndjson;q=0, */*", "application/json", "application/json"},
+		{"application/json;q=0, */*", "", ""},
+		{"text/html", "", ""},
+		{"application/json;q=nonsense", "", ""},
+	} {
+		for path, want := range map[string]string{"block/170": c.one, "blocks?limit=1": c.list} {
+			var headers []string
+			if c.accept != "" {
+				headers = []string{"Accept", c.accept}
+			}
+			w := ask(h, "GET", "/v1/bitcoin/"+path, "", headers...)
+			if want == "" {
+				wantProblem(t, w, 406, "not_acceptable", "application/json")
+			} else if got := w.Header().Get("Content-Type"); w.Code != 200 || got != want {
+				t.Errorf("%s, Accept: %s: %d %s, expected %s", path, c.accept, w.Code, got, want)
+			}
+		}
+	}
+}
+
+// failing is a chain whose database fails with an error, or a panic where that is nil.
+func failing(t testing.TB, err error) *served.Chain {
+	c := of("bitcoin", real(t))
+	c.View = func(ctx context.Context, fn func(*core.View) error) error {
+		if err == nil {
+			panic("at /secret/place")
+		}
+		return fmt.Errorf("/secret/place: %w", err)
+	}
+	return c
+}
+
+func TestWhatFailsInTheServerIsLoggedAndNotTold(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		status int
+		code   string
+		logged bool
+	}{
+		{nil, 500, "internal", true},
+		{errors.New("checksum mismatch"), 500, "internal", true},
+		{model.Errorf(model.Refused, "index_building", "half"), 503, "index_building", false},
+		{context.DeadlineExceeded, 503, "too_slow", true},
+	} {
+		h, log := handler(t, api.Options{Chains: []*served.Chain{failing(t, c.err)}}, nil)
+		w := ask(h, "GET", "/v1/bitcoin/status", "")
+		wantProblem(t, w, c.status, c.code, "")
+		if c.code != "index_building" && strings.Contains(w.Body.String(), "secret") {
+			t.Errorf("%v: the answer tells %s", c.err, w.Body)
+		}
+		if got := strings.Contains(log.String(), "route=/v1/{chain}/status") && strings.Contains(log.String(), "/secret/place"); got != c.logged {
+			t.Errorf("%v: logged is %t: %s", c.err, got, log)
+		}
+		if c.status == 503 && w.Header().Get("Retry-After") == "" {
+			t.Errorf("%v: no Retry-After", c.err)
+		}
+	}
+}
+
+func TestARequestEndsWithItsContext(t *testing.T) {
+	h := bitcoinAPI(t)
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "/v1/bitcoin/richest/address", nil))
+	wantProblem(t, w, http.StatusServiceUnavailable, "too_slow", "")
+}
+
+func TestNoServerWithoutNamesThatPathsCanHold(t *testing.T) {
+	db := real(t)
+	for _, names := range [][]string{{""}, {"a/b"}, {"bitcoin", "bitcoin"}} {
+		var o api.Options
+		for _, name := range names {
+			o.Chains = append(o.Chains, of(name, db))
+		}
+		if _, err := api.New(o); err == nil {
+			t.Errorf("a server of chains %q", names)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package api_test
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"birthmark/api"
+	"birthmark/api/served"
+	"birthmark/core"
+)
+
+const allBlocks = "/v1/bitcoin/blocks"
+
+// streamed is what a handler streams.
+func streamed(t *testing.T, h http.Handler, target string) (entries int, end api.StreamEnding) {
+	t.Helper()
+	w := ask(h, "GET", target, "", "Accept", "application/x-ndjson")
+	list, end, err := readStream(w.Body.Bytes())
+	if err != nil || w.Code != 200 {
+		t.Fatalf("%s: %d, %v", target, w.Code, err)
+	}
+	return len(list), end
+}
+
+func TestAStreamedListIsWholeOrSaysWhereToGoOn(t *testing.T) {
+	closed := make(chan struct{})
+	close(closed)
+	for reason, o := range map[string]api.Options{
+		"time":     {StreamTime: time.Nanosecond},
+		"shutdown": {Done: closed},
+	} {
+		h, _ := handler(t, o, map[string]*core.DB{"bitcoin": real(t)})
+		n, end := streamed(t, h, allBlocks)
+		if n == 0 || n >= 14_132 || end.Complete || end.Reason != reason || end.Next == nil {
+			t.Fatalf("%d blocks, then %+v", n, end)
+		}
+		rest, last := streamed(t, bitcoinAPI(t), allBlocks+"?after="+*end.Next)
+		if n+rest != 14_132 || !last.Complete {
+			t.Errorf("%s: %d blocks and %d, then %+v", reason, n, rest, last)
+		}
+	}
+}
+
+// What fails on the way is said in the last line, with the cursor up to which all is there.
+func TestAStreamThatFailsSaysSo(t *testing.T) {
+	h := bitcoinAPI(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	w := &cutting{ResponseRecorder: httptest.NewRecorder(), after: 1, cut: cancel}
+	r := httptest.NewRequestWithContext(ctx, "GET", allBlocks, nil)
+	r.Header.Set("Accept", "application/x-ndjson")
+	h.ServeHTTP(w, r)
+	list, end, err := readStream(w.Body.Bytes())
+	if err != nil || len(list) == 0 || end.Complete || end.Reason != "problem" || end.Problem == nil || end.Problem.Code != "stopped" || end.Next == nil {
+		t.Errorf("%d entries, then %+v, %v", len(list), end, err)
+	}
+}
+
+// cutting calls cut with the write number after.
+type cutting struct {
+	*httptest.ResponseRecorder
+	after int
+	cut   func()
+}
+
+func (w *cutting) Write(b []byte) (int, error) {
+	if w.after--; w.after == 0 {
+		w.cut()
+	}
+	return w.ResponseRecorder.Write(b)
+}
+
+// A problem before the first line is an answer like any other.
+func TestAStreamOfNothingIsAProblem(t *testing.T) {
+	h := bitcoinAPI(t)
+	wantProblem(t, ask(h, "GET", "/v1/bitcoin/values/colour", "", "Accept", "application/x-ndjson"), 400, "unknown_index", "colour")
+	wantProblem(t, ask(h, "GET", allBlocks+"?after=zz", "", "Accept", "application/x-ndjson"), 400, "bad_cursor", "zz")
+	if w := ask(h, "HEAD", allBlocks, "", "Accept", "application/x-ndjson"); w.Code != 200 || w.Body.Len() > 0 || w.Header().Get("Content-Type") != "application/x-ndjson" {
+		t.Errorf("HEAD: %d %v", w.Code, w.Header())
+	}
+}
+
+// The query of a client that goes away ends, and its snapshot with it.
+func TestAStreamEndsWithItsClient(t *testing.T) {
+	var open atomic.Int32
+	c := of("bitcoin", real(t))
+	view := c.View
+	c.View = func(ctx context.Context, fn func(*core.View) error) error {
+		open.Add(1)
+		defer open.Add(-1)
+		return view(ctx, fn)
+	}
+	h, _ := handler(t, api.Options{Chains: []*served.Chain{c}}, nil)
+	server := httptest.NewServer(h)
+	defer server.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, "GET", server.URL+"/v1/bitcoin/values/address", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Accept", "application/x-ndjson")
+	answer, err := server.Client().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if line, err := bufio.NewReader(answer.Body).ReadString('\n'); err != nil || !strings.HasPrefix(line, `{"value":`) {
+		t.Fatalf("%q, %v", line, err)
+	}
+	cancel()
+	for open.Load() > 0 { // the test's own deadline bounds it
+		time.Sleep(time.Millisecond)
+	}
+}
