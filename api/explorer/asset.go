@@ -105,6 +105,7 @@ func (v *visit) asset() (*page, error) {
 			return p, part.read(after)
 		}
 	}
+	p.Follow = following(core.AssetTerm, a.Asset)
 	for _, part := range parts {
 		if err := part.read(""); err != nil {
 			return nil, err

@@ -16,6 +16,7 @@ type page struct {
 	Body        any    // what the template shows
 	Location    string // where the page is, if not here; nothing else counts then
 	Status      int    // of the answer; 0: 200
+	Follow      string // the query of the events that concern the page, besides blocks
 	Volatile    bool   // it shows more than the chain up to the tip: it has no ETag
 
 	frame
@@ -36,7 +37,8 @@ type chainFrame struct {
 	Accent  string // the name of the colour: that of the chain
 	Unit    figures.Unit
 	URL     string
-	Tip     *tip // nil: no block yet
+	Events  string // where the chain's events are
+	Tip     *tip   // nil: no block yet
 	Syncing *syncing
 	Failed  *failed
 	Nav     []navLink

@@ -129,5 +129,8 @@ func (s *site) send(w http.ResponseWriter, r *http.Request, p *page, tag string)
 // Stylesheet is the path of the style sheet.
 func (s *site) Stylesheet() string { return s.staticPath("style.css") }
 
+// Script is the path of the script that keeps an open page up to date.
+func (s *site) Script() string { return s.staticPath("live.js") }
+
 // Icon is the path of the mark that stands for the site.
 func (s *site) Icon() string { return s.staticPath("icon.svg") }

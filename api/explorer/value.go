@@ -42,7 +42,6 @@ type valueBody struct {
 	Part     string   // which list alone is shown; empty: the beginning of both
 	Whole    link     // the page with both
 	JSON     string   // the totals as JSON
-	Watch    bool     // the page is of the newest, which the script watches
 }
 
 // holds is what a value has and had.
@@ -120,7 +119,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 		b.Part = "history"
 		err = r.history(history)
 	default:
-		b.Watch = true
+		p.Follow = following(index, value)
 		err = r.all()
 	}
 	return p, err

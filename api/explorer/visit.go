@@ -112,7 +112,7 @@ func (v *visit) frame() frame {
 	}
 	state := v.chain.State()
 	f.Chain = &chainFrame{
-		Name: v.chain.Name, Title: titleOf(v.chain.Model), Accent: v.chain.Model.Name(), Unit: v.unit, URL: v.url(),
+		Name: v.chain.Name, Title: titleOf(v.chain.Model), Accent: v.chain.Model.Name(), Unit: v.unit, URL: v.url(), Events: v.api("events"),
 		Syncing: syncingOf(state), Failed: failedOf(state, v.now),
 	}
 	for _, n := range navigation {

@@ -1,0 +1,97 @@
+// Keeps an open page of a chain up to date, by the chain's events. What is marked with data-live is taken anew from the
+// server; forks, and news of what the page is about, are said at its head.
+"use strict";
+(() => {
+  const $ = (id) => document.getElementById(id), tip = $("tip"), news = $("news");
+  if (!tip || !news || !window.EventSource) return;
+  const { events, chain } = tip.dataset;
+  let { height, hash } = tip.dataset;
+  let source, again, due, asked = 0, pending = false, fresh = true;
+
+  const say = (text) => {
+    const a = document.createElement("a");
+    a.href = location.pathname + location.search;
+    a.textContent = "Show it as it is now";
+    news.replaceChildren(text + " ", a);
+    news.hidden = false;
+  };
+
+  // Focus, and what is unfolded, stay.
+  const swap = (old, now) => {
+    const focus = old.contains(document.activeElement) && document.activeElement.getAttribute("href");
+    const first = (row) => row.querySelector("a")?.getAttribute("href");
+    const known = new Set([...old.querySelectorAll("tbody tr")].map(first));
+    for (const row of now.querySelectorAll("tbody tr")) row.classList.toggle("fresh", known.size > 0 && !known.has(first(row)));
+    const folds = now.querySelectorAll("details");
+    old.querySelectorAll("details").forEach((d, i) => { if (folds[i]) folds[i].open = d.open; });
+    old.replaceChildren(...now.childNodes);
+    if (focus) old.querySelector(`a[href="${CSS.escape(focus)}"]`)?.focus();
+  };
+
+  const refresh = async () => {
+    due = undefined;
+    asked = Date.now();
+    try {
+      const here = document.querySelector("[data-live=page]");
+      const answer = await fetch(here ? location.pathname + location.search : chain);
+      if (answer.ok) {
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        for (const old of document.querySelectorAll("[data-live]")) {
+          const now = page.getElementById(old.id);
+          if (now) swap(old, now);
+        }
+        ({ height, hash } = page.getElementById("tip").dataset);
+      }
+    } catch { /* what comes next asks again */ }
+    listen();
+  };
+  const soon = (wait) => { due ??= setTimeout(refresh, Math.max(wait, asked + 2000 - Date.now())); };
+
+  const on = {
+    tip(block) {
+      if (block.hash !== hash) {
+        ({ height, hash } = block);
+        if (pending) say("There are new transactions here.");
+        else if (fresh && events.includes("?")) say("There are new blocks.");
+        soon(0);
+      }
+      fresh = pending = false;
+    },
+    rollback({ to }) {
+      const back = height - (to ? to.height : -1);
+      pending = false;
+      if (!hash || back < 1) return;
+      height = to ? to.height : -1;
+      hash = to?.hash;
+      say(`${back} block${back > 1 ? "s were" : " was"} taken back by a fork: this page may show what is gone.`);
+      soon(0);
+    },
+    output() { pending = true; },
+    spend() { pending = true; },
+  };
+
+  const stop = () => {
+    source?.close();
+    source = undefined;
+    clearTimeout(again);
+  };
+
+  function listen() {
+    if (source || document.hidden) return;
+    if ($("syncing")) return soon(3000); // events would be too many
+    fresh = true; // the first event is the tip
+    source = new EventSource(events);
+    for (const name in on) source.addEventListener(name, (e) => on[name](JSON.parse(e.data)));
+    source.onerror = () => { // it connects again by itself, unless it was refused
+      if (source?.readyState === 2) {
+        stop();
+        again = setTimeout(listen, 15000);
+      }
+    };
+  }
+
+  // A page that nobody sees holds no connection: browsers have few.
+  document.addEventListener("visibilitychange", () => { stop(); listen(); });
+  addEventListener("pagehide", stop);
+  addEventListener("pageshow", listen);
+})();
