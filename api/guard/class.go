@@ -38,15 +38,17 @@ func classOf(r *http.Request) class {
 	c := class{cost: plainCost}
 	rest, isAPI := strings.CutPrefix(r.URL.Path, "/v1/")
 	if !isAPI {
-		return c
+		rest = strings.TrimPrefix(r.URL.Path, "/")
 	}
 	_, question, _ := strings.Cut(rest, "/")
 	question, _, _ = strings.Cut(question, "/")
 	switch {
+	case question == "richest": // as data or as a page
+		c.cost = rankCost
+	case !isAPI:
+		return c
 	case question == "events":
 		return class{stream: true, cost: plainCost}
-	case question == "richest":
-		c.cost = rankCost
 	case r.Method == http.MethodPost:
 		c.cost = batchCost
 	}

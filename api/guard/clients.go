@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 )
 
@@ -81,6 +82,7 @@ func sender(r *http.Request, proxies []netip.Prefix) netip.Prefix {
 // clients remembers how much each client asked of late, of a bounded number of them.
 type clients struct {
 	seed   maphash.Seed
+	share  int64 // of a client; 0: no limit
 	shards [shards]shard
 }
 
@@ -93,8 +95,9 @@ type shard struct {
 // account is what a client asked of late.
 type account struct {
 	limiter *rate.Limiter
-	used    time.Time    // guarded by the shard
-	busy    atomic.Int64 // cost of its expensive requests that are being answered
+	used    time.Time           // guarded by the shard
+	share   *semaphore.Weighted // of what is done at once of what is expensive; nil: no limit
+	busy    atomic.Int64        // its expensive requests that are being answered, or wait
 }
 
 const (
@@ -104,8 +107,8 @@ const (
 	forgetAmong = 16
 )
 
-func newClients(most int) *clients {
-	cs := &clients{seed: maphash.MakeSeed()}
+func newClients(most int, share int64) *clients {
+	cs := &clients{seed: maphash.MakeSeed(), share: share}
 	for i := range cs.shards {
 		cs.shards[i].most = max(most/shards, 1)
 		cs.shards[i].by = map[client]*account{}
@@ -124,6 +127,9 @@ func (cs *clients) of(c client, r Rate, now time.Time) *account {
 			s.forget(now)
 		}
 		a = &account{limiter: rate.NewLimiter(r.limit())}
+		if cs.share > 0 {
+			a.share = semaphore.NewWeighted(cs.share)
+		}
 		s.by[c] = a
 	}
 	if limit, burst := r.limit(); a.limiter.Limit() != limit || a.limiter.Burst() != burst {

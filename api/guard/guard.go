@@ -79,7 +79,8 @@ type request struct {
 	class class
 	began time.Time
 	who   client
-	held  *account // whose busy counts class.cost; nil
+	held  *account // whose share it has a part of; nil
+	holds int64
 }
 
 // admit says why the request is not answered; nil where it is. h are the answer's headers.
@@ -170,36 +171,37 @@ func (q *request) spend(h http.Header, l *rate.Limiter, limit Rate) *problem.Pro
 // wholeSeconds rounds up, to 1 at least: a client that comes back after them has not come too early.
 func wholeSeconds(s float64) string { return strconv.Itoa(max(1, int(math.Ceil(s)))) }
 
-// hold takes the request's part of what is done at once of what is expensive, or says that there is none.
+// hold takes the request's part of what is done at once of what is expensive, or says that there is none: first of the
+// client's share, so that who asks for much waits for himself and not the others for him.
 func (q *request) hold(h http.Header, a *account) *problem.Problem {
-	cost := q.class.cost
-	if cost == plainCost || q.expensive == nil {
+	if q.class.cost == plainCost || q.expensive == nil {
 		return nil
 	}
-	cost = min(cost, q.Expensive)
-	busy := a.busy.Add(cost)
-	if busy > cost && busy > q.Expensive/2 {
-		a.busy.Add(-cost)
+	a.busy.Add(1)
+	cost := min(q.class.cost, q.Expensive/2)
+	ctx, cancel := context.WithTimeout(q.r.Context(), q.Wait)
+	defer cancel()
+	if a.share.Acquire(ctx, cost) != nil {
+		a.busy.Add(-1)
 		h["Retry-After"] = []string{"1"}
 		return problem.New(http.StatusTooManyRequests, tooBusy, "too many of your expensive requests are being answered: ask for one after the other")
 	}
-	ctx, cancel := context.WithTimeout(q.r.Context(), q.Wait)
-	defer cancel()
-	if err := q.expensive.Acquire(ctx, cost); err != nil {
-		a.busy.Add(-cost)
+	if q.expensive.Acquire(ctx, cost) != nil {
+		a.share.Release(cost)
+		a.busy.Add(-1)
 		h["Retry-After"] = []string{"1"}
 		return problem.New(http.StatusServiceUnavailable, tooBusy,
 			"too many expensive requests are being answered: ask again in a second, or for less: a page (limit, after) costs less than a whole list, and options of an index (balance, unspent, history) make its answers cheap")
 	}
-	q.held = a
+	q.held, q.holds = a, cost
 	return nil
 }
 
 func (q *request) release() {
 	if q.held != nil {
-		cost := min(q.class.cost, q.Expensive)
-		q.held.busy.Add(-cost)
-		q.expensive.Release(cost)
+		q.expensive.Release(q.holds)
+		q.held.share.Release(q.holds)
+		q.held.busy.Add(-1)
 	}
 }
 

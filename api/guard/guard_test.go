@@ -262,8 +262,12 @@ func TestExpensiveRequestsWaitForEachOther(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		isProblem(t, ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.1:2")), 429, "too_busy")
 		began := time.Now()
+		isProblem(t, ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.1:2")), 429, "too_busy")
+		if took := time.Since(began); took != o.Wait {
+			t.Errorf("a client waits %s for itself", took)
+		}
+		began = time.Now()
 		w := ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.3:1"))
 		if detail := isProblem(t, w, 503, "too_busy"); time.Since(began) != o.Wait || !strings.Contains(detail, "limit, after") {
 			t.Errorf("after %s: %s", time.Since(began), detail)
@@ -286,6 +290,7 @@ func TestCosts(t *testing.T) {
 	}{
 		{"GET", "/", "", 1},
 		{"GET", "/bitcoin/tx/00", "", 1},
+		{"GET", "/bitcoin/richest/address?limit=100", "", 4},
 		{"GET", "/v1/bitcoin/tx/00", "", 1},
 		{"GET", "/v1/bitcoin/find/address/x?limit=100&order=desc", "", 1},
 		{"GET", "/v1/bitcoin/find/address/x?limit=1000", "", 5},

@@ -28,8 +28,8 @@ type Options struct {
 	Body    int64         // bytes
 	URI     int           // bytes of path and query
 
-	// Expensive is how much of what is expensive is done at once, in the units of [Cost]; a client gets half of it at
-	// most. A request waits for its part no longer than Wait.
+	// Expensive is how much of what is expensive is done at once, in the units of [Cost], 2 at least; a client gets half of
+	// it at most. A request waits for its part no longer than Wait.
 	Expensive int64
 	Wait      time.Duration
 
@@ -90,8 +90,8 @@ func New(o Options, next http.Handler) http.Handler {
 	if o.Refused == nil {
 		o.Refused = func(string) {}
 	}
-	g := &guard{Options: o, next: next, faults: rate.NewLimiter(faultsPerSecond, faultsPerSecond), clients: newClients(o.Clients)}
-	if o.Expensive > 0 {
+	g := &guard{Options: o, next: next, faults: rate.NewLimiter(faultsPerSecond, faultsPerSecond), clients: newClients(o.Clients, o.Expensive/2)}
+	if o.Expensive > 1 {
 		g.expensive = semaphore.NewWeighted(o.Expensive)
 	}
 	if len(o.Origins) == 0 {
