@@ -1,0 +1,434 @@
+package events_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"birthmark/api/events"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+)
+
+// history is a chain that goes on, forks, comes back to what it left, and is another one from its beginning.
+type history struct {
+	rng        *rand.Rand
+	world      *world
+	chain      []*model.Block
+	generators []*modeltest.Generator
+	branch     []*model.Block // the last one that was left
+	branchOff  []*modeltest.Generator
+	deep, back int
+	origin     int
+}
+
+func newHistory(w *world, v modeltest.Variant, n uint64) *history {
+	h := &history{rng: rand.New(rand.NewPCG(n, 9)), world: w, generators: []*modeltest.Generator{v.NewGenerator(n)}}
+	h.grow(5 + h.rng.IntN(40))
+	return h
+}
+
+func (h *history) grow(n int) {
+	for range n {
+		g := h.generators[len(h.generators)-1].Fork(h.rng.Uint64N(1 << 30))
+		h.chain, h.generators = append(h.chain, g.Next()), append(h.generators, g)
+	}
+	h.world.grow(h.chain[len(h.chain)-n:]...)
+}
+
+// cut rolls back to the first keep blocks.
+func (h *history) cut(keep int) {
+	to := model.Point{}
+	if keep > 0 {
+		to = h.chain[keep-1].Point()
+	}
+	if len(h.chain)-keep > 10 {
+		h.deep++
+	}
+	if keep == 0 {
+		h.origin++
+	}
+	h.world.rollback(to)
+}
+
+// goesOn makes something happen.
+func (h *history) goesOn() {
+	switch h.rng.IntN(8) {
+	case 0:
+		h.world.reopen()
+	case 1: // the chain comes back to what it left
+		if h.branch == nil || len(h.branch) == 0 {
+			return
+		}
+		keep := 0
+		for keep < len(h.chain) && keep < len(h.branch) && h.chain[keep] == h.branch[keep] {
+			keep++
+		}
+		h.cut(keep)
+		h.world.grow(h.branch[keep:]...)
+		h.chain, h.generators, h.branch, h.branchOff = h.branch, h.branchOff, h.chain, h.generators
+		h.back++
+	case 2, 3:
+		h.branch, h.branchOff = slices.Clone(h.chain), slices.Clone(h.generators)
+		keep := max(0, len(h.chain)-1-h.rng.IntN(3))
+		switch h.rng.IntN(6) {
+		case 0:
+			keep = 0
+		case 1:
+			keep = h.rng.IntN(len(h.chain) + 1)
+		}
+		h.cut(keep)
+		h.chain, h.generators = h.chain[:keep:keep], h.generators[:keep+1:keep+1]
+		h.grow(h.rng.IntN(12))
+	default:
+		h.grow(1 + h.rng.IntN(6))
+	}
+}
+
+// anyQuery is something to follow that occurs in the chain, and the terms of it.
+func anyQuery(rng *rand.Rand, c model.Chain, chain []*model.Block) (string, core.Following) {
+	what := core.Following{Spends: rng.IntN(3) > 0}
+	var terms []core.Term
+	for range 1 + rng.IntN(4) {
+		b := chain[rng.IntN(len(chain))]
+		txs := append(slices.Clone(b.Genesis), b.Txs...)
+		if len(txs) == 0 {
+			continue
+		}
+		o := txs[rng.IntN(len(txs))].Outputs[0]
+		switch {
+		case len(o.Assets) > 0 && o.Assets[0].Amount > 0 && rng.IntN(3) == 0:
+			terms = append(terms, core.Term{Index: core.AssetTerm, Value: c.FormatAsset(o.Assets[0].ID)})
+		case len(o.Keys) > 0:
+			k := o.Keys[rng.IntN(len(o.Keys))]
+			x := c.Indexes()[k.Index]
+			terms = append(terms, core.Term{Index: x.Name, Value: x.Format(k.Value)})
+		}
+	}
+	if len(terms) == 0 || rng.IntN(4) == 0 {
+		terms = append(terms, core.Term{Index: []string{"address", "tag", "label", core.AssetTerm}[rng.IntN(4)]})
+	}
+	q := url.Values{}
+	for _, t := range terms {
+		text := t.Index
+		if t.Value != "" {
+			text += "=" + t.Value
+		}
+		q.Add("follow", text)
+	}
+	if what.Spends {
+		q.Set("spends", "true")
+	}
+	if rng.IntN(3) == 0 {
+		q.Set("sparse", "true")
+	}
+	what.Term, what.Or = terms[0], terms[1:]
+	return q.Encode(), what
+}
+
+// truth is what the database answers that was never asked to follow: the outputs of find, and what spends them. Without values
+// there is no find; then it is what is told of a database that has seen no fork.
+func truth(t *testing.T, w *world, what core.Following, chain []*model.Block) []string {
+	t.Helper()
+	db := w.now()
+	terms := append([]core.Term{what.Term}, what.Or...)
+	if slices.ContainsFunc(terms, func(t core.Term) bool { return t.Value == "" }) {
+		fresh := newWorld(t, w.model, w.keep)
+		fresh.grow(chain...)
+		var all []string
+		for e, err := range fresh.now().Follow(t.Context(), nil, what) {
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case e.Output != nil:
+				all = append(all, text(t, e.Output))
+			case e.Spend != nil:
+				all = append(all, text(t, e.Spend))
+			}
+		}
+		return all
+	}
+	found := map[string]bool{}
+	for _, term := range terms {
+		for after := ""; ; {
+			a, err := db.Find(t.Context(), term.Index, term.Value, core.Terms{}, core.Page{Limit: 7, After: after})
+			if kind, _ := model.KindOf(err); kind == model.NotFound {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range a.Outputs {
+				spent := o.SpentBy
+				o.SpentBy = nil
+				found[text(t, o)] = true
+				if what.Spends && spent.Value != nil {
+					found[text(t, core.SpendAnswer{Tx: o.Tx, Index: o.Index, Height: o.Height, SpentBy: *spent.Value})] = true
+				}
+			}
+			if a.Next == nil {
+				break
+			}
+			after = *a.Next
+		}
+	}
+	var all []string
+	for line := range found {
+		all = append(all, line)
+	}
+	return all
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// cutShort ends after some bytes, as a connection that is cut.
+type cutShort struct {
+	io.ReadCloser
+	left int
+}
+
+func (c *cutShort) Read(b []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := c.ReadCloser.Read(b[:min(len(b), c.left)])
+	c.left -= n
+	return n, err
+}
+
+// Whatever the chain does and wherever a client is cut off, one that goes on behind the last id it has ends with the list of one
+// that never stopped, in the same order, and that is what the database says.
+func TestAClientThatIsCutOffLosesNothing(t *testing.T) {
+	defer events.ScriptsOf(700)() // so that blocks are told in parts
+	n := seed(t, 840)
+	for _, v := range modeltest.Variants() {
+		t.Run(v.Name, func(t *testing.T) {
+			killed, parted, deep, back, origin := 0, 0, 0, 0, 0
+			for round := range uint64(4) {
+				rng := rand.New(rand.NewPCG(n, round))
+				w := worldOf(t, v)
+				h := newHistory(w, v, n*10+round)
+				query, what := anyQuery(rng, w.model, h.chain)
+				query += "&from=origin"
+				s := w.serve(events.Options{})
+
+				steady := newWallet()
+				whole := connect(t, s.URL, query, "")
+				var reading sync.WaitGroup
+				reading.Go(func() { follow(steady, whole) })
+
+				unlucky := newWallet()
+				for range 25 {
+					h.goesOn()
+					at := unlucky.lastID()
+					c := connect(t, s.URL, query, at)
+					c.lines.Reset(&cutShort{c.body, rng.IntN(6000)})
+					var cut sync.WaitGroup
+					// A connection that has nothing more to say is not cut by itself.
+					cut.Go(func() { follow(unlucky, c) })
+					for range rng.IntN(3) {
+						h.goesOn()
+					}
+					if rng.IntN(2) == 0 && len(h.chain) > 0 {
+						h.grow(1)
+					}
+					c.close()
+					cut.Wait()
+					unlucky.stop()
+					killed++
+				}
+				parted += unlucky.back
+				if len(h.chain) == 0 {
+					h.grow(3)
+				}
+				last := connect(t, s.URL, query, unlucky.lastID())
+				reading.Go(func() { follow(unlucky, last) })
+				unlucky.arrives(t, w)
+				steady.arrives(t, w)
+				want, got := truth(t, w, what, h.chain), unlucky.texts()
+				if uninterrupted := steady.texts(); !slices.Equal(got, uninterrupted) {
+					t.Errorf("%s: cut off\n%s\n, else\n%s", query, strings.Join(got, "\n"), strings.Join(uninterrupted, "\n"))
+				}
+				slices.Sort(got)
+				if slices.Sort(want); !slices.Equal(got, want) {
+					t.Errorf("%s: told\n%s\n, the database has\n%s", query, strings.Join(got, "\n"), strings.Join(want, "\n"))
+				}
+				whole.close()
+				last.close()
+				reading.Wait()
+				deep, back, origin = deep+h.deep, back+h.back, origin+h.origin
+				if _, wrong := steady.isAt(""); wrong != nil {
+					t.Error(wrong)
+				}
+			}
+			if killed == 0 || parted <= killed/10 || deep == 0 || back == 0 || origin == 0 {
+				t.Errorf("killed %d times, told of %d rollbacks; %d deep forks, %d ways back, %d to the origin", killed, parted, deep, back, origin)
+			}
+		})
+	}
+}
+
+// follow gives a wallet what a connection says until that ends.
+func follow(w *wallet, s *stream) {
+	for {
+		e, err := s.next()
+		if err != nil {
+			return
+		}
+		w.take(e)
+	}
+}
+
+// One who wants blocks is told of every one, in order, by their parents; clients at one place are told the same bytes.
+func TestEveryBlockIsTold(t *testing.T) {
+	n := seed(t, 850)
+	v := modeltest.Variants()[1]
+	w := worldOf(t, v)
+	h := newHistory(w, v, n)
+	s := w.serve(events.Options{})
+	var wallets []*wallet
+	var streams []*stream
+	var reading sync.WaitGroup
+	lists := make([][]told, 4)
+	for i := range lists {
+		query := "from=origin"
+		if i > 0 {
+			query = ""
+		}
+		c, wallet := connect(t, s.URL, query, ""), newWallet()
+		streams, wallets = append(streams, c), append(wallets, wallet)
+		reading.Go(func() {
+			for {
+				e, err := c.next()
+				if err != nil {
+					return
+				}
+				wallet.take(e)
+				lists[i] = append(lists[i], e)
+			}
+		})
+	}
+	for range 40 {
+		h.goesOn()
+	}
+	h.grow(2)
+	for _, wallet := range wallets {
+		wallet.arrives(t, w)
+	}
+	for _, c := range streams {
+		c.close()
+	}
+	reading.Wait()
+	for i, list := range lists {
+		var chain []string // what stands by what was told
+		for n, e := range list {
+			var a struct {
+				Height uint32
+				Hash   string
+				To     *core.PointAnswer
+			}
+			if err := json.Unmarshal([]byte(e.data), &a); err != nil {
+				t.Fatal(err)
+			}
+			if e.name == "rollback" {
+				end := 0
+				if a.To != nil {
+					end = slices.Index(chain, a.To.Hash) + 1
+					if end == 0 && i > 0 {
+						end, chain = 1, []string{a.To.Hash} // below where it began
+					}
+				}
+				chain = chain[:end]
+				continue
+			}
+			if n > 0 && len(chain) > 0 && a.Height != heightOf(t, list[:n])+1 {
+				t.Fatalf("client %d: block %d comes after block %d", i, a.Height, heightOf(t, list[:n]))
+			}
+			chain = append(chain, a.Hash)
+		}
+		var want []string
+		for _, b := range h.chain {
+			want = append(want, w.model.FormatHash(b.Hash))
+		}
+		if i > 0 {
+			want = want[max(0, len(want)-len(chain)):]
+		}
+		if !slices.Equal(chain, want) {
+			t.Errorf("client %d was told\n%s\nexpected\n%s", i, strings.Join(chain, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// heightOf is the height of the last of events.
+func heightOf(t *testing.T, list []told) uint32 {
+	t.Helper()
+	var a struct {
+		Height uint32
+		To     *core.PointAnswer
+	}
+	if err := json.Unmarshal([]byte(list[len(list)-1].data), &a); err != nil {
+		t.Fatal(err)
+	}
+	if a.To != nil {
+		return a.To.Height
+	}
+	return a.Height
+}
+
+// An id that came from one server is good at another of the same chain, also at one that has other blocks.
+func TestAnIDIsGoodAtAnotherServer(t *testing.T) {
+	n := seed(t, 860)
+	v := modeltest.Variants()[2]
+	g := v.NewGenerator(n)
+	common := g.Blocks(60)
+	here, there := worldOf(t, v), worldOf(t, v)
+	here.grow(common...)
+	here.grow(g.Fork(1).Blocks(4)...)
+	there.grow(common...)
+	there.grow(g.Fork(2).Blocks(9)...)
+	one := connect(t, here.serve(events.Options{}).URL, "", "")
+	defer one.close()
+	tip, err := one.next()
+	if err != nil || tip.name != "tip" || tip.id == "" {
+		t.Fatalf("%+v, %v", tip, err)
+	}
+	two := connect(t, there.serve(events.Options{}).URL, "last_event_id="+tip.id, "")
+	defer two.close()
+	back, err := two.next()
+	want := fmt.Sprintf(`{"to":{"height":%d,"hash":"%s"}}`, common[59].Height, common[59].Hash)
+	if err != nil || back.name != "rollback" || back.data != want {
+		t.Errorf("%+v, %v: expected a rollback %s", back, err, want)
+	}
+	for i := range 9 {
+		e, err := two.next()
+		if err != nil || e.name != "tip" || !strings.HasPrefix(e.data, fmt.Sprintf(`{"height":%d,`, 61+i)) {
+			t.Fatalf("%+v, %v: expected block %d", e, err, 61+i)
+		}
+	}
+	// The header is newer than the query, which a browser repeats.
+	three := connect(t, there.serve(events.Options{}).URL, "from=origin&last_event_id="+tip.id, back.id)
+	defer three.close()
+	if e, err := three.next(); err != nil || e != back {
+		t.Errorf("%+v, %v: expected %+v", e, err, back)
+	}
+	if errors.Is(err, io.EOF) {
+		t.Error("the connection has an end")
+	}
+}

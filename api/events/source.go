@@ -1,0 +1,189 @@
+package events
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"birthmark/api/served"
+	"birthmark/core"
+	"birthmark/model"
+)
+
+// scriptSize is how many bytes a step tells, about: it ends with what goes beyond.
+var scriptSize = 64 << 10
+
+const (
+	stepTime   = time.Second
+	fewBlocks  = 64 // the first step's
+	mostBlocks = 1 << 16
+	// Clients no farther than that from the tip are told of its blocks by what one of them has read.
+	nearTip    = 16
+	keptShared = 4
+)
+
+// source reads what clients are told.
+type source struct {
+	chain  *served.Chain
+	places places
+
+	turn   chan struct{} // held by the one who reads for others too
+	shared [keptShared]shared
+	next   int
+}
+
+// shared is what one who wants blocks alone is told at a place.
+type shared struct {
+	from model.Point
+	told step
+}
+
+// step is what a client is told next.
+type step struct {
+	text []byte
+	to   place
+	more bool // there is more to tell at once
+}
+
+func newSource(c *served.Chain) *source {
+	return &source{chain: c, places: places{ids: idsOf(c.Model)}, turn: make(chan struct{}, 1)}
+}
+
+// begin is what a client is told first.
+func (s *source) begin(ctx context.Context, w *wanted) (st step, err error) {
+	err = s.chain.View(ctx, func(v *core.View) error {
+		tells := newScript()
+		at, err := s.beginning(ctx, v, w)
+		if err != nil {
+			return err
+		}
+		st.more = at != v.Tip
+		if st.to, err = s.places.of(ctx, v, at); err != nil {
+			return err
+		}
+		if w.after == nil && w.from == fromTip && !at.IsOrigin() {
+			page, err := v.Blocks(ctx, core.Range{}, core.Page{Limit: 1, Descending: true})
+			if err != nil {
+				return err
+			}
+			err = tells.event(eventTip, st.to.id, page.Blocks[0])
+			st.text = tells.text.Bytes()
+			return err
+		}
+		err = tells.rollback(s.chain.Model, st.to)
+		st.text = tells.text.Bytes()
+		return err
+	})
+	return st, err
+}
+
+// beginning is the block behind which a client begins.
+func (s *source) beginning(ctx context.Context, v *core.View, w *wanted) (model.Point, error) {
+	switch {
+	case w.after != nil:
+		return newest(ctx, v, *w.after)
+	case w.from == fromTip:
+		return v.Tip, nil
+	case w.from == fromOrigin || w.height == 0:
+		return model.Point{}, nil
+	}
+	if _, err := v.PointAt(ctx, w.height); err != nil {
+		if kind, _ := model.KindOf(err); kind != model.NotFound {
+			return model.Point{}, err
+		}
+		if v.Tip.IsOrigin() || w.height > v.Tip.Height {
+			return model.Point{}, model.Errorf(model.Usage, "empty_range", "from height %d: %w", w.height, err)
+		}
+	}
+	p, err := v.PointAt(ctx, w.height-1)
+	if kind, _ := model.KindOf(err); kind == model.NotFound {
+		return model.Point{}, nil // the chain begins above it
+	}
+	return p, err
+}
+
+// step is what a client at from is told next, of so many blocks at most.
+func (s *source) step(ctx context.Context, w *wanted, from place, most int) (step, error) {
+	tip, _ := s.chain.Moved()
+	if !w.tipsOnly() || uint64(tip.Height) > uint64(from.at.Height)+nearTip {
+		return s.read(ctx, w, from, most)
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return step{}, ctx.Err()
+	}
+	defer func() { <-s.turn }()
+	for i := range s.shared {
+		if sh := &s.shared[i]; sh.told.text != nil && sh.from == from.at && sh.told.to.at == tip {
+			return sh.told, nil
+		}
+	}
+	// The one who reads may leave; the others stay.
+	st, err := s.read(context.WithoutCancel(ctx), w, from, most)
+	if err == nil && len(st.text) > 0 && !st.more {
+		s.shared[s.next%keptShared] = shared{from.at, st}
+		s.next++
+	}
+	return st, err
+}
+
+// read is step, from a snapshot.
+func (s *source) read(ctx context.Context, w *wanted, from place, most int) (st step, err error) {
+	what := w.what
+	what.Most, what.Behind = most, from.within
+	err = s.chain.View(ctx, func(v *core.View) (err error) {
+		tells, at, cut := newScript(), from.at, false
+		st.to = from
+		end := time.Now().Add(stepTime)
+		for e, err := range v.Follow(ctx, from.known, what) {
+			if err == nil {
+				at, err = s.tell(ctx, v, tells, &st.to, at, e)
+			}
+			if err != nil {
+				return err
+			}
+			if cut = tells.text.Len() >= scriptSize || time.Now().After(end); cut {
+				break
+			}
+		}
+		if at != st.to.at {
+			within := st.to.within
+			if st.to, err = s.places.of(ctx, v, at); err != nil {
+				return err
+			}
+			st.to.within = within
+			tells.identify(st.to.id)
+		}
+		st.text, st.more = tells.text.Bytes(), cut || at != v.Tip
+		return nil
+	})
+	return st, err
+}
+
+// tell writes an event, moves p and returns the last block that was told.
+func (s *source) tell(ctx context.Context, v *core.View, tells *script, p *place, at model.Point, e core.FollowEvent) (model.Point, error) {
+	switch {
+	case e.Output != nil:
+		p.within = &e.Within
+		return at, tells.event(eventOutput, "", e.Output)
+	case e.Spend != nil:
+		p.within = &e.Within
+		return at, tells.event(eventSpend, "", e.Spend)
+	case e.Block != nil:
+		p.within = nil
+		return *e.Block, tells.event(eventTip, "", e.Summary)
+	case *e.Rollback == p.at && p.within == nil: // where it is
+		return at, nil
+	}
+	var err error
+	if *p, err = s.places.of(ctx, v, *e.Rollback); err != nil {
+		return at, err
+	}
+	return *e.Rollback, tells.rollback(s.chain.Model, *p)
+}
+
+// retryLine tells a client when to connect again.
+func retryLine(after time.Duration) string {
+	return "retry: " + strconv.FormatInt(after.Milliseconds(), 10) + "\n\n"
+}
