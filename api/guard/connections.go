@@ -19,6 +19,8 @@ type connections struct {
 	refused    func(string)
 	count      func(int)
 
+	closed atomic.Bool
+
 	mu  sync.Mutex
 	all map[*connection]struct{}
 	by  map[netip.Prefix]int
@@ -35,9 +37,12 @@ type connection struct {
 	idle, slow atomic.Int64
 }
 
-// patience is how long a client whose request is being answered may let the server wait before its connection may be closed
-// to make room.
-const patience = time.Second
+const (
+	// patience is how long a client whose request is being answered may let the server wait before its connection may be
+	// closed to make room; so a new connection is kept waiting that long for room.
+	patience  = time.Second
+	lookAgain = 20 * time.Millisecond
+)
 
 // Accept implements [net.Listener].
 func (cs *connections) Accept() (net.Conn, error) {
@@ -46,21 +51,39 @@ func (cs *connections) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c := cs.take(conn); c != nil {
-			return c, nil
+		c := &connection{Conn: conn, home: cs}
+		if a := addressOf(conn.RemoteAddr().String()); a.IsValid() && !a.IsLoopback() && !trusts(cs.trusted, a) {
+			c.from = network(a)
+		}
+		for end := time.Now().Add(patience + 2*lookAgain); ; time.Sleep(lookAgain) {
+			if cs.take(c) {
+				return c, nil
+			}
+			if cs.full(c.from) || cs.closed.Load() || time.Now().After(end) {
+				break
+			}
 		}
 		cs.refused(noRoom)
 		conn.Close()
 	}
 }
 
-// take makes conn one of the connections; nil where there is no room for it.
-func (cs *connections) take(conn net.Conn) *connection {
-	c := &connection{Conn: conn, home: cs}
+// Close implements [net.Listener].
+func (cs *connections) Close() error {
+	cs.closed.Store(true)
+	return cs.Listener.Close()
+}
+
+// full reports whether a client has all the connections it may: for it nobody else is kept waiting.
+func (cs *connections) full(from netip.Prefix) bool {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	return cs.each > 0 && from.IsValid() && cs.by[from] >= cs.each
+}
+
+// take makes c one of the connections, where there is room for it, or some can be made.
+func (cs *connections) take(c *connection) bool {
 	c.idle.Store(time.Now().UnixNano())
-	if a := addressOf(conn.RemoteAddr().String()); a.IsValid() && !a.IsLoopback() && !trusts(cs.trusted, a) {
-		c.from = network(a)
-	}
 	cs.mu.Lock()
 	var close *connection
 	room := true
@@ -85,10 +108,7 @@ func (cs *connections) take(conn net.Conn) *connection {
 		cs.refused(evicted)
 		close.Conn.Close()
 	}
-	if !room {
-		return nil
-	}
-	return c
+	return room
 }
 
 // waiting is the connection that has waited longest for its client: of one client where from is valid. nil where none does.

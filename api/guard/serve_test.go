@@ -234,7 +234,13 @@ func TestABodyThatDoesNotComeMakesRoom(t *testing.T) {
 	o.Connections, o.Refused = 3, refused.add
 	l := guard.Defaults()
 	l.Stall = time.Minute
-	s := serve(t, o, guard.New(l, says))
+	begun := make(chan struct{})
+	s := serve(t, o, guard.New(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > 0 {
+			begun <- struct{}{}
+		}
+		says(w, r)
+	})))
 	for range o.Connections {
 		conn, err := net.Dial("tcp", s.addr)
 		if err != nil {
@@ -242,18 +248,12 @@ func TestABodyThatDoesNotComeMakesRoom(t *testing.T) {
 		}
 		defer conn.Close()
 		io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx")
+		<-begun
 	}
-	for end := time.Now().Add(20 * time.Second); ; {
-		resp, err := client(t).Get("http://" + s.addr + "/")
-		if err == nil {
-			resp.Body.Close()
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
+	if got := get(t, client(t), "http://"+s.addr+"/y"); got != "GET /y 0" {
+		t.Error(got)
 	}
-	if refused.of("evicted") == 0 {
+	if refused.of("evicted") != 1 || refused.of("no_room") != 0 {
 		t.Errorf("%v", refused.by)
 	}
 }
