@@ -118,8 +118,8 @@ func ergo(t testing.TB) *core.DB {
 	return synced(t, "ergo", "mainnet", "file://"+realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), "address", "ergo_tree_template_hash")
 }
 
-// testNow is the time at which tests look at pages.
-var testNow = time.Unix(1_700_000_000, 0)
+// testNow is the time at which tests look at pages, a whole minute.
+var testNow = time.Unix(1_700_000_040, 0)
 
 // explorerOf is the explorer of chains at testNow.
 func explorerOf(t testing.TB, chains ...*served.Chain) http.Handler {

@@ -1,0 +1,218 @@
+package explorer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"birthmark/api/served"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+)
+
+// Who has a page of the tip is told so, until there is another tip, or another minute.
+func TestPagesAreSentAgainOnlyWhenTheyChange(t *testing.T) {
+	v := modeltest.Variants()[1]
+	blocks := v.NewGenerator(seed(t, 11)).Blocks(12)
+	db := variant(t, v, blocks[:11])
+	now := testNow
+	h, err := New(Options{Chains: []*served.Chain{chainOf("made-up", db, nil)}, now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/made-up", "/made-up/blocks", "/made-up/block/3", "/made-up/search"} {
+		first := ask(t, h, path)
+		tag := first.Header.Get("ETag")
+		if first.StatusCode != http.StatusOK || !strings.HasPrefix(tag, "W/") {
+			t.Fatalf("%s: status %d, ETag %q", path, first.StatusCode, tag)
+		}
+		for _, known := range []string{tag, `"other", ` + tag, strings.TrimPrefix(tag, "W/")} {
+			again := ask(t, h, path, "If-None-Match", known)
+			body, err := io.ReadAll(again.Body)
+			if again.StatusCode != http.StatusNotModified || len(body) > 0 || again.Header.Get("ETag") != tag || err != nil {
+				t.Errorf("%s for who has %s: status %d, %d bytes, %v", path, known, again.StatusCode, len(body), err)
+			}
+		}
+		if other := ask(t, h, path, "If-None-Match", `"other"`); other.StatusCode != http.StatusOK {
+			t.Errorf("%s for who has another: status %d", path, other.StatusCode)
+		}
+		now = now.Add(time.Minute)
+		if later := ask(t, h, path, "If-None-Match", tag); later.StatusCode != http.StatusOK {
+			t.Errorf("%s a minute later: status %d", path, later.StatusCode)
+		}
+	}
+	tag := ask(t, h, "/made-up").Header.Get("ETag")
+	if err := db.Append(t.Context(), blocks[11:]); err != nil {
+		t.Fatal(err)
+	}
+	if res := ask(t, h, "/made-up", "If-None-Match", tag); res.StatusCode != http.StatusOK {
+		t.Errorf("after a block: status %d", res.StatusCode)
+	}
+}
+
+// What a sync far from the tip says changes all the time.
+func TestPagesOfASyncAreNotKept(t *testing.T) {
+	v := modeltest.Variants()[0]
+	db := variant(t, v, v.NewGenerator(seed(t, 12)).Blocks(5))
+	for state, want := range map[*served.State]string{
+		{Sync: &core.Progress{Height: 4, Target: 400, TxsPerSecond: 1500.4, BlocksPerSecond: 7, Left: 3 * time.Hour}}: "Blocks up to 4 of 400 are here, 1,500 transactions a second, about 3 hours left",
+		{Failed: "node refuses", Since: testNow.Add(-time.Hour)}:                                                      "The source does not answer since 1 hour ago",
+	} {
+		h := explorerOf(t, chainOf("made-up", db, state))
+		res := ask(t, h, "/made-up")
+		if tag := res.Header.Get("ETag"); tag != "" || res.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("ETag %q, Cache-Control %q", tag, res.Header.Get("Cache-Control"))
+		}
+		for _, path := range []string{"/made-up", "/made-up/block/2", "/made-up/status"} {
+			read(t, h, path, http.StatusOK).has(t, want)
+		}
+		read(t, h, "/made-up/block/99", http.StatusNotFound).has(t, want)
+	}
+	near := explorerOf(t, chainOf("made-up", db, &served.State{Sync: &core.Progress{Height: 4, Target: 5}}))
+	if text := read(t, near, "/made-up", http.StatusOK).main(); strings.Contains(text, "syncing") {
+		t.Errorf("a chain that is at the tip is said to be syncing: %s", text)
+	}
+}
+
+func TestFailuresSayWhatHelps(t *testing.T) {
+	v := modeltest.Variants()[0]
+	db := variant(t, v, v.NewGenerator(seed(t, 13)).Blocks(5))
+	unknown := strings.Repeat("ab", 32)
+	h := explorerOf(t, chainOf("made-up", db, nil))
+	for path, want := range map[string]struct {
+		status int
+		text   string
+	}{
+		"/nowhere":                    {404, "Paths begin with the name of a chain: made-up."},
+		"/static/x/style.css":         {404, "Nothing found"},
+		"/made-up/nowhere":            {404, "There is no page /made-up/nowhere."},
+		"/made-up/block/99":           {404, "No block at height 99: the tip is 4."},
+		"/made-up/block/zz":           {400, "neither tip, a height nor a hash"},
+		"/made-up/block/" + unknown:   {404, "No block " + unknown},
+		"/made-up/block/2?page=9":     {404, "There is no page 9: the last is 1."},
+		"/made-up/block/2?page=-1":    {400, "expected a number"},
+		"/made-up/blocks?to=x":        {400, "expected a number"},
+		"/made-up/tx/" + unknown:      {404, "No transaction " + unknown},
+		"/made-up/tx/zz":              {400, "expected 64 hex digits"},
+		"/made-up/output/zz":          {400, "expected TXHASH:N"},
+		"/made-up/assets?after=wrong": {400, "Cursor"},
+	} {
+		read(t, h, path, want.status).has(t, want.text)
+	}
+}
+
+// What is wrong with the server is for its log.
+func TestFaultsOfTheServerAreToldInItsLogAlone(t *testing.T) {
+	v := modeltest.Variants()[0]
+	db := variant(t, v, nil)
+	for _, c := range []struct {
+		err    error
+		status int
+		text   string
+		logged bool
+	}{
+		{errors.New("read /secret/path: broken"), 500, "This page could not be made", true},
+		{model.Errorf(model.Refused, "locked", "another process writes it"), 503, "Another process writes it.", false},
+		{context.DeadlineExceeded, 503, "That takes too long", false},
+	} {
+		var log bytes.Buffer
+		chain := chainOf("made-up", db, nil)
+		chain.View = func(context.Context, func(*core.View) error) error { return c.err }
+		h, err := New(Options{Chains: []*served.Chain{chain, chainOf("other", db, nil)}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"/made-up", "/made-up/tx/00", "/search?q=1"} {
+			d := read(t, h, path, c.status)
+			d.has(t, c.text)
+			if strings.Contains(d.text, "secret") {
+				t.Errorf("%s tells what the log should: %s", path, d.main())
+			}
+		}
+		if got := strings.Contains(log.String(), "secret"); got != c.logged {
+			t.Errorf("%v: logged %q", c.err, log.String())
+		}
+		read(t, h, "/", http.StatusOK).has(t, "Its database does not answer now.")
+	}
+}
+
+func TestPagesAreOnlyRead(t *testing.T) {
+	v := modeltest.Variants()[0]
+	h := explorerOf(t, chainOf("made-up", variant(t, v, v.NewGenerator(seed(t, 14)).Blocks(3)), nil))
+	for _, path := range []string{"/", "/made-up", "/made-up/block/1", "/search"} {
+		for _, method := range []string{http.MethodPost, http.MethodDelete, "BREW"} {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader("q=1")))
+			if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+				t.Errorf("%s %s: status %d, Allow %q", method, path, w.Code, w.Header().Get("Allow"))
+			}
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodHead, "/made-up/block/1", nil))
+	if w.Code != http.StatusOK || w.Body.Len() > 0 || w.Header().Get("Content-Length") == "" {
+		t.Errorf("HEAD: status %d, %d bytes, Content-Length %q", w.Code, w.Body.Len(), w.Header().Get("Content-Length"))
+	}
+}
+
+func TestNamesThatCannotStandInPathsAreRefused(t *testing.T) {
+	v := modeltest.Variants()[0]
+	db := variant(t, v, nil)
+	for _, names := range [][]string{{""}, {"static"}, {"search"}, {"a/b"}, {"a b"}, {"{x}"}, {"one", "one"}} {
+		var chains []*served.Chain
+		for _, n := range names {
+			chains = append(chains, chainOf(n, db, nil))
+		}
+		if _, err := New(Options{Chains: chains}); err == nil {
+			t.Errorf("chains %q are served", names)
+		}
+	}
+}
+
+// Every page is of one tip, whatever comes and goes meanwhile.
+func TestPagesHoldWhileTheChainMoves(t *testing.T) {
+	v := modeltest.Variants()[3]
+	g := v.NewGenerator(seed(t, 15))
+	stay := g.Blocks(20)
+	gone := g.Blocks(6)
+	db := variant(t, v, stay)
+	h := explorerOf(t, chainOf("made-up", db, nil))
+	paths := []string{"/made-up", "/made-up/blocks", "/made-up/block/tip", "/made-up/tx/" + stay[9].Txs[0].Hash.String(), "/made-up/assets", "/made-up/status"}
+	var readers sync.WaitGroup
+	ended := make(chan struct{})
+	for _, path := range paths {
+		readers.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				if res := ask(t, h, path); res.StatusCode != http.StatusOK {
+					body, _ := io.ReadAll(res.Body)
+					t.Errorf("%s: status %d: %s", path, res.StatusCode, body)
+					return
+				}
+			}
+		})
+	}
+	for range 20 {
+		for _, b := range gone {
+			if err := db.Append(t.Context(), []*model.Block{b}); err != nil {
+				t.Error(err)
+			}
+		}
+		rollback(t, db, stay[19].Point())
+	}
+	close(ended)
+	readers.Wait()
+}

@@ -1,0 +1,105 @@
+package explorer
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model/modeltest"
+)
+
+// found is where the search box leads; empty: to a page of its own.
+func found(t *testing.T, h http.Handler, chain, q string) string {
+	t.Helper()
+	res := ask(t, h, "/"+chain+"/search?q="+url.QueryEscape(q))
+	return res.Header.Get("Location")
+}
+
+func TestTheSearchBoxUnderstandsBitcoin(t *testing.T) {
+	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil))
+	const (
+		block170 = "/bitcoin/block/00000000d1145790a8694403d4063f323d499e655c83426834d4ce2f8dd4a2ee"
+		tx       = "f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16"
+		tip      = "/bitcoin/block/00000000b3e750f37fdb42e1018799a9f44b546d393b130b369590a072430a1c"
+	)
+	for q, want := range map[string]string{
+		"170": block170, " #170 ": block170, "00000000D1145790A8694403D4063F323D499E655C83426834D4CE2F8DD4A2EE": block170,
+		"tip": tip, "latest": tip, "14,131": tip, "14132": "",
+		tx: "/bitcoin/tx/" + tx, strings.ToUpper(tx): "/bitcoin/tx/" + tx,
+		tx + ":1": "/bitcoin/output/" + tx + ":1", tx + "#0": "/bitcoin/output/" + tx + ":0", tx + ":2": "",
+		"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S": "/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S",
+		"pubkey":                             "/bitcoin/index/script_type/pubkey",
+		"12cbQLTFMX":                         "/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S",
+		"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3T": "", "": "", "nothing at all": "", "-1": "",
+	} {
+		if got := found(t, h, "bitcoin", q); got != want {
+			t.Errorf("%q leads to %q, expected %q", q, got, want)
+		}
+	}
+	several := read(t, h, "/bitcoin/search?q=12c", http.StatusOK)
+	several.has(t, "12c can mean", "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S", "begins so")
+	if len(several.each("li")) < 3 {
+		t.Errorf("one hit: %s", several.main())
+	}
+	read(t, h, "/bitcoin/search?q=nothing", http.StatusNotFound).has(t, "Nothing is known by nothing", "a value of address", "the hash of a transaction")
+	if text := read(t, h, "/bitcoin/search?q=nothing", http.StatusNotFound).main(); strings.Contains(text, "an asset") {
+		t.Errorf("it was tried as an asset of Bitcoin: %s", text)
+	}
+}
+
+func TestTheSearchBoxUnderstandsAssets(t *testing.T) {
+	db := cardano(t)
+	h := explorerOf(t, chainOf("cardano", db, nil))
+	assets, err := db.Assets(t.Context(), core.Page{Limit: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range assets.Assets {
+		for _, q := range []string{a.Asset, a.Fingerprint} {
+			if got := found(t, h, "cardano", q); got != "/cardano/asset/"+a.Asset {
+				t.Errorf("%s leads to %q, expected asset %s", q, got, a.Asset)
+			}
+		}
+	}
+}
+
+func TestTheSearchBoxUnderstandsBoxes(t *testing.T) {
+	db := ergo(t)
+	h := explorerOf(t, chainOf("ergo", db, nil))
+	b, err := db.Block(t.Context(), "700")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := db.Tx(t.Context(), b.Txs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := tx.Outputs[0].Keys["box_id"].(string)
+	if got, want := found(t, h, "ergo", box), "/ergo/output/"+tx.Hash+":0"; got != want {
+		t.Errorf("box %s leads to %q, expected %s", box, got, want)
+	}
+}
+
+// On the page of all chains the search box asks all of them.
+func TestTheSearchBoxAsksAllChains(t *testing.T) {
+	v := modeltest.Variants()[0]
+	blocks := v.NewGenerator(seed(t, 5)).Blocks(10)
+	one, two := blocks, blocks[:8]
+	h := explorerOf(t, chainOf("one", variant(t, v, one), nil), chainOf("two", variant(t, v, two), nil))
+	last := blocks[9].Hash.String()
+	if to := ask(t, h, "/search?q="+last).Header.Get("Location"); to != "/one/block/"+last {
+		t.Errorf("the block of one chain leads to %q", to)
+	}
+	read(t, h, "/search?q=3", http.StatusOK).has(t, "3 can mean", "Testchain one, height 3")
+	read(t, h, "/search?q=zzz", http.StatusNotFound).has(t, "Nothing is known by zzz")
+	read(t, h, "/", http.StatusOK).has(t, "Chains", "newest block")
+	alone := explorerOf(t, chainOf("one", variant(t, v, one), nil))
+	if to := ask(t, alone, "/search?q=3").Header.Get("Location"); to != "/one/search?q=3" {
+		t.Errorf("with one chain the search leads to %q", to)
+	}
+	if to := ask(t, alone, "/").Header.Get("Location"); to != "/one" {
+		t.Errorf("with one chain / leads to %q", to)
+	}
+}

@@ -1,0 +1,219 @@
+package explorer
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"math/big"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+)
+
+// byHand is a chain whose blocks tests make.
+var byHand = modeltest.Variant{Name: "by-hand", Coinbase: true, Described: true, ByHand: true}
+
+// blockOfTxs is the block after another one, nil for the first.
+func blockOfTxs(after *model.Block, txs ...model.Tx) *model.Block {
+	b := &model.Block{Time: 1_600_000_000, Size: 1000, Txs: txs}
+	if after != nil {
+		b.Height, b.Parent = after.Height+1, after.Hash
+	}
+	b.Hash = hash("block", int(b.Height))
+	b.Header = b.Hash[:]
+	for i := range b.Txs {
+		b.Txs[i].Hash = hash("tx", int(b.Height)<<16|i)
+	}
+	return b
+}
+
+func hash(what string, n int) model.Hash { return sha256.Sum256(fmt.Appendf(nil, "%s %d", what, n)) }
+
+// outputs of values, each with an address of its own.
+func outputs(values ...uint64) (all []model.Output) {
+	for i, v := range values {
+		all = append(all, model.Output{Value: v, Keys: []model.Key{{Index: 0, Value: []byte{byte(i >> 8), byte(i), 1}}}})
+	}
+	return all
+}
+
+const nasty = `"><script>alert('1')</script><img src=x onerror=alert(1)>&amp;{{.}}`
+
+// What a stranger wrote into a chain is text, on every page that shows it and in the search box.
+func TestWhatStrangersWriteIsText(t *testing.T) {
+	asset := []byte("an asset")
+	first := blockOfTxs(nil, model.Tx{Outputs: outputs(50)})
+	out := outputs(30, 20)
+	out[0].Assets = []model.Asset{{ID: asset, Amount: 1}}
+	second := blockOfTxs(first, model.Tx{Outputs: outputs(50)},
+		model.Tx{Inputs: []model.Input{{Tx: first.Txs[0].Hash}}, Outputs: out, Mints: []model.Mint{{Asset: asset, Amount: big.NewInt(1), Info: []byte(nasty)}}})
+	h := explorerOf(t, chainOf("made-up", variant(t, byHand, []*model.Block{first, second}), nil))
+	shown := 0
+	for _, path := range []string{"/made-up/tx/" + second.Txs[1].Hash.String(), "/made-up/output/" + second.Txs[1].Hash.String() + ":0",
+		"/made-up/asset/" + fmt.Sprintf("%x", asset), "/made-up/assets", "/made-up/address/a000001"} {
+		d := read(t, h, path, http.StatusOK)
+		if strings.Contains(d.main(), nasty) {
+			shown++
+		}
+		if len(d.each("img")) > 0 {
+			t.Errorf("%s has what the name says: %s", path, d.text)
+		}
+	}
+	if shown < 3 {
+		t.Errorf("the name is on %d pages", shown)
+	}
+	for _, path := range []string{"/made-up/search?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "/made-up/%3Cscript%3E", "/%3Cscript%3E", "/made-up/tx/%22%3E%3Cscript%3E",
+		"/made-up/index/%3Cscript%3E/%3Cscript%3E", "/search?q=%3Cscript%3E"} {
+		res := ask(t, h, path)
+		if to := res.Header.Get("Location"); to != "" {
+			path = to
+			res = ask(t, h, path)
+		}
+		d := read(t, h, path, res.StatusCode)
+		if strings.Contains(d.text, "<script>") || res.StatusCode < 400 {
+			t.Errorf("%s: status %d\n%s", path, res.StatusCode, d.text)
+		}
+	}
+}
+
+// A transaction of thousands is shown in parts, and all of it is.
+func TestLargeTransactionsAreShownInParts(t *testing.T) {
+	const many = 2*rowsPage + 17
+	values := make([]uint64, many)
+	for i := range values {
+		values[i] = uint64(1 + i*i)
+	}
+	first := blockOfTxs(nil, model.Tx{Outputs: outputs(values...)})
+	spend := model.Tx{Outputs: outputs(1)}
+	for i := range values {
+		spend.Inputs = append(spend.Inputs, model.Input{Tx: first.Txs[0].Hash, Index: uint32(i)})
+	}
+	second := blockOfTxs(first, model.Tx{Outputs: outputs(50)}, spend)
+	h := explorerOf(t, chainOf("made-up", variant(t, byHand, []*model.Block{first, second}), nil))
+	for _, side := range []struct{ path, parameter, label string }{
+		{"/made-up/tx/" + first.Txs[0].Hash.String(), "outputs", "Output"},
+		{"/made-up/tx/" + second.Txs[1].Hash.String(), "inputs", "Input"},
+	} {
+		seen := map[string]bool{}
+		for path := side.path; path != ""; {
+			d := read(t, h, path, http.StatusOK)
+			path = ""
+			for _, n := range d.each("td") {
+				if label, _ := attr(n, "data-label"); label == side.label {
+					seen[textOf(n)] = true
+				}
+			}
+			for _, n := range d.each("a") {
+				if rel, _ := attr(n, "rel"); rel == "next" {
+					href, _ := attr(n, "href")
+					path, _, _ = strings.Cut(href, "#")
+				}
+			}
+			if len(d.each("tr")) > 3*rowsPage/2 {
+				t.Errorf("%s has %d rows", d.path, len(d.each("tr")))
+			}
+			if paths := len(pictured(d)); paths > 2*flowMost+2 {
+				t.Errorf("%s: %d ribbons", d.path, paths)
+			}
+		}
+		if len(seen) != many {
+			t.Errorf("%s lists %d %s, expected %d", side.path, len(seen), side.parameter, many)
+		}
+		read(t, h, side.path+"?"+side.parameter+"=4", http.StatusNotFound)
+	}
+	read(t, h, "/made-up/tx/"+first.Txs[0].Hash.String(), http.StatusOK).has(t, "208 more", "217 outputs", "coinbase")
+}
+
+// pictured are the bars of a picture: the widths of its streams.
+func pictured(d *document) (bars []string) {
+	for _, n := range d.each("svg") {
+		if label, _ := attr(n, "aria-label"); !strings.HasPrefix(label, "The flow") {
+			continue
+		}
+		for c := range n.Descendants() {
+			if c.Data == "rect" {
+				if class, _ := attr(c, "class"); class != "node" {
+					height, _ := attr(c, "height")
+					bars = append(bars, height)
+				}
+			}
+		}
+	}
+	return bars
+}
+
+// What flows in flows out: both sides of a picture carry the same, as wide as it is, whatever the transaction.
+func TestPicturesOfTransactionsLoseNothing(t *testing.T) {
+	for _, variantOf := range modeltest.Variants() {
+		db := variant(t, variantOf, variantOf.NewGenerator(seed(t, 21)).Blocks(60))
+		drawn := 0
+		err := db.View(t.Context(), func(view *core.View) error {
+			v := &visit{View: view, ctx: t.Context(), chain: chainOf("made-up", db, nil)}
+			blocks, err := view.Blocks(v.ctx, core.Range{}, core.Page{Limit: 100})
+			if err != nil {
+				return err
+			}
+			for _, b := range blocks.Blocks {
+				block, err := view.Block(v.ctx, strconv.Itoa(int(b.Height)))
+				if err != nil {
+					return err
+				}
+				for _, hash := range block.Txs {
+					a, err := view.Tx(v.ctx, hash)
+					if err != nil {
+						return err
+					}
+					drawn++
+					v.sides(t, a)
+				}
+			}
+			return nil
+		})
+		if err != nil || drawn < 100 {
+			t.Errorf("%s: %d pictures, %v", variantOf.Name, drawn, err)
+		}
+	}
+}
+
+// sides checks the picture of a transaction.
+func (v *visit) sides(t *testing.T, a *core.TxAnswer) {
+	t.Helper()
+	f := v.flow(a)
+	high, err := strconv.ParseFloat(f.Height, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left, right float64
+	var texts []float64
+	for _, s := range f.Streams {
+		w, err1 := strconv.ParseFloat(s.Bar.H, 64)
+		y, err2 := strconv.ParseFloat(s.Bar.Y, 64)
+		at, err3 := strconv.ParseFloat(s.AmountY, 64)
+		if err1 != nil || err2 != nil || err3 != nil || y < 0 || y+w > high || w < 1 {
+			t.Fatalf("%s: a stream from %s, %s high, in a picture of %s", a.Hash, s.Bar.Y, s.Bar.H, f.Height)
+		}
+		if s.Anchor == "end" {
+			left += w
+			texts = append(texts, at)
+		} else {
+			right += w
+			texts = append(texts, -at)
+		}
+	}
+	slices.Sort(texts)
+	for i := 1; i < len(texts); i++ {
+		if texts[i]-texts[i-1] < 30 {
+			t.Errorf("%s: two texts overlap", a.Hash)
+		}
+	}
+	// Each stream that is thinner than the least is drawn wider, by so much at most.
+	if math.Abs(left-right) > flowThin*float64(len(f.Streams))+1 {
+		t.Errorf("%s: %g flows in and %g out", a.Hash, left, right)
+	}
+}
