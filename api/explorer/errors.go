@@ -14,13 +14,12 @@ type failure struct {
 	Heading string
 	What    string   // what went wrong, a sentence
 	Try     []string // what may help
-	Wanted  string   // what was looked for
 }
 
 // errorPage says what went wrong. What is no fault of who asked is logged, and shown as little as it can be.
 func (s *site) errorPage(r *http.Request, err error) *page {
 	is := problem.Of(err)
-	f := &failure{Status: is.Status, What: is.Detail, Wanted: wanted(r)}
+	f := &failure{Status: is.Status, What: is.Detail}
 	switch {
 	case is.Code == "too_slow":
 		f.Heading = "That takes too long"
@@ -43,13 +42,16 @@ func (s *site) errorPage(r *http.Request, err error) *page {
 		s.Log.Error("explorer: page failed", "path", r.URL.Path, "error", err)
 		f.Heading = "This page could not be made"
 	}
-	return &page{Kind: "error", Title: f.Heading, Description: f.Heading, Status: f.Status, Body: f}
+	return &page{Kind: "error", Title: f.Heading, Description: f.Heading, Status: f.Status, Query: wanted(r), Body: f}
 }
 
-// wanted is what a path asks for: its last part.
+// wanted is what a path asks for, to be put right in the search box: its last part, where there is one of many.
 func wanted(r *http.Request) string {
-	path := strings.TrimRight(r.URL.Path, "/")
-	return path[strings.LastIndexByte(path, '/')+1:]
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	if len(parts) < 3 {
+		return ""
+	}
+	return parts[len(parts)-1]
 }
 
 // unknownPath is a path of a chain that leads nowhere.

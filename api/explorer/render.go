@@ -94,11 +94,7 @@ func (s *site) send(w http.ResponseWriter, r *http.Request, p *page, tag string)
 	b.Reset()
 	if c := p.Chain; c != nil {
 		for i := range c.Nav {
-			here := c.URL
-			if p.Section != "" {
-				here += "/" + p.Section
-			}
-			c.Nav[i].Current = c.Nav[i].URL == here
+			c.Nav[i].Current = p.Section != "" && c.Nav[i].URL == c.URL+"/"+p.Section || p.Kind == "home" && c.Nav[i].URL == c.URL
 		}
 	}
 	if err := s.kinds[p.Kind].Execute(b, p); err != nil {

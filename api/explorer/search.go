@@ -107,7 +107,7 @@ func (v *visit) tried() ([]string, error) {
 	}
 	list := []string{"tip, a height or the hash of a block", "the hash of a transaction", "an output, TX:N"}
 	for _, name := range indexes {
-		list = append(list, "a value of "+words(name))
+		list = append(list, "a value of the index "+words(name))
 	}
 	if !v.assetless() {
 		list = append(list, "an asset")

@@ -43,7 +43,7 @@ func TestTheSearchBoxUnderstandsBitcoin(t *testing.T) {
 	if len(several.each("li")) < 3 {
 		t.Errorf("one hit: %s", several.main())
 	}
-	read(t, h, "/bitcoin/search?q=nothing", http.StatusNotFound).has(t, "Nothing is known by nothing", "a value of address", "the hash of a transaction")
+	read(t, h, "/bitcoin/search?q=nothing", http.StatusNotFound).has(t, "Nothing is known by nothing", "a value of the index address", "the hash of a transaction")
 	if text := read(t, h, "/bitcoin/search?q=nothing", http.StatusNotFound).main(); strings.Contains(text, "an asset") {
 		t.Errorf("it was tried as an asset of Bitcoin: %s", text)
 	}
