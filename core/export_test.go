@@ -35,3 +35,12 @@ func (db *DB) Between(ctx context.Context, r Range) (from, to model.HeightPk, er
 	})
 	return from, to, err
 }
+
+// Answers reports whether a question that is asked now would be answered now.
+func (db *DB) Answers() bool {
+	if !db.asking.TryRLock() {
+		return false
+	}
+	db.asking.RUnlock()
+	return true
+}

@@ -168,13 +168,22 @@ func (db *DB) giveWay(ctx context.Context) error {
 	}
 }
 
-// change writes another catalogue, with what else put puts, and makes it the database's once no question is being answered.
+// change writes another catalogue, with what else put puts, and makes it the database's, while no question is being answered: rows
+// of the one would be read by the other.
 // building is held. Where the write fails nobody knows which catalogue the store has: nothing is written any more until the
 // database is opened again.
 func (db *DB) change(ctx context.Context, c catalogue, w *indexWork, put func(b storage.Batch)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	const patience, pause = 5 * time.Second, time.Millisecond
+	for began := time.Now(); !db.asking.TryLock(); time.Sleep(pause) {
+		if time.Since(began) > patience { // those that come from now on wait
+			db.asking.Lock()
+			break
+		}
+	}
+	defer db.asking.Unlock()
 	err := db.store.Update(context.WithoutCancel(ctx), func(_ storage.Reader, b storage.Batch) error {
 		b.Put(familyMeta, metaIndexes, c.appendTo(nil))
 		if w == nil {
@@ -191,14 +200,6 @@ func (db *DB) change(ctx context.Context, c catalogue, w *indexWork, put func(b 
 		db.stale = true
 		return err
 	}
-	const patience, pause = 5 * time.Second, time.Millisecond
-	for began := time.Now(); !db.asking.TryLock(); time.Sleep(pause) {
-		if time.Since(began) > patience { // those that come from now on wait
-			db.asking.Lock()
-			break
-		}
-	}
-	defer db.asking.Unlock()
 	db.catalogue, db.work = c, w
 	db.spendBy = c.indexByName(db.traits.SpendsBy)
 	return nil

@@ -400,3 +400,40 @@ func TestAFailedChangeOfIndexesStopsWriting(t *testing.T) {
 		check(t, l.db)
 	}
 }
+
+// updating tells when something is written.
+type updating struct {
+	storage.Store
+	written func()
+}
+
+func (u *updating) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	err := u.Store.Update(ctx, fn)
+	if u.written != nil {
+		u.written()
+	}
+	return err
+}
+
+// Nobody reads rows of a catalogue that the database does not know yet.
+func TestNoQuestionIsAnsweredBetweenTwoCatalogues(t *testing.T) {
+	s := &updating{Store: memory.New()}
+	l := openLiving(t, modeltest.Variants()[0], s, 1, modeltest.IndexNames[:1], nil)
+	changes := 0
+	s.written = func() {
+		changes++
+		if l.db.Answers() {
+			t.Error("a question may be answered after a catalogue is written and before it is known")
+		}
+	}
+	name := modeltest.IndexNames[0]
+	if err := l.db.AddIndex(t.Context(), name, model.IndexOptions{Unspent: true}); err != nil {
+		t.Fatal(err)
+	}
+	if changes == 0 {
+		t.Error("nothing was written")
+	}
+	if !l.db.Answers() {
+		t.Error("no question is answered afterwards")
+	}
+}
