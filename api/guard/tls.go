@@ -7,15 +7,24 @@ import (
 	"birthmark/model"
 )
 
+// CheckCertificate is the error that [Serve] would begin with, of kind [model.Usage], where the files are none of a
+// certificate.
+func CheckCertificate(cert, key string) error {
+	_, err := readCertificate(cert, key)
+	return err
+}
+
+func readCertificate(cert, key string) (*tls.Certificate, error) {
+	c, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, model.Errorf(model.Usage, "bad_tls", "tls: %s, %s: %w", cert, key, err)
+	}
+	return &c, nil
+}
+
 // certificates is TLS with the certificate in two files of PEM, which are read again when they change.
 func certificates(cert, key string, log *slog.Logger) (*tls.Config, error) {
-	pair, err := watch(log, func() (*tls.Certificate, error) {
-		c, err := tls.LoadX509KeyPair(cert, key)
-		if err != nil {
-			return nil, model.Errorf(model.Usage, "bad_tls", "tls: %s, %s: %w", cert, key, err)
-		}
-		return &c, nil
-	}, cert, key)
+	pair, err := watch(log, func() (*tls.Certificate, error) { return readCertificate(cert, key) }, cert, key)
 	if err != nil {
 		return nil, err
 	}
