@@ -61,6 +61,11 @@ func (p *program) serve(c *cli.Context) (err error) {
 	if err := at.tell(); err != nil {
 		return err
 	}
+	if p.json {
+		if err := p.document(at.where()); err != nil {
+			return err
+		}
+	}
 	return at.answer(c.Context)
 }
 

@@ -11,8 +11,11 @@ import (
 	"sync"
 
 	"birthmark/api"
+	"birthmark/api/events"
 	"birthmark/api/explorer"
 	"birthmark/api/guard"
+	"birthmark/api/health"
+	"birthmark/api/metrics"
 	"birthmark/api/served"
 	"birthmark/cmd/birthmark/settings"
 )
@@ -24,12 +27,22 @@ type server struct {
 	chains   []*served.Chain
 	listener net.Listener
 	profiles net.Listener // nil: none
+	limits   guard.Options
+	metrics  *metrics.Metrics
 	handler  http.Handler
 }
 
-// listen opens the addresses of a server, so that one that cannot be had is told before anything else is begun.
+// listen opens the addresses of a server and reads its files, so that what cannot be is told before anything else is begun.
 func (p *program) listen(address string) (s *server, err error) {
 	s = &server{p: p, set: p.settings.Server}
+	if s.limits, err = p.limits(); err != nil {
+		return nil, err
+	}
+	if s.set.Cert != "" {
+		if err := guard.CheckCertificate(s.set.Cert, s.set.Key); err != nil {
+			return nil, err
+		}
+	}
 	if s.listener, err = guard.Listen(address); err != nil {
 		return nil, err
 	}
@@ -60,9 +73,12 @@ func closed(l net.Listener) error {
 
 // wire makes the handler of all requests. Ending ends what is streamed.
 func (s *server) wire(chains []*served.Chain, ending <-chan struct{}) error {
-	s.chains = chains
+	s.chains, s.metrics = chains, metrics.New(chains)
 	v1, err := api.New(api.Options{
-		Chains: chains, Log: s.p.log, Version: version().Version, Fields: func(chain string) (*api.FieldsAnswer, error) { return s.p.fieldsOf(chain) }, Done: ending,
+		Chains: chains, Log: s.p.log, Version: version().Version,
+		Fields: func(chain string) (*api.FieldsAnswer, error) { return s.p.fieldsOf(chain) },
+		Events: func(c *served.Chain) http.Handler { return s.events(c, ending) },
+		Done:   ending,
 	})
 	if err != nil {
 		return err
@@ -75,26 +91,39 @@ func (s *server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 	for _, pattern := range v1.Patterns() {
 		mux.Handle(pattern, v1)
 	}
+	near := health.Defaults()
+	near.Behind = uint32(s.set.ReadyWithin)
+	well := health.Handler(chains, near)
+	mux.Handle("/healthz", well)
+	mux.Handle("/readyz", well)
+	mux.Handle("/metrics", s.metrics.Handler())
 	mux.Handle("/", pages)
-	limits, err := s.limits()
-	if err != nil {
-		return err
-	}
-	s.handler = guard.New(limits, mux)
+	s.limits.Refused = s.metrics.Refused
+	s.handler = s.metrics.Wrap(guard.New(s.limits, mux))
 	return nil
 }
 
+// events follows a chain.
+func (s *server) events(c *served.Chain, ending <-chan struct{}) http.Handler {
+	h := events.Handler(c, events.Options{Done: ending, Log: s.p.log})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer s.metrics.Followed(c.Name)()
+		h.ServeHTTP(w, r)
+	})
+}
+
 // limits are those on requests, as they are set.
-func (s *server) limits() (o guard.Options, err error) {
+func (p *program) limits() (o guard.Options, err error) {
+	set := &p.settings.Server
 	o = guard.Defaults()
-	o.Log, o.Timeout, o.Origins, o.Proxies = s.p.log, s.set.Timeout, s.set.CORS, s.set.Proxies
-	o.Rate = guard.Rate{PerSecond: s.set.Rate, Burst: s.set.Burst}
+	o.Log, o.Timeout, o.Origins, o.Proxies = p.log, set.Timeout, set.CORS, set.Proxies
+	o.Rate = guard.Rate{PerSecond: set.Rate, Burst: set.Burst}
 	if o.Rate.Burst == 0 {
-		o.Rate.Burst = int(math.Ceil(2 * s.set.Rate))
+		o.Rate.Burst = int(math.Ceil(2 * set.Rate))
 	}
-	if s.set.KeysFile != "" {
-		o.Anonymous = s.set.KeysOptional
-		o.Keys, err = guard.OpenKeys(s.set.KeysFile, s.p.log)
+	if set.KeysFile != "" {
+		o.Anonymous = set.KeysOptional
+		o.Keys, err = guard.OpenKeys(set.KeysFile, p.log)
 	}
 	return o, err
 }
@@ -112,6 +141,7 @@ func (s *server) answer(ctx context.Context) error {
 	o := guard.ServerDefaults()
 	o.Listener, o.Cert, o.Key, o.Log = s.listener, s.set.Cert, s.set.Key, s.p.log
 	o.Connections, o.Proxies, o.Guarded = s.set.Connections, s.set.Proxies, s.set.KeysFile != "" && !s.set.KeysOptional
+	o.Refused, o.Open = s.metrics.Refused, s.metrics.Connections
 	err := guard.Serve(ctx, o, s.handler)
 	profiles.Wait()
 	return err
@@ -124,8 +154,8 @@ type servingAnswer struct {
 	Chains []string `json:"chains"` // their names in paths
 }
 
-// tell says where the server answers: people on stderr, programs in the document they asked for.
-func (s *server) tell() error {
+// where the server answers.
+func (s *server) where() servingAnswer {
 	at := s.listener.Addr()
 	a := servingAnswer{Listen: at.String(), URL: s.url()}
 	if at.Network() == "unix" {
@@ -134,9 +164,12 @@ func (s *server) tell() error {
 	for _, c := range s.chains {
 		a.Chains = append(a.Chains, c.Name)
 	}
-	if s.p.json {
-		return s.p.document(a)
-	}
+	return a
+}
+
+// tell tells people where the server answers.
+func (s *server) tell() error {
+	a := s.where()
 	_, err := fmt.Fprintf(s.p.console, "birthmark: %s at %s  (API: %sv1, its documentation: %sdocs)\n", strings.Join(a.Chains, ", "), a.URL, a.URL, a.URL)
 	return err
 }

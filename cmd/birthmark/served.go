@@ -41,7 +41,7 @@ func hold(db *core.DB) *held { return &held{db: db, left: make(chan struct{})} }
 
 // chain is s as the parts of the server know it.
 func (s *shown) chain(name string, chain model.Chain) *served.Chain {
-	return &served.Chain{Name: name, Model: chain, View: s.view, Moved: s.tip, State: s.state, Rates: s.rates}
+	return &served.Chain{Name: name, Model: chain, View: s.view, Moved: s.tip, State: s.state, Measures: s.measures, Rates: s.rates}
 }
 
 // enter is the database that is shown, until its users are one less.
@@ -62,6 +62,15 @@ func (s *shown) view(ctx context.Context, fn func(*core.View) error) error {
 	}
 	defer at.users.Done()
 	return at.db.View(ctx, fn)
+}
+
+func (s *shown) measures() (core.Measures, error) {
+	at, err := s.enter()
+	if err != nil {
+		return core.Measures{}, err
+	}
+	defer at.users.Done()
+	return at.db.Measures()
 }
 
 // tip is the tip, and a channel that is closed when another one is shown, or none any more.

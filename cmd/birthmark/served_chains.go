@@ -24,7 +24,7 @@ type live interface {
 // lives are all chains that a process serves.
 type lives struct {
 	all    []live
-	chains []*served.Chain // in the same order
+	chains []*served.Chain // in the order of the settings
 	ending context.CancelFunc
 	ran    sync.WaitGroup
 }
@@ -40,39 +40,73 @@ func (p *program) openAll(c *cli.Context, sets []*settings.Chain) (all *lives, e
 	if err := apportion(p.settings.Memory, sets); err != nil {
 		return all, err
 	}
-	folders := map[string]bool{}
-	var models []model.Chain
-	for _, set := range sets {
-		dir, err := folder(set)
+	if err := apart(sets); err != nil {
+		return all, err
+	}
+	lives, models := make([]live, len(sets)), make([]model.Chain, len(sets))
+	open := func(i int) (err error) {
+		if lives[i], models[i], err = p.openLive(c, sets[i]); err == nil {
+			all.all = append(all.all, lives[i])
+		}
+		return err
+	}
+	// What is still to be made is made when it is known that all of them can be served.
+	for i, set := range sets {
+		found, err := holdsDatabase(set.DB)
+		if err == nil && (found || set.Source == "") {
+			err = open(i)
+		} else if err == nil {
+			models[i], err = p.chainOf(set)
+		}
 		if err != nil {
 			return all, err
 		}
-		if dir = filepath.Clean(dir); folders[dir] {
-			return all, usageError("bad_setting", "two chains have the database %s: each has one of its own", dir)
-		}
-		folders[dir] = true
-		if set.Source == "" {
-			w, err := p.openWatched(c, set)
-			if err != nil {
-				return all, err
-			}
-			all.all, models = append(all.all, w), append(models, w.db.chain)
-			continue
-		}
-		s, err := p.openSyncing(c, set)
-		if err != nil {
-			return all, err
-		}
-		all.all, models = append(all.all, s), append(models, s.db.chain)
 	}
 	names, err := namesOf(models)
 	if err != nil {
 		return all, err
 	}
-	for i, l := range all.all {
-		all.chains = append(all.chains, l.chain(names[i], models[i]))
+	for i := range sets {
+		if lives[i] == nil {
+			if err := open(i); err != nil {
+				return all, err
+			}
+		}
+		all.chains = append(all.chains, lives[i].chain(names[i], models[i]))
 	}
 	return all, nil
+}
+
+// openLive opens the database of a chain: to be synced where it has a source, else to be read.
+func (p *program) openLive(c *cli.Context, set *settings.Chain) (live, model.Chain, error) {
+	if set.Source == "" {
+		w, err := p.openWatched(c, set)
+		if err != nil {
+			return nil, nil, err
+		}
+		return w, w.db.chain, nil
+	}
+	s, err := p.openSyncing(c, set)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, s.db.chain, nil
+}
+
+// apart is an error where two chains share a folder.
+func apart(sets []*settings.Chain) error {
+	folders := map[string]bool{}
+	for _, set := range sets {
+		dir, err := folder(set)
+		if err != nil {
+			return err
+		}
+		if dir = filepath.Clean(dir); folders[dir] {
+			return usageError("bad_setting", "two chains have the database %s: each has one of its own", dir)
+		}
+		folders[dir] = true
+	}
+	return nil
 }
 
 // run has all chains come forward until ctx ends.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"birthmark/api/served"
 	"birthmark/cmd/birthmark/settings"
 	"birthmark/core"
 
@@ -39,11 +38,7 @@ func (p *program) openSyncing(c *cli.Context, set *settings.Chain) (*syncing, er
 	if err := p.tellOfSettings(c.Context, set, db); err != nil {
 		return nil, errors.Join(err, b.Close(), db.Close())
 	}
-	s := &syncing{p: p, shown: newShown(p, db.DB), db: db, blocks: b}
-	b.last.Store(&core.Progress{Height: db.Tip().Height})
-	s.rates = new(served.Rates)
-	b.shown.Store(s.shown)
-	s.came(*b.last.Load())
+	s := &syncing{p: p, shown: b.show(), db: db, blocks: b}
 	s.session = p.newSession(c, set, db, s.keepOn)
 	s.session.shown = s.shown
 	return s, nil

@@ -29,6 +29,7 @@ func (p *program) syncCommand() *cli.Command {
 			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
 			&cli.StringFlag{Name: "to-height", Usage: "end with block `H`"},
 			&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "stay at the tip and follow the source"},
+			&cli.StringFlag{Name: "serve", Usage: "answer over HTTP at `ADDRESS` meanwhile, as birthmark serve does, until the sync ends"},
 			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`; off is faster, and a crash then falls back to an earlier block", DefaultText: "on"},
 			compressionFlag(),
 			indexFlag(), rawFlag(),
@@ -46,6 +47,13 @@ func (p *program) sync(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	var at *server // nil: none
+	if c.IsSet("serve") {
+		if at, err = p.listen(c.String("serve")); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, at.close()) }()
+	}
 	blocks := &blockSync{program: p, set: set, to: to, follow: c.Bool("follow")}
 	err = blocks.open(c)
 	if ended := c.Context.Err(); ended != nil && errors.Is(err, ended) {
@@ -61,11 +69,15 @@ func (p *program) sync(c *cli.Context) (err error) {
 	}
 	before := db.Tip()
 	blocks.last.Store(&core.Progress{Height: before.Height})
+	run := func(s *session) error { return s.run(c.Context) }
+	if at != nil {
+		run = func(s *session) error { return at.beside(c.Context, s, blocks) }
+	}
 	s := p.newSession(c, set, db, blocks.run)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	stop := p.watch("sync", func() reading { return syncReading(blocks.last.Load()) })
 	defer stop()
-	err = s.run(c.Context)
+	err = run(s)
 	stopped := err != nil && c.Context.Err() != nil && errors.Is(err, c.Context.Err())
 	if err != nil && !stopped {
 		return err

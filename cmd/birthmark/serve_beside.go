@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"birthmark/api/served"
+	"birthmark/core"
+)
+
+// show has what b writes shown.
+func (b *blockSync) show() *shown {
+	s := newShown(b.program, b.db.DB)
+	s.rates = new(served.Rates)
+	b.last.Store(&core.Progress{Height: b.db.Tip().Height})
+	s.came(*b.last.Load())
+	b.shown.Store(s)
+	return s
+}
+
+// beside runs the session of a sync and serves its database until it ends: because it is told to, is at its end, or fails.
+// Where the server cannot go on it ends the sync too.
+func (s *server) beside(ctx context.Context, on *session, blocks *blockSync) (err error) {
+	shown := blocks.show()
+	on.shown = shown
+	defer func() { shown.show(nil)() }()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if err := s.wire([]*served.Chain{shown.chain(on.db.chain.Name(), on.db.chain)}, ctx.Done()); err != nil {
+		return err
+	}
+	if err := s.tell(); err != nil {
+		return err
+	}
+	answered := make(chan error, 1)
+	go func() {
+		defer stop()
+		answered <- s.answer(ctx)
+	}()
+	err = on.run(ctx)
+	stop()
+	if failed := <-answered; failed != nil {
+		return errors.Join(failed, err)
+	}
+	return err
+}
