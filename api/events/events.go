@@ -23,7 +23,9 @@ type Options struct {
 
 	Done <-chan struct{} // closed: every client is told that the server stops, and its request ends; nil: it never does
 	Log  *slog.Logger    // nil: no log
-	Now  *atomic.Int64   // counts the clients there are, of all handlers that have the same one; nil: nobody asks
+	// Followed is told of a client that begins to follow a chain, by its name, and calls what it returns when the client
+	// ends; nil: nobody counts.
+	Followed func(chain string) (left func())
 }
 
 // What [Options] are where they are zero.
@@ -71,8 +73,8 @@ func Handler(chain *served.Chain, o Options) http.Handler {
 	if h.Log == nil {
 		h.Log = slog.New(slog.DiscardHandler)
 	}
-	if h.Now == nil {
-		h.Now = new(atomic.Int64)
+	if h.Followed == nil {
+		h.Followed = func(string) func() { return func() {} }
 	}
 	return h
 }
@@ -89,8 +91,6 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, problem.Of(err))
 		return
 	}
-	h.Now.Add(1)
-	defer h.Now.Add(-1)
 	defer h.followers.Add(-1)
 	switch n := h.followers.Add(1); {
 	case h.stopped():
@@ -101,6 +101,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, problem.New(http.StatusServiceUnavailable, "too_many_followers", "%d clients follow the events of %s, which is the most at once: try again later", h.Followers, h.source.chain.Name))
 		return
 	}
+	defer h.Followed(h.source.chain.Name)()
 	f := follower{handler: h, wants: wants, w: w, out: http.NewResponseController(w), most: fewBlocks}
 	if err := f.begin(r.Context()); err != nil {
 		h.note(r, "events cannot begin", err)

@@ -106,14 +106,10 @@ func (i ids) read(r *http.Request) (w wanted, err error) {
 
 func boolean(q url.Values, name string) (bool, error) {
 	text := q.Get(name)
-	if text == "" && !q.Has(name) {
-		return false, nil
-	}
-	on, err := strconv.ParseBool(text)
-	if err != nil {
+	if q.Has(name) && text != "true" && text != "false" {
 		return false, badValue("parameter %s: expected true or false, not %.80q", name, text)
 	}
-	return on, nil
+	return text == "true", nil
 }
 
 func badValue(format string, args ...any) error {

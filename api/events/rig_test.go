@@ -101,7 +101,7 @@ func (w *world) now() *core.DB {
 func (w *world) served() *served.Chain {
 	return &served.Chain{
 		Name: "test", Model: w.model,
-		View:  func(ctx context.Context, fn func(*core.View) error) error { return w.now().View(ctx, fn) },
+		View: func(ctx context.Context, fn func(*core.View) error) error { return w.now().View(ctx, fn) },
 		Moved: func() (model.Point, <-chan struct{}) {
 			w.mu.RLock()
 			defer w.mu.RUnlock()
@@ -334,4 +334,17 @@ func until(t testing.TB, what string, ok func() bool) {
 			t.Fatalf("waited in vain for %s", what)
 		}
 	}
+}
+
+// byHand is empty blocks by their heights.
+func byHand(from, to int) (blocks []*model.Block) {
+	hash := func(i int) model.Hash { return model.Hash{1, byte(i), byte(i >> 8), byte(i >> 16)} }
+	for i := from; i < to; i++ {
+		b := &model.Block{Height: model.HeightPk(i), Hash: hash(i)}
+		if i > 0 {
+			b.Parent = hash(i - 1)
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks
 }

@@ -1,0 +1,369 @@
+package events_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"birthmark/api/events"
+	"birthmark/api/problem"
+	"birthmark/core"
+	"birthmark/model/modeltest"
+)
+
+// small is a served chain of a few blocks.
+func small(t testing.TB) *world {
+	v := modeltest.Variants()[0]
+	w := worldOf(t, v)
+	w.grow(v.NewGenerator(seed(t, 870)).Blocks(12)...)
+	return w
+}
+
+func TestWhatCannotBeAnsweredIsSaid(t *testing.T) {
+	w := small(t)
+	s := w.serve(events.Options{})
+	other := modeltest.Variants()[0].Chain("two")
+	empty := worldOf(t, modeltest.Variants()[0]).serve(events.Options{})
+	for _, c := range []struct {
+		method, query, id string
+		status            int
+		code, detail      string
+	}{
+		{"POST", "", "", 405, "method_not_allowed", "POST of events: expected GET"},
+		{"GET", "folow=address", "", 400, "unknown_parameter", `unknown parameter "folow": expected follow, spends, sparse, from, last_event_id`},
+		{"GET", "follow=address;spends=true", "", 400, "bad_value", "cannot be read"},
+		{"GET", "follow=", "", 400, "bad_value", "expected INDEX=VALUE or INDEX"},
+		{"GET", "follow=address%3D", "", 400, "bad_value", "expected INDEX=VALUE or INDEX"},
+		{"GET", "follow=colour", "", 400, "unknown_index", `"colour"`},
+		{"GET", "follow=address&follow=tag=t01&follow=colour=red", "", 400, "unknown_index", `"colour"`},
+		{"GET", "follow=address=x", "", 400, "bad_value", `address "x"`},
+		{"GET", "follow=asset=x", "", 400, "bad_value", `asset "x"`},
+		{"GET", "follow=tag" + strings.Repeat("&follow=tag", 100), "", 400, "too_many_terms", "101 values to follow: at most 100"},
+		{"GET", "follow=tag&spends=yes", "", 400, "bad_value", "expected true or false"},
+		{"GET", "spends=true", "", 400, "bad_value", "spends: expected only with follow"},
+		{"GET", "sparse=true", "", 400, "bad_value", "sparse: expected only with follow"},
+		{"GET", "from=1&from=2", "", 400, "bad_value", "from is given 2 times"},
+		{"GET", "from=-1", "", 400, "bad_value", "expected a height, origin or tip"},
+		{"GET", "from=4294967296", "", 400, "bad_value", "expected a height, origin or tip"},
+		{"GET", "from=12", "", 400, "empty_range", "the tip is 11"},
+		{"GET", "", "x", 400, "bad_event_id", `event id "x" is none`},
+		{"GET", "last_event_id=x", "", 400, "bad_event_id", `event id "x" is none`},
+		{"GET", "", strings.Repeat("A", 5000), 400, "bad_event_id", "is none"},
+		{"GET", "", events.IDOf(other, nil), 400, "bad_event_id", "is of another chain or network"},
+		{"GET", "", events.IDWith(w.model, []byte{1, 2}), 400, "bad_event_id", "is damaged"},
+		{"GET", "", damaged(events.IDOf(w.model, nil)), 400, "bad_event_id", "is damaged"},
+	} {
+		r, err := http.NewRequest(c.method, s.URL+"?"+c.query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Last-Event-ID", c.id)
+		isProblem(t, r, c.status, c.code, c.detail)
+	}
+	r, _ := http.NewRequest("GET", empty.URL+"?from=3", nil)
+	isProblem(t, r, 400, "empty_range", "the database has no blocks yet")
+}
+
+// damaged is an id with another last letter of its sum.
+func damaged(id string) string {
+	last := byte('A')
+	if id[len(id)-1] == last {
+		last = 'Q'
+	}
+	return id[:len(id)-1] + string(last)
+}
+
+func isProblem(t *testing.T, r *http.Request, status int, code, detail string) {
+	t.Helper()
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	if a.StatusCode == http.StatusOK { // it has no end
+		t.Errorf("%s %s: expected %d %s", r.Method, r.URL, status, code)
+		return
+	}
+	var p problem.Problem
+	err = json.NewDecoder(a.Body).Decode(&p)
+	if err != nil || a.StatusCode != status || p.Status != status || p.Code != code || !strings.Contains(p.Detail, detail) || a.Header.Get("Content-Type") != problem.ContentType {
+		t.Errorf("%s %s: %s %+v %v, expected %d %s %s", r.Method, r.URL, a.Status, p, err, status, code, detail)
+	}
+}
+
+// Where it begins and what it is first told.
+func TestAClientBeginsWhereItAsksTo(t *testing.T) {
+	v := modeltest.Variants()[2] // its chain begins at 1
+	w := worldOf(t, v)
+	s := w.serve(events.Options{})
+	first := func(query string, n int) (list []string) {
+		t.Helper()
+		c := connect(t, s.URL, query, "")
+		defer c.close()
+		for range n {
+			e, err := c.next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, e.name+" "+e.data)
+		}
+		return list
+	}
+	expect := func(query string, want ...string) {
+		t.Helper()
+		if got := first(query, len(want)); strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%q: told\n%s\nexpected\n%s", query, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	expect("", `rollback {"to":null}`)
+	expect("from=0", `rollback {"to":null}`)
+	blocks := v.NewGenerator(seed(t, 880)).Blocks(9)
+	w.grow(blocks...)
+	tip := func(i int) string {
+		b := blocks[i]
+		return "tip " + text(t, core.BlockSummaryAnswer{Height: uint32(b.Height), Hash: b.Hash.String(), Time: b.Time, Size: b.Size, TxCount: len(b.Txs)})
+	}
+	back := func(i int) string {
+		return fmt.Sprintf(`rollback {"to":{"height":%d,"hash":"%s"}}`, i+1, blocks[i].Hash)
+	}
+	expect("", tip(8))
+	expect("from=tip", tip(8))
+	expect("from=9", back(7), tip(8))
+	expect("from=2", back(0), tip(1), tip(2))
+	for _, query := range []string{"from=1", "from=0", "from=origin"} {
+		expect(query, `rollback {"to":null}`, tip(0), tip(1))
+	}
+}
+
+// A comment comes where nothing else does, and the client is told when to come again.
+func TestSilenceIsBroken(t *testing.T) {
+	s := small(t).serve(events.Options{Heartbeat: time.Millisecond, Retry: 1500 * time.Millisecond})
+	c := connect(t, s.URL, "", "")
+	defer c.close()
+	var lines []string
+	for range 12 {
+		line, err := c.lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, strings.TrimSuffix(line, "\n"))
+	}
+	if lines[0] != "retry: 1500" || lines[1] != "" || lines[2] != "event: tip" || lines[5] != "" || lines[6] != ":" || lines[7] != "" || lines[8] != ":" {
+		t.Errorf("%q", lines)
+	}
+}
+
+// When the server stops every client is told, its request ends, and nothing is left.
+func TestAServerThatStopsLeavesNothing(t *testing.T) {
+	w := small(t)
+	before := runtime.NumGoroutine()
+	done := make(chan struct{})
+	var now atomic.Int64
+	h := events.Handler(w.served(), events.Options{Done: done, Followed: counts(&now)})
+	s := httptest.NewServer(h)
+	var streams []*stream
+	for i := range 20 {
+		query := []string{"", "from=origin", "follow=address", "follow=tag=t01&spends=true&from=3"}[i%4]
+		streams = append(streams, connect(t, s.URL, query, ""))
+	}
+	until(t, "clients", func() bool { return now.Load() == 20 })
+	close(done)
+	for _, c := range streams {
+		rest, err := io.ReadAll(c.lines)
+		if err != nil || !strings.HasSuffix(string(rest), ": the server stops\n\n") {
+			t.Errorf("it ends with %.100q, %v", rest[max(0, len(rest)-100):], err)
+		}
+		c.close()
+	}
+	r, _ := http.NewRequest("GET", s.URL, nil)
+	isProblem(t, r, 503, "stopped", "the server stops")
+	if n := now.Load(); n != 0 {
+		t.Errorf("%d clients are left", n)
+	}
+	s.Close()
+	http.DefaultClient.CloseIdleConnections()
+	until(t, "goroutines to end", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+func counts(now *atomic.Int64) func(string) func() {
+	return func(string) func() {
+		now.Add(1)
+		return func() { now.Add(-1) }
+	}
+}
+
+// So many are served and no more; when one leaves there is room.
+func TestThereIsRoomForSoMany(t *testing.T) {
+	s := small(t).serve(events.Options{Followers: 2, Retry: 7 * time.Second})
+	one, two := connect(t, s.URL, "", ""), connect(t, s.URL, "from=origin", "")
+	defer two.close()
+	r, _ := http.NewRequest("GET", s.URL, nil)
+	isProblem(t, r, 503, "too_many_followers", "2 clients follow the events of test")
+	a, err := http.DefaultClient.Do(r)
+	if err != nil || a.Header.Get("Retry-After") != "7" {
+		t.Errorf("%v, %v", a.Header, err)
+	}
+	a.Body.Close()
+	one.close()
+	until(t, "room", func() bool {
+		a, err := http.Get(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		return a.StatusCode == http.StatusOK
+	})
+}
+
+// narrow makes connections hold little on their way.
+type narrow struct{ net.Listener }
+
+func (l narrow) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil {
+		err = c.(*net.TCPConn).SetWriteBuffer(2048)
+	}
+	return c, err
+}
+
+// A client that takes nothing is dropped; one that reads beside it is served.
+func TestAClientThatTakesNothingIsDropped(t *testing.T) {
+	v := modeltest.Variant{Name: "empty blocks", ByHand: true}
+	w := worldOf(t, v)
+	n := 20_000
+	for i := 0; i < n; i += 1000 {
+		w.grow(byHand(i, i+1000)...)
+	}
+	var now atomic.Int64
+	s := httptest.NewUnstartedServer(events.Handler(w.served(), events.Options{WriteTimeout: 200 * time.Millisecond, Followed: counts(&now)}))
+	s.Listener = narrow{s.Listener}
+	s.Start()
+	defer s.Close()
+	idle, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer idle.Close()
+	if err := idle.(*net.TCPConn).SetReadBuffer(2048); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(idle, "GET /?from=origin HTTP/1.1\r\nHost: x\r\n\r\n")
+	until(t, "the client", func() bool { return now.Load() == 1 })
+	reads, wallet := connect(t, s.URL, "from=origin", ""), newWallet()
+	var reading sync.WaitGroup
+	reading.Go(func() { follow(wallet, reads) })
+	wallet.arrives(t, w)
+	until(t, "the client that takes nothing to be dropped", func() bool { return now.Load() == 1 })
+	if wallet.blocks != n || wallet.back != 1 {
+		t.Errorf("told of %d blocks and %d rollbacks, expected %d and 1", wallet.blocks, wallet.back, n)
+	}
+	reads.close()
+	reading.Wait()
+	until(t, "the other to leave", func() bool { return now.Load() == 0 })
+	if _, err := bufio.NewReader(idle).ReadString('\x00'); err == nil {
+		t.Error("the connection that was dropped has an end of its own")
+	}
+}
+
+// measured is an answer whose largest part is known.
+type measured struct {
+	http.ResponseWriter
+	most *atomic.Int64
+}
+
+func (m measured) Write(b []byte) (int, error) {
+	m.most.Store(max(m.most.Load(), int64(len(b))))
+	return m.ResponseWriter.Write(b)
+}
+
+func (m measured) Unwrap() http.ResponseWriter { return m.ResponseWriter }
+
+// However much there is to tell, at most a script and an event are held of it.
+func TestLittleIsHeldForAClient(t *testing.T) {
+	defer events.ScriptsOf(3000)()
+	v := modeltest.Variants()[3]
+	w := worldOf(t, v)
+	w.grow(v.NewGenerator(seed(t, 890)).Blocks(60)...)
+	h := events.Handler(w.served(), events.Options{})
+	var most atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) { h.ServeHTTP(measured{a, &most}, r) }))
+	defer s.Close()
+	c := connect(t, s.URL, "from=origin&follow=address&follow=label&spends=true", "")
+	defer c.close()
+	whole, largest := 0, 0
+	for tip := "tip " + w.now().Tip().Hash.String(); ; {
+		e, err := c.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := len(e.name) + len(e.data) + len(e.id) + 30
+		whole, largest = whole+size, max(largest, size)
+		if e.name == "tip" && strings.Contains(e.data, strings.TrimPrefix(tip, "tip ")) {
+			break
+		}
+	}
+	// The first two steps come together, and an id is added.
+	if held := int(most.Load()); held > 3000+2*largest+500 || whole < 20*held {
+		t.Errorf("%d bytes were written at once of %d; the largest event has %d", held, whole, largest)
+	}
+}
+
+// What fails is told to the log, not to clients.
+func TestAServerThatFailsEndsTheEvents(t *testing.T) {
+	w := small(t)
+	chain := w.served()
+	broken := atomic.Bool{}
+	view := chain.View
+	chain.View = func(ctx context.Context, fn func(*core.View) error) error {
+		if broken.Load() {
+			return errors.New("/secret/path: disk is gone")
+		}
+		return view(ctx, fn)
+	}
+	var mu sync.Mutex
+	var log strings.Builder
+	s := httptest.NewServer(events.Handler(chain, events.Options{Log: slog.New(slog.NewTextHandler(locked{&mu, &log}, nil))}))
+	defer s.Close()
+	c := connect(t, s.URL, "follow=address", "")
+	defer c.close()
+	if _, err := c.next(); err != nil {
+		t.Fatal(err)
+	}
+	broken.Store(true)
+	w.tell()
+	rest, err := io.ReadAll(c.lines)
+	if err != nil || string(rest) != ": the server failed\n\n" {
+		t.Errorf("it ends with %q, %v", rest, err)
+	}
+	r, _ := http.NewRequest("GET", s.URL, nil)
+	isProblem(t, r, 500, "internal", "the server failed")
+	mu.Lock()
+	defer mu.Unlock()
+	if got := log.String(); strings.Count(got, "disk is gone") != 2 || !strings.Contains(got, `msg="events end" chain=test`) || !strings.Contains(got, `msg="events cannot begin"`) {
+		t.Errorf("the log says %s", got)
+	}
+}
+
+type locked struct {
+	mu *sync.Mutex
+	w  io.Writer
+}
+
+func (l locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
+}
