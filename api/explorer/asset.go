@@ -2,9 +2,13 @@ package explorer
 
 import (
 	"context"
+	"encoding/hex"
 	"html/template"
 	"math/big"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"birthmark/api/explorer/charts"
 	"birthmark/core"
@@ -20,6 +24,7 @@ const (
 // assetBody is an asset.
 type assetBody struct {
 	ID, Name, Description, Fingerprint string
+	Said                               bool // the name or the description is what the maker says somewhere
 	Decimals                           *int
 	Policy                             *link // of chains whose ids begin with one
 	FirstSeen                          seen
@@ -71,7 +76,7 @@ func (v *visit) asset() (*page, error) {
 	}
 	r := assetReader{visit: v, asset: a, unit: assetUnit(a)}
 	b := &assetBody{
-		ID: a.Asset, Name: a.Name, Description: a.Description, Fingerprint: a.Fingerprint, Decimals: a.Decimals,
+		ID: a.Asset, Name: v.assetName(a), Said: a.Name != "" || a.Description != "", Description: a.Description, Fingerprint: a.Fingerprint, Decimals: a.Decimals,
 		Supply: r.amount(a.Supply), Minted: r.amount(a.Minted), Burned: r.amount(a.Burned), MintCount: a.MintCount, BurnCount: a.BurnCount,
 		OutputCount: a.OutputCount, UnspentCount: a.UnspentCount, Whole: here,
 	}
@@ -99,10 +104,7 @@ func (v *visit) asset() (*page, error) {
 	for _, part := range parts {
 		if after := v.query(part.name); after != "" {
 			b.Part = part.name
-			if after == fromTheStart {
-				after = ""
-			}
-			return p, part.read(after)
+			return p, part.read(cursorOf(after))
 		}
 	}
 	p.Follow = following(core.AssetTerm, a.Asset)
@@ -130,6 +132,29 @@ func (v *visit) policy(id string) (*link, error) {
 	return &l, err
 }
 
+// cip67Size is the label of a kind of token that the names of some Cardano assets begin with (CIP-67): 0, four hex digits,
+// their checksum, 0.
+const cip67Size = 4
+
+// assetName is what an asset is called: what its maker says, or the text that is in its id. Empty: nothing that can be read.
+func (v *visit) assetName(a *core.AssetAnswer) string {
+	if a.Name != "" || v.chain.Model.Name() != "cardano" || len(a.Asset) < policyDigits {
+		return a.Name
+	}
+	b, err := hex.DecodeString(a.Asset[policyDigits:])
+	if err != nil {
+		return ""
+	}
+	if len(b) > cip67Size && b[0]>>4 == 0 && b[cip67Size-1]&15 == 0 {
+		b = b[cip67Size:]
+	}
+	name := string(b)
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return ""
+	}
+	return name
+}
+
 // assetReader reads the lists of an asset.
 type assetReader struct {
 	*visit
@@ -140,9 +165,6 @@ type assetReader struct {
 
 // amount is some of the asset.
 func (r *assetReader) amount(n string) amount { return amountOf(r.unit, n) }
-
-// fromTheStart stands in the place of a cursor where one list is wanted, and it from its beginning.
-const fromTheStart = "all"
 
 // holders reads who holds the asset: a chart of those that hold most where all of them can be read, else, or where it alone is
 // asked for, the list in the order in which it is kept.

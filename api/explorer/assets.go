@@ -46,7 +46,7 @@ func (v *visit) assets() (*page, error) {
 	b.None = a.Count == 0 && kind == model.NotFound
 	for i := range a.Assets {
 		x := &a.Assets[i]
-		row := assetRow{Asset: v.assetLink(x.Asset), Name: x.Name, Supply: amountOf(assetUnit(x), x.Supply), Mints: x.MintCount, Born: v.heightLink(x.FirstSeen.Height)}
+		row := assetRow{Asset: v.assetLink(x.Asset), Name: v.assetName(x), Supply: amountOf(assetUnit(x), x.Supply), Mints: x.MintCount, Born: v.heightLink(x.FirstSeen.Height)}
 		if x.HolderCount != nil {
 			row.Holders = figures.Count(*x.HolderCount)
 		}

@@ -30,7 +30,7 @@ func (n *naming) entry(id, amount string) (assetAmount, error) {
 	e := assetAmount{link: n.v.assetLink(id)}
 	var u figures.Unit
 	if a != nil {
-		e.Name, u = a.Name, assetUnit(a)
+		e.Name, u = n.v.assetName(a), assetUnit(a)
 	}
 	e.Amount = amountOf(u, amount)
 	return e, nil

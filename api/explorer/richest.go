@@ -10,10 +10,10 @@ import (
 	"birthmark/model/figures"
 )
 
-const (
-	richestRows = 100
-	richestRead = 100_000 // rows that are gone through for it at most
-)
+const richestRows = 100
+
+// richestRead is how many rows are gone through for the richest at most.
+var richestRead uint64 = 100_000
 
 // richestBody is the values of an index that hold most.
 type richestBody struct {
@@ -41,7 +41,7 @@ func (v *visit) richest() (*page, error) {
 		return nil, err
 	}
 	b := &richestBody{Index: index, Values: v.url("values", index)}
-	p := &page{Kind: "richest", Title: "Richest " + words(index), JSON: v.api("richest", index), Section: "richest", Body: b,
+	p := &page{Kind: "richest", Title: "Richest by " + words(index), JSON: v.api("richest", index), Section: "richest", Body: b,
 		Description: "The values of " + words(index) + " that hold most on " + titleOf(v.chain.Model) + ".",
 		Crumbs:      []link{{v.url("values", index), words(index)}, {Text: "Richest"}}}
 	unit, rows, command := v.unit, x.Values, "birthmark richest "+index
@@ -59,7 +59,7 @@ func (v *visit) richest() (*page, error) {
 			return nil, err
 		}
 		unit, rows = assetUnit(a), a.OutputCount
-		b.Asset = &assetAmount{link: v.assetLink(a.Asset), Name: a.Name}
+		b.Asset = &assetAmount{link: v.assetLink(a.Asset), Name: v.assetName(a)}
 		p.JSON += "?asset=" + a.Asset
 		command += " --asset " + a.Asset
 	}
@@ -76,8 +76,8 @@ func (v *visit) richest() (*page, error) {
 	}
 	if late {
 		b.Left = &leftOut{Why: "Not listed: to find the richest, " + figures.Count(rows) + " rows have to be gone through, more than a page may.", Command: command}
-		if asset == "" && !slices.Contains(x.Keeps, "balance") {
-			b.Left.Setting = index + ": { balance: true }"
+		if asset == "" && !slices.Contains(x.Keeps, "balance") && x.Values <= richestRead {
+			b.Left = b.Left.option(index, "balance")
 		}
 		return p, nil
 	}

@@ -80,6 +80,11 @@ func synced(t testing.TB, name, network, uri string, indexes ...string) *core.DB
 	if err != nil {
 		t.Fatal(err)
 	}
+	return followed(t, chain, uri, indexes...)
+}
+
+func followed(t testing.TB, chain model.Chain, uri string, indexes ...string) *core.DB {
+	t.Helper()
 	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, Indexes: indexes, Keep: map[string]model.IndexOptions{"address": everything}, CacheBytes: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
@@ -95,15 +100,21 @@ func synced(t testing.TB, name, network, uri string, indexes ...string) *core.DB
 	return db
 }
 
-// bitcoin is the first 14,132 blocks of Bitcoin.
-func bitcoin(t testing.TB) *core.DB {
+// blocksFile is where the first 14,132 blocks of Bitcoin are.
+func blocksFile(t testing.TB) string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/btcsuite/btcd").Output()
 	path := filepath.Join(strings.TrimSpace(string(out)), "blockchain", "testdata", "blk_0_to_14131.dat")
 	if _, absent := os.Stat(path); err != nil || absent != nil {
 		t.Skip("the real blocks are not there: make blocks fetches them")
 	}
-	return synced(t, "bitcoin", "mainnet", "file://"+path, "address", "script_hash", "script_type")
+	return path
+}
+
+// bitcoin is the first 14,132 blocks of Bitcoin.
+func bitcoin(t testing.TB) *core.DB {
+	t.Helper()
+	return synced(t, "bitcoin", "mainnet", "file://"+blocksFile(t), "address", "script_hash", "script_type")
 }
 
 // cardano is the first 50,940 blocks of Cardano's preview network.

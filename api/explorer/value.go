@@ -13,7 +13,7 @@ const (
 	valueRows   = 25 // outputs, and transactions, in one part of the page of a value
 	valueAssets = 40 // that are listed of what a value holds
 	// valueOutputs is up to how many outputs of a value are gone through where an index does not keep what a page shows.
-	valueOutputs = 20_000
+	valueOutputs = 100_000
 )
 
 // valueBody is a value of an index.
@@ -52,8 +52,12 @@ type holds struct {
 	MoreAssets              int
 }
 
-// leftOut is what a page leaves out, and what would bring it.
-type leftOut struct{ Why, Setting, Command string }
+// leftOut is what a page does not show, why, and what would: an index with an option more, or a command.
+type leftOut struct {
+	Why           string
+	Index, Option string // empty: no option would help
+	Command       string // empty: none
+}
 
 // seen is where something occurred first.
 type seen struct {
@@ -71,9 +75,10 @@ type movementRow struct {
 	After          *amount // what was held then; nil: not known
 }
 
-// optionMissing says which option of an index would bring what a page leaves out.
-func optionMissing(why, index, option string) *leftOut {
-	return &leftOut{why, index + ": { " + option + ": true }", "birthmark index add " + index + " --config birthmark.yaml"}
+// option is what an index would have to keep.
+func (l leftOut) option(index, option string) *leftOut {
+	l.Index, l.Option = index, option
+	return &l
 }
 
 // address is the page of a value of the index address.
@@ -111,18 +116,16 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 		Description: titleOf(v.chain.Model) + " " + words(index) + " " + short(value) + ": balance, outputs and history.",
 		Crumbs:      []link{{v.url("status"), "Indexes"}, {v.url("values", index), words(index)}, {Text: short(value)}}}
 	r := valueReader{visit: v, body: b, index: x, value: value, newest: newest}
-	switch outputs, history := v.query("outputs"), v.query("history"); {
-	case outputs != "":
+	if after := v.query("outputs"); after != "" {
 		b.Part = "outputs"
-		err = r.outputs(outputs)
-	case history != "":
-		b.Part = "history"
-		err = r.history(history)
-	default:
-		p.Follow = following(index, value)
-		err = r.all()
+		return p, r.outputs(cursorOf(after))
 	}
-	return p, err
+	if after := v.query("history"); after != "" {
+		b.Part = "history"
+		return p, r.history(cursorOf(after))
+	}
+	p.Follow = following(index, value)
+	return p, r.all()
 }
 
 // indexState is an index of the database as it is now. One that is not there, or not yet, is refused as a query for it is.
@@ -177,6 +180,16 @@ func (v *visit) timeAt(height uint32) (*moment, error) {
 	}
 	at := v.moment(a.Blocks[0].Time)
 	return &at, nil
+}
+
+// fromTheStart stands in the place of a cursor where one list is wanted, and it from its beginning.
+const fromTheStart = "all"
+
+func cursorOf(part string) string {
+	if part == fromTheStart {
+		return ""
+	}
+	return part
 }
 
 // partPager pages through one of the lists of a page: its part stands in the query under the list's name.

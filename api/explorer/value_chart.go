@@ -2,7 +2,6 @@ package explorer
 
 import (
 	"math/big"
-	"strconv"
 	"time"
 
 	"birthmark/api/explorer/charts"
@@ -46,8 +45,9 @@ func (r *valueReader) chart() error {
 	case next != nil:
 		b.ChartNote = "The chart goes back to block " + figures.Count(txs[len(txs)-1].Height) + ": the newest " + figures.Count(len(txs)) + " transactions."
 	}
-	c := charts.Chart{ID: "balance", Title: "Balance over time", Kind: charts.Steps, Points: r.heldAfter(held, txs),
-		X: charts.Axis{Name: "Block", Label: r.dates(), Whole: true}, Y: charts.Axis{Name: "Balance"}}
+	points := r.heldAfter(held, txs)
+	c := charts.Chart{ID: "balance", Title: "Balance over time", Kind: charts.Steps, Points: points,
+		X: charts.Axis{Name: "Block", Label: r.dates(points[0].X, points[len(points)-1].X), Whole: true}, Y: charts.Axis{Name: "Balance"}}
 	if r.unit.Symbol != "" {
 		c.Title = "Balance over time, in " + r.unit.Symbol
 	}
@@ -92,17 +92,27 @@ func scaled(n *big.Int, u figures.Unit) float64 {
 	return f
 }
 
-// dates writes heights as the days of their blocks; of those whose day cannot be read the height.
-func (v *visit) dates() func(float64) string {
+// dates writes heights as the times of their blocks, as exactly as it takes to tell from and to apart; a height whose
+// time cannot be read as it is.
+func (v *visit) dates(from, to float64) func(float64) string {
+	write := charts.Times(v.unix(from), v.unix(to))
 	return func(height float64) string {
-		at, err := v.timeAt(uint32(height))
-		if err != nil || at == nil {
-			return charts.Whole(height)
+		if at := v.unix(height); at > 0 {
+			return write(at)
 		}
-		day, err := time.Parse(time.RFC3339, at.ISO)
-		if err != nil {
-			return strconv.FormatFloat(height, 'f', 0, 64)
-		}
-		return day.Format("2 Jan 2006")
+		return charts.Whole(height)
 	}
+}
+
+// unix is the time of the block at a height, 0 where it cannot be read.
+func (v *visit) unix(height float64) float64 {
+	at, err := v.timeAt(uint32(height))
+	if err != nil || at == nil {
+		return 0
+	}
+	t, err := time.Parse(time.RFC3339, at.ISO)
+	if err != nil {
+		return 0
+	}
+	return float64(t.Unix())
 }

@@ -38,6 +38,14 @@ func (v *visit) patiently(ask func(ctx context.Context) error) (late bool, err e
 	return false, err
 }
 
+// kept asks at once for what the index keeps by an option, patiently where it does not.
+func (r *valueReader) kept(option string, ask func(ctx context.Context) error) (late bool, err error) {
+	if r.keeps(option) {
+		return false, ask(r.ctx)
+	}
+	return r.patiently(ask)
+}
+
 // all reads the beginning of everything.
 func (r *valueReader) all() error {
 	if err := r.balance(); err != nil {
@@ -55,10 +63,7 @@ func (r *valueReader) all() error {
 // balance counts what the value holds: at once where the index keeps it, else for as long as a page may.
 func (r *valueReader) balance() error {
 	var a *core.BalanceAnswer
-	late, err := r.patiently(func(ctx context.Context) (err error) {
-		if r.keeps("balance") {
-			ctx = r.ctx // a few rows
-		}
+	late, err := r.kept("balance", func(ctx context.Context) (err error) {
 		a, err = r.Balance(ctx, r.index.Name, r.value)
 		return err
 	})
@@ -67,7 +72,7 @@ func (r *valueReader) balance() error {
 	}
 	if late {
 		r.many = true
-		r.body.Uncounted = optionMissing("Not counted: the index does not keep balances, and to add up all outputs of this value takes longer than a page may.", r.index.Name, "balance")
+		r.body.Uncounted = leftOut{Why: "Not counted: the index does not keep balances, and to add up all outputs of this value takes longer than a page may."}.option(r.index.Name, "balance")
 		return nil
 	}
 	r.held = integer(a.Balance)
@@ -97,7 +102,7 @@ func (r *valueReader) outputs(after string) error {
 	b.Unspent = !all && !(r.many && !r.keeps("unspent"))
 	b.Unsifted = !all && !b.Unspent
 	if b.Unspent {
-		late, err := r.patiently(func(ctx context.Context) (err error) {
+		late, err := r.kept("unspent", func(ctx context.Context) (err error) {
 			answer, err = r.Find(ctx, r.index.Name, r.value, core.Terms{Unspent: true}, core.Page{Limit: valueRows, After: after, Descending: true})
 			return err
 		})
@@ -145,7 +150,7 @@ func (r *valueReader) history(after string) error {
 		return err
 	}
 	if a == nil {
-		b.Unlisted = optionMissing("Not listed: the index does not keep histories, and to put one together from all outputs of this value takes longer than a page may.", r.index.Name, "history")
+		b.Unlisted = leftOut{Why: "Not listed: the index does not keep histories, and to put one together from all outputs of this value takes longer than a page may."}.option(r.index.Name, "history")
 		return nil
 	}
 	b.Pager = partPager(b.Whole.URL, "", "history", after, a.Next)
@@ -179,18 +184,15 @@ func (r *valueReader) history(after string) error {
 
 // movements is a part of the history, nil where it takes longer than a page may.
 func (r *valueReader) movements(p core.Page) (a *core.HistoryAnswer, err error) {
-	if r.keeps("history") {
-		return r.History(r.ctx, r.index.Name, r.value, core.Range{}, p)
-	}
-	if r.many {
+	if r.many && !r.keeps("history") {
 		return nil, nil
 	}
-	r.many, err = r.patiently(func(ctx context.Context) (err error) {
+	late, err := r.kept("history", func(ctx context.Context) (err error) {
 		a, err = r.History(ctx, r.index.Name, r.value, core.Range{}, p)
 		return err
 	})
-	if r.many {
-		a = nil
+	if late {
+		r.many, a = true, nil
 	}
 	return a, err
 }

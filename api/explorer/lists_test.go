@@ -1,0 +1,432 @@
+package explorer
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/api/served"
+	"birthmark/chains"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/figures"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// impatient makes what pages do not do at once too slow.
+func impatient(t testing.TB) {
+	t.Helper()
+	before, rows := patience, richestRead
+	patience, richestRead = 0, 0
+	t.Cleanup(func() { patience, richestRead = before, rows })
+}
+
+// busiest is the value of an index that has most transactions.
+func busiest(t testing.TB, db *core.DB, index string) *core.BalanceAnswer {
+	t.Helper()
+	values, err := db.Values(t.Context(), index, core.Page{Limit: core.MaxLimit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var best *core.BalanceAnswer
+	for _, v := range values.Values {
+		b, err := db.Balance(t.Context(), index, v.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if best == nil || b.TxCount > best.TxCount {
+			best = b
+		}
+	}
+	return best
+}
+
+// pages reads a list to its end, by the links to its older parts, and returns what each part says.
+func pages(t testing.TB, h http.Handler, path string) (parts []*document) {
+	t.Helper()
+	for path != "" {
+		d := read(t, h, path, http.StatusOK)
+		parts = append(parts, d)
+		path = ""
+		for _, n := range d.each("a") {
+			if rel, _ := attr(n, "rel"); rel == "next" {
+				href, _ := attr(n, "href")
+				path, _, _ = strings.Cut(href, "#")
+			}
+		}
+		if len(parts) > 200 {
+			t.Fatalf("%s does not end", d.path)
+		}
+	}
+	return parts
+}
+
+// count is how often links to path stand in the parts of a list.
+func (d *document) count(href string) (n int) {
+	for _, a := range d.each("a") {
+		if to, _ := attr(a, "href"); to == href {
+			n++
+		}
+	}
+	return n
+}
+
+func (d *document) section(id string) string {
+	for _, n := range d.each("section") {
+		if by, _ := attr(n, "aria-labelledby"); by == id {
+			return textOf(n)
+		}
+	}
+	return ""
+}
+
+// What the page of a value says is what the database answers, whether its index keeps that or not, and its lists have all
+// there is.
+func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
+	for _, v := range modeltest.Variants() {
+		t.Run(v.Name, func(t *testing.T) {
+			db := variant(t, v, v.NewGenerator(seed(t, 11)).Blocks(60))
+			h := explorerOf(t, chainOf("made-up", db, nil))
+			for _, index := range []string{"address", "tag", "label"} {
+				b := busiest(t, db, index)
+				path := "/made-up/index/" + index + "/" + b.Value
+				if index == "address" {
+					if res := ask(t, h, path); res.StatusCode != http.StatusFound || res.Header.Get("Location") != "/made-up/address/"+b.Value {
+						t.Errorf("%s leads to %s", path, res.Header.Get("Location"))
+					}
+					path = "/made-up/address/" + b.Value
+				}
+				d := read(t, h, path, http.StatusOK)
+				d.has(t, "Balance"+figures.Thousands(b.Balance), "Received"+figures.Thousands(b.Received), "Sent"+figures.Thousands(b.Sent),
+					"Transactions"+figures.Count(b.TxCount), figures.Plural(b.UnspentCount, "unspent output"), b.Value, "First seen")
+
+				history, err := db.History(t.Context(), index, b.Value, core.Range{}, core.Page{Limit: core.MaxLimit})
+				if err != nil {
+					t.Fatal(err)
+				}
+				parts := pages(t, h, path+"?history=all")
+				for _, tx := range history.Txs {
+					n := 0
+					for _, p := range parts {
+						n += p.count("/made-up/tx/" + tx.Hash)
+					}
+					if n == 0 {
+						t.Errorf("%s: the history lacks %s", path, tx.Hash)
+					}
+				}
+				found, err := db.Find(t.Context(), index, b.Value, core.Terms{Unspent: true}, core.Page{Limit: core.MaxLimit})
+				if err != nil {
+					t.Fatal(err)
+				}
+				rows := 0
+				for _, p := range pages(t, h, path+"?outputs=all") {
+					rows += strings.Count(p.section("outputs"), "unspent")
+				}
+				if rows != len(found.Outputs) {
+					t.Errorf("%s: %d unspent outputs are listed, expected %d", path, rows, len(found.Outputs))
+				}
+			}
+		})
+	}
+}
+
+// The rows of a history say what was held after each: the newest what is held now, the oldest what it brought.
+func TestAHistorySaysWhatWasHeld(t *testing.T) {
+	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil))
+	d := read(t, h, "/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S", http.StatusOK)
+	d.has(t, "Balance18.00000000 BTC", "Received195.00000000 BTC", "Sent177.00000000 BTC", "Balance over time, in BTC")
+	history := d.section("history")
+	at := 0
+	for _, held := range []string{"-10.00000000 BTCreceived 18", "18.00000000 BTC", "-1.00000000", "28.00000000 BTC", "+50.00000000 BTC", "50.00000000 BTC"} {
+		i := strings.Index(history[at:], held)
+		if i < 0 {
+			t.Fatalf("the history does not go on with %q:\n%s", held, history)
+		}
+		at += i
+	}
+	if !strings.Contains(d.text, "From 9 to 14,131: least 18.00000000 BTC at 248, most 50.00000000 BTC at 9, last 18.00000000 BTC.") {
+		t.Errorf("the chart says something else: %s", d.text)
+	}
+	d.has(t, "script hash8131e31b", "script typepubkey")
+}
+
+// Where an index does not keep what a page shows, and to work it out takes too long, the page says so, and what brings it.
+func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
+	v := modeltest.Variants()[0]
+	db := variant(t, v, v.NewGenerator(seed(t, 12)).Blocks(60))
+	h := explorerOf(t, chainOf("made-up", db, nil))
+	b := busiest(t, db, "address")
+	impatient(t)
+	d := read(t, h, "/made-up/address/"+b.Value, http.StatusOK)
+	d.has(t, "Not counted: the index does not keep balances", "address: { balance: true }", "birthmark index add address", "Not listed: the index does not keep histories",
+		"address: { history: true }", "All outputs, newest first", "There is no chart of the balance")
+	read(t, h, "/made-up/richest/address", http.StatusOK).has(t, "Not listed", "rows have to be gone through", "birthmark richest address")
+	assets, err := db.Assets(t.Context(), core.Page{Limit: 1})
+	if err != nil || len(assets.Assets) == 0 {
+		t.Fatalf("no asset: %v", err)
+	}
+	read(t, h, "/made-up/asset/"+assets.Assets[0].Asset, http.StatusOK).has(t, "The outputs that hold it are not listed", "birthmark find asset")
+
+	kept := modeltest.Variants()[1] // what is kept is there at once
+	db = variant(t, kept, kept.NewGenerator(seed(t, 12)).Blocks(60))
+	b = busiest(t, db, "address")
+	d = read(t, explorerOf(t, chainOf("made-up", db, nil)), "/made-up/address/"+b.Value, http.StatusOK)
+	d.has(t, "Balance"+figures.Thousands(b.Balance), "Balance over time", "Balance after", "Unspent outputs")
+}
+
+// The page of an asset is what the database answers; of its holders those that hold most have a part of the chart.
+func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
+	for _, v := range modeltest.Variants() {
+		t.Run(v.Name, func(t *testing.T) {
+			db := variant(t, v, v.NewGenerator(seed(t, 13)).Blocks(60))
+			h := explorerOf(t, chainOf("made-up", db, nil))
+			assets, err := db.Assets(t.Context(), core.Page{Limit: core.MaxLimit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			listed := 0
+			for _, p := range pages(t, h, "/made-up/assets") {
+				p.has(t, figures.Plural(assets.Count, "asset"))
+				for _, a := range assets.Assets {
+					listed += p.count("/made-up/asset/" + a.Asset)
+				}
+			}
+			if listed != len(assets.Assets) {
+				t.Errorf("%d assets are listed, expected %d", listed, len(assets.Assets))
+			}
+			for _, a := range assets.Assets[:min(12, len(assets.Assets))] {
+				path := "/made-up/asset/" + a.Asset
+				d := read(t, h, path, http.StatusOK)
+				u := assetUnit(&a)
+				d.has(t, amountOf(u, a.Supply).String(), figures.Plural(a.MintCount, "mint"), figures.Plural(a.BurnCount, "burn"), a.Name)
+				if a.Fingerprint != "" {
+					if res := ask(t, h, "/made-up/asset/"+a.Fingerprint); res.Header.Get("Location") != path {
+						t.Errorf("the fingerprint of %s leads to %q", a.Asset, res.Header.Get("Location"))
+					}
+				}
+				holders, err := db.AssetHolders(t.Context(), a.Asset, core.Page{Limit: core.MaxLimit})
+				if err != nil {
+					t.Fatal(err)
+				}
+				slices.SortStableFunc(holders.Holders, func(a, b core.HolderAnswer) int { return integer(b.Amount).Cmp(integer(a.Amount)) })
+				for i, holder := range holders.Holders {
+					if i < chartShares && d.count("/made-up/address/"+holder.Address) == 0 {
+						t.Errorf("%s: holder %d is not in the chart", path, i+1)
+					}
+				}
+				n := 0
+				for _, p := range pages(t, h, path+"?holders=all") {
+					for _, holder := range holders.Holders {
+						n += p.count("/made-up/address/" + holder.Address)
+					}
+				}
+				if n != len(holders.Holders) {
+					t.Errorf("%s: %d holders are listed, expected %d", path, n, len(holders.Holders))
+				}
+				events := 0
+				for _, p := range pages(t, h, path+"?events=all") {
+					events += strings.Count(p.section("events"), "minted") + strings.Count(p.section("events"), "burned")
+				}
+				if events != int(a.MintCount+a.BurnCount) {
+					t.Errorf("%s: %d events are listed, expected %d", path, events, a.MintCount+a.BurnCount)
+				}
+			}
+		})
+	}
+}
+
+func TestTheRichestStandInOrder(t *testing.T) {
+	for _, v := range modeltest.Variants()[:2] {
+		db := variant(t, v, v.NewGenerator(seed(t, 14)).Blocks(40))
+		h := explorerOf(t, chainOf("made-up", db, nil))
+		assets, err := db.Assets(t.Context(), core.Page{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, asset := range []string{"", assets.Assets[0].Asset} {
+			for _, index := range []string{"address", "label"} {
+				want, err := db.Richest(t.Context(), index, asset, richestRows)
+				if err != nil {
+					t.Fatal(err)
+				}
+				d := read(t, h, "/made-up/richest/"+index+"?asset="+asset, http.StatusOK)
+				text, at := d.main(), 0
+				for i, r := range want.Values {
+					row := fmt.Sprintf("%d%.200s", i+1, r.Value) // those of lists are cut
+					n := strings.Index(text[at:], row)
+					if n < 0 {
+						t.Fatalf("%s: %q does not come next in\n%s", d.path, row, text[at:])
+					}
+					at += n
+				}
+			}
+		}
+	}
+}
+
+func TestValuesAreListedAndFoundByTheirBeginning(t *testing.T) {
+	v := modeltest.Variants()[1]
+	db := variant(t, v, v.NewGenerator(seed(t, 15)).Blocks(30))
+	h := explorerOf(t, chainOf("made-up", db, nil))
+	values, err := db.Values(t.Context(), "address", core.Page{Limit: core.MaxLimit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefix := values.Values[0].Value[:3]
+	beginning := 0
+	for _, value := range values.Values {
+		if strings.HasPrefix(value.Value, prefix) {
+			beginning++
+		}
+	}
+	for path, want := range map[string]int{"/made-up/values/address": len(values.Values), "/made-up/values/address?order=asc": len(values.Values), "/made-up/values/address?prefix=" + prefix: beginning} {
+		n := 0
+		for _, p := range pages(t, h, path) {
+			for _, value := range values.Values {
+				n += p.count("/made-up/address/" + value.Value)
+			}
+		}
+		if n != want {
+			t.Errorf("%s: %d values, expected %d", path, n, want)
+		}
+	}
+	read(t, h, "/made-up/values/address?prefix=zz%3Cscript%3E", http.StatusOK).has(t, "None begins with zz<script>")
+	read(t, h, "/made-up/values/colour", http.StatusBadRequest)
+	read(t, h, "/made-up/richest/colour", http.StatusBadRequest)
+	read(t, h, "/made-up/index/colour/red", http.StatusBadRequest)
+	plain := modeltest.Variants()[0]
+	h = explorerOf(t, chainOf("made-up", variant(t, plain, plain.NewGenerator(1).Blocks(5)), nil))
+	read(t, h, "/made-up/values/address", http.StatusOK).has(t, "cannot be found by how they begin", "address: { prefix: true }")
+	read(t, h, "/made-up/values/address?prefix=a0", http.StatusBadRequest)
+}
+
+// told is a source of events that are known before.
+type told []model.Event
+
+func (s told) Tip(context.Context) (model.Point, error) { return s[len(s)-1].Block.Point(), nil }
+func (s told) Close() error                             { return nil }
+func (s told) Follow(context.Context, []model.Point) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		for _, e := range s {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A fork is shown with all its blocks and what replaced them, a block that came back as one that did.
+func TestForksAreShown(t *testing.T) {
+	v := modeltest.Variants()[0]
+	g := v.NewGenerator(seed(t, 16))
+	trunk := g.Blocks(6)
+	ours, theirs := g.Fork(1).Blocks(3), g.Fork(2).Blocks(4)
+	db := variant(t, v, append(trunk[:6:6], ours...))
+	h := explorerOf(t, chainOf("made-up", db, nil))
+	read(t, h, "/made-up/forks", http.StatusOK).has(t, "No fork has taken a block off the chain")
+	at := trunk[5].Point()
+	var s told
+	for _, branch := range [][]*model.Block{theirs, ours[:1], theirs} {
+		s = append(s, model.Event{Rollback: &at})
+		for _, b := range branch {
+			s = append(s, model.Event{Block: b})
+		}
+	}
+	if err := core.Sync(t.Context(), db, s, core.SyncOptions{WindowWeight: 1}); err != nil {
+		t.Fatal(err)
+	}
+	d := read(t, h, "/made-up/forks", http.StatusOK)
+	d.has(t, "3 blocks lost", "4 blocks lost", "1 block lost", "it came back")
+	for _, b := range append(ours, theirs...) {
+		d.has(t, b.Hash.String())
+	}
+	if n := d.count("/made-up/block/" + theirs[0].Hash.String()); n == 0 {
+		t.Error("nothing leads to what stands there now")
+	}
+	read(t, h, "/made-up", http.StatusOK).has(t, "Forks lately")
+}
+
+func TestStatusSaysWhatThereIs(t *testing.T) {
+	for _, v := range modeltest.Variants() {
+		db := variant(t, v, v.NewGenerator(seed(t, 17)).Blocks(20))
+		c := chainOf("made-up", db, nil)
+		var rates served.Rates
+		c.Rates = &rates
+		h := explorerOf(t, c)
+		status, err := db.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := read(t, h, "/made-up/status", http.StatusOK)
+		if strings.Contains(d.main(), "Transactions a second") {
+			t.Error("a rate is drawn of no sync")
+		}
+		d.has(t, "Blocks"+figures.Count(status.Totals.Blocks), "Outputs"+figures.Count(status.Totals.Outputs))
+		for _, f := range status.Families {
+			d.has(t, f.Name+figures.Count(f.Keys))
+		}
+		for _, x := range status.Indexes {
+			d.has(t, words(x.Name)+x.Kind+figures.Count(x.Values)+strings.Join(x.Keeps, ", "))
+		}
+		for i := range 100 {
+			rates.Note(core.Progress{Elapsed: time.Duration(i) * time.Second, TxsPerSecond: float64(1000 + i)})
+		}
+		read(t, h, "/made-up/status", http.StatusOK).has(t, "Transactions a second")
+	}
+}
+
+// Names that people give to assets are text, whatever they hold.
+func TestNamesAreText(t *testing.T) {
+	chain, err := chains.New("cardano", "mainnet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &visit{chain: chainOf("cardano", db, nil)}
+	policy := strings.Repeat("ab", policyDigits/2)
+	for id, want := range map[string]string{
+		policy: "", policy + "4e4654": "NFT", policy + "000de14042756464": "Budd", policy + "00": "", policy + "ff": "", policy + "3c623e": "<b>", "ab": "",
+	} {
+		if got := v.assetName(&core.AssetAnswer{Asset: id}); got != want {
+			t.Errorf("%s is called %q, expected %q", id, got, want)
+		}
+	}
+	if got := v.assetName(&core.AssetAnswer{Asset: policy + "4e4654", Name: "Said"}); got != "Said" {
+		t.Errorf("the maker's name is %q", got)
+	}
+}
+
+// An index that its user defined has pages as any other.
+func TestAnIndexOfOnesOwnHasPages(t *testing.T) {
+	chain, err := chains.New("bitcoin", "mainnet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if chain, err = chain.Define([]model.Definition{{Name: "kind_of_script", When: "output.value > 0", Value: "output.script_type"}}); err != nil {
+		t.Fatal(err)
+	}
+	db := followed(t, chain, "file://"+blocksFile(t), "address", "kind_of_script")
+	h := explorerOf(t, chainOf("bitcoin", db, nil))
+	read(t, h, "/bitcoin/status", http.StatusOK).has(t, "kind of script output.script_type when output.value > 0")
+	d := read(t, h, "/bitcoin/values/kind_of_script", http.StatusOK)
+	values := 0
+	for _, path := range d.links() {
+		if strings.HasPrefix(path, "/bitcoin/index/kind_of_script/") {
+			values++
+			read(t, h, path, http.StatusOK).has(t, "Kind of script", "Received", "History")
+		}
+	}
+	if values < 2 {
+		t.Errorf("%d values are listed", values)
+	}
+	read(t, h, "/bitcoin/richest/kind_of_script", http.StatusOK).has(t, "Richest by kind of script")
+}

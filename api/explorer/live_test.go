@@ -1,0 +1,65 @@
+package explorer
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model/modeltest"
+)
+
+// The script is small, and pages tell it what it has to know: where the events are, what the tip is, which parts change.
+func TestPagesTellTheScriptWhatToFollow(t *testing.T) {
+	v := modeltest.Variants()[1]
+	db := variant(t, v, v.NewGenerator(seed(t, 31)).Blocks(20))
+	h := explorerOf(t, chainOf("made-up", db, nil))
+	b := busiest(t, db, "tag")
+	assets, err := db.Assets(t.Context(), core.Page{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asset := assets.Assets[0].Asset
+	for path, events := range map[string]string{
+		"/made-up": "/v1/made-up/events", "/made-up/blocks": "/v1/made-up/events", "/made-up/nowhere": "/v1/made-up/events",
+		"/made-up/index/tag/" + b.Value: "/v1/made-up/events?follow=tag%3D" + b.Value + "&spends=true",
+		"/made-up/asset/" + asset:       "/v1/made-up/events?follow=asset%3D" + asset + "&spends=true",
+	} {
+		status := http.StatusOK
+		if path == "/made-up/nowhere" {
+			status = http.StatusNotFound
+		}
+		d := read(t, h, path, status)
+		live := map[string]string{}
+		for _, n := range d.each("") {
+			if kind, ok := attr(n, "data-live"); ok {
+				id, _ := attr(n, "id")
+				live[id] = kind
+			}
+			if id, _ := attr(n, "id"); id == "tip" {
+				for name, want := range map[string]string{"data-events": events, "data-chain": "/made-up", "data-height": "19", "data-hash": db.Tip().Hash.String()} {
+					if got, _ := attr(n, name); got != want {
+						t.Errorf("%s: %s is %q, expected %q", path, name, got, want)
+					}
+				}
+			}
+		}
+		if _, ok := live["tip"]; !ok || live["page"] == "page" != (path == "/made-up") {
+			t.Errorf("%s: the parts that change are %v", path, live)
+		}
+		scripts := d.each("script")
+		if len(scripts) != 1 {
+			t.Fatalf("%s: %d scripts", path, len(scripts))
+		}
+		src, _ := attr(scripts[0], "src")
+		text, err := io.ReadAll(ask(t, h, src).Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(text) == 0 || len(text) >= 4096 || bytes.Contains(text, []byte("://")) || strings.Contains(string(text), "innerHTML") {
+			t.Errorf("the script has %d bytes, or does what it should not", len(text))
+		}
+	}
+}
