@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/api"
 	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/model"
@@ -56,6 +57,57 @@ func TestPagesAreSentAgainOnlyWhenTheyChange(t *testing.T) {
 	}
 	if res := ask(t, h, "/made-up", "If-None-Match", tag); res.StatusCode != http.StatusOK {
 		t.Errorf("after a block: status %d", res.StatusCode)
+	}
+}
+
+// A page names its tip as the API does, and leads to the same thing there.
+func TestPagesNameTheirTipAndTheirJSON(t *testing.T) {
+	for _, v := range modeltest.Variants() {
+		db := variant(t, v, v.NewGenerator(seed(t, 16)).Blocks(25))
+		chain := chainOf("made-up", db, nil)
+		h := explorerOf(t, chain)
+		v1, err := api.New(api.Options{Chains: []*served.Chain{chain}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tip := db.Tip().Hash.String()
+		kinds := map[string]int{}
+		crawled(t, h, "/made-up", 90, func(d *document) {
+			for _, n := range d.each("link") {
+				if kind, _ := attr(n, "type"); kind != "application/json" {
+					continue
+				}
+				path, _ := attr(n, "href")
+				kinds[strings.Split(path, "/")[3]]++
+				if res := ask(t, v1, path); res.StatusCode != http.StatusOK || res.Header.Get("X-Tip") != tip {
+					t.Errorf("%s leads to %s: status %d", d.path, path, res.StatusCode)
+				}
+			}
+			if got := ask(t, h, d.path).Header.Get("X-Tip"); got != tip {
+				t.Errorf("%s is of the tip %q, expected %s", d.path, got, tip)
+			}
+		})
+		for _, kind := range []string{"status", "blocks", "block", "tx", "output", "find", "values", "richest", "asset", "assets", "forks"} {
+			if kinds[kind] == 0 {
+				t.Errorf("%s: no page led to %s: %v", v.Name, kind, kinds)
+			}
+		}
+	}
+}
+
+// A client that is late, or a server that stops, is told so.
+func TestRequestsThatEndAreToldSo(t *testing.T) {
+	v := modeltest.Variants()[0]
+	db := variant(t, v, v.NewGenerator(seed(t, 17)).Blocks(3))
+	h := explorerOf(t, chainOf("one", db, nil), chainOf("two", db, nil))
+	for _, path := range []string{"/", "/one", "/one/block/1", "/search?q=1"} {
+		ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
+		cancel()
+		if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "takes too long") {
+			t.Errorf("%s: status %d\n%s", path, w.Code, w.Body)
+		}
 	}
 }
 

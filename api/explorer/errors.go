@@ -54,6 +54,13 @@ func wanted(r *http.Request) string {
 	return parts[len(parts)-1]
 }
 
+// fail answers with an error page of no chain.
+func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := s.errorPage(r, err)
+	p.frame = s.frameOf(r)
+	s.send(w, r, p, "")
+}
+
 // unknownPath is a path of a chain that leads nowhere.
 func (v *visit) unknownPath() (*page, error) {
 	return nil, model.Errorf(model.NotFound, "unknown_path", "there is no page %s", v.req.URL.Path)

@@ -15,8 +15,8 @@ func TestEveryLinkLeadsToAPage(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
 			db := variant(t, v, v.NewGenerator(seed(t, 1)).Blocks(40))
-			kinds := crawl(t, explorerOf(t, chainOf("made-up", db, nil)), "/made-up", 400)
-			for _, kind := range []string{"", "block", "blocks", "tx", "output"} {
+			kinds := crawl(t, explorerOf(t, chainOf("made-up", db, nil)), "/made-up", 200)
+			for _, kind := range []string{"", "block", "blocks", "tx", "output", "address", "index", "asset", "assets", "richest", "values", "forks", "status"} {
 				if kinds[kind] == 0 {
 					t.Errorf("no page of kind %q was read: %v", kind, kinds)
 				}
@@ -28,7 +28,7 @@ func TestEveryLinkLeadsToAPage(t *testing.T) {
 func TestRealChainsHaveAllTheirPages(t *testing.T) {
 	for name, open := range map[string]func(testing.TB) *core.DB{"bitcoin": bitcoin, "cardano": cardano, "ergo": ergo} {
 		t.Run(name, func(t *testing.T) {
-			crawl(t, explorerOf(t, chainOf(name, open(t), nil)), "/"+name, 300)
+			crawl(t, explorerOf(t, chainOf(name, open(t), nil)), "/"+name, 150)
 		})
 	}
 }

@@ -45,7 +45,8 @@ func (s *site) front(w http.ResponseWriter, r *http.Request) {
 			}
 			return err
 		})
-		if r.Context().Err() != nil {
+		if late := ctx.Err(); late != nil {
+			s.fail(w, r, late)
 			return
 		}
 		if err != nil {

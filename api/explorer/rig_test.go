@@ -344,25 +344,33 @@ func unbalanced(text string) (faults []string) {
 	}
 }
 
-// crawl follows every link from a page on, most pages of them, and returns how many it read of each kind: the second
-// part of their path.
+// crawl follows links from a page on, most of them, those of the kind it has read least of first. It returns how many pages
+// of each kind it read: the second part of their path.
 func crawl(t testing.TB, h http.Handler, from string, most int) map[string]int {
 	t.Helper()
-	kinds, seen, wait := map[string]int{}, map[string]bool{from: true}, []string{from}
+	return crawled(t, h, from, most, func(*document) {})
+}
+
+// crawled crawls and shows each page to look.
+func crawled(t testing.TB, h http.Handler, from string, most int, look func(*document)) map[string]int {
+	t.Helper()
+	kinds, seen, wait := map[string]int{}, map[string]bool{"/": true, from: true}, []string{from}
 	for len(wait) > 0 && most > 0 {
-		path := wait[0]
-		wait = wait[1:]
-		if path == "/" {
-			continue
+		next := 0
+		for i := range wait {
+			if kinds[kindOf(wait[i])] < kinds[kindOf(wait[next])] {
+				next = i
+			}
 		}
+		path := wait[next]
+		wait = slices.Delete(wait, next, next+1)
 		most--
+		kinds[kindOf(path)]++
 		if to := ask(t, h, path).Header.Get("Location"); to != "" {
 			path = to
 		}
 		d := read(t, h, path, http.StatusOK)
-		kind, _, _ := strings.Cut(path, "?")
-		parts := strings.Split(kind, "/")
-		kinds[strings.Join(parts[2:min(3, len(parts))], "")]++
+		look(d)
 		for _, link := range d.links() {
 			if !seen[link] {
 				seen[link] = true
@@ -371,6 +379,12 @@ func crawl(t testing.TB, h http.Handler, from string, most int) map[string]int {
 		}
 	}
 	return kinds
+}
+
+func kindOf(path string) string {
+	path, _, _ = strings.Cut(path, "?")
+	parts := strings.Split(path, "/")
+	return strings.Join(parts[2:min(3, len(parts))], "")
 }
 
 // rollback takes blocks off the chain as a fork does not: the database forgets them.

@@ -80,13 +80,8 @@ func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
 			}
 			return err
 		})
-		if r.Context().Err() != nil {
-			return
-		}
 		if err != nil {
-			p := s.errorPage(r, err)
-			p.frame = s.frameOf(r)
-			s.send(w, r, p, "")
+			s.fail(w, r, err)
 			return
 		}
 	}

@@ -45,6 +45,10 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 		var tag string
 		err := chain.View(ctx, func(view *core.View) (err error) {
 			v.View = view
+			if !view.Tip.IsOrigin() {
+				w.Header().Set("X-Tip", chain.Model.FormatHash(view.Tip.Hash))
+				w.Header().Set("X-Tip-Height", strconv.FormatUint(uint64(view.Tip.Height), 10))
+			}
 			f := v.frame()
 			if tag = s.tag(f, view.Tip, v.now); has(r, tag) {
 				return errUnmodified
@@ -63,8 +67,6 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 		case errors.Is(err, errUnmodified):
 			w.Header().Set("ETag", tag)
 			w.WriteHeader(http.StatusNotModified)
-			return
-		case r.Context().Err() != nil: // nobody waits
 			return
 		case err != nil:
 			p = s.errorPage(r, err)
