@@ -316,7 +316,7 @@ func TestLittleIsHeldForAClient(t *testing.T) {
 		}
 	}
 	// The first two steps come together, and an id is added.
-	if held := int(most.Load()); held > 3000+2*largest+500 || whole < 20*held {
+	if held := int(most.Load()); held > 3000+2*largest+500 || whole < 3*held {
 		t.Errorf("%d bytes were written at once of %d; the largest event has %d", held, whole, largest)
 	}
 }
