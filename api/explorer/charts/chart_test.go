@@ -125,7 +125,7 @@ func TestChartsAreThoseLookedAt(t *testing.T) {
 func TestSharesAreThoseLookedAt(t *testing.T) {
 	for name, s := range map[string]Shares{
 		"shares": {ID: "h", Title: "Who holds it", Name: "Address", Value: "Amount", Parts: []Part{
-			{"addr1a", "/cardano/address/addr1a", "70", 70, false}, {"addr1b", "", "20", 20, false}, {"addr1c", "", "0", 0.001, false}, {"42 others", "", "9", 9, true}}},
+			{"addr1a", "/cardano/address/addr1a", "70", 70, false}, {"addr1b-and-much-more-of-it", "", "20", 20, false}, {"addr1c", "", "0", 0.001, false}, {"42 others", "", "9", 9, true}}},
 		"one":         {ID: "h", Title: "Who holds it", Name: "Address", Value: "Amount", Parts: []Part{{"addr1a", "", "70", 70, false}}},
 		"nothing":     {ID: "h", Title: "Who holds it", Name: "Address", Value: "Amount", Parts: []Part{{"addr1a", "", "-7", -7, false}}},
 		"nobody":      {ID: "h", Title: "Who holds it", Name: "Address", Value: "Amount"},

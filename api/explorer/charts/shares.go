@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"math"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 )
 
 // Shares is how a whole is shared: one bar in parts, and the list of them.
@@ -32,7 +34,13 @@ type part struct {
 	X, Width, Text string // in percent of the bar
 	Shown          bool   // there is room for the number
 	Percent        string
+	Head, Tail     string // of the name: the page shortens the head where there is little room
 }
+
+const (
+	shortName = 16 // bytes; names up to here stand whole
+	tailSize  = 6
+)
 
 // HTML is the shares as a figure element.
 func (s *Shares) HTML() (template.HTML, error) {
@@ -53,6 +61,10 @@ func (s *Shares) HTML() (template.HTML, error) {
 		} else {
 			v.Number = strconv.Itoa(i + 1)
 		}
+		v.Head = p.Name
+		if n := len(p.Name) - tailSize; len(p.Name) > shortName && !p.Rest && strings.IndexFunc(p.Name, notPlain) < 0 {
+			v.Head, v.Tail = p.Name[:n], p.Name[n:]
+		}
 		if whole > 0 {
 			width := size / whole * 100
 			v.X, v.Width, v.Text = percent(at), percent(width), percent(at+width/2)
@@ -63,6 +75,9 @@ func (s *Shares) HTML() (template.HTML, error) {
 	}
 	return execute("shares", f)
 }
+
+// notPlain reports whether a letter takes more than a byte, so that names cannot be cut anywhere.
+func notPlain(r rune) bool { return r >= utf8.RuneSelf }
 
 func percent(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + "%" }
 

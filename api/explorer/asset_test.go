@@ -1,0 +1,129 @@
+package explorer
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/chains"
+	"birthmark/core"
+	"birthmark/model/figures"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// The page of an asset is what the database answers; of its holders those that hold most have a part of the chart.
+func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
+	for _, v := range modeltest.Variants() {
+		t.Run(v.Name, func(t *testing.T) {
+			db := variant(t, v, v.NewGenerator(seed(t, 13)).Blocks(60))
+			h := explorerOf(t, chainOf("made-up", db, nil))
+			assets, err := db.Assets(t.Context(), core.Page{Limit: core.MaxLimit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			listed := 0
+			for _, p := range pages(t, h, "/made-up/assets") {
+				p.has(t, figures.Plural(assets.Count, "asset"))
+				for _, a := range assets.Assets {
+					listed += p.count("/made-up/asset/" + a.Asset)
+				}
+			}
+			if listed != len(assets.Assets) {
+				t.Errorf("%d assets are listed, expected %d", listed, len(assets.Assets))
+			}
+			for _, a := range assets.Assets[:min(12, len(assets.Assets))] {
+				path := "/made-up/asset/" + a.Asset
+				d := read(t, h, path, http.StatusOK)
+				u := assetUnit(&a)
+				d.has(t, amountOf(u, a.Supply).String(), figures.Plural(a.MintCount, "mint"), figures.Plural(a.BurnCount, "burn"), a.Name)
+				if a.Fingerprint != "" {
+					if res := ask(t, h, "/made-up/asset/"+a.Fingerprint); res.Header.Get("Location") != path {
+						t.Errorf("the fingerprint of %s leads to %q", a.Asset, res.Header.Get("Location"))
+					}
+				}
+				holders, err := db.AssetHolders(t.Context(), a.Asset, core.Page{Limit: core.MaxLimit})
+				if err != nil {
+					t.Fatal(err)
+				}
+				slices.SortStableFunc(holders.Holders, func(a, b core.HolderAnswer) int { return integer(b.Amount).Cmp(integer(a.Amount)) })
+				for i, holder := range holders.Holders {
+					if i < chartShares && d.count("/made-up/address/"+holder.Address) == 0 {
+						t.Errorf("%s: holder %d is not in the chart", path, i+1)
+					}
+				}
+				n := 0
+				for _, p := range pages(t, h, path+"?holders=all") {
+					for _, holder := range holders.Holders {
+						n += p.count("/made-up/address/" + holder.Address)
+					}
+				}
+				if n != len(holders.Holders) {
+					t.Errorf("%s: %d holders are listed, expected %d", path, n, len(holders.Holders))
+				}
+				events := 0
+				for _, p := range pages(t, h, path+"?events=all") {
+					events += strings.Count(p.section("events"), "minted") + strings.Count(p.section("events"), "burned")
+				}
+				if events != int(a.MintCount+a.BurnCount) {
+					t.Errorf("%s: %d events are listed, expected %d", path, events, a.MintCount+a.BurnCount)
+				}
+			}
+		})
+	}
+}
+
+func TestTheRichestStandInOrder(t *testing.T) {
+	for _, v := range modeltest.Variants()[:2] {
+		db := variant(t, v, v.NewGenerator(seed(t, 14)).Blocks(40))
+		h := explorerOf(t, chainOf("made-up", db, nil))
+		assets, err := db.Assets(t.Context(), core.Page{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, asset := range []string{"", assets.Assets[0].Asset} {
+			for _, index := range []string{"address", "label"} {
+				want, err := db.Richest(t.Context(), index, asset, richestRows)
+				if err != nil {
+					t.Fatal(err)
+				}
+				d := read(t, h, "/made-up/richest/"+index+"?asset="+asset, http.StatusOK)
+				text, at := d.main(), 0
+				for i, r := range want.Values {
+					row := fmt.Sprintf("%d%.200s", i+1, r.Value) // those of lists are cut
+					n := strings.Index(text[at:], row)
+					if n < 0 {
+						t.Fatalf("%s: %q does not come next in\n%s", d.path, row, text[at:])
+					}
+					at += n
+				}
+			}
+		}
+	}
+}
+
+// Names that people give to assets are text, whatever they hold.
+func TestNamesAreText(t *testing.T) {
+	chain, err := chains.New("cardano", "mainnet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &visit{chain: chainOf("cardano", db, nil)}
+	policy := strings.Repeat("ab", policyDigits/2)
+	for id, want := range map[string]string{
+		policy: "", policy + "4e4654": "NFT", policy + "000de14042756464": "Budd", policy + "00": "", policy + "ff": "", policy + "3c623e": "<b>", "ab": "",
+	} {
+		if got := v.assetName(&core.AssetAnswer{Asset: id}); got != want {
+			t.Errorf("%s is called %q, expected %q", id, got, want)
+		}
+	}
+	if got := v.assetName(&core.AssetAnswer{Asset: policy + "4e4654", Name: "Said"}); got != "Said" {
+		t.Errorf("the maker's name is %q", got)
+	}
+}
