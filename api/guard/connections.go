@@ -32,9 +32,10 @@ type connection struct {
 	home *connections
 	from netip.Prefix // not valid: of those who have no limit of their own
 
-	// What the connection is at: nothing has been asked, or nothing more, since idle; an answer waits since slow for the
-	// client to send or to take something. Nanoseconds; 0: it does not.
-	idle, slow atomic.Int64
+	// What the connection is at, and since when, in nanoseconds; 0: it is not.
+	idle    atomic.Int64 // nothing has been asked, or nothing more
+	sending atomic.Int64 // a body is on its way: all of it, for one that trickles is never long without a byte
+	taking  atomic.Int64 // a part of an answer waits for the client
 }
 
 const (
@@ -120,10 +121,13 @@ func (cs *connections) waiting(from netip.Prefix) (longest *connection) {
 			continue
 		}
 		at := c.idle.Load()
-		if at == 0 {
-			if at = c.slow.Load(); at == 0 || now-at < int64(patience) {
-				continue
+		for _, slow := range []*atomic.Int64{&c.sending, &c.taking} {
+			if s := slow.Load(); at == 0 && s != 0 && now-s >= int64(patience) {
+				at = s
 			}
+		}
+		if at == 0 {
+			continue
 		}
 		if longest == nil || at < since {
 			longest, since = c, at
@@ -154,18 +158,9 @@ func (c *connection) Close() error {
 
 // Write implements [net.Conn].
 func (c *connection) Write(b []byte) (int, error) {
-	c.waits(true)
-	defer c.waits(false)
+	c.taking.Store(time.Now().UnixNano())
+	defer c.taking.Store(0)
 	return c.Conn.Write(b)
-}
-
-// waits says that an answer waits for the client, or goes on.
-func (c *connection) waits(now bool) {
-	if now {
-		c.slow.Store(time.Now().UnixNano())
-	} else {
-		c.slow.Store(0)
-	}
 }
 
 // became is what [http.Server] tells of a connection.
@@ -176,6 +171,7 @@ func became(conn net.Conn, state http.ConnState) {
 	case state == http.StateActive:
 		c.idle.Store(0)
 	case state == http.StateIdle:
+		c.sending.Store(0)
 		c.idle.Store(time.Now().UnixNano())
 	}
 }

@@ -251,16 +251,19 @@ func (q *request) body(w *writer, control *http.ResponseController) io.ReadClose
 	return b
 }
 
-// waitingBody tells the connection when it waits for the client.
+// waitingBody tells the connection while it is read.
 type waitingBody struct {
 	io.ReadCloser
 	on *connection
 }
 
 func (b *waitingBody) Read(p []byte) (int, error) {
-	b.on.waits(true)
-	defer b.on.waits(false)
-	return b.ReadCloser.Read(p)
+	b.on.sending.CompareAndSwap(0, time.Now().UnixNano())
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.on.sending.Store(0)
+	}
+	return n, err
 }
 
 // refuse answers with p.

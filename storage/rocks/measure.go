@@ -40,9 +40,13 @@ func (s *Store) Measures() ([]storage.Measure, error) {
 	defer s.gate.Leave()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	cache := s.settings.cache
+	if cache == nil {
+		cache = s.options.Cache.c
+	}
 	ms := []storage.Measure{
-		{Name: "block_cache_bytes", Help: "Bytes of blocks, indexes and filters of tables in memory.", Value: float64(s.settings.cache.GetUsage())},
-		{Name: "block_cache_pinned_bytes", Help: "Bytes of the block cache that are in use and cannot be given up.", Value: float64(s.settings.cache.GetPinnedUsage())},
+		{Name: "block_cache_bytes", Help: "Bytes of blocks, indexes and filters of tables in memory.", Value: float64(cache.GetUsage())},
+		{Name: "block_cache_pinned_bytes", Help: "Bytes of the block cache that are in use and cannot be given up.", Value: float64(cache.GetPinnedUsage())},
 	}
 	for _, p := range properties {
 		v, err := s.sum(p)

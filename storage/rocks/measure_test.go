@@ -46,7 +46,9 @@ func TestAStoreTellsHowItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	reader := open(t, dir, rocks.Options{ReadOnly: true, BlockCache: 1})
+	shared := rocks.NewCache(1 << 20)
+	t.Cleanup(shared.Close)
+	reader := open(t, dir, rocks.Options{ReadOnly: true, Cache: shared})
 	if m := measures(t, reader); m["live_table_bytes"] != after["live_table_bytes"] {
 		t.Errorf("who reads sees %.0f bytes of tables, expected %.0f", m["live_table_bytes"], after["live_table_bytes"])
 	}
