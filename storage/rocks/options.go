@@ -52,7 +52,8 @@ const (
 type settings struct {
 	options map[layout]*grocksdb.Options
 	tables  []*grocksdb.BlockBasedTableOptions
-	cache   *grocksdb.Cache // its own; nil: Options.Cache is used
+	cache   *grocksdb.Cache
+	shared  bool // the cache is Options.Cache, which others have too
 	write   *grocksdb.WriteOptions
 	beside  *beside // of a reader; nil
 }
@@ -64,7 +65,7 @@ func (s *settings) destroy() {
 	for _, t := range s.tables {
 		t.Destroy()
 	}
-	if s.cache != nil {
+	if !s.shared {
 		s.cache.Destroy()
 	}
 	s.write.Destroy()
@@ -83,9 +84,10 @@ func newSettings(o Options) (*settings, error) {
 		options: map[layout]*grocksdb.Options{},
 		write:   grocksdb.NewDefaultWriteOptions(),
 	}
-	if o.Cache == nil {
+	if s.shared = o.Cache != nil; s.shared {
+		s.cache = o.Cache.c
+	} else {
 		s.cache = newCache(max(o.BlockCache, minBlockCache))
-		o.Cache = &Cache{s.cache}
 	}
 	s.write.SetSync(o.WAL)
 	s.write.DisableWAL(!o.WAL)
@@ -175,7 +177,7 @@ func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 
 	t := grocksdb.NewDefaultBlockBasedTableOptions()
 	s.tables = append(s.tables, t)
-	t.SetBlockCache(o.Cache.c)
+	t.SetBlockCache(s.cache)
 	t.SetFormatVersion(5)
 	// Filters and indexes grow with the chain: in the cache they count against its limit.
 	t.SetCacheIndexAndFilterBlocks(true)
