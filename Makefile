@@ -30,6 +30,10 @@ build: setup ## build bin/birthmark
 demo: build ## index 14,132 real Bitcoin blocks into ./demo-data and ask about them
 	@docs/demo.sh
 
+.PHONY: demo-serve
+demo-serve: build ## serve what the demos have made: an explorer and an API at http://127.0.0.1:8080 (LISTEN=host:port)
+	@docs/demo-serve.sh
+
 .PHONY: demo-cardano
 demo-cardano: build ## index a chain like Cardano's, or IMMUTABLE=/path NETWORK=preview, and ask about its assets
 	@docs/demo-cardano.sh

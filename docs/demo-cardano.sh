@@ -76,6 +76,7 @@ run check
 cat <<END
 
 The database is in $BIRTHMARK_DB. Things to try next, after export BIRTHMARK_DB=$BIRTHMARK_DB
+  make demo-serve                       an explorer of it at http://127.0.0.1:8080/
   bin/birthmark history address ${holder:-ADDRESS} --limit 10
   bin/birthmark rollback --to-height 1000
   bin/birthmark help

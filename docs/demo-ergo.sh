@@ -71,6 +71,7 @@ run verify --source "$NODE" --sample 20
 cat <<END
 
 The database is in $BIRTHMARK_DB. Things to try next, after export BIRTHMARK_DB=$BIRTHMARK_DB
+  make demo-serve                       an explorer of it at http://127.0.0.1:8080/
   bin/birthmark find ergo_tree_template_hash HASH --limit 10
   bin/birthmark rollback --to-height 100
   bin/birthmark help

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# The demo: indexes the first 14,132 blocks of Bitcoin into ./demo-data and asks about them. `make demo` builds first.
+# The demo: indexes the first 14,132 blocks of Bitcoin into ./demo-data, asks about them, and serves them for a moment.
+# `make demo` builds first, `make demo-serve` goes on serving.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-db=demo-data/bitcoin
-blocks=demo-data/blocks
+program=${PROGRAM:-bin/birthmark} # tests have others for these two
+data=${DATA:-demo-data}
+db=$data/bitcoin
+blocks=$data/blocks
 
 # say what is done, then do it
 run() {
@@ -20,23 +23,37 @@ cp -f "$btcd/blockchain/testdata/blk_0_to_14131.dat" "$blocks/blk00000.dat"
 chmod u+w "$blocks/blk00000.dat"
 rm -rf "$db"
 
-run bin/birthmark sync --chain bitcoin --source "file://$PWD/$blocks" --db "$db"
-run bin/birthmark status --db "$db"
+run "$program" sync --chain bitcoin --source "file://$(cd "$blocks" && pwd)" --db "$db"
+run "$program" status --db "$db"
 
 echo; echo "Block 170 holds the first payment from one person to another, Satoshi Nakamoto to Hal Finney:"
-run bin/birthmark block --db "$db" 170
-run bin/birthmark tx --db "$db" f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16
+run "$program" block --db "$db" 170
+run "$program" tx --db "$db" f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16
 
 echo; echo "The address it came from, everything it received and sent in these blocks:"
-run bin/birthmark balance --db "$db" address 12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S
-run bin/birthmark history --db "$db" address 12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S
+run "$program" balance --db "$db" address 12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S
+run "$program" history --db "$db" address 12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S
 
 echo; echo "Who held most when block 14,131 was mined:"
-run bin/birthmark richest --db "$db" address --limit 10
+run "$program" richest --db "$db" address --limit 10
+
+echo; echo "The same over HTTP, for programs and browsers:"
+if [ -t 1 ]; then printf '\n\033[1m$ %s\033[0m\n' "$program serve --db $db"; else printf '\n$ %s\n' "$program serve --db $db"; fi
+coproc server { exec "$program" serve --db "$db" --listen 127.0.0.1:0 --json; }
+pid=$server_PID
+read -r where <&"${server[0]}" # its only line says where it answers
+url=$(grep -oE 'http://[^"]+' <<<"$where")
+echo "answers at ${url}, with an explorer in the browser"
+if command -v curl >/dev/null; then
+  run curl -s "${url}v1/bitcoin/balance/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S"
+fi
+kill "$pid"
+wait "$pid"
 
 cat <<END
 
 The database is in $db. Things to try next:
+  make demo-serve                       the explorer at http://127.0.0.1:8080/
   bin/birthmark find --db $db address 12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S --unspent
   bin/birthmark output --db $db f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:1 --json
   bin/birthmark check --db $db

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,13 +16,7 @@ import (
 // demo runs the demo of a chain with this program and is what it says.
 func demo(t *testing.T, chain string, env ...string) string {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), "bash", filepath.Join("..", "..", "docs", "demo-"+chain+".sh"))
-	cmd.Env = append(os.Environ(), asProgram+"=-1", "PROGRAM="+program, "DATA="+t.TempDir())
-	cmd.Env = append(cmd.Env, env...)
+	cmd := demoScript(t, "demo-"+chain+".sh", append(env, "DATA="+t.TempDir())...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -29,6 +24,49 @@ func demo(t *testing.T, chain string, env ...string) string {
 		t.Fatalf("%v\n%s\n%s", err, out, stderr.String())
 	}
 	return string(out)
+}
+
+// demoScript is a script of the demos that runs this program.
+func demoScript(t *testing.T, name string, env ...string) *exec.Cmd {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", filepath.Join("..", "..", "docs", name))
+	cmd.Env = append(os.Environ(), asProgram+"=-1", "PROGRAM="+program)
+	cmd.Env = append(cmd.Env, env...)
+	return cmd
+}
+
+// The demo of Bitcoin ends by serving what it has made, and what it has made can be served on beside the others.
+func TestTheDemoOfBitcoinHoldsAndIsServed(t *testing.T) {
+	realBlocks(t)
+	data := t.TempDir()
+	cmd := demoScript(t, "demo.sh", "DATA="+data)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"\nblocks        14,132 ", "\nbalance       18.00000000 BTC\n", "\nanswers at http://127.0.0.1:", "make demo-serve"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%q is not in it:\n%s", want, out)
+		}
+	}
+	if _, err := exec.LookPath("curl"); err == nil && !strings.Contains(string(out), `{"index":"address","value":"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S","balance":"1800000000"`) {
+		t.Errorf("curl was not answered:\n%s", out)
+	}
+
+	ergoSync(t, "testnet", filepath.Join(data, "ergo"), ergoFile(t, ergotest.Made(generate.New(generate.Options{Seed: 1}), 5)...))
+	cmd = demoScript(t, "demo-serve.sh", "DATA="+data, "LISTEN=127.0.0.1:0")
+	cmd.Args = append(cmd.Args, "--json")
+	s := startServing(t, cmd, new(bytes.Buffer))
+	for chain, height := range map[string]int{"bitcoin": 14131, "ergo": 5} {
+		if h, _ := s.tip(t, chain); h != height {
+			t.Errorf("the tip of %s is %d, expected %d", chain, h, height)
+		}
+	}
+	s.stop(t)
 }
 
 func TestTheDemoOfCardanoHoldsOnAGeneratedChain(t *testing.T) {

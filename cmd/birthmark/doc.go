@@ -9,6 +9,8 @@
 //   - fail.go turns an error into an exit status, a line on stderr and a JSON document;
 //   - index_session.go is a database that is written: blocks come, beside them indexes are added and dropped, also for
 //     other processes, which ask through birthmark/cmd/birthmark/control;
+//   - served.go is a database that is served, by serve_http.go: one that this process syncs (served_sync.go) or one that another
+//     process may write (served_read.go), each of several (served_chains.go);
 //   - page.go and amount.go write answers for people, progress.go tells how far a long command is.
 //
 // The answers themselves are made by birthmark/core.

@@ -82,3 +82,41 @@ func TestQueriesInTheDocsAreAnswered(t *testing.T) {
 		t.Errorf("%s is not what birthmark answers (go test -update writes it anew):\n%s", queries, answered)
 	}
 }
+
+// What the README says of serving holds: its settings are some, and what it asks is answered so.
+func TestReadmeServesAsItSays(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, example := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		file := filepath.Join(t.TempDir(), "birthmark.yaml")
+		write(t, file, example[1])
+		ask(t, nil, "config", "--config", file)
+	}
+	_, serving, _ := strings.Cut(string(text), "\n## Serve\n")
+	serving, _, _ = strings.Cut(serving, "\n## ")
+	asked := regexp.MustCompile("(?s)\\$ curl -s http://127.0.0.1:8080/([^\n]*)\n(.*?)```").FindAllStringSubmatch(serving, -1)
+	if len(asked) == 0 {
+		t.Fatal("nothing is asked in it")
+	}
+	db := filepath.Join(t.TempDir(), "db")
+	syncTo(t, db, "file://"+realBlocks(t))
+	s := startServer(t, "--db", db)
+	for _, a := range asked {
+		if r := s.get(t, a[1]); string(r.body) != a[2] {
+			t.Errorf("%s is answered %d with\n%s, and the README says\n%s", a[1], r.status, r.body, a[2])
+		}
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| (`/.*?) \\|").FindAllStringSubmatch(serving, -1) {
+		for path := range strings.SplitSeq(strings.NewReplacer("`", "", "…", "status").Replace(row[1]), ", ") {
+			if strings.HasSuffix(path, "/events") {
+				continue // goes on for ever
+			}
+			if r := s.get(t, path[1:]); r.status != 200 {
+				t.Errorf("%s: %d %.200s", path, r.status, r.body)
+			}
+		}
+	}
+	s.stop(t)
+}

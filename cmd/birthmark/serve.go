@@ -58,13 +58,12 @@ func (p *program) serve(c *cli.Context) (err error) {
 		return err
 	}
 	all.run(c.Context)
-	if err := at.tell(); err != nil {
-		return err
-	}
+	tell := at.tell
 	if p.json {
-		if err := p.document(at.where()); err != nil {
-			return err
-		}
+		tell = func() error { return p.document(at.where()) }
+	}
+	if err := tell(); err != nil {
+		return err
 	}
 	return at.answer(c.Context)
 }
