@@ -137,10 +137,11 @@ func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*places, error) 
 		p.txs, p.blocks = append(p.txs, tx.Hash), append(p.blocks, height)
 		p.outputs = append(p.outputs, fmt.Sprintf("%s:%d", drawn.Tx, drawn.Index))
 		for _, v := range answeredValues(drawn, p.index) {
-			var balance core.BalanceAnswer
-			if found, err := d.answer("/balance/"+url.PathEscape(p.index)+"/"+url.PathEscape(v), &balance); err != nil {
+			var outputs core.FindAnswer
+			path := fmt.Sprintf("/find/%s/%s?limit=%d", url.PathEscape(p.index), url.PathEscape(v), ordinaryOutputs)
+			if found, err := d.answer(path, &outputs); err != nil {
 				return nil, err
-			} else if found && balance.OutputCount <= ordinaryOutputs {
+			} else if found && outputs.Next == nil {
 				p.values = append(p.values, v)
 			}
 		}

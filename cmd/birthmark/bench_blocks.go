@@ -44,7 +44,7 @@ func memoryFlags() []cli.Flag {
 func benchNumbers(c *cli.Context, numbers map[string]uint64) (map[string]uint64, error) {
 	most := map[string]uint64{
 		"txs": bench.MaxTxs, "naive-txs": bench.MaxTxs, "block-txs": bench.MaxTxsPerBlock, "seed": 1<<63 - 1, "mb": 1000,
-		"repeat": 1000, "connections": 10_000, "seconds": 86_400, "rate": 1_000_000, "samples": 1_000_000, "blocks": 1_000_000, "hot-outputs": bench.MaxTxs,
+		"repeat": 1000, "connections": 10_000, "seconds": 86_400, "pace": 1_000_000, "samples": 1_000_000, "blocks": 1_000_000, "hot-outputs": bench.MaxTxs,
 	}
 	for name := range numbers {
 		if !c.IsSet(name) {

@@ -33,7 +33,7 @@ func (p *program) benchServeCommand() *cli.Command {
 			&cli.StringFlag{Name: "keep", Usage: "make the generated database in `DIR`, or use the one made there before"},
 			&cli.StringFlag{Name: "connections", Usage: "ask over `N` connections", DefaultText: "64"},
 			&cli.StringFlag{Name: "seconds", Usage: "measure for `N` seconds", DefaultText: "10"},
-			&cli.StringFlag{Name: "rate", Usage: "`N` requests a second, however long they take", DefaultText: "as many as are answered; with --syncing 3000"},
+			&cli.StringFlag{Name: "pace", Usage: "`N` requests a second, however long they take", DefaultText: "as many as are answered; with --syncing 3000"},
 			&cli.StringFlag{Name: "mix", Usage: "what is asked, with weights: some of " + strings.Join(bench.LoadKinds(), ", "), DefaultText: mixText(bench.LoadMix)},
 			&cli.BoolFlag{Name: "kinds", DisableDefaultText: true, Usage: "then measure each kind of the mix by itself too, as long"},
 			&cli.BoolFlag{Name: "syncing", DisableDefaultText: true, Usage: "serve half of the blocks while the others arrive, and compare with how fast they arrive when nobody asks"},
@@ -54,7 +54,7 @@ type benchServeAnswer struct {
 	Memory      int64                         `json:"memory,omitempty"`  // bytes
 	URL         string                        `json:"url,omitempty"`     // of another server
 	Connections int                           `json:"connections"`
-	Rate        float64                       `json:"rate,omitempty"` // requests a second that were asked for
+	Pace        float64                       `json:"pace,omitempty"` // requests a second that were asked for
 	Mix         map[string]int                `json:"mix"`
 	loadAnswer
 	ByItself map[string]*loadAnswer `json:"by_itself,omitempty"` // each kind
@@ -114,7 +114,7 @@ func mixFlag(c *cli.Context) (map[string]int, error) {
 }
 
 func (p *program) benchServe(c *cli.Context) error {
-	numbers, err := benchNumbers(c, map[string]uint64{"txs": 1_000_000, "connections": 64, "seconds": 10, "rate": 0, "samples": 1000, "seed": 1})
+	numbers, err := benchNumbers(c, map[string]uint64{"txs": 1_000_000, "connections": 64, "seconds": 10, "pace": 0, "samples": 1000, "seed": 1})
 	if err != nil {
 		return err
 	}
@@ -135,13 +135,13 @@ func (p *program) benchServe(c *cli.Context) error {
 		if !c.IsSet("txs") {
 			numbers["txs"] *= 2
 		}
-		if !c.IsSet("rate") {
-			numbers["rate"] = 3000
+		if !c.IsSet("pace") {
+			numbers["pace"] = 3000
 		}
 	}
-	a := &benchServeAnswer{Connections: int(numbers["connections"]), Rate: float64(numbers["rate"]), Mix: mix}
+	a := &benchServeAnswer{Connections: int(numbers["connections"]), Pace: float64(numbers["pace"]), Mix: mix}
 	o := bench.LoadOptions{
-		URL: c.String("url"), Connections: a.Connections, For: time.Duration(numbers["seconds"]) * time.Second, Rate: a.Rate, Mix: mix,
+		URL: c.String("url"), Connections: a.Connections, For: time.Duration(numbers["seconds"]) * time.Second, Rate: a.Pace, Mix: mix,
 		Samples: int(numbers["samples"]), Seed: numbers["seed"],
 	}
 	if c.Bool("waits") {

@@ -7,14 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
 
-	"birthmark/api"
 	"birthmark/api/served"
 	"birthmark/bench"
 	"birthmark/core"
@@ -64,7 +61,7 @@ func (p *program) askApart(c *cli.Context, a *loadAnswer, o bench.LoadOptions, w
 		fmt.Sprintf("--connections=%d", o.Connections), fmt.Sprintf("--seconds=%d", int(o.For.Seconds())), fmt.Sprintf("--mix=%s", mixText(o.Mix)),
 		fmt.Sprintf("--samples=%d", o.Samples), fmt.Sprintf("--seed=%d", o.Seed))
 	if o.Rate > 0 {
-		cmd.Args = append(cmd.Args, fmt.Sprintf("--rate=%d", int(o.Rate)))
+		cmd.Args = append(cmd.Args, fmt.Sprintf("--pace=%d", int(o.Rate)))
 	}
 	var log strings.Builder
 	cmd.Stderr = &log
@@ -142,27 +139,20 @@ func (p *program) served(c *cli.Context, a *benchServeAnswer, db *core.DB, ask f
 		return err
 	}
 	a.Chain, a.Txs, a.Memory = status.Chain, status.Totals.Txs, int64(p.settings.Memory)
-	name := db.Chain().Name()
-	handler, err := api.New(api.Options{
-		Chains: []*served.Chain{{
-			Name: name, Model: db.Chain(), View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
-		}},
-		Log: p.log,
-	})
+	server, err := p.listen("127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
+	ctx, stop := context.WithCancel(c.Context)
+	defer stop()
+	shown := newShown(p, db)
+	defer func() { shown.show(nil)() }()
+	if err := server.wire([]*served.Chain{shown.chain(status.Chain, db.Chain())}, ctx.Done()); err != nil {
+		return errors.Join(err, server.close())
 	}
-	server := http.Server{Handler: handler}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
-	err = ask(fmt.Sprintf("http://%s/v1/%s", listener.Addr(), name))
-	err = errors.Join(err, server.Close())
-	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
-	return err
+	go func() { ended <- server.answer(ctx) }()
+	err = ask(server.url() + "v1/" + status.Chain)
+	stop()
+	return errors.Join(err, <-ended)
 }

@@ -10,8 +10,8 @@ import (
 
 func (p *page) benchServe(a *benchServeAnswer) {
 	asked := mixText(a.Mix)
-	if a.Rate > 0 {
-		asked += fmt.Sprintf(", %s a second", count(uint64(a.Rate)))
+	if a.Pace > 0 {
+		asked += fmt.Sprintf(", %s a second", count(uint64(a.Pace)))
 	}
 	fields := []field{
 		{"asked", text(asked)},

@@ -12,7 +12,7 @@ import (
 
 func TestBenchServeAsksAGeneratedDatabase(t *testing.T) {
 	t.Setenv(asProgram, "-1")
-	for chain, flag := range map[string]string{"bitcoin": "--kinds", "cardano": "--rate 50"} {
+	for chain, flag := range map[string]string{"bitcoin": "--kinds", "cardano": "--pace 50"} {
 		var a benchServeAnswer
 		ask(t, &a, benchTo(t, "serve --txs 1500 --block-txs 50 --samples 30 --connections 8 --seconds 1 --chain "+chain+" "+flag)...)
 		if a.Chain != chain || a.Txs != 1500 || a.Memory != 64<<20 || a.Connections != 8 || len(a.Indexes) == 0 || a.Syncing != nil {
@@ -46,7 +46,7 @@ func TestBenchServeMeasuresASyncBesideIt(t *testing.T) {
 	if s := a.Syncing; s == nil || !(s.Alone > 0) || !(s.Asked > 0) || s.Loses != 1-s.Asked/s.Alone {
 		t.Fatalf("%+v", a.Syncing)
 	}
-	if a.Rate != 3000 || a.Txs < 3000 || a.Txs > 3300 || a.Errors != 0 || a.Requests == 0 {
+	if a.Pace != 3000 || a.Txs < 3000 || a.Txs > 3300 || a.Errors != 0 || a.Requests == 0 {
 		t.Errorf("%+v %+v", a, a.LoadResult)
 	}
 }
@@ -76,7 +76,7 @@ func TestBenchServeRefusesWhatItCannotMeasure(t *testing.T) {
 		code, said string
 	}{
 		"--connections 0":                     {exitUsage, "bad_value", `^--connections: expected a number from 1 to 10000`},
-		"--rate much":                         {exitUsage, "bad_value", `^--rate: expected a number from 1`},
+		"--pace much":                         {exitUsage, "bad_value", `^--pace: expected a number from 1`},
 		"--mix tx,zebra":                      {exitUsage, "bad_value", `^--mix: expected some of balance, block, .*"tx,zebra"$`},
 		"--mix tx=0":                          {exitUsage, "bad_value", `^--mix: expected some of`},
 		"--db x --keep y":                     {exitUsage, "bad_value", `^--db and --keep do not go together`},
