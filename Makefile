@@ -22,6 +22,11 @@ help: ## print this
 setup: ## install what a bare Debian 12 lacks: RocksDB, its compressors, a C++ compiler
 	@tools/setup.sh
 
+# What tests look at pages with; where it cannot be had, they say so and are skipped.
+.PHONY: browser
+browser:
+	@tools/setup.sh browser
+
 .PHONY: build
 build: setup ## build bin/birthmark
 	@go build -trimpath -buildvcs=$(VCS) -o bin/birthmark ./cmd/birthmark
@@ -43,12 +48,12 @@ demo-ergo: build ## index a chain like Ergo's from a stand-in for a node, or NOD
 	@docs/demo-ergo.sh
 
 .PHONY: test
-test: setup blocks ## go vet and every test
+test: browser blocks ## go vet and every test
 	go vet ./...
 	go test -timeout 25m ./...
 
 .PHONY: race
-race: setup blocks ## every test under the race detector
+race: browser blocks ## every test under the race detector
 	go test -race -timeout 30m ./...
 
 .PHONY: test-interop
@@ -84,6 +89,10 @@ docs: setup ## write docs/schema.md and docs/fields.md anew from the code
 generate: setup ## write docs/openapi.yaml and the client api/client anew from the operations of package api
 	go test -count=1 -run 'TestTheDocumentsOfTheRepositoryAreThoseOfTheServer' ./api -update
 	go tool -modfile=tools/go.mod oapi-codegen -config api/client/oapi-codegen.yaml -o api/client/client.go api/client/openapi-3.0.yaml
+
+.PHONY: screenshots
+screenshots: browser blocks ## take the pictures in docs/img anew
+	go test -count=1 -run TestScreenshots ./cmd/birthmark -update
 
 .PHONY: clean
 clean: ## remove what was built and the demo's data
