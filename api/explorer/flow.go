@@ -87,10 +87,10 @@ func (v *visit) flow(a *core.TxAnswer) *flow {
 		}
 		left = append(left, part{value: out, stream: stream{Class: "other", Name: name, Amount: v.short(out)}})
 	} else if rest.Sign() > 0 {
-		left = append(left, part{value: rest, stream: stream{Class: "other", Name: "from no output: rewards, refunds", Amount: v.short(rest)}})
+		left = append(left, part{value: rest, stream: stream{Class: "other", Name: "rewards or refunds", Amount: v.short(rest)}})
 	} else if rest.Sign() < 0 {
 		rest.Neg(rest)
-		right = append(right, part{value: rest, stream: stream{Class: "other", Name: "to no output: deposits", Amount: v.short(rest)}})
+		right = append(right, part{value: rest, stream: stream{Class: "other", Name: "deposits", Amount: v.short(rest)}})
 	}
 	f.draw(left, right)
 	return f
