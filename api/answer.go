@@ -179,5 +179,5 @@ func (q *request) readBody(w http.ResponseWriter, r *http.Request) error {
 	if p := problem.Of(err); p.Status == http.StatusRequestEntityTooLarge || p.Code == "bad_body" {
 		return p
 	}
-	return problem.New(http.StatusBadRequest, "bad_body", "body: expected a JSON document such as %s: %s", q.op.examples[0].body, strings.TrimPrefix(err.Error(), "json: "))
+	return problem.New(http.StatusBadRequest, "bad_body", "body: expected a JSON document such as %s: %s", q.op.example.body, strings.TrimPrefix(err.Error(), "json: "))
 }

@@ -19,7 +19,7 @@ func (d *document) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, r, d.body, tagBody(w, r, d.body))
 }
 
-// makeDocuments describes the API: OpenAPI 3.1, and 3.0 for generators that do not read it.
+// makeDocuments describes the API: OpenAPI 3.1, 3.0 for generators that do not read it, and a page for people.
 func (a *API) makeDocuments() (map[string]*document, error) {
 	described := a.openAPI()
 	now, err := json.Marshal(described)
@@ -39,5 +39,15 @@ func (a *API) makeDocuments() (map[string]*document, error) {
 		documents[name+".json"] = &document{jsonType, text}
 		documents[name+".yaml"] = &document{"application/yaml", asYAML.Bytes()}
 	}
+	page, err := a.makePage()
+	if err != nil {
+		return nil, err
+	}
+	style, err := pageFiles.ReadFile("docs/page.css")
+	if err != nil {
+		return nil, err
+	}
+	documents["/docs"] = &document{"text/html; charset=utf-8", page}
+	documents["/docs.css"] = &document{"text/css; charset=utf-8", style}
 	return documents, nil
 }

@@ -15,6 +15,9 @@ import (
 
 const schemaPrefix = "#/components/schemas/"
 
+// about says what the API is.
+const about = "What a chain holds and where it came from: the questions of the command line, with the same answers."
+
 // openAPI is the description of the API (OpenAPI 3.1), made from the operations and the types of their answers.
 func (a *API) openAPI() *huma.OpenAPI {
 	registry := huma.NewMapRegistry(schemaPrefix, schemaName)
@@ -23,7 +26,7 @@ func (a *API) openAPI() *huma.OpenAPI {
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title: "Birthmark", Version: "v1",
-			Description: "What a chain holds and where it came from: the questions of the command line, with the same answers.",
+			Description: about,
 			License:     &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
 		},
 		Servers:    []*huma.Server{{URL: "/", Description: "the server that this document comes from"}},
@@ -120,6 +123,9 @@ func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Op
 		}
 	default:
 		o.Responses["200"] = answerOf(registry.Schema(reflect.TypeOf(op.answer), true, ""), true)
+		if answer := op.exampleAnswer(); answer != nil {
+			o.Responses["200"].Content[jsonType].Example = json.RawMessage(answer)
+		}
 	}
 	if op.entries != nil {
 		entry := registry.Schema(reflect.TypeOf(op.entry), true, "")
@@ -130,7 +136,7 @@ func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Op
 	}
 	if op.body != nil {
 		body := registry.Schema(reflect.TypeOf(op.body()).Elem(), true, "")
-		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: body, Example: json.RawMessage(op.examples[0].body)}}}
+		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: body, Example: json.RawMessage(op.example.body)}}}
 		o.Responses["200"].Headers = headers
 		problems["413"], problems["415"] = "TooLarge", "UnsupportedMedia"
 	} else if !op.stream {

@@ -36,7 +36,7 @@ type operation struct {
 	entries func(answer any) (iter.Seq[any], *string)
 	entry   any // a value of the type of an entry
 
-	examples []example
+	example example // what the documentation shows; none where it has no path
 }
 
 // argument is a value in a path.
@@ -96,8 +96,8 @@ func (op *operation) with(ps ...[]*parameter) *operation {
 	return op
 }
 
-func (op *operation) shown(examples ...example) *operation {
-	op.examples = examples
+func (op *operation) shown(e example) *operation {
+	op.example = e
 	return op
 }
 

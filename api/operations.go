@@ -43,9 +43,11 @@ func chainOperations() []*operation {
 			return &IndexesAnswer{q.chain.Model.Name(), q.chain.Model.Network(), states}, err
 		})
 	indexes.volatile = true
+	indexes.shown(example{path: "/indexes"})
 	forks := listing(get("forks", "/forks", "chain", "Blocks that forks took off the chain",
 		"Of the last 1,000 such blocks, newest fork first: how deep each was, when it was lost and what came in its place.", core.ForksAnswer{},
-		func(ctx context.Context, v *core.View, q *request) (any, error) { return v.Forks(ctx, q.page) }).with(pageParameters),
+		func(ctx context.Context, v *core.View, q *request) (any, error) { return v.Forks(ctx, q.page) }).with(pageParameters).
+		shown(example{path: "/forks"}),
 		func(a *core.ForksAnswer) ([]core.LostBlockAnswer, *string) { return a.Forks, a.Next })
 	forks.volatile = true // a chain can come back to a tip it had
 	return []*operation{
