@@ -163,6 +163,9 @@ func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
 	d := read(t, h, "/made-up/address/"+b.Value, http.StatusOK)
 	d.has(t, "Not counted: the index does not keep balances", "address: { balance: true }", "birthmark index add address", "Not listed: the index does not keep histories",
 		"address: { history: true }", "All outputs, newest first", "There is no chart of the balance")
+	if tag := ask(t, h, "/made-up/address/"+b.Value).Header.Get("ETag"); tag != "" {
+		t.Errorf("a page that lacks something for want of time has the ETag %s", tag)
+	}
 	read(t, h, "/made-up/richest/address", http.StatusOK).has(t, "Not listed", "rows have to be gone through", "birthmark richest address")
 	assets, err := db.Assets(t.Context(), core.Page{Limit: 1})
 	if err != nil || len(assets.Assets) == 0 {

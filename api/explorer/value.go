@@ -14,6 +14,8 @@ const (
 	valueAssets = 40 // that are listed of what a value holds
 	// valueOutputs is up to how many outputs of a value are gone through where an index does not keep what a page shows.
 	valueOutputs = 100_000
+	// chartOutputs is up to how many they are gone through once more for the chart.
+	chartOutputs = 10_000
 )
 
 // valueBody is a value of an index.

@@ -23,6 +23,10 @@ func (r *valueReader) chart() error {
 		return nil
 	}
 	txs, next := r.recent.Txs, r.recent.Next
+	if next != nil && !r.keeps("history") && r.count > chartOutputs {
+		b.ChartNote = "There is no chart of the balance: the index does not keep histories, and to put a long one together takes longer than a page may."
+		return nil
+	}
 	if next != nil {
 		older, err := r.movements(core.Page{Limit: chartTxs - len(txs), After: *next, Descending: true})
 		if err != nil {

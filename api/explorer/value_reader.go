@@ -18,6 +18,7 @@ type valueReader struct {
 	value  string
 	newest *core.FindAnswer
 	held   *big.Int            // what it holds; nil: not counted
+	count  uint64              // of its outputs; 0: not known
 	many   bool                // its outputs are too many to be gone through
 	recent *core.HistoryAnswer // its newest transactions; nil: not known
 }
@@ -33,6 +34,7 @@ func (v *visit) patiently(ask func(ctx context.Context) error) (late bool, err e
 	defer cancel()
 	err = ask(ctx)
 	if errors.Is(err, context.DeadlineExceeded) && v.ctx.Err() == nil {
+		v.late = true
 		return true, nil
 	}
 	return false, err
@@ -76,7 +78,7 @@ func (r *valueReader) balance() error {
 		return nil
 	}
 	r.held = integer(a.Balance)
-	r.many = a.OutputCount > valueOutputs
+	r.count, r.many = a.OutputCount, a.OutputCount > valueOutputs
 	h := &holds{Balance: r.amount(a.Balance), Received: r.amount(a.Received), Sent: r.amount(a.Sent), Txs: a.TxCount, Outputs: a.OutputCount, Unspent: a.UnspentCount}
 	n := r.naming()
 	for i, held := range a.Assets {

@@ -24,6 +24,7 @@ type visit struct {
 	site  *site
 	chain *served.Chain
 	unit  figures.Unit
+	late  bool      // a part of the page took too long: another time it may be there
 	now   time.Time // to the minute: what a page says of ages changes no more often
 }
 
@@ -78,7 +79,7 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 			http.Redirect(w, r, p.Location, http.StatusFound)
 			return
 		}
-		if p.Volatile {
+		if p.Volatile || v.late {
 			tag = ""
 		}
 		s.send(w, r, p, tag)
