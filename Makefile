@@ -87,7 +87,7 @@ docs: setup ## write docs/schema.md and docs/fields.md anew from the code
 
 .PHONY: generate
 generate: setup ## write docs/openapi.yaml, the examples in it and the client api/client anew from the operations of package api
-	go test -count=1 -run TestExamplesOfTheDocumentationAreAnsweredSo ./api -update
+	go test -count=1 -run 'TestExamplesOfTheDocumentation|TestSessionsOfTheGuide' ./api -update
 	go test -count=1 -run TestTheDocumentsOfTheRepositoryAreThoseOfTheServer ./api -update
 	go tool -modfile=tools/go.mod oapi-codegen -config api/client/oapi-codegen.yaml -o api/client/client.go api/client/openapi-3.0.yaml
 

@@ -98,7 +98,7 @@ func TestTheGeneratedClientAsksARunningServer(t *testing.T) {
 	if err := json.Unmarshal(last, &end); err != nil || !end.End.Complete || lines != 14_133 {
 		t.Errorf("%d lines, the last %s: %v", lines, last, err)
 	}
-	told := must(c.EventsWithResponse(ctx, "bitcoin"))(t)
+	told := must(c.EventsWithResponse(ctx, "bitcoin", nil))(t)
 	if string(told.Body) != "event: tip\n\n" {
 		t.Errorf("events: %q", told.Body)
 	}

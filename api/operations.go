@@ -19,7 +19,7 @@ func (o *Options) operations() []*operation {
 	}
 	if o.Events != nil {
 		op := get("events", "/events", "chain", "What happens on the chain, as it happens",
-			"Server-sent events: see docs/events.md for what they say and how to resume.", nil, nil)
+			"Server-sent events of blocks, rollbacks and, where they are followed, outputs; each has an id to go on from. See docs/events.md.", nil, nil).with(eventParameters)
 		op.stream = true
 		ops = append(ops, op)
 	}

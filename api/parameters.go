@@ -100,6 +100,15 @@ var (
 	}
 )
 
+// eventParameters are those of the events, which reads them itself.
+var eventParameters = []*parameter{
+	{name: "follow", kind: "string", many: true, doc: "Tell of outputs where this occurs, `INDEX=VALUE`, or any value of an index, `INDEX`.", example: []string{"address=" + satoshi}},
+	{name: "spends", kind: "boolean", doc: "Tell also what spends them.", fallback: false},
+	{name: "sparse", kind: "boolean", doc: "Leave out blocks that have none of them.", fallback: false},
+	{name: "from", kind: "string", doc: "Begin with the block at this height, `origin`, or `tip`.", fallback: "tip"},
+	{name: "last_event_id", kind: "string", doc: "Go on behind this event, for clients that cannot set the header `Last-Event-ID`."},
+}
+
 func heightParameter(name, doc string, of func(*core.Range) **model.HeightPk) *parameter {
 	return &parameter{
 		name: name, kind: "integer", doc: doc, bounds: [2]float64{0, model.MaxHeight}, expected: "a height from 0 to " + strconv.Itoa(model.MaxHeight),

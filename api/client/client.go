@@ -1062,6 +1062,24 @@ type BlocksParams struct {
 // BlocksParamsOrder defines parameters for Blocks.
 type BlocksParamsOrder string
 
+// EventsParams defines parameters for Events.
+type EventsParams struct {
+	// Follow Tell of outputs where this occurs, `INDEX=VALUE`, or any value of an index, `INDEX`.
+	Follow *[]string `form:"follow,omitempty" json:"follow,omitempty"`
+
+	// Spends Tell also what spends them.
+	Spends *bool `form:"spends,omitempty" json:"spends,omitempty"`
+
+	// Sparse Leave out blocks that have none of them.
+	Sparse *bool `form:"sparse,omitempty" json:"sparse,omitempty"`
+
+	// From Begin with the block at this height, `origin`, or `tip`.
+	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// LastEventId Go on behind this event, for clients that cannot set the header `Last-Event-ID`.
+	LastEventId *string `form:"last_event_id,omitempty" json:"last_event_id,omitempty"`
+}
+
 // FindParams defines parameters for Find.
 type FindParams struct {
 	// Unspent Only outputs that nothing spends.
@@ -1385,10 +1403,10 @@ type ClientInterface interface {
 
 	// Events What happens on the chain, as it happens
 	//
-	// Server-sent events: see docs/events.md for what they say and how to resume.
+	// Server-sent events of blocks, rollbacks and, where they are followed, outputs; each has an id to go on from. See docs/events.md.
 	//
 	// Corresponds with GET /v1/{chain}/events (the `Events` operationId).
-	Events(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	Events(ctx context.Context, chain string, params *EventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Fields What expressions can name
 	//
@@ -1705,11 +1723,11 @@ func (c *Client) Blocks(ctx context.Context, chain string, params *BlocksParams,
 
 // Events What happens on the chain, as it happens
 //
-// Server-sent events: see docs/events.md for what they say and how to resume.
+// Server-sent events of blocks, rollbacks and, where they are followed, outputs; each has an id to go on from. See docs/events.md.
 //
 // Corresponds with GET /v1/{chain}/events (the `Events` operationId).
-func (c *Client) Events(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewEventsRequest(c.Server, chain)
+func (c *Client) Events(ctx context.Context, chain string, params *EventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewEventsRequest(c.Server, chain, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2681,7 +2699,7 @@ func NewBlocksRequest(server string, chain string, params *BlocksParams) (*http.
 }
 
 // NewEventsRequest constructs an http.Request for the Events method
-func NewEventsRequest(server string, chain string) (*http.Request, error) {
+func NewEventsRequest(server string, chain string, params *EventsParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -2704,6 +2722,81 @@ func NewEventsRequest(server string, chain string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Follow != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "follow", *params.Follow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Spends != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "spends", *params.Spends, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Sparse != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sparse", *params.Sparse, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.LastEventId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "last_event_id", *params.LastEventId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -3837,12 +3930,12 @@ type ClientWithResponsesInterface interface {
 
 	// EventsWithResponse What happens on the chain, as it happens
 	//
-	// Server-sent events: see docs/events.md for what they say and how to resume.
+	// Server-sent events of blocks, rollbacks and, where they are followed, outputs; each has an id to go on from. See docs/events.md.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/events (the `Events` operationId).
-	EventsWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*EventsResponse, error)
+	EventsWithResponse(ctx context.Context, chain string, params *EventsParams, reqEditors ...RequestEditorFn) (*EventsResponse, error)
 
 	// FieldsWithResponse What expressions can name
 	//
@@ -6115,13 +6208,13 @@ func (c *ClientWithResponses) BlocksWithResponse(ctx context.Context, chain stri
 
 // EventsWithResponse What happens on the chain, as it happens
 //
-// Server-sent events: see docs/events.md for what they say and how to resume.
+// Server-sent events of blocks, rollbacks and, where they are followed, outputs; each has an id to go on from. See docs/events.md.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/{chain}/events (the `Events` operationId).
-func (c *ClientWithResponses) EventsWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*EventsResponse, error) {
-	rsp, err := c.Events(ctx, chain, reqEditors...)
+func (c *ClientWithResponses) EventsWithResponse(ctx context.Context, chain string, params *EventsParams, reqEditors ...RequestEditorFn) (*EventsResponse, error) {
+	rsp, err := c.Events(ctx, chain, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
