@@ -290,11 +290,11 @@ func (q *request) route() string {
 	return q.r.Pattern
 }
 
-// log tells of the request: of each at debug, of what failed also above. It says nothing of what was asked, in which
-// secrets may be, but the route.
+// log tells of the request: of each at debug, of what failed also above, unless it was asked whether the server is well,
+// which it may not be for hours. It says nothing of what was asked, in which secrets may be, but the route.
 func (q *request) log(w *writer) {
 	level := slog.LevelDebug
-	if w.status >= http.StatusInternalServerError && q.faults.Allow() {
+	if w.status >= http.StatusInternalServerError && !q.class.free && q.faults.Allow() {
 		level = slog.LevelWarn
 	}
 	ctx := q.r.Context()

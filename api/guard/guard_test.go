@@ -351,8 +351,10 @@ func TestRequestsAreLogged(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/{chain}/tx/{hash}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "12345") })
 	mux.HandleFunc("GET /fails", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(502) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(503) })
 	h := guard.New(o, mux)
 	ask(h, "GET", "/v1/bitcoin/tx/00")
+	ask(h, "GET", "/readyz")
 	if log.Len() > 0 {
 		t.Errorf("at level info: %s", &log)
 	}
