@@ -68,7 +68,11 @@ func (v *visit) home() (*page, error) {
 		{Name: "Unspent value", Amount: v.amount(t.UnspentValue).coarse()},
 	}
 	if t.Assets > 0 {
-		b.Stats = append(b.Stats, stat{Name: "Assets", Value: figures.Count(t.Assets)})
+		assets, err := v.Assets(v.ctx, core.Page{Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		b.Stats = append(b.Stats, stat{Name: "Assets", Value: figures.Count(assets.Count)})
 	}
 	blocks, err := v.Blocks(v.ctx, core.Range{}, core.Page{Limit: homeChart, Descending: true})
 	if err != nil {

@@ -278,6 +278,12 @@ func TestStatusSaysWhatThereIs(t *testing.T) {
 			t.Error("a rate is drawn of no sync")
 		}
 		d.has(t, "Blocks"+figures.Count(status.Totals.Blocks), "Outputs"+figures.Count(status.Totals.Outputs))
+		if assets, err := db.Assets(t.Context(), core.Page{Limit: 1}); err != nil || assets.Count == 0 || status.Totals.Assets == assets.Count {
+			t.Errorf("%d assets in outputs: %v", status.Totals.Assets, err)
+		} else {
+			d.has(t, "Assets"+figures.Count(assets.Count), "Assets in outputs"+figures.Count(status.Totals.Assets))
+			read(t, h, "/made-up", http.StatusOK).has(t, "Assets"+figures.Count(assets.Count))
+		}
 		for _, f := range status.Families {
 			d.has(t, f.Name+figures.Count(f.Keys))
 		}

@@ -51,15 +51,20 @@ func (v *visit) status() (*page, error) {
 		return nil, err
 	}
 	b := &statusBody{Network: a.Network, Format: a.Format}
+	assets, err := v.Assets(v.ctx, core.Page{Limit: 1})
+	if err != nil {
+		return nil, err
+	}
 	t := a.Totals
 	for _, f := range []struct {
 		name  string
 		count uint64
+		rare  bool // not said where there is none
 	}{
-		{"Blocks", t.Blocks}, {"Transactions", t.Txs}, {"Inputs", t.Inputs}, {"Outputs", t.Outputs}, {"Unspent outputs", t.Unspent},
-		{"Genesis outputs", t.GenesisOutputs}, {"Assets", t.Assets},
+		{"Blocks", t.Blocks, false}, {"Transactions", t.Txs, false}, {"Inputs", t.Inputs, false}, {"Outputs", t.Outputs, false}, {"Unspent outputs", t.Unspent, false},
+		{"Genesis outputs", t.GenesisOutputs, true}, {"Assets", assets.Count, true}, {"Assets in outputs", t.Assets, true},
 	} {
-		if f.count > 0 || f.name != "Genesis outputs" && f.name != "Assets" {
+		if f.count > 0 || !f.rare {
 			b.Totals = append(b.Totals, stat{Name: f.name, Value: figures.Count(f.count)})
 		}
 	}
