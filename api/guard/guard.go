@@ -212,6 +212,7 @@ func (q *request) answer(w *writer) {
 	control := http.NewResponseController(w.ResponseWriter)
 	switch {
 	case q.class.stream:
+		w.stream = true
 		// It is the client's who reads it. That it goes on reading is for the deadline of each write to tell.
 		_ = control.SetReadDeadline(time.Time{})
 	case q.Timeout > 0:
@@ -231,7 +232,9 @@ func (q *request) answer(w *writer) {
 	if r.Body != nil && r.ContentLength != 0 {
 		inner.Body = q.body(w, control)
 	}
-	w.allow(q.began, q.Timeout)
+	if !w.stream {
+		w.allow(q.began, q.Timeout)
+	}
 	defer func() { r.Pattern = inner.Pattern }()
 	q.next.ServeHTTP(w, inner)
 }

@@ -372,6 +372,35 @@ func TestTLSFromFiles(t *testing.T) {
 	}
 }
 
+// A stream says nothing for longer than a client may take nothing, by either protocol.
+func TestStreamsMayBeSilent(t *testing.T) {
+	l := guard.Defaults()
+	l.Stall, l.Timeout = 100*time.Millisecond, 100*time.Millisecond
+	h := guard.New(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for i := range 3 {
+			fmt.Fprintf(w, "%s %d\n", r.Proto, i)
+			if err := http.NewResponseController(w).Flush(); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(3 * l.Stall)
+		}
+	}))
+	cert, key, pool := certificate(t, "any")
+	o := quick()
+	o.Cert, o.Key = filepath.Join(t.TempDir(), "cert"), filepath.Join(t.TempDir(), "key")
+	if err := errors.Join(os.WriteFile(o.Cert, cert, 0o600), os.WriteFile(o.Key, key, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, o, h)
+	for proto, two := range map[string]bool{"HTTP/1.1": false, "HTTP/2.0": true} {
+		c := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: two}, Timeout: time.Minute}
+		defer c.CloseIdleConnections()
+		if got, want := get(t, c, "https://"+s.addr+"/v1/bitcoin/events"), fmt.Sprintf("%[1]s 0\n%[1]s 1\n%[1]s 2\n", proto); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}
+
 func TestAddressesThatCannotBeHad(t *testing.T) {
 	taken, err := guard.Listen("127.0.0.1:0")
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 // say so.
 type writer struct {
 	http.ResponseWriter
-	stall time.Duration
-	slow  func() *problem.Problem // why the handler failed, where it was its time; nil
+	stall  time.Duration
+	stream bool                    // has times of silence, in which nothing has to be taken
+	slow   func() *problem.Problem // why the handler failed, where it was its time; nil
 
 	status  int // 0: nothing is answered yet
 	bytes   int64
@@ -35,8 +36,15 @@ func (w *writer) allow(now time.Time, while time.Duration) {
 
 // more gives the client more time, as it took what came before.
 func (w *writer) more() {
-	if now := time.Now(); w.stall > 0 && now.Add(w.stall).Sub(w.until) > again {
+	if now := time.Now(); w.stall > 0 && (w.stream || now.Add(w.stall).Sub(w.until) > again) {
 		w.allow(now, 0)
+	}
+}
+
+// rest lets a stream be silent: HTTP/2 ends it at its deadline, whether something is to be written or not.
+func (w *writer) rest() {
+	if w.stream && w.stall > 0 {
+		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Time{})
 	}
 }
 
@@ -79,7 +87,9 @@ func (w *writer) FlushError() error {
 		w.status = http.StatusOK
 	}
 	w.more()
-	return http.NewResponseController(w.ResponseWriter).Flush()
+	err := http.NewResponseController(w.ResponseWriter).Flush()
+	w.rest()
+	return err
 }
 
 // Flush implements [http.Flusher].
