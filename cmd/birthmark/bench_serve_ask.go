@@ -143,16 +143,10 @@ func (p *program) served(c *cli.Context, a *benchServeAnswer, db *core.DB, ask f
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(c.Context)
-	defer stop()
+	defer func() { err = errors.Join(err, server.close()) }()
 	shown := newShown(p, db)
 	defer func() { shown.show(nil)() }()
-	if err := server.wire([]*served.Chain{shown.chain(status.Chain, db.Chain())}, ctx.Done()); err != nil {
-		return errors.Join(err, server.close())
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.answer(ctx) }()
-	err = ask(server.url() + "v1/" + status.Chain)
-	stop()
-	return errors.Join(err, <-ended)
+	return server.during(c.Context, []*served.Chain{shown.chain(status.Chain, db.Chain())}, func(context.Context) error {
+		return ask(server.url() + "v1/" + status.Chain)
+	})
 }

@@ -19,7 +19,7 @@ func (p *program) serveCommand() *cli.Command {
 			"is tried again, and answers go on. SIGINT and SIGTERM end it when answers are given and blocks are written.\n" +
 			"With --json one document says where it listens, once it does; later errors stand in the log.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on", DefaultText: settings.DefaultListen},
+			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on, host:port or unix:/path/of.sock", DefaultText: settings.DefaultListen},
 			&cli.BoolFlag{Name: "read-only", DisableDefaultText: true, Usage: "sync nothing: another process does, or none"},
 			&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`; without, the database is served as it is"},
 			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},

@@ -19,17 +19,23 @@ func (b *blockSync) show() *shown {
 }
 
 // beside runs the session of a sync and serves its database until it ends: because it is told to, is at its end, or fails.
-// Where the server cannot go on it ends the sync too.
-func (s *server) beside(ctx context.Context, on *session, blocks *blockSync) (err error) {
+func (s *server) beside(ctx context.Context, on *session, blocks *blockSync) error {
 	shown := blocks.show()
 	on.shown = shown
 	defer func() { shown.show(nil)() }()
+	return s.during(ctx, []*served.Chain{shown.chain(on.db.chain.Name(), on.db.chain)}, func(ctx context.Context) error {
+		if err := s.tell(); err != nil {
+			return err
+		}
+		return on.run(ctx)
+	})
+}
+
+// during serves chains until do has returned. Where the server cannot go on, the context of do ends.
+func (s *server) during(ctx context.Context, chains []*served.Chain, do func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	if err := s.wire([]*served.Chain{shown.chain(on.db.chain.Name(), on.db.chain)}, ctx.Done()); err != nil {
-		return err
-	}
-	if err := s.tell(); err != nil {
+	if err := s.wire(chains, ctx.Done()); err != nil {
 		return err
 	}
 	answered := make(chan error, 1)
@@ -37,7 +43,7 @@ func (s *server) beside(ctx context.Context, on *session, blocks *blockSync) (er
 		defer stop()
 		answered <- s.answer(ctx)
 	}()
-	err = on.run(ctx)
+	err := do(ctx)
 	stop()
 	if failed := <-answered; failed != nil {
 		return errors.Join(failed, err)

@@ -150,7 +150,7 @@ func (s *server) answer(ctx context.Context) error {
 // servingAnswer says where a server answers, once it does.
 type servingAnswer struct {
 	Listen string   `json:"listen"` // host:port, or unix:/path
-	URL    string   `json:"url"`    // of the explorer
+	URL    string   `json:"url"`    // of the explorer; of a socket without its path
 	Chains []string `json:"chains"` // their names in paths
 }
 
@@ -170,23 +170,25 @@ func (s *server) where() servingAnswer {
 // tell tells people where the server answers.
 func (s *server) tell() error {
 	a := s.where()
-	_, err := fmt.Fprintf(s.p.console, "birthmark: %s at %s  (API: %sv1, its documentation: %sdocs)\n", strings.Join(a.Chains, ", "), a.URL, a.URL, a.URL)
+	at := a.URL
+	if path, ok := strings.CutPrefix(a.Listen, "unix:"); ok {
+		at = path + " as " + at
+	}
+	_, err := fmt.Fprintf(s.p.console, "birthmark: %s at %s  (API: %sv1, its documentation: %sdocs)\n", strings.Join(a.Chains, ", "), at, a.URL, a.URL)
 	return err
 }
 
-// url is where a browser on this machine finds the server; of a socket it is none.
+// url is where a browser on this machine finds the server.
 func (s *server) url() string {
-	at := s.listener.Addr()
-	host, port, err := net.SplitHostPort(at.String())
-	if err != nil {
-		return "unix:" + at.String() + ":/"
-	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
-		host = "localhost"
-	}
-	scheme := "http"
+	scheme, at := "http://", "localhost"
 	if s.set.Cert != "" {
-		scheme = "https"
+		scheme = "https://"
 	}
-	return scheme + "://" + net.JoinHostPort(host, port) + "/"
+	if host, port, err := net.SplitHostPort(s.listener.Addr().String()); err == nil {
+		if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+			host = "localhost"
+		}
+		at = net.JoinHostPort(host, port)
+	}
+	return scheme + at + "/"
 }

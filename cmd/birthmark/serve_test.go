@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/api/health"
 	"birthmark/chains/ergo/ergotest"
 	"birthmark/chains/ergo/generate"
 	"birthmark/core"
@@ -73,6 +74,13 @@ func (f *forking) upTo(hash string) []ergotest.Block {
 	return f.tips[hash]
 }
 
+// longest is a height that is about that of the node's tip.
+func (f *forking) longest() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.best) + 2
+}
+
 func (f *forking) grow(n int) {
 	more := ergotest.Made(f.chain, n)
 	f.is(append(f.best[:len(f.best):len(f.best)], more...))
@@ -100,7 +108,7 @@ func (f *forking) askAround(t *testing.T, s *serverProcess, seed uint64, done <-
 			return asked
 		default:
 		}
-		ref := []string{"tip", strconv.Itoa(1 + rng.IntN(len(f.tips)))}[rng.IntN(2)]
+		ref := []string{"tip", strconv.Itoa(1 + rng.IntN(f.longest()))}[rng.IntN(2)]
 		r, err := s.try("v1/ergo/block/"+ref, "If-None-Match", etag)
 		if err != nil {
 			t.Error(err)
@@ -166,6 +174,7 @@ func TestEveryAnswerIsOfOneTipWhileTheChainForks(t *testing.T) {
 		}
 	}
 	until(t, "the node's last tip", func() bool { _, hash := s.tip(t, "ergo"); return hash == hashOf(f.best[len(f.best)-1]) })
+	until(t, "the server to be ready", func() bool { return s.get(t, "readyz").status == http.StatusOK })
 	close(done)
 	asking.Wait()
 	if asked.Load() == 0 {
@@ -190,6 +199,11 @@ func TestServerIsKilledAndGoesOn(t *testing.T) {
 			t.Errorf("block %d is gone, the tip is %d", height, h)
 		}
 		s.reaches(t, "bitcoin", height+500)
+		var far health.Answer
+		r := s.get(t, "readyz")
+		if err := json.Unmarshal(r.body, &far); err != nil || r.status != http.StatusServiceUnavailable || far.OK || far.Chains[0].Target == nil || *far.Chains[0].Target != 14131 {
+			t.Errorf("far from the tip: %d %s (%v)", r.status, r.body, err)
+		}
 		height, _ = s.tip(t, "bitcoin")
 		s.kill()
 		check(t, db)
@@ -214,6 +228,16 @@ func TestServerStopsWithClients(t *testing.T) {
 	defer idle.Close()
 	var clients sync.WaitGroup
 	stopping := make(chan struct{})
+	following, err := s.client.Get(s.URL + "v1/bitcoin/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer following.Body.Close()
+	clients.Go(func() {
+		if told, err := io.ReadAll(following.Body); err != nil || !strings.HasPrefix(string(told), "retry:") && !strings.Contains(string(told), "event: tip") {
+			t.Errorf("a follower was told %.300q: %v", told, err)
+		}
+	})
 	for range 4 {
 		clients.Go(func() {
 			for {
