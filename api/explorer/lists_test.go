@@ -16,6 +16,8 @@ import (
 	"birthmark/model/modeltest"
 )
 
+func init() { patience = time.Hour } // what tests see is not to depend on how busy the machine is
+
 // impatient makes what pages do not do at once too slow.
 func impatient(t testing.TB) {
 	t.Helper()
