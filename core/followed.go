@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"iter"
 	"math"
 	"slices"
@@ -138,10 +139,35 @@ func (f *followed) has(parts []part, family storage.Family, pk model.UtxoPk, row
 	}), err
 }
 
+// growing groups what seq yields: few at first, since who follows in parts may have enough soon.
+func growing[T any](ctx context.Context, seq iter.Seq2[T, error]) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		size, next := 16, []T(nil)
+		for v, err := range seq {
+			if err == nil && len(next) == 0 {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if next = append(next, v); len(next) == size {
+				if !yield(next, nil) {
+					return
+				}
+				size, next = min(size*2, occurrenceBatch), nil
+			}
+		}
+		if len(next) > 0 {
+			yield(next, nil)
+		}
+	}
+}
+
 // comings yields the outputs of the set in s as they are told.
 func (f *followed) comings(s span) iter.Seq2[coming, error] {
 	return func(yield func(coming, error) bool) {
-		for batch, err := range batches(f.ctx, f.outputs(s), occurrenceBatch) {
+		for batch, err := range growing(f.ctx, f.outputs(s)) {
 			var answers []OutputAnswer
 			if err == nil {
 				answers, err = f.query.outputs(batch, false)
@@ -173,7 +199,7 @@ func (f *followed) goings(s span) iter.Seq2[spent, error] {
 			yield(spent{}, err)
 			return
 		}
-		for batch, err := range batches(f.ctx, inputs, occurrenceBatch) {
+		for batch, err := range growing(f.ctx, inputs) {
 			if err == nil {
 				batch, err = f.only(batch)
 			}
