@@ -1,0 +1,77 @@
+package events_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"birthmark/api/events"
+	"birthmark/model"
+)
+
+var update = flag.Bool("update", false, "write what is told into docs/events.md")
+
+const guide = "../../docs/events.md"
+
+// The sessions of docs/events.md are answered as it says, up to the block that is the tip.
+func TestEventsInTheDocsAreTold(t *testing.T) {
+	chain, blocks := realBlocks(t, 14_132)
+	w := newWorld(t, chain, nil)
+	w.grow(blocks...)
+	s := w.serve(events.Options{})
+	// An id from a chain whose last block was another.
+	known, err := w.now().FollowLocator(t.Context(), w.now().Tip())
+	if err != nil {
+		t.Fatal(err)
+	}
+	known[0].Hash = model.Hash{1}
+	lost := events.IDOf(chain, known)
+
+	page, err := os.ReadFile(filepath.FromSlash(guide))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions := regexp.MustCompile("(?s)```console\n\\$ curl -sN (?:-H 'Last-Event-ID: ([^']*)' )?'http://127.0.0.1:8080/v1/bitcoin/events\\??([^']*)'\n(.*?)```")
+	if n := len(sessions.FindAll(page, -1)); n < 2 {
+		t.Fatalf("%d sessions in %s", n, guide)
+	}
+	answered := sessions.ReplaceAllStringFunc(string(page), func(session string) string {
+		parts := sessions.FindStringSubmatch(session)
+		id, query := parts[1], parts[2]
+		if id != "" {
+			session = strings.Replace(session, id, lost, 1)
+			id = lost
+		}
+		c := connect(t, s.URL, query, id)
+		defer c.close()
+		var told strings.Builder
+		for tip := chain.FormatHash(w.now().Tip().Hash); ; {
+			line, err := c.lines.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			told.WriteString(line)
+			if line == "\n" && strings.Contains(told.String(), tip) {
+				break
+			}
+		}
+		command, _, _ := strings.Cut(strings.TrimPrefix(session, "```console\n"), "\n")
+		return "```console\n" + command + "\n" + told.String() + "```"
+	})
+	if *update {
+		if err := os.WriteFile(filepath.FromSlash(guide), []byte(answered), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if answered != string(page) {
+		at := 0
+		for at < min(len(answered), len(page)) && answered[at] == page[at] {
+			at++
+		}
+		t.Errorf("%s says %.300q\nit is %.300q", guide, page[at:], answered[at:])
+	}
+}
