@@ -77,7 +77,7 @@ func New(o Options) (http.Handler, error) {
 		o.now = time.Now
 	}
 	s := &site{Options: o}
-	names := map[string]bool{"search": true, "static": true, "": true}
+	names := map[string]bool{"search": true, "static": true, "favicon.ico": true, "": true}
 	for _, c := range o.Chains {
 		if names[c.Name] || strings.Trim(c.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
 			return nil, fmt.Errorf("chain name %q cannot stand in paths beside the others", c.Name)
@@ -94,6 +94,7 @@ func New(o Options) (http.Handler, error) {
 	mux.HandleFunc("/{$}", s.reading(s.front))
 	mux.HandleFunc("/search", s.reading(s.searchAll))
 	mux.HandleFunc("/static/", s.reading(s.serveStatic))
+	mux.Handle("/favicon.ico", http.RedirectHandler(s.Icon(), http.StatusFound)) // asked for beside pages and documents without one
 	mux.HandleFunc("/", s.reading(s.unknownChain))
 	for _, c := range o.Chains {
 		base := "/" + c.Name

@@ -58,11 +58,11 @@ func syncedBitcoin(t *testing.T, to model.HeightPk) *core.DB {
 	return synced(t, "bitcoin", "mainnet", "file://"+realBlocks(t), to, "address", "script_hash")
 }
 
-// syncedCardano is the beginning of a real chain with assets, or nil where that is absent.
-func syncedCardano(t *testing.T) (db *core.DB) {
+// syncedCardano is the beginning of a real chain with assets, up to a block, or nil where that is absent.
+func syncedCardano(t *testing.T, to model.HeightPk) (db *core.DB) {
 	t.Run("cardano", func(t *testing.T) {
 		dir := realdata.Path(t, "cardano", "dingo-immutable")
-		db = synced(t, "cardano", "preview", "file://"+dir, 37_000)
+		db = synced(t, "cardano", "preview", "file://"+dir, to)
 	})
 	return db
 }
@@ -124,7 +124,7 @@ var pageKinds = map[string][]string{
 func TestInABrowser(t *testing.T) {
 	browser := browser(t)
 	dbs := []*core.DB{syncedBitcoin(t, 14_131)}
-	if cardano := syncedCardano(t); cardano != nil {
+	if cardano := syncedCardano(t, 37_000); cardano != nil {
 		dbs = append(dbs, cardano)
 	}
 	server := shownIn(t, dbs...)
@@ -145,6 +145,7 @@ func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []
 		name := db.Chain().Name()
 		queue = append(queue, "/"+name, "/"+name+"/block/170", "/"+name+"/search?q=zebra")
 	}
+	queue = append(queue, "/docs")
 	for len(queue) > 0 {
 		path := queue[0]
 		queue = queue[1:]

@@ -29,7 +29,7 @@
       const n = document.querySelectorAll(selector).length;
       if (n !== 1) faults.push(`${n} of ${selector}, expected one`);
     };
-    ['h1', 'main', 'head > title', 'body > header', 'body > footer', 'html[lang]', 'meta[name=viewport]', 'meta[name=description]'].forEach(one);
+    ['h1', 'main', 'head > title', 'body > header', 'html[lang]', 'meta[name=viewport]', 'meta[name=description]'].forEach(one);
     if (!document.title.trim()) faults.push('the page has no title');
     if (document.compatMode !== 'CSS1Compat') faults.push('the page has no doctype');
     const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
