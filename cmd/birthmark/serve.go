@@ -50,6 +50,9 @@ func (p *program) serve(c *cli.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, at.close()) }()
 	all, err := p.openAll(c, sets)
+	if stop := c.Context.Err(); stop != nil && errors.Is(err, stop) {
+		return nil // it was stopped before it served anything
+	}
 	if err != nil {
 		return err
 	}

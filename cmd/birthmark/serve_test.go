@@ -346,6 +346,7 @@ chains:
 			t.Errorf("the tip of %s: %d %s", name, r.status, r.body)
 		}
 	}
+	until(t, "the page to say why", func() bool { return strings.Contains(string(s.get(t, "bitcoin-testnet4").body), "127.0.0.1:1 is unreachable") })
 	node.down.Store(false)
 	s.reaches(t, "ergo-testnet", 10)
 	node.down.Store(true)
