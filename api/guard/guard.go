@@ -48,12 +48,12 @@ type guard struct {
 // ServeHTTP implements [http.Handler]. It leaves the pattern that the request came to in r.Pattern.
 func (g *guard) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	w := &writer{ResponseWriter: rw, stall: g.Stall}
 	h := rw.Header()
 	for name, value := range headers {
 		h[name] = value
 	}
-	ask := &request{guard: g, r: r, class: classOf(r), began: began}
+	ask := &request{guard: g, r: r, class: classOf(r), began: began, w: writer{ResponseWriter: rw, stall: g.Stall}}
+	w := &ask.w
 	defer func() {
 		ask.release()
 		fault := recover()
@@ -76,6 +76,7 @@ func (g *guard) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 type request struct {
 	*guard
 	r     *http.Request
+	w     writer
 	class class
 	began time.Time
 	who   client
@@ -230,7 +231,7 @@ func (q *request) answer(w *writer) {
 	}
 	inner := r.WithContext(ctx)
 	if r.Body != nil && r.ContentLength != 0 {
-		inner.Body = q.body(w, control)
+		inner.Body = q.body(control)
 	}
 	if !w.stream {
 		w.allow(q.began, q.Timeout)
@@ -240,34 +241,45 @@ func (q *request) answer(w *writer) {
 }
 
 // body is the request's body, within the limits of its size and of the time it may take to come.
-func (q *request) body(w *writer, control *http.ResponseController) io.ReadCloser {
-	if q.Stall > 0 {
-		_ = control.SetReadDeadline(q.began.Add(q.Stall)) // a writer of a test has no deadlines
-	}
-	b := q.r.Body
+func (q *request) body(control *http.ResponseController) io.ReadCloser {
+	b := &body{ReadCloser: q.r.Body, control: control}
 	if q.Body > 0 {
-		b = http.MaxBytesReader(w.ResponseWriter, b, q.Body)
+		b.ReadCloser = http.MaxBytesReader(q.w.ResponseWriter, b.ReadCloser, q.Body)
 	}
-	if c := connectionOf(q.r); c != nil && q.r.ProtoMajor == 1 {
-		return &waitingBody{b, c}
+	if q.Stall > 0 {
+		b.until(q.began.Add(q.Stall))
+	}
+	if q.r.ProtoMajor == 1 {
+		b.on = connectionOf(q.r)
 	}
 	return b
 }
 
-// waitingBody tells the connection while it is read.
-type waitingBody struct {
+// body is a request's while it comes.
+type body struct {
 	io.ReadCloser
-	on *connection
+	control *http.ResponseController
+	on      *connection // that has no other request meanwhile; nil: not known
 }
 
-func (b *waitingBody) Read(p []byte) (int, error) {
-	b.on.sending.CompareAndSwap(0, time.Now().UnixNano())
+// Read implements [io.Reader].
+func (b *body) Read(p []byte) (int, error) {
+	if b.on != nil {
+		b.on.sending.CompareAndSwap(0, time.Now().UnixNano())
+	}
 	n, err := b.ReadCloser.Read(p)
 	if err != nil {
-		b.on.sending.Store(0)
+		if b.on != nil {
+			b.on.sending.Store(0)
+		}
+		// The server goes on reading, to know when the client leaves: that has no end.
+		b.until(time.Time{})
 	}
 	return n, err
 }
+
+// until is when all of it has to be there. A writer of a test has no deadlines.
+func (b *body) until(t time.Time) { _ = b.control.SetReadDeadline(t) }
 
 // refuse answers with p.
 func (q *request) refuse(w *writer, p *problem.Problem) {

@@ -24,7 +24,7 @@ type Options struct {
 	Proxies []netip.Prefix // whose X-Forwarded-For is believed
 
 	Timeout time.Duration // of an answer, except a stream
-	Stall   time.Duration // how long a client may take nothing of an answer, or send nothing of a body
+	Stall   time.Duration // how long a client may take nothing of an answer; and a body has to be there by then
 	Body    int64         // bytes
 	URI     int           // bytes of path and query
 

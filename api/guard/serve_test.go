@@ -277,6 +277,25 @@ func TestABodyHasToComeInTime(t *testing.T) {
 	}
 }
 
+// The time that a body may take is not that of its answer.
+func TestABodyThatCameLeavesItsAnswerTime(t *testing.T) {
+	l := guard.Defaults()
+	l.Stall, l.Timeout = 100*time.Millisecond, time.Minute
+	s := serve(t, quick(), guard.New(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		select {
+		case <-r.Context().Done():
+			t.Error("the request ends when its body has had its time")
+		case <-time.After(3 * l.Stall):
+		}
+	})))
+	resp, err := client(t).Post("http://"+s.addr+"/", "text/plain", strings.NewReader("all of it"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+}
+
 // Who takes nothing of an answer is let go.
 func TestAClientThatDoesNotReadIsLetGo(t *testing.T) {
 	l := guard.Defaults()

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -235,13 +236,13 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 }
 
 // endless is a body without an end.
-type endless struct{ sent int64 }
+type endless struct{ sent atomic.Int64 }
 
 func (e *endless) Read(b []byte) (int, error) {
 	for i := range b {
 		b[i] = ' '
 	}
-	e.sent += int64(len(b))
+	e.sent.Add(int64(len(b)))
 	return len(b), nil
 }
 
@@ -266,8 +267,8 @@ func TestHugeBodiesAreNotRead(t *testing.T) {
 				}
 				resp.Body.Close()
 			}
-			if body.sent > 64<<20 {
-				t.Errorf("POST %s: %d bytes were taken", path, body.sent)
+			if n := body.sent.Load(); n > 64<<20 {
+				t.Errorf("POST %s: %d bytes were taken", path, n)
 			}
 			s.serves(t, "bodies are huge")
 		}
