@@ -15,24 +15,30 @@ import (
 	"birthmark/model"
 )
 
-// buffers are what answers are written to before they are sent.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// buffer is what an answer is written to before it is sent, with the encoder that writes documents as the command line
+// does: the same bytes.
+type buffer struct {
+	bytes.Buffer
+	*json.Encoder
+}
+
+var buffers = sync.Pool{New: func() any { return newBuffer() }}
+
+func newBuffer() *buffer {
+	b := &buffer{}
+	b.Encoder = json.NewEncoder(&b.Buffer)
+	b.SetEscapeHTML(false)
+	return b
+}
 
 // maxPooled is the largest buffer that is kept for another answer.
 const maxPooled = 1 << 20
 
-func release(b *bytes.Buffer) {
+func (b *buffer) release() {
 	if b.Cap() <= maxPooled {
 		b.Reset()
 		buffers.Put(b)
 	}
-}
-
-// encode writes a document as the command line does: the same bytes.
-func encode(b *bytes.Buffer, v any) error {
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }
 
 // serve answers a question.
@@ -59,20 +65,19 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 		a.stream(w, r, q)
 		return
 	}
-	b := buffers.Get().(*bytes.Buffer)
-	defer release(b)
+	b := buffers.Get().(*buffer)
+	defer b.release()
 	same := false
 	err := q.chain.View(r.Context(), func(v *core.View) error {
-		h := w.Header()
-		tip := q.chain.nameTip(h, v.Tip)
-		if tip != "" && q.op.body == nil && !q.op.volatile {
-			mark, err := q.chain.mark.of(r.Context(), v)
-			if err != nil {
-				return err
-			}
-			etag := `W/"` + tip + mark + `"`
-			h["Etag"] = []string{etag}
-			if same = matches(r.Header["If-None-Match"], etag); same {
+		mark, err := q.chain.mark.of(r.Context(), v)
+		if err != nil {
+			return err
+		}
+		names := q.chain.names(v.Tip, mark)
+		names.write(w.Header())
+		if names != nil && q.op.body == nil && !q.op.volatile {
+			w.Header()["Etag"] = names.etag
+			if same = matches(r.Header["If-None-Match"], names.etag[0]); same {
 				return nil
 			}
 		}
@@ -80,7 +85,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 		if err != nil {
 			return err
 		}
-		return encode(b, answer)
+		return b.Encode(answer)
 	})
 	if err != nil {
 		a.fail(w, r, err)
@@ -92,15 +97,35 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 	send(w, r, b.Bytes(), same)
 }
 
-// nameTip says in the headers at which tip an answer is made. It is empty before the first block.
-func (c *chain) nameTip(h http.Header, p model.Point) string {
-	if p.IsOrigin() {
-		return ""
+// tipNames are a tip as headers have it. They are made once and shared by all answers that are made at it.
+type tipNames struct {
+	tip                model.Point
+	mark               string
+	hash, height, etag []string
+}
+
+// names are the headers of a tip, and the mark of a catalogue in its ETag; nil before the first block.
+func (c *chain) names(tip model.Point, mark string) *tipNames {
+	if tip.IsOrigin() {
+		return nil
 	}
-	tip := c.Model.FormatHash(p.Hash)
-	h["X-Tip"] = []string{tip}
-	h["X-Tip-Height"] = []string{strconv.FormatUint(uint64(p.Height), 10)}
-	return tip
+	if n := c.named.Load(); n != nil && n.tip == tip && n.mark == mark {
+		return n
+	}
+	hash := c.Model.FormatHash(tip.Hash)
+	n := &tipNames{
+		tip: tip, mark: mark,
+		hash: []string{hash}, height: []string{strconv.FormatUint(uint64(tip.Height), 10)}, etag: []string{`W/"` + hash + mark + `"`},
+	}
+	c.named.Store(n)
+	return n
+}
+
+// write says in the headers at which tip an answer is made.
+func (n *tipNames) write(h http.Header) {
+	if n != nil {
+		h["X-Tip"], h["X-Tip-Height"] = n.hash, n.height
+	}
 }
 
 // tagBody gives an answer that depends on more than the tip an ETag of its own bytes.
@@ -133,14 +158,15 @@ func send(w http.ResponseWriter, r *http.Request, body []byte, same bool) {
 	}
 }
 
-// matches reports whether the client has what an ETag stands for (RFC 9110, section 13.1.2: weakly compared).
+// matches reports whether the client has what an ETag stands for (RFC 9110, section 13.1.2: weakly compared). "*" stands for
+// whatever there is, which is not known before the question is asked: it counts as none.
 func matches(header []string, etag string) bool {
 	for _, line := range header {
 		for line != "" {
 			var tag string
 			tag, line, _ = strings.Cut(line, ",")
 			tag = strings.TrimSpace(tag)
-			if tag == "*" || strings.TrimPrefix(tag, "W/") == strings.TrimPrefix(etag, "W/") {
+			if strings.TrimPrefix(tag, "W/") == strings.TrimPrefix(etag, "W/") {
 				return true
 			}
 		}

@@ -8,10 +8,12 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"birthmark/api/problem"
 	"birthmark/api/served"
+	"birthmark/model"
 )
 
 // Options say what is served and how.
@@ -53,6 +55,7 @@ type chain struct {
 	*served.Chain
 	events http.Handler
 	mark   catalogueMark
+	named  atomic.Pointer[tipNames] // of the newest tip that was answered at
 }
 
 // New makes the handler.
@@ -138,7 +141,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // fail answers with the problem that err is, and logs what is no fault of the request.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem.Of(err)
-	if p.Status == http.StatusInternalServerError || p.Detail != err.Error() && p.Status == http.StatusServiceUnavailable && r.Context().Err() == nil {
+	if kind, _ := model.KindOf(err); p.Status >= 500 && kind == model.Internal && r.Context().Err() == nil {
 		a.Log.ErrorContext(r.Context(), "request failed", "route", r.Pattern, "error", err)
 	}
 	if p.Status == http.StatusServiceUnavailable {

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"hash/fnv"
 	"slices"
-	"strings"
 	"sync"
 
 	"birthmark/core"
@@ -57,8 +56,10 @@ func usualCatalogue(c model.Chain) string {
 	return string(text)
 }
 
-func appendIndex(text []byte, parts ...string) []byte {
-	return append(append(text, strings.Join(parts, "\x00")...), '\n')
+func appendIndex(text []byte, name, when, value string) []byte {
+	text = append(append(text, name...), 0)
+	text = append(append(text, when...), 0)
+	return append(append(text, value...), '\n')
 }
 
 func shortHash(text []byte) string {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"net/http"
 
 	"birthmark/core"
@@ -25,8 +24,8 @@ func (a *API) serveChains(w http.ResponseWriter, r *http.Request) {
 		}
 		answer.Chains = append(answer.Chains, s)
 	}
-	var b bytes.Buffer
-	if err := encode(&b, &answer); err != nil {
+	b := newBuffer()
+	if err := b.Encode(&answer); err != nil {
 		a.fail(w, r, err)
 		return
 	}

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
@@ -38,7 +36,11 @@ type StreamEnding struct {
 func (a *API) stream(w http.ResponseWriter, r *http.Request, q *request) {
 	begun := false
 	err := q.chain.View(r.Context(), func(v *core.View) error {
-		q.chain.nameTip(w.Header(), v.Tip)
+		mark, err := q.chain.mark.of(r.Context(), v)
+		if err != nil {
+			return err
+		}
+		q.chain.names(v.Tip, mark).write(w.Header())
 		s := streaming{API: a, w: w, r: r, q: q, until: time.Now().Add(a.StreamTime), limit: q.page.Limit}
 		return s.run(v, &begun)
 	})
@@ -65,10 +67,7 @@ type streaming struct {
 
 // run sends the list. begun is set when something is sent: what fails before has an answer of its own.
 func (s *streaming) run(v *core.View, begun *bool) error {
-	b := buffers.Get().(*bytes.Buffer)
-	defer release(b)
-	e := json.NewEncoder(b)
-	e.SetEscapeHTML(false)
+	b := newBuffer()
 	size := firstPage
 	for {
 		s.q.page.Limit = size
@@ -89,11 +88,11 @@ func (s *streaming) run(v *core.View, begun *bool) error {
 			if s.q.page.After == "" {
 				end.Next = nil
 			}
-			return s.finish(b, e, end)
+			return s.finish(b, end)
 		}
 		entries, next := s.q.op.entries(answer)
 		for entry := range entries {
-			if err := e.Encode(entry); err != nil {
+			if err := b.Encode(entry); err != nil {
 				return err
 			}
 			s.count++
@@ -112,7 +111,7 @@ func (s *streaming) run(v *core.View, begun *bool) error {
 			if end.Complete {
 				end.Reason = ""
 			}
-			return s.finish(b, e, end)
+			return s.finish(b, end)
 		}
 		s.q.page.After, size = *next, streamPage
 		if err := s.send(b); err != nil {
@@ -146,15 +145,15 @@ func (s *streaming) interrupted(err error) *problem.Problem {
 	return p
 }
 
-func (s *streaming) finish(b *bytes.Buffer, e *json.Encoder, end StreamEnding) error {
-	if err := e.Encode(StreamEnd{end}); err != nil {
+func (s *streaming) finish(b *buffer, end StreamEnding) error {
+	if err := b.Encode(StreamEnd{end}); err != nil {
 		return err
 	}
 	return s.send(b)
 }
 
 // send hands what is in b to the client.
-func (s *streaming) send(b *bytes.Buffer) error {
+func (s *streaming) send(b *buffer) error {
 	control := http.NewResponseController(s.w)
 	// Where the connection knows no deadlines, that of its server counts.
 	_ = control.SetWriteDeadline(time.Now().Add(streamWait))
