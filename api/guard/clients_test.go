@@ -1,0 +1,179 @@
+package guard_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"birthmark/api/guard"
+)
+
+func TestAClientHasItsRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := guard.Defaults()
+		o.Rate = guard.Rate{PerSecond: 2, Burst: 5}
+		h := guard.New(o, says)
+		for i := range 5 {
+			w := ask(h, "GET", "/", from("192.0.2.1:100"))
+			if w.Code != 200 || w.Header().Get("RateLimit-Policy") != `"client";q=5;w=3` {
+				t.Fatalf("request %d: %d %v", i, w.Code, w.Header())
+			}
+		}
+		w := ask(h, "GET", "/", from("192.0.2.1:200"))
+		isProblem(t, w, 429, "too_many_requests")
+		if h := w.Header(); h.Get("Retry-After") != "1" || h.Get("RateLimit") != `"client";r=0;t=3` {
+			t.Errorf("headers %v", h)
+		}
+		if w := ask(h, "GET", "/", from("192.0.2.2:100")); w.Code != 200 {
+			t.Errorf("another client: %d", w.Code)
+		}
+		for _, path := range []string{"/healthz", "/readyz"} {
+			if w := ask(h, "GET", path, from("192.0.2.1:100")); w.Code != 200 {
+				t.Errorf("%s: %d", path, w.Code)
+			}
+		}
+		time.Sleep(time.Second)
+		for range 2 {
+			if w := ask(h, "GET", "/", from("192.0.2.1:100")); w.Code != 200 {
+				t.Errorf("a second later: %d", w.Code)
+			}
+		}
+		isProblem(t, ask(h, "GET", "/", from("192.0.2.1:100")), 429, "too_many_requests")
+		time.Sleep(2 * time.Second)
+		if w := ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.1:100")); w.Code != 200 {
+			t.Errorf("the richest, which count as four: %d", w.Code)
+		}
+		isProblem(t, ask(h, "GET", "/", from("192.0.2.1:100")), 429, "too_many_requests")
+	})
+}
+
+func TestWhoAClientIs(t *testing.T) {
+	for _, c := range []struct {
+		name, a, b string
+		same       bool
+		forwarded  [2]string
+	}{
+		{"two ports", "192.0.2.1:1", "192.0.2.1:2", true, [2]string{}},
+		{"two addresses", "192.0.2.1:1", "192.0.2.2:1", false, [2]string{}},
+		{"one /64", "[2001:db8::1]:1", "[2001:db8::ffff:1]:1", true, [2]string{}},
+		{"two /64", "[2001:db8::1]:1", "[2001:db8:0:1::1]:1", false, [2]string{}},
+		{"IPv4 within IPv6", "192.0.2.1:1", "[::ffff:192.0.2.1]:1", true, [2]string{}},
+		{"a header of nobody we trust", "192.0.2.1:1", "192.0.2.1:1", true, [2]string{"198.51.100.1", "198.51.100.2"}},
+		{"two clients of a proxy", "10.0.0.1:1", "10.0.0.1:1", false, [2]string{"198.51.100.1", "198.51.100.2"}},
+		{"two clients of a socket", "@", "@", false, [2]string{"198.51.100.1", "198.51.100.2"}},
+		{"one client of two proxies", "10.0.0.1:1", "10.0.0.2:1", true, [2]string{"198.51.100.1", "198.51.100.1"}},
+		{"what a client says of itself", "10.0.0.1:1", "10.0.0.1:1", true, [2]string{"1.1.1.1, 198.51.100.1", "2.2.2.2, 198.51.100.1"}},
+		{"behind two proxies", "10.0.0.1:1", "10.0.0.1:1", true, [2]string{"198.51.100.1, 10.0.0.2", "198.51.100.1"}},
+		{"garbage", "10.0.0.1:1", "10.0.0.1:1", true, [2]string{"unknown", "198.51.100.1, _hidden"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := guard.Defaults()
+			o.Rate, o.Proxies = guard.Rate{PerSecond: 0.001, Burst: 1}, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+			h := guard.New(o, says)
+			var codes [2]int
+			for i, remote := range []string{c.a, c.b} {
+				change := []func(*http.Request){from(remote)}
+				if f := c.forwarded[i]; f != "" {
+					change = append(change, header("X-Forwarded-For", f))
+				}
+				codes[i] = ask(h, "GET", "/", change...).Code
+			}
+			if codes[0] != 200 || (codes[1] == 429) != c.same {
+				t.Errorf("%v; one client: %v", codes, c.same)
+			}
+		})
+	}
+}
+
+func TestClientsAreForgotten(t *testing.T) {
+	o := guard.Defaults()
+	o.Rate, o.Clients = guard.Rate{PerSecond: 1, Burst: 2}, 1000
+	h := guard.New(o, says)
+	for i := range 20_000 {
+		if w := ask(h, "GET", "/", from(fmt.Sprintf("10.0.%d.%d:1", i/256, i%256))); w.Code != 200 {
+			t.Fatalf("client %d: %d", i, w.Code)
+		}
+	}
+	if n := guard.Remembered(h); n == 0 || n > o.Clients {
+		t.Errorf("%d clients are remembered, at most %d were to be", n, o.Clients)
+	}
+}
+
+func TestExpensiveRequestsWaitForEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var refused counted
+		o := guard.Defaults()
+		o.Expensive, o.Wait, o.Refused = 8, 2*time.Second, refused.add
+		end := make(chan struct{})
+		h := guard.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.URL.Path, "richest") {
+				<-end
+			}
+		}))
+		var running sync.WaitGroup
+		for _, remote := range []string{"192.0.2.1:1", "192.0.2.2:1"} {
+			running.Go(func() {
+				if w := ask(h, "GET", "/v1/bitcoin/richest/address", from(remote)); w.Code != 200 {
+					t.Errorf("%s: %d", remote, w.Code)
+				}
+			})
+		}
+		synctest.Wait()
+		began := time.Now()
+		isProblem(t, ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.1:2")), 429, "too_busy")
+		if took := time.Since(began); took != o.Wait {
+			t.Errorf("a client waits %s for itself", took)
+		}
+		began = time.Now()
+		w := ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.3:1"))
+		if detail := isProblem(t, w, 503, "too_busy"); time.Since(began) != o.Wait || !strings.Contains(detail, "limit, after") {
+			t.Errorf("after %s: %s", time.Since(began), detail)
+		}
+		if w := ask(h, "GET", "/v1/bitcoin/block/tip", from("192.0.2.1:2")); w.Code != 200 {
+			t.Errorf("a plain request meanwhile: %d", w.Code)
+		}
+		close(end)
+		running.Wait()
+		if w := ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.1:1")); w.Code != 200 || refused.of("too_busy") != 2 {
+			t.Errorf("afterwards: %d, refused %v", w.Code, refused.by)
+		}
+	})
+}
+
+func TestCosts(t *testing.T) {
+	for _, c := range []struct {
+		method, target, accept string
+		cost                   int64
+	}{
+		{"GET", "/", "", 1},
+		{"GET", "/bitcoin/tx/00", "", 1},
+		{"GET", "/bitcoin/richest/address?limit=100", "", 4},
+		{"GET", "/v1/bitcoin/tx/00", "", 1},
+		{"GET", "/v1/bitcoin/find/address/x?limit=100&order=desc", "", 1},
+		{"GET", "/v1/bitcoin/find/address/x?limit=1000", "", 5},
+		{"GET", "/v1/bitcoin/find/address/x?and=a%3D1&or=b%3D2&%6frx=1", "", 3},
+		{"GET", "/v1/bitcoin/find/address/x?%61nd=a", "", 2},
+		{"GET", "/v1/bitcoin/find/address/x?" + strings.Repeat("or=a&", 100), "", 16},
+		{"GET", "/v1/bitcoin/find/address/x?limit=99999999999999999999&limit=4294967295", "", 16},
+		{"GET", "/v1/bitcoin/richest/address", "", 4},
+		{"GET", "/v1/bitcoin/assets", "application/x-ndjson", 9},
+		{"GET", "/v1/bitcoin/assets", "application/json, Application/X-NDJSON;q=1", 9},
+		{"GET", "/v1/bitcoin/assets", "application/json", 1},
+		{"GET", "/v1/bitcoin/events", "text/event-stream", 1},
+		{"POST", "/v1/bitcoin/outputs", "", 2},
+	} {
+		r := httptest.NewRequest(c.method, c.target, nil)
+		if c.accept != "" {
+			r.Header.Set("Accept", c.accept)
+		}
+		if cost := guard.Cost(r); cost != c.cost {
+			t.Errorf("%s %s: %d, expected %d", c.method, c.target, cost, c.cost)
+		}
+	}
+}
