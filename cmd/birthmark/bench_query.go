@@ -80,7 +80,7 @@ func (p *program) benchQuery(c *cli.Context) (err error) {
 			return err
 		}
 		// The database says which chain and network it has.
-		set = &settings.Chain{DB: filepath.Join(dir, keptFolder), Indexes: indexesSet(&chain)}
+		set = &settings.Chain{DB: filepath.Join(dir, keptFolder), Indexes: indexesSet(&chain), Memory: p.settings.Memory}
 		indexes = benchIndexes(&chain)
 		o.Hottest = made.Hottest
 	}

@@ -197,7 +197,7 @@ func (p *program) benchServeDatabase(c *cli.Context, a *benchServeAnswer, o benc
 		if _, err := p.keptDatabase(c, dir, chain); err != nil {
 			return err
 		}
-		set = &settings.Chain{DB: filepath.Join(dir, keptFolder), Indexes: indexesSet(&chain)}
+		set = &settings.Chain{DB: filepath.Join(dir, keptFolder), Indexes: indexesSet(&chain), Memory: p.settings.Memory}
 		a.Indexes = benchIndexes(&chain)
 	}
 	db, err := p.openReadingOf(c, set)
