@@ -77,8 +77,10 @@ func (s *server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 	v1, err := api.New(api.Options{
 		Chains: chains, Log: s.p.log, Version: version().Version,
 		Fields: func(chain string) (*api.FieldsAnswer, error) { return s.p.fieldsOf(chain) },
-		Events: func(c *served.Chain) http.Handler { return s.events(c, ending) },
-		Done:   ending,
+		Events: func(c *served.Chain) http.Handler {
+			return events.Handler(c, events.Options{Done: ending, Log: s.p.log, Followed: s.metrics.Followed})
+		},
+		Done: ending,
 	})
 	if err != nil {
 		return err
@@ -101,15 +103,6 @@ func (s *server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 	s.limits.Refused = s.metrics.Refused
 	s.handler = s.metrics.Wrap(guard.New(s.limits, mux))
 	return nil
-}
-
-// events follows a chain.
-func (s *server) events(c *served.Chain, ending <-chan struct{}) http.Handler {
-	h := events.Handler(c, events.Options{Done: ending, Log: s.p.log})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer s.metrics.Followed(c.Name)()
-		h.ServeHTTP(w, r)
-	})
 }
 
 // limits are those on requests, as they are set.
