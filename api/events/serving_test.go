@@ -321,6 +321,39 @@ func TestLittleIsHeldForAClient(t *testing.T) {
 	}
 }
 
+// Over HTTP/2, as a server with TLS has it, and behind timeouts that are meant for requests that end.
+func TestEventsOutliveTheTimeoutsOfOtherRequests(t *testing.T) {
+	w := small(t)
+	v := modeltest.Variants()[0]
+	more := v.NewGenerator(seed(t, 870)).Blocks(40)[12:]
+	for _, two := range []bool{false, true} {
+		s := httptest.NewUnstartedServer(events.Handler(w.served(), events.Options{Heartbeat: 10 * time.Millisecond}))
+		s.Config.ReadTimeout, s.Config.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
+		s.EnableHTTP2 = two
+		s.StartTLS()
+		a, err := s.Client().Get(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if two != (a.ProtoMajor == 2) {
+			t.Errorf("it is %s", a.Proto)
+		}
+		c := &stream{bufio.NewReader(a.Body), a.Body, func() {}}
+		for range 30 { // heartbeats
+			if _, err := c.lines.ReadString('\n'); err != nil {
+				t.Fatalf("%s: %v", a.Proto, err)
+			}
+		}
+		w.grow(more[0])
+		if e, err := c.next(); err != nil || e.name != "tip" || !strings.Contains(e.data, more[0].Hash.String()) {
+			t.Errorf("%s: %+v, %v", a.Proto, e, err)
+		}
+		more = more[1:]
+		c.close()
+		s.Close()
+	}
+}
+
 // What fails is told to the log, not to clients.
 func TestAServerThatFailsEndsTheEvents(t *testing.T) {
 	w := small(t)

@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -27,6 +28,7 @@ type source struct {
 	chain  *served.Chain
 	places places
 
+	lanes  chan struct{} // held by those who read and are far behind: so many at once, others have to be answered too
 	turn   chan struct{} // held by the one who reads for others too
 	shared [keptShared]shared
 	next   int
@@ -46,7 +48,10 @@ type step struct {
 }
 
 func newSource(c *served.Chain) *source {
-	return &source{chain: c, places: places{ids: idsOf(c.Model)}, turn: make(chan struct{}, 1)}
+	return &source{
+		chain: c, places: places{ids: idsOf(c.Model)},
+		lanes: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), turn: make(chan struct{}, 1),
+	}
 }
 
 // begin is what a client is told first.
@@ -105,15 +110,23 @@ func (s *source) beginning(ctx context.Context, v *core.View, w *wanted) (model.
 // step is what a client at from is told next, of so many blocks at most.
 func (s *source) step(ctx context.Context, w *wanted, from place, most int) (step, error) {
 	tip, _ := s.chain.Moved()
-	if !w.tipsOnly() || uint64(tip.Height) > uint64(from.at.Height)+nearTip {
+	far := uint64(tip.Height) > uint64(from.at.Height)+nearTip
+	if !far && !w.tipsOnly() {
 		return s.read(ctx, w, from, most)
 	}
+	room := s.turn
+	if far {
+		room = s.lanes
+	}
 	select {
-	case s.turn <- struct{}{}:
+	case room <- struct{}{}:
 	case <-ctx.Done():
 		return step{}, ctx.Err()
 	}
-	defer func() { <-s.turn }()
+	defer func() { <-room }()
+	if far {
+		return s.read(ctx, w, from, most)
+	}
 	for i := range s.shared {
 		if sh := &s.shared[i]; sh.told.text != nil && sh.from == from.at && sh.told.to.at == tip {
 			return sh.told, nil
