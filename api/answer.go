@@ -1,45 +1,17 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
 	"birthmark/api/problem"
 	"birthmark/core"
 	"birthmark/model"
 )
-
-// buffer is what an answer is written to before it is sent, with the encoder that writes documents as the command line
-// does: the same bytes.
-type buffer struct {
-	bytes.Buffer
-	*json.Encoder
-}
-
-var buffers = sync.Pool{New: func() any { return newBuffer() }}
-
-func newBuffer() *buffer {
-	b := &buffer{}
-	b.Encoder = json.NewEncoder(&b.Buffer)
-	b.SetEscapeHTML(false)
-	return b
-}
-
-// maxPooled is the largest buffer that is kept for another answer.
-const maxPooled = 1 << 20
-
-func (b *buffer) release() {
-	if b.Cap() <= maxPooled {
-		b.Reset()
-		buffers.Put(b)
-	}
-}
 
 // serve answers a question.
 func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
@@ -85,16 +57,16 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 		if err != nil {
 			return err
 		}
-		return b.Encode(answer)
+		return b.encode(answer)
 	})
 	if err != nil {
 		a.fail(w, r, err)
 		return
 	}
 	if q.op.volatile {
-		same = tagBody(w, r, b.Bytes())
+		same = tagBody(w, r, b.text)
 	}
-	send(w, r, b.Bytes(), same)
+	send(w, r, b.text, same)
 }
 
 // tipNames are a tip as headers have it. They are made once and shared by all answers that are made at it.

@@ -25,9 +25,9 @@ func (a *API) serveChains(w http.ResponseWriter, r *http.Request) {
 		answer.Chains = append(answer.Chains, s)
 	}
 	b := newBuffer()
-	if err := b.Encode(&answer); err != nil {
+	if err := b.encode(&answer); err != nil {
 		a.fail(w, r, err)
 		return
 	}
-	send(w, r, b.Bytes(), tagBody(w, r, b.Bytes()))
+	send(w, r, b.text, tagBody(w, r, b.text))
 }

@@ -92,7 +92,7 @@ func (s *streaming) run(v *core.View, begun *bool) error {
 		}
 		entries, next := s.q.op.entries(answer)
 		for entry := range entries {
-			if err := b.Encode(entry); err != nil {
+			if err := b.encode(entry); err != nil {
 				return err
 			}
 			s.count++
@@ -146,7 +146,7 @@ func (s *streaming) interrupted(err error) *problem.Problem {
 }
 
 func (s *streaming) finish(b *buffer, end StreamEnding) error {
-	if err := b.Encode(StreamEnd{end}); err != nil {
+	if err := b.encode(StreamEnd{end}); err != nil {
 		return err
 	}
 	return s.send(b)
@@ -157,10 +157,10 @@ func (s *streaming) send(b *buffer) error {
 	control := http.NewResponseController(s.w)
 	// Where the connection knows no deadlines, that of its server counts.
 	_ = control.SetWriteDeadline(time.Now().Add(streamWait))
-	if _, err := s.w.Write(b.Bytes()); err != nil {
+	if _, err := s.w.Write(b.text); err != nil {
 		return err
 	}
-	b.Reset()
+	b.text = b.text[:0]
 	if err := control.Flush(); !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}

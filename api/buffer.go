@@ -1,0 +1,78 @@
+package api
+
+import (
+	"encoding/json"
+	"sync"
+
+	"birthmark/core"
+)
+
+// buffer is what an answer is written to before it is sent: documents as the command line writes them, the same bytes.
+type buffer struct {
+	text    []byte
+	general *json.Encoder // writes to text
+}
+
+var buffers = sync.Pool{New: func() any { return newBuffer() }}
+
+func newBuffer() *buffer {
+	b := &buffer{}
+	b.general = json.NewEncoder(b)
+	b.general.SetEscapeHTML(false)
+	return b
+}
+
+// maxPooled is the largest buffer that is kept for another answer.
+const maxPooled = 1 << 20
+
+func (b *buffer) release() {
+	if cap(b.text) <= maxPooled {
+		b.text = b.text[:0]
+		buffers.Put(b)
+	}
+}
+
+// Write implements [io.Writer].
+func (b *buffer) Write(text []byte) (int, error) {
+	b.text = append(b.text, text...)
+	return len(text), nil
+}
+
+// encode writes a document and the end of a line. What is asked for most is written by functions of its own, which give
+// what [encoding/json] gives in a quarter of the time.
+func (b *buffer) encode(v any) error {
+	switch v := v.(type) {
+	case *core.TxAnswer:
+		b.text = appendTx(b.text, v)
+	case *core.OutputAnswer:
+		b.text = appendOutput(b.text, v)
+	case *core.FindAnswer:
+		b.text = appendFind(b.text, v)
+	case *core.HistoryAnswer:
+		b.text = appendHistory(b.text, v)
+	case *core.HistoryTxAnswer:
+		b.text = appendHistoryTx(b.text, v)
+	case *core.BalanceAnswer:
+		b.text = appendBalance(b.text, v)
+	case *OutputsAnswer:
+		b.text = append(appendList(append(b.text, `{"outputs":`...), v.Outputs, orNone(appendOutput)), '}')
+	case *TxsAnswer:
+		b.text = append(appendList(append(b.text, `{"txs":`...), v.Txs, orNone(appendTx)), '}')
+	case *core.BlockAnswer:
+		return b.block(v)
+	default:
+		return b.general.Encode(v)
+	}
+	b.text = append(b.text, '\n')
+	return nil
+}
+
+// block writes a block; what its header is, its chain knows.
+func (b *buffer) block(a *core.BlockAnswer) error {
+	b.text = append(appendBlock(b.text, a), `,"header":`...)
+	if err := b.general.Encode(a.Header); err != nil {
+		return err
+	}
+	b.text = append(b.text[:len(b.text)-1], "}\n"...)
+	return nil
+}

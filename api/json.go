@@ -1,0 +1,238 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"birthmark/core"
+)
+
+// Each function appends what encoding/json writes of its type, without escapes for HTML: a test holds them to it.
+
+func appendTx(b []byte, a *core.TxAnswer) []byte {
+	b = appendText(append(b, `{"chain":`...), a.Chain)
+	b = appendText(append(b, `,"hash":`...), a.Hash)
+	b = appendInt(append(b, `,"height":`...), a.Height)
+	b = appendInt(append(b, `,"index":`...), a.Index)
+	if a.BlockHash != "" {
+		b = appendText(append(b, `,"block_hash":`...), a.BlockHash)
+	}
+	if a.Time != 0 {
+		b = appendInt(append(b, `,"time":`...), a.Time)
+	}
+	b = strconv.AppendBool(append(b, `,"coinbase":`...), a.Coinbase)
+	if a.Fee != "" {
+		b = appendText(append(b, `,"fee":`...), a.Fee)
+	}
+	b = appendList(append(b, `,"inputs":`...), a.Inputs, func(b []byte, in *core.InputAnswer) []byte {
+		b = appendInt(append(b, `{"index":`...), in.Index)
+		return append(appendOutput(append(b, `,"output":`...), &in.Output), '}')
+	})
+	b = appendList(append(b, `,"outputs":`...), a.Outputs, appendOutput)
+	if len(a.Mints) > 0 {
+		b = appendList(append(b, `,"mints":`...), a.Mints, func(b []byte, m *core.MintAnswer) []byte {
+			b = appendText(append(b, `{"asset":`...), m.Asset)
+			return append(appendText(append(b, `,"amount":`...), m.Amount), '}')
+		})
+	}
+	return append(b, '}')
+}
+
+func appendOutput(b []byte, a *core.OutputAnswer) []byte {
+	b = appendText(append(b, `{"tx":`...), a.Tx)
+	b = appendInt(append(b, `,"index":`...), a.Index)
+	b = appendInt(append(b, `,"height":`...), a.Height)
+	b = appendInt(append(b, `,"tx_index":`...), a.TxIndex)
+	b = appendText(append(b, `,"value":`...), a.Value)
+	b = appendKeys(append(b, `,"keys":`...), a.Keys)
+	if len(a.Assets) > 0 {
+		b = appendList(append(b, `,"assets":`...), a.Assets, func(b []byte, e *core.AssetEntryAnswer) []byte {
+			b = appendText(append(b, `{"asset":`...), e.Asset)
+			b = appendText(append(b, `,"amount":`...), e.Amount)
+			return append(appendText(append(b, `,"action":`...), e.Action), '}')
+		})
+	}
+	if a.SpentBy != nil {
+		b = appendSpentBy(append(b, `,"spent_by":`...), a.SpentBy.Value)
+	}
+	return append(b, '}')
+}
+
+func appendSpentBy(b []byte, a *core.SpentByAnswer) []byte {
+	if a == nil {
+		return append(b, "null"...)
+	}
+	b = append(b, `{"tx":`...)
+	if strings.ContainsAny(a.Tx, "<>&") { // what marshals itself does so with escapes
+		text, err := json.Marshal(a.Tx)
+		if err != nil { // of text it cannot fail
+			panic(err)
+		}
+		b = append(b, text...)
+	} else {
+		b = appendText(b, a.Tx)
+	}
+	b = appendInt(append(b, `,"input":`...), a.Input)
+	return append(appendInt(append(b, `,"height":`...), a.Height), '}')
+}
+
+// appendKeys writes the values of indexes in the order of the indexes' names.
+func appendKeys(b []byte, keys map[string]any) []byte {
+	if keys == nil {
+		return append(b, "null"...)
+	}
+	var few [8]string // as many as most outputs have, without a list of their own
+	names := few[:0]
+	for name := range keys {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	b = append(b, '{')
+	for i, name := range names {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendText(b, name), ':')
+		switch v := keys[name].(type) {
+		case string:
+			b = appendText(b, v)
+		case []string:
+			b = appendList(b, v, func(b []byte, s *string) []byte { return appendText(b, *s) })
+		default:
+			b = appendAny(b, v)
+		}
+	}
+	return append(b, '}')
+}
+
+func appendFind(b []byte, a *core.FindAnswer) []byte {
+	b = appendText(append(b, `{"index":`...), a.Index)
+	b = appendText(append(b, `,"value":`...), a.Value)
+	if len(a.And) > 0 {
+		b = appendList(append(b, `,"and":`...), a.And, appendTerm)
+	}
+	if len(a.Or) > 0 {
+		b = appendList(append(b, `,"or":`...), a.Or, appendTerm)
+	}
+	b = appendText(append(b, `,"first_seen":{"tx":`...), a.FirstSeen.Tx)
+	b = appendInt(append(b, `,"index":`...), a.FirstSeen.Index)
+	b = append(appendInt(append(b, `,"height":`...), a.FirstSeen.Height), '}')
+	b = appendList(append(b, `,"outputs":`...), a.Outputs, appendOutput)
+	return appendNext(b, a.Next)
+}
+
+func appendTerm(b []byte, t *core.Term) []byte {
+	b = appendText(append(b, `{"index":`...), t.Index)
+	return append(appendText(append(b, `,"value":`...), t.Value), '}')
+}
+
+func appendHistory(b []byte, a *core.HistoryAnswer) []byte {
+	b = appendText(append(b, `{"index":`...), a.Index)
+	b = appendText(append(b, `,"value":`...), a.Value)
+	b = appendList(append(b, `,"txs":`...), a.Txs, appendHistoryTx)
+	return appendNext(b, a.Next)
+}
+
+func appendHistoryTx(b []byte, a *core.HistoryTxAnswer) []byte {
+	b = appendText(append(b, `{"hash":`...), a.Hash)
+	b = appendInt(append(b, `,"height":`...), a.Height)
+	b = appendInt(append(b, `,"index":`...), a.Index)
+	b = appendText(append(b, `,"received":`...), a.Received)
+	return append(appendText(append(b, `,"sent":`...), a.Sent), '}')
+}
+
+func appendBalance(b []byte, a *core.BalanceAnswer) []byte {
+	b = appendText(append(b, `{"index":`...), a.Index)
+	b = appendText(append(b, `,"value":`...), a.Value)
+	b = appendText(append(b, `,"balance":`...), a.Balance)
+	b = appendText(append(b, `,"received":`...), a.Received)
+	b = appendText(append(b, `,"sent":`...), a.Sent)
+	b = appendInt(append(b, `,"tx_count":`...), a.TxCount)
+	b = appendInt(append(b, `,"output_count":`...), a.OutputCount)
+	b = appendInt(append(b, `,"unspent_count":`...), a.UnspentCount)
+	b = appendList(append(b, `,"assets":`...), a.Assets, func(b []byte, h *core.AssetBalanceAnswer) []byte {
+		b = appendText(append(b, `{"asset":`...), h.Asset)
+		return append(appendText(append(b, `,"balance":`...), h.Balance), '}')
+	})
+	return append(b, '}')
+}
+
+// appendBlock is a block up to its header.
+func appendBlock(b []byte, a *core.BlockAnswer) []byte {
+	b = appendText(append(b, `{"chain":`...), a.Chain)
+	b = appendInt(append(b, `,"height":`...), a.Height)
+	b = appendText(append(b, `,"hash":`...), a.Hash)
+	if a.PrevHash != "" {
+		b = appendText(append(b, `,"prev_hash":`...), a.PrevHash)
+	}
+	b = appendInt(append(b, `,"time":`...), a.Time)
+	b = appendInt(append(b, `,"size":`...), a.Size)
+	b = appendInt(append(b, `,"tx_count":`...), a.TxCount)
+	return appendList(append(b, `,"txs":`...), a.Txs, func(b []byte, s *string) []byte { return appendText(b, *s) })
+}
+
+// appendNext ends a page.
+func appendNext(b []byte, next *string) []byte {
+	b = append(b, `,"next":`...)
+	if next == nil {
+		return append(b, "null}"...)
+	}
+	return append(appendText(b, *next), '}')
+}
+
+func appendList[E any](b []byte, list []E, one func([]byte, *E) []byte) []byte {
+	if list == nil {
+		return append(b, "null"...)
+	}
+	b = append(b, '[')
+	for i := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = one(b, &list[i])
+	}
+	return append(b, ']')
+}
+
+// orNone is one for lists that have null where there is none.
+func orNone[E any](one func([]byte, *E) []byte) func([]byte, **E) []byte {
+	return func(b []byte, e **E) []byte {
+		if *e == nil {
+			return append(b, "null"...)
+		}
+		return one(b, *e)
+	}
+}
+
+func appendInt[N ~int | ~int64 | ~uint32 | ~uint64](b []byte, n N) []byte {
+	if n < 0 {
+		return strconv.AppendInt(b, int64(n), 10)
+	}
+	return strconv.AppendUint(b, uint64(n), 10)
+}
+
+// appendText writes a string; most are plain ASCII.
+func appendText(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return appendAny(b, s)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+// appendAny writes text and lists of texts in general.
+func appendAny(b []byte, v any) []byte {
+	var general bytes.Buffer
+	e := json.NewEncoder(&general)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil { // keys of outputs are text
+		panic(err)
+	}
+	return append(b, general.Bytes()[:general.Len()-1]...)
+}

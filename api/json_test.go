@@ -1,0 +1,90 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strconv"
+	"testing"
+
+	"birthmark/core"
+)
+
+// What is written by functions of its own is what encoding/json writes, whatever the answers hold: what a type gains is
+// missed by none.
+func TestAnswersAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
+	seed := uint64(903)
+	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
+		}
+		seed = n
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	for _, kind := range []any{
+		core.TxAnswer{}, core.OutputAnswer{}, core.FindAnswer{}, core.HistoryAnswer{}, core.HistoryTxAnswer{}, core.BalanceAnswer{}, core.BlockAnswer{},
+		OutputsAnswer{}, TxsAnswer{}, core.AssetsAnswer{},
+	} {
+		for range 400 {
+			v := reflect.New(reflect.TypeOf(kind))
+			fill(rng, v.Elem())
+			var want bytes.Buffer
+			e := json.NewEncoder(&want)
+			e.SetEscapeHTML(false)
+			b := newBuffer()
+			if err := e.Encode(v.Interface()); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.encode(v.Interface()); err != nil || !bytes.Equal(b.text, want.Bytes()) {
+				t.Fatalf("BIRTHMARK_SEED=%d: %T: %v\n%s, expected\n%s", seed, kind, err, b.text, want.Bytes())
+			}
+		}
+	}
+}
+
+var texts = []string{"", "address", "plain text", `"quoted" \ back`, "<&>", "tab\t", "é…", "\xff\xfe", "a\u2028b", "\x7f", "null"}
+
+// fill makes up a value.
+func fill(rng *rand.Rand, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(texts[rng.IntN(len(texts))])
+	case reflect.Bool:
+		v.SetBool(rng.IntN(2) == 0)
+	case reflect.Int, reflect.Int64:
+		v.SetInt([]int64{0, 1, -1, rng.Int64(), -rng.Int64()}[rng.IntN(5)])
+	case reflect.Uint32:
+		v.SetUint(uint64(rng.Uint32N(3) * rng.Uint32N(1 << 30)))
+	case reflect.Uint64:
+		v.SetUint([]uint64{0, 1, rng.Uint64()}[rng.IntN(3)])
+	case reflect.Pointer:
+		if rng.IntN(3) > 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(rng, v.Elem())
+		}
+	case reflect.Slice:
+		if n := rng.IntN(4) - 1; n >= 0 {
+			v.Set(reflect.MakeSlice(v.Type(), n, n))
+			for i := range n {
+				fill(rng, v.Index(i))
+			}
+		}
+	case reflect.Map:
+		if n := rng.IntN(12) - 1; n >= 0 {
+			m := map[string]any{}
+			for range n {
+				m[texts[rng.IntN(len(texts))]] = []any{"value", []string{"a", texts[rng.IntN(len(texts))]}, []string(nil), 7, nil}[rng.IntN(5)]
+			}
+			v.Set(reflect.ValueOf(m))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(rng, v.Field(i))
+		}
+	case reflect.Interface: // the header of a block
+		v.Set(reflect.ValueOf(map[string]any{"a": texts[rng.IntN(len(texts))], "b": rng.IntN(9)}))
+	}
+}
