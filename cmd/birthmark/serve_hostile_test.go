@@ -53,6 +53,12 @@ func serveHere(t *testing.T, more ...string) *target {
 	t.Helper()
 	db := filepath.Join(t.TempDir(), "db")
 	syncTo(t, db, "file://"+realBlocks(t), "--to-height", "1000")
+	return serveDatabase(t, db, more...)
+}
+
+// serveDatabase serves a database in this process.
+func serveDatabase(t *testing.T, db string, more ...string) *target {
+	t.Helper()
 	before := runtime.NumGoroutine()
 	out, in := io.Pipe()
 	s := &target{log: &faultLog{}, client: &http.Client{Transport: &http.Transport{}, Timeout: patience}}
