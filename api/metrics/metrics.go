@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"birthmark/api/problem"
 	"birthmark/api/served"
 )
 
@@ -16,13 +17,14 @@ import (
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *requests
+	scrapes  chan struct{} // those that are being answered
 
 	refused     *prometheus.CounterVec
 	connections prometheus.Gauge
 	followers   *prometheus.GaugeVec
 }
 
-// mostAtOnce is how many scrapes are answered at once: each asks the databases.
+// mostAtOnce is how many scrapes are answered at once, for each asks the databases. Others wait.
 const mostAtOnce = 2
 
 // New makes the metrics of a server of chains.
@@ -30,6 +32,7 @@ func New(chains []*served.Chain) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: newRequests(),
+		scrapes:  make(chan struct{}, mostAtOnce),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "birthmark_http_refused_total", Help: "Requests and connections that were refused, by why.",
 		}, []string{"reason"}),
@@ -70,7 +73,16 @@ func build() prometheus.Collector {
 
 // Handler answers /metrics.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: mostAtOnce, EnableOpenMetrics: true})
+	scrape := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case m.scrapes <- struct{}{}:
+			defer func() { <-m.scrapes }()
+			scrape.ServeHTTP(w, r)
+		case <-r.Context().Done():
+			problem.Write(w, problem.Of(r.Context().Err()))
+		}
+	})
 }
 
 // Refused counts what was refused for a reason, of which there have to be few.

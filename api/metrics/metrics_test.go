@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -170,6 +171,33 @@ func TestADatabaseThatFailsLeavesTheOthersAlone(t *testing.T) {
 	if _, told := got[`birthmark_tip_height{chain="bad"}`]; told {
 		t.Error("the tip of a database that does not answer is told")
 	}
+}
+
+// A scrape that comes while others are answered waits for them, as long as its client does.
+func TestScrapesWaitForEachOther(t *testing.T) {
+	db, _ := open(t, memory.New())
+	synctest.Test(t, func(t *testing.T) {
+		slow := chainOf(db, "one", &served.State{})
+		slow.View = func(context.Context, func(*core.View) error) error { time.Sleep(time.Second); return errors.New("slow") }
+		m := metrics.New([]*served.Chain{slow})
+		began := time.Now()
+		var all sync.WaitGroup
+		for range 6 {
+			all.Go(func() { scrape(t, m) })
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		w := httptest.NewRecorder()
+		m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "/metrics", nil))
+		if w.Code != 503 || time.Since(began) != time.Millisecond {
+			t.Errorf("%d after %s", w.Code, time.Since(began))
+		}
+		all.Wait()
+		if took := time.Since(began); took != 3*time.Second {
+			t.Errorf("six scrapes, two at a time, took %s", took)
+		}
+	})
 }
 
 func TestRequestsAreCountedByTheirRoute(t *testing.T) {

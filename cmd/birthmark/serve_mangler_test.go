@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -153,6 +154,8 @@ func (m *mangler) parameter(path string) string {
 		value = m.one([]string{"1", "3", "100", "1000", "1001"})
 	case name == "order":
 		value = m.one([]string{"asc", "desc"})
+	case name == "last_event_id":
+		value = m.bent(m.cursors[len(m.cursors)-1])
 	case name == "after":
 		value = m.bent(m.one(m.cursors))
 	case name == "and", name == "or", name == "follow":
@@ -185,7 +188,9 @@ func (m *mangler) request() (text, method string) {
 		name := []string{"Accept", "Accept-Encoding", "If-None-Match", "If-Modified-Since", "Range", "Last-Event-ID", "Authorization", "X-API-Key", "X-Forwarded-For", "Cookie",
 			"Origin", "Content-Encoding", "Upgrade", "Referer", "Te", "Trailer", "X-" + m.junk()}[m.IntN(17)]
 		value := m.word()
-		if m.IntN(2) == 0 {
+		if name == "Last-Event-ID" && m.IntN(4) > 0 {
+			value = m.bent(m.cursors[len(m.cursors)-1])
+		} else if m.IntN(2) == 0 {
 			value = []string{"application/x-ndjson", "text/event-stream", "application/json;q=x", "*/*", "gzip, br;q=nan", `"x", W/"y"`, "*", "bytes=0-1,2-3,5-", "Basic !!", "Bearer",
 				"websocket", "trailers"}[m.IntN(12)]
 		}
@@ -259,6 +264,23 @@ func learn(t *testing.T, s *target) *mangler {
 	m.cursors = append(m.cursors, page.Next)
 	page.Next = ""
 	get("values/"+m.indexes[0]+"?limit=1", &page)
-	m.cursors = append(m.cursors, page.Next)
+	m.cursors = append(m.cursors, page.Next, eventID(t, s, m.chain))
 	return m
+}
+
+// eventID is the id of the first event that has one.
+func eventID(t *testing.T, s *target, chain string) string {
+	t.Helper()
+	resp, err := s.client.Get(s.URL + "v1/" + chain + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+			return id
+		}
+	}
+	t.Fatal("no event has an id")
+	return ""
 }
