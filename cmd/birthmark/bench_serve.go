@@ -24,8 +24,8 @@ func (p *program) benchServeCommand() *cli.Command {
 			"another process ask over many connections, each one request after the other: for places drawn at random, which were\n" +
 			"asked for before it is measured. The database is --db, or one of generated blocks that is removed again, or stays in\n" +
 			"--keep for the next time. With --url a server that runs elsewhere is asked.\n" +
-			"What is asked: " + mixText(bench.LoadMix) + ", of a hundred. find is the first page of an address; addresses with more\n" +
-			"than 100 outputs are left out: bench query measures them.",
+			"What is asked: " + mixText(bench.LoadMix) + ", of a hundred. find is the first page of an address. Addresses with more\n" +
+			"than 100 outputs are left out, and transactions with more than 1,000 inputs and outputs: bench query measures what is hot.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "url", Usage: "ask a chain of a server that runs: `URL` such as http://127.0.0.1:8080/v1/bitcoin"},
 			&cli.StringFlag{Name: "db", Usage: "`DIR` of the database", DefaultText: "a generated one"},
