@@ -57,7 +57,7 @@ func fill(rng *rand.Rand, v reflect.Value) {
 	case reflect.Int, reflect.Int64:
 		v.SetInt([]int64{0, 1, -1, rng.Int64(), -rng.Int64()}[rng.IntN(5)])
 	case reflect.Uint32:
-		v.SetUint(uint64(rng.Uint32N(3) * rng.Uint32N(1 << 30)))
+		v.SetUint(uint64(rng.Uint32N(3) * rng.Uint32N(1<<30)))
 	case reflect.Uint64:
 		v.SetUint([]uint64{0, 1, rng.Uint64()}[rng.IntN(3)])
 	case reflect.Pointer:
