@@ -8,7 +8,10 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 //go:embed docs/page.html docs/page.css
@@ -24,6 +27,7 @@ type page struct {
 	About  string
 	Chains []string
 	Groups []pageGroup
+	Types  []pageType // of answers, and what they are made of
 }
 
 type pageGroup struct {
@@ -35,6 +39,7 @@ type pageOperation struct {
 	ID, Method, Path, Short, Summary, Doc string
 	List                                  bool
 	Parameters                            []pageParameter
+	Type                                  string // of the answer
 	Curl, Answer                          string
 }
 
@@ -44,7 +49,7 @@ type pageParameter struct {
 }
 
 // makePage is the documentation that needs no script and nothing from elsewhere.
-func (a *API) makePage() ([]byte, error) {
+func (a *API) makePage(schemas map[string]*huma.Schema) ([]byte, error) {
 	text, err := pageFiles.ReadFile("docs/page.html")
 	if err != nil {
 		return nil, err
@@ -53,7 +58,7 @@ func (a *API) makePage() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := page{About: about}
+	p := page{About: about, Types: pageTypes(schemas)}
 	for _, c := range a.Chains {
 		p.Chains = append(p.Chains, c.Name)
 	}
@@ -79,6 +84,9 @@ func (op *operation) page() (pageOperation, error) {
 	p := pageOperation{
 		ID: op.id, Method: op.method, Path: op.pattern, Short: strings.TrimPrefix(op.path, "/"), Summary: op.summary, Doc: op.doc,
 		List: op.entries != nil, Curl: op.curl(),
+	}
+	if op.answer != nil {
+		p.Type = schemaName(reflect.TypeOf(op.answer), "")
 	}
 	for _, arg := range op.args {
 		p.Parameters = append(p.Parameters, pageParameter{Name: arg.name, In: "path", Doc: arg.doc})

@@ -39,7 +39,7 @@ func (a *API) makeDocuments() (map[string]*document, error) {
 		documents[name+".json"] = &document{jsonType, text}
 		documents[name+".yaml"] = &document{"application/yaml", asYAML.Bytes()}
 	}
-	page, err := a.makePage()
+	page, err := a.makePage(described.Components.Schemas.Map())
 	if err != nil {
 		return nil, err
 	}

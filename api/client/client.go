@@ -135,10 +135,10 @@ type Asset struct {
 	// Burned What was burned in all.
 	Burned string `json:"burned"`
 
-	// Decimals How many of the amount's digits stand behind the point, as who minted it says.
+	// Decimals How many of the amount's digits stand behind the point, as its minter says.
 	Decimals *int64 `json:"decimals,omitempty"`
 
-	// Description What who minted it says of it, checked by nobody.
+	// Description What its minter says of it, checked by nobody.
 	Description *string `json:"description,omitempty"`
 
 	// Fingerprint Its second, short name, on chains whose assets have one.
@@ -156,7 +156,7 @@ type Asset struct {
 	// Minted What was minted in all.
 	Minted string `json:"minted"`
 
-	// Name What who minted it calls it, checked by nobody.
+	// Name What its minter calls it, checked by nobody.
 	Name *string `json:"name,omitempty"`
 
 	// OutputCount Outputs in which it occurs.
