@@ -178,7 +178,10 @@ func TestScrapesWaitForEachOther(t *testing.T) {
 	db, _ := open(t, memory.New())
 	synctest.Test(t, func(t *testing.T) {
 		slow := chainOf(db, "one", &served.State{})
-		slow.View = func(context.Context, func(*core.View) error) error { time.Sleep(time.Second); return errors.New("slow") }
+		slow.View = func(context.Context, func(*core.View) error) error {
+			time.Sleep(time.Second)
+			return errors.New("slow")
+		}
 		m := metrics.New([]*served.Chain{slow})
 		began := time.Now()
 		var all sync.WaitGroup
