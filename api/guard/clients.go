@@ -32,6 +32,11 @@ func (c client) String() string {
 	return c.from.String()
 }
 
+// local reports whether the client is on this machine, where it may be a proxy for any number of others.
+func (c client) local() bool {
+	return c.key == "" && (!c.from.IsValid() || c.from.Addr().IsLoopback())
+}
+
 // network is what counts as one client of an address.
 func network(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
@@ -97,7 +102,8 @@ type account struct {
 	limiter *rate.Limiter
 	used    time.Time           // guarded by the shard
 	share   *semaphore.Weighted // of what is done at once of what is expensive; nil: no limit
-	busy    atomic.Int64        // its expensive requests that are being answered, or wait
+	busy    atomic.Int64        // its expensive requests that are being answered, or wait; and its streams
+	streams atomic.Int64
 }
 
 const (

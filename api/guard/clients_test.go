@@ -146,6 +146,39 @@ func TestExpensiveRequestsWaitForEachOther(t *testing.T) {
 	})
 }
 
+func TestStreamsLeaveRoomForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := guard.Defaults()
+		o.Streams, o.StreamsEach = 5, 2
+		end := make(chan struct{})
+		h := guard.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/events") {
+				<-end
+			}
+		}))
+		const events = "/v1/bitcoin/events"
+		var all sync.WaitGroup
+		for _, remote := range []string{"192.0.2.1:1", "192.0.2.1:2", "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"} {
+			all.Go(func() {
+				if w := ask(h, "GET", events, from(remote)); w.Code != 200 {
+					t.Errorf("%s: %d", remote, w.Code)
+				}
+			})
+		}
+		synctest.Wait()
+		isProblem(t, ask(h, "GET", events, from("192.0.2.1:3")), 429, "too_many_streams")
+		isProblem(t, ask(h, "GET", events, from("192.0.2.2:1")), 503, "too_many_streams")
+		if w := ask(h, "GET", "/v1/bitcoin/block/tip", from("192.0.2.1:3")); w.Code != 200 {
+			t.Errorf("no stream: %d", w.Code)
+		}
+		close(end)
+		all.Wait()
+		if w := ask(h, "GET", events, from("192.0.2.1:3")); w.Code != 200 {
+			t.Errorf("once the others have ended: %d", w.Code)
+		}
+	})
+}
+
 func TestCosts(t *testing.T) {
 	for _, c := range []struct {
 		method, target, accept string

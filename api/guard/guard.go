@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -43,6 +44,7 @@ type guard struct {
 	clients   *clients
 	expensive *semaphore.Weighted // nil: no limit
 	faults    *rate.Limiter       // of lines about them
+	streams   atomic.Int64        // that go on
 }
 
 // ServeHTTP implements [http.Handler]. It leaves the pattern that the request came to in r.Pattern.
@@ -82,6 +84,8 @@ type request struct {
 	who   client
 	held  *account // whose share it has a part of; nil
 	holds int64
+
+	stream *account // whose stream it is; nil: it is none
 }
 
 // admit says why the request is not answered; nil where it is. h are the answer's headers.
@@ -117,12 +121,17 @@ func (q *request) admit(h http.Header) *problem.Problem {
 			}
 		}
 	}
-	if !limit.limited() && (q.class.cost == plainCost || q.expensive == nil) {
+	if !limit.limited() && !q.class.stream && (q.class.cost == plainCost || q.expensive == nil) {
 		return nil
 	}
 	a := q.clients.of(q.who, limit, q.began)
 	if limit.limited() {
 		if p := q.spend(h, a.limiter, limit); p != nil {
+			return p
+		}
+	}
+	if q.class.stream {
+		if p := q.open(h, a); p != nil {
 			return p
 		}
 	}
@@ -172,6 +181,22 @@ func (q *request) spend(h http.Header, l *rate.Limiter, limit Rate) *problem.Pro
 // wholeSeconds rounds up, to 1 at least: a client that comes back after them has not come too early.
 func wholeSeconds(s float64) string { return strconv.Itoa(max(1, int(math.Ceil(s)))) }
 
+// open counts a stream in, or says that there are enough.
+func (q *request) open(h http.Header, a *account) *problem.Problem {
+	a.busy.Add(1)
+	q.stream = a
+	all, own := q.guard.streams.Add(1), a.streams.Add(1)
+	switch {
+	case q.StreamsEach > 0 && own > int64(q.StreamsEach) && !q.who.local():
+		h["Retry-After"] = []string{"60"}
+		return problem.New(http.StatusTooManyRequests, tooStreamy, "you have %d streams open, the most that a client may have: close one", own-1)
+	case q.Streams > 0 && all > int64(q.Streams):
+		h["Retry-After"] = []string{"60"}
+		return problem.New(http.StatusServiceUnavailable, tooStreamy, "the server has as many streams open as it may: ask for pages, or again in a minute")
+	}
+	return nil
+}
+
 // hold takes the request's part of what is done at once of what is expensive, or says that there is none: first of the
 // client's share, so that who asks for much waits for himself and not the others for him.
 func (q *request) hold(h http.Header, a *account) *problem.Problem {
@@ -199,6 +224,11 @@ func (q *request) hold(h http.Header, a *account) *problem.Problem {
 }
 
 func (q *request) release() {
+	if q.stream != nil {
+		q.guard.streams.Add(-1)
+		q.stream.streams.Add(-1)
+		q.stream.busy.Add(-1)
+	}
 	if q.held != nil {
 		q.expensive.Release(q.holds)
 		q.held.share.Release(q.holds)

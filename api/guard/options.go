@@ -33,6 +33,10 @@ type Options struct {
 	Expensive int64
 	Wait      time.Duration
 
+	// Streams is how many streams go on at once, and StreamsEach of one client, unless it is on this machine: each keeps a
+	// connection that others cannot have.
+	Streams, StreamsEach int
+
 	// Origins are the web pages' that may ask from a browser: "https://example.org", "https://*.example.org", "*".
 	// Empty: none but the server's own.
 	Origins []string
@@ -58,6 +62,8 @@ func Defaults() Options {
 		URI:       8 << 10,
 		Expensive: 64,
 		Wait:      2 * time.Second,
+
+		Streams: 2048, StreamsEach: 64,
 	}
 }
 
@@ -69,6 +75,7 @@ const (
 	tooLarge   = "too_large"
 	tooLong    = "uri_too_long"
 	tooBusy    = "too_busy"
+	tooStreamy = "too_many_streams"
 	tooSlow    = "too_slow"
 	failed     = "internal"
 
@@ -79,7 +86,7 @@ const (
 
 // Reasons are all that Options.Refused and ServerOptions.Refused may be told.
 func Reasons() []string {
-	return []string{notAllowed, noKey, tooMany, tooLarge, tooLong, tooBusy, tooSlow, failed, noRoom, evicted}
+	return []string{notAllowed, noKey, tooMany, tooLarge, tooLong, tooBusy, tooStreamy, tooSlow, failed, noRoom, evicted}
 }
 
 // New is next within the limits of o.

@@ -110,6 +110,7 @@ func (p *program) limits() (o guard.Options, err error) {
 	set := &p.settings.Server
 	o = guard.Defaults()
 	o.Log, o.Timeout, o.Origins, o.Proxies = p.log, set.Timeout, set.CORS, set.Proxies
+	o.Streams = set.Connections / 2 // the others are for answers that end
 	o.Rate = guard.Rate{PerSecond: set.Rate, Burst: set.Burst}
 	if o.Rate.Burst == 0 {
 		o.Rate.Burst = int(math.Ceil(2 * set.Rate))
