@@ -68,13 +68,6 @@ func newMeter(tell func(Progress), height, target model.HeightPk, to *model.Heig
 	return m
 }
 
-// begin tells what is to come.
-func (m *meter) begin() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.report(false)
-}
-
 func (m *meter) busy(s stage, since time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,25 +1,38 @@
-package core_test
+package core
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
-	"birthmark/core"
 	"birthmark/model"
-	"birthmark/model/modeltest"
-	"birthmark/storage/memory"
 )
 
-// A source that is far ahead may take long to say its first block, and one at the tip waits for it.
-func TestHowMuchThereIsToDoIsToldBeforeTheFirstBlock(t *testing.T) {
-	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seed(t, 1)).Blocks(5)
-	db := open(t, memory.New(), v, 0)
-	var told []core.Progress
-	s := &script{tip: blocks[4].Point()}
-	s.say = func(yield func(model.Event, error) bool) {
-		if len(told) != 1 || told[0].Target != blocks[4].Height || told[0].Blocks != 0 || told[0].Elapsed == 0 || told[0].Done {
-			t.Errorf("before the first block: %+v", told)
+// What comes soon after something was told is told a little later, though nothing comes after it; and nothing is told after
+// the end.
+func TestTheLastBlocksAreToldThoughNoneFollow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []Progress
+		m := newMeter(func(p Progress) { told = append(told, p) }, 0, 9, nil)
+		wants := func(n int, height model.HeightPk, done bool) {
+			t.Helper()
+			time.Sleep(2 * progressEvery)
+			synctest.Wait()
+			if last := told[len(told)-1]; len(told) != n || last.Height != height || last.Target != 9 || last.Done != done {
+				t.Errorf("told %d times, the last is %+v; expected %d times, height %d, done %t", len(told), last, n, height, done)
+			}
 		}
-	}
-	sync(t, db, s, core.SyncOptions{Progress: func(p core.Progress) { told = append(told, p) }})
+		wrote := func(h model.HeightPk) { m.wrote([]*model.Block{{Height: h}}) }
+		wrote(1)
+		wrote(2)
+		wants(2, 2, false)
+		wrote(3)
+		wrote(4)
+		m.rolledBack(3)
+		wants(4, 3, false)
+		wrote(5)
+		wrote(6)
+		m.finish(6)
+		wants(6, 6, true)
+	})
 }

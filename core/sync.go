@@ -105,7 +105,6 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		nextNote: time.Now().Add(noteEvery),
 		meter:    newMeter(o.Progress, db.Tip().Height, target.Height, o.To),
 	}
-	s.meter.begin()
 	if err = s.run(ctx, known); err != nil {
 		db.abandon(ctx) // what was resolved and not written
 	}

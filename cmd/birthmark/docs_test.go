@@ -120,3 +120,27 @@ func TestReadmeServesAsItSays(t *testing.T) {
 	}
 	s.stop(t)
 }
+
+// Every link of the README and the docs to another file of the tree leads to one.
+func TestLinksInTheDocsLeadSomewhere(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := 0
+	for _, page := range append(pages, readme, filepath.Join("..", "..", "CHANGELOG.md"), filepath.Join("..", "..", "bench", "RESULTS.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range regexp.MustCompile(`\]\(([^)#: ]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(string(text), -1) {
+			links++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), link[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+	if links < 20 {
+		t.Errorf("%d links were found", links)
+	}
+}
