@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"birthmark/api/guard"
 	"birthmark/api/problem"
 	"birthmark/api/served"
 )
@@ -46,8 +47,12 @@ func New(chains []*served.Chain) *Metrics {
 	m.registry.MustRegister(m.refused, m.connections, m.followers, newChains(chains), build(),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(m.requests.collectors()...)
+	// What has not happened yet is 0, so that the first time is an increase.
 	for _, c := range chains {
 		m.followers.WithLabelValues(c.Name)
+	}
+	for _, reason := range guard.Reasons() {
+		m.refused.WithLabelValues(reason)
 	}
 	return m
 }
@@ -85,7 +90,7 @@ func (m *Metrics) Handler() http.Handler {
 	})
 }
 
-// Refused counts what was refused for a reason, of which there have to be few.
+// Refused counts what was refused for a reason, one of [guard.Reasons].
 func (m *Metrics) Refused(reason string) { m.refused.WithLabelValues(reason).Inc() }
 
 // Connections says how many are open.

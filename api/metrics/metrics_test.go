@@ -112,7 +112,7 @@ func TestChainsTellHowFarTheyAre(t *testing.T) {
 		fmt.Sprintf(`birthmark_cache_asked_total{cache="outputs",chain="one"} %d`, status.Totals.Inputs),
 		fmt.Sprintf(`birthmark_index_values{chain="one",index="%s"} %d`, status.Indexes[0].Name, status.Indexes[0].Values),
 		`birthmark_store_depth_bytes{chain="one"} 7`,
-		`birthmark_event_followers{chain="one"} 0`)
+		`birthmark_event_followers{chain="one"} 0`, `birthmark_http_refused_total{reason="too_slow"} 0`)
 	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes", "birthmark_tip_age_seconds"} {
 		if !strings.Contains(text, "\n"+name) {
 			t.Errorf("no %s", name)
