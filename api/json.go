@@ -214,16 +214,34 @@ func appendInt[N ~int | ~int64 | ~uint32 | ~uint64](b []byte, n N) []byte {
 	return strconv.AppendUint(b, uint64(n), 10)
 }
 
-// appendText writes a string; most are plain ASCII.
+// appendText writes a string; most are plain.
 func appendText(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return appendAny(b, s)
-		}
+	if !plain(s) {
+		return appendAny(b, s)
 	}
 	b = append(b, '"')
 	b = append(b, s...)
 	return append(b, '"')
+}
+
+// plain reports whether a string is ASCII and needs no escapes. It looks at eight bytes at once: hashes are most of what is
+// written.
+func plain(s string) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	for ; len(s) >= 8; s = s[8:] {
+		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		quote, slash := x^ones*'"', x^ones*'\\'
+		// A byte's high bit is set where it is not ASCII, below a space, a quote or a backslash; or above such a byte.
+		if (x|(x-ones*' ')|(quote-ones)&^quote|(slash-ones)&^slash)&high != 0 {
+			return false
+		}
+	}
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x80 || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // appendAny writes text and lists of texts in general.

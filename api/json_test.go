@@ -51,7 +51,11 @@ var texts = []string{"", "address", "plain text", `"quoted" \ back`, "<&>", "tab
 func fill(rng *rand.Rand, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString(texts[rng.IntN(len(texts))])
+		s := texts[rng.IntN(len(texts))]
+		for rng.IntN(2) == 0 {
+			s += texts[rng.IntN(len(texts))]
+		}
+		v.SetString(s)
 	case reflect.Bool:
 		v.SetBool(rng.IntN(2) == 0)
 	case reflect.Int, reflect.Int64:
@@ -86,5 +90,20 @@ func fill(rng *rand.Rand, v reflect.Value) {
 		}
 	case reflect.Interface: // the header of a block
 		v.Set(reflect.ValueOf(map[string]any{"a": texts[rng.IntN(len(texts))], "b": rng.IntN(9)}))
+	}
+}
+
+// Each byte at each place is plain or not as the definition has it.
+func TestPlainIsWhatNeedsNoEscape(t *testing.T) {
+	for length := 1; length <= 20; length++ {
+		for at := range length {
+			for c := range 256 {
+				s := []byte("abcdefghijklmnopqrstuvwxyz"[:length])
+				s[at] = byte(c)
+				if want := c >= ' ' && c < 0x80 && c != '"' && c != '\\'; plain(string(s)) != want {
+					t.Fatalf("%q is plain: %t, expected %t", s, !want, want)
+				}
+			}
+		}
 	}
 }
