@@ -31,8 +31,11 @@ type Options struct {
 	Events func(*served.Chain) http.Handler
 
 	// StreamTime is how long a list that is streamed may hold its snapshot; then it ends with the cursor to go on from.
-	// 0: one minute.
+	// 0: twenty seconds.
 	StreamTime time.Duration
+
+	// WriteTimeout is how long a client may take for a piece of a list that is streamed, before it is dropped. 0: ten seconds.
+	WriteTimeout time.Duration
 
 	// Done ends the lists that are streamed, each with the cursor to go on from; nil: only their clients do.
 	Done <-chan struct{}
@@ -64,7 +67,10 @@ func New(o Options) (*API, error) {
 		o.Log = slog.Default()
 	}
 	if o.StreamTime == 0 {
-		o.StreamTime = time.Minute
+		o.StreamTime = 20 * time.Second
+	}
+	if o.WriteTimeout == 0 {
+		o.WriteTimeout = 10 * time.Second
 	}
 	a := &API{Options: o, chains: map[string]*chain{}, listed: o.operations(), routes: map[string][]*operation{}}
 	var names []string

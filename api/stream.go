@@ -13,9 +13,6 @@ const (
 	// firstPage is small, so that a client soon has something; the others are not.
 	firstPage  = 100
 	streamPage = 1000
-
-	// streamWait is how long a client may take for a page of what it is sent.
-	streamWait = 30 * time.Second
 )
 
 // StreamEnd is the last line of a list that is streamed. A list without it was cut on the way.
@@ -156,7 +153,7 @@ func (s *streaming) finish(b *buffer, end StreamEnding) error {
 func (s *streaming) send(b *buffer) error {
 	control := http.NewResponseController(s.w)
 	// Where the connection knows no deadlines, that of its server counts.
-	_ = control.SetWriteDeadline(time.Now().Add(streamWait))
+	_ = control.SetWriteDeadline(time.Now().Add(s.WriteTimeout))
 	if _, err := s.w.Write(b.text); err != nil {
 		return err
 	}

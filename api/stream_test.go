@@ -3,6 +3,9 @@ package api_test
 import (
 	"bufio"
 	"context"
+	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -85,16 +88,55 @@ func TestAStreamOfNothingIsAProblem(t *testing.T) {
 	}
 }
 
-// The query of a client that goes away ends, and its snapshot with it.
-func TestAStreamEndsWithItsClient(t *testing.T) {
-	var open atomic.Int32
-	c := of("bitcoin", real(t))
+// opened counts the snapshots of a chain that are held.
+func opened(t *testing.T) (c *served.Chain, held *atomic.Int32) {
+	held = new(atomic.Int32)
+	c = of("bitcoin", real(t))
 	view := c.View
 	c.View = func(ctx context.Context, fn func(*core.View) error) error {
-		open.Add(1)
-		defer open.Add(-1)
+		held.Add(1)
+		defer held.Add(-1)
 		return view(ctx, fn)
 	}
+	return c, held
+}
+
+// A client that takes nothing holds no snapshot for long.
+func TestAStreamDropsAClientThatTakesNothing(t *testing.T) {
+	c, held := opened(t)
+	h, _ := handler(t, api.Options{Chains: []*served.Chain{c}, WriteTimeout: 20 * time.Millisecond}, nil)
+	server := httptest.NewUnstartedServer(h)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		c.(*net.TCPConn).SetWriteBuffer(4096)
+		return ctx
+	}
+	server.Start()
+	defer server.Close()
+	client, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	client.(*net.TCPConn).SetReadBuffer(4096)
+	if _, err := io.WriteString(client, "GET "+allBlocks+" HTTP/1.1\r\nHost: x\r\nAccept: application/x-ndjson\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	one := make([]byte, 1)
+	if _, err := client.Read(one); err != nil { // it has begun
+		t.Fatal(err)
+	}
+	for held.Load() > 0 { // the test's own deadline bounds it
+		time.Sleep(time.Millisecond)
+	}
+	if rest, _ := io.ReadAll(client); strings.Contains(string(rest), `{"end":`) {
+		t.Errorf("it was sent all %d bytes", len(rest))
+	}
+}
+
+// The query of a client that goes away ends, and its snapshot with it.
+func TestAStreamEndsWithItsClient(t *testing.T) {
+	c, held := opened(t)
 	h, _ := handler(t, api.Options{Chains: []*served.Chain{c}}, nil)
 	server := httptest.NewServer(h)
 	defer server.Close()
@@ -113,7 +155,7 @@ func TestAStreamEndsWithItsClient(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	cancel()
-	for open.Load() > 0 { // the test's own deadline bounds it
+	for held.Load() > 0 { // the test's own deadline bounds it
 		time.Sleep(time.Millisecond)
 	}
 }
