@@ -136,6 +136,21 @@ func (cs *connections) waiting(from netip.Prefix) (longest *connection) {
 	return longest
 }
 
+// hangUp closes the connections whose clients have asked nothing.
+func (cs *connections) hangUp() {
+	cs.mu.Lock()
+	var idle []*connection
+	for c := range cs.all {
+		if c.idle.Load() != 0 {
+			idle = append(idle, c)
+		}
+	}
+	cs.mu.Unlock()
+	for _, c := range idle {
+		c.Close()
+	}
+}
+
 // drop forgets c, where that was not done before. mu is held.
 func (cs *connections) drop(c *connection) {
 	if _, open := cs.all[c]; !open {

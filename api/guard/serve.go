@@ -171,6 +171,9 @@ func (s *server) drain(cut func()) {
 		defer cancel()
 		return s.http.Shutdown(ctx)
 	}
+	// The server would wait some seconds for the first request of a new connection.
+	_ = s.listener.Close()
+	s.listener.hangUp()
 	if within(s.Grace) != nil {
 		s.Log.Warn("some answers were not finished in time and are cut", "grace", s.Grace.String())
 		cut()

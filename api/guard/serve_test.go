@@ -165,6 +165,35 @@ func TestWhatGoesOnTooLongIsCut(t *testing.T) {
 	settled(t, before)
 }
 
+// Who has asked nothing is let go before who waits for an answer.
+func TestASilentConnectionDoesNotHoldUpTheEnd(t *testing.T) {
+	o := guard.ServerDefaults()
+	o.Grace = 4 * time.Second // net/http itself waits five for a new connection
+	begun, end := make(chan struct{}), make(chan struct{})
+	s := serve(t, o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(begun)
+		<-end
+		if err := r.Context().Err(); err != nil {
+			t.Errorf("the answer is cut: %v", err)
+		}
+	}))
+	conn, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	answered := make(chan string)
+	c := client(t)
+	go func() { answered <- get(t, c, "http://"+s.addr+"/") }()
+	<-begun
+	s.stop()
+	if _, err := conn.Read(make([]byte, 1)); err == nil {
+		t.Error("something is said to who asked nothing")
+	}
+	close(end)
+	<-answered
+}
+
 func TestConnectionsThatWaitMakeRoom(t *testing.T) {
 	var refused counted
 	o := quick()
