@@ -1,11 +1,13 @@
 package events_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -430,5 +432,54 @@ func TestAnIDIsGoodAtAnotherServer(t *testing.T) {
 	}
 	if errors.Is(err, io.EOF) {
 		t.Error("the connection has an end")
+	}
+}
+
+// A block that leaves the chain while it is being told is taken back: here the chain forks between the steps of a client.
+func TestABlockThatGoesWhileItIsToldIsTakenBack(t *testing.T) {
+	defer events.ScriptsOf(400)()
+	n := seed(t, 865)
+	for _, v := range modeltest.Variants() {
+		t.Run(v.Name, func(t *testing.T) {
+			w := worldOf(t, v)
+			h := newHistory(w, v, n)
+			chain := w.served()
+			view, left := chain.View, 40
+			wallet := newWallet()
+			var mu sync.Mutex
+			chain.View = func(ctx context.Context, fn func(*core.View) error) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if left > 0 && wallet.height()+3 >= int64(w.now().Tip().Height) && h.rng.IntN(8) == 0 {
+					left--
+					gone := 1 + h.rng.IntN(2)
+					keep := len(h.chain) - gone
+					h.cut(keep)
+					h.chain, h.generators = h.chain[:keep:keep], h.generators[:keep+1:keep+1]
+					h.grow(gone)
+				}
+				return view(ctx, fn)
+			}
+			s := httptest.NewServer(events.Handler(chain, events.Options{}))
+			defer s.Close()
+			what := core.Following{Term: core.Term{Index: "address"}, Or: []core.Term{{Index: "label"}}, Spends: true}
+			c := connect(t, s.URL, "from=origin&follow=address&follow=label&spends=true", "")
+			var reading sync.WaitGroup
+			reading.Go(func() { follow(wallet, c) })
+			until(t, "the forks to end", func() bool {
+				mu.Lock()
+				defer mu.Unlock()
+				w.tell()
+				return left == 0
+			})
+			wallet.arrives(t, w)
+			c.close()
+			reading.Wait()
+			got, want := wallet.texts(), truth(t, w, what, h.chain)
+			slices.Sort(got)
+			if slices.Sort(want); !slices.Equal(got, want) {
+				t.Errorf("told of %d outputs and spends, the database has %d", len(got), len(want))
+			}
+		})
 	}
 }

@@ -294,6 +294,12 @@ func (w *wallet) lastID() string {
 	return w.id
 }
 
+func (w *wallet) height() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.at
+}
+
 // texts is what it has, in order.
 func (w *wallet) texts() (all []string) {
 	w.mu.Lock()
