@@ -166,6 +166,6 @@ func allowed(w http.ResponseWriter, r *http.Request, method string) bool {
 		allow = "GET, HEAD"
 	}
 	w.Header().Set("Allow", allow)
-	problem.Write(w, problem.New(http.StatusMethodNotAllowed, "wrong_method", "%s is not for %s: expected %s", r.Method, r.Pattern, allow))
+	problem.Write(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", "%s is not for %s: expected %s", r.Method, r.Pattern, allow))
 	return false
 }
