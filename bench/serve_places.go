@@ -36,13 +36,21 @@ var loadPaths = map[string]struct {
 	"page_home":  {func(*places, int) string { return "//" }, placeTxs},
 	"page_tx":    {func(p *places, i int) string { return "//tx/" + p.txs[i] }, placeTxs},
 	"page_block": {func(p *places, i int) string { return "//block/" + p.blocks[i] }, placeBlocks},
-	"page_value": {func(p *places, i int) string { return "//index/" + p.value(i) }, placeValues},
+	"page_value": {func(p *places, i int) string { return p.page(i) }, placeValues},
 }
 
 func placeTxs(p *places) []string     { return p.txs }
 func placeOutputs(p *places) []string { return p.outputs }
 func placeBlocks(p *places) []string  { return p.blocks }
 func placeValues(p *places) []string  { return p.values }
+
+// page is the page of a value. That of an address has a path of its own.
+func (p *places) page(i int) string {
+	if p.index == "address" {
+		return "//" + p.value(i)
+	}
+	return "//index/" + p.value(i)
+}
 
 func (p *places) value(i int) string {
 	return url.PathEscape(p.index) + "/" + url.PathEscape(p.values[i])

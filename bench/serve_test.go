@@ -268,12 +268,16 @@ func TestRequestsNameTheirPlaces(t *testing.T) {
 	p := &places{index: "address", txs: []string{"t"}, blocks: []string{"7"}, outputs: []string{"t:0"}, values: []string{"a/b c"}}
 	for kind, want := range map[string]string{
 		"tx": "/v1/toy/tx/t", "block": "/v1/toy/block/7", "output": "/v1/toy/output/t:0", "find": "/v1/toy/find/address/a%2Fb%20c",
-		"page_home": "/toy", "page_tx": "/toy/tx/t", "page_value": "/toy/index/address/a%2Fb%20c",
+		"page_home": "/toy", "page_tx": "/toy/tx/t", "page_value": "/toy/address/a%2Fb%20c",
 	} {
 		got, err := p.requests(kind, at)
 		if err != nil || len(got) != 1 || string(got[0]) != "GET "+want+" HTTP/1.1\r\nHost: h:80\r\n\r\n" {
 			t.Errorf("%s: %q (%v)", kind, got, err)
 		}
+	}
+	p.index = "tag"
+	if got, err := p.requests("page_value", at); err != nil || !strings.HasPrefix(string(got[0]), "GET /toy/index/tag/a%2Fb%20c ") {
+		t.Errorf("%q (%v)", got, err)
 	}
 	if _, err := (&places{}).requests("tx", at); err == nil {
 		t.Error("nothing was drawn, and there are requests")

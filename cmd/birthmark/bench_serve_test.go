@@ -51,7 +51,18 @@ func TestBenchServeMeasuresASyncBesideIt(t *testing.T) {
 	}
 }
 
-// A database of one's own is served as it is, and another server is asked as this one.
+// Another server is asked as one of this process is, for the pages that people look at too.
+func TestBenchServeAsksAnotherServer(t *testing.T) {
+	t.Setenv(asProgram, "-1")
+	url := shownIn(t, syncedBitcoin(t, 200)) + "/v1/bitcoin"
+	var a benchServeAnswer
+	ask(t, &a, strings.Fields("bench serve --samples 5 --seconds 1 --connections 2 --mix page_home,page_tx,page_block,page_value,tx=2 --url "+url)...)
+	if a.URL != url || a.Requests == 0 || a.Errors != 0 || len(a.Kinds) != 5 || a.Server != nil || a.Chain != "" {
+		t.Errorf("%+v %+v", a, a.LoadResult)
+	}
+}
+
+// A database of one's own is served as it is.
 func TestBenchServeAsksADatabaseThatIsThere(t *testing.T) {
 	t.Setenv(asProgram, "-1")
 	dir := filepath.Join(t.TempDir(), "kept")
