@@ -20,7 +20,7 @@ type Options struct {
 	Workers int             // calls of [Node.Blocks] at once; 0: 6
 	Memory  int64           // bytes under way; 0: [DefaultMemory]
 	Retry   Retry
-	Outage  func(error) // as in [model.SourceOptions]
+	Outage  func(error)  // as in [model.SourceOptions]
 	Log     *slog.Logger // nil: the default one
 }
 
