@@ -1,6 +1,7 @@
 package guard_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -137,6 +138,12 @@ func TestExpensiveRequestsWaitForEachOther(t *testing.T) {
 		}
 		if w := ask(h, "GET", "/v1/bitcoin/block/tip", from("192.0.2.1:2")); w.Code != 200 {
 			t.Errorf("a plain request meanwhile: %d", w.Code)
+		}
+		gone, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.4:1"), func(r *http.Request) { *r = *r.WithContext(gone) })
+		if refused.of("too_busy") != 2 {
+			t.Errorf("a client that left while it waited counts as refused: %v", refused.by)
 		}
 		close(end)
 		running.Wait()

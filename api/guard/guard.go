@@ -311,9 +311,14 @@ func (b *body) Read(p []byte) (int, error) {
 // until is when all of it has to be there. A writer of a test has no deadlines.
 func (b *body) until(t time.Time) { _ = b.control.SetReadDeadline(t) }
 
+// left reports whether the client has gone, so that what it is answered means nothing.
+func (q *request) left() bool { return q.r.Context().Err() != nil }
+
 // refuse answers with p.
 func (q *request) refuse(w *writer, p *problem.Problem) {
-	q.Refused(p.Code)
+	if !q.left() {
+		q.Refused(p.Code)
+	}
 	w.allow(q.began, 0)
 	problem.Write(w, p)
 }
@@ -339,7 +344,7 @@ func (q *request) route() string {
 // which it may not be for hours. It says nothing of what was asked, in which secrets may be, but the route.
 func (q *request) log(w *writer) {
 	level := slog.LevelDebug
-	if w.status >= http.StatusInternalServerError && !q.class.free && q.faults.Allow() {
+	if w.status >= http.StatusInternalServerError && !q.class.free && !q.left() && q.faults.Allow() {
 		level = slog.LevelWarn
 	}
 	ctx := q.r.Context()
