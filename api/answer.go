@@ -87,7 +87,7 @@ func (c *chain) names(tip model.Point, mark string) *tipNames {
 	hash := c.Model.FormatHash(tip.Hash)
 	n := &tipNames{
 		tip: tip, mark: mark,
-		hash: []string{hash}, height: []string{strconv.FormatUint(uint64(tip.Height), 10)}, etag: []string{`W/"` + hash + mark + `"`},
+		hash: []string{hash}, height: []string{strconv.FormatUint(uint64(tip.Height), 10)}, etag: []string{`"` + hash + mark + `"`},
 	}
 	c.named.Store(n)
 	return n
@@ -100,9 +100,12 @@ func (n *tipNames) write(h http.Header) {
 	}
 }
 
-// tagBody gives an answer that depends on more than the tip an ETag of its own bytes.
+// tagBody gives an answer that depends on more than the tip an ETag of its own bytes, behind the tip where it has one.
 func tagBody(w http.ResponseWriter, r *http.Request, body []byte) (same bool) {
-	etag := `W/"` + shortHash(body) + `"`
+	etag := `"` + shortHash(body) + `"`
+	if tip := w.Header()["X-Tip"]; tip != nil {
+		etag = `"` + tip[0] + "-" + etag[1:]
+	}
 	w.Header()["Etag"] = []string{etag}
 	return matches(r.Header["If-None-Match"], etag)
 }

@@ -81,7 +81,7 @@ func New(o Options) (*API, error) {
 		if a.chains[c.Name] != nil {
 			return nil, fmt.Errorf("two chains by the name %s", c.Name)
 		}
-		made := &chain{Chain: c, mark: catalogueMark{usual: usualCatalogue(c.Model)}}
+		made := &chain{Chain: c}
 		if o.Events != nil {
 			made.events = o.Events(c)
 		}

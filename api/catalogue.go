@@ -8,18 +8,16 @@ import (
 	"sync"
 
 	"birthmark/core"
-	"birthmark/model"
 )
 
 // catalogueMark is what stands in an ETag besides the tip, because an answer depends on it: which indexes the database
-// has, and how those of its user are defined. Nothing where it has those that the chain has on its own, so that the ETag
-// of most servers is their tip.
+// has, and how those of its user are defined. Nothing while they are those that it had first, so that an ETag is the tip
+// until an index is added or dropped beside the server.
 type catalogueMark struct {
-	usual string // what a database has that names no indexes
-
-	mu   sync.Mutex
-	last string // the catalogue that mark stands for
-	mark string
+	mu    sync.Mutex
+	first *string // what the first answer was made with
+	last  string  // the catalogue that mark stands for
+	mark  string
 }
 
 func (m *catalogueMark) of(ctx context.Context, v *core.View) (string, error) {
@@ -35,25 +33,19 @@ func (m *catalogueMark) of(ctx context.Context, v *core.View) (string, error) {
 		}
 		text = appendIndex(text, x.Name, x.When, x.Value)
 	}
-	if string(text) == m.usual {
-		return "", nil
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.first == nil {
+		first := string(text)
+		m.first = &first
+	}
+	if string(text) == *m.first {
+		return "", nil
+	}
 	if string(text) != m.last {
 		m.last, m.mark = string(text), "-"+shortHash(text)
 	}
 	return m.mark, nil
-}
-
-func usualCatalogue(c model.Chain) string {
-	var text []byte
-	for _, x := range c.Indexes() {
-		if x.Default || x.Always {
-			text = appendIndex(text, x.Name, "", "")
-		}
-	}
-	return string(text)
 }
 
 func appendIndex(text []byte, name, when, value string) []byte {
