@@ -271,7 +271,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 			what.EveryBlock = rng.IntN(2) == 0
 			c := &consumer{t: t}
 			var known []model.Point
-			for range 50 {
+			for range 100 {
 				if rng.IntN(5) == 0 { // other blocks, from the origin or a few from the tip
 					keep := 0
 					if rng.IntN(2) == 0 {
@@ -282,7 +282,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 					grow(1 + rng.IntN(9))
 				}
 				what.Most = rng.IntN(4)
-				left, blocks := rng.IntN(30), 0
+				left, blocks := rng.IntN(1+rng.IntN(30)), 0
 				before := what.Behind
 				begun := false
 				for e, err := range db.Follow(ctx, known, what) {

@@ -43,10 +43,6 @@ func (f *follower) begin(ctx context.Context) error {
 
 // follow tells the client what happens until it leaves or the server stops.
 func (f *follower) follow(ctx context.Context) (err error) {
-	// The server's own timeouts are for requests that end.
-	if err := f.out.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return fmt.Errorf("%w: %w", errGone, err)
-	}
 	defer func() {
 		if !errors.Is(err, errGone) {
 			_ = f.out.SetWriteDeadline(time.Time{}) // the connection may serve other requests
