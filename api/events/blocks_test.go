@@ -1,0 +1,109 @@
+package events_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"birthmark/api/events"
+	"birthmark/core"
+	"birthmark/model/modeltest"
+)
+
+// One who wants blocks is told of every one, in order, by their parents; clients at one place are told the same bytes.
+func TestEveryBlockIsTold(t *testing.T) {
+	n := seed(t, 850)
+	v := modeltest.Variants()[1]
+	w := worldOf(t, v)
+	h := newHistory(w, v, n)
+	s := w.serve(events.Options{})
+	var wallets []*wallet
+	var streams []*stream
+	var reading sync.WaitGroup
+	lists := make([][]told, 4)
+	for i := range lists {
+		query := "from=origin"
+		if i > 0 {
+			query = ""
+		}
+		c, wallet := connect(t, s.URL, query, ""), newWallet()
+		streams, wallets = append(streams, c), append(wallets, wallet)
+		reading.Go(func() {
+			for {
+				e, err := c.next()
+				if err != nil {
+					return
+				}
+				wallet.take(e)
+				lists[i] = append(lists[i], e)
+			}
+		})
+	}
+	for range 40 {
+		h.goesOn()
+	}
+	h.grow(2)
+	for _, wallet := range wallets {
+		wallet.arrives(t, w)
+	}
+	for _, c := range streams {
+		c.close()
+	}
+	reading.Wait()
+	for i, list := range lists {
+		var chain []string // what stands by what was told
+		for n, e := range list {
+			var a struct {
+				Height uint32
+				Hash   string
+				To     *core.PointAnswer
+			}
+			if err := json.Unmarshal([]byte(e.data), &a); err != nil {
+				t.Fatal(err)
+			}
+			if e.name == "rollback" {
+				end := 0
+				if a.To != nil {
+					end = slices.Index(chain, a.To.Hash) + 1
+					if end == 0 && i > 0 {
+						end, chain = 1, []string{a.To.Hash} // below where it began
+					}
+				}
+				chain = chain[:end]
+				continue
+			}
+			if n > 0 && len(chain) > 0 && a.Height != heightOf(t, list[:n])+1 {
+				t.Fatalf("client %d: block %d comes after block %d", i, a.Height, heightOf(t, list[:n]))
+			}
+			chain = append(chain, a.Hash)
+		}
+		var want []string
+		for _, b := range h.chain {
+			want = append(want, w.model.FormatHash(b.Hash))
+		}
+		if i > 0 {
+			want = want[max(0, len(want)-len(chain)):]
+		}
+		if !slices.Equal(chain, want) {
+			t.Errorf("client %d was told\n%s\nexpected\n%s", i, strings.Join(chain, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// heightOf is the height of the last of events.
+func heightOf(t *testing.T, list []told) uint32 {
+	t.Helper()
+	var a struct {
+		Height uint32
+		To     *core.PointAnswer
+	}
+	if err := json.Unmarshal([]byte(list[len(list)-1].data), &a); err != nil {
+		t.Fatal(err)
+	}
+	if a.To != nil {
+		return a.To.Height
+	}
+	return a.Height
+}
