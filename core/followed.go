@@ -170,7 +170,7 @@ func (f *followed) comings(s span) iter.Seq2[coming, error] {
 		for batch, err := range growing(f.ctx, f.outputs(s)) {
 			var answers []OutputAnswer
 			if err == nil {
-				answers, err = f.query.outputs(batch, false)
+				answers, err = f.query.outputs(batch, len(batch))
 			}
 			if err != nil {
 				yield(coming{}, err)

@@ -267,7 +267,7 @@ func (ask Queries) Find(ctx context.Context, index, value string, t Terms, p Pag
 			return err
 		}
 		a = &FindAnswer{Index: f.base.Index, Value: f.base.Value, And: termsOf(f.and), Or: termsOf(f.or)}
-		if a.Outputs, err = q.outputs(pks, true); err != nil {
+		if a.Outputs, err = q.outputs(pks, 0); err != nil {
 			return err
 		}
 		if a.FirstSeen, err = q.firstSeen(f.base.birth); err != nil {

@@ -24,7 +24,7 @@ func (ask Queries) Outputs(ctx context.Context, refs []string) (answers []*Outpu
 			return err
 		}
 		found := present(pks)
-		outputs, err := q.outputs(found, true)
+		outputs, err := q.outputs(found, 0)
 		answers = spread(pks, outputs)
 		return err
 	})

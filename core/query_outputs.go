@@ -17,7 +17,7 @@ func (ask Queries) Output(ctx context.Context, ref string) (a *OutputAnswer, err
 		if err != nil {
 			return err
 		}
-		outputs, err := q.outputs([]model.UtxoPk{pk}, true)
+		outputs, err := q.outputs([]model.UtxoPk{pk}, 0)
 		if err == nil {
 			a = &outputs[0]
 		}
@@ -77,8 +77,9 @@ func (q *query) hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
 	return hashes, nil
 }
 
-// outputs are the answers for outputs that exist, a handful of reads for all of them together.
-func (q *query) outputs(pks []model.UtxoPk, spentBy bool) ([]OutputAnswer, error) {
+// outputs are the answers for outputs that exist, a handful of reads for all of them together. What spends them is said of
+// those from a place in pks on.
+func (q *query) outputs(pks []model.UtxoPk, spentFrom int) ([]OutputAnswer, error) {
 	answers := make([]OutputAnswer, len(pks))
 	keys := keysOf(pks)
 	rows, err := q.many(familyUtxo, keys)
@@ -86,10 +87,12 @@ func (q *query) outputs(pks []model.UtxoPk, spentBy bool) ([]OutputAnswer, error
 		return nil, err
 	}
 	spent := make([][]byte, len(pks))
-	if spentBy {
-		if spent, err = q.r.GetMany(familySpentInput, keys); err != nil {
+	if spentFrom < len(pks) {
+		found, err := q.r.GetMany(familySpentInput, keys[spentFrom:])
+		if err != nil {
 			return nil, err
 		}
+		copy(spent[spentFrom:], found)
 	}
 	txs := make([]model.TxPk, 0, len(pks))
 	for i, pk := range pks {
@@ -117,7 +120,7 @@ func (q *query) outputs(pks []model.UtxoPk, spentBy bool) ([]OutputAnswer, error
 			Tx: hashes[pk.Tx()], Index: pk.Index(), Height: uint32(pk.Height()), TxIndex: q.txIndex(pk.Tx()),
 			Value: strconv.FormatUint(row.value, 10), Keys: map[string]any{},
 		}
-		if spentBy {
+		if i >= spentFrom {
 			a.SpentBy = &Optional[SpentByAnswer]{}
 			if spent[i] != nil {
 				input, _ := model.ParseInputPk(spent[i]) // parsed above

@@ -50,14 +50,11 @@ func (q *query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 			return nil, model.Errorf(model.Usage, "too_many", "txs: the first %d have more than %d inputs and outputs: ask for fewer at once", i+1, most)
 		}
 	}
-	inputs, err := q.outputs(spends, false)
+	both, err := q.outputs(slices.Concat(spends, made), len(spends))
 	if err != nil {
 		return nil, err
 	}
-	outputs, err := q.outputs(made, true)
-	if err != nil {
-		return nil, err
-	}
+	inputs, outputs := both[:len(spends)], both[len(spends):]
 	blocks, err := q.blocksOf(pks)
 	if err != nil {
 		return nil, err

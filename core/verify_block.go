@@ -210,7 +210,7 @@ func formatFee(f model.Fee) string {
 
 // answersFor are the answers to a question for each output. Where one of them cannot be read the others are all the same.
 func (v *verifier) answersFor(pks []model.UtxoPk) (answers []*OutputAnswer, errs []error) {
-	as, err := v.outputs(pks, true)
+	as, err := v.outputs(pks, 0)
 	if err == nil {
 		for i := range as {
 			answers, errs = append(answers, &as[i]), append(errs, nil)
