@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -122,8 +123,16 @@ func (p *program) limits() (o guard.Options, err error) {
 	return o, err
 }
 
+// rubbish is how much of it there may be beside what is in use, in percent, before Go's collector comes. What answers are made
+// of is little and soon done with: to collect it four times less often than usual takes a fifth less CPU for a request, and a
+// few MiB. The limit on Go's memory holds as before.
+const rubbish = 400
+
 // answer answers until ctx ends, then no new requests; it returns when those under way are answered.
 func (s *server) answer(ctx context.Context) error {
+	if _, set := s.p.lookup("GOGC"); !set {
+		defer debug.SetGCPercent(debug.SetGCPercent(rubbish))
+	}
 	var profiles sync.WaitGroup
 	if s.profiles != nil {
 		profiles.Go(func() {
