@@ -4,26 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
-	"os"
 	"reflect"
-	"strconv"
 	"testing"
 
 	"birthmark/core"
+	"birthmark/internal/seeded"
 )
 
 // What is written by functions of its own is what encoding/json writes, whatever the answers hold: what a type gains is
 // missed by none.
 func TestAnswersAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
-	seed := uint64(903)
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
-		}
-		seed = n
-	}
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := rand.New(rand.NewPCG(seeded.Of(t, 903), 0))
 	for _, kind := range []any{
 		core.TxAnswer{}, core.OutputAnswer{}, core.FindAnswer{}, core.HistoryAnswer{}, core.HistoryTxAnswer{}, core.BalanceAnswer{}, core.BlockAnswer{},
 		OutputsAnswer{}, TxsAnswer{}, core.AssetsAnswer{},
@@ -39,7 +30,7 @@ func TestAnswersAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := b.encode(v.Interface()); err != nil || !bytes.Equal(b.text, want.Bytes()) {
-				t.Fatalf("BIRTHMARK_SEED=%d: %T: %v\n%s, expected\n%s", seed, kind, err, b.text, want.Bytes())
+				t.Fatalf("%T: %v\n%s, expected\n%s", kind, err, b.text, want.Bytes())
 			}
 		}
 	}

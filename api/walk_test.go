@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,26 +15,10 @@ import (
 
 	"birthmark/api"
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
 )
-
-// seed is BIRTHMARK_SEED, or def; it is printed where a test fails.
-func seed(t testing.TB, def uint64) uint64 {
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
-		}
-		def = n
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("BIRTHMARK_SEED=%d", def)
-		}
-	})
-	return def
-}
 
 // walker asks a served chain everything there is to ask, and checks every answer against the document.
 type walker struct {
@@ -210,7 +193,7 @@ func readStream(body []byte) (list []json.RawMessage, end api.StreamEnding, err 
 func TestEveryQuestionIsAnsweredAsTheDocumentSays(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
-			n := seed(t, 901)
+			n := seeded.Of(t, 901)
 			db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw})
 			if err != nil {
 				t.Fatal(err)

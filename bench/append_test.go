@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 	"birthmark/storage"
 	"birthmark/storage/memory"
@@ -40,7 +41,7 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 		},
 	} {
 		t.Run(c.Name, func(t *testing.T) {
-			c.Seed = seed(t)
+			c.Seed = seeded.New(t)
 			blocks := recorded(t, c)
 			txs := c.Txs - 10 // not all of the last block
 			var rows float64

@@ -11,6 +11,7 @@ import (
 
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/sample"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
 
@@ -30,7 +31,7 @@ func TestRecordedBlocksAreThoseOfTheAdapter(t *testing.T) {
 	for _, name := range append(ChainNames(), "serialized") {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			c := Chain{Name: name, Txs: 600, TxsPerBlock: 20, Seed: seed(t)}
+			c := Chain{Name: name, Txs: 600, TxsPerBlock: 20, Seed: seeded.New(t)}
 			if name == "serialized" {
 				name = bitcoin.Name
 				c.Name, c.Serialized, c.Definitions, c.Indexes = name, true, someDefinitions, []string{"address", "small", "inputs"}
@@ -127,7 +128,7 @@ func oneBlock(rng sample.Random) *model.Block {
 }
 
 func TestBlocksAreReadAsTheyWereRecorded(t *testing.T) {
-	rng := sample.NewRandom(seed(t), 0)
+	rng := sample.NewRandom(seeded.New(t), 0)
 	for range 100 {
 		b := oneBlock(rng)
 		raw := appendBlock(nil, b)
@@ -162,7 +163,7 @@ func FuzzParseBlock(f *testing.F) {
 }
 
 func TestDamagedRecordingsAreNotReplayed(t *testing.T) {
-	r := recorded(t, Chain{Txs: 300, TxsPerBlock: 50, Seed: seed(t)})
+	r := recorded(t, Chain{Txs: 300, TxsPerBlock: 50, Seed: seeded.New(t)})
 	s, err := r.Replay(0)
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +194,7 @@ func TestDamagedRecordingsAreNotReplayed(t *testing.T) {
 }
 
 func TestTheHottestValueIsFound(t *testing.T) {
-	rng, counts := sample.NewRandom(seed(t), 0), map[string]int{}
+	rng, counts := sample.NewRandom(seeded.New(t), 0), map[string]int{}
 	for range 100_000 {
 		value := string(rng.Filler(nil, 8))
 		if rng.Chance(0.01) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -26,7 +27,7 @@ import (
 func TestAFailureAtAnyStepChangesNothing(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
-		blocks := v.NewGenerator(seed(t, 80)).Blocks(14)
+		blocks := v.NewGenerator(seeded.Of(t, 80)).Blocks(14)
 		for _, caches := range []int64{0, 1 << 20} {
 			s := storetest.NewFaulty(memory.New())
 			db := open(t, s, v, caches)
@@ -92,7 +93,7 @@ func (s *late) Update(ctx context.Context, fn func(storage.Reader, storage.Batch
 func TestAFailedWriteThatWasAppliedIsSeen(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(seed(t, 570)).Blocks(20)
+		blocks := v.NewGenerator(seeded.Of(t, 570)).Blocks(20)
 		for name, fail := range map[string]func(db *core.DB) error{
 			"append":   func(db *core.DB) error { return db.Append(ctx, blocks[10:13]) },
 			"rollback": func(db *core.DB) error { return db.Rollback(ctx, blocks[4].Point()) },
@@ -192,7 +193,7 @@ func TestCrashChild(t *testing.T) {
 // chain in all families at once, and ends up as if nothing had happened. But without a WAL no window is lost that was
 // reported written.
 func TestAKillLeavesAPrefix(t *testing.T) {
-	n := seed(t, 90)
+	n := seeded.Of(t, 90)
 	rng := rand.New(rand.NewPCG(n, 0))
 	blocks := crashVariant.NewGenerator(n).Blocks(crashAll)
 	for _, wal := range []string{"on", "off", "bulk", "sync"} {

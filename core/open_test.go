@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -18,7 +19,7 @@ import (
 // it is, and stays as it is.
 func TestAForeignDatabaseIsRefusedAsItIs(t *testing.T) {
 	v := modeltest.Variants()[1]
-	blocks := v.NewGenerator(seed(t, 400)).Blocks(5)
+	blocks := v.NewGenerator(seeded.Of(t, 400)).Blocks(5)
 	format := func(n uint64) []byte { return binary.AppendUvarint(nil, n) }
 	catalogue := func(kind model.Kind, name string) []byte { // of one index, number 0, that has its values
 		return append(append([]byte{1, 0, byte(kind), 1, 0, 0, byte(len(name))}, name...), 0, 0)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -22,7 +23,7 @@ func TestRollbackUndoesAppend(t *testing.T) {
 				if name != "memory" || testing.Short() {
 					n = 15
 				}
-				blocks := v.NewGenerator(seed(t, 1)).Blocks(n)
+				blocks := v.NewGenerator(seeded.Of(t, 1)).Blocks(n)
 				db := open(t, store(t), v, 1<<20)
 				states := []dumped{dump(t, db)}
 				for _, b := range blocks {
@@ -48,7 +49,7 @@ func TestRollbackUndoesAppend(t *testing.T) {
 func TestDetoursOverForksDoNotShow(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		for round := range uint64(8) {
-			s := seed(t, 100) + round
+			s := seeded.Of(t, 100) + round
 			rng := rand.New(rand.NewPCG(s, 0))
 			generators := []*modeltest.Generator{v.NewGenerator(s)}
 			var blocks []*model.Block
@@ -81,7 +82,7 @@ func TestDetoursOverForksDoNotShow(t *testing.T) {
 func TestRollbackCostsWhatItRemoves(t *testing.T) {
 	v := modeltest.Variants()[0]
 	cost := func(below int) (n int64) {
-		g := v.NewGenerator(seed(t, 5))
+		g := v.NewGenerator(seeded.Of(t, 5))
 		blocks := g.Blocks(below)
 		counted := &counting{Store: memory.New()}
 		db := open(t, counted, v, 0)
@@ -115,7 +116,7 @@ func totalRows(t testing.TB, db *core.DB) (n uint64) {
 
 func TestRollbackRefusesWhatIsNotInTheChain(t *testing.T) {
 	v := modeltest.Variants()[0]
-	g := v.NewGenerator(seed(t, 6))
+	g := v.NewGenerator(seeded.Of(t, 6))
 	blocks := g.Blocks(5)
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 5)

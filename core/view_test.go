@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -14,7 +15,7 @@ import (
 // All answers of a view are of one tip, also where blocks come between them; and who waits is told of every new tip.
 func TestAViewHasOneTip(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seed(t, 1)).Blocks(3)
+	blocks := v.NewGenerator(seeded.Of(t, 1)).Blocks(3)
 	ctx := context.Background()
 	db, err := core.Open(ctx, memory.New(), core.Options{Chain: v.Chain("one")})
 	if err != nil {

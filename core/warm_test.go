@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
 	"birthmark/storage/memory"
@@ -60,7 +61,7 @@ func (r *notingReader) Tails(f storage.Family, heads [][]byte) ([][]byte, error)
 func TestCachesComeBack(t *testing.T) {
 	const room = 8 << 20
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		n := seed(t, 310)
+		n := seeded.Of(t, 310)
 		rng := rand.New(rand.NewPCG(n, 0))
 		blocks := v.NewGenerator(n).Blocks(40)
 		want := fresh(t, v, blocks)
@@ -125,7 +126,7 @@ func TestCachesComeBack(t *testing.T) {
 // Whatever a note holds, reading it ends, and what it says is used only where all of it is right.
 func TestADamagedNoteIsNoNote(t *testing.T) {
 	v := modeltest.Variants()[3]
-	n := seed(t, 312)
+	n := seeded.Of(t, 312)
 	rng := rand.New(rand.NewPCG(n, 0))
 	blocks := v.NewGenerator(n).Blocks(20)
 	want := fresh(t, v, blocks)
@@ -153,7 +154,7 @@ func TestADamagedNoteIsNoNote(t *testing.T) {
 // A note that cannot be written fails the sync, whose blocks are there all the same.
 func TestANoteThatFailsIsTold(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seed(t, 311)).Blocks(5)
+	blocks := v.NewGenerator(seeded.Of(t, 311)).Blocks(5)
 	s := &badNotes{newNoting()}
 	db := open(t, s, v, 1<<20)
 	if err := core.Sync(context.Background(), db, events(blocks), core.SyncOptions{}); !errors.Is(err, errDisk) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"os"
-	"strconv"
 	"testing"
 
 	"birthmark/core"
@@ -15,23 +13,6 @@ import (
 	"birthmark/storage/memory"
 	"birthmark/storage/rocks"
 )
-
-// seed is BIRTHMARK_SEED, or def; it is printed where a test fails.
-func seed(t testing.TB, def uint64) uint64 {
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
-		}
-		def = n
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("BIRTHMARK_SEED=%d", def)
-		}
-	})
-	return def
-}
 
 // stores are the stores every law holds on.
 var stores = map[string]func(t testing.TB) storage.Store{

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
+
+	"birthmark/internal/seeded"
 )
 
 // places is a part of a pointer: as often at a bound as between.
@@ -81,25 +81,9 @@ func (m *made) encoded() map[string]struct {
 	}
 }
 
-func random(t *testing.T) *rand.Rand {
-	n := uint64(1)
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		var err error
-		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
-		}
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("BIRTHMARK_SEED=%d", n)
-		}
-	})
-	return rand.New(rand.NewPCG(n, 0))
-}
-
 // Byte order is chain order, in every pointer; what is appended to stays as it was.
 func TestPointersAreOrderedLikeTheChain(t *testing.T) {
-	rng := random(t)
+	rng := rand.New(rand.NewPCG(seeded.Of(t, 1), 0))
 	for range 20_000 {
 		numbers := func() [4]int {
 			return [4]int{places(rng, MaxHeight), places(rng, MaxTxIndex), places(rng, MaxIndex), places(rng, math.MaxUint16)}
@@ -128,7 +112,7 @@ func TestPointersAreOrderedLikeTheChain(t *testing.T) {
 
 // Trap 9: a pointer is read as it was written, and tells the numbers it was made of.
 func TestPointersTellWhatTheyAreMadeOf(t *testing.T) {
-	rng := random(t)
+	rng := rand.New(rand.NewPCG(seeded.Of(t, 1), 0))
 	for range 20_000 {
 		n := [4]int{places(rng, MaxHeight), places(rng, MaxTxIndex), places(rng, MaxIndex), places(rng, math.MaxUint16)}
 		m := makeAll(t, n)

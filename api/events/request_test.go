@@ -10,6 +10,7 @@ import (
 	"birthmark/api/events"
 	"birthmark/api/problem"
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model/modeltest"
 )
 
@@ -111,7 +112,7 @@ func TestAClientBeginsWhereItAsksTo(t *testing.T) {
 	}
 	expect("", `rollback {"to":null}`)
 	expect("from=0", `rollback {"to":null}`)
-	blocks := v.NewGenerator(seed(t, 880)).Blocks(9)
+	blocks := v.NewGenerator(seeded.Of(t, 880)).Blocks(9)
 	w.grow(blocks...)
 	tip := func(i int) string {
 		b := blocks[i]

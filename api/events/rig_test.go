@@ -8,9 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,23 +22,6 @@ import (
 	"birthmark/storage"
 	"birthmark/storage/memory"
 )
-
-// seed is BIRTHMARK_SEED, or def; it is printed where a test fails.
-func seed(t testing.TB, def uint64) uint64 {
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
-		}
-		def = n
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("BIRTHMARK_SEED=%d", def)
-		}
-	})
-	return def
-}
 
 // world is a database that is served, and opened anew now and then.
 type world struct {

@@ -9,6 +9,7 @@ import (
 
 	"birthmark/chains"
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model/figures"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -18,7 +19,7 @@ import (
 func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
-			db := variant(t, v, v.NewGenerator(seed(t, 13)).Blocks(60))
+			db := variant(t, v, v.NewGenerator(seeded.Of(t, 13)).Blocks(60))
 			h := explorerOf(t, chainOf("made-up", db, nil))
 			assets, err := db.Assets(t.Context(), core.Page{Limit: core.MaxLimit})
 			if err != nil {
@@ -77,7 +78,7 @@ func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
 
 func TestTheRichestStandInOrder(t *testing.T) {
 	for _, v := range modeltest.Variants()[:2] {
-		db := variant(t, v, v.NewGenerator(seed(t, 14)).Blocks(40))
+		db := variant(t, v, v.NewGenerator(seeded.Of(t, 14)).Blocks(40))
 		h := explorerOf(t, chainOf("made-up", db, nil))
 		assets, err := db.Assets(t.Context(), core.Page{Limit: 1})
 		if err != nil {

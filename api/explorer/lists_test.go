@@ -11,6 +11,7 @@ import (
 	"birthmark/api/served"
 	"birthmark/chains"
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 	"birthmark/model/figures"
 	"birthmark/model/modeltest"
@@ -90,7 +91,7 @@ func (d *document) section(id string) string {
 func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
-			db := variant(t, v, v.NewGenerator(seed(t, 11)).Blocks(60))
+			db := variant(t, v, v.NewGenerator(seeded.Of(t, 11)).Blocks(60))
 			h := explorerOf(t, chainOf("made-up", db, nil))
 			for _, index := range []string{"address", "tag", "label"} {
 				b := busiest(t, db, index)
@@ -158,7 +159,7 @@ func TestAHistorySaysWhatWasHeld(t *testing.T) {
 // Where an index does not keep what a page shows, and to work it out takes too long, the page says so, and what brings it.
 func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
 	v := modeltest.Variants()[0]
-	db := variant(t, v, v.NewGenerator(seed(t, 12)).Blocks(60))
+	db := variant(t, v, v.NewGenerator(seeded.Of(t, 12)).Blocks(60))
 	h := explorerOf(t, chainOf("made-up", db, nil))
 	b := busiest(t, db, "address")
 	impatient(t)
@@ -176,7 +177,7 @@ func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
 	read(t, h, "/made-up/asset/"+assets.Assets[0].Asset, http.StatusOK).has(t, "The outputs that hold it are not listed", "birthmark find asset")
 
 	kept := modeltest.Variants()[1] // what is kept is there at once
-	db = variant(t, kept, kept.NewGenerator(seed(t, 12)).Blocks(60))
+	db = variant(t, kept, kept.NewGenerator(seeded.Of(t, 12)).Blocks(60))
 	b = busiest(t, db, "address")
 	d = read(t, explorerOf(t, chainOf("made-up", db, nil)), "/made-up/address/"+b.Value, http.StatusOK)
 	d.has(t, "Balance"+figures.Thousands(b.Balance), "Balance over time", "Balance after", "Unspent outputs")
@@ -184,7 +185,7 @@ func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
 
 func TestValuesAreListedAndFoundByTheirBeginning(t *testing.T) {
 	v := modeltest.Variants()[1]
-	db := variant(t, v, v.NewGenerator(seed(t, 15)).Blocks(30))
+	db := variant(t, v, v.NewGenerator(seeded.Of(t, 15)).Blocks(30))
 	h := explorerOf(t, chainOf("made-up", db, nil))
 	values, err := db.Values(t.Context(), "address", core.Page{Limit: core.MaxLimit})
 	if err != nil {
@@ -236,7 +237,7 @@ func (s told) Follow(context.Context, []model.Point) iter.Seq2[model.Event, erro
 // A fork is shown with all its blocks and what replaced them, a block that came back as one that did.
 func TestForksAreShown(t *testing.T) {
 	v := modeltest.Variants()[0]
-	g := v.NewGenerator(seed(t, 16))
+	g := v.NewGenerator(seeded.Of(t, 16))
 	trunk := g.Blocks(6)
 	ours, theirs := g.Fork(1).Blocks(3), g.Fork(2).Blocks(4)
 	db := variant(t, v, append(trunk[:6:6], ours...))
@@ -266,7 +267,7 @@ func TestForksAreShown(t *testing.T) {
 
 func TestStatusSaysWhatThereIs(t *testing.T) {
 	for _, v := range modeltest.Variants() {
-		db := variant(t, v, v.NewGenerator(seed(t, 17)).Blocks(20))
+		db := variant(t, v, v.NewGenerator(seeded.Of(t, 17)).Blocks(20))
 		c := chainOf("made-up", db, nil)
 		var rates served.Rates
 		c.Rates = &rates

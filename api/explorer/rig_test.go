@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,24 +25,6 @@ import (
 
 	"golang.org/x/net/html"
 )
-
-// seed is BIRTHMARK_SEED, or def; it is printed where a test fails.
-func seed(t testing.TB, def uint64) uint64 {
-	t.Helper()
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
-		}
-		def = n
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("BIRTHMARK_SEED=%d", def)
-		}
-	})
-	return def
-}
 
 // chainOf serves a database of a test as it is; state may be nil.
 func chainOf(name string, db *core.DB, state *served.State) *served.Chain {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 	"birthmark/model/figures"
 	"birthmark/model/modeltest"
@@ -16,7 +17,7 @@ import (
 // An index that is being added is shown, with what comes, and refused until it is there; one that gets an option goes on.
 func TestIndexesThatComeAreShown(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seed(t, 41)).Blocks(20)
+	blocks := v.NewGenerator(seeded.Of(t, 41)).Blocks(20)
 	last := len(modeltest.IndexNames) - 1
 	for _, b := range blocks {
 		for i := range b.Txs {

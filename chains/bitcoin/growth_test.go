@@ -12,13 +12,14 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
 
 // TestFollowSeesWhatANodeWrites lets a node write while the source follows: blocks behind the last one, into room that
 // was reserved, half of a block and then the rest, other files, and branches of every depth that win.
 func TestFollowSeesWhatANodeWrites(t *testing.T) {
-	r := seeded(t)
+	r := seeded.Rand(t)
 	logged(t) // cut records are expected
 	dir := t.TempDir()
 	c := bitcointest.NewChain()

@@ -13,6 +13,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
 
@@ -197,7 +198,7 @@ func brokenRule(m *wire.MsgBlock, size, left int) string {
 
 // TestBytesAreReadAsWireReadsThem: blocks with bytes changed, cut out, doubled and put in, mostly where the form is.
 func TestBytesAreReadAsWireReadsThem(t *testing.T) {
-	r := seeded(t)
+	r := seeded.Rand(t)
 	d := newTestDecoder(t)
 	c := bitcointest.NewChain()
 	one := bitcointest.Spend(c.Mine().Transactions[0], 0, wire.NewTxOut(1, scriptSeeds()[3]), wire.NewTxOut(2, nil))

@@ -4,31 +4,15 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
-	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/btcsuite/btcd/address/v2"
 	"github.com/btcsuite/btcd/address/v2/bech32"
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/txscript/v2"
-)
 
-// seeded is a source of randomness whose seed is logged; BIRTHMARK_SEED repeats a run.
-func seeded(t testing.TB) *rand.Rand {
-	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("BIRTHMARK_SEED: %v", err)
-		}
-	}
-	t.Logf("BIRTHMARK_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
+	"birthmark/internal/seeded"
+)
 
 func paramsOf(n *network) *chaincfg.Params {
 	return map[string]*chaincfg.Params{
@@ -205,7 +189,7 @@ func keysOf(t testing.TB, n *network, script []byte) string {
 }
 
 func TestScriptsAreClassifiedAsTxscriptAndCoreDo(t *testing.T) {
-	r := seeded(t)
+	r := seeded.Rand(t)
 	seeds := scriptSeeds()
 	for _, n := range networks {
 		for _, script := range seeds {

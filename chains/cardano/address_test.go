@@ -7,15 +7,13 @@ import (
 	"errors"
 	"hash/crc32"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"github.com/btcsuite/btcd/address/v2/bech32"
 
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
 
@@ -216,19 +214,6 @@ func byronOf(payload []byte) []byte {
 	return binary.BigEndian.AppendUint32(append(raw, 0x1a), crc32.ChecksumIEEE(payload))
 }
 
-func seededRandom(t testing.TB) *rand.Rand {
-	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("BIRTHMARK_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("BIRTHMARK_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
-
 // randomAddress is an address of any kind and network, well-formed or nearly so.
 func randomAddress(r *rand.Rand) []byte {
 	b := make([]byte, r.IntN(80))
@@ -252,7 +237,7 @@ func randomAddress(r *rand.Rand) []byte {
 }
 
 func TestAnyAddressIsReadBackAsItWas(t *testing.T) {
-	r := seededRandom(t)
+	r := seeded.Rand(t)
 	written := map[string]int{}
 	for range 20_000 {
 		n, raw := networks[r.IntN(len(networks))], randomAddress(r)

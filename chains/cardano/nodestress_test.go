@@ -2,30 +2,18 @@ package cardano
 
 import (
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
 
 // Whatever a node goes through while it is followed, what the source says is a chain at every moment, and in the end the
 // node's.
 func TestANodeIsFollowedThroughAnything(t *testing.T) {
-	seed := rand.Uint64()
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
-		}
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("BIRTHMARK_SEED=%d", seed)
-		}
-	})
+	seed := seeded.New(t)
 	trunk := branch(t, nil, 1500, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	bothWays(t, n, func(t *testing.T, uri string) {

@@ -2,9 +2,7 @@ package ergo
 
 import (
 	"fmt"
-	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -179,22 +177,4 @@ func nodeAt(t *testing.T, uri string, follows bool) model.Source {
 		}
 	})
 	return src
-}
-
-// seedOf is a seed, which BIRTHMARK_SEED sets.
-func seedOf(t *testing.T) uint64 {
-	t.Helper()
-	n := uint64(1)
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		var err error
-		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
-		}
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("BIRTHMARK_SEED=%d", n)
-		}
-	})
-	return n
 }

@@ -12,6 +12,7 @@ import (
 
 	"birthmark/chains/ergo/ergotest"
 	"birthmark/chains/ergo/generate"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
 
@@ -243,7 +244,7 @@ func TestBlocksWhoseHeadersAreKnownAreWaitedFor(t *testing.T) {
 
 func TestSlowAndFailingNodesAreOutlived(t *testing.T) {
 	leaks(t)
-	seed := seedOf(t)
+	seed := seeded.Of(t, 1)
 	blocks := ergotest.Made(generate.New(generate.Options{Seed: 23, TxsPerBlock: 2}), 300)
 	for name, fault := range map[string]func(chance float64, a *ergotest.Answer){
 		"slow":    func(_ float64, a *ergotest.Answer) { a.Delay = 5 * time.Millisecond },

@@ -4,30 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
-
-func seeded(t testing.TB) *rand.Rand {
-	n := uint64(1)
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		var err error
-		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
-		}
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("BIRTHMARK_SEED=%d", n)
-		}
-	})
-	return rand.New(rand.NewPCG(n, 0))
-}
 
 func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 
@@ -86,7 +69,7 @@ func keys(r *Run) string {
 
 // The short way says what the machine says.
 func TestShortExpressionsAreWhatTheMachineComputes(t *testing.T) {
-	r := seeded(t)
+	r := rand.New(rand.NewPCG(seeded.Of(t, 1), 0))
 	short := 0
 	for range 3000 {
 		d := model.Definition{Name: "own", When: randomSimple(r, r.IntN(3)), Value: pick(r, "output.data", "output.pushes[0]", "output.data[1:3]", "output.value", "output.address", "tx.coinbase", "len(output.pushes[1])")}

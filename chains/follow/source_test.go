@@ -6,30 +6,15 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"birthmark/chains/follow"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
-
-func seed(t *testing.T, def uint64) uint64 {
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		must(t, err)
-		def = n
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("BIRTHMARK_SEED=%d", def)
-		}
-	})
-	return def
-}
 
 func TestTheStreamIsTheNodesChain(t *testing.T) {
 	chain := grow(nil, 5000, 0)
@@ -91,7 +76,7 @@ func TestForksEndInTheNodesChain(t *testing.T) {
 
 // A random life: the node grows, forks, falls behind and fails while it is followed, and in the end both agree.
 func TestTheStreamSettlesOnWhatTheNodeSaysLast(t *testing.T) {
-	n := seed(t, 11)
+	n := seeded.Of(t, 11)
 	for round := range uint64(60) {
 		rng := rand.New(rand.NewPCG(n, round))
 		chain := grow(nil, 1+rng.IntN(300), 0)

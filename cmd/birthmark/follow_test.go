@@ -18,6 +18,7 @@ import (
 
 	"birthmark/cmd/birthmark/cursors"
 	"birthmark/core"
+	"birthmark/internal/seeded"
 )
 
 // told is a line of a follower.
@@ -87,15 +88,7 @@ func (l *listener) height() int {
 // A follower that is killed at any moment goes on where it was, whatever was written and removed meanwhile; who listened ends
 // with what one has who was told everything at once.
 func TestFollowersAreKilledAndLoseNothing(t *testing.T) {
-	n := uint64(790)
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		var err error
-		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("BIRTHMARK_SEED=%d", n)
-	rng := rand.New(rand.NewPCG(n, 0))
+	rng := rand.New(rand.NewPCG(seeded.Of(t, 790), 0))
 	db, source := filepath.Join(t.TempDir(), "db"), "file://"+realBlocks(t)
 	syncTo(t, db, source, "--to-height", "180")
 	tip := 180

@@ -5,13 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,6 +19,7 @@ import (
 	"birthmark/api"
 	"birthmark/cmd/birthmark/control"
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model/realdata"
 )
 
@@ -84,12 +83,7 @@ func TestIndexIsAddedWhileASyncGoesOn(t *testing.T) {
 	write(t, file, livingSettings)
 	write(t, first, livingSettings[:strings.Index(livingSettings, "  policy")])
 	ask(t, nil, "sync", "--config", file, "--source", source, "--db", made)
-	seed := rand.Uint64()
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-	}
-	t.Logf("BIRTHMARK_SEED=%d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := seeded.Rand(t)
 
 	db := filepath.Join(dir, "db")
 	ask(t, nil, "sync", "--config", first, "--source", source, "--db", db, "--to-height", "36500")

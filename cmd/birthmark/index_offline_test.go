@@ -2,16 +2,15 @@ package main
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model/realdata"
 )
 
@@ -198,12 +197,7 @@ func TestADropThatIsKilledGoesOn(t *testing.T) {
 		syncTo(t, folder, source, "--index", "address,script_hash,script_type")
 	}
 	ask(t, nil, "index", "drop", "script_hash", "--db", calm)
-	seed := rand.Uint64()
-	if s, err := strconv.ParseUint(os.Getenv("BIRTHMARK_SEED"), 10, 64); err == nil {
-		seed = s
-	}
-	t.Logf("BIRTHMARK_SEED=%d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := seeded.Rand(t)
 	for range 6 {
 		cmd, _, _ := process(t, -1, "index", "drop", "script_hash", "--db", db)
 		if err := cmd.Start(); err != nil {

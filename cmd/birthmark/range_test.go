@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 	"birthmark/storage/memory"
 )
@@ -17,15 +16,7 @@ import (
 // Real times go back and forth: of the first 14,132 blocks hundreds are older than the one before them. A range of times has
 // exactly the blocks from the first that is not before its beginning to the last that is not after its end.
 func TestTimesOfRealBlocksAreFoundExactly(t *testing.T) {
-	n := uint64(800)
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		var err error
-		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("BIRTHMARK_SEED=%d", n)
-	rng := rand.New(rand.NewPCG(n, 0))
+	rng := rand.New(rand.NewPCG(seeded.Of(t, 800), 0))
 	ctx := context.Background()
 	chain, err := bitcoin.New("mainnet")
 	if err != nil {

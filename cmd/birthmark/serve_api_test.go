@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 
 	"birthmark/api"
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model/realdata"
 )
 
@@ -48,7 +48,7 @@ func TestTheServerAnswersWhatTheCommandLineDoes(t *testing.T) {
 			write(t, file, set)
 			// What is in a log would be read again by every command.
 			ask(t, nil, "sync", "--config", file, "--wal=off", "--source", "file://"+c.source(t), "--db", db)
-			n := seedOf(t, 910)
+			n := seeded.Of(t, 910)
 			l := &law{T: t, db: db, chain: c.chain, rng: rand.New(rand.NewPCG(n, 0))}
 			l.serve()
 			l.chainWide()
@@ -64,24 +64,6 @@ func TestTheServerAnswersWhatTheCommandLineDoes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// seedOf is BIRTHMARK_SEED, or def; it is printed where a test fails.
-func seedOf(t *testing.T, def uint64) uint64 {
-	t.Helper()
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
-		}
-		def = n
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("BIRTHMARK_SEED=%d", def)
-		}
-	})
-	return def
 }
 
 // law asks the command line and the server the same.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"birthmark/internal/seeded"
 )
 
 // eventClient is a program that listens to a server's events, and whose connection is cut wherever it is.
@@ -73,7 +75,7 @@ func (l *listener) forget() {
 // A program that follows a server's events, cut off at any byte, while the chain forks and the server is killed and started
 // again, has in the end what one has that is told everything at once.
 func TestFollowersOfAServerLoseNothing(t *testing.T) {
-	rng := seeded(t)
+	rng := seeded.Rand(t)
 	f := newForking(rng)
 	db := filepath.Join(t.TempDir(), "db")
 	node := f.Start(t)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -15,19 +14,9 @@ import (
 	"birthmark/chains/ergo/ergotest"
 	"birthmark/chains/ergo/generate"
 	"birthmark/core"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
-
-// seeded is a source of chance whose seed the test prints, and takes from the environment.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		seed, _ = strconv.ParseUint(s, 10, 64)
-	}
-	t.Logf("BIRTHMARK_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // forking is a node whose chain forks, and every chain it had.
 type forking struct {
@@ -146,7 +135,7 @@ func (f *forking) askAround(t *testing.T, s *serverProcess, seed uint64, done <-
 
 // Whatever is asked while the chain grows and forks, each answer is of one tip, names it, and it was one.
 func TestEveryAnswerIsOfOneTipWhileTheChainForks(t *testing.T) {
-	rng := seeded(t)
+	rng := seeded.Rand(t)
 	f := newForking(rng)
 	db := filepath.Join(t.TempDir(), "db")
 	s := startServer(t, "--chain", "ergo", "--network", "testnet", "--source", f.Start(t), "--db", db)
@@ -183,7 +172,7 @@ func TestEveryAnswerIsOfOneTipWhileTheChainForks(t *testing.T) {
 
 // A server that only reads sees what another process writes, takes back and writes again; when that one is gone, it stays.
 func TestServerReadsWhatAnotherProcessSyncs(t *testing.T) {
-	rng := seeded(t)
+	rng := seeded.Rand(t)
 	f := newForking(rng)
 	db := filepath.Join(t.TempDir(), "db")
 	source := f.Start(t)

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/internal/seeded"
 	"birthmark/model/realdata"
 )
 
@@ -109,7 +110,7 @@ func TestMalformedRequestsAreNobodysFault(t *testing.T) {
 
 func malformed(t *testing.T, s *target, requests int) {
 	const clients = 4
-	rng := seeded(t)
+	rng := seeded.Rand(t)
 	m := learn(t, s)
 	seen := map[int]int{}
 	fuzz := func(n int) {
@@ -160,7 +161,7 @@ func malformed(t *testing.T, s *target, requests int) {
 
 // What is no HTTP at all.
 func TestGarbageIsNobodysFault(t *testing.T) {
-	rng := seeded(t)
+	rng := seeded.Rand(t)
 	s := serveHere(t)
 	s.serves(t, "nobody else asks")
 	before := runtime.NumGoroutine()

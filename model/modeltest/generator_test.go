@@ -4,34 +4,17 @@ import (
 	"bytes"
 	"fmt"
 	"math/big"
-	"os"
 	"reflect"
-	"strconv"
 	"testing"
 
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
 
 const testBlocks = 300
 
-func seedOf(t *testing.T) uint64 {
-	n := uint64(1)
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		var err error
-		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
-		}
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("BIRTHMARK_SEED=%d", n)
-		}
-	})
-	return n
-}
-
 func TestASeedMakesOneChain(t *testing.T) {
-	n := seedOf(t)
+	n := seeded.Of(t, 1)
 	for _, v := range Variants() {
 		g := v.NewGenerator(n)
 		first := g.Blocks(20)
@@ -288,7 +271,7 @@ func (l *ledger) output(height int, o *model.Output, inTx map[string]int) (box s
 
 // The made-up chains follow the rules of their variant, and have what is rare on real chains often.
 func TestMadeUpChainsAreValidAndHard(t *testing.T) {
-	n := seedOf(t)
+	n := seeded.Of(t, 1)
 	for _, v := range Variants() {
 		t.Run(v.Name, func(t *testing.T) {
 			l := &ledger{v: v, coins: map[string]*made{}, born: map[string]int{}, txs: map[model.Hash]bool{}, ids: map[string]bool{}, counts: map[string]int{}}
@@ -347,7 +330,7 @@ func TestMadeUpChainsAreValidAndHard(t *testing.T) {
 // Values and asset ids begin with one another, as rows of a database must tell apart.
 func TestSomeNamesBeginWithOthers(t *testing.T) {
 	for _, v := range Variants() {
-		g := v.NewGenerator(seedOf(t))
+		g := v.NewGenerator(seeded.Of(t, 1))
 		g.Blocks(testBlocks)
 		ids := make([][]byte, len(g.assets))
 		for i, id := range g.assets {

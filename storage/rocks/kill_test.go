@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/internal/seeded"
 	"birthmark/storage/rocks"
-	"birthmark/storage/storetest"
 )
 
 // Traps 2 and 14: whenever the writer is killed, all families are at one Update; with the WAL on at the last finished
@@ -35,7 +35,7 @@ func TestKilledWriterLeavesOneMoment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rng, dir, n := storetest.Rand(t), t.TempDir(), 0
+			rng, dir, n := seeded.Rand(t), t.TempDir(), 0
 			for round := 0; round < rounds || n == 0 && round < 20*rounds; round++ { // short lives may leave nothing
 				n = killRound(t, rng, dir, c.wal(rng), c.bulk, n)
 				if t.Failed() {
@@ -99,7 +99,7 @@ func killRound(t *testing.T, rng *rand.Rand, dir string, wal bool, bulk string, 
 
 // A database that was being made opens as well, whatever of it there is.
 func TestKilledWhileMakingADatabase(t *testing.T) {
-	rng := storetest.Rand(t)
+	rng := seeded.Rand(t)
 	for range 20 {
 		dir := t.TempDir()
 		c := start(t, "holder", dir, "its maker")

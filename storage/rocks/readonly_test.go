@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/seeded"
 	"birthmark/storage/rocks"
-	"birthmark/storage/storetest"
 )
 
 // A reader opens whatever another process does to the database meanwhile, and shows one moment of it.
@@ -24,7 +24,7 @@ func TestReaderBesideAnotherProcessShowsOneMoment(t *testing.T) {
 	for _, wal := range []bool{true, false} {
 		t.Run(fmt.Sprintf("WAL %t", wal), func(t *testing.T) {
 			t.Parallel()
-			rng, dir := storetest.Rand(t), t.TempDir()
+			rng, dir := seeded.Rand(t), t.TempDir()
 			w := start(t, "writer", dir, strconv.FormatBool(wal), strconv.FormatUint(rng.Uint64(), 10), "grow", "sometimes")
 			for line := ""; !strings.HasPrefix(line, "durable"); line = w.line() {
 			}

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/internal/seeded"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
-	"birthmark/storage/storetest"
 )
 
 // fill writes count rows of about 1000 bytes that do not compress.
@@ -110,7 +110,7 @@ func TestCancelledCompactIsAnError(t *testing.T) {
 // Whenever a Compact is cancelled, no row is the worse for it, and the next one ends what it began.
 func TestCompactCanBeCancelledAtAnyMoment(t *testing.T) {
 	const count = 4000
-	rng := storetest.Rand(t)
+	rng := seeded.Rand(t)
 	s := open(t, t.TempDir(), rocks.Options{WriteBuffers: 64 << 20})
 	if err := declare(s, 2); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"testing"
 
+	"birthmark/internal/seeded"
 	"birthmark/storage"
 )
 
@@ -28,7 +29,7 @@ func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Sto
 		}
 	})
 	t.Run("rows outlive the store that wrote them", func(t *testing.T) {
-		dir, m := t.TempDir(), newModel(Rand(t))
+		dir, m := t.TempDir(), newModel(seeded.Rand(t))
 		for range 6 {
 			s := reopen(t, dir)
 			m.compare(t, s)

@@ -11,12 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/seeded"
 	"birthmark/storage"
 )
 
 var randomLaws = []law{
 	{"any sequence of operations answers like a map", func(t *testing.T, s storage.Store) {
-		m := newModel(Rand(t))
+		m := newModel(seeded.Rand(t))
 		for range 300 {
 			m.step(t, s)
 		}

@@ -4,13 +4,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"birthmark/storage"
 )
@@ -54,19 +50,6 @@ func Run(t *testing.T, open func(t *testing.T) storage.Store) {
 			})
 		}
 	}
-}
-
-// Rand is a source of randomness. Its seed is logged, and taken from BIRTHMARK_SEED where that is set.
-func Rand(t testing.TB) *rand.Rand {
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("BIRTHMARK_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("BIRTHMARK_SEED: %v", err)
-		}
-	}
-	t.Logf("BIRTHMARK_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
 }
 
 func closeStore(t *testing.T, s storage.Store) {

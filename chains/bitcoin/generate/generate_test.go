@@ -3,31 +3,16 @@ package generate
 import (
 	"bytes"
 	"math"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/txscript/v2"
+
+	"birthmark/internal/seeded"
 )
 
-// seed is that of BIRTHMARK_SEED, else a new one; it is printed where a test fails.
-func seed(t testing.TB) uint64 {
-	t.Helper()
-	s := uint64(time.Now().UnixNano())
-	if text := os.Getenv("BIRTHMARK_SEED"); text != "" {
-		var err error
-		if s, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("BIRTHMARK_SEED: %v", err)
-		}
-	}
-	t.Logf("BIRTHMARK_SEED=%d", s)
-	return s
-}
-
 func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
-	s := seed(t)
+	s := seeded.New(t)
 	o := Options{Seed: s, Txs: 5000, TxsPerBlock: 100}
 	a, b := New(o), New(o)
 	o.Seed++
@@ -45,7 +30,7 @@ func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 
 func TestTheShapeIsBitcoins(t *testing.T) {
 	const txs = 200_000
-	c, l := New(Options{Seed: seed(t), Txs: txs}), newLedger()
+	c, l := New(Options{Seed: seeded.New(t), Txs: txs}), newLedger()
 	var n, inputs, outputs, sameBlock, bytes float64
 	uses := map[string]float64{}
 	for c.Made().Txs < txs {
@@ -119,7 +104,7 @@ func (e *era) percents() map[txscript.ScriptClass]float64 {
 
 func TestScriptsChangeWithTheEras(t *testing.T) {
 	const txs = 150_000
-	c, l := New(Options{Seed: seed(t), Txs: txs}), newLedger()
+	c, l := New(Options{Seed: seeded.New(t), Txs: txs}), newLedger()
 	found := make([]map[txscript.ScriptClass]float64, len(eras))
 	for c.Made().Txs < txs {
 		block := l.add(t, c.Next())
@@ -168,7 +153,7 @@ func TestScriptsChangeWithTheEras(t *testing.T) {
 
 // A block is as full as weight allows where more transactions are asked for.
 func TestFullBlocksAreFull(t *testing.T) {
-	c := New(Options{Seed: seed(t), Txs: 60_000, TxsPerBlock: 20_000})
+	c := New(Options{Seed: seeded.New(t), Txs: 60_000, TxsPerBlock: 20_000})
 	full := 0
 	for c.Made().Txs < 60_000 {
 		if c.Next(); c.weight > mostWeight*9/10 {

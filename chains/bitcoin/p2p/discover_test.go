@@ -33,8 +33,8 @@ func tellsOf(others ...*fake) func(*session, wire.Message) bool {
 	}
 }
 
-// seeded names no peers: a DNS seed leads to this machine, and the network's port to one fake.
-func seeded(f *fake) func(*Options) {
+// fromSeed names no peers: a DNS seed leads to this machine, and the network's port to one fake.
+func fromSeed(f *fake) func(*Options) {
 	return func(o *Options) {
 		p := *regtest
 		_, p.DefaultPort, _ = net.SplitHostPort(f.address)
@@ -52,7 +52,7 @@ func TestPeersAreFound(t *testing.T) {
 	useless.services = wire.SFNodeNetwork
 	first := newFake(t, c.Blocks())
 	first.on = tellsOf(good, liar, useless)
-	n, j := open(t, nil, seeded(first), first)
+	n, j := open(t, nil, fromSeed(first), first)
 	tipOf(t, n)
 	until(t, "every peer to be met", func() bool {
 		return good.connections() > 0 && liar.connections() > 0 && useless.connections() > 0
@@ -71,7 +71,7 @@ func TestPeersAreFound(t *testing.T) {
 
 func TestPeersThatCannotBeFoundAreSaid(t *testing.T) {
 	f := newFake(t, spending(10).Blocks())
-	change := seeded(f)
+	change := fromSeed(f)
 	n, _ := open(t, nil, func(o *Options) {
 		change(o)
 		p := *o.Params

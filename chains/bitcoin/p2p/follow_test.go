@@ -13,6 +13,7 @@ import (
 
 	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/chains/follow"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
 
@@ -180,7 +181,7 @@ func TestAPeerThatComesBackIsFollowedOn(t *testing.T) {
 
 // A call stops short at its limit, gives at least one block, and keeps no more than it was asked for.
 func TestACallStopsAtItsLimit(t *testing.T) {
-	r := random(t)
+	r := seeded.Rand(t)
 	c := spending(300)
 	f := newFake(t, c.Blocks())
 	n, _ := open(t, nil, nil, f)

@@ -11,6 +11,7 @@ import (
 
 	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/chains/follow"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
 
@@ -209,7 +210,7 @@ func TestADatabaseGoesOnWithPeersOfOtherChains(t *testing.T) {
 
 // Whatever a database knows and its peers have: the chain with the most work is found.
 func TestTheMostWorkIsFoundFromAnyBase(t *testing.T) {
-	r := random(t)
+	r := seeded.Rand(t)
 	for range 25 {
 		c := bitcointest.NewChain()
 		c.MineEmpty(50 + r.IntN(400))

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,21 +18,8 @@ import (
 
 	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/chains/bitcoin/proof"
+	"birthmark/internal/seeded"
 )
-
-// random is a source of random numbers whose seed is printed, and can be given in BIRTHMARK_SEED.
-func random(t testing.TB) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64()
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("BIRTHMARK_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // mainnetHeaders are the headers of mainnet's blocks 1 to 14131, which btcd's module brings for its own tests.
 func mainnetHeaders(t testing.TB) []*wire.BlockHeader {
@@ -161,7 +146,7 @@ func headersOf(blocks []*wire.MsgBlock) []*wire.BlockHeader {
 
 // Branches come in any order and in any pieces; the tree agrees with a map of parents.
 func TestATreeIsWhatAMapOfParentsSays(t *testing.T) {
-	r := random(t)
+	r := seeded.Rand(t)
 	for range 20 {
 		trunk := bitcointest.NewChain()
 		chains := []*bitcointest.Chain{trunk}

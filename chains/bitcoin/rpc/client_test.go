@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"birthmark/chains/follow"
 	"birthmark/chains/nodehttp"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
 
@@ -74,7 +76,7 @@ func TestTheChainIsTheNodes(t *testing.T) {
 
 // Answers of a batch may come in any order, and what comes of them is the blocks in theirs.
 func TestAnswersComeInAnyOrder(t *testing.T) {
-	rng := random(t)
+	rng := rand.New(rand.NewPCG(seeded.Of(t, 1), 0))
 	f := newFake(t, 300)
 	f.reorder = func(r []json.RawMessage) { rng.Shuffle(len(r), func(i, k int) { r[i], r[k] = r[k], r[i] }) }
 	c := f.client("", nil)
@@ -177,7 +179,7 @@ func TestChangedReturnsWhenTheTipIsAnother(t *testing.T) {
 }
 
 func TestADeletedBlockNamesTheFirstThereIs(t *testing.T) {
-	rng := random(t)
+	rng := rand.New(rand.NewPCG(seeded.Of(t, 1), 0))
 	eachFlavour(t, 1800, func(t *testing.T, f *fake, c *Client) {
 		f.set(func() { f.below = 1001 + rng.IntN(700) })
 		blocks, err := c.Raw(t.Context(), f.points(f.below, 5), 1<<40)

@@ -6,11 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -317,19 +315,6 @@ func (f *fake) serveREST(w http.ResponseWriter, path string) {
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
-}
-
-// random numbers that are the same again with the seed the test tells.
-func random(t *testing.T) *rand.Rand {
-	seed := uint64(1)
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
-		}
-	}
-	t.Logf("BIRTHMARK_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
 }
 
 func sameBlocks(got, want [][]byte) error {

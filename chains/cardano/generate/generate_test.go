@@ -3,30 +3,14 @@ package generate
 import (
 	"bytes"
 	"math"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"birthmark/chains/sample"
+	"birthmark/internal/seeded"
 )
 
-// seed is that of BIRTHMARK_SEED, else a new one; it is printed where a test fails.
-func seed(t testing.TB) uint64 {
-	t.Helper()
-	s := uint64(time.Now().UnixNano())
-	if text := os.Getenv("BIRTHMARK_SEED"); text != "" {
-		var err error
-		if s, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatalf("BIRTHMARK_SEED: %v", err)
-		}
-	}
-	t.Logf("BIRTHMARK_SEED=%d", s)
-	return s
-}
-
 func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
-	s := seed(t)
+	s := seeded.New(t)
 	a, b, other := New(Options{Seed: s}), New(Options{Seed: s}), New(Options{Seed: s + 1})
 	if !bytes.Equal(a.Genesis().Shelley, b.Genesis().Shelley) || bytes.Equal(a.Genesis().Shelley, other.Genesis().Shelley) {
 		t.Error("genesis is not a function of the seed")
@@ -44,7 +28,7 @@ func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 
 // A fork leaves the chain it is of as it was, and is the same again from the same block with the same seed.
 func TestForksHaveABeginningInCommon(t *testing.T) {
-	s := seed(t)
+	s := seeded.New(t)
 	c, plain := New(Options{Seed: s}), New(Options{Seed: s})
 	for range 40 {
 		c.Next()
@@ -70,7 +54,7 @@ func TestForksHaveABeginningInCommon(t *testing.T) {
 }
 
 func TestBlocksHaveAsManyTransactionsAsAsked(t *testing.T) {
-	c := New(Options{Seed: seed(t)})
+	c := New(Options{Seed: seeded.New(t)})
 	for _, n := range []int{0, 1, 7, 100, 0} {
 		if b := c.NextOf(n); b.Txs != n || b.Blocks != 1 || b.Bytes != len(b.Raw) {
 			t.Errorf("%+v, expected %d transactions", b.Counts, n)
@@ -83,7 +67,7 @@ func TestBlocksHaveAsManyTransactionsAsAsked(t *testing.T) {
 
 // What is drawn adds up to mainnet's means; the seed decides by how much they are missed.
 func TestTheShapeIsMainnets(t *testing.T) {
-	c := New(Options{Seed: seed(t)})
+	c := New(Options{Seed: seeded.New(t)})
 	holding, outputs := 0, 0
 	picks := sample.NewRandom(1, 1)
 	newest := func(sample.Random) int { return 1 } // block back from the one to come

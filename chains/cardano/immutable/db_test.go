@@ -7,30 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
 	"birthmark/chains/cardano/immutable/immutabletest"
+	"birthmark/internal/seeded"
 	"birthmark/model"
 )
-
-func seeded(t testing.TB) *rand.Rand {
-	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("BIRTHMARK_SEED: %v", err)
-		}
-	}
-	t.Logf("BIRTHMARK_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // mainnetLike is chunks as mainnet has them: of Byron with boundary blocks, then of later eras. Some are empty.
 func mainnetLike(r *rand.Rand) [][]immutabletest.Block {
@@ -117,7 +103,7 @@ func agree(t testing.TB, want []immutabletest.Block, entries []Entry, blocks [][
 
 // TestWhatIsWrittenIsRead: chunks of any blocks are read back whole, with and without indexes, from every position.
 func TestWhatIsWrittenIsRead(t *testing.T) {
-	r := seeded(t)
+	r := seeded.Rand(t)
 	for range 30 {
 		chunks := mainnetLike(r)
 		var all []immutabletest.Block
@@ -160,7 +146,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 
 // TestFindFindsEveryBlock: by its slot, or by the first slot of its epoch, and nothing else.
 func TestFindFindsEveryBlock(t *testing.T) {
-	r := seeded(t)
+	r := seeded.Rand(t)
 	for range 20 {
 		d := mustOpen(t, folderOf(t, mainnetLike(r)))
 		entries, _, err := readAll(t, d, Position{})
@@ -194,7 +180,7 @@ func TestFindFindsEveryBlock(t *testing.T) {
 
 // TestManyGoroutines: each reads all with a reader of its own.
 func TestManyGoroutines(t *testing.T) {
-	chunks := mainnetLike(seeded(t))
+	chunks := mainnetLike(seeded.Rand(t))
 	d := mustOpen(t, folderOf(t, chunks))
 	all := slices.Concat(chunks...)
 	var group sync.WaitGroup

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"birthmark/chains/cardano/immutable/immutabletest"
+	"birthmark/internal/seeded"
 )
 
 // writeAsANode appends blocks as a node does: the bytes of a block in pieces, then its entry in pieces. After each
@@ -74,7 +75,7 @@ func (f *follower) look(t *testing.T) {
 
 // TestGrowth: after each piece that a node writes exactly the whole blocks are seen, and Refresh tells of each of them.
 func TestGrowth(t *testing.T) {
-	r := seeded(t)
+	r := seeded.Rand(t)
 	for range 5 {
 		chunks := mainnetLike(r)
 		all := slices.Concat(chunks...)
@@ -105,7 +106,7 @@ func TestGrowth(t *testing.T) {
 
 // TestGrowthMeanwhile: a node writes on while the follower reads.
 func TestGrowthMeanwhile(t *testing.T) {
-	r := seeded(t)
+	r := seeded.Rand(t)
 	for range 5 {
 		chunks := mainnetLike(r)
 		all := slices.Concat(chunks...)

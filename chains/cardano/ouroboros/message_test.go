@@ -13,6 +13,8 @@ import (
 	"github.com/blinklabs-io/gouroboros/protocol/chainsync"
 	pcommon "github.com/blinklabs-io/gouroboros/protocol/common"
 	"github.com/blinklabs-io/gouroboros/protocol/keepalive"
+
+	"birthmark/internal/seeded"
 )
 
 var hash = [32]byte{1, 2, 3}
@@ -162,7 +164,7 @@ func TestMessagesThatAreNoneAreErrors(t *testing.T) {
 
 // However a stream of messages is cut into segments, the messages come out whole and in order, and stay as they are.
 func TestMessagesAreTakenOutOfSegments(t *testing.T) {
-	r := seeded(t)
+	r := seeded.Rand(t)
 	var all []byte
 	var want []string
 	for range 200 {

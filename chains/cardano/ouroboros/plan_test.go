@@ -1,29 +1,11 @@
 package ouroboros
 
 import (
-	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
-)
 
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	n := rand.Uint64()
-	if s := os.Getenv("BIRTHMARK_SEED"); s != "" {
-		var err error
-		if n, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("BIRTHMARK_SEED %q: %v", s, err)
-		}
-	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("BIRTHMARK_SEED=%d", n)
-		}
-	})
-	return rand.New(rand.NewPCG(n, 0))
-}
+	"birthmark/internal/seeded"
+)
 
 // taken is a chain made of what a plan handed on.
 type taken struct {
@@ -52,7 +34,7 @@ func (c *taken) take(e Event) {
 // Whatever a node's chain does while blocks are under way, what is handed on is that chain in the end: each block comes
 // when it is its turn, ranges name blocks that follow on each other, and no more is under way than is allowed.
 func TestAPlanHandsOnTheNodesChain(t *testing.T) {
-	r := seeded(t)
+	r := seeded.Rand(t)
 	for range 300 {
 		var p plan
 		p.known = true

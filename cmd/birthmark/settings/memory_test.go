@@ -1,9 +1,10 @@
 package settings
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"birthmark/internal/seeded"
 )
 
 func sum(d Division) int64 {
@@ -13,9 +14,7 @@ func sum(d Division) int64 {
 // Trap 17: a memory figure that nothing adds up to.
 func TestPartsOfTheMemorySumUpToIt(t *testing.T) {
 	sizes := []Size{LeastMemory, LeastMemory + 1, 100e6, 512 * MiB, 2 * GiB, 4*GiB + 7, 16 * GiB, TiB, TiB - 1}
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := seeded.Rand(t)
 	for range 1000 {
 		sizes = append(sizes, LeastMemory+Size(r.Int64N(int64(256*GiB))))
 	}
