@@ -37,18 +37,38 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 		a.stream(w, r, q)
 		return
 	}
+	if q.op.body != nil || q.op.volatile {
+		a.answer(w, r, q, nil)
+		return
+	}
+	tip, moved := q.chain.Moved()
+	question := r.URL.EscapedPath() + "?" + r.URL.RawQuery
+	if k := q.chain.kept.find(moved, question); k != nil {
+		sendAt(w, r, k.names, k.text)
+		return
+	}
+	a.answer(w, r, q, func(names *tipNames, text []byte) {
+		// It may be of another tip, or of other indexes, than the channel is.
+		if _, now := q.chain.Moved(); now == moved && names.tip == tip {
+			q.chain.kept.keep(moved, question, names, text)
+		}
+	})
+}
+
+// answer asks the question at one tip. Keep takes an answer that depends on nothing but the tip.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, keep func(names *tipNames, text []byte)) {
 	b := buffers.Get().(*buffer)
 	defer b.release()
+	var names *tipNames
 	same := false
 	err := q.chain.View(r.Context(), func(v *core.View) error {
 		mark, err := q.chain.mark.of(r.Context(), v)
 		if err != nil {
 			return err
 		}
-		names := q.chain.names(v.Tip, mark)
+		names = q.chain.names(v.Tip, mark)
 		names.write(w.Header())
 		if names != nil && q.op.body == nil && !q.op.volatile {
-			w.Header()["Etag"] = names.etag
 			if same = matches(r.Header["If-None-Match"], names.etag[0]); same {
 				return nil
 			}
@@ -59,14 +79,26 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 		}
 		return b.encode(answer)
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		a.fail(w, r, err)
-		return
+	case q.op.volatile:
+		send(w, r, b.text, tagBody(w, r, b.text))
+	case names == nil || q.op.body != nil:
+		send(w, r, b.text, false)
+	default:
+		if !same {
+			keep(names, b.text)
+		}
+		sendAt(w, r, names, b.text)
 	}
-	if q.op.volatile {
-		same = tagBody(w, r, b.text)
-	}
-	send(w, r, b.text, same)
+}
+
+// sendAt answers with a document that depends on nothing but the tip, or says that the client has it.
+func sendAt(w http.ResponseWriter, r *http.Request, names *tipNames, text []byte) {
+	names.write(w.Header())
+	w.Header()["Etag"] = names.etag
+	send(w, r, text, matches(r.Header["If-None-Match"], names.etag[0]))
 }
 
 // tipNames are a tip as headers have it. They are made once and shared by all answers that are made at it.

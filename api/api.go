@@ -37,6 +37,9 @@ type Options struct {
 	// WriteTimeout is how long a client may take for a piece of a list that is streamed, before it is dropped. 0: ten seconds.
 	WriteTimeout time.Duration
 
+	// Kept is how many bytes of answers are kept for each chain, to be given again while the tip stays. 0: 32 MiB; less: none.
+	Kept int
+
 	// Done ends the lists that are streamed, each with the cursor to go on from; nil: only their clients do.
 	Done <-chan struct{}
 }
@@ -58,6 +61,7 @@ type chain struct {
 	*served.Chain
 	events http.Handler
 	mark   catalogueMark
+	kept   keptAnswers
 	named  atomic.Pointer[tipNames] // of the newest tip that was answered at
 }
 
@@ -65,6 +69,9 @@ type chain struct {
 func New(o Options) (*API, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
+	}
+	if o.Kept == 0 {
+		o.Kept = 32 << 20
 	}
 	if o.StreamTime == 0 {
 		o.StreamTime = 20 * time.Second
@@ -81,7 +88,7 @@ func New(o Options) (*API, error) {
 		if a.chains[c.Name] != nil {
 			return nil, fmt.Errorf("two chains by the name %s", c.Name)
 		}
-		made := &chain{Chain: c}
+		made := &chain{Chain: c, kept: keptAnswers{most: o.Kept}}
 		if o.Events != nil {
 			made.events = o.Events(c)
 		}

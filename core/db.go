@@ -118,7 +118,8 @@ func (db *DB) Tip() model.Point {
 	return db.tip
 }
 
-// Moved is the tip and a channel that is closed when it is another one.
+// Moved is the tip and a channel that is closed when it is another one, or the indexes are others: while it is open, questions
+// have the answers they had.
 func (db *DB) Moved() (tip model.Point, moved <-chan struct{}) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -131,6 +132,11 @@ func (db *DB) move(tip model.Point) {
 		return
 	}
 	db.tip = tip
+	db.tellMoved()
+}
+
+// tellMoved tells those who wait. mu is held.
+func (db *DB) tellMoved() {
 	close(db.moved)
 	db.moved = make(chan struct{})
 }

@@ -202,6 +202,9 @@ func (db *DB) change(ctx context.Context, c catalogue, w *indexWork, put func(b 
 	}
 	db.catalogue, db.work = c, w
 	db.spendBy = c.indexByName(db.traits.SpendsBy)
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.tellMoved()
 	return nil
 }
 

@@ -16,7 +16,8 @@ type Chain struct {
 	// View runs fn over one snapshot of the database, which may be another database each time.
 	View func(ctx context.Context, fn func(*core.View) error) error
 
-	// Moved is the newest tip that View shows, and a channel that is closed when it shows another.
+	// Moved is the newest tip that View shows, and a channel that is closed when it shows another, or has other indexes: while
+	// it is open, questions have the answers they had.
 	Moved func() (tip model.Point, moved <-chan struct{})
 
 	State func() State

@@ -73,7 +73,7 @@ func (s *shown) measures() (core.Measures, error) {
 	return at.db.Measures()
 }
 
-// tip is the tip, and a channel that is closed when another one is shown, or none any more.
+// tip is the tip, and a channel that is closed when another one may be shown, or none any more.
 func (s *shown) tip() (model.Point, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,33 +85,17 @@ func (s *shown) tip() (model.Point, <-chan struct{}) {
 	tip, moved := s.at.db.Moved()
 	if moved != s.follow {
 		s.follow, s.moved = moved, make(chan struct{})
-		go s.await(s.at, tip, moved, s.moved)
+		go s.await(s.at, moved, s.moved)
 	}
 	return tip, s.moved
 }
 
-// await closes told when tip is no longer what is shown.
-func (s *shown) await(at *held, tip model.Point, moved <-chan struct{}, told chan struct{}) {
+// await closes told when what is shown is another database, or it has moved.
+func (s *shown) await(at *held, moved <-chan struct{}, told chan struct{}) {
 	defer close(told)
-	for {
-		select {
-		case <-moved:
-			return
-		case <-at.left:
-		}
-		s.mu.Lock()
-		if at = s.at; at == nil {
-			s.mu.Unlock()
-			return
-		}
-		var next model.Point
-		if next, moved = at.db.Moved(); next == tip && s.moved == told {
-			s.follow = moved
-		}
-		s.mu.Unlock()
-		if next != tip {
-			return
-		}
+	select {
+	case <-moved:
+	case <-at.left:
 	}
 }
 

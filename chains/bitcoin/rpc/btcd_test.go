@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -123,7 +124,8 @@ func (b *btcd) client(auth string) *Client {
 			b.up(c)
 			return c
 		}
-		if _, missing := os.Stat(b.cert()); missing == nil || time.Since(begun) > time.Minute {
+		written, _ := os.ReadFile(b.cert())
+		if whole, _ := pem.Decode(written); whole != nil || time.Since(begun) > time.Minute {
 			b.t.Fatal(err)
 		}
 		time.Sleep(20 * time.Millisecond) // it makes its certificate when it first starts

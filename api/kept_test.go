@@ -1,0 +1,115 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"birthmark/api"
+	"birthmark/api/served"
+	"birthmark/core"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// counted serves a database of blocks, and counts the snapshots that are asked for.
+func counted(t *testing.T, kept int) (h *api.API, db *core.DB, views *atomic.Int64, g *modeltest.Generator) {
+	t.Helper()
+	v := modeltest.Variants()[0]
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Raw: v.Raw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g = v.NewGenerator(7)
+	if err := db.Append(t.Context(), g.Blocks(6)); err != nil {
+		t.Fatal(err)
+	}
+	views = new(atomic.Int64)
+	chain := of("one", db)
+	chain.View = func(ctx context.Context, fn func(*core.View) error) error {
+		views.Add(1)
+		return db.View(ctx, fn)
+	}
+	if h, err = api.New(api.Options{Chains: []*served.Chain{chain}, Kept: kept}); err != nil {
+		t.Fatal(err)
+	}
+	return h, db, views, g
+}
+
+// What is asked again is not read again, whatever form of the request, until the chain moves.
+func TestAnAnswerIsKeptWhileTheChainStands(t *testing.T) {
+	h, db, views, g := counted(t, 0)
+	const path = "/v1/one/blocks?order=desc&limit=2"
+	first := ask(h, "GET", path, "")
+	if first.Code != 200 || views.Load() != 1 {
+		t.Fatalf("%d, %d snapshots: %s", first.Code, views.Load(), first.Body)
+	}
+	again := ask(h, "GET", path, "")
+	if again.Body.String() != first.Body.String() || fmt.Sprint(again.Header()) != fmt.Sprint(first.Header()) {
+		t.Errorf("asked again: %v %s, expected %v %s", again.Header(), again.Body, first.Header(), first.Body)
+	}
+	if head := ask(h, "HEAD", path, ""); head.Body.Len() > 0 || head.Header().Get("Content-Length") != first.Header().Get("Content-Length") {
+		t.Errorf("HEAD: %v, %d bytes", head.Header(), head.Body.Len())
+	}
+	if same := ask(h, "GET", path, "", "If-None-Match", first.Header().Get("Etag")); same.Code != 304 || same.Body.Len() > 0 {
+		t.Errorf("not changed: %d, %d bytes", same.Code, same.Body.Len())
+	}
+	if n := views.Load(); n != 1 {
+		t.Errorf("%d snapshots for one answer", n)
+	}
+	if other := ask(h, "GET", "/v1/one/blocks?order=desc&limit=1", ""); other.Body.String() == first.Body.String() {
+		t.Errorf("another question has the same answer: %s", other.Body)
+	}
+	for _, path := range []string{"/v1/one/status", "/v1/one/block/999", "/v1/one/blocks?colour=red"} {
+		before := views.Load()
+		one, two := ask(h, "GET", path, ""), ask(h, "GET", path, "")
+		if one.Code != two.Code || one.Code == 200 && views.Load() != before+2 {
+			t.Errorf("%s, which is not to be kept: %d, %d", path, one.Code, two.Code)
+		}
+	}
+
+	tip := db.Tip()
+	if err := db.Append(t.Context(), g.Fork(1).Blocks(1)); err != nil {
+		t.Fatal(err)
+	}
+	if moved := ask(h, "GET", path, ""); moved.Body.String() == first.Body.String() || moved.Header().Get("X-Tip") == first.Header().Get("X-Tip") {
+		t.Errorf("a block came, and the answer is %s", moved.Body)
+	}
+	if err := db.Rollback(t.Context(), tip); err != nil {
+		t.Fatal(err)
+	}
+	if back := ask(h, "GET", path, ""); back.Body.String() != first.Body.String() {
+		t.Errorf("the block went, and the answer is %s, expected %s", back.Body, first.Body)
+	}
+}
+
+// They take no more than they may, and what is larger than a part of that is not kept.
+func TestKeptAnswersStayWithinTheirBytes(t *testing.T) {
+	const most = 16 << 10
+	h, _, views, _ := counted(t, most)
+	page := func(limit int) string { return fmt.Sprintf("/v1/one/values/address?limit=%d", limit) }
+	for limit := range 200 {
+		if w := ask(h, "GET", page(limit+1), ""); w.Code != 200 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	small, before := ask(h, "GET", "/v1/one/blocks?limit=1", ""), views.Load()
+	if ask(h, "GET", "/v1/one/blocks?limit=1", ""); views.Load() != before {
+		t.Errorf("an answer of %d bytes is not kept among %d", small.Body.Len(), most)
+	}
+	if large := ask(h, "GET", page(100), ""); large.Body.Len() <= most/16 {
+		t.Fatalf("the page has %d bytes only", large.Body.Len())
+	}
+	if before = views.Load(); ask(h, "GET", page(100), "").Code != 200 || views.Load() != before+1 {
+		t.Error("an answer that is a large part of all is kept")
+	}
+	if n := h.KeptBytes(); n == 0 || n > most {
+		t.Errorf("%d bytes are kept, at most %d may be", n, most)
+	}
+	none, _, views, _ := counted(t, -1)
+	ask(none, "GET", "/v1/one/block/1", "")
+	if ask(none, "GET", "/v1/one/block/1", ""); views.Load() != 2 || none.KeptBytes() != 0 {
+		t.Errorf("%d snapshots, %d bytes kept where none are to be", views.Load(), none.KeptBytes())
+	}
+}
