@@ -37,6 +37,7 @@ func (p *program) benchServeCommand() *cli.Command {
 			&cli.StringFlag{Name: "mix", Usage: "what is asked, with weights: some of " + strings.Join(bench.LoadKinds(), ", "), DefaultText: mixText(bench.LoadMix)},
 			&cli.BoolFlag{Name: "kinds", DisableDefaultText: true, Usage: "then measure each kind of the mix by itself too, as long"},
 			&cli.BoolFlag{Name: "syncing", DisableDefaultText: true, Usage: "serve half of the blocks while the others arrive, and compare with how fast they arrive when nobody asks"},
+			&cli.BoolFlag{Name: "fresh", DisableDefaultText: true, Usage: "have the server keep no answers, so that each is read anew"},
 			&cli.StringFlag{Name: "samples", Usage: "draw `N` of each kind", DefaultText: "1000"},
 			&cli.BoolFlag{Name: "waits", Hidden: true}, // the process that asks: says when it is ready, is told when to begin and to end
 		}, generatedFlags(), memoryFlags(), []cli.Flag{
@@ -54,7 +55,8 @@ type benchServeAnswer struct {
 	Memory      int64                         `json:"memory,omitempty"`  // bytes
 	URL         string                        `json:"url,omitempty"`     // of another server
 	Connections int                           `json:"connections"`
-	Pace        float64                       `json:"pace,omitempty"` // requests a second that were asked for
+	Fresh       bool                          `json:"fresh,omitempty"` // each answer was read anew
+	Pace        float64                       `json:"pace,omitempty"`  // requests a second that were asked for
 	Mix         map[string]int                `json:"mix"`
 	loadAnswer
 	ByItself map[string]*loadAnswer `json:"by_itself,omitempty"` // each kind
@@ -122,7 +124,7 @@ func (p *program) benchServe(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := onlyOf(c, "url", "db", "keep", "txs", "syncing"); err != nil {
+	if err := onlyOf(c, "url", "db", "keep", "txs", "syncing", "fresh"); err != nil {
 		return err
 	}
 	if err := onlyOf(c, "db", "keep", "txs", "syncing"); err != nil {
@@ -139,7 +141,7 @@ func (p *program) benchServe(c *cli.Context) error {
 			numbers["pace"] = 3000
 		}
 	}
-	a := &benchServeAnswer{Connections: int(numbers["connections"]), Pace: float64(numbers["pace"]), Mix: mix}
+	a := &benchServeAnswer{Connections: int(numbers["connections"]), Fresh: c.Bool("fresh"), Pace: float64(numbers["pace"]), Mix: mix}
 	o := bench.LoadOptions{
 		URL: c.String("url"), Connections: a.Connections, For: time.Duration(numbers["seconds"]) * time.Second, Rate: a.Pace, Mix: mix,
 		Samples: int(numbers["samples"]), Seed: numbers["seed"],

@@ -144,6 +144,9 @@ func (p *program) served(c *cli.Context, a *benchServeAnswer, db *core.DB, ask f
 		return err
 	}
 	defer func() { err = errors.Join(err, server.close()) }()
+	if a.Fresh {
+		server.kept = -1
+	}
 	shown := newShown(p, db)
 	defer func() { shown.show(nil)() }()
 	return server.during(c.Context, []*served.Chain{shown.chain(status.Chain, db.Chain())}, func(context.Context) error {

@@ -12,10 +12,10 @@ import (
 
 func TestBenchServeAsksAGeneratedDatabase(t *testing.T) {
 	t.Setenv(asProgram, "-1")
-	for chain, flag := range map[string]string{"bitcoin": "--kinds", "cardano": "--pace 50"} {
+	for chain, flag := range map[string]string{"bitcoin": "--kinds", "cardano": "--pace 50 --fresh"} {
 		var a benchServeAnswer
 		ask(t, &a, benchTo(t, "serve --txs 1500 --block-txs 50 --samples 30 --connections 8 --seconds 1 --chain "+chain+" "+flag)...)
-		if a.Chain != chain || a.Txs != 1500 || a.Memory != 64<<20 || a.Connections != 8 || len(a.Indexes) == 0 || a.Syncing != nil {
+		if a.Chain != chain || a.Txs != 1500 || a.Memory != 64<<20 || a.Connections != 8 || a.Fresh != (chain == "cardano") || len(a.Indexes) == 0 || a.Syncing != nil {
 			t.Errorf("%s: %+v", chain, a)
 		}
 		checkLoad(t, chain, &a.loadAnswer)

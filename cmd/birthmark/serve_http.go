@@ -29,6 +29,7 @@ type server struct {
 	listener net.Listener
 	profiles net.Listener // nil: none
 	limits   guard.Options
+	kept     int // as in [api.Options]
 	metrics  *metrics.Metrics
 	handler  http.Handler
 }
@@ -81,6 +82,7 @@ func (s *server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 		Events: func(c *served.Chain) http.Handler {
 			return events.Handler(c, events.Options{Done: ending, Log: s.p.log, Followed: s.metrics.Followed})
 		},
+		Kept: s.kept,
 		Done: ending,
 	})
 	if err != nil {
