@@ -37,7 +37,8 @@ type Options struct {
 	// WriteTimeout is how long a client may take for a piece of a list that is streamed, before it is dropped. 0: ten seconds.
 	WriteTimeout time.Duration
 
-	// Kept is how many bytes of answers are kept for each chain, to be given again while the tip stays. 0: 32 MiB; less: none.
+	// Kept is how many bytes of answers are kept for each chain: half of them until the tip moves, half of blocks for longer.
+	// 0: 64 MiB; less: none.
 	Kept int
 
 	// Done ends the lists that are streamed, each with the cursor to go on from; nil: only their clients do.
@@ -61,7 +62,8 @@ type chain struct {
 	*served.Chain
 	events http.Handler
 	mark   catalogueMark
-	kept   keptAnswers
+	kept   keptAnswers              // until the chain moves
+	blocks keptAnswers              // the documents of blocks, by hash
 	named  atomic.Pointer[tipNames] // of the newest tip that was answered at
 }
 
@@ -71,7 +73,7 @@ func New(o Options) (*API, error) {
 		o.Log = slog.Default()
 	}
 	if o.Kept == 0 {
-		o.Kept = 32 << 20
+		o.Kept = 64 << 20
 	}
 	if o.StreamTime == 0 {
 		o.StreamTime = 20 * time.Second
@@ -88,7 +90,7 @@ func New(o Options) (*API, error) {
 		if a.chains[c.Name] != nil {
 			return nil, fmt.Errorf("two chains by the name %s", c.Name)
 		}
-		made := &chain{Chain: c, kept: keptAnswers{most: o.Kept}}
+		made := &chain{Chain: c, kept: keptAnswers{most: o.Kept / 2}, blocks: keptAnswers{most: o.Kept / 2}}
 		if o.Events != nil {
 			made.events = o.Events(c)
 		}

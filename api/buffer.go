@@ -42,6 +42,9 @@ func (b *buffer) Write(text []byte) (int, error) {
 // what [encoding/json] gives in a quarter of the time.
 func (b *buffer) encode(v any) error {
 	switch v := v.(type) {
+	case written:
+		b.text = append(b.text, v...)
+		return nil
 	case *core.TxAnswer:
 		b.text = appendTx(b.text, v)
 	case *core.OutputAnswer:

@@ -1,6 +1,11 @@
 package api
 
-import "sync"
+import (
+	"context"
+	"sync"
+
+	"birthmark/core"
+)
 
 // keptAnswers are the answers of one chain that were asked for lately, as they were sent. They hold until the chain moves: what
 // is asked again before is not read again. They take no more than so many bytes; which ones go first is left to chance, which
@@ -9,9 +14,9 @@ type keptAnswers struct {
 	most int
 
 	mu    sync.Mutex
-	at    <-chan struct{} // of [served.Chain.Moved] when they were made
+	at    <-chan struct{} // of [served.Chain.Moved] when they were made; nil where they hold longer
 	bytes int
-	all   map[string]*keptAnswer // by path and query
+	all   map[string]*keptAnswer // by what was asked
 }
 
 // keptAnswer is an answer and what its headers say of its tip. It is not changed.
@@ -42,7 +47,7 @@ func (k *keptAnswers) keep(at <-chan struct{}, question string, names *tipNames,
 	a := &keptAnswer{append([]byte(nil), text...), names}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.at != at {
+	if k.at != at || k.all == nil {
 		k.at, k.bytes, k.all = at, 0, map[string]*keptAnswer{}
 	}
 	if _, known := k.all[question]; known {
@@ -57,4 +62,30 @@ func (k *keptAnswers) keep(at <-chan struct{}, question string, names *tipNames,
 	}
 	k.all[question] = a
 	k.bytes += size
+}
+
+// written is a document as it is sent.
+type written []byte
+
+// block is the document of a block. What is in a block is the same as long as it is one of the chain, and reading the hashes of
+// thousands of transactions costs as much as ten other answers: documents of blocks are kept beyond the tip, by the block's
+// hash, and what is read is whether the block is there.
+func (c *chain) block(ctx context.Context, v *core.View, ref string) (any, error) {
+	p, err := v.PointOf(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if k := c.blocks.find(nil, string(p.Hash[:])); k != nil {
+		return written(k.text), nil
+	}
+	a, err := v.Block(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuffer()
+	if err := b.encode(a); err != nil {
+		return nil, err
+	}
+	c.blocks.keep(nil, string(p.Hash[:]), nil, b.text)
+	return written(b.text), nil
 }

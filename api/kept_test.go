@@ -86,7 +86,7 @@ func TestAnAnswerIsKeptWhileTheChainStands(t *testing.T) {
 
 // They take no more than they may, and what is larger than a part of that is not kept.
 func TestKeptAnswersStayWithinTheirBytes(t *testing.T) {
-	const most = 16 << 10
+	const most = 64 << 10
 	h, _, views, _ := counted(t, most)
 	page := func(limit int) string { return fmt.Sprintf("/v1/one/values/address?limit=%d", limit) }
 	for limit := range 200 {
@@ -111,5 +111,44 @@ func TestKeptAnswersStayWithinTheirBytes(t *testing.T) {
 	ask(none, "GET", "/v1/one/block/1", "")
 	if ask(none, "GET", "/v1/one/block/1", ""); views.Load() != 2 || none.KeptBytes() != 0 {
 		t.Errorf("%d snapshots, %d bytes kept where none are to be", views.Load(), none.KeptBytes())
+	}
+}
+
+// A block's document holds beyond the tip, and not beyond the block.
+func TestABlockIsKeptAsLongAsItIsThere(t *testing.T) {
+	h, db, _, g := counted(t, 0)
+	under := db.Tip()
+	if err := db.Append(t.Context(), g.Fork(1).Blocks(1)); err != nil {
+		t.Fatal(err)
+	}
+	hash := db.Chain().FormatHash(db.Tip().Hash)
+	first := ask(h, "GET", "/v1/one/block/"+hash, "")
+	if first.Code != 200 {
+		t.Fatalf("%d %s", first.Code, first.Body)
+	}
+	kept := h.KeptBytes()
+	for _, ref := range []string{"tip", "6"} {
+		if w := ask(h, "GET", "/v1/one/block/"+ref, ""); w.Body.String() != first.Body.String() {
+			t.Errorf("block %s is %s, expected %s", ref, w.Body, first.Body)
+		}
+	}
+	if h.KeptBytes() <= kept || kept < 2*first.Body.Len() {
+		t.Errorf("%d, then %d bytes are kept: as an answer and as a block", kept, h.KeptBytes())
+	}
+	if err := db.Rollback(t.Context(), under); err != nil {
+		t.Fatal(err)
+	}
+	wantProblem(t, ask(h, "GET", "/v1/one/block/"+hash, ""), 404, "unknown_block", hash)
+	if err := db.Append(t.Context(), g.Fork(2).Blocks(1)); err != nil {
+		t.Fatal(err)
+	}
+	if other := ask(h, "GET", "/v1/one/block/6", ""); other.Code != 200 || other.Body.String() == first.Body.String() {
+		t.Errorf("another block came at its height, and the answer is %d %s", other.Code, other.Body)
+	}
+	if err := db.Append(t.Context(), g.Fork(2).Blocks(2)[1:]); err != nil {
+		t.Fatal(err)
+	}
+	if w := ask(h, "GET", "/v1/one/block/6", ""); w.Code != 200 || w.Header().Get("X-Tip-Height") != "7" {
+		t.Errorf("%d %v", w.Code, w.Header())
 	}
 }

@@ -61,7 +61,9 @@ func chainOperations() []*operation {
 			shown(example{path: "/blocks?order=desc&limit=2"}),
 			func(a *core.BlocksAnswer) ([]core.BlockSummaryAnswer, *string) { return a.Blocks, a.Next }),
 		get("block", "/block/{block}", "chain", "One block", "With the hashes of its transactions.", core.BlockAnswer{},
-			func(ctx context.Context, v *core.View, q *request) (any, error) { return v.Block(ctx, q.args[0]) }).
+			func(ctx context.Context, v *core.View, q *request) (any, error) {
+				return q.chain.block(ctx, v, q.args[0])
+			}).
 			shown(example{path: "/block/170"}),
 		get("tx", "/tx/{hash}", "chain", "One transaction",
 			"What its inputs spend, its outputs, who spends them; the newest where a hash occurs more than once.", core.TxAnswer{},

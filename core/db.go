@@ -151,6 +151,20 @@ func (ask Queries) PointAt(ctx context.Context, h model.HeightPk) (p model.Point
 	return p, err
 }
 
+// PointOf is a block by hash, height or "tip", as [Queries.Block] is asked for one.
+func (ask Queries) PointOf(ctx context.Context, ref string) (p model.Point, err error) {
+	err = ask.from(ctx, func(q *query) error {
+		h, err := q.height(ref)
+		if err != nil {
+			return err
+		}
+		row, err := q.blockAt(q.r, h)
+		p = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
+		return err
+	})
+	return p, err
+}
+
 func (db *DB) blockAt(r storage.Reader, h model.HeightPk) (blockRow, error) {
 	b, err := r.Get(familyBlock, h.AppendTo(nil))
 	if errors.Is(err, storage.ErrNotFound) {
