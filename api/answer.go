@@ -37,7 +37,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 		a.stream(w, r, q)
 		return
 	}
-	if q.op.body != nil || q.op.volatile {
+	if q.op.body != nil || q.op.volatile || q.op.lasting {
 		a.answer(w, r, q, nil)
 		return
 	}
@@ -55,7 +55,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 	})
 }
 
-// answer asks the question at one tip. Keep takes an answer that depends on nothing but the tip.
+// answer asks the question at one tip. Keep takes an answer that depends on nothing but the tip; nil: nobody does.
 func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, keep func(names *tipNames, text []byte)) {
 	b := buffers.Get().(*buffer)
 	defer b.release()
@@ -77,7 +77,13 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, keep fu
 		if err != nil {
 			return err
 		}
-		return b.encode(answer)
+		if err := b.encode(answer); err != nil {
+			return err
+		}
+		if q.keepAs != "" {
+			q.chain.blocks.keep(nil, q.keepAs, nil, b.text)
+		}
+		return nil
 	})
 	switch {
 	case err != nil:
@@ -87,7 +93,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, keep fu
 	case names == nil || q.op.body != nil:
 		send(w, r, b.text, false)
 	default:
-		if !same {
+		if keep != nil && !same {
 			keep(names, b.text)
 		}
 		sendAt(w, r, names, b.text)

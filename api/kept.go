@@ -67,25 +67,18 @@ func (k *keptAnswers) keep(at <-chan struct{}, question string, names *tipNames,
 // written is a document as it is sent.
 type written []byte
 
-// block is the document of a block. What is in a block is the same as long as it is one of the chain, and reading the hashes of
-// thousands of transactions costs as much as ten other answers: documents of blocks are kept beyond the tip, by the block's
-// hash, and what is read is whether the block is there.
-func (c *chain) block(ctx context.Context, v *core.View, ref string) (any, error) {
-	p, err := v.PointOf(ctx, ref)
+// block is the document of a block, or the answer to make it of. What is in a block is the same as long as it is one of the
+// chain, and reading the hashes of thousands of transactions costs as much as ten other answers: documents of blocks are kept
+// beyond the tip, by the block's hash, and what is read is whether the block is there.
+func (q *request) block(ctx context.Context, v *core.View) (any, error) {
+	p, err := v.PointOf(ctx, q.args[0])
 	if err != nil {
 		return nil, err
 	}
-	if k := c.blocks.find(nil, string(p.Hash[:])); k != nil {
+	hash := string(p.Hash[:])
+	if k := q.chain.blocks.find(nil, hash); k != nil {
 		return written(k.text), nil
 	}
-	a, err := v.Block(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	b := newBuffer()
-	if err := b.encode(a); err != nil {
-		return nil, err
-	}
-	c.blocks.keep(nil, string(p.Hash[:]), nil, b.text)
-	return written(b.text), nil
+	q.keepAs = hash
+	return v.Block(ctx, q.args[0])
 }

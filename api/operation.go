@@ -27,6 +27,8 @@ type operation struct {
 
 	// volatile: the answer depends on more than the chain and its indexes, so that its ETag has to.
 	volatile bool
+	// lasting: what is kept of the answer is kept beyond the tip.
+	lasting bool
 	// stream: answered by [Options.Events].
 	stream bool
 
@@ -60,6 +62,8 @@ type request struct {
 	terms  core.Terms
 	asset  string
 	prefix *string
+
+	keepAs string // the block whose document the answer is; empty: it is none, or one that is kept
 }
 
 // get makes an operation that is asked by GET. Of path {values} are arguments.

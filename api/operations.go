@@ -50,6 +50,10 @@ func chainOperations() []*operation {
 		shown(example{path: "/forks"}),
 		func(a *core.ForksAnswer) ([]core.LostBlockAnswer, *string) { return a.Forks, a.Next })
 	forks.volatile = true // a chain can come back to a tip it had
+	block := get("block", "/block/{block}", "chain", "One block", "With the hashes of its transactions.", core.BlockAnswer{},
+		func(ctx context.Context, v *core.View, q *request) (any, error) { return q.block(ctx, v) }).
+		shown(example{path: "/block/170"})
+	block.lasting = true
 	return []*operation{
 		status,
 		listing(get("blocks", "/blocks", "chain", "The blocks of the chain",
@@ -60,11 +64,7 @@ func chainOperations() []*operation {
 			with(rangeParameters, orderedParameters).
 			shown(example{path: "/blocks?order=desc&limit=2"}),
 			func(a *core.BlocksAnswer) ([]core.BlockSummaryAnswer, *string) { return a.Blocks, a.Next }),
-		get("block", "/block/{block}", "chain", "One block", "With the hashes of its transactions.", core.BlockAnswer{},
-			func(ctx context.Context, v *core.View, q *request) (any, error) {
-				return q.chain.block(ctx, v, q.args[0])
-			}).
-			shown(example{path: "/block/170"}),
+		block,
 		get("tx", "/tx/{hash}", "chain", "One transaction",
 			"What its inputs spend, its outputs, who spends them; the newest where a hash occurs more than once.", core.TxAnswer{},
 			func(ctx context.Context, v *core.View, q *request) (any, error) { return v.Tx(ctx, q.args[0]) }).
