@@ -45,6 +45,7 @@ type DB struct {
 	work *indexWork // an index that is being added or dropped; nil: none is
 
 	lastTotals atomic.Pointer[parsedTotals] // that were read
+	names      names
 
 	write sync.Mutex // held by Append, Rollback, Sync
 	doubt bool       // something failed since tip and totals were read: see settle

@@ -17,6 +17,7 @@ type query struct {
 	*DB
 	ctx    context.Context
 	r      storage.Reader
+	era    uint64 // see names
 	tip    model.Point
 	totals totals // not to be changed
 	work   *indexWork

@@ -155,7 +155,9 @@ func (q *query) operand(t Term, unspent bool) (operand, error) {
 	if err != nil {
 		return operand{Term: t}, err
 	}
-	o := operand{Term: Term{t.Index, x.Format(raw)}, birth: birth.Utxo, unspent: unspent && x.live.has(partUnspent)}
+	text := x.Format(raw)
+	q.learn(x.number, birth, text)
+	o := operand{Term: Term{t.Index, text}, birth: birth.Utxo, unspent: unspent && x.live.has(partUnspent)}
 	o.outputs = func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
 		if o.unspent {
 			return q.keptUnspent(x, birth, s, descending)

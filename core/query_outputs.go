@@ -62,17 +62,20 @@ func (q *query) output(ref string) (model.UtxoPk, error) {
 func (q *query) hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
 	slices.Sort(pks)
 	pks = slices.Compact(pks)
-	rows, err := q.many(familyTxHash, keysOf(pks))
+	ats := make([]model.BirthPk, len(pks))
+	for i, pk := range pks {
+		ats[i] = model.BirthPk{Utxo: model.UtxoPk(pk)}
+	}
+	texts, err := q.namesOf(txSpace, familyTxHash, false, ats, func(row []byte) (string, error) {
+		hash, _, err := parseTxHashRow(row)
+		return q.chain.FormatHash(hash), err
+	})
 	if err != nil {
 		return nil, err
 	}
 	hashes := make(map[model.TxPk]string, len(pks))
-	for i, row := range rows {
-		hash, _, err := parseTxHashRow(row)
-		if err != nil {
-			return nil, fmt.Errorf("transaction %v: %w", pks[i], err)
-		}
-		hashes[pks[i]] = q.chain.FormatHash(hash)
+	for i, pk := range pks {
+		hashes[pk] = texts[i]
 	}
 	return hashes, nil
 }
@@ -80,12 +83,17 @@ func (q *query) hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
 // outputs are the answers for outputs that exist, a handful of reads for all of them together. What spends them is said of
 // those from a place in pks on.
 func (q *query) outputs(pks []model.UtxoPk, spentFrom int) ([]OutputAnswer, error) {
-	answers := make([]OutputAnswer, len(pks))
-	keys := keysOf(pks)
-	rows, err := q.many(familyUtxo, keys)
+	rows, err := q.many(familyUtxo, keysOf(pks))
 	if err != nil {
 		return nil, err
 	}
+	return q.outputAnswers(pks, rows, spentFrom)
+}
+
+// outputAnswers is outputs where their rows were read.
+func (q *query) outputAnswers(pks []model.UtxoPk, rows [][]byte, spentFrom int) ([]OutputAnswer, error) {
+	answers := make([]OutputAnswer, len(pks))
+	keys := keysOf(pks)
 	spent := make([][]byte, len(pks))
 	if spentFrom < len(pks) {
 		found, err := q.r.GetMany(familySpentInput, keys[spentFrom:])
@@ -137,19 +145,19 @@ func (q *query) outputs(pks []model.UtxoPk, spentFrom int) ([]OutputAnswer, erro
 
 // keys fills in the values of indexes that occur in outputs.
 func (q *query) keys(answers []OutputAnswer, occurrences [][]occurrence) error {
-	births := map[*index][][]byte{}
+	births := map[*index][]model.BirthPk{}
 	for _, os := range occurrences {
 		for _, o := range os {
-			if !o.index.live.has(partValues) {
-				continue
+			if o.index.live.has(partValues) {
+				births[o.index] = append(births[o.index], o.birth)
 			}
-			births[o.index] = append(births[o.index], o.birth.AppendTo(nil, o.index.Kind.Wide()))
 		}
 	}
-	values := map[*index][][]byte{}
-	for x, keys := range births {
+	texts := map[*index][]string{}
+	for x, ats := range births {
 		var err error
-		if values[x], err = q.many(x.family(indexValue), keys); err != nil {
+		texts[x], err = q.namesOf(x.number, x.family(indexValue), x.Kind.Wide(), ats, func(row []byte) (string, error) { return x.Format(row), nil })
+		if err != nil {
 			return err
 		}
 	}
@@ -159,8 +167,8 @@ func (q *query) keys(answers []OutputAnswer, occurrences [][]occurrence) error {
 			if !x.live.has(partValues) {
 				continue
 			}
-			text := x.Format(values[x][0])
-			values[x] = values[x][1:]
+			text := texts[x][0]
+			texts[x] = texts[x][1:]
 			if x.Kind == model.ManyValued {
 				list, _ := answers[i].Keys[x.Name].([]string)
 				answers[i].Keys[x.Name] = append(list, text)
@@ -212,13 +220,17 @@ func (q *query) assetIDs(births []model.AssetBirthPk) (map[model.AssetBirthPk]st
 	births = slices.Clone(births)
 	slices.SortFunc(births, compareAssetBirths)
 	births = slices.Compact(births)
-	rows, err := q.many(familyAssetID, keysOf(births))
+	ats := make([]model.BirthPk, len(births))
+	for i, b := range births {
+		ats[i] = model.BirthPk{Utxo: b.Utxo, Ordinal: b.Index}
+	}
+	texts, err := q.namesOf(assetSpace, familyAssetID, true, ats, func(row []byte) (string, error) { return q.chain.FormatAsset(row), nil })
 	if err != nil {
 		return nil, err
 	}
 	ids := make(map[model.AssetBirthPk]string, len(births))
 	for i, b := range births {
-		ids[b] = q.chain.FormatAsset(rows[i])
+		ids[b] = texts[i]
 	}
 	return ids, nil
 }

@@ -57,12 +57,17 @@ func TestAnswersAreThoseOfTheReference(t *testing.T) {
 // answersOf compares every answer of a database of blocks.
 func answersOf(t *testing.T, v modeltest.Variant, blocks []*model.Block) {
 	t.Helper()
-	ctx := context.Background()
-	r := newReference(v, blocks)
 	db := open(t, memory.New(), v, 1<<16)
 	appendAll(t, db, blocks, 4)
 	check(t, db)
+	answersAre(t, db, v, blocks)
+}
 
+// answersAre compares every answer of a database that has exactly these blocks.
+func answersAre(t *testing.T, db *core.DB, v modeltest.Variant, blocks []*model.Block) {
+	t.Helper()
+	ctx := context.Background()
+	r := newReference(v, blocks)
 	for _, b := range blocks {
 		for _, ref := range []string{fmt.Sprint(b.Height), r.chain.FormatHash(b.Hash)} {
 			got, err := db.Block(ctx, ref)

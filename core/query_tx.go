@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/big"
@@ -34,23 +35,37 @@ func (q *query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 		return nil, err
 	}
 	var spends, made []model.UtxoPk
+	var madeRows [][]byte
 	ends := make([][2]int, len(pks)) // of each one's spends, and of what it made
 	for i, pk := range pks {
 		spent, err := q.spendsOf(pk)
 		if err != nil {
 			return nil, err
 		}
-		outputs, err := q.outputsOf(pk)
-		if err != nil {
+		spends = append(spends, spent...)
+		if made, madeRows, err = q.outputsOf(pk, made, madeRows); err != nil {
 			return nil, err
 		}
-		spends, made = append(spends, spent...), append(made, outputs...)
 		ends[i] = [2]int{len(spends), len(made)}
 		if most > 0 && len(spends)+len(made) > most {
 			return nil, model.Errorf(model.Usage, "too_many", "txs: the first %d have more than %d inputs and outputs: ask for fewer at once", i+1, most)
 		}
 	}
-	both, err := q.outputs(slices.Concat(spends, made), len(spends))
+	hashes := make([]string, len(pks))
+	fees := make([]model.Fee, len(pks))
+	for i, pk := range pks {
+		hash, fee, err := parseTxHashRow(rows[i])
+		if err != nil {
+			return nil, fmt.Errorf("transaction %v: %w", pk, err)
+		}
+		hashes[i], fees[i] = q.chain.FormatHash(hash), fee
+		q.learn(txSpace, model.BirthPk{Utxo: model.UtxoPk(pk)}, hashes[i])
+	}
+	spentRows, err := q.many(familyUtxo, keysOf(spends))
+	if err != nil {
+		return nil, err
+	}
+	both, err := q.outputAnswers(slices.Concat(spends, made), slices.Concat(spentRows, madeRows), len(spends))
 	if err != nil {
 		return nil, err
 	}
@@ -62,13 +77,9 @@ func (q *query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 	answers := make([]TxAnswer, len(pks))
 	var from [2]int
 	for i, pk := range pks {
-		hash, fee, err := parseTxHashRow(rows[i])
-		if err != nil {
-			return nil, fmt.Errorf("transaction %v: %w", pk, err)
-		}
 		a, to := &answers[i], ends[i]
 		*a = TxAnswer{
-			Chain: q.chain.Name(), Hash: q.chain.FormatHash(hash), Height: uint32(pk.Height()), Index: q.txIndex(pk),
+			Chain: q.chain.Name(), Hash: hashes[i], Height: uint32(pk.Height()), Index: q.txIndex(pk),
 			Inputs: make([]InputAnswer, 0, to[0]-from[0]), Outputs: outputs[from[1]:to[1]:to[1]],
 		}
 		if block, ok := blocks[pk.Height()]; ok && !q.isGenesis(pk) {
@@ -78,7 +89,7 @@ func (q *query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 			a.Inputs = append(a.Inputs, InputAnswer{n, o})
 		}
 		a.Coinbase = q.traits.Coinbase && len(a.Inputs) == 0 && !q.isGenesis(pk)
-		a.Fee = feeOf(fee, inputs[from[0]:to[0]], a.Outputs)
+		a.Fee = feeOf(fees[i], inputs[from[0]:to[0]], a.Outputs)
 		if a.Mints, err = q.mintsOf(pk, slices.Concat(spends[from[0]:to[0]], made[from[1]:to[1]])); err != nil {
 			return nil, err
 		}
@@ -142,20 +153,20 @@ func (q *query) spendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
 	return spends, nil
 }
 
-// outputsOf is the outputs of a transaction, in order.
-func (q *query) outputsOf(tx model.TxPk) (made []model.UtxoPk, err error) {
+// outputsOf adds the outputs of a transaction, in order, and their rows.
+func (q *query) outputsOf(tx model.TxPk, made []model.UtxoPk, rows [][]byte) ([]model.UtxoPk, [][]byte, error) {
 	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
 	for kv, err := range q.r.Scan(familyUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		pk, err := model.ParseUtxoPk(kv.Key)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		made = append(made, pk)
+		made, rows = append(made, pk), append(rows, bytes.Clone(kv.Value))
 	}
-	return made, nil
+	return made, rows, nil
 }
 
 // mintsOf is what a transaction minted and burned: of assets that came in or went out, in the order of their births.

@@ -54,6 +54,8 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	tip := db.Tip()
 	work := db.work.clone()
 	var lost []lostRow
+	db.names.era.Add(1)
+	defer db.names.era.Add(1)
 	err := db.store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
 		u := undo{db: db, r: r, b: b, t: &t, tallies: db.newTallies(-1), work: work}
 		if work != nil && work.x.coming&partAccounts != 0 {

@@ -1,0 +1,76 @@
+package core_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/internal/seeded"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// What a pointer stands for is remembered, and forgotten where another chain has it: after a fork every answer is that of
+// the new chain, though all were asked for before, and a view from before it goes on to tell of the old one.
+func TestNamesAreThoseOfTheChain(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		ctx := context.Background()
+		g := v.NewGenerator(seeded.Of(t, 700))
+		common := g.Blocks(6)
+		fork := g.Fork(1)
+		old, other := slices.Concat(common, g.Blocks(8)), slices.Concat(common, fork.Blocks(10))
+		db := open(t, memory.New(), v, 1<<16)
+		appendAll(t, db, old, 3)
+		answersAre(t, db, v, old)
+		before := newReference(v, old)
+		telling := func(view *core.View) {
+			t.Helper()
+			for _, tx := range before.byHash {
+				got, err := view.Tx(ctx, before.hash(tx))
+				agree(t, "transaction at the tip before the fork", got, err, before.tx(tx))
+			}
+		}
+		err := db.View(ctx, func(view *core.View) error {
+			rollback(t, db, point(common, len(common)-1))
+			telling(view)
+			appendAll(t, db, other[len(common):], 3)
+			telling(view)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answersAre(t, db, v, other)
+		check(t, db)
+	})
+}
+
+// What was asked for once is not looked up again.
+func TestNamesAreReadOnce(t *testing.T) {
+	v := modeltest.Variants()[0]
+	blocks := v.NewGenerator(seeded.Of(t, 701)).Blocks(20)
+	s := &counting{Store: memory.New()}
+	db := open(t, s, v, 1<<16)
+	appendAll(t, db, blocks, 5)
+	r := newReference(v, blocks)
+	ask := func() int64 {
+		s.steps = 0
+		for _, tx := range r.byHash {
+			got, err := db.Tx(context.Background(), r.hash(tx))
+			agree(t, "transaction", got, err, r.tx(tx))
+		}
+		return s.steps
+	}
+	first, second := ask(), ask()
+	if second >= first {
+		t.Errorf("all transactions took %d lookups, and %d when they were asked for again", first, second)
+	}
+	rollback(t, db, model.Point{Height: blocks[18].Height, Hash: blocks[18].Hash})
+	appendAll(t, db, blocks[19:], 1)
+	if third := ask(); third <= second {
+		t.Errorf("%d lookups, and %d after a rollback: what it removed is remembered", second, third)
+	}
+	check(t, db)
+}
