@@ -51,7 +51,7 @@ func TestTheGeneratedClientAsksARunningServer(t *testing.T) {
 		t.Errorf("its address: %q, %v", text, err)
 	}
 	unknown := must(c.TxWithResponse(ctx, "bitcoin", lastHash))(t)
-	if p := unknown.ApplicationproblemJSON404; p == nil || p.Code != "unknown_tx" || unknown.StatusCode() != 404 {
+	if p := unknown.ApplicationproblemJSONDefault; p == nil || p.Code != "unknown_tx" || unknown.StatusCode() != 404 {
 		t.Errorf("unknown transaction: %s", unknown.Body)
 	}
 

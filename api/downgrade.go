@@ -2,12 +2,15 @@ package api
 
 import (
 	"encoding/json"
+	"maps"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// downgrade is a document as OpenAPI 3.0 writes it. What huma leaves as it is, a choice between a schema and null, 3.0
-// writes as a schema that is nullable.
+// downgrade is a document as OpenAPI 3.0 writes it, for generators of clients. What huma leaves as it is, a choice between a
+// schema and null, 3.0 writes as a schema that is nullable. Problems of all kinds are one response, the default: generators
+// make types and code for each of those that an operation lists.
 func downgrade(d *huma.OpenAPI) ([]byte, error) {
 	text, err := d.Downgrade()
 	if err != nil {
@@ -23,6 +26,7 @@ func downgrade(d *huma.OpenAPI) ([]byte, error) {
 		}
 	}
 	withoutNull(document)
+	withProblemsTogether(document)
 	return json.Marshal(document)
 }
 
@@ -41,6 +45,40 @@ func withoutNull(node any) {
 	case []any:
 		for _, child := range node {
 			withoutNull(child)
+		}
+	}
+}
+
+// problems is where the responses that tell of a problem are, and otherProblem the one that fits them all.
+const (
+	problems     = "#/components/responses/"
+	otherProblem = "Problem"
+)
+
+func withProblemsTogether(document map[string]any) {
+	var together func(node any)
+	together = func(node any) {
+		object, ok := node.(map[string]any)
+		if !ok {
+			return
+		}
+		responses, _ := object["responses"].(map[string]any)
+		for status, response := range responses {
+			if ref, ok := response.(map[string]any)["$ref"].(string); ok && strings.HasPrefix(ref, problems) && status != "default" {
+				delete(responses, status)
+				responses["default"] = map[string]any{"$ref": problems + otherProblem}
+			}
+		}
+		for _, child := range object {
+			together(child)
+		}
+	}
+	together(document["paths"])
+	if components, ok := document["components"].(map[string]any); ok {
+		all, _ := components["responses"].(map[string]any)
+		maps.DeleteFunc(all, func(name string, _ any) bool { return name != otherProblem })
+		if problem, ok := all[otherProblem].(map[string]any); ok {
+			problem["description"] = "Any problem. Its status says of which kind it is, its code what it is."
 		}
 	}
 }

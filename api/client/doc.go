@@ -3,7 +3,7 @@
 //
 //	c, err := client.NewClientWithResponses("http://127.0.0.1:8080")
 //	tx, err := c.TxWithResponse(ctx, "bitcoin", hash)
-//	if tx.JSON200 == nil { /* tx.HTTPResponse.StatusCode, tx.ApplicationproblemJSON404.Code … */ }
+//	if tx.JSON200 == nil { /* tx.HTTPResponse.StatusCode, tx.ApplicationproblemJSONDefault.Code … */ }
 //
 // Lists that are streamed and events are read from the response itself: [Client.Find] and [Client.Events] with an
 // editor that sets the Accept header.
