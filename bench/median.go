@@ -13,7 +13,7 @@ func Median(runs []*Result) *Result {
 		for i, r := range runs {
 			values[i] = figure(r)
 		}
-		return median(values)
+		return MedianOf(values)
 	}
 	for _, figure := range []func(*Result) *float64{
 		func(r *Result) *float64 { return &r.TxsPerSecond },
@@ -38,8 +38,8 @@ func Median(runs []*Result) *Result {
 	return &m
 }
 
-// median is the middle one of values, which it sorts; the mean of the two in the middle.
-func median(values []float64) float64 {
+// MedianOf is the middle one of values, which it sorts; the mean of the two in the middle.
+func MedianOf(values []float64) float64 {
 	slices.Sort(values)
 	n := len(values)
 	return (values[(n-1)/2] + values[n/2]) / 2

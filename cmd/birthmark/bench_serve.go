@@ -37,6 +37,7 @@ func (p *program) benchServeCommand() *cli.Command {
 			&cli.StringFlag{Name: "mix", Usage: "what is asked, with weights: some of " + strings.Join(bench.LoadKinds(), ", "), DefaultText: mixText(bench.LoadMix)},
 			&cli.BoolFlag{Name: "kinds", DisableDefaultText: true, Usage: "then measure each kind of the mix by itself too, as long"},
 			&cli.BoolFlag{Name: "syncing", DisableDefaultText: true, Usage: "serve half of the blocks while the others arrive, and compare with how fast they arrive when nobody asks"},
+			&cli.StringFlag{Name: "repeat", Usage: "with --syncing: have the blocks arrive `N` times each way, by turns, and take the medians", DefaultText: "3"},
 			&cli.BoolFlag{Name: "fresh", DisableDefaultText: true, Usage: "have the server keep no answers, so that each is read anew"},
 			&cli.StringFlag{Name: "samples", Usage: "draw `N` of each kind", DefaultText: "1000"},
 			&cli.BoolFlag{Name: "waits", Hidden: true}, // the process that asks: says when it is ready, is told when to begin and to end
@@ -69,11 +70,32 @@ type loadAnswer struct {
 	Server *bench.Usage `json:"server,omitempty"` // nil: another server
 }
 
-// syncingAnswer is how fast blocks arrived, in transactions a second, while it was asked and while it was not.
+// syncingAnswer is how fast blocks arrived, in transactions a second, while it was asked and while it was not: the medians,
+// and each time.
 type syncingAnswer struct {
+	Alone float64       `json:"alone_txs_per_s"`
+	Asked float64       `json:"asked_txs_per_s"`
+	Loses float64       `json:"loses"` // of the first, a share from 0 to 1
+	Times []syncingOnce `json:"times"`
+}
+
+// syncingOnce is how fast blocks arrived, once each way; the load of the answer is that of the last.
+type syncingOnce struct {
 	Alone float64 `json:"alone_txs_per_s"`
 	Asked float64 `json:"asked_txs_per_s"`
-	Loses float64 `json:"loses"` // of the first, a share from 0 to 1
+}
+
+// between takes the medians of all times.
+func (a *syncingAnswer) between() {
+	of := func(figure func(syncingOnce) float64) float64 {
+		values := make([]float64, len(a.Times))
+		for i, t := range a.Times {
+			values[i] = figure(t)
+		}
+		return bench.MedianOf(values)
+	}
+	a.Alone, a.Asked = of(func(t syncingOnce) float64 { return t.Alone }), of(func(t syncingOnce) float64 { return t.Asked })
+	a.Loses = 1 - a.Asked/a.Alone
 }
 
 // mixText is a mix as --mix has it, what is asked most often first.
@@ -116,7 +138,7 @@ func mixFlag(c *cli.Context) (map[string]int, error) {
 }
 
 func (p *program) benchServe(c *cli.Context) error {
-	numbers, err := benchNumbers(c, map[string]uint64{"txs": 1_000_000, "connections": 64, "seconds": 10, "pace": 0, "samples": 1000, "seed": 1})
+	numbers, err := benchNumbers(c, map[string]uint64{"txs": 1_000_000, "connections": 64, "seconds": 10, "pace": 0, "samples": 1000, "repeat": 3, "seed": 1})
 	if err != nil {
 		return err
 	}
@@ -132,6 +154,9 @@ func (p *program) benchServe(c *cli.Context) error {
 	}
 	if err := onlyOf(c, "syncing", "keep", "kinds"); err != nil {
 		return err
+	}
+	if c.IsSet("repeat") && !c.Bool("syncing") {
+		return usageError("bad_value", "--repeat is of --syncing: expected both or neither")
 	}
 	if c.Bool("syncing") {
 		if !c.IsSet("txs") {
@@ -157,7 +182,7 @@ func (p *program) benchServe(c *cli.Context) error {
 		a.URL = o.URL
 		err = p.loads(c, a, o, nil)
 	case c.Bool("syncing"):
-		err = p.benchServeSyncing(c, a, o, int(numbers["txs"]))
+		err = p.benchServeSyncing(c, a, o, int(numbers["txs"]), int(numbers["repeat"]))
 	default:
 		err = p.benchServeDatabase(c, a, o, int(numbers["txs"]))
 	}
@@ -233,8 +258,8 @@ func (p *program) loads(c *cli.Context, a *benchServeAnswer, o bench.LoadOptions
 }
 
 // benchServeSyncing measures how a database is served while a sync writes it, and what that costs the sync: the same
-// blocks arrive twice, in a database of the same ones.
-func (p *program) benchServeSyncing(c *cli.Context, a *benchServeAnswer, o bench.LoadOptions, txs int) error {
+// blocks arrive twice, in a database of the same ones, and that as often as is asked for.
+func (p *program) benchServeSyncing(c *cli.Context, a *benchServeAnswer, o bench.LoadOptions, txs, repeat int) error {
 	chain, err := generatedChain(c, 2000)
 	if err != nil {
 		return err
@@ -243,24 +268,31 @@ func (p *program) benchServeSyncing(c *cli.Context, a *benchServeAnswer, o bench
 	a.Indexes = benchIndexes(&chain)
 	a.Syncing = &syncingAnswer{}
 	return p.onRecording(c, chain, "bench serve", func(made *bench.Recording, next func() bench.Options) error {
-		err := p.arriving(c, made, next(), func(db *bench.Arriving) (err error) {
-			a.Syncing.Alone, err = db.Sync(c.Context)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return p.arriving(c, made, next(), func(db *bench.Arriving) error {
-			return p.served(c, a, db.DB(), func(url string) error {
-				o.URL, o.For = url, longestSync
-				err := p.askApart(c, &a.loadAnswer, o, bench.Watch, func() (err error) {
-					a.Syncing.Asked, err = db.Sync(c.Context)
-					return err
-				})
-				a.Syncing.Loses = 1 - a.Syncing.Asked/a.Syncing.Alone
+		for range repeat {
+			var once syncingOnce
+			err := p.arriving(c, made, next(), func(db *bench.Arriving) (err error) {
+				once.Alone, err = db.Sync(c.Context)
 				return err
 			})
-		})
+			if err != nil {
+				return err
+			}
+			err = p.arriving(c, made, next(), func(db *bench.Arriving) error {
+				return p.served(c, a, db.DB(), func(url string) error {
+					o.URL, o.For = url, longestSync
+					return p.askApart(c, &a.loadAnswer, o, bench.Watch, func() (err error) {
+						once.Asked, err = db.Sync(c.Context)
+						return err
+					})
+				})
+			})
+			if err != nil {
+				return err
+			}
+			a.Syncing.Times = append(a.Syncing.Times, once)
+		}
+		a.Syncing.between()
+		return nil
 	})
 }
 

@@ -42,9 +42,14 @@ func checkLoad(t *testing.T, name string, r *loadAnswer) {
 func TestBenchServeMeasuresASyncBesideIt(t *testing.T) {
 	t.Setenv(asProgram, "-1")
 	var a benchServeAnswer
-	ask(t, &a, benchTo(t, "serve --syncing --txs 6000 --block-txs 50 --samples 30 --connections 4")...)
-	if s := a.Syncing; s == nil || !(s.Alone > 0) || !(s.Asked > 0) || s.Loses != 1-s.Asked/s.Alone {
-		t.Fatalf("%+v", a.Syncing)
+	ask(t, &a, benchTo(t, "serve --syncing --repeat 2 --txs 6000 --block-txs 50 --samples 30 --connections 4")...)
+	s := a.Syncing
+	if s == nil || len(s.Times) != 2 {
+		t.Fatalf("%+v", s)
+	}
+	mean := syncingOnce{(s.Times[0].Alone + s.Times[1].Alone) / 2, (s.Times[0].Asked + s.Times[1].Asked) / 2}
+	if !(s.Alone > 0) || !(s.Asked > 0) || (syncingOnce{s.Alone, s.Asked}) != mean || s.Loses != 1-s.Asked/s.Alone {
+		t.Fatalf("%+v", s)
 	}
 	if a.Pace != 3000 || a.Txs < 3000 || a.Txs > 3300 || a.Errors != 0 || a.Requests == 0 {
 		t.Errorf("%+v %+v", a, a.LoadResult)
@@ -92,6 +97,7 @@ func TestBenchServeRefusesWhatItCannotMeasure(t *testing.T) {
 		"--mix tx=0":                          {exitUsage, "bad_value", `^--mix: expected some of`},
 		"--db x --keep y":                     {exitUsage, "bad_value", `^--db and --keep do not go together`},
 		"--url http://h:1/v1/x --db y":        {exitUsage, "bad_value", `^--url and --db do not go together`},
+		"--repeat 2":                          {exitUsage, "bad_value", `^--repeat is of --syncing`},
 		"--syncing --kinds":                   {exitUsage, "bad_value", `^--syncing and --kinds do not go together`},
 		"--url h:80":                          {exitUsage, "bad_value", `expected the address of a chain that is served`},
 		"--db " + os.DevNull:                  {exitRefused, "no_database", `holds no database`},
