@@ -10,8 +10,11 @@ import (
 	"birthmark/storage"
 )
 
-// rollbackRows is how many rows one write of a rollback removes at the least before it ends with a block.
+// rollbackRows is how many rows one write of a rollback removes at the least before it ends with a block. Where so many are
+// left to be removed they are in bulk, if the store can, and rollbacksInBulk times as many at once.
 var rollbackRows = 200_000
+
+const rollbacksInBulk = 5
 
 // Rollback removes the blocks above to, newest first, in writes of a bounded number of rows: whatever interrupts it,
 // the database ends at some block. The origin removes everything. To must be a block of the database's chain.
@@ -54,14 +57,18 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	tip := db.Tip()
 	work := db.work.clone()
 	var lost []lostRow
+	update, rows, err := db.removing(ctx, to)
+	if err != nil {
+		return err
+	}
 	db.names.era.Add(1)
 	defer db.names.era.Add(1)
-	err := db.store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
+	err = update(ctx, func(r storage.Reader, b storage.Batch) error {
 		u := undo{db: db, r: r, b: b, t: &t, tallies: db.newTallies(-1), work: work}
 		if work != nil && work.x.coming&partAccounts != 0 {
 			u.coming = &tally{x: work.x, parts: work.x.coming, sign: -1}
 		}
-		for tip != to && u.removed < rollbackRows {
+		for tip != to && u.removed < rows {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -104,6 +111,47 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	db.head, db.totals, db.work = tip, t, work
 	db.move(tip)
 	return nil
+}
+
+// removing is how the next write removes blocks, not below to, and how many rows it removes at the least.
+func (db *DB) removing(ctx context.Context, to model.Point) (update func(context.Context, func(storage.Reader, storage.Batch) error) error, rows int, err error) {
+	bulk, can := db.store.(storage.BulkUpdater)
+	if !can {
+		return db.store.Update, rollbackRows, nil
+	}
+	left, err := db.rowsAbove(ctx, to, rollbackRows)
+	if err != nil || left < rollbackRows {
+		return db.store.Update, rollbackRows, err
+	}
+	return bulk.UpdateBulk, rollbacksInBulk * rollbackRows, nil
+}
+
+// rowsAbove is about how many rows the blocks above to have, by their transactions; enough and more where it is more.
+func (db *DB) rowsAbove(ctx context.Context, to model.Point, enough int) (rows int, err error) {
+	all, txs := uint64(0), db.totals.rows[familyTxHash]
+	for _, n := range db.totals.rows {
+		all += n
+	}
+	from := to.Height + 1
+	if to.IsOrigin() {
+		from = 0
+	}
+	err = db.store.View(ctx, func(r storage.Reader) error {
+		for kv, err := range r.Scan(familyBlock, from.AppendTo(nil), nil, true) {
+			if err != nil {
+				return err
+			}
+			b, err := parseBlockRow(kv.Value)
+			if err != nil {
+				return err
+			}
+			if rows += int(uint64(b.txCount) * all / max(1, txs)); rows >= enough {
+				break
+			}
+		}
+		return nil
+	})
+	return rows, err
 }
 
 // undo removes the rows of blocks. What a block wrote is found from its own rows, all of which begin with its height.

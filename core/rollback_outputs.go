@@ -58,7 +58,6 @@ func (u *undo) inputs(from, to []byte) ([]undoneSpend, error) {
 // outputs removes the outputs in a range of pointers; assets are those that they hold.
 func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
 	holders := u.db.holders()
-	born := map[*index][][]byte{}
 	for kv, err := range u.r.Scan(familyUtxo, from, to, true) {
 		if err != nil {
 			return err
@@ -76,11 +75,8 @@ func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
 				y.make(o.birth, pk, row.value)
 				y.hold(o.birth, assets[pk].entries, 1)
 			}
-			if o.born(pk) {
-				// A birth stands for its own occurrence and has no relation: every later occurrence lies after it in
-				// the chain, so it is gone already or going.
-				born[o.index] = append(born[o.index], o.birth.AppendTo(nil, o.index.Kind.Wide()))
-			} else {
+			// A birth stands for its own occurrence and has no relation.
+			if !o.born(pk) {
 				u.removeOf(o.index, indexRelations, appendRelationKey(nil, o.index, o.birth, pk))
 			}
 		}
@@ -93,31 +89,29 @@ func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
 		u.remove(familyUtxo, pk.AppendTo(nil))
 	}
 	for _, x := range u.db.all {
-		if err := u.forgetValues(x, born[x]); err != nil {
+		if err := u.values(x, from, to); err != nil {
 			return fmt.Errorf("index %s: %w", x.Name, err)
 		}
 	}
 	return nil
 }
 
-// forgetValues removes values that were born in what is removed, and what leads to them.
-func (u *undo) forgetValues(x *index, births [][]byte) error {
-	if len(births) == 0 {
+// values removes the values that were born in a range of pointers, and what leads to them. Every later occurrence lies after
+// its birth in the chain, so it is gone already or going.
+func (u *undo) values(x *index, from, to []byte) error {
+	if !(x.live | x.coming).has(partValues) {
 		return nil
 	}
-	values, err := u.r.GetMany(x.family(indexValue), births)
-	if err != nil {
-		return err
-	}
 	texts := x.live.has(partPrefix) || x.coming.has(partPrefix) && u.work.has(u.height)
-	for i, birth := range births {
-		if values[i] == nil {
-			return fmt.Errorf("birth %x has no value", birth)
+	for kv, err := range u.r.Scan(x.family(indexValue), from, to, true) {
+		if err != nil {
+			return err
 		}
+		birth, value := kv.Key, kv.Value
 		u.removeOf(x, indexValue, birth)
-		u.removeOf(x, indexBirth, appendBirthKey(nil, values[i], birth))
+		u.removeOf(x, indexBirth, appendBirthKey(nil, value, birth))
 		if texts {
-			u.removeOf(x, indexText, appendTextKey(nil, &x.Index, values[i], birth))
+			u.removeOf(x, indexText, appendTextKey(nil, &x.Index, value, birth))
 		}
 	}
 	return nil

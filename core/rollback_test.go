@@ -162,3 +162,43 @@ func (c *counting) Update(ctx context.Context, fn func(storage.Reader, storage.B
 		return fn(&countingReader{r, c}, &countingBatch{b, c})
 	})
 }
+
+// Many rows go in bulk, few do not; either way the database is as it was.
+func TestALargeRollbackIsInBulk(t *testing.T) {
+	defer core.RollbackInWritesOf(300)()
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		blocks := v.NewGenerator(seeded.Of(t, 6)).Blocks(60)
+		s := &bulkCounting{Store: openRocks(t, t.TempDir(), true)}
+		db := open(t, s, v, 1<<20)
+		have := 0
+		for i, to := range []int{59, 58, 20, 4, -1} {
+			appendAll(t, db, blocks[have:], 20)
+			rows := totalRows(t, db)
+			s.bulk, s.single = 0, 0
+			rollback(t, db, point(blocks, to))
+			rows -= totalRows(t, db)
+			if i < 2 && s.bulk > 0 || rows > 1000 && s.bulk == 0 || s.bulk+s.single > 2+int(rows)/300 {
+				t.Errorf("%d rows were removed in %d writes in bulk and %d others", rows, s.bulk, s.single)
+			}
+			same(t, "rolled back", dump(t, db), fresh(t, v, blocks[:to+1]))
+			check(t, db)
+			have = to + 1
+		}
+	})
+}
+
+// bulkCounting counts writes.
+type bulkCounting struct {
+	storage.Store
+	bulk, single int
+}
+
+func (s *bulkCounting) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	s.single++
+	return s.Store.Update(ctx, fn)
+}
+
+func (s *bulkCounting) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	s.bulk++
+	return s.Store.(storage.BulkUpdater).UpdateBulk(ctx, fn)
+}
