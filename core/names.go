@@ -10,10 +10,11 @@ import (
 )
 
 // A database remembers for so many pointers what they stand for, those that were asked for last, in texts of so many bytes
-// at most: some 20 MiB where all are of usual size.
+// at most: some 20 MiB where all are of usual size. It begins with room for few, so that a small database costs little.
 const (
-	rememberedNames = 1 << 17
-	longestName     = 256
+	mostNames   = 1 << 17
+	fewNames    = 1 << 8
+	longestName = 256
 )
 
 // txSpace keeps hashes of transactions apart from ids of assets and values of indexes.
@@ -22,9 +23,14 @@ const txSpace = -2
 // names remember what pointers stand for, as people write it: a transaction's hash, an asset's id, a value of an index. What
 // stands under a pointer stays until a rollback removes it, so a name is good for all snapshots of one era.
 type names struct {
-	slots atomic.Pointer[[rememberedNames]atomic.Pointer[name]] // nil until something is asked
-	era   atomic.Uint64                                         // how often a rollback began or ended: odd while one runs
+	slots  atomic.Pointer[nameSlots] // nil until something is asked
+	filled atomic.Int64              // how many of them have a name, about
+	era    atomic.Uint64             // how often a rollback began or ended: odd while one runs
 }
+
+// nameSlots are places for names: a name has one, and takes it from whichever is there. They grow while an eighth is taken, so
+// that few want the same.
+type nameSlots []atomic.Pointer[name]
 
 type name struct {
 	space int
@@ -44,20 +50,19 @@ func (n *names) eraOf(era uint64) uint64 {
 	return era
 }
 
-func (n *names) slot(space int, at model.BirthPk) *atomic.Pointer[name] {
-	slots := n.slots.Load()
-	if slots == nil {
-		n.slots.CompareAndSwap(nil, new([rememberedNames]atomic.Pointer[name]))
-		slots = n.slots.Load()
-	}
+func (s nameSlots) of(space int, at model.BirthPk) *atomic.Pointer[name] {
 	h := (uint64(at.Utxo)+uint64(at.Ordinal))*spreadA ^ uint64(space)*spreadB
 	h ^= h >> 32
-	return &slots[h*spreadB>>32%rememberedNames]
+	return &s[h*spreadB>>32%uint64(len(s))]
 }
 
 // name is what a pointer stands for, where that is remembered.
 func (q *query) name(space int, at model.BirthPk) (string, bool) {
-	if n := q.names.slot(space, at).Load(); n != nil && n.at == at && n.space == space && n.era == q.era {
+	slots := q.names.slots.Load()
+	if slots == nil {
+		return "", false
+	}
+	if n := slots.of(space, at).Load(); n != nil && n.at == at && n.space == space && n.era == q.era {
 		return n.text, true
 	}
 	return "", false
@@ -65,9 +70,36 @@ func (q *query) name(space int, at model.BirthPk) (string, bool) {
 
 // learn what a pointer stands for.
 func (q *query) learn(space int, at model.BirthPk, text string) {
-	if q.era != noEra && len(text) <= longestName {
-		q.names.slot(space, at).Store(&name{space, at, q.era, text})
+	if q.era == noEra || len(text) > longestName {
+		return
 	}
+	slots := q.names.slots.Load()
+	if slots == nil || int(q.names.filled.Load()) > len(*slots)/8 && len(*slots) < mostNames {
+		slots = q.names.grow(slots)
+	}
+	if slots.of(space, at).Swap(&name{space, at, q.era, text}) == nil {
+		q.names.filled.Add(1)
+	}
+}
+
+// grow makes more room, and takes along what there is. What is learned meanwhile may be lost.
+func (n *names) grow(old *nameSlots) *nameSlots {
+	size := fewNames
+	if old != nil {
+		size = 2 * len(*old)
+	}
+	slots, filled := make(nameSlots, size), int64(0)
+	if old != nil {
+		for i := range *old {
+			if e := (*old)[i].Load(); e != nil && slots.of(e.space, e.at).Swap(e) == nil {
+				filled++
+			}
+		}
+	}
+	if n.slots.CompareAndSwap(old, &slots) {
+		n.filled.Store(filled)
+	}
+	return n.slots.Load()
 }
 
 // namesOf are the names of pointers that have one, in their order. Those that nobody remembers are read together, from the
