@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"sync/atomic"
 
@@ -20,17 +21,14 @@ const (
 // txSpace keeps hashes of transactions apart from ids of assets and values of indexes.
 const txSpace = -2
 
-// names remember what pointers stand for, as people write it: a transaction's hash, an asset's id, a value of an index. What
-// stands under a pointer stays until a rollback removes it, so a name is good for all snapshots of one era.
+// names remember what pointers stand for, as people write it: a transaction's hash, an asset's id, a value of an index; and
+// where values and assets were born that were asked for. Both stay until a rollback removes them, so what is remembered is good
+// for all snapshots of one era that have the pointer.
 type names struct {
-	slots  atomic.Pointer[nameSlots] // nil until something is asked
-	filled atomic.Int64              // how many of them have a name, about
-	era    atomic.Uint64             // how often a rollback began or ended: odd while one runs
+	texts  nameTable     // by pointer
+	births nameTable     // by value, which is the text then, as it is stored
+	era    atomic.Uint64 // how often a rollback began or ended: odd while one runs
 }
-
-// nameSlots are places for names: a name has one, and takes it from whichever is there. They grow while an eighth is taken, so
-// that few want the same.
-type nameSlots []atomic.Pointer[name]
 
 type name struct {
 	space int
@@ -50,19 +48,9 @@ func (n *names) eraOf(era uint64) uint64 {
 	return era
 }
 
-func (s nameSlots) of(space int, at model.BirthPk) *atomic.Pointer[name] {
-	h := (uint64(at.Utxo)+uint64(at.Ordinal))*spreadA ^ uint64(space)*spreadB
-	h ^= h >> 32
-	return &s[h*spreadB>>32%uint64(len(s))]
-}
-
 // name is what a pointer stands for, where that is remembered.
 func (q *query) name(space int, at model.BirthPk) (string, bool) {
-	slots := q.names.slots.Load()
-	if slots == nil {
-		return "", false
-	}
-	if n := slots.of(space, at).Load(); n != nil && n.at == at && n.space == space && n.era == q.era {
+	if n := q.names.texts.find(hashOfPointer(space, at)); n != nil && n.at == at && n.space == space && n.era == q.era {
 		return n.text, true
 	}
 	return "", false
@@ -70,20 +58,68 @@ func (q *query) name(space int, at model.BirthPk) (string, bool) {
 
 // learn what a pointer stands for.
 func (q *query) learn(space int, at model.BirthPk, text string) {
-	if q.era == noEra || len(text) > longestName {
-		return
-	}
-	slots := q.names.slots.Load()
-	if slots == nil || int(q.names.filled.Load()) > len(*slots)/8 && len(*slots) < mostNames {
-		slots = q.names.grow(slots)
-	}
-	if slots.of(space, at).Swap(&name{space, at, q.era, text}) == nil {
-		q.names.filled.Add(1)
+	if q.era != noEra && len(text) <= longestName {
+		q.names.texts.put(&name{space, at, q.era, text}, func(n *name) uint64 { return hashOfPointer(n.space, n.at) })
 	}
 }
 
-// grow makes more room, and takes along what there is. What is learned meanwhile may be lost.
-func (n *names) grow(old *nameSlots) *nameSlots {
+// birth is where a value of a space was born, nil where it was not. What is remembered may lie behind the snapshot's tip.
+func (q *query) birth(space int, value []byte) (*model.BirthPk, error) {
+	n := q.names.births.find(hashOfValue(space, value))
+	if n != nil && n.space == space && n.text == string(value) && n.era == q.era && !q.tip.IsOrigin() && n.at.Utxo.Height() <= q.tip.Height {
+		at := n.at
+		return &at, nil
+	}
+	birth, err := q.birthOf(q.r, space, value)
+	if err == nil && birth != nil && q.era != noEra && len(value) <= longestName {
+		q.names.births.put(&name{space, *birth, q.era, string(value)}, func(n *name) uint64 { return hashOfValue(n.space, []byte(n.text)) })
+	}
+	return birth, err
+}
+
+func hashOfPointer(space int, at model.BirthPk) uint64 {
+	h := (uint64(at.Utxo)+uint64(at.Ordinal))*spreadA ^ uint64(space)*spreadB
+	h ^= h >> 32
+	return h * spreadB >> 32
+}
+
+var nameSeed = maphash.MakeSeed()
+
+func hashOfValue(space int, value []byte) uint64 {
+	return maphash.Bytes(nameSeed, value) + uint64(space)
+}
+
+// nameTable has names in places that a hash leads to: a name takes its place from whichever is there. It grows while an
+// eighth is taken, so that few want the same.
+type nameTable struct {
+	slots  atomic.Pointer[nameSlots] // nil until something is asked
+	filled atomic.Int64              // how many of them have a name, about
+}
+
+type nameSlots []atomic.Pointer[name]
+
+func (s nameSlots) of(hash uint64) *atomic.Pointer[name] { return &s[hash%uint64(len(s))] }
+
+// find is the name at a hash's place, nil where there is none: it may be another one.
+func (t *nameTable) find(hash uint64) *name {
+	if slots := t.slots.Load(); slots != nil {
+		return slots.of(hash).Load()
+	}
+	return nil
+}
+
+func (t *nameTable) put(n *name, hash func(*name) uint64) {
+	slots := t.slots.Load()
+	if slots == nil || int(t.filled.Load()) > len(*slots)/8 && len(*slots) < mostNames {
+		slots = t.grow(slots, hash)
+	}
+	if slots.of(hash(n)).Swap(n) == nil {
+		t.filled.Add(1)
+	}
+}
+
+// grow makes more room, and takes along what there is. What is put meanwhile may be lost.
+func (t *nameTable) grow(old *nameSlots, hash func(*name) uint64) *nameSlots {
 	size := fewNames
 	if old != nil {
 		size = 2 * len(*old)
@@ -91,15 +127,15 @@ func (n *names) grow(old *nameSlots) *nameSlots {
 	slots, filled := make(nameSlots, size), int64(0)
 	if old != nil {
 		for i := range *old {
-			if e := (*old)[i].Load(); e != nil && slots.of(e.space, e.at).Swap(e) == nil {
+			if n := (*old)[i].Load(); n != nil && slots.of(hash(n)).Swap(n) == nil {
 				filled++
 			}
 		}
 	}
-	if n.slots.CompareAndSwap(old, &slots) {
-		n.filled.Store(filled)
+	if t.slots.CompareAndSwap(old, &slots) {
+		t.filled.Store(filled)
 	}
-	return n.slots.Load()
+	return t.slots.Load()
 }
 
 // namesOf are the names of pointers that have one, in their order. Those that nobody remembers are read together, from the

@@ -47,6 +47,44 @@ func TestNamesAreThoseOfTheChain(t *testing.T) {
 	})
 }
 
+// A view does not know what was born after it, though all was asked for meanwhile.
+func TestAViewKnowsNothingBornAfterIt(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		ctx := context.Background()
+		blocks := v.NewGenerator(seeded.Of(t, 702)).Blocks(12)
+		all := newReference(v, blocks)
+		for _, have := range []int{0, 1, 6} {
+			db := open(t, memory.New(), v, 1<<16)
+			appendAll(t, db, blocks[:have], 3)
+			then := newReference(v, blocks[:have])
+			err := db.View(ctx, func(view *core.View) error {
+				appendAll(t, db, blocks[have:], 3)
+				answersAre(t, db, v, blocks)
+				unknown := 0
+				for i, x := range all.indexes {
+					known := then.values(i)
+					for _, value := range all.values(i) {
+						_, err := view.Balance(ctx, x.Name, x.Format([]byte(value)))
+						if is := slices.Contains(known, value); is != (err == nil) || !is && kind(err) != model.NotFound {
+							t.Errorf("%s %s, in the view %t: %v", x.Name, x.Format([]byte(value)), is, err)
+						} else if !is {
+							unknown++
+						}
+					}
+				}
+				if unknown == 0 {
+					t.Error("nothing was born after the view")
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, db)
+		}
+	})
+}
+
 // What was asked for once is not looked up again.
 func TestNamesAreReadOnce(t *testing.T) {
 	v := modeltest.Variants()[0]

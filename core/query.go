@@ -219,7 +219,7 @@ func (q *query) value(name, text string) (*index, []byte, model.BirthPk, error) 
 	if err != nil {
 		return nil, nil, model.BirthPk{}, model.Errorf(model.Usage, "bad_value", "%s %q: %w", name, text, err)
 	}
-	birth, err := q.birthOf(q.r, x.number, value)
+	birth, err := q.birth(x.number, value)
 	if err != nil {
 		return nil, nil, model.BirthPk{}, err
 	}
@@ -247,7 +247,7 @@ func (q *query) asset(text string) ([]byte, model.AssetBirthPk, error) {
 	}
 	unknown := model.Errorf(model.NotFound, "unknown_asset", "no asset %s", text)
 	if fingerprint == nil {
-		birth, err := q.birthOf(q.r, assetSpace, id)
+		birth, err := q.birth(assetSpace, id)
 		if err == nil && birth == nil {
 			err = unknown
 		}
