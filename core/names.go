@@ -10,8 +10,8 @@ import (
 	"birthmark/storage"
 )
 
-// A database remembers for so many pointers what they stand for, those that were asked for last, in texts of so many bytes
-// at most: some 20 MiB where all are of usual size. It begins with room for few, so that a small database costs little.
+// A database remembers so many names and so many births, those that were asked for last, of so many bytes at most: some
+// 35 MiB where all are of usual size. It begins with room for few, so that a small database costs little.
 const (
 	mostNames   = 1 << 17
 	fewNames    = 1 << 8
