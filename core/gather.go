@@ -7,8 +7,17 @@ import (
 	"birthmark/model"
 )
 
-// lull is how long a source may be silent before an unfinished window is written: what is at the tip should be seen.
-const lull = 20 * time.Millisecond
+const (
+	// lull is how long a source may be silent before an unfinished window is written: what is at the tip should be seen.
+	lull = 20 * time.Millisecond
+
+	// patience is the same below the source's tip. There it is silent because it is slow or the processors are busy, and
+	// small windows would make those busier: each has a table in every family, to be merged with all others.
+	patience = time.Second
+
+	// longest is how long a window may be in the making, however slow the source: what was read should not be lost.
+	longest = 10 * time.Second
+)
 
 // gather puts blocks together to windows: as large as they may be while the source has more, what there is when it
 // pauses.
@@ -17,7 +26,7 @@ func (s *syncer) gather(ctx context.Context) error {
 	pause := time.NewTimer(lull)
 	defer pause.Stop()
 	for {
-		pause.Reset(lull)
+		pause.Reset(g.wait())
 		select {
 		case e, ok := <-s.events:
 			if !ok {
@@ -45,7 +54,8 @@ type gatherer struct {
 	blocks []*model.Block
 	weight int
 	bytes  int64
-	part   int // of the largest window that this one may be
+	began  time.Time // when the first of blocks came
+	part   int       // of the largest window that this one may be
 
 	// meeting: the source has not yet said anything we do not have. The rollback it may begin with then only says
 	// where it looks for the place where its chain and ours part: what both have is skipped, and nothing is undone
@@ -53,6 +63,15 @@ type gatherer struct {
 	// says it has our tip has met us: it goes back only where its chain does.
 	meeting bool
 	tip     model.Point // of the database, while meeting
+}
+
+// wait is how long to wait for the next block.
+func (g *gatherer) wait() time.Duration {
+	n := len(g.blocks)
+	if n == 0 || g.blocks[n-1].Height >= g.target {
+		return lull
+	}
+	return max(0, min(patience, longest-time.Since(g.began)))
 }
 
 func (g *gatherer) add(ctx context.Context, e model.Event) error {
@@ -82,6 +101,9 @@ func (g *gatherer) add(ctx context.Context, e model.Event) error {
 			return err
 		}
 		g.part = max(1, g.part/2)
+	}
+	if len(g.blocks) == 0 {
+		g.began = time.Now()
 	}
 	g.blocks = append(g.blocks, b)
 	g.weight += weight
