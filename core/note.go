@@ -283,7 +283,7 @@ const mostPlaces = 1_000_000
 // writePlaces appends where values were born, in order, for they can be read again by that: all of a small table, of a
 // large one the youngest of those that were asked for.
 func (t *table) writePlaces(w *noteWriter) {
-	var births []model.BirthPk
+	births := make([]model.BirthPk, 0, min(t.used, 2*mostPlaces))
 	for i := range t.entries {
 		e := &t.entries[i]
 		if e.tag != 0 && (t.used <= mostPlaces || e.rest&recent != 0) {

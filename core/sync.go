@@ -141,16 +141,24 @@ type syncer struct {
 	fork     *fork // since the last rollback nothing was written; nil: none is under way
 }
 
+// run writes what the source says, and settles the database once that has caught up with it.
 func (s *syncer) run(ctx context.Context, known []model.Point) error {
 	var sourceErr error // told once everything before it is written
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { defer close(s.events); sourceErr = s.read(gctx, known); return nil })
-	g.Go(func() error { defer close(s.windows); return s.gather(gctx) })
-	g.Go(func() error { defer close(s.resolved); return s.resolve(gctx) })
 	caughtUp := make(chan int, 1)
-	g.Go(func() error { return s.commit(gctx, caughtUp) })
-	g.Go(func() error { return s.settle(gctx, caughtUp) })
-	err := g.Wait()
+	all, actx := errgroup.WithContext(ctx)
+	all.Go(func() error {
+		g, gctx := errgroup.WithContext(actx)
+		g.Go(func() error { defer close(s.events); sourceErr = s.read(gctx, known); return nil })
+		g.Go(func() error { defer close(s.windows); return s.gather(gctx) })
+		g.Go(func() error { defer close(s.resolved); return s.resolve(gctx) })
+		g.Go(func() error { return s.commit(gctx, caughtUp) })
+		if err := g.Wait(); err != nil || actx.Err() != nil {
+			return err
+		}
+		return s.db.keepNote(s.db.Tip()) // while the store settles
+	})
+	all.Go(func() error { return s.settle(actx, caughtUp) })
+	err := all.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
