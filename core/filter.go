@@ -3,6 +3,8 @@ package core
 import (
 	"math/bits"
 	"unsafe"
+
+	"birthmark/internal/pages"
 )
 
 // filter is the values a database has, as a blocked Bloom filter: what it does not have is new, and need not be looked
@@ -19,7 +21,7 @@ type filter struct {
 // filterLayer is blocks of a cache line each, one for a value.
 type filterLayer struct {
 	blocks []filterBlock
-	memory *pages
+	memory *pages.Memory
 	room   int // for further values
 }
 
@@ -81,8 +83,8 @@ func (f *filter) touch(fs []fingerprint) (sum uint64) {
 func (f *filter) giveUp() { f.layers, f.bytes, f.complete = nil, 0, false }
 
 func newFilterLayer(blocks, room int) filterLayer {
-	memory := newPages(blocks * filterBlockSize)
-	return filterLayer{unsafe.Slice((*filterBlock)(memory.resize(blocks*filterBlockSize)), blocks), memory, room}
+	memory := pages.New(blocks * filterBlockSize)
+	return filterLayer{unsafe.Slice((*filterBlock)(memory.Resize(blocks*filterBlockSize)), blocks), memory, room}
 }
 
 func (l *filterLayer) block(key fingerprint) *filterBlock {

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"birthmark/internal/pages"
 	"birthmark/model"
 )
 
@@ -16,7 +17,7 @@ import (
 // Growing spreads the entries where they are.
 type table struct {
 	entries []entry
-	memory  *pages
+	memory  *pages.Memory
 	payload uint // bits of an entry's number
 	used    int  // entries
 	most    int  // places; 0: the table keeps nothing but what has to stay
@@ -57,7 +58,7 @@ func newTable(bytes int64, payload uint) *table {
 	if most < leastSlots {
 		most = 0
 	}
-	return &table{memory: newPages(most * entrySize), payload: payload, most: most, large: map[uint64]uint64{}}
+	return &table{memory: pages.New(most * entrySize), payload: payload, most: most, large: map[uint64]uint64{}}
 }
 
 // key is a fingerprint as the table has it: the tag, which is not 0, and the bits of rest that belong to it.
@@ -226,7 +227,7 @@ func (t *table) grow() {
 	n = max(n, leastSlots)
 	filled := len(t.entries)
 	for ; ; n += overhang {
-		t.entries = unsafe.Slice((*entry)(t.memory.resize(n*entrySize)), n)
+		t.entries = unsafe.Slice((*entry)(t.memory.Resize(n*entrySize)), n)
 		if t.fits(filled) {
 			break
 		}
@@ -304,7 +305,7 @@ func (t *table) keep(want func(pk uint64) bool) {
 
 func (t *table) clear() {
 	t.entries, t.used = nil, 0
-	t.memory.resize(0)
+	t.memory.Resize(0)
 	clear(t.large)
 }
 

@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
+	"birthmark/internal/pages"
 	"birthmark/storage"
 )
 
@@ -15,18 +17,25 @@ import (
 type batch struct {
 	families []*changes // by number; nil where nothing changed yet
 	out      []byte
-	spare    []record
+	spare    sorting
 }
 
 // changes are those of one family. Each stands in data as a WriteBatch and a table want it: the size of the key as a
 // uvarint, the key, and unless it is a deletion the size of the value as a uvarint, and the value.
 type changes struct {
 	data    []byte
+	n       int
+	last    int    // where the key of the last change begins in data, and
+	size    int    // its size
+	before  uint64 // and its first 8 bytes
+	ordered bool   // changes arrived in the order of their keys, no key twice
+
+	// Rows that arrive in order, nothing deleted, are found one behind the other. Of others there is a list.
+	listed  bool
 	records []record
-	last    int  // where the key of the last record begins in data, and
-	size    int  // its size
-	ordered bool // records arrived in the order of their keys, no key twice
 	rising  bool // what follows the first 8 bytes of keys arrived in order, nothing twice
+
+	dataPages, recordPages *pages.Memory
 }
 
 // record is one change. Its size and order are known to C (shim.h).
@@ -44,7 +53,7 @@ func (b *batch) family(f storage.Family) *changes {
 	}
 	c := b.families[f]
 	if c == nil {
-		c = &changes{}
+		c = &changes{dataPages: pages.New(0), recordPages: pages.New(0)}
 		c.reset()
 		b.families[f] = c
 	}
@@ -60,33 +69,75 @@ func (b *batch) reset() {
 	}
 }
 
+// release gives the buffers' memory back.
+func (b *batch) release() {
+	for _, c := range b.families {
+		if c != nil {
+			c.data, c.records = nil, nil
+			c.dataPages.Resize(0)
+			c.recordPages.Resize(0)
+		}
+	}
+	b.out = nil
+	b.spare.release()
+	b.reset()
+}
+
 func (c *changes) reset() {
-	c.data, c.records, c.ordered, c.rising = c.data[:0], c.records[:0], true, true
+	c.data, c.records, c.n, c.ordered, c.listed = c.data[:0], c.records[:0], 0, true, false
 }
 
 // Put implements [storage.Batch].
 func (b *batch) Put(f storage.Family, key, value []byte) {
 	c := b.family(f)
-	c.add(key, 0)
+	c.add(key, len(value), 0)
 	c.data = binary.AppendUvarint(c.data, uint64(len(value)))
 	c.data = append(c.data, value...)
 }
 
 // Delete implements [storage.Batch].
-func (b *batch) Delete(f storage.Family, key []byte) { b.family(f).add(key, 1) }
+func (b *batch) Delete(f storage.Family, key []byte) { b.family(f).add(key, 0, 1) }
 
-// add begins a change; deleted is 1 where that is all of it.
-func (c *changes) add(key []byte, deleted uint64) {
-	r := record{prefix(key), uint64(len(c.data))<<1 | deleted}
-	if n := len(c.records); n > 0 && (c.ordered || c.rising) {
-		before, last := c.records[n-1].prefix, c.data[c.last:c.last+c.size]
-		c.ordered = c.ordered && (before < r.prefix || before == r.prefix && bytes.Compare(last, key) < 0)
-		c.rising = c.rising && bytes.Compare(rest(last), rest(key)) < 0
+// add begins a change, and makes room for a value of so many bytes; deleted is 1 where there is none.
+func (c *changes) add(key []byte, value int, deleted uint64) {
+	c.data = pages.Room(c.dataPages, c.data, 2*binary.MaxVarintLen64+len(key)+value)
+	first, at := prefix(key), len(c.data)
+	if c.ordered && c.n > 0 {
+		c.ordered = c.before < first || c.before == first && bytes.Compare(c.data[c.last:c.last+c.size], key) < 0
 	}
-	c.records = append(c.records, r)
+	if !c.listed && (!c.ordered || deleted != 0) {
+		c.list()
+	}
+	if c.listed {
+		c.note(first, at, key, deleted)
+	}
+	c.n++
 	c.data = binary.AppendUvarint(c.data, uint64(len(key)))
-	c.last, c.size = len(c.data), len(key)
+	c.last, c.size, c.before = len(c.data), len(key), first
 	c.data = append(c.data, key...)
+}
+
+// list makes the list of the changes up to now.
+func (c *changes) list() {
+	c.listed, c.rising = true, true
+	next := 0
+	c.last, c.size = 0, 0
+	for range c.n {
+		at := next
+		size, n := binary.Uvarint(c.data[at:])
+		key := c.data[at+n : at+n+int(size)]
+		c.note(prefix(key), at, key, 0)
+		c.last, c.size = at+n, len(key)
+		next = at + len(c.bytesAt(at, false))
+	}
+}
+
+// note adds a change to the list, the one behind the last.
+func (c *changes) note(first uint64, at int, key []byte, deleted uint64) {
+	if len(c.records) > 0 && c.rising {
+		c.rising = bytes.Compare(rest(c.data[c.last:c.last+c.size]), rest(key)) < 0
+	}
+	c.records = append(pages.Room(c.recordPages, c.records, 1), record{first, uint64(at)<<1 | deleted})
 }
 
 // prefix orders keys like their first 8 bytes do: shorter ones are filled up with zeros.
@@ -108,30 +159,65 @@ func (c *changes) keyOf(r record) []byte {
 	return c.data[begin : begin+int(size)]
 }
 
-// bytesOf is all that stands in data of a change.
-func (c *changes) bytesOf(r record) []byte {
-	at := r.at()
+// bytesAt is all that stands in data of the change that begins there.
+func (c *changes) bytesAt(at int, deleted bool) []byte {
 	size, n := binary.Uvarint(c.data[at:])
 	end := at + n + int(size)
-	if !r.deleted() {
+	if !deleted {
 		size, n = binary.Uvarint(c.data[end:])
 		end += n + int(size)
 	}
 	return c.data[at:end]
 }
 
-// sort brings the records into the order of their keys. Of several changes to a key the last is kept. spare is room to
-// sort in, and grows with what is sorted.
-func (c *changes) sort(spare *[]record) {
+// all are the changes as they stand in data, in the order of their keys once they are sorted, and whether each is a deletion.
+func (c *changes) all() iter.Seq2[[]byte, bool] {
+	return func(yield func([]byte, bool) bool) {
+		next := 0
+		for i := range c.n {
+			at, deleted := next, false
+			if c.listed {
+				at, deleted = c.records[i].at(), c.records[i].deleted()
+			}
+			change := c.bytesAt(at, deleted)
+			if !yield(change, deleted) {
+				return
+			}
+			next = at + len(change)
+		}
+	}
+}
+
+// sorting is room to sort in, which grows with what is sorted.
+type sorting struct {
+	records []record
+	pages   *pages.Memory
+}
+
+func (s *sorting) release() {
+	if s.records = nil; s.pages != nil {
+		s.pages.Resize(0)
+	}
+}
+
+func (s *sorting) room(n int) []record {
+	if s.pages == nil {
+		s.pages = pages.New(0)
+	}
+	s.records = pages.Room(s.pages, s.records, n)
+	return s.records[:n]
+}
+
+// sort brings the changes into the order of their keys. Of several to a key the last is kept.
+func (c *changes) sort(spare *sorting) {
 	if c.ordered {
 		return
 	}
-	*spare = slices.Grow((*spare)[:0], len(c.records))[:len(c.records)]
-	sortByPrefix(c.records, *spare)
+	sortByPrefix(c.records, spare.room(c.n))
 	if !c.rising {
 		c.sortRest()
 	}
-	c.ordered = true
+	c.n, c.ordered = len(c.records), true
 }
 
 // sortRest orders records with one prefix, which stand in the order of their arrival.
@@ -179,7 +265,7 @@ func (b *batch) encode(column func(storage.Family) (uint32, error)) ([]byte, err
 	size, count := batchHeader, 0
 	for _, c := range b.families {
 		if c != nil {
-			size += len(c.data) + tag*len(c.records)
+			size += len(c.data) + tag*c.n
 		}
 	}
 	if size > maxBatch {
@@ -187,7 +273,7 @@ func (b *batch) encode(column func(storage.Family) (uint32, error)) ([]byte, err
 	}
 	out := append(slices.Grow(b.out[:0], size), make([]byte, batchHeader)...)
 	for f, c := range b.families {
-		if c == nil || len(c.records) == 0 {
+		if c == nil || c.n == 0 {
 			continue
 		}
 		id, err := column(storage.Family(f))
@@ -197,14 +283,14 @@ func (b *batch) encode(column func(storage.Family) (uint32, error)) ([]byte, err
 		put := binary.AppendUvarint([]byte{tagPut}, uint64(id))
 		remove := binary.AppendUvarint([]byte{tagDelete}, uint64(id))
 		c.sort(&b.spare)
-		count += len(c.records)
-		for _, r := range c.records {
-			if r.deleted() {
+		count += c.n
+		for change, deleted := range c.all() {
+			if deleted {
 				out = append(out, remove...)
 			} else {
 				out = append(out, put...)
 			}
-			out = append(out, c.bytesOf(r)...)
+			out = append(out, change...)
 		}
 	}
 	if count == 0 {

@@ -165,6 +165,8 @@ func TestBatchCanBeUsedAgain(t *testing.T) {
 	checkBatch(t, &b, nil)
 	checkBatch(t, &b, []change{{2, "c", "", true}, {2, "a", "4", false}})
 	checkBatch(t, &b, []change{{1, "a", "5", false}})
+	b.release()
+	checkBatch(t, &b, []change{{2, "b", "6", false}, {2, "a", "7", false}})
 }
 
 func TestBatchOfUnknownFamilyIsAnError(t *testing.T) {

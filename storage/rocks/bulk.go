@@ -52,7 +52,7 @@ func (s *Store) ingest(ctx context.Context) error {
 	var tables []table
 	folder := filepath.Join(s.dir, stagingName)
 	for f, c := range s.batch.families {
-		if c == nil || len(c.records) == 0 {
+		if c == nil || c.n == 0 {
 			continue
 		}
 		h, err := s.column(storage.Family(f))
@@ -104,7 +104,7 @@ func (s *Store) build(ctx context.Context, tables []table) error {
 	close(queue)
 	g, ctx := errgroup.WithContext(ctx)
 	for len(s.spare) < runtime.GOMAXPROCS(0) {
-		s.spare = append(s.spare, nil)
+		s.spare = append(s.spare, sorting{})
 	}
 	for worker := range s.spare {
 		g.Go(func() error {

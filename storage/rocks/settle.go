@@ -66,6 +66,17 @@ func (s *Store) resume() error {
 	return s.turnPostponement(false)
 }
 
+// postponed is how many tables a family may have while merging them is postponed.
+func (l layout) postponed() int {
+	switch {
+	case l.later:
+		return mostTablesPostponed
+	case l.access == storage.Hashed:
+		return mostTablesHashed
+	}
+	return mostTables
+}
+
 func (s *Store) turnPostponement(on bool) error {
 	if s.later.on == on {
 		return nil
@@ -74,12 +85,13 @@ func (s *Store) turnPostponement(on bool) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for name, h := range s.columns {
-		l, tables := layoutOf(name), mostTables
-		switch {
-		case on && l.later:
-			tables = mostTablesPostponed
-		case on && l.access == storage.Hashed:
-			tables = mostTablesHashed
+		postponed := layoutOf(name).postponed()
+		if postponed == mostTables {
+			continue // each setting is a file to be written and synced
+		}
+		tables := mostTables
+		if on {
+			tables = postponed
 		}
 		if err := s.db.SetOptionsCF(h, []string{"level0_file_num_compaction_trigger"}, []string{strconv.Itoa(tables)}); err != nil {
 			return s.failed("set when tables are merged", err)
@@ -99,6 +111,7 @@ func (s *Store) Compact(ctx context.Context) (err error) {
 	}
 	defer s.gate.Leave()
 	defer func() { err = cmp.Or(err, s.resume()) }()
+	s.giveBack()
 	if err := s.flush(); err != nil {
 		return err
 	}
@@ -128,6 +141,16 @@ func (s *Store) Compact(ctx context.Context) (err error) {
 		})
 	}
 	return cmp.Or(ctx.Err(), g.Wait())
+}
+
+// giveBack frees what large windows needed: after them come small ones.
+func (s *Store) giveBack() {
+	s.update.Lock()
+	defer s.update.Unlock()
+	s.batch.release()
+	for i := range s.spare {
+		s.spare[i].release()
+	}
 }
 
 // bySize are the declared families, the largest first.

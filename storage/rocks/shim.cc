@@ -13,6 +13,10 @@
 #include <string>
 #include <vector>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 using namespace rocksdb;
 
 // The C API's handles are structs whose first member is the C++ object.
@@ -156,6 +160,15 @@ void birthmark_set_heads(void *options, size_t size) {
   static_cast<Options *>(options)->prefix_extractor.reset(NewCappedPrefixTransform(size));
 }
 
+void birthmark_keep_freed(size_t bytes) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, static_cast<int>(bytes));
+  mallopt(M_TRIM_THRESHOLD, static_cast<int>(bytes));
+#else
+  (void)bytes;
+#endif
+}
+
 char *birthmark_flush(void *db, void **cfs, size_t n) {
   std::vector<ColumnFamilyHandle *> handles(n);
   for (size_t i = 0; i < n; i++) handles[i] = rep<ColumnFamilyHandle>(cfs[i]);
@@ -202,10 +215,18 @@ char *birthmark_write_table(const void *options, const char *path, const char *d
   SstFileWriter writer(EnvOptions(), o, nullptr, false);
   Status s = writer.Open(path);
   constexpr size_t ahead = 12;  // sorted rows lie anywhere: they are fetched before their turn
+  const char *next = data;
   for (size_t i = 0; i < n && s.ok(); i++) {
-    if (i + ahead < n) __builtin_prefetch(data + (rows[i + ahead].place >> 1));
-    const Slice key = sized(data + (rows[i].place >> 1));
-    s = rows[i].place & 1 ? writer.Delete(key) : writer.Put(key, sized(key.data() + key.size()));
+    const char *at = rows != nullptr ? data + (rows[i].place >> 1) : next;
+    if (rows != nullptr && i + ahead < n) __builtin_prefetch(data + (rows[i + ahead].place >> 1));
+    const Slice key = sized(at);
+    if (rows != nullptr && rows[i].place & 1) {
+      s = writer.Delete(key);
+      continue;
+    }
+    const Slice value = sized(key.data() + key.size());
+    s = writer.Put(key, value);
+    next = value.data() + value.size();
   }
   if (s.ok()) s = writer.Finish();
   return failed(s);

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"sync"
 	"unsafe"
 
 	"github.com/linxGnu/grocksdb"
@@ -105,6 +106,12 @@ func pointers(cfs []*grocksdb.ColumnFamilyHandle) (array *unsafe.Pointer, free f
 	return (*unsafe.Pointer)(p), func() { C.free(p) }
 }
 
+// keptFreed is how much of what RocksDB frees waits, in each part of C's heap, for being allocated again.
+const keptFreed = 8 << 20
+
+// keepFreed has C's heap do so. It is for the process as a whole.
+var keepFreed = sync.OnceFunc(func() { C.birthmark_keep_freed(keptFreed) })
+
 // setBackgroundJobs sets how many threads flush and compact.
 func setBackgroundJobs(db *grocksdb.DB, jobs int) error {
 	return cError(C.birthmark_background_jobs(native(db), C.int(jobs)))
@@ -138,8 +145,11 @@ func writeTable(options *grocksdb.Options, path string, rows *changes, final boo
 	if final {
 		rest = 1
 	}
-	return cError(C.birthmark_write_table(native(options), p, bytesPointer(rows.data),
-		(*C.birthmark_row)(unsafe.Pointer(unsafe.SliceData(rows.records))), C.size_t(len(rows.records)), rest))
+	var list *C.birthmark_row
+	if rows.listed {
+		list = (*C.birthmark_row)(unsafe.Pointer(unsafe.SliceData(rows.records)))
+	}
+	return cError(C.birthmark_write_table(native(options), p, bytesPointer(rows.data), list, C.size_t(rows.n), rest))
 }
 
 // ingest takes tables into the database, each into a family of its own: all or none.

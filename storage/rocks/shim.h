@@ -23,6 +23,10 @@ char *birthmark_tails(void *db, void *cf, const void *snapshot, const char *head
 // grocksdb 1.7.15 frees twice what it makes.)
 void birthmark_set_heads(void *options, size_t size);
 
+// Has C's heap keep what is freed for what is allocated next, up to so many bytes in each of its parts. Whoever writes a table
+// allocates and frees a buffer of 1 MiB in steps: by default the system takes it back each time, and clears it again.
+void birthmark_keep_freed(size_t bytes);
+
 // Flushes the memtables of all n families at once.
 char *birthmark_flush(void *db, void **cfs, size_t n);
 
@@ -41,8 +45,8 @@ typedef struct {
   uint64_t prefix, place;
 } birthmark_row;
 
-// Writes n rows as a sorted file. Keys ascend. options are those of the family the file is for, final: the rows come to
-// rest where they go.
+// Writes n rows as a sorted file. Keys ascend. Without rows the changes are found in data one behind the other, none of them a
+// deletion. options are those of the family the file is for, final: the rows come to rest where they go.
 char *birthmark_write_table(const void *options, const char *path, const char *data, const birthmark_row *rows, size_t n,
                             int final);
 

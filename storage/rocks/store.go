@@ -31,8 +31,8 @@ type Store struct {
 
 	update   sync.Mutex // one Update at a time
 	batch    batch
-	spare    [][]record // to sort in, for each that builds tables
-	buffered bool       // an Update may be in memory alone
+	spare    []sorting // for each that builds tables
+	buffered bool      // an Update may be in memory alone
 
 	later postponement // of compacting families declared Later
 
@@ -46,6 +46,7 @@ type Store struct {
 // to be read: the error then wraps [fs.ErrNotExist]. A database another process writes is refused with a
 // [*storage.LockedError].
 func Open(dir string, o Options) (*Store, error) {
+	keepFreed()
 	exists, err := holdsDatabase(dir)
 	if err != nil {
 		return nil, err

@@ -112,9 +112,10 @@ func divide(total Size, shares []share) (d Division) {
 // Go is what Go's runtime may take in all ([runtime/debug.SetMemoryLimit]).
 func (d Division) Go() int64 { return d.Source + d.Window + d.Collector }
 
-// windowCost is how many bytes of memory a byte of blocks costs while its window is under way: the decoded block,
-// what is resolved for it, its rows, and their sorted copy in the batch.
-const windowCost = 8
+// windowCost is how many bytes of memory a byte of blocks costs while windows of it are under way: one is read, one resolved,
+// one waits and one is written, each of them decoded blocks of two to three times their size; rows of the last; and what the
+// collector has not found yet. Memory that is touched for the first time is slow too: larger windows gained nothing.
+const windowCost = 14
 
 // WindowBytes is how many bytes of blocks a window may hold.
 func (d Division) WindowBytes() int64 { return d.Window / windowCost }

@@ -1,0 +1,58 @@
+package pages_test
+
+import (
+	"runtime"
+	"testing"
+	"unsafe"
+
+	"birthmark/internal/pages"
+)
+
+// A slice keeps what is in it however often it outgrows its room, and takes no memory from the heap.
+func TestRoom(t *testing.T) {
+	const n = 3 << 20 // of 8 bytes: past the size from which on pages are large
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m := pages.New(0)
+	var s []uint64
+	for i := range uint64(n) {
+		s = append(pages.Room(m, s, 1), i*i)
+	}
+	for i, v := range s {
+		if v != uint64(i*i) {
+			t.Fatalf("element %d is %d", i, v)
+		}
+	}
+	if s = pages.Room(m, s, 10*n); len(s) != n || cap(s) < 11*n || s[n-1] != (n-1)*(n-1) {
+		t.Errorf("with room for many more: %d of %d, the last %d", len(s), cap(s), s[n-1])
+	}
+	if runtime.ReadMemStats(&after); runtime.GOOS == "linux" && after.TotalAlloc-before.TotalAlloc > n {
+		t.Errorf("%d bytes of the heap for %d elements", after.TotalAlloc-before.TotalAlloc, n)
+	}
+	runtime.KeepAlive(m)
+}
+
+// What is new is zero, what was there stays, also where more is asked for than was reserved; of no bytes nothing is left.
+func TestResize(t *testing.T) {
+	const page = 4096
+	m := pages.New(2 * page)
+	at := func(bytes int) []byte { return unsafe.Slice((*byte)(m.Resize(bytes)), bytes) }
+	b := at(page)
+	for i := range b {
+		b[i] = byte(i%251 + 1)
+	}
+	for _, size := range []int{2 * page, 5 * page, 3000 * page, 9000 * page} {
+		for i, v := range at(size) {
+			if want := byte(i%251 + 1); i < page && v != want || i >= page && v != 0 {
+				t.Fatalf("of %d bytes, byte %d is %d", size, i, v)
+			}
+		}
+	}
+	m.Resize(0)
+	for i, v := range at(page) {
+		if v != 0 {
+			t.Fatalf("after all was given back byte %d is %d", i, v)
+		}
+	}
+	runtime.KeepAlive(m)
+}
