@@ -47,19 +47,21 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 		sendAt(w, r, k.names, k.text)
 		return
 	}
-	a.answer(w, r, q, func(names *tipNames, text []byte) {
+	a.answer(w, r, q, func(names *tipNames, text []byte, rests *core.Kept) {
 		// It may be of another tip, or of other indexes, than the channel is.
 		if _, now := q.chain.Moved(); now == moved && names.tip == tip {
-			q.chain.kept.keep(moved, question, names, text)
+			q.chain.kept.keep(moved, question, names, text, rests)
 		}
 	})
 }
 
-// answer asks the question at one tip. Keep takes an answer that depends on nothing but the tip; nil: nobody does.
-func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, keep func(names *tipNames, text []byte)) {
+// answer asks the question at one tip. Keep takes an answer that depends on nothing but the tip, and what of the tip it rests
+// on, where that is known; nil: nobody does.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, keep func(names *tipNames, text []byte, rests *core.Kept)) {
 	b := buffers.Get().(*buffer)
 	defer b.release()
 	var names *tipNames
+	var rests *core.Kept
 	same := false
 	err := q.chain.View(r.Context(), func(v *core.View) error {
 		mark, err := q.chain.mark.of(r.Context(), v)
@@ -73,15 +75,20 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, keep fu
 				return nil
 			}
 		}
+		noted := func() *core.Kept { return nil }
+		if keep != nil && q.op.steady && q.within == (core.Range{}) {
+			v, noted = v.Noting()
+		}
 		answer, err := q.op.ask(r.Context(), v, q)
 		if err != nil {
 			return err
 		}
+		rests = noted()
 		if err := b.encode(answer); err != nil {
 			return err
 		}
 		if q.keepAs != "" {
-			q.chain.blocks.keep(nil, q.keepAs, nil, b.text)
+			q.chain.blocks.keep(nil, q.keepAs, nil, b.text, nil)
 		}
 		return nil
 	})
@@ -94,7 +101,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, keep fu
 		send(w, r, b.text, false)
 	default:
 		if keep != nil && !same {
-			keep(names, b.text)
+			keep(names, b.text, rests)
 		}
 		sendAt(w, r, names, b.text)
 	}

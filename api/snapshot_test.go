@@ -32,6 +32,16 @@ func TestNoAnswerCarriesTheTipOfAnotherSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	h, _ := handler(t, api.Options{}, map[string]*core.DB{"one": db})
+	paths := []string{"block/tip", "status", "blocks?order=desc&limit=1", "richest/address?limit=3", "values/tag?limit=4&order=desc"}
+	var values core.ValuesAnswer
+	if w := ask(h, "GET", "/v1/one/values/address?limit=15", ""); json.Unmarshal(w.Body.Bytes(), &values) != nil || len(values.Values) == 0 {
+		t.Fatalf("no addresses: %d %s", w.Code, w.Body)
+	}
+	for i := range values.Values {
+		x := &values.Values[i]
+		of := "/address/" + x.Value
+		paths = append(paths, "balance"+of, "find"+of, "find"+of+"?unspent=true", "history"+of+"?order=desc", "tx/"+x.FirstSeen.Tx)
+	}
 	done := make(chan struct{})
 	var askers sync.WaitGroup
 	for i := range 4 {
@@ -44,9 +54,11 @@ func TestNoAnswerCarriesTheTipOfAnotherSnapshot(t *testing.T) {
 					return
 				default:
 				}
-				path := []string{"block/tip", "status", "blocks?order=desc&limit=1", "richest/address?limit=3", "values/tag?limit=4&order=desc"}[rng.IntN(5)]
+				path := paths[rng.IntN(len(paths))]
 				w := ask(h, "GET", "/v1/one/"+path, "")
-				consistent(t, path, w)
+				if !strings.HasPrefix(path, "tx/") { // whose hash is no block's
+					consistent(t, path, w)
+				}
 				etag := w.Header().Get("Etag")
 				if before, ok := kept[path+etag]; ok && before != w.Body.String() {
 					t.Errorf("%s: one ETag, two answers:\n%s%s", path, before, w.Body)

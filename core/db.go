@@ -46,6 +46,8 @@ type DB struct {
 
 	lastTotals atomic.Pointer[parsedTotals] // that were read
 	names      names
+	marks      marks
+	ordered    atomic.Pointer[[]bool] // see inOrder
 
 	write sync.Mutex // held by Append, Rollback, Sync
 	doubt bool       // something failed since tip and totals were read: see settle
@@ -77,6 +79,9 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 		if err := db.dropFamilies(ctx, w.x); err != nil {
 			return nil, err
 		}
+	}
+	if o.ReadOnly {
+		db.marks.end() // others write
 	}
 	if db.tip.IsOrigin() {
 		db.cache.warm, db.cache.known.complete = true, true // they know all there is

@@ -196,11 +196,13 @@ func (db *DB) change(ctx context.Context, c catalogue, w *indexWork, put func(b 
 		}
 		return nil
 	})
+	db.marks.takeAll()
 	if err != nil {
 		db.stale = true
 		return err
 	}
 	db.catalogue, db.work = c, w
+	db.ordered.Store(nil)
 	db.spendBy = c.indexByName(db.traits.SpendsBy)
 	db.mu.Lock()
 	defer db.mu.Unlock()

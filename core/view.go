@@ -37,13 +37,13 @@ func (ask Queries) from(ctx context.Context, fn func(q *query) error) error {
 	db := ask.db
 	db.asking.RLock()
 	defer db.asking.RUnlock()
-	era := db.names.era.Load()
+	era, taken := db.names.era.Load(), db.marks.taken.Load()
 	return db.store.View(ctx, func(r storage.Reader) error {
 		era := db.names.eraOf(era)
 		s, err := db.readStand(r)
 		if err != nil {
 			return err
 		}
-		return fn(&query{DB: db, ctx: ctx, r: r, era: era, tip: s.tip, totals: s.totals, work: s.work})
+		return fn(&query{DB: db, ctx: ctx, r: r, era: era, taken: taken, tip: s.tip, totals: s.totals, work: s.work})
 	})
 }
