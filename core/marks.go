@@ -13,7 +13,7 @@ import (
 // it changes, before anybody is told of its tip.
 //
 // Keys are marked by their first eight bytes. Rows in the order of the chain need no marks: those below the tip stay until a
-// rollback, and that takes all marks away.
+// rollback, and that is the end of all that was kept.
 const (
 	markPlaces = 1 << 20 // of eight bytes: a mark takes its place from whichever is there
 	mostMarks  = 256     // of an answer
@@ -24,6 +24,7 @@ type marks struct {
 	places atomic.Pointer[markTable] // nil until the first answer is kept
 	number atomic.Uint32             // of the newest mark
 	taken  atomic.Uint64             // how often taking marks away began or ended
+	ends   atomic.Uint64             // how often all of them came to nothing
 	over   atomic.Bool               // nothing may be marked any more
 	keys   []uint64                  // of the write under way: see marked
 }
@@ -52,15 +53,20 @@ func firstBytes(key []byte) (n uint64) {
 
 // Kept is what an answer was read from.
 type Kept struct {
-	places *markTable
-	keys   []uint64
-	marks  []uint64
+	of    *marks
+	ends  uint64
+	keys  []uint64
+	marks []uint64
 }
 
 // Good reports whether the answer is that of the database as it was when [DB.Moved] was asked last, or as it has become since.
 func (k *Kept) Good() bool {
+	if k.of.ends.Load() != k.ends {
+		return false
+	}
+	places := k.of.places.Load()
 	for i, key := range k.keys {
-		if k.places.of(key).Load() != k.marks[i] {
+		if places.of(key).Load() != k.marks[i] {
 			return false
 		}
 	}
@@ -87,7 +93,7 @@ func (m *marks) put(n *notes, taken uint64) *Kept {
 		m.places.CompareAndSwap(nil, new(markTable))
 		places = m.places.Load()
 	}
-	k := &Kept{places, n.keys, make([]uint64, len(n.keys))}
+	k := &Kept{m, m.ends.Load(), n.keys, make([]uint64, len(n.keys))}
 	for i, key := range k.keys {
 		for at := places.of(key); ; {
 			there := at.Load()
@@ -110,12 +116,8 @@ func (m *marks) put(n *notes, taken uint64) *Kept {
 // takeAll takes all marks away: before anybody is told of a write that did not note what it changes.
 func (m *marks) takeAll() {
 	m.taken.Add(1)
-	defer m.taken.Add(1)
-	if places := m.places.Load(); places != nil {
-		for i := range places {
-			places[i].Store(0)
-		}
-	}
+	m.ends.Add(1)
+	m.taken.Add(1)
 }
 
 // take takes the marks away from what a write has changed: before anybody is told of it. Where nothing was marked when it

@@ -53,6 +53,9 @@ func (a *asked) keep(db *core.DB) error {
 func questionsOf(v modeltest.Variant, blocks []*model.Block) (all []*asked) {
 	add := func(ask func(ctx context.Context, v *core.View) (any, error)) { all = append(all, &asked{ask: ask}) }
 	r := newReference(v, blocks)
+	for _, b := range blocks {
+		add(func(ctx context.Context, v *core.View) (any, error) { return v.PointAt(ctx, b.Height) })
+	}
 	for _, tx := range r.byHash {
 		hash := r.hash(tx)
 		add(func(ctx context.Context, v *core.View) (any, error) { return v.Tx(ctx, hash) })

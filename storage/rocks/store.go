@@ -378,6 +378,7 @@ func (s *Store) Close() error {
 	}
 	s.closeDatabase()
 	s.settings.destroy()
+	s.giveBack()
 	return errors.Join(err, s.lock.release())
 }
 
