@@ -113,8 +113,10 @@ func (s *Store) build(ctx context.Context, tables []table) error {
 					return err
 				}
 				t.rows.sort(&s.spare[worker])
-				// Rows in the order of the chain come to rest where they are put, all others are merged with those there.
-				if err := writeTable(s.settings.options[t.layout], t.path, t.rows, t.layout.access == storage.Ordered); err != nil {
+				// Rows in the order of the chain come to rest where they are put, whatever their family; all others are merged with
+				// those there.
+				final := t.layout.access == storage.Ordered || !t.rows.listed
+				if err := writeTable(s.settings.options[t.layout], t.path, t.rows, final); err != nil {
 					return s.failed("write a table", err)
 				}
 			}
