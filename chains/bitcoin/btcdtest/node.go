@@ -52,11 +52,11 @@ func Start(t testing.TB, args ...string) *Node {
 	dir := t.TempDir()
 	n := &Node{DataDir: filepath.Join(dir, "data"), args: args, log: filepath.Join(dir, "btcd.log")}
 	var err error
-	if n.rpc, err = newRelay(); err != nil {
-		t.Fatal(err)
-	}
-	if n.p2p, err = newRelay(); err != nil {
-		t.Fatal(err)
+	for _, r := range []**relay{&n.rpc, &n.p2p} {
+		if *r, err = newRelay(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup((*r).free)
 	}
 	n.RPC, n.P2P = n.rpc.addr, n.p2p.addr
 	n.Client, err = rpcclient.New(&rpcclient.ConnConfig{Host: n.RPC, User: user, Pass: password, HTTPPostMode: true, DisableTLS: true}, nil)

@@ -1,15 +1,19 @@
 package btcdtest
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // relay is an address that stays the same while the process behind it goes and comes back at another. What connects is
 // handed on as it is; while nobody is behind it, connections are refused.
 type relay struct {
 	addr string
+	hold int // a socket that has the address and does not listen: nobody else is given its port meanwhile
 
 	mu       sync.Mutex
 	listener net.Listener
@@ -17,13 +21,33 @@ type relay struct {
 	running  sync.WaitGroup
 }
 
-func newRelay() (*relay, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func newRelay() (r *relay, err error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
-	return &relay{addr: l.Addr().String(), conns: map[net.Conn]bool{}}, l.Close()
+	defer func() {
+		if err != nil {
+			_ = unix.Close(fd)
+		}
+	}()
+	// The one that listens has this set too: so both may have the address.
+	if err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1); err != nil {
+		return nil, err
+	}
+	if err = unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return nil, err
+	}
+	at, err := unix.Getsockname(fd)
+	if err != nil {
+		return nil, err
+	}
+	addr := fmt.Sprintf("127.0.0.1:%d", at.(*unix.SockaddrInet4).Port)
+	return &relay{addr: addr, hold: fd, conns: map[net.Conn]bool{}}, nil
 }
+
+// free gives the address away.
+func (r *relay) free() { _ = unix.Close(r.hold) }
 
 // open lets connections through to target.
 func (r *relay) open(target string) error {
