@@ -37,7 +37,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 		a.stream(w, r, q)
 		return
 	}
-	if q.op.body != nil || q.op.volatile || q.op.lasting {
+	if q.op.body != nil || q.op.volatile || q.op.lasting || q.chain.kept.most <= 0 {
 		a.answer(w, r, q, nil)
 		return
 	}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"encoding/binary"
 	"errors"
 	"iter"
 	"sync/atomic"
@@ -44,11 +45,13 @@ func markKey(f storage.Family, key []byte) uint64 {
 }
 
 // firstBytes orders keys as their first eight bytes do.
-func firstBytes(key []byte) (n uint64) {
-	for i := range min(8, len(key)) {
-		n |= uint64(key[i]) << (56 - 8*i)
+func firstBytes(key []byte) uint64 {
+	if len(key) >= 8 {
+		return binary.BigEndian.Uint64(key)
 	}
-	return n
+	var b [8]byte
+	copy(b[:], key)
+	return binary.BigEndian.Uint64(b[:])
 }
 
 // Kept is what an answer was read from.
@@ -77,6 +80,9 @@ func (k *Kept) Good() bool {
 // is nil where the answer rests on too much, or on what nobody watches: other processes' writes. The question must ask for
 // nothing by the tip, as the tip itself is, the newest block, or a range that ends with it.
 func (v *View) Noting() (noting *View, keep func() *Kept) {
+	if v.db.marks.over.Load() {
+		return v, func() *Kept { return nil }
+	}
 	q := *v.at
 	n := &notes{Reader: q.r, inOrder: q.inOrder(), below: uint64(behind(q.tip))}
 	q.r = n
@@ -162,7 +168,7 @@ func (db *DB) inOrder() []bool {
 
 func ordered(inOrder []bool, f storage.Family) bool { return int(f) < len(inOrder) && inOrder[f] }
 
-// marked is a batch that notes what it changes; a nil one is of no use to anybody.
+// marked is a batch that notes what it changes.
 type marked struct {
 	storage.Batch
 	inOrder []bool
