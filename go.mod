@@ -14,6 +14,7 @@ require (
 	github.com/btcsuite/btcd/wire/v2 v2.0.1
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
+	github.com/creack/pty v1.1.24
 	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/dchest/siphash v1.2.3
 	github.com/expr-lang/expr v1.17.8

@@ -17,6 +17,7 @@ type Progress struct {
 	EntitiesPerSecond     float64
 	Stages                map[string]float64 // seconds each stage was busy since the sync began: read, resolve, write
 	Bottleneck            string             // the stage that was busy most over the last seconds
+	Compacting            bool               // all blocks up to the target are written, their rows are being merged
 	Done                  bool
 }
 
@@ -47,6 +48,8 @@ type meter struct {
 	old     []sample // one for each telling, those of the last rateOver
 	target  model.HeightPk
 	due     *time.Timer // tells what was too soon to be told; nil: all is told
+
+	compacting bool
 }
 
 // sample is the counts at one time.
@@ -125,6 +128,14 @@ func (m *meter) reportSoon() {
 	})
 }
 
+// compacts reports that the store compacts its rows, or that it has ended.
+func (m *meter) compacts(now bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.compacting = now
+	m.reportSoon()
+}
+
 func (m *meter) finish(height model.HeightPk) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -152,7 +163,7 @@ func (m *meter) report(done bool) {
 	}
 	p := Progress{
 		Height: now.height, Target: m.target, Blocks: now.blocks, Txs: now.txs, Entities: now.entities,
-		Elapsed: max(now.at.Sub(m.started), 1), Stages: map[string]float64{}, Done: done,
+		Elapsed: max(now.at.Sub(m.started), 1), Stages: map[string]float64{}, Compacting: m.compacting, Done: done,
 	}
 	if s := now.at.Sub(old.at).Seconds(); s > 0 {
 		p.BlocksPerSecond = float64(now.blocks-old.blocks) / s

@@ -289,10 +289,12 @@ func (s *syncer) settle(ctx context.Context, caughtUp <-chan int) error {
 		return nil
 	}
 	started := time.Now()
-	s.o.Log.Info("settling: all blocks are written, their rows are being merged; to interrupt it harms nothing")
+	s.o.Log.Info("compacting the database (safe to interrupt)")
+	s.meter.compacts(true)
 	err := c.Compact(ctx)
+	s.meter.compacts(false)
 	if err == nil {
-		s.o.Log.Info("settled", "took", time.Since(started))
+		s.o.Log.Info("compacted the database", "took", time.Since(started))
 	}
 	return err
 }

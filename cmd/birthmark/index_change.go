@@ -245,7 +245,7 @@ func (w *indexChange) answer() error {
 	case w.pid != 0:
 		fmt.Fprintf(w.stderr, "birthmark: process %d goes on with it: birthmark index list says how far it is\n", w.pid)
 	default:
-		fmt.Fprintf(w.stderr, "birthmark: stopped before its end, as asked: birthmark index %s %s goes on from here, and so does the next sync\n", w.request.Do, name)
+		fmt.Fprintf(w.stderr, "birthmark: interrupted; birthmark index %s %s resumes it, and so does the next sync\n", w.request.Do, name)
 	}
 	return w.program.answer(chain, a, func(pg *page) {
 		if a.Index != nil {

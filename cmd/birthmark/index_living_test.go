@@ -273,7 +273,7 @@ func TestASignalLeavesAnIndexToTheNextSync(t *testing.T) {
 	}
 	var a changeAnswer
 	if err := cmd.Wait(); err != nil || json.Unmarshal(stdout.Bytes(), &a) != nil || a.Done || a.Index == nil || !slices.Equal(a.Index.Adding, []string{"values"}) ||
-		!strings.Contains(stderr.String(), "birthmark index add policy goes on from here, and so does the next sync") {
+		!strings.Contains(stderr.String(), "birthmark index add policy resumes it, and so does the next sync") {
 		t.Errorf("%v: %s%s", err, stdout, stderr)
 	}
 	check(t, db)

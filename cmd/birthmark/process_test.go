@@ -96,7 +96,7 @@ func TestSignalStopsAtABlock(t *testing.T) {
 			if !a.Stopped || a.Tip == nil || a.Tip.Height != 500 || a.Blocks != 501 {
 				t.Errorf("%s", stdout)
 			}
-			if !strings.Contains(stderr.String(), "stopped before its end, as asked") {
+			if !strings.Contains(stderr.String(), "interrupted; run the same command to resume") {
 				t.Errorf("stderr: %s", stderr)
 			}
 			check(t, db)

@@ -46,7 +46,7 @@ func newProgram(stdin io.Reader, stdout, stderr io.Writer) *program {
 	con := &console{w: stderr, term: terminal(stderr)}
 	return &program{
 		stdin: stdin, stdout: stdout, stderr: stderr, newChain: chains.New, lookup: os.LookupEnv, now: time.Now,
-		console: con, log: slog.New(slog.NewTextHandler(con, nil)),
+		console: con, log: con.log(),
 	}
 }
 

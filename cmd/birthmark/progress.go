@@ -2,28 +2,25 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
-
-	"golang.org/x/term"
 )
 
-// How often a person at a terminal and a log are told how far a command is.
+// How often the bar on a terminal is redrawn, and how often a log gets a line of progress.
 const (
 	drawEvery = 200 * time.Millisecond
 	logEvery  = 5 * time.Second
 )
 
-// reading is how far a command is.
+// reading is the progress of a command at one moment.
 type reading struct {
 	done, total uint64
 	rates       []rate
 	left        time.Duration // 0: unknown
-	bottleneck  string        // the stage the others wait for, "" where there are no stages
+	bottleneck  string        // the slowest stage; empty if the command has no stages
+	phase       string        // replaces rates, time left and bottleneck, if not empty
 }
 
 // rate is how much of something is done in a second.
@@ -39,9 +36,12 @@ func (r reading) percent() float64 {
 	return 100 * float64(r.done) / float64(r.total)
 }
 
-// attrs are the reading for a log.
+// attrs returns the reading as attributes of a log line.
 func (r reading) attrs() []any {
 	attrs := []any{"done", r.done, "total", r.total, "percent", fmt.Sprintf("%.1f", r.percent())}
+	if r.phase != "" {
+		return append(attrs, "phase", r.phase)
+	}
 	for _, rate := range r.rates {
 		attrs = append(attrs, rate.name+"_per_s", fmt.Sprintf("%.0f", rate.perSecond))
 	}
@@ -54,17 +54,13 @@ func (r reading) attrs() []any {
 	return attrs
 }
 
-// line is the reading as one line of a terminal, with a bar as long as width leaves room for.
+// line returns the reading as one line of at most width characters, with a bar if there is room for one.
 func (r reading) line(what string, width int) string {
 	parts := []string{fmt.Sprintf("%5.1f%%", r.percent()), count(r.done) + "/" + count(r.total)}
-	for _, rate := range r.rates {
-		parts = append(parts, fmt.Sprintf("%s %s/s", count(uint64(rate.perSecond)), rate.name))
-	}
-	if r.left > 0 {
-		parts = append(parts, r.left.Round(time.Second).String()+" left")
-	}
-	if r.bottleneck != "" {
-		parts = append(parts, "waits for "+r.bottleneck)
+	if r.phase != "" {
+		parts = append(parts, r.phase)
+	} else {
+		parts = append(parts, r.pace()...)
 	}
 	const shortest, longest = 8, 40
 	tail := strings.Join(parts, "  ")
@@ -77,48 +73,26 @@ func (r reading) line(what string, width int) string {
 	return what + "  [" + strings.Repeat("=", full) + strings.Repeat(" ", room-full) + "]  " + tail
 }
 
-// cut is s without what does not fit into width.
+// pace is the rates, the time left and the bottleneck, as parts of a line.
+func (r reading) pace() (parts []string) {
+	for _, rate := range r.rates {
+		parts = append(parts, fmt.Sprintf("%s %s/s", count(uint64(rate.perSecond)), rate.name))
+	}
+	if r.left > 0 {
+		parts = append(parts, r.left.Round(time.Second).String()+" left")
+	}
+	if r.bottleneck != "" {
+		parts = append(parts, "bottleneck: "+r.bottleneck)
+	}
+	return parts
+}
+
+// cut returns the first width characters of s.
 func cut(s string, width int) string {
 	if runes := []rune(s); len(runes) > width {
 		return string(runes[:max(0, width)])
 	}
 	return s
-}
-
-// console is stderr: lines of a log, and where it is a terminal one line at the bottom that is drawn again and again.
-type console struct {
-	mu    sync.Mutex
-	w     io.Writer
-	term  *os.File // nil: no terminal
-	drawn bool
-}
-
-const clearLine = "\r\x1b[K"
-
-// Write writes lines of the log above what is drawn.
-func (c *console) Write(b []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.clear()
-	return c.w.Write(b)
-}
-
-func (c *console) clear() {
-	if c.drawn {
-		io.WriteString(c.w, clearLine)
-		c.drawn = false
-	}
-}
-
-func (c *console) draw(what string, r reading) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	width, _, err := term.GetSize(int(c.term.Fd()))
-	if err != nil || width <= 0 {
-		width = 80
-	}
-	io.WriteString(c.w, clearLine+r.line(what, width-1)) // a full line would wrap
-	c.drawn = true
 }
 
 // unlessIdle hands on readings but those at the end that say again that all is done: a sync may stay at the tip for
@@ -133,18 +107,17 @@ func unlessIdle(tell func(reading)) func(reading) {
 	}
 }
 
-// watch tells how far a command is until stop is called: a bar where stderr is a terminal, elsewhere lines in the log.
+// watch reports the progress of a command until stop is called: as a bar if stderr is a terminal, else as lines in the log.
 func (p *program) watch(what string, read func() reading) (stop func()) {
 	con := p.console
 	if con.term == nil {
 		return p.report(what, read)
 	}
-	stop = repeat(drawEvery, func() { con.draw(what, read()) })
+	con.begin()
+	end := repeat(drawEvery, func() { con.draw(what, read()) })
 	return sync.OnceFunc(func() {
-		stop()
-		con.mu.Lock()
-		defer con.mu.Unlock()
-		con.clear()
+		end()
+		con.end()
 	})
 }
 

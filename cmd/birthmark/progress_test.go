@@ -23,7 +23,7 @@ func TestBarFitsTheTerminal(t *testing.T) {
 			t.Errorf("a line of %d in a terminal of %d: %s", n, width, line)
 		}
 	}
-	const want = "sync  [=========================               ]   63.7%  9,000/14,131  3,512 blocks/s  3,600 txs/s  12,345 entities/s  1m30s left  waits for resolve"
+	const want = "sync  [=========================               ]   63.7%  9,000/14,131  3,512 blocks/s  3,600 txs/s  12,345 entities/s  1m30s left  bottleneck: resolve"
 	if got := someReading.line("sync", 200); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
@@ -72,7 +72,7 @@ func TestPaceTellsTheTimeLeft(t *testing.T) {
 // What is logged while a bar is drawn stands on a line of its own.
 func TestLogAndBarDoNotMix(t *testing.T) {
 	var b strings.Builder
-	c := &console{w: &b, drawn: true}
+	c := &console{w: &b, drawn: "sync"}
 	fmt.Fprintln(c, "a line")
 	fmt.Fprintln(c, "another")
 	if got, want := b.String(), clearLine+"a line\nanother\n"; got != want {

@@ -242,10 +242,17 @@ func (p *program) openSource(ctx context.Context, set *settings.Chain, chain mod
 }
 
 func syncReading(now *core.Progress) reading {
-	return reading{
+	r := reading{
 		done: uint64(now.Height), total: uint64(max(now.Target, now.Height)), left: now.Left, bottleneck: now.Bottleneck,
 		rates: []rate{{"blocks", now.BlocksPerSecond}, {"txs", now.TxsPerSecond}, {"entities", now.EntitiesPerSecond}},
 	}
+	switch {
+	case now.Compacting:
+		r.phase = "compacting the database (safe to interrupt)"
+	case r.done == r.total && r.total > 0:
+		r.phase = "at the tip"
+	}
+	return r
 }
 
 // syncAnswer is what a sync did.
@@ -272,7 +279,7 @@ func (p *program) syncAnswer(db *database, did *core.Progress, before model.Poin
 	note := ""
 	switch {
 	case stopped:
-		note = "stopped before its end, as asked: the next sync goes on from here"
+		note = "interrupted; run the same command to resume"
 	case to != nil && before.Height > *to:
 		note = fmt.Sprintf("the database was above block %s already: birthmark rollback removes blocks", count(*to))
 	case to != nil && (tip == nil || tip.Height < uint32(*to)):
