@@ -14,7 +14,7 @@ import (
 type beside struct{ p unsafe.Pointer }
 
 func newBeside(o *grocksdb.Options) *beside {
-	return &beside{C.birthmark_beside_new(*(*unsafe.Pointer)(unsafe.Pointer(o)))}
+	return &beside{C.birthmark_beside_new(cOptions(o))}
 }
 
 // begin and end stand around an opening.

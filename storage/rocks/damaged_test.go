@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"birthmark/storage"
+	"birthmark/storage/rocks"
 )
 
 // damaged is a database of three families with a changed byte in every block of rows.
@@ -95,4 +96,56 @@ func TestCompactOfADamagedTableIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantDamage(t, dir, "Compact", s.Compact(context.Background()))
+}
+
+// A write-ahead log that is missing or cut is an error when the database is opened, to be read or written: the rows of
+// later logs would be there, and its own would not.
+func TestAMissingOrCutLogIsAnErrorOfOpen(t *testing.T) {
+	live := t.TempDir()
+	o := small(true)
+	o.WriteBuffers = 256 << 20
+	s := open(t, live, o)
+	if err := declare(s, 2); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, s, 1, 10) // stays in memory and keeps the first log
+	for range 60 {
+		fill(t, s, 0, 1000) // 1 MB, flushed now and then
+	}
+	logs, err := filepath.Glob(filepath.Join(live, "*.log"))
+	if err != nil || len(logs) < 3 {
+		t.Fatalf("%d logs, %v: expected three or more", len(logs), err)
+	}
+	middle := filepath.Base(logs[1])
+	for name, damage := range map[string]func(path string) error{
+		"missing": os.Remove,
+		"cut":     func(path string) error { return os.Truncate(path, 100) },
+		"whole":   nil,
+	} {
+		for _, readOnly := range []bool{true, false} {
+			dir := filepath.Join(t.TempDir(), "db")
+			if err := os.CopyFS(dir, os.DirFS(live)); err != nil { // as a kill would leave it
+				t.Fatal(err)
+			}
+			if damage != nil {
+				if err := damage(filepath.Join(dir, middle)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			o := small(true)
+			o.ReadOnly = readOnly
+			s, err := rocks.Open(dir, o)
+			if err == nil {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if damage == nil && err != nil {
+				t.Errorf("a whole database, read-only %t: %v", readOnly, err)
+			}
+			if damage != nil && (err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "WAL")) {
+				t.Errorf("log %s, read-only %t: %v, expected an error that names %s and the log", name, readOnly, err, dir)
+			}
+		}
+	}
 }

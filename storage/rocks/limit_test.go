@@ -1,8 +1,10 @@
 package rocks_test
 
 import (
-	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,25 +13,62 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// limitedRole tries to open the database in a folder as a process that may open few files, and prints the error. It is
-// a process of its own because a hard limit, once lowered, stays: not even root may raise it everywhere.
+// limitedRole opens the database in a folder as a process that may open n files, and prints the error. It is a process
+// of its own because a hard limit cannot be raised again.
 //
-//	limited DIR
+//	limited DIR N to-read|to-write
 func limitedRole(args []string) error {
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 256, Max: 256}); err != nil {
+	n, err := strconv.ParseUint(args[1], 10, 64)
+	if err != nil {
 		return err
 	}
-	s, err := rocks.Open(args[0], small(true))
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: n, Max: n}); err != nil {
+		return err
+	}
+	o := small(true)
+	o.ReadOnly = args[2] == "to-read"
+	s, err := rocks.Open(args[0], o)
 	if err == nil {
-		return errors.Join(errors.New("the database opens with 256 files"), s.Close())
+		fmt.Println("it opens")
+		return s.Close()
 	}
 	fmt.Println(err)
 	return nil
 }
 
-// Trap 16: a limit of open files too small to work with is an error that says how many are needed.
+// Trap 16: a limit of open files too small to work with is an error that gives the number needed.
 func TestTooFewOpenFilesIsAnError(t *testing.T) {
-	if got := start(t, "limited", t.TempDir()).line(); !strings.Contains(got, "256 files, at least 320") {
+	if got := start(t, "limited", t.TempDir(), "256", "to-write").line(); !strings.Contains(got, "256 files, at least 320") {
 		t.Errorf("a limit of 256 files: %s", got)
+	}
+}
+
+// A reader opens every table. It counts them before it opens the first.
+func TestAReaderCountsTheTablesItHasToOpen(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, small(true))
+	if err := declare(s, 1); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, s, 0, 10)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 300 { // RocksDB ignores tables that its manifest does not name
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("9%05d.sst", n)), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("%s has %d tables, and a reader opens all of them: the process may open 340 files, at least %d are needed: "+
+		"raise the limit (ulimit -n %[3]d,", dir, len(tables), len(tables)+64)
+	if got := start(t, "limited", dir, "340", "to-read").line(); !strings.Contains(got, want) {
+		t.Errorf("got %s, expected %s", got, want)
+	}
+	if got := start(t, "limited", dir, "400", "to-read").line(); got != "it opens" {
+		t.Errorf("a limit of 400 files: %s", got)
 	}
 }

@@ -3,6 +3,8 @@ package rocks
 import (
 	"fmt"
 	"math/bits"
+	"os"
+	"path/filepath"
 
 	"github.com/linxGnu/grocksdb"
 	"golang.org/x/sys/unix"
@@ -43,9 +45,8 @@ const (
 	minBlockCache   = 1 << 20
 	minWriteBuffers = 4 << 20
 
-	// Sockets, logs, the WAL and the folders of a sync need files too.
-	spareFiles = 256
-	leastFiles = 64
+	spareFiles = 256 // left for sockets, logs and the folders of a sync
+	leastFiles = 64  // what RocksDB needs at least, and what a reader needs beside its tables
 )
 
 // settings are the C objects of a database's options.
@@ -75,8 +76,8 @@ func (s *settings) destroy() {
 // database are the options of the database as a whole. RocksDB takes them from the same object as a family's.
 func (s *settings) database() *grocksdb.Options { return s.options[layout{}] }
 
-func newSettings(o Options) (*settings, error) {
-	files, err := maxOpenFiles(o.ReadOnly)
+func newSettings(dir string, o Options) (*settings, error) {
+	files, err := maxOpenFiles(dir, o.ReadOnly)
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +145,7 @@ func database(opts *grocksdb.Options, o Options, files int) {
 	opts.SetBytesPerSync(1 << 20)
 	opts.SetWALBytesPerSync(1 << 20)
 	quiet(opts)
+	trackLogs(opts)
 	opts.SetStatsDumpPeriodSec(0)
 	opts.SetStatsPersistPeriodSec(0)
 }
@@ -231,9 +233,9 @@ func compress(opts *grocksdb.Options, c storage.Compression, l layout) {
 	opts.SetCompressionPerLevel([]grocksdb.CompressionType{grocksdb.NoCompression, grocksdb.LZ4Compression})
 }
 
-// maxOpenFiles raises the process's limit as far as it may and leaves room for everything else. A reader holds all of
-// them: a file that the writer has removed cannot be opened again.
-func maxOpenFiles(readOnly bool) (int, error) {
+// maxOpenFiles raises the process's limit as far as it may and returns the number of files that RocksDB may open, -1
+// for no bound. A reader holds all of the database's tables open, because the writer may remove them.
+func maxOpenFiles(dir string, readOnly bool) (int, error) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return 0, fmt.Errorf("limit of open files: %w", err)
@@ -245,10 +247,28 @@ func maxOpenFiles(readOnly bool) (int, error) {
 		}
 	}
 	if limit.Cur < spareFiles+leastFiles {
-		return 0, fmt.Errorf("the process may open %d files, at least %d are needed: raise it (ulimit -n)", limit.Cur, spareFiles+leastFiles)
+		return 0, tooFewFiles(limit.Cur, spareFiles+leastFiles)
 	}
-	if readOnly {
-		return -1, nil
+	if !readOnly {
+		return int(min(limit.Cur-spareFiles, 1<<20)), nil
 	}
-	return int(min(limit.Cur-spareFiles, 1<<20)), nil
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, fmt.Errorf("database folder: %w", err)
+	}
+	tables := 0
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".sst" {
+			tables++
+		}
+	}
+	if need := uint64(tables + leastFiles); limit.Cur < need {
+		return 0, fmt.Errorf("%s has %d tables, and a reader opens all of them: %w", dir, tables, tooFewFiles(limit.Cur, need))
+	}
+	return -1, nil
+}
+
+func tooFewFiles(limit, need uint64) error {
+	return fmt.Errorf("the process may open %d files, at least %d are needed: raise the limit (ulimit -n %d, or LimitNOFILE= "+
+		"of the service)", limit, need, need)
 }

@@ -24,7 +24,7 @@ func TestOpenFilesFollowTheProcessLimit(t *testing.T) {
 	defer set(was)
 
 	set(unix.Rlimit{Cur: spareFiles, Max: was.Max})
-	n, err := maxOpenFiles(false)
+	n, err := maxOpenFiles("", false)
 	if want := min(was.Max-spareFiles, 1<<20); err != nil || uint64(n) != want {
 		t.Errorf("%d open files (%v) of a process that may have %d, expected %d", n, err, was.Max, want)
 	}
@@ -32,7 +32,7 @@ func TestOpenFilesFollowTheProcessLimit(t *testing.T) {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &now); err != nil || now.Cur != was.Max {
 		t.Errorf("the limit is %d (%v), it could be raised to %d", now.Cur, err, was.Max)
 	}
-	if n, err := maxOpenFiles(true); err != nil || n != -1 {
+	if n, err := maxOpenFiles(t.TempDir(), true); err != nil || n != -1 {
 		t.Errorf("a reader may hold %d files (%v), expected all", n, err)
 	}
 }

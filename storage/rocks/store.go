@@ -66,7 +66,7 @@ func Open(dir string, o Options) (*Store, error) {
 			return nil, errors.Join(err, s.lock.release())
 		}
 	}
-	if s.settings, err = newSettings(o); err == nil {
+	if s.settings, err = newSettings(dir, o); err == nil {
 		if err = s.open(); err == nil {
 			return s, nil
 		}

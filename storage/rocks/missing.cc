@@ -1,4 +1,4 @@
-#include "quiet.h"
+#include "missing.h"
 
 #include <rocksdb/env.h>
 #include <rocksdb/options.h>
@@ -18,3 +18,5 @@ struct Quiet : public Logger {
 
 // The C API's options are a struct whose first member is the C++ object.
 void birthmark_quiet(void *options) { static_cast<Options *>(options)->info_log = std::make_shared<Quiet>(); }
+
+void birthmark_track_logs(void *options) { static_cast<Options *>(options)->track_and_verify_wals_in_manifest = true; }

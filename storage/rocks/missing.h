@@ -1,0 +1,13 @@
+// Options that the C API of RocksDB 7.8 lacks. The argument is the C API's pointer.
+#pragma once
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void birthmark_quiet(void *options);
+void birthmark_track_logs(void *options);
+
+#ifdef __cplusplus
+}
+#endif
