@@ -12,7 +12,7 @@ import (
 )
 
 // Classify is the kind and code of an error, as [model.KindOf], and of those errors of the machine that a user can act on:
-// locked and not_permitted are of kind [model.Refused]; interrupted and no_space of [model.Internal].
+// locked, damaged and not_permitted are of kind [model.Refused]; interrupted and no_space of [model.Internal].
 func Classify(err error) (model.ErrorKind, string) {
 	if kind, code := model.KindOf(err); kind != model.Internal || code != "internal" {
 		return kind, code
@@ -21,6 +21,8 @@ func Classify(err error) (model.ErrorKind, string) {
 	switch {
 	case errors.As(err, &locked):
 		return model.Refused, "locked"
+	case errors.Is(err, storage.ErrDamaged):
+		return model.Refused, "damaged"
 	case errors.Is(err, context.Canceled):
 		return model.Internal, "interrupted"
 	case errors.Is(err, syscall.ENOSPC), strings.Contains(err.Error(), "No space left on device"):

@@ -29,6 +29,9 @@ type Options struct {
 
 	CacheBytes int64 // memory for resolving inputs and values without reading; 0: none
 	ReadOnly   bool
+
+	// Damaged opens the database also if its store lost rows, for [DB.Check] and [DB.Dump]. Open refuses it otherwise.
+	Damaged bool
 }
 
 // DB is the index of one chain in one store. Queries may run at any time; one of Append, Rollback and [Sync] at a time.
@@ -62,12 +65,17 @@ type DB struct {
 }
 
 // Open opens the database in s, making a new one where s is empty. It refuses (kind [model.Refused]) a database of
-// another chain, network or format, and one without an index that is asked for.
+// another chain, network or format, one without an index that is asked for, and one that lost rows (damaged).
 func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	db := &DB{store: s, chain: o.Chain, traits: o.Chain.Traits(), locks: locks{quiet: make(chan struct{})}, moved: make(chan struct{})}
 	db.Queries = Queries{db: db}
 	if err := db.openMeta(ctx, o); err != nil {
 		return nil, err
+	}
+	if !o.Damaged {
+		if err := db.spotCheck(ctx); err != nil {
+			return nil, err
+		}
 	}
 	db.cache = newCaches(o.CacheBytes, db.indexes)
 	if name := db.traits.SpendsBy; name != "" {

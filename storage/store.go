@@ -16,6 +16,9 @@ var ErrClosed = errors.New("store is closed")
 // ErrReadOnly is returned where a store that was opened to be read would have to be written.
 var ErrReadOnly = errors.New("store is read-only")
 
+// ErrDamaged is returned when a store is opened whose files are incomplete or changed.
+var ErrDamaged = errors.New("the database is damaged")
+
 // LockedError says that another process holds the store.
 type LockedError struct {
 	Path   string

@@ -23,7 +23,7 @@ func (p *program) checkCommand() *cli.Command {
 }
 
 func (p *program) check(c *cli.Context) (err error) {
-	db, err := p.openReading(c)
+	db, err := p.openDamaged(c)
 	if err != nil {
 		return err
 	}

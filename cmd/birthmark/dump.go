@@ -33,7 +33,7 @@ func (p *program) dump(c *cli.Context) (err error) {
 	if p.json && !c.Bool("digest") {
 		return usageError("bad_value", "rows are not JSON: --json goes with --digest")
 	}
-	db, err := p.openReading(c)
+	db, err := p.openDamaged(c)
 	if err != nil {
 		return err
 	}

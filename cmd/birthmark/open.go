@@ -69,8 +69,21 @@ func (p *program) openReading(c *cli.Context) (*database, error) {
 	return p.openReadingOf(c, set)
 }
 
+// openDamaged opens the database that c names, to be read, also if it lost rows.
+func (p *program) openDamaged(c *cli.Context) (*database, error) {
+	set, err := p.one(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.openReadingWith(c, set, core.Options{Damaged: true})
+}
+
 // openReadingOf opens the database that set names, to be read.
 func (p *program) openReadingOf(c *cli.Context, set *settings.Chain) (*database, error) {
+	return p.openReadingWith(c, set, core.Options{})
+}
+
+func (p *program) openReadingWith(c *cli.Context, set *settings.Chain, o core.Options) (*database, error) {
 	dir, err := folder(set)
 	if err != nil {
 		return nil, err
@@ -79,17 +92,17 @@ func (p *program) openReadingOf(c *cli.Context, set *settings.Chain) (*database,
 		return nil, err
 	}
 	memory := settings.DivideReading(set.Memory)
-	return p.read(c.Context, set, memory.Go(), rocks.Options{BlockCache: memory.BlockCache})
+	return p.read(c.Context, set, memory.Go(), rocks.Options{BlockCache: memory.BlockCache}, o)
 }
 
-// read opens the database that set names to be read.
-func (p *program) read(ctx context.Context, set *settings.Chain, heap int64, o rocks.Options) (*database, error) {
-	o.ReadOnly = true
-	store, err := rocks.Open(set.DB, o)
+// read opens the database that set names, to be read.
+func (p *program) read(ctx context.Context, set *settings.Chain, heap int64, of rocks.Options, o core.Options) (*database, error) {
+	of.ReadOnly, o.ReadOnly = true, true
+	store, err := rocks.Open(set.DB, of)
 	if err != nil {
 		return nil, cannotOpen(err)
 	}
-	return p.opened(ctx, set, store, heap, core.Options{ReadOnly: true})
+	return p.opened(ctx, set, store, heap, o)
 }
 
 // openWriting opens the database that set names, to be written. It must be there.
@@ -135,7 +148,9 @@ func (p *program) opened(ctx context.Context, set *settings.Chain, store storage
 			return err
 		}
 		o.Chain = d.chain
-		d.DB, err = core.Open(ctx, store, o)
+		if d.DB, err = core.Open(ctx, store, o); errors.Is(err, storage.ErrDamaged) {
+			return cannotOpen(fmt.Errorf("%s: %w", set.DB, err))
+		}
 		return err
 	}()
 	if err != nil {
@@ -190,8 +205,12 @@ func holdsDatabase(dir string) (bool, error) {
 
 // cannotOpen is the error of a database that is there and cannot be opened: it refuses, whatever its reason.
 func cannotOpen(err error) error {
-	if _, code := core.Classify(err); code == "internal" {
+	switch _, code := core.Classify(err); code {
+	case "internal":
 		return model.Errorf(model.Refused, "cannot_open", "%w", err)
+	case "damaged":
+		return model.Errorf(model.Refused, "damaged", "%w; restore a copy of the folder or sync into a new one (if birthmark check "+
+			"can open it, it lists the faults)", err)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"birthmark/cmd/birthmark/settings"
+	"birthmark/core"
 	"birthmark/model"
 	"birthmark/storage/rocks"
 
@@ -59,7 +60,7 @@ func (w *watched) open(ctx context.Context) (*database, error) {
 		return nil, cannotOpen(err)
 	}
 	set := *w.set // what a database says of its chain is not kept for the next
-	return w.p.read(ctx, &set, w.heap, rocks.Options{Cache: w.cache})
+	return w.p.read(ctx, &set, w.heap, rocks.Options{Cache: w.cache}, core.Options{})
 }
 
 func (w *watched) watch(bool) (stop func()) { return func() {} } // the process that syncs it does

@@ -34,6 +34,8 @@ type Store struct {
 	spare    []sorting // for each that builds tables
 	buffered bool      // an Update may be in memory alone
 
+	manifest manifest // under update
+
 	later postponement // of compacting families declared Later
 
 	note sync.Mutex // one note is written or removed at a time
@@ -68,6 +70,7 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	if s.settings, err = newSettings(dir, o); err == nil {
 		if err = s.open(); err == nil {
+			s.manifest.dir = dir
 			return s, nil
 		}
 		s.settings.destroy()
@@ -89,7 +92,7 @@ func holdsDatabase(dir string) (bool, error) {
 		switch name := e.Name(); {
 		case name == "CURRENT":
 			return true, nil
-		case name == lockName, name == stagingName, name == "LOCK", name == "LOG", name == "IDENTITY", strings.HasPrefix(name, "LOG."),
+		case name == lockName, name == stagingName, name == manifestSizeName, name == "LOCK", name == "LOG", name == "IDENTITY", strings.HasPrefix(name, "LOG."),
 			strings.HasPrefix(name, "MANIFEST-"), filepath.Ext(name) == ".log", filepath.Ext(name) == ".dbtmp":
 			// What is left of a database that was being made.
 		default:
@@ -120,15 +123,21 @@ func (s *Store) open() (err error) {
 		}
 		time.Sleep(openPause)
 	}
-	if err != nil {
-		return fmt.Errorf("open database %s: %w", s.dir, err)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if text := err.Error(); strings.Contains(text, "Corruption: ") || strings.Contains(text, "No such file or directory") {
+		err = fmt.Errorf("%w: %w", storage.ErrDamaged, err)
+	}
+	return fmt.Errorf("open database %s: %w", s.dir, err)
 }
 
 const defaultColumn = "default" // RocksDB insists on it
 
 func (s *Store) tryOpen() error {
+	if err := checkManifest(s.dir); err != nil {
+		return err
+	}
 	opts := s.settings.database()
 	names := []string{defaultColumn}
 	if exists, err := holdsDatabase(s.dir); err != nil {
@@ -309,6 +318,7 @@ func (s *Store) change(ctx context.Context, fn func(storage.Reader, storage.Batc
 	if err != nil {
 		return err
 	}
+	defer func() { s.manifest.look(time.Now(), false) }()
 	return apply(ctx)
 }
 
@@ -377,6 +387,9 @@ func (s *Store) Close() error {
 		err = s.flush()
 	}
 	s.closeDatabase()
+	if !s.options.ReadOnly {
+		s.manifest.look(time.Now(), true)
+	}
 	s.settings.destroy()
 	s.giveBack()
 	return errors.Join(err, s.lock.release())
