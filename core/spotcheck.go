@@ -13,7 +13,7 @@ import (
 // A spot check reads at most spotBlocks blocks, of each block the first and the last transaction, of each transaction
 // spotRows inputs and outputs, and of each output spotRows values.
 const (
-	spotBlocks = 24
+	spotBlocks = 16
 	spotRows   = 3
 )
 
