@@ -19,6 +19,7 @@ const notesName = "notes"
 const (
 	unfinishedNote = "~" // ends the name of a note while it is written
 	noteBuffer     = 256 << 10
+	noteMode       = 0o600 // a note may hold secrets of the process, such as the key of its hash function
 )
 
 // WriteNote implements [storage.Noter].
@@ -31,12 +32,15 @@ func (s *Store) WriteNote(name string, write func(io.Writer) error) error {
 			return err
 		}
 		unfinished := path + unfinishedNote
-		f, err := os.Create(unfinished)
+		f, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, noteMode)
 		if err != nil {
 			return err
 		}
 		b := bufio.NewWriterSize(f, noteBuffer)
-		if err = write(b); err == nil {
+		if err = f.Chmod(noteMode); err == nil { // an interrupted write may have left the file with another mode
+			err = write(b)
+		}
+		if err == nil {
 			err = b.Flush()
 		}
 		if err == nil {

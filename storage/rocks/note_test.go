@@ -153,3 +153,30 @@ func TestNoteHasAPlainName(t *testing.T) {
 		}
 	}
 }
+
+// A note may hold secrets of the process that wrote it: nobody else can read it, whatever was there before.
+func TestOnlyTheOwnerReadsNotes(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, small(true))
+	folder := filepath.Join(dir, "notes")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"one", "one~", "two~"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("of an earlier version"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"one", "two", "three"} {
+		if err := writeNote(s, name, "secret"); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("note %s has mode %v", name, info.Mode())
+		}
+	}
+}
