@@ -42,7 +42,7 @@ func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
 	var changed *marked
 	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
 		b, changed = db.noting(b)
-		e := emitter{db: db, w: w, b: b, t: &t, rows: make([]uint64, db.families())}
+		e := emitter{catalogue: db.catalogue(), db: db, w: w, b: b, t: &t, rows: make([]uint64, db.families())}
 		if err := e.window(); err != nil {
 			return err
 		}
@@ -78,6 +78,7 @@ func (db *DB) inBulk(w *window, bulkWeight int) bool {
 
 // emitter is the third pass over a window: it makes the rows.
 type emitter struct {
+	*catalogue
 	db         *DB
 	w          *window
 	b          storage.Batch
@@ -192,14 +193,14 @@ func (e *emitter) output(t *windowTx, oi int) error {
 	e.births += len(o.Keys)
 	e.value = appendUtxoValue(e.value[:0], o.Value)
 	for ki := range o.Keys {
-		e.value = appendOccurrence(e.value, pk, e.db.indexes[o.Keys[ki].Index], births[ki])
+		e.value = appendOccurrence(e.value, pk, e.indexes[o.Keys[ki].Index], births[ki])
 	}
 	e.key = pk.AppendTo(e.key[:0])
 	e.put(familyUtxo)
 
 	for ki := range o.Keys {
 		k := &o.Keys[ki]
-		x, birth := e.db.indexes[k.Index], births[ki]
+		x, birth := e.indexes[k.Index], births[ki]
 		if birth.Utxo != pk {
 			e.key, e.value = appendRelationKey(e.key[:0], x, birth, pk), e.value[:0]
 			e.put(x.family(indexRelations))

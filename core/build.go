@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"birthmark/model"
@@ -289,14 +290,14 @@ func (db *DB) arrive(ctx context.Context) error {
 	if db.work == nil || db.work.tip != db.tip {
 		return errElsewhere
 	}
-	c, x := db.copy(db.work.x)
+	c, x := db.catalogue().copy(db.work.x)
 	w := *db.work
 	w.x = x
 	return db.arrived(ctx, c, &w)
 }
 
 // arrived writes that what w adds is there, in catalogue c.
-func (db *DB) arrived(ctx context.Context, c catalogue, w *indexWork) error {
+func (db *DB) arrived(ctx context.Context, c *catalogue, w *indexWork) error {
 	x := w.x
 	values := x.coming.has(partValues)
 	x.live, x.coming = x.live|x.coming, 0
@@ -356,12 +357,8 @@ func (b *builder) drop(ctx context.Context, w *indexWork) error {
 		if err := db.dropFamilies(ctx, db.work.x); err != nil { // as far as that failed before
 			return err
 		}
-		c := catalogue{next: db.next}
-		for _, y := range db.all {
-			if y != db.work.x {
-				c.all = append(c.all, y)
-			}
-		}
+		c, gone := db.catalogue().copy(db.work.x)
+		c.all = slices.DeleteFunc(c.all, func(x *index) bool { return x == gone })
 		c.arrange()
 		return db.change(ctx, c, nil, nil)
 	})
@@ -392,7 +389,7 @@ func (b *builder) clean(ctx context.Context) (more bool, err error) {
 			if err != nil {
 				return err
 			}
-			row, dropped, err := db.parseUtxoRowWith(pk, kv.Value)
+			row, dropped, err := db.catalogue().parseUtxoRowWith(pk, kv.Value)
 			if err != nil {
 				return fmt.Errorf("output %v: %w", pk, err)
 			}

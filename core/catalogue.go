@@ -48,17 +48,26 @@ type index struct {
 // dropped reports whether the index is on its way out: nothing of it counts any more.
 func (x *index) dropped() bool { return x.live|x.coming == 0 }
 
-// catalogue is the indexes of a database.
+// catalogue is the indexes of a database. It does not change once it is that of a [DB]: see [DB.catalogue].
 type catalogue struct {
 	all     []*index // by number
 	indexes []*index // those whose values are live, by number: the order in which [model.Key.Index] counts
 	next    int      // the number of the next one
+
+	spendsBy string // Traits.SpendsBy
+	spendBy  *index // the index of that name; nil: inputs name outpoints
 }
 
+// arrange derives the other fields from all.
 func (c *catalogue) arrange() {
 	slices.SortFunc(c.all, func(a, b *index) int { return a.number - b.number })
 	c.indexes = slices.DeleteFunc(slices.Clone(c.all), func(x *index) bool { return !x.live.has(partValues) })
+	c.spendBy = c.indexByName(c.spendsBy)
 }
+
+// catalogue is the indexes the database has now. A change replaces it as a whole, while no query runs and nothing is
+// written: what does either loads it once.
+func (db *DB) catalogue() *catalogue { return db.indexed.Load() }
 
 // entry is the index of a name, live or not.
 func (c *catalogue) entry(name string) *index {
@@ -89,9 +98,11 @@ func (c *catalogue) indexByNumber(n uint64) *index {
 	return nil
 }
 
-// Indexes are the names of the database's indexes, in the order [model.Key.Index] counts in. One that is being added is
-// not among them.
-func (c *catalogue) Indexes() []string {
+// Indexes are the names of the database's indexes, in the order [model.Key.Index] counts in, without one that is being
+// added. It may be called at any time.
+func (db *DB) Indexes() []string { return db.catalogue().liveNames() }
+
+func (c *catalogue) liveNames() []string {
 	names := make([]string, len(c.indexes))
 	for i, x := range c.indexes {
 		names[i] = x.Name
@@ -162,17 +173,18 @@ func numberFits(n int) bool {
 
 // newCatalogue is the indexes of a new database: the named ones or the chain's defaults, and those that are always on.
 // Numbers follow the chain's own order, so that the order of settings changes nothing.
-func newCatalogue(c model.Chain, names []string, keep map[string]model.IndexOptions) (cat catalogue, err error) {
+func newCatalogue(c model.Chain, names []string, keep map[string]model.IndexOptions) (*catalogue, error) {
+	cat := &catalogue{spendsBy: c.Traits().SpendsBy}
 	offered := c.Indexes()
 	for _, name := range names {
 		if !slices.ContainsFunc(offered, func(x model.Index) bool { return x.Name == name }) {
-			return cat, unknownIndex(c, name)
+			return nil, unknownIndex(c, name)
 		}
 	}
 	for _, x := range offered {
 		if x.Always || slices.Contains(names, x.Name) || (names == nil && x.Default) {
 			if err := cat.add(x, partValues|partsOf(keep[x.Name]), 0); err != nil {
-				return cat, err
+				return nil, err
 			}
 		}
 	}
@@ -224,39 +236,39 @@ func unknownIndex(c model.Chain, name string) error {
 	return model.Errorf(model.Usage, "unknown_index", "%s has no index %q; it offers %s", c.Name(), name, strings.Join(names, ", "))
 }
 
-// readCatalogue takes the indexes of an old database from meta.
-func (db *DB) readCatalogue(ctx context.Context, c model.Chain) error {
+// readCatalogue reads the indexes of an old database from meta.
+func (db *DB) readCatalogue(ctx context.Context, c model.Chain) (*catalogue, error) {
 	var stored []catalogueEntry
+	cat := &catalogue{spendsBy: db.traits.SpendsBy}
 	err := db.store.View(ctx, func(r storage.Reader) error {
 		b, err := r.Get(familyMeta, metaIndexes)
 		if err == nil {
-			stored, db.next, err = parseCatalogue(b)
+			stored, cat.next, err = parseCatalogue(b)
 		}
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("meta indexes: %w", err)
+		return nil, fmt.Errorf("meta indexes: %w", err)
 	}
 	offered := c.Indexes()
-	db.all = nil
 	for _, e := range stored {
 		name := e.definition.Name
 		if e.live|e.coming == 0 { // all that is left of it is its number
-			db.all = append(db.all, &index{Index: model.Index{Name: name, Kind: e.definition.Kind, Own: e.own, When: e.definition.When, Value: e.definition.Value}, number: e.number})
+			cat.all = append(cat.all, &index{Index: model.Index{Name: name, Kind: e.definition.Kind, Own: e.own, When: e.definition.When, Value: e.definition.Value}, number: e.number})
 			continue
 		}
 		i := slices.IndexFunc(offered, func(x model.Index) bool { return x.Name == name && (x.Own || x.Kind == e.definition.Kind) })
 		if i < 0 {
-			return model.Errorf(model.Refused, "index_mismatch", "the database has a %v index %s that this program does not know", e.definition.Kind, name)
+			return nil, model.Errorf(model.Refused, "index_mismatch", "the database has a %v index %s that this program does not know", e.definition.Kind, name)
 		}
 		if d, own := offered[i].Definition(); own != e.own || own && d != e.definition {
-			return model.Errorf(model.Refused, "index_mismatch", "index %s is defined as %s, the database was made with %s: give the new definition a name of its own, or drop the index and add it again (birthmark index drop %s)",
+			return nil, model.Errorf(model.Refused, "index_mismatch", "index %s is defined as %s, the database was made with %s: give the new definition a name of its own, or drop the index and add it again (birthmark index drop %s)",
 				name, describe(d), describe(e.definition), name)
 		}
-		db.all = append(db.all, &index{offered[i], e.number, e.live, e.coming})
+		cat.all = append(cat.all, &index{offered[i], e.number, e.live, e.coming})
 	}
-	db.arrange()
-	return nil
+	cat.arrange()
+	return cat, nil
 }
 
 // describe writes a definition on one line.
@@ -274,7 +286,7 @@ func describe(d model.Definition) string {
 // wanted refuses what an old database does not keep. All that it does keep is kept up to date, asked for or not.
 func (db *DB) wanted(names []string, keep map[string]model.IndexOptions) error {
 	for _, name := range names {
-		x := db.entry(name)
+		x := db.catalogue().entry(name)
 		if x == nil {
 			if !slices.ContainsFunc(db.chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
 				return unknownIndex(db.chain, name)

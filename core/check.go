@@ -34,8 +34,8 @@ func (db *DB) check(ctx context.Context, only string, progress func(done, total 
 	err := db.store.View(ctx, func(r storage.Reader) error {
 		c.r = r
 		if only != "" {
-			if c.only = db.entry(only); c.only == nil {
-				_, err := (&query{DB: db}).index(only)
+			if c.only = db.catalogue().entry(only); c.only == nil {
+				_, err := (&query{DB: db, catalogue: db.catalogue()}).index(only)
 				return err
 			}
 		}

@@ -36,7 +36,7 @@ type accountSums [accountSumCount]residue
 // accounts: balances, unspent outputs and histories are what transactions say.
 func (c *checker) accounts() error {
 	var kept []*index
-	for _, x := range c.db.all {
+	for _, x := range c.db.catalogue().all {
 		if (x.live|x.coming)&partAccounts != 0 && (c.only == nil || c.only == x) {
 			kept = append(kept, x)
 		}

@@ -81,7 +81,7 @@ func (c *checker) outputs() error {
 		if err != nil {
 			return err
 		}
-		row, err := c.db.parseUtxoRow(pk, v)
+		row, err := c.db.catalogue().parseUtxoRow(pk, v)
 		if err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func (c *checker) outputs() error {
 
 // checked are the indexes whose values are looked at: those that are being added have them up to a block of their own.
 func (c *checker) checked() (xs []*index) {
-	for _, x := range c.db.all {
+	for _, x := range c.db.catalogue().all {
 		if (x.live | x.coming).has(partValues) && (c.only == nil || c.only == x) {
 			xs = append(xs, x)
 		}

@@ -154,7 +154,7 @@ func (w *weighing) each(f storage.Family, visit func(key, value []byte) error) e
 
 // entries takes off what outputs say.
 func (w *weighing) entries(of func(asset []byte) *assetSums, tell bool) error {
-	holders := w.db.holders()
+	holders := w.db.catalogue().holders()
 	utxos, spent := w.join(familyUtxo), w.join(familySpentInput)
 	err := w.each(familyAssets, func(k, v []byte) error {
 		pk, err := model.ParseUtxoPk(k)
@@ -167,7 +167,7 @@ func (w *weighing) entries(of func(asset []byte) *assetSums, tell bool) error {
 		}
 		key := pk.AppendTo(nil)
 		utxos.add(key, func(v []byte) {
-			row, err := w.db.parseUtxoRow(pk, v)
+			row, err := w.db.catalogue().parseUtxoRow(pk, v)
 			switch {
 			case err == nil:
 				h.own(holders, row.occurrences)

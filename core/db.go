@@ -40,9 +40,8 @@ type DB struct {
 	store   storage.Store
 	chain   model.Chain
 	traits  model.Traits
-	spendBy *index // Traits.SpendsBy
-	raw     bool   // transactions' bytes are kept
-	catalogue
+	raw     bool                      // transactions' bytes are kept
+	indexed atomic.Pointer[catalogue] // see catalogue
 	locks
 
 	work *indexWork // an index that is being added or dropped; nil: none is
@@ -77,11 +76,10 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 			return nil, err
 		}
 	}
-	db.cache = newCaches(o.CacheBytes, db.indexes)
-	if name := db.traits.SpendsBy; name != "" {
-		if db.spendBy = db.indexByName(name); db.spendBy == nil || db.spendBy.Kind != model.OneToOne {
-			return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), name)
-		}
+	cat := db.catalogue()
+	db.cache = newCaches(o.CacheBytes, cat.indexes)
+	if cat.spendsBy != "" && (cat.spendBy == nil || cat.spendBy.Kind != model.OneToOne) {
+		return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), cat.spendsBy)
 	}
 	if w := db.work; w != nil && w.x.dropped() && !o.ReadOnly {
 		if err := db.dropFamilies(ctx, w.x); err != nil {
@@ -105,7 +103,7 @@ func (db *DB) declarations() []storage.Declaration {
 	if db.raw {
 		ds = append(ds, rawSchema[0].Declaration)
 	}
-	for _, x := range db.all {
+	for _, x := range db.catalogue().all {
 		ds = append(ds, x.declarationsOf(x.live|x.coming)...)
 	}
 	return ds
@@ -114,7 +112,7 @@ func (db *DB) declarations() []storage.Declaration {
 // families is a number above those of all families.
 func (db *DB) families() int {
 	most := fixedFamilies
-	for _, x := range db.all {
+	for _, x := range db.catalogue().all {
 		most = max(most, x.family(familiesPerIndex))
 	}
 	return int(most)

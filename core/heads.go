@@ -128,7 +128,7 @@ func (db *DB) birthFamilies(space int) (births, values storage.Family, wide bool
 	if space == assetSpace {
 		return familyAssetBirth, familyAssetID, true
 	}
-	x := db.indexByNumber(uint64(space))
+	x := db.catalogue().indexByNumber(uint64(space))
 	return x.family(indexBirth), x.family(indexValue), x.Kind.Wide()
 }
 

@@ -14,8 +14,8 @@ import (
 const holdersIndex = "address"
 
 // holders is the index whose values hold assets; nil where the database has none that can.
-func (db *DB) holders() *index {
-	if x := db.indexByName(holdersIndex); x != nil && x.Kind == model.OneToMany {
+func (c *catalogue) holders() *index {
+	if x := c.indexByName(holdersIndex); x != nil && x.Kind == model.OneToMany {
 		return x
 	}
 	return nil

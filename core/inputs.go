@@ -40,8 +40,8 @@ func (v *resolver) spendKey(in *model.Input) fingerprint {
 
 // named is how an input names what it spends, as people write it.
 func (db *DB) named(in *model.Input) string {
-	if db.spendBy != nil {
-		return db.spendBy.Name + " " + db.spendBy.Format(in.Value)
+	if by := db.catalogue().spendBy; by != nil {
+		return by.Name + " " + by.Format(in.Value)
 	}
 	return fmt.Sprintf("%s:%d", db.chain.FormatHash(in.Tx), in.Index)
 }

@@ -172,7 +172,7 @@ func (db *DB) giveWay(ctx context.Context) error {
 // of the one would be read by the other.
 // building is held. Where the write fails nobody knows which catalogue the store has: nothing is written any more until the
 // database is opened again.
-func (db *DB) change(ctx context.Context, c catalogue, w *indexWork, put func(b storage.Batch)) error {
+func (db *DB) change(ctx context.Context, c *catalogue, w *indexWork, put func(b storage.Batch)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -201,9 +201,9 @@ func (db *DB) change(ctx context.Context, c catalogue, w *indexWork, put func(b 
 		db.stale = true
 		return err
 	}
-	db.catalogue, db.work = c, w
+	db.indexed.Store(c)
+	db.work = w
 	db.ordered.Store(nil)
-	db.spendBy = c.indexByName(db.traits.SpendsBy)
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.tellMoved()
@@ -211,8 +211,8 @@ func (db *DB) change(ctx context.Context, c catalogue, w *indexWork, put func(b 
 }
 
 // copy of the catalogue whose entries can be changed, and the copy of x in it.
-func (c *catalogue) copy(x *index) (catalogue, *index) {
-	d := catalogue{next: c.next}
+func (c *catalogue) copy(x *index) (*catalogue, *index) {
+	d := &catalogue{next: c.next, spendsBy: c.spendsBy}
 	var same *index
 	for _, from := range c.all {
 		to := *from
@@ -230,7 +230,8 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 	return db.alone(ctx, func() error {
 		db.building.Lock()
 		defer db.building.Unlock()
-		c, x := db.copy(db.entry(name))
+		old := db.catalogue()
+		c, x := old.copy(old.entry(name))
 		if err := db.idle(); err != nil {
 			if x != nil && x.coming != 0 && partsOf(keep)&^(x.live|x.coming) == 0 {
 				return nil // this is what is under way
@@ -273,7 +274,7 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 // recallWork takes what is under way from the store: a write that failed may have been applied all the same.
 func (db *DB) recallWork(ctx context.Context) error {
 	return db.store.View(context.WithoutCancel(ctx), func(r storage.Reader) (err error) {
-		db.work, err = db.readWork(r)
+		db.work, err = db.catalogue().readWork(r)
 		return err
 	})
 }
@@ -296,13 +297,14 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 	return db.alone(ctx, func() error {
 		db.building.Lock()
 		defer db.building.Unlock()
-		old := db.entry(name)
+		cat := db.catalogue()
+		old := cat.entry(name)
 		switch {
 		case old == nil:
 			return model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %v", name, db.Indexes())
-		case old.Always || old == db.spendBy:
+		case old.Always || old == cat.spendBy:
 			return model.Errorf(model.Usage, "always_on", "index %s cannot be dropped: inputs of %s are found by it", name, db.chain.Name())
-		case old == db.holders() && db.totals.rows[familyAssetID] > 0:
+		case old == cat.holders() && db.totals.rows[familyAssetID] > 0:
 			return model.Errorf(model.Usage, "needed", "index %s cannot be dropped: the holders of assets are its values", name)
 		}
 		if db.work == nil || db.work.x != old { // what is being added can be dropped
@@ -311,7 +313,7 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 			}
 		}
 		families := old.declarationsOf(old.live | old.coming)
-		c, x := db.copy(old)
+		c, x := cat.copy(old)
 		x.live, x.coming = 0, 0
 		c.arrange()
 		t := db.totals.clone()

@@ -156,9 +156,11 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		if o.ReadOnly {
 			return model.Errorf(model.Refused, "no_database", "the database is empty: nothing was synced into it yet")
 		}
-		if db.catalogue, err = newCatalogue(c, o.Indexes, o.Keep); err != nil {
+		cat, err := newCatalogue(c, o.Indexes, o.Keep)
+		if err != nil {
 			return err
 		}
+		db.indexed.Store(cat)
 		db.raw = o.Raw
 	} else {
 		switch {
@@ -169,9 +171,11 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		case id.Network != c.Network():
 			return model.Errorf(model.Refused, "wrong_network", "the database holds %s %s, not %s", id.Chain, id.Network, c.Network())
 		}
-		if err := db.readCatalogue(ctx, c); err != nil {
+		cat, err := db.readCatalogue(ctx, c)
+		if err != nil {
 			return err
 		}
+		db.indexed.Store(cat)
 		if err := db.wanted(o.Indexes, o.Keep); err != nil {
 			return err
 		}
@@ -218,7 +222,7 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 		if db.raw {
 			b.Put(familyMeta, metaRaw, nil)
 		}
-		b.Put(familyMeta, metaIndexes, db.catalogue.appendTo(nil))
+		b.Put(familyMeta, metaIndexes, db.catalogue().appendTo(nil))
 		t := totals{rows: map[storage.Family]uint64{}}
 		for _, d := range db.declarations() {
 			if d.Family != familyMeta && determined(d.Family) {

@@ -255,7 +255,7 @@ func readHeld(db *DB, r storage.Reader, pks []model.UtxoPk) (map[model.UtxoPk]he
 		found[pks[i]] = held{entries: entries}
 		with = append(with, pks[i])
 	}
-	holders := db.holders()
+	holders := db.catalogue().holders()
 	if holders == nil || len(with) == 0 {
 		return found, nil
 	}
@@ -263,7 +263,7 @@ func readHeld(db *DB, r storage.Reader, pks []model.UtxoPk) (map[model.UtxoPk]he
 		return nil, err
 	}
 	for i, b := range rows {
-		row, err := db.parseUtxoRow(with[i], b)
+		row, err := db.catalogue().parseUtxoRow(with[i], b)
 		if err != nil {
 			return nil, fmt.Errorf("output %v: %w", with[i], err)
 		}

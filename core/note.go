@@ -36,8 +36,8 @@ func (db *DB) keepNote(at model.Point) error {
 		tip := appendTip(nil, at)
 		out.numbers(uint64(len(tip)))
 		out.bytes(tip)
-		out.numbers(uint64(len(db.indexes)))
-		for _, x := range db.indexes {
+		out.numbers(uint64(len(db.catalogue().indexes)))
+		for _, x := range db.catalogue().indexes {
 			out.numbers(uint64(x.number))
 		}
 		out.numbers(db.cache.fp.k0, db.cache.fp.k1)
@@ -71,10 +71,10 @@ func (db *DB) readNote(ctx context.Context) (at model.Point, err error) {
 		if err != nil || in.err != nil {
 			return errors.Join(errNote, err)
 		}
-		if in.number() != uint64(len(db.indexes)) {
+		if in.number() != uint64(len(db.catalogue().indexes)) {
 			return errNote // an index was added or dropped since
 		}
-		for _, x := range db.indexes {
+		for _, x := range db.catalogue().indexes {
 			if in.number() != uint64(x.number) {
 				return errNote
 			}
@@ -111,7 +111,7 @@ func (db *DB) learnBirths(ctx context.Context, at []model.BirthPk) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			for _, x := range db.indexes {
+			for _, x := range db.catalogue().indexes {
 				if x.Kind != model.OneToOne {
 					if err := db.learnValues(r, x.number, part); err != nil {
 						return err

@@ -168,7 +168,7 @@ func (db *DB) readOwners(r storage.Reader, pks []model.UtxoPk) (o owners, err er
 			return o, err
 		}
 		for i, b := range rows {
-			row, err := db.parseUtxoRow(part[i], b)
+			row, err := db.catalogue().parseUtxoRow(part[i], b)
 			if err != nil {
 				return o, fmt.Errorf("output %v: %w", part[i], err)
 			}

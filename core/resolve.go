@@ -22,7 +22,7 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, erro
 		db.cache.pin(firstOf(before, w))
 		// The pending windows are taken before the snapshot: one that is committed in between is seen twice, never missed.
 		err = db.store.View(ctx, func(r storage.Reader) error {
-			return (&resolver{DB: db, w: w, r: r, before: before, assetsStored: assets}).resolve()
+			return (&resolver{DB: db, catalogue: db.catalogue(), w: w, r: r, before: before, assetsStored: assets}).resolve()
 		})
 	}
 	if err != nil {
@@ -83,6 +83,7 @@ func (db *DB) settle(ctx context.Context) error {
 // resolver is the second pass over one window: what inputs spend, and where values and assets were born.
 type resolver struct {
 	*DB
+	*catalogue
 	w      *window
 	r      storage.Reader
 	before []*window // pending, oldest first

@@ -38,7 +38,7 @@ func (u *undo) inputs(from, to []byte) ([]undoneSpend, error) {
 	}
 	for i := range spends {
 		s := &spends[i]
-		row, err := u.db.parseUtxoRow(s.utxo, rows[i])
+		row, err := u.db.catalogue().parseUtxoRow(s.utxo, rows[i])
 		if err != nil {
 			return nil, fmt.Errorf("output %v that input %v spends: %w", s.utxo, s.input, err)
 		}
@@ -57,7 +57,7 @@ func (u *undo) inputs(from, to []byte) ([]undoneSpend, error) {
 
 // outputs removes the outputs in a range of pointers; assets are those that they hold.
 func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
-	holders := u.db.holders()
+	holders := u.db.catalogue().holders()
 	for kv, err := range u.r.Scan(familyUtxo, from, to, true) {
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
 		if err != nil {
 			return err
 		}
-		row, err := u.db.parseUtxoRow(pk, kv.Value)
+		row, err := u.db.catalogue().parseUtxoRow(pk, kv.Value)
 		if err != nil {
 			return fmt.Errorf("output %v: %w", pk, err)
 		}
@@ -88,7 +88,7 @@ func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
 		u.t.checksum -= row.value
 		u.remove(familyUtxo, pk.AppendTo(nil))
 	}
-	for _, x := range u.db.all {
+	for _, x := range u.db.catalogue().all {
 		if err := u.values(x, from, to); err != nil {
 			return fmt.Errorf("index %s: %w", x.Name, err)
 		}

@@ -240,7 +240,7 @@ func (s *spotChecker) output(pk model.UtxoPk, b []byte) error {
 			return err
 		}
 	}
-	row, err := s.parseUtxoRow(pk, b)
+	row, err := s.catalogue().parseUtxoRow(pk, b)
 	if err != nil {
 		return fmt.Errorf("output %v: %w", pk, err)
 	}

@@ -38,7 +38,7 @@ func (db *DB) readStand(r storage.Reader) (s stand, err error) {
 		return s, fmt.Errorf("meta totals: %w", err)
 	}
 	if work != nil {
-		if s.work, err = db.parseWork(work); err != nil {
+		if s.work, err = db.catalogue().parseWork(work); err != nil {
 			return s, fmt.Errorf("meta work: %w", err)
 		}
 	}

@@ -39,7 +39,7 @@ type heldMove struct {
 // newTallies are a tally for each index that keeps accounts.
 func (db *DB) newTallies(sign int64) []*tally {
 	var ts []*tally
-	for _, x := range db.indexes {
+	for _, x := range db.catalogue().indexes {
 		if x.live&partAccounts != 0 {
 			ts = append(ts, &tally{x: x, parts: x.live, sign: sign})
 		}

@@ -126,7 +126,7 @@ func (m *movementReader) batch() ([]txMovement, error) {
 			if err != nil {
 				return nil, err
 			}
-			row, err := m.db.parseUtxoRow(utxo, m.outputs.kv.Value)
+			row, err := m.db.catalogue().parseUtxoRow(utxo, m.outputs.kv.Value)
 			if err != nil && !m.lenient {
 				return nil, fmt.Errorf("output %v: %w", utxo, err)
 			}
@@ -169,7 +169,7 @@ func (m *movementReader) fill(txs []txMovement) error {
 		return err
 	}
 	for i, o := range spent {
-		if o.utxoRow, err = m.db.parseUtxoRow(o.pk, rows[i]); err != nil && !m.lenient {
+		if o.utxoRow, err = m.db.catalogue().parseUtxoRow(o.pk, rows[i]); err != nil && !m.lenient {
 			return fmt.Errorf("output %v, which is spent: %w", o.pk, err)
 		}
 	}

@@ -50,7 +50,7 @@ func (db *DB) warm(ctx context.Context) error {
 func (db *DB) rowsSince(p model.Point) uint64 {
 	rows := db.totals.rows
 	n := rows[familyTxHash] + rows[familyUtxo] + rows[familySpentUtxo] + rows[familyAssetID]
-	for _, x := range db.indexes {
+	for _, x := range db.catalogue().indexes {
 		n += rows[x.family(indexValue)]
 	}
 	if p.IsOrigin() {
@@ -107,7 +107,7 @@ func (p *replay) run() error {
 	if err := p.outputs(); err != nil {
 		return err
 	}
-	for _, x := range p.db.indexes {
+	for _, x := range p.db.catalogue().indexes {
 		if err := p.values(x.number, x.family(indexValue)); err != nil {
 			return err
 		}
@@ -124,8 +124,8 @@ func (p *replay) isSpent(pk model.UtxoPk) bool {
 // name.
 func (p *replay) outputs() error {
 	c, names := p.db.cache, familyTxHash
-	if p.db.spendBy != nil {
-		names = p.db.spendBy.family(indexValue)
+	if p.db.catalogue().spendBy != nil {
+		names = p.db.catalogue().spendBy.family(indexValue)
 	}
 	next, stop := pull(p, names)
 	defer stop()
@@ -141,7 +141,7 @@ func (p *replay) outputs() error {
 			return err
 		}
 		of := pk
-		if p.db.spendBy == nil {
+		if p.db.catalogue().spendBy == nil {
 			of = model.UtxoPk(pk.Tx())
 		}
 		for !some || named < of {
@@ -150,8 +150,8 @@ func (p *replay) outputs() error {
 				return r.err // an output without a name is for check to find
 			}
 			named, some = r.pk, true
-			if p.db.spendBy != nil {
-				name = c.fp.value(p.db.spendBy.number, r.value)
+			if p.db.catalogue().spendBy != nil {
+				name = c.fp.value(p.db.catalogue().spendBy.number, r.value)
 				continue
 			}
 			hash, _, err := parseTxHashRow(r.value)
@@ -162,7 +162,7 @@ func (p *replay) outputs() error {
 		}
 		switch {
 		case named != of:
-		case p.db.spendBy != nil:
+		case p.db.catalogue().spendBy != nil:
 			c.unspent.put(name, uint64(pk), value)
 		default:
 			c.unspent.put(name.output(uint32(pk.Index())), uint64(pk), value)
@@ -197,7 +197,7 @@ func pull(p *replay, f storage.Family) (next func() (replayedRow, bool), stop fu
 func (p *replay) values(space int, f storage.Family) error {
 	c := p.db.cache
 	_, _, wide := p.db.birthFamilies(space)
-	once := space != assetSpace && p.db.indexByNumber(uint64(space)).Kind == model.OneToOne
+	once := space != assetSpace && p.db.catalogue().indexByNumber(uint64(space)).Kind == model.OneToOne
 	return p.scan(f, func(_ model.UtxoPk, key, value []byte) error {
 		birth, err := model.ParseBirthPk(key, wide)
 		if err != nil {

@@ -170,7 +170,7 @@ func (w *window) held(db *DB, holders *index, t *windowTx, oi int, buf []assetEn
 		}
 	}
 	for ki := range o.Keys {
-		if db.indexes[o.Keys[ki].Index] == holders {
+		if db.catalogue().indexes[o.Keys[ki].Index] == holders {
 			h.holder, h.owned = w.births[int(at.births)+ki], true
 		}
 	}
