@@ -37,9 +37,10 @@ const (
 	rateOver      = 5 * time.Second
 )
 
-// meter counts what a sync does and tells it on.
+// meter counts what a sync does and reports it.
 type meter struct {
-	tell func(Progress)
+	tell    func(Progress) // nil: nobody wants to know
+	telling sync.Mutex     // held during a call of tell, and taken before mu
 
 	mu      sync.Mutex
 	started time.Time
@@ -47,7 +48,8 @@ type meter struct {
 	now     sample
 	old     []sample // one for each telling, those of the last rateOver
 	target  model.HeightPk
-	due     *time.Timer // tells what was too soon to be told; nil: all is told
+	due     *time.Timer // calls report; nil: nothing has changed since the last report
+	ended   bool        // the last report was made
 
 	compacting bool
 }
@@ -108,24 +110,12 @@ func (m *meter) wrote(blocks []*model.Block) {
 	m.reportSoon()
 }
 
-// reportSoon tells now, or where that is too soon a little later: what comes last may be the last for long.
+// reportSoon has a goroutine of its own report, at most every progressEvery: the writer does not wait for tell, and the last
+// blocks are reported although no block follows them. mu is held.
 func (m *meter) reportSoon() {
-	if m.due != nil {
-		return
+	if m.due == nil {
+		m.due = time.AfterFunc(max(0, progressEvery-time.Since(m.told)), func() { m.report(false) })
 	}
-	rest := progressEvery - time.Since(m.told)
-	if rest <= 0 {
-		m.report(false)
-		return
-	}
-	m.due = time.AfterFunc(rest, func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if m.due != nil {
-			m.due = nil
-			m.report(false)
-		}
-	})
 }
 
 // compacts reports that the store compacts its rows, or that it has ended.
@@ -138,19 +128,33 @@ func (m *meter) compacts(now bool) {
 
 func (m *meter) finish(height model.HeightPk) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	if m.due != nil {
 		m.due.Stop()
-		m.due = nil
 	}
 	m.now.height = height
+	m.mu.Unlock()
 	m.report(true)
 }
 
+// report calls tell, unless the last report was made.
 func (m *meter) report(done bool) {
 	if m.tell == nil {
 		return
 	}
+	m.telling.Lock()
+	defer m.telling.Unlock()
+	if p, ok := m.progress(done); ok {
+		m.tell(p)
+	}
+}
+
+func (m *meter) progress(done bool) (p Progress, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ended {
+		return p, false
+	}
+	m.due, m.ended = nil, done
 	now := m.now
 	now.at = time.Now()
 	m.told = now.at
@@ -161,7 +165,7 @@ func (m *meter) report(done bool) {
 	if done {
 		old = sample{at: m.started}
 	}
-	p := Progress{
+	p = Progress{
 		Height: now.height, Target: m.target, Blocks: now.blocks, Txs: now.txs, Entities: now.entities,
 		Elapsed: max(now.at.Sub(m.started), 1), Stages: map[string]float64{}, Compacting: m.compacting, Done: done,
 	}
@@ -181,5 +185,5 @@ func (m *meter) report(done bool) {
 		}
 	}
 	m.old = append(m.old, now)
-	m.tell(p)
+	return p, true
 }

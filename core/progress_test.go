@@ -22,7 +22,10 @@ func TestTheLastBlocksAreToldThoughNoneFollow(t *testing.T) {
 				t.Errorf("told %d times, the last is %+v; expected %d times, height %d, done %t", len(told), last, n, height, done)
 			}
 		}
-		wrote := func(h model.HeightPk) { m.wrote([]*model.Block{{Height: h}}) }
+		wrote := func(h model.HeightPk) {
+			m.wrote([]*model.Block{{Height: h}})
+			synctest.Wait() // it may be reported at once
+		}
 		wrote(1)
 		wrote(2)
 		wants(2, 2, false)
@@ -34,5 +37,41 @@ func TestTheLastBlocksAreToldThoughNoneFollow(t *testing.T) {
 		wrote(6)
 		m.finish(6)
 		wants(6, 6, true)
+	})
+}
+
+// A callback that takes its time holds up nothing but the next call.
+func TestASlowProgressCallbackDoesNotStallTheSync(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		var told []Progress
+		m := newMeter(func(p Progress) {
+			if told = append(told, p); p.Blocks == 1 {
+				<-release
+			}
+		}, 0, 9, nil)
+		wrote := func(h model.HeightPk) { m.wrote([]*model.Block{{Height: h}}) }
+		time.Sleep(progressEvery)
+		stalled := true
+		go func() {
+			wrote(1)
+			stalled = false
+		}()
+		synctest.Wait()
+		if stalled {
+			t.Error("a block cannot be counted while the callback runs")
+		}
+		if !stalled {
+			time.Sleep(progressEvery)
+			wrote(2)
+		}
+		close(release)
+		m.finish(2)
+		time.Sleep(2 * progressEvery)
+		for i, p := range told {
+			if i > 0 && p.Height < told[i-1].Height || p.Done != (i == len(told)-1) {
+				t.Errorf("call %d of %d: block %d, done %t", i, len(told), p.Height, p.Done)
+			}
+		}
 	})
 }
