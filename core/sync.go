@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -23,8 +22,10 @@ type SyncOptions struct {
 	WindowWeight int             // a window is closed at this many transactions, inputs, outputs and assets; 0: DefaultWindowWeight
 	WindowBytes  int64           // or at this many bytes of blocks; 0: DefaultWindowBytes
 	BulkWeight   int             // a window of so much is written in bulk, where the store can; 0: DefaultBulkWeight; less: none is
-	Progress     func(Progress)  // called when the source has answered, then every 200 ms or less often, and once at the end
-	Log          *slog.Logger    // nil: no log
+	// Progress is called when the source has answered, then at most every 200 ms, and once at the end: never twice at a
+	// time, and without holding up the sync.
+	Progress func(Progress)
+	Log      *slog.Logger // nil: no log
 }
 
 // Windows of this size are large enough for sorting to pay and small enough for two of them to fit beside the caches.
@@ -138,12 +139,15 @@ type syncer struct {
 	meter    *meter
 	target   model.HeightPk // the source's tip when the sync began
 	nextNote time.Time
+	bulkTxs  int   // transactions written in bulk
+	caughtUp bool  // bulkTxs was sent on
 	fork     *fork // since the last rollback nothing was written; nil: none is under way
 }
 
-// run writes what the source says, and settles the database once that has caught up with it.
+// run writes the events of the source, and compacts the database once it has caught up with the source. An error of the
+// source is returned when everything before it is written; the database is not compacted then.
 func (s *syncer) run(ctx context.Context, known []model.Point) error {
-	var sourceErr error // told once everything before it is written
+	var sourceErr error
 	caughtUp := make(chan int, 1)
 	all, actx := errgroup.WithContext(ctx)
 	all.Go(func() error {
@@ -155,17 +159,26 @@ func (s *syncer) run(ctx context.Context, known []model.Point) error {
 		if err := g.Wait(); err != nil || actx.Err() != nil {
 			return err
 		}
-		return s.db.keepNote(s.db.Tip()) // while the store settles
+		if sourceErr == nil {
+			s.tellCaughtUp(caughtUp)
+		}
+		err := s.db.keepNote(s.db.Tip()) // while the store is compacted
+		return cmp.Or(sourceErr, err)
 	})
 	all.Go(func() error { return s.settle(actx, caughtUp) })
 	err := all.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// tellCaughtUp sends the number of transactions that were written in bulk, the first time it is called.
+func (s *syncer) tellCaughtUp(caughtUp chan<- int) {
+	if !s.caughtUp {
+		s.caughtUp = true
+		caughtUp <- s.bulkTxs
 	}
-	return sourceErr
 }
 
 func send[T any](ctx context.Context, to chan<- T, v T) error {
@@ -240,11 +253,9 @@ func (s *syncer) keepNote(w *window) error {
 	return nil
 }
 
-// commit writes windows. Once it is where the source was when the sync began, or at its end, it says how many transactions
-// it has written in bulk.
+// commit writes windows. Once it has reached the block that was the source's tip when the sync began it sends the number of
+// transactions that it has written in bulk.
 func (s *syncer) commit(ctx context.Context, caughtUp chan<- int) error {
-	bulkTxs := 0
-	tell := sync.OnceFunc(func() { caughtUp <- bulkTxs })
 	for j := range s.resolved {
 		started := time.Now()
 		if j.rollback != nil {
@@ -259,15 +270,14 @@ func (s *syncer) commit(ctx context.Context, caughtUp chan<- int) error {
 			return err
 		}
 		if bulk {
-			bulkTxs += len(j.window.txs)
+			s.bulkTxs += len(j.window.txs)
 		} else if s.db.Tip().Height >= s.target {
-			tell()
+			s.tellCaughtUp(caughtUp)
 		}
 		s.meter.busy(stageWrite, started)
 		s.meter.wrote(j.blocks)
 		s.endFork()
 	}
-	tell()
 	return nil
 }
 

@@ -405,3 +405,22 @@ func TestAFirstSyncEndsSettled(t *testing.T) {
 		t.Errorf("its tip is %d", db.Tip().Height)
 	}
 }
+
+// A source that fails is reported at once: the database is not compacted first.
+func TestASyncThatFailsDoesNotCompact(t *testing.T) {
+	v := modeltest.Variants()[0]
+	blocks := v.NewGenerator(seeded.Of(t, 325)).Blocks(20)
+	s := &settling{inBulkToo: inBulkToo{memory.New()}}
+	db := open(t, s, v, 1<<20)
+	refused := errors.New("connection refused")
+	bulk := core.SyncOptions{WindowWeight: 20, BulkWeight: 1}
+	source := events(blocks, refused)
+	source.tip.Height += 100 // it has more
+	if err := core.Sync(t.Context(), db, source, bulk); !errors.Is(err, refused) {
+		t.Errorf("a source that fails: %v", err)
+	}
+	if n := s.times.Load(); n != 0 || db.Tip() != blocks[19].Point() {
+		t.Errorf("compacted %d times, at block %d", n, db.Tip().Height)
+	}
+	check(t, db)
+}
