@@ -117,6 +117,9 @@ func (ask Queries) FollowFrom(ctx context.Context, known []model.Point) (p model
 	return p, behind, err
 }
 
+// errStopped ends a feed whose consumer takes no more.
+var errStopped = errors.New("the consumer takes no more")
+
 // Follow yields what happened in the database after the newest of known that is still part of the chain (known is ordered
 // newest first; the origin is implied at its end), up to the tip. It begins with a rollback to that block, which is the
 // newest known one where the chain did not change, and ends with the tip as a block, unless it is where it began.
@@ -142,13 +145,13 @@ func (ask Queries) Follow(ctx context.Context, known []model.Point, what Followi
 					e.Hash = q.chain.FormatHash(e.Rollback.Hash)
 				}
 				if !yield(e, nil) {
-					return errEnough
+					return errStopped
 				}
 				return nil
 			}}
 			return f.follow(known)
 		})
-		if err != nil && !errors.Is(err, errEnough) {
+		if err != nil && !errors.Is(err, errStopped) {
 			yield(FollowEvent{}, err)
 		}
 	}

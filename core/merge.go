@@ -35,8 +35,8 @@ type stream interface {
 	close()
 }
 
-// errEnough ends what has cost as much as one page may.
-var errEnough = errors.New("a page's work is done")
+// errEnough ends a page whose work is spent.
+var errEnough = errors.New("the work of a page is spent")
 
 // work is what a page may still cost, counted in rows.
 type work struct{ left int }

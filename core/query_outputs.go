@@ -58,7 +58,7 @@ func (q *query) output(ref string) (model.UtxoPk, error) {
 	return pk, nil
 }
 
-// hashes are the hashes of transactions.
+// hashes are the hashes of transactions. It sorts pks in place.
 func (q *query) hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
 	slices.Sort(pks)
 	pks = slices.Compact(pks)
