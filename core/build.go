@@ -213,7 +213,12 @@ func (b *builder) take(ctx context.Context, src model.Source, at model.Point, mi
 			return err
 		}
 		if e.Rollback != nil {
-			continue // it says where it looks; what does not fit is found below
+			// It may be where the source looks for the block at. What was collected above it is of another branch.
+			for n := len(blocks); n > 0 && blocks[n-1].Height >= firstBehind(*e.Rollback); n-- {
+				weight -= blocks[n-1].Weight()
+				blocks = blocks[:n-1]
+			}
+			continue
 		}
 		block := e.Block
 		if block.Height > b.db.Tip().Height {
@@ -320,7 +325,8 @@ func (db *DB) arrived(ctx context.Context, c *catalogue, w *indexWork) error {
 	return nil
 }
 
-// learnIndex tells the caches of the values of an index that they have not seen.
+// learnIndex adds the values of a new index to the caches. After an error the filter lacks some of them: it must not be
+// asked any more.
 func (db *DB) learnIndex(ctx context.Context, x *index) error {
 	c := db.cache
 	c.noted = model.Point{}
@@ -331,9 +337,13 @@ func (db *DB) learnIndex(ctx context.Context, x *index) error {
 		c.known.giveUp()
 		return nil
 	}
-	return db.store.View(ctx, func(r storage.Reader) error {
+	err := db.store.View(ctx, func(r storage.Reader) error {
 		return (&replay{ctx: ctx, db: db, r: r, to: behind(db.tip)}).values(x.number, x.family(indexValue))
 	})
+	if err != nil {
+		c.known.giveUp()
+	}
+	return err
 }
 
 // drop removes what is left of an index in the rows of outputs.

@@ -152,7 +152,7 @@ func (u *undo) unbuild(tip model.Point) error {
 			return err
 		}
 	}
-	if u.work.has(tip.Height + 1) {
+	if u.work.has(firstBehind(tip)) {
 		u.work.tip = tip
 	}
 	u.work.clean = min(u.work.clean, behind(tip))
