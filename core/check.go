@@ -3,7 +3,9 @@ package core
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"slices"
 
 	"birthmark/model"
 	"birthmark/storage"
@@ -16,8 +18,8 @@ const maxFaults = 1000
 const checkBatch = 4096
 
 // Check verifies every law that holds between the families, on one snapshot, in memory that does not grow with the
-// database (but for four bytes a block). It reads every row. What it finds is in the answer, an error says that it
-// could not look.
+// database (but for four bytes a block). It reads every row. The faults are in the answer. A family that cannot be read is
+// a fault too, and the check ends there. An error means that it was interrupted or could not begin.
 func (db *DB) Check(ctx context.Context, progress func(done, total uint64)) (*CheckAnswer, error) {
 	return db.check(ctx, "", progress)
 }
@@ -32,7 +34,7 @@ func (db *DB) check(ctx context.Context, only string, progress func(done, total 
 	db.asking.RLock()
 	defer db.asking.RUnlock()
 	err := db.store.View(ctx, func(r storage.Reader) error {
-		c.r = r
+		c.r = checkReader{r}
 		if only != "" {
 			if c.only = db.catalogue().entry(only); c.only == nil {
 				_, err := (&query{DB: db, catalogue: db.catalogue()}).index(only)
@@ -80,7 +82,7 @@ func (c *checker) fault(f storage.Family, key []byte, format string, args ...any
 	c.answer.Faults = append(c.answer.Faults, FaultAnswer{c.names[f], hex.EncodeToString(key), fmt.Sprintf(format, args...)})
 }
 
-// scan visits every row of a family. An error of visit is a fault of the row, not of the check.
+// scan visits every row of a family. An error of visit is a fault of the row, unless it is a failed read.
 func (c *checker) scan(f storage.Family, visit func(key, value []byte) error) error {
 	for kv, err := range c.r.Scan(f, nil, nil, false) {
 		if err != nil {
@@ -96,7 +98,9 @@ func (c *checker) scan(f storage.Family, visit func(key, value []byte) error) er
 				c.progress(min(c.answer.Rows, c.total), c.total)
 			}
 		}
-		if err := visit(kv.Key, kv.Value); err != nil {
+		if err := visit(kv.Key, kv.Value); isUnread(err) {
+			return err
+		} else if err != nil {
 			c.fault(f, kv.Key, "%v", err)
 		}
 	}
@@ -121,16 +125,16 @@ func (j *join) add(key []byte, then func(value []byte)) {
 // full reports whether it is time to flush.
 func (j *join) full() bool { return len(j.keys) >= checkBatch }
 
+// flush looks up what was added. After an error it is not looked up again.
 func (j *join) flush() error {
 	values, err := j.c.r.GetMany(j.family, j.keys)
-	if err != nil {
-		return err
-	}
-	for i, then := range j.then {
-		then(values[i])
+	if err == nil {
+		for i, then := range j.then {
+			then(values[i])
+		}
 	}
 	j.keys, j.then = j.keys[:0], j.then[:0]
-	return nil
+	return err
 }
 
 func flushFull(joins ...*join) error {
@@ -178,10 +182,20 @@ func (c *checker) run() error {
 	}
 	passes := []func() error{c.outputs, c.accounts}
 	if c.answer.Blocks = c.totals.rows[familyBlock]; c.only == nil {
-		passes = []func() error{c.blocks, c.txs, c.raws, c.inputs, c.outputs, c.assetEntries, c.supplies, c.holdings, c.standing, c.accounts, c.forks}
+		passes = []func() error{c.meta, c.blocks, c.txs, c.raws, c.inputs, c.outputs, c.assetEntries, c.supplies, c.holdings, c.standing, c.accounts, c.forks}
 	}
 	for _, pass := range passes {
-		if err := pass(); err != nil {
+		err := pass()
+		if err == nil {
+			err = c.ctx.Err()
+		}
+		if unread, ok := errors.AsType[*unreadError](err); ok {
+			// What the other families are compared with is not known: the check ends here.
+			fault := FaultAnswer{c.names[unread.family], "", "cannot be read, and the check ends here: " + unread.Error()}
+			c.answer.Faults = slices.Insert(c.answer.Faults, 0, fault)
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -190,6 +204,16 @@ func (c *checker) run() error {
 		c.progress(c.total, c.total)
 	}
 	return nil
+}
+
+// meta: every index of the catalogue is kept, being added or being dropped.
+func (c *checker) meta() error {
+	for _, x := range c.db.catalogue().all {
+		if x.dropped() && (c.work == nil || c.work.x != x) {
+			c.fault(familyMeta, metaIndexes, "index %s is neither kept nor being dropped: the next birthmark sync removes what is left of it", x.Name)
+		}
+	}
+	return c.scan(familyMeta, func(_, _ []byte) error { return nil })
 }
 
 // blocks: heights without a gap, each block the child of the one below, hashes and pointers inverse, the last is the tip.

@@ -1,0 +1,236 @@
+package core_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/internal/seeded"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+	"birthmark/storage/rocks"
+)
+
+// reading counts the keys and rows that are read, and lets lookups in a family fail. Past a bound it calls tooMany.
+type reading struct {
+	storage.Store
+	read, bound int
+	tooMany     func()
+
+	failing storage.Family
+	after   int // lookups in failing until they fail; negative: none does
+	lookups map[storage.Family]int
+}
+
+func (s *reading) View(ctx context.Context, fn func(storage.Reader) error) error {
+	return s.Store.View(ctx, func(r storage.Reader) error { return fn(readingReader{r, s}) })
+}
+
+func (s *reading) count(n int) {
+	if s.read += n; s.bound > 0 && s.read > s.bound && s.tooMany != nil {
+		s.tooMany()
+	}
+}
+
+type readingReader struct {
+	storage.Reader
+	s *reading
+}
+
+func (r readingReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
+	r.s.count(len(keys))
+	if r.s.lookups == nil {
+		r.s.lookups = map[storage.Family]int{}
+	}
+	if r.s.lookups[f]++; f == r.s.failing && r.s.after >= 0 && r.s.lookups[f] > r.s.after {
+		return nil, errors.New("checksum mismatch in 000103.sst")
+	}
+	return r.Reader.GetMany(f, keys)
+}
+
+func (r readingReader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
+	return func(yield func(storage.KV, error) bool) {
+		for kv, err := range r.Reader.Scan(f, from, to, reverse) {
+			if r.s.count(1); !yield(kv, err) {
+				return
+			}
+		}
+	}
+}
+
+// checkOnce checks a database and stops when that reads more than bound keys and rows; 0: no bound.
+func (s *reading) checkOnce(t *testing.T, db *core.DB, bound int) (*core.CheckAnswer, error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s.read, s.bound, s.tooMany, s.lookups = 0, bound, cancel, map[storage.Family]int{}
+	a, err := db.Check(ctx, nil)
+	if bound > 0 && s.read > bound {
+		t.Errorf("the check read %d keys and rows, a whole check reads %d", s.read, bound)
+	}
+	return a, err
+}
+
+// large is a chain of enough outputs that a check looks up several batches of them.
+func large(t *testing.T, v modeltest.Variant) []*model.Block {
+	g, outputs := v.NewGenerator(seeded.Of(t, 830)), 0
+	var blocks []*model.Block
+	for outputs < 9000 {
+		b := g.Next()
+		for i := range b.Txs {
+			outputs += len(b.Txs[i].Outputs)
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks
+}
+
+// A check of a database that cannot be read names the family, and reads no more than a check of a whole one.
+func TestACheckEndsWhereADatabaseCannotBeRead(t *testing.T) {
+	v := modeltest.Variants()[3]
+	s := &declared{Store: memory.New()}
+	counting := &reading{Store: s, after: -1}
+	db := open(t, counting, v, 1<<20)
+	appendAll(t, db, large(t, v), 100)
+	if a, err := counting.checkOnce(t, db, 0); err != nil || !a.OK {
+		t.Fatalf("a whole database: %v, %v", text(a), err)
+	}
+	whole, lookups, tried := counting.read, counting.lookups, 0
+	for _, d := range s.ds {
+		if d.Name == "meta" || lookups[d.Family] == 0 {
+			continue
+		}
+		for _, after := range slices.Compact([]int{0, lookups[d.Family] / 2}) {
+			tried++
+			counting.failing, counting.after = d.Family, after
+			a, err := counting.checkOnce(t, db, whole)
+			if err != nil {
+				t.Errorf("%s fails after %d of %d lookups: %v", d.Name, after, lookups[d.Family], err)
+				continue
+			}
+			named := slices.ContainsFunc(a.Faults, func(f core.FaultAnswer) bool {
+				return f.Family == d.Name && strings.Contains(f.Fault, "cannot be read") && strings.Contains(f.Fault, "000103.sst")
+			})
+			if a.OK || !named || len(a.Faults) > 1 {
+				t.Errorf("%s fails after %d of %d lookups: %.300s", d.Name, after, lookups[d.Family], text(a.Faults))
+			}
+		}
+	}
+	if tried < 10 {
+		t.Errorf("only %d failures were tried", tried)
+	}
+}
+
+// The same of a changed byte in each table on disk.
+func TestACheckEndsAtADamagedTable(t *testing.T) {
+	v := modeltest.Variants()[3]
+	dir := t.TempDir()
+	disk, err := rocks.Open(dir, rocks.Options{WriteBuffers: 1 << 20, Holder: t.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, disk, v, 1<<20)
+	appendAll(t, db, large(t, v), 200)
+	counting := &reading{Store: disk, after: -1}
+	if a, err := counting.checkOnce(t, open(t, counting, v, 0), 0); err != nil || !a.OK {
+		t.Fatalf("a whole database: %v, %v", text(a), err)
+	}
+	whole := counting.read
+	if err := disk.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	if err != nil || len(tables) < 10 {
+		t.Fatalf("%d tables, %v", len(tables), err)
+	}
+	for i := 0; i < len(tables); i += max(1, len(tables)/12) {
+		path := tables[i]
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := bytes.Clone(content)
+		bad[len(bad)/3] ^= 4
+		if err := os.WriteFile(path, bad, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkDamaged(t, dir, v, whole); err != nil {
+			t.Errorf("%s, with byte %d of %d changed: %v", filepath.Base(path), len(bad)/3, len(bad), err)
+		}
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// checkDamaged returns an error if a check does not report what is wrong.
+func checkDamaged(t *testing.T, dir string, v modeltest.Variant, whole int) error {
+	t.Helper()
+	disk, err := rocks.Open(dir, rocks.Options{ReadOnly: true})
+	if err != nil {
+		return nil
+	}
+	defer disk.Close()
+	counting := &reading{Store: disk, after: -1}
+	db, err := core.Open(t.Context(), counting, core.Options{Chain: v.Chain("one"), ReadOnly: true, Damaged: true})
+	if err != nil {
+		return nil // it is refused by name
+	}
+	a, err := counting.checkOnce(t, db, whole)
+	switch {
+	case err != nil:
+		return err
+	case a.OK || len(a.Faults) == 0:
+		return errors.New("nothing is found")
+	case len(a.Faults) > 1 || !strings.Contains(a.Faults[0].Fault, "cannot be read") || !strings.Contains(a.Faults[0].Fault, ".sst"):
+		return errors.New("the table is not named: " + text(a.Faults))
+	}
+	return nil
+}
+
+// Status and check count the same rows.
+func TestCheckCountsTheRowsOfTheStatus(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		l := openLiving(t, v, memory.New(), seeded.Of(t, 840), firstIndexes(v), nil)
+		counted := func(when string) {
+			t.Helper()
+			status, err := l.db.Status(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := uint64(0)
+			for _, f := range status.Families {
+				rows += f.Keys
+			}
+			a, err := l.db.Check(t.Context(), nil)
+			if err != nil || !a.OK || a.Rows != rows {
+				t.Errorf("%s: check counts %d rows (%v), status %d", when, a.Rows, err, rows)
+			}
+		}
+		counted("empty")
+		l.grow(12, 5)
+		sync(t, l.db, events(l.chain[11].Point(), l.chain[8].Point()), core.SyncOptions{})
+		l.chain, l.grown = l.chain[:9:9], l.grown[:10]
+		counted("with lost blocks")
+		if err := l.db.AddIndex(t.Context(), "label", everything4); err != nil {
+			t.Fatal(err)
+		}
+		l.build(2, 1)
+		counted("with an index that is being added")
+		l.build(-1, 100)
+		counted("with an added index")
+		if err := l.db.DropIndex(t.Context(), "label"); err != nil {
+			t.Fatal(err)
+		}
+		counted("with an index that is being dropped")
+	})
+}
