@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -283,18 +284,24 @@ func describe(d model.Definition) string {
 	return text
 }
 
-// wanted refuses what an old database does not keep. All that it does keep is kept up to date, asked for or not.
+// wanted refuses indexes and options that an old database does not keep. What it keeps it keeps up to date, named or not.
 func (db *DB) wanted(names []string, keep map[string]model.IndexOptions) error {
+	cat := db.catalogue()
 	for _, name := range names {
-		x := db.catalogue().entry(name)
-		if x == nil {
+		if cat.entry(name) == nil {
 			if !slices.ContainsFunc(db.chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
 				return unknownIndex(db.chain, name)
 			}
 			return model.Errorf(model.Refused, "index_mismatch", "the database has no index %s (it has %s): add it with birthmark index add %s, or leave it out",
 				name, strings.Join(db.Indexes(), ", "), name)
 		}
-		if lacks := partsOf(keep[name]) &^ (x.live | x.coming); lacks != 0 {
+	}
+	for _, name := range slices.Sorted(maps.Keys(keep)) {
+		var has parts
+		if x := cat.entry(name); x != nil {
+			has = x.live | x.coming
+		}
+		if lacks := partsOf(keep[name]) &^ has; lacks != 0 {
 			return model.Errorf(model.Refused, "index_mismatch", "the database does not keep %s for index %s: add it with birthmark index add %s, or leave it out",
 				lacks, name, name)
 		}
