@@ -40,8 +40,12 @@ const (
 	sourcePause = 2 * time.Second // before a source that is behind, or elsewhere, is asked again
 )
 
-// errElsewhere: the source has another branch than the database, or not all of its blocks.
-var errElsewhere = errors.New("the source has not the database's blocks")
+var (
+	// errElsewhere: the source has another branch than the database, or lacks some of its blocks.
+	errElsewhere = errors.New("the source does not have the database's blocks")
+	// errNotAdded: the index was dropped while it was being added.
+	errNotAdded = errors.New("the index is no longer being added")
+)
 
 // Build goes on with the index that is being added or dropped until it is, and does nothing where none is. It may run
 // beside a Sync of the same database, which it interrupts at its end ([ErrIndexesChange]). open is asked for a source where an
@@ -58,16 +62,19 @@ func (db *DB) Build(ctx context.Context, open SourceOpener, o BuildOptions) erro
 	}
 	db.builder.Lock()
 	defer db.builder.Unlock()
-	b := &builder{db: db, open: open, o: o}
 	for {
 		db.building.Lock()
 		w := db.work
 		db.building.Unlock()
-		switch {
-		case w == nil:
+		if w == nil {
 			return nil
-		case w.x.dropped():
-			return b.drop(ctx, w)
+		}
+		b := &builder{db: db, open: open, o: o, x: w.x}
+		if w.x.dropped() {
+			if err := b.drop(ctx); err != nil {
+				return err
+			}
+			continue
 		}
 		err := b.advance(ctx, nearTip)
 		if err == nil {
@@ -75,13 +82,15 @@ func (db *DB) Build(ctx context.Context, open SourceOpener, o BuildOptions) erro
 				if err := b.advance(ctx, 0); err != nil {
 					return err
 				}
-				return db.arrive(ctx)
+				return b.arrive(ctx)
 			})
 		}
 		if err == nil {
 			o.Log.Info("index added", "index", w.x.Name, "to", db.Tip().Height)
 			o.Progress(BuildProgress{Index: w.x.Name, Height: db.Tip().Height, Target: db.Tip().Height, Done: true})
-			return nil
+		}
+		if err == nil || errors.Is(err, errNotAdded) {
+			continue
 		}
 		if !errors.Is(err, errElsewhere) {
 			return fmt.Errorf("index %s: %w", w.x.Name, err)
@@ -99,27 +108,38 @@ type builder struct {
 	db   *DB
 	open SourceOpener
 	o    BuildOptions
+	x    *index // the index that is being added or dropped
 }
 
-// standing is what is under way and how far it is.
-func (b *builder) standing() (w *indexWork, tip model.Point) {
+// work returns what is under way, or errNotAdded if that is no longer b.x: a change of the catalogue replaces the entry of
+// the index that it changes. db.building is held.
+func (b *builder) work() (*indexWork, error) {
+	if w := b.db.work; w != nil && w.x == b.x {
+		return w, nil
+	}
+	return nil, errNotAdded
+}
+
+// built returns the last block that the index has.
+func (b *builder) built() (model.Point, error) {
 	b.db.building.Lock()
 	defer b.db.building.Unlock()
-	if w = b.db.work; w != nil {
-		tip = w.tip
+	w, err := b.work()
+	if err != nil {
+		return model.Point{}, err
 	}
-	return w, tip
+	return w.tip, nil
 }
 
 // advance adds blocks until no more than a number of them are missing.
 func (b *builder) advance(ctx context.Context, missing model.HeightPk) error {
-	if w, _ := b.standing(); w != nil && w.x.coming.has(partValues) {
+	if b.x.coming.has(partValues) {
 		return b.fromSource(ctx, missing)
 	}
 	for {
-		w, at := b.standing()
-		if w == nil || !b.lacks(at, missing) {
-			return nil
+		at, err := b.built()
+		if err != nil || !b.lacks(at, missing) {
+			return err
 		}
 		to, err := b.next(ctx, at)
 		if err != nil {
@@ -174,15 +194,15 @@ func firstBehind(p model.Point) model.HeightPk {
 
 // fromSource adds blocks of the source, which must be the database's.
 func (b *builder) fromSource(ctx context.Context, missing model.HeightPk) error {
-	w, at := b.standing()
-	if w == nil || !b.lacks(at, missing) {
-		return nil
+	at, err := b.built()
+	if err != nil || !b.lacks(at, missing) {
+		return err
 	}
 	var known []model.Point
 	if !at.IsOrigin() {
 		known = []model.Point{at}
 	}
-	src, err := b.open(ctx, []string{w.x.Name}, known)
+	src, err := b.open(ctx, []string{b.x.Name}, known)
 	if err != nil {
 		return err
 	}
@@ -253,17 +273,32 @@ func (b *builder) take(ctx context.Context, src model.Source, at model.Point, mi
 	return nil
 }
 
-// step adds the blocks behind from up to to. The database may have changed its mind about them meanwhile: then nothing is
-// done, and whoever calls looks again.
+// step adds the blocks after from up to to. If the database has rolled back some of them meanwhile, it does nothing and
+// returns errElsewhere.
 func (b *builder) step(ctx context.Context, from, to model.Point, blocks []*model.Block) error {
+	err := b.add(ctx, from, to, blocks)
+	if err == nil {
+		b.o.Progress(BuildProgress{Index: b.x.Name, Height: to.Height, Target: b.db.Tip().Height})
+	}
+	return err
+}
+
+func (b *builder) add(ctx context.Context, from, to model.Point, blocks []*model.Block) error {
 	db := b.db
 	db.building.Lock()
 	defer db.building.Unlock()
-	w := db.work
-	if w == nil || w.tip != from {
+	w, err := b.work()
+	if err != nil {
+		return err
+	}
+	if w.tip != from {
 		return errElsewhere
 	}
-	if there, err := db.PointAt(ctx, to.Height); err != nil || there.Hash != to.Hash {
+	there, err := db.PointAt(ctx, to.Height)
+	if kind, _ := model.KindOf(err); err != nil && kind != model.NotFound {
+		return err
+	}
+	if err != nil || there.Hash != to.Hash {
 		return errElsewhere
 	}
 	s := &buildStep{db: db, ctx: ctx, x: w.x, from: from, to: to}
@@ -272,7 +307,7 @@ func (b *builder) step(ctx context.Context, from, to model.Point, blocks []*mode
 	}
 	next := w.clone()
 	next.tip = to
-	err := db.store.Update(ctx, func(r storage.Reader, batch storage.Batch) error {
+	err = db.store.Update(ctx, func(r storage.Reader, batch storage.Batch) error {
 		t := totals{rows: next.rows}
 		if err := s.emit(r, batch, &t); err != nil {
 			return err
@@ -284,19 +319,23 @@ func (b *builder) step(ctx context.Context, from, to model.Point, blocks []*mode
 		return errors.Join(err, db.recallWork(ctx))
 	}
 	db.work = next
-	b.o.Progress(BuildProgress{Index: w.x.Name, Height: to.Height, Target: db.Tip().Height})
 	return nil
 }
 
-// arrive makes what was added count, with the database alone.
-func (db *DB) arrive(ctx context.Context) error {
+// arrive makes the index answer queries: it has all blocks, and nothing else writes.
+func (b *builder) arrive(ctx context.Context) error {
+	db := b.db
 	db.building.Lock()
 	defer db.building.Unlock()
-	if db.work == nil || db.work.tip != db.tip {
+	work, err := b.work()
+	if err != nil {
+		return err
+	}
+	if work.tip != db.tip {
 		return errElsewhere
 	}
-	c, x := db.catalogue().copy(db.work.x)
-	w := *db.work
+	w := *work
+	c, x := db.catalogue().copy(w.x)
 	w.x = x
 	return db.arrived(ctx, c, &w)
 }
@@ -311,7 +350,7 @@ func (db *DB) arrived(ctx context.Context, c *catalogue, w *indexWork) error {
 	for f, n := range w.rows {
 		t.rows[f] = n
 	}
-	err := db.change(ctx, c, nil, func(b storage.Batch) { b.Put(familyMeta, metaTotals, t.appendTo(nil)) })
+	err := db.change(ctx, c, c.halfDropped(), func(b storage.Batch) { b.Put(familyMeta, metaTotals, t.appendTo(nil)) })
 	if err != nil {
 		return err
 	}
@@ -347,30 +386,32 @@ func (db *DB) learnIndex(ctx context.Context, x *index) error {
 }
 
 // drop removes what is left of an index in the rows of outputs.
-func (b *builder) drop(ctx context.Context, w *indexWork) error {
-	db, x := b.db, w.x
+func (b *builder) drop(ctx context.Context) error {
+	db, x := b.db, b.x
 	for {
-		more, err := b.clean(ctx)
+		to, more, err := b.clean(ctx)
 		if err != nil {
 			return fmt.Errorf("index %s: %w", x.Name, err)
 		}
 		if !more {
 			break
 		}
+		tip := db.Tip().Height
+		b.o.Progress(BuildProgress{Index: x.Name, Dropping: true, Height: min(to.Height(), tip), Target: tip})
 	}
 	err := db.alone(ctx, func() error {
 		db.building.Lock()
 		defer db.building.Unlock()
-		if db.work == nil || !db.work.x.dropped() {
+		if _, err := b.work(); err != nil {
 			return nil
 		}
-		if err := db.dropFamilies(ctx, db.work.x); err != nil { // as far as that failed before
+		if err := db.dropFamilies(ctx, b.x); err != nil { // as far as that failed before
 			return err
 		}
-		c, gone := db.catalogue().copy(db.work.x)
+		c, gone := db.catalogue().copy(b.x)
 		c.all = slices.DeleteFunc(c.all, func(x *index) bool { return x == gone })
 		c.arrange()
-		return db.change(ctx, c, nil, nil)
+		return db.change(ctx, c, c.halfDropped(), nil)
 	})
 	if err == nil {
 		b.o.Log.Info("index dropped", "index", x.Name)
@@ -379,13 +420,13 @@ func (b *builder) drop(ctx context.Context, w *indexWork) error {
 	return err
 }
 
-// clean removes a dropped index from the rows of some outputs, and reports whether there are more.
-func (b *builder) clean(ctx context.Context) (more bool, err error) {
+// clean removes a dropped index from the rows of some outputs, those before to, and reports whether there are more.
+func (b *builder) clean(ctx context.Context) (to model.UtxoPk, more bool, err error) {
 	db := b.db
 	db.building.Lock()
 	defer db.building.Unlock()
-	if db.work == nil || !db.work.x.dropped() {
-		return false, nil
+	if _, err := b.work(); err != nil {
+		return 0, false, nil
 	}
 	next := *db.work
 	end := behind(db.Tip())
@@ -419,10 +460,8 @@ func (b *builder) clean(ctx context.Context) (more bool, err error) {
 		return nil
 	})
 	if err != nil {
-		return false, errors.Join(err, db.recallWork(ctx))
+		return 0, false, errors.Join(err, db.recallWork(ctx))
 	}
 	db.work = &next
-	tip := db.Tip().Height
-	b.o.Progress(BuildProgress{Index: next.x.Name, Dropping: true, Height: min(next.clean.Height(), tip), Target: tip})
-	return more, nil
+	return next.clean, more, nil
 }

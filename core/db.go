@@ -81,13 +81,10 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	if cat.spendsBy != "" && (cat.spendBy == nil || cat.spendBy.Kind != model.OneToOne) {
 		return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), cat.spendsBy)
 	}
-	if w := db.work; w != nil && w.x.dropped() && !o.ReadOnly {
-		if err := db.dropFamilies(ctx, w.x); err != nil {
-			return nil, err
-		}
-	}
 	if o.ReadOnly {
 		db.marks.end() // others write
+	} else if err := db.goOnDropping(ctx); err != nil {
+		return nil, err
 	}
 	if db.tip.IsOrigin() {
 		db.cache.warm, db.cache.known.complete = true, true // they know all there is

@@ -332,6 +332,41 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 	})
 }
 
+// halfDropped returns work for an index of the catalogue that is dropped and for which there is none: an earlier version
+// could leave one behind. nil if there is no such index.
+func (c *catalogue) halfDropped() *indexWork {
+	for _, x := range c.all {
+		if x.dropped() {
+			return &indexWork{x: x}
+		}
+	}
+	return nil
+}
+
+// goOnDropping drops the families of what is being dropped, as far as that was interrupted. For an index that was left half
+// dropped it makes the work.
+func (db *DB) goOnDropping(ctx context.Context) error {
+	db.building.Lock()
+	defer db.building.Unlock()
+	c, w := db.catalogue(), db.work
+	if w == nil {
+		if w = c.halfDropped(); w == nil {
+			return nil
+		}
+		if err := db.change(ctx, c, w, nil); err != nil {
+			return err
+		}
+	}
+	for _, x := range c.all {
+		if x.dropped() {
+			if err := db.dropFamilies(ctx, x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // dropFamilies gives back the room of an index that is dropped, as far as that is not done.
 func (db *DB) dropFamilies(ctx context.Context, x *index) error {
 	return db.store.Drop(ctx, x.declarationsOf(allParts)...)

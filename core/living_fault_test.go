@@ -1,0 +1,356 @@
+package core_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/internal/seeded"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+	"birthmark/storage/storetest"
+)
+
+// Under the race detector this also proves that no reader sees a catalogue while it is written.
+func TestIndexesCanBeReadWhileTheyChange(t *testing.T) {
+	l := openLiving(t, modeltest.Variants()[0], memory.New(), seeded.Of(t, 760), []string{"address"}, nil)
+	l.grow(5, 5)
+	done, read := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(read)
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			names := strings.Join(l.db.Indexes(), ",")
+			if names != "address" && names != "address,label" {
+				t.Errorf("indexes %q", names)
+			}
+			if len(l.db.Dumped()) == 0 {
+				t.Error("no families")
+			}
+		}
+	}()
+	for range 20 {
+		if err := l.db.AddIndex(t.Context(), "label", model.IndexOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		l.build(-1, 50)
+		if err := l.db.DropIndex(t.Context(), "label"); err != nil {
+			t.Fatal(err)
+		}
+		l.build(-1, 50)
+	}
+	close(done)
+	<-read
+	check(t, l.db)
+}
+
+// finish builds what is under way, after a failure if there was one, and opens the database again if a failed change of its
+// indexes asks for that.
+func (l *living) finish(t *testing.T) {
+	t.Helper()
+	next := l.grown[len(l.grown)-1].Fork(0).Blocks(1)
+	if err := l.db.Append(t.Context(), having(next, l.db.Indexes()...)); code(err) == "open_again" {
+		l.reopen(nil, nil)
+	} else if err != nil {
+		t.Fatal(err)
+	} else {
+		rollback(t, l.db, point(l.chain, len(l.chain)-1))
+	}
+	l.grow(2, 1)
+	l.build(-1, 1000)
+	l.grow(2, 1)
+	check(t, l.db)
+}
+
+// Whichever read or write fails while the indexes of a database change, or while its caches are filled, what is appended
+// afterwards is right.
+func TestAFailureAtAnyStepOfAChangeOfIndexesBreaksNothing(t *testing.T) {
+	keep := model.IndexOptions{Balance: true, Prefix: true}
+	for what, change := range map[string]func(ctx context.Context, l *living) error{
+		"add": func(ctx context.Context, l *living) error {
+			if err := l.db.AddIndex(ctx, "label", keep); err != nil {
+				return err
+			}
+			return l.db.Build(ctx, l.open, core.BuildOptions{Weight: 20})
+		},
+		"drop": func(ctx context.Context, l *living) error {
+			if err := l.db.DropIndex(ctx, "tag"); err != nil {
+				return err
+			}
+			return l.db.Build(ctx, l.open, core.BuildOptions{Weight: 10})
+		},
+		"warm-up": func(ctx context.Context, l *living) error {
+			db, err := core.Open(ctx, l.store, core.Options{Chain: l.v.Chain("one"), CacheBytes: 1 << 20})
+			if err != nil {
+				return err
+			}
+			l.db = db
+			return core.Sync(ctx, db, events(having(l.chain, db.Indexes()...)), core.SyncOptions{})
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			v, n := modeltest.Variants()[0], seeded.Of(t, 770)
+			failures := 0
+			for step := 1; ; step++ {
+				s := storetest.NewFaulty(memory.New())
+				l := openLiving(t, v, s, n, []string{"address", "tag"}, map[string]model.IndexOptions{"tag": keep})
+				l.grow(4, 3)
+				s.FailAt(step)
+				err := change(t.Context(), l)
+				steps := s.Steps()
+				s.FailAt(0)
+				if err != nil && !errors.Is(err, storetest.ErrInjected) {
+					t.Fatalf("step %d: %v", step, err)
+				}
+				if l.finish(t); t.Failed() {
+					t.Fatalf("after a failure at step %d", step)
+				}
+				if err != nil {
+					failures++
+				}
+				if steps < step { // the whole change takes fewer steps
+					break
+				}
+			}
+			if failures < 20 {
+				t.Errorf("only %d steps failed", failures)
+			}
+		})
+	}
+}
+
+// seeing is a store that calls a function before each view.
+type seeing struct {
+	storage.Store
+	before func()
+}
+
+func (s *seeing) View(ctx context.Context, fn func(storage.Reader) error) error {
+	if before := s.before; before != nil {
+		before()
+	}
+	return s.Store.View(ctx, fn)
+}
+
+// An index that is dropped while it is built is gone, at whatever point of the build that happens, and can be added again.
+func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
+	v := modeltest.Variants()[0]
+	n := seeded.Of(t, 780)
+	for what, build := range map[string]func(t *testing.T, l *living, s *seeing, drop func()) error{
+		"before its first block": func(t *testing.T, l *living, _ *seeing, drop func()) error {
+			return l.db.Build(t.Context(), func(ctx context.Context, names []string, known []model.Point) (model.Source, error) {
+				drop()
+				return l.open(ctx, names, known)
+			}, core.BuildOptions{Weight: 1})
+		},
+		"between two blocks of the source": func(t *testing.T, l *living, _ *seeing, drop func()) error {
+			return l.db.Build(t.Context(), func(_ context.Context, names []string, _ []model.Point) (model.Source, error) {
+				src := events(having(l.chain, names...))
+				say := src.say
+				src.say = func(yield func(model.Event, error) bool) {
+					say(func(e model.Event, err error) bool {
+						if e.Block != nil && e.Block.Height == l.chain[2].Height {
+							drop()
+						}
+						return yield(e, err)
+					})
+				}
+				return src, nil
+			}, core.BuildOptions{Weight: 1})
+		},
+		"before the build reads blocks": func(t *testing.T, l *living, s *seeing, drop func()) error {
+			s.before = drop
+			return l.db.Build(t.Context(), l.open, core.BuildOptions{Weight: 1})
+		},
+	} {
+		for _, added := range []string{"label", "tag"} { // tag has its values: options are added, and no source is opened
+			if (added == "tag") != (what == "before the build reads blocks") {
+				continue
+			}
+			t.Run(what+" of "+added, func(t *testing.T) {
+				s := &seeing{Store: memory.New()}
+				l := openLiving(t, v, s, n, []string{"address", "tag"}, nil)
+				l.grow(110, 20) // more than a build wants the database alone for
+				keep := model.IndexOptions{History: true}
+				if err := l.db.AddIndex(t.Context(), added, keep); err != nil {
+					t.Fatal(err)
+				}
+				dropped := false
+				err := build(t, l, s, func() {
+					if dropped {
+						return
+					}
+					dropped = true
+					if err := l.db.DropIndex(t.Context(), added); err != nil {
+						t.Errorf("drop: %v", err)
+					}
+				})
+				if err != nil || !dropped {
+					t.Fatalf("dropped %t, build: %v", dropped, err)
+				}
+				l.gone(t, added)
+				if err := l.db.AddIndex(t.Context(), added, keep); err != nil {
+					t.Fatalf("add again: %v", err)
+				}
+				l.build(-1, 30)
+				check(t, l.db)
+				if !slices.Contains(l.db.Indexes(), added) {
+					t.Errorf("%s is not there: %v", added, l.db.Indexes())
+				}
+			})
+		}
+	}
+}
+
+// gone fails if anything is left of an index.
+func (l *living) gone(t *testing.T, name string) {
+	t.Helper()
+	states, err := l.db.IndexStates(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range states {
+		if s.Name == name {
+			t.Errorf("there is still index %s: %s", name, text(s))
+		}
+	}
+	check(t, l.db)
+}
+
+// An earlier version could leave an index in the catalogue that is neither kept nor being added or dropped. Check reports it,
+// and the next open goes on with dropping it.
+func TestAnIndexThatWasLeftHalfDroppedIsRepaired(t *testing.T) {
+	v := modeltest.Variants()[0]
+	s := &declared{Store: memory.New()}
+	l := openLiving(t, v, s, seeded.Of(t, 790), []string{"address", "tag", "label"}, nil)
+	l.grow(12, 4)
+	if err := l.db.DropIndex(t.Context(), "tag"); err != nil {
+		t.Fatal(err)
+	}
+	err := s.Update(t.Context(), func(r storage.Reader, b storage.Batch) error {
+		row, err := r.Get(0, []byte("indexes"))
+		row = bytes.Clone(row)
+		name := bytes.Index(row, []byte("label")) // behind live, coming, own and its length
+		row[name-4], row[name-3] = 0, 0
+		b.Put(0, []byte("indexes"), row)
+		b.Delete(0, []byte("work"))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := core.Open(t.Context(), s, core.Options{Chain: v.Chain("one"), ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := reader.Check(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"index tag", "index label"} {
+		if got := text(a.Faults); a.OK || !strings.Contains(got, name) {
+			t.Errorf("check of a database with a half dropped %s: %t, %s", name, a.OK, got)
+		}
+	}
+	l.reopen(nil, nil)
+	l.grow(2, 1)
+	l.build(-1, 5)
+	l.gone(t, "tag")
+	l.gone(t, "label")
+	if err := l.db.AddIndex(t.Context(), "tag", model.IndexOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	l.build(-1, 30)
+	check(t, l.db)
+}
+
+// What is being added goes back to the origin with the database, also if the first block stands at height 0.
+func TestARollbackToTheOriginTakesABuildAlong(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		first := firstIndexes(v)
+		l := openLiving(t, v, memory.New(), seeded.Of(t, 800), first, nil)
+		l.grow(10, 3)
+		if err := l.db.AddIndex(t.Context(), "label", everything4); err != nil {
+			t.Fatal(err)
+		}
+		l.build(1, 1)
+		rollback(t, l.db, model.Point{})
+		appendAll(t, l.db, having(l.chain, l.db.Indexes()...), 4)
+		l.build(-1, 50)
+		check(t, l.db)
+		same(t, "built after a rollback to the origin", dump(t, l.db),
+			l.made(append(slices.Clone(first), "label"), map[string]model.IndexOptions{"label": everything4}))
+	})
+}
+
+// A source that changes to another branch while blocks of the first are collected for a step, as the database does, leaves
+// nothing of the first branch in the index.
+func TestABuildFollowsItsSourceToAnotherBranch(t *testing.T) {
+	v := modeltest.Variants()[0]
+	l := openLiving(t, v, memory.New(), seeded.Of(t, 810), []string{"address"}, nil)
+	l.grow(120, 20) // more than a build wants the database alone for
+	if err := l.db.AddIndex(t.Context(), "label", everything4); err != nil {
+		t.Fatal(err)
+	}
+	opened := 0
+	err := l.db.Build(t.Context(), func(_ context.Context, names []string, _ []model.Point) (model.Source, error) {
+		if opened++; opened > 1 {
+			return events(having(l.chain, names...)), nil
+		}
+		return &script{tip: l.chain[119].Point(), say: func(yield func(model.Event, error) bool) {
+			for _, b := range having(l.chain[:10], names...) {
+				if !yield(model.Event{Block: b}, nil) {
+					return
+				}
+			}
+			l.rollback(114)
+			l.grow(130, 20)
+			if !yield(back(l.chain[5].Point()), nil) {
+				return
+			}
+			for _, b := range having(l.chain[6:], names...) {
+				if !yield(model.Event{Block: b}, nil) {
+					return
+				}
+			}
+		}}, nil
+	}, core.BuildOptions{Weight: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, l.db)
+	same(t, "built over a fork", dump(t, l.db), l.made([]string{"address", "label"}, map[string]model.IndexOptions{"label": everything4}))
+}
+
+// Options of indexes that an old database does not keep are refused, whether the indexes are named or not.
+func TestOptionsThatAreNotKeptAreRefused(t *testing.T) {
+	v := modeltest.Variants()[0]
+	s := memory.New()
+	l := openLiving(t, v, s, seeded.Of(t, 820), []string{"address", "tag"}, map[string]model.IndexOptions{"tag": {History: true}})
+	l.grow(3, 3)
+	for _, names := range [][]string{nil, {"address"}, {"address", "tag"}} {
+		for what, c := range map[string]struct {
+			keep map[string]model.IndexOptions
+			code string
+		}{
+			"an option of an index":      {map[string]model.IndexOptions{"address": {Balance: true}}, "index_mismatch"},
+			"what is kept":               {map[string]model.IndexOptions{"tag": {History: true}, "address": {}}, ""},
+			"an option of another index": {map[string]model.IndexOptions{"tag": {History: true, Balance: true}}, "index_mismatch"},
+		} {
+			_, err := core.Open(t.Context(), s, core.Options{Chain: v.Chain("one"), Indexes: names, Keep: c.keep})
+			if got := code(err); err == nil && c.code != "" || err != nil && got != c.code {
+				t.Errorf("indexes %v, %s: %v, expected %q", names, what, err, c.code)
+			}
+		}
+	}
+}
