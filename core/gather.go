@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"birthmark/model"
@@ -30,7 +31,10 @@ func (s *syncer) gather(ctx context.Context) error {
 		select {
 		case e, ok := <-s.events:
 			if !ok {
-				return g.flush(ctx)
+				if err := g.flush(ctx); err != nil || !g.ended {
+					return err
+				}
+				return g.undo(ctx)
 			}
 			if err := g.add(ctx, e); err != nil {
 				return err
@@ -57,12 +61,17 @@ type gatherer struct {
 	began  time.Time // when the first of blocks came
 	part   int       // of the largest window that this one may be
 
-	// meeting: the source has not yet said anything we do not have. The rollback it may begin with then only says
-	// where it looks for the place where its chain and ours part: what both have is skipped, and nothing is undone
-	// before a block that differs has come. So a source that is behind us, or looks far back, costs nothing. One that
-	// says it has our tip has met us: it goes back only where its chain does.
+	// meeting: blocks that the database has are skipped, and nothing is removed from it before a block comes that it does
+	// not have.
+	//
+	// A sync begins so. The rollback that the source may begin with only means where it looks for the database's chain: a
+	// source that ends before a block differs is behind, and removes nothing. Once it has the database's tip, it has met.
+	//
+	// A later rollback means that the source's chain has changed. If it may end below the block where the chains part,
+	// shared is set: the blocks above are removed when a block differs or the source ends.
 	meeting bool
-	tip     model.Point // of the database, while meeting
+	tip     model.Point  // of the database, while meeting
+	shared  *model.Point // the newest block that both chains are known to have
 }
 
 // wait is how long to wait for the next block.
@@ -76,14 +85,7 @@ func (g *gatherer) wait() time.Duration {
 
 func (g *gatherer) add(ctx context.Context, e model.Event) error {
 	if e.Rollback != nil {
-		if g.meeting {
-			g.meeting = *e.Rollback != g.tip
-			return nil
-		}
-		if err := g.flush(ctx); err != nil {
-			return err
-		}
-		return g.goBack(ctx, *e.Rollback)
+		return g.rollback(ctx, *e.Rollback)
 	}
 	b := e.Block
 	if g.meeting {
@@ -111,11 +113,53 @@ func (g *gatherer) add(ctx context.Context, e model.Event) error {
 	return nil
 }
 
-// meet reports whether the database has b already. Where it has another block at b's height it goes back below that.
+// exact reports whether the source goes back to the very block where its chain and the database's part. It compares the
+// points of the locator, which thin out, and those that it has yielded: between two of the locator it cannot know.
+func (g *gatherer) exact(to model.Point) bool {
+	i := slices.Index(g.known, to)
+	if to.IsOrigin() {
+		i = len(g.known)
+	}
+	if i <= 0 {
+		return true
+	}
+	return g.known[i-1].Height <= firstBehind(to)
+}
+
+// rollback goes back to a point, or begins to look for the block above it where the chains part.
+func (g *gatherer) rollback(ctx context.Context, to model.Point) error {
+	if g.meeting && g.shared == nil {
+		g.meeting = to != g.tip
+		return nil
+	}
+	if err := g.flush(ctx); err != nil {
+		return err
+	}
+	if g.exact(to) {
+		g.meeting, g.shared = false, nil
+		return g.after(ctx, job{rollback: &to})
+	}
+	if err := g.after(ctx, job{}); err != nil { // the database has all blocks that came before
+		return err
+	}
+	g.meeting, g.tip, g.shared = true, g.db.Tip(), &to
+	return nil
+}
+
+// undo removes the blocks that the source does not have, after it went back, and ends the meeting.
+func (g *gatherer) undo(ctx context.Context) error {
+	to := g.shared
+	g.meeting, g.shared = false, nil
+	if to == nil {
+		return nil
+	}
+	return g.after(ctx, job{rollback: to})
+}
+
+// meet reports whether the database has b already. If it has another block at b's height, the blocks from there on are removed.
 func (g *gatherer) meet(ctx context.Context, b *model.Block) (had bool, err error) {
 	if g.tip.IsOrigin() || b.Height > g.tip.Height {
-		g.meeting = false
-		return false, nil
+		return false, g.undo(ctx)
 	}
 	at, err := g.db.PointAt(ctx, b.Height)
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
@@ -126,7 +170,13 @@ func (g *gatherer) meet(ctx context.Context, b *model.Block) (had bool, err erro
 		return false, err
 	}
 	if at.Hash == b.Hash {
+		if g.shared != nil {
+			g.shared = &at
+		}
 		return true, nil
+	}
+	if g.shared != nil {
+		return false, g.undo(ctx)
 	}
 	g.meeting = false
 	below := model.Point{}
@@ -142,16 +192,17 @@ func (g *gatherer) meet(ctx context.Context, b *model.Block) (had bool, err erro
 		hash := g.db.chain.FormatHash
 		return false, model.Errorf(model.Refused, "wrong_chain", "the source has another chain: its first block is %s, the database's is %s", hash(b.Hash), hash(at.Hash))
 	}
-	return false, g.goBack(ctx, below)
+	return false, g.after(ctx, job{rollback: &below})
 }
 
-func (g *gatherer) goBack(ctx context.Context, to model.Point) error {
-	done := make(chan struct{})
-	if err := send(ctx, g.windows, job{rollback: &to, done: done}); err != nil {
+// after returns when j, and all before it, is done.
+func (g *gatherer) after(ctx context.Context, j job) error {
+	j.done = make(chan struct{})
+	if err := send(ctx, g.windows, j); err != nil {
 		return err
 	}
 	select {
-	case <-done:
+	case <-j.done:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -100,13 +100,13 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		return err
 	}
 	s := &syncer{
-		db: db, src: src, o: o,
+		db: db, src: src, o: o, known: known,
 		events: make(chan model.Event), windows: make(chan job), resolved: make(chan job),
 		target:   target.Height,
 		nextNote: time.Now().Add(noteEvery),
 		meter:    newMeter(o.Progress, db.Tip().Height, target.Height, o.To),
 	}
-	if err = s.run(ctx, known); err != nil {
+	if err = s.run(ctx); err != nil {
 		db.abandon(ctx) // what was resolved and not written
 	}
 	s.endFork()
@@ -120,22 +120,24 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 	return err
 }
 
-// job is one step of a sync: blocks to write, or a point to go back to.
+// job is one step of a sync: blocks to write, or a point to go back to, or neither.
 type job struct {
 	blocks   []*model.Block
 	window   *window
 	rollback *model.Point
-	done     chan struct{} // closed when the rollback is done
+	done     chan struct{} // closed when the job is done, unless it is blocks
 }
 
 type syncer struct {
-	db  *DB
-	src model.Source
-	o   SyncOptions
+	db    *DB
+	src   model.Source
+	o     SyncOptions
+	known []model.Point // the locator that the source is told
 
 	events   chan model.Event
 	windows  chan job
 	resolved chan job
+	ended    bool // the source has no more events, before events is closed
 	meter    *meter
 	target   model.HeightPk // the source's tip when the sync began
 	nextNote time.Time
@@ -146,13 +148,13 @@ type syncer struct {
 
 // run writes the events of the source, and compacts the database once it has caught up with the source. An error of the
 // source is returned when everything before it is written; the database is not compacted then.
-func (s *syncer) run(ctx context.Context, known []model.Point) error {
+func (s *syncer) run(ctx context.Context) error {
 	var sourceErr error
 	caughtUp := make(chan int, 1)
 	all, actx := errgroup.WithContext(ctx)
 	all.Go(func() error {
 		g, gctx := errgroup.WithContext(actx)
-		g.Go(func() error { defer close(s.events); sourceErr = s.read(gctx, known); return nil })
+		g.Go(func() error { defer close(s.events); sourceErr = s.read(gctx); return nil })
 		g.Go(func() error { defer close(s.windows); return s.gather(gctx) })
 		g.Go(func() error { defer close(s.resolved); return s.resolve(gctx) })
 		g.Go(func() error { return s.commit(gctx, caughtUp) })
@@ -191,9 +193,9 @@ func send[T any](ctx context.Context, to chan<- T, v T) error {
 }
 
 // read takes events from the source until it ends, has said all that is wanted, or fails.
-func (s *syncer) read(ctx context.Context, known []model.Point) error {
+func (s *syncer) read(ctx context.Context) error {
 	started := time.Now()
-	for e, err := range s.src.Follow(ctx, known) {
+	for e, err := range s.src.Follow(ctx, s.known) {
 		s.meter.busy(stageRead, started)
 		if err != nil {
 			return err
@@ -209,12 +211,13 @@ func (s *syncer) read(ctx context.Context, known []model.Point) error {
 		}
 		started = time.Now()
 	}
+	s.ended = true
 	return nil
 }
 
 func (s *syncer) resolve(ctx context.Context) error {
 	for j := range s.windows {
-		if j.rollback == nil {
+		if j.done == nil {
 			started := time.Now()
 			w, err := s.db.prepare(ctx, j.blocks)
 			s.meter.busy(stageResolve, started)
@@ -262,6 +265,8 @@ func (s *syncer) commit(ctx context.Context, caughtUp chan<- int) error {
 			if err := s.rollback(ctx, *j.rollback); err != nil {
 				return err
 			}
+		}
+		if j.done != nil {
 			close(j.done)
 			continue
 		}
