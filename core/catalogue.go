@@ -255,12 +255,14 @@ func (db *DB) readCatalogue(ctx context.Context, c model.Chain) (*catalogue, err
 	for _, e := range stored {
 		name := e.definition.Name
 		if e.live|e.coming == 0 { // all that is left of it is its number
-			cat.all = append(cat.all, &index{Index: model.Index{Name: name, Kind: e.definition.Kind, Own: e.own, When: e.definition.When, Value: e.definition.Value}, number: e.number})
+			left := model.Index{Name: name, Kind: e.definition.Kind, Own: e.own, When: e.definition.When, Value: e.definition.Value}
+			cat.all = append(cat.all, &index{Index: left, number: e.number})
 			continue
 		}
 		i := slices.IndexFunc(offered, func(x model.Index) bool { return x.Name == name && (x.Own || x.Kind == e.definition.Kind) })
 		if i < 0 {
-			return nil, model.Errorf(model.Refused, "index_mismatch", "the database has a %v index %s that this program does not know", e.definition.Kind, name)
+			return nil, model.Errorf(model.Refused, "index_mismatch",
+				"the database has a %v index %s that this program does not know", e.definition.Kind, name)
 		}
 		if d, own := offered[i].Definition(); own != e.own || own && d != e.definition {
 			return nil, model.Errorf(model.Refused, "index_mismatch", "index %s is defined as %s, the database was made with %s: give the new definition a name of its own, or drop the index and add it again (birthmark index drop %s)",
@@ -284,7 +286,8 @@ func describe(d model.Definition) string {
 	return text
 }
 
-// wanted refuses indexes and options that an old database does not keep. What it keeps it keeps up to date, named or not.
+// wanted refuses indexes and options that an old database does not keep. What it keeps it keeps up to date, named or
+// not.
 func (db *DB) wanted(names []string, keep map[string]model.IndexOptions) error {
 	cat := db.catalogue()
 	for _, name := range names {

@@ -18,8 +18,8 @@ const maxFaults = 1000
 const checkBatch = 4096
 
 // Check verifies every law that holds between the families, on one snapshot, in memory that does not grow with the
-// database (but for four bytes a block). It reads every row. The faults are in the answer. A family that cannot be read is
-// a fault too, and the check ends there. An error means that it was interrupted or could not begin.
+// database (but for four bytes a block). It reads every row. The faults are in the answer. A family that cannot be
+// read is a fault too, and the check ends there. An error means that it was interrupted or could not begin.
 func (db *DB) Check(ctx context.Context, progress func(done, total uint64)) (*CheckAnswer, error) {
 	return db.check(ctx, "", progress)
 }
@@ -182,7 +182,10 @@ func (c *checker) run() error {
 	}
 	passes := []func() error{c.outputs, c.accounts}
 	if c.answer.Blocks = c.totals.rows[familyBlock]; c.only == nil {
-		passes = []func() error{c.meta, c.blocks, c.txs, c.raws, c.inputs, c.outputs, c.assetEntries, c.supplies, c.holdings, c.standing, c.accounts, c.forks}
+		passes = []func() error{
+			c.meta, c.blocks, c.txs, c.raws, c.inputs, c.outputs,
+			c.assetEntries, c.supplies, c.holdings, c.standing, c.accounts, c.forks,
+		}
 	}
 	for _, pass := range passes {
 		err := pass()
@@ -191,8 +194,8 @@ func (c *checker) run() error {
 		}
 		if unread, ok := errors.AsType[*unreadError](err); ok {
 			// What the other families are compared with is not known: the check ends here.
-			fault := FaultAnswer{c.names[unread.family], "", "cannot be read, and the check ends here: " + unread.Error()}
-			c.answer.Faults = slices.Insert(c.answer.Faults, 0, fault)
+			fault := "cannot be read, and the check ends here: " + unread.Error()
+			c.answer.Faults = slices.Insert(c.answer.Faults, 0, FaultAnswer{c.names[unread.family], "", fault})
 			return nil
 		}
 		if err != nil {
@@ -210,7 +213,8 @@ func (c *checker) run() error {
 func (c *checker) meta() error {
 	for _, x := range c.db.catalogue().all {
 		if x.dropped() && (c.work == nil || c.work.x != x) {
-			c.fault(familyMeta, metaIndexes, "index %s is neither kept nor being dropped: the next birthmark sync removes what is left of it", x.Name)
+			c.fault(familyMeta, metaIndexes,
+				"index %s is neither kept nor being dropped: the next birthmark sync removes what is left of it", x.Name)
 		}
 	}
 	return c.scan(familyMeta, func(_, _ []byte) error { return nil })

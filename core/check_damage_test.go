@@ -118,7 +118,8 @@ func TestACheckEndsWhereADatabaseCannotBeRead(t *testing.T) {
 				continue
 			}
 			named := slices.ContainsFunc(a.Faults, func(f core.FaultAnswer) bool {
-				return f.Family == d.Name && strings.Contains(f.Fault, "cannot be read") && strings.Contains(f.Fault, "000103.sst")
+				return f.Family == d.Name && strings.Contains(f.Fault, "cannot be read") &&
+					strings.Contains(f.Fault, "000103.sst")
 			})
 			if a.OK || !named || len(a.Faults) > 1 {
 				t.Errorf("%s fails after %d of %d lookups: %.300s", d.Name, after, lookups[d.Family], text(a.Faults))
@@ -191,7 +192,8 @@ func checkDamaged(t *testing.T, dir string, v modeltest.Variant, whole int) erro
 		return err
 	case a.OK || len(a.Faults) == 0:
 		return errors.New("nothing is found")
-	case len(a.Faults) > 1 || !strings.Contains(a.Faults[0].Fault, "cannot be read") || !strings.Contains(a.Faults[0].Fault, ".sst"):
+	case len(a.Faults) > 1, !strings.Contains(a.Faults[0].Fault, "cannot be read"),
+		!strings.Contains(a.Faults[0].Fault, ".sst"):
 		return errors.New("the table is not named: " + text(a.Faults))
 	}
 	return nil

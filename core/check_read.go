@@ -8,8 +8,8 @@ import (
 	"birthmark/storage"
 )
 
-// unreadError is a failed read of a family: a damaged file, or a disk that fails. It ends a check, as one row that cannot be
-// parsed does not.
+// unreadError is a failed read of a family: a damaged file, or a disk that fails. It ends a check, as one row that
+// cannot be parsed does not.
 type unreadError struct {
 	family storage.Family
 	error

@@ -79,7 +79,8 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	cat := db.catalogue()
 	db.cache = newCaches(o.CacheBytes, cat.indexes)
 	if cat.spendsBy != "" && (cat.spendBy == nil || cat.spendBy.Kind != model.OneToOne) {
-		return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), cat.spendsBy)
+		return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database",
+			o.Chain.Name(), cat.spendsBy)
 	}
 	if o.ReadOnly {
 		db.marks.end() // others write

@@ -61,11 +61,12 @@ type gatherer struct {
 	began  time.Time // when the first of blocks came
 	part   int       // of the largest window that this one may be
 
-	// meeting: blocks that the database has are skipped, and nothing is removed from it before a block comes that it does
-	// not have.
+	// meeting: blocks that the database has are skipped, and nothing is removed from it before a block comes that it
+	// does not have.
 	//
-	// A sync begins so. The rollback that the source may begin with only means where it looks for the database's chain: a
-	// source that ends before a block differs is behind, and removes nothing. Once it has the database's tip, it has met.
+	// A sync begins so. The rollback that the source may begin with only means where it looks for the database's
+	// chain: a source that ends before a block differs is behind, and removes nothing. Once it has the database's
+	// tip, it has met.
 	//
 	// A later rollback means that the source's chain has changed. If it may end below the block where the chains part,
 	// shared is set: the blocks above are removed when a block differs or the source ends.
@@ -156,7 +157,8 @@ func (g *gatherer) undo(ctx context.Context) error {
 	return g.after(ctx, job{rollback: to})
 }
 
-// meet reports whether the database has b already. If it has another block at b's height, the blocks from there on are removed.
+// meet reports whether the database has b already. If it has another block at b's height, the blocks from there on
+// are removed.
 func (g *gatherer) meet(ctx context.Context, b *model.Block) (had bool, err error) {
 	if g.tip.IsOrigin() || b.Height > g.tip.Height {
 		return false, g.undo(ctx)

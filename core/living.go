@@ -332,8 +332,8 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 	})
 }
 
-// halfDropped returns work for an index of the catalogue that is dropped and for which there is none: an earlier version
-// could leave one behind. nil if there is no such index.
+// halfDropped returns work for an index of the catalogue that is dropped and for which there is none: an earlier
+// version could leave one behind. nil if there is no such index.
 func (c *catalogue) halfDropped() *indexWork {
 	for _, x := range c.all {
 		if x.dropped() {
@@ -343,8 +343,8 @@ func (c *catalogue) halfDropped() *indexWork {
 	return nil
 }
 
-// goOnDropping drops the families of what is being dropped, as far as that was interrupted. For an index that was left half
-// dropped it makes the work.
+// goOnDropping drops the families of what is being dropped, as far as that was interrupted. For an index that was
+// left half dropped it makes the work.
 func (db *DB) goOnDropping(ctx context.Context) error {
 	db.building.Lock()
 	defer db.building.Unlock()

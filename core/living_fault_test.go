@@ -54,8 +54,8 @@ func TestIndexesCanBeReadWhileTheyChange(t *testing.T) {
 	check(t, l.db)
 }
 
-// finish builds what is under way, after a failure if there was one, and opens the database again if a failed change of its
-// indexes asks for that.
+// finish builds what is under way, after a failure if there was one, and opens the database again if a failed change
+// of its indexes asks for that.
 func (l *living) finish(t *testing.T) {
 	t.Helper()
 	next := l.grown[len(l.grown)-1].Fork(0).Blocks(1)
@@ -72,8 +72,8 @@ func (l *living) finish(t *testing.T) {
 	check(t, l.db)
 }
 
-// Whichever read or write fails while the indexes of a database change, or while its caches are filled, what is appended
-// afterwards is right.
+// Whichever read or write fails while the indexes of a database change, or while its caches are filled, what is
+// appended afterwards is right.
 func TestAFailureAtAnyStepOfAChangeOfIndexesBreaksNothing(t *testing.T) {
 	keep := model.IndexOptions{Balance: true, Prefix: true}
 	for what, change := range map[string]func(ctx context.Context, l *living) error{
@@ -142,19 +142,21 @@ func (s *seeing) View(ctx context.Context, fn func(storage.Reader) error) error 
 	return s.Store.View(ctx, fn)
 }
 
-// An index that is dropped while it is built is gone, at whatever point of the build that happens, and can be added again.
+// An index that is dropped while it is built is gone, at whatever point of the build that happens, and can be added
+// again.
 func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 	v := modeltest.Variants()[0]
 	n := seeded.Of(t, 780)
 	for what, build := range map[string]func(t *testing.T, l *living, s *seeing, drop func()) error{
 		"before its first block": func(t *testing.T, l *living, _ *seeing, drop func()) error {
-			return l.db.Build(t.Context(), func(ctx context.Context, names []string, known []model.Point) (model.Source, error) {
+			open := func(ctx context.Context, names []string, known []model.Point) (model.Source, error) {
 				drop()
 				return l.open(ctx, names, known)
-			}, core.BuildOptions{Weight: 1})
+			}
+			return l.db.Build(t.Context(), open, core.BuildOptions{Weight: 1})
 		},
 		"between two blocks of the source": func(t *testing.T, l *living, _ *seeing, drop func()) error {
-			return l.db.Build(t.Context(), func(_ context.Context, names []string, _ []model.Point) (model.Source, error) {
+			open := func(_ context.Context, names []string, _ []model.Point) (model.Source, error) {
 				src := events(having(l.chain, names...))
 				say := src.say
 				src.say = func(yield func(model.Event, error) bool) {
@@ -166,14 +168,15 @@ func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 					})
 				}
 				return src, nil
-			}, core.BuildOptions{Weight: 1})
+			}
+			return l.db.Build(t.Context(), open, core.BuildOptions{Weight: 1})
 		},
 		"before the build reads blocks": func(t *testing.T, l *living, s *seeing, drop func()) error {
 			s.before = drop
 			return l.db.Build(t.Context(), l.open, core.BuildOptions{Weight: 1})
 		},
 	} {
-		for _, added := range []string{"label", "tag"} { // tag has its values: options are added, and no source is opened
+		for _, added := range []string{"label", "tag"} { // tag is there: options are added, and no source is opened
 			if (added == "tag") != (what == "before the build reads blocks") {
 				continue
 			}
@@ -227,8 +230,8 @@ func (l *living) gone(t *testing.T, name string) {
 	check(t, l.db)
 }
 
-// An earlier version could leave an index in the catalogue that is neither kept nor being added or dropped. Check reports it,
-// and the next open goes on with dropping it.
+// An earlier version could leave an index in the catalogue that is neither kept nor being added or dropped. Check
+// reports it, and the next open goes on with dropping it.
 func TestAnIndexThatWasLeftHalfDroppedIsRepaired(t *testing.T) {
 	v := modeltest.Variants()[0]
 	s := &declared{Store: memory.New()}
@@ -293,8 +296,8 @@ func TestARollbackToTheOriginTakesABuildAlong(t *testing.T) {
 	})
 }
 
-// A source that changes to another branch while blocks of the first are collected for a step, as the database does, leaves
-// nothing of the first branch in the index.
+// A source that changes to another branch while blocks of the first are collected for a step, as the database does,
+// leaves nothing of the first branch in the index.
 func TestABuildFollowsItsSourceToAnotherBranch(t *testing.T) {
 	v := modeltest.Variants()[0]
 	l := openLiving(t, v, memory.New(), seeded.Of(t, 810), []string{"address"}, nil)
@@ -329,23 +332,25 @@ func TestABuildFollowsItsSourceToAnotherBranch(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, l.db)
-	same(t, "built over a fork", dump(t, l.db), l.made([]string{"address", "label"}, map[string]model.IndexOptions{"label": everything4}))
+	same(t, "built over a fork", dump(t, l.db),
+		l.made([]string{"address", "label"}, map[string]model.IndexOptions{"label": everything4}))
 }
 
 // Options of indexes that an old database does not keep are refused, whether the indexes are named or not.
 func TestOptionsThatAreNotKeptAreRefused(t *testing.T) {
 	v := modeltest.Variants()[0]
 	s := memory.New()
-	l := openLiving(t, v, s, seeded.Of(t, 820), []string{"address", "tag"}, map[string]model.IndexOptions{"tag": {History: true}})
+	kept := map[string]model.IndexOptions{"tag": {History: true}}
+	l := openLiving(t, v, s, seeded.Of(t, 820), []string{"address", "tag"}, kept)
 	l.grow(3, 3)
 	for _, names := range [][]string{nil, {"address"}, {"address", "tag"}} {
 		for what, c := range map[string]struct {
 			keep map[string]model.IndexOptions
 			code string
 		}{
-			"an option of an index":      {map[string]model.IndexOptions{"address": {Balance: true}}, "index_mismatch"},
-			"what is kept":               {map[string]model.IndexOptions{"tag": {History: true}, "address": {}}, ""},
-			"an option of another index": {map[string]model.IndexOptions{"tag": {History: true, Balance: true}}, "index_mismatch"},
+			"an option of address":   {map[string]model.IndexOptions{"address": {Balance: true}}, "index_mismatch"},
+			"what is kept":           {map[string]model.IndexOptions{"tag": {History: true}, "address": {}}, ""},
+			"one more option of tag": {map[string]model.IndexOptions{"tag": {History: true, Balance: true}}, "index_mismatch"},
 		} {
 			_, err := core.Open(t.Context(), s, core.Options{Chain: v.Chain("one"), Indexes: names, Keep: c.keep})
 			if got := code(err); err == nil && c.code != "" || err != nil && got != c.code {

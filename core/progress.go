@@ -110,8 +110,8 @@ func (m *meter) wrote(blocks []*model.Block) {
 	m.reportSoon()
 }
 
-// reportSoon has a goroutine of its own report, at most every progressEvery: the writer does not wait for tell, and the last
-// blocks are reported although no block follows them. mu is held.
+// reportSoon has a goroutine of its own report, at most every progressEvery: the writer does not wait for tell, and
+// the last blocks are reported although no block follows them. mu is held.
 func (m *meter) reportSoon() {
 	if m.due == nil {
 		m.due = time.AfterFunc(max(0, progressEvery-time.Since(m.told)), func() { m.report(false) })

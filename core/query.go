@@ -206,7 +206,8 @@ func (q *query) index(name string) (*index, error) {
 		return nil, model.Errorf(model.Refused, "index_building", "index %s is being added: it has blocks up to %d of %d (%d%%)", name, to, of, int64(to)*100/max(1, int64(of)))
 	}
 	if slices.ContainsFunc(q.chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
-		return nil, model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %s", name, strings.Join(q.liveNames(), ", "))
+		return nil, model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %s",
+			name, strings.Join(q.liveNames(), ", "))
 	}
 	return nil, unknownIndex(q.chain, name)
 }

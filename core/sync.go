@@ -256,8 +256,8 @@ func (s *syncer) keepNote(w *window) error {
 	return nil
 }
 
-// commit writes windows. Once it has reached the block that was the source's tip when the sync began it sends the number of
-// transactions that it has written in bulk.
+// commit writes windows. Once it has reached the block that was the source's tip when the sync began it sends the
+// number of transactions that it has written in bulk.
 func (s *syncer) commit(ctx context.Context, caughtUp chan<- int) error {
 	for j := range s.resolved {
 		started := time.Now()

@@ -12,8 +12,9 @@ import (
 	"birthmark/storage/memory"
 )
 
-// switching is a source that knows the database's chain only by the points of the locator, as a node's follower does after a
-// start: it adds a block of one branch, then its chain becomes another one, and it goes back to the newest point that it knows.
+// switching is a source that knows the database's chain only by the points of the locator, as a node's follower does
+// after a start: it adds a block of one branch, then its chain becomes another one, and it goes back to the newest
+// point that it knows.
 func switching(next *model.Block, to []*model.Block) *script {
 	s := &script{tip: next.Point()}
 	s.say = func(yield func(model.Event, error) bool) {
@@ -47,7 +48,8 @@ func TestAForkRemovesOnlyTheBlocksThatDiffer(t *testing.T) {
 		t.Run(fmt.Sprint(depth), func(t *testing.T) {
 			trunk := v.NewGenerator(n)
 			shared := trunk.Blocks(120)
-			ours, theirs, third := trunk.Fork(1).Blocks(depth), trunk.Fork(2).Blocks(depth+1), trunk.Fork(3).Blocks(depth+3)
+			ours, theirs := trunk.Fork(1).Blocks(depth), trunk.Fork(2).Blocks(depth+1)
+			third := trunk.Fork(3).Blocks(depth + 3)
 			store := memory.New()
 			db := open(t, store, v, 1<<20)
 			sync(t, db, events(shared, ours[:depth-1]), core.SyncOptions{})
@@ -81,7 +83,8 @@ func TestAForkRemovesOnlyTheBlocksThatDiffer(t *testing.T) {
 			lost = lost[:min(len(lost), 1000)] // more are not kept
 			for i := range max(len(lost), len(listed)) {
 				if i >= len(lost) || i >= len(listed) || lost[i] != listed[i] {
-					t.Fatalf("lost block %d of %d is %s, expected %s of %d", i, len(listed), at(listed, i), at(lost, i), len(lost))
+					t.Fatalf("lost block %d of %d is %s, expected %s of %d",
+						i, len(listed), at(listed, i), at(lost, i), len(lost))
 				}
 			}
 			check(t, db)

@@ -44,6 +44,9 @@ func (ask Queries) from(ctx context.Context, fn func(q *query) error) error {
 		if err != nil {
 			return err
 		}
-		return fn(&query{DB: db, catalogue: db.catalogue(), ctx: ctx, r: r, era: era, taken: taken, tip: s.tip, totals: s.totals, work: s.work})
+		return fn(&query{
+			DB: db, catalogue: db.catalogue(), ctx: ctx, r: r, era: era, taken: taken,
+			tip: s.tip, totals: s.totals, work: s.work,
+		})
 	})
 }

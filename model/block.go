@@ -119,8 +119,9 @@ type Mint struct {
 	Info   []byte // what the chain says of an asset that is minted for the first time, as [AssetDescriber] reads it
 }
 
-// Event is what happened next on a chain: a block, or the removal of every block after Rollback. Exactly one of the two
-// is set. Rollback may lie below the block where the new branch begins: blocks that were not removed follow it again then.
+// Event is what happened next on a chain: a block, or the removal of every block after Rollback. Exactly one of the
+// two is set. Rollback may lie below the block where the new branch begins: blocks that were not removed follow it
+// again then.
 type Event struct {
 	Block    *Block
 	Rollback *Point

@@ -12,8 +12,9 @@ const (
 	sparse = 1_000
 )
 
-// Trail is points of one chain, oldest first: enough of it to find where another chain parts from it. If that is between two
-// of its points, the way back is to the lower one: the blocks between them are yielded again, and the reader skips them.
+// Trail is points of one chain, oldest first: enough of it to find where another chain parts from it. If that is
+// between two of its points, the way back is to the lower one: the blocks between them are yielded again, and the
+// reader skips them.
 type Trail struct {
 	points []model.Point
 	thin   int // how many of the first points are thinned out already
