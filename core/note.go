@@ -23,10 +23,11 @@ const noteVersion = 2
 
 var errNote = errors.New("note of caches is damaged")
 
-// keepNote writes the caches as they are when at is the newest block they know. A store that keeps no notes is left alone.
+// keepNote writes the caches as they are when at is the newest block they know. It writes nothing while they may have
+// entries of blocks that are not in the database. A store that keeps no notes is left alone.
 func (db *DB) keepNote(at model.Point) error {
 	n, ok := db.store.(storage.Noter)
-	if !ok || at.IsOrigin() || at == db.cache.noted || !db.cache.warm {
+	if !ok || at.IsOrigin() || at == db.cache.noted || !db.cache.warm || db.doubt {
 		return nil
 	}
 	db.cache.noted = at

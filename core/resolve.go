@@ -54,19 +54,19 @@ func behind(p model.Point) model.UtxoPk {
 	return model.UtxoPk((p.Height + 1).First())
 }
 
-// abandon forgets, after something failed, every pending window and whatever the caches learned from them. Nothing may
-// be preparing or committing.
+// abandon discards all pending windows after something failed. The state of the store and of the caches is in doubt until
+// settle has read it. Nothing may be preparing or committing.
 func (db *DB) abandon(ctx context.Context) {
 	db.mu.Lock()
 	db.pending, db.head = nil, db.tip
-	db.cache.forgetFrom(behind(db.tip))
 	db.mu.Unlock()
 	db.doubt = true
-	_ = db.settle(context.WithoutCancel(ctx)) // the next write tries again, and tells
+	_ = db.settle(context.WithoutCancel(ctx)) // if it fails, the next write calls it again and returns its error
 }
 
-// settle finds out where the store stands, where that is in doubt: a write that failed may have been applied all the
-// same, when it was the making durable that failed.
+// settle reads tip and totals again if they are in doubt: a write that failed may have been applied all the same, if it
+// failed while it was made durable. It removes from the caches what lies above the tip that it reads: entries of windows
+// that were not written, and of blocks that a failed rollback did remove. It does not hold db.mu meanwhile.
 func (db *DB) settle(ctx context.Context) error {
 	if db.stale {
 		return model.Errorf(model.Refused, "open_again", "a change of the database's indexes failed, and may have been made all the same: open the database again")
@@ -77,6 +77,7 @@ func (db *DB) settle(ctx context.Context) error {
 	if err := db.recall(ctx); err != nil {
 		return err
 	}
+	db.cache.forgetFrom(behind(db.Tip()))
 	db.doubt = false
 	return nil
 }
