@@ -356,7 +356,6 @@ func (db *DB) arrived(ctx context.Context, c *catalogue, w *indexWork) error {
 	db.mu.Lock()
 	db.totals = t
 	db.mu.Unlock()
-	db.cache.remember(x)
 	if values {
 		return db.learnIndex(ctx, x)
 	}

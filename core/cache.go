@@ -51,7 +51,7 @@ func (p fingerprint) output(n uint32) fingerprint {
 const assetSpace = -1
 
 // caches are what resolution asks before it reads. What windows that are not written yet have made and not spent is in
-// them for certain, all else as far as there is room.
+// them for certain, all else as far as there is room. They are used with DB.write held.
 type caches struct {
 	fp      fingerprinter
 	unspent *table // outpoint (or value of the index inputs name) -> utxo_pk, value; removed when spent
@@ -61,84 +61,91 @@ type caches struct {
 	warm    bool           // they know what they would know had this process written all of the database
 	hits    cacheHits
 
-	bytes int64
-	noted model.Point // the block of the note they were read from or written to
+	bytes   int64       // of all tables and the filter, apart from what has to stay
+	noted   model.Point // the block of the note they were read from or written to
+	onSweep func()      // called before a whole table is read to remove entries; for tests
 }
 
 const (
 	valueBits   = 52 // an output's value, but for very large ones
 	ordinalBits = 17 // of a birth: all of its 16 bits fit
-	ownerBits   = 62 // of the distance of two pointers in one chain
+	ownerBits   = 62 // of the distance of two pointers in one chain and 1
 )
 
-// newCaches divides bytes: a quarter for the owners of outputs, where indexes keep accounts, of the rest an eighth for the
-// filter, and of what then is left a third for what is unspent. A value of a busy chain is used three times as often as an
-// output is kept.
 func newCaches(bytes int64, indexes []*index) *caches {
-	var keep []*index
+	c := &caches{fp: newFingerprinter(), known: newFilter(bytes / 8), bytes: bytes}
+	c.divide(indexes)
+	return c
+}
+
+// divide gives each cache its share of bytes: an eighth to the filter; a quarter to the owners of outputs, if there are
+// indexes that keep accounts, in equal parts; of the rest a third to unspent outputs and two thirds to births. A value of a
+// busy chain is used three times as often as an output is kept. When the indexes change, tables that have more than their new
+// share drop their oldest entries.
+func (c *caches) divide(indexes []*index) {
+	owners := map[int]*table{}
+	changed := c.owners == nil
 	for _, x := range indexes {
 		if x.owned() {
-			keep = append(keep, x)
+			owners[x.number] = c.owners[x.number]
+			changed = changed || owners[x.number] == nil
 		}
 	}
-	all, owners := bytes, map[int]*table{}
-	for _, x := range keep {
-		owners[x.number] = newTable(bytes/4/int64(len(keep)), ownerBits)
+	if !changed && len(owners) == len(c.owners) {
+		return
 	}
-	if len(keep) > 0 {
-		bytes -= bytes / 4
+	for number, t := range c.owners {
+		if owners[number] == nil {
+			t.clear()
+		}
 	}
-	known := bytes / 8
-	unspent := (bytes - known) / 3
-	return &caches{
-		fp: newFingerprinter(), known: newFilter(known), owners: owners, bytes: all,
-		unspent: newTable(unspent, valueBits), births: newTable(bytes-known-unspent, ordinalBits),
+	c.owners = owners
+	rest := c.bytes - c.known.most
+	if len(owners) > 0 {
+		rest -= c.bytes / 4
+	}
+	c.unspent = c.unspent.limited(rest/3, valueBits)
+	c.births = c.births.limited(rest-rest/3, ordinalBits)
+	for number, t := range owners {
+		owners[number] = t.limited(c.bytes/4/int64(len(owners)), ownerBits)
+		owners[number].pinned = nothingPinned
 	}
 }
 
-// pin says where the oldest window begins that is not written yet.
+// pin says where the oldest window begins that is not written yet. Owners are not pinned: those of outputs in such windows
+// are found in the windows themselves.
 func (c *caches) pin(first model.UtxoPk) { c.unspent.pinned, c.births.pinned = first, first }
 
 // owned reports whether it is worth while to remember which value of the index an output has.
 func (x *index) owned() bool { return x.live&partAccounts != 0 && !x.Kind.Wide() }
 
-// remember begins to remember owners for an index that keeps accounts from now on. What it takes comes on top, until the
-// database is opened again.
-func (c *caches) remember(x *index) {
-	if x.owned() && c.owners[x.number] == nil {
-		c.owners[x.number] = newTable(c.bytes/16, ownerBits)
-	}
-}
-
-// notOwned is the distance of an output without a value.
-const notOwned = 1 << 61
-
 // ofOutput is the fingerprint of a pointer: no two have the same.
 func ofOutput(pk model.UtxoPk) fingerprint { return fingerprint{a: uint64(pk) * spreadA} }
 
-// own remembers the value of an output, or that it has none.
+// own stores the birth of an output's value, or that the output has none, which is nil. The number of the entry is the
+// distance from the birth to the output plus one; 0 means no value.
 func (c *caches) own(x *index, pk model.UtxoPk, birth *model.BirthPk) {
 	t := c.owners[x.number]
 	switch {
 	case t == nil:
 	case birth == nil:
-		t.put(ofOutput(pk), uint64(pk), notOwned)
+		t.put(ofOutput(pk), uint64(pk), 0)
 	default:
-		t.put(ofOutput(pk), uint64(pk), uint64(pk-birth.Utxo))
+		t.put(ofOutput(pk), uint64(pk), uint64(pk-birth.Utxo)+1)
 	}
 }
 
-// disown is the birth of an output's value, the output being spent; not ok where that is not known here, nil where it has none.
+// disown removes what own stored of an output that is spent, and returns it. It is not ok if there is no entry.
 func (c *caches) disown(x *index, pk model.UtxoPk) (birth *model.BirthPk, ok bool) {
 	t := c.owners[x.number]
 	if t == nil {
 		return nil, false
 	}
-	_, distance, ok := t.take(ofOutput(pk))
-	if !ok || distance == notOwned {
+	_, number, ok := t.take(ofOutput(pk))
+	if !ok || number == 0 {
 		return nil, ok
 	}
-	return &model.BirthPk{Utxo: pk - model.UtxoPk(distance)}, true
+	return &model.BirthPk{Utxo: pk - model.UtxoPk(number-1)}, true
 }
 
 // birth is where a value was born, as far as that is known here.
@@ -161,9 +168,29 @@ func (c *caches) clear() {
 	}
 }
 
-// forgetFrom drops what stands at first or behind it, which is not there any more. That the filter has values which the
-// database does not have harms nothing, nor that an output is missing which is unspent again.
+// The filter may have values that the database does not have, and an output that is unspent again may be missing: both only
+// cost a lookup. So a rollback removes what points to the rows it removes, and nothing else. If it then fails, what it
+// removed is looked up.
+
+// dropOutput removes the entries of an output whose row is removed. key is that of the table of unspent outputs.
+func (c *caches) dropOutput(key fingerprint, pk model.UtxoPk) {
+	c.unspent.drop(key, pk)
+	for _, t := range c.owners {
+		t.drop(ofOutput(pk), pk)
+	}
+}
+
+// dropBirth removes the birth of a value whose row is removed.
+func (c *caches) dropBirth(space int, value []byte, birth model.BirthPk) {
+	c.births.drop(c.fp.value(space, value), birth.Utxo)
+}
+
+// forgetFrom removes all entries that point to first or behind it. It reads every table from end to end, so it is only for
+// when something failed and nobody knows which rows are gone.
 func (c *caches) forgetFrom(first model.UtxoPk) {
+	if c.onSweep != nil {
+		c.onSweep()
+	}
 	c.unspent.forgetFrom(first)
 	c.births.forgetFrom(first)
 	for _, t := range c.owners {

@@ -80,7 +80,13 @@ func (f *filter) touch(fs []fingerprint) (sum uint64) {
 	return sum
 }
 
-func (f *filter) giveUp() { f.layers, f.bytes, f.complete = nil, 0, false }
+func (f *filter) giveUp() {
+	for i := range f.layers {
+		f.layers[i].blocks = nil
+		f.layers[i].memory.Resize(0)
+	}
+	f.layers, f.bytes, f.complete = nil, 0, false
+}
 
 func newFilterLayer(blocks, room int) filterLayer {
 	memory := pages.New(blocks * filterBlockSize)

@@ -25,6 +25,7 @@ func (o *owners) of(spend int) []occurrence {
 // tally notes what the window changes in the accounts of values.
 func (v *resolver) tally() error {
 	w := v.w
+	v.cache.divide(v.indexes) // an index may have been added or dropped since the last window
 	if w.tallies = v.newTallies(1); len(w.tallies) == 0 {
 		return nil
 	}

@@ -108,7 +108,6 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.cache.forgetFrom(behind(tip))
 	db.head, db.totals, db.work = tip, t, work
 	db.move(tip)
 	return nil
@@ -168,6 +167,13 @@ type undo struct {
 	work    *indexWork     // what is being added goes back too
 	coming  *tally         // of that; nil: no inputs concern it
 	height  model.HeightPk // of the block that is being removed
+	txKeys  []txKey        // of its transactions, the last first
+}
+
+// txKey is the pointer of a transaction and the fingerprint of its outpoints.
+type txKey struct {
+	pk        model.TxPk
+	outpoints fingerprint
 }
 
 func (u *undo) remove(f storage.Family, key []byte) {
@@ -230,6 +236,7 @@ func (u *undo) below(h model.HeightPk) (model.Point, error) {
 
 // txs removes the transactions in a range of pointers. A hash that occurs more than once is left to those before.
 func (u *undo) txs(from, to []byte) error {
+	u.txKeys = u.txKeys[:0]
 	for kv, err := range u.r.Scan(familyTxHash, from, to, true) {
 		if err != nil {
 			return err
@@ -243,8 +250,22 @@ func (u *undo) txs(from, to []byte) error {
 			return err
 		}
 		u.t.checksum -= hashChecksum(&hash) + fee.Amount
+		u.txKeys = append(u.txKeys, txKey{pk, u.db.cache.fp.outpoints(&hash)})
 		u.remove(familyTxPk, appendTxPkKey(nil, &hash, pk))
 		u.remove(familyTxHash, pk.AppendTo(nil))
 	}
 	return nil
+}
+
+// dropOutput removes an output from the caches. The table of unspent outputs has it by its outpoint or, if inputs name values
+// of an index, by that value, which undo.values removes. Outputs come the last first, as txKeys do.
+func (u *undo) dropOutput(pk model.UtxoPk) {
+	for len(u.txKeys) > 0 && u.txKeys[0].pk > pk.Tx() {
+		u.txKeys = u.txKeys[1:]
+	}
+	var key fingerprint
+	if len(u.txKeys) > 0 && u.txKeys[0].pk == pk.Tx() {
+		key = u.txKeys[0].outpoints.output(uint32(pk.Index()))
+	}
+	u.db.cache.dropOutput(key, pk)
 }

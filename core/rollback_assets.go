@@ -17,6 +17,11 @@ func (u *undo) forgetAssets(births [][]byte) error {
 		if ids[i] == nil {
 			return fmt.Errorf("birth %x has no value", birth)
 		}
+		at, err := model.ParseBirthPk(birth, true)
+		if err != nil {
+			return err
+		}
+		u.db.cache.dropBirth(assetSpace, ids[i], at)
 		u.remove(familyAssetID, birth)
 		u.remove(familyAssetBirth, appendBirthKey(nil, ids[i], birth))
 	}

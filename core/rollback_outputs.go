@@ -86,6 +86,7 @@ func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
 		}
 		u.t.unspentValue -= row.value
 		u.t.checksum -= row.value
+		u.dropOutput(pk)
 		u.remove(familyUtxo, pk.AppendTo(nil))
 	}
 	for _, x := range u.db.catalogue().all {
@@ -108,12 +109,28 @@ func (u *undo) values(x *index, from, to []byte) error {
 			return err
 		}
 		birth, value := kv.Key, kv.Value
+		if err := u.dropValue(x, birth, value); err != nil {
+			return err
+		}
 		u.removeOf(x, indexValue, birth)
 		u.removeOf(x, indexBirth, appendBirthKey(nil, value, birth))
 		if texts {
 			u.removeOf(x, indexText, appendTextKey(nil, &x.Index, value, birth))
 		}
 	}
+	return nil
+}
+
+// dropValue removes a value from the caches.
+func (u *undo) dropValue(x *index, birth, value []byte) error {
+	at, err := model.ParseBirthPk(birth, x.Kind.Wide())
+	if err != nil {
+		return err
+	}
+	if x == u.db.spendBy {
+		u.db.cache.unspent.drop(u.db.cache.fp.value(x.number, value), at.Utxo)
+	}
+	u.db.cache.dropBirth(x.number, value, at)
 	return nil
 }
 

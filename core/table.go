@@ -1,7 +1,9 @@
 package core
 
 import (
+	"math"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"birthmark/internal/pages"
@@ -23,7 +25,7 @@ type table struct {
 	most    int  // places; 0: the table keeps nothing but what has to stay
 
 	// Entries that point here or behind stay.
-	pinned model.UtxoPk
+	pinned model.UtxoPk // 0: all stay; nothingPinned: none
 	large  map[uint64]uint64 // by pointer: numbers that do not fit the payload
 }
 
@@ -50,15 +52,63 @@ const (
 
 	// dropAmong is how many neighbours to either side an entry is chosen from that has to go.
 	dropAmong = 16
+
+	nothingPinned = model.UtxoPk(math.MaxUint64)
 )
 
 // newTable makes a table of at most bytes for numbers of so many bits.
 func newTable(bytes int64, payload uint) *table {
-	most := int(bytes / entrySize)
-	if most < leastSlots {
-		most = 0
+	return &table{memory: pages.New(int(bytes)), payload: payload, most: placesIn(bytes), large: map[uint64]uint64{}}
+}
+
+// placesIn is how many places a table of at most bytes has; 0 if they are too few for a table.
+func placesIn(bytes int64) int {
+	if most := int(bytes / entrySize); most >= leastSlots {
+		return most
 	}
-	return &table{memory: pages.New(most * entrySize), payload: payload, most: most, large: map[uint64]uint64{}}
+	return 0
+}
+
+// limited is the table with another bound, a new one if t is nil. If t has more it drops its oldest entries, but for those that
+// stay.
+func (t *table) limited(bytes int64, payload uint) *table {
+	if t == nil {
+		return newTable(bytes, payload)
+	}
+	if t.most = placesIn(bytes); len(t.entries) <= max(t.most, leastSlots) {
+		return t
+	}
+	oldest := min(t.newest(t.most*fullest/16, func(*entry) bool { return true }), uint64(t.pinned))
+	stay := 0
+	for i := range t.entries {
+		if e := &t.entries[i]; e.tag != 0 && e.pk >= oldest {
+			stay++
+		}
+	}
+	n := min(len(t.entries), max(t.most, leastSlots, stay*16/15+overhang))
+	t.rewrite(n, func(pk uint64) bool { return pk >= oldest })
+	return t
+}
+
+// newest is a pointer that about n of the entries that the function wants do not come before, and the others do. It is
+// estimated from a sample of some 100,000 of them.
+func (t *table) newest(n int, want func(e *entry) bool) (oldest uint64) {
+	const samples = 100_000
+	every := t.used/samples + 1
+	var sample []uint64
+	wanted := 0
+	for i := range t.entries {
+		if e := &t.entries[i]; e.tag != 0 && want(e) {
+			if wanted++; wanted%every == 0 {
+				sample = append(sample, e.pk)
+			}
+		}
+	}
+	if n = n / every; n >= len(sample) {
+		return 0
+	}
+	slices.Sort(sample)
+	return sample[len(sample)-1-n] + 1
 }
 
 // key is a fingerprint as the table has it: the tag, which is not 0, and the bits of rest that belong to it.
@@ -180,24 +230,16 @@ func (t *table) open(i int) bool {
 	return false
 }
 
-// makeRoom lets a full table grow or, where it may not, drops an entry near i: of those that were not asked for since one
-// was dropped here last, the oldest. What has to stay makes it grow past the bound.
+// makeRoom lets a full table grow or, if it may not, drops an entry near i. What has to stay makes it grow past the bound.
 func (t *table) makeRoom(i int) {
 	if len(t.entries) < t.most {
 		t.grow()
 		return
 	}
-	for range 2 {
-		oldest := -1
-		for j := i; j < min(i+dropAmong, len(t.entries)) && t.entries[j].tag != 0; j++ {
-			oldest = t.older(oldest, j)
-		}
-		for j := i - 1; j >= max(0, i-dropAmong) && t.entries[j].tag != 0; j-- {
-			oldest = t.older(oldest, j)
-		}
-		if oldest >= 0 {
-			t.remove(oldest)
-			return
+	// A second one, if there was none to be dropped some time before.
+	for n := 0; n < 2 && t.used >= len(t.entries)*fullest/16; n++ {
+		if !t.evict(i) {
+			break
 		}
 	}
 	if t.used >= len(t.entries)*15/16 {
@@ -205,11 +247,27 @@ func (t *table) makeRoom(i int) {
 	}
 }
 
+// evict drops the oldest of the entries near i that were not asked for since it was called there last. It returns false if
+// all of them have to stay.
+func (t *table) evict(i int) bool {
+	for range 2 {
+		oldest := -1
+		for j := max(0, i-dropAmong); j < min(i+dropAmong, len(t.entries)); j++ {
+			oldest = t.older(oldest, j)
+		}
+		if oldest >= 0 {
+			t.remove(oldest)
+			return true
+		}
+	}
+	return false
+}
+
 // older is which of two entries is to go, where j may; the mark of one that was asked for is taken away.
 func (t *table) older(oldest, j int) int {
 	e := &t.entries[j]
 	switch {
-	case e.pk >= uint64(t.pinned):
+	case e.tag == 0 || e.pk >= uint64(t.pinned):
 	case e.rest&recent != 0:
 		e.rest &^= recent
 	case oldest < 0 || e.pk < t.entries[oldest].pk:
@@ -288,18 +346,52 @@ func (t *table) remove(i int) {
 	t.used--
 }
 
+// drop removes an entry if it points to pk.
+func (t *table) drop(f fingerprint, pk model.UtxoPk) {
+	if i, found := t.find(t.key(f)); found && t.entries[i].pk == uint64(pk) {
+		t.remove(i)
+	}
+}
+
 // keep drops the entries that the function does not want.
 func (t *table) keep(want func(pk uint64) bool) {
-	before := t.used
 	for i := range t.entries {
 		if e := &t.entries[i]; e.tag != 0 && !want(e.pk) {
-			t.forgetLarge(e)
-			*e = entry{}
-			t.used--
+			t.rewrite(len(t.entries), want)
+			return
 		}
 	}
-	if t.used < before {
-		t.settle(0)
+}
+
+// rewrite makes the table n places large, not more than it has, and drops the entries that the function does not want.
+// Each entry moves down to its place or stays, so none is written over before it has moved.
+func (t *table) rewrite(n int, want func(pk uint64) bool) {
+	before := t.entries
+	t.entries = before[:n]
+	var left []entry // there is no room for them at the end
+	next := 0
+	for i := range before {
+		e := before[i]
+		if e.tag == 0 {
+			continue
+		}
+		before[i] = entry{}
+		if !want(e.pk) {
+			t.forgetLarge(&e)
+			t.used--
+			continue
+		}
+		if next = max(next, t.home(e.tag)); next >= n {
+			left = append(left, e)
+			continue
+		}
+		t.entries[next] = e
+		next++
+	}
+	t.entries = unsafe.Slice((*entry)(t.memory.Resize(n*entrySize)), n)
+	t.used -= len(left)
+	for _, e := range left {
+		t.insert(e.tag, e.rest&t.mask(), e.pk, t.number(&e))
 	}
 }
 

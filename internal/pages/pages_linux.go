@@ -15,6 +15,7 @@ type Memory struct{ mapping *mapping }
 type mapping struct {
 	all  []byte
 	from int // where the memory begins: on the bound of a large page, while it was not moved
+	size int // bytes, as Resize was called last
 	room int // the most it was thought to become
 	huge bool
 }
@@ -33,8 +34,8 @@ func New(room int) *Memory {
 	return m
 }
 
-// Resize makes the memory so many bytes large: what is new is zero. The pointer before is not good any more. Of no bytes
-// nothing is left.
+// Resize makes the memory so many bytes large: what is new is zero. The pointer before is not good any more. What is cut off
+// is given back to the system.
 func (p *Memory) Resize(bytes int) unsafe.Pointer {
 	m := p.mapping
 	if bytes == 0 {
@@ -48,7 +49,25 @@ func (p *Memory) Resize(bytes int) unsafe.Pointer {
 		m.huge = true
 		_ = unix.Madvise(m.all, unix.MADV_HUGEPAGE) // where it cannot, pages are small
 	}
+	if bytes < m.size {
+		m.cut(bytes)
+	}
+	m.size = bytes
 	return unsafe.Pointer(&m.all[m.from])
+}
+
+// cut gives back what is behind so many bytes. It is zero if it is used again.
+func (m *mapping) cut(bytes int) {
+	page := unix.Getpagesize()
+	end := m.from + m.size
+	whole, stop := (m.from+bytes+page-1)/page*page, (end+page-1)/page*page
+	clear(m.all[m.from+bytes : min(whole, end)])
+	if whole == stop {
+		return
+	}
+	if err := unix.Madvise(m.all[whole:stop], unix.MADV_DONTNEED); err != nil {
+		panic("give back memory: " + err.Error())
+	}
 }
 
 // reserve takes addresses. What the memory holds moves along, and is not copied.
@@ -72,5 +91,5 @@ func (m *mapping) free() {
 			panic("give back memory: " + err.Error())
 		}
 	}
-	m.all, m.from, m.huge = nil, 0, false
+	m.all, m.from, m.size, m.huge = nil, 0, 0, false
 }

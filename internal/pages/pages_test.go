@@ -48,6 +48,19 @@ func TestResize(t *testing.T) {
 			}
 		}
 	}
+	// Cut within a page, and on: what was cut off is zero when it comes back.
+	b = at(9000 * page)
+	for i := range b {
+		b[i] = 1
+	}
+	const left = 7*page + 100
+	at(left + 10) // in the same page
+	at(left)
+	for i, v := range at(9000 * page) {
+		if want := i < left; (v == 1) != want || !want && v != 0 {
+			t.Fatalf("cut to %d bytes and grown again, byte %d is %d", left, i, v)
+		}
+	}
 	m.Resize(0)
 	for i, v := range at(page) {
 		if v != 0 {

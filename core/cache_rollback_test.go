@@ -1,0 +1,94 @@
+package core
+
+import (
+	"fmt"
+	"testing"
+
+	"birthmark/internal/seeded"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// A rollback removes from the caches the entries of the blocks that it removes, one by one: it never reads a whole table.
+// What is left is what was there of the other blocks.
+func TestARollbackRemovesItsOwnCacheEntries(t *testing.T) {
+	for _, v := range modeltest.Variants() {
+		t.Run(v.Name, func(t *testing.T) {
+			blocks := v.NewGenerator(seeded.Of(t, 572)).Blocks(40)
+			db := openVariant(t, v, 8<<20)
+			if err := db.Append(t.Context(), blocks); err != nil {
+				t.Fatal(err)
+			}
+			db.cache.onSweep = func() { t.Error("a rollback read a whole table") }
+			for _, last := range []int{38, 30, 2} {
+				first := behind(blocks[last].Point())
+				want := map[string]map[entry]bool{}
+				for name, c := range db.cache.tables() {
+					want[name] = map[entry]bool{}
+					for _, e := range c.entries {
+						if e.tag != 0 && e.pk < uint64(first) {
+							want[name][e] = true
+						}
+					}
+				}
+				if err := db.Rollback(t.Context(), blocks[last].Point()); err != nil {
+					t.Fatal(err)
+				}
+				for name, c := range db.cache.tables() {
+					sound(t, c)
+					if c.used != len(want[name]) {
+						t.Errorf("%s: %d entries after a rollback to block %d, expected %d", name, c.used, last, len(want[name]))
+					}
+					for _, e := range c.entries {
+						if e.tag != 0 && !want[name][e] {
+							t.Errorf("%s: after a rollback to block %d there is an entry for %v", name, last, model.UtxoPk(e.pk))
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// What a failure leaves in doubt is removed by reading whole tables. Tip does not wait for that.
+func TestSweepingCachesHoldsNoLock(t *testing.T) {
+	v := modeltest.Variants()[1]
+	blocks := v.NewGenerator(seeded.Of(t, 573)).Blocks(12)
+	db := openVariant(t, v, 8<<20)
+	if err := db.Append(t.Context(), blocks[:10]); err != nil {
+		t.Fatal(err)
+	}
+	sweeps := 0
+	db.cache.onSweep = func() {
+		sweeps++
+		if !db.mu.TryLock() {
+			t.Fatal("the lock that Tip takes is held while whole tables are read")
+		}
+		db.mu.Unlock()
+	}
+	if err := db.Append(t.Context(), blocks[11:]); err == nil {
+		t.Fatal("a block whose parent is missing was appended")
+	}
+	if sweeps != 1 {
+		t.Errorf("%d sweeps after a failed append, expected 1", sweeps)
+	}
+}
+
+// tables are all tables, by name.
+func (c *caches) tables() map[string]*table {
+	all := map[string]*table{"unspent": c.unspent, "births": c.births}
+	for number, t := range c.owners {
+		all[fmt.Sprintf("owners of index %d", number)] = t
+	}
+	return all
+}
+
+func openVariant(t testing.TB, v modeltest.Variant, caches int64) *DB {
+	t.Helper()
+	db, err := Open(t.Context(), memory.New(), Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw, CacheBytes: caches})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
