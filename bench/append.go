@@ -42,6 +42,7 @@ type Options struct {
 	BlockCache, WriteBuffers, Caches int64
 	WindowBytes                      int64
 	Compression                      storage.Compression
+	Memory                           int64 // all of it, which the parts were divided from; 0: unknown
 
 	Progress func(core.Progress) // may be nil
 }
@@ -56,9 +57,25 @@ type Result struct {
 	CPUMicrosPerTx      float64            `json:"cpu_us_per_tx"`  // of the process until the sync ended, reading the blocks not counted
 	RowsPerTx           float64            `json:"rows_per_tx"`
 	BytesPerTx          float64            `json:"bytes_per_tx"` // of the folder, settled; Floor: of keys and values
-	PeakRSS             int64              `json:"peak_rss"`     // bytes, of the process
 	Stages              map[string]float64 `json:"stages"`       // seconds by stage: read, resolve, write and those above
 	Quarters            [4]float64         `json:"quarters"`     // transactions a second in each quarter of the transactions
+
+	PeakRSS      int64 `json:"peak_rss"`                 // bytes, of the process
+	PeakRSSBound int64 `json:"peak_rss_bound,omitempty"` // the most that PeakRSS should be; 0: none, for Naive and Floor
+	WithinBound  *bool `json:"within_bound,omitempty"`   // PeakRSS is at most PeakRSSBound; nil: there is no bound
+}
+
+// BesideMemory is how many bytes a process may have resident beyond the memory it is given: the program itself, free memory
+// that waits to be used again, and what the collector has not come to.
+const BesideMemory = 300e6
+
+// bound compares the peak with the most that it should be.
+func (r *Result) bound(k Kind, memory int64) {
+	if memory == 0 || k == Naive || k == Floor {
+		return
+	}
+	r.PeakRSSBound = memory + BesideMemory
+	r.WithinBound = new(r.PeakRSS <= r.PeakRSSBound)
 }
 
 // Stages of a run. Read, resolve and write work at the same time. Emit, making the rows, is a part of write; finish is what a
@@ -88,7 +105,7 @@ func Append(ctx context.Context, kind Kind, blocks *Recording, txs int, o Option
 	if kind == Naive {
 		o.Caches = 0
 	}
-	if r.db, err = core.Open(ctx, store, core.Options{Chain: chain, Indexes: blocks.Chain.Indexes, Keep: blocks.Chain.Keep, CacheBytes: o.Caches}); err != nil {
+	if r.db, err = core.Open(ctx, store, core.Options{Chain: chain, Indexes: blocks.Chain.Indexes, Keep: blocks.Chain.Keep, Raw: blocks.Chain.Raw, CacheBytes: o.Caches}); err != nil {
 		return nil, err
 	}
 	src, err := blocks.Replay(txs)
@@ -205,7 +222,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	txs := float64(made.Txs)
-	return &Result{
+	result := &Result{
 		Txs:                 made.Txs,
 		TxsPerSecond:        txs / took.Seconds(),
 		SettledTxsPerSecond: txs / settled.Seconds(),
@@ -217,7 +234,9 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		PeakRSS:             peakRSS(),
 		Stages:              r.stages,
 		Quarters:            quarters(r.marks),
-	}, nil
+	}
+	result.bound(r.kind, r.options.Memory)
+	return result, nil
 }
 
 func (r *run) sync(ctx context.Context) error {

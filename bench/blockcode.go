@@ -88,7 +88,7 @@ func appendTx(to []byte, t *model.Tx) []byte {
 		to = appendBytes(append(appendBytes(to, m.Asset), sign), m.Amount.Bytes())
 		to = appendBytes(to, m.Info)
 	}
-	return to
+	return appendBytes(to, t.Raw)
 }
 
 var errRecording = errors.New("damaged recording of blocks")
@@ -244,4 +244,5 @@ func (p *blockParser) tx(t *model.Tx) {
 		}
 		m.Info = p.bytes()
 	}
+	t.Raw = p.bytes()
 }

@@ -32,6 +32,9 @@ type Chain struct {
 	// Serialized: blocks of Bitcoin go through the adapter, as those of other chains do: a [Generator] makes none.
 	Serialized bool `json:"serialized,omitempty"`
 
+	// Raw: transactions come with their bytes, and a database keeps them. Of Bitcoin only Serialized blocks have any.
+	Raw bool `json:"raw,omitempty"`
+
 	// The last TipBlocks blocks of a chain of Bitcoin have TipTxs transactions each.
 	TipBlocks int `json:"tip_blocks,omitempty"`
 	TipTxs    int `json:"tip_txs,omitempty"`

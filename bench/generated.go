@@ -133,7 +133,7 @@ func serializeBitcoin(ctx context.Context, dir string, c Chain) (*generated, err
 	if err != nil {
 		return nil, err
 	}
-	made := fromFile(adapter, serializedBitcoin, filepath.Join(dir, bitcoingenerate.BlocksFolder))
+	made := fromFile(adapter, c.Raw, serializedBitcoin, filepath.Join(dir, bitcoingenerate.BlocksFolder))
 	made.files = []string{dir}
 	return made, nil
 }
@@ -152,7 +152,7 @@ func generateCardano(ctx context.Context, dir string, c Chain) (*generated, erro
 	if err != nil {
 		return nil, err
 	}
-	return fromFile(adapter, network, filepath.Join(dir, cardanogenerate.ImmutableFolder)), nil
+	return fromFile(adapter, c.Raw, network, filepath.Join(dir, cardanogenerate.ImmutableFolder)), nil
 }
 
 func generateErgo(ctx context.Context, dir string, c Chain) (*generated, error) {
@@ -165,11 +165,11 @@ func generateErgo(ctx context.Context, dir string, c Chain) (*generated, error) 
 		return nil, err
 	}
 	dir, err = filepath.Abs(dir)
-	return fromFile(adapter, ergoNetwork, filepath.Join(dir, ergogenerate.BlocksFile)), err
+	return fromFile(adapter, c.Raw, ergoNetwork, filepath.Join(dir, ergogenerate.BlocksFile)), err
 }
 
-func fromFile(adapter model.Chain, network, path string) *generated {
+func fromFile(adapter model.Chain, raw bool, network, path string) *generated {
 	return &generated{adapter: adapter, network: network, files: []string{path}, open: func(ctx context.Context, indexes []string) (model.Source, error) {
-		return adapter.Open(ctx, model.SourceOptions{URI: "file://" + path, Indexes: indexes})
+		return adapter.Open(ctx, model.SourceOptions{URI: "file://" + path, Indexes: indexes, Raw: raw})
 	}}
 }

@@ -31,6 +31,9 @@ func Median(runs []*Result) *Result {
 		*figure(&m) = of(func(r *Result) float64 { return *figure(r) })
 	}
 	m.PeakRSS = int64(of(func(r *Result) float64 { return float64(r.PeakRSS) }))
+	if m.WithinBound != nil {
+		m.WithinBound = new(m.PeakRSS <= m.PeakRSSBound)
+	}
 	m.Stages = map[string]float64{}
 	for name := range runs[0].Stages {
 		m.Stages[name] = of(func(r *Result) float64 { return r.Stages[name] })

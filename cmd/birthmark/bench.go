@@ -201,15 +201,14 @@ func (p *program) measure(c *cli.Context, k bench.Kind, txs int) (r *bench.Resul
 	if err != nil {
 		return nil, err
 	}
-	memory := settings.Divide(p.settings.Memory)
-	debug.SetMemoryLimit(memory.Go())
+	debug.SetMemoryLimit(settings.Divide(p.settings.Memory).Go())
 	dir, err := os.MkdirTemp(c.String("dir"), "birthmark-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 
-	o, stop := p.benchProgress("bench "+string(k), benchOptions(dir, memory))
+	o, stop := p.benchProgress("bench "+string(k), benchOptions(dir, p.settings.Memory))
 	defer stop()
 	if c.IsSet("compression") {
 		if o.Compression, err = storage.ParseCompression(c.String("compression")); err != nil {
@@ -275,7 +274,7 @@ func (p *page) bench(a *benchAnswer, kinds []bench.Kind) {
 			{string(k), green}, number(float64(r.Txs)), {count(uint64(r.TxsPerSecond)), bold}, times(r.TxsPerSecond, naive.TxsPerSecond),
 			number(r.SettledTxsPerSecond), times(r.SettledTxsPerSecond, naive.SettledTxsPerSecond),
 			number(r.BlocksPerSecond), number(r.EntitiesPerSecond), text(fmt.Sprintf("%.1f", r.CPUMicrosPerTx)),
-			text(fmt.Sprintf("%.1f", r.RowsPerTx)), number(r.BytesPerTx), text(byteSize(r.PeakRSS)), text(strings.Join(quarters, " ")),
+			text(fmt.Sprintf("%.1f", r.RowsPerTx)), number(r.BytesPerTx), peakCell(r), text(strings.Join(quarters, " ")),
 		})
 		stages = append(stages, []cell{{string(k), green}, text(stagesLine(r.Stages))})
 	}
@@ -286,4 +285,15 @@ func (p *page) bench(a *benchAnswer, kinds []bench.Kind) {
 	p.heading("time by stage")
 	p.table([]column{{name: "run"}, {name: "stages"}}, stages)
 	p.evaluation(a.Evaluation)
+}
+
+// peakCell is the peak of a run's memory and, if it has one, its bound.
+func peakCell(r *bench.Result) cell {
+	switch {
+	case r.WithinBound == nil:
+		return text(byteSize(r.PeakRSS))
+	case *r.WithinBound:
+		return text(fmt.Sprintf("%s of %s", byteSize(r.PeakRSS), byteSize(r.PeakRSSBound)))
+	}
+	return cell{fmt.Sprintf("%s, over its bound of %s", byteSize(r.PeakRSS), byteSize(r.PeakRSSBound)), red}
 }

@@ -29,6 +29,7 @@ func generatedFlags() []cli.Flag {
 		&cli.StringFlag{Name: "indexes", Usage: "the `INDEXES` to keep", DefaultText: "address,script_hash; of other chains than bitcoin theirs"},
 		&cli.StringFlag{Name: "index-file", Usage: "the indexes to keep, what is kept for them besides, and indexes of one's own, as a settings `FILE` has them"},
 		&cli.StringFlag{Name: "hot-outputs", Usage: "of bitcoin: one address has `N` outputs more than others"},
+		&cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "keep transactions' bytes too; those of bitcoin are generated as serialized blocks then"},
 		&cli.BoolFlag{Name: "hot-unspent", DisableDefaultText: true, Usage: "none of --hot-outputs is ever spent; else most are, as others"},
 		&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a block, in the mean", DefaultText: "2000; of other chains than bitcoin as mainnet has"},
 		&cli.StringFlag{Name: "seed", Usage: "the same `SEED` makes the same blocks", DefaultText: "1"},
@@ -90,6 +91,9 @@ func generatedChain(c *cli.Context, perBlock uint64) (bench.Chain, error) {
 	case name == bitcoin.Name:
 		chain.Indexes = []string{"address", "script_hash"}
 	}
+	if chain.Raw = c.Bool("raw"); chain.Raw && name == bitcoin.Name {
+		chain.Serialized = true
+	}
 	return chain.Resolve(c.Context)
 }
 
@@ -106,9 +110,10 @@ func (p *program) record(ctx context.Context, dir string, chain bench.Chain) (*b
 }
 
 // benchOptions are those of a database in dir.
-func benchOptions(dir string, memory settings.Division) bench.Options {
+func benchOptions(dir string, whole settings.Size) bench.Options {
+	memory := settings.Divide(whole)
 	return bench.Options{
-		Dir: dir, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Caches: memory.Caches,
+		Dir: dir, Memory: int64(whole), BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Caches: memory.Caches,
 		WindowBytes: memory.WindowBytes(),
 	}
 }
@@ -136,8 +141,7 @@ func (p *program) onRecording(c *cli.Context, chain bench.Chain, what string, me
 	if err != nil {
 		return err
 	}
-	memory := settings.Divide(p.settings.Memory)
-	limit := debug.SetMemoryLimit(memory.Go())
+	limit := debug.SetMemoryLimit(settings.Divide(p.settings.Memory).Go())
 	defer debug.SetMemoryLimit(limit)
 	databases := 0
 	stop := func() {}
@@ -146,7 +150,7 @@ func (p *program) onRecording(c *cli.Context, chain bench.Chain, what string, me
 		return measure(made, func() (o bench.Options) {
 			stop()
 			databases++
-			o, stop = p.benchProgress(what, benchOptions(filepath.Join(dir, fmt.Sprint("db", databases)), memory))
+			o, stop = p.benchProgress(what, benchOptions(filepath.Join(dir, fmt.Sprint("db", databases)), p.settings.Memory))
 			return o
 		})
 	})

@@ -124,10 +124,9 @@ func (p *program) keptDatabase(c *cli.Context, dir string, chain bench.Chain) (*
 	if err != nil {
 		return nil, err
 	}
-	memory := settings.Divide(p.settings.Memory)
-	limit := debug.SetMemoryLimit(memory.Go())
+	limit := debug.SetMemoryLimit(settings.Divide(p.settings.Memory).Go())
 	defer debug.SetMemoryLimit(limit)
-	o, stop := p.benchProgress("bench query", benchOptions(filepath.Join(dir, keptFolder), memory))
+	o, stop := p.benchProgress("bench query", benchOptions(filepath.Join(dir, keptFolder), p.settings.Memory))
 	defer stop()
 	if err := bench.Build(c.Context, blocks, chain.Txs, o); err != nil {
 		return nil, err

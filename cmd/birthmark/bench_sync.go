@@ -89,7 +89,7 @@ func (p *program) benchSync(c *cli.Context) (err error) {
 	result, err := bench.Sync(c.Context, bench.SyncOptions{
 		Options: bench.Options{
 			Dir: dir, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Caches: memory.Caches,
-			WindowBytes: memory.WindowBytes(), Compression: set.Compression,
+			WindowBytes: memory.WindowBytes(), Memory: int64(p.settings.Memory), Compression: set.Compression,
 			Progress: func(now core.Progress) { last.Store(&now) },
 		},
 		Chain: chain, Indexes: names, Keep: set.IndexOptions(), Raw: set.Raw, WAL: set.WAL,
@@ -124,7 +124,7 @@ func (p *page) benchSync(a *benchSyncAnswer) {
 		field{"CPU a tx", text(fmt.Sprintf("%.1f µs", r.CPUMicrosPerTx))},
 		field{"rows a tx", text(fmt.Sprintf("%.1f", r.RowsPerTx))},
 		field{"bytes a tx", number(r.BytesPerTx)},
-		field{"peak memory", text(byteSize(r.PeakRSS))},
+		field{"peak memory", peakCell(r)},
 		field{"stages", text(stagesLine(r.Stages))},
 	)
 }

@@ -13,6 +13,11 @@ import (
 var benchFigures = []string{"txs", "txs_per_s", "txs_per_s_settled", "entities_per_s", "cpu_us_per_tx", "rows_per_tx", "bytes_per_tx",
 	"peak_rss", "stages", "quarters"}
 
+// Only databases on disk that use the memory have a bound for it.
+func bounded(figures map[string]any) bool {
+	return figures["peak_rss_bound"] == float64(64<<20+300_000_000) && figures["within_bound"] == (figures["peak_rss"].(float64) <= 64<<20+300_000_000)
+}
+
 func TestBenchAppendMeasuresEveryRunInAProcessOfItsOwn(t *testing.T) {
 	t.Setenv(asProgram, "-1")
 	dir := t.TempDir()
@@ -41,6 +46,9 @@ func TestBenchAppendMeasuresEveryRunInAProcessOfItsOwn(t *testing.T) {
 	} {
 		if c.figures["txs"] != c.txs {
 			t.Errorf("%s indexed %v transactions, expected %v", name, c.figures["txs"], c.txs)
+		}
+		if want := name != "naive" && name != "floor"; bounded(c.figures) != want {
+			t.Errorf("%s has bound %v, within it is %v", name, c.figures["peak_rss_bound"], c.figures["within_bound"])
 		}
 		for _, f := range benchFigures {
 			if c.figures[f] == nil {
