@@ -25,7 +25,7 @@ type table struct {
 	most    int  // places; 0: the table keeps nothing but what has to stay
 
 	// Entries that point here or behind stay.
-	pinned model.UtxoPk // 0: all stay; nothingPinned: none
+	pinned model.UtxoPk      // 0: all stay; nothingPinned: none
 	large  map[uint64]uint64 // by pointer: numbers that do not fit the payload
 }
 

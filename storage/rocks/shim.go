@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"sync"
 	"unsafe"
 
 	"github.com/linxGnu/grocksdb"
@@ -106,11 +105,8 @@ func pointers(cfs []*grocksdb.ColumnFamilyHandle) (array *unsafe.Pointer, free f
 	return (*unsafe.Pointer)(p), func() { C.free(p) }
 }
 
-// keptFreed is how much of what RocksDB frees waits, in each part of C's heap, for being allocated again.
-const keptFreed = 8 << 20
-
-// keepFreed has C's heap do so. It is for the process as a whole.
-var keepFreed = sync.OnceFunc(func() { C.birthmark_keep_freed(keptFreed) })
+// heapArenas is how many arenas C's heap has, and how many it may have.
+func heapArenas() (n, most int) { return int(C.birthmark_arenas()), int(C.birthmark_most_arenas()) }
 
 // setBackgroundJobs sets how many threads flush and compact.
 func setBackgroundJobs(db *grocksdb.DB, jobs int) error {

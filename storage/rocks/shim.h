@@ -23,9 +23,9 @@ char *birthmark_tails(void *db, void *cf, const void *snapshot, const char *head
 // grocksdb 1.7.15 frees twice what it makes.)
 void birthmark_set_heads(void *options, size_t size);
 
-// Has C's heap keep what is freed for what is allocated next, up to so many bytes in each of its parts. Whoever writes a table
-// allocates and frees a buffer of 1 MiB in steps: by default the system takes it back each time, and clears it again.
-void birthmark_keep_freed(size_t bytes);
+// How many arenas C's heap has, and how many it may have; 0 arenas if the C library does not say.
+int birthmark_arenas(void);
+int birthmark_most_arenas(void);
 
 // Flushes the memtables of all n families at once.
 char *birthmark_flush(void *db, void **cfs, size_t n);

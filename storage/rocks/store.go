@@ -48,7 +48,6 @@ type Store struct {
 // to be read: the error then wraps [fs.ErrNotExist]. A database another process writes is refused with a
 // [*storage.LockedError].
 func Open(dir string, o Options) (*Store, error) {
-	keepFreed()
 	exists, err := holdsDatabase(dir)
 	if err != nil {
 		return nil, err
