@@ -1,10 +1,17 @@
 package core
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 
 	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage"
 )
 
 // accountIndexes are n indexes that keep accounts, and one that does not.
@@ -150,3 +157,73 @@ func TestOwnersOfAnyDistance(t *testing.T) {
 		t.Error("owners are pinned")
 	}
 }
+
+// The note of a table that is far larger than it has births of the table takes no memory for the rest of them.
+func TestANoteOfALargeTableTakesLittleMemory(t *testing.T) {
+	const entries, most = 1_000_000, 2_000
+	c := newCaches(64<<20, nil)
+	for i := range model.UtxoPk(entries) {
+		key := c.fp.value(0, i.AppendTo(nil))
+		c.learn(key, model.BirthPk{Utxo: i})
+		c.birth(key) // it was asked for
+	}
+	var before, after runtime.MemStats
+	var b bytes.Buffer
+	b.Grow(1 << 20)
+	runtime.ReadMemStats(&before)
+	out := &noteWriter{w: &b}
+	c.births.writePlaces(out, most)
+	out.flush()
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
+		t.Errorf("a note of %d births took %d bytes of memory", most, took)
+	}
+	births := readPlaces(&noteReader{r: bufio.NewReader(&b)})
+	if len(births) < most*9/10 || len(births) > most*11/10 || births[0].Utxo < entries-2*most {
+		t.Errorf("%d births were noted from %v on, expected the youngest %d", len(births), births[0], most)
+	}
+}
+
+// What questions remember has a bound: so many labels, none of them longer than longestName.
+func TestLabelsStayWithinTheirBound(t *testing.T) {
+	db := openVariant(t, modeltest.Variants()[0], 0)
+	q := &query{DB: db}
+	q.learn(txSpace, model.BirthPk{}, strings.Repeat("x", longestName+1))
+	if _, known := q.name(txSpace, model.BirthPk{}); known {
+		t.Error("a label is remembered that is too long")
+	}
+	for i := range model.UtxoPk(4 * mostNames) {
+		q.learn(txSpace, model.BirthPk{Utxo: i}, "label")
+	}
+	slots := *db.names.texts.slots.Load()
+	held := 0
+	for i := range slots {
+		if slots[i].Load() != nil {
+			held++
+		}
+	}
+	if len(slots) > mostNames || held > mostNames || held < mostNames*3/4 {
+		t.Errorf("%d labels in %d places, expected at most %d", held, len(slots), mostNames)
+	}
+}
+
+// A write that changes more rows than there are marks takes all marks away, and does not note each row.
+func TestALargeWriteNotesItsRowsWithinABound(t *testing.T) {
+	var m marks
+	m.places.Store(new(markTable))
+	w := &marked{Batch: noBatch{}, inOrder: []bool{true}}
+	for i := range uint64(2 * markPlaces) {
+		w.Put(1, binary.BigEndian.AppendUint64(nil, i), nil)
+	}
+	if len(w.keys) > markPlaces {
+		t.Errorf("%d rows were noted, there are %d marks", len(w.keys), markPlaces)
+	}
+	m.take(w)
+	if m.ends.Load() != 1 {
+		t.Error("marks are left after a write that did not note all its rows")
+	}
+}
+
+type noBatch struct{ storage.Batch }
+
+func (noBatch) Put(storage.Family, []byte, []byte) {}

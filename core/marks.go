@@ -126,10 +126,10 @@ func (m *marks) takeAll() {
 	m.taken.Add(1)
 }
 
-// take takes the marks away from what a write has changed: before anybody is told of it. Where nothing was marked when it
-// began it did not note what that was.
+// take takes the marks away from what a write has changed: before anybody is told of it. It takes all marks away if nothing was
+// marked when the write began, so that nobody noted what it changed, or if that was too much to note.
 func (m *marks) take(w *marked) {
-	if w == nil {
+	if w == nil || w.lost {
 		m.takeAll()
 		return
 	}
@@ -173,6 +173,7 @@ type marked struct {
 	storage.Batch
 	inOrder []bool
 	keys    []uint64
+	lost    bool // there were more than markPlaces keys
 }
 
 // noting is b, and what it notes; nil where nothing is marked.
@@ -180,7 +181,7 @@ func (db *DB) noting(b storage.Batch) (storage.Batch, *marked) {
 	if db.marks.places.Load() == nil {
 		return b, nil
 	}
-	m := &marked{b, db.inOrder(), db.marks.keys[:0]}
+	m := &marked{Batch: b, inOrder: db.inOrder(), keys: db.marks.keys[:0]}
 	return m, m
 }
 
@@ -195,7 +196,11 @@ func (b *marked) Delete(f storage.Family, key []byte) {
 }
 
 func (b *marked) note(f storage.Family, key []byte) {
-	if !ordered(b.inOrder, f) {
+	switch {
+	case ordered(b.inOrder, f):
+	case len(b.keys) == markPlaces:
+		b.lost = true
+	default:
 		b.keys = append(b.keys, markKey(f, key))
 	}
 }

@@ -44,7 +44,7 @@ func (db *DB) keepNote(at model.Point) error {
 		out.numbers(db.cache.fp.k0, db.cache.fp.k1)
 		db.cache.known.write(out)
 		db.cache.unspent.write(out)
-		db.cache.births.writePlaces(out)
+		db.cache.births.writePlaces(out, mostPlaces)
 		out.flush()
 		out.numbers(out.sum)
 		out.flush()
@@ -281,25 +281,16 @@ func (t *table) read(r *noteReader) {
 // mostPlaces is about how many births are kept: a second's or two's reading.
 const mostPlaces = 1_000_000
 
-// writePlaces appends where values were born, in order, for they can be read again by that: all of a small table, of a
-// large one the youngest of those that were asked for.
-func (t *table) writePlaces(w *noteWriter) {
-	births := make([]model.BirthPk, 0, min(t.used, 2*mostPlaces))
+// writePlaces appends where values were born, in order, for they can be read again by that: all of a table with about most
+// entries or fewer, of a larger one about the youngest most of those that were asked for.
+func (t *table) writePlaces(w *noteWriter, most int) {
+	want := func(e *entry) bool { return t.used <= most || e.rest&recent != 0 }
+	oldest := t.newest(most, want)
+	births := make([]model.BirthPk, 0, min(t.used, most))
 	for i := range t.entries {
-		e := &t.entries[i]
-		if e.tag != 0 && (t.used <= mostPlaces || e.rest&recent != 0) {
+		if e := &t.entries[i]; e.tag != 0 && e.pk >= oldest && want(e) {
 			births = append(births, model.BirthPk{Utxo: model.UtxoPk(e.pk), Ordinal: uint16(t.number(e))})
 		}
-	}
-	if len(births) > mostPlaces {
-		// They stand in no order of age: what one in so many of them says is near enough.
-		var ages []model.UtxoPk
-		for i := 0; i < len(births); i += 256 {
-			ages = append(ages, births[i].Utxo)
-		}
-		slices.Sort(ages)
-		oldest := ages[len(ages)-mostPlaces/256]
-		births = slices.DeleteFunc(births, func(b model.BirthPk) bool { return b.Utxo < oldest })
 	}
 	slices.SortFunc(births, func(a, b model.BirthPk) int {
 		return cmp.Or(cmp.Compare(a.Utxo, b.Utxo), cmp.Compare(a.Ordinal, b.Ordinal))

@@ -11,8 +11,11 @@ import (
 )
 
 // mostReplayed is how many rows a sync reads, in some ten seconds, to know what its caches would know had it been running
-// all the time.
-const mostReplayed = 30_000_000
+// all the time. Inputs among them take memory meanwhile, so it reads at most one row for replayedBytes of the caches.
+const (
+	mostReplayed  = 30_000_000
+	replayedBytes = 8
+)
 
 // warm brings the caches of a database that was opened to where they were when it was closed: from the note that was
 // left, and from the rows written since, or from the first on where there is no note. What would take long is not done:
@@ -27,7 +30,7 @@ func (db *DB) warm(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if db.rowsSince(at) > mostReplayed {
+	if db.rowsSince(at) > min(mostReplayed, uint64(c.bytes)/replayedBytes) {
 		c.unspent.clear() // some of it may be spent by now
 		c.known.giveUp()
 		c.warm = true

@@ -169,3 +169,25 @@ var errDisk = errors.New("the disk is full")
 type badNotes struct{ *noting }
 
 func (badNotes) WriteNote(string, func(io.Writer) error) error { return errDisk }
+
+// What a process has little memory for it does not read either: warming up reads no more rows than fit a part of the caches.
+func TestWarmingUpReadsWhatTheMemoryAllows(t *testing.T) {
+	v := modeltest.Variants()[0]
+	blocks := v.NewGenerator(seeded.Of(t, 313)).Blocks(400)
+	s := &counting{Store: memory.New()}
+	db := open(t, s, v, 1<<20)
+	appendAll(t, db, blocks, 50)
+	rows := int64(totalRows(t, db))
+	for _, c := range []struct {
+		caches int64
+		reads  bool
+	}{{8 << 20, true}, {rows, false}} {
+		db := open(t, s, v, c.caches)
+		s.steps = 0
+		sync(t, db, events(blocks), core.SyncOptions{})
+		if reads := s.steps > rows/4; reads != c.reads {
+			t.Errorf("with %d bytes for caches, warming up read %d of %d rows", c.caches, s.steps, rows)
+		}
+		check(t, db)
+	}
+}
