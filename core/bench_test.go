@@ -3,6 +3,8 @@ package core_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"strconv"
 	"testing"
 
 	"birthmark/bench"
@@ -62,6 +64,54 @@ func BenchmarkAppend(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(txs), "ns/tx")
+		})
+	}
+}
+
+// A rollback of one block of 2,000 transactions, the caches being full, as a fork at the tip of a chain needs it; and what
+// it would take to read the caches from end to end for it.
+//
+//	BIRTHMARK_CACHES=4096 go test -bench RollbackOfOneBlock -benchtime 10x ./core
+func BenchmarkRollbackOfOneBlock(b *testing.B) {
+	const perBlock = 2000
+	mib, _ := strconv.ParseInt(os.Getenv("BIRTHMARK_CACHES"), 10, 64)
+	chain, err := adapter.New("mainnet")
+	if err != nil {
+		b.Fatal(err)
+	}
+	indexes := []string{"address", "script_hash"}
+	db, err := core.Open(b.Context(), memory.New(), core.Options{Chain: chain, Indexes: indexes, CacheBytes: max(mib, 64) << 20})
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, err := bench.NewGenerator(bench.Chain{Txs: 1 << 30, Seed: 1, Indexes: indexes})
+	if err != nil {
+		b.Fatal(err)
+	}
+	blocks := []*model.Block{g.Next(1)}
+	for range 20 {
+		blocks = append(blocks, g.Next(perBlock))
+	}
+	if err := db.Append(b.Context(), blocks[:20]); err != nil {
+		b.Fatal(err)
+	}
+	below := blocks[19].Point()
+	b.Logf("%d MiB of tables", db.FillCaches()>>20)
+	for name, rollback := range map[string]func(model.Point) error{
+		"rollback": func(p model.Point) error { return db.Rollback(b.Context(), p) },
+		"sweep":    func(p model.Point) error { db.SweepCaches(p); return db.Rollback(b.Context(), p) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				if err := db.Append(b.Context(), blocks[20:]); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				if err := rollback(below); err != nil {
+					b.Fatal(err)
+				}
+			}
 		})
 	}
 }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"math/rand/v2"
 
 	"birthmark/model"
 )
@@ -44,3 +45,18 @@ func (db *DB) Answers() bool {
 	db.asking.RUnlock()
 	return true
 }
+
+// FillCaches fills the tables with entries of the first block, to their bounds.
+func (db *DB) FillCaches() (bytes int64) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, t := range db.cache.tables() {
+		for t.used < t.most*fullest/16-1 {
+			t.insert(rng.Uint64()|1, rng.Uint64()&t.mask(), uint64(model.HeightPk(1).First()), 0)
+		}
+		bytes += tableBytes(t)
+	}
+	return bytes
+}
+
+// SweepCaches removes what lies above a block by reading whole tables.
+func (db *DB) SweepCaches(above model.Point) { db.cache.forgetFrom(behind(above)) }
