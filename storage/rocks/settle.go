@@ -100,7 +100,20 @@ func (s *Store) turnPostponement(on bool) error {
 	return nil
 }
 
-// Compact implements [storage.Compactor]. Families are compacted on all processors, the largest first. What lies in the
+const (
+	// A merge has a block of each of up to 512 tables, and the hash of each key of the table that it writes.
+	mergeBytes = 64 << 20
+
+	// Merges may have so much beyond the memory of the store: windows are written, and their memory is free.
+	besideMerges = 128 << 20
+)
+
+// mostMerges is how many families may be compacted at once, so that their buffers fit the memory.
+func (o *Options) mostMerges() int {
+	return int((o.BlockCache + o.WriteBuffers + besideMerges) / mergeBytes)
+}
+
+// Compact implements [storage.Compactor]. Families are compacted on all processors that the memory allows, the largest first. What lies in the
 // last level already, and under no newer rows, is not written again.
 func (s *Store) Compact(ctx context.Context) (err error) {
 	if s.options.ReadOnly {
@@ -120,7 +133,7 @@ func (s *Store) Compact(ctx context.Context) (err error) {
 		return err
 	}
 	// Two families at once need two threads, beside the one that flushes.
-	workers := runtime.GOMAXPROCS(0)
+	workers := min(runtime.GOMAXPROCS(0), s.options.mostMerges())
 	if err := setBackgroundJobs(s.db, backgroundJobs+workers); err != nil {
 		return s.failed("compact", err)
 	}
