@@ -36,7 +36,8 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 		{Name: "cardano", Txs: 1500},
 		{Name: "ergo", Txs: 1000},
 		{
-			Name: "bitcoin", Txs: 3000, TxsPerBlock: 200, Serialized: true, Indexes: []string{"address", "small"}, Definitions: someDefinitions[:1],
+			Name: "bitcoin", Txs: 3000, TxsPerBlock: 200, Serialized: true, Raw: true,
+			Indexes: []string{"address", "small"}, Definitions: someDefinitions[:1],
 			Keep: map[string]model.IndexOptions{"address": {Balance: true, Unspent: true, History: true, Prefix: true}, "small": {Unspent: true}},
 		},
 	} {
@@ -44,11 +45,12 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 			c.Seed = seeded.New(t)
 			blocks := recorded(t, c)
 			txs := c.Txs - 10 // not all of the last block
+			const memory = 64 << 20
 			var rows float64
 			for _, k := range Kinds {
 				told := false
 				r, err := Append(context.Background(), k, blocks, txs, Options{
-					Dir: t.TempDir(), BlockCache: 8 << 20, WriteBuffers: 32 << 20, Caches: 8 << 20,
+					Dir: t.TempDir(), BlockCache: 8 << 20, WriteBuffers: 32 << 20, Caches: 8 << 20, Memory: memory,
 					Progress: func(p core.Progress) { told = told || p.Done && p.Txs == uint64(txs) },
 				})
 				if err != nil {
@@ -62,6 +64,11 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 				}
 				if r.RowsPerTx != rows {
 					t.Errorf("%s writes %v rows a transaction, %s %v", k, r.RowsPerTx, Kinds[0], rows)
+				}
+				onDisk := k != Naive && k != Floor
+				if bounded := r.WithinBound != nil; bounded != onDisk || bounded && r.PeakRSSBound != memory+300e6 ||
+					bounded && *r.WithinBound != (r.PeakRSS <= r.PeakRSSBound) {
+					t.Errorf("%s: a peak of %d bytes is bound by %d", k, r.PeakRSS, r.PeakRSSBound)
 				}
 				if r.Txs != txs || r.SettledTxsPerSecond > r.TxsPerSecond {
 					t.Errorf("%s: %+v", k, r)

@@ -28,13 +28,17 @@ func replayed(t testing.TB, s *Replay, known ...model.Point) (blocks []*model.Bl
 
 // What is replayed is what the chain's own adapter hands over.
 func TestRecordedBlocksAreThoseOfTheAdapter(t *testing.T) {
-	for _, name := range append(ChainNames(), "serialized") {
+	for _, name := range append(ChainNames(), "serialized", "raw") {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
 			c := Chain{Name: name, Txs: 600, TxsPerBlock: 20, Seed: seeded.New(t)}
 			if name == "serialized" {
 				name = bitcoin.Name
 				c.Name, c.Serialized, c.Definitions, c.Indexes = name, true, someDefinitions, []string{"address", "small", "inputs"}
+			}
+			if name == "raw" {
+				name = bitcoin.Name
+				c.Name, c.Serialized, c.Raw = name, true, true
 			}
 			r := recorded(t, c)
 			made, err := generators[name](ctx, t.TempDir(), r.Chain)
@@ -62,6 +66,11 @@ func TestRecordedBlocksAreThoseOfTheAdapter(t *testing.T) {
 				}
 				if !sameBlock(e.Block, got[i]) {
 					t.Fatalf("block %d: %+v, expected %+v", i, got[i], e.Block)
+				}
+				for j := range got[i].Txs {
+					if raw := len(got[i].Txs[j].Raw); (raw > 0) != c.Raw {
+						t.Fatalf("block %d, transaction %d: %d bytes", i, j, raw)
+					}
 				}
 				i++
 			}
