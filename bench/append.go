@@ -66,7 +66,7 @@ type Result struct {
 }
 
 // BesideMemory is how many bytes a process may have resident beyond the memory it is given: the program itself, free memory
-// that waits to be used again, and what the collector has not come to.
+// in C's heap, and garbage that Go has not collected.
 const BesideMemory = 300e6
 
 // bound compares the peak with the most that it should be.

@@ -61,7 +61,7 @@ type caches struct {
 	warm    bool           // they know what they would know had this process written all of the database
 	hits    cacheHits
 
-	bytes   int64       // of all tables and the filter, apart from what has to stay
+	bytes   int64       // bound of all tables and the filter together; pinned entries may exceed it
 	noted   model.Point // the block of the note they were read from or written to
 	onSweep func()      // called before a whole table is read to remove entries; for tests
 }
@@ -112,8 +112,8 @@ func (c *caches) divide(indexes []*index) {
 	}
 }
 
-// pin says where the oldest window begins that is not written yet. Owners are not pinned: those of outputs in such windows
-// are found in the windows themselves.
+// pin keeps the entries of windows that are not written yet; first is where the oldest of them begins. Owners are not pinned:
+// the windows themselves have the owners of their outputs.
 func (c *caches) pin(first model.UtxoPk) { c.unspent.pinned, c.births.pinned = first, first }
 
 // owned reports whether it is worth while to remember which value of the index an output has.
@@ -185,8 +185,8 @@ func (c *caches) dropBirth(space int, value []byte, birth model.BirthPk) {
 	c.births.drop(c.fp.value(space, value), birth.Utxo)
 }
 
-// forgetFrom removes all entries that point to first or behind it. It reads every table from end to end, so it is only for
-// when something failed and nobody knows which rows are gone.
+// forgetFrom removes all entries that point to first or to a later pointer. It reads every table from end to end, so it is
+// called only after a failure, when it is unknown which rows are gone.
 func (c *caches) forgetFrom(first model.UtxoPk) {
 	if c.onSweep != nil {
 		c.onSweep()

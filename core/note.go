@@ -281,8 +281,8 @@ func (t *table) read(r *noteReader) {
 // mostPlaces is about how many births are kept: a second's or two's reading.
 const mostPlaces = 1_000_000
 
-// writePlaces appends where values were born, in order, for they can be read again by that: all of a table with about most
-// entries or fewer, of a larger one about the youngest most of those that were asked for.
+// writePlaces appends the births in the table in ascending order; the values are read from the database again. It appends all
+// births of a table with at most that many entries, and about the youngest most of those that were found by get of a larger one.
 func (t *table) writePlaces(w *noteWriter, most int) {
 	want := func(e *entry) bool { return t.used <= most || e.rest&recent != 0 }
 	oldest := t.newest(most, want)

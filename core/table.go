@@ -69,8 +69,8 @@ func placesIn(bytes int64) int {
 	return 0
 }
 
-// limited is the table with another bound, a new one if t is nil. If t has more it drops its oldest entries, but for those that
-// stay.
+// limited returns the table with another bound, or a new one if t is nil. If the table is larger, it drops its oldest entries
+// that are not pinned.
 func (t *table) limited(bytes int64, payload uint) *table {
 	if t == nil {
 		return newTable(bytes, payload)
@@ -230,13 +230,14 @@ func (t *table) open(i int) bool {
 	return false
 }
 
-// makeRoom lets a full table grow or, if it may not, drops an entry near i. What has to stay makes it grow past the bound.
+// makeRoom lets a full table grow or, if it is at its bound, evicts an entry near i. Only if nearly all entries are pinned
+// does the table grow past its bound.
 func (t *table) makeRoom(i int) {
 	if len(t.entries) < t.most {
 		t.grow()
 		return
 	}
-	// A second one, if there was none to be dropped some time before.
+	// It evicts a second one if an earlier call found none to evict.
 	for n := 0; n < 2 && t.used >= len(t.entries)*fullest/16; n++ {
 		if !t.evict(i) {
 			break
@@ -247,8 +248,8 @@ func (t *table) makeRoom(i int) {
 	}
 }
 
-// evict drops the oldest of the entries near i that were not asked for since it was called there last. It returns false if
-// all of them have to stay.
+// evict drops the oldest of the entries near i that no get has found since the last eviction there. It returns false if all of
+// them are pinned.
 func (t *table) evict(i int) bool {
 	for range 2 {
 		oldest := -1

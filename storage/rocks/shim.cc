@@ -166,7 +166,7 @@ void birthmark_set_heads(void *options, size_t size) {
 // Sets up C's heap when the program starts: arenas that exist already would stay.
 //
 // By default there are eight arenas for each processor. The threads of RocksDB and of cgo spread over all of them, each arena
-// keeps what was freed in it, and blocks of the cache that come and go break it up: two thirds of the heap were free memory.
+// keeps what was freed in it, and cached blocks that are evicted fragment it: two thirds of the heap were free memory.
 // With few arenas threads wait for one another, so machines with many processors get more than one.
 //
 // A writer of tables allocates and frees a buffer of 1 MiB in steps. By default the system takes it back each time, and clears
