@@ -146,7 +146,7 @@ type group struct {
 
 // read yields the blocks of the best chain from a height on, some at a time. The chain must not change meanwhile.
 func (s *fileSource) read(ctx context.Context, from int) iter.Seq2[group, error] {
-	spans := func(yield func(span) bool) {
+	spans := func(_ context.Context, yield func(span) bool) {
 		for at, end := from, s.end(); at < end; {
 			next, bytes := at, 0
 			for next < end && (next == at || bytes < groupSize) {

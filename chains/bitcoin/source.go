@@ -100,7 +100,7 @@ func (s *fileSource) scan(ctx context.Context) error {
 		scan
 		now blockFile
 	}
-	jobs := func(yield func(job) bool) {
+	jobs := func(_ context.Context, yield func(job) bool) {
 		for i, f := range s.files {
 			if i < len(s.files)-writtenAtOnce && f.settled() {
 				continue

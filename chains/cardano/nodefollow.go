@@ -155,15 +155,12 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // stream yields what comes over a connection.
 func (f *nodeFollower) stream(ctx context.Context, c *ouroboros.Conn) (done bool, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	l := linker{net: f.net, decoder: f.decoder, tip: f.trail.Newest()}
 	for n, err := range f.news(ctx, c) {
 		if err == nil {
 			done, err = f.pass(&l, n)
 		}
 		if done || err != nil {
-			cancel() // what waits for the node has to end before the loop can
 			return done, err
 		}
 	}

@@ -27,7 +27,7 @@ func (s *nodeSource) news(ctx context.Context, c *ouroboros.Conn) iter.Seq2[news
 		events []ouroboros.Event
 		err    error
 	}
-	jobs := func(yield func(job) bool) {
+	jobs := func(ctx context.Context, yield func(job) bool) {
 		for events, err := range c.Follow(ctx) {
 			if !yield(job{events, err}) {
 				return

@@ -185,7 +185,7 @@ func (s *chunkSource) read(ctx context.Context, from immutable.Position) iter.Se
 		entries []immutable.Entry
 		err     error
 	}
-	jobs := func(yield func(job) bool) {
+	jobs := func(ctx context.Context, yield func(job) bool) {
 		var j job
 		bytes := 0
 		for e, err := range s.db.Entries(ctx, from) {

@@ -255,18 +255,8 @@ func (s *fileSource) read(ctx context.Context, from jsonstream.Position, above m
 			return g, nil
 		}, func() {}
 	}
-	return func(yield func(group, error) bool) {
-		// Whoever leaves must not wait for the file to grow.
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		jobs := func(yield func(lines) bool) { s.lines(ctx, from, above, yield) }
-		for g, err := range follow.Ordered(ctx, jobs, size, follow.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker) {
-			if !yield(g, err) {
-				cancel()
-				return
-			}
-		}
-	}
+	jobs := func(ctx context.Context, yield func(lines) bool) { s.lines(ctx, from, above, yield) }
+	return follow.Ordered(ctx, jobs, size, follow.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
 }
 
 // lines is blocks that are read together.

@@ -152,7 +152,7 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield y
 			return blocks, err
 		}, func() {}
 	}
-	jobs := func(yield func(fetch) bool) { f.plan(ctx, from, end, yield) }
+	jobs := func(ctx context.Context, yield func(fetch) bool) { f.plan(ctx, from, end, yield) }
 	expected := from
 	for blocks, err := range Ordered(ctx, jobs, size, Limits{Workers: f.o.Workers, Memory: f.o.Memory}, worker) {
 		if err != nil {

@@ -23,13 +23,15 @@ const queued = 1024
 
 // Ordered does the jobs of a sequence on several goroutines and yields their results in the order of the jobs.
 //
-// size says how many bytes a job takes until its result was consumed; one that takes more than all of the memory is
-// done alone. worker is called once on each goroutine: it makes what does the jobs there, and what frees that again.
+// jobs is called once and yields the jobs. The context it gets, like the one that every job gets, is cancelled when the sequence ends, so
+// that a consumer that leaves does not wait for a call in flight. size is the number of bytes that a job takes until its
+// result was consumed; one that takes more than all of the memory is done alone. worker is called once per goroutine: it
+// returns the function that does the jobs there, and one that frees what that function holds.
 //
 // The first error, in the order of the jobs, is yielded and ends the sequence. So does the end of the context, with its
 // error. When the sequence has ended, however it did, no goroutine of it is left.
 func Ordered[J, R any](
-	ctx context.Context, jobs iter.Seq[J], size func(J) int64, limits Limits,
+	ctx context.Context, jobs func(context.Context, func(J) bool), size func(J) int64, limits Limits,
 	worker func() (do func(context.Context, J) (R, error), done func()),
 ) iter.Seq2[R, error] {
 	if limits.Workers <= 0 {
@@ -58,7 +60,7 @@ func Ordered[J, R any](
 		running.Go(func() {
 			defer close(order)
 			defer close(todo)
-			for job := range jobs {
+			for job := range func(yield func(J) bool) { jobs(inner, yield) } {
 				t := &task{job: job, size: min(size(job), limits.Memory), done: make(chan struct{})}
 				if memory.Acquire(inner, t.size) != nil {
 					return

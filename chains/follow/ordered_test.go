@@ -12,8 +12,8 @@ import (
 	"birthmark/chains/follow"
 )
 
-func numbers(n int) func(func(int) bool) {
-	return func(yield func(int) bool) {
+func numbers(n int) func(context.Context, func(int) bool) {
+	return func(_ context.Context, yield func(int) bool) {
 		for i := range n {
 			if !yield(i) {
 				return
@@ -83,7 +83,7 @@ func TestNoMoreIsUnderWayThanTheMemoryHolds(t *testing.T) {
 	const memory = 10
 	size := func(j int) int64 { return int64(1 + j%25) } // some take more than there is
 	var under, most atomic.Int64
-	begun := func(yield func(int) bool) {
+	begun := func(_ context.Context, yield func(int) bool) {
 		for i := range 500 {
 			if !yield(i) {
 				return

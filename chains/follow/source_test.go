@@ -8,7 +8,9 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"birthmark/chains/follow"
@@ -301,4 +303,51 @@ func TestSingleBlocksAreThoseOfTheChain(t *testing.T) {
 		t.Error(fmt.Sprint(tip))
 	}
 	must(t, src.Close())
+}
+
+// stuck is a node whose calls of Hashes, from the second on, end only with their context.
+type stuck struct {
+	*scripted
+	hashes  atomic.Int64
+	waiting chan struct{} // closed when a call waits
+}
+
+func (s *stuck) Hashes(ctx context.Context, from model.HeightPk, n int) ([]model.Hash, error) {
+	if s.hashes.Add(1) == 1 {
+		return s.scripted.Hashes(ctx, from, n)
+	}
+	close(s.waiting)
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A consumer that leaves, or a fetch that fails, does not wait for the call for the next hashes.
+func TestTheEndOfAStreamCancelsTheCallInFlight(t *testing.T) {
+	chain := grow(nil, 5000, 0) // more than one call's hashes
+	last := chain[1999].Hash    // of the first call's
+	for _, fails := range []bool{false, true} {
+		t.Run(fmt.Sprintf("a fetch fails: %v", fails), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := &stuck{scripted: serve(chain), waiting: make(chan struct{})}
+				n.blocks = func(blocks []*model.Block) []*model.Block {
+					if fails && blocks[len(blocks)-1].Hash == last {
+						<-n.waiting
+						return nil
+					}
+					return blocks
+				}
+				src := follow.NewSource(n, follow.Options{Workers: 1, Memory: 1 << 40, Retry: quick})
+				var end error
+				for e, err := range src.Follow(t.Context(), nil) {
+					if end = err; err == nil && e.Block.Hash == last {
+						<-n.waiting
+						break
+					}
+				}
+				if _, code := model.KindOf(end); fails != (end != nil) || fails && code != "bad_answer" {
+					t.Errorf("ended with %v", end)
+				}
+			})
+		})
+	}
 }

@@ -143,7 +143,7 @@ func (n restNode) headers(ctx context.Context, from model.Hash, count int) ([]mo
 
 // raw asks for several blocks at the same time and ends with the one that reaches the limit.
 func (n restNode) raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
-	jobs := func(yield func(model.Point) bool) {
+	jobs := func(_ context.Context, yield func(model.Point) bool) {
 		for _, p := range points {
 			if !yield(p) {
 				return
