@@ -89,7 +89,7 @@ func (q *query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 			a.Inputs = append(a.Inputs, InputAnswer{n, o})
 		}
 		a.Coinbase = q.traits.Coinbase && len(a.Inputs) == 0 && !q.isGenesis(pk)
-		a.Fee = feeOf(fees[i], inputs[from[0]:to[0]], a.Outputs)
+		a.Fee = q.feeOf(fees[i], inputs[from[0]:to[0]], a.Outputs)
 		if a.Mints, err = q.mintsOf(pk, slices.Concat(spends[from[0]:to[0]], made[from[1]:to[1]])); err != nil {
 			return nil, err
 		}
@@ -115,12 +115,12 @@ func (q *query) blocksOf(pks []model.TxPk) (map[model.HeightPk]blockRow, error) 
 	return blocks, nil
 }
 
-// feeOf is what a transaction pays: as it states, else what it spends and does not pay out; empty where it spends nothing.
-func feeOf(stated model.Fee, inputs, outputs []OutputAnswer) string {
+// feeOf is the fee of a transaction: the stored one, else inputs minus outputs. Empty: it is unknown, or there is none.
+func (q *query) feeOf(stated model.Fee, inputs, outputs []OutputAnswer) string {
 	if stated.Stated {
 		return strconv.FormatUint(stated.Amount, 10)
 	}
-	if len(inputs) > 0 {
+	if len(inputs) > 0 && !q.traits.FeeOutputs {
 		if left := new(big.Int).Sub(sum(inputs), sum(outputs)); left.Sign() >= 0 {
 			return left.String()
 		}

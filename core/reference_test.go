@@ -175,7 +175,7 @@ func (r *reference) tx(t *refTx) *core.TxAnswer {
 	switch {
 	case t.Fee.Stated:
 		a.Fee = fmt.Sprint(t.Fee.Amount)
-	case len(t.spends) > 0 && in >= out:
+	case len(t.spends) > 0 && in >= out && !r.traits.FeeOutputs:
 		a.Fee = fmt.Sprint(in - out)
 	}
 	for _, id := range r.assetOrder() {

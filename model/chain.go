@@ -16,6 +16,9 @@ type Traits struct {
 	Coinbase bool
 	// LateOutputs: the outputs of a transaction may begin at another index than 0 ([Tx.FirstOutput]).
 	LateOutputs bool
+	// FeeOutputs: fees are paid to outputs, so inputs minus outputs is not the fee. A transaction that states none has an
+	// unknown one.
+	FeeOutputs bool
 	// Fingerprint is the short name of assets; nil where they have none.
 	Fingerprint *Fingerprint
 	// DeepestFork is the most blocks a fork can take off the chain, 0 where there is no such bound. A source is told

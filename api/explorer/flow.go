@@ -61,7 +61,8 @@ func (v *visit) flow(a *core.TxAnswer) *flow {
 	extra := func(value *big.Int, class, name string) part {
 		return part{value: value, stream: stream{Class: class, Name: name, Amount: v.short(value)}}
 	}
-	if fee, ok := new(big.Int).SetString(a.Fee, 10); ok && fee.Sign() > 0 && len(a.Inputs) > 0 {
+	fee, ok := new(big.Int).SetString(a.Fee, 10)
+	if ok && fee.Sign() > 0 && len(a.Inputs) > 0 && !v.chain.Model.Traits().FeeOutputs {
 		right = append(right, extra(fee, "fee", "fee"))
 		out.Add(out, fee)
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/html"
+
 	"birthmark/core"
 	"birthmark/internal/seeded"
 	"birthmark/model"
@@ -216,5 +218,35 @@ func (v *visit) sides(t *testing.T, a *core.TxAnswer) {
 	// Each stream that is thinner than the least is drawn wider, by so much at most.
 	if math.Abs(left-right) > flowThin*float64(len(f.Streams))+1 {
 		t.Errorf("%s: %g flows in and %g out", a.Hash, left, right)
+	}
+}
+
+// A fee that is an output is a stream of its own already; the pages of its transaction and block state it.
+func TestAFeeThatIsAnOutputIsShownOnce(t *testing.T) {
+	v := modeltest.Variant{Name: "by-hand", Coinbase: true, FeeOutputs: true, ByHand: true}
+	first := blockOfTxs(nil, model.Tx{Outputs: outputs(9000)})
+	paying := model.Tx{Inputs: []model.Input{{Tx: first.Txs[0].Hash}}, Outputs: outputs(8123, 877), Fee: model.Fee{Stated: true, Amount: 877}}
+	second := blockOfTxs(first, model.Tx{Outputs: outputs(9000)}, paying)
+	db := variant(t, v, []*model.Block{first, second})
+	h := explorerOf(t, chainOf("made-up", db, nil))
+	hash := second.Txs[1].Hash.String()
+	for path, label := range map[string]string{"/made-up/tx/" + hash: "dt", "/made-up/block/" + second.Hash.String(): "td"} {
+		page := read(t, h, path, http.StatusOK)
+		if !slices.ContainsFunc(page.each(label), func(n *html.Node) bool {
+			if label == "dt" {
+				return textOf(n) == "Fee" && strings.HasPrefix(textOf(n.NextSibling), "877")
+			}
+			name, _ := attr(n, "data-label")
+			return name == "Fee" && strings.HasPrefix(textOf(n), "877")
+		}) {
+			t.Errorf("%s states no fee of 877", path)
+		}
+	}
+	a, err := db.Tx(t.Context(), hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := (&visit{ctx: t.Context(), chain: chainOf("made-up", db, nil)}).flow(a); len(f.Streams) != 3 {
+		t.Errorf("%d streams, expected one input and two outputs: %+v", len(f.Streams), f.Streams)
 	}
 }

@@ -92,7 +92,7 @@ func (w *builder) add(index int, tx *model.Tx, t *transaction) {
 		w.inputs = append(w.inputs, model.Input{Value: w.keep(t.Inputs[i].Box[:])})
 	}
 	tx.Inputs = w.inputs[first:len(w.inputs):len(w.inputs)]
-	tx.Mints = minted(tx, t)
+	tx.Mints, tx.Fee = minted(tx, t), feeOf(t)
 	if w.own != nil {
 		w.own.enterTx(index, tx, t)
 	}

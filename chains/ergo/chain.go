@@ -43,7 +43,7 @@ func (c *chain) Name() string    { return Name }
 func (c *chain) Network() string { return c.net.name }
 
 func (c *chain) Traits() model.Traits {
-	return model.Traits{SpendsBy: indexBoxID, ImpliedBurns: true}
+	return model.Traits{SpendsBy: indexBoxID, ImpliedBurns: true, FeeOutputs: true}
 }
 
 func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }

@@ -28,7 +28,7 @@ func TestBlockHasWhatTheJSONSays(t *testing.T) {
 		var e sigma.Encoder
 		id := e.TxID(&tx)
 		got := &b.Txs[0]
-		if got.Hash != model.Hash(id) || got.Fee.Stated || len(got.Mints) != 0 {
+		if got.Hash != model.Hash(id) || got.Fee != (model.Fee{Stated: true}) || len(got.Mints) != 0 {
 			t.Errorf("transaction %+v", got)
 		}
 		if len(got.Inputs) != 2 || !bytes.Equal(got.Inputs[0].Value, tx.Inputs[0].Box[:]) || !bytes.Equal(got.Inputs[1].Value, tx.Inputs[1].Box[:]) {

@@ -356,3 +356,46 @@ func TestSourcesOfErgoThatFailAreTold(t *testing.T) {
 	wantFailure(t, exitUsage, "bad_source", "expected http", args("testnet", "tcp://127.0.0.1")...)
 	wantFailure(t, exitUsage, "unknown_network", "expected mainnet, testnet", args("preview", url)...)
 }
+
+// The fee is what a transaction pays to the fee contract, whatever indexes there are.
+func TestErgoFeesAreOutputsToTheFeeContract(t *testing.T) {
+	const feeTree = "1005040004000e36100204a00b08cd0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798" +
+		"ea02d192a39a8cc7a701730073011001020402d19683030193a38cc7b2a57300000193c2b2a57301007473027303830108cdeeac93b1a57304"
+	blocks := ergotest.Made(generate.New(generate.Options{Seed: 8, TxsPerBlock: 4}), 12)
+	db := filepath.Join(t.TempDir(), "db")
+	ask(t, nil, "sync", "--chain", "ergo", "--network", "testnet", "--source", ergoFile(t, blocks...), "--db", db, "--index", "ergo_tree_hash")
+	fees := map[string]int{}
+	for _, b := range blocks[6:] {
+		var made struct {
+			BlockTransactions struct {
+				Transactions []struct {
+					ID      string
+					Outputs []struct {
+						Value    uint64
+						ErgoTree string
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal(b.JSON, &made); err != nil {
+			t.Fatal(err)
+		}
+		for _, tx := range made.BlockTransactions.Transactions {
+			var fee uint64
+			for _, o := range tx.Outputs {
+				if o.ErgoTree == feeTree {
+					fee += o.Value
+				}
+			}
+			want := strconv.FormatUint(fee, 10)
+			var a core.TxAnswer
+			if ask(t, &a, "tx", "--db", db, tx.ID); a.Fee != want {
+				t.Errorf("block %d, transaction %s: fee %q, expected %q", b.Height, tx.ID, a.Fee, want)
+			}
+			fees[want]++
+		}
+	}
+	if len(fees) < 2 {
+		t.Errorf("only fees of %v were seen", fees)
+	}
+}

@@ -29,6 +29,7 @@ type Variant struct {
 	Described    bool // mints say something of their assets
 	Repeats      bool // hashes of coinbases, and of what spends them, occur again
 	Kept         bool // databases keep all that they can for the indexes
+	FeeOutputs   bool // fees are paid to outputs, so what goes in comes out
 	ByHand       bool // the blocks are a test's own: neither their hashes nor what they issue follow any rule
 }
 
@@ -37,7 +38,7 @@ func Variants() []Variant {
 	return []Variant{
 		{Name: "like-bitcoin", Coinbase: true, Repeats: true, Raw: true},
 		{Name: "like-cardano", Genesis: true, Slots: true, Late: true, Fingerprints: true, Raw: true, Kept: true},
-		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1, Described: true},
+		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1, Described: true, FeeOutputs: true},
 		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true, Kept: true},
 	}
 }
@@ -93,7 +94,7 @@ func (c chain) Name() string    { return "testchain" }
 func (c chain) Network() string { return c.network }
 
 func (c chain) Traits() model.Traits {
-	t := model.Traits{ImpliedBurns: c.v.Implied, Coinbase: c.v.Coinbase, LateOutputs: c.v.Late}
+	t := model.Traits{ImpliedBurns: c.v.Implied, Coinbase: c.v.Coinbase, LateOutputs: c.v.Late, FeeOutputs: c.v.FeeOutputs}
 	if c.v.Boxes {
 		t.SpendsBy = "box"
 	}
