@@ -225,7 +225,8 @@ func (v *visit) sides(t *testing.T, a *core.TxAnswer) {
 func TestAFeeThatIsAnOutputIsShownOnce(t *testing.T) {
 	v := modeltest.Variant{Name: "by-hand", Coinbase: true, FeeOutputs: true, ByHand: true}
 	first := blockOfTxs(nil, model.Tx{Outputs: outputs(9000)})
-	paying := model.Tx{Inputs: []model.Input{{Tx: first.Txs[0].Hash}}, Outputs: outputs(8123, 877), Fee: model.Fee{Stated: true, Amount: 877}}
+	paying := model.Tx{Inputs: []model.Input{{Tx: first.Txs[0].Hash}}, Outputs: outputs(8123, 877)}
+	paying.Fee = model.Fee{Stated: true, Amount: 877}
 	second := blockOfTxs(first, model.Tx{Outputs: outputs(9000)}, paying)
 	db := variant(t, v, []*model.Block{first, second})
 	h := explorerOf(t, chainOf("made-up", db, nil))

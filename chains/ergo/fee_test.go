@@ -56,7 +56,8 @@ func TestFeesOfRealBlocksAreWhatTheirMinersCollect(t *testing.T) {
 				}
 			}
 			last := &b.Txs[len(b.Txs)-1]
-			if len(fees) == 0 || slices.ContainsFunc(last.Inputs, func(in model.Input) bool { return fees[string(in.Value)] == 0 }) {
+			other := func(in model.Input) bool { return fees[string(in.Value)] == 0 }
+			if len(fees) == 0 || slices.ContainsFunc(last.Inputs, other) {
 				continue // nobody paid a fee, or the miner spends other boxes too
 			}
 			made := uint64(0)
@@ -70,6 +71,6 @@ func TestFeesOfRealBlocksAreWhatTheirMinersCollect(t *testing.T) {
 		}
 	}
 	if paying < 400 || collected < 90 {
-		t.Errorf("%d transactions paid a fee, in %d blocks it was collected: expected hundreds, and most of 117 blocks", paying, collected)
+		t.Errorf("%d transactions paid a fee, in %d of 117 blocks it was collected: expected more", paying, collected)
 	}
 }

@@ -363,7 +363,8 @@ func TestErgoFeesAreOutputsToTheFeeContract(t *testing.T) {
 		"ea02d192a39a8cc7a701730073011001020402d19683030193a38cc7b2a57300000193c2b2a57301007473027303830108cdeeac93b1a57304"
 	blocks := ergotest.Made(generate.New(generate.Options{Seed: 8, TxsPerBlock: 4}), 12)
 	db := filepath.Join(t.TempDir(), "db")
-	ask(t, nil, "sync", "--chain", "ergo", "--network", "testnet", "--source", ergoFile(t, blocks...), "--db", db, "--index", "ergo_tree_hash")
+	ask(t, nil, "sync", "--chain", "ergo", "--network", "testnet", "--source", ergoFile(t, blocks...), "--db", db,
+		"--index", "ergo_tree_hash")
 	fees := map[string]int{}
 	for _, b := range blocks[6:] {
 		var made struct {
