@@ -94,7 +94,20 @@ func adapterOf(name, network string) (model.Chain, error) {
 	case ergo.Name:
 		return ergo.New(network)
 	}
-	return bitcoin.New(network)
+	adapter, err := bitcoin.New(network)
+	if network == bitcoinNetwork {
+		return unchecked{adapter}, err
+	}
+	return adapter, err
+}
+
+// unchecked is a chain whose blocks have made-up headers: what [model.HeaderChecker] would refuse is taken.
+type unchecked struct{ model.Chain }
+
+// Define implements [model.Chain].
+func (c unchecked) Define(ds []model.Definition) (model.Chain, error) {
+	defined, err := c.Chain.Define(ds)
+	return unchecked{defined}, err
 }
 
 // bitcoinNetwork is what generated blocks of Bitcoin are said to be of. They are not serialized, so nobody can tell.
@@ -111,7 +124,7 @@ func generateBitcoin(ctx context.Context, dir string, c Chain) (*generated, erro
 	if err != nil {
 		return nil, err
 	}
-	return &generated{adapter: adapter, network: bitcoinNetwork, open: func(_ context.Context, indexes []string) (model.Source, error) {
+	return &generated{adapter: unchecked{adapter}, network: bitcoinNetwork, open: func(_ context.Context, indexes []string) (model.Source, error) {
 		c.Indexes = indexes
 		return NewSource(c)
 	}}, nil

@@ -22,6 +22,9 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, erro
 		db.cache.pin(firstOf(before, w))
 		// The pending windows are taken before the snapshot: one that is committed in between is seen twice, never missed.
 		err = db.store.View(ctx, func(r storage.Reader) error {
+			if err := db.checkHeaders(r, before, w); err != nil {
+				return err
+			}
 			v := resolver{DB: db, catalogue: db.catalogue(), w: w, r: r, before: before, assetsStored: assets}
 			return v.resolve()
 		})

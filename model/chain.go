@@ -135,6 +135,14 @@ type HeaderHasher interface {
 	HashHeader(raw []byte) (Hash, error)
 }
 
+// HeaderChecker is a chain whose blocks are checked against those before them, whatever source they come from.
+type HeaderChecker interface {
+	// CheckHeader returns an error of kind [BadSource] that names b's height and hash if b cannot continue the chain. The
+	// link to the parent was checked. before returns [Block.Header] of the block at a height below b's, nil if there is
+	// none; its errors are returned wrapped.
+	CheckHeader(b *Block, before func(HeightPk) ([]byte, error)) error
+}
+
 // TxHasher is a chain whose transactions' hashes are of their bytes: a check of a database recomputes them.
 type TxHasher interface {
 	// HashTx is the hash of the transaction whose [Tx.Raw] is raw. NotFound (not_told) where that cannot be told from

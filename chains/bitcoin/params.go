@@ -7,13 +7,15 @@ import (
 
 	"github.com/btcsuite/btcd/chaincfg/v2"
 
+	"birthmark/chains/bitcoin/rules"
 	"birthmark/model"
 )
 
 // network is what tells one Bitcoin network from another. The figures are btcd's, which are Core's.
 type network struct {
 	name     string
-	params   *chaincfg.Params
+	params   *chaincfg.Params // with our checkpoints
+	rules    *rules.Rules
 	rpcPort  string  // where Bitcoin Core's JSON-RPC listens unless told otherwise
 	magic    [4]byte // before every message and every record of a block file
 	genesis  model.Hash
@@ -36,9 +38,11 @@ var networks = []*network{
 }
 
 func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string) *network {
+	p = withCheckpoints(p)
 	n := &network{
 		name:     name,
 		params:   p,
+		rules:    rules.New(p),
 		rpcPort:  rpcPort,
 		genesis:  model.Hash(*p.GenesisHash),
 		halving:  uint32(p.SubsidyReductionInterval),

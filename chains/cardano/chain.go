@@ -85,6 +85,11 @@ func (c *chain) Header(raw []byte) (any, error) { return parseHeader(c.net, raw)
 // HashHeader is the hash of the block a raw header is of.
 func (c *chain) HashHeader(raw []byte) (model.Hash, error) { return hashHeader(raw) }
 
+// CheckHeader implements [model.HeaderChecker]: checkpoints.
+func (c *chain) CheckHeader(b *model.Block, _ func(model.HeightPk) ([]byte, error)) error {
+	return c.net.known.Check(c, b)
+}
+
 // Supply is the most there can be: how much of the reserves was paid out, blocks do not tell.
 func (c *chain) Supply(model.HeightPk) (amount uint64, exact, ok bool) {
 	return c.net.supply, false, !c.net.isNameless()

@@ -87,6 +87,11 @@ func (c *chain) HashHeader(raw []byte) (model.Hash, error) {
 	return model.Hash(sigma.HeaderID(raw)), nil
 }
 
+// CheckHeader implements [model.HeaderChecker]: checkpoints.
+func (c *chain) CheckHeader(b *model.Block, _ func(model.HeightPk) ([]byte, error)) error {
+	return c.net.known.Check(c, b)
+}
+
 // DescribeAsset reads what a token's issuer wrote into its box (EIP-4).
 func (c *chain) DescribeAsset(info []byte) model.AssetDescription { return describeToken(info) }
 

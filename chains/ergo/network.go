@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/chains/checkpoint"
 	"birthmark/model"
 )
 
@@ -11,11 +12,17 @@ import (
 type network struct {
 	name   string
 	prefix byte // of addresses: the high half of their first byte
+	known  checkpoint.Table
 }
 
 // networks are those whose names are known, the default first.
 var networks = []*network{
-	{name: "mainnet", prefix: 0x00},
+	{name: "mainnet", prefix: 0x00, known: checkpoint.Table{
+		2_000:     "a7ef84fa12634bc0f8ba44246faf6ee8fb2576a271951e152ceeb770f8527932",
+		700_004:   "6db55d84b6b0cac7c447b101fe9006036f0fb42402e10e451ee271b0090ddb1e",
+		844_680:   "e3dc46cf471bae72cbc0bd24f167a9840a8acc6da6ac513d39b64626040ff8f3",
+		1_796_063: "b01344e0502406e1b05fecc7674e7815ff19f059035811cf5818c698bc9c24fd",
+	}},
 	{name: "testnet", prefix: 0x10},
 }
 

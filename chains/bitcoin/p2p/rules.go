@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/btcsuite/btcd/blockchain"
-	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/rules"
 )
 
 // badHeader is a header that no honest peer sends.
@@ -19,43 +20,15 @@ func badHeaderf(format string, args ...any) error { return badHeader{fmt.Errorf(
 // errFuture is a header whose time is more than two hours ahead of this machine's. Either clock may be wrong.
 var errFuture = errors.New("is dated more than two hours ahead of this machine's clock")
 
-// rules are a network's, as btcd's checks of headers ask for them.
-type rules struct {
-	params      *chaincfg.Params
-	checkpoints map[int32]*chainhash.Hash
-	passed      *node // the highest checkpoint that is in the tree
-	clock       clock
-}
-
-func newRules(p *chaincfg.Params) *rules {
-	r := &rules{params: p, checkpoints: map[int32]*chainhash.Hash{}, clock: time.Now}
-	for _, c := range p.Checkpoints {
-		r.checkpoints[c.Height] = c.Hash
-	}
-	return r
-}
-
-func (r *rules) ChainParams() *chaincfg.Params { return r.params }
-
-func (r *rules) BlocksPerRetarget() int32 {
-	return int32(r.params.TargetTimespan / r.params.TargetTimePerBlock)
-}
-
-func (r *rules) MinRetargetTimespan() int64 {
-	return int64(r.params.TargetTimespan/time.Second) / r.params.RetargetAdjustmentFactor
-}
-
-func (r *rules) MaxRetargetTimespan() int64 {
-	return int64(r.params.TargetTimespan/time.Second) * r.params.RetargetAdjustmentFactor
-}
-
-func (r *rules) VerifyCheckpoint(height int32, hash *chainhash.Hash) bool {
-	want, ok := r.checkpoints[height]
-	return !ok || *want == *hash
+// treeRules checks the headers of a tree of branches by the rules of a network.
+type treeRules struct {
+	*rules.Rules
+	passed *node // the highest checkpoint that is in the tree
+	clock  clock
 }
 
 // FindPreviousCheckpoint is the highest one in the tree: no chain may part below it.
-func (r *rules) FindPreviousCheckpoint() (blockchain.HeaderCtx, error) {
+func (r *treeRules) FindPreviousCheckpoint() (blockchain.HeaderCtx, error) {
 	if r.passed == nil {
 		return nil, nil
 	}
@@ -63,8 +36,8 @@ func (r *rules) FindPreviousCheckpoint() (blockchain.HeaderCtx, error) {
 }
 
 // alone checks what a header says by itself: its proof of work, and that it is not from the future.
-func (r *rules) alone(h *wire.BlockHeader, hash *chainhash.Hash) error {
-	err := blockchain.CheckBlockHeaderSanity(h, r.params.PowLimit, r.clock, blockchain.BFNone)
+func (r *treeRules) alone(h *wire.BlockHeader, hash *chainhash.Hash) error {
+	err := blockchain.CheckBlockHeaderSanity(h, r.ChainParams().PowLimit, r.clock, blockchain.BFNone)
 	if rule, ok := errors.AsType[blockchain.RuleError](err); ok && rule.ErrorCode == blockchain.ErrTimeTooNew {
 		return fmt.Errorf("header %s %w", hash, errFuture)
 	}
@@ -75,7 +48,7 @@ func (r *rules) alone(h *wire.BlockHeader, hash *chainhash.Hash) error {
 }
 
 // after checks a header against those before it: difficulty, time, version and checkpoints.
-func (r *rules) after(parent *node, h *wire.BlockHeader, hash *chainhash.Hash) error {
+func (r *treeRules) after(parent *node, h *wire.BlockHeader, hash *chainhash.Hash) error {
 	if err := blockchain.CheckBlockHeaderContext(h, parent, blockchain.BFNone, r, false); err != nil {
 		return badHeaderf("header %s of height %d: %w", hash, parent.height+1, err)
 	}

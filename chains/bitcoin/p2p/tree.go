@@ -10,6 +10,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/proof"
+	"birthmark/chains/bitcoin/rules"
 	"birthmark/model"
 )
 
@@ -41,7 +42,7 @@ const chunk = 1 << 10
 // within a difficulty period of it cannot be checked; it is taken as proven by hashes as far as it leads to a known
 // point, and not at all otherwise.
 type tree struct {
-	*rules
+	treeRules
 	base   *node
 	known  []model.Point // above the base, newest first
 	below  []model.Point // known points below the base, newest first; the last is the first block
@@ -63,7 +64,7 @@ var (
 // newTree is a tree on the newest known point that leaves two difficulty periods to judge forks by, at most the one
 // given; on the first block where there is none. known is newest first.
 func newTree(p *chaincfg.Params, known []model.Point, most model.HeightPk) *tree {
-	t := &tree{rules: newRules(p), slots: make([]uint32, 1<<10)}
+	t := &tree{treeRules: treeRules{Rules: rules.New(p), clock: time.Now}, slots: make([]uint32, 1<<10)}
 	genesis := model.Point{Hash: model.Hash(*p.GenesisHash)}
 	at := len(known)
 	for i, k := range known {
@@ -98,7 +99,7 @@ func (t *tree) judges(parent *node) bool {
 
 // most is how many headers the tree takes.
 func (t *tree) most() int {
-	age := t.clock().Sub(t.params.GenesisBlock.Header.Timestamp)
+	age := t.clock().Sub(t.ChainParams().GenesisBlock.Header.Timestamp)
 	return int(age/(secondsPerHeader*time.Second)) + 100_000
 }
 
@@ -111,7 +112,7 @@ func (t *tree) add(h *wire.BlockHeader, hash *chainhash.Hash, parent *node) *nod
 		hash: *hash, work: parent.work.Add(t.price), parent: parent, height: parent.height + 1,
 		time: uint32(h.Timestamp.Unix()), bits: h.Bits,
 	})
-	if c, ok := t.checkpoints[n.height]; ok && *c == n.hash && (t.passed == nil || n.height > t.passed.height) {
+	if c := t.Checkpoint(n.height); c != nil && *c == n.hash && (t.passed == nil || n.height > t.passed.height) {
 		t.passed = n
 	}
 	return n

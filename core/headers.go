@@ -1,0 +1,35 @@
+package core
+
+import (
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// checkHeaders lets the chain check the headers of a window against those before them: of the window itself, of the
+// pending windows, and of the database.
+func (db *DB) checkHeaders(r storage.Reader, before []*window, w *window) error {
+	c, ok := db.chain.(model.HeaderChecker)
+	if !ok {
+		return nil
+	}
+	windows := append(before[:len(before):len(before)], w)
+	header := func(h model.HeightPk) ([]byte, error) {
+		for i := len(windows) - 1; i >= 0; i-- {
+			blocks := windows[i].blocks
+			if first := blocks[0].Height; h >= first && int(h-first) < len(blocks) {
+				return blocks[h-first].Header, nil
+			}
+		}
+		row, err := db.blockAt(r, h)
+		if kind, _ := model.KindOf(err); kind == model.NotFound {
+			return nil, nil
+		}
+		return row.header, err
+	}
+	for _, b := range w.blocks {
+		if err := c.CheckHeader(b, header); err != nil {
+			return err
+		}
+	}
+	return nil
+}
