@@ -1,6 +1,9 @@
 package sigma
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Codes of types. One below tupleType holds a type that needs no more bytes in its remainder by embeddable, 0 where
 // the type follows, and what is made of it in its quotient.
@@ -152,11 +155,34 @@ func (r *reader) skipConstant() {
 		return
 	}
 	t := r.readType(0)
+	t.drop()
 	r.skipData(&t, 0)
+}
+
+// drop leaves out of the tuples in a type the items whose data has no bytes, and replaces a tuple of one item by that
+// item. The data has the same bytes, and each value that is walked over has some: a collection of tuples of thousands of
+// units would otherwise take thousands of steps per byte.
+func (t *typ) drop() {
+	for i := range t.items {
+		t.items[i].drop()
+	}
+	if t.kind != kindTuple {
+		return
+	}
+	t.items = slices.DeleteFunc(t.items, func(item typ) bool { return item.empty() })
+	if len(t.items) == 1 {
+		*t = t.items[0]
+	}
+}
+
+// empty reports whether the data of a type has no bytes.
+func (t *typ) empty() bool {
+	return t.kind == kindTuple && len(t.items) == 0 || t.kind == kindPrimitive && t.code == typeUnit
 }
 
 // skipData walks over data of a type.
 func (r *reader) skipData(t *typ, depth int) {
+	r.steps++
 	if depth > maxDepth {
 		r.fail("data within each other deeper than %d", maxDepth)
 	}

@@ -30,6 +30,11 @@ func FuzzConstant(f *testing.F) {
 	f.Add([]byte{0x0c, 0x62, 0xff, 0x7f})
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		n, err := ConstantSize(raw)
+		plain := reader{b: raw} // without leaving anything out of the type
+		whole := plain.readType(0)
+		if plain.skipData(&whole, 0); (plain.err == nil) != (err == nil) || err == nil && plain.at != n {
+			t.Errorf("%x has %d bytes (%v), item by item %d (%v)", raw, n, err, plain.at, plain.err)
+		}
 		if err != nil {
 			return
 		}

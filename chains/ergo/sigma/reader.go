@@ -10,6 +10,8 @@ type reader struct {
 	b   []byte
 	at  int
 	err error
+
+	steps int // values that were walked over
 }
 
 func (r *reader) fail(format string, args ...any) {

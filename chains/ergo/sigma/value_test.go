@@ -1,6 +1,8 @@
 package sigma
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"reflect"
@@ -94,4 +96,30 @@ func FuzzValue(f *testing.F) {
 			t.Errorf("%s is %v, and a constant of %d bytes: %v", hex.EncodeToString(raw), v, n, err)
 		}
 	})
+}
+
+// A constant takes steps for its bytes, not for what has none: an element of one byte among 2,000 that have none.
+func TestConstantsAreWalkedOverInStepsOfTheirBytes(t *testing.T) {
+	units := bytes.Repeat([]byte{typeUnit}, 250)
+	tuple := append([]byte{tupleType, 255}, units...)
+	for range 4 {
+		tuple = append(tuple, append([]byte{tupleType, 250}, units...)...)
+	}
+	tuple = append(tuple, typeByte)
+	const elements = 2000
+	raw := append([]byte{makesColl * embeddable}, tuple...)
+	raw = append(binary.AppendUvarint(raw, elements), make([]byte, elements)...)
+	nested := bytes.Repeat([]byte{tupleType, 1}, 90) // tuples of one, within each other
+	deep := append(append([]byte{makesColl * embeddable}, nested...), typeByte)
+	deep = append(binary.AppendUvarint(deep, elements), make([]byte, elements)...)
+	for name, b := range map[string][]byte{"units": raw, "tuples of one": deep} {
+		r := reader{b: append(b, 1, 2, 3)}
+		r.skipConstant()
+		if r.err != nil || r.at != len(b) {
+			t.Errorf("%s: ended at %d of %d: %v", name, r.at, len(b), r.err)
+		}
+		if r.steps > 2*len(b) {
+			t.Errorf("%s: %d steps for %d bytes", name, r.steps, len(b))
+		}
+	}
 }
