@@ -59,33 +59,53 @@ func head(b []byte) (major byte, n uint64, size int, indefinite bool, err error)
 	return major, binary.BigEndian.Uint64(wide[:]), 1 + size, false, nil
 }
 
+// item finds the end of the item at the beginning of bytes that come in pieces. The zero value is ready for one item.
+type item struct {
+	open   [maxDepth]uint64 // items that are still to come, by depth; forever where a break ends them
+	depth  int
+	at     int // bytes that were walked over
+	opened bool
+	heads  int // that were read
+}
+
+const forever = ^uint64(0)
+
 // itemSize is the bytes of the item at the beginning of b. errShort where it is not all there; it then has at least need.
-func itemSize(b []byte) (size, need int, err error) {
-	var open [maxDepth]uint64 // items that are still to come, by depth; forever where a break ends them
-	const forever = ^uint64(0)
-	depth, at := 0, 0
-	open[0] = 1
+func itemSize(b []byte) (size, need int, err error) { return new(item).size(b) }
+
+// size is that of the item at the beginning of b. errShort where it is not all there: it then has at least need bytes, and
+// size goes on from where it was, with the same bytes and more.
+func (t *item) size(b []byte) (size, need int, err error) {
+	if !t.opened {
+		t.open[0], t.opened = 1, true
+	}
 	for {
-		for open[depth] == 0 {
-			if depth == 0 {
-				return at, at, nil
-			}
-			depth--
+		if t.at > len(b) {
+			return 0, t.at, errShort
 		}
-		major, n, width, indefinite, err := head(b[at:])
+		for t.open[t.depth] == 0 {
+			if t.depth == 0 {
+				return t.at, t.at, nil
+			}
+			t.depth--
+		}
+		t.heads++
+		major, n, width, indefinite, err := head(b[t.at:])
 		if err != nil {
 			return 0, len(b) + 1, err
 		}
-		at += width
+		if t.at += width; t.at > maxMessage {
+			return 0, 0, errLarge
+		}
 		if major == majorOther && indefinite {
-			if open[depth] != forever {
+			if t.open[t.depth] != forever {
 				return 0, 0, errors.New("it has a break where none can be")
 			}
-			open[depth] = 0
+			t.open[t.depth] = 0
 			continue
 		}
-		if open[depth] != forever {
-			open[depth]--
+		if t.open[t.depth] != forever {
+			t.open[t.depth]--
 		}
 		switch major {
 		case majorBytes, majorText:
@@ -93,12 +113,10 @@ func itemSize(b []byte) (size, need int, err error) {
 				n = forever
 				break
 			}
-			if n > maxMessage || at+int(n) > maxMessage {
+			if n > maxMessage || t.at+int(n) > maxMessage {
 				return 0, 0, errLarge
 			}
-			if at += int(n); at > len(b) {
-				return 0, at, errShort
-			}
+			t.at += int(n)
 			continue
 		case majorArray, majorMap:
 			if indefinite {
@@ -113,10 +131,10 @@ func itemSize(b []byte) (size, need int, err error) {
 		default:
 			continue
 		}
-		if depth++; depth == maxDepth {
+		if t.depth++; t.depth == maxDepth {
 			return 0, 0, errDeep
 		}
-		open[depth] = n
+		t.open[t.depth] = n
 	}
 }
 

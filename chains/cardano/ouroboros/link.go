@@ -128,6 +128,7 @@ type mailbox struct {
 	recv   <-chan segment
 	buffer []byte // the beginning of a message
 	need   int    // bytes it has at least
+	item   item   // how far it was looked at
 }
 
 func (c *Conn) register(id uint16, name string) *mailbox {
@@ -167,7 +168,7 @@ func (m *mailbox) take(segment []byte, f func(message []byte) error) error {
 		}
 	}
 	for len(b) > 0 {
-		size, need, err := itemSize(b)
+		size, need, err := m.item.size(b)
 		if err == errShort {
 			m.need = need
 			break
@@ -175,6 +176,7 @@ func (m *mailbox) take(segment []byte, f func(message []byte) error) error {
 		if err != nil {
 			return m.c.notUnderstood(m, err)
 		}
+		m.item = item{heads: m.item.heads}
 		if err := f(b[:size:size]); err != nil {
 			return err
 		}

@@ -194,17 +194,40 @@ func TestMessagesAreTakenOutOfSegments(t *testing.T) {
 	}
 }
 
+// A message that comes a byte at a time is walked over once, not from its beginning with each byte.
+func TestMessagesInSmallSegmentsAreReadOnce(t *testing.T) {
+	const items = 20_000
+	message := append(appendHead(nil, majorArray, items), make([]byte, items)...) // small numbers
+	message = append(append([]byte{majorArray<<5 | endless}, message...), breakByte)
+	m := &mailbox{}
+	taken := 0
+	for i := range message {
+		if err := m.take(message[i:i+1], func(b []byte) error {
+			if taken++; !bytes.Equal(b, message) {
+				t.Errorf("the message has %d bytes, expected %d", len(b), len(message))
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if taken != 1 || m.item.heads > 2*len(message) {
+		t.Errorf("%d messages, %d heads were read for %d bytes", taken, m.item.heads, len(message))
+	}
+}
+
 func TestItemsHaveBounds(t *testing.T) {
 	for text, want := range map[string]error{
-		"5affffffff":                   errLarge,
-		"5b7fffffffffffffff":           errLarge,
-		"9bffffffffffffffff":           errLarge,
-		strings.Repeat("81", maxDepth): errDeep,
-		strings.Repeat("9f", maxDepth): errDeep,
-		"81" + "5a00400000":            errLarge,
-		"8258":                         errShort,
-		"9f":                           errShort,
-		"":                             errShort,
+		"5affffffff":                            errLarge,
+		"5b7fffffffffffffff":                    errLarge,
+		"9bffffffffffffffff":                    errLarge,
+		strings.Repeat("81", maxDepth):          errDeep,
+		strings.Repeat("9f", maxDepth):          errDeep,
+		"81" + "5a00400000":                     errLarge,
+		"9f" + strings.Repeat("00", maxMessage): errLarge,
+		"8258":                                  errShort,
+		"9f":                                    errShort,
+		"":                                      errShort,
 	} {
 		raw, err := hex.DecodeString(text)
 		if err != nil {
