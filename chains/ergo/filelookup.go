@@ -91,7 +91,9 @@ type lookup struct {
 // BlockAt is the block at a height; of a gzipped file it costs reading all that is before.
 func (s *fileSource) BlockAt(ctx context.Context, h model.HeightPk) (*model.Block, error) {
 	l := &s.lookup
-	l.begin(h)
+	if err := l.begin(ctx, h); err != nil {
+		return nil, err
+	}
 	defer l.end(h)
 	raw, line, err := l.find(ctx, s, h)
 	if err != nil {
@@ -108,16 +110,34 @@ func (s *fileSource) BlockAt(ctx context.Context, h model.HeightPk) (*model.Bloc
 	return b, err
 }
 
-// begin waits for the turn of a height.
-func (l *lookup) begin(h model.HeightPk) {
+// begin waits for the turn of a height, or the end of the context. Without an error, end must follow.
+func (l *lookup) begin(ctx context.Context, h model.HeightPk) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.free.L = &l.mu
 	l.wanted = append(l.wanted, h)
+	stop := context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.free.Broadcast()
+	})
+	defer stop()
 	for l.busy || h != l.turn() {
+		if err := ctx.Err(); err != nil {
+			l.leave(h)
+			return err
+		}
 		l.free.Wait()
 	}
 	l.busy = true
+	return nil
+}
+
+// leave takes a height out of those that are wanted and wakes the others: it may be another one's turn.
+func (l *lookup) leave(h model.HeightPk) {
+	i := slices.Index(l.wanted, h)
+	l.wanted = slices.Delete(l.wanted, i, i+1)
+	l.free.Broadcast()
 }
 
 // turn is the lowest height wanted that is still to come, else the lowest.
@@ -134,10 +154,8 @@ func (l *lookup) turn() model.HeightPk {
 func (l *lookup) end(h model.HeightPk) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.Index(l.wanted, h)
-	l.wanted = slices.Delete(l.wanted, i, i+1)
 	l.busy = false
-	l.free.Broadcast()
+	l.leave(h)
 }
 
 // find reads on to a height.
