@@ -97,11 +97,12 @@ func checkHeader(raw []byte) error {
 	return checkEra(uint64(raw[0]))
 }
 
-// checkEra is an error where blocks of an era are not known.
+// checkEra returns an error of the code unknown_era if this version cannot read the blocks of an era.
 func checkEra(tag uint64) error {
 	if tag > eraConway {
 		return model.Errorf(model.BadSource, "unknown_era",
-			"block of an era later than Conway (tag %d): expected tags 0 (Byron) to %d (Conway)", tag, eraConway)
+			"block of an era after Conway (tag %d), which this version cannot read: it reads tags 0 (Byron) to %d (Conway); "+
+				"install a newer version of birthmark", tag, eraConway)
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func TestBadChunksEndASyncBeforeThem(t *testing.T) {
 		"a block of an era that is not known": {good.with(4, func(b writer.Block) *writer.Block {
 			b.Raw[1] = 8
 			return &b
-		}), none, "unknown_era", at(2, 4) + ".*later than Conway", 28},
+		}), none, "unknown_era", at(2, 4) + ".*after Conway.*install a newer version", 28},
 		"a chunk is missing": {good, map[string][]byte{"00002.chunk": nil, "00002.secondary": nil}, "missing_chunk", "00001.chunk and 00003.chunk, but no 00002.chunk", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
