@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -96,6 +97,13 @@ func TestAnswersThatAreNoAnswer(t *testing.T) {
 			}
 			return true
 		}), "bad_answer", false, ""},
+		{"white space without an end", only(func(w http.ResponseWriter, _ *http.Request) bool {
+			for err := error(nil); err == nil; {
+				_, err = w.Write(bytes.Repeat([]byte(" \n"), 1<<15)) // until nobody reads any more
+			}
+			return true
+		}), "bad_answer", false, "127.0.0.1:"},
+		{"white space, then nothing", only(says(200, " \n ")), "unreachable", true, "it answered nothing"},
 		{"no bytes that print", says(200, "\x00\x01\xff\xfe"), "not_a_node", false, "it said 200 OK: nothing that is text"},
 	} {
 		t.Run(q.name, func(t *testing.T) {

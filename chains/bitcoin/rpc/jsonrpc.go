@@ -129,7 +129,7 @@ func replies[T any](a *answer, calls []call, most int, each func(i int, result T
 	in := bufio.NewReader(a)
 	first, err := firstByte(in)
 	if err != nil && err != io.EOF {
-		return err
+		return c.garbled(a, err)
 	}
 	switch {
 	case first == '[' && a.response.StatusCode == http.StatusOK:

@@ -174,6 +174,53 @@ func TestFieldsAreFound(t *testing.T) {
 	}
 }
 
+// repeated gives one byte for ever, and an error to whoever goes on reading.
+type repeated struct {
+	b    byte
+	left int
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.left < len(p) {
+		return 0, errors.New("somebody goes on reading")
+	}
+	r.left -= len(p)
+	for i := range p {
+		p[i] = r.b
+	}
+	return len(p), nil
+}
+
+// White space without an end ends like a value that is too large, and takes no memory.
+func TestWhiteSpaceHasAnEnd(t *testing.T) {
+	const most = 1 << 20
+	for name, ask := range map[string]func(*Splitter) error{
+		"Next":   func(s *Splitter) error { _, err := s.Next(); return err },
+		"Begins": func(s *Splitter) error { _, err := s.Begins(); return err },
+		"after a value": func(s *Splitter) error {
+			if v, err := s.Next(); string(v) != "{}" || err != nil {
+				t.Errorf("%q, %v", v, err)
+			}
+			_, err := s.Next()
+			return err
+		},
+	} {
+		for _, space := range []byte(" \n\t\r") {
+			r := io.Reader(&repeated{space, 4 * most})
+			if name == "after a value" {
+				r = io.MultiReader(strings.NewReader("{}"), r)
+			}
+			s := New(r, most)
+			if err := ask(s); err != ErrTooLarge {
+				t.Errorf("%s: %v, expected %v", name, err, ErrTooLarge)
+			}
+			if cap(s.buf) > 2*firstRead {
+				t.Errorf("%s: %d bytes of white space are kept", name, cap(s.buf))
+			}
+		}
+	}
+}
+
 func FuzzSplitter(f *testing.F) {
 	f.Add([]byte(`[{"a":"\u0041"},2]`))
 	f.Add([]byte("{}\n{\"a\":[]}\n"))

@@ -10,7 +10,7 @@ import (
 // firstRead is how many bytes are read at once before a value was too large for that.
 const firstRead = 64 << 10
 
-// ErrTooLarge says that a value has more bytes than the splitter was told to hold.
+// ErrTooLarge says that a value, or the white space before one, has more bytes than the splitter was told to hold.
 var ErrTooLarge = errors.New("a JSON value is too large")
 
 // SyntaxError says what stands where no value can.
@@ -33,6 +33,7 @@ type Splitter struct {
 	inArray bool
 	comma   bool // an element has ended and no comma has come since
 	after   bool // a comma has come and no element since
+	gap     int  // bytes since the last value
 
 	value     extent // the one under way, from buf[begin] on
 	begin     int
@@ -98,7 +99,7 @@ func (s *Splitter) Next() ([]byte, error) {
 		return nil, ErrTooLarge
 	}
 	s.line += bytes.Count(value, newline)
-	s.begun = false
+	s.begun, s.gap = false, 0
 	s.comma, s.after = s.inArray, false
 	return value, nil
 }
@@ -108,31 +109,52 @@ var newline = []byte{'\n'}
 // skip goes to the beginning of the next value.
 func (s *Splitter) skip() error {
 	for {
-		for s.at < len(s.buf) {
-			switch c := s.buf[s.at]; {
-			case c == '\n':
-				s.line++
-			case c == ' ' || c == '\t' || c == '\r':
-			case c == '[' && !s.inArray:
-				s.inArray, s.comma = true, false
-			case c == ']' && s.inArray && !s.after:
-				s.inArray, s.comma = false, false
-			case c == ',' && s.comma:
-				s.comma, s.after = false, true
-			case c != '{' && c != '"' && !bare(c) && !(c == '[' && s.inArray), s.comma:
-				s.beginLine = s.line
-				return &SyntaxError{s.line, fmt.Sprintf("%q where a value begins", c)}
-			default:
-				return nil
-			}
-			s.at++
-		}
-		if err := s.fill(); err != nil {
+		c, err := s.space()
+		if err != nil {
 			s.beginLine = s.line
 			if err == io.EOF && s.inArray {
 				err = io.ErrUnexpectedEOF
 			}
 			return err
+		}
+		switch {
+		case c == '[' && !s.inArray:
+			s.inArray, s.comma = true, false
+		case c == ']' && s.inArray && !s.after:
+			s.inArray, s.comma = false, false
+		case c == ',' && s.comma:
+			s.comma, s.after = false, true
+		case c != '{' && c != '"' && !bare(c) && !(c == '[' && s.inArray), s.comma:
+			s.beginLine = s.line
+			return &SyntaxError{s.line, fmt.Sprintf("%q where a value begins", c)}
+		default:
+			return nil
+		}
+		s.at++
+		s.gap++
+	}
+}
+
+// space goes to the next byte that is no white space, which it returns. [ErrTooLarge] where more stands between two
+// values than a value can have.
+func (s *Splitter) space() (byte, error) {
+	for {
+		for s.at < len(s.buf) {
+			switch c := s.buf[s.at]; c {
+			case '\n':
+				s.line++
+			case ' ', '\t', '\r':
+			default:
+				return c, nil
+			}
+			s.at++
+			s.gap++
+		}
+		if s.gap > s.most {
+			return 0, ErrTooLarge
+		}
+		if err := s.fill(); err != nil {
+			return 0, err
 		}
 	}
 }
@@ -169,20 +191,7 @@ func (s *Splitter) fill() error {
 }
 
 // Begins is the first byte of the stream that is no space, without taking it; it is asked before [Splitter.Next].
-func (s *Splitter) Begins() (byte, error) {
-	for at := 0; ; at++ {
-		if at == len(s.buf) {
-			if err := s.fill(); err != nil {
-				return 0, err
-			}
-		}
-		switch c := s.buf[at]; c {
-		case ' ', '\t', '\r', '\n':
-		default:
-			return c, nil
-		}
-	}
-}
+func (s *Splitter) Begins() (byte, error) { return s.space() }
 
 // Buffered is at most n bytes of what was read and not handed out, for messages about a stream that is none of values.
 func (s *Splitter) Buffered(n int) []byte { return s.buf[s.at:][:min(n, len(s.buf)-s.at)] }

@@ -193,7 +193,7 @@ func (c *Client) group(ctx context.Context, ids []model.Hash, take func([]byte) 
 		if begins, err := s.Begins(); a.StatusCode != http.StatusOK || err == io.EOF || err == nil && begins != '[' {
 			return c.refusal(a, asked, s.Buffered(1<<10))
 		} else if err != nil {
-			return err
+			return c.cut(asked, err)
 		}
 		for n := 0; ; n++ {
 			raw, err := s.Next()
@@ -224,7 +224,7 @@ func (c *Client) block(ctx context.Context, id model.Hash, take func([]byte) err
 		if begins, err := s.Begins(); a.StatusCode != http.StatusOK || err == io.EOF || err == nil && begins != '{' {
 			return c.refusal(a, asked, s.Buffered(1<<10))
 		} else if err != nil {
-			return err
+			return c.cut(asked, err)
 		}
 		raw, err := s.Next()
 		if err != nil {
