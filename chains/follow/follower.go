@@ -37,6 +37,9 @@ type follower struct {
 	estimate int64 // bytes of a block; atomic: jobs are made on another goroutine
 	moved    int   // times in a row the chain moved away under us
 	begun    bool  // it was found where the node's chain and the known points part
+
+	top   model.HeightPk // the highest block that was yielded
+	forks int            // rollbacks since then
 }
 
 type yield = func(model.Event, error) bool
@@ -79,6 +82,13 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 	f.begun = true
 	if forked {
 		at := f.trail.Newest()
+		if f.forks++; f.forks > 1 {
+			f.o.Log.Warn("the source changes its chain again before it has grown", "source", f.o.Name, "fork", at.Height, "tip", tip.Height)
+		}
+		if f.forks > unlinked && !f.o.Follow {
+			return false, model.Errorf(model.BadSource, "bad_chain",
+				"%s changes its chain again and again, %d times since block %d", f.o.Name, f.forks, f.top)
+		}
 		if !yield(model.Event{Rollback: &at}, nil) {
 			return false, errLeft
 		}
@@ -89,7 +99,11 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 	}
 	next := f.next()
 	if !tip.IsOrigin() && next <= end {
-		return false, f.stream(ctx, next, end, yield)
+		err := f.stream(ctx, next, end, yield)
+		if err == nil && f.next() == next {
+			err = Temporary(model.Errorf(model.BadSource, "bad_chain", "%s names block %d as its tip, and has no block %d", f.o.Name, tip.Height, next))
+		}
+		return false, err
 	}
 	if !f.o.Follow || f.o.To != nil && next > *f.o.To {
 		return true, nil
@@ -114,11 +128,15 @@ func (f *follower) findFork(ctx context.Context, tip model.Point) (bool, error) 
 		if p.Height > tip.Height || tip.IsOrigin() {
 			return false, nil
 		}
-		if p.Height == tip.Height {
-			return p.Hash == tip.Hash, nil
+		if p.Height == tip.Height && p.Hash == tip.Hash {
+			return true, nil
 		}
 		hashes, err := f.node.Hashes(ctx, p.Height, 1)
-		return err == nil && len(hashes) > 0 && hashes[0] == p.Hash, err
+		same := err == nil && len(hashes) > 0 && hashes[0] == p.Hash
+		if same && p.Height == tip.Height {
+			return false, fmt.Errorf("%s names block %d as its tip, and gives another one at that height: %w", f.o.Name, tip.Height, ErrMoved)
+		}
+		return same, err
 	})
 	if err != nil || n == len(points) {
 		return false, err
@@ -167,6 +185,9 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield y
 				return fmt.Errorf("block %d does not follow on block %d: %w", b.Height, at.Height, ErrMoved)
 			}
 			f.trail.Add(b.Point())
+			if b.Height > f.top {
+				f.top, f.forks = b.Height, 0
+			}
 			if !yield(model.Event{Block: b}, nil) {
 				return errLeft
 			}

@@ -44,6 +44,7 @@ type scripted struct {
 	calls  int
 	before func(call int) error // of every call
 	blocks func([]*model.Block) []*model.Block
+	named  func(tip model.Point) model.Point // the tip that is named instead
 }
 
 func serve(chain []*model.Block) *scripted {
@@ -77,7 +78,11 @@ func (s *scripted) Tip(context.Context) (model.Point, error) {
 	if err != nil || len(chain) == 0 {
 		return model.Point{}, err
 	}
-	return chain[len(chain)-1].Point(), nil
+	tip := chain[len(chain)-1].Point()
+	if s.named != nil {
+		tip = s.named(tip)
+	}
+	return tip, nil
 }
 
 func (s *scripted) Hashes(_ context.Context, from model.HeightPk, n int) (hashes []model.Hash, err error) {

@@ -1,6 +1,7 @@
 package follow_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -346,6 +347,56 @@ func TestTheEndOfAStreamCancelsTheCallInFlight(t *testing.T) {
 				}
 				if _, code := model.KindOf(end); fails != (end != nil) || fails && code != "bad_answer" {
 					t.Errorf("ended with %v", end)
+				}
+			})
+		})
+	}
+}
+
+// A source that does not follow ends, also where the node's tip is none of its chain or another one with every answer.
+func TestAOneShotEndsWhateverTheNodeNamesAsItsTip(t *testing.T) {
+	chain := grow(nil, 50, 0)
+	branches := [2][]*model.Block{chain, grow(chain[:40], 10, 1)}
+	other := func(up model.HeightPk) func(model.Point) model.Point {
+		return func(tip model.Point) model.Point { return model.Point{Height: tip.Height + up, Hash: model.Hash{9}} }
+	}
+	for name, c := range map[string]struct {
+		named func(model.Point) model.Point
+		flaps bool
+		says  string
+	}{
+		"above the chain":        {other(30), false, "names block 79 "},
+		"another of that height": {other(0), false, "names block 49 "},
+		"a flapping chain":       {nil, true, "changes its chain"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := serve(chain)
+				n.named = c.named
+				n.before = func(call int) error {
+					if call > 1000 {
+						return errors.New("it was asked 1,000 times")
+					}
+					return nil
+				}
+				if c.flaps {
+					tips := 0
+					n.named = func(model.Point) model.Point {
+						tips++
+						n.set(branches[tips%2])
+						return branches[tips%2][49].Point()
+					}
+				}
+				var log bytes.Buffer
+				m := &mirror{t: t}
+				err := m.all(n, follow.Options{
+					Name: "the node", Log: slog.New(slog.NewTextHandler(&log, nil)), Retry: follow.Retry{First: time.Second},
+				})
+				if kind, code := model.KindOf(err); kind != model.BadSource || code != "bad_chain" || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("ended with %v (%s), expected an error that says %q", err, code, c.says)
+				}
+				if !strings.Contains(log.String(), "the node") || len(m.chain) < 39 {
+					t.Errorf("%d blocks came, the log says %q", len(m.chain), log.String())
 				}
 			})
 		})
