@@ -1,6 +1,9 @@
 package core
 
 import (
+	"bytes"
+	"context"
+
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -20,11 +23,7 @@ func (db *DB) checkHeaders(r storage.Reader, before []*window, w *window) error 
 				return blocks[h-first].Header, nil
 			}
 		}
-		row, err := db.blockAt(r, h)
-		if kind, _ := model.KindOf(err); kind == model.NotFound {
-			return nil, nil
-		}
-		return row.header, err
+		return db.header(r, h)
 	}
 	for _, b := range w.blocks {
 		if err := c.CheckHeader(b, header); err != nil {
@@ -32,4 +31,22 @@ func (db *DB) checkHeaders(r storage.Reader, before []*window, w *window) error 
 		}
 	}
 	return nil
+}
+
+// Header is [model.Block.Header] of the block at a height, nil if the database has none.
+func (db *DB) Header(ctx context.Context, h model.HeightPk) (raw []byte, err error) {
+	err = db.store.View(ctx, func(r storage.Reader) error {
+		row, err := db.header(r, h)
+		raw = bytes.Clone(row)
+		return err
+	})
+	return raw, err
+}
+
+func (db *DB) header(r storage.Reader, h model.HeightPk) ([]byte, error) {
+	row, err := db.blockAt(r, h)
+	if kind, _ := model.KindOf(err); kind == model.NotFound {
+		return nil, nil
+	}
+	return row.header, err
 }

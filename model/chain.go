@@ -42,7 +42,9 @@ type SourceOptions struct {
 	// source was refused: a node's cookie changes when it restarts. One that holds a colon is user:password.
 	Password func() (string, error)
 	// Known is what the database has, as [Source.Follow] is told again: for sources that look around before.
-	Known   []Point
+	Known []Point
+	// Header is [Block.Header] of the database's block at a height, nil if it has none; nil: there is no database.
+	Header  func(context.Context, HeightPk) ([]byte, error)
 	Indexes []string // the values that are wanted; [Key.Index] is the position in here
 	Raw     bool     // [Tx.Raw] is wanted
 	Workers int      // goroutines that decode; 0: one for each processor

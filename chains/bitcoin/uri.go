@@ -54,7 +54,11 @@ func (c *chain) openPeers(rest string, o model.SourceOptions) (model.Source, err
 			peers = append(peers, p)
 		}
 	}
-	network, err := p2p.New(p2p.Options{Params: c.net.params, Peers: peers})
+	options := p2p.Options{Params: c.net.params, Peers: peers}
+	if o.Header != nil {
+		options.Header = func(h model.HeightPk) ([]byte, error) { return o.Header(context.Background(), h) }
+	}
+	network, err := p2p.New(options)
 	if err != nil {
 		return nil, err
 	}

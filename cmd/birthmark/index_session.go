@@ -317,7 +317,7 @@ func (s *session) openForBuild(ctx context.Context, indexes []string, known []mo
 	if s.set.Source == "" {
 		return nil, missingSource(oneOf(indexes))
 	}
-	o := model.SourceOptions{Indexes: indexes, Known: known}
+	o := model.SourceOptions{Indexes: indexes, Known: known, Header: s.db.Header}
 	if s.blocks != nil { // it is the second one
 		o.Memory = settings.Divide(s.set.Memory).Source / 2
 	}

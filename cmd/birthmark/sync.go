@@ -146,7 +146,7 @@ func (b *blockSync) source(ctx context.Context) (model.Source, error) {
 	}
 	b.has = b.db.Indexes()
 	return b.openSource(ctx, b.set, b.db.chain, model.SourceOptions{
-		Indexes: b.has, Raw: b.db.KeepsRaw(), Known: known, To: b.to, Follow: b.follow, Outage: b.waits,
+		Indexes: b.has, Raw: b.db.KeepsRaw(), Known: known, Header: b.db.Header, To: b.to, Follow: b.follow, Outage: b.waits,
 	})
 }
 

@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"bytes"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -96,12 +97,20 @@ func TestTwoBtcdsAreFollowed(t *testing.T) {
 	b.Generate(t, 6)
 	settles(t, n, b)
 	download(t, n, blocksOf(t, b))
-	b.Kill(t) // and with it the chain that only it had
-	until(t, "the chain of the other", func() bool { return tipOf(t, n) == a.Tip(t) })
-	download(t, n, blocksOf(t, a))
 	if line := j.line("level=WARN"); line != "" {
 		t.Error(line)
 	}
+	b.Kill(t) // and with it the chain that only it had: that of the other is followed once it has more work
+	until(t, "the loss of the connection", func() bool { return j.line("a peer was dropped", b.P2P) != "" })
+	if _, err := n.Tip(t.Context()); !follow.IsTemporary(err) || !strings.Contains(err.Error(), "less work") {
+		t.Errorf("with the shorter chain alone: %v", err)
+	}
+	a.Generate(t, 5)
+	until(t, "the chain of the other", func() bool {
+		tip, err := n.Tip(t.Context())
+		return err == nil && tip == a.Tip(t)
+	})
+	download(t, n, blocksOf(t, a))
 }
 
 // BenchmarkBtcd is how fast the chain of a real node comes.

@@ -17,6 +17,8 @@ const (
 	window = 128
 	// failures is how many peers in a row may fail a call before it is told.
 	failures = 3
+	// mostOthers is how many other blocks in a row a peer may send instead of those that it was asked for.
+	mostOthers = 3
 	// recent is how many blocks below its tip a peer has that does not keep them all (BIP 159).
 	recent = 288
 )
@@ -110,6 +112,9 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 	for {
 		n.mu.Lock()
 		done, err := n.advance(f)
+		if done {
+			n.handOut(f)
+		}
 		wake := n.wake
 		n.mu.Unlock()
 		if err != nil {
@@ -131,6 +136,13 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+	}
+}
+
+// handOut notes what a fetch gives back: no chain with less work is followed any more.
+func (n *Network) handOut(f *fetch) {
+	if at := n.tree.find(&f.hashes[f.next-1]); at != nil && (n.own == nil || at.work.More(n.own.work)) {
+		n.own = at
 	}
 }
 
@@ -287,9 +299,17 @@ func (r *remote) onBlock(m *wire.MsgBlock, raw []byte) {
 	n := r.n
 	wants, ok := r.wanted[hash]
 	if !ok {
+		if len(r.wanted) > 0 {
+			r.others++
+		}
+		if r.others >= mostOthers {
+			r.lied("sent other blocks than those asked for, %d times", r.others)
+			return
+		}
 		r.annoys(costOfBlock, "blocks that nobody asked for")
 		return
 	}
+	r.others = 0
 	delete(r.wanted, hash)
 	r.moved, r.at.fails, r.at.stalls = time.Now(), 0, 0
 	n.stall = max(n.o.Stall, n.stall-n.stall/64)

@@ -131,6 +131,17 @@ var lies = map[string]struct {
 			return ok
 		}
 	}},
+	"other blocks": {"other blocks than those asked for", func(f *fake) {
+		f.on = func(s *session, m wire.Message) bool {
+			data, ok := m.(*wire.MsgGetData)
+			if ok {
+				for _, b := range foreign(len(data.InvList)) {
+					s.send(b)
+				}
+			}
+			return ok
+		}
+	}},
 	"no transactions": {"begins with no coinbase", func(f *fake) {
 		f.on = sendsBlocks(func(b *wire.MsgBlock) { b.Transactions = nil })
 	}},

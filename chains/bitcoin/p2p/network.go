@@ -37,6 +37,8 @@ type Network struct {
 	known   []model.Point
 	tree    *tree
 	tip     *node     // of the best chain
+	own     *node     // the block with the most work that the database has or that was handed out; nil: unknown
+	less    bool      // it was logged that the peers have less work
 	moves   int       // how many times tip became another one
 	settled bool      // peers were heard about their chains, since the start or the last tree
 	met     time.Time // when a peer was first connected
@@ -166,7 +168,7 @@ func (n *Network) heard() bool {
 	for r := range n.remotes {
 		switch {
 		case !r.ready:
-		case r.told, r.claims <= n.tip.height: // one that has no more need not be waited for
+		case r.told, r.claims < n.tip.height: // one that has less need not be waited for
 			told++
 		default:
 			late = true
@@ -200,11 +202,28 @@ func (n *Network) behind() error {
 		return follow.Temporary(model.Errorf(model.BadSource, "not_synced",
 			"no peer tells its headers, though one has %d blocks: %s", claims, n.shown()))
 	}
+	if n.own != nil {
+		return n.lessWork()
+	}
 	if top := newest(n.known); int64(top) > int64(n.tip.height) && n.agrees() {
 		return follow.Temporary(model.Errorf(model.BadSource, "not_synced",
 			"the peers are behind the database: they have block %d of %d: %s", n.tip.height, top, n.shown()))
 	}
 	return nil
+}
+
+// lessWork is the error where the connected peers' best chain has less work than the database's.
+func (n *Network) lessWork() error {
+	best, _ := n.best()
+	switch {
+	case best != nil && !n.own.work.More(best.work):
+		return nil
+	case best == nil || n.tree.fork(best) == best:
+		return follow.Temporary(model.Errorf(model.BadSource, "not_synced",
+			"the peers are behind the database, which has block %d: %s", n.own.height, n.shown()))
+	}
+	return follow.Temporary(model.Errorf(model.BadSource, "not_synced",
+		"the peers' chain has less work than the database's, which has block %d: %s", n.own.height, n.shown()))
 }
 
 // agrees reports whether the best chain goes through every known point up to its tip.
@@ -218,7 +237,7 @@ func (n *Network) agrees() bool {
 }
 
 // Hashes are those of the best chain from a height on: at most k, fewer at its end, none above it. Below what was
-// loaded the headers begin again from further down.
+// loaded the headers begin again from further down: with the database's, else with those of the peers.
 func (n *Network) Hashes(ctx context.Context, from model.HeightPk, k int) (hashes []model.Hash, err error) {
 	err = n.await(ctx, func() (bool, error) {
 		if int64(from) < int64(n.tree.base.height) {
@@ -260,7 +279,12 @@ func (n *Network) Changed(ctx context.Context, tip model.Point) error {
 // plant begins with the headers anew, from a known point not above a height.
 func (n *Network) plant(most model.HeightPk) {
 	n.tree = newTree(n.o.Params, n.known, most)
-	n.tip, n.settled = n.tree.base, false
+	n.tip, n.own, n.settled = n.tree.base, nil, false
+	if n.o.Header != nil {
+		n.own = n.tree.grow(n.o.Header)
+		n.tip = n.own
+		n.tree.follow(n.tip)
+	}
 	n.moves++
 	for r := range n.remotes {
 		r.best, r.pending, r.told, r.behind = nil, pending{}, false, false
@@ -270,15 +294,38 @@ func (n *Network) plant(most model.HeightPk) {
 	n.changed()
 }
 
-// choose makes the best of what connected peers have the tip. While there is none it stays what it was.
-func (n *Network) choose() {
-	var best *node
+// best is the block with the most work that connected peers have, nil where none is known. told: all of them were heard.
+func (n *Network) best() (best *node, told bool) {
+	told = true
 	for r := range n.remotes {
-		if r.ready && r.best != nil && (best == nil || r.best.better(best)) {
+		if !r.ready {
+			continue
+		}
+		told = told && r.told
+		if r.best != nil && (best == nil || r.best.better(best)) {
 			best = r.best
 		}
 	}
-	if best == nil || best == n.tip {
+	return best, told
+}
+
+// choose makes the best of what connected peers and the database have the tip. While no peer has told of its chain the
+// tip stays what it was.
+func (n *Network) choose() {
+	best, told := n.best()
+	if best == nil {
+		return
+	}
+	less := n.own != nil && n.own.work.More(best.work)
+	if less && told && !n.less {
+		n.o.Log.Warn("the peers' chain has less work than the database's: it is not followed, and more is waited for",
+			"peers", best.height, "database", n.own.height)
+	}
+	n.less = less && (told || n.less)
+	if n.own != nil && !best.better(n.own) {
+		best = n.own
+	}
+	if best == n.tip {
 		return
 	}
 	n.tip = best
@@ -293,6 +340,9 @@ func (n *Network) prune() {
 		return
 	}
 	n.tip = n.tree.find(&n.tip.hash)
+	if n.own != nil {
+		n.own = n.tree.find(&n.own.hash)
+	}
 	for r := range n.remotes {
 		r.pending = pending{}
 		if r.best != nil {

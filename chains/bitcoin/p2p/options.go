@@ -21,6 +21,10 @@ type Options struct {
 	// none, peers are found through the network's DNS seeds.
 	Peers []string
 
+	// Header is the raw header that the database has at a height, nil if it has none; nil: there is no database. A chain with
+	// less work than the database's is not followed.
+	Header func(model.HeightPk) ([]byte, error)
+
 	Handshake time.Duration // the longest a connection and the exchange of versions take; 10 s
 	// Stall is how long a peer that was asked may go without sending a block, or headers; 10 s. It grows while peers
 	// stall, since the line may be slow, and shrinks again.

@@ -52,6 +52,7 @@ type remote struct {
 	wanted map[chainhash.Hash][]want
 	moved  time.Time // when it last sent a block, or was asked for some after none
 	lacks  map[chainhash.Hash]bool
+	others int // blocks it sent instead of those it was asked for, since one of those came
 
 	addresses int     // it told of
 	useless   float64 // messages without use, those forgotten that came long ago

@@ -238,3 +238,27 @@ func TestClosingEndsEveryCall(t *testing.T) {
 		t.Error("a network that was not started is not closed")
 	}
 }
+
+// One other block instead of those asked for, and then nothing, is a lie as soon as the peer has stalled.
+func TestAPeerThatSendsAnotherBlockAndStallsIsALiar(t *testing.T) {
+	c := bitcointest.NewChain()
+	c.MineEmpty(20)
+	f := newFake(t, c.Blocks())
+	f.on = func(s *session, m wire.Message) bool {
+		_, ok := m.(*wire.MsgGetData)
+		if ok {
+			s.send(foreign(1)[0])
+		}
+		return ok
+	}
+	n, _ := open(t, nil, func(o *Options) { o.Stall = 200 * time.Millisecond }, f)
+	tipOf(t, n)
+	_, err := n.Raw(t.Context(), pointsOf(c.Blocks())[1:5], 1<<20)
+	if kind, code := model.KindOf(err); kind != model.BadSource || code != "bad_peer" || follow.IsTemporary(err) ||
+		!strings.Contains(err.Error(), "other blocks than those asked for") {
+		t.Errorf("%s, temporary %t: %v", code, follow.IsTemporary(err), err)
+	}
+	if met := f.connections(); met != 1 {
+		t.Errorf("it was connected to %d times", met)
+	}
+}

@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"time"
@@ -101,6 +102,21 @@ func (t *tree) judges(parent *node) bool {
 func (t *tree) most() int {
 	age := t.clock().Sub(t.ChainParams().GenesisBlock.Header.Timestamp)
 	return int(age/(secondsPerHeader*time.Second)) + 100_000
+}
+
+// grow adds the headers of a database above the base, up to the first that it does not have or that does not follow, and
+// returns the last. They were checked when they were written.
+func (t *tree) grow(header func(model.HeightPk) ([]byte, error)) *node {
+	at := t.base
+	for {
+		raw, err := header(model.HeightPk(at.height) + 1)
+		var h wire.BlockHeader
+		if err != nil || len(raw) == 0 || h.Deserialize(bytes.NewReader(raw)) != nil || h.PrevBlock != at.hash {
+			return at // what is missing the peers have
+		}
+		hash := h.BlockHash()
+		at = t.add(&h, &hash, at)
+	}
 }
 
 // add puts a header that was checked into the tree.

@@ -38,6 +38,10 @@ func (r *remote) look(now time.Time) {
 	switch {
 	case !r.ready || r.over:
 	case len(r.wanted) > 0 && now.Sub(r.moved) > n.stall:
+		if r.others > 0 {
+			r.lied("sent other blocks than those asked for, and none of these for %s", n.stall.Round(time.Millisecond))
+			return
+		}
 		reason := fmt.Sprintf("sent no block for %s, %d were asked for", n.stall.Round(time.Millisecond), len(r.wanted))
 		n.stall = min(2*n.stall, slowest*n.o.Stall)
 		n.drop(r, stalled, reason)

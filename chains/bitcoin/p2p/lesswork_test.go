@@ -1,0 +1,133 @@
+package p2p
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/chains/follow"
+	"birthmark/model"
+)
+
+// withHeaders gives the headers of a database that has a chain, on a network with short periods.
+func withHeaders(c *bitcointest.Chain) func(*Options) {
+	blocks := c.Blocks()
+	return func(o *Options) {
+		quick(o)
+		withBrief(o)
+		o.Header = func(h model.HeightPk) ([]byte, error) {
+			if int(h) >= len(blocks) {
+				return nil, nil
+			}
+			var raw bytes.Buffer
+			err := blocks[h].Header.Serialize(&raw)
+			return raw.Bytes(), err
+		}
+	}
+}
+
+// behindTheDatabase checks that the tip is not told, because of a peer.
+func behindTheDatabase(t *testing.T, n *Network, f *fake, says string) {
+	t.Helper()
+	_, err := n.Tip(t.Context())
+	if _, code := model.KindOf(err); code != "not_synced" || !follow.IsTemporary(err) || !strings.Contains(err.Error(), f.address) ||
+		!strings.Contains(err.Error(), says) {
+		t.Fatalf("%v, expected that the peers have %s", err, says)
+	}
+}
+
+// A chain with less work than the database's is not followed, wherever it parts; one with more is.
+func TestAChainWithLessWorkThanTheDatabasesIsNotFollowed(t *testing.T) {
+	for _, depth := range []int{1, 2, 15, 30, 100, 297} {
+		c := bitcointest.NewChain()
+		c.MineEmpty(300)
+		fork := c.Fork(300 - depth)
+		fork.MineEmpty(depth - 1)
+		f := newFake(t, fork.Blocks())
+		n, j := open(t, locator(c), withHeaders(c), f)
+		says := "less work"
+		if depth == 1 {
+			says = "behind the database" // its chain is ours
+		}
+		behindTheDatabase(t, n, f, says)
+		fork.MineEmpty(1)
+		f.extend(fork.Blocks())
+		f.announce("headers", fork.Tip())
+		until(t, "the chain of as much work", func() bool { // it came later than the database's
+			tip, err := n.Tip(t.Context())
+			return err == nil && tip == pointOf(300, c.Tip())
+		})
+		fork.MineEmpty(1)
+		f.extend(fork.Blocks())
+		f.announce("headers", fork.Tip())
+		reaches(t, n, fork.Blocks())
+		goesOn(t, n, fork, 301-depth)
+		if line := j.line("a peer was dropped"); line != "" {
+			t.Errorf("depth %d: %s", depth, line)
+		}
+	}
+}
+
+// What was handed out is not taken back for a chain with less work while the peer that had it is away.
+func TestWhatWasHandedOutIsKeptWhileItsPeerIsAway(t *testing.T) {
+	c := bitcointest.NewChain()
+	c.MineEmpty(60)
+	fork := c.Fork(60)
+	fork.MineEmpty(20)
+	c.MineEmpty(40)
+	good, bad := newFake(t, c.Blocks()), newFake(t, fork.Blocks())
+	var away atomic.Bool
+	good.on = func(*session, wire.Message) bool { return away.Load() }
+	n, j := open(t, nil, quick, good, bad)
+	reaches(t, n, c.Blocks())
+	goesOn(t, n, c, 1)
+
+	away.Store(true)
+	good.hangUp()
+	until(t, "a word on it in the log", func() bool { return j.line("level=WARN", "less work") != "" })
+	behindTheDatabase(t, n, bad, "less work")
+	hashes, err := n.Hashes(t.Context(), 61, 100)
+	if err != nil || len(hashes) != 40 || hashes[39] != model.Hash(c.Tip().BlockHash()) {
+		t.Errorf("%d hashes from 61 on, %v: expected those that were handed out", len(hashes), err)
+	}
+	away.Store(false)
+	good.hangUp()
+	reaches(t, n, c.Blocks())
+	c.MineEmpty(1)
+	good.extend(c.Blocks())
+	good.announce("headers", c.Tip())
+	reaches(t, n, c.Blocks())
+}
+
+// Blocks far below the database's tip are found by its own headers, which peers are not asked for again.
+func TestHeadersBelowTheBaseAreTheDatabases(t *testing.T) {
+	c := bitcointest.NewChain()
+	c.MineEmpty(5000)
+	known, change := locator(c), withHeaders(c)
+	c.MineEmpty(3)
+	f := newFake(t, c.Blocks())
+	var sent atomic.Int64
+	f.on = func(s *session, m wire.Message) bool {
+		if ask, ok := m.(*wire.MsgGetHeaders); ok {
+			sent.Add(int64(len(s.locate(ask.BlockLocatorHashes))))
+		}
+		return false
+	}
+	n, _ := open(t, known, change, f)
+	goesOn(t, n, c, 5001)
+	for _, h := range []int{4000, 2500, 1, 3333} {
+		hashes, err := n.Hashes(t.Context(), model.HeightPk(h), 2)
+		want := []model.Hash{model.Hash(c.Blocks()[h].BlockHash()), model.Hash(c.Blocks()[h+1].BlockHash())}
+		if err != nil || !slices.Equal(hashes, want) {
+			t.Errorf("block %d: %v, %v", h, hashes, err)
+		}
+	}
+	if sent.Load() > 100 {
+		t.Errorf("%d headers were sent", sent.Load())
+	}
+}
