@@ -127,7 +127,7 @@ func (u *undo) dropValue(x *index, birth, value []byte) error {
 	if err != nil {
 		return err
 	}
-	if x == u.db.spendBy {
+	if by := u.db.catalogue().spendBy; by != nil && x.number == by.number {
 		u.db.cache.unspent.drop(u.db.cache.fp.value(x.number, value), at.Utxo)
 	}
 	u.db.cache.dropBirth(x.number, value, at)
