@@ -229,7 +229,7 @@ var propertyDocs = map[string]string{
 	"Richest.values":        "Those that hold most first.",
 	"RichestValue.balance":  "What it holds.",
 	"RichestValue.value":    "The value.",
-	"ServedChain.name":      "The chain's name in paths.",
+	"ServedChain.name":      "The chain's name in paths: that of the chain for mainnet, chain-network for every other network.",
 	"Spending.index":        "The position of the output in the transaction.",
 	"SpentBy.input":         "The position of the input in the transaction.",
 	"StreamEnding.count":    "How many entries there are above this line.",

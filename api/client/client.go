@@ -758,7 +758,7 @@ type ServedChain struct {
 	// Chain The chain, such as `bitcoin`.
 	Chain string `json:"chain"`
 
-	// Name The chain's name in paths.
+	// Name The chain's name in paths: that of the chain for mainnet, chain-network for every other network.
 	Name string `json:"name"`
 
 	// Network The network of the chain, such as `mainnet`.

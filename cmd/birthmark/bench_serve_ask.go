@@ -149,7 +149,8 @@ func (p *program) served(c *cli.Context, a *benchServeAnswer, db *core.DB, ask f
 	}
 	shown := newShown(p, db)
 	defer func() { shown.show(nil)() }()
-	return server.during(c.Context, []*served.Chain{shown.chain(status.Chain, db.Chain())}, func(context.Context) error {
-		return ask(server.url() + "v1/" + status.Chain)
+	chain := shown.chain(db.Chain())
+	return server.during(c.Context, []*served.Chain{chain}, func(context.Context) error {
+		return ask(server.url() + "v1/" + chain.Name)
 	})
 }

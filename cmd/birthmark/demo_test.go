@@ -61,7 +61,7 @@ func TestTheDemoOfBitcoinHoldsAndIsServed(t *testing.T) {
 	cmd = demoScript(t, "demo-serve.sh", "DATA="+data, "LISTEN=127.0.0.1:0")
 	cmd.Args = append(cmd.Args, "--json")
 	s := startServing(t, cmd, new(bytes.Buffer))
-	for chain, height := range map[string]int{"bitcoin": 14131, "ergo": 5} {
+	for chain, height := range map[string]int{"bitcoin": 14131, "ergo-testnet": 5} {
 		if h, _ := s.tip(t, chain); h != height {
 			t.Errorf("the tip of %s is %d, expected %d", chain, h, height)
 		}

@@ -23,7 +23,7 @@ func (s *server) beside(ctx context.Context, on *session, blocks *blockSync) err
 	shown := blocks.show()
 	on.shown = shown
 	defer func() { shown.show(nil)() }()
-	return s.during(ctx, []*served.Chain{shown.chain(on.db.chain.Name(), on.db.chain)}, func(ctx context.Context) error {
+	return s.during(ctx, []*served.Chain{shown.chain(on.db.chain)}, func(ctx context.Context) error {
 		if err := s.tell(); err != nil {
 			return err
 		}

@@ -21,14 +21,14 @@ type image struct {
 
 const (
 	manyInputs  = "/bitcoin/tx/846fa8792c3ae9d7149c2b43b99343ab259ef2e96adf7f7bd2f8145f88091aeb"
-	withAssets  = "/cardano/tx/1799aed6dfdf356180e9df27bc8550b6344eb189c40191bd1d8933c1f8d925c0"
+	withAssets  = "/cardano-preview/tx/1799aed6dfdf356180e9df27bc8550b6344eb189c40191bd1d8933c1f8d925c0"
 	manyCoins   = "/bitcoin/address/12higDjoCCNXSA95xZMWUdPvXNmkAduhWv"
-	manyHolders = "/cardano/asset/919e8a1922aaa764b1d66407c6f62244e77081215f385b60a62091494861707079436f696e"
+	manyHolders = "/cardano-preview/asset/919e8a1922aaa764b1d66407c6f62244e77081215f385b60a62091494861707079436f696e"
 )
 
 var images = []image{
-	{"home", "/cardano", "light", desk, 900},
-	{"home-dark", "/cardano", "dark", desk, 900},
+	{"home", "/cardano-preview", "light", desk, 900},
+	{"home-dark", "/cardano-preview", "dark", desk, 900},
 	{"block", "/bitcoin/block/2812", "light", desk, 960},
 	{"transaction", manyInputs, "light", desk, 1100},
 	{"transaction-dark", withAssets, "dark", desk, 1100},

@@ -80,7 +80,7 @@ func shownIn(t *testing.T, dbs ...*core.DB) (url string) {
 	for _, db := range dbs {
 		s := newShown(p, db)
 		t.Cleanup(func() { s.show(nil) })
-		chains = append(chains, s.chain(db.Chain().Name(), db.Chain()))
+		chains = append(chains, s.chain(db.Chain()))
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	if err := server.wire(chains, ctx.Done()); err != nil {
@@ -117,7 +117,7 @@ func kindOf(path string) string {
 // Pages that must be among those that are found by following links from the first.
 var pageKinds = map[string][]string{
 	"bitcoin": {"bitcoin", "bitcoin/blocks", "bitcoin/block", "bitcoin/tx", "bitcoin/output", "bitcoin/address", "bitcoin/richest/address", "bitcoin/values/address", "bitcoin/forks", "bitcoin/status"},
-	"cardano": {"cardano", "cardano/block", "cardano/tx", "cardano/address", "cardano/assets", "cardano/asset"},
+	"cardano": {"cardano-preview", "cardano-preview/block", "cardano-preview/tx", "cardano-preview/address", "cardano-preview/assets", "cardano-preview/asset"},
 }
 
 // One browser for all: it takes longer to start than a page takes.
@@ -142,7 +142,7 @@ func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []
 	found := map[string]string{} // a page of each kind
 	queue := []string{"/"}
 	for _, db := range dbs {
-		name := db.Chain().Name()
+		name := servedName(db.Chain())
 		queue = append(queue, "/"+name, "/"+name+"/block/170", "/"+name+"/search?q=zebra")
 	}
 	queue = append(queue, "/docs")
@@ -260,9 +260,9 @@ func searchBoxFinds(t *testing.T, browser context.Context, server string, dbs []
 		if err != nil || len(assets.Assets) == 0 {
 			t.Fatalf("%v: %+v", err, assets)
 		}
-		b.open("/cardano", 200)
+		b.open("/cardano-preview", 200)
 		b.search(assets.Assets[0].Asset)
-		if want := "/cardano/asset/" + assets.Assets[0].Asset; b.at != want {
+		if want := "/cardano-preview/asset/" + assets.Assets[0].Asset; b.at != want {
 			t.Errorf("found %s, expected %s", b.at, want)
 		}
 	}

@@ -84,7 +84,7 @@ func TestFollowersOfAServerLoseNothing(t *testing.T) {
 	}
 	s := start()
 	c := &eventClient{heard: newListener()}
-	const query = "v1/ergo/events?follow=address&spends=true&from=origin"
+	const query = "v1/ergo-testnet/events?follow=address&spends=true&from=origin"
 	killed, forks := 0, 0
 	for range 16 {
 		ctx, leave := context.WithCancel(t.Context())
@@ -107,7 +107,7 @@ func TestFollowersOfAServerLoseNothing(t *testing.T) {
 			killed++
 		case 1:
 			want := hashOf(f.best[len(f.best)-1])
-			until(t, "the node's tip", func() bool { _, hash := s.tip(t, "ergo"); return hash == want })
+			until(t, "the node's tip", func() bool { _, hash := s.tip(t, "ergo-testnet"); return hash == want })
 		}
 		leave()
 		listening.Wait()
@@ -118,7 +118,7 @@ func TestFollowersOfAServerLoseNothing(t *testing.T) {
 	var listening sync.WaitGroup
 	listening.Go(func() { c.listen(ctx, s.URL+query, 1<<40) })
 	want := hashOf(f.best[len(f.best)-1])
-	until(t, "the node's last tip", func() bool { _, hash := s.tip(t, "ergo"); return hash == want })
+	until(t, "the node's last tip", func() bool { _, hash := s.tip(t, "ergo-testnet"); return hash == want })
 	until(t, "the client to hear of it", func() bool { return c.heard.height() == height })
 	leave()
 	listening.Wait()

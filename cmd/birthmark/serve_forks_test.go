@@ -92,7 +92,7 @@ func (f *forking) askAround(t *testing.T, s *serverProcess, seed uint64, done <-
 		default:
 		}
 		ref := []string{"tip", strconv.Itoa(1 + rng.IntN(f.longest()))}[rng.IntN(2)]
-		r, err := s.try("v1/ergo/block/"+ref, "If-None-Match", etag)
+		r, err := s.try("v1/ergo-testnet/block/"+ref, "If-None-Match", etag)
 		if err != nil {
 			t.Error(err)
 			return asked
@@ -153,10 +153,10 @@ func TestEveryAnswerIsOfOneTipWhileTheChainForks(t *testing.T) {
 			f.fork(1 + rng.IntN(5))
 		}
 		if rng.IntN(3) > 0 {
-			until(t, "the node's tip", func() bool { _, hash := s.tip(t, "ergo"); return hash == hashOf(f.best[len(f.best)-1]) })
+			until(t, "the node's tip", func() bool { _, hash := s.tip(t, "ergo-testnet"); return hash == hashOf(f.best[len(f.best)-1]) })
 		}
 	}
-	until(t, "the node's last tip", func() bool { _, hash := s.tip(t, "ergo"); return hash == hashOf(f.best[len(f.best)-1]) })
+	until(t, "the node's last tip", func() bool { _, hash := s.tip(t, "ergo-testnet"); return hash == hashOf(f.best[len(f.best)-1]) })
 	until(t, "the server to be ready", func() bool { return s.get(t, "readyz").status == http.StatusOK })
 	close(done)
 	asking.Wait()
@@ -197,13 +197,13 @@ func TestServerReadsWhatAnotherProcessSyncs(t *testing.T) {
 		} else {
 			f.fork(1 + rng.IntN(3))
 		}
-		until(t, "what the sync has written", func() bool { _, hash := s.tip(t, "ergo"); return hash == hashOf(f.best[len(f.best)-1]) })
+		until(t, "what the sync has written", func() bool { _, hash := s.tip(t, "ergo-testnet"); return hash == hashOf(f.best[len(f.best)-1]) })
 	}
 	close(done)
 	asking.Wait()
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	ask(t, nil, "rollback", "--db", db, "--to-height", "3")
-	until(t, "the rollback", func() bool { h, _ := s.tip(t, "ergo"); return h == 3 })
+	until(t, "the rollback", func() bool { h, _ := s.tip(t, "ergo-testnet"); return h == 3 })
 	s.stop(t)
 }

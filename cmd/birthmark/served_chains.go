@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"birthmark/api/served"
@@ -18,7 +19,7 @@ type live interface {
 	watch(alone bool) (stop func()) // tells how far it is; alone: nothing else does
 	run(ctx context.Context)        // until ctx ends
 	close() error                   // when nobody asks any more and run has ended
-	chain(name string, chain model.Chain) *served.Chain
+	chain(chain model.Chain) *served.Chain
 }
 
 // lives are all chains that a process serves.
@@ -62,8 +63,7 @@ func (p *program) openAll(c *cli.Context, sets []*settings.Chain) (all *lives, e
 			return all, err
 		}
 	}
-	names, err := namesOf(models)
-	if err != nil {
+	if _, err := namesOf(models); err != nil {
 		return all, err
 	}
 	for i := range sets {
@@ -72,7 +72,7 @@ func (p *program) openAll(c *cli.Context, sets []*settings.Chain) (all *lives, e
 				return all, err
 			}
 		}
-		all.chains = append(all.chains, lives[i].chain(names[i], models[i]))
+		all.chains = append(all.chains, lives[i].chain(models[i]))
 	}
 	return all, nil
 }
@@ -148,23 +148,24 @@ func apportion(memory settings.Size, sets []*settings.Chain) error {
 	return nil
 }
 
-// namesOf are the names that chains have in paths: their own, and with the network where it is not mainnet and others of
-// the same chain are served beside it.
-func namesOf(chains []model.Chain) ([]string, error) {
-	of := map[string]int{}
-	for _, c := range chains {
-		of[c.Name()]++
+// servedName is the name of a chain in paths: the chain's own for mainnet, CHAIN-NETWORK for every other network. It does
+// not depend on what else is served, so a path never changes its meaning.
+func servedName(c model.Chain) string {
+	if c.Network() == mainnet {
+		return c.Name()
 	}
-	names, taken := make([]string, len(chains)), map[string]bool{}
+	return c.Name() + "-" + c.Network()
+}
+
+// namesOf are the names of chains that one process serves. It is an error if two have the same.
+func namesOf(chains []model.Chain) ([]string, error) {
+	names := make([]string, len(chains))
 	for i, c := range chains {
-		name := c.Name()
-		if of[name] > 1 && c.Network() != mainnet {
-			name += "-" + c.Network()
-		}
-		if taken[name] {
+		name := servedName(c)
+		if slices.Contains(names, name) {
 			return nil, usageError("bad_setting", "two databases of %s %s: a server has one of each network", c.Name(), c.Network())
 		}
-		names[i], taken[name] = name, true
+		names[i] = name
 	}
 	return names, nil
 }

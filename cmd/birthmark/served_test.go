@@ -171,7 +171,9 @@ func TestStateSaysWhyASyncStandsStill(t *testing.T) {
 	}
 }
 
-func TestChainsHaveTheirNamesAndNetworksInPaths(t *testing.T) {
+// A path never changes its meaning: the name of a served chain depends on its network alone, not on the other chains
+// that the process serves.
+func TestNamesOfServedChainsDependOnTheirNetworksAlone(t *testing.T) {
 	of := func(names ...string) (chains []model.Chain) {
 		for _, n := range names {
 			chains = append(chains, named{name: n[:1], network: n[2:]})
@@ -183,8 +185,9 @@ func TestChainsHaveTheirNamesAndNetworksInPaths(t *testing.T) {
 		names  []string
 	}{
 		{of("b mainnet"), []string{"b"}},
-		{of("b testnet4"), []string{"b"}},
-		{of("b testnet4", "c preview"), []string{"b", "c"}},
+		{of("b testnet4"), []string{"b-testnet4"}},
+		{of("b testnet4", "c preview"), []string{"b-testnet4", "c-preview"}},
+		{of("c preview", "b mainnet"), []string{"c-preview", "b"}},
 		{of("b testnet4", "b mainnet", "b signet"), []string{"b-testnet4", "b", "b-signet"}},
 		{of("b testnet4", "b signet"), []string{"b-testnet4", "b-signet"}},
 		{of("b mainnet", "b mainnet"), nil},
@@ -198,6 +201,9 @@ func TestChainsHaveTheirNamesAndNetworksInPaths(t *testing.T) {
 		for i := range names {
 			if names[i] != c.names[i] {
 				t.Errorf("%v: %v, expected %v", c.chains, names, c.names)
+			}
+			if served := new(shown).chain(c.chains[i]).Name; served != c.names[i] {
+				t.Errorf("%v is served as %s, expected %s", c.chains[i], served, c.names[i])
 			}
 		}
 	}
