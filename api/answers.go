@@ -86,7 +86,8 @@ type ExpressionFunction struct {
 	Doc  string `json:"doc"`
 }
 
-// The bodies of what is asked for at once, and the answers: in the order of what was asked, null where there is none.
+// The bodies of what is asked for at once, and the answers: in the order of what was asked, null for an output or a
+// transaction that there is not.
 
 // OutputRefs names outputs.
 type OutputRefs struct {
@@ -121,6 +122,6 @@ type TxsAnswer struct {
 
 // BalancesAnswer is the totals of values of one index.
 type BalancesAnswer struct {
-	Index    string                `json:"index"`
-	Balances []*core.BalanceAnswer `json:"balances"`
+	Index    string               `json:"index"`
+	Balances []core.BalanceAnswer `json:"balances"`
 }

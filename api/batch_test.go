@@ -9,6 +9,26 @@ import (
 	"testing"
 )
 
+// unused is an address that no output has, and unusedBalance what it holds.
+const (
+	unused        = "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2"
+	unusedBalance = `{"index":"address","value":"` + unused + `","balance":"0","received":"0","sent":"0","tx_count":0,"output_count":0,"unspent_count":0,"assets":[]}`
+)
+
+func TestAnAddressThatWasNeverUsedIsAnswered(t *testing.T) {
+	h := bitcoinAPI(t)
+	for path, answer := range map[string]string{
+		"balance": unusedBalance,
+		"find":    `{"index":"address","value":"` + unused + `","first_seen":null,"outputs":[],"next":null}`,
+		"history": `{"index":"address","value":"` + unused + `","first_seen":null,"txs":[],"next":null}`,
+	} {
+		w := ask(h, "GET", "/v1/bitcoin/"+path+"/address/"+unused, "")
+		if w.Code != 200 || strings.TrimSuffix(w.Body.String(), "\n") != answer || w.Header().Get("X-Tip") != lastHash {
+			t.Errorf("%s: %d %v %s, expected %s", path, w.Code, w.Header(), w.Body, answer)
+		}
+	}
+}
+
 func TestManyAtOnceKeepTheirOrder(t *testing.T) {
 	h := bitcoinAPI(t)
 	for _, c := range []struct{ path, body, answer string }{
@@ -18,7 +38,7 @@ func TestManyAtOnceKeepTheirOrder(t *testing.T) {
 		{"txs", `{"txs":["` + lastHash + `"]}`, `{"txs":[null]}`},
 		{"txs", `{"txs":[]}`, `{"txs":[]}`},
 		{"outputs", ` {"outputs":[]} `, `{"outputs":[]}`},
-		{"balances", `{"index":"address","values":["1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2"]}`, `{"index":"address","balances":[null]}`},
+		{"balances", `{"index":"address","values":["` + unused + `"]}`, `{"index":"address","balances":[` + unusedBalance + `]}`},
 	} {
 		w := ask(h, "POST", "/v1/bitcoin/"+c.path, c.body)
 		if w.Code != 200 || strings.TrimSuffix(w.Body.String(), "\n") != c.answer || w.Header().Get("X-Tip") != lastHash || w.Header().Get("Etag") != "" {

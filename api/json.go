@@ -117,11 +117,19 @@ func appendFind(b []byte, a *core.FindAnswer) []byte {
 	if len(a.Or) > 0 {
 		b = appendList(append(b, `,"or":`...), a.Or, appendTerm)
 	}
-	b = appendText(append(b, `,"first_seen":{"tx":`...), a.FirstSeen.Tx)
-	b = appendInt(append(b, `,"index":`...), a.FirstSeen.Index)
-	b = append(appendInt(append(b, `,"height":`...), a.FirstSeen.Height), '}')
+	b = appendFirstSeen(b, a.FirstSeen)
 	b = appendList(append(b, `,"outputs":`...), a.Outputs, appendOutput)
 	return appendNext(b, a.Next)
+}
+
+// appendFirstSeen is where a value was first seen, null if no output has it.
+func appendFirstSeen(b []byte, a *core.FirstSeenAnswer) []byte {
+	if a == nil {
+		return append(b, `,"first_seen":null`...)
+	}
+	b = appendText(append(b, `,"first_seen":{"tx":`...), a.Tx)
+	b = appendInt(append(b, `,"index":`...), a.Index)
+	return append(appendInt(append(b, `,"height":`...), a.Height), '}')
 }
 
 func appendTerm(b []byte, t *core.Term) []byte {
@@ -132,6 +140,7 @@ func appendTerm(b []byte, t *core.Term) []byte {
 func appendHistory(b []byte, a *core.HistoryAnswer) []byte {
 	b = appendText(append(b, `{"index":`...), a.Index)
 	b = appendText(append(b, `,"value":`...), a.Value)
+	b = appendFirstSeen(b, a.FirstSeen)
 	b = appendList(append(b, `,"txs":`...), a.Txs, appendHistoryTx)
 	return appendNext(b, a.Next)
 }

@@ -30,7 +30,7 @@ var bodySchemas = []string{"OutputRefs", "TxHashes", "IndexValues"}
 // nullable are the properties that can be null, or the entries of which can.
 var nullable = map[string]bool{
 	"Output.spent_by": true, "Spending.spent_by": true, "Status.tip": true, "ServedChain.tip": true,
-	"Outputs.outputs": true, "Spends.spends": true, "Txs.txs": true, "Balances.balances": true,
+	"Outputs.outputs": true, "Spends.spends": true, "Txs.txs": true, "Find.first_seen": true, "History.first_seen": true,
 }
 
 // docOf is what a property is: the text for it, or that for all properties of its name.
@@ -110,7 +110,7 @@ var propertyDocs = map[string]string{
 	"asset":           "Its id.",
 	"assets":          "What it holds of assets.",
 	"balance":         "What it holds, in the chain's smallest unit.",
-	"balances":        "In the order of the question, null where a value does not occur.",
+	"balances":        "In the order of the question.",
 	"block_hash":      "The block it stands in; absent for what existed before the first block.",
 	"blocks":          "In the order that was asked for.",
 	"burn_count":      "Transactions that burned some of it.",
@@ -207,9 +207,11 @@ var propertyDocs = map[string]string{
 	"BlockSummary.tx_count": "How many transactions it has.",
 	"Balance.tx_count":      "Transactions that pay to it or spend from it.",
 	"Balance.output_count":  "Outputs that pay to it.",
+	"Find.first_seen":       "Where it first occurred; null if it was never used.",
 	"Find.outputs":          "In the order that was asked for.",
 	"Find.value":            "The value that was asked for.",
 	"FirstSeen.index":       "The position of the output in the transaction.",
+	"History.first_seen":    "Where it first occurred; null if it was never used.",
 	"History.txs":           "In the order that was asked for, each once.",
 	"History.value":         "The value that was asked for.",
 	"HistoryTx.index":       "The position of the transaction in the block.",

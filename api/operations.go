@@ -88,7 +88,7 @@ func chainOperations() []*operation {
 func valueOperations() []*operation {
 	return []*operation{
 		listing(get("find", "/find/{index}/{value}", "values", "The outputs where a value occurs",
-			"With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.", core.FindAnswer{},
+			"None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.", core.FindAnswer{},
 			func(ctx context.Context, v *core.View, q *request) (any, error) {
 				q.terms.Range = q.within
 				return v.Find(ctx, q.args[0], q.args[1], q.terms, q.page)
@@ -96,14 +96,14 @@ func valueOperations() []*operation {
 			shown(example{path: "/find/address/" + satoshi + "?limit=1&order=desc"}),
 			func(a *core.FindAnswer) ([]core.OutputAnswer, *string) { return a.Outputs, a.Next }),
 		listing(get("history", "/history/{index}/{value}", "values", "The transactions of a value",
-			"Those that pay to it or spend from it, each once.", core.HistoryAnswer{},
+			"Those that pay to it or spend from it, each once; none for a value that was never used.", core.HistoryAnswer{},
 			func(ctx context.Context, v *core.View, q *request) (any, error) {
 				return v.History(ctx, q.args[0], q.args[1], q.within, q.page)
 			}).with(rangeParameters, orderedParameters).
 			shown(example{path: "/history/address/" + satoshi + "?limit=3"}),
 			func(a *core.HistoryAnswer) ([]core.HistoryTxAnswer, *string) { return a.Txs, a.Next }),
 		get("balance", "/balance/{index}/{value}", "values", "What a value holds",
-			"What it holds, received and sent, assets included.", core.BalanceAnswer{},
+			"What it holds, received and sent, assets included; zeros for a value that was never used.", core.BalanceAnswer{},
 			func(ctx context.Context, v *core.View, q *request) (any, error) {
 				return v.Balance(ctx, q.args[0], q.args[1])
 			}).shown(example{path: "/balance/address/" + satoshi}),
@@ -168,7 +168,7 @@ func batchOperations() []*operation {
 				return &TxsAnswer{found}, err
 			}).shown(example{path: "/txs", body: `{"txs":["` + firstPayment + `"]}`}),
 		post("balances", "/balances", "What many values hold",
-			"In the order of the question, null where a value does not occur.", BalancesAnswer{},
+			"In the order of the question. A value that was never used has zeros.", BalancesAnswer{},
 			func(ctx context.Context, v *core.View, body *IndexValues) (any, error) {
 				found, err := v.Balances(ctx, body.Index, body.Values)
 				return &BalancesAnswer{body.Index, found}, err

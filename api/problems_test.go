@@ -56,7 +56,7 @@ func TestWrongRequestsAreProblemsThatSayWhatThereIs(t *testing.T) {
 		{"GET", "/v1/bitcoin/find/colour/red", 400, "unknown_index", "colour"},
 		{"GET", "/v1/bitcoin/find/address/", 400, "bad_value", "address"},
 		{"GET", "/v1/bitcoin/find/address/no%2Fsuch%FF", 400, "bad_value", "address"},
-		{"GET", "/v1/bitcoin/find/address/1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2", 404, "unknown_value", "occurs in no output"},
+		{"GET", "/v1/bitcoin/balance/address/1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN3", 400, "bad_value", "address"},
 		{"GET", "/v1/bitcoin/tx/" + lastHash, 404, "unknown_tx", "no transaction " + lastHash},
 		{"GET", "/v1/bitcoin/tx/zz", 400, "bad_value", "zz"},
 		{"GET", "/v1/bitcoin/tx/" + firstPayment + "/raw", 400, "no_raw", "--raw"},

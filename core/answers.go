@@ -115,21 +115,22 @@ type FirstSeenAnswer struct {
 
 // FindAnswer is a page of the outputs where a value occurs.
 type FindAnswer struct {
-	Index     string          `json:"index"`
-	Value     string          `json:"value"`
-	And       []Term          `json:"and,omitempty"`
-	Or        []Term          `json:"or,omitempty"`
-	FirstSeen FirstSeenAnswer `json:"first_seen"`
-	Outputs   []OutputAnswer  `json:"outputs"`
-	Next      *string         `json:"next"`
+	Index     string           `json:"index"`
+	Value     string           `json:"value"`
+	And       []Term           `json:"and,omitempty"`
+	Or        []Term           `json:"or,omitempty"`
+	FirstSeen *FirstSeenAnswer `json:"first_seen"` // null: no output has it
+	Outputs   []OutputAnswer   `json:"outputs"`
+	Next      *string          `json:"next"`
 }
 
 // HistoryAnswer is a page of the transactions that pay to a value or spend from it.
 type HistoryAnswer struct {
-	Index string            `json:"index"`
-	Value string            `json:"value"`
-	Txs   []HistoryTxAnswer `json:"txs"`
-	Next  *string           `json:"next"`
+	Index     string            `json:"index"`
+	Value     string            `json:"value"`
+	FirstSeen *FirstSeenAnswer  `json:"first_seen"` // null: no output has it
+	Txs       []HistoryTxAnswer `json:"txs"`
+	Next      *string           `json:"next"`
 }
 
 // HistoryTxAnswer is what a value received and sent in one transaction.

@@ -29,7 +29,7 @@ func (p part) family() storage.Family {
 	return familyUtxo
 }
 
-// followed is the set of what is followed. A value that occurs nowhere yet adds nothing to it.
+// followed is the set of what is followed. A value or an asset that no output has yet adds nothing to it.
 func (f *follower) followed() (*followed, error) {
 	set := &followed{query: f.query}
 	terms := append([]Term{f.what.Term}, f.what.Or...)
@@ -41,31 +41,36 @@ func (f *follower) followed() (*followed, error) {
 	}
 	for _, t := range terms {
 		p, err := f.part(t)
-		if err != nil && !nowhere(err) {
+		if err != nil {
 			return nil, err
 		}
-		if err == nil {
-			set.parts = append(set.parts, p)
+		if p != nil {
+			set.parts = append(set.parts, *p)
 		}
 	}
 	return set, nil
 }
 
-func (q *query) part(t Term) (p part, err error) {
+// part is the outputs that a term means; nil if there is none.
+func (q *query) part(t Term) (*part, error) {
 	switch {
 	case t.Index == AssetTerm && t.Value == "":
+		return new(part), nil
 	case t.Index == AssetTerm:
-		var birth model.AssetBirthPk
-		_, birth, err = q.asset(t.Value)
-		p.birth = &model.BirthPk{Utxo: birth.Utxo, Ordinal: birth.Index}
+		_, birth, err := q.asset(t.Value)
+		if unknownAsset(err) {
+			return nil, nil
+		}
+		return &part{birth: &model.BirthPk{Utxo: birth.Utxo, Ordinal: birth.Index}}, err
 	case t.Value == "":
-		p.index, err = q.index(t.Index)
-	default:
-		var birth model.BirthPk
-		p.index, _, birth, err = q.value(t.Index, t.Value)
-		p.birth = &birth
+		x, err := q.index(t.Index)
+		return &part{index: x}, err
 	}
-	return p, err
+	x, _, birth, err := q.value(t.Index, t.Value)
+	if birth == nil {
+		return nil, err
+	}
+	return &part{x, birth}, nil
 }
 
 // scan yields places in a span, in order. Descending is not asked for here.

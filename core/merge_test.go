@@ -258,6 +258,14 @@ func TestTermsThatOccurNowhere(t *testing.T) {
 	if err != nil || text(a.Outputs) != text(want.Outputs) || !slices.Equal(a.Or, []core.Term{unknown, unknownAsset}) {
 		t.Errorf("an alternative that occurs nowhere: %s, %v", text(a), err)
 	}
+	a, err = db.Find(ctx, unknown.Index, unknown.Value, core.Terms{Or: []core.Term{tag}}, core.Page{})
+	if err != nil || text(a.Outputs) != text(want.Outputs) || a.FirstSeen != nil {
+		t.Errorf("a value that occurs nowhere, or another one: %s, %v", text(a), err)
+	}
+	a, err = db.Find(ctx, tag.Index, tag.Value, core.Terms{And: []core.Term{unknown}, Or: []core.Term{other}}, core.Page{})
+	if err != nil || len(a.Outputs) != 0 || a.Next != nil || !slices.Equal(a.And, []core.Term{unknown}) {
+		t.Errorf("together with a value that occurs nowhere: %s, %v", text(a), err)
+	}
 	fingerprint := r.traits.Fingerprint.Format(r.traits.Fingerprint.Of([]byte(r.assetOrder()[0])))
 	a, err = db.Find(ctx, core.AssetTerm, fingerprint, core.Terms{}, core.Page{})
 	if err != nil || a.Value != asset.Value || len(a.Outputs) == 0 {
@@ -270,9 +278,7 @@ func TestTermsThatOccurNowhere(t *testing.T) {
 		code  string
 		names string
 	}{
-		"the value":                  {unknown, core.Terms{Or: []core.Term{tag}}, model.NotFound, "unknown_value", unknown.Value},
 		"the asset":                  {unknownAsset, core.Terms{}, model.NotFound, "unknown_asset", unknownAsset.Value},
-		"one of all":                 {tag, core.Terms{And: []core.Term{other, unknown}}, model.NotFound, "unknown_value", unknown.Value},
 		"an asset of all":            {tag, core.Terms{And: []core.Term{unknownAsset}}, model.NotFound, "unknown_asset", unknownAsset.Value},
 		"an alternative of no index": {tag, core.Terms{Or: []core.Term{{Index: "colour", Value: "x"}}}, model.Usage, "unknown_index", "colour"},
 		"an alternative misspelt":    {tag, core.Terms{Or: []core.Term{{Index: "tag", Value: "x"}}}, model.Usage, "bad_value", `"x"`},

@@ -212,24 +212,18 @@ func (q *query) index(name string) (*index, error) {
 	return nil, unknownIndex(q.chain, name)
 }
 
-// value is where a value of an index was born.
-func (q *query) value(name, text string) (*index, []byte, model.BirthPk, error) {
+// value reads a value of an index. Its birth is nil if no output has it: that is no error.
+func (q *query) value(name, text string) (*index, []byte, *model.BirthPk, error) {
 	x, err := q.index(name)
 	if err != nil {
-		return nil, nil, model.BirthPk{}, err
+		return nil, nil, nil, err
 	}
 	value, err := x.Parse(text)
 	if err != nil {
-		return nil, nil, model.BirthPk{}, model.Errorf(model.Usage, "bad_value", "%s %q: %w", name, text, err)
+		return nil, nil, nil, model.Errorf(model.Usage, "bad_value", "%s %q: %w", name, text, err)
 	}
 	birth, err := q.birth(x.number, value)
-	if err != nil {
-		return nil, nil, model.BirthPk{}, err
-	}
-	if birth == nil {
-		return nil, nil, model.BirthPk{}, model.Errorf(model.NotFound, "unknown_value", "%s %s occurs in no output", name, text)
-	}
-	return x, value, *birth, nil
+	return x, value, birth, err
 }
 
 // asset is the id of an asset, and where it was born. People name it by its id or by its fingerprint.

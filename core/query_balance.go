@@ -9,8 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// Balance is the totals of a value, assets included: a few rows where the index keeps balances, else every output of
-// the value.
+// Balance is the totals of a value, assets included; zeros if no output has it. It reads a few rows if the index keeps
+// balances, else every output of the value.
 func (ask Queries) Balance(ctx context.Context, index, value string) (a *BalanceAnswer, err error) {
 	err = ask.from(ctx, func(q *query) error {
 		x, raw, birth, err := q.value(index, value)
@@ -23,14 +23,17 @@ func (ask Queries) Balance(ctx context.Context, index, value string) (a *Balance
 	return a, err
 }
 
-// balanceAnswer is the totals of a value that was born.
-func (q *query) balanceAnswer(x *index, value []byte, birth model.BirthPk) (*BalanceAnswer, error) {
+// balanceAnswer is the totals of a value; zeros if birth is nil.
+func (q *query) balanceAnswer(x *index, value []byte, birth *model.BirthPk) (*BalanceAnswer, error) {
 	var b *balance
 	var err error
-	if x.live.has(partBalance) {
-		b, err = q.keptBalance(x, birth)
-	} else {
-		b, err = q.addedBalance(x, birth)
+	switch {
+	case birth == nil:
+		b = new(balance)
+	case x.live.has(partBalance):
+		b, err = q.keptBalance(x, *birth)
+	default:
+		b, err = q.addedBalance(x, *birth)
 	}
 	if err != nil {
 		return nil, err

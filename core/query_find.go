@@ -133,44 +133,53 @@ const maxTerms = 100
 
 // operand is one term of a question.
 type operand struct {
-	Term    // as answers write it
-	birth   model.UtxoPk
-	outputs func(s span, descending bool) iter.Seq2[model.UtxoPk, error] // where it occurs
-	unspent bool                                                         // all of them are unspent
+	Term                  // as answers write it
+	birth   *model.UtxoPk // nil: no output has it
+	outputs scan          // where it occurs
+	unspent bool          // all of them are unspent
 }
 
-// operand of a term; where only unspent outputs are wanted it yields those alone, if the index keeps them. Of one that
-// occurs nowhere it is the term as it was asked for, with the error.
+// nowhere is the operand of a term that no output has.
+func nowhere(t Term) operand {
+	none := func(span, bool) iter.Seq2[model.UtxoPk, error] { return func(func(model.UtxoPk, error) bool) {} }
+	return operand{Term: t, outputs: none, unspent: true}
+}
+
+// operand of a term. If only unspent outputs are wanted it yields those alone, provided the index keeps them. An asset
+// that no output has is NotFound (unknown_asset), a value that no output has is not an error.
 func (q *query) operand(t Term, unspent bool) (operand, error) {
 	if t.Index == AssetTerm {
 		raw, birth, err := q.asset(t.Value)
 		if err != nil {
-			return operand{Term: t}, err
+			return nowhere(t), err
 		}
-		return operand{Term: Term{t.Index, q.chain.FormatAsset(raw)}, birth: birth.Utxo, outputs: func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+		return operand{Term: Term{t.Index, q.chain.FormatAsset(raw)}, birth: &birth.Utxo, outputs: func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
 			return q.assetOccurrences(birth, s, descending)
 		}}, nil
 	}
 	x, raw, birth, err := q.value(t.Index, t.Value)
 	if err != nil {
-		return operand{Term: t}, err
+		return nowhere(t), err
 	}
 	text := x.Format(raw)
-	q.learn(x.number, birth, text)
-	o := operand{Term: Term{t.Index, text}, birth: birth.Utxo, unspent: unspent && x.live.has(partUnspent)}
+	if birth == nil {
+		return nowhere(Term{t.Index, text}), nil
+	}
+	q.learn(x.number, *birth, text)
+	o := operand{Term: Term{t.Index, text}, birth: &birth.Utxo, unspent: unspent && x.live.has(partUnspent)}
 	o.outputs = func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
 		if o.unspent {
-			return q.keptUnspent(x, birth, s, descending)
+			return q.keptUnspent(x, *birth, s, descending)
 		}
-		return q.occurrences(x, birth, s, descending)
+		return q.occurrences(x, *birth, s, descending)
 	}
 	return o, nil
 }
 
-// nowhere reports whether an error says that a value or an asset occurs in no output.
-func nowhere(err error) bool {
+// unknownAsset reports whether an error says that no output has an asset.
+func unknownAsset(err error) bool {
 	kind, code := model.KindOf(err)
-	return kind == model.NotFound && (code == "unknown_value" || code == "unknown_asset")
+	return kind == model.NotFound && code == "unknown_asset"
 }
 
 // finding is a question about outputs, ready to be asked.
@@ -183,8 +192,8 @@ type finding struct {
 	page    Page
 }
 
-// finding of what is asked. An alternative that occurs nowhere adds nothing; what everything must have in common, and does
-// not occur, is NotFound as the value itself is.
+// finding of what is asked. A value that no output has adds nothing as the value itself or as an alternative, and leaves
+// nothing to be found as one of And. An asset that no output has is NotFound, except as an alternative.
 func (q *query) finding(base Term, t *Terms, p Page) (*finding, error) {
 	if n := len(t.And) + len(t.Or); n > maxTerms {
 		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to combine with %s %s: at most %d", n, base.Index, base.Value, maxTerms)
@@ -205,7 +214,7 @@ func (q *query) finding(base Term, t *Terms, p Page) (*finding, error) {
 	}
 	for _, term := range t.Or {
 		o, err := q.operand(term, t.Unspent)
-		if err != nil && !nowhere(err) {
+		if err != nil && !unknownAsset(err) {
 			return nil, err
 		}
 		f.or = append(f.or, o)
@@ -224,7 +233,7 @@ func (f *finding) unspent() bool {
 	if slices.ContainsFunc(f.and, func(o operand) bool { return o.unspent }) {
 		return true
 	}
-	return f.base.unspent && !slices.ContainsFunc(f.or, func(o operand) bool { return !o.unspent && o.outputs != nil })
+	return f.base.unspent && !slices.ContainsFunc(f.or, func(o operand) bool { return !o.unspent })
 }
 
 // stream merges the outputs of the terms.
@@ -234,9 +243,7 @@ func (f *finding) stream(w *work) stream {
 	}
 	alternatives := anyOf{scan(&f.base)}
 	for i := range f.or {
-		if f.or[i].outputs != nil {
-			alternatives = append(alternatives, scan(&f.or[i]))
-		}
+		alternatives = append(alternatives, scan(&f.or[i]))
 	}
 	if len(f.and) == 0 {
 		return alternatives
@@ -252,7 +259,7 @@ func (f *finding) stream(w *work) stream {
 var findWork = 100_000
 
 // Find is a page of the outputs where a value occurs that meet the terms, in the order of the chain or the other way round;
-// the value may be an asset ([AssetTerm]). It reads the page and what it has to pass on the way to it, at most so much
+// the value may be an asset ([AssetTerm]). A value that was never used has none. It reads the page and what it has to pass on the way to it, at most so much
 // that it ends at once: a page can be short, or even empty, and have another one behind it.
 func (ask Queries) Find(ctx context.Context, index, value string, t Terms, p Page) (a *FindAnswer, err error) {
 	err = ask.from(ctx, func(q *query) error {
@@ -272,8 +279,10 @@ func (ask Queries) Find(ctx context.Context, index, value string, t Terms, p Pag
 		if a.Outputs, err = q.outputs(pks, 0); err != nil {
 			return err
 		}
-		if a.FirstSeen, err = q.firstSeen(f.base.birth); err != nil {
-			return err
+		if f.base.birth != nil {
+			if a.FirstSeen, err = q.firstSeen(*f.base.birth); err != nil {
+				return err
+			}
 		}
 		if last != nil {
 			a.Next, err = q.next(f.id, last.Height(), last.AppendTo(nil))
@@ -324,7 +333,8 @@ func (q *query) page(f *finding, limit int) (pks []model.UtxoPk, last *model.Utx
 	return pks, cut, nil
 }
 
-func (q *query) firstSeen(pk model.UtxoPk) (FirstSeenAnswer, error) {
+// firstSeen is the output in which a value or an asset occurred first.
+func (q *query) firstSeen(pk model.UtxoPk) (*FirstSeenAnswer, error) {
 	hashes, err := q.hashes([]model.TxPk{pk.Tx()})
-	return FirstSeenAnswer{hashes[pk.Tx()], pk.Index(), uint32(pk.Height())}, err
+	return &FirstSeenAnswer{hashes[pk.Tx()], pk.Index(), uint32(pk.Height())}, err
 }

@@ -8,8 +8,8 @@ import (
 	"birthmark/model"
 )
 
-// History is a page of the transactions in r that pay to a value or spend from it, each once. What such a transaction spends
-// may have been received before.
+// History is a page of the transactions in r that pay to a value or spend from it, each once; none if no output has the
+// value. What such a transaction spends may have been received before r.
 func (ask Queries) History(ctx context.Context, index, value string, r Range, p Page) (a *HistoryAnswer, err error) {
 	err = ask.from(ctx, func(q *query) error {
 		limit, err := p.limit()
@@ -28,11 +28,17 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 		if s, err = q.behindTx(s, p, id); err != nil {
 			return err
 		}
-		moves, err := q.movements(x, birth, s, p.Descending, limit+1)
+		a = &HistoryAnswer{Index: index, Value: x.Format(raw), Txs: []HistoryTxAnswer{}}
+		if birth == nil {
+			return nil
+		}
+		if a.FirstSeen, err = q.firstSeen(birth.Utxo); err != nil {
+			return err
+		}
+		moves, err := q.movements(x, *birth, s, p.Descending, limit+1)
 		if err != nil {
 			return err
 		}
-		a = &HistoryAnswer{Index: index, Value: x.Format(raw), Txs: []HistoryTxAnswer{}}
 		if len(moves) > limit {
 			moves = moves[:limit]
 			last := moves[limit-1].tx

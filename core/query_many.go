@@ -75,9 +75,8 @@ func (ask Queries) Txs(ctx context.Context, hashes []string) (answers []*TxAnswe
 	return answers, err
 }
 
-// Balances are the totals of values of one index as [Queries.Balance] has them, in their order, nil where a value does not
-// occur.
-func (ask Queries) Balances(ctx context.Context, index string, values []string) (answers []*BalanceAnswer, err error) {
+// Balances are the totals of values of one index as [Queries.Balance] has them, in their order.
+func (ask Queries) Balances(ctx context.Context, index string, values []string) (answers []BalanceAnswer, err error) {
 	err = ask.from(ctx, func(q *query) error {
 		if err := notTooMany("values", len(values)); err != nil {
 			return err
@@ -96,14 +95,13 @@ func (ask Queries) Balances(ctx context.Context, index string, values []string) 
 		if err != nil {
 			return err
 		}
-		answers = make([]*BalanceAnswer, len(values))
+		answers = make([]BalanceAnswer, len(values))
 		for i, birth := range births {
-			if birth == nil {
-				continue
-			}
-			if answers[i], err = q.balanceAnswer(x, parsed[i], *birth); err != nil {
+			a, err := q.balanceAnswer(x, parsed[i], birth)
+			if err != nil {
 				return err
 			}
+			answers[i] = *a
 		}
 		return nil
 	})

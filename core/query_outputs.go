@@ -33,7 +33,13 @@ func (q *query) output(ref string) (model.UtxoPk, error) {
 			return 0, model.Errorf(model.Usage, "bad_value", "output %q: expected TXHASH:N", ref)
 		}
 		_, _, birth, err := q.value(q.spendBy.Name, ref)
-		return birth.Utxo, err
+		switch {
+		case err != nil:
+			return 0, err
+		case birth == nil:
+			return 0, model.Errorf(model.NotFound, "unknown_output", "no output with %s %s", q.spendBy.Name, ref)
+		}
+		return birth.Utxo, nil
 	}
 	index, err := strconv.ParseUint(n, 10, 32)
 	if err != nil {

@@ -276,8 +276,8 @@ type Balance struct {
 
 // Balances The totals of values of one index.
 type Balances struct {
-	// Balances In the order of the question, null where a value does not occur.
-	Balances []*Balance `json:"balances"`
+	// Balances In the order of the question.
+	Balances []Balance `json:"balances"`
 
 	// Index The name of the index.
 	Index string `json:"index"`
@@ -414,8 +414,8 @@ type Find struct {
 	// And What has to occur too.
 	And *[]Term `json:"and,omitempty"`
 
-	// FirstSeen Where a value or an asset first occurred: its birth.
-	FirstSeen FirstSeen `json:"first_seen"`
+	// FirstSeen Where it first occurred; null if it was never used.
+	FirstSeen *FirstSeen `json:"first_seen"`
 
 	// Index The name of the index.
 	Index string `json:"index"`
@@ -462,6 +462,9 @@ type Forks struct {
 
 // History A page of the transactions that pay to a value or spend from it.
 type History struct {
+	// FirstSeen Where it first occurred; null if it was never used.
+	FirstSeen *FirstSeen `json:"first_seen"`
+
 	// Index The name of the index.
 	Index string `json:"index"`
 
@@ -1349,14 +1352,14 @@ type ClientInterface interface {
 
 	// Balance What a value holds
 	//
-	// What it holds, received and sent, assets included.
+	// What it holds, received and sent, assets included; zeros for a value that was never used.
 	//
 	// Corresponds with GET /v1/{chain}/balance/{index}/{value} (the `Balance` operationId).
 	Balance(ctx context.Context, chain string, index string, value string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// BalancesWithBody What many values hold
 	//
-	// In the order of the question, null where a value does not occur.
+	// In the order of the question. A value that was never used has zeros.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1365,7 +1368,7 @@ type ClientInterface interface {
 
 	// Balances What many values hold
 	//
-	// In the order of the question, null where a value does not occur.
+	// In the order of the question. A value that was never used has zeros.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1402,7 +1405,7 @@ type ClientInterface interface {
 
 	// Find The outputs where a value occurs
 	//
-	// With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.
+	// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.
 	//
 	// Corresponds with GET /v1/{chain}/find/{index}/{value} (the `Find` operationId).
 	Find(ctx context.Context, chain string, index string, value string, params *FindParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1416,7 +1419,7 @@ type ClientInterface interface {
 
 	// History The transactions of a value
 	//
-	// Those that pay to it or spend from it, each once.
+	// Those that pay to it or spend from it, each once; none for a value that was never used.
 	//
 	// Corresponds with GET /v1/{chain}/history/{index}/{value} (the `History` operationId).
 	History(ctx context.Context, chain string, index string, value string, params *HistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1619,7 +1622,7 @@ func (c *Client) Assets(ctx context.Context, chain string, params *AssetsParams,
 
 // Balance What a value holds
 //
-// What it holds, received and sent, assets included.
+// What it holds, received and sent, assets included; zeros for a value that was never used.
 //
 // Corresponds with GET /v1/{chain}/balance/{index}/{value} (the `Balance` operationId).
 func (c *Client) Balance(ctx context.Context, chain string, index string, value string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1636,7 +1639,7 @@ func (c *Client) Balance(ctx context.Context, chain string, index string, value 
 
 // BalancesWithBody What many values hold
 //
-// In the order of the question, null where a value does not occur.
+// In the order of the question. A value that was never used has zeros.
 //
 // Takes any type of body and a specified content type.
 //
@@ -1655,7 +1658,7 @@ func (c *Client) BalancesWithBody(ctx context.Context, chain string, contentType
 
 // Balances What many values hold
 //
-// In the order of the question, null where a value does not occur.
+// In the order of the question. A value that was never used has zeros.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -1742,7 +1745,7 @@ func (c *Client) Fields(ctx context.Context, chain string, reqEditors ...Request
 
 // Find The outputs where a value occurs
 //
-// With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.
+// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.
 //
 // Corresponds with GET /v1/{chain}/find/{index}/{value} (the `Find` operationId).
 func (c *Client) Find(ctx context.Context, chain string, index string, value string, params *FindParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1776,7 +1779,7 @@ func (c *Client) Forks(ctx context.Context, chain string, params *ForksParams, r
 
 // History The transactions of a value
 //
-// Those that pay to it or spend from it, each once.
+// Those that pay to it or spend from it, each once; none for a value that was never used.
 //
 // Corresponds with GET /v1/{chain}/history/{index}/{value} (the `History` operationId).
 func (c *Client) History(ctx context.Context, chain string, index string, value string, params *HistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3870,7 +3873,7 @@ type ClientWithResponsesInterface interface {
 
 	// BalanceWithResponse What a value holds
 	//
-	// What it holds, received and sent, assets included.
+	// What it holds, received and sent, assets included; zeros for a value that was never used.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -3879,7 +3882,7 @@ type ClientWithResponsesInterface interface {
 
 	// BalancesWithBodyWithResponse What many values hold
 	//
-	// In the order of the question, null where a value does not occur.
+	// In the order of the question. A value that was never used has zeros.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -3888,7 +3891,7 @@ type ClientWithResponsesInterface interface {
 
 	// BalancesWithResponse What many values hold
 	//
-	// In the order of the question, null where a value does not occur.
+	// In the order of the question. A value that was never used has zeros.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -3933,7 +3936,7 @@ type ClientWithResponsesInterface interface {
 
 	// FindWithResponse The outputs where a value occurs
 	//
-	// With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.
+	// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -3951,7 +3954,7 @@ type ClientWithResponsesInterface interface {
 
 	// HistoryWithResponse The transactions of a value
 	//
-	// Those that pay to it or spend from it, each once.
+	// Those that pay to it or spend from it, each once; none for a value that was never used.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -5558,7 +5561,7 @@ func (c *ClientWithResponses) AssetsWithResponse(ctx context.Context, chain stri
 
 // BalanceWithResponse What a value holds
 //
-// What it holds, received and sent, assets included.
+// What it holds, received and sent, assets included; zeros for a value that was never used.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5573,7 +5576,7 @@ func (c *ClientWithResponses) BalanceWithResponse(ctx context.Context, chain str
 
 // BalancesWithBodyWithResponse What many values hold
 //
-// In the order of the question, null where a value does not occur.
+// In the order of the question. A value that was never used has zeros.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5588,7 +5591,7 @@ func (c *ClientWithResponses) BalancesWithBodyWithResponse(ctx context.Context, 
 
 // BalancesWithResponse What many values hold
 //
-// In the order of the question, null where a value does not occur.
+// In the order of the question. A value that was never used has zeros.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5663,7 +5666,7 @@ func (c *ClientWithResponses) FieldsWithResponse(ctx context.Context, chain stri
 
 // FindWithResponse The outputs where a value occurs
 //
-// With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.
+// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5693,7 +5696,7 @@ func (c *ClientWithResponses) ForksWithResponse(ctx context.Context, chain strin
 
 // HistoryWithResponse The transactions of a value
 //
-// Those that pay to it or spend from it, each once.
+// Those that pay to it or spend from it, each once; none for a value that was never used.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -27,7 +27,7 @@ type assetBody struct {
 	Said                               bool // the name or the description is what the maker says somewhere
 	Decimals                           *int
 	Policy                             *link // of chains whose ids begin with one
-	FirstSeen                          seen
+	FirstSeen                          *seen
 	Supply, Minted, Burned             amount
 	MintCount, BurnCount               uint64
 	OutputCount, UnspentCount          uint64

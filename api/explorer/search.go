@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"birthmark/core"
@@ -23,6 +24,8 @@ type hit struct {
 	What  string // block, transaction, address …
 	Note  string
 	Chain string // for people; empty: that of the page
+
+	Unused bool // a valid address that no output has
 }
 
 // searchBody is what was found: nothing, or more than one thing.
@@ -85,6 +88,9 @@ func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if used := slices.DeleteFunc(slices.Clone(all), func(h hit) bool { return h.Unused }); len(used) > 0 {
+		all = used // networks share forms of addresses: one that is used on a network is meant there
+	}
 	if len(all) == 1 {
 		http.Redirect(w, r, all[0].URL, http.StatusFound)
 		return
@@ -140,10 +146,13 @@ func (v *visit) hits(q string) (hits []hit, err error) {
 		}
 		hits = append(hits, found...)
 	}
-	if len(hits) == 0 && len(q) >= searchLonger {
+	if len(hits) == 0 {
+		hits, err = v.hitUnused(q)
+	}
+	if len(hits) == 0 && err == nil && len(q) >= searchLonger {
 		return v.hitBeginnings(q)
 	}
-	return hits, nil
+	return hits, err
 }
 
 // missing reports whether an error only says that there is no such thing, or not yet.
@@ -207,6 +216,9 @@ func (v *visit) hitValues(q string) (hits []hit, err error) {
 			}
 			return nil, err
 		}
+		if found.FirstSeen == nil {
+			continue
+		}
 		h := hit{link: v.valueLink(index, found.Value), What: words(index), Note: "first seen in block " + figures.Count(found.FirstSeen.Height)}
 		if index == v.chain.Model.Traits().SpendsBy {
 			h.link = link{v.outputLink(found.FirstSeen.Tx, found.FirstSeen.Index).URL, found.Value}
@@ -214,6 +226,15 @@ func (v *visit) hitValues(q string) (hits []hit, err error) {
 		hits = append(hits, h)
 	}
 	return hits, nil
+}
+
+// hitUnused is an address that no output has. Other indexes do not count: any hash is a valid value of some.
+func (v *visit) hitUnused(q string) ([]hit, error) {
+	found, err := v.Find(v.ctx, "address", q, core.Terms{}, core.Page{Limit: 1})
+	if err != nil {
+		return nil, unlessMissing(err)
+	}
+	return []hit{{link: v.valueLink("address", found.Value), What: "address", Note: "never used", Unused: true}}, nil
 }
 
 func (v *visit) hitAsset(q string) ([]hit, error) {

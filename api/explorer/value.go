@@ -24,7 +24,7 @@ type valueBody struct {
 	Heading   string
 	Kind      string // of the index
 	Value     string
-	FirstSeen seen
+	FirstSeen *seen  // nil: no output has it, and there are no lists
 	Holds     *holds // nil: not counted
 	Uncounted *leftOut
 	Others    []ownerLink // the other indexes' values of the outputs shown, where all have the same
@@ -111,13 +111,17 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	value = newest.Value
 	here := v.valueLink(index, value)
 	b := &valueBody{Index: index, Heading: capital(words(index)), Kind: x.Kind, Value: value, Others: v.others(index, newest.Outputs), Whole: here, JSON: v.api("balance", index, value)}
-	if b.FirstSeen, err = v.seen(newest.FirstSeen); err != nil {
-		return nil, err
-	}
 	p := &page{Kind: "value", Title: capital(words(index)) + " " + short(value), JSON: v.api("find", index, value), Section: "index", Query: value, Body: b,
 		Description: titleOf(v.chain.Model) + " " + words(index) + " " + short(value) + ": balance, outputs and history.",
 		Crumbs:      []link{{v.url("status"), "Indexes"}, {v.url("values", index), words(index)}, {Text: short(value)}}}
 	r := valueReader{visit: v, body: b, index: x, value: value, newest: newest}
+	if newest.FirstSeen == nil {
+		p.Follow = following(index, value)
+		return p, r.balance()
+	}
+	if b.FirstSeen, err = v.seen(*newest.FirstSeen); err != nil {
+		return nil, err
+	}
 	if after := v.query("outputs"); after != "" {
 		b.Part = "outputs"
 		return p, r.outputs(cursorOf(after))
@@ -164,8 +168,8 @@ func (v *visit) others(index string, outputs []core.OutputAnswer) (links []owner
 }
 
 // seen is where something occurred first.
-func (v *visit) seen(a core.FirstSeenAnswer) (s seen, err error) {
-	s = seen{Output: v.outputLink(a.Tx, a.Index), Height: v.heightLink(a.Height)}
+func (v *visit) seen(a core.FirstSeenAnswer) (s *seen, err error) {
+	s = &seen{Output: v.outputLink(a.Tx, a.Index), Height: v.heightLink(a.Height)}
 	s.Time, err = v.timeAt(a.Height)
 	return s, err
 }

@@ -37,7 +37,7 @@ func (p *page) asset(a *core.AssetAnswer) {
 		field{"name", said(a.Name)},
 		field{"description", said(a.Description)},
 		field{"decimals", text(decimals)},
-		field{"first seen", text(p.firstSeen(a.FirstSeen))},
+		field{"first seen", text(p.firstSeen(&a.FirstSeen))},
 		field{"supply", cell{thousands(a.Supply), bold}},
 		field{"minted", text(thousands(a.Minted))},
 		field{"burned", text(thousands(a.Burned))},

@@ -101,6 +101,10 @@ func (p *page) find(a *core.FindAnswer) {
 	p.more(a.Next)
 }
 
-func (p *page) firstSeen(f core.FirstSeenAnswer) string {
+// firstSeen is where a value or an asset occurred first, or that it never did.
+func (p *page) firstSeen(f *core.FirstSeenAnswer) string {
+	if f == nil {
+		return "never used"
+	}
 	return fmt.Sprintf("block %s, %s:%d", count(f.Height), f.Tx, f.Index)
 }

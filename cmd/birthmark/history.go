@@ -30,7 +30,11 @@ func (p *program) historyCommand() *cli.Command {
 }
 
 func (p *page) history(a *core.HistoryAnswer) {
-	p.fields(field{a.Index, cell{a.Value, green}})
+	fields := []field{{a.Index, cell{a.Value, green}}}
+	if a.FirstSeen == nil {
+		fields = append(fields, field{"first seen", text(p.firstSeen(nil))})
+	}
+	p.fields(fields...)
 	p.heading("transactions")
 	if len(a.Txs) == 0 {
 		p.printf("none\n")

@@ -1,0 +1,118 @@
+package core_test
+
+import (
+	"fmt"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/internal/seeded"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// A wallet that scans for its addresses asks for nothing but values that were never used: they hold nothing, and that is
+// an answer. What is no value, a wrong cursor and an empty range are errors for them as for others.
+func TestAValueThatWasNeverUsedHoldsNothing(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		ctx := t.Context()
+		db := open(t, memory.New(), v, 0)
+		appendAll(t, db, v.NewGenerator(seeded.Of(t, 225)).Blocks(20), 7)
+		for _, name := range []string{"address", "tag", "box", "label"} {
+			unused := name[:1] + "ffffffffff"
+			balance, err := db.Balance(ctx, name, unused)
+			want := fmt.Sprintf(`{"index":%q,"value":%q,"balance":"0","received":"0","sent":"0","tx_count":0,"output_count":0,"unspent_count":0,"assets":[]}`, name, unused)
+			if err != nil || text(balance) != want {
+				t.Errorf("balance: %s, %v; expected %s", text(balance), err, want)
+			}
+			balances, err := db.Balances(ctx, name, []string{unused, unused})
+			if err != nil || text(balances) != "["+want+","+want+"]" {
+				t.Errorf("balances: %s, %v", text(balances), err)
+			}
+			height := model.HeightPk(3)
+			for _, r := range []core.Range{{}, {FromHeight: &height}} {
+				for _, p := range []core.Page{{}, {Descending: true, Limit: 1}} {
+					for _, unspent := range []bool{false, true} {
+						a, err := db.Find(ctx, name, unused, core.Terms{Range: r, Unspent: unspent}, p)
+						if want := fmt.Sprintf(`{"index":%q,"value":%q,"first_seen":null,"outputs":[],"next":null}`, name, unused); err != nil || text(a) != want {
+							t.Errorf("find: %s, %v; expected %s", text(a), err, want)
+						}
+					}
+					a, err := db.History(ctx, name, unused, r, p)
+					if want := fmt.Sprintf(`{"index":%q,"value":%q,"first_seen":null,"txs":[],"next":null}`, name, unused); err != nil || text(a) != want {
+						t.Errorf("history: %s, %v; expected %s", text(a), err, want)
+					}
+				}
+			}
+			above := model.HeightPk(99)
+			for what, c := range map[string]struct {
+				code string
+				ask  func() error
+			}{
+				"no value":           {"bad_value", func() error { _, err := db.Balance(ctx, name, name[:1]); return err }},
+				"no value in a list": {"bad_value", func() error { _, err := db.Balances(ctx, name, []string{unused, "?"}); return err }},
+				"a cursor for find":  {"bad_cursor", func() error { _, err := db.Find(ctx, name, unused, core.Terms{}, core.Page{After: "AA"}); return err }},
+				"a cursor": {"bad_cursor", func() error {
+					_, err := db.History(ctx, name, unused, core.Range{}, core.Page{After: "AA"})
+					return err
+				}},
+				"a limit": {"bad_value", func() error { _, err := db.History(ctx, name, unused, core.Range{}, core.Page{Limit: -1}); return err }},
+				"a range": {"empty_range", func() error {
+					_, err := db.History(ctx, name, unused, core.Range{FromHeight: &above}, core.Page{})
+					return err
+				}},
+			} {
+				if err := c.ask(); kind(err) != model.Usage || code(err) != c.code {
+					t.Errorf("%s of %s: %v, expected %s", what, name, err, c.code)
+				}
+			}
+		}
+		if db.Chain().Traits().SpendsBy == "box" {
+			if _, err := db.Output(ctx, "bffffffffff"); kind(err) != model.NotFound || code(err) != "unknown_output" {
+				t.Errorf("the output of a box that was never used: %v", err)
+			}
+		}
+		check(t, db)
+	})
+}
+
+// The answer to a question about a value that was never used is kept as others are, until an output has it.
+func TestAnUnusedValueIsKeptUntilItIsUsed(t *testing.T) {
+	v := modeltest.Variants()[1]
+	blocks := v.NewGenerator(seeded.Of(t, 226)).Blocks(12)
+	before, after := newReference(v, blocks[:4]), newReference(v, blocks)
+	used := map[string]bool{}
+	for _, value := range before.values(0) {
+		used[value] = true
+	}
+	db := open(t, memory.New(), v, 0)
+	appendAll(t, db, blocks[:4], 4)
+	kept := map[string]*core.Kept{}
+	for _, value := range after.values(0) {
+		if used[value] {
+			continue
+		}
+		address := after.indexes[0].Format([]byte(value))
+		err := db.View(t.Context(), func(view *core.View) error {
+			noting, keep := view.Noting()
+			a, err := noting.Balance(t.Context(), "address", address)
+			if err != nil || a.OutputCount != 0 {
+				t.Errorf("%s: %s, %v", address, text(a), err)
+			}
+			kept[address] = keep()
+			return err
+		})
+		if err != nil || kept[address] == nil || !kept[address].Good() {
+			t.Fatalf("%s is not kept: %v", address, err)
+		}
+	}
+	if len(kept) == 0 {
+		t.Fatal("no address is used for the first time after block 4")
+	}
+	appendAll(t, db, blocks[4:], 3)
+	for address, k := range kept {
+		if k.Good() {
+			t.Errorf("%s is used by now, the answer that it never was is kept", address)
+		}
+	}
+}
