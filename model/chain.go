@@ -152,6 +152,13 @@ type TxHasher interface {
 	HashTx(raw []byte) (Hash, error)
 }
 
+// TxWeigher is a chain whose fees are paid by weight and not by bytes (BIP 141).
+type TxWeigher interface {
+	// WeighTx is the weight of the transaction whose [Tx.Raw] is raw, and its virtual size in bytes: a quarter of the
+	// weight, rounded up.
+	WeighTx(raw []byte) (weight, vsize int, err error)
+}
+
 // AssetDescriber is a chain whose mints say something of their assets ([Mint.Info]).
 type AssetDescriber interface {
 	// DescribeAsset reads what a mint said. It never fails: anybody may write anything there.

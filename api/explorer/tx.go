@@ -1,6 +1,8 @@
 package explorer
 
 import (
+	"encoding/hex"
+	"fmt"
 	"math/big"
 	"strconv"
 
@@ -26,8 +28,10 @@ type txBody struct {
 	Kind     string // what is special about it; empty: nothing
 	Value    amount // of all outputs
 	Fee      *amount
-	Rate     string // the fee for each byte; empty: the size is not known
-	Size     int    // 0: not known
+	Rate     string // of the fee, by virtual size or size; empty: the size is not known
+	Size     int    // bytes; 0: not known
+	Weight   int    // weight units; 0: not known, or the chain has none
+	Virtual  int    // virtual bytes, with Weight
 	Flow     *flow
 	Inputs   []outputRow
 	Outputs  []outputRow
@@ -117,10 +121,34 @@ func (v *visit) raw(b *txBody, a *core.TxAnswer) error {
 	if b.Size <= rawShown {
 		b.Raw = raw.Raw
 	}
-	if fee, err := strconv.ParseFloat(a.Fee, 64); err == nil && fee > 0 && b.Fee != nil && b.Size > 0 && v.unit.Smallest != "" {
-		b.Rate = strconv.FormatFloat(fee/float64(b.Size), 'f', 2, 64) + " " + v.unit.Smallest + " a byte"
+	size, per := b.Size, "/B"
+	if chain, ok := v.chain.Model.(model.TxWeigher); ok {
+		bytes, err := hex.DecodeString(raw.Raw)
+		if err == nil {
+			b.Weight, b.Virtual, err = chain.WeighTx(bytes)
+		}
+		if err != nil {
+			return fmt.Errorf("weight of transaction %s: %w", a.Hash, err)
+		}
+		size, per = b.Virtual, "/vB"
+	}
+	if b.Fee != nil && a.Fee != "0" && size > 0 && v.unit.Smallest != "" {
+		b.Rate = feeRate(a.Fee, size) + " " + v.unit.Smallest + per
 	}
 	return nil
+}
+
+// feeRate is a fee divided by a size, with two digits behind the point, three below 1.
+func feeRate(fee string, size int) string {
+	n, _ := strconv.ParseFloat(fee, 64) // of a decimal number it cannot fail
+	rate, digits := n/float64(size), 2
+	switch {
+	case rate < 0.0005:
+		return "<0.001"
+	case rate < 0.9995:
+		digits = 3
+	}
+	return strconv.FormatFloat(rate, 'f', digits, 64)
 }
 
 // txParts adds the inputs and outputs that the request asks for, and what was minted.

@@ -17,13 +17,37 @@ func (d *decoder) keepRaw(txs []model.Tx, raw []byte) {
 	}
 }
 
-// HashTx implements [model.TxHasher]: the id of a serialized transaction is of what is left of it without marker and
-// witness (BIP 141), so the witness can be any.
+// HashTx implements [model.TxHasher]: the id of a serialized transaction is the hash of what is left of it without marker
+// and witness (BIP 141), so the witness can be any.
 func (c *chain) HashTx(raw []byte) (model.Hash, error) {
+	body, err := bodyOf(raw)
+	if err != nil {
+		return model.Hash{}, err
+	}
+	if len(body) == len(raw)-8 {
+		return doubleHash(raw), nil
+	}
+	return doubleHash(slices.Concat(raw[:4], body, raw[len(raw)-4:])), nil
+}
+
+// WeighTx implements [model.TxWeigher]: what the id is made of counts four times, marker and witness once (BIP 141).
+func (c *chain) WeighTx(raw []byte) (weight, vsize int, err error) {
+	body, err := bodyOf(raw)
+	if err != nil {
+		return 0, 0, err
+	}
+	stripped := 4 + len(body) + 4 // version and lock time
+	weight = 3*stripped + len(raw)
+	return weight, (weight + 3) / 4, nil
+}
+
+// bodyOf is the inputs and outputs of a serialized transaction: what stands between version and lock time (four bytes
+// each), without marker and witness.
+func bodyOf(raw []byte) ([]byte, error) {
 	r := reader{b: raw}
 	r.take(4, "version")
 	witness := takeMarker(&r)
-	body := r.at
+	start := r.at
 	inputs := r.count(minInputSize, "inputs")
 	if inputs == 0 {
 		r.fail("no inputs")
@@ -41,14 +65,12 @@ func (c *chain) HashTx(raw []byte) (model.Hash, error) {
 	if witness {
 		takeWitness(&r, inputs)
 	}
-	lock := r.take(4, "lock time")
+	r.take(4, "lock time")
 	switch {
 	case r.err != nil:
-		return model.Hash{}, r.err
+		return nil, r.err
 	case r.left() > 0:
-		return model.Hash{}, errors.New("bytes follow the transaction")
-	case !witness:
-		return doubleHash(raw), nil
+		return nil, errors.New("bytes follow the transaction")
 	}
-	return doubleHash(slices.Concat(raw[:4], raw[body:end], lock)), nil
+	return raw[start:end], nil
 }

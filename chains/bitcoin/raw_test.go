@@ -3,6 +3,7 @@ package bitcoin
 import (
 	"bytes"
 	"context"
+	"math"
 	"reflect"
 	"testing"
 
@@ -18,6 +19,20 @@ func hashesTo(t *testing.T, name string, tx *model.Tx) {
 	got, err := (&chain{}).HashTx(tx.Raw)
 	if err != nil || got != tx.Hash {
 		t.Errorf("%s: the bytes of %s hash to %s, %v", name, formatHash(tx.Hash), formatHash(got), err)
+	}
+}
+
+// weighsRight reports an error if the weight of a transaction is not that which btcd's sizes give.
+func weighsRight(t *testing.T, name string, tx *model.Tx) {
+	t.Helper()
+	var oracle wire.MsgTx
+	if err := oracle.Deserialize(bytes.NewReader(tx.Raw)); err != nil {
+		t.Fatalf("%s: btcd refuses %s: %v", name, formatHash(tx.Hash), err)
+	}
+	want := 3*oracle.SerializeSizeStripped() + oracle.SerializeSize()
+	weight, vsize, err := (&chain{}).WeighTx(tx.Raw)
+	if err != nil || weight != want || vsize != int(math.Ceil(float64(want)/4)) {
+		t.Errorf("%s: %s weighs %d, %d virtual bytes, expected a weight of %d (%v)", name, formatHash(tx.Hash), weight, vsize, want, err)
 	}
 }
 
@@ -56,6 +71,7 @@ func TestRawTransactionsOfRealBlocksAreWhatTheBlockIsMadeOf(t *testing.T) {
 			clear(buffer) // which is read into again
 			for i := range b.Txs {
 				hashesTo(t, name, &b.Txs[i])
+				weighsRight(t, name, &b.Txs[i])
 				txs++
 				if b.Txs[i].Raw[4] == 0 {
 					witnesses++

@@ -6,11 +6,11 @@ import "strings"
 type Unit struct {
 	Symbol   string // behind the amount; empty: none
 	Decimals int    // places of the smallest unit behind the point
-	Smallest string // what the smallest unit is called; empty: it has no name
+	Smallest string // the smallest unit, abbreviated as in rates of fees; empty: it has no name
 }
 
 var units = map[string]Unit{
-	"bitcoin": {"BTC", 8, "satoshi"},
+	"bitcoin": {"BTC", 8, "sat"},
 	"cardano": {"ADA", 6, "lovelace"},
 	"ergo":    {"ERG", 9, "nanoERG"},
 }

@@ -1,0 +1,63 @@
+package explorer
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"birthmark/model"
+)
+
+// weighing is a chain with a coin of its own whose transactions all have the weight of one with a witness.
+type weighing struct{ model.Chain }
+
+func (weighing) Name() string { return "bitcoin" }
+
+func (weighing) WeighTx(raw []byte) (weight, vsize int, err error) { return 573, 144, nil }
+
+// plain is the same without weights.
+type plain struct{ model.Chain }
+
+func (plain) Name() string { return "bitcoin" }
+
+// Where fees are paid by weight the rate is per virtual byte, else per byte.
+func TestTheFeeRateIsPerVirtualByte(t *testing.T) {
+	v := byHand
+	v.Raw = true
+	first := blockOfTxs(nil, model.Tx{Outputs: outputs(500), Raw: make([]byte, 100)})
+	second := blockOfTxs(first, model.Tx{Outputs: outputs(50), Raw: make([]byte, 100)},
+		model.Tx{Inputs: []model.Input{{Tx: first.Txs[0].Hash}}, Outputs: outputs(400), Raw: make([]byte, 250)})
+	db := variant(t, v, []*model.Block{first, second})
+	path := "/made-up/tx/" + second.Txs[1].Hash.String()
+	for _, c := range []struct {
+		chain model.Chain
+		has   []string
+		not   string
+	}{
+		{weighing{db.Chain()}, []string{"Fee0.00000100 BTC, 0.694 sat/vB", "Size250 bytes", "Virtual size144 vB", "Weight573 WU"}, "sat/B"},
+		{plain{db.Chain()}, []string{"Fee0.00000100 BTC, 0.400 sat/B", "Size250 bytes"}, "irtual"},
+	} {
+		served := chainOf("made-up", db, nil)
+		served.Model = c.chain
+		d := read(t, explorerOf(t, served), path, http.StatusOK)
+		d.has(t, c.has...)
+		if strings.Contains(d.main(), c.not) {
+			t.Errorf("%q is said: %s", c.not, d.main())
+		}
+	}
+}
+
+func TestFeeRatesAreReadable(t *testing.T) {
+	for _, c := range []struct {
+		fee  string
+		size int
+		want string
+	}{
+		{"10000", 225, "44.44"}, {"141", 141, "1.00"}, {"1", 250, "0.004"}, {"127", 141, "0.901"}, {"1", 100_000, "<0.001"},
+		{"100000000", 100, "1000000.00"},
+	} {
+		if got := feeRate(c.fee, c.size); got != c.want {
+			t.Errorf("%s for %d bytes is a rate of %s, expected %s", c.fee, c.size, got, c.want)
+		}
+	}
+}
