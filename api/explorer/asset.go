@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,9 +25,9 @@ const (
 // assetBody is an asset.
 type assetBody struct {
 	ID, Name, Description, Fingerprint string
-	Said                               bool // the name or the description is what the maker says somewhere
-	Decimals                           *int
-	Policy                             *link // of chains whose ids begin with one
+	Said                               bool   // the name or the description is what the maker says somewhere
+	Decimals                           string // empty: nobody said
+	Policy                             *link  // of chains whose ids begin with one
 	FirstSeen                          *seen
 	Supply, Minted, Burned             amount
 	MintCount, BurnCount               uint64
@@ -76,11 +77,14 @@ func (v *visit) asset() (*page, error) {
 	}
 	r := assetReader{visit: v, asset: a, unit: assetUnit(a)}
 	b := &assetBody{
-		ID: a.Asset, Name: v.assetName(a), Said: a.Name != "" || a.Description != "", Description: a.Description, Fingerprint: a.Fingerprint, Decimals: a.Decimals,
+		ID: a.Asset, Name: v.assetName(a), Said: a.Name != "" || a.Description != "", Description: a.Description, Fingerprint: a.Fingerprint,
 		Supply: r.amount(a.Supply), Minted: r.amount(a.Minted), Burned: r.amount(a.Burned), MintCount: a.MintCount, BurnCount: a.BurnCount,
 		OutputCount: a.OutputCount, UnspentCount: a.UnspentCount, Whole: here,
 	}
 	r.body = b
+	if a.Decimals != nil {
+		b.Decimals = strconv.Itoa(*a.Decimals)
+	}
 	if a.HolderCount != nil {
 		b.Holders = figures.Count(*a.HolderCount)
 	}

@@ -2,14 +2,17 @@ package explorer
 
 import (
 	"fmt"
+	"math/big"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"birthmark/chains"
 	"birthmark/core"
 	"birthmark/internal/seeded"
+	"birthmark/model"
 	"birthmark/model/figures"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -126,5 +129,43 @@ func TestNamesAreText(t *testing.T) {
 	}
 	if got := v.assetName(&core.AssetAnswer{Asset: policy + "4e4654", Name: "Said"}); got != "Said" {
 		t.Errorf("the maker's name is %q", got)
+	}
+}
+
+// describing is a chain whose mints say how many decimals an asset has.
+type describing struct{ model.Chain }
+
+func (describing) DescribeAsset(info []byte) (d model.AssetDescription) {
+	if n, err := strconv.Atoi(string(info)); err == nil {
+		d.Decimals = &n
+	}
+	return d
+}
+
+// The page says how many decimals an asset has, 0 too; where nobody said a number there is no such line.
+func TestThePageOfAnAssetSaysItsDecimals(t *testing.T) {
+	out, mints := outputs(100), []model.Mint(nil)
+	infos := []string{"0", "8", "unsaid"}
+	for _, info := range infos {
+		id := []byte("asset " + info)
+		out[0].Assets = append(out[0].Assets, model.Asset{ID: id, Amount: 1})
+		mints = append(mints, model.Mint{Asset: id, Amount: big.NewInt(1), Info: []byte(info)})
+	}
+	first := blockOfTxs(nil, model.Tx{Outputs: outputs(50)})
+	second := blockOfTxs(first, model.Tx{Outputs: outputs(50)}, model.Tx{Inputs: []model.Input{{Tx: first.Txs[0].Hash}}, Outputs: out, Mints: mints})
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: describing{byHand.Chain("one")}})
+	if err == nil {
+		err = db.Append(t.Context(), []*model.Block{first, second})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := explorerOf(t, chainOf("made-up", db, nil))
+	for i, want := range []string{"Decimals0 First seen", "Decimals8 First seen", ""} {
+		d := read(t, h, fmt.Sprintf("/made-up/asset/%x", "asset "+infos[i]), http.StatusOK)
+		d.has(t, want)
+		if want == "" && strings.Contains(d.main(), "Decimals") {
+			t.Errorf("decimals that nobody said: %s", d.main())
+		}
 	}
 }

@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"bytes"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -22,6 +23,7 @@ var functions = template.FuncMap{
 	"words":    words,
 }
 
+// digits is a number that templates count.
 func digits(n any) string {
 	switch n := n.(type) {
 	case int:
@@ -32,9 +34,10 @@ func digits(n any) string {
 		return strconv.FormatUint(uint64(n), 10)
 	case uint64:
 		return strconv.FormatUint(n, 10)
+	case string:
+		return n
 	}
-	s, _ := n.(string)
-	return s
+	panic(fmt.Sprintf("a %T is counted", n)) // the page fails: one with a blank would not be noticed
 }
 
 func plural(n any, thing string) string {
