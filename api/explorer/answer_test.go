@@ -117,7 +117,7 @@ func TestPagesOfASyncAreNotKept(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, v.NewGenerator(seeded.Of(t, 12)).Blocks(5))
 	for state, want := range map[*served.State]string{
-		{Sync: &core.Progress{Height: 4, Target: 400, TxsPerSecond: 1500.4, BlocksPerSecond: 7, Left: 3 * time.Hour}}: "Blocks up to 4 of 400 are here, 1,500 transactions a second, about 3 hours left",
+		{Sync: &core.Progress{Height: 4, Target: 400, TxsPerSecond: 1500.4, BlocksPerSecond: 7, Left: 3 * time.Hour}}: "Syncing: block 4 of 400, 1,500 transactions a second, about 3 hours left",
 		{Failed: "node refuses", Since: testNow.Add(-time.Hour)}:                                                      "The source does not answer since 1 hour ago",
 	} {
 		h := explorerOf(t, chainOf("made-up", db, state))
@@ -129,6 +129,10 @@ func TestPagesOfASyncAreNotKept(t *testing.T) {
 			read(t, h, path, http.StatusOK).has(t, want)
 		}
 		read(t, h, "/made-up/block/99", http.StatusNotFound).has(t, want)
+	}
+	soon := explorerOf(t, chainOf("made-up", db, &served.State{Sync: &core.Progress{Height: 4, Target: 400, Left: 20 * time.Second}}), chainOf("other", db, nil))
+	for _, path := range []string{"/", "/made-up"} {
+		read(t, soon, path, http.StatusOK).has(t, ", less than a minute left")
 	}
 	near := explorerOf(t, chainOf("made-up", db, &served.State{Sync: &core.Progress{Height: 4, Target: 5}}))
 	if text := read(t, near, "/made-up", http.StatusOK).main(); strings.Contains(text, "syncing") {

@@ -98,7 +98,7 @@ func (v *visit) asset() (*page, error) {
 	if name == "" {
 		name = short(a.Asset)
 	}
-	p := &page{Kind: "asset", Title: "Asset " + short(name), JSON: v.api("asset", a.Asset), Section: "assets", Query: a.Asset, Body: b,
+	p := &page{Kind: "asset", Title: "Asset " + short(name), JSON: v.api("asset", a.Asset), Section: "assets", Body: b,
 		Description: "The " + titleOf(v.chain.Model) + " asset " + short(name) + ": supply, holders, mints and burns.",
 		Crumbs:      []link{{v.url("assets"), "Assets"}, {Text: short(name)}}}
 	parts := []struct {

@@ -16,7 +16,7 @@ type syncing struct {
 	Height, Target string // blocks, with commas
 	Percent        int
 	Rate           string // empty: unknown
-	Left           string // empty: unknown
+	Left           string // how long it still takes; empty: unknown
 }
 
 // syncingOf is nil where the chain is near its source's tip, or this process does not know.
@@ -31,6 +31,9 @@ func syncingOf(s served.State) *syncing {
 	}
 	if p.Left > 0 {
 		a.Left = figures.Duration(p.Left)
+		if p.Left >= time.Minute {
+			a.Left = "about " + a.Left
+		}
 	}
 	return a
 }

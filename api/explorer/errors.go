@@ -42,16 +42,7 @@ func (s *site) errorPage(r *http.Request, err error) *page {
 		s.Log.Error("explorer: page failed", "path", r.URL.Path, "error", err)
 		f.Heading = "This page could not be made"
 	}
-	return &page{Kind: "error", Title: f.Heading, Description: f.Heading, Status: f.Status, Query: wanted(r), Body: f}
-}
-
-// wanted is what a path asks for, to be put right in the search box: its last part, where there is one of many.
-func wanted(r *http.Request) string {
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	if len(parts) < 3 {
-		return ""
-	}
-	return parts[len(parts)-1]
+	return &page{Kind: "error", Title: f.Heading, Description: f.Heading, Status: f.Status, Body: f}
 }
 
 // fail answers with an error page of no chain.

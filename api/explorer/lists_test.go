@@ -2,8 +2,10 @@ package explorer
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,9 +126,14 @@ func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rows := 0
+				rows, refs := 0, map[string]bool{}
+				for _, o := range found.Outputs { // hashes can repeat
+					refs[fmt.Sprintf("/made-up/output/%s:%d", o.Tx, o.Index)] = true
+				}
 				for _, p := range pages(t, h, path+"?outputs=all") {
-					rows += strings.Count(p.section("outputs"), "unspent")
+					for ref := range refs {
+						rows += p.count(ref)
+					}
 				}
 				if rows != len(found.Outputs) {
 					t.Errorf("%s: %d unspent outputs are listed, expected %d", path, rows, len(found.Outputs))
@@ -154,6 +161,64 @@ func TestAHistorySaysWhatWasHeld(t *testing.T) {
 		t.Errorf("the chart says something else: %s", d.text)
 	}
 	d.has(t, "script hash8131e31b", "script typepubkey")
+}
+
+// columns are the heads of the list in a section.
+func (d *document) columns(section string) (heads []string) {
+	for _, n := range d.each("section") {
+		if by, _ := attr(n, "aria-labelledby"); by != section {
+			continue
+		}
+		for c := range n.Descendants() {
+			if scope, _ := attr(c, "scope"); scope == "col" {
+				heads = append(heads, textOf(c))
+			}
+		}
+	}
+	return heads
+}
+
+// A list of outputs has the columns that say something: no assets where there are none, and for those that nothing has
+// spent since when, in place of what spends them.
+
+func TestListsOfOutputsHaveTheColumnsThatSaySomething(t *testing.T) {
+	before := ergo(t)
+	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil), chainOf("cardano", cardano(t), nil), chainOf("ergo", before, nil))
+	const (
+		satoshi = "/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S"
+		holder  = "addr_test1qznlpfsacueksurtd29l3sjev4ludqcd7js3eh2kqj8mcl2eax5vl7djrvgv0cv53yhatn3mmz2hy3m3sdl4wagju9xsupq0s0"
+	)
+	unspent := []string{"Output", "Amount", "Block", "Time", "Confirmations"}
+	all := []string{"Output", "Amount", "Spent by"}
+	for path, want := range map[string][]string{
+		satoshi:                                    unspent,
+		satoshi + "?show=all":                      all,
+		satoshi + "?outputs=all":                   unspent,
+		satoshi + "?outputs=all&show=all":          all,
+		"/cardano/address/" + holder:               slices.Insert(slices.Clone(unspent), 2, "Assets"),
+		"/cardano/address/" + holder + "?show=all": slices.Insert(slices.Clone(all), 2, "Assets"),
+	} {
+		if got := read(t, h, path, http.StatusOK).columns("outputs"); !slices.Equal(got, want) {
+			t.Errorf("%s has the columns %v, expected %v", path, got, want)
+		}
+	}
+	row := read(t, h, satoshi, http.StatusOK).section("outputs")
+	if want := "18.00000000 BTC2482009-01-12 20:04 UTC13,884"; !strings.Contains(row, want) {
+		t.Errorf("the unspent output is not listed as %q: %s", want, row)
+	}
+	values, err := before.Values(t.Context(), "address", core.Page{Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := 0
+	for _, value := range values.Values { // their outputs of height 0 are in no block
+		if row := read(t, h, "/ergo/address/"+value.Value, http.StatusOK).section("outputs"); strings.Contains(row, "ERGgenesis") {
+			listed++
+		}
+	}
+	if listed == 0 {
+		t.Error("no output of before the first block is listed")
+	}
 }
 
 // Where an index does not keep what a page shows, and to work it out takes too long, the page says so, and what brings it.

@@ -11,7 +11,7 @@ type page struct {
 	Description string // one sentence, for who finds the page elsewhere
 	JSON        string // the path of the same thing in the API; empty: there is none
 	Crumbs      []link // from below the chain's home down to here; the last is the page itself and has no URL
-	Query       string // what stands in the search box
+	Query       string // what stands in the search box: what was searched for, on the page that says what was found
 	Section     string // of the navigation: the last part of its path
 	Body        any    // what the template shows
 	Location    string // where the page is, if not here; nothing else counts then

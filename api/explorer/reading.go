@@ -91,16 +91,13 @@ func (a amount) coarse() amount {
 // moment is a time as machines, careful readers and hurried ones want it.
 type moment struct {
 	ISO, Clock, Ago string
-	Brief           string // the age while that is short, then the date
+	Minute          string // in UTC, which is written behind it
+	Recent          bool   // its age says more than its date
 }
 
 func momentOf(unix int64, now time.Time) moment {
 	t := time.Unix(unix, 0).UTC()
-	m := moment{t.Format(time.RFC3339), figures.Clock(unix), figures.Ago(unix, now), t.Format("2006-01-02 15:04")}
-	if now.Sub(t) < 48*time.Hour {
-		m.Brief = m.Ago
-	}
-	return m
+	return moment{t.Format(time.RFC3339), figures.Clock(unix), figures.Ago(unix, now), t.Format("2006-01-02 15:04"), now.Sub(t) < 48*time.Hour}
 }
 
 // field is a line of a list of facts.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -223,6 +224,9 @@ func (d *document) links() (paths []string) {
 	return paths
 }
 
+// ago is how pages write a time by how long before now it was.
+var ago = regexp.MustCompile(`^(just now|in .*|.* ago)$`)
+
 // void are the elements without an end tag.
 var void = []string{"meta", "link", "input", "br", "hr", "img"}
 
@@ -277,8 +281,15 @@ func (d *document) faults() (faults []string) {
 			if src, _ := attr(n, "src"); src == "" || textOf(n) != "" {
 				fault("a script stands in the page")
 			}
+		case "time":
+			if text := textOf(n); !strings.HasSuffix(text, "UTC") && !ago.MatchString(text) {
+				fault("the time %q has no zone", text)
+			}
 		case "input", "select":
 			id, _ := attr(n, "id")
+			if value, _ := attr(n, "value"); id == "q" && value != "" && !strings.Contains(d.path, "/search?") {
+				fault("the search box holds %q", value)
+			}
 			if _, labelled := attr(n, "aria-label"); !labelled && !labels[id] {
 				fault("<%s id=%q> has no label", n.Data, id)
 			}

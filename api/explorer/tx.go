@@ -54,6 +54,14 @@ type outputRow struct {
 	Spent   *link // nil: unspent, or not asked
 	Height  link  // of what spends it
 	Unspent bool
+	Made    *made // nil: the list does not say
+}
+
+// made is the block that an output was made in.
+type made struct {
+	Block         link
+	Time          *moment // nil: before the first block
+	Confirmations string  // with Time
 }
 
 // ownerLink is a value of an index that an output has.

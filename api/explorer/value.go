@@ -31,11 +31,12 @@ type valueBody struct {
 	Chart     template.HTML
 	ChartNote string // how far back the chart goes, or why there is none
 
-	Outputs   []outputRow
-	OutPager  pager
-	Unspent   bool // Outputs are those that nothing has spent
-	Unsifted  bool // Unspent was too much to look for
-	OtherView link // to all outputs, or to the unspent ones
+	Outputs    []outputRow
+	OutPager   pager
+	Unspent    bool // Outputs are those that nothing has spent
+	Unsifted   bool // Unspent was too much to look for
+	WithAssets bool // some of Outputs hold assets
+	OtherView  link // to all outputs, or to the unspent ones
 
 	History  []movementRow
 	Pager    pager
@@ -111,7 +112,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	value = newest.Value
 	here := v.valueLink(index, value)
 	b := &valueBody{Index: index, Heading: capital(words(index)), Kind: x.Kind, Value: value, Others: v.others(index, newest.Outputs), Whole: here, JSON: v.api("balance", index, value)}
-	p := &page{Kind: "value", Title: capital(words(index)) + " " + short(value), JSON: v.api("find", index, value), Section: "index", Query: value, Body: b,
+	p := &page{Kind: "value", Title: capital(words(index)) + " " + short(value), JSON: v.api("find", index, value), Section: "index", Body: b,
 		Description: titleOf(v.chain.Model) + " " + words(index) + " " + short(value) + ": balance, outputs and history.",
 		Crumbs:      []link{{v.url("status"), "Indexes"}, {v.url("values", index), words(index)}, {Text: short(value)}}}
 	r := valueReader{visit: v, body: b, index: x, value: value, newest: newest}

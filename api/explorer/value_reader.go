@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/model/figures"
 )
 
 // valueReader reads what a value has, as far as a page may.
@@ -135,13 +136,27 @@ func (r *valueReader) outputs(after string) error {
 	b.OutPager = partPager(base, query, "outputs", after, answer.Next)
 	n := r.naming()
 	for i := range answer.Outputs {
-		row, err := r.outputRow(&answer.Outputs[i], n)
+		o := &answer.Outputs[i]
+		row, err := r.outputRow(o, n)
+		if err == nil && b.Unspent {
+			row.Made, err = r.made(o)
+		}
 		if err != nil {
 			return err
 		}
+		b.WithAssets = b.WithAssets || len(row.Assets) > 0
 		b.Outputs = append(b.Outputs, row)
 	}
 	return nil
+}
+
+// made is the block that an output was made in.
+func (v *visit) made(o *core.OutputAnswer) (m *made, err error) {
+	m = &made{Block: v.heightLink(o.Height)}
+	if m.Time, err = v.timeAt(o.Height); m.Time != nil {
+		m.Confirmations = figures.Count(uint32(v.Tip.Height) - o.Height + 1)
+	}
+	return m, err
 }
 
 // history reads a part of the transactions, newest first.

@@ -212,7 +212,7 @@ func TestNumbersAreWrittenShort(t *testing.T) {
 			t.Errorf("Durations(%g) = %s, expected %s", v, got, want)
 		}
 	}
-	for span, want := range map[float64]string{3600: "3 Jan 18:15", 86400 * 30: "3 Jan 2009", 86400 * 4000: "Jan 2009"} {
+	for span, want := range map[float64]string{3600: "3 Jan 18:15 UTC", 86400 * 30: "3 Jan 2009", 86400 * 4000: "Jan 2009"} {
 		if got := Times(1231006505, 1231006505+span)(1231006505); got != want {
 			t.Errorf("within %g seconds: %s, expected %s", span, got, want)
 		}

@@ -137,7 +137,7 @@ func Times(from, to float64) func(float64) string {
 	layout := "Jan 2006"
 	switch span := to - from; {
 	case span < 2*86400:
-		layout = "2 Jan 15:04"
+		layout = "2 Jan 15:04 UTC"
 	case span < 3*365*86400:
 		layout = "2 Jan 2006"
 	}
