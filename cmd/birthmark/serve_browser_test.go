@@ -158,11 +158,11 @@ func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []
 			status = 404
 		}
 		b.open(path, status)
-		b.look("", "frame", "contrast", "width")
+		b.look("", "frame", "contrast", "width", "labels")
 		b.do("in the dark", scheme("dark"))
 		b.look("in the dark", "contrast")
 		b.do("on a phone", wide(phone))
-		b.look("on a phone", "contrast", "width")
+		b.look("on a phone", "contrast", "width", "labels")
 		b.do("back", wide(desk), scheme("light"))
 		for _, link := range eval[[]string](b, `[...document.querySelectorAll('main a[href], nav a[href]')].filter(a => a.origin === location.origin).map(a => a.pathname + a.search)`) {
 			if !strings.HasPrefix(link, "/v1/") && found[kindOf(link)] == "" {
@@ -170,6 +170,10 @@ func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []
 			}
 		}
 	}
+	b.open(manyInputs, 200)
+	b.look("", "labels")
+	b.do("on a phone", wide(phone))
+	b.look("on a phone", "labels", "width")
 	for _, db := range dbs {
 		for _, kind := range pageKinds[db.Chain().Name()] {
 			if found[kind] == "" {

@@ -83,7 +83,7 @@
     e.scrollIntoView({block: 'center'});
     const r = e.getBoundingClientRect(), there = document.elementsFromPoint(r.x + r.width / 2, r.y + r.height / 2);
     return there.filter((s) => s !== e && !s.contains(e) && e.ownerSVGElement?.contains(s) && ['path', 'rect', 'circle', 'polygon'].includes(s.tagName))
-      .map((s) => rgba(getComputedStyle(s).fill)).filter((c) => c[3] > 0);
+      .map((s) => getComputedStyle(s)).map((s) => rgba(s.fill).with(3, rgba(s.fill)[3] * Number(s.fillOpacity))).filter((c) => c[3] > 0);
   };
   const behind = (e) => {
     const layers = e.namespaceURI.endsWith('svg') ? shapes(e) : [];
@@ -132,9 +132,21 @@
     faults.push(`the page is ${document.documentElement.scrollWidth} wide in a window of ${have}: ${wide.slice(-3).map(said).join('; ')}`);
   };
 
+  // The labels of a picture of a transaction are in sight, large enough, and apart from one another.
+  const labels = () => {
+    const texts = [...document.querySelectorAll('.flow text')].map((e) => [e, e.getBoundingClientRect()]);
+    texts.forEach(([e, r], i) => {
+      if (r.left < 0 || r.right > document.documentElement.clientWidth) faults.push(`${said(e)}: a label out of sight, from ${r.left} to ${r.right}`);
+      if (r.height < 8) faults.push(`${said(e)}: a label of ${r.height} pixels`);
+      for (const [other, o] of texts.slice(i + 1)) {
+        if (r.left < o.right && o.left < r.right && r.top + 3 < o.bottom && o.top + 3 < r.bottom) faults.push(`${said(e)} lies over ${said(other)}`);
+      }
+    });
+  };
+
   return (...what) => {
     faults.length = 0;
-    what.forEach((name) => ({frame, contrast, width})[name]());
+    what.forEach((name) => ({frame, contrast, width, labels})[name]());
     return [...new Set(faults)].slice(0, 20);
   };
 })()
