@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,4 +43,25 @@ func TestAnEmptyChainHasPages(t *testing.T) {
 	crawl(t, h, "/made-up", 50)
 	read(t, h, "/made-up", http.StatusOK).has(t, "No block yet", "The sync is under way", "Syncing: block 0 of 1,000", "10 blocks a second", "1 minute left")
 	read(t, h, "/made-up/block/0", http.StatusNotFound).has(t, "it may be in a block that is not here yet")
+}
+
+// The foot of public pages has a release as it is called, and of anything else no more than its commit.
+func TestTheFootNamesTheVersionShortly(t *testing.T) {
+	for version, want := range map[string]string{
+		"v1.2.3":                                   "Birthmark v1.2.3",
+		"v1.2.3-rc.1":                              "Birthmark v1.2.3-rc.1",
+		"v0.0.0-20261122044141-3610863631cb":       "Birthmark 3610863631cb",
+		"v1.2.4-0.20261122044141-3610863631cb":     "Birthmark 3610863631cb",
+		"v0.0.0-20261122044141-3610863631cb+dirty": "Birthmark 3610863631cb+dirty",
+		"(devel)": "Birthmark (devel)",
+		"":        "Birthmark",
+	} {
+		h, err := New(Options{Version: version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if foot := textOf(read(t, h, "/", http.StatusOK).each("footer")[0]); !strings.HasSuffix(foot, want) {
+			t.Errorf("version %q: the foot says %q, expected %q at its end", version, foot, want)
+		}
+	}
 }

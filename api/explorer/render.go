@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -124,6 +125,12 @@ func (s *site) send(w http.ResponseWriter, r *http.Request, p *page, tag string)
 		_, _ = w.Write(b.Bytes()) // who asked is gone where this fails
 	}
 }
+
+// pseudoVersion is what Go calls a build of no release: a base version, the time and the hash of the commit.
+var pseudoVersion = regexp.MustCompile(`^v[0-9.]+-(?:.*\.)?[0-9]{14}-([0-9a-f]{12}.*)$`)
+
+// Build is the version for the foot of pages: a release as it is called, or else its commit.
+func (s *site) Build() string { return pseudoVersion.ReplaceAllString(s.Version, "$1") }
 
 // Stylesheet is the path of the style sheet.
 func (s *site) Stylesheet() string { return s.staticPath("style.css") }
