@@ -12,7 +12,8 @@ import (
 // unused is an address that no output has, and unusedBalance what it holds.
 const (
 	unused        = "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2"
-	unusedBalance = `{"index":"address","value":"` + unused + `","balance":"0","received":"0","sent":"0","tx_count":0,"output_count":0,"unspent_count":0,"assets":[]}`
+	unusedBalance = `{"index":"address","value":"` + unused + `","balance":"0","received":"0","sent":"0",` +
+		`"tx_count":0,"output_count":0,"unspent_count":0,"assets":[]}`
 )
 
 func TestAnAddressThatWasNeverUsedIsAnswered(t *testing.T) {
@@ -38,7 +39,8 @@ func TestManyAtOnceKeepTheirOrder(t *testing.T) {
 		{"txs", `{"txs":["` + lastHash + `"]}`, `{"txs":[null]}`},
 		{"txs", `{"txs":[]}`, `{"txs":[]}`},
 		{"outputs", ` {"outputs":[]} `, `{"outputs":[]}`},
-		{"balances", `{"index":"address","values":["` + unused + `"]}`, `{"index":"address","balances":[` + unusedBalance + `]}`},
+		{"balances", `{"index":"address","values":["` + unused + `"]}`,
+			`{"index":"address","balances":[` + unusedBalance + `]}`},
 	} {
 		w := ask(h, "POST", "/v1/bitcoin/"+c.path, c.body)
 		if w.Code != 200 || strings.TrimSuffix(w.Body.String(), "\n") != c.answer || w.Header().Get("X-Tip") != lastHash || w.Header().Get("Etag") != "" {

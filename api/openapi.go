@@ -99,8 +99,8 @@ func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Op
 		OperationID: op.id, Method: op.method, Path: op.pattern, Tags: []string{op.tag},
 		Summary: op.summary, Description: op.doc,
 		Parameters: []*huma.Param{{
-			Name: "chain", In: "path", Required: true, Description: "The name of a chain as `/v1` lists it: `bitcoin` for mainnet, `bitcoin-testnet4` for another network.",
-			Schema: &huma.Schema{Type: "string"}, Example: "bitcoin",
+			Name: "chain", In: "path", Required: true, Schema: &huma.Schema{Type: "string"}, Example: "bitcoin",
+			Description: "The name of a chain as `/v1` lists it: `bitcoin` for mainnet, `bitcoin-testnet4` for another network.",
 		}},
 	}
 	for _, arg := range op.args {

@@ -11,6 +11,6 @@
 // the same time; what its source took off the chain is remembered ([DB.Forks]). [DB.Check] verifies the laws that hold
 // between the families.
 //
-// schema.go declares every family and its layout once, and docs/schema.md is printed from that. The rows are encoded and
-// decoded in rows.go and rows_accounts.go, those of meta in meta.go, catalogue.go and living.go.
+// schema.go declares every family and its layout once, and docs/schema.md is printed from that. The rows are encoded
+// and decoded in rows.go and rows_accounts.go, those of meta in meta.go, catalogue.go and living.go.
 package core

@@ -153,9 +153,10 @@ func (q *query) operand(t Term, unspent bool) (operand, error) {
 		if err != nil {
 			return nowhere(t), err
 		}
-		return operand{Term: Term{t.Index, q.chain.FormatAsset(raw)}, birth: &birth.Utxo, outputs: func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+		outputs := func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
 			return q.assetOccurrences(birth, s, descending)
-		}}, nil
+		}
+		return operand{Term: Term{t.Index, q.chain.FormatAsset(raw)}, birth: &birth.Utxo, outputs: outputs}, nil
 	}
 	x, raw, birth, err := q.value(t.Index, t.Value)
 	if err != nil {
@@ -192,8 +193,8 @@ type finding struct {
 	page    Page
 }
 
-// finding of what is asked. A value that no output has adds nothing as the value itself or as an alternative, and leaves
-// nothing to be found as one of And. An asset that no output has is NotFound, except as an alternative.
+// finding of what is asked. A value that no output has adds nothing as the value itself or as an alternative; as one of
+// And it leaves nothing to be found. An asset that no output has is NotFound, except as an alternative.
 func (q *query) finding(base Term, t *Terms, p Page) (*finding, error) {
 	if n := len(t.And) + len(t.Or); n > maxTerms {
 		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to combine with %s %s: at most %d", n, base.Index, base.Value, maxTerms)
@@ -258,9 +259,10 @@ func (f *finding) stream(w *work) stream {
 // findWork bounds what one page of Find looks at: it may be short, and say where to go on.
 var findWork = 100_000
 
-// Find is a page of the outputs where a value occurs that meet the terms, in the order of the chain or the other way round;
-// the value may be an asset ([AssetTerm]). A value that was never used has none. It reads the page and what it has to pass on the way to it, at most so much
-// that it ends at once: a page can be short, or even empty, and have another one behind it.
+// Find is a page of the outputs where a value occurs that meet the terms, in the order of the chain or the other way
+// round; none for a value that was never used. The value may be an asset ([AssetTerm]). It reads the page and what it has
+// to pass on the way to it, at most so much that it ends at once: a page can be short, or even empty, and have another one
+// behind it.
 func (ask Queries) Find(ctx context.Context, index, value string, t Terms, p Page) (a *FindAnswer, err error) {
 	err = ask.from(ctx, func(q *query) error {
 		limit, err := p.limit()

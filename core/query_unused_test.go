@@ -11,17 +11,19 @@ import (
 	"birthmark/storage/memory"
 )
 
-// A wallet that scans for its addresses asks for nothing but values that were never used: they hold nothing, and that is
-// an answer. What is no value, a wrong cursor and an empty range are errors for them as for others.
+// A wallet that scans for its addresses asks for nothing but values that were never used: they hold nothing, and that
+// is an answer. What is no value, a wrong cursor and an empty range are errors for them as for others.
 func TestAValueThatWasNeverUsedHoldsNothing(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := t.Context()
 		db := open(t, memory.New(), v, 0)
 		appendAll(t, db, v.NewGenerator(seeded.Of(t, 225)).Blocks(20), 7)
-		for _, name := range []string{"address", "tag", "box", "label"} {
+		for _, name := range modeltest.IndexNames {
 			unused := name[:1] + "ffffffffff"
+			value := fmt.Sprintf(`{"index":%q,"value":%q`, name, unused)
+			find, history := value+`,"first_seen":null,"outputs":[],"next":null}`, value+`,"first_seen":null,"txs":[],"next":null}`
 			balance, err := db.Balance(ctx, name, unused)
-			want := fmt.Sprintf(`{"index":%q,"value":%q,"balance":"0","received":"0","sent":"0","tx_count":0,"output_count":0,"unspent_count":0,"assets":[]}`, name, unused)
+			want := value + `,"balance":"0","received":"0","sent":"0","tx_count":0,"output_count":0,"unspent_count":0,"assets":[]}`
 			if err != nil || text(balance) != want {
 				t.Errorf("balance: %s, %v; expected %s", text(balance), err, want)
 			}
@@ -34,13 +36,13 @@ func TestAValueThatWasNeverUsedHoldsNothing(t *testing.T) {
 				for _, p := range []core.Page{{}, {Descending: true, Limit: 1}} {
 					for _, unspent := range []bool{false, true} {
 						a, err := db.Find(ctx, name, unused, core.Terms{Range: r, Unspent: unspent}, p)
-						if want := fmt.Sprintf(`{"index":%q,"value":%q,"first_seen":null,"outputs":[],"next":null}`, name, unused); err != nil || text(a) != want {
-							t.Errorf("find: %s, %v; expected %s", text(a), err, want)
+						if err != nil || text(a) != find {
+							t.Errorf("find: %s, %v; expected %s", text(a), err, find)
 						}
 					}
 					a, err := db.History(ctx, name, unused, r, p)
-					if want := fmt.Sprintf(`{"index":%q,"value":%q,"first_seen":null,"txs":[],"next":null}`, name, unused); err != nil || text(a) != want {
-						t.Errorf("history: %s, %v; expected %s", text(a), err, want)
+					if err != nil || text(a) != history {
+						t.Errorf("history: %s, %v; expected %s", text(a), err, history)
 					}
 				}
 			}
@@ -49,14 +51,23 @@ func TestAValueThatWasNeverUsedHoldsNothing(t *testing.T) {
 				code string
 				ask  func() error
 			}{
-				"no value":           {"bad_value", func() error { _, err := db.Balance(ctx, name, name[:1]); return err }},
-				"no value in a list": {"bad_value", func() error { _, err := db.Balances(ctx, name, []string{unused, "?"}); return err }},
-				"a cursor for find":  {"bad_cursor", func() error { _, err := db.Find(ctx, name, unused, core.Terms{}, core.Page{After: "AA"}); return err }},
+				"no value": {"bad_value", func() error { _, err := db.Balance(ctx, name, name[:1]); return err }},
+				"no value in a list": {"bad_value", func() error {
+					_, err := db.Balances(ctx, name, []string{unused, "?"})
+					return err
+				}},
+				"a cursor for find": {"bad_cursor", func() error {
+					_, err := db.Find(ctx, name, unused, core.Terms{}, core.Page{After: "AA"})
+					return err
+				}},
 				"a cursor": {"bad_cursor", func() error {
 					_, err := db.History(ctx, name, unused, core.Range{}, core.Page{After: "AA"})
 					return err
 				}},
-				"a limit": {"bad_value", func() error { _, err := db.History(ctx, name, unused, core.Range{}, core.Page{Limit: -1}); return err }},
+				"a limit": {"bad_value", func() error {
+					_, err := db.History(ctx, name, unused, core.Range{}, core.Page{Limit: -1})
+					return err
+				}},
 				"a range": {"empty_range", func() error {
 					_, err := db.History(ctx, name, unused, core.Range{FromHeight: &above}, core.Page{})
 					return err

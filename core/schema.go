@@ -194,14 +194,23 @@ var metaSchema = []struct{ name, value, purpose string }{
 	{string(metaFormat), "uvarint version", "the version of this layout: a database with another one is refused"},
 	{string(metaChain), "text", "the chain: a database of another one is refused"},
 	{string(metaNetwork), "text", "the network, likewise"},
-	{string(metaIndexes), "uvarint next_index_number|[uvarint index_number|kind|live|coming|own|text name|text when|text value]",
-		"every index there ever was, by its number; kind, live, coming and own are bytes. live: bits of what it keeps (1 values, 2 balance, 4 unspent, 8 history, 16 prefix); coming: bits of what is being added; own 1: defined by the user, with its expressions"},
+	{string(metaIndexes),
+		"uvarint next_index_number|[uvarint index_number|kind|live|coming|own|text name|text when|text value]",
+		"every index there ever was, by its number; kind, live, coming and own are bytes. live: bits of what it keeps " +
+			"(1 values, 2 balance, 4 unspent, 8 history, 16 prefix); coming: bits of what is being added; own 1: defined " +
+			"by the user, with its expressions"},
 	{string(metaTip), "height_pk|block_hash|uvarint slot", "the last block; no row before the first block"},
-	{string(metaTotals), "uvarint assets|uvarint genesis_txs|uvarint genesis_outputs|uvarint unspent_value|uvarint checksum|[uvarint family|uvarint rows]",
-		"counts, the value of all unspent outputs, and the number of rows of every family but meta and lost_block_by_lost_pk. The checksum is the sum of all outputs' values, assets' amounts, stated fees, blocks' sizes, slots and parents (as four big-endian words), transactions' hashes (the last three of their words), the FNV-1a hashes of assets' infos, and the SipHash-2-4 of raw transactions keyed with their tx_pk, modulo 2^64"},
+	{string(metaTotals),
+		"uvarint assets|uvarint genesis_txs|uvarint genesis_outputs|uvarint unspent_value|uvarint checksum|" +
+			"[uvarint family|uvarint rows]",
+		"counts, the value of all unspent outputs, and the number of rows of every family but meta and " +
+			"lost_block_by_lost_pk. The checksum is the sum of all outputs' values, assets' amounts, stated fees, blocks' " +
+			"sizes, slots and parents (as four big-endian words), transactions' hashes (the last three of their words), " +
+			"the FNV-1a hashes of assets' infos, and the SipHash-2-4 of raw transactions keyed with their tx_pk, modulo 2^64"},
 	{string(metaRaw), "", "there is a row if transactions' bytes are kept"},
 	{string(metaWork), "uvarint index_number|utxo_pk|height_pk|block_hash|uvarint slot|[uvarint family|uvarint rows]",
-		"the index that is being added or dropped; no row if there is none. Added: the last block it has, and the rows of its families. Dropped: outputs below utxo_pk have no trace of it any more"},
+		"the index that is being added or dropped; no row if there is none. Added: the last block it has, and the rows " +
+			"of its families. Dropped: outputs below utxo_pk have no trace of it any more"},
 }
 
 // WriteSchema writes the families as Markdown: docs/schema.md is exactly this.
@@ -249,7 +258,8 @@ first block stands at height 0, before the transactions of a block at height 0.
 		}
 	}
 	table(schema)
-	b.WriteString("\n### Rows of meta\n\nA text is its bytes, behind its length as uvarint where more follows.\n\n| name | value | purpose |\n|---|---|---|\n")
+	b.WriteString("\n### Rows of meta\n\nA text is its bytes, behind its length as uvarint where more follows.\n\n" +
+		"| name | value | purpose |\n|---|---|---|\n")
 	for _, m := range metaSchema {
 		row(m.name, or(m.value), m.purpose)
 	}

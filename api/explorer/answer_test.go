@@ -130,7 +130,8 @@ func TestPagesOfASyncAreNotKept(t *testing.T) {
 		}
 		read(t, h, "/made-up/block/99", http.StatusNotFound).has(t, want)
 	}
-	soon := explorerOf(t, chainOf("made-up", db, &served.State{Sync: &core.Progress{Height: 4, Target: 400, Left: 20 * time.Second}}), chainOf("other", db, nil))
+	ends := &served.State{Sync: &core.Progress{Height: 4, Target: 400, Left: 20 * time.Second}}
+	soon := explorerOf(t, chainOf("made-up", db, ends), chainOf("other", db, nil))
 	for _, path := range []string{"/", "/made-up"} {
 		read(t, soon, path, http.StatusOK).has(t, ", less than a minute left")
 	}

@@ -77,8 +77,9 @@ func (v *visit) asset() (*page, error) {
 	}
 	r := assetReader{visit: v, asset: a, unit: assetUnit(a)}
 	b := &assetBody{
-		ID: a.Asset, Name: v.assetName(a), Said: a.Name != "" || a.Description != "", Description: a.Description, Fingerprint: a.Fingerprint,
-		Supply: r.amount(a.Supply), Minted: r.amount(a.Minted), Burned: r.amount(a.Burned), MintCount: a.MintCount, BurnCount: a.BurnCount,
+		ID: a.Asset, Name: v.assetName(a), Said: a.Name != "" || a.Description != "", Description: a.Description,
+		Fingerprint: a.Fingerprint,
+		Supply:      r.amount(a.Supply), Minted: r.amount(a.Minted), Burned: r.amount(a.Burned), MintCount: a.MintCount, BurnCount: a.BurnCount,
 		OutputCount: a.OutputCount, UnspentCount: a.UnspentCount, Whole: here,
 	}
 	r.body = b

@@ -152,7 +152,8 @@ func TestThePageOfAnAssetSaysItsDecimals(t *testing.T) {
 		mints = append(mints, model.Mint{Asset: id, Amount: big.NewInt(1), Info: []byte(info)})
 	}
 	first := blockOfTxs(nil, model.Tx{Outputs: outputs(50)})
-	second := blockOfTxs(first, model.Tx{Outputs: outputs(50)}, model.Tx{Inputs: []model.Input{{Tx: first.Txs[0].Hash}}, Outputs: out, Mints: mints})
+	second := blockOfTxs(first, model.Tx{Outputs: outputs(50)},
+		model.Tx{Inputs: []model.Input{{Tx: first.Txs[0].Hash}}, Outputs: out, Mints: mints})
 	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: describing{byHand.Chain("one")}})
 	if err == nil {
 		err = db.Append(t.Context(), []*model.Block{first, second})

@@ -34,7 +34,8 @@ func TestTheFeeRateIsPerVirtualByte(t *testing.T) {
 		has   []string
 		not   string
 	}{
-		{weighing{db.Chain()}, []string{"Fee0.00000100 BTC, 0.694 sat/vB", "Size250 bytes", "Virtual size144 vB", "Weight573 WU"}, "sat/B"},
+		{weighing{db.Chain()},
+			[]string{"Fee0.00000100 BTC, 0.694 sat/vB", "Size250 bytes", "Virtual size144 vB", "Weight573 WU"}, "sat/B"},
 		{plain{db.Chain()}, []string{"Fee0.00000100 BTC, 0.400 sat/B", "Size250 bytes"}, "irtual"},
 	} {
 		served := chainOf("made-up", db, nil)

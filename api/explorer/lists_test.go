@@ -183,10 +183,12 @@ func (d *document) columns(section string) (heads []string) {
 
 func TestListsOfOutputsHaveTheColumnsThatSaySomething(t *testing.T) {
 	before := ergo(t)
-	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil), chainOf("cardano", cardano(t), nil), chainOf("ergo", before, nil))
+	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil), chainOf("cardano", cardano(t), nil),
+		chainOf("ergo", before, nil))
 	const (
 		satoshi = "/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S"
-		holder  = "addr_test1qznlpfsacueksurtd29l3sjev4ludqcd7js3eh2kqj8mcl2eax5vl7djrvgv0cv53yhatn3mmz2hy3m3sdl4wagju9xsupq0s0"
+		holder  = "addr_test1qznlpfsacueksurtd29l3sjev4ludqcd7js3eh2kqj8mcl2eax5vl7djrvgv0cv53yhatn3mmz2hy3m3sdl4wagju9xs" +
+			"upq0s0"
 	)
 	unspent := []string{"Output", "Amount", "Block", "Time", "Confirmations"}
 	all := []string{"Output", "Amount", "Spent by"}
@@ -212,7 +214,8 @@ func TestListsOfOutputsHaveTheColumnsThatSaySomething(t *testing.T) {
 	}
 	listed := 0
 	for _, value := range values.Values { // their outputs of height 0 are in no block
-		if row := read(t, h, "/ergo/address/"+value.Value, http.StatusOK).section("outputs"); strings.Contains(row, "ERGgenesis") {
+		row := read(t, h, "/ergo/address/"+value.Value, http.StatusOK).section("outputs")
+		if strings.Contains(row, "ERGgenesis") {
 			listed++
 		}
 	}

@@ -97,7 +97,10 @@ type moment struct {
 
 func momentOf(unix int64, now time.Time) moment {
 	t := time.Unix(unix, 0).UTC()
-	return moment{t.Format(time.RFC3339), figures.Clock(unix), figures.Ago(unix, now), t.Format("2006-01-02 15:04"), now.Sub(t) < 48*time.Hour}
+	return moment{
+		ISO: t.Format(time.RFC3339), Clock: figures.Clock(unix), Ago: figures.Ago(unix, now),
+		Minute: t.Format("2006-01-02 15:04"), Recent: now.Sub(t) < 48*time.Hour,
+	}
 }
 
 // field is a line of a list of facts.

@@ -6,14 +6,15 @@ import (
 	"testing"
 )
 
-// A valid value that no output has is no error: its page says that it was never used, with zeros and without empty lists.
+// A valid value that no output has is no error: its page says that it was never used, with zeros and no empty lists.
 func TestAValueThatWasNeverUsedHasAPage(t *testing.T) {
 	const (
 		unused = "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2"
 		policy = "0000000000000000000000000000000000000000000000000000000b"
 		box    = "000000000000000000000000000000000000000000000000000000000000000b"
 	)
-	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil), chainOf("cardano", cardano(t), nil), chainOf("ergo", ergo(t), nil))
+	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil), chainOf("cardano", cardano(t), nil),
+		chainOf("ergo", ergo(t), nil))
 	for path, name := range map[string]string{
 		"/bitcoin/address/" + unused:               "address",
 		"/bitcoin/address/" + unused + "?show=all": "address",

@@ -17,8 +17,8 @@ func (d *decoder) keepRaw(txs []model.Tx, raw []byte) {
 	}
 }
 
-// HashTx implements [model.TxHasher]: the id of a serialized transaction is the hash of what is left of it without marker
-// and witness (BIP 141), so the witness can be any.
+// HashTx implements [model.TxHasher]: the id of a serialized transaction is the hash of what is left of it without
+// marker and witness (BIP 141), so the witness can be any.
 func (c *chain) HashTx(raw []byte) (model.Hash, error) {
 	body, err := bodyOf(raw)
 	if err != nil {

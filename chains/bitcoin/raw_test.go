@@ -32,7 +32,7 @@ func weighsRight(t *testing.T, name string, tx *model.Tx) {
 	want := 3*oracle.SerializeSizeStripped() + oracle.SerializeSize()
 	weight, vsize, err := (&chain{}).WeighTx(tx.Raw)
 	if err != nil || weight != want || vsize != int(math.Ceil(float64(want)/4)) {
-		t.Errorf("%s: %s weighs %d, %d virtual bytes, expected a weight of %d (%v)", name, formatHash(tx.Hash), weight, vsize, want, err)
+		t.Errorf("%s: %s weighs %d, %d virtual bytes, expected %d (%v)", name, formatHash(tx.Hash), weight, vsize, want, err)
 	}
 }
 

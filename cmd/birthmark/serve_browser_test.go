@@ -117,7 +117,8 @@ func kindOf(path string) string {
 // Pages that must be among those that are found by following links from the first.
 var pageKinds = map[string][]string{
 	"bitcoin": {"bitcoin", "bitcoin/blocks", "bitcoin/block", "bitcoin/tx", "bitcoin/output", "bitcoin/address", "bitcoin/richest/address", "bitcoin/values/address", "bitcoin/forks", "bitcoin/status"},
-	"cardano": {"cardano-preview", "cardano-preview/block", "cardano-preview/tx", "cardano-preview/address", "cardano-preview/assets", "cardano-preview/asset"},
+	"cardano": {"cardano-preview", "cardano-preview/block", "cardano-preview/tx", "cardano-preview/address",
+		"cardano-preview/assets", "cardano-preview/asset"},
 }
 
 // One browser for all: it takes longer to start than a page takes.

@@ -41,7 +41,10 @@ func hold(db *core.DB) *held { return &held{db: db, left: make(chan struct{})} }
 
 // chain is s as the parts of the server know it.
 func (s *shown) chain(chain model.Chain) *served.Chain {
-	return &served.Chain{Name: servedName(chain), Model: chain, View: s.view, Moved: s.tip, State: s.state, Measures: s.measures, Rates: s.rates}
+	return &served.Chain{
+		Name: servedName(chain), Model: chain,
+		View: s.view, Moved: s.tip, State: s.state, Measures: s.measures, Rates: s.rates,
+	}
 }
 
 // enter is the database that is shown, until its users are one less.

@@ -148,8 +148,8 @@ func apportion(memory settings.Size, sets []*settings.Chain) error {
 	return nil
 }
 
-// servedName is the name of a chain in paths: the chain's own for mainnet, CHAIN-NETWORK for every other network. It does
-// not depend on what else is served, so a path never changes its meaning.
+// servedName is the name of a chain in paths: the chain's own for mainnet, CHAIN-NETWORK for every other network. It
+// does not depend on what else is served, so a path never changes its meaning.
 func servedName(c model.Chain) string {
 	if c.Network() == mainnet {
 		return c.Name()
