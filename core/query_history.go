@@ -32,9 +32,6 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 		if birth == nil {
 			return nil
 		}
-		if a.FirstSeen, err = q.firstSeen(birth.Utxo); err != nil {
-			return err
-		}
 		moves, err := q.movements(x, *birth, s, p.Descending, limit+1)
 		if err != nil {
 			return err
@@ -46,14 +43,16 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 				return err
 			}
 		}
-		txs := make([]model.TxPk, len(moves))
-		for i, m := range moves {
-			txs[i] = m.tx
+		first := birth.Utxo
+		txs := []model.TxPk{first.Tx()}
+		for _, m := range moves {
+			txs = append(txs, m.tx)
 		}
 		hashes, err := q.hashes(txs)
 		if err != nil {
 			return err
 		}
+		a.FirstSeen = &FirstSeenAnswer{hashes[first.Tx()], first.Index(), uint32(first.Height())}
 		for _, m := range moves {
 			a.Txs = append(a.Txs, HistoryTxAnswer{hashes[m.tx], uint32(m.tx.Height()), q.txIndex(m.tx),
 				strconv.FormatUint(m.received, 10), strconv.FormatUint(m.sent, 10)})
