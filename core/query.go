@@ -23,6 +23,16 @@ type query struct {
 	tip    model.Point
 	totals totals // not to be changed
 	work   *indexWork
+	most   int // rows that may be gone through; 0: no limit
+	passed int // rows that were gone through
+}
+
+// pass counts rows that are gone through. It is an error when there are too many of them, or when the context has ended.
+func (q *query) pass(rows int) error {
+	if q.passed += rows; q.most > 0 && q.passed > q.most {
+		return ErrTooManyRows
+	}
+	return q.ctx.Err()
 }
 
 // Status says what the database holds.

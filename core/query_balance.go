@@ -83,7 +83,11 @@ func (q *query) keptBalance(x *index, birth model.BirthPk) (*balance, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.assets[asset] = amount.big()
+		if b.assets[asset] = amount.big(); len(b.assets)%occurrenceBatch == 0 {
+			if err := q.pass(occurrenceBatch); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return b, nil
 }
@@ -91,7 +95,7 @@ func (q *query) keptBalance(x *index, birth model.BirthPk) (*balance, error) {
 // addedBalance adds up the outputs of a value.
 func (q *query) addedBalance(x *index, birth model.BirthPk) (*balance, error) {
 	b := &balance{assets: map[model.AssetBirthPk]*big.Int{}}
-	for batch, err := range batches(q.ctx, q.occurrences(x, birth, everywhere, false), occurrenceBatch) {
+	for batch, err := range batches(q, q.occurrences(x, birth, everywhere, false), occurrenceBatch) {
 		if err == nil {
 			err = q.addTo(b, batch)
 		}
@@ -99,8 +103,7 @@ func (q *query) addedBalance(x *index, birth model.BirthPk) (*balance, error) {
 			return nil, err
 		}
 	}
-	slices.Sort(b.txs)
-	b.txCount = uint64(len(slices.Compact(b.txs)))
+	b.txCount = b.txs.count()
 	return b, nil
 }
 
@@ -108,7 +111,7 @@ type balance struct {
 	received, sent   big.Int
 	outputs, unspent uint64
 	txCount          uint64
-	txs              []model.TxPk // that were met, with repetitions
+	txs              txSet // that were met
 	assets           map[model.AssetBirthPk]*big.Int
 }
 
@@ -133,8 +136,8 @@ func (q *query) addTo(b *balance, pks []model.UtxoPk) error {
 		v.SetUint64(value)
 		b.received.Add(&b.received, v)
 		b.outputs++
-		if n := len(b.txs); n == 0 || b.txs[n-1] != pk.Tx() {
-			b.txs = append(b.txs, pk.Tx())
+		if i == 0 || pks[i-1].Tx() != pk.Tx() {
+			b.txs.add(pk.Tx())
 		}
 		if spent[i] == nil {
 			b.unspent++
@@ -146,7 +149,7 @@ func (q *query) addTo(b *balance, pks []model.UtxoPk) error {
 			return err
 		}
 		b.sent.Add(&b.sent, v)
-		b.txs = append(b.txs, input.Tx())
+		b.txs.add(input.Tx())
 	}
 	if q.totals.assets == 0 {
 		return nil

@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"strconv"
@@ -80,28 +81,35 @@ func (q *query) assetOccurrences(birth model.AssetBirthPk, s span, descending bo
 	}
 }
 
-// batches groups what seq yields and ends when the query's context does.
-func batches[T any](ctx context.Context, seq iter.Seq2[T, error], size int) iter.Seq2[[]T, error] {
+// batches groups what seq yields. It ends with an error when the query has gone through too many rows, or its context ends.
+func batches[T any](q *query, seq iter.Seq2[T, error], size int) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		var batch []T
 		for v, err := range seq {
-			if err == nil && len(batch) == 0 {
-				err = ctx.Err()
-			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if batch = append(batch, v); len(batch) == size {
-				if !yield(batch, nil) {
-					return
-				}
-				batch = nil
+			if batch = append(batch, v); len(batch) < size {
+				continue
 			}
+			if err := q.pass(len(batch)); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(batch, nil) {
+				return
+			}
+			batch = nil
 		}
-		if len(batch) > 0 {
-			yield(batch, nil)
+		if len(batch) == 0 {
+			return
 		}
+		if err := q.pass(len(batch)); err != nil {
+			yield(nil, err)
+			return
+		}
+		yield(batch, nil)
 	}
 }
 
@@ -312,7 +320,14 @@ func (q *query) page(f *finding, limit int) (pks []model.UtxoPk, last *model.Utx
 		size = occurrenceBatch
 	}
 	var seen, cut *model.UtxoPk
-	for batch, err := range batches(q.ctx, merged(f.stream(&work{findWork}), f.page.Descending, &cut), size) {
+	rows := findWork
+	if q.most > 0 {
+		rows = min(rows, q.most)
+	}
+	for batch, err := range batches(q, merged(f.stream(&work{rows}), f.page.Descending, &cut), size) {
+		if rows < findWork && errors.Is(err, errEnough) {
+			err = ErrTooManyRows // before a first place was reached
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -331,6 +346,9 @@ func (q *query) page(f *finding, limit int) (pks []model.UtxoPk, last *model.Utx
 				pks = append(pks, batch[i])
 			}
 		}
+	}
+	if cut != nil && rows < findWork {
+		return nil, nil, ErrTooManyRows
 	}
 	return pks, cut, nil
 }

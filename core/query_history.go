@@ -87,7 +87,7 @@ func (q *query) movements(x *index, birth model.BirthPk, s span, descending bool
 
 // enter enters the outputs of a value in s into l.
 func (q *query) enter(x *index, birth model.BirthPk, s span, l *ledger) error {
-	for batch, err := range batches(q.ctx, q.occurrences(x, birth, s, false), occurrenceBatch) {
+	for batch, err := range batches(q, q.occurrences(x, birth, s, false), occurrenceBatch) {
 		if err != nil {
 			return err
 		}

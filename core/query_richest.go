@@ -116,7 +116,7 @@ func (q *query) richestOf(x *index, asset model.AssetBirthPk, top *richest) erro
 			}
 		}
 	}
-	for pks, err := range batches(q.ctx, outputs, occurrenceBatch) {
+	for pks, err := range batches(q, outputs, occurrenceBatch) {
 		if err != nil {
 			return err
 		}
@@ -222,7 +222,7 @@ func (q *query) eachRow(f storage.Family, prefix []byte, visit func(key, value [
 	n := 0
 	for kv, err := range q.r.Scan(f, prefix, after(prefix), false) {
 		if n++; err == nil && n%checkBatch == 0 {
-			err = q.ctx.Err()
+			err = q.pass(checkBatch)
 		}
 		if err == nil {
 			err = visit(kv.Key, kv.Value)
@@ -244,8 +244,10 @@ func (q *query) eachUnspent(visit func(pk model.UtxoPk, row []byte) error) error
 		if scanErr != nil {
 			return scanErr
 		}
-		if n++; n%checkBatch == 0 && q.ctx.Err() != nil {
-			return q.ctx.Err()
+		if n++; n%checkBatch == 0 {
+			if err := q.pass(checkBatch); err != nil {
+				return err
+			}
 		}
 		for more && err == nil && string(spent.Key) < string(kv.Key) {
 			spent, err, more = next()

@@ -74,3 +74,50 @@ func TestAViewHasOneTip(t *testing.T) {
 	}
 	check(t, db)
 }
+
+// A question that goes through more rows than it may fails, and one that does not has the answer it has without a limit.
+func TestAViewBoundsTheRowsOfAQuestion(t *testing.T) {
+	v := modeltest.Variants()[0] // keeps nothing added up
+	db := open(t, memory.New(), v, 1<<16)
+	for _, b := range v.NewGenerator(seeded.Of(t, 290)).Blocks(60) {
+		if err := db.Append(t.Context(), []*model.Block{b}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, few, many := t.Context(), 0, 0
+	err := db.View(ctx, func(view *core.View) error {
+		values, err := view.Values(ctx, "address", core.Page{Limit: 1000})
+		if err != nil {
+			return err
+		}
+		for _, value := range values.Values {
+			view.AtMost(0)
+			whole, err := view.Balance(ctx, "address", value.Value)
+			if err != nil {
+				return err
+			}
+			history, err := view.History(ctx, "address", value.Value, core.Range{}, core.Page{Limit: 1, Descending: true})
+			if err != nil {
+				return err
+			}
+			const most = 5
+			view.AtMost(most)
+			bounded, err := view.Balance(ctx, "address", value.Value)
+			_, err2 := view.History(ctx, "address", value.Value, core.Range{}, core.Page{Limit: 1, Descending: true})
+			if whole.OutputCount > most {
+				many++
+				if !errors.Is(err, core.ErrTooManyRows) || !errors.Is(err2, core.ErrTooManyRows) {
+					t.Errorf("%s has %d outputs: %v, %v", value.Value, whole.OutputCount, err, err2)
+				}
+				continue
+			}
+			few++
+			agree(t, value.Value, bounded, err, whole)
+			agree(t, value.Value, history, err2, history)
+		}
+		return nil
+	})
+	if err != nil || few == 0 || many == 0 {
+		t.Errorf("%d values within the limit, %d beyond it, %v", few, many, err)
+	}
+}
