@@ -1,13 +1,18 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
+	"birthmark/api/guard"
 	"birthmark/api/problem"
 	"birthmark/core"
 	"birthmark/model"
@@ -33,12 +38,13 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 	if q.op.entries != nil {
 		w.Header()["Vary"] = []string{"Accept"}
 	}
+	cost := q.cost()
 	if stream {
-		a.stream(w, r, q)
+		a.stream(w, r, q, cost)
 		return
 	}
 	if q.op.body != nil || q.op.volatile || q.op.lasting || q.chain.kept.most <= 0 {
-		a.answer(w, r, q, nil)
+		a.answer(w, r, q, cost, nil)
 		return
 	}
 	tip, moved := q.chain.Moved()
@@ -47,7 +53,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 		sendAt(w, r, k.names, k.text)
 		return
 	}
-	a.answer(w, r, q, func(names *tipNames, text []byte, rests *core.Kept) {
+	a.answer(w, r, q, cost, func(names *tipNames, text []byte, rests *core.Kept) {
 		// It may be of another tip, or of other indexes, than the channel is.
 		if _, now := q.chain.Moved(); now == moved && names.tip == tip {
 			q.chain.kept.keep(moved, question, names, text, rests)
@@ -55,31 +61,90 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 	})
 }
 
-// answer asks the question at one tip. Keep takes an answer that depends on nothing but the tip, and what of the tip it rests
-// on, where that is known; nil: nobody does.
-func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, keep func(names *tipNames, text []byte, rests *core.Kept)) {
+// keeping takes an answer that depends on nothing but the tip, and what of the tip it rests on, where that is known.
+type keeping func(names *tipNames, text []byte, rests *core.Kept)
+
+// answer asks the question at one tip, for what it costs. A plain request is read at once, within a limit of rows. What costs
+// more, or turns out to, waits for its part of the work that is done at once, and is read once for all who ask it. Keep is
+// nil when the answer is not kept.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, cost int64, keep keeping) {
 	b := buffers.Get().(*buffer)
 	defer b.release()
-	var names *tipNames
+	var m made
+	var err error
+	rows, known := freeRows+q.page.Limit, r.Header["If-None-Match"]
+	if cost == guard.Plain {
+		m, err = a.read(r.Context(), q, rows, b, known, keep)
+	} else {
+		if len(known) > 0 {
+			m, err = a.unchanged(r.Context(), q, known)
+		}
+		if err == nil && !m.same {
+			m, err = a.shared(w, r, q, rows, cost, keep)
+		}
+	}
+	if errors.Is(err, core.ErrTooManyRows) {
+		m, err = a.shared(w, r, q, 0, cost+guard.Heavy, keep)
+	}
+	m.names.write(w.Header())
+	switch {
+	case err != nil:
+		a.fail(w, r, err)
+	case q.op.volatile:
+		send(w, r, m.text, tagBody(w, r, m.text))
+	case m.names == nil || q.op.body != nil:
+		send(w, r, m.text, false)
+	case m.same:
+		w.Header()["Etag"] = m.names.etag
+		send(w, r, nil, true)
+	default:
+		sendAt(w, r, m.names, m.text)
+	}
+}
+
+// shared is the answer to a question that others may ask at the same time: it is read once.
+func (a *API) shared(w http.ResponseWriter, r *http.Request, q *request, rows int, cost int64, keep keeping) (made, error) {
+	question, err := q.question()
+	if err != nil {
+		return made{}, err
+	}
+	_, moved := q.chain.Moved()
+	key := flightKey{moved, rows, question}
+	fs := &q.chain.flights
+	f := fs.join(key)
+	if f == nil {
+		release, err := guard.Take(w, cost)
+		if err == nil {
+			f = fs.begin(r.Context(), key, release, func(ctx context.Context) (m made, err error) {
+				defer func() {
+					if p := recover(); p != nil {
+						err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+					}
+				}()
+				return a.read(ctx, q, rows, newBuffer(), nil, keep)
+			})
+		} else if f = fs.join(key); f == nil { // nobody began it meanwhile
+			return made{}, err
+		}
+	}
+	return fs.wait(r.Context(), key, f)
+}
+
+// read asks the question at one tip and writes the answer to b. It goes through so many rows at most, if that is not 0: then
+// the error is [core.ErrTooManyRows]. Nothing is read when the client has one of known, which are ETags. The tip is there
+// with errors too.
+func (a *API) read(ctx context.Context, q *request, rows int, b *buffer, known []string, keep keeping) (m made, err error) {
 	var rests *core.Kept
-	same := false
-	err := q.chain.View(r.Context(), func(v *core.View) error {
-		mark, err := q.chain.mark.of(r.Context(), v)
-		if err != nil {
+	err = q.chain.View(ctx, func(v *core.View) error {
+		if err := m.at(ctx, v, q, known); err != nil || m.same {
 			return err
 		}
-		names = q.chain.names(v.Tip, mark)
-		names.write(w.Header())
-		if names != nil && q.op.body == nil && !q.op.volatile {
-			if same = matches(r.Header["If-None-Match"], names.etag[0]); same {
-				return nil
-			}
-		}
+		v.AtMost(rows)
 		noted := func() *core.Kept { return nil }
 		if keep != nil && q.op.steady && q.within == (core.Range{}) {
 			v, noted = v.Noting()
 		}
-		answer, err := q.op.ask(r.Context(), v, q)
+		answer, err := q.op.ask(ctx, v, q)
 		if err != nil {
 			return err
 		}
@@ -92,19 +157,31 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, keep fu
 		}
 		return nil
 	})
-	switch {
-	case err != nil:
-		a.fail(w, r, err)
-	case q.op.volatile:
-		send(w, r, b.text, tagBody(w, r, b.text))
-	case names == nil || q.op.body != nil:
-		send(w, r, b.text, false)
-	default:
-		if keep != nil && !same {
-			keep(names, b.text, rests)
-		}
-		sendAt(w, r, names, b.text)
+	if err != nil {
+		return m, err
 	}
+	m.text = b.text
+	if keep != nil && m.names != nil && !m.same {
+		keep(m.names, m.text, rests)
+	}
+	return m, nil
+}
+
+// unchanged says whether the client has the answer, by the ETags it knows.
+func (a *API) unchanged(ctx context.Context, q *request, known []string) (m made, err error) {
+	err = q.chain.View(ctx, func(v *core.View) error { return m.at(ctx, v, q, known) })
+	return m, err
+}
+
+// at sets the tip of an answer, and whether the client has it.
+func (m *made) at(ctx context.Context, v *core.View, q *request, known []string) error {
+	mark, err := q.chain.mark.of(ctx, v)
+	if err != nil {
+		return err
+	}
+	m.names = q.chain.names(v.Tip, mark)
+	m.same = m.names != nil && q.op.body == nil && !q.op.volatile && matches(known, m.names.etag[0])
+	return nil
 }
 
 // sendAt answers with a document that depends on nothing but the tip, or says that the client has it.

@@ -60,11 +60,12 @@ type API struct {
 // chain is a chain that is served, with what every request of it needs.
 type chain struct {
 	*served.Chain
-	events http.Handler
-	mark   catalogueMark
-	kept   keptAnswers              // until the chain moves
-	blocks keptAnswers              // the documents of blocks, by hash
-	named  atomic.Pointer[tipNames] // of the newest tip that was answered at
+	events  http.Handler
+	mark    catalogueMark
+	kept    keptAnswers // until the chain moves
+	blocks  keptAnswers // the documents of blocks, by hash
+	flights flights
+	named   atomic.Pointer[tipNames] // of the newest tip that was answered at
 }
 
 // New makes the handler.
@@ -159,7 +160,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if kind, _ := model.KindOf(err); p.Status >= 500 && kind == model.Internal && r.Context().Err() == nil {
 		a.Log.ErrorContext(r.Context(), "request failed", "route", r.Pattern, "error", err)
 	}
-	if p.Status == http.StatusServiceUnavailable {
+	if p.Status == http.StatusServiceUnavailable && w.Header()["Retry-After"] == nil {
 		w.Header().Set("Retry-After", "1")
 	}
 	problem.Write(w, p)

@@ -11,3 +11,10 @@ func (a *API) KeptBytes() (n int) {
 	}
 	return n
 }
+
+// FreeRowsOf lets a plain request go through so few rows, until restore is called.
+func FreeRowsOf(rows int) (restore func()) {
+	before := freeRows
+	freeRows = rows
+	return func() { freeRows = before }
+}

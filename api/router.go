@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"birthmark/api/guard"
 	"birthmark/api/problem"
 )
 
@@ -48,7 +49,11 @@ func (a *API) serveChain(w http.ResponseWriter, r *http.Request, path string) {
 		return
 	}
 	if found.stream {
-		c.events.ServeHTTP(w, r)
+		if r, err := guard.Stream(w, r); err != nil {
+			a.fail(w, r, err)
+		} else {
+			c.events.ServeHTTP(w, r)
+		}
 		return
 	}
 	q := request{chain: c, op: found}

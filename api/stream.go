@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"birthmark/api/guard"
 	"birthmark/api/problem"
 	"birthmark/core"
 )
@@ -30,9 +31,19 @@ type StreamEnding struct {
 }
 
 // stream answers with a list from where the question says to its end, one entry a line, all from one snapshot.
-func (a *API) stream(w http.ResponseWriter, r *http.Request, q *request) {
+func (a *API) stream(w http.ResponseWriter, r *http.Request, q *request, cost int64) {
+	release, err := guard.Take(w, cost+guard.Heavy)
+	if err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	defer release()
+	if r, err = guard.Stream(w, r); err != nil {
+		a.fail(w, r, err)
+		return
+	}
 	begun := false
-	err := q.chain.View(r.Context(), func(v *core.View) error {
+	err = q.chain.View(r.Context(), func(v *core.View) error {
 		mark, err := q.chain.mark.of(r.Context(), v)
 		if err != nil {
 			return err

@@ -35,6 +35,9 @@ func (s *site) errorPage(r *http.Request, err error) *page {
 	case is.Status == http.StatusBadRequest:
 		f.Heading = "That cannot be read"
 		f.Try = []string{"Look for a typing error, or for a part that is missing at either end."}
+	case is.Status == http.StatusTooManyRequests:
+		f.Heading = "Too many requests"
+		f.Try = []string{"Wait a moment and reload the page."}
 	case is.Status == http.StatusServiceUnavailable:
 		f.Heading = "Not now"
 		f.Try = []string{"The status page says what the database is doing."}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"birthmark/api/guard"
 	"birthmark/core"
 	"birthmark/model/figures"
 )
@@ -29,11 +30,32 @@ func (r *valueReader) keeps(option string) bool { return slices.Contains(r.index
 // patience is how long a part of a page may take that depends on how much there is.
 var patience = 250 * time.Millisecond
 
+// freeRows is how many rows a part of a page may go through before the page costs more than a plain request.
+var freeRows = 1000
+
+// paying asks for a part of a page. The page costs more once a part of it goes through many rows.
+func (v *visit) paying(ask func() error) (err error) {
+	if v.paid == nil {
+		v.AtMost(freeRows)
+		err = ask()
+		v.AtMost(0)
+		if !errors.Is(err, core.ErrTooManyRows) {
+			return err
+		}
+		if v.paid, err = guard.Take(v.w, guard.Plain+guard.Heavy); err != nil {
+			return err
+		}
+	}
+	return ask()
+}
+
 // patiently asks with the time that a part of a page may take. Late: it was too little.
 func (v *visit) patiently(ask func(ctx context.Context) error) (late bool, err error) {
-	ctx, cancel := context.WithTimeout(v.ctx, patience)
-	defer cancel()
-	err = ask(ctx)
+	err = v.paying(func() error {
+		ctx, cancel := context.WithTimeout(v.ctx, patience)
+		defer cancel()
+		return ask(ctx)
+	})
 	if errors.Is(err, context.DeadlineExceeded) && v.ctx.Err() == nil {
 		v.late = true
 		return true, nil
@@ -44,7 +66,7 @@ func (v *visit) patiently(ask func(ctx context.Context) error) (late bool, err e
 // kept asks at once for what the index keeps by an option, patiently where it does not.
 func (r *valueReader) kept(option string, ask func(ctx context.Context) error) (late bool, err error) {
 	if r.keeps(option) {
-		return false, ask(r.ctx)
+		return false, r.paying(func() error { return ask(r.ctx) })
 	}
 	return r.patiently(ask)
 }

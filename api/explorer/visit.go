@@ -21,9 +21,11 @@ type visit struct {
 	*core.View
 	ctx   context.Context
 	req   *http.Request
+	w     http.ResponseWriter // of the request, for what it costs
 	site  *site
 	chain *served.Chain
 	unit  figures.Unit
+	paid  func()    // gives back what an expensive page has taken; nil: it has taken nothing
 	late  bool      // a part of the page took too long: another time it may be there
 	now   time.Time // to the minute: what a page says of ages changes no more often
 }
@@ -42,6 +44,12 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 		ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
 		defer cancel()
 		v := s.visit(ctx, r, chain)
+		v.w = w
+		defer func() {
+			if v.paid != nil {
+				v.paid()
+			}
+		}()
 		var p *page
 		var tag string
 		err := chain.View(ctx, func(view *core.View) (err error) {

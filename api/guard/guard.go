@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"net/http"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -54,10 +52,11 @@ func (g *guard) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	for name, value := range headers {
 		h[name] = value
 	}
-	ask := &request{guard: g, r: r, class: classOf(r), began: began, w: writer{ResponseWriter: rw, stall: g.Stall}}
+	ask := &request{guard: g, r: r, free: free(r), began: began, spent: Plain, w: writer{ResponseWriter: rw, stall: g.Stall}}
 	w := &ask.w
+	w.request = ask
 	defer func() {
-		ask.release()
+		ask.closeStream()
 		fault := recover()
 		if fault != nil && fault != http.ErrAbortHandler {
 			ask.panicked(w, fault)
@@ -79,11 +78,11 @@ type request struct {
 	*guard
 	r     *http.Request
 	w     writer
-	class class
+	free  bool // asked by those who watch over the server: no key, no rate
 	began time.Time
 	who   client
-	held  *account // whose share it has a part of; nil
-	holds int64
+	limit Rate
+	spent int64 // of the rate
 
 	stream *account // whose stream it is; nil: it is none
 }
@@ -105,10 +104,10 @@ func (q *request) admit(h http.Header) *problem.Problem {
 		return problem.New(http.StatusRequestEntityTooLarge, tooLarge, "the body has %d bytes, at most %d are read: ask for less at once", r.ContentLength, q.Body)
 	}
 	q.who = client{from: sender(r, q.Proxies)}
-	if q.class.free {
+	if q.free {
 		return nil
 	}
-	limit := q.Rate
+	q.limit = q.Rate
 	if q.Keys != nil {
 		k, p := q.identify(h)
 		if p != nil {
@@ -117,25 +116,14 @@ func (q *request) admit(h http.Header) *problem.Problem {
 		if k != nil {
 			q.who = client{key: k.name}
 			if k.rate.limited() {
-				limit = k.rate
+				q.limit = k.rate
 			}
 		}
 	}
-	if !limit.limited() && !q.class.stream && (q.class.cost == plainCost || q.expensive == nil) {
+	if !q.limit.limited() {
 		return nil
 	}
-	a := q.clients.of(q.who, limit, q.began)
-	if limit.limited() {
-		if p := q.spend(h, a.limiter, limit); p != nil {
-			return p
-		}
-	}
-	if q.class.stream {
-		if p := q.open(h, a); p != nil {
-			return p
-		}
-	}
-	return q.hold(h, a)
+	return q.spend(h, q.clients.of(q.who, q.limit, q.began), Plain)
 }
 
 // identify finds the key that is shown; nil where none is and none is needed.
@@ -156,97 +144,12 @@ func (q *request) identify(h http.Header) (*key, *problem.Problem) {
 	return nil, problem.New(http.StatusUnauthorized, noKey, "this server answers those who show a key: Authorization: Bearer KEY, or X-API-Key: KEY")
 }
 
-// spend takes the request's cost from the client's rate, or says how long to wait. The headers are those of the draft
-// RateLimit header fields for HTTP.
-func (q *request) spend(h http.Header, l *rate.Limiter, limit Rate) *problem.Problem {
-	burst := l.Burst()
-	cost := min(int(q.class.cost), burst)
-	wait := time.Duration(0)
-	if !l.AllowN(q.began, cost) {
-		missing := float64(cost) - l.TokensAt(q.began)
-		wait = time.Duration(missing / limit.PerSecond * float64(time.Second))
-	}
-	left := max(l.TokensAt(q.began), 0)
-	h[policyHeader] = []string{`"client";q=` + strconv.Itoa(burst) + `;w=` + wholeSeconds(float64(burst)/limit.PerSecond)}
-	h[rateHeader] = []string{`"client";r=` + strconv.Itoa(int(left)) + `;t=` + wholeSeconds((float64(burst)-left)/limit.PerSecond)}
-	if wait == 0 {
-		return nil
-	}
-	after := wholeSeconds(wait.Seconds())
-	h["Retry-After"] = []string{after}
-	return problem.New(http.StatusTooManyRequests, tooMany, "you may ask %s times a second, %d times at once: ask again in %s s",
-		strconv.FormatFloat(limit.PerSecond, 'f', -1, 64), burst, after)
-}
-
-// wholeSeconds rounds up, to 1 at least: a client that comes back after them has not come too early.
-func wholeSeconds(s float64) string { return strconv.Itoa(max(1, int(math.Ceil(s)))) }
-
-// open counts a stream in, or says that there are enough.
-func (q *request) open(h http.Header, a *account) *problem.Problem {
-	a.busy.Add(1)
-	q.stream = a
-	all, own := q.guard.streams.Add(1), a.streams.Add(1)
-	switch {
-	case q.StreamsEach > 0 && own > int64(q.StreamsEach) && !q.who.local():
-		h["Retry-After"] = []string{"60"}
-		return problem.New(http.StatusTooManyRequests, tooStreamy, "you have %d streams open, the most that a client may have: close one", own-1)
-	case q.Streams > 0 && all > int64(q.Streams):
-		h["Retry-After"] = []string{"60"}
-		return problem.New(http.StatusServiceUnavailable, tooStreamy, "the server has as many streams open as it may: ask for pages, or again in a minute")
-	}
-	return nil
-}
-
-// hold takes the request's part of what is done at once of what is expensive, or says that there is none: first of the
-// client's share, so that who asks for much waits for himself and not the others for him.
-func (q *request) hold(h http.Header, a *account) *problem.Problem {
-	if q.class.cost == plainCost || q.expensive == nil {
-		return nil
-	}
-	a.busy.Add(1)
-	cost := min(q.class.cost, q.Expensive/2)
-	ctx, cancel := context.WithTimeout(q.r.Context(), q.Wait)
-	defer cancel()
-	if a.share.Acquire(ctx, cost) != nil {
-		a.busy.Add(-1)
-		h["Retry-After"] = []string{"1"}
-		return problem.New(http.StatusTooManyRequests, tooBusy, "too many of your expensive requests are being answered: ask for one after the other")
-	}
-	if q.expensive.Acquire(ctx, cost) != nil {
-		a.share.Release(cost)
-		a.busy.Add(-1)
-		h["Retry-After"] = []string{"1"}
-		return problem.New(http.StatusServiceUnavailable, tooBusy,
-			"too many expensive requests are being answered: ask again in a second, or for less: a page (limit, after) costs less than a whole list, and options of an index (balance, unspent, history) make its answers cheap")
-	}
-	q.held, q.holds = a, cost
-	return nil
-}
-
-func (q *request) release() {
-	if q.stream != nil {
-		q.guard.streams.Add(-1)
-		q.stream.streams.Add(-1)
-		q.stream.busy.Add(-1)
-	}
-	if q.held != nil {
-		q.expensive.Release(q.holds)
-		q.held.share.Release(q.holds)
-		q.held.busy.Add(-1)
-	}
-}
-
 // answer has the handler answer, in the time it may take.
 func (q *request) answer(w *writer) {
 	r := q.r
 	ctx := r.Context()
 	control := http.NewResponseController(w.ResponseWriter)
-	switch {
-	case q.class.stream:
-		w.stream = true
-		// It is the client's who reads it. That it goes on reading is for the deadline of each write to tell.
-		_ = control.SetReadDeadline(time.Time{})
-	case q.Timeout > 0:
+	if q.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, q.Timeout)
 		defer cancel()
@@ -263,9 +166,7 @@ func (q *request) answer(w *writer) {
 	if r.Body != nil && r.ContentLength != 0 {
 		inner.Body = q.body(control)
 	}
-	if !w.stream {
-		w.allow(q.began, q.Timeout)
-	}
+	w.allow(q.began, q.Timeout)
 	defer func() { r.Pattern = inner.Pattern }()
 	q.next.ServeHTTP(w, inner)
 }
@@ -344,7 +245,7 @@ func (q *request) route() string {
 // which it may not be for hours. It says nothing of what was asked, in which secrets may be, but the route.
 func (q *request) log(w *writer) {
 	level := slog.LevelDebug
-	if w.status >= http.StatusInternalServerError && !q.class.free && !q.left() && q.faults.Allow() {
+	if w.status >= http.StatusInternalServerError && !q.free && !q.left() && q.faults.Allow() {
 		level = slog.LevelWarn
 	}
 	ctx := q.r.Context()
@@ -354,3 +255,6 @@ func (q *request) log(w *writer) {
 	q.Log.LogAttrs(ctx, level, "request", slog.String("method", q.r.Method), slog.String("route", q.route()), slog.Int("status", w.answered()),
 		slog.Int64("bytes", w.bytes), slog.Duration("took", time.Since(q.began)), slog.String("client", q.who.String()))
 }
+
+// free reports whether a request asks whether the server is well.
+func free(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }

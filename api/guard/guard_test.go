@@ -29,6 +29,31 @@ var says = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s %s %d", r.Method, r.URL.Path, len(body))
 })
 
+// costs is a handler whose answers cost so much.
+func costs(cost int64, next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		release, err := guard.Take(w, cost)
+		if err != nil {
+			problem.Write(w, problem.Of(err))
+			return
+		}
+		defer release()
+		next(w, r)
+	}
+}
+
+// streaming is a handler whose answers go on.
+func streaming(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r, err := guard.Stream(w, r)
+		if err != nil {
+			problem.Write(w, problem.Of(err))
+			return
+		}
+		next(w, r)
+	}
+}
+
 // ask sends a request that h answers; each of change makes it another one.
 func ask(h http.Handler, method, target string, change ...func(*http.Request)) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, nil)
@@ -140,6 +165,7 @@ func TestAnAnswerThatTakesTooLongSaysSo(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		began = time.Now()
+		h = guard.New(o, streaming(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 		ask(h, "GET", "/v1/bitcoin/events", func(r *http.Request) { *r = *r.WithContext(ctx) })
 		if took := time.Since(began); took != time.Minute {
 			t.Errorf("a stream was ended after %s", took)

@@ -320,7 +320,7 @@ func TestAClientThatDoesNotReadIsLetGo(t *testing.T) {
 	l := guard.Defaults()
 	l.Stall, l.Timeout = 100*time.Millisecond, 100*time.Millisecond
 	came := make(chan error, 1)
-	s := serve(t, quick(), guard.New(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, quick(), guard.New(l, streaming(func(w http.ResponseWriter, r *http.Request) {
 		for {
 			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
 				came <- err
@@ -343,7 +343,7 @@ func TestAClientThatDoesNotReadIsLetGo(t *testing.T) {
 func TestStreamsMayBeSilent(t *testing.T) {
 	l := guard.Defaults()
 	l.Stall, l.Timeout = 100*time.Millisecond, 100*time.Millisecond
-	h := guard.New(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := guard.New(l, streaming(func(w http.ResponseWriter, r *http.Request) {
 		for i := range 3 {
 			fmt.Fprintf(w, "%s %d\n", r.Proto, i)
 			if err := http.NewResponseController(w).Flush(); err != nil {

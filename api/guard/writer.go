@@ -12,9 +12,10 @@ import (
 // say so.
 type writer struct {
 	http.ResponseWriter
-	stall  time.Duration
-	stream bool                    // has times of silence, in which nothing has to be taken
-	slow   func() *problem.Problem // why the handler failed, where it was its time; nil
+	request *request
+	stall   time.Duration
+	stream  bool                    // has times of silence, in which nothing has to be taken
+	slow    func() *problem.Problem // why the handler failed, where it was its time; nil
 
 	status  int // 0: nothing is answered yet
 	bytes   int64

@@ -1,0 +1,315 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"birthmark/api"
+	"birthmark/api/events"
+	"birthmark/api/guard"
+	"birthmark/api/served"
+	"birthmark/core"
+	"birthmark/model"
+)
+
+type viewing = func(context.Context, func(*core.View) error) error
+
+// guarded serves a database behind a guard. View is called in place of the database's; nil: that.
+func guarded(t *testing.T, db *core.DB, o guard.Options, view viewing) http.Handler {
+	t.Helper()
+	chain := of("bitcoin", db)
+	if view != nil {
+		chain.View = view
+	}
+	h, err := api.New(api.Options{Chains: []*served.Chain{chain}, Kept: -1, Fields: fields, Events: func(c *served.Chain) http.Handler {
+		return events.Handler(c, events.Options{})
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return guard.New(o, h)
+}
+
+// fewBlocks is a database of its own of the first 300 real blocks.
+func fewBlocks(t *testing.T) *core.DB {
+	t.Helper()
+	to := model.HeightPk(300)
+	db, err := openBitcoin(t.Context(), nil, &to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// blocked is a database that does not answer.
+func blocked(ctx context.Context, _ func(*core.View) error) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// The operation decides whether an answer has a time limit, not what the client would accept.
+func TestOnlyStreamsHaveNoTimeLimit(t *testing.T) {
+	real(t)
+	for accept, paths := range map[string][]string{
+		"application/json, application/x-ndjson": {"balance/address/" + satoshi, "richest/address", "tx/" + firstPayment, "status"},
+		"application/x-ndjson;q=0, */*":          {"blocks", "find/address/" + satoshi},
+		"text/x-ndjson, application/json":        {"blocks"},
+	} {
+		for _, path := range paths {
+			synctest.Test(t, func(t *testing.T) {
+				o := guard.Defaults()
+				h := guarded(t, fewBlocks(t), o, blocked)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*o.Timeout)
+				defer cancel()
+				r := httptest.NewRequestWithContext(ctx, "GET", "/v1/bitcoin/"+path, nil)
+				r.Header.Set("Accept", accept)
+				w := httptest.NewRecorder()
+				began := time.Now()
+				h.ServeHTTP(w, r)
+				wantProblem(t, w, 503, "too_slow", o.Timeout.String())
+				if took := time.Since(began); took != o.Timeout {
+					t.Errorf("%s, Accept %s: ended after %s", path, accept, took)
+				}
+			})
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		o := guard.Defaults()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*o.Timeout)
+		defer cancel()
+		for _, path := range []string{"blocks", "events"} {
+			r := httptest.NewRequestWithContext(ctx, "GET", "/v1/bitcoin/"+path, nil)
+			r.Header.Set("Accept", "application/x-ndjson")
+			guarded(t, fewBlocks(t), o, blocked).ServeHTTP(httptest.NewRecorder(), r)
+			if ctx.Err() == nil {
+				t.Errorf("the stream of %s has a time limit", path)
+			}
+		}
+	})
+}
+
+// What a request costs is decided on the values that the handler uses, however they are written.
+func TestCosts(t *testing.T) {
+	const burst = 1000
+	find := "find/address/" + satoshi
+	values := func(n int) string {
+		return `{"index":"address","values":["` + strings.Repeat(satoshi+`","`, n-1) + satoshi + `"]}`
+	}
+	for _, c := range []struct {
+		path, body, accept string
+		rows               int // that a plain request may go through; 0: as many as a server's
+		status             int
+		cost               int
+	}{
+		{path: "tx/" + firstPayment, cost: 1},
+		{path: find + "?limit=100&order=desc", cost: 1},
+		{path: find + "?limit=1000", cost: 5},
+		{path: "values/address?limit=%31000", cost: 5},
+		{path: "values/address?%6cimit=%31%30000", cost: 32},
+		{path: "values/address?limit=10000", cost: 32},
+		{path: "values/address?limit=%zz", status: 400, cost: 1},
+		{path: "values/address?limit=1&limit=10000", status: 400, cost: 1},
+		{path: "values/address?limit=99999999999999999999", status: 400, cost: 1},
+		{path: find + "?and=address%3D" + satoshi + "&%6fr=address=" + satoshi, cost: 3},
+		{path: find + "?" + strings.Repeat("or=address%3D"+satoshi+"&", 99), cost: 32},
+		{path: "balance/address/" + satoshi, rows: 4, cost: 9}, // goes through six outputs
+		{path: "balance/address/" + satoshi, accept: "application/json, application/x-ndjson", rows: 4, cost: 9},
+		{path: "balance/address/12c6DSiU4Rq3P4ZxziKxzrL5LmMBrzjrJX", rows: 4, cost: 1}, // one output
+		{path: "history/address/" + satoshi + "?limit=1", rows: 4, cost: 9},
+		{path: "richest/address?limit=1", rows: 4, cost: 9},
+		{path: "blocks", accept: "application/x-ndjson", cost: 9},
+		{path: "blocks", accept: "application/json", cost: 1},
+		{path: "outputs", body: `{"outputs":["` + firstPayment + `:0"]}`, cost: 1},
+		{path: "balances", body: values(1), rows: 4, cost: 9},
+		{path: "balances", body: values(1000), rows: 4, cost: 29},
+		{path: "txs", body: `{"txs":["` + strings.Repeat(firstPayment+`","`, 499) + firstPayment + `"]}`, cost: 11},
+	} {
+		restore := func() {}
+		if c.rows > 0 {
+			restore = api.FreeRowsOf(c.rows)
+		}
+		o := guard.Defaults()
+		o.Rate = guard.Rate{PerSecond: 1e-9, Burst: burst}
+		headers := []string{}
+		if c.accept != "" {
+			headers = append(headers, "Accept", c.accept)
+		}
+		method := "GET"
+		if c.body != "" {
+			method = "POST"
+		}
+		w := ask(guarded(t, real(t), o, nil), method, "/v1/bitcoin/"+c.path, c.body, headers...)
+		restore()
+		if w.Code != max(c.status, 200) {
+			t.Fatalf("%.200s: %d %s", c.path, w.Code, w.Body)
+		}
+		var left int
+		if _, err := fmt.Sscanf(w.Header().Get("Ratelimit"), `"client";r=%d`, &left); err != nil || burst-left != c.cost {
+			t.Errorf("%.200s %.50s, Accept %q: costs %d, expected %d; %v", c.path, c.body, c.accept, burst-left, c.cost, err)
+		}
+	}
+}
+
+// counting is the real database, whose snapshots beyond the first of each caller wait for release.
+type counting struct {
+	views, ended atomic.Int64
+	release      chan struct{}
+}
+
+func (c *counting) view(db *core.DB) viewing {
+	return func(ctx context.Context, fn func(*core.View) error) error {
+		return db.View(ctx, func(v *core.View) error {
+			err := fn(v)
+			if err == nil { // the one that goes through all rows
+				c.views.Add(1)
+				select {
+				case <-c.release:
+				case <-ctx.Done():
+					c.ended.Add(1)
+					return ctx.Err()
+				}
+			}
+			return err
+		})
+	}
+}
+
+// Equal questions that are asked at the same time are answered once, whoever leaves.
+func TestEqualQuestionsAreReadOnce(t *testing.T) {
+	defer api.FreeRowsOf(4)()
+	real(t)
+	synctest.Test(t, func(t *testing.T) {
+		c := &counting{release: make(chan struct{})}
+		o := guard.Defaults()
+		o.Rate = guard.Rate{PerSecond: 1e-9, Burst: 1000}
+		db := fewBlocks(t)
+		h := guarded(t, db, o, c.view(db))
+		ask := func(ctx context.Context, from int) *httptest.ResponseRecorder {
+			path := "/v1/bitcoin/balance/address/" + satoshi
+			if from%2 == 1 {
+				path = strings.ReplaceAll(path, "12c", "%31%32c") // the same, written otherwise
+			}
+			r := httptest.NewRequestWithContext(ctx, "GET", path, nil)
+			r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", from)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w
+		}
+		first, leave := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		all.Go(func() { ask(first, 1) })
+		synctest.Wait()
+		const others = 60
+		left := make([]int, others)
+		for i := range others {
+			all.Go(func() {
+				w := ask(t.Context(), 10+i)
+				if w.Code != 200 || !strings.Contains(w.Body.String(), `"balance":"1800000000"`) {
+					t.Errorf("caller %d: %d %s", i, w.Code, w.Body)
+				}
+				fmt.Sscanf(w.Header().Get("Ratelimit"), `"client";r=%d`, &left[i])
+			})
+		}
+		synctest.Wait()
+		leave()
+		synctest.Wait()
+		if n := c.ended.Load(); n != 0 {
+			t.Errorf("the first caller left, and %d answers ended", n)
+		}
+		close(c.release)
+		all.Wait()
+		if n := c.views.Load(); n != 1 {
+			t.Errorf("%d callers had the question answered %d times", others+1, n)
+		}
+		for i, n := range left {
+			if n != 999 {
+				t.Errorf("caller %d, for whom nothing was read, paid %d", i, 1000-n)
+			}
+		}
+	})
+}
+
+// A caller that is out of time leaves the work to those who have some; the last one ends it.
+func TestTheLastCallerEndsTheWork(t *testing.T) {
+	defer api.FreeRowsOf(4)()
+	real(t)
+	synctest.Test(t, func(t *testing.T) {
+		c := &counting{release: make(chan struct{})}
+		o := guard.Defaults()
+		o.Timeout = 10 * time.Second
+		db := fewBlocks(t)
+		h := guarded(t, db, o, c.view(db))
+		var all sync.WaitGroup
+		for i := range 3 {
+			all.Go(func() {
+				time.Sleep(time.Duration(i) * 4 * time.Second)
+				began := time.Now()
+				w := ask(h, "GET", "/v1/bitcoin/balance/address/"+satoshi, "")
+				wantProblem(t, w, 503, "too_slow", "10s")
+				if took := time.Since(began); took != o.Timeout {
+					t.Errorf("caller %d had %s", i, took)
+				}
+			})
+		}
+		all.Wait()
+		synctest.Wait()
+		if c.views.Load() != 1 || c.ended.Load() != 1 {
+			t.Errorf("answered %d times, ended %d times", c.views.Load(), c.ended.Load())
+		}
+		close(c.release)
+		if w := ask(h, "GET", "/v1/bitcoin/balance/address/"+satoshi, ""); w.Code != 200 {
+			t.Errorf("afterwards: %d %s", w.Code, w.Body)
+		}
+	})
+}
+
+// What is expensive is bounded for all clients and for each, and given back when it ends.
+func TestExpensiveAnswersAreBounded(t *testing.T) {
+	defer api.FreeRowsOf(4)()
+	real(t)
+	synctest.Test(t, func(t *testing.T) {
+		c := &counting{release: make(chan struct{})}
+		o := guard.Defaults()
+		o.Expensive, o.Timeout = 36, time.Hour
+		db := fewBlocks(t)
+		h := guarded(t, db, o, c.view(db))
+		// Questions about the same that are not equal: each has a cost of 9.
+		question := func(n, from int) *httptest.ResponseRecorder {
+			r := httptest.NewRequest("GET", fmt.Sprintf("/v1/bitcoin/history/address/%s?limit=1&time-from=%d", satoshi, n), nil)
+			r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", from)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			return w
+		}
+		var all sync.WaitGroup
+		for i := range 4 {
+			all.Go(func() {
+				if w := question(i, 1+i/2); w.Code != 200 {
+					t.Errorf("question %d: %d %s", i, w.Code, w.Body)
+				}
+			})
+		}
+		synctest.Wait()
+		wantProblem(t, question(5, 1), 429, "too_busy", "your expensive requests")
+		wantProblem(t, question(6, 9), 503, "too_busy", "too many expensive requests")
+		all.Go(func() {
+			if w := question(0, 9); w.Code != 200 { // is being read already
+				t.Errorf("an equal question: %d %s", w.Code, w.Body)
+			}
+		})
+		synctest.Wait()
+		close(c.release)
+		all.Wait()
+		if w := question(7, 1); w.Code != 200 || c.views.Load() != 5 {
+			t.Errorf("afterwards: %d %s, %d views", w.Code, w.Body, c.views.Load())
+		}
+	})
+}
