@@ -11,7 +11,9 @@ import (
 	"time"
 )
 
-// connections is a listener that keeps the number of open connections within bounds.
+// connections is a listener that keeps the number of open connections within bounds. Accept never waits for room. Beyond the
+// bounds a few spare connections are accepted, on which questions about the server's health are answered. Another request on
+// one of them waits for room for a moment, then it is refused.
 type connections struct {
 	net.Listener
 	most, each int // altogether, and of one client; 0: no limit
@@ -19,18 +21,21 @@ type connections struct {
 	refused    func(string)
 	count      func(int)
 
-	closed atomic.Bool
+	hopeful atomic.Int64 // spare ones with a request that waits for room
 
-	mu  sync.Mutex
-	all map[*connection]struct{}
-	by  map[netip.Prefix]int
+	mu     sync.Mutex
+	all    map[*connection]struct{}
+	by     map[netip.Prefix]int
+	spares map[*connection]struct{}
+	looked time.Time // when nobody was found who could make room
 }
 
 // connection is an open one.
 type connection struct {
 	net.Conn
-	home *connections
-	from netip.Prefix // not valid: of those who have no limit of their own
+	home  *connections
+	from  netip.Prefix // not valid: of those who have no limit of their own
+	spare atomic.Bool
 
 	// What the connection is at, and since when, in nanoseconds; 0: it is not.
 	idle    atomic.Int64 // nothing has been asked, or nothing more
@@ -40,9 +45,11 @@ type connection struct {
 
 const (
 	// patience is how long a client whose request is being answered may let the server wait before its connection may be
-	// closed to make room; so a new connection is kept waiting that long for room.
+	// closed to make room; so a request on a spare connection waits that long for room.
 	patience  = time.Second
 	lookAgain = 20 * time.Millisecond
+
+	spareConnections = 32
 )
 
 // Accept implements [net.Listener].
@@ -56,50 +63,38 @@ func (cs *connections) Accept() (net.Conn, error) {
 		if a := addressOf(conn.RemoteAddr().String()); a.IsValid() && !a.IsLoopback() && !trusts(cs.trusted, a) {
 			c.from = network(a)
 		}
-		for end := time.Now().Add(patience + 2*lookAgain); ; time.Sleep(lookAgain) {
-			if cs.take(c) {
-				return c, nil
-			}
-			if cs.full(c.from) || cs.closed.Load() || time.Now().After(end) {
-				break
-			}
+		c.idle.Store(time.Now().UnixNano())
+		if cs.take(c) || cs.keepSpare(c) {
+			return c, nil
 		}
 		cs.refused(noRoom)
 		conn.Close()
 	}
 }
 
-// Close implements [net.Listener].
-func (cs *connections) Close() error {
-	cs.closed.Store(true)
-	return cs.Listener.Close()
-}
-
-// full reports whether a client has all the connections it may: for it nobody else is kept waiting.
-func (cs *connections) full(from netip.Prefix) bool {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	return cs.each > 0 && from.IsValid() && cs.by[from] >= cs.each
-}
-
 // take makes c one of the connections, where there is room for it, or some can be made.
 func (cs *connections) take(c *connection) bool {
-	c.idle.Store(time.Now().UnixNano())
 	cs.mu.Lock()
 	var close *connection
 	room := true
-	switch {
-	case cs.each > 0 && c.from.IsValid() && cs.by[c.from] >= cs.each:
+	switch now := time.Now(); {
+	case cs.full(c.from):
 		close = cs.waiting(c.from)
 		room = close != nil
 	case cs.most > 0 && len(cs.all) >= cs.most:
-		close = cs.waiting(netip.Prefix{})
+		if now.Sub(cs.looked) >= lookAgain/2 { // each connection is looked at
+			if close = cs.waiting(netip.Prefix{}); close == nil {
+				cs.looked = now
+			}
+		}
 		room = close != nil
 	}
 	if close != nil {
 		cs.drop(close)
 	}
 	if room {
+		delete(cs.spares, c)
+		c.spare.Store(false)
 		cs.all[c] = struct{}{}
 		cs.by[c.from]++
 		cs.count(len(cs.all))
@@ -110,6 +105,63 @@ func (cs *connections) take(c *connection) bool {
 		close.Conn.Close()
 	}
 	return room
+}
+
+// full reports whether a client has all the connections it may. mu is held.
+func (cs *connections) full(from netip.Prefix) bool {
+	return cs.each > 0 && from.IsValid() && cs.by[from] >= cs.each
+}
+
+// keepSpare makes c a spare connection, in place of the one that has been silent longest if there are enough. A client that
+// has all the connections it may has no spare ones.
+func (cs *connections) keepSpare(c *connection) bool {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if cs.full(c.from) {
+		return false
+	}
+	if len(cs.spares) >= spareConnections {
+		var longest *connection
+		for s := range cs.spares {
+			if at := s.idle.Load(); at != 0 && (longest == nil || at < longest.idle.Load()) {
+				longest = s
+			}
+		}
+		if longest == nil {
+			return false
+		}
+		delete(cs.spares, longest)
+		cs.refused(noRoom)
+		longest.Conn.Close()
+	}
+	c.spare.Store(true)
+	cs.spares[c] = struct{}{}
+	return true
+}
+
+// admit waits a moment for room for a request that came on a spare connection. Not more than half of those wait, so that
+// the others are there for questions about health.
+func (cs *connections) admit(ctx context.Context, c *connection) bool {
+	if cs.take(c) {
+		return true
+	}
+	defer cs.hopeful.Add(-1)
+	if cs.hopeful.Add(1) > spareConnections/2 {
+		return false
+	}
+	again := time.NewTicker(lookAgain)
+	defer again.Stop()
+	for end := time.Now().Add(patience + 2*lookAgain); time.Now().Before(end); {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return false
+		}
+		if cs.take(c) {
+			return true
+		}
+	}
+	return false
 }
 
 // waiting is the connection that has waited longest for its client: of one client where from is valid. nil where none does.
@@ -140,9 +192,11 @@ func (cs *connections) waiting(from netip.Prefix) (longest *connection) {
 func (cs *connections) hangUp() {
 	cs.mu.Lock()
 	var idle []*connection
-	for c := range cs.all {
-		if c.idle.Load() != 0 {
-			idle = append(idle, c)
+	for _, open := range []map[*connection]struct{}{cs.all, cs.spares} {
+		for c := range open {
+			if c.idle.Load() != 0 {
+				idle = append(idle, c)
+			}
 		}
 	}
 	cs.mu.Unlock()
@@ -153,6 +207,7 @@ func (cs *connections) hangUp() {
 
 // drop forgets c, where that was not done before. mu is held.
 func (cs *connections) drop(c *connection) {
+	delete(cs.spares, c)
 	if _, open := cs.all[c]; !open {
 		return
 	}

@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"birthmark/api/problem"
 )
 
 // ServerOptions are where to listen and the limits on connections. What is zero is not limited; [ServerDefaults] are limits
@@ -98,7 +100,7 @@ type server struct {
 func (s *server) prepare(l net.Listener) error {
 	s.listener = &connections{
 		Listener: l, most: s.Connections, each: s.Each, trusted: s.Proxies, refused: s.Refused, count: s.Open,
-		all: map[*connection]struct{}{}, by: map[netip.Prefix]int{},
+		all: map[*connection]struct{}{}, by: map[netip.Prefix]int{}, spares: map[*connection]struct{}{},
 	}
 	s.http = &http.Server{
 		Handler:           http.HandlerFunc(s.serve),
@@ -138,6 +140,19 @@ func (s *server) warn(at net.Addr) {
 func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	s.answers.Add(1)
 	defer s.answers.Done()
+	if c := connectionOf(r); c != nil && c.spare.Load() {
+		h := w.Header()
+		if free(r) {
+			h.Set("Connection", "close") // it is needed for the next question
+		} else if !s.listener.admit(r.Context(), c) {
+			s.Refused(noRoom)
+			h.Set("Connection", "close")
+			h.Set("Retry-After", "1")
+			problem.Write(w, problem.New(http.StatusServiceUnavailable, noRoom,
+				"the server has %d connections, the most that it may have: retry in a second", s.Connections))
+			return
+		}
+	}
 	s.handler.ServeHTTP(w, r)
 }
 
