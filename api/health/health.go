@@ -1,11 +1,13 @@
 package health
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"birthmark/api/served"
@@ -49,14 +51,15 @@ type Tip struct {
 	Age    int64  `json:"age"`  // seconds since then
 }
 
+// keptFor is how long an answer is given again before the databases are read anew: who asks more often costs nothing.
+const keptFor = time.Second
+
 // Handler answers GET /healthz and GET /readyz.
 func Handler(chains []*served.Chain, o Options) http.Handler {
 	h := &handler{Options: o, chains: chains, now: time.Now}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
-		h.answer(w, r, func(*Chain, served.State) string { return "" })
-	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { h.answer(w, r, h.notReady) })
+	mux.Handle("GET /healthz", &report{handler: h, what: func(*Chain, served.State) string { return "" }})
+	mux.Handle("GET /readyz", &report{handler: h, what: h.notReady})
 	return mux
 }
 
@@ -66,34 +69,61 @@ type handler struct {
 	now    func() time.Time
 }
 
-// answer says how the chains are. what says what is wrong with one whose database answers; nothing where it is empty.
-func (h *handler) answer(w http.ResponseWriter, r *http.Request, what func(*Chain, served.State) string) {
+// report answers one of the questions.
+type report struct {
+	*handler
+	// what says what is wrong with a chain whose database answers; nothing where it is empty.
+	what func(*Chain, served.State) string
+
+	mu   sync.Mutex // held while the databases are read: others wait for the answer
+	made time.Time
+	ok   bool
+	text []byte
+}
+
+// ServeHTTP implements [http.Handler].
+func (p *report) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ok, text := p.answer(r.Context())
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if !ok {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_, _ = w.Write(text) // that the client is gone is nobody's fault
+}
+
+// answer says how the chains are, or were a moment ago.
+func (p *report) answer(ctx context.Context) (ok bool, text []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.made.IsZero() && p.now().Sub(p.made) < keptFor {
+		return p.ok, p.text
+	}
+	ctx = context.WithoutCancel(ctx) // the answer is for others too
 	a := Answer{OK: true, Chains: []Chain{}}
-	for _, c := range h.chains {
+	for _, c := range p.chains {
 		it := Chain{Chain: c.Name}
 		state := c.State()
-		if p := state.Sync; p != nil && p.Elapsed > 0 {
-			target := uint32(max(p.Target, p.Height))
-			left := target - uint32(p.Height)
+		if s := state.Sync; s != nil && s.Elapsed > 0 {
+			target := uint32(max(s.Target, s.Height))
+			left := target - uint32(s.Height)
 			it.Target, it.Left = &target, &left
 		}
-		if err := h.look(r.Context(), c, &it); err != nil {
+		if err := p.look(ctx, c, &it); err != nil {
 			it.Why = "the database does not answer: " + err.Error()
 		} else {
-			it.Why = what(&it, state)
+			it.Why = p.what(&it, state)
 		}
 		it.OK = it.Why == ""
 		a.OK = a.OK && it.OK
 		a.Chains = append(a.Chains, it)
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	if !a.OK {
-		w.WriteHeader(http.StatusServiceUnavailable)
-	}
-	e := json.NewEncoder(w)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.Encode(a) // that the client is gone is nobody's fault
+	_ = e.Encode(a) // there is nothing in it that cannot be encoded
+	p.made, p.ok, p.text = p.now(), a.OK, b.Bytes()
+	return p.ok, p.text
 }
 
 // look asks the database for its tip.

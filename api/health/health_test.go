@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"birthmark/api/health"
@@ -24,7 +25,7 @@ type world struct {
 	blocks []*model.Block
 	state  served.State
 	fails  error // of the database
-	h      http.Handler
+	views  int
 }
 
 func newWorld(t *testing.T) *world {
@@ -34,24 +35,28 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{db: db, blocks: v.NewGenerator(1).Blocks(5)}
-	w.h = health.Handler([]*served.Chain{{
+	return &world{db: db, blocks: v.NewGenerator(1).Blocks(5)}
+}
+
+// handler is one that has answered nothing so far.
+func (w *world) handler() http.Handler {
+	db := w.db
+	return health.Handler([]*served.Chain{{
 		Name: "one", Model: db.Chain(), Moved: db.Moved, State: func() served.State { return w.state },
 		View: func(ctx context.Context, fn func(*core.View) error) error {
-			if w.fails != nil {
+			if w.views++; w.fails != nil {
 				return w.fails
 			}
 			return db.View(ctx, fn)
 		},
 	}}, health.Defaults())
-	return w
 }
 
 // ask is the answer to a path, which must have the status and be as it says itself.
 func (w *world) ask(t *testing.T, path string, status int) health.Chain {
 	t.Helper()
 	rec := httptest.NewRecorder()
-	w.h.ServeHTTP(rec, httptest.NewRequest("GET", path, nil))
+	w.handler().ServeHTTP(rec, httptest.NewRequest("GET", path, nil))
 	var a health.Answer
 	if err := json.Unmarshal(rec.Body.Bytes(), &a); err != nil {
 		t.Fatalf("%s: %v in %s", path, err, rec.Body)
@@ -147,9 +152,41 @@ func TestOnlyThatIsAnswered(t *testing.T) {
 		w.fails = errors.New("x")
 		method, path, _ := strings.Cut(target, " ")
 		rec := httptest.NewRecorder()
-		w.h.ServeHTTP(rec, httptest.NewRequest(method, path, nil))
+		w.handler().ServeHTTP(rec, httptest.NewRequest(method, path, nil))
 		if rec.Code != status {
 			t.Errorf("%s: %d, expected %d", target, rec.Code, status)
 		}
 	}
+}
+
+// The database is read once a second, however often others ask, and not given up because one of them left.
+func TestTheDatabaseIsAskedOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.append(t, 3)
+		h := w.handler()
+		gone, leave := context.WithCancel(t.Context())
+		leave()
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, "GET", "/readyz", nil))
+		ask := func(status int) {
+			t.Helper()
+			for range 100 {
+				rec := httptest.NewRecorder()
+				if h.ServeHTTP(rec, httptest.NewRequest("GET", "/readyz", nil)); rec.Code != status {
+					t.Fatalf("%d %s, expected %d", rec.Code, rec.Body, status)
+				}
+			}
+		}
+		ask(200)
+		w.fails = errors.New("disk is gone")
+		ask(200)
+		if w.views != 1 {
+			t.Errorf("the database was read %d times in a second", w.views)
+		}
+		time.Sleep(time.Second)
+		ask(503)
+		if w.views != 2 {
+			t.Errorf("the database was read %d times in two seconds", w.views)
+		}
+	})
 }
