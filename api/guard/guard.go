@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/semaphore"
-	"golang.org/x/time/rate"
 
 	"birthmark/api/problem"
 )
@@ -21,9 +20,6 @@ import (
 const (
 	rateHeader   = "Ratelimit"
 	policyHeader = "Ratelimit-Policy"
-
-	// Of answers that failed no more are logged: a client that makes them fail must not fill the disk.
-	faultsPerSecond = 10
 )
 
 // What browsers are told of every answer. A handler may say otherwise.
@@ -41,7 +37,8 @@ type guard struct {
 	next      http.Handler
 	clients   *clients
 	expensive *semaphore.Weighted // nil: no limit
-	faults    *rate.Limiter       // of lines about them
+	faults    lines               // about answers that failed
+	late      lines               // about those of status 503
 	streams   atomic.Int64        // that go on
 }
 
@@ -102,6 +99,9 @@ func (q *request) admit(h http.Header) *problem.Problem {
 	if q.Body > 0 && r.ContentLength > q.Body {
 		h.Set("Connection", "close") // nobody reads it
 		return problem.New(http.StatusRequestEntityTooLarge, tooLarge, "the body has %d bytes, at most %d are read: ask for less at once", r.ContentLength, q.Body)
+	}
+	if q.CheckHost && !meant(r.Host, q.Hosts) && !trusts(q.Proxies, addressOf(r.RemoteAddr)) {
+		return notMeant(r.Host)
 	}
 	q.who = client{from: sender(r, q.Proxies)}
 	if q.free {
@@ -241,19 +241,30 @@ func (q *request) route() string {
 	return q.r.Pattern
 }
 
-// log tells of the request: of each at debug, of what failed also above, unless it was asked whether the server is well,
-// which it may not be for hours. It says nothing of what was asked, in which secrets may be, but the route.
+// log logs each request at debug, and those that failed at warn, unless they ask whether the server is well: it may not be for
+// hours. A line has the route and nothing else of what was asked, for it may hold secrets.
 func (q *request) log(w *writer) {
-	level := slog.LevelDebug
-	if w.status >= http.StatusInternalServerError && !q.free && !q.left() && q.faults.Allow() {
-		level = slog.LevelWarn
+	level, left := slog.LevelDebug, int64(0)
+	if w.status >= http.StatusInternalServerError && !q.free && !q.left() {
+		about := &q.faults
+		if w.status == http.StatusServiceUnavailable {
+			about = &q.late
+		}
+		var ok bool
+		if left, ok = about.next(); ok {
+			level = slog.LevelWarn
+		}
 	}
 	ctx := q.r.Context()
 	if !q.Log.Enabled(ctx, level) {
 		return
 	}
-	q.Log.LogAttrs(ctx, level, "request", slog.String("method", q.r.Method), slog.String("route", q.route()), slog.Int("status", w.answered()),
-		slog.Int64("bytes", w.bytes), slog.Duration("took", time.Since(q.began)), slog.String("client", q.who.String()))
+	line := []slog.Attr{slog.String("method", q.r.Method), slog.String("route", q.route()), slog.Int("status", w.answered()),
+		slog.Int64("bytes", w.bytes), slog.Duration("took", time.Since(q.began)), slog.String("client", q.who.String())}
+	if left > 0 {
+		line = append(line, slog.Int64("left_out", left))
+	}
+	q.Log.LogAttrs(ctx, level, "request", line...)
 }
 
 // free reports whether a request asks whether the server is well.

@@ -38,17 +38,25 @@ type Keys struct {
 type keyring struct {
 	secret []byte
 	by     map[[sha256.Size]byte]*key
+	plain  bool // the file has a key itself, not only digests
 }
 
 type key struct {
 	name   string
 	digest [sha256.Size]byte // of the key
 	rate   Rate              // zero: that of everybody
+	plain  bool              // the file has the key itself
 }
 
 // OpenKeys reads the file. Its errors are of kind [model.Usage] and name the line; none shows a key.
 func OpenKeys(path string, log *slog.Logger) (*Keys, error) {
-	file, err := watch(log, func() (*keyring, error) { return readKeys(path) }, path)
+	file, err := watch(log, func() (*keyring, error) {
+		ring, err := readKeys(path)
+		if err == nil && ring.plain {
+			warnReadable(log, "API keys", path)
+		}
+		return ring, err
+	}, path)
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +89,7 @@ func readKeys(path string) (*keyring, error) {
 			return nil, model.Errorf(model.Usage, "bad_keys", "keys: %s:%d: %s", path, n, fault)
 		}
 		names[k.name] = true
+		ring.plain = ring.plain || k.plain
 		ring.by[ring.place(k.digest)] = k
 	}
 	if err := lines.Err(); err != nil {
@@ -109,7 +118,7 @@ func parseKey(line string) (k *key, fault string) {
 	} else if len(text) < leastKey {
 		return nil, "a key has at least " + strconv.Itoa(leastKey) + " characters"
 	} else {
-		k.digest = sha256.Sum256([]byte(text))
+		k.digest, k.plain = sha256.Sum256([]byte(text)), true
 	}
 	for _, word := range words[1:] {
 		name, value, _ := strings.Cut(word, "=")

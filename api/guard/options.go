@@ -28,7 +28,7 @@ type Options struct {
 	Body    int64         // bytes
 	URI     int           // bytes of path and query
 
-	// Expensive is how much of what is expensive is done at once, in the units of [Cost], 2 at least; a client gets half of
+	// Expensive is how much of what is expensive is done at once, in the units of [Take], 2 at least; a client gets half of
 	// it at most. A request waits for its part no longer than Wait.
 	Expensive int64
 	Wait      time.Duration
@@ -41,12 +41,17 @@ type Options struct {
 	// Empty: none but the server's own.
 	Origins []string
 
+	// CheckHost refuses requests for another host than this machine, by an address or as localhost, or one of Hosts, which are
+	// in lower case. Requests that one of Proxies hands on are not checked. It is for servers that only this machine can reach.
+	CheckHost bool
+	Hosts     []string
+
 	// Refused is told why a request was refused, in one of [Reasons]. It may be nil.
 	Refused func(reason string)
 }
 
 // Rate is how many requests a client may make: PerSecond in the long run, Burst at once. An expensive request counts as
-// several ([Cost]). The zero Rate is no limit.
+// several ([Take]). The zero Rate is no limit.
 type Rate struct {
 	PerSecond float64
 	Burst     int
@@ -77,6 +82,7 @@ const (
 	tooBusy    = "too_busy"
 	tooStreamy = "too_many_streams"
 	tooSlow    = "too_slow"
+	wrongHost  = "wrong_host"
 	failed     = "internal"
 
 	// Of Serve: there are as many connections as there may be.
@@ -86,7 +92,7 @@ const (
 
 // Reasons are all that Options.Refused and ServerOptions.Refused may be told.
 func Reasons() []string {
-	return []string{notAllowed, noKey, tooMany, tooLarge, tooLong, tooBusy, tooStreamy, tooSlow, failed, noRoom, evicted}
+	return []string{notAllowed, noKey, tooMany, tooLarge, tooLong, tooBusy, tooStreamy, tooSlow, wrongHost, failed, noRoom, evicted}
 }
 
 // New is next within the limits of o.
@@ -97,7 +103,9 @@ func New(o Options, next http.Handler) http.Handler {
 	if o.Refused == nil {
 		o.Refused = func(string) {}
 	}
-	g := &guard{Options: o, next: next, faults: rate.NewLimiter(faultsPerSecond, faultsPerSecond), clients: newClients(o.Clients, o.Expensive/2)}
+	g := &guard{Options: o, next: next, clients: newClients(o.Clients, o.Expensive/2)}
+	g.faults.limit = rate.NewLimiter(faultsPerSecond, faultsPerSecond)
+	g.late.limit = rate.NewLimiter(rate.Every(unavailableEvery), 1)
 	if o.Expensive > 1 {
 		g.expensive = semaphore.NewWeighted(o.Expensive)
 	}

@@ -25,7 +25,7 @@ func ListenProfiles(addr string) (net.Listener, error) {
 }
 
 // ServeProfiles answers /debug/pprof/ (net/http/pprof) at l until ctx ends. It has no limits: a profile takes as long as it is
-// asked to.
+// asked to. Requests for other hosts than this machine are refused.
 func ServeProfiles(ctx context.Context, l net.Listener, log *slog.Logger) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
@@ -35,5 +35,5 @@ func ServeProfiles(ctx context.Context, l net.Listener, log *slog.Logger) error 
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	o := ServerDefaults()
 	o.Listener, o.Log, o.Grace = l, log, lastWords
-	return Serve(ctx, o, mux)
+	return Serve(ctx, o, onlyMeant(mux))
 }

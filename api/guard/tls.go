@@ -24,7 +24,13 @@ func readCertificate(cert, key string) (*tls.Certificate, error) {
 
 // certificates is TLS with the certificate in two files of PEM, which are read again when they change.
 func certificates(cert, key string, log *slog.Logger) (*tls.Config, error) {
-	pair, err := watch(log, func() (*tls.Certificate, error) { return readCertificate(cert, key) }, cert, key)
+	pair, err := watch(log, func() (*tls.Certificate, error) {
+		c, err := readCertificate(cert, key)
+		if err == nil {
+			warnReadable(log, "the TLS key", key)
+		}
+		return c, err
+	}, cert, key)
 	if err != nil {
 		return nil, err
 	}

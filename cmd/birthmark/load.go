@@ -24,6 +24,7 @@ var settingFlags = []struct{ flag, key string }{
 	{"rate", "rate"},
 	{"cors", "cors"},
 	{"proxies", "proxies"},
+	{"hosts", "hosts"},
 	{"pprof", "pprof"},
 	{"log", "log"},
 	{"log-level", "log_level"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"birthmark/cmd/birthmark/settings"
@@ -77,9 +78,11 @@ func serverFlags() []cli.Flag {
 		&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` of the certificate (PEM), read again when it changes; with --tls-key"},
 		&cli.StringFlag{Name: "tls-key", Usage: "`FILE` of its key"},
 		&cli.StringFlag{Name: "api-keys-file", Usage: "`FILE` of the keys that clients show, a line NAME:KEY each"},
-		&cli.StringFlag{Name: "rate", Usage: "at most `N` requests a second of each client", DefaultText: "no limit"},
+		&cli.StringFlag{Name: "rate", Usage: "limit each client to `N` requests a second; 0: no limit",
+			DefaultText: fmt.Sprintf("%d if other machines can connect, else no limit", settings.DefaultRate)},
 		&cli.StringFlag{Name: "cors", Usage: "`ORIGINS` whose pages may ask, such as https://example.org, or *"},
 		&cli.StringFlag{Name: "proxies", Usage: "`ADDRESSES` of proxies in front, whose X-Forwarded-For is believed"},
+		&cli.StringFlag{Name: "hosts", Usage: "`NAMES` that a server on a loopback address answers for beside localhost"},
 		&cli.StringFlag{Name: "pprof", Usage: "`ADDRESS` of this machine to answer with profiles at, such as 127.0.0.1:6060"},
 		&cli.StringFlag{Name: "log", Usage: "lines of the log as `text|json`", DefaultText: "text"},
 		&cli.StringFlag{Name: "log-level", Usage: "`LEVEL` from which on lines are logged: debug, info, warn, error; debug has every request", DefaultText: "info"},

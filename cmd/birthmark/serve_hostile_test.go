@@ -180,10 +180,10 @@ func TestSlowClientsKeepNobodyOut(t *testing.T) {
 		name, begin, drip string
 	}{
 		{"they say nothing", "", ""},
-		{"headers trickle", "GET /v1/bitcoin/status HTTP/1.1\r\nHost: x\r\n", "X-A: b\r\n"},
-		{"bodies trickle", "POST /v1/bitcoin/txs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n", " "},
-		{"chunks trickle", "POST /v1/bitcoin/txs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\n \r\n"},
-		{"answers are asked for and not taken", strings.Repeat("GET /v1/bitcoin/blocks?limit=1000 HTTP/1.1\r\nHost: x\r\n\r\n", 50), ""},
+		{"headers trickle", "GET /v1/bitcoin/status HTTP/1.1\r\nHost: localhost\r\n", "X-A: b\r\n"},
+		{"bodies trickle", "POST /v1/bitcoin/txs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n", " "},
+		{"chunks trickle", "POST /v1/bitcoin/txs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\n \r\n"},
+		{"answers are asked for and not taken", strings.Repeat("GET /v1/bitcoin/blocks?limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n", 50), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := &attack{t: t, addr: s.Listen}
@@ -227,7 +227,7 @@ func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
 	for i := range connections {
 		conn := a.dial()
 		if i%2 == 0 { // the others have not asked yet
-			fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+			fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		}
 		if i%500 == 0 {
 			s.serves(t, fmt.Sprintf("%d connections are idle", i))
@@ -285,7 +285,7 @@ func TestHugeBodiesAreNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	io.WriteString(conn, "POST /v1/bitcoin/txs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"+strings.Repeat("x", 1000)+"\r\n\r\n")
+	io.WriteString(conn, "POST /v1/bitcoin/txs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"+strings.Repeat("x", 1000)+"\r\n\r\n")
 	for answers, want := bufio.NewReader(conn), []int{400, 400}; len(want) > 0; want = want[1:] {
 		resp, err := http.ReadResponse(answers, nil)
 		if err != nil {

@@ -37,7 +37,7 @@ type server struct {
 // listen opens the addresses of a server and reads its files, so that what cannot be is told before anything else is begun.
 func (p *program) listen(address string) (s *server, err error) {
 	s = &server{p: p, set: p.settings.Server}
-	if s.limits, err = p.limits(); err != nil {
+	if s.limits, err = p.limits(address); err != nil {
 		return nil, err
 	}
 	if s.set.Cert != "" {
@@ -108,16 +108,17 @@ func (s *server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 	return nil
 }
 
-// limits are those on requests, as they are set.
-func (p *program) limits() (o guard.Options, err error) {
+// limits are those on requests to a server that listens at an address, as they are set.
+func (p *program) limits(address string) (o guard.Options, err error) {
 	set := &p.settings.Server
 	o = guard.Defaults()
 	o.Log, o.Timeout, o.Origins, o.Proxies = p.log, set.Timeout, set.CORS, set.Proxies
 	o.Streams = set.Connections / 2 // the others are for answers that end
-	o.Rate = guard.Rate{PerSecond: set.Rate, Burst: set.Burst}
+	o.Rate = guard.Rate{PerSecond: p.settings.RateAt(address), Burst: set.Burst}
 	if o.Rate.Burst == 0 {
-		o.Rate.Burst = int(math.Ceil(2 * set.Rate))
+		o.Rate.Burst = int(math.Ceil(2 * o.Rate.PerSecond))
 	}
+	o.CheckHost, o.Hosts = settings.Loopback(address) && !strings.HasPrefix(address, "unix:"), set.Hosts
 	if set.KeysFile != "" {
 		o.Anonymous = set.KeysOptional
 		o.Keys, err = guard.OpenKeys(set.KeysFile, p.log)

@@ -172,15 +172,15 @@ func TestGarbageIsNobodysFault(t *testing.T) {
 		}
 		switch i % 6 {
 		case 0:
-			b = append([]byte("GET / HTTP/1.1\r\nHost: x\r\n"), b...)
+			b = append([]byte("GET / HTTP/1.1\r\nHost: localhost\r\n"), b...)
 		case 1:
 			b = append([]byte("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"), b...) // as TLS begins
 		case 2:
 			b = append([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), b...)
 		case 3:
-			b = append([]byte("POST /v1/bitcoin/txs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"), b...)
+			b = append([]byte("POST /v1/bitcoin/txs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"), b...)
 		case 4:
-			b = append([]byte("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n"), b...)
+			b = append([]byte("GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n"), b...)
 		}
 		conn, err := net.Dial("tcp", s.Listen)
 		if err != nil {

@@ -182,7 +182,7 @@ func (m *mangler) request() (text, method string) {
 	}
 	fmt.Fprintf(&b, "%s %s %s\r\n", method, m.path(), version)
 	if m.IntN(50) > 0 {
-		fmt.Fprintf(&b, "Host: %s\r\n", []string{"x", "127.0.0.1:1", "[::1]", "a b", "é", ""}[max(0, m.IntN(30)-24)])
+		fmt.Fprintf(&b, "Host: %s\r\n", []string{"localhost", "127.0.0.1:1", "[::1]", "a b", "é", ""}[max(0, m.IntN(30)-24)])
 	}
 	for range m.IntN(4) {
 		name := []string{"Accept", "Accept-Encoding", "If-None-Match", "If-Modified-Since", "Range", "Last-Event-ID", "Authorization", "X-API-Key", "X-Forwarded-For", "Cookie",

@@ -84,6 +84,18 @@ func TestServerIsAsItIsSet(t *testing.T) {
 	if r := of.get(t, "debug/pprof/cmdline"); r.status != 200 || !bytes.Contains(r.body, []byte("--config")) {
 		t.Errorf("profiles: %d %s", r.status, r.body)
 	}
+	for _, url := range []string{s.URL + "v1", of.URL + "debug/pprof/cmdline"} { // a page whose name leads to this machine asks
+		r, err := http.NewRequest("GET", url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = "evil.example"
+		if resp, err := s.client.Do(r); err != nil || resp.StatusCode != http.StatusMisdirectedRequest {
+			t.Errorf("%s for another host: %v, %v", url, resp, err)
+		} else {
+			resp.Body.Close()
+		}
+	}
 	s.stop(t)
 	if log := s.stderr.String(); !strings.Contains(log, `"msg":"request"`) || !strings.Contains(log, `"client":"key someone"`) || strings.Contains(log, "0123456789abcdef") {
 		t.Errorf("the log: %s", log)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -19,12 +20,13 @@ type Server struct {
 	KeysFile     string // of API keys; empty: nobody is asked for one
 	KeysOptional bool   // who shows no key is answered too
 
-	Rate        float64        // requests a second of a client; 0: as many as it likes
+	Rate        float64        // requests a second of a client, if it is set; 0: as many as it likes
 	Burst       int            // at once; 0: twice the rate
 	Timeout     time.Duration  // of an answer
 	Connections int            // at once
 	CORS        []string       // origins whose pages may ask
 	Proxies     []netip.Prefix // whose X-Forwarded-For is believed
+	Hosts       []string       // names, in lower case, that a server on this machine alone answers for beside localhost
 
 	ReadyWithin int    // blocks from the tip
 	Profiles    string // address of pprof; empty: none
@@ -51,6 +53,7 @@ var serverKeys = []key[Settings]{
 	{name: "connections", set: func(s *Settings, v, _ string) error { return setCount(&s.Server.Connections, v, 16, 1<<20) }},
 	{name: "cors", set: setOrigins, list: true},
 	{name: "proxies", set: setProxies, list: true},
+	{name: "hosts", set: setHosts, list: true},
 	{name: "ready_within", set: func(s *Settings, v, _ string) error { return setCount(&s.Server.ReadyWithin, v, 0, model.MaxHeight) }},
 	{name: "pprof", set: func(s *Settings, v, _ string) error { return setText(&s.Server.Profiles, v) }},
 	{name: "log", set: setLog},
@@ -67,6 +70,42 @@ func (s *Settings) Check() error {
 	if s.Server.KeysOptional && s.Server.KeysFile == "" {
 		return invalid(s.origins["api_keys_optional"], errors.New("api_keys_optional without api_keys_file"))
 	}
+	return nil
+}
+
+// DefaultRate is how many requests a second each client may make of a server that other machines can reach.
+const DefaultRate = 100
+
+// RateAt is the rate of a client of a server that listens at an address: the one that is set, else [DefaultRate] if other
+// machines can reach the address, else 0, which is no limit.
+func (s *Settings) RateAt(address string) float64 {
+	if _, set := s.origins["rate"]; set || Loopback(address) {
+		return s.Server.Rate
+	}
+	return DefaultRate
+}
+
+// Loopback reports whether only this machine can reach an address to listen at.
+func Loopback(address string) bool {
+	if strings.HasPrefix(address, "unix:") {
+		return true
+	}
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+func setHosts(s *Settings, value, _ string) error {
+	list := split(strings.ToLower(value))
+	for _, v := range list {
+		if strings.ContainsAny(v, ":/ *@[]") {
+			return fmt.Errorf("%q is not the name of a host such as explorer.example.org", v)
+		}
+	}
+	s.Server.Hosts = list
 	return nil
 }
 

@@ -168,6 +168,7 @@ func TestWrongSettingNamesItsLine(t *testing.T) {
 		{"cors: [https://a.org, b.org]\n", `birthmark.yaml:1: cors: "b.org" is not an origin such as https://example.org, https://*.example.org or *`},
 		{"cors:\n- [a]\n", "birthmark.yaml:2: cors takes one value"},
 		{"proxies: 10.0.0.0/33\n", `birthmark.yaml:1: proxies: "10.0.0.0/33" is not an address such as 127.0.0.1, or a range such as 10.0.0.0/8`},
+		{"hosts: http://a.org\n", `birthmark.yaml:1: hosts: "http://a.org" is not the name of a host such as explorer.example.org`},
 		{"log: xml\n", `birthmark.yaml:1: log: "xml" is neither text nor json`},
 		{"log_level: loud\n", `birthmark.yaml:1: log_level: "loud" is not one of debug, info, warn, error`},
 		{"chain: *nobody\n", "birthmark.yaml: not YAML: unknown anchor 'nobody' referenced"},
@@ -197,7 +198,7 @@ func environment(pairs map[string]string) func(string) (string, bool) {
 func TestEnvironmentSetsEveryKey(t *testing.T) {
 	values := map[string]string{
 		"tls.cert": "/cert", "tls.key": "/key", "api_keys_file": "/keys", "api_keys_optional": "yes", "rate": "2.5", "burst": "7", "timeout": "3s",
-		"connections": "99", "cors": "https://a.org, https://*.b.org:8443", "proxies": "127.0.0.1,10.1.2.3/8", "ready_within": "5",
+		"connections": "99", "cors": "https://a.org, https://*.b.org:8443", "proxies": "127.0.0.1,10.1.2.3/8", "hosts": "A.org, b", "ready_within": "5",
 		"pprof": "127.0.0.1:6060", "log": "json", "log_level": "debug",
 		"listen": "[::1]:80", "memory": "1GiB", "chain": "bitcoin", "network": "regtest", "source": "file:///b",
 		"password_file": "/p", "password": "secret", "db": "/d", "wal": "off", "compression": "small", "raw": "on", "indexes": "address, script_hash",
@@ -232,7 +233,8 @@ func TestEnvironmentSetsEveryKey(t *testing.T) {
 	want := Server{
 		Cert: "/cert", Key: "/key", KeysFile: "/keys", KeysOptional: true, Rate: 2.5, Burst: 7, Timeout: 3 * time.Second, Connections: 99,
 		CORS:    []string{"https://a.org", "https://*.b.org:8443"},
-		Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")}, ReadyWithin: 5, Profiles: "127.0.0.1:6060",
+		Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")},
+		Hosts:   []string{"a.org", "b"}, ReadyWithin: 5, Profiles: "127.0.0.1:6060",
 	}
 	if !reflect.DeepEqual(s.Server, want) || s.Log != (Log{"json", slog.LevelDebug}) {
 		t.Errorf("got %+v and %+v", s.Server, s.Log)
@@ -444,4 +446,35 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A server that other machines can reach limits the rate of each client, unless the settings say otherwise.
+func TestTheRateIsLimitedBeyondThisMachine(t *testing.T) {
+	for text, want := range map[string]map[string]float64{
+		"listen: 127.0.0.1:1\n": {"127.0.0.1:8080": 0, "[::1]:8080": 0, "localhost:8080": 0, "unix:/run/x.sock": 0, "127.9.9.9:1": 0,
+			"0.0.0.0:8080": DefaultRate, ":8080": DefaultRate, "[::]:443": DefaultRate,
+			"192.0.2.1:80": DefaultRate, "example.org:80": DefaultRate},
+		"rate: 0\n": {"127.0.0.1:8080": 0, "0.0.0.0:8080": 0},
+		"rate: 7\n": {"127.0.0.1:8080": 7, "0.0.0.0:8080": 7},
+	} {
+		s, err := Parse("x.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for address, rate := range want {
+			if got := s.RateAt(address); got != rate {
+				t.Errorf("%q at %s: %g requests a second, expected %g", text, address, got, rate)
+			}
+		}
+	}
+	s := Default()
+	if _, err := s.Override(Override{Key: "rate", Value: "0", Origin: "--rate"}); err != nil || s.RateAt(":80") != 0 {
+		t.Errorf("switched off by a flag: %g, %v", s.RateAt(":80"), err)
+	}
+	if s = Default(); s.RateAt(s.Listen) != 0 {
+		t.Error("the default address has a limit")
+	}
+	if s.Listen = "0.0.0.0:80"; s.View().Rate != DefaultRate {
+		t.Errorf("the view has the rate %g", s.View().Rate)
+	}
 }

@@ -19,6 +19,7 @@ type View struct {
 	Connections     int         `yaml:"connections" json:"connections"`
 	CORS            []string    `yaml:"cors,flow" json:"cors"`
 	Proxies         []string    `yaml:"proxies,flow" json:"proxies"`
+	Hosts           []string    `yaml:"hosts,flow" json:"hosts"`
 	ReadyWithin     int         `yaml:"ready_within" json:"ready_within"`
 	Profiles        string      `yaml:"pprof,omitempty" json:"pprof,omitempty"`
 	Log             string      `yaml:"log" json:"log"`
@@ -36,8 +37,9 @@ type TLSView struct {
 // View of everything but the chains.
 func (s *Settings) View() *View {
 	v := &View{
-		Listen: s.Listen, APIKeysFile: s.Server.KeysFile, APIKeysOptional: s.Server.KeysOptional, Rate: s.Server.Rate, Burst: s.Server.Burst,
+		Listen: s.Listen, APIKeysFile: s.Server.KeysFile, APIKeysOptional: s.Server.KeysOptional, Rate: s.RateAt(s.Listen), Burst: s.Server.Burst,
 		Timeout: s.Server.Timeout.String(), Connections: s.Server.Connections, CORS: append([]string{}, s.Server.CORS...), Proxies: []string{},
+		Hosts:       append([]string{}, s.Server.Hosts...),
 		ReadyWithin: s.Server.ReadyWithin, Profiles: s.Server.Profiles, Log: s.Log.Format, LogLevel: strings.ToLower(s.Log.Level.String()),
 		Memory: s.Memory, Chains: []ChainView{},
 	}
