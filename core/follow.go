@@ -17,6 +17,7 @@ type Following struct {
 	Spends bool   // what spends those outputs as well
 	Start  *Range // where to begin if nothing is known: at the first block of the range
 
+	All        bool    // every output is told, whatever it has, for a program that picks those it wants; without a Term
 	EveryBlock bool    // blocks with nothing in them are told too; with it there need not be a Term
 	Most       int     // so many blocks are told of, then it ends; 0: up to the tip
 	Behind     *Within // what comes behind known is told up to here
@@ -44,6 +45,7 @@ type FollowEvent struct {
 	Hash     string // of Block or Rollback, as people write it
 
 	Summary BlockSummaryAnswer // of Block
+	Spent   *OutputAnswer      // what Spend spends, with [Following.All]; else nil
 	Within  Within             // behind Output or Spend
 }
 
@@ -155,6 +157,64 @@ func (ask Queries) Follow(ctx context.Context, known []model.Point, what Followi
 			yield(FollowEvent{}, err)
 		}
 	}
+}
+
+// FollowTerms are the terms of what is followed as answers have them in their keys and assets: an output is meant by a term if
+// it has that. It fails as Follow does for terms that cannot be followed, and with unknown_asset for an asset that is named by
+// its fingerprint and does not occur yet.
+func (ask Queries) FollowTerms(ctx context.Context, what Following) (named []Term, err error) {
+	err = ask.from(ctx, func(q *query) error {
+		terms, err := what.terms()
+		for _, t := range terms {
+			if t, err = q.canonical(t); err != nil {
+				return err
+			}
+			named = append(named, t)
+		}
+		return err
+	})
+	return named, err
+}
+
+// canonical is a term as answers have it.
+func (q *query) canonical(t Term) (Term, error) {
+	switch {
+	case t.Index == AssetTerm && t.Value == "":
+		return t, nil
+	case t.Index == AssetTerm:
+		id, _, err := q.asset(t.Value)
+		if unknownAsset(err) {
+			if parsed, bad := q.chain.ParseAsset(t.Value); bad == nil {
+				id, err = parsed, nil
+			}
+		}
+		if err == nil {
+			t.Value = q.chain.FormatAsset(id)
+		}
+		return t, err
+	}
+	x, err := q.index(t.Index)
+	if err != nil || t.Value == "" {
+		return t, err
+	}
+	raw, err := x.Parse(t.Value)
+	if err != nil {
+		return t, model.Errorf(model.Usage, "bad_value", "%s %q: %w", t.Index, t.Value, err)
+	}
+	t.Value = x.Format(raw)
+	return t, nil
+}
+
+// terms are all of what is followed.
+func (what *Following) terms() ([]Term, error) {
+	terms := append([]Term{what.Term}, what.Or...)
+	if len(terms) > maxTerms {
+		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to follow: at most %d", len(terms), maxTerms)
+	}
+	if (what.EveryBlock || what.All) && what.Term == (Term{}) {
+		terms = terms[1:]
+	}
+	return terms, nil
 }
 
 // follower tells what happened in one snapshot.
@@ -275,8 +335,9 @@ type coming struct {
 
 // spent is an output that is followed and spent.
 type spent struct {
-	pk    model.InputPk // of what spends it
-	spend *SpendAnswer
+	pk     model.InputPk // of what spends it
+	spend  *SpendAnswer
+	output *OutputAnswer // nil: not asked for
 }
 
 // merge tells of outputs and spends, block by block: what comes, then what goes, which may have come in the same block.
@@ -318,7 +379,7 @@ func (f *follower) merge(outputs func() (coming, error, bool), spends func() (sp
 		in.output = h.Last() + 1
 		for further && s.pk.Height() <= h {
 			in.input = model.UtxoPk(s.pk) + 1
-			if err := f.tell(FollowEvent{Spend: s.spend, Within: in}); err != nil {
+			if err := f.tell(FollowEvent{Spend: s.spend, Spent: s.output, Within: in}); err != nil {
 				return err
 			}
 			if s, err, further = spends(); err != nil {

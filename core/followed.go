@@ -20,10 +20,11 @@ type followed struct {
 type part struct {
 	index *index         // nil: assets
 	birth *model.BirthPk // of the one value or asset that counts; nil: any
+	every bool           // any output at all
 }
 
 func (p part) family() storage.Family {
-	if p.index == nil {
+	if p.index == nil && !p.every {
 		return familyAssets
 	}
 	return familyUtxo
@@ -32,12 +33,12 @@ func (p part) family() storage.Family {
 // followed is the set of what is followed. A value or an asset that no output has yet adds nothing to it.
 func (f *follower) followed() (*followed, error) {
 	set := &followed{query: f.query}
-	terms := append([]Term{f.what.Term}, f.what.Or...)
-	if len(terms) > maxTerms {
-		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to follow: at most %d", len(terms), maxTerms)
+	if f.what.All {
+		set.parts = []part{{every: true}}
 	}
-	if f.what.EveryBlock && f.what.Term == (Term{}) {
-		terms = terms[1:]
+	terms, err := f.what.terms()
+	if err != nil {
+		return nil, err
 	}
 	for _, t := range terms {
 		p, err := f.part(t)
@@ -49,6 +50,11 @@ func (f *follower) followed() (*followed, error) {
 		}
 	}
 	return set, nil
+}
+
+// every reports whether all outputs are in the set.
+func (f *followed) every() bool {
+	return slices.ContainsFunc(f.parts, func(p part) bool { return p.every })
 }
 
 // part is the outputs that a term means; nil if there is none.
@@ -70,7 +76,7 @@ func (q *query) part(t Term) (*part, error) {
 	if birth == nil {
 		return nil, err
 	}
-	return &part{x, birth}, nil
+	return &part{index: x, birth: birth}, nil
 }
 
 // scan yields places in a span, in order. Descending is not asked for here.
@@ -118,8 +124,8 @@ func (f *followed) all(p part, s span) iter.Seq2[model.UtxoPk, error] {
 				return
 			}
 			pk, err := model.ParseUtxoPk(kv.Key)
-			has := false
-			if err == nil {
+			has := p.every
+			if err == nil && !has {
 				has, err = f.has([]part{p}, p.family(), pk, kv.Value)
 			}
 			if (has || err != nil) && !yield(pk, err) || err != nil {
@@ -216,14 +222,22 @@ func (f *followed) goings(s span) iter.Seq2[spent, error] {
 			if err == nil {
 				hashes, err = f.hashes(txs)
 			}
+			var outputs []OutputAnswer
+			if err == nil && f.every() {
+				outputs, err = f.spentOutputs(batch)
+			}
 			if err != nil {
 				yield(spent{}, err)
 				return
 			}
-			for _, sp := range batch {
+			for i, sp := range batch {
+				var of *OutputAnswer
+				if outputs != nil {
+					of = &outputs[i]
+				}
 				a := &SpendAnswer{hashes[sp.output.Tx()], sp.output.Index(), uint32(sp.output.Height()),
 					SpentByAnswer{hashes[sp.input.Tx()], sp.input.Index(), uint32(sp.input.Height())}}
-				if !yield(spent{sp.input, a}, nil) {
+				if !yield(spent{sp.input, a, of}, nil) {
 					return
 				}
 			}
@@ -231,11 +245,23 @@ func (f *followed) goings(s span) iter.Seq2[spent, error] {
 	}
 }
 
+// spentOutputs are what spends spend.
+func (f *followed) spentOutputs(spends []spending) ([]OutputAnswer, error) {
+	pks := make([]model.UtxoPk, len(spends))
+	for i, sp := range spends {
+		pks[i] = sp.output
+	}
+	return f.query.outputs(pks, len(pks))
+}
+
 // only is what of spends is of outputs in the set.
 func (f *followed) only(spends []spending) ([]spending, error) {
 	keys := make([][]byte, len(spends))
 	for i, sp := range spends {
 		keys[i] = sp.output.AppendTo(nil)
+	}
+	if f.every() {
+		return spends, nil
 	}
 	in := make([]bool, len(spends))
 	for _, family := range []storage.Family{familyUtxo, familyAssets} {

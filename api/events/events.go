@@ -30,7 +30,7 @@ type Options struct {
 
 // What [Options] are where they are zero.
 const (
-	DefaultFollowers    = 10_000
+	DefaultFollowers    = 2048 // as many as a server with the default limit of connections may have streams
 	DefaultHeartbeat    = 15 * time.Second
 	DefaultWriteTimeout = 20 * time.Second
 	DefaultRetry        = 3 * time.Second
@@ -102,6 +102,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.Followed(h.source.chain.Name)()
+	of := &h.source.connected[wants.detail()]
+	of.Add(1)
+	defer of.Add(-1)
 	f := follower{handler: h, wants: wants, w: w, out: http.NewResponseController(w), most: fewBlocks}
 	if err := f.begin(r.Context()); err != nil {
 		h.note(r, "events cannot begin", err)

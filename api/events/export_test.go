@@ -24,3 +24,10 @@ func IDWith(c model.Chain, blocks []byte) string {
 
 // IDOf is the event id of points.
 func IDOf(c model.Chain, points []model.Point) string { return idsOf(c).id(points) }
+
+// DigestsOf lets digests hold so few bytes, until restore is called.
+func DigestsOf(bytes int) (restore func()) {
+	before := digestSize
+	digestSize = bytes
+	return func() { digestSize = before }
+}

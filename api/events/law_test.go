@@ -297,6 +297,9 @@ func TestABlockThatGoesWhileItIsToldIsTakenBack(t *testing.T) {
 			var reading sync.WaitGroup
 			reading.Go(func() { follow(wallet, c) })
 			until(t, "the forks to end", func() bool {
+				if err := chain.View(t.Context(), func(*core.View) error { return nil }); err != nil { // while nobody reads
+					t.Fatal(err)
+				}
 				mu.Lock()
 				defer mu.Unlock()
 				w.tell()

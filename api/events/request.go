@@ -34,6 +34,7 @@ type wanted struct {
 	from   string         // fromTip, fromOrigin, or empty: height
 	height model.HeightPk // the first block that is told of
 	after  *[]anchor      // of the event id, which counts before from; nil: there is none
+	named  []core.Term    // the terms as answers have them; nil: there are none, or not all are known yet
 }
 
 // tipsOnly reports whether blocks are all that is told of.

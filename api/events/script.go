@@ -53,6 +53,14 @@ func (s *script) event(name, id string, data any) error {
 	return nil
 }
 
+// add adds an event that is written.
+func (s *script) add(i *item) {
+	s.text.Write(i.text)
+	if i.block != nil && !i.back {
+		s.block = s.text.Len() - 1
+	}
+}
+
 func (s *script) rollback(c model.Chain, p place) error {
 	var a rollbackAnswer
 	if !p.at.IsOrigin() {

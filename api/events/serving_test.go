@@ -259,7 +259,8 @@ func TestAServerThatFailsEndsTheEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken.Store(true)
-	w.tell()
+	v := modeltest.Variants()[0]
+	w.grow(v.NewGenerator(seeded.Of(t, 870)).Blocks(13)[12])
 	rest, err := io.ReadAll(c.lines)
 	if err != nil || string(rest) != ": the server failed\n\n" {
 		t.Errorf("it ends with %q, %v", rest, err)

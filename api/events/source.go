@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"birthmark/api/served"
@@ -19,8 +20,8 @@ const (
 	fewBlocks  = 64 // the first step's
 	mostBlocks = 1 << 16
 	// Clients no farther than that from the tip are told of its blocks by what one of them has read.
-	nearTip    = 16
-	keptShared = 4
+	nearTip     = 16
+	keptDigests = 4
 )
 
 // source reads what clients are told.
@@ -28,16 +29,12 @@ type source struct {
 	chain  *served.Chain
 	places places
 
-	lanes  chan struct{} // held by those who read and are far behind: so many at once, others have to be answered too
-	turn   chan struct{} // held by the one who reads for others too
-	shared [keptShared]shared
-	next   int
-}
+	lanes chan struct{} // held by those who read for themselves: so many at once, others have to be answered too
+	turn  chan struct{} // held by those who look for a digest, or make one
 
-// shared is what one who wants blocks alone is told at a place.
-type shared struct {
-	from model.Point
-	told step
+	digests   [keptDigests]*digest
+	next      int
+	connected [detailLevels]atomic.Int64 // clients, by what they want to be told of
 }
 
 // step is what a client is told next.
@@ -65,6 +62,15 @@ func (s *source) begin(ctx context.Context, w *wanted) (st step, err error) {
 		st.more = at != v.Tip
 		if st.to, err = s.places.of(ctx, v, at); err != nil {
 			return err
+		}
+		if !w.tipsOnly() {
+			w.named, err = v.FollowTerms(ctx, w.what)
+			if _, code := model.KindOf(err); code == "unknown_asset" {
+				w.named, err = nil, nil // it may occur later
+			}
+			if err != nil {
+				return err
+			}
 		}
 		if w.after == nil && w.from == fromTip && !at.IsOrigin() {
 			page, err := v.Blocks(ctx, core.Range{}, core.Page{Limit: 1, Descending: true})
@@ -107,38 +113,75 @@ func (s *source) beginning(ctx context.Context, v *core.View, w *wanted) (model.
 	return p, err
 }
 
-// step is what a client at from is told next, of so many blocks at most.
+// step is what a client at from is told next, of so many blocks at most. Near the tip what happened is read once for all.
 func (s *source) step(ctx context.Context, w *wanted, from place, most int) (step, error) {
 	tip, _ := s.chain.Moved()
-	far := uint64(tip.Height) > uint64(from.at.Height)+nearTip
-	if !far && !w.tipsOnly() {
-		return s.read(ctx, w, from, most)
+	if from.at == tip && from.within == nil && !tip.IsOrigin() {
+		return step{to: from}, nil
 	}
-	room := s.turn
-	if far {
-		room = s.lanes
+	if uint64(tip.Height) <= uint64(from.at.Height)+nearTip {
+		d, err := s.digest(ctx, w, from, tip)
+		if err != nil {
+			return step{}, err
+		}
+		if d != nil {
+			start, _ := d.start(from)
+			return d.step(w, from, start), nil
+		}
 	}
 	select {
-	case room <- struct{}{}:
+	case s.lanes <- struct{}{}:
 	case <-ctx.Done():
 		return step{}, ctx.Err()
 	}
-	defer func() { <-room }()
-	if far {
-		return s.read(ctx, w, from, most)
+	defer func() { <-s.lanes }()
+	return s.read(ctx, w, from, most)
+}
+
+// digest is one that a client at from can be told by, made where there is none; nil: it has to read for itself.
+func (s *source) digest(ctx context.Context, w *wanted, from place, tip model.Point) (*digest, error) {
+	if !w.tipsOnly() && w.named == nil {
+		return nil, nil
 	}
-	for i := range s.shared {
-		if sh := &s.shared[i]; sh.told.text != nil && sh.from == from.at && sh.told.to.at == tip {
-			return sh.told, nil
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-s.turn }()
+	for _, d := range s.digests {
+		if d == nil || d.to != tip {
+			continue
+		}
+		if d.tells(w, from) {
+			return d, nil
+		}
+		if d.from == from.at && d.detail >= w.detail() { // another one would not be of more use
+			return nil, nil
 		}
 	}
-	// The one who reads may leave; the others stay.
-	st, err := s.read(context.WithoutCancel(ctx), w, from, most)
-	if err == nil && len(st.text) > 0 && !st.more {
-		s.shared[s.next%keptShared] = shared{from.at, st}
-		s.next++
+	detail := w.detail()
+	for level := range s.connected {
+		if s.connected[level].Load() > 0 {
+			detail = max(detail, level)
+		}
 	}
-	return st, err
+	// The client for whom it is read may leave; the others stay.
+	d, err := s.digestOf(context.WithoutCancel(ctx), from, detail)
+	if err != nil {
+		return nil, err
+	}
+	for i, old := range s.digests {
+		if old != nil && old.to != d.to {
+			s.digests[i] = nil
+		}
+	}
+	s.digests[s.next%keptDigests] = d
+	s.next++
+	if !d.tells(w, from) {
+		return nil, nil
+	}
+	return d, nil
 }
 
 // read is step, from a snapshot.

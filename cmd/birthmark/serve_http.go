@@ -80,7 +80,9 @@ func (s *server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 		Chains: chains, Log: s.p.log, Version: version().Version,
 		Fields: func(chain string) (*api.FieldsAnswer, error) { return s.p.fieldsOf(chain) },
 		Events: func(c *served.Chain) http.Handler {
-			return events.Handler(c, events.Options{Done: ending, Log: s.p.log, Followed: s.metrics.Followed})
+			return events.Handler(c, events.Options{
+				Followers: s.limits.Streams, Done: ending, Log: s.p.log, Followed: s.metrics.Followed,
+			})
 		},
 		Kept: s.kept,
 		Done: ending,

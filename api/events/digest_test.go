@@ -1,0 +1,131 @@
+package events_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"birthmark/api/events"
+	"birthmark/core"
+	"birthmark/internal/seeded"
+	"birthmark/model/modeltest"
+)
+
+// A block is read once, however many clients want to know what of it.
+func TestABlockIsReadOnceForAllClients(t *testing.T) {
+	v := modeltest.Variants()[3]
+	w := worldOf(t, v)
+	blocks := v.NewGenerator(seeded.Of(t, 880)).Blocks(60)
+	w.grow(blocks[:40]...)
+	var views atomic.Int64
+	chain := w.served()
+	view := chain.View
+	chain.View = func(ctx context.Context, fn func(*core.View) error) error {
+		views.Add(1)
+		return view(ctx, fn)
+	}
+	s := httptest.NewServer(events.Handler(chain, events.Options{}))
+	defer s.Close()
+	var streams []*stream
+	rng := seeded.Rand(t)
+	for i := range 60 {
+		query, _ := anyQuery(rng, w.model, blocks[40:]) // of what comes
+		if i%6 == 0 {
+			query = ""
+		}
+		streams = append(streams, connect(t, s.URL, query, ""))
+	}
+	wallets := make([]*wallet, len(streams))
+	for i, c := range streams {
+		wallets[i] = newWallet()
+		go follow(wallets[i], c)
+		wallets[i].arrives(t, w)
+	}
+	for n, b := range blocks[40:] {
+		before := views.Load()
+		w.grow(b)
+		for _, wallet := range wallets {
+			wallet.arrives(t, w)
+		}
+		if read := views.Load() - before; read != 1 {
+			t.Errorf("block %d was read %d times for %d clients", n, read, len(streams))
+		}
+	}
+	told := 0
+	for i, c := range streams {
+		told += len(wallets[i].texts())
+		c.close()
+	}
+	if told == 0 {
+		t.Error("nothing but blocks was told of")
+	}
+}
+
+// A digest that would be too large is not held, and clients are told the same.
+func TestClientsAreToldTheSameWithoutADigest(t *testing.T) {
+	v := modeltest.Variants()[3]
+	w := worldOf(t, v)
+	blocks := v.NewGenerator(seeded.Of(t, 881)).Blocks(30)
+	w.grow(blocks[:1]...)
+	s := w.serve(events.Options{})
+	of := func(size int) []string {
+		defer events.DigestsOf(size)()
+		c := connect(t, s.URL, "follow=address&follow=tag&spends=true&from=origin", "")
+		wallet := newWallet()
+		go follow(wallet, c)
+		wallet.arrives(t, w)
+		for len(blocks) > 1 && w.now().Tip().Height < blocks[len(blocks)-1].Height {
+			next := blocks[w.now().Tip().Height-blocks[0].Height+1]
+			w.grow(next)
+			wallet.arrives(t, w)
+		}
+		c.close()
+		return wallet.texts()
+	}
+	without := of(0)
+	with := of(8 << 20)
+	if len(without) < 20 || fmt.Sprint(with) != fmt.Sprint(without) {
+		t.Errorf("%d events with digests, %d without", len(with), len(without))
+	}
+}
+
+// Terms mean the same outputs however their values are written.
+func TestTermsAreFollowedHoweverTheyAreWritten(t *testing.T) {
+	v := modeltest.Variants()[3]
+	w := worldOf(t, v)
+	blocks := v.NewGenerator(seeded.Of(t, 882)).Blocks(30)
+	w.grow(blocks[:10]...)
+	s := w.serve(events.Options{})
+	value := ""
+	for _, b := range blocks[10:] {
+		for _, tx := range b.Txs {
+			for _, o := range tx.Outputs {
+				for _, k := range o.Keys {
+					if x := w.model.Indexes()[k.Index]; x.Name == "address" {
+						value = x.Format(k.Value)
+					}
+				}
+			}
+		}
+	}
+	var told [2][]string
+	for i, text := range []string{value, "a" + strings.ToUpper(value[1:])} {
+		c := connect(t, s.URL, url.Values{"follow": {"address=" + text}, "from": {"origin"}}.Encode(), "")
+		wallet := newWallet()
+		go follow(wallet, c)
+		wallet.arrives(t, w)
+		if i == 0 {
+			w.grow(blocks[10:]...)
+			wallet.arrives(t, w)
+		}
+		c.close()
+		told[i] = wallet.texts()
+	}
+	if len(told[0]) == 0 || fmt.Sprint(told[0]) != fmt.Sprint(told[1]) {
+		t.Errorf("%s: %d events and %d", value, len(told[0]), len(told[1]))
+	}
+}
