@@ -64,9 +64,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 // keeping takes an answer that depends on nothing but the tip, and what of the tip it rests on, where that is known.
 type keeping func(names *tipNames, text []byte, rests *core.Kept)
 
-// answer asks the question at one tip, for what it costs. A plain request is read at once, within a limit of rows. What costs
-// more, or turns out to, waits for its part of the work that is done at once, and is read once for all who ask it. Keep is
-// nil when the answer is not kept.
+// answer asks the question at one tip, for what it costs. A plain request is read at once, within a limit of rows. What
+// costs more, or turns out to, waits for its part of the work that is done at once, and is read once for all who ask
+// it. Keep is nil when the answer is not kept.
 func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, cost int64, keep keeping) {
 	b := buffers.Get().(*buffer)
 	defer b.release()
@@ -103,7 +103,9 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, cost in
 }
 
 // shared is the answer to a question that others may ask at the same time: it is read once.
-func (a *API) shared(w http.ResponseWriter, r *http.Request, q *request, rows int, cost int64, keep keeping) (made, error) {
+func (a *API) shared(
+	w http.ResponseWriter, r *http.Request, q *request, rows int, cost int64, keep keeping,
+) (made, error) {
 	question, err := q.question()
 	if err != nil {
 		return made{}, err
@@ -130,10 +132,12 @@ func (a *API) shared(w http.ResponseWriter, r *http.Request, q *request, rows in
 	return fs.wait(r.Context(), key, f)
 }
 
-// read asks the question at one tip and writes the answer to b. It goes through so many rows at most, if that is not 0: then
-// the error is [core.ErrTooManyRows]. Nothing is read when the client has one of known, which are ETags. The tip is there
-// with errors too.
-func (a *API) read(ctx context.Context, q *request, rows int, b *buffer, known []string, keep keeping) (m made, err error) {
+// read asks the question at one tip and writes the answer to b. It goes through so many rows at most, if that is not 0:
+// then the error is [core.ErrTooManyRows]. Nothing is read when the client has one of known, which are ETags. The tip
+// is there with errors too.
+func (a *API) read(
+	ctx context.Context, q *request, rows int, b *buffer, known []string, keep keeping,
+) (m made, err error) {
 	var rests *core.Kept
 	err = q.chain.View(ctx, func(v *core.View) error {
 		if err := m.at(ctx, v, q, known); err != nil || m.same {

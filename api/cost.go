@@ -8,8 +8,8 @@ import (
 	"birthmark/api/guard"
 )
 
-// freeRows is how many rows beside its page a plain request may go through: more make it an expensive one. They take about
-// as long as a page of the size that costs as much.
+// freeRows is how many rows beside its page a plain request may go through: more make it an expensive one. They take
+// about as long as a page of the size that costs as much.
 var freeRows = 1000
 
 // cost is what a question costs by what was parsed of it. That it goes through many rows turns out when it is answered.

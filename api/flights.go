@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// flights answers equal questions that are asked at the same time once. Unlike golang.org/x/sync/singleflight it ends the
-// work when the last caller has left, and no caller's deadline is that of another.
+// flights answers equal questions that are asked at the same time once. Unlike golang.org/x/sync/singleflight it ends
+// the work when the last caller has left, and no caller's deadline is that of another.
 type flights struct {
 	mu  sync.Mutex
 	all map[flightKey]*flight
@@ -51,9 +51,11 @@ func (fs *flights) joined(key flightKey) *flight {
 	return f
 }
 
-// begin has a question answered by ask, whose context ends when no caller waits any more; then release is called. If another
-// caller began meanwhile, release is called at once.
-func (fs *flights) begin(ctx context.Context, key flightKey, release func(), ask func(context.Context) (made, error)) *flight {
+// begin has a question answered by ask, whose context ends when no caller waits any more; then release is called. If
+// another caller began meanwhile, release is called at once.
+func (fs *flights) begin(
+	ctx context.Context, key flightKey, release func(), ask func(context.Context) (made, error),
+) *flight {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if f := fs.joined(key); f != nil {

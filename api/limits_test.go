@@ -29,9 +29,8 @@ func guarded(t *testing.T, db *core.DB, o guard.Options, view viewing) http.Hand
 	if view != nil {
 		chain.View = view
 	}
-	h, err := api.New(api.Options{Chains: []*served.Chain{chain}, Kept: -1, Fields: fields, Events: func(c *served.Chain) http.Handler {
-		return events.Handler(c, events.Options{})
-	}})
+	follow := func(c *served.Chain) http.Handler { return events.Handler(c, events.Options{}) }
+	h, err := api.New(api.Options{Chains: []*served.Chain{chain}, Kept: -1, Fields: fields, Events: follow})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,9 +58,11 @@ func blocked(ctx context.Context, _ func(*core.View) error) error {
 func TestOnlyStreamsHaveNoTimeLimit(t *testing.T) {
 	real(t)
 	for accept, paths := range map[string][]string{
-		"application/json, application/x-ndjson": {"balance/address/" + satoshi, "richest/address", "tx/" + firstPayment, "status"},
-		"application/x-ndjson;q=0, */*":          {"blocks", "find/address/" + satoshi},
-		"text/x-ndjson, application/json":        {"blocks"},
+		"application/json, application/x-ndjson": {
+			"balance/address/" + satoshi, "richest/address", "tx/" + firstPayment, "status",
+		},
+		"application/x-ndjson;q=0, */*":   {"blocks", "find/address/" + satoshi},
+		"text/x-ndjson, application/json": {"blocks"},
 	} {
 		for _, path := range paths {
 			synctest.Test(t, func(t *testing.T) {
@@ -152,8 +153,10 @@ func TestCosts(t *testing.T) {
 			t.Fatalf("%.200s: %d %s", c.path, w.Code, w.Body)
 		}
 		var left int
-		if _, err := fmt.Sscanf(w.Header().Get("Ratelimit"), `"client";r=%d`, &left); err != nil || burst-left != c.cost {
-			t.Errorf("%.200s %.50s, Accept %q: costs %d, expected %d; %v", c.path, c.body, c.accept, burst-left, c.cost, err)
+		_, err := fmt.Sscanf(w.Header().Get("Ratelimit"), `"client";r=%d`, &left)
+		if err != nil || burst-left != c.cost {
+			t.Errorf("%.200s %.50s, Accept %q: costs %d, expected %d; %v",
+				c.path, c.body, c.accept, burst-left, c.cost, err)
 		}
 	}
 }
@@ -283,7 +286,8 @@ func TestExpensiveAnswersAreBounded(t *testing.T) {
 		h := guarded(t, db, o, c.view(db))
 		// Questions about the same that are not equal: each has a cost of 9.
 		question := func(n, from int) *httptest.ResponseRecorder {
-			r := httptest.NewRequest("GET", fmt.Sprintf("/v1/bitcoin/history/address/%s?limit=1&time-from=%d", satoshi, n), nil)
+			path := fmt.Sprintf("/v1/bitcoin/history/address/%s?limit=1&time-from=%d", satoshi, n)
+			r := httptest.NewRequest("GET", path, nil)
 			r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", from)
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)

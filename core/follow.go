@@ -159,9 +159,9 @@ func (ask Queries) Follow(ctx context.Context, known []model.Point, what Followi
 	}
 }
 
-// FollowTerms are the terms of what is followed as answers have them in their keys and assets: an output is meant by a term if
-// it has that. It fails as Follow does for terms that cannot be followed, and with unknown_asset for an asset that is named by
-// its fingerprint and does not occur yet.
+// FollowTerms are the terms of what is followed as answers have them in their keys and assets: an output is meant by a
+// term if it has that. It fails as Follow does for terms that cannot be followed, and with unknown_asset for an asset
+// that is named by its fingerprint and does not occur yet.
 func (ask Queries) FollowTerms(ctx context.Context, what Following) (named []Term, err error) {
 	err = ask.from(ctx, func(q *query) error {
 		terms, err := what.terms()

@@ -27,7 +27,8 @@ type query struct {
 	passed int // rows that were gone through
 }
 
-// pass counts rows that are gone through. It is an error when there are too many of them, or when the context has ended.
+// pass counts rows that are gone through. It is an error when there are too many of them, or when the context has
+// ended.
 func (q *query) pass(rows int) error {
 	if q.passed += rows; q.most > 0 && q.passed > q.most {
 		return ErrTooManyRows

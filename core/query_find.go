@@ -81,7 +81,8 @@ func (q *query) assetOccurrences(birth model.AssetBirthPk, s span, descending bo
 	}
 }
 
-// batches groups what seq yields. It ends with an error when the query has gone through too many rows, or its context ends.
+// batches groups what seq yields. It ends with an error when the query has gone through too many rows, or its context
+// ends.
 func batches[T any](q *query, seq iter.Seq2[T, error], size int) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		var batch []T

@@ -10,8 +10,8 @@ import (
 // freshTxs is how many transactions a txSet holds uncompressed.
 const freshTxs = 1 << 14
 
-// txSet counts different transactions. Beyond the first it holds them as sorted runs of the distances between them, about
-// three bytes each, so that the totals of a value with millions of outputs take a few megabytes.
+// txSet counts different transactions. Beyond the first it holds them as sorted runs of the distances between them,
+// about three bytes each, so that the totals of a value with millions of outputs take a few megabytes.
 type txSet struct {
 	fresh []uint64
 	runs  []txRun // each more than twice as long as the next
@@ -41,8 +41,8 @@ func (s *txSet) count() uint64 {
 	return uint64(s.runs[0].count)
 }
 
-// pack makes a run of the fresh transactions, and merges runs until each is more than ratio times as long as the next; into
-// one where the ratio is 0.
+// pack makes a run of the fresh transactions, and merges runs until each is more than ratio times as long as the next;
+// into one where the ratio is 0.
 func (s *txSet) pack(ratio int) {
 	slices.Sort(s.fresh)
 	var run txRun

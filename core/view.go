@@ -31,9 +31,10 @@ func (db *DB) View(ctx context.Context, fn func(*View) error) error {
 // ErrTooManyRows is the error of a question whose answer takes more rows than [View.AtMost] allows.
 var ErrTooManyRows = errors.New("the answer takes more rows than it may")
 
-// AtMost sets how many rows each question may go through that has no bound of its own: the outputs of a value that are added
-// up or sifted, the assets that a value holds, the values that are ranked. A question that would take more fails with
-// [ErrTooManyRows]. The limit is meant to tell cheap answers from expensive ones, and is exceeded by less than 5,000 rows.
+// AtMost sets how many rows each question may go through that has no bound of its own: the outputs of a value that are
+// added up or sifted, the assets that a value holds, the values that are ranked. A question that would take more fails
+// with [ErrTooManyRows]. The limit is meant to tell cheap answers from expensive ones, and is exceeded by less than
+// 5,000 rows.
 func (v *View) AtMost(rows int) { v.at.most = rows }
 
 // from runs fn over the snapshot that is asked.

@@ -75,7 +75,8 @@ func TestAViewHasOneTip(t *testing.T) {
 	check(t, db)
 }
 
-// A question that goes through more rows than it may fails, and one that does not has the answer it has without a limit.
+// A question that goes through more rows than it may fails, and one that does not has the answer it has without a
+// limit.
 func TestAViewBoundsTheRowsOfAQuestion(t *testing.T) {
 	v := modeltest.Variants()[0] // keeps nothing added up
 	db := open(t, memory.New(), v, 1<<16)
@@ -96,14 +97,15 @@ func TestAViewBoundsTheRowsOfAQuestion(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			history, err := view.History(ctx, "address", value.Value, core.Range{}, core.Page{Limit: 1, Descending: true})
+			newest := core.Page{Limit: 1, Descending: true}
+			history, err := view.History(ctx, "address", value.Value, core.Range{}, newest)
 			if err != nil {
 				return err
 			}
 			const most = 5
 			view.AtMost(most)
 			bounded, err := view.Balance(ctx, "address", value.Value)
-			_, err2 := view.History(ctx, "address", value.Value, core.Range{}, core.Page{Limit: 1, Descending: true})
+			_, err2 := view.History(ctx, "address", value.Value, core.Range{}, newest)
 			if whole.OutputCount > most {
 				many++
 				if !errors.Is(err, core.ErrTooManyRows) || !errors.Is(err2, core.ErrTooManyRows) {

@@ -16,8 +16,8 @@ const (
 	detailLevels
 )
 
-// digest is what happened between two places of the chain, read once for all clients that want to know some of it. It is not
-// changed once it is made.
+// digest is what happened between two places of the chain, read once for all clients that want to know some of it. It
+// is not changed once it is made.
 type digest struct {
 	detail  int
 	from    model.Point

@@ -297,7 +297,8 @@ func TestABlockThatGoesWhileItIsToldIsTakenBack(t *testing.T) {
 			var reading sync.WaitGroup
 			reading.Go(func() { follow(wallet, c) })
 			until(t, "the forks to end", func() bool {
-				if err := chain.View(t.Context(), func(*core.View) error { return nil }); err != nil { // while nobody reads
+				// It may fork while nobody reads.
+				if err := chain.View(t.Context(), func(*core.View) error { return nil }); err != nil {
 					t.Fatal(err)
 				}
 				mu.Lock()

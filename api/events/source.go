@@ -113,7 +113,8 @@ func (s *source) beginning(ctx context.Context, v *core.View, w *wanted) (model.
 	return p, err
 }
 
-// step is what a client at from is told next, of so many blocks at most. Near the tip what happened is read once for all.
+// step is what a client at from is told next, of so many blocks at most. Near the tip what happened is read once for
+// all.
 func (s *source) step(ctx context.Context, w *wanted, from place, most int) (step, error) {
 	tip, _ := s.chain.Moved()
 	if from.at == tip && from.within == nil && !tip.IsOrigin() {

@@ -47,7 +47,8 @@ func TestPagesThatGoThroughManyRowsCostMore(t *testing.T) {
 		w := httptest.NewRecorder()
 		guard.New(o, explorerOf(t, chainOf("bitcoin", db, nil))).ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 		var left int
-		if _, err := fmt.Sscanf(w.Header().Get("Ratelimit"), `"client";r=%d`, &left); err != nil || w.Code != 200 || burst-left != cost {
+		_, err := fmt.Sscanf(w.Header().Get("Ratelimit"), `"client";r=%d`, &left)
+		if err != nil || w.Code != 200 || burst-left != cost {
 			t.Errorf("%s: %d, costs %d, expected %d; %v", path, w.Code, burst-left, cost, err)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// connections is a listener that keeps the number of open connections within bounds. Accept never waits for room. Beyond the
-// bounds a few spare connections are accepted, on which questions about the server's health are answered. Another request on
-// one of them waits for room for a moment, then it is refused.
+// connections is a listener that keeps the number of open connections within bounds. Accept never waits for room.
+// Beyond the bounds a few spare connections are accepted, on which questions about the server's health are answered.
+// Another request on one of them waits for room for a moment, then it is refused.
 type connections struct {
 	net.Listener
 	most, each int // altogether, and of one client; 0: no limit
@@ -112,8 +112,8 @@ func (cs *connections) full(from netip.Prefix) bool {
 	return cs.each > 0 && from.IsValid() && cs.by[from] >= cs.each
 }
 
-// keepSpare makes c a spare connection, in place of the one that has been silent longest if there are enough. A client that
-// has all the connections it may has no spare ones.
+// keepSpare makes c a spare connection, in place of the one that has been silent longest if there are enough. A client
+// that has all the connections it may has no spare ones.
 func (cs *connections) keepSpare(c *connection) bool {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -139,8 +139,8 @@ func (cs *connections) keepSpare(c *connection) bool {
 	return true
 }
 
-// admit waits a moment for room for a request that came on a spare connection. Not more than half of those wait, so that
-// the others are there for questions about health.
+// admit waits a moment for room for a request that came on a spare connection. Not more than half of those wait, so
+// that the others are there for questions about health.
 func (cs *connections) admit(ctx context.Context, c *connection) bool {
 	if cs.take(c) {
 		return true

@@ -49,7 +49,10 @@ func (g *guard) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	for name, value := range headers {
 		h[name] = value
 	}
-	ask := &request{guard: g, r: r, free: free(r), began: began, spent: Plain, w: writer{ResponseWriter: rw, stall: g.Stall}}
+	ask := &request{
+		guard: g, r: r, free: free(r), began: began, spent: Plain,
+		w: writer{ResponseWriter: rw, stall: g.Stall},
+	}
 	w := &ask.w
 	w.request = ask
 	defer func() {
@@ -241,8 +244,8 @@ func (q *request) route() string {
 	return q.r.Pattern
 }
 
-// log logs each request at debug, and those that failed at warn, unless they ask whether the server is well: it may not be for
-// hours. A line has the route and nothing else of what was asked, for it may hold secrets.
+// log logs each request at debug, and those that failed at warn, unless they ask whether the server is well: it may not
+// be for hours. A line has the route and nothing else of what was asked, for it may hold secrets.
 func (q *request) log(w *writer) {
 	level, left := slog.LevelDebug, int64(0)
 	if w.status >= http.StatusInternalServerError && !q.free && !q.left() {
@@ -259,8 +262,10 @@ func (q *request) log(w *writer) {
 	if !q.Log.Enabled(ctx, level) {
 		return
 	}
-	line := []slog.Attr{slog.String("method", q.r.Method), slog.String("route", q.route()), slog.Int("status", w.answered()),
-		slog.Int64("bytes", w.bytes), slog.Duration("took", time.Since(q.began)), slog.String("client", q.who.String())}
+	line := []slog.Attr{
+		slog.String("method", q.r.Method), slog.String("route", q.route()), slog.Int("status", w.answered()),
+		slog.Int64("bytes", w.bytes), slog.Duration("took", time.Since(q.began)), slog.String("client", q.who.String()),
+	}
 	if left > 0 {
 		line = append(line, slog.Int64("left_out", left))
 	}

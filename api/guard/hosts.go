@@ -12,8 +12,8 @@ import (
 // A page of another site can have its own name resolve to this machine and then read what a server here answers (DNS
 // rebinding). Its requests name that site in Host, which tells them from those that are meant for the server.
 
-// meant reports whether a request for host is meant for a server that only this machine can reach: host is an address, a name
-// of this machine, or one of names. A request without a host is not from a browser.
+// meant reports whether a request for host is meant for a server that only this machine can reach: host is an address,
+// a name of this machine, or one of names. A request without a host is not from a browser.
 func meant(host string, names []string) bool {
 	if host == "" {
 		return true
@@ -32,7 +32,8 @@ func meant(host string, names []string) bool {
 // notMeant is the answer to a request for another host.
 func notMeant(host string) *problem.Problem {
 	return problem.New(http.StatusMisdirectedRequest, wrongHost,
-		"this server does not answer for host %.100q: use an address or localhost, or add the name to hosts in its settings", host)
+		"this server does not answer for host %.100q: use an address or localhost, or add the name to hosts in "+
+			"its settings", host)
 }
 
 // onlyMeant is next for requests that are meant for a server that only this machine can reach.

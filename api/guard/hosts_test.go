@@ -26,14 +26,18 @@ func TestOtherHostsAreRefusedOnThisMachine(t *testing.T) {
 	o.CheckHost, o.Hosts, o.Refused = true, []string{"explorer.example.org"}, refused.add
 	o.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}
 	h := guard.New(o, says)
-	for _, name := range []string{"127.0.0.1:8080", "127.0.0.1", "[::1]:8080", "[::1]", "192.0.2.1:80", "localhost", "LocalHost:8080", "localhost.",
-		"a.localhost:1", "explorer.example.org", "Explorer.Example.Org:8080", ""} {
+	for _, name := range []string{
+		"127.0.0.1:8080", "127.0.0.1", "[::1]:8080", "[::1]", "192.0.2.1:80", "localhost", "LocalHost:8080", "localhost.",
+		"a.localhost:1", "explorer.example.org", "Explorer.Example.Org:8080", "",
+	} {
 		if w := ask(h, "GET", "/v1", host(name)); w.Code != 200 {
 			t.Errorf("host %q: %d %s", name, w.Code, w.Body)
 		}
 	}
-	for _, name := range []string{"evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "notlocalhost", "1.2.3",
-		"x.explorer.example.org"} {
+	for _, name := range []string{
+		"evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "notlocalhost", "1.2.3",
+		"x.explorer.example.org",
+	} {
 		for _, path := range []string{"/v1", "/healthz"} {
 			isProblem(t, ask(h, "GET", path, host(name)), 421, "wrong_host")
 		}
@@ -88,7 +92,8 @@ func TestFilesThatOthersCanReadAreToldOf(t *testing.T) {
 	}
 	tell := func(mode os.FileMode, text string) (said string) {
 		t.Helper()
-		if err := errors.Join(os.WriteFile(keys, []byte(text), 0o600), os.Chmod(keys, mode), os.Chmod(keyFile, mode)); err != nil {
+		err := errors.Join(os.WriteFile(keys, []byte(text), 0o600), os.Chmod(keys, mode), os.Chmod(keyFile, mode))
+		if err != nil {
 			t.Fatal(err)
 		}
 		var log bytes.Buffer
@@ -141,7 +146,8 @@ func TestAnswersOf503DoNotFillTheLog(t *testing.T) {
 			time.Sleep(10 * time.Second)
 		}
 		text := log.String()
-		if busy, broken := strings.Count(text, "status=503"), strings.Count(text, "status=500"); busy != 2 || broken != 2 || !strings.Contains(text, "left_out=99") {
+		busy, broken := strings.Count(text, "status=503"), strings.Count(text, "status=500")
+		if busy != 2 || broken != 2 || !strings.Contains(text, "left_out=99") {
 			t.Errorf("%d lines of 503 and %d of 500:\n%s", busy, broken, text)
 		}
 	})

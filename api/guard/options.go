@@ -28,8 +28,8 @@ type Options struct {
 	Body    int64         // bytes
 	URI     int           // bytes of path and query
 
-	// Expensive is how much of what is expensive is done at once, in the units of [Take], 2 at least; a client gets half of
-	// it at most. A request waits for its part no longer than Wait.
+	// Expensive is how much of what is expensive is done at once, in the units of [Take], 2 at least; a client gets
+	// half of it at most. A request waits for its part no longer than Wait.
 	Expensive int64
 	Wait      time.Duration
 
@@ -41,8 +41,9 @@ type Options struct {
 	// Empty: none but the server's own.
 	Origins []string
 
-	// CheckHost refuses requests for another host than this machine, by an address or as localhost, or one of Hosts, which are
-	// in lower case. Requests that one of Proxies hands on are not checked. It is for servers that only this machine can reach.
+	// CheckHost refuses requests for another host than this machine, by an address or as localhost, or one of Hosts,
+	// which are in lower case. Requests that one of Proxies hands on are not checked. It is for servers that only this
+	// machine can reach.
 	CheckHost bool
 	Hosts     []string
 
@@ -92,7 +93,9 @@ const (
 
 // Reasons are all that Options.Refused and ServerOptions.Refused may be told.
 func Reasons() []string {
-	return []string{notAllowed, noKey, tooMany, tooLarge, tooLong, tooBusy, tooStreamy, tooSlow, wrongHost, failed, noRoom, evicted}
+	return []string{
+		notAllowed, noKey, tooMany, tooLarge, tooLong, tooBusy, tooStreamy, tooSlow, wrongHost, failed, noRoom, evicted,
+	}
 }
 
 // New is next within the limits of o.

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// warnReadable logs that other users of the machine can read a file that holds a secret. The file may be readable by its
-// group if root owns it, as PostgreSQL has it: so the key of a service is often kept.
+// warnReadable logs that other users of the machine can read a file that holds a secret. The file may be readable by
+// its group if root owns it, as PostgreSQL has it: so the key of a service is often kept.
 func warnReadable(log *slog.Logger, what, file string) {
 	info, err := os.Stat(file)
 	if err != nil || !exposed(info) {

@@ -10,8 +10,8 @@ import (
 	"birthmark/api/problem"
 )
 
-// What answers cost, in plain requests. Every request has cost a plain one when its handler is called. Handlers take the rest
-// with [Take] once they know what is asked.
+// What answers cost, in plain requests. Every request has cost a plain one when its handler is called. Handlers take
+// the rest with [Take] once they know what is asked.
 const (
 	Plain = 1
 	Term  = 1  // each further term of a search
@@ -28,10 +28,10 @@ func Page(entries int) int64 { return int64(entries / costlyPage) }
 // Batch is what a batch of so many questions costs.
 func Batch(questions int) int64 { return Plain + int64(questions/costlyBatch) }
 
-// Take sets what a request costs altogether, when that is more than a plain request or than it cost so far. The difference is
-// taken from the client's rate. Until release is called, which may be after the request, the cost counts as work that is done
-// at once, for the client and for all of them. The error is a [problem.Problem] that names the limit that was reached.
-// Without a guard nothing is limited.
+// Take sets what a request costs altogether, when that is more than a plain request or than it cost so far. The
+// difference is taken from the client's rate. Until release is called, which may be after the request, the cost counts
+// as work that is done at once, for the client and for all of them. The error is a [problem.Problem] that names the
+// limit that was reached. Without a guard nothing is limited.
 func Take(w http.ResponseWriter, cost int64) (release func(), err error) {
 	q := requestOf(w)
 	if q == nil || cost <= Plain {
@@ -60,8 +60,9 @@ func Take(w http.ResponseWriter, cost int64) (release func(), err error) {
 	}, nil
 }
 
-// Stream makes the request one whose answer goes on for as long as the client takes it: it counts against the streams that may
-// be open, and has no time limit. It returns the request for the handler to go on with. The error is a [problem.Problem].
+// Stream makes the request one whose answer goes on for as long as the client takes it: it counts against the streams
+// that may be open, and has no time limit. It returns the request for the handler to go on with. The error is a
+// [problem.Problem].
 func Stream(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
 	q := requestOf(w)
 	if q == nil {
@@ -99,8 +100,8 @@ func (q *request) turnedAway(p *problem.Problem) error {
 	return p
 }
 
-// spend takes a cost from the client's rate, or says how long to wait. The headers are those of the draft RateLimit header
-// fields for HTTP.
+// spend takes a cost from the client's rate, or says how long to wait. The headers are those of the draft RateLimit
+// header fields for HTTP.
 func (q *request) spend(h http.Header, a *account, cost int64) *problem.Problem {
 	l, now := a.limiter, time.Now()
 	burst := l.Burst()
@@ -111,22 +112,24 @@ func (q *request) spend(h http.Header, a *account, cost int64) *problem.Problem 
 		wait = time.Duration(missing / q.limit.PerSecond * float64(time.Second))
 	}
 	left := max(l.TokensAt(now), 0)
-	h[policyHeader] = []string{`"client";q=` + strconv.Itoa(burst) + `;w=` + wholeSeconds(float64(burst)/q.limit.PerSecond)}
-	h[rateHeader] = []string{`"client";r=` + strconv.Itoa(int(left)) + `;t=` + wholeSeconds((float64(burst)-left)/q.limit.PerSecond)}
+	window, full := float64(burst)/q.limit.PerSecond, (float64(burst)-left)/q.limit.PerSecond
+	h[policyHeader] = []string{`"client";q=` + strconv.Itoa(burst) + `;w=` + wholeSeconds(window)}
+	h[rateHeader] = []string{`"client";r=` + strconv.Itoa(int(left)) + `;t=` + wholeSeconds(full)}
 	if wait == 0 {
 		return nil
 	}
 	after := wholeSeconds(wait.Seconds())
 	h["Retry-After"] = []string{after}
-	return problem.New(http.StatusTooManyRequests, tooMany, "rate limit exceeded (%s requests/s, burst %d): retry in %s s",
+	return problem.New(http.StatusTooManyRequests, tooMany,
+		"rate limit exceeded (%s requests/s, burst %d): retry in %s s",
 		strconv.FormatFloat(q.limit.PerSecond, 'f', -1, 64), burst, after)
 }
 
 // wholeSeconds rounds up, to 1 at least: a client that comes back after them has not come too early.
 func wholeSeconds(s float64) string { return strconv.Itoa(max(1, int(math.Ceil(s)))) }
 
-// hold takes a part of the work that is done at once, or says that there is none: first of the client's share, so that a
-// client that asks for much waits for itself and the others do not wait for it.
+// hold takes a part of the work that is done at once, or says that there is none: first of the client's share, so that
+// a client that asks for much waits for itself and the others do not wait for it.
 func (q *request) hold(h http.Header, a *account, cost int64) *problem.Problem {
 	a.busy.Add(1)
 	ctx, cancel := context.WithTimeout(q.r.Context(), q.Wait)
@@ -142,8 +145,8 @@ func (q *request) hold(h http.Header, a *account, cost int64) *problem.Problem {
 		a.busy.Add(-1)
 		h["Retry-After"] = []string{"1"}
 		return problem.New(http.StatusServiceUnavailable, tooBusy,
-			"too many expensive requests are being answered: retry in a second, or ask for less: a page (limit, after) costs "+
-				"less than a whole list, and options of an index (balance, unspent, history) make its answers cheap")
+			"too many expensive requests are being answered: retry in a second, or ask for less: "+
+				"a page (limit, after) costs less than a whole list, and options of an index (balance, unspent, history) make its answers cheap")
 	}
 	return nil
 }

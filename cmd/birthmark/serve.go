@@ -82,7 +82,7 @@ func serverFlags() []cli.Flag {
 			DefaultText: fmt.Sprintf("%d if other machines can connect, else no limit", settings.DefaultRate)},
 		&cli.StringFlag{Name: "cors", Usage: "`ORIGINS` whose pages may ask, such as https://example.org, or *"},
 		&cli.StringFlag{Name: "proxies", Usage: "`ADDRESSES` of proxies in front, whose X-Forwarded-For is believed"},
-		&cli.StringFlag{Name: "hosts", Usage: "`NAMES` that a server on a loopback address answers for beside localhost"},
+		&cli.StringFlag{Name: "hosts", Usage: "`NAMES` that a server on a loopback address answers for too"},
 		&cli.StringFlag{Name: "pprof", Usage: "`ADDRESS` of this machine to answer with profiles at, such as 127.0.0.1:6060"},
 		&cli.StringFlag{Name: "log", Usage: "lines of the log as `text|json`", DefaultText: "text"},
 		&cli.StringFlag{Name: "log-level", Usage: "`LEVEL` from which on lines are logged: debug, info, warn, error; debug has every request", DefaultText: "info"},

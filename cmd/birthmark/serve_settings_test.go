@@ -84,7 +84,8 @@ func TestServerIsAsItIsSet(t *testing.T) {
 	if r := of.get(t, "debug/pprof/cmdline"); r.status != 200 || !bytes.Contains(r.body, []byte("--config")) {
 		t.Errorf("profiles: %d %s", r.status, r.body)
 	}
-	for _, url := range []string{s.URL + "v1", of.URL + "debug/pprof/cmdline"} { // a page whose name leads to this machine asks
+	// A page whose own name resolves to this machine gets nothing.
+	for _, url := range []string{s.URL + "v1", of.URL + "debug/pprof/cmdline"} {
 		r, err := http.NewRequest("GET", url, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -76,8 +76,8 @@ func (s *Settings) Check() error {
 // DefaultRate is how many requests a second each client may make of a server that other machines can reach.
 const DefaultRate = 100
 
-// RateAt is the rate of a client of a server that listens at an address: the one that is set, else [DefaultRate] if other
-// machines can reach the address, else 0, which is no limit.
+// RateAt is the rate of a client of a server that listens at an address: the one that is set, else [DefaultRate] if
+// other machines can reach the address, else 0, which is no limit.
 func (s *Settings) RateAt(address string) float64 {
 	if _, set := s.origins["rate"]; set || Loopback(address) {
 		return s.Server.Rate

@@ -451,9 +451,11 @@ func FuzzParse(f *testing.F) {
 // A server that other machines can reach limits the rate of each client, unless the settings say otherwise.
 func TestTheRateIsLimitedBeyondThisMachine(t *testing.T) {
 	for text, want := range map[string]map[string]float64{
-		"listen: 127.0.0.1:1\n": {"127.0.0.1:8080": 0, "[::1]:8080": 0, "localhost:8080": 0, "unix:/run/x.sock": 0, "127.9.9.9:1": 0,
+		"listen: 127.0.0.1:1\n": {
+			"127.0.0.1:8080": 0, "[::1]:8080": 0, "localhost:8080": 0, "unix:/run/x.sock": 0, "127.9.9.9:1": 0,
 			"0.0.0.0:8080": DefaultRate, ":8080": DefaultRate, "[::]:443": DefaultRate,
-			"192.0.2.1:80": DefaultRate, "example.org:80": DefaultRate},
+			"192.0.2.1:80": DefaultRate, "example.org:80": DefaultRate,
+		},
 		"rate: 0\n": {"127.0.0.1:8080": 0, "0.0.0.0:8080": 0},
 		"rate: 7\n": {"127.0.0.1:8080": 7, "0.0.0.0:8080": 7},
 	} {
