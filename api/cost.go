@@ -16,7 +16,7 @@ var freeRows = 1000
 func (q *request) cost() int64 {
 	cost := int64(guard.Plain)
 	if q.body != nil {
-		cost = guard.Batch(q.body.(batch).questions())
+		cost = guard.Batch(q.body.questions())
 	}
 	cost += guard.Page(q.page.Limit) + int64(len(q.terms.And)+len(q.terms.Or))*guard.Term
 	return min(cost, guard.Most)

@@ -22,7 +22,7 @@ type operation struct {
 
 	args   []argument   // the values in path, in order
 	query  []*parameter // what may stand behind the question mark
-	body   func() any   // a new request body, where there is one
+	body   func() batch // a new request body, where there is one
 	answer any          // a value of the type of the answer
 
 	// volatile: the answer depends on more than the chain and its indexes, so that its ETag has to.
@@ -57,7 +57,7 @@ type request struct {
 	chain *chain
 	op    *operation
 	args  []string
-	body  any
+	body  batch // nil: there is none
 
 	page   core.Page
 	within core.Range
@@ -86,12 +86,17 @@ func get(id, path, tag, summary, doc string, answer any, ask func(ctx context.Co
 }
 
 // post makes an operation that asks for many things at once.
-func post[B any](id, path, summary, doc string, answer any, ask func(ctx context.Context, v *core.View, body *B) (any, error)) *operation {
+func post[B any, P interface {
+	*B
+	batch
+}](
+	id, path, summary, doc string, answer any, ask func(ctx context.Context, v *core.View, body P) (any, error),
+) *operation {
 	op := get(id, path, "batch", summary, doc, answer, func(ctx context.Context, v *core.View, q *request) (any, error) {
-		return ask(ctx, v, q.body.(*B))
+		return ask(ctx, v, q.body.(P))
 	})
 	op.method = http.MethodPost
-	op.body = func() any { return new(B) }
+	op.body = func() batch { return P(new(B)) }
 	return op
 }
 
