@@ -97,6 +97,28 @@ func TestOnlyStreamsHaveNoTimeLimit(t *testing.T) {
 	})
 }
 
+// A stream beyond the limit of the server is refused with a problem, whichever route it is of.
+func TestTooManyStreamsAreRefused(t *testing.T) {
+	real(t)
+	for _, path := range []string{"blocks", "events"} {
+		synctest.Test(t, func(t *testing.T) {
+			o := guard.Defaults()
+			o.Streams = 1
+			h := guarded(t, fewBlocks(t), o, blocked)
+			ask := func() *httptest.ResponseRecorder {
+				r := httptest.NewRequestWithContext(t.Context(), "GET", "/v1/bitcoin/"+path, nil)
+				r.Header.Set("Accept", "application/x-ndjson")
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, r)
+				return w
+			}
+			go ask()
+			synctest.Wait()
+			wantProblem(t, ask(), 503, "too_many_streams", "1 streams open")
+		})
+	}
+}
+
 // What a request costs is decided on the values that the handler uses, however they are written.
 func TestCosts(t *testing.T) {
 	const burst = 1000

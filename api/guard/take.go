@@ -69,7 +69,7 @@ func Stream(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
 		return r, nil
 	}
 	if p := q.openStream(w.Header()); p != nil {
-		return nil, q.turnedAway(p)
+		return r, q.turnedAway(p)
 	}
 	q.w.stream, q.w.slow = true, nil
 	// The client may be silent. Whether it goes on reading is for the deadline of each write to tell.
