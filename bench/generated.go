@@ -124,10 +124,11 @@ func generateBitcoin(ctx context.Context, dir string, c Chain) (*generated, erro
 	if err != nil {
 		return nil, err
 	}
-	return &generated{adapter: unchecked{adapter}, network: bitcoinNetwork, open: func(_ context.Context, indexes []string) (model.Source, error) {
+	open := func(_ context.Context, indexes []string) (model.Source, error) {
 		c.Indexes = indexes
 		return NewSource(c)
-	}}, nil
+	}
+	return &generated{adapter: unchecked{adapter}, network: bitcoinNetwork, open: open}, nil
 }
 
 // serializedFolder is where their files are: a recording has a file of the name that [bitcoingenerate.Write] gives their folder.

@@ -115,7 +115,8 @@ func (q *query) blocksOf(pks []model.TxPk) (map[model.HeightPk]blockRow, error) 
 	return blocks, nil
 }
 
-// feeOf is the fee of a transaction: the stored one, else inputs minus outputs. Empty: it is unknown, or there is none.
+// feeOf is the fee of a transaction: the stored one, else inputs minus outputs. Empty: it is unknown, or there is
+// none.
 func (q *query) feeOf(stated model.Fee, inputs, outputs []OutputAnswer) string {
 	if stated.Stated {
 		return strconv.FormatUint(stated.Amount, 10)

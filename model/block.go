@@ -79,8 +79,8 @@ type Tx struct {
 // OutputIndex is the index of Outputs[i] in the transaction.
 func (t *Tx) OutputIndex(i int) int { return int(t.FirstOutput) + i }
 
-// Fee is the fee of a transaction in the chain's smallest unit, as its adapter reads it from the transaction alone. The
-// zero Fee states nothing: the fee is then inputs minus outputs, or unknown ([Traits.FeeOutputs]).
+// Fee is the fee of a transaction in the chain's smallest unit, as its adapter reads it from the transaction alone.
+// The zero Fee states nothing: the fee is then inputs minus outputs, or unknown ([Traits.FeeOutputs]).
 type Fee struct {
 	Stated bool
 	Amount uint64

@@ -231,7 +231,9 @@ func TestAFeeThatIsAnOutputIsShownOnce(t *testing.T) {
 	db := variant(t, v, []*model.Block{first, second})
 	h := explorerOf(t, chainOf("made-up", db, nil))
 	hash := second.Txs[1].Hash.String()
-	for path, label := range map[string]string{"/made-up/tx/" + hash: "dt", "/made-up/block/" + second.Hash.String(): "td"} {
+	for path, label := range map[string]string{
+		"/made-up/tx/" + hash: "dt", "/made-up/block/" + second.Hash.String(): "td",
+	} {
 		page := read(t, h, path, http.StatusOK)
 		if !slices.ContainsFunc(page.each(label), func(n *html.Node) bool {
 			if label == "dt" {

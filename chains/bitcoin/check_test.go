@@ -89,7 +89,8 @@ func TestChainsThatShareTheFirstBlocksAreToldByCheckpoints(t *testing.T) {
 		}
 		for _, c := range others {
 			hash, _ := parseHash(cash)
-			err := (&chain{net: n}).CheckHeader(&model.Block{Height: c.height, Hash: hash, Header: make([]byte, headerSize)}, headersBefore(nil))
+			b := &model.Block{Height: c.height, Hash: hash, Header: make([]byte, headerSize)}
+			err := (&chain{net: n}).CheckHeader(b, headersBefore(nil))
 			fails(t, err, "wrong_network", cash, c.want, "bitcoin "+network)
 		}
 	}

@@ -23,8 +23,8 @@ func TestTheFeeContractHasTheAddressThatWalletsPayFeesTo(t *testing.T) {
 	}
 }
 
-// The fee of a transaction is the sum of its outputs to the fee contract, and a block's miner collects all of them: the
-// last transaction of a block spends exactly those outputs.
+// The fee of a transaction is the sum of its outputs to the fee contract, and a block's miner collects all of them:
+// the last transaction of a block spends exactly those outputs.
 func TestFeesOfRealBlocksAreWhatTheirMinersCollect(t *testing.T) {
 	address, err := parseAddress(networks[0], minersFee["mainnet"])
 	if err != nil {

@@ -83,7 +83,8 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 	if forked {
 		at := f.trail.Newest()
 		if f.forks++; f.forks > 1 {
-			f.o.Log.Warn("the source changes its chain again before it has grown", "source", f.o.Name, "fork", at.Height, "tip", tip.Height)
+			f.o.Log.Warn("the source changes its chain again before it has grown",
+				"source", f.o.Name, "fork", at.Height, "tip", tip.Height)
 		}
 		if f.forks > unlinked && !f.o.Follow {
 			return false, model.Errorf(model.BadSource, "bad_chain",
@@ -101,7 +102,8 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 	if !tip.IsOrigin() && next <= end {
 		err := f.stream(ctx, next, end, yield)
 		if err == nil && f.next() == next {
-			err = Temporary(model.Errorf(model.BadSource, "bad_chain", "%s names block %d as its tip, and has no block %d", f.o.Name, tip.Height, next))
+			err = Temporary(model.Errorf(model.BadSource, "bad_chain",
+				"%s names block %d as its tip, and has no block %d", f.o.Name, tip.Height, next))
 		}
 		return false, err
 	}
@@ -134,7 +136,8 @@ func (f *follower) findFork(ctx context.Context, tip model.Point) (bool, error) 
 		hashes, err := f.node.Hashes(ctx, p.Height, 1)
 		same := err == nil && len(hashes) > 0 && hashes[0] == p.Hash
 		if same && p.Height == tip.Height {
-			return false, fmt.Errorf("%s names block %d as its tip, and gives another one at that height: %w", f.o.Name, tip.Height, ErrMoved)
+			return false, fmt.Errorf("%s names block %d as its tip, and gives another one at that height: %w",
+				f.o.Name, tip.Height, ErrMoved)
 		}
 		return same, err
 	})

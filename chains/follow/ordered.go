@@ -23,10 +23,10 @@ const queued = 1024
 
 // Ordered does the jobs of a sequence on several goroutines and yields their results in the order of the jobs.
 //
-// jobs is called once and yields the jobs. The context it gets, like the one that every job gets, is cancelled when the sequence ends, so
-// that a consumer that leaves does not wait for a call in flight. size is the number of bytes that a job takes until its
-// result was consumed; one that takes more than all of the memory is done alone. worker is called once per goroutine: it
-// returns the function that does the jobs there, and one that frees what that function holds.
+// jobs is called once and yields the jobs. The context it gets, like the one that every job gets, is cancelled when the
+// sequence ends, so that a consumer that leaves does not wait for a call in flight. size is the number of bytes that a
+// job takes until its result was consumed; one that takes more than all of the memory is done alone. worker is called
+// once per goroutine: it returns the function that does the jobs there, and one that frees what that function holds.
 //
 // The first error, in the order of the jobs, is yielded and ends the sequence. So does the end of the context, with its
 // error. When the sequence has ended, however it did, no goroutine of it is left.

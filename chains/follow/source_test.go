@@ -392,7 +392,8 @@ func TestAOneShotEndsWhateverTheNodeNamesAsItsTip(t *testing.T) {
 				err := m.all(n, follow.Options{
 					Name: "the node", Log: slog.New(slog.NewTextHandler(&log, nil)), Retry: follow.Retry{First: time.Second},
 				})
-				if kind, code := model.KindOf(err); kind != model.BadSource || code != "bad_chain" || !strings.Contains(err.Error(), c.says) {
+				kind, code := model.KindOf(err)
+				if kind != model.BadSource || code != "bad_chain" || !strings.Contains(err.Error(), c.says) {
 					t.Errorf("ended with %v (%s), expected an error that says %q", err, code, c.says)
 				}
 				if !strings.Contains(log.String(), "the node") || len(m.chain) < 39 {

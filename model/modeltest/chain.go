@@ -94,7 +94,9 @@ func (c chain) Name() string    { return "testchain" }
 func (c chain) Network() string { return c.network }
 
 func (c chain) Traits() model.Traits {
-	t := model.Traits{ImpliedBurns: c.v.Implied, Coinbase: c.v.Coinbase, LateOutputs: c.v.Late, FeeOutputs: c.v.FeeOutputs}
+	t := model.Traits{
+		ImpliedBurns: c.v.Implied, Coinbase: c.v.Coinbase, LateOutputs: c.v.Late, FeeOutputs: c.v.FeeOutputs,
+	}
 	if c.v.Boxes {
 		t.SpendsBy = "box"
 	}

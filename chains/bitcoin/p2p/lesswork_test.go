@@ -35,8 +35,8 @@ func withHeaders(c *bitcointest.Chain) func(*Options) {
 func behindTheDatabase(t *testing.T, n *Network, f *fake, says string) {
 	t.Helper()
 	_, err := n.Tip(t.Context())
-	if _, code := model.KindOf(err); code != "not_synced" || !follow.IsTemporary(err) || !strings.Contains(err.Error(), f.address) ||
-		!strings.Contains(err.Error(), says) {
+	if _, code := model.KindOf(err); code != "not_synced" || !follow.IsTemporary(err) ||
+		!strings.Contains(err.Error(), f.address) || !strings.Contains(err.Error(), says) {
 		t.Fatalf("%v, expected that the peers have %s", err, says)
 	}
 }

@@ -294,7 +294,8 @@ func (n *Network) plant(most model.HeightPk) {
 	n.changed()
 }
 
-// best is the block with the most work that connected peers have, nil where none is known. told: all of them were heard.
+// best is the block with the most work that connected peers have, nil where none is known. told: all of them were
+// heard.
 func (n *Network) best() (best *node, told bool) {
 	told = true
 	for r := range n.remotes {

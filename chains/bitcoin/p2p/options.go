@@ -21,8 +21,8 @@ type Options struct {
 	// none, peers are found through the network's DNS seeds.
 	Peers []string
 
-	// Header is the raw header that the database has at a height, nil if it has none; nil: there is no database. A chain with
-	// less work than the database's is not followed.
+	// Header is the raw header that the database has at a height, nil if it has none; nil: there is no database. A chain
+	// with less work than the database's is not followed.
 	Header func(model.HeightPk) ([]byte, error)
 
 	Handshake time.Duration // the longest a connection and the exchange of versions take; 10 s

@@ -104,8 +104,8 @@ func (t *tree) most() int {
 	return int(age/(secondsPerHeader*time.Second)) + 100_000
 }
 
-// grow adds the headers of a database above the base, up to the first that it does not have or that does not follow, and
-// returns the last. They were checked when they were written.
+// grow adds the headers of a database above the base, up to the first that it does not have or that does not follow,
+// and returns the last. They were checked when they were written.
 func (t *tree) grow(header func(model.HeightPk) ([]byte, error)) *node {
 	at := t.base
 	for {

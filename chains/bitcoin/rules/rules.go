@@ -65,8 +65,8 @@ type Ancestor struct {
 // Before returns the header at a height of the chain that is continued; not ok if there is none.
 type Before func(height int32) (a Ancestor, ok bool, err error)
 
-// Check returns an error if a header cannot stand at a height above 0 of the chain before it, and as failed an error of
-// before. It checks neither the proof of work nor the link to the parent; without a parent, nothing.
+// Check returns an error if a header cannot stand at a height above 0 of the chain before it, and as failed an error
+// of before. It checks neither the proof of work nor the link to the parent; without a parent, nothing.
 func (r *Rules) Check(h *wire.BlockHeader, height int32, before Before) (err, failed error) {
 	c := &chain{before: before}
 	if parent := c.at(height - 1); parent != nil {

@@ -73,8 +73,8 @@ const forever = ^uint64(0)
 // itemSize is the bytes of the item at the beginning of b. errShort where it is not all there; it then has at least need.
 func itemSize(b []byte) (size, need int, err error) { return new(item).size(b) }
 
-// size is that of the item at the beginning of b. errShort where it is not all there: it then has at least need bytes, and
-// size goes on from where it was, with the same bytes and more.
+// size is that of the item at the beginning of b. errShort where it is not all there: it then has at least need bytes,
+// and size goes on from where it was, with the same bytes and more.
 func (t *item) size(b []byte) (size, need int, err error) {
 	if !t.opened {
 		t.open[0], t.opened = 1, true

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -262,7 +261,7 @@ func TestFailuresAreNamed(t *testing.T) {
 		{"broken blocks", on("/blocks/headerIds", body(`[{"a":1}{}]`)), "bad_answer", "broken", false},
 		{"half an answer", on("/blocks/headerIds", body(`[{"a":1},{"b"`)), "bad_answer", "ends in the middle", false},
 		{"more than asked for", on("/blocks/headerIds", body(`[{},{},{},{},{},{}]`)), "bad_answer", "more than the 5 blocks", false},
-		{"white space", on("/blocks/headerIds", func(_ *http.Request, a *ergotest.Answer) { a.Body = bytes.Repeat([]byte(" \n"), maxBlock) }),
+		{"white space", on("/blocks/headerIds", body(strings.Repeat(" \n", maxBlock))),
 			"bad_answer", "more than the 67108864 bytes", false},
 		{"a cut block", on("/blocks/headerIds", func(_ *http.Request, a *ergotest.Answer) { a.Cut = true }), "unreachable", "closed the connection", true},
 		{"too busy for blocks", on("/blocks/headerIds", status(503, "The server was not able to produce a timely response")), "busy", "timely", true},

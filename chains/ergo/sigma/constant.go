@@ -160,8 +160,8 @@ func (r *reader) skipConstant() {
 }
 
 // drop leaves out of the tuples in a type the items whose data has no bytes, and replaces a tuple of one item by that
-// item. The data has the same bytes, and each value that is walked over has some: a collection of tuples of thousands of
-// units would otherwise take thousands of steps per byte.
+// item. The data has the same bytes, and each value that is walked over has some: a collection of tuples of thousands
+// of units would otherwise take thousands of steps per byte.
 func (t *typ) drop() {
 	for i := range t.items {
 		t.items[i].drop()
