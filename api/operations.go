@@ -89,8 +89,8 @@ func valueOperations() []*operation {
 	return []*operation{
 		listing(get("find", "/find/{index}/{value}", "values", "The outputs where a value occurs",
 			"None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. "+
-				"Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one "+
-				"behind it.", core.FindAnswer{},
+				"Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and another one "+
+				"can follow.", core.FindAnswer{},
 			func(ctx context.Context, v *core.View, q *request) (any, error) {
 				q.terms.Range = q.within
 				return v.Find(ctx, q.args[0], q.args[1], q.terms, q.page)

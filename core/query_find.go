@@ -270,8 +270,8 @@ var findWork = 100_000
 
 // Find is a page of the outputs where a value occurs that meet the terms, in the order of the chain or the other way
 // round; none for a value that was never used. The value may be an asset ([AssetTerm]). It reads the page and what it has
-// to pass on the way to it, at most so much that it ends at once: a page can be short, or even empty, and have another one
-// behind it.
+// to pass on the way to it, at most so much that it ends at once: a page can be short, or even empty, and another one
+// can follow.
 func (ask Queries) Find(ctx context.Context, index, value string, t Terms, p Page) (a *FindAnswer, err error) {
 	err = ask.from(ctx, func(q *query) error {
 		limit, err := p.limit()

@@ -258,7 +258,7 @@ first block stands at height 0, before the transactions of a block at height 0.
 		}
 	}
 	table(schema)
-	b.WriteString("\n### Rows of meta\n\nA text is its bytes, behind its length as uvarint where more follows.\n\n" +
+	b.WriteString("\n### Rows of meta\n\nA text is its bytes; if more follows, its length as uvarint comes first.\n\n" +
 		"| name | value | purpose |\n|---|---|---|\n")
 	for _, m := range metaSchema {
 		row(m.name, or(m.value), m.purpose)

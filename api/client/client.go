@@ -1405,7 +1405,7 @@ type ClientInterface interface {
 
 	// Find The outputs where a value occurs
 	//
-	// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.
+	// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and another one can follow.
 	//
 	// Corresponds with GET /v1/{chain}/find/{index}/{value} (the `Find` operationId).
 	Find(ctx context.Context, chain string, index string, value string, params *FindParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1745,7 +1745,7 @@ func (c *Client) Fields(ctx context.Context, chain string, reqEditors ...Request
 
 // Find The outputs where a value occurs
 //
-// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.
+// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and another one can follow.
 //
 // Corresponds with GET /v1/{chain}/find/{index}/{value} (the `Find` operationId).
 func (c *Client) Find(ctx context.Context, chain string, index string, value string, params *FindParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3936,7 +3936,7 @@ type ClientWithResponsesInterface interface {
 
 	// FindWithResponse The outputs where a value occurs
 	//
-	// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.
+	// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and another one can follow.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -5666,7 +5666,7 @@ func (c *ClientWithResponses) FieldsWithResponse(ctx context.Context, chain stri
 
 // FindWithResponse The outputs where a value occurs
 //
-// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and have another one behind it.
+// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and another one can follow.
 //
 // Returns a wrapper object for the known response body format(s).
 //

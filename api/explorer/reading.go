@@ -91,7 +91,7 @@ func (a amount) coarse() amount {
 // moment is a time as machines, careful readers and hurried ones want it.
 type moment struct {
 	ISO, Clock, Ago string
-	Minute          string // in UTC, which is written behind it
+	Minute          string // in UTC, which templates write after it
 	Recent          bool   // its age says more than its date
 }
 

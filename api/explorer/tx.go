@@ -146,7 +146,7 @@ func (v *visit) raw(b *txBody, a *core.TxAnswer) error {
 	return nil
 }
 
-// feeRate is a fee divided by a size, with two digits behind the point, three below 1.
+// feeRate is a fee divided by a size, with two digits after the point, three below 1.
 func feeRate(fee string, size int) string {
 	n, _ := strconv.ParseFloat(fee, 64) // of a decimal number it cannot fail
 	rate, digits := n/float64(size), 2
