@@ -1,0 +1,124 @@
+package guard_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestConnectionsThatWaitMakeRoom(t *testing.T) {
+	var refused counted
+	o := quick()
+	o.Connections, o.Refused = 10, refused.add
+	s := serve(t, o, says)
+	for range 35 { // say nothing, or begin to
+		conn, err := net.Dial("tcp", s.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		io.WriteString(conn, "GET / HTT")
+		if got := get(t, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}, "http://"+s.addr+"/x"); got != "GET /x 0" {
+			t.Fatal(got)
+		}
+	}
+	if n := refused.of("evicted"); n < 20 || refused.of("no_room") > 0 {
+		t.Errorf("%v", refused.by)
+	}
+}
+
+func TestConnectionsThatAreAnsweredStay(t *testing.T) {
+	var refused counted
+	o := quick()
+	o.Connections, o.Refused = 3, refused.add
+	begun, end := make(chan struct{}), make(chan struct{})
+	s := serve(t, o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun <- struct{}{}
+		<-end
+	}))
+	var asking sync.WaitGroup
+	for range o.Connections {
+		c := client(t)
+		asking.Go(func() { get(t, c, "http://"+s.addr+"/") })
+		<-begun
+	}
+	conn, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != 503 || !strings.Contains(string(text), `"code":"no_room"`) || !resp.Close {
+		t.Errorf("one more than there may be is answered with %d %s %v", resp.StatusCode, text, err)
+	}
+	close(end)
+	asking.Wait()
+	if refused.of("no_room") == 0 || refused.of("evicted") > 0 {
+		t.Errorf("%v", refused.by)
+	}
+}
+
+// At the limit of connections the server says whether it is well, however many others want one, and accepts at once.
+func TestHealthIsAnsweredAtTheLimitOfConnections(t *testing.T) {
+	var refused counted
+	o := quick()
+	o.Connections, o.Refused = 3, refused.add
+	begun, end := make(chan struct{}), make(chan struct{})
+	s := serve(t, o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/healthz" {
+			begun <- struct{}{}
+			<-end
+		}
+	}))
+	var asking sync.WaitGroup
+	for range o.Connections {
+		c := client(t)
+		asking.Go(func() { get(t, c, "http://"+s.addr+"/") })
+		<-begun
+	}
+	health := func(when string) {
+		t.Helper()
+		c := client(t)
+		for range 3 {
+			resp, err := c.Get("http://" + s.addr + "/healthz")
+			if err != nil {
+				t.Fatalf("%s: %v", when, err)
+			}
+			resp.Body.Close()
+			if resp.StatusCode != 200 || !resp.Close {
+				t.Errorf("%s: %d, the connection is kept: %t", when, resp.StatusCode, !resp.Close)
+			}
+		}
+	}
+	health("all connections are busy")
+	for _, say := range []string{"", "GET / HTT", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"} {
+		for range 100 {
+			conn, err := net.Dial("tcp", s.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			io.WriteString(conn, say)
+		}
+		health(fmt.Sprintf("100 more say %q", say))
+	}
+	close(end)
+	asking.Wait()
+	if refused.of("no_room") < 200 || refused.of("evicted") > 0 {
+		t.Errorf("%v", refused.by)
+	}
+	if got := get(t, client(t), "http://"+s.addr+"/healthz"); got != "" {
+		t.Errorf("afterwards: %s", got)
+	}
+}
