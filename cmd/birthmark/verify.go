@@ -52,7 +52,7 @@ func (p *program) verify(c *cli.Context) (err error) {
 	if set.Source == "" {
 		return usageError("missing_flag", "missing --source URI, what the database is compared with (or source in the settings, or BIRTHMARK_SOURCE)")
 	}
-	db, err := p.openReadingOf(c, set)
+	db, err := p.openReadingWith(c, set, core.Options{Damaged: true})
 	if err != nil {
 		return err
 	}
