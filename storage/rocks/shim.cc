@@ -167,7 +167,7 @@ void birthmark_set_heads(void *options, size_t size) {
 //
 // By default there are eight arenas for each processor. The threads of RocksDB and of cgo spread over all of them, each arena
 // keeps what was freed in it, and cached blocks that are evicted fragment it: two thirds of the heap were free memory.
-// With few arenas threads wait for one another, so machines with many processors get more than one.
+// With few arenas threads wait for one another, so machines with many processors get more than two.
 //
 // A writer of tables allocates and frees a buffer of 1 MiB in steps. By default the system takes it back each time, and clears
 // it again. So an arena keeps some freed memory at its end.
@@ -181,7 +181,7 @@ __attribute__((constructor)) static void set_up_heap() {
 
 int birthmark_most_arenas(void) {
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  return static_cast<int>(std::clamp(processors / 8, 1L, 4L));
+  return static_cast<int>(std::clamp(processors / 4, 2L, 8L));
 }
 
 int birthmark_arenas(void) {
