@@ -95,7 +95,7 @@ func (t *table) limited(bytes int64, payload uint) *table {
 func (t *table) newest(n int, want func(e *entry) bool) (oldest uint64) {
 	const samples = 100_000
 	every := t.used/samples + 1
-	var sample []uint64
+	sample := make([]uint64, 0, t.used/every)
 	wanted := 0
 	for i := range t.entries {
 		if e := &t.entries[i]; e.tag != 0 && want(e) {
