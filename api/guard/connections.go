@@ -49,7 +49,8 @@ const (
 	patience  = time.Second
 	lookAgain = 20 * time.Millisecond
 
-	spareConnections = 32
+	spareConnections = 64
+	mostHopeful      = spareConnections * 3 / 4
 )
 
 // Accept implements [net.Listener].
@@ -139,14 +140,14 @@ func (cs *connections) keepSpare(c *connection) bool {
 	return true
 }
 
-// admit waits a moment for room for a request that came on a spare connection. Not more than half of those wait, so
-// that the others are there for questions about health.
+// admit waits a moment for room for a request that came on a spare connection. Not more than mostHopeful of those wait,
+// so that the others are there for questions about health.
 func (cs *connections) admit(ctx context.Context, c *connection) bool {
 	if cs.take(c) {
 		return true
 	}
 	defer cs.hopeful.Add(-1)
-	if cs.hopeful.Add(1) > spareConnections/2 {
+	if cs.hopeful.Add(1) > mostHopeful {
 		return false
 	}
 	again := time.NewTicker(lookAgain)

@@ -173,7 +173,7 @@ func TestFiguresOfKnownNetworksAreThoseOfTheirFiles(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		n.name, n.byronHash, n.shelleyHash = known.name, known.byronHash, known.shelleyHash
+		n.name, n.byronHash, n.shelleyHash, n.known = known.name, known.byronHash, known.shelleyHash, known.known
 		if !reflect.DeepEqual(n, known) {
 			t.Errorf("the files have %+v, the table %+v", n, known)
 		}
