@@ -36,6 +36,8 @@ var rules = []rule{
 	{from: "core/...", may: []string{"model", "storage", "core/...", "internal/pages"}},
 	{from: "api/...", may: []string{"model", "model/figures", "core", "api/..."}},
 	{from: "chains/...", may: []string{"model/...", "chains/..."}},
+	{from: "internal/testnode/...", may: []string{"model/...", "chains/...", "bench/generate/...", "internal/testnode/..."}},
+	{from: "bench/generate/...", may: []string{"model/...", "chains/...", "bench/generate/..."}},
 	{from: "bench/...", may: anything},
 	{from: "cmd/...", may: anything},
 }

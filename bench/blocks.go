@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"birthmark/bench/generate/bitcoingen"
+	"birthmark/bench/generate/cardanogen"
+	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/bitcoin"
-	bitcoingenerate "birthmark/chains/bitcoin/generate"
 	"birthmark/chains/cardano"
-	"birthmark/chains/cardano/generate"
 	"birthmark/chains/cardano/immutable"
 	"birthmark/chains/ergo"
-	ergogenerate "birthmark/chains/ergo/generate"
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/chains/follow"
 	"birthmark/model"
@@ -28,18 +28,18 @@ import (
 func GeneratedBlocks(chain string, seed uint64, perBlock float64, txs int) (blocks [][]byte, err error) {
 	switch chain {
 	case cardano.Name:
-		c := generate.New(generate.Options{Seed: seed, TxsPerBlock: perBlock})
+		c := cardanogen.New(cardanogen.Options{Seed: seed, TxsPerBlock: perBlock})
 		for c.Made().Txs < txs {
 			blocks = append(blocks, c.Next().Raw)
 		}
 	case ergo.Name:
-		c := ergogenerate.New(ergogenerate.Options{Seed: seed, TxsPerBlock: perBlock})
+		c := ergogen.New(ergogen.Options{Seed: seed, TxsPerBlock: perBlock})
 		for c.Made().Txs < txs {
 			b := c.Next()
 			blocks = append(blocks, append(b.JSON, '\n'))
 		}
 	case bitcoin.Name:
-		c := bitcoingenerate.New(bitcoingenerate.Options{Seed: seed, Txs: txs, TxsPerBlock: perBlock})
+		c := bitcoingen.New(bitcoingen.Options{Seed: seed, Txs: txs, TxsPerBlock: perBlock})
 		for c.Made().Txs < txs {
 			blocks = append(blocks, c.Next().Record)
 		}

@@ -3,7 +3,7 @@
 // [Record] makes the blocks of a [Chain] in the shape of mainnet's and keeps them in a folder as the chain's adapter
 // hands them over; a [Replay] hands them to a sync at a cost that is small beside indexing. Those of Bitcoin are made by
 // a [Generator]: the same seed makes the same blocks, every input spends an output that exists and is unspent. The
-// shape and where it comes from is in birthmark/chains/bitcoin/generate. Those of Cardano and Ergo are written by the
+// shape and where it comes from is in birthmark/bench/generate/bitcoingen. Those of Cardano and Ergo are written by the
 // packages generate of theirs and read by their adapters.
 //
 // [Append] indexes recorded blocks in one of the ways listed in [Kinds] and says what it cost. A process can measure

@@ -3,9 +3,9 @@ package bench
 import (
 	"slices"
 
+	"birthmark/bench/generate/bitcoingen"
+	"birthmark/bench/generate/distribution"
 	"birthmark/chains/bitcoin"
-	"birthmark/chains/bitcoin/generate"
-	"birthmark/chains/sample"
 	"birthmark/model"
 )
 
@@ -90,10 +90,10 @@ type Generator struct {
 	sizes       []int // of the values, by index
 	outputBytes int   // of the values of one output
 
-	rng        sample.Random
-	shape      *generate.Shape
-	recipients *generate.Recipients
-	coins      generate.Coins[coin]
+	rng        distribution.Random
+	shape      *bitcoingen.Shape
+	recipients *bitcoingen.Recipients
+	coins      bitcoingen.Coins[coin]
 
 	hot     int     // outputs to the hot address that are still to come
 	hotRate float64 // share of them in the outputs that may be
@@ -115,8 +115,8 @@ type coin struct {
 func NewGenerator(c Chain) (*Generator, error) {
 	c = c.withDefaults()
 	g := &Generator{
-		chain: c, rng: sample.NewRandom(c.Seed, 0),
-		shape: generate.NewShape(), recipients: generate.NewRecipients(), hot: c.HotOutputs,
+		chain: c, rng: distribution.NewRandom(c.Seed, 0),
+		shape: bitcoingen.NewShape(), recipients: bitcoingen.NewRecipients(), hot: c.HotOutputs,
 	}
 	if err := c.checkHot(); err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func NewGenerator(c Chain) (*Generator, error) {
 
 // plan is how many transactions each block has, from 0.6 to 1.4 of the mean. Block 0 has one: a coinbase whose outputs the next blocks spend.
 func (c Chain) plan() []int {
-	rng := sample.NewRandom(c.Seed, 1)
+	rng := distribution.NewRandom(c.Seed, 1)
 	sizes := []int{1}
 	for left := c.Txs - 1 - c.TipBlocks*c.TipTxs; left > 0; left -= sizes[len(sizes)-1] {
 		sizes = append(sizes, min(left, max(rng.Around(float64(c.TxsPerBlock)), 1)))
@@ -250,7 +250,7 @@ func (g *Generator) pay(tx *model.Tx, number uint32, n int, total uint64, a *are
 func (g *Generator) recipient(j int) (address uint64, hot bool) {
 	if g.hot > 0 && j > 0 && g.rng.Chance(g.hotRate) {
 		g.hot--
-		return generate.HotAddress, true
+		return bitcoingen.HotAddress, true
 	}
 	address, _ = g.recipients.Draw(g.rng, 0)
 	return address, false
@@ -294,7 +294,9 @@ func blockHash(seed uint64, height int) (h model.Hash) {
 }
 
 // fill writes bytes that look random and depend on seed and number alone.
-func fill(b []byte, seed, number uint64) { sample.Fill(b, sample.Mix(seed)^sample.Mix(number)) }
+func fill(b []byte, seed, number uint64) {
+	distribution.Fill(b, distribution.Mix(seed)^distribution.Mix(number))
+}
 
 // subsidy is Bitcoin's.
 func subsidy(height int) uint64 {

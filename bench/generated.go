@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/bench/generate/bitcoingen"
+	"birthmark/bench/generate/cardanogen"
+	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/bitcoin"
-	bitcoingenerate "birthmark/chains/bitcoin/generate"
 	"birthmark/chains/cardano"
-	cardanogenerate "birthmark/chains/cardano/generate"
 	"birthmark/chains/ergo"
-	ergogenerate "birthmark/chains/ergo/generate"
 	"birthmark/core"
 	"birthmark/model"
 	"birthmark/storage/memory"
@@ -131,7 +131,7 @@ func generateBitcoin(ctx context.Context, dir string, c Chain) (*generated, erro
 	return &generated{adapter: unchecked{adapter}, network: bitcoinNetwork, open: open}, nil
 }
 
-// serializedFolder is where their files are: a recording has a file of the name that [bitcoingenerate.Write] gives their folder.
+// serializedFolder is where their files are: a recording has a file of the name that [bitcoingen.Write] gives their folder.
 const serializedFolder = "serialized"
 
 func serializeBitcoin(ctx context.Context, dir string, c Chain) (*generated, error) {
@@ -139,39 +139,39 @@ func serializeBitcoin(ctx context.Context, dir string, c Chain) (*generated, err
 	if err != nil {
 		return nil, err
 	}
-	o := bitcoingenerate.Options{Seed: c.Seed, Txs: c.Txs, TxsPerBlock: float64(c.TxsPerBlock)}
-	if _, err := bitcoingenerate.Write(ctx, dir, o, nil); err != nil {
+	o := bitcoingen.Options{Seed: c.Seed, Txs: c.Txs, TxsPerBlock: float64(c.TxsPerBlock)}
+	if _, err := bitcoingen.Write(ctx, dir, o, nil); err != nil {
 		return nil, err
 	}
 	adapter, err := c.define(bitcoin.New(serializedBitcoin))
 	if err != nil {
 		return nil, err
 	}
-	made := fromFile(adapter, c.Raw, serializedBitcoin, filepath.Join(dir, bitcoingenerate.BlocksFolder))
+	made := fromFile(adapter, c.Raw, serializedBitcoin, filepath.Join(dir, bitcoingen.BlocksFolder))
 	made.files = []string{dir}
 	return made, nil
 }
 
 func generateCardano(ctx context.Context, dir string, c Chain) (*generated, error) {
-	o := cardanogenerate.Options{Seed: c.Seed, TxsPerBlock: float64(c.TxsPerBlock)}
-	if _, err := cardanogenerate.Write(ctx, dir, o, c.Txs, nil); err != nil {
+	o := cardanogen.Options{Seed: c.Seed, TxsPerBlock: float64(c.TxsPerBlock)}
+	if _, err := cardanogen.Write(ctx, dir, o, c.Txs, nil); err != nil {
 		return nil, err
 	}
 	dir, err := filepath.Abs(dir) // a network with a separator in its name is a folder
 	if err != nil {
 		return nil, err
 	}
-	network := filepath.Join(dir, cardanogenerate.GenesisFolder)
+	network := filepath.Join(dir, cardanogen.GenesisFolder)
 	adapter, err := c.define(cardano.New(network))
 	if err != nil {
 		return nil, err
 	}
-	return fromFile(adapter, c.Raw, network, filepath.Join(dir, cardanogenerate.ImmutableFolder)), nil
+	return fromFile(adapter, c.Raw, network, filepath.Join(dir, cardanogen.ImmutableFolder)), nil
 }
 
 func generateErgo(ctx context.Context, dir string, c Chain) (*generated, error) {
-	o := ergogenerate.Options{Seed: c.Seed, TxsPerBlock: float64(c.TxsPerBlock)}
-	if _, err := ergogenerate.Write(ctx, dir, o, c.Txs, nil); err != nil {
+	o := ergogen.Options{Seed: c.Seed, TxsPerBlock: float64(c.TxsPerBlock)}
+	if _, err := ergogen.Write(ctx, dir, o, c.Txs, nil); err != nil {
 		return nil, err
 	}
 	adapter, err := c.define(ergo.New(ergoNetwork))
@@ -179,7 +179,7 @@ func generateErgo(ctx context.Context, dir string, c Chain) (*generated, error) 
 		return nil, err
 	}
 	dir, err = filepath.Abs(dir)
-	return fromFile(adapter, c.Raw, ergoNetwork, filepath.Join(dir, ergogenerate.BlocksFile)), err
+	return fromFile(adapter, c.Raw, ergoNetwork, filepath.Join(dir, ergogen.BlocksFile)), err
 }
 
 func fromFile(adapter model.Chain, raw bool, network, path string) *generated {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"birthmark/chains/sample"
+	"birthmark/bench/generate/distribution"
 	"birthmark/core"
 	"birthmark/model"
 )
@@ -69,7 +69,7 @@ func Query(ctx context.Context, db *core.DB, o QueryOptions) (*QueryResult, erro
 	if status.Totals.Txs == 0 {
 		return nil, model.Errorf(model.NotFound, "unknown_tx", "the database has no transactions to ask for")
 	}
-	q := &questioner{db: db, o: o, rng: sample.NewRandom(o.Seed, 0), result: &QueryResult{
+	q := &questioner{db: db, o: o, rng: distribution.NewRandom(o.Seed, 0), result: &QueryResult{
 		Txs: status.Totals.Txs, Index: sharedIndex(db), Micros: map[string]Latencies{}, Lists: map[string]Walk{},
 	}}
 	if err := q.draw(ctx); err != nil {
@@ -100,7 +100,7 @@ func sharedIndex(db *core.DB) string {
 type questioner struct {
 	db     *core.DB
 	o      QueryOptions
-	rng    sample.Random
+	rng    distribution.Random
 	result *QueryResult
 
 	// The sample: txs[i] has outputs[i] and stands in blocks[i].

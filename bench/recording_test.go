@@ -9,8 +9,8 @@ import (
 	"reflect"
 	"testing"
 
+	"birthmark/bench/generate/distribution"
 	"birthmark/chains/bitcoin"
-	"birthmark/chains/sample"
 	"birthmark/internal/seeded"
 	"birthmark/model"
 )
@@ -114,7 +114,7 @@ func hashesOf(b *model.Block) (hashes []model.Hash) {
 }
 
 // oneBlock has one of everything.
-func oneBlock(rng sample.Random) *model.Block {
+func oneBlock(rng distribution.Random) *model.Block {
 	h := func() (h model.Hash) { copy(h[:], rng.Filler(nil, 32)); return h }
 	id := rng.Filler(nil, 1+rng.IntN(200))
 	return &model.Block{
@@ -137,7 +137,7 @@ func oneBlock(rng sample.Random) *model.Block {
 }
 
 func TestBlocksAreReadAsTheyWereRecorded(t *testing.T) {
-	rng := sample.NewRandom(seeded.New(t), 0)
+	rng := distribution.NewRandom(seeded.New(t), 0)
 	for range 100 {
 		b := oneBlock(rng)
 		raw := appendBlock(nil, b)
@@ -159,7 +159,7 @@ func damaged(raw []byte) bool {
 }
 
 func FuzzParseBlock(f *testing.F) {
-	f.Add(appendBlock(nil, oneBlock(sample.NewRandom(1, 0))))
+	f.Add(appendBlock(nil, oneBlock(distribution.NewRandom(1, 0))))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		b, err := parseBlock(raw)
 		if err != nil {
@@ -203,7 +203,7 @@ func TestDamagedRecordingsAreNotReplayed(t *testing.T) {
 }
 
 func TestTheHottestValueIsFound(t *testing.T) {
-	rng, counts := sample.NewRandom(seeded.New(t), 0), map[string]int{}
+	rng, counts := distribution.NewRandom(seeded.New(t), 0), map[string]int{}
 	for range 100_000 {
 		value := string(rng.Filler(nil, 8))
 		if rng.Chance(0.01) {

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"birthmark/chains/sample"
+	"birthmark/bench/generate/distribution"
 	"birthmark/model"
 )
 
@@ -107,7 +107,7 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	var all sync.WaitGroup
 	for i := range askers {
 		a := &asker{
-			client: newClient(at.Host), requests: requests, weights: weights, rng: sample.NewRandom(o.Seed, uint64(i)+1),
+			client: newClient(at.Host), requests: requests, weights: weights, rng: distribution.NewRandom(o.Seed, uint64(i)+1),
 			took: make([][]time.Duration, len(kinds)), failed: map[string]int{},
 		}
 		if o.Rate > 0 {
@@ -152,7 +152,7 @@ type asker struct {
 	*client
 	requests [][][]byte // by kind
 	weights  []int
-	rng      sample.Random
+	rng      distribution.Random
 	every    time.Duration // 0: at once
 	due      time.Time
 

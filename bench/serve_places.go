@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"birthmark/chains/sample"
+	"birthmark/bench/generate/distribution"
 	"birthmark/core"
 	"birthmark/model"
 )
@@ -120,7 +120,7 @@ func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*places, error) 
 	if status.Tip == nil || status.Totals.Txs == 0 {
 		return nil, model.Errorf(model.NotFound, "unknown_tx", "%s has no transactions to ask for", d.at)
 	}
-	p, rng := &places{}, sample.NewRandom(seed, 0)
+	p, rng := &places{}, distribution.NewRandom(seed, 0)
 	for _, x := range status.Indexes {
 		if x.Kind != model.OneToOne.String() && p.index == "" {
 			p.index = x.Name

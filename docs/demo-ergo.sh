@@ -28,7 +28,7 @@ first() { grep -oE "$1\"[^\"]+" <<<"$2" | head -n 1 | grep -oE '[^"]+$' || true;
 rm -rf "$BIRTHMARK_DB"
 mkdir -p "$data"
 if [ -z "${NODE:-}" ]; then
-  go build -o "$data/standin" ./chains/ergo/ergotest/standin
+  go build -o "$data/standin" ./internal/testnode/ergotest/standin
   coproc "$data/standin" -blocks 600 # its input ends with this script, and it with that
   read -r NODE <&"${COPROC[0]}"
   echo "A stand-in for a node serves a generated chain at $NODE"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
 

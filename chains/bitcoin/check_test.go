@@ -12,8 +12,8 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/chains/bitcoin/rules"
+	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/internal/seeded"
+	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/chains/expression"
+	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/btcsuite/btcd/txscript/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/chains/expression/recipes"
+	"birthmark/internal/testnode/bitcointest"
 )
 
 // recipe is what one of docs/indexes.md finds: so many values, one of them at an output that is known.

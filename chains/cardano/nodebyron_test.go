@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 	"birthmark/model/realdata"
 )

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"birthmark/chains/cardano/ouroboros"
-	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
 

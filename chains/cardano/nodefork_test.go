@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"birthmark/chains/cardano/ouroboros"
-	"birthmark/chains/cardano/ouroborostest"
 	"birthmark/chains/follow"
+	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
 

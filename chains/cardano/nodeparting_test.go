@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"birthmark/chains/cardano/ouroboros"
-	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/chains/cardano/ouroborostest"
 	"birthmark/chains/follow"
+	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 	"birthmark/model/realdata"
 )

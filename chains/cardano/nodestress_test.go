@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/chains/cardano/ouroborostest"
 	"birthmark/internal/seeded"
+	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
 

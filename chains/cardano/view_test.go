@@ -11,8 +11,8 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	"golang.org/x/crypto/blake2b"
 
-	"birthmark/chains/cardano/generate"
-	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/bench/generate/cardanogen"
+	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
 
@@ -257,7 +257,7 @@ func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 // Whatever the source is, blocks have the same values of indexes that were defined.
 func TestDefinedIndexesComeFromEverySource(t *testing.T) {
 	c := defined(t, "preview", everyField()...)
-	made := generate.New(generate.Options{Seed: 3, TxsPerBlock: 5})
+	made := cardanogen.New(cardanogen.Options{Seed: 3, TxsPerBlock: 5})
 	var raws [][]byte
 	for range 30 {
 		raws = append(raws, made.Next().Raw)

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/chains/ergo/ergotest"
 	"birthmark/chains/follow"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 	"birthmark/model/realdata"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/chains/ergo/ergotest"
-	"birthmark/chains/ergo/generate"
+	"birthmark/bench/generate/ergogen"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 )
 
@@ -70,7 +70,7 @@ func TestAFileThatGrowsIsFollowed(t *testing.T) {
 func TestAFileThatIsReplacedIsAnotherChain(t *testing.T) {
 	leaks(t)
 	for _, name := range []string{"blocks.jsonl", "blocks.gz"} {
-		c := generate.New(generate.Options{Seed: 42, TxsPerBlock: 2})
+		c := ergogen.New(ergogen.Options{Seed: 42, TxsPerBlock: 2})
 		blocks := ergotest.Made(c, 10)
 		fork := append(append([]ergotest.Block{}, blocks...), ergotest.Made(c.Fork(1), 3)...)
 		blocks = append(blocks, ergotest.Made(c, 12)...)
@@ -102,7 +102,7 @@ func TestAFileThatIsReplacedIsAnotherChain(t *testing.T) {
 
 func TestAFileThatIsReplacedByAnotherChainIsRefused(t *testing.T) {
 	leaks(t)
-	c := generate.New(generate.Options{Seed: 46, TxsPerBlock: 2})
+	c := ergogen.New(ergogen.Options{Seed: 46, TxsPerBlock: 2})
 	blocks := ergotest.Made(c, 5)
 	path := filepath.Join(t.TempDir(), "blocks.jsonl")
 	replaces(t, path, blocks)

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"birthmark/chains/ergo/ergotest"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/model/realdata"
 )
 

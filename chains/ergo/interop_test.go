@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/chains/ergo/ergotest"
-	"birthmark/chains/ergo/generate"
+	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/ergo/sigma"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/model/realdata"
 )
 
@@ -70,7 +70,7 @@ func (o *oracle) ask(question string) (a struct {
 
 // Generated blocks: every kind of script, also those that real blocks have none of.
 func TestInteropSigmaRustAgreesOnGeneratedBlocks(t *testing.T) {
-	kinds := agreed(t, "testnet", ergotest.Made(generate.New(generate.Options{Seed: 9}), 230))
+	kinds := agreed(t, "testnet", ergotest.Made(ergogen.New(ergogen.Options{Seed: 9}), 230))
 	if kinds[typeP2PK] < 100 || kinds[typeP2SH] < 5 || kinds[typeP2S] < 100 {
 		t.Error("expected more of each kind")
 	}

@@ -6,9 +6,9 @@ import (
 	"reflect"
 	"testing"
 
-	"birthmark/chains/ergo/ergotest"
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/chains/ergo/sigma"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 	"birthmark/model/realdata"
 )

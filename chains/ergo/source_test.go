@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/chains/ergo/ergotest"
-	"birthmark/chains/ergo/generate"
+	"birthmark/bench/generate/ergogen"
 	"birthmark/internal/seeded"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 )
 
@@ -74,7 +74,7 @@ func TestNodeAndFileYieldTheSame(t *testing.T) {
 }
 
 func TestManyMayAskForSingleBlocksAtOnce(t *testing.T) {
-	blocks := ergotest.Made(generate.New(generate.Options{Seed: 4, TxsPerBlock: 2}), 300)
+	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 4, TxsPerBlock: 2}), 300)
 	dir := t.TempDir()
 	for _, name := range []string{"blocks.jsonl", "blocks.gz"} {
 		path := filepath.Join(dir, name)
@@ -108,7 +108,7 @@ func TestManyMayAskForSingleBlocksAtOnce(t *testing.T) {
 
 func TestASourceBeginsWhereTheKnownBlocksEnd(t *testing.T) {
 	leaks(t)
-	c := generate.New(generate.Options{Seed: 11, TxsPerBlock: 2})
+	c := ergogen.New(ergogen.Options{Seed: 11, TxsPerBlock: 2})
 	blocks := ergotest.Made(c, 250)
 	fork := ergotest.Made(c.Fork(1), 20)
 	blocks = append(blocks, ergotest.Made(c, 50)...)
@@ -171,7 +171,7 @@ func TestANodesForksAreFollowed(t *testing.T) {
 	leaks(t)
 	for _, depth := range []int{1, 10, 200} {
 		for _, longer := range []int{1, 0, -1} {
-			c := generate.New(generate.Options{Seed: uint64(depth), TxsPerBlock: 2})
+			c := ergogen.New(ergogen.Options{Seed: uint64(depth), TxsPerBlock: 2})
 			common := ergotest.Made(c, 12)
 			fork := c.Fork(uint64(longer + 5))
 			branch, other := ergotest.Made(c, depth), ergotest.Made(fork, max(depth+longer, 0))
@@ -197,7 +197,7 @@ func TestANodesForksAreFollowed(t *testing.T) {
 
 func TestATipThatMovesIsFollowed(t *testing.T) {
 	leaks(t)
-	c := generate.New(generate.Options{Seed: 21, TxsPerBlock: 2})
+	c := ergogen.New(ergogen.Options{Seed: 21, TxsPerBlock: 2})
 	blocks := ergotest.Made(c, 40)
 	n := ergotest.New(ergotest.Options{Network: "testnet"})
 	n.Extend(blocks[:5]...)
@@ -224,7 +224,7 @@ func TestATipThatMovesIsFollowed(t *testing.T) {
 
 func TestBlocksWhoseHeadersAreKnownAreWaitedFor(t *testing.T) {
 	leaks(t)
-	c := generate.New(generate.Options{Seed: 22, TxsPerBlock: 2})
+	c := ergogen.New(ergogen.Options{Seed: 22, TxsPerBlock: 2})
 	blocks := ergotest.Made(c, 20)
 	fork := ergotest.Made(c.Fork(1), 5)
 	blocks = append(blocks, ergotest.Made(c, 4)...)
@@ -245,7 +245,7 @@ func TestBlocksWhoseHeadersAreKnownAreWaitedFor(t *testing.T) {
 func TestSlowAndFailingNodesAreOutlived(t *testing.T) {
 	leaks(t)
 	seed := seeded.Of(t, 1)
-	blocks := ergotest.Made(generate.New(generate.Options{Seed: 23, TxsPerBlock: 2}), 300)
+	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 23, TxsPerBlock: 2}), 300)
 	for name, fault := range map[string]func(chance float64, a *ergotest.Answer){
 		"slow":    func(_ float64, a *ergotest.Answer) { a.Delay = 5 * time.Millisecond },
 		"failing": func(chance float64, a *ergotest.Answer) { a.Cut = chance < 0.3 },

@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/chains/ergo/ergotest"
-	"birthmark/chains/ergo/generate"
+	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/follow"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 )
 
 // made is blocks of a generated chain.
 func made(seed uint64, n int) []ergotest.Block {
-	return ergotest.Made(generate.New(generate.Options{Seed: seed, TxsPerBlock: 2}), n)
+	return ergotest.Made(ergogen.New(ergogen.Options{Seed: seed, TxsPerBlock: 2}), n)
 }
 
 // failsWith checks a source's last error, and how many blocks came before.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/chains/ergo/ergotest"
-	"birthmark/chains/ergo/generate"
+	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/ergo/sigma"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 )
 
@@ -224,7 +224,7 @@ func TestDefinedIndexesComeFromEverySource(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := n.(*chain).all()
-	blocks := ergotest.Made(generate.New(generate.Options{Seed: 9, TxsPerBlock: 6}), 20)
+	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 9, TxsPerBlock: 6}), 20)
 	var text strings.Builder
 	for _, b := range blocks {
 		text.Write(b.JSON)

@@ -9,12 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"birthmark/bench/generate/bitcoingen"
+	"birthmark/bench/generate/cardanogen"
+	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/bitcoin"
-	bitcoingenerate "birthmark/chains/bitcoin/generate"
 	"birthmark/chains/cardano"
-	"birthmark/chains/cardano/generate"
 	"birthmark/chains/ergo"
-	ergogenerate "birthmark/chains/ergo/generate"
 
 	"github.com/urfave/cli/v2"
 )
@@ -111,14 +111,14 @@ func (p *program) benchGenerate(c *cli.Context) error {
 }
 
 func generateCardano(ctx context.Context, dir string, numbers map[string]uint64, made func(txs int)) (a generateAnswer, err error) {
-	o := generate.Options{Seed: numbers["seed"], TxsPerBlock: float64(numbers["block-txs"])}
-	chain, err := generate.Write(ctx, dir, o, int(numbers["txs"]), func(n generate.Counts) { made(n.Txs) })
+	o := cardanogen.Options{Seed: numbers["seed"], TxsPerBlock: float64(numbers["block-txs"])}
+	chain, err := cardanogen.Write(ctx, dir, o, int(numbers["txs"]), func(n cardanogen.Counts) { made(n.Txs) })
 	if err != nil {
 		return a, err
 	}
 	n := chain.Made()
 	a = generateAnswer{
-		Chain: cardano.Name, Network: filepath.Join(dir, generate.GenesisFolder), Source: "file://" + filepath.Join(dir, generate.ImmutableFolder),
+		Chain: cardano.Name, Network: filepath.Join(dir, cardanogen.GenesisFolder), Source: "file://" + filepath.Join(dir, cardanogen.ImmutableFolder),
 		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Assets: n.Assets, Bytes: int64(n.Bytes),
 	}
 	adapter, err := cardano.New(a.Network)
@@ -132,28 +132,28 @@ func generateCardano(ctx context.Context, dir string, numbers map[string]uint64,
 }
 
 func generateErgo(ctx context.Context, dir string, numbers map[string]uint64, made func(txs int)) (a generateAnswer, err error) {
-	o := ergogenerate.Options{Seed: numbers["seed"], TxsPerBlock: float64(numbers["block-txs"])}
-	chain, err := ergogenerate.Write(ctx, dir, o, int(numbers["txs"]), func(n ergogenerate.Counts) { made(n.Txs) })
+	o := ergogen.Options{Seed: numbers["seed"], TxsPerBlock: float64(numbers["block-txs"])}
+	chain, err := ergogen.Write(ctx, dir, o, int(numbers["txs"]), func(n ergogen.Counts) { made(n.Txs) })
 	if err != nil {
 		return a, err
 	}
 	n, token := chain.Made(), chain.HotToken()
 	return generateAnswer{
-		Chain: ergo.Name, Network: generatedErgo, Source: "file://" + filepath.Join(dir, ergogenerate.BlocksFile),
+		Chain: ergo.Name, Network: generatedErgo, Source: "file://" + filepath.Join(dir, ergogen.BlocksFile),
 		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Assets: n.Tokens, Bytes: int64(n.Bytes),
 		Asset: hex.EncodeToString(token[:]), title: generatedErgo,
 	}, nil
 }
 
 func generateBitcoin(ctx context.Context, dir string, numbers map[string]uint64, made func(txs int)) (a generateAnswer, err error) {
-	o := bitcoingenerate.Options{Seed: numbers["seed"], Txs: int(numbers["txs"]), TxsPerBlock: float64(numbers["block-txs"])}
-	chain, err := bitcoingenerate.Write(ctx, dir, o, func(n bitcoingenerate.Counts) { made(n.Txs) })
+	o := bitcoingen.Options{Seed: numbers["seed"], Txs: int(numbers["txs"]), TxsPerBlock: float64(numbers["block-txs"])}
+	chain, err := bitcoingen.Write(ctx, dir, o, func(n bitcoingen.Counts) { made(n.Txs) })
 	if err != nil {
 		return a, err
 	}
 	n := chain.Made()
 	return generateAnswer{
-		Chain: bitcoin.Name, Network: generatedBitcoin, Source: "file://" + filepath.Join(dir, bitcoingenerate.BlocksFolder),
+		Chain: bitcoin.Name, Network: generatedBitcoin, Source: "file://" + filepath.Join(dir, bitcoingen.BlocksFolder),
 		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Bytes: int64(n.Bytes),
 		Address: chain.HotAddress(), title: generatedBitcoin,
 	}, nil

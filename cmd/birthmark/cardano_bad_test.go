@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/chains/cardano/generate"
-	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/bench/generate/cardanogen"
 	"birthmark/core"
+	"birthmark/internal/testnode/ouroborostest"
 )
 
 // A node that sends what is no chain is named, with the block and what is wrong with it. What was there before stays,
@@ -27,7 +27,7 @@ func TestWhatACardanoNodeDoesWrongIsNamed(t *testing.T) {
 	}
 	t.Setenv("BIRTHMARK_NETWORK", main.network(t))
 	dir := t.TempDir()
-	n := ouroborostest.Start(t, generate.DefaultMagic, main.blocks)
+	n := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)
 	args := func(db, source string, more ...string) []string {
 		return append([]string{"--chain", "cardano", "--db", db, "--source", source}, more...)
 	}
@@ -95,9 +95,9 @@ func TestWhatIsNoNodeOfTheCardanoNetwork(t *testing.T) {
 	main.mine(t, 20)
 	t.Setenv("BIRTHMARK_NETWORK", main.network(t))
 	dir := t.TempDir()
-	foreign := &branch{chain: generate.New(generate.Options{Seed: cardanoSeed + 1, TxsPerBlock: 1})}
+	foreign := &branch{chain: cardanogen.New(cardanogen.Options{Seed: cardanoSeed + 1, TxsPerBlock: 1})}
 	foreign.mine(t, 20)
-	n := ouroborostest.Start(t, generate.DefaultMagic, main.blocks)
+	n := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)
 	there := filepath.Join(dir, "there")
 	ask(t, nil, "sync", "--chain", "cardano", "--db", there, "--source", n.Unix())
 	digest := digestOf(t, there)
@@ -118,7 +118,7 @@ func TestWhatIsNoNodeOfTheCardanoNetwork(t *testing.T) {
 		t.Cleanup(func() { _ = s.Close() })
 	}
 	other := ouroborostest.Start(t, 1, main.blocks)
-	gone := ouroborostest.Start(t, generate.DefaultMagic, main.blocks)
+	gone := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)
 	gone.Stop()
 	for source, said := range map[string][2]string{
 		other.TCP():                           {"wrong_network", `^127\.0\.0\.1:\d+ refuses the network with the magic 1112101460: it said "version data mismatch: .*1 /= .*1112101460"$`},

@@ -9,20 +9,20 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/chains/cardano/generate"
-	"birthmark/chains/cardano/immutable/writer"
+	"birthmark/bench/generate/cardanogen"
+	"birthmark/bench/generate/immutabledb"
 	"birthmark/core"
 )
 
 // chunks are the blocks of a generated chain, some to a chunk, as a folder is written of them.
-type chunks [][]writer.Block
+type chunks [][]immutabledb.Block
 
 // fiveChunks is five chunks of twelve blocks each, and a folder with the genesis of their network.
 func fiveChunks(t *testing.T) (all chunks, network string) {
 	t.Helper()
-	chain := generate.New(generate.Options{Seed: 7, TxsPerBlock: 2})
+	chain := cardanogen.New(cardanogen.Options{Seed: 7, TxsPerBlock: 2})
 	for range 5 {
-		var blocks []writer.Block
+		var blocks []immutabledb.Block
 		for range 12 {
 			blocks = append(blocks, chain.Next().Block)
 		}
@@ -36,9 +36,9 @@ func fiveChunks(t *testing.T) (all chunks, network string) {
 }
 
 // content is the chunk and its index.
-func content(blocks []writer.Block) (chunk, index []byte) {
+func content(blocks []immutabledb.Block) (chunk, index []byte) {
 	for i := range blocks {
-		index = writer.AppendEntry(index, int64(len(chunk)), &blocks[i])
+		index = immutabledb.AppendEntry(index, int64(len(chunk)), &blocks[i])
 		chunk = append(chunk, blocks[i].Raw...)
 	}
 	return chunk, index
@@ -63,7 +63,7 @@ func (c chunks) write(t *testing.T, other map[string][]byte) (dir string) {
 }
 
 // with is the chunks with a block of chunk 2 changed, or left out where change makes nothing of it.
-func (c chunks) with(i int, change func(b writer.Block) *writer.Block) chunks {
+func (c chunks) with(i int, change func(b immutabledb.Block) *immutabledb.Block) chunks {
 	c = slices.Clone(c)
 	c[2] = slices.Clone(c[2])
 	b := c[2][i]
@@ -124,13 +124,13 @@ func TestBadChunksEndASyncBeforeThem(t *testing.T) {
 		"index of the newest, cut":       {good, map[string][]byte{"00004.secondary": lastIndex[:5*entry+3], "00004.chunk": flip(lastChunk, len(good[4][0].Raw)+200)}, "bad_checksum", at(4, 1), 49},
 		"index with another CRC":         {good, map[string][]byte{"00002.secondary": flip(index, 2*entry+12)}, "bad_checksum", at(2, 2), 26},
 		"a bit of a block":               {good, map[string][]byte{"00002.chunk": flip(chunk, second+300)}, "bad_checksum", at(2, 1), 25},
-		"a body of another block": {good.with(4, func(b writer.Block) *writer.Block {
+		"a body of another block": {good.with(4, func(b immutabledb.Block) *immutabledb.Block {
 			body := good[2][5].Raw[int(b.HeaderOffset)+int(good[2][5].HeaderSize):]
 			b.Raw = append(b.Raw[:int(b.HeaderOffset)+int(b.HeaderSize)], body...)
 			return &b
 		}), none, "bad_block", at(2, 4) + ".*its body hashes to", 28},
-		"a block left out": {good.with(4, func(writer.Block) *writer.Block { return nil }), none, "bad_chain", at(2, 5) + ".*expected block 27", 28},
-		"a block of an era that is not known": {good.with(4, func(b writer.Block) *writer.Block {
+		"a block left out": {good.with(4, func(immutabledb.Block) *immutabledb.Block { return nil }), none, "bad_chain", at(2, 5) + ".*expected block 27", 28},
+		"a block of an era that is not known": {good.with(4, func(b immutabledb.Block) *immutabledb.Block {
 			b.Raw[1] = 8
 			return &b
 		}), none, "unknown_era", at(2, 4) + ".*after Conway.*install a newer version", 28},
@@ -192,7 +192,7 @@ func TestCardanoOfAnotherNetworkIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, filepath.Join(changed, file), strings.ReplaceAll(string(raw), fmt.Sprint(generate.DefaultMagic), "2"))
+		write(t, filepath.Join(changed, file), strings.ReplaceAll(string(raw), fmt.Sprint(cardanogen.DefaultMagic), "2"))
 	}
 	wantFailure(t, exitSource, "genesis_mismatch", `byron-genesis.json has the hash [0-9a-f]{64}: expected 83de1d73[0-9a-f]{56}, as its magic is that of preview$`,
 		"sync", "--chain", "cardano", "--network", changed, "--source", source, "--db", made())

@@ -17,8 +17,8 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	"golang.org/x/crypto/blake2b"
 
-	"birthmark/chains/cardano/generate"
-	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/bench/generate/cardanogen"
+	"birthmark/internal/testnode/ouroborostest"
 )
 
 // A client that others have written takes the stand-in for a Cardano node for one: what tests prove with it holds beyond
@@ -27,12 +27,12 @@ func TestInteropAnotherClientUnderstandsTheNodeOfTheTests(t *testing.T) {
 	const headers = 300
 	b := newBranch()
 	b.mine(t, 400)
-	n := ouroborostest.Start(t, generate.DefaultMagic, b.blocks)
+	n := ouroborostest.Start(t, cardanogen.DefaultMagic, b.blocks)
 	at, err := url.Parse(n.TCP())
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("node", "client.js", at.Hostname(), at.Port(), strconv.Itoa(generate.DefaultMagic), strconv.Itoa(headers))
+	cmd := exec.Command("node", "client.js", at.Hostname(), at.Port(), strconv.Itoa(cardanogen.DefaultMagic), strconv.Itoa(headers))
 	cmd.Dir = filepath.Join("..", "..", "tools", "interop", "ouroboros")
 	cmd.Stderr = os.Stderr
 	first, last := b.blocks[50], b.blocks[59]

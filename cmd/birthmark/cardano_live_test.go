@@ -3,9 +3,9 @@ package main
 import (
 	"testing"
 
-	"birthmark/chains/cardano/generate"
-	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/bench/generate/cardanogen"
 	"birthmark/core"
+	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
 
@@ -35,7 +35,7 @@ func switchTo(n *ouroborostest.Node, b *branch, common int) { n.Switch(common, b
 func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
 	main, others := branches(t)
 	network := main.network(t)
-	n := ouroborostest.Start(t, generate.DefaultMagic, main.blocks)
+	n := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)
 	followers := map[string]*follower{}
 	for side, source := range sides(n) {
 		followers[side] = followInto(t, openMade(t, network), source, 0)
@@ -67,7 +67,7 @@ func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
 	for side, f := range followers {
 		until(t, side+" at the origin", func() bool { return f.Tip().IsOrigin() })
 	}
-	other := &branch{chain: generate.New(generate.Options{Seed: cardanoSeed, TxsPerBlock: 1}).Fork(7)}
+	other := &branch{chain: cardanogen.New(cardanogen.Options{Seed: cardanoSeed, TxsPerBlock: 1}).Fork(7)}
 	other.mine(t, 100)
 	n.Extend(other.blocks...)
 	for _, f := range followers {
@@ -86,7 +86,7 @@ func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
 func TestACardanoNodeThatWentOverBetweenTwoSyncs(t *testing.T) {
 	main, others := branches(t)
 	network := main.network(t)
-	n := ouroborostest.Start(t, generate.DefaultMagic, main.blocks)
+	n := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)
 	dbs := map[string]*core.DB{}
 	for side, source := range sides(n) {
 		dbs[side] = openMade(t, network)
@@ -104,7 +104,7 @@ func TestACardanoNodeThatWentOverBetweenTwoSyncs(t *testing.T) {
 			equal(t, dbs[side], fresh)
 		}
 	}
-	apart := &branch{chain: generate.New(generate.Options{Seed: cardanoSeed, TxsPerBlock: 1}).Fork(8)}
+	apart := &branch{chain: cardanogen.New(cardanogen.Options{Seed: cardanoSeed, TxsPerBlock: 1}).Fork(8)}
 	apart.mine(t, 50)
 	for side, db := range dbs {
 		forks, err := db.Forks(t.Context(), core.Page{Limit: 1})
@@ -138,7 +138,7 @@ func TestACardanoNodeThatComesAndGoes(t *testing.T) {
 	for _, side := range []string{"node to node", "node to client"} {
 		t.Run(side, func(t *testing.T) {
 			t.Parallel()
-			n := ouroborostest.Start(t, generate.DefaultMagic, main.blocks)
+			n := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)
 			source := sides(n)[side]
 			n.CutAfter(150)
 			f := followInto(t, openMade(t, network), source, 20)

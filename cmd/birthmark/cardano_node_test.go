@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
+	"birthmark/bench/generate/cardanogen"
 	"birthmark/chains/cardano"
-	"birthmark/chains/cardano/generate"
-	"birthmark/chains/cardano/ouroborostest"
 	"birthmark/core"
+	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 	"birthmark/model/realdata"
 )
@@ -19,12 +19,12 @@ const cardanoSeed = 20
 
 // branch is a generated chain and the blocks it is made of.
 type branch struct {
-	chain  *generate.Chain
+	chain  *cardanogen.Chain
 	blocks []ouroborostest.Block
 }
 
 func newBranch() *branch {
-	return &branch{chain: generate.New(generate.Options{Seed: cardanoSeed, TxsPerBlock: 1})}
+	return &branch{chain: cardanogen.New(cardanogen.Options{Seed: cardanoSeed, TxsPerBlock: 1})}
 }
 
 // mine adds blocks.

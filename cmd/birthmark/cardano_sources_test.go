@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/chains/cardano/generate"
-	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/bench/generate/cardanogen"
 	"birthmark/core"
+	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model/realdata"
 	"birthmark/storage"
 )
@@ -150,7 +150,7 @@ func TestVerifyOfCardanoWithANode(t *testing.T) {
 	other.mine(t, 40)
 	b.mine(t, 50)
 	t.Setenv("BIRTHMARK_NETWORK", b.network(t))
-	n := ouroborostest.Start(t, generate.DefaultMagic, b.blocks[:280])
+	n := ouroborostest.Start(t, cardanogen.DefaultMagic, b.blocks[:280])
 	db := filepath.Join(t.TempDir(), "db")
 	ask(t, nil, "sync", "--chain", "cardano", "--db", db, "--source", n.TCP())
 	n.Extend(b.blocks[280:]...)

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"birthmark/chains/cardano"
-	"birthmark/chains/cardano/ouroborostest"
 	"birthmark/core"
+	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model/realdata"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/chains/ergo/ergotest"
-	"birthmark/chains/ergo/generate"
+	"birthmark/bench/generate/ergogen"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/model/realdata"
 )
 
@@ -57,7 +57,7 @@ func TestTheDemoOfBitcoinHoldsAndIsServed(t *testing.T) {
 		t.Errorf("curl was not answered:\n%s", out)
 	}
 
-	ergoSync(t, "testnet", filepath.Join(data, "ergo"), ergoFile(t, ergotest.Made(generate.New(generate.Options{Seed: 1}), 5)...))
+	ergoSync(t, "testnet", filepath.Join(data, "ergo"), ergoFile(t, ergotest.Made(ergogen.New(ergogen.Options{Seed: 1}), 5)...))
 	cmd = demoScript(t, "demo-serve.sh", "DATA="+data, "LISTEN=127.0.0.1:0")
 	cmd.Args = append(cmd.Args, "--json")
 	s := startServing(t, cmd, new(bytes.Buffer))
@@ -80,7 +80,7 @@ func TestTheDemoOfCardanoHoldsOnARealOne(t *testing.T) {
 
 func TestTheDemoOfErgoHolds(t *testing.T) {
 	node := ergotest.New(ergotest.Options{Network: "testnet"})
-	node.Extend(ergotest.Made(generate.New(generate.Options{Seed: 1}), 60)...)
+	node.Extend(ergotest.Made(ergogen.New(ergogen.Options{Seed: 1}), 60)...)
 	checkDemo(t, demo(t, "ergo", "NODE="+node.Start(t)),
 		"chain         ergo testnet", "blocks        60 ", "\nA transaction that mints a token:\n", "\nname         Token ", "\nbox_id  ", "as the source has it")
 }

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/ergo"
-	"birthmark/chains/ergo/ergotest"
-	"birthmark/chains/ergo/generate"
 	"birthmark/core"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 	"birthmark/model/realdata"
 	"birthmark/storage/memory"
@@ -153,10 +153,10 @@ func TestForksOfErgo(t *testing.T) {
 	})
 	for _, depth := range []int{1, 10, 200} {
 		t.Run(strconv.Itoa(depth)+" deep", func(t *testing.T) {
-			c := generate.New(generate.Options{Seed: uint64(depth), TxsPerBlock: 3})
+			c := ergogen.New(ergogen.Options{Seed: uint64(depth), TxsPerBlock: 3})
 			common := ergotest.Made(c, 25)
 			f := c.Fork(1)
-			branch := func(c *generate.Chain, n int) []ergotest.Block {
+			branch := func(c *ergogen.Chain, n int) []ergotest.Block {
 				return append(append([]ergotest.Block{}, common...), ergotest.Made(c, n)...)
 			}
 			ergoForks(t, "testnet", branch(c, depth), branch(f, depth+1), 25)
@@ -259,7 +259,7 @@ func TestTokensOfErgoAddUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := ergotest.Made(generate.New(generate.Options{Seed: 5, TxsPerBlock: 12}), 70)
+	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 5, TxsPerBlock: 12}), 70)
 	n := ergotest.New(ergotest.Options{Network: "testnet"})
 	source := n.Start(t)
 	db := openInMemory(t, chain, "address")
@@ -333,7 +333,7 @@ func checkDB(t *testing.T, db *core.DB) {
 
 // What a source of Ergo does wrong is told in one line, with the status that says who has to act.
 func TestSourcesOfErgoThatFailAreTold(t *testing.T) {
-	blocks := ergotest.Made(generate.New(generate.Options{Seed: 6, TxsPerBlock: 2}), 5)
+	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 6, TxsPerBlock: 2}), 5)
 	n := ergotest.New(ergotest.Options{Network: "testnet"})
 	n.Announce(0, blocks...)
 	url := n.Start(t)
@@ -361,7 +361,7 @@ func TestSourcesOfErgoThatFailAreTold(t *testing.T) {
 func TestErgoFeesAreOutputsToTheFeeContract(t *testing.T) {
 	const feeTree = "1005040004000e36100204a00b08cd0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798" +
 		"ea02d192a39a8cc7a701730073011001020402d19683030193a38cc7b2a57300000193c2b2a57301007473027303830108cdeeac93b1a57304"
-	blocks := ergotest.Made(generate.New(generate.Options{Seed: 8, TxsPerBlock: 4}), 12)
+	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 8, TxsPerBlock: 4}), 12)
 	db := filepath.Join(t.TempDir(), "db")
 	ask(t, nil, "sync", "--chain", "ergo", "--network", "testnet", "--source", ergoFile(t, blocks...), "--db", db,
 		"--index", "ergo_tree_hash")

@@ -14,7 +14,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/internal/testnode/bitcointest"
 )
 
 // madeNode answers as Bitcoin Core does, with blocks of the test's own, whatever is wrong with them.

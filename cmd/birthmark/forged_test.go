@@ -11,8 +11,8 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/core"
+	"birthmark/internal/testnode/bitcointest"
 )
 
 // mainnetBlocks are the first n blocks of mainnet.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/core"
+	"birthmark/internal/testnode/bitcointest"
 )
 
 // blockFiles are chains of regtest in a folder that grows as a node's does.

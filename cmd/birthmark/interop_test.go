@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/chains/bitcoin/btcdtest"
+	"birthmark/internal/testnode/btcdtest"
 )
 
 // bcoin took the chain from btcd by itself: what it hands on makes the same database. It is run by `make test-interop`.

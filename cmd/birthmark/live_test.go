@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"birthmark/chains/bitcoin"
-	"birthmark/chains/bitcoin/btcdtest"
 	"birthmark/core"
+	"birthmark/internal/testnode/btcdtest"
 	"birthmark/model"
 	"birthmark/storage/memory"
 )

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/chains/ergo/ergotest"
-	"birthmark/chains/ergo/generate"
+	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/expression/recipes"
 	"birthmark/core"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/model/realdata"
 )
 
@@ -36,7 +36,7 @@ func recipeSettings(t *testing.T, section, network, indexes string) string {
 // Databases with the recipes of the documentation, and all that can be kept for an index, hold every law; what was rolled
 // back and synced again is what was synced at once, whatever source it came from.
 func TestRecipesGiveOneDatabaseWhateverTheWay(t *testing.T) {
-	ergoBlocks := ergotest.Made(generate.New(generate.Options{Seed: 12, TxsPerBlock: 8}), 120)
+	ergoBlocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 12, TxsPerBlock: 8}), 120)
 	node := ergotest.New(ergotest.Options{Network: "testnet"})
 	node.Extend(ergoBlocks...)
 	for _, c := range []struct {

@@ -14,8 +14,8 @@ import (
 
 	"birthmark/api"
 	"birthmark/chains"
-	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/core"
+	"birthmark/internal/testnode/bitcointest"
 )
 
 // ownSettings defines indexes of one's own over the first blocks of Bitcoin.

@@ -11,17 +11,17 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"birthmark/chains/ergo/ergotest"
-	"birthmark/chains/ergo/generate"
+	"birthmark/bench/generate/ergogen"
 	"birthmark/core"
 	"birthmark/internal/seeded"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 )
 
 // forking is a node whose chain forks, and every chain it had.
 type forking struct {
 	*ergotest.Node
-	chain *generate.Chain
+	chain *ergogen.Chain
 	best  []ergotest.Block
 	rng   *rand.Rand
 
@@ -32,7 +32,7 @@ type forking struct {
 func newForking(rng *rand.Rand) *forking {
 	f := &forking{
 		Node: ergotest.New(ergotest.Options{Network: "testnet"}), rng: rng,
-		chain: generate.New(generate.Options{Seed: rng.Uint64(), TxsPerBlock: 3}), tips: map[string][]ergotest.Block{},
+		chain: ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 3}), tips: map[string][]ergotest.Block{},
 	}
 	f.grow(10)
 	return f

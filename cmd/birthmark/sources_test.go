@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"birthmark/chains/bitcoin/btcdtest"
 	"birthmark/core"
+	"birthmark/internal/testnode/btcdtest"
 )
 
 const everyIndex = "address,script_hash,script_type,op_return"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/core"
+	"birthmark/internal/testnode/bitcointest"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/internal/testnode/bitcointest"
 )
 
 // withWitness is a block of three transactions, one of which has a witness.

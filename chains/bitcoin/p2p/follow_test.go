@@ -11,9 +11,9 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/chains/follow"
 	"birthmark/internal/seeded"
+	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
 

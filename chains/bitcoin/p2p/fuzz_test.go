@@ -7,7 +7,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/internal/testnode/bitcointest"
 )
 
 // Whatever a peer says once it was let in, nothing breaks and the chain comes from another one.

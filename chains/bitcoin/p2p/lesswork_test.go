@@ -9,8 +9,8 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/chains/follow"
+	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
 

@@ -3,7 +3,7 @@ package p2p
 import (
 	"testing"
 
-	"birthmark/chains/bitcoin/bitcointest"
+	"birthmark/internal/testnode/bitcointest"
 )
 
 func TestAPeersChainIsDownloaded(t *testing.T) {

@@ -16,9 +16,9 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/bitcointest"
 	"birthmark/chains/bitcoin/proof"
 	"birthmark/internal/seeded"
+	"birthmark/internal/testnode/bitcointest"
 )
 
 // mainnetHeaders are the headers of mainnet's blocks 1 to 14131, which btcd's module brings for its own tests.

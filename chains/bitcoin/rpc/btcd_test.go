@@ -19,9 +19,9 @@ import (
 	"github.com/btcsuite/btcd/address/v2"
 	"github.com/btcsuite/btcd/chaincfg/v2"
 
-	"birthmark/chains/bitcoin/btcdtest"
 	"birthmark/chains/follow"
 	"birthmark/chains/nodehttp"
+	"birthmark/internal/testnode/btcdtest"
 	"birthmark/model"
 )
 

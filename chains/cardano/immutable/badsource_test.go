@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"birthmark/chains/cardano/immutable/immutabletest"
+	"birthmark/internal/testnode/immutabletest"
 	"birthmark/model"
 )
 

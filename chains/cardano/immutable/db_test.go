@@ -13,8 +13,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"birthmark/chains/cardano/immutable/immutabletest"
 	"birthmark/internal/seeded"
+	"birthmark/internal/testnode/immutabletest"
 	"birthmark/model"
 )
 

@@ -6,7 +6,7 @@ import (
 	"hash/crc32"
 	"testing"
 
-	"birthmark/chains/cardano/immutable/immutabletest"
+	"birthmark/internal/testnode/immutabletest"
 )
 
 // FuzzSecondary: any index of any chunk is an error, or entries one behind the other that fill the chunk.

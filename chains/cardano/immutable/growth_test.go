@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/chains/cardano/immutable/immutabletest"
 	"birthmark/internal/seeded"
+	"birthmark/internal/testnode/immutabletest"
 )
 
 // writeAsANode appends blocks as a node does: the bytes of a block in pieces, then its entry in pieces. After each

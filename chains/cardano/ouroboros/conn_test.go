@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/internal/testnode/ouroborostest"
 )
 
 // asked connects to a node that answers searches for an intersection, one after the other, and is silent then.

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
-	"birthmark/chains/cardano/ouroborostest"
+	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model/realdata"
 )
 

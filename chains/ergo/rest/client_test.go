@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/chains/ergo/ergotest"
 	"birthmark/chains/follow"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 )
 

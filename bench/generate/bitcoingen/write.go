@@ -1,0 +1,91 @@
+package bitcoingen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"birthmark/model"
+)
+
+// BlocksFolder is the folder that [Write] makes.
+const BlocksFolder = "blocks"
+
+// mostFile is the size that a node lets a block file grow to.
+const mostFile = 128 << 20
+
+// Write makes the whole chain, which it returns, and writes it into the folder blocks in dir, in files as a node names
+// them. An error of kind [model.Refused], not_empty, where that folder holds anything. made, which may be nil, is told
+// after each block.
+func Write(ctx context.Context, dir string, o Options, made func(Counts)) (c *Chain, err error) {
+	w, err := createFiles(filepath.Join(dir, BlocksFolder), mostFile)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	for c = New(o); c.made.Txs < o.Txs || c.made.Blocks == 0; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		b := c.nextOf(o.Txs - c.made.Txs)
+		if err := w.append(b.Record); err != nil {
+			return nil, err
+		}
+		if made != nil {
+			made(c.made)
+		}
+	}
+	return c, nil
+}
+
+// files writes block files one after the other.
+type files struct {
+	dir  string
+	most int // bytes in one
+	n    int // begun so far
+	file *os.File
+	size int
+}
+
+func createFiles(dir string, most int) (*files, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	found, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) > 0 {
+		return nil, model.Errorf(model.Refused, "not_empty", "%s is not empty: name an empty folder or a new one", dir)
+	}
+	return &files{dir: dir, most: most}, nil
+}
+
+// append writes a record, into the next file where this one would grow too large.
+func (w *files) append(record []byte) (err error) {
+	if w.file == nil || w.size+len(record) > w.most {
+		if err := w.close(); err != nil {
+			return err
+		}
+		name := filepath.Join(w.dir, fmt.Sprintf("blk%05d.dat", w.n))
+		if w.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
+			return err
+		}
+		w.n++
+		w.size = 0
+	}
+	n, err := w.file.Write(record)
+	w.size += n
+	return err
+}
+
+func (w *files) close() error {
+	if w.file == nil {
+		return nil
+	}
+	f := w.file
+	w.file = nil
+	return f.Close()
+}

@@ -1,0 +1,138 @@
+package cardanogen
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+
+	"birthmark/bench/generate/distribution"
+)
+
+// Kinds of addresses: the high four bits of their first byte (CIP-19), of a test network.
+const (
+	baseKey          = 0x00
+	baseScript       = 0x10
+	enterpriseKey    = 0x60
+	enterpriseScript = 0x70
+	byronKind        = 0x80
+
+	hotAddress = 0 // the others of the head follow
+)
+
+const credentialSize = 28
+
+// Where numbers of payment keys, scripts and stake keys begin, so that no two have the same hash.
+const (
+	keyNumbers    = 1 << 40
+	scriptNumbers = 1 << 41
+	stakeNumbers  = 1 << 42
+	byronNumbers  = 1 << 43
+)
+
+// kindOf is the kind of an address by its number. Among the most used are more contracts.
+func kindOf(address uint32) byte {
+	share := distribution.Mix(uint64(address)) % 1000
+	scripts := uint64(60)
+	if address <= headSize {
+		scripts = 400
+	}
+	switch {
+	case address == hotAddress:
+		return baseScript
+	case share < scripts:
+		return baseScript
+	case share < scripts+30:
+		return enterpriseScript
+	case share < scripts+90:
+		return enterpriseKey
+	case share < scripts+98:
+		return byronKind
+	}
+	return baseKey
+}
+
+func isScript(kind byte) bool { return kind == baseScript || kind == enterpriseScript }
+
+// appendAddress appends the bytes of an address.
+func (c *Chain) appendAddress(b []byte, address uint32) []byte {
+	kind := kindOf(address)
+	if kind == byronKind {
+		return appendByron(b, c.names+byronNumbers+uint64(address), c.options.Magic)
+	}
+	b = append(b, kind)
+	switch {
+	case isScript(kind):
+		b = c.credential(b, scriptNumbers+scriptOf(address))
+	default:
+		b = c.credential(b, keyNumbers+uint64(address))
+	}
+	if kind == baseKey || kind == baseScript {
+		b = c.credential(b, stakeNumbers+stakeOf(address))
+	}
+	return b
+}
+
+func (c *Chain) credential(b []byte, number uint64) []byte {
+	start := len(b)
+	b = append(b, make([]byte, credentialSize)...)
+	distribution.Fill(b[start:], c.names+number)
+	return b
+}
+
+// scriptOf is the contract that an address is of: most are of few.
+func scriptOf(address uint32) uint64 {
+	x := distribution.Mix(uint64(address) + 1)
+	return x % (1 + x>>32%scriptCredentials)
+}
+
+// stakeOf is who stakes what an address holds: about one in six stakes is new, and old ones have many addresses.
+func stakeOf(address uint32) uint64 {
+	return distribution.Mix(uint64(address)+2) % (1 + uint64(address)/6)
+}
+
+// appendByron appends an address of Byron: its root, the network it is of, and that it is a key's, with their CRC-32.
+func appendByron(b []byte, number uint64, magic uint32) []byte {
+	payload := head(nil, array, 3)
+	payload = head(payload, byteString, credentialSize)
+	start := len(payload)
+	payload = append(payload, make([]byte, credentialSize)...)
+	distribution.Fill(payload[start:], number)
+	payload = number32(head(head(payload, mapping, 1), unsigned, 2), magic)
+	payload = head(payload, unsigned, 0)
+	b = head(head(b, array, 2), tag, tagEncoded)
+	b = bytesOf(b, payload)
+	return head(b, unsigned, uint64(crc32.ChecksumIEEE(payload)))
+}
+
+// number32 appends a number as a byte string that holds it in CBOR.
+func number32(b []byte, n uint32) []byte {
+	return binary.BigEndian.AppendUint32(append(head(b, byteString, 5), unsigned<<5|26), n)
+}
+
+// recipient picks to whom an output of the transaction goes.
+func (c *Chain) recipient() uint32 {
+	u := c.rng.Float64()
+	switch {
+	case u < hotShare:
+		return hotAddress
+	case u < hotShare+headShare:
+		return 1 + uint32(mostUsed.Draw(c.rng))
+	case u < hotShare+headShare+freshShare:
+		c.births++
+		return c.births - 1
+	case u < hotShare+headShare+freshShare+changeShare && len(c.spent) > 0:
+		return c.spent[c.rng.IntN(len(c.spent))].address
+	}
+	// One that was new a while ago: as many addresses back as blocks of that age have new ones.
+	perBlock := c.options.TxsPerBlock / 2
+	back := uint32(1 + perBlock*float64(age(c.rng))*c.rng.Float64())
+	if known := c.births - headSize - 1; back > known {
+		if known == 0 {
+			return 1 + uint32(mostUsed.Draw(c.rng))
+		}
+		back = 1 + c.rng.Uint32N(known)
+	}
+	return c.births - back
+}
+
+// HotAddress is the bytes of the address that more outputs pay than any other.
+func (c *Chain) HotAddress() []byte { return c.appendAddress(nil, hotAddress) }

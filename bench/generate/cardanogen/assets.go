@@ -1,0 +1,295 @@
+package cardanogen
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+
+	"birthmark/bench/generate/distribution"
+)
+
+const (
+	policySize = 28
+
+	hotAsset  = 0 // held by more outputs than any other
+	hotMints  = 0.1
+	hotSupply = 1e15
+)
+
+// universe is the policies and assets there are.
+type universe struct {
+	policies [][policySize]byte
+	assets   []asset
+}
+
+type asset struct {
+	policy    uint32
+	name      string
+	divisible bool
+}
+
+// clone is a copy to which others can be added.
+func (u universe) clone() universe {
+	return universe{slices.Clip(u.policies), slices.Clip(u.assets)}
+}
+
+// held is an amount of an asset, by the number of it.
+type held struct {
+	asset  uint32
+	amount uint64
+}
+
+// change is what a transaction mints or burns.
+type change struct {
+	asset  uint32
+	amount int64
+}
+
+// compare orders assets as wallets write them: by policy, then shorter names first.
+func (u *universe) compare(a, b uint32) int {
+	if a == b {
+		return 0
+	}
+	x, y := &u.assets[a], &u.assets[b]
+	if x.policy != y.policy {
+		return bytes.Compare(u.policies[x.policy][:], u.policies[y.policy][:])
+	}
+	return cmp.Or(cmp.Compare(len(x.name), len(y.name)), cmp.Compare(x.name, y.name))
+}
+
+func (u *universe) order(a, b held) int { return u.compare(a.asset, b.asset) }
+
+// newAsset adds an asset of a policy; its name says its number, so no two have the same.
+func (c *Chain) newAsset(policy uint32, divisible bool) uint32 {
+	n := len(c.universe.assets)
+	name := make([]byte, 0, 32)
+	switch c.rng.IntN(8) {
+	case 0, 1: // the label of CIP-68: the token of a user
+		name = append(name, 0x00, 0x0d, 0xe1, 0x40)
+	case 2: // the hash of something
+		name = c.rng.Filler(name, 20)
+	}
+	for range 2 + c.rng.IntN(8) {
+		name = append(name, byte('A'+c.rng.IntN(26)))
+	}
+	name = strconv.AppendInt(name, int64(n), 36)
+	c.universe.assets = append(c.universe.assets, asset{policy, string(name[:min(len(name), 32)]), divisible})
+	return uint32(n)
+}
+
+func (c *Chain) newPolicy() uint32 {
+	var p [policySize]byte
+	distribution.Fill(p[:], c.rng.Uint64())
+	c.policies = append(c.policies, p)
+	return uint32(len(c.policies) - 1)
+}
+
+// policy picks one for a new asset.
+func (c *Chain) policy() uint32 {
+	if len(c.policies) < 2 || c.rng.Chance(policyShare) {
+		return c.newPolicy()
+	}
+	return 1 + c.rng.Uint32N(uint32(len(c.policies)-1)) // the hot asset is alone in its own
+}
+
+// mint decides what the transaction mints or burns: more where outputs hold fewer assets than they should.
+func (c *Chain) mint() {
+	c.minted = c.minted[:0]
+	few, many := c.entries < 0.8*entriesPerOutput, c.entries > 1.1*entriesPerOutput
+	switch {
+	case len(c.universe.assets) == 0:
+		c.mintSome(c.newAsset(c.newPolicy(), true), hotSupply)
+	case few && c.rng.Chance(endowShare):
+		c.mintNew(heldCounts.Draw(c.rng))
+	case !many && c.rng.Chance(mintShare):
+		switch n := uint32(len(c.universe.assets)); {
+		case c.rng.Chance(hotMints):
+			c.mintSome(hotAsset, 1+c.rng.Int64N(1e9))
+		case c.rng.Chance(0.3) && c.divisible(n-1):
+			c.mintSome(n-1, 1+c.rng.Int64N(1e6))
+		default:
+			c.mintNew(newCounts.Draw(c.rng))
+		}
+	case len(c.bag) > 0 && many:
+		c.burn(1 + c.rng.IntN(min(len(c.bag), 20)))
+	case len(c.bag) > 0 && c.rng.Chance(burnShare):
+		c.burn(1)
+	}
+	slices.SortFunc(c.minted, func(a, b change) int { return c.compare(a.asset, b.asset) })
+}
+
+func (c *Chain) divisible(asset uint32) bool { return c.universe.assets[asset].divisible }
+
+// mintNew mints assets that there were none of.
+func (c *Chain) mintNew(n int) {
+	policy := c.policy()
+	for range n {
+		divisible, amount := c.rng.Chance(0.5), int64(1)
+		if divisible {
+			amount = 1 + c.rng.Int64N(1<<(10+c.rng.IntN(40)))
+		}
+		c.mintSome(c.newAsset(policy, divisible), amount)
+	}
+}
+
+func (c *Chain) mintSome(asset uint32, amount int64) {
+	c.minted = append(c.minted, change{asset, amount})
+	i := slices.IndexFunc(c.bag, func(h held) bool { return h.asset == asset })
+	if i >= 0 {
+		c.bag[i].amount += uint64(amount)
+	} else {
+		c.bag = append(c.bag, held{asset, uint64(amount)})
+	}
+}
+
+// burn burns some of what the inputs hold, each in whole or in part.
+func (c *Chain) burn(n int) {
+	for range n {
+		i := c.rng.IntN(len(c.bag))
+		amount := c.bag[i].amount
+		if part := c.rng.Share(amount); part < amount && c.rng.Chance(0.3) {
+			amount = part
+		}
+		if amount > 1<<62 || slices.ContainsFunc(c.minted, func(m change) bool { return m.asset == c.bag[i].asset }) {
+			continue
+		}
+		c.minted = append(c.minted, change{c.bag[i].asset, -int64(amount)})
+		if c.bag[i].amount -= amount; c.bag[i].amount == 0 {
+			c.bag[i] = c.bag[len(c.bag)-1]
+			c.bag = c.bag[:len(c.bag)-1]
+		}
+		if len(c.bag) == 0 {
+			return
+		}
+	}
+}
+
+// gather puts what the inputs hold in the bag, each asset once.
+func (c *Chain) gather() {
+	c.bag = c.bag[:0]
+	for i := range c.spent {
+		c.bag = append(c.bag, c.spent[i].assets...)
+	}
+	c.bag = distribution.Sum(c.bag, c.order, func(h *held) *uint64 { return &h.amount })
+}
+
+// deal gives the outputs what is in the bag: parts to some, the rest to the last.
+func (c *Chain) deal() {
+	outs := c.payments
+	last := len(outs) - 1
+	for j := range outs[:last] {
+		if len(c.bag) > 0 && c.rng.Chance(sharedBag) {
+			c.part(&outs[j])
+		}
+	}
+	rest := c.bag
+	some := func(j, n int) { // nothing holds more than an output may
+		n = min(n, mostEntries-len(outs[j].assets))
+		outs[j].give(rest[:n])
+		rest = rest[n:]
+	}
+	if last > 0 && len(rest) > 20 && c.rng.Chance(splitBag) {
+		some(last-1, len(rest)/2)
+	}
+	for j := last; j >= 0; j-- {
+		some(j, len(rest))
+	}
+	for _, h := range rest {
+		c.burnRest(h)
+	}
+	for j := range outs {
+		slices.SortFunc(outs[j].assets, c.order)
+	}
+}
+
+// part gives an output some of the bag's assets.
+func (c *Chain) part(to *payment) {
+	for i := range partCounts.Draw(c.rng) {
+		if len(c.bag) == 0 {
+			return
+		}
+		at := c.rng.IntN(len(c.bag))
+		if i == 0 && c.rng.Chance(hotPart) {
+			if hot := slices.IndexFunc(c.bag, func(h held) bool { return h.asset == hotAsset }); hot >= 0 {
+				at = hot
+			}
+		}
+		h := &c.bag[at]
+		given := *h
+		if given.amount > 1 && c.rng.Chance(splitEntry) {
+			given.amount = c.rng.Share(given.amount)
+		}
+		if h.amount -= given.amount; h.amount == 0 {
+			*h = c.bag[len(c.bag)-1]
+			c.bag = c.bag[:len(c.bag)-1]
+		}
+		to.give([]held{given})
+	}
+}
+
+// give adds to what an output gets.
+func (p *payment) give(some []held) {
+	for _, h := range some {
+		i := slices.IndexFunc(p.assets, func(has held) bool { return has.asset == h.asset })
+		if i >= 0 {
+			p.assets[i].amount += h.amount
+		} else {
+			p.assets = append(p.assets, h)
+		}
+	}
+}
+
+// burnRest burns what no output can hold any more.
+func (c *Chain) burnRest(h held) {
+	i := slices.IndexFunc(c.minted, func(m change) bool { return m.asset == h.asset })
+	if i < 0 {
+		c.minted = append(c.minted, change{asset: h.asset})
+		i = len(c.minted) - 1
+	}
+	c.minted[i].amount -= int64(h.amount)
+	if c.minted[i].amount == 0 {
+		c.minted = slices.Delete(c.minted, i, i+1)
+	}
+	slices.SortFunc(c.minted, func(a, b change) int { return c.compare(a.asset, b.asset) })
+}
+
+// appendMultiAsset appends the map of policies to maps of names to amounts. The n entries are in the order of the map.
+func (c *Chain) appendMultiAsset(b []byte, n int, entry func(i int) (asset uint32, amount int64)) []byte {
+	policyOf := func(i int) uint32 {
+		asset, _ := entry(i)
+		return c.universe.assets[asset].policy
+	}
+	policies := 0
+	for i := range n {
+		if i == 0 || policyOf(i) != policyOf(i-1) {
+			policies++
+		}
+	}
+	b = head(b, mapping, uint64(policies))
+	for i := 0; i < n; {
+		policy, end := policyOf(i), i+1
+		for end < n && policyOf(end) == policy {
+			end++
+		}
+		b = bytesOf(b, c.policies[policy][:])
+		b = head(b, mapping, uint64(end-i))
+		for ; i < end; i++ {
+			number, amount := entry(i)
+			name := c.universe.assets[number].name
+			b = append(head(b, byteString, uint64(len(name))), name...)
+			b = signed(b, amount)
+		}
+	}
+	return b
+}
+
+// HotAsset is the id, policy and name, of the asset that more outputs hold than any other; nil before the first
+// transaction.
+func (c *Chain) HotAsset() []byte {
+	if len(c.universe.assets) == 0 {
+		return nil
+	}
+	a := &c.universe.assets[hotAsset]
+	return append(bytes.Clone(c.policies[a.policy][:]), a.name...)
+}

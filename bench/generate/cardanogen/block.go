@@ -1,0 +1,82 @@
+package cardanogen
+
+import (
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/bench/generate/distribution"
+	"birthmark/bench/generate/immutabledb"
+	"birthmark/model"
+)
+
+const (
+	eraConway    = 7
+	headerOffset = 3 // behind the heads of [era, [header, …
+
+	issuers       = 300
+	protocolMajor = 9
+)
+
+// assemble makes the block of what its transactions were appended to.
+func (c *Chain) assemble(height model.HeightPk, slot uint64, txs int) Block {
+	n := uint64(txs)
+	segments := [4]struct {
+		major   byte
+		n       uint64
+		content []byte
+	}{
+		{array, n, c.bodies}, {array, n, c.witnesses}, {mapping, uint64(c.metadata), c.aux}, {array, uint64(len(c.failed)), nil},
+	}
+	for _, i := range c.failed {
+		segments[3].content = number(segments[3].content, i)
+	}
+	size := 0
+	for _, s := range segments {
+		size += 9 + len(s.content)
+	}
+	const headerRoom = 1024
+	raw := make([]byte, headerRoom, headerRoom+size)
+	var hashes []byte
+	for _, s := range segments {
+		start := len(raw)
+		raw = append(head(raw, s.major, s.n), s.content...)
+		sum := blake2b.Sum256(raw[start:])
+		hashes = append(hashes, sum[:]...)
+	}
+	bodyHash := blake2b.Sum256(hashes)
+
+	h := c.appendHeader(nil, height, slot, len(raw)-headerRoom, bodyHash)
+	begin := headerRoom - len(h) - headerOffset
+	copy(raw[begin:], []byte{array<<5 | 2, eraConway, array<<5 | 5})
+	copy(raw[begin+headerOffset:], h)
+	return Block{Height: height, Block: immutabledb.Block{
+		Raw: raw[begin:], Slot: slot, Hash: blake2b.Sum256(h), HeaderOffset: headerOffset, HeaderSize: uint16(len(h)),
+	}}
+}
+
+// appendHeader appends a header since Babbage, signed by nobody.
+func (c *Chain) appendHeader(b []byte, height model.HeightPk, slot uint64, bodySize int, bodyHash [32]byte) []byte {
+	issuer := c.rng.Uint64N(issuers)
+	key := func(b []byte, n uint64) []byte {
+		var k [32]byte
+		distribution.Fill(k[:], c.names+n)
+		return bytesOf(b, k[:])
+	}
+	b = head(head(b, array, 2), array, 10)
+	b = number(number(b, uint64(height)), slot)
+	if c.made.Blocks == 0 {
+		b = append(b, 0xf6)
+	} else {
+		b = bytesOf(b, c.tip.Hash[:])
+	}
+	b = key(b, 2*issuer)   // who made the block,
+	b = key(b, 2*issuer+1) // and that it was its turn
+	b = c.fillerBytes(head(b, array, 2), 64)
+	b = c.fillerBytes(b, 80)
+	b = number(b, uint64(bodySize))
+	b = bytesOf(b, bodyHash[:])
+	b = c.fillerBytes(head(b, array, 4), 32)
+	b = number(number(b, issuer%9), slot/129_600)
+	b = c.fillerBytes(b, 64)
+	b = number(number(head(b, array, 2), protocolMajor), 0)
+	return c.fillerBytes(b, 448)
+}

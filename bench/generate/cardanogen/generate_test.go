@@ -1,0 +1,106 @@
+package cardanogen
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"birthmark/bench/generate/distribution"
+	"birthmark/internal/seeded"
+)
+
+func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
+	s := seeded.New(t)
+	a, b, other := New(Options{Seed: s}), New(Options{Seed: s}), New(Options{Seed: s + 1})
+	if !bytes.Equal(a.Genesis().Shelley, b.Genesis().Shelley) || bytes.Equal(a.Genesis().Shelley, other.Genesis().Shelley) {
+		t.Error("genesis is not a function of the seed")
+	}
+	for range 50 {
+		x, y, z := a.Next(), b.Next(), other.Next()
+		if !bytes.Equal(x.Raw, y.Raw) {
+			t.Fatalf("block %d differs", x.Height)
+		}
+		if bytes.Equal(x.Raw, z.Raw) {
+			t.Fatalf("block %d is the same with another seed", x.Height)
+		}
+	}
+}
+
+// A fork leaves the chain it is of as it was, and is the same again from the same block with the same seed.
+func TestForksHaveABeginningInCommon(t *testing.T) {
+	s := seeded.New(t)
+	c, plain := New(Options{Seed: s}), New(Options{Seed: s})
+	for range 40 {
+		c.Next()
+		plain.Next()
+	}
+	forks, common := []*Chain{c.Fork(1), c.Fork(2), c.Fork(1)}, c.Tip()
+	for i := range 40 {
+		expected := plain.Next()
+		var blocks []Block
+		for _, f := range forks {
+			blocks = append(blocks, f.Next())
+		}
+		if b := c.Next(); !bytes.Equal(b.Raw, expected.Raw) {
+			t.Fatalf("block %d is another one after forks were made", b.Height)
+		}
+		if !bytes.Equal(blocks[0].Raw, blocks[2].Raw) || bytes.Equal(blocks[0].Raw, blocks[1].Raw) || bytes.Equal(blocks[0].Raw, expected.Raw) {
+			t.Fatalf("block %d of forks", blocks[0].Height)
+		}
+		if i == 0 && (blocks[0].Height != expected.Height || !bytes.Contains(blocks[0].Raw, common.Hash[:])) {
+			t.Errorf("the fork goes on with block %d, which does not name %s", blocks[0].Height, common.Hash)
+		}
+	}
+}
+
+func TestBlocksHaveAsManyTransactionsAsAsked(t *testing.T) {
+	c := New(Options{Seed: seeded.New(t)})
+	for _, n := range []int{0, 1, 7, 100, 0} {
+		if b := c.NextOf(n); b.Txs != n || b.Blocks != 1 || b.Bytes != len(b.Raw) {
+			t.Errorf("%+v, expected %d transactions", b.Counts, n)
+		}
+	}
+	if m := c.Made(); m.Txs != 108 || m.Blocks != 5 || c.Tip().Height != 4 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// What is drawn adds up to mainnet's means; the seed decides by how much they are missed.
+func TestTheShapeIsMainnets(t *testing.T) {
+	c := New(Options{Seed: seeded.New(t)})
+	holding, outputs := 0, 0
+	picks := distribution.NewRandom(1, 1)
+	newest := func(distribution.Random) int { return 1 } // block back from the one to come
+	for c.Made().Txs < 60_000 {
+		c.Next()
+		if c.Made().Txs < 10_000 { // the first assets have to be minted
+			continue
+		}
+		for range 10 {
+			if p, ok := c.unspent.Find(picks, newest); ok {
+				outputs++
+				if len(c.unspent.At(p).assets) > 0 {
+					holding++
+				}
+			}
+		}
+	}
+	m := c.Made()
+	txs := float64(m.Txs)
+	for what, figures := range map[string][3]float64{
+		"transactions a block":    {txs / float64(m.Blocks), 6.5, 0.5},
+		"inputs":                  {float64(m.Inputs) / txs, 3.05, 0.3},
+		"outputs":                 {float64(m.Outputs) / txs, 3.14, 0.3},
+		"assets of outputs":       {float64(m.Assets) / txs, 9.6, 1.5},
+		"bytes":                   {float64(m.Bytes) / txs, 1439, 140},
+		"share of outputs":        {float64(holding) / float64(outputs), 0.45, 0.1},
+		"failed transactions (%)": {100 * float64(m.Failed) / txs, 100 * failedShare, 0.2},
+	} {
+		if math.Abs(figures[0]-figures[1]) > figures[2] {
+			t.Errorf("%s: %.3f, expected %.3f ± %.3f", what, figures[0], figures[1], figures[2])
+		}
+	}
+	if m.Mints == 0 || m.Mints > m.Txs {
+		t.Errorf("%d times something was minted or burned in %d transactions", m.Mints, m.Txs)
+	}
+}

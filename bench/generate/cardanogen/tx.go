@@ -1,0 +1,214 @@
+package cardanogen
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"golang.org/x/crypto/blake2b"
+)
+
+// Keys of a transaction body (rule transaction_body of the ledger's CDDL).
+const (
+	keyInputs           = 0
+	keyOutputs          = 1
+	keyFee              = 2
+	keyEnd              = 3
+	keyMetadata         = 7
+	keyMint             = 9
+	keyScriptData       = 11
+	keyCollateral       = 13
+	keyCollateralReturn = 16
+	keyTotalCollateral  = 17
+	keyReferenceInputs  = 18
+)
+
+const (
+	feeFixed    = 155_381
+	feePerByte  = 44
+	collateral  = 5_000_000
+	leastOutput = 1_000_000 // lovelace, while there is enough
+)
+
+// payment is an output in the making.
+type payment struct {
+	address uint32
+	value   uint64
+	assets  []held
+}
+
+// transaction makes the next transaction of the block under way.
+func (c *Chain) transaction(index, slot uint64) {
+	c.spent, c.payments, c.minted = c.spent[:0], c.payments[:0], c.minted[:0]
+	outputs := outputCounts.Draw(c.rng)
+	pledge, fails := c.pledge()
+	if fails {
+		c.look(inputCounts.Draw(c.rng))
+	} else {
+		c.spend(inputCounts.Draw(c.rng), outputs)
+	}
+	if c.rng.Chance(0.95) {
+		slices.SortFunc(c.spent, func(a, b coin) int {
+			return cmp.Or(bytes.Compare(a.tx[:], b.tx[:]), cmp.Compare(a.index, b.index))
+		})
+	}
+	fee := c.pay(outputs)
+	c.gather()
+	if !fails {
+		c.mint()
+	}
+	c.deal()
+
+	id := c.appendBody(slot, fee, index, pledge)
+	if fails {
+		c.failed = append(c.failed, index)
+		c.counts.Failed++
+		c.counts.Inputs++
+		c.counts.Outputs++
+		c.put(coin{tx: id, index: uint32(len(c.payments)), address: pledge.address, value: pledge.value - collateral})
+		return
+	}
+	c.counts.Inputs += len(c.spent)
+	c.counts.Outputs += len(c.payments)
+	c.counts.Mints += len(c.minted)
+	for i, p := range c.payments {
+		c.counts.Assets += len(p.assets)
+		c.put(coin{id, uint32(i), p.address, p.value, p.assets})
+	}
+}
+
+// pledge takes the output that a transaction whose scripts will fail has as its collateral; most have none taken.
+func (c *Chain) pledge() (pledged coin, fails bool) {
+	if !c.rng.Chance(failedShare) {
+		return coin{}, false
+	}
+	for range 32 {
+		if p, ok := c.unspent.Find(c.rng, age); ok && len(c.unspent.At(p).assets) == 0 && c.unspent.At(p).value > 2*collateral {
+			return c.unspent.Take(p), true
+		}
+	}
+	return coin{}, false
+}
+
+// look is spend for a transaction that fails: what it would have spent stays as it is.
+func (c *Chain) look(n int) {
+	for range n {
+		p, ok := c.unspent.Find(c.rng, age)
+		if !ok {
+			break
+		}
+		found := c.unspent.At(p)
+		if !slices.ContainsFunc(c.spent, func(has coin) bool { return has.tx == found.tx && has.index == found.index }) {
+			c.spent = append(c.spent, found)
+		}
+	}
+}
+
+// spend takes n inputs, and some more where n do not have enough for the outputs. None is left where nothing is unspent:
+// a transaction must have inputs, so there is always something.
+func (c *Chain) spend(n, outputs int) {
+	if c.unspent.Len() < c.genesis.Outputs { // there would soon be none left
+		n = min(n, outputs)
+	}
+	total := uint64(0)
+	for i := 0; i < n || i < n+3 && total < leastOutput*uint64(outputs+1); i++ {
+		p, ok := c.unspent.Find(c.rng, age)
+		if !ok {
+			break
+		}
+		taken := c.unspent.Take(p)
+		total += taken.value
+		c.spent = append(c.spent, taken)
+	}
+}
+
+// pay makes up to n outputs of what is spent but for the fee.
+func (c *Chain) pay(n int) (fee uint64) {
+	total := uint64(0)
+	for i := range c.spent {
+		total += c.spent[i].value
+	}
+	fee = min(feeFixed+feePerByte*uint64(800+c.rng.IntN(2400)), total/2)
+	for value := range c.rng.Parts(total-fee, leastOutput, n) {
+		c.payments = append(c.payments, payment{address: c.recipient(), value: value})
+	}
+	return fee
+}
+
+// appendBody appends the transaction's body to those of the block, and its witnesses and metadata to theirs.
+func (c *Chain) appendBody(slot, fee, index uint64, pledge coin) (id [32]byte) {
+	fails := pledge.value > 0
+	scripts := 0
+	for i := range c.spent {
+		if isScript(kindOf(c.spent[i].address)) {
+			scripts++
+		}
+	}
+	if fails {
+		scripts = max(scripts, 1)
+	}
+	metadata := c.rng.Chance(metadataShare)
+	minted := len(c.minted) > 0
+
+	pairs := 4
+	for _, more := range []bool{metadata, minted, scripts > 0, scripts > 0, scripts > 0, fails, fails} {
+		if more {
+			pairs++
+		}
+	}
+	start := len(c.bodies)
+	b := head(c.bodies, mapping, uint64(pairs))
+	b = c.appendInputs(number(b, keyInputs), c.spent)
+	b = head(number(b, keyOutputs), array, uint64(len(c.payments)))
+	for i := range c.payments {
+		b = c.appendOutput(b, &c.payments[i])
+	}
+	b = number(number(b, keyFee), fee)
+	b = number(number(b, keyEnd), slot+7200)
+	if metadata {
+		at := len(c.aux)
+		c.aux = c.appendMetadata(number(c.aux, index))
+		sum := blake2b.Sum256(c.aux[at+len(number(nil, index)):])
+		b = bytesOf(number(b, keyMetadata), sum[:])
+		c.metadata++
+	}
+	if minted {
+		b = c.appendMultiAsset(number(b, keyMint), len(c.minted), func(i int) (uint32, int64) { return c.minted[i].asset, c.minted[i].amount })
+	}
+	if scripts > 0 {
+		b = c.fillerBytes(number(b, keyScriptData), 32)
+		if fails {
+			b = c.appendInputs(number(b, keyCollateral), []coin{pledge})
+			back := payment{address: pledge.address, value: pledge.value - collateral}
+			b = c.appendOutput(number(b, keyCollateralReturn), &back)
+			b = number(number(b, keyTotalCollateral), collateral)
+		} else {
+			b = c.appendInputs(number(b, keyCollateral), c.spent[:1])
+		}
+		b = c.appendInputs(number(b, keyReferenceInputs), c.readOnly())
+	}
+	c.bodies = b
+	c.appendWitnesses(scripts)
+	return blake2b.Sum256(c.bodies[start:])
+}
+
+// readOnly is outputs that scripts look at: some that are unspent.
+func (c *Chain) readOnly() []coin {
+	if p, ok := c.unspent.Find(c.rng, age); ok {
+		return []coin{c.unspent.At(p)}
+	}
+	return c.spent[:1]
+}
+
+// appendInputs appends a set of outpoints, tagged as one or, as before Conway, not.
+func (c *Chain) appendInputs(b []byte, coins []coin) []byte {
+	if c.rng.Chance(0.8) {
+		b = head(b, tag, tagSet)
+	}
+	b = head(b, array, uint64(len(coins)))
+	for i := range coins {
+		b = bytesOf(head(b, array, 2), coins[i].tx[:])
+		b = number(b, uint64(coins[i].index))
+	}
+	return b
+}

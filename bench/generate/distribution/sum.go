@@ -1,0 +1,18 @@
+package distribution
+
+import "slices"
+
+// Sum sorts what several outputs hold of assets and makes one entry of those that compare as the same, in place. amount
+// says where an entry has its amount.
+func Sum[E any](entries []E, compare func(a, b E) int, amount func(*E) *uint64) []E {
+	slices.SortFunc(entries, compare)
+	sums := entries[:0]
+	for i := range entries {
+		if n := len(sums); n > 0 && compare(sums[n-1], entries[i]) == 0 {
+			*amount(&sums[n-1]) += *amount(&entries[i])
+		} else {
+			sums = append(sums, entries[i])
+		}
+	}
+	return sums
+}

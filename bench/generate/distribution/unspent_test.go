@@ -1,0 +1,94 @@
+package distribution
+
+import (
+	"maps"
+	"testing"
+
+	"birthmark/internal/seeded"
+)
+
+// twin is unspent outputs, each a number, beside a set that says what they must be.
+type twin struct {
+	t *testing.T
+	Unspent[int]
+	made map[int]int // the block that made each
+	next int
+	at   int // the block under way
+}
+
+// step puts, takes or begins something.
+func (w *twin) step(r Random) {
+	w.t.Helper()
+	switch {
+	case r.Chance(0.1):
+		w.Begin()
+		w.at++
+	case r.Chance(0.55):
+		for range 1 + r.IntN(3) {
+			w.Put(w.next)
+			w.made[w.next] = w.at
+			w.next++
+		}
+	default:
+		back := r.IntN(2 * (w.at + 1))
+		p, ok := w.Find(r, func(Random) int { return back })
+		if ok != (len(w.made) > 0) {
+			w.t.Fatalf("found %t with %d unspent", ok, len(w.made))
+		}
+		if !ok {
+			return
+		}
+		found := w.At(p)
+		block, known := w.made[found]
+		if !known {
+			w.t.Fatalf("%d was found, which is not unspent", found)
+		}
+		if back <= w.at && block != w.at-back {
+			for n, of := range w.made {
+				if of == w.at-back {
+					w.t.Fatalf("%d of block %d was found, block %d has %d", found, block, of, n)
+				}
+			}
+		}
+		if r.Chance(0.2) { // to look is not to take
+			return
+		}
+		if taken := w.Take(p); taken != found {
+			w.t.Fatalf("%d was taken, found was %d", taken, found)
+		}
+		delete(w.made, found)
+	}
+	if w.Len() != len(w.made) {
+		w.t.Fatalf("%d are unspent, expected %d", w.Len(), len(w.made))
+	}
+}
+
+func TestWhatIsFoundIsUnspentAndOfItsAge(t *testing.T) {
+	r := NewRandom(seeded.New(t), 0)
+	w := &twin{t: t, made: map[int]int{}}
+	w.Begin()
+	for range 20_000 {
+		w.step(r)
+	}
+}
+
+func TestACloneGoesItsOwnWay(t *testing.T) {
+	r := NewRandom(seeded.New(t), 0)
+	w := &twin{t: t, made: map[int]int{}}
+	w.Begin()
+	for range 500 {
+		w.step(r)
+	}
+	fork := &twin{t: t, Unspent: w.Clone(), made: maps.Clone(w.made), next: w.next, at: w.at}
+	for range 2000 {
+		w.step(r)
+		fork.step(r)
+	}
+}
+
+func TestNothingIsFoundBeforeTheFirstBlock(t *testing.T) {
+	var u Unspent[int]
+	if _, ok := u.Find(NewRandom(seeded.New(t), 0), func(Random) int { return 0 }); ok {
+		t.Error("something was found")
+	}
+}

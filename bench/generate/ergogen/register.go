@@ -1,0 +1,94 @@
+package ergogen
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"birthmark/chains/ergo/sigma"
+)
+
+// mostValues is how many values of registers are known at a time.
+const mostValues = 3000
+
+// register fills the registers of a box: of the first that holds a new token with what its issuer says of it (EIP-4), of
+// some others with what contracts keep.
+func (c *Chain) register(p *payment, m minted) {
+	if m.amount > 0 && p.tokens != nil && slices.ContainsFunc(p.tokens, func(h sigma.Token) bool { return h.ID == m.id }) {
+		p.registers = c.describe(m)
+		return
+	}
+	if !c.rng.Chance(registerShare) {
+		return
+	}
+	for range registerCounts.Draw(c.rng) {
+		if len(c.values) > 0 && c.rng.Chance(knownValue) {
+			p.registers = append(p.registers, c.values[c.rng.IntN(len(c.values))])
+			continue
+		}
+		v := c.constant()
+		p.registers = append(p.registers, v)
+		if len(c.values) < mostValues {
+			c.values = append(c.values, v)
+		} else {
+			c.values[c.rng.IntN(mostValues)] = v
+		}
+	}
+}
+
+// describe is a token's name, description and decimals. Some issuers write something else there.
+func (c *Chain) describe(m minted) [][]byte {
+	text := func(s string) []byte {
+		return append(binary.AppendUvarint([]byte{typeBytes}, uint64(len(s))), s...)
+	}
+	name := fmt.Sprintf("Token %d", c.made.Mints+c.counts.Mints)
+	decimals := fmt.Sprint(c.rng.IntN(10))
+	switch n := c.rng.IntN(20); {
+	case n == 0:
+		return [][]byte{text(name)}
+	case n == 1:
+		return [][]byte{text("\xff\xfe" + name), text(""), text("many")}
+	case n == 2:
+		return [][]byte{binary.AppendVarint([]byte{typeLong}, c.rng.Int64()), text(name)}
+	case m.whole: // a picture: what it is, its hash, and where it is
+		return [][]byte{text(name), text("a picture ☕"), text("0"), text("\x01\x01"), c.bytes(32), text("ipfs://" + name)}
+	}
+	return [][]byte{text(name), text("what " + name + " is for"), text(decimals)}
+}
+
+// constant is a value as contracts keep it.
+func (c *Chain) constant() []byte {
+	number := func(b []byte) []byte { return binary.AppendVarint(b, c.rng.Int64()>>c.rng.IntN(60)) }
+	switch n := c.rng.IntN(10); {
+	case n < 3:
+		return number([]byte{typeLong})
+	case n < 4:
+		return appendInt([]byte{typeInt}, int32(c.rng.Uint32())>>c.rng.IntN(32))
+	case n < 7:
+		return c.bytes(c.rng.IntN(64))
+	case n < 8:
+		if c.rng.Chance(0.5) {
+			return append([]byte{typeGroup}, c.scripts.owner(c.rng)...)
+		}
+		return append([]byte{typeSigmaProp, proveDlog}, c.scripts.owner(c.rng)...)
+	case n < 9:
+		items := 1 + c.rng.IntN(6)
+		b := binary.AppendUvarint([]byte{typeLongs}, uint64(items))
+		for range items {
+			b = number(b)
+		}
+		return b
+	}
+	return number(number([]byte{typeTwoLongs}))
+}
+
+// appendInt appends an Int. Its zigzag is widened with its sign, as the reference implementation does it, so numbers from
+// 2^30 on have ten bytes.
+func appendInt(b []byte, v int32) []byte {
+	return binary.AppendUvarint(b, uint64(int64(v<<1^v>>31)))
+}
+
+// bytes is a constant of so many bytes.
+func (c *Chain) bytes(n int) []byte {
+	return c.rng.Filler(binary.AppendUvarint([]byte{typeBytes}, uint64(n)), n)
+}

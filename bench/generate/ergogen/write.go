@@ -1,0 +1,48 @@
+package ergogen
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"birthmark/model"
+)
+
+// BlocksFile is the file that [Write] makes in a folder.
+const BlocksFile = "blocks.jsonl"
+
+// Write makes a chain with at least so many transactions, which it returns, and writes it into a folder, which it makes:
+// one block a line, as file sources read them. An error of kind [model.Refused], not_empty, where the file is there
+// already. made, which may be nil, is told after each block.
+func Write(ctx context.Context, dir string, o Options, txs int, made func(Counts)) (c *Chain, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, BlocksFile)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, model.Errorf(model.Refused, "not_empty", "%s is there already: name an empty folder or a new one", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	w := bufio.NewWriterSize(f, 1<<20)
+	c = New(o)
+	for c.made.Txs < txs || c.made.Blocks == 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		b := c.Next()
+		if _, err := w.Write(append(b.JSON, '\n')); err != nil {
+			return nil, err
+		}
+		if made != nil {
+			made(c.made)
+		}
+	}
+	return c, w.Flush()
+}

@@ -1,0 +1,120 @@
+package immutabledb_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/bench/generate/immutabledb"
+	"birthmark/chains/cardano/immutable"
+	"birthmark/internal/testnode/immutabletest"
+	"birthmark/model/realdata"
+)
+
+// previewSlots is how many slots a chunk of preview has: ten times k.
+const previewSlots = 4320
+
+// The files of a node, written anew from the blocks in them, are the same byte for byte.
+func TestANodesFilesAreWrittenAsTheNodeDid(t *testing.T) {
+	dir := realdata.Path(t, "cardano", "dingo-immutable")
+	db, err := immutable.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := t.TempDir()
+	f, err := immutabledb.Create(again, previewSlots)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const chunks = 20
+	for e, err := range db.Entries(context.Background(), immutable.Position{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Chunk == chunks {
+			break
+		}
+		raw, err := db.Read(e, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := immutabledb.Block{Raw: raw, Slot: e.Slot, Hash: e.Hash, HeaderOffset: uint16(e.HeaderOffset), HeaderSize: uint16(e.HeaderSize)}
+		if err := f.Append(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for n := range chunks {
+		for _, suffix := range []string{"chunk", "secondary", "primary"} {
+			name := fmt.Sprintf("%05d.%s", n, suffix)
+			expected, got := read(t, dir, name), read(t, again, name)
+			if n == chunks-1 && suffix == "primary" { // a node writes what follows the last block with the next chunk
+				expected = expected[:len(got)]
+			}
+			if !bytes.Equal(got, expected) {
+				t.Errorf("%s has %d bytes that are not those of the node's %d", name, len(got), len(expected))
+			}
+		}
+	}
+}
+
+func read(t *testing.T, dir, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestBlocksAreReadAsTheyWereWritten(t *testing.T) {
+	dir := t.TempDir()
+	f, err := immutabledb.Create(dir, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks []immutabletest.Block
+	size := int64(0)
+	for i, slot := range []uint64{0, 1, 99, 100, 450, 451} { // chunks 2 and 3 have none
+		b := immutabletest.Later(7, uint64(i), slot, 50)
+		blocks = append(blocks, b)
+		size += int64(len(b.Raw))
+		if err := f.Append(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Append(&blocks[5]); err == nil || !strings.Contains(err.Error(), "slot 451 after slot 451") {
+		t.Errorf("a block at the slot of the last: %v", err)
+	}
+	if err := f.Close(); err != nil || f.Bytes() != size {
+		t.Errorf("%d bytes, expected %d: %v", f.Bytes(), size, err)
+	}
+	db, err := immutable.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chunks []int
+	for e, err := range db.Entries(context.Background(), immutable.Position{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := db.Read(e, nil)
+		if want := blocks[len(chunks)]; err != nil || !bytes.Equal(raw, want.Raw) || e.Slot != want.Slot || e.Hash != want.Hash {
+			t.Errorf("block %d: %+v %v", len(chunks), e, err)
+		}
+		chunks = append(chunks, e.Chunk)
+	}
+	if !slices.Equal(chunks, []int{0, 0, 0, 1, 4, 4}) {
+		t.Errorf("the blocks are in chunks %v", chunks)
+	}
+	if _, err := immutabledb.Create(dir, 100); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("a folder with blocks in it: %v", err)
+	}
+}

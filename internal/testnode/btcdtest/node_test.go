@@ -1,0 +1,58 @@
+package btcdtest_test
+
+import (
+	"bytes"
+	"net"
+	"testing"
+
+	"birthmark/internal/testnode/btcdtest"
+	"birthmark/model"
+)
+
+func TestANodeKeepsItsChain(t *testing.T) {
+	n := btcdtest.Start(t)
+	mined := n.Generate(t, 20)
+	stale := mined[10]
+	n.Invalidate(t, stale)
+	if tip := n.Tip(t); tip != (model.Point{Height: 10, Hash: mined[9]}) {
+		t.Fatalf("the tip is %v after block 11 was held invalid", tip)
+	}
+	n.Generate(t, 3)
+	before := n.Blocks(t)
+
+	for _, again := range []struct {
+		name string
+		end  func(testing.TB)
+	}{{"killed", n.Kill}, {"stopped", n.Stop}, {"restarted", nil}} {
+		if again.end != nil {
+			again.end(t)
+			for _, addr := range []string{n.RPC, n.P2P} {
+				if conn, err := net.Dial("tcp", addr); err == nil {
+					conn.Close()
+					t.Errorf("%s: %s takes connections", again.name, addr)
+				}
+			}
+		}
+		n.Restart(t)
+		if after := n.Blocks(t); len(after) != 14 || !bytes.Equal(bytes.Join(after, nil), bytes.Join(before, nil)) {
+			t.Fatalf("%s: %d blocks are not the %d before", again.name, len(after), len(before))
+		}
+	}
+	if count, err := n.Client.GetBlockCount(); err != nil || count != 13 {
+		t.Errorf("its client says %d, %v", count, err)
+	}
+	n.Generate(t, 1)
+}
+
+func TestPeersShareBlocks(t *testing.T) {
+	a, b := btcdtest.Start(t), btcdtest.Start(t)
+	a.Generate(t, 30)
+	b.Connect(t, a)
+	b.WaitTip(t, a.Tip(t).Hash)
+	b.WaitTip(t, a.Generate(t, 1)[0])
+	b.Disconnect(t, a)
+	a.Generate(t, 1)
+	tip := b.Generate(t, 3)[2]
+	b.Connect(t, a)
+	a.WaitTip(t, tip)
+}

@@ -1,0 +1,110 @@
+// Package immutabletest writes immutable databases for tests: blocks with the outline of real ones, in chunks with their
+// indexes.
+package immutabletest
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/bench/generate/immutabledb"
+)
+
+const byronEpochSlots = 21_600
+
+// Block is a block as a chunk holds it, and what an index says of it: the epoch in place of the slot where it is a
+// boundary block.
+type Block = immutabledb.Block
+
+// Boundary is an epoch boundary block of Byron with a body of so many bytes.
+func Boundary(epoch uint64, body int) Block {
+	consensus := append(head(nil, 4, 2), head(nil, 0, epoch)...)
+	consensus = append(consensus, 0x81, 0x00)
+	return byron(0, epoch, consensus, body)
+}
+
+// Byron is any other block of Byron.
+func Byron(slot uint64, body int) Block {
+	consensus := append(head(nil, 4, 4), head(nil, 4, 2)...)
+	consensus = head(consensus, 0, slot/byronEpochSlots)
+	consensus = head(consensus, 0, slot%byronEpochSlots)
+	consensus = append(consensus, 0x40, 0x81, 0x00, 0x40)
+	return byron(1, slot, consensus, body)
+}
+
+func byron(era byte, slot uint64, consensus []byte, body int) Block {
+	header := head(nil, 4, 5)
+	header = head(header, 0, 764824073)
+	header = text(header, 32)
+	header = text(header, 32)
+	header = append(header, consensus...)
+	header = append(header, 0xa0)
+	return assemble(era, slot, header, body, append([]byte{0x82, era}, header...))
+}
+
+// Later is a block of Shelley (era tag 2) or an era after it.
+func Later(era byte, number, slot uint64, body int) Block {
+	header := head(nil, 4, 2)
+	header = head(header, 4, 3)
+	header = head(header, 0, number)
+	header = head(header, 0, slot)
+	header = text(header, 32)
+	header = text(header, 448)
+	return assemble(era, slot, header, body, header)
+}
+
+func assemble(era byte, slot uint64, header []byte, body int, hashed []byte) Block {
+	raw := []byte{0x82, era, 0x84}
+	b := Block{Slot: slot, HeaderOffset: uint16(len(raw)), HeaderSize: uint16(len(header)), Hash: blake2b.Sum256(hashed)}
+	raw = append(raw, header...)
+	raw = append(raw, 0x9f) // what stands behind the header: of no definite length, nested, tagged
+	raw = append(text(append(raw, 0xd8, 0x18), body), 0xff)
+	raw = append(raw, 0xbf, 0x01, 0x5f, 0x41, 0x07, 0xff, 0xff, 0xf6)
+	b.Raw = raw
+	return b
+}
+
+func head(b []byte, major byte, n uint64) []byte {
+	switch {
+	case n < 24:
+		return append(b, major<<5|byte(n))
+	case n < 1<<8:
+		return append(b, major<<5|24, byte(n))
+	case n < 1<<16:
+		return binary.BigEndian.AppendUint16(append(b, major<<5|25), uint16(n))
+	case n < 1<<32:
+		return binary.BigEndian.AppendUint32(append(b, major<<5|26), uint32(n))
+	}
+	return binary.BigEndian.AppendUint64(append(b, major<<5|27), n)
+}
+
+// text is a byte string of size bytes that look like the start of other items.
+func text(b []byte, size int) []byte {
+	b = head(b, 2, uint64(size))
+	for i := range size {
+		b = append(b, byte(0x80+i*7))
+	}
+	return b
+}
+
+// Chunk is the content of a chunk and of its secondary index.
+func Chunk(blocks ...Block) (chunk, secondary []byte) {
+	for i := range blocks {
+		secondary = immutabledb.AppendEntry(secondary, int64(len(chunk)), &blocks[i])
+		chunk = append(chunk, blocks[i].Raw...)
+	}
+	return chunk, secondary
+}
+
+// Write writes the named files of a folder.
+func Write(t testing.TB, dir string, files map[string][]byte) {
+	t.Helper()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
