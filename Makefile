@@ -58,7 +58,7 @@ race: browser blocks ## every test under the race detector
 
 .PHONY: test-interop
 test-interop: setup blocks interop ## tests against other implementations, from npm (needs node and npm)
-	go test -tags grocksdb_no_link,interop -count=1 -run Interop ./cmd/birthmark ./chains/ergo/...
+	go test -tags grocksdb_no_link,interop -count=1 -run Interop ./internal/cli ./chains/ergo/...
 
 .PHONY: lint
 lint: setup ## gofmt, go vet, staticcheck
@@ -93,7 +93,7 @@ generate: setup ## write docs/openapi.yaml, the examples in it and the client ap
 
 .PHONY: screenshots
 screenshots: browser blocks ## take the pictures in docs/img anew
-	go test -count=1 -run TestScreenshots ./cmd/birthmark -update
+	go test -count=1 -run TestScreenshots ./internal/cli -update
 
 .PHONY: clean
 clean: ## remove what was built and the demo's data

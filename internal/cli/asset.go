@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) assetCommand() *cli.Command {
+	return p.query(cli.Command{
+		Name:      "asset",
+		Usage:     "one asset: first seen, minted, burned, supply, holders",
+		ArgsUsage: "ID|FINGERPRINT",
+	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+		a, err := db.Asset(ctx, c.Args().First())
+		return a, func(pg *page) { pg.asset(a) }, err
+	})
+}
+
+func (p *page) asset(a *core.AssetAnswer) {
+	holders := ""
+	if a.HolderCount != nil {
+		holders = count(*a.HolderCount)
+	}
+	decimals := ""
+	if a.Decimals != nil {
+		decimals = strconv.Itoa(*a.Decimals)
+	}
+	p.fields(
+		field{"asset", cell{a.Asset, green}},
+		field{"fingerprint", text(a.Fingerprint)},
+		field{"name", said(a.Name)},
+		field{"description", said(a.Description)},
+		field{"decimals", text(decimals)},
+		field{"first seen", text(p.firstSeen(&a.FirstSeen))},
+		field{"supply", cell{thousands(a.Supply), bold}},
+		field{"minted", text(thousands(a.Minted))},
+		field{"burned", text(thousands(a.Burned))},
+		field{"mints", text(count(a.MintCount))},
+		field{"burns", text(count(a.BurnCount))},
+		field{"outputs", text(count(a.OutputCount))},
+		field{"unspent", text(count(a.UnspentCount))},
+		field{"holders", text(holders)},
+	)
+}
+
+// maxSaid is the most characters of a name or description that a page shows.
+const maxSaid = 200
+
+// said is what anybody may have written, fit for a terminal: on one line, without what moves a cursor or turns the
+// direction of writing, and not for ever long.
+func said(s string) cell {
+	shown := []rune(strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, s))
+	if len(shown) > maxSaid {
+		return text(string(shown[:maxSaid]) + "…")
+	}
+	return text(string(shown))
+}

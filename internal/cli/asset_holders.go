@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"context"
+
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) assetHoldersCommand() *cli.Command {
+	return p.query(cli.Command{
+		Name:      "asset-holders",
+		Usage:     "the addresses that hold an asset",
+		ArgsUsage: "ID|FINGERPRINT",
+		Flags:     pageFlags("addresses", false),
+	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+		pg, err := pageOf(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		a, err := db.AssetHolders(ctx, c.Args().First(), pg)
+		return a, func(pg *page) { pg.assetHolders(a) }, err
+	})
+}
+
+func (p *page) assetHolders(a *core.AssetHoldersAnswer) {
+	p.fields(field{"asset", cell{a.Asset, green}})
+	p.heading("holders")
+	if len(a.Holders) == 0 {
+		p.printf("none\n")
+	}
+	var rows [][]cell
+	for _, h := range a.Holders {
+		rows = append(rows, []cell{text(thousands(h.Amount)), text(h.Address)})
+	}
+	p.table([]column{{"amount", true}, {name: "address"}}, rows)
+	p.more(a.Next)
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"context"
+
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) assetsCommand() *cli.Command {
+	return p.query(cli.Command{
+		Name:  "assets",
+		Usage: "all assets, in the order in which they first occurred",
+		Flags: pageFlags("assets", true),
+	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+		pg, err := pageOf(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		a, err := db.Assets(ctx, pg)
+		return a, func(pg *page) { pg.assets(a) }, err
+	})
+}
+
+func (p *page) assets(a *core.AssetsAnswer) {
+	p.fields(field{"assets", text(count(a.Count))})
+	if len(a.Assets) > 0 {
+		p.heading("assets")
+	}
+	var rows [][]cell
+	for _, x := range a.Assets {
+		holders := cell{"-", faint}
+		if x.HolderCount != nil {
+			holders = text(count(*x.HolderCount))
+		}
+		rows = append(rows, []cell{text(count(x.FirstSeen.Height)), text(thousands(x.Supply)), holders, text(x.Asset), said(x.Name)})
+	}
+	p.table([]column{{"block", true}, {"supply", true}, {"holders", true}, {name: "asset"}, {name: "name"}}, rows)
+	p.more(a.Next)
+}

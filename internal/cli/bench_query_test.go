@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/bench"
+)
+
+// benchTo is the arguments of a bench of a small chain, with its temporary folders in a folder that must be empty at the end.
+func benchTo(t *testing.T, line string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v (%v)", left, err)
+		}
+	})
+	return append(strings.Fields("bench "+line+" --memory 64MiB"), "--dir", dir)
+}
+
+func rising(l bench.Latencies) bool {
+	return l.Count > 0 && l.P50 > 0 && l.P50 <= l.P90 && l.P90 <= l.P99 && l.P99 <= l.Max
+}
+
+func TestBenchQueryAsksAGeneratedDatabase(t *testing.T) {
+	for _, chain := range []string{"bitcoin", "cardano", "ergo"} {
+		var a benchQueryAnswer
+		ask(t, &a, benchTo(t, "query --txs 1500 --block-txs 50 --samples 20 --chain "+chain)...)
+		if a.Chain != chain || a.Network == "" || a.Txs != 1500 || a.Index != "address" || a.Hottest.Value == "" || a.Hottest.Sampled ||
+			a.Hottest.Outputs < 30 || a.Memory != 64<<20 || a.PeakRSS <= 0 {
+			t.Errorf("%s: %+v", chain, a)
+		}
+		for _, q := range bench.Questions {
+			if l := a.Micros[q]; !rising(l) || !strings.HasPrefix(q, "hottest") && (l.Count < 1 || l.Count > 20) {
+				t.Errorf("%s: %s: %+v", chain, q, l)
+			}
+		}
+		if len(a.Micros) != len(bench.Questions) {
+			t.Errorf("%s: %v", chain, a.Micros)
+		}
+		find, history := a.Lists["find"], a.Lists["history"]
+		if uint64(find.Rows) != a.Hottest.Outputs || !find.Whole || find.RowsPerSecond <= 0 || history.Rows == 0 || !history.Whole {
+			t.Errorf("%s: %+v of %d outputs, %+v", chain, find, a.Hottest.Outputs, history)
+		}
+	}
+}
+
+// The first time the database is made, later it is found; with other flags it would be another one.
+func TestBenchQueryKeepsADatabase(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "kept")
+	args := append(benchTo(t, "query --txs 800 --block-txs 50 --samples 5"), "--keep", dir)
+	var first, second benchQueryAnswer
+	ask(t, &first, args...)
+	db := filepath.Join(dir, "db")
+	before, err := os.Stat(filepath.Join(dir, "recording.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask(t, &second, args...)
+	if after, err := os.Stat(filepath.Join(dir, "recording.json")); err != nil || !after.ModTime().Equal(before.ModTime()) || first.Hottest != second.Hottest || second.Txs != 800 {
+		t.Errorf("%v; %+v, then %+v", err, first, second)
+	}
+	wantFailure(t, exitRefused, "not_empty", `holds a generated database of bitcoin with 800 transactions`, append(args, "--seed", "2")...)
+	wantFailure(t, exitRefused, "not_empty", `is not empty and holds no generated database`, "bench", "query", "--keep", db)
+
+	var asked benchQueryAnswer
+	ask(t, &asked, "bench", "query", "--db", db, "--samples", "100")
+	if !asked.Hottest.Sampled || asked.Hottest.Value != first.Hottest.Value || asked.Hottest.Outputs != first.Hottest.Outputs || asked.Txs != 800 {
+		t.Errorf("%+v, made as %+v", asked, first)
+	}
+	r := birthmark("bench", "query", "--db", db, "--samples", "5")
+	if lines := strings.Split(r.stdout, "\n"); r.status != exitDone || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "hottest_balance ") }) {
+		t.Errorf("for people: %+v", r)
+	}
+}
+
+func TestBenchTipAppendsBlocksOneByOne(t *testing.T) {
+	for line, least := range map[string]float64{"--txs 3000 --blocks 2": tipTxs, "--chain ergo --txs 300 --blocks 10": 2} {
+		var a benchTipAnswer
+		ask(t, &a, benchTo(t, "tip "+line)...)
+		if a.Txs < 200 || a.BlockTxs < least || !rising(a.Millis) || a.Millis.Count != map[bool]int{true: 2, false: 10}[a.Chain == "bitcoin"] || len(a.Indexes) == 0 {
+			t.Errorf("%s: %+v", line, a)
+		}
+		sum := 0.0
+		for _, part := range bench.Parts {
+			if l := a.Parts[part]; !rising(l) || l.Count != a.Millis.Count {
+				t.Errorf("%s: %s: %+v", line, part, l)
+			} else {
+				sum += l.P50
+			}
+		}
+		if sum > 3*a.Millis.Max {
+			t.Errorf("%s: the parts take %.3f ms of %.3f at most", line, sum, a.Millis.Max)
+		}
+	}
+	if r := birthmark(benchTo(t, "tip --txs 500 --blocks 1")...); r.status != exitDone || !strings.Contains(r.stdout, "\nresolve ") {
+		t.Errorf("for people: %+v", r)
+	}
+}
+
+func TestBenchRollbackRemovesTheLastBlocksOfEverySize(t *testing.T) {
+	for _, line := range []string{"--txs 1000,2500 --blocks 20 --block-txs 10", "--chain cardano --txs 300,600 --blocks 10"} {
+		var a benchRollbackAnswer
+		ask(t, &a, benchTo(t, "rollback "+line)...)
+		if len(a.Sizes) != 2 || a.Sizes[0].Txs >= a.Sizes[1].Txs {
+			t.Fatalf("%s: %+v", line, a)
+		}
+		for _, r := range a.Sizes {
+			if r.Blocks < 10 || r.RemovedTxs <= 0 || r.RemovedTxs >= r.Txs || !(r.TxsPerSecond > 0) || !(r.CPUMicrosPerTx > 0) ||
+				r.Ratio != r.TxsPerSecond/r.AppendTxsPerSecond || r.BulkRatio != r.TxsPerSecond/r.BulkTxsPerSecond {
+				t.Errorf("%s: %+v", line, r)
+			}
+		}
+	}
+	if r := birthmark(benchTo(t, "rollback --txs 500 --blocks 2 --block-txs 10")...); r.status != exitDone || !strings.Contains(r.stdout, "appended again") {
+		t.Errorf("for people: %+v", r)
+	}
+}
+
+// No database of anybody's is touched, and what cannot be measured is told before anything is made.
+func TestBenchesRefuseWhatTheyCannotMeasure(t *testing.T) {
+	for line, want := range map[string]struct {
+		status     int
+		code, said string
+	}{
+		"rollback --db x":                   {exitUsage, "unknown_flag", `--?db`},
+		"tip --db x":                        {exitUsage, "unknown_flag", `--?db`},
+		"rollback --txs 100,none":           {exitUsage, "bad_value", `^--txs: expected numbers from 1 to 4294967295`},
+		"rollback --txs 100 --blocks 1000":  {exitUsage, "bad_value", `there are no 1000 blocks that come after others`},
+		"tip --blocks 0":                    {exitUsage, "bad_value", `^--blocks: expected a number from 1`},
+		"query --chain doge":                {exitUsage, "bad_value", `^--chain: expected bitcoin, cardano, ergo, not "doge"`},
+		"query --chain ergo --indexes none": {exitUsage, "unknown_index", `none`},
+		"query --db x --keep y":             {exitUsage, "bad_value", `^--keep is of a generated database`},
+		"query --db " + os.DevNull:          {exitRefused, "no_database", `holds no database`},
+		"query --samples 0":                 {exitUsage, "bad_value", `^--samples: expected a number from 1`},
+		"append --repeat 2 --runs wal --memprofile " + os.DevNull: {exitUsage, "bad_value", `^a profile is of one run`},
+	} {
+		wantFailure(t, want.status, want.code, want.said, append([]string{"bench"}, strings.Fields(line)...)...)
+	}
+}

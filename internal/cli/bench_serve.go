@@ -1,0 +1,309 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"birthmark/bench"
+	"birthmark/internal/config"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) benchServeCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "measure how fast a database is served over HTTP",
+		Description: "Serves a database on a port of its own, through all that birthmark serve has between a client and the database, and has\n" +
+			"another process ask over many connections, each one request after the other: for places drawn at random, which were\n" +
+			"asked for before it is measured. The database is --db, or one of generated blocks that is removed again, or stays in\n" +
+			"--keep for the next time. With --url a server that runs elsewhere is asked.\n" +
+			"What is asked: " + mixText(bench.LoadMix) + ", of a hundred. find is the first page of an address. Addresses with more\n" +
+			"than 100 outputs are left out, and transactions with more than 1,000 inputs and outputs: bench query measures what is hot.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "url", Usage: "ask a chain of a server that runs: `URL` such as http://127.0.0.1:8080/v1/bitcoin"},
+			&cli.StringFlag{Name: "db", Usage: "`DIR` of the database", DefaultText: "a generated one"},
+			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "1000000; with --syncing twice as many"},
+			&cli.StringFlag{Name: "keep", Usage: "make the generated database in `DIR`, or use the one made there before"},
+			&cli.StringFlag{Name: "connections", Usage: "ask over `N` connections", DefaultText: "64"},
+			&cli.StringFlag{Name: "seconds", Usage: "measure for `N` seconds", DefaultText: "10"},
+			&cli.StringFlag{Name: "pace", Usage: "`N` requests a second, however long they take", DefaultText: "as many as are answered; with --syncing 3000"},
+			&cli.StringFlag{Name: "mix", Usage: "what is asked, with weights: some of " + strings.Join(bench.LoadKinds(), ", "), DefaultText: mixText(bench.LoadMix)},
+			&cli.BoolFlag{Name: "kinds", DisableDefaultText: true, Usage: "then measure each kind of the mix by itself too, as long"},
+			&cli.BoolFlag{Name: "syncing", DisableDefaultText: true, Usage: "serve half of the blocks while the others arrive, and compare with how fast they arrive when nobody asks"},
+			&cli.StringFlag{Name: "repeat", Usage: "with --syncing: have the blocks arrive `N` times each way, by turns, and take the medians", DefaultText: "3"},
+			&cli.BoolFlag{Name: "fresh", DisableDefaultText: true, Usage: "have the server keep no answers, so that each is read anew"},
+			&cli.StringFlag{Name: "samples", Usage: "draw `N` of each kind", DefaultText: "1000"},
+			&cli.BoolFlag{Name: "waits", Hidden: true}, // the process that asks: says when it is ready, is told when to begin and to end
+		}, generatedFlags(), memoryFlags(), []cli.Flag{
+			&cli.StringFlag{Name: "network", Usage: "`NETWORK` of --db's chain, where it cannot be told"},
+		}, profileFlags(), commonFlags()),
+		Action: p.benchServe,
+	}
+}
+
+// benchServeAnswer is the document of bench serve.
+type benchServeAnswer struct {
+	Chain       string                      `json:"chain,omitempty"`
+	Indexes     map[string]config.IndexView `json:"indexes,omitempty"` // of a generated database
+	Txs         uint64                      `json:"txs,omitempty"`     // in the database; when it began
+	Memory      int64                       `json:"memory,omitempty"`  // bytes
+	URL         string                      `json:"url,omitempty"`     // of another server
+	Connections int                         `json:"connections"`
+	Fresh       bool                        `json:"fresh,omitempty"` // each answer was read anew
+	Pace        float64                     `json:"pace,omitempty"`  // requests a second that were asked for
+	Mix         map[string]int              `json:"mix"`
+	loadAnswer
+	ByItself map[string]*loadAnswer `json:"by_itself,omitempty"` // each kind
+	Syncing  *syncingAnswer         `json:"syncing,omitempty"`
+}
+
+// loadAnswer is one load, and what the process that served it took meanwhile.
+type loadAnswer struct {
+	*bench.LoadResult
+	Server *bench.Usage `json:"server,omitempty"` // nil: another server
+}
+
+// syncingAnswer is how fast blocks arrived, in transactions a second, while it was asked and while it was not: the medians,
+// and each time.
+type syncingAnswer struct {
+	Alone float64       `json:"alone_txs_per_s"`
+	Asked float64       `json:"asked_txs_per_s"`
+	Loses float64       `json:"loses"` // of the first, a share from 0 to 1
+	Times []syncingOnce `json:"times"`
+}
+
+// syncingOnce is how fast blocks arrived, once each way; the load of the answer is that of the last.
+type syncingOnce struct {
+	Alone float64 `json:"alone_txs_per_s"`
+	Asked float64 `json:"asked_txs_per_s"`
+}
+
+// between takes the medians of all times.
+func (a *syncingAnswer) between() {
+	of := func(figure func(syncingOnce) float64) float64 {
+		values := make([]float64, len(a.Times))
+		for i, t := range a.Times {
+			values[i] = figure(t)
+		}
+		return bench.MedianOf(values)
+	}
+	a.Alone, a.Asked = of(func(t syncingOnce) float64 { return t.Alone }), of(func(t syncingOnce) float64 { return t.Asked })
+	a.Loses = 1 - a.Asked/a.Alone
+}
+
+// mixText is a mix as --mix has it, what is asked most often first.
+func mixText(mix map[string]int) string {
+	var parts []string
+	for _, kind := range kindsOf(mix) {
+		parts = append(parts, fmt.Sprintf("%s=%d", kind, mix[kind]))
+	}
+	return strings.Join(parts, ",")
+}
+
+// kindsOf are the kinds of a mix, what is asked most often first.
+func kindsOf(mix map[string]int) (kinds []string) {
+	for _, kind := range bench.LoadKinds() {
+		if mix[kind] > 0 {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.SortStableFunc(kinds, func(a, b string) int { return mix[b] - mix[a] })
+	return kinds
+}
+
+func mixFlag(c *cli.Context) (map[string]int, error) {
+	if !c.IsSet("mix") {
+		return bench.LoadMix, nil
+	}
+	mix := map[string]int{}
+	for part := range strings.SplitSeq(c.String("mix"), ",") {
+		kind, text, weighed := strings.Cut(strings.TrimSpace(part), "=")
+		weight, err := strconv.Atoi(text)
+		if !weighed {
+			weight, err = 1, nil
+		}
+		if err != nil || weight < 1 || weight > 1000 || !slices.Contains(bench.LoadKinds(), kind) {
+			return nil, badValue(c, "mix", "some of %s, each with a weight from 1 to 1000, as tx=45,block=5", strings.Join(bench.LoadKinds(), ", "))
+		}
+		mix[kind] = weight
+	}
+	return mix, nil
+}
+
+func (p *program) benchServe(c *cli.Context) error {
+	numbers, err := benchNumbers(c, map[string]uint64{"txs": 1_000_000, "connections": 64, "seconds": 10, "pace": 0, "samples": 1000, "repeat": 3, "seed": 1})
+	if err != nil {
+		return err
+	}
+	mix, err := mixFlag(c)
+	if err != nil {
+		return err
+	}
+	if err := onlyOf(c, "url", "db", "keep", "txs", "syncing", "fresh"); err != nil {
+		return err
+	}
+	if err := onlyOf(c, "db", "keep", "txs", "syncing"); err != nil {
+		return err
+	}
+	if err := onlyOf(c, "syncing", "keep", "kinds"); err != nil {
+		return err
+	}
+	if c.IsSet("repeat") && !c.Bool("syncing") {
+		return usageError("bad_value", "--repeat is of --syncing: expected both or neither")
+	}
+	if c.Bool("syncing") {
+		if !c.IsSet("txs") {
+			numbers["txs"] *= 2
+		}
+		if !c.IsSet("pace") {
+			numbers["pace"] = 3000
+		}
+	}
+	a := &benchServeAnswer{Connections: int(numbers["connections"]), Fresh: c.Bool("fresh"), Pace: float64(numbers["pace"]), Mix: mix}
+	o := bench.LoadOptions{
+		URL: c.String("url"), Connections: a.Connections, For: time.Duration(numbers["seconds"]) * time.Second, Rate: a.Pace, Mix: mix,
+		Samples: int(numbers["samples"]), Seed: numbers["seed"],
+	}
+	if c.Bool("waits") {
+		return p.askWhenTold(c, o)
+	}
+	if err := p.load(c); err != nil {
+		return err
+	}
+	switch {
+	case c.IsSet("url"):
+		a.URL = o.URL
+		err = p.loads(c, a, o, nil)
+	case c.Bool("syncing"):
+		err = p.benchServeSyncing(c, a, o, int(numbers["txs"]), int(numbers["repeat"]))
+	default:
+		err = p.benchServeDatabase(c, a, o, int(numbers["txs"]))
+	}
+	if err != nil {
+		return err
+	}
+	return p.answer(nil, a, func(pg *page) { pg.benchServe(a) })
+}
+
+// onlyOf refuses flags that say nothing where another one is set.
+func onlyOf(c *cli.Context, set string, others ...string) error {
+	for _, name := range others {
+		if c.IsSet(set) && c.IsSet(name) {
+			return usageError("bad_value", "--%s and --%s do not go together: expected one of them", set, name)
+		}
+	}
+	return nil
+}
+
+// benchServeDatabase measures how a database is served that nobody writes.
+func (p *program) benchServeDatabase(c *cli.Context, a *benchServeAnswer, o bench.LoadOptions, txs int) (err error) {
+	set, err := p.one(c)
+	if err != nil {
+		return err
+	}
+	if !c.IsSet("db") {
+		chain, err := generatedChain(c, 2000)
+		if err != nil {
+			return err
+		}
+		chain.Txs = txs
+		dir := c.String("keep")
+		if dir == "" {
+			if dir, err = os.MkdirTemp(c.String("dir"), "birthmark-bench-"); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		}
+		if _, err := p.keptDatabase(c, dir, chain); err != nil {
+			return err
+		}
+		set = &config.Chain{DB: filepath.Join(dir, keptFolder), Indexes: indexesSet(&chain), Memory: p.settings.Memory}
+		a.Indexes = benchIndexes(&chain)
+	}
+	db, err := p.openReadingOf(c, set)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return p.served(c, a, db.DB, func(url string) error {
+		o.URL = url
+		return profile(c, func(c *cli.Context) error { return p.loads(c, a, o, bench.Watch) })
+	})
+}
+
+// loads has another process ask, for all kinds together and for each by itself.
+func (p *program) loads(c *cli.Context, a *benchServeAnswer, o bench.LoadOptions, watch func() (stop func() bench.Usage)) (err error) {
+	if err = p.askApart(c, &a.loadAnswer, o, watch, nil); err != nil {
+		return err
+	}
+	if !c.Bool("kinds") {
+		return nil
+	}
+	a.ByItself = map[string]*loadAnswer{}
+	for _, kind := range kindsOf(o.Mix) {
+		o.Mix = map[string]int{kind: 1}
+		a.ByItself[kind] = &loadAnswer{}
+		if err = p.askApart(c, a.ByItself[kind], o, watch, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// benchServeSyncing measures how a database is served while a sync writes it, and what that costs the sync: the same
+// blocks arrive twice, in a database of the same ones, and that as often as is asked for.
+func (p *program) benchServeSyncing(c *cli.Context, a *benchServeAnswer, o bench.LoadOptions, txs, repeat int) error {
+	chain, err := generatedChain(c, 2000)
+	if err != nil {
+		return err
+	}
+	chain.Txs = txs
+	a.Indexes = benchIndexes(&chain)
+	a.Syncing = &syncingAnswer{}
+	return p.onRecording(c, chain, "bench serve", func(made *bench.Recording, next func() bench.Options) error {
+		for range repeat {
+			var once syncingOnce
+			err := p.arriving(c, made, next(), func(db *bench.Arriving) (err error) {
+				once.Alone, err = db.Sync(c.Context)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			err = p.arriving(c, made, next(), func(db *bench.Arriving) error {
+				return p.served(c, a, db.DB(), func(url string) error {
+					o.URL, o.For = url, longestSync
+					return p.askApart(c, &a.loadAnswer, o, bench.Watch, func() (err error) {
+						once.Asked, err = db.Sync(c.Context)
+						return err
+					})
+				})
+			})
+			if err != nil {
+				return err
+			}
+			a.Syncing.Times = append(a.Syncing.Times, once)
+		}
+		a.Syncing.between()
+		return nil
+	})
+}
+
+// longestSync ends a load whatever the sync does.
+const longestSync = time.Hour
+
+// arriving calls use with a database that half of the recorded blocks are to arrive in, and removes it.
+func (p *program) arriving(c *cli.Context, made *bench.Recording, o bench.Options, use func(*bench.Arriving) error) error {
+	db, err := bench.NewArriving(c.Context, made, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(db), db.Close(), os.RemoveAll(o.Dir))
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/bench"
+)
+
+func TestBenchServeAsksAGeneratedDatabase(t *testing.T) {
+	t.Setenv(asProgram, "-1")
+	for chain, flag := range map[string]string{"bitcoin": "--kinds", "cardano": "--pace 50 --fresh"} {
+		var a benchServeAnswer
+		ask(t, &a, benchTo(t, "serve --txs 1500 --block-txs 50 --samples 30 --connections 8 --seconds 1 --chain "+chain+" "+flag)...)
+		if a.Chain != chain || a.Txs != 1500 || a.Memory != 64<<20 || a.Connections != 8 || a.Fresh != (chain == "cardano") || len(a.Indexes) == 0 || a.Syncing != nil {
+			t.Errorf("%s: %+v", chain, a)
+		}
+		checkLoad(t, chain, &a.loadAnswer)
+		if len(a.Kinds) != len(bench.LoadMix) || flag == "--kinds" && len(a.ByItself) != len(bench.LoadMix) {
+			t.Errorf("%s: %v, by itself %v", chain, a.Kinds, a.ByItself)
+		}
+		for kind, of := range a.ByItself {
+			checkLoad(t, kind, of)
+			if len(of.Kinds) != 1 || of.Kinds[kind] != of.Millis {
+				t.Errorf("%s by itself: %+v", kind, of)
+			}
+		}
+	}
+}
+
+func checkLoad(t *testing.T, name string, r *loadAnswer) {
+	t.Helper()
+	if r.Requests == 0 || r.Errors != 0 || r.Bytes < int64(r.Requests) || !rising(r.Millis) || !(r.ClientCPU > 0) ||
+		!(r.Server.CPUSeconds > 0) || len(r.Server.RSS) < 2 || r.Server.RSS[0] <= 0 {
+		t.Errorf("%s: %+v %+v", name, r.LoadResult, r.Server)
+	}
+}
+
+func TestBenchServeMeasuresASyncBesideIt(t *testing.T) {
+	t.Setenv(asProgram, "-1")
+	var a benchServeAnswer
+	ask(t, &a, benchTo(t, "serve --syncing --repeat 2 --txs 6000 --block-txs 50 --samples 30 --connections 4")...)
+	s := a.Syncing
+	if s == nil || len(s.Times) != 2 {
+		t.Fatalf("%+v", s)
+	}
+	mean := syncingOnce{(s.Times[0].Alone + s.Times[1].Alone) / 2, (s.Times[0].Asked + s.Times[1].Asked) / 2}
+	if !(s.Alone > 0) || !(s.Asked > 0) || (syncingOnce{s.Alone, s.Asked}) != mean || s.Loses != 1-s.Asked/s.Alone {
+		t.Fatalf("%+v", s)
+	}
+	if a.Pace != 3000 || a.Txs < 3000 || a.Txs > 3300 || a.Errors != 0 || a.Requests == 0 {
+		t.Errorf("%+v %+v", a, a.LoadResult)
+	}
+}
+
+// Another server is asked as one of this process is, for the pages that people look at too.
+func TestBenchServeAsksAnotherServer(t *testing.T) {
+	t.Setenv(asProgram, "-1")
+	url := shownIn(t, syncedBitcoin(t, 200)) + "/v1/bitcoin"
+	var a benchServeAnswer
+	ask(t, &a, strings.Fields("bench serve --samples 5 --seconds 1 --connections 2 --mix page_home,page_tx,page_block,page_value,tx=2 --url "+url)...)
+	if a.URL != url || a.Requests == 0 || a.Errors != 0 || len(a.Kinds) != 5 || a.Server != nil || a.Chain != "" {
+		t.Errorf("%+v %+v", a, a.LoadResult)
+	}
+}
+
+// A database of one's own is served as it is.
+func TestBenchServeAsksADatabaseThatIsThere(t *testing.T) {
+	t.Setenv(asProgram, "-1")
+	dir := filepath.Join(t.TempDir(), "kept")
+	args := benchTo(t, "serve --txs 800 --block-txs 50 --samples 10 --seconds 1 --connections 2")
+	var a benchServeAnswer
+	ask(t, &a, append(args, "--keep", dir)...)
+	if a.Txs != 800 {
+		t.Errorf("%+v", a)
+	}
+	r := birthmark(benchTo(t, "serve --samples 10 --seconds 1 --connections 2 --kinds --mix history,output=3 --db "+filepath.Join(dir, keptFolder))...)
+	for _, begin := range []string{"transactions  800", "asked         output=3,history=1", "history by itself  ", "output  "} {
+		if r.status != exitDone || !slices.ContainsFunc(strings.Split(r.stdout, "\n"), func(l string) bool { return strings.HasPrefix(l, begin) }) {
+			t.Errorf("for people: no line begins with %q: %+v", begin, r)
+		}
+	}
+}
+
+func TestBenchServeRefusesWhatItCannotMeasure(t *testing.T) {
+	t.Setenv(asProgram, "-1")
+	for line, want := range map[string]struct {
+		status     int
+		code, said string
+	}{
+		"--connections 0":                     {exitUsage, "bad_value", `^--connections: expected a number from 1 to 10000`},
+		"--pace much":                         {exitUsage, "bad_value", `^--pace: expected a number from 1`},
+		"--mix tx,zebra":                      {exitUsage, "bad_value", `^--mix: expected some of balance, block, .*"tx,zebra"$`},
+		"--mix tx=0":                          {exitUsage, "bad_value", `^--mix: expected some of`},
+		"--db x --keep y":                     {exitUsage, "bad_value", `^--db and --keep do not go together`},
+		"--url http://h:1/v1/x --db y":        {exitUsage, "bad_value", `^--url and --db do not go together`},
+		"--repeat 2":                          {exitUsage, "bad_value", `^--repeat is of --syncing`},
+		"--syncing --kinds":                   {exitUsage, "bad_value", `^--syncing and --kinds do not go together`},
+		"--url h:80":                          {exitUsage, "bad_value", `expected the address of a chain that is served`},
+		"--db " + os.DevNull:                  {exitRefused, "no_database", `holds no database`},
+		"--url http://127.0.0.1:1/v1/bitcoin": {exitSource, "no_answer", `refused`},
+	} {
+		wantFailure(t, want.status, want.code, want.said, append([]string{"bench", "serve"}, strings.Fields(line)...)...)
+	}
+}

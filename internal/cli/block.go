@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"birthmark/core"
+	"birthmark/model/figures"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) blockCommand() *cli.Command {
+	return p.query(cli.Command{
+		Name:      "block",
+		Usage:     "one block with its transaction hashes",
+		ArgsUsage: "HASH|HEIGHT|tip",
+	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+		a, err := db.Block(ctx, c.Args().First())
+		return a, func(pg *page) { pg.block(a) }, err
+	})
+}
+
+func (p *page) block(a *core.BlockAnswer) {
+	fields := []field{
+		{"block", cell{count(a.Height), green}},
+		{"hash", text(a.Hash)},
+		{"previous", text(a.PrevHash)},
+		{"time", text(clock(a.Time))},
+		{"size", text(count(a.Size) + " bytes")},
+	}
+	p.fields(append(fields, headerFields(a.Header)...)...)
+	p.heading(plural(a.TxCount, "transaction"))
+	var rows [][]cell
+	for i, hash := range a.Txs {
+		rows = append(rows, []cell{{fmt.Sprint(i), faint}, text(hash)})
+	}
+	p.table([]column{{"#", true}, {name: "hash"}}, rows)
+}
+
+// headerFields are the chain's own fields, whatever they are.
+func headerFields(header any) []field {
+	var fields []field
+	for _, f := range figures.Header(header) {
+		fields = append(fields, field{f[0], text(f[1])})
+	}
+	return fields
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"birthmark/bench/generate/cardanogen"
+	"birthmark/chains/cardano"
+	"birthmark/core"
+	"birthmark/internal/testnode/ouroborostest"
+	"birthmark/model"
+	"birthmark/model/realdata"
+)
+
+// cardanoSeed is that of generated chains.
+const cardanoSeed = 20
+
+// branch is a generated chain and the blocks it is made of.
+type branch struct {
+	chain  *cardanogen.Chain
+	blocks []ouroborostest.Block
+}
+
+func newBranch() *branch {
+	return &branch{chain: cardanogen.New(cardanogen.Options{Seed: cardanoSeed, TxsPerBlock: 1})}
+}
+
+// mine adds blocks.
+func (b *branch) mine(t testing.TB, count int) {
+	t.Helper()
+	raw := make([][]byte, count)
+	for i := range raw {
+		raw[i] = b.chain.Next().Raw
+	}
+	blocks, err := ouroborostest.Blocks(raw...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.blocks = append(b.blocks, blocks...)
+}
+
+// fork is a branch that has the blocks so far in common with b, and none after them.
+func (b *branch) fork(seed uint64) *branch {
+	return &branch{chain: b.chain.Fork(seed), blocks: slices.Clone(b.blocks)}
+}
+
+// network is what --network takes for the chain.
+func (b *branch) network(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "genesis")
+	if err := b.chain.Genesis().Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// openMade opens a database in memory for generated chains, all of one genesis.
+func openMade(t testing.TB, network string) *core.DB {
+	t.Helper()
+	chain, err := cardano.New(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openInMemory(t, chain, "address", "policy")
+}
+
+var readPreview struct {
+	sync.Once
+	blocks []ouroborostest.Block
+	err    error
+}
+
+// previewBlocks are the first blocks of preview, 50,940 of them, read once for all tests.
+func previewBlocks(t testing.TB) []ouroborostest.Block {
+	t.Helper()
+	folder := realdata.Path(t, "cardano", "dingo-immutable")
+	readPreview.Do(func() { readPreview.blocks, readPreview.err = ouroborostest.Chunks(folder) })
+	if readPreview.err != nil {
+		t.Fatal(readPreview.err)
+	}
+	return readPreview.blocks
+}
+
+// sides are the URIs of a node's two sides, by name.
+func sides(n *ouroborostest.Node) map[string]string {
+	return map[string]string{"node to node": n.TCP(), "node to client": n.Unix()}
+}
+
+// cardanoTip waits until a database has the node's tip.
+func cardanoTip(t *testing.T, f *follower, n *ouroborostest.Node) {
+	t.Helper()
+	until(t, "the node's tip", func() bool { return f.Tip().Hash == model.Hash(n.Tip().Hash) })
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"birthmark/chains/cardano"
+	"birthmark/core"
+	"birthmark/internal/testnode/ouroborostest"
+	"birthmark/model/realdata"
+)
+
+const everyCardanoIndex = "address,payment_credential,stake_credential,script_hash,datum_hash,policy"
+
+// The first 50,940 blocks of preview, from the files of a node and from a node, over both its protocols. Whatever way a
+// database took, it is the same.
+func TestPreviewFromEverySource(t *testing.T) {
+	source := "file://" + realdata.Path(t, "cardano", "dingo-immutable")
+	dir := t.TempDir()
+	args := func(db string, more ...string) []string {
+		return append([]string{"sync", "--chain", "cardano", "--network", "preview", "--source", source, "--db", db, "--index", everyCardanoIndex}, more...)
+	}
+	whole, parts := filepath.Join(dir, "whole"), filepath.Join(dir, "parts")
+	ask(t, nil, args(whole)...)
+	var status core.StatusAnswer
+	ask(t, &status, "status", "--db", whole)
+	expected := core.TotalsAnswer{
+		Blocks: 50_940, Txs: 10_813, Inputs: 13_294, Outputs: 43_830, Assets: 16_117, GenesisOutputs: 8, Unspent: 30_544, UnspentValue: "29999972544145248",
+	}
+	if status.Totals != expected {
+		t.Errorf("totals %+v, expected %+v", status.Totals, expected)
+	}
+	check(t, whole)
+
+	for _, height := range []string{"0", "3", "20000", "50939"} {
+		ask(t, nil, args(parts, "--to-height", height)...)
+	}
+	digest := digestOf(t, whole)
+	same(t, parts, digest)
+	ask(t, nil, "rollback", "--db", parts, "--to-height", "100")
+	ask(t, nil, args(parts)...)
+	same(t, parts, digest)
+
+	for side, uri := range sides(ouroborostest.Start(t, 2, previewBlocks(t))) {
+		source = uri
+		db := filepath.Join(dir, side)
+		ask(t, nil, args(db)...)
+		same(t, db, digest)
+	}
+}
+
+// Mainnet from genesis over its first chunk: a boundary block first, and inputs that spend what redeem keys were given.
+func TestMainnetsFirstChunk(t *testing.T) {
+	chunk := realdata.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd")
+	dir := t.TempDir()
+	db, again := filepath.Join(dir, "db"), filepath.Join(dir, "again")
+	ask(t, nil, "sync", "--chain", "cardano", "--source", "file://"+chunk, "--db", db)
+	var status core.StatusAnswer
+	ask(t, &status, "status", "--db", db)
+	if s := status.Totals; s.Blocks != 21_587 || s.Txs != 33 || s.Inputs != 38 || s.Outputs != 52 || s.GenesisOutputs != 14_505 {
+		t.Errorf("%+v", s)
+	}
+	check(t, db)
+	ask(t, nil, "sync", "--chain", "cardano", "--network", realdata.Path(t, "cardano", "genesis", "mainnet"), "--source", "file://"+chunk, "--db", again)
+	same(t, again, digestOf(t, db))
+	var verified core.VerifyAnswer
+	if ask(t, &verified, "verify", "--db", db, "--source", "file://"+chunk, "--sample", "500"); verified.Blocks != 502 || verified.Txs < 14_505 {
+		t.Errorf("%+v", verified)
+	}
+}
+
+// What the header of a block says, for programs and for people.
+func TestBlocksOfCardanoSayWhatTheirHeadersDo(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "db")
+	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", "file://"+realdata.Path(t, "cardano", "dingo-immutable"), "--db", db, "--to-height", "5")
+	golden(t, "cardano_block.txt", birthmark("block", "--db", db, "3").stdout)
+	golden(t, "cardano_block.json", birthmark("block", "--db", db, "3", "--json").stdout)
+}
+
+func TestHeadersOfByronForPeople(t *testing.T) {
+	epoch := uint64(3)
+	for _, h := range []struct {
+		header cardano.Header
+		want   string
+	}{
+		{cardano.Header{Era: "byron", Boundary: true, Epoch: &epoch, Slot: 64_800, BlockNumber: 64_000}, "era    byron, boundary between two epochs\nepoch  3\nslot   64800\n\n"},
+		{cardano.Header{Era: "byron", Epoch: &epoch, Slot: 64_801, IssuerVkey: "ab", ProtocolVersion: "1.0"}, "era               byron\nepoch             3\nslot              64801\nprotocol version  1.0\nissuer's key      ab\n\n"},
+	} {
+		if got := rendered(t, false, func(p *page) { p.block(&core.BlockAnswer{Height: 7, Header: &h.header}) }); !strings.Contains(got, h.want) {
+			t.Errorf("%s, expected %s", got, h.want)
+		}
+	}
+}

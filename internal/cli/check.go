@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"errors"
+	"slices"
+	"sync/atomic"
+
+	"birthmark/core"
+	"birthmark/model"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) checkCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "check",
+		Usage:       "verify every law that holds between the families",
+		Category:    building,
+		Description: "Reads the whole database and changes nothing. Exit status 1 where it finds a fault.",
+		Flags:       slices.Concat(databaseFlags(), profileFlags()),
+		Action:      profiled(p.check),
+	}
+}
+
+func (p *program) check(c *cli.Context) (err error) {
+	db, err := p.openDamaged(c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return p.checked(db, "check", func(progress func(done, total uint64)) (*core.CheckAnswer, error) {
+		return db.Check(c.Context, progress)
+	})
+}
+
+// checked runs a check of a database and answers what it found.
+func (p *program) checked(db *database, what string, check func(progress func(done, total uint64)) (*core.CheckAnswer, error)) error {
+	var done, total atomic.Uint64
+	pace := pace{"rows", p.now(), p.now}
+	stop := p.watch(what, func() reading { return pace.reading(done.Load(), total.Load()) })
+	defer stop()
+	a, err := check(func(d, t uint64) {
+		done.Store(d)
+		total.Store(t)
+	})
+	if err != nil {
+		return err
+	}
+	stop()
+	if err := p.answer(db.chain, a, func(pg *page) { pg.check(a) }); err != nil {
+		return err
+	}
+	if !a.OK {
+		return model.Errorf(model.Internal, "faults_found", "the check found %s", plural(len(a.Faults), "fault"))
+	}
+	return nil
+}
+
+func (p *page) check(a *core.CheckAnswer) {
+	verdict := cell{"every law holds", green}
+	if !a.OK {
+		verdict = cell{"broken", red}
+	}
+	fields := []field{{"check", verdict}}
+	if a.Blocks > 0 { // a check of one index reads none
+		fields = append(fields, field{"blocks", text(count(a.Blocks))})
+	}
+	p.fields(append(fields, field{"rows", text(count(a.Rows))})...)
+	if len(a.Faults) == 0 {
+		return
+	}
+	p.heading(plural(len(a.Faults), "fault"))
+	var rows [][]cell
+	for _, f := range a.Faults {
+		rows = append(rows, []cell{text(f.Family), {f.Key, faint}, {f.Fault, red}})
+	}
+	p.table([]column{{name: "family"}, {name: "key"}, {name: "fault"}}, rows)
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"birthmark/chains/cardano"
+	"birthmark/core"
+	"birthmark/model/realdata"
+	"birthmark/storage/rocks"
+)
+
+// The assets of preview's first 50,940 blocks: what is found by asset, by policy, by address and by all of them together is the
+// same however it is asked for, and as much as an asset's totals say.
+func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "db")
+	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", "file://"+realdata.Path(t, "cardano", "dingo-immutable"), "--db", dir,
+		"--index", everyCardanoIndex)
+	store, err := rocks.Open(dir, rocks.Options{ReadOnly: true, BlockCache: 32 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	chain, err := cardano.New("preview")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := core.Open(t.Context(), store, core.Options{Chain: chain, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := func(index, value string, terms core.Terms) (outputs []core.OutputAnswer) {
+		p := core.Page{Limit: 100}
+		for {
+			a, err := db.Find(t.Context(), index, value, terms, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if outputs = append(outputs, a.Outputs...); a.Next == nil {
+				return outputs
+			}
+			p.After = *a.Next
+		}
+	}
+	refs := func(outputs []core.OutputAnswer) (list []string) {
+		for _, o := range outputs {
+			list = append(list, fmt.Sprintf("%s:%d", o.Tx, o.Index))
+		}
+		return list
+	}
+
+	byPolicy := map[string][]core.Term{}
+	count, page := uint64(0), core.Page{Limit: 1000}
+	for {
+		a, err := db.Assets(t.Context(), page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range a.Assets {
+			count++
+			byPolicy[x.Asset[:56]] = append(byPolicy[x.Asset[:56]], core.Term{Index: core.AssetTerm, Value: x.Asset})
+			if count%10 > 0 {
+				continue
+			}
+			held := all(core.AssetTerm, x.Fingerprint, core.Terms{})
+			unspent := all(core.AssetTerm, x.Asset, core.Terms{Unspent: true})
+			if uint64(len(held)) != x.OutputCount || uint64(len(unspent)) != x.UnspentCount {
+				t.Errorf("%s is found in %d outputs, %d unspent; its totals say %d and %d", x.Asset, len(held), len(unspent), x.OutputCount, x.UnspentCount)
+			}
+			with := map[string][]string{}
+			for _, o := range held {
+				if address, ok := o.Keys["address"].(string); ok {
+					with[address] = append(with[address], fmt.Sprintf("%s:%d", o.Tx, o.Index))
+				}
+			}
+			for address, want := range with {
+				and := core.Terms{And: []core.Term{{Index: core.AssetTerm, Value: x.Asset}}}
+				if got := refs(all("address", address, and)); !slices.Equal(got, want) {
+					t.Errorf("address %s with %s: %q, expected %q", address, x.Asset, got, want)
+				}
+			}
+		}
+		if a.Next == nil {
+			if count != a.Count || count < 100 {
+				t.Errorf("%d assets are listed, there are %d", count, a.Count)
+			}
+			break
+		}
+		page.After = *a.Next
+	}
+	for policy, assets := range byPolicy {
+		if len(assets) <= 100 {
+			got, want := refs(all(core.AssetTerm, assets[0].Value, core.Terms{Or: assets[1:]})), refs(all("policy", policy, core.Terms{}))
+			if !slices.Equal(got, want) {
+				t.Errorf("policy %s is in %d outputs, its %d assets are in %d", policy, len(want), len(assets), len(got))
+			}
+		}
+	}
+
+	// Who follows all assets is told of each output that holds any, and of what spends it.
+	unspent := map[string]bool{}
+	for e, err := range db.Follow(t.Context(), nil, core.Following{Term: core.Term{Index: core.AssetTerm}, Spends: true}) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case e.Output != nil:
+			unspent[fmt.Sprintf("%s:%d", e.Output.Tx, e.Output.Index)] = true
+		case e.Spend != nil:
+			if ref := fmt.Sprintf("%s:%d", e.Spend.Tx, e.Spend.Index); !unspent[ref] {
+				t.Errorf("%s is spent and never came", ref)
+			} else {
+				delete(unspent, ref)
+			}
+		case e.Block != nil && e.Block.Height == db.Tip().Height:
+			want := map[string]bool{}
+			for policy := range byPolicy {
+				for _, ref := range refs(all("policy", policy, core.Terms{Unspent: true})) {
+					want[ref] = true
+				}
+			}
+			if !maps.Equal(unspent, want) {
+				t.Errorf("%d outputs with assets are unspent, expected %d", len(unspent), len(want))
+			}
+		}
+	}
+}

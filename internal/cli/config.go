@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"slices"
+
+	"birthmark/internal/config"
+
+	"github.com/urfave/cli/v2"
+	"go.yaml.in/yaml/v3"
+)
+
+func (p *program) configCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "config",
+		Usage:       "the settings in effect, with every default",
+		Category:    helping,
+		Description: "Of file, environment and flags together. The output is a settings file; secrets are masked in it.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` the server listens on"},
+			&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`"},
+			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
+			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`", DefaultText: "on"},
+			indexFlag(), rawFlag(),
+		}, serverFlags(), databaseFlags()),
+		Action: p.config,
+	}
+}
+
+func (p *program) config(c *cli.Context) error {
+	view, err := p.view(c)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return p.document(view)
+	}
+	e := yaml.NewEncoder(p.stdout)
+	e.SetIndent(2)
+	if err := e.Encode(view); err != nil {
+		return err
+	}
+	return e.Close()
+}
+
+// view is the settings of every chain, or of the one that flags and environment are about.
+func (p *program) view(c *cli.Context) (*config.View, error) {
+	sets, err := p.several(c)
+	if err != nil {
+		return nil, err
+	}
+	v := p.settings.View()
+	for _, set := range sets {
+		if set.Chain == "" { // of a database that will say itself which chain it holds
+			v.Chains = append(v.Chains, set.View("", nil))
+			continue
+		}
+		chain, err := p.chainOf(set)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := indexesOf(set, chain); err != nil {
+			return nil, err
+		}
+		v.Chains = append(v.Chains, set.View(chain.Network(), chosen(chain, nil)))
+	}
+	return v, nil
+}

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"birthmark/internal/cursor"
+	"birthmark/model"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) cursorCommand() *cli.Command {
+	return &cli.Command{
+		Name:     "cursor",
+		Usage:    "how far programs have come that follow the database",
+		Category: asking,
+		Description: "A cursor is a name for a block: find --follow --cursor NAME goes on behind it and moves it on. Cursors are files\n" +
+			"in the database's folder, so that they can be kept while another process writes the database.",
+		Subcommands: []*cli.Command{
+			p.cursorQuery(cli.Command{
+				Name:      "set",
+				Usage:     "put a cursor behind a block, making it where there is none",
+				ArgsUsage: "NAME HEIGHT|HASH|tip|origin",
+			}, p.setCursor),
+			p.cursorQuery(cli.Command{
+				Name:      "get",
+				Usage:     "where a cursor is, and how far behind the tip",
+				ArgsUsage: "NAME",
+			}, func(ctx context.Context, c *cli.Context, db *database, f cursor.Folder) (any, func(*page), error) {
+				a, err := cursorAnswerOf(ctx, db, f, c.Args().First())
+				return a, func(pg *page) { pg.cursors([]*cursorAnswer{a}) }, err
+			}),
+			p.cursorQuery(cli.Command{
+				Name:  "list",
+				Usage: "all cursors",
+			}, listCursors),
+			p.cursorQuery(cli.Command{
+				Name:      "delete",
+				Usage:     "forget a cursor",
+				ArgsUsage: "NAME",
+			}, p.deleteCursor),
+		},
+	}
+}
+
+// cursorQuery makes a command that asks a database and its cursors.
+func (p *program) cursorQuery(c cli.Command, ask func(ctx context.Context, c *cli.Context, db *database, f cursor.Folder) (any, func(*page), error)) *cli.Command {
+	return p.query(c, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+		return ask(ctx, c, db, cursor.Of(db.dir))
+	})
+}
+
+// cursorAnswer is where a cursor is. At is null where nothing was followed yet.
+type cursorAnswer struct {
+	Name      string        `json:"name"`
+	At        *cursor.Block `json:"at"`
+	ResumesAt *cursor.Block `json:"resumes_at"` // below At where the chain parted from it since
+	Behind    uint64        `json:"behind"`     // blocks between that and the tip
+	Updated   int64         `json:"updated"`
+}
+
+type cursorsAnswer struct {
+	Cursors []*cursorAnswer `json:"cursors"`
+}
+
+func cursorAnswerOf(ctx context.Context, db *database, f cursor.Folder, name string) (*cursorAnswer, error) {
+	kept, err := f.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	known, err := pointsOf(db.chain, name, kept)
+	if err != nil {
+		return nil, err
+	}
+	from, behind, err := db.FollowFrom(ctx, known)
+	if err != nil {
+		return nil, err
+	}
+	a := &cursorAnswer{Name: name, Updated: kept.Updated, Behind: behind}
+	if len(kept.Blocks) > 0 {
+		a.At = &kept.Blocks[0]
+	}
+	if !from.IsOrigin() {
+		a.ResumesAt = &cursor.Block{Height: uint32(from.Height), Hash: db.chain.FormatHash(from.Hash)}
+	}
+	return a, nil
+}
+
+// pointsOf are the blocks of a cursor, which must be one of the chain.
+func pointsOf(chain model.Chain, name string, c *cursor.Cursor) ([]model.Point, error) {
+	if c.Chain != chain.Name() || c.Network != chain.Network() {
+		return nil, model.Errorf(model.Refused, "wrong_chain", "cursor %s is of %s %s, the database holds %s %s: delete it, or set it anew",
+			name, c.Chain, c.Network, chain.Name(), chain.Network())
+	}
+	var points []model.Point
+	for _, b := range c.Blocks {
+		hash, err := chain.ParseHash(b.Hash)
+		if err != nil {
+			return nil, cursor.Damaged(name, fmt.Errorf("block %d: %w", b.Height, err))
+		}
+		points = append(points, model.Point{Height: model.HeightPk(b.Height), Hash: hash})
+	}
+	return points, nil
+}
+
+// cursorAt is a cursor behind the newest of points, which [core.DB.FollowLocator] said.
+func (p *program) cursorAt(chain model.Chain, points []model.Point) *cursor.Cursor {
+	c := &cursor.Cursor{Chain: chain.Name(), Network: chain.Network(), Updated: p.now().Unix(), Blocks: []cursor.Block{}}
+	for _, at := range points {
+		c.Blocks = append(c.Blocks, cursor.Block{Height: uint32(at.Height), Hash: chain.FormatHash(at.Hash)})
+	}
+	return c
+}
+
+// holdCursor takes a cursor for this process alone.
+func (p *program) holdCursor(c *cli.Context, f cursor.Folder, name string) (*cursor.Held, error) {
+	return f.Hold(name, fmt.Sprintf("pid %d, %s, since %s", os.Getpid(), commandName(c), p.now().UTC().Format(time.RFC3339)))
+}
+
+func (p *program) setCursor(ctx context.Context, c *cli.Context, db *database, f cursor.Folder) (any, func(*page), error) {
+	name, to := c.Args().Get(0), c.Args().Get(1)
+	var point model.Point
+	if to != "origin" {
+		block, err := db.Block(ctx, to)
+		if err != nil {
+			return nil, nil, err
+		}
+		if point, err = db.PointAt(ctx, model.HeightPk(block.Height)); err != nil {
+			return nil, nil, err
+		}
+	}
+	points, err := db.FollowLocator(ctx, point)
+	if err != nil {
+		return nil, nil, err
+	}
+	held, err := p.holdCursor(c, f, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := errors.Join(held.Write(p.cursorAt(db.chain, points)), held.Release()); err != nil {
+		return nil, nil, err
+	}
+	a, err := cursorAnswerOf(ctx, db, f, name)
+	return a, func(pg *page) { pg.cursors([]*cursorAnswer{a}) }, err
+}
+
+func listCursors(ctx context.Context, _ *cli.Context, db *database, f cursor.Folder) (any, func(*page), error) {
+	names, err := f.List()
+	if err != nil {
+		return nil, nil, err
+	}
+	a := cursorsAnswer{[]*cursorAnswer{}}
+	for _, name := range names {
+		one, err := cursorAnswerOf(ctx, db, f, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		a.Cursors = append(a.Cursors, one)
+	}
+	return a, func(pg *page) { pg.cursors(a.Cursors) }, nil
+}
+
+// deletedAnswer is what there is to say of a cursor that is gone.
+type deletedAnswer struct {
+	Deleted string `json:"deleted"`
+}
+
+func (p *program) deleteCursor(_ context.Context, c *cli.Context, _ *database, f cursor.Folder) (any, func(*page), error) {
+	name := c.Args().First()
+	if _, err := f.Read(name); err != nil {
+		if kind, _ := model.KindOf(err); kind != model.Refused { // one that is damaged can be deleted
+			return nil, nil, err
+		}
+	}
+	held, err := p.holdCursor(c, f, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := errors.Join(held.Remove(), held.Release()); err != nil {
+		return nil, nil, err
+	}
+	return deletedAnswer{name}, func(pg *page) { pg.fields(field{"deleted", text(name)}) }, nil
+}
+
+func (p *page) cursors(cs []*cursorAnswer) {
+	if len(cs) == 0 {
+		p.printf("no cursor so far\n")
+	}
+	var rows [][]cell
+	for _, c := range cs {
+		at, note := cell{"origin", faint}, cell{}
+		if c.At != nil {
+			at = text(count(c.At.Height) + "  " + c.At.Hash)
+		}
+		switch {
+		case c.At != nil && c.ResumesAt == nil:
+			note = cell{"no longer of this chain: goes on from the origin", yellow}
+		case c.At != nil && *c.At != *c.ResumesAt:
+			note = cell{"a fork since: goes on from block " + count(c.ResumesAt.Height), yellow}
+		}
+		rows = append(rows, []cell{{c.Name, bold}, at, text(count(c.Behind)), text(clock(c.Updated)), note})
+	}
+	p.table([]column{{name: "cursor"}, {name: "behind block"}, {"to come", true}, {name: "updated"}, {name: ""}}, rows)
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+
+	"birthmark/core"
+	"birthmark/model"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) decodeCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "decode",
+		Usage:       "what a chain's adapter makes of blocks, without a database",
+		ArgsUsage:   "FILE|-",
+		Category:    helping,
+		Description: "FILE or standard input holds raw bytes, hex, a block file or a node's JSON. One JSON document a line.",
+		Flags: slices.Concat(chainFlags(), []cli.Flag{
+			indexFlag(),
+			&cli.StringFlag{Name: "height", Usage: "`H` of the first block, where the form does not tell", DefaultText: "0"},
+		}, commonFlags(), profileFlags()),
+		Action: profiled(p.decode),
+	}
+}
+
+func (p *program) decode(c *cli.Context) (err error) {
+	first, err := heightFlag(c, "height")
+	if err != nil {
+		return err
+	}
+	if first == nil {
+		first = new(model.HeightPk)
+	}
+	set, err := p.one(c)
+	if err != nil {
+		return err
+	}
+	chain, err := p.chainOf(set)
+	if err != nil {
+		return err
+	}
+	names, err := indexesOf(set, chain)
+	if err != nil {
+		return err
+	}
+	indexes := chosen(chain, names)
+	in := p.stdin
+	if name := c.Args().First(); name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return model.Errorf(model.BadSource, "no_file", "%w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	out := bufio.NewWriterSize(p.stdout, 1<<16)
+	defer func() { err = errors.Join(err, out.Flush()) }()
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	blocks := 0
+	for b, err := range chain.Decode(c.Context, bufio.NewReaderSize(in, 1<<16), indexes, *first) {
+		if err == nil {
+			err = c.Context.Err()
+		}
+		if err != nil {
+			return err
+		}
+		decoded, err := core.Decoded(chain, indexes, b)
+		if err != nil {
+			return err
+		}
+		if err := e.Encode(decoded); err != nil {
+			return err
+		}
+		blocks++
+	}
+	if blocks == 0 {
+		return model.Errorf(model.BadSource, "no_block", "%s holds no block", c.Args().First())
+	}
+	return nil
+}

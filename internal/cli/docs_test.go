@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	docsSchema = filepath.Join("..", "..", "docs", "schema.md")
+	queries    = filepath.Join("..", "..", "docs", "queries.md")
+	readme     = filepath.Join("..", "..", "README.md")
+)
+
+func TestSchemaInTheDocsIsWhatTheProgramPrints(t *testing.T) {
+	r := birthmark("schema")
+	if *update {
+		if err := os.WriteFile(docsSchema, []byte(r.stdout), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(docsSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(text) != r.stdout {
+		t.Errorf("%s is not what birthmark schema prints: make docs writes it anew", docsSchema)
+	}
+}
+
+// The README's session is run as it stands, but for the folders.
+func TestReadmeShowsWhatTheProgramAnswers(t *testing.T) {
+	folder := t.TempDir()
+	blocks := realBlocks(t)
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, session, _ := strings.Cut(string(text), "```console\n")
+	session, _, ok := strings.Cut(session, "```")
+	steps := strings.Split(session, "$ bin/birthmark ")
+	if !ok || len(steps) < 3 || steps[0] != "" {
+		t.Fatalf("no session in %s: %q", readme, session)
+	}
+	for _, step := range steps[1:] {
+		line, shown, _ := strings.Cut(step, "\n")
+		args := strings.Fields(strings.NewReplacer("$PWD/demo-data/blocks", blocks, "demo-data", folder).Replace(line))
+		r := birthmark(args...)
+		if r.status != exitDone || settled(strings.TrimSpace(r.stdout)) != settled(strings.TrimSpace(shown)) {
+			t.Errorf("birthmark %s: status %d\n--- it says\n%s%s--- the README says\n%s", line, r.status, r.stdout, r.stderr, shown)
+		}
+	}
+}
+
+// So are the sessions of docs/queries.md, on a database of all the real blocks.
+func TestQueriesInTheDocsAreAnswered(t *testing.T) {
+	folder := t.TempDir()
+	syncTo(t, filepath.Join(folder, "bitcoin"), "file://"+realBlocks(t))
+	text, err := os.ReadFile(queries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions := regexp.MustCompile("(?s)```console\n\\$ bin/birthmark ([^\n]*)\n(.*?)```")
+	if n := len(sessions.FindAll(text, -1)); n < 4 {
+		t.Fatalf("%d sessions in %s", n, queries)
+	}
+	answered := sessions.ReplaceAllStringFunc(string(text), func(session string) string {
+		line := sessions.FindStringSubmatch(session)[1]
+		r := birthmark(strings.Fields(strings.ReplaceAll(line, "demo-data", folder))...)
+		if r.status != exitDone || r.stderr != "" {
+			t.Errorf("%s: %+v", line, r)
+		}
+		return "```console\n$ bin/birthmark " + line + "\n" + r.stdout + "```"
+	})
+	if *update {
+		if err := os.WriteFile(queries, []byte(answered), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if answered != string(text) {
+		t.Errorf("%s is not what birthmark answers (go test -update writes it anew):\n%s", queries, answered)
+	}
+}
+
+// What the README says of serving holds: its settings are some, and what it asks is answered so.
+func TestReadmeServesAsItSays(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, example := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		file := filepath.Join(t.TempDir(), "birthmark.yaml")
+		write(t, file, example[1])
+		ask(t, nil, "config", "--config", file)
+	}
+	_, serving, _ := strings.Cut(string(text), "\n## Serve\n")
+	serving, _, _ = strings.Cut(serving, "\n## ")
+	asked := regexp.MustCompile("(?s)\\$ curl -s http://127.0.0.1:8080/([^\n]*)\n(.*?)```").FindAllStringSubmatch(serving, -1)
+	if len(asked) == 0 {
+		t.Fatal("nothing is asked in it")
+	}
+	db := filepath.Join(t.TempDir(), "db")
+	syncTo(t, db, "file://"+realBlocks(t))
+	s := startServer(t, "--db", db)
+	for _, a := range asked {
+		if r := s.get(t, a[1]); string(r.body) != a[2] {
+			t.Errorf("%s is answered %d with\n%s, and the README says\n%s", a[1], r.status, r.body, a[2])
+		}
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| (`/.*?) \\|").FindAllStringSubmatch(serving, -1) {
+		for path := range strings.SplitSeq(strings.NewReplacer("`", "", "…", "status").Replace(row[1]), ", ") {
+			if strings.HasSuffix(path, "/events") {
+				continue // goes on for ever
+			}
+			if r := s.get(t, path[1:]); r.status != 200 {
+				t.Errorf("%s: %d %.200s", path, r.status, r.body)
+			}
+		}
+	}
+	s.stop(t)
+}
+
+// Every link of the README and the docs to another file of the tree leads to one.
+func TestLinksInTheDocsLeadSomewhere(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := 0
+	for _, page := range append(pages, readme, filepath.Join("..", "..", "CHANGELOG.md"), filepath.Join("..", "..", "bench", "RESULTS.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range regexp.MustCompile(`\]\(([^)#: ]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(string(text), -1) {
+			links++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), link[1])); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+	if links < 20 {
+		t.Errorf("%d links were found", links)
+	}
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) dumpCommand() *cli.Command {
+	return &cli.Command{
+		Name:     "dump",
+		Usage:    "every row that the chain determines, or the digest of each family",
+		Category: asking,
+		Description: "A line for each row: family, key and value, the last two in hex. Databases of equal chains and indexes have\n" +
+			"equal dumps: what forks took off the chain (birthmark forks) is not in them. A digest is the SHA-256 of these lines.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "family", Usage: "only the family `F`"},
+			&cli.BoolFlag{Name: "digest", DisableDefaultText: true, Usage: "rows and digest of each family instead of the rows"},
+		}, databaseFlags(), profileFlags()),
+		Action: profiled(p.dump),
+	}
+}
+
+func (p *program) dump(c *cli.Context) (err error) {
+	if p.json && !c.Bool("digest") {
+		return usageError("bad_value", "rows are not JSON: --json goes with --digest")
+	}
+	db, err := p.openDamaged(c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := knownFamily(c, db); err != nil {
+		return err
+	}
+	if c.Bool("digest") {
+		return p.digest(c, db)
+	}
+	w := bufio.NewWriterSize(p.stdout, 1<<20)
+	if err := dumpLines(c.Context, db, c.String("family"), func(_ string, line []byte) error {
+		_, err := w.Write(line)
+		return err
+	}); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+func knownFamily(c *cli.Context, db *database) error {
+	if !c.IsSet("family") {
+		return nil
+	}
+	names := db.Dumped()
+	if !slices.Contains(names, c.String("family")) {
+		return badValue(c, "family", "one of %s", oneOf(names))
+	}
+	return nil
+}
+
+// dumpLines hands on the line of each row, of one family or with "" of all.
+func dumpLines(ctx context.Context, db *database, only string, use func(family string, line []byte) error) error {
+	var line []byte
+	return db.Dump(ctx, func(family string, key, value []byte) error {
+		if only != "" && only != family {
+			return nil
+		}
+		line = append(append(line[:0], family...), ' ')
+		line = append(hex.AppendEncode(line, key), ' ')
+		line = append(hex.AppendEncode(line, value), '\n')
+		return use(family, line)
+	})
+}
+
+// digestAnswer is what makes two databases comparable.
+type digestAnswer struct {
+	Families []familyDigest `json:"families"` // those that have rows, by name
+	Rows     uint64         `json:"rows"`
+	SHA256   string         `json:"sha256"`
+}
+
+type familyDigest struct {
+	Name   string `json:"name"`
+	Rows   uint64 `json:"rows"`
+	SHA256 string `json:"sha256"`
+}
+
+func (p *program) digest(c *cli.Context, db *database) error {
+	all := sha256.New()
+	var one hash.Hash
+	a := digestAnswer{Families: []familyDigest{}}
+	end := func() {
+		if one != nil {
+			a.Families[len(a.Families)-1].SHA256 = hex.EncodeToString(one.Sum(nil))
+		}
+	}
+	err := dumpLines(c.Context, db, c.String("family"), func(family string, line []byte) error {
+		if n := len(a.Families); n == 0 || a.Families[n-1].Name != family {
+			end()
+			one = sha256.New()
+			a.Families = append(a.Families, familyDigest{Name: family})
+		}
+		a.Families[len(a.Families)-1].Rows++
+		a.Rows++
+		_, err := io.MultiWriter(all, one).Write(line)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	end()
+	a.SHA256 = hex.EncodeToString(all.Sum(nil))
+	return p.answer(db.chain, a, func(pg *page) {
+		var rows [][]cell
+		for _, f := range a.Families {
+			rows = append(rows, []cell{text(f.Name), text(count(f.Rows)), text(f.SHA256)})
+		}
+		rows = append(rows, []cell{{"all", bold}, {fmt.Sprint(count(a.Rows)), bold}, {a.SHA256, bold}})
+		pg.table([]column{{name: "family"}, {"rows", true}, {name: "sha256"}}, rows)
+	})
+}

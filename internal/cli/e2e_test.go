@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"birthmark/chains/bitcoin"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/storage"
+	"birthmark/storage/memory"
+	"birthmark/storage/rocks"
+)
+
+// Bitcoin's first 14,132 blocks through the whole program. Whatever way a database took to block 14,131, it is the
+// same, byte for byte (trap 3: restarts add rows).
+func TestRealBlocksGiveOneDatabaseWhateverTheWay(t *testing.T) {
+	source := "file://" + realBlocks(t)
+	plain := filepath.Join(t.TempDir(), "plain")
+	syncTo(t, plain, source)
+
+	var status core.StatusAnswer
+	ask(t, &status, "status", "--db", plain)
+	expected := core.TotalsAnswer{
+		Blocks: 14_132, Txs: 14_247, Inputs: 865, Outputs: 14_282, Unspent: 13_417, UnspentValue: "70660000000000",
+	}
+	if status.Totals != expected {
+		t.Errorf("totals %+v, expected %+v", status.Totals, expected)
+	}
+	if tip := status.Tip; tip == nil || tip.Height != 14_131 || tip.Hash != "00000000b3e750f37fdb42e1018799a9f44b546d393b130b369590a072430a1c" {
+		t.Errorf("the tip is %+v", tip)
+	}
+	check(t, plain)
+	digest := digestOf(t, plain)
+
+	t.Run("synced again", func(t *testing.T) {
+		syncTo(t, plain, source)
+		same(t, plain, digest)
+	})
+	t.Run("synced to 9000 and then on", func(t *testing.T) {
+		db := filepath.Join(t.TempDir(), "db")
+		syncTo(t, db, source, "--to-height", "9000")
+		if digestOf(t, db) == digest {
+			t.Error("the first 9,001 blocks make the same database as all")
+		}
+		syncTo(t, db, source)
+		same(t, db, digest)
+	})
+	t.Run("rolled back to 5000 and synced", func(t *testing.T) {
+		db := filepath.Join(t.TempDir(), "db")
+		syncTo(t, db, source, "--to-height", "5000")
+		at5000 := digestOf(t, db)
+		syncTo(t, db, source)
+		ask(t, nil, "rollback", "--db", db, "--to-height", "5000")
+		same(t, db, at5000) // trap 5: values born in what was removed stay
+		check(t, db)
+		syncTo(t, db, source)
+		same(t, db, digest)
+	})
+	t.Run("without the write-ahead log and with little memory", func(t *testing.T) {
+		db := filepath.Join(t.TempDir(), "db")
+		syncTo(t, db, source, "--wal=off", "--memory", "64MiB")
+		same(t, db, digest)
+	})
+	for _, weight := range []int{1, 7, 500} {
+		t.Run("in windows of "+strconv.Itoa(weight), func(t *testing.T) {
+			db := filepath.Join(t.TempDir(), "db")
+			store, err := rocks.Open(db, rocks.Options{WAL: true, BlockCache: 8 << 20, WriteBuffers: 32 << 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			syncInWindows(t, store, "mainnet", source, weight, 0) // trap 6: caches change what is written
+			if err := store.Close(); err != nil {
+				t.Fatal(err)
+			}
+			same(t, db, digest)
+		})
+	}
+	t.Run("in memory", func(t *testing.T) {
+		inMemory, onDisk := dumpOf(t, syncInWindows(t, memory.New(), "mainnet", source, 1000, 1<<20)), openDump(t, plain)
+		if !bytes.Equal(inMemory, onDisk) {
+			t.Errorf("dumps of %d and %d bytes differ", len(inMemory), len(onDisk))
+		}
+	})
+}
+
+// realBlocks is the file of Bitcoin's first blocks that comes with a Go module.
+func realBlocks(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("go", "-C", filepath.Join("..", "..", "tools"), "list", "-m", "-f", "{{.Dir}}", "github.com/btcsuite/btcd").Output()
+	dir := strings.TrimSpace(string(out))
+	if err != nil || dir == "" {
+		t.Skip("the real blocks are not there: make blocks fetches them")
+	}
+	return filepath.Join(dir, "blockchain", "testdata", "blk_0_to_14131.dat")
+}
+
+// ask runs a command that must succeed and reads its answer, into nothing where answer is nil.
+func ask(t *testing.T, answer any, args ...string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if status := run(context.Background(), append([]string{"birthmark", "--json"}, args...), strings.NewReader(""), &stdout, &stderr); status != exitDone {
+		t.Fatalf("birthmark %s: status %d\n%s", strings.Join(args, " "), status, stderr.String())
+	}
+	if answer == nil {
+		return
+	}
+	if err := json.Unmarshal(stdout.Bytes(), answer); err != nil {
+		t.Fatalf("birthmark %s: %v in %s", strings.Join(args, " "), err, stdout.String())
+	}
+}
+
+func syncTo(t *testing.T, db, source string, more ...string) {
+	t.Helper()
+	ask(t, nil, append([]string{"sync", "--chain", "bitcoin", "--source", source, "--db", db}, more...)...)
+}
+
+func check(t *testing.T, db string) {
+	t.Helper()
+	var a core.CheckAnswer
+	ask(t, &a, "check", "--db", db)
+	if !a.OK || len(a.Faults) > 0 || a.Rows == 0 {
+		t.Errorf("check: %+v", a)
+	}
+}
+
+func digestOf(t *testing.T, db string) string {
+	t.Helper()
+	var a digestAnswer
+	ask(t, &a, "dump", "--digest", "--db", db)
+	return a.SHA256
+}
+
+func same(t *testing.T, db, digest string) {
+	t.Helper()
+	if got := digestOf(t, db); got != digest {
+		t.Errorf("the dump's digest is %s, expected %s", got, digest)
+	}
+}
+
+// syncInWindows syncs all blocks of a network into a new database in s, in windows of that weight.
+func syncInWindows(t *testing.T, s storage.Store, network, source string, weight int, caches int64) *core.DB {
+	t.Helper()
+	ctx := context.Background()
+	chain, err := bitcoin.New(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := core.Open(ctx, s, core.Options{Chain: chain, CacheBytes: caches})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := chain.Open(ctx, model.SourceOptions{URI: source, Indexes: db.Indexes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if err := core.Sync(ctx, db, src, core.SyncOptions{WindowWeight: weight}); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func dumpOf(t *testing.T, db *core.DB) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := db.Dump(context.Background(), func(family string, key, value []byte) error {
+		for _, part := range [][]byte{[]byte(family), key, value} {
+			b.WriteString(strconv.Itoa(len(part)))
+			b.WriteByte(' ')
+			b.Write(part)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// openDump is the dump of a database on disk.
+func openDump(t *testing.T, dir string) []byte {
+	t.Helper()
+	store, err := rocks.Open(dir, rocks.Options{ReadOnly: true, BlockCache: 8 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	chain, err := bitcoin.New("mainnet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := core.Open(context.Background(), store, core.Options{Chain: chain, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dumpOf(t, db)
+}

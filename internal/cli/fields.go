@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"slices"
+
+	"birthmark/api"
+	"birthmark/chains"
+	"birthmark/chains/expression"
+	"birthmark/model"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) fieldsCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "fields",
+		Usage:       "what the expressions of one's own indexes can name",
+		Category:    helping,
+		Description: "The fields of an output, its transaction and its block, of --chain or of all, and the functions: the text of docs/fields.md. docs/indexes.md says how an index is defined.",
+		Flags:       slices.Concat([]cli.Flag{&cli.StringFlag{Name: "chain", Usage: "`CHAIN`"}}, commonFlags()),
+		Action:      p.fields,
+	}
+}
+
+// fielded is a chain whose fields expressions can name.
+type fielded interface {
+	Fields() []expression.Field
+}
+
+// fieldsOf is what expressions can name on the chains with those names.
+func (p *program) fieldsOf(names ...string) (*api.FieldsAnswer, error) {
+	a := &api.FieldsAnswer{}
+	for _, name := range names {
+		chain, err := p.newChain(name, "")
+		if err != nil {
+			return nil, placed("--chain", err)
+		}
+		of, ok := chain.(fielded)
+		if !ok {
+			return nil, model.Errorf(model.NotFound, "not_offered", "%s has no fields for expressions", name)
+		}
+		listed := api.ChainFields{Chain: name}
+		for _, f := range of.Fields() {
+			listed.Fields = append(listed.Fields, api.ExpressionField(f))
+		}
+		a.Chains = append(a.Chains, listed)
+	}
+	for _, f := range expression.Functions() {
+		a.Functions = append(a.Functions, api.ExpressionFunction(f))
+	}
+	return a, nil
+}
+
+func (p *program) fields(c *cli.Context) error {
+	// Only where it is asked for: a chain in the environment does not change what stands in the docs.
+	names := chains.Names()
+	if c.IsSet("chain") {
+		set, err := p.one(c)
+		if err != nil {
+			return err
+		}
+		names = []string{set.Chain}
+	}
+	a, err := p.fieldsOf(names...)
+	if err != nil {
+		return err
+	}
+	return p.answer(nil, a, func(pg *page) {
+		pg.printf("# Fields\n\nWhat the expressions of one's own indexes can name: see indexes.md. Printed by `birthmark fields`.\n")
+		for _, of := range a.Chains {
+			pg.printf("\n## %s\n\n| field | type | is | example |\n|---|---|---|---|\n", of.Chain)
+			for _, f := range of.Fields {
+				pg.printf("| `%s` | %s | %s | %s |\n", f.Name, f.Type, f.Doc, shortExample(f.Example))
+			}
+		}
+		pg.printf("\n## Functions\n\n| function | gives | is |\n|---|---|---|\n")
+		for _, f := range a.Functions {
+			pg.printf("| `%s` | %s | %s |\n", f.Call, f.Type, f.Doc)
+		}
+	})
+}
+
+// shortExample is a value as a table has room for it; --json has all of it.
+func shortExample(value string) string {
+	const most = 24
+	if len(value) > most {
+		value = value[:most] + "…"
+	}
+	if value == "" {
+		return ""
+	}
+	return "`" + value + "`"
+}

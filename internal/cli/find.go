@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) findCommand() *cli.Command {
+	find := p.query(cli.Command{
+		Name:      "find",
+		Usage:     "the outputs where a value of an index occurs",
+		ArgsUsage: "INDEX [VALUE]",
+		Description: "INDEX asset finds the outputs that held an asset, by its id or fingerprint. With --or and --and: outputs\n" +
+			"where VALUE or any --or occurs, and every --and.\n" +
+			"With --follow one line for each output that comes, and for each block: what was told before it counts from then on.\n" +
+			"A line \"rollback\" takes back what stands above its block, and says where a run begins.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringSliceFlag{Name: "and", Usage: "only outputs where this occurs too, `INDEX=VALUE`; may be given again"},
+			&cli.StringSliceFlag{Name: "or", Usage: "outputs where this occurs as well, `INDEX=VALUE`; may be given again"},
+			&cli.BoolFlag{Name: "unspent", DisableDefaultText: true, Usage: "only outputs that nothing spends"},
+		}, rangeFlags(), pageFlags("outputs", true), followFlags()),
+	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+		pg, err := pageOf(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		terms, err := termsOf(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		a, err := db.Find(ctx, c.Args().Get(0), c.Args().Get(1), terms, pg)
+		return a, func(pg *page) { pg.find(a) }, err
+	})
+	page := find.Action
+	find.Action = func(c *cli.Context) error {
+		if c.Bool("follow") {
+			return p.follow(c)
+		}
+		for _, f := range followFlags() {
+			if name := f.Names()[0]; c.IsSet(name) {
+				return usageError("missing_flag", "--%s is for find --follow", name)
+			}
+		}
+		if c.NArg() < 2 {
+			return usageError("missing_argument", "missing argument VALUE: expected %s", c.Command.UsageText)
+		}
+		return page(c)
+	}
+	return find
+}
+
+// termsOf reads the flags that say which outputs of a value are wanted.
+func termsOf(c *cli.Context) (t core.Terms, err error) {
+	t.Unspent = c.Bool("unspent")
+	if t.And, err = termsIn(c, "and"); err != nil {
+		return t, err
+	}
+	if t.Or, err = termsIn(c, "or"); err != nil {
+		return t, err
+	}
+	t.Range, err = rangeOf(c)
+	return t, err
+}
+
+func termsIn(c *cli.Context, flag string) (terms []core.Term, err error) {
+	for _, text := range c.StringSlice(flag) {
+		index, value, ok := strings.Cut(text, "=")
+		if !ok || index == "" || value == "" {
+			return nil, usageError("bad_value", "--%s: expected INDEX=VALUE, not %q", flag, text)
+		}
+		terms = append(terms, core.Term{Index: index, Value: value})
+	}
+	return terms, nil
+}
+
+func (p *page) find(a *core.FindAnswer) {
+	fields := []field{{a.Index, cell{a.Value, green}}}
+	for _, t := range a.Or {
+		fields = append(fields, field{"or " + t.Index, cell{t.Value, green}})
+	}
+	for _, t := range a.And {
+		fields = append(fields, field{"and " + t.Index, cell{t.Value, green}})
+	}
+	p.fields(append(fields, field{"first seen", text(p.firstSeen(a.FirstSeen))})...)
+	p.heading("outputs")
+	if len(a.Outputs) == 0 {
+		p.printf("none\n")
+	}
+	var rows [][]cell
+	for _, o := range a.Outputs {
+		rows = append(rows, []cell{text(count(o.Height)), text(p.unit.Amount(o.Value)), text(fmt.Sprintf("%s:%d", o.Tx, o.Index)), spender(o)})
+	}
+	p.table([]column{{"block", true}, {"amount", true}, {name: "output"}, {name: "spent by"}}, rows)
+	p.assetEntries(a.Outputs)
+	p.more(a.Next)
+}
+
+// firstSeen is where a value or an asset occurred first, or that it never did.
+func (p *page) firstSeen(f *core.FirstSeenAnswer) string {
+	if f == nil {
+		return "never used"
+	}
+	return fmt.Sprintf("block %s, %s:%d", count(f.Height), f.Tx, f.Index)
+}

@@ -1,0 +1,298 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"birthmark/core"
+	"birthmark/internal/config"
+	"birthmark/internal/cursor"
+	"birthmark/model"
+	"birthmark/model/figures"
+
+	"github.com/urfave/cli/v2"
+)
+
+// followFlags are those of find that mean something with --follow alone.
+func followFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "tell what comes, block by block, until stopped; without VALUE of all values"},
+		&cli.BoolFlag{Name: "spends", DisableDefaultText: true, Usage: "with --follow: what spends the outputs as well"},
+		&cli.BoolFlag{Name: "to-tip", DisableDefaultText: true, Usage: "with --follow: end at the tip"},
+		&cli.StringFlag{Name: "cursor", Usage: "with --follow: go on behind the cursor `NAME`, and move it on"},
+		&cli.StringFlag{Name: "poll", Usage: "with --follow: look for new blocks every `TIME`", DefaultText: "1s"},
+	}
+}
+
+const (
+	defaultPoll = time.Second
+	leastPoll   = 10 * time.Millisecond
+
+	flushEvery = 200 * time.Millisecond // while there is more to tell
+	keepEvery  = time.Second            // the cursor, while there is more to tell
+	// A database is opened anew for what was written since: it may take one part in so many of the time.
+	openPart = 10
+)
+
+// tail is a find that follows.
+type tail struct {
+	*program
+	c    *cli.Context
+	set  *config.Chain
+	what core.Following
+	poll time.Duration
+
+	cursor *cursor.Held   // nil: none
+	kept   *cursor.Cursor // what it was before, nil: it is new
+
+	out     *page
+	lines   *json.Encoder // of out
+	begun   bool
+	at      model.Point   // the last block that was told
+	known   []model.Point // the locator of it
+	flushed time.Time
+	marked  time.Time
+}
+
+// follow tells what happens until it is stopped, or is at the tip where that is the end.
+func (p *program) follow(c *cli.Context) (err error) {
+	f := &tail{program: p, c: c, poll: defaultPoll}
+	if err := f.read(); err != nil {
+		return err
+	}
+	if f.set, err = p.one(c); err != nil {
+		return err
+	}
+	dir, err := folder(f.set)
+	if err != nil {
+		return err
+	}
+	if err := mustHoldDatabase(dir); err != nil {
+		return err
+	}
+	if name := c.String("cursor"); name != "" {
+		if err := f.take(cursor.Of(dir), name); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.cursor.Release()) }()
+	}
+	f.out = &page{w: bufio.NewWriterSize(p.stdout, 64<<10), colour: p.colourful(p.stdout)}
+	f.lines = json.NewEncoder(f.out.w)
+	f.lines.SetEscapeHTML(false)
+	for {
+		seen, err := written(dir)
+		if err != nil {
+			return err
+		}
+		took, err := f.pass()
+		if stop := c.Context.Err(); stop != nil && errors.Is(err, stop) {
+			return nil // it was stopped while it opened the database
+		}
+		if err != nil || c.Bool("to-tip") || c.Context.Err() != nil {
+			return err
+		}
+		if err := f.wait(dir, seen, max(f.poll, openPart*took)); err != nil || c.Context.Err() != nil {
+			return err
+		}
+	}
+}
+
+// read reads arguments and flags, and refuses those of a find that does not follow.
+func (f *tail) read() (err error) {
+	c := f.c
+	for _, name := range []string{"and", "or", "unspent", "limit", "after", "order", "height-to", "time-to"} {
+		if c.IsSet(name) {
+			return usageError("bad_value", "--follow cannot be combined with --%s: it tells everything that comes", name)
+		}
+	}
+	f.what = core.Following{Term: core.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
+	start, err := rangeOf(c)
+	if err != nil {
+		return err
+	}
+	if start != (core.Range{}) {
+		f.what.Start = &start
+	}
+	if c.IsSet("cursor") {
+		if err := cursor.CheckName(c.String("cursor")); err != nil {
+			return err
+		}
+	}
+	if c.IsSet("poll") {
+		if f.poll, err = time.ParseDuration(c.String("poll")); err != nil || f.poll < leastPoll {
+			return badValue(c, "poll", "a time such as 500ms, at least %v", leastPoll)
+		}
+	}
+	return nil
+}
+
+// take holds the cursor.
+func (f *tail) take(folder cursor.Folder, name string) (err error) {
+	if f.cursor, err = f.holdCursor(f.c, folder, name); err != nil {
+		return err
+	}
+	f.kept, err = folder.Read(name)
+	if kind, _ := model.KindOf(err); kind == model.NotFound {
+		f.kept, err = nil, nil
+	}
+	if err == nil && f.kept != nil && f.what.Start != nil {
+		err = usageError("bad_value", "cursor %s says where to begin: --height-from and --time-from are for a new one", name)
+	}
+	if err != nil {
+		err = errors.Join(err, f.cursor.Release())
+	}
+	return err
+}
+
+// pass tells what the database has that was not told yet, and says how long it took to open it.
+func (f *tail) pass() (took time.Duration, err error) {
+	began := f.now()
+	db, err := f.openReadingOf(f.c, f.set)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	took = f.now().Sub(began)
+	if !f.begun {
+		f.out.chain, f.out.unit = db.chain, figures.UnitOf(db.chain.Name())
+		if f.kept != nil {
+			if f.known, err = pointsOf(db.chain, f.c.String("cursor"), f.kept); err != nil {
+				return took, err
+			}
+			f.what.Start = nil
+		}
+	}
+	for e, err := range db.Follow(f.c.Context, f.known, f.what) {
+		if err != nil {
+			if f.c.Context.Err() != nil {
+				break // it was stopped: what was told counts
+			}
+			return took, errors.Join(err, f.keep(db))
+		}
+		if err := f.tell(db, e); err != nil {
+			return took, err
+		}
+	}
+	f.what.Start = nil
+	return took, f.keep(db)
+}
+
+func (f *tail) tell(db *database, e core.FollowEvent) error {
+	switch {
+	case e.Rollback != nil:
+		if f.begun && *e.Rollback == f.at {
+			return nil
+		}
+		f.begun, f.at = true, *e.Rollback
+		// The cursor goes back before it is told, and forth after: it is never ahead of who listens, also where the chain
+		// comes back to what was taken back.
+		if err := f.mark(db); err != nil {
+			return err
+		}
+	case e.Block != nil:
+		f.at = *e.Block
+	}
+	if err := f.write(e); err != nil {
+		return err
+	}
+	now := f.now()
+	switch {
+	case e.Block == nil:
+	case f.cursor != nil && now.Sub(f.marked) >= keepEvery:
+		return f.keep(db)
+	case now.Sub(f.flushed) >= flushEvery:
+		f.flushed = now
+		return f.out.w.Flush()
+	}
+	return nil
+}
+
+// write writes one line.
+func (f *tail) write(e core.FollowEvent) error {
+	f.answered = true // what fails from here on is no document of its own
+	if f.json {
+		return f.lines.Encode(e)
+	}
+	f.out.event(e)
+	return nil
+}
+
+// keep flushes what was told and marks how far that is.
+func (f *tail) keep(db *database) error {
+	f.flushed = f.now()
+	if err := f.out.w.Flush(); err != nil || !f.begun {
+		return err
+	}
+	return f.mark(db)
+}
+
+// mark puts the cursor, if there is one, behind the last block.
+func (f *tail) mark(db *database) (err error) {
+	if !f.marked.IsZero() && len(f.known) > 0 && f.known[0] == f.at {
+		return nil
+	}
+	if f.known, err = db.FollowLocator(context.WithoutCancel(f.c.Context), f.at); err != nil || f.cursor == nil {
+		return err
+	}
+	f.marked = f.now()
+	return f.cursor.Write(f.cursorAt(db.chain, f.known))
+}
+
+// wait waits until something was written to the database in dir since seen.
+func (f *tail) wait(dir, seen string, pause time.Duration) error {
+	for {
+		select {
+		case <-f.c.Context.Done():
+			return nil
+		case <-time.After(pause):
+		}
+		if now, err := written(dir); err != nil || now != seen {
+			return err
+		}
+		pause = f.poll
+	}
+}
+
+// written is another text whenever something was written to the database in dir: the names, sizes and times of the files
+// that every write is entered in.
+func written(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		name := e.Name()
+		if name != "CURRENT" && !strings.HasPrefix(name, "MANIFEST-") && filepath.Ext(name) != ".log" {
+			continue
+		}
+		if info, err := e.Info(); err == nil { // else it was removed meanwhile
+			fmt.Fprintln(&b, name, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return b.String(), nil
+}
+
+// event is one line for people.
+func (p *page) event(e core.FollowEvent) {
+	switch {
+	case e.Output != nil:
+		p.printf("%s %s  %s:%d  %s\n", p.styled("+", green), p.unit.Amount(e.Output.Value), e.Output.Tx, e.Output.Index, p.owner(*e.Output))
+	case e.Spend != nil:
+		s := e.Spend
+		p.printf("%s %s:%d  %s\n", p.styled("-", yellow), s.Tx, s.Index, p.styled(fmt.Sprintf("spent by %s input %d", s.SpentBy.Tx, s.SpentBy.Input), faint))
+	case e.Block != nil:
+		p.printf("%s\n", p.styled(fmt.Sprintf("block %s  %s", count(e.Block.Height), e.Hash), faint))
+	case e.Rollback.IsOrigin():
+		p.printf("%s\n", p.styled("from the origin", bold))
+	default:
+		p.printf("%s\n", p.styled(fmt.Sprintf("from behind block %s  %s", count(e.Rollback.Height), e.Hash), bold))
+	}
+}

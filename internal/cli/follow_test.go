@@ -1,0 +1,287 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/internal/cursor"
+	"birthmark/internal/seeded"
+)
+
+// told is a line of a follower.
+type told struct {
+	Type    string
+	Tx      string
+	Index   int
+	Height  int
+	Hash    string
+	Value   string
+	SpentBy *core.SpentByAnswer `json:"spent_by"`
+	To      *core.PointAnswer
+}
+
+// listener is a program that reads what a follower tells and applies it block by block.
+type listener struct {
+	mu      sync.Mutex
+	have    map[string]int // outputs and spends, and the height they came at
+	pending map[string]int
+	at      int // the last block, -1: none
+	wrong   error
+}
+
+func newListener() *listener {
+	return &listener{have: map[string]int{}, pending: map[string]int{}, at: -1}
+}
+
+// line takes a line; one that is cut, as by a kill, is none.
+func (l *listener) line(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var e told
+	if err := json.Unmarshal([]byte(text), &e); err != nil {
+		return
+	}
+	switch e.Type {
+	case "output":
+		l.pending[fmt.Sprintf("%s:%d holds %s", e.Tx, e.Index, e.Value)] = e.Height
+	case "spend":
+		l.pending[fmt.Sprintf("%s:%d is spent by %s:%d", e.Tx, e.Index, e.SpentBy.Tx, e.SpentBy.Input)] = int(e.SpentBy.Height)
+	case "block":
+		for what, height := range l.pending {
+			if _, had := l.have[what]; had || height <= l.at || height > e.Height {
+				l.wrong = fmt.Errorf("%s, of block %d, is told between blocks %d and %d, had before: %t", what, height, l.at, e.Height, had)
+			}
+			l.have[what] = height
+		}
+		l.at = e.Height
+		clear(l.pending)
+	case "rollback":
+		clear(l.pending)
+		if l.at = -1; e.To != nil {
+			l.at = int(e.To.Height)
+		}
+		maps.DeleteFunc(l.have, func(_ string, height int) bool { return height > l.at })
+	default:
+		l.wrong = fmt.Errorf("a line of no type: %s", text)
+	}
+}
+
+func (l *listener) height() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at
+}
+
+// A follower that is killed at any moment goes on where it was, whatever was written and removed meanwhile; who listened ends
+// with what one has who was told everything at once.
+func TestFollowersAreKilledAndLoseNothing(t *testing.T) {
+	rng := rand.New(rand.NewPCG(seeded.Of(t, 790), 0))
+	db, source := filepath.Join(t.TempDir(), "db"), "file://"+realBlocks(t)
+	syncTo(t, db, source, "--to-height", "180")
+	tip := 180
+	heard := newListener()
+	var follower *exec.Cmd
+	var done chan struct{}
+	start := func() {
+		follower, _, _ = process(t, -1, "find", "--follow", "address", "--spends", "--json", "--cursor", "all", "--poll", "10ms", "--db", db)
+		follower.Stdout = nil
+		out, err := follower.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := follower.Start(); err != nil {
+			t.Fatal(err)
+		}
+		done = make(chan struct{})
+		go func() {
+			defer close(done)
+			for lines := bufio.NewReader(out); ; {
+				line, err := lines.ReadString('\n')
+				if err != nil {
+					return
+				}
+				heard.line(line)
+			}
+		}()
+	}
+	kill := func() {
+		if follower != nil {
+			_ = follower.Process.Kill()
+			<-done
+			_ = follower.Wait()
+			follower = nil
+		}
+	}
+	defer kill()
+	for range 25 {
+		switch rng.IntN(5) {
+		case 0:
+			tip = max(0, tip-1-rng.IntN(150))
+			ask(t, nil, "rollback", "--to-height", strconv.Itoa(tip), "--db", db)
+		case 1, 2:
+			tip += 1 + rng.IntN(150)
+			syncTo(t, db, source, "--to-height", strconv.Itoa(tip))
+		case 3:
+			kill()
+		case 4:
+			if follower == nil {
+				start()
+			} else if rng.IntN(2) == 0 {
+				until(t, fmt.Sprintf("block %d to be told", tip), func() bool { return heard.height() == tip })
+			}
+		}
+	}
+	kill()
+	r := birthmark("find", "--follow", "address", "--spends", "--json", "--cursor", "all", "--to-tip", "--db", db)
+	if r.status != exitDone || r.stderr != "" {
+		t.Fatalf("%+v", r)
+	}
+	for line := range strings.Lines(r.stdout) {
+		heard.line(line)
+	}
+	whole := newListener()
+	for line := range strings.Lines(birthmark("find", "--follow", "address", "--spends", "--json", "--to-tip", "--db", db).stdout) {
+		whole.line(line)
+	}
+	if heard.wrong != nil || whole.wrong != nil {
+		t.Fatal(heard.wrong, whole.wrong)
+	}
+	if heard.at != tip || !maps.Equal(heard.have, whole.have) || len(whole.have) < tip {
+		t.Errorf("at block %d of %d with %d outputs and spends, expected %d", heard.at, tip, len(heard.have), len(whole.have))
+	}
+	var a cursorAnswer
+	ask(t, &a, "cursor", "get", "all", "--db", db)
+	if a.At == nil || int(a.At.Height) != tip || a.Behind != 0 || *a.At != *a.ResumesAt {
+		t.Errorf("the cursor is at %+v", a)
+	}
+}
+
+// One that follows beside a running sync ends by a signal, and its cursor is where its last block line is.
+func TestASignalEndsAFollower(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "db")
+	runningSync(t, db)
+	cmd, _, stderr := process(t, -1, "find", "--follow", "address", satoshi, "--json", "--cursor", "one", "--db", db)
+	cmd.Stdout = nil
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	var last told
+	for last.Height != 500 && lines.Scan() {
+		if err := json.Unmarshal(lines.Bytes(), &last); err != nil {
+			t.Fatalf("%v in %s", err, lines.Text())
+		}
+	}
+	wantFailure(t, exitRefused, "locked", fmt.Sprintf(`^cursor one is in use by pid %d, birthmark find`, cmd.Process.Pid), "cursor", "set", "one", "tip", "--db", db)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() {
+		t.Errorf("told after block 500: %s", lines.Text())
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	kept, err := cursor.Of(db).Read("one")
+	if err != nil || kept.Blocks[0].Height != 500 || kept.Blocks[0].Hash != last.Hash {
+		t.Errorf("%+v, %v", kept, err)
+	}
+}
+
+func TestCursorsForPeopleAndPrograms(t *testing.T) {
+	db := first200(t)
+	var b strings.Builder
+	for _, line := range []string{
+		"cursor list",
+		"cursor set wallet 170",
+		"find --follow --to-tip --spends --cursor wallet address " + satoshi,
+		"find --follow --to-tip --spends --cursor wallet address " + satoshi + " --json",
+		"cursor set wallet origin",
+		"find --follow --to-tip --cursor wallet address " + satoshi + " --json",
+		"rollback --to-height 182",
+		"cursor set alerts tip --json",
+		"cursor list",
+		"cursor get wallet --json",
+		"find --follow --to-tip --spends --cursor wallet address " + satoshi + " --json",
+		"cursor list --json",
+		"find --follow --to-tip --height-from 182 address " + satoshi + " --json",
+		"find --follow --to-tip asset",
+		"cursor delete wallet",
+		"cursor delete alerts --json",
+		"cursor list --json",
+	} {
+		r := birthmark(append(strings.Fields(line), "--db", db)...)
+		if r.status != exitDone || r.stderr != "" {
+			t.Fatalf("%s: %+v", line, r)
+		}
+		b.WriteString("$ birthmark " + line + "\n" + r.stdout)
+	}
+	settled := regexp.MustCompile(`"updated":\d+`).ReplaceAllString(b.String(), `"updated":0`)
+	golden(t, "follow.txt", regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`).ReplaceAllString(settled, "UPDATED"))
+}
+
+func TestFollowersSayWhatIsWrong(t *testing.T) {
+	db := first200(t)
+	ask(t, nil, "cursor", "set", "a", "5", "--db", db)
+	file := filepath.Join(db, "cursors", "other.json")
+	write(t, file, `{"chain":"cardano","network":"mainnet","blocks":[]}`)
+	write(t, filepath.Join(db, "cursors", "broken.json"), `{"chain":"bitcoin","network":"mainnet","blocks":[{"height":1,"hash":"x"}]}`)
+	for _, c := range []struct {
+		args          string
+		status        int
+		code, message string
+	}{
+		{"find address", exitUsage, "missing_argument", `^missing argument VALUE: expected birthmark find`},
+		{"find --cursor a address x", exitUsage, "missing_flag", `^--cursor is for find --follow$`},
+		{"find --spends address x", exitUsage, "missing_flag", `^--spends is for find --follow$`},
+		{"find --follow --unspent address", exitUsage, "bad_value", `^--follow cannot be combined with --unspent`},
+		{"find --follow --and address=x address", exitUsage, "bad_value", `^--follow cannot be combined with --and`},
+		{"find --follow --height-to 3 address", exitUsage, "bad_value", `^--follow cannot be combined with --height-to`},
+		{"find --follow --poll 1ms address", exitUsage, "bad_value", `^--poll: expected a time such as 500ms, at least 10ms, not "1ms"$`},
+		{"find --follow --cursor a/b address", exitUsage, "bad_value", `^a cursor cannot be called "a/b"`},
+		{"find --follow --cursor a --height-from 3 address", exitUsage, "bad_value", `^cursor a says where to begin`},
+		{"find --follow --height-from 300 address", exitUsage, "empty_range", `^from height 300: .* its tip is 199`},
+		{"find --follow colour", exitUsage, "unknown_index", `"colour"`},
+		{"find --follow address x", exitUsage, "bad_value", `^address "x"`},
+		{"find --follow --cursor other address", exitRefused, "wrong_chain", `^cursor other is of cardano mainnet`},
+		{"find --follow --cursor broken address", exitRefused, "damaged_cursor", `^cursor broken is damaged \(block 1: .*\): delete it, or set it anew$`},
+		{"find --and address address x", exitUsage, "bad_value", `^--and: expected INDEX=VALUE, not "address"$`},
+		{"find --or =x address x", exitUsage, "bad_value", `^--or: expected INDEX=VALUE, not "=x"$`},
+		{"find --time-from yesterday address " + satoshi, exitUsage, "bad_value", `^--time-from: expected unix seconds, or a time such as`},
+		{"history --height-from 9 --height-to 8 address " + satoshi, exitUsage, "bad_range", `ends before it begins`},
+		{"history --time-from 2030-01-01T00:00:00Z address " + satoshi, exitUsage, "empty_range", `^from 2030-01-01T00:00:00Z: .* 2009-01-12T`},
+		{"cursor set a 200", exitFailed, "unknown_block", `^no block at height 200`},
+		{"cursor set a.b 1", exitUsage, "bad_value", `^a cursor cannot be called`},
+		{"cursor get none", exitFailed, "unknown_cursor", `^no cursor none$`},
+		{"cursor delete none", exitFailed, "unknown_cursor", `^no cursor none$`},
+	} {
+		wantFailure(t, c.status, c.code, c.message, append(strings.Fields(c.args), "--db", db)...)
+	}
+	if r := birthmark("cursor", "delete", "broken", "--db", db); r.status != exitDone {
+		t.Errorf("one that is damaged cannot be deleted: %+v", r)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	names, err := cursor.Of(db).List()
+	if err != nil || !slices.Equal(names, []string{"a"}) {
+		t.Errorf("left behind: %q, %v", names, err)
+	}
+}

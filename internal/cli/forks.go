@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) forksCommand() *cli.Command {
+	return p.query(cli.Command{
+		Name:  "forks",
+		Usage: "the blocks that forks took off the chain, newest fork first",
+		Description: "Of the last 1,000 such blocks: how deep each was, when it was lost and what came in its place. Blocks that\n" +
+			"birthmark rollback removed are not among them.",
+		Flags: pageFlags("blocks", false),
+	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+		pg, err := pageOf(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		a, err := db.Forks(ctx, pg)
+		return a, func(pg *page) { pg.forks(a) }, err
+	})
+}
+
+func (p *page) forks(a *core.ForksAnswer) {
+	p.fields(field{"chain", cell{a.Chain + " " + a.Network, green}})
+	p.heading("forks")
+	if len(a.Forks) == 0 {
+		p.printf("no fork so far\n")
+	}
+	var rows [][]cell
+	for i, lost := range a.Forks {
+		at, depth := cell{}, cell{}
+		if i == 0 || a.Forks[i-1].Depth == 1 { // the lowest block of a fork, which was its deepest
+			at, depth = text(clock(lost.LostAt)), cell{count(lost.Depth), bold}
+		}
+		by := cell{"nothing yet", yellow}
+		switch {
+		case lost.ReplacedBy != nil && *lost.ReplacedBy == lost.Hash:
+			by = cell{"it came back", green}
+		case lost.ReplacedBy != nil:
+			by = text(*lost.ReplacedBy)
+		}
+		rows = append(rows, []cell{at, depth, text(count(lost.Height)), text(lost.Hash), by})
+	}
+	p.table([]column{{name: "lost"}, {"depth", true}, {"block", true}, {name: "hash"}, {name: "replaced by"}}, rows)
+	p.more(a.Next)
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"birthmark/core"
+	"birthmark/internal/control"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) indexCommand() *cli.Command {
+	return &cli.Command{
+		Name:     "index",
+		Usage:    "the indexes of a database: list, add, drop, verify",
+		Category: building,
+		Subcommands: []*cli.Command{
+			{
+				Name:  "list",
+				Usage: "what indexes there are, what is kept for them, and how far those are that come or go",
+				Flags: databaseFlags(),
+				Action: func(c *cli.Context) error {
+					return p.readIndexes(c, func(ctx context.Context, db *database) error {
+						a, err := indexesAnswerOf(ctx, db)
+						if err != nil {
+							return err
+						}
+						return p.answer(db.chain, a, func(pg *page) { pg.indexes(a.Indexes) })
+					})
+				},
+			},
+			{
+				Name:      "add",
+				Usage:     "add an index to a database, or an option to one of its indexes",
+				ArgsUsage: "NAME",
+				Description: "Definition and options are those that the settings have for NAME; without any, an index the chain offers is\n" +
+					"added as it is. Beside a sync of the same database that process does it, and goes on with its blocks meanwhile.\n" +
+					"Interrupted, it is gone on with by the same command, or by the next sync.",
+				Flags: slices.Concat([]cli.Flag{
+					&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`; needed for values the database does not have"},
+					&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
+				}, changeFlags()),
+				Action: profiled(p.indexAdd),
+			},
+			{
+				Name:        "drop",
+				Usage:       "remove an index from a database",
+				ArgsUsage:   "NAME",
+				Description: "Its room on disk comes back. The other indexes stay as they are. As for add, a sync that runs does it itself.",
+				Flags:       changeFlags(),
+				Action:      profiled(p.indexDrop),
+			},
+			{
+				Name:        "verify",
+				Usage:       "verify every law that holds for one index",
+				ArgsUsage:   "NAME",
+				Description: "As check does, and reads nothing that has no part in the index. Exit status 1 where it finds a fault.",
+				Flags:       slices.Concat(databaseFlags(), profileFlags()),
+				Action: profiled(func(c *cli.Context) error {
+					return p.readIndexes(c, func(ctx context.Context, db *database) error {
+						return p.checked(db, "index verify "+c.Args().First(), func(progress func(done, total uint64)) (*core.CheckAnswer, error) {
+							return db.CheckIndex(ctx, c.Args().First(), progress)
+						})
+					})
+				}),
+			},
+		},
+	}
+}
+
+// changeFlags are those of commands that change an index.
+func changeFlags() []cli.Flag {
+	return slices.Concat([]cli.Flag{
+		&cli.BoolFlag{Name: "detach", DisableDefaultText: true, Usage: "do not wait for a sync that runs to be done with it"},
+	}, databaseFlags(), profileFlags())
+}
+
+// readIndexes opens the database to be read, with the indexes it has, however the settings define theirs.
+func (p *program) readIndexes(c *cli.Context, do func(ctx context.Context, db *database) error) error {
+	set, err := p.one(c)
+	if err != nil {
+		return err
+	}
+	set.Indexes = nil
+	db, err := p.openReadingOf(c, set)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(c.Context, db), db.Close())
+}
+
+func (p *program) indexAdd(c *cli.Context) error {
+	set, err := p.one(c)
+	if err != nil {
+		return err
+	}
+	r := control.Request{Do: control.Add, Index: c.Args().First()}
+	for _, ix := range set.Indexes {
+		if ix.Name == r.Index {
+			r.Keep, r.Definition = ix.Options, ix.Definition
+		}
+	}
+	if r.Definition != nil { // what is wrong with it is told with its place in the settings
+		db, err := p.openReading(c)
+		if err != nil {
+			return err
+		}
+		if err := db.Close(); err != nil {
+			return err
+		}
+	}
+	return p.change(c, set, r)
+}
+
+func (p *program) indexDrop(c *cli.Context) error {
+	set, err := p.one(c)
+	if err != nil {
+		return err
+	}
+	return p.change(c, set, control.Request{Do: control.Drop, Index: c.Args().First()})
+}

@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"birthmark/core"
+	"birthmark/internal/config"
+	"birthmark/internal/control"
+	"birthmark/model"
+	"birthmark/storage"
+
+	"github.com/urfave/cli/v2"
+)
+
+const (
+	askEvery   = 200 * time.Millisecond
+	mostMisses = 10 // a process that ends lets go of its socket before its lock
+)
+
+// change has an index added or dropped, by the process that writes the database or, where there is none, by this one; and
+// waits until it is done. Where that process ends before, this one goes on.
+func (p *program) change(c *cli.Context, set *config.Chain, r control.Request) error {
+	dir, err := folder(set)
+	if err != nil {
+		return err
+	}
+	if err := mustHoldDatabase(dir); err != nil {
+		return err
+	}
+	set.Indexes, set.Raw = nil, false // the database is opened with what it has
+	if r.Definition != nil {
+		set.Stored = []model.Definition{*r.Definition}
+	}
+	w := &indexChange{program: p, c: c, set: set, dir: dir, request: r}
+	if r.Do == control.Drop {
+		if w.before, err = w.families(); err != nil {
+			return err
+		}
+	}
+	stop := p.watch("index "+r.Do+" "+r.Index, func() reading { return buildReading(w.now.Load()) })
+	defer stop()
+	if err := w.make(); err != nil && (c.Context.Err() == nil || !errors.Is(err, c.Context.Err())) {
+		return err
+	}
+	stop()
+	return w.answer()
+}
+
+// indexChange is an index that is added or dropped.
+type indexChange struct {
+	*program
+	c       *cli.Context
+	set     *config.Chain
+	dir     string
+	request control.Request
+	before  []core.FamilyAnswer // of the database, where room is to come back
+
+	states     []core.IndexState // as the process that writes the database said last
+	registered bool              // by whatever process
+	done       bool
+	pid        int    // of the process that does it, 0: this one
+	told       string // why that does not go on
+	now        atomic.Pointer[core.BuildProgress]
+}
+
+// make goes on until the change is made, or left to another process.
+func (w *indexChange) make() error {
+	for misses := 0; ; {
+		err := w.here()
+		var locked *storage.LockedError
+		if !errors.As(err, &locked) {
+			return err
+		}
+		asked := w.registered
+		if err := w.there(); !errors.Is(err, control.ErrNobody) {
+			return err
+		}
+		if misses++; w.registered && !asked {
+			misses = 0
+		}
+		if misses > mostMisses { // who writes it does not listen, as a rollback
+			return err
+		}
+		select {
+		case <-time.After(askEvery):
+		case <-w.c.Context.Done():
+			return w.c.Context.Err()
+		}
+	}
+}
+
+// here makes the change in this process. A [*storage.LockedError] where another one writes the database.
+func (w *indexChange) here() (err error) {
+	db, err := w.write(w.c, w.set, w.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	s := w.newSession(w.c, w.set, db, nil)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	w.pid, w.states = 0, nil
+	s.building = func(now *core.BuildProgress) { w.now.Store(now) }
+	ctx := w.c.Context
+	states, err := db.IndexStates(ctx)
+	if err != nil {
+		return err
+	}
+	if w.done = w.registered && w.isDone(states); w.done {
+		return nil
+	}
+	there := slices.ContainsFunc(states, func(x core.IndexState) bool { return x.Name == w.request.Index })
+	offered := slices.ContainsFunc(db.chain.Indexes(), func(x model.Index) bool { return x.Name == w.request.Index })
+	if w.request.Do == control.Add && w.set.Source == "" && !there && offered {
+		return missingSource(w.request.Index)
+	}
+	if _, err := s.do(ctx, w.request); err != nil {
+		return err
+	}
+	w.registered = true
+	if err := s.run(ctx); err != nil {
+		return err
+	}
+	w.done = true
+	return nil
+}
+
+// there has the process that writes the database make the change. [control.ErrNobody] where it does not listen, or has ended.
+func (w *indexChange) there() error {
+	ctx, request := w.c.Context, w.request
+	for {
+		reply, err := control.Ask(ctx, w.dir, request)
+		if err != nil {
+			return err
+		}
+		request = control.Request{Do: control.State}
+		w.registered, w.pid, w.states = true, reply.PID, reply.States
+		if w.done = w.isDone(reply.States); w.done || w.c.Bool("detach") {
+			return nil
+		}
+		if reply.Failed != w.told {
+			if w.told = reply.Failed; w.told != "" {
+				w.log.Warn("the process that writes the database tries again later", "pid", reply.PID, "error", w.told)
+			}
+		}
+		select {
+		case <-time.After(askEvery):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// isDone reports whether nothing of the change is left to do, and takes down how far it is.
+func (w *indexChange) isDone(states []core.IndexState) bool {
+	i := slices.IndexFunc(states, func(x core.IndexState) bool { return x.Name == w.request.Index })
+	if i < 0 {
+		return w.request.Do == control.Drop
+	}
+	x := states[i]
+	if x.AddedTo != nil && x.Of != nil {
+		w.now.Store(&core.BuildProgress{Index: x.Name, Height: model.HeightPk(*x.AddedTo), Target: model.HeightPk(*x.Of)})
+	}
+	return w.request.Do == control.Add && len(x.Adding) == 0 && !x.Dropping
+}
+
+// families is the room the database takes.
+func (w *indexChange) families() (list []core.FamilyAnswer, err error) {
+	err = w.read(func(ctx context.Context, db *database) error {
+		a, err := db.Status(ctx)
+		if err == nil {
+			list = a.Families
+		}
+		return err
+	})
+	return list, err
+}
+
+// read opens the database to be read, also after the command was told to stop.
+func (w *indexChange) read(do func(ctx context.Context, db *database) error) error {
+	c := *w.c
+	c.Context = context.WithoutCancel(c.Context)
+	set := *w.set
+	set.Stored = nil
+	db, err := w.openReadingOf(&c, &set)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(c.Context, db), db.Close())
+}
+
+// freed is the room that families took which are gone.
+func (w *indexChange) freed() (*int64, error) {
+	after, err := w.families()
+	n := int64(0)
+	for _, f := range w.before {
+		if !slices.ContainsFunc(after, func(other core.FamilyAnswer) bool { return other.Name == f.Name }) {
+			n += f.Bytes
+		}
+	}
+	return &n, err
+}
+
+// changeAnswer is what was done to an index.
+type changeAnswer struct {
+	Chain      string       `json:"chain"`
+	Network    string       `json:"network"`
+	Did        string       `json:"did"`           // add or drop
+	Done       bool         `json:"done"`          // else it is gone on with: by the same command, or by a sync
+	PID        int          `json:"pid,omitempty"` // of the process that does it, where it is another one
+	Index      *indexAnswer `json:"index"`         // null: it is gone
+	BytesFreed *int64       `json:"bytes_freed,omitempty"`
+}
+
+func (w *indexChange) answer() error {
+	a := changeAnswer{Did: w.request.Do, Done: w.done, PID: w.pid}
+	var chain model.Chain
+	err := w.read(func(ctx context.Context, db *database) (err error) {
+		chain, a.Chain, a.Network = db.chain, db.chain.Name(), db.chain.Network()
+		states := w.states // what another process has written last need not be seen here yet
+		if w.pid == 0 {
+			if states, err = db.IndexStates(ctx); err != nil {
+				return err
+			}
+		}
+		for i, x := range states {
+			if x.Name == w.request.Index {
+				a.Index = &states[i]
+			}
+		}
+		return nil
+	})
+	if err == nil && w.done && w.request.Do == control.Drop {
+		a.BytesFreed, err = w.freed()
+	}
+	if err != nil {
+		return err
+	}
+	switch name := w.request.Index; {
+	case w.done:
+	case w.pid != 0:
+		fmt.Fprintf(w.stderr, "birthmark: process %d goes on with it: birthmark index list says how far it is\n", w.pid)
+	default:
+		fmt.Fprintf(w.stderr, "birthmark: interrupted; birthmark index %s %s resumes it, and so does the next sync\n", w.request.Do, name)
+	}
+	return w.program.answer(chain, a, func(pg *page) {
+		if a.Index != nil {
+			pg.indexes([]indexAnswer{*a.Index})
+		}
+		if a.BytesFreed != nil {
+			pg.fields(field{"dropped", cell{w.request.Index, green}}, field{"freed", text(byteSize(*a.BytesFreed))})
+		}
+	})
+}

@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"birthmark/api"
+	"birthmark/core"
+	"birthmark/internal/control"
+	"birthmark/internal/seeded"
+	"birthmark/model/realdata"
+)
+
+// all is more blocks than any source here has.
+const all = 1 << 30
+
+// livingSettings has two indexes besides the default: one of one's own, and the chain's.
+const livingSettings = `chain: cardano
+network: preview
+indexes:
+  address: { balance: true }
+  policy: { unspent: true, prefix: true }
+  holding: { kind: many-valued, history: true, value: "map(output.assets, output.payment_credential + ':' + hex(.id))" }
+`
+
+// slowSync starts a sync in a process of its own, whose source takes its time for every 64 blocks.
+func slowSync(t *testing.T, wait time.Duration, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd, _, stderr := process(t, all, append([]string{"sync", "--follow"}, args...)...)
+	cmd.Env = append(cmd.Env, slowSource+"="+wait.String())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		if _ = cmd.Wait(); t.Failed() {
+			t.Logf("sync says: %.4000s", stderr)
+		}
+	})
+	return cmd
+}
+
+// listed is an index as index list has it; nil where it is not there.
+func listed(t *testing.T, db, name string) *indexAnswer {
+	t.Helper()
+	var a api.IndexesAnswer
+	ask(t, &a, "index", "list", "--db", db)
+	for i := range a.Indexes {
+		if a.Indexes[i].Name == name {
+			return &a.Indexes[i]
+		}
+	}
+	return nil
+}
+
+func tipHeight(t *testing.T, db string) int {
+	t.Helper()
+	r := birthmark("status", "--json", "--db", db)
+	var a core.StatusAnswer
+	if json.Unmarshal([]byte(r.stdout), &a) != nil || a.Tip == nil {
+		return -1
+	}
+	return int(a.Tip.Height)
+}
+
+// An index that is added while a sync goes on, both killed three times, is what it had been from the start, byte for byte.
+func TestIndexIsAddedWhileASyncGoesOn(t *testing.T) {
+	source := "file://" + realdata.Path(t, "cardano", "dingo-immutable")
+	dir := t.TempDir()
+	file, first, made := filepath.Join(dir, "birthmark.yaml"), filepath.Join(dir, "first.yaml"), filepath.Join(dir, "made")
+	write(t, file, livingSettings)
+	write(t, first, livingSettings[:strings.Index(livingSettings, "  policy")])
+	ask(t, nil, "sync", "--config", file, "--source", source, "--db", made)
+	rng := seeded.Rand(t)
+
+	db := filepath.Join(dir, "db")
+	ask(t, nil, "sync", "--config", first, "--source", source, "--db", db, "--to-height", "36500")
+	args := []string{"--config", first, "--source", source, "--db", db}
+	wal, interrupted := []string{"--wal=on", "--wal=off"}, 0
+	for _, name := range []string{"policy", "holding"} {
+		stopSync := func() {}
+		for kill := range 3 {
+			running := slowSync(t, 10*time.Millisecond, append(args, wal[kill%2])...)
+			stopSync = sync.OnceFunc(func() {
+				_ = running.Process.Kill()
+				_ = running.Wait()
+			})
+			until(t, "the sync to listen", func() bool {
+				_, err := control.Ask(context.Background(), db, control.Request{Do: control.State})
+				return err == nil
+			})
+			r := birthmark("index", "add", name, "--config", file, "--db", db, "--detach", "--json")
+			var f failure
+			if json.Unmarshal([]byte(r.stdout), &f) == nil && f.Error.Code == "exists" {
+				break // the sync has gone on with it to its end
+			}
+			var a changeAnswer
+			if err := json.Unmarshal([]byte(r.stdout), &a); err != nil || r.status != exitDone {
+				t.Fatalf("%v: %+v", err, r)
+			}
+			if a.PID != running.Process.Pid || a.Index == nil {
+				t.Fatalf("added by another process than the one that syncs, %d: %+v", running.Process.Pid, a)
+			}
+			before, to := tipHeight(t, db), uint32(rng.IntN(12_000)*(kill+1))
+			until(t, "index and sync to come further", func() bool {
+				x := listed(t, db, name)
+				moved := tipHeight(t, db) > before || before == 50_939
+				return moved && x != nil && (len(x.Adding) == 0 || x.AddedTo != nil && *x.AddedTo >= to)
+			})
+			x := listed(t, db, name)
+			if len(x.Adding) > 0 {
+				interrupted++
+			}
+			if len(x.Adding) > 0 && x.AddedTo != nil && *x.AddedTo+20_000 < *x.Of { // it will be a while
+				wantFailure(t, exitRefused, "index_building", `^index `+name+` is being added: it has blocks up to \d+ of \d+ \(\d+%\)$`, "values", name, "--db", db)
+			}
+			stopSync()
+			check(t, db)
+			if len(listed(t, db, name).Adding) == 0 {
+				break
+			}
+		}
+		// Nobody is there any more: the command does it itself.
+		stopSync()
+		var a changeAnswer
+		if x := listed(t, db, name); x == nil || len(x.Adding) > 0 {
+			ask(t, &a, "index", "add", name, "--config", file, "--source", source, "--db", db)
+			if !a.Done || a.PID != 0 || len(a.Index.Adding) > 0 {
+				t.Errorf("added %+v", a)
+			}
+		}
+		check(t, db)
+	}
+	if interrupted == 0 {
+		t.Error("no index was under way when its sync was killed")
+	}
+	ask(t, nil, "sync", "--source", source, "--db", db)
+	same(t, db, digestOf(t, made))
+	var checked core.CheckAnswer
+	if ask(t, &checked, "index", "verify", "holding", "--db", db); !checked.OK {
+		t.Errorf("%+v", checked)
+	}
+}
+
+// A command that waits for a sync goes on itself where that ends.
+func TestIndexAddTakesOverWhereTheSyncEnds(t *testing.T) {
+	source := "file://" + realdata.Path(t, "cardano", "dingo-immutable")
+	dir := t.TempDir()
+	db, made := filepath.Join(dir, "db"), filepath.Join(dir, "made")
+	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", source, "--db", db, "--to-height", "40000")
+	running := slowSync(t, 30*time.Millisecond, "--source", source, "--db", db)
+	until(t, "the sync to listen", func() bool {
+		_, err := control.Ask(context.Background(), db, control.Request{Do: control.State})
+		return err == nil
+	})
+	cmd, stdout, stderr := process(t, all, "index", "add", "datum_hash", "--source", source, "--db", db, "--json")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	until(t, "the index to be added", func() bool { x := listed(t, db, "datum_hash"); return x != nil && x.AddedTo != nil })
+	if err := running.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := running.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	var a changeAnswer
+	if err := cmd.Wait(); err != nil || json.Unmarshal(stdout.Bytes(), &a) != nil || !a.Done || a.PID != 0 || a.Index == nil || a.Index.Values == 0 {
+		t.Errorf("%v: %s%s", err, stdout, stderr)
+	}
+	ask(t, nil, "sync", "--source", source, "--db", db)
+	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", source, "--db", made, "--index", "address,datum_hash")
+	same(t, db, digestOf(t, made))
+}
+
+// One index at a time is added or dropped; what is asked meanwhile is refused, and harms nothing.
+func TestRequestsToARunningSync(t *testing.T) {
+	source := "file://" + realBlocks(t)
+	dir := t.TempDir()
+	db := filepath.Join(dir, strings.Repeat("long", 30), "db") // too long for a socket's address
+	syncTo(t, db, source, "--to-height", "9999")
+	running := slowSync(t, 20*time.Millisecond, "--source", source, "--db", db)
+	until(t, "the sync to listen", func() bool {
+		_, err := control.Ask(context.Background(), db, control.Request{Do: control.State})
+		return err == nil
+	})
+	socket := filepath.Join(db, "control.sock")
+	if info, err := os.Stat(socket); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the socket has mode %v, %v", info.Mode(), err)
+	}
+	wantFailure(t, exitUsage, "unknown_index", `^bitcoin has no index "colour"; it offers address`, "index", "add", "colour", "--db", db)
+	ask(t, nil, "index", "add", "script_hash", "--db", db, "--detach")
+	for _, c := range []struct{ code, message, args string }{
+		{"busy", `^index script_hash is being added: one at a time`, "add script_type"},
+		{"busy", `^index script_hash is being added: one at a time`, "drop address"},
+		{"unknown_index", `the database has no index colour`, "drop colour"},
+	} {
+		wantFailure(t, exitUsage, c.code, c.message, append([]string{"index"}, append(strings.Fields(c.args), "--db", db)...)...)
+	}
+	t.Chdir(db) // for a short address
+	for _, line := range []string{"", "\n", "{", "null\n", "add\n", `{"do":"format"}` + "\n", `{"do":"add"}` + "\n", `{"do":"state","index":"x"}` + "\n",
+		`{"do":"drop","index":"address","definition":{"Name":"address"}}` + "\n", `{"do":"add","index":"x","definition":{"Name":"x","Kind":77}}` + "\n",
+		`{"do":"add","index":"x","definition":{"Name":"x","Value":"output.colour"}}` + "\n", `{"do":"state","colour":1}` + "\n", strings.Repeat("[", 1<<21), "\x00\xff\x00" + strings.Repeat("\x80", 5000)} {
+		c, err := net.Dial("unix", "control.sock")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			fmt.Fprint(c, line)
+			_ = c.(*net.UnixConn).CloseWrite()
+		}()
+		text, _ := bufio.NewReader(c).ReadString('\n')
+		_ = c.Close()
+		var reply control.Reply
+		if strings.HasPrefix(line, "[[") && text == "" {
+			continue // it was cut off while it sent
+		}
+		if err := json.Unmarshal([]byte(text), &reply); err != nil || reply.Error == nil || reply.PID != running.Process.Pid {
+			t.Errorf("%.40q is answered %q", line, text)
+		}
+	}
+	until(t, "the index to be there", func() bool { x := listed(t, db, "script_hash"); return x != nil && len(x.Adding) == 0 })
+	wantFailure(t, exitUsage, "exists", `^the database has index script_hash, with all that is asked for`, "index", "add", "script_hash", "--db", db)
+	var dropped changeAnswer
+	if ask(t, &dropped, "index", "drop", "script_hash", "--db", db); !dropped.Done || dropped.PID != running.Process.Pid || dropped.BytesFreed == nil || *dropped.BytesFreed == 0 {
+		t.Errorf("dropped %+v", dropped)
+	}
+	if err := running.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = running.Wait()
+	if _, err := os.Lstat(socket); err != nil {
+		t.Error("a process that was killed leaves its socket behind:", err)
+	}
+	ask(t, nil, "index", "add", "script_type", "--db", db, "--source", source) // past that
+	if _, err := os.Lstat(socket); err == nil {
+		t.Error("a process that ended has left its socket behind")
+	}
+	if left, _ := filepath.Glob(filepath.Join(db, ".control-*")); len(left) > 0 {
+		t.Errorf("%v is left behind", left)
+	}
+	check(t, db)
+}
+
+// What stops a command that adds an index stops it at a step, and the next sync goes on.
+func TestASignalLeavesAnIndexToTheNextSync(t *testing.T) {
+	source := "file://" + realdata.Path(t, "cardano", "dingo-immutable")
+	dir := t.TempDir()
+	db, made := filepath.Join(dir, "db"), filepath.Join(dir, "made")
+	first := []string{"sync", "--chain", "cardano", "--network", "preview", "--source", source, "--to-height", "40000", "--db"}
+	ask(t, nil, append(first, db)...)
+	cmd, stdout, stderr := process(t, all, "index", "add", "policy", "--source", source, "--db", db, "--json")
+	cmd.Env = append(cmd.Env, slowSource+"=30ms")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the index to be added", func() bool { return listed(t, db, "policy") != nil })
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	var a changeAnswer
+	if err := cmd.Wait(); err != nil || json.Unmarshal(stdout.Bytes(), &a) != nil || a.Done || a.Index == nil || !slices.Equal(a.Index.Adding, []string{"values"}) ||
+		!strings.Contains(stderr.String(), "birthmark index add policy resumes it, and so does the next sync") {
+		t.Errorf("%v: %s%s", err, stdout, stderr)
+	}
+	check(t, db)
+	r := birthmark("index", "list", "--db", db)
+	if !strings.Contains(r.stdout, "being added: values") {
+		t.Errorf("%+v", r)
+	}
+	r = birthmark("sync", "--source", source, "--db", db, "--to-height", "41000")
+	if r.status != exitDone || !strings.Contains(r.stderr, `msg="an index is being added; that is gone on with beside the blocks" index=policy adding=values`) || !strings.Contains(r.stderr, `msg="index added" index=policy to=`) {
+		t.Errorf("%+v", r)
+	}
+	if x := listed(t, db, "policy"); x == nil || len(x.Adding) > 0 || x.Values == 0 {
+		t.Errorf("after a sync: %+v", x)
+	}
+	first[len(first)-2] = "41000"
+	ask(t, nil, append(first, made, "--index", "address,policy")...)
+	same(t, db, digestOf(t, made))
+}

@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/core"
+	"birthmark/internal/seeded"
+	"birthmark/model/realdata"
+)
+
+// keepsAll is what the first indexes of the tests below become.
+const keepsAll = `chain: bitcoin
+indexes:
+  address: { balance: true, unspent: true, history: true, prefix: true }
+  script_hash: {}
+  bits: { value: "block.bits", prefix: true }
+`
+
+// Options and indexes that are added one after the other make the database that had them from the start; what is asked of it
+// is answered as before, and what is dropped is gone.
+func TestIndexesAreAddedAndDropped(t *testing.T) {
+	source, dir := "file://"+realBlocks(t), t.TempDir()
+	db, made, file := filepath.Join(dir, "db"), filepath.Join(dir, "made"), filepath.Join(dir, "birthmark.yaml")
+	write(t, file, keepsAll)
+	ask(t, nil, "sync", "--config", file, "--source", source, "--db", made, "--to-height", "3000")
+	syncTo(t, db, source, "--to-height", "3000")
+	plain := digestOf(t, db)
+	answers := func() (texts []string) {
+		for _, line := range []string{"balance address " + satoshi, "history address " + satoshi, "richest address"} {
+			r := birthmark(append(strings.Fields(line), "--db", db, "--json")...)
+			if r.status != exitDone {
+				t.Errorf("%s: %+v", line, r)
+			}
+			texts = append(texts, r.stdout)
+		}
+		return texts
+	}
+	before := answers()
+
+	var a changeAnswer
+	ask(t, &a, "index", "add", "address", "--config", file, "--db", db) // rows are enough, no source is asked
+	if !a.Done || !slices.Equal(a.Index.Keeps, []string{"balance", "unspent", "history", "prefix"}) {
+		t.Errorf("%+v", a)
+	}
+	wantFailure(t, exitUsage, "missing_flag", `missing --source URI, where the values of script_hash come from`, "index", "add", "script_hash", "--config", file, "--db", db)
+	if x := listed(t, db, "script_hash"); x != nil {
+		t.Errorf("without a source there is %+v", x)
+	}
+	wantFailure(t, exitSource, "source_missing", `^index script_hash: there is no file or folder /none/such$`, "index", "add", "script_hash", "--source", "file:///none/such", "--db", db)
+	if x := listed(t, db, "script_hash"); x == nil || !slices.Equal(x.Adding, []string{"values"}) {
+		t.Errorf("with a source that fails it waits for a better one: %+v", x)
+	}
+	golden(t, "index_list_adding.txt", birthmark("index", "list", "--db", db).stdout)
+	ask(t, nil, "index", "add", "script_hash", "--source", source, "--config", file, "--db", db)
+	ask(t, nil, "index", "add", "bits", "--source", source, "--config", file, "--db", db)
+	same(t, db, digestOf(t, made))
+	check(t, db)
+	for _, name := range []string{"address", "script_hash", "bits"} {
+		var c core.CheckAnswer
+		if ask(t, &c, "index", "verify", name, "--db", db); !c.OK {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	if after := answers(); !slices.Equal(after, before) {
+		t.Errorf("with options %s, without %s", after, before)
+	}
+	golden(t, "index_list.txt", birthmark("index", "list", "--db", db).stdout)
+	golden(t, "index_list.json", birthmark("index", "list", "--db", db, "--json").stdout)
+
+	for _, name := range []string{"bits", "script_hash"} {
+		if ask(t, &a, "index", "drop", name, "--db", db); !a.Done || a.Index != nil || a.BytesFreed == nil || *a.BytesFreed <= 0 {
+			t.Errorf("%+v", a)
+		}
+		wantFailure(t, exitUsage, "unknown_index", name, "values", name, "--db", db)
+	}
+	if after := answers(); !slices.Equal(after, before) {
+		t.Errorf("after all they are %s, expected %s", after, before)
+	}
+	check(t, db)
+	if ask(t, &a, "index", "drop", "address", "--db", db); !a.Done {
+		t.Errorf("%+v", a)
+	}
+	ask(t, nil, "index", "add", "address", "--source", source, "--db", db)
+	if after := answers(); !slices.Equal(after, before) {
+		t.Errorf("after it was added anew they are %s, expected %s", after, before)
+	}
+	check(t, db)
+	ask(t, nil, "rollback", "--to-height", "1500", "--db", db)
+	check(t, db)
+	ask(t, nil, "sync", "--source", source, "--to-height", "3000", "--db", db)
+	if digestOf(t, db) == plain { // the number of an index is given once
+		t.Error("an index that was added anew has its old number")
+	}
+	check(t, db)
+}
+
+// What cannot be is named, and nothing has changed.
+func TestIndexesThatCannotBeAddedOrDropped(t *testing.T) {
+	dir := t.TempDir()
+	file, db := filepath.Join(dir, "birthmark.yaml"), first200(t)
+	write(t, file, ownSettings)
+	ask(t, nil, "index", "add", "bits", "--config", file, "--source", "file://"+realBlocks(t), "--db", db)
+	digest := digestOf(t, db)
+	other := filepath.Join(dir, "other.yaml")
+	write(t, other, strings.NewReplacer("block.bits", "block.nonce", "output.pushes", "output.push").Replace(ownSettings))
+	for _, c := range []struct {
+		status        int
+		code, message string
+		args          string
+	}{
+		{exitUsage, "exists", `^the database has index address, with all that is asked for`, "add address"},
+		{exitUsage, "exists", `^the database has index bits, with all`, "add bits --config " + file},
+		{exitRefused, "index_mismatch", `^index bits is defined as .*block.nonce.*birthmark index drop bits`, "add bits --config " + strings.Replace(other, "other", "nonce", 1)},
+		{exitUsage, "bad_definition", `^` + other + `:7: index first_pushes: value: .*output`, "add first_pushes --config " + other},
+		{exitUsage, "unknown_index", `^bitcoin has no index "colour"; it offers `, "add colour"},
+		{exitUsage, "unknown_index", `^the database has no index colour`, "drop colour"},
+		{exitUsage, "unknown_index", `index colour|no index "colour"`, "verify colour"},
+		{exitUsage, "missing_argument", `missing argument NAME`, "drop"},
+	} {
+		write(t, filepath.Join(dir, "nonce.yaml"), strings.Replace(ownSettings, "block.bits", "block.nonce", 1))
+		wantFailure(t, c.status, c.code, c.message, append(append([]string{"index"}, strings.Fields(c.args)...), "--db", db)...)
+	}
+	wantFailure(t, exitRefused, "no_database", `holds no database`, "index", "add", "address", "--db", dir)
+	same(t, db, digest)
+
+	ergo := filepath.Join(dir, "ergo")
+	ergoSync(t, "mainnet", ergo, "file://"+realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), "--to-height", "50")
+	digest = digestOf(t, ergo)
+	wantFailure(t, exitUsage, "always_on", `^index box_id cannot be dropped: inputs of ergo are found by it$`, "index", "drop", "box_id", "--db", ergo)
+	file = filepath.Join(dir, "ergo.yaml")
+	write(t, file, "chain: ergo\nindexes:\n  box_id: { unspent: true }\n")
+	wantFailure(t, exitUsage, "bad_option", `^index box_id is one-to-one`, "index", "add", "box_id", "--config", file, "--db", ergo)
+	same(t, ergo, digest)
+}
+
+// A command that adds an index answers others as a sync does.
+func TestIndexIsAddedWhileAnotherIs(t *testing.T) {
+	source, db := "file://"+realBlocks(t), filepath.Join(t.TempDir(), "db")
+	syncTo(t, db, source)
+	cmd, stdout, stderr := process(t, all, "index", "add", "script_hash", "--source", source, "--db", db, "--json")
+	cmd.Env = append(cmd.Env, slowSource+"=20ms")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	until(t, "the index to be added", func() bool { return listed(t, db, "script_hash") != nil })
+	wantFailure(t, exitUsage, "busy", `^index script_hash is being added: one at a time, let that end first$`, "index", "add", "script_type", "--db", db)
+	wantFailure(t, exitRefused, "locked", `is in use by pid \d+, birthmark index add, since`, "rollback", "--to-height", "3", "--db", db)
+	var a changeAnswer
+	if ask(t, &a, "index", "add", "script_hash", "--db", db); !a.Done || len(a.Index.Adding) > 0 { // it waits for the same
+		t.Errorf("%+v", a)
+	}
+	if err := cmd.Wait(); err != nil || json.Unmarshal(stdout.Bytes(), &a) != nil || !a.Done {
+		t.Errorf("%v: %s%s", err, stdout, stderr)
+	}
+	check(t, db)
+}
+
+// Whoever syncs is told of indexes that the settings do not name, and how to get those they name and the database lacks.
+func TestSyncTellsOfIndexesTheSettingsDoNotName(t *testing.T) {
+	source := "file://" + realBlocks(t)
+	db := first200(t, "--index", "address,script_type")
+	r := birthmark("sync", "--source", source, "--db", db, "--index", "address", "--to-height", "199")
+	if r.status != exitDone || !strings.Contains(r.stderr, "its data stays and is kept up to date; birthmark index drop script_type removes it") || strings.Contains(r.stderr, "drop address") {
+		t.Errorf("%+v", r)
+	}
+	if r := birthmark("sync", "--source", source, "--db", db, "--to-height", "199"); r.stderr != "" {
+		t.Errorf("where no index is named: %+v", r)
+	}
+	wantFailure(t, exitRefused, "index_mismatch", `has no index script_hash .*add it with birthmark index add script_hash`, "sync", "--source", source, "--db", db, "--index", "address,script_hash")
+}
+
+// A folder in which no socket can be made is no reason not to sync.
+func TestSyncGoesWithoutASocket(t *testing.T) {
+	source := "file://" + realBlocks(t)
+	db := first200(t)
+	if err := os.MkdirAll(filepath.Join(db, "control.sock", "occupied"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r := birthmark("sync", "--source", source, "--db", db, "--to-height", "300")
+	if r.status != exitDone || !strings.Contains(r.stderr, "other processes cannot have indexes added") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A drop that is killed goes on where it was: in the end it is as if nothing had happened.
+func TestADropThatIsKilledGoesOn(t *testing.T) {
+	source, dir := "file://"+realBlocks(t), t.TempDir()
+	db, calm := filepath.Join(dir, "db"), filepath.Join(dir, "calm")
+	for _, folder := range []string{db, calm} {
+		syncTo(t, folder, source, "--index", "address,script_hash,script_type")
+	}
+	ask(t, nil, "index", "drop", "script_hash", "--db", calm)
+	rng := seeded.Rand(t)
+	for range 6 {
+		cmd, _, _ := process(t, -1, "index", "drop", "script_hash", "--db", db)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case <-ended:
+		case <-time.After(time.Duration(rng.IntN(150)) * time.Millisecond):
+			_ = cmd.Process.Kill()
+			<-ended
+		}
+		check(t, db)
+	}
+	if listed(t, db, "script_hash") != nil {
+		ask(t, nil, "index", "drop", "script_hash", "--db", db)
+	}
+	same(t, db, digestOf(t, calm))
+	check(t, db)
+}

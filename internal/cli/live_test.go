@@ -1,0 +1,302 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/chains/bitcoin"
+	"birthmark/core"
+	"birthmark/internal/testnode/btcdtest"
+	"birthmark/model"
+	"birthmark/storage/memory"
+)
+
+// follower is a database in memory that follows a source.
+type follower struct {
+	*core.DB
+	stop func() error
+}
+
+func openRegtest(t *testing.T) *core.DB {
+	t.Helper()
+	chain, err := bitcoin.New("regtest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openInMemory(t, chain, "address", "script_hash")
+}
+
+func openInMemory(t testing.TB, chain model.Chain, indexes ...string) *core.DB {
+	t.Helper()
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, Indexes: indexes, CacheBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func follow(t *testing.T, source string, weight int) *follower {
+	t.Helper()
+	return followInto(t, openRegtest(t), source, weight)
+}
+
+// followInto makes a database follow a source, in windows of that weight, until it is told to stop or the test ends.
+func followInto(t *testing.T, db *core.DB, source string, weight int) *follower {
+	t.Helper()
+	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: source, Indexes: db.Indexes(), Follow: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- core.Sync(ctx, db, src, core.SyncOptions{WindowWeight: weight}) }()
+	stopped := false
+	f := &follower{db, func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		cancel()
+		err := <-ended
+		if errors.Is(err, context.Canceled) {
+			err = nil
+		}
+		return errors.Join(err, src.Close())
+	}}
+	t.Cleanup(func() {
+		if err := f.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// reaches waits until the database's tip is the node's.
+func (f *follower) reaches(t *testing.T, node *btcdtest.Node) {
+	t.Helper()
+	until(t, "the node's tip", func() bool { return f.Tip().Hash == node.Tip(t).Hash })
+}
+
+// isFresh fails where the database is not what a sync of the node's blocks makes of a new one.
+func (f *follower) isFresh(t *testing.T, node *btcdtest.Node) {
+	t.Helper()
+	if err := f.stop(); err != nil {
+		t.Fatal(err)
+	}
+	fresh := openRegtest(t)
+	syncInMemory(t, fresh, node.URL())
+	equal(t, f.DB, fresh)
+}
+
+// syncInMemory brings a database to the tip of a source.
+func syncInMemory(t *testing.T, db *core.DB, source string) {
+	t.Helper()
+	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: source, Indexes: db.Indexes()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if err := core.Sync(t.Context(), db, src, core.SyncOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// equal fails where a database is not whole, or differs from one that was synced anew.
+func equal(t *testing.T, db, fresh *core.DB) {
+	t.Helper()
+	if string(dumpOf(t, db)) != string(dumpOf(t, fresh)) {
+		t.Error("the database differs from one that was synced anew")
+	}
+	a, err := db.Check(t.Context(), nil)
+	if err != nil || !a.OK {
+		t.Errorf("check: %+v, %v", a, err)
+	}
+}
+
+// Trap 4: forks of any depth on a real node, over RPC and from a peer. First the node gives its last blocks up for a
+// branch that is shorter to begin with, then it goes over to a longer one at once. What the branches spend differs.
+func TestForksOfANodeAreFollowed(t *testing.T) {
+	for _, depth := range []int{1, 2, 10, 101, 500} {
+		t.Run(fmt.Sprint(depth), func(t *testing.T) {
+			node := btcdtest.Start(t)
+			miner := node.MineEveryScript(t, 140+depth)
+			followers := []*follower{follow(t, node.URL(), 0), follow(t, "p2p://"+node.P2P, 0)}
+			lost := 0
+			for _, fork := range []func(){
+				func() { miner.Fork(t, depth, depth+3) },
+				func() { miner.Overtake(t, depth) },
+			} {
+				for _, f := range followers {
+					f.reaches(t, node)
+				}
+				old := node.Tip(t)
+				fork()
+				lost += depth
+				for _, f := range followers {
+					f.reaches(t, node)
+					// The newest fork first, from its lowest block up to what was the tip.
+					forks, err := f.Forks(t.Context(), core.Page{Limit: core.MaxLimit})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if len(forks.Forks) != lost || forks.Forks[depth-1].Hash != f.Chain().FormatHash(old.Hash) {
+						t.Errorf("%d lost blocks are remembered, %d were lost, the last of them %s", len(forks.Forks), lost, f.Chain().FormatHash(old.Hash))
+					}
+				}
+			}
+			for _, f := range followers {
+				f.isFresh(t, node)
+			}
+		})
+	}
+}
+
+// The node forks while its first blocks are still on their way, windows small.
+func TestForksInTheMiddleOfASyncAreFollowed(t *testing.T) {
+	node := btcdtest.Start(t)
+	node.Generate(t, 2000)
+	followers := []*follower{follow(t, node.URL(), 40), follow(t, "p2p://"+node.P2P, 40)}
+	for range 4 {
+		node.Fork(t, 300, 310)
+	}
+	for _, f := range followers {
+		f.reaches(t, node)
+		f.isFresh(t, node)
+	}
+}
+
+// A node that is killed and comes back is waited for.
+func TestANodesRestartIsSurvived(t *testing.T) {
+	for _, way := range []string{"rpc", "p2p"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			node := btcdtest.Start(t)
+			node.Generate(t, 1500)
+			source := node.URL()
+			if way == "p2p" {
+				source = "p2p://" + node.P2P
+			}
+			f := follow(t, source, 40)
+			until(t, "the first blocks", func() bool { return f.Tip().Height > 0 })
+			node.Kill(t)
+			node.Restart(t)
+			node.Generate(t, 5)
+			f.reaches(t, node)
+			f.isFresh(t, node)
+		})
+	}
+}
+
+// How fast 2,000 blocks come from a peer, by RPC, and by the calls one would make by hand. bench/RESULTS.md has figures.
+func TestHowFastBlocksComeFromANode(t *testing.T) {
+	node := btcdtest.Start(t)
+	node.MineEveryScript(t, 300)
+	node.Generate(t, 1700)
+	took := func(source string) time.Duration {
+		begun := time.Now()
+		db := openRegtest(t)
+		syncInMemory(t, db, source)
+		if tip := node.Tip(t); db.Tip() != tip {
+			t.Errorf("%s: the tip is %d, expected %d", source, db.Tip().Height, tip.Height)
+		}
+		return time.Since(begun)
+	}
+	peer, batches := took("p2p://"+node.P2P), took(node.URL())
+
+	begun := time.Now()
+	db := openRegtest(t)
+	for h := range int64(node.Tip(t).Height) + 1 {
+		hash, err := node.Client.GetBlockHash(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw := node.Block(t, model.Hash(*hash))
+		for b, err := range db.Chain().Decode(t.Context(), bytes.NewReader(raw), db.Indexes(), model.HeightPk(h)) {
+			if err == nil {
+				err = db.Append(t.Context(), []*model.Block{b})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	single := time.Since(begun)
+	t.Logf("2,001 blocks: from a peer %v; by JSON-RPC in batches %v, %.1f times as long; by single calls %v, %.1f times as long",
+		peer, batches, batches.Seconds()/peer.Seconds(), single, single.Seconds()/peer.Seconds())
+}
+
+// babbler is a peer that sends endless garbage.
+func babbler(t *testing.T) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				for garbage := bytes.Repeat([]byte("garbage "), 8<<10); err == nil; {
+					_, err = conn.Write(garbage)
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// sourceFails runs a sync that must end because of its source, with a code and a last line that match patterns; what
+// peers did stands in the log before it.
+func sourceFails(t *testing.T, code, pattern string, args ...string) {
+	t.Helper()
+	r := birthmark(append([]string{"--json", "sync"}, args...)...)
+	var f failure
+	if err := json.Unmarshal([]byte(r.stdout), &f); err != nil || r.status != exitSource || !regexp.MustCompile("^("+code+")$").MatchString(f.Error.Code) ||
+		!regexp.MustCompile(pattern).MatchString(f.Error.Message) || !strings.HasSuffix(r.stderr, "birthmark: "+f.Error.Message+"\n") {
+		t.Errorf("sync %s: %+v, expected %s: %s (%v)", strings.Join(args, " "), r, code, pattern, err)
+	}
+}
+
+// A peer that lies is named. Others make up for it; where there are none, the sync ends and says so.
+func TestASyncFromPeersThatLie(t *testing.T) {
+	node, liar := btcdtest.Start(t), babbler(t)
+	node.Generate(t, 300)
+	dir := t.TempDir()
+	sourceFails(t, "bad_peer", regexp.QuoteMeta(liar), "--chain", "bitcoin", "--network", "regtest", "--db", filepath.Join(dir, "none"), "--source", "p2p://"+liar)
+	if _, err := os.Stat(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a source that never answered left a database behind: %v", err)
+	}
+
+	db := filepath.Join(dir, "db")
+	syncTo(t, db, "p2p://"+liar+","+node.P2P, "--network", "regtest")
+	var status core.StatusAnswer
+	ask(t, &status, "status", "--db", db)
+	if status.Tip == nil || status.Tip.Height != 300 {
+		t.Errorf("the tip is %+v", status.Tip)
+	}
+	check(t, db)
+
+	// What is there stays, whatever the source of a later sync turns out to be.
+	digest := digestOf(t, db)
+	sourceFails(t, "bad_peer", regexp.QuoteMeta(liar), "--db", db, "--source", "p2p://"+liar)
+	sourceFails(t, "unauthorized", "wrong password", "--db", db, "--source", "http://user:guess@"+node.RPC)
+	sourceFails(t, "wrong_network", "node of bitcoin regtest", "--chain", "bitcoin", "--db", filepath.Join(dir, "main"), "--source", node.URL())
+	sourceFails(t, "unreachable", "mainnet", "--chain", "bitcoin", "--db", filepath.Join(dir, "main"), "--source", "p2p://"+node.P2P)
+	same(t, db, digest)
+}

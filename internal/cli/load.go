@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+
+	"birthmark/chains"
+	"birthmark/chains/expression"
+	"birthmark/internal/config"
+	"birthmark/model"
+
+	"github.com/urfave/cli/v2"
+)
+
+// settingFlags are the flags that override a setting, with the setting's key.
+var settingFlags = []struct{ flag, key string }{
+	{"listen", "listen"},
+	{"tls-cert", "tls.cert"},
+	{"tls-key", "tls.key"},
+	{"api-keys-file", "api_keys_file"},
+	{"rate", "rate"},
+	{"cors", "cors"},
+	{"proxies", "proxies"},
+	{"hosts", "hosts"},
+	{"pprof", "pprof"},
+	{"log", "log"},
+	{"log-level", "log_level"},
+	{"memory", "memory"},
+	{"chain", "chain"},
+	{"network", "network"},
+	{"source", "source"},
+	{"password-file", "password_file"},
+	{"db", "db"},
+	{"wal", "wal"},
+	{"compression", "compression"},
+	{"raw", "raw"}, // tx has one that means it otherwise, and reads no setting of the name
+	{"index", "indexes"},
+}
+
+// load reads the settings: the file that is named, over it the environment, over that the flags of c.
+func (p *program) load(c *cli.Context) error {
+	s := config.Default()
+	file, origin := c.String("config"), "--config"
+	if file == "" {
+		file, _ = p.lookup("BIRTHMARK_CONFIG")
+		origin = "BIRTHMARK_CONFIG"
+	}
+	if file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return usageError("no_settings", "%s: %w", origin, err)
+		}
+		if s, err = config.Parse(file, text); err != nil {
+			return err
+		}
+	}
+	overrides := config.FromEnvironment(p.lookup)
+	for _, f := range settingFlags {
+		if c.IsSet(f.flag) {
+			overrides = append(overrides, config.Override{Key: f.key, Value: c.String(f.flag), Origin: "--" + f.flag})
+		}
+	}
+	p.overrides = p.overrides[:0]
+	for _, o := range overrides {
+		switch taken, err := s.Override(o); {
+		case err != nil:
+			return err
+		case !taken:
+			p.overrides = append(p.overrides, o)
+		}
+	}
+	if err := s.Check(); err != nil {
+		return err
+	}
+	p.settings = s
+	p.logTo(s.Log)
+	return nil
+}
+
+// logTo has the log written as it is set, by this program and the packages below.
+func (p *program) logTo(set config.Log) {
+	if set == config.Default().Log {
+		return
+	}
+	o := &slog.HandlerOptions{Level: set.Level}
+	var h slog.Handler = slog.NewTextHandler(p.console, o)
+	if set.Format == "json" {
+		h = slog.NewJSONHandler(p.console, o)
+	}
+	p.log = slog.New(h)
+	slog.SetDefault(p.log)
+}
+
+// one is the settings of the chain that c is about.
+func (p *program) one(c *cli.Context) (*config.Chain, error) {
+	if err := p.load(c); err != nil {
+		return nil, err
+	}
+	set, err := p.settings.One(p.overrides)
+	if err != nil {
+		return nil, err
+	}
+	p.mask(set)
+	return set, nil
+}
+
+// several are the settings of all chains that c is about.
+func (p *program) several(c *cli.Context) ([]*config.Chain, error) {
+	if err := p.load(c); err != nil {
+		return nil, err
+	}
+	sets, err := p.settings.All(p.overrides)
+	if err != nil {
+		return nil, err
+	}
+	for _, set := range sets {
+		p.mask(set)
+	}
+	return sets, nil
+}
+
+// mask keeps the secret of a source out of what is said.
+func (p *program) mask(set *config.Chain) {
+	if config.MaskURI(set.Source) != set.Source {
+		p.sources = append(p.sources, set.Source)
+	}
+}
+
+// folder is where the database is, an error where nothing says so.
+func folder(set *config.Chain) (string, error) {
+	if set.DB == "" {
+		return "", usageError("missing_flag", "missing --db DIR, the folder of the database (or db in the settings, or BIRTHMARK_DB)")
+	}
+	return set.DB, nil
+}
+
+// chainOf is the chain that is set, where no database can tell.
+func (p *program) chainOf(set *config.Chain) (model.Chain, error) {
+	if set.Chain == "" {
+		return nil, usageError("missing_flag", "missing --chain: expected %s", oneOf(chains.Names()))
+	}
+	return p.make(set, set.Chain, set.Network)
+}
+
+// make makes a chain with the indexes that are defined for it. An error names the place where it was set.
+func (p *program) make(set *config.Chain, name, network string) (model.Chain, error) {
+	chain, err := p.newChain(name, network)
+	if err != nil {
+		_, code := model.KindOf(err)
+		at := set.Origin("network")
+		if code == "unknown_chain" {
+			at = set.Origin("chain")
+		}
+		return nil, placed(at, err)
+	}
+	return define(chain, set)
+}
+
+// define is a chain with the indexes that are defined for it.
+func define(chain model.Chain, set *config.Chain) (model.Chain, error) {
+	ds := set.Definitions()
+	if len(ds) == 0 {
+		return chain, nil
+	}
+	defined, err := chain.Define(ds)
+	if err != nil {
+		if e, ok := errors.AsType[*expression.Error](err); ok {
+			return nil, placed(set.DefinitionOrigin(e.Index, e.Key), err)
+		}
+		return nil, err
+	}
+	return defined, nil
+}
+
+// placed is an error with the place that caused it, where there is one.
+func placed(at string, err error) error {
+	if at == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", at, err)
+}
+
+// indexesOf are the names of the indexes that are set for the chain, nil where none are.
+func indexesOf(set *config.Chain, chain model.Chain) ([]string, error) {
+	for _, ix := range set.Indexes {
+		if offered := offeredBy(chain); !slices.Contains(offered, ix.Name) {
+			return nil, usageError("unknown_index", "%s: %s has no index %q: it offers %s",
+				ix.Origin, chain.Name(), ix.Name, oneOf(offered))
+		}
+	}
+	return set.IndexNames(), nil
+}
+
+func offeredBy(chain model.Chain) []string {
+	var names []string
+	for _, ix := range chain.Indexes() {
+		names = append(names, ix.Name)
+	}
+	return names
+}
+
+// chosen are the indexes of the chain that names choose, nil chooses the defaults; in the order of the chain.
+func chosen(chain model.Chain, names []string) []string {
+	var list []string
+	for _, ix := range chain.Indexes() {
+		if ix.Always || slices.Contains(names, ix.Name) || names == nil && ix.Default {
+			list = append(list, ix.Name)
+		}
+	}
+	return list
+}
+
+// commandName is what the process says of itself to those it keeps out. Not the arguments: they can hold a secret.
+func commandName(c *cli.Context) string {
+	name := ""
+	for _, in := range c.Lineage() { // the innermost first
+		if in.Command != nil && in.Command.Name != "" && in.Command.Name != "birthmark" {
+			name = " " + in.Command.Name + name
+		}
+	}
+	return "birthmark" + name
+}

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"iter"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"birthmark/model"
+)
+
+var update = flag.Bool("update", false, "write golden files")
+
+// asProgram makes the test binary the program itself: for tests that need a process. Its value is how many blocks the
+// source gives before it falls silent, or -1 for all.
+const asProgram = "BIRTHMARK_TEST_PROGRAM"
+
+// deafSource makes that source not listen to the end of its context either.
+const deafSource = "BIRTHMARK_TEST_DEAF"
+
+func TestMain(m *testing.M) {
+	if n, ok := os.LookupEnv(asProgram); ok {
+		os.Exit(runAsProgram(n))
+	}
+	for _, v := range os.Environ() { // a developer's settings are none of the tests'
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "BIRTHMARK_") && name != "BIRTHMARK_DATA" && name != "BIRTHMARK_SEED" {
+			os.Unsetenv(name)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func runAsProgram(blocks string) int {
+	if os.Getuid() == 0 && os.Getenv(asProgram+"_NOBODY") != "" {
+		if err := syscall.Setuid(65534); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 99
+		}
+	}
+	p := newProgram(os.Stdin, os.Stdout, os.Stderr)
+	n, err := strconv.Atoi(blocks)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 99
+	}
+	if n >= 0 {
+		real := p.newChain
+		p.newChain = func(name, network string) (model.Chain, error) {
+			c, err := real(name, network)
+			return quietChain{c, n}, err
+		}
+	}
+	return p.run(untilSignal(), os.Args)
+}
+
+// quietChain is a chain whose sources fall silent after some blocks, as a node does that has no more.
+type quietChain struct {
+	model.Chain
+	after int
+}
+
+func (c quietChain) Open(ctx context.Context, o model.SourceOptions) (model.Source, error) {
+	stay := o.Follow && os.Getenv(slowSource) != ""
+	o.Follow = o.Follow && !stay
+	s, err := c.Chain.Open(ctx, o)
+	return quietSource{s, c.after, stay}, err
+}
+
+func (c quietChain) Define(ds []model.Definition) (model.Chain, error) {
+	defined, err := c.Chain.Define(ds)
+	return quietChain{defined, c.after}, err
+}
+
+type quietSource struct {
+	model.Source
+	after int
+	stay  bool
+}
+
+func (s quietSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		n := 0
+		for e, err := range s.Source.Follow(ctx, known) {
+			if n == s.after {
+				if os.Getenv(deafSource) != "" {
+					select {}
+				}
+				<-ctx.Done()
+				yield(model.Event{}, ctx.Err())
+				return
+			}
+			if wait, err := time.ParseDuration(os.Getenv(slowSource)); err == nil && n%64 == 0 {
+				time.Sleep(wait)
+			}
+			if !yield(e, err) {
+				return
+			}
+			n++
+		}
+		if s.stay {
+			<-ctx.Done()
+			yield(model.Event{}, ctx.Err())
+		}
+	}
+}
+
+// slowSource makes sources wait so long, a duration, before every 64th block; and those that are to follow their chain stay
+// at its end, whatever they are.
+const slowSource = "BIRTHMARK_TEST_SLOW"
+
+// process makes a command of the test binary that runs as birthmark.
+func process(t *testing.T, blocks int, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	cmd = exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", asProgram, blocks))
+	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
+	cmd.Stdout, cmd.Stderr = stdout, stderr
+	return cmd, stdout, stderr
+}
+
+// result is what a run left.
+type result struct {
+	status         int
+	stdout, stderr string
+}
+
+// birthmark runs the program in this process.
+func birthmark(args ...string) result { return birthmarkReading("", args...) }
+
+func birthmarkReading(stdin string, args ...string) result {
+	var stdout, stderr bytes.Buffer
+	status := run(context.Background(), append([]string{"birthmark"}, args...), strings.NewReader(stdin), &stdout, &stderr)
+	return result{status, stdout.String(), stderr.String()}
+}
+
+// failure is the error document of a run with --json.
+type failure struct {
+	Error struct{ Code, Message string }
+}
+
+// wantFailure runs args, which must fail with the status, the code and a message that matches a pattern: one line on
+// stderr, nothing on stdout; with --json also one document on stdout with the same words.
+func wantFailure(t *testing.T, status int, code, pattern string, args ...string) {
+	t.Helper()
+	r := birthmark(args...)
+	message, ok := strings.CutPrefix(r.stderr, "birthmark: ")
+	message = strings.TrimSuffix(message, "\n")
+	if r.status != status || !ok || strings.Contains(message, "\n") || r.stdout != "" {
+		t.Errorf("birthmark %s: status %d, expected %d; stdout %q, stderr %q", strings.Join(args, " "), r.status, status, r.stdout, r.stderr)
+		return
+	}
+	if !regexp.MustCompile(pattern).MatchString(message) {
+		t.Errorf("birthmark %s: said %q, expected %s", strings.Join(args, " "), message, pattern)
+	}
+	r = birthmark(append([]string{"--json"}, args...)...)
+	var f failure
+	if err := json.Unmarshal([]byte(r.stdout), &f); err != nil || r.status != status {
+		t.Errorf("birthmark --json %s: status %d, stdout %q: %v", strings.Join(args, " "), r.status, r.stdout, err)
+		return
+	}
+	if f.Error.Code != code || !regexp.MustCompile(pattern).MatchString(f.Error.Message) {
+		t.Errorf("birthmark --json %s: %+v, expected %s: %s", strings.Join(args, " "), f.Error, code, pattern)
+	}
+}
+
+// golden compares text with a file in testdata.
+func golden(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (go test -update writes it)", err)
+	}
+	if text != string(want) {
+		t.Errorf("%s differs (go test -update writes it anew).\n--- got\n%s--- want\n%s", path, text, want)
+	}
+}

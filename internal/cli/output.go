@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) outputCommand() *cli.Command {
+	return p.query(cli.Command{
+		Name:      "output",
+		Usage:     "one output: its value, whose it is, who spends it (Ergo: also by box id)",
+		ArgsUsage: "TXHASH:N",
+	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+		a, err := db.Output(ctx, c.Args().First())
+		return a, func(pg *page) { pg.output(a) }, err
+	})
+}
+
+func (p *page) output(a *core.OutputAnswer) {
+	fields := []field{
+		{"output", cell{fmt.Sprintf("%s:%d", a.Tx, a.Index), green}},
+		{"block", text(fmt.Sprintf("%s, transaction %s", count(a.Height), count(a.TxIndex)))},
+		{"value", text(p.unit.Amount(a.Value))},
+		{"spent by", spender(*a)},
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Keys)) {
+		fields = append(fields, field{name, text(keyText(a.Keys[name]))})
+	}
+	p.fields(fields...)
+	p.assetEntries([]core.OutputAnswer{*a})
+}

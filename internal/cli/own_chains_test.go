@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"birthmark/bench/generate/ergogen"
+	"birthmark/chains/expression/recipes"
+	"birthmark/core"
+	"birthmark/internal/testnode/ergotest"
+	"birthmark/model/realdata"
+)
+
+// recipeSettings are all indexes of a chain, and its recipes of docs/indexes.md, with every option.
+func recipeSettings(t *testing.T, section, network, indexes string) string {
+	t.Helper()
+	own, _ := recipes.Of(t, section)
+	var s strings.Builder
+	fmt.Fprintf(&s, "chain: %s\nnetwork: %s\nindexes:\n", strings.ToLower(section), network)
+	const options = "balance: true, unspent: true, history: true, prefix: true"
+	for _, name := range strings.Split(indexes, ",") {
+		fmt.Fprintf(&s, "  %s: { %s }\n", name, options)
+	}
+	for _, d := range own {
+		when := d.When
+		if when == "" {
+			when = "true"
+		}
+		fmt.Fprintf(&s, "  %s: { when: %q, value: %q, kind: %s, %s }\n", d.Name, when, d.Value, d.Kind, options)
+	}
+	return s.String()
+}
+
+// Databases with the recipes of the documentation, and all that can be kept for an index, hold every law; what was rolled
+// back and synced again is what was synced at once, whatever source it came from.
+func TestRecipesGiveOneDatabaseWhateverTheWay(t *testing.T) {
+	ergoBlocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 12, TxsPerBlock: 8}), 120)
+	node := ergotest.New(ergotest.Options{Network: "testnet"})
+	node.Extend(ergoBlocks...)
+	for _, c := range []struct {
+		section, network, indexes string
+		sources                   func(t *testing.T) []string
+		half                      string
+		values                    string // an index that has some
+	}{
+		{"Cardano", "preview", everyCardanoIndex, func(t *testing.T) []string {
+			return []string{"file://" + realdata.Path(t, "cardano", "dingo-immutable")}
+		}, "25000", "asset_name"},
+		{"Ergo", "testnet", everyErgoIndex, func(t *testing.T) []string {
+			return []string{ergoFile(t, ergoBlocks...), node.Start(t)}
+		}, "60", "register_text"},
+	} {
+		t.Run(c.section, func(t *testing.T) {
+			dir, sources := t.TempDir(), c.sources(t)
+			file := filepath.Join(dir, "birthmark.yaml")
+			write(t, file, recipeSettings(t, c.section, c.network, c.indexes))
+			sync := func(db, source string, more ...string) {
+				t.Helper()
+				ask(t, nil, append([]string{"sync", "--config", file, "--source", source, "--db", db}, more...)...)
+			}
+			db := filepath.Join(dir, "db")
+			sync(db, sources[0])
+			check(t, db)
+			digest := digestOf(t, db)
+			for i, source := range sources {
+				ask(t, nil, "rollback", "--db", db, "--to-height", c.half)
+				if i == 0 {
+					check(t, db)
+				}
+				sync(db, source)
+				same(t, db, digest)
+			}
+			var a core.ValuesAnswer
+			if ask(t, &a, "values", c.values, "--db", db); len(a.Values) == 0 {
+				t.Errorf("%s has no values", c.values)
+			}
+		})
+	}
+}

@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"birthmark/core"
+)
+
+// patience is how long a process may take for what takes it a moment.
+const patience = time.Minute
+
+// until asks again and again until it is so. That it takes long fails the test only when it never becomes so.
+func until(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited for %s", what)
+		}
+	}
+}
+
+// runningSync starts a sync in a process of its own and waits until it has written the 501 blocks its source has.
+func runningSync(t *testing.T, db string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	cmd, stdout, stderr = process(t, 501, "sync", "--json", "--chain", "bitcoin", "--source", "file://"+realBlocks(t), "--db", db)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	until(t, "the sync to write block 500", func() bool {
+		r := birthmark("status", "--json", "--db", db)
+		if r.status == exitRefused { // not made yet
+			return false
+		}
+		var a core.StatusAnswer
+		if err := json.Unmarshal([]byte(r.stdout), &a); err != nil || r.status != exitDone {
+			t.Fatalf("status beside a sync: %+v", r)
+		}
+		return a.Tip != nil && a.Tip.Height == 500
+	})
+	return cmd, stdout, stderr
+}
+
+func TestQueriesAnswerBesideARunningSync(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "db")
+	runningSync(t, db)
+	var block core.BlockAnswer
+	ask(t, &block, "block", "500", "--db", db)
+	if block.Height != 500 {
+		t.Errorf("%+v", block)
+	}
+	var found core.FindAnswer
+	ask(t, &found, "find", "address", satoshi, "--db", db)
+	if len(found.Outputs) == 0 {
+		t.Errorf("%+v", found)
+	}
+	check(t, db)
+}
+
+func TestSecondProcessIsToldWhoHoldsTheDatabase(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "db")
+	cmd, _, _ := runningSync(t, db)
+	holder := fmt.Sprintf(`in use by pid %d, birthmark sync, since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`, cmd.Process.Pid)
+	for _, line := range []string{"sync --source file://" + realBlocks(t), "rollback --to-height 3"} {
+		wantFailure(t, exitRefused, "locked", holder, append(strings.Fields(line), "--db", db)...)
+	}
+}
+
+func TestSignalStopsAtABlock(t *testing.T) {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			db := filepath.Join(t.TempDir(), "db")
+			cmd, stdout, stderr := runningSync(t, db)
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Fatalf("%v: %s", err, stderr)
+			}
+			var a syncAnswer
+			if err := json.Unmarshal(stdout.Bytes(), &a); err != nil {
+				t.Fatalf("%v in %s", err, stdout)
+			}
+			if !a.Stopped || a.Tip == nil || a.Tip.Height != 500 || a.Blocks != 501 {
+				t.Errorf("%s", stdout)
+			}
+			if !strings.Contains(stderr.String(), "interrupted; run the same command to resume") {
+				t.Errorf("stderr: %s", stderr)
+			}
+			check(t, db)
+			// It goes on from there to what it would have been without the stop.
+			syncTo(t, db, "file://"+realBlocks(t), "--to-height", "700")
+			other := filepath.Join(t.TempDir(), "other")
+			syncTo(t, other, "file://"+realBlocks(t), "--to-height", "700")
+			same(t, db, digestOf(t, other))
+		})
+	}
+}
+
+// A disk that is full is an error of one line, whenever it fills up, and the database is whole.
+func TestNoSpaceLeft(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root to mount a small file system")
+	}
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=5m"); err != nil {
+		t.Skipf("cannot mount a small file system: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	source := "file://" + realBlocks(t)
+	for _, wal := range []string{"--wal=on", "--wal=off"} {
+		db, rest := filepath.Join(dir, "db"), filepath.Join(dir, "rest")
+		syncTo(t, db, source, "--to-height", "100", wal)
+		failing := func(when string) {
+			t.Helper()
+			// In a process of its own: what RocksDB makes of a full disk must not end the tests.
+			cmd, stdout, stderr := process(t, -1, "sync", "--json", "--db", db, "--source", source, wal)
+			_ = cmd.Run()
+			var f failure
+			if err := json.Unmarshal(stdout.Bytes(), &f); err != nil || cmd.ProcessState.ExitCode() != exitFailed || f.Error.Code != "no_space" {
+				t.Errorf("%s, %s: %v, %s%s", wal, when, cmd.ProcessState, stdout, stderr)
+			}
+			var a core.CheckAnswer
+			if ask(t, &a, "check", "--db", db); !a.OK || a.Blocks < 101 {
+				t.Errorf("%s, %s: %+v", wal, when, a)
+			}
+		}
+		failing("filled up while blocks are written")
+		fill, err := os.Create(rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for zeros := make([]byte, 4096); err == nil; {
+			_, err = fill.Write(zeros)
+		}
+		_ = fill.Close()
+		failing("full from the beginning")
+		for _, path := range []string{rest, db} {
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// The second signal does not wait for a source that does not listen.
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "db")
+	cmd, _, stderr := process(t, 501, "sync", "--chain", "bitcoin", "--source", "file://"+realBlocks(t), "--db", db)
+	cmd.Env = append(cmd.Env, deafSource+"=1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a database", func() bool { return birthmark("block", "500", "--db", db).status == exitDone })
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		_ = cmd.Process.Signal(os.Interrupt)
+		select {
+		case <-ended:
+			status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+			if !status.Signaled() || status.Signal() != syscall.SIGINT {
+				t.Errorf("ended with %v: %s", cmd.ProcessState, stderr)
+			}
+			check(t, db)
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

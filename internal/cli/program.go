@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"birthmark/chains"
+	"birthmark/internal/config"
+	"birthmark/model"
+
+	"github.com/urfave/cli/v2"
+)
+
+// program is one run of the command line.
+type program struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+
+	newChain func(name, network string) (model.Chain, error)
+	lookup   func(string) (string, bool) // the environment
+	now      func() time.Time
+
+	console *console     // what the log and the bar are written to
+	log     *slog.Logger // of the commands and the packages below
+
+	json     bool // answers and errors are JSON documents
+	answered bool // the document is written
+
+	settings  *config.Settings
+	overrides []config.Override
+	sources   []string // URIs that may hold a secret
+}
+
+// run does what args say and returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := newProgram(stdin, stdout, stderr)
+	slog.SetDefault(p.log) // sources log what they leave out
+	return p.run(ctx, args)
+}
+
+func newProgram(stdin io.Reader, stdout, stderr io.Writer) *program {
+	con := &console{w: stderr, term: terminal(stderr)}
+	return &program{
+		stdin: stdin, stdout: stdout, stderr: stderr, newChain: chains.New, lookup: os.LookupEnv, now: time.Now,
+		console: con, log: con.log(),
+	}
+}
+
+func (p *program) run(ctx context.Context, args []string) int {
+	p.json = asksForJSON(args)
+	app := p.app()
+	arranged, err := arrange(app, args)
+	if err == nil {
+		err = app.RunContext(ctx, arranged)
+	}
+	return p.fail(err)
+}
+
+func (p *program) app() *cli.App {
+	app := &cli.App{
+		Name:      "birthmark",
+		Usage:     "index a chain, and ask it anything",
+		UsageText: "birthmark COMMAND [flags] [arguments]",
+		Description: "Flags stand before or after the arguments. Each can be set in a file (--config), and by an environment\n" +
+			"variable: --db by BIRTHMARK_DB.",
+		Reader: p.stdin, Writer: p.stdout, ErrWriter: p.stderr,
+		HideHelpCommand: true,
+		HideVersion:     true,
+		// A flag that may be given again is, and its values may hold commas.
+		DisableSliceFlagSeparator: true,
+		ExitErrHandler:            func(*cli.Context, error) {}, // run returns the status, nothing here ends the process
+		Commands: []*cli.Command{
+			p.syncCommand(),
+			p.rollbackCommand(),
+			p.checkCommand(),
+			p.verifyCommand(),
+			p.indexCommand(),
+			p.statusCommand(),
+			p.blocksCommand(),
+			p.blockCommand(),
+			p.txCommand(),
+			p.outputCommand(),
+			p.findCommand(),
+			p.historyCommand(),
+			p.cursorCommand(),
+			p.balanceCommand(),
+			p.richestCommand(),
+			p.valuesCommand(),
+			p.assetsCommand(),
+			p.assetCommand(),
+			p.assetEventsCommand(),
+			p.assetHoldersCommand(),
+			p.forksCommand(),
+			p.serveCommand(),
+			p.decodeCommand(),
+			p.dumpCommand(),
+			p.schemaCommand(),
+			p.fieldsCommand(),
+			p.configCommand(),
+			p.benchCommand(),
+			p.versionCommand(),
+			p.helpCommand(),
+		},
+	}
+	for _, c := range app.Commands {
+		prepare(app.Name, c)
+	}
+	return app
+}
+
+// prepare gives a command and those below it what all have in common.
+func prepare(parent string, c *cli.Command) {
+	name := parent + " " + c.Name
+	c.HideHelpCommand = true // "help" is an argument like any other
+	c.CustomHelpTemplate = commandHelp
+	c.UsageText = strings.TrimSpace(name + " [flags] " + c.ArgsUsage)
+	if len(c.Subcommands) > 0 {
+		c.UsageText = name + " COMMAND [flags] [arguments]"
+	}
+	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return badFlag(err) }
+	for _, sub := range c.Subcommands {
+		prepare(name, sub)
+	}
+}
+
+// Categories of commands, in the order the help has them.
+const (
+	building = "Build a database"
+	asking   = "Query a database"
+	serving  = "Serve databases"
+	helping  = "Without a database"
+)
+
+const commandHelp = `{{.UsageText}}
+
+   {{wrap .Usage 3}}{{if .Description}}
+
+   {{wrap .Description 3}}{{end}}{{if .VisibleCommands}}
+
+COMMANDS:{{template "visibleCommandTemplate" .}}{{end}}
+
+FLAGS:{{template "visibleFlagTemplate" .}}
+`

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+// query makes a command that asks a database. ask gives the answer and how a person reads it.
+func (p *program) query(c cli.Command, ask func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error)) *cli.Command {
+	c.Category = asking
+	c.Flags = slices.Concat(c.Flags, databaseFlags())
+	c.Action = profiled(func(c *cli.Context) error {
+		db, err := p.openReading(c)
+		if err != nil {
+			return err
+		}
+		answer, show, err := ask(c.Context, c, db)
+		if err == nil {
+			err = p.answer(db.chain, answer, show)
+		}
+		return errors.Join(err, db.Close())
+	})
+	return &c
+}
+
+// pageOf reads the flags of a page.
+func pageOf(c *cli.Context) (core.Page, error) {
+	n, err := limit(c)
+	if err != nil {
+		return core.Page{}, err
+	}
+	pg := core.Page{Limit: n, After: c.String("after")}
+	if c.IsSet("after") && pg.After == "" {
+		return pg, badValue(c, "after", "the cursor of a page (its next)")
+	}
+	switch c.String("order") {
+	case "desc":
+		pg.Descending = true
+	case "asc":
+	case "":
+		if c.IsSet("order") {
+			return pg, badValue(c, "order", "asc or desc")
+		}
+	default:
+		return pg, badValue(c, "order", "asc or desc")
+	}
+	return pg, nil
+}

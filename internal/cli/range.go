@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"strconv"
+	"time"
+
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+func rangeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "height-from", Usage: "from block `H` on"},
+		&cli.StringFlag{Name: "height-to", Usage: "up to and including block `H`"},
+		&cli.StringFlag{Name: "time-from", Usage: "from the first block that is not before `T` on (unix seconds, or like 2026-11-21T12:00:00Z)"},
+		&cli.StringFlag{Name: "time-to", Usage: "up to and including the last block that is not after `T`"},
+	}
+}
+
+// rangeOf reads the flags of a range.
+func rangeOf(c *cli.Context) (r core.Range, err error) {
+	if r.FromHeight, err = heightFlag(c, "height-from"); err != nil {
+		return r, err
+	}
+	if r.ToHeight, err = heightFlag(c, "height-to"); err != nil {
+		return r, err
+	}
+	if r.FromTime, err = timeFlag(c, "time-from"); err != nil {
+		return r, err
+	}
+	r.ToTime, err = timeFlag(c, "time-to")
+	return r, err
+}
+
+// timeFlag reads a flag that is a time, as unix seconds. Not set: nil.
+func timeFlag(c *cli.Context, name string) (*int64, error) {
+	if !c.IsSet(name) {
+		return nil, nil
+	}
+	if n, err := strconv.ParseInt(c.String(name), 10, 64); err == nil && n >= 0 {
+		return &n, nil
+	}
+	t, err := time.Parse(time.RFC3339, c.String(name))
+	if err != nil {
+		return nil, badValue(c, name, "unix seconds, or a time such as 2026-11-21T12:00:00Z")
+	}
+	n := t.Unix()
+	return &n, nil
+}

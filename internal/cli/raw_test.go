@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/chains"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/model/realdata"
+	"birthmark/storage/rocks"
+)
+
+type rawRun struct {
+	chain, network, source string
+	to                     int
+}
+
+func rawRuns(t *testing.T) []rawRun {
+	return []rawRun{
+		{"bitcoin", "mainnet", "file://" + realBlocks(t), 2_000},
+		{"cardano", "preview", "file://" + realdata.Path(t, "cardano", "dingo-immutable"), 50_000},
+		{"ergo", "mainnet", "file://" + realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), 2_000},
+	}
+}
+
+// A database that keeps raw transactions hands out bytes that hash to what was asked for; they go with their blocks and come
+// again with them, and check and verify look at them.
+func TestRawTransactionsOfRealChains(t *testing.T) {
+	for _, run := range rawRuns(t) {
+		t.Run(run.chain, func(t *testing.T) {
+			db := filepath.Join(t.TempDir(), "db")
+			sync := []string{"sync", "--chain", run.chain, "--network", run.network, "--source", run.source, "--db", db, "--to-height", fmt.Sprint(run.to)}
+			ask(t, nil, append(sync, "--raw")...)
+			check(t, db)
+			var status core.StatusAnswer
+			ask(t, &status, "status", "--db", db)
+			i := slices.IndexFunc(status.Families, func(f core.FamilyAnswer) bool { return f.Name == "raw_by_tx_pk" })
+			if i < 0 || status.Families[i].Keys != status.Totals.Txs || status.Totals.Txs == 0 {
+				t.Fatalf("%+v", status)
+			}
+			digest := digestOf(t, db)
+
+			chain, err := chains.New(run.chain, run.network)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hashes := newestTxs(t, chain, db, 10)
+			for _, hash := range hashes {
+				var a core.RawTxAnswer
+				ask(t, &a, "tx", "--raw", hash, "--db", db)
+				raw, err := hex.DecodeString(a.Raw)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := chain.(model.TxHasher).HashTx(raw); err != nil || chain.FormatHash(got) != hash || a.Tx != hash {
+					t.Errorf("the bytes of %s hash to %s, %v", hash, chain.FormatHash(got), err)
+				}
+				if r := birthmark("tx", "--raw", hash, "--db", db); r.status != exitDone || r.stdout != a.Raw+"\n" {
+					t.Errorf("for people: %+v", r)
+				}
+			}
+			if len(hashes) < 10 {
+				t.Errorf("%d transactions were asked for", len(hashes))
+			}
+
+			ask(t, nil, "rollback", "--db", db, "--to-height", fmt.Sprint(run.to/2))
+			check(t, db)
+			ask(t, nil, sync...) // that it keeps them it knows itself
+			same(t, db, digest)
+			ask(t, nil, "verify", "--db", db, "--source", run.source, "--sample", "20", "--seed", "1")
+		})
+	}
+}
+
+// newestTxs are the hashes of at least n transactions of a database, if it has so many.
+func newestTxs(t *testing.T, chain model.Chain, dir string, n int) (hashes []string) {
+	t.Helper()
+	store, err := rocks.Open(dir, rocks.Options{ReadOnly: true, BlockCache: 8 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	db, err := core.Open(t.Context(), store, core.Options{Chain: chain, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for h := int(db.Tip().Height); h > 0 && len(hashes) < n; h-- {
+		b, err := db.Block(t.Context(), fmt.Sprint(h))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hashes = append(hashes, b.Txs...)
+	}
+	return hashes
+}
+
+func TestRawTransactionsOfADatabaseWithoutThem(t *testing.T) {
+	db := first200(t)
+	wantFailure(t, exitUsage, "no_raw", "sync into a new one with --raw", "tx", "--raw", firstPayment, "--db", db)
+	wantFailure(t, exitRefused, "no_raw", "sync into a new one, or leave raw out", "sync", "--raw", "--source", "file://"+realBlocks(t), "--db", db)
+	var status core.StatusAnswer
+	ask(t, &status, "status", "--db", db)
+	for _, f := range status.Families {
+		if strings.Contains(f.Name, "raw") {
+			t.Errorf("it has %+v", f)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) richestCommand() *cli.Command {
+	return p.query(cli.Command{
+		Name:      "richest",
+		Usage:     "the values of an index that hold most, of the chain's coin or of an asset",
+		ArgsUsage: "INDEX",
+		Description: "Of an index that is kept with the option balance it reads the balances of all values, else it adds up every\n" +
+			"unspent output, which takes as long as reading all outputs does. With --asset it adds up the unspent outputs\n" +
+			"that hold the asset.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "asset", Usage: "those that hold most of the asset with `ID` or fingerprint"},
+			limitFlag("values"),
+		}, profileFlags()),
+	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+		n, err := limit(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		if c.IsSet("asset") && c.String("asset") == "" {
+			return nil, nil, badValue(c, "asset", "the id or fingerprint of an asset")
+		}
+		a, err := db.Richest(ctx, c.Args().First(), c.String("asset"), n)
+		return a, func(pg *page) { pg.richest(a) }, err
+	})
+}
+
+func (p *page) richest(a *core.RichestAnswer) {
+	amount := p.unit.Amount
+	if a.Asset != "" {
+		amount = thousands
+		p.fields(field{"asset", cell{a.Asset, green}})
+		p.heading("richest")
+	}
+	if len(a.Values) == 0 {
+		p.printf("none\n")
+	}
+	var rows [][]cell
+	for i, v := range a.Values {
+		rows = append(rows, []cell{{fmt.Sprint(i + 1), faint}, {amount(v.Balance), bold}, text(count(v.UnspentCount)), text(v.Value)})
+	}
+	p.table([]column{{"#", true}, {"balance", true}, {"unspent", true}, {name: a.Index}}, rows)
+}

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) rollbackCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "rollback",
+		Usage:       "remove the blocks above a height",
+		Category:    building,
+		Description: "Needs no source. Interrupted, it has removed the newest blocks and the database is whole.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "to-height", Usage: "the last block `H` that stays"},
+		}, databaseFlags(), profileFlags()),
+		Action: profiled(p.rollback),
+	}
+}
+
+func (p *program) rollback(c *cli.Context) (err error) {
+	to, err := heightFlag(c, "to-height")
+	if err != nil {
+		return err
+	}
+	if to == nil {
+		return usageError("missing_flag", "missing --to-height H, the last block that stays")
+	}
+	set, err := p.one(c)
+	if err != nil {
+		return err
+	}
+	set.Indexes = nil // a rollback is of all the database has
+	db, err := p.openWriting(c, set)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+
+	point, err := db.PointAt(c.Context, *to)
+	if err != nil {
+		return err
+	}
+	from := db.Tip().Height
+	pace := pace{"blocks", p.now(), p.now}
+	stop := p.watch("rollback", func() reading {
+		return pace.reading(uint64(from-db.Tip().Height), uint64(from-point.Height))
+	})
+	defer stop()
+	if err := db.Rollback(c.Context, point); err != nil {
+		return fmt.Errorf("roll back to block %d: stopped at block %d: %w", point.Height, db.Tip().Height, err)
+	}
+	stop()
+	return p.rollbackAnswer(db, int(from-point.Height))
+}
+
+// rollbackAnswer is what a rollback did.
+type rollbackAnswer struct {
+	Chain   string          `json:"chain"`
+	Network string          `json:"network"`
+	Tip     *core.TipAnswer `json:"tip"`
+	Removed int             `json:"removed"`
+}
+
+func (p *program) rollbackAnswer(db *database, removed int) error {
+	tip, err := tipOf(db)
+	if err != nil {
+		return err
+	}
+	a := rollbackAnswer{db.chain.Name(), db.chain.Network(), tip, removed}
+	return p.answer(db.chain, a, func(pg *page) {
+		pg.fields(append(tipFields(a.Chain, a.Network, tip), field{"removed", text(plural(removed, "block"))})...)
+	})
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"slices"
+
+	"birthmark/api"
+	"birthmark/model"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) schemaCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "schema",
+		Usage:       "the families: key, value, purpose",
+		Category:    helping,
+		Description: "The text of docs/schema.md; with --chain also the indexes that the chain offers.",
+		Flags:       slices.Concat(chainFlags(), commonFlags()),
+		Action:      p.schema,
+	}
+}
+
+func (p *program) schema(c *cli.Context) error {
+	var chain model.Chain
+	// Only where it is asked for: a chain in the environment does not change what stands in the docs.
+	if c.IsSet("chain") {
+		set, err := p.one(c)
+		if err != nil {
+			return err
+		}
+		if chain, err = p.chainOf(set); err != nil {
+			return err
+		}
+	}
+	a, err := api.SchemaOf(chain)
+	if err != nil {
+		return err
+	}
+	return p.answer(chain, a, func(pg *page) {
+		pg.printf("%s", a.Text)
+		if chain == nil {
+			return
+		}
+		pg.printf("\n## Indexes of %s\n\n| index | kind | default | values |\n|---|---|---|---|\n", chain.Name())
+		for _, ix := range a.Indexes {
+			on := "off"
+			if ix.Default {
+				on = "on"
+			}
+			pg.printf("| `%s` | %s | %s | %s |\n", ix.Name, ix.Kind, on, ix.Doc)
+		}
+	})
+}

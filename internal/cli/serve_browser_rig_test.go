@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// browserPatience is how long a browser may take for what takes it a moment.
+const browserPatience = 40 * time.Second
+
+//go:embed testdata/browser/look.js
+var lookScript string
+
+// browser starts a headless Chromium, or skips the test where there is none. It cannot reach any host but this one.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("there is no chromium to look at pages with: tools/setup.sh browser installs it")
+	}
+	o := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("disable-gpu", true), chromedp.WindowSize(1280, 900),
+		chromedp.NoSandbox) // all it sees is ours, and root and many containers have none
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), o...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return ctx
+}
+
+// tab is a tab of a browser over one server. What its pages complain of fails the test: errors in the console, requests
+// that failed or went elsewhere.
+type tab struct {
+	*testing.T
+	ctx  context.Context
+	base string
+
+	mu       sync.Mutex
+	at       string // the page that is shown
+	expected int64  // its status
+	faults   []string
+	asked    []string // paths of all requests
+}
+
+func newTab(t *testing.T, browser context.Context, server string) *tab {
+	t.Helper()
+	ctx, stop := chromedp.NewContext(browser)
+	t.Cleanup(stop)
+	b := &tab{T: t, ctx: ctx, base: server, expected: 200}
+	if err := chromedp.Listen(ctx, b.hear); err != nil {
+		t.Fatal(err)
+	}
+	console := chromedp.Console(ctx)
+	go func() {
+		for m, err := range console {
+			if err != nil {
+				return
+			}
+			// A document that is not there is one that a test asked for.
+			if m.Type != chromedp.ConsoleError && m.Type != chromedp.ConsoleWarning && !m.IsException() || m.Source == "network" {
+				continue
+			}
+			b.fault("console: %s", m)
+		}
+	}()
+	t.Cleanup(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, f := range b.faults {
+			t.Error(f)
+		}
+	})
+	return b
+}
+
+func (b *tab) fault(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.faults = append(b.faults, b.at+": "+fmt.Sprintf(format, args...))
+}
+
+func (b *tab) hear(ev any) {
+	switch e := ev.(type) {
+	case *network.EventRequestWillBeSent:
+		u, err := url.Parse(e.Request.URL)
+		if err != nil || u.Scheme != "data" && "http://"+u.Host != b.base {
+			b.fault("asks for %s", e.Request.URL)
+			return
+		}
+		b.mu.Lock()
+		b.asked = append(b.asked, u.Path)
+		b.mu.Unlock()
+	case *network.EventResponseReceived:
+		b.mu.Lock()
+		expected := int64(200)
+		if e.Type == network.ResourceTypeDocument {
+			expected = b.expected
+		}
+		b.mu.Unlock()
+		if e.Response.Status != expected && e.Response.Status != 304 {
+			b.fault("%s is answered with %d, expected %d", e.Response.URL, e.Response.Status, expected)
+		}
+	case *network.EventLoadingFailed:
+		if !e.Canceled {
+			b.fault("a request for a %s failed: %s", e.Type, e.ErrorText)
+		}
+	}
+}
+
+// do runs what the browser is told, within its patience.
+func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, browserPatience)
+	defer stop()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.Fatalf("%s: %s: %v", b.at, what, err)
+	}
+}
+
+// open shows a page, which is answered with a status.
+func (b *tab) open(path string, status int64) {
+	b.Helper()
+	b.mu.Lock()
+	b.at, b.expected = path, status
+	b.mu.Unlock()
+	b.do("open", chromedp.Navigate(b.base+path))
+}
+
+// follow does what leads to another page, and waits for that.
+func (b *tab) follow(what string, steps ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, browserPatience)
+	defer stop()
+	if _, err := chromedp.RunResponse(ctx, steps...); err != nil {
+		b.Fatalf("%s: %s: %v", b.at, what, err)
+	}
+	at := eval[string](b, "location.pathname + location.search")
+	b.mu.Lock()
+	b.at = at
+	b.mu.Unlock()
+}
+
+// eval is the value of an expression in the page.
+func eval[T any](b *tab, expression string) T {
+	b.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, browserPatience)
+	defer stop()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.Fatalf("%s: %s: %v", b.at, expression, err)
+	}
+	return v
+}
+
+// becomes waits until an expression is true.
+func (b *tab) becomes(expression string) {
+	b.Helper()
+	ctx, stop := context.WithTimeout(b.ctx, browserPatience)
+	defer stop()
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
+	if err != nil {
+		b.Fatalf("%s: waited until %s: %v\nthe page says: %s", b.at, expression, err, eval[string](b, "document.body.innerText.slice(0, 600)"))
+	}
+}
+
+// look has the page looked at: frame, contrast, width.
+func (b *tab) look(how string, what ...string) {
+	b.Helper()
+	names, err := json.Marshal(what)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, fault := range eval[[]string](b, fmt.Sprintf("(%s)(...%s)", strings.TrimSpace(lookScript[strings.Index(lookScript, "(() =>"):]), names)) {
+		b.Errorf("%s %s: %s", b.at, how, fault)
+	}
+}
+
+// Ways to look at a page.
+func scheme(name string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}},
+		})
+		return err
+	})
+}
+
+func scripting(on bool) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
+		return err
+	})
+}
+
+const (
+	desk  = 1280 // CSS pixels
+	phone = 390
+)
+
+func wide(pixels int64) chromedp.Action[chromedp.Void] {
+	return chromedp.EmulateViewport(pixels, 844)
+}

@@ -1,0 +1,362 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/api/served"
+	"birthmark/core"
+	"birthmark/internal/config"
+	"birthmark/model"
+	"birthmark/model/realdata"
+	"birthmark/storage/memory"
+
+	"github.com/chromedp/cdproto/cdp"
+	tabs "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// everyOption is all that can be kept for an index, so that pages show all they can.
+var everyOption = model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
+
+// synced is a database in memory of what a source has up to a block.
+func synced(t *testing.T, name, network, uri string, to model.HeightPk, indexes ...string) *core.DB {
+	t.Helper()
+	chain, err := newProgram(nil, nil, nil).newChain(name, network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := core.Open(t.Context(), memory.New(), core.Options{
+		Chain: chain, Indexes: indexes, Keep: map[string]model.IndexOptions{"address": everyOption}, CacheBytes: 16 << 20,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	goOn(t, db, uri, to)
+	return db
+}
+
+// goOn brings a database to a later block.
+func goOn(t *testing.T, db *core.DB, uri string, to model.HeightPk) {
+	t.Helper()
+	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: uri, Indexes: db.Indexes(), To: &to})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if err := core.Sync(t.Context(), db, src, core.SyncOptions{To: &to}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func syncedBitcoin(t *testing.T, to model.HeightPk) *core.DB {
+	return synced(t, "bitcoin", "mainnet", "file://"+realBlocks(t), to, "address", "script_hash")
+}
+
+// syncedCardano is the beginning of a real chain with assets, up to a block, or nil where that is absent.
+func syncedCardano(t *testing.T, to model.HeightPk) (db *core.DB) {
+	t.Run("cardano", func(t *testing.T) {
+		dir := realdata.Path(t, "cardano", "dingo-immutable")
+		db = synced(t, "cardano", "preview", "file://"+dir, to)
+	})
+	return db
+}
+
+// shownIn is a server of databases that are written meanwhile, if at all, by the test itself, and its address.
+func shownIn(t *testing.T, dbs ...*core.DB) (url string) {
+	t.Helper()
+	p := newProgram(strings.NewReader(""), t.Output(), t.Output())
+	p.settings = config.Default()
+	server, err := p.listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var chains []*served.Chain
+	for _, db := range dbs {
+		s := newShown(p, db)
+		t.Cleanup(func() { s.show(nil) })
+		chains = append(chains, s.chain(db.Chain()))
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	if err := server.wire(chains, ctx.Done()); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.answer(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return strings.TrimSuffix(server.url(), "/")
+}
+
+// kindOf is what kind of page a path shows: the words that are the same for all of that kind.
+func kindOf(path string) string {
+	u, err := url.Parse(path)
+	if err != nil {
+		return path
+	}
+	words := strings.Split(strings.Trim(u.EscapedPath(), "/"), "/")
+	kind := strings.Join(words[:min(2, len(words))], "/")
+	if len(words) > 2 && slices.Contains([]string{"index", "values", "richest"}, words[1]) {
+		kind += "/" + words[2]
+	}
+	if len(u.Query()) > 0 {
+		kind += "?"
+	}
+	return kind
+}
+
+// Pages that must be among those that are found by following links from the first.
+var pageKinds = map[string][]string{
+	"bitcoin": {"bitcoin", "bitcoin/blocks", "bitcoin/block", "bitcoin/tx", "bitcoin/output", "bitcoin/address", "bitcoin/richest/address", "bitcoin/values/address", "bitcoin/forks", "bitcoin/status"},
+	"cardano": {"cardano-preview", "cardano-preview/block", "cardano-preview/tx", "cardano-preview/address",
+		"cardano-preview/assets", "cardano-preview/asset"},
+}
+
+// One browser for all: it takes longer to start than a page takes.
+func TestInABrowser(t *testing.T) {
+	browser := browser(t)
+	dbs := []*core.DB{syncedBitcoin(t, 14_131)}
+	if cardano := syncedCardano(t, 37_000); cardano != nil {
+		dbs = append(dbs, cardano)
+	}
+	server := shownIn(t, dbs...)
+	t.Run("every page is fit for everybody", func(t *testing.T) { everyPageIsFit(t, browser, server, dbs) })
+	t.Run("the keyboard reaches everything", func(t *testing.T) { keyboardReachesEverything(t, browser, server) })
+	t.Run("the search box finds", func(t *testing.T) { searchBoxFinds(t, browser, server, dbs) })
+	t.Run("a coin is followed", func(t *testing.T) { coinIsFollowed(t, browser, server) })
+	t.Run("a list is read to its end", func(t *testing.T) { listIsRead(t, browser) })
+	t.Run("blocks and forks arrive", func(t *testing.T) { blocksArrive(t, browser) })
+}
+
+func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []*core.DB) {
+	b := newTab(t, browser, server)
+	b.do("begin", wide(desk), scheme("light"))
+	found := map[string]string{} // a page of each kind
+	queue := []string{"/"}
+	for _, db := range dbs {
+		name := servedName(db.Chain())
+		queue = append(queue, "/"+name, "/"+name+"/block/170", "/"+name+"/search?q=zebra")
+	}
+	queue = append(queue, "/docs")
+	for len(queue) > 0 {
+		path := queue[0]
+		queue = queue[1:]
+		if found[kindOf(path)] != "" {
+			continue
+		}
+		found[kindOf(path)] = path
+		status := int64(200)
+		if strings.Contains(path, "search?q=zebra") {
+			status = 404
+		}
+		b.open(path, status)
+		b.look("", "frame", "contrast", "width", "labels")
+		b.do("in the dark", scheme("dark"))
+		b.look("in the dark", "contrast")
+		b.do("on a phone", wide(phone))
+		b.look("on a phone", "contrast", "width", "labels")
+		b.do("back", wide(desk), scheme("light"))
+		for _, link := range eval[[]string](b, `[...document.querySelectorAll('main a[href], nav a[href]')].filter(a => a.origin === location.origin).map(a => a.pathname + a.search)`) {
+			if !strings.HasPrefix(link, "/v1/") && found[kindOf(link)] == "" {
+				queue = append(queue, link)
+			}
+		}
+	}
+	b.open(manyInputs, 200)
+	b.look("", "labels")
+	b.do("on a phone", wide(phone))
+	b.look("on a phone", "labels", "width")
+	for _, db := range dbs {
+		for _, kind := range pageKinds[db.Chain().Name()] {
+			if found[kind] == "" {
+				t.Errorf("no page of the kind %s was linked from others: %v", kind, found)
+			}
+		}
+	}
+	t.Run("without scripts", func(t *testing.T) {
+		b := newTab(t, browser, server)
+		b.do("no scripts", scripting(false), wide(desk))
+		for _, path := range found {
+			if strings.Contains(path, "zebra") {
+				continue
+			}
+			b.open(path, 200)
+			if text := eval[string](b, "document.querySelector('main').innerText"); len(text) < 20 {
+				t.Errorf("%s: %q", path, text)
+			}
+		}
+		for _, path := range b.asked {
+			if strings.HasSuffix(path, ".js") || strings.HasSuffix(path, "/events") {
+				t.Errorf("%s was asked for", path)
+			}
+		}
+	})
+}
+
+// Whoever has no mouse gets everywhere, in the order of the page, and sees where.
+func keyboardReachesEverything(t *testing.T, browser context.Context, server string) {
+	b := newTab(t, browser, server)
+	b.open("/bitcoin/block/170", 200)
+	b.do("begin", wide(desk))
+	wanted := eval[int](b, `document.querySelectorAll('a[href], button, input, select, summary').length`)
+	eval[bool](b, "window.before = null, document.activeElement.blur(), true")
+	for i := range wanted {
+		b.do("Tab", chromedp.KeyEvent(kb.Tab))
+		said := eval[string](b, `(() => {
+			const e = document.activeElement, s = getComputedStyle(e), r = e.getBoundingClientRect();
+			const back = window.before && !(window.before.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING);
+			window.before = e;
+			const here = e.tagName + ' ' + e.textContent.trim().slice(0, 30);
+			if (e === document.body) return 'nothing has the focus';
+			if (back) return here + ' comes before what had the focus';
+			if (s.outlineStyle === 'none' && s.boxShadow === 'none') return here + ' does not show that it has the focus';
+			if (r.width === 0 || r.right <= 0 || r.bottom <= 0 || r.top >= innerHeight) return here + ' is not in sight';
+			return '';
+		})()`)
+		if said != "" {
+			t.Fatalf("Tab %d of %d: %s", i+1, wanted, said)
+		}
+		if i == 0 && !eval[bool](b, `document.activeElement.matches('.skip') && document.querySelector(document.activeElement.hash) === document.querySelector('main')`) {
+			t.Error("the first stop does not lead to the content")
+		}
+	}
+}
+
+// search types into the search box of the page that is shown, as people do.
+func (b *tab) search(text string) {
+	b.Helper()
+	b.follow("search "+text, chromedp.SendKeys(chromedp.CSS("#q"), text+kb.Enter))
+}
+
+func searchBoxFinds(t *testing.T, browser context.Context, server string, dbs []*core.DB) {
+	b := newTab(t, browser, server)
+	for text, want := range map[string]string{
+		"170": "/bitcoin/block/",
+		"00000000d1145790a8694403d4063f323d499e655c83426834d4ce2f8dd4a2ee":   "/bitcoin/block/00000000d1145790a8694403d4063f323d499e655c83426834d4ce2f8dd4a2ee",
+		"f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16":   "/bitcoin/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16",
+		"f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:1": "/bitcoin/output/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:1",
+		"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S":                                 "/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S",
+	} {
+		b.open("/bitcoin", 200)
+		b.search(text)
+		if !strings.HasPrefix(b.at, want) {
+			t.Errorf("%s: found %s, expected %s", text, b.at, want)
+		}
+	}
+	b.open("/bitcoin", 200)
+	b.mu.Lock()
+	b.expected = 404
+	b.mu.Unlock()
+	b.search("<script>alert(1)</script>")
+	if text := eval[string](b, "document.querySelector('main').innerText"); !strings.Contains(text, "<script>alert(1)</script>") {
+		t.Errorf("what was looked for is not said: %s", text)
+	}
+	for _, db := range dbs[1:] {
+		assets, err := db.Assets(t.Context(), core.Page{Limit: 1})
+		if err != nil || len(assets.Assets) == 0 {
+			t.Fatalf("%v: %+v", err, assets)
+		}
+		b.open("/cardano-preview", 200)
+		b.search(assets.Assets[0].Asset)
+		if want := "/cardano-preview/asset/" + assets.Assets[0].Asset; b.at != want {
+			t.Errorf("found %s, expected %s", b.at, want)
+		}
+	}
+}
+
+// The first payment there was: from the block of the coins over the transaction that spends them, and on.
+func coinIsFollowed(t *testing.T, browser context.Context, server string) {
+	b := newTab(t, browser, server)
+	link := func(selector string) chromedp.Action[chromedp.Void] {
+		return chromedp.Click(chromedp.CSS("main " + selector))
+	}
+	b.open("/bitcoin/block/9", 200)
+	for _, step := range []struct{ selector, to string }{
+		{`a[href="/bitcoin/tx/0437cd7f8525ceed2324359c2d0ba26006d92d856a9c20fa0241106ee5a597c9"]`, "/bitcoin/tx/0437cd7f8525"},
+		{`table a[href^="/bitcoin/tx/f4184fc5"]`, "/bitcoin/tx/f4184fc59640"},
+		{`table a[href^="/bitcoin/tx/a16f3ce4"]`, "/bitcoin/tx/a16f3ce4dd5d"},
+		{`table a[href*="f4184fc5"]`, "/bitcoin/output/f4184fc59640"}, // back to what it spends
+		{`a[href^="/bitcoin/tx/f4184fc5"]`, "/bitcoin/tx/f4184fc59640"},
+		{`a[href^="/bitcoin/block/"]`, "/bitcoin/block/"},
+	} {
+		b.follow(step.selector, link(step.selector))
+		if !strings.HasPrefix(b.at, step.to) {
+			t.Fatalf("%s leads to %s, expected %s", step.selector, b.at, step.to)
+		}
+	}
+}
+
+// A list is read to its end by its links, and nothing is in it twice.
+func listIsRead(t *testing.T, browser context.Context) {
+	b := newTab(t, browser, shownIn(t, syncedBitcoin(t, 120)))
+	b.open("/bitcoin/blocks", 200)
+	seen := map[string]bool{}
+	for {
+		for _, href := range eval[[]string](b, `[...document.querySelectorAll('main table.blocks th a')].map(a => a.textContent)`) {
+			if seen[href] {
+				t.Fatalf("block %s stands in the list twice", href)
+			}
+			seen[href] = true
+		}
+		if !eval[bool](b, `!!document.querySelector('main a[rel=next]')`) {
+			break
+		}
+		b.follow("next", chromedp.Click(chromedp.CSS("main a[rel=next]")))
+	}
+	if len(seen) != 121 {
+		t.Errorf("%d blocks in the list, expected 121", len(seen))
+	}
+	for h := range 121 {
+		if !seen[fmt.Sprint(h)] {
+			t.Errorf("block %d is not in the list", h)
+		}
+	}
+}
+
+// What happens on the chain shows on pages that are open, without anybody doing anything.
+func blocksArrive(t *testing.T, browser context.Context) {
+	uri := "file://" + realBlocks(t)
+	db := syncedBitcoin(t, 200)
+	server := shownIn(t, db)
+	const paid = "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S" // and spends in block 248
+	home, address := newTab(t, browser, server), newTab(t, browser, server)
+	address.open("/bitcoin/address/"+paid, 200)
+	home.open("/bitcoin", 200)
+	newest := func(height int) string {
+		return fmt.Sprintf(`document.querySelector('table.blocks tbody a').textContent === '%d' && document.querySelector('#tip').textContent.includes('block %d,')`, height, height)
+	}
+	home.becomes(newest(200))
+	for _, height := range []int{201, 205} {
+		goOn(t, db, uri, model.HeightPk(height))
+		home.becomes(newest(height))
+	}
+	to, err := db.PointAt(t.Context(), 203)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Rollback(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	home.becomes(`document.querySelector('#news').textContent.includes('2 blocks were taken back')`)
+	home.becomes(newest(203))
+	goOn(t, db, uri, 250)
+	home.becomes(newest(250))
+	// A tab that nobody sees holds no connection. When it is seen again, it catches up.
+	address.do("look at it", chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, tabs.BringToFront, cdp.Empty{})
+		return err
+	}))
+	address.becomes(`document.querySelector('#tip').textContent.includes('block 250,')`)
+	address.becomes(`!document.querySelector('#news').hidden`)
+	address.follow("show it as it is now", chromedp.Click(chromedp.CSS("#news a")))
+	address.becomes(`[...document.querySelectorAll('main a')].some(a => a.pathname === '/bitcoin/block/248' || a.textContent === '248')`)
+}

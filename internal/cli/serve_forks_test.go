@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"birthmark/bench/generate/ergogen"
+	"birthmark/core"
+	"birthmark/internal/seeded"
+	"birthmark/internal/testnode/ergotest"
+	"birthmark/model"
+)
+
+// forking is a node whose chain forks, and every chain it had.
+type forking struct {
+	*ergotest.Node
+	chain *ergogen.Chain
+	best  []ergotest.Block
+	rng   *rand.Rand
+
+	mu   sync.Mutex
+	tips map[string][]ergotest.Block // the chain up to each block that was in one
+}
+
+func newForking(rng *rand.Rand) *forking {
+	f := &forking{
+		Node: ergotest.New(ergotest.Options{Network: "testnet"}), rng: rng,
+		chain: ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 3}), tips: map[string][]ergotest.Block{},
+	}
+	f.grow(10)
+	return f
+}
+
+func hashOf(b ergotest.Block) string { return fmt.Sprintf("%x", b.ID[:]) }
+
+// is remembers the chain that the node is about to have.
+func (f *forking) is(best []ergotest.Block) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.best = best
+	for i := range best {
+		f.tips[hashOf(best[i])] = best[:i+1]
+	}
+}
+
+// upTo is the chain that ends with the block of a hash; nil where the node never had it.
+func (f *forking) upTo(hash string) []ergotest.Block {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.tips[hash]
+}
+
+// longest is a height that is about that of the node's tip.
+func (f *forking) longest() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.best) + 2
+}
+
+func (f *forking) grow(n int) {
+	more := ergotest.Made(f.chain, n)
+	f.is(append(f.best[:len(f.best):len(f.best)], more...))
+	f.Extend(more...)
+}
+
+// fork adds blocks, and takes them back for one more.
+func (f *forking) fork(depth int) {
+	common, other := f.best, f.chain.Fork(f.rng.Uint64())
+	f.grow(depth)
+	f.chain = other
+	more := ergotest.Made(f.chain, depth+1)
+	f.is(append(common[:len(common):len(common)], more...))
+	f.Switch(model.HeightPk(len(common)), more...)
+}
+
+// askAround asks a server about a chain until done is closed: whatever it answers is of one chain that the node had, up to the
+// block that the answer names.
+func (f *forking) askAround(t *testing.T, s *serverProcess, seed uint64, done <-chan struct{}) (asked int) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	etag := ""
+	for ; ; asked++ {
+		select {
+		case <-done:
+			return asked
+		default:
+		}
+		ref := []string{"tip", strconv.Itoa(1 + rng.IntN(f.longest()))}[rng.IntN(2)]
+		r, err := s.try("v1/ergo-testnet/block/"+ref, "If-None-Match", etag)
+		if err != nil {
+			t.Error(err)
+			return asked
+		}
+		tip := r.header.Get("X-Tip")
+		chain := f.upTo(tip)
+		if tip != "" && chain == nil || tip == "" && r.status != http.StatusNotFound {
+			t.Errorf("%s: %d at the tip %q, which the node never had: %.200s", ref, r.status, tip, r.body)
+			return asked
+		}
+		if height := r.header.Get("X-Tip-Height"); tip != "" && height != strconv.Itoa(len(chain)) {
+			t.Errorf("%s: the tip %s is said to have the height %s, expected %d", ref, tip, height, len(chain))
+		}
+		var block core.BlockAnswer
+		switch r.status {
+		case http.StatusOK:
+			if err := json.Unmarshal(r.body, &block); err != nil {
+				t.Error(err)
+				return asked
+			}
+			if int(block.Height) > len(chain) || block.Hash != hashOf(chain[block.Height-1]) || ref == "tip" && int(block.Height) != len(chain) {
+				t.Errorf("%s: block %d %s is not of the chain up to %s", ref, block.Height, block.Hash, tip)
+			}
+			if ref == "tip" {
+				etag = r.header.Get("ETag")
+			}
+		case http.StatusNotModified:
+			if got := r.header.Get("ETag"); len(r.body) > 0 || got != etag {
+				t.Errorf("%s: not modified, of %s, where %s is known: %s", ref, got, etag, r.body)
+			}
+		case http.StatusNotFound:
+			if h, err := strconv.Atoi(ref); err == nil && h <= len(chain) {
+				t.Errorf("%s is not found at the tip %s of height %d", ref, tip, len(chain))
+			}
+		default:
+			t.Errorf("%s: %d %s", ref, r.status, r.body)
+		}
+	}
+}
+
+// Whatever is asked while the chain grows and forks, each answer is of one tip, names it, and it was one.
+func TestEveryAnswerIsOfOneTipWhileTheChainForks(t *testing.T) {
+	rng := seeded.Rand(t)
+	f := newForking(rng)
+	db := filepath.Join(t.TempDir(), "db")
+	s := startServer(t, "--chain", "ergo", "--network", "testnet", "--source", f.Start(t), "--db", db)
+	done := make(chan struct{})
+	var asking sync.WaitGroup
+	var asked atomic.Int64
+	for range 4 {
+		seed := rng.Uint64()
+		asking.Go(func() { asked.Add(int64(f.askAround(t, s, seed, done))) })
+	}
+	for range 25 {
+		if rng.IntN(2) == 0 {
+			f.grow(1 + rng.IntN(4))
+		} else {
+			f.fork(1 + rng.IntN(5))
+		}
+		if rng.IntN(3) > 0 {
+			until(t, "the node's tip", func() bool { _, hash := s.tip(t, "ergo-testnet"); return hash == hashOf(f.best[len(f.best)-1]) })
+		}
+	}
+	until(t, "the node's last tip", func() bool { _, hash := s.tip(t, "ergo-testnet"); return hash == hashOf(f.best[len(f.best)-1]) })
+	until(t, "the server to be ready", func() bool { return s.get(t, "readyz").status == http.StatusOK })
+	close(done)
+	asking.Wait()
+	if asked.Load() == 0 {
+		t.Error("nothing was asked")
+	}
+	s.stop(t)
+	check(t, db)
+	fresh := filepath.Join(t.TempDir(), "fresh")
+	ask(t, nil, "sync", "--chain", "ergo", "--network", "testnet", "--source", ergoFile(t, f.best...), "--db", fresh)
+	same(t, db, digestOf(t, fresh))
+}
+
+// A server that only reads sees what another process writes, takes back and writes again; when that one is gone, it stays.
+func TestServerReadsWhatAnotherProcessSyncs(t *testing.T) {
+	rng := seeded.Rand(t)
+	f := newForking(rng)
+	db := filepath.Join(t.TempDir(), "db")
+	source := f.Start(t)
+	ask(t, nil, "sync", "--chain", "ergo", "--network", "testnet", "--source", source, "--db", db)
+	cmd, _, stderr := process(t, all, "sync", "--follow", "--source", source, "--db", db)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		if _ = cmd.Wait(); t.Failed() {
+			t.Logf("the sync says: %s", stderr)
+		}
+	})
+	s := startServer(t, "--read-only", "--db", db, "--source", source) // which is left alone
+	done := make(chan struct{})
+	var asking sync.WaitGroup
+	asking.Go(func() { f.askAround(t, s, rng.Uint64(), done) })
+	for i := range 4 {
+		if i%2 == 0 {
+			f.grow(2)
+		} else {
+			f.fork(1 + rng.IntN(3))
+		}
+		until(t, "what the sync has written", func() bool { _, hash := s.tip(t, "ergo-testnet"); return hash == hashOf(f.best[len(f.best)-1]) })
+	}
+	close(done)
+	asking.Wait()
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	ask(t, nil, "rollback", "--db", db, "--to-height", "3")
+	until(t, "the rollback", func() bool { h, _ := s.tip(t, "ergo-testnet"); return h == 3 })
+	s.stop(t)
+}

@@ -1,0 +1,317 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// faultLog keeps the lines of a log that tell of faults. Of others there are too many.
+type faultLog struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *faultLog) Write(b []byte) (int, error) {
+	text := string(b)
+	if strings.Contains(text, "level=ERROR") || strings.Contains(text, "level=WARN") || strings.Contains(text, "panic") {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.lines = append(l.lines, text)
+	}
+	return len(b), nil
+}
+
+func (l *faultLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.lines, "")
+}
+
+// target is a server in this process, so that what it leaves behind is seen here.
+type target struct {
+	servingAnswer
+	log    *faultLog
+	stop   func()
+	client *http.Client // a normal one
+}
+
+// serveHere serves the first blocks of the real chain in this process, with more settings than that.
+func serveHere(t *testing.T, more ...string) *target {
+	t.Helper()
+	db := filepath.Join(t.TempDir(), "db")
+	syncTo(t, db, "file://"+realBlocks(t), "--to-height", "1000")
+	return serveDatabase(t, db, more...)
+}
+
+// serveDatabase serves a database in this process.
+func serveDatabase(t *testing.T, db string, more ...string) *target {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	out, in := io.Pipe()
+	s := &target{log: &faultLog{}, client: &http.Client{Transport: &http.Transport{}, Timeout: patience}}
+	ctx, cancel := context.WithCancel(context.Background())
+	status := make(chan int, 1)
+	args := append([]string{"birthmark", "serve", "--json", "--db", db, "--listen", "127.0.0.1:0", "--log-level", "debug"}, more...)
+	go func() {
+		status <- run(ctx, args, strings.NewReader(""), in, s.log)
+		in.Close()
+	}()
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &s.servingAnswer)
+	}
+	if err != nil {
+		t.Fatalf("%v: %s; the server says: %s", err, line, s.log)
+	}
+	s.stop = sync.OnceFunc(func() {
+		s.client.CloseIdleConnections()
+		cancel()
+		select {
+		case n := <-status:
+			if n != exitDone {
+				t.Errorf("the server ends with %d: %s", n, s.log)
+			}
+		case <-time.After(patience):
+			t.Error("the server does not end")
+			return
+		}
+		goroutinesFall(t, "the server ended", before)
+		if text := s.log.String(); text != "" {
+			t.Errorf("the server says: %.4000s", text)
+		}
+	})
+	t.Cleanup(s.stop)
+	return s
+}
+
+// goroutinesFall waits until there are no more than so many.
+func goroutinesFall(t *testing.T, after string, most int) {
+	t.Helper()
+	for end := time.Now().Add(patience); runtime.NumGoroutine() > most; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			stacks := make([]byte, 1<<20)
+			t.Fatalf("after %s there are %d goroutines, expected %d\n%s", after, runtime.NumGoroutine(), most, stacks[:runtime.Stack(stacks, true)])
+		}
+	}
+}
+
+// serves asks as a normal client does, which has to be answered each time.
+func (s *target) serves(t *testing.T, while string) {
+	t.Helper()
+	for i, path := range []string{"v1/bitcoin/block/170", "v1/bitcoin/find/address/" + satoshi, "bitcoin/block/170", "readyz"} {
+		client := s.client
+		if i%2 == 1 { // one that has no connection yet
+			client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+		}
+		resp, err := client.Get(s.URL + path)
+		if err != nil {
+			t.Fatalf("while %s: %v", while, err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatalf("while %s: %s is answered with %d, %v: %.300s", while, path, resp.StatusCode, err, body)
+		}
+	}
+}
+
+// attack opens connections and has each do something until the test is over, in a goroutine of its own where it goes on doing
+// it.
+type attack struct {
+	t    *testing.T
+	addr string
+	mu   sync.Mutex
+	open []net.Conn
+	all  sync.WaitGroup
+}
+
+func (a *attack) dial() net.Conn {
+	a.t.Helper()
+	conn, err := net.Dial("tcp", a.addr)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.open = append(a.open, conn)
+	return conn
+}
+
+// end closes the connections and waits for those who use them.
+func (a *attack) end() {
+	for _, conn := range a.open {
+		conn.Close()
+	}
+	a.all.Wait()
+}
+
+// drip sends text again and again, in small pieces, until the server has enough of it.
+func (a *attack) drip(conn net.Conn, text string) {
+	a.all.Go(func() {
+		for i := 0; ; i = (i + 1) % len(text) {
+			if _, err := io.WriteString(conn, text[i:i+1]); err != nil {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+}
+
+// Clients that are slow in each way there is, as many as the server has connections and half as many again.
+func TestSlowClientsKeepNobodyOut(t *testing.T) {
+	const connections, attackers = 32, 48
+	s := serveHere(t, "--config", writeConfig(t, fmt.Sprintf("connections: %d\ntimeout: 5s\n", connections)))
+	s.serves(t, "nobody else asks")
+	before := runtime.NumGoroutine()
+	for _, c := range []struct {
+		name, begin, drip string
+	}{
+		{"they say nothing", "", ""},
+		{"headers trickle", "GET /v1/bitcoin/status HTTP/1.1\r\nHost: localhost\r\n", "X-A: b\r\n"},
+		{"bodies trickle", "POST /v1/bitcoin/txs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n", " "},
+		{"chunks trickle", "POST /v1/bitcoin/txs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\n \r\n"},
+		{"answers are asked for and not taken", strings.Repeat("GET /v1/bitcoin/blocks?limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n", 50), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := &attack{t: t, addr: s.Listen}
+			defer a.end()
+			for range attackers {
+				conn := a.dial()
+				if _, err := io.WriteString(conn, c.begin); err != nil && len(a.open) < connections/2 {
+					t.Fatal(err)
+				}
+				if c.drip != "" {
+					a.drip(conn, c.drip)
+				}
+			}
+			for range 3 {
+				s.serves(t, c.name)
+			}
+		})
+	}
+	s.client.CloseIdleConnections()
+	goroutinesFall(t, "the attacks", before)
+}
+
+func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
+	const connections = 5000
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if limit.Max < 2*connections+1000 {
+		t.Skipf("the process may open %d files, %d connections of both ends need more", limit.Max, connections)
+	}
+	limit.Cur = limit.Max
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	s := serveHere(t)
+	s.serves(t, "nobody else asks")
+	before := runtime.NumGoroutine()
+	a := &attack{t: t, addr: s.Listen}
+	defer a.end()
+	for i := range connections {
+		conn := a.dial()
+		if i%2 == 0 { // the others have not asked yet
+			fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		}
+		if i%500 == 0 {
+			s.serves(t, fmt.Sprintf("%d connections are idle", i))
+		}
+	}
+	for range 5 {
+		s.serves(t, "all connections are idle")
+	}
+	a.end()
+	s.client.CloseIdleConnections()
+	goroutinesFall(t, "the connections were closed", before)
+}
+
+// endless is a body without an end.
+type endless struct{ sent atomic.Int64 }
+
+func (e *endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = ' '
+	}
+	e.sent.Add(int64(len(b)))
+	return len(b), nil
+}
+
+// Of bodies that are too large no more is read than the limit and what is on its way, whatever they say of their length.
+func TestHugeBodiesAreNotRead(t *testing.T) {
+	s := serveHere(t)
+	s.serves(t, "nobody else asks")
+	before := runtime.NumGoroutine()
+	for _, path := range []string{"v1/bitcoin/txs", "v1/bitcoin/block/170", "bitcoin/block/170", "nowhere", "healthz"} {
+		for _, length := range []int64{1 << 40, -1} {
+			body := &endless{}
+			r, err := http.NewRequest("POST", s.URL+path, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.ContentLength = length
+			r.Header.Set("Content-Type", "application/json")
+			resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}).Do(r)
+			if err == nil { // or the server closed the connection before its answer was read
+				if resp.StatusCode < 400 || resp.StatusCode > 499 {
+					t.Errorf("POST %s with %d bytes: %d", path, length, resp.StatusCode)
+				}
+				resp.Body.Close()
+			}
+			if n := body.sent.Load(); n > 64<<20 {
+				t.Errorf("POST %s: %d bytes were taken", path, n)
+			}
+			s.serves(t, "bodies are huge")
+		}
+	}
+	// More comes than was said: it is the next request, and none.
+	conn, err := net.Dial("tcp", s.Listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	io.WriteString(conn, "POST /v1/bitcoin/txs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"+strings.Repeat("x", 1000)+"\r\n\r\n")
+	for answers, want := bufio.NewReader(conn), []int{400, 400}; len(want) > 0; want = want[1:] {
+		resp, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != want[0] {
+			t.Errorf("%d, expected %d; %v", resp.StatusCode, want[0], err)
+		}
+	}
+	s.client.CloseIdleConnections()
+	goroutinesFall(t, "the bodies", before)
+}
+
+// writeConfig writes a settings file.
+func writeConfig(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "birthmark.yaml")
+	write(t, path, text)
+	return path
+}
+
+// heapInUse is what is in use after a collection.
+func heapInUse() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/internal/seeded"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+)
+
+// shownBlocks is a database of blocks of a made-up chain.
+func shownBlocks(t *testing.T, blocks []*model.Block) *core.DB {
+	t.Helper()
+	db := openInMemory(t, modeltest.Variants()[0].Chain("one"))
+	if len(blocks) > 0 {
+		if err := db.Append(t.Context(), blocks); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
+}
+
+func newShownOf(db *core.DB) *shown { return newShown(newProgram(nil, nil, nil), db) }
+
+// Who waits for another tip is told of it, whichever database it comes from, and where there is none any more; and not
+// where a database with the same tip takes the place of another.
+func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
+	blocks := modeltest.Variants()[0].NewGenerator(seeded.Rand(t).Uint64()).Blocks(6)
+	one, two := shownBlocks(t, blocks[:3]), shownBlocks(t, blocks[:4])
+	s := newShownOf(one)
+	wait := func(height model.HeightPk) <-chan struct{} {
+		t.Helper()
+		tip, moved := s.tip()
+		if _, again := s.tip(); tip.Height != height || again != moved {
+			t.Errorf("the tip is %d, expected %d; asked twice: %v and %v", tip.Height, height, moved, again)
+		}
+		return moved
+	}
+	moved := wait(blocks[2].Height)
+	if err := one.Append(t.Context(), blocks[3:4]); err != nil {
+		t.Fatal(err)
+	}
+	<-moved
+	moved = wait(blocks[3].Height)
+	s.show(two)()
+	if again := wait(blocks[3].Height); again != moved {
+		select {
+		case <-moved:
+			t.Error("the same tip of another database is told as another tip")
+		default:
+		}
+	}
+	if err := two.Append(t.Context(), blocks[4:]); err != nil {
+		t.Fatal(err)
+	}
+	<-moved
+	moved = wait(blocks[5].Height)
+	s.show(one)()
+	<-moved
+	moved = wait(blocks[3].Height)
+	s.show(nil)()
+	<-moved
+	if tip, gone := s.tip(); !tip.IsOrigin() {
+		t.Errorf("nothing is shown with the tip %v", tip)
+	} else {
+		<-gone
+	}
+	err := s.view(t.Context(), func(*core.View) error { return nil })
+	if kind, code := core.Classify(err); kind != model.Refused || code != "stopping" {
+		t.Errorf("nothing is asked: %v", err)
+	}
+	s.show(two)() // too late
+	if tip, _ := s.tip(); !tip.IsOrigin() {
+		t.Errorf("%v is shown after the end", tip)
+	}
+}
+
+// A database is closed when nobody asks it any more, however often others take its place.
+func TestNobodyAsksADatabaseThatIsClosed(t *testing.T) {
+	rng := seeded.Rand(t)
+	blocks := modeltest.Variants()[0].NewGenerator(rng.Uint64()).Blocks(4)
+	closed := make([]atomic.Bool, len(blocks)) // by height
+	var dbs []*core.DB
+	for i := range blocks {
+		dbs = append(dbs, shownBlocks(t, blocks[:i+1]))
+		closed[i].Store(i > 0)
+	}
+	s := newShownOf(dbs[0])
+	first := blocks[0].Height
+	done := make(chan struct{})
+	var asking sync.WaitGroup
+	var asked atomic.Int64
+	for range 4 {
+		asking.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				err := s.view(context.Background(), func(v *core.View) error {
+					status, err := v.Status(context.Background())
+					if err != nil {
+						return err
+					}
+					if status.Tip == nil || status.Tip.Height != uint32(v.Tip.Height) {
+						t.Errorf("a view of the tip %d has the status of %+v", v.Tip.Height, status.Tip)
+					}
+					if closed[v.Tip.Height-first].Load() {
+						t.Errorf("the database of %d blocks is asked after it was closed", v.Tip.Height-first+1)
+					}
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				tip, _ := s.tip()
+				s.state()
+				if asked.Add(1); tip.Height < first {
+					t.Errorf("the tip is %d", tip.Height)
+				}
+			}
+		})
+	}
+	at := 0
+	for asked.Load() < 2000 {
+		next := rng.IntN(len(dbs))
+		if next == at {
+			continue
+		}
+		closed[next].Store(false)
+		s.show(dbs[next])()
+		closed[at].Store(true)
+		at = next
+	}
+	close(done)
+	asking.Wait()
+	s.show(nil)()
+}
+
+// What a sync fails for is said from the first failure until it goes on, without secrets.
+func TestStateSaysWhyASyncStandsStill(t *testing.T) {
+	blocks := modeltest.Variants()[0].NewGenerator(1).Blocks(2)
+	s := newShownOf(shownBlocks(t, blocks))
+	s.p.sources = []string{"http://me:secret@host"}
+	if st := s.state(); st.Sync != nil || st.Failed != "" {
+		t.Errorf("without a sync: %+v", st)
+	}
+	s.came(core.Progress{Height: 0, Target: 9})
+	if st := s.state(); st.Sync == nil || st.Sync.Height != blocks[1].Height || st.Sync.Target != 9 || st.Failed != "" || !st.Since.IsZero() {
+		t.Errorf("on its way: %+v, %+v", st, st.Sync)
+	}
+	s.fails(errors.New("http://me:secret@host is away"))
+	first := s.state()
+	if first.Failed != "http://me:********@host is away" || first.Since.IsZero() {
+		t.Errorf("failed: %+v", first)
+	}
+	s.fails(errors.New("still away"))
+	s.came(core.Progress{Done: true})
+	if st := s.state(); st.Failed != "still away" || st.Since != first.Since {
+		t.Errorf("failed again: %+v", st)
+	}
+	s.came(core.Progress{Height: 1})
+	if st := s.state(); st.Failed != "" || !st.Since.IsZero() || st.Sync.Target != blocks[1].Height {
+		t.Errorf("going on: %+v", st)
+	}
+}
+
+// A path never changes its meaning: the name of a served chain depends on its network alone, not on the other chains
+// that the process serves.
+func TestNamesOfServedChainsDependOnTheirNetworksAlone(t *testing.T) {
+	of := func(names ...string) (chains []model.Chain) {
+		for _, n := range names {
+			chains = append(chains, named{name: n[:1], network: n[2:]})
+		}
+		return chains
+	}
+	for _, c := range []struct {
+		chains []model.Chain
+		names  []string
+	}{
+		{of("b mainnet"), []string{"b"}},
+		{of("b testnet4"), []string{"b-testnet4"}},
+		{of("b testnet4", "c preview"), []string{"b-testnet4", "c-preview"}},
+		{of("c preview", "b mainnet"), []string{"c-preview", "b"}},
+		{of("b testnet4", "b mainnet", "b signet"), []string{"b-testnet4", "b", "b-signet"}},
+		{of("b testnet4", "b signet"), []string{"b-testnet4", "b-signet"}},
+		{of("b mainnet", "b mainnet"), nil},
+		{of("b signet", "b mainnet", "b signet"), nil},
+	} {
+		names, err := namesOf(c.chains)
+		if len(names) != len(c.names) || (err == nil) != (c.names != nil) {
+			t.Errorf("%v: %v, %v", c.chains, names, err)
+			continue
+		}
+		for i := range names {
+			if names[i] != c.names[i] {
+				t.Errorf("%v: %v, expected %v", c.chains, names, c.names)
+			}
+			if served := new(shown).chain(c.chains[i]).Name; served != c.names[i] {
+				t.Errorf("%v is served as %s, expected %s", c.chains[i], served, c.names[i])
+			}
+		}
+	}
+}
+
+// named is a chain of which no more is known than its name.
+type named struct {
+	model.Chain
+	name, network string
+}
+
+func (n named) Name() string    { return n.name }
+func (n named) Network() string { return n.network }

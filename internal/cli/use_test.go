@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Whatever is wrong about how the program is called, it says what was expected and exits with 2.
+func TestWrongUseSaysWhatWasExpected(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "birthmark.yaml")
+	write(t, file, "memory: 1GiB\nchane: bitcoin\n")
+	indexes := filepath.Join(dir, "indexes.yaml")
+	write(t, indexes, "chain: bitcoin\n\nindexes:\n  adress: {}\n")
+	network := filepath.Join(dir, "network.yaml")
+	write(t, network, "chain: bitcoin\nnetwork: tesnet3\n")
+	several := filepath.Join(dir, "several.yaml")
+	write(t, several, "chains:\n- {chain: bitcoin, db: a}\n- {chain: bitcoin, network: signet, db: b}\n")
+	q := regexp.QuoteMeta
+	for _, c := range []struct {
+		args          string
+		code, message string
+	}{
+		{"blcok tip", "unknown_command", `^unknown command "blcok"; did you mean "block"\?`},
+		{"zebra", "unknown_command", `^unknown command "zebra" \(birthmark help lists them\)$`},
+		{"help fnd", "unknown_command", `^unknown command "fnd"; did you mean "find"\?$`},
+		{"bench apend", "unknown_command", `^unknown command "apend"; did you mean "append"\?`},
+		{"bench", "missing_argument", `^birthmark bench needs one of append`},
+		{"--frob", "unknown_flag", `^unknown flag --frob, and no command`},
+		{"find --limt 3 address X", "unknown_flag", `^unknown flag --limt of birthmark find; did you mean "--limit"\?`},
+		{"status --unspent", "unknown_flag", `^unknown flag --unspent of birthmark status \(birthmark status --help lists them\)$`},
+		{"find -x", "unknown_flag", `^unknown flag --x of birthmark find`},
+		{"status --db", "missing_value", `^flag --db needs a value$`},
+		{"status --db --memory 1GiB", "missing_value", `^flag --db needs a value; --memory follows it \(write --db=--memory if that is the value\)$`},
+		{"find --unspent=perhaps address X", "bad_value", `^flag --unspent is either there or not: .*not "perhaps"$`},
+		{"tx", "missing_argument", `^missing argument HASH: expected birthmark tx \[flags\] HASH$`},
+		{"find address", "missing_argument", `^missing argument VALUE: expected birthmark find \[flags\] INDEX \[VALUE\]$`},
+		{"block tip tip", "unexpected_argument", `^unexpected argument "tip": expected birthmark block \[flags\] HASH\|HEIGHT\|tip$`},
+		{"status here", "unexpected_argument", `^unexpected argument "here": expected birthmark status \[flags\]$`},
+		{"status", "missing_flag", `^missing --db DIR`},
+		{"sync --db " + dir, "missing_flag", `^missing --source URI`},
+		{"sync --db " + dir + "/new --source file:///x", "missing_flag", `^missing --chain: expected .*bitcoin`},
+		{"sync --db " + dir + "/new --source file:///x --chain doge", "unknown_chain", `^--chain: unknown chain "doge": expected .*bitcoin`},
+		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --network mars", "unknown_network", `^--network: .*mars.*mainnet.*regtest`},
+		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --index address,adress", "unknown_index", `^--index: bitcoin has no index "adress": it offers address, `},
+		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --index address,,", "bad_setting", `^--index: "address,," is not a list`},
+		{"sync --db " + dir + "/new --source gopher://x --chain bitcoin", "bad_source", `gopher`},
+		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --to-height -1", "bad_value", `^--to-height: expected a height from 0 to 67108863, not "-1"$`},
+		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --to-height 67108864", "bad_value", `^--to-height: expected a height`},
+		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --wal=maybe", "bad_setting", `^--wal: "maybe" is neither on nor off$`},
+		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --memory 10MiB", "bad_setting", `^--memory: 10MiB of memory is too small to work: the least is 64MiB$`},
+		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --memory much", "bad_setting", `^--memory: "much" is not a size such as 4GiB`},
+		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --cpuprofile " + dir, "bad_value", `^--cpuprofile: `},
+		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --password-file " + dir + "/none", "bad_setting", `^--password-file: password_file: open .*no such file`},
+		{"rollback --db " + dir, "missing_flag", `^missing --to-height H`},
+		{"rollback --db " + dir + " --to-height top", "bad_value", `^--to-height: expected a height from 0 to 67108863, not "top"$`},
+		{"decode -", "missing_flag", `^missing --chain: expected `},
+		{"decode - --chain bitcoin --index pubkye", "unknown_index", `^--index: bitcoin has no index "pubkye"`},
+		{"decode - --chain bitcoin --height x", "bad_value", `^--height: expected a height`},
+		{"dump --db " + dir + " --json", "bad_value", `^rows are not JSON: --json goes with --digest$`},
+		{"config --config " + dir + "/none.yaml", "no_settings", `^--config: open .*none.yaml: no such file or directory$`},
+		{"config --config " + file, "bad_setting", `^` + q(file) + `:2: unknown setting "chane"; did you mean "chain"\?$`},
+		{"config --config " + indexes, "unknown_index", `^` + q(indexes) + `:4: bitcoin has no index "adress": it offers address, `},
+		{"config --config " + network, "unknown_network", `^` + q(network) + `:2: .*tesnet3`},
+		{"status --config " + several, "which_chain", `^the settings have 2 chains \(bitcoin, bitcoin/signet\): choose one with --chain`},
+		{"config --memory 1KiB", "bad_setting", `^--memory: 1KiB of memory is too small to work: the least is 64MiB$`},
+		{"schema --chain moon", "unknown_chain", `^--chain: unknown chain "moon"`},
+	} {
+		args := strings.Fields(c.args)
+		if slices.Contains(args, "--json") {
+			args = slices.DeleteFunc(args, func(a string) bool { return a == "--json" })
+			r := birthmark(append(args, "--json")...)
+			if r.status != exitUsage || !regexp.MustCompile(`"code":"`+c.code).MatchString(r.stdout) {
+				t.Errorf("birthmark %s: %+v", c.args, r)
+			}
+			continue
+		}
+		wantFailure(t, exitUsage, c.code, c.message, args...)
+	}
+	if entries, err := os.ReadDir(filepath.Join(dir, "new")); err == nil {
+		t.Errorf("wrong use left %v behind", entries)
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Users write flags where they think of them.
+func TestFlagsStandAnywhere(t *testing.T) {
+	app := newProgram(nil, nil, nil).app()
+	want := "birthmark find --db=D --limit=5 --json=true -- address X"
+	for _, line := range []string{
+		"find --db D --limit 5 --json address X",
+		"find address X --db D --limit 5 --json",
+		"--db D find address --limit=5 X --json",
+		"find --db=D address --limit 5 X --json=true",
+		"find -db D -limit 5 -json address X",
+		"find --db D address X --limit 5 --json --",
+		"--db D --limit 5 --json find address -- X",
+	} {
+		got, err := arrange(app, append([]string{"birthmark"}, strings.Fields(line)...))
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, %v", line, got, err)
+		}
+	}
+}
+
+// After "--" nothing is a flag, and a word that stands for a file may be "-".
+func TestArgumentsMayBeginWithADash(t *testing.T) {
+	app := newProgram(nil, nil, nil).app()
+	got, err := arrange(app, []string{"birthmark", "find", "address", "--db=D", "--", "--json"})
+	if err != nil || !slices.Equal(got, []string{"birthmark", "find", "--db=D", "--", "address", "--json"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if asksForJSON([]string{"birthmark", "find", "--", "--json"}) {
+		t.Error("an argument was taken for a flag")
+	}
+	got, err = arrange(app, []string{"birthmark", "decode", "-", "--chain", "bitcoin"})
+	if err != nil || !slices.Equal(got, []string{"birthmark", "decode", "--chain=bitcoin", "--", "-"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// arrange pairs flags with values before it knows the command, so a name must mean the same everywhere.
+func TestAFlagTakesAValueInEveryCommandOrInNone(t *testing.T) {
+	takes := map[string]bool{}
+	var visit func(c *cli.Command)
+	visit = func(c *cli.Command) {
+		for _, f := range c.Flags {
+			for _, name := range f.Names() {
+				if before, ok := takes[name]; ok && before != takesValue(f) {
+					t.Errorf("--%s of %s differs from that of another command", name, c.Name)
+				}
+				takes[name] = takesValue(f)
+			}
+		}
+		for _, sub := range c.Subcommands {
+			visit(sub)
+		}
+	}
+	for _, c := range newProgram(nil, nil, nil).app().Commands {
+		visit(c)
+	}
+}
+
+func TestHelpShowsEveryCommandOfTheContract(t *testing.T) {
+	r := birthmark()
+	if r.status != exitDone || r.stderr != "" {
+		t.Errorf("birthmark alone: %+v", r)
+	}
+	for _, same := range [][]string{{"help"}, {"--help"}, {"-h"}} {
+		if other := birthmark(same...); other != r {
+			t.Errorf("birthmark %s differs from birthmark alone: %+v", same, other)
+		}
+	}
+	for _, name := range strings.Fields(`sync status block tx output find history balance asset asset-events asset-holders
+		rollback check index decode schema config richest blocks values assets cursor dump version bench`) {
+		if !strings.Contains(r.stdout, " "+name+" ") {
+			t.Errorf("help does not show %s", name)
+		}
+		h := birthmark("help", name)
+		if h.status != exitDone || !strings.HasPrefix(h.stdout, "birthmark "+name+" ") {
+			t.Errorf("help %s: %+v", name, h)
+		}
+		if other := birthmark(name, "--help"); other != h {
+			t.Errorf("%s --help differs from help %s: %+v", name, name, other)
+		}
+	}
+	golden(t, "help_find.txt", birthmark("find", "--help").stdout)
+}

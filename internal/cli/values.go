@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) valuesCommand() *cli.Command {
+	return p.query(cli.Command{
+		Name:      "values",
+		Usage:     "the values of an index, in the order in which they first occurred",
+		ArgsUsage: "INDEX",
+		Description: "With --prefix those that begin so, in the order of their texts: for indexes that are kept with the option\n" +
+			"prefix. An empty TEXT gives them all.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "prefix", Usage: "only values that begin with `TEXT`, 255 bytes at most"},
+		}, pageFlags("values", true)),
+	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+		pg, err := pageOf(c)
+		if err != nil {
+			return nil, nil, err
+		}
+		var a *core.ValuesAnswer
+		if c.IsSet("prefix") {
+			a, err = db.ValuesByText(ctx, c.Args().First(), c.String("prefix"), pg)
+		} else {
+			a, err = db.Values(ctx, c.Args().First(), pg)
+		}
+		return a, func(pg *page) { pg.values(a) }, err
+	})
+}
+
+func (p *page) values(a *core.ValuesAnswer) {
+	p.fields(field{"index", cell{a.Index, green}}, field{"values", text(count(a.Count))}, field{"prefix", text(a.Prefix)})
+	if a.Prefix != "" && len(a.Values) == 0 {
+		p.printf("none begins so\n")
+	}
+	if len(a.Values) > 0 {
+		p.heading("values")
+	}
+	var rows [][]cell
+	for _, v := range a.Values {
+		rows = append(rows, []cell{text(count(v.FirstSeen.Height)), text(v.Value), {fmt.Sprintf("%s:%d", v.FirstSeen.Tx, v.FirstSeen.Index), faint}})
+	}
+	p.table([]column{{"block", true}, {name: a.Index}, {name: "first seen"}}, rows)
+	p.more(a.Next)
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"birthmark/core"
+	"birthmark/model"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) verifyCommand() *cli.Command {
+	return &cli.Command{
+		Name:     "verify",
+		Usage:    "compare a database with a source",
+		Category: building,
+		Description: "Whether the tip is on the source's chain, everything in the first, the last and some random blocks, and what is\n" +
+			"unspent where a node counts it. Changes nothing, and may run beside a sync. Exit status 1 where something differs.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "source", Usage: "what to compare with, a `URI` such as http://127.0.0.1:8332 or file:///path/blocks"},
+			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
+			&cli.StringFlag{Name: "sample", Usage: "`N` random blocks", DefaultText: strconv.Itoa(core.DefaultSample)},
+			&cli.StringFlag{Name: "seed", Usage: "the same `SEED` chooses the same blocks", DefaultText: "another each time"},
+		}, databaseFlags(), profileFlags()),
+		Action: profiled(p.verify),
+	}
+}
+
+func (p *program) verify(c *cli.Context) (err error) {
+	o := core.VerifyOptions{Sample: core.DefaultSample, Seed: uint64(rand.Uint32())}
+	if c.IsSet("sample") {
+		if o.Sample, err = strconv.Atoi(c.String("sample")); err != nil || o.Sample < 0 || o.Sample > model.MaxHeight {
+			return badValue(c, "sample", "a number from 0 to %d", model.MaxHeight)
+		}
+	}
+	if c.IsSet("seed") {
+		if o.Seed, err = strconv.ParseUint(c.String("seed"), 10, 64); err != nil {
+			return badValue(c, "seed", "a number from 0 to %d", uint64(1<<64-1))
+		}
+	}
+	set, err := p.one(c)
+	if err != nil {
+		return err
+	}
+	if set.Source == "" {
+		return usageError("missing_flag", "missing --source URI, what the database is compared with (or source in the settings, or BIRTHMARK_SOURCE)")
+	}
+	db, err := p.openReadingWith(c, set, core.Options{Damaged: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	// The source is not told what the database has: it is to say by itself what the chain is.
+	src, err := p.openSource(c.Context, set, db.chain, model.SourceOptions{Indexes: db.Indexes(), Raw: db.KeepsRaw()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	a, err := p.compare(c.Context, db, src, o)
+	if err != nil {
+		return err
+	}
+	if err := p.answer(db.chain, a, func(pg *page) { pg.verify(a) }); err != nil {
+		return err
+	}
+	if !a.OK {
+		return model.Errorf(model.Internal, "differences_found", "the database differs from the source: %s", plural(uint64(len(a.Differences))+a.More, "difference"))
+	}
+	return nil
+}
+
+func (p *program) compare(ctx context.Context, db *database, src model.Source, o core.VerifyOptions) (*core.VerifyAnswer, error) {
+	var done, total atomic.Uint64
+	o.Progress = func(d, t uint64) {
+		done.Store(d)
+		total.Store(t)
+	}
+	pace := pace{"blocks", p.now(), p.now}
+	stop := p.watch("verify", func() reading { return pace.reading(done.Load(), total.Load()) })
+	defer stop()
+	return core.Verify(ctx, db.DB, src, o)
+}
+
+func (p *page) verify(a *core.VerifyAnswer) {
+	verdict := cell{"as the source has it", green}
+	if !a.OK {
+		verdict = cell{"differs from the source", red}
+	}
+	pointText := func(at core.PointAnswer) cell { return text(fmt.Sprintf("%s  %s", count(at.Height), at.Hash)) }
+	note := ""
+	switch {
+	case a.PartsAt != nil:
+		note = fmt.Sprintf("another chain than the source's from block %s on: only what is below was compared", count(*a.PartsAt))
+	case a.Behind > 0:
+		note = fmt.Sprintf("the source is %s ahead", plural(a.Behind, "block"))
+	case a.Ahead > 0:
+		note = fmt.Sprintf("the source ends %s below the tip: these were not compared", plural(a.Ahead, "block"))
+	}
+	p.fields(
+		field{"verify", verdict},
+		field{"chain", text(a.Chain + " " + a.Network)},
+		field{"tip", pointText(a.Tip)},
+		field{"source's tip", pointText(a.SourceTip)},
+		field{"note", cell{note, yellow}},
+		field{"blocks", text(count(a.Blocks) + "  (seed " + strconv.FormatUint(a.Seed, 10) + ")")},
+		field{"transactions", text(count(a.Txs))},
+		field{"inputs", text(count(a.Inputs))},
+		field{"outputs", text(count(a.Outputs))},
+		field{"unspent", text(p.unspent(a.Unspent))},
+	)
+	if len(a.Differences) == 0 {
+		return
+	}
+	p.heading(plural(uint64(len(a.Differences))+a.More, "difference"))
+	var rows [][]cell
+	for _, d := range a.Differences {
+		what := d.What
+		if d.Tx != "" && !strings.Contains(d.Source, d.Tx) {
+			what += " of " + d.Tx
+		}
+		rows = append(rows, []cell{text(count(d.Height)), text(what), text(orNone(d.Source)), {orNone(d.Database), red}})
+	}
+	p.table([]column{{"block", true}, {name: "what"}, {name: "source"}, {name: "database"}}, rows)
+	if a.More > 0 {
+		p.printf("and %s more\n", count(a.More))
+	}
+}
+
+// unspent is a comparison of what is unspent in one line.
+func (p *page) unspent(u *core.UnspentAnswer) string {
+	switch {
+	case u == nil:
+		return "not compared: the source does not count"
+	case !u.Compared:
+		return "not compared: " + u.Reason
+	}
+	side := func(s *core.UnspentSideAnswer) string {
+		return plural(s.Outputs, "output") + ", " + p.unit.Amount(s.Value)
+	}
+	line := side(u.Source) + " by the source's count"
+	switch {
+	case u.More.Outputs < 0 || strings.HasPrefix(u.More.Value, "-"):
+		line += "; the database has only " + side(u.Database)
+	case u.More.Outputs > 0 || u.More.Value != "0":
+		line += "; " + side(u.More) + " more in the database, which a node leaves out where they can never be spent"
+	}
+	return line
+}
+
+// orNone is a side of a difference where there is one.
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

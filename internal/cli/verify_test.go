@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/internal/testnode/bitcointest"
+	"birthmark/storage"
+	"birthmark/storage/rocks"
+)
+
+// differing runs a verify that must find differences.
+func differing(t *testing.T, args ...string) (a core.VerifyAnswer) {
+	t.Helper()
+	r := birthmark(append([]string{"verify", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(r.stdout), &a); err != nil || r.status != exitFailed || a.OK || len(a.Differences) == 0 ||
+		!strings.HasPrefix(r.stderr, "birthmark: the database differs from the source: ") || strings.Count(r.stderr, "\n") != 1 {
+		t.Fatalf("birthmark verify %s: %+v, %v", strings.Join(args, " "), r, err)
+	}
+	return a
+}
+
+var utxoFamily = storage.Declaration{Family: 5, Name: "utxo_by_utxo_pk", Access: storage.Ordered}
+
+// harm changes one row of a database, or takes it away where change makes nothing of it.
+func harm(t *testing.T, db string, d storage.Declaration, key []byte, change func(value []byte) []byte) {
+	t.Helper()
+	store, err := rocks.Open(db, rocks.Options{WAL: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	if err := store.Declare(d); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Update(context.Background(), func(r storage.Reader, b storage.Batch) error {
+		value, err := r.Get(d.Family, key)
+		if err != nil {
+			return err
+		}
+		if value = change(value); value == nil {
+			b.Delete(d.Family, key)
+		} else {
+			b.Put(d.Family, key, value)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestVerifyComparesWithBlockFiles(t *testing.T) {
+	source := "file://" + realBlocks(t)
+	db := first200(t, "--index", "address,script_hash")
+	args := []string{"verify", "--db", db, "--source", source, "--sample", "5", "--seed", "3"}
+	people, programs := birthmark(args...), birthmark(append(args, "--json")...)
+	if people.status != exitDone || programs.status != exitDone || people.stderr+programs.stderr != "" {
+		t.Fatalf("%+v, %+v", people, programs)
+	}
+	golden(t, "verify.txt", people.stdout)
+	golden(t, "verify.json", programs.stdout)
+	var all, again core.VerifyAnswer
+	ask(t, &all, "verify", "--db", db, "--source", source, "--sample", "1000")
+	if all.Blocks != 200 || all.Txs != 205 || all.Inputs != 5 || all.Outputs != 209 || all.Behind != 13_932 {
+		t.Errorf("%+v", all)
+	}
+	if ask(t, &again, "verify", "--db", db, "--source", source); again.Blocks != 102 || again.Seed == all.Seed {
+		t.Errorf("%+v after seed %d", again, all.Seed)
+	}
+
+	// Block 170 holds the first payment. Its second output is harmed, then what leads to it from its address.
+	payment := []byte{0, 0, 0x2a, 0x80, 0, 0x08, 0, 1} // 26 bits height, 19 bits transaction, 19 bits output
+	harm(t, db, utxoFamily, payment, func(v []byte) []byte { v[0] ^= 1; return v })
+	a := differing(t, "--db", db, "--source", source, "--sample", "1000")
+	if d := a.Differences[0]; len(a.Differences) != 1 || d.Height != 170 || d.Tx != firstPayment || d.What != "value of output 1" || d.Source != "4000000000" || d.Database != "4000000001" {
+		t.Errorf("%+v", a.Differences)
+	}
+	born := []byte{0, 0, 0x02, 0x40, 0, 0, 0, 0} // of Satoshi's address, in block 9
+	harm(t, db, storage.Declaration{Family: 66, Name: "address_relations", Access: storage.Grouped}, append(born, payment...), func([]byte) []byte { return nil })
+	harm(t, db, storage.Declaration{Family: 6, Name: "spent_utxo_pk_by_input_pk", Access: storage.Ordered}, []byte{0, 0, 0x2a, 0x80, 0, 0x08, 0, 0}, func([]byte) []byte { return nil })
+	r := birthmark("verify", "--db", db, "--source", source, "--sample", "1000", "--seed", "3")
+	if r.status != exitFailed {
+		t.Errorf("%+v", r)
+	}
+	golden(t, "verify_damaged.txt", r.stdout)
+}
+
+func TestVerifyOfAnotherChain(t *testing.T) {
+	var ours, theirs, short blockFiles
+	chain := bitcointest.NewChain()
+	chain.MineEmpty(12)
+	fork := chain.Fork(8)
+	fork.MineEmpty(6)
+	ours.add(t, chain)
+	theirs.add(t, fork)
+	short.add(t, chain.Fork(5))
+	db := filepath.Join(t.TempDir(), "db")
+	ask(t, nil, "sync", "--chain", "bitcoin", "--network", "regtest", "--source", "file://"+ours.dir, "--db", db)
+	a := differing(t, "--db", db, "--source", "file://"+theirs.dir)
+	if d := a.Differences[0]; a.PartsAt == nil || *a.PartsAt != 9 || d.Height != 9 || d.Source != fork.Blocks()[9].BlockHash().String() ||
+		d.Database != chain.Blocks()[9].BlockHash().String() || a.Blocks != 9 || a.Behind != 2 {
+		t.Errorf("%+v", a)
+	}
+	r := birthmark("verify", "--db", db, "--source", "file://"+theirs.dir)
+	if !strings.Contains(r.stdout, "another chain than the source's from block 9 on") {
+		t.Errorf("%+v", r)
+	}
+	var b core.VerifyAnswer
+	if ask(t, &b, "verify", "--db", db, "--source", "file://"+short.dir); b.Ahead != 7 || b.Blocks != 6 || b.Tip.Height != 12 || b.SourceTip.Height != 5 {
+		t.Errorf("%+v", b)
+	}
+	r = birthmark("verify", "--db", db, "--source", "file://"+short.dir)
+	if !strings.Contains(r.stdout, "the source ends 7 blocks below the tip") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestVerifyBesideARunningSync(t *testing.T) {
+	db := filepath.Join(t.TempDir(), "db")
+	runningSync(t, db)
+	var a core.VerifyAnswer
+	if ask(t, &a, "verify", "--db", db, "--source", "file://"+realBlocks(t), "--sample", "20"); a.Tip.Height != 500 || a.Blocks != 22 || a.Behind != 13_631 {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestVerifySaysWhatItNeeds(t *testing.T) {
+	db := first200(t)
+	source := "file://" + realBlocks(t)
+	none := filepath.Join(t.TempDir(), "none")
+	wantFailure(t, exitUsage, "missing_flag", `^missing --source URI`, "verify", "--db", db)
+	wantFailure(t, exitUsage, "missing_flag", `^missing --db DIR`, "verify", "--source", source)
+	wantFailure(t, exitUsage, "bad_value", `^--sample: expected a number from 0 to 67108863, not "-1"$`, "verify", "--db", db, "--source", source, "--sample", "-1")
+	wantFailure(t, exitUsage, "bad_value", `^--seed: expected a number from 0 to 18446744073709551615, not "x"$`, "verify", "--db", db, "--source", source, "--seed", "x")
+	wantFailure(t, exitUsage, "bad_source", `gopher`, "verify", "--db", db, "--source", "gopher://x")
+	wantFailure(t, exitRefused, "no_database", ` holds no database`, "verify", "--db", none, "--source", source)
+	wantFailure(t, exitRefused, "wrong_network", `holds bitcoin mainnet, not regtest`, "verify", "--db", db, "--source", source, "--network", "regtest")
+	r := birthmark("verify", "--db", db, "--source", "file://"+none)
+	if r.status != exitSource || strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("a source that is not there: %+v", r)
+	}
+	if _, err := os.Stat(none); err == nil {
+		t.Error("a question made a folder")
+	}
+}
+
+// No source of the tests counts what is unspent: how that looks.
+func TestUnspentForPeople(t *testing.T) {
+	side := func(outputs int64, value string) *core.UnspentSideAnswer {
+		return &core.UnspentSideAnswer{Outputs: outputs, Value: value}
+	}
+	var b strings.Builder
+	for _, u := range []*core.UnspentAnswer{
+		nil,
+		{Reason: "the source's tip is not the database's"},
+		{Compared: true, Source: side(13417, "70660000000000"), Database: side(13417, "70660000000000"), More: side(0, "0")},
+		{Compared: true, Source: side(1, "5000000000"), Database: side(3, "15000000000"), More: side(2, "10000000000")},
+		{Compared: true, Source: side(1, "5000000000"), Database: side(1, "4000000000"), More: side(0, "-1000000000")},
+	} {
+		b.WriteString(rendered(t, false, func(p *page) { p.verify(&core.VerifyAnswer{OK: true, Unspent: u}) }))
+	}
+	at := uint32(7)
+	b.WriteString(rendered(t, false, func(p *page) {
+		p.verify(&core.VerifyAnswer{PartsAt: &at, More: 1200, Differences: []core.DifferenceAnswer{{Height: 7, What: "hash of the block", Source: "aa", Database: "bb"}}})
+	}))
+	golden(t, "verify_page.txt", b.String())
+}

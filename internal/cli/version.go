@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"birthmark/core"
+
+	"github.com/urfave/cli/v2"
+)
+
+func (p *program) versionCommand() *cli.Command {
+	return &cli.Command{
+		Name:     "version",
+		Usage:    "which birthmark this is",
+		Category: helping,
+		Flags:    commonFlags(),
+		Action: func(*cli.Context) error {
+			a := version()
+			return p.answer(nil, a, func(pg *page) {
+				pg.fields(
+					field{"birthmark", text(a.Version)},
+					field{"commit", text(a.Commit)},
+					field{"format", text(count(a.Format))},
+					field{"go", text(a.Go)},
+				)
+			})
+		},
+	}
+}
+
+// versionAnswer is what the binary knows of how it was built.
+type versionAnswer struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"` // with a plus where the tree had changes
+	Format  int    `json:"format"`
+	Go      string `json:"go"`
+}
+
+func version() versionAnswer {
+	a := versionAnswer{Version: "unknown", Format: core.FormatVersion, Go: runtime.Version()}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return a
+	}
+	a.Version = info.Main.Version
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			a.Commit = s.Value + a.Commit
+		case s.Key == "vcs.modified" && s.Value == "true":
+			a.Commit += "+"
+		}
+	}
+	return a
+}

@@ -1,0 +1,105 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"birthmark/internal/seeded"
+)
+
+func sum(d Division) int64 {
+	return d.BlockCache + d.WriteBuffers + d.Caches + d.Source + d.Window + d.Collector
+}
+
+// Trap 17: a memory figure that nothing adds up to.
+func TestPartsOfTheMemorySumUpToIt(t *testing.T) {
+	sizes := []Size{LeastMemory, LeastMemory + 1, 100e6, 512 * MiB, 2 * GiB, 4*GiB + 7, 16 * GiB, TiB, TiB - 1}
+	r := seeded.Rand(t)
+	for range 1000 {
+		sizes = append(sizes, LeastMemory+Size(r.Int64N(int64(256*GiB))))
+	}
+	for _, size := range sizes {
+		for name, d := range map[string]Division{"writing": Divide(size), "reading": DivideReading(size)} {
+			if sum(d) != int64(size) {
+				t.Errorf("%s: the parts of %d sum up to %d: %+v", name, size, sum(d), d)
+			}
+			if d.Go()+d.Caches+d.BlockCache+d.WriteBuffers != int64(size) {
+				t.Errorf("%s: Go's part %d, RocksDB's and the caches do not make up %d", name, d.Go(), size)
+			}
+			for _, part := range []int64{d.BlockCache, d.WriteBuffers, d.Caches, d.Source, d.Window, d.Collector} {
+				if part < 0 {
+					t.Errorf("%s: a part of %d is negative: %+v", name, size, d)
+				}
+			}
+		}
+	}
+}
+
+func TestSharesAreAWhole(t *testing.T) {
+	for name, shares := range map[string][]share{"writing": writing, "reading": reading} {
+		var all int64
+		for _, s := range shares {
+			all += s.part
+		}
+		if all != 100 {
+			t.Errorf("the shares for %s make up %d of 100", name, all)
+		}
+	}
+}
+
+// With the least memory a window still holds a few of the largest blocks there are.
+func TestLeastMemoryIsEnoughForAWindow(t *testing.T) {
+	d := Divide(LeastMemory)
+	if got := d.WindowBytes(); got < int64(900*KiB) {
+		t.Errorf("a window holds %d bytes of blocks", got)
+	}
+	if _, err := ParseMemory("67108863"); err == nil || !strings.Contains(err.Error(), "the least is 64MiB") {
+		t.Errorf("one byte less than the least: %v", err)
+	}
+	if got := DefaultMemory(); got < LeastMemory || got > usual {
+		t.Errorf("the default is %v", got)
+	}
+}
+
+func TestSizesAreRead(t *testing.T) {
+	for text, want := range map[string]Size{
+		"0": 0, "4GiB": 4 * GiB, "4gib": 4 * GiB, "4 GiB": 4 * GiB, "512MB": 512e6, "512M": 512 * MiB, "1.5G": GiB + 512*MiB,
+		"2147483648": 2 * GiB, "7B": 7, "1kB": 1000, "1KB": 1000, "1KiB": 1024, "9223372036854775807": 1<<63 - 1, "0.5TiB": 512 * GiB,
+	} {
+		got, err := ParseSize(text)
+		if err != nil || got != want {
+			t.Errorf("%q is %d, %v; want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "GiB", "four", "-1", "+1", "1XB", "1e9", "0x10", "1.2.3", "1,5G", "9223372036854775808",
+		"99999999999TiB", "1 2", "NaN", "1GiBs"} {
+		if got, err := ParseSize(text); err == nil {
+			t.Errorf("%q was read as %d", text, got)
+		}
+	}
+}
+
+func FuzzSize(f *testing.F) {
+	for _, seed := range []string{"4GiB", "512MB", "1.5G", "0", "-1", "9999999999999999999TiB", ".", "1."} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseSize(text)
+		if err != nil {
+			return
+		}
+		if again, err := ParseSize(s.String()); err != nil || again != s || s < 0 {
+			t.Errorf("%q is %d, written %s, read again %d, %v", text, s, s, again, err)
+		}
+	})
+}
+
+func TestApportionGivesEachChainItsPart(t *testing.T) {
+	parts, err := Apportion(GiB, []int{2, 1, 1})
+	if err != nil || parts[0] != 512*MiB || parts[1] != 256*MiB || parts[2] != 256*MiB {
+		t.Errorf("%v, %v", parts, err)
+	}
+	if _, err = Apportion(GiB, []int{15, 1, 1}); err == nil || err.Error() != "1GiB of memory is too small for 3 chains: one of them would have 63161283B, the least is 64MiB" {
+		t.Error(err)
+	}
+}

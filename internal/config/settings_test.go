@@ -1,0 +1,482 @@
+package config
+
+import (
+	"bytes"
+	"log/slog"
+	"maps"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/model"
+	"birthmark/storage"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// contract is the example of a settings file, without the options that are not available yet.
+const contract = `listen: 127.0.0.1:8080
+memory: 4GiB
+chains:
+  - chain: bitcoin
+    network: mainnet
+    source: http://127.0.0.1:8332
+    password_file: /etc/birthmark/rpc-password
+    db: /var/lib/birthmark/bitcoin
+    wal: true
+    indexes:
+      address: { balance: false, unspent: false }
+      script_hash: {}
+  - chain: ergo
+    db: /var/lib/birthmark/ergo
+    wal: off
+    compression: small
+    raw: true
+`
+
+func parse(t *testing.T, text string) *Settings {
+	t.Helper()
+	s, err := Parse("birthmark.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestFileSetsEveryKey(t *testing.T) {
+	s := parse(t, contract)
+	if s.Listen != "127.0.0.1:8080" || s.Memory != 4*GiB || len(s.Chains) != 2 {
+		t.Fatalf("got %+v", s)
+	}
+	c := s.Chains[0]
+	if c.Chain != "bitcoin" || c.Network != "mainnet" || c.Source != "http://127.0.0.1:8332" ||
+		c.PasswordFile != "/etc/birthmark/rpc-password" || c.DB != "/var/lib/birthmark/bitcoin" || !c.WAL ||
+		!slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
+		t.Errorf("got %+v", c)
+	}
+	if e := s.Chains[1]; e.WAL || e.Compression != storage.Small || !e.Raw || c.Raw || e.IndexNames() != nil {
+		t.Errorf("got %+v", e)
+	}
+	if got := c.Origin("db"); got != "birthmark.yaml:8" {
+		t.Errorf("db was set at %q", got)
+	}
+	if got := c.Indexes[1].Origin; got != "birthmark.yaml:12" {
+		t.Errorf("index script_hash was set at %q", got)
+	}
+}
+
+// A definition is what has a value; a list of names from elsewhere leaves it as the file has it.
+func TestDefinitionsAreReadWithTheirPlaces(t *testing.T) {
+	s := parse(t, "chain: bitcoin\nindexes:\n  address: {}\n  tick:\n    value: |\n      let j = json(output.data);\n      j.tick\n    when: output.index == 0\n    kind: many-valued\n    history: on\n  memo: { value: output.data }\n")
+	want := []model.Definition{
+		{Name: "tick", Kind: model.ManyValued, When: "output.index == 0", Value: "let j = json(output.data);\nj.tick\n"},
+		{Name: "memo", Value: "output.data"},
+	}
+	c := &s.Chains[0]
+	if got := c.Definitions(); !slices.Equal(got, want) {
+		t.Errorf("got %+v", got)
+	}
+	if !c.Indexes[1].Options.History || c.Indexes[0].Definition != nil {
+		t.Errorf("got %+v", c.Indexes)
+	}
+	for key, place := range map[string]string{"value": "birthmark.yaml:5", "when": "birthmark.yaml:8", "kind": "birthmark.yaml:9", "": "birthmark.yaml:4", "prefix": "birthmark.yaml:4"} {
+		if got := c.DefinitionOrigin("tick", key); got != place {
+			t.Errorf("%q was set at %q, expected %s", key, got, place)
+		}
+	}
+	if got := c.DefinitionOrigin("nobody", "value"); got != "" {
+		t.Errorf("an index that is not there was set at %q", got)
+	}
+	c, err := s.One([]Override{{Key: "indexes", Value: "memo,address", Origin: "--index"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Definitions(); !slices.Equal(got, want[1:]) || c.DefinitionOrigin("memo", "") != "--index" || c.DefinitionOrigin("memo", "value") != "birthmark.yaml:11" {
+		t.Errorf("named elsewhere: %+v", c.Indexes)
+	}
+}
+
+func TestKeysOfOneChainStandAtTheTop(t *testing.T) {
+	s := parse(t, "chain: bitcoin\nmemory: 100MB\ndb: /d\nindexes:\n  address:\n")
+	if s.Memory != 100e6 || len(s.Chains) != 1 || s.Chains[0].DB != "/d" || !s.Chains[0].WAL ||
+		!slices.Equal(s.Chains[0].IndexNames(), []string{"address"}) {
+		t.Errorf("got %+v", s)
+	}
+}
+
+func TestFileThatSaysNothingGivesDefaults(t *testing.T) {
+	for _, text := range []string{"", "# nothing\n", "---\n", "{}", "null"} {
+		if s := parse(t, text); s.Listen != DefaultListen || s.Memory != DefaultMemory() || len(s.Chains) != 0 {
+			t.Errorf("%q gave %+v", text, s)
+		}
+	}
+}
+
+func TestAliasesAreFollowed(t *testing.T) {
+	s := parse(t, "chains:\n- chain: bitcoin\n  indexes: &ix {address: }\n- chain: ergo\n  indexes: *ix\n")
+	if !slices.Equal(s.Chains[1].IndexNames(), []string{"address"}) {
+		t.Errorf("got %+v", s.Chains[1])
+	}
+}
+
+// Every wrong setting is an error that names the line and says what was expected.
+func TestWrongSettingNamesItsLine(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"listen: a\nmemori: 1GiB\n", `birthmark.yaml:2: unknown setting "memori"; did you mean "memory"?`},
+		{"chains:\n- chain: bitcoin\n  sauce: x\n", `birthmark.yaml:3: unknown setting of a chain "sauce"; did you mean "source"?`},
+		{"chains:\n- chain: bitcoin\n  memory: 1GiB\n", `birthmark.yaml:3: unknown setting of a chain "memory"`},
+		{"zzz: 1\n", `birthmark.yaml:1: unknown setting "zzz"`},
+		{"1: 1\n", `birthmark.yaml:1: unknown setting "1"`},
+		{"memory: 1GiB\n\nmemory: 2GiB\n", `birthmark.yaml:3: setting "memory" stands twice, before in line 1`},
+		{"memory: lots\n", `birthmark.yaml:1: memory: "lots" is not a size such as 4GiB, 512MB or a number of bytes`},
+		{"memory: 10MiB\n", `birthmark.yaml:1: memory: 10MiB of memory is too small to work: the least is 64MiB`},
+		{"memory: [1]\n", "birthmark.yaml:1: memory takes one value"},
+		{"memory:\n", "birthmark.yaml:1: memory has no value"},
+		{"chain: bitcoin\ndb: ''\n", "birthmark.yaml:2: db: is empty"},
+		{"chain: bitcoin\nwal: maybe\n", `birthmark.yaml:2: wal: "maybe" is neither on nor off`},
+		{"chain: bitcoin\nraw: 2\n", `birthmark.yaml:2: raw: "2" is neither on nor off`},
+		{"chain: bitcoin\ncompression: most\n", `birthmark.yaml:2: compression: "most" is neither usual nor small`},
+		{"chain: bitcoin\npassword: secret\n", "birthmark.yaml:2: a password does not stand in the settings: use password_file or BIRTHMARK_PASSWORD"},
+		{"chain: bitcoin\nchains: []\n", "birthmark.yaml:1: a chain's keys stand under chains, or at the top level where there is one chain, not both"},
+		{"chains:\n  chain: bitcoin\n", `birthmark.yaml:2: chains is a list: one entry that begins with "- chain:" for each chain`},
+		{"chains:\n- db: /d\n", "birthmark.yaml:2: an entry of chains has no chain"},
+		{"chains:\n- bitcoin\n", "birthmark.yaml:2: expected a mapping from setting of a chain to value"},
+		{"- chain: bitcoin\n", "birthmark.yaml:1: expected a mapping from setting to value"},
+		{"chain: bitcoin\nindexes: [address]\n", `birthmark.yaml:2: indexes is a mapping from an index to its options, such as "address: {}"`},
+		{"chain: bitcoin\nindexes:\n  address: { balanse: true }\n", `birthmark.yaml:3: unknown option of index address "balanse"; did you mean "balance"?`},
+		{"chain: bitcoin\nindexes:\n  address: { balance: 3 }\n", `birthmark.yaml:3: balance of index address: "3" is neither on nor off`},
+		{"chain: bitcoin\nindexes:\n  mine:\n    when: x\n", "birthmark.yaml:4: when of index mine without a value: an index of one's own has the expression of its values"},
+		{"chain: bitcoin\nindexes:\n  mine:\n    kind: many-valued\n", "birthmark.yaml:4: kind of index mine without a value: an index of one's own has the expression of its values"},
+		{"chain: bitcoin\nindexes:\n  mine: { value: x, kind: many }\n", `birthmark.yaml:3: kind of index mine: unknown kind "many": expected one-to-many, one-to-one, many-valued`},
+		{"chain: bitcoin\nindexes:\n  mine: { value: '' }\n", "birthmark.yaml:3: value of index mine: is empty"},
+		{"chain: bitcoin\nindexes:\n  mine: { valeu: x }\n", `birthmark.yaml:3: unknown option of index mine "valeu"; did you mean "value"?`},
+		{"chain: bitcoin\nindexes:\n  address: {}\n  address: {}\n", `birthmark.yaml:4: index "address" stands twice, before in line 3`},
+		{"chain: bitcoin\n bad indent: x\n", "birthmark.yaml:2: not YAML: mapping values are not allowed in this context"},
+		{"a: \x00\n", "birthmark.yaml: not YAML: control characters are not allowed"},
+		{"chain: bitcoin\n---\nchain: ergo\n", "birthmark.yaml:2: a second document begins: a settings file is one"},
+		{"tls: on\n", "birthmark.yaml:1: expected a mapping from setting of tls to value"},
+		{"tls:\n  cert: a\n  cret: b\n", `birthmark.yaml:3: unknown setting of tls "cret"; did you mean "cert"?`},
+		{"tls.cert: a\n", `birthmark.yaml:1: unknown setting "tls.cert"`},
+		{"rate: fast\n", `birthmark.yaml:1: rate: "fast" is not a number of requests a second, such as 50; 0 is no limit`},
+		{"rate: NaN\n", `birthmark.yaml:1: rate: "NaN" is not a number of requests a second, such as 50; 0 is no limit`},
+		{"burst: 0.5\n", `birthmark.yaml:1: burst: "0.5" is not a number from 0 to 1073741824`},
+		{"timeout: 0\n", `birthmark.yaml:1: timeout: "0" is not a time such as 10s, at least 100ms`},
+		{"connections: 1\n", `birthmark.yaml:1: connections: "1" is not a number from 16 to 1048576`},
+		{"cors: [https://a.org, b.org]\n", `birthmark.yaml:1: cors: "b.org" is not an origin such as https://example.org, https://*.example.org or *`},
+		{"cors:\n- [a]\n", "birthmark.yaml:2: cors takes one value"},
+		{"proxies: 10.0.0.0/33\n", `birthmark.yaml:1: proxies: "10.0.0.0/33" is not an address such as 127.0.0.1, or a range such as 10.0.0.0/8`},
+		{"hosts: http://a.org\n", `birthmark.yaml:1: hosts: "http://a.org" is not the name of a host such as explorer.example.org`},
+		{"log: xml\n", `birthmark.yaml:1: log: "xml" is neither text nor json`},
+		{"log_level: loud\n", `birthmark.yaml:1: log_level: "loud" is not one of debug, info, warn, error`},
+		{"chain: *nobody\n", "birthmark.yaml: not YAML: unknown anchor 'nobody' referenced"},
+	} {
+		_, err := Parse("birthmark.yaml", []byte(c.text))
+		if err == nil {
+			t.Errorf("%q was accepted, want %s", c.text, c.want)
+			continue
+		}
+		if err.Error() != c.want {
+			t.Errorf("%q\n got %s\nwant %s", c.text, err, c.want)
+		}
+		if kind, _ := model.KindOf(err); kind != model.Usage {
+			t.Errorf("%q: error of kind %v, want Usage", c.text, kind)
+		}
+	}
+}
+
+func environment(pairs map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		v, ok := pairs[name]
+		return v, ok
+	}
+}
+
+// Every key can be set by its variable.
+func TestEnvironmentSetsEveryKey(t *testing.T) {
+	values := map[string]string{
+		"tls.cert": "/cert", "tls.key": "/key", "api_keys_file": "/keys", "api_keys_optional": "yes", "rate": "2.5", "burst": "7", "timeout": "3s",
+		"connections": "99", "cors": "https://a.org, https://*.b.org:8443", "proxies": "127.0.0.1,10.1.2.3/8", "hosts": "A.org, b", "ready_within": "5",
+		"pprof": "127.0.0.1:6060", "log": "json", "log_level": "debug",
+		"listen": "[::1]:80", "memory": "1GiB", "chain": "bitcoin", "network": "regtest", "source": "file:///b",
+		"password_file": "/p", "password": "secret", "db": "/d", "wal": "off", "compression": "small", "raw": "on", "indexes": "address, script_hash",
+	}
+	pairs := map[string]string{}
+	for key, v := range values {
+		pairs["BIRTHMARK_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = v
+	}
+	found := FromEnvironment(environment(pairs))
+	if len(found) != len(values) {
+		t.Errorf("%d of %d variables were read", len(found), len(values))
+	}
+	s := Default()
+	var rest []Override
+	for _, o := range found {
+		taken, err := s.Override(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !taken {
+			rest = append(rest, o)
+		}
+	}
+	c, err := s.One(rest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Listen != "[::1]:80" || s.Memory != GiB || c.Chain != "bitcoin" || c.Network != "regtest" || c.Source != "file:///b" ||
+		c.PasswordFile != "/p" || c.Password != "secret" || c.DB != "/d" || c.WAL || c.Compression != storage.Small || !c.Raw || !slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
+		t.Errorf("got %+v and %+v", s, c)
+	}
+	want := Server{
+		Cert: "/cert", Key: "/key", KeysFile: "/keys", KeysOptional: true, Rate: 2.5, Burst: 7, Timeout: 3 * time.Second, Connections: 99,
+		CORS:    []string{"https://a.org", "https://*.b.org:8443"},
+		Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")},
+		Hosts:   []string{"a.org", "b"}, ReadyWithin: 5, Profiles: "127.0.0.1:6060",
+	}
+	if !reflect.DeepEqual(s.Server, want) || s.Log != (Log{"json", slog.LevelDebug}) {
+		t.Errorf("got %+v and %+v", s.Server, s.Log)
+	}
+	if got := c.Origin("wal"); got != "BIRTHMARK_WAL" {
+		t.Errorf("wal was set at %q", got)
+	}
+}
+
+func TestLaterOverrideWins(t *testing.T) {
+	s := parse(t, "chain: bitcoin\ndb: /file\nsource: file:///file\nnetwork: signet\n")
+	c, err := s.One([]Override{
+		{"db", "/env", "BIRTHMARK_DB"}, {"source", "file:///env", "BIRTHMARK_SOURCE"}, {"db", "/flag", "--db"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.DB != "/flag" || c.Source != "file:///env" || c.Network != "signet" {
+		t.Errorf("got %+v", c)
+	}
+	if s.Chains[0].DB != "/file" {
+		t.Error("overrides changed the settings they were laid over")
+	}
+}
+
+func TestWrongOverrideNamesItsOrigin(t *testing.T) {
+	for _, c := range []struct {
+		o    Override
+		want string
+	}{
+		{Override{"memory", "9", "BIRTHMARK_MEMORY"}, "BIRTHMARK_MEMORY: 9B of memory is too small to work: the least is 64MiB"},
+		{Override{"wal", "", "--wal"}, `--wal: "" is neither on nor off`},
+		{Override{"db", "", "--db"}, "--db: is empty"},
+		{Override{"indexes", "a,,b", "--index"}, `--index: "a,,b" is not a list of index names such as address,script_hash`},
+		{Override{"indexes", "a,a", "--index"}, `--index: index "a" stands twice in "a,a"`},
+	} {
+		s := Default()
+		taken, err := s.Override(c.o)
+		if !taken {
+			_, err = s.One([]Override{c.o})
+		}
+		if err == nil || err.Error() != c.want {
+			t.Errorf("got %v, want %s", err, c.want)
+		}
+	}
+}
+
+func TestOneChainIsPickedOfSeveral(t *testing.T) {
+	s := parse(t, `chains:
+- {chain: bitcoin, db: /main, source: "file:///main"}
+- {chain: bitcoin, network: signet, db: /signet}
+- {chain: ergo, db: /ergo}
+`)
+	set := func(pairs ...string) (os []Override) {
+		for i := 0; i < len(pairs); i += 2 {
+			os = append(os, Override{pairs[i], pairs[i+1], "--" + pairs[i]})
+		}
+		return os
+	}
+	for _, c := range []struct {
+		set    []Override
+		db     string
+		source string
+	}{
+		{set("chain", "ergo"), "/ergo", ""},
+		{set("chain", "bitcoin", "network", "signet"), "/signet", ""},
+		{set("db", "/main"), "/main", "file:///main"},
+		{set("network", "signet"), "/signet", ""},
+		{set("db", "/elsewhere"), "/elsewhere", ""},
+		{set("chain", "cardano", "db", "/cardano"), "/cardano", ""},
+		{set("chain", "ergo", "db", "/elsewhere"), "/elsewhere", ""},
+	} {
+		one, err := s.One(c.set)
+		if err != nil {
+			t.Errorf("%v: %v", c.set, err)
+			continue
+		}
+		if one.DB != c.db || one.Source != c.source {
+			t.Errorf("%v picked %+v, want db %s", c.set, one, c.db)
+		}
+	}
+	for _, set := range [][]Override{nil, set("chain", "bitcoin"), set("wal", "on")} {
+		if _, err := s.One(set); err == nil || !strings.Contains(err.Error(), "choose one with --chain") {
+			t.Errorf("%v: got %v, want an error that says how to choose", set, err)
+		}
+	}
+}
+
+// An entry of another chain lends nothing: its source and its folder hold other blocks.
+func TestAnotherChainTakesNothingFromAnEntry(t *testing.T) {
+	s := parse(t, "chain: bitcoin\nsource: file:///bitcoin\ndb: /bitcoin\n")
+	c, err := s.One([]Override{{"chain", "ergo", "--chain"}})
+	if err != nil || c.Source != "" || c.DB != "" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+func TestViewIsASettingsFileOfTheSameMeaning(t *testing.T) {
+	s := parse(t, "tls: {cert: c, key: k}\ncors: ['*']\nproxies: [10.0.0.0/8, '::1']\nrate: 2.5\npprof: localhost:1\napi_keys_file: f\napi_keys_optional: on\n"+contract)
+	v := s.View()
+	for _, c := range s.Chains {
+		v.Chains = append(v.Chains, c.View("mainnet", []string{"address"}))
+	}
+	text, err := yaml.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := parse(t, string(text))
+	w := again.View()
+	for _, c := range again.Chains {
+		w.Chains = append(w.Chains, c.View("", nil))
+	}
+	text2, err := yaml.Marshal(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(text, text2) {
+		t.Errorf("written and read again:\n%s\nbefore:\n%s", text2, text)
+	}
+}
+
+func TestNoSecretIsShown(t *testing.T) {
+	for uri, want := range map[string]string{
+		"http://user:secret@host:8332":      "http://user:********@host:8332",
+		"http://user:sec@ret/x@host:8332/p": "http://user:********@host:8332/p",
+		"http://host:8332":                  "http://host:8332",
+		"http://user@host:8332":             "http://user@host:8332",
+		"p2p://a:8333,b:8333":               "p2p://a:8333,b:8333",
+		"file:///a:b@c":                     "file:///a:b@c",
+		"nonsense":                          "nonsense",
+	} {
+		if got := MaskURI(uri); got != want {
+			t.Errorf("%s is shown as %s, want %s", uri, got, want)
+		}
+	}
+	c := newChain()
+	c.Source, c.Password = "http://user:hunter2@host", "hunter3"
+	if v := c.View("mainnet", nil); strings.Contains(v.Source+v.Password, "hunter") {
+		t.Errorf("the view shows %+v", v)
+	}
+}
+
+// What does not go together is told with the place of what is there.
+func TestSettingsGoTogether(t *testing.T) {
+	for text, want := range map[string]string{
+		"tls:\n  cert: c\n":         "birthmark.yaml:2: tls.cert without tls.key: TLS needs both files",
+		"tls: {key: k}\n":           "birthmark.yaml:1: tls.key without tls.cert: TLS needs both files",
+		"\napi_keys_optional: on\n": "birthmark.yaml:2: api_keys_optional without api_keys_file",
+	} {
+		if err := parse(t, text).Check(); err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+	if err := parse(t, "tls: {key: k, cert: c}\napi_keys_file: f\napi_keys_optional: on\n").Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAllChainsOrTheOneThatIsMeant(t *testing.T) {
+	s := parse(t, "memory: 1GiB\nchains:\n- {chain: bitcoin, db: /b}\n- {chain: ergo, db: /e}\n")
+	for _, c := range []struct {
+		set []Override
+		dbs []string
+	}{
+		{nil, []string{"/b", "/e"}},
+		{[]Override{{"chain", "ergo", "--chain"}}, []string{"/e"}},
+		{[]Override{{"db", "/elsewhere", "--db"}}, []string{"/elsewhere"}},
+	} {
+		all, err := s.All(c.set)
+		var dbs []string
+		for _, one := range all {
+			dbs = append(dbs, one.DB)
+			if one.Memory != GiB {
+				t.Errorf("%s has %v of memory", one.DB, one.Memory)
+			}
+		}
+		if err != nil || !slices.Equal(dbs, c.dbs) {
+			t.Errorf("%v: %v, %v, expected %v", c.set, dbs, err, c.dbs)
+		}
+	}
+	if all, err := Default().All(nil); err != nil || len(all) != 0 {
+		t.Errorf("of nothing: %v, %v", all, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{contract, "", "a: *a", "chains: [", "&a [*a]", "chains: &a\n- *a", "? {a: b}\n: c", "memory: 1e99GiB",
+		"<<: {a: b}", "indexes: {? [a]: }", "\xff\xfe", "wal: !!bool on", "- - - -"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := Parse("f", text)
+		if err != nil {
+			if kind, _ := model.KindOf(err); kind != model.Usage || !strings.HasPrefix(err.Error(), "f:") {
+				t.Errorf("error without a place: %v", err)
+			}
+			return
+		}
+		if s.Memory < LeastMemory {
+			t.Errorf("%v of memory was accepted", s.Memory)
+		}
+
+		for _, c := range s.Chains {
+			names := slices.Collect(maps.Keys(c.origins))
+			for _, n := range names {
+				if !strings.HasPrefix(c.Origin(n), "f:") {
+					t.Errorf("%s has the origin %q", n, c.Origin(n))
+				}
+			}
+		}
+	})
+}
+
+// A server that other machines can reach limits the rate of each client, unless the settings say otherwise.
+func TestTheRateIsLimitedBeyondThisMachine(t *testing.T) {
+	for text, want := range map[string]map[string]float64{
+		"listen: 127.0.0.1:1\n": {
+			"127.0.0.1:8080": 0, "[::1]:8080": 0, "localhost:8080": 0, "unix:/run/x.sock": 0, "127.9.9.9:1": 0,
+			"0.0.0.0:8080": DefaultRate, ":8080": DefaultRate, "[::]:443": DefaultRate,
+			"192.0.2.1:80": DefaultRate, "example.org:80": DefaultRate,
+		},
+		"rate: 0\n": {"127.0.0.1:8080": 0, "0.0.0.0:8080": 0},
+		"rate: 7\n": {"127.0.0.1:8080": 7, "0.0.0.0:8080": 7},
+	} {
+		s, err := Parse("x.yaml", []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for address, rate := range want {
+			if got := s.RateAt(address); got != rate {
+				t.Errorf("%q at %s: %g requests a second, expected %g", text, address, got, rate)
+			}
+		}
+	}
+	s := Default()
+	if _, err := s.Override(Override{Key: "rate", Value: "0", Origin: "--rate"}); err != nil || s.RateAt(":80") != 0 {
+		t.Errorf("switched off by a flag: %g, %v", s.RateAt(":80"), err)
+	}
+	if s = Default(); s.RateAt(s.Listen) != 0 {
+		t.Error("the default address has a limit")
+	}
+	if s.Listen = "0.0.0.0:80"; s.View().Rate != DefaultRate {
+		t.Errorf("the view has the rate %g", s.View().Rate)
+	}
+}

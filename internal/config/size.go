@@ -1,0 +1,78 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Size is a number of bytes.
+type Size int64
+
+// Units of [Size].
+const (
+	KiB Size = 1 << (10 * (iota + 1))
+	MiB
+	GiB
+	TiB
+)
+
+// units in the order String tries them. A letter alone is the binary unit, as in other programs' memory settings.
+var units = []struct {
+	names []string
+	size  Size
+}{
+	{[]string{"TiB", "T"}, TiB},
+	{[]string{"GiB", "G"}, GiB},
+	{[]string{"MiB", "M"}, MiB},
+	{[]string{"KiB", "K"}, KiB},
+	{[]string{"TB"}, 1e12},
+	{[]string{"GB"}, 1e9},
+	{[]string{"MB"}, 1e6},
+	{[]string{"kB", "KB"}, 1e3},
+	{[]string{"B", ""}, 1},
+}
+
+// ParseSize reads a number of bytes, with or without a unit: 4GiB, 512MB, 1.5G, 2147483648.
+func ParseSize(text string) (Size, error) {
+	digits := strings.TrimRight(text, "TGMKkiBtgmb ")
+	name := strings.TrimSpace(text[len(digits):])
+	wrong := fmt.Errorf("%q is not a size such as 4GiB, 512MB or a number of bytes", text)
+	if digits == "" || strings.Trim(digits, "0123456789.") != "" {
+		return 0, wrong
+	}
+	n, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		return 0, wrong
+	}
+	for _, u := range units {
+		for _, un := range u.names {
+			if !strings.EqualFold(un, name) {
+				continue
+			}
+			if whole, err := strconv.ParseInt(digits, 10, 64); err == nil && whole <= math.MaxInt64/int64(u.size) {
+				return Size(whole) * u.size, nil
+			}
+			bytes := n * float64(u.size)
+			if bytes >= math.MaxInt64 {
+				return 0, fmt.Errorf("%q is more than there can be", text)
+			}
+			return Size(bytes), nil
+		}
+	}
+	return 0, wrong
+}
+
+// String is the size in the largest unit that it is a whole number of; [ParseSize] reads it back.
+func (s Size) String() string {
+	for _, u := range units {
+		if s != 0 && s%u.size == 0 {
+			return strconv.FormatInt(int64(s/u.size), 10) + u.names[0]
+		}
+	}
+	return strconv.FormatInt(int64(s), 10)
+}
+
+// MarshalText is the size as a settings file has it.
+func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -1,0 +1,193 @@
+package cursor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// Folder is where the cursors of a database are.
+type Folder string
+
+// Of is the folder of the database in dir. It need not exist.
+func Of(dir string) Folder { return Folder(filepath.Join(dir, "cursors")) }
+
+// Cursor is how far a program has come.
+type Cursor struct {
+	Chain   string  `json:"chain"`
+	Network string  `json:"network"`
+	Updated int64   `json:"updated"` // unix seconds
+	Blocks  []Block `json:"blocks"`  // newest first, the first is how far; none: nothing was followed yet
+}
+
+// Block of a chain, by its hash as people write it.
+type Block struct {
+	Height uint32 `json:"height"`
+	Hash   string `json:"hash"`
+}
+
+const (
+	suffix     = ".json"
+	lockSuffix = ".lock"
+	unfinished = "~" // ends the name of a cursor while it is written
+
+	mostName = 64
+)
+
+// CheckName refuses names that are no file's or look like something else: Usage (bad_value).
+func CheckName(name string) error {
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	}
+	if name == "" || len(name) > mostName || name[0] == '-' || strings.ContainsFunc(name, odd) {
+		return model.Errorf(model.Usage, "bad_value", "a cursor cannot be called %q: expected at most %d letters, digits, - and _", name, mostName)
+	}
+	return nil
+}
+
+// Damaged is the error of a cursor that cannot be understood: Refused (damaged_cursor).
+func Damaged(name string, why error) error {
+	return model.Errorf(model.Refused, "damaged_cursor", "cursor %s is damaged (%w): delete it, or set it anew", name, why)
+}
+
+// Read is the cursor of a name. NotFound (unknown_cursor) where there is none.
+func (f Folder) Read(name string) (*Cursor, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(f.path(name, suffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, model.Errorf(model.NotFound, "unknown_cursor", "no cursor %s", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &Cursor{}
+	if err := json.Unmarshal(text, c); err != nil {
+		return nil, Damaged(name, err)
+	}
+	return c, nil
+}
+
+// List is the names of all cursors, in order.
+func (f Folder) List() ([]string, error) {
+	entries, err := os.ReadDir(string(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), suffix); ok && CheckName(name) == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, err
+}
+
+// Held is a cursor that this process alone uses.
+type Held struct {
+	folder Folder
+	name   string
+	lock   *os.File
+}
+
+// Hold takes a cursor, making the folder where it does not exist; who uses it is what the holder says of itself. One that
+// another process holds is refused with a [*storage.LockedError].
+func (f Folder) Hold(name, holder string) (*Held, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(string(f), 0o755); err != nil {
+		return nil, fmt.Errorf("cursors are kept with the database: %w", err)
+	}
+	lock, err := os.OpenFile(f.path(name, lockSuffix), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("cursors are kept with the database: %w", err)
+	}
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		defer lock.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			text, _ := io.ReadAll(io.LimitReader(lock, 1024))
+			return nil, &storage.LockedError{Path: "cursor " + name, Holder: strings.TrimSpace(string(text))}
+		}
+		return nil, fmt.Errorf("lock cursor %s: %w", name, err)
+	}
+	h := &Held{f, name, lock}
+	if err := h.say(holder + "\n"); err != nil {
+		return nil, errors.Join(err, h.Release())
+	}
+	return h, nil
+}
+
+// say writes who holds the cursor.
+func (h *Held) say(text string) error {
+	err := h.lock.Truncate(0)
+	if err == nil {
+		_, err = h.lock.WriteAt([]byte(text), 0)
+	}
+	return err
+}
+
+// Release gives the cursor back.
+func (h *Held) Release() error {
+	return errors.Join(h.say(""), unix.Flock(int(h.lock.Fd()), unix.LOCK_UN), h.lock.Close())
+}
+
+// Write keeps how far the holder has come. When it returns, that survives whatever happens; where it fails, what was kept
+// before does.
+func (h *Held) Write(c *Cursor) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	path := h.folder.path(h.name, suffix)
+	f, err := os.Create(path + unfinished)
+	if err != nil {
+		return fmt.Errorf("write cursor %s: %w", h.name, err)
+	}
+	if _, err = f.Write(append(text, '\n')); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(path+unfinished, path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write cursor %s: %w", h.name, err), os.Remove(path+unfinished))
+	}
+	return h.folder.sync()
+}
+
+// Remove forgets the cursor. NotFound (unknown_cursor) where there is none.
+func (h *Held) Remove() error {
+	err := os.Remove(h.folder.path(h.name, suffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return model.Errorf(model.NotFound, "unknown_cursor", "no cursor %s", h.name)
+	}
+	if err != nil {
+		return err
+	}
+	return h.folder.sync()
+}
+
+func (f Folder) path(name, suffix string) string { return filepath.Join(string(f), name+suffix) }
+
+// sync makes what was renamed or removed durable.
+func (f Folder) sync() error {
+	d, err := os.Open(string(f))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
