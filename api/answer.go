@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"birthmark/api/guard"
+	"birthmark/api/ratelimit"
 	"birthmark/api/problem"
 	"birthmark/core"
 	"birthmark/model"
@@ -73,7 +73,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, cost in
 	var m made
 	var err error
 	rows, known := freeRows+q.page.Limit, r.Header["If-None-Match"]
-	if cost == guard.Plain {
+	if cost == ratelimit.Plain {
 		m, err = a.read(r.Context(), q, rows, b, known, keep)
 	} else {
 		if len(known) > 0 {
@@ -84,7 +84,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, cost in
 		}
 	}
 	if errors.Is(err, core.ErrTooManyRows) {
-		m, err = a.shared(w, r, q, 0, cost+guard.Heavy, keep)
+		m, err = a.shared(w, r, q, 0, cost+ratelimit.Heavy, keep)
 	}
 	m.names.write(w.Header())
 	switch {
@@ -115,7 +115,7 @@ func (a *API) shared(
 	fs := &q.chain.flights
 	f := fs.join(key)
 	if f == nil {
-		release, err := guard.Take(w, cost)
+		release, err := ratelimit.Take(w, cost)
 		if err == nil {
 			f = fs.begin(r.Context(), key, release, func(ctx context.Context) (m made, err error) {
 				defer func() {

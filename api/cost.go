@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"birthmark/api/guard"
+	"birthmark/api/ratelimit"
 )
 
 // freeRows is how many rows beside its page a plain request may go through: more make it an expensive one. They take
@@ -14,12 +14,12 @@ var freeRows = 1000
 
 // cost is what a question costs by what was parsed of it. That it goes through many rows turns out when it is answered.
 func (q *request) cost() int64 {
-	cost := int64(guard.Plain)
+	cost := int64(ratelimit.Plain)
 	if q.body != nil {
-		cost = guard.Batch(q.body.questions())
+		cost = ratelimit.Batch(q.body.questions())
 	}
-	cost += guard.Page(q.page.Limit) + int64(len(q.terms.And)+len(q.terms.Or))*guard.Term
-	return min(cost, guard.Most)
+	cost += ratelimit.Page(q.page.Limit) + int64(len(q.terms.And)+len(q.terms.Or))*ratelimit.Term
+	return min(cost, ratelimit.Most)
 }
 
 // batch is the body of a request for many things.

@@ -14,7 +14,7 @@ import (
 
 	"birthmark/api"
 	"birthmark/api/events"
-	"birthmark/api/guard"
+	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/model"
@@ -23,7 +23,7 @@ import (
 type viewing = func(context.Context, func(*core.View) error) error
 
 // guarded serves a database behind a guard. View is called in place of the database's; nil: that.
-func guarded(t *testing.T, db *core.DB, o guard.Options, view viewing) http.Handler {
+func guarded(t *testing.T, db *core.DB, o ratelimit.Options, view viewing) http.Handler {
 	t.Helper()
 	chain := of("bitcoin", db)
 	if view != nil {
@@ -34,7 +34,7 @@ func guarded(t *testing.T, db *core.DB, o guard.Options, view viewing) http.Hand
 	if err != nil {
 		t.Fatal(err)
 	}
-	return guard.New(o, h)
+	return ratelimit.New(o, h)
 }
 
 // fewBlocks is a database of its own of the first 300 real blocks.
@@ -66,7 +66,7 @@ func TestOnlyStreamsHaveNoTimeLimit(t *testing.T) {
 	} {
 		for _, path := range paths {
 			synctest.Test(t, func(t *testing.T) {
-				o := guard.Defaults()
+				o := ratelimit.Defaults()
 				h := guarded(t, fewBlocks(t), o, blocked)
 				ctx, cancel := context.WithTimeout(t.Context(), 10*o.Timeout)
 				defer cancel()
@@ -83,7 +83,7 @@ func TestOnlyStreamsHaveNoTimeLimit(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		o := guard.Defaults()
+		o := ratelimit.Defaults()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*o.Timeout)
 		defer cancel()
 		for _, path := range []string{"blocks", "events"} {
@@ -102,7 +102,7 @@ func TestTooManyStreamsAreRefused(t *testing.T) {
 	real(t)
 	for _, path := range []string{"blocks", "events"} {
 		synctest.Test(t, func(t *testing.T) {
-			o := guard.Defaults()
+			o := ratelimit.Defaults()
 			o.Streams = 1
 			h := guarded(t, fewBlocks(t), o, blocked)
 			ask := func() *httptest.ResponseRecorder {
@@ -159,8 +159,8 @@ func TestCosts(t *testing.T) {
 		if c.rows > 0 {
 			restore = api.FreeRowsOf(c.rows)
 		}
-		o := guard.Defaults()
-		o.Rate = guard.Rate{PerSecond: 1e-9, Burst: burst}
+		o := ratelimit.Defaults()
+		o.Rate = ratelimit.Rate{PerSecond: 1e-9, Burst: burst}
 		headers := []string{}
 		if c.accept != "" {
 			headers = append(headers, "Accept", c.accept)
@@ -213,8 +213,8 @@ func TestEqualQuestionsAreReadOnce(t *testing.T) {
 	real(t)
 	synctest.Test(t, func(t *testing.T) {
 		c := &counting{release: make(chan struct{})}
-		o := guard.Defaults()
-		o.Rate = guard.Rate{PerSecond: 1e-9, Burst: 1000}
+		o := ratelimit.Defaults()
+		o.Rate = ratelimit.Rate{PerSecond: 1e-9, Burst: 1000}
 		db := fewBlocks(t)
 		h := guarded(t, db, o, c.view(db))
 		ask := func(ctx context.Context, from int) *httptest.ResponseRecorder {
@@ -268,7 +268,7 @@ func TestTheLastCallerEndsTheWork(t *testing.T) {
 	real(t)
 	synctest.Test(t, func(t *testing.T) {
 		c := &counting{release: make(chan struct{})}
-		o := guard.Defaults()
+		o := ratelimit.Defaults()
 		o.Timeout = 10 * time.Second
 		db := fewBlocks(t)
 		h := guarded(t, db, o, c.view(db))
@@ -302,7 +302,7 @@ func TestExpensiveAnswersAreBounded(t *testing.T) {
 	real(t)
 	synctest.Test(t, func(t *testing.T) {
 		c := &counting{release: make(chan struct{})}
-		o := guard.Defaults()
+		o := ratelimit.Defaults()
 		o.Expensive, o.Timeout = 36, time.Hour
 		db := fewBlocks(t)
 		h := guarded(t, db, o, c.view(db))

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"birthmark/api/guard"
+	"birthmark/api/ratelimit"
 	"birthmark/api/problem"
 )
 
@@ -49,7 +49,7 @@ func (a *API) serveChain(w http.ResponseWriter, r *http.Request, path string) {
 		return
 	}
 	if found.stream {
-		if r, err := guard.Stream(w, r); err != nil {
+		if r, err := ratelimit.Stream(w, r); err != nil {
 			a.fail(w, r, err)
 		} else {
 			c.events.ServeHTTP(w, r)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"birthmark/api/guard"
+	"birthmark/api/ratelimit"
 	"birthmark/api/problem"
 	"birthmark/core"
 )
@@ -32,13 +32,13 @@ type StreamEnding struct {
 
 // stream answers with a list from where the question says to its end, one entry a line, all from one snapshot.
 func (a *API) stream(w http.ResponseWriter, r *http.Request, q *request, cost int64) {
-	release, err := guard.Take(w, cost+guard.Heavy)
+	release, err := ratelimit.Take(w, cost+ratelimit.Heavy)
 	if err != nil {
 		a.fail(w, r, err)
 		return
 	}
 	defer release()
-	if r, err = guard.Stream(w, r); err != nil {
+	if r, err = ratelimit.Stream(w, r); err != nil {
 		a.fail(w, r, err)
 		return
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/api/guard"
+	"birthmark/api/ratelimit"
 	"birthmark/core"
 )
 
@@ -34,18 +34,18 @@ func TestPagesThatGoThroughManyRowsCostMore(t *testing.T) {
 	defer func() { freeRows = before }()
 	freeRows = 20 // the first row of a search counts as 17
 	const burst = 1000
-	o := guard.Defaults()
-	o.Rate = guard.Rate{PerSecond: 1e-9, Burst: burst}
+	o := ratelimit.Defaults()
+	o.Rate = ratelimit.Rate{PerSecond: 1e-9, Burst: burst}
 	for path, cost := range map[string]int{
 		"/bitcoin":                        1,
 		"/bitcoin/blocks":                 1,
 		"/bitcoin/address/" + few:         1,
-		"/bitcoin/address/" + most:        1 + guard.Heavy,
-		"/bitcoin/richest/address":        1 + guard.Heavy,
-		"/bitcoin/address/" + most + "?x": 1 + guard.Heavy,
+		"/bitcoin/address/" + most:        1 + ratelimit.Heavy,
+		"/bitcoin/richest/address":        1 + ratelimit.Heavy,
+		"/bitcoin/address/" + most + "?x": 1 + ratelimit.Heavy,
 	} {
 		w := httptest.NewRecorder()
-		guard.New(o, explorerOf(t, chainOf("bitcoin", db, nil))).ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		ratelimit.New(o, explorerOf(t, chainOf("bitcoin", db, nil))).ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 		var left int
 		_, err := fmt.Sscanf(w.Header().Get("Ratelimit"), `"client";r=%d`, &left)
 		if err != nil || w.Code != 200 || burst-left != cost {
@@ -54,7 +54,7 @@ func TestPagesThatGoThroughManyRowsCostMore(t *testing.T) {
 	}
 	o.Rate.Burst = 5
 	o.Expensive, o.Wait = 2, 0
-	h := guard.New(o, explorerOf(t, chainOf("bitcoin", db, nil)))
+	h := ratelimit.New(o, explorerOf(t, chainOf("bitcoin", db, nil)))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest("GET", "/bitcoin/address/"+most, nil))
 	if w.Code != 429 || !strings.Contains(w.Body.String(), "Too many requests") {

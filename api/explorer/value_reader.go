@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"birthmark/api/guard"
+	"birthmark/api/ratelimit"
 	"birthmark/core"
 	"birthmark/model/figures"
 )
@@ -42,7 +42,7 @@ func (v *visit) paying(ask func() error) (err error) {
 		if !errors.Is(err, core.ErrTooManyRows) {
 			return err
 		}
-		if v.paid, err = guard.Take(v.w, guard.Plain+guard.Heavy); err != nil {
+		if v.paid, err = ratelimit.Take(v.w, ratelimit.Plain+ratelimit.Heavy); err != nil {
 			return err
 		}
 	}

@@ -4,12 +4,14 @@ import (
 	"net/http"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"birthmark/api/guard"
+	"birthmark/api/netserver"
+	"birthmark/api/ratelimit"
 	"birthmark/api/problem"
 	"birthmark/api/served"
 )
@@ -51,7 +53,7 @@ func New(chains []*served.Chain) *Metrics {
 	for _, c := range chains {
 		m.followers.WithLabelValues(c.Name)
 	}
-	for _, reason := range guard.Reasons() {
+	for _, reason := range slices.Concat(ratelimit.Reasons(), netserver.Reasons()) {
 		m.refused.WithLabelValues(reason)
 	}
 	return m
@@ -90,7 +92,7 @@ func (m *Metrics) Handler() http.Handler {
 	})
 }
 
-// Refused counts what was refused for a reason, one of [guard.Reasons].
+// Refused counts what was refused for a reason, one of the Reasons of ratelimit and netserver.
 func (m *Metrics) Refused(reason string) { m.refused.WithLabelValues(reason).Inc() }
 
 // Connections says how many are open.

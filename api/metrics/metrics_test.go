@@ -16,7 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
-	"birthmark/api/guard"
+	"birthmark/api/ratelimit"
 	"birthmark/api/metrics"
 	"birthmark/api/served"
 	"birthmark/core"
@@ -128,7 +128,7 @@ func TestChainsTellHowFarTheyAre(t *testing.T) {
 
 	left := m.Followed("one")
 	m.Connections(3)
-	m.Refused(guard.Reasons()[0])
+	m.Refused(ratelimit.Reasons()[0])
 	state.Failed, state.Sync = "no node", nil
 	got, _ = scrape(t, m)
 	want(t, got, `birthmark_sync_failed{chain="one"} 1`, `birthmark_event_followers{chain="one"} 1`, `birthmark_http_connections 3`,
@@ -219,7 +219,7 @@ func TestRequestsAreCountedByTheirRoute(t *testing.T) {
 		}
 		panic(http.ErrAbortHandler)
 	})
-	h := m.Wrap(guard.New(guard.Options{Refused: m.Refused}, mux))
+	h := m.Wrap(ratelimit.New(ratelimit.Options{Refused: m.Refused}, mux))
 	ask := func(method, path string) {
 		defer func() { _ = recover() }()
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, path, nil))

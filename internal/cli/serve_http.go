@@ -12,11 +12,13 @@ import (
 	"sync"
 
 	"birthmark/api"
+	"birthmark/api/auth"
 	"birthmark/api/events"
 	"birthmark/api/explorer"
-	"birthmark/api/guard"
 	"birthmark/api/health"
 	"birthmark/api/metrics"
+	"birthmark/api/netserver"
+	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/internal/config"
 )
@@ -28,7 +30,7 @@ type server struct {
 	chains   []*served.Chain
 	listener net.Listener
 	profiles net.Listener // nil: none
-	limits   guard.Options
+	limits   ratelimit.Options
 	kept     int // as in [api.Options]
 	metrics  *metrics.Metrics
 	handler  http.Handler
@@ -41,15 +43,15 @@ func (p *program) listen(address string) (s *server, err error) {
 		return nil, err
 	}
 	if s.set.Cert != "" {
-		if err := guard.CheckCertificate(s.set.Cert, s.set.Key); err != nil {
+		if err := netserver.CheckCertificate(s.set.Cert, s.set.Key); err != nil {
 			return nil, err
 		}
 	}
-	if s.listener, err = guard.Listen(address); err != nil {
+	if s.listener, err = netserver.Listen(address); err != nil {
 		return nil, err
 	}
 	if s.set.Profiles != "" {
-		if s.profiles, err = guard.ListenProfiles(s.set.Profiles); err != nil {
+		if s.profiles, err = netserver.ListenPprof(s.set.Profiles); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
 	}
@@ -106,24 +108,24 @@ func (s *server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 	mux.Handle("/metrics", s.metrics.Handler())
 	mux.Handle("/", pages)
 	s.limits.Refused = s.metrics.Refused
-	s.handler = s.metrics.Wrap(guard.New(s.limits, mux))
+	s.handler = s.metrics.Wrap(ratelimit.New(s.limits, mux))
 	return nil
 }
 
 // limits are those on requests to a server that listens at an address, as they are set.
-func (p *program) limits(address string) (o guard.Options, err error) {
+func (p *program) limits(address string) (o ratelimit.Options, err error) {
 	set := &p.settings.Server
-	o = guard.Defaults()
+	o = ratelimit.Defaults()
 	o.Log, o.Timeout, o.Origins, o.Proxies = p.log, set.Timeout, set.CORS, set.Proxies
 	o.Streams = set.Connections / 2 // the others are for answers that end
-	o.Rate = guard.Rate{PerSecond: p.settings.RateAt(address), Burst: set.Burst}
+	o.Rate = ratelimit.Rate{PerSecond: p.settings.RateAt(address), Burst: set.Burst}
 	if o.Rate.Burst == 0 {
 		o.Rate.Burst = int(math.Ceil(2 * o.Rate.PerSecond))
 	}
 	o.CheckHost, o.Hosts = config.Loopback(address) && !strings.HasPrefix(address, "unix:"), set.Hosts
 	if set.KeysFile != "" {
 		o.Anonymous = set.KeysOptional
-		o.Keys, err = guard.OpenKeys(set.KeysFile, p.log)
+		o.Keys, err = auth.OpenKeys(set.KeysFile, p.log)
 	}
 	return o, err
 }
@@ -141,16 +143,16 @@ func (s *server) answer(ctx context.Context) error {
 	var profiles sync.WaitGroup
 	if s.profiles != nil {
 		profiles.Go(func() {
-			if err := guard.ServeProfiles(ctx, s.profiles, s.p.log); err != nil {
+			if err := netserver.ServePprof(ctx, s.profiles, s.p.log); err != nil {
 				s.p.log.Error("profiles are not answered any more", "error", err)
 			}
 		})
 	}
-	o := guard.ServerDefaults()
+	o := netserver.Defaults()
 	o.Listener, o.Cert, o.Key, o.Log = s.listener, s.set.Cert, s.set.Key, s.p.log
 	o.Connections, o.Proxies, o.Guarded = s.set.Connections, s.set.Proxies, s.set.KeysFile != "" && !s.set.KeysOptional
 	o.Refused, o.Open = s.metrics.Refused, s.metrics.Connections
-	err := guard.Serve(ctx, o, s.handler)
+	err := netserver.Serve(ctx, o, s.handler)
 	profiles.Wait()
 	return err
 }

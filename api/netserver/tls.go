@@ -1,9 +1,10 @@
-package guard
+package netserver
 
 import (
 	"crypto/tls"
 	"log/slog"
 
+	"birthmark/api/filewatch"
 	"birthmark/model"
 )
 
@@ -24,10 +25,10 @@ func readCertificate(cert, key string) (*tls.Certificate, error) {
 
 // certificates is TLS with the certificate in two files of PEM, which are read again when they change.
 func certificates(cert, key string, log *slog.Logger) (*tls.Config, error) {
-	pair, err := watch(log, func() (*tls.Certificate, error) {
+	pair, err := filewatch.Watch(log, func() (*tls.Certificate, error) {
 		c, err := readCertificate(cert, key)
 		if err == nil {
-			warnReadable(log, "the TLS key", key)
+			filewatch.WarnReadable(log, "the TLS key", key)
 		}
 		return c, err
 	}, cert, key)
@@ -36,6 +37,6 @@ func certificates(cert, key string, log *slog.Logger) (*tls.Config, error) {
 	}
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return pair.now(), nil },
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return pair.Value(), nil },
 	}, nil
 }

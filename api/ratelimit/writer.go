@@ -1,4 +1,4 @@
-package guard
+package ratelimit
 
 import (
 	"net/http"

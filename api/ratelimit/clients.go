@@ -1,11 +1,8 @@
-package guard
+package ratelimit
 
 import (
 	"hash/maphash"
-	"net/http"
 	"net/netip"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,53 +32,6 @@ func (c client) String() string {
 // local reports whether the client is on this machine, where it may be a proxy for any number of others.
 func (c client) local() bool {
 	return c.key == "" && (!c.from.IsValid() || c.from.Addr().IsLoopback())
-}
-
-// network is what counts as one client of an address.
-func network(a netip.Addr) netip.Prefix {
-	a = a.Unmap().WithZone("")
-	if a.Is4() {
-		return netip.PrefixFrom(a, 32)
-	}
-	p, _ := a.Prefix(64) // of an IPv6 address there is one
-	return p
-}
-
-// addressOf is the address at the other end, not valid where that is a socket of this machine.
-func addressOf(remote string) netip.Addr {
-	ap, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return netip.Addr{}
-	}
-	return ap.Addr().Unmap()
-}
-
-func trusts(proxies []netip.Prefix, a netip.Addr) bool {
-	return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(a) })
-}
-
-// sender is the address that a request comes from: the last one on its way that is no proxy of ours. Each of those has put
-// the address it was asked from behind the others in X-Forwarded-For; what stands before anybody can have written.
-func sender(r *http.Request, proxies []netip.Prefix) netip.Prefix {
-	at := addressOf(r.RemoteAddr)
-	said := r.Header["X-Forwarded-For"]
-	if len(said) > 0 && (!at.IsValid() || trusts(proxies, at)) {
-		way := strings.Split(strings.Join(said, ","), ",")
-		for _, hop := range slices.Backward(way) {
-			a, err := netip.ParseAddr(strings.TrimSpace(hop))
-			if err != nil {
-				break // what a proxy of ours does not write: who asked it is all that is known
-			}
-			at = a.Unmap().WithZone("")
-			if !trusts(proxies, at) {
-				break
-			}
-		}
-	}
-	if !at.IsValid() {
-		return netip.Prefix{}
-	}
-	return network(at)
 }
 
 // clients remembers how much each client asked of late, of a bounded number of them.

@@ -1,4 +1,4 @@
-package guard_test
+package ratelimit_test
 
 import (
 	"io"
@@ -6,17 +6,17 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"birthmark/api/guard"
+	"birthmark/api/ratelimit"
 )
 
 // What the limits cost each request, beside a handler that does nothing.
 func BenchmarkGuard(b *testing.B) {
-	rated := guard.Defaults()
-	rated.Rate = guard.Rate{PerSecond: 1e9, Burst: 1e9}
-	for name, o := range map[string]guard.Options{"defaults": guard.Defaults(), "rate": rated} {
+	rated := ratelimit.Defaults()
+	rated.Rate = ratelimit.Rate{PerSecond: 1e9, Burst: 1e9}
+	for name, o := range map[string]ratelimit.Options{"defaults": ratelimit.Defaults(), "rate": rated} {
 		b.Run(name, func(b *testing.B) {
 			answer := []byte("{}")
-			h := guard.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write(answer) }))
+			h := ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write(answer) }))
 			r := httptest.NewRequest("GET", "/v1/bitcoin/tx/00", nil)
 			r.RemoteAddr = "192.0.2.1:1000"
 			w := &nowhere{header: http.Header{}}

@@ -1,4 +1,4 @@
-package guard
+package netserver
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"birthmark/model"
 )
 
-// ListenProfiles listens where [ServeProfiles] is to answer: at an address of this machine alone, for profiles show what is in
+// ListenPprof listens where [ServePprof] is to answer: at an address of this machine alone, for profiles show what is in
 // its memory.
-func ListenProfiles(addr string) (net.Listener, error) {
+func ListenPprof(addr string) (net.Listener, error) {
 	l, err := Listen(addr)
 	if err != nil {
 		return nil, err
@@ -24,16 +24,16 @@ func ListenProfiles(addr string) (net.Listener, error) {
 	return l, nil
 }
 
-// ServeProfiles answers /debug/pprof/ (net/http/pprof) at l until ctx ends. It has no limits: a profile takes as long as it is
+// ServePprof answers /debug/pprof/ (net/http/pprof) at l until ctx ends. It has no limits: a profile takes as long as it is
 // asked to. Requests for other hosts than this machine are refused.
-func ServeProfiles(ctx context.Context, l net.Listener, log *slog.Logger) error {
+func ServePprof(ctx context.Context, l net.Listener, log *slog.Logger) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	o := ServerDefaults()
+	o := Defaults()
 	o.Listener, o.Log, o.Grace = l, log, lastWords
-	return Serve(ctx, o, onlyMeant(mux))
+	return Serve(ctx, o, onlyLocalHosts(mux))
 }

@@ -1,4 +1,4 @@
-package guard
+package filewatch
 
 import (
 	"io/fs"
@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// warnReadable logs that other users of the machine can read a file that holds a secret. The file may be readable by
+// WarnReadable logs that other users of the machine can read a file that holds a secret. The file may be readable by
 // its group if root owns it, as PostgreSQL has it: so the key of a service is often kept.
-func warnReadable(log *slog.Logger, what, file string) {
+func WarnReadable(log *slog.Logger, what, file string) {
 	info, err := os.Stat(file)
 	if err != nil || !exposed(info) {
 		return

@@ -1,4 +1,4 @@
-package guard
+package netserver
 
 import (
 	"context"
@@ -13,9 +13,9 @@ import (
 	"birthmark/api/problem"
 )
 
-// ServerOptions are where to listen and the limits on connections. What is zero is not limited; [ServerDefaults] are limits
+// Options are where to listen and the limits on connections. What is zero is not limited; [Defaults] are limits
 // that suit a server on a small machine.
-type ServerOptions struct {
+type Options struct {
 	Addr     string       // host:port, or unix:/path/of.sock
 	Listener net.Listener // of [Listen], in place of Addr; it is closed with the server
 
@@ -34,13 +34,13 @@ type ServerOptions struct {
 	Proxies     []netip.Prefix // as in Options
 
 	Guarded bool                  // clients show keys: listening to other machines without TLS needs no warning
-	Refused func(reason string)   // as in Options; nil
+	Refused func(reason string)   // one of [Reasons]; nil
 	Open    func(connections int) // is told how many connections are open; nil
 }
 
-// ServerDefaults are the limits of a server on a small machine.
-func ServerDefaults() ServerOptions {
-	return ServerOptions{
+// Defaults are the limits of a server on a small machine.
+func Defaults() Options {
+	return Options{
 		Addr:        "127.0.0.1:8080",
 		Header:      10 * time.Second,
 		Idle:        2 * time.Minute,
@@ -58,13 +58,24 @@ const (
 	mostStreams = 100 // of one connection of HTTP/2 at once
 )
 
+// CodeWrongHost is the code of the problem that [WrongHost] is.
+const CodeWrongHost = "wrong_host"
+
+const (
+	noRoom  = "no_room"
+	evicted = "evicted"
+)
+
+// Reasons are all that Options.Refused may be told.
+func Reasons() []string { return []string{noRoom, evicted} }
+
 // Serve answers with h until ctx ends and all that was begun by then is finished, or Grace has passed. It returns nil then;
 // elsewhere why it could not listen. No goroutine of a request is left when it returns, unless its handler goes on though
 // its context has ended and its connection is closed.
 //
 // When ctx ends no connection is accepted any more; the contexts of requests end only after Grace. A handler that streams
 // has to be told of ctx some other way to end at once.
-func Serve(ctx context.Context, o ServerOptions, h http.Handler) error {
+func Serve(ctx context.Context, o Options, h http.Handler) error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -81,7 +92,7 @@ func Serve(ctx context.Context, o ServerOptions, h http.Handler) error {
 			return err
 		}
 	}
-	s := &server{ServerOptions: o, handler: h}
+	s := &server{Options: o, handler: h}
 	if err := s.prepare(l); err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -90,7 +101,7 @@ func Serve(ctx context.Context, o ServerOptions, h http.Handler) error {
 
 // server is a server that runs.
 type server struct {
-	ServerOptions
+	Options
 	handler  http.Handler
 	http     *http.Server
 	listener *connections
@@ -142,7 +153,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	defer s.answers.Done()
 	if c := connectionOf(r); c != nil && c.spare.Load() {
 		h := w.Header()
-		if free(r) {
+		if IsHealthCheck(r) {
 			h.Set("Connection", "close") // it is needed for the next question
 		} else if !s.listener.admit(r.Context(), c) {
 			s.Refused(noRoom)
@@ -206,3 +217,6 @@ func (s *server) drain(cut func()) {
 		s.Log.Error("an answer goes on though its request is gone, which is a bug")
 	}
 }
+
+// IsHealthCheck reports whether a request asks whether the server is well.
+func IsHealthCheck(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }

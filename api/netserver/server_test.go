@@ -1,4 +1,4 @@
-package guard_test
+package netserver_test
 
 import (
 	"bufio"
@@ -13,10 +13,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"birthmark/api/guard"
+	"birthmark/api/netserver"
+	"birthmark/api/problem"
+	"birthmark/api/ratelimit"
 )
 
 // running is a server that runs until stop.
@@ -27,10 +30,10 @@ type running struct {
 }
 
 // serve starts a server on a free port.
-func serve(t *testing.T, o guard.ServerOptions, h http.Handler) *running {
+func serve(t *testing.T, o netserver.Options, h http.Handler) *running {
 	t.Helper()
 	if o.Listener == nil {
-		l, err := guard.Listen("127.0.0.1:0")
+		l, err := netserver.Listen("127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +41,7 @@ func serve(t *testing.T, o guard.ServerOptions, h http.Handler) *running {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &running{addr: o.Listener.Addr().String(), stop: cancel, err: make(chan error, 1)}
-	go func() { s.err <- guard.Serve(ctx, o, h) }()
+	go func() { s.err <- netserver.Serve(ctx, o, h) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := s.ended(t); err != nil {
@@ -98,8 +101,8 @@ func settled(t *testing.T, before int) {
 	}
 }
 
-func quick() guard.ServerOptions {
-	o := guard.ServerDefaults()
+func quick() netserver.Options {
+	o := netserver.Defaults()
 	o.Grace = 300 * time.Millisecond
 	return o
 }
@@ -107,7 +110,7 @@ func quick() guard.ServerOptions {
 func TestAnswersUnderWayAreFinished(t *testing.T) {
 	before := runtime.NumGoroutine()
 	begun, end := make(chan struct{}), make(chan struct{})
-	o := guard.ServerDefaults()
+	o := netserver.Defaults()
 	s := serve(t, o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		close(begun)
 		<-end
@@ -166,7 +169,7 @@ func TestWhatGoesOnTooLongIsCut(t *testing.T) {
 
 // Who has asked nothing is let go before who waits for an answer.
 func TestASilentConnectionDoesNotHoldUpTheEnd(t *testing.T) {
-	o := guard.ServerDefaults()
+	o := netserver.Defaults()
 	o.Grace = 4 * time.Second // net/http itself waits five for a new connection
 	begun, end := make(chan struct{}), make(chan struct{})
 	s := serve(t, o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -198,10 +201,10 @@ func TestABodyThatDoesNotComeMakesRoom(t *testing.T) {
 	var refused counted
 	o := quick()
 	o.Connections, o.Refused = 3, refused.add
-	l := guard.Defaults()
+	l := ratelimit.Defaults()
 	l.Stall = time.Minute
 	begun := make(chan struct{})
-	s := serve(t, o, guard.New(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, o, ratelimit.New(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > 0 {
 			begun <- struct{}{}
 		}
@@ -225,10 +228,10 @@ func TestABodyThatDoesNotComeMakesRoom(t *testing.T) {
 }
 
 func TestABodyHasToComeInTime(t *testing.T) {
-	l := guard.Defaults()
+	l := ratelimit.Defaults()
 	l.Stall = 100 * time.Millisecond
 	came := make(chan error, 1)
-	s := serve(t, quick(), guard.New(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, quick(), ratelimit.New(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, err := io.ReadAll(r.Body)
 		came <- err
 	})))
@@ -245,9 +248,9 @@ func TestABodyHasToComeInTime(t *testing.T) {
 
 // The time that a body may take is not that of its answer.
 func TestABodyThatCameLeavesItsAnswerTime(t *testing.T) {
-	l := guard.Defaults()
+	l := ratelimit.Defaults()
 	l.Stall, l.Timeout = 100*time.Millisecond, time.Minute
-	s := serve(t, quick(), guard.New(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, quick(), ratelimit.New(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		select {
 		case <-r.Context().Done():
@@ -264,10 +267,10 @@ func TestABodyThatCameLeavesItsAnswerTime(t *testing.T) {
 
 // Who takes nothing of an answer is let go.
 func TestAClientThatDoesNotReadIsLetGo(t *testing.T) {
-	l := guard.Defaults()
+	l := ratelimit.Defaults()
 	l.Stall, l.Timeout = 100*time.Millisecond, 100*time.Millisecond
 	came := make(chan error, 1)
-	s := serve(t, quick(), guard.New(l, streaming(func(w http.ResponseWriter, r *http.Request) {
+	s := serve(t, quick(), ratelimit.New(l, streaming(func(w http.ResponseWriter, r *http.Request) {
 		for {
 			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
 				came <- err
@@ -288,9 +291,9 @@ func TestAClientThatDoesNotReadIsLetGo(t *testing.T) {
 
 // A stream says nothing for longer than a client may take nothing, by either protocol.
 func TestStreamsMayBeSilent(t *testing.T) {
-	l := guard.Defaults()
+	l := ratelimit.Defaults()
 	l.Stall, l.Timeout = 100*time.Millisecond, 100*time.Millisecond
-	h := guard.New(l, streaming(func(w http.ResponseWriter, r *http.Request) {
+	h := ratelimit.New(l, streaming(func(w http.ResponseWriter, r *http.Request) {
 		for i := range 3 {
 			fmt.Fprintf(w, "%s %d\n", r.Proto, i)
 			if err := http.NewResponseController(w).Flush(); err != nil {
@@ -317,7 +320,7 @@ func TestStreamsMayBeSilent(t *testing.T) {
 
 // Headers that never end are the server's own limit, before there is a request.
 func TestHeadersAreBounded(t *testing.T) {
-	s := serve(t, quick(), guard.New(guard.Defaults(), says))
+	s := serve(t, quick(), ratelimit.New(ratelimit.Defaults(), says))
 	conn, err := net.Dial("tcp", s.addr)
 	if err != nil {
 		t.Fatal(err)
@@ -339,4 +342,47 @@ func TestHeadersAreBounded(t *testing.T) {
 	if resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("%d", resp.StatusCode)
 	}
+}
+
+// says is a handler that answers with what came to it.
+var says = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		problem.Write(w, problem.Of(err))
+		return
+	}
+	fmt.Fprintf(w, "%s %s %d", r.Method, r.URL.Path, len(body))
+})
+
+// streaming is a handler whose answers go on.
+func streaming(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r, err := ratelimit.Stream(w, r)
+		if err != nil {
+			problem.Write(w, problem.Of(err))
+			return
+		}
+		next(w, r)
+	}
+}
+
+// counted counts reasons.
+type counted struct {
+	mu sync.Mutex
+	by map[string]int
+}
+
+func (c *counted) add(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.by == nil {
+		c.by = map[string]int{}
+	}
+	c.by[reason]++
+}
+
+func (c *counted) of(reason string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.by[reason]
 }

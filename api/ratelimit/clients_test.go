@@ -1,4 +1,4 @@
-package guard_test
+package ratelimit_test
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"birthmark/api/guard"
+	"birthmark/api/ratelimit"
 )
 
 func TestAClientHasItsRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := guard.Defaults()
-		o.Rate = guard.Rate{PerSecond: 2, Burst: 5}
-		h := guard.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o := ratelimit.Defaults()
+		o.Rate = ratelimit.Rate{PerSecond: 2, Burst: 5}
+		h := ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.Contains(r.URL.Path, "richest") {
 				costs(4, says)(w, r)
 			} else {
@@ -79,9 +79,9 @@ func TestWhoAClientIs(t *testing.T) {
 		{"garbage", "10.0.0.1:1", "10.0.0.1:1", true, [2]string{"unknown", "198.51.100.1, _hidden"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := guard.Defaults()
-			o.Rate, o.Proxies = guard.Rate{PerSecond: 0.001, Burst: 1}, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-			h := guard.New(o, says)
+			o := ratelimit.Defaults()
+			o.Rate, o.Proxies = ratelimit.Rate{PerSecond: 0.001, Burst: 1}, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+			h := ratelimit.New(o, says)
 			var codes [2]int
 			for i, remote := range []string{c.a, c.b} {
 				change := []func(*http.Request){from(remote)}
@@ -98,15 +98,15 @@ func TestWhoAClientIs(t *testing.T) {
 }
 
 func TestClientsAreForgotten(t *testing.T) {
-	o := guard.Defaults()
-	o.Rate, o.Clients = guard.Rate{PerSecond: 1, Burst: 2}, 1000
-	h := guard.New(o, says)
+	o := ratelimit.Defaults()
+	o.Rate, o.Clients = ratelimit.Rate{PerSecond: 1, Burst: 2}, 1000
+	h := ratelimit.New(o, says)
 	for i := range 20_000 {
 		if w := ask(h, "GET", "/", from(fmt.Sprintf("10.0.%d.%d:1", i/256, i%256))); w.Code != 200 {
 			t.Fatalf("client %d: %d", i, w.Code)
 		}
 	}
-	if n := guard.Remembered(h); n == 0 || n > o.Clients {
+	if n := ratelimit.Remembered(h); n == 0 || n > o.Clients {
 		t.Errorf("%d clients are remembered, at most %d were to be", n, o.Clients)
 	}
 }
@@ -114,10 +114,10 @@ func TestClientsAreForgotten(t *testing.T) {
 func TestExpensiveRequestsWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refused counted
-		o := guard.Defaults()
+		o := ratelimit.Defaults()
 		o.Expensive, o.Wait, o.Refused = 8, 2*time.Second, refused.add
 		end := make(chan struct{})
-		h := guard.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.Contains(r.URL.Path, "richest") {
 				costs(4, func(http.ResponseWriter, *http.Request) { <-end })(w, r)
 			}
@@ -160,10 +160,10 @@ func TestExpensiveRequestsWaitForEachOther(t *testing.T) {
 
 func TestStreamsLeaveRoomForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := guard.Defaults()
+		o := ratelimit.Defaults()
 		o.Streams, o.StreamsEach = 5, 2
 		end := make(chan struct{})
-		h := guard.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/events") {
 				streaming(func(http.ResponseWriter, *http.Request) { <-end })(w, r)
 			}

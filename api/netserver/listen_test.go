@@ -1,4 +1,4 @@
-package guard_test
+package netserver_test
 
 import (
 	"bytes"
@@ -23,7 +23,8 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/api/guard"
+	"birthmark/api/netserver"
+	"birthmark/api/ratelimit"
 	"birthmark/model"
 )
 
@@ -87,19 +88,19 @@ func TestTLSFromFiles(t *testing.T) {
 	}
 
 	write([]byte("no certificate"), key)
-	l, err := guard.Listen("127.0.0.1:0")
+	l, err := netserver.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Listener = l
-	err = guard.Serve(t.Context(), o, says)
+	err = netserver.Serve(t.Context(), o, says)
 	if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_tls" || !strings.Contains(err.Error(), o.Cert) {
 		t.Errorf("with a file that holds no certificate: %v", err)
 	}
 }
 
 func TestAddressesThatCannotBeHad(t *testing.T) {
-	taken, err := guard.Listen("127.0.0.1:0")
+	taken, err := netserver.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func TestAddressesThatCannotBeHad(t *testing.T) {
 		"192.0.2.1:0":         "bad_value",
 		"unix:":               "bad_value",
 	} {
-		l, err := guard.Listen(addr)
+		l, err := netserver.Listen(addr)
 		if err == nil {
 			l.Close()
 		}
@@ -124,7 +125,7 @@ func TestAddressesThatCannotBeHad(t *testing.T) {
 			t.Errorf("%s: %v, expected %s", addr, err, code)
 		}
 	}
-	if _, err := guard.ListenProfiles("0.0.0.0:0"); err == nil || !strings.Contains(err.Error(), "other machines") {
+	if _, err := netserver.ListenPprof("0.0.0.0:0"); err == nil || !strings.Contains(err.Error(), "other machines") {
 		t.Errorf("profiles for all: %v", err)
 	}
 }
@@ -138,16 +139,16 @@ func TestSockets(t *testing.T) {
 	dead.(*net.UnixListener).SetUnlinkOnClose(false)
 	dead.Close()
 	o := quick()
-	if o.Listener, err = guard.Listen("unix:" + path); err != nil {
+	if o.Listener, err = netserver.Listen("unix:" + path); err != nil {
 		t.Fatal(err)
 	}
-	serve(t, o, guard.New(guard.Defaults(), says))
+	serve(t, o, ratelimit.New(ratelimit.Defaults(), says))
 	c := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", path) }}}
 	defer c.CloseIdleConnections()
 	if got := get(t, c, "http://any/x"); got != "GET /x 0" {
 		t.Error(got)
 	}
-	if _, err := guard.Listen("unix:" + path); err == nil || !strings.Contains(err.Error(), "another program listens") {
+	if _, err := netserver.Listen("unix:" + path); err == nil || !strings.Contains(err.Error(), "another program listens") {
 		t.Errorf("a socket that is in use: %v", err)
 	}
 }
@@ -163,7 +164,7 @@ func TestListeningToOthersIsTold(t *testing.T) {
 		{"0.0.0.0:0", false, "without TLS and without keys"},
 		{"0.0.0.0:0", true, "without TLS: keys can be read"},
 	} {
-		l, err := guard.Listen(c.addr)
+		l, err := netserver.Listen(c.addr)
 		if err != nil {
 			if c.addr == "[::1]:0" {
 				continue // a machine without IPv6
@@ -175,7 +176,7 @@ func TestListeningToOthersIsTold(t *testing.T) {
 		o.Listener, o.Guarded, o.Log = l, c.guarded, slog.New(slog.NewTextHandler(&log, nil))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := guard.Serve(ctx, o, says); err != nil {
+		if err := netserver.Serve(ctx, o, says); err != nil {
 			t.Fatal(err)
 		}
 		if (c.told == "") != (log.Len() == 0) || !strings.Contains(log.String(), c.told) {
@@ -185,13 +186,13 @@ func TestListeningToOthersIsTold(t *testing.T) {
 }
 
 func TestProfiles(t *testing.T) {
-	l, err := guard.ListenProfiles("127.0.0.1:0")
+	l, err := netserver.ListenPprof("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- guard.ServeProfiles(ctx, l, slog.New(slog.DiscardHandler)) }()
+	go func() { ended <- netserver.ServePprof(ctx, l, slog.New(slog.DiscardHandler)) }()
 	if got := get(t, client(t), fmt.Sprintf("http://%s/debug/pprof/goroutine?debug=1", l.Addr())); !strings.Contains(got, "goroutine profile") {
 		t.Errorf("%.100s", got)
 	}

@@ -1,4 +1,4 @@
-package guard
+package ratelimit
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"birthmark/api/auth"
+	"birthmark/api/netserver"
 	"birthmark/api/problem"
 )
 
@@ -50,7 +52,7 @@ func (g *guard) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		h[name] = value
 	}
 	ask := &request{
-		guard: g, r: r, free: free(r), began: began, spent: Plain,
+		guard: g, r: r, free: netserver.IsHealthCheck(r), began: began, spent: Plain,
 		w: writer{ResponseWriter: rw, stall: g.Stall},
 	}
 	w := &ask.w
@@ -103,10 +105,10 @@ func (q *request) admit(h http.Header) *problem.Problem {
 		h.Set("Connection", "close") // nobody reads it
 		return problem.New(http.StatusRequestEntityTooLarge, tooLarge, "the body has %d bytes, at most %d are read: ask for less at once", r.ContentLength, q.Body)
 	}
-	if q.CheckHost && !meant(r.Host, q.Hosts) && !trusts(q.Proxies, addressOf(r.RemoteAddr)) {
-		return notMeant(r.Host)
+	if q.CheckHost && !netserver.IsLocalHost(r.Host, q.Hosts) && !netserver.Trusts(q.Proxies, netserver.AddressOf(r.RemoteAddr)) {
+		return netserver.WrongHost(r.Host)
 	}
-	q.who = client{from: sender(r, q.Proxies)}
+	q.who = client{from: netserver.Sender(r, q.Proxies)}
 	if q.free {
 		return nil
 	}
@@ -117,9 +119,9 @@ func (q *request) admit(h http.Header) *problem.Problem {
 			return p
 		}
 		if k != nil {
-			q.who = client{key: k.name}
-			if k.rate.limited() {
-				q.limit = k.rate
+			q.who = client{key: k.Name}
+			if k.Rate > 0 {
+				q.limit = Rate{PerSecond: k.Rate, Burst: k.Burst}
 			}
 		}
 	}
@@ -130,13 +132,13 @@ func (q *request) admit(h http.Header) *problem.Problem {
 }
 
 // identify finds the key that is shown; nil where none is and none is needed.
-func (q *request) identify(h http.Header) (*key, *problem.Problem) {
-	shown, ok := shownKey(q.r)
+func (q *request) identify(h http.Header) (*auth.Key, *problem.Problem) {
+	shown, ok := auth.FromRequest(q.r)
 	if !ok && q.Anonymous {
 		return nil, nil
 	}
 	if ok {
-		if k := q.Keys.find(shown); k != nil {
+		if k := q.Keys.Find(shown); k != nil {
 			return k, nil
 		}
 	}
@@ -176,15 +178,12 @@ func (q *request) answer(w *writer) {
 
 // body is the request's body, within the limits of its size and of the time it may take to come.
 func (q *request) body(control *http.ResponseController) io.ReadCloser {
-	b := &body{ReadCloser: q.r.Body, control: control}
+	b := &body{ReadCloser: netserver.TrackBody(q.r), control: control}
 	if q.Body > 0 {
 		b.ReadCloser = http.MaxBytesReader(q.w.ResponseWriter, b.ReadCloser, q.Body)
 	}
 	if q.Stall > 0 {
 		b.until(q.began.Add(q.Stall))
-	}
-	if q.r.ProtoMajor == 1 {
-		b.on = connectionOf(q.r)
 	}
 	return b
 }
@@ -193,19 +192,12 @@ func (q *request) body(control *http.ResponseController) io.ReadCloser {
 type body struct {
 	io.ReadCloser
 	control *http.ResponseController
-	on      *connection // that has no other request meanwhile; nil: not known
 }
 
 // Read implements [io.Reader].
 func (b *body) Read(p []byte) (int, error) {
-	if b.on != nil {
-		b.on.sending.CompareAndSwap(0, time.Now().UnixNano())
-	}
 	n, err := b.ReadCloser.Read(p)
 	if err != nil {
-		if b.on != nil {
-			b.on.sending.Store(0)
-		}
 		// The server goes on reading, to know when the client leaves: that has no end.
 		b.until(time.Time{})
 	}
@@ -271,6 +263,3 @@ func (q *request) log(w *writer) {
 	}
 	q.Log.LogAttrs(ctx, level, "request", line...)
 }
-
-// free reports whether a request asks whether the server is well.
-func free(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }

@@ -1,4 +1,4 @@
-package guard
+package filewatch
 
 import (
 	"log/slog"
@@ -11,9 +11,9 @@ import (
 // lookEvery is how old what was read from a file may be, once the file has changed.
 const lookEvery = 2 * time.Second
 
-// watched is what was read from files, and is read again when they change. A change that cannot be read is logged, and what
+// File is what was read from files, and is read again when they change. A change that cannot be read is logged, and what
 // was read before stays.
-type watched[T any] struct {
+type File[T any] struct {
 	files []string
 	read  func() (T, error)
 	log   *slog.Logger
@@ -33,9 +33,9 @@ type stamp struct {
 	file    os.FileInfo
 }
 
-// watch reads the files for the first time.
-func watch[T any](log *slog.Logger, read func() (T, error), files ...string) (*watched[T], error) {
-	w := &watched[T]{files: files, read: read, log: log}
+// Watch reads the files for the first time.
+func Watch[T any](log *slog.Logger, read func() (T, error), files ...string) (*File[T], error) {
+	w := &File[T]{files: files, read: read, log: log}
 	w.stamp = w.stamps() // before they are read: what changes meanwhile is seen later
 	v, err := read()
 	if err != nil {
@@ -46,8 +46,8 @@ func watch[T any](log *slog.Logger, read func() (T, error), files ...string) (*w
 	return w, nil
 }
 
-// now is what the files say, or said last.
-func (w *watched[T]) now() T {
+// Value is what the files say, or said last.
+func (w *File[T]) Value() T {
 	if at := time.Now().UnixNano(); at-w.looked.Load() > int64(lookEvery) && w.mu.TryLock() {
 		w.look()
 		w.looked.Store(at)
@@ -57,7 +57,7 @@ func (w *watched[T]) now() T {
 }
 
 // look reads the files again where they have changed. mu is held.
-func (w *watched[T]) look() {
+func (w *File[T]) look() {
 	now := w.stamps()
 	if same(now, w.stamp) {
 		return
@@ -76,7 +76,7 @@ func (w *watched[T]) look() {
 	w.log.Info("a file has changed and was read again", "file", w.files[0])
 }
 
-func (w *watched[T]) stamps() []stamp {
+func (w *File[T]) stamps() []stamp {
 	all := make([]stamp, len(w.files))
 	for i, name := range w.files {
 		if info, err := os.Stat(name); err == nil {

@@ -1,4 +1,4 @@
-package guard
+package auth
 
 import (
 	"bufio"
@@ -14,10 +14,12 @@ import (
 	"strconv"
 	"strings"
 
+	"birthmark/api/filewatch"
 	"birthmark/model"
 )
 
-const keyHeader = "X-Api-Key"
+// Header is the header that keys are shown in, beside Authorization.
+const Header = "X-Api-Key"
 
 // leastKey is how many characters a key has at least: 16 of base64 are 96 bits.
 const leastKey = 16
@@ -30,30 +32,32 @@ const leastKey = 16
 //
 // Empty lines and those that begin with # say nothing. Names are what logs call the client.
 type Keys struct {
-	file *watched[*keyring]
+	file *filewatch.File[*keyring]
 }
 
 // keyring is what the file says. Digests are kept under a secret of the process, so that how long it takes to find one says
 // nothing about it.
 type keyring struct {
 	secret []byte
-	by     map[[sha256.Size]byte]*key
+	by     map[[sha256.Size]byte]*Key
 	plain  bool // the file has a key itself, not only digests
 }
 
-type key struct {
-	name   string
+// Key is a key and the limits of the client that shows it.
+type Key struct {
+	Name   string
 	digest [sha256.Size]byte // of the key
-	rate   Rate              // zero: that of everybody
-	plain  bool              // the file has the key itself
+	Rate   float64           // requests per second; 0: that of everybody
+	Burst  int
+	plain  bool // the file has the key itself
 }
 
 // OpenKeys reads the file. Its errors are of kind [model.Usage] and name the line; none shows a key.
 func OpenKeys(path string, log *slog.Logger) (*Keys, error) {
-	file, err := watch(log, func() (*keyring, error) {
+	file, err := filewatch.Watch(log, func() (*keyring, error) {
 		ring, err := readKeys(path)
 		if err == nil && ring.plain {
-			warnReadable(log, "API keys", path)
+			filewatch.WarnReadable(log, "API keys", path)
 		}
 		return ring, err
 	}, path)
@@ -68,7 +72,7 @@ func readKeys(path string) (*keyring, error) {
 	if err != nil {
 		return nil, model.Errorf(model.Usage, "bad_keys", "keys: %w", err)
 	}
-	ring := &keyring{secret: make([]byte, sha256.Size), by: map[[sha256.Size]byte]*key{}}
+	ring := &keyring{secret: make([]byte, sha256.Size), by: map[[sha256.Size]byte]*Key{}}
 	rand.Read(ring.secret)
 	names := map[string]bool{}
 	lines := bufio.NewScanner(bytes.NewReader(text))
@@ -80,15 +84,15 @@ func readKeys(path string) (*keyring, error) {
 		k, fault := parseKey(line)
 		switch {
 		case fault != "":
-		case names[k.name]:
-			fault = "the name " + k.name + " stands before"
+		case names[k.Name]:
+			fault = "the name " + k.Name + " stands before"
 		case ring.by[ring.place(k.digest)] != nil:
-			fault = "the key of " + k.name + " is that of another name"
+			fault = "the key of " + k.Name + " is that of another name"
 		}
 		if fault != "" {
 			return nil, model.Errorf(model.Usage, "bad_keys", "keys: %s:%d: %s", path, n, fault)
 		}
-		names[k.name] = true
+		names[k.Name] = true
 		ring.plain = ring.plain || k.plain
 		ring.by[ring.place(k.digest)] = k
 	}
@@ -102,13 +106,13 @@ func readKeys(path string) (*keyring, error) {
 }
 
 // parseKey reads a line; fault says what was expected.
-func parseKey(line string) (k *key, fault string) {
+func parseKey(line string) (k *Key, fault string) {
 	words := strings.Fields(line)
 	name, text, ok := strings.Cut(words[0], ":")
 	if !ok || name == "" {
 		return nil, "expected NAME:KEY"
 	}
-	k = &key{name: name}
+	k = &Key{Name: name}
 	if digest, hashed := strings.CutPrefix(text, "sha256:"); hashed {
 		b, err := hex.DecodeString(digest)
 		if err != nil || len(b) != sha256.Size {
@@ -128,22 +132,22 @@ func parseKey(line string) (k *key, fault string) {
 			if err != nil || !(r > 0 && r <= 1e9) {
 				return nil, "rate: expected requests in a second, as in rate=50"
 			}
-			k.rate.PerSecond = r
+			k.Rate = r
 		case "burst":
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 {
 				return nil, "burst: expected requests at once, as in burst=100"
 			}
-			k.rate.Burst = n
+			k.Burst = n
 		default:
 			return nil, "unknown word " + strconv.Quote(name) + " behind the key, expected rate=N or burst=N"
 		}
 	}
-	if k.rate.Burst > 0 && k.rate.PerSecond == 0 {
+	if k.Burst > 0 && k.Rate == 0 {
 		return nil, "burst without rate"
 	}
-	if k.rate.Burst == 0 {
-		k.rate.Burst = int(k.rate.PerSecond + 1)
+	if k.Burst == 0 {
+		k.Burst = int(k.Rate + 1)
 	}
 	return k, ""
 }
@@ -156,9 +160,9 @@ func (ring *keyring) place(digest [sha256.Size]byte) (at [sha256.Size]byte) {
 	return at
 }
 
-// find is the key that a client shows; nil where it is none.
-func (ks *Keys) find(shown string) *key {
-	ring := ks.file.now()
+// Find is the key that a client shows; nil where it is none.
+func (ks *Keys) Find(shown string) *Key {
+	ring := ks.file.Value()
 	digest := sha256.Sum256([]byte(shown))
 	k := ring.by[ring.place(digest)]
 	if k == nil || subtle.ConstantTimeCompare(k.digest[:], digest[:]) != 1 {
@@ -167,10 +171,10 @@ func (ks *Keys) find(shown string) *key {
 	return k
 }
 
-// shownKey is the key in a request: Authorization: Bearer, X-API-Key, or the password of Authorization: Basic, which is what a
+// FromRequest is the key in a request: Authorization: Bearer, X-API-Key, or the password of Authorization: Basic, which is what a
 // browser can be asked for.
-func shownKey(r *http.Request) (text string, ok bool) {
-	if shown := r.Header[keyHeader]; len(shown) > 0 {
+func FromRequest(r *http.Request) (text string, ok bool) {
+	if shown := r.Header[Header]; len(shown) > 0 {
 		return shown[0], true
 	}
 	said := r.Header["Authorization"]

@@ -1,8 +1,9 @@
-package guard
+package netserver
 
 import (
 	"context"
 	"crypto/tls"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -61,8 +62,8 @@ func (cs *connections) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c := &connection{Conn: conn, home: cs}
-		if a := addressOf(conn.RemoteAddr().String()); a.IsValid() && !a.IsLoopback() && !trusts(cs.trusted, a) {
-			c.from = network(a)
+		if a := AddressOf(conn.RemoteAddr().String()); a.IsValid() && !a.IsLoopback() && !Trusts(cs.trusted, a) {
+			c.from = Network(a)
 		}
 		c.idle.Store(time.Now().UnixNano())
 		if cs.take(c) || cs.keepSpare(c) {
@@ -266,4 +267,28 @@ func withConnection(ctx context.Context, conn net.Conn) context.Context {
 func connectionOf(r *http.Request) *connection {
 	c, _ := r.Context().Value(connectionKey{}).(*connection)
 	return c
+}
+
+// TrackBody is the body of a request, during whose transfer its connection counts as one that waits for its client.
+func TrackBody(r *http.Request) io.ReadCloser {
+	c := connectionOf(r)
+	if c == nil || r.ProtoMajor != 1 { // a connection of HTTP/2 has other requests meanwhile
+		return r.Body
+	}
+	return &trackedBody{r.Body, c}
+}
+
+type trackedBody struct {
+	io.ReadCloser
+	on *connection
+}
+
+// Read implements [io.Reader].
+func (b *trackedBody) Read(p []byte) (int, error) {
+	b.on.sending.CompareAndSwap(0, time.Now().UnixNano())
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.on.sending.Store(0)
+	}
+	return n, err
 }

@@ -1,4 +1,4 @@
-package guard_test
+package ratelimit_test
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"birthmark/api/guard"
 	"birthmark/api/problem"
+	"birthmark/api/ratelimit"
 )
 
 // says is a handler that answers with what came to it.
@@ -32,7 +32,7 @@ var says = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 // costs is a handler whose answers cost so much.
 func costs(cost int64, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		release, err := guard.Take(w, cost)
+		release, err := ratelimit.Take(w, cost)
 		if err != nil {
 			problem.Write(w, problem.Of(err))
 			return
@@ -45,7 +45,7 @@ func costs(cost int64, next http.HandlerFunc) http.HandlerFunc {
 // streaming is a handler whose answers go on.
 func streaming(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		r, err := guard.Stream(w, r)
+		r, err := ratelimit.Stream(w, r)
 		if err != nil {
 			problem.Write(w, problem.Of(err))
 			return
@@ -110,7 +110,7 @@ func (c *counted) of(reason string) int {
 }
 
 func TestOnlyRequestsThatReadPass(t *testing.T) {
-	h := guard.New(guard.Defaults(), says)
+	h := ratelimit.New(ratelimit.Defaults(), says)
 	for _, method := range []string{"GET", "HEAD", "POST", "OPTIONS"} {
 		if w := ask(h, method, "/v1"); w.Code != 200 {
 			t.Errorf("%s: %d", method, w.Code)
@@ -126,9 +126,9 @@ func TestOnlyRequestsThatReadPass(t *testing.T) {
 }
 
 func TestLongAddressesAndLargeBodiesAreRefused(t *testing.T) {
-	o := guard.Defaults()
+	o := ratelimit.Defaults()
 	o.URI, o.Body = 100, 1000
-	h := guard.New(o, says)
+	h := ratelimit.New(o, says)
 	if w := ask(h, "GET", "/"+strings.Repeat("a", 99)); w.Code != 200 {
 		t.Errorf("a path of 100 bytes: %d", w.Code)
 	}
@@ -143,9 +143,9 @@ func TestLongAddressesAndLargeBodiesAreRefused(t *testing.T) {
 func TestAnAnswerThatTakesTooLongSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refused counted
-		o := guard.Defaults()
+		o := ratelimit.Defaults()
 		o.Timeout, o.Refused = 3*time.Second, refused.add
-		h := guard.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
 			w.Header().Set("ETag", "x")
 			problem.Write(w, problem.Of(fmt.Errorf("scan: %w", r.Context().Err())))
@@ -165,7 +165,7 @@ func TestAnAnswerThatTakesTooLongSaysSo(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		began = time.Now()
-		h = guard.New(o, streaming(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+		h = ratelimit.New(o, streaming(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 		ask(h, "GET", "/v1/bitcoin/events", func(r *http.Request) { *r = *r.WithContext(ctx) })
 		if took := time.Since(began); took != time.Minute {
 			t.Errorf("a stream was ended after %s", took)
@@ -175,7 +175,7 @@ func TestAnAnswerThatTakesTooLongSaysSo(t *testing.T) {
 
 func TestAPanicIsAnAnswerAndALine(t *testing.T) {
 	var log bytes.Buffer
-	o := guard.Defaults()
+	o := ratelimit.Defaults()
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/{x}", func(w http.ResponseWriter, r *http.Request) { panic("at the disco") })
@@ -183,11 +183,11 @@ func TestAPanicIsAnAnswerAndALine(t *testing.T) {
 		io.WriteString(w, "so far")
 		panic("late")
 	})
-	h := guard.New(o, mux)
+	h := ratelimit.New(o, mux)
 	if detail := isProblem(t, ask(h, "GET", "/v1/secret?key=secret"), 500, "internal"); strings.Contains(detail, "disco") {
 		t.Errorf("%q is told to the client", detail)
 	}
-	if text := log.String(); !strings.Contains(text, "at the disco") || !strings.Contains(text, "GET /v1/{x}") || !strings.Contains(text, "guard_test.go") ||
+	if text := log.String(); !strings.Contains(text, "at the disco") || !strings.Contains(text, "GET /v1/{x}") || !strings.Contains(text, "ratelimit_test.go") ||
 		strings.Contains(text, "secret") {
 		t.Errorf("log: %s", text)
 	}
@@ -203,14 +203,14 @@ func TestAPanicIsAnAnswerAndALine(t *testing.T) {
 
 func TestRequestsAreLogged(t *testing.T) {
 	var log bytes.Buffer
-	o := guard.Defaults()
+	o := ratelimit.Defaults()
 	level := new(slog.LevelVar)
 	o.Log = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: level}))
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/{chain}/tx/{hash}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "12345") })
 	mux.HandleFunc("GET /fails", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(502) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(503) })
-	h := guard.New(o, mux)
+	h := ratelimit.New(o, mux)
 	ask(h, "GET", "/v1/bitcoin/tx/00")
 	ask(h, "GET", "/readyz")
 	if log.Len() > 0 {
@@ -240,7 +240,7 @@ func TestRequestsAreLogged(t *testing.T) {
 }
 
 func TestHeadersForBrowsers(t *testing.T) {
-	h := guard.New(guard.Defaults(), says)
+	h := ratelimit.New(ratelimit.Defaults(), says)
 	for _, w := range []*httptest.ResponseRecorder{ask(h, "GET", "/"), ask(h, "PUT", "/")} {
 		if csp := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'self';") {
 			t.Errorf("Content-Security-Policy %q", csp)
@@ -255,9 +255,9 @@ func TestHeadersForBrowsers(t *testing.T) {
 }
 
 func TestOtherOriginsMayAskWhereSet(t *testing.T) {
-	o := guard.Defaults()
+	o := ratelimit.Defaults()
 	o.Origins = []string{"https://wallet.example"}
-	h := guard.New(o, says)
+	h := ratelimit.New(o, says)
 	w := ask(h, "GET", "/v1", header("Origin", "https://wallet.example"))
 	if w.Header().Get("Access-Control-Allow-Origin") != "https://wallet.example" || !strings.Contains(w.Header().Get("Access-Control-Expose-Headers"), "X-Tip") {
 		t.Errorf("headers %v", w.Header())

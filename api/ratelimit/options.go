@@ -1,4 +1,4 @@
-package guard
+package ratelimit
 
 import (
 	"log/slog"
@@ -9,6 +9,9 @@ import (
 	"github.com/rs/cors"
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
+
+	"birthmark/api/auth"
+	"birthmark/api/netserver"
 )
 
 // Options are the limits on requests. What is zero is not limited; [Defaults] are limits that suit a server on a small
@@ -16,8 +19,8 @@ import (
 type Options struct {
 	Log *slog.Logger // nil: nothing is logged
 
-	Keys      *Keys // nil: nobody is asked for a key
-	Anonymous bool  // with Keys: who has none is answered too, as one of their address
+	Keys      *auth.Keys // nil: nobody is asked for a key
+	Anonymous bool       // with Keys: who has none is answered too, as one of their address
 
 	Rate    Rate           // of a client whose key has none of its own
 	Clients int            // how many clients are remembered; past it, one that was not seen for long is forgotten
@@ -83,18 +86,13 @@ const (
 	tooBusy    = "too_busy"
 	tooStreamy = "too_many_streams"
 	tooSlow    = "too_slow"
-	wrongHost  = "wrong_host"
 	failed     = "internal"
-
-	// Of Serve: there are as many connections as there may be.
-	noRoom  = "no_room"
-	evicted = "evicted"
 )
 
-// Reasons are all that Options.Refused and ServerOptions.Refused may be told.
+// Reasons are all that Options.Refused may be told.
 func Reasons() []string {
 	return []string{
-		notAllowed, noKey, tooMany, tooLarge, tooLong, tooBusy, tooStreamy, tooSlow, wrongHost, failed, noRoom, evicted,
+		notAllowed, noKey, tooMany, tooLarge, tooLong, tooBusy, tooStreamy, tooSlow, netserver.CodeWrongHost, failed,
 	}
 }
 
@@ -118,7 +116,7 @@ func New(o Options, next http.Handler) http.Handler {
 	return cors.New(cors.Options{
 		AllowedOrigins: o.Origins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost},
-		AllowedHeaders: []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", keyHeader},
+		AllowedHeaders: []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", auth.Header},
 		ExposedHeaders: []string{"ETag", "X-Tip", "X-Tip-Height", "Retry-After", rateHeader, policyHeader, "Link"},
 		MaxAge:         int(time.Hour / time.Second),
 	}).Handler(g)

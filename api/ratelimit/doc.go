@@ -16,4 +16,4 @@
 //
 // What limits cannot do: a client with many addresses has many rates. Behind a proxy all clients are one unless the proxy is
 // named in Options.Proxies, whose X-Forwarded-For is believed then.
-package guard
+package ratelimit

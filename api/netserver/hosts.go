@@ -1,4 +1,4 @@
-package guard
+package netserver
 
 import (
 	"net/http"
@@ -12,9 +12,9 @@ import (
 // A page of another site can have its own name resolve to this machine and then read what a server here answers (DNS
 // rebinding). Its requests name that site in Host, which tells them from those that are meant for the server.
 
-// meant reports whether a request for host is meant for a server that only this machine can reach: host is an address,
+// IsLocalHost reports whether a request for host is meant for a server that only this machine can reach: host is an address,
 // a name of this machine, or one of names. A request without a host is not from a browser.
-func meant(host string, names []string) bool {
+func IsLocalHost(host string, names []string) bool {
 	if host == "" {
 		return true
 	}
@@ -29,18 +29,18 @@ func meant(host string, names []string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(names, name)
 }
 
-// notMeant is the answer to a request for another host.
-func notMeant(host string) *problem.Problem {
-	return problem.New(http.StatusMisdirectedRequest, wrongHost,
+// WrongHost is the answer to a request for another host.
+func WrongHost(host string) *problem.Problem {
+	return problem.New(http.StatusMisdirectedRequest, CodeWrongHost,
 		"this server does not answer for host %.100q: use an address or localhost, or add the name to hosts in "+
 			"its settings", host)
 }
 
-// onlyMeant is next for requests that are meant for a server that only this machine can reach.
-func onlyMeant(next http.Handler) http.Handler {
+// onlyLocalHosts is next for requests that are meant for a server that only this machine can reach.
+func onlyLocalHosts(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !meant(r.Host, nil) {
-			problem.Write(w, notMeant(r.Host))
+		if !IsLocalHost(r.Host, nil) {
+			problem.Write(w, WrongHost(r.Host))
 			return
 		}
 		next.ServeHTTP(w, r)
