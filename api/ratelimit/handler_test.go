@@ -187,7 +187,7 @@ func TestAPanicIsAnAnswerAndALine(t *testing.T) {
 	if detail := isProblem(t, ask(h, "GET", "/v1/secret?key=secret"), 500, "internal"); strings.Contains(detail, "disco") {
 		t.Errorf("%q is told to the client", detail)
 	}
-	if text := log.String(); !strings.Contains(text, "at the disco") || !strings.Contains(text, "GET /v1/{x}") || !strings.Contains(text, "ratelimit_test.go") ||
+	if text := log.String(); !strings.Contains(text, "at the disco") || !strings.Contains(text, "GET /v1/{x}") || !strings.Contains(text, "handler_test.go") ||
 		strings.Contains(text, "secret") {
 		t.Errorf("log: %s", text)
 	}
