@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"birthmark/api/ratelimit"
 	"birthmark/api/problem"
+	"birthmark/api/ratelimit"
 	"birthmark/core"
 	"birthmark/model"
 )

@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"strings"
 
-	"birthmark/api/ratelimit"
 	"birthmark/api/problem"
+	"birthmark/api/ratelimit"
 )
 
 // maxWords is the most parts of a path below the chain.

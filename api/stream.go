@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"birthmark/api/ratelimit"
 	"birthmark/api/problem"
+	"birthmark/api/ratelimit"
 	"birthmark/core"
 )
 

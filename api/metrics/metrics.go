@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"birthmark/api/netserver"
-	"birthmark/api/ratelimit"
 	"birthmark/api/problem"
+	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 )
 

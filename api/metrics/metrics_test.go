@@ -16,8 +16,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
-	"birthmark/api/ratelimit"
 	"birthmark/api/metrics"
+	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/model"
