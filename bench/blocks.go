@@ -15,11 +15,11 @@ import (
 	"birthmark/bench/generate/cardanogen"
 	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/bitcoin"
+	"birthmark/chains/blocksource"
 	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/immutable"
 	"birthmark/chains/ergo"
 	"birthmark/chains/ergo/jsonstream"
-	"birthmark/chains/follow"
 	"birthmark/model"
 )
 
@@ -53,7 +53,7 @@ func GeneratedBlocks(chain string, seed uint64, perBlock float64, txs int) (bloc
 // node's immutable database or one chunk, of Bitcoin one block file, of Ergo a file of full blocks. They stand as [Decode] takes them.
 func ReadBlocks(ctx context.Context, chain, path string, most int64) ([][]byte, error) {
 	if rest, ok := strings.CutPrefix(path, "file://"); ok {
-		path = follow.FilePath(rest)
+		path = blocksource.FilePath(rest)
 	}
 	switch chain {
 	case cardano.Name:

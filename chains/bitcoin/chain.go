@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"birthmark/chains/expression"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
@@ -16,7 +16,7 @@ const Name = "bitcoin"
 type chain struct {
 	net     *network
 	indexes []model.Index
-	defined *expression.Indexes // by the user; nil: none
+	defined *indexexpr.Indexes // by the user; nil: none
 }
 
 // New is Bitcoin on a network of [Networks]; "" is mainnet. An error of kind [model.Usage], code unknown_network,
@@ -39,7 +39,7 @@ func (c *chain) Traits() model.Traits { return model.Traits{Coinbase: true} }
 
 func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
 
-// Define implements [model.Chain]; errors are those of [expression.Language.Define].
+// Define implements [model.Chain]; errors are those of [indexexpr.Language.Define].
 func (c *chain) Define(ds []model.Definition) (model.Chain, error) {
 	if len(ds) == 0 {
 		return c, nil

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/crypto/ripemd160" //lint:ignore SA1019 Bitcoin's addresses are made with it
 
-	"birthmark/chains/expression"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
@@ -33,7 +33,7 @@ type decoder struct {
 	wanted wanted
 	raw    bool // transactions' own bytes are wanted
 
-	defined *expression.Indexes // what users defined, and the names of all that is wanted
+	defined *indexexpr.Indexes // what users defined, and the names of all that is wanted
 	names   []string
 	own     *own // of users' indexes, nil where none is wanted
 
@@ -46,7 +46,7 @@ type decoder struct {
 }
 
 // newDecoder is a decoder for the named indexes; an error of kind [model.Usage] where one is unknown.
-func newDecoder(n *network, defined *expression.Indexes, indexes []string) (*decoder, error) {
+func newDecoder(n *network, defined *indexexpr.Indexes, indexes []string) (*decoder, error) {
 	w, err := newWanted(indexes, defined)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"birthmark/chains/expression"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
@@ -71,7 +71,7 @@ func parseOpReturn(text string) ([]byte, error) {
 	if err != nil || len(value) == 0 {
 		return nil, model.Errorf(model.Usage, "bad_value", "%q is not the data of an OP_RETURN: expected pairs of hex digits", shown(text))
 	}
-	return expression.Shorten(value), nil
+	return indexexpr.Shorten(value), nil
 }
 
 // wanted says which values of an output are to be made, and under which [model.Key.Index].
@@ -99,7 +99,7 @@ const (
 
 // newWanted reads a list of index names; the position of a name is its [model.Key.Index]. Those that were defined are
 // known, and none of its own.
-func newWanted(names []string, defined *expression.Indexes) (wanted, error) {
+func newWanted(names []string, defined *indexexpr.Indexes) (wanted, error) {
 	var w wanted
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
@@ -201,7 +201,7 @@ func (d *decoder) pushed(k kind, script []byte) []byte {
 		return nil
 	}
 	if len(script) > model.MaxValueSize {
-		data := expression.Shorten(appendPushed(nil, script))
+		data := indexexpr.Shorten(appendPushed(nil, script))
 		if len(data) == 0 {
 			return nil
 		}

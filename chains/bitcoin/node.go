@@ -5,8 +5,8 @@ import (
 	"errors"
 	"sync"
 
-	"birthmark/chains/expression"
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
@@ -17,7 +17,7 @@ type rawNode interface {
 	Changed(ctx context.Context, tip model.Point) error
 	Close() error
 
-	// Raw fetches blocks as [follow.Node.Blocks] does, serialized. Their hashes are those asked for.
+	// Raw fetches blocks as [blocksource.Node.Blocks] does, serialized. Their hashes are those asked for.
 	Raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error)
 }
 
@@ -29,18 +29,18 @@ type decodedNode struct {
 }
 
 // newSource is the chain of a node as a source.
-func newSource(n *network, defined *expression.Indexes, name string, raw rawNode, o model.SourceOptions) (model.Source, error) {
+func newSource(n *network, defined *indexexpr.Indexes, name string, raw rawNode, o model.SourceOptions) (model.Source, error) {
 	d, err := newDecoder(n, defined, o.Indexes)
 	if err != nil {
 		return nil, err
 	}
 	d.raw = o.Raw
 	node := &decodedNode{rawNode: raw, name: name, decoders: sync.Pool{New: func() any { return d.clone() }}}
-	options := follow.Options{Name: name, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory, Outage: o.Outage}
+	options := blocksource.Options{Name: name, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory, Outage: o.Outage}
 	if c, ok := raw.(model.UnspentCounter); ok {
-		return follow.NewSource(countingNode{node, c}, options), nil
+		return blocksource.NewSource(countingNode{node, c}, options), nil
 	}
-	return follow.NewSource(node, options), nil
+	return blocksource.NewSource(node, options), nil
 }
 
 // countingNode is a node that counts what is unspent as well.

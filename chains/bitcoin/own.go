@@ -5,14 +5,14 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"birthmark/chains/expression"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
 // own makes the values of users' indexes: it fills the fields that their expressions ask for. It is part of a decoder
 // that is wanted for such indexes, and stands where that stands in a block that is well formed.
 type own struct {
-	run *expression.Run
+	run *indexexpr.Run
 	env environment
 
 	net     *network
@@ -39,7 +39,7 @@ type txSpan struct {
 }
 
 // newOwn is nil where none of the indexes is a user's.
-func newOwn(d *decoder, defined *expression.Indexes, names []string) *own {
+func newOwn(d *decoder, defined *indexexpr.Indexes, names []string) *own {
 	o := &own{net: d.net, decoder: d}
 	if o.run = defined.Bind(names, &o.env, o.fill); o.run == nil {
 		return nil
@@ -80,8 +80,8 @@ func (o *own) keys(to []model.Key, index int, value uint64, script []byte, size 
 	return o.run.Keys(to)
 }
 
-// fill implements what [expression.Indexes.Bind] asks for. What costs nothing is there already.
-func (o *own) fill(need expression.Set) {
+// fill implements what [indexexpr.Indexes.Bind] asks for. What costs nothing is there already.
+func (o *own) fill(need indexexpr.Set) {
 	out, script := &o.env.Output, o.env.Output.Script
 	if need.Has(bitOutputScriptType) || need.Has(bitOutputAddress) || need.Has(bitOutputData) {
 		k, payload := solve(script)
@@ -130,7 +130,7 @@ func (o *own) addressText(k kind, script, payload []byte) string {
 	return o.net.formatAddress(stored)
 }
 
-func (o *own) fillTx(need expression.Set) {
+func (o *own) fillTx(need indexexpr.Set) {
 	t := &o.env.Tx
 	if need.Has(bitTxHash) || need.Has(bitTxWeight) {
 		whole := o.raw[o.tx.start:o.tx.end]
@@ -184,7 +184,7 @@ func (o *own) fillInputs() {
 		}
 	}
 	wanted := false
-	for _, b := range []expression.Bit{bitInputWitness, bitInputRevealed, bitInputRevealedPushes, bitInputKeys} {
+	for _, b := range []indexexpr.Bit{bitInputWitness, bitInputRevealed, bitInputRevealedPushes, bitInputKeys} {
 		wanted = wanted || o.run.Uses(b)
 	}
 	if wanted {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/expression"
+	"birthmark/chains/indexexpr"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
@@ -125,7 +125,7 @@ func TestExamplesOfFieldsAreReal(t *testing.T) {
 	input := exampleBlock(t)
 	var ds []model.Definition
 	var names []string
-	var fields []expression.Field
+	var fields []indexexpr.Field
 	for _, f := range language.Fields() {
 		if strings.HasPrefix(f.Type, "list of entries") {
 			continue

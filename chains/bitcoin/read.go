@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -169,7 +169,7 @@ func (s *fileSource) read(ctx context.Context, from int) iter.Seq2[group, error]
 		r := &blockReader{source: s, decoder: s.decoder.clone(), file: none}
 		return func(_ context.Context, sp span) (group, error) { return r.read(sp), nil }, r.close
 	}
-	return follow.Ordered(ctx, spans, size, follow.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
+	return blocksource.Ordered(ctx, spans, size, blocksource.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
 }
 
 // blockReader reads and decodes blocks on one goroutine. It keeps the file it read last open: neighbours on the chain

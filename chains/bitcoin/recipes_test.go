@@ -10,7 +10,7 @@ import (
 	"github.com/btcsuite/btcd/txscript/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/expression/recipes"
+	"birthmark/chains/indexexpr/recipes"
 	"birthmark/internal/testnode/bitcointest"
 )
 

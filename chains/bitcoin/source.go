@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"birthmark/chains/expression"
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
@@ -32,7 +32,7 @@ type fileSource struct {
 }
 
 // openFiles looks at all headers, so that whatever is wrong with the files is known before anything is made of them.
-func openFiles(ctx context.Context, n *network, defined *expression.Indexes, path string, o model.SourceOptions) (*fileSource, error) {
+func openFiles(ctx context.Context, n *network, defined *indexexpr.Indexes, path string, o model.SourceOptions) (*fileSource, error) {
 	d, err := newDecoder(n, defined, o.Indexes)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (s *fileSource) scan(ctx context.Context) error {
 	}
 	worker := func() (func(context.Context, job) (found, error), func()) { return look, func() {} }
 	size := func(job) int64 { return 1 }
-	for f, err := range follow.Ordered(ctx, jobs, size, follow.Limits{Workers: s.options.Workers}, worker) {
+	for f, err := range blocksource.Ordered(ctx, jobs, size, blocksource.Limits{Workers: s.options.Workers}, worker) {
 		if err != nil {
 			return err
 		}

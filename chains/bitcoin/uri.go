@@ -6,7 +6,7 @@ import (
 
 	"birthmark/chains/bitcoin/p2p"
 	"birthmark/chains/bitcoin/rpc"
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -26,7 +26,7 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 	}
 	switch scheme {
 	case "file":
-		path := follow.FilePath(rest)
+		path := blocksource.FilePath(rest)
 		if path == "" {
 			return nil, model.Errorf(model.Usage, "bad_source", "file:// names no path: %s", understood)
 		}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"birthmark/chains/expression"
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
@@ -21,7 +21,7 @@ const deepestFork = 2160
 // chain is Cardano on one network.
 type chain struct {
 	net     *network
-	own     *expression.Indexes // nil: none was defined
+	own     *indexexpr.Indexes // nil: none was defined
 	indexes []model.Index
 }
 
@@ -63,7 +63,7 @@ func (c *chain) Define(ds []model.Definition) (model.Chain, error) {
 }
 
 // Fields are what expressions over Cardano can name.
-func (c *chain) Fields() []expression.Field { return language.Fields() }
+func (c *chain) Fields() []indexexpr.Field { return language.Fields() }
 
 func (c *chain) FormatHash(h model.Hash) string { return h.String() }
 
@@ -105,7 +105,7 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 	scheme, rest, found := strings.Cut(o.URI, "://")
 	path := o.URI
 	if found {
-		path = follow.FilePath(rest)
+		path = blocksource.FilePath(rest)
 	}
 	node := found && (scheme == "tcp" || scheme == "unix")
 	switch {

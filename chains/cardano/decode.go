@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
-	"birthmark/chains/expression"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
@@ -40,7 +40,7 @@ type decoder struct {
 
 // newDecoder is a decoder for the named indexes; an error of kind [model.Usage] where one is unknown,
 // or too little is known of the network.
-func newDecoder(n *network, own *expression.Indexes, indexes []string) (*decoder, error) {
+func newDecoder(n *network, own *indexexpr.Indexes, indexes []string) (*decoder, error) {
 	w, err := newWanted(own, indexes)
 	if err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import (
 	"iter"
 	"time"
 
+	"birthmark/chains/blocksource"
 	"birthmark/chains/cardano/ouroboros"
-	"birthmark/chains/follow"
 	"birthmark/model"
 )
 
@@ -16,8 +16,8 @@ var errLeft = errors.New("the consumer has left")
 // nodeFollower is one Follow under way.
 type nodeFollower struct {
 	*nodeSource
-	*follow.Outage
-	trail      *follow.Trail
+	*blocksource.Outage
+	trail      *blocksource.Trail
 	boundaries []boundary
 	begun      bool // it was found where the node's chain and the known points part
 	yield      func(model.Event, error) bool
@@ -41,7 +41,7 @@ const boundariesKept = 4
 // with none of a chain that is too long for a fork ends the stream, with an error of kind Refused, code wrong_chain.
 func (s *nodeSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
-		f := &nodeFollower{nodeSource: s, Outage: s.outage(), trail: follow.NewTrail(known), yield: yield}
+		f := &nodeFollower{nodeSource: s, Outage: s.outage(), trail: blocksource.NewTrail(known), yield: yield}
 		for {
 			done, err := f.round(ctx)
 			if err != nil && err != errLeft {
@@ -100,7 +100,7 @@ func (f *nodeFollower) meet(ctx context.Context) (_ *ouroboros.Conn, done bool, 
 				done = err == nil
 			}
 			c.Close()
-			if done || !kept || !follow.IsTemporary(err) {
+			if done || !kept || !blocksource.IsTemporary(err) {
 				return nil, done, err
 			}
 			break // that connection was kept too long
@@ -231,7 +231,7 @@ func (f *nodeFollower) goBack(l *linker, to ouroboros.Point) error {
 	case to.IsOrigin():
 		n = 0
 	case n == 0 || !is(points[n-1]):
-		return follow.Temporary(model.Errorf(model.BadSource, "unknown_point",
+		return blocksource.Temporary(model.Errorf(model.BadSource, "unknown_point",
 			"%s went back to %s, which is not among the blocks it sent: looking for one that is", f.address, to))
 	}
 	if n < len(points) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/chains/blocksource"
 	"birthmark/chains/cardano/ouroboros"
-	"birthmark/chains/follow"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
@@ -113,7 +113,7 @@ func TestForksRightAfterTheIntersectionAreEvents(t *testing.T) {
 			if err := hear(t, s, &l, nil); err != nil {
 				t.Fatal(err)
 			}
-			f := &nodeFollower{nodeSource: s, Outage: s.outage(), trail: follow.NewTrail(l.known(len(l.chain)))}
+			f := &nodeFollower{nodeSource: s, Outage: s.outage(), trail: blocksource.NewTrail(l.known(len(l.chain)))}
 			f.yield = func(e model.Event, err error) bool { l.hear(e); return err == nil }
 			c, done, err := f.meet(t.Context())
 			if err != nil || done {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"iter"
 
+	"birthmark/chains/blocksource"
 	"birthmark/chains/cardano/ouroboros"
-	"birthmark/chains/follow"
 )
 
 // news is what a node said at a time, decoded, up to what could not be.
@@ -59,8 +59,8 @@ func (s *nodeSource) news(ctx context.Context, c *ouroboros.Conn) iter.Seq2[news
 			return n, nil
 		}, func() {}
 	}
-	limits := follow.Limits{Workers: s.options.Workers, Memory: s.options.Memory - s.connect.Memory}
-	return follow.Ordered(ctx, jobs, size, limits, worker)
+	limits := blocksource.Limits{Workers: s.options.Workers, Memory: s.options.Memory - s.connect.Memory}
+	return blocksource.Ordered(ctx, jobs, size, limits, worker)
 }
 
 // add takes what happened next. Blocks that the node takes back before they were handed on are left out.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"birthmark/chains/blocksource"
 	"birthmark/chains/cardano/ouroboros"
-	"birthmark/chains/follow"
 	"birthmark/model"
 )
 
@@ -37,7 +37,7 @@ func parting(ctx context.Context, c *ouroboros.Conn, points []model.Point) (n in
 		found := slices.Index(message, at)
 		if found < 0 {
 			if low > 0 {
-				return 0, tip, follow.Temporary(model.Errorf(model.BadSource, "unknown_point", "the node's chain changed while it was searched"))
+				return 0, tip, blocksource.Temporary(model.Errorf(model.BadSource, "unknown_point", "the node's chain changed while it was searched"))
 			}
 			found = len(offered)
 		}

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"birthmark/chains/blocksource"
 	"birthmark/chains/cardano/ouroboros"
-	"birthmark/chains/follow"
 	"birthmark/model"
 )
 
@@ -18,7 +18,7 @@ type nodeSource struct {
 	decoder         *decoder // what each goroutine clones
 	scheme, address string
 	connect         ouroboros.Options
-	retry           follow.Retry
+	retry           blocksource.Retry
 	poll            time.Duration // how often a node that is behind is asked again
 	met             atomic.Bool   // the node has answered
 
@@ -36,7 +36,7 @@ func openNode(d *decoder, scheme, rest string, o model.SourceOptions) (*nodeSour
 	}
 	n := d.net
 	if o.Memory <= 0 {
-		o.Memory = follow.DefaultMemory
+		o.Memory = blocksource.DefaultMemory
 	}
 	return &nodeSource{
 		net: n, options: o, decoder: d, scheme: scheme, address: address, poll: time.Second,
@@ -63,8 +63,8 @@ func (n *network) describe(tag byte, header []byte) (h ouroboros.Header, err err
 	return h, nil
 }
 
-func (s *nodeSource) outage() *follow.Outage {
-	return follow.NewOutage(s.scheme+"://"+s.address, s.retry, s.options.Follow, s.options.Outage)
+func (s *nodeSource) outage() *blocksource.Outage {
+	return blocksource.NewOutage(s.scheme+"://"+s.address, s.retry, s.options.Follow, s.options.Outage)
 }
 
 // Tip is the node's. A source that does not follow fails at once where the node has never answered: its URI is wrong
@@ -74,7 +74,7 @@ func (s *nodeSource) Tip(ctx context.Context) (model.Point, error) {
 	if err != nil && (s.options.Follow || s.met.Load()) {
 		o := s.outage()
 		if err = o.Wait(ctx, err); err == nil {
-			tip, err = follow.Try(ctx, o, func() (model.Point, error) { return ask(ctx, s, s.tip) })
+			tip, err = blocksource.Try(ctx, o, func() (model.Point, error) { return ask(ctx, s, s.tip) })
 		}
 	}
 	return tip, err
@@ -99,7 +99,7 @@ func (s *nodeSource) point(tip ouroboros.Tip) (model.Point, error) {
 
 // Child implements [model.ChildReader].
 func (s *nodeSource) Child(ctx context.Context, after model.Point) (*model.Block, error) {
-	return follow.Try(ctx, s.outage(), func() (*model.Block, error) {
+	return blocksource.Try(ctx, s.outage(), func() (*model.Block, error) {
 		return ask(ctx, s, func(ctx context.Context, c *ouroboros.Conn) (*model.Block, error) { return s.child(ctx, c, after) })
 	})
 }
@@ -172,7 +172,7 @@ func (s *nodeSource) take(ctx context.Context) (c *ouroboros.Conn, kept bool, er
 	case err == nil:
 		s.met.Store(true)
 	case s.met.Load() && codeOf(err) == "unreachable":
-		err = follow.Temporary(err) // it was there
+		err = blocksource.Temporary(err) // it was there
 	}
 	return c, false, err
 }
@@ -207,7 +207,7 @@ func ask[T any](ctx context.Context, s *nodeSource, f func(context.Context, *our
 			return v, err
 		}
 		c.Close()
-		if !kept || !follow.IsTemporary(err) {
+		if !kept || !blocksource.IsTemporary(err) {
 			return v, err
 		}
 	}

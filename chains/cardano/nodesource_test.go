@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 	"birthmark/model/realdata"
@@ -40,7 +40,7 @@ func overNodeOn(t testing.TB, network, uri string, o model.SourceOptions) *nodeS
 		t.Fatal(err)
 	}
 	s := src.(*nodeSource)
-	s.retry = follow.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Second}
+	s.retry = blocksource.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Second}
 	s.poll = 5 * time.Millisecond
 	t.Cleanup(func() { s.Close() })
 	return s

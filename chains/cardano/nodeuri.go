@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -28,7 +28,7 @@ func nodeAddress(scheme, rest string) (string, error) {
 		return bad("has a query: expected tcp://host:3001 or unix:///path/to/node.socket and nothing behind it")
 	}
 	if scheme == "unix" {
-		path := follow.FilePath(rest)
+		path := blocksource.FilePath(rest)
 		switch {
 		case path == "":
 			return bad("names no socket: expected unix:///path/to/node.socket")

@@ -1,29 +1,29 @@
 package cardano
 
 import (
-	"birthmark/chains/expression"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
 // language is what expressions over Cardano can name.
-var language = expression.NewLanguage(Name, (*environment)(nil), map[string]expression.Choice{
+var language = indexexpr.NewLanguage(Name, (*environment)(nil), map[string]indexexpr.Choice{
 	"output.script_language": {Names: languageNames[:]},
 	"block.era":              {Names: eraNames[eraByron:]},
 })
 
-var makers = expression.NewMakers(language, outputMakers, txMakers, blockMakers)
+var makers = indexexpr.NewMakers(language, outputMakers, txMakers, blockMakers)
 
 // own makes the values of the indexes that users defined, for one decoder.
 type own struct {
 	view
-	indexes *expression.Indexes
+	indexes *indexexpr.Indexes
 	names   []string // of all that are wanted
-	run     *expression.Run
+	run     *indexexpr.Run
 	outputs []output // of the block, as the decoder's
 }
 
 // newOwn is nil where none of the names is of an index that was defined.
-func newOwn(d *decoder, indexes *expression.Indexes, names []string) *own {
+func newOwn(d *decoder, indexes *indexexpr.Indexes, names []string) *own {
 	o := &own{view: view{d: d}, indexes: indexes, names: names}
 	if o.run = indexes.Bind(names, &o.environment, o.make); o.run == nil {
 		return nil
@@ -32,7 +32,7 @@ func newOwn(d *decoder, indexes *expression.Indexes, names []string) *own {
 }
 
 // make makes fields.
-func (o *own) make(fields expression.Set) { makers.Make(&o.view, fields, o.block != nil) }
+func (o *own) make(fields indexexpr.Set) { makers.Make(&o.view, fields, o.block != nil) }
 
 // evaluate puts the values of the outputs of a block with their other keys. Of the genesis there is no block and an
 // empty header.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"birthmark/chains/expression/recipes"
+	"birthmark/chains/indexexpr/recipes"
 )
 
 // Every recipe of docs/indexes.md finds in real blocks what it says: so many values, one of them at an output that is

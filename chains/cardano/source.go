@@ -5,8 +5,8 @@ import (
 	"iter"
 	"time"
 
+	"birthmark/chains/blocksource"
 	"birthmark/chains/cardano/immutable"
-	"birthmark/chains/follow"
 	"birthmark/model"
 )
 
@@ -226,5 +226,5 @@ func (s *chunkSource) read(ctx context.Context, from immutable.Position) iter.Se
 			return g, nil
 		}, r.Close
 	}
-	return follow.Ordered(ctx, jobs, size, follow.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
+	return blocksource.Ordered(ctx, jobs, size, blocksource.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
 }

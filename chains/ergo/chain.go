@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/chains/blocksource"
 	"birthmark/chains/ergo/sigma"
-	"birthmark/chains/expression"
-	"birthmark/chains/follow"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
@@ -22,7 +22,7 @@ const supply = 97_739_925_000_000_000
 // chain is Ergo on one network.
 type chain struct {
 	net     *network
-	own     *expression.Indexes // nil: none was defined
+	own     *indexexpr.Indexes // nil: none was defined
 	indexes []model.Index
 }
 
@@ -59,7 +59,7 @@ func (c *chain) Define(ds []model.Definition) (model.Chain, error) {
 }
 
 // Fields are what expressions over Ergo can name.
-func (c *chain) Fields() []expression.Field { return language.Fields() }
+func (c *chain) Fields() []indexexpr.Field { return language.Fields() }
 
 func (c *chain) FormatHash(h model.Hash) string { return h.String() }
 
@@ -106,7 +106,7 @@ func (c *chain) Open(_ context.Context, o model.SourceOptions) (model.Source, er
 	scheme, rest, found := strings.Cut(o.URI, "://")
 	path := o.URI
 	if found {
-		path = follow.FilePath(rest)
+		path = blocksource.FilePath(rest)
 	}
 	node := found && (scheme == "http" || scheme == "https")
 	switch {

@@ -6,7 +6,7 @@ import (
 
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/chains/ergo/sigma"
-	"birthmark/chains/expression"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
@@ -54,7 +54,7 @@ type section struct {
 }
 
 // newDecoder is a decoder for the named indexes; an error of kind [model.Usage] where one is unknown.
-func newDecoder(n *network, own *expression.Indexes, indexes []string) (*decoder, error) {
+func newDecoder(n *network, own *indexexpr.Indexes, indexes []string) (*decoder, error) {
 	w, err := newWanted(own, indexes)
 	if err != nil {
 		return nil, err

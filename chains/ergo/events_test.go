@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 	"birthmark/model/realdata"
@@ -169,8 +169,8 @@ func nodeAt(t *testing.T, uri string, follows bool) model.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.Retry = follow.Retry{First: time.Millisecond, Most: 10 * time.Millisecond}
-	src := follow.NewSource(node, options)
+	options.Retry = blocksource.Retry{First: time.Millisecond, Most: 10 * time.Millisecond}
+	src := blocksource.NewSource(node, options)
 	t.Cleanup(func() {
 		if err := src.Close(); err != nil {
 			t.Error(err)

@@ -9,8 +9,8 @@ import (
 	"os"
 	"time"
 
+	"birthmark/chains/blocksource"
 	"birthmark/chains/ergo/jsonstream"
-	"birthmark/chains/follow"
 	"birthmark/model"
 )
 
@@ -69,7 +69,7 @@ func (s *fileSource) Close() error {
 // options say so, and begins anew where another file was put in its place; else what is cut there is an error.
 func (s *fileSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
-		trail := follow.NewTrail(known)
+		trail := blocksource.NewTrail(known)
 		for first := true; ; first = false {
 			again, err := s.pass(ctx, trail, first, yield)
 			if err != nil && err != errLeft {
@@ -83,7 +83,7 @@ func (s *fileSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[
 }
 
 // pass reads the file once. Again: another was put in its place, which has to have something of the chain so far.
-func (s *fileSource) pass(ctx context.Context, trail *follow.Trail, first bool, yield func(model.Event, error) bool) (again bool, err error) {
+func (s *fileSource) pass(ctx context.Context, trail *blocksource.Trail, first bool, yield func(model.Event, error) bool) (again bool, err error) {
 	n, from, err := s.common(ctx, trail.Points())
 	if err != nil {
 		return false, err
@@ -256,7 +256,7 @@ func (s *fileSource) read(ctx context.Context, from jsonstream.Position, above m
 		}, func() {}
 	}
 	jobs := func(ctx context.Context, yield func(lines) bool) { s.lines(ctx, from, above, yield) }
-	return follow.Ordered(ctx, jobs, size, follow.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
+	return blocksource.Ordered(ctx, jobs, size, blocksource.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
 }
 
 // lines is blocks that are read together.

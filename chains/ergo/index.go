@@ -9,7 +9,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 
 	"birthmark/chains/ergo/sigma"
-	"birthmark/chains/expression"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
@@ -126,7 +126,7 @@ const (
 var valueNames = []string{indexBoxID, indexAddress, indexTreeHash, indexTemplateHash, indexRegister}
 
 // newWanted reads a list of index names; the position of a name is its [model.Key.Index].
-func newWanted(own *expression.Indexes, names []string) (wanted, error) {
+func newWanted(own *indexexpr.Indexes, names []string) (wanted, error) {
 	w := make(wanted, len(names))
 	for i, name := range names {
 		v := slices.Index(valueNames, name)

@@ -2,25 +2,25 @@ package ergo
 
 import (
 	"birthmark/chains/ergo/sigma"
-	"birthmark/chains/expression"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
 // language is what expressions over Ergo can name.
-var language = expression.NewLanguage(Name, (*environment)(nil), nil)
+var language = indexexpr.NewLanguage(Name, (*environment)(nil), nil)
 
-var makers = expression.NewMakers(language, outputMakers, txMakers, blockMakers)
+var makers = indexexpr.NewMakers(language, outputMakers, txMakers, blockMakers)
 
 // own makes the values of the indexes that users defined, for one decoder.
 type own struct {
 	view
-	indexes *expression.Indexes
+	indexes *indexexpr.Indexes
 	names   []string // of all that are wanted
-	run     *expression.Run
+	run     *indexexpr.Run
 }
 
 // newOwn is nil where none of the names is of an index that was defined.
-func newOwn(d *decoder, indexes *expression.Indexes, names []string) *own {
+func newOwn(d *decoder, indexes *indexexpr.Indexes, names []string) *own {
 	o := &own{view: view{d: d}, indexes: indexes, names: names}
 	if o.run = indexes.Bind(names, &o.environment, o.make); o.run == nil {
 		return nil
@@ -29,7 +29,7 @@ func newOwn(d *decoder, indexes *expression.Indexes, names []string) *own {
 }
 
 // make makes fields.
-func (o *own) make(fields expression.Set) { makers.Make(&o.view, fields, o.block != nil) }
+func (o *own) make(fields indexexpr.Set) { makers.Make(&o.view, fields, o.block != nil) }
 
 // enter goes to a block, or where that is nil to the genesis.
 func (o *own) enter(b *model.Block) {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"birthmark/chains/expression/recipes"
+	"birthmark/chains/indexexpr/recipes"
 	"birthmark/model"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
+	"birthmark/chains/blocksource"
 	"birthmark/chains/ergo/rest"
-	"birthmark/chains/follow"
 	"birthmark/model"
 )
 
@@ -23,13 +23,13 @@ func restOptions(n *network, uri string, o model.SourceOptions) rest.Options {
 }
 
 // newRESTNode is a node, and how a source goes about it.
-func newRESTNode(d *decoder, ask rest.Options, o model.SourceOptions) (*restNode, follow.Options, error) {
+func newRESTNode(d *decoder, ask rest.Options, o model.SourceOptions) (*restNode, blocksource.Options, error) {
 	client, err := rest.New(ask)
 	if err != nil {
-		return nil, follow.Options{}, err
+		return nil, blocksource.Options{}, err
 	}
 	node := &restNode{Client: client, net: d.net, decoders: sync.Pool{New: func() any { return d.clone() }}}
-	return node, follow.Options{
+	return node, blocksource.Options{
 		Name: client.Host(), First: firstHeight, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory, Outage: o.Outage,
 	}, nil
 }

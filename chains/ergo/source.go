@@ -3,7 +3,7 @@ package ergo
 import (
 	"encoding/hex"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -28,7 +28,7 @@ func openREST(d *decoder, uri string, o model.SourceOptions) (model.Source, erro
 	if err != nil {
 		return nil, err
 	}
-	return follow.NewSource(node, options), nil
+	return blocksource.NewSource(node, options), nil
 }
 
 // firstHeight is the height of a chain's first block.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"birthmark/bench/generate/ergogen"
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 )
@@ -143,7 +143,7 @@ func TestANodesGenesisIsTakenWhereNoneIsBuiltIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src := follow.NewSource(node, options)
+	src := blocksource.NewSource(node, options)
 	defer src.Close()
 	events, err := allOf(t, src)
 	if err != nil {

@@ -8,7 +8,7 @@
 // and in the middle of one. Redirections are not followed, so that nothing secret goes to where they lead.
 //
 // Errors name the node by host and port and say who has to act. What waiting can heal is marked by
-// [birthmark/chains/follow.Temporary]: code unreachable, of a node that is not there, breaks off or is silent. Those that
+// [birthmark/chains/blocksource.Temporary]: code unreachable, of a node that is not there, breaks off or is silent. Those that
 // stay are unreachable where the host has no address and never was there, bad_certificate, not_a_node, and bad_source for
 // the URL itself. None quotes the URL, and [Client.Excerpt] removes what is secret from what a node says.
 //

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"unicode"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
 // Unreachable is the error of a node that is not there just now.
 func (c *Client) Unreachable(format string, args ...any) error {
-	return follow.Temporary(model.Errorf(model.BadSource, "unreachable", "%s is unreachable: %s", c.Host(), fmt.Sprintf(format, args...)))
+	return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "%s is unreachable: %s", c.Host(), fmt.Sprintf(format, args...)))
 }
 
 // NotANode is the error of what is at the URL and no node of the kind; got is what makes it none.

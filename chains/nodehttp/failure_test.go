@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -23,8 +23,8 @@ func expect(t *testing.T, c *Client, err error, code string, temporary bool, say
 	switch {
 	case err == nil:
 		t.Errorf("no error, expected %s", code)
-	case kind != model.BadSource || got != code || follow.IsTemporary(err) != temporary || !strings.Contains(err.Error(), says):
-		t.Errorf("%s (temporary: %t): %v, expected %s (temporary: %t) that says %q", got, follow.IsTemporary(err), err, code, temporary, says)
+	case kind != model.BadSource || got != code || blocksource.IsTemporary(err) != temporary || !strings.Contains(err.Error(), says):
+		t.Errorf("%s (temporary: %t): %v, expected %s (temporary: %t) that says %q", got, blocksource.IsTemporary(err), err, code, temporary, says)
 	case !strings.Contains(err.Error(), c.Host()) || strings.Contains(err.Error(), secret) || strings.ContainsAny(err.Error(), "\r\n"):
 		t.Errorf("an error without the node, with a secret, or of several lines: %q", err)
 	}

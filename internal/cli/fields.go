@@ -5,7 +5,7 @@ import (
 
 	"birthmark/api"
 	"birthmark/chains"
-	"birthmark/chains/expression"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
@@ -24,7 +24,7 @@ func (p *program) fieldsCommand() *cli.Command {
 
 // fielded is a chain whose fields expressions can name.
 type fielded interface {
-	Fields() []expression.Field
+	Fields() []indexexpr.Field
 }
 
 // fieldsOf is what expressions can name on the chains with those names.
@@ -45,7 +45,7 @@ func (p *program) fieldsOf(names ...string) (*api.FieldsAnswer, error) {
 		}
 		a.Chains = append(a.Chains, listed)
 	}
-	for _, f := range expression.Functions() {
+	for _, f := range indexexpr.Functions() {
 		a.Functions = append(a.Functions, api.ExpressionFunction(f))
 	}
 	return a, nil

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"birthmark/chains"
-	"birthmark/chains/expression"
+	"birthmark/chains/indexexpr"
 	"birthmark/internal/config"
 	"birthmark/model"
 
@@ -167,7 +167,7 @@ func define(chain model.Chain, set *config.Chain) (model.Chain, error) {
 	}
 	defined, err := chain.Define(ds)
 	if err != nil {
-		if e, ok := errors.AsType[*expression.Error](err); ok {
+		if e, ok := errors.AsType[*indexexpr.Error](err); ok {
 			return nil, placed(set.DefinitionOrigin(e.Index, e.Key), err)
 		}
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"birthmark/bench/generate/ergogen"
-	"birthmark/chains/expression/recipes"
+	"birthmark/chains/indexexpr/recipes"
 	"birthmark/core"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/model/realdata"

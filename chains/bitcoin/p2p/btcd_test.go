@@ -9,7 +9,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/btcdtest"
 	"birthmark/model"
 )
@@ -37,7 +37,7 @@ func settles(t *testing.T, n *Network, node *btcdtest.Node) {
 	t.Helper()
 	for {
 		tip, err := n.Tip(t.Context())
-		if err != nil && !follow.IsTemporary(err) {
+		if err != nil && !blocksource.IsTemporary(err) {
 			t.Fatal(err)
 		}
 		if err == nil && tip == node.Tip(t) {
@@ -74,7 +74,7 @@ func TestBtcdIsFollowed(t *testing.T) {
 	}
 	tip := tipOf(t, n)
 	node.Kill(t)
-	if err := n.Changed(t.Context(), tip); !follow.IsTemporary(err) {
+	if err := n.Changed(t.Context(), tip); !blocksource.IsTemporary(err) {
 		t.Errorf("a node that was killed: %v", err)
 	}
 	node.Restart(t)
@@ -102,7 +102,7 @@ func TestTwoBtcdsAreFollowed(t *testing.T) {
 	}
 	b.Kill(t) // and with it the chain that only it had: that of the other is followed once it has more work
 	until(t, "the loss of the connection", func() bool { return j.line("a peer was dropped", b.P2P) != "" })
-	if _, err := n.Tip(t.Context()); !follow.IsTemporary(err) || !strings.Contains(err.Error(), "less work") {
+	if _, err := n.Tip(t.Context()); !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), "less work") {
 		t.Errorf("with the shorter chain alone: %v", err)
 	}
 	a.Generate(t, 5)

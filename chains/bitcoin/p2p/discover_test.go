@@ -10,7 +10,7 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -79,7 +79,7 @@ func TestPeersThatCannotBeFoundAreSaid(t *testing.T) {
 		o.Params = &p
 	}, f)
 	_, err := n.Tip(t.Context())
-	if kind, code := model.KindOf(err); kind != model.BadSource || code != "unreachable" || !follow.IsTemporary(err) || !strings.Contains(err.Error(), "no-such-host.invalid") {
+	if kind, code := model.KindOf(err); kind != model.BadSource || code != "unreachable" || !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), "no-such-host.invalid") {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -149,15 +149,15 @@ func (n *Network) trouble() error {
 		return model.Errorf(model.BadSource, "bad_peer", "every peer was dropped: %s", n.shown())
 	}
 	if len(n.pool) == 0 {
-		return follow.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer of %s was found: %s", n.o.Params.Name, n.finding.reason))
+		return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer of %s was found: %s", n.o.Params.Name, n.finding.reason))
 	}
-	return follow.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer can be reached: %s", n.shown()))
+	return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer can be reached: %s", n.shown()))
 }
 
 // lonely is trouble that has lasted, or will for ever.
 func (n *Network) lonely() error {
 	err := n.trouble()
-	if follow.IsTemporary(err) && time.Since(n.alone) < n.o.Stall {
+	if blocksource.IsTemporary(err) && time.Since(n.alone) < n.o.Stall {
 		return nil
 	}
 	return err

@@ -8,7 +8,7 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -82,7 +82,7 @@ func (w want) freed() {
 
 // Raw fetches blocks of the best chain: those of points in order, at least the first. It stops short where they have
 // come to limit bytes, and before a point that is not on the best chain; where that is the first it is
-// [follow.ErrMoved]. Merkle roots and witness commitments were checked.
+// [blocksource.ErrMoved]. Merkle roots and witness commitments were checked.
 func (n *Network) Raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
 	if len(points) == 0 {
 		return nil, nil
@@ -186,7 +186,7 @@ func (n *Network) advance(f *fetch) (done bool, err error) {
 	case f.next > 0 && (f.next >= f.until || f.bytes >= f.limit):
 		return true, nil
 	case f.until == 0:
-		return false, fmt.Errorf("block %d (%s): %w", f.points[0].Height, f.hashes[0], follow.ErrMoved)
+		return false, fmt.Errorf("block %d (%s): %w", f.points[0].Height, f.hashes[0], blocksource.ErrMoved)
 	}
 	return false, n.request(f)
 }
@@ -290,7 +290,7 @@ func (n *Network) unassigned(f *fetch, i int) error {
 }
 
 func (n *Network) missing(f *fetch, i int) error {
-	return follow.Temporary(model.Errorf(model.BadSource, "block_missing",
+	return blocksource.Temporary(model.Errorf(model.BadSource, "block_missing",
 		"no connected peer sends block %d (%s): %s", f.points[i].Height, f.hashes[i], n.shown()))
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
@@ -94,7 +94,7 @@ func TestTheTipFollowsTheMostWork(t *testing.T) {
 		b.announce("headers", fork.Tip())
 		moves(t, n, tip)
 		download(t, n, fork.Blocks())
-		if _, err := n.Raw(t.Context(), []model.Point{tip}, 1); !errors.Is(err, follow.ErrMoved) {
+		if _, err := n.Raw(t.Context(), []model.Point{tip}, 1); !errors.Is(err, blocksource.ErrMoved) {
 			t.Errorf("depth %d: a block of the lost branch: %v", depth, err)
 		}
 		tip = tipOf(t, n)
@@ -118,7 +118,7 @@ func TestTheTipGoesBackWithThePeerThatHadIt(t *testing.T) {
 	if tip != pointOf(50, longer.Tip()) {
 		t.Fatalf("the tip is %v", tip)
 	}
-	if _, err := n.Raw(t.Context(), pointsOf(longer.Blocks())[31:], 1<<20); !errors.Is(err, follow.ErrMoved) {
+	if _, err := n.Raw(t.Context(), pointsOf(longer.Blocks())[31:], 1<<20); !errors.Is(err, blocksource.ErrMoved) {
 		t.Errorf("%v", err)
 	}
 	moves(t, n, tip)
@@ -149,7 +149,7 @@ func TestAForkWhileBlocksAreInFlight(t *testing.T) {
 		running.Go(func() {
 			at := points[from:min(from+25, len(points))]
 			raws, err := n.Raw(t.Context(), at, 1<<20)
-			if err != nil && !errors.Is(err, follow.ErrMoved) {
+			if err != nil && !errors.Is(err, blocksource.ErrMoved) {
 				t.Errorf("blocks from %d: %v", from, err)
 			}
 			for i, raw := range raws {

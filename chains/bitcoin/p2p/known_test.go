@@ -9,7 +9,7 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
@@ -173,7 +173,7 @@ func TestPeersBehindTheDatabaseAreWaitedFor(t *testing.T) {
 		f := newFake(t, c.Blocks()[:height+1])
 		n, j := open(t, locator(c), func(o *Options) { quick(o); withBrief(o) }, f)
 		_, err := n.Tip(t.Context())
-		if _, code := model.KindOf(err); code != "not_synced" || !follow.IsTemporary(err) || !strings.Contains(err.Error(), f.address) {
+		if _, code := model.KindOf(err); code != "not_synced" || !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), f.address) {
 			t.Fatalf("a peer of height %d: %v", height, err)
 		}
 		c.MineEmpty(2)
@@ -233,7 +233,7 @@ func TestTheMostWorkIsFoundFromAnyBase(t *testing.T) {
 		want := pointOf(best.Height(), best.Tip())
 		until(t, "the chain with the most work", func() bool {
 			tip, err := n.Tip(t.Context())
-			if err != nil && !follow.IsTemporary(err) {
+			if err != nil && !blocksource.IsTemporary(err) {
 				t.Fatal(err)
 			}
 			return tip.Height == want.Height

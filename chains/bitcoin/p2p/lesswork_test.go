@@ -9,7 +9,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
@@ -35,7 +35,7 @@ func withHeaders(c *bitcointest.Chain) func(*Options) {
 func behindTheDatabase(t *testing.T, n *Network, f *fake, says string) {
 	t.Helper()
 	_, err := n.Tip(t.Context())
-	if _, code := model.KindOf(err); code != "not_synced" || !follow.IsTemporary(err) ||
+	if _, code := model.KindOf(err); code != "not_synced" || !blocksource.IsTemporary(err) ||
 		!strings.Contains(err.Error(), f.address) || !strings.Contains(err.Error(), says) {
 		t.Fatalf("%v, expected that the peers have %s", err, says)
 	}

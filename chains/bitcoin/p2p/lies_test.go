@@ -11,7 +11,7 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
@@ -300,8 +300,8 @@ func TestOnlyLiarsAreAnErrorThatDoesNotHeal(t *testing.T) {
 				}
 			}
 			kind, code := model.KindOf(err)
-			if kind != model.BadSource || code != "bad_peer" || follow.IsTemporary(err) || !strings.Contains(err.Error(), bad.address) || !strings.Contains(err.Error(), lie.says) {
-				t.Errorf("%v %s, temporary %v: %v", kind, code, follow.IsTemporary(err), err)
+			if kind != model.BadSource || code != "bad_peer" || blocksource.IsTemporary(err) || !strings.Contains(err.Error(), bad.address) || !strings.Contains(err.Error(), lie.says) {
+				t.Errorf("%v %s, temporary %v: %v", kind, code, blocksource.IsTemporary(err), err)
 			}
 			if strings.Contains(err.Error(), "\n") || len(err.Error()) > 400 {
 				t.Errorf("the error is too long: %v", err)
@@ -310,7 +310,7 @@ func TestOnlyLiarsAreAnErrorThatDoesNotHeal(t *testing.T) {
 				func() error { _, err := n.Tip(t.Context()); return err },
 				func() error { return n.Changed(t.Context(), pointOf(0, c.Blocks()[0])) },
 			} {
-				if err := call(); err != nil && follow.IsTemporary(err) {
+				if err := call(); err != nil && blocksource.IsTemporary(err) {
 					t.Errorf("afterwards: %v", err)
 				}
 			}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -19,7 +19,7 @@ const enough = 3
 // Network is the chain that peers of a network have. Its methods may be called at the same time, and wait until
 // [Network.Start] was called.
 //
-// What waiting can heal is an error marked by [follow.Temporary], of kind [model.BadSource] and one of the codes
+// What waiting can heal is an error marked by [blocksource.Temporary], of kind [model.BadSource] and one of the codes
 // unreachable, not_synced and block_missing. Where every named peer was dropped for lying it is for good, and its code
 // is bad_peer.
 type Network struct {
@@ -199,14 +199,14 @@ func (n *Network) behind() error {
 		}
 	}
 	if !answered && claims > n.tip.height {
-		return follow.Temporary(model.Errorf(model.BadSource, "not_synced",
+		return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
 			"no peer tells its headers, though one has %d blocks: %s", claims, n.shown()))
 	}
 	if n.own != nil {
 		return n.lessWork()
 	}
 	if top := newest(n.known); int64(top) > int64(n.tip.height) && n.agrees() {
-		return follow.Temporary(model.Errorf(model.BadSource, "not_synced",
+		return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
 			"the peers are behind the database: they have block %d of %d: %s", n.tip.height, top, n.shown()))
 	}
 	return nil
@@ -219,10 +219,10 @@ func (n *Network) lessWork() error {
 	case best != nil && !n.own.work.More(best.work):
 		return nil
 	case best == nil || n.tree.fork(best) == best:
-		return follow.Temporary(model.Errorf(model.BadSource, "not_synced",
+		return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
 			"the peers are behind the database, which has block %d: %s", n.own.height, n.shown()))
 	}
-	return follow.Temporary(model.Errorf(model.BadSource, "not_synced",
+	return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
 		"the peers' chain has less work than the database's, which has block %d: %s", n.own.height, n.shown()))
 }
 

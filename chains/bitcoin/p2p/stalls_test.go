@@ -10,7 +10,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
@@ -120,7 +120,7 @@ func TestTroubleOfTheOnlyPeerHeals(t *testing.T) {
 				if err == nil {
 					continue // half of it came
 				}
-				if kind, _ := model.KindOf(err); kind != model.BadSource || !follow.IsTemporary(err) || !strings.Contains(err.Error(), f.address) {
+				if kind, _ := model.KindOf(err); kind != model.BadSource || !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), f.address) {
 					t.Fatalf("%v", err)
 				}
 			}
@@ -140,7 +140,7 @@ func TestNobodyThereIsSaidAtOnce(t *testing.T) {
 	n, _ := open(t, nil, func(o *Options) { quick(o); o.Peers = []string{l.Addr().String(), "127.0.0.1:1"} })
 	_, err = n.Tip(t.Context())
 	kind, code := model.KindOf(err)
-	if kind != model.BadSource || code != "unreachable" || !follow.IsTemporary(err) {
+	if kind != model.BadSource || code != "unreachable" || !blocksource.IsTemporary(err) {
 		t.Fatalf("%v %s: %v", kind, code, err)
 	}
 	for _, want := range []string{l.Addr().String(), "127.0.0.1:1", "connection refused"} {
@@ -155,7 +155,7 @@ func TestNobodyThereIsSaidAtOnce(t *testing.T) {
 			return err
 		},
 	} {
-		if err := call(); !follow.IsTemporary(err) {
+		if err := call(); !blocksource.IsTemporary(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -176,7 +176,7 @@ func TestASilentPeerIsNotWaitedForForEver(t *testing.T) {
 	alone.on = func(_ *session, m wire.Message) bool { return !well.Load() && m.Command() == wire.CmdGetHeaders }
 	n, _ = open(t, nil, quick, alone)
 	_, err := n.Tip(t.Context())
-	if _, code := model.KindOf(err); code != "not_synced" || !follow.IsTemporary(err) || !strings.Contains(err.Error(), "60 blocks") {
+	if _, code := model.KindOf(err); code != "not_synced" || !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), "60 blocks") {
 		t.Errorf("%v", err)
 	}
 	well.Store(true)
@@ -201,7 +201,7 @@ func TestABlockNobodySendsIsSaid(t *testing.T) {
 	n, _ := open(t, nil, quick, a, b)
 	reaches(t, n, c.Blocks())
 	raws, err := n.Raw(t.Context(), pointsOf(c.Blocks())[25:40], 1<<20)
-	if _, code := model.KindOf(err); code != "block_missing" || !follow.IsTemporary(err) || !strings.Contains(err.Error(), hole.String()) {
+	if _, code := model.KindOf(err); code != "block_missing" || !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), hole.String()) {
 		t.Fatalf("%d blocks, %v", len(raws), err)
 	}
 	b.extend(c.Blocks())
@@ -254,9 +254,9 @@ func TestAPeerThatSendsAnotherBlockAndStallsIsALiar(t *testing.T) {
 	n, _ := open(t, nil, func(o *Options) { o.Stall = 200 * time.Millisecond }, f)
 	tipOf(t, n)
 	_, err := n.Raw(t.Context(), pointsOf(c.Blocks())[1:5], 1<<20)
-	if kind, code := model.KindOf(err); kind != model.BadSource || code != "bad_peer" || follow.IsTemporary(err) ||
+	if kind, code := model.KindOf(err); kind != model.BadSource || code != "bad_peer" || blocksource.IsTemporary(err) ||
 		!strings.Contains(err.Error(), "other blocks than those asked for") {
-		t.Errorf("%s, temporary %t: %v", code, follow.IsTemporary(err), err)
+		t.Errorf("%s, temporary %t: %v", code, blocksource.IsTemporary(err), err)
 	}
 	if met := f.connections(); met != 1 {
 		t.Errorf("it was connected to %d times", met)

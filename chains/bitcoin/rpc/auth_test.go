@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -118,7 +118,7 @@ func TestACookieThatChangesIsAskedForAgain(t *testing.T) {
 	if n := k.set("", errors.New("open .cookie: no such file")); n == 0 {
 		t.Error("the cookie was not asked for again")
 	}
-	if _, err := c.Tip(t.Context()); !follow.IsTemporary(err) || err.Error() != "the password for "+c.Host()+": open .cookie: no such file" {
+	if _, err := c.Tip(t.Context()); !blocksource.IsTemporary(err) || err.Error() != "the password for "+c.Host()+": open .cookie: no such file" {
 		t.Errorf("a cookie that is away: %v", err)
 	}
 	k.set("__cookie__:three", nil)
@@ -141,7 +141,7 @@ func TestAPasswordThatIsNotToBeHadEndsIt(t *testing.T) {
 		c := f.client("", func(o *Options) { o.Password = q.k.ask })
 		_, err := c.Tip(t.Context())
 		says := strings.ReplaceAll(q.says, "NODE", c.Host())
-		if kind, _ := model.KindOf(err); err == nil || kind != q.kind || follow.IsTemporary(err) || !strings.HasPrefix(err.Error(), says) || strings.Contains(err.Error(), password) {
+		if kind, _ := model.KindOf(err); err == nil || kind != q.kind || blocksource.IsTemporary(err) || !strings.HasPrefix(err.Error(), says) || strings.Contains(err.Error(), password) {
 			t.Errorf("%v, expected %s", err, says)
 		}
 	}

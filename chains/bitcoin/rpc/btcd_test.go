@@ -19,7 +19,7 @@ import (
 	"github.com/btcsuite/btcd/address/v2"
 	"github.com/btcsuite/btcd/chaincfg/v2"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/internal/testnode/btcdtest"
 	"birthmark/model"
@@ -137,7 +137,7 @@ func (b *btcd) up(c *Client) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
-	for follow.IsTemporary(c.Connect(ctx)) {
+	for blocksource.IsTemporary(c.Connect(ctx)) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if ctx.Err() != nil {
@@ -200,7 +200,7 @@ func TestARealNode(t *testing.T) {
 	if hashes, err := c.Hashes(ctx, 701, 5); err != nil || len(hashes) != 0 {
 		t.Errorf("above the tip: %v, %v", hashes, err)
 	}
-	if _, err := c.Raw(ctx, []model.Point{{Height: 5, Hash: model.Hash{1}}}, 1); !errors.Is(err, follow.ErrMoved) {
+	if _, err := c.Raw(ctx, []model.Point{{Height: 5, Hash: model.Hash{1}}}, 1); !errors.Is(err, blocksource.ErrMoved) {
 		t.Errorf("a block nobody has: %v", err)
 	}
 	_, err = c.Unspent(ctx)

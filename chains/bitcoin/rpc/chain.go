@@ -10,7 +10,7 @@ import (
 
 	"github.com/btcsuite/btcd/chainhash/v2"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -106,7 +106,7 @@ func (c *Client) explain(ctx context.Context, n node, p model.Point, why *missin
 		return err
 	}
 	if len(hashes) == 0 || hashes[0] != p.Hash {
-		return follow.ErrMoved
+		return blocksource.ErrMoved
 	}
 	if info.Pruned {
 		first := info.PruneHeight
@@ -121,7 +121,7 @@ func (c *Client) explain(ctx context.Context, n node, p model.Point, why *missin
 				c.Host(), thousands(first), thousands(int64(p.Height)))
 		}
 	}
-	return follow.Temporary(model.Errorf(model.BadSource, "block_missing",
+	return blocksource.Temporary(model.Errorf(model.BadSource, "block_missing",
 		"%s does not give block %d %s of its own chain: %s", c.Host(), p.Height, show(p.Hash), why.said))
 }
 
@@ -134,7 +134,7 @@ func (c *Client) firstBlock(ctx context.Context, n node, lacks, has int64) (int6
 			return 0, err
 		}
 		if len(hashes) == 0 {
-			return 0, follow.ErrMoved
+			return 0, blocksource.ErrMoved
 		}
 		p.Hash = hashes[0]
 		_, err = n.raw(ctx, []model.Point{p}, 0)

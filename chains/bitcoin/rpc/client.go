@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
@@ -120,7 +120,7 @@ func ask[T any](ctx context.Context, c *Client, do func(node) (T, error)) (v T, 
 		}
 		v, err = do(*n)
 		gone := errors.Is(err, errNoREST)
-		if gone || follow.IsTemporary(err) {
+		if gone || blocksource.IsTemporary(err) {
 			c.session.CompareAndSwap(n, nil)
 		}
 		if gone && again {
@@ -155,7 +155,7 @@ func (c *Client) Hashes(ctx context.Context, from model.HeightPk, n int) ([]mode
 }
 
 // Raw is the serialized blocks of points in order, each of the hash that was asked for: at least the first, and fewer
-// than all where they have come to limit bytes or a later one is not to be had. [follow.ErrMoved] where the node's best
+// than all where they have come to limit bytes or a later one is not to be had. [blocksource.ErrMoved] where the node's best
 // chain does not have the first any more.
 func (c *Client) Raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
 	if len(points) == 0 {

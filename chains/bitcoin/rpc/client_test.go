@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/internal/seeded"
 	"birthmark/model"
@@ -137,7 +137,7 @@ func TestABlockOfAnotherBranchHasMoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.set(func() { f.chain = fakeChain(f.chain[:90], 20, 200, 1) })
-		if blocks, err := c.Raw(t.Context(), old[95:], 1<<40); !errors.Is(err, follow.ErrMoved) {
+		if blocks, err := c.Raw(t.Context(), old[95:], 1<<40); !errors.Is(err, blocksource.ErrMoved) {
 			t.Errorf("%d blocks, %v", len(blocks), err)
 		}
 		blocks, err := c.Raw(t.Context(), old[85:], 1<<40)
@@ -193,13 +193,13 @@ func TestADeletedBlockNamesTheFirstThereIs(t *testing.T) {
 			_, err := c.Raw(t.Context(), f.points(h, 5), 1<<40)
 			want := fmt.Sprintf("%s has deleted the blocks below %s (it is pruned), and block %s is needed: expected a node that has it",
 				c.Host(), thousands(int64(f.below)), thousands(int64(h)))
-			if kind, code := model.KindOf(err); kind != model.BadSource || code != "pruned" || follow.IsTemporary(err) || err.Error() != want {
+			if kind, code := model.KindOf(err); kind != model.BadSource || code != "pruned" || blocksource.IsTemporary(err) || err.Error() != want {
 				t.Errorf("block %d: %s: %v, expected %s", h, code, err, want)
 			}
 		}
 		f.set(func() { f.stale = fakeChain(f.chain[:1], 2, 100, 3)[1:] })
 		gone := []model.Point{{Height: 500, Hash: model.Hash{1}}}
-		if _, err := c.Raw(t.Context(), gone, 1); !errors.Is(err, follow.ErrMoved) {
+		if _, err := c.Raw(t.Context(), gone, 1); !errors.Is(err, blocksource.ErrMoved) {
 			t.Errorf("a block of another branch: %v", err)
 		}
 	})
@@ -219,7 +219,7 @@ func TestABlockTheNodeDoesNotHaveYet(t *testing.T) {
 	f.set(func() { f.errors["getblock"] = rpcError{-1, "Block not available (not fully downloaded)"} })
 	_, err := f.client("", nil).Raw(t.Context(), f.points(3, 2), 1)
 	want := "does not give block 3 " + show(f.point(3).Hash) + " of its own chain: Block not available (not fully downloaded)"
-	if _, code := model.KindOf(err); code != "block_missing" || !follow.IsTemporary(err) || !strings.Contains(err.Error(), want) {
+	if _, code := model.KindOf(err); code != "block_missing" || !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%s: %v", code, err)
 	}
 }
@@ -231,7 +231,7 @@ func TestWrongNetworkIsNamed(t *testing.T) {
 			c.options.Genesis = model.Hash{7}
 			want := fmt.Sprintf("%s is a node of bitcoin %s, its block 0 is %s: expected regtest, %s", c.Host(), name, show(f.point(0).Hash), show(model.Hash{7}))
 			err := c.Connect(t.Context())
-			if _, code := model.KindOf(err); code != "wrong_network" || follow.IsTemporary(err) || err.Error() != want {
+			if _, code := model.KindOf(err); code != "wrong_network" || blocksource.IsTemporary(err) || err.Error() != want {
 				t.Errorf("%s: %v, expected %s", code, err, want)
 			}
 			if _, err := c.Tip(t.Context()); err == nil {

@@ -16,7 +16,7 @@
 // Answers are read as they come and never held whole: a batch of blocks element by element until the limit is reached,
 // everything else within a bound. Each block is checked to be the one that was asked for; nothing else of it is.
 //
-// Errors say who has to act. What waiting can heal is marked by [follow.Temporary]. Every other one is of kind
+// Errors say who has to act. What waiting can heal is marked by [blocksource.Temporary]. Every other one is of kind
 // [model.BadSource] and one of the codes unauthorized, forbidden, wrong_network, pruned, method_missing, not_a_node,
 // bad_certificate, bad_answer, node_error and unreachable. None has a password, a cookie or the path of the URL in it.
 //

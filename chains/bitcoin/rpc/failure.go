@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
@@ -19,7 +19,7 @@ func (c *Client) refusal(a *answer, text []byte) error {
 		return model.Errorf(model.BadSource, "forbidden",
 			"%s refuses this machine or what it asks for (403): expected the node's rpcallowip and rpcwhitelist to allow it", c.Host())
 	case nodehttp.IsBusy(status), status == http.StatusInternalServerError && strings.HasPrefix(said, "Work queue depth exceeded"):
-		return follow.Temporary(model.Errorf(model.BadSource, "busy", "%s is too busy (%d): %s", c.Host(), status, said))
+		return blocksource.Temporary(model.Errorf(model.BadSource, "busy", "%s is too busy (%d): %s", c.Host(), status, said))
 	case status == http.StatusOK && len(text) == 0:
 		// A btcd that is shutting down answers like this.
 		return c.http.Unreachable("it answered nothing")
@@ -31,7 +31,7 @@ func (c *Client) refusal(a *answer, text []byte) error {
 func (c *Client) passwordError(err error) error {
 	err = fmt.Errorf("the password for %s: %w", c.Host(), err)
 	if c.authorized.Load() {
-		return follow.Temporary(err)
+		return blocksource.Temporary(err)
 	}
 	return err
 }
@@ -50,7 +50,7 @@ func (c *Client) unauthorized(refused *credentials) error {
 			"user %q is refused by %s: wrong password (a node's cookie changes when it restarts)", refused.user, c.Host())
 	}
 	if c.authorized.Load() {
-		return follow.Temporary(err)
+		return blocksource.Temporary(err)
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -37,8 +37,8 @@ func expect(t *testing.T, err error, code string, temporary bool, says string) {
 	switch {
 	case err == nil:
 		t.Errorf("no error, expected %s", code)
-	case kind != model.BadSource || got != code || follow.IsTemporary(err) != temporary || !strings.Contains(err.Error(), says):
-		t.Errorf("%s (temporary: %t): %v, expected %s (temporary: %t) that says %q", got, follow.IsTemporary(err), err, code, temporary, says)
+	case kind != model.BadSource || got != code || blocksource.IsTemporary(err) != temporary || !strings.Contains(err.Error(), says):
+		t.Errorf("%s (temporary: %t): %v, expected %s (temporary: %t) that says %q", got, blocksource.IsTemporary(err), err, code, temporary, says)
 	case strings.Contains(err.Error(), password) || strings.ContainsAny(err.Error(), "\r\n"):
 		t.Errorf("an error with a password or of several lines: %q", err)
 	}

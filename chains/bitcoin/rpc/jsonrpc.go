@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
@@ -46,7 +46,7 @@ func (e *rpcError) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.C
 func (c *Client) callError(method string, e *rpcError) error {
 	switch e.Code {
 	case codeStarting:
-		return follow.Temporary(model.Errorf(model.BadSource, "starting", "%s is starting: %s", c.Host(), e.Message))
+		return blocksource.Temporary(model.Errorf(model.BadSource, "starting", "%s is starting: %s", c.Host(), e.Message))
 	case codeNoMethod:
 		return model.Errorf(model.BadSource, "method_missing", "%s has no method %s: expected a full node of Bitcoin", c.Host(), method)
 	}

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"strings"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
@@ -152,9 +152,9 @@ func (n restNode) raw(ctx context.Context, points []model.Point, limit int64) ([
 	}
 	worker := func() (func(context.Context, model.Point) ([]byte, error), func()) { return n.block, func() {} }
 	one := func(model.Point) int64 { return 1 }
-	limits := follow.Limits{Workers: min(blocksAtOnce, len(points)), Memory: blocksAtOnce}
+	limits := blocksource.Limits{Workers: min(blocksAtOnce, len(points)), Memory: blocksAtOnce}
 	var blocks [][]byte
-	for raw, err := range follow.Ordered(ctx, jobs, one, limits, worker) {
+	for raw, err := range blocksource.Ordered(ctx, jobs, one, limits, worker) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()

@@ -5,13 +5,13 @@ import (
 	"net"
 	"time"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 )
 
 // Options say how [Dial] goes about a node.
 type Options struct {
 	Magic   uint32        // of the network
-	Memory  int64         // bytes of blocks asked for ahead over TCP; 0: [follow.DefaultMemory]
+	Memory  int64         // bytes of blocks asked for ahead over TCP; 0: [blocksource.DefaultMemory]
 	Silence time.Duration // how long an answer may take; 0: a minute
 
 	// Describe reads a header as it came over TCP: the tag that the block has in chunk files, and the header's bytes.
@@ -50,7 +50,7 @@ func Dial(ctx context.Context, network, address string, o Options) (*Conn, error
 		o.Silence = silence
 	}
 	if o.Memory <= 0 {
-		o.Memory = follow.DefaultMemory
+		o.Memory = blocksource.DefaultMemory
 	}
 	if o.alive <= 0 {
 		o.alive = aliveEvery

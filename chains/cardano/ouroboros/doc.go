@@ -15,7 +15,7 @@
 // here (message.go): its clients fetch one range at a time and decode what nobody needs decoded.
 //
 // Errors are of kind BadSource and name the node. Those that waiting can heal, a connection that broke or a node that is
-// silent, are marked by [birthmark/chains/follow.Temporary].
+// silent, are marked by [birthmark/chains/blocksource.Temporary].
 //
 // Goroutines belong to the multiplexer; [Conn.Close] waits for their end.
 package ouroboros

@@ -13,7 +13,7 @@ import (
 
 	"github.com/blinklabs-io/gouroboros/protocol/handshake"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -144,7 +144,7 @@ func (c *Conn) unexpected(m *mailbox, kind uint64) error {
 }
 
 func temporary(code, format string, args ...any) error {
-	return follow.Temporary(model.Errorf(model.BadSource, code, format, args...))
+	return blocksource.Temporary(model.Errorf(model.BadSource, code, format, args...))
 }
 
 // excerpt is the beginning of what somebody else said, on one line, without what does not print.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/blinklabs-io/gouroboros/protocol/handshake"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -81,8 +81,8 @@ func (s scripted) accept(magic byte) {
 func wantError(t *testing.T, err error, code string, temporary bool, says ...string) {
 	t.Helper()
 	kind, got := model.KindOf(err)
-	if err == nil || kind != model.BadSource || got != code || follow.IsTemporary(err) != temporary {
-		t.Errorf("%v (%s, temporary %v), expected %s, %v", err, got, follow.IsTemporary(err), code, temporary)
+	if err == nil || kind != model.BadSource || got != code || blocksource.IsTemporary(err) != temporary {
+		t.Errorf("%v (%s, temporary %v), expected %s, %v", err, got, blocksource.IsTemporary(err), code, temporary)
 		return
 	}
 	for _, s := range says {

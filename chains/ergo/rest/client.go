@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"birthmark/chains/blocksource"
 	"birthmark/chains/ergo/jsonstream"
-	"birthmark/chains/follow"
 	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
@@ -65,7 +65,7 @@ func (c *Client) Host() string { return c.http.Host() }
 func (c *Client) Tip(ctx context.Context) (model.Point, error) {
 	i, err := c.info(ctx)
 	if err == nil && i.tip.IsOrigin() {
-		err = follow.Temporary(c.notSynced(i))
+		err = blocksource.Temporary(c.notSynced(i))
 	}
 	return i.tip, err
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 )
@@ -174,8 +174,8 @@ func TestABlockThatIsNotThereIsExplained(t *testing.T) {
 		says      string
 		temporary bool
 	}{
-		{"the chain moved", func(n *ergotest.Node) { n.Switch(30, other...) }, blocks[40].Point(), "", follow.ErrMoved.Error(), false},
-		{"the chain is shorter", func(n *ergotest.Node) { n.Switch(30) }, blocks[40].Point(), "", follow.ErrMoved.Error(), false},
+		{"the chain moved", func(n *ergotest.Node) { n.Switch(30, other...) }, blocks[40].Point(), "", blocksource.ErrMoved.Error(), false},
+		{"the chain is shorter", func(n *ergotest.Node) { n.Switch(30) }, blocks[40].Point(), "", blocksource.ErrMoved.Error(), false},
 		{"its header came before", func(n *ergotest.Node) { n.Announce(50, chainOf(t, "a", blocks[49].Point(), 2)...) }, chainOf(t, "a", blocks[49].Point(), 2)[1].Point(), "block_missing", "knows the header of block 52", true},
 		{"its chain is better and not there", func(n *ergotest.Node) { n.Announce(30, other...) }, other[5].Point(), "block_missing", "does not have the block yet", true},
 		{"it was deleted", func(n *ergotest.Node) { n.Prune(45) }, blocks[7].Point(), "pruned", "does not have the blocks below 45", false},
@@ -187,10 +187,10 @@ func TestABlockThatIsNotThereIsExplained(t *testing.T) {
 		err := client(t, n.Start(t)).Missing(t.Context(), c.asked)
 		_, code := model.KindOf(err)
 		if c.code == "" {
-			if !errors.Is(err, follow.ErrMoved) {
+			if !errors.Is(err, blocksource.ErrMoved) {
 				t.Errorf("%s: %v", c.name, err)
 			}
-		} else if code != c.code || !strings.Contains(err.Error(), c.says) || follow.IsTemporary(err) != c.temporary {
+		} else if code != c.code || !strings.Contains(err.Error(), c.says) || blocksource.IsTemporary(err) != c.temporary {
 			t.Errorf("%s: %v (%s)", c.name, err, code)
 		}
 	}
@@ -205,7 +205,7 @@ func TestANodeThatComesBackWithAnotherChainIsRefused(t *testing.T) {
 	}
 	n.Switch(0, chainOf(t, "b", model.Point{}, 5)...)
 	_, err := c.Tip(t.Context())
-	if kind, code := model.KindOf(err); kind != model.Refused || code != "wrong_chain" || follow.IsTemporary(err) {
+	if kind, code := model.KindOf(err); kind != model.Refused || code != "wrong_chain" || blocksource.IsTemporary(err) {
 		t.Errorf("%v (%s)", err, code)
 	}
 	n.Switch(0, chainOf(t, "a", model.Point{}, 4)...)
@@ -279,7 +279,7 @@ func TestFailuresAreNamed(t *testing.T) {
 			_, err = taken(t.Context(), cl, ids, 100)
 		}
 		kind, code := model.KindOf(err)
-		if err == nil || kind != model.BadSource || code != c.code || !strings.Contains(err.Error(), c.says) || follow.IsTemporary(err) != c.temporary {
+		if err == nil || kind != model.BadSource || code != c.code || !strings.Contains(err.Error(), c.says) || blocksource.IsTemporary(err) != c.temporary {
 			t.Errorf("%s: %v (%s), expected %s: %s", c.name, err, code, c.code, c.says)
 		} else if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), cl.Host()) {
 			t.Errorf("%s is told as %q", c.name, err)
@@ -330,7 +330,7 @@ func TestTheAPIKeyIsSentAndAskedAgainWhenItIsRefused(t *testing.T) {
 	}
 	away := errors.New("no such file")
 	_, err := client(t, url, func(o *Options) { o.Password = func() (string, error) { return "", away } }).Tip(t.Context())
-	if !errors.Is(err, away) || follow.IsTemporary(err) {
+	if !errors.Is(err, away) || blocksource.IsTemporary(err) {
 		t.Errorf("a password that is not to be had: %v", err)
 	}
 	n.Break(func(r *http.Request, a *ergotest.Answer) {

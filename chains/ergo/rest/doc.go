@@ -17,7 +17,7 @@
 // The network is looked at with every /info. Heights are those of full blocks: a node knows headers long before it has
 // the blocks, and what it says of its best chain goes on above them.
 //
-// Errors say who has to act. What waiting can heal is marked by [follow.Temporary]. Every other one is of kind
+// Errors say who has to act. What waiting can heal is marked by [blocksource.Temporary]. Every other one is of kind
 // [model.BadSource] and one of the codes unauthorized, wrong_network, pruned, not_synced, not_a_node, redirected,
 // bad_certificate, bad_answer, block_missing, busy and unreachable; or of kind [model.Refused], code wrong_chain, where a
 // node has another block 1 than it had before. None has the API key in it.

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
@@ -28,7 +28,7 @@ func (c *Client) refusal(a *http.Response, asked string, text []byte) error {
 		}
 		return model.Errorf(model.BadSource, "redirected", "%s redirects to %s (%d): expected the URL of the node itself", c.Host(), to, status)
 	case nodehttp.IsBusy(status), status == http.StatusInternalServerError:
-		return follow.Temporary(model.Errorf(model.BadSource, "busy", "%s cannot answer %s just now (%d): %s", c.Host(), asked, status, said))
+		return blocksource.Temporary(model.Errorf(model.BadSource, "busy", "%s cannot answer %s just now (%d): %s", c.Host(), asked, status, said))
 	case strings.HasPrefix(said, "<"):
 		return c.http.NotANode("%s gave a web page (%s)", asked, a.Status)
 	case status == http.StatusOK && c.http.Connected.Load():
@@ -41,7 +41,7 @@ func (c *Client) refusal(a *http.Response, asked string, text []byte) error {
 func (c *Client) keyError(err error) error {
 	err = fmt.Errorf("the API key for %s: %w", c.Host(), err)
 	if c.http.Connected.Load() {
-		return follow.Temporary(err)
+		return blocksource.Temporary(err)
 	}
 	return err
 }
@@ -54,7 +54,7 @@ func (c *Client) unauthorized(key string) error {
 	}
 	err := model.Errorf(model.BadSource, "unauthorized", text, c.Host())
 	if c.http.Connected.Load() {
-		return follow.Temporary(err)
+		return blocksource.Temporary(err)
 	}
 	return err
 }

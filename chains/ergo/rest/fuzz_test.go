@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -42,7 +42,7 @@ func FuzzAnswers(f *testing.F) {
 		now.Store(&reply{status, body})
 		c := client(t, s.URL)
 		named := func(what string, err error) {
-			if err == nil || errors.Is(err, follow.ErrMoved) {
+			if err == nil || errors.Is(err, blocksource.ErrMoved) {
 				return
 			}
 			if kind, code := model.KindOf(err); kind != model.BadSource || code == "" || strings.ContainsAny(err.Error(), "\n\r") || len(err.Error()) > 600 {

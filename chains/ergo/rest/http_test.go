@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
@@ -36,7 +36,7 @@ func TestServersThatAreNoNodeAreNamed(t *testing.T) {
 		strings.Replace(secure.URL, "https", "http", 1): {"not_a_node", "does not answer as an Ergo node: /info gave 400 Bad Request"},
 	} {
 		_, err := client(t, url).Tip(t.Context())
-		if _, code := model.KindOf(err); code != want.code || !strings.Contains(err.Error(), want.says) || follow.IsTemporary(err) {
+		if _, code := model.KindOf(err); code != want.code || !strings.Contains(err.Error(), want.says) || blocksource.IsTemporary(err) {
 			t.Errorf("%s: %v (%s), expected %s: %s", url, err, code, want.code, want.says)
 		}
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"strconv"
 
-	"birthmark/chains/follow"
+	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
 
-// Missing says why the node does not give a full block whose id it gave: [follow.ErrMoved] where its best chain has
+// Missing says why the node does not give a full block whose id it gave: [blocksource.ErrMoved] where its best chain has
 // another one there by now; an error that waiting can heal where it has the header and not the block yet; else it keeps
 // no blocks as old as that.
 func (c *Client) Missing(ctx context.Context, p model.Point) error {
@@ -21,7 +21,7 @@ func (c *Client) Missing(ctx context.Context, p model.Point) error {
 		return err
 	}
 	if len(here) == 0 || here[0] != p.Hash {
-		return follow.ErrMoved
+		return blocksource.ErrMoved
 	}
 	if p.Height > i.tip.Height {
 		return c.notYet(p)
@@ -52,7 +52,7 @@ func (c *Client) Missing(ctx context.Context, p model.Point) error {
 
 // notYet is the error of a block that will come.
 func (c *Client) notYet(p model.Point) error {
-	return follow.Temporary(model.Errorf(model.BadSource, "block_missing", "%s knows the header of block %d %s and does not have the block yet", c.Host(), p.Height, p.Hash))
+	return blocksource.Temporary(model.Errorf(model.BadSource, "block_missing", "%s knows the header of block %d %s and does not have the block yet", c.Host(), p.Height, p.Hash))
 }
 
 func (c *Client) has(ctx context.Context, id model.Hash) (bool, error) {
@@ -68,7 +68,7 @@ func (c *Client) firstBlock(ctx context.Context, lacks, has model.HeightPk) (mod
 			return 0, err
 		}
 		if len(ids) == 0 {
-			return 0, follow.ErrMoved
+			return 0, blocksource.ErrMoved
 		}
 		found, err := c.has(ctx, ids[0])
 		if err != nil {

@@ -1,0 +1,241 @@
+package blocksource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"birthmark/model"
+)
+
+const (
+	// groupBytes is how many bytes of blocks one call fetches, as far as can be told before.
+	groupBytes = 2 << 20
+	// groupBlocks is the most blocks one call fetches, however small they are.
+	groupBlocks = 500
+	// hashesAhead is how many hashes are asked for at once.
+	hashesAhead = 2000
+	// decodedFactor is how many bytes a block takes under way for each byte serialized: itself, and the model of it.
+	decodedFactor = 4
+	// firstEstimate of a block's bytes, before any was seen: large, so that too little is fetched rather than too much.
+	firstEstimate = 512 << 10
+	// unlinked is how many times in a row the node's blocks may not be a chain before it is given up.
+	unlinked = 10
+)
+
+var (
+	errLeft  = errors.New("the consumer has left")
+	errShort = errors.New("a call came back with less than it was asked for")
+)
+
+// follower is one Follow under way.
+type follower struct {
+	*source
+	*Outage
+	trail    *Trail
+	estimate int64 // bytes of a block; atomic: jobs are made on another goroutine
+	moved    int   // times in a row the chain moved away under us
+	begun    bool  // it was found where the node's chain and the known points part
+
+	top   model.HeightPk // the highest block that was yielded
+	forks int            // rollbacks since then
+}
+
+type yield = func(model.Event, error) bool
+
+func (f *follower) run(ctx context.Context, yield yield) error {
+	for {
+		done, err := f.round(ctx, yield)
+		if errors.Is(err, ErrMoved) {
+			if f.moved++; f.moved == 1 {
+				continue // a fork while blocks were under way
+			}
+			err = model.Errorf(model.BadSource, "bad_chain", "after block %d: %w", f.trail.Newest().Height, err)
+			if f.moved < unlinked {
+				err = Temporary(err)
+			}
+		}
+		switch {
+		case done, errors.Is(err, errLeft):
+			return err
+		case err == nil, errors.Is(err, errShort):
+			f.Over()
+		default:
+			if err := f.Wait(ctx, err); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// round brings the stream to the node's tip, or to the last block wanted. Done: nothing more is to come.
+func (f *follower) round(ctx context.Context, yield yield) (done bool, err error) {
+	tip, err := f.node.Tip(ctx)
+	if err != nil {
+		return false, err
+	}
+	forked, err := f.findFork(ctx, tip)
+	if err != nil {
+		return false, err
+	}
+	f.begun = true
+	if forked {
+		at := f.trail.Newest()
+		if f.forks++; f.forks > 1 {
+			f.o.Log.Warn("the source changes its chain again before it has grown",
+				"source", f.o.Name, "fork", at.Height, "tip", tip.Height)
+		}
+		if f.forks > unlinked && !f.o.Follow {
+			return false, model.Errorf(model.BadSource, "bad_chain",
+				"%s changes its chain again and again, %d times since block %d", f.o.Name, f.forks, f.top)
+		}
+		if !yield(model.Event{Rollback: &at}, nil) {
+			return false, errLeft
+		}
+	}
+	end := tip.Height
+	if f.o.To != nil {
+		end = min(end, *f.o.To)
+	}
+	next := f.next()
+	if !tip.IsOrigin() && next <= end {
+		err := f.stream(ctx, next, end, yield)
+		if err == nil && f.next() == next {
+			err = Temporary(model.Errorf(model.BadSource, "bad_chain",
+				"%s names block %d as its tip, and has no block %d", f.o.Name, tip.Height, next))
+		}
+		return false, err
+	}
+	if !f.o.Follow || f.o.To != nil && next > *f.o.To {
+		return true, nil
+	}
+	f.Over()
+	return false, f.node.Changed(ctx, tip)
+}
+
+// next is the height after the trail's end.
+func (f *follower) next() model.HeightPk {
+	if at := f.trail.Newest(); !at.IsOrigin() {
+		return at.Height + 1
+	}
+	return f.o.First
+}
+
+// findFork cuts the trail to what the node's chain shares and reports whether anything went away. A node that is only
+// behind takes nothing away, but for the first time, when the stream has to begin somewhere.
+func (f *follower) findFork(ctx context.Context, tip model.Point) (bool, error) {
+	points := f.trail.points
+	n, err := f.trail.parting(func(p model.Point) (bool, error) {
+		if p.Height > tip.Height || tip.IsOrigin() {
+			return false, nil
+		}
+		if p.Height == tip.Height && p.Hash == tip.Hash {
+			return true, nil
+		}
+		hashes, err := f.node.Hashes(ctx, p.Height, 1)
+		same := err == nil && len(hashes) > 0 && hashes[0] == p.Hash
+		if same && p.Height == tip.Height {
+			return false, fmt.Errorf("%s names block %d as its tip, and gives another one at that height: %w",
+				f.o.Name, tip.Height, ErrMoved)
+		}
+		return same, err
+	})
+	if err != nil || n == len(points) {
+		return false, err
+	}
+	if behind := tip.IsOrigin() || points[n].Height > tip.Height; behind && f.begun {
+		return false, nil
+	}
+	f.trail.Cut(n)
+	return true, nil
+}
+
+// fetch is blocks that one call fetches.
+type fetch struct {
+	points []model.Point
+	bytes  int64 // they are expected to have
+	err    error // instead of points: their hashes could not be had
+}
+
+// stream yields the blocks from a height to another.
+func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield yield) error {
+	size := func(j fetch) int64 { return decodedFactor * j.bytes }
+	worker := func() (func(context.Context, fetch) ([]*model.Block, error), func()) {
+		return func(ctx context.Context, j fetch) ([]*model.Block, error) {
+			if j.err != nil {
+				return nil, j.err
+			}
+			blocks, err := f.node.Blocks(ctx, j.points, 2*j.bytes)
+			if err == nil && len(blocks) == 0 {
+				err = model.Errorf(model.BadSource, "bad_answer", "asked for block %d, %s gave none", j.points[0].Height, f.o.Name)
+			}
+			return blocks, err
+		}, func() {}
+	}
+	jobs := func(ctx context.Context, yield func(fetch) bool) { f.plan(ctx, from, end, yield) }
+	expected := from
+	for blocks, err := range Ordered(ctx, jobs, size, Limits{Workers: f.o.Workers, Memory: f.o.Memory}, worker) {
+		if err != nil {
+			return err
+		}
+		bytes := 0
+		for _, b := range blocks {
+			if b.Height != expected {
+				return errShort // the call before this one
+			}
+			if at := f.trail.Newest(); !at.IsOrigin() && b.Parent != at.Hash {
+				return fmt.Errorf("block %d does not follow on block %d: %w", b.Height, at.Height, ErrMoved)
+			}
+			f.trail.Add(b.Point())
+			if b.Height > f.top {
+				f.top, f.forks = b.Height, 0
+			}
+			if !yield(model.Event{Block: b}, nil) {
+				return errLeft
+			}
+			bytes += b.Size
+			expected++
+		}
+		f.moved = 0
+		f.Over()
+		f.learn(int64(bytes), len(blocks))
+	}
+	return nil
+}
+
+// plan makes the jobs of a stream, until the node has no more hashes or the end is reached.
+func (f *follower) plan(ctx context.Context, from, end model.HeightPk, yield func(fetch) bool) {
+	for from <= end {
+		hashes, err := f.node.Hashes(ctx, from, int(min(hashesAhead, end-from+1)))
+		if err != nil {
+			yield(fetch{err: err})
+			return
+		}
+		if len(hashes) == 0 {
+			return
+		}
+		for len(hashes) > 0 {
+			estimate := atomic.LoadInt64(&f.estimate)
+			n := int(min(max(groupBytes/estimate, 1), groupBlocks, int64(len(hashes))))
+			points := make([]model.Point, n)
+			for i := range points {
+				points[i] = model.Point{Height: from, Hash: hashes[i]}
+				from++
+			}
+			hashes = hashes[n:]
+			if !yield(fetch{points: points, bytes: estimate * int64(n)}) {
+				return
+			}
+		}
+	}
+}
+
+// learn what a block takes: at once when they grow, slowly when they shrink.
+func (f *follower) learn(bytes int64, blocks int) {
+	if blocks == 0 {
+		return
+	}
+	old := atomic.LoadInt64(&f.estimate)
+	atomic.StoreInt64(&f.estimate, max(bytes/int64(blocks), old*3/4, 1<<10))
+}

@@ -1,0 +1,121 @@
+package blocksource
+
+import (
+	"context"
+	"iter"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// DefaultMemory is how many bytes are under way at once where nobody says.
+const DefaultMemory = 64 << 20
+
+// Limits bound what [Ordered] does ahead of its consumer.
+type Limits struct {
+	Workers int   // goroutines; 0: one for each processor
+	Memory  int64 // bytes under way, from the time a job is begun until its result was consumed; 0: [DefaultMemory]
+}
+
+// queued is the most jobs that wait or are done, whatever their size.
+const queued = 1024
+
+// Ordered does the jobs of a sequence on several goroutines and yields their results in the order of the jobs.
+//
+// jobs is called once and yields the jobs. The context it gets, like the one that every job gets, is cancelled when the
+// sequence ends, so that a consumer that leaves does not wait for a call in flight. size is the number of bytes that a
+// job takes until its result was consumed; one that takes more than all of the memory is done alone. worker is called
+// once per goroutine: it returns the function that does the jobs there, and one that frees what that function holds.
+//
+// The first error, in the order of the jobs, is yielded and ends the sequence. So does the end of the context, with its
+// error. When the sequence has ended, however it did, no goroutine of it is left.
+func Ordered[J, R any](
+	ctx context.Context, jobs func(context.Context, func(J) bool), size func(J) int64, limits Limits,
+	worker func() (do func(context.Context, J) (R, error), done func()),
+) iter.Seq2[R, error] {
+	if limits.Workers <= 0 {
+		limits.Workers = runtime.GOMAXPROCS(0)
+	}
+	if limits.Memory <= 0 {
+		limits.Memory = DefaultMemory
+	}
+	return func(yield func(R, error) bool) {
+		type task struct {
+			job    J
+			size   int64
+			result R
+			err    error
+			done   chan struct{}
+		}
+		inner, cancel := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer cancel()
+
+		memory := semaphore.NewWeighted(limits.Memory)
+		todo := make(chan *task)
+		order := make(chan *task, queued)
+
+		running.Go(func() {
+			defer close(order)
+			defer close(todo)
+			for job := range func(yield func(J) bool) { jobs(inner, yield) } {
+				t := &task{job: job, size: min(size(job), limits.Memory), done: make(chan struct{})}
+				if memory.Acquire(inner, t.size) != nil {
+					return
+				}
+				for _, to := range []chan *task{order, todo} {
+					select {
+					case to <- t:
+					case <-inner.Done():
+						return
+					}
+				}
+			}
+		})
+		for range limits.Workers {
+			running.Go(func() {
+				do, done := worker()
+				defer done()
+				for t := range todo {
+					t.result, t.err = do(inner, t.job)
+					close(t.done)
+				}
+			})
+		}
+
+		var none R
+		for {
+			var t *task
+			var more bool
+			select {
+			case t, more = <-order:
+			case <-ctx.Done():
+				yield(none, ctx.Err())
+				return
+			}
+			if !more {
+				// Either all is done, or the context ended while the queue was filled.
+				if ctx.Err() != nil {
+					yield(none, ctx.Err())
+				}
+				return
+			}
+			select {
+			case <-t.done:
+			case <-ctx.Done():
+				yield(none, ctx.Err())
+				return
+			}
+			if t.err != nil {
+				yield(none, t.err)
+				return
+			}
+			if !yield(t.result, nil) {
+				return
+			}
+			memory.Release(t.size)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package blocksource
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+)
+
+// Retry says how a source goes on after an error that waiting can heal.
+type Retry struct {
+	First    time.Duration // the first wait; 0: half a second. Every further one is twice as long, give or take a half of it
+	Most     time.Duration // the longest wait; 0: half a minute
+	Patience time.Duration // how long it goes on without success before the error is told; 0: for ever
+}
+
+// patience is how long a source that ends at the tip tries again before it gives up. One that follows never does.
+const patience = time.Minute
+
+func (r Retry) withDefaults(follows bool) Retry {
+	if r.Patience == 0 && !follows {
+		r.Patience = patience
+	}
+	if r.First <= 0 {
+		r.First = 500 * time.Millisecond
+	}
+	if r.Most <= 0 {
+		r.Most = 30 * time.Second
+	}
+	return r
+}
+
+// Outage is a time without success, in which a source tries again and again. It belongs to one goroutine.
+type Outage struct {
+	retry Retry
+	name  string // of the node
+	log   *slog.Logger
+	since time.Time
+	waits int
+	told  string // the error that was logged last: the same one is not logged again and again
+	tell  func(error)
+}
+
+// NewOutage is none so far. The name is that of the node in logs; follows: the source stays at the tip, so where r does
+// not say how long it tries, it tries for ever, else for a minute. What is waited out is told as [model.SourceOptions] say.
+func NewOutage(name string, r Retry, follows bool, tell func(error)) *Outage {
+	if tell == nil {
+		tell = func(error) {}
+	}
+	return &Outage{retry: r.withDefaults(follows), name: name, log: slog.Default(), tell: tell}
+}
+
+// Over says that something succeeded.
+func (o *Outage) Over() {
+	if o.waits > 0 {
+		o.tell(nil)
+		o.log.Info("the source is back", "source", o.name, "after", time.Since(o.since).Round(time.Millisecond))
+	}
+	o.waits, o.told = 0, ""
+}
+
+// Wait waits after err, each time longer than before, and returns err where it cannot heal or patience is at its end.
+func (o *Outage) Wait(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !IsTemporary(err) {
+		return err
+	}
+	if o.waits == 0 {
+		o.since = time.Now()
+	}
+	if o.retry.Patience > 0 && time.Since(o.since) > o.retry.Patience {
+		return fmt.Errorf("%w (tried for %s)", err, time.Since(o.since).Round(time.Second))
+	}
+	o.tell(err)
+	pause := time.Duration(float64(min(o.retry.First<<min(o.waits, 16), o.retry.Most)) * (0.5 + rand.Float64()))
+	o.waits++
+	level := slog.LevelDebug
+	if err.Error() != o.told {
+		o.told, level = err.Error(), slog.LevelWarn
+	}
+	o.log.Log(ctx, level, "the source failed, trying again", "source", o.name, "error", err, "in", pause.Round(time.Millisecond))
+	return sleep(ctx, pause)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Try does f until it succeeds or fails for good.
+func Try[T any](ctx context.Context, o *Outage, f func() (T, error)) (T, error) {
+	for {
+		v, err := f()
+		if err == nil {
+			o.Over()
+			return v, nil
+		}
+		if err := o.Wait(ctx, err); err != nil {
+			return v, err
+		}
+	}
+}

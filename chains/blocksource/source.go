@@ -1,0 +1,115 @@
+package blocksource
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"sync/atomic"
+
+	"birthmark/model"
+)
+
+// Options say how [NewSource] goes about a node.
+type Options struct {
+	Name  string         // of the node in logs, without secrets
+	First model.HeightPk // of the chain's first block
+
+	Follow  bool            // stay at the tip
+	To      *model.HeightPk // the last block wanted; nil: all
+	Workers int             // calls of [Node.Blocks] at once; 0: 6
+	Memory  int64           // bytes under way; 0: [DefaultMemory]
+	Retry   Retry
+	Outage  func(error)  // as in [model.SourceOptions]
+	Log     *slog.Logger // nil: the default one
+}
+
+// NewSource is the chain of a node as a stream of events: blocks are fetched ahead, several calls at once, and handed
+// over in order; where the node's chain changes, the newest block both chains have is found and gone back to.
+//
+// A node that has fallen behind what it said before, on the same chain, undoes nothing: it is waited for.
+//
+// It is a [model.BlockReader], and a [model.UnspentCounter] where the node is one.
+func NewSource(n Node, o Options) model.Source {
+	if o.Workers <= 0 {
+		o.Workers = 6
+	}
+	if o.Memory <= 0 {
+		o.Memory = DefaultMemory
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	s := &source{node: n, o: o}
+	if c, ok := n.(model.UnspentCounter); ok {
+		return countingSource{s, c}
+	}
+	return s
+}
+
+type source struct {
+	node Node
+	o    Options
+	met  atomic.Bool // the node has answered
+}
+
+type countingSource struct {
+	*source
+	model.UnspentCounter
+}
+
+func (s *source) outage() *Outage {
+	o := NewOutage(s.o.Name, s.o.Retry, s.o.Follow, s.o.Outage)
+	o.log = s.o.Log
+	return o
+}
+
+// Tip is the node's. A source that does not follow fails at once where the node has never answered: its URI is wrong
+// more often than its node is down for a moment.
+func (s *source) Tip(ctx context.Context) (model.Point, error) {
+	tip, err := s.node.Tip(ctx)
+	if err != nil && (s.o.Follow || s.met.Load()) {
+		o := s.outage()
+		if err = o.Wait(ctx, err); err == nil {
+			tip, err = Try(ctx, o, func() (model.Point, error) { return s.node.Tip(ctx) })
+		}
+	}
+	if err == nil {
+		s.met.Store(true)
+	}
+	return tip, err
+}
+
+// Follow yields what happened on the node's chain after the newest known point it has.
+func (s *source) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		f := &follower{source: s, trail: NewTrail(known), Outage: s.outage(), estimate: firstEstimate}
+		if err := f.run(ctx, yield); err != nil && err != errLeft {
+			yield(model.Event{}, err)
+		}
+	}
+}
+
+// BlockAt is the block at a height of the node's best chain.
+func (s *source) BlockAt(ctx context.Context, h model.HeightPk) (*model.Block, error) {
+	return Try(ctx, s.outage(), func() (*model.Block, error) {
+		hashes, err := s.node.Hashes(ctx, h, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(hashes) == 0 {
+			return nil, model.Errorf(model.NotFound, "unknown_block", "the source has no block at height %d", h)
+		}
+		blocks, err := s.node.Blocks(ctx, []model.Point{{Height: h, Hash: hashes[0]}}, 0)
+		if errors.Is(err, ErrMoved) {
+			err = Temporary(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return blocks[0], nil
+	})
+}
+
+// Close closes the node.
+func (s *source) Close() error { return s.node.Close() }

@@ -1,0 +1,405 @@
+package blocksource_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"birthmark/chains/blocksource"
+	"birthmark/internal/seeded"
+	"birthmark/model"
+)
+
+func TestTheStreamIsTheNodesChain(t *testing.T) {
+	chain := grow(nil, 5000, 0)
+	for _, have := range []int{0, 1, 4999, 5000} {
+		m := &mirror{t: t, chain: chain[:have:have]}
+		must(t, m.all(serve(chain), blocksource.Options{}))
+		m.is(chain)
+		if m.backs != 0 {
+			t.Errorf("%d blocks known: %d rollbacks", have, m.backs)
+		}
+	}
+	to := model.HeightPk(1234)
+	for _, follows := range []bool{false, true} {
+		m := &mirror{t: t}
+		must(t, m.all(serve(chain), blocksource.Options{To: &to, Follow: follows}))
+		m.is(chain[:1235])
+	}
+	m := &mirror{t: t}
+	must(t, m.all(serve(nil), blocksource.Options{}))
+	m.is(nil)
+}
+
+// A call that comes back short, or far larger than was expected, is no error.
+func TestBlocksThatGrowAreFetchedInSmallerGroups(t *testing.T) {
+	chain := grow(nil, 900, 0)
+	for i, b := range chain {
+		b.Size = []int{200, 4_000_000, 1000}[i/300]
+	}
+	n := serve(chain)
+	m := &mirror{t: t}
+	must(t, m.all(n, blocksource.Options{Workers: 3}))
+	m.is(chain)
+	n.blocks = func(b []*model.Block) []*model.Block { return b[:(len(b)+1)/2] }
+	m = &mirror{t: t}
+	must(t, m.all(n, blocksource.Options{}))
+	m.is(chain)
+	n.blocks = func([]*model.Block) []*model.Block { return nil }
+	m = &mirror{t: t}
+	if err := m.all(n, blocksource.Options{Name: "the node"}); err == nil || !strings.Contains(err.Error(), "the node gave none") {
+		t.Errorf("a node that gives nothing: %v", err)
+	}
+}
+
+// Trap 4: forks of any depth, longer and shorter, while away and while following, at the tip and in the middle.
+func TestForksEndInTheNodesChain(t *testing.T) {
+	trunk := grow(nil, 700, 0)
+	for _, depth := range []int{1, 2, 10, 101, 500, 700} {
+		for _, length := range []int{max(1, depth-3), depth, depth + 5} {
+			theirs := grow(trunk[:700-depth], length, 1)
+			m := &mirror{t: t, chain: trunk}
+			must(t, m.all(serve(theirs), blocksource.Options{}))
+			m.is(theirs)
+			if m.backs != 1 {
+				t.Errorf("depth %d: %d rollbacks", depth, m.backs)
+			}
+		}
+	}
+}
+
+// A random life: the node grows, forks, falls behind and fails while it is followed, and in the end both agree.
+func TestTheStreamSettlesOnWhatTheNodeSaysLast(t *testing.T) {
+	n := seeded.Of(t, 11)
+	for round := range uint64(60) {
+		rng := rand.New(rand.NewPCG(n, round))
+		chain := grow(nil, 1+rng.IntN(300), 0)
+		node := serve(chain)
+		var mu sync.Mutex
+		node.before = func(int) error {
+			mu.Lock()
+			defer mu.Unlock()
+			switch rng.IntN(12) {
+			case 0:
+				return blocksource.Temporary(errBroken)
+			case 1:
+				time.Sleep(time.Duration(rng.IntN(200)) * time.Microsecond)
+			}
+			return nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		final := make(chan []*model.Block, 1)
+		go func() {
+			mu.Lock()
+			r := rand.New(rand.NewPCG(n+1, round))
+			mu.Unlock()
+			for i := range 1 + r.IntN(8) {
+				time.Sleep(time.Duration(r.IntN(3000)) * time.Microsecond)
+				chain = grow(chain[:r.IntN(len(chain)+1)], 1+r.IntN(200), byte(i+1))
+				node.set(chain)
+			}
+			final <- chain
+		}()
+		m := &mirror{t: t}
+		var last []*model.Block
+		src := blocksource.NewSource(node, blocksource.Options{Follow: true, Retry: quick, Log: slog.New(slog.DiscardHandler)})
+		for e, err := range src.Follow(ctx, nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.take(e)
+			if last == nil {
+				select {
+				case last = <-final:
+				default:
+				}
+			}
+			if last == nil && len(m.chain) > 0 {
+				// It may have been the last block: no event would come any more.
+				if node.tip() == m.chain[len(m.chain)-1].Point() {
+					select {
+					case last = <-final:
+					case <-time.After(5 * time.Millisecond):
+					}
+				}
+			}
+			if last != nil && len(m.chain) == len(last) && m.chain[len(m.chain)-1].Hash == last[len(last)-1].Hash {
+				break
+			}
+		}
+		cancel()
+		m.is(last)
+	}
+}
+
+func (s *scripted) tip() model.Point {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.chain) == 0 {
+		return model.Point{}
+	}
+	return s.chain[len(s.chain)-1].Point()
+}
+
+// A node that lost its last blocks and fetches them again takes nothing away; one that has others does.
+func TestANodeThatFallsBehindUndoesNothing(t *testing.T) {
+	chain := grow(nil, 50, 0)
+	node := serve(chain)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	m := &mirror{t: t}
+	src := blocksource.NewSource(node, blocksource.Options{Follow: true, Retry: quick})
+	for e, err := range src.Follow(ctx, nil) {
+		must(t, err)
+		m.take(e)
+		switch len(m.chain) {
+		case 50:
+			if m.backs == 0 {
+				node.set(chain[:30])
+				node.set(chain[:45])
+				node.set(grow(chain, 3, 0))
+			}
+		case 53:
+			if m.backs != 0 {
+				t.Fatalf("%d rollbacks", m.backs)
+			}
+			node.set(chain[:20])
+			node.set(grow(chain[:20], 5, 1))
+		case 25:
+			if m.backs == 1 {
+				cancel()
+			}
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	m.is(grow(chain[:20], 5, 1))
+}
+
+func TestErrorsThatHealAreWaitedFor(t *testing.T) {
+	chain := grow(nil, 300, 0)
+	node := serve(chain)
+	node.before = func(call int) error {
+		if call%7 < 2 {
+			return blocksource.Temporary(errBroken)
+		}
+		return nil
+	}
+	var log strings.Builder
+	m := &mirror{t: t}
+	must(t, m.all(node, blocksource.Options{Name: "node:1", Workers: 1, Log: slog.New(slog.NewTextHandler(&log, nil))}))
+	m.is(chain)
+	for _, want := range []string{"source=node:1", "the line is broken", "the source is back"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log does not say %q:\n%s", want, log.String())
+		}
+	}
+}
+
+func TestErrorsThatDoNotHealEndTheStream(t *testing.T) {
+	chain := grow(nil, 3000, 0)
+	for call := 1; call < 8; call++ {
+		node := serve(chain)
+		node.before = func(n int) error {
+			if n >= call {
+				return errBroken
+			}
+			return nil
+		}
+		m := &mirror{t: t}
+		if err := m.all(node, blocksource.Options{Workers: 2}); !errors.Is(err, errBroken) {
+			t.Errorf("call %d: %v", call, err)
+		}
+		m.is(chain[:len(m.chain)])
+	}
+	// A node that has never answered is not waited for, unless it is followed.
+	for _, follows := range []bool{false, true} {
+		node := serve(chain)
+		node.before = func(call int) error {
+			if call == 1 {
+				return blocksource.Temporary(errBroken)
+			}
+			return nil
+		}
+		src := blocksource.NewSource(node, blocksource.Options{Follow: follows, Retry: quick})
+		if _, err := src.Tip(t.Context()); (err == nil) != follows {
+			t.Errorf("followed: %t, the first answer: %v", follows, err)
+		}
+	}
+	// Nor is one waited for that heals, longer than patience.
+	node := serve(chain)
+	node.before = func(int) error { return blocksource.Temporary(errBroken) }
+	m := &mirror{t: t}
+	err := m.all(node, blocksource.Options{Retry: blocksource.Retry{First: time.Millisecond, Most: time.Millisecond, Patience: 20 * time.Millisecond}})
+	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "tried for") {
+		t.Errorf("without end: %v", err)
+	}
+}
+
+// A node whose blocks are no chain is given up.
+func TestBlocksThatAreNoChainEndTheStream(t *testing.T) {
+	chain := grow(nil, 100, 0)
+	bad := *chain[60]
+	bad.Parent[9]++
+	chain[60] = &bad
+	m := &mirror{t: t}
+	err := m.all(serve(chain), blocksource.Options{Name: "node", Follow: true})
+	if kind, code := model.KindOf(err); kind != model.BadSource || code != "bad_chain" || !strings.Contains(err.Error(), "block 60") {
+		t.Errorf("%v", err)
+	}
+	m.is(chain[:60])
+}
+
+func TestTheEndOfTheContextEndsTheStream(t *testing.T) {
+	for _, after := range []int{0, 1, 100, 300} {
+		ctx, cancel := context.WithCancel(t.Context())
+		src := blocksource.NewSource(serve(grow(nil, 300, 0)), blocksource.Options{Follow: true})
+		if after == 0 {
+			cancel()
+		}
+		n := 0
+		var last error
+		for _, err := range src.Follow(ctx, nil) {
+			if last = err; err == nil {
+				if n++; n == after {
+					cancel()
+				}
+			}
+		}
+		if !errors.Is(last, context.Canceled) || n < after {
+			t.Errorf("cancelled after %d: %d events, %v", after, n, last)
+		}
+		cancel()
+	}
+}
+
+func TestSingleBlocksAreThoseOfTheChain(t *testing.T) {
+	chain := grow(nil, 40, 0)
+	src := blocksource.NewSource(serve(chain), blocksource.Options{Retry: quick})
+	r := src.(model.BlockReader)
+	for _, h := range []model.HeightPk{0, 17, 39} {
+		b, err := r.BlockAt(t.Context(), h)
+		must(t, err)
+		if b != chain[h] {
+			t.Errorf("block %d is %d", h, b.Height)
+		}
+	}
+	_, err := r.BlockAt(t.Context(), 40)
+	if kind, code := model.KindOf(err); kind != model.NotFound || code != "unknown_block" {
+		t.Error(err)
+	}
+	tip, err := src.Tip(t.Context())
+	must(t, err)
+	if tip != chain[39].Point() {
+		t.Error(fmt.Sprint(tip))
+	}
+	must(t, src.Close())
+}
+
+// stuck is a node whose calls of Hashes, from the second on, end only with their context.
+type stuck struct {
+	*scripted
+	hashes  atomic.Int64
+	waiting chan struct{} // closed when a call waits
+}
+
+func (s *stuck) Hashes(ctx context.Context, from model.HeightPk, n int) ([]model.Hash, error) {
+	if s.hashes.Add(1) == 1 {
+		return s.scripted.Hashes(ctx, from, n)
+	}
+	close(s.waiting)
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A consumer that leaves, or a fetch that fails, does not wait for the call for the next hashes.
+func TestTheEndOfAStreamCancelsTheCallInFlight(t *testing.T) {
+	chain := grow(nil, 5000, 0) // more than one call's hashes
+	last := chain[1999].Hash    // of the first call's
+	for _, fails := range []bool{false, true} {
+		t.Run(fmt.Sprintf("a fetch fails: %v", fails), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := &stuck{scripted: serve(chain), waiting: make(chan struct{})}
+				n.blocks = func(blocks []*model.Block) []*model.Block {
+					if fails && blocks[len(blocks)-1].Hash == last {
+						<-n.waiting
+						return nil
+					}
+					return blocks
+				}
+				src := blocksource.NewSource(n, blocksource.Options{Workers: 1, Memory: 1 << 40, Retry: quick})
+				var end error
+				for e, err := range src.Follow(t.Context(), nil) {
+					if end = err; err == nil && e.Block.Hash == last {
+						<-n.waiting
+						break
+					}
+				}
+				if _, code := model.KindOf(end); fails != (end != nil) || fails && code != "bad_answer" {
+					t.Errorf("ended with %v", end)
+				}
+			})
+		})
+	}
+}
+
+// A source that does not follow ends, also where the node's tip is none of its chain or another one with every answer.
+func TestAOneShotEndsWhateverTheNodeNamesAsItsTip(t *testing.T) {
+	chain := grow(nil, 50, 0)
+	branches := [2][]*model.Block{chain, grow(chain[:40], 10, 1)}
+	other := func(up model.HeightPk) func(model.Point) model.Point {
+		return func(tip model.Point) model.Point { return model.Point{Height: tip.Height + up, Hash: model.Hash{9}} }
+	}
+	for name, c := range map[string]struct {
+		named func(model.Point) model.Point
+		flaps bool
+		says  string
+	}{
+		"above the chain":        {other(30), false, "names block 79 "},
+		"another of that height": {other(0), false, "names block 49 "},
+		"a flapping chain":       {nil, true, "changes its chain"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := serve(chain)
+				n.named = c.named
+				n.before = func(call int) error {
+					if call > 1000 {
+						return errors.New("it was asked 1,000 times")
+					}
+					return nil
+				}
+				if c.flaps {
+					tips := 0
+					n.named = func(model.Point) model.Point {
+						tips++
+						n.set(branches[tips%2])
+						return branches[tips%2][49].Point()
+					}
+				}
+				var log bytes.Buffer
+				m := &mirror{t: t}
+				err := m.all(n, blocksource.Options{
+					Name: "the node", Log: slog.New(slog.NewTextHandler(&log, nil)), Retry: blocksource.Retry{First: time.Second},
+				})
+				kind, code := model.KindOf(err)
+				if kind != model.BadSource || code != "bad_chain" || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("ended with %v (%s), expected an error that says %q", err, code, c.says)
+				}
+				if !strings.Contains(log.String(), "the node") || len(m.chain) < 39 {
+					t.Errorf("%d blocks came, the log says %q", len(m.chain), log.String())
+				}
+			})
+		})
+	}
+}

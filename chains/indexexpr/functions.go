@@ -1,0 +1,212 @@
+package indexexpr
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// meter bounds what one index costs in one transaction: whoever wrote the transaction decides how often a loop runs and
+// how long a text is. A unit is about a nanosecond.
+type meter struct {
+	left int
+
+	// The last text that was read as JSON, and what it said: a condition and a value often read the same.
+	text   []byte
+	parsed any
+}
+
+const (
+	// budget is a small part of a second; the largest real transactions need a thousandth of it.
+	budget   = 1 << 25
+	stepCost = 100
+	// valueCost and a value's length keep those of an index in one transaction to half a million, and to 32 MiB: they
+	// are in memory all at once.
+	valueCost = 64
+)
+
+var errWork = errors.New("too much work for one transaction")
+
+// affords is spend for what does not run in the machine.
+func (m *meter) affords(n int) bool {
+	if m.left < n {
+		m.left = -1
+		return false
+	}
+	m.left -= n
+	return true
+}
+
+// spend panics where nothing is left: the machine makes an error of that.
+func (m *meter) spend(n int) {
+	if m.left -= n; m.left < 0 {
+		m.left = -1
+		panic(errWork)
+	}
+}
+
+// function is one of ours. Given nil where it takes a value, it is nil: what is not there is not there in a function
+// of it either.
+type function struct {
+	call   string       // how it is written
+	takes  []class      // the classes of its arguments
+	needed int          // how many of them must be given
+	gives  reflect.Type // nil: what the first argument is, and of split a list of it
+	doc    string
+	run    func(m *meter, args []any) any
+}
+
+// class is a set of types that an argument can have.
+type class uint8
+
+const (
+	isBytes class = 1 << iota
+	isText
+	isInt
+	isBool
+	isList
+	isMap
+	data = isBytes | isText
+	any_ = isBytes | isText | isInt | isBool | isList | isMap
+)
+
+func (c class) String() string {
+	var all []string
+	for i, name := range []string{"bytes", "text", "a number", "true or false", "a list", "a map"} {
+		if c>>i&1 != 0 {
+			all = append(all, name)
+		}
+	}
+	return strings.Join(all, " or ")
+}
+
+// classOf is the class of a type; every class where it is not known.
+func classOf(t reflect.Type) class {
+	switch {
+	case t == nil || t.Kind() == reflect.Interface:
+		return any_
+	case t == bytesType:
+		return isBytes
+	case t.Kind() == reflect.String:
+		return isText
+	case isNumber(t):
+		return isInt
+	case t.Kind() == reflect.Bool:
+		return isBool
+	case t.Kind() == reflect.Slice:
+		return isList
+	case t.Kind() == reflect.Map:
+		return isMap
+	}
+	return 0
+}
+
+// functions are those that users know. The order of arguments is that of the expression library where it has the
+// function too; letters are those of ASCII, so that no later table of characters changes a value.
+var functions = map[string]function{
+	"hex":   {`hex(bytes)`, []class{isBytes}, 1, textType, `bytes as hex digits`, func(m *meter, a []any) any { return hexOf(m, a[0]) }},
+	"unhex": {`unhex(text)`, []class{isText}, 1, bytesType, `the bytes of hex digits; nil where they are none`, func(m *meter, a []any) any { return unhex(m, a[0]) }},
+	"text":  {`text(bytes)`, []class{data}, 1, textType, `bytes as text; nil where they are not UTF-8`, func(m *meter, a []any) any { return textOf(m, a[0]) }},
+	"json": {`json(bytes)`, []class{data}, 1, anyType, `what a JSON text of at most 256 KiB says, in bytes or text; nil where it is none. A number that is no whole one of 64 bits is the text of its digits`,
+		func(m *meter, a []any) any { return parseJSON(m, a[0]) }},
+	"sha256": {`sha256(bytes)`, []class{data}, 1, bytesType, `the SHA-256 of bytes or text`, func(m *meter, a []any) any {
+		b, ok := bytesOf(m, a[0])
+		if !ok {
+			return nil
+		}
+		sum := sha256.Sum256(b)
+		return sum[:]
+	}},
+	"uint": {`uint(bytes)`, []class{isBytes, isText}, 1, intType, `bytes as a number, the last byte the least; with uint(bytes, "little") the first; nil of more than 8 bytes, and beyond 63 bits`,
+		func(m *meter, a []any) any { return uintOf(m, a) }},
+	"len":        {`len(list)`, []class{isBytes | isText | isList | isMap}, 1, intType, `how many entries, bytes or characters; 0 of nil`, func(m *meter, a []any) any { return lenOf(m, a[0]) }},
+	"lower":      {`lower(text)`, []class{data}, 1, nil, `with a to z for A to Z; other letters stay`, func(m *meter, a []any) any { return mapped(m, a[0], asciiLower) }},
+	"upper":      {`upper(text)`, []class{data}, 1, nil, `with A to Z for a to z; other letters stay`, func(m *meter, a []any) any { return mapped(m, a[0], asciiUpper) }},
+	"trim":       {`trim(text)`, []class{isText, isText}, 1, textType, `without white space at both ends; with trim(text, characters) without those`, func(m *meter, a []any) any { return trim(m, a) }},
+	"trimPrefix": {`trimPrefix(text, beginning)`, []class{data, data}, 2, nil, `without a beginning`, func(m *meter, a []any) any { return trimmed(m, a, strings.TrimPrefix) }},
+	"trimSuffix": {`trimSuffix(text, end)`, []class{data, data}, 2, nil, `without an end`, func(m *meter, a []any) any { return trimmed(m, a, strings.TrimSuffix) }},
+	"split":      {`split(text, separator)`, []class{data, data, isInt}, 2, nil, `the parts between separators; with split(text, separator, n) at most n`, func(m *meter, a []any) any { return split(m, a) }},
+	"join":       {`join(list, between)`, []class{isList, isText}, 1, textType, `the texts of a list in one`, func(m *meter, a []any) any { return join(m, a) }},
+	"replace":    {`replace(text, from, to)`, []class{isText, isText, isText}, 3, textType, `with every occurrence of a text replaced`, func(m *meter, a []any) any { return replace(m, a) }},
+	"indexOf":    {`indexOf(text, part)`, []class{data, data}, 2, intType, `where a part begins, in bytes; -1 where it is not there`, func(m *meter, a []any) any { return indexOf(m, a) }},
+	"string":     {`string(number)`, []class{isText | isInt | isBool}, 1, textType, `a number in decimal; true or false as text`, func(m *meter, a []any) any { return stringOf(a[0]) }},
+	"int":        {`int(text)`, []class{isText | isInt}, 1, intType, `the whole number that a text in decimal says; nil where it says none`, func(m *meter, a []any) any { return intOf(a[0]) }},
+	"flatten":    {`flatten(list)`, []class{isList}, 1, reflect.TypeFor[[]any](), `the entries of the lists in a list, in one list`, func(m *meter, a []any) any { return flatten(m, a[0]) }},
+	"concat":     {`concat(list, list)`, []class{isList, isList}, 2, reflect.TypeFor[[]any](), `the entries of two lists in one`, func(m *meter, a []any) any { return flatten(m, []any{a[0], a[1]}) }},
+}
+
+// Function is a function as people are told of it.
+type Function struct {
+	Call string `json:"call"` // how it is written, with the arguments it needs
+	Type string `json:"type"` // of its result
+	Doc  string `json:"doc"`
+}
+
+// Functions are all functions there are, by name: ours, and those of the expression library that are kept.
+func Functions() []Function {
+	l := &Language{}
+	var all []Function
+	for _, name := range functionNames {
+		f, ours := functions[name]
+		switch {
+		case !ours:
+			all = append(all, kept[name])
+		case f.gives != nil:
+			all = append(all, Function{f.call, l.typeName(f.gives), f.doc})
+		case name == "split":
+			all = append(all, Function{f.call, "list of text", f.doc})
+		default:
+			all = append(all, Function{f.call, "text", f.doc})
+		}
+	}
+	return all
+}
+
+var functionNames = func() []string {
+	return slices.Sorted(func(yield func(string) bool) {
+		for name := range functions {
+			if !yield(name) {
+				return
+			}
+		}
+		for name := range kept {
+			if !yield(name) {
+				return
+			}
+		}
+	})
+}()
+
+// check is the type of a call with arguments of the types.
+func (f function) check(args []reflect.Type) (reflect.Type, error) {
+	if len(args) < f.needed || len(args) > len(f.takes) {
+		want := strconv.Itoa(f.needed)
+		if len(f.takes) > f.needed {
+			want += " to " + strconv.Itoa(len(f.takes))
+		}
+		return anyType, fmt.Errorf("%d arguments, expected %s", len(args), want)
+	}
+	for i, t := range args {
+		if classOf(t)&f.takes[i] == 0 {
+			return anyType, fmt.Errorf("argument %d is of another type: expected %v", i+1, f.takes[i])
+		}
+		if t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Pointer && f.gives != intType {
+			return anyType, fmt.Errorf("argument %d is a list of entries with fields: expected one of bytes, text or numbers, as map makes it", i+1)
+		}
+	}
+	switch {
+	case f.gives != nil:
+		return f.gives, nil
+	case len(f.takes) == 3 && args[0] == bytesType: // split
+		return reflect.TypeFor[[][]byte](), nil
+	case len(f.takes) == 3:
+		return reflect.TypeFor[[]string](), nil
+	case args[0] == nil:
+		return anyType, nil
+	}
+	return args[0], nil
+}

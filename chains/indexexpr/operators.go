@@ -1,0 +1,294 @@
+package indexexpr
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+)
+
+// callable is a function as the expression library calls it.
+type callable struct {
+	call  func(args ...any) (any, error)
+	check func(args []reflect.Type) (reflect.Type, error)
+}
+
+// functions are all there are, those of users and those that stand for operators, on a meter. No user can write the
+// names of the latter.
+func (m *meter) functions() map[string]callable {
+	all := map[string]callable{}
+	for name, f := range functions {
+		all[name] = callable{
+			call: func(args ...any) (any, error) {
+				m.spend(stepCost)
+				return f.run(m, args), nil
+			},
+			check: f.check,
+		}
+	}
+	operator := func(name string, gives reflect.Type, takes [2]class, run func(a, b any) any) {
+		all["#"+name] = callable{
+			call: func(args ...any) (any, error) { return run(args[0], args[1]), nil },
+			check: func(args []reflect.Type) (reflect.Type, error) {
+				left, right := classOf(args[0])&takes[0], classOf(args[1])&takes[1]
+				if (args[0] == nil || args[1] == nil) && takes[1] == any_ {
+					return gives, nil // anything may be compared with nil
+				}
+				if left == 0 || right == 0 || takes[0] == any_ && takes[1] == any_ && !comparable_(left, right) {
+					return anyType, errors.New("invalid operation: " + name + " (mismatched types " + typeText(args[0]) + " and " + typeText(args[1]) + ")")
+				}
+				return gives, nil
+			},
+		}
+	}
+	both := [2]class{any_, any_}
+	operator("==", boolType, both, func(a, b any) any { return equal(m, a, b) })
+	operator("!=", boolType, both, func(a, b any) any { return !equal(m, a, b) })
+	ordered := [2]class{data, data}
+	operator("<", boolType, ordered, func(a, b any) any { n, ok := compare(m, a, b); return ok && n < 0 })
+	operator("<=", boolType, ordered, func(a, b any) any { n, ok := compare(m, a, b); return ok && n <= 0 })
+	operator(">", boolType, ordered, func(a, b any) any { n, ok := compare(m, a, b); return ok && n > 0 })
+	operator(">=", boolType, ordered, func(a, b any) any { n, ok := compare(m, a, b); return ok && n >= 0 })
+	operator("contains", boolType, ordered, parts(m, strings.Contains))
+	operator("startsWith", boolType, ordered, parts(m, strings.HasPrefix))
+	operator("endsWith", boolType, ordered, parts(m, strings.HasSuffix))
+	operator("in", boolType, [2]class{any_, isList | isMap}, func(a, b any) any { return in(m, a, b) })
+	all["#true"] = callable{
+		call:  func(args ...any) (any, error) { return args[0] == true, nil },
+		check: only(boolType, isBool),
+	}
+	all["#matches"] = callable{
+		call:  func(args ...any) (any, error) { return matches(m, args[0], args[1].(*regexp.Regexp)), nil },
+		check: only(boolType, data),
+	}
+	all["#+"] = callable{
+		call: func(args ...any) (any, error) { return plus(m, args[0], args[1]), nil },
+		check: func(args []reflect.Type) (reflect.Type, error) {
+			left, right := classOf(args[0]), classOf(args[1])
+			if left&(data|isInt) == 0 || right&(data|isInt) == 0 || !comparable_(left, right) {
+				return anyType, errors.New("invalid operation: + (mismatched types " + typeText(args[0]) + " and " + typeText(args[1]) + ")")
+			}
+			switch {
+			case left == isBytes || right == isBytes:
+				return bytesType, nil
+			case left == isText && right == isText:
+				return textType, nil
+			}
+			return anyType, nil
+		},
+	}
+	all["#??"] = callable{
+		call: func(args ...any) (any, error) {
+			if isNothing(args[0]) {
+				return args[1], nil
+			}
+			return args[0], nil
+		},
+		check: func(args []reflect.Type) (reflect.Type, error) {
+			if args[0] != args[1] {
+				return anyType, nil
+			}
+			return args[0], nil
+		},
+	}
+	all["#slice"] = callable{
+		call: func(args ...any) (any, error) { return slice(m, args[0], args[1], args[2]), nil },
+		check: func(args []reflect.Type) (reflect.Type, error) {
+			switch c := classOf(args[0]); {
+			case c&(data|isList) == 0:
+				return anyType, errors.New("cannot slice " + typeText(args[0]))
+			case classOf(args[1])&isInt == 0 || classOf(args[2])&isInt == 0:
+				return anyType, errors.New("the bounds of a slice are numbers")
+			case args[0] == nil:
+				return anyType, nil
+			}
+			return args[0], nil
+		},
+	}
+	all["#step"] = callable{
+		call: func(args ...any) (any, error) {
+			m.spend(stepCost)
+			return args[0], nil
+		},
+		check: func(args []reflect.Type) (reflect.Type, error) {
+			if args[0] == nil {
+				return anyType, nil
+			}
+			return args[0], nil
+		},
+	}
+	return all
+}
+
+// only is the check of a function whose first argument is of a class.
+func only(gives reflect.Type, takes class) func([]reflect.Type) (reflect.Type, error) {
+	return func(args []reflect.Type) (reflect.Type, error) {
+		if classOf(args[0])&takes == 0 {
+			return anyType, fmt.Errorf("expected %v, this is %s", takes, typeText(args[0]))
+		}
+		return gives, nil
+	}
+}
+
+// comparable_ reports whether values of the classes can be alike: bytes and text are.
+func comparable_(a, b class) bool {
+	if a&data != 0 {
+		a |= data
+	}
+	return a&b != 0
+}
+
+func typeText(t reflect.Type) string {
+	if t == nil {
+		return "nil"
+	}
+	return t.String()
+}
+
+// isNothing reports whether a value is as good as none: nil, or empty bytes, text or lists.
+func isNothing(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case []byte:
+		return len(v) == 0
+	case string:
+		return v == ""
+	}
+	r := reflect.ValueOf(v)
+	return (r.Kind() == reflect.Slice || r.Kind() == reflect.Map) && r.Len() == 0 || r.Kind() == reflect.Pointer && r.IsNil()
+}
+
+// equal compares values. Bytes equal the text they are; nil equals what is as good as none.
+func equal(m *meter, a, b any) bool {
+	if a == nil || b == nil {
+		return isNothing(a) && isNothing(b)
+	}
+	switch x := a.(type) {
+	case string:
+		switch y := b.(type) {
+		case string:
+			m.spend(min(len(x), len(y)))
+			return x == y
+		case []byte:
+			m.spend(min(len(x), len(y)))
+			return x == string(y)
+		}
+		return false
+	case []byte:
+		switch y := b.(type) {
+		case string:
+			m.spend(min(len(x), len(y)))
+			return string(x) == y
+		case []byte:
+			m.spend(min(len(x), len(y)))
+			return string(x) == string(y)
+		}
+		return false
+	case bool:
+		return a == b
+	}
+	n, ok := compareNumbers(a, b)
+	return ok && n == 0
+}
+
+// compareNumbers compares numbers of any width.
+func compareNumbers(a, b any) (int, bool) {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	switch {
+	case x.CanInt() && y.CanInt():
+		return cmp.Compare(x.Int(), y.Int()), true
+	case x.CanFloat() || y.CanFloat():
+		return cmp.Compare(floatOf(x), floatOf(y)), isNumberValue(x) && isNumberValue(y)
+	case x.CanUint() && y.CanUint():
+		return cmp.Compare(x.Uint(), y.Uint()), true
+	case x.CanUint() && y.CanInt():
+		return cmp.Compare(int64(x.Uint()), y.Int()), true // only bytes are unsigned
+	case x.CanInt() && y.CanUint():
+		return cmp.Compare(x.Int(), int64(y.Uint())), true
+	}
+	return 0, false
+}
+
+func isNumberValue(v reflect.Value) bool { return v.CanInt() || v.CanUint() || v.CanFloat() }
+
+func floatOf(v reflect.Value) float64 {
+	switch {
+	case v.CanInt():
+		return float64(v.Int())
+	case v.CanUint():
+		return float64(v.Uint())
+	case v.CanFloat():
+		return v.Float()
+	}
+	return 0
+}
+
+// compare orders bytes and texts by their bytes.
+func compare(m *meter, a, b any) (int, bool) {
+	x, ok := stringly(m, a)
+	y, alsoOK := stringly(m, b)
+	return strings.Compare(x, y), ok && alsoOK
+}
+
+func parts(m *meter, holds func(s, part string) bool) func(a, b any) any {
+	return func(a, b any) any {
+		s, ok := stringly(m, a)
+		part, isPart := stringly(m, b)
+		return ok && isPart && holds(s, part)
+	}
+}
+
+func in(m *meter, v, where any) bool {
+	if r := reflect.ValueOf(where); r.Kind() == reflect.Map {
+		key := reflect.ValueOf(v)
+		return key.IsValid() && key.Type() == r.Type().Key() && r.MapIndex(key).IsValid()
+	}
+	for entry := range entries(m, where) {
+		if equal(m, v, entry) {
+			return true
+		}
+	}
+	return false
+}
+
+// plus joins bytes and texts, and adds numbers that were not known to be.
+func plus(m *meter, a, b any) any {
+	x, ok := stringly(m, a)
+	y, alsoOK := stringly(m, b)
+	if ok && alsoOK {
+		if _, isBytes := b.([]byte); isBytes {
+			return []byte(x + y)
+		}
+		return like(a, x+y)
+	}
+	p, ok := a.(int)
+	q, alsoOK := b.(int)
+	if ok && alsoOK {
+		return p + q
+	}
+	return nil
+}
+
+// slice is a part of bytes, a text (by its bytes) or a list. Bounds count from the end where they are negative, and are
+// moved to where it ends.
+func slice(m *meter, v, from, to any) any {
+	r := reflect.ValueOf(v)
+	if r.Kind() != reflect.Slice && r.Kind() != reflect.String {
+		return nil
+	}
+	bound := func(b any, none int) int {
+		n, ok := b.(int)
+		if !ok {
+			return none
+		}
+		if n < 0 {
+			n += r.Len()
+		}
+		return min(max(n, 0), r.Len())
+	}
+	end := bound(to, r.Len())
+	return r.Slice(min(bound(from, 0), end), end).Interface()
+}

@@ -1,0 +1,217 @@
+package indexexpr
+
+import (
+	"cmp"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/expr-lang/expr/vm"
+
+	"birthmark/model"
+)
+
+// Run computes the values of defined indexes, output by output, for one decoder: it belongs to one goroutine. The
+// decoder says where it stands ([Run.Block], [Run.Tx], [Run.Output]) and is asked for the fields that are needed there.
+type Run struct {
+	root     any
+	machine  vm.VM
+	fill     func(Set)
+	have     Set
+	levels   [3]Set
+	nested   [math.MaxUint8 + 1]bool
+	programs []bound
+	mixed    bool            // an index of the chain comes after one of the run
+	arena    []byte          // values of the block under way
+	scratch  []byte          // the value under way
+	seen     map[string]bool // the values of the output under way, where they are many
+}
+
+// maxValues is how many values of a many-valued index one output has; what a list holds beyond is left out. Births
+// number them with 16 bits.
+const maxValues = 1<<16 - 1
+
+// bound is one index that is wanted, compiled for this run.
+type bound struct {
+	compiled
+	form     form
+	many     bool
+	position int
+	meter    *meter
+}
+
+// Bind makes a run for the indexes of names that were defined; the position of a name is its [model.Key.Index]. Nil:
+// none of them was. Root points to the struct of the language; fill is called for fields that are not there yet, and
+// puts them into it. What it puts there may point into the block's bytes; it is read before the next call of Output.
+func (x *Indexes) Bind(names []string, root any, fill func(Set)) *Run {
+	if x == nil {
+		return nil
+	}
+	r := &Run{root: root, fill: fill, levels: x.language.levels}
+	for i, name := range names {
+		at := slices.IndexFunc(x.list, func(d defined) bool { return d.Name == name })
+		if at < 0 {
+			r.mixed = r.mixed || len(r.programs) > 0
+			continue
+		}
+		d := x.list[at]
+		m := new(meter)
+		c, f, err := x.language.compileDefinition(d.Definition, root, m)
+		if err != nil {
+			panic("expression: what compiled once does not again: " + err.Error())
+		}
+		for _, p := range []*program{c.when, c.value} {
+			if p == nil {
+				continue
+			}
+			for _, part := range p.parts {
+				for b := range part.nested {
+					r.nested[b] = true
+				}
+			}
+		}
+		r.programs = append(r.programs, bound{c, f, d.Kind == model.ManyValued, i, m})
+	}
+	if len(r.programs) == 0 {
+		return nil
+	}
+	return r
+}
+
+// Uses reports whether an expression reads a field of a list's entries. A decoder that fills the list leaves out what
+// none does.
+func (r *Run) Uses(b Bit) bool { return r.nested[b] }
+
+// Block says that another block begins. Values of the last one are that block's from now on.
+func (r *Run) Block() {
+	r.have = 0
+	r.arena = nil
+}
+
+// Tx says that another transaction of the block begins.
+func (r *Run) Tx() {
+	r.have &= r.levels[levelBlock]
+	for i := range r.programs {
+		r.programs[i].meter.left = budget
+	}
+}
+
+// Output says that another output of the transaction begins.
+func (r *Run) Output() { r.have &^= r.levels[levelOutput] }
+
+// InOrder puts all keys of an output in the order of their indexes, where the chain's own come first. A row is then the same
+// whether an index was there from the beginning or was added to those before it.
+func (r *Run) InOrder(keys []model.Key) {
+	if r.mixed {
+		slices.SortStableFunc(keys, func(a, b model.Key) int { return cmp.Compare(a.Index, b.Index) })
+	}
+}
+
+// Keys appends the keys of the output: values that are computed anew and belong to the block.
+func (r *Run) Keys(to []model.Key) []model.Key {
+	for i := range r.programs {
+		b := &r.programs[i]
+		if b.when != nil && !r.holds(b.when) {
+			continue
+		}
+		p := &b.value.parts[0]
+		if p.short != nil && !b.many {
+			r.need(p.fields)
+			r.scratch = p.short.appendValue(r.scratch[:0])
+			to = r.add(to, b, to[len(to):])
+			continue
+		}
+		v, ok := r.compute(p)
+		if !ok || v == nil {
+			continue
+		}
+		if !b.many {
+			r.scratch = b.form.appendValue(r.scratch[:0], v)
+			to = r.add(to, b, to[len(to):])
+			continue
+		}
+		list := reflect.ValueOf(v)
+		if list.Kind() != reflect.Slice || list.Type() == bytesType {
+			continue
+		}
+		first := len(to)
+		for n := range list.Len() {
+			if len(to)-first == maxValues || b.meter.left < 0 {
+				break
+			}
+			r.scratch = b.form.appendValue(r.scratch[:0], list.Index(n).Interface())
+			to = r.add(to, b, to[first:])
+		}
+	}
+	return to
+}
+
+// holds reports whether every part of a condition does. One that cannot be computed does not.
+func (r *Run) holds(p *program) bool {
+	for i := range p.parts {
+		if part := &p.parts[i]; part.short != nil {
+			r.need(part.fields)
+			if !part.short.condition() {
+				return false
+			}
+		} else if v, _ := r.compute(part); v != true {
+			return false
+		}
+	}
+	return true
+}
+
+// compute runs the machine. Not ok where the expression has no value here: it divides by zero, takes a text for a
+// number, or needs more work than the meter has left.
+func (r *Run) compute(p *part) (v any, ok bool) {
+	r.need(p.fields)
+	v, err := r.machine.Run(p.code, r.root)
+	return v, err == nil
+}
+
+// need has the fields filled that are not there yet.
+func (r *Run) need(fields Set) {
+	if missing := fields &^ r.have; missing != 0 {
+		r.fill(missing)
+		r.have |= missing
+	}
+}
+
+// add appends the key of the value in scratch, unless it is none, or one of the keys before, or the meter is empty: what
+// is computed once for a transaction can be the values of each of its outputs.
+func (r *Run) add(to []model.Key, b *bound, before []model.Key) []model.Key {
+	if len(r.scratch) == 0 || !b.meter.affords(valueCost+len(r.scratch)) || r.repeats(before) {
+		return to
+	}
+	return append(to, model.Key{Index: b.position, Value: r.keep(r.scratch)})
+}
+
+// repeats reports whether the value in scratch is among keys, which are those of one output.
+func (r *Run) repeats(keys []model.Key) bool {
+	const few = 16
+	if len(keys) < few {
+		return slices.ContainsFunc(keys, func(k model.Key) bool { return string(k.Value) == string(r.scratch) })
+	}
+	if len(keys) == few {
+		r.seen = make(map[string]bool, 4*few)
+		for _, k := range keys {
+			r.seen[string(k.Value)] = true
+		}
+	}
+	if r.seen[string(r.scratch)] {
+		return true
+	}
+	r.seen[string(r.scratch)] = true
+	return false
+}
+
+// keep copies a value to where the block's values are.
+func (r *Run) keep(value []byte) []byte {
+	const least, most = 512, 64 << 10
+	if cap(r.arena)-len(r.arena) < len(value) {
+		r.arena = make([]byte, 0, max(len(value), min(max(least, 2*cap(r.arena)), most)))
+	}
+	start := len(r.arena)
+	r.arena = append(r.arena, value...)
+	return r.arena[start:len(r.arena):len(r.arena)]
+}
