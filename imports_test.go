@@ -17,7 +17,7 @@ import (
 const module = "birthmark"
 
 // rule says which packages of ours the packages under from may import, and whether cgo may be in them.
-// A name that ends in /... stands for the package and all below it. Of several rules that match, the longest counts.
+// A name that ends in /... matches the package and all below it. The most specific rule that matches a package applies to it.
 type rule struct {
 	from string
 	may  []string
@@ -28,18 +28,24 @@ var anything = []string{"..."}
 
 // The layers, lowest first. They make the picture in README.md: cmd → api → core → {model, storage}, chains → model.
 var rules = []rule{
-	{from: "internal/...", may: []string{"internal/..."}},
 	{from: "internal/control", may: []string{"model", "core"}},
 	{from: "internal/cursor", may: []string{"model", "storage"}},
-	{from: "internal/config", may: []string{"model/...", "storage"}},
+	{from: "internal/config", may: []string{"model/...", "storage", "internal/suggest"}},
 	{from: "internal/cli", may: anything},
 	{from: "model/...", may: []string{"model/..."}},
+	{from: "model"},
+	{from: "internal/offheap"},
+	{from: "internal/suggest"},
+	{from: "internal/testseed"},
+	{from: "internal/testblocks"},
+	{from: "internal/humanize", may: []string{"model"}},
 	{from: "storage/...", may: []string{"storage"}},
-	{from: "storage/rocks", may: []string{"storage", "internal/pages"}, cgo: true},
-	{from: "storage/storetest", may: []string{"storage", "internal/seeded"}},
-	{from: "core/...", may: []string{"model", "storage", "core/...", "internal/pages"}},
-	{from: "api/...", may: []string{"model", "model/figures", "core", "api/..."}},
-	{from: "chains/...", may: []string{"model/...", "chains/..."}},
+	{from: "storage"},
+	{from: "storage/rocks", may: []string{"storage", "internal/offheap"}, cgo: true},
+	{from: "storage/storetest", may: []string{"storage", "internal/testseed"}},
+	{from: "core/...", may: []string{"model", "storage", "core/...", "internal/offheap"}},
+	{from: "api/...", may: []string{"model", "core", "api/...", "internal/humanize"}},
+	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/suggest"}},
 	{from: "internal/testnode/...", may: []string{"model/...", "chains/...", "bench/generate/...", "internal/testnode/..."}},
 	{from: "bench/generate/...", may: []string{"model/...", "chains/...", "bench/generate/..."}},
 	{from: "bench/...", may: anything},
@@ -111,11 +117,11 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 		"runtime/cgo":   {ImportPath: "runtime/cgo", CgoFiles: []string{"cgo.go"}, Standard: true},
 	}
 	for _, c := range []struct{ from, imports, fault string }{
-		{"birthmark/core", "birthmark/chains/bitcoin", "birthmark/core imports birthmark/chains/bitcoin, it may import of ours only model, storage, core/..., internal/pages"},
-		{"birthmark/chains", "birthmark/core", "birthmark/chains imports birthmark/core, it may import of ours only model/..., chains/..."},
-		{"birthmark/chains/bitcoin", "birthmark/storage", "birthmark/chains/bitcoin imports birthmark/storage, it may import of ours only model/..., chains/..."},
-		{"birthmark/model", "birthmark/core", "birthmark/model imports birthmark/core, it may import of ours only model/..."},
-		{"birthmark/storage", "birthmark/storage/memory", "birthmark/storage imports birthmark/storage/memory, it may import of ours only storage"},
+		{"birthmark/core", "birthmark/chains/bitcoin", "birthmark/core imports birthmark/chains/bitcoin, it may import of ours only model, storage, core/..., internal/offheap"},
+		{"birthmark/chains", "birthmark/core", "birthmark/chains imports birthmark/core, it may import of ours only model/..., chains/..., internal/humanize, internal/suggest"},
+		{"birthmark/chains/bitcoin", "birthmark/storage", "birthmark/chains/bitcoin imports birthmark/storage, it may import of ours only model/..., chains/..., internal/humanize, internal/suggest"},
+		{"birthmark/model", "birthmark/core", "birthmark/model imports birthmark/core, it may import of ours nothing"},
+		{"birthmark/storage", "birthmark/storage/memory", "birthmark/storage imports birthmark/storage/memory, it may import of ours nothing"},
 		{"birthmark/storage/memory", "C", "birthmark/storage/memory imports C, cgo belongs in storage/rocks alone"},
 		{"birthmark/core", "example.com/c", "birthmark/core imports example.com/c, which is cgo, and cgo belongs in storage/rocks alone"},
 		{"birthmark/core", "birthmark/storage", ""},
@@ -165,12 +171,16 @@ func reachesCgo(p *pkg, packages map[string]*pkg) bool {
 }
 
 func (r rule) String() string {
+	if len(r.may) == 0 {
+		return "nothing"
+	}
 	return "only " + strings.Join(r.may, ", ")
 }
 
 func ruleFor(importPath string) (best rule, ok bool) {
+	exact := func(r rule) bool { return path.Join(module, r.from) == importPath }
 	for _, r := range rules {
-		if matches(r.from, importPath) && len(r.from) >= len(best.from) {
+		if matches(r.from, importPath) && (exact(r) || !exact(best) && len(r.from) >= len(best.from)) {
 			best, ok = r, true
 		}
 	}

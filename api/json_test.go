@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 // What is written by functions of its own is what encoding/json writes, whatever the answers hold: what a type gains is
 // missed by none.
 func TestAnswersAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
-	rng := rand.New(rand.NewPCG(seeded.Of(t, 903), 0))
+	rng := rand.New(rand.NewPCG(testseed.Of(t, 903), 0))
 	for _, kind := range []any{
 		core.TxAnswer{}, core.OutputAnswer{}, core.FindAnswer{}, core.HistoryAnswer{}, core.HistoryTxAnswer{}, core.BalanceAnswer{}, core.BlockAnswer{},
 		OutputsAnswer{}, TxsAnswer{}, core.AssetsAnswer{},

@@ -11,7 +11,7 @@ import (
 
 	"birthmark/api"
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -20,7 +20,7 @@ import (
 // While the chain grows and forks, every answer is of the tip that it names: the tip block is that tip, and an ETag that
 // did not change is of an answer that did not.
 func TestNoAnswerCarriesTheTipOfAnotherSnapshot(t *testing.T) {
-	n := seeded.Of(t, 902)
+	n := testseed.Of(t, 902)
 	v := modeltest.Variants()[0]
 	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Raw: v.Raw})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"birthmark/api"
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
 )
@@ -193,7 +193,7 @@ func readStream(body []byte) (list []json.RawMessage, end api.StreamEnding, err 
 func TestEveryQuestionIsAnsweredAsTheDocumentSays(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
-			n := seeded.Of(t, 901)
+			n := testseed.Of(t, 901)
 			db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw})
 			if err != nil {
 				t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/storage"
 	"birthmark/storage/memory"
@@ -42,7 +42,7 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 		},
 	} {
 		t.Run(c.Name, func(t *testing.T) {
-			c.Seed = seeded.New(t)
+			c.Seed = testseed.New(t)
 			blocks := recorded(t, c)
 			txs := c.Txs - 10 // not all of the last block
 			const memory = 64 << 20

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -22,7 +22,7 @@ func TestIndexesOfOnesOwnAreMeasuredByThemselves(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			blocks, err := GeneratedBlocks(name, seeded.New(t), 20, 500)
+			blocks, err := GeneratedBlocks(name, testseed.New(t), 20, 500)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -42,7 +42,7 @@ func blocksOf(t testing.TB, c Chain) []*model.Block {
 func TestEveryInputSpendsAnOutputThatIsUnspent(t *testing.T) {
 	for _, perBlock := range []int{1, 3, 100, 2000} {
 		t.Run(fmt.Sprint(perBlock), func(t *testing.T) {
-			checkSpends(t, blocksOf(t, Chain{Txs: 20 * (perBlock + 100), TxsPerBlock: perBlock, Seed: seeded.New(t), Indexes: bothIndexes}))
+			checkSpends(t, blocksOf(t, Chain{Txs: 20 * (perBlock + 100), TxsPerBlock: perBlock, Seed: testseed.New(t), Indexes: bothIndexes}))
 		})
 	}
 }
@@ -51,7 +51,7 @@ func TestEveryInputSpendsAnOutputThatIsUnspent(t *testing.T) {
 func TestTheHotAddressHasItsOutputs(t *testing.T) {
 	for _, unspent := range []bool{false, true} {
 		for _, share := range []float64{0.5, MaxHotShare} {
-			c := Chain{Txs: 6000, TxsPerBlock: 100, Seed: seeded.New(t), Indexes: bothIndexes, HotUnspent: unspent}
+			c := Chain{Txs: 6000, TxsPerBlock: 100, Seed: testseed.New(t), Indexes: bothIndexes, HotUnspent: unspent}
 			c.HotOutputs = int(share * float64(c.Txs))
 			blocks := blocksOf(t, c)
 			checkSpends(t, blocks)
@@ -164,7 +164,7 @@ func checkSpends(t *testing.T, blocks []*model.Block) {
 }
 
 func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
-	s := seeded.New(t)
+	s := testseed.New(t)
 	c := Chain{Txs: 3000, TxsPerBlock: 100, Seed: s, Indexes: bothIndexes}
 	a, b := blocksOf(t, c), blocksOf(t, c)
 	if !reflect.DeepEqual(a, b) {
@@ -181,7 +181,7 @@ func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 // one address.
 func TestAnAddressHasOneScript(t *testing.T) {
 	scripts := map[string]string{}
-	for _, b := range blocksOf(t, Chain{Txs: 20_000, Seed: seeded.New(t), Indexes: bothIndexes}) {
+	for _, b := range blocksOf(t, Chain{Txs: 20_000, Seed: testseed.New(t), Indexes: bothIndexes}) {
 		for _, tx := range b.Txs {
 			for _, o := range tx.Outputs {
 				address, script := string(o.Keys[0].Value), string(o.Keys[1].Value)
@@ -195,7 +195,7 @@ func TestAnAddressHasOneScript(t *testing.T) {
 }
 
 func TestTheShapeIsBitcoins(t *testing.T) {
-	blocks := blocksOf(t, Chain{Txs: 200_000, Seed: seeded.New(t), Indexes: []string{"script_hash"}})
+	blocks := blocksOf(t, Chain{Txs: 200_000, Seed: testseed.New(t), Indexes: []string{"script_hash"}})
 	var txs, inputs, outputs, sameBlock, fresh, again float64
 	uses := map[string]int{}
 	hottest := 0
@@ -252,7 +252,7 @@ func TestAnIndexWithoutValuesIsRefused(t *testing.T) {
 }
 
 func TestSourceIsFollowedOnce(t *testing.T) {
-	s, err := NewSource(Chain{Txs: 100_000, TxsPerBlock: 10, Seed: seeded.New(t)})
+	s, err := NewSource(Chain{Txs: 100_000, TxsPerBlock: 10, Seed: testseed.New(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

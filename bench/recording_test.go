@@ -11,7 +11,7 @@ import (
 
 	"birthmark/bench/generate/distribution"
 	"birthmark/chains/bitcoin"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -31,7 +31,7 @@ func TestRecordedBlocksAreThoseOfTheAdapter(t *testing.T) {
 	for _, name := range append(ChainNames(), "serialized", "raw") {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			c := Chain{Name: name, Txs: 600, TxsPerBlock: 20, Seed: seeded.New(t)}
+			c := Chain{Name: name, Txs: 600, TxsPerBlock: 20, Seed: testseed.New(t)}
 			if name == "serialized" {
 				name = bitcoin.Name
 				c.Name, c.Serialized, c.Definitions, c.Indexes = name, true, someDefinitions, []string{"address", "small", "inputs"}
@@ -137,7 +137,7 @@ func oneBlock(rng distribution.Random) *model.Block {
 }
 
 func TestBlocksAreReadAsTheyWereRecorded(t *testing.T) {
-	rng := distribution.NewRandom(seeded.New(t), 0)
+	rng := distribution.NewRandom(testseed.New(t), 0)
 	for range 100 {
 		b := oneBlock(rng)
 		raw := appendBlock(nil, b)
@@ -172,7 +172,7 @@ func FuzzParseBlock(f *testing.F) {
 }
 
 func TestDamagedRecordingsAreNotReplayed(t *testing.T) {
-	r := recorded(t, Chain{Txs: 300, TxsPerBlock: 50, Seed: seeded.New(t)})
+	r := recorded(t, Chain{Txs: 300, TxsPerBlock: 50, Seed: testseed.New(t)})
 	s, err := r.Replay(0)
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestDamagedRecordingsAreNotReplayed(t *testing.T) {
 }
 
 func TestTheHottestValueIsFound(t *testing.T) {
-	rng, counts := distribution.NewRandom(seeded.New(t), 0), map[string]int{}
+	rng, counts := distribution.NewRandom(testseed.New(t), 0), map[string]int{}
 	for range 100_000 {
 		value := string(rng.Filler(nil, 8))
 		if rng.Chance(0.01) {

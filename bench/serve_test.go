@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -180,7 +180,7 @@ func when(t *testing.T, so func() bool) <-chan struct{} {
 func TestLoadAsksForAMixAndCountsWhatIsAnswered(t *testing.T) {
 	url, asked := small(t, func(string) bool { return false })
 	var before map[string]int
-	o := LoadOptions{URL: url, Connections: 4, For: time.Hour, Mix: map[string]int{"tx": 6, "find": 3, "block": 1}, Samples: 30, Seed: seeded.New(t)}
+	o := LoadOptions{URL: url, Connections: 4, For: time.Hour, Mix: map[string]int{"tx": 6, "find": 3, "block": 1}, Samples: 30, Seed: testseed.New(t)}
 	o.Begin = func(context.Context) (<-chan struct{}, error) {
 		before = asked()
 		return when(t, func() bool { return asked()["tx"] >= before["tx"]+600 }), nil

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -15,7 +15,7 @@ import (
 func TestARollbackRemovesItsOwnCacheEntries(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
-			blocks := v.NewGenerator(seeded.Of(t, 572)).Blocks(40)
+			blocks := v.NewGenerator(testseed.Of(t, 572)).Blocks(40)
 			db := openVariant(t, v, 8<<20)
 			if err := db.Append(t.Context(), blocks); err != nil {
 				t.Fatal(err)
@@ -54,7 +54,7 @@ func TestARollbackRemovesItsOwnCacheEntries(t *testing.T) {
 // What a failure leaves in doubt is removed by reading whole tables. Tip does not wait for that.
 func TestSweepingCachesHoldsNoLock(t *testing.T) {
 	v := modeltest.Variants()[1]
-	blocks := v.NewGenerator(seeded.Of(t, 573)).Blocks(12)
+	blocks := v.NewGenerator(testseed.Of(t, 573)).Blocks(12)
 	db := openVariant(t, v, 8<<20)
 	if err := db.Append(t.Context(), blocks[:10]); err != nil {
 		t.Fatal(err)

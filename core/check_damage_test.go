@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -82,7 +82,7 @@ func (s *reading) checkOnce(t *testing.T, db *core.DB, bound int) (*core.CheckAn
 
 // large is a chain of enough outputs that a check looks up several batches of them.
 func large(t *testing.T, v modeltest.Variant) []*model.Block {
-	g, outputs := v.NewGenerator(seeded.Of(t, 830)), 0
+	g, outputs := v.NewGenerator(testseed.Of(t, 830)), 0
 	var blocks []*model.Block
 	for outputs < 9000 {
 		b := g.Next()
@@ -200,7 +200,7 @@ func checkDamaged(t *testing.T, dir string, v modeltest.Variant, whole int) erro
 // Status and check count the same rows.
 func TestCheckCountsTheRowsOfTheStatus(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		l := openLiving(t, v, memory.New(), seeded.Of(t, 840), firstIndexes(v), nil)
+		l := openLiving(t, v, memory.New(), testseed.Of(t, 840), firstIndexes(v), nil)
 		counted := func(when string) {
 			t.Helper()
 			status, err := l.db.Status(t.Context())

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
 	"birthmark/storage/memory"
@@ -45,10 +45,10 @@ var damages = map[string]func(b storage.Batch, f storage.Family, row storage.KV,
 func TestCheckFindsDamage(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
-		rng := rand.New(rand.NewPCG(seeded.Of(t, 70), 0))
+		rng := rand.New(rand.NewPCG(testseed.Of(t, 70), 0))
 		s := &declared{Store: memory.New()}
 		db := open(t, s, v, 1<<20)
-		appendAll(t, db, v.NewGenerator(seeded.Of(t, 70)).Blocks(15), 5)
+		appendAll(t, db, v.NewGenerator(testseed.Of(t, 70)).Blocks(15), 5)
 		check(t, db)
 		want := dump(t, db)
 		for _, d := range s.ds {

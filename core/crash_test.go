@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -27,7 +27,7 @@ import (
 func TestAFailureAtAnyStepChangesNothing(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
-		blocks := v.NewGenerator(seeded.Of(t, 80)).Blocks(14)
+		blocks := v.NewGenerator(testseed.Of(t, 80)).Blocks(14)
 		for _, caches := range []int64{0, 1 << 20} {
 			s := storetest.NewFaulty(memory.New())
 			db := open(t, s, v, caches)
@@ -104,7 +104,7 @@ func TestAFailedRollbackLeavesNothingInTheCaches(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		v.ByHand = true // no rule joins the hash of a block to its content
-		blocks := v.NewGenerator(seeded.Of(t, 571)).Blocks(20)
+		blocks := v.NewGenerator(testseed.Of(t, 571)).Blocks(20)
 		branch := branchOf(blocks, 5)
 		for _, blind := range []bool{false, true} {
 			s := &late{Store: memory.New(), blind: blind}
@@ -141,7 +141,7 @@ func branchOf(blocks []*model.Block, n int) (branch []*model.Block) {
 func TestAFailedWriteThatWasAppliedIsSeen(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(seeded.Of(t, 570)).Blocks(20)
+		blocks := v.NewGenerator(testseed.Of(t, 570)).Blocks(20)
 		for name, fail := range map[string]func(db *core.DB) error{
 			"append":   func(db *core.DB) error { return db.Append(ctx, blocks[10:13]) },
 			"rollback": func(db *core.DB) error { return db.Rollback(ctx, blocks[4].Point()) },
@@ -241,7 +241,7 @@ func TestCrashChild(t *testing.T) {
 // chain in all families at once, and ends up as if nothing had happened. But without a WAL no window is lost that was
 // reported written.
 func TestAKillLeavesAPrefix(t *testing.T) {
-	n := seeded.Of(t, 90)
+	n := testseed.Of(t, 90)
 	rng := rand.New(rand.NewPCG(n, 0))
 	blocks := crashVariant.NewGenerator(n).Blocks(crashAll)
 	for _, wal := range []string{"on", "off", "bulk", "sync"} {

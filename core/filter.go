@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
-	"birthmark/internal/pages"
+	"birthmark/internal/offheap"
 )
 
 // filter is the values a database has, as a blocked Bloom filter: what it does not have is new, and need not be looked
@@ -21,7 +21,7 @@ type filter struct {
 // filterLayer is blocks of a cache line each, one for a value.
 type filterLayer struct {
 	blocks []filterBlock
-	memory *pages.Memory
+	memory *offheap.Memory
 	room   int // for further values
 }
 
@@ -89,7 +89,7 @@ func (f *filter) giveUp() {
 }
 
 func newFilterLayer(blocks, room int) filterLayer {
-	memory := pages.New(blocks * filterBlockSize)
+	memory := offheap.New(blocks * filterBlockSize)
 	return filterLayer{unsafe.Slice((*filterBlock)(memory.Resize(blocks*filterBlockSize)), blocks), memory, room}
 }
 

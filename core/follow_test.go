@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -123,7 +123,7 @@ func (r *reference) anyFollowing(rng *rand.Rand) (core.Following, func(o *refOut
 func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		n := seeded.Of(t, 770)
+		n := testseed.Of(t, 770)
 		killed, parted, deep, back := 0, 0, 0, 0
 		for round := range uint64(8) {
 			rng := rand.New(rand.NewPCG(n, round))
@@ -253,7 +253,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		n := seeded.Of(t, 775)
+		n := testseed.Of(t, 775)
 		middle, gone := 0, 0
 		for round := range uint64(6) {
 			rng := rand.New(rand.NewPCG(n, round))
@@ -347,7 +347,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 // One who follows nothing but blocks is told of every one.
 func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
 	v := modeltest.Variants()[2]
-	blocks := v.NewGenerator(seeded.Of(t, 785)).Blocks(20)
+	blocks := v.NewGenerator(testseed.Of(t, 785)).Blocks(20)
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 7)
 	next := 0
@@ -385,7 +385,7 @@ func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
 func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[2]
-	blocks := v.NewGenerator(seeded.Of(t, 780)).Blocks(20)
+	blocks := v.NewGenerator(testseed.Of(t, 780)).Blocks(20)
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 7)
 	from := model.HeightPk(8)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -30,7 +30,7 @@ func (l *told) Handle(_ context.Context, r slog.Record) error {
 // A fork is one line of the log, from what tip to what tip.
 func TestAForkIsALineInTheLog(t *testing.T) {
 	v := modeltest.Variants()[3]
-	trunk := v.NewGenerator(seeded.Of(t, 560))
+	trunk := v.NewGenerator(testseed.Of(t, 560))
 	shared := trunk.Blocks(6)
 	ours, theirs, last := trunk.Fork(1).Blocks(5), trunk.Fork(2).Blocks(7), trunk.Fork(3).Blocks(2)
 	db := open(t, memory.New(), v, 1<<16)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -101,7 +101,7 @@ func (h *history) remembers(t testing.TB, db *core.DB, limit int, since time.Tim
 func TestForksAreRememberedAndShowNowhereElse(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		for round := range uint64(6) {
-			n := seeded.Of(t, 500) + round
+			n := testseed.Of(t, 500) + round
 			rng := rand.New(rand.NewPCG(n, 0))
 			began := time.Now()
 			h := &history{}
@@ -164,7 +164,7 @@ func TestForksSayWhatCameNext(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
-			trunk := v.NewGenerator(seeded.Of(t, 510))
+			trunk := v.NewGenerator(testseed.Of(t, 510))
 			shared := trunk.Blocks(4)
 			a, b := trunk.Fork(1).Blocks(3), trunk.Fork(2).Blocks(2)
 			db := open(t, store(t), v, 1<<16)
@@ -207,7 +207,7 @@ func TestForksSayWhatCameNext(t *testing.T) {
 // A user who removes blocks means to.
 func TestARollbackOnPurposeIsNoFork(t *testing.T) {
 	v := modeltest.Variants()[3]
-	blocks := v.NewGenerator(seeded.Of(t, 520)).Blocks(20)
+	blocks := v.NewGenerator(testseed.Of(t, 520)).Blocks(20)
 	db := open(t, memory.New(), v, 0)
 	sync(t, db, events(blocks), core.SyncOptions{})
 	rollback(t, db, blocks[10].Point())
@@ -262,7 +262,7 @@ func TestTheLastThousandLostBlocksAreRemembered(t *testing.T) {
 func TestAForkThatFailsRemembersWhatItRemoved(t *testing.T) {
 	defer core.RollbackInWritesOf(1)()
 	v := modeltest.Variants()[3]
-	trunk := v.NewGenerator(seeded.Of(t, 530))
+	trunk := v.NewGenerator(testseed.Of(t, 530))
 	shared := trunk.Blocks(6)
 	ours, theirs := trunk.Fork(1).Blocks(5), trunk.Fork(2).Blocks(6)
 	before, after := slices.Concat(shared, ours), slices.Concat(shared, theirs)
@@ -314,7 +314,7 @@ func TestAForkThatFailsRemembersWhatItRemoved(t *testing.T) {
 
 func TestCursorsOfForks(t *testing.T) {
 	v := modeltest.Variants()[0]
-	trunk := v.NewGenerator(seeded.Of(t, 540))
+	trunk := v.NewGenerator(testseed.Of(t, 540))
 	shared := trunk.Blocks(5)
 	db := open(t, memory.New(), v, 0)
 	sync(t, db, events(shared, trunk.Fork(1).Blocks(3), shared[4].Point(), trunk.Fork(2).Blocks(3)), core.SyncOptions{})
@@ -347,7 +347,7 @@ func TestCursorsOfForks(t *testing.T) {
 func TestCheckFindsDamageAmongLostBlocks(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[0]
-	trunk := v.NewGenerator(seeded.Of(t, 550))
+	trunk := v.NewGenerator(testseed.Of(t, 550))
 	shared := trunk.Blocks(5)
 	for what, damage := range map[string]func(b storage.Batch, f storage.Family, rows []storage.KV){
 		"the first is missing": func(b storage.Batch, f storage.Family, rows []storage.KV) { b.Delete(f, rows[0].Key) },

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -29,7 +29,7 @@ func (u *updates) Update(ctx context.Context, fn func(storage.Reader, storage.Ba
 // Below its tip a source may pause: its blocks wait for more, though not for ever. At the tip they do not wait.
 func TestWindowsOfASlowSource(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 161)).Blocks(30)
+	blocks := v.NewGenerator(testseed.Of(t, 161)).Blocks(30)
 	last := blocks[29].Point()
 	for _, test := range []struct {
 		name    string

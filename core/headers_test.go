@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -49,7 +49,7 @@ func (c *checked) CheckHeader(b *model.Block, before func(model.HeightPk) ([]byt
 func TestTheChainChecksHeadersAgainstThoseBefore(t *testing.T) {
 	ctx := t.Context()
 	for _, v := range modeltest.Variants() {
-		blocks := v.NewGenerator(seeded.Of(t, 4)).Blocks(40)
+		blocks := v.NewGenerator(testseed.Of(t, 4)).Blocks(40)
 		for _, window := range []int{1, 3, 40} {
 			c := &checked{Chain: v.Chain("one"), t: t, blocks: blocks, refuses: blocks[38].Height}
 			db, err := core.Open(ctx, memory.New(), core.Options{Chain: c, Keep: v.Keep(), Raw: v.Raw})

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 )
@@ -17,7 +17,7 @@ func TestCollisionsAreHarmless(t *testing.T) {
 		t.Run(fmt.Sprintf("%x", bits), func(t *testing.T) {
 			defer core.CollideHeads(bits)()
 			variants(t, func(t *testing.T, v modeltest.Variant) {
-				blocks := v.NewGenerator(seeded.Of(t, 300)).Blocks(16)
+				blocks := v.NewGenerator(testseed.Of(t, 300)).Blocks(16)
 				answersOf(t, v, blocks)
 				for name, store := range stores {
 					for _, caches := range []int64{0, 1 << 20} {

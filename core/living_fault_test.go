@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -19,7 +19,7 @@ import (
 
 // Under the race detector this also proves that no reader sees a catalogue while it is written.
 func TestIndexesCanBeReadWhileTheyChange(t *testing.T) {
-	l := openLiving(t, modeltest.Variants()[0], memory.New(), seeded.Of(t, 760), []string{"address"}, nil)
+	l := openLiving(t, modeltest.Variants()[0], memory.New(), testseed.Of(t, 760), []string{"address"}, nil)
 	l.grow(5, 5)
 	done, read := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -99,7 +99,7 @@ func TestAFailureAtAnyStepOfAChangeOfIndexesBreaksNothing(t *testing.T) {
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			v, n := modeltest.Variants()[0], seeded.Of(t, 770)
+			v, n := modeltest.Variants()[0], testseed.Of(t, 770)
 			failures := 0
 			for step := 1; ; step++ {
 				s := storetest.NewFaulty(memory.New())
@@ -146,7 +146,7 @@ func (s *seeing) View(ctx context.Context, fn func(storage.Reader) error) error 
 // again.
 func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 	v := modeltest.Variants()[0]
-	n := seeded.Of(t, 780)
+	n := testseed.Of(t, 780)
 	for what, build := range map[string]func(t *testing.T, l *living, s *seeing, drop func()) error{
 		"before its first block": func(t *testing.T, l *living, _ *seeing, drop func()) error {
 			open := func(ctx context.Context, names []string, known []model.Point) (model.Source, error) {
@@ -235,7 +235,7 @@ func (l *living) gone(t *testing.T, name string) {
 func TestAnIndexThatWasLeftHalfDroppedIsRepaired(t *testing.T) {
 	v := modeltest.Variants()[0]
 	s := &declared{Store: memory.New()}
-	l := openLiving(t, v, s, seeded.Of(t, 790), []string{"address", "tag", "label"}, nil)
+	l := openLiving(t, v, s, testseed.Of(t, 790), []string{"address", "tag", "label"}, nil)
 	l.grow(12, 4)
 	if err := l.db.DropIndex(t.Context(), "tag"); err != nil {
 		t.Fatal(err)
@@ -281,7 +281,7 @@ func TestAnIndexThatWasLeftHalfDroppedIsRepaired(t *testing.T) {
 func TestARollbackToTheOriginTakesABuildAlong(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		first := firstIndexes(v)
-		l := openLiving(t, v, memory.New(), seeded.Of(t, 800), first, nil)
+		l := openLiving(t, v, memory.New(), testseed.Of(t, 800), first, nil)
 		l.grow(10, 3)
 		if err := l.db.AddIndex(t.Context(), "label", everything4); err != nil {
 			t.Fatal(err)
@@ -300,7 +300,7 @@ func TestARollbackToTheOriginTakesABuildAlong(t *testing.T) {
 // leaves nothing of the first branch in the index.
 func TestABuildFollowsItsSourceToAnotherBranch(t *testing.T) {
 	v := modeltest.Variants()[0]
-	l := openLiving(t, v, memory.New(), seeded.Of(t, 810), []string{"address"}, nil)
+	l := openLiving(t, v, memory.New(), testseed.Of(t, 810), []string{"address"}, nil)
 	l.grow(120, 20) // more than a build wants the database alone for
 	if err := l.db.AddIndex(t.Context(), "label", everything4); err != nil {
 		t.Fatal(err)
@@ -341,7 +341,7 @@ func TestOptionsThatAreNotKeptAreRefused(t *testing.T) {
 	v := modeltest.Variants()[0]
 	s := memory.New()
 	kept := map[string]model.IndexOptions{"tag": {History: true}}
-	l := openLiving(t, v, s, seeded.Of(t, 820), []string{"address", "tag"}, kept)
+	l := openLiving(t, v, s, testseed.Of(t, 820), []string{"address", "tag"}, kept)
 	l.grow(3, 3)
 	for _, names := range [][]string{nil, {"address"}, {"address", "tag"}} {
 		for what, c := range map[string]struct {

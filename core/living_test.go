@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -157,7 +157,7 @@ func TestAnAddedIndexIsAsIfMadeWithTheDatabase(t *testing.T) {
 			if v.Boxes && added == "tag" {
 				return // made with the database it would have another number
 			}
-			n := seeded.Of(t, 700)
+			n := testseed.Of(t, 700)
 			rng := rand.New(rand.NewPCG(n, 1))
 			first := firstIndexes(v)
 			l := openLiving(t, v, s, n, first, nil)
@@ -199,7 +199,7 @@ func TestAnAddedIndexIsAsIfMadeWithTheDatabase(t *testing.T) {
 // The same of options of an index that is there: no source is asked.
 func TestAddedOptionsAreAsIfMadeWithTheDatabase(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		n := seeded.Of(t, 710)
+		n := testseed.Of(t, 710)
 		names := append(firstIndexes(v), "tag", "label")
 		l := openLiving(t, v, memory.New(), n, names, map[string]model.IndexOptions{"label": {History: true}})
 		l.grow(30, 6)
@@ -229,7 +229,7 @@ func TestAddedOptionsAreAsIfMadeWithTheDatabase(t *testing.T) {
 // An index that was dropped leaves nothing but its number.
 func TestADroppedIndexIsGone(t *testing.T) {
 	everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
-		n := seeded.Of(t, 720)
+		n := testseed.Of(t, 720)
 		first := firstIndexes(v)
 		l := openLiving(t, v, s, n, append(slices.Clone(first), "tag", "label"), map[string]model.IndexOptions{"tag": everything4})
 		l.grow(30, 6)
@@ -274,7 +274,7 @@ func TestADroppedIndexIsGone(t *testing.T) {
 // A build beside a sync: the sync is interrupted when the index is there, and goes on with it.
 func TestBuildBesideSync(t *testing.T) {
 	everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
-		n := seeded.Of(t, 730)
+		n := testseed.Of(t, 730)
 		first := firstIndexes(v)
 		l := openLiving(t, v, s, n, first, nil)
 		blocks := v.NewGenerator(n).Blocks(160)
@@ -319,7 +319,7 @@ func TestBuildBesideSync(t *testing.T) {
 func TestRefusedChangesOfIndexes(t *testing.T) {
 	v := modeltest.Variants()[2] // whose inputs name boxes, with assets
 	ctx := context.Background()
-	l := openLiving(t, v, memory.New(), seeded.Of(t, 740), []string{"address", "box"}, nil)
+	l := openLiving(t, v, memory.New(), testseed.Of(t, 740), []string{"address", "box"}, nil)
 	l.grow(15, 5)
 	before := dump(t, l.db)
 	for what, c := range map[string]struct {
@@ -383,7 +383,7 @@ func TestAFailedChangeOfIndexesStopsWriting(t *testing.T) {
 		"drop": func(l *living) error { return l.db.DropIndex(ctx, "tag") },
 	} {
 		s := &unsure{Store: memory.New()}
-		l := openLiving(t, v, s, seeded.Of(t, 750), []string{"address", "tag"}, nil)
+		l := openLiving(t, v, s, testseed.Of(t, 750), []string{"address", "tag"}, nil)
 		l.grow(10, 5)
 		s.fails = true
 		if err := change(l); err == nil || !strings.Contains(err.Error(), "disk") {

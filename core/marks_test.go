@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -107,7 +107,7 @@ func good(t *testing.T, db *core.DB, all []*asked) (n int) {
 // window changes little. After a rollback none is.
 func TestKeptAnswersAreThoseOfTheChain(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		g := v.NewGenerator(seeded.Of(t, 710))
+		g := v.NewGenerator(testseed.Of(t, 710))
 		common := g.Blocks(8)
 		fork := g.Fork(1)
 		old, other := slices.Concat(common, g.Blocks(12)), slices.Concat(common, fork.Blocks(10))
@@ -150,7 +150,7 @@ func TestKeptAnswersAreThoseOfTheChain(t *testing.T) {
 func TestKeptAnswersBesideASync(t *testing.T) {
 	ctx := context.Background()
 	for i, v := range modeltest.Variants() {
-		seed := seeded.New(t)
+		seed := testseed.New(t)
 		g := v.NewGenerator(seed)
 		common := g.Blocks(5)
 		fork := g.Fork(1)
@@ -187,7 +187,7 @@ func TestKeptAnswersBesideASync(t *testing.T) {
 // What another DB of the store writes is not known: nothing is kept.
 func TestNothingIsKeptWhereOthersWrite(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 711)).Blocks(6)
+	blocks := v.NewGenerator(testseed.Of(t, 711)).Blocks(6)
 	store := memory.New()
 	db := open(t, store, v, 1<<16)
 	appendAll(t, db, blocks, 2)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
 )
@@ -13,7 +13,7 @@ import (
 // What the caches were asked is what the chain has, whatever the memory; what they knew depends on it.
 func TestCachesAreCounted(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(seeded.Of(t, 5)).Blocks(60)
+		blocks := v.NewGenerator(testseed.Of(t, 5)).Blocks(60)
 		large, small := open(t, memory.New(), v, 8<<20), open(t, memory.New(), v, 0)
 		for _, db := range []*core.DB{large, small} {
 			for _, c := range measured(t, db).Caches {

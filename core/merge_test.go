@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -155,7 +155,7 @@ func (r *reference) answers(found []*refOutput, descending bool) (want []string)
 // Whatever values are combined, Find has the outputs that the obvious way has, once each, page by page in both orders.
 func TestFindCombinesValues(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		n := seeded.Of(t, 700)
+		n := testseed.Of(t, 700)
 		rng := rand.New(rand.NewPCG(n, 0))
 		blocks := v.NewGenerator(n).Blocks(60)
 		db := open(t, memory.New(), v, 0)
@@ -183,7 +183,7 @@ func TestFindCombinesValues(t *testing.T) {
 // Trap 18: what one page costs is bounded, whatever it has to pass; it then says where to go on, and nothing is lost.
 func TestFindGoesOnWhereAPageCostEnough(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		n := seeded.Of(t, 710)
+		n := testseed.Of(t, 710)
 		rng := rand.New(rand.NewPCG(n, 0))
 		blocks := v.NewGenerator(n).Blocks(60)
 		db := open(t, memory.New(), v, 0)
@@ -240,7 +240,7 @@ func TestFindLeapsOverWhatIsFrequent(t *testing.T) {
 func TestTermsThatOccurNowhere(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[1]
-	blocks := v.NewGenerator(seeded.Of(t, 720)).Blocks(40)
+	blocks := v.NewGenerator(testseed.Of(t, 720)).Blocks(40)
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 7)
 	r := newReference(v, blocks)
@@ -298,7 +298,7 @@ func TestFindLeavesNothingRunning(t *testing.T) {
 	v := modeltest.Variants()[1]
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
-			n := seeded.Of(t, 790)
+			n := testseed.Of(t, 790)
 			rng := rand.New(rand.NewPCG(n, 0))
 			blocks := v.NewGenerator(n).Blocks(60)
 			db := open(t, store(t), v, 0)

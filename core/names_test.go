@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -17,7 +17,7 @@ import (
 func TestNamesAreThoseOfTheChain(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
-		g := v.NewGenerator(seeded.Of(t, 700))
+		g := v.NewGenerator(testseed.Of(t, 700))
 		common := g.Blocks(6)
 		fork := g.Fork(1)
 		old, other := slices.Concat(common, g.Blocks(8)), slices.Concat(common, fork.Blocks(10))
@@ -51,7 +51,7 @@ func TestNamesAreThoseOfTheChain(t *testing.T) {
 func TestAViewKnowsNothingBornAfterIt(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
-		blocks := v.NewGenerator(seeded.Of(t, 702)).Blocks(12)
+		blocks := v.NewGenerator(testseed.Of(t, 702)).Blocks(12)
 		all := newReference(v, blocks)
 		for _, have := range []int{0, 1, 6} {
 			db := open(t, memory.New(), v, 1<<16)
@@ -93,7 +93,7 @@ func TestAViewKnowsNothingBornAfterIt(t *testing.T) {
 // What was asked for once is not looked up again.
 func TestNamesAreReadOnce(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 701)).Blocks(20)
+	blocks := v.NewGenerator(testseed.Of(t, 701)).Blocks(20)
 	s := &counting{Store: memory.New()}
 	db := open(t, s, v, 1<<16)
 	appendAll(t, db, blocks, 5)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -19,7 +19,7 @@ import (
 // it is, and stays as it is.
 func TestAForeignDatabaseIsRefusedAsItIs(t *testing.T) {
 	v := modeltest.Variants()[1]
-	blocks := v.NewGenerator(seeded.Of(t, 400)).Blocks(5)
+	blocks := v.NewGenerator(testseed.Of(t, 400)).Blocks(5)
 	format := func(n uint64) []byte { return binary.AppendUvarint(nil, n) }
 	catalogue := func(kind model.Kind, name string) []byte { // of one index, number 0, that has its values
 		return append(append([]byte{1, 0, byte(kind), 1, 0, 0, byte(len(name))}, name...), 0, 0)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -53,7 +53,7 @@ func (r *reference) listsByName() map[string]*list {
 // Trap 18: blocks that come between two pages neither repeat an entry nor lose one.
 func TestPagesGoOnWhileTheChainGrows(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(seeded.Of(t, 210)).Blocks(40)
+		blocks := v.NewGenerator(testseed.Of(t, 210)).Blocks(40)
 		db := open(t, memory.New(), v, 1<<20)
 		appendAll(t, db, blocks[:25], 7)
 		pages := firstPages(t, db, newReference(v, blocks[:25]))
@@ -71,7 +71,7 @@ func TestPagesGoOnWhileTheChainGrows(t *testing.T) {
 // stayed are good, and a block that comes back makes its cursors good again.
 func TestCursorsOfRemovedBlocksSaySo(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		g := v.NewGenerator(seeded.Of(t, 220))
+		g := v.NewGenerator(testseed.Of(t, 220))
 		stay := g.Blocks(18)
 		other := g.Fork(1).Blocks(14)
 		gone := g.Blocks(12)
@@ -115,7 +115,7 @@ func TestCursorsOfRemovedBlocksSaySo(t *testing.T) {
 // A cursor of one list is none of another, and no change to a cursor makes another one of it.
 func TestForeignCursorsAreRefused(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(seeded.Of(t, 230)).Blocks(20)
+		blocks := v.NewGenerator(testseed.Of(t, 230)).Blocks(20)
 		db := open(t, memory.New(), v, 1<<20)
 		appendAll(t, db, blocks, 7)
 		r := newReference(v, blocks)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -17,7 +17,7 @@ import (
 // Many things at once are what one after the other gives, in the order asked, with null for what there is not.
 func TestManyAtOnceAreEachByItself(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		n := seeded.Of(t, 810)
+		n := testseed.Of(t, 810)
 		rng := rand.New(rand.NewPCG(n, 0))
 		blocks := v.NewGenerator(n).Blocks(25)
 		db := open(t, memory.New(), v, 0)
@@ -98,7 +98,7 @@ func alike(t *testing.T, what string, got []string, err error, want []string) {
 
 func TestWhatIsWrongInAListIsNamedByItsPlace(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 811)).Blocks(5)
+	blocks := v.NewGenerator(testseed.Of(t, 811)).Blocks(5)
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 5)
 	tx := db.Chain().FormatHash(blocks[1].Txs[0].Hash)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -49,7 +49,7 @@ func (r *reference) richestOf(index int, asset string, limit int) *core.RichestA
 
 func TestRichestOfAnAssetAreItsHolders(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(seeded.Of(t, 780)).Blocks(20)
+		blocks := v.NewGenerator(testseed.Of(t, 780)).Blocks(20)
 		r := newReference(v, blocks)
 		db := open(t, memory.New(), v, 0)
 		appendAll(t, db, blocks, 7)

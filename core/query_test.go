@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -50,7 +50,7 @@ func pages[T any](t testing.TB, what string, p core.Page, page func(core.Page) (
 // Every answer is that of the obvious model, on every kind of chain, at every place of it.
 func TestAnswersAreThoseOfTheReference(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		answersOf(t, v, v.NewGenerator(seeded.Of(t, 200)).Blocks(30))
+		answersOf(t, v, v.NewGenerator(testseed.Of(t, 200)).Blocks(30))
 	})
 }
 
@@ -211,7 +211,7 @@ func assets(t *testing.T, db *core.DB, r *reference, id string) {
 func TestPagesSurviveWhatTheChainDoes(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 210)).Blocks(40)
+	blocks := v.NewGenerator(testseed.Of(t, 210)).Blocks(40)
 	r := newReference(v, blocks)
 	hot := r.indexes[1].Format([]byte{1})
 	for _, descending := range []bool{false, true} {
@@ -261,7 +261,7 @@ func TestPagesSurviveWhatTheChainDoes(t *testing.T) {
 func TestQuestionsWithoutAnswersAndWrongOnes(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[1]
-	blocks := v.NewGenerator(seeded.Of(t, 220)).Blocks(20)
+	blocks := v.NewGenerator(testseed.Of(t, 220)).Blocks(20)
 	db := open(t, memory.New(), v, 0)
 	empty, err := db.Status(ctx)
 	if err != nil || empty.Tip != nil || empty.Totals.UnspentValue != "0" {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -85,7 +85,7 @@ func (l *list) rest(behind entry, descending bool) []entry {
 
 func TestValuesByTextAreAllValuesFiltered(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		n := seeded.Of(t, 770)
+		n := testseed.Of(t, 770)
 		rng := rand.New(rand.NewPCG(n, 0))
 		blocks := v.NewGenerator(n).Blocks(25)
 		db := withTexts(t, v)
@@ -119,7 +119,7 @@ func TestValuesByTextAreAllValuesFiltered(t *testing.T) {
 // says so.
 func TestPagesByTextGoOnWhateverTheChainDoes(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(seeded.Of(t, 771)).Blocks(30)
+		blocks := v.NewGenerator(testseed.Of(t, 771)).Blocks(30)
 		db := withTexts(t, v)
 		appendAll(t, db, blocks[:20], 7)
 		refused := 0

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -17,7 +17,7 @@ func TestAValueThatWasNeverUsedHoldsNothing(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := t.Context()
 		db := open(t, memory.New(), v, 0)
-		appendAll(t, db, v.NewGenerator(seeded.Of(t, 225)).Blocks(20), 7)
+		appendAll(t, db, v.NewGenerator(testseed.Of(t, 225)).Blocks(20), 7)
 		for _, name := range modeltest.IndexNames {
 			unused := name[:1] + "ffffffffff"
 			value := fmt.Sprintf(`{"index":%q,"value":%q`, name, unused)
@@ -90,7 +90,7 @@ func TestAValueThatWasNeverUsedHoldsNothing(t *testing.T) {
 // The answer to a question about a value that was never used is kept as others are, until an output has it.
 func TestAnUnusedValueIsKeptUntilItIsUsed(t *testing.T) {
 	v := modeltest.Variants()[1]
-	blocks := v.NewGenerator(seeded.Of(t, 226)).Blocks(12)
+	blocks := v.NewGenerator(testseed.Of(t, 226)).Blocks(12)
 	before, after := newReference(v, blocks[:4]), newReference(v, blocks)
 	used := map[string]bool{}
 	for _, value := range before.values(0) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -14,7 +14,7 @@ import (
 // Every list there is has what the reference has, whatever the size of its pages, in both orders.
 func TestListsAreThoseOfTheReference(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		n := seeded.Of(t, 760)
+		n := testseed.Of(t, 760)
 		rng := rand.New(rand.NewPCG(n, 0))
 		blocks := v.NewGenerator(n).Blocks(25)
 		db := open(t, memory.New(), v, 0)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -76,7 +76,7 @@ func anyRange(rng *rand.Rand, blocks []*model.Block) (r core.Range) {
 func TestRangesAreTheBlocksBetweenTheirEnds(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		n := seeded.Of(t, 730)
+		n := testseed.Of(t, 730)
 		rng := rand.New(rand.NewPCG(n, 0))
 		blocks := v.NewGenerator(n).Blocks(40)
 		for _, b := range blocks[5:] {
@@ -190,7 +190,7 @@ func bitcoinTimes(rng *rand.Rand, n int) []int64 {
 // The first and the last block of a range of times are found exactly though times go back and forth.
 func TestTimesOutOfOrderAreFoundExactly(t *testing.T) {
 	ctx := context.Background()
-	n := seeded.Of(t, 740)
+	n := testseed.Of(t, 740)
 	v := modeltest.Variant{Name: "empty blocks", ByHand: true}
 	for round := range uint64(8) {
 		rng := rand.New(rand.NewPCG(n, round))
@@ -219,7 +219,7 @@ func TestTimesOutOfOrderAreFoundExactly(t *testing.T) {
 func TestRangesThatCannotBeSaySo(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 750)).Blocks(20)
+	blocks := v.NewGenerator(testseed.Of(t, 750)).Blocks(20)
 	db := open(t, memory.New(), v, 0)
 	at := func(h model.HeightPk) *model.HeightPk { return &h }
 	when := func(t int64) *int64 { return &t }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -35,7 +35,7 @@ func TestRawTransactionsAreWhatTheSourceGave(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
 			v := like(t, "like-cardano") // with what existed before
-			blocks := v.NewGenerator(seeded.Of(t, 800)).Blocks(12)
+			blocks := v.NewGenerator(testseed.Of(t, 800)).Blocks(12)
 			s := store(t)
 			appendAll(t, open(t, s, v, 0), blocks, 5)
 			db, err := core.Open(ctx, s, core.Options{Chain: v.Chain("one")}) // what it keeps it knows itself
@@ -83,7 +83,7 @@ func TestRawTransactionsAreWhatTheSourceGave(t *testing.T) {
 func TestWithoutRawTransactionsNothingOfThemIsKept(t *testing.T) {
 	ctx := context.Background()
 	v := like(t, "like-bitcoin")
-	blocks := v.NewGenerator(seeded.Of(t, 801)).Blocks(20)
+	blocks := v.NewGenerator(testseed.Of(t, 801)).Blocks(20)
 	with := fresh(t, v, blocks)
 	plain := v
 	plain.Raw = false
@@ -116,7 +116,7 @@ func TestWithoutRawTransactionsNothingOfThemIsKept(t *testing.T) {
 
 func TestABlockWithoutBytesIsRefusedWhereTheyAreKept(t *testing.T) {
 	v := like(t, "like-bitcoin")
-	blocks := v.NewGenerator(seeded.Of(t, 802)).Blocks(10)
+	blocks := v.NewGenerator(testseed.Of(t, 802)).Blocks(10)
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks[:9], 4)
 	want := dump(t, db)
@@ -138,7 +138,7 @@ func TestCheckFindsBytesOfAnotherTransaction(t *testing.T) {
 	v := like(t, "like-bitcoin")
 	s := &declared{Store: memory.New()}
 	db := open(t, s, v, 0)
-	appendAll(t, db, v.NewGenerator(seeded.Of(t, 803)).Blocks(15), 4)
+	appendAll(t, db, v.NewGenerator(testseed.Of(t, 803)).Blocks(15), 4)
 	var family storage.Family
 	for _, d := range s.ds {
 		if d.Name == rawFamily {

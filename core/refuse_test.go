@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -113,7 +113,7 @@ func TestABadBlockChangesNothing(t *testing.T) {
 
 func TestABlockOutOfNothingIsRefused(t *testing.T) {
 	v := modeltest.Variants()[2]
-	blocks := v.NewGenerator(seeded.Of(t, 60)).Blocks(10)
+	blocks := v.NewGenerator(testseed.Of(t, 60)).Blocks(10)
 	db := open(t, memory.New(), v, 0)
 	if err := db.Append(context.Background(), blocks[5:]); kind(err) != model.BadSource || !strings.Contains(err.Error(), "height 0 or 1") {
 		t.Errorf("a chain that begins in the middle: %v", err)

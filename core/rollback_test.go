@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -23,7 +23,7 @@ func TestRollbackUndoesAppend(t *testing.T) {
 				if name != "memory" || testing.Short() {
 					n = 15
 				}
-				blocks := v.NewGenerator(seeded.Of(t, 1)).Blocks(n)
+				blocks := v.NewGenerator(testseed.Of(t, 1)).Blocks(n)
 				db := open(t, store(t), v, 1<<20)
 				states := []dumped{dump(t, db)}
 				for _, b := range blocks {
@@ -49,7 +49,7 @@ func TestRollbackUndoesAppend(t *testing.T) {
 func TestDetoursOverForksDoNotShow(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		for round := range uint64(8) {
-			s := seeded.Of(t, 100) + round
+			s := testseed.Of(t, 100) + round
 			rng := rand.New(rand.NewPCG(s, 0))
 			generators := []*modeltest.Generator{v.NewGenerator(s)}
 			var blocks []*model.Block
@@ -82,7 +82,7 @@ func TestDetoursOverForksDoNotShow(t *testing.T) {
 func TestRollbackCostsWhatItRemoves(t *testing.T) {
 	v := modeltest.Variants()[0]
 	cost := func(below int) (n int64) {
-		g := v.NewGenerator(seeded.Of(t, 5))
+		g := v.NewGenerator(testseed.Of(t, 5))
 		blocks := g.Blocks(below)
 		counted := &counting{Store: memory.New()}
 		db := open(t, counted, v, 0)
@@ -116,7 +116,7 @@ func totalRows(t testing.TB, db *core.DB) (n uint64) {
 
 func TestRollbackRefusesWhatIsNotInTheChain(t *testing.T) {
 	v := modeltest.Variants()[0]
-	g := v.NewGenerator(seeded.Of(t, 6))
+	g := v.NewGenerator(testseed.Of(t, 6))
 	blocks := g.Blocks(5)
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 5)
@@ -167,7 +167,7 @@ func (c *counting) Update(ctx context.Context, fn func(storage.Reader, storage.B
 func TestALargeRollbackIsInBulk(t *testing.T) {
 	defer core.RollbackInWritesOf(300)()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(seeded.Of(t, 6)).Blocks(60)
+		blocks := v.NewGenerator(testseed.Of(t, 6)).Blocks(60)
 		s := &bulkCounting{Store: openRocks(t, t.TempDir(), true)}
 		db := open(t, s, v, 1<<20)
 		have := 0

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -57,7 +57,7 @@ func TestTheSchemaHasEveryRowOfMeta(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	appendAll(t, db, having(v.NewGenerator(seeded.Of(t, 230)).Blocks(3), "address"), 3)
+	appendAll(t, db, having(v.NewGenerator(testseed.Of(t, 230)).Blocks(3), "address"), 3)
 	if err := db.AddIndex(t.Context(), "tag", model.IndexOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -19,7 +19,7 @@ func TestOpenRefusesADatabaseThatLostRows(t *testing.T) {
 		ctx := context.Background()
 		s := &declared{Store: memory.New()}
 		db := open(t, s, v, 0)
-		appendAll(t, db, v.NewGenerator(seeded.Of(t, 90)).Blocks(60), 20)
+		appendAll(t, db, v.NewGenerator(testseed.Of(t, 90)).Blocks(60), 20)
 		tried := 0
 		for _, d := range s.ds {
 			rows := rowsOf(t, s, d.Family)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -43,7 +43,7 @@ func switching(next *model.Block, to []*model.Block) *script {
 // A fork removes exactly the blocks that differ, also right after a start and after another fork, and is listed so.
 func TestAForkRemovesOnlyTheBlocksThatDiffer(t *testing.T) {
 	v := modeltest.Variants()[0]
-	n := seeded.Of(t, 850)
+	n := testseed.Of(t, 850)
 	for _, depth := range []int{1, 2, 10, 60, 101, 150, 500} {
 		t.Run(fmt.Sprint(depth), func(t *testing.T) {
 			trunk := v.NewGenerator(n)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -76,7 +76,7 @@ func sync(t testing.TB, db *core.DB, s model.Source, o core.SyncOptions) {
 
 func TestSyncWritesWhatTheSourceSays(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(seeded.Of(t, 110)).Blocks(150)
+		blocks := v.NewGenerator(testseed.Of(t, 110)).Blocks(150)
 		want := fresh(t, v, blocks)
 		for _, weight := range []int{1, 100, 0} {
 			db := open(t, memory.New(), v, 1<<16)
@@ -101,7 +101,7 @@ func TestSyncWritesWhatTheSourceSays(t *testing.T) {
 // source said last.
 func TestForksSettleOnTheSourcesChain(t *testing.T) {
 	v := modeltest.Variants()[3]
-	n := seeded.Of(t, 120)
+	n := testseed.Of(t, 120)
 	rng := rand.New(rand.NewPCG(n, 0))
 	for _, depth := range []int{1, 2, 10, 101, 500} {
 		for _, length := range []int{max(depth-2, 1), depth + 3} {
@@ -143,7 +143,7 @@ func TestForksSettleOnTheSourcesChain(t *testing.T) {
 // A source that is behind, and has nothing else than we have, makes nothing go away.
 func TestASourceThatIsBehindUndoesNothing(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 130)).Blocks(40)
+	blocks := v.NewGenerator(testseed.Of(t, 130)).Blocks(40)
 	db := open(t, memory.New(), v, 0)
 	sync(t, db, events(blocks), core.SyncOptions{})
 	want := dump(t, db)
@@ -151,7 +151,7 @@ func TestASourceThatIsBehindUndoesNothing(t *testing.T) {
 		sync(t, db, s, core.SyncOptions{})
 		same(t, "behind", dump(t, db), want)
 	}
-	other := v.NewGenerator(seeded.Of(t, 130) + 1).Blocks(50)
+	other := v.NewGenerator(testseed.Of(t, 130) + 1).Blocks(50)
 	err := core.Sync(context.Background(), db, events(model.Point{}, other), core.SyncOptions{})
 	if _, code := model.KindOf(err); code != "wrong_chain" {
 		t.Errorf("another chain altogether: %v", err)
@@ -163,7 +163,7 @@ func TestASourceThatIsBehindUndoesNothing(t *testing.T) {
 // A source that has our tip, and says so, is not looking for anything when it goes back afterwards.
 func TestASourceThatGoesBackFromOurTipIsFollowed(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 131)).Blocks(40)
+	blocks := v.NewGenerator(testseed.Of(t, 131)).Blocks(40)
 	for _, left := range []int{0, 3, 39} {
 		db := open(t, memory.New(), v, 0)
 		sync(t, db, events(blocks), core.SyncOptions{})
@@ -182,7 +182,7 @@ func TestASourceThatGoesBackFromOurTipIsFollowed(t *testing.T) {
 
 func TestSyncStopsAtTheHeightAskedFor(t *testing.T) {
 	v := modeltest.Variants()[2]
-	blocks := v.NewGenerator(seeded.Of(t, 140)).Blocks(60)
+	blocks := v.NewGenerator(testseed.Of(t, 140)).Blocks(60)
 	db := open(t, memory.New(), v, 0)
 	for _, i := range []int{0, 24, 24, 10, 59} {
 		to := blocks[i].Height
@@ -200,7 +200,7 @@ func TestSyncStopsAtTheHeightAskedFor(t *testing.T) {
 // next sync goes on from there.
 func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 	v := modeltest.Variants()[3]
-	n := seeded.Of(t, 150)
+	n := testseed.Of(t, 150)
 	rng := rand.New(rand.NewPCG(n, 0))
 	blocks := v.NewGenerator(n).Blocks(80)
 	want := fresh(t, v, blocks)
@@ -291,7 +291,7 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 // A source that stays at the tip is seen at once: a block does not wait for its window to be full.
 func TestABlockAtTheTipIsWrittenAtOnce(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 160)).Blocks(20)
+	blocks := v.NewGenerator(testseed.Of(t, 160)).Blocks(20)
 	db := open(t, memory.New(), v, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -349,7 +349,7 @@ func (s *settling) Compact(context.Context) error {
 // come when the source is followed. One that only went on is left to itself.
 func TestAFirstSyncEndsSettled(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 320)).Blocks(30)
+	blocks := v.NewGenerator(testseed.Of(t, 320)).Blocks(30)
 	bulk := core.SyncOptions{WindowWeight: 20, BulkWeight: 1}
 	s := &settling{inBulkToo: inBulkToo{memory.New()}}
 	db := open(t, s, v, 1<<20)
@@ -409,7 +409,7 @@ func TestAFirstSyncEndsSettled(t *testing.T) {
 // A source that fails is reported at once: the database is not compacted first.
 func TestASyncThatFailsDoesNotCompact(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 325)).Blocks(20)
+	blocks := v.NewGenerator(testseed.Of(t, 325)).Blocks(20)
 	s := &settling{inBulkToo: inBulkToo{memory.New()}}
 	db := open(t, s, v, 1<<20)
 	refused := errors.New("connection refused")

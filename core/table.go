@@ -6,7 +6,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"birthmark/internal/pages"
+	"birthmark/internal/offheap"
 	"birthmark/model"
 )
 
@@ -19,7 +19,7 @@ import (
 // Growing spreads the entries where they are.
 type table struct {
 	entries []entry
-	memory  *pages.Memory
+	memory  *offheap.Memory
 	payload uint // bits of an entry's number
 	used    int  // entries
 	most    int  // places; 0: the table keeps nothing but what has to stay
@@ -58,7 +58,7 @@ const (
 
 // newTable makes a table of at most bytes for numbers of so many bits.
 func newTable(bytes int64, payload uint) *table {
-	return &table{memory: pages.New(int(bytes)), payload: payload, most: placesIn(bytes), large: map[uint64]uint64{}}
+	return &table{memory: offheap.New(int(bytes)), payload: payload, most: placesIn(bytes), large: map[uint64]uint64{}}
 }
 
 // placesIn is how many places a table of at most bytes has; 0 if they are too few for a table.

@@ -3,13 +3,13 @@ package core
 import (
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
 // A txSet counts as a map does, whatever comes again and in which order.
 func TestTxSetCountsDifferentTransactions(t *testing.T) {
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 	for _, blocks := range []int{1, 40, 2_000_000} {
 		var s txSet
 		known := map[model.TxPk]bool{}

@@ -9,7 +9,7 @@ import (
 	gosync "sync"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -92,7 +92,7 @@ func bothWays(t *testing.T, test func(t *testing.T, way func(*shelf) model.Sourc
 
 func TestBlocksAreTheSameWhicheverWayTheyAreAskedFor(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(seeded.Of(t, 670)).Blocks(30)
+		blocks := v.NewGenerator(testseed.Of(t, 670)).Blocks(30)
 		db := open(t, memory.New(), v, 1<<20)
 		appendAll(t, db, blocks, 7)
 		for _, sample := range []int{0, 1, 9, everything} {
@@ -107,7 +107,7 @@ func TestBlocksAreTheSameWhicheverWayTheyAreAskedFor(t *testing.T) {
 // A row that does not lead to the next block is named. It keeps no other block from being compared, and is no fault of the
 // source.
 func TestRowsThatDoNotLeadOnAreNamed(t *testing.T) {
-	n := seeded.Of(t, 680)
+	n := testseed.Of(t, 680)
 	rng := rand.New(rand.NewPCG(n, 0))
 	for _, v := range modeltest.Variants() {
 		s := &declared{Store: memory.New()}
@@ -175,7 +175,7 @@ func TestAHoleInTheRowsIsNoFaultOfTheSource(t *testing.T) {
 	v := modeltest.Variants()[2]
 	s := &declared{Store: memory.New()}
 	db := open(t, s, v, 1<<20)
-	blocks := v.NewGenerator(seeded.Of(t, 690)).Blocks(150)
+	blocks := v.NewGenerator(testseed.Of(t, 690)).Blocks(150)
 	appendAll(t, db, blocks, 30)
 	family := s.ds[slices.IndexFunc(s.ds, func(d storage.Declaration) bool { return d.Name == "block_by_height_pk" })].Family
 	rows := rowsOf(t, s, family)

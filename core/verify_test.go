@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -42,7 +42,7 @@ func TestVerifyAgreesWithWhereTheBlocksCameFrom(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
 			variants(t, func(t *testing.T, v modeltest.Variant) {
-				trunk := v.NewGenerator(seeded.Of(t, 600))
+				trunk := v.NewGenerator(testseed.Of(t, 600))
 				blocks := trunk.Blocks(40)
 				gone := trunk.Fork(1).Blocks(5)
 				blocks = append(blocks, trunk.Fork(2).Blocks(6)...)
@@ -79,7 +79,7 @@ func TestVerifyAgreesWithWhereTheBlocksCameFrom(t *testing.T) {
 // The same seed chooses the same blocks, the first and the last are among them, and a block more changes little.
 func TestTheSampleIsTheSeeds(t *testing.T) {
 	v := modeltest.Variants()[3]
-	blocks := v.NewGenerator(seeded.Of(t, 610)).Blocks(202)
+	blocks := v.NewGenerator(testseed.Of(t, 610)).Blocks(202)
 	db := open(t, memory.New(), v, 1<<20)
 	appendAll(t, db, blocks[:201], 50)
 	sampled := func(seed uint64, n int) []model.HeightPk {
@@ -133,7 +133,7 @@ func TestTheSampleIsTheSeeds(t *testing.T) {
 func TestVerifyFindsWhereTheChainsPart(t *testing.T) {
 	bothWays(t, func(t *testing.T, way func(*shelf) model.Source) {
 		v := modeltest.Variants()[3]
-		n := seeded.Of(t, 620)
+		n := testseed.Of(t, 620)
 		trunk := v.NewGenerator(n)
 		shared := trunk.Blocks(20)
 		ours, theirs := slices.Concat(shared, trunk.Fork(1).Blocks(13)), slices.Concat(shared, trunk.Fork(2).Blocks(9))
@@ -183,7 +183,7 @@ func (c *counter) Unspent(context.Context) (model.UnspentTotals, error) { return
 
 func TestVerifyComparesWhatIsUnspent(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 630)).Blocks(30)
+	blocks := v.NewGenerator(testseed.Of(t, 630)).Blocks(30)
 	db := open(t, memory.New(), v, 1<<20)
 	appendAll(t, db, blocks, 7)
 	status, err := db.Status(context.Background())
@@ -240,7 +240,7 @@ func TestVerifyComparesWhatIsUnspent(t *testing.T) {
 func TestWhatCannotBeVerifiedSaysSo(t *testing.T) {
 	bothWays(t, func(t *testing.T, way func(*shelf) model.Source) {
 		v := modeltest.Variants()[3]
-		blocks := v.NewGenerator(seeded.Of(t, 640)).Blocks(30)
+		blocks := v.NewGenerator(testseed.Of(t, 640)).Blocks(30)
 		db := open(t, memory.New(), v, 0)
 		ctx := context.Background()
 		fails := func(what string, db *core.DB, s model.Source, kind model.ErrorKind, want string) {
@@ -265,7 +265,7 @@ func TestWhatCannotBeVerifiedSaysSo(t *testing.T) {
 		forked := shelve(blocks)
 		forked.before = func(h model.HeightPk) error {
 			if h == 15 {
-				forked.blocks = slices.Concat(blocks[:10], v.NewGenerator(seeded.Of(t, 640) + 1).Blocks(30)[10:])
+				forked.blocks = slices.Concat(blocks[:10], v.NewGenerator(testseed.Of(t, 640) + 1).Blocks(30)[10:])
 			}
 			return nil
 		}
@@ -285,7 +285,7 @@ func TestVerifySeesOneMoment(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
 			v := modeltest.Variants()[0]
-			trunk := v.NewGenerator(seeded.Of(t, 650))
+			trunk := v.NewGenerator(testseed.Of(t, 650))
 			blocks := trunk.Blocks(20)
 			other := trunk.Fork(1).Blocks(3)
 			db := open(t, store(t), v, 1<<20)
@@ -330,7 +330,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 		says[x+"_by_birth_pk"], says["birth_pk_by_"+x], says[x+"_relations"] = x, "found by "+x, "found by "+x
 	}
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		n := seeded.Of(t, 660)
+		n := testseed.Of(t, 660)
 		rng := rand.New(rand.NewPCG(n, 0))
 		s := &declared{Store: memory.New()}
 		db := open(t, s, v, 1<<20)

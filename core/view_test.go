@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -15,7 +15,7 @@ import (
 // All answers of a view are of one tip, also where blocks come between them; and who waits is told of every new tip.
 func TestAViewHasOneTip(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 1)).Blocks(3)
+	blocks := v.NewGenerator(testseed.Of(t, 1)).Blocks(3)
 	ctx := context.Background()
 	db, err := core.Open(ctx, memory.New(), core.Options{Chain: v.Chain("one")})
 	if err != nil {
@@ -80,7 +80,7 @@ func TestAViewHasOneTip(t *testing.T) {
 func TestAViewBoundsTheRowsOfAQuestion(t *testing.T) {
 	v := modeltest.Variants()[0] // keeps nothing added up
 	db := open(t, memory.New(), v, 1<<16)
-	for _, b := range v.NewGenerator(seeded.Of(t, 290)).Blocks(60) {
+	for _, b := range v.NewGenerator(testseed.Of(t, 290)).Blocks(60) {
 		if err := db.Append(t.Context(), []*model.Block{b}); err != nil {
 			t.Fatal(err)
 		}

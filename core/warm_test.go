@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
 	"birthmark/storage/memory"
@@ -61,7 +61,7 @@ func (r *notingReader) Tails(f storage.Family, heads [][]byte) ([][]byte, error)
 func TestCachesComeBack(t *testing.T) {
 	const room = 8 << 20
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		n := seeded.Of(t, 310)
+		n := testseed.Of(t, 310)
 		rng := rand.New(rand.NewPCG(n, 0))
 		blocks := v.NewGenerator(n).Blocks(40)
 		want := fresh(t, v, blocks)
@@ -126,7 +126,7 @@ func TestCachesComeBack(t *testing.T) {
 // Whatever a note holds, reading it ends, and what it says is used only where all of it is right.
 func TestADamagedNoteIsNoNote(t *testing.T) {
 	v := modeltest.Variants()[3]
-	n := seeded.Of(t, 312)
+	n := testseed.Of(t, 312)
 	rng := rand.New(rand.NewPCG(n, 0))
 	blocks := v.NewGenerator(n).Blocks(20)
 	want := fresh(t, v, blocks)
@@ -154,7 +154,7 @@ func TestADamagedNoteIsNoNote(t *testing.T) {
 // A note that cannot be written fails the sync, whose blocks are there all the same.
 func TestANoteThatFailsIsTold(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 311)).Blocks(5)
+	blocks := v.NewGenerator(testseed.Of(t, 311)).Blocks(5)
 	s := &badNotes{newNoting()}
 	db := open(t, s, v, 1<<20)
 	if err := core.Sync(context.Background(), db, events(blocks), core.SyncOptions{}); !errors.Is(err, errDisk) {
@@ -173,7 +173,7 @@ func (badNotes) WriteNote(string, func(io.Writer) error) error { return errDisk 
 // What a process has little memory for it does not read either: warming up reads no more rows than fit a part of the caches.
 func TestWarmingUpReadsWhatTheMemoryAllows(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 313)).Blocks(400)
+	blocks := v.NewGenerator(testseed.Of(t, 313)).Blocks(400)
 	s := &counting{Store: memory.New()}
 	db := open(t, s, v, 1<<20)
 	appendAll(t, db, blocks, 50)

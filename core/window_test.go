@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -16,7 +16,7 @@ import (
 // Law 3: how the chain was cut into windows, what was cached, and where the rows are kept do not show.
 func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(seeded.Of(t, 20)).Blocks(80)
+		blocks := v.NewGenerator(testseed.Of(t, 20)).Blocks(80)
 		want := fresh(t, v, blocks)
 		for _, cut := range []struct {
 			window int
@@ -48,7 +48,7 @@ func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
 // Trap 3: a restart adds nothing and loses nothing.
 func TestARestartDoesNotShow(t *testing.T) {
 	v := modeltest.Variants()[3]
-	blocks := v.NewGenerator(seeded.Of(t, 30)).Blocks(60)
+	blocks := v.NewGenerator(testseed.Of(t, 30)).Blocks(60)
 	for _, wal := range []bool{true, false} {
 		dir := t.TempDir()
 		for i := 0; i < len(blocks); i += 20 {
@@ -78,7 +78,7 @@ func TestARestartDoesNotShow(t *testing.T) {
 // Trap 1: every input that spends has its row.
 func TestEveryInputIsWritten(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(seeded.Of(t, 40)).Blocks(50)
+		blocks := v.NewGenerator(testseed.Of(t, 40)).Blocks(50)
 		inputs, outputs, genesis := uint64(0), uint64(0), uint64(0)
 		for _, b := range blocks {
 			for _, tx := range b.Txs {
@@ -111,7 +111,7 @@ func TestTheOrderOfIndexesDoesNotShow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		appendAll(t, db, v.NewGenerator(seeded.Of(t, 50)).Blocks(20), 5)
+		appendAll(t, db, v.NewGenerator(testseed.Of(t, 50)).Blocks(20), 5)
 		check(t, db)
 		return dump(t, db)
 	}
@@ -119,7 +119,7 @@ func TestTheOrderOfIndexesDoesNotShow(t *testing.T) {
 
 	s := memory.New()
 	db := open(t, s, v, 0)
-	blocks := v.NewGenerator(seeded.Of(t, 50)).Blocks(20)
+	blocks := v.NewGenerator(testseed.Of(t, 50)).Blocks(20)
 	appendAll(t, db, blocks[:10], 5)
 	db, err := core.Open(ctx, s, core.Options{Chain: v.Chain("one"), Indexes: []string{"tag"}})
 	if err != nil {

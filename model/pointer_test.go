@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 // places is a part of a pointer: as often at a bound as between.
@@ -83,7 +83,7 @@ func (m *made) encoded() map[string]struct {
 
 // Byte order is chain order, in every pointer; what is appended to stays as it was.
 func TestPointersAreOrderedLikeTheChain(t *testing.T) {
-	rng := rand.New(rand.NewPCG(seeded.Of(t, 1), 0))
+	rng := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	for range 20_000 {
 		numbers := func() [4]int {
 			return [4]int{places(rng, MaxHeight), places(rng, MaxTxIndex), places(rng, MaxIndex), places(rng, math.MaxUint16)}
@@ -112,7 +112,7 @@ func TestPointersAreOrderedLikeTheChain(t *testing.T) {
 
 // Trap 9: a pointer is read as it was written, and tells the numbers it was made of.
 func TestPointersTellWhatTheyAreMadeOf(t *testing.T) {
-	rng := rand.New(rand.NewPCG(seeded.Of(t, 1), 0))
+	rng := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	for range 20_000 {
 		n := [4]int{places(rng, MaxHeight), places(rng, MaxTxIndex), places(rng, MaxIndex), places(rng, math.MaxUint16)}
 		m := makeAll(t, n)

@@ -9,13 +9,13 @@ import (
 
 	"birthmark/api/events"
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
 
 // One who wants blocks is told of every one, in order, by their parents; clients at one place are told the same bytes.
 func TestEveryBlockIsTold(t *testing.T) {
-	n := seeded.Of(t, 850)
+	n := testseed.Of(t, 850)
 	v := modeltest.Variants()[1]
 	w := worldOf(t, v)
 	h := newHistory(w, v, n)

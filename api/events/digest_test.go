@@ -11,7 +11,7 @@ import (
 
 	"birthmark/api/events"
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
 
@@ -19,7 +19,7 @@ import (
 func TestABlockIsReadOnceForAllClients(t *testing.T) {
 	v := modeltest.Variants()[3]
 	w := worldOf(t, v)
-	blocks := v.NewGenerator(seeded.Of(t, 880)).Blocks(60)
+	blocks := v.NewGenerator(testseed.Of(t, 880)).Blocks(60)
 	w.grow(blocks[:40]...)
 	var views atomic.Int64
 	chain := w.served()
@@ -31,7 +31,7 @@ func TestABlockIsReadOnceForAllClients(t *testing.T) {
 	s := httptest.NewServer(events.Handler(chain, events.Options{}))
 	defer s.Close()
 	var streams []*stream
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 	for i := range 60 {
 		query, _ := anyQuery(rng, w.model, blocks[40:]) // of what comes
 		if i%6 == 0 {
@@ -69,7 +69,7 @@ func TestABlockIsReadOnceForAllClients(t *testing.T) {
 func TestClientsAreToldTheSameWithoutADigest(t *testing.T) {
 	v := modeltest.Variants()[3]
 	w := worldOf(t, v)
-	blocks := v.NewGenerator(seeded.Of(t, 881)).Blocks(30)
+	blocks := v.NewGenerator(testseed.Of(t, 881)).Blocks(30)
 	w.grow(blocks[:1]...)
 	s := w.serve(events.Options{})
 	of := func(size int) []string {
@@ -97,7 +97,7 @@ func TestClientsAreToldTheSameWithoutADigest(t *testing.T) {
 func TestTermsAreFollowedHoweverTheyAreWritten(t *testing.T) {
 	v := modeltest.Variants()[3]
 	w := worldOf(t, v)
-	blocks := v.NewGenerator(seeded.Of(t, 882)).Blocks(30)
+	blocks := v.NewGenerator(testseed.Of(t, 882)).Blocks(30)
 	w.grow(blocks[:10]...)
 	s := w.serve(events.Options{})
 	value := ""

@@ -16,7 +16,7 @@ import (
 
 	"birthmark/api/events"
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 )
@@ -145,7 +145,7 @@ func (c *cutShort) Read(b []byte) (int, error) {
 // that never stopped, in the same order, and that is what the database says.
 func TestAClientThatIsCutOffLosesNothing(t *testing.T) {
 	defer events.ScriptsOf(700)() // so that blocks are told in parts
-	n := seeded.Of(t, 840)
+	n := testseed.Of(t, 840)
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
 			killed, parted, deep, back, origin := 0, 0, 0, 0, 0
@@ -226,7 +226,7 @@ func follow(w *wallet, s *stream) {
 
 // An id that came from one server is good at another of the same chain, also at one that has other blocks.
 func TestAnIDIsGoodAtAnotherServer(t *testing.T) {
-	n := seeded.Of(t, 860)
+	n := testseed.Of(t, 860)
 	v := modeltest.Variants()[2]
 	g := v.NewGenerator(n)
 	common := g.Blocks(60)
@@ -268,7 +268,7 @@ func TestAnIDIsGoodAtAnotherServer(t *testing.T) {
 // A block that leaves the chain while it is being told is taken back: here the chain forks between the steps of a client.
 func TestABlockThatGoesWhileItIsToldIsTakenBack(t *testing.T) {
 	defer events.ScriptsOf(400)()
-	n := seeded.Of(t, 865)
+	n := testseed.Of(t, 865)
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
 			w := worldOf(t, v)

@@ -13,7 +13,7 @@ import (
 	"birthmark/api/events"
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -60,7 +60,7 @@ func TestClientsOfRealAddressesEndWithWhatFindSays(t *testing.T) {
 	const n = 600
 	defer events.ScriptsOf(4000)()
 	chain, blocks := realBlocks(t, n)
-	rng := rand.New(rand.NewPCG(seeded.Of(t, 900), 0))
+	rng := rand.New(rand.NewPCG(testseed.Of(t, 900), 0))
 	w := newWorld(t, chain, nil)
 	tip := 185
 	w.grow(blocks[:tip]...)

@@ -10,7 +10,7 @@ import (
 	"birthmark/api/events"
 	"birthmark/api/problem"
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
 
@@ -112,7 +112,7 @@ func TestAClientBeginsWhereItAsksTo(t *testing.T) {
 	}
 	expect("", `rollback {"to":null}`)
 	expect("from=0", `rollback {"to":null}`)
-	blocks := v.NewGenerator(seeded.Of(t, 880)).Blocks(9)
+	blocks := v.NewGenerator(testseed.Of(t, 880)).Blocks(9)
 	w.grow(blocks...)
 	tip := func(i int) string {
 		b := blocks[i]

@@ -19,7 +19,7 @@ import (
 
 	"birthmark/api/events"
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
 
@@ -27,7 +27,7 @@ import (
 func small(t testing.TB) *world {
 	v := modeltest.Variants()[0]
 	w := worldOf(t, v)
-	w.grow(v.NewGenerator(seeded.Of(t, 870)).Blocks(12)...)
+	w.grow(v.NewGenerator(testseed.Of(t, 870)).Blocks(12)...)
 	return w
 }
 
@@ -179,7 +179,7 @@ func TestLittleIsHeldForAClient(t *testing.T) {
 	defer events.ScriptsOf(3000)()
 	v := modeltest.Variants()[3]
 	w := worldOf(t, v)
-	w.grow(v.NewGenerator(seeded.Of(t, 890)).Blocks(60)...)
+	w.grow(v.NewGenerator(testseed.Of(t, 890)).Blocks(60)...)
 	h := events.Handler(w.served(), events.Options{})
 	var most atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(a http.ResponseWriter, r *http.Request) { h.ServeHTTP(measured{a, &most}, r) }))
@@ -208,7 +208,7 @@ func TestLittleIsHeldForAClient(t *testing.T) {
 func TestEventsOutliveTheTimeoutsOfOtherRequests(t *testing.T) {
 	w := small(t)
 	v := modeltest.Variants()[0]
-	more := v.NewGenerator(seeded.Of(t, 870)).Blocks(40)[12:]
+	more := v.NewGenerator(testseed.Of(t, 870)).Blocks(40)[12:]
 	for _, two := range []bool{false, true} {
 		s := httptest.NewUnstartedServer(events.Handler(w.served(), events.Options{Heartbeat: 10 * time.Millisecond}))
 		s.Config.ReadTimeout, s.Config.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
@@ -260,7 +260,7 @@ func TestAServerThatFailsEndsTheEvents(t *testing.T) {
 	}
 	broken.Store(true)
 	v := modeltest.Variants()[0]
-	w.grow(v.NewGenerator(seeded.Of(t, 870)).Blocks(13)[12])
+	w.grow(v.NewGenerator(testseed.Of(t, 870)).Blocks(13)[12])
 	rest, err := io.ReadAll(c.lines)
 	if err != nil || string(rest) != ": the server failed\n\n" {
 		t.Errorf("it ends with %q, %v", rest, err)

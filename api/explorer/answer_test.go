@@ -16,7 +16,7 @@ import (
 	"birthmark/api"
 	"birthmark/api/served"
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 )
@@ -24,7 +24,7 @@ import (
 // Who has a page of the tip is told so, until there is another tip, or another minute.
 func TestPagesAreSentAgainOnlyWhenTheyChange(t *testing.T) {
 	v := modeltest.Variants()[1]
-	blocks := v.NewGenerator(seeded.Of(t, 11)).Blocks(12)
+	blocks := v.NewGenerator(testseed.Of(t, 11)).Blocks(12)
 	db := variant(t, v, blocks[:11])
 	now := testNow
 	h, err := New(Options{Chains: []*served.Chain{chainOf("made-up", db, nil)}, now: func() time.Time { return now }})
@@ -64,7 +64,7 @@ func TestPagesAreSentAgainOnlyWhenTheyChange(t *testing.T) {
 // A page names its tip as the API does, and leads to the same thing there.
 func TestPagesNameTheirTipAndTheirJSON(t *testing.T) {
 	for _, v := range modeltest.Variants() {
-		db := variant(t, v, v.NewGenerator(seeded.Of(t, 16)).Blocks(25))
+		db := variant(t, v, v.NewGenerator(testseed.Of(t, 16)).Blocks(25))
 		chain := chainOf("made-up", db, nil)
 		h := explorerOf(t, chain)
 		v1, err := api.New(api.Options{Chains: []*served.Chain{chain}})
@@ -99,7 +99,7 @@ func TestPagesNameTheirTipAndTheirJSON(t *testing.T) {
 // A client that is late, or a server that stops, is told so.
 func TestRequestsThatEndAreToldSo(t *testing.T) {
 	v := modeltest.Variants()[0]
-	db := variant(t, v, v.NewGenerator(seeded.Of(t, 17)).Blocks(3))
+	db := variant(t, v, v.NewGenerator(testseed.Of(t, 17)).Blocks(3))
 	h := explorerOf(t, chainOf("one", db, nil), chainOf("two", db, nil))
 	for _, path := range []string{"/", "/one", "/one/block/1", "/search?q=1"} {
 		ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
@@ -115,7 +115,7 @@ func TestRequestsThatEndAreToldSo(t *testing.T) {
 // What a sync far from the tip says changes all the time.
 func TestPagesOfASyncAreNotKept(t *testing.T) {
 	v := modeltest.Variants()[0]
-	db := variant(t, v, v.NewGenerator(seeded.Of(t, 12)).Blocks(5))
+	db := variant(t, v, v.NewGenerator(testseed.Of(t, 12)).Blocks(5))
 	for state, want := range map[*served.State]string{
 		{Sync: &core.Progress{Height: 4, Target: 400, TxsPerSecond: 1500.4, BlocksPerSecond: 7, Left: 3 * time.Hour}}: "Syncing: block 4 of 400, 1,500 transactions a second, about 3 hours left",
 		{Failed: "node refuses", Since: testNow.Add(-time.Hour)}:                                                      "The source does not answer since 1 hour ago",
@@ -143,7 +143,7 @@ func TestPagesOfASyncAreNotKept(t *testing.T) {
 
 func TestFailuresSayWhatHelps(t *testing.T) {
 	v := modeltest.Variants()[0]
-	db := variant(t, v, v.NewGenerator(seeded.Of(t, 13)).Blocks(5))
+	db := variant(t, v, v.NewGenerator(testseed.Of(t, 13)).Blocks(5))
 	unknown := strings.Repeat("ab", 32)
 	h := explorerOf(t, chainOf("made-up", db, nil))
 	for path, want := range map[string]struct {
@@ -205,7 +205,7 @@ func TestFaultsOfTheServerAreToldInItsLogAlone(t *testing.T) {
 
 func TestPagesAreOnlyRead(t *testing.T) {
 	v := modeltest.Variants()[0]
-	h := explorerOf(t, chainOf("made-up", variant(t, v, v.NewGenerator(seeded.Of(t, 14)).Blocks(3)), nil))
+	h := explorerOf(t, chainOf("made-up", variant(t, v, v.NewGenerator(testseed.Of(t, 14)).Blocks(3)), nil))
 	for _, path := range []string{"/", "/made-up", "/made-up/block/1", "/search"} {
 		for _, method := range []string{http.MethodPost, http.MethodDelete, "BREW"} {
 			w := httptest.NewRecorder()
@@ -239,7 +239,7 @@ func TestNamesThatCannotStandInPathsAreRefused(t *testing.T) {
 // Every page is of one tip, whatever comes and goes meanwhile.
 func TestPagesHoldWhileTheChainMoves(t *testing.T) {
 	v := modeltest.Variants()[3]
-	g := v.NewGenerator(seeded.Of(t, 15))
+	g := v.NewGenerator(testseed.Of(t, 15))
 	stay := g.Blocks(20)
 	gone := g.Blocks(6)
 	db := variant(t, v, stay)

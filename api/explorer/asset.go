@@ -13,7 +13,7 @@ import (
 
 	"birthmark/api/explorer/charts"
 	"birthmark/core"
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 )
 
 const (
@@ -87,7 +87,7 @@ func (v *visit) asset() (*page, error) {
 		b.Decimals = strconv.Itoa(*a.Decimals)
 	}
 	if a.HolderCount != nil {
-		b.Holders = figures.Count(*a.HolderCount)
+		b.Holders = humanize.Count(*a.HolderCount)
 	}
 	if b.FirstSeen, err = v.seen(a.FirstSeen); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ type assetReader struct {
 	*visit
 	body  *assetBody
 	asset *core.AssetAnswer
-	unit  figures.Unit
+	unit  humanize.Unit
 }
 
 // amount is some of the asset.
@@ -191,7 +191,7 @@ func (r *assetReader) holders(after string) error {
 		return r.chart(a.Holders)
 	}
 	if b.Part == "" {
-		b.ChartNote = "There is no chart of the " + figures.Count(count) + " holders: to put more than " + figures.Count(mostHolders) + " in order takes longer than a page may."
+		b.ChartNote = "There is no chart of the " + humanize.Count(count) + " holders: to put more than " + humanize.Count(mostHolders) + " in order takes longer than a page may."
 	}
 	a, err := r.AssetHolders(r.ctx, r.asset.Asset, core.Page{Limit: assetRows, After: after})
 	if err != nil {
@@ -224,7 +224,7 @@ func (r *assetReader) chart(holders []core.HolderAnswer) (err error) {
 		for _, h := range rest {
 			total.Add(total, integer(h.Amount))
 		}
-		s.Parts = append(s.Parts, charts.Part{Name: figures.Plural(len(rest), "other"), Value: r.amount(total.String()).String(), Size: scaled(total, r.unit), Rest: true})
+		s.Parts = append(s.Parts, charts.Part{Name: humanize.Plural(len(rest), "other"), Value: r.amount(total.String()).String(), Size: scaled(total, r.unit), Rest: true})
 	}
 	r.body.Chart, err = s.HTML()
 	return err
@@ -262,7 +262,7 @@ func (r *assetReader) outputs(after string) error {
 		return err
 	}
 	if late {
-		b.Unsifted = &leftOut{Why: "The outputs that hold it are not listed: to find them among the " + figures.Count(r.asset.OutputCount) +
+		b.Unsifted = &leftOut{Why: "The outputs that hold it are not listed: to find them among the " + humanize.Count(r.asset.OutputCount) +
 			" that ever did takes longer than a page may.", Command: "birthmark find asset " + r.asset.Asset + " --unspent"}
 		return nil
 	}

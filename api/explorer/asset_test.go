@@ -11,9 +11,9 @@ import (
 
 	"birthmark/chains"
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/humanize"
+	"birthmark/internal/testseed"
 	"birthmark/model"
-	"birthmark/model/figures"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
 )
@@ -22,7 +22,7 @@ import (
 func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
-			db := variant(t, v, v.NewGenerator(seeded.Of(t, 13)).Blocks(60))
+			db := variant(t, v, v.NewGenerator(testseed.Of(t, 13)).Blocks(60))
 			h := explorerOf(t, chainOf("made-up", db, nil))
 			assets, err := db.Assets(t.Context(), core.Page{Limit: core.MaxLimit})
 			if err != nil {
@@ -30,7 +30,7 @@ func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
 			}
 			listed := 0
 			for _, p := range pages(t, h, "/made-up/assets") {
-				p.has(t, figures.Plural(assets.Count, "asset"))
+				p.has(t, humanize.Plural(assets.Count, "asset"))
 				for _, a := range assets.Assets {
 					listed += p.count("/made-up/asset/" + a.Asset)
 				}
@@ -42,7 +42,7 @@ func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
 				path := "/made-up/asset/" + a.Asset
 				d := read(t, h, path, http.StatusOK)
 				u := assetUnit(&a)
-				d.has(t, amountOf(u, a.Supply).String(), figures.Plural(a.MintCount, "mint"), figures.Plural(a.BurnCount, "burn"), a.Name)
+				d.has(t, amountOf(u, a.Supply).String(), humanize.Plural(a.MintCount, "mint"), humanize.Plural(a.BurnCount, "burn"), a.Name)
 				if a.Fingerprint != "" {
 					if res := ask(t, h, "/made-up/asset/"+a.Fingerprint); res.Header.Get("Location") != path {
 						t.Errorf("the fingerprint of %s leads to %q", a.Asset, res.Header.Get("Location"))
@@ -81,7 +81,7 @@ func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
 
 func TestTheRichestStandInOrder(t *testing.T) {
 	for _, v := range modeltest.Variants()[:2] {
-		db := variant(t, v, v.NewGenerator(seeded.Of(t, 14)).Blocks(40))
+		db := variant(t, v, v.NewGenerator(testseed.Of(t, 14)).Blocks(40))
 		h := explorerOf(t, chainOf("made-up", db, nil))
 		assets, err := db.Assets(t.Context(), core.Page{Limit: 1})
 		if err != nil {

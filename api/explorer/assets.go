@@ -1,8 +1,8 @@
 package explorer
 
 import (
+	"birthmark/internal/humanize"
 	"birthmark/model"
-	"birthmark/model/figures"
 )
 
 // assetsBody is the assets of a chain.
@@ -48,7 +48,7 @@ func (v *visit) assets() (*page, error) {
 		x := &a.Assets[i]
 		row := assetRow{Asset: v.assetLink(x.Asset), Name: v.assetName(x), Supply: amountOf(assetUnit(x), x.Supply), Mints: x.MintCount, Born: v.heightLink(x.FirstSeen.Height)}
 		if x.HolderCount != nil {
-			row.Holders = figures.Count(*x.HolderCount)
+			row.Holders = humanize.Count(*x.HolderCount)
 		}
 		b.Assets = append(b.Assets, row)
 	}

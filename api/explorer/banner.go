@@ -5,7 +5,7 @@ import (
 
 	"birthmark/api/served"
 	"birthmark/core"
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 )
 
 // farBehind is how many blocks a chain may be behind its source before pages say so.
@@ -26,11 +26,11 @@ func syncingOf(s served.State) *syncing {
 		return nil
 	}
 	a := &syncing{
-		Height: figures.Count(uint32(p.Height)), Target: figures.Count(uint32(p.Target)),
+		Height: humanize.Count(uint32(p.Height)), Target: humanize.Count(uint32(p.Target)),
 		Percent: int(uint64(p.Height) * 100 / uint64(p.Target)), Rate: rate(p),
 	}
 	if p.Left > 0 {
-		a.Left = figures.Duration(p.Left)
+		a.Left = humanize.Duration(p.Left)
 		if p.Left >= time.Minute {
 			a.Left = "about " + a.Left
 		}
@@ -44,9 +44,9 @@ func rate(p *core.Progress) string {
 	case p.BlocksPerSecond < 1 && p.TxsPerSecond < 1:
 		return ""
 	case p.TxsPerSecond > p.BlocksPerSecond:
-		return figures.Count(int64(p.TxsPerSecond)) + " transactions a second"
+		return humanize.Count(int64(p.TxsPerSecond)) + " transactions a second"
 	}
-	return figures.Count(int64(p.BlocksPerSecond)) + " blocks a second"
+	return humanize.Count(int64(p.BlocksPerSecond)) + " blocks a second"
 }
 
 // failed is why a sync stands still.

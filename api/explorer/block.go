@@ -4,8 +4,8 @@ import (
 	"strconv"
 
 	"birthmark/core"
+	"birthmark/internal/humanize"
 	"birthmark/model"
-	"birthmark/model/figures"
 )
 
 const blocksPage = 50
@@ -50,7 +50,7 @@ func (v *visit) blocks() (*page, error) {
 		b.Pager.Older = part(int(blocks.Blocks[len(blocks.Blocks)-1].Height) - 1)
 	}
 	if n := len(blocks.Blocks); n > 0 {
-		b.Pager.Here = figures.Count(blocks.Blocks[n-1].Height) + " to " + figures.Count(blocks.Blocks[0].Height)
+		b.Pager.Here = humanize.Count(blocks.Blocks[n-1].Height) + " to " + humanize.Count(blocks.Blocks[0].Height)
 	}
 	p.Body = b
 	return p, nil
@@ -91,12 +91,12 @@ func (v *visit) block() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	height := figures.Count(a.Height)
+	height := humanize.Count(a.Height)
 	p := &page{Kind: "block", Title: "Block " + height, JSON: v.api("block", a.Hash), Section: "blocks",
-		Description: titleOf(v.chain.Model) + " block " + height + " of " + figures.Clock(a.Time) + ", " + figures.Plural(a.TxCount, "transaction") + ".",
+		Description: titleOf(v.chain.Model) + " block " + height + " of " + humanize.Clock(a.Time) + ", " + humanize.Plural(a.TxCount, "transaction") + ".",
 		Crumbs:      []link{{v.url("blocks"), "Blocks"}, {Text: height}}}
 	b := &blockBody{Height: a.Height, Hash: a.Hash, Time: v.moment(a.Time), Size: a.Size, TxCount: a.TxCount, Depth: uint32(v.Tip.Height) - a.Height + 1}
-	for _, f := range figures.Header(a.Header) {
+	for _, f := range humanize.Header(a.Header) {
 		b.Fields = append(b.Fields, field{f[0], f[1]})
 	}
 	if a.PrevHash != "" {
@@ -173,7 +173,7 @@ func numbered(base, parameter string, part, n, size int) (from, to int, pg pager
 		pg.Older = at(part + 1)
 	}
 	if parts > 1 {
-		pg.Here = figures.Count(from+1) + " to " + figures.Count(to) + " of " + figures.Count(n)
+		pg.Here = humanize.Count(from+1) + " to " + humanize.Count(to) + " of " + humanize.Count(n)
 	}
 	return from, to, pg, nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"birthmark/api/served"
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestEveryLinkLeadsToAPage(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
-			db := variant(t, v, v.NewGenerator(seeded.Of(t, 1)).Blocks(40))
+			db := variant(t, v, v.NewGenerator(testseed.Of(t, 1)).Blocks(40))
 			kinds := crawl(t, explorerOf(t, chainOf("made-up", db, nil)), "/made-up", 200)
 			for _, kind := range []string{"", "block", "blocks", "tx", "output", "address", "index", "asset", "assets", "richest", "values", "forks", "status"} {
 				if kinds[kind] == 0 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"birthmark/core"
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 )
 
 // flow is a transaction as a picture: ribbons from what it spends, through it, to what it makes, as wide as their amounts.
@@ -47,7 +47,7 @@ func (v *visit) flow(a *core.TxAnswer) *flow {
 	if len(a.Outputs) == 0 {
 		return nil
 	}
-	f := &flow{Label: fmt.Sprintf("The flow of amounts: from %s to %s", figures.Plural(len(a.Inputs), "input"), figures.Plural(len(a.Outputs), "output"))}
+	f := &flow{Label: fmt.Sprintf("The flow of amounts: from %s to %s", humanize.Plural(len(a.Inputs), "input"), humanize.Plural(len(a.Outputs), "output"))}
 	spent := make([]*core.OutputAnswer, len(a.Inputs))
 	for i := range a.Inputs {
 		spent[i] = &a.Inputs[i].Output
@@ -106,7 +106,7 @@ func (v *visit) parts(outputs []*core.OutputAnswer, class, others, list string) 
 	for _, i := range rest {
 		gathered.Add(gathered, values[i])
 	}
-	return append(parts, part{value: gathered, stream: stream{Class: others, URL: list, Name: figures.Count(len(rest)) + " more", Amount: v.short(gathered)}}), sum
+	return append(parts, part{value: gathered, stream: stream{Class: others, URL: list, Name: humanize.Count(len(rest)) + " more", Amount: v.short(gathered)}}), sum
 }
 
 // part is one output.

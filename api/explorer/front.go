@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"birthmark/core"
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 )
 
 // chainCard is a chain on the page of all chains.
@@ -41,7 +41,7 @@ func (s *site) front(w http.ResponseWriter, r *http.Request) {
 			}
 			status, err := v.Status(ctx)
 			if err == nil {
-				card.Txs = figures.Plural(status.Totals.Txs, "transaction")
+				card.Txs = humanize.Plural(status.Totals.Txs, "transaction")
 			}
 			return err
 		})

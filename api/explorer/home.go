@@ -6,7 +6,7 @@ import (
 
 	"birthmark/api/explorer/charts"
 	"birthmark/core"
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 )
 
 const (
@@ -63,8 +63,8 @@ func (v *visit) home() (*page, error) {
 	b := &homeBody{}
 	b.Stats = []stat{
 		{Name: "Height", Value: tipHeight(status)},
-		{Name: "Transactions", Value: figures.Count(t.Txs)},
-		{Name: "Outputs", Value: figures.Count(t.Outputs), Note: figures.Count(t.Unspent) + " unspent"},
+		{Name: "Transactions", Value: humanize.Count(t.Txs)},
+		{Name: "Outputs", Value: humanize.Count(t.Outputs), Note: humanize.Count(t.Unspent) + " unspent"},
 		{Name: "Unspent value", Amount: v.amount(t.UnspentValue).coarse()},
 	}
 	if t.Assets > 0 {
@@ -72,7 +72,7 @@ func (v *visit) home() (*page, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.Stats = append(b.Stats, stat{Name: "Assets", Value: figures.Count(assets.Count)})
+		b.Stats = append(b.Stats, stat{Name: "Assets", Value: humanize.Count(assets.Count)})
 	}
 	blocks, err := v.Blocks(v.ctx, core.Range{}, core.Page{Limit: homeChart, Descending: true})
 	if err != nil {
@@ -104,11 +104,11 @@ func (v *visit) txsChart(blocks []core.BlockSummaryAnswer) (template.HTML, error
 	if len(blocks) < 2 {
 		return "", nil
 	}
-	c := charts.Chart{ID: "txs-chart", Title: "Transactions in each of the newest " + figures.Plural(len(blocks), "block"), Kind: charts.Bars,
-		X: charts.Axis{Name: "Block", Whole: true, Label: func(h float64) string { return figures.Count(int64(h)) }}, Y: charts.Axis{Name: "Transactions", Whole: true}}
+	c := charts.Chart{ID: "txs-chart", Title: "Transactions in each of the newest " + humanize.Plural(len(blocks), "block"), Kind: charts.Bars,
+		X: charts.Axis{Name: "Block", Whole: true, Label: func(h float64) string { return humanize.Count(int64(h)) }}, Y: charts.Axis{Name: "Transactions", Whole: true}}
 	for _, b := range slices.Backward(blocks) {
 		height := v.heightLink(b.Height)
-		c.Points = append(c.Points, charts.Point{X: float64(b.Height), Y: float64(b.TxCount), At: height.Text, Value: figures.Count(b.TxCount), Link: height.URL})
+		c.Points = append(c.Points, charts.Point{X: float64(b.Height), Y: float64(b.TxCount), At: height.Text, Value: humanize.Count(b.TxCount), Link: height.URL})
 	}
 	return c.HTML()
 }
@@ -117,7 +117,7 @@ func tipHeight(s *core.StatusAnswer) string {
 	if s.Tip == nil {
 		return "none yet"
 	}
-	return figures.Count(s.Tip.Height)
+	return humanize.Count(s.Tip.Height)
 }
 
 func (v *visit) blockRows(blocks []core.BlockSummaryAnswer) []blockRow {

@@ -13,9 +13,9 @@ import (
 	"birthmark/api/served"
 	"birthmark/chains"
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/humanize"
+	"birthmark/internal/testseed"
 	"birthmark/model"
-	"birthmark/model/figures"
 	"birthmark/model/modeltest"
 )
 
@@ -93,7 +93,7 @@ func (d *document) section(id string) string {
 func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
-			db := variant(t, v, v.NewGenerator(seeded.Of(t, 11)).Blocks(60))
+			db := variant(t, v, v.NewGenerator(testseed.Of(t, 11)).Blocks(60))
 			h := explorerOf(t, chainOf("made-up", db, nil))
 			for _, index := range []string{"address", "tag", "label"} {
 				b := busiest(t, db, index)
@@ -105,8 +105,8 @@ func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
 					path = "/made-up/address/" + b.Value
 				}
 				d := read(t, h, path, http.StatusOK)
-				d.has(t, "Balance"+figures.Thousands(b.Balance), "Received"+figures.Thousands(b.Received), "Sent"+figures.Thousands(b.Sent),
-					"Transactions"+figures.Count(b.TxCount), figures.Plural(b.UnspentCount, "unspent output"), b.Value, "First seen")
+				d.has(t, "Balance"+humanize.Thousands(b.Balance), "Received"+humanize.Thousands(b.Received), "Sent"+humanize.Thousands(b.Sent),
+					"Transactions"+humanize.Count(b.TxCount), humanize.Plural(b.UnspentCount, "unspent output"), b.Value, "First seen")
 
 				history, err := db.History(t.Context(), index, b.Value, core.Range{}, core.Page{Limit: core.MaxLimit})
 				if err != nil {
@@ -227,7 +227,7 @@ func TestListsOfOutputsHaveTheColumnsThatSaySomething(t *testing.T) {
 // Where an index does not keep what a page shows, and to work it out takes too long, the page says so, and what brings it.
 func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
 	v := modeltest.Variants()[0]
-	db := variant(t, v, v.NewGenerator(seeded.Of(t, 12)).Blocks(60))
+	db := variant(t, v, v.NewGenerator(testseed.Of(t, 12)).Blocks(60))
 	h := explorerOf(t, chainOf("made-up", db, nil))
 	b := busiest(t, db, "address")
 	impatient(t)
@@ -245,15 +245,15 @@ func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
 	read(t, h, "/made-up/asset/"+assets.Assets[0].Asset, http.StatusOK).has(t, "The outputs that hold it are not listed", "birthmark find asset")
 
 	kept := modeltest.Variants()[1] // what is kept is there at once
-	db = variant(t, kept, kept.NewGenerator(seeded.Of(t, 12)).Blocks(60))
+	db = variant(t, kept, kept.NewGenerator(testseed.Of(t, 12)).Blocks(60))
 	b = busiest(t, db, "address")
 	d = read(t, explorerOf(t, chainOf("made-up", db, nil)), "/made-up/address/"+b.Value, http.StatusOK)
-	d.has(t, "Balance"+figures.Thousands(b.Balance), "Balance over time", "Balance after", "Unspent outputs")
+	d.has(t, "Balance"+humanize.Thousands(b.Balance), "Balance over time", "Balance after", "Unspent outputs")
 }
 
 func TestValuesAreListedAndFoundByTheirBeginning(t *testing.T) {
 	v := modeltest.Variants()[1]
-	db := variant(t, v, v.NewGenerator(seeded.Of(t, 15)).Blocks(30))
+	db := variant(t, v, v.NewGenerator(testseed.Of(t, 15)).Blocks(30))
 	h := explorerOf(t, chainOf("made-up", db, nil))
 	values, err := db.Values(t.Context(), "address", core.Page{Limit: core.MaxLimit})
 	if err != nil {
@@ -305,7 +305,7 @@ func (s told) Follow(context.Context, []model.Point) iter.Seq2[model.Event, erro
 // A fork is shown with all its blocks and what replaced them, a block that came back as one that did.
 func TestForksAreShown(t *testing.T) {
 	v := modeltest.Variants()[0]
-	g := v.NewGenerator(seeded.Of(t, 16))
+	g := v.NewGenerator(testseed.Of(t, 16))
 	trunk := g.Blocks(6)
 	ours, theirs := g.Fork(1).Blocks(3), g.Fork(2).Blocks(4)
 	db := variant(t, v, append(trunk[:6:6], ours...))
@@ -335,7 +335,7 @@ func TestForksAreShown(t *testing.T) {
 
 func TestStatusSaysWhatThereIs(t *testing.T) {
 	for _, v := range modeltest.Variants() {
-		db := variant(t, v, v.NewGenerator(seeded.Of(t, 17)).Blocks(20))
+		db := variant(t, v, v.NewGenerator(testseed.Of(t, 17)).Blocks(20))
 		c := chainOf("made-up", db, nil)
 		var rates served.Rates
 		c.Rates = &rates
@@ -348,18 +348,18 @@ func TestStatusSaysWhatThereIs(t *testing.T) {
 		if strings.Contains(d.main(), "Transactions a second") {
 			t.Error("a rate is drawn of no sync")
 		}
-		d.has(t, "Blocks"+figures.Count(status.Totals.Blocks), "Outputs"+figures.Count(status.Totals.Outputs))
+		d.has(t, "Blocks"+humanize.Count(status.Totals.Blocks), "Outputs"+humanize.Count(status.Totals.Outputs))
 		if assets, err := db.Assets(t.Context(), core.Page{Limit: 1}); err != nil || assets.Count == 0 || status.Totals.Assets == assets.Count {
 			t.Errorf("%d assets in outputs: %v", status.Totals.Assets, err)
 		} else {
-			d.has(t, "Assets"+figures.Count(assets.Count), "Assets in outputs"+figures.Count(status.Totals.Assets))
-			read(t, h, "/made-up", http.StatusOK).has(t, "Assets"+figures.Count(assets.Count))
+			d.has(t, "Assets"+humanize.Count(assets.Count), "Assets in outputs"+humanize.Count(status.Totals.Assets))
+			read(t, h, "/made-up", http.StatusOK).has(t, "Assets"+humanize.Count(assets.Count))
 		}
 		for _, f := range status.Families {
-			d.has(t, f.Name+figures.Count(f.Keys))
+			d.has(t, f.Name+humanize.Count(f.Keys))
 		}
 		for _, x := range status.Indexes {
-			d.has(t, words(x.Name)+x.Kind+figures.Count(x.Values)+strings.Join(x.Keeps, ", "))
+			d.has(t, words(x.Name)+x.Kind+humanize.Count(x.Values)+strings.Join(x.Keeps, ", "))
 		}
 		for i := range 100 {
 			rates.Note(core.Progress{Elapsed: time.Duration(i) * time.Second, TxsPerSecond: float64(1000 + i)})

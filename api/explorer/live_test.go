@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
 
 // The script is small, and pages tell it what it has to know: where the events are, what the tip is, which parts change.
 func TestPagesTellTheScriptWhatToFollow(t *testing.T) {
 	v := modeltest.Variants()[1]
-	db := variant(t, v, v.NewGenerator(seeded.Of(t, 31)).Blocks(20))
+	db := variant(t, v, v.NewGenerator(testseed.Of(t, 31)).Blocks(20))
 	h := explorerOf(t, chainOf("made-up", db, nil))
 	b := busiest(t, db, "tag")
 	assets, err := db.Assets(t.Context(), core.Page{Limit: 1})

@@ -2,8 +2,8 @@ package explorer
 
 import (
 	"birthmark/core"
+	"birthmark/internal/humanize"
 	"birthmark/model"
-	"birthmark/model/figures"
 )
 
 // naming knows what assets are called and in what people count them: for those of one page, as far as it may read.
@@ -28,7 +28,7 @@ func (n *naming) entry(id, amount string) (assetAmount, error) {
 		n.known[id] = a
 	}
 	e := assetAmount{link: n.v.assetLink(id)}
-	var u figures.Unit
+	var u humanize.Unit
 	if a != nil {
 		e.Name, u = n.v.assetName(a), assetUnit(a)
 	}
@@ -40,7 +40,7 @@ func (n *naming) entry(id, amount string) (assetAmount, error) {
 const mostDecimals = 38
 
 // assetUnit is what people count an asset in.
-func assetUnit(a *core.AssetAnswer) (u figures.Unit) {
+func assetUnit(a *core.AssetAnswer) (u humanize.Unit) {
 	if a.Decimals != nil && *a.Decimals > 0 && *a.Decimals <= mostDecimals {
 		u.Decimals = *a.Decimals
 	}

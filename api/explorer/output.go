@@ -1,7 +1,7 @@
 package explorer
 
 import (
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 )
 
 // outputBody is one output.
@@ -29,9 +29,9 @@ func (v *visit) output() (*page, error) {
 		b.Keys = append(b.Keys, v.owners(x.Name, valuesOf(o.Keys[x.Name]))...)
 	}
 	if o.SpentBy != nil && o.SpentBy.Value != nil {
-		b.Input = figures.Count(o.SpentBy.Value.Input)
+		b.Input = humanize.Count(o.SpentBy.Value.Input)
 	}
-	n := figures.Count(o.Index)
+	n := humanize.Count(o.Index)
 	return &page{Kind: "output", Title: "Output " + row.Ref.Text, JSON: v.api("output", row.Ref.Text), Section: "blocks", Body: b,
 		Description: "Output " + n + " of a " + titleOf(v.chain.Model) + " transaction: " + row.Value.String() + ".",
 		Crumbs:      []link{{v.url("blocks"), "Blocks"}, b.Block, {b.Tx.URL, "Transaction"}, {Text: "Output " + n}}}, nil

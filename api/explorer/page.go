@@ -1,7 +1,7 @@
 package explorer
 
 import (
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 )
 
 // page is what a function of a [visit] returns: what the frame needs to know, and the body for the template.
@@ -35,7 +35,7 @@ type chainFrame struct {
 	Name    string // in paths
 	Title   string // for people: Bitcoin testnet4
 	Accent  string // the name of the colour: that of the chain
-	Unit    figures.Unit
+	Unit    humanize.Unit
 	URL     string
 	Events  string // where the chain's events are
 	Tip     *tip   // nil: no block yet
@@ -66,9 +66,9 @@ type tip struct {
 // Amount is an amount of the chain's coin, made for reading.
 func (p *page) Amount(n string) amount { return amountOf(p.unit(), n) }
 
-func (p *page) unit() figures.Unit {
+func (p *page) unit() humanize.Unit {
 	if p.Chain == nil {
-		return figures.Unit{}
+		return humanize.Unit{}
 	}
 	return p.Chain.Unit
 }

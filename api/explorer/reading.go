@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"birthmark/core"
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 )
 
 // What follows is made for reading: templates print it, tests look at it.
@@ -59,7 +59,7 @@ type amount struct {
 	Symbol          string
 }
 
-func amountOf(u figures.Unit, n string) amount {
+func amountOf(u humanize.Unit, n string) amount {
 	sign, whole, fraction, ok := u.Parts(n)
 	if !ok {
 		return amount{Whole: n}
@@ -98,7 +98,7 @@ type moment struct {
 func momentOf(unix int64, now time.Time) moment {
 	t := time.Unix(unix, 0).UTC()
 	return moment{
-		ISO: t.Format(time.RFC3339), Clock: figures.Clock(unix), Ago: figures.Ago(unix, now),
+		ISO: t.Format(time.RFC3339), Clock: humanize.Clock(unix), Ago: humanize.Ago(unix, now),
 		Minute: t.Format("2006-01-02 15:04"), Recent: now.Sub(t) < 48*time.Hour,
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"strings"
 	"sync"
 
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 )
 
 // functions are what templates can do besides printing.
 var functions = template.FuncMap{
-	"count":    func(n any) string { return figures.Thousands(digits(n)) },
+	"count":    func(n any) string { return humanize.Thousands(digits(n)) },
 	"plural":   func(n any, thing string) string { return plural(n, thing) },
-	"bytes":    func(n int) string { return figures.Bytes(int64(n)) },
+	"bytes":    func(n int) string { return humanize.Bytes(int64(n)) },
 	"sentence": sentence,
 	"words":    words,
 }
@@ -46,7 +46,7 @@ func plural(n any, thing string) string {
 	if text != "1" {
 		thing += "s"
 	}
-	return figures.Thousands(text) + " " + thing
+	return humanize.Thousands(text) + " " + thing
 }
 
 // sentence begins with a capital and ends with a full stop, as errors do not.

@@ -7,7 +7,7 @@ import (
 
 	"birthmark/api/explorer/charts"
 	"birthmark/core"
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 )
 
 const richestRows = 100
@@ -75,7 +75,7 @@ func (v *visit) richest() (*page, error) {
 		}
 	}
 	if late {
-		b.Left = &leftOut{Why: "Not listed: to find the richest, " + figures.Count(rows) + " rows have to be gone through, more than a page may.", Command: command}
+		b.Left = &leftOut{Why: "Not listed: to find the richest, " + humanize.Count(rows) + " rows have to be gone through, more than a page may.", Command: command}
 		if asset == "" && !slices.Contains(x.Keeps, "balance") && x.Values <= richestRead {
 			b.Left = b.Left.option(index, "balance")
 		}

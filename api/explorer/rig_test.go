@@ -19,9 +19,9 @@ import (
 	"birthmark/api/served"
 	"birthmark/chains"
 	"birthmark/core"
+	"birthmark/internal/testblocks"
 	"birthmark/model"
 	"birthmark/model/modeltest"
-	"birthmark/model/realdata"
 	"birthmark/storage/memory"
 
 	"golang.org/x/net/html"
@@ -102,13 +102,13 @@ func bitcoin(t testing.TB) *core.DB {
 // cardano is the first 50,940 blocks of Cardano's preview network.
 func cardano(t testing.TB) *core.DB {
 	t.Helper()
-	return synced(t, "cardano", "preview", "file://"+realdata.Path(t, "cardano", "dingo-immutable"), "address", "stake_credential", "policy")
+	return synced(t, "cardano", "preview", "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), "address", "stake_credential", "policy")
 }
 
 // ergo is the first 2,000 blocks of Ergo.
 func ergo(t testing.TB) *core.DB {
 	t.Helper()
-	return synced(t, "ergo", "mainnet", "file://"+realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), "address", "ergo_tree_template_hash")
+	return synced(t, "ergo", "mainnet", "file://"+testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), "address", "ergo_tree_template_hash")
 }
 
 // testNow is the time at which tests look at pages, a whole minute.

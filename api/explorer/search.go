@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"birthmark/core"
+	"birthmark/internal/humanize"
 	"birthmark/model"
-	"birthmark/model/figures"
 )
 
 const (
@@ -171,7 +171,7 @@ func (v *visit) hitBlock(q string) ([]hit, error) {
 	if err != nil {
 		return nil, unlessMissing(err)
 	}
-	return []hit{{link: v.blockLink(b.Hash), What: "block", Note: "height " + figures.Count(b.Height)}}, nil
+	return []hit{{link: v.blockLink(b.Hash), What: "block", Note: "height " + humanize.Count(b.Height)}}, nil
 }
 
 func unlessMissing(err error) error {
@@ -186,7 +186,7 @@ func (v *visit) hitTx(q string) ([]hit, error) {
 	if err != nil || txs[0] == nil {
 		return nil, unlessMissing(err)
 	}
-	return []hit{{link: v.txLink(txs[0].Hash), What: "transaction", Note: "in block " + figures.Count(txs[0].Height)}}, nil
+	return []hit{{link: v.txLink(txs[0].Hash), What: "transaction", Note: "in block " + humanize.Count(txs[0].Height)}}, nil
 }
 
 // hitOutput knows an output as TX:N and as TX#N.
@@ -219,7 +219,7 @@ func (v *visit) hitValues(q string) (hits []hit, err error) {
 		if found.FirstSeen == nil {
 			continue
 		}
-		h := hit{link: v.valueLink(index, found.Value), What: words(index), Note: "first seen in block " + figures.Count(found.FirstSeen.Height)}
+		h := hit{link: v.valueLink(index, found.Value), What: words(index), Note: "first seen in block " + humanize.Count(found.FirstSeen.Height)}
 		if index == v.chain.Model.Traits().SpendsBy {
 			h.link = link{v.outputLink(found.FirstSeen.Tx, found.FirstSeen.Index).URL, found.Value}
 		}
@@ -260,7 +260,7 @@ func (v *visit) hitBeginnings(q string) (hits []hit, err error) {
 			return nil, err
 		}
 		for _, value := range found.Values {
-			hits = append(hits, hit{link: v.valueLink(index, value.Value), What: words(index), Note: "begins so, first seen in block " + figures.Count(value.FirstSeen.Height)})
+			hits = append(hits, hit{link: v.valueLink(index, value.Value), What: words(index), Note: "begins so, first seen in block " + humanize.Count(value.FirstSeen.Height)})
 		}
 	}
 	return hits, nil

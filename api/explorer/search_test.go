@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
 
@@ -86,7 +86,7 @@ func TestTheSearchBoxUnderstandsBoxes(t *testing.T) {
 // On the page of all chains the search box asks all of them.
 func TestTheSearchBoxAsksAllChains(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 5)).Blocks(10)
+	blocks := v.NewGenerator(testseed.Of(t, 5)).Blocks(10)
 	one, two := blocks, blocks[:8]
 	h := explorerOf(t, chainOf("one", variant(t, v, one), nil), chainOf("two", variant(t, v, two), nil))
 	last := blocks[9].Hash.String()

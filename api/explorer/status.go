@@ -8,7 +8,7 @@ import (
 
 	"birthmark/api/explorer/charts"
 	"birthmark/core"
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 )
 
 // statusBody is what a database holds.
@@ -65,7 +65,7 @@ func (v *visit) status() (*page, error) {
 		{"Genesis outputs", t.GenesisOutputs, true}, {"Assets", assets.Count, true}, {"Assets in outputs", t.Assets, true},
 	} {
 		if f.count > 0 || !f.rare {
-			b.Totals = append(b.Totals, stat{Name: f.name, Value: figures.Count(f.count)})
+			b.Totals = append(b.Totals, stat{Name: f.name, Value: humanize.Count(f.count)})
 		}
 	}
 	b.Totals = append(b.Totals, stat{Name: "Unspent value", Amount: v.amount(t.UnspentValue)})
@@ -96,12 +96,12 @@ func (b *statusBody) families(families []core.FamilyAnswer) {
 	for _, f := range families {
 		row := familyRow{Name: f.Name, Rows: f.Keys, Part: charts.Bar(float64(f.Keys), float64(most.Keys))}
 		if total > 0 {
-			row.Bytes, row.Part = figures.Bytes(f.Bytes), charts.Bar(float64(f.Bytes), float64(most.Bytes))
+			row.Bytes, row.Part = humanize.Bytes(f.Bytes), charts.Bar(float64(f.Bytes), float64(most.Bytes))
 		}
 		b.Families = append(b.Families, row)
 	}
 	if total > 0 {
-		b.Bytes = figures.Bytes(total)
+		b.Bytes = humanize.Bytes(total)
 	}
 }
 
@@ -134,7 +134,7 @@ func (v *visit) indexRows() ([]indexRow, error) {
 			row.State, row.InProgress = strings.Join(s.Adding, ", ")+" being added", true
 			if s.AddedTo != nil && s.Of != nil && *s.Of > 0 {
 				row.Percent = int(uint64(*s.AddedTo) * 100 / uint64(*s.Of))
-				row.State += ": block " + figures.Count(*s.AddedTo) + " of " + figures.Count(*s.Of)
+				row.State += ": block " + humanize.Count(*s.AddedTo) + " of " + humanize.Count(*s.Of)
 			}
 		}
 		rows = append(rows, row)
@@ -147,7 +147,7 @@ func (v *visit) rates() (template.HTML, error) {
 	c := charts.Chart{ID: "rate", Title: "Transactions a second", Kind: charts.Area,
 		X: charts.Axis{Name: "Since the sync began", Label: charts.Durations}, Y: charts.Axis{Name: "Transactions a second"}}
 	for _, r := range v.chain.Rates.All() {
-		c.Points = append(c.Points, charts.Point{X: r.Elapsed.Seconds(), Y: r.TxsPerSecond, Value: figures.Count(int64(r.TxsPerSecond))})
+		c.Points = append(c.Points, charts.Point{X: r.Elapsed.Seconds(), Y: r.TxsPerSecond, Value: humanize.Count(int64(r.TxsPerSecond))})
 	}
 	if len(c.Points) < 2 {
 		return "", nil

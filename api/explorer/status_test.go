@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/humanize"
+	"birthmark/internal/testseed"
 	"birthmark/model"
-	"birthmark/model/figures"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
 )
@@ -17,7 +17,7 @@ import (
 // An index that is being added is shown, with what comes, and refused until it is there; one that gets an option goes on.
 func TestIndexesThatComeAreShown(t *testing.T) {
 	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(seeded.Of(t, 41)).Blocks(20)
+	blocks := v.NewGenerator(testseed.Of(t, 41)).Blocks(20)
 	last := len(modeltest.IndexNames) - 1
 	for _, b := range blocks {
 		for i := range b.Txs {
@@ -57,6 +57,6 @@ func TestIndexesThatComeAreShown(t *testing.T) {
 				t.Errorf("%s: %s", path, d.main())
 			}
 		}
-		read(t, h, "/made-up/address/"+b.Value, http.StatusOK).has(t, "Received"+figures.Thousands(b.Received))
+		read(t, h, "/made-up/address/"+b.Value, http.StatusOK).has(t, "Received"+humanize.Thousands(b.Received))
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"birthmark/core"
+	"birthmark/internal/humanize"
 	"birthmark/model"
-	"birthmark/model/figures"
 )
 
 const (
@@ -85,7 +85,7 @@ func (v *visit) tx() (*page, error) {
 		return nil, err
 	}
 	p := &page{Kind: "tx", Title: "Transaction " + a.Hash, JSON: v.api("tx", a.Hash), Section: "blocks",
-		Description: titleOf(v.chain.Model) + " transaction of " + figures.Plural(len(a.Inputs), "input") + " and " + figures.Plural(len(a.Outputs), "output") + ".",
+		Description: titleOf(v.chain.Model) + " transaction of " + humanize.Plural(len(a.Inputs), "input") + " and " + humanize.Plural(len(a.Outputs), "output") + ".",
 		Crumbs:      []link{{v.url("blocks"), "Blocks"}, v.heightLink(a.Height), {Text: "Transaction"}}}
 	b := &txBody{Hash: a.Hash, Index: a.Index, Value: v.amount(sum(a.Outputs)), InCount: len(a.Inputs), OutCount: len(a.Outputs)}
 	switch {

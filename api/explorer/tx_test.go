@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/html"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 )
@@ -154,7 +154,7 @@ func pictured(d *document) (bars []string) {
 // What flows in flows out: both sides of a picture carry the same, as wide as it is, whatever the transaction.
 func TestPicturesOfTransactionsLoseNothing(t *testing.T) {
 	for _, variantOf := range modeltest.Variants() {
-		db := variant(t, variantOf, variantOf.NewGenerator(seeded.Of(t, 21)).Blocks(60))
+		db := variant(t, variantOf, variantOf.NewGenerator(testseed.Of(t, 21)).Blocks(60))
 		drawn := 0
 		err := db.View(t.Context(), func(view *core.View) error {
 			v := &visit{View: view, ctx: t.Context(), chain: chainOf("made-up", db, nil)}

@@ -6,7 +6,7 @@ import (
 
 	"birthmark/api/explorer/charts"
 	"birthmark/core"
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 )
 
 // chartTxs is how many of a value's transactions its chart goes back at most.
@@ -47,7 +47,7 @@ func (r *valueReader) chart() error {
 		b.ChartNote = "There is no chart of the balance: where it stands now is not counted."
 		return nil
 	case next != nil:
-		b.ChartNote = "The chart goes back to block " + figures.Count(txs[len(txs)-1].Height) + ": the newest " + figures.Count(len(txs)) + " transactions."
+		b.ChartNote = "The chart goes back to block " + humanize.Count(txs[len(txs)-1].Height) + ": the newest " + humanize.Count(len(txs)) + " transactions."
 	}
 	points := r.heldAfter(held, txs)
 	c := charts.Chart{ID: "balance", Title: "Balance over time", Kind: charts.Steps, Points: points,
@@ -72,7 +72,7 @@ func (r *valueReader) heldAfter(held *big.Int, txs []core.HistoryTxAnswer) []cha
 	n := len(points)
 	add := func(height uint32) {
 		text := r.amount(held.String())
-		p := charts.Point{X: float64(height), Y: scaled(held, r.unit), At: figures.Count(height), Value: text.String(), Link: r.heightLink(height).URL}
+		p := charts.Point{X: float64(height), Y: scaled(held, r.unit), At: humanize.Count(height), Value: text.String(), Link: r.heightLink(height).URL}
 		if n < len(points) && points[n].X == p.X { // what was held in between is not seen
 			return
 		}
@@ -90,7 +90,7 @@ func (r *valueReader) heldAfter(held *big.Int, txs []core.HistoryTxAnswer) []cha
 }
 
 // scaled is an amount in the unit of people, as exact as a picture needs it.
-func scaled(n *big.Int, u figures.Unit) float64 {
+func scaled(n *big.Int, u humanize.Unit) float64 {
 	places := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(u.Decimals)), nil)
 	f, _ := new(big.Rat).SetFrac(n, places).Float64()
 	return f

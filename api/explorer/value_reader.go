@@ -9,7 +9,7 @@ import (
 
 	"birthmark/api/ratelimit"
 	"birthmark/core"
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 )
 
 // valueReader reads what a value has, as far as a page may.
@@ -176,7 +176,7 @@ func (r *valueReader) outputs(after string) error {
 func (v *visit) made(o *core.OutputAnswer) (m *made, err error) {
 	m = &made{Block: v.heightLink(o.Height)}
 	if m.Time, err = v.timeAt(o.Height); m.Time != nil {
-		m.Confirmations = figures.Count(uint32(v.Tip.Height) - o.Height + 1)
+		m.Confirmations = humanize.Count(uint32(v.Tip.Height) - o.Height + 1)
 	}
 	return m, err
 }

@@ -12,8 +12,8 @@ import (
 
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/internal/humanize"
 	"birthmark/model"
-	"birthmark/model/figures"
 )
 
 // visit is one request for a page of a chain, answered from one snapshot.
@@ -24,7 +24,7 @@ type visit struct {
 	w     http.ResponseWriter // of the request, for what it costs
 	site  *site
 	chain *served.Chain
-	unit  figures.Unit
+	unit  humanize.Unit
 	paid  func()    // gives back what an expensive page has taken; nil: it has taken nothing
 	late  bool      // a part of the page took too long: another time it may be there
 	now   time.Time // to the minute: what a page says of ages changes no more often
@@ -32,7 +32,7 @@ type visit struct {
 
 // visit of a chain, before it has a snapshot.
 func (s *site) visit(ctx context.Context, r *http.Request, chain *served.Chain) *visit {
-	return &visit{ctx: ctx, req: r, site: s, chain: chain, unit: figures.UnitOf(chain.Model.Name()), now: s.now().Truncate(time.Minute)}
+	return &visit{ctx: ctx, req: r, site: s, chain: chain, unit: humanize.UnitOf(chain.Model.Name()), now: s.now().Truncate(time.Minute)}
 }
 
 // errUnmodified says that who asks has the page.
@@ -204,7 +204,7 @@ func (v *visit) heightLink(h uint32) link {
 			return link{Text: "genesis"}
 		}
 	}
-	return link{v.url("block", strconv.FormatUint(uint64(h), 10)), figures.Count(h)}
+	return link{v.url("block", strconv.FormatUint(uint64(h), 10)), humanize.Count(h)}
 }
 
 func (v *visit) txLink(hash string) link { return link{v.url("tx", hash), hash} }

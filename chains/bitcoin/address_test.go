@@ -8,12 +8,12 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"github.com/btcsuite/btcd/address/v2/bech32"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
 func TestStoredAddressesAreWrittenAndReadBack(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	for _, n := range networks {
 		for range 300 {
 			kind, size := byte(r.IntN(maxWitnessVersion+1)), 2+r.IntN(39)

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 const repositoryTop = "../.."
@@ -23,7 +23,7 @@ var allIndexes = []string{indexAddress, indexScriptHash, indexScriptType, indexO
 // readData is a file of real data, uncompressed.
 func readData(t testing.TB, path ...string) []byte {
 	t.Helper()
-	full := realdata.Path(t, append([]string{"bitcoin"}, path...)...)
+	full := testblocks.Path(t, append([]string{"bitcoin"}, path...)...)
 	b, err := os.ReadFile(full)
 	if err != nil {
 		t.Fatal(err)

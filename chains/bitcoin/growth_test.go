@@ -11,15 +11,15 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
 // TestFollowSeesWhatANodeWrites lets a node write while the source follows: blocks behind the last one, into room that
 // was reserved, half of a block and then the rest, other files, and branches of every depth that win.
 func TestFollowSeesWhatANodeWrites(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	logged(t) // cut records are expected
 	dir := t.TempDir()
 	c := bitcointest.NewChain()

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 // coreBlock is what Core's getblock with verbosity 2 says of a block.
@@ -74,7 +74,7 @@ func satoshis(t *testing.T, n json.Number) uint64 {
 func TestDecodingAgreesWithCoresOwnJSON(t *testing.T) {
 	outputs := 0
 	for _, folder := range []string{"rvagg-js-bitcoin-block", "ipld-js-bitcoin"} {
-		files, err := filepath.Glob(filepath.Join(realdata.Path(t, "bitcoin", folder), "*.json"))
+		files, err := filepath.Glob(filepath.Join(testblocks.Path(t, "bitcoin", folder), "*.json"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", folder, len(files), err)
 		}

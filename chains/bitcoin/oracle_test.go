@@ -12,8 +12,8 @@ import (
 	"github.com/btcsuite/btcd/txscript/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -198,7 +198,7 @@ func brokenRule(m *wire.MsgBlock, size, left int) string {
 
 // TestBytesAreReadAsWireReadsThem: blocks with bytes changed, cut out, doubled and put in, mostly where the form is.
 func TestBytesAreReadAsWireReadsThem(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	d := newTestDecoder(t)
 	c := bitcointest.NewChain()
 	one := bitcointest.Spend(c.Mine().Transactions[0], 0, wire.NewTxOut(1, scriptSeeds()[3]), wire.NewTxOut(2, nil))

@@ -11,7 +11,7 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/txscript/v2"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 func paramsOf(n *network) *chaincfg.Params {
@@ -189,7 +189,7 @@ func keysOf(t testing.TB, n *network, script []byte) string {
 }
 
 func TestScriptsAreClassifiedAsTxscriptAndCoreDo(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	seeds := scriptSeeds()
 	for _, n := range networks {
 		for _, script := range seeds {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -164,7 +164,7 @@ func randomChain(r *rand.Rand, blocks int) (c *bitcointest.Chain, stale []*wire.
 // TestBlockFilesInAnyFormHoldTheSameChain: order of arrival, stale branches, duplicates, several files, padding and XOR
 // change nothing, nor do workers, memory or the number of blocks read at once.
 func TestBlockFilesInAnyFormHoldTheSameChain(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	for round := range 12 {
 		c, stale := randomChain(r, 20+r.IntN(150))
 		want := c.Blocks()

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"birthmark/chains/blocksource"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -79,7 +79,7 @@ func TestForksEndInTheNodesChain(t *testing.T) {
 
 // A random life: the node grows, forks, falls behind and fails while it is followed, and in the end both agree.
 func TestTheStreamSettlesOnWhatTheNodeSaysLast(t *testing.T) {
-	n := seeded.Of(t, 11)
+	n := testseed.Of(t, 11)
 	for round := range uint64(60) {
 		rng := rand.New(rand.NewPCG(n, round))
 		chain := grow(nil, 1+rng.IntN(300), 0)

@@ -13,7 +13,7 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"github.com/btcsuite/btcd/address/v2/bech32"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -237,7 +237,7 @@ func randomAddress(r *rand.Rand) []byte {
 }
 
 func TestAnyAddressIsReadBackAsItWas(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	written := map[string]int{}
 	for range 20_000 {
 		n, raw := networks[r.IntN(len(networks))], randomAddress(r)

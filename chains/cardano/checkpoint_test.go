@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 // Real blocks are those of the checkpoints, and no other block is taken in their place.
@@ -20,7 +20,7 @@ func TestRealBlocksPassTheCheckpoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw, err := os.ReadFile(realdata.Path(t, path...))
+		raw, err := os.ReadFile(testblocks.Path(t, path...))
 		if err != nil {
 			t.Fatal(err)
 		}

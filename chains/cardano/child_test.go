@@ -4,8 +4,8 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 // followed are the blocks a source yields from its first on.
@@ -114,7 +114,7 @@ func TestTheBlockAfterEachOfRealOnesIsTheOneThatFollows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		src, err := chain.Open(t.Context(), model.SourceOptions{URI: "file://" + realdata.Path(t, c.path...), Indexes: valueNames})
+		src, err := chain.Open(t.Context(), model.SourceOptions{URI: "file://" + testblocks.Path(t, c.path...), Indexes: valueNames})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 // decodedAs is a decoder of a network for the tests.
@@ -34,7 +34,7 @@ func decodedAs(t testing.TB, networkName string, indexes ...string) *decoder {
 // realFile is a file of real blocks, uncompressed and out of hex.
 func realFile(t testing.TB, path ...string) []byte {
 	t.Helper()
-	full := realdata.Path(t, append([]string{"cardano"}, path...)...)
+	full := testblocks.Path(t, append([]string{"cardano"}, path...)...)
 	b, err := os.ReadFile(full)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func cutByIndex(t testing.TB, chunk, secondary []byte) (blocks [][]byte) {
 // chunks are the chunks there are, each with its network.
 func chunks(t testing.TB, each func(name, network string, blocks [][]byte)) {
 	t.Helper()
-	dir := realdata.Path(t, "cardano", "dingo-immutable")
+	dir := testblocks.Path(t, "cardano", "dingo-immutable")
 	names, err := filepath.Glob(filepath.Join(dir, "*.chunk"))
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no chunks in %s: %v", dir, err)

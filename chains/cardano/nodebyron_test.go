@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 // byronChain is three epochs of Byron, each with its boundary block, and a block of Shelley, as a node has them.
@@ -109,7 +109,7 @@ func TestNodesGoBackToBoundaries(t *testing.T) {
 
 // The first chunk of mainnet.
 func TestRealBlocksOfByronComeOverNodes(t *testing.T) {
-	blocks, err := ouroborostest.Chunks(realdata.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd"))
+	blocks, err := ouroborostest.Chunks(testblocks.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"birthmark/chains/blocksource"
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 // previewBlocks are real blocks of preview from its first one on, as a node has them.
 func previewBlocks(t testing.TB) []ouroborostest.Block {
 	t.Helper()
-	blocks, err := ouroborostest.Chunks(realdata.Path(t, "cardano/dingo-immutable"))
+	blocks, err := ouroborostest.Chunks(testblocks.Path(t, "cardano/dingo-immutable"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/ouroborostest"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
 // Whatever a node goes through while it is followed, what the source says is a chain at every moment, and in the end the
 // node's.
 func TestANodeIsFollowedThroughAnything(t *testing.T) {
-	seed := seeded.New(t)
+	seed := testseed.New(t)
 	trunk := branch(t, nil, 1500, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	bothWays(t, n, func(t *testing.T, uri string) {

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"birthmark/chains/ergo/jsonstream"
+	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 // modernBlocks are 96 full blocks of mainnet, as a node gives them.
 func modernBlocks(t testing.TB) (blocks [][]byte) {
 	t.Helper()
-	f, err := os.Open(realdata.Path(t, "ergo", "derived-node-json", "mainnet_1795968_1796063.ndjson.gz"))
+	f, err := os.Open(testblocks.Path(t, "ergo", "derived-node-json", "mainnet_1795968_1796063.ndjson.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

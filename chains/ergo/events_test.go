@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"birthmark/chains/blocksource"
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 // firstBlocks is blocks 1 to 2000 of mainnet.
 func firstBlocks(t *testing.T) (path string, blocks []ergotest.Block) {
 	t.Helper()
-	path = realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
+	path = testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
 	blocks, err := ergotest.ReadFile(path)
 	if err != nil || len(blocks) != 2000 {
 		t.Fatalf("%d blocks, %v", len(blocks), err)

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
-	"birthmark/model/realdata"
 )
 
 // fork is real blocks that part at height 5: 7 of mainnet, and 10 of which those from 5 on are another branch. In the
@@ -32,7 +32,7 @@ func fork(t *testing.T) (shorter, longer []ergotest.Block) {
 
 func byHand(t *testing.T, name string) []ergotest.Block {
 	t.Helper()
-	blocks, err := ergotest.ReadFile(realdata.Path(t, "ergo", "ergo-uexplorer", name))
+	blocks, err := ergotest.ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 func TestGenesisIsAllThereIs(t *testing.T) {
@@ -34,7 +34,7 @@ func TestGenesisIsAllThereIs(t *testing.T) {
 		if id := model.Hash(txs[0].Outputs[0].Keys[0].Value).String(); id != "b69575e11c5c43400bfead5976ee0d6245a1168396b2e2a4f384691f275d501c" {
 			t.Errorf("%s: the first box is %s", n.name, id)
 		}
-		raw, err := os.ReadFile(realdata.Path(t, "ergo", "arkadianet-ergo", n.name, "genesis_boxes.json"))
+		raw, err := os.ReadFile(testblocks.Path(t, "ergo", "arkadianet-ergo", n.name, "genesis_boxes.json"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,8 +17,8 @@ import (
 
 	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/ergo/sigma"
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
-	"birthmark/model/realdata"
 )
 
 // oracle answers questions by sigma-rust. It is asked one after the other.
@@ -79,7 +79,7 @@ func TestInteropSigmaRustAgreesOnGeneratedBlocks(t *testing.T) {
 func TestInteropSigmaRustAgreesOnRealBlocks(t *testing.T) {
 	var all []ergotest.Block
 	for _, f := range realFiles {
-		blocks, err := ergotest.ReadFile(realdata.Path(t, f.path...))
+		blocks, err := ergotest.ReadFile(testblocks.Path(t, f.path...))
 		if err != nil {
 			t.Fatal(err)
 		}

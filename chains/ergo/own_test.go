@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 // defined is Ergo's mainnet with indexes of one's own.
@@ -36,7 +36,7 @@ func (c *chain) all() (names []string) {
 func (c *chain) real(t testing.TB, each func(file string, b *model.Block)) {
 	t.Helper()
 	for _, file := range realFiles {
-		f, err := os.Open(realdata.Path(t, file.path...))
+		f, err := os.Open(testblocks.Path(t, file.path...))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,9 +8,9 @@ import (
 
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/chains/ergo/sigma"
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 // whole is a block decoded with its transactions' bytes, which is the block without them but for these.
@@ -44,7 +44,7 @@ func whole(t *testing.T, raw []byte) *model.Block {
 func eachRealBlock(t *testing.T, each func(name string, raw []byte)) {
 	t.Helper()
 	for _, file := range realFiles {
-		path := realdata.Path(t, file.path...)
+		path := testblocks.Path(t, file.path...)
 		f, err := openBlockFile(path, jsonstream.Position{})
 		if err != nil {
 			t.Fatal(err)

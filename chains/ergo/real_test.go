@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 // files of real blocks and how many are in each.
@@ -31,7 +31,7 @@ func realBlocks(t testing.TB, indexes []string, path ...string) []*model.Block {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(realdata.Path(t, path...))
+	f, err := os.Open(testblocks.Path(t, path...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,13 @@ import (
 
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/chains/ergo/sigma"
-	"birthmark/model/realdata"
+	"birthmark/internal/testblocks"
 )
 
 // elements are those of a file that has a JSON array.
 func elements(t *testing.T, path ...string) (all []json.RawMessage) {
 	t.Helper()
-	raw, err := os.ReadFile(realdata.Path(t, path...))
+	raw, err := os.ReadFile(testblocks.Path(t, path...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestRealHeadersHaveTheirIDs(t *testing.T) {
 
 // Boxes that say which output they are of which transaction.
 func TestRealBoxesHaveTheirIDs(t *testing.T) {
-	raw, err := os.ReadFile(realdata.Path(t, "ergo", "arkadianet-ergo", "mainnet", "input_boxes_700000_700010.json"))
+	raw, err := os.ReadFile(testblocks.Path(t, "ergo", "arkadianet-ergo", "mainnet", "input_boxes_700000_700010.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestRealTransactionsAreSerialized(t *testing.T) {
 		}
 		want[tx.ID] = tx.Bytes
 	}
-	f, err := os.Open(realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
+	f, err := os.Open(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestRealTreesOfLaterVersions(t *testing.T) {
 		"v3_xorof_tree_h247361.hex":             "d80d",
 		"v6_unsigned_bigint_script_h210076.hex": "d8",
 	} {
-		digits, err := os.ReadFile(realdata.Path(t, "ergo", "arkadianet-ergo", "testnet", file))
+		digits, err := os.ReadFile(testblocks.Path(t, "ergo", "arkadianet-ergo", "testnet", file))
 		if err != nil {
 			t.Fatal(err)
 		}

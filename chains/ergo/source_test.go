@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"birthmark/bench/generate/ergogen"
-	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/ergotest"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -244,7 +244,7 @@ func TestBlocksWhoseHeadersAreKnownAreWaitedFor(t *testing.T) {
 
 func TestSlowAndFailingNodesAreOutlived(t *testing.T) {
 	leaks(t)
-	seed := seeded.Of(t, 1)
+	seed := testseed.Of(t, 1)
 	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 23, TxsPerBlock: 2}), 300)
 	for name, fault := range map[string]func(chance float64, a *ergotest.Answer){
 		"slow":    func(_ float64, a *ergotest.Answer) { a.Delay = 5 * time.Millisecond },

@@ -12,7 +12,7 @@ import (
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker/nature"
 
-	"birthmark/model/nearest"
+	"birthmark/internal/suggest"
 )
 
 // kept are the functions of the expression library that are kept: those whose result is the same for everybody, at any
@@ -370,7 +370,7 @@ func hint(name string, known []string) string {
 			return "did you mean " + k + "?"
 		}
 	}
-	if near, ok := nearest.Word(name, known); ok {
+	if near, ok := suggest.Word(name, known); ok {
 		return "did you mean " + near + "?"
 	}
 	return "there are " + strings.Join(known, ", ")

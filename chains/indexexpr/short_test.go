@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -69,7 +69,7 @@ func keys(r *Run) string {
 
 // The short way says what the machine says.
 func TestShortExpressionsAreWhatTheMachineComputes(t *testing.T) {
-	r := rand.New(rand.NewPCG(seeded.Of(t, 1), 0))
+	r := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	short := 0
 	for range 3000 {
 		d := model.Definition{Name: "own", When: randomSimple(r, r.IntN(3)), Value: pick(r, "output.data", "output.pushes[0]", "output.data[1:3]", "output.value", "output.address", "tx.coinbase", "len(output.pushes[1])")}

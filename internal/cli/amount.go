@@ -1,17 +1,17 @@
 package cli
 
-import "birthmark/model/figures"
+import "birthmark/internal/humanize"
 
 // Numbers on pages of the command line are those of the explorer: what is used in every file has a short name here.
 
-func count[N ~int | ~int64 | ~uint32 | ~uint64](n N) string { return figures.Count(n) }
+func count[N ~int | ~int64 | ~uint32 | ~uint64](n N) string { return humanize.Count(n) }
 
 func plural[N ~int | ~int64 | ~uint32 | ~uint64](n N, thing string) string {
-	return figures.Plural(n, thing)
+	return humanize.Plural(n, thing)
 }
 
-func thousands(digits string) string { return figures.Thousands(digits) }
+func thousands(digits string) string { return humanize.Thousands(digits) }
 
-func byteSize(n int64) string { return figures.Bytes(n) }
+func byteSize(n int64) string { return humanize.Bytes(n) }
 
-func clock(unix int64) string { return figures.Clock(unix) }
+func clock(unix int64) string { return humanize.Clock(unix) }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"birthmark/internal/suggest"
 	"birthmark/model"
-	"birthmark/model/nearest"
 
 	"github.com/urfave/cli/v2"
 )
@@ -164,7 +164,7 @@ func unknownCommand(path []*cli.Command, name string) error {
 	for _, c := range path[len(path)-1].Subcommands {
 		known[c.Name] = true
 	}
-	return usageError("unknown_command", "unknown command %q%s (%s help lists them)", name, nearest.Hint(name, known), path[0].Name)
+	return usageError("unknown_command", "unknown command %q%s (%s help lists them)", name, suggest.Hint(name, known), path[0].Name)
 }
 
 func unknownFlag(path []*cli.Command, name string) error {
@@ -177,7 +177,7 @@ func unknownFlag(path []*cli.Command, name string) error {
 		return usageError("unknown_flag", "unknown flag --%s, and no command (birthmark help lists them)", name)
 	}
 	return usageError("unknown_flag", "unknown flag --%s of %s%s (%s --help lists them)", name, pathName(path),
-		nearest.Hint("--"+name, known), pathName(path))
+		suggest.Hint("--"+name, known), pathName(path))
 }
 
 func pathName(path []*cli.Command) string {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/model/realdata"
+	"birthmark/internal/testblocks"
 )
 
 // generated is a small generated chain of cardano, as bench generate says it.
@@ -97,7 +97,7 @@ func TestBenchDecodeComparesWithAnotherDecoder(t *testing.T) {
 }
 
 func TestBenchDecodeOfBlocksWithoutTransactions(t *testing.T) {
-	source := realdata.Path(t, "cardano", "dingo-immutable", "00001.chunk")
+	source := testblocks.Path(t, "cardano", "dingo-immutable", "00001.chunk")
 	var a benchDecodeAnswer
 	ask(t, &a, "bench", "decode", "--network", "preview", "--source", source)
 	if a.Txs != 0 || a.Blocks == 0 || a.Ratio <= 0 {
@@ -121,7 +121,7 @@ func TestBenchDecodeReadsBlocks(t *testing.T) {
 }
 
 func TestBenchDecodeReadsARealChunk(t *testing.T) {
-	chunk := realdata.Path(t, "cardano", "pallas", "01285.chunk")
+	chunk := testblocks.Path(t, "cardano", "pallas", "01285.chunk")
 	var a benchDecodeAnswer
 	ask(t, &a, "bench", "decode", "--network", "preprod", "--source", chunk)
 	if a.Blocks != 864 || a.Txs == 0 {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"birthmark/core"
-	"birthmark/model/figures"
+	"birthmark/internal/humanize"
 
 	"github.com/urfave/cli/v2"
 )
@@ -41,7 +41,7 @@ func (p *page) block(a *core.BlockAnswer) {
 // headerFields are the chain's own fields, whatever they are.
 func headerFields(header any) []field {
 	var fields []field
-	for _, f := range figures.Header(header) {
+	for _, f := range humanize.Header(header) {
 		fields = append(fields, field{f[0], text(f[1])})
 	}
 	return fields

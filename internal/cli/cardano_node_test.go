@@ -9,9 +9,9 @@ import (
 	"birthmark/bench/generate/cardanogen"
 	"birthmark/chains/cardano"
 	"birthmark/core"
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 // cardanoSeed is that of generated chains.
@@ -75,7 +75,7 @@ var readPreview struct {
 // previewBlocks are the first blocks of preview, 50,940 of them, read once for all tests.
 func previewBlocks(t testing.TB) []ouroborostest.Block {
 	t.Helper()
-	folder := realdata.Path(t, "cardano", "dingo-immutable")
+	folder := testblocks.Path(t, "cardano", "dingo-immutable")
 	readPreview.Do(func() { readPreview.blocks, readPreview.err = ouroborostest.Chunks(folder) })
 	if readPreview.err != nil {
 		t.Fatal(readPreview.err)

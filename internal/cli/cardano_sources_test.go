@@ -11,8 +11,8 @@ import (
 
 	"birthmark/bench/generate/cardanogen"
 	"birthmark/core"
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
-	"birthmark/model/realdata"
 	"birthmark/storage"
 )
 
@@ -53,7 +53,7 @@ type preview struct {
 
 func openPreview(t *testing.T) *preview {
 	t.Helper()
-	return &preview{"file://" + realdata.Path(t, "cardano", "dingo-immutable"), previewBlocks(t), t.TempDir()}
+	return &preview{"file://" + testblocks.Path(t, "cardano", "dingo-immutable"), previewBlocks(t), t.TempDir()}
 }
 
 func (p *preview) args(db, source string, more ...string) []string {
@@ -122,8 +122,8 @@ func TestRollbacksOfPreview(t *testing.T) {
 
 // Byron, with a boundary block before everything, over both protocols.
 func TestMainnetsFirstChunkFromANode(t *testing.T) {
-	chunk := realdata.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd")
-	genesis := realdata.Path(t, "cardano", "genesis", "mainnet")
+	chunk := testblocks.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd")
+	genesis := testblocks.Path(t, "cardano", "genesis", "mainnet")
 	blocks, err := ouroborostest.Chunks(chunk)
 	if err != nil {
 		t.Fatal(err)

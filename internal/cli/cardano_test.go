@@ -7,8 +7,8 @@ import (
 
 	"birthmark/chains/cardano"
 	"birthmark/core"
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
-	"birthmark/model/realdata"
 )
 
 const everyCardanoIndex = "address,payment_credential,stake_credential,script_hash,datum_hash,policy"
@@ -16,7 +16,7 @@ const everyCardanoIndex = "address,payment_credential,stake_credential,script_ha
 // The first 50,940 blocks of preview, from the files of a node and from a node, over both its protocols. Whatever way a
 // database took, it is the same.
 func TestPreviewFromEverySource(t *testing.T) {
-	source := "file://" + realdata.Path(t, "cardano", "dingo-immutable")
+	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")
 	dir := t.TempDir()
 	args := func(db string, more ...string) []string {
 		return append([]string{"sync", "--chain", "cardano", "--network", "preview", "--source", source, "--db", db, "--index", everyCardanoIndex}, more...)
@@ -52,7 +52,7 @@ func TestPreviewFromEverySource(t *testing.T) {
 
 // Mainnet from genesis over its first chunk: a boundary block first, and inputs that spend what redeem keys were given.
 func TestMainnetsFirstChunk(t *testing.T) {
-	chunk := realdata.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd")
+	chunk := testblocks.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd")
 	dir := t.TempDir()
 	db, again := filepath.Join(dir, "db"), filepath.Join(dir, "again")
 	ask(t, nil, "sync", "--chain", "cardano", "--source", "file://"+chunk, "--db", db)
@@ -62,7 +62,7 @@ func TestMainnetsFirstChunk(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	check(t, db)
-	ask(t, nil, "sync", "--chain", "cardano", "--network", realdata.Path(t, "cardano", "genesis", "mainnet"), "--source", "file://"+chunk, "--db", again)
+	ask(t, nil, "sync", "--chain", "cardano", "--network", testblocks.Path(t, "cardano", "genesis", "mainnet"), "--source", "file://"+chunk, "--db", again)
 	same(t, again, digestOf(t, db))
 	var verified core.VerifyAnswer
 	if ask(t, &verified, "verify", "--db", db, "--source", "file://"+chunk, "--sample", "500"); verified.Blocks != 502 || verified.Txs < 14_505 {
@@ -73,7 +73,7 @@ func TestMainnetsFirstChunk(t *testing.T) {
 // What the header of a block says, for programs and for people.
 func TestBlocksOfCardanoSayWhatTheirHeadersDo(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "db")
-	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", "file://"+realdata.Path(t, "cardano", "dingo-immutable"), "--db", db, "--to-height", "5")
+	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), "--db", db, "--to-height", "5")
 	golden(t, "cardano_block.txt", birthmark("block", "--db", db, "3").stdout)
 	golden(t, "cardano_block.json", birthmark("block", "--db", db, "3", "--json").stdout)
 }

@@ -9,7 +9,7 @@ import (
 
 	"birthmark/chains/cardano"
 	"birthmark/core"
-	"birthmark/model/realdata"
+	"birthmark/internal/testblocks"
 	"birthmark/storage/rocks"
 )
 
@@ -17,7 +17,7 @@ import (
 // same however it is asked for, and as much as an asset's totals say.
 func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "db")
-	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", "file://"+realdata.Path(t, "cardano", "dingo-immutable"), "--db", dir,
+	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), "--db", dir,
 		"--index", everyCardanoIndex)
 	store, err := rocks.Open(dir, rocks.Options{ReadOnly: true, BlockCache: 32 << 20})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 // A database whose manifest was cut, at whatever byte, is refused with what to do about it, or is a whole database of an
@@ -29,7 +29,7 @@ func TestADatabaseWithACutManifestIsRefusedOrWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 	refused := 0
 	for range 12 {
 		if cutManifest(t, rng, live, name, info.Size()) {

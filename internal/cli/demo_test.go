@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"birthmark/bench/generate/ergogen"
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
-	"birthmark/model/realdata"
 )
 
 // demo runs the demo of a chain with this program and is what it says.
@@ -74,7 +74,7 @@ func TestTheDemoOfCardanoHoldsOnAGeneratedChain(t *testing.T) {
 }
 
 func TestTheDemoOfCardanoHoldsOnARealOne(t *testing.T) {
-	dir := realdata.Path(t, "cardano", "dingo-immutable")
+	dir := testblocks.Path(t, "cardano", "dingo-immutable")
 	checkDemo(t, demo(t, "cardano", "IMMUTABLE="+dir, "NETWORK=preview", "BLOCKS=37000"), append(ofCardano, "chain         cardano preview", "blocks        37,001")...)
 }
 

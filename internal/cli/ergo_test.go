@@ -13,9 +13,9 @@ import (
 	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/ergo"
 	"birthmark/core"
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
-	"birthmark/model/realdata"
 	"birthmark/storage/memory"
 )
 
@@ -44,7 +44,7 @@ func ergoFile(t *testing.T, blocks ...ergotest.Block) string {
 
 // Mainnet's first 2,000 blocks from a file and from a node. Whatever way a database took, it is the same.
 func TestMainnetOfErgoFromEverySource(t *testing.T) {
-	path := realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
+	path := testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
 	blocks, err := ergotest.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestMainnetOfErgoFromEverySource(t *testing.T) {
 // What was there at genesis is all there is, in the database too, after every block.
 func TestErgoIsNeitherMadeNorLost(t *testing.T) {
 	ctx := context.Background()
-	path := realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
+	path := testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
 	chain, err := ergo.New("")
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestErgoIsNeitherMadeNorLost(t *testing.T) {
 // What a chain was before it went another way is gone without a trace.
 func TestForksOfErgo(t *testing.T) {
 	t.Run("of real blocks", func(t *testing.T) {
-		blocks, err := ergotest.ReadFile(realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
+		blocks, err := ergotest.ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
 		if err != nil {
 			t.Fatal(err)
 		}

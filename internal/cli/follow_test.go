@@ -18,7 +18,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/internal/cursor"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 // told is a line of a follower.
@@ -88,7 +88,7 @@ func (l *listener) height() int {
 // A follower that is killed at any moment goes on where it was, whatever was written and removed meanwhile; who listened ends
 // with what one has who was told everything at once.
 func TestFollowersAreKilledAndLoseNothing(t *testing.T) {
-	rng := rand.New(rand.NewPCG(seeded.Of(t, 790), 0))
+	rng := rand.New(rand.NewPCG(testseed.Of(t, 790), 0))
 	db, source := filepath.Join(t.TempDir(), "db"), "file://"+realBlocks(t)
 	syncTo(t, db, source, "--to-height", "180")
 	tip := 180

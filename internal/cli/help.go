@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"birthmark/model/nearest"
+	"birthmark/internal/suggest"
 
 	"github.com/urfave/cli/v2"
 )
@@ -23,7 +23,7 @@ func (p *program) helpCommand() *cli.Command {
 				known[sub.Name] = true
 			}
 			if !known[name] {
-				return usageError("unknown_command", "unknown command %q%s", name, nearest.Hint(name, known))
+				return usageError("unknown_command", "unknown command %q%s", name, suggest.Hint(name, known))
 			}
 			return cli.ShowCommandHelp(root, name)
 		},

@@ -19,8 +19,8 @@ import (
 	"birthmark/api"
 	"birthmark/core"
 	"birthmark/internal/control"
-	"birthmark/internal/seeded"
-	"birthmark/model/realdata"
+	"birthmark/internal/testblocks"
+	"birthmark/internal/testseed"
 )
 
 // all is more blocks than any source here has.
@@ -77,13 +77,13 @@ func tipHeight(t *testing.T, db string) int {
 
 // An index that is added while a sync goes on, both killed three times, is what it had been from the start, byte for byte.
 func TestIndexIsAddedWhileASyncGoesOn(t *testing.T) {
-	source := "file://" + realdata.Path(t, "cardano", "dingo-immutable")
+	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")
 	dir := t.TempDir()
 	file, first, made := filepath.Join(dir, "birthmark.yaml"), filepath.Join(dir, "first.yaml"), filepath.Join(dir, "made")
 	write(t, file, livingSettings)
 	write(t, first, livingSettings[:strings.Index(livingSettings, "  policy")])
 	ask(t, nil, "sync", "--config", file, "--source", source, "--db", made)
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 
 	db := filepath.Join(dir, "db")
 	ask(t, nil, "sync", "--config", first, "--source", source, "--db", db, "--to-height", "36500")
@@ -156,7 +156,7 @@ func TestIndexIsAddedWhileASyncGoesOn(t *testing.T) {
 
 // A command that waits for a sync goes on itself where that ends.
 func TestIndexAddTakesOverWhereTheSyncEnds(t *testing.T) {
-	source := "file://" + realdata.Path(t, "cardano", "dingo-immutable")
+	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")
 	dir := t.TempDir()
 	db, made := filepath.Join(dir, "db"), filepath.Join(dir, "made")
 	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", source, "--db", db, "--to-height", "40000")
@@ -257,7 +257,7 @@ func TestRequestsToARunningSync(t *testing.T) {
 
 // What stops a command that adds an index stops it at a step, and the next sync goes on.
 func TestASignalLeavesAnIndexToTheNextSync(t *testing.T) {
-	source := "file://" + realdata.Path(t, "cardano", "dingo-immutable")
+	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")
 	dir := t.TempDir()
 	db, made := filepath.Join(dir, "db"), filepath.Join(dir, "made")
 	first := []string{"sync", "--chain", "cardano", "--network", "preview", "--source", source, "--to-height", "40000", "--db"}

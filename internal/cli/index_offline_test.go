@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
-	"birthmark/model/realdata"
+	"birthmark/internal/testblocks"
+	"birthmark/internal/testseed"
 )
 
 // keepsAll is what the first indexes of the tests below become.
@@ -130,7 +130,7 @@ func TestIndexesThatCannotBeAddedOrDropped(t *testing.T) {
 	same(t, db, digest)
 
 	ergo := filepath.Join(dir, "ergo")
-	ergoSync(t, "mainnet", ergo, "file://"+realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), "--to-height", "50")
+	ergoSync(t, "mainnet", ergo, "file://"+testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), "--to-height", "50")
 	digest = digestOf(t, ergo)
 	wantFailure(t, exitUsage, "always_on", `^index box_id cannot be dropped: inputs of ergo are found by it$`, "index", "drop", "box_id", "--db", ergo)
 	file = filepath.Join(dir, "ergo.yaml")
@@ -197,7 +197,7 @@ func TestADropThatIsKilledGoesOn(t *testing.T) {
 		syncTo(t, folder, source, "--index", "address,script_hash,script_type")
 	}
 	ask(t, nil, "index", "drop", "script_hash", "--db", calm)
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 	for range 6 {
 		cmd, _, _ := process(t, -1, "index", "drop", "script_hash", "--db", db)
 		if err := cmd.Start(); err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/expr-lang/expr"
 
-	"birthmark/model/realdata"
+	"birthmark/internal/testblocks"
 )
 
 var docsObligations = filepath.Join("..", "..", "docs", "obligations.md")
@@ -102,8 +102,8 @@ func TestObligationsAreAnswered(t *testing.T) {
 	t.Setenv(asProgram, "-1") // bench starts processes
 	sources := map[string]string{
 		"bitcoin": "file://" + realBlocks(t),
-		"cardano": "file://" + realdata.Path(t, "cardano", "dingo-immutable"),
-		"ergo":    "file://" + realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"),
+		"cardano": "file://" + testblocks.Path(t, "cardano", "dingo-immutable"),
+		"ergo":    "file://" + testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"),
 	}
 	dir := t.TempDir()
 	rows, settings := readObligations(t)

@@ -11,7 +11,7 @@ import (
 
 	"birthmark/chains"
 	"birthmark/core"
-	"birthmark/model/realdata"
+	"birthmark/internal/testblocks"
 	"birthmark/storage/rocks"
 )
 
@@ -71,7 +71,7 @@ spender_sequences: { when: "not tx.coinbase", value: "map(tx.inputs, .sequence)"
 		},
 		"cardano": func(t *testing.T) realRun {
 			return realRun{
-				chain: "cardano", network: "preview", source: "file://" + realdata.Path(t, "cardano", "dingo-immutable"), half: "25000",
+				chain: "cardano", network: "preview", source: "file://" + testblocks.Path(t, "cardano", "dingo-immutable"), half: "25000",
 				indexes: strings.Split(everyCardanoIndex, ","),
 				own: `
 asset_name: { value: "map(output.assets, .name)", kind: many-valued }
@@ -83,7 +83,7 @@ outputs_of_tx: { value: "tx.output_count" }`,
 		},
 		"ergo": func(t *testing.T) realRun {
 			return realRun{
-				chain: "ergo", network: "mainnet", source: "file://" + realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), half: "1000",
+				chain: "ergo", network: "mainnet", source: "file://" + testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), half: "1000",
 				indexes: slices.DeleteFunc(strings.Split(everyErgoIndex, ","), func(name string) bool { return name == "box_id" }),
 				own: `
 made_at: { value: "output.creation_height" }

@@ -9,8 +9,8 @@ import (
 	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/indexexpr/recipes"
 	"birthmark/core"
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
-	"birthmark/model/realdata"
 )
 
 // recipeSettings are all indexes of a chain, and its recipes of docs/indexes.md, with every option.
@@ -46,7 +46,7 @@ func TestRecipesGiveOneDatabaseWhateverTheWay(t *testing.T) {
 		values                    string // an index that has some
 	}{
 		{"Cardano", "preview", everyCardanoIndex, func(t *testing.T) []string {
-			return []string{"file://" + realdata.Path(t, "cardano", "dingo-immutable")}
+			return []string{"file://" + testblocks.Path(t, "cardano", "dingo-immutable")}
 		}, "25000", "asset_name"},
 		{"Ergo", "testnet", everyErgoIndex, func(t *testing.T) []string {
 			return []string{ergoFile(t, ergoBlocks...), node.Start(t)}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"birthmark/internal/humanize"
 	"birthmark/model"
-	"birthmark/model/figures"
 
 	"golang.org/x/term"
 )
@@ -18,7 +18,7 @@ import (
 type page struct {
 	w      *bufio.Writer
 	colour bool
-	unit   figures.Unit
+	unit   humanize.Unit
 	chain  model.Chain // nil where the answer is about none
 }
 
@@ -133,7 +133,7 @@ func (p *program) answer(chain model.Chain, v any, show func(*page)) error {
 	}
 	pg := &page{w: bufio.NewWriter(p.stdout), colour: p.colourful(p.stdout), chain: chain}
 	if chain != nil {
-		pg.unit = figures.UnitOf(chain.Name())
+		pg.unit = humanize.UnitOf(chain.Name())
 	}
 	show(pg)
 	return pg.w.Flush()

@@ -8,7 +8,7 @@ import (
 
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/storage/memory"
 )
@@ -16,7 +16,7 @@ import (
 // Real times go back and forth: of the first 14,132 blocks hundreds are older than the one before them. A range of times has
 // exactly the blocks from the first that is not before its beginning to the last that is not after its end.
 func TestTimesOfRealBlocksAreFoundExactly(t *testing.T) {
-	rng := rand.New(rand.NewPCG(seeded.Of(t, 800), 0))
+	rng := rand.New(rand.NewPCG(testseed.Of(t, 800), 0))
 	ctx := context.Background()
 	chain, err := bitcoin.New("mainnet")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 
 	"birthmark/chains"
 	"birthmark/core"
+	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/model/realdata"
 	"birthmark/storage/rocks"
 )
 
@@ -23,8 +23,8 @@ type rawRun struct {
 func rawRuns(t *testing.T) []rawRun {
 	return []rawRun{
 		{"bitcoin", "mainnet", "file://" + realBlocks(t), 2_000},
-		{"cardano", "preview", "file://" + realdata.Path(t, "cardano", "dingo-immutable"), 50_000},
-		{"ergo", "mainnet", "file://" + realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), 2_000},
+		{"cardano", "preview", "file://" + testblocks.Path(t, "cardano", "dingo-immutable"), 50_000},
+		{"ergo", "mainnet", "file://" + testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), 2_000},
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 
 	"birthmark/api"
 	"birthmark/core"
-	"birthmark/internal/seeded"
-	"birthmark/model/realdata"
+	"birthmark/internal/testblocks"
+	"birthmark/internal/testseed"
 )
 
 // Every question of the command line, asked over HTTP, has the same answer: the document of --json, byte for byte. What
@@ -33,9 +33,9 @@ func TestTheServerAnswersWhatTheCommandLineDoes(t *testing.T) {
 		asset          string   // no asset; empty where there are none
 	}{
 		{"bitcoin", "mainnet", realBlocks, []string{"address", "script_hash"}, ""},
-		{"cardano", "preview", func(t *testing.T) string { return realdata.Path(t, "cardano", "dingo-immutable") },
+		{"cardano", "preview", func(t *testing.T) string { return testblocks.Path(t, "cardano", "dingo-immutable") },
 			[]string{"address", "payment_credential", "policy"}, strings.Repeat("00", 28)},
-		{"ergo", "mainnet", func(t *testing.T) string { return realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz") },
+		{"ergo", "mainnet", func(t *testing.T) string { return testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz") },
 			[]string{"address", "box_id", "ergo_tree_hash"}, strings.Repeat("00", 32)},
 	} {
 		t.Run(c.chain, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestTheServerAnswersWhatTheCommandLineDoes(t *testing.T) {
 			write(t, file, set)
 			// What is in a log would be read again by every command.
 			ask(t, nil, "sync", "--config", file, "--wal=off", "--source", "file://"+c.source(t), "--db", db)
-			n := seeded.Of(t, 910)
+			n := testseed.Of(t, 910)
 			l := &law{T: t, db: db, chain: c.chain, rng: rand.New(rand.NewPCG(n, 0))}
 			l.serve()
 			l.chainWide()

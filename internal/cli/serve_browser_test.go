@@ -11,8 +11,8 @@ import (
 	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/internal/config"
+	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/model/realdata"
 	"birthmark/storage/memory"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -61,7 +61,7 @@ func syncedBitcoin(t *testing.T, to model.HeightPk) *core.DB {
 // syncedCardano is the beginning of a real chain with assets, up to a block, or nil where that is absent.
 func syncedCardano(t *testing.T, to model.HeightPk) (db *core.DB) {
 	t.Run("cardano", func(t *testing.T) {
-		dir := realdata.Path(t, "cardano", "dingo-immutable")
+		dir := testblocks.Path(t, "cardano", "dingo-immutable")
 		db = synced(t, "cardano", "preview", "file://"+dir, to)
 	})
 	return db

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 // eventClient is a program that listens to a server's events, and whose connection is cut wherever it is.
@@ -75,7 +75,7 @@ func (l *listener) forget() {
 // A program that follows a server's events, cut off at any byte, while the chain forks and the server is killed and started
 // again, has in the end what one has that is told everything at once.
 func TestFollowersOfAServerLoseNothing(t *testing.T) {
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 	f := newForking(rng)
 	db := filepath.Join(t.TempDir(), "db")
 	node := f.Start(t)

@@ -13,8 +13,8 @@ import (
 
 	"birthmark/bench/generate/ergogen"
 	"birthmark/core"
-	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/ergotest"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -135,7 +135,7 @@ func (f *forking) askAround(t *testing.T, s *serverProcess, seed uint64, done <-
 
 // Whatever is asked while the chain grows and forks, each answer is of one tip, names it, and it was one.
 func TestEveryAnswerIsOfOneTipWhileTheChainForks(t *testing.T) {
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 	f := newForking(rng)
 	db := filepath.Join(t.TempDir(), "db")
 	s := startServer(t, "--chain", "ergo", "--network", "testnet", "--source", f.Start(t), "--db", db)
@@ -172,7 +172,7 @@ func TestEveryAnswerIsOfOneTipWhileTheChainForks(t *testing.T) {
 
 // A server that only reads sees what another process writes, takes back and writes again; when that one is gone, it stays.
 func TestServerReadsWhatAnotherProcessSyncs(t *testing.T) {
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 	f := newForking(rng)
 	db := filepath.Join(t.TempDir(), "db")
 	source := f.Start(t)

@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/internal/seeded"
-	"birthmark/model/realdata"
+	"birthmark/internal/testblocks"
+	"birthmark/internal/testseed"
 )
 
 // fuzzing is a client that sends such requests over one connection after the other.
@@ -94,10 +94,10 @@ func TestMalformedRequestsAreNobodysFault(t *testing.T) {
 			return []string{"--source", "file://" + realBlocks(t), "--to-height", "1000"}
 		}},
 		{"cardano", 2000, func(t *testing.T) []string {
-			return []string{"--network", "preview", "--source", "file://" + realdata.Path(t, "cardano", "dingo-immutable"), "--to-height", "20000"}
+			return []string{"--network", "preview", "--source", "file://" + testblocks.Path(t, "cardano", "dingo-immutable"), "--to-height", "20000"}
 		}},
 		{"ergo", 2000, func(t *testing.T) []string {
-			return []string{"--source", "file://" + realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")}
+			return []string{"--source", "file://" + testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")}
 		}},
 	} {
 		t.Run(c.chain, func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestMalformedRequestsAreNobodysFault(t *testing.T) {
 
 func malformed(t *testing.T, s *target, requests int) {
 	const clients = 4
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 	m := learn(t, s)
 	seen := map[int]int{}
 	fuzz := func(n int) {
@@ -161,7 +161,7 @@ func malformed(t *testing.T, s *target, requests int) {
 
 // What is no HTTP at all.
 func TestGarbageIsNobodysFault(t *testing.T) {
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 	s := serveHere(t)
 	s.serves(t, "nobody else asks")
 	before := runtime.NumGoroutine()

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"birthmark/api/health"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 // A server that is killed while it syncs and answers leaves a database that is whole, and the next one goes on.
@@ -109,7 +109,7 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Several chains are served by one process, and what one's source fails for is no matter to the others.
 func TestChainsAreServedTogether(t *testing.T) {
-	f := newForking(seeded.Rand(t))
+	f := newForking(testseed.Rand(t))
 	node := &flaky{Handler: f}
 	at := httptest.NewServer(node)
 	defer at.Close()

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 )
@@ -30,7 +30,7 @@ func newShownOf(db *core.DB) *shown { return newShown(newProgram(nil, nil, nil),
 // Who waits for another tip is told of it, whichever database it comes from, and where there is none any more; and not
 // where a database with the same tip takes the place of another.
 func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
-	blocks := modeltest.Variants()[0].NewGenerator(seeded.Rand(t).Uint64()).Blocks(6)
+	blocks := modeltest.Variants()[0].NewGenerator(testseed.Rand(t).Uint64()).Blocks(6)
 	one, two := shownBlocks(t, blocks[:3]), shownBlocks(t, blocks[:4])
 	s := newShownOf(one)
 	wait := func(height model.HeightPk) <-chan struct{} {
@@ -82,7 +82,7 @@ func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
 
 // A database is closed when nobody asks it any more, however often others take its place.
 func TestNobodyAsksADatabaseThatIsClosed(t *testing.T) {
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 	blocks := modeltest.Variants()[0].NewGenerator(rng.Uint64()).Blocks(4)
 	closed := make([]atomic.Bool, len(blocks)) // by height
 	var dbs []*core.DB

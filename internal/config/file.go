@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"strings"
 
+	"birthmark/internal/suggest"
 	"birthmark/model"
-	"birthmark/model/nearest"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -111,7 +111,7 @@ func (p parser) mapping(n *yaml.Node, what string, keys map[string]reader) error
 		seen[key.Value] = line
 		read, ok := keys[key.Value]
 		if !ok || key.Kind != yaml.ScalarNode {
-			return p.errorf(line, "unknown %s %q%s", what, key.Value, nearest.Hint(key.Value, keys))
+			return p.errorf(line, "unknown %s %q%s", what, key.Value, suggest.Hint(key.Value, keys))
 		}
 		if err := read(n.Content[i+1]); err != nil {
 			return err

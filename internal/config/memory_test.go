@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 func sum(d Division) int64 {
@@ -14,7 +14,7 @@ func sum(d Division) int64 {
 // Trap 17: a memory figure that nothing adds up to.
 func TestPartsOfTheMemorySumUpToIt(t *testing.T) {
 	sizes := []Size{LeastMemory, LeastMemory + 1, 100e6, 512 * MiB, 2 * GiB, 4*GiB + 7, 16 * GiB, TiB, TiB - 1}
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	for range 1000 {
 		sizes = append(sizes, LeastMemory+Size(r.Int64N(int64(256*GiB))))
 	}

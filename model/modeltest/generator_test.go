@@ -7,14 +7,14 @@ import (
 	"reflect"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
 const testBlocks = 300
 
 func TestASeedMakesOneChain(t *testing.T) {
-	n := seeded.Of(t, 1)
+	n := testseed.Of(t, 1)
 	for _, v := range Variants() {
 		g := v.NewGenerator(n)
 		first := g.Blocks(20)
@@ -271,7 +271,7 @@ func (l *ledger) output(height int, o *model.Output, inTx map[string]int) (box s
 
 // The made-up chains follow the rules of their variant, and have what is rare on real chains often.
 func TestMadeUpChainsAreValidAndHard(t *testing.T) {
-	n := seeded.Of(t, 1)
+	n := testseed.Of(t, 1)
 	for _, v := range Variants() {
 		t.Run(v.Name, func(t *testing.T) {
 			l := &ledger{v: v, coins: map[string]*made{}, born: map[string]int{}, txs: map[model.Hash]bool{}, ids: map[string]bool{}, counts: map[string]int{}}
@@ -330,7 +330,7 @@ func TestMadeUpChainsAreValidAndHard(t *testing.T) {
 // Values and asset ids begin with one another, as rows of a database must tell apart.
 func TestSomeNamesBeginWithOthers(t *testing.T) {
 	for _, v := range Variants() {
-		g := v.NewGenerator(seeded.Of(t, 1))
+		g := v.NewGenerator(testseed.Of(t, 1))
 		g.Blocks(testBlocks)
 		ids := make([][]byte, len(g.assets))
 		for i, id := range g.assets {

@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"birthmark/internal/pages"
+	"birthmark/internal/offheap"
 	"birthmark/storage"
 )
 
@@ -35,7 +35,7 @@ type changes struct {
 	records []record
 	rising  bool // what follows the first 8 bytes of keys arrived in order, nothing twice
 
-	dataPages, recordPages *pages.Memory
+	dataPages, recordPages *offheap.Memory
 }
 
 // record is one change. Its size and order are known to C (shim.h).
@@ -53,7 +53,7 @@ func (b *batch) family(f storage.Family) *changes {
 	}
 	c := b.families[f]
 	if c == nil {
-		c = &changes{dataPages: pages.New(0), recordPages: pages.New(0)}
+		c = &changes{dataPages: offheap.New(0), recordPages: offheap.New(0)}
 		c.reset()
 		b.families[f] = c
 	}
@@ -100,7 +100,7 @@ func (b *batch) Delete(f storage.Family, key []byte) { b.family(f).add(key, 0, 1
 
 // add begins a change, and makes room for a value of so many bytes; deleted is 1 where there is none.
 func (c *changes) add(key []byte, value int, deleted uint64) {
-	c.data = pages.Room(c.dataPages, c.data, 2*binary.MaxVarintLen64+len(key)+value)
+	c.data = offheap.Room(c.dataPages, c.data, 2*binary.MaxVarintLen64+len(key)+value)
 	first, at := prefix(key), len(c.data)
 	if c.ordered && c.n > 0 {
 		c.ordered = c.before < first || c.before == first && bytes.Compare(c.data[c.last:c.last+c.size], key) < 0
@@ -137,7 +137,7 @@ func (c *changes) note(first uint64, at int, key []byte, deleted uint64) {
 	if len(c.records) > 0 && c.rising {
 		c.rising = bytes.Compare(rest(c.data[c.last:c.last+c.size]), rest(key)) < 0
 	}
-	c.records = append(pages.Room(c.recordPages, c.records, 1), record{first, uint64(at)<<1 | deleted})
+	c.records = append(offheap.Room(c.recordPages, c.records, 1), record{first, uint64(at)<<1 | deleted})
 }
 
 // prefix orders keys like their first 8 bytes do: shorter ones are filled up with zeros.
@@ -191,7 +191,7 @@ func (c *changes) all() iter.Seq2[[]byte, bool] {
 // sorting is room to sort in, which grows with what is sorted.
 type sorting struct {
 	records []record
-	pages   *pages.Memory
+	pages   *offheap.Memory
 }
 
 func (s *sorting) release() {
@@ -202,9 +202,9 @@ func (s *sorting) release() {
 
 func (s *sorting) room(n int) []record {
 	if s.pages == nil {
-		s.pages = pages.New(0)
+		s.pages = offheap.New(0)
 	}
-	s.records = pages.Room(s.pages, s.records, n)
+	s.records = offheap.Room(s.pages, s.records, n)
 	return s.records[:n]
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/storage/rocks"
 )
 
@@ -35,7 +35,7 @@ func TestKilledWriterLeavesOneMoment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rng, dir, n := seeded.Rand(t), t.TempDir(), 0
+			rng, dir, n := testseed.Rand(t), t.TempDir(), 0
 			for round := 0; round < rounds || n == 0 && round < 20*rounds; round++ { // short lives may leave nothing
 				n = killRound(t, rng, dir, c.wal(rng), c.bulk, n)
 				if t.Failed() {
@@ -99,7 +99,7 @@ func killRound(t *testing.T, rng *rand.Rand, dir string, wal bool, bulk string, 
 
 // A database that was being made opens as well, whatever of it there is.
 func TestKilledWhileMakingADatabase(t *testing.T) {
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 	for range 20 {
 		dir := t.TempDir()
 		c := start(t, "holder", dir, "its maker")

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 // distributions are prefixes as families have them, and some that are hard for sorting by digits.
@@ -24,7 +24,7 @@ var distributions = map[string]func(random uint64, i int) uint64{
 }
 
 func TestSortByPrefixIsAStableSort(t *testing.T) {
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 	for name, prefixOf := range distributions {
 		for _, n := range []int{0, 1, 2, fewRecords, fewRecords + 1, 300, 20_000} {
 			records := make([]record, n)
@@ -43,7 +43,7 @@ func TestSortByPrefixIsAStableSort(t *testing.T) {
 
 func BenchmarkSortByPrefix(b *testing.B) {
 	const n = 400_000
-	rng := seeded.Rand(b)
+	rng := testseed.Rand(b)
 	for _, name := range []string{"hashes", "pointers"} {
 		b.Run(fmt.Sprintf("%d %s", n, name), func(b *testing.B) {
 			from, records, spare := make([]record, n), make([]record, n), make([]record, n)

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/storage/rocks"
 )
 
@@ -24,7 +24,7 @@ func TestReaderBesideAnotherProcessShowsOneMoment(t *testing.T) {
 	for _, wal := range []bool{true, false} {
 		t.Run(fmt.Sprintf("WAL %t", wal), func(t *testing.T) {
 			t.Parallel()
-			rng, dir := seeded.Rand(t), t.TempDir()
+			rng, dir := testseed.Rand(t), t.TempDir()
 			w := start(t, "writer", dir, strconv.FormatBool(wal), strconv.FormatUint(rng.Uint64(), 10), "grow", "sometimes")
 			for line := ""; !strings.HasPrefix(line, "durable"); line = w.line() {
 			}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
 )
@@ -110,7 +110,7 @@ func TestCancelledCompactIsAnError(t *testing.T) {
 // Whenever a Compact is cancelled, no row is the worse for it, and the next one ends what it began.
 func TestCompactCanBeCancelledAtAnyMoment(t *testing.T) {
 	const count = 4000
-	rng := seeded.Rand(t)
+	rng := testseed.Rand(t)
 	s := open(t, t.TempDir(), rocks.Options{WriteBuffers: 64 << 20})
 	if err := declare(s, 2); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@ package storetest
 import (
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/storage"
 )
 
@@ -29,7 +29,7 @@ func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Sto
 		}
 	})
 	t.Run("rows outlive the store that wrote them", func(t *testing.T) {
-		dir, m := t.TempDir(), newModel(seeded.Rand(t))
+		dir, m := t.TempDir(), newModel(testseed.Rand(t))
 		for range 6 {
 			s := reopen(t, dir)
 			m.compare(t, s)

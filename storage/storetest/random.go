@@ -11,13 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/storage"
 )
 
 var randomLaws = []law{
 	{"any sequence of operations answers like a map", func(t *testing.T, s storage.Store) {
-		m := newModel(seeded.Rand(t))
+		m := newModel(testseed.Rand(t))
 		for range 300 {
 			m.step(t, s)
 		}

@@ -8,11 +8,11 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/txscript/v2"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
-	s := seeded.New(t)
+	s := testseed.New(t)
 	o := Options{Seed: s, Txs: 5000, TxsPerBlock: 100}
 	a, b := New(o), New(o)
 	o.Seed++
@@ -30,7 +30,7 @@ func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 
 func TestTheShapeIsBitcoins(t *testing.T) {
 	const txs = 200_000
-	c, l := New(Options{Seed: seeded.New(t), Txs: txs}), newLedger()
+	c, l := New(Options{Seed: testseed.New(t), Txs: txs}), newLedger()
 	var n, inputs, outputs, sameBlock, bytes float64
 	uses := map[string]float64{}
 	for c.Made().Txs < txs {
@@ -104,7 +104,7 @@ func (e *era) percents() map[txscript.ScriptClass]float64 {
 
 func TestScriptsChangeWithTheEras(t *testing.T) {
 	const txs = 150_000
-	c, l := New(Options{Seed: seeded.New(t), Txs: txs}), newLedger()
+	c, l := New(Options{Seed: testseed.New(t), Txs: txs}), newLedger()
 	found := make([]map[txscript.ScriptClass]float64, len(eras))
 	for c.Made().Txs < txs {
 		block := l.add(t, c.Next())
@@ -153,7 +153,7 @@ func TestScriptsChangeWithTheEras(t *testing.T) {
 
 // A block is as full as weight allows where more transactions are asked for.
 func TestFullBlocksAreFull(t *testing.T) {
-	c := New(Options{Seed: seeded.New(t), Txs: 60_000, TxsPerBlock: 20_000})
+	c := New(Options{Seed: testseed.New(t), Txs: 60_000, TxsPerBlock: 20_000})
 	full := 0
 	for c.Made().Txs < 60_000 {
 		if c.Next(); c.weight > mostWeight*9/10 {

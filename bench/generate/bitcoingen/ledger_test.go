@@ -13,7 +13,7 @@ import (
 	"github.com/btcsuite/btcd/txscript/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 // unspent is what a ledger knows of an output that is unspent.
@@ -121,7 +121,7 @@ func TestANodeWouldTakeTheBlocks(t *testing.T) {
 		{Txs: 30_000, TxsPerBlock: 50_000}, // as many as weight allows
 	} {
 		t.Run(fmt.Sprint(o.Txs, "of", o.TxsPerBlock), func(t *testing.T) {
-			o.Seed = seeded.New(t)
+			o.Seed = testseed.New(t)
 			l, c, last := newLedger(), New(o), Block{}
 			for c.Made().Txs < o.Txs {
 				last = c.nextOf(o.Txs - c.Made().Txs)
@@ -144,7 +144,7 @@ func TestALongChainIsNotOfTheFuture(t *testing.T) {
 
 // The subsidies of regtest are spent after 5,000 blocks; fees go on.
 func TestAChainOutlivesItsSubsidies(t *testing.T) {
-	c, l := New(Options{Seed: seeded.New(t), Txs: 30_000, TxsPerBlock: 2}), newLedger()
+	c, l := New(Options{Seed: testseed.New(t), Txs: 30_000, TxsPerBlock: 2}), newLedger()
 	for c.Made().Blocks < 10_000 {
 		l.add(t, c.Next())
 	}

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"birthmark/bench/generate/distribution"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
-	s := seeded.New(t)
+	s := testseed.New(t)
 	a, b, other := New(Options{Seed: s}), New(Options{Seed: s}), New(Options{Seed: s + 1})
 	if !bytes.Equal(a.Genesis().Shelley, b.Genesis().Shelley) || bytes.Equal(a.Genesis().Shelley, other.Genesis().Shelley) {
 		t.Error("genesis is not a function of the seed")
@@ -28,7 +28,7 @@ func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 
 // A fork leaves the chain it is of as it was, and is the same again from the same block with the same seed.
 func TestForksHaveABeginningInCommon(t *testing.T) {
-	s := seeded.New(t)
+	s := testseed.New(t)
 	c, plain := New(Options{Seed: s}), New(Options{Seed: s})
 	for range 40 {
 		c.Next()
@@ -54,7 +54,7 @@ func TestForksHaveABeginningInCommon(t *testing.T) {
 }
 
 func TestBlocksHaveAsManyTransactionsAsAsked(t *testing.T) {
-	c := New(Options{Seed: seeded.New(t)})
+	c := New(Options{Seed: testseed.New(t)})
 	for _, n := range []int{0, 1, 7, 100, 0} {
 		if b := c.NextOf(n); b.Txs != n || b.Blocks != 1 || b.Bytes != len(b.Raw) {
 			t.Errorf("%+v, expected %d transactions", b.Counts, n)
@@ -67,7 +67,7 @@ func TestBlocksHaveAsManyTransactionsAsAsked(t *testing.T) {
 
 // What is drawn adds up to mainnet's means; the seed decides by how much they are missed.
 func TestTheShapeIsMainnets(t *testing.T) {
-	c := New(Options{Seed: seeded.New(t)})
+	c := New(Options{Seed: testseed.New(t)})
 	holding, outputs := 0, 0
 	picks := distribution.NewRandom(1, 1)
 	newest := func(distribution.Random) int { return 1 } // block back from the one to come

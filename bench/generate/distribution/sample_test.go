@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 func TestSpansAreDrawnAsOftenAsTheySay(t *testing.T) {
 	const draws = 100_000
-	r, spans := NewRandom(seeded.New(t), 0), Spans{{0.5, 1, 1}, {0.3, 2, 5}, {0.2, 6, 60}}
+	r, spans := NewRandom(testseed.New(t), 0), Spans{{0.5, 1, 1}, {0.3, 2, 5}, {0.2, 6, 60}}
 	found := make([]int, 61)
 	for range draws {
 		found[spans.Draw(r)]++
@@ -33,7 +33,7 @@ func TestSpansAreDrawnAsOftenAsTheySay(t *testing.T) {
 
 func TestHalfIsBelowTheMedianAndASixthASigmaBelow(t *testing.T) {
 	const draws = 100_000
-	r, l := NewRandom(seeded.New(t), 0), LogNormal{Median: 17, Sigma: 1.87}
+	r, l := NewRandom(testseed.New(t), 0), LogNormal{Median: 17, Sigma: 1.87}
 	below, far := 0.0, 0.0
 	for range draws {
 		x := l.Draw(r)
@@ -51,7 +51,7 @@ func TestHalfIsBelowTheMedianAndASixthASigmaBelow(t *testing.T) {
 
 func TestRanksAreUsedByZipfsLaw(t *testing.T) {
 	const draws = 200_000
-	r, z := NewRandom(seeded.New(t), 0), Zipf{Size: 1000, Flat: 0.1}
+	r, z := NewRandom(testseed.New(t), 0), Zipf{Size: 1000, Flat: 0.1}
 	found := make([]float64, z.Size) // a rank that is not one of them ends the test
 	for range draws {
 		found[z.Draw(r)]++
@@ -71,7 +71,7 @@ func TestRanksAreUsedByZipfsLaw(t *testing.T) {
 }
 
 func TestPartsAddUp(t *testing.T) {
-	r := NewRandom(seeded.New(t), 0)
+	r := NewRandom(testseed.New(t), 0)
 	for range 10_000 {
 		amount, least, n := 1+r.Uint64N(1<<r.IntN(60)), 1+r.Uint64N(1000), 1+r.IntN(50)
 		parts := slices.Collect(r.Parts(amount, least, n))
@@ -89,7 +89,7 @@ func TestPartsAddUp(t *testing.T) {
 }
 
 func TestPartsAreDrawnWhenTheyAreAskedFor(t *testing.T) {
-	r := NewRandom(seeded.New(t), 0)
+	r := NewRandom(testseed.New(t), 0)
 	for range r.Parts(1000, 1, 10) {
 		break
 	}
@@ -102,7 +102,7 @@ func TestPartsAreDrawnWhenTheyAreAskedFor(t *testing.T) {
 }
 
 func TestBytesDependOnTheirNumberAlone(t *testing.T) {
-	r := NewRandom(seeded.New(t), 0)
+	r := NewRandom(testseed.New(t), 0)
 	long := make([]byte, 100)
 	number := r.Uint64()
 	Fill(long, number)
@@ -123,7 +123,7 @@ func TestBytesDependOnTheirNumberAlone(t *testing.T) {
 
 func TestSumsHaveEachOnce(t *testing.T) {
 	type entry struct{ of, amount uint64 }
-	r := NewRandom(seeded.New(t), 0)
+	r := NewRandom(testseed.New(t), 0)
 	for range 1000 {
 		var entries []entry
 		expected := map[uint64]uint64{}

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 // twin is unspent outputs, each a number, beside a set that says what they must be.
@@ -64,7 +64,7 @@ func (w *twin) step(r Random) {
 }
 
 func TestWhatIsFoundIsUnspentAndOfItsAge(t *testing.T) {
-	r := NewRandom(seeded.New(t), 0)
+	r := NewRandom(testseed.New(t), 0)
 	w := &twin{t: t, made: map[int]int{}}
 	w.Begin()
 	for range 20_000 {
@@ -73,7 +73,7 @@ func TestWhatIsFoundIsUnspentAndOfItsAge(t *testing.T) {
 }
 
 func TestACloneGoesItsOwnWay(t *testing.T) {
-	r := NewRandom(seeded.New(t), 0)
+	r := NewRandom(testseed.New(t), 0)
 	w := &twin{t: t, made: map[int]int{}}
 	w.Begin()
 	for range 500 {
@@ -88,7 +88,7 @@ func TestACloneGoesItsOwnWay(t *testing.T) {
 
 func TestNothingIsFoundBeforeTheFirstBlock(t *testing.T) {
 	var u Unspent[int]
-	if _, ok := u.Find(NewRandom(seeded.New(t), 0), func(Random) int { return 0 }); ok {
+	if _, ok := u.Find(NewRandom(testseed.New(t), 0), func(Random) int { return 0 }); ok {
 		t.Error("something was found")
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 	"birthmark/bench/generate/immutabledb"
 	"birthmark/chains/cardano/immutable"
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/immutabletest"
-	"birthmark/model/realdata"
 )
 
 // previewSlots is how many slots a chunk of preview has: ten times k.
@@ -21,7 +21,7 @@ const previewSlots = 4320
 
 // The files of a node, written anew from the blocks in them, are the same byte for byte.
 func TestANodesFilesAreWrittenAsTheNodeDid(t *testing.T) {
-	dir := realdata.Path(t, "cardano", "dingo-immutable")
+	dir := testblocks.Path(t, "cardano", "dingo-immutable")
 	db, err := immutable.Open(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testseed"
 )
 
 // retargeting is regtest with a difficulty that changes, every ten blocks.
@@ -75,7 +75,7 @@ func mined(chain []*wire.BlockHeader, at time.Time, bits uint32) *wire.BlockHead
 }
 
 func TestDifficultyFollowsTheRulesOfEachNetwork(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	testnet3, testnet4 := retargeting(), retargeting()
 	testnet3.ReduceMinDifficulty, testnet3.MinDiffReductionTime = true, 20*time.Minute
 	testnet4.ReduceMinDifficulty, testnet4.MinDiffReductionTime, testnet4.EnforceBIP94 = true, 20*time.Minute, true

@@ -12,8 +12,8 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/blocksource"
-	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -181,7 +181,7 @@ func TestAPeerThatComesBackIsFollowedOn(t *testing.T) {
 
 // A call stops short at its limit, gives at least one block, and keeps no more than it was asked for.
 func TestACallStopsAtItsLimit(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	c := spending(300)
 	f := newFake(t, c.Blocks())
 	n, _ := open(t, nil, nil, f)

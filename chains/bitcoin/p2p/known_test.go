@@ -10,8 +10,8 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/blocksource"
-	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -210,7 +210,7 @@ func TestADatabaseGoesOnWithPeersOfOtherChains(t *testing.T) {
 
 // Whatever a database knows and its peers have: the chain with the most work is found.
 func TestTheMostWorkIsFoundFromAnyBase(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	for range 25 {
 		c := bitcointest.NewChain()
 		c.MineEmpty(50 + r.IntN(400))

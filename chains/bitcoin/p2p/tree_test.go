@@ -17,8 +17,8 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/proof"
-	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testseed"
 )
 
 // mainnetHeaders are the headers of mainnet's blocks 1 to 14131, which btcd's module brings for its own tests.
@@ -146,7 +146,7 @@ func headersOf(blocks []*wire.MsgBlock) []*wire.BlockHeader {
 
 // Branches come in any order and in any pieces; the tree agrees with a map of parents.
 func TestATreeIsWhatAMapOfParentsSays(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	for range 20 {
 		trunk := bitcointest.NewChain()
 		chains := []*bitcointest.Chain{trunk}

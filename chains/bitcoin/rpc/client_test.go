@@ -14,7 +14,7 @@ import (
 
 	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -76,7 +76,7 @@ func TestTheChainIsTheNodes(t *testing.T) {
 
 // Answers of a batch may come in any order, and what comes of them is the blocks in theirs.
 func TestAnswersComeInAnyOrder(t *testing.T) {
-	rng := rand.New(rand.NewPCG(seeded.Of(t, 1), 0))
+	rng := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	f := newFake(t, 300)
 	f.reorder = func(r []json.RawMessage) { rng.Shuffle(len(r), func(i, k int) { r[i], r[k] = r[k], r[i] }) }
 	c := f.client("", nil)
@@ -179,7 +179,7 @@ func TestChangedReturnsWhenTheTipIsAnother(t *testing.T) {
 }
 
 func TestADeletedBlockNamesTheFirstThereIs(t *testing.T) {
-	rng := rand.New(rand.NewPCG(seeded.Of(t, 1), 0))
+	rng := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	eachFlavour(t, 1800, func(t *testing.T, f *fake, c *Client) {
 		f.set(func() { f.below = 1001 + rng.IntN(700) })
 		blocks, err := c.Raw(t.Context(), f.points(f.below, 5), 1<<40)

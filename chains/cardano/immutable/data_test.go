@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"birthmark/model/realdata"
+	"birthmark/internal/testblocks"
 )
 
 // TestRealChunks: there are as many blocks as the data's manifest says, with the CRC-32 their entries say.
@@ -22,7 +22,7 @@ func TestRealChunks(t *testing.T) {
 		{"pallas/01285.chunk", 864, 0, 27_756_007, 27_777_565},
 		{"catalyst-libs/chain-follower/examples/snapshot_data/02272.chunk", 14, 0, 49_075_251, 49_075_617},
 	} {
-		d := mustOpen(t, realdata.Path(t, "cardano", filepath.FromSlash(c.path)))
+		d := mustOpen(t, testblocks.Path(t, "cardano", filepath.FromSlash(c.path)))
 		entries, _, err := readAll(t, d, Position{})
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +46,7 @@ func TestRealChunks(t *testing.T) {
 // TestBlocksSayWhatIndexesSay: without its index a real chunk has the same entries.
 func TestBlocksSayWhatIndexesSay(t *testing.T) {
 	for _, folder := range []string{"dingo-immutable", "pallas", "catalyst-libs/chain-follower/examples/snapshot_data"} {
-		d := mustOpen(t, realdata.Path(t, "cardano", filepath.FromSlash(folder)))
+		d := mustOpen(t, testblocks.Path(t, "cardano", filepath.FromSlash(folder)))
 		for n := d.first; n <= d.last; n++ {
 			indexed, err := d.entries(n)
 			if err != nil {
@@ -70,7 +70,7 @@ func TestBlocksSayWhatIndexesSay(t *testing.T) {
 
 // BenchmarkRead reads all blocks of a real folder, one behind the other on one goroutine.
 func BenchmarkRead(b *testing.B) {
-	d := mustOpen(b, realdata.Path(b, "cardano", "dingo-immutable"))
+	d := mustOpen(b, testblocks.Path(b, "cardano", "dingo-immutable"))
 	var buf []byte
 	for b.Loop() {
 		r := d.Reader()
@@ -91,7 +91,7 @@ func BenchmarkRead(b *testing.B) {
 
 // BenchmarkWalk finds all blocks of a real chunk without its index.
 func BenchmarkWalk(b *testing.B) {
-	d := mustOpen(b, realdata.Path(b, "cardano", "pallas", "01285.chunk"))
+	d := mustOpen(b, testblocks.Path(b, "cardano", "pallas", "01285.chunk"))
 	b.SetBytes(d.seen.bytes)
 	for b.Loop() {
 		if _, err := d.entries(d.first); err != nil {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/immutabletest"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -103,7 +103,7 @@ func agree(t testing.TB, want []immutabletest.Block, entries []Entry, blocks [][
 
 // TestWhatIsWrittenIsRead: chunks of any blocks are read back whole, with and without indexes, from every position.
 func TestWhatIsWrittenIsRead(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	for range 30 {
 		chunks := mainnetLike(r)
 		var all []immutabletest.Block
@@ -146,7 +146,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 
 // TestFindFindsEveryBlock: by its slot, or by the first slot of its epoch, and nothing else.
 func TestFindFindsEveryBlock(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	for range 20 {
 		d := mustOpen(t, folderOf(t, mainnetLike(r)))
 		entries, _, err := readAll(t, d, Position{})
@@ -180,7 +180,7 @@ func TestFindFindsEveryBlock(t *testing.T) {
 
 // TestManyGoroutines: each reads all with a reader of its own.
 func TestManyGoroutines(t *testing.T) {
-	chunks := mainnetLike(seeded.Rand(t))
+	chunks := mainnetLike(testseed.Rand(t))
 	d := mustOpen(t, folderOf(t, chunks))
 	all := slices.Concat(chunks...)
 	var group sync.WaitGroup

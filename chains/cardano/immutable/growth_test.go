@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/internal/seeded"
 	"birthmark/internal/testnode/immutabletest"
+	"birthmark/internal/testseed"
 )
 
 // writeAsANode appends blocks as a node does: the bytes of a block in pieces, then its entry in pieces. After each
@@ -75,7 +75,7 @@ func (f *follower) look(t *testing.T) {
 
 // TestGrowth: after each piece that a node writes exactly the whole blocks are seen, and Refresh tells of each of them.
 func TestGrowth(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	for range 5 {
 		chunks := mainnetLike(r)
 		all := slices.Concat(chunks...)
@@ -106,7 +106,7 @@ func TestGrowth(t *testing.T) {
 
 // TestGrowthMeanwhile: a node writes on while the follower reads.
 func TestGrowthMeanwhile(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	for range 5 {
 		chunks := mainnetLike(r)
 		all := slices.Concat(chunks...)

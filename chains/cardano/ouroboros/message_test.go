@@ -14,7 +14,7 @@ import (
 	pcommon "github.com/blinklabs-io/gouroboros/protocol/common"
 	"github.com/blinklabs-io/gouroboros/protocol/keepalive"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 var hash = [32]byte{1, 2, 3}
@@ -164,7 +164,7 @@ func TestMessagesThatAreNoneAreErrors(t *testing.T) {
 
 // However a stream of messages is cut into segments, the messages come out whole and in order, and stay as they are.
 func TestMessagesAreTakenOutOfSegments(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	var all []byte
 	var want []string
 	for range 200 {

@@ -7,14 +7,14 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
-	"birthmark/model/realdata"
 )
 
 // preview is real blocks of the preview network, from its first one on.
 func preview(t testing.TB) []ouroborostest.Block {
 	t.Helper()
-	blocks, err := ouroborostest.Chunks(realdata.Path(t, "cardano/dingo-immutable"))
+	blocks, err := ouroborostest.Chunks(testblocks.Path(t, "cardano/dingo-immutable"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 // taken is a chain made of what a plan handed on.
@@ -34,7 +34,7 @@ func (c *taken) take(e Event) {
 // Whatever a node's chain does while blocks are under way, what is handed on is that chain in the end: each block comes
 // when it is its turn, ranges name blocks that follow on each other, and no more is under way than is allowed.
 func TestAPlanHandsOnTheNodesChain(t *testing.T) {
-	r := seeded.Rand(t)
+	r := testseed.Rand(t)
 	for range 300 {
 		var p plan
 		p.known = true

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"birthmark/bench/generate/ergogen"
+	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/model/realdata"
 )
 
 // ask is the status and body of an answer.
@@ -193,7 +193,7 @@ func TestFilesAreReadAsTheyAreWritten(t *testing.T) {
 		}
 	}
 	for _, real := range [][]string{{"ergo-uexplorer", "blocks_first.gz"}, {"arkadianet-ergo", "mainnet", "scala_headerids", "blocks_700000_700004.json"}} {
-		got, err := ReadFile(realdata.Path(t, append([]string{"ergo"}, real...)...))
+		got, err := ReadFile(testblocks.Path(t, append([]string{"ergo"}, real...)...))
 		if err != nil || len(got) < 5 {
 			t.Fatalf("%s: %d blocks, %v", real, len(got), err)
 		}
@@ -211,7 +211,7 @@ func TestFilesAreReadAsTheyAreWritten(t *testing.T) {
 }
 
 func TestARealBlockIsPutOnAnotherParent(t *testing.T) {
-	blocks, err := ReadFile(realdata.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
+	blocks, err := ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

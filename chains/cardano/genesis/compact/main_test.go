@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/model/realdata"
+	"birthmark/internal/testblocks"
 )
 
 func TestWhatRedeemKeysWereGivenIsSplitOff(t *testing.T) {
@@ -29,7 +29,7 @@ func TestWhatRedeemKeysWereGivenIsSplitOff(t *testing.T) {
 func TestWhatIsBuiltInWasMadeLikeThis(t *testing.T) {
 	for _, network := range []string{"mainnet", "preprod", "preview"} {
 		made := filepath.Join(t.TempDir(), network)
-		if err := compact(realdata.Path(t, "cardano", "genesis", network, "byron-genesis.json"), made); err != nil {
+		if err := compact(testblocks.Path(t, "cardano", "genesis", network, "byron-genesis.json"), made); err != nil {
 			t.Fatal(err)
 		}
 		for _, suffix := range []string{".json", ".avvm"} {

@@ -1,11 +1,11 @@
-package realdata_test
+package testblocks_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"birthmark/model/realdata"
+	"birthmark/internal/testblocks"
 )
 
 func TestPathsAreFoundOrTheTestIsSkipped(t *testing.T) {
@@ -19,14 +19,14 @@ func TestPathsAreFoundOrTheTestIsSkipped(t *testing.T) {
 	}
 	t.Setenv("BIRTHMARK_DATA", dir)
 	for _, name := range []string{"blocks-1.dat", "blocks-*.dat"} {
-		if got := realdata.Path(t, "chain", name); got != file {
+		if got := testblocks.Path(t, "chain", name); got != file {
 			t.Errorf("%s is %s", name, got)
 		}
 	}
 	skipped := false
 	t.Run("absent", func(t *testing.T) {
 		defer func() { skipped = t.Skipped() }()
-		realdata.Path(t, "chain", "blocks-2.dat")
+		testblocks.Path(t, "chain", "blocks-2.dat")
 	})
 	if !skipped {
 		t.Error("a test without its data went on")

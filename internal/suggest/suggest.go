@@ -1,5 +1,5 @@
-// Package nearest finds what a user may have meant by a word that is not known.
-package nearest
+// Package suggest finds what a user may have meant by a word that is not known.
+package suggest
 
 import (
 	"fmt"

@@ -1,11 +1,11 @@
-package pages_test
+package offheap_test
 
 import (
 	"runtime"
 	"testing"
 	"unsafe"
 
-	"birthmark/internal/pages"
+	"birthmark/internal/offheap"
 )
 
 // A slice keeps what is in it however often it outgrows its room, and takes no memory from the heap.
@@ -13,17 +13,17 @@ func TestRoom(t *testing.T) {
 	const n = 3 << 20 // of 8 bytes: past the size from which on pages are large
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	m := pages.New(0)
+	m := offheap.New(0)
 	var s []uint64
 	for i := range uint64(n) {
-		s = append(pages.Room(m, s, 1), i*i)
+		s = append(offheap.Room(m, s, 1), i*i)
 	}
 	for i, v := range s {
 		if v != uint64(i*i) {
 			t.Fatalf("element %d is %d", i, v)
 		}
 	}
-	if s = pages.Room(m, s, 10*n); len(s) != n || cap(s) < 11*n || s[n-1] != (n-1)*(n-1) {
+	if s = offheap.Room(m, s, 10*n); len(s) != n || cap(s) < 11*n || s[n-1] != (n-1)*(n-1) {
 		t.Errorf("with room for many more: %d of %d, the last %d", len(s), cap(s), s[n-1])
 	}
 	if runtime.ReadMemStats(&after); runtime.GOOS == "linux" && after.TotalAlloc-before.TotalAlloc > n {
@@ -35,7 +35,7 @@ func TestRoom(t *testing.T) {
 // What is new is zero, what was there stays, also where more is asked for than was reserved; of no bytes nothing is left.
 func TestResize(t *testing.T) {
 	const page = 4096
-	m := pages.New(2 * page)
+	m := offheap.New(2 * page)
 	at := func(bytes int) []byte { return unsafe.Slice((*byte)(m.Resize(bytes)), bytes) }
 	b := at(page)
 	for i := range b {

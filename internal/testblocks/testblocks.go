@@ -1,5 +1,5 @@
-// Package realdata finds the real blocks that tests read and the project does not hold.
-package realdata
+// Package testblocks finds the real blocks that tests read and the project does not hold.
+package testblocks
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package seeded_test
+package testseed_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/internal/seeded"
+	"birthmark/internal/testseed"
 )
 
 // pretended is a test that can fail without failing this one.
@@ -56,11 +56,11 @@ func TestSeeds(t *testing.T) {
 		{"18446744073709551615", 1<<64 - 1, false, true},
 	} {
 		t.Setenv("BIRTHMARK_SEED", c.variable)
-		of, one, two := seeded.Of(t, 7), seeded.New(t), seeded.New(t)
+		of, one, two := testseed.Of(t, 7), testseed.New(t), testseed.New(t)
 		if of != c.of || (one != two) != c.another || (one == of) != c.same {
 			t.Errorf("BIRTHMARK_SEED %q: usually 7 is %d, new ones are %d and %d", c.variable, of, one, two)
 		}
-		if a, b := seeded.Rand(t).Uint64(), seeded.Rand(t).Uint64(); (a != b) != c.another {
+		if a, b := testseed.Rand(t).Uint64(), testseed.Rand(t).Uint64(); (a != b) != c.another {
 			t.Errorf("BIRTHMARK_SEED %q: %d and %d are drawn", c.variable, a, b)
 		}
 	}
@@ -68,7 +68,7 @@ func TestSeeds(t *testing.T) {
 
 func TestTheSeedIsSaidWhereATestFails(t *testing.T) {
 	t.Setenv("BIRTHMARK_SEED", "")
-	of := func(t testing.TB) { seeded.Of(t, 7) }
+	of := func(t testing.TB) { testseed.Of(t, 7) }
 	if said := run(true, of); said != "BIRTHMARK_SEED=7" {
 		t.Errorf("a test that fails says %q", said)
 	}
@@ -76,9 +76,9 @@ func TestTheSeedIsSaidWhereATestFails(t *testing.T) {
 		t.Errorf("a test that passes says %q", said)
 	}
 	var first uint64
-	said := run(true, func(t testing.TB) { first = seeded.Rand(t).Uint64() })
+	said := run(true, func(t testing.TB) { first = testseed.Rand(t).Uint64() })
 	t.Setenv("BIRTHMARK_SEED", strings.TrimPrefix(said, "BIRTHMARK_SEED="))
-	if again := seeded.Rand(t).Uint64(); again != first {
+	if again := testseed.Rand(t).Uint64(); again != first {
 		t.Errorf("%s draws %d, and then %d", said, first, again)
 	}
 }
@@ -87,7 +87,7 @@ func TestASeedThatIsNoneFailsTheTest(t *testing.T) {
 	for _, text := range []string{"x", "-1", "18446744073709551616", " 1"} {
 		t.Setenv("BIRTHMARK_SEED", text)
 		for _, test := range []func(testing.TB){
-			func(t testing.TB) { seeded.Of(t, 7) }, func(t testing.TB) { seeded.New(t) }, func(t testing.TB) { seeded.Rand(t) },
+			func(t testing.TB) { testseed.Of(t, 7) }, func(t testing.TB) { testseed.New(t) }, func(t testing.TB) { testseed.Rand(t) },
 		} {
 			if said := run(false, func(p testing.TB) { test(p); t.Errorf("BIRTHMARK_SEED %q is taken", text) }); !strings.Contains(said, fmt.Sprintf("BIRTHMARK_SEED %q", text)) {
 				t.Errorf("BIRTHMARK_SEED %q: the test says %q", text, said)

@@ -1,4 +1,4 @@
-package seeded
+package testseed
 
 import (
 	"math/rand/v2"

@@ -1,6 +1,6 @@
-// Package pages is memory beside Go's heap: the collector neither looks through it nor waits for twice as much, it grows
+// Package offheap is memory beside Go's heap: the collector neither looks through it nor waits for twice as much, it grows
 // without being copied, and only what was written to takes any. It must not hold pointers into the heap.
-package pages
+package offheap
 
 import "unsafe"
 
