@@ -53,16 +53,16 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 		sendAt(w, r, k.names, k.text)
 		return
 	}
-	a.answer(w, r, q, cost, func(names *tipNames, text []byte, rests *core.Kept) {
+	a.answer(w, r, q, cost, func(names *tipNames, text []byte) {
 		// It may be of another tip, or of other indexes, than the channel is.
 		if _, now := q.chain.Moved(); now == moved && names.tip == tip {
-			q.chain.kept.keep(moved, question, names, text, rests)
+			q.chain.kept.keep(moved, question, names, text)
 		}
 	})
 }
 
-// keeping takes an answer that depends on nothing but the tip, and what of the tip it rests on, where that is known.
-type keeping func(names *tipNames, text []byte, rests *core.Kept)
+// keeping caches an answer that depends on nothing but the tip.
+type keeping func(names *tipNames, text []byte)
 
 // answer asks the question at one tip, for what it costs. A plain request is read at once, within a limit of rows. What
 // costs more, or turns out to, waits for its part of the work that is done at once, and is read once for all who ask
@@ -138,26 +138,20 @@ func (a *API) shared(
 func (a *API) read(
 	ctx context.Context, q *request, rows int, b *buffer, known []string, keep keeping,
 ) (m made, err error) {
-	var rests *core.Kept
 	err = q.chain.View(ctx, func(v *core.View) error {
 		if err := m.at(ctx, v, q, known); err != nil || m.same {
 			return err
 		}
 		v.AtMost(rows)
-		noted := func() *core.Kept { return nil }
-		if keep != nil && q.op.steady && q.within == (core.Range{}) {
-			v, noted = v.Noting()
-		}
 		answer, err := q.op.ask(ctx, v, q)
 		if err != nil {
 			return err
 		}
-		rests = noted()
 		if err := b.encode(answer); err != nil {
 			return err
 		}
 		if q.keepAs != "" {
-			q.chain.blocks.keep(nil, q.keepAs, nil, b.text, nil)
+			q.chain.blocks.keep(nil, q.keepAs, nil, b.text)
 		}
 		return nil
 	})
@@ -166,7 +160,7 @@ func (a *API) read(
 	}
 	m.text = b.text
 	if keep != nil && m.names != nil && !m.same {
-		keep(m.names, m.text, rests)
+		keep(m.names, m.text)
 	}
 	return m, nil
 }

@@ -7,59 +7,47 @@ import (
 	"birthmark/core"
 )
 
-// keptAnswers are the answers of one chain that were asked for lately, as they were sent. They hold until the chain moves, and
-// longer where nothing moved that they rest on: what is asked again before is not read again. They take no more than so many
-// bytes; which ones go first is left to chance, which a client that asks for everything cannot make use of.
+// keptAnswers caches the answers of one chain as they were sent, at most a number of bytes of them. An answer is valid for the
+// tip at which it was made. Which entries are evicted is random, so that a client that requests everything gains nothing.
 type keptAnswers struct {
 	most int
 
 	mu    sync.Mutex
-	at    <-chan struct{} // of [served.Chain.Moved] when an answer was kept last; nil where they hold for good
-	names *tipNames       // of that answer
 	bytes int
-	all   map[string]*keptAnswer // by what was asked
+	all   map[string]*keptAnswer // by question
 }
 
-// keptAnswer is an answer and what its headers say of its tip. It is not changed.
+// keptAnswer is an answer, the channel of [served.Chain.Moved] at its tip (nil: it is valid at any tip), and the headers of
+// that tip. It is immutable.
 type keptAnswer struct {
 	text  []byte
-	at    <-chan struct{} // when it was the answer
-	names *tipNames       // of the tip then
-	rests *core.Kept      // nil: on the tip
+	at    <-chan struct{}
+	names *tipNames
 }
 
-// keptOverhead is what an answer takes besides its bytes: its place in the map, the path, its headers, what it rests on.
+// keptOverhead is the memory of an entry in addition to its text, in bytes: map entry, path and headers.
 const keptOverhead = 512
 
 func (a *keptAnswer) size(question string) int { return len(a.text) + 2*len(question) + keptOverhead }
 
-// find is the answer to a question, nil where there is none; at is the chain's channel now. What an answer of before rests on
-// is looked at after that was asked for: it is the answer at that tip.
+// find returns the answer to a question, nil if there is none for the tip that at belongs to.
 func (k *keptAnswers) find(at <-chan struct{}, question string) *keptAnswer {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	a := k.all[question]
-	switch {
-	case a == nil || a.at == at:
-		return a
-	case a.rests == nil || !a.rests.Good():
+	if a != nil && a.at != at {
 		k.remove(question, a)
 		return nil
-	case k.at != at: // how the tip is called is not known yet
-		return nil
 	}
-	a = &keptAnswer{a.text, at, k.names, a.rests}
-	k.all[question] = a
 	return a
 }
 
-// keep takes an answer that was made while at was the chain's channel, and what it rests on beside the tip.
-func (k *keptAnswers) keep(at <-chan struct{}, question string, names *tipNames, text []byte, rests *core.Kept) {
-	a := &keptAnswer{append([]byte(nil), text...), at, names, rests}
+// keep adds an answer that was made while at was the chain's channel.
+func (k *keptAnswers) keep(at <-chan struct{}, question string, names *tipNames, text []byte) {
+	a := &keptAnswer{append([]byte(nil), text...), at, names}
 	size := a.size(question)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.at, k.names = at, names
 	if size > k.most/16 {
 		return
 	}

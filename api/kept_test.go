@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -82,63 +81,6 @@ func TestAnAnswerIsKeptWhileTheChainStands(t *testing.T) {
 	}
 	if back := ask(h, "GET", path, ""); back.Body.String() != first.Body.String() {
 		t.Errorf("the block went, and the answer is %s, expected %s", back.Body, first.Body)
-	}
-}
-
-// An answer that rests on nothing that a block changes holds beyond it, and says its tip; the others are read anew.
-func TestAnAnswerIsKeptBeyondTheTip(t *testing.T) {
-	h, db, views, g := counted(t, 0)
-	none, err := api.New(api.Options{Chains: []*served.Chain{of("one", db)}, Kept: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var page struct {
-		Values []struct {
-			Value     string
-			FirstSeen struct{ Tx string } `json:"first_seen"`
-		}
-	}
-	if w := ask(h, "GET", "/v1/one/values/address?limit=40", ""); json.Unmarshal(w.Body.Bytes(), &page) != nil || len(page.Values) < 10 {
-		t.Fatalf("addresses: %d %s", w.Code, w.Body)
-	}
-	var paths []string
-	for _, v := range page.Values {
-		paths = append(paths, "/v1/one/tx/"+v.FirstSeen.Tx, "/v1/one/find/address/"+v.Value, "/v1/one/balance/address/"+v.Value, "/v1/one/history/address/"+v.Value)
-	}
-	ranged := paths[1] + "?height-from=0"
-	for range 2 {
-		ask(h, "GET", ranged, "")
-		for _, path := range paths {
-			ask(h, "GET", path, "")
-		}
-		if err := db.Append(t.Context(), g.Blocks(1)); err != nil {
-			t.Fatal(err)
-		}
-		ask(h, "GET", "/v1/one/blocks", "") // the first one at the tip
-		before := views.Load()
-		for _, path := range paths {
-			got, want := ask(h, "GET", path, ""), ask(none, "GET", path, "")
-			if got.Body.String() != want.Body.String() || fmt.Sprint(got.Header()) != fmt.Sprint(want.Header()) {
-				t.Errorf("%s: %v %s, expected %v %s", path, got.Header(), got.Body, want.Header(), want.Body)
-			}
-		}
-		if n := int(views.Load() - before); n == 0 || n > len(paths)/2 {
-			t.Errorf("%d of %d answers were read anew", n, len(paths))
-		}
-		if before = views.Load(); ask(h, "GET", ranged, "").Code != 200 || views.Load() == before {
-			t.Error("an answer about a range is kept beyond the tip")
-		}
-	}
-	hits := views.Load()
-	tip := db.Tip()
-	if err := db.Append(t.Context(), g.Blocks(1)); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Rollback(t.Context(), tip); err != nil {
-		t.Fatal(err)
-	}
-	if ask(h, "GET", paths[0], ""); views.Load() == hits {
-		t.Error("an answer is kept beyond a rollback")
 	}
 }
 

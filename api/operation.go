@@ -29,8 +29,6 @@ type operation struct {
 	volatile bool
 	// lasting: what is kept of the answer is kept beyond the tip.
 	lasting bool
-	// steady: over the whole chain the answer is the same as long as nothing that was read for it changes ([core.View.Noting]).
-	steady bool
 	// stream: answered by [Options.Events].
 	stream bool
 

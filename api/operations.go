@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"slices"
 
 	"birthmark/core"
 )
@@ -28,13 +27,9 @@ func (o *Options) operations() []*operation {
 		if op.tag == "reference" {
 			op.volatile = true // it depends on the program alone
 		}
-		op.steady = slices.Contains(steady, op.id)
 	}
 	return ops
 }
-
-// steady are the operations that ask for what the chain has of something, not for what it has lately.
-var steady = []string{"tx", "output", "find", "history", "balance"}
 
 func chainOperations() []*operation {
 	status := get("status", "/status", "chain", "What the database holds",

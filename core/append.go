@@ -39,9 +39,7 @@ func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
 	if db.inBulk(w, bulkWeight) {
 		update = db.store.(storage.BulkUpdater).UpdateBulk
 	}
-	var changed *marked
 	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
-		b, changed = db.noting(b)
 		e := emitter{catalogue: db.catalogue(), db: db, w: w, b: b, t: &t, rows: make([]uint64, db.families())}
 		if err := e.window(); err != nil {
 			return err
@@ -57,10 +55,8 @@ func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
 		return nil
 	})
 	if err != nil {
-		db.marks.takeAll() // nobody knows what it wrote
 		return err
 	}
-	db.marks.take(changed)
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.totals = t

@@ -3,7 +3,6 @@ package core
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"runtime"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"birthmark/model"
 	"birthmark/model/modeltest"
-	"birthmark/storage"
 )
 
 // accountIndexes are n indexes that keep accounts, and one that does not.
@@ -206,24 +204,3 @@ func TestLabelsStayWithinTheirBound(t *testing.T) {
 		t.Errorf("%d labels in %d places, expected at most %d", held, len(slots), mostNames)
 	}
 }
-
-// A write that changes more rows than there are marks takes all marks away, and does not note each row.
-func TestALargeWriteNotesItsRowsWithinABound(t *testing.T) {
-	var m marks
-	m.places.Store(new(markTable))
-	w := &marked{Batch: noBatch{}, inOrder: []bool{true}}
-	for i := range uint64(2 * markPlaces) {
-		w.Put(1, binary.BigEndian.AppendUint64(nil, i), nil)
-	}
-	if len(w.keys) > markPlaces {
-		t.Errorf("%d rows were noted, there are %d marks", len(w.keys), markPlaces)
-	}
-	m.take(w)
-	if m.ends.Load() != 1 {
-		t.Error("marks are left after a write that did not note all its rows")
-	}
-}
-
-type noBatch struct{ storage.Batch }
-
-func (noBatch) Put(storage.Family, []byte, []byte) {}

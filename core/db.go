@@ -48,8 +48,6 @@ type DB struct {
 
 	lastTotals atomic.Pointer[parsedTotals] // that were read
 	names      names
-	marks      marks
-	ordered    atomic.Pointer[[]bool] // see inOrder
 
 	write sync.Mutex // held by Append, Rollback, Sync
 	doubt bool       // something failed since tip and totals were read: see settle
@@ -82,10 +80,10 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 		return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database",
 			o.Chain.Name(), cat.spendsBy)
 	}
-	if o.ReadOnly {
-		db.marks.end() // others write
-	} else if err := db.goOnDropping(ctx); err != nil {
-		return nil, err
+	if !o.ReadOnly {
+		if err := db.goOnDropping(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if db.tip.IsOrigin() {
 		db.cache.warm, db.cache.known.complete = true, true // they know all there is

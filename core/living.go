@@ -196,14 +196,12 @@ func (db *DB) change(ctx context.Context, c *catalogue, w *indexWork, put func(b
 		}
 		return nil
 	})
-	db.marks.takeAll()
 	if err != nil {
 		db.stale = true
 		return err
 	}
 	db.indexed.Store(c)
 	db.work = w
-	db.ordered.Store(nil)
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.tellMoved()

@@ -207,7 +207,6 @@ func (db *DB) recall(ctx context.Context) error {
 		db.mu.Lock()
 		defer db.mu.Unlock()
 		db.head, db.totals = s.tip, s.totals
-		db.marks.takeAll()
 		db.move(s.tip)
 		return nil
 	})

@@ -19,7 +19,6 @@ type query struct {
 	ctx    context.Context
 	r      storage.Reader
 	era    uint64 // see names
-	taken  uint64 // see marks
 	tip    model.Point
 	totals totals // not to be changed
 	work   *indexWork

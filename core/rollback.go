@@ -99,7 +99,6 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 		}
 		return nil
 	})
-	db.marks.takeAll()
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (ask Queries) from(ctx context.Context, fn func(q *query) error) error {
 	db := ask.db
 	db.asking.RLock()
 	defer db.asking.RUnlock()
-	era, taken := db.names.era.Load(), db.marks.taken.Load()
+	era := db.names.era.Load()
 	return db.store.View(ctx, func(r storage.Reader) error {
 		era := db.names.eraOf(era)
 		s, err := db.readStand(r)
@@ -55,7 +55,7 @@ func (ask Queries) from(ctx context.Context, fn func(q *query) error) error {
 			return err
 		}
 		return fn(&query{
-			DB: db, catalogue: db.catalogue(), ctx: ctx, r: r, era: era, taken: taken,
+			DB: db, catalogue: db.catalogue(), ctx: ctx, r: r, era: era,
 			tip: s.tip, totals: s.totals, work: s.work,
 		})
 	})

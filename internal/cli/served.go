@@ -113,7 +113,6 @@ func (s *shown) show(db *core.DB) (leave func()) {
 	if s.at = nil; db != nil {
 		s.at = hold(db)
 	}
-	old.db.Leave()
 	close(old.left)
 	return old.users.Wait
 }
