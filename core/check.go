@@ -184,7 +184,7 @@ func (c *checker) run() error {
 	if c.answer.Blocks = c.totals.rows[familyBlock]; c.only == nil {
 		passes = []func() error{
 			c.meta, c.blocks, c.txs, c.raws, c.inputs, c.outputs,
-			c.assetEntries, c.supplies, c.holdings, c.standing, c.accounts, c.forks,
+			c.assetEntries, c.supplies, c.assetAggregates, c.assetSums, c.accounts, c.forks,
 		}
 	}
 	for _, pass := range passes {

@@ -5,31 +5,31 @@ import (
 	"math/bits"
 )
 
-// residue is a number modulo the prime 2^61-1.
-type residue uint64
+// mod61 is an integer modulo the Mersenne prime 2^61-1.
+type mod61 uint64
 
-const prime = 1<<61 - 1
+const prime61 = 1<<61 - 1
 
-func residueOf(n uint64) residue { return residue(n % prime) }
+func mod61Of(n uint64) mod61 { return mod61(n % prime61) }
 
-func residueOfWide(w wide) residue {
+func mod61OfWide(w wide) mod61 {
 	// 2^64 is 8 modulo the prime.
-	return residueOf(uint64(w.hi)).times(8).plus(residueOf(w.lo))
+	return mod61Of(uint64(w.hi)).times(8).plus(mod61Of(w.lo))
 }
 
-// residueOfBig is that of a number's magnitude.
-func residueOfBig(n *big.Int) (r residue) {
+// mod61OfBig reduces the absolute value of n.
+func mod61OfBig(n *big.Int) (m mod61) {
 	for _, b := range n.Bytes() {
-		r = r.times(256).plus(residue(b))
+		m = m.times(256).plus(mod61(b))
 	}
-	return r
+	return m
 }
 
-func (r residue) plus(s residue) residue { return (r + s) % prime }
+func (m mod61) plus(n mod61) mod61 { return (m + n) % prime61 }
 
-func (r residue) less(s residue) residue { return (r + prime - s) % prime }
+func (m mod61) minus(n mod61) mod61 { return (m + prime61 - n) % prime61 }
 
-func (r residue) times(s residue) residue {
-	hi, lo := bits.Mul64(uint64(r), uint64(s))
-	return residue(bits.Rem64(hi, lo, prime))
+func (m mod61) times(n mod61) mod61 {
+	hi, lo := bits.Mul64(uint64(m), uint64(n))
+	return mod61(bits.Rem64(hi, lo, prime61))
 }

@@ -27,8 +27,8 @@ func TestWideIsTheNumber(t *testing.T) {
 		} else if back, err := parseWide(b); err != nil || back != sum {
 			t.Fatalf("%x reads back as %v (%v), expected %v", b, back, err, sum)
 		}
-		if got, want := residueOfWide(sum), new(big.Int).Mod(want, big.NewInt(prime)).Uint64(); uint64(got) != want {
-			t.Fatalf("the residue of %v is %d, expected %d", sum, got, want)
+		if got, want := mod61OfWide(sum), new(big.Int).Mod(want, big.NewInt(prime61)).Uint64(); uint64(got) != want {
+			t.Fatalf("mod61 of %v is %d, expected %d", sum, got, want)
 		}
 	}
 	for _, b := range [][]byte{{0}, {0, 1}, append([]byte{128}, make([]byte, 15)...), append([]byte{1}, make([]byte, 16)...)} {
@@ -38,31 +38,31 @@ func TestWideIsTheNumber(t *testing.T) {
 	}
 }
 
-// Residues follow the rules of numbers modulo the prime.
-func TestResiduesAreNumbersModuloThePrime(t *testing.T) {
+// mod61 follows the rules of arithmetic modulo the prime.
+func TestMod61IsArithmeticModuloThePrime(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	p := big.NewInt(prime)
+	p := big.NewInt(prime61)
 	if !p.ProbablyPrime(20) {
-		t.Fatalf("%v is no prime", p)
+		t.Fatalf("%v is not a prime", p)
 	}
 	for range 2000 {
 		a, b := rng.Uint64()>>rng.IntN(64), rng.Uint64()>>rng.IntN(64)
-		x, y := residueOf(a), residueOf(b)
+		x, y := mod61Of(a), mod61Of(b)
 		big1, big2 := new(big.Int).SetUint64(a), new(big.Int).SetUint64(b)
 		for what, c := range map[string]struct {
-			got  residue
+			got  mod61
 			want *big.Int
 		}{
 			"+": {x.plus(y), new(big.Int).Add(big1, big2)},
-			"-": {x.less(y), new(big.Int).Sub(big1, big2)},
+			"-": {x.minus(y), new(big.Int).Sub(big1, big2)},
 			"*": {x.times(y), new(big.Int).Mul(big1, big2)},
 		} {
 			if want := c.want.Mod(c.want, p).Uint64(); uint64(c.got) != want {
 				t.Fatalf("%d %s %d is %d, expected %d", a, what, b, c.got, want)
 			}
 		}
-		if got := residueOfBig(big1); got != x {
-			t.Fatalf("the residue of %d is %d and %d", a, got, x)
+		if got := mod61OfBig(big1); got != x {
+			t.Fatalf("mod61 of %d is %d and %d", a, got, x)
 		}
 	}
 }
