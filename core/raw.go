@@ -1,13 +1,9 @@
 package core
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"iter"
 
 	"github.com/dchest/siphash"
 
@@ -101,89 +97,4 @@ func (u *undo) raws(from, to []byte) error {
 		u.remove(familyRaw, pk.AppendTo(nil))
 	}
 	return nil
-}
-
-// raws: a row for every transaction of a block and no other, and bytes that hash to the transaction's hash. Both families
-// are read side by side, as bytes are too many to be looked up in numbers.
-func (c *checker) raws() error {
-	if !c.db.raw {
-		return nil
-	}
-	first, err := model.NewTxPk(0, int(c.totals.genesisTxs))
-	if err != nil {
-		return err
-	}
-	next, stop := iter.Pull2(c.r.Scan(familyTxHash, first.AppendTo(nil), nil, false))
-	defer stop()
-	tx, err, more := next()
-	if err != nil {
-		return err
-	}
-	absent := func() { c.fault(familyRaw, tx.Key, "the bytes of the transaction are missing") }
-	hasher, _ := c.db.chain.(model.TxHasher)
-	var failed error
-	err = c.scan(familyRaw, func(k, v []byte) error {
-		pk, err := model.ParseTxPk(k)
-		if err != nil {
-			return err
-		}
-		c.checksum += rawChecksum(pk, v)
-		for more && failed == nil && bytes.Compare(tx.Key, k) < 0 {
-			absent()
-			tx, failed, more = next()
-		}
-		if !more || failed != nil || !bytes.Equal(tx.Key, k) {
-			return errors.New("there is no such transaction")
-		}
-		hash, _, err := parseTxHashRow(tx.Value)
-		tx, failed, more = next()
-		if err != nil || hasher == nil {
-			return nil // told of before, or nothing to tell by
-		}
-		got, err := hasher.HashTx(v)
-		if kind, _ := model.KindOf(err); err != nil && kind == model.NotFound {
-			return nil
-		}
-		if err == nil && got != hash {
-			err = fmt.Errorf("they hash to %s", c.db.chain.FormatHash(got))
-		}
-		if err != nil {
-			return fmt.Errorf("not the bytes of transaction %s: %w", c.db.chain.FormatHash(hash), err)
-		}
-		return nil
-	})
-	for err == nil && failed == nil && more {
-		absent()
-		tx, failed, more = next()
-	}
-	return errors.Join(err, failed)
-}
-
-// raws compares the bytes of transactions.
-func (v *verifier) raws(txs []*verifyTx, from, to model.TxPk) error {
-	if !v.raw {
-		return nil
-	}
-	rows, err := v.rowsBetween(familyRaw, from, to)
-	if err != nil {
-		return err
-	}
-	for _, t := range txs {
-		if v.isGenesis(t.pk) {
-			continue
-		}
-		ours := missing
-		if b, found := rows[model.UtxoPk(t.pk)]; found {
-			ours = rawText(b)
-			delete(rows, model.UtxoPk(t.pk))
-		}
-		v.differ(t.at("bytes of the transaction"), rawText(t.Raw), ours)
-	}
-	v.left(rows, "transaction")
-	return v.ctx.Err()
-}
-
-// rawText stands for bytes that may be millions.
-func rawText(b []byte) string {
-	return fmt.Sprintf("%d bytes with the SHA-256 %x", len(b), sha256.Sum256(b))
 }
