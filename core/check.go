@@ -11,26 +11,26 @@ import (
 	"birthmark/storage"
 )
 
-// maxFaults is how many faults a check names; how many more there were is the last one.
-const maxFaults = 1000
+// maxProblems bounds the problems that a check lists. If there are more, the last entry gives their number.
+const maxProblems = 1000
 
-// checkBatch is how many rows a check joins at once.
+// checkBatch is how many rows a check looks up at once.
 const checkBatch = 4096
 
-// Check verifies every law that holds between the families, on one snapshot, in memory that does not grow with the
-// database (but for four bytes a block). It reads every row. The faults are in the answer. A family that cannot be
-// read is a fault too, and the check ends there. An error means that it was interrupted or could not begin.
+// Check checks the database for internal consistency. It reads every row of one snapshot and needs a fixed amount of
+// memory plus four bytes per block. The answer lists the problems. A family that cannot be read is a problem too and
+// ends the check. Check returns an error if it is interrupted or cannot begin.
 func (db *DB) Check(ctx context.Context, progress func(done, total uint64)) (*CheckAnswer, error) {
 	return db.check(ctx, "", progress)
 }
 
-// CheckIndex verifies what of that concerns one index, which may be one that is being added. It reads every output.
+// CheckIndex checks the families of one index, which may be in the process of being added. It reads every output.
 func (db *DB) CheckIndex(ctx context.Context, name string, progress func(done, total uint64)) (*CheckAnswer, error) {
 	return db.check(ctx, name, progress)
 }
 
 func (db *DB) check(ctx context.Context, only string, progress func(done, total uint64)) (*CheckAnswer, error) {
-	c := &checker{db: db, ctx: ctx, progress: progress, rows: map[storage.Family]uint64{}, answer: &CheckAnswer{Faults: []FaultAnswer{}}}
+	c := &checker{db: db, ctx: ctx, progress: progress, rows: map[storage.Family]uint64{}, answer: &CheckAnswer{Problems: []ProblemAnswer{}}}
 	db.asking.RLock()
 	defer db.asking.RUnlock()
 	err := db.store.View(ctx, func(r storage.Reader) error {
@@ -47,9 +47,9 @@ func (db *DB) check(ctx context.Context, only string, progress func(done, total 
 		return nil, err
 	}
 	if c.more > 0 {
-		c.answer.Faults = append(c.answer.Faults, FaultAnswer{Fault: fmt.Sprintf("and %d more faults", c.more)})
+		c.answer.Problems = append(c.answer.Problems, ProblemAnswer{Problem: fmt.Sprintf("and %d more problems", c.more)})
 	}
-	c.answer.OK = len(c.answer.Faults) == 0
+	c.answer.OK = len(c.answer.Problems) == 0
 	return c.answer, nil
 }
 
@@ -59,30 +59,31 @@ type checker struct {
 	r        storage.Reader
 	progress func(done, total uint64)
 	answer   *CheckAnswer
-	more     int // faults beyond maxFaults
+	more     int // problems beyond maxProblems
 
 	stand
 	names   map[storage.Family]string
-	total   uint64                    // rows to expect
-	rows    map[storage.Family]uint64 // rows seen
-	first   model.HeightPk            // of the first block
+	total   uint64                    // expected rows
+	rows    map[storage.Family]uint64 // rows read
+	first   model.HeightPk            // the first block
 	txCount []int32                   // by height from first
-	only    *index                    // the one index that is looked at; nil: all there is
-	builtTo *model.HeightPk           // the last block of what is being added to an index; nil: nothing is, or has one
+	only    *index                    // the only index to check; nil: check everything
+	builtTo *model.HeightPk           // the last block that was built of an index being added; nil if there is none
 
 	unspentValue, checksum uint64
 	assets                 uint64
 }
 
-func (c *checker) fault(f storage.Family, key []byte, format string, args ...any) {
-	if len(c.answer.Faults) >= maxFaults {
+func (c *checker) problem(f storage.Family, key []byte, format string, args ...any) {
+	if len(c.answer.Problems) >= maxProblems {
 		c.more++
 		return
 	}
-	c.answer.Faults = append(c.answer.Faults, FaultAnswer{c.names[f], hex.EncodeToString(key), fmt.Sprintf(format, args...)})
+	c.answer.Problems = append(c.answer.Problems, ProblemAnswer{c.names[f], hex.EncodeToString(key), fmt.Sprintf(format, args...)})
 }
 
-// scan visits every row of a family. An error of visit is a fault of the row, unless it is a failed read.
+// scan visits every row of a family. It reports an error of visit as a problem of the row, and returns it if it is a
+// failed read.
 func (c *checker) scan(f storage.Family, visit func(key, value []byte) error) error {
 	for kv, err := range c.r.Scan(f, nil, nil, false) {
 		if err != nil {
@@ -101,13 +102,13 @@ func (c *checker) scan(f storage.Family, visit func(key, value []byte) error) er
 		if err := visit(kv.Key, kv.Value); isUnread(err) {
 			return err
 		} else if err != nil {
-			c.fault(f, kv.Key, "%v", err)
+			c.problem(f, kv.Key, "%v", err)
 		}
 	}
 	return nil
 }
 
-// join looks up rows of one family for the rows of another, many at a time.
+// join looks up rows of one family for the rows of another, in batches.
 type join struct {
 	c      *checker
 	family storage.Family
@@ -117,15 +118,15 @@ type join struct {
 
 func (c *checker) join(f storage.Family) *join { return &join{c: c, family: f} }
 
-// add has then called with the value at key, nil where there is none. Key and what then holds on to must be owned.
+// add requests a call of then with the value at key, or with nil if there is none. It keeps key.
 func (j *join) add(key []byte, then func(value []byte)) {
 	j.keys, j.then = append(j.keys, key), append(j.then, then)
 }
 
-// full reports whether it is time to flush.
+// full reports whether a batch is complete.
 func (j *join) full() bool { return len(j.keys) >= checkBatch }
 
-// flush looks up what was added. After an error it is not looked up again.
+// flush looks up the batch and empties it, also if it returns an error.
 func (j *join) flush() error {
 	values, err := j.c.r.GetMany(j.family, j.keys)
 	if err == nil {
@@ -176,7 +177,7 @@ func (c *checker) run() error {
 		c.names[d.Family] = d.Name
 	}
 	for f, n := range c.totals.rows {
-		if c.looks(f) || f == familyUtxo {
+		if c.checks(f) || f == familyUtxo {
 			c.total += n
 		}
 	}
@@ -193,9 +194,9 @@ func (c *checker) run() error {
 			err = c.ctx.Err()
 		}
 		if unread, ok := errors.AsType[*unreadError](err); ok {
-			// What the other families are compared with is not known: the check ends here.
-			fault := "cannot be read, and the check ends here: " + unread.Error()
-			c.answer.Faults = slices.Insert(c.answer.Faults, 0, FaultAnswer{c.names[unread.family], "", fault})
+			// Other families cannot be compared with this one, so the check ends.
+			text := "cannot be read, so the check stopped: " + unread.Error()
+			c.answer.Problems = slices.Insert(c.answer.Problems, 0, ProblemAnswer{c.names[unread.family], "", text})
 			return nil
 		}
 		if err != nil {
@@ -209,18 +210,19 @@ func (c *checker) run() error {
 	return nil
 }
 
-// meta: every index of the catalogue is kept, being added or being dropped.
+// meta checks that every index of the catalogue is active, being added or being dropped.
 func (c *checker) meta() error {
 	for _, x := range c.db.catalogue().all {
 		if x.dropped() && (c.work == nil || c.work.x != x) {
-			c.fault(familyMeta, metaIndexes,
-				"index %s is neither kept nor being dropped: the next birthmark sync removes what is left of it", x.Name)
+			c.problem(familyMeta, metaIndexes,
+				"index %s is neither active nor being dropped: the next birthmark sync removes its remaining rows", x.Name)
 		}
 	}
 	return c.scan(familyMeta, func(_, _ []byte) error { return nil })
 }
 
-// blocks: heights without a gap, each block the child of the one below, hashes and pointers inverse, the last is the tip.
+// blocks checks that heights have no gap, that each block is the parent of the next, that hashes and heights map to each
+// other, and that the last block is the tip.
 func (c *checker) blocks() error {
 	hashes := c.join(familyHeight)
 	last := model.Point{}
@@ -237,26 +239,26 @@ func (c *checker) blocks() error {
 		c.checksum += row.checksum()
 		if hasher != nil {
 			if hash, err := hasher.HashHeader(row.header); err != nil || hash != row.hash {
-				c.fault(familyBlock, k, "the header does not hash to the block's hash")
+				c.problem(familyBlock, k, "the header does not hash to the block's hash")
 			}
 		}
 		switch {
 		case len(c.txCount) == 0:
 			c.first = h
 			if h > 1 {
-				c.fault(familyBlock, k, "the first block stands at height %d, expected 0 or 1", h)
+				c.problem(familyBlock, k, "the height of the first block is %d, expected 0 or 1", h)
 			}
 		case h != last.Height+1:
 			return fmt.Errorf("follows block %d", last.Height)
 		case row.parent != last.Hash:
-			c.fault(familyBlock, k, "its parent is not block %d", last.Height)
+			c.problem(familyBlock, k, "its parent is not block %d", last.Height)
 		}
 		c.txCount = append(c.txCount, int32(row.txCount))
 		last = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
 		key := append([]byte(nil), k...)
 		hashes.add(row.hash[:], func(v []byte) {
 			if at, time, err := parseHeightRow(v); err != nil || at != h || time != row.time {
-				c.fault(familyBlock, key, "its hash does not lead back to it")
+				c.problem(familyBlock, key, "the row of its hash does not point back to it")
 			}
 		})
 		return flushFull(hashes)
@@ -266,7 +268,7 @@ func (c *checker) blocks() error {
 	}
 	c.answer.Blocks = uint64(len(c.txCount))
 	if last != c.tip {
-		c.fault(familyMeta, metaTip, "the tip is %d %s, the last block %d %s", c.tip.Height, c.tip.Hash, last.Height, last.Hash)
+		c.problem(familyMeta, metaTip, "the tip is %d %s, the last block %d %s", c.tip.Height, c.tip.Hash, last.Height, last.Hash)
 	}
 	if err := hashes.flush(); err != nil {
 		return err
@@ -274,18 +276,19 @@ func (c *checker) blocks() error {
 	return c.count(familyHeight, uint64(len(c.txCount)), "blocks")
 }
 
-// count visits a family whose rows are known from another family by join: as many rows then means the same rows.
+// count counts the rows of a family. A join with another family found want of them, so equal counts mean equal rows.
 func (c *checker) count(f storage.Family, want uint64, of string) error {
 	if err := c.scan(f, func(_, _ []byte) error { return nil }); err != nil {
 		return err
 	}
 	if c.rows[f] != want {
-		c.fault(f, nil, "%d rows for %d %s", c.rows[f], want, of)
+		c.problem(f, nil, "%d rows for %d %s", c.rows[f], want, of)
 	}
 	return nil
 }
 
-// txs: no gap in a block, as many as the block says, hashes and pointers inverse.
+// txs checks that the transactions of a block have no gap and the number in the block's row, and that hashes and pointers
+// map to each other.
 func (c *checker) txs() error {
 	hashes := c.join(familyTxPk)
 	seen := make([]int32, len(c.txCount))
@@ -303,7 +306,7 @@ func (c *checker) txs() error {
 		index := pk.TxIndex()
 		if pk.Height() == 0 {
 			if index != atZero {
-				c.fault(familyTxHash, k, "the transaction before it is missing")
+				c.problem(familyTxHash, k, "the transaction before it is missing")
 			}
 			atZero++
 			if uint64(index) < c.totals.genesisTxs {
@@ -314,9 +317,9 @@ func (c *checker) txs() error {
 		if index >= 0 {
 			switch at := int64(pk.Height()) - int64(c.first); {
 			case at < 0 || at >= int64(len(seen)):
-				c.fault(familyTxHash, k, "no block stands at its height")
+				c.problem(familyTxHash, k, "there is no block at its height")
 			case int32(index) != seen[at] && pk.Height() > 0:
-				c.fault(familyTxHash, k, "the transaction before it is missing")
+				c.problem(familyTxHash, k, "the transaction before it is missing")
 				seen[at]++
 			default:
 				seen[at]++
@@ -325,7 +328,7 @@ func (c *checker) txs() error {
 		key := append([]byte(nil), k...)
 		hashes.add(appendTxPkKey(nil, &hash, pk), func(v []byte) {
 			if v == nil || len(v) > 0 {
-				c.fault(familyTxHash, key, "its hash does not lead back to it")
+				c.problem(familyTxHash, key, "the row of its hash does not point back to it")
 			}
 		})
 		return flushFull(hashes)
@@ -338,17 +341,17 @@ func (c *checker) txs() error {
 	}
 	for i, n := range seen {
 		if h := c.first + model.HeightPk(i); n != c.txCount[i] {
-			c.fault(familyBlock, h.AppendTo(nil), "says it has %d transactions, there are %d", c.txCount[i], n)
+			c.problem(familyBlock, h.AppendTo(nil), "the row counts %d transactions, there are %d", c.txCount[i], n)
 		}
 	}
 	if genesis != c.totals.genesisTxs {
-		c.fault(familyMeta, metaTotals, "%d genesis transactions, there are %d", c.totals.genesisTxs, genesis)
+		c.problem(familyMeta, metaTotals, "the totals count %d genesis transactions, there are %d", c.totals.genesisTxs, genesis)
 	}
 	return c.count(familyTxPk, c.rows[familyTxHash], "transactions")
 }
 
-// looks reports whether the rows of a family are looked at.
-func (c *checker) looks(f storage.Family) bool {
+// checks reports whether the check includes a family.
+func (c *checker) checks(f storage.Family) bool {
 	if c.only == nil {
 		return true
 	}
@@ -356,30 +359,30 @@ func (c *checker) looks(f storage.Family) bool {
 	return f >= first && f < first+familiesPerIndex
 }
 
-// compareTotals: what meta counts is what is there, and the unspent value is what was issued.
+// compareTotals compares the totals of meta with the rows, and the unspent value with the supply of the chain.
 func (c *checker) compareTotals() {
 	for _, d := range c.db.declarations() {
-		if d.Family != familyMeta && determined(d.Family) && c.looks(d.Family) && c.rows[d.Family] != c.totals.rows[d.Family] {
-			c.fault(d.Family, nil, "%d rows, meta counts %d", c.rows[d.Family], c.totals.rows[d.Family])
+		if d.Family != familyMeta && determined(d.Family) && c.checks(d.Family) && c.rows[d.Family] != c.totals.rows[d.Family] {
+			c.problem(d.Family, nil, "%d rows, the totals count %d", c.rows[d.Family], c.totals.rows[d.Family])
 		}
 	}
 	if c.only != nil {
 		return
 	}
 	if c.assets != c.totals.assets {
-		c.fault(familyMeta, metaTotals, "%d asset entries, there are %d", c.totals.assets, c.assets)
+		c.problem(familyMeta, metaTotals, "the totals count %d asset entries, there are %d", c.totals.assets, c.assets)
 	}
 	if c.unspentValue != c.totals.unspentValue {
-		c.fault(familyMeta, metaTotals, "unspent value %d, the outputs hold %d", c.totals.unspentValue, c.unspentValue)
+		c.problem(familyMeta, metaTotals, "the totals have an unspent value of %d, the unspent outputs have %d", c.totals.unspentValue, c.unspentValue)
 	}
 	if c.checksum != c.totals.checksum {
-		c.fault(familyMeta, metaTotals, "checksum %d, the numbers there sum up to %d", c.totals.checksum, c.checksum)
+		c.problem(familyMeta, metaTotals, "the totals have checksum %d, the rows have %d", c.totals.checksum, c.checksum)
 	}
 	if c.tip.IsOrigin() {
 		return
 	}
 	issued, exact, ok := c.db.chain.Supply(c.tip.Height)
 	if ok && (c.unspentValue > issued || exact && c.unspentValue != issued) {
-		c.fault(familyMeta, metaTotals, "unspent value %d, the chain has issued %d at height %d", c.unspentValue, issued, c.tip.Height)
+		c.problem(familyMeta, metaTotals, "the unspent value is %d, the chain has issued %d at height %d", c.unspentValue, issued, c.tip.Height)
 	}
 }

@@ -49,7 +49,7 @@ func (c *checker) assetAggregates() error {
 		return errors.Join(err1, err2)
 	})
 	if err == nil && c.rows[familyAssetTotals] != c.rows[familyAssetID] {
-		c.fault(familyAssetTotals, nil, "%d rows for %d assets", c.rows[familyAssetTotals], c.rows[familyAssetID])
+		c.problem(familyAssetTotals, nil, "%d rows for %d assets", c.rows[familyAssetTotals], c.rows[familyAssetID])
 	}
 	return err
 }
@@ -85,7 +85,7 @@ func (a assetCheck) entries() error {
 			case err == nil:
 				h.own(holders, row.occurrences)
 			case a.first && v == nil:
-				a.fault(familyAssets, key, "its output is missing")
+				a.problem(familyAssets, key, "its output is missing")
 			}
 		})
 		spent.add(key, func(v []byte) { a.output(&h, v == nil) })

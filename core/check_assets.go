@@ -8,7 +8,8 @@ import (
 	"birthmark/model"
 )
 
-// assetEntries: every asset entry has its asset, every later one its relation, and says rightly whether it was minted.
+// assetEntries checks that every asset entry has its asset, that every later one has a relation, and that its minted flag
+// matches the supply.
 func (c *checker) assetEntries() error {
 	ids, relations, supplies := c.join(familyAssetID), c.join(familyAssetRelations), c.join(familyAssetSupply)
 	births, later := uint64(0), uint64(0)
@@ -24,22 +25,22 @@ func (c *checker) assetEntries() error {
 		key := append([]byte(nil), k...)
 		c.assets += uint64(len(entries))
 		if len(entries) == 0 {
-			c.fault(familyAssets, key, "no entries")
+			c.problem(familyAssets, key, "no entries")
 		}
 		for i, e := range entries {
 			at := model.AssetPk{Utxo: pk, Index: uint16(i)}
 			c.checksum += e.amount
 			if e.amount == 0 {
-				c.fault(familyAssets, key, "entry %d has amount 0", i)
+				c.problem(familyAssets, key, "entry %d has amount 0", i)
 			}
 			ids.add(e.birth.AppendTo(nil), func(v []byte) {
 				if v == nil {
-					c.fault(familyAssets, key, "the asset born at %v is missing", e.birth)
+					c.problem(familyAssets, key, "the asset born at %v is missing", e.birth)
 				}
 			})
 			supplies.add(appendSupplyKey(nil, e.birth, pk.Tx()), func(v []byte) {
 				if minted := len(v) > 0 && v[0] == 0; minted != e.minted {
-					c.fault(familyAssets, key, "entry %d says minted %t, the supply says %t", i, e.minted, minted)
+					c.problem(familyAssets, key, "entry %d has minted %t, the supply has %t", i, e.minted, minted)
 				}
 			})
 			if e.birth == model.AssetBirthPk(at) {
@@ -49,7 +50,7 @@ func (c *checker) assetEntries() error {
 			later++
 			relations.add(appendAssetRelationKey(nil, e.birth, at), func(v []byte) {
 				if v == nil {
-					c.fault(familyAssets, key, "relation of the asset born at %v to entry %d is missing", e.birth, i)
+					c.problem(familyAssets, key, "relation of the asset born at %v to entry %d is missing", e.birth, i)
 				}
 			})
 		}
@@ -72,12 +73,12 @@ func (c *checker) assetEntries() error {
 		return err
 	}
 	if n := c.rows[familyAssetRelations]; n != later {
-		c.fault(familyAssetRelations, nil, "%d rows for %d later asset entries", n, later)
+		c.problem(familyAssetRelations, nil, "%d rows for %d later asset entries", n, later)
 	}
 	return c.assetIDs(births)
 }
 
-// assetIDs: births and ids are inverse to each other, and the fingerprint of an id leads to its birth.
+// assetIDs checks that births and ids map to each other, and that the fingerprint of an id points to its birth.
 func (c *checker) assetIDs(births uint64) error {
 	fingerprints := c.join(familyFingerprint)
 	want := uint64(0)
@@ -90,7 +91,7 @@ func (c *checker) assetIDs(births uint64) error {
 		want++
 		fingerprints.add(fp.Of(id), func(v []byte) {
 			if !bytes.Equal(v, key) {
-				c.fault(familyAssetID, key, "its fingerprint does not lead back to it")
+				c.problem(familyAssetID, key, "the row of its fingerprint does not point back to it")
 			}
 		})
 		failed = flushFull(fingerprints)
@@ -104,7 +105,7 @@ func (c *checker) assetIDs(births uint64) error {
 	return c.infos()
 }
 
-// infos: what is said is said of an asset.
+// infos checks that every info belongs to an asset.
 func (c *checker) infos() error {
 	ids := c.join(familyAssetID)
 	err := c.scan(familyAssetInfo, func(k, v []byte) error {
@@ -112,7 +113,7 @@ func (c *checker) infos() error {
 		key := append([]byte(nil), k...)
 		ids.add(key, func(v []byte) {
 			if v == nil {
-				c.fault(familyAssetInfo, key, "its asset is missing")
+				c.problem(familyAssetInfo, key, "its asset is missing")
 			}
 		})
 		return flushFull(ids)
@@ -120,7 +121,7 @@ func (c *checker) infos() error {
 	return errors.Join(err, ids.flush())
 }
 
-// supplies: what a transaction minted or burned names a transaction. What was minted is weighed in standing.
+// supplies checks that every mint and burn belongs to a transaction. assetSums checks the amounts.
 func (c *checker) supplies() error {
 	txs := c.join(familyTxHash)
 	err := c.scan(familyAssetSupply, func(k, v []byte) error {
@@ -132,7 +133,7 @@ func (c *checker) supplies() error {
 		key := append([]byte(nil), k...)
 		txs.add(tx.AppendTo(nil), func(v []byte) {
 			if v == nil {
-				c.fault(familyAssetSupply, key, "its transaction is missing")
+				c.problem(familyAssetSupply, key, "its transaction is missing")
 			}
 		})
 		return flushFull(txs)
@@ -140,7 +141,7 @@ func (c *checker) supplies() error {
 	return errors.Join(err, txs.flush())
 }
 
-// after is the first key that does not begin with prefix; nil where there is none.
+// after returns the first key after all keys with the prefix; nil if there is none.
 func after(prefix []byte) []byte {
 	end := bytes.Clone(prefix)
 	for i := len(end) - 1; i >= 0; i-- {

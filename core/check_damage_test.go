@@ -116,12 +116,12 @@ func TestACheckEndsWhereADatabaseCannotBeRead(t *testing.T) {
 			t.Errorf("%s fails after %d lookups: %v", d.Name, counting.after, err)
 			continue
 		}
-		named := slices.ContainsFunc(a.Faults, func(f core.FaultAnswer) bool {
-			return f.Family == d.Name && strings.Contains(f.Fault, "cannot be read") &&
-				strings.Contains(f.Fault, "000103.sst")
+		named := slices.ContainsFunc(a.Problems, func(f core.ProblemAnswer) bool {
+			return f.Family == d.Name && strings.Contains(f.Problem, "cannot be read") &&
+				strings.Contains(f.Problem, "000103.sst")
 		})
-		if a.OK || !named || len(a.Faults) > 1 {
-			t.Errorf("%s fails after %d lookups: %.300s", d.Name, counting.after, text(a.Faults))
+		if a.OK || !named || len(a.Problems) > 1 {
+			t.Errorf("%s fails after %d lookups: %.300s", d.Name, counting.after, text(a.Problems))
 		}
 	}
 	if tried < 10 {
@@ -188,11 +188,11 @@ func checkDamaged(t *testing.T, dir string, v modeltest.Variant, whole int) erro
 	switch {
 	case err != nil:
 		return err
-	case a.OK || len(a.Faults) == 0:
+	case a.OK || len(a.Problems) == 0:
 		return errors.New("nothing is found")
-	case len(a.Faults) > 1, !strings.Contains(a.Faults[0].Fault, "cannot be read"),
-		!strings.Contains(a.Faults[0].Fault, ".sst"):
-		return errors.New("the table is not named: " + text(a.Faults))
+	case len(a.Problems) > 1, !strings.Contains(a.Problems[0].Problem, "cannot be read"),
+		!strings.Contains(a.Problems[0].Problem, ".sst"):
+		return errors.New("the table is not named: " + text(a.Problems))
 	}
 	return nil
 }

@@ -8,7 +8,8 @@ import (
 	"birthmark/model"
 )
 
-// inputs: no gap in a transaction, each after what it spends, both spend families inverse.
+// inputs checks that the inputs of a transaction have no gap, that each follows the output it spends, and that both
+// families of spends map to each other.
 func (c *checker) inputs() error {
 	spent, utxos, txs := c.join(familySpentInput), c.join(familyUtxo), c.join(familyTxHash)
 	next := model.InputPk(0)
@@ -20,29 +21,29 @@ func (c *checker) inputs() error {
 		}
 		key := append([]byte(nil), k...)
 		if input != next && input.Index() != 0 {
-			c.fault(familySpentUtxo, key, "the input before it is missing")
+			c.problem(familySpentUtxo, key, "the input before it is missing")
 		}
 		next = input + 1
 		if utxo.Tx() >= input.Tx() {
-			c.fault(familySpentUtxo, key, "spends %v, which does not stand before it", utxo)
+			c.problem(familySpentUtxo, key, "spends %v, which is not before it in the chain", utxo)
 		}
 		if input.Index() == 0 {
 			txs.add(input.Tx().AppendTo(nil), func(v []byte) {
 				if v == nil {
-					c.fault(familySpentUtxo, key, "its transaction is missing")
+					c.problem(familySpentUtxo, key, "its transaction is missing")
 				}
 			})
 		}
 		at := utxo.AppendTo(nil)
 		spent.add(at, func(v []byte) {
 			if by, err := model.ParseInputPk(v); err != nil || by != input {
-				c.fault(familySpentUtxo, key, "output %v does not lead back to it", utxo)
+				c.problem(familySpentUtxo, key, "the row of output %v does not point back to it", utxo)
 			}
 		})
 		utxos.add(at, func(v []byte) {
 			value, err := parseUtxoValue(v)
 			if err != nil {
-				c.fault(familySpentUtxo, key, "spends %v, which is missing or broken", utxo)
+				c.problem(familySpentUtxo, key, "spends %v, whose row is missing or has a wrong layout", utxo)
 			}
 			c.unspentValue -= value
 		})
@@ -57,10 +58,11 @@ func (c *checker) inputs() error {
 	return c.count(familySpentInput, c.rows[familySpentUtxo], "inputs")
 }
 
-// indexCounts is what the outputs say of an index.
+// indexCounts counts the occurrences of an index in outputs.
 type indexCounts struct{ births, relations uint64 }
 
-// outputs: no gap in a transaction; every value that occurs has its birth, and every later occurrence its relation.
+// outputs checks that the outputs of a transaction have no gap, that every value that occurs has a birth, and that every
+// later occurrence has a relation.
 func (c *checker) outputs() error {
 	txs := c.join(familyTxHash)
 	values, relations := map[*index]*join{}, map[*index]*join{}
@@ -90,7 +92,7 @@ func (c *checker) outputs() error {
 		key := append([]byte(nil), k...)
 		first := pk.Index() == 0 || c.db.traits.LateOutputs && pk.Tx() != next.Tx()
 		if pk != next && !first {
-			c.fault(familyUtxo, key, "the output before it is missing")
+			c.problem(familyUtxo, key, "the output before it is missing")
 		}
 		next = pk + 1
 		if pk.Height() == 0 && uint64(pk.TxIndex()) < c.totals.genesisTxs {
@@ -99,7 +101,7 @@ func (c *checker) outputs() error {
 		if first {
 			txs.add(pk.Tx().AppendTo(nil), func(v []byte) {
 				if v == nil {
-					c.fault(familyUtxo, key, "its transaction is missing")
+					c.problem(familyUtxo, key, "its transaction is missing")
 				}
 			})
 		}
@@ -114,14 +116,14 @@ func (c *checker) outputs() error {
 				}
 			}
 			if before > 0 && !o.index.Kind.Wide() {
-				c.fault(familyUtxo, key, "two values of %s, which is %v", o.index.Name, o.index.Kind)
+				c.problem(familyUtxo, key, "two values of %s, which is %v", o.index.Name, o.index.Kind)
 			}
 			if o.born(pk) && int(o.birth.Ordinal) != before {
-				c.fault(familyUtxo, key, "value %d of %s is born with ordinal %d", before, o.index.Name, o.birth.Ordinal)
+				c.problem(familyUtxo, key, "value %d of %s is born with ordinal %d", before, o.index.Name, o.birth.Ordinal)
 			}
 			values[o.index].add(o.birth.AppendTo(nil, o.index.Kind.Wide()), func(v []byte) {
 				if v == nil {
-					c.fault(familyUtxo, key, "value of %s born at %v is missing", o.index.Name, o.birth)
+					c.problem(familyUtxo, key, "value of %s born at %v is missing", o.index.Name, o.birth)
 				}
 			})
 			if o.born(pk) {
@@ -130,12 +132,12 @@ func (c *checker) outputs() error {
 			}
 			counts[o.index].relations++
 			if o.index.Kind == model.OneToOne {
-				c.fault(familyUtxo, key, "value of %s occurs again, which is %v", o.index.Name, o.index.Kind)
+				c.problem(familyUtxo, key, "value of %s, which is %v, occurs again", o.index.Name, o.index.Kind)
 				continue
 			}
 			relations[o.index].add(appendRelationKey(nil, o.index, o.birth, pk), func(v []byte) {
 				if v == nil {
-					c.fault(familyUtxo, key, "relation of %s born at %v to it is missing", o.index.Name, o.birth)
+					c.problem(familyUtxo, key, "relation of %s born at %v to it is missing", o.index.Name, o.birth)
 				}
 			})
 		}
@@ -148,7 +150,7 @@ func (c *checker) outputs() error {
 		return err
 	}
 	if c.only == nil && genesis != c.totals.genesisOutputs {
-		c.fault(familyMeta, metaTotals, "%d genesis outputs, there are %d", c.totals.genesisOutputs, genesis)
+		c.problem(familyMeta, metaTotals, "the totals count %d genesis outputs, there are %d", c.totals.genesisOutputs, genesis)
 	}
 	for _, x := range c.checked() {
 		if x.Kind != model.OneToOne {
@@ -163,7 +165,7 @@ func (c *checker) outputs() error {
 	return nil
 }
 
-// checked are the indexes whose values are looked at: those that are being added have them up to a block of their own.
+// checked returns the indexes that have values. An index that is being added has them up to its own last block.
 func (c *checker) checked() (xs []*index) {
 	for _, x := range c.db.catalogue().all {
 		if (x.live | x.coming).has(partValues) && (c.only == nil || c.only == x) {
@@ -173,7 +175,7 @@ func (c *checker) checked() (xs []*index) {
 	return xs
 }
 
-// values: births and values of an index are inverse to each other, and texts are those of the values.
+// values checks that births and values of an index map to each other, and that every value has its row of texts.
 func (c *checker) values(x *index, births uint64) error {
 	if !(x.live | x.coming).has(partPrefix) {
 		return c.inverse(x.number, births, func(_, _ []byte) {})
@@ -188,7 +190,7 @@ func (c *checker) values(x *index, births uint64) error {
 		want++
 		texts.add(appendTextKey(nil, &x.Index, value, birth), func(v []byte) {
 			if v == nil || len(v) > 0 {
-				c.fault(x.family(indexValue), birth, "its text does not lead back to it")
+				c.problem(x.family(indexValue), birth, "the row of its text is missing or has a value")
 			}
 		})
 		failed = flushFull(texts)
@@ -209,14 +211,14 @@ func (c *checker) relations(x *index, want uint64) error {
 		return err
 	})
 	if err == nil && c.rows[f] != want {
-		c.fault(f, nil, "%d rows for %d later occurrences in outputs", c.rows[f], want)
+		c.problem(f, nil, "%d rows for %d later occurrences in outputs", c.rows[f], want)
 	}
 	return err
 }
 
-// inverse: births and values of a space are inverse to each other, and no value was born twice. Every birth that outputs
-// name has its value, which was found before; want is how many there are, so that as many values means no other.
-// visit is called with each birth and its value.
+// inverse checks that births and values of a space map to each other, and that no value has two births. It calls visit with
+// each birth and its value. Another pass found a value for each of the want births in outputs, so want values mean that
+// there is no other.
 func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte)) error {
 	births, values, wide := c.db.birthFamilies(space)
 	back := c.join(births)
@@ -228,7 +230,7 @@ func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte
 		visit(key, v)
 		back.add(appendBirthKey(nil, v, k), func(v []byte) {
 			if v == nil {
-				c.fault(values, key, "its value does not lead back to it")
+				c.problem(values, key, "the row of its value does not point back to it")
 			}
 		})
 		return flushFull(back)
@@ -237,9 +239,9 @@ func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte
 		return err
 	}
 	if c.rows[values] != want {
-		c.fault(values, nil, "%d rows for %d births in outputs", c.rows[values], want)
+		c.problem(values, nil, "%d rows for %d births in outputs", c.rows[values], want)
 	}
-	// Two values can have one head. That they are two takes a look at both.
+	// Two values may share a hash prefix. Compare the full values to prove that they differ.
 	var head []byte
 	var born [][]byte
 	differ := func() error {
@@ -250,7 +252,7 @@ func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte
 		seen := map[string]bool{}
 		for i, v := range vs {
 			if v != nil && seen[string(v)] {
-				c.fault(values, born[i], "its value was born before")
+				c.problem(values, born[i], "its value has an earlier birth")
 			}
 			seen[string(v)] = true
 		}
@@ -259,7 +261,7 @@ func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte
 	err = c.scan(births, func(k, v []byte) error {
 		h, birth, err := parseHeadKey(k, pointerSize(wide))
 		if err == nil && len(v) > 0 {
-			err = fmt.Errorf("%w: where a value was born is all in its key", errRow)
+			err = fmt.Errorf("%w: it must not have a value", errRow)
 		}
 		if err != nil {
 			return err
@@ -277,7 +279,7 @@ func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte
 		return err
 	}
 	if c.rows[births] != c.rows[values] {
-		c.fault(births, nil, "%d rows for %d values", c.rows[births], c.rows[values])
+		c.problem(births, nil, "%d rows for %d values", c.rows[births], c.rows[values])
 	}
 	return nil
 }

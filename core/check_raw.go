@@ -9,8 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// raws: a row for every transaction of a block and no other, and bytes that hash to the transaction's hash. Both families
-// are read side by side, as bytes are too many to be looked up in numbers.
+// raws checks that every transaction of a block, and no other, has its bytes, and that they hash to the transaction's hash.
+// It reads both families in parallel: batches of lookups would take too much memory.
 func (c *checker) raws() error {
 	if !c.db.raw {
 		return nil
@@ -25,7 +25,7 @@ func (c *checker) raws() error {
 	if err != nil {
 		return err
 	}
-	absent := func() { c.fault(familyRaw, tx.Key, "the bytes of the transaction are missing") }
+	absent := func() { c.problem(familyRaw, tx.Key, "the bytes of the transaction are missing") }
 	hasher, _ := c.db.chain.(model.TxHasher)
 	var failed error
 	err = c.scan(familyRaw, func(k, v []byte) error {
@@ -44,7 +44,7 @@ func (c *checker) raws() error {
 		hash, _, err := parseTxHashRow(tx.Value)
 		tx, failed, more = next()
 		if err != nil || hasher == nil {
-			return nil // told of before, or nothing to tell by
+			return nil // reported by txs, or the chain cannot hash
 		}
 		got, err := hasher.HashTx(v)
 		if kind, _ := model.KindOf(err); err != nil && kind == model.NotFound {

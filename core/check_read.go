@@ -8,8 +8,8 @@ import (
 	"birthmark/storage"
 )
 
-// unreadError is a failed read of a family: a damaged file, or a disk that fails. It ends a check, as one row that
-// cannot be parsed does not.
+// unreadError is a failed read of a family, such as that of a damaged file. It ends a check; a row with a wrong layout
+// does not.
 type unreadError struct {
 	family storage.Family
 	error
@@ -22,10 +22,10 @@ func isUnread(err error) bool {
 	return ok
 }
 
-// checkReader marks failed reads with their family.
+// checkReader wraps errors of reads in unreadError.
 type checkReader struct{ storage.Reader }
 
-func (checkReader) mark(f storage.Family, err error) error {
+func (checkReader) wrap(f storage.Family, err error) error {
 	switch {
 	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrClosed),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -36,23 +36,23 @@ func (checkReader) mark(f storage.Family, err error) error {
 
 func (r checkReader) Get(f storage.Family, key []byte) ([]byte, error) {
 	v, err := r.Reader.Get(f, key)
-	return v, r.mark(f, err)
+	return v, r.wrap(f, err)
 }
 
 func (r checkReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 	vs, err := r.Reader.GetMany(f, keys)
-	return vs, r.mark(f, err)
+	return vs, r.wrap(f, err)
 }
 
 func (r checkReader) Tails(f storage.Family, heads [][]byte) ([][]byte, error) {
 	tails, err := r.Reader.Tails(f, heads)
-	return tails, r.mark(f, err)
+	return tails, r.wrap(f, err)
 }
 
 func (r checkReader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
 	return func(yield func(storage.KV, error) bool) {
 		for kv, err := range r.Reader.Scan(f, from, to, reverse) {
-			if !yield(kv, r.mark(f, err)) {
+			if !yield(kv, r.wrap(f, err)) {
 				return
 			}
 		}

@@ -87,12 +87,12 @@ func (c *checker) compareSums(spaces []int, problems func(space int) []sumText, 
 	for _, at := range differing {
 		for i, p := range problems(at.space) {
 			if s.subjects[at][i] != 0 {
-				c.fault(p.family, []byte(at.birth), "%s", p.text)
+				c.problem(p.family, []byte(at.birth), "%s", p.text)
 			}
 		}
 	}
 	if more > 0 {
-		c.fault(familyMeta, nil, "%d more groups (of %d) of assets or values have numbers that differ from those of the transactions",
+		c.problem(familyMeta, nil, "%d more groups (of %d) of assets or values have numbers that differ from those of the transactions",
 			more, sumGroups)
 	}
 	return err

@@ -41,7 +41,7 @@ var damages = map[string]func(b storage.Batch, f storage.Family, row storage.KV,
 	},
 }
 
-// Whatever is done to a row of any family, check finds a fault, and does not break over it.
+// Whatever is done to a row of any family, check reports a problem and does not fail.
 func TestCheckFindsDamage(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
@@ -69,9 +69,9 @@ func TestCheckFindsDamage(t *testing.T) {
 					if a.OK {
 						t.Errorf("%s of row %x -> %x of %s goes unseen", how, row.Key, row.Value, d.Name)
 					}
-					for _, f := range a.Faults {
-						if f.Fault == "" || strings.Contains(f.Fault, "\n") {
-							t.Errorf("fault %+v", f)
+					for _, f := range a.Problems {
+						if f.Problem == "" || strings.Contains(f.Problem, "\n") {
+							t.Errorf("problem %+v", f)
 						}
 					}
 					update(t, s, func(b storage.Batch) {

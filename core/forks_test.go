@@ -392,7 +392,7 @@ func TestCheckFindsDamageAmongLostBlocks(t *testing.T) {
 			}
 		}
 		a, err := db.Check(ctx, nil)
-		if err != nil || a.OK || a.Faults[0].Family != "lost_block_by_lost_pk" {
+		if err != nil || a.OK || a.Problems[0].Family != "lost_block_by_lost_pk" {
 			t.Errorf("%s: %s, %v", what, text(a), err)
 		}
 	}

@@ -261,7 +261,7 @@ func TestAnIndexThatWasLeftHalfDroppedIsRepaired(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"index tag", "index label"} {
-		if got := text(a.Faults); a.OK || !strings.Contains(got, name) {
+		if got := text(a.Problems); a.OK || !strings.Contains(got, name) {
 			t.Errorf("check of a database with a half dropped %s: %t, %s", name, a.OK, got)
 		}
 	}

@@ -63,15 +63,15 @@ func check(t testing.TB, db *core.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, f := range a.Faults {
+	for i, f := range a.Problems {
 		if i == 10 {
-			t.Errorf("and %d more faults", len(a.Faults)-i)
+			t.Errorf("and %d more problems", len(a.Problems)-i)
 			break
 		}
-		t.Errorf("fault in %s at %s: %s", f.Family, f.Key, f.Fault)
+		t.Errorf("problem in %s at %s: %s", f.Family, f.Key, f.Problem)
 	}
-	if a.OK != (len(a.Faults) == 0) {
-		t.Errorf("ok is %t with %d faults", a.OK, len(a.Faults))
+	if a.OK != (len(a.Problems) == 0) {
+		t.Errorf("ok is %t with %d problems", a.OK, len(a.Problems))
 	}
 }
 

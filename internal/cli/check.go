@@ -14,9 +14,9 @@ import (
 func (p *program) checkCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "check",
-		Usage:       "verify every law that holds between the families",
+		Usage:       "check the database for internal consistency",
 		Category:    building,
-		Description: "Reads the whole database and changes nothing. Exit status 1 where it finds a fault.",
+		Description: "Reads every row and changes nothing. The exit status is 1 if there are inconsistencies.",
 		Flags:       slices.Concat(databaseFlags(), profileFlags()),
 		Action:      profiled(p.check),
 	}
@@ -33,7 +33,7 @@ func (p *program) check(c *cli.Context) (err error) {
 	})
 }
 
-// checked runs a check of a database and answers what it found.
+// checked runs a check of a database and prints its result.
 func (p *program) checked(db *database, what string, check func(progress func(done, total uint64)) (*core.CheckAnswer, error)) error {
 	var done, total atomic.Uint64
 	pace := pace{"rows", p.now(), p.now}
@@ -51,28 +51,28 @@ func (p *program) checked(db *database, what string, check func(progress func(do
 		return err
 	}
 	if !a.OK {
-		return model.Errorf(model.Internal, "faults_found", "the check found %s", plural(len(a.Faults), "fault"))
+		return model.Errorf(model.Internal, "faults_found", "the check found %s", plural(len(a.Problems), "problem"))
 	}
 	return nil
 }
 
 func (p *page) check(a *core.CheckAnswer) {
-	verdict := cell{"every law holds", green}
+	verdict := cell{"no inconsistencies found", green}
 	if !a.OK {
-		verdict = cell{"broken", red}
+		verdict = cell{"inconsistencies found", red}
 	}
 	fields := []field{{"check", verdict}}
 	if a.Blocks > 0 { // a check of one index reads none
 		fields = append(fields, field{"blocks", text(count(a.Blocks))})
 	}
 	p.fields(append(fields, field{"rows", text(count(a.Rows))})...)
-	if len(a.Faults) == 0 {
+	if len(a.Problems) == 0 {
 		return
 	}
-	p.heading(plural(len(a.Faults), "fault"))
+	p.heading(plural(len(a.Problems), "problem"))
 	var rows [][]cell
-	for _, f := range a.Faults {
-		rows = append(rows, []cell{text(f.Family), {f.Key, faint}, {f.Fault, red}})
+	for _, f := range a.Problems {
+		rows = append(rows, []cell{text(f.Family), {f.Key, faint}, {f.Problem, red}})
 	}
-	p.table([]column{{name: "family"}, {name: "key"}, {name: "fault"}}, rows)
+	p.table([]column{{name: "family"}, {name: "key"}, {name: "problem"}}, rows)
 }

@@ -125,7 +125,7 @@ func check(t *testing.T, db string) {
 	t.Helper()
 	var a core.CheckAnswer
 	ask(t, &a, "check", "--db", db)
-	if !a.OK || len(a.Faults) > 0 || a.Rows == 0 {
+	if !a.OK || len(a.Problems) > 0 || a.Rows == 0 {
 		t.Errorf("check: %+v", a)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // Exit statuses of the contract.
 const (
 	exitDone    = 0
-	exitFailed  = 1 // no answer, faults found, or a machine that fails
+	exitFailed  = 1 // no answer, problems found, or a failure of the machine
 	exitUsage   = 2
 	exitRefused = 3
 	exitSource  = 4

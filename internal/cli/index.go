@@ -54,9 +54,9 @@ func (p *program) indexCommand() *cli.Command {
 			},
 			{
 				Name:        "verify",
-				Usage:       "verify every law that holds for one index",
+				Usage:       "check one index for internal consistency",
 				ArgsUsage:   "NAME",
-				Description: "As check does, and reads nothing that has no part in the index. Exit status 1 where it finds a fault.",
+				Description: "Like check, but reads only the families of the index and the outputs. The exit status is 1 if there are inconsistencies.",
 				Flags:       slices.Concat(databaseFlags(), profileFlags()),
 				Action: profiled(func(c *cli.Context) error {
 					return p.readIndexes(c, func(ctx context.Context, db *database) error {

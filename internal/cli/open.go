@@ -210,7 +210,7 @@ func cannotOpen(err error) error {
 		return model.Errorf(model.Refused, "cannot_open", "%w", err)
 	case "damaged":
 		return model.Errorf(model.Refused, "damaged", "%w; restore a copy of the folder or sync into a new one (if birthmark check "+
-			"can open it, it lists the faults)", err)
+			"can open it, it lists the problems)", err)
 	}
 	return err
 }
