@@ -6,8 +6,12 @@ import (
 	"iter"
 )
 
-// Traits are the rules of a chain that the core has to know.
+// Traits are the properties of a chain that the core, the API and the command line depend on.
 type Traits struct {
+	// Unit is the unit in which amounts of the chain's own coin are displayed.
+	Unit Unit
+	// Accent is the chain's colours in the explorer; the zero value selects the default colours.
+	Accent Accent
 	// SpendsBy names the one-to-one index whose values the inputs name. Empty: inputs name outpoints.
 	SpendsBy string
 	// ImpliedBurns: what goes into a transaction of an asset and does not come out is burned, no field says so.
@@ -24,6 +28,19 @@ type Traits struct {
 	// DeepestFork is the most blocks a fork can take off the chain, 0 where there is no such bound. A source is told
 	// of so many of the newest blocks one by one.
 	DeepestFork int
+}
+
+// Unit is a unit in which amounts are displayed. The zero Unit displays the integer amount.
+type Unit struct {
+	Symbol   string // written after the amount, e.g. BTC; may be empty
+	Decimals int    // one Symbol is 10^Decimals smallest units
+	Smallest string // the smallest unit as abbreviated in fee rates, e.g. sat; may be empty
+}
+
+// Accent is the colours of a chain's links and highlights, each as a CSS colour (#rrggbb).
+type Accent struct {
+	Light, LightWash string // foreground and background on light pages
+	Dark, DarkWash   string // foreground and background on dark pages
 }
 
 // Fingerprint is a second, short name that a chain's assets have: a hash of the id, the same for every occurrence and
@@ -163,6 +180,19 @@ type TxWeigher interface {
 type AssetDescriber interface {
 	// DescribeAsset reads what a mint said. It never fails: anybody may write anything there.
 	DescribeAsset(info []byte) AssetDescription
+}
+
+// AssetNamer is a chain whose asset ids contain a name or belong to a group.
+type AssetNamer interface {
+	// AssetName reads the name and the group from an asset's id.
+	AssetName(id []byte) AssetName
+}
+
+// AssetName is what an asset's id contains. Names are not unique.
+type AssetName struct {
+	Name       string // printable text; empty if the id has none
+	Group      string // e.g. the policy id (Cardano), in the text form of GroupIndex; empty if there is none
+	GroupIndex string // the index of outputs by group; a database may not have it
 }
 
 // AssetDescription is what the one who minted an asset says of it. Nobody has checked it: two assets can have the same

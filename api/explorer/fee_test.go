@@ -8,17 +8,19 @@ import (
 	"birthmark/model"
 )
 
+var bitcoinUnit = model.Traits{Unit: model.Unit{Symbol: "BTC", Decimals: 8, Smallest: "sat"}}
+
 // weighing is a chain with a coin of its own whose transactions all have the weight of one with a witness.
 type weighing struct{ model.Chain }
 
-func (weighing) Name() string { return "bitcoin" }
+func (weighing) Traits() model.Traits { return bitcoinUnit }
 
 func (weighing) WeighTx(raw []byte) (weight, vsize int, err error) { return 573, 144, nil }
 
 // plain is the same without weights.
 type plain struct{ model.Chain }
 
-func (plain) Name() string { return "bitcoin" }
+func (plain) Traits() model.Traits { return bitcoinUnit }
 
 // Where fees are paid by weight the rate is per virtual byte, else per byte.
 func TestTheFeeRateIsPerVirtualByte(t *testing.T) {

@@ -32,7 +32,7 @@ type visit struct {
 
 // visit of a chain, before it has a snapshot.
 func (s *site) visit(ctx context.Context, r *http.Request, chain *served.Chain) *visit {
-	return &visit{ctx: ctx, req: r, site: s, chain: chain, unit: humanize.UnitOf(chain.Model.Name()), now: s.now().Truncate(time.Minute)}
+	return &visit{ctx: ctx, req: r, site: s, chain: chain, unit: humanize.UnitOf(chain.Model), now: s.now().Truncate(time.Minute)}
 }
 
 // errUnmodified says that who asks has the page.

@@ -35,7 +35,13 @@ func New(name string) (model.Chain, error) {
 func (c *chain) Name() string    { return Name }
 func (c *chain) Network() string { return c.net.name }
 
-func (c *chain) Traits() model.Traits { return model.Traits{Coinbase: true} }
+func (c *chain) Traits() model.Traits {
+	return model.Traits{
+		Coinbase: true,
+		Unit:     model.Unit{Symbol: "BTC", Decimals: 8, Smallest: "sat"},
+		Accent:   model.Accent{Light: "#8f5200", LightWash: "#fbeeda", Dark: "#f2ac45", DarkWash: "#382a13"},
+	}
+}
 
 func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
 

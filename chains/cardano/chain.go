@@ -47,7 +47,11 @@ func (c *chain) Name() string    { return Name }
 func (c *chain) Network() string { return c.net.name }
 
 func (c *chain) Traits() model.Traits {
-	return model.Traits{LateOutputs: true, Fingerprint: fingerprints, DeepestFork: deepestFork}
+	return model.Traits{
+		LateOutputs: true, Fingerprint: fingerprints, DeepestFork: deepestFork,
+		Unit:   model.Unit{Symbol: "ADA", Decimals: 6, Smallest: "lovelace"},
+		Accent: model.Accent{Light: "#1d4fc4", LightWash: "#e6edfc", Dark: "#8db0ff", DarkWash: "#1b2747"},
+	}
 }
 
 func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }

@@ -161,7 +161,7 @@ func (f *tail) pass() (took time.Duration, err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	took = f.now().Sub(began)
 	if !f.begun {
-		f.out.chain, f.out.unit = db.chain, humanize.UnitOf(db.chain.Name())
+		f.out.chain, f.out.unit = db.chain, humanize.UnitOf(db.chain)
 		if f.kept != nil {
 			if f.known, err = pointsOf(db.chain, f.c.String("cursor"), f.kept); err != nil {
 				return took, err

@@ -133,7 +133,7 @@ func (p *program) answer(chain model.Chain, v any, show func(*page)) error {
 	}
 	pg := &page{w: bufio.NewWriter(p.stdout), colour: p.colourful(p.stdout), chain: chain}
 	if chain != nil {
-		pg.unit = humanize.UnitOf(chain.Name())
+		pg.unit = humanize.UnitOf(chain)
 	}
 	show(pg)
 	return pg.w.Flush()

@@ -18,7 +18,7 @@ func rendered(t *testing.T, colour bool, show func(*page)) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	p := &page{w: bufio.NewWriter(&b), colour: colour, chain: chain, unit: humanize.UnitOf("bitcoin")}
+	p := &page{w: bufio.NewWriter(&b), colour: colour, chain: chain, unit: humanize.UnitOf(chain)}
 	show(p)
 	if err := p.w.Flush(); err != nil {
 		t.Fatal(err)

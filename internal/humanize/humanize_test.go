@@ -5,23 +5,26 @@ import (
 	"time"
 )
 
-func TestAmountsAreInTheUnitOfTheirChain(t *testing.T) {
-	for _, c := range []struct{ chain, amount, want string }{
-		{"bitcoin", "5000000000", "50.00000000 BTC"},
-		{"bitcoin", "70660000000000", "706,600.00000000 BTC"},
-		{"bitcoin", "1", "0.00000001 BTC"},
-		{"bitcoin", "0", "0.00000000 BTC"},
-		{"bitcoin", "-123", "-0.00000123 BTC"},
-		{"cardano", "31112484646000000", "31,112,484,646.000000 ADA"},
-		{"ergo", "97739924500000000", "97,739,924.500000000 ERG"},
-		{"doge", "1234567", "1,234,567"},
-		{"doge", "-1234567", "-1,234,567"},
-		{"bitcoin", "", ""},
-		{"bitcoin", "-", "-"},
-		{"bitcoin", "many", "many"},
+func TestUnitAmount(t *testing.T) {
+	btc := Unit{Symbol: "BTC", Decimals: 8}
+	for _, c := range []struct {
+		unit         Unit
+		amount, want string
+	}{
+		{btc, "5000000000", "50.00000000 BTC"},
+		{btc, "70660000000000", "706,600.00000000 BTC"},
+		{btc, "1", "0.00000001 BTC"},
+		{btc, "0", "0.00000000 BTC"},
+		{btc, "-123", "-0.00000123 BTC"},
+		{Unit{Symbol: "ADA", Decimals: 6}, "31112484646000000", "31,112,484,646.000000 ADA"},
+		{Unit{}, "1234567", "1,234,567"},
+		{Unit{}, "-1234567", "-1,234,567"},
+		{btc, "", ""},
+		{btc, "-", "-"},
+		{btc, "many", "many"},
 	} {
-		if got := UnitOf(c.chain).Amount(c.amount); got != c.want {
-			t.Errorf("%s of %s is %q, want %q", c.amount, c.chain, got, c.want)
+		if got := c.unit.Amount(c.amount); got != c.want {
+			t.Errorf("%s of %+v is %q, expected %q", c.amount, c.unit, got, c.want)
 		}
 	}
 }

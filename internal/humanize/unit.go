@@ -1,25 +1,19 @@
 package humanize
 
-import "strings"
+import (
+	"strings"
 
-// Unit is what people count amounts in: those of a chain, or those of an asset. The zero Unit is amounts as they are.
-type Unit struct {
-	Symbol   string // behind the amount; empty: none
-	Decimals int    // places of the smallest unit behind the point
-	Smallest string // the smallest unit, abbreviated as in rates of fees; empty: it has no name
-}
+	"birthmark/model"
+)
 
-var units = map[string]Unit{
-	"bitcoin": {"BTC", 8, "sat"},
-	"cardano": {"ADA", 6, "lovelace"},
-	"ergo":    {"ERG", 9, "nanoERG"},
-}
+// Unit formats amounts of a chain or an asset. The zero Unit groups the digits and adds nothing.
+type Unit model.Unit
 
-// UnitOf is the unit of a chain by its name, the zero Unit where people have none.
-func UnitOf(chain string) Unit { return units[chain] }
+// UnitOf returns the unit of a chain.
+func UnitOf(c model.Chain) Unit { return Unit(c.Traits().Unit) }
 
-// Amount is a decimal number of the smallest unit, with the unit's name: 1,234.50000000 BTC. What is no number stays as
-// it is.
+// Amount formats a decimal integer n of smallest units with the symbol: 1,234.50000000 BTC. It returns n unchanged if n
+// is not a decimal integer.
 func (u Unit) Amount(n string) string {
 	sign, whole, fraction, ok := u.Parts(n)
 	if !ok {
@@ -35,8 +29,8 @@ func (u Unit) Amount(n string) string {
 	return text
 }
 
-// Parts of an amount: a minus or nothing, what stands before the point with commas, what stands behind it with all of its
-// zeros. Not ok where n is no decimal number.
+// Parts splits an amount into its minus sign, the grouped digits before the decimal point and all digits after it. ok is
+// false if n is not a decimal integer.
 func (u Unit) Parts(n string) (sign, whole, fraction string, ok bool) {
 	digits, negative := strings.CutPrefix(n, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
