@@ -103,10 +103,7 @@ func (c *Chart) HTML() (template.HTML, error) {
 	if c.Kind != Bars {
 		points = thin(points, drawn)
 	}
-	var err error
-	if f.Marks, err = c.marks(points, ys); err != nil {
-		return "", fmt.Errorf("chart %s: %w", c.ID, err)
-	}
+	f.Marks = c.marks(points, ys)
 	widest := 0
 	for _, v := range ys.ticks {
 		y := above + int(math.Round((ys.max-v)/(ys.max-ys.min)*plot))

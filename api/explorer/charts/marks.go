@@ -1,87 +1,65 @@
 package charts
 
 import (
-	"bytes"
 	"html/template"
-	"strings"
-
-	"github.com/go-analyze/charts/chartdraw"
+	"math"
+	"strconv"
 )
 
+// The view box that shapes are drawn in; the browser stretches it to the size of the picture.
 const (
-	wide = 1200 // of the picture that shapes are drawn in, stretched to what there is
+	wide = 1200
 	tall = 300
 )
 
-// style is that of a class. The library draws only what has a colour, and writes the class in its place.
-func style(class string) chartdraw.Style {
-	return chartdraw.Style{ClassName: class, StrokeWidth: 1, StrokeColor: chartdraw.ColorBlack}
-}
-
-// marks is the shapes of a chart.
-func (c *Chart) marks(points []Point, ys scale) (template.HTML, error) {
-	r := chartdraw.SVG(wide, tall)
-	box := chartdraw.Box{Right: wide, Bottom: tall, IsSet: true}
-	yr := &chartdraw.ContinuousRange{Min: ys.min, Max: ys.max, Domain: tall}
+// marks returns the shapes of a chart as SVG paths.
+func (c *Chart) marks(points []Point, ys scale) template.HTML {
+	var shapes string
+	zero := translate(0, ys.min, ys.max, tall)
 	if c.Kind == Bars {
-		bars(r, points, yr)
+		shapes = bars(points, ys, tall-zero).element("bar")
 	} else {
-		line := chartdraw.ContinuousSeries{Style: style("mark")}
-		line.XValues, line.YValues = c.line(points)
-		if err := line.Validate(); err != nil {
-			return "", err
+		xs, values := c.line(points)
+		var line path
+		for i := range xs {
+			x := translate(xs[i], xs[0], xs[len(xs)-1], wide)
+			line.to(x, tall-translate(values[i], ys.min, ys.max, tall))
 		}
-		xr := &chartdraw.ContinuousRange{Min: line.XValues[0], Max: line.XValues[len(line.XValues)-1], Domain: wide}
 		if c.Kind != Line {
-			area(r, line, xr, yr)
+			var area path
+			area.to(0, tall-zero)
+			area = append(append(area, 'L'), line[1:]...)
+			area.to(wide, tall-zero)
+			area.close()
+			shapes = area.element("area")
 		}
-		line.Render(r, box, xr, yr, chartdraw.Style{})
+		shapes += line.element("mark")
 	}
-	var b bytes.Buffer
-	if err := r.Save(&b); err != nil {
-		return "", err
-	}
-	svg := strings.NewReplacer(" stroke fill", "", "\nL ", "L", "M ", "M", "\nZ", "Z", ` xmlns:xlink="http://www.w3.org/1999/xlink"`, "", "  d=", " d=").Replace(b.String())
-	_, shapes, _ := strings.Cut(svg, ">")
-	return template.HTML(strings.TrimSuffix(shapes, "</svg>")), nil // #nosec G203: class names and numbers of ours
+	return template.HTML(shapes) // #nosec G203: class names and numbers only
 }
 
-// bars are one shape, so that a hundred of them are small.
-func bars(r chartdraw.Renderer, points []Point, yr chartdraw.Range) {
-	style("bar").WriteDrawingOptionsToRenderer(r)
-	zero := tall - yr.Translate(0)
+// bars returns one path with all bars, so that a hundred of them stay small.
+func bars(points []Point, ys scale, zero int) (p path) {
 	slot := float64(wide) / float64(max(len(points), 4))
 	gap := max(1, slot/6)
-	left := (wide - slot*float64(len(points))) / 2 // few stand in the middle
-	for i, p := range points {
-		if p.Y == 0 {
+	left := (wide - slot*float64(len(points))) / 2 // fewer than four bars are centered
+	for i, point := range points {
+		if point.Y == 0 {
 			continue
 		}
 		x0, x1 := int(left+slot*float64(i)+gap/2), int(left+slot*float64(i+1)-gap/2)
-		y := tall - yr.Translate(p.Y)
-		r.MoveTo(x0, zero)
-		r.LineTo(x0, y)
-		r.LineTo(max(x1, x0+1), y)
-		r.LineTo(max(x1, x0+1), zero)
-		r.Close()
+		x1 = max(x1, x0+1)
+		y := tall - translate(point.Y, ys.min, ys.max, tall)
+		p.to(x0, zero)
+		p.to(x0, y)
+		p.to(x1, y)
+		p.to(x1, zero)
+		p.close()
 	}
-	r.Fill()
+	return p
 }
 
-// area is what lies between a line and zero.
-func area(r chartdraw.Renderer, line chartdraw.ContinuousSeries, xr, yr chartdraw.Range) {
-	style("area").WriteDrawingOptionsToRenderer(r)
-	zero := tall - yr.Translate(0)
-	r.MoveTo(0, zero)
-	for i, x := range line.XValues {
-		r.LineTo(xr.Translate(x), tall-yr.Translate(line.YValues[i]))
-	}
-	r.LineTo(wide, zero)
-	r.Close()
-	r.Fill()
-}
-
-// line is what a line goes through. A single point is as wide as the picture.
+// line returns the points that a line goes through. A single point becomes a horizontal line.
 func (c *Chart) line(points []Point) (xs, ys []float64) {
 	if first, last := points[0], points[len(points)-1]; first.X == last.X {
 		return []float64{0, 1}, []float64{last.Y, last.Y}
@@ -93,4 +71,32 @@ func (c *Chart) line(points []Point) (xs, ys []float64) {
 		xs, ys = append(xs, p.X), append(ys, p.Y)
 	}
 	return xs, ys
+}
+
+// translate maps v from [low, high] to [0, size].
+func translate(v, low, high float64, size int) int {
+	return int(math.Ceil((v - low) / (high - low) * float64(size)))
+}
+
+// path is the d attribute of an SVG path element.
+type path []byte
+
+// to starts a shape at a point, or continues it there.
+func (p *path) to(x, y int) {
+	command := byte('L')
+	if n := len(*p); n == 0 || (*p)[n-1] == 'Z' {
+		command = 'M'
+	}
+	*p = strconv.AppendInt(append(*p, command), int64(x), 10)
+	*p = strconv.AppendInt(append(*p, ' '), int64(y), 10)
+}
+
+func (p *path) close() { *p = append(*p, 'Z') }
+
+// element returns the path element; empty if there is no shape.
+func (p path) element(class string) string {
+	if len(p) == 0 {
+		return ""
+	}
+	return `<path d="` + string(p) + `" class="` + class + `"/>`
 }
