@@ -1,11 +1,9 @@
 package api
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -50,11 +48,11 @@ type Options struct {
 type API struct {
 	Options
 	chains    map[string]*chain
-	listed    []*operation            // in the order of the documentation
-	routes    map[string][]*operation // by the first word of their path below the chain
-	documents map[string]*document    // by path
-	names     string                  // of the chains, for errors
-	list      string                  // of the operations' paths, for errors
+	listed    []*operation         // in the order of the documentation
+	documents map[string]*document // by path
+	mux       *http.ServeMux
+	names     string // of the chains, for errors
+	paths     string // of the operations, for errors
 }
 
 // chain is a chain that is served, with what every request of it needs.
@@ -82,7 +80,7 @@ func New(o Options) (*API, error) {
 	if o.WriteTimeout == 0 {
 		o.WriteTimeout = 10 * time.Second
 	}
-	a := &API{Options: o, chains: map[string]*chain{}, listed: o.operations(), routes: map[string][]*operation{}}
+	a := &API{Options: o, chains: map[string]*chain{}, listed: o.operations()}
 	var names []string
 	for _, c := range o.Chains {
 		if c.Name == "" || strings.ContainsAny(c.Name, "/%?#") {
@@ -101,15 +99,15 @@ func New(o Options) (*API, error) {
 	a.names = strings.Join(names, ", ")
 	var paths []string
 	for _, op := range a.listed {
-		a.routes[op.words[0]] = append(a.routes[op.words[0]], op)
 		paths = append(paths, op.path[1:])
 	}
-	a.list = strings.Join(paths, ", ")
+	a.paths = strings.Join(paths, ", ")
 	documents, err := a.makeDocuments()
 	if err != nil {
 		return nil, err
 	}
 	a.documents = documents
+	a.mux = a.routes()
 	return a, nil
 }
 
@@ -123,36 +121,9 @@ func (a *API) Patterns() []string {
 	return patterns
 }
 
-// ServeHTTP answers a request. It sets [http.Request.Pattern] to the path as the OpenAPI document has it.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer func() {
-		if p := recover(); p != nil {
-			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-				panic(p)
-			}
-			a.Log.ErrorContext(r.Context(), "request failed", "route", r.Pattern, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			problem.Write(w, problem.New(http.StatusInternalServerError, "internal", "the server failed: its log says why"))
-		}
-	}()
-	path := r.URL.EscapedPath()
-	if below, ok := strings.CutPrefix(path, "/v1/"); ok && below != "" {
-		a.serveChain(w, r, below)
-		return
-	}
-	if path == "/v1" || path == "/v1/" {
-		r.Pattern = "/v1"
-		a.serveChains(w, r)
-		return
-	}
-	if d := a.documents[path]; d != nil {
-		r.Pattern = path
-		if allowed(w, r, http.MethodGet) {
-			d.serve(w, r)
-		}
-		return
-	}
-	problem.Write(w, problem.New(http.StatusNotFound, "unknown_path", "no such path: the API stands below /v1, its description at /docs and /openapi.json"))
-}
+// ServeHTTP answers a request. It sets [http.Request.Pattern] to the path as the OpenAPI document has it, or to nothing
+// if the path is unknown.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
 // fail answers with the problem that err is, and logs what is no fault of the request.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
@@ -164,18 +135,4 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", "1")
 	}
 	problem.Write(w, p)
-}
-
-// allowed answers a request with a method that a path does not have; GET brings HEAD with it.
-func allowed(w http.ResponseWriter, r *http.Request, method string) bool {
-	if r.Method == method || method == http.MethodGet && r.Method == http.MethodHead {
-		return true
-	}
-	allow := method
-	if method == http.MethodGet {
-		allow = "GET, HEAD"
-	}
-	w.Header().Set("Allow", allow)
-	problem.Write(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", "%s is not for %s: expected %s", r.Method, r.Pattern, allow))
-	return false
 }

@@ -8,6 +8,7 @@ import (
 
 // serveChains lists the chains. Each is at a tip of its own, so that the answer has no X-Tip.
 func (a *API) serveChains(w http.ResponseWriter, r *http.Request) {
+	r.Pattern = "/v1"
 	if !allowed(w, r, http.MethodGet) {
 		return
 	}

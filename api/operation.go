@@ -13,9 +13,8 @@ import (
 type operation struct {
 	id      string // of the OpenAPI document, and the name of a client's method
 	method  string
-	path    string   // below the chain: /tx/{hash}
-	pattern string   // the whole path: /v1/{chain}/tx/{hash}
-	words   []string // of path; empty where a value stands
+	path    string // below the chain: /tx/{hash}
+	pattern string // the whole path: /v1/{chain}/tx/{hash}
 	tag     string
 	summary string
 	doc     string
@@ -76,9 +75,7 @@ func get(id, path, tag, summary, doc string, answer any, ask func(ctx context.Co
 		if strings.HasPrefix(word, "{") {
 			name := strings.Trim(word, "{}")
 			op.args = append(op.args, argument{name, argumentDocs[name].doc, argumentDocs[name].example})
-			word = ""
 		}
-		op.words = append(op.words, word)
 	}
 	return op
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"birthmark/api"
+	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/model"
@@ -24,7 +26,7 @@ func TestWrongRequestsAreProblemsThatSayWhatThereIs(t *testing.T) {
 		code, detail string
 	}{
 		{"GET", "/v1/dogecoin/status", 404, "unknown_chain", `no chain "dogecoin": this server has bitcoin`},
-		{"GET", "/v1/%2F/status", 404, "unknown_chain", `no chain "/"`},
+		{"GET", "/v1/a%2Fb/status", 404, "unknown_chain", `no chain "a/b"`},
 		{"GET", "/v1/bitcoin", 404, "unknown_path", "below /v1/bitcoin there are status, blocks, block/{block}"},
 		{"GET", "/v1/bitcoin/", 404, "unknown_path", "status"},
 		{"GET", "/v1/bitcoin/nothing", 404, "unknown_path", "asset/{asset}/events"},
@@ -33,11 +35,11 @@ func TestWrongRequestsAreProblemsThatSayWhatThereIs(t *testing.T) {
 		{"GET", "/v1/bitcoin/find/address/a/b", 404, "unknown_path", "%2F"},
 		{"GET", "/v1/bitcoin/status/", 404, "unknown_path", "status"},
 		{"GET", "/v2", 404, "unknown_path", "/v1"},
-		{"POST", "/v1/bitcoin/status", 405, "method_not_allowed", "expected GET, HEAD"},
-		{"DELETE", "/v1/bitcoin/outputs", 405, "method_not_allowed", "expected POST"},
-		{"GET", "/v1/bitcoin/outputs", 405, "method_not_allowed", "expected POST"},
-		{"POST", "/v1", 405, "method_not_allowed", "expected GET, HEAD"},
-		{"PUT", "/openapi.json", 405, "method_not_allowed", "expected GET, HEAD"},
+		{"POST", "/v1/bitcoin/status", 405, "method_not_allowed", "use GET, HEAD"},
+		{"DELETE", "/v1/bitcoin/outputs", 405, "method_not_allowed", "use POST"},
+		{"GET", "/v1/bitcoin/outputs", 405, "method_not_allowed", "use POST"},
+		{"POST", "/v1", 405, "method_not_allowed", "use GET, HEAD"},
+		{"PUT", "/openapi.json", 405, "method_not_allowed", "use GET, HEAD"},
 		{"GET", "/v1?limit=1", 400, "unknown_parameter", `"limit": /v1 has none`},
 		{"GET", "/v1/bitcoin/status?limit=1", 400, "unknown_parameter", `"limit": /v1/{chain}/status has none`},
 		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?unspend=true", 400, "unknown_parameter", `"unspend": /v1/{chain}/find/{index}/{value} has unspent, and, or, height-from`},
@@ -54,7 +56,7 @@ func TestWrongRequestsAreProblemsThatSayWhatThereIs(t *testing.T) {
 		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?time-to=noon", 400, "bad_value", "time-to: expected unix seconds"},
 		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?limit=%zz", 400, "bad_value", "not percent-encoded"},
 		{"GET", "/v1/bitcoin/find/colour/red", 400, "unknown_index", "colour"},
-		{"GET", "/v1/bitcoin/find/address/", 400, "bad_value", "address"},
+		{"GET", "/v1/bitcoin/find/address/", 404, "unknown_path", "find/{index}/{value}"},
 		{"GET", "/v1/bitcoin/find/address/no%2Fsuch%FF", 400, "bad_value", "address"},
 		{"GET", "/v1/bitcoin/balance/address/1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN3", 400, "bad_value", "address"},
 		{"GET", "/v1/bitcoin/tx/" + lastHash, 404, "unknown_tx", "no transaction " + lastHash},
@@ -135,7 +137,7 @@ func TestWhatFailsInTheServerIsLoggedAndNotTold(t *testing.T) {
 		{context.DeadlineExceeded, 503, "too_slow", true},
 	} {
 		h, log := handler(t, api.Options{Chains: []*served.Chain{failing(t, c.err)}}, nil)
-		w := ask(h, "GET", "/v1/bitcoin/status", "")
+		w := ask(ratelimit.New(ratelimit.Options{Log: slog.New(slog.NewTextHandler(log, nil))}, h), "GET", "/v1/bitcoin/status", "")
 		wantProblem(t, w, c.status, c.code, "")
 		if c.code != "index_building" && strings.Contains(w.Body.String(), "secret") {
 			t.Errorf("%v: the answer tells %s", c.err, w.Body)

@@ -162,7 +162,6 @@ func (s *site) serveStatic(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", f.kind)
 	w.Header().Set("Content-Length", fmt.Sprint(len(f.bytes)))
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(f.bytes) // who asked is gone where this fails
 	}

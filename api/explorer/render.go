@@ -88,9 +88,6 @@ func (s *site) readTemplates() error {
 // buffers hold pages until they are whole: one that fails half way is none.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// policy lets pages load what this server has, and nothing else.
-const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-
 // send renders a page and sends it.
 func (s *site) send(w http.ResponseWriter, r *http.Request, p *page, tag string) {
 	b := buffers.Get().(*bytes.Buffer)
@@ -109,9 +106,6 @@ func (s *site) send(w http.ResponseWriter, r *http.Request, p *page, tag string)
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(b.Len()))
-	h.Set("Content-Security-Policy", policy)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "same-origin")
 	if tag != "" {
 		h.Set("ETag", tag)
 		h.Set("Cache-Control", "no-cache")
