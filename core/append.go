@@ -40,7 +40,7 @@ func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
 		update = db.store.(storage.BulkUpdater).UpdateBulk
 	}
 	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
-		e := emitter{catalogue: db.catalogue(), db: db, w: w, b: b, t: &t, rows: make([]uint64, db.families())}
+		e := emitter{catalogue: db.catalogue(), w: w, b: b, t: &t, rows: make([]uint64, db.catalogue().families())}
 		if err := e.window(); err != nil {
 			return err
 		}
@@ -75,7 +75,6 @@ func (db *DB) inBulk(w *window, bulkWeight int) bool {
 // emitter is the third pass over a window: it makes the rows.
 type emitter struct {
 	*catalogue
-	db         *DB
 	w          *window
 	b          storage.Batch
 	t          *totals
@@ -105,7 +104,7 @@ func (e *emitter) window() error {
 	}
 	for i := range e.w.txs {
 		if err := e.tx(&e.w.txs[i]); err != nil {
-			return fmt.Errorf("%s: %w", e.db.where(&e.w.txs[i]), err)
+			return fmt.Errorf("%s: %w", where(e.chain, &e.w.txs[i]), err)
 		}
 	}
 	for f, n := range e.rows {
@@ -252,7 +251,7 @@ func (e *emitter) outputAssets(t *windowTx, o *model.Output, pk model.UtxoPk) {
 		e.key, e.value = birth.AppendTo(e.key[:0]), append(e.value[:0], o.Assets[i].ID...)
 		e.put(familyAssetID)
 		e.putBirth(familyAssetBirth)
-		if fp := e.db.traits.Fingerprint; fp != nil {
+		if fp := e.traits.Fingerprint; fp != nil {
 			e.key, e.value = append(e.key[:0], fp.Of(o.Assets[i].ID)...), birth.AppendTo(e.value[:0])
 			e.put(familyFingerprint)
 		}
@@ -267,4 +266,14 @@ func (t *windowTx) minted(birth model.AssetBirthPk) bool {
 		}
 	}
 	return false
+}
+
+// raw makes the row of the transaction whose key is in e.key.
+func (e *emitter) raw(t *windowTx) {
+	if !e.catalogue.raw || t.genesis {
+		return
+	}
+	e.b.Put(familyRaw, e.key, t.Raw)
+	e.rows[familyRaw]++
+	e.t.checksum += rawChecksum(t.pk, t.Raw)
 }

@@ -183,14 +183,6 @@ func (b *builder) next(ctx context.Context, at model.Point) (to model.Point, err
 	return to, err
 }
 
-// firstBehind is the height at which the block after a point can stand at the lowest.
-func firstBehind(p model.Point) model.HeightPk {
-	if p.IsOrigin() {
-		return 0
-	}
-	return p.Height + 1
-}
-
 // fromSource adds blocks of the source, which must be the database's.
 func (b *builder) fromSource(ctx context.Context, missing model.HeightPk) error {
 	at, err := b.built()

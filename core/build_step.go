@@ -56,7 +56,7 @@ func (s *buildStep) prepare(blocks []*model.Block) error {
 			return nil
 		}
 		from, to := behind(s.from).AppendTo(nil), behind(s.to).AppendTo(nil)
-		for txs, err := range s.db.transactions(s.ctx, r, from, to, false) {
+		for txs, err := range s.db.catalogue().transactions(s.ctx, r, from, to, false) {
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ func (s *buildStep) values(r storage.Reader, blocks []*model.Block) error {
 	for i, v := range s.order {
 		values[i] = v.value
 	}
-	births, err := s.db.birthsOf(r, s.x.number, values)
+	births, err := s.db.catalogue().birthsOf(r, s.x.number, values)
 	if err != nil {
 		return err
 	}

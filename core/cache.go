@@ -3,6 +3,7 @@ package core
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"sync/atomic"
 
 	"github.com/dchest/siphash"
 
@@ -47,9 +48,6 @@ func (p fingerprint) output(n uint32) fingerprint {
 	return fingerprint{(p.a^uint64(n>>2)*spreadA)&^3 | uint64(n&3), p.b + uint64(n)*spreadB}
 }
 
-// assetSpace keeps asset ids apart from the values of indexes, whose space is their number.
-const assetSpace = -1
-
 // caches are what resolution asks before it reads. What windows that are not written yet have made and not spent is in
 // them for certain, all else as far as there is room. They are used with DB.write held.
 type caches struct {
@@ -86,7 +84,7 @@ func (c *caches) divide(indexes []*index) {
 	owners := map[int]*table{}
 	changed := c.owners == nil
 	for _, x := range indexes {
-		if x.owned() {
+		if owned(x) {
 			owners[x.number] = c.owners[x.number]
 			changed = changed || owners[x.number] == nil
 		}
@@ -117,7 +115,7 @@ func (c *caches) divide(indexes []*index) {
 func (c *caches) pin(first model.UtxoPk) { c.unspent.pinned, c.births.pinned = first, first }
 
 // owned reports whether it is worth while to remember which value of the index an output has.
-func (x *index) owned() bool { return x.live&partAccounts != 0 && !x.Kind.Wide() }
+func owned(x *index) bool { return x.live&partAccounts != 0 && !x.Kind.Wide() }
 
 // ofOutput is the fingerprint of a pointer: no two have the same.
 func ofOutput(pk model.UtxoPk) fingerprint { return fingerprint{a: uint64(pk) * spreadA} }
@@ -196,4 +194,20 @@ func (c *caches) forgetFrom(first model.UtxoPk) {
 	for _, t := range c.owners {
 		t.forgetFrom(first)
 	}
+}
+
+// hits counts what a cache was asked. Windows add to it, not each question.
+type hits struct{ asked, found atomic.Uint64 }
+
+func (h *hits) add(asked, found int) {
+	h.asked.Add(uint64(asked))
+	h.found.Add(uint64(found))
+}
+
+// cacheHits are those of all caches.
+type cacheHits struct {
+	outputs hits // what an input spends
+	values  hits // where a value or an asset was born
+	filter  hits // of those that are not among values: found is that it is new
+	owners  hits // whose a spent output was, where indexes keep accounts
 }

@@ -185,7 +185,7 @@ func TestANoteOfALargeTableTakesLittleMemory(t *testing.T) {
 // What questions remember has a bound: so many labels, none of them longer than longestName.
 func TestLabelsStayWithinTheirBound(t *testing.T) {
 	db := openVariant(t, modeltest.Variants()[0], 0)
-	q := &query{DB: db}
+	q := &query{names: &db.names}
 	q.learn(txSpace, model.BirthPk{}, strings.Repeat("x", longestName+1))
 	if _, known := q.name(txSpace, model.BirthPk{}); known {
 		t.Error("a label is remembered that is too long")

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -51,24 +50,22 @@ func (x *index) dropped() bool { return x.live|x.coming == 0 }
 
 // catalogue is the indexes of a database. It does not change once it is that of a [DB]: see [DB.catalogue].
 type catalogue struct {
+	chain  model.Chain
+	traits model.Traits
+	raw    bool // transactions' bytes are kept
+
 	all     []*index // by number
 	indexes []*index // those whose values are live, by number: the order in which [model.Key.Index] counts
 	next    int      // the number of the next one
-
-	spendsBy string // Traits.SpendsBy
-	spendBy  *index // the index of that name; nil: inputs name outpoints
+	spendBy *index   // the index that inputs name; nil: they name outpoints
 }
 
 // arrange derives the other fields from all.
 func (c *catalogue) arrange() {
 	slices.SortFunc(c.all, func(a, b *index) int { return a.number - b.number })
 	c.indexes = slices.DeleteFunc(slices.Clone(c.all), func(x *index) bool { return !x.live.has(partValues) })
-	c.spendBy = c.indexByName(c.spendsBy)
+	c.spendBy = c.indexByName(c.traits.SpendsBy)
 }
-
-// catalogue is the indexes the database has now. A change replaces it as a whole, while no query runs and nothing is
-// written: what does either loads it once.
-func (db *DB) catalogue() *catalogue { return db.indexed.Load() }
 
 // entry is the index of a name, live or not.
 func (c *catalogue) entry(name string) *index {
@@ -98,10 +95,6 @@ func (c *catalogue) indexByNumber(n uint64) *index {
 	}
 	return nil
 }
-
-// Indexes are the names of the database's indexes, in the order [model.Key.Index] counts in, without one that is being
-// added. It may be called at any time.
-func (db *DB) Indexes() []string { return db.catalogue().liveNames() }
 
 func (c *catalogue) liveNames() []string {
 	names := make([]string, len(c.indexes))
@@ -174,8 +167,8 @@ func numberFits(n int) bool {
 
 // newCatalogue is the indexes of a new database: the named ones or the chain's defaults, and those that are always on.
 // Numbers follow the chain's own order, so that the order of settings changes nothing.
-func newCatalogue(c model.Chain, names []string, keep map[string]model.IndexOptions) (*catalogue, error) {
-	cat := &catalogue{spendsBy: c.Traits().SpendsBy}
+func newCatalogue(c model.Chain, names []string, keep map[string]model.IndexOptions, raw bool) (*catalogue, error) {
+	cat := &catalogue{chain: c, traits: c.Traits(), raw: raw}
 	offered := c.Indexes()
 	for _, name := range names {
 		if !slices.ContainsFunc(offered, func(x model.Index) bool { return x.Name == name }) {
@@ -237,18 +230,15 @@ func unknownIndex(c model.Chain, name string) error {
 	return model.Errorf(model.Usage, "unknown_index", "%s has no index %q; it offers %s", c.Name(), name, strings.Join(names, ", "))
 }
 
-// readCatalogue reads the indexes of an old database from meta.
-func (db *DB) readCatalogue(ctx context.Context, c model.Chain) (*catalogue, error) {
-	var stored []catalogueEntry
-	cat := &catalogue{spendsBy: db.traits.SpendsBy}
-	err := db.store.View(ctx, func(r storage.Reader) error {
-		b, err := r.Get(familyMeta, metaIndexes)
-		if err == nil {
-			stored, cat.next, err = parseCatalogue(b)
-		}
-		return err
-	})
+// readCatalogue reads the indexes of an old database from meta, and whether it keeps raw transactions.
+func readCatalogue(r storage.Reader, c model.Chain) (*catalogue, error) {
+	rows, err := r.GetMany(familyMeta, [][]byte{metaIndexes, metaRaw})
 	if err != nil {
+		return nil, err
+	}
+	cat := &catalogue{chain: c, traits: c.Traits(), raw: rows[1] != nil}
+	var stored []catalogueEntry
+	if stored, cat.next, err = parseCatalogue(rows[0]); err != nil {
 		return nil, fmt.Errorf("meta indexes: %w", err)
 	}
 	offered := c.Indexes()
@@ -288,20 +278,19 @@ func describe(d model.Definition) string {
 
 // wanted refuses indexes and options that an old database does not keep. What it keeps it keeps up to date, named or
 // not.
-func (db *DB) wanted(names []string, keep map[string]model.IndexOptions) error {
-	cat := db.catalogue()
+func (c *catalogue) wanted(names []string, keep map[string]model.IndexOptions) error {
 	for _, name := range names {
-		if cat.entry(name) == nil {
-			if !slices.ContainsFunc(db.chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
-				return unknownIndex(db.chain, name)
+		if c.entry(name) == nil {
+			if !slices.ContainsFunc(c.chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
+				return unknownIndex(c.chain, name)
 			}
 			return model.Errorf(model.Refused, "index_mismatch", "the database has no index %s (it has %s): add it with birthmark index add %s, or leave it out",
-				name, strings.Join(db.Indexes(), ", "), name)
+				name, strings.Join(c.liveNames(), ", "), name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(keep)) {
 		var has parts
-		if x := cat.entry(name); x != nil {
+		if x := c.entry(name); x != nil {
 			has = x.live | x.coming
 		}
 		if lacks := partsOf(keep[name]) &^ has; lacks != 0 {
@@ -327,3 +316,58 @@ func (p parts) names() []string {
 }
 
 func (p parts) String() string { return strings.Join(p.names(), ", ") }
+
+// holdersIndex is the index whose values are the holders of assets.
+const holdersIndex = "address"
+
+// holders is the index whose values hold assets; nil where the database has none that can.
+func (c *catalogue) holders() *index {
+	if x := c.indexByName(holdersIndex); x != nil && x.Kind == model.OneToMany {
+		return x
+	}
+	return nil
+}
+
+// copy of the catalogue whose entries can be changed, and the copy of x in it.
+func (c *catalogue) copy(x *index) (*catalogue, *index) {
+	d := &catalogue{chain: c.chain, traits: c.traits, raw: c.raw, next: c.next}
+	var same *index
+	for _, from := range c.all {
+		to := *from
+		if d.all = append(d.all, &to); from == x {
+			same = &to
+		}
+	}
+	d.arrange()
+	return d, same
+}
+
+// halfDropped returns work for an index of the catalogue that is dropped and for which there is none: an earlier
+// version could leave one behind. nil if there is no such index.
+func (c *catalogue) halfDropped() *indexWork {
+	for _, x := range c.all {
+		if x.dropped() {
+			return &indexWork{x: x}
+		}
+	}
+	return nil
+}
+
+// lookup returns an active index by name, or an error that says what the database has instead.
+func (c *catalogue) lookup(name string, tip model.Point, work *indexWork) (*index, error) {
+	if x := c.indexByName(name); x != nil {
+		return x, nil
+	}
+	if x := c.entry(name); x != nil {
+		to, of := model.HeightPk(0), tip.Height
+		if work != nil {
+			to = work.tip.Height
+		}
+		return nil, model.Errorf(model.Refused, "index_building", "index %s is being added: it has blocks up to %d of %d (%d%%)", name, to, of, int64(to)*100/max(1, int64(of)))
+	}
+	if slices.ContainsFunc(c.chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
+		return nil, model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %s",
+			name, strings.Join(c.liveNames(), ", "))
+	}
+	return nil, unknownIndex(c.chain, name)
+}

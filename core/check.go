@@ -37,7 +37,7 @@ func (db *DB) check(ctx context.Context, only string, progress func(done, total 
 		c.r = checkReader{r}
 		if only != "" {
 			if c.only = db.catalogue().entry(only); c.only == nil {
-				_, err := (&query{DB: db, catalogue: db.catalogue()}).index(only)
+				_, err := db.catalogue().lookup(only, db.tip, db.work)
 				return err
 			}
 		}
@@ -160,7 +160,7 @@ func flushAll(joins ...*join) error {
 
 func (c *checker) run() error {
 	var err error
-	if c.stand, err = c.db.readStand(c.r); err != nil {
+	if c.stand, err = c.db.states.read(c.r, c.db.catalogue()); err != nil {
 		return err
 	}
 	c.totals = c.totals.clone()
@@ -173,7 +173,7 @@ func (c *checker) run() error {
 		}
 	}
 	c.names = map[storage.Family]string{}
-	for _, d := range c.db.declarations() {
+	for _, d := range c.db.catalogue().declarations() {
 		c.names[d.Family] = d.Name
 	}
 	for f, n := range c.totals.rows {
@@ -361,7 +361,7 @@ func (c *checker) checks(f storage.Family) bool {
 
 // compareTotals compares the totals of meta with the rows, and the unspent value with the supply of the chain.
 func (c *checker) compareTotals() {
-	for _, d := range c.db.declarations() {
+	for _, d := range c.db.catalogue().declarations() {
 		if d.Family != familyMeta && determined(d.Family) && c.checks(d.Family) && c.rows[d.Family] != c.totals.rows[d.Family] {
 			c.problem(d.Family, nil, "%d rows, the totals count %d", c.rows[d.Family], c.totals.rows[d.Family])
 		}

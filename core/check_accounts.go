@@ -75,7 +75,7 @@ func (a *accountCheck) partsAt(x *index, h model.HeightPk) parts {
 
 // fromTxs subtracts the numbers that follow from transactions.
 func (a *accountCheck) fromTxs() error {
-	for batch, err := range a.db.transactions(a.ctx, a.r, nil, nil, true) {
+	for batch, err := range a.db.catalogue().transactions(a.ctx, a.r, nil, nil, true) {
 		if err != nil {
 			return err
 		}

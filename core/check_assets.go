@@ -84,7 +84,7 @@ func (c *checker) assetIDs(births uint64) error {
 	want := uint64(0)
 	var failed error
 	err := c.inverse(assetSpace, births, func(key, id []byte) {
-		fp := c.db.traits.Fingerprint
+		fp := c.db.catalogue().traits.Fingerprint
 		if fp == nil || failed != nil {
 			return
 		}
@@ -139,15 +139,4 @@ func (c *checker) supplies() error {
 		return flushFull(txs)
 	})
 	return errors.Join(err, txs.flush())
-}
-
-// after returns the first key after all keys with the prefix; nil if there is none.
-func after(prefix []byte) []byte {
-	end := bytes.Clone(prefix)
-	for i := len(end) - 1; i >= 0; i-- {
-		if end[i]++; end[i] != 0 {
-			return end[:i+1]
-		}
-	}
-	return nil
 }

@@ -90,7 +90,7 @@ func (c *checker) outputs() error {
 		c.unspentValue += row.value
 		c.checksum += row.value
 		key := append([]byte(nil), k...)
-		first := pk.Index() == 0 || c.db.traits.LateOutputs && pk.Tx() != next.Tx()
+		first := pk.Index() == 0 || c.db.catalogue().traits.LateOutputs && pk.Tx() != next.Tx()
 		if pk != next && !first {
 			c.problem(familyUtxo, key, "the output before it is missing")
 		}
@@ -220,7 +220,7 @@ func (c *checker) relations(x *index, want uint64) error {
 // each birth and its value. Another pass found a value for each of the want births in outputs, so want values mean that
 // there is no other.
 func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte)) error {
-	births, values, wide := c.db.birthFamilies(space)
+	births, values, wide := c.db.catalogue().birthFamilies(space)
 	back := c.join(births)
 	err := c.scan(values, func(k, v []byte) error {
 		if _, err := model.ParseBirthPk(k, wide); err != nil {

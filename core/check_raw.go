@@ -12,7 +12,7 @@ import (
 // raws checks that every transaction of a block, and no other, has its bytes, and that they hash to the transaction's hash.
 // It reads both families in parallel: batches of lookups would take too much memory.
 func (c *checker) raws() error {
-	if !c.db.raw {
+	if !c.db.catalogue().raw {
 		return nil
 	}
 	first, err := model.NewTxPk(0, int(c.totals.genesisTxs))

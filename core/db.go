@@ -2,7 +2,6 @@ package core
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -39,15 +38,13 @@ type DB struct {
 	Queries
 	store   storage.Store
 	chain   model.Chain
-	traits  model.Traits
-	raw     bool                      // transactions' bytes are kept
 	indexed atomic.Pointer[catalogue] // see catalogue
 	locks
 
 	work *indexWork // an index that is being added or dropped; nil: none is
 
-	lastTotals atomic.Pointer[parsedTotals] // that were read
-	names      names
+	states stateReader
+	names  names
 
 	write sync.Mutex // held by Append, Rollback, Sync
 	doubt bool       // something failed since tip and totals were read: see settle
@@ -64,7 +61,7 @@ type DB struct {
 // Open opens the database in s, making a new one where s is empty. It refuses (kind [model.Refused]) a database of
 // another chain, network or format, one without an index that is asked for, and one that lost rows (damaged).
 func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
-	db := &DB{store: s, chain: o.Chain, traits: o.Chain.Traits(), locks: locks{quiet: make(chan struct{})}, moved: make(chan struct{})}
+	db := &DB{store: s, chain: o.Chain, locks: locks{quiet: make(chan struct{})}, moved: make(chan struct{})}
 	db.Queries = Queries{db: db}
 	if err := db.openMeta(ctx, o); err != nil {
 		return nil, err
@@ -76,9 +73,8 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	}
 	cat := db.catalogue()
 	db.cache = newCaches(o.CacheBytes, cat.indexes)
-	if cat.spendsBy != "" && (cat.spendBy == nil || cat.spendBy.Kind != model.OneToOne) {
-		return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database",
-			o.Chain.Name(), cat.spendsBy)
+	if by := cat.traits.SpendsBy; by != "" && (cat.spendBy == nil || cat.spendBy.Kind != model.OneToOne) {
+		return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), by)
 	}
 	if !o.ReadOnly {
 		if err := db.goOnDropping(ctx); err != nil {
@@ -91,30 +87,7 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	return db, nil
 }
 
-func (db *DB) declarations() []storage.Declaration {
-	var ds []storage.Declaration
-	for _, d := range schema {
-		ds = append(ds, d.Declaration)
-	}
-	if db.raw {
-		ds = append(ds, rawSchema[0].Declaration)
-	}
-	for _, x := range db.catalogue().all {
-		ds = append(ds, x.declarationsOf(x.live|x.coming)...)
-	}
-	return ds
-}
-
-// families is a number above those of all families.
-func (db *DB) families() int {
-	most := fixedFamilies
-	for _, x := range db.catalogue().all {
-		most = max(most, x.family(familiesPerIndex))
-	}
-	return int(most)
-}
-
-func (db *DB) declare() error { return db.store.Declare(db.declarations()...) }
+func (db *DB) declare() error { return db.store.Declare(db.catalogue().declarations()...) }
 
 // Chain is the chain the database was opened with.
 func (db *DB) Chain() model.Chain { return db.chain }
@@ -149,48 +122,14 @@ func (db *DB) tellMoved() {
 	db.moved = make(chan struct{})
 }
 
-// PointAt is the block at height h. NotFound (above_tip) where there is none.
-func (ask Queries) PointAt(ctx context.Context, h model.HeightPk) (p model.Point, err error) {
-	err = ask.from(ctx, func(q *query) error {
-		row, err := q.blockAt(q.r, h)
-		p = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
-		return err
-	})
-	return p, err
-}
+// catalogue is the indexes the database has now. A change replaces it as a whole, while no query runs and nothing is
+// written: what does either loads it once.
+func (db *DB) catalogue() *catalogue { return db.indexed.Load() }
 
-// PointOf is a block by hash, height or "tip", as [Queries.Block] is asked for one.
-func (ask Queries) PointOf(ctx context.Context, ref string) (p model.Point, err error) {
-	err = ask.from(ctx, func(q *query) error {
-		h, err := q.height(ref)
-		if err != nil {
-			return err
-		}
-		row, err := q.blockAt(q.r, h)
-		p = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
-		return err
-	})
-	return p, err
-}
+// Indexes are the names of the database's indexes, in the order [model.Key.Index] counts in, without one that is being
+// added. It may be called at any time.
+func (db *DB) Indexes() []string { return db.catalogue().liveNames() }
 
-func (db *DB) blockAt(r storage.Reader, h model.HeightPk) (blockRow, error) {
-	b, err := r.Get(familyBlock, h.AppendTo(nil))
-	if errors.Is(err, storage.ErrNotFound) {
-		tip, err := readTip(r)
-		if err != nil {
-			return blockRow{}, err
-		}
-		if tip.IsOrigin() {
-			return blockRow{}, model.Errorf(model.NotFound, "unknown_block", "no block at height %d: the database has no blocks yet", h)
-		}
-		return blockRow{}, model.Errorf(model.NotFound, "unknown_block", "no block at height %d: the tip is %d", h, tip.Height)
-	}
-	if err != nil {
-		return blockRow{}, err
-	}
-	row, err := parseBlockRow(b)
-	if err != nil {
-		return row, fmt.Errorf("block at height %d: %w", h, err)
-	}
-	return row, nil
-}
+// KeepsRaw reports whether the database keeps transactions' own bytes ([Options.Raw]). What writes to it or is compared
+// with it has to come with them ([model.SourceOptions.Raw]).
+func (db *DB) KeepsRaw() bool { return db.catalogue().raw }

@@ -301,7 +301,7 @@ func (f *follower) meet(known []model.Point) (model.Point, error) {
 		if err != nil || s.first == 0 {
 			return model.Point{}, err
 		}
-		row, err := f.blockAt(f.r, s.first.Height()-1)
+		row, err := blockAt(f.r, s.first.Height()-1)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {
 			return model.Point{}, nil // what existed before the first block stands below it
 		}
@@ -313,7 +313,7 @@ func (f *follower) meet(known []model.Point) (model.Point, error) {
 // newest is the newest of points that is part of the chain; the origin where none is.
 func (q *query) newest(points []model.Point) (model.Point, error) {
 	for _, p := range points {
-		row, err := q.blockAt(q.r, p.Height)
+		row, err := blockAt(q.r, p.Height)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {
 			continue
 		}
@@ -363,7 +363,7 @@ func (f *follower) merge(outputs func() (coming, error, bool), spends func() (sp
 		if err := f.until(int64(h) - 1); err != nil {
 			return err
 		}
-		if f.block, err = f.blockAt(f.r, h); err != nil {
+		if f.block, err = blockAt(f.r, h); err != nil {
 			return err
 		}
 		in := Within{block: model.Point{Height: h, Hash: f.block.hash, Slot: f.block.slot}}
@@ -411,7 +411,7 @@ func (f *follower) until(h int64) error {
 			return err
 		}
 		var err error
-		if f.block, err = f.blockAt(f.r, model.HeightPk(next)); err != nil {
+		if f.block, err = blockAt(f.r, model.HeightPk(next)); err != nil {
 			return err
 		}
 		if err := f.tellBlock(model.HeightPk(next)); err != nil {

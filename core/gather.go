@@ -96,7 +96,7 @@ func (g *gatherer) add(ctx context.Context, e model.Event) error {
 		}
 	}
 	weight, size := b.Weight(), int64(b.Size)
-	if g.db.raw {
+	if g.db.catalogue().raw {
 		size *= 2 // its rows have all of it
 	}
 	if len(g.blocks) > 0 && (g.weight+weight > g.o.WindowWeight/g.part || g.bytes+size > g.o.WindowBytes/int64(g.part)) {

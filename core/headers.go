@@ -16,17 +16,17 @@ func (db *DB) checkHeaders(r storage.Reader, before []*window, w *window) error 
 		return nil
 	}
 	windows := append(before[:len(before):len(before)], w)
-	header := func(h model.HeightPk) ([]byte, error) {
+	at := func(h model.HeightPk) ([]byte, error) {
 		for i := len(windows) - 1; i >= 0; i-- {
 			blocks := windows[i].blocks
 			if first := blocks[0].Height; h >= first && int(h-first) < len(blocks) {
 				return blocks[h-first].Header, nil
 			}
 		}
-		return db.header(r, h)
+		return header(r, h)
 	}
 	for _, b := range w.blocks {
-		if err := c.CheckHeader(b, header); err != nil {
+		if err := c.CheckHeader(b, at); err != nil {
 			return err
 		}
 	}
@@ -36,17 +36,9 @@ func (db *DB) checkHeaders(r storage.Reader, before []*window, w *window) error 
 // Header is [model.Block.Header] of the block at a height, nil if the database has none.
 func (db *DB) Header(ctx context.Context, h model.HeightPk) (raw []byte, err error) {
 	err = db.store.View(ctx, func(r storage.Reader) error {
-		row, err := db.header(r, h)
+		row, err := header(r, h)
 		raw = bytes.Clone(row)
 		return err
 	})
 	return raw, err
-}
-
-func (db *DB) header(r storage.Reader, h model.HeightPk) ([]byte, error) {
-	row, err := db.blockAt(r, h)
-	if kind, _ := model.KindOf(err); kind == model.NotFound {
-		return nil, nil
-	}
-	return row.header, err
 }

@@ -46,7 +46,7 @@ func parseHeadKey(b []byte, size int) (head, pointer []byte, err error) {
 }
 
 // txPks is the transactions with each of the hashes, newest first: more than one only where a hash occurs again (BIP 30).
-func (db *DB) txPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
+func txPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
 	heads := make([][]byte, len(hashes))
 	for i := range hashes {
 		heads[i] = appendHeadOfHash(nil, hashes[i][:])
@@ -83,8 +83,8 @@ func (db *DB) txPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, erro
 }
 
 // birthsOf is where values of a space were born; nil for those that the database does not have.
-func (db *DB) birthsOf(r storage.Reader, space int, values [][]byte) ([]*model.BirthPk, error) {
-	f, back, wide := db.birthFamilies(space)
+func (c *catalogue) birthsOf(r storage.Reader, space int, values [][]byte) ([]*model.BirthPk, error) {
+	f, back, wide := c.birthFamilies(space)
 	heads := make([][]byte, len(values))
 	for i, v := range values {
 		heads[i] = appendHead(nil, v)
@@ -114,8 +114,8 @@ func (db *DB) birthsOf(r storage.Reader, space int, values [][]byte) ([]*model.B
 }
 
 // birthOf is where one value was born.
-func (db *DB) birthOf(r storage.Reader, space int, value []byte) (*model.BirthPk, error) {
-	births, err := db.birthsOf(r, space, [][]byte{value})
+func (c *catalogue) birthOf(r storage.Reader, space int, value []byte) (*model.BirthPk, error) {
+	births, err := c.birthsOf(r, space, [][]byte{value})
 	if err != nil {
 		return nil, err
 	}
@@ -124,19 +124,12 @@ func (db *DB) birthOf(r storage.Reader, space int, value []byte) (*model.BirthPk
 
 // birthFamilies are the family that leads from a head to where values of a space were born, the one that leads back to the
 // values, and whether their pointers are wide.
-func (db *DB) birthFamilies(space int) (births, values storage.Family, wide bool) {
+func (c *catalogue) birthFamilies(space int) (births, values storage.Family, wide bool) {
 	if space == assetSpace {
 		return familyAssetBirth, familyAssetID, true
 	}
-	x := db.catalogue().indexByNumber(uint64(space))
+	x := c.indexByNumber(uint64(space))
 	return x.family(indexBirth), x.family(indexValue), x.Kind.Wide()
-}
-
-func pointerSize(wide bool) int {
-	if wide {
-		return model.WidePkSize
-	}
-	return model.PkSize
 }
 
 // candidates are the pointers that heads lead to, in their order: pointer i is one of head number of[i].

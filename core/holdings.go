@@ -10,17 +10,6 @@ import (
 	"birthmark/storage"
 )
 
-// holdersIndex is the index whose values are the holders of assets.
-const holdersIndex = "address"
-
-// holders is the index whose values hold assets; nil where the database has none that can.
-func (c *catalogue) holders() *index {
-	if x := c.indexByName(holdersIndex); x != nil && x.Kind == model.OneToMany {
-		return x
-	}
-	return nil
-}
-
 // held is the assets of an output, and whose they are.
 type held struct {
 	entries []assetEntry
@@ -35,12 +24,6 @@ func (h *held) own(holders *index, occurrences []occurrence) {
 			h.holder, h.owned = o.birth, true
 		}
 	}
-}
-
-// assetHolding is an asset at one holder.
-type assetHolding struct {
-	asset  model.AssetBirthPk
-	holder model.BirthPk
 }
 
 // assetChanges is what blocks that come or go change in how assets stand: in the families of holdings and of totals. It

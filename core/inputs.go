@@ -39,15 +39,15 @@ func (v *resolver) spendKey(in *model.Input) fingerprint {
 }
 
 // named is how an input names what it spends, as people write it.
-func (db *DB) named(in *model.Input) string {
-	if by := db.catalogue().spendBy; by != nil {
+func named(c *catalogue, in *model.Input) string {
+	if by := c.spendBy; by != nil {
 		return by.Name + " " + by.Format(in.Value)
 	}
-	return fmt.Sprintf("%s:%d", db.chain.FormatHash(in.Tx), in.Index)
+	return fmt.Sprintf("%s:%d", c.chain.FormatHash(in.Tx), in.Index)
 }
 
 func (v *resolver) unknown(t *windowTx, ii int) error {
-	return model.Errorf(model.BadSource, "unknown_output", "input %d spends unknown %s", ii, v.named(&t.Inputs[ii]))
+	return model.Errorf(model.BadSource, "unknown_output", "input %d spends unknown %s", ii, named(v.catalogue, &t.Inputs[ii]))
 }
 
 func (v *resolver) alreadySpent(t *windowTx, ii int, by model.InputPk) error {
@@ -60,7 +60,7 @@ func (v *resolver) alreadySpent(t *windowTx, ii int, by model.InputPk) error {
 		}
 	}
 	return model.Errorf(model.BadSource, "already_spent", "input %d spends %s, which input %d of %s in block %d has spent already",
-		ii, v.named(&t.Inputs[ii]), by.Index(), name, by.Height())
+		ii, named(v.catalogue, &t.Inputs[ii]), by.Index(), name, by.Height())
 }
 
 // readInputs resolves from the database what is left: where the outputs stand, what they are worth, and that nothing
@@ -70,7 +70,7 @@ func (v *resolver) readInputs() error {
 		return nil
 	}
 	w := v.w
-	fail := func(u unreadInput, err error) error { return fmt.Errorf("%s: %w", v.where(&w.txs[u.ti]), err) }
+	fail := func(u unreadInput, err error) error { return fmt.Errorf("%s: %w", where(v.chain, &w.txs[u.ti]), err) }
 	if u, err := v.madeUnwritten(); err != nil {
 		return fail(u, err)
 	}
@@ -214,7 +214,7 @@ func (v *resolver) readPlaces() ([]model.UtxoPk, error) {
 	places := make([]model.UtxoPk, len(v.unread))
 	unknown := func(u unreadInput) error {
 		t := &v.w.txs[u.ti]
-		return fmt.Errorf("%s: %w", v.where(t), v.unknown(t, int(u.ii)))
+		return fmt.Errorf("%s: %w", where(v.chain, t), v.unknown(t, int(u.ii)))
 	}
 	if v.spendBy != nil {
 		values := make([][]byte, len(v.unread))
@@ -237,7 +237,7 @@ func (v *resolver) readPlaces() ([]model.UtxoPk, error) {
 	for i, u := range v.unread {
 		hashes[i] = v.w.txs[u.ti].Inputs[u.ii].Tx
 	}
-	txs, err := v.txPks(v.r, hashes)
+	txs, err := txPks(v.r, hashes)
 	if err != nil {
 		return nil, err
 	}

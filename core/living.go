@@ -2,10 +2,7 @@ package core
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -22,110 +19,6 @@ import (
 // ErrIndexesChange is what Sync ends with when the indexes of the database have changed: open the source anew, with
 // [DB.Indexes], and call it again.
 var ErrIndexesChange = errors.New("the indexes of the database have changed")
-
-var metaWork = []byte("work")
-
-// work on an index: how far it has come.
-type indexWork struct {
-	x *index
-
-	// What is added: the last block that it has, the origin before the first, and the rows of its families.
-	tip  model.Point
-	rows map[storage.Family]uint64
-
-	// What is dropped: the outputs below have no trace of it any more.
-	clean model.UtxoPk
-}
-
-// appendTo appends uvarint number|utxo_pk clean|tip as meta has it|[uvarint family|uvarint rows].
-func (w *indexWork) appendTo(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(w.x.number))
-	b = appendTip(w.clean.AppendTo(b), w.tip)
-	for _, f := range sortedFamilies(w.rows) {
-		b = binary.AppendUvarint(b, uint64(f))
-		b = binary.AppendUvarint(b, w.rows[f])
-	}
-	return b
-}
-
-func (c *catalogue) parseWork(b []byte) (*indexWork, error) {
-	r := reader{b: b}
-	number := r.uvarint("index number")
-	w := &indexWork{x: c.indexByNumber(number), rows: map[storage.Family]uint64{}}
-	if r.err == nil && w.x == nil {
-		r.fail(fmt.Sprintf("index number %d is in no catalogue", number))
-	}
-	clean, err1 := model.ParseUtxoPk(r.take(model.PkSize, "utxo_pk"))
-	h, err2 := model.ParseHeightPk(r.take(model.HeightPkSize, "height"))
-	w.clean, w.tip = clean, model.Point{Height: h, Hash: r.hash("hash"), Slot: r.uvarint("slot")}
-	for len(r.b) > 0 {
-		f := r.ordinal("family")
-		w.rows[storage.Family(f)] = r.uvarint("rows")
-	}
-	return w, errors.Join(r.err, err1, err2)
-}
-
-// readWork is what is under way in the snapshot of r; nil where nothing is.
-func (c *catalogue) readWork(r storage.Reader) (*indexWork, error) {
-	b, err := r.Get(familyMeta, metaWork)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	w, err := c.parseWork(b)
-	if err != nil {
-		return nil, fmt.Errorf("meta work: %w", err)
-	}
-	return w, nil
-}
-
-func (w *indexWork) clone() *indexWork {
-	if w == nil {
-		return nil
-	}
-	c := *w
-	c.rows = maps.Clone(w.rows)
-	return &c
-}
-
-// has reports whether a block at h is in what is being added.
-func (w *indexWork) has(h model.HeightPk) bool {
-	return w != nil && w.x.coming != 0 && !w.tip.IsOrigin() && h <= w.tip.Height
-}
-
-// IndexState is an index of the database, and what is being done to it.
-type IndexState struct {
-	IndexAnswer
-	Adding   []string `json:"adding,omitempty"` // values, or options
-	AddedTo  *uint32  `json:"added_to,omitempty"`
-	Of       *uint32  `json:"of,omitempty"`
-	Dropping bool     `json:"dropping,omitempty"`
-}
-
-// IndexStates are the indexes of the database in the order of their numbers, those that are being added or dropped
-// included.
-func (ask Queries) IndexStates(ctx context.Context) (states []IndexState, err error) {
-	err = ask.from(ctx, func(q *query) error {
-		for _, x := range q.all {
-			s := IndexState{IndexAnswer: x.answer(&q.totals), Dropping: x.dropped(), Adding: x.coming.names()}
-			if w := q.work; w != nil && w.x == x && x.coming != 0 {
-				of := uint32(q.tip.Height)
-				s.Of = &of
-				if to := uint32(w.tip.Height); !w.tip.IsOrigin() {
-					s.AddedTo = &to
-				}
-				if x.coming.has(partValues) {
-					s.Values = w.rows[x.family(indexValue)]
-				}
-			}
-			states = append(states, s)
-		}
-		return nil
-	})
-	return states, err
-}
 
 // alone runs fn while nothing else writes the database: a sync that runs is asked to end with ErrIndexesChange.
 func (db *DB) alone(ctx context.Context, fn func() error) error {
@@ -206,20 +99,6 @@ func (db *DB) change(ctx context.Context, c *catalogue, w *indexWork, put func(b
 	defer db.mu.Unlock()
 	db.tellMoved()
 	return nil
-}
-
-// copy of the catalogue whose entries can be changed, and the copy of x in it.
-func (c *catalogue) copy(x *index) (*catalogue, *index) {
-	d := &catalogue{next: c.next, spendsBy: c.spendsBy}
-	var same *index
-	for _, from := range c.all {
-		to := *from
-		if d.all = append(d.all, &to); from == x {
-			same = &to
-		}
-	}
-	d.arrange()
-	return d, same
 }
 
 // AddIndex has the database keep an index, or options of one that it has: [DB.Build] does it. An error of kind
@@ -328,17 +207,6 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 		db.mu.Unlock()
 		return db.dropFamilies(ctx, x)
 	})
-}
-
-// halfDropped returns work for an index of the catalogue that is dropped and for which there is none: an earlier
-// version could leave one behind. nil if there is no such index.
-func (c *catalogue) halfDropped() *indexWork {
-	for _, x := range c.all {
-		if x.dropped() {
-			return &indexWork{x: x}
-		}
-	}
-	return nil
 }
 
 // goOnDropping drops the families of what is being dropped, as far as that was interrupted. For an index that was

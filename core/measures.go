@@ -1,8 +1,6 @@
 package core
 
 import (
-	"sync/atomic"
-
 	"birthmark/storage"
 )
 
@@ -16,31 +14,6 @@ type Measures struct {
 type CacheMeasure struct {
 	Name         string // outputs, values, filter, owners
 	Asked, Found uint64
-}
-
-// hits counts what a cache was asked. Windows add to it, not each question.
-type hits struct{ asked, found atomic.Uint64 }
-
-func (h *hits) add(asked, found int) {
-	h.asked.Add(uint64(asked))
-	h.found.Add(uint64(found))
-}
-
-// cacheHits are those of all caches.
-type cacheHits struct {
-	outputs hits // what an input spends
-	values  hits // where a value or an asset was born
-	filter  hits // of those that are not among values: found is that it is new
-	owners  hits // whose a spent output was, where indexes keep accounts
-}
-
-// count adds what the window asked.
-func (v *resolver) count() {
-	hits := &v.cache.hits
-	hits.outputs.add(len(v.w.spends), len(v.w.spends)-len(v.unread))
-	hits.values.add(v.asksBirths, v.knew)
-	perhapsNew := len(v.w.births) + len(v.w.assetBirths) - v.knew
-	hits.filter.add(perhapsNew, perhapsNew-len(v.doubts))
 }
 
 // Measures are the figures of now.

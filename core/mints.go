@@ -20,10 +20,10 @@ func (v *resolver) mints() error {
 		for mi := range t.Mints {
 			m := &t.Mints[mi]
 			if m.Amount.Sign() == 0 {
-				return fmt.Errorf("%s: %w", v.where(t), badBlock(fmt.Errorf("mint of 0 of asset %s", v.chain.FormatAsset(m.Asset))))
+				return fmt.Errorf("%s: %w", where(v.chain, t), badBlock(fmt.Errorf("mint of 0 of asset %s", v.chain.FormatAsset(m.Asset))))
 			}
 			if len(m.Info) > model.MaxValueSize {
-				return fmt.Errorf("%s: %w", v.where(t), badBlock(fmt.Errorf("%d bytes are said of asset %s, expected at most %d", len(m.Info), v.chain.FormatAsset(m.Asset), model.MaxValueSize)))
+				return fmt.Errorf("%s: %w", where(v.chain, t), badBlock(fmt.Errorf("%d bytes are said of asset %s, expected at most %d", len(m.Info), v.chain.FormatAsset(m.Asset), model.MaxValueSize)))
 			}
 			birth, found := v.cache.birth(v.cache.fp.value(assetSpace, m.Asset))
 			if !found {
@@ -54,7 +54,7 @@ func (v *resolver) readMints() error {
 	for i, l := range v.lookups {
 		t := &v.w.txs[l.ti]
 		if births[i] == nil {
-			return fmt.Errorf("%s: %w", v.where(t), model.Errorf(model.BadSource, "unknown_asset",
+			return fmt.Errorf("%s: %w", where(v.chain, t), model.Errorf(model.BadSource, "unknown_asset",
 				"mints %v of asset %s, which no output has had", t.mints[l.mi].amount, v.chain.FormatAsset(ids[i])))
 		}
 		t.mints[l.mi].birth = model.AssetBirthPk{Utxo: births[i].Utxo, Index: births[i].Ordinal}
@@ -91,7 +91,7 @@ func (v *resolver) standing() error {
 			h := stored[s.utxo]
 			if made := v.pendingWith(s.utxo); made != nil {
 				tx := made.tx(s.utxo.Tx())
-				h = made.held(v.DB, holders, tx, s.utxo.Index()-int(tx.FirstOutput), buf[:0])
+				h = made.held(v.indexes, holders, tx, s.utxo.Index()-int(tx.FirstOutput), buf[:0])
 				buf = h.entries
 			}
 			w.changes.move(s.utxo, &h, 0, -1)
@@ -108,7 +108,7 @@ func (v *resolver) standing() error {
 			if err != nil {
 				return err
 			}
-			h := w.held(v.DB, holders, t, oi, buf[:0])
+			h := w.held(v.indexes, holders, t, oi, buf[:0])
 			buf = h.entries
 			w.changes.move(pk, &h, 1, 1)
 			for ki, k := range t.Outputs[oi].Keys {
@@ -119,7 +119,7 @@ func (v *resolver) standing() error {
 			b.add(h.entries, -1)
 		}
 		if err := b.settle(v.traits.ImpliedBurns); err != nil {
-			return fmt.Errorf("%s: %w", v.where(t), badBlock(err))
+			return fmt.Errorf("%s: %w", where(v.chain, t), badBlock(err))
 		}
 		for _, m := range t.mints {
 			w.changes.mint(m.birth, m.amount, 1)
@@ -233,11 +233,11 @@ func (v *resolver) readSpentAssets() (map[model.UtxoPk]held, error) {
 		}
 	}
 	slices.Sort(pks)
-	return readHeld(v.DB, v.r, pks)
+	return readHeld(v.catalogue, v.r, pks)
 }
 
 // readHeld reads the assets of outputs, and whose they are: those that have none are left out.
-func readHeld(db *DB, r storage.Reader, pks []model.UtxoPk) (map[model.UtxoPk]held, error) {
+func readHeld(c *catalogue, r storage.Reader, pks []model.UtxoPk) (map[model.UtxoPk]held, error) {
 	rows, err := r.GetMany(familyAssets, keysOf(pks))
 	if err != nil {
 		return nil, err
@@ -255,7 +255,7 @@ func readHeld(db *DB, r storage.Reader, pks []model.UtxoPk) (map[model.UtxoPk]he
 		found[pks[i]] = held{entries: entries}
 		with = append(with, pks[i])
 	}
-	holders := db.catalogue().holders()
+	holders := c.holders()
 	if holders == nil || len(with) == 0 {
 		return found, nil
 	}
@@ -263,7 +263,7 @@ func readHeld(db *DB, r storage.Reader, pks []model.UtxoPk) (map[model.UtxoPk]he
 		return nil, err
 	}
 	for i, b := range rows {
-		row, err := db.catalogue().parseUtxoRow(with[i], b)
+		row, err := c.parseUtxoRow(with[i], b)
 		if err != nil {
 			return nil, fmt.Errorf("output %v: %w", with[i], err)
 		}

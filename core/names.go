@@ -18,9 +18,6 @@ const (
 	longestName = 256
 )
 
-// txSpace keeps hashes of transactions apart from ids of assets and values of indexes.
-const txSpace = -2
-
 // names remember what pointers stand for, as people write it: a transaction's hash, an asset's id, a value of an index; and
 // where values and assets were born that were asked for. Both stay until a rollback removes them, so what is remembered is good
 // for all snapshots of one era that have the pointer.
@@ -78,6 +75,7 @@ func (q *query) birth(space int, value []byte) (*model.BirthPk, error) {
 }
 
 func hashOfPointer(space int, at model.BirthPk) uint64 {
+	const spreadA, spreadB = 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9 // splitmix64
 	h := (uint64(at.Utxo)+uint64(at.Ordinal))*spreadA ^ uint64(space)*spreadB
 	h ^= h >> 32
 	return h * spreadB >> 32

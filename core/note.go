@@ -130,7 +130,7 @@ func (db *DB) learnBirths(ctx context.Context, at []model.BirthPk) error {
 }
 
 func (db *DB) learnValues(r storage.Reader, space int, at []model.BirthPk) error {
-	_, values, wide := db.birthFamilies(space)
+	_, values, wide := db.catalogue().birthFamilies(space)
 	keys := make([][]byte, 0, len(at))
 	births := make([]model.BirthPk, 0, len(at))
 	for _, birth := range at {

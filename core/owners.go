@@ -26,7 +26,7 @@ func (o *owners) of(spend int) []occurrence {
 func (v *resolver) tally() error {
 	w := v.w
 	v.cache.divide(v.indexes) // an index may have been added or dropped since the last window
-	if w.tallies = v.newTallies(1); len(w.tallies) == 0 {
+	if w.tallies = newTallies(v.catalogue, 1); len(w.tallies) == 0 {
 		return nil
 	}
 	for _, y := range w.tallies {
@@ -75,7 +75,7 @@ func (v *resolver) own(at []*tally) {
 				has[o.Keys[ki].Index] = &births[ki]
 			}
 			for i, x := range v.indexes {
-				if at[i] != nil && x.owned() {
+				if at[i] != nil && owned(x) {
 					v.cache.own(x, model.UtxoPk(t.pk)+model.UtxoPk(t.OutputIndex(oi)), has[i])
 				}
 			}
@@ -91,7 +91,7 @@ func (v *resolver) readOwners() error {
 	for _, x := range v.indexes {
 		if x.live&partAccounts != 0 {
 			keep = append(keep, x)
-			allOwned = allOwned && x.owned()
+			allOwned = allOwned && owned(x)
 		}
 	}
 	const pending, cached = -1, -2
@@ -125,7 +125,7 @@ func (v *resolver) readOwners() error {
 	}
 	v.cache.hits.owners.add(asked, asked-len(stored))
 	sorted := slices.Sorted(slices.Values(stored))
-	read, err := v.DB.readOwners(v.r, sorted)
+	read, err := readOwners(v.catalogue, v.r, sorted)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (v *resolver) readOwners() error {
 }
 
 // readOwners reads the values of outputs that stand in the database, of the indexes that keep accounts.
-func (db *DB) readOwners(r storage.Reader, pks []model.UtxoPk) (o owners, err error) {
+func readOwners(c *catalogue, r storage.Reader, pks []model.UtxoPk) (o owners, err error) {
 	o.from = make([]int32, 1, len(pks)+1)
 	for part := range slices.Chunk(pks, rowsAtOnce) {
 		rows, err := r.GetMany(familyUtxo, keysOf(part))
@@ -169,13 +169,13 @@ func (db *DB) readOwners(r storage.Reader, pks []model.UtxoPk) (o owners, err er
 			return o, err
 		}
 		for i, b := range rows {
-			row, err := db.catalogue().parseUtxoRow(part[i], b)
+			row, err := c.parseUtxoRow(part[i], b)
 			if err != nil {
 				return o, fmt.Errorf("output %v: %w", part[i], err)
 			}
-			for _, c := range row.occurrences {
-				if c.index.live&partAccounts != 0 {
-					o.all = append(o.all, c)
+			for _, occ := range row.occurrences {
+				if occ.index.live&partAccounts != 0 {
+					o.all = append(o.all, occ)
 				}
 			}
 			o.from = append(o.from, int32(len(o.all)))

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
-	"strings"
 
 	"birthmark/model"
 	"birthmark/storage"
@@ -14,8 +12,9 @@ import (
 
 // query answers from one snapshot.
 type query struct {
-	*DB
 	*catalogue
+	store  storage.Store
+	names  *names
 	ctx    context.Context
 	r      storage.Reader
 	era    uint64 // see names
@@ -54,14 +53,14 @@ func (ask Queries) Status(ctx context.Context) (a *StatusAnswer, err error) {
 			},
 		}
 		if !q.tip.IsOrigin() {
-			row, err := q.blockAt(q.r, q.tip.Height)
+			row, err := blockAt(q.r, q.tip.Height)
 			if err != nil {
 				return err
 			}
 			a.Tip = &TipAnswer{uint32(q.tip.Height), q.chain.FormatHash(q.tip.Hash), row.time}
 		}
 		for _, x := range q.indexes {
-			a.Indexes = append(a.Indexes, x.answer(t))
+			a.Indexes = append(a.Indexes, indexAnswer(x, t))
 		}
 		sizer, _ := q.store.(storage.Sizer)
 		for _, d := range q.declarations() {
@@ -90,7 +89,8 @@ func (ask Queries) Status(ctx context.Context) (a *StatusAnswer, err error) {
 	return a, err
 }
 
-func (x *index) answer(t *totals) IndexAnswer {
+// indexAnswer describes an index.
+func indexAnswer(x *index, t *totals) IndexAnswer {
 	a := IndexAnswer{Name: x.Name, Kind: x.Kind.String(), Values: t.rows[x.family(indexValue)], Keeps: (x.live &^ partValues).names()}
 	if d, own := x.Definition(); own {
 		a.When, a.Value = d.When, d.Value
@@ -105,7 +105,7 @@ func (ask Queries) Block(ctx context.Context, ref string) (a *BlockAnswer, err e
 		if err != nil {
 			return err
 		}
-		row, err := q.blockAt(q.r, h)
+		row, err := blockAt(q.r, h)
 		if err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (q *query) tx(text string) (model.TxPk, error) {
 	if err != nil {
 		return 0, model.Errorf(model.Usage, "bad_value", "transaction %q: %w", text, err)
 	}
-	found, err := q.txPks(q.r, []model.Hash{hash})
+	found, err := txPks(q.r, []model.Hash{hash})
 	if err != nil {
 		return 0, err
 	}
@@ -201,25 +201,6 @@ func (q *query) txIndex(pk model.TxPk) int {
 
 func (q *query) isGenesis(pk model.TxPk) bool {
 	return pk.Height() == 0 && uint64(pk.TxIndex()) < q.totals.genesisTxs
-}
-
-// index is an index of the database by name.
-func (q *query) index(name string) (*index, error) {
-	if x := q.indexByName(name); x != nil {
-		return x, nil
-	}
-	if x := q.entry(name); x != nil {
-		to, of := model.HeightPk(0), q.tip.Height
-		if q.work != nil {
-			to = q.work.tip.Height
-		}
-		return nil, model.Errorf(model.Refused, "index_building", "index %s is being added: it has blocks up to %d of %d (%d%%)", name, to, of, int64(to)*100/max(1, int64(of)))
-	}
-	if slices.ContainsFunc(q.chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
-		return nil, model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %s",
-			name, strings.Join(q.liveNames(), ", "))
-	}
-	return nil, unknownIndex(q.chain, name)
 }
 
 // value reads a value of an index. Its birth is nil if no output has it: that is no error.
@@ -295,23 +276,5 @@ func (q *query) many(f storage.Family, keys [][]byte) ([][]byte, error) {
 	return vs, nil
 }
 
-func (db *DB) familyName(f storage.Family) string {
-	for _, d := range db.declarations() {
-		if d.Family == f {
-			return d.Name
-		}
-	}
-	return fmt.Sprintf("family %d", f)
-}
-
-// keysOf is the encoded pointers of a list.
-func keysOf[T interface{ AppendTo([]byte) []byte }](pks []T) [][]byte {
-	keys := make([][]byte, len(pks))
-	all := make([]byte, 0, len(pks)*model.WidePkSize)
-	for i, pk := range pks {
-		at := len(all)
-		all = pk.AppendTo(all)
-		keys[i] = all[at:len(all):len(all)]
-	}
-	return keys
-}
+// index is an index of the database by name.
+func (q *query) index(name string) (*index, error) { return q.lookup(name, q.tip, q.work) }

@@ -196,16 +196,3 @@ func (ask Queries) AssetHolders(ctx context.Context, id string, p Page) (a *Asse
 	})
 	return a, err
 }
-
-// between is the range of keys with a prefix that come after a position in an order; a nil position is its beginning.
-func between(prefix, position []byte, descending bool) (from, to []byte) {
-	from, to = prefix, after(prefix)
-	switch {
-	case position == nil:
-	case descending:
-		to = slices.Concat(prefix, position)
-	default:
-		from = append(slices.Concat(prefix, position), 0)
-	}
-	return from, to
-}

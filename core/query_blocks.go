@@ -64,3 +64,47 @@ func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (a *BlocksAnswer
 	})
 	return a, err
 }
+
+// PointAt is the block at height h. NotFound (above_tip) where there is none.
+func (ask Queries) PointAt(ctx context.Context, h model.HeightPk) (p model.Point, err error) {
+	err = ask.from(ctx, func(q *query) error {
+		row, err := blockAt(q.r, h)
+		p = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
+		return err
+	})
+	return p, err
+}
+
+// PointOf is a block by hash, height or "tip", as [Queries.Block] is asked for one.
+func (ask Queries) PointOf(ctx context.Context, ref string) (p model.Point, err error) {
+	err = ask.from(ctx, func(q *query) error {
+		h, err := q.height(ref)
+		if err != nil {
+			return err
+		}
+		row, err := blockAt(q.r, h)
+		p = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
+		return err
+	})
+	return p, err
+}
+
+// ancestors are points of the chain, newest first: p, the dense ones below it, then thinning out.
+func (ask Queries) ancestors(ctx context.Context, p model.Point, dense int) ([]model.Point, error) {
+	points := []model.Point{p}
+	step := model.HeightPk(1)
+	for h := p.Height; h >= step; {
+		h -= step
+		p, err := ask.PointAt(ctx, h)
+		if kind, _ := model.KindOf(err); kind == model.NotFound {
+			break // the chain begins above h
+		}
+		if err != nil {
+			return nil, err
+		}
+		if points = append(points, p); len(points) > dense {
+			step *= 2
+		}
+	}
+	return points, nil
+}

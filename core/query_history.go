@@ -62,12 +62,6 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 	return a, err
 }
 
-// movement is what a value received and sent in one transaction.
-type movement struct {
-	tx             model.TxPk
-	received, sent uint64
-}
-
 // movements are the first limit transactions in s that pay to a value or spend from it, in order. They are made from every
 // output of the value, up to the last of them where the order is ascending; memory is that of limit transactions.
 func (q *query) movements(x *index, birth model.BirthPk, s span, descending bool, limit int) ([]movement, error) {

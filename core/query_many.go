@@ -58,7 +58,7 @@ func (ask Queries) Txs(ctx context.Context, hashes []string) (answers []*TxAnswe
 				return model.Errorf(model.Usage, "bad_value", "txs[%d]: transaction %q: %w", i, text, err)
 			}
 		}
-		found, err := q.txPks(q.r, parsed)
+		found, err := txPks(q.r, parsed)
 		if err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (q *query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
 		}
 		hashes = append(hashes, parsed)
 	}
-	txs, err := q.txPks(q.r, hashes)
+	txs, err := txPks(q.r, hashes)
 	if err != nil {
 		return nil, err
 	}

@@ -106,7 +106,7 @@ func (q *query) blocksOf(pks []model.TxPk) (map[model.HeightPk]blockRow, error) 
 		if _, known := blocks[h]; known || q.isGenesis(pk) {
 			continue
 		}
-		row, err := q.blockAt(q.r, h)
+		row, err := blockAt(q.r, h)
 		if err != nil {
 			return nil, err
 		}

@@ -86,7 +86,7 @@ func (q *query) extent() string {
 	if q.tip.IsOrigin() {
 		return "the database has no blocks yet"
 	}
-	row, err := q.blockAt(q.r, q.tip.Height)
+	row, err := blockAt(q.r, q.tip.Height)
 	if err != nil {
 		return fmt.Sprintf("its tip is %d", q.tip.Height)
 	}

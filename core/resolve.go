@@ -17,7 +17,7 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, erro
 	assets := db.totals.rows[familyAssets] > 0
 	db.mu.Unlock()
 
-	w, err := db.newWindow(head, blocks)
+	w, err := newWindow(db.catalogue(), head, blocks)
 	if err == nil {
 		db.cache.pin(firstOf(before, w))
 		// The pending windows are taken before the snapshot: one that is committed in between is seen twice, never missed.
@@ -25,7 +25,7 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, erro
 			if err := db.checkHeaders(r, before, w); err != nil {
 				return err
 			}
-			v := resolver{DB: db, catalogue: db.catalogue(), w: w, r: r, before: before, assetsStored: assets}
+			v := resolver{catalogue: db.catalogue(), cache: db.cache, w: w, r: r, before: before, assetsStored: assets}
 			return v.resolve()
 		})
 	}
@@ -47,14 +47,6 @@ func firstOf(before []*window, w *window) model.UtxoPk {
 		}
 	}
 	return model.UtxoPk(w.blocks[0].Height.First())
-}
-
-// behind is where the transactions after a block begin.
-func behind(p model.Point) model.UtxoPk {
-	if p.IsOrigin() {
-		return 0
-	}
-	return model.UtxoPk((p.Height + 1).First())
 }
 
 // abandon discards all pending windows after something failed. The state of the store and of the caches is in doubt until
@@ -87,8 +79,8 @@ func (db *DB) settle(ctx context.Context) error {
 
 // resolver is the second pass over one window: what inputs spend, and where values and assets were born.
 type resolver struct {
-	*DB
 	*catalogue
+	cache  *caches
 	w      *window
 	r      storage.Reader
 	before []*window // pending, oldest first
@@ -117,10 +109,10 @@ func (v *resolver) resolve() error {
 		}
 		t := &w.txs[ti]
 		if err := v.inputs(int32(ti), t); err != nil {
-			return fmt.Errorf("%s: %w", v.where(t), err)
+			return fmt.Errorf("%s: %w", where(v.chain, t), err)
 		}
 		if err := v.outputs(t); err != nil {
-			return fmt.Errorf("%s: %w", v.where(t), err)
+			return fmt.Errorf("%s: %w", where(v.chain, t), err)
 		}
 	}
 	v.count()
@@ -325,4 +317,13 @@ func (v *resolver) assets(o *model.Output, pk model.UtxoPk) error {
 		w.assetBirths = append(w.assetBirths, model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal})
 	}
 	return nil
+}
+
+// count adds what the window asked.
+func (v *resolver) count() {
+	hits := &v.cache.hits
+	hits.outputs.add(len(v.w.spends), len(v.w.spends)-len(v.unread))
+	hits.values.add(v.asksBirths, v.knew)
+	perhapsNew := len(v.w.births) + len(v.w.assetBirths) - v.knew
+	hits.filter.add(perhapsNew, perhapsNew-len(v.doubts))
 }

@@ -64,7 +64,7 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	db.names.era.Add(1)
 	defer db.names.era.Add(1)
 	err = update(ctx, func(r storage.Reader, b storage.Batch) error {
-		u := undo{db: db, r: r, b: b, t: &t, tallies: db.newTallies(-1), work: work}
+		u := undo{db: db, r: r, b: b, t: &t, tallies: newTallies(db.catalogue(), -1), work: work}
 		if work != nil && work.x.coming&partAccounts != 0 {
 			u.coming = &tally{x: work.x, parts: work.x.coming, sign: -1}
 		}
@@ -183,7 +183,7 @@ func (u *undo) remove(f storage.Family, key []byte) {
 
 // block removes the block at tip and returns its parent.
 func (u *undo) block(tip model.Point) (model.Point, error) {
-	row, err := u.db.blockAt(u.r, tip.Height)
+	row, err := blockAt(u.r, tip.Height)
 	if err != nil {
 		return tip, err
 	}
@@ -267,4 +267,23 @@ func (u *undo) dropOutput(pk model.UtxoPk) {
 		key = u.txKeys[0].outpoints.output(uint32(pk.Index()))
 	}
 	u.db.cache.dropOutput(key, pk)
+}
+
+// raws removes the bytes of the transactions in a range of pointers.
+func (u *undo) raws(from, to []byte) error {
+	if !u.db.catalogue().raw {
+		return nil
+	}
+	for kv, err := range u.r.Scan(familyRaw, from, to, true) {
+		if err != nil {
+			return err
+		}
+		pk, err := model.ParseTxPk(kv.Key)
+		if err != nil {
+			return err
+		}
+		u.t.checksum -= rawChecksum(pk, kv.Value)
+		u.remove(familyRaw, pk.AppendTo(nil))
+	}
+	return nil
 }

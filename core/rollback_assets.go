@@ -68,7 +68,7 @@ func (u *undo) assets(from, to []byte, spends []undoneSpend) (map[model.UtxoPk]h
 	for i, s := range spends {
 		utxos[i] = s.utxo
 	}
-	spent, err := readHeld(u.db, u.r, utxos)
+	spent, err := readHeld(u.db.catalogue(), u.r, utxos)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (u *undo) names(births [][]byte) error {
 			u.remove(familyAssetInfo, births[i])
 		}
 	}
-	fp := u.db.traits.Fingerprint
+	fp := u.db.catalogue().traits.Fingerprint
 	if fp == nil {
 		return nil
 	}
@@ -148,14 +148,4 @@ func (u *undo) names(births [][]byte) error {
 		u.remove(familyFingerprint, fp.Of(id))
 	}
 	return nil
-}
-
-func compareAssetBirths(a, b model.AssetBirthPk) int {
-	if a.Utxo != b.Utxo {
-		if a.Utxo < b.Utxo {
-			return -1
-		}
-		return 1
-	}
-	return int(a.Index) - int(b.Index)
 }

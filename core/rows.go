@@ -8,6 +8,9 @@ import (
 	"math/big"
 
 	"birthmark/model"
+	"birthmark/storage"
+
+	"github.com/dchest/siphash"
 )
 
 // The functions here write and read the rows that schema.go declares. Readers return errRow for bytes that no
@@ -418,4 +421,28 @@ func parseLostKey(b []byte) (uint64, error) {
 	r := reader{b: b}
 	n := binary.BigEndian.Uint64(r.take(model.PkSize, "lost_pk"))
 	return n, r.end()
+}
+
+// rawChecksum stands for a transaction's bytes and its place in the checksum of meta.
+func rawChecksum(pk model.TxPk, raw []byte) uint64 { return siphash.Hash(uint64(pk), 0, raw) }
+
+// maxLost is how many lost blocks are remembered.
+const maxLost = 1000
+
+// lastLost is the newest row and its number, 0 where nothing was lost yet.
+func lastLost(r storage.Reader) (n uint64, row lostRow, err error) {
+	for kv, err := range r.Scan(familyLostBlock, nil, nil, true) {
+		if err != nil {
+			return 0, row, err
+		}
+		return parseLost(kv)
+	}
+	return 0, row, nil
+}
+
+func parseLost(kv storage.KV) (n uint64, row lostRow, err error) {
+	if n, err = parseLostKey(kv.Key); err == nil {
+		row, err = parseLostRow(kv.Value)
+	}
+	return n, row, err
 }

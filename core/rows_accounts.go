@@ -93,3 +93,21 @@ func parseTextKey(x *index, b []byte) (text []byte, birth model.BirthPk, err err
 	birth, err = model.ParseBirthPk(b[len(b)-size:], x.Kind.Wide())
 	return b[:len(b)-size-1], birth, err
 }
+
+// account is how a value stands.
+type account struct {
+	received, sent        wide
+	outputs, unspent, txs int64
+}
+
+// movement is what a value received and sent in one transaction.
+type movement struct {
+	tx             model.TxPk
+	received, sent uint64
+}
+
+// assetHolding is an asset at one holder.
+type assetHolding struct {
+	asset  model.AssetBirthPk
+	holder model.BirthPk
+}

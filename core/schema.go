@@ -270,3 +270,35 @@ first block stands at height 0, before the transactions of a block at height 0.
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+func (c *catalogue) declarations() []storage.Declaration {
+	var ds []storage.Declaration
+	for _, d := range schema {
+		ds = append(ds, d.Declaration)
+	}
+	if c.raw {
+		ds = append(ds, rawSchema[0].Declaration)
+	}
+	for _, x := range c.all {
+		ds = append(ds, x.declarationsOf(x.live|x.coming)...)
+	}
+	return ds
+}
+
+// families is a number above those of all families.
+func (c *catalogue) families() int {
+	most := fixedFamilies
+	for _, x := range c.all {
+		most = max(most, x.family(familiesPerIndex))
+	}
+	return int(most)
+}
+
+func (c *catalogue) familyName(f storage.Family) string {
+	for _, d := range c.declarations() {
+		if d.Family == f {
+			return d.Name
+		}
+	}
+	return fmt.Sprintf("family %d", f)
+}

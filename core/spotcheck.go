@@ -28,7 +28,7 @@ func (db *DB) spotCheck(ctx context.Context) error {
 		return nil
 	}
 	err := db.store.View(ctx, func(r storage.Reader) error {
-		s := spotChecker{DB: db, r: r}
+		s := spotChecker{db.catalogue(), r, db.totals}
 		err := errors.Join(s.nothingAbove(tip.Height), s.noneEmpty())
 		for _, h := range spotHeights(tip.Height) {
 			if err == nil {
@@ -57,8 +57,9 @@ func spotHeights(tip model.HeightPk) (hs []model.HeightPk) {
 }
 
 type spotChecker struct {
-	*DB
-	r storage.Reader
+	*catalogue
+	r      storage.Reader
+	totals totals
 }
 
 // must reads a row that has to be there.
@@ -170,7 +171,7 @@ func (s *spotChecker) tx(pk model.TxPk) error {
 			return err
 		}
 	}
-	pks, err := s.txPks(s.r, []model.Hash{hash})
+	pks, err := txPks(s.r, []model.Hash{hash})
 	if err != nil {
 		return err
 	}
@@ -240,7 +241,7 @@ func (s *spotChecker) output(pk model.UtxoPk, b []byte) error {
 			return err
 		}
 	}
-	row, err := s.catalogue().parseUtxoRow(pk, b)
+	row, err := s.parseUtxoRow(pk, b)
 	if err != nil {
 		return fmt.Errorf("output %v: %w", pk, err)
 	}

@@ -3,6 +3,7 @@ package core
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"birthmark/model"
 	"birthmark/storage"
@@ -22,8 +23,11 @@ type parsedTotals struct {
 	totals
 }
 
-// readStand is that of the snapshot r reads.
-func (db *DB) readStand(r storage.Reader) (s stand, err error) {
+// stateReader reads the state of snapshots. It remembers the totals that it parsed last.
+type stateReader struct{ last atomic.Pointer[parsedTotals] }
+
+// read returns the state of the snapshot of r.
+func (sr *stateReader) read(r storage.Reader, c *catalogue) (s stand, err error) {
 	rows, err := r.GetMany(familyMeta, [][]byte{metaTip, metaTotals, metaWork})
 	if err != nil {
 		return s, err
@@ -34,11 +38,11 @@ func (db *DB) readStand(r storage.Reader) (s stand, err error) {
 			return s, fmt.Errorf("meta tip: %w", err)
 		}
 	}
-	if s.totals, err = db.parseTotals(counted); err != nil {
+	if s.totals, err = sr.parseTotals(counted); err != nil {
 		return s, fmt.Errorf("meta totals: %w", err)
 	}
 	if work != nil {
-		if s.work, err = db.catalogue().parseWork(work); err != nil {
+		if s.work, err = c.parseWork(work); err != nil {
 			return s, fmt.Errorf("meta work: %w", err)
 		}
 	}
@@ -46,16 +50,16 @@ func (db *DB) readStand(r storage.Reader) (s stand, err error) {
 }
 
 // parseTotals parses the row, or has parsed it before.
-func (db *DB) parseTotals(row []byte) (totals, error) {
+func (sr *stateReader) parseTotals(row []byte) (totals, error) {
 	if row == nil {
 		return totals{}, errors.New("there are none: run check")
 	}
-	if last := db.lastTotals.Load(); last != nil && last.row == string(row) {
+	if last := sr.last.Load(); last != nil && last.row == string(row) {
 		return last.totals, nil
 	}
 	t, err := parseTotals(row)
 	if err == nil {
-		db.lastTotals.Store(&parsedTotals{string(row), t})
+		sr.last.Store(&parsedTotals{string(row), t})
 	}
 	return t, err
 }

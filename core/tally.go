@@ -37,9 +37,9 @@ type heldMove struct {
 }
 
 // newTallies are a tally for each index that keeps accounts.
-func (db *DB) newTallies(sign int64) []*tally {
+func newTallies(c *catalogue, sign int64) []*tally {
 	var ts []*tally
-	for _, x := range db.catalogue().indexes {
+	for _, x := range c.indexes {
 		if x.live&partAccounts != 0 {
 			ts = append(ts, &tally{x: x, parts: x.live, sign: sign})
 		}
@@ -73,10 +73,6 @@ func (y *tally) hold(birth model.BirthPk, entries []assetEntry, sign int64) {
 	for _, e := range entries {
 		y.held = append(y.held, heldMove{birth, e.birth, e.amount, sign * y.sign})
 	}
-}
-
-func compareBirths(a, b model.BirthPk) int {
-	return cmp.Or(cmp.Compare(a.Utxo, b.Utxo), cmp.Compare(a.Ordinal, b.Ordinal))
 }
 
 // sort brings what was noted into the order of the rows: by value, and those of one by transaction, what it spends before
@@ -133,12 +129,6 @@ func byBirth(moves []move) []move {
 		sorted[i] = moves[keys[i].at]
 	}
 	return sorted
-}
-
-// account is how a value stands.
-type account struct {
-	received, sent        wide
-	outputs, unspent, txs int64
 }
 
 func (a *account) apply(c *account) bool {

@@ -27,14 +27,14 @@ const movementBatch = 8192
 
 // transactions yields the transactions from one pointer to before another, nil is the end of the chain, in order and many at a
 // time. They are the reader's until the next batch. lenient: rows that are broken or missing are passed over.
-func (db *DB) transactions(ctx context.Context, r storage.Reader, from, to []byte, lenient bool) iter.Seq2[[]txMovement, error] {
+func (c *catalogue) transactions(ctx context.Context, r storage.Reader, from, to []byte, lenient bool) iter.Seq2[[]txMovement, error] {
 	return func(yield func([]txMovement, error) bool) {
 		inputs, stop := iter.Pull2(r.Scan(familySpentUtxo, from, to, false))
 		defer stop()
 		outputs, stop := iter.Pull2(r.Scan(familyUtxo, from, to, false))
 		defer stop()
 		m := movementReader{
-			db: db, r: r, lenient: lenient,
+			c: c, r: r, lenient: lenient,
 			inputs: pulled{next: inputs, lenient: lenient}, outputs: pulled{next: outputs, lenient: lenient},
 		}
 		m.inputs.pull()
@@ -86,7 +86,7 @@ func (p *pulled) tx() (model.TxPk, error) {
 }
 
 type movementReader struct {
-	db              *DB
+	c               *catalogue
 	r               storage.Reader
 	lenient         bool
 	inputs, outputs pulled
@@ -126,7 +126,7 @@ func (m *movementReader) batch() ([]txMovement, error) {
 			if err != nil {
 				return nil, err
 			}
-			row, err := m.db.catalogue().parseUtxoRow(utxo, m.outputs.kv.Value)
+			row, err := m.c.parseUtxoRow(utxo, m.outputs.kv.Value)
 			if err != nil && !m.lenient {
 				return nil, fmt.Errorf("output %v: %w", utxo, err)
 			}
@@ -169,7 +169,7 @@ func (m *movementReader) fill(txs []txMovement) error {
 		return err
 	}
 	for i, o := range spent {
-		if o.utxoRow, err = m.db.catalogue().parseUtxoRow(o.pk, rows[i]); err != nil && !m.lenient {
+		if o.utxoRow, err = m.c.parseUtxoRow(o.pk, rows[i]); err != nil && !m.lenient {
 			return fmt.Errorf("output %v, which is spent: %w", o.pk, err)
 		}
 	}

@@ -85,7 +85,7 @@ func (v *resolver) once(space int) *index {
 }
 
 func (v *resolver) occursAlready(d *doubt, x *index, at model.BirthPk) error {
-	return fmt.Errorf("%s: %w", v.where(v.w.tx(d.here.Utxo.Tx())),
+	return fmt.Errorf("%s: %w", where(v.chain, v.w.tx(d.here.Utxo.Tx())),
 		badBlock(fmt.Errorf("value %s of %s occurs at %v already", x.Format(d.value), x.Name, at)))
 }
 

@@ -68,7 +68,7 @@ func (v *verifier) header(b *model.Block) error {
 	if b.Height == v.tip.Height {
 		v.differ(at("hash of the tip"), hash, v.chain.FormatHash(v.tip.Hash))
 	}
-	row, err := v.blockAt(v.r, b.Height)
+	row, err := blockAt(v.r, b.Height)
 	if err != nil {
 		v.differ(at("block by height"), hash, err.Error())
 		return v.ctx.Err()
@@ -166,7 +166,7 @@ func (v *verifier) txRows(txs []*verifyTx, from, to model.TxPk) error {
 		v.differ(at, formatFee(t.Fee), formatFee(fee))
 	}
 	v.left(rows, "transaction")
-	places, errs := singly(hashes, func(hashes []model.Hash) ([][]model.TxPk, error) { return v.txPks(v.r, hashes) })
+	places, errs := singly(hashes, func(hashes []model.Hash) ([][]model.TxPk, error) { return txPks(v.r, hashes) })
 	for i, t := range txs {
 		place := missing
 		switch pks := places[i]; {
@@ -248,12 +248,12 @@ func (v *verifier) verifyInputs(txs []*verifyTx, from, to model.TxPk) error {
 			b, ok := rows[model.UtxoPk(input)]
 			delete(rows, model.UtxoPk(input))
 			if !ok {
-				v.differ(t.at("input %d spends", ii), v.named(&t.Inputs[ii]), missing)
+				v.differ(t.at("input %d spends", ii), named(v.catalogue, &t.Inputs[ii]), missing)
 				continue
 			}
 			pk, err := model.ParseUtxoPk(b)
 			if err != nil {
-				v.differ(t.at("input %d spends", ii), v.named(&t.Inputs[ii]), err.Error())
+				v.differ(t.at("input %d spends", ii), named(v.catalogue, &t.Inputs[ii]), err.Error())
 				continue
 			}
 			t.spends = append(t.spends, pk)
@@ -263,7 +263,7 @@ func (v *verifier) verifyInputs(txs []*verifyTx, from, to model.TxPk) error {
 	v.left(rows, "input")
 	answers, errs := v.answersFor(spent)
 	for i, s := range found {
-		at, want := s.t.at("input %d spends", s.ii), v.named(&s.t.Inputs[s.ii])
+		at, want := s.t.at("input %d spends", s.ii), named(v.catalogue, &s.t.Inputs[s.ii])
 		if errs[i] != nil {
 			v.differ(at, want, errs[i].Error())
 			continue

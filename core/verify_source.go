@@ -63,7 +63,7 @@ func (v *verifier) parent(h model.HeightPk) (model.Point, error) {
 	if v.src.byHeight != nil || h == v.first {
 		return model.Point{}, nil
 	}
-	row, err := v.blockAt(v.r, h-1)
+	row, err := blockAt(v.r, h-1)
 	return model.Point{Height: h - 1, Hash: row.hash, Slot: row.slot}, err
 }
 
@@ -106,7 +106,7 @@ func (v *verifier) blockOf(a *asked, sample []model.HeightPk) (*model.Block, err
 		return nil, a.err
 	}
 	if a.block != nil {
-		if row, err := v.blockAt(v.r, a.height); err == nil && row.hash == a.block.Hash {
+		if row, err := blockAt(v.r, a.height); err == nil && row.hash == a.block.Hash {
 			return a.block, nil
 		}
 	}
@@ -188,7 +188,7 @@ func (v *verifier) hashesAt(h model.HeightPk) (ours, theirs string, err error) {
 		return "", "", sourceMoved(err)
 	}
 	theirs = v.chain.FormatHash(b.Hash)
-	row, err := v.blockAt(v.r, h)
+	row, err := blockAt(v.r, h)
 	if err != nil {
 		return err.Error(), theirs, v.ctx.Err()
 	}

@@ -50,12 +50,12 @@ func (ask Queries) from(ctx context.Context, fn func(q *query) error) error {
 	era := db.names.era.Load()
 	return db.store.View(ctx, func(r storage.Reader) error {
 		era := db.names.eraOf(era)
-		s, err := db.readStand(r)
+		s, err := db.states.read(r, db.catalogue())
 		if err != nil {
 			return err
 		}
 		return fn(&query{
-			DB: db, catalogue: db.catalogue(), ctx: ctx, r: r, era: era,
+			catalogue: db.catalogue(), store: db.store, names: &db.names, ctx: ctx, r: r, era: era,
 			tip: s.tip, totals: s.totals, work: s.work,
 		})
 	})

@@ -199,7 +199,7 @@ func pull(p *replay, f storage.Family) (next func() (replayedRow, bool), stop fu
 // values tells what is known, and where it was born.
 func (p *replay) values(space int, f storage.Family) error {
 	c := p.db.cache
-	_, _, wide := p.db.birthFamilies(space)
+	_, _, wide := p.db.catalogue().birthFamilies(space)
 	once := space != assetSpace && p.db.catalogue().indexByNumber(uint64(space)).Kind == model.OneToOne
 	return p.scan(f, func(_ model.UtxoPk, key, value []byte) error {
 		birth, err := model.ParseBirthPk(key, wide)

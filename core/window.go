@@ -51,23 +51,23 @@ type mint struct {
 }
 
 // where names a transaction in errors.
-func (db *DB) where(t *windowTx) string {
+func where(c model.Chain, t *windowTx) string {
 	if t.genesis {
-		return "genesis transaction " + db.chain.FormatHash(t.Hash)
+		return "genesis transaction " + c.FormatHash(t.Hash)
 	}
-	return fmt.Sprintf("block %d %s: transaction %s", t.block.Height, db.chain.FormatHash(t.block.Hash), db.chain.FormatHash(t.Hash))
+	return fmt.Sprintf("block %d %s: transaction %s", t.block.Height, c.FormatHash(t.block.Hash), c.FormatHash(t.Hash))
 }
 
 // newWindow gives every transaction of blocks its pointer: the first pass. The blocks must be the children of head.
-func (db *DB) newWindow(head model.Point, blocks []*model.Block) (*window, error) {
+func newWindow(c *catalogue, head model.Point, blocks []*model.Block) (*window, error) {
 	w := &window{blocks: blocks}
 	var txs, inputs, outputs, keys, assets int
 	for _, b := range blocks {
-		if err := db.extends(head, b); err != nil {
+		if err := extends(c.chain, head, b); err != nil {
 			return nil, err
 		}
-		if db.raw {
-			if err := db.checkRaw(b); err != nil {
+		if c.raw {
+			if err := checkRaw(c.chain, b); err != nil {
 				return nil, err
 			}
 		}
@@ -105,8 +105,8 @@ func (db *DB) newWindow(head model.Point, blocks []*model.Block) (*window, error
 }
 
 // extends reports why b is not the child of head.
-func (db *DB) extends(head model.Point, b *model.Block) error {
-	hash := db.chain.FormatHash
+func extends(c model.Chain, head model.Point, b *model.Block) error {
+	hash := c.FormatHash
 	if head.IsOrigin() {
 		if b.Height > 1 {
 			return model.Errorf(model.BadSource, "bad_block", "block %d %s: the first block of a chain stands at height 0 or 1", b.Height, hash(b.Hash))
@@ -159,7 +159,7 @@ func (w *window) contains(pk model.UtxoPk) bool {
 }
 
 // held is the assets of output oi of t, and whose they are; the entries are appended to buf.
-func (w *window) held(db *DB, holders *index, t *windowTx, oi int, buf []assetEntry) held {
+func (w *window) held(indexes []*index, holders *index, t *windowTx, oi int, buf []assetEntry) held {
 	o, at := &t.Outputs[oi], w.outputs[t.outputs+oi]
 	h := held{entries: buf}
 	next := at.assets
@@ -170,9 +170,20 @@ func (w *window) held(db *DB, holders *index, t *windowTx, oi int, buf []assetEn
 		}
 	}
 	for ki := range o.Keys {
-		if db.catalogue().indexes[o.Keys[ki].Index] == holders {
+		if indexes[o.Keys[ki].Index] == holders {
 			h.holder, h.owned = w.births[int(at.births)+ki], true
 		}
 	}
 	return h
+}
+
+// checkRaw reports why the bytes of a block's transactions cannot be kept.
+func checkRaw(c model.Chain, b *model.Block) error {
+	for i := range b.Txs {
+		if len(b.Txs[i].Raw) == 0 {
+			return model.Errorf(model.BadSource, "bad_block", "block %d %s: transaction %s comes without its bytes, which the database keeps",
+				b.Height, c.FormatHash(b.Hash), c.FormatHash(b.Txs[i].Hash))
+		}
+	}
+	return nil
 }

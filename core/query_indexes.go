@@ -1,0 +1,35 @@
+package core
+
+import "context"
+
+// IndexState is an index of the database, and what is being done to it.
+type IndexState struct {
+	IndexAnswer
+	Adding   []string `json:"adding,omitempty"` // values, or options
+	AddedTo  *uint32  `json:"added_to,omitempty"`
+	Of       *uint32  `json:"of,omitempty"`
+	Dropping bool     `json:"dropping,omitempty"`
+}
+
+// IndexStates are the indexes of the database in the order of their numbers, those that are being added or dropped
+// included.
+func (ask Queries) IndexStates(ctx context.Context) (states []IndexState, err error) {
+	err = ask.from(ctx, func(q *query) error {
+		for _, x := range q.all {
+			s := IndexState{IndexAnswer: indexAnswer(x, &q.totals), Dropping: x.dropped(), Adding: x.coming.names()}
+			if w := q.work; w != nil && w.x == x && x.coming != 0 {
+				of := uint32(q.tip.Height)
+				s.Of = &of
+				if to := uint32(w.tip.Height); !w.tip.IsOrigin() {
+					s.AddedTo = &to
+				}
+				if x.coming.has(partValues) {
+					s.Values = w.rows[x.family(indexValue)]
+				}
+			}
+			states = append(states, s)
+		}
+		return nil
+	})
+	return states, err
+}
