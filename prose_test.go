@@ -57,7 +57,9 @@ var banned = []phrase{
 // notYet are folders and files whose texts still have banned phrases: take a line out when its folder is converted.
 var notYet = []string{
 	"api", "bench", "chains", "cmd", "core", "internal", "model", "storage", "tools", "imports_test.go", "Makefile",
-	"README.md", "CHANGELOG.md", "docs",
+	"CHANGELOG.md", "docs/api.md", "docs/events.md", "docs/indexes.md", "docs/queries.md",
+	"docs/schema.md", "docs/fields.md", "docs/openapi.yaml", "docs/birthmark.service", "docs/alerts.yaml",
+	"docs/demo.sh", "docs/demo-serve.sh", "docs/demo-cardano.sh", "docs/demo-ergo.sh",
 }
 
 // TestPlainEnglish keeps idioms out of comments, strings, templates and documents: see CONTRIBUTING.md.
@@ -147,11 +149,14 @@ func passages(path string, text []byte) (found []passage) {
 			}
 		}
 	case ".md":
+		if strings.Contains(path, "testdata") {
+			return nil
+		}
 		fenced := false
 		for i, line := range strings.Split(string(text), "\n") {
 			if strings.HasPrefix(strings.TrimSpace(line), "```") {
 				fenced = !fenced
-			} else if !fenced {
+			} else if !fenced && !strings.HasPrefix(line, "| `birthmark_") { // a generated table of metrics
 				add(i+1, codeSpan.ReplaceAllString(line, "``"))
 			}
 		}

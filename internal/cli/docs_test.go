@@ -9,9 +9,10 @@ import (
 )
 
 var (
-	docsSchema = filepath.Join("..", "..", "docs", "schema.md")
-	queries    = filepath.Join("..", "..", "docs", "queries.md")
-	readme     = filepath.Join("..", "..", "README.md")
+	docsSchema   = filepath.Join("..", "..", "docs", "schema.md")
+	queries      = filepath.Join("..", "..", "docs", "queries.md")
+	readme       = filepath.Join("..", "..", "README.md")
+	settingsPage = filepath.Join("..", "..", "docs", "settings.md")
 )
 
 func TestSchemaInTheDocsIsWhatTheProgramPrints(t *testing.T) {
@@ -83,18 +84,25 @@ func TestQueriesInTheDocsAreAnswered(t *testing.T) {
 	}
 }
 
-// What the README says of serving holds: its settings are some, and what it asks is answered so.
+func TestExamplesInTheSettingsPageAreValid(t *testing.T) {
+	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(readText(t, settingsPage), -1)
+	if len(examples) < 2 {
+		t.Fatalf("%d examples in %s", len(examples), settingsPage)
+	}
+	for _, example := range examples {
+		file := filepath.Join(t.TempDir(), "birthmark.yaml")
+		write(t, file, example[1])
+		ask(t, nil, "config", "--config", file)
+	}
+}
+
+// TestReadmeServesAsItSays sends the requests in the section on the API, and requests each path in its table.
 func TestReadmeServesAsItSays(t *testing.T) {
 	text, err := os.ReadFile(readme)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, example := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
-		file := filepath.Join(t.TempDir(), "birthmark.yaml")
-		write(t, file, example[1])
-		ask(t, nil, "config", "--config", file)
-	}
-	_, serving, _ := strings.Cut(string(text), "\n## Serve\n")
+	_, serving, _ := strings.Cut(string(text), "\n## API and explorer\n")
 	serving, _, _ = strings.Cut(serving, "\n## ")
 	asked := regexp.MustCompile("(?s)\\$ curl -s http://127.0.0.1:8080/([^\n]*)\n(.*?)```").FindAllStringSubmatch(serving, -1)
 	if len(asked) == 0 {
@@ -119,28 +127,4 @@ func TestReadmeServesAsItSays(t *testing.T) {
 		}
 	}
 	s.stop(t)
-}
-
-// Every link of the README and the docs to another file of the tree leads to one.
-func TestLinksInTheDocsLeadSomewhere(t *testing.T) {
-	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	links := 0
-	for _, page := range append(pages, readme, filepath.Join("..", "..", "CHANGELOG.md"), filepath.Join("..", "..", "bench", "RESULTS.md")) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, link := range regexp.MustCompile(`\]\(([^)#: ]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(string(text), -1) {
-			links++
-			if _, err := os.Stat(filepath.Join(filepath.Dir(page), link[1])); err != nil {
-				t.Errorf("%s: %v", page, err)
-			}
-		}
-	}
-	if links < 20 {
-		t.Errorf("%d links were found", links)
-	}
 }

@@ -15,10 +15,10 @@ import (
 	"birthmark/internal/testblocks"
 )
 
-var docsObligations = filepath.Join("..", "..", "docs", "obligations.md")
+var obligations = filepath.Join("testdata", "obligations.md")
 
-// obligation is a row of docs/obligations.md: what is asked, and the commands that answer it, each with what must hold of
-// its document; or why nothing answers.
+// obligation is a row of the acceptance table: a question, and the commands that answer it, each with an expression that
+// must be true of its document; or the reason why nothing answers it.
 type obligation struct {
 	number, asks string
 	commands     []string
@@ -29,7 +29,7 @@ type obligation struct {
 // readObligations reads the tables and the settings of the databases.
 func readObligations(t *testing.T) (rows []obligation, settings []string) {
 	t.Helper()
-	text, err := os.ReadFile(docsObligations)
+	text, err := os.ReadFile(obligations)
 	if err != nil {
 		t.Fatal(err)
 	}

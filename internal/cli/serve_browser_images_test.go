@@ -47,13 +47,14 @@ func TestScreenshots(t *testing.T) {
 	if *update {
 		takeImages(t)
 	}
-	shown, err := os.ReadFile(readme)
+	index := filepath.Join(filepath.Dir(imageFolder), "README.md")
+	shown, err := os.ReadFile(index)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, i := range images {
-		if !bytes.Contains(shown, []byte("(docs/img/"+i.name+".png)")) {
-			t.Errorf("%s is not in the README", i.name)
+		if !bytes.Contains(shown, []byte("(img/"+i.name+".png)")) {
+			t.Errorf("%s is not in %s", i.name, index)
 		}
 		name := filepath.Join(imageFolder, i.name+".png")
 		text, err := os.ReadFile(name)
