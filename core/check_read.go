@@ -44,8 +44,8 @@ func (r checkReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) 
 	return vs, r.wrap(f, err)
 }
 
-func (r checkReader) Tails(f storage.Family, heads [][]byte) ([][]byte, error) {
-	tails, err := r.Reader.Tails(f, heads)
+func (r checkReader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
+	tails, err := r.Reader.Suffixes(f, heads)
 	return tails, r.wrap(f, err)
 }
 

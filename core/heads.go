@@ -41,7 +41,7 @@ func appendBirthKey(b, value, encoded []byte) []byte {
 // parseHeadKey takes such a key apart; size is that of the pointer.
 func parseHeadKey(b []byte, size int) (head, pointer []byte, err error) {
 	r := reader{b: b}
-	head, pointer = r.take(storage.HeadSize, "head"), r.take(size, "pointer")
+	head, pointer = r.take(storage.PrefixSize, "head"), r.take(size, "pointer")
 	return head, pointer, r.end()
 }
 
@@ -139,7 +139,7 @@ type candidates struct {
 }
 
 func candidatesOf(r storage.Reader, f storage.Family, heads [][]byte, size int) (c candidates, err error) {
-	tails, err := r.Tails(f, heads)
+	tails, err := r.Suffixes(f, heads)
 	if err != nil {
 		return c, err
 	}

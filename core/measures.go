@@ -6,8 +6,8 @@ import (
 
 // Measures are figures of a database for those who watch over it. They are of this process since it opened the database.
 type Measures struct {
-	Caches []CacheMeasure    // of what memory saves the write path to read
-	Store  []storage.Measure // of the store; none where it tells none
+	Caches []CacheMeasure   // of what memory saves the write path to read
+	Store  []storage.Metric // of the store; none where it tells none
 }
 
 // CacheMeasure is how often one of the caches knew what it was asked for.
@@ -26,8 +26,8 @@ func (db *DB) Measures() (m Measures, err error) {
 		found := c.found.Load() // before asked, which is never less
 		m.Caches = append(m.Caches, CacheMeasure{c.name, c.asked.Load(), found})
 	}
-	if meter, ok := db.store.(storage.Meter); ok {
-		m.Store, err = meter.Measures()
+	if meter, ok := db.store.(storage.MetricsProvider); ok {
+		m.Store, err = meter.Metrics()
 	}
 	return m, err
 }

@@ -26,12 +26,12 @@ var errNote = errors.New("note of caches is damaged")
 // keepNote writes the caches as they are when at is the newest block they know. It writes nothing while they may have
 // entries of blocks that are not in the database. A store that keeps no notes is left alone.
 func (db *DB) keepNote(at model.Point) error {
-	n, ok := db.store.(storage.Noter)
+	n, ok := db.store.(storage.SideFiles)
 	if !ok || at.IsOrigin() || at == db.cache.noted || !db.cache.warm || db.doubt {
 		return nil
 	}
 	db.cache.noted = at
-	return n.WriteNote(noteName, func(w io.Writer) error {
+	return n.WriteSideFile(noteName, func(w io.Writer) error {
 		out := &noteWriter{w: w}
 		out.bytes([]byte{noteVersion})
 		tip := appendTip(nil, at)
@@ -54,12 +54,12 @@ func (db *DB) keepNote(at model.Point) error {
 
 // readNote fills the caches from the note and returns the block it is of; the origin where there is none that can be used.
 func (db *DB) readNote(ctx context.Context) (at model.Point, err error) {
-	n, ok := db.store.(storage.Noter)
+	n, ok := db.store.(storage.SideFiles)
 	if !ok {
 		return at, nil
 	}
 	empty := db.cache.fp
-	err = n.ReadNote(noteName, func(r io.Reader) error {
+	err = n.ReadSideFile(noteName, func(r io.Reader) error {
 		in := &noteReader{r: bufio.NewReaderSize(r, 1<<20)}
 		if version := in.bytes(1); version[0] != noteVersion {
 			return errNote

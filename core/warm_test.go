@@ -24,7 +24,7 @@ type noting struct {
 
 func newNoting() *noting { return &noting{Store: memory.New(), notes: map[string][]byte{}} }
 
-func (s *noting) WriteNote(name string, write func(io.Writer) error) error {
+func (s *noting) WriteSideFile(name string, write func(io.Writer) error) error {
 	var b bytes.Buffer
 	err := write(&b)
 	if err == nil {
@@ -33,7 +33,7 @@ func (s *noting) WriteNote(name string, write func(io.Writer) error) error {
 	return err
 }
 
-func (s *noting) ReadNote(name string, read func(io.Reader) error) error {
+func (s *noting) ReadSideFile(name string, read func(io.Reader) error) error {
 	b, ok := s.notes[name]
 	if !ok {
 		return storage.ErrNotFound
@@ -50,9 +50,9 @@ type notingReader struct {
 	s *noting
 }
 
-func (r *notingReader) Tails(f storage.Family, heads [][]byte) ([][]byte, error) {
+func (r *notingReader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
 	r.s.tails += len(heads)
-	return r.Reader.Tails(f, heads)
+	return r.Reader.Suffixes(f, heads)
 }
 
 // What the caches knew when a sync ended they know when the next begins: by the note, by the note and the rows written
@@ -168,7 +168,7 @@ var errDisk = errors.New("the disk is full")
 
 type badNotes struct{ *noting }
 
-func (badNotes) WriteNote(string, func(io.Writer) error) error { return errDisk }
+func (badNotes) WriteSideFile(string, func(io.Writer) error) error { return errDisk }
 
 // What a process has little memory for it does not read either: warming up reads no more rows than fit a part of the caches.
 func TestWarmingUpReadsWhatTheMemoryAllows(t *testing.T) {

@@ -7,24 +7,24 @@ import "fmt"
 type Compression string
 
 const (
-	Usual Compression = ""      // as far as it costs little time
-	Small Compression = "small" // as far as it goes
+	CompressionDefault Compression = ""      // as far as it costs little time
+	CompressionMax     Compression = "small" // as far as it goes
 )
 
 // ParseCompression reads usual or small.
 func ParseCompression(text string) (Compression, error) {
 	switch text {
 	case "usual":
-		return Usual, nil
-	case string(Small):
-		return Small, nil
+		return CompressionDefault, nil
+	case string(CompressionMax):
+		return CompressionMax, nil
 	}
-	return Usual, fmt.Errorf("%q is neither usual nor small", text)
+	return CompressionDefault, fmt.Errorf("%q is neither usual nor small", text)
 }
 
 // String is the text that [ParseCompression] reads.
 func (c Compression) String() string {
-	if c == Usual {
+	if c == CompressionDefault {
 		return "usual"
 	}
 	return string(c)

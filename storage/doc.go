@@ -8,7 +8,7 @@
 //   - keys of a family are ordered by their bytes.
 //
 // It does not promise cheap single reads, batches of any size, deletion of ranges, or families in files of their own.
-// What only some stores can do is a small interface of its own here ([Sizer], [Flusher], [Noter], [Meter], …), found by type assertion.
+// What only some stores can do is a small interface of its own here ([Sizer], [Flusher], [SideFiles], [MetricsProvider], …), found by type assertion.
 //
 // storage/storetest is the suite every store passes; storage/memory and storage/rocks are the stores.
 package storage

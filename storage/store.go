@@ -7,7 +7,7 @@ import (
 	"iter"
 )
 
-// ErrNotFound is what [Reader.Get] returns for a key that is not there, and [Noter] for a note.
+// ErrNotFound is what [Reader.Get] returns for a key that is not there, and [SideFiles] for a note.
 var ErrNotFound = errors.New("not found")
 
 // ErrClosed is returned by every use of a closed store.
@@ -43,11 +43,11 @@ const (
 	Ordered Access = iota // keys arrive in ascending order and are read singly and in ranges
 	Lookup                // keys in random order, read singly, often absent
 	Grouped               // keys in random order, read by ranges that share a prefix
-	Hashed                // keys begin with HeadSize bytes of a hash, spread evenly, and are read by those; often absent
+	Hashed                // keys begin with PrefixSize bytes of a hash, spread evenly, and are read by those; often absent
 )
 
-// HeadSize is how many bytes of a hash the keys of a [Hashed] family begin with.
-const HeadSize = 8
+// PrefixSize is how many bytes of a hash the keys of a [Hashed] family begin with.
+const PrefixSize = 8
 
 // Declaration introduces a family to a store.
 type Declaration struct {
@@ -56,8 +56,8 @@ type Declaration struct {
 	Access Access
 
 	// Hints. A store that has no use for them leaves them.
-	Hashes bool // keys or values are mostly hashes: no compression makes them smaller
-	Later  bool // nothing reads it while rows are added in bulk: it may be brought into shape afterwards
+	Incompressible  bool // keys or values are mostly hashes: no compression makes them smaller
+	DeferCompaction bool // nothing reads it while rows are added in bulk: it may be brought into shape afterwards
 }
 
 // KV is a row. Both slices are valid until the next step of the scan that yielded it.
@@ -72,10 +72,10 @@ type Reader interface {
 	// round trip. The slices are the caller's.
 	GetMany(f Family, keys [][]byte) ([][]byte, error)
 
-	// Tails returns for every head, of HeadSize bytes, what follows it in the keys of f that begin with it: their tails in
+	// Suffixes returns for every head, of PrefixSize bytes, what follows it in the keys of f that begin with it: their tails in
 	// order, one after the other; nil where there are none. One round trip; the slices are the caller's. f is Hashed,
 	// and its keys have one length.
-	Tails(f Family, heads [][]byte) ([][]byte, error)
+	Suffixes(f Family, heads [][]byte) ([][]byte, error)
 
 	// Scan yields the rows with from <= key < to in order, or the other way round where reverse is set.
 	// A nil from or to leaves that end open. After an error it ends.
@@ -130,15 +130,15 @@ type Flusher interface {
 	Flush(ctx context.Context) error
 }
 
-// Noter is a store on disk that keeps notes beside its rows: what can be made anew from the rows, and is wanted soon
+// SideFiles is a store on disk that keeps notes beside its rows: what can be made anew from the rows, and is wanted soon
 // after opening. A note is whole or absent, and may be gone at any time. Names are of letters, digits, - and _.
-type Noter interface {
-	// WriteNote makes what write writes the note of that name, durably, in place of one that was there. Where write or
+type SideFiles interface {
+	// WriteSideFile makes what write writes the note of that name, durably, in place of one that was there. Where write or
 	// the disk fails, that one stays.
-	WriteNote(name string, write func(io.Writer) error) error
+	WriteSideFile(name string, write func(io.Writer) error) error
 
-	// ReadNote lets read have a note; [ErrNotFound] where there is none. An error of read is returned as it is.
-	ReadNote(name string, read func(io.Reader) error) error
+	// ReadSideFile lets read have a note; [ErrNotFound] where there is none. An error of read is returned as it is.
+	ReadSideFile(name string, read func(io.Reader) error) error
 }
 
 // Compactor is a store that settles in the background.

@@ -29,8 +29,8 @@ import (
 // measuring is a store in memory that measures something.
 type measuring struct{ storage.Store }
 
-func (measuring) Measures() ([]storage.Measure, error) {
-	return []storage.Measure{{Name: "depth_bytes", Help: "How deep it is.", Value: 7}}, nil
+func (measuring) Metrics() ([]storage.Metric, error) {
+	return []storage.Metric{{Name: "depth_bytes", Help: "How deep it is.", Value: 7}}, nil
 }
 
 func open(t *testing.T, s storage.Store) (*core.DB, []*model.Block) {

@@ -57,7 +57,7 @@ func TestFileSetsEveryKey(t *testing.T) {
 		!slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
 		t.Errorf("got %+v", c)
 	}
-	if e := s.Chains[1]; e.WAL || e.Compression != storage.Small || !e.Raw || c.Raw || e.IndexNames() != nil {
+	if e := s.Chains[1]; e.WAL || e.Compression != storage.CompressionMax || !e.Raw || c.Raw || e.IndexNames() != nil {
 		t.Errorf("got %+v", e)
 	}
 	if got := c.Origin("db"); got != "birthmark.yaml:8" {
@@ -227,7 +227,7 @@ func TestEnvironmentSetsEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Listen != "[::1]:80" || s.Memory != GiB || c.Chain != "bitcoin" || c.Network != "regtest" || c.Source != "file:///b" ||
-		c.PasswordFile != "/p" || c.Password != "secret" || c.DB != "/d" || c.WAL || c.Compression != storage.Small || !c.Raw || !slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
+		c.PasswordFile != "/p" || c.Password != "secret" || c.DB != "/d" || c.WAL || c.Compression != storage.CompressionMax || !c.Raw || !slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
 		t.Errorf("got %+v and %+v", s, c)
 	}
 	want := Server{

@@ -203,7 +203,7 @@ func (r reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 	return values, nil
 }
 
-func (r reader) Tails(f storage.Family, heads [][]byte) ([][]byte, error) {
+func (r reader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
 	t, err := r.tree(f)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ func TestUpdatesGoOnBesideCompact(t *testing.T) {
 	for _, wal := range []bool{true, false} {
 		dir := t.TempDir()
 		s := open(t, dir, rocks.Options{WAL: wal, WriteBuffers: 8 << 20})
-		family := storage.Declaration{Family: 1, Name: "grouped", Access: storage.Grouped, Later: true}
+		family := storage.Declaration{Family: 1, Name: "grouped", Access: storage.Grouped, DeferCompaction: true}
 		if err := s.Declare(family); err != nil {
 			t.Fatal(err)
 		}

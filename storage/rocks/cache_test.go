@@ -61,7 +61,7 @@ func TestCacheOutlivesAnOpening(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.Measures(); err != nil {
+		if _, err := r.Metrics(); err != nil {
 			t.Error(err)
 		}
 		if used[i] = cache.Used(); used[i] == 0 {

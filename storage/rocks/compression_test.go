@@ -13,8 +13,8 @@ import (
 func TestCompressionDecidesAboutRoomAlone(t *testing.T) {
 	families := []storage.Declaration{
 		{Family: 1, Name: "ordered", Access: storage.Ordered},
-		{Family: 2, Name: "hashed", Access: storage.Hashed, Hashes: true},
-		{Family: 3, Name: "grouped", Access: storage.Grouped, Later: true},
+		{Family: 2, Name: "hashed", Access: storage.Hashed, Incompressible: true},
+		{Family: 3, Name: "grouped", Access: storage.Grouped, DeferCompaction: true},
 	}
 	key := func(f storage.Family, i int) []byte {
 		if f == 2 {
@@ -24,9 +24,9 @@ func TestCompressionDecidesAboutRoomAlone(t *testing.T) {
 	}
 	const rows = 20_000
 	sizes := map[storage.Compression]int64{}
-	for _, c := range []storage.Compression{storage.Usual, storage.Small} {
+	for _, c := range []storage.Compression{storage.CompressionDefault, storage.CompressionMax} {
 		dir := t.TempDir()
-		for part, in := range []storage.Compression{c, storage.Small, c} {
+		for part, in := range []storage.Compression{c, storage.CompressionMax, c} {
 			s := open(t, dir, rocks.Options{WAL: true, Compression: in})
 			if err := s.Declare(families...); err != nil {
 				t.Fatal(err)
@@ -67,8 +67,8 @@ func TestCompressionDecidesAboutRoomAlone(t *testing.T) {
 			}
 		}
 	}
-	if sizes[storage.Small] >= sizes[storage.Usual] {
-		t.Errorf("small %d, usual %d bytes", sizes[storage.Small], sizes[storage.Usual])
+	if sizes[storage.CompressionMax] >= sizes[storage.CompressionDefault] {
+		t.Errorf("small %d, usual %d bytes", sizes[storage.CompressionMax], sizes[storage.CompressionDefault])
 	}
 }
 

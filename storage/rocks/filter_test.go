@@ -17,7 +17,7 @@ func TestFiltersOfLargeTablesAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := s.Declare(storage.Declaration{Family: 1, Name: "heads", Access: storage.Hashed, Hashes: true}); err != nil {
+	if err := s.Declare(storage.Declaration{Family: 1, Name: "heads", Access: storage.Hashed, Incompressible: true}); err != nil {
 		t.Fatal(err)
 	}
 	head := func(i int) []byte { return binary.BigEndian.AppendUint64(nil, uint64(i)*0x9e3779b97f4a7c15) }
@@ -35,7 +35,7 @@ func TestFiltersOfLargeTablesAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.View(context.Background(), func(r storage.Reader) error {
-		_, err := r.Tails(1, [][]byte{head(0), head(rows)})
+		_, err := r.Suffixes(1, [][]byte{head(0), head(rows)})
 		return err
 	})
 	if err != nil {

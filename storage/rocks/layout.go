@@ -33,10 +33,10 @@ func layouts() (all []layout) {
 // columnName is what the column family of a declaration is called: family#access, then the hints that are given.
 func columnName(d storage.Declaration) string {
 	name := d.Name + "#" + accessNames[d.Access]
-	if d.Hashes {
+	if d.Incompressible {
 		name += hashesMark
 	}
-	if d.Later {
+	if d.DeferCompaction {
 		name += laterMark
 	}
 	return name

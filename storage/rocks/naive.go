@@ -251,7 +251,7 @@ func (r *naiveReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error)
 	return values, nil
 }
 
-func (r *naiveReader) Tails(f storage.Family, heads [][]byte) ([][]byte, error) {
+func (r *naiveReader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
 	if _, err := r.s.column(f); err != nil {
 		return nil, err
 	}

@@ -22,8 +22,8 @@ const (
 	noteMode       = 0o600 // a note may hold secrets of the process, such as the key of its hash function
 )
 
-// WriteNote implements [storage.Noter].
-func (s *Store) WriteNote(name string, write func(io.Writer) error) error {
+// WriteSideFile implements [storage.SideFiles].
+func (s *Store) WriteSideFile(name string, write func(io.Writer) error) error {
 	return s.changeNote(name, func(path string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
@@ -56,8 +56,8 @@ func (s *Store) WriteNote(name string, write func(io.Writer) error) error {
 	})
 }
 
-// ReadNote implements [storage.Noter].
-func (s *Store) ReadNote(name string, read func(io.Reader) error) error {
+// ReadSideFile implements [storage.SideFiles].
+func (s *Store) ReadSideFile(name string, read func(io.Reader) error) error {
 	if err := s.gate.Enter(); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func writeNote(s *rocks.Store, name, text string) error {
-	return s.WriteNote(name, func(w io.Writer) error {
+	return s.WriteSideFile(name, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
 	})
@@ -22,7 +22,7 @@ func writeNote(s *rocks.Store, name, text string) error {
 
 func wantNote(t *testing.T, s *rocks.Store, name, want string) {
 	t.Helper()
-	err := s.ReadNote(name, func(r io.Reader) error {
+	err := s.ReadSideFile(name, func(r io.Reader) error {
 		got, err := io.ReadAll(r)
 		if string(got) != want {
 			t.Errorf("note %s holds %d bytes, want the %d of %.20q…", name, len(got), len(want), want)
@@ -36,7 +36,7 @@ func wantNote(t *testing.T, s *rocks.Store, name, want string) {
 
 func wantNoNote(t *testing.T, s *rocks.Store, name string) {
 	t.Helper()
-	err := s.ReadNote(name, func(io.Reader) error {
+	err := s.ReadSideFile(name, func(io.Reader) error {
 		t.Errorf("note %s is read", name)
 		return nil
 	})
@@ -78,7 +78,7 @@ func TestNoteThatFailsLeavesTheOneBefore(t *testing.T) {
 	if err := writeNote(s, "one", "before"); err != nil {
 		t.Fatal(err)
 	}
-	err := s.WriteNote("one", func(w io.Writer) error {
+	err := s.WriteSideFile("one", func(w io.Writer) error {
 		if _, err := w.Write(make([]byte, 1<<20)); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func TestNoteThatFailsLeavesTheOneBefore(t *testing.T) {
 	if left := names(t, filepath.Join(dir, "notes")); len(left) != 1 {
 		t.Errorf("the notes are %q", left)
 	}
-	if err := s.ReadNote("one", func(io.Reader) error { return own }); err != own {
+	if err := s.ReadSideFile("one", func(io.Reader) error { return own }); err != own {
 		t.Errorf("ReadNote: %v, want %v", err, own)
 	}
 }
@@ -136,7 +136,7 @@ func TestNotesOfAClosedStore(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	read := s.ReadNote("one", func(io.Reader) error { return nil })
+	read := s.ReadSideFile("one", func(io.Reader) error { return nil })
 	for name, err := range map[string]error{"WriteNote": writeNote(s, "one", ""), "ReadNote": read} {
 		if !errors.Is(err, storage.ErrClosed) {
 			t.Errorf("%s: %v, want %v", name, err, storage.ErrClosed)

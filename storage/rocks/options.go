@@ -194,7 +194,7 @@ func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 		opts.SetMemTablePrefixBloomSizeRatio(0.05)
 	case storage.Hashed:
 		// The same, for what keys begin with.
-		setHeads(opts, storage.HeadSize)
+		setHeads(opts, storage.PrefixSize)
 		t.SetFilterPolicy(grocksdb.NewBloomFilterFull(10))
 		t.SetWholeKeyFiltering(false)
 		t.SetBlockSize(lookupBlock)
@@ -216,7 +216,7 @@ func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 func compress(opts *grocksdb.Options, c storage.Compression, l layout) {
 	rest := grocksdb.NewDefaultCompressionOptions()
 	switch {
-	case c == storage.Small:
+	case c == storage.CompressionMax:
 		rest.Level = 6
 	case l.hashes:
 		rest.Level = -2

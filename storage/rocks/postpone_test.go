@@ -23,7 +23,7 @@ func openBoth(t *testing.T, dir string) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	err = s.Declare(storage.Declaration{Family: soon, Name: "soon", Access: storage.Grouped}, storage.Declaration{Family: later, Name: "later", Access: storage.Grouped, Later: true})
+	err = s.Declare(storage.Declaration{Family: soon, Name: "soon", Access: storage.Grouped}, storage.Declaration{Family: later, Name: "later", Access: storage.Grouped, DeferCompaction: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,8 +46,8 @@ func (r *reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 	return r.many(f, keys, valuesOf)
 }
 
-// Tails implements [storage.Reader].
-func (r *reader) Tails(f storage.Family, heads [][]byte) ([][]byte, error) {
+// Suffixes implements [storage.Reader].
+func (r *reader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
 	return r.many(f, heads, tailsOf)
 }
 

@@ -13,7 +13,7 @@ import (
 // ErrInjected is wrapped by every failure of a [Faulty].
 var ErrInjected = errors.New("injected failure")
 
-// Faulty is a store that fails once, at a step chosen with [Faulty.FailAt]. Steps are: every Get, GetMany and Tails, the
+// Faulty is a store that fails once, at a step chosen with [Faulty.FailAt]. Steps are: every Get, GetMany and Suffixes, the
 // start of every Scan and every row it yields, and the end of every Update's fn, where the write would follow.
 // A failing step does nothing else; the steps after it succeed.
 type Faulty struct {
@@ -96,11 +96,11 @@ func (r faultyReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error)
 	return r.inner.GetMany(f, keys)
 }
 
-func (r faultyReader) Tails(f storage.Family, heads [][]byte) ([][]byte, error) {
+func (r faultyReader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
 	if err := r.s.step(fmt.Sprintf("a Tails in family %d", f)); err != nil {
 		return nil, err
 	}
-	return r.inner.Tails(f, heads)
+	return r.inner.Suffixes(f, heads)
 }
 
 func (r faultyReader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {

@@ -17,7 +17,7 @@ func TestFaultyThatDoesNotFailIsAStore(t *testing.T) {
 
 const family storage.Family = 1
 
-// work reads in every way there is and writes a row: 1 step for Get, 1 for GetMany, 1 for Tails, 1+2 for a scan of two rows, 1+1 for
+// work reads in every way there is and writes a row: 1 step for Get, 1 for GetMany, 1 for Suffixes, 1+2 for a scan of two rows, 1+1 for
 // one broken off after the first, 1 for the write.
 const workSteps = 9
 
@@ -30,7 +30,7 @@ func work(s storage.Store) error {
 		if _, err := r.GetMany(family, [][]byte{[]byte("a"), []byte("b")}); err != nil {
 			return err
 		}
-		if _, err := r.Tails(family, [][]byte{[]byte("8 bytes.")}); err != nil {
+		if _, err := r.Suffixes(family, [][]byte{[]byte("8 bytes.")}); err != nil {
 			return err
 		}
 		for _, err := range r.Scan(family, nil, []byte("c"), false) {

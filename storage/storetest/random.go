@@ -138,9 +138,9 @@ func (m *model) readTails(t *testing.T, r storage.Reader) {
 	heads := make([][]byte, m.rng.IntN(20))
 	for i := range heads {
 		heads[i] = append([]byte("prefix"), m.key()...)
-		heads[i] = append(heads[i], "k"...)[:storage.HeadSize]
+		heads[i] = append(heads[i], "k"...)[:storage.PrefixSize]
 	}
-	tails, err := r.Tails(hashed, heads)
+	tails, err := r.Suffixes(hashed, heads)
 	if err != nil || len(tails) != len(heads) {
 		t.Fatalf("Tails(%x) = %x, %v", heads, tails, err)
 	}

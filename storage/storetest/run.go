@@ -32,8 +32,8 @@ var families = []storage.Family{ordered, lookup, grouped, hashed}
 var declarations = []storage.Declaration{
 	{Family: ordered, Name: "ordered", Access: storage.Ordered},
 	{Family: lookup, Name: "lookup", Access: storage.Lookup},
-	{Family: grouped, Name: "grouped", Access: storage.Grouped, Later: true},
-	{Family: hashed, Name: "hashed", Access: storage.Hashed, Hashes: true},
+	{Family: grouped, Name: "grouped", Access: storage.Grouped, DeferCompaction: true},
+	{Family: hashed, Name: "hashed", Access: storage.Hashed, Incompressible: true},
 }
 
 // Run checks every promise of [storage.Store]. open makes an empty store; the suite closes it.

@@ -22,7 +22,7 @@ var tailLaws = []law{
 }
 
 // head is a head of eight equal bytes.
-func head(b byte) string { return string(bytes.Repeat([]byte{b}, storage.HeadSize)) }
+func head(b byte) string { return string(bytes.Repeat([]byte{b}, storage.PrefixSize)) }
 
 // wantTails wants the tails of heads "head", "tails", "head", "tails", …; tails "-" stand for nil.
 func wantTails(t *testing.T, r storage.Reader, want ...string) {
@@ -31,7 +31,7 @@ func wantTails(t *testing.T, r storage.Reader, want ...string) {
 	for i := 0; i < len(want); i += 2 {
 		heads = append(heads, []byte(want[i]))
 	}
-	got, err := r.Tails(hashed, heads)
+	got, err := r.Suffixes(hashed, heads)
 	if err != nil || len(got) != len(heads) {
 		t.Fatalf("Tails of %d heads = %q, %v", len(heads), got, err)
 	}
@@ -123,7 +123,7 @@ func tailsAreOfASnapshot(t *testing.T, s storage.Store) {
 
 func tailsOfUndeclaredFamily(t *testing.T, s storage.Store) {
 	view(t, s, func(r storage.Reader) {
-		if tails, err := r.Tails(undeclared, [][]byte{[]byte("hashes_a")}); err == nil {
+		if tails, err := r.Suffixes(undeclared, [][]byte{[]byte("hashes_a")}); err == nil {
 			t.Errorf("Tails = %q, want an error", tails)
 		}
 	})
@@ -132,7 +132,7 @@ func tailsOfUndeclaredFamily(t *testing.T, s storage.Store) {
 func tailsAreCopies(t *testing.T, s storage.Store) {
 	put(t, s, hashed, "hashes_aAA", "", "hashes_bAA", "")
 	view(t, s, func(r storage.Reader) {
-		tails, err := r.Tails(hashed, [][]byte{[]byte("hashes_a"), []byte("hashes_b")})
+		tails, err := r.Suffixes(hashed, [][]byte{[]byte("hashes_a"), []byte("hashes_b")})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,15 +55,15 @@ func TestAStoreTellsHowItIs(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Measures(); !errors.Is(err, storage.ErrClosed) {
+	if _, err := s.Metrics(); !errors.Is(err, storage.ErrClosed) {
 		t.Errorf("a closed store: %v", err)
 	}
 }
 
 // measures are those of s by name.
-func measures(t *testing.T, s storage.Meter) map[string]float64 {
+func measures(t *testing.T, s storage.MetricsProvider) map[string]float64 {
 	t.Helper()
-	ms, err := s.Measures()
+	ms, err := s.Metrics()
 	if err != nil {
 		t.Fatal(err)
 	}

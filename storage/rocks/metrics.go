@@ -33,7 +33,7 @@ var properties = []property{
 const filesAtTop = "rocksdb.num-files-at-level0"
 
 // Measures implements [storage.Meter].
-func (s *Store) Measures() ([]storage.Measure, error) {
+func (s *Store) Metrics() ([]storage.Metric, error) {
 	if err := s.gate.Enter(); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (s *Store) Measures() ([]storage.Measure, error) {
 	if cache == nil {
 		cache = s.options.Cache.c
 	}
-	ms := []storage.Measure{
+	ms := []storage.Metric{
 		{Name: "block_cache_bytes", Help: "Bytes of blocks, indexes and filters of tables in memory.", Value: float64(cache.GetUsage())},
 		{Name: "block_cache_pinned_bytes", Help: "Bytes of the block cache that are in use and cannot be given up.", Value: float64(cache.GetPinnedUsage())},
 	}
@@ -53,10 +53,10 @@ func (s *Store) Measures() ([]storage.Measure, error) {
 		if err != nil {
 			return nil, err
 		}
-		ms = append(ms, storage.Measure{Name: p.name, Help: p.help, Value: float64(v)})
+		ms = append(ms, storage.Metric{Name: p.name, Help: p.help, Value: float64(v)})
 	}
 	top, err := s.most(filesAtTop)
-	return append(ms, storage.Measure{Name: "level0_files", Help: "Tables at level 0 of the family that has most of them: a lookup may have to ask each.", Value: float64(top)}), err
+	return append(ms, storage.Metric{Name: "level0_files", Help: "Tables at level 0 of the family that has most of them: a lookup may have to ask each.", Value: float64(top)}), err
 }
 
 // sum is a property of the database. mu is held.
