@@ -14,37 +14,36 @@ import (
 	"birthmark/model"
 )
 
-// Options say what is served and how.
+// Options configure the API.
 type Options struct {
-	Chains []*served.Chain // by different names
-	Log    *slog.Logger    // of what failed; nil: [slog.Default]
+	Chains []*served.Chain // with different names
+	Log    *slog.Logger    // nil: [slog.Default]
 
-	Version string // of the program, as documents name it
+	Version string // of the program
 
-	// Fields is what expressions of one's own indexes can name on a chain; an error of kind NotFound where they name
-	// nothing. Nil: the server does not know, and the path is not there.
+	// Fields returns the fields that expressions of custom indexes can use on a chain; an error of kind NotFound if the
+	// chain has no expressions. Nil: the path /v1/NAME/fields does not exist.
 	Fields func(chain string) (*FieldsAnswer, error)
 
-	// Events answers /v1/NAME/events; nil: the path is not there.
+	// Events serves /v1/NAME/events; nil: the path does not exist.
 	Events func(*served.Chain) http.Handler
 
-	// StreamTime is how long a list that is streamed may hold its snapshot; then it ends with the cursor to go on from.
-	// 0: twenty seconds.
+	// StreamTime is the longest time that a streamed list may hold its snapshot; then it ends with a cursor. 0: 20 s.
 	StreamTime time.Duration
 
-	// WriteTimeout is how long a client may take for a piece of a list that is streamed, before it is dropped. 0: ten seconds.
+	// WriteTimeout is the time in which a client must accept each piece of a streamed list. 0: 10 s.
 	WriteTimeout time.Duration
 
-	// Kept is how many bytes of answers are kept for each chain: half of them until the tip moves, half of blocks for longer.
-	// 0: 64 MiB; less: none.
-	Kept int
+	// CacheBytes is the size of the cache of answers per chain: half for answers at the tip, half for blocks.
+	// 0: 64 MiB; negative: no cache.
+	CacheBytes int
 
-	// Done ends the lists that are streamed, each with the cursor to go on from; nil: only their clients do.
+	// Done ends streamed lists, each with a cursor; nil: never.
 	Done <-chan struct{}
 }
 
-// API is the handler of /v1, the OpenAPI documents and the documentation: see [API.Patterns]. It may answer many
-// requests at once.
+// API is the handler of /v1, the OpenAPI documents and the documentation: see [API.Patterns]. It is safe for concurrent
+// use.
 type API struct {
 	Options
 	chains    map[string]*chain
@@ -55,15 +54,15 @@ type API struct {
 	paths     string // of the operations, for errors
 }
 
-// chain is a chain that is served, with what every request of it needs.
+// chain is a served chain and the state that its requests share.
 type chain struct {
 	*served.Chain
 	events  http.Handler
-	mark    catalogueMark
-	kept    keptAnswers // until the chain moves
-	blocks  keptAnswers // the documents of blocks, by hash
-	flights flights
-	named   atomic.Pointer[tipNames] // of the newest tip that was answered at
+	indexes indexesTag
+	answers answerCache // at the tip
+	blocks  answerCache // documents of blocks, by hash
+	calls   calls
+	newest  atomic.Pointer[tipHeaders] // of the newest tip that was served
 }
 
 // New makes the handler.
@@ -71,8 +70,8 @@ func New(o Options) (*API, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	if o.Kept == 0 {
-		o.Kept = 64 << 20
+	if o.CacheBytes == 0 {
+		o.CacheBytes = 64 << 20
 	}
 	if o.StreamTime == 0 {
 		o.StreamTime = 20 * time.Second
@@ -84,12 +83,14 @@ func New(o Options) (*API, error) {
 	var names []string
 	for _, c := range o.Chains {
 		if c.Name == "" || strings.ContainsAny(c.Name, "/%?#") {
-			return nil, fmt.Errorf("chain %q: no name that a path can hold", c.Name)
+			return nil, fmt.Errorf("chain name %q cannot be part of a path", c.Name)
 		}
 		if a.chains[c.Name] != nil {
-			return nil, fmt.Errorf("two chains by the name %s", c.Name)
+			return nil, fmt.Errorf("two chains have the name %s", c.Name)
 		}
-		made := &chain{Chain: c, kept: keptAnswers{most: o.Kept / 2}, blocks: keptAnswers{most: o.Kept / 2}}
+		made := &chain{
+			Chain: c, answers: answerCache{maxBytes: o.CacheBytes / 2}, blocks: answerCache{maxBytes: o.CacheBytes / 2},
+		}
 		if o.Events != nil {
 			made.events = o.Events(c)
 		}
@@ -111,7 +112,7 @@ func New(o Options) (*API, error) {
 	return a, nil
 }
 
-// Patterns are the patterns of [http.ServeMux] for which the API answers.
+// Patterns returns the patterns of [http.ServeMux] that the API serves.
 func (a *API) Patterns() []string {
 	patterns := []string{"/v1", "/v1/"}
 	for path := range a.documents {
@@ -121,14 +122,15 @@ func (a *API) Patterns() []string {
 	return patterns
 }
 
-// ServeHTTP answers a request. It sets [http.Request.Pattern] to the path as the OpenAPI document has it, or to nothing
-// if the path is unknown.
+// ServeHTTP answers a request. It sets [http.Request.Pattern] to the path in the OpenAPI document, or to "" if the path
+// is unknown.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
-// fail answers with the problem that err is, and logs what is no fault of the request.
+// fail answers with the problem of err, and logs an error that the request did not cause.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problem.Of(err)
-	if kind, _ := model.KindOf(err); p.Status >= 500 && kind == model.Internal && r.Context().Err() == nil {
+	kind, _ := model.KindOf(err)
+	if error(p) != err && p.Status >= 500 && kind == model.Internal && r.Context().Err() == nil {
 		a.Log.ErrorContext(r.Context(), "request failed", "route", r.Pattern, "error", err)
 	}
 	if p.Status == http.StatusServiceUnavailable && w.Header()["Retry-After"] == nil {

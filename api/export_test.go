@@ -1,9 +1,9 @@
 package api
 
-// KeptBytes is how many bytes of answers are kept for all chains.
-func (a *API) KeptBytes() (n int) {
+// CachedBytes returns the size of the caches of all chains.
+func (a *API) CachedBytes() (n int) {
 	for _, c := range a.chains {
-		for _, k := range []*keptAnswers{&c.kept, &c.blocks} {
+		for _, k := range []*answerCache{&c.answers, &c.blocks} {
 			k.mu.Lock()
 			n += k.bytes
 			k.mu.Unlock()

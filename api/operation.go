@@ -9,9 +9,9 @@ import (
 	"birthmark/core"
 )
 
-// operation is one question that can be asked of a chain.
+// operation is one question that a client can ask about a chain.
 type operation struct {
-	id      string // of the OpenAPI document, and the name of a client's method
+	id      string // in the OpenAPI document, and the method of generated clients
 	method  string
 	path    string // below the chain: /tx/{hash}
 	pattern string // the whole path: /v1/{chain}/tx/{hash}
@@ -19,42 +19,40 @@ type operation struct {
 	summary string
 	doc     string
 
-	args   []argument   // the values in path, in order
-	query  []*parameter // what may stand behind the question mark
-	body   func() batch // a new request body, where there is one
+	args   []argument // values in the path, in order
+	query  []*parameter
+	body   func() batch // returns a new request body; nil: the operation has none
 	answer any          // a value of the type of the answer
 
-	// volatile: the answer depends on more than the chain and its indexes, so that its ETag has to.
-	volatile bool
-	// lasting: what is kept of the answer is kept beyond the tip.
-	lasting bool
-	// stream: answered by [Options.Events].
-	stream bool
+	volatile bool // the ETag is made of the body, since the tip and the indexes do not determine the answer
+	lasting  bool // not in the cache of the tip: [request.block] has a cache of its own
+	stream   bool // [Options.Events] answers
 
-	// ask is the answer, from one snapshot.
-	ask func(ctx context.Context, v *core.View, q *request) (any, error)
-	// entries are what a list holds and the cursor behind it; nil where the answer is no list that goes on.
-	entries func(answer any) (iter.Seq[any], *string)
-	entry   any // a value of the type of an entry
+	ask     asker
+	entries func(answer any) (_ iter.Seq[any], next *string) // of a list with pages; nil: not such a list
+	entry   any                                              // a value of the type of an entry
 
-	example example // what the documentation shows; none where it has no path
+	example example
 }
+
+// asker answers a request from one snapshot.
+type asker = func(ctx context.Context, v *core.View, q *request) (any, error)
 
 // argument is a value in a path.
 type argument struct{ name, doc, example string }
 
-// example is a request whose answer the documentation shows.
+// example is a request whose answer the documentation shows; no path: none.
 type example struct {
-	path string // behind /v1/{chain}
+	path string // below /v1/{chain}
 	body string // of a POST
 }
 
-// request is what was asked.
+// request is a request for an operation of a chain.
 type request struct {
 	chain *chain
 	op    *operation
 	args  []string
-	body  batch // nil: there is none
+	body  batch // nil: none
 
 	page   core.Page
 	within core.Range
@@ -62,11 +60,11 @@ type request struct {
 	asset  string
 	prefix *string
 
-	keepAs string // the block whose document the answer is; empty: it is none, or one that is kept
+	cacheAs string // key of the answer in the cache of blocks; empty: not cached there
 }
 
-// get makes an operation that is asked by GET. Of path {values} are arguments.
-func get(id, path, tag, summary, doc string, answer any, ask func(ctx context.Context, v *core.View, q *request) (any, error)) *operation {
+// get returns an operation with method GET. The {names} in the path are its arguments.
+func get(id, path, tag, summary, doc string, answer any, ask asker) *operation {
 	op := &operation{
 		id: id, method: http.MethodGet, path: path, pattern: "/v1/{chain}" + path, tag: tag, summary: summary, doc: doc,
 		answer: answer, ask: ask,
@@ -80,7 +78,7 @@ func get(id, path, tag, summary, doc string, answer any, ask func(ctx context.Co
 	return op
 }
 
-// post makes an operation that asks for many things at once.
+// post returns an operation that asks for many things at once.
 func post[B any, P interface {
 	*B
 	batch
@@ -95,6 +93,7 @@ func post[B any, P interface {
 	return op
 }
 
+// with adds parameters.
 func (op *operation) with(ps ...[]*parameter) *operation {
 	for _, p := range ps {
 		op.query = append(op.query, p...)
@@ -102,12 +101,13 @@ func (op *operation) with(ps ...[]*parameter) *operation {
 	return op
 }
 
+// shown sets the example.
 func (op *operation) shown(e example) *operation {
 	op.example = e
 	return op
 }
 
-// listing says where the entries of a list are.
+// listing makes op a list with pages: of returns the entries of an answer and the cursor of the next page.
 func listing[A, E any](op *operation, of func(*A) ([]E, *string)) *operation {
 	op.entries = func(answer any) (iter.Seq[any], *string) {
 		list, next := of(answer.(*A))
@@ -121,4 +121,20 @@ func listing[A, E any](op *operation, of func(*A) ([]E, *string)) *operation {
 	}
 	op.entry = *new(E)
 	return op
+}
+
+// The examples show the first payment, from Satoshi to Hal Finney in block 170.
+const (
+	firstPayment = "f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16"
+	satoshi      = "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S"
+)
+
+// argumentDocs document the arguments of paths by name.
+var argumentDocs = map[string]struct{ doc, example string }{
+	"block":  {"A height, a hash, or `tip`.", "170"},
+	"hash":   {"The hash of the transaction.", firstPayment},
+	"output": {"`TXHASH:N`; on Ergo also a box id.", firstPayment + ":1"},
+	"index":  {"The name of an index, such as `address`.", "address"},
+	"value":  {"A value of the index, such as an address. Write a slash in it as %2F.", satoshi},
+	"asset":  {"The id of an asset, or its fingerprint.", ""},
 }

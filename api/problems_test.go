@@ -27,7 +27,7 @@ func TestWrongRequestsAreProblemsThatSayWhatThereIs(t *testing.T) {
 	}{
 		{"GET", "/v1/dogecoin/status", 404, "unknown_chain", `no chain "dogecoin": this server has bitcoin`},
 		{"GET", "/v1/a%2Fb/status", 404, "unknown_chain", `no chain "a/b"`},
-		{"GET", "/v1/bitcoin", 404, "unknown_path", "below /v1/bitcoin there are status, blocks, block/{block}"},
+		{"GET", "/v1/bitcoin", 404, "unknown_path", "below /v1/bitcoin there are status, indexes, forks"},
 		{"GET", "/v1/bitcoin/", 404, "unknown_path", "status"},
 		{"GET", "/v1/bitcoin/nothing", 404, "unknown_path", "asset/{asset}/events"},
 		{"GET", "/v1/bitcoin/tx", 404, "unknown_path", "tx/{hash}"},

@@ -2,10 +2,24 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 )
+
+// operations lists every operation, in the order of the documentation. Routes, the OpenAPI document and the pages of the
+// documentation are made from it.
+func (o *Options) operations() []*operation {
+	ops := slices.Concat(chainOperations(), blockOperations(), txOperations(), outputOperations(), valueOperations(), assetOperations())
+	if o.Fields != nil {
+		ops = append(ops, fieldsOperation(o.Fields))
+	}
+	if o.Events != nil {
+		ops = append(ops, eventsOperation())
+	}
+	return ops
+}
 
 // routes returns the multiplexer of all operations and documents. A pattern matches the path segment by segment before
 // it is unescaped, so that a value may contain slashes (%2F), any bytes, and be "..". Patterns have no method: a request

@@ -44,11 +44,11 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, q *request, cost in
 	}
 	begun := false
 	err = q.chain.View(r.Context(), func(v *core.View) error {
-		mark, err := q.chain.mark.of(r.Context(), v)
+		indexes, err := q.chain.indexes.of(r.Context(), v)
 		if err != nil {
 			return err
 		}
-		q.chain.names(v.Tip, mark).write(w.Header())
+		q.chain.headers(v.Tip, indexes).write(w.Header())
 		s := streaming{API: a, w: w, r: r, q: q, until: time.Now().Add(a.StreamTime), limit: q.page.Limit}
 		return s.run(v, &begun)
 	})

@@ -1322,214 +1322,214 @@ type ClientInterface interface {
 	// Corresponds with GET /v1 (the `Chains` operationId).
 	Chains(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Asset One asset
+	// Asset Get an asset
 	//
-	// First seen, minted, burned, supply, counts.
+	// Its first occurrence, the minted and burned amounts, the supply, and counts.
 	//
 	// Corresponds with GET /v1/{chain}/asset/{asset} (the `Asset` operationId).
 	Asset(ctx context.Context, chain string, asset string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// AssetEvents The mints and burns of an asset
+	// AssetEvents List the mints and burns of an asset
 	//
-	// Each with the transaction that did it.
+	// Each with its transaction.
 	//
 	// Corresponds with GET /v1/{chain}/asset/{asset}/events (the `AssetEvents` operationId).
 	AssetEvents(ctx context.Context, chain string, asset string, params *AssetEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// AssetHolders The addresses that hold an asset
+	// AssetHolders List the holders of an asset
 	//
-	// With what each holds in unspent outputs.
+	// The addresses with unspent outputs that hold the asset, and the amount of each.
 	//
 	// Corresponds with GET /v1/{chain}/asset/{asset}/holders (the `AssetHolders` operationId).
 	AssetHolders(ctx context.Context, chain string, asset string, params *AssetHoldersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Assets All assets
+	// Assets List assets
 	//
-	// In the order in which they first occurred.
+	// In the order of their first occurrence.
 	//
 	// Corresponds with GET /v1/{chain}/assets (the `Assets` operationId).
 	Assets(ctx context.Context, chain string, params *AssetsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Balance What a value holds
+	// Balance Get the balance of a value
 	//
-	// What it holds, received and sent, assets included; zeros for a value that was never used.
+	// Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used.
 	//
 	// Corresponds with GET /v1/{chain}/balance/{index}/{value} (the `Balance` operationId).
 	Balance(ctx context.Context, chain string, index string, value string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// BalancesWithBody What many values hold
+	// BalancesWithBody Get many balances
 	//
-	// In the order of the question. A value that was never used has zeros.
+	// In the order of the request; zeros for a value that was never used.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/{chain}/balances (the `Balances` operationId).
 	BalancesWithBody(ctx context.Context, chain string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Balances What many values hold
+	// Balances Get many balances
 	//
-	// In the order of the question. A value that was never used has zeros.
+	// In the order of the request; zeros for a value that was never used.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/{chain}/balances (the `Balances` operationId).
 	Balances(ctx context.Context, chain string, body BalancesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Block One block
+	// Block Get a block
 	//
 	// With the hashes of its transactions.
 	//
 	// Corresponds with GET /v1/{chain}/block/{block} (the `Block` operationId).
 	Block(ctx context.Context, chain string, block string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Blocks The blocks of the chain
+	// Blocks List blocks
 	//
-	// Without what is in them.
+	// Without their transactions.
 	//
 	// Corresponds with GET /v1/{chain}/blocks (the `Blocks` operationId).
 	Blocks(ctx context.Context, chain string, params *BlocksParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Events What happens on the chain, as it happens
+	// Events Stream events
 	//
-	// Server-sent events of blocks, rollbacks and, where they are followed, outputs; each has an id to go on from. See docs/events.md.
+	// Server-sent events of blocks, rollbacks and, for followed values, outputs. A client resumes from the id of the last event it received. See docs/events.md.
 	//
 	// Corresponds with GET /v1/{chain}/events (the `Events` operationId).
 	Events(ctx context.Context, chain string, params *EventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Fields What expressions can name
+	// Fields Fields of expressions
 	//
-	// The fields of an output, its transaction and its block that the expressions of one's own indexes can name, and the functions.
+	// The fields of an output, its transaction and its block that expressions of custom indexes can use, and the functions.
 	//
 	// Corresponds with GET /v1/{chain}/fields (the `Fields` operationId).
 	Fields(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Find The outputs where a value occurs
+	// Find List the outputs of a value
 	//
-	// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and another one can follow.
+	// Empty for a value that was never used. With terms: outputs of the value or of any `or` term that also have every `and` term. Index `asset` finds the outputs that hold an asset. A page can be short or even empty although there is a next page.
 	//
 	// Corresponds with GET /v1/{chain}/find/{index}/{value} (the `Find` operationId).
 	Find(ctx context.Context, chain string, index string, value string, params *FindParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Forks Blocks that forks took off the chain
+	// Forks Orphaned blocks
 	//
-	// Of the last 1,000 such blocks, newest fork first: how deep each was, when it was lost and what came in its place.
+	// The last 1,000 blocks that reorganizations removed, newest first: the depth of each, when it was removed, and the block that replaced it.
 	//
 	// Corresponds with GET /v1/{chain}/forks (the `Forks` operationId).
 	Forks(ctx context.Context, chain string, params *ForksParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// History The transactions of a value
+	// History List the transactions of a value
 	//
-	// Those that pay to it or spend from it, each once; none for a value that was never used.
+	// Transactions that pay to the value or spend from it, each once; empty for a value that was never used.
 	//
 	// Corresponds with GET /v1/{chain}/history/{index}/{value} (the `History` operationId).
 	History(ctx context.Context, chain string, index string, value string, params *HistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Indexes The indexes of the database
+	// Indexes Indexes of the database
 	//
-	// What each keeps, and how far one is that is being added.
+	// The options of each index, and the progress of an index that is being added.
 	//
 	// Corresponds with GET /v1/{chain}/indexes (the `Indexes` operationId).
 	Indexes(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Output One output
+	// Output Get an output
 	//
-	// Its value, whose it is, who spends it.
+	// Its amount, owner and spender.
 	//
 	// Corresponds with GET /v1/{chain}/output/{output} (the `Output` operationId).
 	Output(ctx context.Context, chain string, output string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// OutputsWithBody Many outputs
+	// OutputsWithBody Get many outputs
 	//
-	// In the order of the question, null where there is none.
+	// In the order of the request, null for an unknown one.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/{chain}/outputs (the `Outputs` operationId).
 	OutputsWithBody(ctx context.Context, chain string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Outputs Many outputs
+	// Outputs Get many outputs
 	//
-	// In the order of the question, null where there is none.
+	// In the order of the request, null for an unknown one.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/{chain}/outputs (the `Outputs` operationId).
 	Outputs(ctx context.Context, chain string, body OutputsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Richest The values that hold most
+	// Richest List the largest balances
 	//
-	// Of the chain's coin, or of an asset. Of an index that is kept with the option balance it reads the balances of all values, else every unspent output: that takes long.
+	// In the coin of the chain, or in an asset. Slow: reads the balances of all values if the index has the option balance, and otherwise every unspent output.
 	//
 	// Corresponds with GET /v1/{chain}/richest/{index} (the `Richest` operationId).
 	Richest(ctx context.Context, chain string, index string, params *RichestParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Schema What a database is made of
+	// Schema Layout of the database
 	//
-	// The families as Markdown, the text of docs/schema.md, and the indexes that the chain offers.
+	// The column families as Markdown, the text of docs/schema.md, and the indexes that the chain has.
 	//
 	// Corresponds with GET /v1/{chain}/schema (the `Schema` operationId).
 	Schema(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SpendsWithBody What spends many outputs
+	// SpendsWithBody Get the spenders of many outputs
 	//
-	// In the order of the question, null where there is no such output; `spent_by` is null where nothing spends it.
+	// In the order of the request, null for an unknown output; `spent_by` is null for an unspent one.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/{chain}/spends (the `Spends` operationId).
 	SpendsWithBody(ctx context.Context, chain string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Spends What spends many outputs
+	// Spends Get the spenders of many outputs
 	//
-	// In the order of the question, null where there is no such output; `spent_by` is null where nothing spends it.
+	// In the order of the request, null for an unknown output; `spent_by` is null for an unspent one.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/{chain}/spends (the `Spends` operationId).
 	Spends(ctx context.Context, chain string, body SpendsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Status What the database holds
+	// Status Status of the database
 	//
 	// Chain, network, tip, indexes, totals, and the rows and bytes of each family.
 	//
 	// Corresponds with GET /v1/{chain}/status (the `Status` operationId).
 	Status(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Tx One transaction
+	// Tx Get a transaction
 	//
-	// What its inputs spend, its outputs, who spends them; the newest where a hash occurs more than once.
+	// Its inputs with the outputs they spend, and its outputs with the inputs that spend them. If a hash occurs more than once, the newest transaction.
 	//
 	// Corresponds with GET /v1/{chain}/tx/{hash} (the `Tx` operationId).
 	Tx(ctx context.Context, chain string, hash string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RawTx The bytes of a transaction
+	// RawTx Get the bytes of a transaction
 	//
-	// As the chain has them, in hex, of a database that keeps them (`sync --raw`).
+	// The serialized transaction in hex. Only databases that were created with `sync --raw` have it.
 	//
 	// Corresponds with GET /v1/{chain}/tx/{hash}/raw (the `RawTx` operationId).
 	RawTx(ctx context.Context, chain string, hash string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// TxsWithBody Many transactions
+	// TxsWithBody Get many transactions
 	//
-	// In the order of the question, null where there is none. Those that have more than 100,000 inputs and outputs together are too many.
+	// In the order of the request, null for an unknown one. Together they may have at most 100,000 inputs and outputs.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /v1/{chain}/txs (the `Txs` operationId).
 	TxsWithBody(ctx context.Context, chain string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Txs Many transactions
+	// Txs Get many transactions
 	//
-	// In the order of the question, null where there is none. Those that have more than 100,000 inputs and outputs together are too many.
+	// In the order of the request, null for an unknown one. Together they may have at most 100,000 inputs and outputs.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /v1/{chain}/txs (the `Txs` operationId).
 	Txs(ctx context.Context, chain string, body TxsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Values The values of an index
+	// Values List the values of an index
 	//
-	// In the order in which they first occurred, or those that begin with a prefix in the order of their texts.
+	// In the order of their first occurrence; with a prefix, in alphabetical order.
 	//
 	// Corresponds with GET /v1/{chain}/values/{index} (the `Values` operationId).
 	Values(ctx context.Context, chain string, index string, params *ValuesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1552,9 +1552,9 @@ func (c *Client) Chains(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 	return c.Client.Do(req)
 }
 
-// Asset One asset
+// Asset Get an asset
 //
-// First seen, minted, burned, supply, counts.
+// Its first occurrence, the minted and burned amounts, the supply, and counts.
 //
 // Corresponds with GET /v1/{chain}/asset/{asset} (the `Asset` operationId).
 func (c *Client) Asset(ctx context.Context, chain string, asset string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1569,9 +1569,9 @@ func (c *Client) Asset(ctx context.Context, chain string, asset string, reqEdito
 	return c.Client.Do(req)
 }
 
-// AssetEvents The mints and burns of an asset
+// AssetEvents List the mints and burns of an asset
 //
-// Each with the transaction that did it.
+// Each with its transaction.
 //
 // Corresponds with GET /v1/{chain}/asset/{asset}/events (the `AssetEvents` operationId).
 func (c *Client) AssetEvents(ctx context.Context, chain string, asset string, params *AssetEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1586,9 +1586,9 @@ func (c *Client) AssetEvents(ctx context.Context, chain string, asset string, pa
 	return c.Client.Do(req)
 }
 
-// AssetHolders The addresses that hold an asset
+// AssetHolders List the holders of an asset
 //
-// With what each holds in unspent outputs.
+// The addresses with unspent outputs that hold the asset, and the amount of each.
 //
 // Corresponds with GET /v1/{chain}/asset/{asset}/holders (the `AssetHolders` operationId).
 func (c *Client) AssetHolders(ctx context.Context, chain string, asset string, params *AssetHoldersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1603,9 +1603,9 @@ func (c *Client) AssetHolders(ctx context.Context, chain string, asset string, p
 	return c.Client.Do(req)
 }
 
-// Assets All assets
+// Assets List assets
 //
-// In the order in which they first occurred.
+// In the order of their first occurrence.
 //
 // Corresponds with GET /v1/{chain}/assets (the `Assets` operationId).
 func (c *Client) Assets(ctx context.Context, chain string, params *AssetsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1620,9 +1620,9 @@ func (c *Client) Assets(ctx context.Context, chain string, params *AssetsParams,
 	return c.Client.Do(req)
 }
 
-// Balance What a value holds
+// Balance Get the balance of a value
 //
-// What it holds, received and sent, assets included; zeros for a value that was never used.
+// Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used.
 //
 // Corresponds with GET /v1/{chain}/balance/{index}/{value} (the `Balance` operationId).
 func (c *Client) Balance(ctx context.Context, chain string, index string, value string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1637,9 +1637,9 @@ func (c *Client) Balance(ctx context.Context, chain string, index string, value 
 	return c.Client.Do(req)
 }
 
-// BalancesWithBody What many values hold
+// BalancesWithBody Get many balances
 //
-// In the order of the question. A value that was never used has zeros.
+// In the order of the request; zeros for a value that was never used.
 //
 // Takes any type of body and a specified content type.
 //
@@ -1656,9 +1656,9 @@ func (c *Client) BalancesWithBody(ctx context.Context, chain string, contentType
 	return c.Client.Do(req)
 }
 
-// Balances What many values hold
+// Balances Get many balances
 //
-// In the order of the question. A value that was never used has zeros.
+// In the order of the request; zeros for a value that was never used.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -1675,7 +1675,7 @@ func (c *Client) Balances(ctx context.Context, chain string, body BalancesJSONRe
 	return c.Client.Do(req)
 }
 
-// Block One block
+// Block Get a block
 //
 // With the hashes of its transactions.
 //
@@ -1692,9 +1692,9 @@ func (c *Client) Block(ctx context.Context, chain string, block string, reqEdito
 	return c.Client.Do(req)
 }
 
-// Blocks The blocks of the chain
+// Blocks List blocks
 //
-// Without what is in them.
+// Without their transactions.
 //
 // Corresponds with GET /v1/{chain}/blocks (the `Blocks` operationId).
 func (c *Client) Blocks(ctx context.Context, chain string, params *BlocksParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1709,9 +1709,9 @@ func (c *Client) Blocks(ctx context.Context, chain string, params *BlocksParams,
 	return c.Client.Do(req)
 }
 
-// Events What happens on the chain, as it happens
+// Events Stream events
 //
-// Server-sent events of blocks, rollbacks and, where they are followed, outputs; each has an id to go on from. See docs/events.md.
+// Server-sent events of blocks, rollbacks and, for followed values, outputs. A client resumes from the id of the last event it received. See docs/events.md.
 //
 // Corresponds with GET /v1/{chain}/events (the `Events` operationId).
 func (c *Client) Events(ctx context.Context, chain string, params *EventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1726,9 +1726,9 @@ func (c *Client) Events(ctx context.Context, chain string, params *EventsParams,
 	return c.Client.Do(req)
 }
 
-// Fields What expressions can name
+// Fields Fields of expressions
 //
-// The fields of an output, its transaction and its block that the expressions of one's own indexes can name, and the functions.
+// The fields of an output, its transaction and its block that expressions of custom indexes can use, and the functions.
 //
 // Corresponds with GET /v1/{chain}/fields (the `Fields` operationId).
 func (c *Client) Fields(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1743,9 +1743,9 @@ func (c *Client) Fields(ctx context.Context, chain string, reqEditors ...Request
 	return c.Client.Do(req)
 }
 
-// Find The outputs where a value occurs
+// Find List the outputs of a value
 //
-// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and another one can follow.
+// Empty for a value that was never used. With terms: outputs of the value or of any `or` term that also have every `and` term. Index `asset` finds the outputs that hold an asset. A page can be short or even empty although there is a next page.
 //
 // Corresponds with GET /v1/{chain}/find/{index}/{value} (the `Find` operationId).
 func (c *Client) Find(ctx context.Context, chain string, index string, value string, params *FindParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1760,9 +1760,9 @@ func (c *Client) Find(ctx context.Context, chain string, index string, value str
 	return c.Client.Do(req)
 }
 
-// Forks Blocks that forks took off the chain
+// Forks Orphaned blocks
 //
-// Of the last 1,000 such blocks, newest fork first: how deep each was, when it was lost and what came in its place.
+// The last 1,000 blocks that reorganizations removed, newest first: the depth of each, when it was removed, and the block that replaced it.
 //
 // Corresponds with GET /v1/{chain}/forks (the `Forks` operationId).
 func (c *Client) Forks(ctx context.Context, chain string, params *ForksParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1777,9 +1777,9 @@ func (c *Client) Forks(ctx context.Context, chain string, params *ForksParams, r
 	return c.Client.Do(req)
 }
 
-// History The transactions of a value
+// History List the transactions of a value
 //
-// Those that pay to it or spend from it, each once; none for a value that was never used.
+// Transactions that pay to the value or spend from it, each once; empty for a value that was never used.
 //
 // Corresponds with GET /v1/{chain}/history/{index}/{value} (the `History` operationId).
 func (c *Client) History(ctx context.Context, chain string, index string, value string, params *HistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1794,9 +1794,9 @@ func (c *Client) History(ctx context.Context, chain string, index string, value 
 	return c.Client.Do(req)
 }
 
-// Indexes The indexes of the database
+// Indexes Indexes of the database
 //
-// What each keeps, and how far one is that is being added.
+// The options of each index, and the progress of an index that is being added.
 //
 // Corresponds with GET /v1/{chain}/indexes (the `Indexes` operationId).
 func (c *Client) Indexes(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1811,9 +1811,9 @@ func (c *Client) Indexes(ctx context.Context, chain string, reqEditors ...Reques
 	return c.Client.Do(req)
 }
 
-// Output One output
+// Output Get an output
 //
-// Its value, whose it is, who spends it.
+// Its amount, owner and spender.
 //
 // Corresponds with GET /v1/{chain}/output/{output} (the `Output` operationId).
 func (c *Client) Output(ctx context.Context, chain string, output string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1828,9 +1828,9 @@ func (c *Client) Output(ctx context.Context, chain string, output string, reqEdi
 	return c.Client.Do(req)
 }
 
-// OutputsWithBody Many outputs
+// OutputsWithBody Get many outputs
 //
-// In the order of the question, null where there is none.
+// In the order of the request, null for an unknown one.
 //
 // Takes any type of body and a specified content type.
 //
@@ -1847,9 +1847,9 @@ func (c *Client) OutputsWithBody(ctx context.Context, chain string, contentType 
 	return c.Client.Do(req)
 }
 
-// Outputs Many outputs
+// Outputs Get many outputs
 //
-// In the order of the question, null where there is none.
+// In the order of the request, null for an unknown one.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -1866,9 +1866,9 @@ func (c *Client) Outputs(ctx context.Context, chain string, body OutputsJSONRequ
 	return c.Client.Do(req)
 }
 
-// Richest The values that hold most
+// Richest List the largest balances
 //
-// Of the chain's coin, or of an asset. Of an index that is kept with the option balance it reads the balances of all values, else every unspent output: that takes long.
+// In the coin of the chain, or in an asset. Slow: reads the balances of all values if the index has the option balance, and otherwise every unspent output.
 //
 // Corresponds with GET /v1/{chain}/richest/{index} (the `Richest` operationId).
 func (c *Client) Richest(ctx context.Context, chain string, index string, params *RichestParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1883,9 +1883,9 @@ func (c *Client) Richest(ctx context.Context, chain string, index string, params
 	return c.Client.Do(req)
 }
 
-// Schema What a database is made of
+// Schema Layout of the database
 //
-// The families as Markdown, the text of docs/schema.md, and the indexes that the chain offers.
+// The column families as Markdown, the text of docs/schema.md, and the indexes that the chain has.
 //
 // Corresponds with GET /v1/{chain}/schema (the `Schema` operationId).
 func (c *Client) Schema(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1900,9 +1900,9 @@ func (c *Client) Schema(ctx context.Context, chain string, reqEditors ...Request
 	return c.Client.Do(req)
 }
 
-// SpendsWithBody What spends many outputs
+// SpendsWithBody Get the spenders of many outputs
 //
-// In the order of the question, null where there is no such output; `spent_by` is null where nothing spends it.
+// In the order of the request, null for an unknown output; `spent_by` is null for an unspent one.
 //
 // Takes any type of body and a specified content type.
 //
@@ -1919,9 +1919,9 @@ func (c *Client) SpendsWithBody(ctx context.Context, chain string, contentType s
 	return c.Client.Do(req)
 }
 
-// Spends What spends many outputs
+// Spends Get the spenders of many outputs
 //
-// In the order of the question, null where there is no such output; `spent_by` is null where nothing spends it.
+// In the order of the request, null for an unknown output; `spent_by` is null for an unspent one.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -1938,7 +1938,7 @@ func (c *Client) Spends(ctx context.Context, chain string, body SpendsJSONReques
 	return c.Client.Do(req)
 }
 
-// Status What the database holds
+// Status Status of the database
 //
 // Chain, network, tip, indexes, totals, and the rows and bytes of each family.
 //
@@ -1955,9 +1955,9 @@ func (c *Client) Status(ctx context.Context, chain string, reqEditors ...Request
 	return c.Client.Do(req)
 }
 
-// Tx One transaction
+// Tx Get a transaction
 //
-// What its inputs spend, its outputs, who spends them; the newest where a hash occurs more than once.
+// Its inputs with the outputs they spend, and its outputs with the inputs that spend them. If a hash occurs more than once, the newest transaction.
 //
 // Corresponds with GET /v1/{chain}/tx/{hash} (the `Tx` operationId).
 func (c *Client) Tx(ctx context.Context, chain string, hash string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1972,9 +1972,9 @@ func (c *Client) Tx(ctx context.Context, chain string, hash string, reqEditors .
 	return c.Client.Do(req)
 }
 
-// RawTx The bytes of a transaction
+// RawTx Get the bytes of a transaction
 //
-// As the chain has them, in hex, of a database that keeps them (`sync --raw`).
+// The serialized transaction in hex. Only databases that were created with `sync --raw` have it.
 //
 // Corresponds with GET /v1/{chain}/tx/{hash}/raw (the `RawTx` operationId).
 func (c *Client) RawTx(ctx context.Context, chain string, hash string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1989,9 +1989,9 @@ func (c *Client) RawTx(ctx context.Context, chain string, hash string, reqEditor
 	return c.Client.Do(req)
 }
 
-// TxsWithBody Many transactions
+// TxsWithBody Get many transactions
 //
-// In the order of the question, null where there is none. Those that have more than 100,000 inputs and outputs together are too many.
+// In the order of the request, null for an unknown one. Together they may have at most 100,000 inputs and outputs.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2008,9 +2008,9 @@ func (c *Client) TxsWithBody(ctx context.Context, chain string, contentType stri
 	return c.Client.Do(req)
 }
 
-// Txs Many transactions
+// Txs Get many transactions
 //
-// In the order of the question, null where there is none. Those that have more than 100,000 inputs and outputs together are too many.
+// In the order of the request, null for an unknown one. Together they may have at most 100,000 inputs and outputs.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2027,9 +2027,9 @@ func (c *Client) Txs(ctx context.Context, chain string, body TxsJSONRequestBody,
 	return c.Client.Do(req)
 }
 
-// Values The values of an index
+// Values List the values of an index
 //
-// In the order in which they first occurred, or those that begin with a prefix in the order of their texts.
+// In the order of their first occurrence; with a prefix, in alphabetical order.
 //
 // Corresponds with GET /v1/{chain}/values/{index} (the `Values` operationId).
 func (c *Client) Values(ctx context.Context, chain string, index string, params *ValuesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3835,70 +3835,70 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1 (the `Chains` operationId).
 	ChainsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ChainsResponse, error)
 
-	// AssetWithResponse One asset
+	// AssetWithResponse Get an asset
 	//
-	// First seen, minted, burned, supply, counts.
+	// Its first occurrence, the minted and burned amounts, the supply, and counts.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/asset/{asset} (the `Asset` operationId).
 	AssetWithResponse(ctx context.Context, chain string, asset string, reqEditors ...RequestEditorFn) (*AssetResponse, error)
 
-	// AssetEventsWithResponse The mints and burns of an asset
+	// AssetEventsWithResponse List the mints and burns of an asset
 	//
-	// Each with the transaction that did it.
+	// Each with its transaction.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/asset/{asset}/events (the `AssetEvents` operationId).
 	AssetEventsWithResponse(ctx context.Context, chain string, asset string, params *AssetEventsParams, reqEditors ...RequestEditorFn) (*AssetEventsResponse, error)
 
-	// AssetHoldersWithResponse The addresses that hold an asset
+	// AssetHoldersWithResponse List the holders of an asset
 	//
-	// With what each holds in unspent outputs.
+	// The addresses with unspent outputs that hold the asset, and the amount of each.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/asset/{asset}/holders (the `AssetHolders` operationId).
 	AssetHoldersWithResponse(ctx context.Context, chain string, asset string, params *AssetHoldersParams, reqEditors ...RequestEditorFn) (*AssetHoldersResponse, error)
 
-	// AssetsWithResponse All assets
+	// AssetsWithResponse List assets
 	//
-	// In the order in which they first occurred.
+	// In the order of their first occurrence.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/assets (the `Assets` operationId).
 	AssetsWithResponse(ctx context.Context, chain string, params *AssetsParams, reqEditors ...RequestEditorFn) (*AssetsResponse, error)
 
-	// BalanceWithResponse What a value holds
+	// BalanceWithResponse Get the balance of a value
 	//
-	// What it holds, received and sent, assets included; zeros for a value that was never used.
+	// Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/balance/{index}/{value} (the `Balance` operationId).
 	BalanceWithResponse(ctx context.Context, chain string, index string, value string, reqEditors ...RequestEditorFn) (*BalanceResponse, error)
 
-	// BalancesWithBodyWithResponse What many values hold
+	// BalancesWithBodyWithResponse Get many balances
 	//
-	// In the order of the question. A value that was never used has zeros.
+	// In the order of the request; zeros for a value that was never used.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/{chain}/balances (the `Balances` operationId).
 	BalancesWithBodyWithResponse(ctx context.Context, chain string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*BalancesResponse, error)
 
-	// BalancesWithResponse What many values hold
+	// BalancesWithResponse Get many balances
 	//
-	// In the order of the question. A value that was never used has zeros.
+	// In the order of the request; zeros for a value that was never used.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/{chain}/balances (the `Balances` operationId).
 	BalancesWithResponse(ctx context.Context, chain string, body BalancesJSONRequestBody, reqEditors ...RequestEditorFn) (*BalancesResponse, error)
 
-	// BlockWithResponse One block
+	// BlockWithResponse Get a block
 	//
 	// With the hashes of its transactions.
 	//
@@ -3907,133 +3907,133 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/{chain}/block/{block} (the `Block` operationId).
 	BlockWithResponse(ctx context.Context, chain string, block string, reqEditors ...RequestEditorFn) (*BlockResponse, error)
 
-	// BlocksWithResponse The blocks of the chain
+	// BlocksWithResponse List blocks
 	//
-	// Without what is in them.
+	// Without their transactions.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/blocks (the `Blocks` operationId).
 	BlocksWithResponse(ctx context.Context, chain string, params *BlocksParams, reqEditors ...RequestEditorFn) (*BlocksResponse, error)
 
-	// EventsWithResponse What happens on the chain, as it happens
+	// EventsWithResponse Stream events
 	//
-	// Server-sent events of blocks, rollbacks and, where they are followed, outputs; each has an id to go on from. See docs/events.md.
+	// Server-sent events of blocks, rollbacks and, for followed values, outputs. A client resumes from the id of the last event it received. See docs/events.md.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/events (the `Events` operationId).
 	EventsWithResponse(ctx context.Context, chain string, params *EventsParams, reqEditors ...RequestEditorFn) (*EventsResponse, error)
 
-	// FieldsWithResponse What expressions can name
+	// FieldsWithResponse Fields of expressions
 	//
-	// The fields of an output, its transaction and its block that the expressions of one's own indexes can name, and the functions.
+	// The fields of an output, its transaction and its block that expressions of custom indexes can use, and the functions.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/fields (the `Fields` operationId).
 	FieldsWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*FieldsResponse, error)
 
-	// FindWithResponse The outputs where a value occurs
+	// FindWithResponse List the outputs of a value
 	//
-	// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and another one can follow.
+	// Empty for a value that was never used. With terms: outputs of the value or of any `or` term that also have every `and` term. Index `asset` finds the outputs that hold an asset. A page can be short or even empty although there is a next page.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/find/{index}/{value} (the `Find` operationId).
 	FindWithResponse(ctx context.Context, chain string, index string, value string, params *FindParams, reqEditors ...RequestEditorFn) (*FindResponse, error)
 
-	// ForksWithResponse Blocks that forks took off the chain
+	// ForksWithResponse Orphaned blocks
 	//
-	// Of the last 1,000 such blocks, newest fork first: how deep each was, when it was lost and what came in its place.
+	// The last 1,000 blocks that reorganizations removed, newest first: the depth of each, when it was removed, and the block that replaced it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/forks (the `Forks` operationId).
 	ForksWithResponse(ctx context.Context, chain string, params *ForksParams, reqEditors ...RequestEditorFn) (*ForksResponse, error)
 
-	// HistoryWithResponse The transactions of a value
+	// HistoryWithResponse List the transactions of a value
 	//
-	// Those that pay to it or spend from it, each once; none for a value that was never used.
+	// Transactions that pay to the value or spend from it, each once; empty for a value that was never used.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/history/{index}/{value} (the `History` operationId).
 	HistoryWithResponse(ctx context.Context, chain string, index string, value string, params *HistoryParams, reqEditors ...RequestEditorFn) (*HistoryResponse, error)
 
-	// IndexesWithResponse The indexes of the database
+	// IndexesWithResponse Indexes of the database
 	//
-	// What each keeps, and how far one is that is being added.
+	// The options of each index, and the progress of an index that is being added.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/indexes (the `Indexes` operationId).
 	IndexesWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*IndexesResponse, error)
 
-	// OutputWithResponse One output
+	// OutputWithResponse Get an output
 	//
-	// Its value, whose it is, who spends it.
+	// Its amount, owner and spender.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/output/{output} (the `Output` operationId).
 	OutputWithResponse(ctx context.Context, chain string, output string, reqEditors ...RequestEditorFn) (*OutputResponse, error)
 
-	// OutputsWithBodyWithResponse Many outputs
+	// OutputsWithBodyWithResponse Get many outputs
 	//
-	// In the order of the question, null where there is none.
+	// In the order of the request, null for an unknown one.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/{chain}/outputs (the `Outputs` operationId).
 	OutputsWithBodyWithResponse(ctx context.Context, chain string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OutputsResponse, error)
 
-	// OutputsWithResponse Many outputs
+	// OutputsWithResponse Get many outputs
 	//
-	// In the order of the question, null where there is none.
+	// In the order of the request, null for an unknown one.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/{chain}/outputs (the `Outputs` operationId).
 	OutputsWithResponse(ctx context.Context, chain string, body OutputsJSONRequestBody, reqEditors ...RequestEditorFn) (*OutputsResponse, error)
 
-	// RichestWithResponse The values that hold most
+	// RichestWithResponse List the largest balances
 	//
-	// Of the chain's coin, or of an asset. Of an index that is kept with the option balance it reads the balances of all values, else every unspent output: that takes long.
+	// In the coin of the chain, or in an asset. Slow: reads the balances of all values if the index has the option balance, and otherwise every unspent output.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/richest/{index} (the `Richest` operationId).
 	RichestWithResponse(ctx context.Context, chain string, index string, params *RichestParams, reqEditors ...RequestEditorFn) (*RichestResponse, error)
 
-	// SchemaWithResponse What a database is made of
+	// SchemaWithResponse Layout of the database
 	//
-	// The families as Markdown, the text of docs/schema.md, and the indexes that the chain offers.
+	// The column families as Markdown, the text of docs/schema.md, and the indexes that the chain has.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/schema (the `Schema` operationId).
 	SchemaWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*SchemaResponse, error)
 
-	// SpendsWithBodyWithResponse What spends many outputs
+	// SpendsWithBodyWithResponse Get the spenders of many outputs
 	//
-	// In the order of the question, null where there is no such output; `spent_by` is null where nothing spends it.
+	// In the order of the request, null for an unknown output; `spent_by` is null for an unspent one.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/{chain}/spends (the `Spends` operationId).
 	SpendsWithBodyWithResponse(ctx context.Context, chain string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SpendsResponse, error)
 
-	// SpendsWithResponse What spends many outputs
+	// SpendsWithResponse Get the spenders of many outputs
 	//
-	// In the order of the question, null where there is no such output; `spent_by` is null where nothing spends it.
+	// In the order of the request, null for an unknown output; `spent_by` is null for an unspent one.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/{chain}/spends (the `Spends` operationId).
 	SpendsWithResponse(ctx context.Context, chain string, body SpendsJSONRequestBody, reqEditors ...RequestEditorFn) (*SpendsResponse, error)
 
-	// StatusWithResponse What the database holds
+	// StatusWithResponse Status of the database
 	//
 	// Chain, network, tip, indexes, totals, and the rows and bytes of each family.
 	//
@@ -4042,45 +4042,45 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/{chain}/status (the `Status` operationId).
 	StatusWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*StatusResponse, error)
 
-	// TxWithResponse One transaction
+	// TxWithResponse Get a transaction
 	//
-	// What its inputs spend, its outputs, who spends them; the newest where a hash occurs more than once.
+	// Its inputs with the outputs they spend, and its outputs with the inputs that spend them. If a hash occurs more than once, the newest transaction.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/tx/{hash} (the `Tx` operationId).
 	TxWithResponse(ctx context.Context, chain string, hash string, reqEditors ...RequestEditorFn) (*TxResponse, error)
 
-	// RawTxWithResponse The bytes of a transaction
+	// RawTxWithResponse Get the bytes of a transaction
 	//
-	// As the chain has them, in hex, of a database that keeps them (`sync --raw`).
+	// The serialized transaction in hex. Only databases that were created with `sync --raw` have it.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/tx/{hash}/raw (the `RawTx` operationId).
 	RawTxWithResponse(ctx context.Context, chain string, hash string, reqEditors ...RequestEditorFn) (*RawTxResponse, error)
 
-	// TxsWithBodyWithResponse Many transactions
+	// TxsWithBodyWithResponse Get many transactions
 	//
-	// In the order of the question, null where there is none. Those that have more than 100,000 inputs and outputs together are too many.
+	// In the order of the request, null for an unknown one. Together they may have at most 100,000 inputs and outputs.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/{chain}/txs (the `Txs` operationId).
 	TxsWithBodyWithResponse(ctx context.Context, chain string, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TxsResponse, error)
 
-	// TxsWithResponse Many transactions
+	// TxsWithResponse Get many transactions
 	//
-	// In the order of the question, null where there is none. Those that have more than 100,000 inputs and outputs together are too many.
+	// In the order of the request, null for an unknown one. Together they may have at most 100,000 inputs and outputs.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /v1/{chain}/txs (the `Txs` operationId).
 	TxsWithResponse(ctx context.Context, chain string, body TxsJSONRequestBody, reqEditors ...RequestEditorFn) (*TxsResponse, error)
 
-	// ValuesWithResponse The values of an index
+	// ValuesWithResponse List the values of an index
 	//
-	// In the order in which they first occurred, or those that begin with a prefix in the order of their texts.
+	// In the order of their first occurrence; with a prefix, in alphabetical order.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -5499,9 +5499,9 @@ func (c *ClientWithResponses) ChainsWithResponse(ctx context.Context, reqEditors
 	return ParseChainsResponse(rsp)
 }
 
-// AssetWithResponse One asset
+// AssetWithResponse Get an asset
 //
-// First seen, minted, burned, supply, counts.
+// Its first occurrence, the minted and burned amounts, the supply, and counts.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5514,9 +5514,9 @@ func (c *ClientWithResponses) AssetWithResponse(ctx context.Context, chain strin
 	return ParseAssetResponse(rsp)
 }
 
-// AssetEventsWithResponse The mints and burns of an asset
+// AssetEventsWithResponse List the mints and burns of an asset
 //
-// Each with the transaction that did it.
+// Each with its transaction.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5529,9 +5529,9 @@ func (c *ClientWithResponses) AssetEventsWithResponse(ctx context.Context, chain
 	return ParseAssetEventsResponse(rsp)
 }
 
-// AssetHoldersWithResponse The addresses that hold an asset
+// AssetHoldersWithResponse List the holders of an asset
 //
-// With what each holds in unspent outputs.
+// The addresses with unspent outputs that hold the asset, and the amount of each.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5544,9 +5544,9 @@ func (c *ClientWithResponses) AssetHoldersWithResponse(ctx context.Context, chai
 	return ParseAssetHoldersResponse(rsp)
 }
 
-// AssetsWithResponse All assets
+// AssetsWithResponse List assets
 //
-// In the order in which they first occurred.
+// In the order of their first occurrence.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5559,9 +5559,9 @@ func (c *ClientWithResponses) AssetsWithResponse(ctx context.Context, chain stri
 	return ParseAssetsResponse(rsp)
 }
 
-// BalanceWithResponse What a value holds
+// BalanceWithResponse Get the balance of a value
 //
-// What it holds, received and sent, assets included; zeros for a value that was never used.
+// Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5574,9 +5574,9 @@ func (c *ClientWithResponses) BalanceWithResponse(ctx context.Context, chain str
 	return ParseBalanceResponse(rsp)
 }
 
-// BalancesWithBodyWithResponse What many values hold
+// BalancesWithBodyWithResponse Get many balances
 //
-// In the order of the question. A value that was never used has zeros.
+// In the order of the request; zeros for a value that was never used.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5589,9 +5589,9 @@ func (c *ClientWithResponses) BalancesWithBodyWithResponse(ctx context.Context, 
 	return ParseBalancesResponse(rsp)
 }
 
-// BalancesWithResponse What many values hold
+// BalancesWithResponse Get many balances
 //
-// In the order of the question. A value that was never used has zeros.
+// In the order of the request; zeros for a value that was never used.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5604,7 +5604,7 @@ func (c *ClientWithResponses) BalancesWithResponse(ctx context.Context, chain st
 	return ParseBalancesResponse(rsp)
 }
 
-// BlockWithResponse One block
+// BlockWithResponse Get a block
 //
 // With the hashes of its transactions.
 //
@@ -5619,9 +5619,9 @@ func (c *ClientWithResponses) BlockWithResponse(ctx context.Context, chain strin
 	return ParseBlockResponse(rsp)
 }
 
-// BlocksWithResponse The blocks of the chain
+// BlocksWithResponse List blocks
 //
-// Without what is in them.
+// Without their transactions.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5634,9 +5634,9 @@ func (c *ClientWithResponses) BlocksWithResponse(ctx context.Context, chain stri
 	return ParseBlocksResponse(rsp)
 }
 
-// EventsWithResponse What happens on the chain, as it happens
+// EventsWithResponse Stream events
 //
-// Server-sent events of blocks, rollbacks and, where they are followed, outputs; each has an id to go on from. See docs/events.md.
+// Server-sent events of blocks, rollbacks and, for followed values, outputs. A client resumes from the id of the last event it received. See docs/events.md.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5649,9 +5649,9 @@ func (c *ClientWithResponses) EventsWithResponse(ctx context.Context, chain stri
 	return ParseEventsResponse(rsp)
 }
 
-// FieldsWithResponse What expressions can name
+// FieldsWithResponse Fields of expressions
 //
-// The fields of an output, its transaction and its block that the expressions of one's own indexes can name, and the functions.
+// The fields of an output, its transaction and its block that expressions of custom indexes can use, and the functions.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5664,9 +5664,9 @@ func (c *ClientWithResponses) FieldsWithResponse(ctx context.Context, chain stri
 	return ParseFieldsResponse(rsp)
 }
 
-// FindWithResponse The outputs where a value occurs
+// FindWithResponse List the outputs of a value
 //
-// None for a value that was never used. With terms: outputs where the value or any `or` occurs, and every `and`. Index `asset` finds the outputs that held an asset. A page can be short, or even empty, and another one can follow.
+// Empty for a value that was never used. With terms: outputs of the value or of any `or` term that also have every `and` term. Index `asset` finds the outputs that hold an asset. A page can be short or even empty although there is a next page.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5679,9 +5679,9 @@ func (c *ClientWithResponses) FindWithResponse(ctx context.Context, chain string
 	return ParseFindResponse(rsp)
 }
 
-// ForksWithResponse Blocks that forks took off the chain
+// ForksWithResponse Orphaned blocks
 //
-// Of the last 1,000 such blocks, newest fork first: how deep each was, when it was lost and what came in its place.
+// The last 1,000 blocks that reorganizations removed, newest first: the depth of each, when it was removed, and the block that replaced it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5694,9 +5694,9 @@ func (c *ClientWithResponses) ForksWithResponse(ctx context.Context, chain strin
 	return ParseForksResponse(rsp)
 }
 
-// HistoryWithResponse The transactions of a value
+// HistoryWithResponse List the transactions of a value
 //
-// Those that pay to it or spend from it, each once; none for a value that was never used.
+// Transactions that pay to the value or spend from it, each once; empty for a value that was never used.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5709,9 +5709,9 @@ func (c *ClientWithResponses) HistoryWithResponse(ctx context.Context, chain str
 	return ParseHistoryResponse(rsp)
 }
 
-// IndexesWithResponse The indexes of the database
+// IndexesWithResponse Indexes of the database
 //
-// What each keeps, and how far one is that is being added.
+// The options of each index, and the progress of an index that is being added.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5724,9 +5724,9 @@ func (c *ClientWithResponses) IndexesWithResponse(ctx context.Context, chain str
 	return ParseIndexesResponse(rsp)
 }
 
-// OutputWithResponse One output
+// OutputWithResponse Get an output
 //
-// Its value, whose it is, who spends it.
+// Its amount, owner and spender.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5739,9 +5739,9 @@ func (c *ClientWithResponses) OutputWithResponse(ctx context.Context, chain stri
 	return ParseOutputResponse(rsp)
 }
 
-// OutputsWithBodyWithResponse Many outputs
+// OutputsWithBodyWithResponse Get many outputs
 //
-// In the order of the question, null where there is none.
+// In the order of the request, null for an unknown one.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5754,9 +5754,9 @@ func (c *ClientWithResponses) OutputsWithBodyWithResponse(ctx context.Context, c
 	return ParseOutputsResponse(rsp)
 }
 
-// OutputsWithResponse Many outputs
+// OutputsWithResponse Get many outputs
 //
-// In the order of the question, null where there is none.
+// In the order of the request, null for an unknown one.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5769,9 +5769,9 @@ func (c *ClientWithResponses) OutputsWithResponse(ctx context.Context, chain str
 	return ParseOutputsResponse(rsp)
 }
 
-// RichestWithResponse The values that hold most
+// RichestWithResponse List the largest balances
 //
-// Of the chain's coin, or of an asset. Of an index that is kept with the option balance it reads the balances of all values, else every unspent output: that takes long.
+// In the coin of the chain, or in an asset. Slow: reads the balances of all values if the index has the option balance, and otherwise every unspent output.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5784,9 +5784,9 @@ func (c *ClientWithResponses) RichestWithResponse(ctx context.Context, chain str
 	return ParseRichestResponse(rsp)
 }
 
-// SchemaWithResponse What a database is made of
+// SchemaWithResponse Layout of the database
 //
-// The families as Markdown, the text of docs/schema.md, and the indexes that the chain offers.
+// The column families as Markdown, the text of docs/schema.md, and the indexes that the chain has.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5799,9 +5799,9 @@ func (c *ClientWithResponses) SchemaWithResponse(ctx context.Context, chain stri
 	return ParseSchemaResponse(rsp)
 }
 
-// SpendsWithBodyWithResponse What spends many outputs
+// SpendsWithBodyWithResponse Get the spenders of many outputs
 //
-// In the order of the question, null where there is no such output; `spent_by` is null where nothing spends it.
+// In the order of the request, null for an unknown output; `spent_by` is null for an unspent one.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5814,9 +5814,9 @@ func (c *ClientWithResponses) SpendsWithBodyWithResponse(ctx context.Context, ch
 	return ParseSpendsResponse(rsp)
 }
 
-// SpendsWithResponse What spends many outputs
+// SpendsWithResponse Get the spenders of many outputs
 //
-// In the order of the question, null where there is no such output; `spent_by` is null where nothing spends it.
+// In the order of the request, null for an unknown output; `spent_by` is null for an unspent one.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5829,7 +5829,7 @@ func (c *ClientWithResponses) SpendsWithResponse(ctx context.Context, chain stri
 	return ParseSpendsResponse(rsp)
 }
 
-// StatusWithResponse What the database holds
+// StatusWithResponse Status of the database
 //
 // Chain, network, tip, indexes, totals, and the rows and bytes of each family.
 //
@@ -5844,9 +5844,9 @@ func (c *ClientWithResponses) StatusWithResponse(ctx context.Context, chain stri
 	return ParseStatusResponse(rsp)
 }
 
-// TxWithResponse One transaction
+// TxWithResponse Get a transaction
 //
-// What its inputs spend, its outputs, who spends them; the newest where a hash occurs more than once.
+// Its inputs with the outputs they spend, and its outputs with the inputs that spend them. If a hash occurs more than once, the newest transaction.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5859,9 +5859,9 @@ func (c *ClientWithResponses) TxWithResponse(ctx context.Context, chain string, 
 	return ParseTxResponse(rsp)
 }
 
-// RawTxWithResponse The bytes of a transaction
+// RawTxWithResponse Get the bytes of a transaction
 //
-// As the chain has them, in hex, of a database that keeps them (`sync --raw`).
+// The serialized transaction in hex. Only databases that were created with `sync --raw` have it.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5874,9 +5874,9 @@ func (c *ClientWithResponses) RawTxWithResponse(ctx context.Context, chain strin
 	return ParseRawTxResponse(rsp)
 }
 
-// TxsWithBodyWithResponse Many transactions
+// TxsWithBodyWithResponse Get many transactions
 //
-// In the order of the question, null where there is none. Those that have more than 100,000 inputs and outputs together are too many.
+// In the order of the request, null for an unknown one. Together they may have at most 100,000 inputs and outputs.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5889,9 +5889,9 @@ func (c *ClientWithResponses) TxsWithBodyWithResponse(ctx context.Context, chain
 	return ParseTxsResponse(rsp)
 }
 
-// TxsWithResponse Many transactions
+// TxsWithResponse Get many transactions
 //
-// In the order of the question, null where there is none. Those that have more than 100,000 inputs and outputs together are too many.
+// In the order of the request, null for an unknown one. Together they may have at most 100,000 inputs and outputs.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5904,9 +5904,9 @@ func (c *ClientWithResponses) TxsWithResponse(ctx context.Context, chain string,
 	return ParseTxsResponse(rsp)
 }
 
-// ValuesWithResponse The values of an index
+// ValuesWithResponse List the values of an index
 //
-// In the order in which they first occurred, or those that begin with a prefix in the order of their texts.
+// In the order of their first occurrence; with a prefix, in alphabetical order.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -86,8 +86,8 @@ func (s *server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 				Followers: s.limits.Streams, Done: ending, Log: s.p.log, Followed: s.metrics.Followed,
 			})
 		},
-		Kept: s.kept,
-		Done: ending,
+		CacheBytes: s.kept,
+		Done:       ending,
 	})
 	if err != nil {
 		return err

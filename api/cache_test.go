@@ -31,7 +31,7 @@ func counted(t *testing.T, kept int) (h *api.API, db *core.DB, views *atomic.Int
 		views.Add(1)
 		return db.View(ctx, fn)
 	}
-	if h, err = api.New(api.Options{Chains: []*served.Chain{chain}, Kept: kept}); err != nil {
+	if h, err = api.New(api.Options{Chains: []*served.Chain{chain}, CacheBytes: kept}); err != nil {
 		t.Fatal(err)
 	}
 	return h, db, views, g
@@ -104,13 +104,13 @@ func TestKeptAnswersStayWithinTheirBytes(t *testing.T) {
 	if before = views.Load(); ask(h, "GET", page(100), "").Code != 200 || views.Load() != before+1 {
 		t.Error("an answer that is a large part of all is kept")
 	}
-	if n := h.KeptBytes(); n == 0 || n > most {
+	if n := h.CachedBytes(); n == 0 || n > most {
 		t.Errorf("%d bytes are kept, at most %d may be", n, most)
 	}
 	none, _, views, _ := counted(t, -1)
 	ask(none, "GET", "/v1/one/block/1", "")
-	if ask(none, "GET", "/v1/one/block/1", ""); views.Load() != 2 || none.KeptBytes() != 0 {
-		t.Errorf("%d snapshots, %d bytes kept where none are to be", views.Load(), none.KeptBytes())
+	if ask(none, "GET", "/v1/one/block/1", ""); views.Load() != 2 || none.CachedBytes() != 0 {
+		t.Errorf("%d snapshots, %d bytes kept where none are to be", views.Load(), none.CachedBytes())
 	}
 }
 
@@ -126,14 +126,14 @@ func TestABlockIsKeptAsLongAsItIsThere(t *testing.T) {
 	if first.Code != 200 {
 		t.Fatalf("%d %s", first.Code, first.Body)
 	}
-	kept := h.KeptBytes()
+	kept := h.CachedBytes()
 	for _, ref := range []string{"tip", "6"} {
 		if w := ask(h, "GET", "/v1/one/block/"+ref, ""); w.Body.String() != first.Body.String() {
 			t.Errorf("block %s is %s, expected %s", ref, w.Body, first.Body)
 		}
 	}
-	if h.KeptBytes() != kept || kept < first.Body.Len() || kept > 2*first.Body.Len()+1000 {
-		t.Errorf("%d, then %d bytes are kept of a document of %d", kept, h.KeptBytes(), first.Body.Len())
+	if h.CachedBytes() != kept || kept < first.Body.Len() || kept > 2*first.Body.Len()+1000 {
+		t.Errorf("%d, then %d bytes are kept of a document of %d", kept, h.CachedBytes(), first.Body.Len())
 	}
 	if err := db.Rollback(t.Context(), under); err != nil {
 		t.Fatal(err)

@@ -42,7 +42,7 @@ func (b *buffer) Write(text []byte) (int, error) {
 // what [encoding/json] gives in a quarter of the time.
 func (b *buffer) encode(v any) error {
 	switch v := v.(type) {
-	case written:
+	case encoded:
 		b.text = append(b.text, v...)
 		return nil
 	case *core.TxAnswer:

@@ -1,0 +1,120 @@
+package api
+
+import (
+	"context"
+	"encoding/hex"
+	"hash/fnv"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"birthmark/core"
+	"birthmark/model"
+)
+
+// An answer is determined by the tip and by the indexes of the database. Its ETag is the hash of the tip, and after an
+// index was added or dropped in the running server also a hash of the indexes.
+
+// tipHeaders are the headers that identify a tip. All answers at a tip share them.
+type tipHeaders struct {
+	tip                model.Point
+	indexes            string // suffix of the ETag
+	hash, height, etag []string
+}
+
+// headers returns the headers of a tip; nil before the first block.
+func (c *chain) headers(tip model.Point, indexes string) *tipHeaders {
+	if tip.IsOrigin() {
+		return nil
+	}
+	if h := c.newest.Load(); h != nil && h.tip == tip && h.indexes == indexes {
+		return h
+	}
+	hash := c.Model.FormatHash(tip.Hash)
+	h := &tipHeaders{
+		tip: tip, indexes: indexes,
+		hash: []string{hash}, height: []string{strconv.FormatUint(uint64(tip.Height), 10)}, etag: []string{`"` + hash + indexes + `"`},
+	}
+	c.newest.Store(h)
+	return h
+}
+
+// write sets the headers of the tip, except the ETag.
+func (t *tipHeaders) write(h http.Header) {
+	if t != nil {
+		h["X-Tip"], h["X-Tip-Height"] = t.hash, t.height
+	}
+}
+
+// indexesTag identifies the indexes of a database in ETags.
+type indexesTag struct {
+	mu    sync.Mutex
+	first *string // indexes at the first request; their tag is empty
+	last  string  // indexes that tag belongs to
+	tag   string
+}
+
+func (t *indexesTag) of(ctx context.Context, v *core.View) (string, error) {
+	states, err := v.IndexStates(ctx)
+	if err != nil {
+		return "", err
+	}
+	text := make([]byte, 0, 256)
+	for i := range states {
+		x := &states[i]
+		if x.Dropping || slices.Contains(x.Adding, "values") {
+			continue // not part of answers
+		}
+		text = append(append(text, x.Name...), 0)
+		text = append(append(text, x.When...), 0)
+		text = append(append(text, x.Value...), '\n')
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.first == nil {
+		first := string(text)
+		t.first = &first
+	}
+	if string(text) == *t.first {
+		return "", nil
+	}
+	if string(text) != t.last {
+		t.last, t.tag = string(text), "-"+shortHash(text)
+	}
+	return t.tag, nil
+}
+
+func shortHash(text []byte) string {
+	h := fnv.New64a()
+	h.Write(text)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// tagBody sets an ETag made of the body, for an answer that the tip does not determine. It reports whether the client
+// has that answer.
+func tagBody(w http.ResponseWriter, r *http.Request, body []byte) (same bool) {
+	etag := `"` + shortHash(body) + `"`
+	if tip := w.Header()["X-Tip"]; tip != nil {
+		etag = `"` + tip[0] + "-" + etag[1:]
+	}
+	w.Header()["Etag"] = []string{etag}
+	return matches(r.Header["If-None-Match"], etag)
+}
+
+// matches compares an ETag with those of If-None-Match (RFC 9110, section 13.1.2: weak comparison). "*" does not match:
+// whether there is an answer is not known before it is read.
+func matches(header []string, etag string) bool {
+	for _, line := range header {
+		for line != "" {
+			var tag string
+			tag, line, _ = strings.Cut(line, ",")
+			tag = strings.TrimSpace(tag)
+			if strings.TrimPrefix(tag, "W/") == strings.TrimPrefix(etag, "W/") {
+				return true
+			}
+		}
+	}
+	return false
+}

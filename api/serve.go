@@ -1,0 +1,248 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"birthmark/api/problem"
+	"birthmark/api/ratelimit"
+	"birthmark/core"
+)
+
+// serve answers a request for an operation.
+func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
+	if err := q.parse(r.URL.RawQuery); err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	stream, ok := accepts(r.Header["Accept"], q.op.entries != nil)
+	if !ok {
+		a.fail(w, r, notAcceptable(q.op))
+		return
+	}
+	if q.op.body != nil {
+		if err := q.readBody(w, r); err != nil {
+			a.fail(w, r, err)
+			return
+		}
+	}
+	if q.op.entries != nil {
+		w.Header()["Vary"] = []string{"Accept"}
+	}
+	cost := q.cost()
+	if stream {
+		a.stream(w, r, q, cost)
+		return
+	}
+	cache := &q.chain.answers
+	if q.op.body != nil || q.op.volatile || q.op.lasting || cache.maxBytes <= 0 {
+		a.answer(w, r, q, cost, nil)
+		return
+	}
+	tip, moved := q.chain.Moved()
+	question := r.URL.EscapedPath() + "?" + r.URL.RawQuery
+	if c := cache.find(moved, question); c != nil {
+		sendAt(w, r, c.tip, c.text)
+		return
+	}
+	a.answer(w, r, q, cost, func(at *tipHeaders, text []byte) {
+		// The answer can be of another tip, or of other indexes, than the channel.
+		if _, now := q.chain.Moved(); now == moved && at.tip == tip {
+			cache.add(moved, question, at, text)
+		}
+	})
+}
+
+// caching caches an answer.
+type caching func(at *tipHeaders, text []byte)
+
+// answer reads and sends the answer. A plain request is read at once, with a limit on the number of rows. A request that
+// costs more, or that reaches that limit, waits for its share of the expensive work, and concurrent equal requests share
+// one reading. add may be nil.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, cost int64, add caching) {
+	b := buffers.Get().(*buffer)
+	defer b.release()
+	var res result
+	var err error
+	rows, known := freeRows+q.page.Limit, r.Header["If-None-Match"]
+	if cost == ratelimit.Plain {
+		res, err = a.read(r.Context(), q, rows, b, known, add)
+	} else {
+		if len(known) > 0 {
+			err = q.chain.View(r.Context(), func(v *core.View) error { return res.at(r.Context(), v, q, known) })
+		}
+		if err == nil && !res.same {
+			res, err = a.shared(w, r, q, rows, cost, add)
+		}
+	}
+	if errors.Is(err, core.ErrTooManyRows) {
+		res, err = a.shared(w, r, q, 0, cost+ratelimit.Heavy, add)
+	}
+	res.tip.write(w.Header())
+	switch {
+	case err != nil:
+		a.fail(w, r, err)
+	case q.op.volatile:
+		send(w, r, res.text, tagBody(w, r, res.text))
+	case res.tip == nil || q.op.body != nil:
+		send(w, r, res.text, false)
+	case res.same:
+		w.Header()["Etag"] = res.tip.etag
+		send(w, r, nil, true)
+	default:
+		sendAt(w, r, res.tip, res.text)
+	}
+}
+
+// shared reads an answer once for all concurrent equal requests.
+func (a *API) shared(
+	w http.ResponseWriter, r *http.Request, q *request, rows int, cost int64, add caching,
+) (result, error) {
+	question, err := q.question()
+	if err != nil {
+		return result{}, err
+	}
+	_, moved := q.chain.Moved()
+	key := callKey{moved, rows, question}
+	calls := &q.chain.calls
+	c := calls.join(key)
+	if c == nil {
+		release, err := ratelimit.Take(w, cost)
+		if err == nil {
+			c = calls.start(r.Context(), key, release, func(ctx context.Context) (res result, err error) {
+				defer func() { // a panic here is in no request's goroutine
+					if p := recover(); p != nil {
+						err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+					}
+				}()
+				return a.read(ctx, q, rows, newBuffer(), nil, add)
+			})
+		} else if c = calls.join(key); c == nil { // not started by another request meanwhile
+			return result{}, err
+		}
+	}
+	return calls.wait(r.Context(), key, c)
+}
+
+// read reads the answer at one tip and writes it to b. It fails with [core.ErrTooManyRows] after the given number of
+// rows; 0: no limit. If an ETag of known matches, it reads nothing. The result has the tip also on errors.
+func (a *API) read(
+	ctx context.Context, q *request, rows int, b *buffer, known []string, add caching,
+) (res result, err error) {
+	err = q.chain.View(ctx, func(v *core.View) error {
+		if err := res.at(ctx, v, q, known); err != nil || res.same {
+			return err
+		}
+		v.AtMost(rows)
+		answer, err := q.op.ask(ctx, v, q)
+		if err != nil {
+			return err
+		}
+		if err := b.encode(answer); err != nil {
+			return err
+		}
+		if q.cacheAs != "" {
+			q.chain.blocks.add(nil, q.cacheAs, nil, b.text)
+		}
+		return nil
+	})
+	if err != nil {
+		return res, err
+	}
+	res.text = b.text
+	if add != nil && res.tip != nil && !res.same {
+		add(res.tip, res.text)
+	}
+	return res, nil
+}
+
+// result is an answer. Several requests may send its text, which is immutable.
+type result struct {
+	tip  *tipHeaders // nil: before the first block
+	text []byte
+	same bool // the client has the answer
+}
+
+// at sets the tip of the result, and whether the client has the answer.
+func (res *result) at(ctx context.Context, v *core.View, q *request, known []string) error {
+	indexes, err := q.chain.indexes.of(ctx, v)
+	if err != nil {
+		return err
+	}
+	res.tip = q.chain.headers(v.Tip, indexes)
+	res.same = res.tip != nil && q.op.body == nil && !q.op.volatile && matches(known, res.tip.etag[0])
+	return nil
+}
+
+// sendAt sends an answer that the tip determines, or 304 if the client has it.
+func sendAt(w http.ResponseWriter, r *http.Request, at *tipHeaders, text []byte) {
+	at.write(w.Header())
+	w.Header()["Etag"] = at.etag
+	send(w, r, text, matches(r.Header["If-None-Match"], at.etag[0]))
+}
+
+var (
+	jsonTypes = []string{jsonType}
+	noCache   = []string{"no-cache"}
+)
+
+// send sends a document, or 304 if the client has it.
+func send(w http.ResponseWriter, r *http.Request, body []byte, same bool) {
+	h := w.Header()
+	h["Cache-Control"] = noCache
+	if same {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	if h["Content-Type"] == nil {
+		h["Content-Type"] = jsonTypes
+	}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body) // fails only if the client is gone
+	}
+}
+
+func notAcceptable(op *operation) error {
+	has := jsonType
+	if op.entries != nil {
+		has += " or " + streamType
+	}
+	return problem.New(http.StatusNotAcceptable, "not_acceptable", "Accept: %s returns %s", op.pattern, has)
+}
+
+// maxBody is the largest body of a request in bytes: a thousand values of an index have less.
+const maxBody = 1 << 20
+
+// readBody reads the JSON document of a request.
+func (q *request) readBody(w http.ResponseWriter, r *http.Request) error {
+	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != jsonType {
+		return problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type",
+			"Content-Type %q: expected %s", r.Header.Get("Content-Type"), jsonType)
+	}
+	q.body = q.op.body()
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	d.DisallowUnknownFields()
+	err := d.Decode(q.body)
+	if err == nil {
+		if _, err = d.Token(); err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = problem.New(http.StatusBadRequest, "bad_body", "body: more than one JSON document")
+		}
+	}
+	if p := problem.Of(err); p.Status == http.StatusRequestEntityTooLarge || p.Code == "bad_body" {
+		return p
+	}
+	return problem.New(http.StatusBadRequest, "bad_body", "body: expected a JSON document such as %s: %s",
+		q.op.example.body, strings.TrimPrefix(err.Error(), "json: "))
+}
