@@ -28,7 +28,9 @@ type cachedAnswer struct {
 // cacheOverhead is the memory of an entry in addition to its text, in bytes: map entry, path and headers.
 const cacheOverhead = 512
 
-func (a *cachedAnswer) size(question string) int { return len(a.text) + 2*len(question) + cacheOverhead }
+func (a *cachedAnswer) size(question string) int {
+	return len(a.text) + 2*len(question) + cacheOverhead
+}
 
 // find returns the answer to a question at the tip that at belongs to; nil if there is none.
 func (c *answerCache) find(at <-chan struct{}, question string) *cachedAnswer {
