@@ -166,6 +166,7 @@ type undo struct {
 	work    *indexWork     // what is being added goes back too
 	coming  *tally         // of that; nil: no inputs concern it
 	height  model.HeightPk // of the block that is being removed
+	rows    blockRows      // that its pointers begin, and
 	txKeys  []txKey        // of its transactions, the last first
 }
 
@@ -203,18 +204,36 @@ func (u *undo) block(tip model.Point) (model.Point, error) {
 	u.remove(familyBlock, tip.Height.AppendTo(nil))
 	u.remove(familyHeight, row.hash[:])
 	from, to := first.First().AppendTo(nil), (tip.Height + 1).First().AppendTo(nil)
-	if err := errors.Join(u.txs(from, to), u.raws(from, to)); err != nil {
+	u.rows = readBlockRows(u.r, u.families(), from, to)
+	defer u.rows.wait()
+	spending := u.readSpends()
+	defer spending.wait()
+	if err := errors.Join(u.txs(), u.raws(from, to), u.values()); err != nil {
 		return tip, err
 	}
-	spent, err := u.inputs(from, to)
+	spent, err := u.inputs(spending)
 	if err != nil {
 		return tip, err
 	}
-	assets, err := u.assets(from, to, spent)
+	assets, err := u.assets(spent)
 	if err != nil {
 		return tip, err
 	}
-	return parent, u.outputs(from, to, assets)
+	return parent, u.outputs(assets)
+}
+
+// families are those whose rows of a block undo reads. Raw transactions are too large to hold: undo.raws scans them.
+func (u *undo) families() []storage.Family {
+	fs := []storage.Family{familySpentUtxo, familyTxHash, familyUtxo}
+	if u.t.rows[familyAssets] > 0 {
+		fs = append(fs, familyAssets)
+	}
+	for _, x := range u.db.catalogue().all {
+		if (x.live | x.coming).has(partValues) {
+			fs = append(fs, x.family(indexValue))
+		}
+	}
+	return fs
 }
 
 // below is the block under h; the origin where there is none.
@@ -233,10 +252,10 @@ func (u *undo) below(h model.HeightPk) (model.Point, error) {
 	return model.Point{Height: h - 1, Hash: row.hash, Slot: row.slot}, err
 }
 
-// txs removes the transactions in a range of pointers. A hash that occurs more than once is left to those before.
-func (u *undo) txs(from, to []byte) error {
+// txs removes the transactions of the block. A hash that occurs more than once is left to those before.
+func (u *undo) txs() error {
 	u.txKeys = u.txKeys[:0]
-	for kv, err := range u.r.Scan(familyTxHash, from, to, true) {
+	for kv, err := range u.rows.of(familyTxHash) {
 		if err != nil {
 			return err
 		}

@@ -28,9 +28,8 @@ func (u *undo) forgetAssets(births [][]byte) error {
 	return nil
 }
 
-// assets removes the asset entries in a range of pointers, and what was minted and burned there, and returns what was
-// removed.
-func (u *undo) assets(from, to []byte, spends []undoneSpend) (map[model.UtxoPk]held, error) {
+// assets removes the asset entries of the block, and what was minted and burned there, and returns what was removed.
+func (u *undo) assets(spends []undoneSpend) (map[model.UtxoPk]held, error) {
 	if u.t.rows[familyAssets] == 0 {
 		return nil, nil
 	}
@@ -38,7 +37,7 @@ func (u *undo) assets(from, to []byte, spends []undoneSpend) (map[model.UtxoPk]h
 	touched := map[model.TxPk][]model.AssetBirthPk{}
 	removed := map[model.UtxoPk]held{}
 	var born [][]byte
-	for kv, err := range u.r.Scan(familyAssets, from, to, true) {
+	for kv, err := range u.rows.of(familyAssets) {
 		if err != nil {
 			return nil, err
 		}

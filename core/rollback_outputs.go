@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -15,27 +16,45 @@ type undoneSpend struct {
 	owners []occurrence
 }
 
-func (u *undo) inputs(from, to []byte) ([]undoneSpend, error) {
-	var spends []undoneSpend
-	var utxos [][]byte
-	for kv, err := range u.r.Scan(familySpentUtxo, from, to, true) {
-		if err != nil {
-			return nil, err
+// spends are the inputs of the block and the rows of the outputs that they spend, which are read while the rest of the block
+// is removed: outputs of any age take longer to find than all the rows of the block.
+type spends struct {
+	inputs []undoneSpend
+	utxos  [][]byte // keys,
+	rows   [][]byte // and values
+	err    error
+	read   chan struct{} // closed at the end
+}
+
+func (s *spends) wait() { <-s.read }
+
+func (u *undo) readSpends() *spends {
+	s := &spends{read: make(chan struct{})}
+	go func() {
+		defer close(s.read)
+		for kv, err := range u.rows.of(familySpentUtxo) {
+			if err != nil {
+				s.err = err
+				return
+			}
+			input, err1 := model.ParseInputPk(kv.Key)
+			utxo, err2 := model.ParseUtxoPk(kv.Value)
+			if s.err = errors.Join(err1, err2); s.err != nil {
+				return
+			}
+			s.inputs, s.utxos = append(s.inputs, undoneSpend{input: input, utxo: utxo}), append(s.utxos, utxo.AppendTo(nil))
 		}
-		input, err := model.ParseInputPk(kv.Key)
-		if err != nil {
-			return nil, err
-		}
-		utxo, err := model.ParseUtxoPk(kv.Value)
-		if err != nil {
-			return nil, err
-		}
-		spends, utxos = append(spends, undoneSpend{input: input, utxo: utxo}), append(utxos, utxo.AppendTo(nil))
+		s.rows, s.err = u.r.GetMany(familyUtxo, s.utxos)
+	}()
+	return s
+}
+
+// inputs removes the inputs of the block and returns what is unspent again.
+func (u *undo) inputs(read *spends) ([]undoneSpend, error) {
+	if read.wait(); read.err != nil {
+		return nil, read.err
 	}
-	rows, err := u.r.GetMany(familyUtxo, utxos)
-	if err != nil {
-		return nil, err
-	}
+	spends, utxos, rows := read.inputs, read.utxos, read.rows
 	for i := range spends {
 		s := &spends[i]
 		row, err := u.db.catalogue().parseUtxoRow(s.utxo, rows[i])
@@ -55,10 +74,10 @@ func (u *undo) inputs(from, to []byte) ([]undoneSpend, error) {
 	return spends, nil
 }
 
-// outputs removes the outputs in a range of pointers; assets are those that they hold.
-func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
+// outputs removes the outputs of the block; assets are those that they hold.
+func (u *undo) outputs(assets map[model.UtxoPk]held) error {
 	holders := u.db.catalogue().holders()
-	for kv, err := range u.r.Scan(familyUtxo, from, to, true) {
+	for kv, err := range u.rows.of(familyUtxo) {
 		if err != nil {
 			return err
 		}
@@ -89,22 +108,27 @@ func (u *undo) outputs(from, to []byte, assets map[model.UtxoPk]held) error {
 		u.dropOutput(pk)
 		u.remove(familyUtxo, pk.AppendTo(nil))
 	}
+	return nil
+}
+
+// values removes the values of every index that were born in the block.
+func (u *undo) values() error {
 	for _, x := range u.db.catalogue().all {
-		if err := u.values(x, from, to); err != nil {
+		if err := u.valuesOf(x); err != nil {
 			return fmt.Errorf("index %s: %w", x.Name, err)
 		}
 	}
 	return nil
 }
 
-// values removes the values that were born in a range of pointers, and what leads to them. Every later occurrence lies after
-// its birth in the chain, so it is gone already or going.
-func (u *undo) values(x *index, from, to []byte) error {
+// valuesOf removes the values that were born in the block, and what leads to them. Every later occurrence lies after its birth
+// in the chain, so it is removed already or with the same block.
+func (u *undo) valuesOf(x *index) error {
 	if !(x.live | x.coming).has(partValues) {
 		return nil
 	}
 	texts := x.live.has(partPrefix) || x.coming.has(partPrefix) && u.work.has(u.height)
-	for kv, err := range u.r.Scan(x.family(indexValue), from, to, true) {
+	for kv, err := range u.rows.of(x.family(indexValue)) {
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,8 @@ package rocks
 
 import (
 	"iter"
+	"runtime"
+	"sync"
 
 	"github.com/linxGnu/grocksdb"
 
@@ -59,11 +61,44 @@ func (r *reader) many(f storage.Family, keys [][]byte, what part) ([][]byte, err
 	if h == nil {
 		return make([][]byte, len(keys)), nil
 	}
-	found, err := readMany(r.s.db, h, r.snapshot, keys, what)
-	if err != nil {
-		return nil, r.s.failed("read", err)
+	found := make([][]byte, 0, len(keys))
+	for part, err := range inParallel(keys, func(keys [][]byte) ([][]byte, error) {
+		return readMany(r.s.db, h, r.snapshot, keys, what)
+	}) {
+		if err != nil {
+			return nil, r.s.failed("read", err)
+		}
+		found = append(found, part...)
 	}
 	return found, nil
+}
+
+// keysPerThread is how many keys one thread reads at least. Starting a thread costs less than reading ten keys.
+const keysPerThread = 256
+
+// inParallel reads parts of keys at the same time, on as many threads as there are processors, and yields the results in
+// the order of keys.
+func inParallel(keys [][]byte, read func([][]byte) ([][]byte, error)) iter.Seq2[[][]byte, error] {
+	return func(yield func([][]byte, error) bool) {
+		n := max(1, min(runtime.GOMAXPROCS(0), len(keys)/keysPerThread))
+		size := (len(keys) + n - 1) / n
+		found, errs := make([][][]byte, n), make([]error, n)
+		var reading sync.WaitGroup
+		for i := range n {
+			part := keys[i*size : min((i+1)*size, len(keys))]
+			if i == n-1 {
+				found[i], errs[i] = read(part)
+				break
+			}
+			reading.Go(func() { found[i], errs[i] = read(part) })
+		}
+		reading.Wait()
+		for i := range n {
+			if !yield(found[i], errs[i]) {
+				return
+			}
+		}
+	}
 }
 
 // Scan implements [storage.Reader].
