@@ -52,7 +52,7 @@ func TestHoldersCostThePage(t *testing.T) {
 		db := open(t, counted, modeltest.Variant{ByHand: true}, 1<<20)
 		appendAll(t, db, moved(blocks, holders), 40)
 		check(t, db)
-		before := counted.steps
+		before := counted.steps.Load()
 		a, err := db.Asset(ctx, id)
 		if err != nil {
 			t.Fatal(err)
@@ -66,7 +66,7 @@ func TestHoldersCostThePage(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen += len(h.Holders)
-		steps := counted.steps - before
+		steps := counted.steps.Load() - before
 		for h.Next != nil {
 			p.After = *h.Next
 			if h, err = db.AssetHolders(ctx, id, p); err != nil {

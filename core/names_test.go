@@ -99,12 +99,12 @@ func TestNamesAreReadOnce(t *testing.T) {
 	appendAll(t, db, blocks, 5)
 	r := newReference(v, blocks)
 	ask := func() int64 {
-		s.steps = 0
+		s.steps.Store(0)
 		for _, tx := range r.byHash {
 			got, err := db.Tx(context.Background(), r.hash(tx))
 			agree(t, "transaction", got, err, r.tx(tx))
 		}
-		return s.steps
+		return s.steps.Load()
 	}
 	first, second := ask(), ask()
 	if second >= first {

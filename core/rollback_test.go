@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"birthmark/core"
@@ -89,9 +90,9 @@ func TestRollbackCostsWhatItRemoves(t *testing.T) {
 		appendAll(t, db, blocks, 50)
 		appendAll(t, db, g.Blocks(5), 5)
 		rows := totalRows(t, db)
-		before := counted.steps
+		before := counted.steps.Load()
 		rollback(t, db, blocks[below-1].Point())
-		steps := counted.steps - before
+		steps := counted.steps.Load() - before
 		rows -= totalRows(t, db)
 		check(t, db)
 		return steps / int64(rows)
@@ -150,7 +151,7 @@ func kind(err error) model.ErrorKind {
 // counting counts reads and changes.
 type counting struct {
 	storage.Store
-	steps int64
+	steps atomic.Int64
 }
 
 func (c *counting) View(ctx context.Context, fn func(storage.Reader) error) error {

@@ -183,10 +183,10 @@ func TestWarmingUpReadsWhatTheMemoryAllows(t *testing.T) {
 		reads  bool
 	}{{8 << 20, true}, {rows, false}} {
 		db := open(t, s, v, c.caches)
-		s.steps = 0
+		s.steps.Store(0)
 		sync(t, db, events(blocks), core.SyncOptions{})
-		if reads := s.steps > rows/4; reads != c.reads {
-			t.Errorf("with %d bytes for caches, warming up read %d of %d rows", c.caches, s.steps, rows)
+		if reads := s.steps.Load() > rows/4; reads != c.reads {
+			t.Errorf("with %d bytes for caches, warming up read %d of %d rows", c.caches, s.steps.Load(), rows)
 		}
 		check(t, db)
 	}
