@@ -20,7 +20,7 @@ var generatedPages = []string{"docs/schema.md", "docs/fields.md"}
 
 // wideYet are pages that still have longer lines: take a line out when its page is wrapped.
 var wideYet = []string{
-	"CHANGELOG.md", "bench/RESULTS.md", "docs/api.md", "docs/events.md", "docs/indexes.md",
+	"CHANGELOG.md", "bench/RESULTS.md",
 	"docs/queries.md",
 }
 

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// What docs/indexes.md shows of a living database is what the commands say, but for sizes.
-func TestIndexesOnALivingDatabaseAreAsTheDocsShow(t *testing.T) {
+// What docs/indexes.md shows of a running database is what the commands print, but for sizes.
+func TestIndexesOfARunningDatabaseAreAsTheDocsShow(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "indexes.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(text), "## On a living database\n")
+	_, section, _ := strings.Cut(string(text), "## Indexes of a running database\n")
 	settings, section, found := strings.Cut(section, "```console\n")
 	session, _, _ := strings.Cut(section, "```\n")
 	steps := strings.Split(session, "$ birthmark ")
