@@ -20,8 +20,7 @@ var generatedPages = []string{"docs/schema.md", "docs/fields.md"}
 
 // wideYet are pages that still have longer lines: take a line out when its page is wrapped.
 var wideYet = []string{
-	"CHANGELOG.md", "bench/RESULTS.md",
-	"docs/queries.md",
+	"bench/RESULTS.md",
 }
 
 // documents are all Markdown files of the repository by their path.

@@ -1,44 +1,44 @@
 #!/usr/bin/env bash
-# The demo of Ergo: indexes a node's chain into ./demo-data and asks about boxes and tokens. `make demo-ergo` builds first.
+# Indexes an Ergo chain into ./demo-data and queries boxes and tokens. `make demo-ergo` builds first.
 #
-# Without anything set the node is a stand-in that serves a generated chain. NODE=http://127.0.0.1:9053 NETWORK=mainnet
-# make demo-ergo takes a real one, of which BLOCKS=20000 takes only the first.
+# By default a local test node serves a generated chain. To use a real node: NODE=http://127.0.0.1:9053 NETWORK=mainnet
+# make demo-ergo; BLOCKS=20000 stops at that block.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-program=${PROGRAM:-bin/birthmark} # tests have others for these two
+program=${PROGRAM:-bin/birthmark} # tests set these
 data=${DATA:-$PWD/demo-data}
 network=${NETWORK:-testnet}
 
-export BIRTHMARK_DB=$data/ergo # what every command has to know is said once
+export BIRTHMARK_DB=$data/ergo # for all commands below
 
-# say what is done
+# say prints a command.
 say() {
   if [ -t 1 ]; then printf '\n\033[1m$ birthmark %s\033[0m\n' "$*"; else printf '\n$ birthmark %s\n' "$*"; fi
 }
 
-# then do it, or show how what it says begins
+# run prints and runs a command; brief and long show the first lines of its output.
 run() { say "$@"; "$program" "$@"; }
 brief() { say "$@"; "$program" "$@" | awk 'NR <= 18 { print } NR == 19 { print "…" }'; }
 long() { say "$@"; "$program" "$@" | awk 'NR <= 50 { print } NR == 51 { print "…" }'; }
 
-# first PATTERN JSON: what stands in quotes behind the pattern, where it occurs first
+# first PATTERN JSON prints the quoted text after the first match of the pattern.
 first() { grep -oE "$1\"[^\"]+" <<<"$2" | head -n 1 | grep -oE '[^"]+$' || true; }
 
 rm -rf "$BIRTHMARK_DB"
 mkdir -p "$data"
 if [ -z "${NODE:-}" ]; then
   go build -o "$data/standin" ./internal/testnode/ergotest/standin
-  coproc "$data/standin" -blocks 600 # its input ends with this script, and it with that
+  coproc "$data/standin" -blocks 600 # it exits when its input ends, with this script
   read -r NODE <&"${COPROC[0]}"
-  echo "A stand-in for a node serves a generated chain at $NODE"
+  echo "A test node serves a generated chain at $NODE"
 fi
 
 run sync --chain ergo --network "$network" --source "$NODE" --index address,ergo_tree_template_hash ${BLOCKS:+--to-height "$BLOCKS"}
 brief status
 brief block tip
 
-echo; echo "What most ERG lies at:"
+echo; echo "The largest balances:"
 run richest address --limit 5
 
 # The newest transaction of the last blocks that mints a token.
@@ -54,7 +54,7 @@ done
 if [ -n "${token:-}" ]; then
   echo; echo "A transaction that mints a token:"
   long tx "$tx"
-  echo; echo "The token: what its maker says of it, what there is, who holds it, when it was minted and burned:"
+  echo; echo "The token: its description by the issuer, supply, holders, mints and burns:"
   run asset "$token"
   run asset-holders "$token" --limit 5
   run asset-events "$token" --limit 5
@@ -63,9 +63,9 @@ if [ -n "${token:-}" ]; then
   run output "$box"
 fi
 
-echo; echo "Whether all that is stored agrees: no input without its box, what was there at genesis is all there is, and more:"
+echo; echo "Consistency of the database: every input has its box, the supply is that of genesis, and more:"
 run check
-echo; echo "And whether the node has the same:"
+echo; echo "Comparison with the node:"
 run verify --source "$NODE" --sample 20
 
 cat <<END
@@ -76,7 +76,7 @@ The database is in $BIRTHMARK_DB. Things to try next, after export BIRTHMARK_DB=
   bin/birthmark rollback --to-height 100
   bin/birthmark help
 
-A real chain comes from a node (bulk and at its tip), or from a file of its blocks, into a --db of its own:
+A real chain comes from a node (bulk and at its tip), or from a file of its blocks, into its own --db:
   bin/birthmark sync --chain ergo --source http://127.0.0.1:9053 --db ergo --follow
   bin/birthmark sync --chain ergo --source file:///path/blocks.jsonl.gz --db ergo
 END

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Serves the databases of the demos that are in ./demo-data, until it is stopped: that of Bitcoin, which is made where it is
-# not there, and those of Cardano and Ergo. LISTEN=127.0.0.1:8081 make demo-serve has it answer elsewhere.
+# Serves the databases of the demos in ./demo-data until it is stopped: Bitcoin's, which is created if it is missing, and
+# Cardano's and Ergo's if they exist. LISTEN=127.0.0.1:8081 make demo-serve changes the address.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-program=${PROGRAM:-bin/birthmark} # tests have others for these two
+program=${PROGRAM:-bin/birthmark} # tests set these
 data=${DATA:-demo-data}
 
 if [ ! -e "$data/bitcoin/CURRENT" ]; then docs/demo.sh; fi

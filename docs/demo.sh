@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# The demo: indexes the first 14,132 blocks of Bitcoin into ./demo-data, asks about them, and serves them for a moment.
-# `make demo` builds first, `make demo-serve` goes on serving.
+# Indexes the first 14,132 blocks of Bitcoin into ./demo-data, queries them, and serves them for a moment.
+# `make demo` builds first. `make demo-serve` keeps serving.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-program=${PROGRAM:-bin/birthmark} # tests have others for these two
+program=${PROGRAM:-bin/birthmark} # tests set these
 data=${DATA:-demo-data}
 db=$data/bitcoin
 blocks=$data/blocks
 
-# say what is done, then do it
+# run prints a command and runs it.
 run() {
   if [ -t 1 ]; then printf '\n\033[1m$ %s\033[0m\n' "$*"; else printf '\n$ %s\n' "$*"; fi
   "$@"
 }
 
-# The blocks come with a Go module, in the form in which a node of Bitcoin keeps them.
+# The blocks are in a Go module, as a block file of a node.
 go -C tools mod download github.com/btcsuite/btcd
 btcd=$(go -C tools list -m -f '{{.Dir}}' github.com/btcsuite/btcd)
 mkdir -p "$blocks"
@@ -30,18 +30,18 @@ echo; echo "Block 170 holds the first payment from one person to another, Satosh
 run "$program" block --db "$db" 170
 run "$program" tx --db "$db" f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16
 
-echo; echo "The address it came from, everything it received and sent in these blocks:"
+echo; echo "The sender's address, with all it received and sent in these blocks:"
 run "$program" balance --db "$db" address 12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S
 run "$program" history --db "$db" address 12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S
 
-echo; echo "Who held most when block 14,131 was mined:"
+echo; echo "The largest balances at block 14,131:"
 run "$program" richest --db "$db" address --limit 10
 
 echo; echo "The same over HTTP, for programs and browsers:"
 if [ -t 1 ]; then printf '\n\033[1m$ %s\033[0m\n' "$program serve --db $db"; else printf '\n$ %s\n' "$program serve --db $db"; fi
 coproc server { exec "$program" serve --db "$db" --listen 127.0.0.1:0 --json; }
 pid=$server_PID
-read -r where <&"${server[0]}" # its only line says where it answers
+read -r where <&"${server[0]}" # its only line has the address
 url=$(grep -oE 'http://[^"]+' <<<"$where")
 echo "answers at ${url}, with an explorer in the browser"
 if command -v curl >/dev/null; then
