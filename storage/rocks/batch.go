@@ -17,23 +17,23 @@ import (
 type batch struct {
 	families []*changes // by number; nil where nothing changed yet
 	out      []byte
-	spare    sorting
+	sortBuf  sortBuffer
 }
 
 // changes are those of one family. Each stands in data as a WriteBatch and a table want it: the size of the key as a
 // uvarint, the key, and unless it is a deletion the size of the value as a uvarint, and the value.
 type changes struct {
-	data    []byte
-	n       int
-	last    int    // where the key of the last change begins in data, and
-	size    int    // its size
-	before  uint64 // and its first 8 bytes
-	ordered bool   // changes arrived in the order of their keys, no key twice
+	data       []byte
+	n          int
+	lastKey    int    // where the key of the last change begins in data, and
+	lastSize   int    // its size
+	lastPrefix uint64 // and its first 8 bytes
+	ordered    bool   // changes arrived in the order of their keys, no key twice
 
 	// Rows that arrive in order, nothing deleted, are found one behind the other. Of others there is a list.
-	listed  bool
-	records []record
-	rising  bool // what follows the first 8 bytes of keys arrived in order, nothing twice
+	listed      bool
+	records     []record
+	restOrdered bool // what follows the first 8 bytes of keys arrived in order, nothing twice
 
 	dataPages, recordPages *offheap.Memory
 }
@@ -79,7 +79,7 @@ func (b *batch) release() {
 		}
 	}
 	b.out = nil
-	b.spare.release()
+	b.sortBuf.release()
 	b.reset()
 }
 
@@ -103,39 +103,39 @@ func (c *changes) add(key []byte, value int, deleted uint64) {
 	c.data = offheap.Room(c.dataPages, c.data, 2*binary.MaxVarintLen64+len(key)+value)
 	first, at := prefix(key), len(c.data)
 	if c.ordered && c.n > 0 {
-		c.ordered = c.before < first || c.before == first && bytes.Compare(c.data[c.last:c.last+c.size], key) < 0
+		c.ordered = c.lastPrefix < first || c.lastPrefix == first && bytes.Compare(c.data[c.lastKey:c.lastKey+c.lastSize], key) < 0
 	}
 	if !c.listed && (!c.ordered || deleted != 0) {
 		c.list()
 	}
 	if c.listed {
-		c.note(first, at, key, deleted)
+		c.appendRecord(first, at, key, deleted)
 	}
 	c.n++
 	c.data = binary.AppendUvarint(c.data, uint64(len(key)))
-	c.last, c.size, c.before = len(c.data), len(key), first
+	c.lastKey, c.lastSize, c.lastPrefix = len(c.data), len(key), first
 	c.data = append(c.data, key...)
 }
 
 // list makes the list of the changes up to now.
 func (c *changes) list() {
-	c.listed, c.rising = true, true
+	c.listed, c.restOrdered = true, true
 	next := 0
-	c.last, c.size = 0, 0
+	c.lastKey, c.lastSize = 0, 0
 	for range c.n {
 		at := next
 		size, n := binary.Uvarint(c.data[at:])
 		key := c.data[at+n : at+n+int(size)]
-		c.note(prefix(key), at, key, 0)
-		c.last, c.size = at+n, len(key)
+		c.appendRecord(prefix(key), at, key, 0)
+		c.lastKey, c.lastSize = at+n, len(key)
 		next = at + len(c.bytesAt(at, false))
 	}
 }
 
 // note adds a change to the list, the one behind the last.
-func (c *changes) note(first uint64, at int, key []byte, deleted uint64) {
-	if len(c.records) > 0 && c.rising {
-		c.rising = bytes.Compare(rest(c.data[c.last:c.last+c.size]), rest(key)) < 0
+func (c *changes) appendRecord(first uint64, at int, key []byte, deleted uint64) {
+	if len(c.records) > 0 && c.restOrdered {
+		c.restOrdered = bytes.Compare(afterPrefix(c.data[c.lastKey:c.lastKey+c.lastSize]), afterPrefix(key)) < 0
 	}
 	c.records = append(offheap.Room(c.recordPages, c.records, 1), record{first, uint64(at)<<1 | deleted})
 }
@@ -151,7 +151,7 @@ func prefix(key []byte) uint64 {
 }
 
 // rest is what prefix leaves.
-func rest(key []byte) []byte { return key[min(8, len(key)):] }
+func afterPrefix(key []byte) []byte { return key[min(8, len(key)):] }
 
 func (c *changes) keyOf(r record) []byte {
 	size, n := binary.Uvarint(c.data[r.at():])
@@ -189,18 +189,18 @@ func (c *changes) all() iter.Seq2[[]byte, bool] {
 }
 
 // sorting is room to sort in, which grows with what is sorted.
-type sorting struct {
+type sortBuffer struct {
 	records []record
 	pages   *offheap.Memory
 }
 
-func (s *sorting) release() {
+func (s *sortBuffer) release() {
 	if s.records = nil; s.pages != nil {
 		s.pages.Resize(0)
 	}
 }
 
-func (s *sorting) room(n int) []record {
+func (s *sortBuffer) room(n int) []record {
 	if s.pages == nil {
 		s.pages = offheap.New(0)
 	}
@@ -209,12 +209,12 @@ func (s *sorting) room(n int) []record {
 }
 
 // sort brings the changes into the order of their keys. Of several to a key the last is kept.
-func (c *changes) sort(spare *sorting) {
+func (c *changes) sort(spare *sortBuffer) {
 	if c.ordered {
 		return
 	}
 	sortByPrefix(c.records, spare.room(c.n))
-	if !c.rising {
+	if !c.restOrdered {
 		c.sortRest()
 	}
 	c.n, c.ordered = len(c.records), true
@@ -282,7 +282,7 @@ func (b *batch) encode(column func(storage.Family) (uint32, error)) ([]byte, err
 		}
 		put := binary.AppendUvarint([]byte{tagPut}, uint64(id))
 		remove := binary.AppendUvarint([]byte{tagDelete}, uint64(id))
-		c.sort(&b.spare)
+		c.sort(&b.sortBuf)
 		count += c.n
 		for change, deleted := range c.all() {
 			if deleted {

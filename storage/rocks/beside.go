@@ -11,18 +11,18 @@ import (
 
 // beside keeps the files together that make one moment of a database, while it is opened beside a process that writes
 // (beside.cc). A nil beside is that of a store that writes itself.
-type beside struct{ p unsafe.Pointer }
+type readonlyOpen struct{ p unsafe.Pointer }
 
-func newBeside(o *grocksdb.Options) *beside {
-	return &beside{C.birthmark_beside_new(cOptions(o))}
+func newReadonlyOpen(o *grocksdb.Options) *readonlyOpen {
+	return &readonlyOpen{C.birthmark_beside_new(cOptions(o))}
 }
 
 // begin and end stand around an opening.
-func (b *beside) begin() { C.birthmark_beside_begin(b.p) }
-func (b *beside) end()   { C.birthmark_beside_end(b.p) }
+func (b *readonlyOpen) begin() { C.birthmark_beside_begin(b.p) }
+func (b *readonlyOpen) end()   { C.birthmark_beside_end(b.p) }
 
 // free ends the use of the options.
-func (b *beside) free() {
+func (b *readonlyOpen) free() {
 	if b != nil {
 		C.birthmark_beside_free(b.p)
 	}

@@ -31,8 +31,8 @@ func (s *Store) clearStaging() error {
 // database by one entry in its manifest. Nothing goes through logs and memtables, and tables whose rows lie behind all
 // others are never written again.
 func (s *Store) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
-	return s.change(ctx, fn, func(ctx context.Context) error {
-		if err := s.postpone(); err != nil {
+	return s.update(ctx, fn, func(ctx context.Context) error {
+		if err := s.deferCompaction(); err != nil {
 			return err
 		}
 		return s.ingest(ctx)
@@ -71,18 +71,18 @@ func (s *Store) ingest(ctx context.Context) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return s.failed("make a folder for tables", err)
 	}
-	if err := s.build(ctx, tables); err != nil {
+	if err := s.writeTables(ctx, tables); err != nil {
 		return err
 	}
 	// What is in memory alone came before, and must not be lost where this is kept.
-	if s.buffered {
+	if s.unflushed {
 		if err := s.flush(); err != nil {
 			return err
 		}
-		s.buffered = false
+		s.unflushed = false
 	}
-	s.moment.Lock()
-	defer s.moment.Unlock()
+	s.snapshotMu.Lock()
+	defer s.snapshotMu.Unlock()
 	columns, paths := make([]*grocksdb.ColumnFamilyHandle, len(tables)), make([]string, len(tables))
 	for i, t := range tables {
 		columns[i], paths[i] = t.column, t.path
@@ -95,7 +95,7 @@ func (s *Store) ingest(ctx context.Context) error {
 
 // build writes the tables, as many at once as there are processors, the largest first, so that none is left to one
 // processor at the end.
-func (s *Store) build(ctx context.Context, tables []table) error {
+func (s *Store) writeTables(ctx context.Context, tables []table) error {
 	slices.SortFunc(tables, func(a, b table) int { return cmp.Compare(len(b.rows.data), len(a.rows.data)) })
 	queue := make(chan table, len(tables))
 	for _, t := range tables {
@@ -103,16 +103,16 @@ func (s *Store) build(ctx context.Context, tables []table) error {
 	}
 	close(queue)
 	g, ctx := errgroup.WithContext(ctx)
-	for len(s.spare) < runtime.GOMAXPROCS(0) {
-		s.spare = append(s.spare, sorting{})
+	for len(s.sortBufs) < runtime.GOMAXPROCS(0) {
+		s.sortBufs = append(s.sortBufs, sortBuffer{})
 	}
-	for worker := range s.spare {
+	for worker := range s.sortBufs {
 		g.Go(func() error {
 			for t := range queue {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				t.rows.sort(&s.spare[worker])
+				t.rows.sort(&s.sortBufs[worker])
 				// Rows in the order of the chain come to rest where they are put, whatever their family; all others are merged with
 				// those there.
 				final := t.layout.access == storage.Ordered || !t.rows.listed

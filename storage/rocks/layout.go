@@ -9,8 +9,8 @@ import (
 // layout is what decides how a column family's rows lie. It stands in the column family's name, because RocksDB wants to
 // know it before anybody can be asked. A column family keeps the one it was made with.
 type layout struct {
-	access        storage.Access
-	hashes, later bool // see storage.Declaration
+	access                          storage.Access
+	incompressible, deferCompaction bool // see storage.Declaration
 }
 
 var accessNames = [...]string{storage.Ordered: "ordered", storage.Lookup: "lookup", storage.Grouped: "grouped", storage.Hashed: "hashed"}
@@ -58,6 +58,6 @@ func layoutOf(column string) layout {
 			l.access = storage.Access(access)
 		}
 	}
-	l.hashes, l.later = strings.Contains(hints, hashesMark), strings.Contains(hints, laterMark)
+	l.incompressible, l.deferCompaction = strings.Contains(hints, hashesMark), strings.Contains(hints, laterMark)
 	return l
 }

@@ -19,7 +19,7 @@ const manifestSizeName = "manifest.size"
 
 // manifestSettles is how long a manifest has to keep its size before that size is written down. RocksDB syncs a record
 // right after it appended it, so a power cut cannot leave less than that.
-const manifestSettles = 2 * time.Second
+const manifestStable = 2 * time.Second
 
 // manifest follows the size of a writer's manifest.
 type manifest struct {
@@ -32,7 +32,7 @@ type manifest struct {
 
 // look notices the manifest's size now, and writes it down if it is old enough, or if settled. Failures change nothing
 // but what a later open can find out.
-func (m *manifest) look(now time.Time, settled bool) {
+func (m *manifest) observe(now time.Time, settled bool) {
 	info, err := os.Stat(filepath.Join(m.dir, m.name))
 	if m.name == "" || errors.Is(err, fs.ErrNotExist) { // RocksDB begins a new one when it is too large
 		if m.name, err = currentManifest(m.dir); err != nil {
@@ -46,7 +46,7 @@ func (m *manifest) look(now time.Time, settled bool) {
 	if info.Size() != m.size {
 		m.size, m.since, m.written = info.Size(), now, false
 	}
-	if !m.written && (settled || now.Sub(m.since) >= manifestSettles) {
+	if !m.written && (settled || now.Sub(m.since) >= manifestStable) {
 		m.written = os.WriteFile(filepath.Join(m.dir, manifestSizeName), fmt.Appendf(nil, "%s %20d\n", m.name, m.size), 0o644) == nil
 	}
 }

@@ -12,8 +12,8 @@ import (
 // property is one of RocksDB's, for which it has an integer.
 type property struct {
 	name, help string
-	of         string // RocksDB's name
-	all        bool   // of the database, not the sum over its families
+	rocksName  string // RocksDB's name
+	wholeDB    bool   // of the database, not the sum over its families
 }
 
 // None of them needs statistics, which would cost every read and write something.
@@ -30,7 +30,7 @@ var properties = []property{
 }
 
 // filesAtTop has no integer: RocksDB gives it as text.
-const filesAtTop = "rocksdb.num-files-at-level0"
+const filesAtLevel0 = "rocksdb.num-files-at-level0"
 
 // Measures implements [storage.Meter].
 func (s *Store) Metrics() ([]storage.Metric, error) {
@@ -49,29 +49,29 @@ func (s *Store) Metrics() ([]storage.Metric, error) {
 		{Name: "block_cache_pinned_bytes", Help: "Bytes of the block cache that are in use and cannot be given up.", Value: float64(cache.GetPinnedUsage())},
 	}
 	for _, p := range properties {
-		v, err := s.sum(p)
+		v, err := s.sumOver(p)
 		if err != nil {
 			return nil, err
 		}
 		ms = append(ms, storage.Metric{Name: p.name, Help: p.help, Value: float64(v)})
 	}
-	top, err := s.most(filesAtTop)
+	top, err := s.maxOver(filesAtLevel0)
 	return append(ms, storage.Metric{Name: "level0_files", Help: "Tables at level 0 of the family that has most of them: a lookup may have to ask each.", Value: float64(top)}), err
 }
 
 // sum is a property of the database. mu is held.
-func (s *Store) sum(p property) (sum uint64, err error) {
-	if p.all {
-		v, ok := s.db.GetIntProperty(p.of)
+func (s *Store) sumOver(p property) (sum uint64, err error) {
+	if p.wholeDB {
+		v, ok := s.db.GetIntProperty(p.rocksName)
 		if !ok {
-			return 0, s.failed("measure", fmt.Errorf("RocksDB does not know %s", p.of))
+			return 0, s.failed("measure", fmt.Errorf("RocksDB does not know %s", p.rocksName))
 		}
 		return v, nil
 	}
 	for _, h := range s.columns {
-		v, ok := s.db.GetIntPropertyCF(p.of, h)
+		v, ok := s.db.GetIntPropertyCF(p.rocksName, h)
 		if !ok {
-			return 0, s.failed("measure", fmt.Errorf("RocksDB does not know %s", p.of))
+			return 0, s.failed("measure", fmt.Errorf("RocksDB does not know %s", p.rocksName))
 		}
 		sum += v
 	}
@@ -79,7 +79,7 @@ func (s *Store) sum(p property) (sum uint64, err error) {
 }
 
 // most is the highest value that a property has in a family. mu is held.
-func (s *Store) most(of string) (most uint64, err error) {
+func (s *Store) maxOver(of string) (most uint64, err error) {
 	for _, h := range s.columns {
 		v, err := integer(s.db, of, h)
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // quiet turns off RocksDB's info log. On a full disk RocksDB 7.8 ends the process when it appends to that log again
 // after an append failed. Everything else that fails is returned as an error.
-func quiet(o *grocksdb.Options) { C.birthmark_quiet(cOptions(o)) }
+func disableInfoLog(o *grocksdb.Options) { C.birthmark_quiet(cOptions(o)) }
 
 // trackLogs records every synced write-ahead log in the manifest, with its size. Open then fails if one is missing or
 // was cut, instead of returning a database without some of its blocks.

@@ -14,30 +14,30 @@ import (
 )
 
 // notesName is the folder in a database's own that holds its notes, each a file of its name.
-const notesName = "notes"
+const sideFilesName = "notes"
 
 const (
-	unfinishedNote = "~" // ends the name of a note while it is written
-	noteBuffer     = 256 << 10
-	noteMode       = 0o600 // a note may hold secrets of the process, such as the key of its hash function
+	unfinishedSuffix = "~" // ends the name of a note while it is written
+	sideFileBuffer   = 256 << 10
+	sideFileMode     = 0o600 // a note may hold secrets of the process, such as the key of its hash function
 )
 
 // WriteSideFile implements [storage.SideFiles].
 func (s *Store) WriteSideFile(name string, write func(io.Writer) error) error {
-	return s.changeNote(name, func(path string) error {
+	return s.changeSideFile(name, func(path string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
 		if err := syncFolder(s.dir); err != nil {
 			return err
 		}
-		unfinished := path + unfinishedNote
-		f, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, noteMode)
+		unfinished := path + unfinishedSuffix
+		f, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, sideFileMode)
 		if err != nil {
 			return err
 		}
-		b := bufio.NewWriterSize(f, noteBuffer)
-		if err = f.Chmod(noteMode); err == nil { // an interrupted write may have left the file with another mode
+		b := bufio.NewWriterSize(f, sideFileBuffer)
+		if err = f.Chmod(sideFileMode); err == nil { // an interrupted write may have left the file with another mode
 			err = write(b)
 		}
 		if err == nil {
@@ -62,7 +62,7 @@ func (s *Store) ReadSideFile(name string, read func(io.Reader) error) error {
 		return err
 	}
 	defer s.gate.Leave()
-	path, err := s.notePath(name)
+	path, err := s.sideFilePath(name)
 	if err != nil {
 		return err
 	}
@@ -74,10 +74,10 @@ func (s *Store) ReadSideFile(name string, read func(io.Reader) error) error {
 		return s.failed("read note "+name, err)
 	}
 	defer f.Close()
-	return read(bufio.NewReaderSize(f, noteBuffer))
+	return read(bufio.NewReaderSize(f, sideFileBuffer))
 }
 
-func (s *Store) changeNote(name string, change func(path string) error) error {
+func (s *Store) changeSideFile(name string, change func(path string) error) error {
 	if s.options.ReadOnly {
 		return storage.ErrReadOnly
 	}
@@ -85,37 +85,37 @@ func (s *Store) changeNote(name string, change func(path string) error) error {
 		return err
 	}
 	defer s.gate.Leave()
-	path, err := s.notePath(name)
+	path, err := s.sideFilePath(name)
 	if err != nil {
 		return err
 	}
-	s.note.Lock()
-	defer s.note.Unlock()
+	s.sideFileMu.Lock()
+	defer s.sideFileMu.Unlock()
 	if err := change(path); err != nil {
 		return s.failed("change note "+name, err)
 	}
 	return nil
 }
 
-func (s *Store) notePath(name string) (string, error) {
+func (s *Store) sideFilePath(name string) (string, error) {
 	odd := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 	}
 	if name == "" || strings.ContainsFunc(name, odd) {
 		return "", fmt.Errorf("a note cannot be called %q: expected letters, digits, - and _", name)
 	}
-	return filepath.Join(s.dir, notesName, name), nil
+	return filepath.Join(s.dir, sideFilesName, name), nil
 }
 
 // clearNotes removes what is left of notes that were being written when their process ended.
-func (s *Store) clearNotes() error {
-	folder := filepath.Join(s.dir, notesName)
+func (s *Store) removeUnfinishedSideFiles() error {
+	folder := filepath.Join(s.dir, sideFilesName)
 	files, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, f := range files {
-		if strings.HasSuffix(f.Name(), unfinishedNote) {
+		if strings.HasSuffix(f.Name(), unfinishedSuffix) {
 			err = errors.Join(err, os.Remove(filepath.Join(folder, f.Name())))
 		}
 	}

@@ -33,30 +33,30 @@ const (
 	memtableSizeRandom = 2 << 20
 
 	// Logs of more than 1 GiB made a reader wait half a minute. Less than this makes smaller tables for little gain.
-	mostLogs = 256 << 20
+	maxLogs = 256 << 20
 
 	backgroundJobs = 2
 
 	// A key alone is looked for in a block of this size: half of it is 2 bytes a transaction more and more to write.
 	lookupBlock = 8 << 10
 
-	leastCachePart = 32 << 20
+	minCacheShard = 32 << 20
 
 	minBlockCache   = 1 << 20
 	minWriteBuffers = 4 << 20
 
 	spareFiles = 256 // left for sockets, logs and the folders of a sync
-	leastFiles = 64  // what RocksDB needs at least, and what a reader needs beside its tables
+	minFiles   = 64  // what RocksDB needs at least, and what a reader needs beside its tables
 )
 
 // settings are the C objects of a database's options.
 type settings struct {
-	options map[layout]*grocksdb.Options
-	tables  []*grocksdb.BlockBasedTableOptions
-	cache   *grocksdb.Cache
-	shared  bool // the cache is Options.Cache, which others have too
-	write   *grocksdb.WriteOptions
-	beside  *beside // of a reader; nil
+	options      map[layout]*grocksdb.Options
+	tables       []*grocksdb.BlockBasedTableOptions
+	cache        *grocksdb.Cache
+	shared       bool // the cache is Options.Cache, which others have too
+	write        *grocksdb.WriteOptions
+	readonlyOpen *readonlyOpen // of a reader; nil
 }
 
 func (s *settings) destroy() {
@@ -70,11 +70,11 @@ func (s *settings) destroy() {
 		s.cache.Destroy()
 	}
 	s.write.Destroy()
-	s.beside.free()
+	s.readonlyOpen.free()
 }
 
 // database are the options of the database as a whole. RocksDB takes them from the same object as a family's.
-func (s *settings) database() *grocksdb.Options { return s.options[layout{}] }
+func (s *settings) databaseOptions() *grocksdb.Options { return s.options[layout{}] }
 
 func newSettings(dir string, o Options) (*settings, error) {
 	files, err := maxOpenFiles(dir, o.ReadOnly)
@@ -97,11 +97,11 @@ func newSettings(dir string, o Options) (*settings, error) {
 	for _, l := range layouts() {
 		opts := grocksdb.NewDefaultOptions()
 		s.options[l] = opts
-		database(opts, o, files)
-		s.family(opts, o, l)
+		setDatabaseOptions(opts, o, files)
+		s.setFamilyOptions(opts, o, l)
 	}
 	if o.ReadOnly {
-		s.beside = newBeside(s.database())
+		s.readonlyOpen = newReadonlyOpen(s.databaseOptions())
 	}
 	return s, nil
 }
@@ -125,11 +125,11 @@ func newCache(size int64) *grocksdb.Cache {
 	o := grocksdb.NewLRUCacheOptions()
 	defer o.Destroy()
 	o.SetCapacity(uint(size))
-	o.SetNumShardBits(min(6, max(0, bits.Len64(uint64(size/leastCachePart))-1)))
+	o.SetNumShardBits(min(6, max(0, bits.Len64(uint64(size/minCacheShard))-1)))
 	return grocksdb.NewLRUCacheWithOptions(o)
 }
 
-func database(opts *grocksdb.Options, o Options, files int) {
+func setDatabaseOptions(opts *grocksdb.Options, o Options, files int) {
 	opts.SetCreateIfMissing(true)
 	opts.SetMaxOpenFiles(files)
 	// One thread flushes while another compacts; more would take the processors from decoding.
@@ -138,20 +138,20 @@ func database(opts *grocksdb.Options, o Options, files int) {
 	opts.SetDbWriteBufferSize(buffers)
 	// Families that seldom change must not hold on to old logs for ever: whoever opens the database, a reader beside the
 	// writer too, reads all of them, 30 to 100 MB a second.
-	opts.SetMaxTotalWalSize(min(4*buffers, mostLogs))
+	opts.SetMaxTotalWalSize(min(4*buffers, maxLogs))
 	// Without a WAL all families have to go to disk together, or a crash would leave them at different moments.
 	opts.SetAtomicFlush(!o.WAL)
 	// Dirty pages leave in small pieces instead of one long stall.
 	opts.SetBytesPerSync(1 << 20)
 	opts.SetWALBytesPerSync(1 << 20)
-	quiet(opts)
+	disableInfoLog(opts)
 	trackLogs(opts)
 	opts.SetStatsDumpPeriodSec(0)
 	opts.SetStatsPersistPeriodSec(0)
 }
 
 // family sets what depends on how a family is used.
-func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
+func (s *settings) setFamilyOptions(opts *grocksdb.Options, o Options, l layout) {
 	opts.SetWriteBufferSize(memtableSize)
 	if o.WAL && l.access != storage.Ordered { // without a WAL all families are flushed when one is full
 		opts.SetWriteBufferSize(memtableSizeRandom)
@@ -160,14 +160,14 @@ func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 	// would then fill small buffers, and every Update be a flush.
 	opts.SetArenaBlockSize(64 << 10)
 	opts.SetMaxWriteBufferNumber(4)
-	opts.SetLevel0FileNumCompactionTrigger(mostTables)
+	opts.SetLevel0FileNumCompactionTrigger(maxTables)
 	// First sync writes faster than two processors compact; it must not be stopped before it has to be. Nothing reads the
 	// tables that wait meanwhile, or they were postponed: those stop nothing.
-	opts.SetLevel0SlowdownWritesTrigger(3 * mostTablesHashed)
-	opts.SetLevel0StopWritesTrigger(4 * mostTablesHashed)
-	if l.later {
-		opts.SetLevel0SlowdownWritesTrigger(100 * mostTablesPostponed)
-		opts.SetLevel0StopWritesTrigger(100 * mostTablesPostponed)
+	opts.SetLevel0SlowdownWritesTrigger(3 * maxTablesHashed)
+	opts.SetLevel0StopWritesTrigger(4 * maxTablesHashed)
+	if l.deferCompaction {
+		opts.SetLevel0SlowdownWritesTrigger(100 * maxTablesDeferred)
+		opts.SetLevel0StopWritesTrigger(100 * maxTablesDeferred)
 		opts.SetSoftPendingCompactionBytesLimit(0)
 		opts.SetHardPendingCompactionBytesLimit(0)
 	}
@@ -175,7 +175,7 @@ func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 	opts.SetTargetFileSizeBase(64 << 20)
 	// Nine tenths of the rows are in the last level from the first day on.
 	opts.SetLevelCompactionDynamicLevelBytes(true)
-	compress(opts, o.Compression, l)
+	setCompression(opts, o.Compression, l)
 
 	t := grocksdb.NewDefaultBlockBasedTableOptions()
 	s.tables = append(s.tables, t)
@@ -194,7 +194,7 @@ func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 		opts.SetMemTablePrefixBloomSizeRatio(0.05)
 	case storage.Hashed:
 		// The same, for what keys begin with.
-		setHeads(opts, storage.PrefixSize)
+		setPrefixExtractor(opts, storage.PrefixSize)
 		t.SetFilterPolicy(grocksdb.NewBloomFilterFull(10))
 		t.SetWholeKeyFiltering(false)
 		t.SetBlockSize(lookupBlock)
@@ -213,12 +213,12 @@ func (s *settings) family(opts *grocksdb.Options, o Options, l layout) {
 //
 // Rows in order rest where they are put first, since tables of them are only moved from level to level. Others are on their
 // way for as long as they are above the last level: not worth it in level 0.
-func compress(opts *grocksdb.Options, c storage.Compression, l layout) {
+func setCompression(opts *grocksdb.Options, c storage.Compression, l layout) {
 	rest := grocksdb.NewDefaultCompressionOptions()
 	switch {
 	case c == storage.CompressionMax:
 		rest.Level = 6
-	case l.hashes:
+	case l.incompressible:
 		rest.Level = -2
 	default:
 		rest.Level = 1
@@ -246,8 +246,8 @@ func maxOpenFiles(dir string, readOnly bool) (int, error) {
 			limit = raised
 		}
 	}
-	if limit.Cur < spareFiles+leastFiles {
-		return 0, tooFewFiles(limit.Cur, spareFiles+leastFiles)
+	if limit.Cur < spareFiles+minFiles {
+		return 0, tooFewFiles(limit.Cur, spareFiles+minFiles)
 	}
 	if !readOnly {
 		return int(min(limit.Cur-spareFiles, 1<<20)), nil
@@ -262,7 +262,7 @@ func maxOpenFiles(dir string, readOnly bool) (int, error) {
 			tables++
 		}
 	}
-	if need := uint64(tables + leastFiles); limit.Cur < need {
+	if need := uint64(tables + minFiles); limit.Cur < need {
 		return 0, fmt.Errorf("%s has %d tables, and a reader opens all of them: %w", dir, tables, tooFewFiles(limit.Cur, need))
 	}
 	return -1, nil

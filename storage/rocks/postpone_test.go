@@ -63,7 +63,7 @@ func waiting(t *testing.T, s *Store, f storage.Family) int {
 // wantMerged waits until fewer tables of a family than start a merge are left.
 func wantMerged(t *testing.T, s *Store, f storage.Family) {
 	t.Helper()
-	for tries := 0; waiting(t, s, f) >= mostTables; tries++ {
+	for tries := 0; waiting(t, s, f) >= maxTables; tries++ {
 		if tries == 2000 {
 			t.Fatalf("%d tables of family %d are not merged", waiting(t, s, f), f)
 		}
@@ -72,7 +72,7 @@ func wantMerged(t *testing.T, s *Store, f storage.Family) {
 }
 
 func TestFamiliesDeclaredLaterAreMergedWhenBulkUpdatesEnd(t *testing.T) {
-	const rounds = mostTables + 10
+	const rounds = maxTables + 10
 	for name, end := range map[string]func(t *testing.T, s *Store) *Store{
 		"Flush": func(t *testing.T, s *Store) *Store {
 			if err := s.Flush(context.Background()); err != nil {
@@ -87,7 +87,7 @@ func TestFamiliesDeclaredLaterAreMergedWhenBulkUpdatesEnd(t *testing.T) {
 			return s
 		},
 		"ordinary Updates": func(t *testing.T, s *Store) *Store {
-			for i := range ordinaryAtTip {
+			for i := range ordinaryUpdatesAtTip {
 				if n := waiting(t, s, later); n < rounds-1 {
 					t.Fatalf("%d tables wait before ordinary Update %d, want %d", n, i, rounds-1)
 				}

@@ -26,7 +26,7 @@ var distributions = map[string]func(random uint64, i int) uint64{
 func TestSortByPrefixIsAStableSort(t *testing.T) {
 	rng := testseed.Rand(t)
 	for name, prefixOf := range distributions {
-		for _, n := range []int{0, 1, 2, fewRecords, fewRecords + 1, 300, 20_000} {
+		for _, n := range []int{0, 1, 2, insertionSortMax, insertionSortMax + 1, 300, 20_000} {
 			records := make([]record, n)
 			for i := range records {
 				records[i] = record{prefixOf(rng.Uint64(), i), uint64(i)}

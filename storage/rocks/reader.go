@@ -20,8 +20,8 @@ func (s *Store) newReader() *reader {
 	if s.options.ReadOnly {
 		return &reader{s: s}
 	}
-	s.moment.RLock()
-	defer s.moment.RUnlock()
+	s.snapshotMu.RLock()
+	defer s.snapshotMu.RUnlock()
 	return &reader{s, s.db.NewSnapshot()}
 }
 
@@ -45,15 +45,15 @@ func (r *reader) Get(f storage.Family, key []byte) ([]byte, error) {
 
 // GetMany implements [storage.Reader].
 func (r *reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
-	return r.many(f, keys, valuesOf)
+	return r.readMany(f, keys, readValues)
 }
 
 // Suffixes implements [storage.Reader].
 func (r *reader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
-	return r.many(f, heads, tailsOf)
+	return r.readMany(f, heads, readSuffixes)
 }
 
-func (r *reader) many(f storage.Family, keys [][]byte, what part) ([][]byte, error) {
+func (r *reader) readMany(f storage.Family, keys [][]byte, what readMode) ([][]byte, error) {
 	h, err := r.s.column(f)
 	if err != nil {
 		return nil, err

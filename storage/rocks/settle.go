@@ -19,77 +19,77 @@ import (
 const (
 	// A window in bulk is a table of some MiB in each family. Merging every eighth of them into the level below writes that
 	// again and again: of a first sync's CPU a fifth. A filter for each table keeps lookups cheap meanwhile.
-	mostTables = 24
+	maxTables = 24
 
 	// Families that nothing reads meanwhile are not merged before there are so many. Were it never, the thousands of windows of
 	// a large chain would have to be merged at one go, with as much room again on disk and a buffer for each. So a family has
 	// at most this many tables that overlap, whatever the chain, and its rows are written again once for each such number.
 	// Tables are opened when they are read: opening a database does not cost more for them.
-	mostTablesPostponed = 512
+	maxTablesDeferred = 512
 
 	// Families read by heads are asked seldom meanwhile, for what filters in memory could not tell.
-	mostTablesHashed = 64
+	maxTablesHashed = 64
 
 	// A sync alternates between windows in bulk and others where the source is slow. So many others in a row are the tip.
-	ordinaryAtTip = 8
+	ordinaryUpdatesAtTip = 8
 )
 
 // postponement is whether families that are seldom read meanwhile, or not at all, are left uncompacted.
-type postponement struct {
+type compactionDelay struct {
 	sync.Mutex
-	on    bool
-	since int // ordinary Updates since one in bulk
+	on              bool
+	ordinaryUpdates int // ordinary Updates since one in bulk
 }
 
 // postpone leaves the tables of such families as they are, until resume.
-func (s *Store) postpone() error {
-	s.later.Lock()
-	defer s.later.Unlock()
-	s.later.since = 0
-	return s.turnPostponement(true)
+func (s *Store) deferCompaction() error {
+	s.compactionDelay.Lock()
+	defer s.compactionDelay.Unlock()
+	s.compactionDelay.ordinaryUpdates = 0
+	return s.setDeferred(true)
 }
 
 // writing notes an ordinary Update.
-func (s *Store) writing() error {
-	s.later.Lock()
-	defer s.later.Unlock()
-	if s.later.since++; s.later.since < ordinaryAtTip {
+func (s *Store) countUpdate() error {
+	s.compactionDelay.Lock()
+	defer s.compactionDelay.Unlock()
+	if s.compactionDelay.ordinaryUpdates++; s.compactionDelay.ordinaryUpdates < ordinaryUpdatesAtTip {
 		return nil
 	}
-	return s.turnPostponement(false)
+	return s.setDeferred(false)
 }
 
 // resume lets RocksDB merge in the background what was postponed. A database that is opened begins so.
-func (s *Store) resume() error {
-	s.later.Lock()
-	defer s.later.Unlock()
-	return s.turnPostponement(false)
+func (s *Store) resumeCompaction() error {
+	s.compactionDelay.Lock()
+	defer s.compactionDelay.Unlock()
+	return s.setDeferred(false)
 }
 
 // postponed is how many tables a family may have while merging them is postponed.
-func (l layout) postponed() int {
+func (l layout) maxDeferredTables() int {
 	switch {
-	case l.later:
-		return mostTablesPostponed
+	case l.deferCompaction:
+		return maxTablesDeferred
 	case l.access == storage.Hashed:
-		return mostTablesHashed
+		return maxTablesHashed
 	}
-	return mostTables
+	return maxTables
 }
 
-func (s *Store) turnPostponement(on bool) error {
-	if s.later.on == on {
+func (s *Store) setDeferred(on bool) error {
+	if s.compactionDelay.on == on {
 		return nil
 	}
-	s.later.on = on
+	s.compactionDelay.on = on
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for name, h := range s.columns {
-		postponed := layoutOf(name).postponed()
-		if postponed == mostTables {
+		postponed := layoutOf(name).maxDeferredTables()
+		if postponed == maxTables {
 			continue // each setting is a file to be written and synced
 		}
-		tables := mostTables
+		tables := maxTables
 		if on {
 			tables = postponed
 		}
@@ -105,12 +105,12 @@ const (
 	mergeBytes = 64 << 20
 
 	// Merges may have so much beyond the memory of the store: windows are written, and their memory is free.
-	besideMerges = 128 << 20
+	mergeHeadroom = 128 << 20
 )
 
 // mostMerges is how many families may be compacted at once, so that their buffers fit the memory.
-func (o *Options) mostMerges() int {
-	return int((o.BlockCache + o.WriteBuffers + besideMerges) / mergeBytes)
+func (o *Options) maxMerges() int {
+	return int((o.BlockCache + o.WriteBuffers + mergeHeadroom) / mergeBytes)
 }
 
 // Compact implements [storage.Compactor]. Families are compacted on all processors that the memory allows, the largest first. What lies in the
@@ -123,8 +123,8 @@ func (s *Store) Compact(ctx context.Context) (err error) {
 		return err
 	}
 	defer s.gate.Leave()
-	defer func() { err = cmp.Or(err, s.resume()) }()
-	s.giveBack()
+	defer func() { err = cmp.Or(err, s.resumeCompaction()) }()
+	s.releaseBuffers()
 	if err := s.flush(); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (s *Store) Compact(ctx context.Context) (err error) {
 		return err
 	}
 	// Two families at once need two threads, beside the one that flushes.
-	workers := min(runtime.GOMAXPROCS(0), s.options.mostMerges())
+	workers := min(runtime.GOMAXPROCS(0), s.options.maxMerges())
 	if err := setBackgroundJobs(s.db, backgroundJobs+workers); err != nil {
 		return s.failed("compact", err)
 	}
@@ -157,12 +157,12 @@ func (s *Store) Compact(ctx context.Context) (err error) {
 }
 
 // giveBack frees what large windows needed: after them come small ones.
-func (s *Store) giveBack() {
-	s.update.Lock()
-	defer s.update.Unlock()
+func (s *Store) releaseBuffers() {
+	s.updateMu.Lock()
+	defer s.updateMu.Unlock()
 	s.batch.release()
-	for i := range s.spare {
-		s.spare[i].release()
+	for i := range s.sortBufs {
+		s.sortBufs[i].release()
 	}
 }
 

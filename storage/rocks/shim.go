@@ -33,15 +33,15 @@ func cError(text *C.char) error {
 func bytesPointer(b []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // part is what is read for a key.
-type part int
+type readMode int
 
 const (
-	valuesOf part = iota // its value
-	tailsOf              // what follows it in the keys that begin with it, one after the other
+	readValues   readMode = iota // its value
+	readSuffixes                 // what follows it in the keys that begin with it, one after the other
 )
 
 // readMany reads something for each of many keys of one family in one call; nil where there is nothing.
-func readMany(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, keys [][]byte, what part) ([][]byte, error) {
+func readMany(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, keys [][]byte, what readMode) ([][]byte, error) {
 	values := make([][]byte, len(keys))
 	if len(keys) == 0 {
 		return values, nil
@@ -61,7 +61,7 @@ func readMany(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 	var out *C.char
 	var outSize C.size_t
 	var text *C.char
-	if what == tailsOf {
+	if what == readSuffixes {
 		text = C.birthmark_tails(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(n),
 			&out, &outSize, &starts[0], (*C.int64_t)(unsafe.Pointer(&sizes[0])))
 	} else {
@@ -84,7 +84,9 @@ func readMany(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 }
 
 // setHeads makes a family's filters know the first bytes of its keys.
-func setHeads(o *grocksdb.Options, size int) { C.birthmark_set_heads(native(o), C.size_t(size)) }
+func setPrefixExtractor(o *grocksdb.Options, size int) {
+	C.birthmark_set_heads(native(o), C.size_t(size))
+}
 
 // flushAll writes the memtables of all families, at once where the database flushes atomically.
 func flushAll(db *grocksdb.DB, cfs []*grocksdb.ColumnFamilyHandle) error {
@@ -173,7 +175,7 @@ type scan struct {
 
 const (
 	firstScanBytes = 2 << 10
-	mostScanBytes  = 256 << 10
+	maxScanBytes   = 256 << 10
 )
 
 func openScan(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, from, to []byte, reverse bool) *scan {
@@ -205,7 +207,7 @@ func (s *scan) next() (key, value []byte, ok bool, err error) {
 			return nil, nil, false, nil
 		}
 		s.rows = append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(rows)), int(size))...)
-		s.want = min(s.want*4, mostScanBytes)
+		s.want = min(s.want*4, maxScanBytes)
 	}
 	k, v := int(binary.NativeEndian.Uint32(s.rows)), int(binary.NativeEndian.Uint32(s.rows[4:]))
 	key, value = s.rows[8:8+k:8+k], s.rows[8+k:8+k+v:8+k+v]

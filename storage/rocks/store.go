@@ -29,19 +29,19 @@ type Store struct {
 	columns  map[string]*grocksdb.ColumnFamilyHandle         // by name, every one the database has
 	families map[storage.Family]*grocksdb.ColumnFamilyHandle // declared; nil where a reader's database has none
 
-	update   sync.Mutex // one Update at a time
-	batch    batch
-	spare    []sorting // for each that builds tables
-	buffered bool      // an Update may be in memory alone
+	updateMu  sync.Mutex // one Update at a time
+	batch     batch
+	sortBufs  []sortBuffer // for each that builds tables
+	unflushed bool         // an Update may be in memory alone
 
 	manifest manifest // under update
 
-	later postponement // of compacting families declared Later
+	compactionDelay compactionDelay // of compacting families declared Later
 
-	note sync.Mutex // one note is written or removed at a time
+	sideFileMu sync.Mutex // one note is written or removed at a time
 
-	views  sync.RWMutex // held by View: a family is not dropped below a reader
-	moment sync.RWMutex // a snapshot is not taken while tables of several families are taken in
+	viewMu     sync.RWMutex // held by View: a family is not dropped below a reader
+	snapshotMu sync.RWMutex // a snapshot is not taken while tables of several families are taken in
 }
 
 // Open opens the database in the folder dir, making folder and database where they do not exist, unless it is opened
@@ -63,7 +63,7 @@ func Open(dir string, o Options) (*Store, error) {
 		if s.lock, err = takeLock(dir, o.Holder); err != nil {
 			return nil, err
 		}
-		if err := errors.Join(s.clearStaging(), s.clearNotes()); err != nil {
+		if err := errors.Join(s.clearStaging(), s.removeUnfinishedSideFiles()); err != nil {
 			return nil, errors.Join(err, s.lock.release())
 		}
 	}
@@ -137,7 +137,7 @@ func (s *Store) tryOpen() error {
 	if err := checkManifest(s.dir); err != nil {
 		return err
 	}
-	opts := s.settings.database()
+	opts := s.settings.databaseOptions()
 	names := []string{defaultColumn}
 	if exists, err := holdsDatabase(s.dir); err != nil {
 		return err
@@ -169,13 +169,13 @@ func (s *Store) tryOpen() error {
 // tryOpenToRead opens the database and makes sure that it has every family: RocksDB wants their names before it reads
 // the manifest, and one made in between would be left out.
 func (s *Store) tryOpenToRead() error {
-	s.settings.beside.begin()
+	s.settings.readonlyOpen.begin()
 	err := s.tryOpen()
-	s.settings.beside.end()
+	s.settings.readonlyOpen.end()
 	if err != nil {
 		return err
 	}
-	names, err := grocksdb.ListColumnFamilies(s.settings.database(), s.dir)
+	names, err := grocksdb.ListColumnFamilies(s.settings.databaseOptions(), s.dir)
 	for _, name := range names {
 		if s.columns[name] == nil {
 			err = fmt.Errorf("family %s was made meanwhile", name)
@@ -188,7 +188,7 @@ func (s *Store) tryOpenToRead() error {
 }
 
 // made is the column family of a name that exists already, whatever layout it was made with; nil where there is none.
-func (s *Store) made(name string) *grocksdb.ColumnFamilyHandle {
+func (s *Store) existing(name string) *grocksdb.ColumnFamilyHandle {
 	for column, h := range s.columns {
 		if familyOf(column) == name {
 			return h
@@ -206,7 +206,7 @@ func (s *Store) Declare(ds ...storage.Declaration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range ds {
-		h := s.made(d.Name)
+		h := s.existing(d.Name)
 		if h == nil && !s.options.ReadOnly {
 			column := columnName(d)
 			var err error
@@ -229,17 +229,17 @@ func (s *Store) Drop(ctx context.Context, ds ...storage.Declaration) error {
 		return err
 	}
 	defer s.gate.Leave()
-	s.update.Lock()
-	defer s.update.Unlock()
+	s.updateMu.Lock()
+	defer s.updateMu.Unlock()
 	// Those who read are waited for, and do not wait: a lock that was asked for would hold up everybody behind it.
-	for !s.views.TryLock() {
+	for !s.viewMu.TryLock() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(time.Millisecond):
 		}
 	}
-	defer s.views.Unlock()
+	defer s.viewMu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range ds {
@@ -282,8 +282,8 @@ func (s *Store) View(ctx context.Context, fn func(storage.Reader) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.views.RLock()
-	defer s.views.RUnlock()
+	s.viewMu.RLock()
+	defer s.viewMu.RUnlock()
 	r := s.newReader()
 	defer r.release()
 	return fn(r)
@@ -291,8 +291,8 @@ func (s *Store) View(ctx context.Context, fn func(storage.Reader) error) error {
 
 // Update implements [storage.Store].
 func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
-	return s.change(ctx, fn, func(ctx context.Context) error {
-		if err := s.writing(); err != nil {
+	return s.update(ctx, fn, func(ctx context.Context) error {
+		if err := s.countUpdate(); err != nil {
 			return err
 		}
 		return s.write(ctx)
@@ -300,7 +300,7 @@ func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 }
 
 // change runs fn and hands what it changed to apply. One runs at a time.
-func (s *Store) change(ctx context.Context, fn func(storage.Reader, storage.Batch) error, apply func(context.Context) error) error {
+func (s *Store) update(ctx context.Context, fn func(storage.Reader, storage.Batch) error, apply func(context.Context) error) error {
 	if s.options.ReadOnly {
 		return storage.ErrReadOnly
 	}
@@ -308,8 +308,8 @@ func (s *Store) change(ctx context.Context, fn func(storage.Reader, storage.Batc
 		return err
 	}
 	defer s.gate.Leave()
-	s.update.Lock()
-	defer s.update.Unlock()
+	s.updateMu.Lock()
+	defer s.updateMu.Unlock()
 	s.batch.reset()
 	r := s.newReader()
 	err := fn(r, &s.batch)
@@ -317,7 +317,7 @@ func (s *Store) change(ctx context.Context, fn func(storage.Reader, storage.Batc
 	if err != nil {
 		return err
 	}
-	defer func() { s.manifest.look(time.Now(), false) }()
+	defer func() { s.manifest.observe(time.Now(), false) }()
 	return apply(ctx)
 }
 
@@ -341,7 +341,7 @@ func (s *Store) write(ctx context.Context) error {
 	if err := s.db.Write(s.settings.write, wb); err != nil {
 		return s.failed("write", err)
 	}
-	s.buffered = !s.options.WAL
+	s.unflushed = !s.options.WAL
 	return nil
 }
 
@@ -354,7 +354,7 @@ func (s *Store) Flush(ctx context.Context) error {
 	if s.options.ReadOnly {
 		return ctx.Err()
 	}
-	if err := s.resume(); err != nil {
+	if err := s.resumeCompaction(); err != nil {
 		return err
 	}
 	if s.options.WAL {
@@ -387,10 +387,10 @@ func (s *Store) Close() error {
 	}
 	s.closeDatabase()
 	if !s.options.ReadOnly {
-		s.manifest.look(time.Now(), true)
+		s.manifest.observe(time.Now(), true)
 	}
 	s.settings.destroy()
-	s.giveBack()
+	s.releaseBuffers()
 	return errors.Join(err, s.lock.release())
 }
 
