@@ -25,7 +25,7 @@ const Together = "all"
 func Evaluate(ctx context.Context, chain model.Chain, ds []model.Definition, blocks [][]byte) (map[string]*Evaluation, error) {
 	base := &evaluated{name: "", chain: chain}
 	for _, x := range chain.Indexes() {
-		if (x.Default || x.Always) && !x.Own {
+		if (x.Default || x.Always) && !x.Custom {
 			base.indexes = append(base.indexes, x.Name)
 		}
 	}

@@ -201,7 +201,7 @@ func (e *emitter) output(t *windowTx, oi int) error {
 			e.put(x.family(indexRelations))
 			continue
 		}
-		e.key, e.value = birth.AppendTo(e.key[:0], x.Kind.Wide()), append(e.value[:0], k.Value...)
+		e.key, e.value = birth.AppendTo(e.key[:0], x.Kind.HasOrdinal()), append(e.value[:0], k.Value...)
 		e.put(x.family(indexValue))
 		e.putBirth(x.family(indexBirth))
 		if x.live.has(partPrefix) {

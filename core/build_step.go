@@ -141,7 +141,7 @@ func eachTx(b *model.Block, visit func(pk model.TxPk, t *model.Tx) error) error 
 
 // output notes the values of an output.
 func (s *buildStep) output(at map[model.UtxoPk][]*builtValue, utxo model.UtxoPk, keys []model.Key) error {
-	if len(keys) > 1 && !s.x.Kind.Wide() {
+	if len(keys) > 1 && !s.x.Kind.HasOrdinal() {
 		return fmt.Errorf("%d values of %s, which is %v", len(keys), s.x.Name, s.x.Kind)
 	}
 	for i, k := range keys {
@@ -177,7 +177,7 @@ func (s *buildStep) texts(r storage.Reader) error {
 		if err != nil {
 			return err
 		}
-		birth, err := model.ParseBirthPk(kv.Key, s.x.Kind.Wide())
+		birth, err := model.ParseBirthPk(kv.Key, s.x.Kind.HasOrdinal())
 		if err != nil {
 			return err
 		}
@@ -250,7 +250,7 @@ func (s *buildStep) emit(r storage.Reader, b storage.Batch, t *totals) error {
 		if v.known {
 			continue
 		}
-		key = v.birth.AppendTo(key[:0], x.Kind.Wide())
+		key = v.birth.AppendTo(key[:0], x.Kind.HasOrdinal())
 		put(indexValue, key, v.value)
 		put(indexBirth, appendBirthKey(nil, v.value, key), nil)
 		if x.coming.has(partPrefix) {
@@ -258,7 +258,7 @@ func (s *buildStep) emit(r storage.Reader, b storage.Batch, t *totals) error {
 		}
 	}
 	for _, v := range s.born {
-		key = v.birth.AppendTo(key[:0], x.Kind.Wide())
+		key = v.birth.AppendTo(key[:0], x.Kind.HasOrdinal())
 		put(indexText, appendTextKey(nil, &x.Index, v.value, key), nil)
 	}
 	return (&settler{r: r, b: b, t: t, since: behind(s.from)}).tally(s.tally)

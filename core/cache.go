@@ -115,7 +115,7 @@ func (c *caches) divide(indexes []*index) {
 func (c *caches) pin(first model.UtxoPk) { c.unspent.pinned, c.births.pinned = first, first }
 
 // owned reports whether it is worth while to remember which value of the index an output has.
-func owned(x *index) bool { return x.live&partAccounts != 0 && !x.Kind.Wide() }
+func owned(x *index) bool { return x.live&partAccounts != 0 && !x.Kind.HasOrdinal() }
 
 // ofOutput is the fingerprint of a pointer: no two have the same.
 func ofOutput(pk model.UtxoPk) fingerprint { return fingerprint{a: uint64(pk) * spreadA} }

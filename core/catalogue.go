@@ -64,7 +64,7 @@ type catalogue struct {
 func (c *catalogue) arrange() {
 	slices.SortFunc(c.all, func(a, b *index) int { return a.number - b.number })
 	c.indexes = slices.DeleteFunc(slices.Clone(c.all), func(x *index) bool { return !x.live.has(partValues) })
-	c.spendBy = c.indexByName(c.traits.SpendsBy)
+	c.spendBy = c.indexByName(c.traits.SpendIndex)
 }
 
 // entry is the index of a name, live or not.
@@ -245,11 +245,11 @@ func readCatalogue(r storage.Reader, c model.Chain) (*catalogue, error) {
 	for _, e := range stored {
 		name := e.definition.Name
 		if e.live|e.coming == 0 { // all that is left of it is its number
-			left := model.Index{Name: name, Kind: e.definition.Kind, Own: e.own, When: e.definition.When, Value: e.definition.Value}
+			left := model.Index{Name: name, Kind: e.definition.Kind, Custom: e.own, When: e.definition.When, Value: e.definition.Value}
 			cat.all = append(cat.all, &index{Index: left, number: e.number})
 			continue
 		}
-		i := slices.IndexFunc(offered, func(x model.Index) bool { return x.Name == name && (x.Own || x.Kind == e.definition.Kind) })
+		i := slices.IndexFunc(offered, func(x model.Index) bool { return x.Name == name && (x.Custom || x.Kind == e.definition.Kind) })
 		if i < 0 {
 			return nil, model.Errorf(model.Refused, "index_mismatch",
 				"the database has a %v index %s that this program does not know", e.definition.Kind, name)

@@ -99,7 +99,7 @@ func (a *accountCheck) tx(t *txMovement) {
 	})
 	for _, o := range slices.Compact(a.met) {
 		p := a.partsAt(o.index, t.pk.Height())
-		birth := o.birth.AppendTo(nil, o.index.Kind.Wide())
+		birth := o.birth.AppendTo(nil, o.index.Kind.HasOrdinal())
 		s := a.of(o.index.number, birth)
 		if p.has(partBalance) {
 			s[sumBalance] = s[sumBalance].minus(a.coefficient(numberTxs, birth))
@@ -122,7 +122,7 @@ func (a *accountCheck) output(tx model.TxPk, o *output, spent bool) {
 		if p&partAccounts == 0 {
 			continue
 		}
-		birth := c.birth.AppendTo(nil, c.index.Kind.Wide())
+		birth := c.birth.AppendTo(nil, c.index.Kind.HasOrdinal())
 		s := a.of(c.index.number, birth)
 		if s == nil {
 			continue
@@ -175,7 +175,7 @@ func (a *accountCheck) stored() error {
 }
 
 func (a *accountCheck) balance(x *index, k, v []byte) error {
-	_, err1 := model.ParseBirthPk(k, x.Kind.Wide())
+	_, err1 := model.ParseBirthPk(k, x.Kind.HasOrdinal())
 	b, err2 := parseAccountRow(v)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (a *accountCheck) held(x *index, k, v []byte) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	if s := a.of(x.number, birth.AppendTo(nil, x.Kind.Wide())); s != nil {
+	if s := a.of(x.number, birth.AppendTo(nil, x.Kind.HasOrdinal())); s != nil {
 		s[sumHeld] = s[sumHeld].plus(a.coefficient(numberRow, k).times(mod61OfWide(amount)))
 	}
 	return nil
@@ -214,7 +214,7 @@ func (a *accountCheck) unspent(x *index, k, v []byte) error {
 	if err != nil {
 		return err
 	}
-	if s := a.of(x.number, birth.AppendTo(nil, x.Kind.Wide())); s != nil {
+	if s := a.of(x.number, birth.AppendTo(nil, x.Kind.HasOrdinal())); s != nil {
 		s[sumUnspentOutputs] = s[sumUnspentOutputs].plus(a.coefficient(numberRow, k))
 	}
 	return nil
@@ -226,7 +226,7 @@ func (a *accountCheck) history(x *index, k, v []byte) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	if s := a.of(x.number, birth.AppendTo(nil, x.Kind.Wide())); s != nil {
+	if s := a.of(x.number, birth.AppendTo(nil, x.Kind.HasOrdinal())); s != nil {
 		s[sumHistory] = s[sumHistory].plus(a.coefficient(numberRow, k)).
 			plus(a.coefficient(numberReceived, k).times(mod61Of(m.received))).
 			plus(a.coefficient(numberSent, k).times(mod61Of(m.sent)))

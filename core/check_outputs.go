@@ -90,7 +90,7 @@ func (c *checker) outputs() error {
 		c.unspentValue += row.value
 		c.checksum += row.value
 		key := append([]byte(nil), k...)
-		first := pk.Index() == 0 || c.db.catalogue().traits.LateOutputs && pk.Tx() != next.Tx()
+		first := pk.Index() == 0 || c.db.catalogue().traits.OutputOffset && pk.Tx() != next.Tx()
 		if pk != next && !first {
 			c.problem(familyUtxo, key, "the output before it is missing")
 		}
@@ -115,13 +115,13 @@ func (c *checker) outputs() error {
 					before++
 				}
 			}
-			if before > 0 && !o.index.Kind.Wide() {
+			if before > 0 && !o.index.Kind.HasOrdinal() {
 				c.problem(familyUtxo, key, "two values of %s, which is %v", o.index.Name, o.index.Kind)
 			}
 			if o.born(pk) && int(o.birth.Ordinal) != before {
 				c.problem(familyUtxo, key, "value %d of %s is born with ordinal %d", before, o.index.Name, o.birth.Ordinal)
 			}
-			values[o.index].add(o.birth.AppendTo(nil, o.index.Kind.Wide()), func(v []byte) {
+			values[o.index].add(o.birth.AppendTo(nil, o.index.Kind.HasOrdinal()), func(v []byte) {
 				if v == nil {
 					c.problem(familyUtxo, key, "value of %s born at %v is missing", o.index.Name, o.birth)
 				}
@@ -183,7 +183,7 @@ func (c *checker) values(x *index, births uint64) error {
 	texts, want := c.join(x.family(indexText)), uint64(0)
 	var failed error
 	err := c.inverse(x.number, births, func(birth, value []byte) {
-		at, err := model.ParseBirthPk(birth, x.Kind.Wide())
+		at, err := model.ParseBirthPk(birth, x.Kind.HasOrdinal())
 		if failed != nil || err != nil || !x.live.has(partPrefix) && (c.builtTo == nil || at.Utxo.Height() > *c.builtTo) {
 			return
 		}

@@ -73,7 +73,7 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	}
 	cat := db.catalogue()
 	db.cache = newCaches(o.CacheBytes, cat.indexes)
-	if by := cat.traits.SpendsBy; by != "" && (cat.spendBy == nil || cat.spendBy.Kind != model.OneToOne) {
+	if by := cat.traits.SpendIndex; by != "" && (cat.spendBy == nil || cat.spendBy.Kind != model.OneToOne) {
 		return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), by)
 	}
 	if !o.ReadOnly {

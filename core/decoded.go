@@ -64,7 +64,7 @@ func (d *decoder) input(in *model.Input) DecodedInput {
 		return DecodedInput{Tx: d.c.FormatHash(in.Tx), Index: &n}
 	}
 	for _, x := range d.c.Indexes() {
-		if x.Name == d.c.Traits().SpendsBy {
+		if x.Name == d.c.Traits().SpendIndex {
 			return DecodedInput{Box: x.Format(in.Value)}
 		}
 	}

@@ -129,7 +129,7 @@ func (c *catalogue) birthFamilies(space int) (births, values storage.Family, wid
 		return familyAssetBirth, familyAssetID, true
 	}
 	x := c.indexByNumber(uint64(space))
-	return x.family(indexBirth), x.family(indexValue), x.Kind.Wide()
+	return x.family(indexBirth), x.family(indexValue), x.Kind.HasOrdinal()
 }
 
 // candidates are the pointers that heads lead to, in their order: pointer i is one of head number of[i].

@@ -10,7 +10,7 @@ import (
 // keysOf is the encoded pointers of a list.
 func keysOf[T interface{ AppendTo([]byte) []byte }](pks []T) [][]byte {
 	keys := make([][]byte, len(pks))
-	all := make([]byte, 0, len(pks)*model.WidePkSize)
+	all := make([]byte, 0, len(pks)*model.PkOrdinalSize)
 	for i, pk := range pks {
 		at := len(all)
 		all = pk.AppendTo(all)
@@ -64,7 +64,7 @@ func compareAssetBirths(a, b model.AssetBirthPk) int {
 
 func pointerSize(wide bool) int {
 	if wide {
-		return model.WidePkSize
+		return model.PkOrdinalSize
 	}
 	return model.PkSize
 }

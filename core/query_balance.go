@@ -60,7 +60,7 @@ func (q *query) balanceAnswer(x *index, value []byte, birth *model.BirthPk) (*Ba
 
 // keptBalance reads what the index keeps.
 func (q *query) keptBalance(x *index, birth model.BirthPk) (*balance, error) {
-	key := birth.AppendTo(nil, x.Kind.Wide())
+	key := birth.AppendTo(nil, x.Kind.HasOrdinal())
 	rows, err := q.many(x.family(indexBalance), [][]byte{key})
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func TestManyAtOnceAreEachByItself(t *testing.T) {
 			}
 			a := r.output(o, true)
 			ref := fmt.Sprintf("%s:%d", a.Tx, a.Index)
-			if box, ok := a.Keys["box"].(string); ok && r.traits.SpendsBy == "box" && rng.IntN(2) == 0 {
+			if box, ok := a.Keys["box"].(string); ok && r.traits.SpendIndex == "box" && rng.IntN(2) == 0 {
 				ref = box
 			}
 			refs = append(refs, ref)

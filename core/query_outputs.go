@@ -162,7 +162,7 @@ func (q *query) keys(answers []OutputAnswer, occurrences [][]occurrence) error {
 	texts := map[*index][]string{}
 	for x, ats := range births {
 		var err error
-		texts[x], err = q.namesOf(x.number, x.family(indexValue), x.Kind.Wide(), ats, func(row []byte) (string, error) { return x.Format(row), nil })
+		texts[x], err = q.namesOf(x.number, x.family(indexValue), x.Kind.HasOrdinal(), ats, func(row []byte) (string, error) { return x.Format(row), nil })
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) 
 		slices.SortFunc(top.holdings, func(a, b *holding) int { return b.compare(a) })
 		births := make([][]byte, len(top.holdings))
 		for i, h := range top.holdings {
-			births[i] = h.birth.AppendTo(nil, x.Kind.Wide())
+			births[i] = h.birth.AppendTo(nil, x.Kind.HasOrdinal())
 		}
 		values, err := q.many(x.family(indexValue), births)
 		for i, v := range values {
@@ -56,7 +56,7 @@ func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) 
 func (q *query) richest(x *index, top *richest) error {
 	if x.live.has(partBalance) {
 		return q.eachRow(x.family(indexBalance), nil, func(key, value []byte) error {
-			birth, err := model.ParseBirthPk(key, x.Kind.Wide())
+			birth, err := model.ParseBirthPk(key, x.Kind.HasOrdinal())
 			if err != nil {
 				return err
 			}

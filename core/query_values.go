@@ -16,7 +16,7 @@ func (ask Queries) Values(ctx context.Context, index string, p Page) (a *ValuesA
 		if err != nil {
 			return err
 		}
-		family, wide := x.family(indexValue), x.Kind.Wide()
+		family, wide := x.family(indexValue), x.Kind.HasOrdinal()
 		a = &ValuesAnswer{Index: index, Count: q.totals.rows[family]}
 		keys, values, next, err := q.births(family, pointerSize(wide), question("values", index, order(p.Descending)), p)
 		if err != nil {
@@ -72,7 +72,7 @@ func (ask Queries) ValuesByText(ctx context.Context, index, prefix string, p Pag
 		a = &ValuesAnswer{Index: index, Prefix: prefix, Count: q.totals.rows[x.family(indexValue)], Next: next}
 		keys := make([][]byte, len(births))
 		for i, b := range births {
-			keys[i] = b.AppendTo(nil, x.Kind.Wide())
+			keys[i] = b.AppendTo(nil, x.Kind.HasOrdinal())
 		}
 		values, err := q.many(x.family(indexValue), keys)
 		if err != nil {
@@ -141,7 +141,7 @@ func (q *query) afterText(x *index, p Page, list [8]byte) ([]byte, error) {
 func (ask Queries) Assets(ctx context.Context, p Page) (a *AssetsAnswer, err error) {
 	err = ask.from(ctx, func(q *query) error {
 		a = &AssetsAnswer{Count: q.totals.rows[familyAssetID]}
-		keys, ids, next, err := q.births(familyAssetID, model.WidePkSize, question("assets", order(p.Descending)), p)
+		keys, ids, next, err := q.births(familyAssetID, model.PkOrdinalSize, question("assets", order(p.Descending)), p)
 		if err != nil {
 			return err
 		}

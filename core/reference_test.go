@@ -67,7 +67,7 @@ func (r *reference) add(t *refTx) {
 	}
 	for i, in := range t.Inputs {
 		var o *refOutput
-		if r.traits.SpendsBy != "" {
+		if r.traits.SpendIndex != "" {
 			o = r.byBox[string(in.Value)]
 		} else {
 			from := r.byHash[in.Tx]
@@ -88,7 +88,7 @@ func (r *reference) add(t *refTx) {
 		o := &refOutput{Output: &t.Outputs[i], tx: t, index: t.OutputIndex(i)}
 		t.outputs = append(t.outputs, o)
 		for _, k := range o.Keys {
-			if r.indexes[k.Index].Name == r.traits.SpendsBy {
+			if r.indexes[k.Index].Name == r.traits.SpendIndex {
 				r.byBox[string(k.Value)] = o
 			}
 		}

@@ -188,7 +188,7 @@ func (v *resolver) nextKey() fingerprint {
 // outputs resolves the values and assets of a transaction's outputs, and notes the outputs as unspent.
 func (v *resolver) outputs(t *windowTx) error {
 	c := v.cache
-	if t.FirstOutput > 0 && !v.traits.LateOutputs {
+	if t.FirstOutput > 0 && !v.traits.OutputOffset {
 		return model.Errorf(model.BadSource, "bad_block", "its outputs begin with output %d: expected 0", t.FirstOutput)
 	}
 	t.outputs = len(v.w.outputs)
@@ -247,7 +247,7 @@ func (v *resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *ui
 				return nil, birth, badBlock(fmt.Errorf("value %s of %s is named twice", x.Format(k.Value), x.Name))
 			}
 		}
-		if same > 0 && !x.Kind.Wide() {
+		if same > 0 && !x.Kind.HasOrdinal() {
 			return nil, birth, badBlock(fmt.Errorf("two values of %s, which is %v", x.Name, x.Kind))
 		}
 		ordinal, err := model.NewOrdinal(same)

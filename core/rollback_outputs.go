@@ -147,7 +147,7 @@ func (u *undo) valuesOf(x *index) error {
 
 // dropValue removes a value from the caches.
 func (u *undo) dropValue(x *index, birth, value []byte) error {
-	at, err := model.ParseBirthPk(birth, x.Kind.Wide())
+	at, err := model.ParseBirthPk(birth, x.Kind.HasOrdinal())
 	if err != nil {
 		return err
 	}

@@ -161,7 +161,7 @@ func appendUtxoValue(b []byte, value uint64) []byte { return binary.AppendUvarin
 func appendOccurrence(b []byte, pk model.UtxoPk, x *index, birth model.BirthPk) []byte {
 	b = binary.AppendUvarint(b, uint64(x.number))
 	b = binary.AppendUvarint(b, uint64(pk-birth.Utxo))
-	if x.Kind.Wide() {
+	if x.Kind.HasOrdinal() {
 		b = binary.AppendUvarint(b, uint64(birth.Ordinal))
 	}
 	return b
@@ -203,7 +203,7 @@ func (c *catalogue) parseUtxoRowWith(pk model.UtxoPk, b []byte) (row utxoRow, dr
 			r.fail("distance to birth is larger than utxo_pk")
 		}
 		o := occurrence{x, model.BirthPk{Utxo: pk - model.UtxoPk(distance)}}
-		if x.Kind.Wide() {
+		if x.Kind.HasOrdinal() {
 			o.birth.Ordinal = r.ordinal("ordinal")
 		}
 		if x.dropped() {
@@ -291,22 +291,22 @@ func appendSupplyKey(b []byte, birth model.AssetBirthPk, tx model.TxPk) []byte {
 
 func parseSupplyKey(b []byte) (birth model.AssetBirthPk, tx model.TxPk, err error) {
 	r := reader{b: b}
-	birth, err1 := model.ParseAssetBirthPk(r.take(model.WidePkSize, "asset_birth_pk"))
+	birth, err1 := model.ParseAssetBirthPk(r.take(model.PkOrdinalSize, "asset_birth_pk"))
 	tx, err2 := model.ParseTxPk(r.take(model.PkSize, "tx_pk"))
 	return birth, tx, errors.Join(err1, err2, r.end())
 }
 
 func appendRelationKey(b []byte, x *index, birth model.BirthPk, at model.UtxoPk) []byte {
-	return at.AppendTo(birth.AppendTo(b, x.Kind.Wide()))
+	return at.AppendTo(birth.AppendTo(b, x.Kind.HasOrdinal()))
 }
 
 func parseRelationKey(x *index, b []byte) (birth model.BirthPk, at model.UtxoPk, err error) {
 	n := model.PkSize
-	if x.Kind.Wide() {
-		n = model.WidePkSize
+	if x.Kind.HasOrdinal() {
+		n = model.PkOrdinalSize
 	}
 	r := reader{b: b}
-	birth, err1 := model.ParseBirthPk(r.take(n, "birth_pk"), x.Kind.Wide())
+	birth, err1 := model.ParseBirthPk(r.take(n, "birth_pk"), x.Kind.HasOrdinal())
 	at, err2 := model.ParseUtxoPk(r.take(model.PkSize, "utxo_pk"))
 	return birth, at, errors.Join(err1, err2, r.end())
 }
@@ -317,8 +317,8 @@ func appendAssetRelationKey(b []byte, birth model.AssetBirthPk, at model.AssetPk
 
 func parseAssetRelationKey(b []byte) (birth model.AssetBirthPk, at model.AssetPk, err error) {
 	r := reader{b: b}
-	birth, err1 := model.ParseAssetBirthPk(r.take(model.WidePkSize, "asset_birth_pk"))
-	at, err2 := model.ParseAssetPk(r.take(model.WidePkSize, "asset_pk"))
+	birth, err1 := model.ParseAssetBirthPk(r.take(model.PkOrdinalSize, "asset_birth_pk"))
+	at, err2 := model.ParseAssetPk(r.take(model.PkOrdinalSize, "asset_pk"))
 	return birth, at, errors.Join(err1, err2, r.end())
 }
 
@@ -328,7 +328,7 @@ func appendHoldingKey(b []byte, k assetHolding) []byte {
 
 func parseHoldingKey(b []byte) (assetHolding, error) {
 	r := reader{b: b}
-	asset, err1 := model.ParseAssetBirthPk(r.take(model.WidePkSize, "asset_birth_pk"))
+	asset, err1 := model.ParseAssetBirthPk(r.take(model.PkOrdinalSize, "asset_birth_pk"))
 	holder, err2 := model.ParseBirthPk(r.take(model.PkSize, "birth_pk"), false)
 	return assetHolding{asset, holder}, errors.Join(err1, err2, r.end())
 }

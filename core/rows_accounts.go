@@ -44,23 +44,23 @@ func parseAccountRow(b []byte) (a account, err error) {
 }
 
 func appendHeldKey(b []byte, x *index, birth model.BirthPk, asset model.AssetBirthPk) []byte {
-	return asset.AppendTo(birth.AppendTo(b, x.Kind.Wide()))
+	return asset.AppendTo(birth.AppendTo(b, x.Kind.HasOrdinal()))
 }
 
 func parseHeldKey(x *index, b []byte) (birth model.BirthPk, asset model.AssetBirthPk, err error) {
 	r := reader{b: b}
-	birth, err1 := model.ParseBirthPk(r.take(pointerSize(x.Kind.Wide()), "birth_pk"), x.Kind.Wide())
-	asset, err2 := model.ParseAssetBirthPk(r.take(model.WidePkSize, "asset_birth_pk"))
+	birth, err1 := model.ParseBirthPk(r.take(pointerSize(x.Kind.HasOrdinal()), "birth_pk"), x.Kind.HasOrdinal())
+	asset, err2 := model.ParseAssetBirthPk(r.take(model.PkOrdinalSize, "asset_birth_pk"))
 	return birth, asset, errors.Join(err1, err2, r.end())
 }
 
 func appendHistoryKey(b []byte, x *index, birth model.BirthPk, tx model.TxPk) []byte {
-	return tx.AppendTo(birth.AppendTo(b, x.Kind.Wide()))
+	return tx.AppendTo(birth.AppendTo(b, x.Kind.HasOrdinal()))
 }
 
 func parseHistoryKey(x *index, b []byte) (birth model.BirthPk, tx model.TxPk, err error) {
 	r := reader{b: b}
-	birth, err1 := model.ParseBirthPk(r.take(pointerSize(x.Kind.Wide()), "birth_pk"), x.Kind.Wide())
+	birth, err1 := model.ParseBirthPk(r.take(pointerSize(x.Kind.HasOrdinal()), "birth_pk"), x.Kind.HasOrdinal())
 	tx, err2 := model.ParseTxPk(r.take(model.PkSize, "tx_pk"))
 	return birth, tx, errors.Join(err1, err2, r.end())
 }
@@ -86,11 +86,11 @@ func appendTextKey(b []byte, x *model.Index, value, encoded []byte) []byte {
 }
 
 func parseTextKey(x *index, b []byte) (text []byte, birth model.BirthPk, err error) {
-	size := pointerSize(x.Kind.Wide())
+	size := pointerSize(x.Kind.HasOrdinal())
 	if at := len(b) - size - 1; at < 0 || b[at] != 0 {
 		return nil, birth, fmt.Errorf("%w: no text and birth_pk", errRow)
 	}
-	birth, err = model.ParseBirthPk(b[len(b)-size:], x.Kind.Wide())
+	birth, err = model.ParseBirthPk(b[len(b)-size:], x.Kind.HasOrdinal())
 	return b[:len(b)-size-1], birth, err
 }
 

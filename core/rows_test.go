@@ -15,7 +15,7 @@ func rowDB() *DB {
 	c := &catalogue{next: 201, all: []*index{
 		{model.Index{Name: "many", Kind: model.OneToMany}, 1, partValues | partBalance, 0},
 		{model.Index{Name: "one", Kind: model.OneToOne}, 3, partValues, partPrefix},
-		{model.Index{Name: "list", Kind: model.ManyValued, Own: true, When: "a", Value: "b"}, 200, partValues, 0},
+		{model.Index{Name: "list", Kind: model.ManyValued, Custom: true, When: "a", Value: "b"}, 200, partValues, 0},
 	}}
 	c.arrange()
 	db := &DB{}
@@ -60,7 +60,7 @@ func TestRowsRoundTrip(t *testing.T) {
 		b := appendUtxoValue(nil, row.value)
 		for _, x := range db.catalogue().indexes {
 			o := occurrence{x, model.BirthPk{Utxo: pk - model.UtxoPk(rng.Uint64N(uint64(pk)+1))}}
-			if x.Kind.Wide() {
+			if x.Kind.HasOrdinal() {
 				o.birth.Ordinal = uint16(rng.Uint32())
 			}
 			row.occurrences = append(row.occurrences, o)
@@ -111,7 +111,7 @@ func TestRowsRoundTrip(t *testing.T) {
 	if err != nil || !bytes.Equal(head, hash[:8]) || !bytes.Equal(pk, model.TxPk(3<<38).AppendTo(nil)) {
 		t.Errorf("key of a hash: read %x and %x, %v", head, pk, err)
 	}
-	if _, _, err := parseHeadKey(appendTxPkKey(nil, &hash, 3<<38), model.WidePkSize); err == nil {
+	if _, _, err := parseHeadKey(appendTxPkKey(nil, &hash, 3<<38), model.PkOrdinalSize); err == nil {
 		t.Error("a key of a hash is read as one with a wide pointer")
 	}
 }
@@ -142,7 +142,7 @@ func FuzzRows(f *testing.F) {
 		if hash, fee, err := parseTxHashRow(b); err == nil {
 			same("tx hash", appendTxHashRow(nil, &hash, fee))
 		}
-		if head, pointer, err := parseHeadKey(b, model.WidePkSize); err == nil {
+		if head, pointer, err := parseHeadKey(b, model.PkOrdinalSize); err == nil {
 			same("key with a head", append(append([]byte(nil), head...), pointer...))
 		}
 		const pk = model.UtxoPk(6 << 38)

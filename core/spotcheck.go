@@ -259,7 +259,7 @@ func (s *spotChecker) occurrence(pk model.UtxoPk, o occurrence, spent bool) erro
 	if !x.live.has(partValues) {
 		return nil // being added
 	}
-	birth := o.birth.AppendTo(nil, x.Kind.Wide())
+	birth := o.birth.AppendTo(nil, x.Kind.HasOrdinal())
 	because := func() string { return fmt.Sprintf("a value of index %s occurs in output %v", x.Name, pk) }
 	value, err := s.must(x.family(indexValue), birth, "%s", because())
 	if err != nil {

@@ -243,7 +243,7 @@ func (s *settler) accounts(y *tally, changed []accountChange) error {
 	f := x.family(indexBalance)
 	keys := make([][]byte, len(changed))
 	for i := range changed {
-		keys[i] = changed[i].birth.AppendTo(nil, x.Kind.Wide())
+		keys[i] = changed[i].birth.AppendTo(nil, x.Kind.HasOrdinal())
 	}
 	rows, err := s.stored(f, keys, func(i int) bool { return changed[i].birth.Utxo >= s.since })
 	if err != nil {

@@ -90,7 +90,7 @@ type Fee struct {
 type Input struct {
 	Tx    Hash   // with Index: an outpoint
 	Index uint32 //
-	Value []byte // or, where the chain says so ([Traits.SpendsBy]), the value of a one-to-one index
+	Value []byte // or, where the chain says so ([Traits.SpendIndex]), the value of a one-to-one index
 }
 
 // Output is what a transaction makes: spendable or not.

@@ -12,14 +12,14 @@ type Traits struct {
 	Unit Unit
 	// Accent is the chain's colours in the explorer; the zero value selects the default colours.
 	Accent Accent
-	// SpendsBy names the one-to-one index whose values the inputs name. Empty: inputs name outpoints.
-	SpendsBy string
+	// SpendIndex names the one-to-one index whose values the inputs name. Empty: inputs name outpoints.
+	SpendIndex string
 	// ImpliedBurns: what goes into a transaction of an asset and does not come out is burned, no field says so.
 	ImpliedBurns bool
 	// Coinbase: a transaction that spends nothing is a coinbase.
 	Coinbase bool
-	// LateOutputs: the outputs of a transaction may begin at another index than 0 ([Tx.FirstOutput]).
-	LateOutputs bool
+	// OutputOffset: the outputs of a transaction may begin at another index than 0 ([Tx.FirstOutput]).
+	OutputOffset bool
 	// FeeOutputs: fees are paid to outputs, so inputs minus outputs is not the fee. A transaction that states none has an
 	// unknown one.
 	FeeOutputs bool

@@ -23,7 +23,7 @@ func (k Kind) String() string {
 func (k Kind) Valid() bool { return int(k) < len(kindNames) }
 
 // Wide reports whether births of the index carry an ordinal.
-func (k Kind) Wide() bool { return k == ManyValued }
+func (k Kind) HasOrdinal() bool { return k == ManyValued }
 
 // MaxValueSize is the most bytes of a value that are kept as they are: see [Index].
 const MaxValueSize = 32 << 10
@@ -39,7 +39,7 @@ type Index struct {
 
 	// The expressions that say which values an output has: see [Definition]. Those of a chain's own index name one field.
 	When, Value string
-	Own         bool // it was defined ([Chain.Define])
+	Custom      bool // it was defined ([Chain.Define])
 
 	Format func(value []byte) string
 	Parse  func(text string) ([]byte, error) // an error says what was expected
@@ -55,7 +55,7 @@ type Definition struct {
 
 // Definition of the index; ok where it has one of its user's.
 func (x *Index) Definition() (d Definition, ok bool) {
-	return Definition{x.Name, x.Kind, x.When, x.Value}, x.Own
+	return Definition{x.Name, x.Kind, x.When, x.Value}, x.Custom
 }
 
 // IndexOptions are what a database can keep for an index besides its values and where they occur. Off, they cost nothing.

@@ -19,9 +19,9 @@ const (
 
 // Sizes of encoded pointers in bytes.
 const (
-	HeightPkSize = 4
-	PkSize       = 8  // TxPk, InputPk, UtxoPk
-	WidePkSize   = 10 // AssetPk, AssetBirthPk, and BirthPk of a many-valued index
+	HeightPkSize  = 4
+	PkSize        = 8  // TxPk, InputPk, UtxoPk
+	PkOrdinalSize = 10 // AssetPk, AssetBirthPk, and BirthPk of a many-valued index
 )
 
 // ErrPointer is wrapped by every error about a pointer that cannot be made or read.
@@ -143,7 +143,7 @@ func (p AssetPk) AppendTo(b []byte) []byte {
 }
 func (p AssetBirthPk) AppendTo(b []byte) []byte { return AssetPk(p).AppendTo(b) }
 
-// AppendTo appends the encoded birth: [WidePkSize] bytes with its ordinal where wide, else [PkSize] bytes without.
+// AppendTo appends the encoded birth: [PkOrdinalSize] bytes with its ordinal where wide, else [PkSize] bytes without.
 func (p BirthPk) AppendTo(b []byte, wide bool) []byte {
 	b = p.Utxo.AppendTo(b)
 	if wide {
@@ -197,7 +197,7 @@ func ParseUtxoPk(b []byte) (UtxoPk, error) {
 
 // ParseAssetPk reads what [AssetPk.AppendTo] wrote.
 func ParseAssetPk(b []byte) (AssetPk, error) {
-	if err := size("asset_pk", b, WidePkSize); err != nil {
+	if err := size("asset_pk", b, PkOrdinalSize); err != nil {
 		return AssetPk{}, err
 	}
 	return AssetPk{UtxoPk(binary.BigEndian.Uint64(b)), binary.BigEndian.Uint16(b[PkSize:])}, nil

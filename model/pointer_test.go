@@ -240,7 +240,7 @@ func FuzzPointers(f *testing.F) {
 				taken++
 			}
 		}
-		if (len(b) == PkSize && taken < 3) || (len(b) == WidePkSize && taken != 3) {
+		if (len(b) == PkSize && taken < 3) || (len(b) == PkOrdinalSize && taken != 3) {
 			t.Errorf("%x is %d pointers", b, taken)
 		}
 	})
@@ -250,8 +250,8 @@ func TestKindsHaveNames(t *testing.T) {
 	names := map[string]bool{}
 	for k := Kind(0); k.Valid(); k++ {
 		names[k.String()] = true
-		if k.Wide() != (k == ManyValued) {
-			t.Errorf("%s is wide: %t", k, k.Wide())
+		if k.HasOrdinal() != (k == ManyValued) {
+			t.Errorf("%s is wide: %t", k, k.HasOrdinal())
 		}
 	}
 	if len(names) != 3 || Kind(3).Valid() || Kind(200).String() != "unknown kind" {

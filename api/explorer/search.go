@@ -220,7 +220,7 @@ func (v *visit) hitValues(q string) (hits []hit, err error) {
 			continue
 		}
 		h := hit{link: v.valueLink(index, found.Value), What: words(index), Note: "first seen in block " + humanize.Count(found.FirstSeen.Height)}
-		if index == v.chain.Model.Traits().SpendsBy {
+		if index == v.chain.Model.Traits().SpendIndex {
 			h.link = link{v.outputLink(found.FirstSeen.Tx, found.FirstSeen.Index).URL, found.Value}
 		}
 		hits = append(hits, h)

@@ -239,7 +239,7 @@ func (v *visit) outputRow(o *core.OutputAnswer, n *naming) (outputRow, error) {
 // owner is the values of the chain's most important index that the output has some of.
 func (v *visit) owner(o *core.OutputAnswer) []ownerLink {
 	for _, x := range v.chain.Model.Indexes() {
-		if values := valuesOf(o.Keys[x.Name]); len(values) > 0 && x.Name != v.chain.Model.Traits().SpendsBy {
+		if values := valuesOf(o.Keys[x.Name]); len(values) > 0 && x.Name != v.chain.Model.Traits().SpendIndex {
 			return v.owners(x.Name, values)
 		}
 	}

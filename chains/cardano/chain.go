@@ -48,7 +48,7 @@ func (c *chain) Network() string { return c.net.name }
 
 func (c *chain) Traits() model.Traits {
 	return model.Traits{
-		LateOutputs: true, Fingerprint: fingerprints, DeepestFork: deepestFork,
+		OutputOffset: true, Fingerprint: fingerprints, DeepestFork: deepestFork,
 		Unit:   model.Unit{Symbol: "ADA", Decimals: 6, Smallest: "lovelace"},
 		Accent: model.Accent{Light: "#1d4fc4", LightWash: "#e6edfc", Dark: "#8db0ff", DarkWash: "#1b2747"},
 	}

@@ -115,7 +115,7 @@ func TestValuesAreReadAsTheyAreShown(t *testing.T) {
 		t.Fatalf("%d values of %d indexes", len(keys), len(all))
 	}
 	for i, x := range all {
-		if x.Name != valueNames[i] || x.Kind.Wide() != (x.Name == indexPolicy) || x.Default != (x.Name == indexAddress) || x.Doc == "" {
+		if x.Name != valueNames[i] || x.Kind.HasOrdinal() != (x.Name == indexPolicy) || x.Default != (x.Name == indexAddress) || x.Doc == "" {
 			t.Errorf("index %d: %+v", i, x)
 		}
 		shown := x.Format(keys[i].Value)

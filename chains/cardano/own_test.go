@@ -96,7 +96,7 @@ func wantAgain(t testing.TB, c *chain, txs []model.Tx, values []int) {
 			for _, k := range txs[i].Outputs[j].Keys {
 				x := &c.indexes[k.Index]
 				text := strings.TrimPrefix(x.Name, "own_") + " " + x.Format(k.Value)
-				if x.Own {
+				if x.Custom {
 					own = append(own, text)
 				} else {
 					values[k.Index]++

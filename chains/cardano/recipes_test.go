@@ -59,7 +59,7 @@ func TestRecipesFindWhatTheySay(t *testing.T) {
 			for j := range tx.Outputs {
 				for _, k := range tx.Outputs[j].Keys {
 					x := &c.indexes[k.Index]
-					if !x.Own {
+					if !x.Custom {
 						continue
 					}
 					got[x.Name]++

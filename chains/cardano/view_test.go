@@ -245,7 +245,7 @@ func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 		for i := range b.Txs {
 			for j := range b.Txs[i].Outputs {
 				o := &b.Txs[i].Outputs[j]
-				o.Keys = slices.DeleteFunc(slices.Clone(o.Keys), func(k model.Key) bool { return c.indexes[k.Index].Own })
+				o.Keys = slices.DeleteFunc(slices.Clone(o.Keys), func(k model.Key) bool { return c.indexes[k.Index].Custom })
 			}
 		}
 		if text(t, b) != text(t, want) {

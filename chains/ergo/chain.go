@@ -44,7 +44,7 @@ func (c *chain) Network() string { return c.net.name }
 
 func (c *chain) Traits() model.Traits {
 	return model.Traits{
-		SpendsBy: indexBoxID, ImpliedBurns: true, FeeOutputs: true,
+		SpendIndex: indexBoxID, ImpliedBurns: true, FeeOutputs: true,
 		Unit:   model.Unit{Symbol: "ERG", Decimals: 9, Smallest: "nanoERG"},
 		Accent: model.Accent{Light: "#bb3418", LightWash: "#fcebe6", Dark: "#ff8c6f", DarkWash: "#3d1f17"},
 	}

@@ -40,7 +40,7 @@ func TestIndexesAreThoseOfTheContract(t *testing.T) {
 		t.Errorf("missing: %v", kinds)
 	}
 	traits := c.Traits()
-	if traits.SpendsBy != "box_id" || !traits.ImpliedBurns || traits.Coinbase {
+	if traits.SpendIndex != "box_id" || !traits.ImpliedBurns || traits.Coinbase {
 		t.Errorf("traits %+v", traits)
 	}
 	if supply, exact, ok := c.Supply(5); supply != 97_739_925_000_000_000 || !exact || !ok {

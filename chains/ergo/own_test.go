@@ -67,7 +67,7 @@ func TestOfferedIndexesAreTheirExpressions(t *testing.T) {
 				for _, k := range txs[i].Outputs[j].Keys {
 					x := &c.indexes[k.Index]
 					text := strings.TrimPrefix(x.Name, "own_") + " " + x.Format(k.Value)
-					if x.Own {
+					if x.Custom {
 						own = append(own, text)
 					} else {
 						values[x.Name]++

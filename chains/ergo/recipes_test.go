@@ -46,7 +46,7 @@ func TestRecipesFindWhatTheySay(t *testing.T) {
 			for j, o := range b.Txs[i].Outputs {
 				for _, k := range o.Keys {
 					x := &c.indexes[k.Index]
-					if !x.Own {
+					if !x.Custom {
 						continue
 					}
 					got[x.Name]++

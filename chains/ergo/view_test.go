@@ -193,7 +193,7 @@ func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 				o, w := &b.Txs[i].Outputs[j], &want.Txs[i].Outputs[j]
 				var got, expected []string
 				for _, k := range o.Keys {
-					if !c.indexes[k.Index].Own {
+					if !c.indexes[k.Index].Custom {
 						got = append(got, name(k))
 					}
 				}

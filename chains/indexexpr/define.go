@@ -116,7 +116,7 @@ func (x *Indexes) Indexes() []model.Index {
 	all := make([]model.Index, len(x.list))
 	for i, d := range x.list {
 		all[i] = model.Index{
-			Name: d.Name, Kind: d.Kind, Doc: "defined in the settings: " + formDocs[d.form], When: d.When, Value: d.Value, Own: true,
+			Name: d.Name, Kind: d.Kind, Doc: "defined in the settings: " + formDocs[d.form], When: d.When, Value: d.Value, Custom: true,
 			Format: d.form.format,
 			Parse:  func(text string) ([]byte, error) { return d.form.parse(d.Name, text) },
 		}

@@ -78,7 +78,7 @@ func (p *page) tx(a *core.TxAnswer) {
 // owner is the value of the chain's most important index in the output.
 func (p *page) owner(o core.OutputAnswer) string {
 	for _, ix := range p.chain.Indexes() {
-		if v, ok := o.Keys[ix.Name]; ok && ix.Name != p.chain.Traits().SpendsBy {
+		if v, ok := o.Keys[ix.Name]; ok && ix.Name != p.chain.Traits().SpendIndex {
 			return keyText(v)
 		}
 	}

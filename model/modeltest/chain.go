@@ -15,14 +15,14 @@ import (
 
 // Variant is the rules of one made-up chain.
 type Variant struct {
-	Name     string
-	Boxes    bool // inputs name boxes, values of a one-to-one index, instead of outpoints
-	Implied  bool // burns are implied
-	Coinbase bool // blocks begin with a coinbase; without, all there is was there at genesis
-	Genesis  bool // outputs exist before the first block
-	First    model.HeightPk
-	Slots    bool // blocks count slots
-	Late     bool // the outputs of some transactions begin above 0
+	Name         string
+	Boxes        bool // inputs name boxes, values of a one-to-one index, instead of outpoints
+	Implied      bool // burns are implied
+	Coinbase     bool // blocks begin with a coinbase; without, all there is was there at genesis
+	Genesis      bool // outputs exist before the first block
+	First        model.HeightPk
+	Slots        bool // blocks count slots
+	OutputOffset bool // the outputs of some transactions begin above 0
 
 	Fingerprints bool // assets have a second, short name
 	Raw          bool // transactions come with bytes
@@ -37,7 +37,7 @@ type Variant struct {
 func Variants() []Variant {
 	return []Variant{
 		{Name: "like-bitcoin", Coinbase: true, Repeats: true, Raw: true},
-		{Name: "like-cardano", Genesis: true, Slots: true, Late: true, Fingerprints: true, Raw: true, Kept: true},
+		{Name: "like-cardano", Genesis: true, Slots: true, OutputOffset: true, Fingerprints: true, Raw: true, Kept: true},
 		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1, Described: true, FeeOutputs: true},
 		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true, Kept: true},
 	}
@@ -95,10 +95,10 @@ func (c chain) Network() string { return c.network }
 
 func (c chain) Traits() model.Traits {
 	t := model.Traits{
-		ImpliedBurns: c.v.Implied, Coinbase: c.v.Coinbase, LateOutputs: c.v.Late, FeeOutputs: c.v.FeeOutputs,
+		ImpliedBurns: c.v.Implied, Coinbase: c.v.Coinbase, OutputOffset: c.v.OutputOffset, FeeOutputs: c.v.FeeOutputs,
 	}
 	if c.v.Boxes {
-		t.SpendsBy = "box"
+		t.SpendIndex = "box"
 	}
 	if c.v.Fingerprints {
 		t.Fingerprint = fingerprint

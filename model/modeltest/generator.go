@@ -238,7 +238,7 @@ func (g *Generator) tx() model.Tx {
 		outputs = 60
 	}
 	t.Outputs = g.pay(value, outputs, true)
-	if g.v.Late && g.rng.IntN(6) == 0 {
+	if g.v.OutputOffset && g.rng.IntN(6) == 0 {
 		t.FirstOutput = 1 + g.rng.Uint32N(4)
 	}
 	g.moveAssets(&t, spent)

@@ -157,7 +157,7 @@ func (l *ledger) tx(height int, t *model.Tx, genesis bool, depth map[string]int)
 	}
 	if t.FirstOutput > 0 {
 		l.counts["outputs that begin late"]++
-		if !l.v.Late {
+		if !l.v.OutputOffset {
 			return fmt.Errorf("its outputs begin with output %d", t.FirstOutput)
 		}
 	}
@@ -306,7 +306,7 @@ func TestMadeUpChainsAreValidAndHard(t *testing.T) {
 			if !v.Boxes {
 				want = append(want, "output without keys")
 			}
-			if v.Late {
+			if v.OutputOffset {
 				want = append(want, "outputs that begin late")
 			}
 			if !v.Implied {
