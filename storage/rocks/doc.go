@@ -10,7 +10,7 @@
 // meanwhile, since families become visible one after the other. What is left of an update that did not come so far is
 // removed when the database is opened.
 //
-// Tables that overlap are merged in the background when there are some (settle.go). While updates in bulk go on, those of
+// Tables that overlap are merged in the background when there are some (compaction.go). While updates in bulk go on, those of
 // families that nothing reads meanwhile wait until there are hundreds; the end of the bulk, Flush and the next opening
 // let them be merged. Compact merges all there are, families side by side.
 //
@@ -21,10 +21,10 @@
 // A read-only store is RocksDB's read-only mode, not a secondary instance: it writes nothing, needs no folder of its
 // own to write to, and shows the moment it was opened, WAL included, whatever another process does meanwhile: it holds
 // every table file open, so files that the writer removes stay readable. So that it is one moment, the logs are held
-// from the moment the manifest was read (beside.cc). Where the manifest changes while it is read, a table is removed
+// from the moment the manifest was read (readonly_open.cc). Where the manifest changes while it is read, a table is removed
 // before it was opened, or a family appears, opening is tried again.
 //
-// Notes are files of a folder beside the tables (note.go).
+// Notes are files of a folder beside the tables (sidefile.go).
 //
 // One process at a time writes: it holds a lock on the file birthmark.lock, which says who it is.
 package rocks

@@ -5,7 +5,7 @@
 extern "C" {
 #endif
 
-// Makes options (the C API's pointer) open a database as beside.cc says. It outlives the database and the options.
+// Makes options (the C API's pointer) open a database as readonly_open.cc says. It outlives the database and the options.
 void *birthmark_beside_new(void *options);
 // Stand around an opening.
 void birthmark_beside_begin(void *beside);

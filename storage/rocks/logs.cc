@@ -1,4 +1,4 @@
-#include "missing.h"
+#include "logs.h"
 
 #include <rocksdb/env.h>
 #include <rocksdb/options.h>

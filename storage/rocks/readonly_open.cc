@@ -1,4 +1,4 @@
-#include "beside.h"
+#include "readonly_open.h"
 
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>

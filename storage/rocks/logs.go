@@ -1,6 +1,6 @@
 package rocks
 
-// #include "missing.h"
+// #include "logs.h"
 import "C"
 
 import (

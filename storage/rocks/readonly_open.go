@@ -1,6 +1,6 @@
 package rocks
 
-// #include "beside.h"
+// #include "readonly_open.h"
 import "C"
 
 import (
@@ -10,7 +10,7 @@ import (
 )
 
 // beside keeps the files together that make one moment of a database, while it is opened beside a process that writes
-// (beside.cc). A nil beside is that of a store that writes itself.
+// (readonly_open.cc). A nil beside is that of a store that writes itself.
 type readonlyOpen struct{ p unsafe.Pointer }
 
 func newReadonlyOpen(o *grocksdb.Options) *readonlyOpen {
