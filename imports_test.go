@@ -31,6 +31,8 @@ var rules = []rule{
 	{from: "internal/control", may: []string{"model", "core"}},
 	{from: "internal/cursor", may: []string{"model", "storage"}},
 	{from: "internal/config", may: []string{"model/...", "storage", "internal/suggest"}},
+	{from: "internal/progress", may: []string{"internal/humanize"}},
+	{from: "internal/daemon", may: []string{"model", "storage/...", "core/...", "chains/...", "api/...", "internal/config", "internal/control", "internal/progress"}},
 	{from: "internal/cli", may: anything},
 	{from: "model/...", may: []string{"model/..."}},
 	{from: "model"},

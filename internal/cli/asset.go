@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -16,7 +17,7 @@ func (p *program) assetCommand() *cli.Command {
 		Name:      "asset",
 		Usage:     "one asset: first seen, minted, burned, supply, holders",
 		ArgsUsage: "ID|FINGERPRINT",
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		a, err := db.Asset(ctx, c.Args().First())
 		return a, func(pg *page) { pg.asset(a) }, err
 	})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -15,7 +16,7 @@ func (p *program) assetEventsCommand() *cli.Command {
 		Usage:     "the mints and burns of an asset",
 		ArgsUsage: "ID|FINGERPRINT",
 		Flags:     slices.Concat(rangeFlags(), pageFlags("events", true)),
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		pg, err := pageOf(c)
 		if err != nil {
 			return nil, nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -14,7 +15,7 @@ func (p *program) assetHoldersCommand() *cli.Command {
 		Usage:     "the addresses that hold an asset",
 		ArgsUsage: "ID|FINGERPRINT",
 		Flags:     pageFlags("addresses", false),
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		pg, err := pageOf(c)
 		if err != nil {
 			return nil, nil, err

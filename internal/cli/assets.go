@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -13,7 +14,7 @@ func (p *program) assetsCommand() *cli.Command {
 		Name:  "assets",
 		Usage: "all assets, in the order in which they first occurred",
 		Flags: pageFlags("assets", true),
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		pg, err := pageOf(c)
 		if err != nil {
 			return nil, nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -13,7 +14,7 @@ func (p *program) balanceCommand() *cli.Command {
 		Name:      "balance",
 		Usage:     "what a value of an index holds, received and sent, assets included",
 		ArgsUsage: "INDEX VALUE",
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		a, err := db.Balance(ctx, c.Args().Get(0), c.Args().Get(1))
 		return a, func(pg *page) { pg.balance(a) }, err
 	})

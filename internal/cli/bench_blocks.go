@@ -18,6 +18,8 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
 	"birthmark/internal/config"
+	"birthmark/internal/daemon"
+	"birthmark/internal/progress"
 
 	"github.com/urfave/cli/v2"
 )
@@ -101,9 +103,9 @@ func generatedChain(c *cli.Context, perBlock uint64) (bench.Chain, error) {
 func (p *program) record(ctx context.Context, dir string, chain bench.Chain) (*bench.Recording, error) {
 	var made atomic.Int64
 	started := time.Now()
-	stop := p.watch("generate", func() reading {
+	stop := p.watch("generate", func() progress.Reading {
 		done := uint64(made.Load())
-		return reading{done: done, total: uint64(chain.Txs), rates: []rate{{"txs", float64(done) / time.Since(started).Seconds()}}}
+		return progress.Reading{Done: done, Total: uint64(chain.Txs), Rates: []progress.Rate{{Name: "txs", PerSecond: float64(done) / time.Since(started).Seconds()}}}
 	})
 	defer stop()
 	return bench.Record(ctx, dir, chain, func(txs int) { made.Store(int64(txs)) })
@@ -123,7 +125,7 @@ func (p *program) benchProgress(what string, o bench.Options) (_ bench.Options, 
 	var last atomic.Pointer[core.Progress]
 	last.Store(&core.Progress{})
 	o.Progress = func(now core.Progress) { last.Store(&now) }
-	return o, p.watch(what, func() reading { return syncReading(last.Load()) })
+	return o, p.watch(what, func() progress.Reading { return daemon.SyncReading(last.Load()) })
 }
 
 // usualTxs is more transactions than blocks of Cardano and Ergo have in the mean.

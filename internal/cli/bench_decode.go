@@ -10,6 +10,7 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/cardano"
 	"birthmark/chains/ergo"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -54,15 +55,15 @@ func (p *program) benchDecode(c *cli.Context) error {
 	if set.Source == "" { // these are of one network
 		network = cmp.Or(network, map[string]string{ergo.Name: generatedErgo, bitcoin.Name: generatedBitcoin}[name])
 	}
-	chain, err := p.make(set, name, network)
+	chain, err := p.host(c).MakeChain(set, name, network)
 	if err != nil {
 		return err
 	}
-	names, err := indexesOf(set, chain)
+	names, err := daemon.IndexesOf(set, chain)
 	if err != nil {
 		return err
 	}
-	indexes := chosen(chain, names)
+	indexes := daemon.Chosen(chain, names)
 	var blocks [][]byte
 	if set.Source != "" {
 		blocks, err = bench.ReadBlocks(c.Context, chain.Name(), set.Source, int64(numbers["mb"])*1_000_000)

@@ -15,6 +15,7 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/cardano"
 	"birthmark/chains/ergo"
+	"birthmark/internal/progress"
 
 	"github.com/urfave/cli/v2"
 )
@@ -85,9 +86,9 @@ func (p *program) benchGenerate(c *cli.Context) error {
 	}
 	txs, started := numbers["txs"], time.Now()
 	var made atomic.Int64
-	stop := p.watch("bench generate", func() reading {
+	stop := p.watch("bench generate", func() progress.Reading {
 		done := uint64(made.Load())
-		return reading{done: done, total: txs, rates: []rate{{"txs", float64(done) / time.Since(started).Seconds()}}}
+		return progress.Reading{Done: done, Total: txs, Rates: []progress.Rate{{Name: "txs", PerSecond: float64(done) / time.Since(started).Seconds()}}}
 	})
 	defer stop()
 	a, err := write(c.Context, dir, numbers, func(txs int) { made.Store(int64(txs)) })

@@ -13,6 +13,7 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/ergo"
 	"birthmark/internal/config"
+	"birthmark/internal/daemon"
 	"birthmark/model"
 )
 
@@ -37,11 +38,11 @@ func indexFile(path string, chain *bench.Chain) error {
 	if err != nil {
 		return err
 	}
-	defined, err := define(offered, set)
+	defined, err := daemon.Define(offered, set)
 	if err != nil {
 		return err
 	}
-	if _, err := indexesOf(set, defined); err != nil {
+	if _, err := daemon.IndexesOf(set, defined); err != nil {
 		return err
 	}
 	chain.Indexes, chain.Definitions = set.IndexNames(), set.Definitions()

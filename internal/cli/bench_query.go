@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"birthmark/bench"
+	"birthmark/core"
 	"birthmark/internal/config"
 	"birthmark/model"
 
@@ -84,7 +85,7 @@ func (p *program) benchQuery(c *cli.Context) (err error) {
 		indexes = benchIndexes(&chain)
 		o.Hottest = made.Hottest
 	}
-	db, err := p.openReadingOf(c, set)
+	db, err := p.host(c).OpenReading(c.Context, set, core.Options{})
 	if err != nil {
 		return err
 	}
@@ -97,8 +98,8 @@ func (p *program) benchQuery(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	a := benchQueryAnswer{db.chain.Name(), db.chain.Network(), int64(p.settings.Memory), indexes, result}
-	return p.answer(db.chain, a, func(pg *page) { pg.benchQuery(&a) })
+	a := benchQueryAnswer{db.Chain().Name(), db.Chain().Network(), int64(p.settings.Memory), indexes, result}
+	return p.answer(db.Chain(), a, func(pg *page) { pg.benchQuery(&a) })
 }
 
 // What stands in a folder with a generated database: the database, and while it is made its blocks.

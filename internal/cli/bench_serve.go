@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"birthmark/bench"
+	"birthmark/core"
 	"birthmark/internal/config"
 
 	"github.com/urfave/cli/v2"
@@ -227,7 +228,7 @@ func (p *program) benchServeDatabase(c *cli.Context, a *benchServeAnswer, o benc
 		set = &config.Chain{DB: filepath.Join(dir, keptFolder), Indexes: indexesSet(&chain), Memory: p.settings.Memory}
 		a.Indexes = benchIndexes(&chain)
 	}
-	db, err := p.openReadingOf(c, set)
+	db, err := p.host(c).OpenReading(c.Context, set, core.Options{})
 	if err != nil {
 		return err
 	}

@@ -12,9 +12,9 @@ import (
 	"runtime"
 	"strings"
 
-	"birthmark/api/served"
 	"birthmark/bench"
 	"birthmark/core"
+	"birthmark/internal/daemon"
 	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
@@ -139,18 +139,15 @@ func (p *program) served(c *cli.Context, a *benchServeAnswer, db *core.DB, ask f
 		return err
 	}
 	a.Chain, a.Txs, a.Memory = status.Chain, status.Totals.Txs, int64(p.settings.Memory)
-	server, err := p.listen("127.0.0.1:0")
+	server, err := p.host(c).Listen(p.settings, "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.close()) }()
+	defer func() { err = errors.Join(err, server.Close()) }()
 	if a.Fresh {
-		server.kept = -1
+		server.CacheBytes = -1
 	}
-	shown := newShown(p, db)
-	defer func() { shown.show(nil)() }()
-	chain := shown.chain(db.Chain())
-	return server.during(c.Context, []*served.Chain{chain}, func(context.Context) error {
-		return ask(server.url() + "v1/" + chain.Name)
+	return server.ServeDatabases(c.Context, []*core.DB{db}, func(context.Context) error {
+		return ask(server.URL() + "v1/" + daemon.ServedName(db.Chain()))
 	})
 }

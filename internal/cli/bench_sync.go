@@ -12,6 +12,8 @@ import (
 	"birthmark/bench"
 	"birthmark/core"
 	"birthmark/internal/config"
+	"birthmark/internal/daemon"
+	"birthmark/internal/progress"
 	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
@@ -59,11 +61,11 @@ func (p *program) benchSync(c *cli.Context) (err error) {
 	if set.Source == "" {
 		return usageError("missing_flag", "missing --source URI, where blocks come from")
 	}
-	chain, err := p.chainOf(set)
+	chain, err := p.host(c).Chain(set)
 	if err != nil {
 		return err
 	}
-	names, err := indexesOf(set, chain)
+	names, err := daemon.IndexesOf(set, chain)
 	if err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func (p *program) benchSync(c *cli.Context) (err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	} else if found, err := holdsDatabase(dir); found || err != nil {
+	} else if found, err := daemon.HoldsDatabase(dir); found || err != nil {
 		return errors.Join(err, model.Errorf(model.Refused, "not_empty", "%s holds a database already: a sync is measured from its first block on", dir))
 	}
 	memory := config.Divide(p.settings.Memory)
@@ -84,7 +86,7 @@ func (p *program) benchSync(c *cli.Context) (err error) {
 
 	var last atomic.Pointer[core.Progress]
 	last.Store(&core.Progress{})
-	stop := p.watch("bench sync", func() reading { return syncReading(last.Load()) })
+	stop := p.watch("bench sync", func() progress.Reading { return daemon.SyncReading(last.Load()) })
 	defer stop()
 	result, err := bench.Sync(c.Context, bench.SyncOptions{
 		Options: bench.Options{
@@ -99,7 +101,7 @@ func (p *program) benchSync(c *cli.Context) (err error) {
 		return err
 	}
 	stop()
-	a := benchSyncAnswer{chain.Name(), chain.Network(), set.View(chain.Network(), chosen(chain, names)).Indexes, set.Raw, set.WAL, int64(p.settings.Memory), result}
+	a := benchSyncAnswer{chain.Name(), chain.Network(), set.View(chain.Network(), daemon.Chosen(chain, names)).Indexes, set.Raw, set.WAL, int64(p.settings.Memory), result}
 	return p.answer(nil, a, func(pg *page) { pg.benchSync(&a) })
 }
 

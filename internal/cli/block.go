@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 	"birthmark/internal/humanize"
 
 	"github.com/urfave/cli/v2"
@@ -15,7 +16,7 @@ func (p *program) blockCommand() *cli.Command {
 		Name:      "block",
 		Usage:     "one block with its transaction hashes",
 		ArgsUsage: "HASH|HEIGHT|tip",
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		a, err := db.Block(ctx, c.Args().First())
 		return a, func(pg *page) { pg.block(a) }, err
 	})

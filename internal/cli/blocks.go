@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -14,7 +15,7 @@ func (p *program) blocksCommand() *cli.Command {
 		Name:  "blocks",
 		Usage: "the blocks of the chain, without what is in them",
 		Flags: slices.Concat(rangeFlags(), pageFlags("blocks", true)),
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		pg, err := pageOf(c)
 		if err != nil {
 			return nil, nil, err

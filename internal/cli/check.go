@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
+	"birthmark/internal/progress"
 	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
@@ -23,7 +25,7 @@ func (p *program) checkCommand() *cli.Command {
 }
 
 func (p *program) check(c *cli.Context) (err error) {
-	db, err := p.openDamaged(c)
+	db, err := p.openReading(c, core.Options{Damaged: true})
 	if err != nil {
 		return err
 	}
@@ -34,10 +36,10 @@ func (p *program) check(c *cli.Context) (err error) {
 }
 
 // checked runs a check of a database and prints its result.
-func (p *program) checked(db *database, what string, check func(progress func(done, total uint64)) (*core.CheckAnswer, error)) error {
+func (p *program) checked(db *daemon.Database, what string, check func(progress func(done, total uint64)) (*core.CheckAnswer, error)) error {
 	var done, total atomic.Uint64
-	pace := pace{"rows", p.now(), p.now}
-	stop := p.watch(what, func() reading { return pace.reading(done.Load(), total.Load()) })
+	pace := progress.NewPace("rows", p.now)
+	stop := p.watch(what, func() progress.Reading { return pace.Reading(done.Load(), total.Load()) })
 	defer stop()
 	a, err := check(func(d, t uint64) {
 		done.Store(d)
@@ -47,7 +49,7 @@ func (p *program) checked(db *database, what string, check func(progress func(do
 		return err
 	}
 	stop()
-	if err := p.answer(db.chain, a, func(pg *page) { pg.check(a) }); err != nil {
+	if err := p.answer(db.Chain(), a, func(pg *page) { pg.check(a) }); err != nil {
 		return err
 	}
 	if !a.OK {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"birthmark/internal/config"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 	"go.yaml.in/yaml/v3"
@@ -54,14 +55,14 @@ func (p *program) view(c *cli.Context) (*config.View, error) {
 			v.Chains = append(v.Chains, set.View("", nil))
 			continue
 		}
-		chain, err := p.chainOf(set)
+		chain, err := p.host(c).Chain(set)
 		if err != nil {
 			return nil, err
 		}
-		if _, err := indexesOf(set, chain); err != nil {
+		if _, err := daemon.IndexesOf(set, chain); err != nil {
 			return nil, err
 		}
-		v.Chains = append(v.Chains, set.View(chain.Network(), chosen(chain, nil)))
+		v.Chains = append(v.Chains, set.View(chain.Network(), daemon.Chosen(chain, nil)))
 	}
 	return v, nil
 }

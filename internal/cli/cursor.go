@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"birthmark/internal/cursor"
+	"birthmark/internal/daemon"
 	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
@@ -30,7 +31,7 @@ func (p *program) cursorCommand() *cli.Command {
 				Name:      "get",
 				Usage:     "where a cursor is, and how far behind the tip",
 				ArgsUsage: "NAME",
-			}, func(ctx context.Context, c *cli.Context, db *database, f cursor.Folder) (any, func(*page), error) {
+			}, func(ctx context.Context, c *cli.Context, db *daemon.Database, f cursor.Folder) (any, func(*page), error) {
 				a, err := cursorAnswerOf(ctx, db, f, c.Args().First())
 				return a, func(pg *page) { pg.cursors([]*cursorAnswer{a}) }, err
 			}),
@@ -48,9 +49,9 @@ func (p *program) cursorCommand() *cli.Command {
 }
 
 // cursorQuery makes a command that asks a database and its cursors.
-func (p *program) cursorQuery(c cli.Command, ask func(ctx context.Context, c *cli.Context, db *database, f cursor.Folder) (any, func(*page), error)) *cli.Command {
-	return p.query(c, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
-		return ask(ctx, c, db, cursor.Of(db.dir))
+func (p *program) cursorQuery(c cli.Command, ask func(ctx context.Context, c *cli.Context, db *daemon.Database, f cursor.Folder) (any, func(*page), error)) *cli.Command {
+	return p.query(c, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
+		return ask(ctx, c, db, cursor.Of(db.Dir))
 	})
 }
 
@@ -67,12 +68,12 @@ type cursorsAnswer struct {
 	Cursors []*cursorAnswer `json:"cursors"`
 }
 
-func cursorAnswerOf(ctx context.Context, db *database, f cursor.Folder, name string) (*cursorAnswer, error) {
+func cursorAnswerOf(ctx context.Context, db *daemon.Database, f cursor.Folder, name string) (*cursorAnswer, error) {
 	kept, err := f.Read(name)
 	if err != nil {
 		return nil, err
 	}
-	known, err := pointsOf(db.chain, name, kept)
+	known, err := pointsOf(db.Chain(), name, kept)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func cursorAnswerOf(ctx context.Context, db *database, f cursor.Folder, name str
 		a.At = &kept.Blocks[0]
 	}
 	if !from.IsOrigin() {
-		a.ResumesAt = &cursor.Block{Height: uint32(from.Height), Hash: db.chain.FormatHash(from.Hash)}
+		a.ResumesAt = &cursor.Block{Height: uint32(from.Height), Hash: db.Chain().FormatHash(from.Hash)}
 	}
 	return a, nil
 }
@@ -121,7 +122,7 @@ func (p *program) holdCursor(c *cli.Context, f cursor.Folder, name string) (*cur
 	return f.Hold(name, fmt.Sprintf("pid %d, %s, since %s", os.Getpid(), commandName(c), p.now().UTC().Format(time.RFC3339)))
 }
 
-func (p *program) setCursor(ctx context.Context, c *cli.Context, db *database, f cursor.Folder) (any, func(*page), error) {
+func (p *program) setCursor(ctx context.Context, c *cli.Context, db *daemon.Database, f cursor.Folder) (any, func(*page), error) {
 	name, to := c.Args().Get(0), c.Args().Get(1)
 	var point model.Point
 	if to != "origin" {
@@ -141,14 +142,14 @@ func (p *program) setCursor(ctx context.Context, c *cli.Context, db *database, f
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := errors.Join(held.Write(p.cursorAt(db.chain, points)), held.Release()); err != nil {
+	if err := errors.Join(held.Write(p.cursorAt(db.Chain(), points)), held.Release()); err != nil {
 		return nil, nil, err
 	}
 	a, err := cursorAnswerOf(ctx, db, f, name)
 	return a, func(pg *page) { pg.cursors([]*cursorAnswer{a}) }, err
 }
 
-func listCursors(ctx context.Context, _ *cli.Context, db *database, f cursor.Folder) (any, func(*page), error) {
+func listCursors(ctx context.Context, _ *cli.Context, db *daemon.Database, f cursor.Folder) (any, func(*page), error) {
 	names, err := f.List()
 	if err != nil {
 		return nil, nil, err
@@ -169,7 +170,7 @@ type deletedAnswer struct {
 	Deleted string `json:"deleted"`
 }
 
-func (p *program) deleteCursor(_ context.Context, c *cli.Context, _ *database, f cursor.Folder) (any, func(*page), error) {
+func (p *program) deleteCursor(_ context.Context, c *cli.Context, _ *daemon.Database, f cursor.Folder) (any, func(*page), error) {
 	name := c.Args().First()
 	if _, err := f.Read(name); err != nil {
 		if kind, _ := model.KindOf(err); kind != model.Refused { // one that is damaged can be deleted

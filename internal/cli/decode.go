@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
@@ -40,15 +41,15 @@ func (p *program) decode(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	chain, err := p.chainOf(set)
+	chain, err := p.host(c).Chain(set)
 	if err != nil {
 		return err
 	}
-	names, err := indexesOf(set, chain)
+	names, err := daemon.IndexesOf(set, chain)
 	if err != nil {
 		return err
 	}
-	indexes := chosen(chain, names)
+	indexes := daemon.Chosen(chain, names)
 	in := p.stdin
 	if name := c.Args().First(); name != "-" {
 		f, err := os.Open(name)

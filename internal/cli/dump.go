@@ -11,6 +11,9 @@ import (
 	"io"
 	"slices"
 
+	"birthmark/core"
+	"birthmark/internal/daemon"
+
 	"github.com/urfave/cli/v2"
 )
 
@@ -33,7 +36,7 @@ func (p *program) dump(c *cli.Context) (err error) {
 	if p.json && !c.Bool("digest") {
 		return usageError("bad_value", "rows are not JSON: --json goes with --digest")
 	}
-	db, err := p.openDamaged(c)
+	db, err := p.openReading(c, core.Options{Damaged: true})
 	if err != nil {
 		return err
 	}
@@ -54,7 +57,7 @@ func (p *program) dump(c *cli.Context) (err error) {
 	return w.Flush()
 }
 
-func knownFamily(c *cli.Context, db *database) error {
+func knownFamily(c *cli.Context, db *daemon.Database) error {
 	if !c.IsSet("family") {
 		return nil
 	}
@@ -66,7 +69,7 @@ func knownFamily(c *cli.Context, db *database) error {
 }
 
 // dumpLines hands on the line of each row, of one family or with "" of all.
-func dumpLines(ctx context.Context, db *database, only string, use func(family string, line []byte) error) error {
+func dumpLines(ctx context.Context, db *daemon.Database, only string, use func(family string, line []byte) error) error {
 	var line []byte
 	return db.Dump(ctx, func(family string, key, value []byte) error {
 		if only != "" && only != family {
@@ -92,7 +95,7 @@ type familyDigest struct {
 	SHA256 string `json:"sha256"`
 }
 
-func (p *program) digest(c *cli.Context, db *database) error {
+func (p *program) digest(c *cli.Context, db *daemon.Database) error {
 	all := sha256.New()
 	var one hash.Hash
 	a := digestAnswer{Families: []familyDigest{}}
@@ -117,7 +120,7 @@ func (p *program) digest(c *cli.Context, db *database) error {
 	}
 	end()
 	a.SHA256 = hex.EncodeToString(all.Sum(nil))
-	return p.answer(db.chain, a, func(pg *page) {
+	return p.answer(db.Chain(), a, func(pg *page) {
 		var rows [][]cell
 		for _, f := range a.Families {
 			rows = append(rows, []cell{text(f.Name), text(count(f.Rows)), text(f.SHA256)})

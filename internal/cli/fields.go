@@ -3,10 +3,7 @@ package cli
 import (
 	"slices"
 
-	"birthmark/api"
 	"birthmark/chains"
-	"birthmark/chains/indexexpr"
-	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
 )
@@ -22,35 +19,6 @@ func (p *program) fieldsCommand() *cli.Command {
 	}
 }
 
-// fielded is a chain whose fields expressions can name.
-type fielded interface {
-	Fields() []indexexpr.Field
-}
-
-// fieldsOf is what expressions can name on the chains with those names.
-func (p *program) fieldsOf(names ...string) (*api.FieldsAnswer, error) {
-	a := &api.FieldsAnswer{}
-	for _, name := range names {
-		chain, err := p.newChain(name, "")
-		if err != nil {
-			return nil, placed("--chain", err)
-		}
-		of, ok := chain.(fielded)
-		if !ok {
-			return nil, model.Errorf(model.NotFound, "not_offered", "%s has no fields for expressions", name)
-		}
-		listed := api.ChainFields{Chain: name}
-		for _, f := range of.Fields() {
-			listed.Fields = append(listed.Fields, api.ExpressionField(f))
-		}
-		a.Chains = append(a.Chains, listed)
-	}
-	for _, f := range indexexpr.Functions() {
-		a.Functions = append(a.Functions, api.ExpressionFunction(f))
-	}
-	return a, nil
-}
-
 func (p *program) fields(c *cli.Context) error {
 	// Only where it is asked for: a chain in the environment does not change what stands in the docs.
 	names := chains.Names()
@@ -61,7 +29,7 @@ func (p *program) fields(c *cli.Context) error {
 		}
 		names = []string{set.Chain}
 	}
-	a, err := p.fieldsOf(names...)
+	a, err := p.host(c).Fields(names...)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -25,7 +26,7 @@ func (p *program) findCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "or", Usage: "outputs where this occurs as well, `INDEX=VALUE`; may be given again"},
 			&cli.BoolFlag{Name: "unspent", DisableDefaultText: true, Usage: "only outputs that nothing spends"},
 		}, rangeFlags(), pageFlags("outputs", true), followFlags()),
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		pg, err := pageOf(c)
 		if err != nil {
 			return nil, nil, err

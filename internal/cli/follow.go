@@ -6,14 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"birthmark/core"
 	"birthmark/internal/config"
 	"birthmark/internal/cursor"
+	"birthmark/internal/daemon"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 
@@ -37,8 +35,6 @@ const (
 
 	flushEvery = 200 * time.Millisecond // while there is more to tell
 	keepEvery  = time.Second            // the cursor, while there is more to tell
-	// A database is opened anew for what was written since: it may take one part in so many of the time.
-	openPart = 10
 )
 
 // tail is a find that follows.
@@ -70,11 +66,8 @@ func (p *program) follow(c *cli.Context) (err error) {
 	if f.set, err = p.one(c); err != nil {
 		return err
 	}
-	dir, err := folder(f.set)
+	dir, err := daemon.ExistingFolder(f.set)
 	if err != nil {
-		return err
-	}
-	if err := mustHoldDatabase(dir); err != nil {
 		return err
 	}
 	if name := c.String("cursor"); name != "" {
@@ -87,7 +80,7 @@ func (p *program) follow(c *cli.Context) (err error) {
 	f.lines = json.NewEncoder(f.out.w)
 	f.lines.SetEscapeHTML(false)
 	for {
-		seen, err := written(dir)
+		seen, err := daemon.Written(dir)
 		if err != nil {
 			return err
 		}
@@ -98,7 +91,7 @@ func (p *program) follow(c *cli.Context) (err error) {
 		if err != nil || c.Bool("to-tip") || c.Context.Err() != nil {
 			return err
 		}
-		if err := f.wait(dir, seen, max(f.poll, openPart*took)); err != nil || c.Context.Err() != nil {
+		if err := f.wait(dir, seen, max(f.poll, daemon.ReopenPart*took)); err != nil || c.Context.Err() != nil {
 			return err
 		}
 	}
@@ -154,16 +147,16 @@ func (f *tail) take(folder cursor.Folder, name string) (err error) {
 // pass tells what the database has that was not told yet, and says how long it took to open it.
 func (f *tail) pass() (took time.Duration, err error) {
 	began := f.now()
-	db, err := f.openReadingOf(f.c, f.set)
+	db, err := f.host(f.c).OpenReading(f.c.Context, f.set, core.Options{})
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	took = f.now().Sub(began)
 	if !f.begun {
-		f.out.chain, f.out.unit = db.chain, humanize.UnitOf(db.chain)
+		f.out.chain, f.out.unit = db.Chain(), humanize.UnitOf(db.Chain())
 		if f.kept != nil {
-			if f.known, err = pointsOf(db.chain, f.c.String("cursor"), f.kept); err != nil {
+			if f.known, err = pointsOf(db.Chain(), f.c.String("cursor"), f.kept); err != nil {
 				return took, err
 			}
 			f.what.Start = nil
@@ -184,7 +177,7 @@ func (f *tail) pass() (took time.Duration, err error) {
 	return took, f.keep(db)
 }
 
-func (f *tail) tell(db *database, e core.FollowEvent) error {
+func (f *tail) tell(db *daemon.Database, e core.FollowEvent) error {
 	switch {
 	case e.Rollback != nil:
 		if f.begun && *e.Rollback == f.at {
@@ -225,7 +218,7 @@ func (f *tail) write(e core.FollowEvent) error {
 }
 
 // keep flushes what was told and marks how far that is.
-func (f *tail) keep(db *database) error {
+func (f *tail) keep(db *daemon.Database) error {
 	f.flushed = f.now()
 	if err := f.out.w.Flush(); err != nil || !f.begun {
 		return err
@@ -234,7 +227,7 @@ func (f *tail) keep(db *database) error {
 }
 
 // mark puts the cursor, if there is one, behind the last block.
-func (f *tail) mark(db *database) (err error) {
+func (f *tail) mark(db *daemon.Database) (err error) {
 	if !f.marked.IsZero() && len(f.known) > 0 && f.known[0] == f.at {
 		return nil
 	}
@@ -242,7 +235,7 @@ func (f *tail) mark(db *database) (err error) {
 		return err
 	}
 	f.marked = f.now()
-	return f.cursor.Write(f.cursorAt(db.chain, f.known))
+	return f.cursor.Write(f.cursorAt(db.Chain(), f.known))
 }
 
 // wait waits until something was written to the database in dir since seen.
@@ -253,31 +246,11 @@ func (f *tail) wait(dir, seen string, pause time.Duration) error {
 			return nil
 		case <-time.After(pause):
 		}
-		if now, err := written(dir); err != nil || now != seen {
+		if now, err := daemon.Written(dir); err != nil || now != seen {
 			return err
 		}
 		pause = f.poll
 	}
-}
-
-// written is another text whenever something was written to the database in dir: the names, sizes and times of the files
-// that every write is entered in.
-func written(dir string) (string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	for _, e := range entries {
-		name := e.Name()
-		if name != "CURRENT" && !strings.HasPrefix(name, "MANIFEST-") && filepath.Ext(name) != ".log" {
-			continue
-		}
-		if info, err := e.Info(); err == nil { // else it was removed meanwhile
-			fmt.Fprintln(&b, name, info.Size(), info.ModTime().UnixNano())
-		}
-	}
-	return b.String(), nil
 }
 
 // event is one line for people.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -15,7 +16,7 @@ func (p *program) forksCommand() *cli.Command {
 		Description: "Of the last 1,000 such blocks: how deep each was, when it was lost and what came in its place. Blocks that\n" +
 			"birthmark rollback removed are not among them.",
 		Flags: pageFlags("blocks", false),
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		pg, err := pageOf(c)
 		if err != nil {
 			return nil, nil, err

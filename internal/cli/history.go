@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -15,7 +16,7 @@ func (p *program) historyCommand() *cli.Command {
 		Usage:     "the transactions that pay to or spend from a value of an index",
 		ArgsUsage: "INDEX VALUE",
 		Flags:     slices.Concat(rangeFlags(), pageFlags("transactions", true)),
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		pg, err := pageOf(c)
 		if err != nil {
 			return nil, nil, err

@@ -7,6 +7,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/internal/control"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -22,12 +23,12 @@ func (p *program) indexCommand() *cli.Command {
 				Usage: "what indexes there are, what is kept for them, and how far those are that come or go",
 				Flags: databaseFlags(),
 				Action: func(c *cli.Context) error {
-					return p.readIndexes(c, func(ctx context.Context, db *database) error {
+					return p.readIndexes(c, func(ctx context.Context, db *daemon.Database) error {
 						a, err := indexesAnswerOf(ctx, db)
 						if err != nil {
 							return err
 						}
-						return p.answer(db.chain, a, func(pg *page) { pg.indexes(a.Indexes) })
+						return p.answer(db.Chain(), a, func(pg *page) { pg.indexes(a.Indexes) })
 					})
 				},
 			},
@@ -59,7 +60,7 @@ func (p *program) indexCommand() *cli.Command {
 				Description: "Like check, but reads only the families of the index and the outputs. The exit status is 1 if there are inconsistencies.",
 				Flags:       slices.Concat(databaseFlags(), profileFlags()),
 				Action: profiled(func(c *cli.Context) error {
-					return p.readIndexes(c, func(ctx context.Context, db *database) error {
+					return p.readIndexes(c, func(ctx context.Context, db *daemon.Database) error {
 						return p.checked(db, "index verify "+c.Args().First(), func(progress func(done, total uint64)) (*core.CheckAnswer, error) {
 							return db.CheckIndex(ctx, c.Args().First(), progress)
 						})
@@ -78,13 +79,13 @@ func changeFlags() []cli.Flag {
 }
 
 // readIndexes opens the database to be read, with the indexes it has, however the settings define theirs.
-func (p *program) readIndexes(c *cli.Context, do func(ctx context.Context, db *database) error) error {
+func (p *program) readIndexes(c *cli.Context, do func(ctx context.Context, db *daemon.Database) error) error {
 	set, err := p.one(c)
 	if err != nil {
 		return err
 	}
 	set.Indexes = nil
-	db, err := p.openReadingOf(c, set)
+	db, err := p.host(c).OpenReading(c.Context, set, core.Options{})
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (p *program) indexAdd(c *cli.Context) error {
 		}
 	}
 	if r.Definition != nil { // what is wrong with it is told with its place in the settings
-		db, err := p.openReading(c)
+		db, err := p.openReading(c, core.Options{})
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,8 @@ import (
 	"birthmark/core"
 	"birthmark/internal/config"
 	"birthmark/internal/control"
+	"birthmark/internal/daemon"
+	"birthmark/internal/progress"
 	"birthmark/model"
 	"birthmark/storage"
 
@@ -25,11 +27,8 @@ const (
 // change has an index added or dropped, by the process that writes the database or, where there is none, by this one; and
 // waits until it is done. Where that process ends before, this one goes on.
 func (p *program) change(c *cli.Context, set *config.Chain, r control.Request) error {
-	dir, err := folder(set)
+	dir, err := daemon.ExistingFolder(set)
 	if err != nil {
-		return err
-	}
-	if err := mustHoldDatabase(dir); err != nil {
 		return err
 	}
 	set.Indexes, set.Raw = nil, false // the database is opened with what it has
@@ -42,7 +41,7 @@ func (p *program) change(c *cli.Context, set *config.Chain, r control.Request) e
 			return err
 		}
 	}
-	stop := p.watch("index "+r.Do+" "+r.Index, func() reading { return buildReading(w.now.Load()) })
+	stop := p.watch("index "+r.Do+" "+r.Index, func() progress.Reading { return daemon.BuildReading(w.now.Load()) })
 	defer stop()
 	if err := w.make(); err != nil && (c.Context.Err() == nil || !errors.Is(err, c.Context.Err())) {
 		return err
@@ -96,15 +95,16 @@ func (w *indexChange) make() error {
 
 // here makes the change in this process. A [*storage.LockedError] where another one writes the database.
 func (w *indexChange) here() (err error) {
-	db, err := w.write(w.c, w.set, w.dir)
+	h := w.host(w.c)
+	db, err := h.OpenWriting(w.c.Context, w.set)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	s := w.newSession(w.c, w.set, db, nil)
+	s := h.NewSession(w.set, db, nil)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	w.pid, w.states = 0, nil
-	s.building = func(now *core.BuildProgress) { w.now.Store(now) }
+	s.BuildProgress = func(now *core.BuildProgress) { w.now.Store(now) }
 	ctx := w.c.Context
 	states, err := db.IndexStates(ctx)
 	if err != nil {
@@ -114,15 +114,15 @@ func (w *indexChange) here() (err error) {
 		return nil
 	}
 	there := slices.ContainsFunc(states, func(x core.IndexState) bool { return x.Name == w.request.Index })
-	offered := slices.ContainsFunc(db.chain.Indexes(), func(x model.Index) bool { return x.Name == w.request.Index })
+	offered := slices.ContainsFunc(db.Chain().Indexes(), func(x model.Index) bool { return x.Name == w.request.Index })
 	if w.request.Do == control.Add && w.set.Source == "" && !there && offered {
-		return missingSource(w.request.Index)
+		return daemon.MissingSource(w.request.Index)
 	}
-	if _, err := s.do(ctx, w.request); err != nil {
+	if _, err := s.Do(ctx, w.request); err != nil {
 		return err
 	}
 	w.registered = true
-	if err := s.run(ctx); err != nil {
+	if err := s.Run(ctx); err != nil {
 		return err
 	}
 	w.done = true
@@ -170,7 +170,7 @@ func (w *indexChange) isDone(states []core.IndexState) bool {
 
 // families is the room the database takes.
 func (w *indexChange) families() (list []core.FamilyAnswer, err error) {
-	err = w.read(func(ctx context.Context, db *database) error {
+	err = w.read(func(ctx context.Context, db *daemon.Database) error {
 		a, err := db.Status(ctx)
 		if err == nil {
 			list = a.Families
@@ -181,12 +181,12 @@ func (w *indexChange) families() (list []core.FamilyAnswer, err error) {
 }
 
 // read opens the database to be read, also after the command was told to stop.
-func (w *indexChange) read(do func(ctx context.Context, db *database) error) error {
+func (w *indexChange) read(do func(ctx context.Context, db *daemon.Database) error) error {
 	c := *w.c
 	c.Context = context.WithoutCancel(c.Context)
 	set := *w.set
 	set.Stored = nil
-	db, err := w.openReadingOf(&c, &set)
+	db, err := w.host(&c).OpenReading(c.Context, &set, core.Options{})
 	if err != nil {
 		return err
 	}
@@ -219,8 +219,8 @@ type changeAnswer struct {
 func (w *indexChange) answer() error {
 	a := changeAnswer{Did: w.request.Do, Done: w.done, PID: w.pid}
 	var chain model.Chain
-	err := w.read(func(ctx context.Context, db *database) (err error) {
-		chain, a.Chain, a.Network = db.chain, db.chain.Name(), db.chain.Network()
+	err := w.read(func(ctx context.Context, db *daemon.Database) (err error) {
+		chain, a.Chain, a.Network = db.Chain(), db.Chain().Name(), db.Chain().Network()
 		states := w.states // what another process has written last need not be seen here yet
 		if w.pid == 0 {
 			if states, err = db.IndexStates(ctx); err != nil {

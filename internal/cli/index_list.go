@@ -6,14 +6,15 @@ import (
 
 	"birthmark/api"
 	"birthmark/core"
+	"birthmark/internal/daemon"
 )
 
 // indexAnswer is one index, and what is being done to it.
 type indexAnswer = core.IndexState
 
-func indexesAnswerOf(ctx context.Context, db *database) (*api.IndexesAnswer, error) {
+func indexesAnswerOf(ctx context.Context, db *daemon.Database) (*api.IndexesAnswer, error) {
 	states, err := db.IndexStates(ctx)
-	return &api.IndexesAnswer{Chain: db.chain.Name(), Network: db.chain.Network(), Indexes: states}, err
+	return &api.IndexesAnswer{Chain: db.Chain().Name(), Network: db.Chain().Network(), Indexes: states}, err
 }
 
 func (p *page) indexes(list []indexAnswer) {

@@ -282,7 +282,7 @@ func TestASignalLeavesAnIndexToTheNextSync(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r = birthmark("sync", "--source", source, "--db", db, "--to-height", "41000")
-	if r.status != exitDone || !strings.Contains(r.stderr, `msg="an index is being added; that is gone on with beside the blocks" index=policy adding=values`) || !strings.Contains(r.stderr, `msg="index added" index=policy to=`) {
+	if r.status != exitDone || !strings.Contains(r.stderr, `msg="resuming to add an index while syncing" index=policy adding=values`) || !strings.Contains(r.stderr, `msg="index added" index=policy to=`) {
 		t.Errorf("%+v", r)
 	}
 	if x := listed(t, db, "policy"); x == nil || len(x.Adding) > 0 || x.Values == 0 {

@@ -1,16 +1,10 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 
-	"birthmark/chains"
-	"birthmark/chains/indexexpr"
 	"birthmark/internal/config"
-	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
 )
@@ -129,92 +123,11 @@ func (p *program) mask(set *config.Chain) {
 	}
 }
 
-// folder is where the database is, an error where nothing says so.
-func folder(set *config.Chain) (string, error) {
-	if set.DB == "" {
-		return "", usageError("missing_flag", "missing --db DIR, the folder of the database (or db in the settings, or BIRTHMARK_DB)")
-	}
-	return set.DB, nil
-}
-
-// chainOf is the chain that is set, where no database can tell.
-func (p *program) chainOf(set *config.Chain) (model.Chain, error) {
-	if set.Chain == "" {
-		return nil, usageError("missing_flag", "missing --chain: expected %s", oneOf(chains.Names()))
-	}
-	return p.make(set, set.Chain, set.Network)
-}
-
-// make makes a chain with the indexes that are defined for it. An error names the place where it was set.
-func (p *program) make(set *config.Chain, name, network string) (model.Chain, error) {
-	chain, err := p.newChain(name, network)
-	if err != nil {
-		_, code := model.KindOf(err)
-		at := set.Origin("network")
-		if code == "unknown_chain" {
-			at = set.Origin("chain")
-		}
-		return nil, placed(at, err)
-	}
-	return define(chain, set)
-}
-
-// define is a chain with the indexes that are defined for it.
-func define(chain model.Chain, set *config.Chain) (model.Chain, error) {
-	ds := set.Definitions()
-	if len(ds) == 0 {
-		return chain, nil
-	}
-	defined, err := chain.Define(ds)
-	if err != nil {
-		if e, ok := errors.AsType[*indexexpr.Error](err); ok {
-			return nil, placed(set.DefinitionOrigin(e.Index, e.Key), err)
-		}
-		return nil, err
-	}
-	return defined, nil
-}
-
-// placed is an error with the place that caused it, where there is one.
-func placed(at string, err error) error {
-	if at == "" {
-		return err
-	}
-	return fmt.Errorf("%s: %w", at, err)
-}
-
-// indexesOf are the names of the indexes that are set for the chain, nil where none are.
-func indexesOf(set *config.Chain, chain model.Chain) ([]string, error) {
-	for _, ix := range set.Indexes {
-		if offered := offeredBy(chain); !slices.Contains(offered, ix.Name) {
-			return nil, usageError("unknown_index", "%s: %s has no index %q: it offers %s",
-				ix.Origin, chain.Name(), ix.Name, oneOf(offered))
-		}
-	}
-	return set.IndexNames(), nil
-}
-
-func offeredBy(chain model.Chain) []string {
-	var names []string
-	for _, ix := range chain.Indexes() {
-		names = append(names, ix.Name)
-	}
-	return names
-}
-
-// chosen are the indexes of the chain that names choose, nil chooses the defaults; in the order of the chain.
-func chosen(chain model.Chain, names []string) []string {
-	var list []string
-	for _, ix := range chain.Indexes() {
-		if ix.Always || slices.Contains(names, ix.Name) || names == nil && ix.Default {
-			list = append(list, ix.Name)
-		}
-	}
-	return list
-}
-
 // commandName is what the process says of itself to those it keeps out. Not the arguments: they can hold a secret.
 func commandName(c *cli.Context) string {
+	if c == nil {
+		return "birthmark"
+	}
 	name := ""
 	for _, in := range c.Lineage() { // the innermost first
 		if in.Command != nil && in.Command.Name != "" && in.Command.Name != "birthmark" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -16,7 +17,7 @@ func (p *program) outputCommand() *cli.Command {
 		Name:      "output",
 		Usage:     "one output: its value, whose it is, who spends it (Ergo: also by box id)",
 		ArgsUsage: "TXHASH:N",
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		a, err := db.Output(ctx, c.Args().First())
 		return a, func(pg *page) { pg.output(a) }, err
 	})

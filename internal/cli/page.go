@@ -4,14 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 
 	"birthmark/internal/humanize"
+	"birthmark/internal/progress"
 	"birthmark/model"
-
-	"golang.org/x/term"
 )
 
 // page is an answer as a person reads it: fields, and tables with aligned columns.
@@ -147,13 +145,5 @@ func (p *program) colourful(w io.Writer) bool {
 	if v, _ := p.lookup("TERM"); v == "dumb" {
 		return false
 	}
-	return terminal(w) != nil
-}
-
-// terminal is w where it is a terminal, else nil.
-func terminal(w io.Writer) *os.File {
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return f
-	}
-	return nil
+	return progress.Terminal(w) != nil
 }

@@ -10,6 +10,8 @@ import (
 
 	"birthmark/chains"
 	"birthmark/internal/config"
+	"birthmark/internal/daemon"
+	"birthmark/internal/progress"
 	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
@@ -24,7 +26,7 @@ type program struct {
 	lookup   func(string) (string, bool) // the environment
 	now      func() time.Time
 
-	console *console     // what the log and the bar are written to
+	console *progress.Console
 	log     *slog.Logger // of the commands and the packages below
 
 	json     bool // answers and errors are JSON documents
@@ -43,11 +45,24 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func newProgram(stdin io.Reader, stdout, stderr io.Writer) *program {
-	con := &console{w: stderr, term: terminal(stderr)}
+	con := progress.NewConsole(stderr)
 	return &program{
 		stdin: stdin, stdout: stdout, stderr: stderr, newChain: chains.New, lookup: os.LookupEnv, now: time.Now,
-		console: con, log: con.log(),
+		console: con, log: con.Log(),
 	}
+}
+
+// host returns what daemon needs of this process to run c.
+func (p *program) host(c *cli.Context) *daemon.Host {
+	return &daemon.Host{
+		Log: p.log, Console: p.console, Now: p.now, NewChain: p.newChain, Command: commandName(c), Version: version().Version,
+		ErrorText: func(err error) string { return p.masked(oneLine(err.Error())) },
+	}
+}
+
+// watch reports the progress of a command until stop is called.
+func (p *program) watch(what string, read func() progress.Reading) (stop func()) {
+	return p.console.Watch(p.log, what, read)
 }
 
 func (p *program) run(ctx context.Context, args []string) int {

@@ -6,22 +6,32 @@ import (
 	"slices"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
 
+// openReading opens the database of c for reading.
+func (p *program) openReading(c *cli.Context, o core.Options) (*daemon.Database, error) {
+	set, err := p.one(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.host(c).OpenReading(c.Context, set, o)
+}
+
 // query makes a command that asks a database. ask gives the answer and how a person reads it.
-func (p *program) query(c cli.Command, ask func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error)) *cli.Command {
+func (p *program) query(c cli.Command, ask func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error)) *cli.Command {
 	c.Category = asking
 	c.Flags = slices.Concat(c.Flags, databaseFlags())
 	c.Action = profiled(func(c *cli.Context) error {
-		db, err := p.openReading(c)
+		db, err := p.openReading(c, core.Options{})
 		if err != nil {
 			return err
 		}
 		answer, show, err := ask(c.Context, c, db)
 		if err == nil {
-			err = p.answer(db.chain, answer, show)
+			err = p.answer(db.Chain(), answer, show)
 		}
 		return errors.Join(err, db.Close())
 	})

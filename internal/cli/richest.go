@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -22,7 +23,7 @@ func (p *program) richestCommand() *cli.Command {
 			&cli.StringFlag{Name: "asset", Usage: "those that hold most of the asset with `ID` or fingerprint"},
 			limitFlag("values"),
 		}, profileFlags()),
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		n, err := limit(c)
 		if err != nil {
 			return nil, nil, err

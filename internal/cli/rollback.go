@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
+	"birthmark/internal/progress"
 
 	"github.com/urfave/cli/v2"
 )
@@ -36,7 +38,7 @@ func (p *program) rollback(c *cli.Context) (err error) {
 		return err
 	}
 	set.Indexes = nil // a rollback is of all the database has
-	db, err := p.openWriting(c, set)
+	db, err := p.host(c).OpenWriting(c.Context, set)
 	if err != nil {
 		return err
 	}
@@ -47,9 +49,9 @@ func (p *program) rollback(c *cli.Context) (err error) {
 		return err
 	}
 	from := db.Tip().Height
-	pace := pace{"blocks", p.now(), p.now}
-	stop := p.watch("rollback", func() reading {
-		return pace.reading(uint64(from-db.Tip().Height), uint64(from-point.Height))
+	pace := progress.NewPace("blocks", p.now)
+	stop := p.watch("rollback", func() progress.Reading {
+		return pace.Reading(uint64(from-db.Tip().Height), uint64(from-point.Height))
 	})
 	defer stop()
 	if err := db.Rollback(c.Context, point); err != nil {
@@ -67,13 +69,13 @@ type rollbackAnswer struct {
 	Removed int             `json:"removed"`
 }
 
-func (p *program) rollbackAnswer(db *database, removed int) error {
+func (p *program) rollbackAnswer(db *daemon.Database, removed int) error {
 	tip, err := tipOf(db)
 	if err != nil {
 		return err
 	}
-	a := rollbackAnswer{db.chain.Name(), db.chain.Network(), tip, removed}
-	return p.answer(db.chain, a, func(pg *page) {
+	a := rollbackAnswer{db.Chain().Name(), db.Chain().Network(), tip, removed}
+	return p.answer(db.Chain(), a, func(pg *page) {
 		pg.fields(append(tipFields(a.Chain, a.Network, tip), field{"removed", text(plural(removed, "block"))})...)
 	})
 }

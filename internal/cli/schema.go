@@ -28,7 +28,7 @@ func (p *program) schema(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		if chain, err = p.chainOf(set); err != nil {
+		if chain, err = p.host(c).Chain(set); err != nil {
 			return err
 		}
 	}

@@ -45,31 +45,25 @@ func (p *program) serve(c *cli.Context) (err error) {
 			set.Source = ""
 		}
 	}
-	at, err := p.listen(p.settings.Listen)
+	h := p.host(c)
+	server, err := h.Listen(p.settings, p.settings.Listen)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, at.close()) }()
-	all, err := p.openAll(c, sets)
+	defer func() { err = errors.Join(err, server.Close()) }()
+	chains, err := h.OpenChains(c.Context, p.settings.Memory, sets)
 	if stop := c.Context.Err(); stop != nil && errors.Is(err, stop) {
-		return nil // it was stopped before it served anything
+		return nil // interrupted before it served anything
 	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, all.close()) }()
-	if err := at.wire(all.chains, c.Context.Done()); err != nil {
-		return err
-	}
-	all.run(c.Context)
-	tell := at.tell
+	defer func() { err = errors.Join(err, chains.Close()) }()
+	announce := server.Announce
 	if p.json {
-		tell = func() error { return p.document(at.where()) }
+		announce = func() error { return p.document(server.Address()) }
 	}
-	if err := tell(); err != nil {
-		return err
-	}
-	return at.answer(c.Context)
+	return server.Serve(c.Context, chains, announce)
 }
 
 // serverFlags are those of the settings of a server, but for where it listens.

@@ -18,6 +18,7 @@ import (
 
 	"birthmark/api"
 	"birthmark/core"
+	"birthmark/internal/daemon"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testseed"
 )
@@ -93,7 +94,7 @@ func (l *law) serve() {
 		}
 	})
 	line, err := bufio.NewReader(said).ReadBytes('\n')
-	var a servingAnswer
+	var a daemon.Address
 	if err == nil {
 		err = json.Unmarshal(line, &a)
 	}

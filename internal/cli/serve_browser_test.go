@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/internal/config"
+	"birthmark/internal/daemon"
 	"birthmark/internal/testblocks"
 	"birthmark/model"
 	"birthmark/storage/memory"
@@ -72,29 +72,27 @@ func shownIn(t *testing.T, dbs ...*core.DB) (url string) {
 	t.Helper()
 	p := newProgram(strings.NewReader(""), t.Output(), t.Output())
 	p.settings = config.Default()
-	server, err := p.listen("127.0.0.1:0")
+	server, err := p.host(nil).Listen(p.settings, "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var chains []*served.Chain
-	for _, db := range dbs {
-		s := newShown(p, db)
-		t.Cleanup(func() { s.show(nil) })
-		chains = append(chains, s.chain(db.Chain()))
-	}
 	ctx, stop := context.WithCancel(context.Background())
-	if err := server.wire(chains, ctx.Done()); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.answer(ctx) }()
+	began, ended := make(chan bool), make(chan error, 1)
+	go func() {
+		ended <- server.ServeDatabases(ctx, dbs, func(ctx context.Context) error {
+			close(began)
+			<-ctx.Done()
+			return nil
+		})
+	}()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 	})
-	return strings.TrimSuffix(server.url(), "/")
+	<-began
+	return strings.TrimSuffix(server.URL(), "/")
 }
 
 // kindOf is what kind of page a path shows: the words that are the same for all of that kind.
@@ -143,7 +141,7 @@ func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []
 	found := map[string]string{} // a page of each kind
 	queue := []string{"/"}
 	for _, db := range dbs {
-		name := servedName(db.Chain())
+		name := daemon.ServedName(db.Chain())
 		queue = append(queue, "/"+name, "/"+name+"/block/170", "/"+name+"/search?q=zebra")
 	}
 	queue = append(queue, "/docs")

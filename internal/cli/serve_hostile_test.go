@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"birthmark/internal/daemon"
 )
 
 // faultLog keeps the lines of a log that tell of faults. Of others there are too many.
@@ -42,7 +44,7 @@ func (l *faultLog) String() string {
 
 // target is a server in this process, so that what it leaves behind is seen here.
 type target struct {
-	servingAnswer
+	daemon.Address
 	log    *faultLog
 	stop   func()
 	client *http.Client // a normal one
@@ -71,7 +73,7 @@ func serveDatabase(t *testing.T, db string, more ...string) *target {
 	}()
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	if err == nil {
-		err = json.Unmarshal(line, &s.servingAnswer)
+		err = json.Unmarshal(line, &s.Address)
 	}
 	if err != nil {
 		t.Fatalf("%v: %s; the server says: %s", err, line, s.log)

@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 )
 
 // serverProcess is a server in a process of its own.
 type serverProcess struct {
 	cmd    *exec.Cmd
 	stderr *bytes.Buffer // to be read when it has ended
-	servingAnswer
+	daemon.Address
 	client *http.Client
 }
 
@@ -50,7 +51,7 @@ func startServing(t *testing.T, cmd *exec.Cmd, stderr *bytes.Buffer) *serverProc
 	})
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	if err == nil {
-		err = json.Unmarshal(line, &s.servingAnswer)
+		err = json.Unmarshal(line, &s.Address)
 	}
 	if err != nil {
 		t.Fatalf("%v: %s", err, line)

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"birthmark/internal/daemon"
 )
 
 // certificate makes the files of a certificate for this machine, and what has to trust it.
@@ -80,7 +82,7 @@ func TestServerIsAsItIsSet(t *testing.T) {
 	if r := s.get(t, "healthz"); r.status != 200 {
 		t.Errorf("healthz without a key: %d", r.status)
 	}
-	of := &serverProcess{servingAnswer: servingAnswer{URL: "http://" + profiles.Addr().String() + "/"}, client: s.client}
+	of := &serverProcess{Address: daemon.Address{URL: "http://" + profiles.Addr().String() + "/"}, client: s.client}
 	if r := of.get(t, "debug/pprof/cmdline"); r.status != 200 || !bytes.Contains(r.body, []byte("--config")) {
 		t.Errorf("profiles: %d %s", r.status, r.body)
 	}

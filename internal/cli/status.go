@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -13,7 +14,7 @@ func (p *program) statusCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:  "status",
 		Usage: "what a database holds: chain, tip, indexes, rows and bytes of each family",
-	}, func(ctx context.Context, _ *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, _ *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		a, err := db.Status(ctx)
 		return a, func(pg *page) { pg.status(a) }, err
 	})

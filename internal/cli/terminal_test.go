@@ -227,26 +227,6 @@ func TestTheDemoOfBitcoinEndsOnATerminal(t *testing.T) {
 	}
 }
 
-// On a terminal the log is lines for people, above the bar, and the bar stands for everything below a warning.
-func TestTheLogOnATerminalIsForPeople(t *testing.T) {
-	var b strings.Builder
-	con := &console{w: &b, term: os.Stderr}
-	log := con.log()
-	log.Info("the source is back", "after", 2*time.Second)
-	con.begin()
-	log.Info("compacting the database")
-	log.With("chain", "bitcoin").WithGroup("source").Warn("the node is away", "error", errors.New("connection refused"))
-	con.end()
-	log.Error("the disk is full")
-	log.Debug("nobody reads this")
-	const want = "birthmark: the source is back (after 2s)\n" +
-		"birthmark: warning: the node is away (chain bitcoin, source.error connection refused)\n" +
-		"birthmark: error: the disk is full\n"
-	if b.String() != want {
-		t.Errorf("got\n%swant\n%s", b.String(), want)
-	}
-}
-
 // statusOf returns the height of a database's tip.
 func statusOf(t *testing.T, db string) (height int) {
 	t.Helper()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -17,7 +18,7 @@ func (p *program) txCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "its bytes as the chain has them, in hex, of a database that keeps them (sync --raw)"},
 		},
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		if c.Bool("raw") {
 			a, err := db.RawTx(ctx, c.Args().First())
 			return a, func(pg *page) { pg.printf("%s\n", a.Raw) }, err

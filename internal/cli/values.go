@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -20,7 +21,7 @@ func (p *program) valuesCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "prefix", Usage: "only values that begin with `TEXT`, 255 bytes at most"},
 		}, pageFlags("values", true)),
-	}, func(ctx context.Context, c *cli.Context, db *database) (any, func(*page), error) {
+	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		pg, err := pageOf(c)
 		if err != nil {
 			return nil, nil, err

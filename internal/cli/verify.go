@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 
 	"birthmark/core"
+	"birthmark/internal/daemon"
+	"birthmark/internal/progress"
 	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
@@ -52,13 +54,13 @@ func (p *program) verify(c *cli.Context) (err error) {
 	if set.Source == "" {
 		return usageError("missing_flag", "missing --source URI, what the database is compared with (or source in the settings, or BIRTHMARK_SOURCE)")
 	}
-	db, err := p.openReadingWith(c, set, core.Options{Damaged: true})
+	db, err := p.host(c).OpenReading(c.Context, set, core.Options{Damaged: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	// The source is not told what the database has: it is to say by itself what the chain is.
-	src, err := p.openSource(c.Context, set, db.chain, model.SourceOptions{Indexes: db.Indexes(), Raw: db.KeepsRaw()})
+	src, err := p.host(c).OpenSource(c.Context, set, db.Chain(), model.SourceOptions{Indexes: db.Indexes(), Raw: db.KeepsRaw()})
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func (p *program) verify(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := p.answer(db.chain, a, func(pg *page) { pg.verify(a) }); err != nil {
+	if err := p.answer(db.Chain(), a, func(pg *page) { pg.verify(a) }); err != nil {
 		return err
 	}
 	if !a.OK {
@@ -76,14 +78,14 @@ func (p *program) verify(c *cli.Context) (err error) {
 	return nil
 }
 
-func (p *program) compare(ctx context.Context, db *database, src model.Source, o core.VerifyOptions) (*core.VerifyAnswer, error) {
+func (p *program) compare(ctx context.Context, db *daemon.Database, src model.Source, o core.VerifyOptions) (*core.VerifyAnswer, error) {
 	var done, total atomic.Uint64
 	o.Progress = func(d, t uint64) {
 		done.Store(d)
 		total.Store(t)
 	}
-	pace := pace{"blocks", p.now(), p.now}
-	stop := p.watch("verify", func() reading { return pace.reading(done.Load(), total.Load()) })
+	pace := progress.NewPace("blocks", p.now)
+	stop := p.watch("verify", func() progress.Reading { return pace.Reading(done.Load(), total.Load()) })
 	defer stop()
 	return core.Verify(ctx, db.DB, src, o)
 }

@@ -1,4 +1,4 @@
-package cli
+package progress
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// console writes stderr: lines of a log and, if stderr is a terminal, a progress bar on the bottom line.
-type console struct {
+// Console writes stderr: lines of a log and, if stderr is a terminal, a progress bar on the bottom line.
+type Console struct {
 	mu    sync.Mutex
 	w     io.Writer
 	term  *os.File // nil: not a terminal
@@ -21,17 +21,28 @@ type console struct {
 	drawn string   // the bar on the bottom line; empty: none
 }
 
+// NewConsole returns a console that writes to w and draws progress bars if w is a terminal.
+func NewConsole(w io.Writer) *Console { return &Console{w: w, term: Terminal(w)} }
+
+// Terminal returns w if it is a terminal, else nil.
+func Terminal(w io.Writer) *os.File {
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}
+
 const clearLine = "\r\x1b[K"
 
 // Write writes lines of the log above the bar.
-func (c *console) Write(b []byte) (int, error) {
+func (c *Console) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()
 	return c.w.Write(b)
 }
 
-func (c *console) clear() {
+func (c *Console) clear() {
 	if c.drawn != "" {
 		io.WriteString(c.w, clearLine)
 		c.drawn = ""
@@ -39,21 +50,21 @@ func (c *console) clear() {
 }
 
 // begin announces a progress bar. Until end, the bar stands for messages below warnings.
-func (c *console) begin() {
+func (c *Console) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bars++
 }
 
 // end removes the bar from the screen.
-func (c *console) end() {
+func (c *Console) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bars--
 	c.clear()
 }
 
-func (c *console) draw(what string, r reading) {
+func (c *Console) draw(what string, r Reading) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	width, _, err := term.GetSize(int(c.term.Fd()))
@@ -66,8 +77,8 @@ func (c *console) draw(what string, r reading) {
 	}
 }
 
-// log returns the default log: lines for people if stderr is a terminal, else key=value lines.
-func (c *console) log() *slog.Logger {
+// Log returns the default log: lines for people if stderr is a terminal, else key=value lines.
+func (c *Console) Log() *slog.Logger {
 	if c.term != nil {
 		return slog.New(&terminalLog{console: c})
 	}
@@ -77,7 +88,7 @@ func (c *console) log() *slog.Logger {
 // terminalLog is the log on a terminal: one line per message, `warning: message (key value, key value)`, without time.
 // While a bar shows the progress, it leaves out messages below warnings.
 type terminalLog struct {
-	console *console
+	console *Console
 	attrs   []slog.Attr
 	group   string // the prefix of keys
 }

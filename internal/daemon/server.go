@@ -1,4 +1,4 @@
-package cli
+package daemon
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -23,23 +24,24 @@ import (
 	"birthmark/internal/config"
 )
 
-// server is all that answers over HTTP: the API, the explorer and what operators ask, behind one guard.
-type server struct {
-	p        *program
+// Server answers HTTP requests: the API, the explorer and the pages for operators.
+type Server struct {
+	CacheBytes int // as in [api.Options]
+
+	h        *Host
 	set      config.Server
 	chains   []*served.Chain
 	listener net.Listener
 	profiles net.Listener // nil: none
 	limits   ratelimit.Options
-	kept     int // as in [api.Options]
 	metrics  *metrics.Metrics
 	handler  http.Handler
 }
 
-// listen opens the addresses of a server and reads its files, so that what cannot be is told before anything else is begun.
-func (p *program) listen(address string) (s *server, err error) {
-	s = &server{p: p, set: p.settings.Server}
-	if s.limits, err = p.limits(address); err != nil {
+// Listen opens the addresses of a server and reads its files, so that errors are reported before anything else starts.
+func (h *Host) Listen(settings *config.Settings, address string) (s *Server, err error) {
+	s = &Server{h: h, set: settings.Server}
+	if s.limits, err = h.limits(settings, address); err != nil {
 		return nil, err
 	}
 	if s.set.Cert != "" {
@@ -52,14 +54,14 @@ func (p *program) listen(address string) (s *server, err error) {
 	}
 	if s.set.Profiles != "" {
 		if s.profiles, err = netserver.ListenPprof(s.set.Profiles); err != nil {
-			return nil, errors.Join(err, s.close())
+			return nil, errors.Join(err, s.Close())
 		}
 	}
 	return s, nil
 }
 
-// close gives the addresses back.
-func (s *server) close() error {
+// Close closes the listeners.
+func (s *Server) Close() error {
 	err := closed(s.listener)
 	if s.profiles != nil {
 		err = errors.Join(err, closed(s.profiles))
@@ -67,7 +69,7 @@ func (s *server) close() error {
 	return err
 }
 
-// closed closes a listener, which may be closed already.
+// closed closes a listener that may be closed already.
 func closed(l net.Listener) error {
 	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
 		return err
@@ -75,24 +77,24 @@ func closed(l net.Listener) error {
 	return nil
 }
 
-// wire makes the handler of all requests. Ending ends what is streamed.
-func (s *server) wire(chains []*served.Chain, ending <-chan struct{}) error {
+// wire builds the handler of all requests. Streams end when ending is closed.
+func (s *Server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 	s.chains, s.metrics = chains, metrics.New(chains)
 	v1, err := api.New(api.Options{
-		Chains: chains, Log: s.p.log, Version: version().Version,
-		Fields: func(chain string) (*api.FieldsAnswer, error) { return s.p.fieldsOf(chain) },
+		Chains: chains, Log: s.h.Log, Version: s.h.Version,
+		Fields: func(chain string) (*api.FieldsAnswer, error) { return s.h.Fields(chain) },
 		Events: func(c *served.Chain) http.Handler {
 			return events.Handler(c, events.Options{
-				Followers: s.limits.Streams, Done: ending, Log: s.p.log, Followed: s.metrics.Followed,
+				Followers: s.limits.Streams, Done: ending, Log: s.h.Log, Followed: s.metrics.Followed,
 			})
 		},
-		CacheBytes: s.kept,
+		CacheBytes: s.CacheBytes,
 		Done:       ending,
 	})
 	if err != nil {
 		return err
 	}
-	pages, err := explorer.New(explorer.Options{Chains: chains, Log: s.p.log, Version: version().Version, Timeout: s.set.Timeout})
+	pages, err := explorer.New(explorer.Options{Chains: chains, Log: s.h.Log, Version: s.h.Version, Timeout: s.set.Timeout})
 	if err != nil {
 		return err
 	}
@@ -112,44 +114,55 @@ func (s *server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 	return nil
 }
 
-// limits are those on requests to a server that listens at an address, as they are set.
-func (p *program) limits(address string) (o ratelimit.Options, err error) {
-	set := &p.settings.Server
+// limits returns the limits on requests to a server that listens at an address.
+func (h *Host) limits(settings *config.Settings, address string) (o ratelimit.Options, err error) {
+	set := &settings.Server
 	o = ratelimit.Defaults()
-	o.Log, o.Timeout, o.Origins, o.Proxies = p.log, set.Timeout, set.CORS, set.Proxies
+	o.Log, o.Timeout, o.Origins, o.Proxies = h.Log, set.Timeout, set.CORS, set.Proxies
 	o.Streams = set.Connections / 2 // the others are for answers that end
-	o.Rate = ratelimit.Rate{PerSecond: p.settings.RateAt(address), Burst: set.Burst}
+	o.Rate = ratelimit.Rate{PerSecond: settings.RateAt(address), Burst: set.Burst}
 	if o.Rate.Burst == 0 {
 		o.Rate.Burst = int(math.Ceil(2 * o.Rate.PerSecond))
 	}
 	o.CheckHost, o.Hosts = config.Loopback(address) && !strings.HasPrefix(address, "unix:"), set.Hosts
 	if set.KeysFile != "" {
 		o.Anonymous = set.KeysOptional
-		o.Keys, err = auth.OpenKeys(set.KeysFile, p.log)
+		o.Keys, err = auth.OpenKeys(set.KeysFile, h.Log)
 	}
 	return o, err
 }
 
-// rubbish is how much of it there may be beside what is in use, in percent, before Go's collector comes. What answers are made
-// of is little and soon done with: to collect it four times less often than usual takes a fifth less CPU for a request, and a
-// few MiB. The limit on Go's memory holds as before.
-const rubbish = 400
+// gcPercent is the GOGC of a server. Requests allocate little that lives long: collecting four times less often than by
+// default saves a fifth of the CPU per request and costs a few MiB. The memory limit still holds.
+const gcPercent = 400
 
-// answer answers until ctx ends, then no new requests; it returns when those under way are answered.
-func (s *server) answer(ctx context.Context) error {
-	if _, set := s.p.lookup("GOGC"); !set {
-		defer debug.SetGCPercent(debug.SetGCPercent(rubbish))
+// Serve answers the requests to chains until ctx ends.
+func (s *Server) Serve(ctx context.Context, chains *Chains, announce func() error) error {
+	if err := s.wire(chains.served, ctx.Done()); err != nil {
+		return err
+	}
+	chains.Run(ctx)
+	if err := announce(); err != nil {
+		return err
+	}
+	return s.answer(ctx)
+}
+
+// answer answers requests until ctx ends, and returns when the running ones are answered.
+func (s *Server) answer(ctx context.Context) error {
+	if _, set := os.LookupEnv("GOGC"); !set {
+		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	}
 	var profiles sync.WaitGroup
 	if s.profiles != nil {
 		profiles.Go(func() {
-			if err := netserver.ServePprof(ctx, s.profiles, s.p.log); err != nil {
-				s.p.log.Error("profiles are not answered any more", "error", err)
+			if err := netserver.ServePprof(ctx, s.profiles, s.h.Log); err != nil {
+				s.h.Log.Error("the profiling server failed", "error", err)
 			}
 		})
 	}
 	o := netserver.Defaults()
-	o.Listener, o.Cert, o.Key, o.Log = s.listener, s.set.Cert, s.set.Key, s.p.log
+	o.Listener, o.Cert, o.Key, o.Log = s.listener, s.set.Cert, s.set.Key, s.h.Log
 	o.Connections, o.Proxies, o.Guarded = s.set.Connections, s.set.Proxies, s.set.KeysFile != "" && !s.set.KeysOptional
 	o.Refused, o.Open = s.metrics.Refused, s.metrics.Connections
 	err := netserver.Serve(ctx, o, s.handler)
@@ -157,17 +170,17 @@ func (s *server) answer(ctx context.Context) error {
 	return err
 }
 
-// servingAnswer says where a server answers, once it does.
-type servingAnswer struct {
+// Address is where a server answers.
+type Address struct {
 	Listen string   `json:"listen"` // host:port, or unix:/path
-	URL    string   `json:"url"`    // of the explorer; of a socket without its path
+	URL    string   `json:"url"`    // of the explorer; for a socket without its path
 	Chains []string `json:"chains"` // their names in paths
 }
 
-// where the server answers.
-func (s *server) where() servingAnswer {
+// Address returns where the server answers.
+func (s *Server) Address() Address {
 	at := s.listener.Addr()
-	a := servingAnswer{Listen: at.String(), URL: s.url()}
+	a := Address{Listen: at.String(), URL: s.URL()}
 	if at.Network() == "unix" {
 		a.Listen = "unix:" + a.Listen
 	}
@@ -177,19 +190,19 @@ func (s *server) where() servingAnswer {
 	return a
 }
 
-// tell tells people where the server answers.
-func (s *server) tell() error {
-	a := s.where()
+// Announce prints where the server answers.
+func (s *Server) Announce() error {
+	a := s.Address()
 	at := a.URL
 	if path, ok := strings.CutPrefix(a.Listen, "unix:"); ok {
 		at = path + " as " + at
 	}
-	_, err := fmt.Fprintf(s.p.console, "birthmark: %s at %s  (API: %sv1, its documentation: %sdocs)\n", strings.Join(a.Chains, ", "), at, a.URL, a.URL)
+	_, err := fmt.Fprintf(s.h.Console, "birthmark: %s at %s  (API: %sv1, its documentation: %sdocs)\n", strings.Join(a.Chains, ", "), at, a.URL, a.URL)
 	return err
 }
 
-// url is where a browser on this machine finds the server.
-func (s *server) url() string {
+// URL returns the address of the explorer for a browser on this machine.
+func (s *Server) URL() string {
 	scheme, at := "http://", "localhost"
 	if s.set.Cert != "" {
 		scheme = "https://"

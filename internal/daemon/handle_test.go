@@ -1,22 +1,28 @@
-package cli
+package daemon
 
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"birthmark/core"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
 )
 
 // shownBlocks is a database of blocks of a made-up chain.
 func shownBlocks(t *testing.T, blocks []*model.Block) *core.DB {
 	t.Helper()
-	db := openInMemory(t, modeltest.Variants()[0].Chain("one"))
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: modeltest.Variants()[0].Chain("one"), CacheBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(blocks) > 0 {
 		if err := db.Append(t.Context(), blocks); err != nil {
 			t.Fatal(err)
@@ -25,14 +31,16 @@ func shownBlocks(t *testing.T, blocks []*model.Block) *core.DB {
 	return db
 }
 
-func newShownOf(db *core.DB) *shown { return newShown(newProgram(nil, nil, nil), db) }
+func newHandleOf(db *core.DB) *handle {
+	return newHandle(&Host{Now: time.Now, ErrorText: func(err error) string { return strings.ReplaceAll(err.Error(), "secret", "********") }}, db)
+}
 
 // Who waits for another tip is told of it, whichever database it comes from, and where there is none any more; and not
 // where a database with the same tip takes the place of another.
 func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
 	blocks := modeltest.Variants()[0].NewGenerator(testseed.Rand(t).Uint64()).Blocks(6)
 	one, two := shownBlocks(t, blocks[:3]), shownBlocks(t, blocks[:4])
-	s := newShownOf(one)
+	s := newHandleOf(one)
 	wait := func(height model.HeightPk) <-chan struct{} {
 		t.Helper()
 		tip, moved := s.tip()
@@ -47,7 +55,7 @@ func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
 	}
 	<-moved
 	moved = wait(blocks[3].Height)
-	s.show(two)()
+	s.replace(two)()
 	if again := wait(blocks[3].Height); again != moved {
 		select {
 		case <-moved:
@@ -60,10 +68,10 @@ func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
 	}
 	<-moved
 	moved = wait(blocks[5].Height)
-	s.show(one)()
+	s.replace(one)()
 	<-moved
 	moved = wait(blocks[3].Height)
-	s.show(nil)()
+	s.replace(nil)()
 	<-moved
 	if tip, gone := s.tip(); !tip.IsOrigin() {
 		t.Errorf("nothing is shown with the tip %v", tip)
@@ -74,7 +82,7 @@ func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
 	if kind, code := core.Classify(err); kind != model.Refused || code != "stopping" {
 		t.Errorf("nothing is asked: %v", err)
 	}
-	s.show(two)() // too late
+	s.replace(two)() // too late
 	if tip, _ := s.tip(); !tip.IsOrigin() {
 		t.Errorf("%v is shown after the end", tip)
 	}
@@ -90,7 +98,7 @@ func TestNobodyAsksADatabaseThatIsClosed(t *testing.T) {
 		dbs = append(dbs, shownBlocks(t, blocks[:i+1]))
 		closed[i].Store(i > 0)
 	}
-	s := newShownOf(dbs[0])
+	s := newHandleOf(dbs[0])
 	first := blocks[0].Height
 	done := make(chan struct{})
 	var asking sync.WaitGroup
@@ -134,38 +142,37 @@ func TestNobodyAsksADatabaseThatIsClosed(t *testing.T) {
 			continue
 		}
 		closed[next].Store(false)
-		s.show(dbs[next])()
+		s.replace(dbs[next])()
 		closed[at].Store(true)
 		at = next
 	}
 	close(done)
 	asking.Wait()
-	s.show(nil)()
+	s.replace(nil)()
 }
 
 // What a sync fails for is said from the first failure until it goes on, without secrets.
 func TestStateSaysWhyASyncStandsStill(t *testing.T) {
 	blocks := modeltest.Variants()[0].NewGenerator(1).Blocks(2)
-	s := newShownOf(shownBlocks(t, blocks))
-	s.p.sources = []string{"http://me:secret@host"}
+	s := newHandleOf(shownBlocks(t, blocks))
 	if st := s.state(); st.Sync != nil || st.Failed != "" {
 		t.Errorf("without a sync: %+v", st)
 	}
-	s.came(core.Progress{Height: 0, Target: 9})
+	s.advance(core.Progress{Height: 0, Target: 9})
 	if st := s.state(); st.Sync == nil || st.Sync.Height != blocks[1].Height || st.Sync.Target != 9 || st.Failed != "" || !st.Since.IsZero() {
 		t.Errorf("on its way: %+v, %+v", st, st.Sync)
 	}
-	s.fails(errors.New("http://me:secret@host is away"))
+	s.fail(errors.New("http://me:secret@host is away"))
 	first := s.state()
 	if first.Failed != "http://me:********@host is away" || first.Since.IsZero() {
 		t.Errorf("failed: %+v", first)
 	}
-	s.fails(errors.New("still away"))
-	s.came(core.Progress{Done: true})
+	s.fail(errors.New("still away"))
+	s.advance(core.Progress{Done: true})
 	if st := s.state(); st.Failed != "still away" || st.Since != first.Since {
 		t.Errorf("failed again: %+v", st)
 	}
-	s.came(core.Progress{Height: 1})
+	s.advance(core.Progress{Height: 1})
 	if st := s.state(); st.Failed != "" || !st.Since.IsZero() || st.Sync.Target != blocks[1].Height {
 		t.Errorf("going on: %+v", st)
 	}
@@ -202,7 +209,7 @@ func TestNamesOfServedChainsDependOnTheirNetworksAlone(t *testing.T) {
 			if names[i] != c.names[i] {
 				t.Errorf("%v: %v, expected %v", c.chains, names, c.names)
 			}
-			if served := new(shown).chain(c.chains[i]).Name; served != c.names[i] {
+			if served := new(handle).chain(c.chains[i]).Name; served != c.names[i] {
 				t.Errorf("%v is served as %s, expected %s", c.chains[i], served, c.names[i])
 			}
 		}

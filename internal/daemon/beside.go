@@ -1,0 +1,62 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+
+	"birthmark/api/served"
+	"birthmark/core"
+)
+
+// serve returns a handle of the database, which follows the progress of the sync.
+func (b *BlockSync) serve() *handle {
+	s := newHandle(b.Host, b.DB.DB)
+	s.rates = new(served.Rates)
+	s.advance(*b.last.Load())
+	b.handle.Store(s)
+	return s
+}
+
+// ServeDuring runs the session of a sync and serves its database until the session ends.
+func (s *Server) ServeDuring(ctx context.Context, session *Session, blocks *BlockSync) error {
+	h := blocks.serve()
+	session.handle = h
+	defer func() { h.replace(nil)() }()
+	return s.during(ctx, []*served.Chain{h.chain(session.db.Chain())}, func(ctx context.Context) error {
+		if err := s.Announce(); err != nil {
+			return err
+		}
+		return session.Run(ctx)
+	})
+}
+
+// ServeDatabases serves open databases until do returns.
+func (s *Server) ServeDatabases(ctx context.Context, dbs []*core.DB, do func(context.Context) error) error {
+	var chains []*served.Chain
+	for _, db := range dbs {
+		h := newHandle(s.h, db)
+		defer func() { h.replace(nil)() }()
+		chains = append(chains, h.chain(db.Chain()))
+	}
+	return s.during(ctx, chains, do)
+}
+
+// during serves chains until do returns. If the server fails, the context of do is canceled.
+func (s *Server) during(ctx context.Context, chains []*served.Chain, do func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if err := s.wire(chains, ctx.Done()); err != nil {
+		return err
+	}
+	answered := make(chan error, 1)
+	go func() {
+		defer stop()
+		answered <- s.answer(ctx)
+	}()
+	err := do(ctx)
+	stop()
+	if failed := <-answered; failed != nil {
+		return errors.Join(failed, err)
+	}
+	return err
+}

@@ -1,0 +1,203 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync/atomic"
+
+	"birthmark/core"
+	"birthmark/internal/config"
+	"birthmark/internal/progress"
+	"birthmark/model"
+	"birthmark/storage/memory"
+)
+
+// BlockSync appends the blocks of a source to a database. It can be interrupted and resumed, with another source if the
+// indexes changed.
+type BlockSync struct {
+	*Host
+	DB *Database // nil before Open
+
+	set     *config.Chain
+	src     model.Source // nil: not open
+	has     []string     // the indexes that the source was opened with
+	to      *model.HeightPk
+	follow  bool
+	patient bool                          // an unreachable source is retried instead of reported
+	handle  atomic.Pointer[handle]        // nil: the database is not served
+	last    atomic.Pointer[core.Progress] // of the current run
+	total   core.Progress                 // counts and time of all runs
+}
+
+// NewBlockSync returns a sync of the chain of set up to a height, nil for the tip; with follow it stays at the tip.
+func (h *Host) NewBlockSync(set *config.Chain, to *model.HeightPk, follow bool) *BlockSync {
+	return &BlockSync{Host: h, set: set, to: to, follow: follow}
+}
+
+// Run appends blocks until there are no more, ctx ends, or the indexes change.
+func (b *BlockSync) Run(ctx context.Context) (err error) {
+	if b.src == nil {
+		if b.src, err = b.source(ctx); err != nil {
+			return err
+		}
+	}
+	b.last.Store(&core.Progress{Height: b.DB.Tip().Height, Target: b.last.Load().Target})
+	err = core.Sync(ctx, b.DB.DB, b.src, core.SyncOptions{
+		Indexes:     b.has,
+		To:          b.to,
+		WindowBytes: config.Divide(b.set.Memory).WindowBytes(),
+		Progress:    b.advance,
+		Log:         b.Log,
+	})
+	now := b.last.Load()
+	b.total.Blocks += now.Blocks
+	b.total.Txs += now.Txs
+	b.total.Entities += now.Entities
+	b.total.Elapsed += now.Elapsed
+	return errors.Join(err, b.Close())
+}
+
+// Total returns the counts and the time of all runs.
+func (b *BlockSync) Total() core.Progress { return b.total }
+
+// Reading returns the progress of the current run.
+func (b *BlockSync) Reading() progress.Reading { return SyncReading(b.last.Load()) }
+
+func (b *BlockSync) advance(now core.Progress) {
+	b.last.Store(&now)
+	if s := b.handle.Load(); s != nil {
+		s.advance(now)
+	}
+}
+
+// outage receives the errors that the source retries; nil when it is back.
+func (b *BlockSync) outage(err error) {
+	if s := b.handle.Load(); s != nil {
+		s.fail(err)
+	}
+}
+
+// source opens the source for the indexes that the database has now.
+func (b *BlockSync) source(ctx context.Context) (model.Source, error) {
+	known, err := b.DB.Locator(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.has = b.DB.Indexes()
+	return b.OpenSource(ctx, b.set, b.DB.Chain(), model.SourceOptions{
+		Indexes: b.has, Raw: b.DB.KeepsRaw(), Known: known, Header: b.DB.Header, To: b.to, Follow: b.follow, Outage: b.outage,
+	})
+}
+
+// Close closes the source if it is open.
+func (b *BlockSync) Close() error {
+	if b.src == nil {
+		return nil
+	}
+	err := b.src.Close()
+	b.src = nil
+	return err
+}
+
+// Open opens the database and the source. It creates a database only after the source answered, so that a wrong source
+// leaves nothing on disk; a patient sync only needs a source that can be opened.
+func (b *BlockSync) Open(ctx context.Context) (err error) {
+	defer func() {
+		if err == nil {
+			b.last.Store(&core.Progress{Height: b.DB.Tip().Height})
+		}
+	}()
+	dir, err := Folder(b.set)
+	if err != nil {
+		return err
+	}
+	if b.set.Source == "" {
+		return usageError("missing_flag", "missing --source URI, the source of the blocks (or source in the settings, or BIRTHMARK_SOURCE)")
+	}
+	found, err := HoldsDatabase(dir)
+	if err != nil {
+		return err
+	}
+	if found {
+		if b.DB, err = b.write(ctx, b.set, dir); err != nil {
+			return err
+		}
+		if b.src, err = b.source(ctx); err != nil && !b.retries(err) {
+			return errors.Join(err, b.DB.Close())
+		}
+		return nil
+	}
+
+	chain, err := b.Chain(b.set)
+	if err != nil {
+		return err
+	}
+	names, err := IndexesOf(b.set, chain)
+	if err != nil {
+		return err
+	}
+	blank, err := core.Open(ctx, memory.New(), core.Options{Chain: chain, Indexes: names, Keep: b.set.IndexOptions(), Raw: b.set.Raw})
+	if err != nil {
+		return err
+	}
+	b.has = blank.Indexes()
+	b.src, err = b.OpenSource(ctx, b.set, chain, model.SourceOptions{Indexes: b.has, Raw: b.set.Raw, To: b.to, Follow: b.follow, Outage: b.outage})
+	if err != nil && !b.retries(err) {
+		return err
+	}
+	if b.DB, err = b.create(ctx, dir); err != nil {
+		return errors.Join(err, b.Close())
+	}
+	b.has = b.DB.Indexes()
+	return nil
+}
+
+func (b *BlockSync) create(ctx context.Context, dir string) (*Database, error) {
+	if !b.patient {
+		if _, err := b.src.Tip(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, cannotOpen(err)
+	}
+	return b.write(ctx, b.set, dir)
+}
+
+// retries reports whether a source that failed with err is opened again later.
+func (b *BlockSync) retries(err error) bool {
+	kind, _ := core.Classify(err)
+	return b.patient && kind == model.BadSource
+}
+
+// OpenSource opens the source that is set for a chain.
+func (h *Host) OpenSource(ctx context.Context, set *config.Chain, chain model.Chain, o model.SourceOptions) (model.Source, error) {
+	if _, err := set.ReadPassword(); err != nil {
+		return nil, err
+	}
+	o.URI, o.Password = set.Source, set.ReadPassword
+	if o.Memory == 0 {
+		o.Memory = config.Divide(set.Memory).Source
+	}
+	src, err := chain.Open(ctx, o)
+	if err != nil {
+		return nil, err // a nil pointer in src would not be a nil interface
+	}
+	return src, nil
+}
+
+// SyncReading returns the progress of a sync as a bar or a log line shows it.
+func SyncReading(now *core.Progress) progress.Reading {
+	r := progress.Reading{
+		Done: uint64(now.Height), Total: uint64(max(now.Target, now.Height)), Left: now.Left, Bottleneck: now.Bottleneck,
+		Rates: []progress.Rate{{Name: "blocks", PerSecond: now.BlocksPerSecond}, {Name: "txs", PerSecond: now.TxsPerSecond}, {Name: "entities", PerSecond: now.EntitiesPerSecond}},
+	}
+	switch {
+	case now.Compacting:
+		r.Phase = "compacting the database (safe to interrupt)"
+	case r.Done == r.Total && r.Total > 0:
+		r.Phase = "at the tip"
+	}
+	return r
+}

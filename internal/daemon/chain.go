@@ -1,0 +1,97 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"birthmark/chains"
+	"birthmark/chains/indexexpr"
+	"birthmark/internal/config"
+	"birthmark/model"
+)
+
+// Folder returns the folder of the database, or an error if none is set.
+func Folder(set *config.Chain) (string, error) {
+	if set.DB == "" {
+		return "", usageError("missing_flag", "missing --db DIR, the folder of the database (or db in the settings, or BIRTHMARK_DB)")
+	}
+	return set.DB, nil
+}
+
+// Chain returns the chain that is set, for commands that have no database to read it from.
+func (h *Host) Chain(set *config.Chain) (model.Chain, error) {
+	if set.Chain == "" {
+		return nil, usageError("missing_flag", "missing --chain: expected %s", oneOf(chains.Names()))
+	}
+	return h.MakeChain(set, set.Chain, set.Network)
+}
+
+// MakeChain returns a chain by name with the indexes that set defines. An error names the setting at fault.
+func (h *Host) MakeChain(set *config.Chain, name, network string) (model.Chain, error) {
+	chain, err := h.NewChain(name, network)
+	if err != nil {
+		_, code := model.KindOf(err)
+		at := set.Origin("network")
+		if code == "unknown_chain" {
+			at = set.Origin("chain")
+		}
+		return nil, At(at, err)
+	}
+	return Define(chain, set)
+}
+
+// Define returns the chain with the custom indexes of set.
+func Define(chain model.Chain, set *config.Chain) (model.Chain, error) {
+	ds := set.Definitions()
+	if len(ds) == 0 {
+		return chain, nil
+	}
+	defined, err := chain.Define(ds)
+	if err != nil {
+		if e, ok := errors.AsType[*indexexpr.Error](err); ok {
+			return nil, At(set.DefinitionOrigin(e.Index, e.Key), err)
+		}
+		return nil, err
+	}
+	return defined, nil
+}
+
+// At prefixes an error with the place that caused it, if it is known.
+func At(at string, err error) error {
+	if at == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", at, err)
+}
+
+// IndexesOf returns the names of the indexes that are set for the chain, nil if none are set. An index that the chain does
+// not have is an error.
+func IndexesOf(set *config.Chain, chain model.Chain) ([]string, error) {
+	for _, ix := range set.Indexes {
+		if offered := offeredBy(chain); !slices.Contains(offered, ix.Name) {
+			return nil, usageError("unknown_index", "%s: %s has no index %q: it offers %s",
+				ix.Origin, chain.Name(), ix.Name, oneOf(offered))
+		}
+	}
+	return set.IndexNames(), nil
+}
+
+func offeredBy(chain model.Chain) []string {
+	var names []string
+	for _, ix := range chain.Indexes() {
+		names = append(names, ix.Name)
+	}
+	return names
+}
+
+// Chosen returns the indexes of the chain that names select, in the order of the chain; nil selects the defaults.
+func Chosen(chain model.Chain, names []string) []string {
+	var list []string
+	for _, ix := range chain.Indexes() {
+		if ix.Always || slices.Contains(names, ix.Name) || names == nil && ix.Default {
+			list = append(list, ix.Name)
+		}
+	}
+	return list
+}

@@ -1,0 +1,211 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"birthmark/core"
+	"birthmark/internal/config"
+	"birthmark/model"
+	"birthmark/storage"
+	"birthmark/storage/rocks"
+)
+
+// Database is an open database with its store.
+type Database struct {
+	*core.DB
+	Dir   string
+	Store storage.Store
+
+	release func() // lowers Go's memory limit again
+}
+
+// Close closes the store. After an error the last writes may not be durable.
+func (d *Database) Close() error {
+	defer d.release()
+	return d.Store.Close()
+}
+
+// heap is the memory of Go's runtime for all open databases.
+var heap struct {
+	mu           sync.Mutex
+	taken, usual int64 // usual: the limit while no database is open
+}
+
+// raiseLimit adds bytes to the memory limit of Go's runtime until release is called.
+func raiseLimit(bytes int64) (release func()) {
+	add := func(n int64) {
+		heap.mu.Lock()
+		defer heap.mu.Unlock()
+		if heap.taken == 0 {
+			heap.usual = debug.SetMemoryLimit(-1)
+		}
+		limit := heap.usual
+		if heap.taken += n; heap.taken > 0 {
+			limit = heap.taken
+		}
+		debug.SetMemoryLimit(limit)
+	}
+	add(bytes)
+	return sync.OnceFunc(func() { add(-bytes) })
+}
+
+// OpenReading opens the database of set for reading.
+func (h *Host) OpenReading(ctx context.Context, set *config.Chain, o core.Options) (*Database, error) {
+	if _, err := ExistingFolder(set); err != nil {
+		return nil, err
+	}
+	memory := config.DivideReading(set.Memory)
+	return h.read(ctx, set, memory.Go(), rocks.Options{BlockCache: memory.BlockCache}, o)
+}
+
+func (h *Host) read(ctx context.Context, set *config.Chain, heap int64, of rocks.Options, o core.Options) (*Database, error) {
+	of.ReadOnly, o.ReadOnly = true, true
+	store, err := rocks.Open(set.DB, of)
+	if err != nil {
+		return nil, cannotOpen(err)
+	}
+	return h.opened(ctx, set, store, heap, o)
+}
+
+// OpenWriting opens the database of set for writing. It must exist.
+func (h *Host) OpenWriting(ctx context.Context, set *config.Chain) (*Database, error) {
+	dir, err := ExistingFolder(set)
+	if err != nil {
+		return nil, err
+	}
+	return h.write(ctx, set, dir)
+}
+
+// write opens or creates the database in dir for writing.
+func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Database, error) {
+	memory := config.Divide(set.Memory)
+	store, err := rocks.Open(dir, rocks.Options{
+		WAL: set.WAL, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Compression: set.Compression,
+		Holder: fmt.Sprintf("pid %d, %s, since %s", os.Getpid(), h.Command, h.Now().UTC().Format(time.RFC3339)),
+	})
+	if err != nil {
+		return nil, cannotOpen(err)
+	}
+	return h.opened(ctx, set, store, memory.Go(), core.Options{CacheBytes: memory.Caches, Indexes: set.IndexNames(), Keep: set.IndexOptions(), Raw: set.Raw})
+}
+
+// opened opens the core on a store. The store names its chain; the settings must agree with it.
+func (h *Host) opened(ctx context.Context, set *config.Chain, store storage.Store, heap int64, o core.Options) (*Database, error) {
+	d := &Database{Dir: set.DB, Store: store, release: raiseLimit(heap)}
+	err := func() (err error) {
+		id, known, err := core.Identify(ctx, store)
+		if err != nil {
+			return err
+		}
+		if !known && set.Chain == "" && o.ReadOnly {
+			return noDatabase(set.DB)
+		}
+		if o.Chain, err = h.chainFor(set, id, known); err != nil {
+			return err
+		}
+		if _, err = IndexesOf(set, o.Chain); err != nil {
+			return err
+		}
+		if d.DB, err = core.Open(ctx, store, o); errors.Is(err, storage.ErrDamaged) {
+			return cannotOpen(fmt.Errorf("%s: %w", set.DB, err))
+		}
+		return err
+	}()
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// chainFor returns the chain of a database, from the settings or else from the database.
+func (h *Host) chainFor(set *config.Chain, id core.Identity, known bool) (model.Chain, error) {
+	if !known {
+		return h.Chain(set)
+	}
+	name, network := set.Chain, set.Network
+	if name == "" {
+		name = id.Chain
+	}
+	if network == "" && name == id.Chain {
+		network = id.Network
+	}
+	if name == id.Chain {
+		set.Stored = append(set.Stored, id.Definitions...)
+	}
+	chain, err := h.MakeChain(set, name, network)
+	if _, code := model.KindOf(err); (code == "unknown_chain" || code == "unknown_network") && name == id.Chain && network == id.Network {
+		return nil, model.Errorf(model.Refused, "wrong_chain", "%s holds %s %s (format %d), which this program does not know: %w",
+			set.DB, id.Chain, id.Network, id.Format, err)
+	}
+	return chain, err
+}
+
+// ExistingFolder returns the folder of set, or an error if it holds no database.
+func ExistingFolder(set *config.Chain) (dir string, err error) {
+	if dir, err = Folder(set); err != nil {
+		return "", err
+	}
+	found, err := HoldsDatabase(dir)
+	if err == nil && !found {
+		err = noDatabase(dir)
+	}
+	return dir, err
+}
+
+func noDatabase(dir string) error {
+	return model.Errorf(model.Refused, "no_database", "%s holds no database: birthmark sync makes one", dir)
+}
+
+// HoldsDatabase reports whether dir holds a database, which has RocksDB's file CURRENT.
+func HoldsDatabase(dir string) (bool, error) {
+	_, err := os.Stat(filepath.Join(dir, "CURRENT"))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// ReopenPart limits the time that polling readers spend on opening a database: 1/ReopenPart of their time.
+const ReopenPart = 10
+
+// Written returns a text that changes with every write to the database in dir: the names, sizes and times of its log and
+// manifest files.
+func Written(dir string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		name := e.Name()
+		if name != "CURRENT" && !strings.HasPrefix(name, "MANIFEST-") && filepath.Ext(name) != ".log" {
+			continue
+		}
+		if info, err := e.Info(); err == nil { // else it was removed in the meantime
+			fmt.Fprintln(&b, name, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return b.String(), nil
+}
+
+// cannotOpen returns the error of an existing database that cannot be opened, of kind Refused.
+func cannotOpen(err error) error {
+	switch _, code := core.Classify(err); code {
+	case "internal":
+		return model.Errorf(model.Refused, "cannot_open", "%w", err)
+	case "damaged":
+		return model.Errorf(model.Refused, "damaged", "%w; restore a copy of the folder or sync into a new one (if birthmark check "+
+			"can open it, it lists the problems)", err)
+	}
+	return err
+}

@@ -1,0 +1,11 @@
+// Package daemon runs what lives longer than one query: it opens databases, syncs them, adds and drops their indexes, and
+// serves them over HTTP.
+//
+//   - [Host] is what a command provides: the log, the clock, the chains. Its methods open the rest.
+//   - [Database] is an open database; [BlockSync] appends the blocks of a source to it.
+//   - [Session] is everything that writes one database: a sync, indexes that are added or dropped, and the requests of other
+//     processes through [birthmark/internal/control].
+//   - [Chains] are the chains of a server: each is synced by this process or read from a database that another process may
+//     write. A handle lets the database of a chain be replaced while requests are answered.
+//   - [Server] answers HTTP requests.
+package daemon

@@ -1,0 +1,29 @@
+package daemon
+
+import (
+	"log/slog"
+	"strings"
+	"time"
+
+	"birthmark/internal/progress"
+	"birthmark/model"
+)
+
+// Host is what a command hands to the databases that it opens and to the server that it runs.
+type Host struct {
+	Log       *slog.Logger
+	Console   *progress.Console
+	Now       func() time.Time
+	NewChain  func(name, network string) (model.Chain, error)
+	ErrorText func(error) string // one line, without the secrets of sources
+	Command   string             // names this process to another one that finds the database locked
+	Version   string             // of the program
+}
+
+// usageError returns an error of kind Usage.
+func usageError(code, format string, args ...any) error {
+	return model.Errorf(model.Usage, code, format, args...)
+}
+
+// oneOf lists names in an error.
+func oneOf(names []string) string { return strings.Join(names, ", ") }

@@ -1,0 +1,176 @@
+// Package progress shows how far a long command is: as a bar on a terminal, elsewhere as lines in the log.
+package progress
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"birthmark/internal/humanize"
+)
+
+// How often the bar on a terminal is redrawn, and how often a log gets a line of progress.
+const (
+	drawEvery = 200 * time.Millisecond
+	LogEvery  = 5 * time.Second
+)
+
+// Reading is the progress of a command at one moment.
+type Reading struct {
+	Done, Total uint64
+	Rates       []Rate
+	Left        time.Duration // 0: unknown
+	Bottleneck  string        // the slowest stage; empty if the command has no stages
+	Phase       string        // replaces rates, time left and bottleneck, if not empty
+}
+
+// Rate is a throughput.
+type Rate struct {
+	Name      string
+	PerSecond float64
+}
+
+func (r Reading) percent() float64 {
+	if r.Total == 0 {
+		return 0
+	}
+	return 100 * float64(r.Done) / float64(r.Total)
+}
+
+// Attrs returns the reading as attributes of a log line.
+func (r Reading) Attrs() []any {
+	attrs := []any{"done", r.Done, "total", r.Total, "percent", fmt.Sprintf("%.1f", r.percent())}
+	if r.Phase != "" {
+		return append(attrs, "phase", r.Phase)
+	}
+	for _, rate := range r.Rates {
+		attrs = append(attrs, rate.Name+"_per_s", fmt.Sprintf("%.0f", rate.PerSecond))
+	}
+	if r.Left > 0 {
+		attrs = append(attrs, "left", r.Left.Round(time.Second).String())
+	}
+	if r.Bottleneck != "" {
+		attrs = append(attrs, "bottleneck", r.Bottleneck)
+	}
+	return attrs
+}
+
+// line returns the reading as one line of at most width characters, with a bar if there is room for one.
+func (r Reading) line(what string, width int) string {
+	parts := []string{fmt.Sprintf("%5.1f%%", r.percent()), humanize.Count(r.Done) + "/" + humanize.Count(r.Total)}
+	if r.Phase != "" {
+		parts = append(parts, r.Phase)
+	} else {
+		parts = append(parts, r.pace()...)
+	}
+	const shortest, longest = 8, 40
+	tail := strings.Join(parts, "  ")
+	room := width - utf8.RuneCountInString(what) - utf8.RuneCountInString(tail) - len("  []  ")
+	if room < shortest {
+		return cut(what+"  "+tail, width)
+	}
+	room = min(room, longest)
+	full := min(room, int(float64(room)*r.percent()/100))
+	return what + "  [" + strings.Repeat("=", full) + strings.Repeat(" ", room-full) + "]  " + tail
+}
+
+// pace returns the rates, the time left and the bottleneck, as parts of a line.
+func (r Reading) pace() (parts []string) {
+	for _, rate := range r.Rates {
+		parts = append(parts, fmt.Sprintf("%s %s/s", humanize.Count(uint64(rate.PerSecond)), rate.Name))
+	}
+	if r.Left > 0 {
+		parts = append(parts, r.Left.Round(time.Second).String()+" left")
+	}
+	if r.Bottleneck != "" {
+		parts = append(parts, "bottleneck: "+r.Bottleneck)
+	}
+	return parts
+}
+
+// cut returns the first width characters of s.
+func cut(s string, width int) string {
+	if runes := []rune(s); len(runes) > width {
+		return string(runes[:max(0, width)])
+	}
+	return s
+}
+
+// unlessIdle returns a function that calls tell, except for readings that repeat a finished state: a sync can stay at
+// the tip for months.
+func unlessIdle(tell func(Reading)) func(Reading) {
+	var last Reading
+	return func(now Reading) {
+		if now.Done < now.Total || now.Done != last.Done {
+			tell(now)
+		}
+		last = now
+	}
+}
+
+// Watch reports progress until stop is called: as a bar if the console is a terminal, else as lines in the log.
+func (c *Console) Watch(log *slog.Logger, what string, read func() Reading) (stop func()) {
+	if c.term == nil {
+		return Report(log, what, read)
+	}
+	c.begin()
+	end := repeat(drawEvery, func() { c.draw(what, read()) })
+	return sync.OnceFunc(func() {
+		end()
+		c.end()
+	})
+}
+
+// Report writes progress as lines in the log until stop is called.
+func Report(log *slog.Logger, what string, read func() Reading) (stop func()) {
+	tell := unlessIdle(func(r Reading) { log.Info(what, r.Attrs()...) })
+	return repeat(LogEvery, func() { tell(read()) })
+}
+
+// repeat calls do at an interval until stop is called.
+func repeat(every time.Duration, do func()) (stop func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				do()
+			case <-quit:
+				return
+			}
+		}
+	}()
+	return sync.OnceFunc(func() {
+		close(quit)
+		<-done
+	})
+}
+
+// Pace estimates the rate and the time left of a command that advances evenly.
+type Pace struct {
+	name    string
+	started time.Time
+	now     func() time.Time
+}
+
+// NewPace returns the pace of a command that starts now. Name is the plural of what it counts.
+func NewPace(name string, now func() time.Time) Pace { return Pace{name, now(), now} }
+
+// Reading returns the progress after done of total things.
+func (p Pace) Reading(done, total uint64) Reading {
+	r := Reading{Done: done, Total: total}
+	if s := p.now().Sub(p.started).Seconds(); s > 0 && done > 0 {
+		perSecond := float64(done) / s
+		r.Rates = []Rate{{p.name, perSecond}}
+		if total > done {
+			r.Left = time.Duration(float64(total-done) / perSecond * float64(time.Second))
+		}
+	}
+	return r
+}
