@@ -48,7 +48,7 @@ func TestIndexesAreAddedAndDropped(t *testing.T) {
 	if !a.Done || !slices.Equal(a.Index.Keeps, []string{"balance", "unspent", "history", "prefix"}) {
 		t.Errorf("%+v", a)
 	}
-	wantFailure(t, exitUsage, "missing_flag", `missing --source URI, where the values of script_hash come from`, "index", "add", "script_hash", "--config", file, "--db", db)
+	wantFailure(t, exitUsage, "missing_flag", `missing --source URI, which provides the values of script_hash`, "index", "add", "script_hash", "--config", file, "--db", db)
 	if x := listed(t, db, "script_hash"); x != nil {
 		t.Errorf("without a source there is %+v", x)
 	}
@@ -167,7 +167,7 @@ func TestSyncTellsOfIndexesTheSettingsDoNotName(t *testing.T) {
 	source := "file://" + realBlocks(t)
 	db := first200(t, "--index", "address,script_type")
 	r := birthmark("sync", "--source", source, "--db", db, "--index", "address", "--to-height", "199")
-	if r.status != exitDone || !strings.Contains(r.stderr, "its data stays and is kept up to date; birthmark index drop script_type removes it") || strings.Contains(r.stderr, "drop address") {
+	if r.status != exitDone || !strings.Contains(r.stderr, "an index that is not in the settings is still kept up to date; birthmark index drop script_type removes it") || strings.Contains(r.stderr, "drop address") {
 		t.Errorf("%+v", r)
 	}
 	if r := birthmark("sync", "--source", source, "--db", db, "--to-height", "199"); r.stderr != "" {
