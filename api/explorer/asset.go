@@ -2,18 +2,15 @@ package explorer
 
 import (
 	"context"
-	"encoding/hex"
 	"html/template"
 	"math/big"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"birthmark/api/explorer/charts"
 	"birthmark/core"
 	"birthmark/internal/humanize"
+	"birthmark/model"
 )
 
 const (
@@ -25,9 +22,9 @@ const (
 // assetBody is an asset.
 type assetBody struct {
 	ID, Name, Description, Fingerprint string
-	Said                               bool   // the name or the description is what the maker says somewhere
-	Decimals                           string // empty: nobody said
-	Policy                             *link  // of chains whose ids begin with one
+	Said                               bool        // the name or the description is what the maker says somewhere
+	Decimals                           string      // empty: nobody said
+	Group                              *assetGroup // of chains whose ids have one
 	FirstSeen                          *seen
 	Supply, Minted, Burned             amount
 	MintCount, BurnCount               uint64
@@ -92,7 +89,7 @@ func (v *visit) asset() (*page, error) {
 	if b.FirstSeen, err = v.seen(a.FirstSeen); err != nil {
 		return nil, err
 	}
-	if b.Policy, err = v.policy(a.Asset); err != nil {
+	if b.Group, err = v.assetGroup(a.Asset); err != nil {
 		return nil, err
 	}
 	name := b.Name
@@ -121,43 +118,45 @@ func (v *visit) asset() (*page, error) {
 	return p, nil
 }
 
-// policyDigits is how much of a Cardano asset's id names its policy.
-const policyDigits = 56
-
-// policy is what may mint an asset, on the chain where ids begin with it; linked where it is an index.
-func (v *visit) policy(id string) (*link, error) {
-	if v.chain.Model.Name() != "cardano" || len(id) < policyDigits {
-		return nil, nil
+// named returns what the id of an asset contains, on chains whose ids have a name or a group.
+func (v *visit) named(id string) model.AssetName {
+	namer, ok := v.chain.Model.(model.AssetNamer)
+	if !ok {
+		return model.AssetName{}
 	}
-	l := link{Text: id[:policyDigits]}
-	states, err := v.IndexStates(v.ctx)
-	if slices.ContainsFunc(states, func(x core.IndexState) bool { return x.Name == "policy" }) {
-		l.URL = v.valueLink("policy", l.Text).URL
+	b, err := v.chain.Model.ParseAsset(id)
+	if err != nil {
+		return model.AssetName{}
 	}
-	return &l, err
+	return namer.AssetName(b)
 }
 
-// cip67Size is the label of a kind of token that the names of some Cardano assets begin with (CIP-67): 0, four hex digits,
-// their checksum, 0.
-const cip67Size = 4
+// assetGroup is the group of an asset, such as its minting policy.
+type assetGroup struct {
+	link         // empty URL: the database has no index of groups
+	Index string // that finds the outputs of the group
+}
 
-// assetName is what an asset is called: what its maker says, or the text that is in its id. Empty: nothing that can be read.
+// assetGroup returns the group of an asset; nil if assets of the chain have none.
+func (v *visit) assetGroup(id string) (*assetGroup, error) {
+	named := v.named(id)
+	if named.Group == "" {
+		return nil, nil
+	}
+	g := assetGroup{link{Text: named.Group}, named.GroupIndex}
+	states, err := v.IndexStates(v.ctx)
+	if slices.ContainsFunc(states, func(x core.IndexState) bool { return x.Name == g.Index }) {
+		g.URL = v.valueLink(g.Index, g.Text).URL
+	}
+	return &g, err
+}
+
+// assetName returns the name that the issuer gave an asset, or the one in its id; empty if there is none.
 func (v *visit) assetName(a *core.AssetAnswer) string {
-	if a.Name != "" || v.chain.Model.Name() != "cardano" || len(a.Asset) < policyDigits {
+	if a.Name != "" {
 		return a.Name
 	}
-	b, err := hex.DecodeString(a.Asset[policyDigits:])
-	if err != nil {
-		return ""
-	}
-	if len(b) > cip67Size && b[0]>>4 == 0 && b[cip67Size-1]&15 == 0 {
-		b = b[cip67Size:]
-	}
-	name := string(b)
-	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return ""
-	}
-	return name
+	return v.named(a.Asset).Name
 }
 
 // assetReader reads the lists of an asset.

@@ -1,6 +1,7 @@
 package explorer
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -16,6 +17,7 @@ import (
 
 	"birthmark/api/explorer/charts"
 	"birthmark/api/served"
+	"birthmark/model"
 )
 
 // Options say what is shown.
@@ -133,7 +135,7 @@ func (s *site) readStatic() error {
 			if err != nil {
 				return err
 			}
-			b = slices.Concat(b, lists, []byte(charts.Style))
+			b = slices.Concat(b, lists, []byte(charts.Style), s.accents())
 		}
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(b), b)
 		if rest, ok := strings.CutPrefix(name, "static/"); ok {
@@ -147,6 +149,23 @@ func (s *site) readStatic() error {
 		s.static[s.staticPath(name)] = f
 	}
 	return err
+}
+
+// accents returns the style rules for the colors of chains; a page names its chain in data-accent.
+func (s *site) accents() []byte {
+	var rules bytes.Buffer
+	done := map[string]bool{}
+	for _, c := range s.Chains {
+		name, a := c.Model.Name(), c.Model.Traits().Accent
+		if a == (model.Accent{}) || done[name] {
+			continue
+		}
+		done[name] = true
+		const rule = "[data-accent=%s] { --accent: %s; --wash: %s; }"
+		fmt.Fprintf(&rules, rule+"\n", name, a.Light, a.LightWash)
+		fmt.Fprintf(&rules, "@media (prefers-color-scheme: dark) { "+rule+" }\n", name, a.Dark, a.DarkWash)
+	}
+	return rules.Bytes()
 }
 
 // staticPath is where an embedded file is served.

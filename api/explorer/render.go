@@ -22,6 +22,7 @@ var functions = template.FuncMap{
 	"bytes":    func(n int) string { return humanize.Bytes(int64(n)) },
 	"sentence": sentence,
 	"words":    words,
+	"title":    func(name string) string { return capital(words(name)) },
 }
 
 // digits is a number that templates count.
@@ -54,7 +55,7 @@ func sentence(s string) string {
 	if s == "" {
 		return ""
 	}
-	s = strings.ToUpper(s[:1]) + s[1:]
+	s = capital(s)
 	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") {
 		return s
 	}

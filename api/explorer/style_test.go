@@ -1,7 +1,12 @@
 package explorer
 
 import (
+	"birthmark/chains"
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/storage/memory"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"regexp"
@@ -54,49 +59,78 @@ func luminance(t *testing.T, colour string) float64 {
 }
 
 var (
-	blockOf = regexp.MustCompile(`(?s)(:root|\[data-chain=\w+\])\s*\{(.*?)\}`)
+	rootOf  = regexp.MustCompile(`(?s):root\s*\{([^}]*--paper.*?)\}`)
 	colours = regexp.MustCompile(`--(\w+):\s*(#[0-9a-f]+);`)
 )
 
-// Whatever is written can be read, in every chain's colours, light and dark.
+// Text is readable in the colors of every chain, light and dark.
 func TestColoursHaveContrast(t *testing.T) {
-	light, dark, found := strings.Cut(sheet(t), "@media (prefers-color-scheme: dark)")
-	dark, _, ends := strings.Cut(dark, "\n}")
-	if !found || !ends {
-		t.Fatal("the style sheet has no dark colours")
+	roots := rootOf.FindAllStringSubmatch(sheet(t), -1)
+	if len(roots) != 2 {
+		t.Fatalf("%d sets of colors, expected light and dark", len(roots))
 	}
-	light, _, _ = strings.Cut(light, "*, ::before")
 	pairs := [][2]string{
 		{"ink", "paper"}, {"ink", "raised"}, {"ink", "sunk"}, {"ink", "wash"}, {"ink", "badwash"}, {"soft", "paper"}, {"soft", "raised"}, {"soft", "sunk"},
 		{"soft", "badwash"}, {"faint", "paper"}, {"faint", "raised"}, {"accent", "paper"}, {"accent", "raised"}, {"accent", "sunk"}, {"accent", "wash"},
 		{"good", "goodwash"}, {"bad", "badwash"}, {"good", "paper"}, {"bad", "paper"},
 	}
-	checked := 0
-	for name, part := range map[string]string{"light": light, "dark": dark} {
-		base := map[string]string{}
-		for _, block := range blockOf.FindAllStringSubmatch(part, -1) {
+	accents := map[string]model.Accent{"": {}}
+	for _, name := range chains.Names() {
+		chain, err := chains.New(name, chains.Networks(name)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		accents[name] = chain.Traits().Accent
+	}
+	for i, scheme := range []string{"light", "dark"} {
+		for chain, a := range accents {
 			set := map[string]string{}
-			for k, v := range base {
-				set[k] = v
-			}
-			for _, c := range colours.FindAllStringSubmatch(block[2], -1) {
+			for _, c := range colours.FindAllStringSubmatch(roots[i][1], -1) {
 				set[c[1]] = c[2]
 			}
-			if block[1] == ":root" {
-				base = set
+			switch {
+			case a == (model.Accent{}):
+			case scheme == "light":
+				set["accent"], set["wash"] = a.Light, a.LightWash
+			default:
+				set["accent"], set["wash"] = a.Dark, a.DarkWash
 			}
 			for _, p := range pairs {
 				levels := []float64{luminance(t, set[p[0]]), luminance(t, set[p[1]])}
 				slices.Sort(levels)
 				if ratio := (levels[1] + .05) / (levels[0] + .05); ratio < 4.5 {
-					t.Errorf("%s %s: %s on %s has a contrast of %.2f", name, block[1], p[0], p[1], ratio)
+					t.Errorf("%s %s: %s on %s has a contrast of %.2f", scheme, chain, p[0], p[1], ratio)
 				}
-				checked++
 			}
 		}
 	}
-	if checked != 2*4*len(pairs) {
-		t.Errorf("%d pairs of colours were looked at, expected %d", checked, 2*4*len(pairs))
+}
+
+// The style sheet has the colors of the chains that are served.
+func TestChainsHaveTheirColors(t *testing.T) {
+	chain, err := chains.New("cardano", "mainnet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := explorerOf(t, chainOf("cardano", db, nil))
+	d := read(t, h, "/cardano", http.StatusOK)
+	accent := chain.Traits().Accent
+	for _, n := range d.each("link") {
+		if rel, _ := attr(n, "rel"); rel == "stylesheet" {
+			path, _ := attr(n, "href")
+			css, err := io.ReadAll(ask(t, h, path).Body)
+			rule := "[data-accent=cardano] { --accent: " + accent.Light + "; --wash: " + accent.LightWash + "; }"
+			if err != nil || accent.Light == "" || !strings.Contains(string(css), rule) {
+				t.Errorf("no rule %q, %v", rule, err)
+			}
+		}
+	}
+	if name, _ := attr(d.each("html")[0], "data-accent"); name != "cardano" {
+		t.Errorf("the page has data-accent=%q", name)
 	}
 }
 
