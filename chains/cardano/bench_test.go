@@ -63,7 +63,7 @@ func BenchmarkDefined(b *testing.B) {
 				d.Name = "mine"
 				c, names = defined(b, "mainnet", d), []string{d.Name}
 			}
-			decoder := c.decoder(b, names...)
+			decoder := c.decoderOf(b, names...)
 			outputs := 0
 			b.ReportAllocs()
 			for b.Loop() {

@@ -42,6 +42,9 @@ type walker struct {
 	open []int // what skip has yet to return to; kept for its memory
 }
 
+// reset begins to walk over other bytes.
+func (w *walker) reset(b []byte) { w.b, w.at, w.err = b, 0, nil }
+
 func (w *walker) fail(format string, args ...any) {
 	if w.err == nil {
 		w.err = fmt.Errorf("offset %d: %w", w.at, fmt.Errorf(format, args...))
@@ -226,14 +229,19 @@ func (w *walker) bignum(at int, what string) (n uint64) {
 }
 
 // bytes takes a byte string. One in pieces is put together in memory of its own.
-func (w *walker) bytes(what string) []byte {
-	n, endless := w.expect(majorBytes, what)
+func (w *walker) bytes(what string) []byte { return w.str(majorBytes, what) }
+
+// text takes a text, which may not be UTF-8.
+func (w *walker) text(what string) []byte { return w.str(majorText, what) }
+
+func (w *walker) str(major int, what string) []byte {
+	n, endless := w.expect(major, what)
 	if !endless {
 		return w.take(n, what)
 	}
 	var whole []byte
 	for pieces := indefinite; w.more(&pieces); {
-		n, endless := w.expect(majorBytes, what)
+		n, endless := w.expect(major, what)
 		if endless {
 			w.fail("a piece of %s is in pieces", what)
 		}
@@ -293,6 +301,28 @@ func (w *walker) null() bool {
 		return true
 	}
 	return false
+}
+
+// hash takes a byte string of 32 bytes; zero if it has another number of bytes.
+func (w *walker) hash(what string) (h [32]byte) {
+	copy(h[:], w.sized(len(h), what))
+	return h
+}
+
+// lookup is the bytes of the value under a number in the map that is next; nil if there is none.
+func (w *walker) lookup(key uint64) []byte {
+	for n := w.pairs("map"); w.more(&n); {
+		if w.major() != majorUint {
+			w.skip("key")
+			w.skip("value")
+			continue
+		}
+		k := w.uint("key")
+		if item := w.item("value"); k == key {
+			return item
+		}
+	}
+	return nil
 }
 
 // item takes an item of any type and is its bytes.

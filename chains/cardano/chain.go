@@ -99,6 +99,15 @@ func (c *chain) Supply(model.HeightPk) (amount uint64, exact, ok bool) {
 	return c.net.supply, false, !c.net.isNameless()
 }
 
+// decoder returns a decoder that makes the values of the named indexes.
+func (c *chain) decoder(indexes []string, raw bool) (*decoder, error) {
+	x, err := newIndexer(c.net, c.own, indexes)
+	if err != nil {
+		return nil, err
+	}
+	return newDecoder(c.net, x, raw)
+}
+
 // understood is what every refusal of a URI ends with.
 const understood = "expected tcp://host:3001 (a relay), unix:///path/to/node.socket (a node on this machine), " +
 	"or file:///path/to/immutable (a folder of chunks, or one chunk)"
@@ -126,11 +135,10 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 			return nil, err
 		}
 	}
-	d, err := newDecoder(c.net, c.own, o.Indexes)
+	d, err := c.decoder(o.Indexes, o.Raw)
 	if err != nil {
 		return nil, err
 	}
-	d.raw = o.Raw
 	if node {
 		return openNode(d, scheme, rest, o)
 	}

@@ -6,60 +6,70 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
-	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
 // decoder makes model blocks out of serialized ones of every era. It walks over a block once, keeping what it finds
-// in lists that it reuses, whose values point into the serialized bytes; settle then makes one array of each kind to
+// in lists that it reuses, whose values point into the serialized bytes; detach then makes one array of each kind to
 // measure. Nothing in a block it made points into the serialized bytes, which may be used again.
 //
 // A decoder belongs to one goroutine at a time.
 type decoder struct {
-	net    *network
-	wanted wanted
-	own    *own // indexes that users defined; nil: none of them is wanted
-	raw    bool // transactions' own bytes are wanted
-	w      walker
+	net   *network
+	index indexer
+	raw   bool // [model.Tx.Raw] is wanted
+	w     walker
 
-	// Of the block under way. What lies between two of them and is named by no transaction was given up.
-	txs     []model.Tx
+	// Of the current block. Entries that no transaction refers to are left from a walk that was repeated.
+	transactions
 	inputs  []model.Input
 	outputs []model.Output
 	keys    []model.Key
 	assets  []model.Asset
 	mints   []model.Mint
-	arena   []byte  // values that do not stand in the block as they are
-	failed  []bool  // transactions whose scripts failed
-	parts   []parts // of each transaction, where they are looked at: see apart
+	arena   []byte // asset ids
 
 	leaves    []model.Hash // of Byron's merkle tree
 	leafBytes []byte
 	scratch   []byte
 }
 
-// newDecoder is a decoder for the named indexes; an error of kind [model.Usage] where one is unknown,
-// or too little is known of the network.
-func newDecoder(n *network, own *indexexpr.Indexes, indexes []string) (*decoder, error) {
-	w, err := newWanted(own, indexes)
-	if err != nil {
-		return nil, err
-	}
+// indexer makes the index values of outputs, for one decoder.
+type indexer interface {
+	// clone returns an indexer of the same kind for another goroutine.
+	clone() indexer
+	// needsParts reports whether block reads [transactions.parts].
+	needsParts() bool
+	// reset discards what output kept. The decoder calls it before each block, and before it walks over the
+	// transactions of a block again.
+	reset()
+	// output appends the keys of an output. Their values may point into o and into memory of the indexer.
+	output(keys []model.Key, o *output) ([]model.Key, error)
+	// block may change the keys of the outputs in txs. The decoder calls it after the last output of a block.
+	block(txs *transactions)
+}
+
+// transactions are those of the block that is being decoded. Values point into the serialized block.
+type transactions struct {
+	of     *model.Block // without transactions; nil in the genesis
+	header fields       // empty in the genesis
+	txs    []model.Tx
+	failed []bool  // transactions whose scripts failed; empty before Alonzo
+	parts  []parts // of each transaction, if they are needed; empty in the genesis
+}
+
+// newDecoder returns a decoder of blocks. raw: it fills in [model.Tx.Raw]. The error is [network.needFiles] of an
+// unnamed network.
+func newDecoder(n *network, index indexer, raw bool) (*decoder, error) {
 	if n.isNameless() {
 		return nil, n.needFiles()
 	}
-	d := &decoder{net: n, wanted: w}
-	d.own = newOwn(d, own, indexes)
-	return d, nil
+	return &decoder{net: n, index: index, raw: raw}, nil
 }
 
-// clone is a decoder of the same kind for another goroutine.
+// clone returns a decoder of the same kind for another goroutine.
 func (d *decoder) clone() *decoder {
-	c := &decoder{net: d.net, wanted: d.wanted, raw: d.raw}
-	if d.own != nil {
-		c.own = newOwn(c, d.own.indexes, d.own.names)
-	}
-	return c
+	return &decoder{net: d.net, index: d.index.clone(), raw: d.raw}
 }
 
 // block decodes one block as chunk files and chain-sync carry it, an array of the era's tag and the block, and
@@ -89,7 +99,7 @@ func (d *decoder) next(raw []byte, alone bool) (b *model.Block, boundary bool, e
 	whole := w.array("block")
 	w.field(&whole, "header")
 	at := w.at
-	f := w.header(d.net, byte(era))
+	f := readHeader(w, d.net, byte(era))
 	header := w.b[at:max(w.at, at)]
 	if w.err != nil {
 		return nil, false, fmt.Errorf("%s header: %w", eraNames[era], w.err)
@@ -111,10 +121,9 @@ func (d *decoder) next(raw []byte, alone bool) (b *model.Block, boundary bool, e
 	if err != nil {
 		return nil, false, fmt.Errorf("%s block %d at slot %d (%s): %w", eraNames[era], f.number, f.slot, b.Hash, err)
 	}
-	if d.own != nil {
-		d.own.evaluate(b, f)
-	}
-	d.settle(b)
+	d.of, d.header = b, f
+	d.index.block(&d.transactions)
+	d.detach(b)
 	if d.raw {
 		d.keepRaw(b.Txs, byte(era))
 	}
@@ -123,7 +132,7 @@ func (d *decoder) next(raw []byte, alone bool) (b *model.Block, boundary bool, e
 
 // reset begins with a block.
 func (d *decoder) reset(raw []byte) {
-	d.w = walker{b: raw, open: d.w.open}
+	d.w.reset(raw)
 	d.failed, d.parts = d.failed[:0], d.parts[:0]
 	d.forget()
 }
@@ -132,13 +141,25 @@ func (d *decoder) reset(raw []byte) {
 func (d *decoder) forget() {
 	d.txs, d.inputs, d.outputs = d.txs[:0], d.inputs[:0], d.outputs[:0]
 	d.keys, d.assets, d.mints, d.arena = d.keys[:0], d.assets[:0], d.mints[:0], d.arena[:0]
-	if d.own != nil {
-		d.own.outputs = d.own.outputs[:0]
-	}
+	d.index.reset()
 }
 
-// apart reports whether the parts of transactions are kept.
-func (d *decoder) apart() bool { return d.raw || d.own != nil }
+// needsParts reports whether the parts of transactions are kept.
+func (d *decoder) needsParts() bool { return d.raw || d.index.needsParts() }
+
+// add puts an output among those of the block, with its keys.
+func (d *decoder) add(o *output) {
+	if len(o.address) > model.MaxValueSize {
+		d.w.fail("address of %d bytes: expected at most %d", len(o.address), model.MaxValueSize)
+		return
+	}
+	first := len(d.keys)
+	var err error
+	if d.keys, err = d.index.output(d.keys, o); err != nil {
+		d.w.fail("%w", err)
+	}
+	d.outputs = append(d.outputs, model.Output{Value: o.value, Keys: d.keys[first:len(d.keys):len(d.keys)], Assets: o.assets})
+}
 
 // body takes the rest of a block after its header.
 func (d *decoder) body(whole *int, f *fields) {
@@ -176,7 +197,7 @@ func (d *decoder) segments(whole *int, f *fields) {
 	sets := 0
 	for n := w.array("witness sets"); w.more(&n); sets++ {
 		set := w.item("witness set")
-		if d.apart() && sets < len(d.parts) {
+		if d.needsParts() && sets < len(d.parts) {
 			d.parts[sets].witnesses = set
 		}
 	}
@@ -194,7 +215,7 @@ func (d *decoder) segments(whole *int, f *fields) {
 	w.pairs("auxiliary data")
 	w.at = min(w.at, start)
 	w.skip("auxiliary data")
-	if d.apart() {
+	if d.needsParts() {
 		d.auxiliary(start)
 	}
 	if w.err != nil {
@@ -243,8 +264,8 @@ func (d *decoder) failures() (any bool) {
 	return any
 }
 
-// settle gives a block what was found, in memory of its own.
-func (d *decoder) settle(b *model.Block) {
+// detach gives a block what was found, in memory of its own.
+func (d *decoder) detach(b *model.Block) {
 	var inputs, outputs, keys, assets, mints, room int
 	for i := range d.txs {
 		tx := &d.txs[i]
@@ -266,7 +287,7 @@ func (d *decoder) settle(b *model.Block) {
 			}
 		}
 	}
-	s := settled{
+	s := detached{
 		inputs: make([]model.Input, 0, inputs), outputs: make([]model.Output, 0, outputs),
 		keys: make([]model.Key, 0, keys), assets: make([]model.Asset, 0, assets),
 		mints: make([]model.Mint, 0, mints), arena: make([]byte, 0, room),
@@ -277,8 +298,8 @@ func (d *decoder) settle(b *model.Block) {
 	}
 }
 
-// settled is the memory of a block, made to measure.
-type settled struct {
+// detached is the memory of a block, made to measure.
+type detached struct {
 	inputs  []model.Input
 	outputs []model.Output
 	keys    []model.Key
@@ -287,7 +308,7 @@ type settled struct {
 	arena   []byte
 }
 
-func (s *settled) tx(tx *model.Tx) {
+func (s *detached) tx(tx *model.Tx) {
 	s.inputs, tx.Inputs = moved(s.inputs, tx.Inputs)
 	s.outputs, tx.Outputs = moved(s.outputs, tx.Outputs)
 	s.mints, tx.Mints = moved(s.mints, tx.Mints)
@@ -317,7 +338,7 @@ func moved[T any](whole, part []T) (now, there []T) {
 	return whole, whole[start:len(whole):len(whole)]
 }
 
-func (s *settled) keep(b []byte) []byte {
+func (s *detached) keep(b []byte) []byte {
 	_, there := moved(s.arena, b)
 	s.arena = s.arena[:len(s.arena)+len(b)]
 	return there

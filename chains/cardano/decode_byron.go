@@ -17,7 +17,7 @@ type byronProof struct {
 }
 
 // boundaryHeader walks over the header of a block between two epochs.
-func (w *walker) boundaryHeader(n *network) fields {
+func readBoundaryHeader(w *walker, n *network) fields {
 	f := fields{era: eraByronBoundary}
 	whole := w.array("boundary header")
 	w.field(&whole, "protocol magic")
@@ -29,9 +29,9 @@ func (w *walker) boundaryHeader(n *network) fields {
 	w.field(&whole, "consensus data")
 	consensus := w.array("consensus data")
 	w.field(&consensus, "epoch")
-	f.slot = w.byronSlot(n, w.uint("epoch"))
+	f.slot = byronSlot(w, n, w.uint("epoch"))
 	w.field(&consensus, "difficulty")
-	f.number = w.difficulty()
+	f.number = readDifficulty(w)
 	w.end(&consensus, "consensus data")
 	w.field(&whole, "extra data")
 	w.skip("extra data")
@@ -39,7 +39,7 @@ func (w *walker) boundaryHeader(n *network) fields {
 	return f
 }
 
-func (w *walker) byronHeader(n *network) fields {
+func readByronHeader(w *walker, n *network) fields {
 	f := fields{era: eraByron}
 	whole := w.array("header")
 	w.field(&whole, "protocol magic")
@@ -47,14 +47,14 @@ func (w *walker) byronHeader(n *network) fields {
 	w.field(&whole, "hash of the parent")
 	f.parent = w.hash("hash of the parent")
 	w.field(&whole, "body proof")
-	f.proof = w.byronProof()
+	f.proof = readByronProof(w)
 
 	w.field(&whole, "consensus data")
 	consensus := w.array("consensus data")
 	w.field(&consensus, "slot")
 	slot := w.array("slot")
 	w.field(&slot, "epoch")
-	f.slot = w.byronSlot(n, w.uint("epoch"))
+	f.slot = byronSlot(w, n, w.uint("epoch"))
 	w.field(&slot, "slot in its epoch")
 	at := w.at
 	in := w.uint("slot in its epoch")
@@ -66,7 +66,7 @@ func (w *walker) byronHeader(n *network) fields {
 	w.field(&consensus, "issuer's key")
 	f.issuer = w.sized(64, "issuer's key")
 	w.field(&consensus, "difficulty")
-	f.number = w.difficulty()
+	f.number = readDifficulty(w)
 	w.field(&consensus, "signature")
 	w.skip("signature")
 	w.end(&consensus, "consensus data")
@@ -89,7 +89,7 @@ func (w *walker) byronHeader(n *network) fields {
 	return f
 }
 
-func (w *walker) byronProof() (p byronProof) {
+func readByronProof(w *walker) (p byronProof) {
 	proof := w.array("body proof")
 	w.field(&proof, "proof of the transactions")
 	txs := w.array("proof of the transactions")
@@ -107,7 +107,7 @@ func (w *walker) byronProof() (p byronProof) {
 }
 
 // byronSlot is the first slot of an epoch of Byron.
-func (w *walker) byronSlot(n *network, epoch uint64) uint64 {
+func byronSlot(w *walker, n *network, epoch uint64) uint64 {
 	if epoch > 1<<32 {
 		w.fail("epoch %d, later than can be", epoch)
 		return 0
@@ -115,7 +115,7 @@ func (w *walker) byronSlot(n *network, epoch uint64) uint64 {
 	return epoch * n.byronEpoch
 }
 
-func (w *walker) difficulty() uint64 {
+func readDifficulty(w *walker) uint64 {
 	n := w.array("difficulty")
 	w.field(&n, "difficulty")
 	number := w.uint("difficulty")
@@ -160,7 +160,7 @@ func (d *decoder) byronBody(whole *int, f *fields) {
 		w.field(&pair, "witnesses")
 		d.scratch = append(d.scratch, w.item("witnesses")...)
 		w.end(&pair, "transaction")
-		if d.apart() && w.err == nil {
+		if d.needsParts() && w.err == nil {
 			d.parts = append(d.parts, parts{body: w.b[whole:w.at]})
 		}
 	}
@@ -235,7 +235,7 @@ func (d *decoder) byronInput() {
 	if w.err != nil {
 		return
 	}
-	in := inner.outpoint()
+	in := readOutpoint(&inner)
 	if inner.err == nil && inner.at < len(inner.b) {
 		inner.fail("%d bytes follow", len(inner.b)-inner.at)
 	}

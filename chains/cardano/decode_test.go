@@ -20,11 +20,11 @@ import (
 // decodedAs is a decoder of a network for the tests.
 func decodedAs(t testing.TB, networkName string, indexes ...string) *decoder {
 	t.Helper()
-	n, err := networkByName(networkName)
+	c, err := New(networkName)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDecoder(n, nil, indexes)
+	d, err := c.(*chain).decoder(indexes, false)
 	if err != nil {
 		t.Fatal(err)
 	}

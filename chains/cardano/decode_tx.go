@@ -37,7 +37,7 @@ func (d *decoder) bodies() {
 		}
 		tx.Hash = blake2b.Sum256(w.b[start:w.at])
 		d.txs = append(d.txs, tx)
-		if d.apart() && i == len(d.parts) { // bodies are walked over again where one of them failed
+		if d.needsParts() && i == len(d.parts) { // bodies are walked over again where one of them failed
 			d.parts = append(d.parts, parts{body: w.b[start:w.at]})
 		}
 	}
@@ -98,7 +98,7 @@ func (d *decoder) inputSet() []model.Input {
 	first := len(d.inputs)
 	ascending := true
 	for n := w.set("inputs"); w.more(&n); {
-		in := w.outpoint()
+		in := readOutpoint(w)
 		if w.err != nil {
 			return nil
 		}
@@ -121,7 +121,7 @@ func compareInputs(a, b model.Input) int {
 }
 
 // outpoint takes [transaction, index].
-func (w *walker) outpoint() (in model.Input) {
+func readOutpoint(w *walker) (in model.Input) {
 	pair := w.array("outpoint")
 	w.field(&pair, "transaction of the outpoint")
 	in.Tx = w.hash("transaction of the outpoint")

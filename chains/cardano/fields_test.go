@@ -36,7 +36,7 @@ func TestExamplesOfFieldsAreReal(t *testing.T) {
 		c := chains[network]
 		if c == nil {
 			c = defined(t, network, ds...)
-			chains[network], decoders[network] = c, c.decoder(t)
+			chains[network], decoders[network] = c, c.decoderOf(t)
 		}
 		b, _, err := decoders[network].block(raw)
 		if err != nil {

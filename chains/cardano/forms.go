@@ -23,7 +23,7 @@ var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 // zstd, or in hex. Heights are those the blocks state, so first means nothing; boundary blocks are among them.
 func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ model.HeightPk) iter.Seq2[*model.Block, error] {
 	return func(yield func(*model.Block, error) bool) {
-		d, err := newDecoder(c.net, c.own, indexes)
+		d, err := c.decoder(indexes, false)
 		if err != nil {
 			yield(nil, err)
 			return

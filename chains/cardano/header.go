@@ -55,7 +55,7 @@ func parseHeader(n *network, raw []byte) (*Header, error) {
 		return nil, err
 	}
 	w := walker{b: raw[1:]}
-	f := w.header(n, raw[0])
+	f := readHeader(&w, n, raw[0])
 	if w.err == nil && w.at < len(w.b) {
 		w.fail("%d bytes follow the header", len(w.b)-w.at)
 	}
@@ -108,12 +108,12 @@ func checkEra(tag uint64) error {
 }
 
 // header walks over a header of any era.
-func (w *walker) header(n *network, era byte) fields {
+func readHeader(w *walker, n *network, era byte) fields {
 	switch era {
 	case eraByronBoundary:
-		return w.boundaryHeader(n)
+		return readBoundaryHeader(w, n)
 	case eraByron:
-		return w.byronHeader(n)
+		return readByronHeader(w, n)
 	}
 	f := fields{era: era}
 	whole := w.array("header")
@@ -166,11 +166,4 @@ func (w *walker) header(n *network, era byte) fields {
 	w.skip("signature of the header")
 	w.end(&whole, "header")
 	return f
-}
-
-func (w *walker) hash(what string) model.Hash {
-	if b := w.sized(32, what); b != nil {
-		return model.Hash(b)
-	}
-	return model.Hash{}
 }

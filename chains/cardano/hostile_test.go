@@ -28,7 +28,7 @@ func TestAnOutputOfManyAssetsHasAllTheirValues(t *testing.T) {
 		model.Definition{Name: "policy_again", Kind: model.ManyValued, Value: "map(output.assets, .policy)"},
 		model.Definition{Name: "sum", Value: "sum(output.assets, .amount)"},
 	)
-	b, _, err := c.decoder(t, "name", "single", "policy_again", "sum").block(oneOutput(t, list{address, list{1, held}}))
+	b, _, err := c.decoderOf(t, "name", "single", "policy_again", "sum").block(oneOutput(t, list{address, list{1, held}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestMetadataThatEveryOutputSaysAgainAreBounded(t *testing.T) {
 	block := handmade(t, eraConway, list{txBody(dict{1: outputs}), txBody(nil)}, list{dict{}, dict{}},
 		dict{0: dict{674: dict{"msg": lines}}, 1: dict{674: dict{"msg": list{"after"}}}}, list{})
 	c := defined(t, "mainnet", model.Definition{Name: "message", Kind: model.ManyValued, Value: "tx.metadata[674].msg"})
-	b, _, err := c.decoder(t, "message").block(block)
+	b, _, err := c.decoderOf(t, "message").block(block)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestWhatMeansNothingHasNoValue(t *testing.T) {
 		block := handmade(t, eraConway, list{txBody(nil)}, list{dict{}}, dict{0: auxiliary}, list{})
 		for _, expression := range []string{"tx.metadata[674]", "tx.metadata[674].msg", "tx.metadata[674][0][1].x", "tx.metadata_labels[7]"} {
 			c := saying(t, expression)
-			b, _, err := c.decoder(t, "said").block(block)
+			b, _, err := c.decoderOf(t, "said").block(block)
 			if err != nil {
 				t.Fatalf("%v: %v", auxiliary, err)
 			}
@@ -92,7 +92,7 @@ func TestWhatMeansNothingHasNoValue(t *testing.T) {
 // FuzzDefined: whatever transactions and their metadata say, values of indexes that were defined stop no block that is
 // one without them.
 func FuzzDefined(f *testing.F) {
-	d, plain := defined(f, "mainnet", everyField()...).decoder(f), decodedAs(f, "mainnet", valueNames...)
+	d, plain := defined(f, "mainnet", everyField()...).decoderOf(f), decodedAs(f, "mainnet", valueNames...)
 	f.Add([]byte(raw(f, txBody(dict{3: 9, 14: list{filled(28, 1)}, 18: list{list{filled(32, 2), 3}}}))), []byte(raw(f, dict{1: "a"})))
 	f.Add([]byte(raw(f, txBody(dict{1: list{dict{0: address, 1: list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, 2: list{1, tagged(24, []byte{0xd8, 0x79, 0x80})}}}}))),
 		[]byte(raw(f, tagged(259, dict{0: dict{674: dict{"msg": list{"a"}}}}))))

@@ -115,14 +115,45 @@ func newWanted(own *indexexpr.Indexes, names []string) (wanted, error) {
 	return w, nil
 }
 
-// add puts an output among those of the block, with its keys.
-func (d *decoder) add(o *output) {
-	if len(o.address) > model.MaxValueSize {
-		d.w.fail("address of %d bytes: expected at most %d", len(o.address), model.MaxValueSize)
-		return
+// outputIndexer makes the values of the wanted indexes, for one decoder.
+type outputIndexer struct {
+	wanted  wanted
+	own     *own // indexes that users defined; nil: none of them is wanted
+	script  walker
+	arena   []byte // values that are not in the block as such
+	scratch []byte
+}
+
+// newIndexer returns the indexer of the named indexes. An error is of kind [model.Usage], code unknown_index.
+func newIndexer(n *network, own *indexexpr.Indexes, names []string) (*outputIndexer, error) {
+	w, err := newWanted(own, names)
+	if err != nil {
+		return nil, err
 	}
-	first := len(d.keys)
-	for i, v := range d.wanted {
+	x := &outputIndexer{wanted: w}
+	x.own = newOwn(n, x, own, names)
+	return x, nil
+}
+
+func (x *outputIndexer) clone() indexer {
+	c := &outputIndexer{wanted: x.wanted}
+	if x.own != nil {
+		c.own = newOwn(x.own.net, c, x.own.indexes, x.own.names)
+	}
+	return c
+}
+
+func (x *outputIndexer) needsParts() bool { return x.own != nil }
+
+func (x *outputIndexer) reset() {
+	x.arena = x.arena[:0]
+	if x.own != nil {
+		x.own.outputs, x.own.keys = x.own.outputs[:0], x.own.keys[:0]
+	}
+}
+
+func (x *outputIndexer) output(keys []model.Key, o *output) ([]model.Key, error) {
+	for i, v := range x.wanted {
 		var value []byte
 		switch v {
 		case valueAddress:
@@ -132,59 +163,59 @@ func (d *decoder) add(o *output) {
 		case valueStakeCredential:
 			value, _ = stakeCredential(o.address)
 		case valueScriptHash:
-			value = d.scriptHash(o.script)
+			if o.script != nil {
+				s, err := parseScript(&x.script, o.script)
+				if err != nil {
+					return keys, err
+				}
+				value = x.hashScript(&s)
+			}
 		case valueDatumHash:
-			value = d.datumHash(o)
+			value = x.datumHash(o)
 		case valuePolicy:
-			d.policies(i, o)
+			keys = appendPolicies(keys, i, o)
 		}
 		if len(value) > 0 {
-			d.keys = append(d.keys, model.Key{Index: i, Value: value})
+			keys = append(keys, model.Key{Index: i, Value: value})
 		}
 	}
-	d.outputs = append(d.outputs, model.Output{Value: o.value, Keys: d.keys[first:len(d.keys):len(d.keys)], Assets: o.assets})
-	if d.own != nil {
-		d.own.outputs = append(d.own.outputs, *o)
+	if x.own != nil {
+		x.own.outputs = append(x.own.outputs, *o)
+	}
+	return keys, nil
+}
+
+func (x *outputIndexer) block(txs *transactions) {
+	if x.own != nil {
+		x.own.evaluate(txs)
 	}
 }
 
-// scriptHash is the hash of a reference script; nil where there is none.
-func (d *decoder) scriptHash(ref []byte) []byte {
-	if ref == nil {
-		return nil
-	}
-	s, err := parseScript(ref, d.w.open)
-	if err != nil {
-		d.w.fail("%w", err)
-		return nil
-	}
-	return d.hashScript(&s)
+func (x *outputIndexer) hashScript(s *script) []byte {
+	x.scratch = append(append(x.scratch[:0], s.language), s.code...)
+	return blake2b224(x.scratch)
 }
 
-func (d *decoder) hashScript(s *script) []byte {
-	d.scratch = append(append(d.scratch[:0], s.language), s.code...)
-	return blake2b224(d.scratch)
-}
-
-// datumHash is the hash of an output's datum; nil where it has none.
-func (d *decoder) datumHash(o *output) []byte {
+// datumHash returns the hash of an output's datum; nil if it has none.
+func (x *outputIndexer) datumHash(o *output) []byte {
 	if o.inline == nil {
 		return o.hash
 	}
 	sum := blake2b.Sum256(o.inline)
-	start := len(d.arena)
-	d.arena = append(d.arena, sum[:]...)
-	return d.arena[start:len(d.arena):len(d.arena)]
+	start := len(x.arena)
+	x.arena = append(x.arena, sum[:]...)
+	return x.arena[start:len(x.arena):len(x.arena)]
 }
 
-// policies appends a key for each policy of which the output holds something. The assets of one stand together.
-func (d *decoder) policies(index int, o *output) {
+// appendPolicies appends a key per policy of which the output holds assets. The assets of a policy are adjacent.
+func appendPolicies(keys []model.Key, index int, o *output) []model.Key {
 	var before []byte
 	for i := range o.assets {
 		policy := o.assets[i].ID[:policySize]
 		if i == 0 || string(before) != string(policy) {
-			d.keys = append(d.keys, model.Key{Index: index, Value: policy})
+			keys = append(keys, model.Key{Index: index, Value: policy})
 		}
 		before = policy
 	}
+	return keys
 }

@@ -97,7 +97,7 @@ func TestOnlyWantedValuesAreMade(t *testing.T) {
 
 func TestIndexesThatAreNotOfferedAreNamed(t *testing.T) {
 	for _, names := range [][]string{{"script_type"}, {indexAddress, indexAddress}} {
-		_, err := newDecoder(networks[0], nil, names)
+		_, err := newIndexer(networks[0], nil, names)
 		if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_index" || !strings.Contains(err.Error(), names[0]) {
 			t.Errorf("%v: %v", names, err)
 		}

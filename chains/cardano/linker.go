@@ -64,10 +64,9 @@ func (d *decoder) genesis(outputs []genesisOutput) []model.Tx {
 		d.add(&output{address: o.Address, value: o.Value})
 		d.txs = append(d.txs, model.Tx{Hash: o.Tx, Outputs: d.outputs[first:len(d.outputs):len(d.outputs)]})
 	}
-	if d.own != nil {
-		d.own.evaluate(nil, fields{})
-	}
+	d.of, d.header, d.failed, d.parts = nil, fields{}, nil, nil
+	d.index.block(&d.transactions)
 	b := model.Block{}
-	d.settle(&b)
+	d.detach(&b)
 	return b.Txs
 }

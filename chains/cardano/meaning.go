@@ -32,14 +32,14 @@ const (
 // mean nothing.
 func meaning(raw []byte) any {
 	w := walker{b: raw}
-	v := w.meaning(0)
+	v := readMeaning(&w, 0)
 	if w.err != nil || w.at < len(raw) {
 		return nil
 	}
 	return v
 }
 
-func (w *walker) meaning(depth int) any {
+func readMeaning(w *walker, depth int) any {
 	const what = "item"
 	if depth > maxMeaningDepth {
 		w.fail("items within each other deeper than %d", maxMeaningDepth)
@@ -52,18 +52,22 @@ func (w *walker) meaning(depth int) any {
 	case majorBytes:
 		return w.bytes(what)
 	case majorText:
-		return w.text(what)
+		text := w.text(what)
+		if !utf8.Valid(text) {
+			return nil
+		}
+		return string(text)
 	case majorArray:
 		items := []any{}
 		for n := w.array(what); w.more(&n); {
-			items = append(items, w.meaning(depth+1))
+			items = append(items, readMeaning(w, depth+1))
 		}
 		return items
 	case majorMap:
 		items := map[string]any{}
 		for n := w.pairs(what); w.more(&n); {
-			key, ok := meaningKey(w.meaning(depth + 1))
-			value := w.meaning(depth + 1)
+			key, ok := meaningKey(readMeaning(w, depth+1))
+			value := readMeaning(w, depth+1)
 			if ok {
 				items[key] = value
 			}
@@ -71,7 +75,7 @@ func (w *walker) meaning(depth int) any {
 		return items
 	case majorTag:
 		_, tag, _ := w.head(what)
-		return w.tagged(tag, depth)
+		return readTagged(w, tag, depth)
 	}
 	_, n, _ := w.head(what)
 	if n == 20 || n == 21 {
@@ -81,7 +85,7 @@ func (w *walker) meaning(depth int) any {
 }
 
 // tagged is what the item behind a tag means.
-func (w *walker) tagged(tag uint64, depth int) any {
+func readTagged(w *walker, tag uint64, depth int) any {
 	number := uint64(0)
 	switch {
 	case tag == tagBignum || tag == tagNegativeBignum:
@@ -99,13 +103,13 @@ func (w *walker) tagged(tag uint64, depth int) any {
 		w.field(&pair, "number of the constructor")
 		number = w.uint("number of the constructor")
 		w.field(&pair, "fields of the constructor")
-		fields := w.meaning(depth + 1)
+		fields := readMeaning(w, depth+1)
 		w.end(&pair, "constructor")
 		return constructed(number, fields)
 	default:
-		return w.meaning(depth + 1)
+		return readMeaning(w, depth+1)
 	}
-	return constructed(number, w.meaning(depth+1))
+	return constructed(number, readMeaning(w, depth+1))
 }
 
 func constructed(n uint64, fields any) any {
@@ -148,25 +152,4 @@ func meaningKey(key any) (text string, ok bool) {
 		return hex.EncodeToString(k), true
 	}
 	return "", false
-}
-
-// text takes a text; bytes that are not UTF-8 make it mean nothing.
-func (w *walker) text(what string) any {
-	n, endless := w.expect(majorText, what)
-	var whole []byte
-	if !endless {
-		whole = w.take(n, what)
-	} else {
-		for pieces := indefinite; w.more(&pieces); {
-			n, endless := w.expect(majorText, what)
-			if endless {
-				w.fail("a piece of %s is in pieces", what)
-			}
-			whole = append(whole, w.take(n, what)...)
-		}
-	}
-	if !utf8.Valid(whole) {
-		return nil
-	}
-	return string(whole)
 }

@@ -235,7 +235,7 @@ func lingering() (stacks []string) {
 	all := make([]byte, 1<<20)
 	all = all[:runtime.Stack(all, true)]
 	for _, g := range strings.Split(string(all), "\n\n") {
-		if strings.Contains(g, "cardano/ouroboros.(*Conn)") || strings.Contains(g, "follow.Ordered") {
+		if strings.Contains(g, "cardano/ouroboros.(*Conn)") || strings.Contains(g, "blocksource.Ordered") {
 			stacks = append(stacks, g)
 		}
 	}

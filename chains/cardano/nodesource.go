@@ -52,7 +52,7 @@ func (n *network) describe(tag byte, header []byte) (h ouroboros.Header, err err
 		return h, err
 	}
 	w := walker{b: header}
-	f := w.header(n, tag)
+	f := readHeader(&w, n, tag)
 	if w.err != nil {
 		return h, model.Errorf(model.BadSource, "bad_block", "%s header of block %s: %w", eraNames[tag], hash, w.err)
 	}

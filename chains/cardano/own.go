@@ -20,11 +20,12 @@ type own struct {
 	names   []string // of all that are wanted
 	run     *indexexpr.Run
 	outputs []output // of the block, as the decoder's
+	keys    []model.Key
 }
 
 // newOwn is nil where none of the names is of an index that was defined.
-func newOwn(d *decoder, indexes *indexexpr.Indexes, names []string) *own {
-	o := &own{view: view{d: d}, indexes: indexes, names: names}
+func newOwn(n *network, x *outputIndexer, indexes *indexexpr.Indexes, names []string) *own {
+	o := &own{view: view{net: n, index: x}, indexes: indexes, names: names}
 	if o.run = indexes.Bind(names, &o.environment, o.make); o.run == nil {
 		return nil
 	}
@@ -32,31 +33,29 @@ func newOwn(d *decoder, indexes *indexexpr.Indexes, names []string) *own {
 }
 
 // make makes fields.
-func (o *own) make(fields indexexpr.Set) { makers.Make(&o.view, fields, o.block != nil) }
+func (o *own) make(fields indexexpr.Set) { makers.Make(&o.view, fields, o.txs.of != nil) }
 
-// evaluate puts the values of the outputs of a block with their other keys. Of the genesis there is no block and an
-// empty header.
-func (o *own) evaluate(b *model.Block, h fields) {
-	d := o.d
-	o.block, o.header, o.Block = b, h, blockFields{}
+// evaluate puts the values of the outputs of a block with their other keys.
+func (o *own) evaluate(txs *transactions) {
+	o.txs, o.Block = txs, blockFields{}
 	o.run.Block()
 	outputs := o.outputs
-	for i := range d.txs {
-		o.tx, o.parts = &d.txs[i], parts{}
-		if i < len(d.parts) {
-			o.parts = d.parts[i]
+	for i := range txs.txs {
+		o.tx, o.parts = &txs.txs[i], parts{}
+		if i < len(txs.parts) {
+			o.parts = txs.parts[i]
 		}
-		o.Tx.Index, o.Tx.Valid = i, i >= len(d.failed) || !d.failed[i]
+		o.Tx.Index, o.Tx.Valid = i, i >= len(txs.failed) || !txs.failed[i]
 		o.run.Tx()
 		for j := range o.tx.Outputs {
 			out := &o.tx.Outputs[j]
 			o.output, outputs = &outputs[0], outputs[1:]
 			o.Output.Index = o.tx.OutputIndex(j)
 			o.run.Output()
-			first := len(d.keys)
-			d.keys = o.run.Keys(append(d.keys, out.Keys...))
-			o.run.InOrder(d.keys[first:])
-			out.Keys = d.keys[first:len(d.keys):len(d.keys)]
+			first := len(o.keys)
+			o.keys = o.run.Keys(append(o.keys, out.Keys...))
+			o.run.InOrder(o.keys[first:])
+			out.Keys = o.keys[first:len(o.keys):len(o.keys)]
 		}
 	}
 }

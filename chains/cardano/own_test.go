@@ -22,14 +22,14 @@ func defined(t testing.TB, network string, ds ...model.Definition) *chain {
 }
 
 // decoder makes the values of the chain's indexes, or of those that are named.
-func (c *chain) decoder(t testing.TB, names ...string) *decoder {
+func (c *chain) decoderOf(t testing.TB, names ...string) *decoder {
 	t.Helper()
 	if names == nil {
 		for _, x := range c.indexes {
 			names = append(names, x.Name)
 		}
 	}
-	d, err := newDecoder(c.net, c.own, names)
+	d, err := c.decoder(names, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestOfferedIndexesAreTheirExpressions(t *testing.T) {
 	realBlocks(t, func(name, network string, raw []byte) {
 		if chains[network] == nil {
 			chains[network] = again(t, network)
-			decoders[network] = chains[network].decoder(t)
+			decoders[network] = chains[network].decoderOf(t)
 		}
 		b, _, err := decoders[network].block(raw)
 		if err != nil {
@@ -75,7 +75,7 @@ func TestOfferedIndexesAreTheirExpressions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantAgain(t, c, c.decoder(t).genesis(genesis), values)
+	wantAgain(t, c, c.decoderOf(t).genesis(genesis), values)
 }
 
 // again is a chain with the indexes that are offered, and then definitions that say the same.
@@ -123,7 +123,7 @@ func TestWhatIsNotWantedIsNotComputed(t *testing.T) {
 		})
 	}
 	c := defined(t, "mainnet", everyField()...)
-	plain, not, one := allocs(decodedAs(t, "mainnet", indexAddress)), allocs(c.decoder(t, indexAddress)), allocs(c.decoder(t, indexAddress, "x0"))
+	plain, not, one := allocs(decodedAs(t, "mainnet", indexAddress)), allocs(c.decoderOf(t, indexAddress)), allocs(c.decoderOf(t, indexAddress, "x0"))
 	if not != plain || one <= plain {
 		t.Errorf("%v allocations without indexes of one's own, %v with some that are not wanted, %v with one that is", plain, not, one)
 	}
@@ -135,7 +135,7 @@ func TestKeysAreInTheOrderOfTheNames(t *testing.T) {
 		model.Definition{Name: "first", Value: "output.value"},
 		model.Definition{Name: "second", Kind: model.ManyValued, Value: "map(output.assets, .id)"})
 	for _, names := range [][]string{{"first", indexAddress, "second", indexPolicy, indexPaymentCredential}, {indexPolicy, indexAddress, "second", "first"}, {indexAddress, "first", "second"}} {
-		b, _, err := c.decoder(t, names...).block(realFile(t, "redbit", "avg_block.cbor"))
+		b, _, err := c.decoderOf(t, names...).block(realFile(t, "redbit", "avg_block.cbor"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func TestRecipesFindWhatTheySay(t *testing.T) {
 		c := chains[network]
 		if c == nil {
 			c = defined(t, network, own...)
-			chains[network], decoders[network] = c, c.decoder(t)
+			chains[network], decoders[network] = c, c.decoderOf(t)
 		}
 		b, _, err := decoders[network].block(raw)
 		if err != nil {

@@ -13,9 +13,9 @@ type script struct {
 	code     []byte // as it is hashed; it points into what was parsed
 }
 
-// parseScript reads a reference script, an array of its language and itself.
-func parseScript(ref []byte, open []int) (s script, err error) {
-	w := walker{b: ref, open: open}
+// parseScript reads a reference script, an array of its language and itself. It resets w, whose memory it reuses.
+func parseScript(w *walker, ref []byte) (s script, err error) {
+	w.reset(ref)
 	n := w.array("reference script")
 	w.field(&n, "language")
 	at := w.at

@@ -11,10 +11,10 @@ import (
 // block as it is serialized.
 type view struct {
 	environment
-	d *decoder
+	net   *network
+	index *outputIndexer
 
-	block  *model.Block // nil in the genesis
-	header fields       // empty in the genesis
+	txs    *transactions
 	tx     *model.Tx
 	parts  parts // of the transaction; empty in the genesis
 	output *output
@@ -23,16 +23,16 @@ type view struct {
 // The makers of fields by their names.
 var (
 	blockMakers = map[string]func(*view){
-		"height":   func(v *view) { v.Block.Height = int(v.block.Height) },
-		"hash":     func(v *view) { v.Block.Hash = v.block.Hash[:] },
-		"time":     func(v *view) { v.Block.Time = int(v.block.Time) },
-		"slot":     func(v *view) { v.Block.Slot = fitting(v.block.Slot) },
-		"epoch":    func(v *view) { v.Block.Epoch = fitting(v.d.net.epochOf(v.block.Slot)) },
-		"era":      func(v *view) { v.Block.Era = eraNames[v.header.era] },
-		"issuer":   func(v *view) { v.Block.Issuer = v.header.issuer },
-		"pool":     func(v *view) { v.Block.Pool = poolOf(&v.header) },
-		"size":     func(v *view) { v.Block.Size = v.block.Size },
-		"tx_count": func(v *view) { v.Block.TxCount = len(v.d.txs) },
+		"height":   func(v *view) { v.Block.Height = int(v.txs.of.Height) },
+		"hash":     func(v *view) { v.Block.Hash = v.txs.of.Hash[:] },
+		"time":     func(v *view) { v.Block.Time = int(v.txs.of.Time) },
+		"slot":     func(v *view) { v.Block.Slot = fitting(v.txs.of.Slot) },
+		"epoch":    func(v *view) { v.Block.Epoch = fitting(v.net.epochOf(v.txs.of.Slot)) },
+		"era":      func(v *view) { v.Block.Era = eraNames[v.txs.header.era] },
+		"issuer":   func(v *view) { v.Block.Issuer = v.txs.header.issuer },
+		"pool":     func(v *view) { v.Block.Pool = poolOf(&v.txs.header) },
+		"size":     func(v *view) { v.Block.Size = v.txs.of.Size },
+		"tx_count": func(v *view) { v.Block.TxCount = len(v.txs.txs) },
 	}
 	txMakers = map[string]func(*view){
 		"hash":             func(v *view) { v.Tx.Hash = v.tx.Hash[:] },
@@ -56,11 +56,11 @@ var (
 		"index":              func(*view) {}, // set with the output
 		"value":              func(v *view) { v.Output.Value = fitting(v.output.value) },
 		"size":               func(v *view) { v.Output.Size = v.output.size },
-		"address":            func(v *view) { v.Output.Address = formatAddress(v.d.net, v.output.address) },
+		"address":            func(v *view) { v.Output.Address = formatAddress(v.net, v.output.address) },
 		"address_bytes":      func(v *view) { v.Output.AddressBytes = v.output.address },
 		"payment_credential": func(v *view) { v.Output.PaymentCredential = v.credential(paymentCredential, formatPaymentCredential) },
 		"stake_credential":   func(v *view) { v.Output.StakeCredential = v.credential(stakeCredential, formatStakeCredential) },
-		"datum_hash":         func(v *view) { v.Output.DatumHash = v.d.datumHash(v.output) },
+		"datum_hash":         func(v *view) { v.Output.DatumHash = v.index.datumHash(v.output) },
 		"datum":              func(v *view) { v.Output.Datum = v.output.inline },
 		"datum_value":        func(v *view) { v.Output.DatumValue = meaning(v.output.inline) },
 		"script":             func(v *view) { v.Output.Script = v.script().code },
@@ -76,7 +76,7 @@ func fitting(n uint64) int { return int(min(n, math.MaxInt64)) }
 
 func (v *view) credential(of func(address []byte) ([]byte, bool), format func(*network, []byte) string) string {
 	if cred, ok := of(v.output.address); ok {
-		return format(v.d.net, cred)
+		return format(v.net, cred)
 	}
 	return ""
 }
@@ -84,11 +84,11 @@ func (v *view) credential(of func(address []byte) ([]byte, bool), format func(*n
 // size is how long [model.Tx.Raw] is: see keepRaw.
 func (v *view) size() int {
 	n := len(v.parts.body)
-	if v.header.era < eraShelley {
+	if v.txs.header.era < eraShelley {
 		return n
 	}
 	n += 1 + len(v.parts.witnesses) + max(1, len(v.parts.auxiliary))
-	if v.header.era >= eraAlonzo {
+	if v.txs.header.era >= eraAlonzo {
 		n++
 	}
 	return n
@@ -97,7 +97,7 @@ func (v *view) size() int {
 // script is the output's reference script, empty where it has none.
 func (v *view) script() (s script) {
 	if v.output.script != nil {
-		s, _ = parseScript(v.output.script, nil) // one that is none has no fields
+		s, _ = parseScript(&v.index.script, v.output.script) // a malformed one has no fields
 	}
 	return s
 }
@@ -107,7 +107,7 @@ func (v *view) scriptHash() []byte {
 	if s.code == nil {
 		return nil
 	}
-	return v.d.hashScript(&s)
+	return v.index.hashScript(&s)
 }
 
 func inputs(ins []model.Input) []*spent {

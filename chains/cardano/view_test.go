@@ -114,7 +114,7 @@ func TestFieldsOfTransactionsAreRead(t *testing.T) {
 		{"block.size", 0, 0, fmt.Sprint(len(block) - 2)},
 	} {
 		chain := saying(t, c.expression)
-		made, _, err := chain.decoder(t, "said").block(block)
+		made, _, err := chain.decoderOf(t, "said").block(block)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestFieldsOfOutputsAreRead(t *testing.T) {
 		{"output.payment_credential", list{filled(40, 0x82), 1}, ""},
 	} {
 		chain := saying(t, c.expression)
-		made, _, err := chain.decoder(t, "said").block(oneOutput(t, c.output))
+		made, _, err := chain.decoderOf(t, "said").block(oneOutput(t, c.output))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestFieldsOfOutputsAreRead(t *testing.T) {
 
 // A transaction's size is that of the bytes a wallet hands out, in every era.
 func TestSizesOfTransactionsAreThoseOfTheirBytes(t *testing.T) {
-	d := saying(t, "tx.size").decoder(t, "said")
+	d := saying(t, "tx.size").decoderOf(t, "said")
 	d.raw = true
 	for _, s := range singles(t) {
 		b, _, err := d.block(realFile(t, s.File))
@@ -194,7 +194,7 @@ func TestTheGenesisIsInNoBlock(t *testing.T) {
 		"tx.hash": outputs[0].Tx.String(), "output.value": fmt.Sprint(outputs[0].Value), "output.address": formatAddress(networks[0], outputs[0].Address),
 	} {
 		c := saying(t, expression)
-		txs := c.decoder(t, "said").genesis(outputs)
+		txs := c.decoderOf(t, "said").genesis(outputs)
 		if got := c.said(&txs[0].Outputs[0]); got != want {
 			t.Errorf("%s is %q in the genesis, expected %q", expression, got, want)
 		}
@@ -222,7 +222,7 @@ func everyField() (ds []model.Definition) {
 // without them.
 func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 	c := defined(t, "mainnet", everyField()...)
-	d, plain := c.decoder(t), decodedAs(t, "mainnet", valueNames...)
+	d, plain := c.decoderOf(t), decodedAs(t, "mainnet", valueNames...)
 	for _, file := range []string{"small_block.cbor", "avg_block.cbor"} {
 		raw := realFile(t, "redbit", file)
 		want, _, err := plain.block(raw)
@@ -262,8 +262,8 @@ func TestDefinedIndexesComeFromEverySource(t *testing.T) {
 	for range 30 {
 		raws = append(raws, made.Next().Raw)
 	}
-	d := c.decoder(t)
-	names := d.own.names
+	d := c.decoderOf(t)
+	names := d.index.(*outputIndexer).own.names
 	var want []*model.Block
 	values := 0
 	for i, raw := range raws {
@@ -276,7 +276,7 @@ func TestDefinedIndexesComeFromEverySource(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.Genesis = c.decoder(t).genesis(outputs)
+			b.Genesis = c.decoderOf(t).genesis(outputs)
 		}
 		for j := range b.Txs {
 			for _, o := range b.Txs[j].Outputs {

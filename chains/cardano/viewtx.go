@@ -21,23 +21,7 @@ func (v *view) item(key uint64) []byte {
 	if w.major() != majorMap { // Byron's are arrays
 		return nil
 	}
-	return w.under(key)
-}
-
-// under is what stands under a number in a map that is next.
-func (w *walker) under(key uint64) []byte {
-	for n := w.pairs("map"); w.more(&n); {
-		if w.major() != majorUint {
-			w.skip("key")
-			w.skip("value")
-			continue
-		}
-		k := w.uint("key")
-		if item := w.item("value"); k == key {
-			return item
-		}
-	}
-	return nil
+	return w.lookup(key)
 }
 
 func (v *view) slot(key uint64) int {
@@ -68,7 +52,7 @@ func (v *view) referenceInputs() (all []*reference) {
 		return nil
 	}
 	for n := w.set("reference inputs"); w.more(&n); {
-		if in := w.outpoint(); w.err == nil {
+		if in := readOutpoint(&w); w.err == nil {
 			all = append(all, &reference{Tx: in.Tx[:], Index: int(in.Index)})
 		}
 	}
@@ -88,7 +72,7 @@ func (v *view) labelled() (labels []int, raw map[int][]byte) {
 		if _, tag, _ := w.head("auxiliary data"); tag != tagAuxiliary || w.major() != majorMap {
 			return nil, nil
 		}
-		w = walker{b: w.under(auxiliaryMetadata)}
+		w = walker{b: w.lookup(auxiliaryMetadata)}
 	}
 	if w.major() != majorMap {
 		return nil, nil
