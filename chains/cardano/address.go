@@ -43,7 +43,7 @@ const (
 // formatAddress writes an address as people do: Byron's in base 58, later ones in bech32 by their own type. What is
 // no well-formed address of n, be it data that nobody can spend or an address of another network, is "hex:" and its
 // digits. What comes out always parses back to the same bytes.
-func formatAddress(n *network, raw []byte) string {
+func formatAddress(n identity, raw []byte) string {
 	if isShelley(raw) && raw[0]&15 == n.tag() {
 		return encodeBech32(addressHRP(raw[0]), raw)
 	}
@@ -55,7 +55,7 @@ func formatAddress(n *network, raw []byte) string {
 
 // parseAddress makes an address of what a person writes. The error, of kind [model.Usage] and code bad_value, says
 // what is wrong and what was expected.
-func parseAddress(n *network, text string) ([]byte, error) {
+func parseAddress(n identity, text string) ([]byte, error) {
 	raw, err := readAddress(n, text)
 	if err != nil {
 		return nil, badValue(text, fmt.Sprintf("an address of cardano %s", n.name), err, addressExpected)
@@ -76,7 +76,7 @@ func shownText(text string) string {
 	return text
 }
 
-func readAddress(n *network, text string) ([]byte, error) {
+func readAddress(n identity, text string) ([]byte, error) {
 	if digits, ok := strings.CutPrefix(text, anyHex); ok {
 		return readHex(digits)
 	}
@@ -98,7 +98,7 @@ func readHex(digits string) ([]byte, error) {
 	return raw, nil
 }
 
-func readShelley(n *network, hrp, text string) ([]byte, error) {
+func readShelley(n identity, hrp, text string) ([]byte, error) {
 	raw, err := decodeBech32(text)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func readShelley(n *network, hrp, text string) ([]byte, error) {
 	return raw, nil
 }
 
-func readByron(n *network, text string) ([]byte, error) {
+func readByron(n identity, text string) ([]byte, error) {
 	raw := base58.Decode(text)
 	payload, err := byronPayload(raw)
 	switch {
@@ -135,7 +135,7 @@ func readByron(n *network, text string) ([]byte, error) {
 	if !ok {
 		return nil, errors.New("it is one of mainnet")
 	}
-	for _, other := range networks {
+	for _, other := range publicNetworks {
 		if other.testnet && other.magic == magic {
 			return nil, fmt.Errorf("it is one of %s", other.name)
 		}
@@ -143,8 +143,24 @@ func readByron(n *network, text string) ([]byte, error) {
 	return nil, fmt.Errorf("it is one of the test network with magic %d", magic)
 }
 
+// identity is what addresses tell of their network.
+type identity struct {
+	name    string
+	magic   uint32 // of the handshake, and of Byron's addresses if testnet is set
+	testnet bool   // addresses of test networks say so
+}
+
+// The public networks.
+var (
+	mainnet = identity{name: "mainnet", magic: 764824073}
+	preprod = identity{name: "preprod", magic: 1, testnet: true}
+	preview = identity{name: "preview", magic: 2, testnet: true}
+
+	publicNetworks = []identity{mainnet, preprod, preview}
+)
+
 // tag is the network in the first byte of addresses since Shelley: all test networks share one.
-func (n *network) tag() byte {
+func (n identity) tag() byte {
 	if n.testnet {
 		return testnetTag
 	}
@@ -152,7 +168,7 @@ func (n *network) tag() byte {
 }
 
 // ownsByron reports whether a Byron address is one of n: mainnet's have no magic.
-func (n *network) ownsByron(payload []byte) bool {
+func (n identity) ownsByron(payload []byte) bool {
 	magic, ok := byronNetwork(payload)
 	return ok == n.testnet && (!ok || magic == n.magic)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,13 +76,13 @@ var byronAddresses = map[string][]string{
 // oldTestnet is a Byron address of the first test network, which had the magic 1097911063.
 const oldTestnet = "37btjrVyb4KDXBNC4haBVPCrro8AQPHwvCMp3RFhhSVWwfFmZ6wwzSK6JK1hY6wHNmtrpTf1kdbva8TCneM2YsiXT7mrzT21EacHnPpz5YyUdj64na"
 
-func named(t testing.TB, name string) *network {
+func named(t testing.TB, name string) identity {
 	t.Helper()
-	n, err := networkByName(name)
-	if err != nil {
-		t.Fatal(err)
+	i := slices.IndexFunc(publicNetworks, func(n identity) bool { return n.name == name })
+	if i < 0 {
+		t.Fatalf("no network is called %s", name)
 	}
-	return n
+	return publicNetworks[i]
 }
 
 func unhex(t testing.TB, digits string) []byte {
@@ -240,7 +241,7 @@ func TestAnyAddressIsReadBackAsItWas(t *testing.T) {
 	r := testseed.Rand(t)
 	written := map[string]int{}
 	for range 20_000 {
-		n, raw := networks[r.IntN(len(networks))], randomAddress(r)
+		n, raw := publicNetworks[r.IntN(len(publicNetworks))], randomAddress(r)
 		text := formatAddress(n, raw)
 		if got, err := parseAddress(n, text); err != nil || !bytes.Equal(got, raw) {
 			t.Fatalf("%s: %x is written %s and read as %x, %v", n.name, raw, text, got, err)
@@ -267,14 +268,14 @@ func FuzzFormatAddress(f *testing.F) {
 	}
 	f.Add(base58.Decode(byronAddresses["mainnet"][1]))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, n := range networks {
+		for _, n := range publicNetworks {
 			text := formatAddress(n, raw)
 			if got, err := parseAddress(n, text); err != nil || !bytes.Equal(got, raw) {
 				t.Fatalf("%s: written %s, read as %x, %v", n.name, text, got, err)
 			}
 			for _, c := range []struct {
-				format func(*network, []byte) string
-				parse  func(*network, string) ([]byte, error)
+				format func(identity, []byte) string
+				parse  func(identity, string) ([]byte, error)
 			}{{formatPaymentCredential, parsePaymentCredential}, {formatStakeCredential, parseStakeCredential}} {
 				text := c.format(n, raw)
 				if got, err := c.parse(n, text); err != nil || !bytes.Equal(got, raw) {
@@ -296,7 +297,7 @@ func FuzzParseAddress(f *testing.F) {
 	f.Add(byronAddresses["mainnet"][0])
 	f.Add("hex:00ff")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, n := range networks {
+		for _, n := range publicNetworks {
 			raw, err := parseAddress(n, text)
 			if err != nil {
 				if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_value" || errors.Unwrap(err) == nil {

@@ -4,13 +4,9 @@ import (
 	"bytes"
 	"encoding/hex"
 	"path/filepath"
-	"strconv"
 	"testing"
 
-	"github.com/blinklabs-io/gouroboros/ledger/byron"
 	"github.com/blinklabs-io/gouroboros/ledger/common"
-
-	"birthmark/model"
 )
 
 // realAddresses are the addresses of all real blocks there are, each once.
@@ -43,12 +39,12 @@ func realAddresses(t *testing.T) map[string]bool {
 }
 
 // networkOf is a network that an address may be of.
-func networkOf(address []byte) *network {
+func networkOf(address []byte) identity {
 	if payload, err := byronPayload(address); err == nil {
 		magic, testnet := byronNetwork(payload)
-		return &network{magic: magic, testnet: testnet}
+		return identity{magic: magic, testnet: testnet}
 	}
-	return &network{testnet: address[0]&15 == testnetTag}
+	return identity{testnet: address[0]&15 == 0}
 }
 
 func TestRealAddressesAreWrittenAsGouroborosDoes(t *testing.T) {
@@ -63,7 +59,7 @@ func TestRealAddressesAreWrittenAsGouroborosDoes(t *testing.T) {
 		}
 		n := networkOf(raw)
 		got := formatAddress(n, raw)
-		if got != theirs.String() && len(raw) <= baseSize { // it cuts the numbers of longer pointers
+		if got != theirs.String() && len(raw) <= 57 { // it cuts the numbers of longer pointers
 			t.Errorf("%x is written %s, expected %s", raw, got, theirs)
 		}
 		if back, err := parseAddress(n, got); err != nil || !bytes.Equal(back, raw) {
@@ -78,39 +74,10 @@ func TestRealAddressesAreWrittenAsGouroborosDoes(t *testing.T) {
 			t.Errorf("%s has the payment credential %x, expected %s", theirs, cred, theirs.PaymentKeyHash())
 		}
 	}
-	for kind := byte(0); kind <= byronType; kind++ {
+	for kind := byte(0); kind <= 8; kind++ {
 		t.Logf("%d addresses of type %d", kinds[kind], kind)
 	}
-	if kinds[0] == 0 || kinds[byronType] == 0 {
+	if kinds[0] == 0 || kinds[8] == 0 {
 		t.Error("there are no addresses of common types: the test is to have many")
-	}
-}
-
-func TestGenesisOfMainnetIsWhatGouroborosReads(t *testing.T) {
-	dir := genesisData(t, "mainnet")
-	n, err := readGenesis(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := byron.NewByronGenesisFromFile(filepath.Join(dir, byronGenesisFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := file.GenesisUtxos()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[model.Hash]string{}
-	for _, u := range theirs {
-		want[model.Hash(u.Id.Id())] = u.Output.Address().String() + " " + u.Output.Amount().String()
-	}
-	ours, err := n.genesisTxs()
-	if err != nil || len(ours) != len(want) {
-		t.Fatalf("%d outputs, %v, expected %d", len(ours), err, len(want))
-	}
-	for _, o := range ours {
-		if got := formatAddress(n, o.Address) + " " + strconv.FormatUint(o.Value, 10); got != want[o.Tx] {
-			t.Fatalf("%s has %s, expected %s", o.Tx, got, want[o.Tx])
-		}
 	}
 }

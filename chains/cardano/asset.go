@@ -11,7 +11,8 @@ import (
 
 // An asset is stored as its policy, the hash of the script that says who may mint it, and its name behind that.
 const (
-	policyDigits   = 2 * 28
+	policySize     = 28 // bytes
+	policyDigits   = 2 * policySize
 	maxAssetDigits = policyDigits + 2*32
 
 	fingerprintSize   = 20 // Blake2b-160

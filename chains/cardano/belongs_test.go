@@ -11,7 +11,7 @@ import (
 // Blocks of another network are refused by what they say, before anything is made of them.
 func TestBlocksOfAnotherNetworkAreRefused(t *testing.T) {
 	genesis := func(network string) []byte {
-		h, err := hex.DecodeString(named(t, network).byronHash)
+		h, err := hex.DecodeString(networkNamed(t, network).byronHash)
 		if err != nil {
 			t.Fatal(err)
 		}

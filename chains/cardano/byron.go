@@ -89,7 +89,7 @@ func byronNetwork(payload []byte) (magic uint32, ok bool) {
 
 // redeemAddress is the Byron address that holds what genesis gave to an Ed25519 key: [root, attributes, 2] where the
 // root is Blake2b-224 of SHA3-256 of [2, [2, key], attributes].
-func (n *network) redeemAddress(key []byte) []byte {
+func (n identity) redeemAddress(key []byte) []byte {
 	attributes := []byte{cborMap << 5}
 	if n.testnet {
 		attributes = append(cborAppendHead(nil, cborMap, 1), byronMagic)

@@ -74,10 +74,10 @@ func TestByronBlocksAreRead(t *testing.T) {
 		if got := strings.SplitAfterN(ours(b), "\n", 2)[1]; got != want.String() {
 			t.Errorf("\n got %s\nwant %s", got, want.String())
 		}
-		if b.Slot != 21_605 || b.Height != 21_604 || b.Time != networks[0].time(21_605) {
+		if b.Slot != 21_605 || b.Height != 21_604 || b.Time != networkNamed(t, "mainnet").time(21_605) {
 			t.Errorf("slot %d, height %d, time %d", b.Slot, b.Height, b.Time)
 		}
-		h, err := parseHeader(networks[0], b.Header)
+		h, err := parseHeader(networkNamed(t, "mainnet"), b.Header)
 		if want := `{"era":"byron","slot":21605,"epoch":1,"block_number":21604,"issuer_vkey":"` + strings.Repeat("04", 64) + `","protocol_version":"1.0"}`; err != nil || text(t, h) != want {
 			t.Errorf("header %s, %v, expected %s", text(t, h), err, want)
 		}

@@ -30,7 +30,7 @@ type chain struct {
 // questions. An error of kind [model.Usage], code unknown_network, names the networks.
 func New(name string) (model.Chain, error) {
 	if name == "" {
-		name = networks[0].name
+		name = Networks()[0]
 	}
 	get := networkByName
 	if strings.ContainsRune(name, os.PathSeparator) {
@@ -40,7 +40,7 @@ func New(name string) (model.Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &chain{net: n, indexes: n.indexes()}, nil
+	return &chain{net: n, indexes: indexesOf(n)}, nil
 }
 
 func (c *chain) Name() string    { return Name }
@@ -58,7 +58,7 @@ func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
 
 // Define is Cardano with indexes over the fields of [environment], in place of those that were defined before.
 func (c *chain) Define(ds []model.Definition) (model.Chain, error) {
-	offered := c.net.indexes()
+	offered := indexesOf(c.net)
 	own, err := language.Define(offered, ds)
 	if err != nil {
 		return nil, err
@@ -93,6 +93,9 @@ func (c *chain) HashHeader(raw []byte) (model.Hash, error) { return hashHeader(r
 func (c *chain) CheckHeader(b *model.Block, _ func(model.HeightPk) ([]byte, error)) error {
 	return c.net.known.Check(c, b)
 }
+
+// HashTx implements [model.TxHasher].
+func (c *chain) HashTx(raw []byte) (model.Hash, error) { return hashTx(raw) }
 
 // Supply is the most there can be: how much of the reserves was paid out, blocks do not tell.
 func (c *chain) Supply(model.HeightPk) (amount uint64, exact, ok bool) {

@@ -63,7 +63,7 @@ func TestTheBlockAfterEachIsTheOneThatFollows(t *testing.T) {
 // Between the epochs of Byron stand blocks without a height of their own; only the first of all is block 0.
 func TestTheBlockAfterEachGoesThroughBoundaries(t *testing.T) {
 	var raws [][]byte
-	parent, err := hex.DecodeString(named(t, "mainnet").byronHash)
+	parent, err := hex.DecodeString(networkNamed(t, "mainnet").byronHash)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ const (
 	paymentKeyPrefix = "addr_vkh" // CIP-5, as are the next two
 	stakeKeyPrefix   = "stake_vkh"
 	scriptPrefix     = "script"
+	poolPrefix       = "pool"
 )
 
 var (
@@ -62,7 +63,7 @@ func isCredential(cred []byte) bool {
 }
 
 // formatPaymentCredential writes a payment credential in bech32, as CIP-5 has it.
-func formatPaymentCredential(_ *network, cred []byte) string {
+func formatPaymentCredential(_ identity, cred []byte) string {
 	switch {
 	case !isCredential(cred):
 		return anyHex + hex.EncodeToString(cred)
@@ -74,7 +75,7 @@ func formatPaymentCredential(_ *network, cred []byte) string {
 
 // parsePaymentCredential makes a payment credential of what a person writes: in bech32, or an address that has it.
 // The error, of kind Usage and code bad_value, says what was expected.
-func parsePaymentCredential(n *network, text string) ([]byte, error) {
+func parsePaymentCredential(n identity, text string) ([]byte, error) {
 	cred, err := readCredential(n, text, paymentKeyPrefix, paymentCredential)
 	if err != nil {
 		return nil, badValue(text, "a payment credential of cardano "+n.name, err, paymentExpected)
@@ -83,7 +84,7 @@ func parsePaymentCredential(n *network, text string) ([]byte, error) {
 }
 
 // formatStakeCredential writes a stake credential as the stake address that its owner has on n.
-func formatStakeCredential(n *network, cred []byte) string {
+func formatStakeCredential(n identity, cred []byte) string {
 	if !isCredential(cred) {
 		return anyHex + hex.EncodeToString(cred)
 	}
@@ -94,7 +95,7 @@ func formatStakeCredential(n *network, cred []byte) string {
 
 // parseStakeCredential makes a stake credential of what a person writes: a stake address, the credential in bech32,
 // or an address that has it. The error, of kind Usage and code bad_value, says what was expected.
-func parseStakeCredential(n *network, text string) ([]byte, error) {
+func parseStakeCredential(n identity, text string) ([]byte, error) {
 	cred, err := readCredential(n, text, stakeKeyPrefix, stakeCredential)
 	if err != nil {
 		return nil, badValue(text, "a stake credential of cardano "+n.name, err, stakeExpected)
@@ -103,7 +104,7 @@ func parseStakeCredential(n *network, text string) ([]byte, error) {
 }
 
 // readCredential reads bech32 with the prefix of keys or of scripts, or takes the credential out of an address.
-func readCredential(n *network, text, keyPrefix string, of func(address []byte) ([]byte, bool)) ([]byte, error) {
+func readCredential(n identity, text, keyPrefix string, of func(address []byte) ([]byte, bool)) ([]byte, error) {
 	if digits, ok := strings.CutPrefix(text, anyHex); ok {
 		return readHex(digits)
 	}
@@ -134,3 +135,6 @@ func readCredential(n *network, text, keyPrefix string, of func(address []byte) 
 	}
 	return credential(hrp == scriptPrefix, hash), nil
 }
+
+// formatPool writes the id of the stake pool that has a cold verification key (CIP-5): pool1….
+func formatPool(key []byte) string { return encodeBech32(poolPrefix, blake2b224(key)) }

@@ -50,10 +50,10 @@ func TestCredentialsAreWrittenAsPeopleDo(t *testing.T) {
 	key, script := unhex(t, "00"+cip19Stake), unhex(t, "01"+cip19Script)
 	payment := unhex(t, "00"+cip19Payment)
 	for _, c := range []struct {
-		n      *network
+		n      identity
 		cred   []byte
-		format func(*network, []byte) string
-		parse  func(*network, string) ([]byte, error)
+		format func(identity, []byte) string
+		parse  func(identity, string) ([]byte, error)
 		text   string
 		others []string
 	}{
@@ -84,7 +84,7 @@ func TestABadCredentialGetsAnErrorThatSaysWhy(t *testing.T) {
 	n := named(t, "mainnet")
 	hash := unhex(t, cip19Payment)
 	for _, c := range []struct {
-		parse      func(*network, string) ([]byte, error)
+		parse      func(identity, string) ([]byte, error)
 		text, says string
 	}{
 		{parsePaymentCredential, cip19Payment, "does not say whether it is of a key or of a script: write addr_vkh1"},

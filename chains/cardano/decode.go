@@ -78,11 +78,16 @@ func (d *decoder) clone() *decoder {
 //
 // An error gives the offset in raw. That of a tag of a later era has the code unknown_era.
 func (d *decoder) block(raw []byte) (b *model.Block, boundary bool, err error) {
-	return d.next(raw, true)
+	return d.decode(raw, true)
 }
 
-// next is block for the first of several in raw, unless it is said to be alone. What follows it begins at d.w.at.
-func (d *decoder) next(raw []byte, alone bool) (b *model.Block, boundary bool, err error) {
+// next is block for the first of several blocks in raw, whose bytes are the first size ones.
+func (d *decoder) next(raw []byte) (b *model.Block, size int, err error) {
+	b, _, err = d.decode(raw, false)
+	return b, d.w.at, err
+}
+
+func (d *decoder) decode(raw []byte, alone bool) (b *model.Block, boundary bool, err error) {
 	d.reset(raw)
 	w := &d.w
 	wrapper := w.array("era and block")

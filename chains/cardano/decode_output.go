@@ -7,10 +7,7 @@ import (
 	"birthmark/model"
 )
 
-const (
-	policySize   = 28 // bytes
-	maxAssetName = 32
-)
+const maxAssetName = 32 // bytes
 
 // Keys of an output since Babbage, and the kinds of a datum in one.
 const (

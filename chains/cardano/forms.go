@@ -42,7 +42,7 @@ func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ mod
 				yield(nil, err)
 				return
 			}
-			b, _, err := d.next(raw[at:], false)
+			b, size, err := d.next(raw[at:])
 			if err != nil {
 				code := "bad_block"
 				if e, ok := errors.AsType[*model.Error](err); ok {
@@ -54,7 +54,7 @@ func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ mod
 			if !yield(b, nil) {
 				return
 			}
-			at += d.w.at
+			at += size
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (n *network) genesisOutputs(byron *byronGenesis, shelley *shelleyGenesis) (
 	slices.SortFunc(outputs, func(a, b genesisOutput) int { return bytes.Compare(a.Tx[:], b.Tx[:]) })
 	for i := 1; i < len(outputs); i++ {
 		if outputs[i].Tx == outputs[i-1].Tx {
-			return nil, badGenesis("genesis gives funds to %s twice", formatAddress(n, outputs[i].Address))
+			return nil, badGenesis("genesis gives funds to %s twice", formatAddress(n.identity, outputs[i].Address))
 		}
 	}
 	return outputs, nil

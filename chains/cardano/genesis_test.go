@@ -32,8 +32,23 @@ func genesisData(t testing.TB, network string) string {
 	return dir
 }
 
+// Credentials of the examples in CIP-19.
+const (
+	paymentHash = "9493315cd92eb5d8c4304e67b7e16ae36d61d34502694657811a2c8e"
+	stakeHash   = "337b62cfff6403a06a3acbc34f8c46003c69fe79a3628cefa9c47251"
+)
+
+func networkNamed(t testing.TB, name string) *network {
+	t.Helper()
+	n, err := networkByName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 func TestAvvmKeysHaveTheirAddresses(t *testing.T) {
-	n := named(t, "mainnet")
+	n := networkNamed(t, "mainnet")
 	for _, c := range []struct{ key, address, tx string }{
 		{"-0BJDi-gauylk4LptQTgjMeo7kY9lTCbZv12vwOSTZk=", "Ae2tdPwUPEZHFQnrr2dYB4GEQ8WVKspEyrg29pJ3f7qdjzaxjeShEEokF5f",
 			"8ee33c9906974706223d7d500d63bbee2369d7150f972757a9fdded2f706b938"},
@@ -48,7 +63,7 @@ func TestAvvmKeysHaveTheirAddresses(t *testing.T) {
 			continue
 		}
 		o := outputs[0]
-		if got := formatAddress(n, o.Address); got != c.address || hex.EncodeToString(o.Tx[:]) != c.tx || o.Value != 5 {
+		if got := formatAddress(n.identity, o.Address); got != c.address || hex.EncodeToString(o.Tx[:]) != c.tx || o.Value != 5 {
 			t.Errorf("%s has %s in %x with %d, expected %s in %s", c.key, got, o.Tx, o.Value, c.address, c.tx)
 		}
 	}
@@ -58,8 +73,8 @@ func TestRedeemAddressesOfTestNetworksSayWhichOne(t *testing.T) {
 	key := bytes.Repeat([]byte{9}, redeemKeySize)
 	for _, n := range networks {
 		address := n.redeemAddress(key)
-		if got, err := parseAddress(n, formatAddress(n, address)); err != nil || !bytes.Equal(got, address) || strings.HasPrefix(formatAddress(n, address), anyHex) {
-			t.Errorf("%s: %x is written %s, %v", n.name, address, formatAddress(n, address), err)
+		if got, err := parseAddress(n.identity, formatAddress(n.identity, address)); err != nil || !bytes.Equal(got, address) || strings.HasPrefix(formatAddress(n.identity, address), anyHex) {
+			t.Errorf("%s: %x is written %s, %v", n.name, address, formatAddress(n.identity, address), err)
 		}
 	}
 }
@@ -91,7 +106,7 @@ func TestKnownNetworksHaveTheirGenesis(t *testing.T) {
 				if hex.EncodeToString(o.Tx[:]) == c.tx {
 					value = o.Value
 				}
-				if text := formatAddress(n, o.Address); strings.HasPrefix(text, anyHex) {
+				if text := formatAddress(n.identity, o.Address); strings.HasPrefix(text, anyHex) {
 					t.Errorf("%s is no address of %s", text, n.name)
 				}
 				if i > 0 && bytes.Compare(outputs[i-1].Tx[:], o.Tx[:]) >= 0 {
@@ -101,7 +116,7 @@ func TestKnownNetworksHaveTheirGenesis(t *testing.T) {
 			if len(outputs) != c.outputs || sum != c.supply || value != c.value {
 				t.Errorf("%d outputs with %d, %d in %s, expected %d, %d, %d", len(outputs), sum, value, c.tx, c.outputs, c.supply, c.value)
 			}
-			known := *named(t, c.network)
+			known := *networkNamed(t, c.network)
 			if known.genesis = n.genesis; !reflect.DeepEqual(n, &known) {
 				t.Errorf("the network is %+v, expected %+v", n, known)
 			}
@@ -132,7 +147,7 @@ func TestGenesisThatIsBuiltInHasTheNetworksHash(t *testing.T) {
 		outputs int
 		supply  uint64
 	}{{"mainnet", 14_505, 31_112_484_745_000_000}, {"preprod", 8, 30_000_000_000_000_000}, {"preview", 8, 30_000_000_000_000_000}} {
-		outputs, err := named(t, c.network).genesisTxs()
+		outputs, err := networkNamed(t, c.network).genesisTxs()
 		var sum uint64
 		for _, o := range outputs {
 			sum += o.Value
@@ -140,7 +155,7 @@ func TestGenesisThatIsBuiltInHasTheNetworksHash(t *testing.T) {
 		if err != nil || len(outputs) != c.outputs || sum != c.supply {
 			t.Errorf("%s: %d outputs with %d, %v; expected %d with %d", c.network, len(outputs), sum, err, c.outputs, c.supply)
 		}
-		other := *named(t, c.network)
+		other := *networkNamed(t, c.network)
 		other.byronHash = strings.Repeat("ab", 32)
 		if _, err := other.builtInGenesis(); err == nil || !strings.Contains(err.Error(), "expected abab") {
 			t.Errorf("%s with another hash: %v", c.network, err)
@@ -195,7 +210,7 @@ const (
 	smallByron = `{"startTime": 1700000000, "protocolConsts": {"k": 10, "protocolMagic": 42},
 		"avvmDistr": {}, "nonAvvmBalances": {}}`
 	smallShelley = `{"systemStart": "2023-11-14T22:13:20Z", "networkMagic": 42, "networkId": "Testnet", "epochLength": 500, "slotLength": 1,
-		"maxLovelaceSupply": 20, "initialFunds": {"609493315cd92eb5d8c4304e67b7e16ae36d61d34502694657811a2c8e": 7, "00` + cip19Payment + cip19Stake + `": 8}}`
+		"maxLovelaceSupply": 20, "initialFunds": {"609493315cd92eb5d8c4304e67b7e16ae36d61d34502694657811a2c8e": 7, "00` + paymentHash + stakeHash + `": 8}}`
 )
 
 // genesisFolder is a folder with the files given.
@@ -224,9 +239,9 @@ func TestANetworkOfOnesOwnIsReadFromItsFolder(t *testing.T) {
 	}
 	values := map[string]uint64{}
 	for _, o := range outputs {
-		values[formatAddress(n, o.Address)] = o.Value
+		values[formatAddress(n.identity, o.Address)] = o.Value
 	}
-	if values[cip19[6].testnet] != 7 || values[cip19[0].testnet] != 8 {
+	if values["addr_test1vz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsz"] != 7 || values["addr_test1qz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer3n0d3vllmyqwsx5wktcd8cc3sq835lu7drv2xwl2wywfgs68faae"] != 8 {
 		t.Errorf("outputs are %v", values)
 	}
 }
@@ -239,7 +254,7 @@ func TestBadGenesisFilesGetAnErrorThatSaysWhy(t *testing.T) {
 		return strings.Replace(text, old, new, 1)
 	}
 	key := "-0BJDi-gauylk4LptQTgjMeo7kY9lTCbZv12vwOSTZk"
-	address := byronAddresses["preview"][0]
+	address := "FHnt4NL7yPXvDWHa8bVs73UEUdJd64VxWXSFNqetECtYfTd9TtJguJ14Lu3feth"
 	for _, c := range []struct{ byron, shelley, says string }{
 		{"{", smallShelley, "byron-genesis.json is no genesis file"},
 		{smallByron + "{}", smallShelley, "byron-genesis.json is no genesis file"},
@@ -262,8 +277,8 @@ func TestBadGenesisFilesGetAnErrorThatSaysWhy(t *testing.T) {
 		{change(smallByron, `"avvmDistr": {}`, `"avvmDistr": {"!": 1}`), smallShelley, "no base64url"},
 		{change(smallByron, `"avvmDistr": {}`, `"avvmDistr": {"`+key+`": 1, "`+key+`=": 1}`), smallShelley, "twice"},
 		{change(smallByron, `"nonAvvmBalances": {}`, `"nonAvvmBalances": {"`+address+`x": "1"}`), smallShelley, "no Byron address"},
-		{smallByron, change(smallShelley, "60"+cip19Payment, "60"), "its 1 bytes are no address"},
-		{smallByron, change(smallShelley, "60"+cip19Payment, "x"), "initialFunds of"},
+		{smallByron, change(smallShelley, "60"+paymentHash, "60"), "its 1 bytes are no address"},
+		{smallByron, change(smallShelley, "60"+paymentHash, "x"), "initialFunds of"},
 	} {
 		_, err := readGenesis(genesisFolder(t, c.byron, c.shelley))
 		if err == nil {

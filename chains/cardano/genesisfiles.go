@@ -175,9 +175,11 @@ func newNetwork(byron *byronGenesis, shelley *shelleyGenesis, shelleyEpoch uint6
 			byronGenesisFile, time.Unix(*byron.Start, 0).UTC().Format(time.RFC3339), shelleyGenesisFile, shelley.Start.UTC().Format(time.RFC3339))
 	}
 	n := &network{
-		name:       magicName(*shelley.Magic, shelley.NetworkID == "Testnet"),
-		magic:      *shelley.Magic,
-		testnet:    shelley.NetworkID == "Testnet",
+		identity: identity{
+			name:    magicName(*shelley.Magic, shelley.NetworkID == "Testnet"),
+			magic:   *shelley.Magic,
+			testnet: shelley.NetworkID == "Testnet",
+		},
 		start:      *byron.Start,
 		byronEpoch: 10 * byron.Constants.K,
 		byronSlot:  time.Duration(byron.Versions.Slot) * time.Millisecond,

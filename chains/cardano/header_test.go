@@ -20,7 +20,7 @@ func TestHeadersTellWhatTheySay(t *testing.T) {
 			segments = segments[:3]
 		}
 		b := decoded(t, handmade(t, c.era, segments...))
-		h, err := parseHeader(networks[0], b.Header)
+		h, err := parseHeader(networkNamed(t, "mainnet"), b.Header)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,18 +37,18 @@ func TestHeadersTellWhatTheySay(t *testing.T) {
 func TestBadHeadersAreRefused(t *testing.T) {
 	good := decoded(t, handmade(t, eraConway, list{}, list{}, dict{}, list{})).Header
 	for n := range good {
-		if h, err := parseHeader(networks[0], good[:n]); err == nil {
+		if h, err := parseHeader(networkNamed(t, "mainnet"), good[:n]); err == nil {
 			t.Errorf("the first %d bytes are read as %+v", n, h)
 		}
 	}
-	if _, err := parseHeader(networks[0], append(bytes.Clone(good), 0)); err == nil || !strings.Contains(err.Error(), "1 bytes follow the header") {
+	if _, err := parseHeader(networkNamed(t, "mainnet"), append(bytes.Clone(good), 0)); err == nil || !strings.Contains(err.Error(), "1 bytes follow the header") {
 		t.Errorf("a byte too many: %v", err)
 	}
 	for era := range byte(12) {
 		if era == eraBabbage || era == eraConway {
 			continue // their headers have one form
 		}
-		if _, err := parseHeader(networks[0], append([]byte{era}, good[1:]...)); err == nil {
+		if _, err := parseHeader(networkNamed(t, "mainnet"), append([]byte{era}, good[1:]...)); err == nil {
 			t.Errorf("a header of Conway is read as one of tag %d", era)
 		}
 	}

@@ -22,28 +22,28 @@ const (
 )
 
 // indexes are what Cardano offers on a network.
-func (n *network) indexes() []model.Index {
+func indexesOf(n *network) []model.Index {
 	return []model.Index{
 		{
 			Name: indexAddress, Kind: model.OneToMany, Default: true,
 			Value:  "output.address",
 			Doc:    "who an output pays, as its address stands in the block: Byron's and Shelley's of every kind",
-			Format: func(value []byte) string { return formatAddress(n, value) },
-			Parse:  func(text string) ([]byte, error) { return parseAddress(n, text) },
+			Format: func(value []byte) string { return formatAddress(n.identity, value) },
+			Parse:  func(text string) ([]byte, error) { return parseAddress(n.identity, text) },
 		},
 		{
 			Name: indexPaymentCredential, Kind: model.OneToMany,
 			Value:  "output.payment_credential",
 			Doc:    "the key or script that may spend an output, whatever its address delegates to; none for Byron addresses",
-			Format: func(value []byte) string { return formatPaymentCredential(n, value) },
-			Parse:  func(text string) ([]byte, error) { return parsePaymentCredential(n, text) },
+			Format: func(value []byte) string { return formatPaymentCredential(n.identity, value) },
+			Parse:  func(text string) ([]byte, error) { return parsePaymentCredential(n.identity, text) },
 		},
 		{
 			Name: indexStakeCredential, Kind: model.OneToMany,
 			Value:  "output.stake_credential",
 			Doc:    "the key or script an output's address delegates by; none for Byron, enterprise and pointer addresses",
-			Format: func(value []byte) string { return formatStakeCredential(n, value) },
-			Parse:  func(text string) ([]byte, error) { return parseStakeCredential(n, text) },
+			Format: func(value []byte) string { return formatStakeCredential(n.identity, value) },
+			Parse:  func(text string) ([]byte, error) { return parseStakeCredential(n.identity, text) },
 		},
 		{
 			Name: indexScriptHash, Kind: model.OneToMany,

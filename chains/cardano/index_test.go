@@ -97,7 +97,7 @@ func TestOnlyWantedValuesAreMade(t *testing.T) {
 
 func TestIndexesThatAreNotOfferedAreNamed(t *testing.T) {
 	for _, names := range [][]string{{"script_type"}, {indexAddress, indexAddress}} {
-		_, err := newIndexer(networks[0], nil, names)
+		_, err := newIndexer(networkNamed(t, "mainnet"), nil, names)
 		if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_index" || !strings.Contains(err.Error(), names[0]) {
 			t.Errorf("%v: %v", names, err)
 		}
@@ -106,11 +106,11 @@ func TestIndexesThatAreNotOfferedAreNamed(t *testing.T) {
 
 // Every value parses to itself as it is shown, and what is no value is refused.
 func TestValuesAreReadAsTheyAreShown(t *testing.T) {
-	n := networks[0]
+	n := networkNamed(t, "mainnet")
 	script := tagged(24, []byte(raw(t, list{1, []byte("code")})))
 	output := dict{0: address, 1: list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, 2: list{0, filled(32, 9)}, 3: script}
 	keys := decoded(t, oneOutput(t, output), valueNames...).Txs[0].Outputs[0].Keys
-	all := n.indexes()
+	all := indexesOf(n)
 	if len(keys) != len(all) {
 		t.Fatalf("%d values of %d indexes", len(keys), len(all))
 	}

@@ -26,7 +26,7 @@ func (l *linker) link(d placed) (*model.Block, error) {
 	if first && b.Height > 0 {
 		return nil, model.Errorf(model.BadSource, "no_genesis", "the first block is %d at slot %d (%s): expected block 0", b.Height, b.Slot, b.Hash)
 	}
-	if err := l.net.belongs(b, first); err != nil {
+	if err := belongs(l.net, b, first); err != nil {
 		return nil, err
 	}
 	switch {

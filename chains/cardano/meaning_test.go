@@ -2,6 +2,7 @@ package cardano
 
 import (
 	"bytes"
+	"encoding/hex"
 	"reflect"
 	"strings"
 	"testing"
@@ -47,7 +48,7 @@ func TestCBORMeansWhatItIsWrittenFor(t *testing.T) {
 		}
 	}
 	for _, digits := range []string{"", "0000", "81", "62c3", "a1", "a101", "d8661903e8", strings.Repeat("9f", 20), "ff", "1c"} {
-		if got := meaning(unhex(t, digits)); got != nil {
+		if got := meaning(hexBytes(t, digits)); got != nil {
 			t.Errorf("%s means %#v", digits, got)
 		}
 	}
@@ -67,4 +68,13 @@ func FuzzMeaning(f *testing.F) {
 			t.Errorf("%x means something: %v", raw, w.err)
 		}
 	})
+}
+
+func hexBytes(t testing.TB, digits string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(digits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }

@@ -27,7 +27,7 @@ func magicName(magic uint32, testnet bool) string {
 func nameless(name string) (*network, bool) {
 	number, isMainnet := strings.CutSuffix(strings.TrimPrefix(name, magicPrefix), mainnetSuffix)
 	magic, err := strconv.ParseUint(number, 10, 32)
-	n := &network{name: name, magic: uint32(magic), testnet: !isMainnet, byronEpoch: byronEpochSlots}
+	n := &network{identity: identity{name: name, magic: uint32(magic), testnet: !isMainnet}, byronEpoch: byronEpochSlots}
 	return n, err == nil && name == magicName(n.magic, n.testnet)
 }
 

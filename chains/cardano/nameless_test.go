@@ -9,21 +9,18 @@ import (
 
 // A network of one's own is known by its name as far as questions need it; blocks need its files.
 func TestNamelessNetworksAnswerQuestions(t *testing.T) {
-	for _, id := range []string{"Testnet", "Mainnet"} {
-		full, err := readGenesis(genesisFolder(t, smallByron, strings.Replace(smallShelley, "Testnet", id, 1)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := New(full.name)
+	for _, full := range []identity{{"magic-42", 42, true}, {"magic-42-mainnet", 42, false}} {
+		id := full.name
+		c, err := New(id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := c.(*chain).net
-		if n.name != full.name || n.magic != 42 || n.testnet != (id == "Testnet") {
+		if n.identity != full {
 			t.Errorf("%s: %+v", id, n)
 		}
-		for _, address := range [][]byte{append([]byte{0x60}, filled(28, 1)...), full.redeemAddress(filled(32, 2))} {
-			if got, want := formatAddress(n, address), formatAddress(full, address); got != want {
+		for _, address := range [][]byte{append([]byte{0x60}, filled(28, 1)...), append([]byte{0x61}, filled(28, 1)...)} {
+			if got, want := formatAddress(n.identity, address), formatAddress(full, address); got != want {
 				t.Errorf("%s: %x is %s, expected %s", id, address, got, want)
 			}
 		}

@@ -13,9 +13,7 @@ import (
 
 // network is what tells one Cardano network from another. The figures are those of its genesis files.
 type network struct {
-	name    string
-	magic   uint32 // of the handshake, and of Byron's addresses where testnet is set
-	testnet bool   // addresses say that they are of one
+	identity
 
 	start      int64         // unix time of slot 0
 	byronSlots uint64        // slots of Byron, the first of the chain
@@ -40,16 +38,16 @@ const (
 
 // networks are those whose names are known, the default first. On preview Byron ended before its first slot.
 var networks = []*network{
-	{name: "mainnet", magic: 764824073, start: 1506203091, byronSlots: 208 * byronEpochSlots, byronEpoch: byronEpochSlots, byronSlot: publicByronSlot, epoch: 432_000, slot: time.Second, supply: publicSupply,
+	{identity: mainnet, start: 1506203091, byronSlots: 208 * byronEpochSlots, byronEpoch: byronEpochSlots, byronSlot: publicByronSlot, epoch: 432_000, slot: time.Second, supply: publicSupply,
 		byronHash: "5f20df933584822601f9e3f8c024eb5eb252fe8cefb24d1317dc3d432e940ebb", shelleyHash: "1a3be38bcbb7911969283716ad7aa550250226b76a61fc51cc9a9a35d9276d81",
 		known: checkpoint.Table{
 			21_586:    "3bd04916b6bc2ad849d519cfae4ffe3b1a1660c098dbcd3e884073dd54bc8911",
 			4_803_226: "ec52fac705fe3ee7d2e068e11b9028183dd6ca6bdbababf59d725c3021124565",
 		}},
-	{name: "preprod", magic: 1, testnet: true, start: 1654041600, byronSlots: 4 * byronEpochSlots, byronEpoch: byronEpochSlots, byronSlot: publicByronSlot, epoch: 432_000, slot: time.Second, supply: publicSupply,
+	{identity: preprod, start: 1654041600, byronSlots: 4 * byronEpochSlots, byronEpoch: byronEpochSlots, byronSlot: publicByronSlot, epoch: 432_000, slot: time.Second, supply: publicSupply,
 		byronHash: "d4b8de7a11d929a323373cbab6c1a9bdc931beffff11db111cf9d57356ee1937", shelleyHash: "162d29c4e1cf6b8a84f2d692e67a3ac6bc7851bc3e6e4afe64d15778bed8bd86",
 		known: checkpoint.Table{911_275: "501a67d6b7d11ee12a69f87c3c799515af638620b123a11e668a39b8c17e42b6"}},
-	{name: "preview", magic: 2, testnet: true, start: 1666656000, byronEpoch: 4_320, byronSlot: publicByronSlot, epoch: 86_400, slot: time.Second, supply: publicSupply,
+	{identity: preview, start: 1666656000, byronEpoch: 4_320, byronSlot: publicByronSlot, epoch: 86_400, slot: time.Second, supply: publicSupply,
 		byronHash: "83de1d7302569ad56cf9139a41e2e11346d4cb4a31c00142557b6ab3fa550761", shelleyHash: "363498d1024f84bb39d3fa9593ce391483cb40d479b87233f868d6e57c3a400d",
 		known: checkpoint.Table{50_939: "6070bd7d3b28d2bcc241c7c91e48e82f8b3ab4fc4370b9e3233ee2069dde75e2"}},
 }

@@ -14,7 +14,7 @@ import (
 func byronChain(t *testing.T) (blocks []ouroborostest.Block) {
 	t.Helper()
 	const each = 3
-	parent, err := hex.DecodeString(named(t, "mainnet").byronHash)
+	parent, err := hex.DecodeString(networkNamed(t, "mainnet").byronHash)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -349,12 +349,12 @@ func TestHeadersOfNodesThatAreNotUnderstoodAreNamed(t *testing.T) {
 	}
 	b := decoded(t, handmade(t, eraConway, list{}, list{}, dict{}, list{}))
 	tag, header := b.Header[0], b.Header[1:]
-	if h, err := n.describe(tag, header); err != nil || h.Hash != b.Hash || h.Slot != b.Slot || h.Size < len(header) {
+	if h, err := describe(n, tag, header); err != nil || h.Hash != b.Hash || h.Slot != b.Slot || h.Size < len(header) {
 		t.Errorf("%+v, %v", h, err)
 	}
-	_, err = n.describe(eraConway+1, header)
+	_, err = describe(n, eraConway+1, header)
 	wantError(t, err, "unknown_era", "tag 8")
-	_, err = n.describe(tag, header[:len(header)-1])
+	_, err = describe(n, tag, header[:len(header)-1])
 	wantError(t, err, "bad_block", "conway header of block")
 	_, err = (&nodeSource{address: "relay:3001"}).point(ouroboros.Tip{Number: 1 << 40})
 	wantError(t, err, "bad_answer", "the tip of relay:3001")

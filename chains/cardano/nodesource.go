@@ -40,25 +40,23 @@ func openNode(d *decoder, scheme, rest string, o model.SourceOptions) (*nodeSour
 	}
 	return &nodeSource{
 		net: n, options: o, decoder: d, scheme: scheme, address: address, poll: time.Second,
-		connect: ouroboros.Options{Magic: n.magic, Memory: o.Memory / 4, Describe: n.describe},
+		connect: ouroboros.Options{Magic: n.magic, Memory: o.Memory / 4, Describe: func(tag byte, header []byte) (ouroboros.Header, error) { return describe(n, tag, header) }},
 	}, nil
 }
 
 // describe reads a header as it comes over TCP.
-func (n *network) describe(tag byte, header []byte) (h ouroboros.Header, err error) {
+func describe(n *network, tag byte, header []byte) (h ouroboros.Header, err error) {
 	raw := append(append(make([]byte, 0, 1+len(header)), tag), header...)
-	hash, err := hashHeader(raw)
-	if err != nil {
+	if h.Hash, err = hashHeader(raw); err != nil {
 		return h, err
 	}
-	w := walker{b: header}
-	f := readHeader(&w, n, tag)
-	if w.err != nil {
-		return h, model.Errorf(model.BadSource, "bad_block", "%s header of block %s: %w", eraNames[tag], hash, w.err)
+	parsed, err := parseHeader(n, raw)
+	if err != nil {
+		return h, model.Errorf(model.BadSource, "bad_block", "%s header of block %x: %w", eraNames[tag], h.Hash, err)
 	}
-	h.Slot, h.Hash, h.Size = f.slot, hash, len(header)
-	if f.bodySize < maxInput {
-		h.Size += int(f.bodySize)
+	h.Slot, h.Size = parsed.Slot, len(header)
+	if parsed.BodySize < maxInput {
+		h.Size += int(parsed.BodySize)
 	}
 	return h, nil
 }

@@ -64,8 +64,8 @@ func (d *decoder) keepRaw(txs []model.Tx, era byte) {
 	}
 }
 
-// HashTx implements [model.TxHasher]: the id of a transaction is the hash of its body, the first item of all forms.
-func (c *chain) HashTx(raw []byte) (model.Hash, error) {
+// hashTx returns the id of a transaction in the form of [model.Tx.Raw]: the hash of its body, the first item.
+func hashTx(raw []byte) (model.Hash, error) {
 	w := walker{b: raw}
 	n := w.array("transaction")
 	w.field(&n, "body")

@@ -30,7 +30,7 @@ var (
 		"epoch":    func(v *view) { v.Block.Epoch = fitting(v.net.epochOf(v.txs.of.Slot)) },
 		"era":      func(v *view) { v.Block.Era = eraNames[v.txs.header.era] },
 		"issuer":   func(v *view) { v.Block.Issuer = v.txs.header.issuer },
-		"pool":     func(v *view) { v.Block.Pool = poolOf(&v.txs.header) },
+		"pool":     func(v *view) { v.Block.Pool = v.pool() },
 		"size":     func(v *view) { v.Block.Size = v.txs.of.Size },
 		"tx_count": func(v *view) { v.Block.TxCount = len(v.txs.txs) },
 	}
@@ -56,7 +56,7 @@ var (
 		"index":              func(*view) {}, // set with the output
 		"value":              func(v *view) { v.Output.Value = fitting(v.output.value) },
 		"size":               func(v *view) { v.Output.Size = v.output.size },
-		"address":            func(v *view) { v.Output.Address = formatAddress(v.net, v.output.address) },
+		"address":            func(v *view) { v.Output.Address = formatAddress(v.net.identity, v.output.address) },
 		"address_bytes":      func(v *view) { v.Output.AddressBytes = v.output.address },
 		"payment_credential": func(v *view) { v.Output.PaymentCredential = v.credential(paymentCredential, formatPaymentCredential) },
 		"stake_credential":   func(v *view) { v.Output.StakeCredential = v.credential(stakeCredential, formatStakeCredential) },
@@ -71,12 +71,20 @@ var (
 	}
 )
 
+// pool is the id of the pool that made the block; empty in Byron, which had no pools.
+func (v *view) pool() string {
+	if v.txs.header.era <= eraByron {
+		return ""
+	}
+	return formatPool(v.txs.header.issuer)
+}
+
 // fitting is n, or the most an expression can count to.
 func fitting(n uint64) int { return int(min(n, math.MaxInt64)) }
 
-func (v *view) credential(of func(address []byte) ([]byte, bool), format func(*network, []byte) string) string {
+func (v *view) credential(of func(address []byte) ([]byte, bool), format func(identity, []byte) string) string {
 	if cred, ok := of(v.output.address); ok {
-		return format(v.net, cred)
+		return format(v.net.identity, cred)
 	}
 	return ""
 }

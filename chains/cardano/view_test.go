@@ -107,7 +107,7 @@ func TestFieldsOfTransactionsAreRead(t *testing.T) {
 		{"block.height", 0, 0, "100"},
 		{"block.slot", 0, 0, "7000"},
 		{"block.epoch", 0, 0, "0"},
-		{"block.time", 0, 0, fmt.Sprint(networks[0].time(7000))},
+		{"block.time", 0, 0, fmt.Sprint(networkNamed(t, "mainnet").time(7000))},
 		{"block.era", 0, 0, "conway"},
 		{"block.issuer", 0, 0, strings.Repeat("02", 32)},
 		{"block.tx_count", 0, 0, "3"},
@@ -184,14 +184,14 @@ func TestSizesOfTransactionsAreThoseOfTheirBytes(t *testing.T) {
 
 // What was before the first block is in no block, and knows nothing of the block it comes with.
 func TestTheGenesisIsInNoBlock(t *testing.T) {
-	outputs, err := networks[0].genesisTxs()
+	outputs, err := networkNamed(t, "mainnet").genesisTxs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for expression, want := range map[string]string{
 		"block.height": "0", "block.hash": "", "block.time": "0", "block.era": "", "block.pool": "", "block.tx_count": "0",
 		"tx.size": "0", "tx.input_count": "0", "tx.fee": "0", "tx.metadata_labels": "", "tx.valid_to": "0", "output.index": "0", "output.size": "0",
-		"tx.hash": outputs[0].Tx.String(), "output.value": fmt.Sprint(outputs[0].Value), "output.address": formatAddress(networks[0], outputs[0].Address),
+		"tx.hash": outputs[0].Tx.String(), "output.value": fmt.Sprint(outputs[0].Value), "output.address": formatAddress(networkNamed(t, "mainnet").identity, outputs[0].Address),
 	} {
 		c := saying(t, expression)
 		txs := c.decoderOf(t, "said").genesis(outputs)
@@ -263,7 +263,10 @@ func TestDefinedIndexesComeFromEverySource(t *testing.T) {
 		raws = append(raws, made.Next().Raw)
 	}
 	d := c.decoderOf(t)
-	names := d.index.(*outputIndexer).own.names
+	var names []string
+	for _, x := range c.Indexes() {
+		names = append(names, x.Name)
+	}
 	var want []*model.Block
 	values := 0
 	for i, raw := range raws {

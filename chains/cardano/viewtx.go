@@ -100,13 +100,3 @@ func (v *view) meanings() map[int]any {
 	}
 	return all
 }
-
-// poolOf is the id of the pool whose key made a block (CIP-5), of Byron's, which had no pools, empty.
-func poolOf(f *fields) string {
-	if f.era <= eraByron {
-		return ""
-	}
-	return encodeBech32(poolPrefix, blake2b224(f.issuer))
-}
-
-const poolPrefix = "pool"
