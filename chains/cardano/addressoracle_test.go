@@ -7,14 +7,17 @@ import (
 	"testing"
 
 	"github.com/blinklabs-io/gouroboros/ledger/common"
+
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/ledger"
 )
 
 // realAddresses are the addresses of all real blocks there are, each once.
 func realAddresses(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
-	add := func(d *decoder, raw []byte) {
-		b, _, err := d.block(raw)
+	add := func(d *ledger.Decoder, raw []byte) {
+		b, _, err := d.Block(raw)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,12 +42,12 @@ func realAddresses(t *testing.T) map[string]bool {
 }
 
 // networkOf is a network that an address may be of.
-func networkOf(address []byte) identity {
-	if payload, err := byronPayload(address); err == nil {
-		magic, testnet := byronNetwork(payload)
-		return identity{magic: magic, testnet: testnet}
+func networkOf(someAddress []byte) address.Network {
+	if payload, err := address.ByronPayload(someAddress); err == nil {
+		magic, testnet := address.ByronNetwork(payload)
+		return address.Network{Magic: magic, Testnet: testnet}
 	}
-	return identity{testnet: address[0]&15 == 0}
+	return address.Network{Testnet: someAddress[0]&15 == 0}
 }
 
 func TestRealAddressesAreWrittenAsGouroborosDoes(t *testing.T) {
@@ -58,19 +61,19 @@ func TestRealAddressesAreWrittenAsGouroborosDoes(t *testing.T) {
 			continue
 		}
 		n := networkOf(raw)
-		got := formatAddress(n, raw)
+		got := address.Format(n, raw)
 		if got != theirs.String() && len(raw) <= 57 { // it cuts the numbers of longer pointers
 			t.Errorf("%x is written %s, expected %s", raw, got, theirs)
 		}
-		if back, err := parseAddress(n, got); err != nil || !bytes.Equal(back, raw) {
+		if back, err := address.Parse(n, got); err != nil || !bytes.Equal(back, raw) {
 			t.Errorf("%s is read as %x, %v, expected %x", got, back, err, raw)
 		}
-		if cred, ok := stakeCredential(raw); ok {
-			if got, want := formatStakeCredential(n, cred), theirs.StakeAddress().String(); got != want {
+		if cred, ok := address.StakeCredential(raw); ok {
+			if got, want := address.FormatStakeCredential(n, cred), theirs.StakeAddress().String(); got != want {
 				t.Errorf("%s has the stake credential %s, expected %s", theirs, got, want)
 			}
 		}
-		if cred, ok := paymentCredential(raw); ok && hex.EncodeToString(cred[1:]) != theirs.PaymentKeyHash().String() {
+		if cred, ok := address.PaymentCredential(raw); ok && hex.EncodeToString(cred[1:]) != theirs.PaymentKeyHash().String() {
 			t.Errorf("%s has the payment credential %x, expected %s", theirs, cred, theirs.PaymentKeyHash())
 		}
 	}

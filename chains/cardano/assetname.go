@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"birthmark/chains/cardano/address"
 	"birthmark/model"
 )
 
@@ -16,10 +17,10 @@ const cip67Size = 4
 // AssetName implements [model.AssetNamer]: the group is the policy, the name is the asset name without its CIP-67 label
 // if it is printable UTF-8.
 func (c *chain) AssetName(id []byte) model.AssetName {
-	if len(id) < policySize {
+	if len(id) < address.PolicySize {
 		return model.AssetName{}
 	}
-	b := id[policySize:]
+	b := id[address.PolicySize:]
 	if len(b) > cip67Size && b[0]>>4 == 0 && b[cip67Size-1]&15 == 0 {
 		b = b[cip67Size:]
 	}
@@ -27,5 +28,5 @@ func (c *chain) AssetName(id []byte) model.AssetName {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		name = ""
 	}
-	return model.AssetName{Name: name, Group: hex.EncodeToString(id[:policySize]), GroupIndex: indexPolicy}
+	return model.AssetName{Name: name, Group: hex.EncodeToString(id[:address.PolicySize]), GroupIndex: indexPolicy}
 }

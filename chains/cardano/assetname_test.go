@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/cardano/address"
 	"birthmark/model"
 )
 
@@ -13,7 +14,7 @@ func TestAssetName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy := strings.Repeat("ab", policySize)
+	policy := strings.Repeat("ab", address.PolicySize)
 	for id, want := range map[string]string{
 		policy: "", policy + "4e4654": "NFT", policy + "000de14042756464": "Budd", policy + "00": "", policy + "ff": "",
 		policy + "3c623e": "<b>",

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestBadBlocksAreRefused(t *testing.T) {
 	sets := list{dict{}}
 	with := func(more dict) []byte {
-		return handmade(t, eraConway, list{txBody(more)}, sets, dict{}, list{})
+		return handmade(t, ledger.EraConway, list{txBody(more)}, sets, dict{}, list{})
 	}
 	output := func(o any) []byte { return oneOutput(t, o) }
 	good := with(nil)
@@ -33,41 +34,41 @@ func TestBadBlocksAreRefused(t *testing.T) {
 		"more than a block":    {raw(t, list{7, cbor.RawMessage(good), 0}), "conway header"},
 		"other body":           {changed, "its body hashes to"},
 		"height":               {bytes.Replace(good, []byte{0x18, 100}, []byte{0x1a, 0xff, 0xff, 0xff, 0xff}, 1), "height 4294967295 does not fit"},
-		"missing witnesses":    {handmade(t, eraConway, list{txBody(nil)}, list{}, dict{}, list{}), "1 transaction bodies and 0 witness sets"},
-		"auxiliary data":       {handmade(t, eraConway, list{txBody(nil)}, sets, list{}, list{}), "expected auxiliary data as a map, found an array"},
-		"failed out of range":  {handmade(t, eraConway, list{txBody(nil)}, sets, dict{}, list{1}), "transaction 1 failed: there are 1"},
-		"missing failed":       {handmade(t, eraConway, list{txBody(nil)}, sets, dict{}), "expected failed transactions, found the end of its array"},
-		"failed before Alonzo": {handmade(t, eraMary, list{txBody(nil)}, sets, dict{}, list{}), "its body hashes to"},
-		"no outputs field":     {handmade(t, eraConway, list{dict{0: list{}, 2: 1}}, sets, dict{}, list{}), "expected inputs, outputs and a fee"},
-		"field twice":          {handmade(t, eraConway, list{endless(t, 0xbf, 2, 1, 2, 1)}, sets, dict{}, list{}), "transaction 0: offset 859: key 2 stands twice"},
+		"missing witnesses":    {handmade(t, ledger.EraConway, list{txBody(nil)}, list{}, dict{}, list{}), "1 transaction bodies and 0 witness sets"},
+		"auxiliary data":       {handmade(t, ledger.EraConway, list{txBody(nil)}, sets, list{}, list{}), "expected auxiliary data as a map, found an array"},
+		"failed out of range":  {handmade(t, ledger.EraConway, list{txBody(nil)}, sets, dict{}, list{1}), "transaction 1 failed: there are 1"},
+		"missing failed":       {handmade(t, ledger.EraConway, list{txBody(nil)}, sets, dict{}), "expected failed transactions, found the end of its array"},
+		"failed before Alonzo": {handmade(t, ledger.EraMary, list{txBody(nil)}, sets, dict{}, list{}), "its body hashes to"},
+		"no outputs field":     {handmade(t, ledger.EraConway, list{dict{0: list{}, 2: 1}}, sets, dict{}, list{}), "expected inputs, outputs and a fee"},
+		"field twice":          {handmade(t, ledger.EraConway, list{endless(t, 0xbf, 2, 1, 2, 1)}, sets, dict{}, list{}), "transaction 0: offset 859: key 2 stands twice"},
 		"input":                {with(dict{0: list{list{filled(31, 1), 0}}}), "expected transaction of the outpoint of 32 bytes, found 31"},
 		"input's index":        {with(dict{0: list{list{filled(32, 1), uint64(1 << 32)}}}), "index 4294967296 of an outpoint"},
 		"tag of inputs":        {with(dict{0: tagged(259, list{})}), "expected inputs as an array or tagged 258, found tag 259"},
-		"output's key":         {output(dict{0: address, 1: 1, 4: 1}), "key 4 of an output: expected 0 to 3"},
-		"output without value": {output(dict{0: address}), "expected an address and a value in the output"},
-		"short output":         {output(list{address}), "expected value, found the end of its array"},
-		"long output":          {output(list{address, 1, filled(32, 1), 1}), "output has more items than expected"},
-		"negative amount":      {output(list{address, -1}), "expected amount as an unsigned integer, found a negative integer"},
-		"amount of 65 bits":    {output(list{address, tagged(2, filled(9, 1))}), "amount does not fit in 64 bits"},
-		"policy":               {output(list{address, list{1, dict{cbor.ByteString("short"): dict{}}}}), "expected policy id of 28 bytes, found 5"},
-		"asset name":           {output(list{address, list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString(filled(33, 1)): 1}}}}), "asset name of 33 bytes: expected at most 32"},
+		"output's key":         {output(dict{0: someAddress, 1: 1, 4: 1}), "key 4 of an output: expected 0 to 3"},
+		"output without value": {output(dict{0: someAddress}), "expected an address and a value in the output"},
+		"short output":         {output(list{someAddress}), "expected value, found the end of its array"},
+		"long output":          {output(list{someAddress, 1, filled(32, 1), 1}), "output has more items than expected"},
+		"negative amount":      {output(list{someAddress, -1}), "expected amount as an unsigned integer, found a negative integer"},
+		"amount of 65 bits":    {output(list{someAddress, tagged(2, filled(9, 1))}), "amount does not fit in 64 bits"},
+		"policy":               {output(list{someAddress, list{1, dict{cbor.ByteString("short"): dict{}}}}), "expected policy id of 28 bytes, found 5"},
+		"asset name":           {output(list{someAddress, list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString(filled(33, 1)): 1}}}}), "asset name of 33 bytes: expected at most 32"},
 		"minted too much":      {with(dict{9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): uint64(1 << 63)}}}), "amount of an asset does not fit in 64 bits with a sign"},
-		"datum":                {output(dict{0: address, 1: 1, 2: list{2, 0}}), "datum of kind 2"},
-		"datum without tag":    {output(dict{0: address, 1: 1, 2: list{1, []byte{0x80}}}), "expected datum as a tag"},
-		"script":               {output(dict{0: address, 1: 1, 3: tagged(24, []byte{0x80})}), "reference script: offset 1: expected language"},
+		"datum":                {output(dict{0: someAddress, 1: 1, 2: list{2, 0}}), "datum of kind 2"},
+		"datum without tag":    {output(dict{0: someAddress, 1: 1, 2: list{1, []byte{0x80}}}), "expected datum as a tag"},
+		"script":               {output(dict{0: someAddress, 1: 1, 3: tagged(24, []byte{0x80})}), "reference script: offset 1: expected language"},
 		"long address":         {output(list{filled(model.MaxValueSize+1, 1), 1}), "address of 32769 bytes"},
 		"count beyond the end": {append(bytes.Clone(good[:len(good)-3]), 0x9a, 0xff, 0xff, 0xff, 0xff), "where 0 bytes are left"},
 	} {
 		d := decodedAs(t, "mainnet", valueNames...)
-		b, _, err := d.block(c.raw)
+		b, _, err := d.Block(c.raw)
 		if err == nil || b != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, expected %s", name, err, c.want)
 		}
-		if _, _, err := d.block(good); err != nil {
+		if _, _, err := d.Block(good); err != nil {
 			t.Errorf("a good block after %s: %v", name, err)
 		}
 	}
-	_, _, err := decodedAs(t, "mainnet").block(raw(t, list{8, list{}}))
+	_, _, err := decodedAs(t, "mainnet").Block(raw(t, list{8, list{}}))
 	if kind, code := model.KindOf(err); kind != model.BadSource || code != "unknown_era" {
 		t.Errorf("a later era: %v", err)
 	}
@@ -77,27 +78,27 @@ func TestBadBlocksAreRefused(t *testing.T) {
 // to what its header says.
 func TestChangedBlocksAreRefused(t *testing.T) {
 	body := txBody(dict{9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}})
-	for _, era := range []int{eraShelley, eraAlonzo, eraConway} {
+	for _, era := range []int{ledger.EraShelley, ledger.EraAlonzo, ledger.EraConway} {
 		segments := list{list{body, body}, list{dict{}, dict{0: list{}}}, dict{0: dict{1: "text"}}, list{0}}
-		if era < eraAlonzo {
+		if era < ledger.EraAlonzo {
 			segments = segments[:3]
 		}
 		good := handmade(t, era, segments...)
 		d := decodedAs(t, "mainnet", valueNames...)
-		if _, _, err := d.block(good); err != nil {
+		if _, _, err := d.Block(good); err != nil {
 			t.Fatal(err)
 		}
 		for n := range good {
-			if _, _, err := d.block(good[:n]); err == nil {
-				t.Errorf("%s: the first %d bytes are accepted", eraNames[era], n)
+			if _, _, err := d.Block(good[:n]); err == nil {
+				t.Errorf("%s: the first %d bytes are accepted", ledger.EraNames[era], n)
 			}
 		}
 		start := bytes.Index(good, raw(t, segments[0]))
 		for i := range 8 * (len(good) - start) {
 			at, bit := start+i/8, byte(1)<<(i%8)
 			good[at] ^= bit
-			if _, _, err := d.block(good); err == nil {
-				t.Errorf("%s: bit %02x of byte %d is changed, which is accepted", eraNames[era], bit, at)
+			if _, _, err := d.Block(good); err == nil {
+				t.Errorf("%s: bit %02x of byte %d is changed, which is accepted", ledger.EraNames[era], bit, at)
 			}
 			good[at] ^= bit
 		}

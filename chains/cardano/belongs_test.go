@@ -5,13 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/cardano/genesis"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
 // Blocks of another network are refused by what they say, before anything is made of them.
 func TestBlocksOfAnotherNetworkAreRefused(t *testing.T) {
-	genesis := func(network string) []byte {
-		h, err := hex.DecodeString(networkNamed(t, network).byronHash)
+	genesisOf := func(network string) []byte {
+		h, err := hex.DecodeString(networkNamed(t, network).ByronHash)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -19,7 +21,7 @@ func TestBlocksOfAnotherNetworkAreRefused(t *testing.T) {
 	}
 	const mainnet = 764824073
 	later := func(number, slot uint64, parent []byte) []byte {
-		return placedAt(t, eraShelley, number, slot, parent, raw(t, list{}), raw(t, list{}), raw(t, dict{}))
+		return placedAt(t, ledger.EraShelley, number, slot, parent, raw(t, list{}), raw(t, list{}), raw(t, dict{}))
 	}
 	_, preview := made(t, 0)
 	for name, c := range map[string]struct {
@@ -28,14 +30,14 @@ func TestBlocksOfAnotherNetworkAreRefused(t *testing.T) {
 		second  func(parent []byte) []byte // nil: the first is refused
 		says    string
 	}{
-		"another genesis": {"preprod", boundaryAt(t, 0, 0, genesis("mainnet")), nil, "follows on the genesis 5f20df93"},
+		"another genesis": {"preprod", boundaryAt(t, 0, 0, genesisOf("mainnet")), nil, "follows on the genesis 5f20df93"},
 		"no genesis":      {"mainnet", preview[0], nil, "follows on no genesis: expected 5f20df93"},
-		"a genesis for a network that begins with Shelley": {"preview", later(0, 0, genesis("mainnet")), nil, "expected 83de1d73"},
-		"another magic":             {"mainnet", boundaryAt(t, 0, 0, genesis("mainnet")), func(p []byte) []byte { return byronAt(t, 1, 1, 3, p) }, "the protocol magic 1: expected 764824073"},
-		"the first's magic":         {"preprod", byronAt(t, mainnet, 0, 0, genesis("preprod")), nil, "the protocol magic 764824073: expected 1"},
-		"Shelley too early":         {"preprod", byronAt(t, 1, 0, 0, genesis("preprod")), func(p []byte) []byte { return later(1, 4*byronEpochSlots-1, p) }, "it is of shelley: expected Byron before slot 86400"},
-		"Byron too late":            {"preprod", byronAt(t, 1, 0, 0, genesis("preprod")), func(p []byte) []byte { return byronAt(t, 1, 1, 4*byronEpochSlots, p) }, "it is of Byron, which ended before slot 86400"},
-		"Byron where there is none": {"preview", byronAt(t, 2, 0, 0, genesis("preview")), nil, "it is of Byron, which ended before slot 0"},
+		"a genesis for a network that begins with Shelley": {"preview", later(0, 0, genesisOf("mainnet")), nil, "expected 83de1d73"},
+		"another magic":             {"mainnet", boundaryAt(t, 0, 0, genesisOf("mainnet")), func(p []byte) []byte { return byronAt(t, 1, 1, 3, p) }, "the protocol magic 1: expected 764824073"},
+		"the first's magic":         {"preprod", byronAt(t, mainnet, 0, 0, genesisOf("preprod")), nil, "the protocol magic 764824073: expected 1"},
+		"Shelley too early":         {"preprod", byronAt(t, 1, 0, 0, genesisOf("preprod")), func(p []byte) []byte { return later(1, 4*genesis.ByronEpochSlots-1, p) }, "it is of shelley: expected Byron before slot 86400"},
+		"Byron too late":            {"preprod", byronAt(t, 1, 0, 0, genesisOf("preprod")), func(p []byte) []byte { return byronAt(t, 1, 1, 4*genesis.ByronEpochSlots, p) }, "it is of Byron, which ended before slot 86400"},
+		"Byron where there is none": {"preview", byronAt(t, 2, 0, 0, genesisOf("preview")), nil, "it is of Byron, which ended before slot 0"},
 	} {
 		raws := [][]byte{c.first}
 		if c.second != nil {

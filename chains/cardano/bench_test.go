@@ -4,8 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/blinklabs-io/gouroboros/ledger"
+	gouroboros "github.com/blinklabs-io/gouroboros/ledger"
 
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -32,7 +33,7 @@ func BenchmarkDecode(b *testing.B) {
 			b.Run(c.name+"/"+era, func(b *testing.B) {
 				d := decodedAs(b, "mainnet", c.indexes...)
 				measured(b, blocks[era], func(raw []byte) int {
-					block, _, err := d.block(raw)
+					block, _, err := d.Block(raw)
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -67,7 +68,7 @@ func BenchmarkDefined(b *testing.B) {
 			outputs := 0
 			b.ReportAllocs()
 			for b.Loop() {
-				block, _, err := decoder.block(raw)
+				block, _, err := decoder.Block(raw)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -85,9 +86,9 @@ func BenchmarkGouroboros(b *testing.B) {
 	blocks := benchBlocks(b)
 	for _, era := range []string{"alonzo", "babbage", "conway"} {
 		b.Run(era, func(b *testing.B) {
-			tag := slices.Index(eraNames[:], era)
+			tag := slices.Index(ledger.EraNames[:], era)
 			measured(b, blocks[era], func(raw []byte) int {
-				block, err := ledger.NewBlockFromCbor(uint(tag), raw[2:])
+				block, err := gouroboros.NewBlockFromCbor(uint(tag), raw[2:])
 				if err != nil {
 					b.Fatal(err)
 				}

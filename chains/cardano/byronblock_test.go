@@ -7,6 +7,8 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/genesis"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -54,9 +56,9 @@ func byronAt(t testing.TB, magic, number, slot uint64, parent []byte, txs ...fun
 	witness := blake2b.Sum256(endless(t, 0x9f, witnesses...))
 	proof := list{list{len(txs), root, witness[:]}, list{}, filled(32, 1), filled(32, 2)}
 	header := list{magic, parent, proof,
-		list{list{slot / byronEpochSlots, slot % byronEpochSlots}, filled(64, 4), list{number}, list{2, filled(64, 5)}},
+		list{list{slot / genesis.ByronEpochSlots, slot % genesis.ByronEpochSlots}, filled(64, 4), list{number}, list{2, filled(64, 5)}},
 		list{list{1, 0, 0}, list{"cardano-sl", 1}, dict{}, filled(32, 6)}}
-	return raw(t, list{eraByron, list{header, list{endless(t, 0x9f, payload...), list{}, list{}, list{}}, list{dict{}}}})
+	return raw(t, list{ledger.EraByron, list{header, list{endless(t, 0x9f, payload...), list{}, list{}, list{}}, list{dict{}}}})
 }
 
 func TestByronBlocksAreRead(t *testing.T) {
@@ -74,10 +76,10 @@ func TestByronBlocksAreRead(t *testing.T) {
 		if got := strings.SplitAfterN(ours(b), "\n", 2)[1]; got != want.String() {
 			t.Errorf("\n got %s\nwant %s", got, want.String())
 		}
-		if b.Slot != 21_605 || b.Height != 21_604 || b.Time != networkNamed(t, "mainnet").time(21_605) {
+		if b.Slot != 21_605 || b.Height != 21_604 || b.Time != networkNamed(t, "mainnet").Time(21_605) {
 			t.Errorf("slot %d, height %d, time %d", b.Slot, b.Height, b.Time)
 		}
-		h, err := parseHeader(networkNamed(t, "mainnet"), b.Header)
+		h, err := ledger.ParseHeader(networkNamed(t, "mainnet"), b.Header)
 		if want := `{"era":"byron","slot":21605,"epoch":1,"block_number":21604,"issuer_vkey":"` + strings.Repeat("04", 64) + `","protocol_version":"1.0"}`; err != nil || text(t, h) != want {
 			t.Errorf("header %s, %v, expected %s", text(t, h), err, want)
 		}
@@ -89,7 +91,7 @@ func boundaryAt(t testing.TB, number, epoch uint64, parent []byte) []byte {
 	t.Helper()
 	body := raw(t, endless(t, 0x9f, filled(28, 1)))
 	sum := blake2b.Sum256(body)
-	return raw(t, list{eraByronBoundary, list{list{764824073, parent, sum[:], list{epoch, list{number}}, list{dict{}}}, body, list{dict{}}}})
+	return raw(t, list{ledger.EraByronBoundary, list{list{764824073, parent, sum[:], list{epoch, list{number}}, list{dict{}}}, body, list{dict{}}}})
 }
 
 // A boundary block stands in the first slot of its epoch and has no transactions.
@@ -97,13 +99,13 @@ func TestBoundaryBlocksAreRead(t *testing.T) {
 	body := raw(t, endless(t, 0x9f, filled(28, 1)))
 	sum := blake2b.Sum256(body)
 	boundary := func(sum []byte) []byte {
-		return raw(t, list{eraByronBoundary, list{list{764824073, filled(32, 3), sum, list{2, list{43_000}}, list{dict{}}}, body, list{dict{}}}})
+		return raw(t, list{ledger.EraByronBoundary, list{list{764824073, filled(32, 3), sum, list{2, list{43_000}}, list{dict{}}}, body, list{dict{}}}})
 	}
-	b, is, err := decodedAs(t, "mainnet").block(boundary(sum[:]))
+	b, is, err := decodedAs(t, "mainnet").Block(boundary(sum[:]))
 	if err != nil || !is || b.Slot != 43_200 || b.Height != 43_000 || len(b.Txs) > 0 || b.Parent != model.Hash(filled(32, 3)) {
 		t.Errorf("%+v, %v, %v", b, is, err)
 	}
-	if _, _, err := decodedAs(t, "mainnet").block(boundary(filled(32, 1))); err == nil || !strings.Contains(err.Error(), "its body hashes to") {
+	if _, _, err := decodedAs(t, "mainnet").Block(boundary(filled(32, 1))); err == nil || !strings.Contains(err.Error(), "its body hashes to") {
 		t.Errorf("another body: %v", err)
 	}
 }
@@ -117,13 +119,13 @@ func TestChangedByronBlocksAreRefused(t *testing.T) {
 	for i := range 8 * (2*len(tx(t)) + 3) {
 		at, bit := start+i/8, byte(1)<<(i%8)
 		good[at] ^= bit
-		if _, _, err := d.block(good); err == nil {
+		if _, _, err := d.Block(good); err == nil {
 			t.Errorf("bit %02x of byte %d is changed, which is accepted", bit, at)
 		}
 		good[at] ^= bit
 	}
 	for n := range good {
-		if _, _, err := d.block(good[:n]); err == nil {
+		if _, _, err := d.Block(good[:n]); err == nil {
 			t.Errorf("the first %d bytes are accepted", n)
 		}
 	}

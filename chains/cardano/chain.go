@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"birthmark/chains/blocksource"
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/genesis"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
@@ -18,9 +21,15 @@ const Name = "cardano"
 // deepestFork is the security parameter k of mainnet, and no network's is larger.
 const deepestFork = 2160
 
+// Header is what [model.Chain.Header] returns.
+type Header = ledger.Header
+
+// Networks returns the names of the networks that need no genesis files, the default first.
+func Networks() []string { return genesis.Names() }
+
 // chain is Cardano on one network.
 type chain struct {
-	net     *network
+	net     *genesis.Network
 	own     *indexexpr.Indexes // nil: none was defined
 	indexes []model.Index
 }
@@ -30,11 +39,11 @@ type chain struct {
 // questions. An error of kind [model.Usage], code unknown_network, names the networks.
 func New(name string) (model.Chain, error) {
 	if name == "" {
-		name = Networks()[0]
+		name = genesis.Names()[0]
 	}
-	get := networkByName
+	get := genesis.ByName
 	if strings.ContainsRune(name, os.PathSeparator) {
-		get = readGenesis
+		get = genesis.ReadFiles
 	}
 	n, err := get(name)
 	if err != nil {
@@ -44,11 +53,11 @@ func New(name string) (model.Chain, error) {
 }
 
 func (c *chain) Name() string    { return Name }
-func (c *chain) Network() string { return c.net.name }
+func (c *chain) Network() string { return c.net.Name }
 
 func (c *chain) Traits() model.Traits {
 	return model.Traits{
-		OutputOffset: true, Fingerprint: fingerprints, DeepestFork: deepestFork,
+		OutputOffset: true, Fingerprint: address.Fingerprint, DeepestFork: deepestFork,
 		Unit:   model.Unit{Symbol: "ADA", Decimals: 6, Smallest: "lovelace"},
 		Accent: model.Accent{Light: "#1d4fc4", LightWash: "#e6edfc", Dark: "#8db0ff", DarkWash: "#1b2747"},
 	}
@@ -74,41 +83,41 @@ func (c *chain) FormatHash(h model.Hash) string { return h.String() }
 // ParseHash reads 64 hex digits.
 func (c *chain) ParseHash(s string) (h model.Hash, err error) {
 	if n, err := hex.Decode(h[:], []byte(s)[:min(len(s), 2*len(h))]); err != nil || n != len(h) || len(s) != 2*len(h) {
-		return h, model.Errorf(model.Usage, "bad_hash", "%q is not a hash: expected 64 hex digits", shownText(s))
+		return h, model.Errorf(model.Usage, "bad_hash", "%q is not a hash: expected 64 hex digits", address.Excerpt(s))
 	}
 	return h, nil
 }
 
-func (c *chain) FormatAsset(id []byte) string { return formatAssetID(id) }
+func (c *chain) FormatAsset(id []byte) string { return address.FormatAsset(id) }
 
-func (c *chain) ParseAsset(s string) ([]byte, error) { return parseAssetID(s) }
+func (c *chain) ParseAsset(s string) ([]byte, error) { return address.ParseAsset(s) }
 
 // Header makes a [*Header] of a raw header.
-func (c *chain) Header(raw []byte) (any, error) { return parseHeader(c.net, raw) }
+func (c *chain) Header(raw []byte) (any, error) { return ledger.ParseHeader(c.net, raw) }
 
 // HashHeader is the hash of the block a raw header is of.
-func (c *chain) HashHeader(raw []byte) (model.Hash, error) { return hashHeader(raw) }
+func (c *chain) HashHeader(raw []byte) (model.Hash, error) { return ledger.HashHeader(raw) }
 
 // CheckHeader implements [model.HeaderChecker]: checkpoints.
 func (c *chain) CheckHeader(b *model.Block, _ func(model.HeightPk) ([]byte, error)) error {
-	return c.net.known.Check(c, b)
+	return c.net.Checkpoints.Check(c, b)
 }
 
 // HashTx implements [model.TxHasher].
-func (c *chain) HashTx(raw []byte) (model.Hash, error) { return hashTx(raw) }
+func (c *chain) HashTx(raw []byte) (model.Hash, error) { return ledger.HashTx(raw) }
 
 // Supply is the most there can be: how much of the reserves was paid out, blocks do not tell.
 func (c *chain) Supply(model.HeightPk) (amount uint64, exact, ok bool) {
-	return c.net.supply, false, !c.net.isNameless()
+	return c.net.Supply, false, !c.net.IsUnnamed()
 }
 
 // decoder returns a decoder that makes the values of the named indexes.
-func (c *chain) decoder(indexes []string, raw bool) (*decoder, error) {
+func (c *chain) decoder(indexes []string, raw bool) (*ledger.Decoder, error) {
 	x, err := newIndexer(c.net, c.own, indexes)
 	if err != nil {
 		return nil, err
 	}
-	return newDecoder(c.net, x, raw)
+	return ledger.NewDecoder(c.net, x, raw)
 }
 
 // understood is what every refusal of a URI ends with.
@@ -128,13 +137,13 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 	case o.URI == "":
 		return nil, model.Errorf(model.Usage, "bad_source", "no source for cardano: %s", understood)
 	case found && !node && scheme != "file":
-		return nil, model.Errorf(model.Usage, "bad_source", "cardano cannot be read from %s://: %s", shownText(scheme), understood)
+		return nil, model.Errorf(model.Usage, "bad_source", "cardano cannot be read from %s://: %s", address.Excerpt(scheme), understood)
 	case !node && path == "":
 		return nil, model.Errorf(model.Usage, "bad_source", "file:// names no path: %s", understood)
 	}
 	if len(o.Known) == 0 {
 		// Told before anything is made of the blocks: a database that knows some has its genesis.
-		if _, err := c.net.genesisTxs(); err != nil {
+		if _, err := c.net.Outputs(); err != nil {
 			return nil, err
 		}
 	}

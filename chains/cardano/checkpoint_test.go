@@ -32,7 +32,7 @@ func TestRealBlocksPassTheCheckpoints(t *testing.T) {
 			if err := c.(model.HeaderChecker).CheckHeader(b, nil); err != nil {
 				t.Error(err)
 			}
-			known := networkNamed(t, network).known[b.Height]
+			known := networkNamed(t, network).Checkpoints[b.Height]
 			if known == "" {
 				continue
 			}

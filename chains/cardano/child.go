@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"birthmark/chains/cardano/immutable"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -19,7 +20,7 @@ func (s *chunkSource) Child(ctx context.Context, after model.Point) (*model.Bloc
 	}
 	r := s.reader()
 	defer r.Close()
-	l := linker{net: s.net, decoder: s.decoder, tip: after}
+	l := ledger.Linker{Decoder: s.decoder, Tip: after}
 	for e, err := range s.db.Entries(ctx, from) {
 		if err != nil {
 			return nil, err

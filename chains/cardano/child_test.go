@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"birthmark/chains/cardano/genesis"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/internal/testblocks"
 	"birthmark/model"
 )
@@ -63,7 +65,7 @@ func TestTheBlockAfterEachIsTheOneThatFollows(t *testing.T) {
 // Between the epochs of Byron stand blocks without a height of their own; only the first of all is block 0.
 func TestTheBlockAfterEachGoesThroughBoundaries(t *testing.T) {
 	var raws [][]byte
-	parent, err := hex.DecodeString(networkNamed(t, "mainnet").byronHash)
+	parent, err := hex.DecodeString(networkNamed(t, "mainnet").ByronHash)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,7 @@ func TestTheBlockAfterEachGoesThroughBoundaries(t *testing.T) {
 		}
 		add(byronAt(t, 764824073, n+1, 10_800*n+7, parent))
 	}
-	add(placedAt(t, eraShelley, 7, 208*byronEpochSlots, parent, raw(t, list{}), raw(t, list{}), raw(t, dict{})))
+	add(placedAt(t, ledger.EraShelley, 7, 208*genesis.ByronEpochSlots, parent, raw(t, list{}), raw(t, list{}), raw(t, dict{})))
 	src := storedOn(t, "mainnet", model.SourceOptions{}, raws...)
 	blocks := followed(t, src)
 	for i, b := range blocks {

@@ -5,18 +5,19 @@ import (
 	"strings"
 
 	"birthmark/chains/cardano/immutable"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
 // onDisk is a block and where it is.
 type onDisk struct {
-	placed
+	ledger.Decoded
 	entry immutable.Entry
 }
 
 // link is [linker.link]; its errors of kind [model.BadSource] name the chunk.
-func (d *onDisk) link(l *linker) (*model.Block, error) {
-	b, err := l.link(d.placed)
+func (d *onDisk) link(l *ledger.Linker) (*model.Block, error) {
+	b, err := l.Link(d.Decoded)
 	if kind, code := model.KindOf(err); kind == model.BadSource {
 		err = model.Errorf(kind, code, "chunk %05d: %w", d.entry.Chunk, err)
 	}
@@ -26,12 +27,12 @@ func (d *onDisk) link(l *linker) (*model.Block, error) {
 // chunkReader reads and decodes the blocks of chunks, for one goroutine.
 type chunkReader struct {
 	*immutable.Reader
-	decoder *decoder
+	decoder *ledger.Decoder
 	raw     []byte
 }
 
 func (s *chunkSource) reader() *chunkReader {
-	return &chunkReader{Reader: s.db.Reader(), decoder: s.decoder.clone()}
+	return &chunkReader{Reader: s.db.Reader(), decoder: s.decoder.Clone()}
 }
 
 // block is the one an entry is of. The error is of kind [model.BadSource] and names chunk, offset, slot and hash.
@@ -39,7 +40,7 @@ func (r *chunkReader) block(e immutable.Entry) (d onDisk, err error) {
 	if r.raw, err = r.Read(e, r.raw); err != nil {
 		return onDisk{}, err
 	}
-	b, boundary, err := r.decoder.block(r.raw)
+	b, boundary, err := r.decoder.Block(r.raw)
 	if err != nil {
 		_, code := model.KindOf(err)
 		if code == "internal" {
@@ -55,5 +56,5 @@ func (r *chunkReader) block(e immutable.Entry) (d onDisk, err error) {
 		return onDisk{}, model.Errorf(model.BadSource, "bad_index", "chunk %05d at offset %d: the index says block %s at slot %d, there is %s at slot %d",
 			e.Chunk, e.Offset, e.Hash, e.Slot, b.Hash, b.Slot)
 	}
-	return onDisk{placed{b, boundary}, e}, nil
+	return onDisk{ledger.Decoded{Block: b, Boundary: boundary}, e}, nil
 }

@@ -13,12 +13,14 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/internal/testblocks"
 	"birthmark/model"
 )
 
 // decodedAs is a decoder of a network for the tests.
-func decodedAs(t testing.TB, networkName string, indexes ...string) *decoder {
+func decodedAs(t testing.TB, networkName string, indexes ...string) *ledger.Decoder {
 	t.Helper()
 	c, err := New(networkName)
 	if err != nil {
@@ -59,10 +61,10 @@ func realFile(t testing.TB, path ...string) []byte {
 // cut takes a chunk apart by means of its own: blocks are items of CBOR one after the other.
 func cut(t testing.TB, chunk []byte) (blocks [][]byte) {
 	t.Helper()
-	for w := (walker{b: chunk}); w.at < len(chunk); {
-		blocks = append(blocks, w.item("block"))
-		if w.err != nil {
-			t.Fatal(w.err)
+	for w := (cbor.Walker{Data: chunk}); w.Offset < len(chunk); {
+		blocks = append(blocks, w.Item("block"))
+		if w.Err != nil {
+			t.Fatal(w.Err)
 		}
 	}
 	return blocks
@@ -138,7 +140,7 @@ func TestSingleBlocksAreAsOthersCountedThem(t *testing.T) {
 	for _, s := range singles(t) {
 		d := decodedAs(t, s.network(), indexScriptHash, indexDatumHash)
 		raw := realFile(t, filepath.FromSlash(s.File))
-		b, boundary, err := d.block(raw)
+		b, boundary, err := d.Block(raw)
 		if err != nil {
 			t.Errorf("%s: %v", s.File, err)
 			continue
@@ -201,7 +203,7 @@ func TestBlocksOfAChunkLink(t *testing.T) {
 		sum := got[name]
 		var last *model.Block
 		for i, raw := range blocks {
-			b, boundary, err := d.block(raw)
+			b, boundary, err := d.Block(raw)
 			if err != nil {
 				t.Fatalf("%s: block %d: %v", name, i, err)
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -31,14 +32,14 @@ func TestExamplesOfFieldsAreReal(t *testing.T) {
 		ds = append(ds, d)
 		wanted[d.Name] = want
 	}
-	chains, decoders := map[string]*chain{}, map[string]*decoder{}
+	chains, decoders := map[string]*chain{}, map[string]*ledger.Decoder{}
 	realBlocks(t, func(name, network string, raw []byte) {
 		c := chains[network]
 		if c == nil {
 			c = defined(t, network, ds...)
 			chains[network], decoders[network] = c, c.decoderOf(t)
 		}
-		b, _, err := decoders[network].block(raw)
+		b, _, err := decoders[network].Block(raw)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

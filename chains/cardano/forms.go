@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"birthmark/chains/cardano/cbor"
 	"birthmark/model"
 )
 
@@ -42,7 +43,7 @@ func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ mod
 				yield(nil, err)
 				return
 			}
-			b, size, err := d.next(raw[at:])
+			b, size, err := d.Next(raw[at:])
 			if err != nil {
 				code := "bad_block"
 				if e, ok := errors.AsType[*model.Error](err); ok {
@@ -77,7 +78,7 @@ func readForm(r io.Reader) ([]byte, error) {
 		return raw, nil
 	}
 	// A block begins with an array of two, which no hex digit is.
-	if len(raw) > 0 && raw[0] != majorArray<<5|2 && raw[0] != 0x9f {
+	if len(raw) > 0 && raw[0] != cbor.Array<<5|2 && raw[0] != 0x9f {
 		text := bytes.Join(bytes.Fields(raw), nil)
 		plain := make([]byte, hex.DecodedLen(len(text)))
 		if _, err := hex.Decode(plain, text); err != nil {

@@ -4,22 +4,25 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/fxamacker/cbor/v2"
+	fxcbor "github.com/fxamacker/cbor/v2"
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
 // FuzzBlock: the decoder never fails other than by an error.
 func FuzzBlock(f *testing.F) {
-	f.Add(handmade(f, eraConway, list{txBody(dict{9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}})}, list{dict{}}, dict{}, list{0}))
-	f.Add(handmade(f, eraShelley, list{txBody(nil)}, list{dict{}}, dict{}))
-	f.Add(handmadeByron(f, txOfByron(list{address, 0}, 7)))
+	f.Add(handmade(f, ledger.EraConway, list{txBody(dict{9: dict{fxcbor.ByteString(policyA): dict{fxcbor.ByteString("x"): 1}}})}, list{dict{}}, dict{}, list{0}))
+	f.Add(handmade(f, ledger.EraShelley, list{txBody(nil)}, list{dict{}}, dict{}))
+	f.Add(handmadeByron(f, txOfByron(list{someAddress, 0}, 7)))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		d := decodedAs(t, "mainnet", valueNames...)
-		if b, _, err := d.block(raw); err == nil {
+		if b, _, err := d.Block(raw); err == nil {
 			checkSane(t, b)
-			if _, err := parseHeader(d.net, b.Header); err != nil {
+			if _, err := ledger.ParseHeader(d.Network, b.Header); err != nil {
 				t.Fatal(err)
 			}
 		} else if b != nil {
@@ -30,17 +33,17 @@ func FuzzBlock(f *testing.F) {
 
 // FuzzBodies: hashes are hard to guess, so transaction bodies that can be read are put into a block that is right.
 func FuzzBodies(f *testing.F) {
-	f.Add([]byte(raw(f, list{txBody(dict{9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}})})), false)
-	f.Add([]byte(raw(f, list{txBody(dict{13: list{list{filled(32, 1), 0}}, 16: list{address, 1}, 17: 1})})), true)
-	f.Add([]byte(raw(f, list{txBody(dict{1: list{dict{0: address, 1: list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, 2: list{1, tagged(24, []byte{0})}}}})})), false)
+	f.Add([]byte(raw(f, list{txBody(dict{9: dict{fxcbor.ByteString(policyA): dict{fxcbor.ByteString("x"): 1}}})})), false)
+	f.Add([]byte(raw(f, list{txBody(dict{13: list{list{filled(32, 1), 0}}, 16: list{someAddress, 1}, 17: 1})})), true)
+	f.Add([]byte(raw(f, list{txBody(dict{1: list{dict{0: someAddress, 1: list{1, dict{fxcbor.ByteString(policyA): dict{fxcbor.ByteString("x"): 1}}}, 2: list{1, tagged(24, []byte{0})}}}})})), false)
 	f.Fuzz(func(t *testing.T, bodies []byte, failed bool) {
 		d := decodedAs(t, "mainnet", valueNames...)
-		w := walker{b: bodies}
+		w := cbor.Walker{Data: bodies}
 		txs := 0
-		for n := w.array("bodies"); w.more(&n); txs++ {
-			w.skip("body")
+		for n := w.Array("bodies"); w.More(&n); txs++ {
+			w.Skip("body")
 		}
-		if w.err != nil || w.at != len(bodies) || txs > 1000 {
+		if w.Err != nil || w.Offset != len(bodies) || txs > 1000 {
 			return
 		}
 		sets, failures := make(list, txs), list{}
@@ -50,8 +53,8 @@ func FuzzBodies(f *testing.F) {
 				failures = append(failures, i)
 			}
 		}
-		block := assembled(t, eraConway, bodies, raw(t, sets), raw(t, dict{}), raw(t, failures))
-		b, _, err := d.block(block)
+		block := assembled(t, ledger.EraConway, bodies, raw(t, sets), raw(t, dict{}), raw(t, failures))
+		b, _, err := d.Block(block)
 		if err != nil {
 			return
 		}
@@ -64,7 +67,7 @@ func checkSane(t *testing.T, b *model.Block) {
 	t.Helper()
 	for _, tx := range b.Txs {
 		for _, m := range tx.Mints {
-			if m.Amount.Sign() == 0 || len(m.Asset) < policySize || len(m.Asset) > policySize+32 {
+			if m.Amount.Sign() == 0 || len(m.Asset) < address.PolicySize || len(m.Asset) > address.PolicySize+32 {
 				t.Fatalf("mint %+v", m)
 			}
 		}
@@ -90,7 +93,7 @@ func checkSane(t *testing.T, b *model.Block) {
 		inputs := map[string]bool{}
 		for _, in := range tx.Inputs {
 			id := fmt.Sprintf("%s:%d", in.Tx, in.Index)
-			if inputs[id] && b.Header[0] != eraByron {
+			if inputs[id] && b.Header[0] != ledger.EraByron {
 				t.Fatalf("inputs %v", tx.Inputs)
 			}
 			inputs[id] = true
@@ -103,17 +106,17 @@ func FuzzHashTx(f *testing.F) {
 	f.Add([]byte(raw(f, list{txBody(nil), dict{}, true, nil})))
 	f.Add([]byte{0x9f, 0x01, 0xff})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, err := hashTx(b)
+		got, err := ledger.HashTx(b)
 		if err != nil {
 			return
 		}
-		w := walker{b: b}
-		n := w.array("array")
-		w.field(&n, "first item")
-		if want := model.Hash(blake2b.Sum256(w.item("first item"))); got != want {
+		w := cbor.Walker{Data: b}
+		n := w.Array("array")
+		w.Field(&n, "first item")
+		if want := model.Hash(blake2b.Sum256(w.Item("first item"))); got != want {
 			t.Errorf("%x hashes to %s, expected %s", b, got, want)
 		}
-		if b[0]>>5 != majorArray {
+		if b[0]>>5 != cbor.Array {
 			t.Errorf("%x is no array", b)
 		}
 	})

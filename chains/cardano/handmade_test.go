@@ -10,6 +10,8 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -75,7 +77,7 @@ func placedAt(t testing.TB, era int, number, slot uint64, parent []byte, segment
 	bodyHash := blake2b.Sum256(sums)
 	body := list{number, slot, parent, filled(32, 2), filled(32, 3)}
 	result := list{filled(64, 4), filled(80, 5)}
-	if era < eraBabbage {
+	if era < ledger.EraBabbage {
 		body = append(body, result, result, 999, bodyHash[:], filled(32, 6), 1, 2, filled(64, 7), 6, 0)
 	} else {
 		body = append(body, result, 999, bodyHash[:], list{filled(32, 6), 1, 2, filled(64, 7)}, list{9, 1})
@@ -88,7 +90,7 @@ func placedAt(t testing.TB, era int, number, slot uint64, parent []byte, segment
 func txBody(more dict) dict {
 	body := dict{
 		0: list{list{filled(32, 0xaa), 1}},
-		1: list{list{address, 5}},
+		1: list{list{someAddress, 5}},
 		2: 170_000,
 	}
 	for k, v := range more {
@@ -98,14 +100,14 @@ func txBody(more dict) dict {
 }
 
 var (
-	address = append([]byte{0x11}, append(filled(28, 0x0a), filled(28, 0x0b)...)...)
-	policyA = filled(28, 0x0c)
-	policyB = filled(28, 0x0d)
+	someAddress = append([]byte{0x11}, append(filled(28, 0x0a), filled(28, 0x0b)...)...)
+	policyA     = filled(28, 0x0c)
+	policyB     = filled(28, 0x0d)
 )
 
 func decoded(t testing.TB, raw []byte, indexes ...string) *model.Block {
 	t.Helper()
-	b, _, err := decodedAs(t, "mainnet", indexes...).block(raw)
+	b, _, err := decodedAs(t, "mainnet", indexes...).Block(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,28 +118,28 @@ func decoded(t testing.TB, raw []byte, indexes ...string) *model.Block {
 // its regular ones. It mints nothing, and its fee is the collateral it says it gives.
 func TestFailedTransactionsSpendTheirCollateral(t *testing.T) {
 	failing := txBody(dict{
-		1:  list{list{address, 5}, dict{0: address, 1: 6}, list{address, list{7, dict{}}}},
+		1:  list{list{someAddress, 5}, dict{0: someAddress, 1: 6}, list{someAddress, list{7, dict{}}}},
 		9:  dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}},
 		13: list{list{filled(32, 0xbb), 2}, list{filled(32, 0xbc), 3}},
-		16: dict{0: address, 1: 1_000_000},
+		16: dict{0: someAddress, 1: 1_000_000},
 		17: 300_000,
 	})
-	plain := txBody(dict{13: list{list{filled(32, 0xbb), 9}}, 16: list{address, 3}, 17: 4})
+	plain := txBody(dict{13: list{list{filled(32, 0xbb), 9}}, 16: list{someAddress, 3}, 17: 4})
 	unstated := txBody(dict{13: list{list{filled(32, 0xdd), 0}}})
-	for _, era := range []int{eraAlonzo, eraBabbage, eraConway} {
+	for _, era := range []int{ledger.EraAlonzo, ledger.EraBabbage, ledger.EraConway} {
 		for _, failed := range []any{list{1, 2}, endless(t, 0x9f, 1, 2)} {
 			b := decoded(t, handmade(t, era, list{plain, failing, unstated}, list{dict{}, dict{}, dict{}}, dict{}, failed), indexAddress)
 			got, want := ours(b), ""
 			header := strings.SplitAfterN(got, "\n", 2)
 			for i, body := range []dict{plain, failing, unstated} {
 				want += "tx " + model.Hash(blake2b.Sum256(raw(t, body))).String() + []string{
-					" fee 170000\n  in " + strings.Repeat("aa", 32) + ":1\n  out 0 5 to " + hex.EncodeToString(address) + "\n",
-					" fee 300000\n  in " + strings.Repeat("bb", 32) + ":2\n  in " + strings.Repeat("bc", 32) + ":3\n  out 3 1000000 to " + hex.EncodeToString(address) + "\n",
+					" fee 170000\n  in " + strings.Repeat("aa", 32) + ":1\n  out 0 5 to " + hex.EncodeToString(someAddress) + "\n",
+					" fee 300000\n  in " + strings.Repeat("bb", 32) + ":2\n  in " + strings.Repeat("bc", 32) + ":3\n  out 3 1000000 to " + hex.EncodeToString(someAddress) + "\n",
 					" fee none\n  in " + strings.Repeat("dd", 32) + ":0\n",
 				}[i]
 			}
 			if header[1] != want {
-				t.Errorf("%s:\n got %s\nwant %s", eraNames[era], header[1], want)
+				t.Errorf("%s:\n got %s\nwant %s", ledger.EraNames[era], header[1], want)
 			}
 		}
 	}
@@ -158,7 +160,7 @@ func TestEveryFormOfATransactionIsRead(t *testing.T) {
 			3, tagged(24, []byte(raw(t, list{2, []byte("script")}))),
 			2, list{1, tagged(24, inline)},
 			1, endless(t, 0x9f, 17, held),
-			0, cbor.RawMessage(append(append([]byte{0x5f}, append(raw(t, address[:20]), raw(t, address[20:])...)...), 0xff)))),
+			0, cbor.RawMessage(append(append([]byte{0x5f}, append(raw(t, someAddress[:20]), raw(t, someAddress[20:])...)...), 0xff)))),
 		9: dict{
 			cbor.ByteString(policyA): dict{cbor.ByteString("x"): -7, cbor.ByteString("y"): 0},
 			cbor.ByteString(policyB): dict{cbor.ByteString("x"): uint64(1<<63 - 1)},
@@ -168,11 +170,11 @@ func TestEveryFormOfATransactionIsRead(t *testing.T) {
 	encoded := raw(t, body)
 	long := append([]byte{encoded[0] + 1, 0x18, 0x03, 0x1a, 0, 0, 0, 5}, encoded[1:]...)
 	bodies := endless(t, 0x9f, cbor.RawMessage(long))
-	b := decoded(t, handmade(t, eraConway, bodies, endless(t, 0x9f, dict{}), endless(t, 0xbf), list{}), oracleIndexes...)
-	datum, script := blake2b.Sum256(inline), blake2b224([]byte("\x02script"))
+	b := decoded(t, handmade(t, ledger.EraConway, bodies, endless(t, 0x9f, dict{}), endless(t, 0xbf), list{}), oracleIndexes...)
+	datum, script := blake2b.Sum256(inline), address.Hash224([]byte("\x02script"))
 	want := "tx " + model.Hash(blake2b.Sum256(long)).String() + " fee 170000\n" +
 		"  in " + strings.Repeat("02", 32) + ":0\n  in " + strings.Repeat("01", 32) + ":1\n" +
-		"  out 0 17 to " + hex.EncodeToString(address) + " datum " + hex.EncodeToString(datum[:]) + " script " + hex.EncodeToString(script) + "\n" +
+		"  out 0 17 to " + hex.EncodeToString(someAddress) + " datum " + hex.EncodeToString(datum[:]) + " script " + hex.EncodeToString(script) + "\n" +
 		"    asset " + hex.EncodeToString(policyA) + "61 2\n    asset " + hex.EncodeToString(policyA) + "62 3\n    asset " + hex.EncodeToString(policyB) + "7a 256\n" +
 		"  mint " + hex.EncodeToString(policyA) + "78 -7\n  mint " + hex.EncodeToString(policyB) + "78 9223372036854775807\n"
 	if got := strings.SplitAfterN(ours(b), "\n", 2)[1]; got != want {
@@ -182,16 +184,16 @@ func TestEveryFormOfATransactionIsRead(t *testing.T) {
 
 // Nothing in a block points into the bytes it was read from, nor is written by the next one.
 func TestBlocksOwnTheirMemory(t *testing.T) {
-	first := handmade(t, eraConway, list{txBody(dict{1: list{list{address, list{5, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}}}, 9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}})}, list{dict{}}, dict{}, list{})
-	second := handmade(t, eraConway, list{txBody(dict{1: list{list{filled(57, 9), list{6, dict{cbor.ByteString(policyB): dict{cbor.ByteString("y"): 2}}}}}})}, list{dict{}}, dict{}, list{})
+	first := handmade(t, ledger.EraConway, list{txBody(dict{1: list{list{someAddress, list{5, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}}}, 9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}})}, list{dict{}}, dict{}, list{})
+	second := handmade(t, ledger.EraConway, list{txBody(dict{1: list{list{filled(57, 9), list{6, dict{cbor.ByteString(policyB): dict{cbor.ByteString("y"): 2}}}}}})}, list{dict{}}, dict{}, list{})
 	d := decodedAs(t, "mainnet", valueNames...)
-	b, _, err := d.block(first)
+	b, _, err := d.Block(first)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := text(t, b)
 	clear(first)
-	if _, _, err := d.block(second); err != nil {
+	if _, _, err := d.Block(second); err != nil {
 		t.Fatal(err)
 	}
 	if after := text(t, b); after != before {
@@ -201,14 +203,14 @@ func TestBlocksOwnTheirMemory(t *testing.T) {
 
 // Clones decode at the same time, each with memory of its own.
 func TestClonesDecodeAtTheSameTime(t *testing.T) {
-	block := oneOutput(t, list{address, list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}})
+	block := oneOutput(t, list{someAddress, list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}})
 	d := decodedAs(t, "mainnet", valueNames...)
 	want := text(t, decoded(t, block, valueNames...))
 	var all sync.WaitGroup
-	for _, c := range []*decoder{d, d.clone(), d.clone()} {
+	for _, c := range []*ledger.Decoder{d, d.Clone(), d.Clone()} {
 		all.Go(func() {
 			for range 50 {
-				if b, _, err := c.block(block); err != nil || text(t, b) != want {
+				if b, _, err := c.Block(block); err != nil || text(t, b) != want {
 					t.Errorf("%v: %+v", err, b)
 				}
 			}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"birthmark/chains/cardano/ledger"
 )
 
 func TestHeadersTellWhatTheySay(t *testing.T) {
@@ -12,22 +14,22 @@ func TestHeadersTellWhatTheySay(t *testing.T) {
 		era  int
 		want string
 	}{
-		{eraShelley, `{"era":"shelley","slot":7000,"epoch":0,"block_number":100,"issuer_vkey":"` + strings.Repeat("02", 32) + `","vrf_vkey":"` + strings.Repeat("03", 32) + `","protocol_version":"6.0","body_size":999}`},
-		{eraConway, `{"era":"conway","slot":7000,"epoch":0,"block_number":100,"issuer_vkey":"` + strings.Repeat("02", 32) + `","vrf_vkey":"` + strings.Repeat("03", 32) + `","protocol_version":"9.1","body_size":999}`},
+		{ledger.EraShelley, `{"era":"shelley","slot":7000,"epoch":0,"block_number":100,"issuer_vkey":"` + strings.Repeat("02", 32) + `","vrf_vkey":"` + strings.Repeat("03", 32) + `","protocol_version":"6.0","body_size":999}`},
+		{ledger.EraConway, `{"era":"conway","slot":7000,"epoch":0,"block_number":100,"issuer_vkey":"` + strings.Repeat("02", 32) + `","vrf_vkey":"` + strings.Repeat("03", 32) + `","protocol_version":"9.1","body_size":999}`},
 	} {
 		segments := list{list{}, list{}, dict{}, list{}}
-		if c.era < eraAlonzo {
+		if c.era < ledger.EraAlonzo {
 			segments = segments[:3]
 		}
 		b := decoded(t, handmade(t, c.era, segments...))
-		h, err := parseHeader(networkNamed(t, "mainnet"), b.Header)
+		h, err := ledger.ParseHeader(networkNamed(t, "mainnet"), b.Header)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := text(t, h); got != c.want {
 			t.Errorf("\n got %s\nwant %s", got, c.want)
 		}
-		if hash, err := hashHeader(b.Header); err != nil || hash != b.Hash {
+		if hash, err := ledger.HashHeader(b.Header); err != nil || hash != b.Hash {
 			t.Errorf("the header hashes to %s, %v; expected %s", hash, err, b.Hash)
 		}
 	}
@@ -35,24 +37,24 @@ func TestHeadersTellWhatTheySay(t *testing.T) {
 
 // A header is whole or refused, whichever era it says it is of.
 func TestBadHeadersAreRefused(t *testing.T) {
-	good := decoded(t, handmade(t, eraConway, list{}, list{}, dict{}, list{})).Header
+	good := decoded(t, handmade(t, ledger.EraConway, list{}, list{}, dict{}, list{})).Header
 	for n := range good {
-		if h, err := parseHeader(networkNamed(t, "mainnet"), good[:n]); err == nil {
+		if h, err := ledger.ParseHeader(networkNamed(t, "mainnet"), good[:n]); err == nil {
 			t.Errorf("the first %d bytes are read as %+v", n, h)
 		}
 	}
-	if _, err := parseHeader(networkNamed(t, "mainnet"), append(bytes.Clone(good), 0)); err == nil || !strings.Contains(err.Error(), "1 bytes follow the header") {
+	if _, err := ledger.ParseHeader(networkNamed(t, "mainnet"), append(bytes.Clone(good), 0)); err == nil || !strings.Contains(err.Error(), "1 bytes follow the header") {
 		t.Errorf("a byte too many: %v", err)
 	}
 	for era := range byte(12) {
-		if era == eraBabbage || era == eraConway {
+		if era == ledger.EraBabbage || era == ledger.EraConway {
 			continue // their headers have one form
 		}
-		if _, err := parseHeader(networkNamed(t, "mainnet"), append([]byte{era}, good[1:]...)); err == nil {
+		if _, err := ledger.ParseHeader(networkNamed(t, "mainnet"), append([]byte{era}, good[1:]...)); err == nil {
 			t.Errorf("a header of Conway is read as one of tag %d", era)
 		}
 	}
-	if _, err := hashHeader(nil); err == nil {
+	if _, err := ledger.HashHeader(nil); err == nil {
 		t.Error("a header without bytes has a hash")
 	}
 }
@@ -61,18 +63,18 @@ func TestBadHeadersAreRefused(t *testing.T) {
 func TestRealHeadersAreReadAgain(t *testing.T) {
 	for _, s := range singles(t) {
 		d := decodedAs(t, s.network())
-		b, boundary, err := d.block(realFile(t, filepath.FromSlash(s.File)))
+		b, boundary, err := d.Block(realFile(t, filepath.FromSlash(s.File)))
 		if err != nil {
 			t.Fatalf("%s: %v", s.File, err)
 		}
-		h, err := parseHeader(d.net, b.Header)
+		h, err := ledger.ParseHeader(d.Network, b.Header)
 		if err != nil {
 			t.Fatalf("%s: %v", s.File, err)
 		}
-		hash, err := hashHeader(b.Header)
+		hash, err := ledger.HashHeader(b.Header)
 		era := strings.ToLower(strings.TrimSuffix(s.Era, "EBB"))
 		if err != nil || hash.String() != s.Hash || h.Era != era || h.Boundary != boundary || h.Slot != s.Slot || h.BlockNumber != uint64(s.No) ||
-			*h.Epoch != d.net.epochOf(s.Slot) || (h.IssuerVkey == "") != boundary || (h.VrfVkey == "") != (era == "byron") || (h.BodySize == 0) != (era == "byron") {
+			*h.Epoch != d.Network.Epoch(s.Slot) || (h.IssuerVkey == "") != boundary || (h.VrfVkey == "") != (era == "byron") || (h.BodySize == 0) != (era == "byron") {
 			t.Errorf("%s: %+v, hash %s, %v; expected %+v", s.File, *h, hash, err, s)
 		}
 	}

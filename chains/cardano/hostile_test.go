@@ -8,6 +8,7 @@ import (
 
 	"github.com/fxamacker/cbor/v2"
 
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -28,7 +29,7 @@ func TestAnOutputOfManyAssetsHasAllTheirValues(t *testing.T) {
 		model.Definition{Name: "policy_again", Kind: model.ManyValued, Value: "map(output.assets, .policy)"},
 		model.Definition{Name: "sum", Value: "sum(output.assets, .amount)"},
 	)
-	b, _, err := c.decoderOf(t, "name", "single", "policy_again", "sum").block(oneOutput(t, list{address, list{1, held}}))
+	b, _, err := c.decoderOf(t, "name", "single", "policy_again", "sum").Block(oneOutput(t, list{someAddress, list{1, held}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,12 +51,12 @@ func TestMetadataThatEveryOutputSaysAgainAreBounded(t *testing.T) {
 	}
 	outputs := list{}
 	for range 100 {
-		outputs = append(outputs, list{address, 5})
+		outputs = append(outputs, list{someAddress, 5})
 	}
-	block := handmade(t, eraConway, list{txBody(dict{1: outputs}), txBody(nil)}, list{dict{}, dict{}},
+	block := handmade(t, ledger.EraConway, list{txBody(dict{1: outputs}), txBody(nil)}, list{dict{}, dict{}},
 		dict{0: dict{674: dict{"msg": lines}}, 1: dict{674: dict{"msg": list{"after"}}}}, list{})
 	c := defined(t, "mainnet", model.Definition{Name: "message", Kind: model.ManyValued, Value: "tx.metadata[674].msg"})
-	b, _, err := c.decoderOf(t, "message").block(block)
+	b, _, err := c.decoderOf(t, "message").Block(block)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,10 +76,10 @@ func TestWhatMeansNothingHasNoValue(t *testing.T) {
 		dict{674: deep}, dict{uint64(1<<64 - 1): "beyond any label"}, list{}, list{1}, tagged(259, dict{}), tagged(259, list{}), tagged(7, dict{674: 1}),
 		dict{"text": 1}, endless(t, 0xbf), nil, 5, dict{674: cbor.RawMessage{0xf9, 0x7e, 0}},
 	} {
-		block := handmade(t, eraConway, list{txBody(nil)}, list{dict{}}, dict{0: auxiliary}, list{})
+		block := handmade(t, ledger.EraConway, list{txBody(nil)}, list{dict{}}, dict{0: auxiliary}, list{})
 		for _, expression := range []string{"tx.metadata[674]", "tx.metadata[674].msg", "tx.metadata[674][0][1].x", "tx.metadata_labels[7]"} {
 			c := saying(t, expression)
-			b, _, err := c.decoderOf(t, "said").block(block)
+			b, _, err := c.decoderOf(t, "said").Block(block)
 			if err != nil {
 				t.Fatalf("%v: %v", auxiliary, err)
 			}
@@ -94,7 +95,7 @@ func TestWhatMeansNothingHasNoValue(t *testing.T) {
 func FuzzDefined(f *testing.F) {
 	d, plain := defined(f, "mainnet", everyField()...).decoderOf(f), decodedAs(f, "mainnet", valueNames...)
 	f.Add([]byte(raw(f, txBody(dict{3: 9, 14: list{filled(28, 1)}, 18: list{list{filled(32, 2), 3}}}))), []byte(raw(f, dict{1: "a"})))
-	f.Add([]byte(raw(f, txBody(dict{1: list{dict{0: address, 1: list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, 2: list{1, tagged(24, []byte{0xd8, 0x79, 0x80})}}}}))),
+	f.Add([]byte(raw(f, txBody(dict{1: list{dict{0: someAddress, 1: list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, 2: list{1, tagged(24, []byte{0xd8, 0x79, 0x80})}}}}))),
 		[]byte(raw(f, tagged(259, dict{0: dict{674: dict{"msg": list{"a"}}}}))))
 	f.Fuzz(func(t *testing.T, body, auxiliary []byte) {
 		for _, item := range []cbor.RawMessage{body, auxiliary} {
@@ -102,11 +103,11 @@ func FuzzDefined(f *testing.F) {
 				return // hashes are hard to guess, so the block is made around it
 			}
 		}
-		block := assembled(t, eraConway, append([]byte{0x81}, body...), []byte{0x81, 0xa0}, append([]byte{0xa1, 0}, auxiliary...), []byte{0x80})
-		if _, _, err := plain.block(block); err != nil {
+		block := assembled(t, ledger.EraConway, append([]byte{0x81}, body...), []byte{0x81, 0xa0}, append([]byte{0xa1, 0}, auxiliary...), []byte{0x80})
+		if _, _, err := plain.Block(block); err != nil {
 			return
 		}
-		if _, _, err := d.block(block); err != nil {
+		if _, _, err := d.Block(block); err != nil {
 			t.Errorf("%x with the metadata %x: %v", body, auxiliary, err)
 		}
 	})

@@ -7,6 +7,10 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/genesis"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
@@ -22,34 +26,34 @@ const (
 )
 
 // indexes are what Cardano offers on a network.
-func indexesOf(n *network) []model.Index {
+func indexesOf(n *genesis.Network) []model.Index {
 	return []model.Index{
 		{
 			Name: indexAddress, Kind: model.OneToMany, Default: true,
 			Value:  "output.address",
 			Doc:    "who an output pays, as its address stands in the block: Byron's and Shelley's of every kind",
-			Format: func(value []byte) string { return formatAddress(n.identity, value) },
-			Parse:  func(text string) ([]byte, error) { return parseAddress(n.identity, text) },
+			Format: func(value []byte) string { return address.Format(n.Network, value) },
+			Parse:  func(text string) ([]byte, error) { return address.Parse(n.Network, text) },
 		},
 		{
 			Name: indexPaymentCredential, Kind: model.OneToMany,
 			Value:  "output.payment_credential",
 			Doc:    "the key or script that may spend an output, whatever its address delegates to; none for Byron addresses",
-			Format: func(value []byte) string { return formatPaymentCredential(n.identity, value) },
-			Parse:  func(text string) ([]byte, error) { return parsePaymentCredential(n.identity, text) },
+			Format: func(value []byte) string { return address.FormatPaymentCredential(n.Network, value) },
+			Parse:  func(text string) ([]byte, error) { return address.ParsePaymentCredential(n.Network, text) },
 		},
 		{
 			Name: indexStakeCredential, Kind: model.OneToMany,
 			Value:  "output.stake_credential",
 			Doc:    "the key or script an output's address delegates by; none for Byron, enterprise and pointer addresses",
-			Format: func(value []byte) string { return formatStakeCredential(n.identity, value) },
-			Parse:  func(text string) ([]byte, error) { return parseStakeCredential(n.identity, text) },
+			Format: func(value []byte) string { return address.FormatStakeCredential(n.Network, value) },
+			Parse:  func(text string) ([]byte, error) { return address.ParseStakeCredential(n.Network, text) },
 		},
 		{
 			Name: indexScriptHash, Kind: model.OneToMany,
 			Value:  "output.script_hash",
 			Doc:    "the hash of the reference script in an output",
-			Format: hex.EncodeToString, Parse: hashParser("script hash", credentialHash),
+			Format: hex.EncodeToString, Parse: hashParser("script hash", address.CredentialSize),
 		},
 		{
 			Name: indexDatumHash, Kind: model.OneToMany,
@@ -61,7 +65,7 @@ func indexesOf(n *network) []model.Index {
 			Name: indexPolicy, Kind: model.ManyValued,
 			Value:  "output.policies",
 			Doc:    "the policies of the assets in an output",
-			Format: hex.EncodeToString, Parse: hashParser("policy id", policySize),
+			Format: hex.EncodeToString, Parse: hashParser("policy id", address.PolicySize),
 		},
 	}
 }
@@ -71,7 +75,7 @@ func hashParser(what string, size int) func(string) ([]byte, error) {
 	return func(text string) ([]byte, error) {
 		value, err := hex.DecodeString(text)
 		if err != nil || len(value) != size {
-			return nil, model.Errorf(model.Usage, "bad_value", "%q is no %s: expected %d hex digits", shownText(text), what, 2*size)
+			return nil, model.Errorf(model.Usage, "bad_value", "%q is no %s: expected %d hex digits", address.Excerpt(text), what, 2*size)
 		}
 		return value, nil
 	}
@@ -119,13 +123,13 @@ func newWanted(own *indexexpr.Indexes, names []string) (wanted, error) {
 type outputIndexer struct {
 	wanted  wanted
 	own     *own // indexes that users defined; nil: none of them is wanted
-	script  walker
+	script  cbor.Walker
 	arena   []byte // values that are not in the block as such
 	scratch []byte
 }
 
 // newIndexer returns the indexer of the named indexes. An error is of kind [model.Usage], code unknown_index.
-func newIndexer(n *network, own *indexexpr.Indexes, names []string) (*outputIndexer, error) {
+func newIndexer(n *genesis.Network, own *indexexpr.Indexes, names []string) (*outputIndexer, error) {
 	w, err := newWanted(own, names)
 	if err != nil {
 		return nil, err
@@ -135,7 +139,7 @@ func newIndexer(n *network, own *indexexpr.Indexes, names []string) (*outputInde
 	return x, nil
 }
 
-func (x *outputIndexer) clone() indexer {
+func (x *outputIndexer) Clone() ledger.Indexer {
 	c := &outputIndexer{wanted: x.wanted}
 	if x.own != nil {
 		c.own = newOwn(x.own.net, c, x.own.indexes, x.own.names)
@@ -143,28 +147,28 @@ func (x *outputIndexer) clone() indexer {
 	return c
 }
 
-func (x *outputIndexer) needsParts() bool { return x.own != nil }
+func (x *outputIndexer) NeedsParts() bool { return x.own != nil }
 
-func (x *outputIndexer) reset() {
+func (x *outputIndexer) Reset() {
 	x.arena = x.arena[:0]
 	if x.own != nil {
 		x.own.outputs, x.own.keys = x.own.outputs[:0], x.own.keys[:0]
 	}
 }
 
-func (x *outputIndexer) output(keys []model.Key, o *output) ([]model.Key, error) {
+func (x *outputIndexer) Output(keys []model.Key, o *ledger.Output) ([]model.Key, error) {
 	for i, v := range x.wanted {
 		var value []byte
 		switch v {
 		case valueAddress:
-			value = o.address
+			value = o.Address
 		case valuePaymentCredential:
-			value, _ = paymentCredential(o.address)
+			value, _ = address.PaymentCredential(o.Address)
 		case valueStakeCredential:
-			value, _ = stakeCredential(o.address)
+			value, _ = address.StakeCredential(o.Address)
 		case valueScriptHash:
-			if o.script != nil {
-				s, err := parseScript(&x.script, o.script)
+			if o.Script != nil {
+				s, err := ledger.ParseScript(&x.script, o.Script)
 				if err != nil {
 					return keys, err
 				}
@@ -185,33 +189,33 @@ func (x *outputIndexer) output(keys []model.Key, o *output) ([]model.Key, error)
 	return keys, nil
 }
 
-func (x *outputIndexer) block(txs *transactions) {
+func (x *outputIndexer) Block(txs *ledger.Transactions) {
 	if x.own != nil {
 		x.own.evaluate(txs)
 	}
 }
 
-func (x *outputIndexer) hashScript(s *script) []byte {
-	x.scratch = append(append(x.scratch[:0], s.language), s.code...)
-	return blake2b224(x.scratch)
+func (x *outputIndexer) hashScript(s *ledger.Script) []byte {
+	x.scratch = append(append(x.scratch[:0], s.Language), s.Code...)
+	return address.Hash224(x.scratch)
 }
 
 // datumHash returns the hash of an output's datum; nil if it has none.
-func (x *outputIndexer) datumHash(o *output) []byte {
-	if o.inline == nil {
-		return o.hash
+func (x *outputIndexer) datumHash(o *ledger.Output) []byte {
+	if o.Datum == nil {
+		return o.DatumHash
 	}
-	sum := blake2b.Sum256(o.inline)
+	sum := blake2b.Sum256(o.Datum)
 	start := len(x.arena)
 	x.arena = append(x.arena, sum[:]...)
 	return x.arena[start:len(x.arena):len(x.arena)]
 }
 
 // appendPolicies appends a key per policy of which the output holds assets. The assets of a policy are adjacent.
-func appendPolicies(keys []model.Key, index int, o *output) []model.Key {
+func appendPolicies(keys []model.Key, index int, o *ledger.Output) []model.Key {
 	var before []byte
-	for i := range o.assets {
-		policy := o.assets[i].ID[:policySize]
+	for i := range o.Assets {
+		policy := o.Assets[i].ID[:address.PolicySize]
 		if i == 0 || string(before) != string(policy) {
 			keys = append(keys, model.Key{Index: index, Value: policy})
 		}

@@ -11,13 +11,15 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
 // oneOutput is a block of one transaction with one output.
 func oneOutput(t testing.TB, output any) []byte {
 	t.Helper()
-	return handmade(t, eraConway, list{txBody(dict{1: list{output}})}, list{dict{}}, dict{}, list{})
+	return handmade(t, ledger.EraConway, list{txBody(dict{1: list{output}})}, list{dict{}}, dict{}, list{})
 }
 
 // shownKeys are the keys of an output as name and digits, in their order.
@@ -36,8 +38,8 @@ func TestOutputsHaveTheValuesOfTheirIndexes(t *testing.T) {
 		return whole[:size]
 	}
 	native := raw(t, list{0, filled(28, 0x0e)})
-	nativeHash := blake2b224(append([]byte{0}, native...))
-	plutusHash := blake2b224([]byte("\x03code"))
+	nativeHash := address.Hash224(append([]byte{0}, native...))
+	plutusHash := address.Hash224([]byte("\x03code"))
 	inline := blake2b.Sum256([]byte{0x80})
 	held := dict{cbor.ByteString(policyB): dict{cbor.ByteString("x"): 1, cbor.ByteString("y"): 2}, cbor.ByteString(policyA): dict{cbor.ByteString(""): 3}, cbor.ByteString(filled(28, 0xee)): dict{cbor.ByteString("none"): 0}}
 	for name, c := range map[string]struct {
@@ -74,7 +76,7 @@ func TestOutputsHaveTheValuesOfTheirIndexes(t *testing.T) {
 
 // Positions are those of the list of names, and what is not named is not made.
 func TestOnlyWantedValuesAreMade(t *testing.T) {
-	block := oneOutput(t, list{address, list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, filled(32, 7)})
+	block := oneOutput(t, list{someAddress, list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, filled(32, 7)})
 	all := decoded(t, block, valueNames...).Txs[0].Outputs[0].Keys
 	if len(all) != 5 {
 		t.Fatalf("%d keys", len(all))
@@ -108,7 +110,7 @@ func TestIndexesThatAreNotOfferedAreNamed(t *testing.T) {
 func TestValuesAreReadAsTheyAreShown(t *testing.T) {
 	n := networkNamed(t, "mainnet")
 	script := tagged(24, []byte(raw(t, list{1, []byte("code")})))
-	output := dict{0: address, 1: list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, 2: list{0, filled(32, 9)}, 3: script}
+	output := dict{0: someAddress, 1: list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, 2: list{0, filled(32, 9)}, 3: script}
 	keys := decoded(t, oneOutput(t, output), valueNames...).Txs[0].Outputs[0].Keys
 	all := indexesOf(n)
 	if len(keys) != len(all) {

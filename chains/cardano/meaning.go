@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"strconv"
 	"unicode/utf8"
+
+	"birthmark/chains/cardano/cbor"
 )
 
 // maxMeaningDepth is how deep items of CBOR may stand within each other for expressions to see them.
@@ -31,41 +33,41 @@ const (
 // (constructor) and its list of fields. Of what has another tag the content is meant, and null, and numbers with a point,
 // mean nothing.
 func meaning(raw []byte) any {
-	w := walker{b: raw}
+	w := cbor.Walker{Data: raw}
 	v := readMeaning(&w, 0)
-	if w.err != nil || w.at < len(raw) {
+	if w.Err != nil || w.Offset < len(raw) {
 		return nil
 	}
 	return v
 }
 
-func readMeaning(w *walker, depth int) any {
+func readMeaning(w *cbor.Walker, depth int) any {
 	const what = "item"
 	if depth > maxMeaningDepth {
-		w.fail("items within each other deeper than %d", maxMeaningDepth)
+		w.Fail("items within each other deeper than %d", maxMeaningDepth)
 		return nil
 	}
-	switch w.major() {
-	case majorUint, majorNegative:
-		major, n, _ := w.head(what)
-		return number(major == majorNegative, n)
-	case majorBytes:
-		return w.bytes(what)
-	case majorText:
-		text := w.text(what)
+	switch w.Major() {
+	case cbor.Uint, cbor.Negative:
+		major, n, _ := w.Head(what)
+		return number(major == cbor.Negative, n)
+	case cbor.Bytes:
+		return w.Bytes(what)
+	case cbor.Text:
+		text := w.Text(what)
 		if !utf8.Valid(text) {
 			return nil
 		}
 		return string(text)
-	case majorArray:
+	case cbor.Array:
 		items := []any{}
-		for n := w.array(what); w.more(&n); {
+		for n := w.Array(what); w.More(&n); {
 			items = append(items, readMeaning(w, depth+1))
 		}
 		return items
-	case majorMap:
+	case cbor.Map:
 		items := map[string]any{}
-		for n := w.pairs(what); w.more(&n); {
+		for n := w.Map(what); w.More(&n); {
 			key, ok := meaningKey(readMeaning(w, depth+1))
 			value := readMeaning(w, depth+1)
 			if ok {
@@ -73,11 +75,11 @@ func readMeaning(w *walker, depth int) any {
 			}
 		}
 		return items
-	case majorTag:
-		_, tag, _ := w.head(what)
+	case cbor.Tag:
+		_, tag, _ := w.Head(what)
 		return readTagged(w, tag, depth)
 	}
-	_, n, _ := w.head(what)
+	_, n, _ := w.Head(what)
 	if n == 20 || n == 21 {
 		return n == 21
 	}
@@ -85,12 +87,12 @@ func readMeaning(w *walker, depth int) any {
 }
 
 // tagged is what the item behind a tag means.
-func readTagged(w *walker, tag uint64, depth int) any {
+func readTagged(w *cbor.Walker, tag uint64, depth int) any {
 	number := uint64(0)
 	switch {
-	case tag == tagBignum || tag == tagNegativeBignum:
-		n := new(big.Int).SetBytes(w.bytes("number"))
-		if tag == tagNegativeBignum {
+	case tag == cbor.TagBignum || tag == cbor.TagNegativeBignum:
+		n := new(big.Int).SetBytes(w.Bytes("number"))
+		if tag == cbor.TagNegativeBignum {
 			n.Not(n)
 		}
 		return wide(n)
@@ -99,12 +101,12 @@ func readTagged(w *walker, tag uint64, depth int) any {
 	case tag >= tagConstructor7 && tag <= lastConstructor7:
 		number = tag - tagConstructor7 + lastConstructor - tagConstructor + 1
 	case tag == tagConstructorAny:
-		pair := w.array("constructor")
-		w.field(&pair, "number of the constructor")
-		number = w.uint("number of the constructor")
-		w.field(&pair, "fields of the constructor")
+		pair := w.Array("constructor")
+		w.Field(&pair, "number of the constructor")
+		number = w.Uint("number of the constructor")
+		w.Field(&pair, "fields of the constructor")
 		fields := readMeaning(w, depth+1)
-		w.end(&pair, "constructor")
+		w.End(&pair, "constructor")
 		return constructed(number, fields)
 	default:
 		return readMeaning(w, depth+1)

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fxamacker/cbor/v2"
+	fxcbor "github.com/fxamacker/cbor/v2"
+
+	"birthmark/chains/cardano/cbor"
 )
 
 func TestCBORMeansWhatItIsWrittenFor(t *testing.T) {
@@ -19,8 +21,8 @@ func TestCBORMeansWhatItIsWrittenFor(t *testing.T) {
 		"negative":           {-43, -43},
 		"greatest int":       {uint64(1<<63 - 1), 1<<63 - 1},
 		"above it":           {uint64(1 << 63), "9223372036854775808"},
-		"least int":          {cbor.RawMessage{0x3b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, -1 << 63},
-		"below it":           {cbor.RawMessage{0x3b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, "-18446744073709551616"},
+		"least int":          {fxcbor.RawMessage{0x3b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, -1 << 63},
+		"below it":           {fxcbor.RawMessage{0x3b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, "-18446744073709551616"},
 		"bignum":             {tagged(2, filled(32, 0xff)), big},
 		"short bignum":       {tagged(2, []byte{1, 0}), 256},
 		"negative bignum":    {tagged(3, []byte{1, 0}), -257},
@@ -29,10 +31,10 @@ func TestCBORMeansWhatItIsWrittenFor(t *testing.T) {
 		"bytes in pieces":    {endless(t, 0x5f, []byte("a"), []byte("b")), []byte("ab")},
 		"text":               {"é", "é"},
 		"text in pieces":     {endless(t, 0x7f, "a", "b"), "ab"},
-		"text that is none":  {cbor.RawMessage{0x62, 0xc3, 0x28}, nil},
+		"text that is none":  {fxcbor.RawMessage{0x62, 0xc3, 0x28}, nil},
 		"list":               {list{1, "a", list{}}, []any{1, "a", []any{}}},
 		"endless list":       {endless(t, 0x9f, 1, 2), []any{1, 2}},
-		"map":                {dict{"a": 1, 2: "b", cbor.ByteString("\x0a\xff"): dict{}}, map[string]any{"a": 1, "2": "b", "0aff": map[string]any{}}},
+		"map":                {dict{"a": 1, 2: "b", fxcbor.ByteString("\x0a\xff"): dict{}}, map[string]any{"a": 1, "2": "b", "0aff": map[string]any{}}},
 		"map with odd keys":  {endless(t, 0xbf, list{1}, 2, "a", 3, "a", 4), map[string]any{"a": 4}},
 		"constructor":        {tagged(121, list{1}), map[string]any{"constructor": 0, "fields": []any{1}}},
 		"seventh":            {tagged(1280, list{}), map[string]any{"constructor": 7, "fields": []any{}}},
@@ -41,7 +43,7 @@ func TestCBORMeansWhatItIsWrittenFor(t *testing.T) {
 		"true":               {true, true},
 		"null":               {nil, nil},
 		"point":              {1.5, nil},
-		"deep":               {cbor.RawMessage(append(bytes.Repeat([]byte{0x81}, 100), 0)), nil},
+		"deep":               {fxcbor.RawMessage(append(bytes.Repeat([]byte{0x81}, 100), 0)), nil},
 	} {
 		if got := meaning(raw(t, c.item)); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %#v, expected %#v", name, got, c.want)
@@ -63,9 +65,9 @@ func FuzzMeaning(f *testing.F) {
 		if v := meaning(raw); v == nil {
 			return
 		}
-		w := walker{b: raw}
-		if w.skip("item"); w.err != nil || w.at != len(raw) {
-			t.Errorf("%x means something: %v", raw, w.err)
+		w := cbor.Walker{Data: raw}
+		if w.Skip("item"); w.Err != nil || w.Offset != len(raw) {
+			t.Errorf("%x means something: %v", raw, w.Err)
 		}
 	})
 }

@@ -4,27 +4,29 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
 // A network of one's own is known by its name as far as questions need it; blocks need its files.
 func TestNamelessNetworksAnswerQuestions(t *testing.T) {
-	for _, full := range []identity{{"magic-42", 42, true}, {"magic-42-mainnet", 42, false}} {
-		id := full.name
+	for _, full := range []address.Network{{Name: "magic-42", Magic: 42, Testnet: true}, {Name: "magic-42-mainnet", Magic: 42}} {
+		id := full.Name
 		c, err := New(id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := c.(*chain).net
-		if n.identity != full {
+		if n.Network != full {
 			t.Errorf("%s: %+v", id, n)
 		}
-		for _, address := range [][]byte{append([]byte{0x60}, filled(28, 1)...), append([]byte{0x61}, filled(28, 1)...)} {
-			if got, want := formatAddress(n.identity, address), formatAddress(full, address); got != want {
-				t.Errorf("%s: %x is %s, expected %s", id, address, got, want)
+		for _, someAddress := range [][]byte{append([]byte{0x60}, filled(28, 1)...), append([]byte{0x61}, filled(28, 1)...)} {
+			if got, want := address.Format(n.Network, someAddress), address.Format(full, someAddress); got != want {
+				t.Errorf("%s: %x is %s, expected %s", id, someAddress, got, want)
 			}
 		}
-		header := decoded(t, handmade(t, eraConway, list{}, list{}, dict{}, list{})).Header
+		header := decoded(t, handmade(t, ledger.EraConway, list{}, list{}, dict{}, list{})).Header
 		h, err := c.Header(header)
 		if err != nil || strings.Contains(text(t, h), "epoch") || !strings.Contains(text(t, h), `"slot":7000`) {
 			t.Errorf("%s: %s, %v", id, text(t, h), err)
@@ -37,7 +39,7 @@ func TestNamelessNetworksAnswerQuestions(t *testing.T) {
 		for _, decode = range c.Decode(t.Context(), strings.NewReader("00"), nil, 0) {
 		}
 		for _, err := range []error{open, decode} {
-			if kind, code := model.KindOf(err); kind != model.Usage || code != "no_genesis" || !strings.Contains(err.Error(), full.name) {
+			if kind, code := model.KindOf(err); kind != model.Usage || code != "no_genesis" || !strings.Contains(err.Error(), full.Name) {
 				t.Errorf("%s: %v", id, err)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"birthmark/chains/cardano/genesis"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
@@ -14,7 +16,7 @@ import (
 func byronChain(t *testing.T) (blocks []ouroborostest.Block) {
 	t.Helper()
 	const each = 3
-	parent, err := hex.DecodeString(networkNamed(t, "mainnet").byronHash)
+	parent, err := hex.DecodeString(networkNamed(t, "mainnet").ByronHash)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,17 +32,17 @@ func byronChain(t *testing.T) (blocks []ouroborostest.Block) {
 		add(boundaryAt(t, number, epoch, parent))
 		for i := range uint64(each) {
 			number++
-			add(byronAt(t, 764824073, number, epoch*byronEpochSlots+7*i, parent))
+			add(byronAt(t, 764824073, number, epoch*genesis.ByronEpochSlots+7*i, parent))
 		}
 	}
-	add(placedAt(t, eraShelley, number+1, 208*byronEpochSlots, parent, raw(t, list{}), raw(t, list{}), raw(t, dict{})))
+	add(placedAt(t, ledger.EraShelley, number+1, 208*genesis.ByronEpochSlots, parent, raw(t, list{}), raw(t, list{}), raw(t, dict{})))
 	return blocks
 }
 
 // placesOf are those of what a node has, without its boundary blocks, but for the first.
 func placesOf(blocks []ouroborostest.Block) (l []model.Point) {
 	for i, b := range blocks {
-		if i == 0 || b.Type != eraByronBoundary {
+		if i == 0 || b.Type != ledger.EraByronBoundary {
 			l = append(l, model.Point{Height: model.HeightPk(b.Number), Slot: b.Slot, Hash: b.Hash})
 		}
 	}
@@ -83,7 +85,7 @@ func TestNodesGoBackToBoundaries(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if last.Type > eraByron {
+			if last.Type > ledger.EraByron {
 				continue
 			}
 			whole, forked := placesOf(blocks), placesOf(with(blocks, keep, fork...))

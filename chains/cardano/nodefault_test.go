@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/chains/cardano/genesis"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/cardano/ouroboros"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
@@ -116,8 +118,8 @@ func TestAnAddressWithoutANodeIsNamed(t *testing.T) {
 		"tcp://birthmark.invalid:3001":  "unreachable",
 	} {
 		_, err := overNode(t, uri, model.SourceOptions{}).Tip(t.Context())
-		address := strings.SplitN(uri, "://", 2)[1]
-		wantError(t, err, code, address)
+		someAddress := strings.SplitN(uri, "://", 2)[1]
+		wantError(t, err, code, someAddress)
 	}
 	// One that follows waits for its node.
 	s := overNode(t, n.TCP(), model.SourceOptions{Follow: true})
@@ -343,16 +345,16 @@ func TestAddressesOfNodes(t *testing.T) {
 }
 
 func TestHeadersOfNodesThatAreNotUnderstoodAreNamed(t *testing.T) {
-	n, err := networkByName("preview")
+	n, err := genesis.ByName("preview")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := decoded(t, handmade(t, eraConway, list{}, list{}, dict{}, list{}))
+	b := decoded(t, handmade(t, ledger.EraConway, list{}, list{}, dict{}, list{}))
 	tag, header := b.Header[0], b.Header[1:]
 	if h, err := describe(n, tag, header); err != nil || h.Hash != b.Hash || h.Slot != b.Slot || h.Size < len(header) {
 		t.Errorf("%+v, %v", h, err)
 	}
-	_, err = describe(n, eraConway+1, header)
+	_, err = describe(n, ledger.EraConway+1, header)
 	wantError(t, err, "unknown_era", "tag 8")
 	_, err = describe(n, tag, header[:len(header)-1])
 	wantError(t, err, "bad_block", "conway header of block")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"birthmark/chains/blocksource"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/cardano/ouroboros"
 	"birthmark/model"
 )
@@ -155,7 +156,7 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // stream yields what comes over a connection.
 func (f *nodeFollower) stream(ctx context.Context, c *ouroboros.Conn) (done bool, err error) {
-	l := linker{net: f.net, decoder: f.decoder, tip: f.trail.Newest()}
+	l := ledger.Linker{Decoder: f.decoder, Tip: f.trail.Newest()}
 	for n, err := range f.news(ctx, c) {
 		if err == nil {
 			done, err = f.pass(&l, n)
@@ -168,13 +169,13 @@ func (f *nodeFollower) stream(ctx context.Context, c *ouroboros.Conn) (done bool
 }
 
 // pass hands on what a node said.
-func (f *nodeFollower) pass(l *linker, n news) (done bool, err error) {
+func (f *nodeFollower) pass(l *ledger.Linker, n news) (done bool, err error) {
 	for _, h := range n.happened {
 		switch h.kind {
 		case ouroboros.Backward:
 			err = f.goBack(l, h.to)
 		case ouroboros.Forward:
-			done, err = f.goOn(l, h.placed)
+			done, err = f.goOn(l, h.Decoded)
 		default:
 			done = !f.options.Follow
 		}
@@ -189,9 +190,9 @@ func (f *nodeFollower) pass(l *linker, n news) (done bool, err error) {
 }
 
 // goOn hands on a block.
-func (f *nodeFollower) goOn(l *linker, p placed) (done bool, err error) {
-	before := l.tip
-	b, err := l.link(p)
+func (f *nodeFollower) goOn(l *ledger.Linker, p ledger.Decoded) (done bool, err error) {
+	before := l.Tip
+	b, err := l.Link(p)
 	if err != nil {
 		return false, err
 	}
@@ -214,7 +215,7 @@ func (f *nodeFollower) goOn(l *linker, p placed) (done bool, err error) {
 }
 
 // goBack goes back to a point the node named.
-func (f *nodeFollower) goBack(l *linker, to ouroboros.Point) error {
+func (f *nodeFollower) goBack(l *ledger.Linker, to ouroboros.Point) error {
 	at, between := model.Point{Slot: to.Slot, Hash: to.Hash}, (*model.Block)(nil)
 	for _, b := range f.boundaries {
 		if b.Slot == to.Slot && b.Hash == at.Hash {
@@ -239,6 +240,6 @@ func (f *nodeFollower) goBack(l *linker, to ouroboros.Point) error {
 			return err
 		}
 	}
-	l.tip, l.boundary = f.trail.Newest(), between
+	l.Tip, l.Boundary = f.trail.Newest(), between
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"birthmark/chains/blocksource"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/cardano/ouroboros"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
@@ -27,7 +28,7 @@ func branch(t testing.TB, after []ouroborostest.Block, count int, salt byte) []o
 		from := filled(32, salt)
 		binary.BigEndian.PutUint64(from, number+i)
 		body := txBody(dict{0: list{list{from, 0}}})
-		raw := placedAt(t, eraBabbage, number+i, slot, parent, raw(t, list{body}), raw(t, list{dict{}}), raw(t, dict{}), raw(t, list{}))
+		raw := placedAt(t, ledger.EraBabbage, number+i, slot, parent, raw(t, list{body}), raw(t, list{dict{}}), raw(t, dict{}), raw(t, list{}))
 		made, err := ouroborostest.Blocks(raw)
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +157,7 @@ func TestAPointNobodyRemembersIsLookedForAgain(t *testing.T) {
 
 func TestBlocksTakenBackBeforeTheyWereHandedOnAreLeftOut(t *testing.T) {
 	at := func(slot uint64) happened {
-		return happened{kind: ouroboros.Forward, placed: placed{Block: &model.Block{Slot: slot}}}
+		return happened{kind: ouroboros.Forward, Decoded: ledger.Decoded{Block: &model.Block{Slot: slot}}}
 	}
 	back := func(slot uint64) happened {
 		return happened{kind: ouroboros.Backward, to: ouroboros.Point{Slot: slot}}

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"birthmark/chains/blocksource"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/cardano/ouroboros"
 )
 
@@ -17,7 +18,7 @@ type news struct {
 // happened is a block, or a way back, or that there is no more for now.
 type happened struct {
 	kind ouroboros.Kind
-	placed
+	ledger.Decoded
 	to ouroboros.Point // where the node went back
 }
 
@@ -36,19 +37,19 @@ func (s *nodeSource) news(ctx context.Context, c *ouroboros.Conn) iter.Seq2[news
 	}
 	size := func(j job) (bytes int64) {
 		for _, e := range j.events {
-			bytes += decodedFactor * int64(len(e.Block))
+			bytes += ledger.DecodedFactor * int64(len(e.Block))
 		}
 		return bytes
 	}
 	worker := func() (func(context.Context, job) (news, error), func()) {
-		d := s.decoder.clone()
+		d := s.decoder.Clone()
 		return func(_ context.Context, j job) (n news, _ error) {
 			n.happened = make([]happened, 0, len(j.events))
 			for _, e := range j.events {
 				h := happened{kind: e.Kind, to: e.Point}
 				if e.Kind == ouroboros.Forward {
 					var err error
-					if h.placed, err = s.decode(d, e); err != nil {
+					if h.Decoded, err = s.decode(d, e); err != nil {
 						n.err = err
 						return n, nil
 					}

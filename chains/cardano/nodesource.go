@@ -7,15 +7,17 @@ import (
 	"time"
 
 	"birthmark/chains/blocksource"
+	"birthmark/chains/cardano/genesis"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/cardano/ouroboros"
 	"birthmark/model"
 )
 
 // nodeSource is a node: a relay over TCP, or a local one over its socket.
 type nodeSource struct {
-	net             *network
+	net             *genesis.Network
 	options         model.SourceOptions
-	decoder         *decoder // what each goroutine clones
+	decoder         *ledger.Decoder // what each goroutine clones
 	scheme, address string
 	connect         ouroboros.Options
 	retry           blocksource.Retry
@@ -29,30 +31,30 @@ type nodeSource struct {
 // idleConns is how many connections are kept for the next question.
 const idleConns = 4
 
-func openNode(d *decoder, scheme, rest string, o model.SourceOptions) (*nodeSource, error) {
+func openNode(d *ledger.Decoder, scheme, rest string, o model.SourceOptions) (*nodeSource, error) {
 	address, err := nodeAddress(scheme, rest)
 	if err != nil {
 		return nil, err
 	}
-	n := d.net
+	n := d.Network
 	if o.Memory <= 0 {
 		o.Memory = blocksource.DefaultMemory
 	}
 	return &nodeSource{
 		net: n, options: o, decoder: d, scheme: scheme, address: address, poll: time.Second,
-		connect: ouroboros.Options{Magic: n.magic, Memory: o.Memory / 4, Describe: func(tag byte, header []byte) (ouroboros.Header, error) { return describe(n, tag, header) }},
+		connect: ouroboros.Options{Magic: n.Magic, Memory: o.Memory / 4, Describe: func(tag byte, header []byte) (ouroboros.Header, error) { return describe(n, tag, header) }},
 	}, nil
 }
 
 // describe reads a header as it comes over TCP.
-func describe(n *network, tag byte, header []byte) (h ouroboros.Header, err error) {
+func describe(n *genesis.Network, tag byte, header []byte) (h ouroboros.Header, err error) {
 	raw := append(append(make([]byte, 0, 1+len(header)), tag), header...)
-	if h.Hash, err = hashHeader(raw); err != nil {
+	if h.Hash, err = ledger.HashHeader(raw); err != nil {
 		return h, err
 	}
-	parsed, err := parseHeader(n, raw)
+	parsed, err := ledger.ParseHeader(n, raw)
 	if err != nil {
-		return h, model.Errorf(model.BadSource, "bad_block", "%s header of block %x: %w", eraNames[tag], h.Hash, err)
+		return h, model.Errorf(model.BadSource, "bad_block", "%s header of block %x: %w", ledger.EraNames[tag], h.Hash, err)
 	}
 	h.Slot, h.Size = parsed.Slot, len(header)
 	if parsed.BodySize < maxInput {
@@ -103,8 +105,8 @@ func (s *nodeSource) Child(ctx context.Context, after model.Point) (*model.Block
 }
 
 func (s *nodeSource) child(ctx context.Context, c *ouroboros.Conn, after model.Point) (*model.Block, error) {
-	d := s.decoder.clone()
-	l := linker{net: s.net, decoder: s.decoder, tip: after}
+	d := s.decoder.Clone()
+	l := ledger.Linker{Decoder: s.decoder, Tip: after}
 	for at := (ouroboros.Point{Slot: after.Slot, Hash: after.Hash}); ; {
 		e, ok, err := c.Child(ctx, at)
 		if err != nil {
@@ -117,7 +119,7 @@ func (s *nodeSource) child(ctx context.Context, c *ouroboros.Conn, after model.P
 		if err != nil {
 			return nil, err
 		}
-		if b, err := l.link(p); b != nil || err != nil {
+		if b, err := l.Link(p); b != nil || err != nil {
 			return b, err
 		}
 		at = ouroboros.Point{Slot: p.Slot, Hash: p.Hash} // a boundary block: what comes after it
@@ -125,8 +127,8 @@ func (s *nodeSource) child(ctx context.Context, c *ouroboros.Conn, after model.P
 }
 
 // decode makes a block of one that came, and checks that it is the one that was announced.
-func (s *nodeSource) decode(d *decoder, e ouroboros.Event) (placed, error) {
-	b, boundary, err := d.block(e.Block)
+func (s *nodeSource) decode(d *ledger.Decoder, e ouroboros.Event) (ledger.Decoded, error) {
+	b, boundary, err := d.Block(e.Block)
 	want := e.Point
 	switch {
 	case err != nil:
@@ -135,13 +137,13 @@ func (s *nodeSource) decode(d *decoder, e ouroboros.Event) (placed, error) {
 			code = "bad_block"
 		}
 		if !want.IsOrigin() {
-			return placed{}, model.Errorf(model.BadSource, code, "%s sent as the block at %s: %w", s.address, want, err)
+			return ledger.Decoded{}, model.Errorf(model.BadSource, code, "%s sent as the block at %s: %w", s.address, want, err)
 		}
-		return placed{}, model.Errorf(model.BadSource, code, "%s sent: %w", s.address, err)
+		return ledger.Decoded{}, model.Errorf(model.BadSource, code, "%s sent: %w", s.address, err)
 	case !want.IsOrigin() && (b.Hash != want.Hash || b.Slot != want.Slot):
-		return placed{}, model.Errorf(model.BadSource, "bad_block", "%s sent block %d at slot %d (%s) in place of that at %s", s.address, b.Height, b.Slot, b.Hash, want)
+		return ledger.Decoded{}, model.Errorf(model.BadSource, "bad_block", "%s sent block %d at slot %d (%s) in place of that at %s", s.address, b.Height, b.Slot, b.Hash, want)
 	}
-	return placed{b, boundary}, nil
+	return ledger.Decoded{Block: b, Boundary: boundary}, nil
 }
 
 // Close ends the connections that are kept.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"birthmark/chains/blocksource"
+	"birthmark/chains/cardano/address"
 	"birthmark/model"
 )
 
@@ -19,10 +20,10 @@ const socketPath = 107
 func nodeAddress(scheme, rest string) (string, error) {
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 && scheme == "tcp" {
 		// A password is not repeated.
-		return "", model.Errorf(model.Usage, "bad_source", "tcp://…%s has a user: expected tcp://host:3001, as nodes ask for none", shownText(rest[at:]))
+		return "", model.Errorf(model.Usage, "bad_source", "tcp://…%s has a user: expected tcp://host:3001, as nodes ask for none", address.Excerpt(rest[at:]))
 	}
 	bad := func(format string, args ...any) (string, error) {
-		return "", model.Errorf(model.Usage, "bad_source", "%s://%s %s", scheme, shownText(rest), fmt.Sprintf(format, args...))
+		return "", model.Errorf(model.Usage, "bad_source", "%s://%s %s", scheme, address.Excerpt(rest), fmt.Sprintf(format, args...))
 	}
 	if strings.ContainsAny(rest, "?#") {
 		return bad("has a query: expected tcp://host:3001 or unix:///path/to/node.socket and nothing behind it")

@@ -8,23 +8,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/blinklabs-io/gouroboros/ledger"
+	gouroboros "github.com/blinklabs-io/gouroboros/ledger"
 	"github.com/blinklabs-io/gouroboros/ledger/common"
-	"github.com/fxamacker/cbor/v2"
+	fxcbor "github.com/fxamacker/cbor/v2"
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
 // theirs is a block as gouroboros reads it, written line by line.
 func theirs(t testing.TB, raw []byte) string {
 	t.Helper()
-	w := walker{b: raw}
-	pair := w.array("wrapper")
-	w.field(&pair, "era")
-	era := uint(w.uint("era"))
-	w.field(&pair, "block")
-	b, err := ledger.NewBlockFromCbor(era, w.item("block"))
+	w := cbor.Walker{Data: raw}
+	pair := w.Array("wrapper")
+	w.Field(&pair, "era")
+	era := uint(w.Uint("era"))
+	w.Field(&pair, "block")
+	b, err := gouroboros.NewBlockFromCbor(era, w.Item("block"))
 	if err != nil {
 		t.Fatalf("gouroboros: %v", err)
 	}
@@ -34,7 +36,7 @@ func theirs(t testing.TB, raw []byte) string {
 	for _, tx := range b.Transactions() {
 		fee := "none"
 		switch {
-		case era == eraByron:
+		case era == ledger.EraByron:
 		case tx.IsValid():
 			fee = tx.Fee().String()
 		case tx.TotalCollateral() != nil && tx.TotalCollateral().Sign() > 0:
@@ -77,27 +79,27 @@ func theirOutput(t testing.TB, p common.Utxo) string {
 // pointer in it does not fit 64 bits.
 func theirAddress(t testing.TB, output []byte) []byte {
 	t.Helper()
-	var first cbor.RawMessage
-	if output[0]>>5 == majorMap {
-		var m map[uint64]cbor.RawMessage
+	var first fxcbor.RawMessage
+	if output[0]>>5 == cbor.Map {
+		var m map[uint64]fxcbor.RawMessage
 		unmarshal(t, output, &m)
 		first = m[0]
 	} else {
-		var a []cbor.RawMessage
+		var a []fxcbor.RawMessage
 		unmarshal(t, output, &a)
 		first = a[0]
 	}
-	if first[0]>>5 == majorArray {
+	if first[0]>>5 == cbor.Array {
 		return first
 	}
-	var address []byte
-	unmarshal(t, first, &address)
-	return address
+	var someAddress []byte
+	unmarshal(t, first, &someAddress)
+	return someAddress
 }
 
 func unmarshal(t testing.TB, b []byte, into any) {
 	t.Helper()
-	if err := cbor.Unmarshal(b, into); err != nil {
+	if err := fxcbor.Unmarshal(b, into); err != nil {
 		t.Fatalf("%x: %v", b, err)
 	}
 }
@@ -159,9 +161,9 @@ func joined(prefix string, lines []string) string {
 	return s.String()
 }
 
-func compareWithOracle(t *testing.T, d *decoder, raw []byte) {
+func compareWithOracle(t *testing.T, d *ledger.Decoder, raw []byte) {
 	t.Helper()
-	b, boundary, err := d.block(raw)
+	b, boundary, err := d.Block(raw)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,16 @@
 package cardano
 
 import (
+	"birthmark/chains/cardano/genesis"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
 // language is what expressions over Cardano can name.
 var language = indexexpr.NewLanguage(Name, (*environment)(nil), map[string]indexexpr.Choice{
-	"output.script_language": {Names: languageNames[:]},
-	"block.era":              {Names: eraNames[eraByron:]},
+	"output.script_language": {Names: ledger.ScriptLanguages[:]},
+	"block.era":              {Names: ledger.EraNames[ledger.EraByron:]},
 })
 
 var makers = indexexpr.NewMakers(language, outputMakers, txMakers, blockMakers)
@@ -19,12 +21,12 @@ type own struct {
 	indexes *indexexpr.Indexes
 	names   []string // of all that are wanted
 	run     *indexexpr.Run
-	outputs []output // of the block, as the decoder's
+	outputs []ledger.Output // of the block, as the decoder's
 	keys    []model.Key
 }
 
 // newOwn is nil where none of the names is of an index that was defined.
-func newOwn(n *network, x *outputIndexer, indexes *indexexpr.Indexes, names []string) *own {
+func newOwn(n *genesis.Network, x *outputIndexer, indexes *indexexpr.Indexes, names []string) *own {
 	o := &own{view: view{net: n, index: x}, indexes: indexes, names: names}
 	if o.run = indexes.Bind(names, &o.environment, o.make); o.run == nil {
 		return nil
@@ -33,19 +35,19 @@ func newOwn(n *network, x *outputIndexer, indexes *indexexpr.Indexes, names []st
 }
 
 // make makes fields.
-func (o *own) make(fields indexexpr.Set) { makers.Make(&o.view, fields, o.txs.of != nil) }
+func (o *own) make(fields indexexpr.Set) { makers.Make(&o.view, fields, o.txs.Of != nil) }
 
 // evaluate puts the values of the outputs of a block with their other keys.
-func (o *own) evaluate(txs *transactions) {
+func (o *own) evaluate(txs *ledger.Transactions) {
 	o.txs, o.Block = txs, blockFields{}
 	o.run.Block()
 	outputs := o.outputs
-	for i := range txs.txs {
-		o.tx, o.parts = &txs.txs[i], parts{}
-		if i < len(txs.parts) {
-			o.parts = txs.parts[i]
+	for i := range txs.Txs {
+		o.tx, o.parts = &txs.Txs[i], ledger.Parts{}
+		if i < len(txs.Parts) {
+			o.parts = txs.Parts[i]
 		}
-		o.Tx.Index, o.Tx.Valid = i, i >= len(txs.failed) || !txs.failed[i]
+		o.Tx.Index, o.Tx.Valid = i, i >= len(txs.Failed) || !txs.Failed[i]
 		o.run.Tx()
 		for j := range o.tx.Outputs {
 			out := &o.tx.Outputs[j]

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -22,7 +23,7 @@ func defined(t testing.TB, network string, ds ...model.Definition) *chain {
 }
 
 // decoder makes the values of the chain's indexes, or of those that are named.
-func (c *chain) decoderOf(t testing.TB, names ...string) *decoder {
+func (c *chain) decoderOf(t testing.TB, names ...string) *ledger.Decoder {
 	t.Helper()
 	if names == nil {
 		for _, x := range c.indexes {
@@ -51,14 +52,14 @@ func realBlocks(t testing.TB, each func(name, network string, raw []byte)) {
 
 // Every index that Cardano offers has the values of its expression.
 func TestOfferedIndexesAreTheirExpressions(t *testing.T) {
-	chains, decoders := map[string]*chain{}, map[string]*decoder{}
+	chains, decoders := map[string]*chain{}, map[string]*ledger.Decoder{}
 	values := make([]int, len(valueNames))
 	realBlocks(t, func(name, network string, raw []byte) {
 		if chains[network] == nil {
 			chains[network] = again(t, network)
 			decoders[network] = chains[network].decoderOf(t)
 		}
-		b, _, err := decoders[network].block(raw)
+		b, _, err := decoders[network].Block(raw)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -71,11 +72,11 @@ func TestOfferedIndexesAreTheirExpressions(t *testing.T) {
 	}
 	t.Logf("values of %v: %d", valueNames, values)
 	c := chains["mainnet"]
-	genesis, err := c.net.genesisTxs()
+	genesis, err := c.net.Outputs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantAgain(t, c, c.decoderOf(t).genesis(genesis), values)
+	wantAgain(t, c, c.decoderOf(t).Genesis(genesis), values)
 }
 
 // again is a chain with the indexes that are offered, and then definitions that say the same.
@@ -115,9 +116,9 @@ func wantAgain(t testing.TB, c *chain, txs []model.Tx, values []int) {
 // Indexes that were defined and are not wanted cost nothing.
 func TestWhatIsNotWantedIsNotComputed(t *testing.T) {
 	raw := realFile(t, "redbit", "avg_block.cbor")
-	allocs := func(d *decoder) float64 {
+	allocs := func(d *ledger.Decoder) float64 {
 		return testing.AllocsPerRun(20, func() {
-			if _, _, err := d.block(raw); err != nil {
+			if _, _, err := d.Block(raw); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -135,7 +136,7 @@ func TestKeysAreInTheOrderOfTheNames(t *testing.T) {
 		model.Definition{Name: "first", Value: "output.value"},
 		model.Definition{Name: "second", Kind: model.ManyValued, Value: "map(output.assets, .id)"})
 	for _, names := range [][]string{{"first", indexAddress, "second", indexPolicy, indexPaymentCredential}, {indexPolicy, indexAddress, "second", "first"}, {indexAddress, "first", "second"}} {
-		b, _, err := c.decoderOf(t, names...).block(realFile(t, "redbit", "avg_block.cbor"))
+		b, _, err := c.decoderOf(t, names...).Block(realFile(t, "redbit", "avg_block.cbor"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,9 +5,10 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/blinklabs-io/gouroboros/ledger"
+	gouroboros "github.com/blinklabs-io/gouroboros/ledger"
 	"github.com/fxamacker/cbor/v2"
 
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -16,14 +17,14 @@ import (
 func whole(t *testing.T, network string, raw []byte) *model.Block {
 	t.Helper()
 	d := decodedAs(t, network, indexAddress)
-	want, _, err := d.block(raw)
+	want, _, err := d.Block(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d = d.clone()
-	d.raw = true
+	d = d.Clone()
+	d.Raw = true
 	buffer := bytes.Clone(raw)
-	b, _, err := d.clone().block(buffer)
+	b, _, err := d.Clone().Block(buffer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,13 +58,13 @@ func TestRawTransactionsOfRealBlocksAreWhatOthersRead(t *testing.T) {
 			if got, err := c.(model.TxHasher).HashTx(tx.Raw); err != nil || got != tx.Hash {
 				t.Fatalf("%s: the bytes of %s hash to %s, %v", name, tx.Hash, got, err)
 			}
-			if era == eraByron {
+			if era == ledger.EraByron {
 				if !bytes.Contains(raw, tx.Raw) {
 					t.Errorf("%s: the bytes of %s are not in the block", name, tx.Hash)
 				}
 				continue // the others read no TxAux by itself
 			}
-			theirs, err := ledger.NewTransactionFromCbor(uint(era)-eraShelley+ledger.TxTypeShelley, tx.Raw)
+			theirs, err := gouroboros.NewTransactionFromCbor(uint(era)-ledger.EraShelley+gouroboros.TxTypeShelley, tx.Raw)
 			if err != nil {
 				t.Fatalf("%s: gouroboros cannot read %s: %v", name, tx.Hash, err)
 			}
@@ -80,9 +81,9 @@ func TestRawTransactionsOfRealBlocksAreWhatOthersRead(t *testing.T) {
 			each(name, network, raw)
 		}
 	})
-	for era := byte(eraByron); int(era) < len(eraNames); era++ {
+	for era := byte(ledger.EraByron); int(era) < len(ledger.EraNames); era++ {
 		if eras[era] == 0 {
-			t.Errorf("no transaction of %s", eraNames[era])
+			t.Errorf("no transaction of %s", ledger.EraNames[era])
 		}
 	}
 }
@@ -91,20 +92,20 @@ func TestRawTransactionsOfRealBlocksAreWhatOthersRead(t *testing.T) {
 func TestRawTransactionsAreMadeOfTheirOwnParts(t *testing.T) {
 	bodies := list{txBody(dict{2: 1}), txBody(dict{2: 2}), txBody(dict{2: 3})}
 	sets := list{dict{0: list{}}, dict{}, dict{1: list{}}}
-	for era := eraShelley; era <= eraConway; era++ {
+	for era := ledger.EraShelley; era <= ledger.EraConway; era++ {
 		for _, auxiliary := range []any{dict{2: dict{1: "two"}, 0: dict{1: "zero"}, 9: dict{}}, endless(t, 0xbf, 2, dict{1: "two"}, 0, dict{1: "zero"})} {
 			segments := list{bodies, sets, auxiliary, endless(t, 0x9f, 2, 1)}
-			if era < eraAlonzo {
+			if era < ledger.EraAlonzo {
 				segments = segments[:3]
 			}
 			b := whole(t, "mainnet", handmade(t, era, segments...))
 			for i, data := range []any{dict{1: "zero"}, nil, dict{1: "two"}} {
 				want := list{bodies[i], sets[i], i == 0, data}
-				if era < eraAlonzo {
+				if era < ledger.EraAlonzo {
 					want = list{bodies[i], sets[i], data}
 				}
 				if !bytes.Equal(b.Txs[i].Raw, raw(t, want)) {
-					t.Errorf("%s: transaction %d is %x, expected %x", eraNames[era], i, b.Txs[i].Raw, raw(t, want))
+					t.Errorf("%s: transaction %d is %x, expected %x", ledger.EraNames[era], i, b.Txs[i].Raw, raw(t, want))
 				}
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/indexexpr/recipes"
 )
 
@@ -43,14 +44,14 @@ func TestRecipesFindWhatTheySay(t *testing.T) {
 		}
 	}
 	got := map[string]int{}
-	chains, decoders := map[string]*chain{}, map[string]*decoder{}
+	chains, decoders := map[string]*chain{}, map[string]*ledger.Decoder{}
 	realBlocks(t, func(file, network string, raw []byte) {
 		c := chains[network]
 		if c == nil {
 			c = defined(t, network, own...)
 			chains[network], decoders[network] = c, c.decoderOf(t)
 		}
-		b, _, err := decoders[network].block(raw)
+		b, _, err := decoders[network].Block(raw)
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"birthmark/chains/blocksource"
+	"birthmark/chains/cardano/genesis"
 	"birthmark/chains/cardano/immutable"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -15,19 +17,19 @@ const groupSize = 256 << 10
 
 // chunkSource is a node's immutable database. What is in it never goes away, so there are no forks.
 type chunkSource struct {
-	net     *network
+	net     *genesis.Network
 	db      *immutable.DB
 	options model.SourceOptions
-	decoder *decoder // what each goroutine clones
+	decoder *ledger.Decoder // what each goroutine clones
 	poll    time.Duration
 }
 
-func openChunks(d *decoder, path string, o model.SourceOptions) (*chunkSource, error) {
+func openChunks(d *ledger.Decoder, path string, o model.SourceOptions) (*chunkSource, error) {
 	db, err := immutable.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return &chunkSource{net: d.net, db: db, options: o, decoder: d, poll: time.Second}, nil
+	return &chunkSource{net: d.Network, db: db, options: o, decoder: d, poll: time.Second}, nil
 }
 
 // Tip is the last block with a height of its own that was there when the folder was last looked at.
@@ -42,7 +44,7 @@ func (s *chunkSource) Tip(ctx context.Context) (model.Point, error) {
 	r := s.reader()
 	defer r.Close()
 	d, err := r.block(e)
-	if err == nil && d.boundary && d.Height > 0 {
+	if err == nil && d.Boundary && d.Height > 0 {
 		d, err = s.before(ctx, r, d)
 	}
 	if err != nil {
@@ -91,7 +93,7 @@ func (s *chunkSource) Follow(ctx context.Context, known []model.Point) iter.Seq2
 		if len(known) > 0 && at != known[0] && !yield(model.Event{Rollback: &at}, nil) {
 			return
 		}
-		l := linker{net: s.net, decoder: s.decoder, tip: at}
+		l := ledger.Linker{Decoder: s.decoder, Tip: at}
 		for {
 			for g, err := range s.read(ctx, from) {
 				if err == nil {
@@ -207,7 +209,7 @@ func (s *chunkSource) read(ctx context.Context, from immutable.Position) iter.Se
 	}
 	size := func(j job) (bytes int64) {
 		for _, e := range j.entries {
-			bytes += decodedFactor * int64(e.Size)
+			bytes += ledger.DecodedFactor * int64(e.Size)
 		}
 		return bytes
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -16,7 +17,7 @@ func made(t *testing.T, numbers ...uint64) (blocks []*model.Block, raws [][]byte
 	var parent []byte // what begins with Shelley has none
 	for i, n := range numbers {
 		body := txBody(dict{0: list{list{filled(32, byte(i)), 0}}})
-		raw := placedAt(t, eraBabbage, n, 20*n, parent, raw(t, list{body}), raw(t, list{dict{}}), raw(t, dict{}), raw(t, list{}))
+		raw := placedAt(t, ledger.EraBabbage, n, 20*n, parent, raw(t, list{body}), raw(t, list{dict{}}), raw(t, dict{}), raw(t, list{}))
 		b := decoded(t, raw, indexAddress)
 		blocks, raws = append(blocks, b), append(raws, raw)
 		parent = b.Hash[:]

@@ -3,6 +3,9 @@ package cardano
 import (
 	"math"
 
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/genesis"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -11,28 +14,28 @@ import (
 // block as it is serialized.
 type view struct {
 	environment
-	net   *network
+	net   *genesis.Network
 	index *outputIndexer
 
-	txs    *transactions
+	txs    *ledger.Transactions
 	tx     *model.Tx
-	parts  parts // of the transaction; empty in the genesis
-	output *output
+	parts  ledger.Parts // of the transaction; empty in the genesis
+	output *ledger.Output
 }
 
 // The makers of fields by their names.
 var (
 	blockMakers = map[string]func(*view){
-		"height":   func(v *view) { v.Block.Height = int(v.txs.of.Height) },
-		"hash":     func(v *view) { v.Block.Hash = v.txs.of.Hash[:] },
-		"time":     func(v *view) { v.Block.Time = int(v.txs.of.Time) },
-		"slot":     func(v *view) { v.Block.Slot = fitting(v.txs.of.Slot) },
-		"epoch":    func(v *view) { v.Block.Epoch = fitting(v.net.epochOf(v.txs.of.Slot)) },
-		"era":      func(v *view) { v.Block.Era = eraNames[v.txs.header.era] },
-		"issuer":   func(v *view) { v.Block.Issuer = v.txs.header.issuer },
+		"height":   func(v *view) { v.Block.Height = int(v.txs.Of.Height) },
+		"hash":     func(v *view) { v.Block.Hash = v.txs.Of.Hash[:] },
+		"time":     func(v *view) { v.Block.Time = int(v.txs.Of.Time) },
+		"slot":     func(v *view) { v.Block.Slot = fitting(v.txs.Of.Slot) },
+		"epoch":    func(v *view) { v.Block.Epoch = fitting(v.net.Epoch(v.txs.Of.Slot)) },
+		"era":      func(v *view) { v.Block.Era = ledger.EraNames[v.txs.Header.Era] },
+		"issuer":   func(v *view) { v.Block.Issuer = v.txs.Header.Issuer },
 		"pool":     func(v *view) { v.Block.Pool = v.pool() },
-		"size":     func(v *view) { v.Block.Size = v.txs.of.Size },
-		"tx_count": func(v *view) { v.Block.TxCount = len(v.txs.txs) },
+		"size":     func(v *view) { v.Block.Size = v.txs.Of.Size },
+		"tx_count": func(v *view) { v.Block.TxCount = len(v.txs.Txs) },
 	}
 	txMakers = map[string]func(*view){
 		"hash":             func(v *view) { v.Tx.Hash = v.tx.Hash[:] },
@@ -53,66 +56,70 @@ var (
 		"metadata_raw":     func(v *view) { _, v.Tx.MetadataRaw = v.labelled() },
 	}
 	outputMakers = map[string]func(*view){
-		"index":              func(*view) {}, // set with the output
-		"value":              func(v *view) { v.Output.Value = fitting(v.output.value) },
-		"size":               func(v *view) { v.Output.Size = v.output.size },
-		"address":            func(v *view) { v.Output.Address = formatAddress(v.net.identity, v.output.address) },
-		"address_bytes":      func(v *view) { v.Output.AddressBytes = v.output.address },
-		"payment_credential": func(v *view) { v.Output.PaymentCredential = v.credential(paymentCredential, formatPaymentCredential) },
-		"stake_credential":   func(v *view) { v.Output.StakeCredential = v.credential(stakeCredential, formatStakeCredential) },
-		"datum_hash":         func(v *view) { v.Output.DatumHash = v.index.datumHash(v.output) },
-		"datum":              func(v *view) { v.Output.Datum = v.output.inline },
-		"datum_value":        func(v *view) { v.Output.DatumValue = meaning(v.output.inline) },
-		"script":             func(v *view) { v.Output.Script = v.script().code },
-		"script_hash":        func(v *view) { v.Output.ScriptHash = v.scriptHash() },
-		"script_language":    func(v *view) { v.Output.ScriptLanguage = v.script().name() },
-		"assets":             func(v *view) { v.Output.Assets = holdings(v.output.assets) },
-		"policies":           func(v *view) { v.Output.Policies = policies(v.output.assets) },
+		"index":         func(*view) {}, // set with the output
+		"value":         func(v *view) { v.Output.Value = fitting(v.output.Value) },
+		"size":          func(v *view) { v.Output.Size = v.output.Size },
+		"address":       func(v *view) { v.Output.Address = address.Format(v.net.Network, v.output.Address) },
+		"address_bytes": func(v *view) { v.Output.AddressBytes = v.output.Address },
+		"payment_credential": func(v *view) {
+			v.Output.PaymentCredential = v.credential(address.PaymentCredential, address.FormatPaymentCredential)
+		},
+		"stake_credential": func(v *view) {
+			v.Output.StakeCredential = v.credential(address.StakeCredential, address.FormatStakeCredential)
+		},
+		"datum_hash":      func(v *view) { v.Output.DatumHash = v.index.datumHash(v.output) },
+		"datum":           func(v *view) { v.Output.Datum = v.output.Datum },
+		"datum_value":     func(v *view) { v.Output.DatumValue = meaning(v.output.Datum) },
+		"script":          func(v *view) { v.Output.Script = v.script().Code },
+		"script_hash":     func(v *view) { v.Output.ScriptHash = v.scriptHash() },
+		"script_language": func(v *view) { v.Output.ScriptLanguage = v.script().LanguageName() },
+		"assets":          func(v *view) { v.Output.Assets = holdings(v.output.Assets) },
+		"policies":        func(v *view) { v.Output.Policies = policies(v.output.Assets) },
 	}
 )
 
 // pool is the id of the pool that made the block; empty in Byron, which had no pools.
 func (v *view) pool() string {
-	if v.txs.header.era <= eraByron {
+	if v.txs.Header.Era <= ledger.EraByron {
 		return ""
 	}
-	return formatPool(v.txs.header.issuer)
+	return address.FormatPool(v.txs.Header.Issuer)
 }
 
 // fitting is n, or the most an expression can count to.
 func fitting(n uint64) int { return int(min(n, math.MaxInt64)) }
 
-func (v *view) credential(of func(address []byte) ([]byte, bool), format func(identity, []byte) string) string {
-	if cred, ok := of(v.output.address); ok {
-		return format(v.net.identity, cred)
+func (v *view) credential(of func(address []byte) ([]byte, bool), format func(address.Network, []byte) string) string {
+	if cred, ok := of(v.output.Address); ok {
+		return format(v.net.Network, cred)
 	}
 	return ""
 }
 
 // size is how long [model.Tx.Raw] is: see keepRaw.
 func (v *view) size() int {
-	n := len(v.parts.body)
-	if v.txs.header.era < eraShelley {
+	n := len(v.parts.Body)
+	if v.txs.Header.Era < ledger.EraShelley {
 		return n
 	}
-	n += 1 + len(v.parts.witnesses) + max(1, len(v.parts.auxiliary))
-	if v.txs.header.era >= eraAlonzo {
+	n += 1 + len(v.parts.Witnesses) + max(1, len(v.parts.Auxiliary))
+	if v.txs.Header.Era >= ledger.EraAlonzo {
 		n++
 	}
 	return n
 }
 
 // script is the output's reference script, empty where it has none.
-func (v *view) script() (s script) {
-	if v.output.script != nil {
-		s, _ = parseScript(&v.index.script, v.output.script) // a malformed one has no fields
+func (v *view) script() (s ledger.Script) {
+	if v.output.Script != nil {
+		s, _ = ledger.ParseScript(&v.index.script, v.output.Script) // a malformed one has no fields
 	}
 	return s
 }
 
 func (v *view) scriptHash() []byte {
 	s := v.script()
-	if s.code == nil {
+	if s.Code == nil {
 		return nil
 	}
 	return v.index.hashScript(&s)
@@ -136,7 +143,7 @@ func pointers[T any](entries []T) []*T {
 }
 
 func newAsset(id []byte, amount int) asset {
-	return asset{ID: id, Policy: id[:policySize:policySize], Name: id[policySize:], Amount: amount}
+	return asset{ID: id, Policy: id[:address.PolicySize:address.PolicySize], Name: id[address.PolicySize:], Amount: amount}
 }
 
 func holdings(assets []model.Asset) []*asset {
@@ -158,7 +165,7 @@ func mints(ms []model.Mint) []*asset {
 // policies of assets, each once: the assets of one stand together.
 func policies(assets []model.Asset) (all [][]byte) {
 	for i := range assets {
-		policy := assets[i].ID[:policySize:policySize]
+		policy := assets[i].ID[:address.PolicySize:address.PolicySize]
 		if n := len(all); n == 0 || string(all[n-1]) != string(policy) {
 			all = append(all, policy)
 		}

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/crypto/blake2b"
 
 	"birthmark/bench/generate/cardanogen"
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
@@ -43,11 +45,11 @@ func TestFieldsOfTransactionsAreRead(t *testing.T) {
 	first := txBody(dict{
 		0: in, 3: 900, 8: 100, 14: tagged(258, list{filled(28, 1), filled(28, 2)}), 18: list{list{filled(32, 0xac), 5}},
 		9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): -7}, cbor.ByteString(policyB): dict{cbor.ByteString(""): uint64(1<<63 - 1)}},
-		1: list{list{address, 5}, dict{0: address, 1: list{uint64(1<<64 - 1), dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1, cbor.ByteString("y"): uint64(1<<64 - 1)}}}}},
+		1: list{list{someAddress, 5}, dict{0: someAddress, 1: list{uint64(1<<64 - 1), dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1, cbor.ByteString("y"): uint64(1<<64 - 1)}}}}},
 	})
-	failing := txBody(dict{13: list{list{filled(32, 0xbb), 2}}, 16: dict{0: address, 1: 1_000_000}, 17: 300_000, 9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}})
+	failing := txBody(dict{13: list{list{filled(32, 0xbb), 2}}, 16: dict{0: someAddress, 1: 1_000_000}, 17: 300_000, 9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}})
 	metadata := dict{721: dict{"a": list{1}, "version": 2}, 674: dict{"msg": list{"hello", "world"}}, uint64(1 << 63): 0}
-	block := handmade(t, eraConway, list{first, failing, txBody(nil)}, list{dict{}, dict{0: list{}}, dict{}}, dict{
+	block := handmade(t, ledger.EraConway, list{first, failing, txBody(nil)}, list{dict{}, dict{0: list{}}, dict{}}, dict{
 		0: metadata, 1: list{dict{1: "in an array"}, list{}}, 2: tagged(259, dict{1: list{}, 0: dict{2: "in a tagged map"}}),
 	}, list{1})
 	hash := blake2b.Sum256(raw(t, first))
@@ -99,22 +101,22 @@ func TestFieldsOfTransactionsAreRead(t *testing.T) {
 		{"output.index", 1, 0, "1"},
 		{"output.value", 0, 0, "5"},
 		{"output.value", 0, 1, "9223372036854775807"},
-		{"output.size", 0, 0, fmt.Sprint(len(raw(t, list{address, 5})))},
-		{"output.address_bytes", 0, 0, hex.EncodeToString(address)},
+		{"output.size", 0, 0, fmt.Sprint(len(raw(t, list{someAddress, 5})))},
+		{"output.address_bytes", 0, 0, hex.EncodeToString(someAddress)},
 		{"map(output.assets, .amount)", 0, 1, "1, 9223372036854775807"},
 		{"map(output.assets, .name)", 0, 1, "78, 79"},
 		{"map(output.assets, .id)", 0, 0, ""},
 		{"block.height", 0, 0, "100"},
 		{"block.slot", 0, 0, "7000"},
 		{"block.epoch", 0, 0, "0"},
-		{"block.time", 0, 0, fmt.Sprint(networkNamed(t, "mainnet").time(7000))},
+		{"block.time", 0, 0, fmt.Sprint(networkNamed(t, "mainnet").Time(7000))},
 		{"block.era", 0, 0, "conway"},
 		{"block.issuer", 0, 0, strings.Repeat("02", 32)},
 		{"block.tx_count", 0, 0, "3"},
 		{"block.size", 0, 0, fmt.Sprint(len(block) - 2)},
 	} {
 		chain := saying(t, c.expression)
-		made, _, err := chain.decoderOf(t, "said").block(block)
+		made, _, err := chain.decoderOf(t, "said").Block(block)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +129,7 @@ func TestFieldsOfTransactionsAreRead(t *testing.T) {
 func TestFieldsOfOutputsAreRead(t *testing.T) {
 	native := raw(t, list{0, filled(28, 0x0e)})
 	script := func(language int, code any) dict {
-		return dict{0: address, 1: 1, 3: tagged(24, []byte(raw(t, list{language, code})))}
+		return dict{0: someAddress, 1: 1, 3: tagged(24, []byte(raw(t, list{language, code})))}
 	}
 	datum := raw(t, tagged(121, list{42, []byte("x"), tagged(1280, list{})}))
 	for _, c := range []struct {
@@ -138,24 +140,24 @@ func TestFieldsOfOutputsAreRead(t *testing.T) {
 		{"output.script_language", script(0, native), "native"},
 		{"output.script_language", script(3, []byte("code")), "plutus_v3"},
 		{"output.script_language", script(4, []byte("code")), "plutus_v4"},
-		{"output.script_language", list{address, 1}, ""},
+		{"output.script_language", list{someAddress, 1}, ""},
 		{"output.script", script(0, native), hex.EncodeToString(native)},
 		{"output.script", script(1, []byte("code")), hex.EncodeToString([]byte("code"))},
-		{"output.script", dict{0: address, 1: 1, 3: tagged(24, []byte{0x80})}, ""}, // that is none
-		{"output.script_hash", dict{0: address, 1: 1, 3: tagged(24, []byte{0x80})}, ""},
-		{"output.script_hash", script(1, []byte("code")), hex.EncodeToString(blake2b224([]byte("\x01code")))},
-		{"output.datum", dict{0: address, 1: 1, 2: list{1, tagged(24, []byte(datum))}}, hex.EncodeToString(datum)},
-		{"output.datum", list{address, 1, filled(32, 7)}, ""},
-		{"output.datum_hash", list{address, 1, filled(32, 7)}, strings.Repeat("07", 32)},
-		{"output.datum_value.constructor", dict{0: address, 1: 1, 2: list{1, tagged(24, []byte(datum))}}, "0"},
-		{"output.datum_value.fields[0]", dict{0: address, 1: 1, 2: list{1, tagged(24, []byte(datum))}}, "42"},
-		{"text(output.datum_value.fields[1])", dict{0: address, 1: 1, 2: list{1, tagged(24, []byte(datum))}}, "x"},
-		{"output.datum_value.fields[2].constructor", dict{0: address, 1: 1, 2: list{1, tagged(24, []byte(datum))}}, "7"},
+		{"output.script", dict{0: someAddress, 1: 1, 3: tagged(24, []byte{0x80})}, ""}, // that is none
+		{"output.script_hash", dict{0: someAddress, 1: 1, 3: tagged(24, []byte{0x80})}, ""},
+		{"output.script_hash", script(1, []byte("code")), hex.EncodeToString(address.Hash224([]byte("\x01code")))},
+		{"output.datum", dict{0: someAddress, 1: 1, 2: list{1, tagged(24, []byte(datum))}}, hex.EncodeToString(datum)},
+		{"output.datum", list{someAddress, 1, filled(32, 7)}, ""},
+		{"output.datum_hash", list{someAddress, 1, filled(32, 7)}, strings.Repeat("07", 32)},
+		{"output.datum_value.constructor", dict{0: someAddress, 1: 1, 2: list{1, tagged(24, []byte(datum))}}, "0"},
+		{"output.datum_value.fields[0]", dict{0: someAddress, 1: 1, 2: list{1, tagged(24, []byte(datum))}}, "42"},
+		{"text(output.datum_value.fields[1])", dict{0: someAddress, 1: 1, 2: list{1, tagged(24, []byte(datum))}}, "x"},
+		{"output.datum_value.fields[2].constructor", dict{0: someAddress, 1: 1, 2: list{1, tagged(24, []byte(datum))}}, "7"},
 		{"output.stake_credential", list{append([]byte{0x61}, filled(28, 1)...), 1}, ""},
 		{"output.payment_credential", list{filled(40, 0x82), 1}, ""},
 	} {
 		chain := saying(t, c.expression)
-		made, _, err := chain.decoderOf(t, "said").block(oneOutput(t, c.output))
+		made, _, err := chain.decoderOf(t, "said").Block(oneOutput(t, c.output))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,9 +170,9 @@ func TestFieldsOfOutputsAreRead(t *testing.T) {
 // A transaction's size is that of the bytes a wallet hands out, in every era.
 func TestSizesOfTransactionsAreThoseOfTheirBytes(t *testing.T) {
 	d := saying(t, "tx.size").decoderOf(t, "said")
-	d.raw = true
+	d.Raw = true
 	for _, s := range singles(t) {
-		b, _, err := d.block(realFile(t, s.File))
+		b, _, err := d.Block(realFile(t, s.File))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,17 +186,17 @@ func TestSizesOfTransactionsAreThoseOfTheirBytes(t *testing.T) {
 
 // What was before the first block is in no block, and knows nothing of the block it comes with.
 func TestTheGenesisIsInNoBlock(t *testing.T) {
-	outputs, err := networkNamed(t, "mainnet").genesisTxs()
+	outputs, err := networkNamed(t, "mainnet").Outputs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for expression, want := range map[string]string{
 		"block.height": "0", "block.hash": "", "block.time": "0", "block.era": "", "block.pool": "", "block.tx_count": "0",
 		"tx.size": "0", "tx.input_count": "0", "tx.fee": "0", "tx.metadata_labels": "", "tx.valid_to": "0", "output.index": "0", "output.size": "0",
-		"tx.hash": outputs[0].Tx.String(), "output.value": fmt.Sprint(outputs[0].Value), "output.address": formatAddress(networkNamed(t, "mainnet").identity, outputs[0].Address),
+		"tx.hash": outputs[0].Tx.String(), "output.value": fmt.Sprint(outputs[0].Value), "output.address": address.Format(networkNamed(t, "mainnet").Network, outputs[0].Address),
 	} {
 		c := saying(t, expression)
-		txs := c.decoderOf(t, "said").genesis(outputs)
+		txs := c.decoderOf(t, "said").Genesis(outputs)
 		if got := c.said(&txs[0].Outputs[0]); got != want {
 			t.Errorf("%s is %q in the genesis, expected %q", expression, got, want)
 		}
@@ -225,20 +227,20 @@ func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 	d, plain := c.decoderOf(t), decodedAs(t, "mainnet", valueNames...)
 	for _, file := range []string{"small_block.cbor", "avg_block.cbor"} {
 		raw := realFile(t, "redbit", file)
-		want, _, err := plain.block(raw)
+		want, _, err := plain.Block(raw)
 		if err != nil {
 			t.Fatal(err)
 		}
 		buffer := slices.Clone(raw)
-		b, _, err := d.block(buffer)
+		b, _, err := d.Block(buffer)
 		if err != nil {
 			t.Fatal(err)
 		}
 		clear(buffer) // which is read into again
-		if _, _, err := d.block(oneOutput(t, list{address, 1, filled(32, 7)})); err != nil {
+		if _, _, err := d.Block(oneOutput(t, list{someAddress, 1, filled(32, 7)})); err != nil {
 			t.Fatal(err)
 		}
-		again, _, err := d.clone().block(raw)
+		again, _, err := d.Clone().Block(raw)
 		if err != nil || !reflect.DeepEqual(b, again) {
 			t.Errorf("%s is another block once its bytes are gone, %v", file, err)
 		}
@@ -270,16 +272,16 @@ func TestDefinedIndexesComeFromEverySource(t *testing.T) {
 	var want []*model.Block
 	values := 0
 	for i, raw := range raws {
-		b, _, err := d.block(raw)
+		b, _, err := d.Block(raw)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
-			outputs, err := c.net.genesisTxs()
+			outputs, err := c.net.Outputs()
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.Genesis = c.decoderOf(t).genesis(outputs)
+			b.Genesis = c.decoderOf(t).Genesis(outputs)
 		}
 		for j := range b.Txs {
 			for _, o := range b.Txs[j].Outputs {
@@ -295,7 +297,7 @@ func TestDefinedIndexesComeFromEverySource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node := ouroborostest.Start(t, c.net.magic, blocks)
+	node := ouroborostest.Start(t, c.net.Magic, blocks)
 	for _, uri := range []string{chunkOf(t, raws...), node.TCP(), node.Unix()} {
 		src, err := c.Open(t.Context(), model.SourceOptions{URI: uri, Indexes: names})
 		if err != nil {

@@ -1,5 +1,10 @@
 package cardano
 
+import (
+	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/ledger"
+)
+
 // Keys of a transaction body that only expressions look at.
 const (
 	bodyValidTo         = 3
@@ -17,11 +22,11 @@ const (
 
 // item is what stands under a key of the transaction body, nil where nothing does.
 func (v *view) item(key uint64) []byte {
-	w := walker{b: v.parts.body}
-	if w.major() != majorMap { // Byron's are arrays
+	w := cbor.Walker{Data: v.parts.Body}
+	if w.Major() != cbor.Map { // Byron's are arrays
 		return nil
 	}
-	return w.lookup(key)
+	return w.Lookup(key)
 }
 
 func (v *view) slot(key uint64) int {
@@ -29,17 +34,17 @@ func (v *view) slot(key uint64) int {
 	if item == nil {
 		return 0
 	}
-	w := walker{b: item}
-	return fitting(w.uint("slot"))
+	w := cbor.Walker{Data: item}
+	return fitting(w.Uint("slot"))
 }
 
 func (v *view) requiredSigners() (hashes [][]byte) {
-	w := walker{b: v.item(bodyRequiredSigners)}
-	if w.b == nil {
+	w := cbor.Walker{Data: v.item(bodyRequiredSigners)}
+	if w.Data == nil {
 		return nil
 	}
-	for n := w.set("required signers"); w.more(&n); {
-		if hash := w.bytes("required signer"); w.err == nil {
+	for n := w.Set("required signers"); w.More(&n); {
+		if hash := w.Bytes("required signer"); w.Err == nil {
 			hashes = append(hashes, hash)
 		}
 	}
@@ -47,12 +52,12 @@ func (v *view) requiredSigners() (hashes [][]byte) {
 }
 
 func (v *view) referenceInputs() (all []*reference) {
-	w := walker{b: v.item(bodyReferenceInputs)}
-	if w.b == nil {
+	w := cbor.Walker{Data: v.item(bodyReferenceInputs)}
+	if w.Data == nil {
 		return nil
 	}
-	for n := w.set("reference inputs"); w.more(&n); {
-		if in := readOutpoint(&w); w.err == nil {
+	for n := w.Set("reference inputs"); w.More(&n); {
+		if in := ledger.ReadOutpoint(&w); w.Err == nil {
 			all = append(all, &reference{Tx: in.Tx[:], Index: int(in.Index)})
 		}
 	}
@@ -62,26 +67,26 @@ func (v *view) referenceInputs() (all []*reference) {
 // labelled are the transaction's metadata as they stand there, and their labels in the order of the block. Labels that
 // no int holds are left out, and a label that stands twice is its last.
 func (v *view) labelled() (labels []int, raw map[int][]byte) {
-	w := walker{b: v.parts.auxiliary}
-	switch w.major() {
-	case majorMap:
-	case majorArray:
-		n := w.array("auxiliary data")
-		w.field(&n, "metadata")
-	case majorTag:
-		if _, tag, _ := w.head("auxiliary data"); tag != tagAuxiliary || w.major() != majorMap {
+	w := cbor.Walker{Data: v.parts.Auxiliary}
+	switch w.Major() {
+	case cbor.Map:
+	case cbor.Array:
+		n := w.Array("auxiliary data")
+		w.Field(&n, "metadata")
+	case cbor.Tag:
+		if _, tag, _ := w.Head("auxiliary data"); tag != tagAuxiliary || w.Major() != cbor.Map {
 			return nil, nil
 		}
-		w = walker{b: w.lookup(auxiliaryMetadata)}
+		w = cbor.Walker{Data: w.Lookup(auxiliaryMetadata)}
 	}
-	if w.major() != majorMap {
+	if w.Major() != cbor.Map {
 		return nil, nil
 	}
 	raw = map[int][]byte{}
-	for n := w.pairs("metadata"); w.more(&n); {
-		label := w.uint("label")
-		item := w.item("metadata")
-		if key := fitting(label); w.err == nil && uint64(key) == label {
+	for n := w.Map("metadata"); w.More(&n); {
+		label := w.Uint("label")
+		item := w.Item("metadata")
+		if key := fitting(label); w.Err == nil && uint64(key) == label {
 			if _, again := raw[key]; !again {
 				labels = append(labels, key)
 			}

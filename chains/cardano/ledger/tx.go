@@ -1,4 +1,4 @@
-package cardano
+package ledger
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/cbor"
 	"birthmark/model"
 )
 
@@ -26,35 +27,35 @@ const (
 )
 
 // bodies takes the transaction bodies of a block since Shelley.
-func (d *decoder) bodies() {
+func (d *Decoder) bodies() {
 	w := &d.w
-	for n := w.array("transaction bodies"); w.more(&n); {
-		start, i := w.at, len(d.txs)
-		tx := d.tx(i < len(d.failed) && d.failed[i])
-		if w.err != nil {
-			w.err = fmt.Errorf("transaction %d: %w", i, w.err)
+	for n := w.Array("transaction bodies"); w.More(&n); {
+		start, i := w.Offset, len(d.Txs)
+		tx := d.tx(i < len(d.Failed) && d.Failed[i])
+		if w.Err != nil {
+			w.Err = fmt.Errorf("transaction %d: %w", i, w.Err)
 			return
 		}
-		tx.Hash = blake2b.Sum256(w.b[start:w.at])
-		d.txs = append(d.txs, tx)
-		if d.needsParts() && i == len(d.parts) { // bodies are walked over again where one of them failed
-			d.parts = append(d.parts, parts{body: w.b[start:w.at]})
+		tx.Hash = blake2b.Sum256(w.Data[start:w.Offset])
+		d.Txs = append(d.Txs, tx)
+		if d.needsParts() && i == len(d.Parts) { // bodies are walked over again where one of them failed
+			d.Parts = append(d.Parts, Parts{Body: w.Data[start:w.Offset]})
 		}
 	}
 }
 
 // tx takes a transaction body. One whose scripts failed spends its collateral and makes the collateral's return,
 // whose index is the number of the outputs it would have made; it mints nothing.
-func (d *decoder) tx(failed bool) (tx model.Tx) {
+func (d *Decoder) tx(failed bool) (tx model.Tx) {
 	w := &d.w
 	seen := uint64(0)
 	regular := uint32(0)
-	for n := w.pairs("transaction body"); w.more(&n); {
-		at := w.at
-		key := w.uint("key of the transaction body")
+	for n := w.Map("transaction body"); w.More(&n); {
+		at := w.Offset
+		key := w.Uint("key of the transaction body")
 		if key < 64 {
 			if seen>>key&1 != 0 {
-				w.failAt(at, "key %d stands twice in the transaction body", key)
+				w.FailAt(at, "key %d stands twice in the transaction body", key)
 			}
 			seen |= 1 << key
 		}
@@ -63,16 +64,16 @@ func (d *decoder) tx(failed bool) (tx model.Tx) {
 			tx.Inputs = d.inputSet()
 		case key == bodyOutputs && !failed:
 			first := len(d.outputs)
-			for n := w.array("outputs"); w.more(&n); {
+			for n := w.Array("outputs"); w.More(&n); {
 				d.output()
 			}
 			tx.Outputs = d.outputs[first:len(d.outputs):len(d.outputs)]
 		case key == bodyOutputs:
-			for n := w.array("outputs"); w.more(&n); regular++ {
-				w.skip("output")
+			for n := w.Array("outputs"); w.More(&n); regular++ {
+				w.Skip("output")
 			}
 		case key == bodyFee && !failed, key == bodyTotalCollateral && failed:
-			tx.Fee = model.Fee{Stated: true, Amount: w.uint("fee")}
+			tx.Fee = model.Fee{Stated: true, Amount: w.Uint("fee")}
 		case key == bodyMint && !failed:
 			tx.Mints = d.minted()
 		case key == bodyCollateralReturn && failed:
@@ -80,11 +81,11 @@ func (d *decoder) tx(failed bool) (tx model.Tx) {
 			d.output()
 			tx.Outputs = d.outputs[first:len(d.outputs):len(d.outputs)]
 		default:
-			w.skip("transaction body")
+			w.Skip("transaction body")
 		}
 	}
 	if seen&bodyRequired != bodyRequired {
-		w.fail("expected inputs, outputs and a fee in the transaction body")
+		w.Fail("expected inputs, outputs and a fee in the transaction body")
 	}
 	if len(tx.Outputs) > 0 {
 		tx.FirstOutput = regular
@@ -93,13 +94,13 @@ func (d *decoder) tx(failed bool) (tx model.Tx) {
 }
 
 // inputSet takes inputs. They are a set, which before Conway might name a member again.
-func (d *decoder) inputSet() []model.Input {
+func (d *Decoder) inputSet() []model.Input {
 	w := &d.w
 	first := len(d.inputs)
 	ascending := true
-	for n := w.set("inputs"); w.more(&n); {
-		in := readOutpoint(w)
-		if w.err != nil {
+	for n := w.Set("inputs"); w.More(&n); {
+		in := ReadOutpoint(w)
+		if w.Err != nil {
 			return nil
 		}
 		if ascending && len(d.inputs) > first && compareInputs(d.inputs[len(d.inputs)-1], in) >= 0 {
@@ -121,23 +122,23 @@ func compareInputs(a, b model.Input) int {
 }
 
 // outpoint takes [transaction, index].
-func readOutpoint(w *walker) (in model.Input) {
-	pair := w.array("outpoint")
-	w.field(&pair, "transaction of the outpoint")
-	in.Tx = w.hash("transaction of the outpoint")
-	w.field(&pair, "index of the outpoint")
-	at := w.at
-	index := w.uint("index of the outpoint")
+func ReadOutpoint(w *cbor.Walker) (in model.Input) {
+	pair := w.Array("outpoint")
+	w.Field(&pair, "transaction of the outpoint")
+	in.Tx = w.Hash("transaction of the outpoint")
+	w.Field(&pair, "index of the outpoint")
+	at := w.Offset
+	index := w.Uint("index of the outpoint")
 	if index>>32 != 0 {
-		w.failAt(at, "index %d of an outpoint, above 2^32-1", index)
+		w.FailAt(at, "index %d of an outpoint, above 2^32-1", index)
 	}
 	in.Index = uint32(index)
-	w.end(&pair, "outpoint")
+	w.End(&pair, "outpoint")
 	return in
 }
 
 // minted takes the mint field, whose amounts have signs.
-func (d *decoder) minted() []model.Mint {
+func (d *Decoder) minted() []model.Mint {
 	firstAsset, first := len(d.assets), len(d.mints)
 	d.multiAsset(true)
 	for _, a := range d.assets[firstAsset:] {

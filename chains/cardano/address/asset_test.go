@@ -1,4 +1,4 @@
-package cardano
+package address
 
 import (
 	"bytes"
@@ -24,19 +24,19 @@ func TestFingerprintsAreThoseOfCIP14(t *testing.T) {
 		{cip14Policy, cip14Other, "asset17jd78wukhtrnmjh3fngzasxm8rck0l2r4hhyyt"},
 		{cip14Policy, strings.Repeat("0", 64), "asset1pkpwyknlvul7az0xx8czhl60pyel45rpje4z8w"},
 	} {
-		id, err := parseAssetID(c.policy + c.name)
+		id, err := ParseAsset(c.policy + c.name)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		if got := fingerprints.Format(fingerprints.Of(id)); got != c.want {
+		if got := Fingerprint.Format(Fingerprint.Of(id)); got != c.want {
 			t.Errorf("%s.%s has %s, expected %s", c.policy, c.name, got, c.want)
 		}
 		if hash, err := parseFingerprint(c.want); err != nil || !bytes.Equal(hash, blake2bOf(fingerprintSize, id)) {
 			t.Errorf("%s is read as %x, %v", c.want, hash, err)
 		}
-		for _, text := range []string{formatAssetID(id), c.policy + "." + c.name, strings.ToUpper(c.policy + c.name)} {
-			if got, err := parseAssetID(text); err != nil || !bytes.Equal(got, id) {
+		for _, text := range []string{FormatAsset(id), c.policy + "." + c.name, strings.ToUpper(c.policy + c.name)} {
+			if got, err := ParseAsset(text); err != nil || !bytes.Equal(got, id) {
 				t.Errorf("%s is read as %x, %v", text, got, err)
 			}
 		}
@@ -58,7 +58,7 @@ func TestABadAssetGetsAnErrorThatSaysWhy(t *testing.T) {
 		{"asset1rjklcrnsdzqp65wjgrg55sy9723kw09mlgvlc4", "its checksum is wrong"},
 		{encodeBech32("asset", make([]byte, 19)), "its hash has 19 bytes"},
 	} {
-		_, err := parseAssetID(c.text)
+		_, err := ParseAsset(c.text)
 		if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_value" || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v, expected %q", c.text, err, c.says)
 		}
@@ -68,11 +68,11 @@ func TestABadAssetGetsAnErrorThatSaysWhy(t *testing.T) {
 func FuzzParseAssetID(f *testing.F) {
 	f.Add(cip14Policy + ".504154415445")
 	f.Fuzz(func(t *testing.T, text string) {
-		id, err := parseAssetID(text)
+		id, err := ParseAsset(text)
 		if err != nil {
 			return
 		}
-		if again, err := parseAssetID(formatAssetID(id)); err != nil || !bytes.Equal(again, id) {
+		if again, err := ParseAsset(FormatAsset(id)); err != nil || !bytes.Equal(again, id) {
 			t.Fatalf("%q is read as %x, then as %x, %v", text, id, again, err)
 		}
 	})

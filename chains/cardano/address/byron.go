@@ -1,4 +1,4 @@
-package cardano
+package address
 
 import (
 	"crypto/sha3"
@@ -30,7 +30,7 @@ var (
 )
 
 // byronPayload is what the checksum of a Byron address is over. The error is errNotByron or errByronCRC.
-func byronPayload(raw []byte) ([]byte, error) {
+func ByronPayload(raw []byte) ([]byte, error) {
 	rest := raw
 	for _, want := range []struct {
 		major byte
@@ -57,7 +57,7 @@ func byronPayload(raw []byte) ([]byte, error) {
 }
 
 // byronNetwork is the network magic in the payload of a Byron address, ok where it has one.
-func byronNetwork(payload []byte) (magic uint32, ok bool) {
+func ByronNetwork(payload []byte) (magic uint32, ok bool) {
 	major, n, rest, ok := cborHead(payload)
 	if !ok || major != cborArray || n != 3 {
 		return 0, false
@@ -89,18 +89,18 @@ func byronNetwork(payload []byte) (magic uint32, ok bool) {
 
 // redeemAddress is the Byron address that holds what genesis gave to an Ed25519 key: [root, attributes, 2] where the
 // root is Blake2b-224 of SHA3-256 of [2, [2, key], attributes].
-func (n identity) redeemAddress(key []byte) []byte {
+func (n Network) RedeemAddress(key []byte) []byte {
 	attributes := []byte{cborMap << 5}
-	if n.testnet {
+	if n.Testnet {
 		attributes = append(cborAppendHead(nil, cborMap, 1), byronMagic)
-		attributes = cborAppendBytes(attributes, cborAppendHead(nil, cborUint, uint64(n.magic)))
+		attributes = cborAppendBytes(attributes, cborAppendHead(nil, cborUint, uint64(n.Magic)))
 	}
 	spending := append(cborAppendHead(nil, cborArray, 3), byronRedeem)
 	spending = append(cborAppendHead(spending, cborArray, 2), byronRedeem)
 	spending = append(cborAppendBytes(spending, key), attributes...)
 
 	inner := sha3.Sum256(spending)
-	payload := cborAppendBytes(cborAppendHead(nil, cborArray, 3), blake2b224(inner[:]))
+	payload := cborAppendBytes(cborAppendHead(nil, cborArray, 3), Hash224(inner[:]))
 	payload = append(append(payload, attributes...), byronRedeem)
 
 	address := cborAppendHead(cborAppendHead(nil, cborArray, 2), cborTag, cborEncoded)
@@ -155,7 +155,7 @@ func cborAppendBytes(b, s []byte) []byte {
 	return append(cborAppendHead(b, cborBytes, uint64(len(s))), s...)
 }
 
-func blake2b224(b []byte) []byte { return blake2bOf(credentialHash, b) }
+func Hash224(b []byte) []byte { return blake2bOf(CredentialSize, b) }
 
 // blake2bOf is a Blake2b digest of any size up to 64 bytes; golang.org/x/crypto has functions for three only.
 func blake2bOf(size int, b []byte) []byte {

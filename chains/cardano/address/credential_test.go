@@ -1,4 +1,4 @@
-package cardano
+package address
 
 import (
 	"bytes"
@@ -19,21 +19,21 @@ func TestAddressesHaveCredentials(t *testing.T) {
 		{"", stake}, {"", script},
 	} {
 		address := append([]byte{cip19[i].first}, unhex(t, cip19[i].rest)...)
-		checkCredential(t, address, paymentCredential, want.payment)
-		checkCredential(t, address, stakeCredential, want.stake)
+		checkCredential(t, address, PaymentCredential, want.payment)
+		checkCredential(t, address, StakeCredential, want.stake)
 		if want.stake != "" { // what follows counts for nothing
-			checkCredential(t, append(address, 1, 2, 3), stakeCredential, want.stake)
+			checkCredential(t, append(address, 1, 2, 3), StakeCredential, want.stake)
 		}
 	}
 	for _, address := range [][]byte{
 		nil, {0x01}, unhex(t, "01"+cip19Payment[2:]), base58.Decode(byronAddresses["mainnet"][0]), bytes.Repeat([]byte{0x91}, baseSize),
 	} {
-		checkCredential(t, address, paymentCredential, "")
-		checkCredential(t, address, stakeCredential, "")
+		checkCredential(t, address, PaymentCredential, "")
+		checkCredential(t, address, StakeCredential, "")
 	}
 	cut := unhex(t, "01"+cip19Payment+cip19Stake[2:])
-	checkCredential(t, cut, paymentCredential, payment)
-	checkCredential(t, cut, stakeCredential, "")
+	checkCredential(t, cut, PaymentCredential, payment)
+	checkCredential(t, cut, StakeCredential, "")
 }
 
 // checkCredential expects a credential in hex, "" for none.
@@ -50,24 +50,24 @@ func TestCredentialsAreWrittenAsPeopleDo(t *testing.T) {
 	key, script := unhex(t, "00"+cip19Stake), unhex(t, "01"+cip19Script)
 	payment := unhex(t, "00"+cip19Payment)
 	for _, c := range []struct {
-		n      identity
+		n      Network
 		cred   []byte
-		format func(identity, []byte) string
-		parse  func(identity, string) ([]byte, error)
+		format func(Network, []byte) string
+		parse  func(Network, string) ([]byte, error)
 		text   string
 		others []string
 	}{
-		{main, payment, formatPaymentCredential, parsePaymentCredential, encodeBech32("addr_vkh", payment[1:]),
+		{main, payment, FormatPaymentCredential, ParsePaymentCredential, encodeBech32("addr_vkh", payment[1:]),
 			[]string{cip19[0].mainnet, cip19[4].mainnet, cip19[6].mainnet}},
-		{main, script, formatPaymentCredential, parsePaymentCredential, "script1cda3khwqv60360rp5m7akt50m6ttapacs8rqhn5w342z7r35m37",
+		{main, script, FormatPaymentCredential, ParsePaymentCredential, "script1cda3khwqv60360rp5m7akt50m6ttapacs8rqhn5w342z7r35m37",
 			[]string{cip19[1].mainnet, cip19[7].mainnet, "SCRIPT1CDA3KHWQV60360RP5M7AKT50M6TTAPACS8RQHN5W342Z7R35M37"}},
-		{main, key, formatStakeCredential, parseStakeCredential, cip19[8].mainnet,
+		{main, key, FormatStakeCredential, ParseStakeCredential, cip19[8].mainnet,
 			[]string{cip19[0].mainnet, cip19[1].mainnet, encodeBech32("stake_vkh", key[1:])}},
-		{preview, key, formatStakeCredential, parseStakeCredential, cip19[8].testnet, nil},
-		{preview, script, formatStakeCredential, parseStakeCredential, cip19[9].testnet,
+		{preview, key, FormatStakeCredential, ParseStakeCredential, cip19[8].testnet, nil},
+		{preview, script, FormatStakeCredential, ParseStakeCredential, cip19[9].testnet,
 			[]string{cip19[2].testnet, "script1cda3khwqv60360rp5m7akt50m6ttapacs8rqhn5w342z7r35m37"}},
-		{main, []byte{2, 3}, formatStakeCredential, parseStakeCredential, "hex:0203", nil},
-		{main, append([]byte{2}, key[1:]...), formatPaymentCredential, parsePaymentCredential, "hex:02" + cip19Stake, nil},
+		{main, []byte{2, 3}, FormatStakeCredential, ParseStakeCredential, "hex:0203", nil},
+		{main, append([]byte{2}, key[1:]...), FormatPaymentCredential, ParsePaymentCredential, "hex:02" + cip19Stake, nil},
 	} {
 		if got := c.format(c.n, c.cred); got != c.text {
 			t.Errorf("%x is written %s, expected %s", c.cred, got, c.text)
@@ -84,22 +84,22 @@ func TestABadCredentialGetsAnErrorThatSaysWhy(t *testing.T) {
 	n := named(t, "mainnet")
 	hash := unhex(t, cip19Payment)
 	for _, c := range []struct {
-		parse      func(identity, string) ([]byte, error)
+		parse      func(Network, string) ([]byte, error)
 		text, says string
 	}{
-		{parsePaymentCredential, cip19Payment, "does not say whether it is of a key or of a script: write addr_vkh1"},
-		{parseStakeCredential, cip19Payment, "write stake_vkh1"},
-		{parsePaymentCredential, encodeBech32("stake_vkh", hash), "expected addr_vkh1"},
-		{parseStakeCredential, encodeBech32("addr_vkh", hash), "expected stake_vkh1"},
-		{parseStakeCredential, encodeBech32("script", hash[1:]), "27 bytes"},
-		{parseStakeCredential, encodeBech32("script", hash) + "q", "checksum is wrong"},
-		{parsePaymentCredential, cip19[8].mainnet, "the address has none"},
-		{parseStakeCredential, cip19[6].mainnet, "the address has none"},
-		{parseStakeCredential, cip19[4].mainnet, "the address has none"},
-		{parseStakeCredential, cip19[8].testnet, "one of a test network"},
-		{parseStakeCredential, byronAddresses["mainnet"][0], "the address has none"},
-		{parsePaymentCredential, "nobody", "neither bech32"},
-		{parsePaymentCredential, "hex:1", "no hex"},
+		{ParsePaymentCredential, cip19Payment, "does not say whether it is of a key or of a script: write addr_vkh1"},
+		{ParseStakeCredential, cip19Payment, "write stake_vkh1"},
+		{ParsePaymentCredential, encodeBech32("stake_vkh", hash), "expected addr_vkh1"},
+		{ParseStakeCredential, encodeBech32("addr_vkh", hash), "expected stake_vkh1"},
+		{ParseStakeCredential, encodeBech32("script", hash[1:]), "27 bytes"},
+		{ParseStakeCredential, encodeBech32("script", hash) + "q", "checksum is wrong"},
+		{ParsePaymentCredential, cip19[8].mainnet, "the address has none"},
+		{ParseStakeCredential, cip19[6].mainnet, "the address has none"},
+		{ParseStakeCredential, cip19[4].mainnet, "the address has none"},
+		{ParseStakeCredential, cip19[8].testnet, "one of a test network"},
+		{ParseStakeCredential, byronAddresses["mainnet"][0], "the address has none"},
+		{ParsePaymentCredential, "nobody", "neither bech32"},
+		{ParsePaymentCredential, "hex:1", "no hex"},
 	} {
 		_, err := c.parse(n, c.text)
 		if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_value" || !strings.Contains(err.Error(), c.says) {

@@ -1,4 +1,4 @@
-package cardano
+package address
 
 import (
 	"encoding/hex"
@@ -27,9 +27,9 @@ const (
 	scriptStake     = 2
 	testnetTag      = 0
 	mainnetTag      = 1
-	credentialHash  = 28
-	baseSize        = 1 + 2*credentialHash
-	enterpriseSize  = 1 + credentialHash
+	CredentialSize  = 28
+	baseSize        = 1 + 2*CredentialSize
+	enterpriseSize  = 1 + CredentialSize
 	pointerNumbers  = 3
 	maxWritten      = 1024 // bytes of an address that is not hex: base 58 takes long for many
 	maxAddressText  = 1700 // of so many bytes in bech32, the longer of the two
@@ -43,11 +43,11 @@ const (
 // formatAddress writes an address as people do: Byron's in base 58, later ones in bech32 by their own type. What is
 // no well-formed address of n, be it data that nobody can spend or an address of another network, is "hex:" and its
 // digits. What comes out always parses back to the same bytes.
-func formatAddress(n identity, raw []byte) string {
-	if isShelley(raw) && raw[0]&15 == n.tag() {
+func Format(n Network, raw []byte) string {
+	if IsShelley(raw) && raw[0]&15 == n.tag() {
 		return encodeBech32(addressHRP(raw[0]), raw)
 	}
-	if payload, err := byronPayload(raw); err == nil && len(raw) <= maxWritten && n.ownsByron(payload) {
+	if payload, err := ByronPayload(raw); err == nil && len(raw) <= maxWritten && n.ownsByron(payload) {
 		return base58.Encode(raw)
 	}
 	return anyHex + hex.EncodeToString(raw)
@@ -55,20 +55,20 @@ func formatAddress(n identity, raw []byte) string {
 
 // parseAddress makes an address of what a person writes. The error, of kind [model.Usage] and code bad_value, says
 // what is wrong and what was expected.
-func parseAddress(n identity, text string) ([]byte, error) {
+func Parse(n Network, text string) ([]byte, error) {
 	raw, err := readAddress(n, text)
 	if err != nil {
-		return nil, badValue(text, fmt.Sprintf("an address of cardano %s", n.name), err, addressExpected)
+		return nil, badValue(text, fmt.Sprintf("an address of cardano %s", n.Name), err, addressExpected)
 	}
 	return raw, nil
 }
 
 func badValue(text, what string, err error, expected string) error {
-	return model.Errorf(model.Usage, "bad_value", "%q is not %s: %w: expected %s", shownText(text), what, err, expected)
+	return model.Errorf(model.Usage, "bad_value", "%q is not %s: %w: expected %s", Excerpt(text), what, err, expected)
 }
 
 // shownText is what a message repeats of a text.
-func shownText(text string) string {
+func Excerpt(text string) string {
 	const most = 120
 	if len(text) > most {
 		return text[:most] + "…"
@@ -76,7 +76,7 @@ func shownText(text string) string {
 	return text
 }
 
-func readAddress(n identity, text string) ([]byte, error) {
+func readAddress(n Network, text string) ([]byte, error) {
 	if digits, ok := strings.CutPrefix(text, anyHex); ok {
 		return readHex(digits)
 	}
@@ -98,19 +98,19 @@ func readHex(digits string) ([]byte, error) {
 	return raw, nil
 }
 
-func readShelley(n identity, hrp, text string) ([]byte, error) {
+func readShelley(n Network, hrp, text string) ([]byte, error) {
 	raw, err := decodeBech32(text)
 	if err != nil {
 		return nil, err
 	}
-	if !isShelley(raw) {
+	if !IsShelley(raw) {
 		return nil, fmt.Errorf("its %d bytes are no address", len(raw))
 	}
 	if want := addressHRP(raw[0]); hrp != want {
 		return nil, fmt.Errorf("it begins with %s1, its bytes are of %s1", hrp, want)
 	}
 	if raw[0]&15 != n.tag() {
-		if n.testnet {
+		if n.Testnet {
 			return nil, errors.New("it is one of mainnet")
 		}
 		return nil, errors.New("it is one of a test network")
@@ -118,9 +118,9 @@ func readShelley(n identity, hrp, text string) ([]byte, error) {
 	return raw, nil
 }
 
-func readByron(n identity, text string) ([]byte, error) {
+func readByron(n Network, text string) ([]byte, error) {
 	raw := base58.Decode(text)
-	payload, err := byronPayload(raw)
+	payload, err := ByronPayload(raw)
 	switch {
 	case errors.Is(err, errByronCRC):
 		return nil, err
@@ -131,50 +131,50 @@ func readByron(n identity, text string) ([]byte, error) {
 	case n.ownsByron(payload):
 		return raw, nil
 	}
-	magic, ok := byronNetwork(payload)
+	magic, ok := ByronNetwork(payload)
 	if !ok {
 		return nil, errors.New("it is one of mainnet")
 	}
 	for _, other := range publicNetworks {
-		if other.testnet && other.magic == magic {
-			return nil, fmt.Errorf("it is one of %s", other.name)
+		if other.Testnet && other.Magic == magic {
+			return nil, fmt.Errorf("it is one of %s", other.Name)
 		}
 	}
 	return nil, fmt.Errorf("it is one of the test network with magic %d", magic)
 }
 
 // identity is what addresses tell of their network.
-type identity struct {
-	name    string
-	magic   uint32 // of the handshake, and of Byron's addresses if testnet is set
-	testnet bool   // addresses of test networks say so
+type Network struct {
+	Name    string
+	Magic   uint32 // of the handshake, and of Byron's addresses if testnet is set
+	Testnet bool   // addresses of test networks say so
 }
 
 // The public networks.
 var (
-	mainnet = identity{name: "mainnet", magic: 764824073}
-	preprod = identity{name: "preprod", magic: 1, testnet: true}
-	preview = identity{name: "preview", magic: 2, testnet: true}
+	Mainnet = Network{Name: "mainnet", Magic: 764824073}
+	Preprod = Network{Name: "preprod", Magic: 1, Testnet: true}
+	Preview = Network{Name: "preview", Magic: 2, Testnet: true}
 
-	publicNetworks = []identity{mainnet, preprod, preview}
+	publicNetworks = []Network{Mainnet, Preprod, Preview}
 )
 
 // tag is the network in the first byte of addresses since Shelley: all test networks share one.
-func (n identity) tag() byte {
-	if n.testnet {
+func (n Network) tag() byte {
+	if n.Testnet {
 		return testnetTag
 	}
 	return mainnetTag
 }
 
 // ownsByron reports whether a Byron address is one of n: mainnet's have no magic.
-func (n identity) ownsByron(payload []byte) bool {
-	magic, ok := byronNetwork(payload)
-	return ok == n.testnet && (!ok || magic == n.magic)
+func (n Network) ownsByron(payload []byte) bool {
+	magic, ok := ByronNetwork(payload)
+	return ok == n.Testnet && (!ok || magic == n.Magic)
 }
 
 // isShelley reports whether an address is well-formed, of a known type and for a known network.
-func isShelley(raw []byte) bool {
+func IsShelley(raw []byte) bool {
 	if len(raw) < enterpriseSize || raw[0]&15 > mainnetTag {
 		return false
 	}

@@ -1,4 +1,4 @@
-package cardano
+package genesis
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package cardano
+package ledger
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/genesis"
 	"birthmark/model"
 )
 
@@ -14,14 +16,14 @@ import (
 // measure. Nothing in a block it made points into the serialized bytes, which may be used again.
 //
 // A decoder belongs to one goroutine at a time.
-type decoder struct {
-	net   *network
-	index indexer
-	raw   bool // [model.Tx.Raw] is wanted
-	w     walker
+type Decoder struct {
+	Network *genesis.Network
+	index   Indexer
+	Raw     bool // [model.Tx.Raw] is wanted
+	w       cbor.Walker
 
 	// Of the current block. Entries that no transaction refers to are left from a walk that was repeated.
-	transactions
+	Transactions
 	inputs  []model.Input
 	outputs []model.Output
 	keys    []model.Key
@@ -35,41 +37,40 @@ type decoder struct {
 }
 
 // indexer makes the index values of outputs, for one decoder.
-type indexer interface {
+type Indexer interface {
 	// clone returns an indexer of the same kind for another goroutine.
-	clone() indexer
+	Clone() Indexer
 	// needsParts reports whether block reads [transactions.parts].
-	needsParts() bool
+	NeedsParts() bool
 	// reset discards what output kept. The decoder calls it before each block, and before it walks over the
 	// transactions of a block again.
-	reset()
+	Reset()
 	// output appends the keys of an output. Their values may point into o and into memory of the indexer.
-	output(keys []model.Key, o *output) ([]model.Key, error)
+	Output(keys []model.Key, o *Output) ([]model.Key, error)
 	// block may change the keys of the outputs in txs. The decoder calls it after the last output of a block.
-	block(txs *transactions)
+	Block(txs *Transactions)
 }
 
 // transactions are those of the block that is being decoded. Values point into the serialized block.
-type transactions struct {
-	of     *model.Block // without transactions; nil in the genesis
-	header fields       // empty in the genesis
-	txs    []model.Tx
-	failed []bool  // transactions whose scripts failed; empty before Alonzo
-	parts  []parts // of each transaction, if they are needed; empty in the genesis
+type Transactions struct {
+	Of     *model.Block // without transactions; nil in the genesis
+	Header HeaderFields // empty in the genesis
+	Txs    []model.Tx
+	Failed []bool  // transactions whose scripts failed; empty before Alonzo
+	Parts  []Parts // of each transaction, if they are needed; empty in the genesis
 }
 
-// newDecoder returns a decoder of blocks. raw: it fills in [model.Tx.Raw]. The error is [network.needFiles] of an
-// unnamed network.
-func newDecoder(n *network, index indexer, raw bool) (*decoder, error) {
-	if n.isNameless() {
-		return nil, n.needFiles()
+// newDecoder returns a decoder of blocks. raw: it fills in [model.Tx.Raw]. The error is that of [genesis.Network.RequireFiles].
+func NewDecoder(n *genesis.Network, index Indexer, raw bool) (*Decoder, error) {
+	if err := n.RequireFiles(); err != nil {
+		return nil, err
 	}
-	return &decoder{net: n, index: index, raw: raw}, nil
+	return &Decoder{Network: n, index: index, Raw: raw}, nil
 }
 
 // clone returns a decoder of the same kind for another goroutine.
-func (d *decoder) clone() *decoder {
-	return &decoder{net: d.net, index: d.index.clone(), raw: d.raw}
+func (d *Decoder) Clone() *Decoder {
+	return &Decoder{Network: d.Network, index: d.index.Clone(), Raw: d.Raw}
 }
 
 // block decodes one block as chunk files and chain-sync carry it, an array of the era's tag and the block, and
@@ -77,203 +78,203 @@ func (d *decoder) clone() *decoder {
 // boundary: the block stands between two epochs of Byron, has no transactions and no height of its own.
 //
 // An error gives the offset in raw. That of a tag of a later era has the code unknown_era.
-func (d *decoder) block(raw []byte) (b *model.Block, boundary bool, err error) {
+func (d *Decoder) Block(raw []byte) (b *model.Block, boundary bool, err error) {
 	return d.decode(raw, true)
 }
 
 // next is block for the first of several blocks in raw, whose bytes are the first size ones.
-func (d *decoder) next(raw []byte) (b *model.Block, size int, err error) {
+func (d *Decoder) Next(raw []byte) (b *model.Block, size int, err error) {
 	b, _, err = d.decode(raw, false)
-	return b, d.w.at, err
+	return b, d.w.Offset, err
 }
 
-func (d *decoder) decode(raw []byte, alone bool) (b *model.Block, boundary bool, err error) {
+func (d *Decoder) decode(raw []byte, alone bool) (b *model.Block, boundary bool, err error) {
 	d.reset(raw)
 	w := &d.w
-	wrapper := w.array("era and block")
-	w.field(&wrapper, "era")
-	era := w.uint("era")
-	if w.err == nil {
-		w.err = checkEra(era)
+	wrapper := w.Array("era and block")
+	w.Field(&wrapper, "era")
+	era := w.Uint("era")
+	if w.Err == nil {
+		w.Err = checkEra(era)
 	}
-	w.field(&wrapper, "block")
-	if w.err != nil {
-		return nil, false, w.err
+	w.Field(&wrapper, "block")
+	if w.Err != nil {
+		return nil, false, w.Err
 	}
-	start := w.at
-	whole := w.array("block")
-	w.field(&whole, "header")
-	at := w.at
-	f := readHeader(w, d.net, byte(era))
-	header := w.b[at:max(w.at, at)]
-	if w.err != nil {
-		return nil, false, fmt.Errorf("%s header: %w", eraNames[era], w.err)
+	start := w.Offset
+	whole := w.Array("block")
+	w.Field(&whole, "header")
+	at := w.Offset
+	f := readHeader(w, d.Network, byte(era))
+	header := w.Data[at:max(w.Offset, at)]
+	if w.Err != nil {
+		return nil, false, fmt.Errorf("%s header: %w", EraNames[era], w.Err)
 	}
-	b = &model.Block{Parent: f.parent, Slot: f.slot, Time: d.net.time(f.slot)}
+	b = &model.Block{Parent: f.parent, Slot: f.slot, Time: d.Network.Time(f.slot)}
 	b.Header = append(append(make([]byte, 0, 1+len(header)), byte(era)), header...)
-	if b.Hash, err = hashHeader(b.Header); err != nil {
+	if b.Hash, err = HashHeader(b.Header); err != nil {
 		return nil, false, err
 	}
 	if b.Height, err = model.NewHeightPk(f.number); err == nil {
 		d.body(&whole, &f)
-		b.Size = w.at - start
-		w.end(&wrapper, "era and block")
-		if w.err == nil && alone && w.at < len(raw) {
-			w.fail("%d bytes follow the block", len(raw)-w.at)
+		b.Size = w.Offset - start
+		w.End(&wrapper, "era and block")
+		if w.Err == nil && alone && w.Offset < len(raw) {
+			w.Fail("%d bytes follow the block", len(raw)-w.Offset)
 		}
-		err = w.err
+		err = w.Err
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("%s block %d at slot %d (%s): %w", eraNames[era], f.number, f.slot, b.Hash, err)
+		return nil, false, fmt.Errorf("%s block %d at slot %d (%s): %w", EraNames[era], f.number, f.slot, b.Hash, err)
 	}
-	d.of, d.header = b, f
-	d.index.block(&d.transactions)
+	d.Of, d.Header = b, f
+	d.index.Block(&d.Transactions)
 	d.detach(b)
-	if d.raw {
+	if d.Raw {
 		d.keepRaw(b.Txs, byte(era))
 	}
-	return b, era == eraByronBoundary, nil
+	return b, era == EraByronBoundary, nil
 }
 
 // reset begins with a block.
-func (d *decoder) reset(raw []byte) {
-	d.w.reset(raw)
-	d.failed, d.parts = d.failed[:0], d.parts[:0]
+func (d *Decoder) reset(raw []byte) {
+	d.w.Reset(raw)
+	d.Failed, d.Parts = d.Failed[:0], d.Parts[:0]
 	d.forget()
 }
 
 // forget gives up the transactions found so far.
-func (d *decoder) forget() {
-	d.txs, d.inputs, d.outputs = d.txs[:0], d.inputs[:0], d.outputs[:0]
+func (d *Decoder) forget() {
+	d.Txs, d.inputs, d.outputs = d.Txs[:0], d.inputs[:0], d.outputs[:0]
 	d.keys, d.assets, d.mints, d.arena = d.keys[:0], d.assets[:0], d.mints[:0], d.arena[:0]
-	d.index.reset()
+	d.index.Reset()
 }
 
 // needsParts reports whether the parts of transactions are kept.
-func (d *decoder) needsParts() bool { return d.raw || d.index.needsParts() }
+func (d *Decoder) needsParts() bool { return d.Raw || d.index.NeedsParts() }
 
 // add puts an output among those of the block, with its keys.
-func (d *decoder) add(o *output) {
-	if len(o.address) > model.MaxValueSize {
-		d.w.fail("address of %d bytes: expected at most %d", len(o.address), model.MaxValueSize)
+func (d *Decoder) add(o *Output) {
+	if len(o.Address) > model.MaxValueSize {
+		d.w.Fail("address of %d bytes: expected at most %d", len(o.Address), model.MaxValueSize)
 		return
 	}
 	first := len(d.keys)
 	var err error
-	if d.keys, err = d.index.output(d.keys, o); err != nil {
-		d.w.fail("%w", err)
+	if d.keys, err = d.index.Output(d.keys, o); err != nil {
+		d.w.Fail("%w", err)
 	}
-	d.outputs = append(d.outputs, model.Output{Value: o.value, Keys: d.keys[first:len(d.keys):len(d.keys)], Assets: o.assets})
+	d.outputs = append(d.outputs, model.Output{Value: o.Value, Keys: d.keys[first:len(d.keys):len(d.keys)], Assets: o.Assets})
 }
 
 // body takes the rest of a block after its header.
-func (d *decoder) body(whole *int, f *fields) {
-	switch f.era {
-	case eraByronBoundary:
+func (d *Decoder) body(whole *int, f *HeaderFields) {
+	switch f.Era {
+	case EraByronBoundary:
 		d.boundaryBody(whole, f)
-	case eraByron:
+	case EraByron:
 		d.byronBody(whole, f)
 	default:
 		d.segments(whole, f)
 	}
-	d.w.end(whole, "block")
+	d.w.End(whole, "block")
 }
 
 // segments takes what follows the header since Shelley: transaction bodies, witnesses, auxiliary data and, since
 // Alonzo, which transactions failed. The header names the hash of the hashes of the four.
-func (d *decoder) segments(whole *int, f *fields) {
+func (d *Decoder) segments(whole *int, f *HeaderFields) {
 	w := &d.w
 	var hashes [4 * blake2b.Size256]byte
 	segments := 0
 	segment := func(start int) {
-		sum := blake2b.Sum256(w.b[start:w.at])
+		sum := blake2b.Sum256(w.Data[start:w.Offset])
 		copy(hashes[segments*len(sum):], sum[:])
 		segments++
 	}
-	w.field(whole, "transaction bodies")
-	bodies := w.at
-	if d.bodies(); w.err != nil {
+	w.Field(whole, "transaction bodies")
+	bodies := w.Offset
+	if d.bodies(); w.Err != nil {
 		return
 	}
 	segment(bodies)
 
-	w.field(whole, "witness sets")
-	start := w.at
+	w.Field(whole, "witness sets")
+	start := w.Offset
 	sets := 0
-	for n := w.array("witness sets"); w.more(&n); sets++ {
-		set := w.item("witness set")
-		if d.needsParts() && sets < len(d.parts) {
-			d.parts[sets].witnesses = set
+	for n := w.Array("witness sets"); w.More(&n); sets++ {
+		set := w.Item("witness set")
+		if d.needsParts() && sets < len(d.Parts) {
+			d.Parts[sets].Witnesses = set
 		}
 	}
-	if w.err != nil {
+	if w.Err != nil {
 		return
 	}
 	segment(start)
-	if sets != len(d.txs) {
-		w.err = fmt.Errorf("%d transaction bodies and %d witness sets: expected as many", len(d.txs), sets)
+	if sets != len(d.Txs) {
+		w.Err = fmt.Errorf("%d transaction bodies and %d witness sets: expected as many", len(d.Txs), sets)
 		return
 	}
 
-	w.field(whole, "auxiliary data")
-	start = w.at
-	w.pairs("auxiliary data")
-	w.at = min(w.at, start)
-	w.skip("auxiliary data")
+	w.Field(whole, "auxiliary data")
+	start = w.Offset
+	w.Map("auxiliary data")
+	w.Offset = min(w.Offset, start)
+	w.Skip("auxiliary data")
 	if d.needsParts() {
 		d.auxiliary(start)
 	}
-	if w.err != nil {
+	if w.Err != nil {
 		return
 	}
 	segment(start)
 
-	if f.era >= eraAlonzo {
-		w.field(whole, "failed transactions")
-		start = w.at
+	if f.Era >= EraAlonzo {
+		w.Field(whole, "failed transactions")
+		start = w.Offset
 		any := d.failures()
-		if w.err != nil {
+		if w.Err != nil {
 			return
 		}
 		segment(start)
 		if any {
-			end := w.at
+			end := w.Offset
 			d.forget()
-			w.at = bodies
+			w.Offset = bodies
 			d.bodies()
-			w.at = max(w.at, end)
+			w.Offset = max(w.Offset, end)
 		}
 	}
 	sum := blake2b.Sum256(hashes[:segments*blake2b.Size256])
-	if w.err == nil && !bytes.Equal(sum[:], f.bodyHash) {
-		w.err = fmt.Errorf("its body hashes to %x, its header says %x", sum, f.bodyHash)
+	if w.Err == nil && !bytes.Equal(sum[:], f.bodyHash) {
+		w.Err = fmt.Errorf("its body hashes to %x, its header says %x", sum, f.bodyHash)
 	}
 }
 
 // failures takes the positions of the transactions whose scripts failed.
-func (d *decoder) failures() (any bool) {
+func (d *Decoder) failures() (any bool) {
 	w := &d.w
-	d.failed = append(d.failed[:0], make([]bool, len(d.txs))...)
-	for n := w.set("failed transactions"); w.more(&n); {
-		at := w.at
-		i := w.uint("position of a failed transaction")
-		if w.err != nil {
+	d.Failed = append(d.Failed[:0], make([]bool, len(d.Txs))...)
+	for n := w.Set("failed transactions"); w.More(&n); {
+		at := w.Offset
+		i := w.Uint("position of a failed transaction")
+		if w.Err != nil {
 			break
 		}
-		if i >= uint64(len(d.failed)) {
-			w.failAt(at, "transaction %d failed: there are %d", i, len(d.failed))
+		if i >= uint64(len(d.Failed)) {
+			w.FailAt(at, "transaction %d failed: there are %d", i, len(d.Failed))
 			break
 		}
-		d.failed[i], any = true, true
+		d.Failed[i], any = true, true
 	}
 	return any
 }
 
 // detach gives a block what was found, in memory of its own.
-func (d *decoder) detach(b *model.Block) {
+func (d *Decoder) detach(b *model.Block) {
 	var inputs, outputs, keys, assets, mints, room int
-	for i := range d.txs {
-		tx := &d.txs[i]
+	for i := range d.Txs {
+		tx := &d.Txs[i]
 		inputs += len(tx.Inputs)
 		outputs += len(tx.Outputs)
 		mints += len(tx.Mints)
@@ -297,7 +298,7 @@ func (d *decoder) detach(b *model.Block) {
 		keys: make([]model.Key, 0, keys), assets: make([]model.Asset, 0, assets),
 		mints: make([]model.Mint, 0, mints), arena: make([]byte, 0, room),
 	}
-	b.Txs = append(make([]model.Tx, 0, len(d.txs)), d.txs...)
+	b.Txs = append(make([]model.Tx, 0, len(d.Txs)), d.Txs...)
 	for i := range b.Txs {
 		s.tx(&b.Txs[i])
 	}

@@ -1,4 +1,4 @@
-package cardano
+package genesis
 
 import (
 	"path/filepath"
@@ -7,12 +7,13 @@ import (
 
 	"github.com/blinklabs-io/gouroboros/ledger/byron"
 
+	"birthmark/chains/cardano/address"
 	"birthmark/model"
 )
 
 func TestGenesisOfMainnetIsWhatGouroborosReads(t *testing.T) {
 	dir := genesisData(t, "mainnet")
-	n, err := readGenesis(dir)
+	n, err := ReadFiles(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,12 +29,12 @@ func TestGenesisOfMainnetIsWhatGouroborosReads(t *testing.T) {
 	for _, u := range theirs {
 		want[model.Hash(u.Id.Id())] = u.Output.Address().String() + " " + u.Output.Amount().String()
 	}
-	ours, err := n.genesisTxs()
+	ours, err := n.Outputs()
 	if err != nil || len(ours) != len(want) {
 		t.Fatalf("%d outputs, %v, expected %d", len(ours), err, len(want))
 	}
 	for _, o := range ours {
-		if got := formatAddress(n.identity, o.Address) + " " + strconv.FormatUint(o.Value, 10); got != want[o.Tx] {
+		if got := address.Format(n.Network, o.Address) + " " + strconv.FormatUint(o.Value, 10); got != want[o.Tx] {
 			t.Fatalf("%s has %s, expected %s", o.Tx, got, want[o.Tx])
 		}
 	}

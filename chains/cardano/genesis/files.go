@@ -1,4 +1,4 @@
-package cardano
+package genesis
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/address"
 	"birthmark/model"
 )
 
@@ -59,7 +60,7 @@ func (l *lovelace) UnmarshalJSON(b []byte) error {
 	text := strings.TrimSuffix(strings.TrimPrefix(string(b), `"`), `"`)
 	value, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s is no amount of lovelace", shownText(string(b)))
+		return fmt.Errorf("%s is no amount of lovelace", address.Excerpt(string(b)))
 	}
 	*l = lovelace(value)
 	return nil
@@ -72,7 +73,7 @@ func (m *milliseconds) UnmarshalJSON(b []byte) error {
 	text := strings.Trim(string(b), `"`)
 	value, err := strconv.ParseUint(text, 10, 32)
 	if err != nil || value == 0 {
-		return fmt.Errorf("%s is no number of milliseconds", shownText(string(b)))
+		return fmt.Errorf("%s is no number of milliseconds", address.Excerpt(string(b)))
 	}
 	*m = milliseconds(value)
 	return nil
@@ -82,7 +83,7 @@ func (m *milliseconds) UnmarshalJSON(b []byte) error {
 // have that network's files; any other is called by its magic. The files do not say when Byron ends: a node's
 // configuration in the folder does ([readNodeConfig]), without one the network begins with Shelley. An error is of kind
 // [model.BadSource], code bad_genesis, or genesis_mismatch where a file is not the one it should be.
-func readGenesis(dir string) (*network, error) {
+func ReadFiles(dir string) (*Network, error) {
 	config, err := readNodeConfig(dir)
 	if err != nil {
 		return nil, err
@@ -108,17 +109,17 @@ func readGenesis(dir string) (*network, error) {
 	if err != nil {
 		return nil, fmt.Errorf("genesis in %s: %w", dir, err)
 	}
-	n.byronHash, n.shelleyHash = config.ByronHash, config.ShelleyHash
+	n.ByronHash, n.shelleyHash = config.ByronHash, config.ShelleyHash
 	why := "as the node's configuration says"
-	if i := slices.IndexFunc(networks, func(known *network) bool { return known.magic == n.magic }); i >= 0 {
+	if i := slices.IndexFunc(networks, func(known *Network) bool { return known.Magic == n.Magic }); i >= 0 {
 		known := *networks[i]
-		n, why = &known, "as its magic is that of "+known.name
+		n, why = &known, "as its magic is that of "+known.Name
 	}
 	for _, f := range []struct {
 		file string
 		has  model.Hash
 		want *string
-	}{{config.ByronFile, byronHash, &n.byronHash}, {config.ShelleyFile, shelleyHash, &n.shelleyHash}} {
+	}{{config.ByronFile, byronHash, &n.ByronHash}, {config.ShelleyFile, shelleyHash, &n.shelleyHash}} {
 		has := hex.EncodeToString(f.has[:])
 		if *f.want != "" && has != *f.want {
 			return nil, model.Errorf(model.BadSource, "genesis_mismatch", "%s has the hash %s: expected %s, %s", filepath.Join(dir, f.file), has, *f.want, why)
@@ -143,7 +144,7 @@ func readGenesisFile(dir, name string, into any) ([]byte, error) {
 }
 
 // newNetwork has the figures of genesis files, and no outputs yet. shelleyEpoch is the first after Byron.
-func newNetwork(byron *byronGenesis, shelley *shelleyGenesis, shelleyEpoch uint64) (*network, error) {
+func newNetwork(byron *byronGenesis, shelley *shelleyGenesis, shelleyEpoch uint64) (*Network, error) {
 	const maxByron = 1 << 32 // slots: thousands of years
 	length := time.Duration(math.Round(shelley.SlotLength * float64(time.Second)))
 	switch {
@@ -162,7 +163,7 @@ func newNetwork(byron *byronGenesis, shelley *shelleyGenesis, shelleyEpoch uint6
 	case shelley.EpochLength == 0:
 		return nil, badGenesis("%s has no epochLength", shelleyGenesisFile)
 	case shelley.NetworkID != "Mainnet" && shelley.NetworkID != "Testnet":
-		return nil, badGenesis("%s has the networkId %q: expected Mainnet or Testnet", shelleyGenesisFile, shownText(shelley.NetworkID))
+		return nil, badGenesis("%s has the networkId %q: expected Mainnet or Testnet", shelleyGenesisFile, address.Excerpt(shelley.NetworkID))
 	case length <= 0 || shelley.SlotLength > maxSlotLength.Seconds():
 		return nil, badGenesis("%s has a slotLength of %v seconds: expected more than 0 and at most %v", shelleyGenesisFile, shelley.SlotLength, maxSlotLength.Seconds())
 	case shelley.MaxSupply == 0:
@@ -174,20 +175,20 @@ func newNetwork(byron *byronGenesis, shelley *shelleyGenesis, shelleyEpoch uint6
 		return nil, badGenesis("the files are of two networks: %s begins at %s, %s at %s",
 			byronGenesisFile, time.Unix(*byron.Start, 0).UTC().Format(time.RFC3339), shelleyGenesisFile, shelley.Start.UTC().Format(time.RFC3339))
 	}
-	n := &network{
-		identity: identity{
-			name:    magicName(*shelley.Magic, shelley.NetworkID == "Testnet"),
-			magic:   *shelley.Magic,
-			testnet: shelley.NetworkID == "Testnet",
+	n := &Network{
+		Network: address.Network{
+			Name:    magicName(*shelley.Magic, shelley.NetworkID == "Testnet"),
+			Magic:   *shelley.Magic,
+			Testnet: shelley.NetworkID == "Testnet",
 		},
 		start:      *byron.Start,
-		byronEpoch: 10 * byron.Constants.K,
+		ByronEpoch: 10 * byron.Constants.K,
 		byronSlot:  time.Duration(byron.Versions.Slot) * time.Millisecond,
-		epoch:      shelley.EpochLength,
+		epochSlots: shelley.EpochLength,
 		slot:       length,
-		supply:     uint64(shelley.MaxSupply),
+		Supply:     uint64(shelley.MaxSupply),
 	}
-	n.byronSlots = shelleyEpoch * n.byronEpoch
+	n.ByronSlots = shelleyEpoch * n.ByronEpoch
 	return n, nil
 }
 

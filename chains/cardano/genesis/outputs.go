@@ -1,4 +1,4 @@
-package cardano
+package genesis
 
 import (
 	"bytes"
@@ -10,68 +10,69 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/address"
 	"birthmark/model"
 )
 
 // genesisOutput is an output that no block made: number 0 of a transaction whose id is the Blake2b-256 of the
 // address, so there is one to an address.
-type genesisOutput struct {
+type Output struct {
 	Tx      model.Hash
 	Address []byte
 	Value   uint64 // lovelace; some have none, and are outputs all the same
 }
 
 // genesisTxs are the outputs at height 0, in the order of their transaction ids. The error of a network of which only
-// the name is known is that of [network.needFiles].
-func (n *network) genesisTxs() ([]genesisOutput, error) {
+// the name is known is that of [Network.RequireFiles].
+func (n *Network) Outputs() ([]Output, error) {
 	if n.genesis != nil {
 		return n.genesis, nil
 	}
-	if n.isNameless() {
-		return nil, n.needFiles()
+	if err := n.RequireFiles(); err != nil {
+		return nil, err
 	}
-	return knownGenesis[n.name]()
+	return knownGenesis[n.Name]()
 }
 
 const redeemKeySize = 32 // of Ed25519
 
 // genesisOutputs reads what genesis files give to whom: redeem keys in base64url and addresses in base 58 of Byron
 // (avvmDistr, nonAvvmBalances), addresses in hex of Shelley (initialFunds). Ordered by transaction id.
-func (n *network) genesisOutputs(byron *byronGenesis, shelley *shelleyGenesis) ([]genesisOutput, error) {
-	outputs := make([]genesisOutput, 0, len(byron.Avvm)+len(byron.Balances)+len(shelley.Funds))
+func (n *Network) genesisOutputs(byron *byronGenesis, shelley *shelleyGenesis) ([]Output, error) {
+	outputs := make([]Output, 0, len(byron.Avvm)+len(byron.Balances)+len(shelley.Funds))
 	add := func(address []byte, value uint64) {
-		outputs = append(outputs, genesisOutput{Tx: blake2b.Sum256(address), Address: address, Value: value})
+		outputs = append(outputs, Output{Tx: blake2b.Sum256(address), Address: address, Value: value})
 	}
 	for text, value := range byron.Avvm {
 		key, err := redeemKey(text)
 		if err != nil {
-			return nil, badGenesis(byronGenesisFile+": avvmDistr of %q: %w", shownText(text), err)
+			return nil, badGenesis(byronGenesisFile+": avvmDistr of %q: %w", address.Excerpt(text), err)
 		}
-		add(n.redeemAddress(key), uint64(value))
+		add(n.RedeemAddress(key), uint64(value))
 	}
 	for text, value := range byron.Balances {
-		address := base58.Decode(text)
-		if _, err := byronPayload(address); err != nil {
-			return nil, badGenesis(byronGenesisFile+": nonAvvmBalances of %q: %w", shownText(text), err)
+		raw := base58.Decode(text)
+		if _, err := address.ByronPayload(raw); err != nil {
+			return nil, badGenesis(byronGenesisFile+": nonAvvmBalances of %q: %w", address.Excerpt(text), err)
 		}
-		add(address, uint64(value))
+		add(raw, uint64(value))
 	}
 	for text, value := range shelley.Funds {
-		address, err := hex.DecodeString(text)
-		if err == nil && !isShelley(address) {
-			if _, err = byronPayload(address); err != nil {
-				err = fmt.Errorf("its %d bytes are no address", len(address))
+		raw, err := hex.DecodeString(text)
+		if err == nil && !address.IsShelley(raw) {
+			if _, err = address.ByronPayload(raw); err != nil {
+				err = fmt.Errorf("its %d bytes are no address", len(raw))
 			}
 		}
 		if err != nil {
-			return nil, badGenesis(shelleyGenesisFile+": initialFunds of %q: %w", shownText(text), err)
+			return nil, badGenesis(shelleyGenesisFile+": initialFunds of %q: %w", address.Excerpt(text), err)
 		}
-		add(address, uint64(value))
+		add(raw, uint64(value))
 	}
-	slices.SortFunc(outputs, func(a, b genesisOutput) int { return bytes.Compare(a.Tx[:], b.Tx[:]) })
+	slices.SortFunc(outputs, func(a, b Output) int { return bytes.Compare(a.Tx[:], b.Tx[:]) })
 	for i := 1; i < len(outputs); i++ {
 		if outputs[i].Tx == outputs[i-1].Tx {
-			return nil, badGenesis("genesis gives funds to %s twice", formatAddress(n.identity, outputs[i].Address))
+			return nil, badGenesis("genesis gives funds to %s twice", address.Format(n.Network, outputs[i].Address))
 		}
 	}
 	return outputs, nil

@@ -1,4 +1,4 @@
-package cardano
+package address
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 const (
 	credentialOfKey    = 0
 	credentialOfScript = 1
-	storedCredential   = 1 + credentialHash
+	storedCredential   = 1 + CredentialSize
 
 	paymentKeyPrefix = "addr_vkh" // CIP-5, as are the next two
 	stakeKeyPrefix   = "stake_vkh"
@@ -28,7 +28,7 @@ var (
 
 // paymentCredential is who may spend from an address: none in Byron addresses and reward accounts. What follows the
 // parts an address should have counts for nothing, as in the ledger, which let it pass up to Alonzo.
-func paymentCredential(address []byte) (cred []byte, ok bool) {
+func PaymentCredential(address []byte) (cred []byte, ok bool) {
 	if len(address) < enterpriseSize || address[0]>>4 > maxPaymentType {
 		return nil, false
 	}
@@ -37,7 +37,7 @@ func paymentCredential(address []byte) (cred []byte, ok bool) {
 
 // stakeCredential is whose stake an address adds to: in addresses with a stake part and in reward accounts. Pointers
 // name a certificate, not a credential, and the ledger ignores them from Conway on.
-func stakeCredential(address []byte) (cred []byte, ok bool) {
+func StakeCredential(address []byte) (cred []byte, ok bool) {
 	if len(address) < enterpriseSize {
 		return nil, false
 	}
@@ -55,7 +55,7 @@ func credential(script bool, hash []byte) []byte {
 	if script {
 		kind = credentialOfScript
 	}
-	return append([]byte{kind}, hash[:credentialHash]...)
+	return append([]byte{kind}, hash[:CredentialSize]...)
 }
 
 func isCredential(cred []byte) bool {
@@ -63,7 +63,7 @@ func isCredential(cred []byte) bool {
 }
 
 // formatPaymentCredential writes a payment credential in bech32, as CIP-5 has it.
-func formatPaymentCredential(_ identity, cred []byte) string {
+func FormatPaymentCredential(_ Network, cred []byte) string {
 	switch {
 	case !isCredential(cred):
 		return anyHex + hex.EncodeToString(cred)
@@ -75,16 +75,16 @@ func formatPaymentCredential(_ identity, cred []byte) string {
 
 // parsePaymentCredential makes a payment credential of what a person writes: in bech32, or an address that has it.
 // The error, of kind Usage and code bad_value, says what was expected.
-func parsePaymentCredential(n identity, text string) ([]byte, error) {
-	cred, err := readCredential(n, text, paymentKeyPrefix, paymentCredential)
+func ParsePaymentCredential(n Network, text string) ([]byte, error) {
+	cred, err := readCredential(n, text, paymentKeyPrefix, PaymentCredential)
 	if err != nil {
-		return nil, badValue(text, "a payment credential of cardano "+n.name, err, paymentExpected)
+		return nil, badValue(text, "a payment credential of cardano "+n.Name, err, paymentExpected)
 	}
 	return cred, nil
 }
 
 // formatStakeCredential writes a stake credential as the stake address that its owner has on n.
-func formatStakeCredential(n identity, cred []byte) string {
+func FormatStakeCredential(n Network, cred []byte) string {
 	if !isCredential(cred) {
 		return anyHex + hex.EncodeToString(cred)
 	}
@@ -95,20 +95,20 @@ func formatStakeCredential(n identity, cred []byte) string {
 
 // parseStakeCredential makes a stake credential of what a person writes: a stake address, the credential in bech32,
 // or an address that has it. The error, of kind Usage and code bad_value, says what was expected.
-func parseStakeCredential(n identity, text string) ([]byte, error) {
-	cred, err := readCredential(n, text, stakeKeyPrefix, stakeCredential)
+func ParseStakeCredential(n Network, text string) ([]byte, error) {
+	cred, err := readCredential(n, text, stakeKeyPrefix, StakeCredential)
 	if err != nil {
-		return nil, badValue(text, "a stake credential of cardano "+n.name, err, stakeExpected)
+		return nil, badValue(text, "a stake credential of cardano "+n.Name, err, stakeExpected)
 	}
 	return cred, nil
 }
 
 // readCredential reads bech32 with the prefix of keys or of scripts, or takes the credential out of an address.
-func readCredential(n identity, text, keyPrefix string, of func(address []byte) ([]byte, bool)) ([]byte, error) {
+func readCredential(n Network, text, keyPrefix string, of func(address []byte) ([]byte, bool)) ([]byte, error) {
 	if digits, ok := strings.CutPrefix(text, anyHex); ok {
 		return readHex(digits)
 	}
-	if hash, err := hex.DecodeString(text); err == nil && len(hash) == credentialHash {
+	if hash, err := hex.DecodeString(text); err == nil && len(hash) == CredentialSize {
 		return nil, fmt.Errorf("a hash alone does not say whether it is of a key or of a script: write %s or %s",
 			encodeBech32(keyPrefix, hash), encodeBech32(scriptPrefix, hash))
 	}
@@ -128,8 +128,8 @@ func readCredential(n identity, text, keyPrefix string, of func(address []byte) 
 	switch {
 	case err != nil:
 		return nil, err
-	case len(hash) != credentialHash:
-		return nil, fmt.Errorf("its hash has %d bytes, expected %d", len(hash), credentialHash)
+	case len(hash) != CredentialSize:
+		return nil, fmt.Errorf("its hash has %d bytes, expected %d", len(hash), CredentialSize)
 	case hrp != scriptPrefix && hrp != keyPrefix:
 		return nil, fmt.Errorf("it begins with %s1, expected %s1", hrp, keyPrefix)
 	}
@@ -137,4 +137,4 @@ func readCredential(n identity, text, keyPrefix string, of func(address []byte) 
 }
 
 // formatPool writes the id of the stake pool that has a cold verification key (CIP-5): pool1….
-func formatPool(key []byte) string { return encodeBech32(poolPrefix, blake2b224(key)) }
+func FormatPool(key []byte) string { return encodeBech32(poolPrefix, Hash224(key)) }

@@ -1,4 +1,4 @@
-package cardano
+package genesis
 
 import (
 	"encoding/hex"
@@ -46,13 +46,13 @@ func TestSlotsOfANetworkOfOnesOwn(t *testing.T) {
 		{"config.yaml", "# of a node\nTestShelleyHardForkAtEpoch: 2\nTurnOnLogging: True\n", 200, []at{{199, 49, 1}, {210, 51, 2}}},
 		{"configuration.yaml", "TestShelleyHardForkAtEpoch: 1\n", 100, []at{{99, 24, 0}, {100, 25, 1}, {110, 26, 1}}},
 	} {
-		n, err := readGenesis(configured(t, slowByron, shelley, c.name, c.config))
-		if err != nil || n.byronSlots != c.byronSlots {
+		n, err := ReadFiles(configured(t, slowByron, shelley, c.name, c.config))
+		if err != nil || n.ByronSlots != c.byronSlots {
 			t.Errorf("%s %q: %+v, %v", c.name, c.config, n, err)
 			continue
 		}
 		for _, a := range c.slots {
-			if got, epoch := n.time(a.slot), n.epochOf(a.slot); got != n.start+a.time || epoch != a.epoch {
+			if got, epoch := n.Time(a.slot), n.Epoch(a.slot); got != n.start+a.time || epoch != a.epoch {
 				t.Errorf("%s %q: slot %d is %d after the start in epoch %d, expected %d in %d", c.name, c.config, a.slot, got-n.start, epoch, a.time, a.epoch)
 			}
 		}
@@ -61,18 +61,18 @@ func TestSlotsOfANetworkOfOnesOwn(t *testing.T) {
 
 // A slot number is what a block says: the largest has a time as well, and later ones are never before others.
 func TestEverySlotHasATime(t *testing.T) {
-	for _, n := range append(networks, &network{start: 5, byronSlots: 1 << 32, byronSlot: time.Hour, byronEpoch: 1, slot: maxSlotLength, epoch: 1}) {
+	for _, n := range append(networks, &Network{start: 5, ByronSlots: 1 << 32, byronSlot: time.Hour, ByronEpoch: 1, slot: maxSlotLength, epochSlots: 1}) {
 		last := n.start
 		for slot := uint64(1); slot != 0; slot <<= 1 {
 			for _, s := range []uint64{slot - 1, slot, slot + 1, ^slot} {
-				if n.time(s) < n.start || s >= slot && n.time(s) < last {
-					t.Errorf("%s: slot %d is at %d, an earlier one at %d", n.name, s, n.time(s), last)
+				if n.Time(s) < n.start || s >= slot && n.Time(s) < last {
+					t.Errorf("%s: slot %d is at %d, an earlier one at %d", n.Name, s, n.Time(s), last)
 				}
 			}
-			last = n.time(slot)
+			last = n.Time(slot)
 		}
-		if n.time(math.MaxUint64) < last {
-			t.Errorf("%s: the last slot is at %d", n.name, n.time(math.MaxUint64))
+		if n.Time(math.MaxUint64) < last {
+			t.Errorf("%s: the last slot is at %d", n.Name, n.Time(math.MaxUint64))
 		}
 	}
 }
@@ -99,15 +99,15 @@ func TestAConfigurationNamesTheFiles(t *testing.T) {
 		}
 		return dir
 	}
-	n, err := readGenesis(write(hash(string(canonical)), hash(smallShelley)))
-	if err != nil || n.name != "magic-42" || len(n.genesis) != 2 || n.byronHash != hash(string(canonical)) {
+	n, err := ReadFiles(write(hash(string(canonical)), hash(smallShelley)))
+	if err != nil || n.Name != "magic-42" || len(n.genesis) != 2 || n.ByronHash != hash(string(canonical)) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	for says, dir := range map[string]string{
 		"b.json has the hash " + hash(string(canonical)) + ": expected " + hash("x") + ", as the node's configuration says": write(hash("x"), hash(smallShelley)),
 		"s.json has the hash " + hash(smallShelley) + ": expected " + hash("x") + ", as the node's configuration says":      write(hash(string(canonical)), hash("x")),
 	} {
-		_, err := readGenesis(dir)
+		_, err := ReadFiles(dir)
 		if kind, code := model.KindOf(err); kind != model.BadSource || code != "genesis_mismatch" || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, expected %s", err, says)
 		}
@@ -122,7 +122,7 @@ func TestBadConfigurationsAreNamed(t *testing.T) {
 		"TestShelleyHardForkAtEpoch: 1":         "no blockVersionData.slotDuration",
 		"ByronGenesisFile: other.json":          "other.json",
 	} {
-		_, err := readGenesis(configured(t, smallByron, smallShelley, "config.yaml", config))
+		_, err := ReadFiles(configured(t, smallByron, smallShelley, "config.yaml", config))
 		if kind, code := model.KindOf(err); kind != model.BadSource || code != "bad_genesis" || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, expected %s", config, err, says)
 		}

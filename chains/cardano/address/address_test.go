@@ -1,4 +1,4 @@
-package cardano
+package address
 
 import (
 	"bytes"
@@ -76,9 +76,9 @@ var byronAddresses = map[string][]string{
 // oldTestnet is a Byron address of the first test network, which had the magic 1097911063.
 const oldTestnet = "37btjrVyb4KDXBNC4haBVPCrro8AQPHwvCMp3RFhhSVWwfFmZ6wwzSK6JK1hY6wHNmtrpTf1kdbva8TCneM2YsiXT7mrzT21EacHnPpz5YyUdj64na"
 
-func named(t testing.TB, name string) identity {
+func named(t testing.TB, name string) Network {
 	t.Helper()
-	i := slices.IndexFunc(publicNetworks, func(n identity) bool { return n.name == name })
+	i := slices.IndexFunc(publicNetworks, func(n Network) bool { return n.Name == name })
 	if i < 0 {
 		t.Fatalf("no network is called %s", name)
 	}
@@ -99,11 +99,11 @@ func TestAddressesAreWrittenAsCIP19Does(t *testing.T) {
 		for name, text := range map[string]string{"mainnet": c.mainnet, "preprod": c.testnet, "preview": c.testnet} {
 			n := named(t, name)
 			raw := append([]byte{c.first&0xf0 | n.tag()}, unhex(t, c.rest)...)
-			if got := formatAddress(n, raw); got != text {
+			if got := Format(n, raw); got != text {
 				t.Errorf("%s: %x is written %s, expected %s", name, raw, got, text)
 			}
 			for _, typed := range []string{text, strings.ToUpper(text)} {
-				if got, err := parseAddress(n, typed); err != nil || !bytes.Equal(got, raw) {
+				if got, err := Parse(n, typed); err != nil || !bytes.Equal(got, raw) {
 					t.Errorf("%s: %s is read as %x, %v, expected %x", name, typed, got, err, raw)
 				}
 			}
@@ -114,15 +114,15 @@ func TestAddressesAreWrittenAsCIP19Does(t *testing.T) {
 func TestByronAddressesKeepTheirBytes(t *testing.T) {
 	for name, texts := range byronAddresses {
 		for _, text := range texts {
-			raw, err := parseAddress(named(t, name), text)
+			raw, err := Parse(named(t, name), text)
 			if err != nil {
 				t.Error(err)
-			} else if got := formatAddress(named(t, name), raw); got != text {
+			} else if got := Format(named(t, name), raw); got != text {
 				t.Errorf("%s is written back as %s", text, got)
 			}
 		}
 	}
-	raw, err := parseAddress(named(t, "preview"), byronAddresses["preview"][0])
+	raw, err := Parse(named(t, "preview"), byronAddresses["preview"][0])
 	want := "82d818582483581c5d5e698eba3dd9452add99a1af9461beb0ba61b8bece26e7399878dda1024102001a36d41aba"
 	if err != nil || hex.EncodeToString(raw) != want {
 		t.Errorf("read as %x, %v, expected %s", raw, err, want)
@@ -161,7 +161,7 @@ func TestABadAddressGetsAnErrorThatSaysWhy(t *testing.T) {
 		{"mainnet", "hex:zz", "no hex"},
 		{"mainnet", strings.Repeat("A", maxAddressText+1), "the longest has"},
 	} {
-		raw, err := parseAddress(named(t, c.network), c.text)
+		raw, err := Parse(named(t, c.network), c.text)
 		if err == nil {
 			t.Errorf("%s: %s is read as %x", c.network, c.text, raw)
 			continue
@@ -203,7 +203,7 @@ func TestWhatIsNoAddressOfTheNetworkIsHex(t *testing.T) {
 		hex.EncodeToString(base58.Decode(byronAddresses["mainnet"][0])) + "00",
 		hex.EncodeToString(byronOf(bytes.Repeat([]byte{7}, maxWritten))),
 	} {
-		if got := formatAddress(n, unhex(t, digits)); got != "hex:"+digits {
+		if got := Format(n, unhex(t, digits)); got != "hex:"+digits {
 			t.Errorf("%s is written %s", digits, got)
 		}
 	}
@@ -242,9 +242,9 @@ func TestAnyAddressIsReadBackAsItWas(t *testing.T) {
 	written := map[string]int{}
 	for range 20_000 {
 		n, raw := publicNetworks[r.IntN(len(publicNetworks))], randomAddress(r)
-		text := formatAddress(n, raw)
-		if got, err := parseAddress(n, text); err != nil || !bytes.Equal(got, raw) {
-			t.Fatalf("%s: %x is written %s and read as %x, %v", n.name, raw, text, got, err)
+		text := Format(n, raw)
+		if got, err := Parse(n, text); err != nil || !bytes.Equal(got, raw) {
+			t.Fatalf("%s: %x is written %s and read as %x, %v", n.Name, raw, text, got, err)
 		}
 		switch hrp := hrpOf(text); {
 		case strings.HasPrefix(text, anyHex):
@@ -269,23 +269,23 @@ func FuzzFormatAddress(f *testing.F) {
 	f.Add(base58.Decode(byronAddresses["mainnet"][1]))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, n := range publicNetworks {
-			text := formatAddress(n, raw)
-			if got, err := parseAddress(n, text); err != nil || !bytes.Equal(got, raw) {
-				t.Fatalf("%s: written %s, read as %x, %v", n.name, text, got, err)
+			text := Format(n, raw)
+			if got, err := Parse(n, text); err != nil || !bytes.Equal(got, raw) {
+				t.Fatalf("%s: written %s, read as %x, %v", n.Name, text, got, err)
 			}
 			for _, c := range []struct {
-				format func(identity, []byte) string
-				parse  func(identity, string) ([]byte, error)
-			}{{formatPaymentCredential, parsePaymentCredential}, {formatStakeCredential, parseStakeCredential}} {
+				format func(Network, []byte) string
+				parse  func(Network, string) ([]byte, error)
+			}{{FormatPaymentCredential, ParsePaymentCredential}, {FormatStakeCredential, ParseStakeCredential}} {
 				text := c.format(n, raw)
 				if got, err := c.parse(n, text); err != nil || !bytes.Equal(got, raw) {
-					t.Fatalf("%s: credential written %s, read as %x, %v", n.name, text, got, err)
+					t.Fatalf("%s: credential written %s, read as %x, %v", n.Name, text, got, err)
 				}
 			}
-			if cred, ok := paymentCredential(raw); ok && !isCredential(cred) {
+			if cred, ok := PaymentCredential(raw); ok && !isCredential(cred) {
 				t.Fatalf("payment credential %x", cred)
 			}
-			if cred, ok := stakeCredential(raw); ok && !isCredential(cred) {
+			if cred, ok := StakeCredential(raw); ok && !isCredential(cred) {
 				t.Fatalf("stake credential %x", cred)
 			}
 		}
@@ -298,14 +298,14 @@ func FuzzParseAddress(f *testing.F) {
 	f.Add("hex:00ff")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, n := range publicNetworks {
-			raw, err := parseAddress(n, text)
+			raw, err := Parse(n, text)
 			if err != nil {
 				if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_value" || errors.Unwrap(err) == nil {
 					t.Fatalf("%q: %v", text, err)
 				}
 				continue
 			}
-			again, err := parseAddress(n, formatAddress(n, raw))
+			again, err := Parse(n, Format(n, raw))
 			if err != nil || !bytes.Equal(again, raw) {
 				t.Fatalf("%q is read as %x, then as %x, %v", text, raw, again, err)
 			}

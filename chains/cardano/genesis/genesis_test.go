@@ -1,4 +1,4 @@
-package cardano
+package genesis
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/cardano/address"
 	"birthmark/model"
 )
 
@@ -38,9 +39,9 @@ const (
 	stakeHash   = "337b62cfff6403a06a3acbc34f8c46003c69fe79a3628cefa9c47251"
 )
 
-func networkNamed(t testing.TB, name string) *network {
+func networkNamed(t testing.TB, name string) *Network {
 	t.Helper()
-	n, err := networkByName(name)
+	n, err := ByName(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestAvvmKeysHaveTheirAddresses(t *testing.T) {
 			continue
 		}
 		o := outputs[0]
-		if got := formatAddress(n.identity, o.Address); got != c.address || hex.EncodeToString(o.Tx[:]) != c.tx || o.Value != 5 {
+		if got := address.Format(n.Network, o.Address); got != c.address || hex.EncodeToString(o.Tx[:]) != c.tx || o.Value != 5 {
 			t.Errorf("%s has %s in %x with %d, expected %s in %s", c.key, got, o.Tx, o.Value, c.address, c.tx)
 		}
 	}
@@ -72,9 +73,9 @@ func TestAvvmKeysHaveTheirAddresses(t *testing.T) {
 func TestRedeemAddressesOfTestNetworksSayWhichOne(t *testing.T) {
 	key := bytes.Repeat([]byte{9}, redeemKeySize)
 	for _, n := range networks {
-		address := n.redeemAddress(key)
-		if got, err := parseAddress(n.identity, formatAddress(n.identity, address)); err != nil || !bytes.Equal(got, address) || strings.HasPrefix(formatAddress(n.identity, address), anyHex) {
-			t.Errorf("%s: %x is written %s, %v", n.name, address, formatAddress(n.identity, address), err)
+		redeem := n.RedeemAddress(key)
+		if got, err := address.Parse(n.Network, address.Format(n.Network, redeem)); err != nil || !bytes.Equal(got, redeem) || strings.HasPrefix(address.Format(n.Network, redeem), "hex:") {
+			t.Errorf("%s: %x is written %s, %v", n.Name, redeem, address.Format(n.Network, redeem), err)
 		}
 	}
 }
@@ -92,11 +93,11 @@ func TestKnownNetworksHaveTheirGenesis(t *testing.T) {
 		{"preview", 8, 30_000_000_000_000_000, "4843cf2e582b2f9ce37600e5ab4cc678991f988f8780fed05407f9537f7712bd", 30_000_000_000_000_000},
 	} {
 		t.Run(c.network, func(t *testing.T) {
-			n, err := readGenesis(genesisData(t, c.network))
+			n, err := ReadFiles(genesisData(t, c.network))
 			if err != nil {
 				t.Fatal(err)
 			}
-			outputs, err := n.genesisTxs()
+			outputs, err := n.Outputs()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -106,8 +107,8 @@ func TestKnownNetworksHaveTheirGenesis(t *testing.T) {
 				if hex.EncodeToString(o.Tx[:]) == c.tx {
 					value = o.Value
 				}
-				if text := formatAddress(n.identity, o.Address); strings.HasPrefix(text, anyHex) {
-					t.Errorf("%s is no address of %s", text, n.name)
+				if text := address.Format(n.Network, o.Address); strings.HasPrefix(text, "hex:") {
+					t.Errorf("%s is no address of %s", text, n.Name)
 				}
 				if i > 0 && bytes.Compare(outputs[i-1].Tx[:], o.Tx[:]) >= 0 {
 					t.Errorf("%x comes after %x", o.Tx, outputs[i-1].Tx)
@@ -126,16 +127,16 @@ func TestKnownNetworksHaveTheirGenesis(t *testing.T) {
 
 func TestGenesisThatIsBuiltInIsThatOfTheFiles(t *testing.T) {
 	for _, known := range networks {
-		built, err := known.genesisTxs()
+		built, err := known.Outputs()
 		if err != nil {
-			t.Fatalf("%s: %v", known.name, err)
+			t.Fatalf("%s: %v", known.Name, err)
 		}
-		n, err := readGenesis(genesisData(t, known.name))
+		n, err := ReadFiles(genesisData(t, known.Name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if read, err := n.genesisTxs(); err != nil || !reflect.DeepEqual(built, read) {
-			t.Errorf("%s: the files have %d outputs, %v, built in are %d", known.name, len(read), err, len(built))
+		if read, err := n.Outputs(); err != nil || !reflect.DeepEqual(built, read) {
+			t.Errorf("%s: the files have %d outputs, %v, built in are %d", known.Name, len(read), err, len(built))
 		}
 	}
 }
@@ -147,7 +148,7 @@ func TestGenesisThatIsBuiltInHasTheNetworksHash(t *testing.T) {
 		outputs int
 		supply  uint64
 	}{{"mainnet", 14_505, 31_112_484_745_000_000}, {"preprod", 8, 30_000_000_000_000_000}, {"preview", 8, 30_000_000_000_000_000}} {
-		outputs, err := networkNamed(t, c.network).genesisTxs()
+		outputs, err := networkNamed(t, c.network).Outputs()
 		var sum uint64
 		for _, o := range outputs {
 			sum += o.Value
@@ -156,7 +157,7 @@ func TestGenesisThatIsBuiltInHasTheNetworksHash(t *testing.T) {
 			t.Errorf("%s: %d outputs with %d, %v; expected %d with %d", c.network, len(outputs), sum, err, c.outputs, c.supply)
 		}
 		other := *networkNamed(t, c.network)
-		other.byronHash = strings.Repeat("ab", 32)
+		other.ByronHash = strings.Repeat("ab", 32)
 		if _, err := other.builtInGenesis(); err == nil || !strings.Contains(err.Error(), "expected abab") {
 			t.Errorf("%s with another hash: %v", c.network, err)
 		}
@@ -180,15 +181,15 @@ func TestFiguresOfKnownNetworksAreThoseOfTheirFiles(t *testing.T) {
 	for _, known := range networks {
 		var byron byronGenesis
 		var shelley shelleyGenesis
-		dir := genesisData(t, known.name)
+		dir := genesisData(t, known.Name)
 		readInto(t, filepath.Join(dir, byronGenesisFile), &byron)
 		readInto(t, filepath.Join(dir, shelleyGenesisFile), &shelley)
-		n, err := newNetwork(&byron, &shelley, known.byronSlots/known.byronEpoch)
+		n, err := newNetwork(&byron, &shelley, known.ByronSlots/known.ByronEpoch)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		n.name, n.byronHash, n.shelleyHash, n.known = known.name, known.byronHash, known.shelleyHash, known.known
+		n.Name, n.ByronHash, n.shelleyHash, n.Checkpoints = known.Name, known.ByronHash, known.shelleyHash, known.Checkpoints
 		if !reflect.DeepEqual(n, known) {
 			t.Errorf("the files have %+v, the table %+v", n, known)
 		}
@@ -226,20 +227,20 @@ func genesisFolder(t *testing.T, byron, shelley string) string {
 }
 
 func TestANetworkOfOnesOwnIsReadFromItsFolder(t *testing.T) {
-	n, err := readGenesis(genesisFolder(t, smallByron, smallShelley))
+	n, err := ReadFiles(genesisFolder(t, smallByron, smallShelley))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n.name != "magic-42" || n.magic != 42 || !n.testnet || n.start != 1700000000 || n.byronEpoch != 100 || n.epoch != 500 || n.byronSlots != 0 || n.supply != 20 || len(n.byronHash) != 64 {
+	if n.Name != "magic-42" || n.Magic != 42 || !n.Testnet || n.start != 1700000000 || n.ByronEpoch != 100 || n.epochSlots != 500 || n.ByronSlots != 0 || n.Supply != 20 || len(n.ByronHash) != 64 {
 		t.Errorf("the network is %+v", n)
 	}
-	outputs, err := n.genesisTxs()
+	outputs, err := n.Outputs()
 	if err != nil || len(outputs) != 2 {
 		t.Fatalf("%d outputs, %v", len(outputs), err)
 	}
 	values := map[string]uint64{}
 	for _, o := range outputs {
-		values[formatAddress(n.identity, o.Address)] = o.Value
+		values[address.Format(n.Network, o.Address)] = o.Value
 	}
 	if values["addr_test1vz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzerspjrlsz"] != 7 || values["addr_test1qz2fxv2umyhttkxyxp8x0dlpdt3k6cwng5pxj3jhsydzer3n0d3vllmyqwsx5wktcd8cc3sq835lu7drv2xwl2wywfgs68faae"] != 8 {
 		t.Errorf("outputs are %v", values)
@@ -280,7 +281,7 @@ func TestBadGenesisFilesGetAnErrorThatSaysWhy(t *testing.T) {
 		{smallByron, change(smallShelley, "60"+paymentHash, "60"), "its 1 bytes are no address"},
 		{smallByron, change(smallShelley, "60"+paymentHash, "x"), "initialFunds of"},
 	} {
-		_, err := readGenesis(genesisFolder(t, c.byron, c.shelley))
+		_, err := ReadFiles(genesisFolder(t, c.byron, c.shelley))
 		if err == nil {
 			t.Errorf("no error, expected %q", c.says)
 			continue
@@ -289,7 +290,7 @@ func TestBadGenesisFilesGetAnErrorThatSaysWhy(t *testing.T) {
 			t.Errorf("%v, expected %q", err, c.says)
 		}
 	}
-	if _, err := readGenesis(t.TempDir()); err == nil || !strings.Contains(err.Error(), byronGenesisFile) {
+	if _, err := ReadFiles(t.TempDir()); err == nil || !strings.Contains(err.Error(), byronGenesisFile) {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
@@ -297,7 +298,7 @@ func TestBadGenesisFilesGetAnErrorThatSaysWhy(t *testing.T) {
 func TestGenesisFilesOfAKnownNetworkMustBeItsOwn(t *testing.T) {
 	byron := strings.Replace(smallByron, "42", "2", 1)
 	shelley := strings.Replace(smallShelley, "42", "2", 1)
-	_, err := readGenesis(genesisFolder(t, byron, shelley))
+	_, err := ReadFiles(genesisFolder(t, byron, shelley))
 	if kind, code := model.KindOf(err); kind != model.BadSource || code != "genesis_mismatch" || !strings.Contains(err.Error(), "expected 83de1d73") {
 		t.Errorf("a file that is not preview's: %v", err)
 	}
@@ -306,7 +307,7 @@ func TestGenesisFilesOfAKnownNetworkMustBeItsOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = readGenesis(genesisFolder(t, string(real), strings.Replace(shelley, "2023-11-14T22:13:20Z", "2022-10-25T00:00:00Z", 1)))
+	_, err = ReadFiles(genesisFolder(t, string(real), strings.Replace(shelley, "2023-11-14T22:13:20Z", "2022-10-25T00:00:00Z", 1)))
 	if _, code := model.KindOf(err); code != "genesis_mismatch" || !strings.Contains(err.Error(), "expected 363498d1") {
 		t.Errorf("a Shelley file that is not preview's: %v", err)
 	}

@@ -1,4 +1,4 @@
-package cardano
+package address
 
 import (
 	"encoding/hex"
@@ -11,8 +11,8 @@ import (
 
 // An asset is stored as its policy, the hash of the script that says who may mint it, and its name behind that.
 const (
-	policySize     = 28 // bytes
-	policyDigits   = 2 * policySize
+	PolicySize     = 28 // bytes
+	policyDigits   = 2 * PolicySize
 	maxAssetDigits = policyDigits + 2*32
 
 	fingerprintSize   = 20 // Blake2b-160
@@ -23,12 +23,12 @@ var assetExpected = fmt.Sprintf("the %d hex digits of its policy and up to %d of
 	policyDigits, maxAssetDigits-policyDigits)
 
 // formatAssetID writes an asset as the hex digits of policy and name.
-func formatAssetID(id []byte) string { return hex.EncodeToString(id) }
+func FormatAsset(id []byte) string { return hex.EncodeToString(id) }
 
 // parseAssetID makes an asset of what a person writes: the hex digits of policy and name, with or without a dot
 // between them. The error, of kind Usage and code bad_value, says what was expected; a fingerprint is a hash and
 // gets an error that says so.
-func parseAssetID(text string) ([]byte, error) {
+func ParseAsset(text string) ([]byte, error) {
 	id, err := readAssetID(text)
 	if err != nil {
 		return nil, badValue(text, "an asset", err, assetExpected)
@@ -64,7 +64,7 @@ func readAssetID(text string) ([]byte, error) {
 }
 
 // fingerprints is the short name of an asset that wallets show (CIP-14): asset1 and a Blake2b-160 hash in bech32.
-var fingerprints = &model.Fingerprint{
+var Fingerprint = &model.Fingerprint{
 	Of:     func(id []byte) []byte { return blake2bOf(fingerprintSize, id) },
 	Format: func(hash []byte) string { return encodeBech32(fingerprintPrefix, hash) },
 	Parse: func(text string) ([]byte, error) {

@@ -1,10 +1,11 @@
-package cardano
+package genesis
 
 import (
 	"fmt"
 	"strconv"
 	"strings"
 
+	"birthmark/chains/cardano/address"
 	"birthmark/model"
 )
 
@@ -24,17 +25,21 @@ func magicName(magic uint32, testnet bool) string {
 
 // nameless is the network of a [magicName]: enough for questions, not for blocks, whose times and epochs its genesis
 // files tell. Epochs of Byron are taken to have as many slots as mainnet's.
-func nameless(name string) (*network, bool) {
+func unnamed(name string) (*Network, bool) {
 	number, isMainnet := strings.CutSuffix(strings.TrimPrefix(name, magicPrefix), mainnetSuffix)
 	magic, err := strconv.ParseUint(number, 10, 32)
-	n := &network{identity: identity{name: name, magic: uint32(magic), testnet: !isMainnet}, byronEpoch: byronEpochSlots}
-	return n, err == nil && name == magicName(n.magic, n.testnet)
+	n := &Network{Network: address.Network{Name: name, Magic: uint32(magic), Testnet: !isMainnet}, ByronEpoch: ByronEpochSlots}
+	return n, err == nil && name == magicName(n.Magic, n.Testnet)
 }
 
 // isNameless reports whether nothing but the name of the network is known.
-func (n *network) isNameless() bool { return n.epoch == 0 }
+func (n *Network) IsUnnamed() bool { return n.epochSlots == 0 }
 
-// needFiles is the error of a nameless network where blocks are to be read: kind [model.Usage], code no_genesis.
-func (n *network) needFiles() error {
-	return model.Errorf(model.Usage, "no_genesis", "of cardano %s only the name is known: name the folder of its genesis files as the network", n.name)
+// RequireFiles returns an error of kind [model.Usage], code no_genesis, if only the name of the network is known: reading
+// blocks takes its genesis files.
+func (n *Network) RequireFiles() error {
+	if !n.IsUnnamed() {
+		return nil
+	}
+	return model.Errorf(model.Usage, "no_genesis", "of cardano %s only the name is known: name the folder of its genesis files as the network", n.Name)
 }

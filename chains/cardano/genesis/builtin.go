@@ -1,4 +1,4 @@
-package cardano
+package genesis
 
 import (
 	"bytes"
@@ -20,34 +20,34 @@ import (
 // builtIn are the Byron genesis files of the networks that need no folder, as genesis/compact makes them. Shelley's of
 // these networks give nothing to anyone.
 //
-//go:embed genesis/*.json genesis/*.avvm
+//go:embed *.json *.avvm
 var builtIn embed.FS
 
 // knownGenesis are the outputs of the networks that are known, made when they are first asked for.
-var knownGenesis = func() map[string]func() ([]genesisOutput, error) {
-	known := make(map[string]func() ([]genesisOutput, error), len(networks))
+var knownGenesis = func() map[string]func() ([]Output, error) {
+	known := make(map[string]func() ([]Output, error), len(networks))
 	for _, n := range networks {
-		known[n.name] = sync.OnceValues(n.builtInGenesis)
+		known[n.Name] = sync.OnceValues(n.builtInGenesis)
 	}
 	return known
 }()
 
-func (n *network) builtInGenesis() ([]genesisOutput, error) {
-	rest, err := builtIn.ReadFile("genesis/" + n.name + ".json")
+func (n *Network) builtInGenesis() ([]Output, error) {
+	rest, err := builtIn.ReadFile(n.Name + ".json")
 	if err != nil {
 		return nil, err
 	}
-	given, err := builtIn.ReadFile("genesis/" + n.name + ".avvm")
+	given, err := builtIn.ReadFile(n.Name + ".avvm")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	raw := byronGenesisOf(rest, given)
-	if sum := blake2b.Sum256(raw); hex.EncodeToString(sum[:]) != n.byronHash {
-		return nil, model.Errorf(model.BadSource, "genesis_mismatch", "the Byron genesis of %s that is built in has the hash %x: expected %s", n.name, sum, n.byronHash)
+	if sum := blake2b.Sum256(raw); hex.EncodeToString(sum[:]) != n.ByronHash {
+		return nil, model.Errorf(model.BadSource, "genesis_mismatch", "the Byron genesis of %s that is built in has the hash %x: expected %s", n.Name, sum, n.ByronHash)
 	}
 	var byron byronGenesis
 	if err := json.Unmarshal(raw, &byron); err != nil {
-		return nil, badGenesis("the Byron genesis of %s that is built in: %w", n.name, err)
+		return nil, badGenesis("the Byron genesis of %s that is built in: %w", n.Name, err)
 	}
 	return n.genesisOutputs(&byron, &shelleyGenesis{})
 }

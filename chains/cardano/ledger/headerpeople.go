@@ -1,4 +1,4 @@
-package cardano
+package ledger
 
 import "strconv"
 

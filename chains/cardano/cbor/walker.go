@@ -1,0 +1,405 @@
+package cbor
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// The major types of CBOR (RFC 8949, section 3.1), as the three high bits of an item's first byte tell them.
+const (
+	Uint = iota
+	Negative
+	Bytes
+	Text
+	Array
+	Map
+	Tag
+	Simple
+)
+
+var majorNames = [...]string{"an unsigned integer", "a negative integer", "a byte string", "a text", "an array", "a map", "a tag", "a simple value"}
+
+// Tags that occur in blocks.
+const (
+	TagBignum         = 2
+	TagNegativeBignum = 3
+	tagEncoded        = 24 // a byte string that holds CBOR
+	tagSet            = 258
+)
+
+const (
+	Indefinite = -1   // the length of an array or map that ends with a break
+	Break      = 0xff //
+)
+
+// walker walks over CBOR without copying. After its first fault it stands at the end and gives zeros, so callers look
+// at err where it suits them and loops end by themselves.
+type Walker struct {
+	Data   []byte
+	Offset int
+	Err    error
+	open   []int // what skip has yet to return to; kept for its memory
+}
+
+// reset begins to walk over other bytes.
+func (w *Walker) Reset(b []byte) { w.Data, w.Offset, w.Err = b, 0, nil }
+
+func (w *Walker) Fail(format string, args ...any) {
+	if w.Err == nil {
+		w.Err = fmt.Errorf("offset %d: %w", w.Offset, fmt.Errorf(format, args...))
+	}
+	w.Offset = len(w.Data)
+}
+
+// failAt is fail for a fault that was noticed after it was passed.
+func (w *Walker) FailAt(at int, format string, args ...any) {
+	if w.Err == nil {
+		w.Offset = at
+	}
+	w.Fail(format, args...)
+}
+
+// major is the type of the next item without taking it; of none at the end.
+func (w *Walker) Major() int {
+	if w.Offset < len(w.Data) {
+		return int(w.Data[w.Offset] >> 5)
+	}
+	return -1
+}
+
+// head takes an item's first bytes: its type and the number that goes with it. A break is no item. Whoever expects
+// an item of one type names it in what.
+func (w *Walker) Head(what string) (major int, n uint64, endless bool) {
+	if w.Offset >= len(w.Data) {
+		w.Fail("expected %s, found the end", what)
+		return Uint, 0, false
+	}
+	first := w.Data[w.Offset]
+	major, n = int(first>>5), uint64(first&0x1f)
+	if n < 24 {
+		w.Offset++
+		return major, n, false
+	}
+	rest := w.Data[w.Offset+1:]
+	switch {
+	case n == 24 && len(rest) >= 1:
+		w.Offset += 2
+		return major, uint64(rest[0]), false
+	case n == 25 && len(rest) >= 2:
+		w.Offset += 3
+		return major, uint64(binary.BigEndian.Uint16(rest)), false
+	case n == 26 && len(rest) >= 4:
+		w.Offset += 5
+		return major, uint64(binary.BigEndian.Uint32(rest)), false
+	case n == 27 && len(rest) >= 8:
+		w.Offset += 9
+		return major, binary.BigEndian.Uint64(rest), false
+	case n == 31 && major >= Bytes && major <= Map:
+		w.Offset++
+		return major, 0, true
+	case n < 28:
+		w.Fail("expected %s, found the end", what)
+	default:
+		w.Fail("expected %s, found the byte %02x", what, first)
+	}
+	return Uint, 0, false
+}
+
+// expect takes the head of an item of one type.
+func (w *Walker) expect(major int, what string) (n uint64, endless bool) {
+	at := w.Offset
+	found, n, endless := w.Head(what)
+	if found != major && w.Err == nil {
+		w.FailAt(at, "expected %s as %s, found %s", what, majorNames[major], majorNames[found])
+		return 0, false
+	}
+	return n, endless
+}
+
+// array takes the head of an array; its items are walked over with more, or field and end. Its length is
+// indefinite, or not above the number of bytes left.
+func (w *Walker) Array(what string) int {
+	return w.length(Array, 1, what)
+}
+
+// pairs is array for a map and its number of pairs.
+func (w *Walker) Map(what string) int {
+	return w.length(Map, 2, what)
+}
+
+func (w *Walker) length(major, least int, what string) int {
+	at := w.Offset
+	n, endless := w.expect(major, what)
+	if endless {
+		return Indefinite
+	}
+	if left := len(w.Data) - w.Offset; n > uint64(left/least) {
+		w.FailAt(at, "%s of %d items where %d bytes are left", what, n, left)
+		return 0
+	}
+	return int(n)
+}
+
+// more reports whether an array or map of *n items goes on, and counts down.
+func (w *Walker) More(n *int) bool {
+	switch {
+	case *n > 0 && w.Err == nil:
+		*n--
+		return true
+	case *n == 0 || w.Err != nil:
+		return false
+	case w.Offset >= len(w.Data):
+		w.Fail("expected an item or a break, found the end")
+		return false
+	case w.Data[w.Offset] == Break:
+		w.Offset++
+		*n = 0
+		return false
+	}
+	return true
+}
+
+// field goes to the next item of an array that must have one more.
+func (w *Walker) Field(n *int, what string) {
+	if !w.More(n) {
+		w.Fail("expected %s, found the end of its array", what)
+	}
+}
+
+// end leaves an array that must have no more items.
+func (w *Walker) End(n *int, what string) {
+	if w.More(n) {
+		w.Fail("%s has more items than expected", what)
+	}
+}
+
+// uint takes a number from 0 to 2^64-1.
+func (w *Walker) Uint(what string) uint64 {
+	at := w.Offset
+	major, n, _ := w.Head(what)
+	switch {
+	case w.Err != nil || major == Uint:
+		return n
+	case major == Tag && n == TagBignum:
+		return w.bignum(at, what)
+	}
+	w.FailAt(at, "expected %s as an unsigned integer, found %s", what, majorNames[major])
+	return 0
+}
+
+// int takes a number of 64 bits with a sign.
+func (w *Walker) Int(what string) int64 {
+	at := w.Offset
+	major, n, _ := w.Head(what)
+	negative := false
+	switch {
+	case w.Err != nil:
+		return 0
+	case major == Uint:
+	case major == Negative:
+		negative = true
+	case major == Tag && (n == TagBignum || n == TagNegativeBignum):
+		negative = n == TagNegativeBignum
+		n = w.bignum(at, what)
+	default:
+		w.FailAt(at, "expected %s as an integer, found %s", what, majorNames[major])
+		return 0
+	}
+	if n > math.MaxInt64 {
+		w.FailAt(at, "%s does not fit in 64 bits with a sign", what)
+		return 0
+	}
+	if negative {
+		return -1 - int64(n)
+	}
+	return int64(n)
+}
+
+// bignum takes the bytes of a number whose tag stands at at.
+func (w *Walker) bignum(at int, what string) (n uint64) {
+	for _, c := range w.Bytes(what) {
+		if n>>56 != 0 {
+			w.FailAt(at, "%s does not fit in 64 bits", what)
+			return 0
+		}
+		n = n<<8 | uint64(c)
+	}
+	return n
+}
+
+// bytes takes a byte string. One in pieces is put together in memory of its own.
+func (w *Walker) Bytes(what string) []byte { return w.str(Bytes, what) }
+
+// text takes a text, which may not be UTF-8.
+func (w *Walker) Text(what string) []byte { return w.str(Text, what) }
+
+func (w *Walker) str(major int, what string) []byte {
+	n, endless := w.expect(major, what)
+	if !endless {
+		return w.take(n, what)
+	}
+	var whole []byte
+	for pieces := Indefinite; w.More(&pieces); {
+		n, endless := w.expect(major, what)
+		if endless {
+			w.Fail("a piece of %s is in pieces", what)
+		}
+		whole = append(whole, w.take(n, what)...)
+	}
+	return whole
+}
+
+func (w *Walker) take(n uint64, what string) []byte {
+	if n > uint64(len(w.Data)-w.Offset) {
+		w.Fail("%s of %d bytes where %d are left", what, n, len(w.Data)-w.Offset)
+		return nil
+	}
+	end := w.Offset + int(n)
+	b := w.Data[w.Offset:end:end]
+	w.Offset = end
+	return b
+}
+
+// sized takes a byte string of so many bytes; nil where it has another number.
+func (w *Walker) BytesOf(size int, what string) []byte {
+	at := w.Offset
+	b := w.Bytes(what)
+	if len(b) != size && w.Err == nil {
+		w.FailAt(at, "expected %s of %d bytes, found %d", what, size, len(b))
+	}
+	if w.Err != nil {
+		return nil
+	}
+	return b
+}
+
+// encoded takes a byte string that holds CBOR and is tagged so.
+func (w *Walker) Encoded(what string) []byte {
+	at := w.Offset
+	if n, _ := w.expect(Tag, what); n != tagEncoded && w.Err == nil {
+		w.FailAt(at, "expected %s tagged %d, found tag %d", what, tagEncoded, n)
+	}
+	return w.Bytes(what)
+}
+
+// set takes the head of an array that Conway may tag as a set.
+func (w *Walker) Set(what string) int {
+	if w.Major() == Tag {
+		at := w.Offset
+		if _, n, _ := w.Head(what); n != tagSet && w.Err == nil {
+			w.FailAt(at, "expected %s as an array or tagged %d, found tag %d", what, tagSet, n)
+		}
+	}
+	return w.Array(what)
+}
+
+// null takes a null if it is next.
+func (w *Walker) Null() bool {
+	if w.Offset < len(w.Data) && w.Data[w.Offset] == 0xf6 {
+		w.Offset++
+		return true
+	}
+	return false
+}
+
+// hash takes a byte string of 32 bytes; zero if it has another number of bytes.
+func (w *Walker) Hash(what string) (h [32]byte) {
+	copy(h[:], w.BytesOf(len(h), what))
+	return h
+}
+
+// lookup is the bytes of the value under a number in the map that is next; nil if there is none.
+func (w *Walker) Lookup(key uint64) []byte {
+	for n := w.Map("map"); w.More(&n); {
+		if w.Major() != Uint {
+			w.Skip("key")
+			w.Skip("value")
+			continue
+		}
+		k := w.Uint("key")
+		if item := w.Item("value"); k == key {
+			return item
+		}
+	}
+	return nil
+}
+
+// item takes an item of any type and is its bytes.
+func (w *Walker) Item(what string) []byte {
+	start := w.Offset
+	w.Skip(what)
+	if w.Err != nil {
+		return nil
+	}
+	return w.Data[start:w.Offset:w.Offset]
+}
+
+// skip passes an item, however deep: arrays of known length are a count of items to come, and only those that end
+// with a break need to be remembered.
+func (w *Walker) Skip(what string) {
+	w.open = w.open[:0]
+	for left := 1; ; {
+		for left == 0 {
+			if len(w.open) == 0 {
+				return
+			}
+			left = w.open[len(w.open)-1]
+			w.open = w.open[:len(w.open)-1]
+		}
+		if w.Err != nil {
+			return
+		}
+		if left == Indefinite {
+			if w.Offset < len(w.Data) && w.Data[w.Offset] == Break {
+				w.Offset++
+				left = 0
+				continue
+			}
+		} else {
+			left--
+		}
+		at := w.Offset
+		major, n, endless := w.Head(what)
+		items := 0
+		switch major {
+		case Bytes, Text:
+			if endless {
+				w.skipPieces(major, what)
+			} else {
+				w.take(n, what)
+			}
+		case Array, Map:
+			if endless {
+				items = Indefinite
+				break
+			}
+			if n > uint64(len(w.Data)-w.Offset) {
+				w.FailAt(at, "%d items where %d bytes are left", n, len(w.Data)-w.Offset)
+				break
+			}
+			items = int(n) << (major - Array)
+		case Tag:
+			items = 1
+		}
+		switch {
+		case items == 0:
+		case items != Indefinite && left != Indefinite:
+			left += items
+		default:
+			w.open = append(w.open, left)
+			left = items
+		}
+	}
+}
+
+// skipPieces passes what follows the head of a string in pieces.
+func (w *Walker) skipPieces(major int, what string) {
+	for pieces := Indefinite; w.More(&pieces); {
+		n, endless := w.expect(major, what)
+		if endless {
+			w.Fail("a piece of a string is in pieces")
+		}
+		w.take(n, what)
+	}
+}

@@ -1,0 +1,273 @@
+package ledger
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/genesis"
+	"birthmark/model"
+)
+
+// byronProof is what a Byron header says of its block's transactions.
+type byronProof struct {
+	count         uint64
+	root, witness []byte
+}
+
+// boundaryHeader walks over the header of a block between two epochs.
+func readBoundaryHeader(w *cbor.Walker, n *genesis.Network) HeaderFields {
+	f := HeaderFields{Era: EraByronBoundary}
+	whole := w.Array("boundary header")
+	w.Field(&whole, "protocol magic")
+	w.Uint("protocol magic")
+	w.Field(&whole, "hash of the parent")
+	f.parent = w.Hash("hash of the parent")
+	w.Field(&whole, "body hash")
+	f.bodyHash = w.BytesOf(32, "body hash")
+	w.Field(&whole, "consensus data")
+	consensus := w.Array("consensus data")
+	w.Field(&consensus, "epoch")
+	f.slot = byronSlot(w, n, w.Uint("epoch"))
+	w.Field(&consensus, "difficulty")
+	f.number = readDifficulty(w)
+	w.End(&consensus, "consensus data")
+	w.Field(&whole, "extra data")
+	w.Skip("extra data")
+	w.End(&whole, "boundary header")
+	return f
+}
+
+func readByronHeader(w *cbor.Walker, n *genesis.Network) HeaderFields {
+	f := HeaderFields{Era: EraByron}
+	whole := w.Array("header")
+	w.Field(&whole, "protocol magic")
+	w.Uint("protocol magic")
+	w.Field(&whole, "hash of the parent")
+	f.parent = w.Hash("hash of the parent")
+	w.Field(&whole, "body proof")
+	f.proof = readByronProof(w)
+
+	w.Field(&whole, "consensus data")
+	consensus := w.Array("consensus data")
+	w.Field(&consensus, "slot")
+	slot := w.Array("slot")
+	w.Field(&slot, "epoch")
+	f.slot = byronSlot(w, n, w.Uint("epoch"))
+	w.Field(&slot, "slot in its epoch")
+	at := w.Offset
+	in := w.Uint("slot in its epoch")
+	if in >= n.ByronEpoch && w.Err == nil {
+		w.FailAt(at, "slot %d of an epoch that has %d", in, n.ByronEpoch)
+	}
+	f.slot += in
+	w.End(&slot, "slot")
+	w.Field(&consensus, "issuer's key")
+	f.Issuer = w.BytesOf(64, "issuer's key")
+	w.Field(&consensus, "difficulty")
+	f.number = readDifficulty(w)
+	w.Field(&consensus, "signature")
+	w.Skip("signature")
+	w.End(&consensus, "consensus data")
+
+	w.Field(&whole, "extra data")
+	extra := w.Array("extra data")
+	w.Field(&extra, "protocol version")
+	version := w.Array("protocol version")
+	w.Field(&version, "protocol version")
+	f.major = w.Uint("protocol version")
+	w.Field(&version, "minor protocol version")
+	f.minor = w.Uint("minor protocol version")
+	for w.More(&version) {
+		w.Skip("alternative protocol version")
+	}
+	for w.More(&extra) {
+		w.Skip("extra data")
+	}
+	w.End(&whole, "header")
+	return f
+}
+
+func readByronProof(w *cbor.Walker) (p byronProof) {
+	proof := w.Array("body proof")
+	w.Field(&proof, "proof of the transactions")
+	txs := w.Array("proof of the transactions")
+	w.Field(&txs, "number of transactions")
+	p.count = w.Uint("number of transactions")
+	w.Field(&txs, "merkle root")
+	p.root = w.BytesOf(32, "merkle root")
+	w.Field(&txs, "hash of the witnesses")
+	p.witness = w.BytesOf(32, "hash of the witnesses")
+	w.End(&txs, "proof of the transactions")
+	for w.More(&proof) {
+		w.Skip("body proof")
+	}
+	return p
+}
+
+// byronSlot is the first slot of an epoch of Byron.
+func byronSlot(w *cbor.Walker, n *genesis.Network, epoch uint64) uint64 {
+	if epoch > 1<<32 {
+		w.Fail("epoch %d, later than can be", epoch)
+		return 0
+	}
+	return epoch * n.ByronEpoch
+}
+
+func readDifficulty(w *cbor.Walker) uint64 {
+	n := w.Array("difficulty")
+	w.Field(&n, "difficulty")
+	number := w.Uint("difficulty")
+	w.End(&n, "difficulty")
+	return number
+}
+
+// boundaryBody takes the rest of a block between two epochs.
+func (d *Decoder) boundaryBody(whole *int, f *HeaderFields) {
+	w := &d.w
+	w.Field(whole, "stakeholders")
+	body := w.Item("stakeholders")
+	if sum := blake2b.Sum256(body); w.Err == nil && !bytes.Equal(sum[:], f.bodyHash) {
+		w.Err = fmt.Errorf("its body hashes to %x, its header says %x", sum, f.bodyHash)
+	}
+	w.Field(whole, "extra data")
+	w.Skip("extra data")
+}
+
+// byronBody takes the rest of a Byron block after its header. Of what its header proves, the transactions and their
+// witnesses are checked; the payloads of the other subsystems of Byron are passed unseen.
+func (d *Decoder) byronBody(whole *int, f *HeaderFields) {
+	w := &d.w
+	w.Field(whole, "block body")
+	body := w.Array("block body")
+	w.Field(&body, "transactions")
+	d.leaves = d.leaves[:0]
+	d.scratch = append(d.scratch[:0], cbor.Array<<5|31)
+	for n := w.Array("transactions"); w.More(&n); {
+		whole := w.Offset
+		pair := w.Array("transaction")
+		w.Field(&pair, "transaction")
+		start := w.Offset
+		d.byronTx()
+		if w.Err != nil {
+			w.Err = fmt.Errorf("transaction %d: %w", len(d.Txs), w.Err)
+			return
+		}
+		tx := &d.Txs[len(d.Txs)-1]
+		tx.Hash = blake2b.Sum256(w.Data[start:w.Offset])
+		d.leaves = append(d.leaves, d.leaf(w.Data[start:w.Offset]))
+		w.Field(&pair, "witnesses")
+		d.scratch = append(d.scratch, w.Item("witnesses")...)
+		w.End(&pair, "transaction")
+		if d.needsParts() && w.Err == nil {
+			d.Parts = append(d.Parts, Parts{Body: w.Data[whole:w.Offset]})
+		}
+	}
+	d.scratch = append(d.scratch, cbor.Break)
+	for w.More(&body) {
+		w.Skip("block body")
+	}
+	w.Field(whole, "extra data")
+	w.Skip("extra data")
+	if w.Err != nil {
+		return
+	}
+	root, witness := merkleRoot(d.leaves), blake2b.Sum256(d.scratch)
+	switch {
+	case f.proof.count != uint64(len(d.Txs)):
+		w.Err = fmt.Errorf("it has %d transactions, its header says %d", len(d.Txs), f.proof.count)
+	case !bytes.Equal(root[:], f.proof.root):
+		w.Err = fmt.Errorf("its transactions have the merkle root %s, its header says %x", root, f.proof.root)
+	case !bytes.Equal(witness[:], f.proof.witness):
+		w.Err = fmt.Errorf("its witnesses hash to %x, its header says %x", witness, f.proof.witness)
+	}
+}
+
+// byronTx takes [inputs, outputs, attributes].
+func (d *Decoder) byronTx() {
+	w := &d.w
+	tx := model.Tx{}
+	fieldsLeft := w.Array("transaction")
+	w.Field(&fieldsLeft, "inputs")
+	first := len(d.inputs)
+	for n := w.Array("inputs"); w.More(&n); {
+		d.byronInput()
+	}
+	tx.Inputs = d.inputs[first:len(d.inputs):len(d.inputs)]
+	w.Field(&fieldsLeft, "outputs")
+	firstOutput := len(d.outputs)
+	for n := w.Array("outputs"); w.More(&n); {
+		var o Output
+		start := w.Offset
+		pair := w.Array("output")
+		w.Field(&pair, "address")
+		o.Address = w.Item("address")
+		if len(o.Address) > 0 && o.Address[0]>>5 != cbor.Array {
+			w.Fail("expected the address as an array")
+		}
+		w.Field(&pair, "amount")
+		o.Value = w.Uint("amount")
+		w.End(&pair, "output")
+		o.Size = w.Offset - start
+		d.add(&o)
+	}
+	tx.Outputs = d.outputs[firstOutput:len(d.outputs):len(d.outputs)]
+	w.Field(&fieldsLeft, "attributes")
+	w.Skip("attributes")
+	w.End(&fieldsLeft, "transaction")
+	d.Txs = append(d.Txs, tx)
+}
+
+// byronInput takes [0, the bytes of [transaction, index]].
+func (d *Decoder) byronInput() {
+	w := &d.w
+	pair := w.Array("input")
+	w.Field(&pair, "kind of input")
+	at := w.Offset
+	if kind := w.Uint("kind of input"); kind != 0 {
+		w.FailAt(at, "expected an input of kind 0, found %d", kind)
+	}
+	w.Field(&pair, "outpoint")
+	at = w.Offset
+	inner := cbor.Walker{Data: w.Encoded("outpoint")}
+	w.End(&pair, "input")
+	if w.Err != nil {
+		return
+	}
+	in := ReadOutpoint(&inner)
+	if inner.Err == nil && inner.Offset < len(inner.Data) {
+		inner.Fail("%d bytes follow", len(inner.Data)-inner.Offset)
+	}
+	if inner.Err != nil {
+		w.FailAt(at, "outpoint: %w", inner.Err)
+		return
+	}
+	d.inputs = append(d.inputs, in)
+}
+
+// leaf is a transaction's node in Byron's merkle tree.
+func (d *Decoder) leaf(tx []byte) model.Hash {
+	d.leafBytes = append(append(d.leafBytes[:0], 0), tx...)
+	return blake2b.Sum256(d.leafBytes)
+}
+
+// merkleRoot is that of Byron: the left branch has as many leaves as the greatest power of two that leaves some to
+// the right.
+func merkleRoot(leaves []model.Hash) model.Hash {
+	switch len(leaves) {
+	case 0:
+		return blake2b.Sum256(nil)
+	case 1:
+		return leaves[0]
+	}
+	left := 1 << (bits.Len(uint(len(leaves)-1)) - 1)
+	l, r := merkleRoot(leaves[:left]), merkleRoot(leaves[left:])
+	var node [65]byte
+	node[0] = 1
+	copy(node[1:], l[:])
+	copy(node[33:], r[:])
+	return blake2b.Sum256(node[:])
+}

@@ -1,0 +1,171 @@
+package ledger
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/genesis"
+	"birthmark/model"
+)
+
+// The eras as the outer array of a block tells them, in chunk files and over chain-sync alike.
+const (
+	EraByronBoundary = iota
+	EraByron
+	EraShelley
+	eraAllegra
+	EraMary
+	EraAlonzo
+	EraBabbage
+	EraConway
+)
+
+var EraNames = [...]string{"byron", "byron", "shelley", "allegra", "mary", "alonzo", "babbage", "conway"}
+
+// Header is what a block's header tells, as the block's JSON shows it. Keys are in hex.
+type Header struct {
+	Era         string  `json:"era"`
+	Boundary    bool    `json:"boundary,omitempty"` // Byron's block between two epochs
+	Slot        uint64  `json:"slot"`
+	Epoch       *uint64 `json:"epoch,omitempty"` // none where only the network's name is known
+	BlockNumber uint64  `json:"block_number"`
+
+	IssuerVkey      string `json:"issuer_vkey,omitempty"` // 32 bytes, in Byron 64 with the chain code; none of a boundary
+	VrfVkey         string `json:"vrf_vkey,omitempty"`    // since Shelley
+	ProtocolVersion string `json:"protocol_version,omitempty"`
+	BodySize        uint64 `json:"body_size,omitempty"` // since Shelley
+}
+
+// fields are what is read of a header. Slices point into it.
+type HeaderFields struct {
+	Era          byte
+	number, slot uint64
+	parent       model.Hash
+	Issuer, vrf  []byte
+	major, minor uint64
+	bodySize     uint64
+	bodyHash     []byte // since Shelley, and of a boundary
+	proof        byronProof
+}
+
+// parseHeader reads [model.Block.Header]: the era's tag and the header's bytes.
+func ParseHeader(n *genesis.Network, raw []byte) (*Header, error) {
+	if err := checkHeader(raw); err != nil {
+		return nil, err
+	}
+	w := cbor.Walker{Data: raw[1:]}
+	f := readHeader(&w, n, raw[0])
+	if w.Err == nil && w.Offset < len(w.Data) {
+		w.Fail("%d bytes follow the header", len(w.Data)-w.Offset)
+	}
+	if w.Err != nil {
+		return nil, w.Err
+	}
+	h := &Header{
+		Era: EraNames[f.Era], Boundary: f.Era == EraByronBoundary,
+		Slot: f.slot, BlockNumber: f.number,
+		IssuerVkey: hex.EncodeToString(f.Issuer), VrfVkey: hex.EncodeToString(f.vrf),
+		BodySize: f.bodySize,
+	}
+	if !n.IsUnnamed() {
+		epoch := n.Epoch(f.slot)
+		h.Epoch = &epoch
+	}
+	if !h.Boundary {
+		h.ProtocolVersion = fmt.Sprintf("%d.%d", f.major, f.minor)
+	}
+	return h, nil
+}
+
+// hashHeader is the hash of the block whose [model.Block.Header] is raw. Byron's is of the header and its tag in an
+// array.
+func HashHeader(raw []byte) (model.Hash, error) {
+	if err := checkHeader(raw); err != nil {
+		return model.Hash{}, err
+	}
+	if raw[0] > EraByron {
+		return blake2b.Sum256(raw[1:]), nil
+	}
+	return blake2b.Sum256(append([]byte{cbor.Array<<5 | 2}, raw...)), nil
+}
+
+func checkHeader(raw []byte) error {
+	if len(raw) == 0 {
+		return fmt.Errorf("a header without bytes")
+	}
+	return checkEra(uint64(raw[0]))
+}
+
+// checkEra returns an error of the code unknown_era if this version cannot read the blocks of an era.
+func checkEra(tag uint64) error {
+	if tag > EraConway {
+		return model.Errorf(model.BadSource, "unknown_era",
+			"block of an era after Conway (tag %d), which this version cannot read: it reads tags 0 (Byron) to %d (Conway); "+
+				"install a newer version of birthmark", tag, EraConway)
+	}
+	return nil
+}
+
+// header walks over a header of any era.
+func readHeader(w *cbor.Walker, n *genesis.Network, era byte) HeaderFields {
+	switch era {
+	case EraByronBoundary:
+		return readBoundaryHeader(w, n)
+	case EraByron:
+		return readByronHeader(w, n)
+	}
+	f := HeaderFields{Era: era}
+	whole := w.Array("header")
+	w.Field(&whole, "header body")
+	body := w.Array("header body")
+	w.Field(&body, "block number")
+	f.number = w.Uint("block number")
+	w.Field(&body, "slot")
+	f.slot = w.Uint("slot")
+	w.Field(&body, "hash of the parent")
+	if !w.Null() { // the first block of a chain without Byron has none
+		f.parent = w.Hash("hash of the parent")
+	}
+	w.Field(&body, "issuer's key")
+	f.Issuer = w.BytesOf(32, "issuer's key")
+	w.Field(&body, "VRF key")
+	f.vrf = w.BytesOf(32, "VRF key")
+	w.Field(&body, "VRF result")
+	w.Skip("VRF result")
+	if era < EraBabbage {
+		w.Field(&body, "leader's VRF result")
+		w.Skip("leader's VRF result")
+	}
+	w.Field(&body, "body size")
+	f.bodySize = w.Uint("body size")
+	w.Field(&body, "body hash")
+	f.bodyHash = w.BytesOf(32, "body hash")
+	if era < EraBabbage {
+		for range 4 {
+			w.Field(&body, "operational certificate")
+			w.Skip("operational certificate")
+		}
+		w.Field(&body, "protocol version")
+		f.major = w.Uint("protocol version")
+		w.Field(&body, "minor protocol version")
+		f.minor = w.Uint("minor protocol version")
+	} else {
+		w.Field(&body, "operational certificate")
+		w.Skip("operational certificate")
+		w.Field(&body, "protocol version")
+		version := w.Array("protocol version")
+		w.Field(&version, "protocol version")
+		f.major = w.Uint("protocol version")
+		w.Field(&version, "minor protocol version")
+		f.minor = w.Uint("minor protocol version")
+		w.End(&version, "protocol version")
+	}
+	w.End(&body, "header body")
+	w.Field(&whole, "signature of the header")
+	w.Skip("signature of the header")
+	w.End(&whole, "header")
+	return f
+}

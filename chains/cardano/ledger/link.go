@@ -1,0 +1,74 @@
+package ledger
+
+import (
+	"birthmark/chains/cardano/genesis"
+	"birthmark/model"
+)
+
+// decodedFactor is how many bytes a block takes under way for each byte serialized: itself, and the model of it.
+const DecodedFactor = 4
+
+// placed is a block, or a boundary block, which has no height of its own.
+type Decoded struct {
+	*model.Block
+	Boundary bool
+}
+
+// linker checks that each block is the child of the one before. Parent links go through boundary blocks; only that
+// before the first block has a place of its own.
+type Linker struct {
+	Decoder  *Decoder // what makes the genesis
+	Tip      model.Point
+	Boundary *model.Block // since the tip
+}
+
+// link is the block as the core is to have it, nil where it is left out.
+func (l *Linker) Link(d Decoded) (*model.Block, error) {
+	b, first := d.Block, l.Tip.IsOrigin()
+	if first && b.Height > 0 {
+		return nil, model.Errorf(model.BadSource, "no_genesis", "the first block is %d at slot %d (%s): expected block 0", b.Height, b.Slot, b.Hash)
+	}
+	if err := CheckNetwork(l.Decoder.Network, b, first); err != nil {
+		return nil, err
+	}
+	switch {
+	case first:
+		outputs, err := l.Decoder.Network.Outputs()
+		if err != nil {
+			return nil, err
+		}
+		b.Genesis = l.Decoder.Clone().Genesis(outputs)
+	case d.Boundary:
+		if b.Parent != l.Tip.Hash {
+			return nil, l.broken(b)
+		}
+		l.Boundary = b
+		return nil, nil
+	case l.Boundary != nil && b.Parent == l.Boundary.Hash:
+		b.Parent = l.Boundary.Parent
+	case b.Parent != l.Tip.Hash:
+		return nil, l.broken(b)
+	}
+	l.Tip, l.Boundary = b.Point(), nil
+	return b, nil
+}
+
+func (l *Linker) broken(b *model.Block) error {
+	return model.Errorf(model.BadSource, "bad_chain", "block %d at slot %d (%s) has the parent %s: expected block %d, %s",
+		b.Height, b.Slot, b.Hash, b.Parent, l.Tip.Height, l.Tip.Hash)
+}
+
+// genesis is what exists before the first block as transactions.
+func (d *Decoder) Genesis(outputs []genesis.Output) []model.Tx {
+	d.forget()
+	for _, o := range outputs {
+		first := len(d.outputs)
+		d.add(&Output{Address: o.Address, Value: o.Value})
+		d.Txs = append(d.Txs, model.Tx{Hash: o.Tx, Outputs: d.outputs[first:len(d.outputs):len(d.outputs)]})
+	}
+	d.Of, d.Header, d.Failed, d.Parts = nil, HeaderFields{}, nil, nil
+	d.index.Block(&d.Transactions)
+	b := model.Block{}
+	d.detach(&b)
+	return b.Txs
+}

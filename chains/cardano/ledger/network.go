@@ -1,0 +1,38 @@
+package ledger
+
+import (
+	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/genesis"
+	"birthmark/model"
+)
+
+// belongs is an error, code wrong_network, where a block cannot be of the network: by the genesis that the first block
+// follows on, by where Byron ended, and by the magic in Byron's headers.
+func CheckNetwork(n *genesis.Network, b *model.Block, first bool) error {
+	era := b.Header[0]
+	byron := era <= EraByron
+	parent := b.Parent.String()
+	switch none := b.Parent == (model.Hash{}); {
+	case first && !none && parent != n.ByronHash:
+		return foreign(n, b, "it is the first and follows on the genesis %s: expected %s", parent, n.ByronHash)
+	case first && none && n.ByronSlots > 0: // what begins with Shelley has no parent
+		return foreign(n, b, "it is the first and follows on no genesis: expected %s", n.ByronHash)
+	case byron && b.Slot >= n.ByronSlots:
+		return foreign(n, b, "it is of Byron, which ended before slot %d: a node's configuration beside the genesis files says it with TestShelleyHardForkAtEpoch", n.ByronSlots)
+	case !byron && b.Slot < n.ByronSlots:
+		return foreign(n, b, "it is of %s: expected Byron before slot %d", EraNames[era], n.ByronSlots)
+	case byron:
+		w := cbor.Walker{Data: b.Header[1:]}
+		header := w.Array("header")
+		w.Field(&header, "protocol magic")
+		if magic := w.Uint("protocol magic"); magic != uint64(n.Magic) {
+			return foreign(n, b, "it has the protocol magic %d: expected %d", magic, n.Magic)
+		}
+	}
+	return nil
+}
+
+func foreign(n *genesis.Network, b *model.Block, format string, args ...any) error {
+	return model.Errorf(model.BadSource, "wrong_network", "block %d at slot %d (%s) is not of %s: "+format,
+		append([]any{b.Height, b.Slot, b.Hash, n.Name}, args...)...)
+}

@@ -1,0 +1,81 @@
+package ledger
+
+import (
+	"errors"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/chains/cardano/cbor"
+	"birthmark/model"
+)
+
+// parts are the bytes of a transaction as they stand apart from each other in its block. Of Byron body is all of it.
+type Parts struct{ Body, Witnesses, Auxiliary []byte }
+
+const (
+	simpleFalse = cbor.Simple<<5 | 20
+	simpleTrue  = cbor.Simple<<5 | 21
+	simpleNull  = cbor.Simple<<5 | 22
+)
+
+// auxiliary takes the auxiliary data of each transaction from the map at start, which the walker has passed.
+func (d *Decoder) auxiliary(start int) {
+	w := cbor.Walker{Data: d.w.Data[:d.w.Offset], Offset: start}
+	for n := w.Map("auxiliary data"); w.More(&n); {
+		i := w.Uint("position of auxiliary data")
+		if data := w.Item("auxiliary data"); w.Err == nil && i < uint64(len(d.Parts)) {
+			d.Parts[i].Auxiliary = data
+		}
+	}
+}
+
+// keepRaw gives each transaction of a block its bytes as [model.Tx.Raw]: what a wallet hands to a node (rule transaction
+// of the ledger's CDDL), body, witnesses, since Alonzo whether its scripts succeeded, and auxiliary data or null, each as
+// it stands in the block. Byron's stand there in one piece.
+func (d *Decoder) keepRaw(txs []model.Tx, era byte) {
+	room := 0
+	for i := range d.Parts {
+		p := &d.Parts[i]
+		room += len("[") + len(p.Body) + len(p.Witnesses) + len(p.Auxiliary) + 2
+	}
+	own := make([]byte, 0, room)
+	for i := range txs {
+		p, start := &d.Parts[i], len(own)
+		switch {
+		case era < EraShelley:
+			own = append(own, p.Body...)
+		case era < EraAlonzo:
+			own = append(append(append(own, cbor.Array<<5|3), p.Body...), p.Witnesses...)
+		default:
+			own = append(append(append(own, cbor.Array<<5|4), p.Body...), p.Witnesses...)
+			if d.Failed[i] {
+				own = append(own, simpleFalse)
+			} else {
+				own = append(own, simpleTrue)
+			}
+		}
+		switch {
+		case era < EraShelley:
+		case p.Auxiliary == nil:
+			own = append(own, simpleNull)
+		default:
+			own = append(own, p.Auxiliary...)
+		}
+		txs[i].Raw = own[start:len(own):len(own)]
+	}
+}
+
+// hashTx returns the id of a transaction in the form of [model.Tx.Raw]: the hash of its body, the first item.
+func HashTx(raw []byte) (model.Hash, error) {
+	w := cbor.Walker{Data: raw}
+	n := w.Array("transaction")
+	w.Field(&n, "body")
+	body := w.Item("body")
+	for w.More(&n) {
+		w.Skip("transaction")
+	}
+	if w.Err == nil && w.Offset < len(raw) {
+		w.Err = errors.New("bytes follow the transaction")
+	}
+	return blake2b.Sum256(body), w.Err
+}

@@ -1,0 +1,52 @@
+package ledger
+
+import (
+	"fmt"
+
+	"birthmark/chains/cardano/cbor"
+)
+
+// The languages of scripts: native ones are CBOR, the others are versions of Plutus, in byte strings.
+const languageNative = 0
+
+var ScriptLanguages = [...]string{"native", "plutus_v1", "plutus_v2", "plutus_v3"}
+
+// script is a reference script.
+type Script struct {
+	Language byte
+	Code     []byte // as it is hashed; it points into what was parsed
+}
+
+// parseScript reads a reference script, an array of its language and itself. It resets w, whose memory it reuses.
+func ParseScript(w *cbor.Walker, ref []byte) (s Script, err error) {
+	w.Reset(ref)
+	n := w.Array("reference script")
+	w.Field(&n, "language")
+	at := w.Offset
+	language := w.Uint("language")
+	if language > 255 {
+		w.FailAt(at, "language %d of a script", language)
+	}
+	w.Field(&n, "script")
+	if s.Language = byte(language); language == languageNative {
+		s.Code = w.Item("script")
+	} else {
+		s.Code = w.Bytes("script")
+	}
+	w.End(&n, "reference script")
+	if w.Err != nil {
+		return Script{}, fmt.Errorf("reference script: %w", w.Err)
+	}
+	return s, nil
+}
+
+// name of the script's language; of no script it is empty.
+func (s Script) LanguageName() string {
+	if s.Code == nil {
+		return ""
+	}
+	if int(s.Language) < len(ScriptLanguages) {
+		return ScriptLanguages[s.Language]
+	}
+	return fmt.Sprintf("plutus_v%d", s.Language)
+}
