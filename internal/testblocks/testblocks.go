@@ -1,4 +1,4 @@
-// Package testblocks finds the real blocks that tests read and the project does not hold.
+// Package testblocks finds real blocks for tests. The blocks are not part of the repository.
 package testblocks
 
 import (
@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Path is a path in the folder that BIRTHMARK_DATA names, ../shared/data beside the repository where it names none; a
-// relative one is taken from the repository's top. The last element may be a pattern of [filepath.Glob] that one path
-// matches. The test is skipped where there is no such path.
+// Path returns a path below the folder in BIRTHMARK_DATA, or ../shared/data beside the repository if it is unset; a
+// relative folder is relative to the top of the repository. The last element may be a [filepath.Glob] pattern that one
+// path matches. The test is skipped if no such path exists.
 func Path(t testing.TB, elements ...string) string {
 	t.Helper()
 	dir := os.Getenv("BIRTHMARK_DATA")

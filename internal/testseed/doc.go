@@ -1,12 +1,11 @@
-// Package testseed is where the seed of every random test comes from.
+// Package testseed provides the seed of every random test.
 //
-// [Of] is for tests that are the same each time, [New] for those that are others each time, and [Rand] for those of the
-// second kind that only draw numbers:
+// [Of] is for tests with a fixed seed, [New] for tests with a new seed in each run, and [Rand] for tests of the second
+// kind that only draw numbers:
 //
 //	rng := testseed.Rand(t)
 //	blocks := variant.NewGenerator(testseed.Of(t, 42)).Blocks(60)
 //
-// A test that fails says its seed, and `BIRTHMARK_SEED=42 go test -run TestName ./folder` repeats it. The variable takes
-// the place of every seed, of those that are always the same too: set to another number it tries what no run has tried.
-// What a test does in an order that its goroutines decide, no seed repeats.
+// A failing test prints its seed; `BIRTHMARK_SEED=42 go test -run TestName ./folder` repeats it. The variable replaces
+// every seed, fixed ones too. A seed does not repeat the scheduling of goroutines.
 package testseed

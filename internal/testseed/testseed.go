@@ -9,8 +9,8 @@ import (
 
 const variable = "BIRTHMARK_SEED"
 
-// Of is BIRTHMARK_SEED, or usual where that is not set. It is printed where the test fails. The test ends here if the
-// variable is no unsigned number of 64 bits in decimal.
+// Of returns BIRTHMARK_SEED, or usual if it is not set. The seed is printed if the test fails. The test ends if the
+// variable is not a decimal unsigned 64-bit number.
 func Of(t testing.TB, usual uint64) uint64 {
 	t.Helper()
 	seed := usual
@@ -28,13 +28,13 @@ func Of(t testing.TB, usual uint64) uint64 {
 	return seed
 }
 
-// New is as [Of], with another seed each time where BIRTHMARK_SEED is not set.
+// New is Of with a new seed in each run unless BIRTHMARK_SEED is set.
 func New(t testing.TB) uint64 {
 	t.Helper()
 	return Of(t, rand.Uint64())
 }
 
-// Rand draws from a seed of [New]. It is for one goroutine at a time.
+// Rand draws from a seed of [New]. Use it from one goroutine at a time.
 func Rand(t testing.TB) *rand.Rand {
 	t.Helper()
 	return rand.New(rand.NewPCG(New(t), 0))

@@ -30,7 +30,7 @@ func (p *pretended) Fatalf(format string, values ...any) {
 	runtime.Goexit()
 }
 
-// run is what a test says that does so, and fails in the end or does not.
+// run returns the messages of a test that then fails or succeeds.
 func run(fails bool, test func(testing.TB)) string {
 	p, done := &pretended{}, make(chan struct{})
 	go func() {
@@ -49,7 +49,7 @@ func TestSeeds(t *testing.T) {
 	for _, c := range []struct {
 		variable      string
 		of            uint64
-		another, same bool // what New is: another each time, or that of Of
+		another, same bool // New: another seed each time, or that of Of
 	}{
 		{"", 7, true, false},
 		{"0", 0, false, true},

@@ -12,20 +12,20 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// Chain is a chain of regtest from genesis on.
+// Chain is a regtest chain that begins with the genesis block.
 type Chain struct {
-	// PayTo is the output script of coinbases: a P2PKH to nobody's key unless changed.
+	// PayTo is the output script of coinbases: by default a P2PKH that nobody can spend.
 	PayTo []byte
-	// Start and Step are the clock of the blocks to come: one at height h is of Start and h times Step. They are the
-	// time of the genesis block and ten minutes unless changed.
+	// Start and Step set the times of new blocks: Start + height × Step. Defaults: the time of the genesis block, ten
+	// minutes.
 	Start time.Time
 	Step  time.Duration
 
 	blocks []*wire.MsgBlock
-	mined  *uint32 // of all chains with the same origin, so that no two coinbases are alike
+	mined  *uint32 // shared by all chains of one origin, so that no two coinbases are equal
 }
 
-// NewChain is a chain of the genesis block.
+// NewChain returns a chain with the genesis block only.
 func NewChain() *Chain {
 	return &Chain{
 		PayTo:  slices.Concat([]byte{0x76, 0xa9, 20}, bytes.Repeat([]byte{0x11}, 20), []byte{0x88, 0xac}),
@@ -36,30 +36,30 @@ func NewChain() *Chain {
 	}
 }
 
-// Fork is a chain that shares the blocks up to and including height, and goes its own way from there.
+// Fork returns a chain that shares the blocks up to and including height.
 func (c *Chain) Fork(height int) *Chain {
 	f := *c
 	f.blocks = slices.Clone(c.blocks[:height+1])
 	return &f
 }
 
-// Blocks are the blocks by height.
+// Blocks returns the blocks by height.
 func (c *Chain) Blocks() []*wire.MsgBlock { return slices.Clone(c.blocks) }
 
-// Height of the tip.
+// Height returns the height of the tip.
 func (c *Chain) Height() int { return len(c.blocks) - 1 }
 
-// Tip is the last block.
+// Tip returns the last block.
 func (c *Chain) Tip() *wire.MsgBlock { return c.blocks[len(c.blocks)-1] }
 
-// MineEmpty adds n blocks with nothing but their coinbase.
+// MineEmpty adds n blocks that have only a coinbase.
 func (c *Chain) MineEmpty(n int) {
 	for range n {
 		c.Mine()
 	}
 }
 
-// Mine adds a block with the transactions behind its coinbase. The coinbase claims the subsidy and no fees.
+// Mine adds a block with a coinbase and txs. The coinbase claims the subsidy and no fees.
 func (c *Chain) Mine(txs ...*wire.MsgTx) *wire.MsgBlock {
 	height := len(c.blocks)
 	*c.mined++
@@ -86,7 +86,7 @@ func (c *Chain) Mine(txs ...*wire.MsgTx) *wire.MsgBlock {
 	return b
 }
 
-// Spend is a transaction that spends an output of from and makes outputs.
+// Spend returns a transaction that spends an output of from and makes outputs.
 func Spend(from *wire.MsgTx, output uint32, outputs ...*wire.TxOut) *wire.MsgTx {
 	tx := wire.NewMsgTx(2)
 	hash := from.TxHash()
@@ -97,12 +97,12 @@ func Spend(from *wire.MsgTx, output uint32, outputs ...*wire.TxOut) *wire.MsgTx 
 	return tx
 }
 
-// Subsidy is what the coinbase at a height may claim on regtest.
+// Subsidy is the subsidy of a coinbase at a height on regtest.
 func Subsidy(height int) int64 {
 	return int64(50e8) >> (height / int(chaincfg.RegressionNetParams.SubsidyReductionInterval))
 }
 
-// Seal makes a block's merkle root and proof of work right again after a change.
+// Seal recomputes a block's merkle root and proof of work after a change.
 func Seal(b *wire.MsgBlock) {
 	ids := make([]chainhash.Hash, len(b.Transactions))
 	for i, tx := range b.Transactions {
@@ -112,7 +112,7 @@ func Seal(b *wire.MsgBlock) {
 	Work(b)
 }
 
-// Work looks for a nonce that gives the header the proof of work it states, whatever else is in it.
+// Work finds a nonce for which the header has the proof of work of its bits.
 func Work(b *wire.MsgBlock) {
 	exponent, mantissa := uint(b.Header.Bits>>24), int64(b.Header.Bits&0x7fffff)
 	target := new(big.Int).Lsh(big.NewInt(mantissa), 8*(exponent-3))
@@ -125,16 +125,16 @@ func Work(b *wire.MsgBlock) {
 	}
 }
 
-// Bytes is a block serialized.
+// Bytes returns a serialized block.
 func Bytes(b *wire.MsgBlock) []byte {
 	var out bytes.Buffer
 	if err := b.Serialize(&out); err != nil {
-		panic(err) // memory takes what is written
+		panic(err) // writing to memory does not fail
 	}
 	return out.Bytes()
 }
 
-// BlockFile is blocks in the records of a block file.
+// BlockFile returns the blocks as records of a block file.
 func BlockFile(magic wire.BitcoinNet, blocks ...*wire.MsgBlock) []byte {
 	var out []byte
 	for _, b := range blocks {
@@ -148,7 +148,7 @@ func BlockFile(magic wire.BitcoinNet, blocks ...*wire.MsgBlock) []byte {
 
 // commit adds the witness commitment to a block's coinbase (BIP 141).
 func commit(b *wire.MsgBlock) {
-	ids := make([]chainhash.Hash, len(b.Transactions)) // the coinbase counts as zeros
+	ids := make([]chainhash.Hash, len(b.Transactions)) // the witness hash of the coinbase is zero
 	for i, tx := range b.Transactions[1:] {
 		ids[i+1] = tx.WitnessHash()
 	}
@@ -172,7 +172,7 @@ func merkleRoot(level []chainhash.Hash) chainhash.Hash {
 	return level[0]
 }
 
-// pushNumber is the script that pushes a height as BIP 34 wants it.
+// pushNumber returns the script that pushes a height as BIP 34 requires.
 func pushNumber(n int) []byte {
 	if n >= 1 && n <= 16 {
 		return []byte{0x50 + byte(n)}

@@ -1,5 +1,5 @@
-// Package bitcointest makes valid chains of regtest for tests: proof of work at regtest's target, merkle roots, heights
-// in coinbases, witness commitments, and block files as a node writes them.
+// Package bitcointest makes valid regtest chains for tests: proof of work at regtest's target, merkle roots, heights in
+// coinbases, witness commitments, and block files as a node writes them.
 //
 //	c := bitcointest.NewChain()
 //	paid := c.Mine().Transactions[0]
@@ -8,6 +8,5 @@
 //	fork.MineEmpty(3)
 //	file := bitcointest.BlockFile(wire.TestNet, append(c.Blocks(), fork.Blocks()[2:]...)...)
 //
-// The same calls make the same blocks. Scripts and signatures are not checked by anyone who reads these chains, so
-// spending needs none.
+// The same calls make the same blocks. Scripts and signatures are not verified, so spending needs no signature.
 package bitcointest

@@ -21,9 +21,9 @@ var built struct {
 	path string
 }
 
-// Binary is the path of a btcd of the version tools/go.mod pins, built unchanged from its module. It is kept in the
-// user's cache, one for each state of tools/go.mod and each Go, so that it is built once and not by every test process:
-// of several that want it, one builds and the others wait. A cold build takes about a minute.
+// Binary returns the path of btcd, built without changes from the version in tools/go.mod. It is stored in the user's
+// cache, once per state of tools/go.mod and Go version. If several processes need it, one builds and the others wait. A
+// cold build takes about a minute.
 func Binary(t testing.TB) string {
 	t.Helper()
 	built.Lock()
@@ -62,7 +62,7 @@ func build() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer lock.Close() // which unlocks it
+	defer lock.Close() // also unlocks it
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
 	}
@@ -72,7 +72,7 @@ func build() (string, error) {
 	unfinished := path + ".unfinished"
 	cmd := exec.Command("go", "build", "-trimpath", "-o", unfinished, btcdModule)
 	cmd.Dir = tools
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // it has no C, and needs none of the flags ours is linked with
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // btcd has no cgo; the flags of our own build do not apply
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build %s in %s: %w\n%s", btcdModule, tools, err, out)
 	}
@@ -87,8 +87,7 @@ func cacheDir() string {
 	return filepath.Join(dir, "birthmark-test")
 }
 
-// toolsModule is the directory of the module that pins btcd. Tests run in the directory of their package, somewhere
-// below the top.
+// toolsModule is the directory of the module that pins btcd. Tests run in the directory of their package.
 func toolsModule() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {

@@ -14,7 +14,7 @@ const (
 	password = "pass"
 )
 
-// rpcError is how a node refuses.
+// rpcError is an error response of a node.
 type rpcError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -22,7 +22,7 @@ type rpcError struct {
 
 func (e *rpcError) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
-// call asks the node at addr once, and tries nothing again. result may be nil.
+// call sends one request to the node at addr without retries. result may be nil.
 func call(ctx context.Context, addr, method string, result any, params ...any) error {
 	body, err := json.Marshal(map[string]any{"jsonrpc": "1.0", "id": 1, "method": method, "params": append([]any{}, params...)})
 	if err != nil {
@@ -45,7 +45,7 @@ func call(ctx context.Context, addr, method string, result any, params ...any) e
 	return nil
 }
 
-// post hands on a call, or a batch of them, and gives back the answer, whatever the status says.
+// post sends a call or a batch and returns the response body for any status.
 func post(ctx context.Context, addr string, body []byte) ([]byte, error) {
 	q, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr, bytes.NewReader(body))
 	if err != nil {
@@ -53,7 +53,7 @@ func post(ctx context.Context, addr string, body []byte) ([]byte, error) {
 	}
 	q.SetBasicAuth(user, password)
 	q.Header.Set("Content-Type", "application/json")
-	q.Close = true // as btcd closes every connection itself
+	q.Close = true // btcd closes every connection anyway
 	r, err := http.DefaultClient.Do(q)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 	"birthmark/model"
 )
 
-// Generate lets the node mine k blocks with nothing in them but what its mempool has, and pay nobody.
+// Generate makes the node mine k blocks with the transactions of its mempool and an unspendable coinbase.
 func (n *Node) Generate(t testing.TB, k int) []model.Hash {
 	t.Helper()
 	var mined []string
@@ -29,7 +29,7 @@ func (n *Node) Generate(t testing.TB, k int) []model.Hash {
 	return hashes
 }
 
-// Submit gives the node blocks, each of which it must find valid, on its best chain or beside it.
+// Submit sends blocks to the node, on its best chain or a branch. All of them must be valid.
 func (n *Node) Submit(t testing.TB, blocks ...*wire.MsgBlock) {
 	t.Helper()
 	for _, b := range blocks {
@@ -39,8 +39,8 @@ func (n *Node) Submit(t testing.TB, blocks ...*wire.MsgBlock) {
 	}
 }
 
-// TrySubmit gives the node a block; the error says why it refuses it. A block whose transactions are wrong is found out
-// only when it becomes part of the best chain.
+// TrySubmit sends a block to the node and returns the error of a refusal. Wrong transactions are only detected when the
+// block becomes part of the best chain.
 func (n *Node) TrySubmit(ctx context.Context, b *wire.MsgBlock) error {
 	return submit(ctx, n.RPC, bitcointest.Bytes(b))
 }
@@ -56,7 +56,7 @@ func submit(ctx context.Context, addr string, raw []byte) error {
 	return nil
 }
 
-// Invalidate makes the node hold a block invalid, and all after it: it goes back to what it has without them.
+// Invalidate marks a block and its descendants as invalid: the node rolls back to the chain before it.
 func (n *Node) Invalidate(t testing.TB, h model.Hash) {
 	t.Helper()
 	n.must(t, "invalidateblock", nil, show(h))
@@ -68,7 +68,7 @@ func (n *Node) Reconsider(t testing.TB, h model.Hash) {
 	n.must(t, "reconsiderblock", nil, show(h))
 }
 
-// Tip is the last block of the node's best chain.
+// Tip returns the last block of the node's best chain.
 func (n *Node) Tip(t testing.TB) model.Point {
 	t.Helper()
 	var best struct {
@@ -79,8 +79,8 @@ func (n *Node) Tip(t testing.TB) model.Point {
 	return model.Point{Height: model.HeightPk(best.Height), Hash: parseHash(t, best.Hash)}
 }
 
-// Blocks are the blocks of the node's best chain by height, as the node serializes them. The chain must not change
-// meanwhile.
+// Blocks returns the blocks of the node's best chain by height, as the node serializes them. The chain must not change
+// during the call.
 func (n *Node) Blocks(t testing.TB) [][]byte {
 	t.Helper()
 	heights := make([]any, n.Tip(t).Height+1)
@@ -105,7 +105,7 @@ func (n *Node) Blocks(t testing.TB) [][]byte {
 	return blocks
 }
 
-// Block is a block as the node serializes it.
+// Block returns a block as the node serializes it.
 func (n *Node) Block(t testing.TB, h model.Hash) []byte {
 	t.Helper()
 	var text string
@@ -117,7 +117,7 @@ func (n *Node) Block(t testing.TB, h model.Hash) []byte {
 	return raw
 }
 
-// Connect makes the node a peer of another, and keeps it one.
+// Connect makes the node a permanent peer of another.
 func (n *Node) Connect(t testing.TB, other *Node) {
 	t.Helper()
 	n.must(t, "addnode", nil, other.P2P, "add")
@@ -158,7 +158,7 @@ func (n *Node) wait(t testing.TB, what string, done func() bool) {
 	}
 }
 
-// must asks the node, and ends the test where it refuses.
+// must sends a request and fails the test if the node refuses it.
 func (n *Node) must(t testing.TB, method string, result any, params ...any) {
 	t.Helper()
 	if err := call(t.Context(), n.RPC, method, result, params...); err != nil {
@@ -166,7 +166,7 @@ func (n *Node) must(t testing.TB, method string, result any, params ...any) {
 	}
 }
 
-// mustEach asks the node the same of each thing, many at once, for answers that are text.
+// mustEach sends one request per argument, many at once, for responses that are text.
 func (n *Node) mustEach(t testing.TB, method string, things []any, more ...any) []string {
 	t.Helper()
 	const atOnce = 200
@@ -201,7 +201,7 @@ func (n *Node) mustEach(t testing.TB, method string, things []any, more ...any) 
 	return answers
 }
 
-// Decode is a block's bytes as btcd reads them.
+// Decode parses a block with btcd's types.
 func Decode(t testing.TB, raw []byte) *wire.MsgBlock {
 	t.Helper()
 	var b wire.MsgBlock
@@ -211,7 +211,7 @@ func Decode(t testing.TB, raw []byte) *wire.MsgBlock {
 	return &b
 }
 
-// hashOf is the hash of the block that begins with raw.
+// hashOf returns the hash of the block that begins with raw.
 func hashOf(raw []byte) chainhash.Hash { return chainhash.DoubleHashH(raw[:headerSize]) }
 
 func show(h model.Hash) string { return chainhash.Hash(h).String() }

@@ -22,16 +22,16 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// Core stands in front of a btcd and answers as Bitcoin Core does that was started with -rest=1: REST from the node's
-// blocks, of JSON-RPC what btcd has not (gettxoutsetinfo), everything else the node itself.
+// Core is a proxy of a btcd that answers like Bitcoin Core with -rest=1: REST from the node's blocks, gettxoutsetinfo,
+// which btcd lacks, and every other call from the node.
 type Core struct {
 	Host string // host and port
 
 	node *Node
 
 	mu    sync.Mutex
-	chain []block        // the node's best chain by height, when it was last looked at
-	asked map[string]int // requests by their first two words
+	chain []block        // the node's best chain by height at the last refresh
+	asked map[string]int // number of requests by their first two words
 }
 
 type block struct {
@@ -39,7 +39,7 @@ type block struct {
 	raw  []byte
 }
 
-// Core starts a stand-in for Bitcoin Core that ends with the test.
+// Core starts such a proxy, which stops when the test ends.
 func (n *Node) Core(t testing.TB) *Core {
 	c := &Core{node: n, asked: map[string]int{}}
 	s := httptest.NewServer(c)
@@ -48,13 +48,13 @@ func (n *Node) Core(t testing.TB) *Core {
 	return c
 }
 
-// URL is where a source finds its REST, without user and password: JSON-RPC is refused so.
+// URL is the URL of REST without user and password; JSON-RPC refuses requests without them.
 func (c *Core) URL() string { return "http://" + c.Host }
 
-// RPC is the same with user and password.
+// RPC is the URL with user and password.
 func (c *Core) RPC() string { return "http://" + user + ":" + password + "@" + c.Host }
 
-// Asked is how many requests of each kind came: "rest block", "rest headers", "rpc".
+// Asked returns the number of requests of each kind: "rest block", "rest headers", "rpc".
 func (c *Core) Asked() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +128,7 @@ func (c *Core) rest(w http.ResponseWriter, r *http.Request, chain []block, words
 	}
 }
 
-// block is a block of the best chain or beside it.
+// block is a block of the best chain or of a branch.
 func (c *Core) block(ctx context.Context, chain []block, hash string) ([]byte, error) {
 	if h := slices.IndexFunc(chain, func(b block) bool { return b.hash == hash }); h >= 0 {
 		return chain[h].raw, nil
@@ -144,7 +144,7 @@ func (c *Core) getBlock(ctx context.Context, hash string) ([]byte, error) {
 	return hex.DecodeString(text)
 }
 
-// look is the node's best chain by height.
+// look returns the node's best chain by height.
 func (c *Core) look(ctx context.Context, what string) ([]block, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,7 +174,7 @@ func (c *Core) look(ctx context.Context, what string) ([]block, error) {
 	return chain, nil
 }
 
-// rpc answers what btcd does not know, and hands on the rest.
+// rpc answers the calls that btcd lacks and forwards the rest.
 func (c *Core) rpc(w http.ResponseWriter, r *http.Request) {
 	if u, p, _ := r.BasicAuth(); u != user || p != password {
 		w.Header().Set("WWW-Authenticate", `Basic realm="jsonrpc"`)
@@ -193,7 +193,7 @@ func (c *Core) rpc(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, err.Error(), http.StatusServiceUnavailable)
 }
 
-// answer takes calls alone and in batches; gettxoutsetinfo has to be the only one of its batch.
+// answer accepts single calls and batches; gettxoutsetinfo must be the only call of its batch.
 func (c *Core) answer(ctx context.Context, body []byte) ([]byte, error) {
 	type request struct {
 		Method string
@@ -233,7 +233,7 @@ func (c *Core) answer(ctx context.Context, body []byte) ([]byte, error) {
 	return json.Marshal(result)
 }
 
-// unspent counts as Core does: without the coinbase of the first block and without what can never be spent.
+// unspent counts like Core: without the coinbase of the first block and without unspendable outputs.
 func unspent(chain []block) (outputs, value int64, err error) {
 	left := map[wire.OutPoint]int64{}
 	for _, made := range chain[1:] {

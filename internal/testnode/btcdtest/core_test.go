@@ -43,7 +43,7 @@ func ask(t *testing.T, url, call string) (status int, body []byte) {
 
 func text(h model.Hash) string { return chainhash.Hash(h).String() }
 
-// hasBlocks fails where REST tells another chain than the node.
+// hasBlocks fails if REST returns another chain than the node.
 func hasBlocks(t *testing.T, c *btcdtest.Core, n *btcdtest.Node) {
 	t.Helper()
 	blocks, tip := n.Blocks(t), n.Tip(t)
@@ -131,7 +131,7 @@ func TestTheStandInForCoreAnswersCallsWithAPassword(t *testing.T) {
 		t.Errorf("getblockcount: %s", body)
 	}
 
-	// Counted from the other side: what was made, less what was spent of it.
+	// The same figure computed differently: outputs made minus outputs spent.
 	outputs, value := uint64(0), int64(0)
 	made := map[wire.OutPoint]int64{}
 	for _, raw := range n.Blocks(t)[1:] {

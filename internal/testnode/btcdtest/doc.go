@@ -1,5 +1,5 @@
-// Package btcdtest runs btcd, a full node that others have written, for tests: regtest, on loopback, one process for
-// each [Node], ended with the test.
+// Package btcdtest runs btcd, an independent full node, for tests: regtest, on loopback, one process per [Node],
+// stopped when the test ends.
 //
 //	n := btcdtest.Start(t)
 //	n.Generate(t, 200)
@@ -8,10 +8,10 @@
 //	n.Kill(t)
 //	n.Restart(t)
 //
-// A [Miner], which [Node.MineEveryScript] starts, makes outputs of every kind of script and spends them; a [Core] stands
-// in front of a node and answers REST as Bitcoin Core does; [Node.BlockFiles] writes the node's blocks as Core keeps them.
+// A [Miner], which [Node.MineEveryScript] starts, makes and spends outputs of every script type. A [Core] is a proxy
+// that adds Bitcoin Core's REST. [Node.BlockFiles] writes the node's blocks as Core stores them.
 //
-// The binary is built from the module that tools/go.mod pins, and nothing in it is changed. A node's addresses are
-// those of a relay in the test's process, so that they stay when the node is restarted. A restart keeps the best chain and
-// nothing else: see [Node.Restart].
+// The binary is built without changes from the module that tools/go.mod pins. A node's addresses belong to a relay in
+// the test's process, so they do not change when the node restarts. A restart keeps only the best chain: see
+// [Node.Restart].
 package btcdtest

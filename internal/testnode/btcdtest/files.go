@@ -17,8 +17,8 @@ import (
 	"birthmark/model"
 )
 
-// btcd keeps blocks in files of records: magic and length as Core writes them, the block, and a CRC-32C in big-endian
-// byte order. Blocks stand there in the order they came, those beside the best chain too.
+// btcd stores blocks in files of records: magic and length as Core writes them, the block, and a big-endian CRC-32C.
+// Blocks are in the order of arrival, including stale branches.
 
 const (
 	recordHead = 8
@@ -28,8 +28,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// BlockFiles writes the node's blocks into dir as Bitcoin Core keeps them, from the bytes on disk: one blkNNNNN.dat for
-// each file of btcd, blocks in the order they came, those beside the best chain too. The node may run or not.
+// BlockFiles writes the node's blocks into dir as Bitcoin Core stores them: one blkNNNNN.dat per file of btcd, blocks
+// in the order of arrival, including stale branches. The node may be running.
 func (n *Node) BlockFiles(t testing.TB, dir string) {
 	t.Helper()
 	files, err := n.ownFiles()
@@ -48,7 +48,7 @@ func (n *Node) BlockFiles(t testing.TB, dir string) {
 	}
 }
 
-// ownFiles are btcd's files, in the order of writing.
+// ownFiles returns btcd's files in the order of writing.
 func (n *Node) ownFiles() ([]string, error) {
 	pattern := filepath.Join(n.DataDir, chaincfg.RegressionNetParams.Name, "blocks_ffldb", "*.fdb")
 	files, err := filepath.Glob(pattern)
@@ -58,8 +58,8 @@ func (n *Node) ownFiles() ([]string, error) {
 	return files, err
 }
 
-// eachRecord yields the records of a file without their sums, and ends before one that is not whole: btcd may be
-// writing it, or have been killed meanwhile.
+// eachRecord yields the records of a file without their checksums. It ends at an incomplete record, which btcd may be
+// writing or may have left when it was killed.
 func eachRecord(path string, yield func(record []byte)) error {
 	rest, err := os.ReadFile(path)
 	if err != nil {
@@ -79,7 +79,7 @@ func eachRecord(path string, yield func(record []byte)) error {
 	return nil
 }
 
-// chainOnDisk is the blocks from the one after genesis to tip.
+// chainOnDisk returns the blocks from the one after genesis to tip.
 func (n *Node) chainOnDisk(tip model.Hash) ([][]byte, error) {
 	files, err := n.ownFiles()
 	blocks := map[model.Hash][]byte{}

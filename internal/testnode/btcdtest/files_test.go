@@ -13,7 +13,7 @@ import (
 	"birthmark/model"
 )
 
-// records are the blocks of a block file.
+// records returns the blocks of a block file.
 func records(t *testing.T, file []byte) (blocks [][]byte) {
 	t.Helper()
 	for len(file) > 0 {

@@ -6,7 +6,7 @@ import (
 	"birthmark/model"
 )
 
-// HashAt is the hash of the best chain's block at a height.
+// HashAt returns the hash of the best chain's block at a height.
 func (n *Node) HashAt(t testing.TB, h model.HeightPk) model.Hash {
 	t.Helper()
 	var text string
@@ -14,8 +14,8 @@ func (n *Node) HashAt(t testing.TB, h model.HeightPk) model.Hash {
 	return parseHash(t, text)
 }
 
-// Fork replaces the last depth blocks of the node's best chain, at least one, by length others. The node goes back to
-// the block before them first and mines from there, so whoever follows meets a branch that is shorter than the one it has.
+// Fork replaces the last depth blocks (at least one) of the node's best chain by length others. The node first rolls
+// back and then mines, so followers see a branch that is shorter than theirs at first.
 func (n *Node) Fork(t testing.TB, depth, length int) []model.Hash {
 	t.Helper()
 	tip := n.Tip(t)
@@ -26,7 +26,7 @@ func (n *Node) Fork(t testing.TB, depth, length int) []model.Hash {
 	shorter := min(depth-1, length)
 	var mined []model.Hash
 	for _, k := range []int{shorter, length - shorter} {
-		if k > 0 { // btcd refuses to generate none
+		if k > 0 { // btcd refuses to generate 0 blocks
 			mined = append(mined, n.Generate(t, k)...)
 		}
 	}

@@ -10,37 +10,36 @@ import (
 	"birthmark/model"
 )
 
-// Miner mines blocks for a node that make outputs of every kind and spend them: some in the block that made them, some
-// in the next, some never. Addresses occur again and again; there are outputs of value 0 and such that cannot be spent.
-// The node verifies every signature.
+// Miner mines blocks that make and spend outputs of every kind: some in the same block, some in the next, some never.
+// Addresses repeat; some outputs have value 0 or are unspendable. The node verifies every signature.
 type Miner struct {
 	node   *Node
-	chain  *bitcointest.Chain // that of the node
+	chain  *bitcointest.Chain // equal to the node's
 	kinds  []Kind
-	left   [][]coin // by height: what a block made and the next one spends
+	left   [][]coin // by height: outputs of a block that the next one spends
 	branch int
 }
 
-// MineEveryScript lets a node that has only its first block mine blocks, at least 140, as a [Miner] does; among them are
-// a transaction with 1,000 outputs and a script longer than any that can be spent. The same number makes the same
-// blocks, but for a last one of today, without which btcd takes itself to be behind and tells peers nothing.
+// MineEveryScript makes a node that has only its first block mine at least 140 blocks as [Miner] describes. One
+// transaction has 1,000 outputs, one script is longer than a spendable one. The same seed makes the same blocks, except
+// the last one, which has the current time: without it btcd assumes that it is behind and sends nothing to peers.
 func (n *Node) MineEveryScript(t testing.TB, blocks int) *Miner {
 	t.Helper()
 	m := &Miner{node: n, chain: bitcointest.NewChain(), kinds: Kinds(), left: make([][]coin, 1)}
 	m.chain.PayTo = m.payer().Script
-	m.chain.Start = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC) // after pay to script hash had a meaning (BIP 16)
+	m.chain.Start = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC) // after pay-to-script-hash was activated (BIP 16)
 	for range blocks - 1 {
 		m.mine()
 	}
-	// From here on, a block's time says its height alone, so that every branch may be left for every other; all are
-	// younger than the day btcd allows, and older than now.
+	// From here on a block's time depends only on its height, so that any branch can replace any other. With a start
+	// twelve hours ago, btcd accepts them as recent.
 	m.chain.Start, m.chain.Step = time.Now().Truncate(time.Second).Add(-12*time.Hour), time.Second
 	m.mine()
 	n.Submit(t, m.chain.Blocks()[1:]...)
 	return m
 }
 
-// Mine lets the node have more blocks, one after the other.
+// Mine submits more blocks to the node, one after the other.
 func (m *Miner) Mine(t testing.TB, blocks int) {
 	t.Helper()
 	for range blocks {
@@ -48,9 +47,9 @@ func (m *Miner) Mine(t testing.TB, blocks int) {
 	}
 }
 
-// Fork makes the node give up its last blocks (depth of them) as invalid, and then lets it have others (length of them),
-// one after the other: its chain is at first shorter than it was. Some transactions stand on both branches, others on
-// one, and what one branch has spent, the other may leave.
+// Fork makes the node invalidate its last depth blocks and then submits length others, one after the other: its chain
+// is shorter at first. Some transactions are on both branches, others on one, and outputs spent on one branch may be
+// unspent on the other.
 func (m *Miner) Fork(t testing.TB, depth, length int) {
 	t.Helper()
 	lost := m.chain.Blocks()[m.chain.Height()-depth+1]
@@ -59,8 +58,8 @@ func (m *Miner) Fork(t testing.TB, depth, length int) {
 	m.Mine(t, length)
 }
 
-// Overtake lets the node have a branch beside its last blocks (depth of them) that is longer by one, so that it changes
-// over with the last block of it, from chain to chain at once.
+// Overtake submits a branch that replaces the last depth blocks and is one block longer, so that the node switches
+// chains with its last block.
 func (m *Miner) Overtake(t testing.TB, depth int) {
 	t.Helper()
 	m.leave(depth)
@@ -75,7 +74,7 @@ func (m *Miner) leave(depth int) {
 
 func (m *Miner) payer() Kind { return m.kinds[2] }
 
-// mine adds the next block to the chain; the node does not have it yet.
+// mine adds the next block to the chain without submitting it.
 func (m *Miner) mine() *wire.MsgBlock {
 	h := m.chain.Height() + 1
 	if h <= maturity {
@@ -87,7 +86,7 @@ func (m *Miner) mine() *wire.MsgBlock {
 	fan, made := m.fan(h, from)
 	free := made[len(made)-1]
 
-	// A third now, a third with the next block, a third never.
+	// A third is spent now, a third in the next block, a third never.
 	var now, later []coin
 	for i, c := range made[:len(made)-1] {
 		switch (h + i + m.branch) % 3 {
@@ -106,8 +105,8 @@ func (m *Miner) mine() *wire.MsgBlock {
 	return m.chain.Mine(txs...)
 }
 
-// fan is a transaction that makes one or two outputs of every kind, the last of them one of value 0, and some that
-// nobody can spend. On every fourth height it is the same on all branches that share the coin.
+// fan returns a transaction that makes one or two outputs of every kind, the last with value 0, and some unspendable
+// ones. On every fourth height it is the same on all branches that share the coin.
 func (m *Miner) fan(h int, from coin) (*wire.MsgTx, []coin) {
 	tx := wire.NewMsgTx(2)
 	var made []coin

@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// A transaction that is changed after it was signed is refused where there is a signature, by the script engine.
+// A transaction that changes after signing is refused by the script engine if it has a signature.
 func TestANodeVerifiesWhatIsSpent(t *testing.T) {
 	n := Start(t)
 	m := n.MineEveryScript(t, 140)
@@ -64,8 +64,8 @@ func TestForksOfAMiner(t *testing.T) {
 	m.Mine(t, 1)
 }
 
-// isForked fails where the node's chain has not parted from the one before at a depth, or has not grown so, or where the
-// branches have no transaction in common or none apart.
+// isForked fails unless the node's chain forked at the given depth and grew to the given length, and the branches have
+// common and different transactions.
 func isForked(t *testing.T, m *Miner, before [][]byte, depth, growth int) {
 	t.Helper()
 	after := m.node.Blocks(t)

@@ -20,33 +20,33 @@ import (
 	"birthmark/model"
 )
 
-// patience is how long anything may take that takes milliseconds where nothing is wrong.
+// patience is the timeout of anything that normally takes milliseconds.
 const patience = 2 * time.Minute
 
-// Node is a btcd of regtest that runs for one test.
+// Node is a regtest btcd that runs for one test.
 type Node struct {
-	RPC     string            // host and port of its JSON-RPC: without TLS, and the same after a restart
-	P2P     string            // host and port for peers, the same after a restart
+	RPC     string            // host and port of JSON-RPC without TLS; does not change at a restart
+	P2P     string            // host and port for peers; does not change at a restart
 	DataDir string            // --datadir
-	Client  *rpcclient.Client // by HTTP; it tries again for some seconds while the node is down
+	Client  *rpcclient.Client // over HTTP; retries for some seconds while the node is down
 
 	args     []string
-	log      string // the file that has what it says
+	log      string // path of the log
 	rpc, p2p *relay
-	process  *process   // nil while it does not run
-	best     model.Hash // the tip when it was ended
-	inner    [2]string  // where it really listens: JSON-RPC, peers
+	process  *process   // nil while the node is stopped
+	best     model.Hash // the tip when the process ended
+	inner    [2]string  // actual addresses of the process: JSON-RPC, peers
 }
 
 // process is a btcd that was started.
 type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{}
-	err   error // once it has ended
+	err   error // set when it has ended
 }
 
-// Start starts a node with nothing but the genesis block, and returns when it answers. It is killed when the test ends;
-// where the test failed, the end of its log is printed. args are more of btcd's flags.
+// Start starts a node with only the genesis block and returns when it answers. It is killed when the test ends; if the
+// test failed, the end of its log is printed. args are additional flags of btcd.
 func Start(t testing.TB, args ...string) *Node {
 	t.Helper()
 	dir := t.TempDir()
@@ -74,10 +74,10 @@ func Start(t testing.TB, args ...string) *Node {
 	return n
 }
 
-// URL is where a source finds its JSON-RPC, with user and password.
+// URL is the JSON-RPC URL with user and password.
 func (n *Node) URL() string { return "http://" + user + ":" + password + "@" + n.RPC }
 
-// Stop ends the node in order, as a signal from its owner does.
+// Stop shuts the node down cleanly.
 func (n *Node) Stop(t testing.TB) {
 	t.Helper()
 	n.rememberTip(t)
@@ -86,7 +86,7 @@ func (n *Node) Stop(t testing.TB) {
 	}
 }
 
-// Kill ends the node at once.
+// Kill kills the node.
 func (n *Node) Kill(t testing.TB) {
 	t.Helper()
 	n.rememberTip(t)
@@ -95,15 +95,16 @@ func (n *Node) Kill(t testing.TB) {
 	}
 }
 
-// Restart starts a node again that was stopped or killed, or ends it in order and starts it: at the same addresses and
-// with its best chain, but without the blocks beside it and without what it was told to hold invalid.
+// Restart starts a stopped or killed node, or stops and starts a running one: at the same addresses and with its best
+// chain, but without stale branches and invalidated blocks.
 func (n *Node) Restart(t testing.TB) {
 	t.Helper()
 	if n.process != nil {
 		n.Stop(t)
 	}
-	// btcd deletes its database whenever it starts on regtest, and elsewhere loses minutes when it is killed: it writes
-	// what it knows of its blocks every five. So the blocks are read before, and told again before anybody may connect.
+	// btcd deletes its regtest database at every start, and otherwise loses minutes when killed, since it writes its
+	// block index every five minutes. Therefore the blocks are read first, and submitted again before clients can
+	// connect.
 	chain, err := n.chainOnDisk(n.best)
 	if err != nil {
 		t.Fatal(err)
@@ -119,10 +120,10 @@ func (n *Node) rememberTip(t testing.TB) {
 	n.best = n.Tip(t).Hash
 }
 
-// launch starts the process, gives it the blocks and opens its addresses.
+// launch starts the process, submits the blocks and opens the addresses.
 func (n *Node) launch(t testing.TB, chain [][]byte) {
 	t.Helper()
-	const tries = 3 // another process may take a port that was found free
+	const tries = 3 // another process may take a port that was free
 	for try := 1; ; try++ {
 		err := n.run(t)
 		if err == nil {
@@ -145,7 +146,7 @@ func (n *Node) launch(t testing.TB, chain [][]byte) {
 	}
 }
 
-// run finds free ports for the process and starts it.
+// run finds free ports and starts the process.
 func (n *Node) run(t testing.TB) error {
 	var held [len(n.inner)]net.Listener
 	for i := range held {
@@ -155,7 +156,7 @@ func (n *Node) run(t testing.TB) error {
 		}
 		held[i], n.inner[i] = l, l.Addr().String()
 	}
-	for _, l := range held { // after both are found, so that they differ
+	for _, l := range held { // only after both are found, so that they differ
 		if err := l.Close(); err != nil {
 			return err
 		}
@@ -174,7 +175,7 @@ func (n *Node) run(t testing.TB) error {
 		"--nodnsseed", "--listen=" + n.inner[1],
 		"--rpclisten=" + n.inner[0], "--rpcuser=" + user, "--rpcpass=" + password, "--notls", "--rpcmaxclients=100",
 		"--miningaddr=" + miner.EncodeAddress(),
-		"--nobanning", // every peer of a test comes from one address
+		"--nobanning", // all peers of a test have one address
 	}, n.args)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	endWithUs(cmd)
@@ -207,7 +208,7 @@ func (n *Node) started(ctx context.Context, cmd *exec.Cmd) error {
 	}
 }
 
-// end ends the process, if it runs, and refuses connections from then on.
+// end stops the process if it runs, and refuses connections from then on.
 func (n *Node) end(kill bool) error {
 	defer n.rpc.close()
 	defer n.p2p.close()
@@ -234,12 +235,12 @@ func (n *Node) end(kill bool) error {
 		return fmt.Errorf("it still ran after %v", patience)
 	}
 	if kill {
-		return nil // by a signal, which is an error
+		return nil // killed by a signal, which Wait reports as an error
 	}
 	return p.err
 }
 
-// logTail is the last lines of what the node says.
+// logTail returns the last lines of the node's log.
 func (n *Node) logTail() []byte {
 	const lines = 40
 	text, err := os.ReadFile(n.log)

@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-// endWithUs has the kernel kill the process when the test's own dies, which after a panic or a kill cleans nothing up.
+// endWithUs makes the kernel kill the process when the test process dies, which cannot clean up after a panic or a
+// kill.
 func endWithUs(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

@@ -4,5 +4,5 @@ package btcdtest
 
 import "os/exec"
 
-// endWithUs does nothing: the kernel does not offer it.
+// endWithUs does nothing: only Linux can do this.
 func endWithUs(*exec.Cmd) {}

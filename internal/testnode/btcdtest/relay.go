@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// relay is an address that stays the same while the process behind it goes and comes back at another. What connects is
-// handed on as it is; while nobody is behind it, connections are refused.
+// relay is a fixed address for a process that restarts at others. Connections are forwarded unchanged; while the
+// process is down they are refused.
 type relay struct {
 	addr string
-	hold int // a socket that has the address and does not listen: nobody else is given its port meanwhile
+	hold int // a bound socket that does not listen, so that no other process gets the port
 
 	mu       sync.Mutex
 	listener net.Listener
@@ -31,7 +31,7 @@ func newRelay() (r *relay, err error) {
 			_ = unix.Close(fd)
 		}
 	}()
-	// The one that listens has this set too: so both may have the address.
+	// The listening socket has this option too, so both can bind the address.
 	if err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1); err != nil {
 		return nil, err
 	}
@@ -46,10 +46,10 @@ func newRelay() (r *relay, err error) {
 	return &relay{addr: addr, hold: fd, conns: map[net.Conn]bool{}}, nil
 }
 
-// free gives the address away.
+// free releases the address.
 func (r *relay) free() { _ = unix.Close(r.hold) }
 
-// open lets connections through to target.
+// open forwards connections to target.
 func (r *relay) open(target string) error {
 	l, err := net.Listen("tcp", r.addr)
 	if err != nil {
@@ -70,7 +70,7 @@ func (r *relay) open(target string) error {
 	return nil
 }
 
-// refuse accepts no more connections; those there are live on.
+// refuse accepts no more connections; existing ones continue.
 func (r *relay) refuse() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +80,7 @@ func (r *relay) refuse() {
 	}
 }
 
-// close ends every connection too.
+// close also closes every connection.
 func (r *relay) close() {
 	r.refuse()
 	r.mu.Lock()
@@ -113,7 +113,7 @@ func (r *relay) pass(from net.Conn, target string) {
 	}()
 	r.running.Go(func() {
 		_, _ = io.Copy(to, from)
-		_ = to.(*net.TCPConn).CloseWrite() // the node may still have something to say
+		_ = to.(*net.TCPConn).CloseWrite() // the node may still send
 	})
 	_, _ = io.Copy(from, to)
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// Kind is a kind of output script, and how an output of it is spent.
+// Kind is a kind of output script and how to spend its outputs.
 type Kind struct {
 	Name    string
 	Script  []byte
-	Anybody bool // can spend it: no signature is asked for
-	// unlock fills in what input i of tx, the last but for its signatures, needs to spend out.
+	Anybody bool // anybody can spend it: no signature is needed
+	// unlock fills in the spending data of input i of tx, which is complete except for signatures.
 	unlock func(tx *wire.MsgTx, i int, out *wire.TxOut, hashes *txscript.TxSigHashes)
 }
 
-// keys sign everything. They are nobody's.
+// keys sign everything. They are fixed test keys.
 var keys = func() (all [3]*btcec.PrivateKey) {
 	for i := range all {
 		all[i], _ = btcec.PrivKeyFromBytes(bytes.Repeat([]byte{byte(i + 1)}, 32))
@@ -29,9 +29,9 @@ var keys = func() (all [3]*btcec.PrivateKey) {
 	return all
 }()
 
-// Kinds are output scripts of every kind that can be spent, each by another way of proving the right to: pay to public
-// key, to its hash, multisig bare and behind hashes, witnesses native and nested (BIP 141), taproot by key and by script
-// (BIP 341, 342), anchors, witness versions without a meaning yet, and scripts anybody can satisfy.
+// Kinds are spendable output scripts of every kind: pay to public key and to its hash, bare and script-hash multisig,
+// native and nested witnesses (BIP 141), taproot by key and by script (BIP 341, 342), anchors, undefined witness
+// versions, and scripts that anybody can satisfy.
 func Kinds() []Kind {
 	compressed, uncompressed := keys[0].PubKey().SerializeCompressed(), keys[0].PubKey().SerializeUncompressed()
 	keyHash := address.Hash160(compressed)
@@ -63,7 +63,7 @@ func Kinds() []Kind {
 		{"witness_v0_scripthash", nested, false, byWitness(checkSig, nil, checkSig)},
 		{"witness_v0_scripthash of multisig", script(txscript.OP_0, hash256(twoOfThree)), false,
 			func(tx *wire.MsgTx, i int, out *wire.TxOut, hashes *txscript.TxSigHashes) {
-				tx.TxIn[i].Witness = wire.TxWitness{nil} // one item more than needed is consumed
+				tx.TxIn[i].Witness = wire.TxWitness{nil} // CHECKMULTISIG consumes one item too many
 				for _, k := range keys[:2] {
 					sig := must(txscript.RawTxInWitnessSignature(tx, hashes, i, out.Value, twoOfThree, txscript.SigHashAll, k))
 					tx.TxIn[i].Witness = append(tx.TxIn[i].Witness, sig)
@@ -95,7 +95,7 @@ func Kinds() []Kind {
 	}
 }
 
-// unspendable are scripts nobody can satisfy: data, and bytes that do not parse.
+// unspendable are scripts that nobody can satisfy: data, and bytes that do not parse.
 func unspendable(n int) [][]byte {
 	return [][]byte{
 		script(txscript.OP_RETURN),
@@ -108,17 +108,17 @@ func unspendable(n int) [][]byte {
 
 func byNothing(*wire.MsgTx, int, *wire.TxOut, *txscript.TxSigHashes) {}
 
-// bySignature unlocks by one signature, in the script that makes of it.
+// bySignature unlocks with one signature; script makes the signature script from it.
 func bySignature(unlock func(sig []byte) []byte) func(*wire.MsgTx, int, *wire.TxOut, *txscript.TxSigHashes) {
 	return func(tx *wire.MsgTx, i int, out *wire.TxOut, _ *txscript.TxSigHashes) {
 		tx.TxIn[i].SignatureScript = unlock(must(txscript.RawTxInSignature(tx, i, out.PkScript, txscript.SigHashAll, keys[0])))
 	}
 }
 
-// bySignatures unlocks a multisig by n signatures, behind a script's hash where redeem is not nil.
+// bySignatures unlocks a multisig with n signatures, in a script hash if redeem is not nil.
 func bySignatures(n int, redeem []byte) func(*wire.MsgTx, int, *wire.TxOut, *txscript.TxSigHashes) {
 	return func(tx *wire.MsgTx, i int, out *wire.TxOut, _ *txscript.TxSigHashes) {
-		signed, parts := out.PkScript, []any{txscript.OP_0} // one item more than needed is consumed
+		signed, parts := out.PkScript, []any{txscript.OP_0} // CHECKMULTISIG consumes one item too many
 		if redeem != nil {
 			signed = redeem
 		}
@@ -132,8 +132,8 @@ func bySignatures(n int, redeem []byte) func(*wire.MsgTx, int, *wire.TxOut, *txs
 	}
 }
 
-// byWitness unlocks a witness program of version 0: signed is what the signature is for, last what follows on it, and
-// sigScript what a nested program needs besides.
+// byWitness unlocks a witness program of version 0: signed is the script that is signed, last the items after the
+// signature, sigScript the signature script of a nested program.
 func byWitness(signed, sigScript, last []byte) func(*wire.MsgTx, int, *wire.TxOut, *txscript.TxSigHashes) {
 	return func(tx *wire.MsgTx, i int, out *wire.TxOut, hashes *txscript.TxSigHashes) {
 		sig := must(txscript.RawTxInWitnessSignature(tx, hashes, i, out.Value, signed, txscript.SigHashAll, keys[0]))
@@ -142,7 +142,7 @@ func byWitness(signed, sigScript, last []byte) func(*wire.MsgTx, int, *wire.TxOu
 	}
 }
 
-// script puts opcodes (numbers) and data (bytes, pushed) together.
+// script joins opcodes (numbers) and pushed data (bytes).
 func script(parts ...any) []byte {
 	b := txscript.NewScriptBuilder()
 	for _, p := range parts {
@@ -156,7 +156,7 @@ func script(parts ...any) []byte {
 	return must(b.Script())
 }
 
-// hybrid is an uncompressed key that also says, in its first byte, what a compressed one would.
+// hybrid is an uncompressed key whose first byte also has the parity, as a compressed key has.
 func hybrid(uncompressed []byte) []byte {
 	key := slices.Clone(uncompressed)
 	key[0] = 6 + key[len(key)-1]&1
@@ -182,7 +182,7 @@ func hash256(b []byte) []byte {
 	return slices.Clone(h[:])
 }
 
-// must is for what cannot fail with the fixed keys and scripts of this file.
+// must panics on errors that cannot occur with the fixed keys and scripts of this file.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -5,10 +5,10 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// maturity is how many blocks a coinbase has to be deep to be spent.
+// maturity is the number of confirmations that a coinbase needs before it can be spent.
 const maturity = 100
 
-// largestScript is how many bytes a script may have that is to be run.
+// largestScript is the maximum size in bytes of an executable script.
 const largestScript = 10_000
 
 // coin is an output of one of the kinds that is to be spent.
@@ -18,7 +18,7 @@ type coin struct {
 	out  *wire.TxOut
 }
 
-// gather is a transaction that spends coins into one output of a kind.
+// gather returns a transaction that spends coins into one output of a kind.
 func gather(to Kind, coins ...coin) *wire.MsgTx {
 	tx := wire.NewMsgTx(2)
 	sum := int64(0)
@@ -30,7 +30,7 @@ func gather(to Kind, coins ...coin) *wire.MsgTx {
 	return tx
 }
 
-// spend adds inputs that spend coins to a transaction that has all of its outputs, and signs them.
+// spend adds inputs for coins to a transaction that has all of its outputs, and signs them.
 func spend(tx *wire.MsgTx, coins ...coin) {
 	spent := txscript.NewMultiPrevOutFetcher(nil)
 	for _, c := range coins {

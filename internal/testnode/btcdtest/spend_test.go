@@ -8,7 +8,7 @@ import (
 	"birthmark/internal/testnode/btcdtest"
 )
 
-// The node has verified every spend: that it took the blocks says that the signatures are right.
+// The node verifies every spend: since it accepts the blocks, the signatures are right.
 func TestEveryKindOfScriptIsMadeAndSpent(t *testing.T) {
 	n := btcdtest.Start(t)
 	n.MineEveryScript(t, 150)

@@ -16,7 +16,7 @@ import (
 	"birthmark/model"
 )
 
-// Block is a full block as a node gives it, and what a node has to know of it.
+// Block is a full block as a node returns it, with the fields that a node needs.
 type Block struct {
 	Height model.HeightPk
 	ID     model.Hash
@@ -24,10 +24,10 @@ type Block struct {
 	JSON   []byte
 }
 
-// Point of the block.
+// Point returns the position of the block.
 func (b *Block) Point() model.Point { return model.Point{Height: b.Height, Hash: b.ID} }
 
-// ParseBlock reads what its header says of a full block and believes it.
+// ParseBlock reads the header fields of a full block without verifying them.
 func ParseBlock(raw []byte) (Block, error) {
 	header, err := jsonstream.Field(raw, "header")
 	if err != nil {
@@ -52,10 +52,10 @@ func parseID(text string) (h model.Hash, err error) {
 	return h, nil
 }
 
-// maxBlock is the most bytes of a block in a file.
+// maxBlock is the maximum size in bytes of a block in a file.
 const maxBlock = 64 << 20
 
-// ReadFile is the full blocks of a file: one a line or as a list, plain or gzipped.
+// ReadFile reads the full blocks of a file: one per line or a list, plain or gzipped.
 func ReadFile(path string) ([]Block, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -87,7 +87,7 @@ func ReadFile(path string) ([]Block, error) {
 	}
 }
 
-// WriteFile writes blocks one a line, gzipped where the name ends in .gz.
+// WriteFile writes blocks one per line, gzipped if the name ends in .gz.
 func WriteFile(path string, blocks []Block) (err error) {
 	file, err := os.Create(path)
 	if err != nil {

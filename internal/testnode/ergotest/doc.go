@@ -1,5 +1,5 @@
-// Package ergotest is a node that tests and demos ask in place of an Ergo node: a [Node] serves the REST API below from
-// blocks it was given, which may be real ones or generated.
+// Package ergotest is an Ergo test node for tests and demos: a [Node] serves the REST API below from blocks that it was
+// given, real or generated.
 //
 //	GET  /info
 //	GET  /blocks?offset=HEIGHT&limit=COUNT    ids of the best chain of headers
@@ -9,11 +9,10 @@
 //	POST /blocks/headerIds                    full blocks in the order of the request, unknown ones left out
 //	GET  /utxo/genesis
 //
-// Paths, answers, limits and errors are those of the reference node, as its openapi.yaml has them. As there, headers
-// and blocks are apart: [Node.Announce] moves the chain of headers, [Node.Deliver] brings the blocks. [Node.Extend] and
-// [Node.Switch] do both. Old chains stay, as stale ids at their heights. What goes wrong on the way of an answer is a
-// [Fault].
+// Paths, answers, limits and errors are those of the reference node and its openapi.yaml. Headers and blocks are
+// separate there too: [Node.Announce] moves the chain of headers, [Node.Deliver] adds the blocks. [Node.Extend] and
+// [Node.Switch] do both. Old chains stay as stale ids at their heights. A [Fault] makes responses fail.
 //
-// Caveat: blocks are checked for their links alone, and nothing is protected by the API key but, where one is set,
-// everything: as by a proxy in front of a node.
+// Caveats: only the links of blocks are verified, and an API key, if set, protects every path, as a proxy in front of a
+// node would.
 package ergotest

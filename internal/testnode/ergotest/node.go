@@ -11,26 +11,26 @@ import (
 	"birthmark/model"
 )
 
-// Options say what node is made.
+// Options configure a node.
 type Options struct {
-	Network string // as /info names it; empty: mainnet
-	Genesis []byte // the answer of /utxo/genesis; nil: an empty list
-	APIKey  string // that every request has to bring; empty: none
-	Gzip    bool   // answers are gzipped for whoever takes that
-	Old     bool   // a version without POST /blocks/headerIds and without the name of its network
+	Network string // as in /info; empty: mainnet
+	Genesis []byte // the response of /utxo/genesis; nil: an empty list
+	APIKey  string // required in every request; empty: none
+	Gzip    bool   // compress responses for clients that accept gzip
+	Old     bool   // an old version without POST /blocks/headerIds and without the network in /info
 }
 
-// Node is a stand-in for an Ergo node: a [http.Handler]. Its methods may be called while it is asked.
+// Node is an Ergo test node: a [http.Handler]. Its methods may be called while it serves requests.
 type Node struct {
 	options Options
 
 	mu      sync.Mutex
-	best    []Block // of headers, from height 1 or where it was begun
+	best    []Block // headers, from height 1 or the first block given
 	stale   map[model.HeightPk][]model.Hash
 	known   map[model.Hash]Block
-	missing map[model.Hash]bool // blocks whose headers alone are known
-	pruned  model.HeightPk      // blocks below are not kept
-	full    *Block              // the last of the best chain of full blocks; nil: none
+	missing map[model.Hash]bool // blocks of which only the header is known
+	pruned  model.HeightPk      // blocks below this height are pruned
+	full    *Block              // the last block of the best chain of full blocks; nil: none
 	fault   Fault
 
 	asked  map[string]int
@@ -38,7 +38,7 @@ type Node struct {
 	most   int
 }
 
-// New is a node without blocks.
+// New returns a node without blocks.
 func New(o Options) *Node {
 	if o.Network == "" {
 		o.Network = "mainnet"
@@ -52,7 +52,7 @@ func New(o Options) *Node {
 	}
 }
 
-// Start serves the node on the loopback until the test ends, and returns its URL.
+// Start serves the node on loopback until the test ends, and returns its URL.
 func (n *Node) Start(t testing.TB) string {
 	t.Helper()
 	s := httptest.NewServer(n)
@@ -63,7 +63,7 @@ func (n *Node) Start(t testing.TB) string {
 	return s.URL
 }
 
-// Tip is the last full block, the origin where there is none.
+// Tip returns the last full block, or the origin.
 func (n *Node) Tip() model.Point {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -73,7 +73,7 @@ func (n *Node) Tip() model.Point {
 	return n.full.Point()
 }
 
-// Extend adds blocks to the end of the chain. It panics where they do not follow on it, as all that moves the chain.
+// Extend adds blocks to the end of the chain. Like all methods that move the chain, it panics if they do not fit.
 func (n *Node) Extend(blocks ...Block) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -81,7 +81,7 @@ func (n *Node) Extend(blocks ...Block) {
 	n.deliver()
 }
 
-// Switch goes over to another chain: that of the blocks up to a height, and others after it. Those before stay known.
+// Switch replaces the blocks above a height by others. The old ones stay known.
 func (n *Node) Switch(keep model.HeightPk, blocks ...Block) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -89,43 +89,42 @@ func (n *Node) Switch(keep model.HeightPk, blocks ...Block) {
 	n.deliver()
 }
 
-// Announce does what Switch does with headers alone: the blocks after keep are not there yet, and the chain of full
-// blocks stays where it is.
+// Announce is Switch for headers alone: the blocks after keep are missing, and the chain of full blocks does not move.
 func (n *Node) Announce(keep model.HeightPk, blocks ...Block) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.announce(keep, blocks)
 }
 
-// Deliver brings the blocks of all headers that are known.
+// Deliver adds the blocks of all known headers.
 func (n *Node) Deliver() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.deliver()
 }
 
-// Prune forgets the blocks below a height. Their headers stay.
+// Prune deletes the blocks below a height. Their headers stay.
 func (n *Node) Prune(below model.HeightPk) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.pruned = below
 }
 
-// Requests is how many requests there were to a path, without what is asked of it: "/blocks/headerIds", "/blocks/ID".
+// Requests returns the number of requests to a path without its arguments: "/blocks/headerIds", "/blocks/ID".
 func (n *Node) Requests(path string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.asked[path]
 }
 
-// AtOnce is the most requests there were at the same time.
+// AtOnce returns the maximum number of concurrent requests.
 func (n *Node) AtOnce() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.most
 }
 
-// top is the height of the last header.
+// top returns the height of the last header.
 func (n *Node) top() model.HeightPk {
 	if len(n.best) == 0 {
 		return 0
@@ -161,7 +160,7 @@ func (n *Node) deliver() {
 	}
 }
 
-// at is the block of the best chain of headers at a height.
+// at returns the block of the best chain of headers at a height.
 func (n *Node) at(h model.HeightPk) (Block, bool) {
 	if len(n.best) == 0 || h < n.best[0].Height || h > n.top() {
 		return Block{}, false
@@ -169,7 +168,7 @@ func (n *Node) at(h model.HeightPk) (Block, bool) {
 	return n.best[h-n.best[0].Height], true
 }
 
-// block is a full block the node has.
+// block returns a full block of the node.
 func (n *Node) block(id model.Hash) (Block, bool) {
 	b, ok := n.known[id]
 	return b, ok && !n.missing[id] && b.Height >= n.pruned

@@ -17,7 +17,7 @@ import (
 	"birthmark/model"
 )
 
-// ask is the status and body of an answer.
+// ask returns the status and body of a response.
 func ask(t *testing.T, method, url, body string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))

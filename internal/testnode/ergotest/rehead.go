@@ -13,7 +13,7 @@ import (
 	"birthmark/model"
 )
 
-// header is what a header's id is made of, as a node writes it.
+// header has the fields that determine a header's id, as a node writes them.
 type header struct {
 	ADProofsRoot, TransactionsRoot, StateRoot, ExtensionHash, Votes hexBytes
 	Timestamp                                                       uint64
@@ -35,8 +35,8 @@ func (b *hexBytes) UnmarshalText(text []byte) (err error) {
 
 var headerIDs = regexp.MustCompile(`"headerId":"[0-9a-f]{64}"`)
 
-// Rehead puts a real block of version 1 on another parent, a second later than it was, under the id that its header has
-// then: a branch of real blocks beside the real chain.
+// Rehead gives a real block of version 1 another parent, a time one second later, and the id of the new header: this
+// makes a branch of real blocks beside the real chain.
 func Rehead(b Block, parent model.Hash) (Block, error) {
 	var full map[string]json.RawMessage
 	if err := json.Unmarshal(b.JSON, &full); err != nil {

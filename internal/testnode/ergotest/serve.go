@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// maxIDs is the most ids or headers the reference node gives at once.
+	// maxIDs is the maximum number of ids or headers in one response of the reference node.
 	maxIDs = 16384
-	// maxRequest is the most bytes of a request's body that are read.
+	// maxRequest is the maximum size in bytes of a request body.
 	maxRequest = 8 << 20
 )
 
@@ -75,7 +75,7 @@ func (n *Node) send(w http.ResponseWriter, r *http.Request, a Answer) {
 	_, _ = w.Write(a.Body)
 }
 
-// kindOf is a path without ids and heights in it.
+// kindOf returns a path without its ids and heights.
 func kindOf(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
@@ -98,7 +98,7 @@ func foundJSON(v any) Answer {
 	return found(body)
 }
 
-// refused is an error as the node words it.
+// refused is an error response of the node.
 func refused(status int, reason string) Answer {
 	a := foundJSON(map[string]any{"error": status, "reason": reason, "detail": nil})
 	a.Status = status
@@ -133,7 +133,7 @@ func (n *Node) answer(r *http.Request, body []byte) Answer {
 	return Answer{Status: http.StatusNotFound, Body: []byte("The requested resource could not be found.")}
 }
 
-// ids is those of the best chain of headers from a height on.
+// ids returns ids of the best chain of headers from a height on.
 func (n *Node) ids(r *http.Request) Answer {
 	offset, limit := 0, 50
 	for name, to := range map[string]*int{"offset": &offset, "limit": &limit} {
@@ -184,7 +184,7 @@ func (n *Node) lastHeaders(text string) Answer {
 	return foundJSON(headers)
 }
 
-// part is a block or a part of it. A header there is also where there is no block.
+// part returns a block or a part of it. Headers are also available for missing blocks.
 func (n *Node) part(path []string) Answer {
 	id, err := parseID(path[0])
 	if err != nil {
@@ -204,7 +204,7 @@ func (n *Node) part(path []string) Answer {
 	return refused(http.StatusNotFound, "not-found")
 }
 
-// member is one of a full block, which has it.
+// member returns one member of a full block.
 func member(block []byte, name string) []byte {
 	v, err := jsonstream.Field(block, name)
 	if err != nil || v == nil {
@@ -234,7 +234,7 @@ func (n *Node) blocks(body []byte) Answer {
 	return found(append(all, ']'))
 }
 
-// info is what a node says of itself, null what it does not know yet.
+// info is the response of /info; unknown fields are null.
 func (n *Node) info() Answer {
 	i := map[string]any{
 		"name": "ergotest", "appVersion": "6.0.4", "network": n.options.Network, "stateType": "utxo",

@@ -1,5 +1,5 @@
-// Package immutabletest writes immutable databases for tests: blocks with the outline of real ones, in chunks with their
-// indexes.
+// Package immutabletest writes immutable databases for tests: blocks with the structure of real ones, in chunks with
+// their indexes.
 package immutabletest
 
 import (
@@ -15,18 +15,17 @@ import (
 
 const byronEpochSlots = 21_600
 
-// Block is a block as a chunk holds it, and what an index says of it: the epoch in place of the slot where it is a
-// boundary block.
+// Block is a block as in a chunk, with its index entry, which for a boundary block has the epoch instead of the slot.
 type Block = immutabledb.Block
 
-// Boundary is an epoch boundary block of Byron with a body of so many bytes.
+// Boundary returns an epoch boundary block of Byron with a body of the given size in bytes.
 func Boundary(epoch uint64, body int) Block {
 	consensus := append(head(nil, 4, 2), head(nil, 0, epoch)...)
 	consensus = append(consensus, 0x81, 0x00)
 	return byron(0, epoch, consensus, body)
 }
 
-// Byron is any other block of Byron.
+// Byron returns a regular block of Byron.
 func Byron(slot uint64, body int) Block {
 	consensus := append(head(nil, 4, 4), head(nil, 4, 2)...)
 	consensus = head(consensus, 0, slot/byronEpochSlots)
@@ -45,7 +44,7 @@ func byron(era byte, slot uint64, consensus []byte, body int) Block {
 	return assemble(era, slot, header, body, append([]byte{0x82, era}, header...))
 }
 
-// Later is a block of Shelley (era tag 2) or an era after it.
+// Later returns a block of Shelley (era tag 2) or a later era.
 func Later(era byte, number, slot uint64, body int) Block {
 	header := head(nil, 4, 2)
 	header = head(header, 4, 3)
@@ -60,7 +59,7 @@ func assemble(era byte, slot uint64, header []byte, body int, hashed []byte) Blo
 	raw := []byte{0x82, era, 0x84}
 	b := Block{Slot: slot, HeaderOffset: uint16(len(raw)), HeaderSize: uint16(len(header)), Hash: blake2b.Sum256(hashed)}
 	raw = append(raw, header...)
-	raw = append(raw, 0x9f) // what stands behind the header: of no definite length, nested, tagged
+	raw = append(raw, 0x9f) // the items after the header: indefinite length, nested, tagged
 	raw = append(text(append(raw, 0xd8, 0x18), body), 0xff)
 	raw = append(raw, 0xbf, 0x01, 0x5f, 0x41, 0x07, 0xff, 0xff, 0xf6)
 	b.Raw = raw
@@ -81,7 +80,7 @@ func head(b []byte, major byte, n uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, major<<5|27), n)
 }
 
-// text is a byte string of size bytes that look like the start of other items.
+// text returns a byte string of size bytes that look like the start of other items.
 func text(b []byte, size int) []byte {
 	b = head(b, 2, uint64(size))
 	for i := range size {
@@ -90,7 +89,7 @@ func text(b []byte, size int) []byte {
 	return b
 }
 
-// Chunk is the content of a chunk and of its secondary index.
+// Chunk returns the content of a chunk and of its secondary index.
 func Chunk(blocks ...Block) (chunk, secondary []byte) {
 	for i := range blocks {
 		secondary = immutabledb.AppendEntry(secondary, int64(len(chunk)), &blocks[i])
@@ -99,7 +98,7 @@ func Chunk(blocks ...Block) (chunk, secondary []byte) {
 	return chunk, secondary
 }
 
-// Write writes the named files of a folder.
+// Write writes the named files into a folder.
 func Write(t testing.TB, dir string, files map[string][]byte) {
 	t.Helper()
 	for name, content := range files {

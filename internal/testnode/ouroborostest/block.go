@@ -12,19 +12,19 @@ import (
 	"birthmark/chains/cardano/immutable"
 )
 
-// byronEpochSlots are the slots of an epoch of Byron, of which a boundary block tells the epoch only.
+// byronEpochSlots is the number of slots in an epoch of Byron; a boundary block has only its epoch.
 const byronEpochSlots = 21_600
 
 // Block is a block as a node has it.
 type Block struct {
-	Type   uint   // as chunks and node-to-client count: 0 Byron's boundary blocks, 1 Byron, 2 Shelley … 7 Conway
-	CBOR   []byte // without the array of type and block around it
-	Slot   uint64 // of a boundary block the first of its epoch
+	Type   uint   // era tag of chunks and node-to-client: 0 Byron boundary, 1 Byron, 2 Shelley … 7 Conway
+	CBOR   []byte // without the enclosing array of type and block
+	Slot   uint64 // for a boundary block the first slot of its epoch
 	Hash   [32]byte
 	Number uint64
 }
 
-// Blocks makes blocks of their bytes: each the array of type and block, as a chunk has it.
+// Blocks parses blocks from bytes: each the array of type and block, as in a chunk.
 func Blocks(raw ...[]byte) ([]Block, error) {
 	blocks := make([]Block, len(raw))
 	for i, r := range raw {
@@ -36,7 +36,7 @@ func Blocks(raw ...[]byte) ([]Block, error) {
 	return blocks, nil
 }
 
-// Chunks are the blocks of a node's immutable database, or of one chunk.
+// Chunks reads the blocks of a node's immutable database, or of one chunk.
 func Chunks(path string) ([]Block, error) {
 	db, err := immutable.Open(path)
 	if err != nil {
@@ -62,7 +62,7 @@ func Chunks(path string) ([]Block, error) {
 	return blocks, nil
 }
 
-// WithBody is the block with the body of another: its header, and so its hash, are what they were.
+// WithBody returns the block with the body of another: its header and hash do not change.
 func (b Block) WithBody(of Block) (Block, error) {
 	mine, err := items(b.CBOR, 2)
 	if err != nil {
@@ -102,7 +102,7 @@ func parse(raw []byte) (b Block, err error) {
 	return b, nil
 }
 
-// place is the slot and the number a header tells.
+// place returns slot and number from a header.
 //
 //	boundary: [magic, parent, proof, [epoch, [number]], …]
 //	Byron:    [magic, parent, proof, [[epoch, slot in it], key, [number], …], …]
@@ -144,7 +144,7 @@ func place(kind uint, header []byte) (slot, number uint64, err error) {
 	return epoch*byronEpochSlots + slot, difficulty[0], nil
 }
 
-// pair is two numbers of an array.
+// pair returns two numbers of an array.
 func pair(raw []byte, first, second int) (a, b uint64, err error) {
 	all, err := items(raw, max(first, second)+1)
 	if err != nil {
@@ -157,7 +157,7 @@ func pair(raw []byte, first, second int) (a, b uint64, err error) {
 	return a, b, err
 }
 
-// items are those of an array that has at least so many.
+// items returns the items of an array, at least n.
 func items(raw []byte, least int) (all []cbor.RawMessage, err error) {
 	if _, err := cbor.Decode(raw, &all); err != nil {
 		return nil, err

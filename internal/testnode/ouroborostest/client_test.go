@@ -19,12 +19,12 @@ import (
 
 const magic = 42
 
-// soon is how long anything may take that takes milliseconds where nothing is wrong.
+// soon is the timeout of anything that normally takes milliseconds.
 const soon = 30 * time.Second
 
 var sides = map[string]bool{"node to node": true, "node to client": false}
 
-// made are blocks of a chain as far as the protocols look into them: a header with number and slot, and a body. Two
+// made returns blocks of a chain as far as the protocols read them: a header with number and slot, and a body. Two
 // chains of different salt have no block in common.
 func made(t testing.TB, kind uint, first, count int, salt string) []Block {
 	t.Helper()
@@ -53,14 +53,14 @@ func made(t testing.TB, kind uint, first, count int, salt string) []Block {
 	return blocks
 }
 
-// client is gouroboros' client, and what it is told in words.
+// client is gouroboros' client with a log of the messages it receives.
 type client struct {
 	*ouroboros.Connection
 	failed chan error
 	told   chan string
 
 	mu   sync.Mutex
-	read bytes.Buffer // all that came
+	read bytes.Buffer // all bytes received
 }
 
 // recorder is the client's connection.
@@ -77,7 +77,7 @@ func (r recorder) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close is both types'.
+// Close resolves the ambiguity of two embedded types.
 func (r recorder) Close() error { return r.Conn.Close() }
 
 func (c *client) received() string {
@@ -86,7 +86,7 @@ func (c *client) received() string {
 	return c.read.String()
 }
 
-// connect connects a client of one side of a node.
+// connect connects a client to one side of a node.
 func connect(t testing.TB, n *Node, toNode bool) (*client, error) {
 	t.Helper()
 	c := &client{failed: make(chan error, 10), told: make(chan string, 1000)}
@@ -127,7 +127,7 @@ func dial(n *Node, toNode bool) (net.Conn, error) {
 	return net.Dial("unix", strings.TrimPrefix(n.Unix(), "unix://"))
 }
 
-// connected is a client that is connected.
+// connected is a connected client.
 func connected(t testing.TB, n *Node, toNode bool) *client {
 	t.Helper()
 	c, err := connect(t, n, toNode)
@@ -137,7 +137,7 @@ func connected(t testing.TB, n *Node, toNode bool) *client {
 	return c
 }
 
-// text is the last text in a header, or in a block made above.
+// text returns the last text in a header, or in a block made above.
 func text(raw []byte) string {
 	var all []any
 	if _, err := cbor.Decode(raw, &all); err != nil {
@@ -149,7 +149,7 @@ func text(raw []byte) string {
 	return fmt.Sprint(all[:len(all)-1]...)
 }
 
-// hears fails where the client is not told this next.
+// hears fails unless this is the client's next message.
 func (c *client) hears(t testing.TB, expected ...string) {
 	t.Helper()
 	for _, e := range expected {
@@ -166,7 +166,7 @@ func (c *client) hears(t testing.TB, expected ...string) {
 	}
 }
 
-// isCutOff fails where the connection does not end; what was told before is returned.
+// isCutOff fails unless the connection ends; it returns the messages before that.
 func (c *client) isCutOff(t testing.TB) (told []string) {
 	t.Helper()
 	for late := time.After(soon); ; {

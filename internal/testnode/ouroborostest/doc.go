@@ -1,5 +1,4 @@
-// Package ouroborostest is a stand-in for a Cardano node, for tests of any package: gouroboros' server side, on loopback,
-// ended with the test.
+// Package ouroborostest is a Cardano test node: gouroboros' server side, on loopback, stopped when the test ends.
 //
 //	blocks, err := ouroborostest.Chunks(folder)
 //	n := ouroborostest.Start(t, 2, blocks[:1000])
@@ -8,12 +7,11 @@
 //	n.Switch(990, blocks[990:1100]...)
 //	n.Disconnect()
 //
-// A [Node] has one chain and any number of clients, each with a place of its own on it. It answers as the Haskell node
-// does where gouroboros leaves that to its user: the first request after an intersection is answered with a rollback to
-// it, one without any with a rollback to the origin; at the tip the client is told to wait, and hears of what happens
-// then; headers of Byron say which kind of block they are of; a handshake on another network's magic is refused in
-// words, and the words arrive.
+// A [Node] has one chain and any number of clients, each with its own position. It answers like the Haskell node where
+// gouroboros leaves the choice to its user: the first request after an intersection gets a rollback to it, or to the
+// origin without one; at the tip the client gets AwaitReply and later the changes; Byron headers carry the kind of
+// their block; a handshake with another network's magic is refused with a message, which arrives.
 //
-// The chain is served as it is given: that its blocks are valid, or follow on each other, is up to the test. What a node
-// does wrong is in [Faults].
+// The chain is served as given: the test is responsible for valid blocks that follow on each other. [Faults] make the
+// node misbehave.
 package ouroborostest

@@ -1,23 +1,21 @@
 package ouroborostest
 
-// Faults are what a node does wrong. Another network's magic is a matter of [Start], a chain that is none of the blocks
-// given.
+// Faults make a node misbehave. For another network's magic see [Start]; for invalid chains pass other blocks.
 type Faults struct {
-	// Instead of a block, by hash, another is sent by block-fetch and node-to-client; points and headers are what they
-	// were. [Block.WithBody] makes one whose body is another's.
+	// Instead replaces blocks by hash in block-fetch and node-to-client; points and headers do not change. Use
+	// [Block.WithBody] to make a block with the body of another.
 	Instead map[[32]byte]Block
-	// NoBlocks answers every request for a range.
+	// NoBlocks makes every range request return no blocks.
 	NoBlocks bool
-	// Silent: connections are accepted and nothing is ever answered on them. Those that are there fall silent for good.
+	// Silent accepts connections and never answers. Existing connections fall silent for good.
 	Silent bool
-	// Garbage is sent in place of everything, and the connection closed, as a server of another kind would.
+	// Garbage sends bytes of another protocol and closes the connection.
 	Garbage bool
-	// Scrambled: what is sent is framed as it has to be, and what is in the frames is no CBOR.
+	// Scrambled sends correct frames whose content is not CBOR.
 	Scrambled bool
 }
 
-// Misbehave does what f says from now on, and no longer what was said before. The zero Faults behave well, on new
-// connections.
+// Misbehave replaces the current faults by f. The zero Faults are correct behaviour, on new connections.
 func (n *Node) Misbehave(f Faults) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -35,7 +33,7 @@ func (n *Node) fault() Faults {
 	return n.faults
 }
 
-// served is what is sent in place of a block: mostly itself.
+// served returns what is sent for a block: usually the block itself.
 func (f *Faults) served(b Block) Block {
 	if other, ok := f.Instead[b.Hash]; ok {
 		return other

@@ -10,7 +10,7 @@ import (
 	"github.com/blinklabs-io/gouroboros/protocol/handshake"
 )
 
-// Connections end at once, and the node is there again at the same addresses.
+// Connections end at once, and the node is available again at the same addresses.
 func TestANodeGoesAndComesBack(t *testing.T) {
 	for side, toNode := range sides {
 		t.Run(side, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestANodeGoesAndComesBack(t *testing.T) {
 	}
 }
 
-// The words of a refusal arrive, every time.
+// The message of a refusal always arrives.
 func TestAnotherNetworkIsRefusedInWords(t *testing.T) {
 	n := Start(t, magic+1, nil)
 	for side, toNode := range sides {

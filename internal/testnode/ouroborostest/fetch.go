@@ -6,8 +6,8 @@ import (
 	pcommon "github.com/blinklabs-io/gouroboros/protocol/common"
 )
 
-// underWay is how many bytes of blocks are handed over before they are waited for: gouroboros gives a connection up
-// whose queue is over 2.5 MB.
+// underWay is the number of bytes of blocks to queue before waiting: gouroboros closes a connection whose queue exceeds
+// 2.5 MB.
 const underWay = 512 << 10
 
 // requestRange sends the blocks from one point to another, both included.
@@ -43,7 +43,7 @@ func (n *Node) requestRange(w *wire) func(blockfetch.CallbackContext, pcommon.Po
 	}
 }
 
-// between are the blocks of a range, none where the chain has not all of it or none are to be given.
+// between returns the blocks of a range, or none if the chain lacks some or NoBlocks is set.
 func (n *Node) between(start, end pcommon.Point) ([]Block, Faults) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

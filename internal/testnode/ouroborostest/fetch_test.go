@@ -9,7 +9,7 @@ import (
 	pcommon "github.com/blinklabs-io/gouroboros/protocol/common"
 )
 
-// bodies is how a client is told of whole blocks.
+// bodies returns the log lines of whole blocks.
 func bodies(blocks ...Block) (told []string) {
 	for _, b := range blocks {
 		told = append(told, fmt.Sprintf("type %d: %s", b.Type, text(b.CBOR)))
@@ -47,7 +47,7 @@ func TestRangesAreFetched(t *testing.T) {
 	}
 }
 
-// More than gouroboros lets wait, and blocks of more than a frame.
+// More than gouroboros' queue, and blocks larger than a frame.
 func TestLargeBlocksAreFetched(t *testing.T) {
 	blocks := made(t, ledger.BlockTypeConway, 0, 60, strings.Repeat("large ", 15_000))
 	n := Start(t, magic, blocks)
@@ -58,7 +58,7 @@ func TestLargeBlocksAreFetched(t *testing.T) {
 	c.hears(t, append(bodies(blocks...), "done")...)
 }
 
-// The connection ends in the middle of a message: all before it is sent, and nothing behind it.
+// The connection ends in the middle of a message: everything before it is sent, and nothing after it.
 func TestACutInABatch(t *testing.T) {
 	a := made(t, ledger.BlockTypeConway, 0, 20, "a")
 	n := Start(t, magic, a)
@@ -67,7 +67,7 @@ func TestACutInABatch(t *testing.T) {
 			c := connected(t, n, toNode)
 			n.CutAfter(after)
 			if toNode {
-				_ = c.fetch(a[0], a[19]) // it may learn of the end already
+				_ = c.fetch(a[0], a[19]) // it may see the end already
 			} else {
 				c.sync(t, pcommon.NewPointOrigin())
 			}
@@ -82,7 +82,7 @@ func TestACutInABatch(t *testing.T) {
 	}
 }
 
-// Headers of Byron say which kind of block they are of.
+// Byron headers carry the kind of their block.
 func TestByron(t *testing.T) {
 	chain := append(made(t, ledger.BlockTypeByronEbb, 0, 1, "boundary"), made(t, ledger.BlockTypeByronMain, 1, 3, "main")...)
 	if last := chain[3]; last.Slot != 2*byronEpochSlots+3 || last.Number != 3 {

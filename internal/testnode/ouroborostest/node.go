@@ -14,7 +14,7 @@ import (
 	pcommon "github.com/blinklabs-io/gouroboros/protocol/common"
 )
 
-// Node is a node that runs for one test. Its methods may be called at the same time, and while clients are served.
+// Node is a node that runs for one test. Its methods may be called concurrently, and while clients are served.
 type Node struct {
 	magic   uint32
 	tcp     string // host and port
@@ -22,22 +22,22 @@ type Node struct {
 	serving sync.WaitGroup
 
 	mu       sync.Mutex
-	blocks   []Block // what was once read of it is never written: see change
+	blocks   []Block // slices that were read are never written: see change
 	at       map[[32]byte]int
 	cursors  map[*cursor]bool
 	wires    map[*wire]bool
 	faults   Faults
-	cutAfter int // blocks until a connection is cut; 0 or less: none is
+	cutAfter int // number of blocks until a connection is cut; 0 or less: never
 	asked    map[string]int
-	then     func()         // what happens after the next intersection
-	open     []net.Listener // none: it is stopped
+	then     func()         // called after the next intersection
+	open     []net.Listener // nil: stopped
 }
 
-// Start starts a node that has blocks, or none. magic is the network's, as its genesis has it: 2 for preview. It ends with
-// the test.
+// Start starts a node with blocks, or without. magic is that of the network's genesis: 2 for preview. The node stops
+// when the test ends.
 func Start(t testing.TB, magic uint32, blocks []Block) *Node {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "node") // the path of a socket has to be short, that of t.TempDir is not
+	dir, err := os.MkdirTemp("", "node") // socket paths must be short; those of t.TempDir are not
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,13 +58,13 @@ func Start(t testing.TB, magic uint32, blocks []Block) *Node {
 	return n
 }
 
-// TCP is the URI of its node-to-node side, the same after a restart.
+// TCP is the URI of the node-to-node side; it does not change at a restart.
 func (n *Node) TCP() string { return "tcp://" + n.tcp }
 
-// Unix is the URI of its node-to-client side, the same after a restart.
+// Unix is the URI of the node-to-client side; it does not change at a restart.
 func (n *Node) Unix() string { return "unix://" + n.socket }
 
-// Tip is the last block, the zero one where there is none.
+// Tip returns the last block, or the zero Block.
 func (n *Node) Tip() Block {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -77,14 +77,13 @@ func (n *Node) Tip() Block {
 // Extend adds blocks to the chain.
 func (n *Node) Extend(blocks ...Block) { n.change(-1, blocks) }
 
-// Rollback leaves the first blocks of the chain, and no other.
+// Rollback keeps the first n blocks of the chain only.
 func (n *Node) Rollback(to int) { n.change(to, nil) }
 
-// Switch goes over to a chain that has the first keep blocks of the present one and then others, at once: no client sees
-// anything between.
+// Switch replaces all blocks after the first keep by others, atomically: no client sees an intermediate state.
 func (n *Node) Switch(keep int, blocks ...Block) { n.change(keep, blocks) }
 
-// change keeps so many blocks, all where keep is negative.
+// change keeps the first keep blocks, or all if keep is negative.
 func (n *Node) change(keep int, blocks []Block) {
 	n.mu.Lock()
 	if keep < 0 || keep > len(n.blocks) {
@@ -93,7 +92,7 @@ func (n *Node) change(keep int, blocks []Block) {
 	for _, b := range n.blocks[keep:] {
 		delete(n.at, b.Hash)
 	}
-	// Without room to grow: what is read of the old slice stays as it was.
+	// Without capacity to grow, so that readers of the old slice are not affected.
 	n.blocks = append(slices.Clip(n.blocks[:keep]), blocks...)
 	for i, b := range blocks {
 		n.at[b.Hash] = keep + i
@@ -112,19 +111,19 @@ func (n *Node) change(keep int, blocks []Block) {
 	}
 	n.mu.Unlock()
 	for _, a := range answers {
-		_ = a() // the client may have gone
+		_ = a() // the client may have disconnected
 	}
 }
 
-// AfterIntersection calls what, once, when the next client was told that an intersection is a block, before it is told
-// anything else: a chain that changes in there leaves the client with an intersection that is gone.
+// AfterIntersection calls f once, after the next client got an intersection with a block and before it gets anything
+// else: if f changes the chain, the client has an intersection that no longer exists.
 func (n *Node) AfterIntersection(what func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.then = what
 }
 
-// Waiting is how many clients have all of the chain and were told to wait.
+// Waiting returns the number of clients that have the whole chain and got AwaitReply.
 func (n *Node) Waiting() (clients int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -136,7 +135,7 @@ func (n *Node) Waiting() (clients int) {
 	return clients
 }
 
-// Asked is how many requests of each kind came: "connection", "find intersect", "request next", "request range",
+// Asked returns the number of requests of each kind: "connection", "find intersect", "request next", "request range",
 // "keep alive".
 func (n *Node) Asked() map[string]int {
 	n.mu.Lock()
@@ -150,7 +149,7 @@ func (n *Node) count(what string) {
 	n.asked[what]++
 }
 
-// Disconnect cuts every connection now. New ones are accepted.
+// Disconnect closes every connection. New ones are accepted.
 func (n *Node) Disconnect() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -159,15 +158,15 @@ func (n *Node) Disconnect() {
 	}
 }
 
-// CutAfter cuts a connection, once, after so many more blocks (at least one) were sent by block-fetch or node-to-client,
-// to whatever client: in the middle of the message that follows, which is a block's or the end of a batch.
+// CutAfter closes a connection, once, after n more blocks (at least one) were sent by block-fetch or node-to-client, to
+// any client: in the middle of the next message, which is a block or the end of a batch.
 func (n *Node) CutAfter(blocks int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.cutAfter = blocks
 }
 
-// lastBeforeCut counts a block that is sent and reports whether the connection is to be cut in what follows it.
+// lastBeforeCut counts a sent block and reports whether to cut the connection in the next message.
 func (n *Node) lastBeforeCut() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -189,7 +188,7 @@ func (n *Node) Stop() {
 	n.serving.Wait()
 }
 
-// Restart opens the addresses of a node that is stopped, or that is stopped first.
+// Restart stops the node if needed and opens its addresses again.
 func (n *Node) Restart() error {
 	n.Stop()
 	n.mu.Lock()
@@ -236,7 +235,7 @@ func (n *Node) accept(l net.Listener, toNode bool) {
 	}
 }
 
-// tip is the chain's end. The lock is held.
+// tip returns the chain's end. The caller holds the lock.
 func (n *Node) tip() chainsync.Tip {
 	if len(n.blocks) == 0 {
 		return chainsync.Tip{Point: pcommon.NewPointOrigin()}
@@ -245,7 +244,7 @@ func (n *Node) tip() chainsync.Tip {
 	return chainsync.Tip{Point: last.point(), BlockNumber: last.Number}
 }
 
-// find is the position of a point on the chain. The lock is held.
+// find returns the position of a point on the chain. The caller holds the lock.
 func (n *Node) find(p pcommon.Point) (int, bool) {
 	if len(p.Hash) != 32 {
 		return 0, false

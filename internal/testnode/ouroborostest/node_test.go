@@ -11,7 +11,7 @@ import (
 	pcommon "github.com/blinklabs-io/gouroboros/protocol/common"
 )
 
-// whatOf is how a client is told of blocks.
+// whatOf returns the log lines of blocks.
 func whatOf(toNode bool, blocks []Block) (told []string) {
 	for _, b := range blocks {
 		said := fmt.Sprintf("type %d: %s", b.Type, text(b.CBOR))
@@ -32,7 +32,7 @@ func (c *client) sync(t *testing.T, points ...pcommon.Point) {
 	}
 }
 
-// Clients of both sides see every change of the chain, those that wait at its end and those that do not.
+// Clients of both sides see every change of the chain, whether they wait at its end or not.
 func TestClientsFollowTheChain(t *testing.T) {
 	for side, toNode := range sides {
 		t.Run(side, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestAnIntersectionThatIsNotThere(t *testing.T) {
 	}
 }
 
-// The first thing a client hears after an intersection that is not on the chain any more is where to go back to.
+// If the intersection is no longer on the chain, the first message after it is a rollback.
 func TestAnIntersectionThatGoesAway(t *testing.T) {
 	for side, toNode := range sides {
 		t.Run(side, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/blinklabs-io/gouroboros/protocol/keepalive"
 )
 
-// serve serves one client until it is gone.
+// serve serves one client until it disconnects.
 func (n *Node) serve(w *wire, toNode bool) {
 	if err := n.greet(w); err != nil {
 		return
@@ -31,7 +31,7 @@ func (n *Node) serve(w *wire, toNode bool) {
 		delete(n.cursors, c)
 	}()
 	failed := make(chan error, 10)
-	// The handshake's error comes by the channel too, which is closed when all has ended.
+	// The error of the handshake also arrives on this channel, which is closed at the end.
 	_, _ = ouroboros.NewConnection(
 		ouroboros.WithConnection(w),
 		ouroboros.WithServer(true),
@@ -47,11 +47,11 @@ func (n *Node) serve(w *wire, toNode bool) {
 				return ctx.Server.SendMessage(keepalive.NewMsgKeepAliveResponse(cookie))
 			}))),
 	)
-	for range failed { // closed when all has ended
+	for range failed { // closed at the end
 	}
 }
 
-// greet refuses a client of another network. gouroboros would end the connection before its words are on the way.
+// greet refuses a client of another network. gouroboros would close the connection before the message is sent.
 func (n *Node) greet(w *wire) error {
 	frame := make([]byte, frameHead)
 	if _, err := io.ReadFull(w, frame); err != nil {
@@ -65,7 +65,7 @@ func (n *Node) greet(w *wire) error {
 	w.unread = frame
 	msg, err := handshake.NewMsgFromCbor(handshake.MessageTypeProposeVersions, frame[frameHead:])
 	if err != nil {
-		return nil // it is gouroboros' to say so
+		return nil // gouroboros refuses it
 	}
 	version, magic := uint16(0), uint32(0)
 	for v, data := range msg.(*handshake.MsgProposeVersions).VersionMap {

@@ -8,14 +8,14 @@ import (
 	pcommon "github.com/blinklabs-io/gouroboros/protocol/common"
 )
 
-// cursor is where a client stands on the chain. The node's lock guards it.
+// cursor is the position of a client on the chain. The node's lock guards it.
 type cursor struct {
 	node   *Node
 	toNode bool
 	wire   *wire
 
-	next     int  // how many blocks of the chain the client has
-	rollback bool // it has to be told to go back there first
+	next     int  // number of blocks that the client has
+	rollback bool // a rollback to next is due
 	waiting  *chainsync.Server
 }
 
@@ -26,13 +26,13 @@ func (c *cursor) findIntersect(_ chainsync.CallbackContext, points []pcommon.Poi
 	at, tip, err := c.intersect(points)
 	if then := n.then; then != nil && len(at.Hash) > 0 {
 		n.then = nil
-		defer then() // once the lock is free
+		defer then() // after the lock is released
 	}
 	n.mu.Unlock()
 	return at, tip, err
 }
 
-// intersect goes to the first of points that the chain has. The lock is held.
+// intersect moves to the first of points that the chain has. The caller holds the lock.
 func (c *cursor) intersect(points []pcommon.Point) (pcommon.Point, chainsync.Tip, error) {
 	n := c.node
 	for _, p := range points {
@@ -61,13 +61,13 @@ func (c *cursor) requestNext(ctx chainsync.CallbackContext) error {
 		n.mu.Unlock()
 		return answer()
 	}
-	defer n.mu.Unlock() // what is said after the wait must not be said before it
+	defer n.mu.Unlock() // keeps later messages behind AwaitReply
 	c.waiting = ctx.Server
 	return ctx.Server.AwaitReply()
 }
 
-// answer is the answer to a request for what comes next, nil where nothing does. The lock is held, and not needed to
-// send it.
+// answer returns the message for a request of the next block, or nil at the tip. The caller holds the lock; sending
+// does not need it.
 func (c *cursor) answer(s *chainsync.Server) func() error {
 	n, tip := c.node, c.node.tip()
 	switch {

@@ -8,26 +8,26 @@ import (
 	"github.com/blinklabs-io/gouroboros/protocol"
 )
 
-// frameHead is the size of the head of a frame of the multiplexer: time u32, protocol u16, length u16.
+// frameHead is the size of a frame header of the multiplexer: time u32, protocol u16, length u16.
 const frameHead = 8
 
-// wire is a connection on which a node can go wrong.
+// wire is a connection that can inject faults.
 type wire struct {
 	net.Conn
 	node   *Node
-	unread []byte      // was read before, and is read again
-	cut    atomic.Bool // in the next frame
-	due    atomic.Bool // the cut is, in the next message of blocks
+	unread []byte      // bytes to read again
+	cut    atomic.Bool // cut in the next frame
+	due    atomic.Bool // cut in the next block message
 	silent atomic.Bool
 }
 
-// sendBlock sends a message that is a block's, and waits until it is on its way where that is asked for.
+// sendBlock sends a block message, and waits until it is written if wait is set.
 func (w *wire) sendBlock(p *protocol.Protocol, msg protocol.Message, wait bool) error {
 	w.cutIfDue()
 	if w.node.lastBeforeCut() {
 		w.due.Store(true)
 	}
-	if wait || w.due.Load() { // all before the cut is sent, and nothing goes out together with what is cut
+	if wait || w.due.Load() { // flushes everything before the cut, so that nothing else is lost with it
 		return p.SendMessageAndWait(msg)
 	}
 	return p.SendMessage(msg)
@@ -48,7 +48,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	return w.Conn.Read(p)
 }
 
-// Write is called with whole frames, one at a time.
+// Write receives whole frames, one at a time.
 func (w *wire) Write(p []byte) (int, error) {
 	f := w.node.fault()
 	sent := p
@@ -58,7 +58,7 @@ func (w *wire) Write(p []byte) (int, error) {
 		w.Conn.Close()
 		return 0, net.ErrClosed
 	case f.Silent || w.silent.Load():
-		w.silent.Store(true) // what is left out is missing for ever
+		w.silent.Store(true) // dropped bytes cannot be sent later
 		return len(p), nil
 	case f.Garbage:
 		defer w.Conn.Close()

@@ -1,9 +1,9 @@
-// Command standin serves a generated chain as an Ergo node serves the real one, for the demo and for trying things:
+// Command standin serves a generated chain with the REST API of an Ergo node, for the demo and for experiments:
 //
 //	go run ./internal/testnode/ergotest/standin -blocks 500
 //
-// It prints its URL, then serves until its input ends or it is interrupted. With -every it finds a further block each so
-// often, so that there is something to follow.
+// It prints its URL, then serves until its input ends or it is interrupted. With -every it adds a block at that
+// interval, so that there is something to follow.
 package main
 
 import (
@@ -41,7 +41,7 @@ func serve(ctx context.Context, listen string, o ergogen.Options, blocks int, ev
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // ends with whoever started it
+		_, _ = io.Copy(io.Discard, os.Stdin) // ends with the parent process
 		stop()
 	}()
 	chain := ergogen.New(o)
@@ -63,7 +63,7 @@ func serve(ctx context.Context, listen string, o ergogen.Options, blocks int, ev
 	return nil
 }
 
-// find adds a block each so often.
+// find adds a block at each interval.
 func find(ctx context.Context, node *ergotest.Node, chain *ergogen.Chain, every time.Duration) {
 	t := time.NewTicker(every)
 	defer t.Stop()
