@@ -54,10 +54,10 @@ var banned = []phrase{
 	say(`(?i)\b(?:takes?|took|taken) (?:[a-z]+ ){0,3}off the chain\b`, `"reorganization", "orphaned"`),
 }
 
-// notYet are folders and files whose texts still have banned phrases: take a line out when its folder is converted.
+// notYet are folders and files (or patterns of them) that still have banned phrases: take one out when it is converted.
 var notYet = []string{
-	"api", "bench", "chains", "cmd", "core", "internal", "model", "storage", "tools", "imports_test.go", "Makefile",
-
+	"api", "bench/*.go", "chains", "core", "model", "storage", "imports_test.go", "Makefile",
+	"internal/cli", "internal/config", "internal/control", "internal/cursor", "internal/daemon", "internal/offheap",
 	"docs/schema.md", "docs/fields.md", "docs/openapi.yaml",
 }
 
@@ -108,7 +108,10 @@ func TestBannedPhrasesAreFound(t *testing.T) {
 }
 
 func excused(path string) bool {
-	return slices.ContainsFunc(notYet, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
+	return slices.ContainsFunc(notYet, func(p string) bool {
+		file, _ := filepath.Match(p, path)
+		return file || strings.HasPrefix(path, p+"/")
+	})
 }
 
 type passage struct {

@@ -29,6 +29,6 @@ func TestPathsAreFoundOrTheTestIsSkipped(t *testing.T) {
 		testblocks.Path(t, "chain", "blocks-2.dat")
 	})
 	if !skipped {
-		t.Error("a test without its data went on")
+		t.Error("a test without its data was not skipped")
 	}
 }

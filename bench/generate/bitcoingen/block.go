@@ -14,13 +14,13 @@ import (
 const (
 	recordHead  = 8 // the network's magic and the block's length, before each block in a block file
 	headerSize  = 80
-	blockTime   = 100 // seconds: a chain of four million blocks does not end in the future
+	blockTime   = 100 // seconds, so that a chain of four million blocks does not end in the future
 	versionBits = 0x20000000
 
 	mostWeight  = 4_000_000
-	maturity    = 100 // blocks until what a coinbase made may be spent
+	maturity    = 100 // confirmations that a coinbase needs before it is spent
 	firstReward = 50_0000_0000
-	lastHalving = 64 // shifting further is zero by rule
+	lastHalving = 64 // from here on the subsidy is zero by rule
 )
 
 var regtest = &chaincfg.RegressionNetParams
@@ -29,7 +29,7 @@ var regtest = &chaincfg.RegressionNetParams
 func genesis() Block {
 	var raw bytes.Buffer
 	if err := regtest.GenesisBlock.Serialize(&raw); err != nil {
-		panic(err) // memory takes what is written
+		panic(err) // writing to memory does not fail
 	}
 	b := Block{Record: append(make([]byte, recordHead), raw.Bytes()...), Hash: model.Hash(*regtest.GenesisHash)}
 	b.sign()
@@ -37,13 +37,13 @@ func genesis() Block {
 	return b
 }
 
-// sign fills the head of the record.
+// sign writes the head of the record.
 func (b *Block) sign() {
 	binary.LittleEndian.PutUint32(b.Record, uint32(regtest.Net))
 	binary.LittleEndian.PutUint32(b.Record[4:], uint32(len(b.Record)-recordHead))
 }
 
-// assemble makes the block of its coinbase and what its transactions were appended to.
+// assemble makes the block of its coinbase and the appended transactions.
 func (c *Chain) assemble(height model.HeightPk) Block {
 	coinbase := c.coinbase(height)
 	record := make([]byte, recordHead, recordHead+headerSize+3+len(coinbase)+len(c.body))
@@ -65,9 +65,9 @@ func (c *Chain) assemble(height model.HeightPk) Block {
 	return b
 }
 
-// work looks for a nonce that brings a header's hash below regtest's target: every second does.
+// work finds a nonce for which the header's hash is below regtest's target: every second nonce.
 func work(header []byte) model.Hash {
-	const target = 0x7fffff // the highest 24 bits; a hash that has all of them is left alone
+	const target = 0x7fffff // the highest 24 bits; a hash with all of them set is skipped
 	for nonce := uint32(0); ; nonce++ {
 		binary.LittleEndian.PutUint32(header[headerSize-4:], nonce)
 		hash := hashOf(header)
@@ -87,7 +87,7 @@ func (c *Chain) coinbase(height model.HeightPk) []byte {
 	b = binary.LittleEndian.AppendUint32(b, 1<<32-1)
 	at := len(b)
 	b = appendHeight(append(b, 0), height)
-	b = c.rng.Filler(append(b, 8), 8) // what pools vary when they run out of nonces
+	b = c.rng.Filler(append(b, 8), 8) // pools vary these bytes when they run out of nonces
 	b[at] = byte(len(b) - at - 1)
 	b = binary.LittleEndian.AppendUint32(b, finalInput)
 
@@ -99,7 +99,7 @@ func (c *Chain) coinbase(height model.HeightPk) []byte {
 	for _, p := range c.payments {
 		b = c.appendOutput(b, p)
 	}
-	var reserved [32]byte // BIP 141: the coinbase's witness, and its place among the hashes
+	var reserved [32]byte // BIP 141: witness of the coinbase, and its slot among the hashes
 	if c.witnesses {
 		root, _ := proof.MerkleRoot(c.witnessIDs)
 		commitment := hashOf(append(root[:], reserved[:]...))
@@ -124,7 +124,7 @@ func (c *Chain) coinbase(height model.HeightPk) []byte {
 	return b
 }
 
-// coinbaseOutputs is how many outputs a coinbase has, but for the witness commitment.
+// coinbaseOutputs is the number of outputs of a coinbase, without the witness commitment.
 func (c *Chain) coinbaseOutputs(height model.HeightPk) int {
 	if height <= maturity {
 		return max(1, c.endowment()/maturity)
@@ -132,12 +132,12 @@ func (c *Chain) coinbaseOutputs(height model.HeightPk) int {
 	return 1
 }
 
-// coinbaseRoom is more than what a block has beside its other transactions weighs.
+// coinbaseRoom is an upper bound for the weight of a block without its other transactions.
 func (c *Chain) coinbaseRoom(height model.HeightPk) int {
 	return (headerSize+3+200)*weightScale + c.coinbaseOutputs(height)*mostOutputWeight
 }
 
-// appendHeight appends the push of a height as BIP 34 wants it.
+// appendHeight appends the push of a height as BIP 34 requires.
 func appendHeight(b []byte, height model.HeightPk) []byte {
 	if height <= 16 {
 		return append(b, txscript.OP_1-1+byte(height))
@@ -148,13 +148,13 @@ func appendHeight(b []byte, height model.HeightPk) []byte {
 		b = append(b, byte(n))
 	}
 	if b[len(b)-1]&0x80 != 0 {
-		b = append(b, 0) // it would be negative
+		b = append(b, 0) // otherwise the number is negative
 	}
 	b[at] = byte(len(b) - at - 1)
 	return b
 }
 
-// subsidy is regtest's, which halves every 150 blocks.
+// subsidy is regtest's subsidy, which halves every 150 blocks.
 func subsidy(height model.HeightPk) uint64 {
 	if halvings := int32(height) / regtest.SubsidyReductionInterval; halvings < lastHalving {
 		return firstReward >> halvings

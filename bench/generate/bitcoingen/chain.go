@@ -9,31 +9,31 @@ import (
 	"birthmark/model"
 )
 
-// Options say what chain is made.
+// Options configure a chain.
 type Options struct {
 	Seed        uint64
-	Txs         int     // in all, coinbases included: eras of the chain are shares of it
-	TxsPerBlock float64 // in the mean; 0: 2,000. Blocks that would weigh too much have fewer
+	Txs         int     // in total, coinbases included; eras are shares of it
+	TxsPerBlock float64 // mean; 0: 2,000. Blocks that would exceed the maximum weight have fewer
 }
 
 const defaultTxsPerBlock = 2000
 
 // Block is a block of a generated chain.
 type Block struct {
-	Record []byte // as block files hold it: regtest's magic, the length, the block; the caller's
+	Record []byte // as in block files: regtest's magic, the length, the block; owned by the caller
 	Height model.HeightPk
 	Hash   model.Hash
 	Counts
 }
 
-// Raw is the block by itself.
+// Raw is the block without the head of the record.
 func (b *Block) Raw() []byte { return b.Record[recordHead:] }
 
-// Counts are how many there are of what a block or chain has.
+// Counts are totals of a block or chain.
 type Counts struct {
 	Blocks, Txs, Outputs int
-	Inputs               int // but for those of coinbases, which spend nothing
-	Bytes                int // of blocks, without what a block file has beside them
+	Inputs               int // without those of coinbases
+	Bytes                int // of blocks, without the heads of records
 }
 
 func (c *Counts) add(d Counts) {
@@ -44,37 +44,37 @@ func (c *Counts) add(d Counts) {
 	c.Bytes += d.Bytes
 }
 
-// Chain makes the blocks of a chain one after the other. It is for one goroutine.
+// Chain makes the blocks of a chain one after the other. Use it from one goroutine.
 type Chain struct {
 	options    Options
-	names      uint64 // what scripts are made of
+	names      uint64 // number from which the next script is made
 	rng        distribution.Random
 	shape      *Shape
 	recipients *Recipients
 	coins      Coins[coin]
-	immature   [maturity][]coin // what the last coinbases made, by their height
+	immature   [maturity][]coin // outputs of the last coinbases by height
 
 	tip    model.Point
 	made   Counts
-	births []uint64 // by era: how many addresses there were when it began
+	births []uint64 // by era: number of addresses at its beginning
 	era    *era
-	next   size // of the transaction to come
+	next   size // of the next transaction
 
-	// Of the block and the transaction under way.
+	// State of the current block and transaction.
 	counts          Counts
-	ids, witnessIDs []model.Hash // the coinbase's is zero until the others are made
+	ids, witnessIDs []model.Hash // the coinbase's is zero until the others are known
 	body            []byte
 	weight          int
 	fees            uint64
-	witnesses       bool // some transaction has one
+	witnesses       bool // a transaction has a witness
 	base, witness   []byte
 	hasWitness      bool
 	spent           []coin
 	payments        []payment
-	values          []uint64 // of the payments that pay somebody
+	values          []uint64 // of payments to addresses
 }
 
-// New is a chain before its first block, which is regtest's genesis.
+// New returns a chain that has only regtest's genesis block.
 func New(o Options) *Chain {
 	if o.TxsPerBlock == 0 {
 		o.TxsPerBlock = defaultTxsPerBlock
@@ -85,21 +85,21 @@ func New(o Options) *Chain {
 	}
 }
 
-// opening is how many transactions come before any can spend something: genesis and the coinbases of 100 blocks.
+// opening is the number of transactions before any can spend: genesis and the coinbases of 100 blocks.
 const opening = 1 + maturity
 
-// endowment is how many outputs the first hundred coinbases have together, for the others to begin with.
+// endowment is the total number of outputs of the first hundred coinbases, which later transactions spend.
 func (c *Chain) endowment() int {
 	return int(min(10*c.options.TxsPerBlock, float64(c.options.Txs)/10, 200_000))
 }
 
-// Tip is the newest block; the origin before the first.
+// Tip returns the newest block; the origin before the first.
 func (c *Chain) Tip() model.Point { return c.tip }
 
-// Made is what the blocks made so far have together.
+// Made returns the totals of the blocks so far.
 func (c *Chain) Made() Counts { return c.made }
 
-// HotAddress is the address that more outputs pay than any other, as people write it.
+// HotAddress returns the address that the most outputs pay to, as text.
 func (c *Chain) HotAddress() string {
 	return base58.CheckEncode(filled(nil, hash160Size, c.names+HotAddress), regtest.PubKeyHashAddrID)
 }
@@ -107,7 +107,7 @@ func (c *Chain) HotAddress() string {
 // Next makes the next block.
 func (c *Chain) Next() Block { return c.nextOf(math.MaxInt) }
 
-// nextOf is the next block, with so many transactions at most.
+// nextOf makes the next block with at most n transactions.
 func (c *Chain) nextOf(most int) Block {
 	var b Block
 	if c.made.Blocks == 0 {
@@ -128,7 +128,7 @@ func (c *Chain) mine(n int) Block {
 	c.body, c.fees, c.witnesses, c.weight = c.body[:0], 0, false, c.coinbaseRoom(height)
 	c.advance()
 	if height == 1 || height > maturity {
-		c.recipients.Begin() // the opening is as one block: its addresses are paid again no more than those of others
+		c.recipients.Begin() // the opening counts as one block, so that its addresses are not paid more often than others
 	}
 	for range n - 1 {
 		if c.next == (size{}) {
@@ -144,7 +144,7 @@ func (c *Chain) mine(n int) Block {
 	c.counts.Bytes = len(b.Raw())
 	b.Counts = c.counts
 
-	c.coins.Put(c.immature[(height+1)%maturity]...) // what may be spent in the next block
+	c.coins.Put(c.immature[(height+1)%maturity]...) // spendable in the next block
 	c.coins.End()
 	return b
 }

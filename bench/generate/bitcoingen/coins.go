@@ -2,14 +2,14 @@ package bitcoingen
 
 import "birthmark/bench/generate/distribution"
 
-// Coins is the unspent outputs of a chain, each a T, as old when they are spent as on mainnet. The zero value is the
+// Coins are the unspent outputs of a chain, each a T. Take returns them at ages like mainnet's. The zero value is the
 // beginning of the first block.
 type Coins[T any] struct {
-	old   distribution.Unspent[T] // of the blocks that are whole
-	young []T                     // outputs of the block under way
+	old   distribution.Unspent[T] // of finished blocks
+	young []T                     // outputs of the current block
 }
 
-// End ends the block under way: what is put from now on is of the next.
+// End ends the current block.
 func (c *Coins[T]) End() {
 	c.old.Begin()
 	c.old.Put(c.young...)
@@ -17,13 +17,13 @@ func (c *Coins[T]) End() {
 	c.young = c.young[:0]
 }
 
-// Put adds outputs of the block under way, which later transactions of it may spend.
+// Put adds outputs of the current block, which its later transactions may spend.
 func (c *Coins[T]) Put(made ...T) { c.young = append(c.young, made...) }
 
-// Len is how many outputs are unspent.
+// Len is the number of unspent outputs.
 func (c *Coins[T]) Len() int { return c.old.Len() + len(c.young) }
 
-// Take removes and returns some unspent output. Not ok where there is none.
+// Take removes and returns an unspent output; ok is false if there is none.
 func (c *Coins[T]) Take(r distribution.Random) (taken T, ok bool) {
 	if r.Chance(sameBlockSpends) && len(c.young) > 0 {
 		return c.takeYoung(r), true

@@ -1,20 +1,20 @@
-// Package bitcoingen makes Bitcoin chains in the shape of mainnet's: how many inputs and outputs a transaction has, how
-// old what it spends is, how often an address is used again, and which kinds of scripts there are, which changes along
-// the chain as it did there. shape.go and era.go have those figures and where they come from.
+// Package bitcoingen makes Bitcoin chains in the shape of mainnet's: the number of inputs and outputs per transaction,
+// the age of spent outputs, the reuse of addresses, and the kinds of scripts, which change along the chain as on
+// mainnet. shape.go and era.go have these figures and their sources.
 //
-// A [Chain] hands out block after block of regtest, each as block files hold it. [Write] writes the folder of block
-// files that a node would, which any indexer reads.
+// A [Chain] makes regtest blocks one by one, each as a record of a block file. [Write] writes a folder of block files
+// like a node's, which any indexer reads.
 //
-// All that an indexer or a node that trusts the scripts looks at is right: hashes, merkle roots, proof of work at
-// regtest's target, heights in coinbases (BIP 34), witness commitments (BIP 141), weights, subsidies that halve every 150
-// blocks. Each input spends an output that exists, is unspent and, of a coinbase, 100 blocks old; no transaction pays out
-// more than it spends, and the coinbase claims what is left. The same seed makes the same blocks. Not right is what only
-// running the scripts shows: signatures, keys, redeem and witness scripts are bytes of the right form and length.
+// Everything that an indexer, or a node that does not run scripts, checks is correct: hashes, merkle roots, proof of
+// work at regtest's target, heights in coinbases (BIP 34), witness commitments (BIP 141), weights, subsidies that halve
+// every 150 blocks. Each input spends an unspent output, of a coinbase only after 100 blocks; no transaction pays out
+// more than it spends, and the coinbase claims the fees. The same seed makes the same blocks. Scripts would not run:
+// signatures, keys, redeem and witness scripts are bytes of the right form and length.
 //
-// The first hundred blocks are coinbases alone, with many outputs, since nothing else may be spent yet; then blocks grow
-// until they have as many transactions as asked for.
+// The first hundred blocks have only coinbases with many outputs, since nothing else can be spent yet; then blocks grow
+// to the requested number of transactions.
 //
-// [Shape], [Coins] and [Recipients] are the shape by itself, for whoever makes blocks in another form.
+// [Shape], [Coins] and [Recipients] provide the shape alone, for generators of blocks in another form.
 //
-// Caveat: what is kept is the unspent outputs, so memory grows with those: about 150 bytes for each.
+// Caveat: unspent outputs are kept in memory, about 150 bytes each.
 package bitcoingen

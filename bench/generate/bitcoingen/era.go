@@ -2,12 +2,12 @@ package bitcoingen
 
 import "birthmark/bench/generate/distribution"
 
-// kind is what an output script is, and what spending it takes.
+// kind is the kind of an output script, which determines how it is spent.
 type kind uint8
 
 const (
-	payKey           kind = iota // P2PK, a full key
-	payFullKeyHash               // P2PKH, a full key
+	payKey           kind = iota // P2PK, uncompressed key
+	payFullKeyHash               // P2PKH, uncompressed key
 	payKeyHash                   // P2PKH
 	payMultisig                  // bare multisig, one of three
 	payScript                    // P2SH, multisig two of three
@@ -18,17 +18,17 @@ const (
 	kinds
 )
 
-// era is a part of the chain in which outputs are alike. Figures are percent of outputs; as a tenth of those goes to the
-// hot address, which is a P2PKH in all eras, that much less is said of these.
+// era is a part of the chain with the same shares of output kinds, in percent. A tenth of the outputs pays the hot
+// address, a P2PKH in all eras; the P2PKH shares are lower by that.
 type era struct {
-	from  float64 // part of the chain's transactions that come before
+	from  float64 // share of the chain's transactions before the era
 	pay   [kinds]float64
 	data  float64 // OP_RETURN
-	runes float64 // of the data, those that are of the protocol of this name
+	runes float64 // share of the OP_RETURNs that are runes
 }
 
-// eras are those of mainnet by their share of all transactions, from 130 of its blocks; the first two are longer than
-// there, so that short chains have them as well.
+// eras are mainnet's by their share of all transactions, from 130 of its blocks; the first two are longer than on
+// mainnet, so that short chains have them too.
 var eras = []era{
 	{from: 0, pay: [kinds]float64{payKey: 70, payFullKeyHash: 20.5}},
 	{from: 0.002, pay: [kinds]float64{payKey: 4, payFullKeyHash: 86.2, payMultisig: 0.3}},
@@ -45,7 +45,7 @@ var eras = []era{
 		payKeyHash: 5.3, payScript: 4.3, payNested: 10, payWitnessKey: 39.1, payWitnessScript: 2.2, payTaproot: 15, payMultisig: 0.05}},
 }
 
-// draw is a kind by a number from 0 to 1.
+// draw returns the kind for a number from 0 to 1.
 func (e *era) draw(u float64) kind {
 	sum := 0.0
 	for _, share := range e.pay {
@@ -65,17 +65,17 @@ func (e *era) draw(u float64) kind {
 	return last
 }
 
-// segwit is whether there are witnesses.
+// segwit reports whether the era has witnesses.
 func (e *era) segwit() bool { return e.pay[payWitnessKey] > 0 }
 
-// script is an output script: of an address and its kind, or one that carries data.
+// script is an output script: of an address and its kind, or an OP_RETURN.
 type script struct {
 	address uint64
 	kind    kind
 	data    bool
 }
 
-// advance goes on to the era of the block under way.
+// advance moves on to the era of the current block.
 func (c *Chain) advance() {
 	done := 0.0
 	if whole := c.options.Txs - opening; whole > 0 {
@@ -87,7 +87,7 @@ func (c *Chain) advance() {
 	c.era = &eras[len(c.births)-1]
 }
 
-// kindOf is the kind of an address: of the era that it is first used in. The most used have moved to a new address in
+// kindOf returns the kind of an address: that of the era of its first use. The most used addresses have a new script in
 // each era.
 func (c *Chain) kindOf(address uint64) kind {
 	e := c.era

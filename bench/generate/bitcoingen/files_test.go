@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A block is in one file: the next is begun where it would not fit.
+// A block is in one file: a block that does not fit begins the next file.
 func TestFilesAreNoLargerThanTheyMay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	w, err := createFiles(dir, 10)

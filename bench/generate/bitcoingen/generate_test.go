@@ -83,12 +83,12 @@ var classes = map[kind]txscript.ScriptClass{
 
 func classOf(script []byte) txscript.ScriptClass {
 	if script[0] == txscript.OP_RETURN {
-		return txscript.NullDataTy // of several pushes, too
+		return txscript.NullDataTy // also with several pushes
 	}
 	return txscript.GetScriptClass(script)
 }
 
-// percents are the shares of an era's outputs.
+// percents are the shares of output kinds of an era.
 func (e *era) percents() map[txscript.ScriptClass]float64 {
 	p := map[txscript.ScriptClass]float64{txscript.PubKeyHashTy: 100 * hotOutputs}
 	if e.data > 0 {
@@ -139,7 +139,7 @@ func TestScriptsChangeWithTheEras(t *testing.T) {
 			t.Errorf("era %d has %v outputs", i, all)
 			continue
 		}
-		off := 8.0 // addresses of earlier eras are paid as well, which counts for more in short ones
+		off := 8.0 // addresses of earlier eras are paid too, which matters more in short eras
 		if i < 3 {
 			off = 25
 		}
@@ -151,7 +151,7 @@ func TestScriptsChangeWithTheEras(t *testing.T) {
 	}
 }
 
-// A block is as full as weight allows where more transactions are asked for.
+// If more transactions are requested than fit, a block is as full as its weight allows.
 func TestFullBlocksAreFull(t *testing.T) {
 	c := New(Options{Seed: testseed.New(t), Txs: 60_000, TxsPerBlock: 20_000})
 	full := 0

@@ -16,14 +16,14 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// unspent is what a ledger knows of an output that is unspent.
+// unspent is an unspent output in the ledger.
 type unspent struct {
 	value    int64
 	height   int
 	coinbase bool
 }
 
-// ledger holds the blocks of a regtest chain against the rules that a node has for them, but for scripts.
+// ledger checks the blocks of a regtest chain against a node's rules, except scripts.
 type ledger struct {
 	height  int // of the next block
 	tip     chainhash.Hash
@@ -32,7 +32,7 @@ type ledger struct {
 
 func newLedger() *ledger { return &ledger{unspent: map[wire.OutPoint]unspent{}} }
 
-// add checks a block and returns it as btcd has it.
+// add checks a block and returns it parsed by btcd.
 func (l *ledger) add(t *testing.T, b Block) *wire.MsgBlock {
 	t.Helper()
 	fail := func(format string, args ...any) {
@@ -90,7 +90,7 @@ func (l *ledger) add(t *testing.T, b Block) *wire.MsgBlock {
 				if o.Value > 0 {
 					fail("output %d of transaction %d burns %d", j, i, o.Value)
 				}
-			} else if l.height > 0 { // what genesis made can never be spent
+			} else if l.height > 0 { // outputs of genesis are unspendable
 				l.unspent[wire.OutPoint{Hash: *tx.Hash(), Index: uint32(j)}] = unspent{o.Value, l.height, i == 0}
 			}
 		}
@@ -118,7 +118,7 @@ func (l *ledger) add(t *testing.T, b Block) *wire.MsgBlock {
 func TestANodeWouldTakeTheBlocks(t *testing.T) {
 	for _, o := range []Options{
 		{Txs: 1}, {Txs: 100}, {Txs: 102}, {Txs: 300, TxsPerBlock: 1}, {Txs: 3000, TxsPerBlock: 10}, {Txs: 20_000, TxsPerBlock: 300}, {Txs: 40_000},
-		{Txs: 30_000, TxsPerBlock: 50_000}, // as many as weight allows
+		{Txs: 30_000, TxsPerBlock: 50_000}, // as many as the weight allows
 	} {
 		t.Run(fmt.Sprint(o.Txs, "of", o.TxsPerBlock), func(t *testing.T) {
 			o.Seed = testseed.New(t)
@@ -134,7 +134,7 @@ func TestANodeWouldTakeTheBlocks(t *testing.T) {
 	}
 }
 
-// The last block's time must not be ahead of the clock, or nodes refuse the chain.
+// The time of the last block must not be in the future, or nodes refuse the chain.
 func TestALongChainIsNotOfTheFuture(t *testing.T) {
 	end := regtest.GenesisBlock.Header.Timestamp.Add(4_000_000 * blockTime * time.Second)
 	if end.After(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)) {
@@ -142,7 +142,7 @@ func TestALongChainIsNotOfTheFuture(t *testing.T) {
 	}
 }
 
-// The subsidies of regtest are spent after 5,000 blocks; fees go on.
+// Regtest's subsidy is zero after 5,000 blocks; fees continue.
 func TestAChainOutlivesItsSubsidies(t *testing.T) {
 	c, l := New(Options{Seed: testseed.New(t), Txs: 30_000, TxsPerBlock: 2}), newLedger()
 	for c.Made().Blocks < 10_000 {

@@ -6,18 +6,18 @@ import (
 	"birthmark/bench/generate/distribution"
 )
 
-// HotAddress is the number of the address that more outputs pay than any other.
+// HotAddress is the number of the most used address.
 const HotAddress = 0
 
-// Recipients picks to whom outputs go. An address is a number: the hot one's is 0, those of the most used
-// follow, and any other's is how many there were before it. [NewRecipients] makes one.
+// Recipients chooses the addresses of outputs. An address is a number: the hot one is 0, the most used ones follow, and
+// any other is the number of addresses before it. [NewRecipients] makes one.
 type Recipients struct {
 	head   *distribution.Table
 	births uint64
-	before []uint64 // by block: births when it began
+	before []uint64 // by block: births before it
 }
 
-// NewRecipients is before the first block, which [Recipients.Begin] begins.
+// NewRecipients returns the state before the first block, which [Recipients.Begin] begins.
 func NewRecipients() *Recipients {
 	w := make([]float64, headSize)
 	for rank := range w {
@@ -29,12 +29,11 @@ func NewRecipients() *Recipients {
 // Begin begins a block.
 func (a *Recipients) Begin() { a.before = append(a.before, a.births) }
 
-// Births is how many addresses there are: the next new one's number.
+// Births is the number of addresses so far: the number of the next new one.
 func (a *Recipients) Births() uint64 { return a.births }
 
-// Draw is the address of an output of the block under way. Not ok where it pays nobody, as a share of outputs, at most
-// 0.39, does that carries data instead: these take the place of outputs to addresses used before, as most on mainnet
-// repeat a script.
+// Draw returns the address of an output of the current block. ok is false for outputs that carry data, at most a share
+// of 0.39: they replace outputs to ordinary used addresses, since most data scripts on mainnet repeat.
 func (a *Recipients) Draw(r distribution.Random, data float64) (address uint64, ok bool) {
 	u := r.Float64()
 	switch {
@@ -62,7 +61,7 @@ func (a *Recipients) Draw(r distribution.Random, data float64) (address uint64, 
 	return first + r.Uint64N(after-first), true
 }
 
-// fresh is an address never used before.
+// fresh returns a new address.
 func (a *Recipients) fresh() uint64 {
 	a.births++
 	return a.births - 1

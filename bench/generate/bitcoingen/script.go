@@ -16,7 +16,7 @@ const (
 	mostDataSize = 80
 )
 
-// appendScript appends an output script. Its bytes depend on the address and its kind alone.
+// appendScript appends an output script, which depends only on the address and its kind.
 func (c *Chain) appendScript(b []byte, s script) []byte {
 	if s.data {
 		return c.appendData(b)
@@ -44,7 +44,7 @@ func (c *Chain) appendScript(b []byte, s script) []byte {
 	return append(filled(append(b, txscript.OP_DUP, txscript.OP_HASH160, hash160Size), hash160Size, n), txscript.OP_EQUALVERIFY, txscript.OP_CHECKSIG)
 }
 
-// appendData appends a script that carries data: of runes one of few, else any.
+// appendData appends a data script: one of a few for runes, else a new one.
 func (c *Chain) appendData(b []byte) []byte {
 	if c.rng.Chance(c.era.runes / 100) {
 		number := distribution.Mix(c.names ^ uint64(mostRunes.Draw(c.rng)))
@@ -59,18 +59,17 @@ func (c *Chain) appendData(b []byte) []byte {
 	return c.rng.Filler(append(b, byte(n)), n)
 }
 
-// mostRunes is how often the scripts of runes are repeated.
+// mostRunes is the number of different rune scripts.
 var mostRunes = distribution.Zipf{Size: 2000, Flat: 0.2}
 
-// filled appends n bytes that depend on a number alone.
+// filled appends n bytes that depend on a number only.
 func filled(b []byte, n int, number uint64) []byte {
 	b = append(b, make([]byte, n)...)
 	distribution.Fill(b[len(b)-n:], number)
 	return b
 }
 
-// appendSpending appends what an input that spends an output of this kind has: to b its script and the length of it, to
-// c.witness its witness.
+// appendSpending appends the spending data of an input: length and signature script to b, the witness to c.witness.
 func (c *Chain) appendSpending(b []byte, k kind) []byte {
 	start := len(b)
 	b = append(b, 0)
@@ -89,7 +88,7 @@ func (c *Chain) appendSpending(b []byte, k kind) []byte {
 	case payNested:
 		b = c.rng.Filler(append(b, hash160Size+2, txscript.OP_0, hash160Size), hash160Size)
 	}
-	// No script here has more than 252 bytes but multisig with two long signatures.
+	// No script here has more than 252 bytes except multisig with two long signatures.
 	if n := len(b) - start - 1; n < compact16 {
 		b[start] = byte(n)
 	} else {
@@ -101,7 +100,7 @@ func (c *Chain) appendSpending(b []byte, k kind) []byte {
 	return b
 }
 
-// appendWitness appends the witness of an input to those of the transaction: its items and how many there are.
+// appendWitness appends the witness of an input to those of the transaction: the number of items, and the items.
 func (c *Chain) appendWitness(k kind) {
 	w := c.witness
 	switch k {
@@ -119,8 +118,7 @@ func (c *Chain) appendWitness(k kind) {
 	c.witness, c.hasWitness = w, true
 }
 
-// appendTaproot appends the witness of a P2TR output: a signature, or for a few a script with what people call an
-// inscription.
+// appendTaproot appends the witness of a P2TR output: a signature, or sometimes a script with an inscription.
 func (c *Chain) appendTaproot(w []byte) []byte {
 	if !c.rng.Chance(inscribed) {
 		return c.rng.Filler(append(w, 1, schnorrSize), schnorrSize)
@@ -128,7 +126,7 @@ func (c *Chain) appendTaproot(w []byte) []byte {
 	const control = 33
 	w = c.rng.Filler(append(w, 3, schnorrSize), schnorrSize)
 	text := inscriptions.Draw(c.rng)
-	// A key and its check, then what is never run: the text, in pushes of 75 bytes and a shorter one.
+	// A key and its check, then code that never runs: the text, in pushes of 75 bytes and a shorter one.
 	size := 1 + 32 + 1 + 2 + text + (text+txscript.OP_PUSHDATA1-2)/(txscript.OP_PUSHDATA1-1) + 1
 	w = c.rng.Filler(append(appendCompact(w, uint64(size)), 32), 32)
 	w = append(w, txscript.OP_CHECKSIG, txscript.OP_0, txscript.OP_IF)
@@ -141,7 +139,7 @@ func (c *Chain) appendTaproot(w []byte) []byte {
 	return c.rng.Filler(append(w, control, 0xc0), control-1)
 }
 
-// Inscriptions: how often a P2TR output is spent with one, and how many bytes it has.
+// Inscriptions: the share of P2TR spends with one, and its size in bytes.
 const (
 	inscribed       = 0.08
 	mostInscription = 1000
@@ -149,11 +147,11 @@ const (
 
 var inscriptions = distribution.Spans{{0.8, 40, 120}, {0.2, 121, mostInscription}}
 
-// appendSignature appends a push of a signature in DER, 71 or 72 bytes with the byte behind it that says what is signed.
+// appendSignature appends a push of a DER signature, 71 or 72 bytes with the hash type.
 func (c *Chain) appendSignature(b []byte) []byte {
 	const half = 32
 	bits := c.rng.Uint64()
-	long := byte(bits >> 63) // the first half would be negative without a zero before it
+	long := byte(bits >> 63) // without a leading zero the first half would be negative
 	b = append(b, 71+long, 0x30, 68+long, 2, half+long)
 	if long == 1 {
 		b = append(b, 0)
@@ -174,7 +172,7 @@ func (c *Chain) appendKey(b []byte) []byte {
 	return filled(append(b, keySize, 2+byte(n&1)), keySize-1, n)
 }
 
-// appendRedeem appends the length of a multisig script, two of three, and the script.
+// appendRedeem appends a 2-of-3 multisig script with its length.
 func (c *Chain) appendRedeem(b []byte) []byte {
 	b = append(b, redeemSize, txscript.OP_2)
 	for range 3 {

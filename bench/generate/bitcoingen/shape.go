@@ -11,23 +11,23 @@ import (
 const (
 	sameBlockSpends = 0.23 // inputs that spend an output of their own block
 
-	// The age in blocks of what other inputs spend is log-normal.
+	// The age in blocks of outputs spent by other inputs is log-normal.
 	medianAge = 40
 	sigmaAge  = 3.0
 
-	// To whom outputs go. What is left of 1 goes to addresses used before that are in no way special.
-	freshOutputs = 0.415 // an address never used before
-	headOutputs  = 0.10  // the most used addresses, by Zipf's law
-	hotOutputs   = 0.095 // one single address: more than a million uses in 4 million transactions
+	// Recipients of outputs. The rest goes to ordinary used addresses.
+	freshOutputs = 0.415 // new addresses
+	headOutputs  = 0.10  // the most used addresses, Zipf-distributed
+	hotOutputs   = 0.095 // one address: more than a million uses in 4 million transactions
 	headSize     = 13150 // addresses used more than 4,000 times
 	headExponent = 0.9
 
-	// Outputs to an ordinary address used before whose first use is in the same block.
+	// Outputs to an ordinary used address whose first use is in the same block.
 	reuseInBlock = 0.35
 )
 
-// inputShape and outputShape are how many inputs and outputs a transaction has: the shares of 1 and 2, of 3 to 5, and
-// of 6 and more, where the share of n falls with n^-(1+tail). The tails give means of 2.25 and 2.72.
+// inputShape and outputShape are the numbers of inputs and outputs per transaction: the shares of 1 and 2, of 3 to 5,
+// and of 6 and more, where the share of n falls with n^-(1+tail). The tails give means of 2.25 and 2.72.
 var (
 	inputShape  = counts{one: 0.83, two: 0.09, few: 0.052, tail: 0.85, most: 1012}
 	outputShape = counts{one: 0.19, two: 0.73, few: 0.05, tail: 0.92, most: 628}
@@ -35,20 +35,19 @@ var (
 
 var ages = distribution.LogNormal{Median: medianAge, Sigma: sigmaAge}
 
-// age draws how many blocks ago something happened, at least 1.
+// age draws an age in blocks, at least 1.
 func age(r distribution.Random) int { return int(max(1, math.Round(ages.Draw(r)))) }
 
-// Shape draws how many inputs and outputs transactions have. It is never changed, so any number of generators can have
-// one in common.
+// Shape draws numbers of inputs and outputs. It is immutable, so generators can share it.
 type Shape struct{ inputs, outputs *distribution.Table }
 
-// NewShape takes some time: it has a table of every count there is.
+// NewShape builds a table of all counts, which takes some time.
 func NewShape() *Shape { return &Shape{inputShape.table(), outputShape.table()} }
 
-// Inputs is a number of inputs, from 1 to 1,012.
+// Inputs draws a number of inputs, from 1 to 1,012.
 func (s *Shape) Inputs(r distribution.Random) int { return s.inputs.Draw(r) + 1 }
 
-// Outputs is a number of outputs, from 1 to 628.
+// Outputs draws a number of outputs, from 1 to 628.
 func (s *Shape) Outputs(r distribution.Random) int { return s.outputs.Draw(r) + 1 }
 
 type counts struct {
@@ -57,7 +56,7 @@ type counts struct {
 	most          int
 }
 
-// table draws a count less 1.
+// table draws a count minus 1.
 func (c counts) table() *distribution.Table {
 	w := make([]float64, c.most)
 	w[0], w[1] = c.one, c.two

@@ -9,20 +9,21 @@ import (
 )
 
 const (
-	// What an output holds at least, in satoshis, while there is enough. Nodes relay none with so little, but take it in
-	// blocks; a higher figure would have fewer and fewer outputs to a transaction, as most are split more often than joined.
+	// Minimum value of an output in satoshis, while there is enough. Nodes do not relay outputs that small but accept
+	// them in blocks; with a higher minimum transactions would have fewer and fewer outputs, as coins are split more
+	// often than joined.
 	leastOutput = 4
 
-	finalInput  = 1<<32 - 1 // the sequence of an input that does not care about time
-	weightScale = 4         // weight of a byte that is not of a witness (BIP 141)
+	finalInput  = 1<<32 - 1 // final sequence
+	weightScale = 4         // weight of a non-witness byte (BIP 141)
 
-	unspentByTx = 0.13 // outputs that are unspent by transactions so far, at least: mainnet has 0.14
-	behindFirst = 0.63 // outputs that are not the first of their transaction
+	unspentByTx = 0.13 // minimum of unspent outputs per transaction so far; mainnet has 0.14
+	behindFirst = 0.63 // share of outputs that are not the first of their transaction
 
-	// More than any input or output of [Chain.transaction] weighs.
+	// Upper bounds for the weight of an input or output of [Chain.transaction].
 	mostInputWeight  = 41*weightScale + 3*weightScale + (2*73+2+redeemSize)*weightScale + mostInscription + 300
 	mostOutputWeight = (9 + redeemSize) * weightScale
-	mostTxWeight     = (8+3+3)*weightScale + 2 // beside them
+	mostTxWeight     = (8+3+3)*weightScale + 2 // of the rest
 )
 
 // coin is an unspent output.
@@ -33,37 +34,37 @@ type coin struct {
 	kind  kind
 }
 
-// payment is an output in the making.
+// payment is an output to be made.
 type payment struct {
 	script script
 	value  uint64
 }
 
-// size is how many inputs and outputs a transaction is to have; zero before they are drawn.
+// size is the number of inputs and outputs of a transaction; zero before they are drawn.
 type size struct{ inputs, outputs int }
 
-// mostWeight is more than the transaction can weigh.
+// mostWeight is an upper bound for the weight of the transaction.
 func (s size) mostWeight() int {
 	return mostTxWeight + (s.inputs+s.more())*mostInputWeight + s.outputs*mostOutputWeight
 }
 
-// more is how many inputs it gets beside, at most, where the others have too little for its outputs.
+// more is the maximum number of additional inputs if the value of the others is too small for its outputs.
 func (s size) more() int { return 1 + s.outputs/10 }
 
-// transaction makes the next transaction of the block under way: of its size, or with fewer outputs where it has too
-// little for them.
+// transaction makes the next transaction of the current block: of its size, or with fewer outputs if its inputs have
+// too little value.
 func (c *Chain) transaction(s size) {
 	c.base, c.witness, c.hasWitness = c.base[:0], c.witness[:0], false
 	if c.coins.Len() < max(c.endowment(), int(unspentByTx*float64(c.made.Txs))) {
-		s.inputs = min(s.inputs, s.outputs) // so that there will be more
+		s.inputs = min(s.inputs, s.outputs) // to increase the number of unspent outputs
 	}
 	version, sequence, lock := uint32(1), uint32(finalInput), uint32(0)
 	if c.era.segwit() {
 		version = 1 + uint32(c.rng.IntN(2))
 		switch c.rng.IntN(4) {
-		case 0: // what wallets do against whoever would mine this block once more
+		case 0: // wallets set it against fee sniping
 			sequence, lock = finalInput-1, uint32(c.made.Blocks-1)
-		case 1: // it may be replaced (BIP 125)
+		case 1: // replaceable (BIP 125)
 			sequence = finalInput - 2
 		}
 	}
@@ -84,7 +85,7 @@ func (c *Chain) transaction(s size) {
 	c.counts.Outputs += len(c.payments)
 }
 
-// spend begins the transaction with its inputs, and returns what they hold.
+// spend begins the transaction with its inputs, and returns their total value.
 func (c *Chain) spend(s size, version, sequence uint32) (total uint64) {
 	c.spent = c.spent[:0]
 	for i := 0; i < s.inputs || i < s.inputs+s.more() && total < leastOutput*uint64(s.outputs+1); i++ {
@@ -108,7 +109,7 @@ func (c *Chain) spend(s size, version, sequence uint32) (total uint64) {
 	return total
 }
 
-// fee is some satoshis a byte, but not much of what is spent.
+// fee is some satoshis per byte, but only a small part of the inputs' value.
 func (c *Chain) fee(s size, total uint64) uint64 {
 	bytes := 150*uint64(s.inputs) + 34*uint64(s.outputs)
 	fee := min(bytes*(1+c.rng.Uint64N(20)), total/200)
@@ -116,8 +117,8 @@ func (c *Chain) fee(s size, total uint64) uint64 {
 	return fee
 }
 
-// pay makes n payments, of an amount together; fewer where they would be too small, and always one. A share of those
-// behind the first carries data: the first can be spent, so that there is always something to spend.
+// pay makes n payments of an amount; fewer if they would be too small, but at least one. A share of those after the
+// first carry data: the first is always spendable.
 func (c *Chain) pay(n int, amount uint64, data float64) {
 	c.payments = c.payments[:0]
 	paying := 0
@@ -157,7 +158,7 @@ func (c *Chain) appendOutput(b []byte, p payment) []byte {
 	return b
 }
 
-// finish adds the transaction of c.base and c.witness to the block under way.
+// finish adds the transaction in c.base and c.witness to the current block.
 func (c *Chain) finish() (id model.Hash) {
 	id = hashOf(c.base)
 	c.ids = append(c.ids, id)
@@ -175,9 +176,9 @@ func (c *Chain) finish() (id model.Hash) {
 	return id
 }
 
-// appendWithWitness appends a transaction, serialized without its witness, with it (BIP 144).
+// appendWithWitness appends the transaction with its witness (BIP 144).
 func appendWithWitness(b, base, witness []byte) []byte {
-	const marker, flag, edge = 0, 1, 4 // edge: bytes of the version and of the lock time
+	const marker, flag, edge = 0, 1, 4 // edge: bytes of version, and of lock time
 	b = append(append(b, base[:edge]...), marker, flag)
 	b = append(append(b, base[edge:len(base)-edge]...), witness...)
 	return append(b, base[len(base)-edge:]...)
@@ -188,9 +189,9 @@ func hashOf(b []byte) model.Hash {
 	return sha256.Sum256(once[:])
 }
 
-const compact16 = 0xfd // the first byte of a number in three
+const compact16 = 0xfd // first byte of a three-byte number
 
-// appendCompact appends a number below 65,536 as counts and lengths are written.
+// appendCompact appends a number below 65,536 as a compact size.
 func appendCompact(b []byte, n uint64) []byte {
 	if n < compact16 {
 		return append(b, byte(n))

@@ -13,12 +13,12 @@ import (
 // BlocksFolder is the folder that [Write] makes.
 const BlocksFolder = "blocks"
 
-// mostFile is the size that a node lets a block file grow to.
+// mostFile is the maximum size of a node's block file.
 const mostFile = 128 << 20
 
-// Write makes the whole chain, which it returns, and writes it into the folder blocks in dir, in files as a node names
-// them. An error of kind [model.Refused], not_empty, where that folder holds anything. made, which may be nil, is told
-// after each block.
+// Write makes the whole chain and writes it into the folder blocks in dir, in files named like a node's. It returns the
+// chain. An error of kind [model.Refused], code not_empty, if that folder is not empty. made, which may be nil, is
+// called after each block.
 func Write(ctx context.Context, dir string, o Options, made func(Counts)) (c *Chain, err error) {
 	w, err := createFiles(filepath.Join(dir, BlocksFolder), mostFile)
 	if err != nil {
@@ -43,8 +43,8 @@ func Write(ctx context.Context, dir string, o Options, made func(Counts)) (c *Ch
 // files writes block files one after the other.
 type files struct {
 	dir  string
-	most int // bytes in one
-	n    int // begun so far
+	most int // maximum bytes of a file
+	n    int // files so far
 	file *os.File
 	size int
 }
@@ -63,7 +63,7 @@ func createFiles(dir string, most int) (*files, error) {
 	return &files{dir: dir, most: most}, nil
 }
 
-// append writes a record, into the next file where this one would grow too large.
+// append writes a record, into the next file if this one would grow too large.
 func (w *files) append(record []byte) (err error) {
 	if w.file == nil || w.size+len(record) > w.most {
 		if err := w.close(); err != nil {

@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-// The files hold the chain that they were said to, as the adapter reads it: to its end, with every key.
+// The files have the expected chain, as the adapter reads it: to its end, with every key.
 func TestFilesAreReadWhole(t *testing.T) {
 	dir := t.TempDir()
 	told := bitcoingen.Counts{}

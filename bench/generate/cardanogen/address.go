@@ -7,7 +7,7 @@ import (
 	"birthmark/bench/generate/distribution"
 )
 
-// Kinds of addresses: the high four bits of their first byte (CIP-19), of a test network.
+// Kinds of addresses of a test network: the high four bits of their first byte (CIP-19).
 const (
 	baseKey          = 0x00
 	baseScript       = 0x10
@@ -20,7 +20,7 @@ const (
 
 const credentialSize = 28
 
-// Where numbers of payment keys, scripts and stake keys begin, so that no two have the same hash.
+// First numbers of payment keys, scripts and stake keys, so that no two have the same hash.
 const (
 	keyNumbers    = 1 << 40
 	scriptNumbers = 1 << 41
@@ -28,7 +28,7 @@ const (
 	byronNumbers  = 1 << 43
 )
 
-// kindOf is the kind of an address by its number. Among the most used are more contracts.
+// kindOf returns the kind of an address by its number. More of the most used ones are contracts.
 func kindOf(address uint32) byte {
 	share := distribution.Mix(uint64(address)) % 1000
 	scripts := uint64(60)
@@ -78,18 +78,18 @@ func (c *Chain) credential(b []byte, number uint64) []byte {
 	return b
 }
 
-// scriptOf is the contract that an address is of: most are of few.
+// scriptOf returns the contract of an address: most addresses belong to few contracts.
 func scriptOf(address uint32) uint64 {
 	x := distribution.Mix(uint64(address) + 1)
 	return x % (1 + x>>32%scriptCredentials)
 }
 
-// stakeOf is who stakes what an address holds: about one in six stakes is new, and old ones have many addresses.
+// stakeOf returns the stake key of an address: about one in six is new, and old ones have many addresses.
 func stakeOf(address uint32) uint64 {
 	return distribution.Mix(uint64(address)+2) % (1 + uint64(address)/6)
 }
 
-// appendByron appends an address of Byron: its root, the network it is of, and that it is a key's, with their CRC-32.
+// appendByron appends a Byron address: its root, network and type, with their CRC-32.
 func appendByron(b []byte, number uint64, magic uint32) []byte {
 	payload := head(nil, array, 3)
 	payload = head(payload, byteString, credentialSize)
@@ -103,12 +103,12 @@ func appendByron(b []byte, number uint64, magic uint32) []byte {
 	return head(b, unsigned, uint64(crc32.ChecksumIEEE(payload)))
 }
 
-// number32 appends a number as a byte string that holds it in CBOR.
+// number32 appends a number as a byte string that contains its CBOR.
 func number32(b []byte, n uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(head(b, byteString, 5), unsigned<<5|26), n)
 }
 
-// recipient picks to whom an output of the transaction goes.
+// recipient chooses the address of an output of the transaction.
 func (c *Chain) recipient() uint32 {
 	u := c.rng.Float64()
 	switch {
@@ -122,7 +122,7 @@ func (c *Chain) recipient() uint32 {
 	case u < hotShare+headShare+freshShare+changeShare && len(c.spent) > 0:
 		return c.spent[c.rng.IntN(len(c.spent))].address
 	}
-	// One that was new a while ago: as many addresses back as blocks of that age have new ones.
+	// A recent one: as many addresses back as blocks of that age have new ones.
 	perBlock := c.options.TxsPerBlock / 2
 	back := uint32(1 + perBlock*float64(age(c.rng))*c.rng.Float64())
 	if known := c.births - headSize - 1; back > known {
@@ -134,5 +134,5 @@ func (c *Chain) recipient() uint32 {
 	return c.births - back
 }
 
-// HotAddress is the bytes of the address that more outputs pay than any other.
+// HotAddress returns the bytes of the most used address.
 func (c *Chain) HotAddress() []byte { return c.appendAddress(nil, hotAddress) }

@@ -12,12 +12,12 @@ import (
 const (
 	policySize = 28
 
-	hotAsset  = 0 // held by more outputs than any other
+	hotAsset  = 0 // held by more outputs than any other asset
 	hotMints  = 0.1
 	hotSupply = 1e15
 )
 
-// universe is the policies and assets there are.
+// universe is all policies and assets.
 type universe struct {
 	policies [][policySize]byte
 	assets   []asset
@@ -29,18 +29,18 @@ type asset struct {
 	divisible bool
 }
 
-// clone is a copy to which others can be added.
+// clone returns an independent copy.
 func (u universe) clone() universe {
 	return universe{slices.Clip(u.policies), slices.Clip(u.assets)}
 }
 
-// held is an amount of an asset, by the number of it.
+// held is an amount of an asset, identified by its number.
 type held struct {
 	asset  uint32
 	amount uint64
 }
 
-// change is what a transaction mints or burns.
+// change is the amount of an asset that a transaction mints or burns.
 type change struct {
 	asset  uint32
 	amount int64
@@ -60,14 +60,14 @@ func (u *universe) compare(a, b uint32) int {
 
 func (u *universe) order(a, b held) int { return u.compare(a.asset, b.asset) }
 
-// newAsset adds an asset of a policy; its name says its number, so no two have the same.
+// newAsset adds an asset of a policy; its name contains its number, so no two are equal.
 func (c *Chain) newAsset(policy uint32, divisible bool) uint32 {
 	n := len(c.universe.assets)
 	name := make([]byte, 0, 32)
 	switch c.rng.IntN(8) {
-	case 0, 1: // the label of CIP-68: the token of a user
+	case 0, 1: // the CIP-68 label of a user token
 		name = append(name, 0x00, 0x0d, 0xe1, 0x40)
-	case 2: // the hash of something
+	case 2: // a hash
 		name = c.rng.Filler(name, 20)
 	}
 	for range 2 + c.rng.IntN(8) {
@@ -85,15 +85,15 @@ func (c *Chain) newPolicy() uint32 {
 	return uint32(len(c.policies) - 1)
 }
 
-// policy picks one for a new asset.
+// policy chooses the policy of a new asset.
 func (c *Chain) policy() uint32 {
 	if len(c.policies) < 2 || c.rng.Chance(policyShare) {
 		return c.newPolicy()
 	}
-	return 1 + c.rng.Uint32N(uint32(len(c.policies)-1)) // the hot asset is alone in its own
+	return 1 + c.rng.Uint32N(uint32(len(c.policies)-1)) // the hot asset has its own policy
 }
 
-// mint decides what the transaction mints or burns: more where outputs hold fewer assets than they should.
+// mint decides what the transaction mints or burns: more if outputs hold fewer assets than they should.
 func (c *Chain) mint() {
 	c.minted = c.minted[:0]
 	few, many := c.entries < 0.8*entriesPerOutput, c.entries > 1.1*entriesPerOutput
@@ -121,7 +121,7 @@ func (c *Chain) mint() {
 
 func (c *Chain) divisible(asset uint32) bool { return c.universe.assets[asset].divisible }
 
-// mintNew mints assets that there were none of.
+// mintNew mints new assets.
 func (c *Chain) mintNew(n int) {
 	policy := c.policy()
 	for range n {
@@ -143,7 +143,7 @@ func (c *Chain) mintSome(asset uint32, amount int64) {
 	}
 }
 
-// burn burns some of what the inputs hold, each in whole or in part.
+// burn burns some of the inputs' assets, each in part or completely.
 func (c *Chain) burn(n int) {
 	for range n {
 		i := c.rng.IntN(len(c.bag))
@@ -165,7 +165,7 @@ func (c *Chain) burn(n int) {
 	}
 }
 
-// gather puts what the inputs hold in the bag, each asset once.
+// gather puts the inputs' assets into the bag, each asset once.
 func (c *Chain) gather() {
 	c.bag = c.bag[:0]
 	for i := range c.spent {
@@ -174,7 +174,7 @@ func (c *Chain) gather() {
 	c.bag = distribution.Sum(c.bag, c.order, func(h *held) *uint64 { return &h.amount })
 }
 
-// deal gives the outputs what is in the bag: parts to some, the rest to the last.
+// deal distributes the bag to the outputs: parts to some, the rest to the last.
 func (c *Chain) deal() {
 	outs := c.payments
 	last := len(outs) - 1
@@ -184,7 +184,7 @@ func (c *Chain) deal() {
 		}
 	}
 	rest := c.bag
-	some := func(j, n int) { // nothing holds more than an output may
+	some := func(j, n int) { // no output exceeds the maximum
 		n = min(n, mostEntries-len(outs[j].assets))
 		outs[j].give(rest[:n])
 		rest = rest[n:]
@@ -203,7 +203,7 @@ func (c *Chain) deal() {
 	}
 }
 
-// part gives an output some of the bag's assets.
+// part gives an output some assets of the bag.
 func (c *Chain) part(to *payment) {
 	for i := range partCounts.Draw(c.rng) {
 		if len(c.bag) == 0 {
@@ -228,7 +228,7 @@ func (c *Chain) part(to *payment) {
 	}
 }
 
-// give adds to what an output gets.
+// give adds assets to an output.
 func (p *payment) give(some []held) {
 	for _, h := range some {
 		i := slices.IndexFunc(p.assets, func(has held) bool { return has.asset == h.asset })
@@ -240,7 +240,7 @@ func (p *payment) give(some []held) {
 	}
 }
 
-// burnRest burns what no output can hold any more.
+// burnRest burns what no output can hold.
 func (c *Chain) burnRest(h held) {
 	i := slices.IndexFunc(c.minted, func(m change) bool { return m.asset == h.asset })
 	if i < 0 {
@@ -284,8 +284,7 @@ func (c *Chain) appendMultiAsset(b []byte, n int, entry func(i int) (asset uint3
 	return b
 }
 
-// HotAsset is the id, policy and name, of the asset that more outputs hold than any other; nil before the first
-// transaction.
+// HotAsset returns the id (policy and name) of the asset that the most outputs hold; nil before the first transaction.
 func (c *Chain) HotAsset() []byte {
 	if len(c.universe.assets) == 0 {
 		return nil

@@ -10,13 +10,13 @@ import (
 
 const (
 	eraConway    = 7
-	headerOffset = 3 // behind the heads of [era, [header, …
+	headerOffset = 3 // after the heads of [era, [header, …
 
 	issuers       = 300
 	protocolMajor = 9
 )
 
-// assemble makes the block of what its transactions were appended to.
+// assemble makes the block of the appended transactions.
 func (c *Chain) assemble(height model.HeightPk, slot uint64, txs int) Block {
 	n := uint64(txs)
 	segments := [4]struct {
@@ -53,7 +53,7 @@ func (c *Chain) assemble(height model.HeightPk, slot uint64, txs int) Block {
 	}}
 }
 
-// appendHeader appends a header since Babbage, signed by nobody.
+// appendHeader appends a header of Babbage or later with filler signatures.
 func (c *Chain) appendHeader(b []byte, height model.HeightPk, slot uint64, bodySize int, bodyHash [32]byte) []byte {
 	issuer := c.rng.Uint64N(issuers)
 	key := func(b []byte, n uint64) []byte {
@@ -68,8 +68,8 @@ func (c *Chain) appendHeader(b []byte, height model.HeightPk, slot uint64, bodyS
 	} else {
 		b = bytesOf(b, c.tip.Hash[:])
 	}
-	b = key(b, 2*issuer)   // who made the block,
-	b = key(b, 2*issuer+1) // and that it was its turn
+	b = key(b, 2*issuer)   // the block's issuer,
+	b = key(b, 2*issuer+1) // and its VRF key
 	b = c.fillerBytes(head(b, array, 2), 64)
 	b = c.fillerBytes(b, 80)
 	b = number(b, uint64(bodySize))

@@ -19,7 +19,7 @@ const (
 	tagSet     = 258
 )
 
-// head appends the first bytes of an item: its type and the number that goes with it.
+// head appends the head of an item: its type and argument.
 func head(b []byte, major byte, n uint64) []byte {
 	major <<= 5
 	switch {
@@ -37,7 +37,7 @@ func head(b []byte, major byte, n uint64) []byte {
 
 func number(b []byte, n uint64) []byte { return head(b, unsigned, n) }
 
-// signed appends a number with a sign.
+// signed appends a signed number.
 func signed(b []byte, n int64) []byte {
 	if n < 0 {
 		return head(b, negative, uint64(-1-n))
@@ -45,7 +45,7 @@ func signed(b []byte, n int64) []byte {
 	return head(b, unsigned, uint64(n))
 }
 
-// fillerBytes appends a byte string that nobody looks at.
+// fillerBytes appends a byte string with filler content.
 func (c *Chain) fillerBytes(b []byte, n int) []byte {
 	return c.rng.Filler(head(b, byteString, uint64(n)), n)
 }

@@ -8,14 +8,14 @@ import (
 	"birthmark/model"
 )
 
-// Options say what chain is made.
+// Options configure a chain.
 type Options struct {
 	Seed        uint64
-	TxsPerBlock float64 // in the mean; 0: 6.5 as on mainnet. Blocks of 50 and more are full ones
+	TxsPerBlock float64 // mean; 0: 6.5 as on mainnet. From 50 on all blocks are full
 	Magic       uint32  // of the network; 0: [DefaultMagic]
 }
 
-// DefaultMagic is the network magic of generated chains: of no public network.
+// DefaultMagic is the network magic of generated chains. No public network has it.
 const DefaultMagic = 0x42495254
 
 // Block is a block of a generated chain. Its memory is the caller's.
@@ -28,13 +28,12 @@ type Block struct {
 // Point of the block.
 func (b *Block) Point() model.Point { return model.Point{Height: b.Height, Hash: b.Hash, Slot: b.Slot} }
 
-// Counts are how many there are of what a block or chain has. Of transactions whose scripts failed only what they did
-// is counted.
+// Counts are totals of a block or chain. Transactions with failed scripts count with their effects only.
 type Counts struct {
 	Blocks, Txs, Inputs, Outputs int
 	Assets                       int // entries of outputs
-	Mints                        int // assets that a transaction minted or burned
-	Failed                       int // transactions whose scripts failed
+	Mints                        int // asset changes by mints or burns
+	Failed                       int // transactions with failed scripts
 	Bytes                        int
 }
 
@@ -49,26 +48,26 @@ func (c *Counts) add(d Counts) {
 	c.Bytes += d.Bytes
 }
 
-// Chain makes the blocks of a chain one after the other. It is for one goroutine.
+// Chain makes the blocks of a chain one after the other. Use it from one goroutine.
 type Chain struct {
 	options Options
-	names   uint64 // what hashes of keys, scripts and policies are made of
+	names   uint64 // number from which the next hash is made
 	rng     distribution.Random
 
 	tip     model.Point // zero before the first block
 	made    Counts
 	unspent distribution.Unspent[coin]
-	births  uint32 // addresses used so far, the head's included; an address's number is how many there were before it
+	births  uint32 // addresses so far, including the head's; the number of an address is the count before it
 	genesis Genesis
 
 	universe
-	entries float64 // assets that outputs lately hold in the mean
+	entries float64 // recent mean of assets per output
 
-	// Of the block and the transaction under way.
+	// State of the current block and transaction.
 	counts                 Counts
 	bodies, witnesses, aux []byte
-	metadata               int      // transactions with some
-	failed                 []uint64 // transactions whose scripts failed
+	metadata               int      // transactions with metadata
+	failed                 []uint64 // transactions with failed scripts
 	spent                  []coin
 	payments               []payment
 	bag                    []held
@@ -82,10 +81,10 @@ type coin struct {
 	index   uint32
 	address uint32
 	value   uint64
-	assets  []held // never changed: copies of a chain have them in common
+	assets  []held // immutable: shared by forks of the chain
 }
 
-// New is a chain before its first block.
+// New returns a chain without blocks.
 func New(o Options) *Chain {
 	if o.TxsPerBlock == 0 {
 		o.TxsPerBlock = defaultTxsPerBlock
@@ -99,8 +98,8 @@ func New(o Options) *Chain {
 	return c
 }
 
-// Fork is a copy of the chain that goes on with a seed of its own: both have the blocks made so far in common. With
-// the seed of another fork from the same block it makes the same blocks.
+// Fork returns a copy of the chain that continues with its own seed; both share the blocks made so far. Forks of the
+// same block with the same seed make the same blocks.
 func (c *Chain) Fork(seed uint64) *Chain {
 	f := *c
 	f.rng = distribution.NewRandom(seed, uint64(c.made.Blocks)+1)
@@ -111,16 +110,16 @@ func (c *Chain) Fork(seed uint64) *Chain {
 	return &f
 }
 
-// Tip is the newest block; the origin before the first.
+// Tip returns the newest block; the origin before the first.
 func (c *Chain) Tip() model.Point { return c.tip }
 
-// Made is what the blocks made so far have together.
+// Made returns the totals of the blocks so far.
 func (c *Chain) Made() Counts { return c.made }
 
 // Next makes the next block.
 func (c *Chain) Next() Block { return c.NextOf(blockTxs(c.rng, c.options.TxsPerBlock)) }
 
-// NextOf makes the next block, with so many transactions.
+// NextOf makes the next block with n transactions.
 func (c *Chain) NextOf(txs int) Block {
 	c.counts = Counts{Blocks: 1, Txs: txs}
 	c.bodies, c.witnesses, c.aux = c.bodies[:0], c.witnesses[:0], c.aux[:0]
@@ -142,7 +141,7 @@ func (c *Chain) NextOf(txs int) Block {
 	return b
 }
 
-// nextSlot is that of the next block: one slot in twenty has one.
+// nextSlot returns the slot of the next block: one slot in twenty has one.
 func (c *Chain) nextSlot() uint64 {
 	ahead := uint64(math.Log(1-c.rng.Float64()) / math.Log(1-1.0/slotsPerBlock))
 	if c.made.Blocks == 0 {
@@ -151,7 +150,7 @@ func (c *Chain) nextSlot() uint64 {
 	return c.tip.Slot + 1 + ahead
 }
 
-// put adds an unspent output of the block under way.
+// put adds an unspent output of the current block.
 func (c *Chain) put(made coin) {
 	c.unspent.Put(made)
 	c.entries += (float64(len(made.assets)) - c.entries) / lately

@@ -26,7 +26,7 @@ func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 	}
 }
 
-// A fork leaves the chain it is of as it was, and is the same again from the same block with the same seed.
+// A fork does not change its original, and forks of the same block with the same seed are equal.
 func TestForksHaveABeginningInCommon(t *testing.T) {
 	s := testseed.New(t)
 	c, plain := New(Options{Seed: s}), New(Options{Seed: s})
@@ -48,7 +48,7 @@ func TestForksHaveABeginningInCommon(t *testing.T) {
 			t.Fatalf("block %d of forks", blocks[0].Height)
 		}
 		if i == 0 && (blocks[0].Height != expected.Height || !bytes.Contains(blocks[0].Raw, common.Hash[:])) {
-			t.Errorf("the fork goes on with block %d, which does not name %s", blocks[0].Height, common.Hash)
+			t.Errorf("the fork continues with block %d, which does not name %s", blocks[0].Height, common.Hash)
 		}
 	}
 }
@@ -65,12 +65,12 @@ func TestBlocksHaveAsManyTransactionsAsAsked(t *testing.T) {
 	}
 }
 
-// What is drawn adds up to mainnet's means; the seed decides by how much they are missed.
+// The means of the draws approach mainnet's; the deviation depends on the seed.
 func TestTheShapeIsMainnets(t *testing.T) {
 	c := New(Options{Seed: testseed.New(t)})
 	holding, outputs := 0, 0
 	picks := distribution.NewRandom(1, 1)
-	newest := func(distribution.Random) int { return 1 } // block back from the one to come
+	newest := func(distribution.Random) int { return 1 } // age relative to the next block
 	for c.Made().Txs < 60_000 {
 		c.Next()
 		if c.Made().Txs < 10_000 { // the first assets have to be minted

@@ -10,16 +10,16 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// Genesis is the genesis files of a chain, which has no blocks of Byron.
+// Genesis is the genesis files of a chain without Byron blocks.
 type Genesis struct {
 	Byron, Shelley []byte // JSON
 
-	Outputs int // they give to someone
+	Outputs int // number of initial outputs
 }
 
 const (
 	supply         = 30_000_000_000_000_000 // lovelace
-	genesisBlocks  = 300                    // as many outputs as so many blocks spend transactions
+	genesisBlocks  = 300                    // as many outputs as this number of blocks spends
 	mostGenesis    = 20_000
 	start          = 1_700_000_000 // unix time of slot 0
 	epochSlots     = 86_400
@@ -28,14 +28,14 @@ const (
 	activeFraction = 1.0 / slotsPerBlock
 )
 
-// endow makes the outputs of genesis, each to an address of its own: a transaction's id is that of its address.
+// endow makes the genesis outputs, each to its own address: the id of a genesis transaction is a hash of the address.
 func (c *Chain) endow() {
 	n := min(int(genesisBlocks*c.options.TxsPerBlock)+1, mostGenesis)
 	funds, balances := map[string]uint64{}, map[string]string{}
 	for c.unspent.Len() < n {
 		address := c.births
 		c.births++
-		if isScript(kindOf(address)) { // several numbers can be the same contract
+		if isScript(kindOf(address)) { // several numbers can belong to one contract
 			continue
 		}
 		raw := c.appendAddress(nil, address)
@@ -62,7 +62,7 @@ func (c *Chain) endow() {
 // Genesis is the chain's genesis files.
 func (c *Chain) Genesis() Genesis { return c.genesis }
 
-// document is JSON for people. What is written can always be.
+// document returns indented JSON. Encoding cannot fail.
 func document(v map[string]any) []byte {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

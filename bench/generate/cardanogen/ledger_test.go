@@ -19,14 +19,14 @@ import (
 
 const seed = 77
 
-// ledger is what outputs and assets there are, for as long as blocks keep the rules.
+// ledger has the unspent outputs and assets, and checks the rules for blocks.
 type ledger struct {
 	t       *testing.T
 	unspent map[string]model.Output
 	minted  map[string]*big.Int
 	tip     model.Point
 	counts  cardanogen.Counts
-	datums  int // outputs with one
+	datums  int // outputs with a datum
 }
 
 func outpoint(tx model.Hash, index int) string { return fmt.Sprintf("%s:%d", tx, index) }
@@ -108,7 +108,7 @@ func (l *ledger) make(tx *model.Tx) {
 	}
 }
 
-// Nothing is spent that is not there, nothing comes from nowhere, and what was minted and not burned is held.
+// Every input exists, nothing is created from nothing, and the assets held are those minted minus those burned.
 func TestBlocksKeepTheRulesOfTheLedger(t *testing.T) {
 	dir := t.TempDir()
 	var told cardanogen.Counts
@@ -149,7 +149,7 @@ func TestBlocksKeepTheRulesOfTheLedger(t *testing.T) {
 	}
 }
 
-// follow is the blocks of a folder that was written, through the source that a sync has.
+// follow returns the blocks of a written folder through the source that a sync uses.
 func follow(t *testing.T, dir string) func(yield func(*model.Block) bool) {
 	t.Helper()
 	chain, err := cardano.New(filepath.Join(dir, cardanogen.GenesisFolder))

@@ -1,6 +1,6 @@
 package cardanogen
 
-// Keys of an output that is a map.
+// Keys of an output in map form.
 const (
 	outputAddress = iota
 	outputValue
@@ -8,7 +8,7 @@ const (
 	outputScript
 )
 
-// appendOutput appends an output: a map, or an array as before Babbage where it has only what those can have.
+// appendOutput appends an output: a map, or an array as before Babbage if that form suffices.
 func (c *Chain) appendOutput(b []byte, p *payment) []byte {
 	kind := kindOf(p.address)
 	datum := c.rng.Chance(keyDatums)
@@ -49,7 +49,7 @@ func (c *Chain) appendOutput(b []byte, p *payment) []byte {
 			b = c.fillerBytes(number(b, 0), 32)
 		}
 	}
-	if script { // of Plutus's second version
+	if script { // Plutus V2
 		const language = 2
 		c.content = number(head(c.content[:0], array, 2), language)
 		c.content = c.fillerBytes(c.content, 300+c.rng.IntN(2500))
@@ -66,7 +66,7 @@ func (c *Chain) appendValue(b []byte, p *payment) []byte {
 	return c.appendMultiAsset(b, len(p.assets), func(i int) (uint32, int64) { return p.assets[i].asset, int64(p.assets[i].amount) })
 }
 
-// appendData appends Plutus data of the kind contracts keep: who, how much, until when.
+// appendData appends Plutus data as contracts store it: owner, amount, deadline.
 func (c *Chain) appendData(b []byte) []byte {
 	fields := 2 + c.rng.IntN(7)
 	b = head(head(b, tag, tagConstr), array, uint64(fields))

@@ -30,14 +30,14 @@ const (
 	leastOutput = 1_000_000 // lovelace, while there is enough
 )
 
-// payment is an output in the making.
+// payment is an output to be made.
 type payment struct {
 	address uint32
 	value   uint64
 	assets  []held
 }
 
-// transaction makes the next transaction of the block under way.
+// transaction makes the next transaction of the current block.
 func (c *Chain) transaction(index, slot uint64) {
 	c.spent, c.payments, c.minted = c.spent[:0], c.payments[:0], c.minted[:0]
 	outputs := outputCounts.Draw(c.rng)
@@ -77,7 +77,7 @@ func (c *Chain) transaction(index, slot uint64) {
 	}
 }
 
-// pledge takes the output that a transaction whose scripts will fail has as its collateral; most have none taken.
+// pledge takes the collateral of a transaction whose scripts will fail.
 func (c *Chain) pledge() (pledged coin, fails bool) {
 	if !c.rng.Chance(failedShare) {
 		return coin{}, false
@@ -90,7 +90,7 @@ func (c *Chain) pledge() (pledged coin, fails bool) {
 	return coin{}, false
 }
 
-// look is spend for a transaction that fails: what it would have spent stays as it is.
+// look chooses the inputs of a failing transaction, which stay unspent.
 func (c *Chain) look(n int) {
 	for range n {
 		p, ok := c.unspent.Find(c.rng, age)
@@ -104,10 +104,10 @@ func (c *Chain) look(n int) {
 	}
 }
 
-// spend takes n inputs, and some more where n do not have enough for the outputs. None is left where nothing is unspent:
-// a transaction must have inputs, so there is always something.
+// spend takes n inputs, and more if n have too little for the outputs. The last unspent output is never taken: a
+// transaction must have inputs.
 func (c *Chain) spend(n, outputs int) {
-	if c.unspent.Len() < c.genesis.Outputs { // there would soon be none left
+	if c.unspent.Len() < c.genesis.Outputs { // few would be left
 		n = min(n, outputs)
 	}
 	total := uint64(0)
@@ -122,7 +122,7 @@ func (c *Chain) spend(n, outputs int) {
 	}
 }
 
-// pay makes up to n outputs of what is spent but for the fee.
+// pay makes up to n outputs of the inputs' value minus the fee.
 func (c *Chain) pay(n int) (fee uint64) {
 	total := uint64(0)
 	for i := range c.spent {
@@ -192,7 +192,7 @@ func (c *Chain) appendBody(slot, fee, index uint64, pledge coin) (id [32]byte) {
 	return blake2b.Sum256(c.bodies[start:])
 }
 
-// readOnly is outputs that scripts look at: some that are unspent.
+// readOnly returns reference inputs: some unspent outputs.
 func (c *Chain) readOnly() []coin {
 	if p, ok := c.unspent.Find(c.rng, age); ok {
 		return []coin{c.unspent.At(p)}
@@ -200,7 +200,7 @@ func (c *Chain) readOnly() []coin {
 	return c.spent[:1]
 }
 
-// appendInputs appends a set of outpoints, tagged as one or, as before Conway, not.
+// appendInputs appends a set of outpoints, with the set tag or, as before Conway, without it.
 func (c *Chain) appendInputs(b []byte, coins []coin) []byte {
 	if c.rng.Chance(0.8) {
 		b = head(b, tag, tagSet)

@@ -1,6 +1,6 @@
 package cardanogen
 
-// Keys of a witness set (rule transaction_witness_set) that are filled.
+// Keys of a witness set (rule transaction_witness_set) that are used.
 const (
 	witnessKeys      = 0
 	witnessRedeemers = 5
@@ -8,8 +8,7 @@ const (
 
 const mostRedeemers = 12
 
-// appendWitnesses appends what stands for signatures and, where scripts are run, what they are given: of the length of
-// real ones.
+// appendWitnesses appends filler signatures and, for scripts, redeemers and datums of realistic length.
 func (c *Chain) appendWitnesses(scripts int) {
 	keys := 1
 	for i := 1; i < len(c.spent) && keys < 4; i++ {
@@ -44,7 +43,7 @@ const (
 	longestText  = 64
 )
 
-// appendMetadata appends a transaction's message, in lines that are as long as they may be.
+// appendMetadata appends a transaction's message, in lines of the maximum length.
 func (c *Chain) appendMetadata(b []byte) []byte {
 	lines := 1 + int(c.rng.ExpFloat64()*meanLines)
 	b = number(head(b, mapping, 1), messageLabel)

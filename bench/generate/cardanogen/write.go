@@ -18,7 +18,7 @@ const (
 	shelleyGenesisFile = "shelley-genesis.json"
 )
 
-// Write writes the files into a folder, which it makes.
+// Write writes the files into a folder, which it creates.
 func (g Genesis) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -27,8 +27,8 @@ func (g Genesis) Write(dir string) error {
 		os.WriteFile(filepath.Join(dir, shelleyGenesisFile), g.Shelley, 0o644))
 }
 
-// Write makes a chain with so many transactions, which it returns, and writes it into a folder: its genesis files into
-// genesis, its blocks into immutable, which must not hold anything yet. made, which may be nil, is told after each block.
+// Write makes a chain with n transactions and writes it into a folder: its genesis files into genesis, its blocks into
+// immutable, which must be empty. It returns the chain. made, which may be nil, is called after each block.
 func Write(ctx context.Context, dir string, o Options, txs int, made func(Counts)) (c *Chain, err error) {
 	folder, err := immutabledb.Create(filepath.Join(dir, ImmutableFolder), slotsInChunk)
 	if err != nil {
@@ -54,7 +54,7 @@ func Write(ctx context.Context, dir string, o Options, txs int, made func(Counts
 	return c, nil
 }
 
-// next is the next block, with so many transactions at most.
+// next makes the next block with at most n transactions.
 func (c *Chain) next(most int) Block {
 	return c.NextOf(min(blockTxs(c.rng, c.options.TxsPerBlock), most))
 }

@@ -6,23 +6,23 @@ import (
 	"math/rand/v2"
 )
 
-// Random draws numbers. A copy goes on with the same source.
+// Random draws numbers. A copy continues with the same source.
 type Random struct{ *rand.Rand }
 
-// NewRandom is a source that a seed begins; streams of one seed have nothing in common.
+// NewRandom returns a source for a seed; the streams of one seed are independent.
 func NewRandom(seed, stream uint64) Random { return Random{rand.New(rand.NewPCG(seed, stream))} }
 
-// Chance is true in a share of the draws, from 0 to 1.
+// Chance is true for a share of the draws, from 0 to 1.
 func (r Random) Chance(share float64) bool { return r.Float64() < share }
 
-// Around is a number from 0.6 to 1.4 of a mean, evenly.
+// Around returns a number from 0.6 to 1.4 of a mean, uniformly distributed.
 func (r Random) Around(mean float64) int { return int(mean * (0.6 + 0.8*r.Float64())) }
 
-// Share is a part of an amount, at least 1 and, where it can be, less than all of it.
+// Share returns a part of an amount, at least 1 and, if possible, less than all of it.
 func (r Random) Share(amount uint64) uint64 { return 1 + uint64(r.Float64()*0.5*float64(amount-1)) }
 
-// Parts are what an amount falls into: n, but no more than have least in the mean, and always one. Each is from a quarter
-// of the mean to all of it, the last is what is left. A part is drawn when it is asked for.
+// Parts splits an amount into n parts, or fewer if the mean would be below least, but at least one. Each is from a
+// quarter of the mean to all of it, the last is the rest. A part is drawn when it is requested.
 func (r Random) Parts(amount, least uint64, n int) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		n := max(1, min(uint64(n), amount/least))
@@ -38,14 +38,14 @@ func (r Random) Parts(amount, least uint64, n int) iter.Seq[uint64] {
 	}
 }
 
-// Filler appends n bytes that stand for what nobody looks at.
+// Filler appends n filler bytes.
 func (r Random) Filler(b []byte, n int) []byte {
 	b = append(b, make([]byte, n)...)
 	Fill(b[len(b)-n:], r.Uint64())
 	return b
 }
 
-// Fill writes bytes that look random and depend on the number alone.
+// Fill writes bytes that look random and depend on the number only.
 func Fill(b []byte, number uint64) {
 	x := number
 	for len(b) >= 8 {
@@ -60,7 +60,7 @@ func Fill(b []byte, number uint64) {
 	}
 }
 
-// Mix is splitmix64 (Steele, Lea, Flood 2014): no two numbers become the same one.
+// Mix is splitmix64 (Steele, Lea, Flood 2014), a bijection.
 func Mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

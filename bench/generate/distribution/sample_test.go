@@ -52,11 +52,11 @@ func TestHalfIsBelowTheMedianAndASixthASigmaBelow(t *testing.T) {
 func TestRanksAreUsedByZipfsLaw(t *testing.T) {
 	const draws = 200_000
 	r, z := NewRandom(testseed.New(t), 0), Zipf{Size: 1000, Flat: 0.1}
-	found := make([]float64, z.Size) // a rank that is not one of them ends the test
+	found := make([]float64, z.Size) // a rank out of range panics
 	for range draws {
 		found[z.Draw(r)]++
 	}
-	// A rank stands for all between it and the next, so shares are those of the integral.
+	// A rank covers the interval up to the next one, so shares are those of the integral.
 	for _, rank := range []int{1, 2, 10, 100} {
 		p := func(n int) float64 { return math.Pow(float64(n), z.Flat) }
 		expected := (p(2*rank) - p(rank)) / (p(z.Size+1) - 1)
@@ -80,7 +80,7 @@ func TestPartsAddUp(t *testing.T) {
 			sum += p
 		}
 		if sum != amount || len(parts) < 1 || len(parts) > n || len(parts) > 1 && amount/uint64(len(parts)) < least {
-			t.Fatalf("%d falls into %d parts of %d together; up to %d of %d were asked for", amount, len(parts), sum, n, least)
+			t.Fatalf("%d falls into %d parts of %d together; up to %d of %d were requested", amount, len(parts), sum, n, least)
 		}
 		if share := r.Share(amount); share < 1 || share > amount || share == amount && amount > 1 {
 			t.Fatalf("a share of %d is %d", amount, share)

@@ -2,8 +2,8 @@ package distribution
 
 import "slices"
 
-// Sum sorts what several outputs hold of assets and makes one entry of those that compare as the same, in place. amount
-// says where an entry has its amount.
+// Sum sorts asset entries of several outputs and merges equal ones in place. amount returns the address of an entry's
+// amount.
 func Sum[E any](entries []E, compare func(a, b E) int, amount func(*E) *uint64) []E {
 	slices.SortFunc(entries, compare)
 	sums := entries[:0]

@@ -1,12 +1,12 @@
 package distribution
 
-// Table draws numbers from 0 by their weight, each draw in constant time (Walker's alias method, 1974).
+// Table draws numbers from 0 by weight, each draw in constant time (Walker's alias method, 1974).
 type Table struct {
-	keep  []float64 // the chance that a number drawn evenly stands
-	alias []int32   // else it is this one
+	keep  []float64 // probability of keeping a uniformly drawn number
+	alias []int32   // else it is replaced by this one
 }
 
-// NewTable is a table of as many numbers as there are weights, at least one: none is negative, and one is above 0. They
+// NewTable returns a table with one number per weight, at least one: no weight is negative, and one is above 0. They
 // need not sum up to 1.
 func NewTable(weights ...float64) *Table {
 	n := len(weights)
@@ -36,7 +36,7 @@ func NewTable(weights ...float64) *Table {
 	return t
 }
 
-// Draw is a number.
+// Draw returns a number.
 func (t *Table) Draw(r Random) int {
 	i := r.IntN(len(t.keep))
 	if r.Float64() < t.keep[i] {

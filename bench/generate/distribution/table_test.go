@@ -21,7 +21,7 @@ func TestATableDrawsByWeight(t *testing.T) {
 		}
 		for i, w := range weights {
 			share := w / sum
-			// Six standard deviations, and exactly where there is only one way.
+			// Six standard deviations, or exact if only one number is possible.
 			if off := math.Abs(counts[i] - draws*share); off > 6*math.Sqrt(draws*share*(1-share)) {
 				t.Errorf("%v: %d was drawn %v times in %d", weights, i, counts[i], draws)
 			}

@@ -2,36 +2,36 @@ package distribution
 
 import "slices"
 
-// Unspent is the unspent outputs of a chain, of which a generator keeps in T what spending one takes. The zero value is
-// before the first block, which [Unspent.Begin] begins.
+// Unspent is the set of unspent outputs of a chain; T is the data that a generator needs to spend one. The zero value
+// is before the first block, which [Unspent.Begin] begins.
 type Unspent[T any] struct {
-	blocks [][]T // by the block that made them; the last is the block under way
+	blocks [][]T // by the block that made them; the last is the current block
 	n      int
 }
 
-// Place is where an output is kept, until the next is taken.
+// Place is the position of an output, valid until the next Take.
 type Place struct{ block, at int }
 
-// Begin begins a block: what is put from now on it has made.
+// Begin begins a block: outputs put from now on belong to it.
 func (u *Unspent[T]) Begin() {
 	if last := len(u.blocks) - 1; last >= 0 {
-		u.blocks[last] = slices.Clip(u.blocks[last]) // Take counts from here
+		u.blocks[last] = slices.Clip(u.blocks[last]) // Take relies on this capacity
 	}
 	u.blocks = append(u.blocks, nil)
 }
 
-// Len is how many outputs are unspent.
+// Len is the number of unspent outputs.
 func (u *Unspent[T]) Len() int { return u.n }
 
-// Put adds outputs of the block under way.
+// Put adds outputs of the current block.
 func (u *Unspent[T]) Put(made ...T) {
 	last := len(u.blocks) - 1
 	u.blocks[last] = append(u.blocks[last], made...)
 	u.n += len(made)
 }
 
-// Find is some unspent output of an age in blocks that is drawn, 0 for the block under way; where it is older than the
-// chain, of any block. Not ok where nothing is unspent.
+// Find returns an unspent output of a drawn age in blocks, 0 for the current block; of any block if the age exceeds the
+// chain. ok is false if nothing is unspent.
 func (u *Unspent[T]) Find(r Random, age func(Random) int) (p Place, ok bool) {
 	last := len(u.blocks) - 1
 	if last < 0 {
@@ -54,7 +54,7 @@ func (u *Unspent[T]) Find(r Random, age func(Random) int) (p Place, ok bool) {
 	return Place{}, false
 }
 
-// At is the output that was found. It stays.
+// At returns the output at a place without removing it.
 func (u *Unspent[T]) At(p Place) T { return u.blocks[p.block][p.at] }
 
 // Take removes an output that was found.
@@ -66,14 +66,14 @@ func (u *Unspent[T]) Take(p Place) T {
 	clear(s[last:])
 	s = s[:last]
 	if len(s) <= cap(s)/2 && p.block < len(u.blocks)-1 {
-		s = slices.Clone(s) // what is spent is not kept: memory is that of what is unspent
+		s = slices.Clone(s) // frees spent outputs: memory is that of unspent ones
 	}
 	u.blocks[p.block] = s
 	u.n--
 	return taken
 }
 
-// Clone is a copy for a fork: what is put and taken there is not here.
+// Clone returns an independent copy, for a fork.
 func (u *Unspent[T]) Clone() Unspent[T] {
 	blocks := make([][]T, len(u.blocks))
 	for i, made := range u.blocks {

@@ -7,16 +7,16 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// twin is unspent outputs, each a number, beside a set that says what they must be.
+// twin is a set of unspent outputs, each a number, beside a map as the reference.
 type twin struct {
 	t *testing.T
 	Unspent[int]
 	made map[int]int // the block that made each
 	next int
-	at   int // the block under way
+	at   int // the current block
 }
 
-// step puts, takes or begins something.
+// step puts, takes or begins a block.
 func (w *twin) step(r Random) {
 	w.t.Helper()
 	switch {
@@ -50,7 +50,7 @@ func (w *twin) step(r Random) {
 				}
 			}
 		}
-		if r.Chance(0.2) { // to look is not to take
+		if r.Chance(0.2) { // found but not taken
 			return
 		}
 		if taken := w.Take(p); taken != found {

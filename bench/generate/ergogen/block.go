@@ -16,18 +16,18 @@ const (
 	version = 4
 	bits    = 108188994
 
-	// What names a section of a block, together with the block's id and the section's root.
+	// Section type ids, which together with the block's id and the section's root make its id.
 	sectionTransactions = 102
 	sectionADProofs     = 104
 	sectionExtension    = 108
 
-	// Behind the block's id, transactions that know witnesses say their version so (BlockTransactionsSerializer).
+	// After the block's id, transactions with witnesses have a version number (BlockTransactionsSerializer).
 	versionOffset = 10_000_000
 
-	proofsEvery = 16 // blocks; one of them comes with the proofs that only some nodes keep
+	proofsEvery = 16 // blocks; one of them has the proofs that only some nodes store
 )
 
-// assemble is the block of the transactions made.
+// assemble makes the block of its transactions.
 func (c *Chain) assemble() Block {
 	height := c.height()
 	c.time += blockTime/2 + c.rng.Uint64N(blockTime)
@@ -78,7 +78,7 @@ func (c *Chain) assemble() Block {
 	return Block{Height: model.HeightPk(height), ID: model.Hash(id), Parent: c.tip.Hash, JSON: b}
 }
 
-// extension is what miners say besides: links to blocks before.
+// extension is the miner's extension section: interlinks.
 func (c *Chain) extension() []sigma.Field {
 	if c.tip.IsOrigin() {
 		return nil

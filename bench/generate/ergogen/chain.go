@@ -8,10 +8,10 @@ import (
 	"birthmark/model"
 )
 
-// Options say what chain is made.
+// Options configure a chain.
 type Options struct {
 	Seed        uint64
-	TxsPerBlock float64 // in the mean; 0: 6.85 as on mainnet. Blocks of 50 and more are full ones
+	TxsPerBlock float64 // mean; 0: 6.85 as on mainnet. From 50 on all blocks are full
 }
 
 // Block is a full block of a generated chain. Its memory is the caller's.
@@ -26,12 +26,12 @@ type Block struct {
 // Point of the block.
 func (b *Block) Point() model.Point { return model.Point{Height: b.Height, Hash: b.ID} }
 
-// Counts are how many there are of what a block or chain has.
+// Counts are totals of a block or chain.
 type Counts struct {
 	Blocks, Txs, Inputs, Outputs int
 	Tokens                       int // entries of boxes
 	Registers                    int
-	Mints                        int // tokens that were made
+	Mints                        int // new tokens
 	Burns                        int // tokens of which a transaction burned some or all
 	Bytes                        int // of JSON
 }
@@ -48,7 +48,7 @@ func (c *Counts) add(d Counts) {
 	c.Bytes += d.Bytes
 }
 
-// Chain makes the blocks of a chain one after the other. It is for one goroutine.
+// Chain makes the blocks of a chain one after the other. Use it from one goroutine.
 type Chain struct {
 	options Options
 	rng     distribution.Random
@@ -58,16 +58,16 @@ type Chain struct {
 	first    model.Hash  // id of block 1
 	time     uint64
 	made     Counts
-	emission coin                       // what miners are still to be paid out of
-	unspent  distribution.Unspent[coin] // but for the emission
-	births   uint32                     // scripts used so far, the head's included
+	emission coin                       // the remaining rewards of miners
+	unspent  distribution.Unspent[coin] // without the emission
+	births   uint32                     // scripts so far, including the head's
 	scripts  scripts
-	entries  float64  // tokens that boxes lately hold in the mean
-	hot      sigma.ID // the token held by more boxes than any other
-	values   [][]byte // of registers, to be used again
+	entries  float64  // recent mean of tokens per box
+	hot      sigma.ID // the token that the most boxes hold
+	values   [][]byte // of registers, for reuse
 	miners   []miner
 
-	// Of the block and the transaction under way.
+	// State of the current block and transaction.
 	counts    Counts
 	miner     miner
 	ids       []sigma.ID
@@ -85,7 +85,7 @@ type Chain struct {
 
 // miner makes blocks.
 type miner struct {
-	script uint32 // that guards what he is paid
+	script uint32 // of the miner's rewards
 	key    key
 }
 
@@ -94,10 +94,10 @@ type coin struct {
 	id     sigma.ID
 	value  uint64
 	script uint32
-	tokens []sigma.Token // never changed: copies of a chain have them in common
+	tokens []sigma.Token // immutable: shared by forks of the chain
 }
 
-// The emission box of mainnet and testnet: all that miners will ever be paid.
+// The emission box of mainnet and testnet: all future rewards of miners.
 var (
 	emissionID    = sigma.ID(unhex("b69575e11c5c43400bfead5976ee0d6245a1168396b2e2a4f384691f275d501c"))
 	emissionValue = uint64(93_409_132_500_000_000)
@@ -105,7 +105,7 @@ var (
 
 const (
 	nanoErgs = 1_000_000_000
-	// The first block puts as much into circulation as trading needs.
+	// The first block puts an initial amount into circulation.
 	endowedBoxes = 1000
 	endowedValue = 40_000_000 * nanoErgs / endowedBoxes
 	reward       = 3 * nanoErgs // of a block
@@ -115,7 +115,7 @@ const (
 	blockTime  = 120_000
 )
 
-// New is a chain before its first block.
+// New returns a chain without blocks.
 func New(o Options) *Chain {
 	if o.TxsPerBlock == 0 {
 		o.TxsPerBlock = defaultTxsPerBlock
@@ -132,8 +132,8 @@ func New(o Options) *Chain {
 	return c
 }
 
-// Fork is a copy of the chain that goes on with a seed of its own: both have the blocks made so far in common. With
-// the seed of another fork from the same block it makes the same blocks.
+// Fork returns a copy of the chain that continues with its own seed; both share the blocks made so far. Forks of the
+// same block with the same seed make the same blocks.
 func (c *Chain) Fork(seed uint64) *Chain {
 	f := *c
 	f.rng = distribution.NewRandom(seed, uint64(c.tip.Height))
@@ -146,19 +146,19 @@ func (c *Chain) Fork(seed uint64) *Chain {
 	return &f
 }
 
-// Tip is the newest block; the origin before the first.
+// Tip returns the newest block; the origin before the first.
 func (c *Chain) Tip() model.Point { return c.tip }
 
-// Made is what the blocks made so far have together.
+// Made returns the totals of the blocks so far.
 func (c *Chain) Made() Counts { return c.made }
 
-// HotToken is the token that more boxes hold than any other; zero before the first was minted.
+// HotToken returns the token that the most boxes hold; zero before the first mint.
 func (c *Chain) HotToken() model.Hash { return model.Hash(c.hot) }
 
 // Next makes the next block.
 func (c *Chain) Next() Block { return c.NextOf(blockTxs(c.rng, c.options.TxsPerBlock)) }
 
-// NextOf makes the next block, with so many transactions besides those of its miner.
+// NextOf makes the next block with n transactions in addition to those of its miner.
 func (c *Chain) NextOf(txs int) Block {
 	c.counts = Counts{Blocks: 1}
 	c.ids, c.witnesses, c.txs, c.txBytes, c.fees = c.ids[:0], c.witnesses[:0], c.txs[:0], 0, c.fees[:0]
@@ -181,10 +181,10 @@ func (c *Chain) NextOf(txs int) Block {
 	return b
 }
 
-// height of the block under way.
+// height returns the height of the current block.
 func (c *Chain) height() uint32 { return uint32(c.tip.Height) + 1 }
 
-// put adds an unspent box of the block under way.
+// put adds an unspent box of the current block.
 func (c *Chain) put(made coin) {
 	c.unspent.Put(made)
 	c.entries += (float64(len(made.tokens)) - c.entries) / lately

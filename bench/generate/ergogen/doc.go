@@ -1,19 +1,17 @@
-// Package ergogen makes Ergo chains in the shape of mainnet's latest blocks: how many inputs and outputs a transaction
-// has, how old what it spends is, which boxes hold how many tokens and registers, how often scripts are used again.
-// shape.go has those figures.
+// Package ergogen makes Ergo chains in the shape of mainnet's latest blocks: the number of inputs and outputs per
+// transaction, the age of spent boxes, tokens and registers per box, the reuse of scripts. shape.go has these figures.
 //
-// A [Chain] hands out block after block, each as the JSON of a full block that a node's REST gives. [Chain.Fork] begins
-// a second branch. [Write] writes the file that a sync needs, a block a line.
+// A [Chain] makes blocks one by one, each as the JSON of a full block that a node's REST API returns. [Chain.Fork]
+// begins a second branch. [Write] writes the file that a sync needs, one block per line.
 //
-// All that an indexer looks at is right: ids of boxes, transactions and headers, roots, links, heights. The first block
-// spends the emission box that mainnet and testnet have in common, and nothing is made out of nothing: each input spends
-// a box that exists and is unspent, and what goes in comes out, fees too, which the last transaction of a block gathers.
-// Tokens are minted under the id of the first input, in one box or over several, and burned in part or in whole. Some
-// boxes hold the same token twice, some as many entries as a box can. The same seed makes the same blocks. Not right is
-// what only a node checks: proofs of work and of spending, contracts, the state's root, how large a box may be and how
-// much it must hold.
+// Everything that an indexer checks is correct: ids of boxes, transactions and headers, roots, links, heights. The
+// first block spends the emission box that mainnet and testnet share, and amounts are conserved: each input spends an
+// unspent box, and outputs equal inputs, with fees, which the last transaction of a block collects. Tokens are minted
+// with the id of the first input, in one box or several, and burned in part or completely. Some boxes hold the same
+// token twice, some the maximum number of entries. The same seed makes the same blocks. Not correct is what only a node
+// checks: proofs of work and of spending, contracts, the state root, size and minimum value of boxes.
 //
-// Block 1 is none of mainnet's, which is known by its id, so generated chains are for testnet.
+// Block 1 differs from mainnet's, which is known by its id, so generated chains are for testnet.
 //
-// Caveat: what is kept is the unspent boxes and the scripts used so far, so memory grows with those.
+// Caveat: unspent boxes and all scripts are kept in memory.
 package ergogen

@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// What the tests read of a block.
+// The parts of a block that the tests read.
 type (
 	fullBlock struct {
 		Header struct {
@@ -48,7 +48,7 @@ func parsed(t testing.TB, b Block) (f fullBlock) {
 	return f
 }
 
-// ledger is what is unspent.
+// ledger has the unspent boxes.
 type ledger struct {
 	boxes map[string]fullBox
 	Counts
@@ -58,8 +58,8 @@ type ledger struct {
 	twice     int               // boxes that hold a token twice
 	feeTxs    int
 	withToken int
-	spreads   int // mints over several boxes
-	partial   int // burns that leave some
+	spreads   int // mints into several boxes
+	partial   int // burns of a part
 }
 
 func newLedger() *ledger {
@@ -197,7 +197,7 @@ func TestTheShapeIsMainnets(t *testing.T) {
 		{"outputs of a transaction", float64(l.Outputs) / float64(l.Txs), 3.84, 0.4},
 		{"boxes with tokens", float64(l.withToken) / float64(l.Outputs), 0.46, 0.08},
 		{"tokens of a box with some", float64(l.Tokens) / float64(l.withToken), 1.96, 0.5},
-		{"transactions with a fee", float64(l.feeTxs) / float64(l.Txs), 0.55, 0.06}, // of 74% besides those of miners
+		{"transactions with a fee", float64(l.feeTxs) / float64(l.Txs), 0.55, 0.06}, // of the 74% of transactions that are not the miners'
 		{"registers of a box", float64(l.Registers) / float64(l.Outputs), 0.66, 0.15},
 		{"median age of what is spent", float64(l.ages[len(l.ages)/2]), 3, 2},
 		{"entries of the fullest box", float64(l.most), 255, 0},

@@ -8,11 +8,11 @@ import (
 	"birthmark/chains/ergo/sigma"
 )
 
-// mostValues is how many values of registers are known at a time.
+// mostValues is the number of register values kept for reuse.
 const mostValues = 3000
 
-// register fills the registers of a box: of the first that holds a new token with what its issuer says of it (EIP-4), of
-// some others with what contracts keep.
+// register fills the registers of a box: the issuer's description (EIP-4) in the first box with a new token, contract
+// data in some others.
 func (c *Chain) register(p *payment, m minted) {
 	if m.amount > 0 && p.tokens != nil && slices.ContainsFunc(p.tokens, func(h sigma.Token) bool { return h.ID == m.id }) {
 		p.registers = c.describe(m)
@@ -36,7 +36,7 @@ func (c *Chain) register(p *payment, m minted) {
 	}
 }
 
-// describe is a token's name, description and decimals. Some issuers write something else there.
+// describe returns a token's name, description and decimals. Some issuers write something else there.
 func (c *Chain) describe(m minted) [][]byte {
 	text := func(s string) []byte {
 		return append(binary.AppendUvarint([]byte{typeBytes}, uint64(len(s))), s...)
@@ -50,13 +50,13 @@ func (c *Chain) describe(m minted) [][]byte {
 		return [][]byte{text("\xff\xfe" + name), text(""), text("many")}
 	case n == 2:
 		return [][]byte{binary.AppendVarint([]byte{typeLong}, c.rng.Int64()), text(name)}
-	case m.whole: // a picture: what it is, its hash, and where it is
+	case m.whole: // a picture: its type, hash and URL
 		return [][]byte{text(name), text("a picture ☕"), text("0"), text("\x01\x01"), c.bytes(32), text("ipfs://" + name)}
 	}
 	return [][]byte{text(name), text("what " + name + " is for"), text(decimals)}
 }
 
-// constant is a value as contracts keep it.
+// constant returns a value as contracts store it.
 func (c *Chain) constant() []byte {
 	number := func(b []byte) []byte { return binary.AppendVarint(b, c.rng.Int64()>>c.rng.IntN(60)) }
 	switch n := c.rng.IntN(10); {
@@ -82,13 +82,13 @@ func (c *Chain) constant() []byte {
 	return number(number([]byte{typeTwoLongs}))
 }
 
-// appendInt appends an Int. Its zigzag is widened with its sign, as the reference implementation does it, so numbers from
+// appendInt appends an Int. Its zigzag encoding is sign-extended, as in the reference implementation, so numbers from
 // 2^30 on have ten bytes.
 func appendInt(b []byte, v int32) []byte {
 	return binary.AppendUvarint(b, uint64(int64(v<<1^v>>31)))
 }
 
-// bytes is a constant of so many bytes.
+// bytes returns a constant of n bytes.
 func (c *Chain) bytes(n int) []byte {
 	return c.rng.Filler(binary.AppendUvarint([]byte{typeBytes}, uint64(n)), n)
 }

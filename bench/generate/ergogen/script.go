@@ -9,12 +9,12 @@ import (
 	"birthmark/chains/ergo/sigma"
 )
 
-// Scripts every chain has.
+// Scripts that every chain has.
 var (
 	emissionTree = unhex("101004020e36100204a00b08cd0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798ea02d192a39a8cc7a7017300730110010204020404040004c0fd4f05808c82f5f6030580b8c9e5ae040580f882ad16040204c0944004c0f407040004000580f882ad16d19683030191a38cc7a7019683020193c2b2a57300007473017302830108cdeeac93a38cc7b2a573030001978302019683040193b1a5730493c2a7c2b2a573050093958fa3730673079973089c73097e9a730a9d99a3730b730c0599c1a7c1b2a5730d00938cc7b2a5730e0001a390c1a7730f")
 	feeTree      = unhex("1005040004000e36100204a00b08cd0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798ea02d192a39a8cc7a701730073011001020402d19683030193a38cc7b2a57300000193c2b2a57301007473027303830108cdeeac93b1a57304")
 
-	// What guards what a miner was paid: his key stands between the two, 720 blocks have to pass.
+	// The script of miners' rewards: the miner's key is between the two parts; 720 blocks have to pass.
 	rewardHead = unhex("100204a00b08cd")
 	rewardTail = unhex("ea02d192a39a8cc7a70173007301")
 )
@@ -27,15 +27,15 @@ func unhex(text string) []byte {
 	return b
 }
 
-// scripts are the trees used so far, by number: how many there were before each. Those of the head are there from the
-// beginning, the hot one first.
+// scripts are the trees so far, by number: the count of trees before each. Those of the head exist from the beginning,
+// the hot one first.
 type scripts struct {
-	names  uint64 // what keys and contracts are made of
+	names  uint64 // number from which the next key or contract is made
 	trees  [][]byte
 	owners []key // of contracts, which are few
 }
 
-// key is a public one, compressed.
+// key is a compressed public key.
 type key = [sigma.PointSize]byte
 
 const ownerCount = 200
@@ -48,13 +48,13 @@ func newScripts(seed uint64) scripts {
 	return s
 }
 
-// owner is one of those of contracts.
+// owner returns an owner key of contracts.
 func (s *scripts) owner(r distribution.Random) []byte { return s.owners[r.IntN(ownerCount)][:] }
 
-// clone is a copy to which others can be added. The trees themselves never change.
+// clone returns an independent copy. The trees themselves are immutable.
 func (s *scripts) clone() scripts { return scripts{s.names, slices.Clone(s.trees), s.owners} }
 
-// tree is the script of a number, made at its first use.
+// tree returns the script of a number, made at its first use.
 func (s *scripts) tree(number uint32) []byte {
 	if number >= uint32(len(s.trees)) || s.trees[number] == nil {
 		s.set(number, s.make(number))
@@ -80,7 +80,7 @@ func (s *scripts) make(number uint32) []byte {
 		distribution.Fill(hash[:], r.Uint64())
 		return sigma.ScriptHashTree(hash)
 	case u < scriptHashShare+brokenShare:
-		// A version that nobody knows yet and a size, so that a node accepts what it cannot read.
+		// An unknown version with a size, so that a node accepts a tree that it cannot parse.
 		return r.Filler([]byte{0x0f, 20}, 20)
 	}
 	if u < scriptHashShare+brokenShare+keyShare && number != hotScript {
@@ -89,7 +89,7 @@ func (s *scripts) make(number uint32) []byte {
 	return s.contract(r)
 }
 
-// Operations of contracts (sigmastate's OpCodes).
+// Operations of contracts (OpCodes of sigmastate).
 const (
 	opPlaceholder = 0x73
 	opGreater     = 0x91
@@ -108,7 +108,7 @@ const (
 	segregated    = 0x10
 )
 
-// contract makes a tree of conditions: keys that sign and heights to wait for, with its constants in front.
+// contract makes a tree of conditions (signing keys and minimum heights) with segregated constants.
 func (s *scripts) contract(r distribution.Random) []byte {
 	var constants []byte
 	count := 0
@@ -121,7 +121,7 @@ func (s *scripts) contract(r distribution.Random) []byte {
 	return append(tree, body...)
 }
 
-// condition appends one of at most a depth of others within it.
+// condition appends one condition, with others nested to at most the given depth.
 func (s *scripts) condition(r distribution.Random, b []byte, depth int, constant func([]byte) byte) []byte {
 	switch n := r.IntN(10); {
 	case n < 6 && depth > 0:
@@ -146,7 +146,7 @@ var (
 	seven      = big.NewInt(7)
 )
 
-// publicKey is a point of the curve secp256k1, compressed, of which nobody knows the secret.
+// publicKey returns a compressed point of secp256k1 whose secret is unknown.
 func publicKey(number uint64) (k key) {
 	var x, y big.Int
 	for {
@@ -195,7 +195,7 @@ func (c *Chain) recipient() uint32 {
 	return c.rng.Uint32N(c.births)
 }
 
-// fresh is a script never used before.
+// fresh returns a new script.
 func (c *Chain) fresh() uint32 {
 	c.births++
 	return c.births - 1

@@ -8,7 +8,7 @@ import (
 	"birthmark/chains/ergo/sigma"
 )
 
-// gather puts what the inputs hold in the bag, each token once.
+// gather puts the inputs' tokens into the bag, each token once.
 func (c *Chain) gather() {
 	for i := range c.spent {
 		c.bag = append(c.bag, c.spent[i].tokens...)
@@ -17,13 +17,13 @@ func (c *Chain) gather() {
 	c.bag = distribution.Sum(c.bag, byID, func(h *sigma.Token) *uint64 { return &h.Amount })
 }
 
-// drop takes a token out of the bag.
+// drop removes a token from the bag.
 func (c *Chain) drop(i int) {
 	c.bag[i] = c.bag[len(c.bag)-1]
 	c.bag = c.bag[:len(c.bag)-1]
 }
 
-// burn burns some of what the inputs hold, each in whole or in part: more where boxes hold too much.
+// burn burns some of the inputs' tokens, each in part or completely: more if boxes hold too many.
 func (c *Chain) burn() {
 	n := 0
 	switch many := c.entries > 1.1*entriesPerBox; {
@@ -37,21 +37,21 @@ func (c *Chain) burn() {
 		c.counts.Burns++
 		if c.bag[i].Amount > 1 && c.rng.Chance(0.3) {
 			c.bag[i].Amount -= c.rng.Share(c.bag[i].Amount)
-			c.payments[0].give(c.bag[i]) // what is left goes to somebody, so that no more of it is burned here
+			c.payments[0].give(c.bag[i]) // the rest goes to a box, so that no more of it is burned here
 		}
 		c.drop(i)
 	}
 }
 
-// minted is a token that a transaction makes.
+// minted is a token that a transaction mints.
 type minted struct {
 	id     sigma.ID
-	amount uint64 // 0: there is none
+	amount uint64 // 0: none
 	spread bool   // over all its boxes
-	whole  bool   // it cannot be divided
+	whole  bool   // indivisible
 }
 
-// mint decides whether the transaction makes a token: rather where boxes hold too little. Its id is that of the first
+// mint decides whether the transaction mints a token: more often if boxes hold too few. Its id is that of the first
 // input.
 func (c *Chain) mint(full bool) (m minted) {
 	few, many := c.entries < 0.9*entriesPerBox, c.entries > 1.1*entriesPerBox
@@ -79,7 +79,7 @@ func (c *Chain) mint(full bool) (m minted) {
 	return m
 }
 
-// deal gives the boxes what is in the bag: parts to some, the rest to the last; and what is minted.
+// deal distributes the bag to the boxes: parts to some, the rest to the last; and the minted token.
 func (c *Chain) deal(m minted, full bool) {
 	boxes := c.payments
 	last := len(boxes) - 1
@@ -111,7 +111,7 @@ func (c *Chain) deal(m minted, full bool) {
 		if len(boxes[i].tokens) >= mostEntries/2 {
 			i = slices.IndexFunc(boxes, func(p payment) bool { return len(p.tokens) < mostEntries/2 })
 		}
-		if i < 0 { // no box can hold it any more; it may be a part of it that goes
+		if i < 0 { // no box has room; this may drop a part of it
 			c.counts.Burns++
 			continue
 		}
@@ -119,7 +119,7 @@ func (c *Chain) deal(m minted, full bool) {
 	}
 }
 
-// part gives a box some of the bag's tokens.
+// part gives a box some tokens of the bag.
 func (c *Chain) part(to *payment) {
 	for i := range partCounts.Draw(c.rng) {
 		if len(c.bag) == 0 {
@@ -142,7 +142,7 @@ func (c *Chain) part(to *payment) {
 	}
 }
 
-// give adds to what a box gets.
+// give adds tokens to a box.
 func (p *payment) give(h sigma.Token) {
 	if i := slices.IndexFunc(p.tokens, func(has sigma.Token) bool { return has.ID == h.ID }); i >= 0 {
 		p.tokens[i].Amount += h.Amount
@@ -151,7 +151,7 @@ func (p *payment) give(h sigma.Token) {
 	p.tokens = append(p.tokens, h)
 }
 
-// repeat makes some boxes hold a token twice, and the last as many entries as can be where it has to be full.
+// repeat makes some boxes hold a token twice, and fills the last to the maximum number of entries if required.
 func (c *Chain) repeat(full bool) {
 	for i := range c.payments {
 		p := &c.payments[i]

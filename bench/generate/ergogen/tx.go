@@ -11,7 +11,7 @@ const (
 	leastFee   = 1_100_000
 )
 
-// payment is a box in the making.
+// payment is a box to be made.
 type payment struct {
 	script    uint32
 	tree      []byte
@@ -20,7 +20,7 @@ type payment struct {
 	registers [][]byte
 }
 
-// emit takes what the miner is paid out of the emission box; the first time, what trading begins with as well.
+// emit takes the miner's reward out of the emission box, and the first time also the initial circulation.
 func (c *Chain) emit() {
 	c.begin()
 	c.spent = append(c.spent, c.emission)
@@ -40,12 +40,12 @@ func (c *Chain) emit() {
 	}
 }
 
-// pays is a box without tokens for a script.
+// pays returns a box without tokens for a script.
 func (c *Chain) pays(script uint32, value uint64) payment {
 	return payment{script: script, tree: c.scripts.tree(script), value: value}
 }
 
-// gatherFees gives the miner the fees of the block under way.
+// gatherFees gives the fees of the current block to the miner.
 func (c *Chain) gatherFees() {
 	if len(c.fees) == 0 {
 		return
@@ -64,7 +64,8 @@ func (c *Chain) begin() {
 	c.spent, c.payments, c.bag, c.memory = c.spent[:0], c.payments[:0], c.bag[:0], c.memory[:0]
 }
 
-// transaction makes the next transaction of the block under way. full: one of its boxes holds as many entries as can be.
+// transaction makes the next transaction of the current block. full: one of its boxes has the maximum number of
+// entries.
 func (c *Chain) transaction(full bool) {
 	c.begin()
 	boxes := outputCounts.Draw(c.rng)
@@ -101,8 +102,8 @@ func (c *Chain) transaction(full bool) {
 	}
 }
 
-// spend takes n boxes, and some more where n do not have enough for what is to be made. There are always some: what one
-// transaction spends another has made, and none makes fewer than it can pay for while boxes are few.
+// spend takes n boxes, and more if n have too little value. There are always some, since transactions make at least as
+// many boxes as they can pay for while boxes are few.
 func (c *Chain) spend(n, boxes int) {
 	if c.unspent.Len() < endowedBoxes {
 		n = min(n, boxes)
@@ -119,7 +120,7 @@ func (c *Chain) spend(n, boxes int) {
 	}
 }
 
-// pay makes up to n boxes of what is spent but for the fee, which may be none.
+// pay makes up to n boxes of the inputs' value minus the fee, which may be zero.
 func (c *Chain) pay(n int) (fee uint64) {
 	total := uint64(0)
 	for i := range c.spent {
@@ -137,7 +138,7 @@ func (c *Chain) pay(n int) (fee uint64) {
 	return fee
 }
 
-// seal makes a transaction of what is spent and paid, appends it to those of the block and says what ids its boxes have.
+// seal makes a transaction of its inputs and payments, appends it to those of the block and sets the ids of its boxes.
 func (c *Chain) seal(reads []sigma.ID) []sigma.ID {
 	t := &c.tx
 	t.Inputs, t.DataInputs, t.Outputs = t.Inputs[:0], reads, t.Outputs[:0]
@@ -170,7 +171,7 @@ func (c *Chain) seal(reads []sigma.ID) []sigma.ID {
 	return boxes
 }
 
-// input spends a box: keys by a proof, contracts by one or not, and with what they ask for.
+// input spends a box: keys with a proof, contracts with or without one, and with context variables.
 func (c *Chain) input(spent *coin) sigma.Input {
 	in := sigma.Input{Box: spent.id}
 	if spent.script > 0 && c.rng.Chance(proofShare) {
@@ -186,7 +187,7 @@ func (c *Chain) input(spent *coin) sigma.Input {
 	return in
 }
 
-// keep is bytes that are good until the next transaction.
+// keep returns bytes that are valid until the next transaction.
 func (c *Chain) keep(appendTo func([]byte) []byte) []byte {
 	at := len(c.memory)
 	c.memory = appendTo(c.memory)

@@ -14,9 +14,9 @@ import (
 // BlocksFile is the file that [Write] makes in a folder.
 const BlocksFile = "blocks.jsonl"
 
-// Write makes a chain with at least so many transactions, which it returns, and writes it into a folder, which it makes:
-// one block a line, as file sources read them. An error of kind [model.Refused], not_empty, where the file is there
-// already. made, which may be nil, is told after each block.
+// Write makes a chain with at least n transactions and writes it into a folder, which it creates: one block per line,
+// as file sources read them. It returns the chain. An error of kind [model.Refused], code not_empty, if the file
+// exists. made, which may be nil, is called after each block.
 func Write(ctx context.Context, dir string, o Options, txs int, made func(Counts)) (c *Chain, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

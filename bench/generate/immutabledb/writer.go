@@ -1,9 +1,9 @@
-// Package immutabledb writes immutable databases as a node keeps them: [Folder] puts blocks one behind the other into chunks,
-// each with its secondary index (an entry for each block) and its primary one (from slots to those entries). The package
-// immutable, which reads them, says how the files are laid out.
+// Package immutabledb writes immutable databases like a node's: [Folder] puts blocks into chunks, each with its
+// secondary index (an entry per block) and its primary index (from slots to those entries). The package immutable,
+// which reads them, describes the layout of the files.
 //
-// A folder is written from its first block on, by one goroutine, and is whole once it is closed. Boundary blocks of Byron
-// have no place in it.
+// A folder is written from its first block on by one goroutine, and is complete after Close. Byron boundary blocks are
+// not supported.
 package immutabledb
 
 import (
@@ -18,16 +18,16 @@ import (
 	"birthmark/model"
 )
 
-// Block is a block as a chunk holds it, and what an index says of it.
+// Block is a block as in a chunk, with the data of its index entry.
 type Block struct {
 	Raw          []byte // the array of era tag and block
 	Slot         uint64
 	Hash         model.Hash
-	HeaderOffset uint16 // where the header begins in Raw
+	HeaderOffset uint16 // offset of the header in Raw
 	HeaderSize   uint16
 }
 
-// AppendEntry appends the entry that a secondary index has of a block, which begins at an offset of its chunk.
+// AppendEntry appends the secondary index entry of a block at an offset of its chunk.
 func AppendEntry(index []byte, offset int64, b *Block) []byte {
 	big := binary.BigEndian
 	index = big.AppendUint64(index, uint64(offset))
@@ -56,8 +56,8 @@ type Folder struct {
 // primaryVersion is the first byte of a primary index.
 const primaryVersion = 1
 
-// Create makes a folder for chunks of so many slots. An error of kind [model.Refused], not_empty, where it holds something
-// already.
+// Create makes a folder for chunks of the given number of slots. An error of kind [model.Refused], code not_empty, if
+// it is not empty.
 func Create(dir string, slots uint64) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (f *Folder) Append(b *Block) error {
 			return err
 		}
 	}
-	f.reach(b.Slot%f.slots + 1) // before it is the place of a boundary block
+	f.reach(b.Slot%f.slots + 1) // the entry before it is for a boundary block
 	f.secondary = AppendEntry(f.secondary, f.offset, b)
 	f.offset += int64(len(b.Raw))
 	f.last = b.Slot
@@ -97,15 +97,15 @@ func (f *Folder) Append(b *Block) error {
 	return err
 }
 
-// reach goes on with the primary index up to a slot of the chunk: each has the place in the secondary index where its
-// entry begins, or would.
+// reach extends the primary index up to a slot of the chunk: each slot has the offset in the secondary index of its
+// entry, or of the next one.
 func (f *Folder) reach(slot uint64) {
 	for uint64(len(f.primary)-1)/4 <= slot {
 		f.primary = binary.BigEndian.AppendUint32(f.primary, uint32(len(f.secondary)))
 	}
 }
 
-// Bytes is what the chunks have so far, their indexes not counted.
+// Bytes is the size of the chunks so far, without indexes.
 func (f *Folder) Bytes() int64 { return f.bytes + f.offset }
 
 // Close finishes the last chunk.

@@ -16,10 +16,10 @@ import (
 	"birthmark/internal/testnode/immutabletest"
 )
 
-// previewSlots is how many slots a chunk of preview has: ten times k.
+// previewSlots is the number of slots in a chunk of preview: ten times k.
 const previewSlots = 4320
 
-// The files of a node, written anew from the blocks in them, are the same byte for byte.
+// The files of a node, rewritten from the blocks in them, are identical.
 func TestANodesFilesAreWrittenAsTheNodeDid(t *testing.T) {
 	dir := testblocks.Path(t, "cardano", "dingo-immutable")
 	db, err := immutable.Open(dir)
@@ -55,7 +55,7 @@ func TestANodesFilesAreWrittenAsTheNodeDid(t *testing.T) {
 		for _, suffix := range []string{"chunk", "secondary", "primary"} {
 			name := fmt.Sprintf("%05d.%s", n, suffix)
 			expected, got := read(t, dir, name), read(t, again, name)
-			if n == chunks-1 && suffix == "primary" { // a node writes what follows the last block with the next chunk
+			if n == chunks-1 && suffix == "primary" { // a node writes the rest after the last block with the next chunk
 				expected = expected[:len(got)]
 			}
 			if !bytes.Equal(got, expected) {
@@ -82,7 +82,7 @@ func TestBlocksAreReadAsTheyWereWritten(t *testing.T) {
 	}
 	var blocks []immutabletest.Block
 	size := int64(0)
-	for i, slot := range []uint64{0, 1, 99, 100, 450, 451} { // chunks 2 and 3 have none
+	for i, slot := range []uint64{0, 1, 99, 100, 450, 451} { // chunks 2 and 3 have no blocks
 		b := immutabletest.Later(7, uint64(i), slot, 50)
 		blocks = append(blocks, b)
 		size += int64(len(b.Raw))

@@ -110,7 +110,7 @@ func TestTheStandInForCoreTellsTheNodesChain(t *testing.T) {
 		}
 	}
 	if asked := c.Asked(); asked["rest block"] == 0 || asked["rest headers"] == 0 || asked["rest chaininfo"] != 3 || asked["rpc"] != 0 {
-		t.Errorf("it says it was asked %v", asked)
+		t.Errorf("Asked returned %v", asked)
 	}
 
 	n.Kill(t)

@@ -156,12 +156,12 @@ func (c *client) hears(t testing.TB, expected ...string) {
 		select {
 		case got := <-c.told:
 			if got != e {
-				t.Fatalf("was told %q, expected %q", got, e)
+				t.Fatalf("received %q, expected %q", got, e)
 			}
 		case err := <-c.failed:
 			t.Fatalf("the connection ended where %q was expected: %v", e, err)
 		case <-time.After(soon):
-			t.Fatalf("was told nothing, expected %q", e)
+			t.Fatalf("received nothing, expected %q", e)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func TestNoiseAndSilence(t *testing.T) {
 			other.hears(t, "back to 40 of 2")
 			select {
 			case s := <-c.told:
-				t.Errorf("was told %s by a silent node", s)
+				t.Errorf("received %s from a silent node", s)
 			case <-time.After(10 * time.Millisecond):
 			}
 		})

@@ -95,7 +95,7 @@ func TestByron(t *testing.T) {
 	for _, b := range chain {
 		said := <-c.told
 		if want := fmt.Sprintf("type %d: ", b.Type); !strings.HasPrefix(said, want) {
-			t.Errorf("was told %s of block %d, expected %s…", said, b.Number, want)
+			t.Errorf("received %s for block %d, expected %s…", said, b.Number, want)
 		}
 	}
 }
