@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the packages that Birthmark needs to build on Debian 12, and with the argument `browser` those that tests of
+# Installs the packages that Birthmark needs to build on Debian 12, and with the argument `browser` the packages that tests of
 # the explorer's pages need. Prints nothing if none is missing.
 set -euo pipefail
 
