@@ -2,30 +2,42 @@ package storage
 
 import "fmt"
 
-// Compression says how hard a store on disk tries to take little room. It may differ each time a store is opened; rows are
-// as they were written until they are written again.
+// Compression selects how much CPU time a store on disk spends on compression. It may differ each time a store is
+// opened: rows keep the compression they were written with until they are rewritten.
 type Compression string
 
 const (
-	CompressionDefault Compression = ""      // as far as it costs little time
-	CompressionMax     Compression = "small" // as far as it goes
+	CompressionDefault Compression = ""    // fast
+	CompressionMax     Compression = "max" // smallest files
 )
 
-// ParseCompression reads usual or small.
+// compressionAliases maps old names of compressions to the current ones.
+var compressionAliases = map[string]string{"usual": "default", "small": "max"}
+
+// CompressionAlias returns the current name of a compression if text is an old one.
+func CompressionAlias(text string) (name string, ok bool) {
+	name, ok = compressionAliases[text]
+	return name, ok
+}
+
+// ParseCompression parses default or max, or one of their old names: see [CompressionAlias].
 func ParseCompression(text string) (Compression, error) {
+	if name, ok := CompressionAlias(text); ok {
+		text = name
+	}
 	switch text {
-	case "usual":
+	case "default":
 		return CompressionDefault, nil
 	case string(CompressionMax):
 		return CompressionMax, nil
 	}
-	return CompressionDefault, fmt.Errorf("%q is neither usual nor small", text)
+	return CompressionDefault, fmt.Errorf("invalid compression %q: expected default or max", text)
 }
 
-// String is the text that [ParseCompression] reads.
+// String returns the text that [ParseCompression] parses.
 func (c Compression) String() string {
 	if c == CompressionDefault {
-		return "usual"
+		return "default"
 	}
 	return string(c)
 }

@@ -212,7 +212,7 @@ func (p *program) measure(c *cli.Context, k bench.Kind, txs int) (r *bench.Resul
 	defer stop()
 	if c.IsSet("compression") {
 		if o.Compression, err = storage.ParseCompression(c.String("compression")); err != nil {
-			return nil, badValue(c, "compression", "usual or small")
+			return nil, badValue(c, "compression", "default or max")
 		}
 	}
 	return bench.Append(c.Context, k, blocks, txs, o)

@@ -33,7 +33,7 @@ chains:
   - chain: ergo
     db: /var/lib/birthmark/ergo
     wal: off
-    compression: small
+    compression: max
     raw: true
 `
 
@@ -138,7 +138,7 @@ func TestWrongSettingNamesItsLine(t *testing.T) {
 		{"chain: bitcoin\ndb: ''\n", "birthmark.yaml:2: db: is empty"},
 		{"chain: bitcoin\nwal: maybe\n", `birthmark.yaml:2: wal: "maybe" is neither on nor off`},
 		{"chain: bitcoin\nraw: 2\n", `birthmark.yaml:2: raw: "2" is neither on nor off`},
-		{"chain: bitcoin\ncompression: most\n", `birthmark.yaml:2: compression: "most" is neither usual nor small`},
+		{"chain: bitcoin\ncompression: most\n", `birthmark.yaml:2: compression: invalid compression "most": expected default or max`},
 		{"chain: bitcoin\npassword: secret\n", "birthmark.yaml:2: a password does not stand in the settings: use password_file or BIRTHMARK_PASSWORD"},
 		{"chain: bitcoin\nchains: []\n", "birthmark.yaml:1: a chain's keys stand under chains, or at the top level where there is one chain, not both"},
 		{"chains:\n  chain: bitcoin\n", `birthmark.yaml:2: chains is a list: one entry that begins with "- chain:" for each chain`},
