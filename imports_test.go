@@ -44,6 +44,7 @@ var rules = []rule{
 	{from: "storage/...", may: []string{"storage"}},
 	{from: "storage"},
 	{from: "storage/rocks", may: []string{"storage", "internal/offheap"}, cgo: true},
+	{from: "storage/rocks/naive", may: []string{"storage"}, cgo: true},
 	{from: "storage/storetest", may: []string{"storage", "internal/testseed"}},
 	{from: "core/...", may: []string{"model", "storage", "core/...", "internal/offheap"}},
 	{from: "api/...", may: []string{"model", "core", "api/...", "internal/humanize"}},

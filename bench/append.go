@@ -15,6 +15,7 @@ import (
 	"birthmark/model"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
+	"birthmark/storage/rocks/naive"
 )
 
 // Kind is a way of indexing blocks.
@@ -121,7 +122,7 @@ func openStore(kind Kind, o Options) (storage.Store, error) {
 	options := rocks.Options{WAL: kind != NoWAL, BlockCache: o.BlockCache, WriteBuffers: o.WriteBuffers, Compression: o.Compression, Holder: "birthmark bench"}
 	switch kind {
 	case Naive:
-		return rocks.OpenNaive(o.Dir)
+		return naive.Open(o.Dir)
 	case Floor:
 		return newFloor(), nil
 	case WAL, NoWAL, Bulk:

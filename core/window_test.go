@@ -11,6 +11,7 @@ import (
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
 	"birthmark/storage/rocks"
+	"birthmark/storage/rocks/naive"
 )
 
 // Law 3: how the chain was cut into windows, what was cached, and where the rows are kept do not show.
@@ -33,12 +34,12 @@ func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
 			same(t, "on RocksDB", dump(t, db), want)
 			check(t, db)
 		}
-		naive, err := rocks.OpenNaive(t.TempDir())
+		baseline, err := naive.Open(t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer naive.Close()
-		db := open(t, naive, v, 0)
+		defer baseline.Close()
+		db := open(t, baseline, v, 0)
 		appendAll(t, db, blocks[:30], 1)
 		same(t, "on the baseline", dump(t, db), fresh(t, v, blocks[:30]))
 		check(t, db)

@@ -1,14 +1,16 @@
-// Package storage is the seam between the core and whatever keeps its rows: families of ordered keys, snapshots to
-// read from, and batches that are written whole or not at all.
+// Package storage is the interface between the core and a key-value store: families of ordered keys, snapshots to read
+// from, and atomic batches of writes.
 //
-// A store is small enough to be made of RocksDB, of memory or of a distributed ordered key-value store. It promises:
+// The interface is small enough for RocksDB, for memory and for a distributed ordered key-value store. A store
+// guarantees:
 //
 //   - [Store.View] reads one consistent snapshot;
-//   - [Store.Update] is atomic over all families: after any crash all of a batch is there or nothing of it;
-//   - keys of a family are ordered by their bytes.
+//   - [Store.Update] is atomic over all families: after a crash either all rows of a batch exist or none;
+//   - the keys of a family are ordered bytewise.
 //
-// It does not promise cheap single reads, batches of any size, deletion of ranges, or families in files of their own.
-// What only some stores can do is a small interface of its own here ([Sizer], [Flusher], [SideFiles], [MetricsProvider], …), found by type assertion.
+// It does not guarantee that single reads are cheap, that batches may have any size, that ranges can be deleted, or that
+// each family has its own files. What only some stores can do is an optional interface, found by type assertion:
+// [BulkUpdater], [Sizer], [Flusher], [SideFiles], [Compactor], [MetricsProvider].
 //
-// storage/storetest is the suite every store passes; storage/memory and storage/rocks are the stores.
+// storage/storetest is the conformance suite that every store passes; storage/memory and storage/rocks are the stores.
 package storage

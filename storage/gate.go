@@ -2,14 +2,14 @@ package storage
 
 import "sync"
 
-// Gate lets a store close once nothing uses it any more. The zero Gate is open.
+// Gate delays closing a store until all calls in progress have returned. The zero Gate is open.
 type Gate struct {
 	mu     sync.Mutex
 	closed bool
 	users  sync.WaitGroup
 }
 
-// Enter counts a user in, who must Leave. After Close it is ErrClosed.
+// Enter registers a call, which must end with Leave. It returns ErrClosed after Close.
 func (g *Gate) Enter() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -20,10 +20,10 @@ func (g *Gate) Enter() error {
 	return nil
 }
 
-// Leave counts a user out.
+// Leave ends a call.
 func (g *Gate) Leave() { g.users.Done() }
 
-// Close shuts the gate and waits for those inside. It reports whether this call was the first.
+// Close refuses further calls and waits for those in progress. It reports whether this call was the first.
 func (g *Gate) Close() bool {
 	g.mu.Lock()
 	first := !g.closed

@@ -1,14 +1,14 @@
 package storage
 
-// Measure is a figure of a store at one moment, for those who watch over it.
+// Metric is the current value of a figure that a store exposes to monitoring.
 type Metric struct {
 	Name  string // snake case, with its unit: "memtable_bytes"
 	Help  string // one sentence
 	Value float64
 }
 
-// Meter is a store that tells how it is.
+// MetricsProvider is a store that exposes metrics.
 type MetricsProvider interface {
-	// Measures are always the same ones, in the same order. They are those of now, whatever a View shows.
+	// Metrics returns the current values, always of the same metrics in the same order. They do not depend on a View.
 	Metrics() ([]Metric, error)
 }

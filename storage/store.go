@@ -7,22 +7,22 @@ import (
 	"iter"
 )
 
-// ErrNotFound is what [Reader.Get] returns for a key that is not there, and [SideFiles] for a note.
+// ErrNotFound is returned by [Reader.Get] for an absent key and by [SideFiles.ReadSideFile] for an absent file.
 var ErrNotFound = errors.New("not found")
 
-// ErrClosed is returned by every use of a closed store.
+// ErrClosed is returned by every call on a closed store.
 var ErrClosed = errors.New("store is closed")
 
-// ErrReadOnly is returned where a store that was opened to be read would have to be written.
+// ErrReadOnly is returned by calls that would write to a store that was opened read-only.
 var ErrReadOnly = errors.New("store is read-only")
 
-// ErrDamaged is returned when a store is opened whose files are incomplete or changed.
+// ErrDamaged is returned if a store is opened whose files are incomplete or modified.
 var ErrDamaged = errors.New("the database is damaged")
 
-// LockedError says that another process holds the store.
+// LockedError reports that another process has the store open for writing.
 type LockedError struct {
 	Path   string
-	Holder string // what the holder wrote about itself: "pid 4711, birthmark sync, since 2026-11-21T04:29:00Z"; may be empty
+	Holder string // "pid 4711, birthmark sync, since 2026-11-21T04:29:00Z"; may be empty
 }
 
 func (e *LockedError) Error() string {
@@ -32,117 +32,118 @@ func (e *LockedError) Error() string {
 	return e.Path + " is in use by " + e.Holder
 }
 
-// Family numbers a family of rows. Numbers are given once and stay: a store without families of its own may use
-// them as a prefix of the key.
+// Family is the number of a family of rows. Numbers never change: a store without native families may use them as a
+// prefix of the key.
 type Family uint16
 
-// Access says how a family is used, so that a store can lay it out.
+// Access describes how a family is used, so that a store can choose a layout.
 type Access uint8
 
 const (
-	Ordered Access = iota // keys arrive in ascending order and are read singly and in ranges
-	Lookup                // keys in random order, read singly, often absent
-	Grouped               // keys in random order, read by ranges that share a prefix
-	Hashed                // keys begin with PrefixSize bytes of a hash, spread evenly, and are read by those; often absent
+	Ordered Access = iota // keys are written in ascending order; read by key and by range
+	Lookup                // keys are written in random order; read by key, often absent
+	Grouped               // keys are written in random order; read by ranges with a common prefix
+	Hashed                // keys begin with a hash prefix of PrefixSize bytes; read by it, often absent
 )
 
-// PrefixSize is how many bytes of a hash the keys of a [Hashed] family begin with.
+// PrefixSize is the size in bytes of the hash prefix that keys of a [Hashed] family begin with.
 const PrefixSize = 8
 
 // Declaration introduces a family to a store.
 type Declaration struct {
 	Family Family
-	Name   string // stable; a column family's name
+	Name   string // stable; the name of a column family
 	Access Access
 
-	// Hints. A store that has no use for them leaves them.
-	Incompressible  bool // keys or values are mostly hashes: no compression makes them smaller
-	DeferCompaction bool // nothing reads it while rows are added in bulk: it may be brought into shape afterwards
+	// Hints, which a store may ignore.
+	Incompressible  bool // keys or values are mostly hashes
+	DeferCompaction bool // not read during bulk updates: compaction may wait until they end
 }
 
-// KV is a row. Both slices are valid until the next step of the scan that yielded it.
+// KV is a row. Both slices are valid until the next iteration of the scan that yielded it.
 type KV struct{ Key, Value []byte }
 
-// Reader reads one snapshot. It is valid inside the function it was handed to, there from any goroutine.
+// Reader reads one snapshot. It is valid until the function it was passed to returns, and safe for concurrent use.
 type Reader interface {
-	// Get returns the value, owned by the caller; ErrNotFound where the key is absent.
+	// Get returns the value, which the caller owns, or ErrNotFound.
 	Get(f Family, key []byte) ([]byte, error)
 
-	// GetMany returns the values in the order of keys, nil where absent (a value of no bytes is not nil), in one
-	// round trip. The slices are the caller's.
+	// GetMany returns the values in the order of keys in one round trip: nil for an absent key, not nil for an empty
+	// value. The caller owns the slices.
 	GetMany(f Family, keys [][]byte) ([][]byte, error)
 
-	// Suffixes returns for every head, of PrefixSize bytes, what follows it in the keys of f that begin with it: their tails in
-	// order, one after the other; nil where there are none. One round trip; the slices are the caller's. f is Hashed,
-	// and its keys have one length.
-	Suffixes(f Family, heads [][]byte) ([][]byte, error)
+	// Suffixes returns for each prefix of PrefixSize bytes the rest of every key that begins with it, in key order and
+	// concatenated; nil if there is none. It takes one round trip. The caller owns the slices. f must be [Hashed] with
+	// keys of one length.
+	Suffixes(f Family, prefixes [][]byte) ([][]byte, error)
 
-	// Scan yields the rows with from <= key < to in order, or the other way round where reverse is set.
-	// A nil from or to leaves that end open. After an error it ends.
+	// Scan yields the rows with from <= key < to in ascending order, or descending if reverse is set. A nil from or to
+	// leaves that end open. Scan ends after the first error.
 	Scan(f Family, from, to []byte, reverse bool) iter.Seq2[KV, error]
 }
 
-// Batch collects what one atomic write changes. Key and value are copied. Of several changes to a key the last counts.
-// The methods cannot fail: what can go wrong is found by the write.
+// Batch collects the changes of one atomic write. It copies keys and values. The last change to a key wins. The methods
+// do not fail: errors are returned by the write.
 type Batch interface {
 	Put(f Family, key, value []byte)
 	Delete(f Family, key []byte)
 }
 
-// Store keeps rows.
+// Store is a key-value store with families.
 type Store interface {
-	// Declare makes families known, creating those that do not exist yet. A family must be declared, once a
-	// process, before its first use. A store that was opened to be read takes a missing family as empty.
+	// Declare opens families and creates those that do not exist. A process must declare a family before it uses it. A
+	// read-only store treats a missing family as empty.
 	Declare(ds ...Declaration) error
 
-	// View runs fn over one snapshot.
+	// View runs fn on one snapshot.
 	View(ctx context.Context, fn func(Reader) error) error
 
-	// Update runs fn, then writes all that fn put into the batch, or nothing where fn or the write fails. When it
-	// returns nil the write survives the end of the process (what more it survives is the store's to say). The
-	// reader shows the state before. One Update runs at a time; Views go on beside it.
+	// Update runs fn and writes the batch atomically, or writes nothing if fn or the write fails. A successful write
+	// survives the end of the process; what else it survives depends on the store. The reader shows the state before the
+	// update. Updates run one at a time, concurrently with Views.
 	Update(ctx context.Context, fn func(Reader, Batch) error) error
 
-	// Drop removes families with all their rows, declared or not; those that do not exist are passed over. It waits until
-	// no View runs. To use a family again it has to be declared.
+	// Drop removes families, declared or not, with all their rows; it ignores families that do not exist. It waits until
+	// no View runs. A dropped family must be declared again before use.
 	Drop(ctx context.Context, ds ...Declaration) error
 
-	// Close waits for what is running and frees the store. Closing twice is harmless.
+	// Close waits for calls in progress and frees the store. A second call does nothing.
 	Close() error
 }
 
-// BulkUpdater is a store that has a faster way for updates of many rows.
+// BulkUpdater is a store with a faster path for large updates.
 type BulkUpdater interface {
-	// UpdateBulk is [Store.Update] for millions of rows: it promises the same, and is on disk when it returns. An update
-	// of few rows costs more this way.
+	// UpdateBulk is [Store.Update] for millions of rows: it has the same guarantees, and its rows are on disk when it
+	// returns. For a few rows it is slower than Update.
 	UpdateBulk(ctx context.Context, fn func(Reader, Batch) error) error
 }
 
-// Sizer is a store that knows how much room a family takes.
+// Sizer is a store that reports the size of a family.
 type Sizer interface {
-	// Size is the bytes of the family on disk and in buffers, as far as the store knows.
+	// Size returns the approximate size of the family in bytes, on disk and in buffers.
 	Size(f Family) (int64, error)
 }
 
-// Flusher is a store that may hold finished updates in memory alone.
+// Flusher is a store that may hold finished updates in memory only.
 type Flusher interface {
-	// Flush makes every finished Update durable.
+	// Flush makes every finished update durable.
 	Flush(ctx context.Context) error
 }
 
-// SideFiles is a store on disk that keeps notes beside its rows: what can be made anew from the rows, and is wanted soon
-// after opening. A note is whole or absent, and may be gone at any time. Names are of letters, digits, - and _.
+// SideFiles is a store that keeps files next to its rows: derived data that can be rebuilt from the rows and speeds up
+// opening. A side file is complete or absent, and may disappear at any time. Names consist of letters, digits, - and _.
 type SideFiles interface {
-	// WriteSideFile makes what write writes the note of that name, durably, in place of one that was there. Where write or
-	// the disk fails, that one stays.
+	// WriteSideFile durably replaces the file of that name by what write writes. The previous file remains if write or
+	// the disk fails.
 	WriteSideFile(name string, write func(io.Writer) error) error
 
-	// ReadSideFile lets read have a note; [ErrNotFound] where there is none. An error of read is returned as it is.
+	// ReadSideFile calls read with the contents of a file. It returns [ErrNotFound] if there is none, and an error of
+	// read unchanged.
 	ReadSideFile(name string, read func(io.Reader) error) error
 }
 
-// Compactor is a store that settles in the background.
+// Compactor is a store that reorganises its files in the background.
 type Compactor interface {
-	// Compact brings every declared family into its final shape on disk.
+	// Compact fully compacts every declared family.
 	Compact(ctx context.Context) error
 }

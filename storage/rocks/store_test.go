@@ -7,6 +7,7 @@ import (
 
 	"birthmark/storage"
 	"birthmark/storage/rocks"
+	"birthmark/storage/rocks/naive"
 	"birthmark/storage/storetest"
 )
 
@@ -23,7 +24,7 @@ var ways = map[string]func(t *testing.T, dir string) storage.Store{
 	"bulk, no WAL":   func(t *testing.T, dir string) storage.Store { return inBulk{open(t, dir, small(false))} },
 	"bulk, at times": func(t *testing.T, dir string) storage.Store { return &atTimes{Store: open(t, dir, small(false))} },
 	"naive": func(t *testing.T, dir string) storage.Store {
-		s, err := rocks.OpenNaive(dir)
+		s, err := naive.Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}

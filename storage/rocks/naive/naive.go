@@ -1,12 +1,17 @@
-package rocks
+// Package naive is the baseline of the write benchmarks: a RocksDB TransactionDB with default options, one transaction
+// per Update and one call per Put, Delete and Get. It is below storage/rocks because only that folder may use cgo, which
+// grocksdb is.
+package naive
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/linxGnu/grocksdb"
@@ -14,9 +19,7 @@ import (
 	"birthmark/storage"
 )
 
-// naive is the way of writing that the benchmarks compare with: a TransactionDB with its defaults, every Update one
-// transaction, every Put, Delete and Get a call of its own.
-type naive struct {
+type store struct {
 	db      *grocksdb.TransactionDB
 	options *grocksdb.Options
 	locking *grocksdb.TransactionDBOptions
@@ -30,21 +33,23 @@ type naive struct {
 	families map[storage.Family]*grocksdb.ColumnFamilyHandle
 }
 
-// OpenNaive opens the baseline of the benchmarks in the folder dir. It keeps every promise of [storage.Store], slowly.
-func OpenNaive(dir string) (storage.Store, error) {
+// Open opens or creates the store in the folder dir.
+func Open(dir string) (storage.Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make database folder: %w", err)
 	}
-	s := &naive{
+	s := &store{
 		options: grocksdb.NewDefaultOptions(), locking: grocksdb.NewDefaultTransactionDBOptions(),
 		begin: grocksdb.NewDefaultTransactionOptions(), write: grocksdb.NewDefaultWriteOptions(),
 		columns: map[string]*grocksdb.ColumnFamilyHandle{}, families: map[storage.Family]*grocksdb.ColumnFamilyHandle{},
 	}
 	s.options.SetCreateIfMissing(true)
-	exists, err := holdsDatabase(dir)
-	names := []string{defaultColumn}
-	if err == nil && exists {
+	names := []string{"default"}
+	_, err := os.Stat(filepath.Join(dir, "CURRENT"))
+	if err == nil {
 		names, err = grocksdb.ListColumnFamilies(s.options, dir)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
 	var handles []*grocksdb.ColumnFamilyHandle
 	if err == nil {
@@ -64,14 +69,14 @@ func OpenNaive(dir string) (storage.Store, error) {
 	return s, nil
 }
 
-func (s *naive) destroy() {
+func (s *store) destroy() {
 	s.options.Destroy()
 	s.locking.Destroy()
 	s.begin.Destroy()
 	s.write.Destroy()
 }
 
-func (s *naive) Declare(ds ...storage.Declaration) error {
+func (s *store) Declare(ds ...storage.Declaration) error {
 	if err := s.gate.Enter(); err != nil {
 		return err
 	}
@@ -92,8 +97,8 @@ func (s *naive) Declare(ds ...storage.Declaration) error {
 	return nil
 }
 
-// Drop implements [storage.Store]: row by row, a database of transactions drops no families.
-func (s *naive) Drop(ctx context.Context, ds ...storage.Declaration) error {
+// Drop implements [storage.Store]. It deletes the rows one by one: a TransactionDB cannot drop column families.
+func (s *store) Drop(ctx context.Context, ds ...storage.Declaration) error {
 	var there []storage.Family
 	s.mu.Lock()
 	for _, d := range ds {
@@ -121,7 +126,7 @@ func (s *naive) Drop(ctx context.Context, ds ...storage.Declaration) error {
 	return err
 }
 
-func (s *naive) column(f storage.Family) (*grocksdb.ColumnFamilyHandle, error) {
+func (s *store) column(f storage.Family) (*grocksdb.ColumnFamilyHandle, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if h := s.families[f]; h != nil {
@@ -130,7 +135,7 @@ func (s *naive) column(f storage.Family) (*grocksdb.ColumnFamilyHandle, error) {
 	return nil, fmt.Errorf("family %d was not declared", f)
 }
 
-func (s *naive) View(ctx context.Context, fn func(storage.Reader) error) error {
+func (s *store) View(ctx context.Context, fn func(storage.Reader) error) error {
 	if err := s.gate.Enter(); err != nil {
 		return err
 	}
@@ -143,7 +148,7 @@ func (s *naive) View(ctx context.Context, fn func(storage.Reader) error) error {
 	return fn(r)
 }
 
-func (s *naive) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+func (s *store) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
 	if err := s.gate.Enter(); err != nil {
 		return err
 	}
@@ -154,7 +159,7 @@ func (s *naive) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 	defer r.release()
 	tx := s.db.TransactionBegin(s.write, s.begin, nil)
 	defer tx.Destroy()
-	b := &naiveBatch{s: s, tx: tx}
+	b := &batch{s: s, tx: tx}
 	err := fn(r, b)
 	if err == nil {
 		err = b.err
@@ -168,7 +173,7 @@ func (s *naive) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 	return tx.Commit()
 }
 
-func (s *naive) Close() error {
+func (s *store) Close() error {
 	if !s.gate.Close() {
 		return nil
 	}
@@ -180,13 +185,13 @@ func (s *naive) Close() error {
 	return nil
 }
 
-type naiveBatch struct {
-	s   *naive
+type batch struct {
+	s   *store
 	tx  *grocksdb.Transaction
 	err error
 }
 
-func (b *naiveBatch) Put(f storage.Family, key, value []byte) {
+func (b *batch) Put(f storage.Family, key, value []byte) {
 	h, err := b.s.column(f)
 	if err == nil {
 		err = b.tx.PutCF(h, key, value)
@@ -196,7 +201,7 @@ func (b *naiveBatch) Put(f storage.Family, key, value []byte) {
 	}
 }
 
-func (b *naiveBatch) Delete(f storage.Family, key []byte) {
+func (b *batch) Delete(f storage.Family, key []byte) {
 	h, err := b.s.column(f)
 	if err == nil {
 		err = b.tx.DeleteCF(h, key)
@@ -206,24 +211,24 @@ func (b *naiveBatch) Delete(f storage.Family, key []byte) {
 	}
 }
 
-type naiveReader struct {
-	s        *naive
+type reader struct {
+	s        *store
 	snapshot *grocksdb.Snapshot
 	options  *grocksdb.ReadOptions
 }
 
-func (s *naive) newReader() *naiveReader {
-	r := &naiveReader{s, s.db.NewSnapshot(), grocksdb.NewDefaultReadOptions()}
+func (s *store) newReader() *reader {
+	r := &reader{s, s.db.NewSnapshot(), grocksdb.NewDefaultReadOptions()}
 	r.options.SetSnapshot(r.snapshot)
 	return r
 }
 
-func (r *naiveReader) release() {
+func (r *reader) release() {
 	r.options.Destroy()
 	r.s.db.ReleaseSnapshot(r.snapshot)
 }
 
-func (r *naiveReader) Get(f storage.Family, key []byte) ([]byte, error) {
+func (r *reader) Get(f storage.Family, key []byte) ([]byte, error) {
 	h, err := r.s.column(f)
 	if err != nil {
 		return nil, err
@@ -239,7 +244,7 @@ func (r *naiveReader) Get(f storage.Family, key []byte) ([]byte, error) {
 	return append([]byte{}, v.Data()...), nil
 }
 
-func (r *naiveReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
+func (r *reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 	values := make([][]byte, len(keys))
 	for i, key := range keys {
 		v, err := r.Get(f, key)
@@ -251,30 +256,30 @@ func (r *naiveReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error)
 	return values, nil
 }
 
-func (r *naiveReader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
+func (r *reader) Suffixes(f storage.Family, prefixes [][]byte) ([][]byte, error) {
 	if _, err := r.s.column(f); err != nil {
 		return nil, err
 	}
-	tails := make([][]byte, len(heads))
-	for i, head := range heads {
-		for kv, err := range r.Scan(f, head, nil, false) {
+	suffixes := make([][]byte, len(prefixes))
+	for i, prefix := range prefixes {
+		for kv, err := range r.Scan(f, prefix, nil, false) {
 			if err != nil {
 				return nil, err
 			}
-			tail, ok := bytes.CutPrefix(kv.Key, head)
+			suffix, ok := bytes.CutPrefix(kv.Key, prefix)
 			if !ok {
 				break
 			}
-			if tails[i] == nil {
-				tails[i] = []byte{}
+			if suffixes[i] == nil {
+				suffixes[i] = []byte{}
 			}
-			tails[i] = append(tails[i], tail...)
+			suffixes[i] = append(suffixes[i], suffix...)
 		}
 	}
-	return tails, nil
+	return suffixes, nil
 }
 
-func (r *naiveReader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
+func (r *reader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
 	return func(yield func(storage.KV, error) bool) {
 		h, err := r.s.column(f)
 		if err != nil {
@@ -303,7 +308,7 @@ func (r *naiveReader) Scan(f storage.Family, from, to []byte, reverse bool) iter
 	}
 }
 
-// seek goes to the first row of a scan.
+// seek moves to the first row of a scan.
 func seek(it *grocksdb.Iterator, from, to []byte, reverse bool) {
 	switch {
 	case !reverse && from == nil:
