@@ -249,7 +249,7 @@ func (s *settler) totals(assets []*assetChange) error {
 				return fmt.Errorf("totals of the asset born at %v: %w", a.asset, err)
 			}
 		}
-		if !now.apply(a) {
+		if !a.applyTo(&now) {
 			return fmt.Errorf("the totals of the asset born at %v would fall below nothing: run check", a.asset)
 		}
 		if now.outputs == 0 {
@@ -261,8 +261,8 @@ func (s *settler) totals(assets []*assetChange) error {
 	return nil
 }
 
-// apply reports whether the totals after the change can be.
-func (t *assetTotals) apply(c *assetChange) bool {
+// applyTo adds the change to the totals of the asset; false if they would fall below nothing.
+func (c *assetChange) applyTo(t *assetTotals) bool {
 	t.outputs += uint64(c.outputs)
 	t.unspent += uint64(c.unspent)
 	t.mints += uint64(c.mints)

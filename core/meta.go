@@ -3,18 +3,10 @@ package core
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 
 	"birthmark/model"
 	"birthmark/storage"
 )
-
-// Identity says what a database holds.
-type Identity struct {
-	Chain, Network string
-	Format         int
-	Definitions    []model.Definition // of the indexes that are its user's; none of a database of another format
-}
 
 // Identify reads the identity of a database; not ok where the store is empty.
 func Identify(ctx context.Context, s storage.Store) (id Identity, ok bool, err error) {
@@ -26,31 +18,6 @@ func Identify(ctx context.Context, s storage.Store) (id Identity, ok bool, err e
 		return err
 	})
 	return id, ok, err
-}
-
-func readIdentity(r storage.Reader) (id Identity, ok bool, err error) {
-	vs, err := r.GetMany(familyMeta, [][]byte{metaFormat, metaChain, metaNetwork, metaIndexes})
-	if err != nil || vs[0] == nil {
-		return id, false, err
-	}
-	f := reader{b: vs[0]}
-	id = Identity{Chain: string(vs[1]), Network: string(vs[2]), Format: f.size("format")}
-	if err := f.end(); err != nil {
-		return id, false, fmt.Errorf("meta format: %w", err)
-	}
-	if id.Format != FormatVersion {
-		return id, true, nil
-	}
-	entries, _, err := parseCatalogue(vs[3])
-	if err != nil {
-		return id, false, fmt.Errorf("meta indexes: %w", err)
-	}
-	for _, e := range entries {
-		if e.own && e.live|e.coming != 0 {
-			id.Definitions = append(id.Definitions, e.definition)
-		}
-	}
-	return id, true, nil
 }
 
 // openMeta makes the meta rows of a new database, or reads those of an old one, into db.

@@ -5,6 +5,7 @@ import (
 	"birthmark/storage"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -96,4 +97,36 @@ func parseTotals(b []byte) (totals, error) {
 		t.rows[storage.Family(f)] = r.uvarint("rows")
 	}
 	return t, r.end()
+}
+
+// Identity says what a database holds.
+type Identity struct {
+	Chain, Network string
+	Format         int
+	Definitions    []model.Definition // of the indexes that are its user's; none of a database of another format
+}
+
+func readIdentity(r storage.Reader) (id Identity, ok bool, err error) {
+	vs, err := r.GetMany(familyMeta, [][]byte{metaFormat, metaChain, metaNetwork, metaIndexes})
+	if err != nil || vs[0] == nil {
+		return id, false, err
+	}
+	f := reader{b: vs[0]}
+	id = Identity{Chain: string(vs[1]), Network: string(vs[2]), Format: f.size("format")}
+	if err := f.end(); err != nil {
+		return id, false, fmt.Errorf("meta format: %w", err)
+	}
+	if id.Format != FormatVersion {
+		return id, true, nil
+	}
+	entries, _, err := parseCatalogue(vs[3])
+	if err != nil {
+		return id, false, fmt.Errorf("meta indexes: %w", err)
+	}
+	for _, e := range entries {
+		if e.own && e.live|e.coming != 0 {
+			id.Definitions = append(id.Definitions, e.definition)
+		}
+	}
+	return id, true, nil
 }

@@ -111,3 +111,9 @@ type assetHolding struct {
 	asset  model.AssetBirthPk
 	holder model.BirthPk
 }
+
+func (a *account) apply(c *account) bool {
+	a.received, a.sent = a.received.plus(c.received), a.sent.plus(c.sent)
+	a.outputs, a.unspent, a.txs = a.outputs+c.outputs, a.unspent+c.unspent, a.txs+c.txs
+	return !a.received.negative() && !a.sent.negative() && a.outputs >= 0 && a.unspent >= 0 && a.txs >= 0
+}
