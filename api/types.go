@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"birthmark/core"
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -46,10 +47,10 @@ type SchemaIndex struct {
 // SchemaOf is the schema, with the indexes of a chain where it is not nil.
 func SchemaOf(chain model.Chain) (*SchemaAnswer, error) {
 	var text bytes.Buffer
-	if err := core.WriteSchema(&text); err != nil {
+	if err := schema.WriteMarkdown(&text); err != nil {
 		return nil, err
 	}
-	a := &SchemaAnswer{Format: core.FormatVersion, Text: text.String()}
+	a := &SchemaAnswer{Format: schema.FormatVersion, Text: text.String()}
 	if chain == nil {
 		return a, nil
 	}

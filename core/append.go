@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -33,14 +34,14 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 // commit writes w, the oldest pending window, in bulk where it holds so much. After an error abandon must be called, as
 // after one of prepare.
 func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
-	t := db.totals.clone()
+	t := db.totals.Clone()
 	tip := w.blocks[len(w.blocks)-1].Point()
 	update := db.store.Update
 	if db.inBulk(w, bulkWeight) {
 		update = db.store.(storage.BulkUpdater).UpdateBulk
 	}
 	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
-		e := emitter{catalogue: db.catalogue(), w: w, b: b, t: &t, rows: make([]uint64, db.catalogue().families())}
+		e := emitter{Layout: db.catalogue(), w: w, b: b, t: &t, rows: make([]uint64, db.catalogue().FamilyCount())}
 		if err := e.window(); err != nil {
 			return err
 		}
@@ -50,8 +51,8 @@ func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
 				return err
 			}
 		}
-		b.Put(familyMeta, metaTip, appendTip(nil, tip))
-		b.Put(familyMeta, metaTotals, t.appendTo(nil))
+		b.Put(schema.FamilyMeta, schema.MetaTip, schema.AppendTip(nil, tip))
+		b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil))
 		return nil
 	})
 	if err != nil {
@@ -74,10 +75,10 @@ func (db *DB) inBulk(w *window, bulkWeight int) bool {
 
 // emitter is the third pass over a window: it makes the rows.
 type emitter struct {
-	*catalogue
+	*schema.Layout
 	w          *window
 	b          storage.Batch
-	t          *totals
+	t          *schema.Totals
 	key, value []byte // of the row being made
 	head       []byte
 	rows       []uint64 // of each family
@@ -93,7 +94,7 @@ func (e *emitter) put(f storage.Family) {
 
 // putBirth adds the row that leads from the value in value to the birth in key.
 func (e *emitter) putBirth(f storage.Family) {
-	e.head = appendBirthKey(e.head[:0], e.value, e.key)
+	e.head = schema.AppendBirthKey(e.head[:0], e.value, e.key)
 	e.b.Put(f, e.head, nil)
 	e.rows[f]++
 }
@@ -104,12 +105,12 @@ func (e *emitter) window() error {
 	}
 	for i := range e.w.txs {
 		if err := e.tx(&e.w.txs[i]); err != nil {
-			return fmt.Errorf("%s: %w", where(e.chain, &e.w.txs[i]), err)
+			return fmt.Errorf("%s: %w", where(e.Chain, &e.w.txs[i]), err)
 		}
 	}
 	for f, n := range e.rows {
 		if n > 0 {
-			e.t.rows[storage.Family(f)] += n
+			e.t.Rows[storage.Family(f)] += n
 		}
 	}
 	return nil
@@ -117,29 +118,29 @@ func (e *emitter) window() error {
 
 func (e *emitter) block(b *model.Block) {
 	e.key = b.Height.AppendTo(e.key[:0])
-	row := blockRow{b.Hash, b.Parent, b.Time, b.Slot, len(b.Txs), b.Size, b.Header}
-	e.value = appendBlockRow(e.value[:0], &row)
-	e.put(familyBlock)
-	e.t.checksum += row.checksum()
+	row := schema.BlockRow{Hash: b.Hash, Parent: b.Parent, Time: b.Time, Slot: b.Slot, TxCount: len(b.Txs), Size: b.Size, Header: b.Header}
+	e.value = schema.AppendBlockRow(e.value[:0], &row)
+	e.put(schema.FamilyBlock)
+	e.t.Checksum += row.Checksum()
 
 	e.key = append(e.key[:0], b.Hash[:]...)
-	e.value = appendHeightRow(e.value[:0], b.Height, b.Time)
-	e.put(familyHeight)
+	e.value = schema.AppendHeightRow(e.value[:0], b.Height, b.Time)
+	e.put(schema.FamilyHeight)
 }
 
 func (e *emitter) tx(t *windowTx) error {
 	e.key = t.pk.AppendTo(e.key[:0])
-	e.value = appendTxHashRow(e.value[:0], &t.Hash, t.Fee)
-	e.put(familyTxHash)
+	e.value = schema.AppendTxHashRow(e.value[:0], &t.Hash, t.Fee)
+	e.put(schema.FamilyTxHash)
 	e.raw(t)
-	e.t.checksum += hashChecksum(&t.Hash) + t.Fee.Amount
+	e.t.Checksum += schema.HashChecksum(&t.Hash) + t.Fee.Amount
 
-	e.key, e.value = appendTxPkKey(e.key[:0], &t.Hash, t.pk), e.value[:0]
-	e.put(familyTxPk)
+	e.key, e.value = schema.AppendTxPkKey(e.key[:0], &t.Hash, t.pk), e.value[:0]
+	e.put(schema.FamilyTxPk)
 
 	if t.genesis {
-		e.t.genesisTxs++
-		e.t.genesisOutputs += uint64(len(t.Outputs))
+		e.t.GenesisTxs++
+		e.t.GenesisOutputs += uint64(len(t.Outputs))
 	}
 	e.inputs(t)
 	for oi := range t.Outputs {
@@ -148,13 +149,13 @@ func (e *emitter) tx(t *windowTx) error {
 		}
 	}
 	for _, m := range t.mints {
-		e.key = appendSupplyKey(e.key[:0], m.birth, t.pk)
-		e.value = appendSupplyRow(e.value[:0], m.amount)
-		e.put(familyAssetSupply)
+		e.key = schema.AppendSupplyKey(e.key[:0], m.birth, t.pk)
+		e.value = schema.AppendSupplyRow(e.value[:0], m.amount)
+		e.put(schema.FamilyAssetSupply)
 		if len(m.info) > 0 && m.birth.Utxo.Tx() == t.pk {
 			e.key, e.value = m.birth.AppendTo(e.key[:0]), append(e.value[:0], m.info...)
-			e.put(familyAssetInfo)
-			e.t.checksum += infoChecksum(m.info)
+			e.put(schema.FamilyAssetInfo)
+			e.t.Checksum += schema.InfoChecksum(m.info)
 		}
 	}
 	return nil
@@ -166,10 +167,10 @@ func (e *emitter) inputs(t *windowTx) {
 		e.spends++
 		input, _ := t.pk.Input(ii) // resolution made the same pointer
 		e.key, e.value = input.AppendTo(e.key[:0]), s.utxo.AppendTo(e.value[:0])
-		e.put(familySpentUtxo)
+		e.put(schema.FamilySpentUtxo)
 		e.key, e.value = e.value, e.key
-		e.put(familySpentInput)
-		e.t.unspentValue -= s.value
+		e.put(schema.FamilySpentInput)
+		e.t.UnspentValue -= s.value
 	}
 }
 
@@ -178,36 +179,36 @@ var errSupply = errors.New("the value of all unspent outputs does not fit 64 bit
 func (e *emitter) output(t *windowTx, oi int) error {
 	o := &t.Outputs[oi]
 	pk, _ := t.pk.Utxo(t.OutputIndex(oi)) // resolution made the same pointer
-	if e.t.unspentValue+o.Value < o.Value {
+	if e.t.UnspentValue+o.Value < o.Value {
 		return badBlock(errSupply)
 	}
-	e.t.unspentValue += o.Value
-	e.t.checksum += o.Value
+	e.t.UnspentValue += o.Value
+	e.t.Checksum += o.Value
 
 	births := e.w.births[e.births : e.births+len(o.Keys)]
 	e.births += len(o.Keys)
-	e.value = appendUtxoValue(e.value[:0], o.Value)
+	e.value = schema.AppendUtxoValue(e.value[:0], o.Value)
 	for ki := range o.Keys {
-		e.value = appendOccurrence(e.value, pk, e.indexes[o.Keys[ki].Index], births[ki])
+		e.value = schema.AppendOccurrence(e.value, pk, e.Indexes[o.Keys[ki].Index], births[ki])
 	}
 	e.key = pk.AppendTo(e.key[:0])
-	e.put(familyUtxo)
+	e.put(schema.FamilyUtxo)
 
 	for ki := range o.Keys {
 		k := &o.Keys[ki]
-		x, birth := e.indexes[k.Index], births[ki]
+		x, birth := e.Indexes[k.Index], births[ki]
 		if birth.Utxo != pk {
-			e.key, e.value = appendRelationKey(e.key[:0], x, birth, pk), e.value[:0]
-			e.put(x.family(indexRelations))
+			e.key, e.value = schema.AppendRelationKey(e.key[:0], x, birth, pk), e.value[:0]
+			e.put(x.Family(schema.IndexRelations))
 			continue
 		}
 		e.key, e.value = birth.AppendTo(e.key[:0], x.Kind.HasOrdinal()), append(e.value[:0], k.Value...)
-		e.put(x.family(indexValue))
-		e.putBirth(x.family(indexBirth))
-		if x.live.has(partPrefix) {
-			e.head = appendTextKey(e.head[:0], &x.Index, e.value, e.key)
-			e.b.Put(x.family(indexText), e.head, nil)
-			e.rows[x.family(indexText)]++
+		e.put(x.Family(schema.IndexValue))
+		e.putBirth(x.Family(schema.IndexBirth))
+		if x.Active.Has(schema.FeaturePrefix) {
+			e.head = schema.AppendTextKey(e.head[:0], &x.Index, e.value, e.key)
+			e.b.Put(x.Family(schema.IndexText), e.head, nil)
+			e.rows[x.Family(schema.IndexText)]++
 		}
 	}
 	e.outputAssets(t, o, pk)
@@ -226,15 +227,15 @@ func (e *emitter) outputAssets(t *windowTx, o *model.Output, pk model.UtxoPk) {
 		}
 		birth := e.w.assetBirths[e.assets]
 		e.assets++
-		e.t.checksum += o.Assets[i].Amount
-		e.value = appendAssetEntry(e.value, pk, assetEntry{o.Assets[i].Amount, birth, t.minted(birth)})
+		e.t.Checksum += o.Assets[i].Amount
+		e.value = schema.AppendAssetEntry(e.value, pk, schema.AssetEntry{Amount: o.Assets[i].Amount, Birth: birth, Minted: t.minted(birth)})
 	}
 	if e.assets == first {
 		return
 	}
 	e.key = pk.AppendTo(e.key[:0])
-	e.put(familyAssets)
-	e.t.assets += uint64(e.assets - first)
+	e.put(schema.FamilyAssets)
+	e.t.Assets += uint64(e.assets - first)
 
 	entry := uint16(0)
 	for i := range o.Assets {
@@ -244,16 +245,16 @@ func (e *emitter) outputAssets(t *windowTx, o *model.Output, pk model.UtxoPk) {
 		birth, at := e.w.assetBirths[first+int(entry)], model.AssetPk{Utxo: pk, Index: entry}
 		entry++
 		if birth != model.AssetBirthPk(at) {
-			e.key, e.value = appendAssetRelationKey(e.key[:0], birth, at), e.value[:0]
-			e.put(familyAssetRelations)
+			e.key, e.value = schema.AppendAssetRelationKey(e.key[:0], birth, at), e.value[:0]
+			e.put(schema.FamilyAssetRelations)
 			continue
 		}
 		e.key, e.value = birth.AppendTo(e.key[:0]), append(e.value[:0], o.Assets[i].ID...)
-		e.put(familyAssetID)
-		e.putBirth(familyAssetBirth)
-		if fp := e.traits.Fingerprint; fp != nil {
+		e.put(schema.FamilyAssetID)
+		e.putBirth(schema.FamilyAssetBirth)
+		if fp := e.Traits.Fingerprint; fp != nil {
 			e.key, e.value = append(e.key[:0], fp.Of(o.Assets[i].ID)...), birth.AppendTo(e.value[:0])
-			e.put(familyFingerprint)
+			e.put(schema.FamilyFingerprint)
 		}
 	}
 }
@@ -270,10 +271,10 @@ func (t *windowTx) minted(birth model.AssetBirthPk) bool {
 
 // raw makes the row of the transaction whose key is in e.key.
 func (e *emitter) raw(t *windowTx) {
-	if !e.catalogue.raw || t.genesis {
+	if !e.Layout.Raw || t.genesis {
 		return
 	}
-	e.b.Put(familyRaw, e.key, t.Raw)
-	e.rows[familyRaw]++
-	e.t.checksum += rawChecksum(t.pk, t.Raw)
+	e.b.Put(schema.FamilyRaw, e.key, t.Raw)
+	e.rows[schema.FamilyRaw]++
+	e.t.Checksum += schema.RawChecksum(t.pk, t.Raw)
 }

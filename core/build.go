@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -68,8 +69,8 @@ func (db *DB) Build(ctx context.Context, open SourceOpener, o BuildOptions) erro
 		if w == nil {
 			return nil
 		}
-		b := &builder{db: db, open: open, o: o, x: w.x}
-		if w.x.dropped() {
+		b := &builder{db: db, open: open, o: o, x: w.Index}
+		if w.Index.Dropped() {
 			if err := b.drop(ctx); err != nil {
 				return err
 			}
@@ -85,16 +86,16 @@ func (db *DB) Build(ctx context.Context, open SourceOpener, o BuildOptions) erro
 			})
 		}
 		if err == nil {
-			o.Log.Info("index added", "index", w.x.Name, "to", db.Tip().Height)
-			o.Progress(BuildProgress{Index: w.x.Name, Height: db.Tip().Height, Target: db.Tip().Height, Done: true})
+			o.Log.Info("index added", "index", w.Index.Name, "to", db.Tip().Height)
+			o.Progress(BuildProgress{Index: w.Index.Name, Height: db.Tip().Height, Target: db.Tip().Height, Done: true})
 		}
 		if err == nil || errors.Is(err, errNotAdded) {
 			continue
 		}
 		if !errors.Is(err, errElsewhere) {
-			return fmt.Errorf("index %s: %w", w.x.Name, err)
+			return fmt.Errorf("index %s: %w", w.Index.Name, err)
 		}
-		o.Log.Warn("the source is not where the database is, trying again", "index", w.x.Name, "at", db.Tip().Height)
+		o.Log.Warn("the source is not where the database is, trying again", "index", w.Index.Name, "at", db.Tip().Height)
 		select {
 		case <-time.After(sourcePause):
 		case <-ctx.Done():
@@ -107,13 +108,13 @@ type builder struct {
 	db   *DB
 	open SourceOpener
 	o    BuildOptions
-	x    *index // the index that is being added or dropped
+	x    *schema.Index // the index that is being added or dropped
 }
 
 // work returns what is under way, or errNotAdded if that is no longer b.x: a change of the catalogue replaces the
 // entry of the index that it changes. db.building is held.
-func (b *builder) work() (*indexWork, error) {
-	if w := b.db.work; w != nil && w.x == b.x {
+func (b *builder) work() (*schema.IndexChange, error) {
+	if w := b.db.work; w != nil && w.Index == b.x {
 		return w, nil
 	}
 	return nil, errNotAdded
@@ -127,12 +128,12 @@ func (b *builder) built() (model.Point, error) {
 	if err != nil {
 		return model.Point{}, err
 	}
-	return w.tip, nil
+	return w.BuiltTo, nil
 }
 
 // advance adds blocks until no more than a number of them are missing.
 func (b *builder) advance(ctx context.Context, missing model.HeightPk) error {
-	if b.x.coming.has(partValues) {
+	if b.x.Building.Has(schema.FeatureValues) {
 		return b.fromSource(ctx, missing)
 	}
 	for {
@@ -161,7 +162,7 @@ func (b *builder) next(ctx context.Context, at model.Point) (to model.Point, err
 	tip := b.db.Tip()
 	err = b.db.store.View(ctx, func(r storage.Reader) error {
 		weight := 0
-		for kv, err := range r.Scan(familyBlock, firstBehind(at).AppendTo(nil), nil, false) {
+		for kv, err := range r.Scan(schema.FamilyBlock, schema.HeightAfter(at).AppendTo(nil), nil, false) {
 			if err != nil {
 				return err
 			}
@@ -169,12 +170,12 @@ func (b *builder) next(ctx context.Context, at model.Point) (to model.Point, err
 			if err != nil {
 				return err
 			}
-			row, err := parseBlockRow(kv.Value)
+			row, err := schema.ParseBlockRow(kv.Value)
 			if err != nil || h > tip.Height {
 				return err
 			}
-			to = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
-			if weight += 4 * row.txCount; weight >= b.o.Weight {
+			to = model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}
+			if weight += 4 * row.TxCount; weight >= b.o.Weight {
 				return nil
 			}
 		}
@@ -225,7 +226,7 @@ func (b *builder) take(ctx context.Context, src model.Source, at model.Point, mi
 		}
 		if e.Rollback != nil {
 			// It may be where the source looks for the block at. What was collected above it is of another branch.
-			for n := len(blocks); n > 0 && blocks[n-1].Height >= firstBehind(*e.Rollback); n-- {
+			for n := len(blocks); n > 0 && blocks[n-1].Height >= schema.HeightAfter(*e.Rollback); n-- {
 				weight -= blocks[n-1].Weight()
 				blocks = blocks[:n-1]
 			}
@@ -282,7 +283,7 @@ func (b *builder) add(ctx context.Context, from, to model.Point, blocks []*model
 	if err != nil {
 		return err
 	}
-	if w.tip != from {
+	if w.BuiltTo != from {
 		return errElsewhere
 	}
 	there, err := db.PointAt(ctx, to.Height)
@@ -292,18 +293,18 @@ func (b *builder) add(ctx context.Context, from, to model.Point, blocks []*model
 	if err != nil || there.Hash != to.Hash {
 		return errElsewhere
 	}
-	s := &buildStep{db: db, ctx: ctx, x: w.x, from: from, to: to}
+	s := &buildStep{db: db, ctx: ctx, x: w.Index, from: from, to: to}
 	if err := s.prepare(blocks); err != nil {
 		return err
 	}
-	next := w.clone()
-	next.tip = to
+	next := w.Clone()
+	next.BuiltTo = to
 	err = db.store.Update(ctx, func(r storage.Reader, batch storage.Batch) error {
-		t := totals{rows: next.rows}
+		t := schema.Totals{Rows: next.Rows}
 		if err := s.emit(r, batch, &t); err != nil {
 			return err
 		}
-		batch.Put(familyMeta, metaWork, next.appendTo(nil))
+		batch.Put(schema.FamilyMeta, schema.MetaChange, next.AppendTo(nil))
 		return nil
 	})
 	if err != nil {
@@ -322,26 +323,26 @@ func (b *builder) arrive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if work.tip != db.tip {
+	if work.BuiltTo != db.tip {
 		return errElsewhere
 	}
 	w := *work
-	c, x := db.catalogue().copy(w.x)
-	w.x = x
+	c, x := db.catalogue().Copy(w.Index)
+	w.Index = x
 	return db.arrived(ctx, c, &w)
 }
 
 // arrived writes that what w adds is there, in catalogue c.
-func (db *DB) arrived(ctx context.Context, c *catalogue, w *indexWork) error {
-	x := w.x
-	values := x.coming.has(partValues)
-	x.live, x.coming = x.live|x.coming, 0
-	c.arrange()
-	t := db.totals.clone()
-	for f, n := range w.rows {
-		t.rows[f] = n
+func (db *DB) arrived(ctx context.Context, c *schema.Layout, w *schema.IndexChange) error {
+	x := w.Index
+	values := x.Building.Has(schema.FeatureValues)
+	x.Active, x.Building = x.Active|x.Building, 0
+	c.Arrange()
+	t := db.totals.Clone()
+	for f, n := range w.Rows {
+		t.Rows[f] = n
 	}
-	err := db.change(ctx, c, c.halfDropped(), func(b storage.Batch) { b.Put(familyMeta, metaTotals, t.appendTo(nil)) })
+	err := db.change(ctx, c, c.HalfDropped(), func(b storage.Batch) { b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil)) })
 	if err != nil {
 		return err
 	}
@@ -356,18 +357,18 @@ func (db *DB) arrived(ctx context.Context, c *catalogue, w *indexWork) error {
 
 // learnIndex adds the values of a new index to the caches. After an error the filter lacks some of them: it must not be
 // asked any more.
-func (db *DB) learnIndex(ctx context.Context, x *index) error {
+func (db *DB) learnIndex(ctx context.Context, x *schema.Index) error {
 	c := db.cache
 	c.noted = model.Point{}
 	if !c.warm {
 		return nil // a sync will
 	}
-	if db.totals.rows[x.family(indexValue)] > mostReplayed {
+	if db.totals.Rows[x.Family(schema.IndexValue)] > mostReplayed {
 		c.known.giveUp()
 		return nil
 	}
 	err := db.store.View(ctx, func(r storage.Reader) error {
-		return (&replay{ctx: ctx, db: db, r: r, to: behind(db.tip)}).values(x.number, x.family(indexValue))
+		return (&replay{ctx: ctx, db: db, r: r, to: schema.PkAfter(db.tip)}).values(x.Number, x.Family(schema.IndexValue))
 	})
 	if err != nil {
 		c.known.giveUp()

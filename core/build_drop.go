@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -33,10 +34,10 @@ func (b *builder) drop(ctx context.Context) error {
 		if err := db.dropFamilies(ctx, b.x); err != nil { // as far as that failed before
 			return err
 		}
-		c, gone := db.catalogue().copy(b.x)
-		c.all = slices.DeleteFunc(c.all, func(x *index) bool { return x == gone })
-		c.arrange()
-		return db.change(ctx, c, c.halfDropped(), nil)
+		c, gone := db.catalogue().Copy(b.x)
+		c.All = slices.DeleteFunc(c.All, func(x *schema.Index) bool { return x == gone })
+		c.Arrange()
+		return db.change(ctx, c, c.HalfDropped(), nil)
 	})
 	if err == nil {
 		b.o.Log.Info("index dropped", "index", x.Name)
@@ -54,10 +55,10 @@ func (b *builder) clean(ctx context.Context) (to model.UtxoPk, more bool, err er
 		return 0, false, nil
 	}
 	next := *db.work
-	end := behind(db.Tip())
+	end := schema.PkAfter(db.Tip())
 	err = db.store.Update(ctx, func(r storage.Reader, batch storage.Batch) error {
 		rows := 0
-		for kv, err := range r.Scan(familyUtxo, next.clean.AppendTo(nil), end.AppendTo(nil), false) {
+		for kv, err := range r.Scan(schema.FamilyUtxo, next.CleanedTo.AppendTo(nil), end.AppendTo(nil), false) {
 			if err != nil {
 				return err
 			}
@@ -65,28 +66,28 @@ func (b *builder) clean(ctx context.Context) (to model.UtxoPk, more bool, err er
 			if err != nil {
 				return err
 			}
-			row, dropped, err := db.catalogue().parseUtxoRowWith(pk, kv.Value)
+			row, dropped, err := db.catalogue().ParseUtxoRowWith(pk, kv.Value)
 			if err != nil {
 				return fmt.Errorf("output %v: %w", pk, err)
 			}
 			if dropped > 0 {
-				batch.Put(familyUtxo, kv.Key, appendUtxoRow(nil, pk, &row))
+				batch.Put(schema.FamilyUtxo, kv.Key, schema.AppendUtxoRow(nil, pk, &row))
 			}
-			if next.clean = pk + 1; rows >= b.o.Weight {
+			if next.CleanedTo = pk + 1; rows >= b.o.Weight {
 				more = true
 				break
 			}
 			rows++
 		}
 		if !more {
-			next.clean = end
+			next.CleanedTo = end
 		}
-		batch.Put(familyMeta, metaWork, next.appendTo(nil))
+		batch.Put(schema.FamilyMeta, schema.MetaChange, next.AppendTo(nil))
 		return nil
 	})
 	if err != nil {
 		return 0, false, errors.Join(err, db.recallWork(ctx))
 	}
 	db.work = &next
-	return next.clean, more, nil
+	return next.CleanedTo, more, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -12,7 +13,7 @@ import (
 type buildStep struct {
 	db       *DB
 	ctx      context.Context
-	x        *index
+	x        *schema.Index
 	from, to model.Point
 
 	outputs []builtOutput // those that have values of the index, where values come
@@ -26,7 +27,7 @@ type buildStep struct {
 
 // builtOutput is an output whose row gets values.
 type builtOutput struct {
-	row    utxoRow
+	row    schema.UtxoRow
 	pk     model.UtxoPk
 	values []*builtValue
 }
@@ -41,22 +42,22 @@ type builtValue struct {
 // prepare reads what the step needs; blocks are those of the step where values come, else none.
 func (s *buildStep) prepare(blocks []*model.Block) error {
 	s.births, s.named = map[model.UtxoPk][]model.BirthPk{}, map[string]*builtValue{}
-	s.tally = &tally{x: s.x, parts: s.x.coming, sign: 1}
+	s.tally = &tally{x: s.x, parts: s.x.Building, sign: 1}
 	return s.db.store.View(s.ctx, func(r storage.Reader) error {
-		if s.x.coming.has(partValues) {
+		if s.x.Building.Has(schema.FeatureValues) {
 			if err := s.values(r, blocks); err != nil {
 				return err
 			}
-		} else if s.x.coming.has(partPrefix) {
+		} else if s.x.Building.Has(schema.FeaturePrefix) {
 			if err := s.texts(r); err != nil {
 				return err
 			}
 		}
-		if s.x.coming&(partAccounts|partValues) == 0 {
+		if s.x.Building&(schema.AccountFeatures|schema.FeatureValues) == 0 {
 			return nil
 		}
-		from, to := behind(s.from).AppendTo(nil), behind(s.to).AppendTo(nil)
-		for txs, err := range s.db.catalogue().transactions(s.ctx, r, from, to, false) {
+		from, to := schema.PkAfter(s.from).AppendTo(nil), schema.PkAfter(s.to).AppendTo(nil)
+		for txs, err := range s.db.catalogue().ScanTxs(s.ctx, r, from, to, false) {
 			if err != nil {
 				return err
 			}
@@ -93,7 +94,7 @@ func (s *buildStep) values(r storage.Reader, blocks []*model.Block) error {
 	for i, v := range s.order {
 		values[i] = v.value
 	}
-	births, err := s.db.catalogue().birthsOf(r, s.x.number, values)
+	births, err := s.db.catalogue().Births(r, s.x.Number, values)
 	if err != nil {
 		return err
 	}
@@ -172,8 +173,8 @@ func (s *buildStep) output(at map[model.UtxoPk][]*builtValue, utxo model.UtxoPk,
 
 // texts finds the values that were born in the step, of an index whose values are there.
 func (s *buildStep) texts(r storage.Reader) error {
-	from, to := behind(s.from).AppendTo(nil), behind(s.to).AppendTo(nil)
-	for kv, err := range r.Scan(s.x.family(indexValue), from, to, false) {
+	from, to := schema.PkAfter(s.from).AppendTo(nil), schema.PkAfter(s.to).AppendTo(nil)
+	for kv, err := range r.Scan(s.x.Family(schema.IndexValue), from, to, false) {
 		if err != nil {
 			return err
 		}
@@ -187,79 +188,79 @@ func (s *buildStep) texts(r storage.Reader) error {
 }
 
 // tx notes what a transaction does to the values.
-func (s *buildStep) tx(t *txMovement) {
-	wanted := s.x.coming&partAccounts != 0
-	for i := range t.spends {
-		if o := &t.spends[i]; wanted {
+func (s *buildStep) tx(t *schema.TxIO) {
+	wanted := s.x.Building&schema.AccountFeatures != 0
+	for i := range t.Spent {
+		if o := &t.Spent[i]; wanted {
 			for _, birth := range s.birthsAt(o) {
-				s.tally.spend(birth, t.pk, o.pk, o.value)
-				s.tally.hold(birth, o.assets, -1)
+				s.tally.spend(birth, t.Pk, o.Pk, o.Value)
+				s.tally.hold(birth, o.Assets, -1)
 			}
 		}
 	}
-	for i := range t.makes {
-		o := &t.makes[i]
-		if values := s.places[o.pk]; len(values) > 0 {
-			s.outputs = append(s.outputs, builtOutput{o.utxoRow, o.pk, values})
+	for i := range t.Created {
+		o := &t.Created[i]
+		if values := s.places[o.Pk]; len(values) > 0 {
+			s.outputs = append(s.outputs, builtOutput{o.UtxoRow, o.Pk, values})
 		}
 		if wanted {
 			for _, birth := range s.birthsAt(o) {
-				s.tally.make(birth, o.pk, o.value)
-				s.tally.hold(birth, o.assets, 1)
+				s.tally.make(birth, o.Pk, o.Value)
+				s.tally.hold(birth, o.Assets, 1)
 			}
 		}
 	}
 }
 
 // birthsAt is the births of the index's values in an output: of these blocks, or as its row says.
-func (s *buildStep) birthsAt(o *output) []model.BirthPk {
-	if births, here := s.births[o.pk]; here {
+func (s *buildStep) birthsAt(o *schema.Output) []model.BirthPk {
+	if births, here := s.births[o.Pk]; here {
 		return births
 	}
 	var births []model.BirthPk
-	for _, c := range o.occurrences {
-		if c.index == s.x {
-			births = append(births, c.birth)
+	for _, c := range o.Occurrences {
+		if c.Index == s.x {
+			births = append(births, c.Birth)
 		}
 	}
 	return births
 }
 
 // emit makes the rows.
-func (s *buildStep) emit(r storage.Reader, b storage.Batch, t *totals) error {
+func (s *buildStep) emit(r storage.Reader, b storage.Batch, t *schema.Totals) error {
 	x := s.x
 	put := func(which storage.Family, key, value []byte) {
-		b.Put(x.family(which), key, value)
-		t.rows[x.family(which)]++
+		b.Put(x.Family(which), key, value)
+		t.Rows[x.Family(which)]++
 	}
 	var key, value []byte
 	for i := range s.outputs {
 		o := &s.outputs[i]
-		value = appendUtxoRow(value[:0], o.pk, &o.row)
+		value = schema.AppendUtxoRow(value[:0], o.pk, &o.row)
 		for _, v := range o.values {
-			value = appendOccurrence(value, o.pk, x, v.birth)
+			value = schema.AppendOccurrence(value, o.pk, x, v.birth)
 			if v.birth.Utxo != o.pk {
-				key = appendRelationKey(key[:0], x, v.birth, o.pk)
-				put(indexRelations, key, nil)
+				key = schema.AppendRelationKey(key[:0], x, v.birth, o.pk)
+				put(schema.IndexRelations, key, nil)
 			}
 		}
 		key = o.pk.AppendTo(key[:0])
-		b.Put(familyUtxo, key, value)
+		b.Put(schema.FamilyUtxo, key, value)
 	}
 	for _, v := range s.order {
 		if v.known {
 			continue
 		}
 		key = v.birth.AppendTo(key[:0], x.Kind.HasOrdinal())
-		put(indexValue, key, v.value)
-		put(indexBirth, appendBirthKey(nil, v.value, key), nil)
-		if x.coming.has(partPrefix) {
-			put(indexText, appendTextKey(nil, &x.Index, v.value, key), nil)
+		put(schema.IndexValue, key, v.value)
+		put(schema.IndexBirth, schema.AppendBirthKey(nil, v.value, key), nil)
+		if x.Building.Has(schema.FeaturePrefix) {
+			put(schema.IndexText, schema.AppendTextKey(nil, &x.Index, v.value, key), nil)
 		}
 	}
 	for _, v := range s.born {
 		key = v.birth.AppendTo(key[:0], x.Kind.HasOrdinal())
-		put(indexText, appendTextKey(nil, &x.Index, v.value, key), nil)
+		put(schema.IndexText, schema.AppendTextKey(nil, &x.Index, v.value, key), nil)
 	}
-	return (&settler{r: r, b: b, t: t, since: behind(s.from)}).tally(s.tally)
+	return (&settler{r: r, b: b, t: t, since: schema.PkAfter(s.from)}).tally(s.tally)
 }

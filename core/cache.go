@@ -7,6 +7,7 @@ import (
 
 	"github.com/dchest/siphash"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -70,7 +71,7 @@ const (
 	ownerBits   = 62 // of the distance of two pointers in one chain and 1
 )
 
-func newCaches(bytes int64, indexes []*index) *caches {
+func newCaches(bytes int64, indexes []*schema.Index) *caches {
 	c := &caches{fp: newFingerprinter(), known: newFilter(bytes / 8), bytes: bytes}
 	c.divide(indexes)
 	return c
@@ -80,13 +81,13 @@ func newCaches(bytes int64, indexes []*index) *caches {
 // indexes that keep accounts, in equal parts; of the rest a third to unspent outputs and two thirds to births. A value of a
 // busy chain is used three times as often as an output is kept. When the indexes change, tables that have more than their new
 // share drop their oldest entries.
-func (c *caches) divide(indexes []*index) {
+func (c *caches) divide(indexes []*schema.Index) {
 	owners := map[int]*table{}
 	changed := c.owners == nil
 	for _, x := range indexes {
 		if owned(x) {
-			owners[x.number] = c.owners[x.number]
-			changed = changed || owners[x.number] == nil
+			owners[x.Number] = c.owners[x.Number]
+			changed = changed || owners[x.Number] == nil
 		}
 	}
 	if !changed && len(owners) == len(c.owners) {
@@ -115,15 +116,15 @@ func (c *caches) divide(indexes []*index) {
 func (c *caches) pin(first model.UtxoPk) { c.unspent.pinned, c.births.pinned = first, first }
 
 // owned reports whether it is worth while to remember which value of the index an output has.
-func owned(x *index) bool { return x.live&partAccounts != 0 && !x.Kind.HasOrdinal() }
+func owned(x *schema.Index) bool { return x.Active&schema.AccountFeatures != 0 && !x.Kind.HasOrdinal() }
 
 // ofOutput is the fingerprint of a pointer: no two have the same.
 func ofOutput(pk model.UtxoPk) fingerprint { return fingerprint{a: uint64(pk) * spreadA} }
 
 // own stores the birth of an output's value, or that the output has none, which is nil. The number of the entry is the
 // distance from the birth to the output plus one; 0 means no value.
-func (c *caches) own(x *index, pk model.UtxoPk, birth *model.BirthPk) {
-	t := c.owners[x.number]
+func (c *caches) own(x *schema.Index, pk model.UtxoPk, birth *model.BirthPk) {
+	t := c.owners[x.Number]
 	switch {
 	case t == nil:
 	case birth == nil:
@@ -134,8 +135,8 @@ func (c *caches) own(x *index, pk model.UtxoPk, birth *model.BirthPk) {
 }
 
 // disown removes what own stored of an output that is spent, and returns it. It is not ok if there is no entry.
-func (c *caches) disown(x *index, pk model.UtxoPk) (birth *model.BirthPk, ok bool) {
-	t := c.owners[x.number]
+func (c *caches) disown(x *schema.Index, pk model.UtxoPk) (birth *model.BirthPk, ok bool) {
+	t := c.owners[x.Number]
 	if t == nil {
 		return nil, false
 	}

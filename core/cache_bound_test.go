@@ -8,16 +8,17 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 )
 
 // accountIndexes are n indexes that keep accounts, and one that does not.
-func accountIndexes(n int) (indexes []*index) {
+func accountIndexes(n int) (indexes []*schema.Index) {
 	for i := range n + 1 {
-		x := &index{Index: model.Index{Name: fmt.Sprint(i)}, number: i}
-		if x.live = partValues; i < n {
-			x.live |= partBalance
+		x := &schema.Index{Index: model.Index{Name: fmt.Sprint(i)}, Number: i}
+		if x.Active = schema.FeatureValues; i < n {
+			x.Active |= schema.FeatureBalance
 		}
 		indexes = append(indexes, x)
 	}
@@ -95,7 +96,7 @@ func TestCachesAreDividedAgainWhenIndexesChange(t *testing.T) {
 		c.learn(keys[i], model.BirthPk{Utxo: model.UtxoPk(i), Ordinal: uint16(i)})
 	}
 	before := c.births.used
-	for n, indexes := range [][]*index{all[1:], all, all[2:]} {
+	for n, indexes := range [][]*schema.Index{all[1:], all, all[2:]} {
 		c.divide(indexes)
 		held := c.known.most
 		for name, table := range c.tables() {
@@ -135,7 +136,7 @@ func TestCachesAreDividedAgainWhenIndexesChange(t *testing.T) {
 // Whatever the distance from its value's birth to an output, owners tell it from an output without a value.
 func TestOwnersOfAnyDistance(t *testing.T) {
 	x := accountIndexes(1)[0]
-	c := newCaches(1<<20, []*index{x})
+	c := newCaches(1<<20, []*schema.Index{x})
 	born := &model.BirthPk{Utxo: 5 << 19}
 	for _, distance := range []model.UtxoPk{0, 1, 1<<61 - 1, 1 << 61, 1<<61 + 1, 1<<62 - 2, 1<<62 - 1, 1 << 62, 1 << 63} {
 		pk := born.Utxo + distance
@@ -151,7 +152,7 @@ func TestOwnersOfAnyDistance(t *testing.T) {
 			t.Error("an owner is taken twice")
 		}
 	}
-	if c.owners[x.number].pinned != nothingPinned {
+	if c.owners[x.Number].pinned != nothingPinned {
 		t.Error("owners are pinned")
 	}
 }
@@ -186,12 +187,12 @@ func TestANoteOfALargeTableTakesLittleMemory(t *testing.T) {
 func TestLabelsStayWithinTheirBound(t *testing.T) {
 	db := openVariant(t, modeltest.Variants()[0], 0)
 	q := &query{names: &db.names}
-	q.learn(txSpace, model.BirthPk{}, strings.Repeat("x", longestName+1))
-	if _, known := q.name(txSpace, model.BirthPk{}); known {
+	q.learn(schema.TxSpace, model.BirthPk{}, strings.Repeat("x", longestName+1))
+	if _, known := q.name(schema.TxSpace, model.BirthPk{}); known {
 		t.Error("a label is remembered that is too long")
 	}
 	for i := range model.UtxoPk(4 * mostNames) {
-		q.learn(txSpace, model.BirthPk{Utxo: i}, "label")
+		q.learn(schema.TxSpace, model.BirthPk{Utxo: i}, "label")
 	}
 	slots := *db.names.texts.slots.Load()
 	held := 0

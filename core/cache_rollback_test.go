@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"birthmark/core/schema"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -22,7 +23,7 @@ func TestARollbackRemovesItsOwnCacheEntries(t *testing.T) {
 			}
 			db.cache.onSweep = func() { t.Error("a rollback read a whole table") }
 			for _, last := range []int{38, 30, 2} {
-				first := behind(blocks[last].Point())
+				first := schema.PkAfter(blocks[last].Point())
 				want := map[string]map[entry]bool{}
 				for name, c := range db.cache.tables() {
 					want[name] = map[entry]bool{}

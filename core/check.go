@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -36,8 +37,8 @@ func (db *DB) check(ctx context.Context, only string, progress func(done, total 
 	err := db.store.View(ctx, func(r storage.Reader) error {
 		c.r = checkReader{r}
 		if only != "" {
-			if c.only = db.catalogue().entry(only); c.only == nil {
-				_, err := db.catalogue().lookup(only, db.tip, db.work)
+			if c.only = db.catalogue().Entry(only); c.only == nil {
+				_, err := db.catalogue().Lookup(only, db.tip, db.work)
 				return err
 			}
 		}
@@ -61,13 +62,13 @@ type checker struct {
 	answer   *CheckAnswer
 	more     int // problems beyond maxProblems
 
-	stand
+	schema.State
 	names   map[storage.Family]string
 	total   uint64                    // expected rows
 	rows    map[storage.Family]uint64 // rows read
 	first   model.HeightPk            // the first block
 	txCount []int32                   // by height from first
-	only    *index                    // the only index to check; nil: check everything
+	only    *schema.Index             // the only index to check; nil: check everything
 	builtTo *model.HeightPk           // the last block that was built of an index being added; nil if there is none
 
 	unspentValue, checksum uint64
@@ -160,29 +161,29 @@ func flushAll(joins ...*join) error {
 
 func (c *checker) run() error {
 	var err error
-	if c.stand, err = c.db.states.read(c.r, c.db.catalogue()); err != nil {
+	if c.State, err = c.db.states.Read(c.r, c.db.catalogue()); err != nil {
 		return err
 	}
-	c.totals = c.totals.clone()
-	if work := c.work; work != nil {
-		for f, n := range work.rows {
-			c.totals.rows[f] = n
+	c.Totals = c.Totals.Clone()
+	if work := c.Change; work != nil {
+		for f, n := range work.Rows {
+			c.Totals.Rows[f] = n
 		}
-		if work.x.coming != 0 && !work.tip.IsOrigin() {
-			c.builtTo = &work.tip.Height
+		if work.Index.Building != 0 && !work.BuiltTo.IsOrigin() {
+			c.builtTo = &work.BuiltTo.Height
 		}
 	}
 	c.names = map[storage.Family]string{}
-	for _, d := range c.db.catalogue().declarations() {
+	for _, d := range c.db.catalogue().Declarations() {
 		c.names[d.Family] = d.Name
 	}
-	for f, n := range c.totals.rows {
-		if c.checks(f) || f == familyUtxo {
+	for f, n := range c.Totals.Rows {
+		if c.checks(f) || f == schema.FamilyUtxo {
 			c.total += n
 		}
 	}
 	passes := []func() error{c.outputs, c.accounts}
-	if c.answer.Blocks = c.totals.rows[familyBlock]; c.only == nil {
+	if c.answer.Blocks = c.Totals.Rows[schema.FamilyBlock]; c.only == nil {
 		passes = []func() error{
 			c.meta, c.blocks, c.txs, c.raws, c.inputs, c.outputs,
 			c.assetEntries, c.supplies, c.assetAggregates, c.assetSums, c.accounts, c.forks,
@@ -212,53 +213,53 @@ func (c *checker) run() error {
 
 // meta checks that every index of the catalogue is active, being added or being dropped.
 func (c *checker) meta() error {
-	for _, x := range c.db.catalogue().all {
-		if x.dropped() && (c.work == nil || c.work.x != x) {
-			c.problem(familyMeta, metaIndexes,
+	for _, x := range c.db.catalogue().All {
+		if x.Dropped() && (c.Change == nil || c.Change.Index != x) {
+			c.problem(schema.FamilyMeta, schema.MetaIndexes,
 				"index %s is neither active nor being dropped: the next birthmark sync removes its remaining rows", x.Name)
 		}
 	}
-	return c.scan(familyMeta, func(_, _ []byte) error { return nil })
+	return c.scan(schema.FamilyMeta, func(_, _ []byte) error { return nil })
 }
 
 // blocks checks that heights have no gap, that each block is the parent of the next, that hashes and heights map to each
 // other, and that the last block is the tip.
 func (c *checker) blocks() error {
-	hashes := c.join(familyHeight)
+	hashes := c.join(schema.FamilyHeight)
 	last := model.Point{}
 	hasher, _ := c.db.chain.(model.HeaderHasher)
-	err := c.scan(familyBlock, func(k, v []byte) error {
+	err := c.scan(schema.FamilyBlock, func(k, v []byte) error {
 		h, err := model.ParseHeightPk(k)
 		if err != nil {
 			return err
 		}
-		row, err := parseBlockRow(v)
+		row, err := schema.ParseBlockRow(v)
 		if err != nil {
 			return err
 		}
-		c.checksum += row.checksum()
+		c.checksum += row.Checksum()
 		if hasher != nil {
-			if hash, err := hasher.HashHeader(row.header); err != nil || hash != row.hash {
-				c.problem(familyBlock, k, "the header does not hash to the block's hash")
+			if hash, err := hasher.HashHeader(row.Header); err != nil || hash != row.Hash {
+				c.problem(schema.FamilyBlock, k, "the header does not hash to the block's hash")
 			}
 		}
 		switch {
 		case len(c.txCount) == 0:
 			c.first = h
 			if h > 1 {
-				c.problem(familyBlock, k, "the height of the first block is %d, expected 0 or 1", h)
+				c.problem(schema.FamilyBlock, k, "the height of the first block is %d, expected 0 or 1", h)
 			}
 		case h != last.Height+1:
 			return fmt.Errorf("follows block %d", last.Height)
-		case row.parent != last.Hash:
-			c.problem(familyBlock, k, "its parent is not block %d", last.Height)
+		case row.Parent != last.Hash:
+			c.problem(schema.FamilyBlock, k, "its parent is not block %d", last.Height)
 		}
-		c.txCount = append(c.txCount, int32(row.txCount))
-		last = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
+		c.txCount = append(c.txCount, int32(row.TxCount))
+		last = model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}
 		key := append([]byte(nil), k...)
-		hashes.add(row.hash[:], func(v []byte) {
-			if at, time, err := parseHeightRow(v); err != nil || at != h || time != row.time {
-				c.problem(familyBlock, key, "the row of its hash does not point back to it")
+		hashes.add(row.Hash[:], func(v []byte) {
+			if at, time, err := schema.ParseHeightRow(v); err != nil || at != h || time != row.Time {
+				c.problem(schema.FamilyBlock, key, "the row of its hash does not point back to it")
 			}
 		})
 		return flushFull(hashes)
@@ -267,13 +268,13 @@ func (c *checker) blocks() error {
 		return err
 	}
 	c.answer.Blocks = uint64(len(c.txCount))
-	if last != c.tip {
-		c.problem(familyMeta, metaTip, "the tip is %d %s, the last block %d %s", c.tip.Height, c.tip.Hash, last.Height, last.Hash)
+	if last != c.Tip {
+		c.problem(schema.FamilyMeta, schema.MetaTip, "the tip is %d %s, the last block %d %s", c.Tip.Height, c.Tip.Hash, last.Height, last.Hash)
 	}
 	if err := hashes.flush(); err != nil {
 		return err
 	}
-	return c.count(familyHeight, uint64(len(c.txCount)), "blocks")
+	return c.count(schema.FamilyHeight, uint64(len(c.txCount)), "blocks")
 }
 
 // count counts the rows of a family. A join with another family found want of them, so equal counts mean equal rows.
@@ -290,45 +291,45 @@ func (c *checker) count(f storage.Family, want uint64, of string) error {
 // txs checks that the transactions of a block have no gap and the number in the block's row, and that hashes and pointers
 // map to each other.
 func (c *checker) txs() error {
-	hashes := c.join(familyTxPk)
+	hashes := c.join(schema.FamilyTxPk)
 	seen := make([]int32, len(c.txCount))
 	genesis, atZero := uint64(0), 0
-	err := c.scan(familyTxHash, func(k, v []byte) error {
+	err := c.scan(schema.FamilyTxHash, func(k, v []byte) error {
 		pk, err := model.ParseTxPk(k)
 		if err != nil {
 			return err
 		}
-		hash, fee, err := parseTxHashRow(v)
+		hash, fee, err := schema.ParseTxHashRow(v)
 		if err != nil {
 			return err
 		}
-		c.checksum += hashChecksum(&hash) + fee.Amount
+		c.checksum += schema.HashChecksum(&hash) + fee.Amount
 		index := pk.TxIndex()
 		if pk.Height() == 0 {
 			if index != atZero {
-				c.problem(familyTxHash, k, "the transaction before it is missing")
+				c.problem(schema.FamilyTxHash, k, "the transaction before it is missing")
 			}
 			atZero++
-			if uint64(index) < c.totals.genesisTxs {
+			if uint64(index) < c.Totals.GenesisTxs {
 				genesis++
 			}
-			index -= int(c.totals.genesisTxs)
+			index -= int(c.Totals.GenesisTxs)
 		}
 		if index >= 0 {
 			switch at := int64(pk.Height()) - int64(c.first); {
 			case at < 0 || at >= int64(len(seen)):
-				c.problem(familyTxHash, k, "there is no block at its height")
+				c.problem(schema.FamilyTxHash, k, "there is no block at its height")
 			case int32(index) != seen[at] && pk.Height() > 0:
-				c.problem(familyTxHash, k, "the transaction before it is missing")
+				c.problem(schema.FamilyTxHash, k, "the transaction before it is missing")
 				seen[at]++
 			default:
 				seen[at]++
 			}
 		}
 		key := append([]byte(nil), k...)
-		hashes.add(appendTxPkKey(nil, &hash, pk), func(v []byte) {
+		hashes.add(schema.AppendTxPkKey(nil, &hash, pk), func(v []byte) {
 			if v == nil || len(v) > 0 {
-				c.problem(familyTxHash, key, "the row of its hash does not point back to it")
+				c.problem(schema.FamilyTxHash, key, "the row of its hash does not point back to it")
 			}
 		})
 		return flushFull(hashes)
@@ -341,13 +342,13 @@ func (c *checker) txs() error {
 	}
 	for i, n := range seen {
 		if h := c.first + model.HeightPk(i); n != c.txCount[i] {
-			c.problem(familyBlock, h.AppendTo(nil), "the row counts %d transactions, there are %d", c.txCount[i], n)
+			c.problem(schema.FamilyBlock, h.AppendTo(nil), "the row counts %d transactions, there are %d", c.txCount[i], n)
 		}
 	}
-	if genesis != c.totals.genesisTxs {
-		c.problem(familyMeta, metaTotals, "the totals count %d genesis transactions, there are %d", c.totals.genesisTxs, genesis)
+	if genesis != c.Totals.GenesisTxs {
+		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals count %d genesis transactions, there are %d", c.Totals.GenesisTxs, genesis)
 	}
-	return c.count(familyTxPk, c.rows[familyTxHash], "transactions")
+	return c.count(schema.FamilyTxPk, c.rows[schema.FamilyTxHash], "transactions")
 }
 
 // checks reports whether the check includes a family.
@@ -355,34 +356,34 @@ func (c *checker) checks(f storage.Family) bool {
 	if c.only == nil {
 		return true
 	}
-	first := c.only.family(0)
-	return f >= first && f < first+familiesPerIndex
+	first := c.only.Family(0)
+	return f >= first && f < first+schema.FamiliesPerIndex
 }
 
 // compareTotals compares the totals of meta with the rows, and the unspent value with the supply of the chain.
 func (c *checker) compareTotals() {
-	for _, d := range c.db.catalogue().declarations() {
-		if d.Family != familyMeta && determined(d.Family) && c.checks(d.Family) && c.rows[d.Family] != c.totals.rows[d.Family] {
-			c.problem(d.Family, nil, "%d rows, the totals count %d", c.rows[d.Family], c.totals.rows[d.Family])
+	for _, d := range c.db.catalogue().Declarations() {
+		if d.Family != schema.FamilyMeta && schema.Determined(d.Family) && c.checks(d.Family) && c.rows[d.Family] != c.Totals.Rows[d.Family] {
+			c.problem(d.Family, nil, "%d rows, the totals count %d", c.rows[d.Family], c.Totals.Rows[d.Family])
 		}
 	}
 	if c.only != nil {
 		return
 	}
-	if c.assets != c.totals.assets {
-		c.problem(familyMeta, metaTotals, "the totals count %d asset entries, there are %d", c.totals.assets, c.assets)
+	if c.assets != c.Totals.Assets {
+		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals count %d asset entries, there are %d", c.Totals.Assets, c.assets)
 	}
-	if c.unspentValue != c.totals.unspentValue {
-		c.problem(familyMeta, metaTotals, "the totals have an unspent value of %d, the unspent outputs have %d", c.totals.unspentValue, c.unspentValue)
+	if c.unspentValue != c.Totals.UnspentValue {
+		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals have an unspent value of %d, the unspent outputs have %d", c.Totals.UnspentValue, c.unspentValue)
 	}
-	if c.checksum != c.totals.checksum {
-		c.problem(familyMeta, metaTotals, "the totals have checksum %d, the rows have %d", c.totals.checksum, c.checksum)
+	if c.checksum != c.Totals.Checksum {
+		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals have checksum %d, the rows have %d", c.Totals.Checksum, c.checksum)
 	}
-	if c.tip.IsOrigin() {
+	if c.Tip.IsOrigin() {
 		return
 	}
-	issued, exact, ok := c.db.chain.Supply(c.tip.Height)
+	issued, exact, ok := c.db.chain.Supply(c.Tip.Height)
 	if ok && (c.unspentValue > issued || exact && c.unspentValue != issued) {
-		c.problem(familyMeta, metaTotals, "the unspent value is %d, the chain has issued %d at height %d", c.unspentValue, issued, c.tip.Height)
+		c.problem(schema.FamilyMeta, schema.MetaTotals, "the unspent value is %d, the chain has issued %d at height %d", c.unspentValue, issued, c.Tip.Height)
 	}
 }

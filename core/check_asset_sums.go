@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -22,41 +23,41 @@ const (
 )
 
 var assetSumTexts = []sumText{
-	sumSupply:   {familyAssetID, "minted less burned differs from what is held"},
-	sumHoldings: {familyHoldings, "the holdings differ from what the unspent outputs of the holders hold"},
-	sumHolders:  {familyAssetTotals, "holders differs from the number of holdings"},
-	sumOutputs:  {familyAssetTotals, "outputs differs from the number of outputs that hold it"},
-	sumUnspent:  {familyAssetTotals, "unspent differs from the number of unspent outputs that hold it"},
-	sumMinted:   {familyAssetTotals, "minted differs from the supply"},
-	sumBurned:   {familyAssetTotals, "burned differs from the supply"},
-	sumMints:    {familyAssetTotals, "mints differs from the supply"},
-	sumBurns:    {familyAssetTotals, "burns differs from the supply"},
+	sumSupply:   {schema.FamilyAssetID, "minted less burned differs from what is held"},
+	sumHoldings: {schema.FamilyHoldings, "the holdings differ from what the unspent outputs of the holders hold"},
+	sumHolders:  {schema.FamilyAssetTotals, "holders differs from the number of holdings"},
+	sumOutputs:  {schema.FamilyAssetTotals, "outputs differs from the number of outputs that hold it"},
+	sumUnspent:  {schema.FamilyAssetTotals, "unspent differs from the number of unspent outputs that hold it"},
+	sumMinted:   {schema.FamilyAssetTotals, "minted differs from the supply"},
+	sumBurned:   {schema.FamilyAssetTotals, "burned differs from the supply"},
+	sumMints:    {schema.FamilyAssetTotals, "mints differs from the supply"},
+	sumBurns:    {schema.FamilyAssetTotals, "burns differs from the supply"},
 }
 
 // assetAggregates checks the layout of holdings and totals. assetSums checks their numbers.
 func (c *checker) assetAggregates() error {
-	err := c.scan(familyHoldings, func(k, v []byte) error {
-		_, err1 := parseHoldingKey(k)
-		_, err2 := parseHoldingRow(v)
+	err := c.scan(schema.FamilyHoldings, func(k, v []byte) error {
+		_, err1 := schema.ParseHoldingKey(k)
+		_, err2 := schema.ParseHoldingRow(v)
 		return errors.Join(err1, err2)
 	})
 	if err != nil {
 		return err
 	}
-	err = c.scan(familyAssetTotals, func(k, v []byte) error {
+	err = c.scan(schema.FamilyAssetTotals, func(k, v []byte) error {
 		_, err1 := model.ParseAssetBirthPk(k)
-		_, err2 := parseAssetTotalsRow(v)
+		_, err2 := schema.ParseAssetTotalsRow(v)
 		return errors.Join(err1, err2)
 	})
-	if err == nil && c.rows[familyAssetTotals] != c.rows[familyAssetID] {
-		c.problem(familyAssetTotals, nil, "%d rows for %d assets", c.rows[familyAssetTotals], c.rows[familyAssetID])
+	if err == nil && c.rows[schema.FamilyAssetTotals] != c.rows[schema.FamilyAssetID] {
+		c.problem(schema.FamilyAssetTotals, nil, "%d rows for %d assets", c.rows[schema.FamilyAssetTotals], c.rows[schema.FamilyAssetID])
 	}
 	return err
 }
 
 // assetSums checks that the supply, the holdings and the totals of every asset follow from the outputs.
 func (c *checker) assetSums() error {
-	return c.compareSums([]int{assetSpace}, func(int) []sumText { return assetSumTexts }, func(s *sumCheck) error {
+	return c.compareSums([]int{schema.AssetSpace}, func(int) []sumText { return assetSumTexts }, func(s *sumCheck) error {
 		a := assetCheck{s}
 		return errors.Join(a.entries(), a.supply(), a.holdings(), a.totals())
 	})
@@ -67,25 +68,25 @@ type assetCheck struct{ *sumCheck }
 
 // entries subtracts the numbers that follow from outputs.
 func (a assetCheck) entries() error {
-	holders := a.db.catalogue().holders()
-	utxos, spent := a.join(familyUtxo), a.join(familySpentInput)
-	err := a.each(familyAssets, func(k, v []byte) error {
+	holders := a.db.catalogue().Holders()
+	utxos, spent := a.join(schema.FamilyUtxo), a.join(schema.FamilySpentInput)
+	err := a.each(schema.FamilyAssets, func(k, v []byte) error {
 		pk, err := model.ParseUtxoPk(k)
 		if err != nil {
 			return nil
 		}
 		h := held{}
-		if h.entries, err = parseAssetsRow(pk, v); err != nil {
+		if h.entries, err = schema.ParseAssetsRow(pk, v); err != nil {
 			return nil
 		}
 		key := pk.AppendTo(nil)
 		utxos.add(key, func(v []byte) {
-			row, err := a.db.catalogue().parseUtxoRow(pk, v)
+			row, err := a.db.catalogue().ParseUtxoRow(pk, v)
 			switch {
 			case err == nil:
-				h.own(holders, row.occurrences)
+				h.own(holders, row.Occurrences)
 			case a.first && v == nil:
-				a.problem(familyAssets, key, "its output is missing")
+				a.problem(schema.FamilyAssets, key, "its output is missing")
 			}
 		})
 		spent.add(key, func(v []byte) { a.output(&h, v == nil) })
@@ -99,13 +100,13 @@ func (a assetCheck) entries() error {
 
 func (a assetCheck) output(h *held, unspent bool) {
 	for i, e := range h.entries {
-		asset := e.birth.AppendTo(nil)
-		s := a.of(assetSpace, asset)
+		asset := e.Birth.AppendTo(nil)
+		s := a.of(schema.AssetSpace, asset)
 		if s == nil {
 			continue
 		}
 		one := a.coefficient(0, asset)
-		again := slices.ContainsFunc(h.entries[:i], func(before assetEntry) bool { return before.birth == e.birth })
+		again := slices.ContainsFunc(h.entries[:i], func(before schema.AssetEntry) bool { return before.Birth == e.Birth })
 		if !again {
 			s[sumOutputs] = s[sumOutputs].minus(one)
 		}
@@ -115,21 +116,21 @@ func (a assetCheck) output(h *held, unspent bool) {
 		if !again {
 			s[sumUnspent] = s[sumUnspent].minus(one)
 		}
-		s[sumSupply] = s[sumSupply].minus(one.times(mod61Of(e.amount)))
+		s[sumSupply] = s[sumSupply].minus(one.times(mod61Of(e.Amount)))
 		if h.owned {
-			holding := a.coefficient(0, appendHoldingKey(nil, assetHolding{e.birth, h.holder}))
-			s[sumHoldings] = s[sumHoldings].minus(holding.times(mod61Of(e.amount)))
+			holding := a.coefficient(0, schema.AppendHoldingKey(nil, schema.HoldingKey{Asset: e.Birth, Holder: h.holder}))
+			s[sumHoldings] = s[sumHoldings].minus(holding.times(mod61Of(e.Amount)))
 		}
 	}
 }
 
 // supply adds mints and burns to the held amounts, and subtracts them from the totals.
 func (a assetCheck) supply() error {
-	return a.each(familyAssetSupply, func(k, v []byte) error {
-		birth, _, err1 := parseSupplyKey(k)
-		amount, err2 := parseSupplyRow(v)
+	return a.each(schema.FamilyAssetSupply, func(k, v []byte) error {
+		birth, _, err1 := schema.ParseSupplyKey(k)
+		amount, err2 := schema.ParseSupplyRow(v)
 		asset := birth.AppendTo(nil)
-		s := a.of(assetSpace, asset)
+		s := a.of(schema.AssetSpace, asset)
 		if err1 != nil || err2 != nil || s == nil {
 			return nil
 		}
@@ -148,11 +149,11 @@ func (a assetCheck) supply() error {
 
 // holdings adds the stored holdings, and subtracts their number from the holders in the totals.
 func (a assetCheck) holdings() error {
-	return a.each(familyHoldings, func(k, v []byte) error {
-		h, err1 := parseHoldingKey(k)
-		amount, err2 := parseHoldingRow(v)
-		asset := h.asset.AppendTo(nil)
-		s := a.of(assetSpace, asset)
+	return a.each(schema.FamilyHoldings, func(k, v []byte) error {
+		h, err1 := schema.ParseHoldingKey(k)
+		amount, err2 := schema.ParseHoldingRow(v)
+		asset := h.Asset.AppendTo(nil)
+		s := a.of(schema.AssetSpace, asset)
 		if err1 != nil || err2 != nil || s == nil {
 			return nil
 		}
@@ -164,9 +165,9 @@ func (a assetCheck) holdings() error {
 
 // totals adds the stored totals.
 func (a assetCheck) totals() error {
-	return a.each(familyAssetTotals, func(k, v []byte) error {
-		s := a.of(assetSpace, k)
-		t, err := parseAssetTotalsRow(v)
+	return a.each(schema.FamilyAssetTotals, func(k, v []byte) error {
+		s := a.of(schema.AssetSpace, k)
+		t, err := schema.ParseAssetTotalsRow(v)
 		if s == nil || err != nil {
 			return nil
 		}
@@ -175,9 +176,9 @@ func (a assetCheck) totals() error {
 			sum    int
 			number mod61
 		}{
-			{sumHolders, mod61Of(t.holders)}, {sumOutputs, mod61Of(t.outputs)}, {sumUnspent, mod61Of(t.unspent)},
-			{sumMints, mod61Of(t.mints)}, {sumBurns, mod61Of(t.burns)},
-			{sumMinted, mod61OfBig(&t.minted)}, {sumBurned, mod61OfBig(&t.burned)},
+			{sumHolders, mod61Of(t.Holders)}, {sumOutputs, mod61Of(t.Outputs)}, {sumUnspent, mod61Of(t.Unspent)},
+			{sumMints, mod61Of(t.Mints)}, {sumBurns, mod61Of(t.Burns)},
+			{sumMinted, mod61OfBig(&t.Minted)}, {sumBurned, mod61OfBig(&t.Burned)},
 		} {
 			s[n.sum] = s[n.sum].plus(one.times(n.number))
 		}

@@ -5,52 +5,53 @@ import (
 	"errors"
 	"fmt"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
 // assetEntries checks that every asset entry has its asset, that every later one has a relation, and that its minted flag
 // matches the supply.
 func (c *checker) assetEntries() error {
-	ids, relations, supplies := c.join(familyAssetID), c.join(familyAssetRelations), c.join(familyAssetSupply)
+	ids, relations, supplies := c.join(schema.FamilyAssetID), c.join(schema.FamilyAssetRelations), c.join(schema.FamilyAssetSupply)
 	births, later := uint64(0), uint64(0)
-	err := c.scan(familyAssets, func(k, v []byte) error {
+	err := c.scan(schema.FamilyAssets, func(k, v []byte) error {
 		pk, err := model.ParseUtxoPk(k)
 		if err != nil {
 			return err
 		}
-		entries, err := parseAssetsRow(pk, v)
+		entries, err := schema.ParseAssetsRow(pk, v)
 		if err != nil {
 			return err
 		}
 		key := append([]byte(nil), k...)
 		c.assets += uint64(len(entries))
 		if len(entries) == 0 {
-			c.problem(familyAssets, key, "no entries")
+			c.problem(schema.FamilyAssets, key, "no entries")
 		}
 		for i, e := range entries {
 			at := model.AssetPk{Utxo: pk, Index: uint16(i)}
-			c.checksum += e.amount
-			if e.amount == 0 {
-				c.problem(familyAssets, key, "entry %d has amount 0", i)
+			c.checksum += e.Amount
+			if e.Amount == 0 {
+				c.problem(schema.FamilyAssets, key, "entry %d has amount 0", i)
 			}
-			ids.add(e.birth.AppendTo(nil), func(v []byte) {
+			ids.add(e.Birth.AppendTo(nil), func(v []byte) {
 				if v == nil {
-					c.problem(familyAssets, key, "the asset born at %v is missing", e.birth)
+					c.problem(schema.FamilyAssets, key, "the asset born at %v is missing", e.Birth)
 				}
 			})
-			supplies.add(appendSupplyKey(nil, e.birth, pk.Tx()), func(v []byte) {
-				if minted := len(v) > 0 && v[0] == 0; minted != e.minted {
-					c.problem(familyAssets, key, "entry %d has minted %t, the supply has %t", i, e.minted, minted)
+			supplies.add(schema.AppendSupplyKey(nil, e.Birth, pk.Tx()), func(v []byte) {
+				if minted := len(v) > 0 && v[0] == 0; minted != e.Minted {
+					c.problem(schema.FamilyAssets, key, "entry %d has minted %t, the supply has %t", i, e.Minted, minted)
 				}
 			})
-			if e.birth == model.AssetBirthPk(at) {
+			if e.Birth == model.AssetBirthPk(at) {
 				births++
 				continue
 			}
 			later++
-			relations.add(appendAssetRelationKey(nil, e.birth, at), func(v []byte) {
+			relations.add(schema.AppendAssetRelationKey(nil, e.Birth, at), func(v []byte) {
 				if v == nil {
-					c.problem(familyAssets, key, "relation of the asset born at %v to entry %d is missing", e.birth, i)
+					c.problem(schema.FamilyAssets, key, "relation of the asset born at %v to entry %d is missing", e.Birth, i)
 				}
 			})
 		}
@@ -62,36 +63,36 @@ func (c *checker) assetEntries() error {
 	if err := flushAll(ids, relations, supplies); err != nil {
 		return err
 	}
-	err = c.scan(familyAssetRelations, func(k, v []byte) error {
-		_, _, err := parseAssetRelationKey(k)
+	err = c.scan(schema.FamilyAssetRelations, func(k, v []byte) error {
+		_, _, err := schema.ParseAssetRelationKey(k)
 		if err == nil && len(v) > 0 {
-			err = fmt.Errorf("%w: a relation has no value", errRow)
+			err = fmt.Errorf("%w: a relation has no value", schema.ErrRow)
 		}
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if n := c.rows[familyAssetRelations]; n != later {
-		c.problem(familyAssetRelations, nil, "%d rows for %d later asset entries", n, later)
+	if n := c.rows[schema.FamilyAssetRelations]; n != later {
+		c.problem(schema.FamilyAssetRelations, nil, "%d rows for %d later asset entries", n, later)
 	}
 	return c.assetIDs(births)
 }
 
 // assetIDs checks that births and ids map to each other, and that the fingerprint of an id points to its birth.
 func (c *checker) assetIDs(births uint64) error {
-	fingerprints := c.join(familyFingerprint)
+	fingerprints := c.join(schema.FamilyFingerprint)
 	want := uint64(0)
 	var failed error
-	err := c.inverse(assetSpace, births, func(key, id []byte) {
-		fp := c.db.catalogue().traits.Fingerprint
+	err := c.inverse(schema.AssetSpace, births, func(key, id []byte) {
+		fp := c.db.catalogue().Traits.Fingerprint
 		if fp == nil || failed != nil {
 			return
 		}
 		want++
 		fingerprints.add(fp.Of(id), func(v []byte) {
 			if !bytes.Equal(v, key) {
-				c.problem(familyAssetID, key, "the row of its fingerprint does not point back to it")
+				c.problem(schema.FamilyAssetID, key, "the row of its fingerprint does not point back to it")
 			}
 		})
 		failed = flushFull(fingerprints)
@@ -99,7 +100,7 @@ func (c *checker) assetIDs(births uint64) error {
 	if err := errors.Join(err, failed, fingerprints.flush()); err != nil {
 		return err
 	}
-	if err := c.count(familyFingerprint, want, "assets"); err != nil {
+	if err := c.count(schema.FamilyFingerprint, want, "assets"); err != nil {
 		return err
 	}
 	return c.infos()
@@ -107,13 +108,13 @@ func (c *checker) assetIDs(births uint64) error {
 
 // infos checks that every info belongs to an asset.
 func (c *checker) infos() error {
-	ids := c.join(familyAssetID)
-	err := c.scan(familyAssetInfo, func(k, v []byte) error {
-		c.checksum += infoChecksum(v)
+	ids := c.join(schema.FamilyAssetID)
+	err := c.scan(schema.FamilyAssetInfo, func(k, v []byte) error {
+		c.checksum += schema.InfoChecksum(v)
 		key := append([]byte(nil), k...)
 		ids.add(key, func(v []byte) {
 			if v == nil {
-				c.problem(familyAssetInfo, key, "its asset is missing")
+				c.problem(schema.FamilyAssetInfo, key, "its asset is missing")
 			}
 		})
 		return flushFull(ids)
@@ -123,17 +124,17 @@ func (c *checker) infos() error {
 
 // supplies checks that every mint and burn belongs to a transaction. assetSums checks the amounts.
 func (c *checker) supplies() error {
-	txs := c.join(familyTxHash)
-	err := c.scan(familyAssetSupply, func(k, v []byte) error {
-		_, tx, err1 := parseSupplyKey(k)
-		_, err2 := parseSupplyRow(v)
+	txs := c.join(schema.FamilyTxHash)
+	err := c.scan(schema.FamilyAssetSupply, func(k, v []byte) error {
+		_, tx, err1 := schema.ParseSupplyKey(k)
+		_, err2 := schema.ParseSupplyRow(v)
 		if err := errors.Join(err1, err2); err != nil {
 			return err
 		}
 		key := append([]byte(nil), k...)
 		txs.add(tx.AppendTo(nil), func(v []byte) {
 			if v == nil {
-				c.problem(familyAssetSupply, key, "its transaction is missing")
+				c.problem(schema.FamilyAssetSupply, key, "its transaction is missing")
 			}
 		})
 		return flushFull(txs)

@@ -1,24 +1,27 @@
 package core
 
-import "birthmark/storage"
+import (
+	"birthmark/core/schema"
+	"birthmark/storage"
+)
 
 // forks checks that the numbers of orphaned blocks have no gap, that at most maxLost of them are kept, and that the height
 // falls by one as the depth rises by one. A hash may be that of a block which returned to the chain.
 func (c *checker) forks() error {
-	next, before := uint64(0), lostRow{}
-	err := c.scan(familyLostBlock, func(k, v []byte) error {
-		n, row, err := parseLost(storage.KV{Key: k, Value: v})
+	next, before := uint64(0), schema.OrphanRow{}
+	err := c.scan(schema.FamilyOrphanBlock, func(k, v []byte) error {
+		n, row, err := schema.ParseOrphan(storage.KV{Key: k, Value: v})
 		if err != nil {
-			next, before = n+1, lostRow{}
+			next, before = n+1, schema.OrphanRow{}
 			return err
 		}
 		switch {
 		case next > 0 && n != next:
-			c.problem(familyLostBlock, k, "follows orphaned block %d", next-1)
-		case row.depth > 1 && before.depth > 0 && (row.depth != before.depth+1 || row.height+1 != before.height):
-			c.problem(familyLostBlock, k, "block %d has depth %d, the one before it is block %d with depth %d", row.height, row.depth, before.height, before.depth)
-		case row.depth > 1 && n == 1:
-			c.problem(familyLostBlock, k, "the first orphaned block has depth %d, expected 1", row.depth)
+			c.problem(schema.FamilyOrphanBlock, k, "follows orphaned block %d", next-1)
+		case row.Depth > 1 && before.Depth > 0 && (row.Depth != before.Depth+1 || row.Height+1 != before.Height):
+			c.problem(schema.FamilyOrphanBlock, k, "block %d has depth %d, the one before it is block %d with depth %d", row.Height, row.Depth, before.Height, before.Depth)
+		case row.Depth > 1 && n == 1:
+			c.problem(schema.FamilyOrphanBlock, k, "the first orphaned block has depth %d, expected 1", row.Depth)
 		}
 		next, before = n+1, row
 		return nil
@@ -26,8 +29,8 @@ func (c *checker) forks() error {
 	if err != nil {
 		return err
 	}
-	if rows, last := c.rows[familyLostBlock], next-1; next > 0 && rows != min(last, maxLost) {
-		c.problem(familyLostBlock, nil, "%d rows after %d orphaned blocks, expected %d", rows, last, min(last, maxLost))
+	if rows, last := c.rows[schema.FamilyOrphanBlock], next-1; next > 0 && rows != min(last, schema.MaxOrphans) {
+		c.problem(schema.FamilyOrphanBlock, nil, "%d rows after %d orphaned blocks, expected %d", rows, last, min(last, schema.MaxOrphans))
 	}
 	return nil
 }

@@ -5,15 +5,16 @@ import (
 	"errors"
 	"fmt"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
 // inputs checks that the inputs of a transaction have no gap, that each follows the output it spends, and that both
 // families of spends map to each other.
 func (c *checker) inputs() error {
-	spent, utxos, txs := c.join(familySpentInput), c.join(familyUtxo), c.join(familyTxHash)
+	spent, utxos, txs := c.join(schema.FamilySpentInput), c.join(schema.FamilyUtxo), c.join(schema.FamilyTxHash)
 	next := model.InputPk(0)
-	err := c.scan(familySpentUtxo, func(k, v []byte) error {
+	err := c.scan(schema.FamilySpentUtxo, func(k, v []byte) error {
 		input, err1 := model.ParseInputPk(k)
 		utxo, err2 := model.ParseUtxoPk(v)
 		if err := errors.Join(err1, err2); err != nil {
@@ -21,29 +22,29 @@ func (c *checker) inputs() error {
 		}
 		key := append([]byte(nil), k...)
 		if input != next && input.Index() != 0 {
-			c.problem(familySpentUtxo, key, "the input before it is missing")
+			c.problem(schema.FamilySpentUtxo, key, "the input before it is missing")
 		}
 		next = input + 1
 		if utxo.Tx() >= input.Tx() {
-			c.problem(familySpentUtxo, key, "spends %v, which is not before it in the chain", utxo)
+			c.problem(schema.FamilySpentUtxo, key, "spends %v, which is not before it in the chain", utxo)
 		}
 		if input.Index() == 0 {
 			txs.add(input.Tx().AppendTo(nil), func(v []byte) {
 				if v == nil {
-					c.problem(familySpentUtxo, key, "its transaction is missing")
+					c.problem(schema.FamilySpentUtxo, key, "its transaction is missing")
 				}
 			})
 		}
 		at := utxo.AppendTo(nil)
 		spent.add(at, func(v []byte) {
 			if by, err := model.ParseInputPk(v); err != nil || by != input {
-				c.problem(familySpentUtxo, key, "the row of output %v does not point back to it", utxo)
+				c.problem(schema.FamilySpentUtxo, key, "the row of output %v does not point back to it", utxo)
 			}
 		})
 		utxos.add(at, func(v []byte) {
-			value, err := parseUtxoValue(v)
+			value, err := schema.ParseUtxoValue(v)
 			if err != nil {
-				c.problem(familySpentUtxo, key, "spends %v, whose row is missing or has a wrong layout", utxo)
+				c.problem(schema.FamilySpentUtxo, key, "spends %v, whose row is missing or has a wrong layout", utxo)
 			}
 			c.unspentValue -= value
 		})
@@ -55,7 +56,7 @@ func (c *checker) inputs() error {
 	if err := flushAll(spent, utxos, txs); err != nil {
 		return err
 	}
-	return c.count(familySpentInput, c.rows[familySpentUtxo], "inputs")
+	return c.count(schema.FamilySpentInput, c.rows[schema.FamilySpentUtxo], "inputs")
 }
 
 // indexCounts counts the occurrences of an index in outputs.
@@ -64,12 +65,12 @@ type indexCounts struct{ births, relations uint64 }
 // outputs checks that the outputs of a transaction have no gap, that every value that occurs has a birth, and that every
 // later occurrence has a relation.
 func (c *checker) outputs() error {
-	txs := c.join(familyTxHash)
-	values, relations := map[*index]*join{}, map[*index]*join{}
-	counts := map[*index]*indexCounts{}
+	txs := c.join(schema.FamilyTxHash)
+	values, relations := map[*schema.Index]*join{}, map[*schema.Index]*join{}
+	counts := map[*schema.Index]*indexCounts{}
 	joins := []*join{txs}
 	for _, x := range c.checked() {
-		values[x], relations[x] = c.join(x.family(indexValue)), c.join(x.family(indexRelations))
+		values[x], relations[x] = c.join(x.Family(schema.IndexValue)), c.join(x.Family(schema.IndexRelations))
 		counts[x] = &indexCounts{}
 		joins = append(joins, values[x])
 		if x.Kind != model.OneToOne {
@@ -78,66 +79,66 @@ func (c *checker) outputs() error {
 	}
 	next := model.UtxoPk(0)
 	genesis := uint64(0)
-	err := c.scan(familyUtxo, func(k, v []byte) error {
+	err := c.scan(schema.FamilyUtxo, func(k, v []byte) error {
 		pk, err := model.ParseUtxoPk(k)
 		if err != nil {
 			return err
 		}
-		row, err := c.db.catalogue().parseUtxoRow(pk, v)
+		row, err := c.db.catalogue().ParseUtxoRow(pk, v)
 		if err != nil {
 			return err
 		}
-		c.unspentValue += row.value
-		c.checksum += row.value
+		c.unspentValue += row.Value
+		c.checksum += row.Value
 		key := append([]byte(nil), k...)
-		first := pk.Index() == 0 || c.db.catalogue().traits.OutputOffset && pk.Tx() != next.Tx()
+		first := pk.Index() == 0 || c.db.catalogue().Traits.OutputOffset && pk.Tx() != next.Tx()
 		if pk != next && !first {
-			c.problem(familyUtxo, key, "the output before it is missing")
+			c.problem(schema.FamilyUtxo, key, "the output before it is missing")
 		}
 		next = pk + 1
-		if pk.Height() == 0 && uint64(pk.TxIndex()) < c.totals.genesisTxs {
+		if pk.Height() == 0 && uint64(pk.TxIndex()) < c.Totals.GenesisTxs {
 			genesis++
 		}
 		if first {
 			txs.add(pk.Tx().AppendTo(nil), func(v []byte) {
 				if v == nil {
-					c.problem(familyUtxo, key, "its transaction is missing")
+					c.problem(schema.FamilyUtxo, key, "its transaction is missing")
 				}
 			})
 		}
-		for i, o := range row.occurrences {
-			if c.only != nil && c.only != o.index {
+		for i, o := range row.Occurrences {
+			if c.only != nil && c.only != o.Index {
 				continue
 			}
 			before := 0
-			for _, p := range row.occurrences[:i] {
-				if p.index == o.index {
+			for _, p := range row.Occurrences[:i] {
+				if p.Index == o.Index {
 					before++
 				}
 			}
-			if before > 0 && !o.index.Kind.HasOrdinal() {
-				c.problem(familyUtxo, key, "two values of %s, which is %v", o.index.Name, o.index.Kind)
+			if before > 0 && !o.Index.Kind.HasOrdinal() {
+				c.problem(schema.FamilyUtxo, key, "two values of %s, which is %v", o.Index.Name, o.Index.Kind)
 			}
-			if o.born(pk) && int(o.birth.Ordinal) != before {
-				c.problem(familyUtxo, key, "value %d of %s is born with ordinal %d", before, o.index.Name, o.birth.Ordinal)
+			if o.BornAt(pk) && int(o.Birth.Ordinal) != before {
+				c.problem(schema.FamilyUtxo, key, "value %d of %s is born with ordinal %d", before, o.Index.Name, o.Birth.Ordinal)
 			}
-			values[o.index].add(o.birth.AppendTo(nil, o.index.Kind.HasOrdinal()), func(v []byte) {
+			values[o.Index].add(o.Birth.AppendTo(nil, o.Index.Kind.HasOrdinal()), func(v []byte) {
 				if v == nil {
-					c.problem(familyUtxo, key, "value of %s born at %v is missing", o.index.Name, o.birth)
+					c.problem(schema.FamilyUtxo, key, "value of %s born at %v is missing", o.Index.Name, o.Birth)
 				}
 			})
-			if o.born(pk) {
-				counts[o.index].births++
+			if o.BornAt(pk) {
+				counts[o.Index].births++
 				continue
 			}
-			counts[o.index].relations++
-			if o.index.Kind == model.OneToOne {
-				c.problem(familyUtxo, key, "value of %s, which is %v, occurs again", o.index.Name, o.index.Kind)
+			counts[o.Index].relations++
+			if o.Index.Kind == model.OneToOne {
+				c.problem(schema.FamilyUtxo, key, "value of %s, which is %v, occurs again", o.Index.Name, o.Index.Kind)
 				continue
 			}
-			relations[o.index].add(appendRelationKey(nil, o.index, o.birth, pk), func(v []byte) {
+			relations[o.Index].add(schema.AppendRelationKey(nil, o.Index, o.Birth, pk), func(v []byte) {
 				if v == nil {
-					c.problem(familyUtxo, key, "relation of %s born at %v to it is missing", o.index.Name, o.birth)
+					c.problem(schema.FamilyUtxo, key, "relation of %s born at %v to it is missing", o.Index.Name, o.Birth)
 				}
 			})
 		}
@@ -149,8 +150,8 @@ func (c *checker) outputs() error {
 	if err := flushAll(joins...); err != nil {
 		return err
 	}
-	if c.only == nil && genesis != c.totals.genesisOutputs {
-		c.problem(familyMeta, metaTotals, "the totals count %d genesis outputs, there are %d", c.totals.genesisOutputs, genesis)
+	if c.only == nil && genesis != c.Totals.GenesisOutputs {
+		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals count %d genesis outputs, there are %d", c.Totals.GenesisOutputs, genesis)
 	}
 	for _, x := range c.checked() {
 		if x.Kind != model.OneToOne {
@@ -166,9 +167,9 @@ func (c *checker) outputs() error {
 }
 
 // checked returns the indexes that have values. An index that is being added has them up to its own last block.
-func (c *checker) checked() (xs []*index) {
-	for _, x := range c.db.catalogue().all {
-		if (x.live | x.coming).has(partValues) && (c.only == nil || c.only == x) {
+func (c *checker) checked() (xs []*schema.Index) {
+	for _, x := range c.db.catalogue().All {
+		if (x.Active | x.Building).Has(schema.FeatureValues) && (c.only == nil || c.only == x) {
 			xs = append(xs, x)
 		}
 	}
@@ -176,21 +177,21 @@ func (c *checker) checked() (xs []*index) {
 }
 
 // values checks that births and values of an index map to each other, and that every value has its row of texts.
-func (c *checker) values(x *index, births uint64) error {
-	if !(x.live | x.coming).has(partPrefix) {
-		return c.inverse(x.number, births, func(_, _ []byte) {})
+func (c *checker) values(x *schema.Index, births uint64) error {
+	if !(x.Active | x.Building).Has(schema.FeaturePrefix) {
+		return c.inverse(x.Number, births, func(_, _ []byte) {})
 	}
-	texts, want := c.join(x.family(indexText)), uint64(0)
+	texts, want := c.join(x.Family(schema.IndexText)), uint64(0)
 	var failed error
-	err := c.inverse(x.number, births, func(birth, value []byte) {
+	err := c.inverse(x.Number, births, func(birth, value []byte) {
 		at, err := model.ParseBirthPk(birth, x.Kind.HasOrdinal())
-		if failed != nil || err != nil || !x.live.has(partPrefix) && (c.builtTo == nil || at.Utxo.Height() > *c.builtTo) {
+		if failed != nil || err != nil || !x.Active.Has(schema.FeaturePrefix) && (c.builtTo == nil || at.Utxo.Height() > *c.builtTo) {
 			return
 		}
 		want++
-		texts.add(appendTextKey(nil, &x.Index, value, birth), func(v []byte) {
+		texts.add(schema.AppendTextKey(nil, &x.Index, value, birth), func(v []byte) {
 			if v == nil || len(v) > 0 {
-				c.problem(x.family(indexValue), birth, "the row of its text is missing or has a value")
+				c.problem(x.Family(schema.IndexValue), birth, "the row of its text is missing or has a value")
 			}
 		})
 		failed = flushFull(texts)
@@ -198,15 +199,15 @@ func (c *checker) values(x *index, births uint64) error {
 	if err := errors.Join(err, failed, texts.flush()); err != nil {
 		return err
 	}
-	return c.count(x.family(indexText), want, "values")
+	return c.count(x.Family(schema.IndexText), want, "values")
 }
 
-func (c *checker) relations(x *index, want uint64) error {
-	f := x.family(indexRelations)
+func (c *checker) relations(x *schema.Index, want uint64) error {
+	f := x.Family(schema.IndexRelations)
 	err := c.scan(f, func(k, v []byte) error {
-		_, _, err := parseRelationKey(x, k)
+		_, _, err := schema.ParseRelationKey(x, k)
 		if err == nil && len(v) > 0 {
-			err = fmt.Errorf("%w: a relation has no value", errRow)
+			err = fmt.Errorf("%w: a relation has no value", schema.ErrRow)
 		}
 		return err
 	})
@@ -220,7 +221,7 @@ func (c *checker) relations(x *index, want uint64) error {
 // each birth and its value. Another pass found a value for each of the want births in outputs, so want values mean that
 // there is no other.
 func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte)) error {
-	births, values, wide := c.db.catalogue().birthFamilies(space)
+	births, values, wide := c.db.catalogue().BirthFamilies(space)
 	back := c.join(births)
 	err := c.scan(values, func(k, v []byte) error {
 		if _, err := model.ParseBirthPk(k, wide); err != nil {
@@ -228,7 +229,7 @@ func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte
 		}
 		key := append([]byte(nil), k...)
 		visit(key, v)
-		back.add(appendBirthKey(nil, v, k), func(v []byte) {
+		back.add(schema.AppendBirthKey(nil, v, k), func(v []byte) {
 			if v == nil {
 				c.problem(values, key, "the row of its value does not point back to it")
 			}
@@ -259,9 +260,9 @@ func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte
 		return err
 	}
 	err = c.scan(births, func(k, v []byte) error {
-		h, birth, err := parseHeadKey(k, pointerSize(wide))
+		h, birth, err := schema.ParsePrefixKey(k, schema.PointerSize(wide))
 		if err == nil && len(v) > 0 {
-			err = fmt.Errorf("%w: it must not have a value", errRow)
+			err = fmt.Errorf("%w: it must not have a value", schema.ErrRow)
 		}
 		if err != nil {
 			return err

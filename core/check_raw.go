@@ -6,34 +6,35 @@ import (
 	"fmt"
 	"iter"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
 // raws checks that every transaction of a block, and no other, has its bytes, and that they hash to the transaction's hash.
 // It reads both families in parallel: batches of lookups would take too much memory.
 func (c *checker) raws() error {
-	if !c.db.catalogue().raw {
+	if !c.db.catalogue().Raw {
 		return nil
 	}
-	first, err := model.NewTxPk(0, int(c.totals.genesisTxs))
+	first, err := model.NewTxPk(0, int(c.Totals.GenesisTxs))
 	if err != nil {
 		return err
 	}
-	next, stop := iter.Pull2(c.r.Scan(familyTxHash, first.AppendTo(nil), nil, false))
+	next, stop := iter.Pull2(c.r.Scan(schema.FamilyTxHash, first.AppendTo(nil), nil, false))
 	defer stop()
 	tx, err, more := next()
 	if err != nil {
 		return err
 	}
-	absent := func() { c.problem(familyRaw, tx.Key, "the bytes of the transaction are missing") }
+	absent := func() { c.problem(schema.FamilyRaw, tx.Key, "the bytes of the transaction are missing") }
 	hasher, _ := c.db.chain.(model.TxHasher)
 	var failed error
-	err = c.scan(familyRaw, func(k, v []byte) error {
+	err = c.scan(schema.FamilyRaw, func(k, v []byte) error {
 		pk, err := model.ParseTxPk(k)
 		if err != nil {
 			return err
 		}
-		c.checksum += rawChecksum(pk, v)
+		c.checksum += schema.RawChecksum(pk, v)
 		for more && failed == nil && bytes.Compare(tx.Key, k) < 0 {
 			absent()
 			tx, failed, more = next()
@@ -41,7 +42,7 @@ func (c *checker) raws() error {
 		if !more || failed != nil || !bytes.Equal(tx.Key, k) {
 			return errors.New("there is no such transaction")
 		}
-		hash, _, err := parseTxHashRow(tx.Value)
+		hash, _, err := schema.ParseTxHashRow(tx.Value)
 		tx, failed, more = next()
 		if err != nil || hasher == nil {
 			return nil // reported by txs, or the chain cannot hash

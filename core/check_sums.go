@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/storage"
 )
 
@@ -92,7 +93,7 @@ func (c *checker) compareSums(spaces []int, problems func(space int) []sumText, 
 		}
 	}
 	if more > 0 {
-		c.problem(familyMeta, nil, "%d more groups (of %d) of assets or values have numbers that differ from those of the transactions",
+		c.problem(schema.FamilyMeta, nil, "%d more groups (of %d) of assets or values have numbers that differ from those of the transactions",
 			more, sumGroups)
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -37,7 +38,7 @@ func (q *query) clock() (*clock, error) {
 
 // firstBlock is where the chain begins. It must have a tip.
 func (q *query) firstBlock() (model.HeightPk, error) {
-	for kv, err := range q.r.Scan(familyBlock, nil, nil, false) {
+	for kv, err := range q.r.Scan(schema.FamilyBlock, nil, nil, false) {
 		if err != nil {
 			return 0, err
 		}
@@ -57,16 +58,16 @@ func (c *clock) time(h model.HeightPk) (int64, error) {
 			break
 		}
 	}
-	rows, err := c.q.many(familyBlock, keysOf(heights))
+	rows, err := c.q.many(schema.FamilyBlock, schema.Keys(heights))
 	if err != nil {
 		return 0, err
 	}
 	for i, b := range rows {
-		row, err := parseBlockRow(b)
+		row, err := schema.ParseBlockRow(b)
 		if err != nil {
 			return 0, fmt.Errorf("block at height %d: %w", heights[i], err)
 		}
-		c.times[heights[i]] = row.time
+		c.times[heights[i]] = row.Time
 	}
 	return c.times[h], nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -88,15 +89,15 @@ func parseCursor(s string) (c cursor, err error) {
 // blockMark is what a cursor holds of the block at h. What existed before the first block is never rolled back and
 // may have no block at its height.
 func (q *query) blockMark(h model.HeightPk) (mark [8]byte, err error) {
-	b, err := q.r.Get(familyBlock, h.AppendTo(nil))
+	b, err := q.r.Get(schema.FamilyBlock, h.AppendTo(nil))
 	if errors.Is(err, storage.ErrNotFound) {
 		return mark, nil
 	}
 	if err != nil {
 		return mark, err
 	}
-	row, err := parseBlockRow(b)
-	copy(mark[:], row.hash[:])
+	row, err := schema.ParseBlockRow(b)
+	copy(mark[:], row.Hash[:])
 	return mark, err
 }
 

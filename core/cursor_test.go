@@ -1,8 +1,9 @@
 package core
 
 import (
-	"birthmark/model"
 	"testing"
+
+	"birthmark/model"
 )
 
 // FuzzCursor: no text makes the reader of cursors panic, and what it takes is what it would write.

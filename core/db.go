@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -38,12 +39,12 @@ type DB struct {
 	Queries
 	store   storage.Store
 	chain   model.Chain
-	indexed atomic.Pointer[catalogue] // see catalogue
+	indexed atomic.Pointer[schema.Layout] // see catalogue
 	locks
 
-	work *indexWork // an index that is being added or dropped; nil: none is
+	work *schema.IndexChange // an index that is being added or dropped; nil: none is
 
-	states stateReader
+	states schema.StateReader
 	names  names
 
 	write sync.Mutex // held by Append, Rollback, Sync
@@ -52,7 +53,7 @@ type DB struct {
 
 	mu      sync.Mutex
 	tip     model.Point   // committed
-	totals  totals        // committed
+	totals  schema.Totals // committed
 	head    model.Point   // prepared: tip of the newest pending window
 	pending []*window     // prepared and not committed, oldest first
 	moved   chan struct{} // closed when tip changes
@@ -72,8 +73,8 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 		}
 	}
 	cat := db.catalogue()
-	db.cache = newCaches(o.CacheBytes, cat.indexes)
-	if by := cat.traits.SpendIndex; by != "" && (cat.spendBy == nil || cat.spendBy.Kind != model.OneToOne) {
+	db.cache = newCaches(o.CacheBytes, cat.Indexes)
+	if by := cat.Traits.SpendIndex; by != "" && (cat.SpendIndex == nil || cat.SpendIndex.Kind != model.OneToOne) {
 		return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), by)
 	}
 	if !o.ReadOnly {
@@ -87,7 +88,7 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	return db, nil
 }
 
-func (db *DB) declare() error { return db.store.Declare(db.catalogue().declarations()...) }
+func (db *DB) declare() error { return db.store.Declare(db.catalogue().Declarations()...) }
 
 // Chain is the chain the database was opened with.
 func (db *DB) Chain() model.Chain { return db.chain }
@@ -124,12 +125,12 @@ func (db *DB) tellMoved() {
 
 // catalogue is the indexes the database has now. A change replaces it as a whole, while no query runs and nothing is
 // written: what does either loads it once.
-func (db *DB) catalogue() *catalogue { return db.indexed.Load() }
+func (db *DB) catalogue() *schema.Layout { return db.indexed.Load() }
 
 // Indexes are the names of the database's indexes, in the order [model.Key.Index] counts in, without one that is being
 // added. It may be called at any time.
-func (db *DB) Indexes() []string { return db.catalogue().liveNames() }
+func (db *DB) Indexes() []string { return db.catalogue().Names() }
 
 // KeepsRaw reports whether the database keeps transactions' own bytes ([Options.Raw]). What writes to it or is compared
 // with it has to come with them ([model.SourceOptions.Raw]).
-func (db *DB) KeepsRaw() bool { return db.catalogue().raw }
+func (db *DB) KeepsRaw() bool { return db.catalogue().Raw }

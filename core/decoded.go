@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -18,7 +19,7 @@ func Decoded(c model.Chain, indexes []string, b *model.Block) (*DecodedBlock, er
 	for _, name := range indexes {
 		i := slices.IndexFunc(c.Indexes(), func(x model.Index) bool { return x.Name == name })
 		if i < 0 {
-			return nil, unknownIndex(c, name)
+			return nil, schema.UnknownIndex(c, name)
 		}
 		d.indexes = append(d.indexes, c.Indexes()[i])
 	}

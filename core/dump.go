@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/core/schema"
 	"birthmark/storage"
 )
 
@@ -43,7 +44,7 @@ func (db *DB) Dumped() []string {
 }
 
 func (db *DB) dumped() []storage.Declaration {
-	ds := slices.DeleteFunc(db.catalogue().declarations(), func(d storage.Declaration) bool { return !determined(d.Family) })
+	ds := slices.DeleteFunc(db.catalogue().Declarations(), func(d storage.Declaration) bool { return !schema.Determined(d.Family) })
 	slices.SortFunc(ds, func(a, b storage.Declaration) int { return strings.Compare(a.Name, b.Name) })
 	return ds
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -16,8 +17,8 @@ func RollbackInWritesOf(rows int) (restore func()) {
 
 // CollideHeads lets heads of values and hashes have few bits, so that many are the same, until restore is called.
 func CollideHeads(bits uint64) (restore func()) {
-	headBits = bits
-	return func() { headBits = ^uint64(0) }
+	schema.PrefixBits = bits
+	return func() { schema.PrefixBits = ^uint64(0) }
 }
 
 // PageWorkOf lets one page of Find cost so many rows, until restore is called.
@@ -59,4 +60,4 @@ func (db *DB) FillCaches() (bytes int64) {
 }
 
 // SweepCaches removes what lies above a block by reading whole tables.
-func (db *DB) SweepCaches(above model.Point) { db.cache.forgetFrom(behind(above)) }
+func (db *DB) SweepCaches(above model.Point) { db.cache.forgetFrom(schema.PkAfter(above)) }

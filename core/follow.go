@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -112,7 +113,7 @@ func (ask Queries) FollowFrom(ctx context.Context, known []model.Point) (p model
 	err = ask.from(ctx, func(q *query) error {
 		p, err = q.newest(known)
 		if behind = uint64(q.tip.Height - p.Height); p.IsOrigin() {
-			behind = q.totals.rows[familyBlock]
+			behind = q.totals.Rows[schema.FamilyBlock]
 		}
 		return err
 	})
@@ -144,7 +145,7 @@ func (ask Queries) Follow(ctx context.Context, known []model.Point, what Followi
 				case e.Block != nil:
 					e.Hash = e.Summary.Hash
 				case e.Rollback != nil:
-					e.Hash = q.chain.FormatHash(e.Rollback.Hash)
+					e.Hash = q.Chain.FormatHash(e.Rollback.Hash)
 				}
 				if !yield(e, nil) {
 					return errStopped
@@ -184,12 +185,12 @@ func (q *query) canonical(t Term) (Term, error) {
 	case t.Index == AssetTerm:
 		id, _, err := q.asset(t.Value)
 		if unknownAsset(err) {
-			if parsed, bad := q.chain.ParseAsset(t.Value); bad == nil {
+			if parsed, bad := q.Chain.ParseAsset(t.Value); bad == nil {
 				id, err = parsed, nil
 			}
 		}
 		if err == nil {
-			t.Value = q.chain.FormatAsset(id)
+			t.Value = q.Chain.FormatAsset(id)
 		}
 		return t, err
 	}
@@ -225,7 +226,7 @@ type follower struct {
 	begin model.HeightPk  // no block stands below it
 	last  model.HeightPk  // the last block that is told
 	told  int64           // the height of the last block that was told, below begin: none
-	block blockRow        // the one that is being told
+	block schema.BlockRow // the one that is being told
 	in    *model.HeightPk // the one that was told in part; nil: none
 }
 
@@ -301,11 +302,11 @@ func (f *follower) meet(known []model.Point) (model.Point, error) {
 		if err != nil || s.first == 0 {
 			return model.Point{}, err
 		}
-		row, err := blockAt(f.r, s.first.Height()-1)
+		row, err := schema.BlockAt(f.r, s.first.Height()-1)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {
 			return model.Point{}, nil // what existed before the first block stands below it
 		}
-		return model.Point{Height: s.first.Height() - 1, Hash: row.hash, Slot: row.slot}, err
+		return model.Point{Height: s.first.Height() - 1, Hash: row.Hash, Slot: row.Slot}, err
 	}
 	return f.newest(known)
 }
@@ -313,15 +314,15 @@ func (f *follower) meet(known []model.Point) (model.Point, error) {
 // newest is the newest of points that is part of the chain; the origin where none is.
 func (q *query) newest(points []model.Point) (model.Point, error) {
 	for _, p := range points {
-		row, err := blockAt(q.r, p.Height)
+		row, err := schema.BlockAt(q.r, p.Height)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {
 			continue
 		}
 		if err != nil {
 			return model.Point{}, err
 		}
-		if row.hash == p.Hash {
-			return model.Point{Height: p.Height, Hash: row.hash, Slot: row.slot}, nil
+		if row.Hash == p.Hash {
+			return model.Point{Height: p.Height, Hash: row.Hash, Slot: row.Slot}, nil
 		}
 	}
 	return model.Point{}, nil
@@ -363,10 +364,10 @@ func (f *follower) merge(outputs func() (coming, error, bool), spends func() (sp
 		if err := f.until(int64(h) - 1); err != nil {
 			return err
 		}
-		if f.block, err = blockAt(f.r, h); err != nil {
+		if f.block, err = schema.BlockAt(f.r, h); err != nil {
 			return err
 		}
-		in := Within{block: model.Point{Height: h, Hash: f.block.hash, Slot: f.block.slot}}
+		in := Within{block: model.Point{Height: h, Hash: f.block.Hash, Slot: f.block.Slot}}
 		for more && o.pk.Height() <= h {
 			in.output = o.pk + 1
 			if err := f.tell(FollowEvent{Output: o.output, Within: in}); err != nil {
@@ -411,7 +412,7 @@ func (f *follower) until(h int64) error {
 			return err
 		}
 		var err error
-		if f.block, err = blockAt(f.r, model.HeightPk(next)); err != nil {
+		if f.block, err = schema.BlockAt(f.r, model.HeightPk(next)); err != nil {
 			return err
 		}
 		if err := f.tellBlock(model.HeightPk(next)); err != nil {
@@ -426,7 +427,7 @@ func (f *follower) tellBlock(h model.HeightPk) error {
 	f.told = int64(h)
 	b := &f.block
 	return f.tell(FollowEvent{
-		Block:   &model.Point{Height: h, Hash: b.hash, Slot: b.slot},
-		Summary: BlockSummaryAnswer{uint32(h), f.chain.FormatHash(b.hash), b.time, b.size, b.txCount},
+		Block:   &model.Point{Height: h, Hash: b.Hash, Slot: b.Slot},
+		Summary: BlockSummaryAnswer{uint32(h), f.Chain.FormatHash(b.Hash), b.Time, b.Size, b.TxCount},
 	})
 }

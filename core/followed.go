@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -18,16 +19,16 @@ type followed struct {
 
 // part is the outputs that one term means.
 type part struct {
-	index *index         // nil: assets
+	index *schema.Index  // nil: assets
 	birth *model.BirthPk // of the one value or asset that counts; nil: any
 	every bool           // any output at all
 }
 
 func (p part) family() storage.Family {
 	if p.index == nil && !p.every {
-		return familyAssets
+		return schema.FamilyAssets
 	}
-	return familyUtxo
+	return schema.FamilyUtxo
 }
 
 // followed is the set of what is followed. A value or an asset that no output has yet adds nothing to it.
@@ -137,16 +138,16 @@ func (f *followed) all(p part, s span) iter.Seq2[model.UtxoPk, error] {
 
 // has reports whether an output is in one of parts, by its row in a family.
 func (f *followed) has(parts []part, family storage.Family, pk model.UtxoPk, row []byte) (bool, error) {
-	if family == familyAssets {
-		entries, err := parseAssetsRow(pk, row)
-		return slices.ContainsFunc(entries, func(e assetEntry) bool {
-			birth := model.BirthPk{Utxo: e.birth.Utxo, Ordinal: e.birth.Index}
+	if family == schema.FamilyAssets {
+		entries, err := schema.ParseAssetsRow(pk, row)
+		return slices.ContainsFunc(entries, func(e schema.AssetEntry) bool {
+			birth := model.BirthPk{Utxo: e.Birth.Utxo, Ordinal: e.Birth.Index}
 			return slices.ContainsFunc(parts, func(p part) bool { return p.index == nil && (p.birth == nil || *p.birth == birth) })
 		}), err
 	}
-	r, err := f.parseUtxoRow(pk, row)
-	return slices.ContainsFunc(r.occurrences, func(o occurrence) bool {
-		return slices.ContainsFunc(parts, func(p part) bool { return o.index == p.index && (p.birth == nil || *p.birth == o.birth) })
+	r, err := f.ParseUtxoRow(pk, row)
+	return slices.ContainsFunc(r.Occurrences, func(o schema.Occurrence) bool {
+		return slices.ContainsFunc(parts, func(p part) bool { return o.Index == p.index && (p.birth == nil || *p.birth == o.Birth) })
 	}), err
 }
 
@@ -264,7 +265,7 @@ func (f *followed) only(spends []spending) ([]spending, error) {
 		return spends, nil
 	}
 	in := make([]bool, len(spends))
-	for _, family := range []storage.Family{familyUtxo, familyAssets} {
+	for _, family := range []storage.Family{schema.FamilyUtxo, schema.FamilyAssets} {
 		if !slices.ContainsFunc(f.parts, func(p part) bool { return p.family() == family }) {
 			continue
 		}
@@ -333,27 +334,27 @@ func (f *followed) txs(p part, s span) iter.Seq2[model.UtxoPk, error] {
 				return
 			}
 			for _, m := range moves {
-				if !yield(model.UtxoPk(m.tx), nil) {
+				if !yield(model.UtxoPk(m.Tx), nil) {
 					return
 				}
 			}
 			if len(moves) < movesAtOnce {
 				return
 			}
-			s = s.behindTx(moves[len(moves)-1].tx, false)
+			s = s.behindTx(moves[len(moves)-1].Tx, false)
 		}
 	}
 }
 
 // ownIsLess reports whether the histories of the values in s take less reading than all inputs there.
 func (f *followed) ownIsLess(s span) (bool, error) {
-	blocks := max(1, f.totals.rows[familyBlock])
-	left := f.totals.rows[familySpentUtxo] / blocks * uint64(s.last.Height()-s.first.Height()+1)
+	blocks := max(1, f.totals.Rows[schema.FamilyBlock])
+	left := f.totals.Rows[schema.FamilySpentUtxo] / blocks * uint64(s.last.Height()-s.first.Height()+1)
 	for _, p := range f.parts {
 		if p.index == nil || p.birth == nil {
 			return false, nil
 		}
-		if p.index.live.has(partHistory) {
+		if p.index.Active.Has(schema.FeatureHistory) {
 			continue
 		}
 		for _, err := range f.occurrences(p.index, *p.birth, span{0, s.last}, false) {
@@ -372,7 +373,7 @@ const movesAtOnce = 10_000
 // allInputs yields the inputs in s.
 func (f *followed) allInputs(s span) iter.Seq2[spending, error] {
 	return func(yield func(spending, error) bool) {
-		for kv, err := range f.r.Scan(familySpentUtxo, s.first.AppendTo(nil), append(s.last.AppendTo(nil), 0), false) {
+		for kv, err := range f.r.Scan(schema.FamilySpentUtxo, s.first.AppendTo(nil), append(s.last.AppendTo(nil), 0), false) {
 			var sp spending
 			if err == nil {
 				sp.input, err = model.ParseInputPk(kv.Key)

@@ -3,6 +3,7 @@ package core
 import (
 	"time"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -20,33 +21,33 @@ type fork struct {
 }
 
 // remember notes lost blocks, tip first, and forgets those beyond the last maxLost.
-func (f *fork) remember(r storage.Reader, b storage.Batch, lost []lostRow) error {
-	last, before, err := lastLost(r)
+func (f *fork) remember(r storage.Reader, b storage.Batch, lost []schema.OrphanRow) error {
+	last, before, err := schema.LastOrphan(r)
 	if err != nil {
 		return err
 	}
 	depth := 0
-	if len(lost) > 0 && before.height == lost[0].height+1 {
+	if len(lost) > 0 && before.Height == lost[0].Height+1 {
 		// Nothing was written since: this is the same fork, in its next write or in a process after the one that
 		// was stopped in the middle.
-		depth = before.depth
+		depth = before.Depth
 	}
 	newest := last + uint64(len(lost))
 	for i := range lost {
 		depth++
 		n := last + 1 + uint64(i)
-		if n+maxLost <= newest {
+		if n+schema.MaxOrphans <= newest {
 			continue
 		}
-		lost[i].depth, lost[i].lost = depth, f.began.Unix()
-		b.Put(familyLostBlock, lostKey(n), appendLostRow(nil, &lost[i]))
+		lost[i].Depth, lost[i].OrphanedAt = depth, f.began.Unix()
+		b.Put(schema.FamilyOrphanBlock, schema.OrphanKey(n), schema.AppendOrphanRow(nil, &lost[i]))
 	}
 	oldest := uint64(1)
-	if last > maxLost {
-		oldest = last - maxLost + 1
+	if last > schema.MaxOrphans {
+		oldest = last - schema.MaxOrphans + 1
 	}
-	for n := oldest; n <= last && n+maxLost <= newest; n++ {
-		b.Delete(familyLostBlock, lostKey(n))
+	for n := oldest; n <= last && n+schema.MaxOrphans <= newest; n++ {
+		b.Delete(schema.FamilyOrphanBlock, schema.OrphanKey(n))
 	}
 	return nil
 }

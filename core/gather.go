@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -96,7 +97,7 @@ func (g *gatherer) add(ctx context.Context, e model.Event) error {
 		}
 	}
 	weight, size := b.Weight(), int64(b.Size)
-	if g.db.catalogue().raw {
+	if g.db.catalogue().Raw {
 		size *= 2 // its rows have all of it
 	}
 	if len(g.blocks) > 0 && (g.weight+weight > g.o.WindowWeight/g.part || g.bytes+size > g.o.WindowBytes/int64(g.part)) {
@@ -124,7 +125,7 @@ func (g *gatherer) exact(to model.Point) bool {
 	if i <= 0 {
 		return true
 	}
-	return g.known[i-1].Height <= firstBehind(to)
+	return g.known[i-1].Height <= schema.HeightAfter(to)
 }
 
 // rollback goes back to a point, or begins to look for the block above it where the chains part.

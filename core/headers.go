@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -23,7 +24,7 @@ func (db *DB) checkHeaders(r storage.Reader, before []*window, w *window) error 
 				return blocks[h-first].Header, nil
 			}
 		}
-		return header(r, h)
+		return schema.Header(r, h)
 	}
 	for _, b := range w.blocks {
 		if err := c.CheckHeader(b, at); err != nil {
@@ -36,7 +37,7 @@ func (db *DB) checkHeaders(r storage.Reader, before []*window, w *window) error 
 // Header is [model.Block.Header] of the block at a height, nil if the database has none.
 func (db *DB) Header(ctx context.Context, h model.HeightPk) (raw []byte, err error) {
 	err = db.store.View(ctx, func(r storage.Reader) error {
-		row, err := header(r, h)
+		row, err := schema.Header(r, h)
 		raw = bytes.Clone(row)
 		return err
 	})

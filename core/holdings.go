@@ -6,22 +6,23 @@ import (
 	"math/big"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
 
 // held is the assets of an output, and whose they are.
 type held struct {
-	entries []assetEntry
+	entries []schema.AssetEntry
 	holder  model.BirthPk
 	owned   bool // the output has a holder
 }
 
 // own finds the holder among the values that occur in the output.
-func (h *held) own(holders *index, occurrences []occurrence) {
+func (h *held) own(holders *schema.Index, occurrences []schema.Occurrence) {
 	for _, o := range occurrences {
-		if o.index == holders {
-			h.holder, h.owned = o.birth, true
+		if o.Index == holders {
+			h.holder, h.owned = o.Birth, true
 		}
 	}
 }
@@ -52,7 +53,7 @@ type assetMint struct {
 // from now on or no longer can be.
 func (c *assetChanges) move(at model.UtxoPk, h *held, outputs, unspent int8) {
 	for _, e := range h.entries {
-		c.moves = append(c.moves, assetMove{e.birth, h.holder.Utxo, at, e.amount, outputs, unspent, h.owned})
+		c.moves = append(c.moves, assetMove{e.Birth, h.holder.Utxo, at, e.Amount, outputs, unspent, h.owned})
 	}
 }
 
@@ -70,8 +71,8 @@ type assetChange struct {
 
 // holdingChange is what changes of a holding, never nothing.
 type holdingChange struct {
-	assetHolding
-	amount wide
+	schema.HoldingKey
+	amount schema.Int128
 	of     *assetChange
 }
 
@@ -79,7 +80,7 @@ type holdingChange struct {
 func (c *assetChanges) sum() (assets []*assetChange, holdings []holdingChange, err error) {
 	slices.SortFunc(c.moves, func(a, b assetMove) int {
 		if a.asset != b.asset {
-			return compareAssetBirths(a.asset, b.asset)
+			return schema.CompareAssetBirths(a.asset, b.asset)
 		}
 		if a.holder != b.holder {
 			return cmp.Compare(a.holder, b.holder)
@@ -101,22 +102,22 @@ func (c *assetChanges) sum() (assets []*assetChange, holdings []holdingChange, e
 		}
 		if m.owned {
 			n := len(holdings)
-			if n == 0 || holdings[n-1].of != a || holdings[n-1].holder.Utxo != m.holder {
-				holdings = append(holdings, holdingChange{assetHolding{m.asset, model.BirthPk{Utxo: m.holder}}, wide{}, a})
+			if n == 0 || holdings[n-1].of != a || holdings[n-1].Holder.Utxo != m.holder {
+				holdings = append(holdings, holdingChange{schema.HoldingKey{Asset: m.asset, Holder: model.BirthPk{Utxo: m.holder}}, schema.Int128{}, a})
 				n++
 			}
-			holdings[n-1].amount = holdings[n-1].amount.plus(wideOf(m.amount, int64(m.unspent)))
+			holdings[n-1].amount = holdings[n-1].amount.Add(schema.Int128Of(m.amount, int64(m.unspent)))
 		}
 		last = m
 	}
 	for _, m := range c.mints {
-		i, found := slices.BinarySearchFunc(assets, m.asset, func(a *assetChange, asset model.AssetBirthPk) int { return compareAssetBirths(a.asset, asset) })
+		i, found := slices.BinarySearchFunc(assets, m.asset, func(a *assetChange, asset model.AssetBirthPk) int { return schema.CompareAssetBirths(a.asset, asset) })
 		if !found { // what is minted comes out, and what is burned goes in
 			return nil, nil, fmt.Errorf("the asset born at %v is minted or burned and does not move", m.asset)
 		}
 		assets[i].mint(m.amount, m.sign)
 	}
-	return assets, slices.DeleteFunc(holdings, func(h holdingChange) bool { return h.amount == wide{} }), nil
+	return assets, slices.DeleteFunc(holdings, func(h holdingChange) bool { return h.amount == schema.Int128{} }), nil
 }
 
 func (a *assetChange) mint(amount *big.Int, sign int64) {
@@ -133,7 +134,7 @@ func (a *assetChange) mint(amount *big.Int, sign int64) {
 type settler struct {
 	r storage.Reader
 	b storage.Batch
-	t *totals
+	t *schema.Totals
 	// Of assets and holders that were born at since or later there are no rows yet, so none are looked for.
 	since model.UtxoPk
 
@@ -191,43 +192,43 @@ func (s *settler) write(f storage.Family, key, before, now []byte) {
 		s.b.Put(f, key, now)
 	}
 	if before == nil {
-		s.t.rows[f]++
+		s.t.Rows[f]++
 	}
 	if now == nil {
-		s.t.rows[f]--
+		s.t.Rows[f]--
 	}
 }
 
 func (s *settler) holdings(changed []holdingChange) error {
 	keys := make([][]byte, len(changed))
 	for i := range changed {
-		keys[i] = appendHoldingKey(nil, changed[i].assetHolding)
+		keys[i] = schema.AppendHoldingKey(nil, changed[i].HoldingKey)
 	}
-	rows, err := s.stored(familyHoldings, keys, func(i int) bool {
-		return changed[i].asset.Utxo >= s.since || changed[i].holder.Utxo >= s.since
+	rows, err := s.stored(schema.FamilyHoldings, keys, func(i int) bool {
+		return changed[i].Asset.Utxo >= s.since || changed[i].Holder.Utxo >= s.since
 	})
 	if err != nil {
 		return err
 	}
 	for i := range changed {
 		k := &changed[i]
-		var amount wide
+		var amount schema.Int128
 		if rows[i] != nil {
-			if amount, err = parseHoldingRow(rows[i]); err != nil {
-				return fmt.Errorf("holding of the asset born at %v: %w", k.asset, err)
+			if amount, err = schema.ParseHoldingRow(rows[i]); err != nil {
+				return fmt.Errorf("holding of the asset born at %v: %w", k.Asset, err)
 			}
 		} else {
 			k.of.holders++
 		}
-		amount = amount.plus(k.amount)
+		amount = amount.Add(k.amount)
 		switch {
-		case amount.negative():
-			return fmt.Errorf("the holder born at %v would have less than nothing of the asset born at %v: run check", k.holder, k.asset)
-		case amount == wide{}:
+		case amount.Negative():
+			return fmt.Errorf("the holder born at %v would have less than nothing of the asset born at %v: run check", k.Holder, k.Asset)
+		case amount == schema.Int128{}:
 			k.of.holders--
-			s.write(familyHoldings, keys[i], rows[i], nil)
+			s.write(schema.FamilyHoldings, keys[i], rows[i], nil)
 		default:
-			s.write(familyHoldings, keys[i], rows[i], appendHoldingRow(nil, amount))
+			s.write(schema.FamilyHoldings, keys[i], rows[i], schema.AppendHoldingRow(nil, amount))
 		}
 	}
 	return nil
@@ -238,42 +239,42 @@ func (s *settler) totals(assets []*assetChange) error {
 	for i, a := range assets {
 		keys[i] = a.asset.AppendTo(nil)
 	}
-	rows, err := s.stored(familyAssetTotals, keys, func(i int) bool { return assets[i].asset.Utxo >= s.since })
+	rows, err := s.stored(schema.FamilyAssetTotals, keys, func(i int) bool { return assets[i].asset.Utxo >= s.since })
 	if err != nil {
 		return err
 	}
 	for i, a := range assets {
-		var now assetTotals
+		var now schema.AssetTotals
 		if rows[i] != nil {
-			if now, err = parseAssetTotalsRow(rows[i]); err != nil {
+			if now, err = schema.ParseAssetTotalsRow(rows[i]); err != nil {
 				return fmt.Errorf("totals of the asset born at %v: %w", a.asset, err)
 			}
 		}
 		if !a.applyTo(&now) {
 			return fmt.Errorf("the totals of the asset born at %v would fall below nothing: run check", a.asset)
 		}
-		if now.outputs == 0 {
-			s.write(familyAssetTotals, keys[i], rows[i], nil)
+		if now.Outputs == 0 {
+			s.write(schema.FamilyAssetTotals, keys[i], rows[i], nil)
 		} else {
-			s.write(familyAssetTotals, keys[i], rows[i], appendAssetTotalsRow(nil, &now))
+			s.write(schema.FamilyAssetTotals, keys[i], rows[i], schema.AppendAssetTotalsRow(nil, &now))
 		}
 	}
 	return nil
 }
 
 // applyTo adds the change to the totals of the asset; false if they would fall below nothing.
-func (c *assetChange) applyTo(t *assetTotals) bool {
-	t.outputs += uint64(c.outputs)
-	t.unspent += uint64(c.unspent)
-	t.mints += uint64(c.mints)
-	t.burns += uint64(c.burns)
-	t.holders += uint64(c.holders)
-	t.minted.Add(&t.minted, &c.minted)
-	t.burned.Add(&t.burned, &c.burned)
-	for _, n := range []uint64{t.outputs, t.unspent, t.mints, t.burns, t.holders} {
+func (c *assetChange) applyTo(t *schema.AssetTotals) bool {
+	t.Outputs += uint64(c.outputs)
+	t.Unspent += uint64(c.unspent)
+	t.Mints += uint64(c.mints)
+	t.Burns += uint64(c.burns)
+	t.Holders += uint64(c.holders)
+	t.Minted.Add(&t.Minted, &c.minted)
+	t.Burned.Add(&t.Burned, &c.burned)
+	for _, n := range []uint64{t.Outputs, t.Unspent, t.Mints, t.Burns, t.Holders} {
 		if int64(n) < 0 {
 			return false
 		}
 	}
-	return t.minted.Sign() >= 0 && t.burned.Sign() >= 0
+	return t.Minted.Sign() >= 0 && t.Burned.Sign() >= 0
 }

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -19,8 +20,8 @@ func (v *resolver) inputs(ti int32, t *windowTx) error {
 		if _, err := t.pk.Input(ii); err != nil {
 			return badBlock(err)
 		}
-		if (in.Value != nil) != (v.spendBy != nil) {
-			return badBlock(fmt.Errorf("input %d does not name what inputs of %s name", ii, v.chain.Name()))
+		if (in.Value != nil) != (v.SpendIndex != nil) {
+			return badBlock(fmt.Errorf("input %d does not name what inputs of %s name", ii, v.Chain.Name()))
 		}
 		pk, value, ok := c.unspent.take(v.nextKey())
 		if !ok {
@@ -32,35 +33,35 @@ func (v *resolver) inputs(ti int32, t *windowTx) error {
 }
 
 func (v *resolver) spendKey(in *model.Input) fingerprint {
-	if v.spendBy != nil {
-		return v.cache.fp.value(v.spendBy.number, in.Value)
+	if v.SpendIndex != nil {
+		return v.cache.fp.value(v.SpendIndex.Number, in.Value)
 	}
 	return v.cache.fp.outpoints(&in.Tx).output(in.Index)
 }
 
 // named is how an input names what it spends, as people write it.
-func named(c *catalogue, in *model.Input) string {
-	if by := c.spendBy; by != nil {
+func named(c *schema.Layout, in *model.Input) string {
+	if by := c.SpendIndex; by != nil {
 		return by.Name + " " + by.Format(in.Value)
 	}
-	return fmt.Sprintf("%s:%d", c.chain.FormatHash(in.Tx), in.Index)
+	return fmt.Sprintf("%s:%d", c.Chain.FormatHash(in.Tx), in.Index)
 }
 
 func (v *resolver) unknown(t *windowTx, ii int) error {
-	return model.Errorf(model.BadSource, "unknown_output", "input %d spends unknown %s", ii, named(v.catalogue, &t.Inputs[ii]))
+	return model.Errorf(model.BadSource, "unknown_output", "input %d spends unknown %s", ii, named(v.Layout, &t.Inputs[ii]))
 }
 
 func (v *resolver) alreadySpent(t *windowTx, ii int, by model.InputPk) error {
 	name := by.String()
 	if w := v.pendingWith(model.UtxoPk(by)); w != nil {
-		name = v.chain.FormatHash(w.tx(by.Tx()).Hash)
-	} else if b, err := v.r.Get(familyTxHash, by.Tx().AppendTo(nil)); err == nil {
-		if hash, _, err := parseTxHashRow(b); err == nil {
-			name = v.chain.FormatHash(hash)
+		name = v.Chain.FormatHash(w.tx(by.Tx()).Hash)
+	} else if b, err := v.r.Get(schema.FamilyTxHash, by.Tx().AppendTo(nil)); err == nil {
+		if hash, _, err := schema.ParseTxHashRow(b); err == nil {
+			name = v.Chain.FormatHash(hash)
 		}
 	}
 	return model.Errorf(model.BadSource, "already_spent", "input %d spends %s, which input %d of %s in block %d has spent already",
-		ii, named(v.catalogue, &t.Inputs[ii]), by.Index(), name, by.Height())
+		ii, named(v.Layout, &t.Inputs[ii]), by.Index(), name, by.Height())
 }
 
 // readInputs resolves from the database what is left: where the outputs stand, what they are worth, and that nothing
@@ -70,7 +71,7 @@ func (v *resolver) readInputs() error {
 		return nil
 	}
 	w := v.w
-	fail := func(u unreadInput, err error) error { return fmt.Errorf("%s: %w", where(v.chain, &w.txs[u.ti]), err) }
+	fail := func(u unreadInput, err error) error { return fmt.Errorf("%s: %w", where(v.Chain, &w.txs[u.ti]), err) }
 	if u, err := v.madeUnwritten(); err != nil {
 		return fail(u, err)
 	}
@@ -78,12 +79,12 @@ func (v *resolver) readInputs() error {
 	if err != nil {
 		return err
 	}
-	keys := keysOf(places)
-	rows, err := v.r.GetMany(familyUtxo, keys)
+	keys := schema.Keys(places)
+	rows, err := v.r.GetMany(schema.FamilyUtxo, keys)
 	if err != nil {
 		return err
 	}
-	spent, err := v.r.GetMany(familySpentInput, keys)
+	spent, err := v.r.GetMany(schema.FamilySpentInput, keys)
 	if err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func (v *resolver) readInputs() error {
 		if rows[i] == nil {
 			return fail(u, v.unknown(t, int(u.ii)))
 		}
-		value, err := parseUtxoValue(rows[i])
+		value, err := schema.ParseUtxoValue(rows[i])
 		if err != nil {
 			return fail(u, err)
 		}
@@ -122,7 +123,7 @@ func (v *resolver) madeUnwritten() (unreadInput, error) {
 	for _, w := range append(v.before[:len(v.before):len(v.before)], v.w) {
 		for ti := range w.txs {
 			made := &w.txs[ti]
-			if v.spendBy == nil {
+			if v.SpendIndex == nil {
 				for _, u := range wanted[string(made.Hash[:])] {
 					t := &v.w.txs[u.ti]
 					n := int64(t.Inputs[u.ii].Index)
@@ -138,7 +139,7 @@ func (v *resolver) madeUnwritten() (unreadInput, error) {
 			}
 			for oi := range made.Outputs {
 				for _, k := range made.Outputs[oi].Keys {
-					if v.indexes[k.Index] != v.spendBy {
+					if v.Indexes[k.Index] != v.SpendIndex {
 						continue
 					}
 					for _, u := range wanted[string(k.Value)] {
@@ -156,7 +157,7 @@ func (v *resolver) madeUnwritten() (unreadInput, error) {
 // spentName is what an input names, but for the number of an output.
 func (v *resolver) spentName(u unreadInput) string {
 	in := &v.w.txs[u.ti].Inputs[u.ii]
-	if v.spendBy != nil {
+	if v.SpendIndex != nil {
 		return string(in.Value)
 	}
 	return string(in.Tx[:])
@@ -214,14 +215,14 @@ func (v *resolver) readPlaces() ([]model.UtxoPk, error) {
 	places := make([]model.UtxoPk, len(v.unread))
 	unknown := func(u unreadInput) error {
 		t := &v.w.txs[u.ti]
-		return fmt.Errorf("%s: %w", where(v.chain, t), v.unknown(t, int(u.ii)))
+		return fmt.Errorf("%s: %w", where(v.Chain, t), v.unknown(t, int(u.ii)))
 	}
-	if v.spendBy != nil {
+	if v.SpendIndex != nil {
 		values := make([][]byte, len(v.unread))
 		for i, u := range v.unread {
 			values[i] = v.w.txs[u.ti].Inputs[u.ii].Value
 		}
-		births, err := v.birthsOf(v.r, v.spendBy.number, values)
+		births, err := v.Births(v.r, v.SpendIndex.Number, values)
 		if err != nil {
 			return nil, err
 		}
@@ -237,7 +238,7 @@ func (v *resolver) readPlaces() ([]model.UtxoPk, error) {
 	for i, u := range v.unread {
 		hashes[i] = v.w.txs[u.ti].Inputs[u.ii].Tx
 	}
-	txs, err := txPks(v.r, hashes)
+	txs, err := schema.TxPks(v.r, hashes)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -65,7 +66,7 @@ func (db *DB) giveWay(ctx context.Context) error {
 // of the one would be read by the other.
 // building is held. Where the write fails nobody knows which catalogue the store has: nothing is written any more until the
 // database is opened again.
-func (db *DB) change(ctx context.Context, c *catalogue, w *indexWork, put func(b storage.Batch)) error {
+func (db *DB) change(ctx context.Context, c *schema.Layout, w *schema.IndexChange, put func(b storage.Batch)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -78,11 +79,11 @@ func (db *DB) change(ctx context.Context, c *catalogue, w *indexWork, put func(b
 	}
 	defer db.asking.Unlock()
 	err := db.store.Update(context.WithoutCancel(ctx), func(_ storage.Reader, b storage.Batch) error {
-		b.Put(familyMeta, metaIndexes, c.appendTo(nil))
+		b.Put(schema.FamilyMeta, schema.MetaIndexes, c.AppendTo(nil))
 		if w == nil {
-			b.Delete(familyMeta, metaWork)
+			b.Delete(schema.FamilyMeta, schema.MetaChange)
 		} else {
-			b.Put(familyMeta, metaWork, w.appendTo(nil))
+			b.Put(schema.FamilyMeta, schema.MetaChange, w.AppendTo(nil))
 		}
 		if put != nil {
 			put(b)
@@ -108,9 +109,9 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 		db.building.Lock()
 		defer db.building.Unlock()
 		old := db.catalogue()
-		c, x := old.copy(old.entry(name))
+		c, x := old.Copy(old.Entry(name))
 		if err := db.idle(); err != nil {
-			if x != nil && x.coming != 0 && partsOf(keep)&^(x.live|x.coming) == 0 {
+			if x != nil && x.Building != 0 && schema.FeaturesOf(keep)&^(x.Active|x.Building) == 0 {
 				return nil // this is what is under way
 			}
 			return err
@@ -118,27 +119,27 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 		if x == nil {
 			i := slices.IndexFunc(db.chain.Indexes(), func(x model.Index) bool { return x.Name == name })
 			if i < 0 {
-				return unknownIndex(db.chain, name)
+				return schema.UnknownIndex(db.chain, name)
 			}
-			if err := c.add(db.chain.Indexes()[i], 0, partValues|partsOf(keep)); err != nil {
+			if err := c.Add(db.chain.Indexes()[i], 0, schema.FeatureValues|schema.FeaturesOf(keep)); err != nil {
 				return err
 			}
-			x = c.entry(name)
+			x = c.Entry(name)
 		} else {
-			lacks := partsOf(keep) &^ x.live
+			lacks := schema.FeaturesOf(keep) &^ x.Active
 			if lacks == 0 {
-				return model.Errorf(model.Usage, "exists", "the database has index %s, with all that is asked for (%v)", name, x.live)
+				return model.Errorf(model.Usage, "exists", "the database has index %s, with all that is asked for (%v)", name, x.Active)
 			}
-			if err := x.checkParts(lacks); err != nil {
+			if err := x.CheckFeatures(lacks); err != nil {
 				return err
 			}
-			x.coming = lacks
+			x.Building = lacks
 		}
-		w := &indexWork{x: x, rows: map[storage.Family]uint64{}}
-		for _, d := range x.declarationsOf(x.coming) {
-			w.rows[d.Family] = 0
+		w := &schema.IndexChange{Index: x, Rows: map[storage.Family]uint64{}}
+		for _, d := range x.DeclarationsOf(x.Building) {
+			w.Rows[d.Family] = 0
 		}
-		if err := db.store.Declare(x.declarationsOf(x.coming)...); err != nil {
+		if err := db.store.Declare(x.DeclarationsOf(x.Building)...); err != nil {
 			return err
 		}
 		if db.tip.IsOrigin() { // there is nothing to build
@@ -151,7 +152,7 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 // recallWork takes what is under way from the store: a write that failed may have been applied all the same.
 func (db *DB) recallWork(ctx context.Context) error {
 	return db.store.View(context.WithoutCancel(ctx), func(r storage.Reader) (err error) {
-		db.work, err = db.catalogue().readWork(r)
+		db.work, err = db.catalogue().ReadChange(r)
 		return err
 	})
 }
@@ -160,10 +161,10 @@ func (db *DB) recallWork(ctx context.Context) error {
 func (db *DB) idle() error {
 	if w := db.work; w != nil {
 		doing := "added"
-		if w.x.dropped() {
+		if w.Index.Dropped() {
 			doing = "dropped"
 		}
-		return model.Errorf(model.Usage, "busy", "index %s is being %s: one at a time, let that end first", w.x.Name, doing)
+		return model.Errorf(model.Usage, "busy", "index %s is being %s: one at a time, let that end first", w.Index.Name, doing)
 	}
 	return nil
 }
@@ -175,30 +176,30 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 		db.building.Lock()
 		defer db.building.Unlock()
 		cat := db.catalogue()
-		old := cat.entry(name)
+		old := cat.Entry(name)
 		switch {
 		case old == nil:
 			return model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %v", name, db.Indexes())
-		case old.Always || old == cat.spendBy:
+		case old.Always || old == cat.SpendIndex:
 			return model.Errorf(model.Usage, "always_on", "index %s cannot be dropped: inputs of %s are found by it", name, db.chain.Name())
-		case old == cat.holders() && db.totals.rows[familyAssetID] > 0:
+		case old == cat.Holders() && db.totals.Rows[schema.FamilyAssetID] > 0:
 			return model.Errorf(model.Usage, "needed", "index %s cannot be dropped: the holders of assets are its values", name)
 		}
-		if db.work == nil || db.work.x != old { // what is being added can be dropped
+		if db.work == nil || db.work.Index != old { // what is being added can be dropped
 			if err := db.idle(); err != nil {
 				return err
 			}
 		}
-		families := old.declarationsOf(old.live | old.coming)
-		c, x := cat.copy(old)
-		x.live, x.coming = 0, 0
-		c.arrange()
-		t := db.totals.clone()
+		families := old.DeclarationsOf(old.Active | old.Building)
+		c, x := cat.Copy(old)
+		x.Active, x.Building = 0, 0
+		c.Arrange()
+		t := db.totals.Clone()
 		for _, d := range families {
-			delete(t.rows, d.Family)
+			delete(t.Rows, d.Family)
 		}
-		w := &indexWork{x: x}
-		err := db.change(ctx, c, w, func(b storage.Batch) { b.Put(familyMeta, metaTotals, t.appendTo(nil)) })
+		w := &schema.IndexChange{Index: x}
+		err := db.change(ctx, c, w, func(b storage.Batch) { b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil)) })
 		if err != nil {
 			return err
 		}
@@ -216,15 +217,15 @@ func (db *DB) goOnDropping(ctx context.Context) error {
 	defer db.building.Unlock()
 	c, w := db.catalogue(), db.work
 	if w == nil {
-		if w = c.halfDropped(); w == nil {
+		if w = c.HalfDropped(); w == nil {
 			return nil
 		}
 		if err := db.change(ctx, c, w, nil); err != nil {
 			return err
 		}
 	}
-	for _, x := range c.all {
-		if x.dropped() {
+	for _, x := range c.All {
+		if x.Dropped() {
 			if err := db.dropFamilies(ctx, x); err != nil {
 				return err
 			}
@@ -234,8 +235,8 @@ func (db *DB) goOnDropping(ctx context.Context) error {
 }
 
 // dropFamilies gives back the room of an index that is dropped, as far as that is not done.
-func (db *DB) dropFamilies(ctx context.Context, x *index) error {
-	return db.store.Drop(ctx, x.declarationsOf(allParts)...)
+func (db *DB) dropFamilies(ctx context.Context, x *schema.Index) error {
+	return db.store.Drop(ctx, x.DeclarationsOf(schema.AllFeatures)...)
 }
 
 // locks of a living database: see alone, change and build.

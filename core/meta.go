@@ -4,17 +4,18 @@ import (
 	"context"
 	"encoding/binary"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
 
 // Identify reads the identity of a database; not ok where the store is empty.
-func Identify(ctx context.Context, s storage.Store) (id Identity, ok bool, err error) {
-	if err := s.Declare(schema[familyMeta].Declaration); err != nil {
+func Identify(ctx context.Context, s storage.Store) (id schema.Identity, ok bool, err error) {
+	if err := s.Declare(schema.Schema[schema.FamilyMeta].Declaration); err != nil {
 		return id, false, err
 	}
 	err = s.View(ctx, func(r storage.Reader) error {
-		id, ok, err = readIdentity(r)
+		id, ok, err = schema.ReadIdentity(r)
 		return err
 	})
 	return id, ok, err
@@ -31,32 +32,32 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		if o.ReadOnly {
 			return model.Errorf(model.Refused, "no_database", "the database is empty: nothing was synced into it yet")
 		}
-		cat, err := newCatalogue(c, o.Indexes, o.Keep, o.Raw)
+		cat, err := schema.NewLayout(c, o.Indexes, o.Keep, o.Raw)
 		if err != nil {
 			return err
 		}
 		db.indexed.Store(cat)
 	} else {
 		switch {
-		case id.Format != FormatVersion:
-			return model.Errorf(model.Refused, "wrong_format", "the database has format %d, this program reads and writes format %d: sync it anew, or use the program it was made with", id.Format, FormatVersion)
+		case id.Format != schema.FormatVersion:
+			return model.Errorf(model.Refused, "wrong_format", "the database has format %d, this program reads and writes format %d: sync it anew, or use the program it was made with", id.Format, schema.FormatVersion)
 		case id.Chain != c.Name():
 			return model.Errorf(model.Refused, "wrong_chain", "the database holds %s, not %s", id.Chain, c.Name())
 		case id.Network != c.Network():
 			return model.Errorf(model.Refused, "wrong_network", "the database holds %s %s, not %s", id.Chain, id.Network, c.Network())
 		}
 		err := db.store.View(ctx, func(r storage.Reader) error {
-			cat, err := readCatalogue(r, c)
+			cat, err := schema.ReadLayout(r, c)
 			db.indexed.Store(cat)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if err := db.catalogue().wanted(o.Indexes, o.Keep); err != nil {
+		if err := db.catalogue().Require(o.Indexes, o.Keep); err != nil {
 			return err
 		}
-		if o.Raw && !db.catalogue().raw {
+		if o.Raw && !db.catalogue().Raw {
 			return model.Errorf(model.Refused, "no_raw", "the database was made without raw transactions: sync into a new one, or leave raw out")
 		}
 	}
@@ -74,17 +75,17 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 // recall takes tip and totals from the store.
 func (db *DB) recall(ctx context.Context) error {
 	return db.store.View(ctx, func(r storage.Reader) error {
-		s, err := db.states.read(r, db.catalogue())
+		s, err := db.states.Read(r, db.catalogue())
 		if err != nil {
 			return err
 		}
 		db.building.Lock()
-		db.work = s.work
+		db.work = s.Change
 		db.building.Unlock()
 		db.mu.Lock()
 		defer db.mu.Unlock()
-		db.head, db.totals = s.tip, s.totals
-		db.move(s.tip)
+		db.head, db.totals = s.Tip, s.Totals
+		db.move(s.Tip)
 		return nil
 	})
 }
@@ -92,20 +93,20 @@ func (db *DB) recall(ctx context.Context) error {
 // create writes the meta rows of a database without blocks.
 func (db *DB) create(ctx context.Context, c model.Chain) error {
 	return db.store.Update(ctx, func(_ storage.Reader, b storage.Batch) error {
-		b.Put(familyMeta, metaFormat, binary.AppendUvarint(nil, FormatVersion))
-		b.Put(familyMeta, metaChain, []byte(c.Name()))
-		b.Put(familyMeta, metaNetwork, []byte(c.Network()))
-		if db.catalogue().raw {
-			b.Put(familyMeta, metaRaw, nil)
+		b.Put(schema.FamilyMeta, schema.MetaFormat, binary.AppendUvarint(nil, schema.FormatVersion))
+		b.Put(schema.FamilyMeta, schema.MetaChain, []byte(c.Name()))
+		b.Put(schema.FamilyMeta, schema.MetaNetwork, []byte(c.Network()))
+		if db.catalogue().Raw {
+			b.Put(schema.FamilyMeta, schema.MetaRaw, nil)
 		}
-		b.Put(familyMeta, metaIndexes, db.catalogue().appendTo(nil))
-		t := totals{rows: map[storage.Family]uint64{}}
-		for _, d := range db.catalogue().declarations() {
-			if d.Family != familyMeta && determined(d.Family) {
-				t.rows[d.Family] = 0
+		b.Put(schema.FamilyMeta, schema.MetaIndexes, db.catalogue().AppendTo(nil))
+		t := schema.Totals{Rows: map[storage.Family]uint64{}}
+		for _, d := range db.catalogue().Declarations() {
+			if d.Family != schema.FamilyMeta && schema.Determined(d.Family) {
+				t.Rows[d.Family] = 0
 			}
 		}
-		b.Put(familyMeta, metaTotals, t.appendTo(nil))
+		b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil))
 		return nil
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -20,12 +21,12 @@ func (v *resolver) mints() error {
 		for mi := range t.Mints {
 			m := &t.Mints[mi]
 			if m.Amount.Sign() == 0 {
-				return fmt.Errorf("%s: %w", where(v.chain, t), badBlock(fmt.Errorf("mint of 0 of asset %s", v.chain.FormatAsset(m.Asset))))
+				return fmt.Errorf("%s: %w", where(v.Chain, t), badBlock(fmt.Errorf("mint of 0 of asset %s", v.Chain.FormatAsset(m.Asset))))
 			}
 			if len(m.Info) > model.MaxValueSize {
-				return fmt.Errorf("%s: %w", where(v.chain, t), badBlock(fmt.Errorf("%d bytes are said of asset %s, expected at most %d", len(m.Info), v.chain.FormatAsset(m.Asset), model.MaxValueSize)))
+				return fmt.Errorf("%s: %w", where(v.Chain, t), badBlock(fmt.Errorf("%d bytes are said of asset %s, expected at most %d", len(m.Info), v.Chain.FormatAsset(m.Asset), model.MaxValueSize)))
 			}
-			birth, found := v.cache.birth(v.cache.fp.value(assetSpace, m.Asset))
+			birth, found := v.cache.birth(v.cache.fp.value(schema.AssetSpace, m.Asset))
 			if !found {
 				v.lookups = append(v.lookups, mintLookup{ti, len(t.mints)})
 			}
@@ -47,15 +48,15 @@ func (v *resolver) readMints() error {
 	for i, l := range v.lookups {
 		ids[i] = v.w.txs[l.ti].Mints[l.mi].Asset
 	}
-	births, err := v.birthsOf(v.r, assetSpace, ids)
+	births, err := v.Births(v.r, schema.AssetSpace, ids)
 	if err != nil {
 		return err
 	}
 	for i, l := range v.lookups {
 		t := &v.w.txs[l.ti]
 		if births[i] == nil {
-			return fmt.Errorf("%s: %w", where(v.chain, t), model.Errorf(model.BadSource, "unknown_asset",
-				"mints %v of asset %s, which no output has had", t.mints[l.mi].amount, v.chain.FormatAsset(ids[i])))
+			return fmt.Errorf("%s: %w", where(v.Chain, t), model.Errorf(model.BadSource, "unknown_asset",
+				"mints %v of asset %s, which no output has had", t.mints[l.mi].amount, v.Chain.FormatAsset(ids[i])))
 		}
 		t.mints[l.mi].birth = model.AssetBirthPk{Utxo: births[i].Utxo, Index: births[i].Ordinal}
 	}
@@ -65,7 +66,7 @@ func (v *resolver) readMints() error {
 // weighed reports whether the assets of a transaction are balanced: where burns are implied those of all, else those
 // of transactions that mint or burn. What existed before the first block may come from nowhere.
 func (v *resolver) weighed(t *windowTx) bool {
-	return len(t.mints) > 0 || (v.traits.ImpliedBurns && !t.genesis)
+	return len(t.mints) > 0 || (v.Traits.ImpliedBurns && !t.genesis)
 }
 
 // standing finds what the window changes in how assets stand, and balances what goes into transactions against what
@@ -79,8 +80,8 @@ func (v *resolver) standing() error {
 	if err != nil {
 		return err
 	}
-	holders := v.holders()
-	var buf []assetEntry
+	holders := v.Holders()
+	var buf []schema.AssetEntry
 	for ti := range w.txs {
 		t := &w.txs[ti]
 		var b *assetBalance
@@ -91,12 +92,12 @@ func (v *resolver) standing() error {
 			h := stored[s.utxo]
 			if made := v.pendingWith(s.utxo); made != nil {
 				tx := made.tx(s.utxo.Tx())
-				h = made.held(v.indexes, holders, tx, s.utxo.Index()-int(tx.FirstOutput), buf[:0])
+				h = made.held(v.Indexes, holders, tx, s.utxo.Index()-int(tx.FirstOutput), buf[:0])
 				buf = h.entries
 			}
 			w.changes.move(s.utxo, &h, 0, -1)
 			for _, o := range w.owners.of(t.spends + i) {
-				tallyOf(w.tallies, o.index).hold(o.birth, h.entries, -1)
+				tallyOf(w.tallies, o.Index).hold(o.Birth, h.entries, -1)
 			}
 			b.add(h.entries, 1)
 		}
@@ -108,18 +109,18 @@ func (v *resolver) standing() error {
 			if err != nil {
 				return err
 			}
-			h := w.held(v.indexes, holders, t, oi, buf[:0])
+			h := w.held(v.Indexes, holders, t, oi, buf[:0])
 			buf = h.entries
 			w.changes.move(pk, &h, 1, 1)
 			for ki, k := range t.Outputs[oi].Keys {
-				if y := tallyOf(w.tallies, v.indexes[k.Index]); y != nil {
+				if y := tallyOf(w.tallies, v.Indexes[k.Index]); y != nil {
 					y.hold(w.births[int(w.outputs[t.outputs+oi].births)+ki], h.entries, 1)
 				}
 			}
 			b.add(h.entries, -1)
 		}
-		if err := b.settle(v.traits.ImpliedBurns); err != nil {
-			return fmt.Errorf("%s: %w", where(v.chain, t), badBlock(err))
+		if err := b.settle(v.Traits.ImpliedBurns); err != nil {
+			return fmt.Errorf("%s: %w", where(v.Chain, t), badBlock(err))
 		}
 		for _, m := range t.mints {
 			w.changes.mint(m.birth, m.amount, 1)
@@ -174,12 +175,12 @@ func (b *assetBalance) of(birth model.AssetBirthPk) *big.Int {
 }
 
 // add counts what an output holds as going in (1) or coming out (-1).
-func (b *assetBalance) add(entries []assetEntry, sign int) {
+func (b *assetBalance) add(entries []schema.AssetEntry, sign int) {
 	if b == nil {
 		return
 	}
 	for _, e := range entries {
-		n, amount := b.of(e.birth), new(big.Int).SetUint64(e.amount)
+		n, amount := b.of(e.Birth), new(big.Int).SetUint64(e.Amount)
 		if sign > 0 {
 			n.Add(n, amount)
 		} else {
@@ -233,12 +234,12 @@ func (v *resolver) readSpentAssets() (map[model.UtxoPk]held, error) {
 		}
 	}
 	slices.Sort(pks)
-	return readHeld(v.catalogue, v.r, pks)
+	return readHeld(v.Layout, v.r, pks)
 }
 
 // readHeld reads the assets of outputs, and whose they are: those that have none are left out.
-func readHeld(c *catalogue, r storage.Reader, pks []model.UtxoPk) (map[model.UtxoPk]held, error) {
-	rows, err := r.GetMany(familyAssets, keysOf(pks))
+func readHeld(c *schema.Layout, r storage.Reader, pks []model.UtxoPk) (map[model.UtxoPk]held, error) {
+	rows, err := r.GetMany(schema.FamilyAssets, schema.Keys(pks))
 	if err != nil {
 		return nil, err
 	}
@@ -248,27 +249,27 @@ func readHeld(c *catalogue, r storage.Reader, pks []model.UtxoPk) (map[model.Utx
 		if b == nil {
 			continue
 		}
-		entries, err := parseAssetsRow(pks[i], b)
+		entries, err := schema.ParseAssetsRow(pks[i], b)
 		if err != nil {
 			return nil, fmt.Errorf("assets of output %v: %w", pks[i], err)
 		}
 		found[pks[i]] = held{entries: entries}
 		with = append(with, pks[i])
 	}
-	holders := c.holders()
+	holders := c.Holders()
 	if holders == nil || len(with) == 0 {
 		return found, nil
 	}
-	if rows, err = r.GetMany(familyUtxo, keysOf(with)); err != nil {
+	if rows, err = r.GetMany(schema.FamilyUtxo, schema.Keys(with)); err != nil {
 		return nil, err
 	}
 	for i, b := range rows {
-		row, err := c.parseUtxoRow(with[i], b)
+		row, err := c.ParseUtxoRow(with[i], b)
 		if err != nil {
 			return nil, fmt.Errorf("output %v: %w", with[i], err)
 		}
 		h := found[with[i]]
-		h.own(holders, row.occurrences)
+		h.own(holders, row.Occurrences)
 		found[with[i]] = h
 	}
 	return found, nil

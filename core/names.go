@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -67,7 +68,7 @@ func (q *query) birth(space int, value []byte) (*model.BirthPk, error) {
 		at := n.at
 		return &at, nil
 	}
-	birth, err := q.birthOf(q.r, space, value)
+	birth, err := q.Birth(q.r, space, value)
 	if err == nil && birth != nil && q.era != noEra && len(value) <= longestName {
 		q.names.births.put(&name{space, *birth, q.era, string(value)}, func(n *name) uint64 { return hashOfValue(n.space, []byte(n.text)) })
 	}
@@ -150,7 +151,7 @@ func (q *query) namesOf(space int, f storage.Family, wide bool, ats []model.Birt
 	if len(unknown) == 0 {
 		return texts, nil
 	}
-	slices.SortFunc(unknown, func(i, j int) int { return compareBirths(ats[i], ats[j]) })
+	slices.SortFunc(unknown, func(i, j int) int { return schema.CompareBirths(ats[i], ats[j]) })
 	var keys [][]byte
 	for k, i := range unknown {
 		if k == 0 || ats[i] != ats[unknown[k-1]] {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -34,12 +35,12 @@ func (db *DB) keepNote(at model.Point) error {
 	return n.WriteSideFile(noteName, func(w io.Writer) error {
 		out := &noteWriter{w: w}
 		out.bytes([]byte{noteVersion})
-		tip := appendTip(nil, at)
+		tip := schema.AppendTip(nil, at)
 		out.numbers(uint64(len(tip)))
 		out.bytes(tip)
-		out.numbers(uint64(len(db.catalogue().indexes)))
-		for _, x := range db.catalogue().indexes {
-			out.numbers(uint64(x.number))
+		out.numbers(uint64(len(db.catalogue().Indexes)))
+		for _, x := range db.catalogue().Indexes {
+			out.numbers(uint64(x.Number))
 		}
 		out.numbers(db.cache.fp.k0, db.cache.fp.k1)
 		db.cache.known.write(out)
@@ -68,15 +69,15 @@ func (db *DB) readNote(ctx context.Context) (at model.Point, err error) {
 		if size > 1<<10 {
 			return errNote
 		}
-		tip, err := parseTip(in.bytes(int(size)))
+		tip, err := schema.ParseTip(in.bytes(int(size)))
 		if err != nil || in.err != nil {
 			return errors.Join(errNote, err)
 		}
-		if in.number() != uint64(len(db.catalogue().indexes)) {
+		if in.number() != uint64(len(db.catalogue().Indexes)) {
 			return errNote // an index was added or dropped since
 		}
-		for _, x := range db.catalogue().indexes {
-			if in.number() != uint64(x.number) {
+		for _, x := range db.catalogue().Indexes {
+			if in.number() != uint64(x.Number) {
 				return errNote
 			}
 		}
@@ -112,15 +113,15 @@ func (db *DB) learnBirths(ctx context.Context, at []model.BirthPk) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			for _, x := range db.catalogue().indexes {
+			for _, x := range db.catalogue().Indexes {
 				if x.Kind != model.OneToOne {
-					if err := db.learnValues(r, x.number, part); err != nil {
+					if err := db.learnValues(r, x.Number, part); err != nil {
 						return err
 					}
 				}
 			}
-			if db.totals.rows[familyAssetID] > 0 {
-				if err := db.learnValues(r, assetSpace, part); err != nil {
+			if db.totals.Rows[schema.FamilyAssetID] > 0 {
+				if err := db.learnValues(r, schema.AssetSpace, part); err != nil {
 					return err
 				}
 			}
@@ -130,7 +131,7 @@ func (db *DB) learnBirths(ctx context.Context, at []model.BirthPk) error {
 }
 
 func (db *DB) learnValues(r storage.Reader, space int, at []model.BirthPk) error {
-	_, values, wide := db.catalogue().birthFamilies(space)
+	_, values, wide := db.catalogue().BirthFamilies(space)
 	keys := make([][]byte, 0, len(at))
 	births := make([]model.BirthPk, 0, len(at))
 	for _, birth := range at {

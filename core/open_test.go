@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/schema"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -31,10 +32,10 @@ func TestAForeignDatabaseIsRefusedAsItIs(t *testing.T) {
 		code  string
 		says  string
 	}{
-		"newer format":             {"format", format(core.FormatVersion + 1), model.Refused, "wrong_format", fmt.Sprint("format ", core.FormatVersion+1)},
+		"newer format":             {"format", format(schema.FormatVersion + 1), model.Refused, "wrong_format", fmt.Sprint("format ", schema.FormatVersion+1)},
 		"much newer format":        {"format", format(200), model.Refused, "wrong_format", "format 200"},
 		"no format":                {"format", []byte{}, model.Internal, "internal", "meta format"},
-		"more than a format":       {"format", append(format(core.FormatVersion), 0), model.Internal, "internal", "meta format"},
+		"more than a format":       {"format", append(format(schema.FormatVersion), 0), model.Internal, "internal", "meta format"},
 		"another chain":            {"chain", []byte("dogecoin"), model.Refused, "wrong_chain", "dogecoin"},
 		"another network":          {"network", []byte("two"), model.Refused, "wrong_network", "two"},
 		"an index nobody knows":    {"indexes", catalogue(model.OneToMany, "colour"), model.Refused, "index_mismatch", "colour"},

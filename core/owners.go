@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -11,11 +12,11 @@ import (
 // owners are the values that spent outputs had, of the indexes that keep accounts: those of spend i are
 // all[from[i]:from[i+1]].
 type owners struct {
-	all  []occurrence
+	all  []schema.Occurrence
 	from []int32
 }
 
-func (o *owners) of(spend int) []occurrence {
+func (o *owners) of(spend int) []schema.Occurrence {
 	if o.from == nil {
 		return nil
 	}
@@ -25,15 +26,15 @@ func (o *owners) of(spend int) []occurrence {
 // tally notes what the window changes in the accounts of values.
 func (v *resolver) tally() error {
 	w := v.w
-	v.cache.divide(v.indexes) // an index may have been added or dropped since the last window
-	if w.tallies = newTallies(v.catalogue, 1); len(w.tallies) == 0 {
+	v.cache.divide(v.Indexes) // an index may have been added or dropped since the last window
+	if w.tallies = newTallies(v.Layout, 1); len(w.tallies) == 0 {
 		return nil
 	}
 	for _, y := range w.tallies {
 		y.moves = make([]move, 0, len(w.outputs)+len(w.spends)) // of an index that has one value an output
 	}
-	at := make([]*tally, len(v.indexes)) // by position
-	for i, x := range v.indexes {
+	at := make([]*tally, len(v.Indexes)) // by position
+	for i, x := range v.Indexes {
 		at[i] = tallyOf(w.tallies, x)
 	}
 	v.own(at)
@@ -44,7 +45,7 @@ func (v *resolver) tally() error {
 		t := &w.txs[ti]
 		for si := t.spends; si < t.spends+len(t.Inputs); si++ {
 			for _, o := range w.owners.of(si) {
-				tallyOf(w.tallies, o.index).spend(o.birth, t.pk, w.spends[si].utxo, w.spends[si].value)
+				tallyOf(w.tallies, o.Index).spend(o.Birth, t.pk, w.spends[si].utxo, w.spends[si].value)
 			}
 		}
 		for oi := range t.Outputs {
@@ -64,7 +65,7 @@ func (v *resolver) tally() error {
 // own has the caches remember whose the window's outputs are; at is the tallies by the position of their indexes.
 func (v *resolver) own(at []*tally) {
 	w := v.w
-	has := make([]*model.BirthPk, len(v.indexes)) // the value of an output, by position
+	has := make([]*model.BirthPk, len(v.Indexes)) // the value of an output, by position
 	for ti := range w.txs {
 		t := &w.txs[ti]
 		for oi := range t.Outputs {
@@ -74,7 +75,7 @@ func (v *resolver) own(at []*tally) {
 			for ki := range o.Keys {
 				has[o.Keys[ki].Index] = &births[ki]
 			}
-			for i, x := range v.indexes {
+			for i, x := range v.Indexes {
 				if at[i] != nil && owned(x) {
 					v.cache.own(x, model.UtxoPk(t.pk)+model.UtxoPk(t.OutputIndex(oi)), has[i])
 				}
@@ -86,10 +87,10 @@ func (v *resolver) own(at []*tally) {
 // readOwners finds whose the spent outputs were: in the windows that are not written yet, in the caches, or in the database.
 func (v *resolver) readOwners() error {
 	w := v.w
-	var keep []*index
+	var keep []*schema.Index
 	allOwned := true
-	for _, x := range v.indexes {
-		if x.live&partAccounts != 0 {
+	for _, x := range v.Indexes {
+		if x.Active&schema.AccountFeatures != 0 {
 			keep = append(keep, x)
 			allOwned = allOwned && owned(x)
 		}
@@ -125,11 +126,11 @@ func (v *resolver) readOwners() error {
 	}
 	v.cache.hits.owners.add(asked, asked-len(stored))
 	sorted := slices.Sorted(slices.Values(stored))
-	read, err := readOwners(v.catalogue, v.r, sorted)
+	read, err := readOwners(v.Layout, v.r, sorted)
 	if err != nil {
 		return err
 	}
-	o := owners{from: make([]int32, 0, len(w.spends)+1), all: make([]occurrence, 0, len(w.spends))}
+	o := owners{from: make([]int32, 0, len(w.spends)+1), all: make([]schema.Occurrence, 0, len(w.spends))}
 	for i, s := range w.spends {
 		o.from = append(o.from, int32(len(o.all)))
 		switch at[i] {
@@ -139,14 +140,14 @@ func (v *resolver) readOwners() error {
 			oi := s.utxo.Index() - int(t.FirstOutput)
 			births := made.births[made.outputs[t.outputs+oi].births:]
 			for ki := range t.Outputs[oi].Keys {
-				if x := v.indexes[t.Outputs[oi].Keys[ki].Index]; x.live&partAccounts != 0 {
-					o.all = append(o.all, occurrence{x, births[ki]})
+				if x := v.Indexes[t.Outputs[oi].Keys[ki].Index]; x.Active&schema.AccountFeatures != 0 {
+					o.all = append(o.all, schema.Occurrence{Index: x, Birth: births[ki]})
 				}
 			}
 		case cached:
 			for k, x := range keep {
 				if birth := known[k]; birth != nil {
-					o.all = append(o.all, occurrence{x, *birth})
+					o.all = append(o.all, schema.Occurrence{Index: x, Birth: *birth})
 				}
 			}
 			known = known[len(keep):]
@@ -161,20 +162,20 @@ func (v *resolver) readOwners() error {
 }
 
 // readOwners reads the values of outputs that stand in the database, of the indexes that keep accounts.
-func readOwners(c *catalogue, r storage.Reader, pks []model.UtxoPk) (o owners, err error) {
+func readOwners(c *schema.Layout, r storage.Reader, pks []model.UtxoPk) (o owners, err error) {
 	o.from = make([]int32, 1, len(pks)+1)
 	for part := range slices.Chunk(pks, rowsAtOnce) {
-		rows, err := r.GetMany(familyUtxo, keysOf(part))
+		rows, err := r.GetMany(schema.FamilyUtxo, schema.Keys(part))
 		if err != nil {
 			return o, err
 		}
 		for i, b := range rows {
-			row, err := c.parseUtxoRow(part[i], b)
+			row, err := c.ParseUtxoRow(part[i], b)
 			if err != nil {
 				return o, fmt.Errorf("output %v: %w", part[i], err)
 			}
-			for _, occ := range row.occurrences {
-				if occ.index.live&partAccounts != 0 {
+			for _, occ := range row.Occurrences {
+				if occ.Index.Active&schema.AccountFeatures != 0 {
 					o.all = append(o.all, occ)
 				}
 			}

@@ -6,21 +6,22 @@ import (
 	"fmt"
 	"strconv"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
 
 // query answers from one snapshot.
 type query struct {
-	*catalogue
+	*schema.Layout
 	store  storage.Store
 	names  *names
 	ctx    context.Context
 	r      storage.Reader
 	era    uint64 // see names
 	tip    model.Point
-	totals totals // not to be changed
-	work   *indexWork
+	totals schema.Totals // not to be changed
+	work   *schema.IndexChange
 	most   int // rows that may be gone through; 0: no limit
 	passed int // rows that were gone through
 }
@@ -39,36 +40,36 @@ func (ask Queries) Status(ctx context.Context) (a *StatusAnswer, err error) {
 	err = ask.from(ctx, func(q *query) error {
 		t := &q.totals
 		a = &StatusAnswer{
-			Chain: q.chain.Name(), Network: q.chain.Network(), Format: FormatVersion,
+			Chain: q.Chain.Name(), Network: q.Chain.Network(), Format: schema.FormatVersion,
 			Indexes: []IndexAnswer{},
 			Totals: TotalsAnswer{
-				Blocks:         t.rows[familyBlock],
-				Txs:            t.rows[familyTxHash] - t.genesisTxs,
-				Inputs:         t.rows[familySpentUtxo],
-				Outputs:        t.rows[familyUtxo] - t.genesisOutputs,
-				Assets:         t.assets,
-				GenesisOutputs: t.genesisOutputs,
-				Unspent:        t.rows[familyUtxo] - t.rows[familySpentInput],
-				UnspentValue:   strconv.FormatUint(t.unspentValue, 10),
+				Blocks:         t.Rows[schema.FamilyBlock],
+				Txs:            t.Rows[schema.FamilyTxHash] - t.GenesisTxs,
+				Inputs:         t.Rows[schema.FamilySpentUtxo],
+				Outputs:        t.Rows[schema.FamilyUtxo] - t.GenesisOutputs,
+				Assets:         t.Assets,
+				GenesisOutputs: t.GenesisOutputs,
+				Unspent:        t.Rows[schema.FamilyUtxo] - t.Rows[schema.FamilySpentInput],
+				UnspentValue:   strconv.FormatUint(t.UnspentValue, 10),
 			},
 		}
 		if !q.tip.IsOrigin() {
-			row, err := blockAt(q.r, q.tip.Height)
+			row, err := schema.BlockAt(q.r, q.tip.Height)
 			if err != nil {
 				return err
 			}
-			a.Tip = &TipAnswer{uint32(q.tip.Height), q.chain.FormatHash(q.tip.Hash), row.time}
+			a.Tip = &TipAnswer{uint32(q.tip.Height), q.Chain.FormatHash(q.tip.Hash), row.Time}
 		}
-		for _, x := range q.indexes {
+		for _, x := range q.Indexes {
 			a.Indexes = append(a.Indexes, indexAnswer(x, t))
 		}
 		sizer, _ := q.store.(storage.Sizer)
-		for _, d := range q.declarations() {
-			f := FamilyAnswer{Name: d.Name, Keys: t.rows[d.Family]}
+		for _, d := range q.Declarations() {
+			f := FamilyAnswer{Name: d.Name, Keys: t.Rows[d.Family]}
 			if q.work != nil {
-				f.Keys += q.work.rows[d.Family]
+				f.Keys += q.work.Rows[d.Family]
 			}
-			if d.Family == familyMeta || !determined(d.Family) { // few rows, which meta does not count
+			if d.Family == schema.FamilyMeta || !schema.Determined(d.Family) { // few rows, which meta does not count
 				for _, err := range q.r.Scan(d.Family, nil, nil, false) {
 					if err != nil {
 						return err
@@ -90,8 +91,8 @@ func (ask Queries) Status(ctx context.Context) (a *StatusAnswer, err error) {
 }
 
 // indexAnswer describes an index.
-func indexAnswer(x *index, t *totals) IndexAnswer {
-	a := IndexAnswer{Name: x.Name, Kind: x.Kind.String(), Values: t.rows[x.family(indexValue)], Keeps: (x.live &^ partValues).names()}
+func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
+	a := IndexAnswer{Name: x.Name, Kind: x.Kind.String(), Values: t.Rows[x.Family(schema.IndexValue)], Keeps: (x.Active &^ schema.FeatureValues).Names()}
 	if d, own := x.Definition(); own {
 		a.When, a.Value = d.When, d.Value
 	}
@@ -105,32 +106,32 @@ func (ask Queries) Block(ctx context.Context, ref string) (a *BlockAnswer, err e
 		if err != nil {
 			return err
 		}
-		row, err := blockAt(q.r, h)
+		row, err := schema.BlockAt(q.r, h)
 		if err != nil {
 			return err
 		}
 		a = &BlockAnswer{
-			Chain: q.chain.Name(), Height: uint32(h), Hash: q.chain.FormatHash(row.hash), PrevHash: formatParent(q.chain, row.parent),
-			Time: row.time, Size: row.size, TxCount: row.txCount, Txs: make([]string, 0, row.txCount),
+			Chain: q.Chain.Name(), Height: uint32(h), Hash: q.Chain.FormatHash(row.Hash), PrevHash: formatParent(q.Chain, row.Parent),
+			Time: row.Time, Size: row.Size, TxCount: row.TxCount, Txs: make([]string, 0, row.TxCount),
 		}
-		if a.Header, err = q.chain.Header(row.header); err != nil {
+		if a.Header, err = q.Chain.Header(row.Header); err != nil {
 			return fmt.Errorf("header of block %d: %w", h, err)
 		}
 		from := h.First()
 		if h == 0 {
-			if from, err = model.NewTxPk(0, int(q.totals.genesisTxs)); err != nil {
+			if from, err = model.NewTxPk(0, int(q.totals.GenesisTxs)); err != nil {
 				return err
 			}
 		}
-		for kv, err := range q.r.Scan(familyTxHash, from.AppendTo(nil), (h + 1).First().AppendTo(nil), false) {
+		for kv, err := range q.r.Scan(schema.FamilyTxHash, from.AppendTo(nil), (h + 1).First().AppendTo(nil), false) {
 			if err != nil {
 				return err
 			}
-			hash, _, err := parseTxHashRow(kv.Value)
+			hash, _, err := schema.ParseTxHashRow(kv.Value)
 			if err != nil {
 				return err
 			}
-			a.Txs = append(a.Txs, q.chain.FormatHash(hash))
+			a.Txs = append(a.Txs, q.Chain.FormatHash(hash))
 		}
 		return nil
 	})
@@ -160,28 +161,28 @@ func (q *query) height(ref string) (model.HeightPk, error) {
 		}
 		return h, nil
 	}
-	hash, err := q.chain.ParseHash(ref)
+	hash, err := q.Chain.ParseHash(ref)
 	if err != nil {
 		return 0, model.Errorf(model.Usage, "bad_value", "block %q is neither tip, a height nor a hash: %w", ref, err)
 	}
-	b, err := q.r.Get(familyHeight, hash[:])
+	b, err := q.r.Get(schema.FamilyHeight, hash[:])
 	if errors.Is(err, storage.ErrNotFound) {
 		return 0, model.Errorf(model.NotFound, "unknown_block", "no block %s", ref)
 	}
 	if err != nil {
 		return 0, err
 	}
-	h, _, err := parseHeightRow(b)
+	h, _, err := schema.ParseHeightRow(b)
 	return h, err
 }
 
 // tx is the newest transaction with a hash.
 func (q *query) tx(text string) (model.TxPk, error) {
-	hash, err := q.chain.ParseHash(text)
+	hash, err := q.Chain.ParseHash(text)
 	if err != nil {
 		return 0, model.Errorf(model.Usage, "bad_value", "transaction %q: %w", text, err)
 	}
-	found, err := txPks(q.r, []model.Hash{hash})
+	found, err := schema.TxPks(q.r, []model.Hash{hash})
 	if err != nil {
 		return 0, err
 	}
@@ -194,17 +195,17 @@ func (q *query) tx(text string) (model.TxPk, error) {
 // txIndex is a transaction's position in its block: what existed before the first block does not count.
 func (q *query) txIndex(pk model.TxPk) int {
 	if pk.Height() == 0 && !q.isGenesis(pk) {
-		return pk.TxIndex() - int(q.totals.genesisTxs)
+		return pk.TxIndex() - int(q.totals.GenesisTxs)
 	}
 	return pk.TxIndex()
 }
 
 func (q *query) isGenesis(pk model.TxPk) bool {
-	return pk.Height() == 0 && uint64(pk.TxIndex()) < q.totals.genesisTxs
+	return pk.Height() == 0 && uint64(pk.TxIndex()) < q.totals.GenesisTxs
 }
 
 // value reads a value of an index. Its birth is nil if no output has it: that is no error.
-func (q *query) value(name, text string) (*index, []byte, *model.BirthPk, error) {
+func (q *query) value(name, text string) (*schema.Index, []byte, *model.BirthPk, error) {
 	x, err := q.index(name)
 	if err != nil {
 		return nil, nil, nil, err
@@ -213,7 +214,7 @@ func (q *query) value(name, text string) (*index, []byte, *model.BirthPk, error)
 	if err != nil {
 		return nil, nil, nil, model.Errorf(model.Usage, "bad_value", "%s %q: %w", name, text, err)
 	}
-	birth, err := q.birth(x.number, value)
+	birth, err := q.birth(x.Number, value)
 	return x, value, birth, err
 }
 
@@ -221,11 +222,11 @@ func (q *query) value(name, text string) (*index, []byte, *model.BirthPk, error)
 func (q *query) asset(text string) ([]byte, model.AssetBirthPk, error) {
 	var fingerprint, id []byte
 	var err error
-	if fp := q.traits.Fingerprint; fp != nil {
+	if fp := q.Traits.Fingerprint; fp != nil {
 		fingerprint, err = fp.Parse(text)
 	}
 	if fingerprint == nil && err == nil {
-		id, err = q.chain.ParseAsset(text)
+		id, err = q.Chain.ParseAsset(text)
 	}
 	if kind, _ := model.KindOf(err); kind == model.NotFound { // of a chain without assets
 		return nil, model.AssetBirthPk{}, err
@@ -235,7 +236,7 @@ func (q *query) asset(text string) ([]byte, model.AssetBirthPk, error) {
 	}
 	unknown := model.Errorf(model.NotFound, "unknown_asset", "no asset %s", text)
 	if fingerprint == nil {
-		birth, err := q.birth(assetSpace, id)
+		birth, err := q.birth(schema.AssetSpace, id)
 		if err == nil && birth == nil {
 			err = unknown
 		}
@@ -244,7 +245,7 @@ func (q *query) asset(text string) ([]byte, model.AssetBirthPk, error) {
 		}
 		return id, model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}, nil
 	}
-	b, err := q.r.Get(familyFingerprint, fingerprint)
+	b, err := q.r.Get(schema.FamilyFingerprint, fingerprint)
 	if errors.Is(err, storage.ErrNotFound) {
 		err = unknown
 	}
@@ -255,7 +256,7 @@ func (q *query) asset(text string) ([]byte, model.AssetBirthPk, error) {
 	if err != nil {
 		return nil, birth, err
 	}
-	ids, err := q.many(familyAssetID, [][]byte{b})
+	ids, err := q.many(schema.FamilyAssetID, [][]byte{b})
 	if err != nil {
 		return nil, birth, err
 	}
@@ -270,11 +271,11 @@ func (q *query) many(f storage.Family, keys [][]byte) ([][]byte, error) {
 	}
 	for i, v := range vs {
 		if v == nil {
-			return nil, fmt.Errorf("row %x of %s is missing: run check", keys[i], q.familyName(f))
+			return nil, fmt.Errorf("row %x of %s is missing: run check", keys[i], q.FamilyName(f))
 		}
 	}
 	return vs, nil
 }
 
 // index is an index of the database by name.
-func (q *query) index(name string) (*index, error) { return q.lookup(name, q.tip, q.work) }
+func (q *query) index(name string) (*schema.Index, error) { return q.Lookup(name, q.tip, q.work) }

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -27,8 +28,8 @@ func (ask Queries) Asset(ctx context.Context, id string) (a *AssetAnswer, err er
 
 // assets are the answers for assets, a handful of reads for all of them together.
 func (q *query) assets(births []model.AssetBirthPk, ids [][]byte) ([]AssetAnswer, error) {
-	keys := keysOf(births)
-	rows, err := q.many(familyAssetTotals, keys)
+	keys := schema.Keys(births)
+	rows, err := q.many(schema.FamilyAssetTotals, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -42,22 +43,22 @@ func (q *query) assets(births []model.AssetBirthPk, ids [][]byte) ([]AssetAnswer
 	}
 	answers := make([]AssetAnswer, len(births))
 	for i, birth := range births {
-		t, err := parseAssetTotalsRow(rows[i])
+		t, err := schema.ParseAssetTotalsRow(rows[i])
 		if err != nil {
-			return nil, fmt.Errorf("totals of asset %s: %w", q.chain.FormatAsset(ids[i]), err)
+			return nil, fmt.Errorf("totals of asset %s: %w", q.Chain.FormatAsset(ids[i]), err)
 		}
 		a := &answers[i]
 		*a = AssetAnswer{
-			Asset:     q.chain.FormatAsset(ids[i]),
+			Asset:     q.Chain.FormatAsset(ids[i]),
 			FirstSeen: FirstSeenAnswer{hashes[birth.Utxo.Tx()], birth.Utxo.Index(), uint32(birth.Utxo.Height())},
-			Minted:    t.minted.String(), Burned: t.burned.String(), Supply: new(big.Int).Sub(&t.minted, &t.burned).String(),
-			MintCount: t.mints, BurnCount: t.burns, OutputCount: t.outputs, UnspentCount: t.unspent,
+			Minted:    t.Minted.String(), Burned: t.Burned.String(), Supply: new(big.Int).Sub(&t.Minted, &t.Burned).String(),
+			MintCount: t.Mints, BurnCount: t.Burns, OutputCount: t.Outputs, UnspentCount: t.Unspent,
 		}
-		if fp := q.traits.Fingerprint; fp != nil {
+		if fp := q.Traits.Fingerprint; fp != nil {
 			a.Fingerprint = fp.Format(fp.Of(ids[i]))
 		}
-		if q.holders() != nil {
-			a.HolderCount = &t.holders
+		if q.Holders() != nil {
+			a.HolderCount = &t.Holders
 		}
 	}
 	return answers, q.describe(answers, keys)
@@ -65,11 +66,11 @@ func (q *query) assets(births []model.AssetBirthPk, ids [][]byte) ([]AssetAnswer
 
 // describe adds what was said of assets where they were minted.
 func (q *query) describe(answers []AssetAnswer, births [][]byte) error {
-	describer, ok := q.chain.(model.AssetDescriber)
+	describer, ok := q.Chain.(model.AssetDescriber)
 	if !ok {
 		return nil
 	}
-	infos, err := q.r.GetMany(familyAssetInfo, births)
+	infos, err := q.r.GetMany(schema.FamilyAssetInfo, births)
 	if err != nil {
 		return err
 	}
@@ -102,12 +103,12 @@ func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) 
 			return err
 		}
 		from, to := s.first.AppendTo(birth.AppendTo(nil)), append(s.last.AppendTo(birth.AppendTo(nil)), 0)
-		a = &AssetEventsAnswer{Asset: q.chain.FormatAsset(raw), Events: []AssetEventAnswer{}}
+		a = &AssetEventsAnswer{Asset: q.Chain.FormatAsset(raw), Events: []AssetEventAnswer{}}
 		if s.empty() {
 			return nil
 		}
 		var txs []model.TxPk
-		for kv, err := range q.r.Scan(familyAssetSupply, from, to, p.Descending) {
+		for kv, err := range q.r.Scan(schema.FamilyAssetSupply, from, to, p.Descending) {
 			if err != nil {
 				return err
 			}
@@ -118,11 +119,11 @@ func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) 
 				}
 				break
 			}
-			_, tx, err := parseSupplyKey(kv.Key)
+			_, tx, err := schema.ParseSupplyKey(kv.Key)
 			if err != nil {
 				return err
 			}
-			amount, err := parseSupplyRow(kv.Value)
+			amount, err := schema.ParseSupplyRow(kv.Value)
 			if err != nil {
 				return err
 			}
@@ -154,7 +155,7 @@ func (ask Queries) AssetHolders(ctx context.Context, id string, p Page) (a *Asse
 		if err != nil {
 			return err
 		}
-		x, err := q.index(holdersIndex)
+		x, err := q.index(schema.HoldersIndex)
 		if err != nil {
 			return err
 		}
@@ -163,10 +164,10 @@ func (ask Queries) AssetHolders(ctx context.Context, id string, p Page) (a *Asse
 		if err != nil {
 			return err
 		}
-		from, to := between(birth.AppendTo(nil), position, p.Descending)
-		a = &AssetHoldersAnswer{Asset: q.chain.FormatAsset(raw), Holders: []HolderAnswer{}}
+		from, to := schema.Between(birth.AppendTo(nil), position, p.Descending)
+		a = &AssetHoldersAnswer{Asset: q.Chain.FormatAsset(raw), Holders: []HolderAnswer{}}
 		var births []model.UtxoPk
-		for kv, err := range q.r.Scan(familyHoldings, from, to, p.Descending) {
+		for kv, err := range q.r.Scan(schema.FamilyHoldings, from, to, p.Descending) {
 			if err != nil {
 				return err
 			}
@@ -177,18 +178,18 @@ func (ask Queries) AssetHolders(ctx context.Context, id string, p Page) (a *Asse
 				}
 				break
 			}
-			k, err := parseHoldingKey(kv.Key)
+			k, err := schema.ParseHoldingKey(kv.Key)
 			if err != nil {
 				return err
 			}
-			amount, err := parseHoldingRow(kv.Value)
+			amount, err := schema.ParseHoldingRow(kv.Value)
 			if err != nil {
 				return err
 			}
-			births = append(births, k.holder.Utxo)
+			births = append(births, k.Holder.Utxo)
 			a.Holders = append(a.Holders, HolderAnswer{Amount: amount.String()})
 		}
-		values, err := q.many(x.family(indexValue), keysOf(births))
+		values, err := q.many(x.Family(schema.IndexValue), schema.Keys(births))
 		for i, v := range values {
 			a.Holders[i].Address = x.Format(v)
 		}

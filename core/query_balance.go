@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -24,13 +25,13 @@ func (ask Queries) Balance(ctx context.Context, index, value string) (a *Balance
 }
 
 // balanceAnswer is the totals of a value; zeros if birth is nil.
-func (q *query) balanceAnswer(x *index, value []byte, birth *model.BirthPk) (*BalanceAnswer, error) {
+func (q *query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthPk) (*BalanceAnswer, error) {
 	var b *balance
 	var err error
 	switch {
 	case birth == nil:
 		b = new(balance)
-	case x.live.has(partBalance):
+	case x.Active.Has(schema.FeatureBalance):
 		b, err = q.keptBalance(x, *birth)
 	default:
 		b, err = q.addedBalance(x, *birth)
@@ -47,7 +48,7 @@ func (q *query) balanceAnswer(x *index, value []byte, birth *model.BirthPk) (*Ba
 	for birth := range b.assets {
 		births = append(births, birth)
 	}
-	slices.SortFunc(births, compareAssetBirths)
+	slices.SortFunc(births, schema.CompareAssetBirths)
 	ids, err := q.assetIDs(births)
 	if err != nil {
 		return nil, err
@@ -59,31 +60,31 @@ func (q *query) balanceAnswer(x *index, value []byte, birth *model.BirthPk) (*Ba
 }
 
 // keptBalance reads what the index keeps.
-func (q *query) keptBalance(x *index, birth model.BirthPk) (*balance, error) {
+func (q *query) keptBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
 	key := birth.AppendTo(nil, x.Kind.HasOrdinal())
-	rows, err := q.many(x.family(indexBalance), [][]byte{key})
+	rows, err := q.many(x.Family(schema.IndexBalance), [][]byte{key})
 	if err != nil {
 		return nil, err
 	}
-	row, err := parseAccountRow(rows[0])
+	row, err := schema.ParseAccountRow(rows[0])
 	if err != nil {
 		return nil, fmt.Errorf("balance of the value of %s born at %v: %w", x.Name, birth, err)
 	}
-	b := &balance{outputs: uint64(row.outputs), unspent: uint64(row.unspent), txCount: uint64(row.txs), assets: map[model.AssetBirthPk]*big.Int{}}
-	b.received, b.sent = *row.received.big(), *row.sent.big()
-	for kv, err := range q.r.Scan(x.family(indexHeld), key, after(key), false) {
+	b := &balance{outputs: uint64(row.Outputs), unspent: uint64(row.Unspent), txCount: uint64(row.Txs), assets: map[model.AssetBirthPk]*big.Int{}}
+	b.received, b.sent = *row.Received.Big(), *row.Sent.Big()
+	for kv, err := range q.r.Scan(x.Family(schema.IndexHeld), key, schema.PrefixEnd(key), false) {
 		if err != nil {
 			return nil, err
 		}
-		_, asset, err := parseHeldKey(x, kv.Key)
+		_, asset, err := schema.ParseHeldKey(x, kv.Key)
 		if err != nil {
 			return nil, err
 		}
-		amount, err := parseHoldingRow(kv.Value)
+		amount, err := schema.ParseHoldingRow(kv.Value)
 		if err != nil {
 			return nil, err
 		}
-		if b.assets[asset] = amount.big(); len(b.assets)%occurrenceBatch == 0 {
+		if b.assets[asset] = amount.Big(); len(b.assets)%occurrenceBatch == 0 {
 			if err := q.pass(occurrenceBatch); err != nil {
 				return nil, err
 			}
@@ -93,7 +94,7 @@ func (q *query) keptBalance(x *index, birth model.BirthPk) (*balance, error) {
 }
 
 // addedBalance adds up the outputs of a value.
-func (q *query) addedBalance(x *index, birth model.BirthPk) (*balance, error) {
+func (q *query) addedBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
 	b := &balance{assets: map[model.AssetBirthPk]*big.Int{}}
 	for batch, err := range batches(q, q.occurrences(x, birth, everywhere, false), occurrenceBatch) {
 		if err == nil {
@@ -117,19 +118,19 @@ type balance struct {
 
 // addTo adds outputs to a balance.
 func (q *query) addTo(b *balance, pks []model.UtxoPk) error {
-	keys := keysOf(pks)
-	rows, err := q.many(familyUtxo, keys)
+	keys := schema.Keys(pks)
+	rows, err := q.many(schema.FamilyUtxo, keys)
 	if err != nil {
 		return err
 	}
-	spent, err := q.r.GetMany(familySpentInput, keys)
+	spent, err := q.r.GetMany(schema.FamilySpentInput, keys)
 	if err != nil {
 		return err
 	}
 	var held [][]byte
 	v := new(big.Int)
 	for i, pk := range pks {
-		value, err := parseUtxoValue(rows[i])
+		value, err := schema.ParseUtxoValue(rows[i])
 		if err != nil {
 			return err
 		}
@@ -151,10 +152,10 @@ func (q *query) addTo(b *balance, pks []model.UtxoPk) error {
 		b.sent.Add(&b.sent, v)
 		b.txs.add(input.Tx())
 	}
-	if q.totals.assets == 0 {
+	if q.totals.Assets == 0 {
 		return nil
 	}
-	assets, err := q.r.GetMany(familyAssets, held)
+	assets, err := q.r.GetMany(schema.FamilyAssets, held)
 	if err != nil {
 		return err
 	}
@@ -163,17 +164,17 @@ func (q *query) addTo(b *balance, pks []model.UtxoPk) error {
 		if err != nil {
 			return err
 		}
-		entries, err := parseAssetsRow(pk, row)
+		entries, err := schema.ParseAssetsRow(pk, row)
 		if err != nil {
 			return err
 		}
 		for _, e := range entries {
-			n, ok := b.assets[e.birth]
+			n, ok := b.assets[e.Birth]
 			if !ok {
 				n = new(big.Int)
-				b.assets[e.birth] = n
+				b.assets[e.Birth] = n
 			}
-			n.Add(n, v.SetUint64(e.amount))
+			n.Add(n, v.SetUint64(e.Amount))
 		}
 	}
 	return nil

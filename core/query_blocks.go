@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -17,7 +18,7 @@ func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (a *BlocksAnswer
 		if err != nil {
 			return err
 		}
-		a = &BlocksAnswer{Chain: q.chain.Name(), Blocks: []BlockSummaryAnswer{}}
+		a = &BlocksAnswer{Chain: q.Chain.Name(), Blocks: []BlockSummaryAnswer{}}
 		if s.empty() {
 			return nil
 		}
@@ -43,7 +44,7 @@ func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (a *BlocksAnswer
 		}
 		from, to := first.AppendTo(nil), append(last.AppendTo(nil), 0)
 		at := first
-		for kv, err := range q.r.Scan(familyBlock, from, to, p.Descending) {
+		for kv, err := range q.r.Scan(schema.FamilyBlock, from, to, p.Descending) {
 			if err != nil {
 				return err
 			}
@@ -54,11 +55,11 @@ func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (a *BlocksAnswer
 			if at, err = model.ParseHeightPk(kv.Key); err != nil {
 				return err
 			}
-			row, err := parseBlockRow(kv.Value)
+			row, err := schema.ParseBlockRow(kv.Value)
 			if err != nil {
 				return err
 			}
-			a.Blocks = append(a.Blocks, BlockSummaryAnswer{uint32(at), q.chain.FormatHash(row.hash), row.time, row.size, row.txCount})
+			a.Blocks = append(a.Blocks, BlockSummaryAnswer{uint32(at), q.Chain.FormatHash(row.Hash), row.Time, row.Size, row.TxCount})
 		}
 		return nil
 	})
@@ -68,8 +69,8 @@ func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (a *BlocksAnswer
 // PointAt is the block at height h. NotFound (above_tip) where there is none.
 func (ask Queries) PointAt(ctx context.Context, h model.HeightPk) (p model.Point, err error) {
 	err = ask.from(ctx, func(q *query) error {
-		row, err := blockAt(q.r, h)
-		p = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
+		row, err := schema.BlockAt(q.r, h)
+		p = model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}
 		return err
 	})
 	return p, err
@@ -82,8 +83,8 @@ func (ask Queries) PointOf(ctx context.Context, ref string) (p model.Point, err 
 		if err != nil {
 			return err
 		}
-		row, err := blockAt(q.r, h)
-		p = model.Point{Height: h, Hash: row.hash, Slot: row.slot}
+		row, err := schema.BlockAt(q.r, h)
+		p = model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}
 		return err
 	})
 	return p, err

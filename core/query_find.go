@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -14,7 +15,7 @@ import (
 const occurrenceBatch = 512
 
 // occurrences yields the outputs in s that a value occurs in, in order.
-func (q *query) occurrences(x *index, birth model.BirthPk, s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+func (q *query) occurrences(x *schema.Index, birth model.BirthPk, s span, descending bool) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		if s.empty() {
 			return
@@ -24,13 +25,13 @@ func (q *query) occurrences(x *index, birth model.BirthPk, s span, descending bo
 			return
 		}
 		if x.Kind != model.OneToOne {
-			from, to := appendRelationKey(nil, x, birth, s.first), append(appendRelationKey(nil, x, birth, s.last), 0)
-			for kv, err := range q.r.Scan(x.family(indexRelations), from, to, descending) {
+			from, to := schema.AppendRelationKey(nil, x, birth, s.first), append(schema.AppendRelationKey(nil, x, birth, s.last), 0)
+			for kv, err := range q.r.Scan(x.Family(schema.IndexRelations), from, to, descending) {
 				if err != nil {
 					yield(0, err)
 					return
 				}
-				_, at, err := parseRelationKey(x, kv.Key)
+				_, at, err := schema.ParseRelationKey(x, kv.Key)
 				if err != nil || !yield(at, nil) {
 					if err != nil {
 						yield(0, err)
@@ -56,14 +57,14 @@ func (q *query) assetOccurrences(birth model.AssetBirthPk, s span, descending bo
 			return
 		}
 		last := birth.Utxo
-		from := appendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.first})
-		to := append(appendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.last, Index: 1<<16 - 1}), 0)
-		for kv, err := range q.r.Scan(familyAssetRelations, from, to, descending) {
+		from := schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.first})
+		to := append(schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.last, Index: 1<<16 - 1}), 0)
+		for kv, err := range q.r.Scan(schema.FamilyAssetRelations, from, to, descending) {
 			if err != nil {
 				yield(0, err)
 				return
 			}
-			_, at, err := parseAssetRelationKey(kv.Key)
+			_, at, err := schema.ParseAssetRelationKey(kv.Key)
 			if err != nil {
 				yield(0, err)
 				return
@@ -165,7 +166,7 @@ func (q *query) operand(t Term, unspent bool) (operand, error) {
 		outputs := func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
 			return q.assetOccurrences(birth, s, descending)
 		}
-		return operand{Term: Term{t.Index, q.chain.FormatAsset(raw)}, birth: &birth.Utxo, outputs: outputs}, nil
+		return operand{Term: Term{t.Index, q.Chain.FormatAsset(raw)}, birth: &birth.Utxo, outputs: outputs}, nil
 	}
 	x, raw, birth, err := q.value(t.Index, t.Value)
 	if err != nil {
@@ -175,8 +176,8 @@ func (q *query) operand(t Term, unspent bool) (operand, error) {
 	if birth == nil {
 		return nowhere(Term{t.Index, text}), nil
 	}
-	q.learn(x.number, *birth, text)
-	o := operand{Term: Term{t.Index, text}, birth: &birth.Utxo, unspent: unspent && x.live.has(partUnspent)}
+	q.learn(x.Number, *birth, text)
+	o := operand{Term: Term{t.Index, text}, birth: &birth.Utxo, unspent: unspent && x.Active.Has(schema.FeatureUnspent)}
 	o.outputs = func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
 		if o.unspent {
 			return q.keptUnspent(x, *birth, s, descending)
@@ -334,7 +335,7 @@ func (q *query) page(f *finding, limit int) (pks []model.UtxoPk, last *model.Utx
 		}
 		spent := make([][]byte, len(batch))
 		if look {
-			if spent, err = q.r.GetMany(familySpentInput, keysOf(batch)); err != nil {
+			if spent, err = q.r.GetMany(schema.FamilySpentInput, schema.Keys(batch)); err != nil {
 				return nil, nil, err
 			}
 		}

@@ -1,8 +1,10 @@
 package core
 
 import (
-	"birthmark/model"
 	"context"
+
+	"birthmark/core/schema"
+	"birthmark/model"
 )
 
 // Forks is a page of the blocks that forks took off the chain, of the last 1,000: newest fork first, each from its
@@ -18,39 +20,39 @@ func (ask Queries) Forks(ctx context.Context, p Page) (a *ForksAnswer, err error
 		if c, err := q.cursor(p, list, model.PkSize); err != nil {
 			return err
 		} else if c != nil {
-			if before, err = parseLostKey(c.position); err != nil {
+			if before, err = schema.ParseOrphanKey(c.position); err != nil {
 				return err
 			}
 		}
-		a = &ForksAnswer{Chain: q.chain.Name(), Network: q.chain.Network(), Forks: []LostBlockAnswer{}}
+		a = &ForksAnswer{Chain: q.Chain.Name(), Network: q.Chain.Network(), Forks: []LostBlockAnswer{}}
 		later := map[model.HeightPk]model.Hash{} // the block that was lost next at a height
 		var heights []model.HeightPk             // of a.Forks
 		last := uint64(0)
-		for kv, err := range q.r.Scan(familyLostBlock, nil, nil, true) {
+		for kv, err := range q.r.Scan(schema.FamilyOrphanBlock, nil, nil, true) {
 			if err != nil {
 				return err
 			}
-			n, row, err := parseLost(kv)
+			n, row, err := schema.ParseOrphan(kv)
 			if err != nil {
 				return err
 			}
 			if n < before {
 				if len(a.Forks) == limit {
-					c := newCursor(list, [8]byte{}, lostKey(last))
+					c := newCursor(list, [8]byte{}, schema.OrphanKey(last))
 					s := c.String()
 					a.Next = &s
 					break
 				}
 				lost := LostBlockAnswer{
-					Height: uint32(row.height), Hash: q.chain.FormatHash(row.hash), Time: row.time, Depth: row.depth, LostAt: row.lost,
+					Height: uint32(row.Height), Hash: q.Chain.FormatHash(row.Hash), Time: row.Time, Depth: row.Depth, LostAt: row.OrphanedAt,
 				}
-				if by, ok := later[row.height]; ok {
-					s := q.chain.FormatHash(by)
+				if by, ok := later[row.Height]; ok {
+					s := q.Chain.FormatHash(by)
 					lost.ReplacedBy = &s
 				}
-				a.Forks, heights, last = append(a.Forks, lost), append(heights, row.height), n
+				a.Forks, heights, last = append(a.Forks, lost), append(heights, row.Height), n
 			}
-			later[row.height] = row.hash
+			later[row.Height] = row.Hash
 		}
 		return q.replaced(a.Forks, heights)
 	})
@@ -60,7 +62,7 @@ func (ask Queries) Forks(ctx context.Context, p Page) (a *ForksAnswer, err error
 // replaced fills in the block of the chain where no later one was lost at a height. Where the chain ends below it
 // there is none yet.
 func (q *query) replaced(lost []LostBlockAnswer, heights []model.HeightPk) error {
-	blocks, err := q.r.GetMany(familyBlock, keysOf(heights))
+	blocks, err := q.r.GetMany(schema.FamilyBlock, schema.Keys(heights))
 	if err != nil {
 		return err
 	}
@@ -68,11 +70,11 @@ func (q *query) replaced(lost []LostBlockAnswer, heights []model.HeightPk) error
 		if b == nil || lost[i].ReplacedBy != nil {
 			continue
 		}
-		row, err := parseBlockRow(b)
+		row, err := schema.ParseBlockRow(b)
 		if err != nil {
 			return err
 		}
-		s := q.chain.FormatHash(row.hash)
+		s := q.Chain.FormatHash(row.Hash)
 		lost[i].ReplacedBy = &s
 	}
 	return nil

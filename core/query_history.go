@@ -5,6 +5,7 @@ import (
 	"context"
 	"strconv"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -38,7 +39,7 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 		}
 		if len(moves) > limit {
 			moves = moves[:limit]
-			last := moves[limit-1].tx
+			last := moves[limit-1].Tx
 			if a.Next, err = q.next(id, last.Height(), last.AppendTo(nil)); err != nil {
 				return err
 			}
@@ -46,7 +47,7 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 		first := birth.Utxo
 		txs := []model.TxPk{first.Tx()}
 		for _, m := range moves {
-			txs = append(txs, m.tx)
+			txs = append(txs, m.Tx)
 		}
 		hashes, err := q.hashes(txs)
 		if err != nil {
@@ -54,8 +55,8 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 		}
 		a.FirstSeen = &FirstSeenAnswer{hashes[first.Tx()], first.Index(), uint32(first.Height())}
 		for _, m := range moves {
-			a.Txs = append(a.Txs, HistoryTxAnswer{hashes[m.tx], uint32(m.tx.Height()), q.txIndex(m.tx),
-				strconv.FormatUint(m.received, 10), strconv.FormatUint(m.sent, 10)})
+			a.Txs = append(a.Txs, HistoryTxAnswer{hashes[m.Tx], uint32(m.Tx.Height()), q.txIndex(m.Tx),
+				strconv.FormatUint(m.Received, 10), strconv.FormatUint(m.Sent, 10)})
 		}
 		return nil
 	})
@@ -64,14 +65,14 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 
 // movements are the first limit transactions in s that pay to a value or spend from it, in order. They are made from every
 // output of the value, up to the last of them where the order is ascending; memory is that of limit transactions.
-func (q *query) movements(x *index, birth model.BirthPk, s span, descending bool, limit int) ([]movement, error) {
+func (q *query) movements(x *schema.Index, birth model.BirthPk, s span, descending bool, limit int) ([]schema.TxAmounts, error) {
 	if s.empty() {
 		return nil, nil
 	}
-	if x.live.has(partHistory) {
+	if x.Active.Has(schema.FeatureHistory) {
 		return q.keptMovements(x, birth, s, descending, limit)
 	}
-	l := ledger{limit: limit, span: s, descending: descending, entries: map[model.TxPk]*movement{}}
+	l := ledger{limit: limit, span: s, descending: descending, entries: map[model.TxPk]*schema.TxAmounts{}}
 	// What was received before s may be spent in it.
 	if err := q.enter(x, birth, span{0, s.last}, &l); err != nil {
 		return nil, err
@@ -80,17 +81,17 @@ func (q *query) movements(x *index, birth model.BirthPk, s span, descending bool
 }
 
 // enter enters the outputs of a value in s into l.
-func (q *query) enter(x *index, birth model.BirthPk, s span, l *ledger) error {
+func (q *query) enter(x *schema.Index, birth model.BirthPk, s span, l *ledger) error {
 	for batch, err := range batches(q, q.occurrences(x, birth, s, false), occurrenceBatch) {
 		if err != nil {
 			return err
 		}
-		keys := keysOf(batch)
-		rows, err := q.many(familyUtxo, keys)
+		keys := schema.Keys(batch)
+		rows, err := q.many(schema.FamilyUtxo, keys)
 		if err != nil {
 			return err
 		}
-		spent, err := q.r.GetMany(familySpentInput, keys)
+		spent, err := q.r.GetMany(schema.FamilySpentInput, keys)
 		if err != nil {
 			return err
 		}
@@ -99,12 +100,12 @@ func (q *query) enter(x *index, birth model.BirthPk, s span, l *ledger) error {
 				// Whatever follows is received later still, and spent later than that.
 				return nil
 			}
-			value, err := parseUtxoValue(rows[i])
+			value, err := schema.ParseUtxoValue(rows[i])
 			if err != nil {
 				return err
 			}
 			if m := l.entry(pk.Tx()); m != nil {
-				m.received += value
+				m.Received += value
 			}
 			if spent[i] == nil {
 				continue
@@ -114,7 +115,7 @@ func (q *query) enter(x *index, birth model.BirthPk, s span, l *ledger) error {
 				return err
 			}
 			if m := l.entry(input.Tx()); m != nil {
-				m.sent += value
+				m.Sent += value
 			}
 		}
 	}
@@ -126,7 +127,7 @@ type ledger struct {
 	limit      int
 	span       span
 	descending bool
-	entries    map[model.TxPk]*movement
+	entries    map[model.TxPk]*schema.TxAmounts
 	worst      []model.TxPk // heap of the entries, the one to give up first on top
 }
 
@@ -145,7 +146,7 @@ func (l *ledger) Pop() any {
 }
 
 // entry is the movement of a transaction, nil where it is not among the first in the span.
-func (l *ledger) entry(tx model.TxPk) *movement {
+func (l *ledger) entry(tx model.TxPk) *schema.TxAmounts {
 	if m, ok := l.entries[tx]; ok {
 		return m
 	}
@@ -158,7 +159,7 @@ func (l *ledger) entry(tx model.TxPk) *movement {
 		}
 		delete(l.entries, heap.Pop(l).(model.TxPk))
 	}
-	m := &movement{tx: tx}
+	m := &schema.TxAmounts{Tx: tx}
 	l.entries[tx] = m
 	heap.Push(l, tx)
 	return m
@@ -170,8 +171,8 @@ func (l *ledger) beyond(tx model.TxPk) bool {
 }
 
 // sorted is the transactions in order.
-func (l *ledger) sorted() []movement {
-	moves := make([]movement, len(l.worst))
+func (l *ledger) sorted() []schema.TxAmounts {
+	moves := make([]schema.TxAmounts, len(l.worst))
 	for i := len(moves) - 1; i >= 0; i-- {
 		moves[i] = *l.entries[heap.Pop(l).(model.TxPk)]
 	}

@@ -1,6 +1,10 @@
 package core
 
-import "context"
+import (
+	"context"
+
+	"birthmark/core/schema"
+)
 
 // IndexState is an index of the database, and what is being done to it.
 type IndexState struct {
@@ -15,16 +19,16 @@ type IndexState struct {
 // included.
 func (ask Queries) IndexStates(ctx context.Context) (states []IndexState, err error) {
 	err = ask.from(ctx, func(q *query) error {
-		for _, x := range q.all {
-			s := IndexState{IndexAnswer: indexAnswer(x, &q.totals), Dropping: x.dropped(), Adding: x.coming.names()}
-			if w := q.work; w != nil && w.x == x && x.coming != 0 {
+		for _, x := range q.All {
+			s := IndexState{IndexAnswer: indexAnswer(x, &q.totals), Dropping: x.Dropped(), Adding: x.Building.Names()}
+			if w := q.work; w != nil && w.Index == x && x.Building != 0 {
 				of := uint32(q.tip.Height)
 				s.Of = &of
-				if to := uint32(w.tip.Height); !w.tip.IsOrigin() {
+				if to := uint32(w.BuiltTo.Height); !w.BuiltTo.IsOrigin() {
 					s.AddedTo = &to
 				}
-				if x.coming.has(partValues) {
-					s.Values = w.rows[x.family(indexValue)]
+				if x.Building.Has(schema.FeatureValues) {
+					s.Values = w.Rows[x.Family(schema.IndexValue)]
 				}
 			}
 			states = append(states, s)

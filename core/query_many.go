@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -54,11 +55,11 @@ func (ask Queries) Txs(ctx context.Context, hashes []string) (answers []*TxAnswe
 		}
 		parsed := make([]model.Hash, len(hashes))
 		for i, text := range hashes {
-			if parsed[i], err = q.chain.ParseHash(text); err != nil {
+			if parsed[i], err = q.Chain.ParseHash(text); err != nil {
 				return model.Errorf(model.Usage, "bad_value", "txs[%d]: transaction %q: %w", i, text, err)
 			}
 		}
-		found, err := txPks(q.r, parsed)
+		found, err := schema.TxPks(q.r, parsed)
 		if err != nil {
 			return err
 		}
@@ -91,7 +92,7 @@ func (ask Queries) Balances(ctx context.Context, index string, values []string) 
 				return model.Errorf(model.Usage, "bad_value", "values[%d]: %s %q: %w", i, index, text, err)
 			}
 		}
-		births, err := q.birthsOf(q.r, x.number, parsed)
+		births, err := q.Births(q.r, x.Number, parsed)
 		if err != nil {
 			return err
 		}
@@ -149,15 +150,15 @@ func (q *query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
 	byBox := make([]bool, len(refs))
 	for i, ref := range refs {
 		hash, n, found := strings.Cut(ref, ":")
-		if byBox[i] = !found && q.spendBy != nil; byBox[i] {
-			value, err := q.spendBy.Parse(ref)
+		if byBox[i] = !found && q.SpendIndex != nil; byBox[i] {
+			value, err := q.SpendIndex.Parse(ref)
 			if err != nil {
-				return nil, model.Errorf(model.Usage, "bad_value", "outputs[%d]: %s %q: %w", i, q.spendBy.Name, ref, err)
+				return nil, model.Errorf(model.Usage, "bad_value", "outputs[%d]: %s %q: %w", i, q.SpendIndex.Name, ref, err)
 			}
 			boxes = append(boxes, value)
 			continue
 		}
-		parsed, err := q.chain.ParseHash(hash)
+		parsed, err := q.Chain.ParseHash(hash)
 		if found && err == nil {
 			indexes[i], err = strconv.ParseUint(n, 10, 32)
 		}
@@ -166,13 +167,13 @@ func (q *query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
 		}
 		hashes = append(hashes, parsed)
 	}
-	txs, err := txPks(q.r, hashes)
+	txs, err := schema.TxPks(q.r, hashes)
 	if err != nil {
 		return nil, err
 	}
 	var births []*model.BirthPk
 	if len(boxes) > 0 {
-		if births, err = q.birthsOf(q.r, q.spendBy.number, boxes); err != nil {
+		if births, err = q.Births(q.r, q.SpendIndex.Number, boxes); err != nil {
 			return nil, err
 		}
 	}
@@ -196,7 +197,7 @@ func (q *query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
 			keys, at = append(keys, pk.AppendTo(nil)), append(at, i)
 		}
 	}
-	rows, err := q.r.GetMany(familyUtxo, keys)
+	rows, err := q.r.GetMany(schema.FamilyUtxo, keys)
 	for i, row := range rows {
 		if row == nil {
 			pks[at[i]] = nil
@@ -207,7 +208,7 @@ func (q *query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
 
 // spendings is what spends outputs that exist.
 func (q *query) spendings(pks []model.UtxoPk) ([]SpendingAnswer, error) {
-	rows, err := q.r.GetMany(familySpentInput, keysOf(pks))
+	rows, err := q.r.GetMany(schema.FamilySpentInput, schema.Keys(pks))
 	if err != nil {
 		return nil, err
 	}

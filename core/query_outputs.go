@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -29,15 +30,15 @@ func (ask Queries) Output(ctx context.Context, ref string) (a *OutputAnswer, err
 func (q *query) output(ref string) (model.UtxoPk, error) {
 	hash, n, found := strings.Cut(ref, ":")
 	if !found {
-		if q.spendBy == nil {
+		if q.SpendIndex == nil {
 			return 0, model.Errorf(model.Usage, "bad_value", "output %q: expected TXHASH:N", ref)
 		}
-		_, _, birth, err := q.value(q.spendBy.Name, ref)
+		_, _, birth, err := q.value(q.SpendIndex.Name, ref)
 		switch {
 		case err != nil:
 			return 0, err
 		case birth == nil:
-			return 0, model.Errorf(model.NotFound, "unknown_output", "no output with %s %s", q.spendBy.Name, ref)
+			return 0, model.Errorf(model.NotFound, "unknown_output", "no output with %s %s", q.SpendIndex.Name, ref)
 		}
 		return birth.Utxo, nil
 	}
@@ -54,7 +55,7 @@ func (q *query) output(ref string) (model.UtxoPk, error) {
 	if err != nil {
 		return 0, missing
 	}
-	rows, err := q.r.GetMany(familyUtxo, [][]byte{pk.AppendTo(nil)})
+	rows, err := q.r.GetMany(schema.FamilyUtxo, [][]byte{pk.AppendTo(nil)})
 	if err != nil {
 		return 0, err
 	}
@@ -72,9 +73,9 @@ func (q *query) hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
 	for i, pk := range pks {
 		ats[i] = model.BirthPk{Utxo: model.UtxoPk(pk)}
 	}
-	texts, err := q.namesOf(txSpace, familyTxHash, false, ats, func(row []byte) (string, error) {
-		hash, _, err := parseTxHashRow(row)
-		return q.chain.FormatHash(hash), err
+	texts, err := q.namesOf(schema.TxSpace, schema.FamilyTxHash, false, ats, func(row []byte) (string, error) {
+		hash, _, err := schema.ParseTxHashRow(row)
+		return q.Chain.FormatHash(hash), err
 	})
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (q *query) hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
 // outputs are the answers for outputs that exist, a handful of reads for all of them together. What spends them is said of
 // those from a place in pks on.
 func (q *query) outputs(pks []model.UtxoPk, spentFrom int) ([]OutputAnswer, error) {
-	rows, err := q.many(familyUtxo, keysOf(pks))
+	rows, err := q.many(schema.FamilyUtxo, schema.Keys(pks))
 	if err != nil {
 		return nil, err
 	}
@@ -99,10 +100,10 @@ func (q *query) outputs(pks []model.UtxoPk, spentFrom int) ([]OutputAnswer, erro
 // outputAnswers is outputs where their rows were read.
 func (q *query) outputAnswers(pks []model.UtxoPk, rows [][]byte, spentFrom int) ([]OutputAnswer, error) {
 	answers := make([]OutputAnswer, len(pks))
-	keys := keysOf(pks)
+	keys := schema.Keys(pks)
 	spent := make([][]byte, len(pks))
 	if spentFrom < len(pks) {
-		found, err := q.r.GetMany(familySpentInput, keys[spentFrom:])
+		found, err := q.r.GetMany(schema.FamilySpentInput, keys[spentFrom:])
 		if err != nil {
 			return nil, err
 		}
@@ -123,16 +124,16 @@ func (q *query) outputAnswers(pks []model.UtxoPk, rows [][]byte, spentFrom int) 
 	if err != nil {
 		return nil, err
 	}
-	occurrences := make([][]occurrence, len(pks))
+	occurrences := make([][]schema.Occurrence, len(pks))
 	for i, pk := range pks {
-		row, err := q.parseUtxoRow(pk, rows[i])
+		row, err := q.ParseUtxoRow(pk, rows[i])
 		if err != nil {
 			return nil, fmt.Errorf("output %v: %w", pk, err)
 		}
 		a := &answers[i]
 		*a = OutputAnswer{
 			Tx: hashes[pk.Tx()], Index: pk.Index(), Height: uint32(pk.Height()), TxIndex: q.txIndex(pk.Tx()),
-			Value: strconv.FormatUint(row.value, 10), Keys: map[string]any{},
+			Value: strconv.FormatUint(row.Value, 10), Keys: map[string]any{},
 		}
 		if i >= spentFrom {
 			a.SpentBy = &Optional[SpentByAnswer]{}
@@ -141,7 +142,7 @@ func (q *query) outputAnswers(pks []model.UtxoPk, rows [][]byte, spentFrom int) 
 				a.SpentBy.Value = &SpentByAnswer{hashes[input.Tx()], input.Index(), uint32(input.Height())}
 			}
 		}
-		occurrences[i] = row.occurrences
+		occurrences[i] = row.Occurrences
 	}
 	if err := q.keys(answers, occurrences); err != nil {
 		return nil, err
@@ -150,27 +151,27 @@ func (q *query) outputAnswers(pks []model.UtxoPk, rows [][]byte, spentFrom int) 
 }
 
 // keys fills in the values of indexes that occur in outputs.
-func (q *query) keys(answers []OutputAnswer, occurrences [][]occurrence) error {
-	births := map[*index][]model.BirthPk{}
+func (q *query) keys(answers []OutputAnswer, occurrences [][]schema.Occurrence) error {
+	births := map[*schema.Index][]model.BirthPk{}
 	for _, os := range occurrences {
 		for _, o := range os {
-			if o.index.live.has(partValues) {
-				births[o.index] = append(births[o.index], o.birth)
+			if o.Index.Active.Has(schema.FeatureValues) {
+				births[o.Index] = append(births[o.Index], o.Birth)
 			}
 		}
 	}
-	texts := map[*index][]string{}
+	texts := map[*schema.Index][]string{}
 	for x, ats := range births {
 		var err error
-		texts[x], err = q.namesOf(x.number, x.family(indexValue), x.Kind.HasOrdinal(), ats, func(row []byte) (string, error) { return x.Format(row), nil })
+		texts[x], err = q.namesOf(x.Number, x.Family(schema.IndexValue), x.Kind.HasOrdinal(), ats, func(row []byte) (string, error) { return x.Format(row), nil })
 		if err != nil {
 			return err
 		}
 	}
 	for i, os := range occurrences {
 		for _, o := range os {
-			x := o.index
-			if !x.live.has(partValues) {
+			x := o.Index
+			if !x.Active.Has(schema.FeatureValues) {
 				continue
 			}
 			text := texts[x][0]
@@ -188,21 +189,21 @@ func (q *query) keys(answers []OutputAnswer, occurrences [][]occurrence) error {
 
 // entries fills in the assets of outputs.
 func (q *query) entries(answers []OutputAnswer, pks []model.UtxoPk, keys [][]byte) error {
-	if q.totals.assets == 0 {
+	if q.totals.Assets == 0 {
 		return nil
 	}
-	rows, err := q.r.GetMany(familyAssets, keys)
+	rows, err := q.r.GetMany(schema.FamilyAssets, keys)
 	if err != nil {
 		return err
 	}
-	entries := make([][]assetEntry, len(pks))
+	entries := make([][]schema.AssetEntry, len(pks))
 	var births []model.AssetBirthPk
 	for i, row := range rows {
-		if entries[i], err = parseAssetsRow(pks[i], row); err != nil {
+		if entries[i], err = schema.ParseAssetsRow(pks[i], row); err != nil {
 			return fmt.Errorf("assets of output %v: %w", pks[i], err)
 		}
 		for _, e := range entries[i] {
-			births = append(births, e.birth)
+			births = append(births, e.Birth)
 		}
 	}
 	ids, err := q.assetIDs(births)
@@ -212,10 +213,10 @@ func (q *query) entries(answers []OutputAnswer, pks []model.UtxoPk, keys [][]byt
 	for i := range answers {
 		for _, e := range entries[i] {
 			action := "transfer"
-			if e.minted {
+			if e.Minted {
 				action = "mint"
 			}
-			answers[i].Assets = append(answers[i].Assets, AssetEntryAnswer{ids[e.birth], strconv.FormatUint(e.amount, 10), action})
+			answers[i].Assets = append(answers[i].Assets, AssetEntryAnswer{ids[e.Birth], strconv.FormatUint(e.Amount, 10), action})
 		}
 	}
 	return nil
@@ -224,13 +225,13 @@ func (q *query) entries(answers []OutputAnswer, pks []model.UtxoPk, keys [][]byt
 // assetIDs are the ids of assets, as people write them.
 func (q *query) assetIDs(births []model.AssetBirthPk) (map[model.AssetBirthPk]string, error) {
 	births = slices.Clone(births)
-	slices.SortFunc(births, compareAssetBirths)
+	slices.SortFunc(births, schema.CompareAssetBirths)
 	births = slices.Compact(births)
 	ats := make([]model.BirthPk, len(births))
 	for i, b := range births {
 		ats[i] = model.BirthPk{Utxo: b.Utxo, Ordinal: b.Index}
 	}
-	texts, err := q.namesOf(assetSpace, familyAssetID, true, ats, func(row []byte) (string, error) { return q.chain.FormatAsset(row), nil })
+	texts, err := q.namesOf(schema.AssetSpace, schema.FamilyAssetID, true, ats, func(row []byte) (string, error) { return q.Chain.FormatAsset(row), nil })
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -30,7 +31,7 @@ func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) 
 			var id []byte
 			var birth model.AssetBirthPk
 			if id, birth, err = q.asset(asset); err == nil {
-				a.Asset = q.chain.FormatAsset(id)
+				a.Asset = q.Chain.FormatAsset(id)
 				err = q.richestOf(x, birth, &top)
 			}
 		}
@@ -42,7 +43,7 @@ func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) 
 		for i, h := range top.holdings {
 			births[i] = h.birth.AppendTo(nil, x.Kind.HasOrdinal())
 		}
-		values, err := q.many(x.family(indexValue), births)
+		values, err := q.many(x.Family(schema.IndexValue), births)
 		for i, v := range values {
 			h := top.holdings[i]
 			a.Values = append(a.Values, RichestValueAnswer{x.Format(v), h.amount.String(), h.outputs})
@@ -53,29 +54,29 @@ func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) 
 }
 
 // richest offers what every value holds of the chain's own coin.
-func (q *query) richest(x *index, top *richest) error {
-	if x.live.has(partBalance) {
-		return q.eachRow(x.family(indexBalance), nil, func(key, value []byte) error {
+func (q *query) richest(x *schema.Index, top *richest) error {
+	if x.Active.Has(schema.FeatureBalance) {
+		return q.eachRow(x.Family(schema.IndexBalance), nil, func(key, value []byte) error {
 			birth, err := model.ParseBirthPk(key, x.Kind.HasOrdinal())
 			if err != nil {
 				return err
 			}
-			row, err := parseAccountRow(value)
-			if err == nil && row.unspent > 0 {
-				top.offer(holding{birth, row.received.minus(row.sent), uint64(row.unspent)})
+			row, err := schema.ParseAccountRow(value)
+			if err == nil && row.Unspent > 0 {
+				top.offer(holding{birth, row.Received.Sub(row.Sent), uint64(row.Unspent)})
 			}
 			return err
 		})
 	}
 	held := map[model.BirthPk]*holding{}
 	err := q.eachUnspent(func(pk model.UtxoPk, row []byte) error {
-		r, err := q.parseUtxoRow(pk, row)
+		r, err := q.ParseUtxoRow(pk, row)
 		if err != nil {
 			return err
 		}
-		for _, o := range r.occurrences {
-			if o.index == x {
-				addHolding(held, o.birth, r.value)
+		for _, o := range r.Occurrences {
+			if o.Index == x {
+				addHolding(held, o.Birth, r.Value)
 			}
 		}
 		return nil
@@ -90,12 +91,12 @@ func addHolding(held map[model.BirthPk]*holding, birth model.BirthPk, amount uin
 		h = &holding{birth: birth}
 		held[birth] = h
 	}
-	h.amount = h.amount.plus(wideOf(amount, 1))
+	h.amount = h.amount.Add(schema.Int128Of(amount, 1))
 	h.outputs++
 }
 
 // richestOf offers what every value holds of an asset, from the outputs that had some of it.
-func (q *query) richestOf(x *index, asset model.AssetBirthPk, top *richest) error {
+func (q *query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *richest) error {
 	held := map[model.BirthPk]*holding{}
 	last := model.UtxoPk(0)
 	outputs := func(yield func(model.UtxoPk, error) bool) {
@@ -103,10 +104,10 @@ func (q *query) richestOf(x *index, asset model.AssetBirthPk, top *richest) erro
 			return
 		}
 		prefix := asset.AppendTo(nil)
-		for kv, err := range q.r.Scan(familyAssetRelations, prefix, after(prefix), false) {
+		for kv, err := range q.r.Scan(schema.FamilyAssetRelations, prefix, schema.PrefixEnd(prefix), false) {
 			var at model.AssetPk
 			if err == nil {
-				_, at, err = parseAssetRelationKey(kv.Key)
+				_, at, err = schema.ParseAssetRelationKey(kv.Key)
 			}
 			if err == nil && at.Utxo == last {
 				continue // it stands more than once in the output
@@ -120,16 +121,16 @@ func (q *query) richestOf(x *index, asset model.AssetBirthPk, top *richest) erro
 		if err != nil {
 			return err
 		}
-		keys := keysOf(pks)
-		spent, err := q.r.GetMany(familySpentInput, keys)
+		keys := schema.Keys(pks)
+		spent, err := q.r.GetMany(schema.FamilySpentInput, keys)
 		if err != nil {
 			return err
 		}
-		utxos, err := q.many(familyUtxo, keys)
+		utxos, err := q.many(schema.FamilyUtxo, keys)
 		if err != nil {
 			return err
 		}
-		assets, err := q.many(familyAssets, keys)
+		assets, err := q.many(schema.FamilyAssets, keys)
 		if err != nil {
 			return err
 		}
@@ -137,26 +138,26 @@ func (q *query) richestOf(x *index, asset model.AssetBirthPk, top *richest) erro
 			if spent[i] != nil {
 				continue
 			}
-			row, err := q.parseUtxoRow(pk, utxos[i])
+			row, err := q.ParseUtxoRow(pk, utxos[i])
 			if err != nil {
 				return err
 			}
-			entries, err := parseAssetsRow(pk, assets[i])
+			entries, err := schema.ParseAssetsRow(pk, assets[i])
 			if err != nil {
 				return err
 			}
-			for _, o := range row.occurrences {
-				if o.index != x {
+			for _, o := range row.Occurrences {
+				if o.Index != x {
 					continue
 				}
 				first := true
 				for _, e := range entries {
-					if e.birth != asset {
+					if e.Birth != asset {
 						continue
 					}
-					addHolding(held, o.birth, e.amount)
+					addHolding(held, o.Birth, e.Amount)
 					if !first {
-						held[o.birth].outputs--
+						held[o.Birth].outputs--
 					}
 					first = false
 				}
@@ -170,16 +171,16 @@ func (q *query) richestOf(x *index, asset model.AssetBirthPk, top *richest) erro
 // holding is what a value holds, in how many unspent outputs.
 type holding struct {
 	birth   model.BirthPk
-	amount  wide
+	amount  schema.Int128
 	outputs uint64
 }
 
 // compare is negative where h is poorer than o.
 func (h *holding) compare(o *holding) int {
-	if c := h.amount.compare(o.amount); c != 0 {
+	if c := h.amount.Cmp(o.amount); c != 0 {
 		return c
 	}
-	return -compareBirths(h.birth, o.birth)
+	return -schema.CompareBirths(h.birth, o.birth)
 }
 
 // richest is the holdings that are worth most, a heap with the poorest on top.
@@ -220,7 +221,7 @@ func (r *richest) offerAll(held map[model.BirthPk]*holding) {
 // eachRow visits the rows of a family whose keys begin with prefix.
 func (q *query) eachRow(f storage.Family, prefix []byte, visit func(key, value []byte) error) error {
 	n := 0
-	for kv, err := range q.r.Scan(f, prefix, after(prefix), false) {
+	for kv, err := range q.r.Scan(f, prefix, schema.PrefixEnd(prefix), false) {
 		if n++; err == nil && n%checkBatch == 0 {
 			err = q.pass(checkBatch)
 		}
@@ -236,11 +237,11 @@ func (q *query) eachRow(f storage.Family, prefix []byte, visit func(key, value [
 
 // eachUnspent visits every unspent output: outputs and spends are walked side by side, both are in the same order.
 func (q *query) eachUnspent(visit func(pk model.UtxoPk, row []byte) error) error {
-	next, stop := iter.Pull2(q.r.Scan(familySpentInput, nil, nil, false))
+	next, stop := iter.Pull2(q.r.Scan(schema.FamilySpentInput, nil, nil, false))
 	defer stop()
 	spent, err, more := next()
 	n := 0
-	for kv, scanErr := range q.r.Scan(familyUtxo, nil, nil, false) {
+	for kv, scanErr := range q.r.Scan(schema.FamilyUtxo, nil, nil, false) {
 		if scanErr != nil {
 			return scanErr
 		}

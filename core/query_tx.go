@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -30,7 +31,7 @@ func (ask Queries) Tx(ctx context.Context, hash string) (a *TxAnswer, err error)
 // txAnswers are transactions that exist, their inputs and outputs resolved together. More than most inputs and outputs are
 // wrong use; 0: as many as there are.
 func (q *query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
-	rows, err := q.many(familyTxHash, keysOf(pks))
+	rows, err := q.many(schema.FamilyTxHash, schema.Keys(pks))
 	if err != nil {
 		return nil, err
 	}
@@ -54,14 +55,14 @@ func (q *query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 	hashes := make([]string, len(pks))
 	fees := make([]model.Fee, len(pks))
 	for i, pk := range pks {
-		hash, fee, err := parseTxHashRow(rows[i])
+		hash, fee, err := schema.ParseTxHashRow(rows[i])
 		if err != nil {
 			return nil, fmt.Errorf("transaction %v: %w", pk, err)
 		}
-		hashes[i], fees[i] = q.chain.FormatHash(hash), fee
-		q.learn(txSpace, model.BirthPk{Utxo: model.UtxoPk(pk)}, hashes[i])
+		hashes[i], fees[i] = q.Chain.FormatHash(hash), fee
+		q.learn(schema.TxSpace, model.BirthPk{Utxo: model.UtxoPk(pk)}, hashes[i])
 	}
-	spentRows, err := q.many(familyUtxo, keysOf(spends))
+	spentRows, err := q.many(schema.FamilyUtxo, schema.Keys(spends))
 	if err != nil {
 		return nil, err
 	}
@@ -79,16 +80,16 @@ func (q *query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 	for i, pk := range pks {
 		a, to := &answers[i], ends[i]
 		*a = TxAnswer{
-			Chain: q.chain.Name(), Hash: hashes[i], Height: uint32(pk.Height()), Index: q.txIndex(pk),
+			Chain: q.Chain.Name(), Hash: hashes[i], Height: uint32(pk.Height()), Index: q.txIndex(pk),
 			Inputs: make([]InputAnswer, 0, to[0]-from[0]), Outputs: outputs[from[1]:to[1]:to[1]],
 		}
 		if block, ok := blocks[pk.Height()]; ok && !q.isGenesis(pk) {
-			a.BlockHash, a.Time = q.chain.FormatHash(block.hash), block.time
+			a.BlockHash, a.Time = q.Chain.FormatHash(block.Hash), block.Time
 		}
 		for n, o := range inputs[from[0]:to[0]] {
 			a.Inputs = append(a.Inputs, InputAnswer{n, o})
 		}
-		a.Coinbase = q.traits.Coinbase && len(a.Inputs) == 0 && !q.isGenesis(pk)
+		a.Coinbase = q.Traits.Coinbase && len(a.Inputs) == 0 && !q.isGenesis(pk)
 		a.Fee = q.feeOf(fees[i], inputs[from[0]:to[0]], a.Outputs)
 		if a.Mints, err = q.mintsOf(pk, slices.Concat(spends[from[0]:to[0]], made[from[1]:to[1]])); err != nil {
 			return nil, err
@@ -99,14 +100,14 @@ func (q *query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 }
 
 // blocksOf are the blocks that transactions stand in, by height. What existed before the first block may stand in none.
-func (q *query) blocksOf(pks []model.TxPk) (map[model.HeightPk]blockRow, error) {
-	blocks := map[model.HeightPk]blockRow{}
+func (q *query) blocksOf(pks []model.TxPk) (map[model.HeightPk]schema.BlockRow, error) {
+	blocks := map[model.HeightPk]schema.BlockRow{}
 	for _, pk := range pks {
 		h := pk.Height()
 		if _, known := blocks[h]; known || q.isGenesis(pk) {
 			continue
 		}
-		row, err := blockAt(q.r, h)
+		row, err := schema.BlockAt(q.r, h)
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +122,7 @@ func (q *query) feeOf(stated model.Fee, inputs, outputs []OutputAnswer) string {
 	if stated.Stated {
 		return strconv.FormatUint(stated.Amount, 10)
 	}
-	if len(inputs) > 0 && !q.traits.FeeOutputs {
+	if len(inputs) > 0 && !q.Traits.FeeOutputs {
 		if left := new(big.Int).Sub(sum(inputs), sum(outputs)); left.Sign() >= 0 {
 			return left.String()
 		}
@@ -141,7 +142,7 @@ func sum(outputs []OutputAnswer) *big.Int {
 // spendsOf is what the inputs of a transaction spend, in order.
 func (q *query) spendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
 	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
-	for kv, err := range q.r.Scan(familySpentUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
+	for kv, err := range q.r.Scan(schema.FamilySpentUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +158,7 @@ func (q *query) spendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
 // outputsOf adds the outputs of a transaction, in order, and their rows.
 func (q *query) outputsOf(tx model.TxPk, made []model.UtxoPk, rows [][]byte) ([]model.UtxoPk, [][]byte, error) {
 	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
-	for kv, err := range q.r.Scan(familyUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
+	for kv, err := range q.r.Scan(schema.FamilyUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -172,30 +173,30 @@ func (q *query) outputsOf(tx model.TxPk, made []model.UtxoPk, rows [][]byte) ([]
 
 // mintsOf is what a transaction minted and burned: of assets that came in or went out, in the order of their births.
 func (q *query) mintsOf(tx model.TxPk, outputs []model.UtxoPk) ([]MintAnswer, error) {
-	if q.totals.rows[familyAssetSupply] == 0 {
+	if q.totals.Rows[schema.FamilyAssetSupply] == 0 {
 		return nil, nil
 	}
-	rows, err := q.r.GetMany(familyAssets, keysOf(outputs))
+	rows, err := q.r.GetMany(schema.FamilyAssets, schema.Keys(outputs))
 	if err != nil {
 		return nil, err
 	}
 	var births []model.AssetBirthPk
 	for i, row := range rows {
-		entries, err := parseAssetsRow(outputs[i], row)
+		entries, err := schema.ParseAssetsRow(outputs[i], row)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range entries {
-			births = append(births, e.birth)
+			births = append(births, e.Birth)
 		}
 	}
-	slices.SortFunc(births, compareAssetBirths)
+	slices.SortFunc(births, schema.CompareAssetBirths)
 	births = slices.Compact(births)
 	keys := make([][]byte, len(births))
 	for i, b := range births {
-		keys[i] = appendSupplyKey(nil, b, tx)
+		keys[i] = schema.AppendSupplyKey(nil, b, tx)
 	}
-	supplies, err := q.r.GetMany(familyAssetSupply, keys)
+	supplies, err := q.r.GetMany(schema.FamilyAssetSupply, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +209,7 @@ func (q *query) mintsOf(tx model.TxPk, outputs []model.UtxoPk) ([]MintAnswer, er
 		if b == nil {
 			continue
 		}
-		amount, err := parseSupplyRow(b)
+		amount, err := schema.ParseSupplyRow(b)
 		if err != nil {
 			return nil, err
 		}

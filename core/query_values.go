@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -16,9 +17,9 @@ func (ask Queries) Values(ctx context.Context, index string, p Page) (a *ValuesA
 		if err != nil {
 			return err
 		}
-		family, wide := x.family(indexValue), x.Kind.HasOrdinal()
-		a = &ValuesAnswer{Index: index, Count: q.totals.rows[family]}
-		keys, values, next, err := q.births(family, pointerSize(wide), question("values", index, order(p.Descending)), p)
+		family, wide := x.Family(schema.IndexValue), x.Kind.HasOrdinal()
+		a = &ValuesAnswer{Index: index, Count: q.totals.Rows[family]}
+		keys, values, next, err := q.births(family, schema.PointerSize(wide), question("values", index, order(p.Descending)), p)
 		if err != nil {
 			return err
 		}
@@ -36,7 +37,7 @@ func (ask Queries) Values(ctx context.Context, index string, p Page) (a *ValuesA
 }
 
 // valueAnswers are values of an index with where they were born.
-func (q *query) valueAnswers(x *index, births []model.BirthPk, values [][]byte) ([]ValueAnswer, error) {
+func (q *query) valueAnswers(x *schema.Index, births []model.BirthPk, values [][]byte) ([]ValueAnswer, error) {
 	txs := make([]model.TxPk, len(births))
 	for i, b := range births {
 		txs[i] = b.Utxo.Tx()
@@ -59,22 +60,22 @@ func (ask Queries) ValuesByText(ctx context.Context, index, prefix string, p Pag
 		if err != nil {
 			return err
 		}
-		if !x.live.has(partPrefix) {
+		if !x.Active.Has(schema.FeaturePrefix) {
 			return model.Errorf(model.Usage, "not_kept", "index %s does not keep its values in the order of their texts: set prefix: true for it, and run birthmark index add %s", index, index)
 		}
-		if len(prefix) > maxTextSize {
-			return model.Errorf(model.Usage, "bad_value", "prefix of %d bytes: expected %d at most", len(prefix), maxTextSize)
+		if len(prefix) > schema.MaxTextSize {
+			return model.Errorf(model.Usage, "bad_value", "prefix of %d bytes: expected %d at most", len(prefix), schema.MaxTextSize)
 		}
 		births, next, err := q.texts(x, []byte(prefix), p)
 		if err != nil {
 			return err
 		}
-		a = &ValuesAnswer{Index: index, Prefix: prefix, Count: q.totals.rows[x.family(indexValue)], Next: next}
+		a = &ValuesAnswer{Index: index, Prefix: prefix, Count: q.totals.Rows[x.Family(schema.IndexValue)], Next: next}
 		keys := make([][]byte, len(births))
 		for i, b := range births {
 			keys[i] = b.AppendTo(nil, x.Kind.HasOrdinal())
 		}
-		values, err := q.many(x.family(indexValue), keys)
+		values, err := q.many(x.Family(schema.IndexValue), keys)
 		if err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func (ask Queries) ValuesByText(ctx context.Context, index, prefix string, p Pag
 }
 
 // texts is a page of the births of values whose texts begin with prefix.
-func (q *query) texts(x *index, prefix []byte, p Page) (births []model.BirthPk, next *string, err error) {
+func (q *query) texts(x *schema.Index, prefix []byte, p Page) (births []model.BirthPk, next *string, err error) {
 	limit, err := p.limit()
 	if err != nil {
 		return nil, nil, err
@@ -95,7 +96,7 @@ func (q *query) texts(x *index, prefix []byte, p Page) (births []model.BirthPk, 
 	if err != nil {
 		return nil, nil, err
 	}
-	from, to := prefix, after(prefix)
+	from, to := prefix, schema.PrefixEnd(prefix)
 	switch {
 	case position == nil:
 	case p.Descending:
@@ -104,11 +105,11 @@ func (q *query) texts(x *index, prefix []byte, p Page) (births []model.BirthPk, 
 		from = append(position, 0)
 	}
 	var last []byte
-	for kv, err := range q.r.Scan(x.family(indexText), from, to, p.Descending) {
+	for kv, err := range q.r.Scan(x.Family(schema.IndexText), from, to, p.Descending) {
 		if err != nil {
 			return nil, nil, err
 		}
-		text, birth, err := parseTextKey(x, kv.Key)
+		text, birth, err := schema.ParseTextKey(x, kv.Key)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -125,12 +126,12 @@ func (q *query) texts(x *index, prefix []byte, p Page) (births []model.BirthPk, 
 }
 
 // afterText is the key that a page begins behind; nil where it begins at the beginning.
-func (q *query) afterText(x *index, p Page, list [8]byte) ([]byte, error) {
+func (q *query) afterText(x *schema.Index, p Page, list [8]byte) ([]byte, error) {
 	c, err := q.cursor(p, list, anySize)
 	if c == nil || err != nil {
 		return nil, err
 	}
-	_, birth, err := parseTextKey(x, c.position)
+	_, birth, err := schema.ParseTextKey(x, c.position)
 	if err != nil {
 		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q is damaged", p.After)
 	}
@@ -140,8 +141,8 @@ func (q *query) afterText(x *index, p Page, list [8]byte) ([]byte, error) {
 // Assets is a page of all assets, in the order in which they first occurred or the other way round. It reads a few rows of each.
 func (ask Queries) Assets(ctx context.Context, p Page) (a *AssetsAnswer, err error) {
 	err = ask.from(ctx, func(q *query) error {
-		a = &AssetsAnswer{Count: q.totals.rows[familyAssetID]}
-		keys, ids, next, err := q.births(familyAssetID, model.PkOrdinalSize, question("assets", order(p.Descending)), p)
+		a = &AssetsAnswer{Count: q.totals.Rows[schema.FamilyAssetID]}
+		keys, ids, next, err := q.births(schema.FamilyAssetID, model.PkOrdinalSize, question("assets", order(p.Descending)), p)
 		if err != nil {
 			return err
 		}
@@ -168,7 +169,7 @@ func (q *query) births(f storage.Family, size int, list [8]byte, p Page) (keys, 
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	from, to := between(nil, position, p.Descending)
+	from, to := schema.Between(nil, position, p.Descending)
 	for kv, err := range q.r.Scan(f, from, to, p.Descending) {
 		if err != nil {
 			return nil, nil, nil, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -86,11 +87,11 @@ func (q *query) extent() string {
 	if q.tip.IsOrigin() {
 		return "the database has no blocks yet"
 	}
-	row, err := blockAt(q.r, q.tip.Height)
+	row, err := schema.BlockAt(q.r, q.tip.Height)
 	if err != nil {
 		return fmt.Sprintf("its tip is %d", q.tip.Height)
 	}
-	return fmt.Sprintf("its tip is %d, %s", q.tip.Height, time.Unix(row.time, 0).UTC().Format(time.RFC3339))
+	return fmt.Sprintf("its tip is %d, %s", q.tip.Height, time.Unix(row.Time, 0).UTC().Format(time.RFC3339))
 }
 
 // span is the places in the chain from first up to and including last; none where first stands behind last.

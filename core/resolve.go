@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -14,7 +15,7 @@ import (
 func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, error) {
 	db.mu.Lock()
 	head, before := db.head, append([]*window(nil), db.pending...)
-	assets := db.totals.rows[familyAssets] > 0
+	assets := db.totals.Rows[schema.FamilyAssets] > 0
 	db.mu.Unlock()
 
 	w, err := newWindow(db.catalogue(), head, blocks)
@@ -25,7 +26,7 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, erro
 			if err := db.checkHeaders(r, before, w); err != nil {
 				return err
 			}
-			v := resolver{catalogue: db.catalogue(), cache: db.cache, w: w, r: r, before: before, assetsStored: assets}
+			v := resolver{Layout: db.catalogue(), cache: db.cache, w: w, r: r, before: before, assetsStored: assets}
 			return v.resolve()
 		})
 	}
@@ -72,14 +73,14 @@ func (db *DB) settle(ctx context.Context) error {
 	if err := db.recall(ctx); err != nil {
 		return err
 	}
-	db.cache.forgetFrom(behind(db.Tip()))
+	db.cache.forgetFrom(schema.PkAfter(db.Tip()))
 	db.doubt = false
 	return nil
 }
 
 // resolver is the second pass over one window: what inputs spend, and where values and assets were born.
 type resolver struct {
-	*catalogue
+	*schema.Layout
 	cache  *caches
 	w      *window
 	r      storage.Reader
@@ -109,10 +110,10 @@ func (v *resolver) resolve() error {
 		}
 		t := &w.txs[ti]
 		if err := v.inputs(int32(ti), t); err != nil {
-			return fmt.Errorf("%s: %w", where(v.chain, t), err)
+			return fmt.Errorf("%s: %w", where(v.Chain, t), err)
 		}
 		if err := v.outputs(t); err != nil {
-			return fmt.Errorf("%s: %w", where(v.chain, t), err)
+			return fmt.Errorf("%s: %w", where(v.Chain, t), err)
 		}
 	}
 	v.count()
@@ -149,7 +150,7 @@ func (v *resolver) fingerprints(ti int) int {
 		v.spendKeys = append(v.spendKeys, v.keys[len(v.keys)-len(t.Inputs):]...)
 		outpoints := c.fp.outpoints(&t.Hash)
 		v.keys = append(v.keys, outpoints)
-		if v.spendBy == nil {
+		if v.SpendIndex == nil {
 			v.spendKeys = append(v.spendKeys, outpoints.output(t.FirstOutput))
 		}
 		from := len(v.keys)
@@ -160,7 +161,7 @@ func (v *resolver) fingerprints(ti int) int {
 			}
 			for ai := range o.Assets {
 				if o.Assets[ai].Amount > 0 {
-					v.keys = append(v.keys, c.fp.value(assetSpace, o.Assets[ai].ID))
+					v.keys = append(v.keys, c.fp.value(schema.AssetSpace, o.Assets[ai].ID))
 				}
 			}
 		}
@@ -173,10 +174,10 @@ func (v *resolver) fingerprints(ti int) int {
 // spaceOf is the space of the values of an index, by its position; that of a position which does not exist is found out
 // later.
 func (v *resolver) spaceOf(position int) int {
-	if position < 0 || position >= len(v.indexes) {
-		return assetSpace
+	if position < 0 || position >= len(v.Indexes) {
+		return schema.AssetSpace
 	}
-	return v.indexes[position].number
+	return v.Indexes[position].Number
 }
 
 // nextKey is the next fingerprint made.
@@ -188,7 +189,7 @@ func (v *resolver) nextKey() fingerprint {
 // outputs resolves the values and assets of a transaction's outputs, and notes the outputs as unspent.
 func (v *resolver) outputs(t *windowTx) error {
 	c := v.cache
-	if t.FirstOutput > 0 && !v.traits.OutputOffset {
+	if t.FirstOutput > 0 && !v.Traits.OutputOffset {
 		return model.Errorf(model.BadSource, "bad_block", "its outputs begin with output %d: expected 0", t.FirstOutput)
 	}
 	t.outputs = len(v.w.outputs)
@@ -209,7 +210,7 @@ func (v *resolver) outputs(t *windowTx) error {
 			if err != nil {
 				return fmt.Errorf("output %d: %w", index, err)
 			}
-			if x == v.spendBy {
+			if x == v.SpendIndex {
 				spendable = key
 			}
 			v.occur(x, key, k.Value, birth)
@@ -226,12 +227,12 @@ func badBlock(err error) error { return model.Errorf(model.BadSource, "bad_block
 
 // occurrence is the index of key ki of an output and the birth the value has if it is born there. seen has a bit for
 // every index met in the output.
-func (v *resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *uint64) (*index, model.BirthPk, error) {
+func (v *resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *uint64) (*schema.Index, model.BirthPk, error) {
 	k := &o.Keys[ki]
-	if k.Index < 0 || k.Index >= len(v.indexes) {
-		return nil, model.BirthPk{}, fmt.Errorf("key of index %d, the database has %d", k.Index, len(v.indexes))
+	if k.Index < 0 || k.Index >= len(v.Indexes) {
+		return nil, model.BirthPk{}, fmt.Errorf("key of index %d, the database has %d", k.Index, len(v.Indexes))
 	}
-	x := v.indexes[k.Index]
+	x := v.Indexes[k.Index]
 	if len(k.Value) == 0 || len(k.Value) > model.MaxValueSize {
 		return nil, model.BirthPk{}, badBlock(fmt.Errorf("value of %s has %d bytes, expected 1 to %d", x.Name, len(k.Value), model.MaxValueSize))
 	}
@@ -262,7 +263,7 @@ func (v *resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *ui
 
 // occur notes that a value occurs. It was born where the caches know it, or here where nothing has it; what is left is
 // in doubt.
-func (v *resolver) occur(x *index, key fingerprint, value []byte, here model.BirthPk) {
+func (v *resolver) occur(x *schema.Index, key fingerprint, value []byte, here model.BirthPk) {
 	w, c := v.w, v.cache
 	at := int32(len(w.births))
 	once := x.Kind == model.OneToOne
@@ -276,7 +277,7 @@ func (v *resolver) occur(x *index, key fingerprint, value []byte, here model.Bir
 	}
 	w.births = append(w.births, here)
 	if c.known.has(key) {
-		v.doubts = append(v.doubts, doubt{x.number, key, value, here, at})
+		v.doubts = append(v.doubts, doubt{x.Number, key, value, here, at})
 		return
 	}
 	c.known.add(key)
@@ -308,7 +309,7 @@ func (v *resolver) assets(o *model.Output, pk model.UtxoPk) error {
 		} else {
 			birth = model.BirthPk{Utxo: pk, Ordinal: ordinal}
 			if c.known.has(key) {
-				v.doubts = append(v.doubts, doubt{assetSpace, key, a.ID, birth, int32(len(w.assetBirths))})
+				v.doubts = append(v.doubts, doubt{schema.AssetSpace, key, a.ID, birth, int32(len(w.assetBirths))})
 			} else {
 				c.known.add(key)
 				c.learn(key, birth)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -53,10 +54,10 @@ func (db *DB) rollback(ctx context.Context, to model.Point, f *fork) error {
 func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	db.building.Lock()
 	defer db.building.Unlock()
-	t := db.totals.clone()
+	t := db.totals.Clone()
 	tip := db.Tip()
-	work := db.work.clone()
-	var lost []lostRow
+	work := db.work.Clone()
+	var lost []schema.OrphanRow
 	update, rows, err := db.removing(ctx, to)
 	if err != nil {
 		return err
@@ -65,8 +66,8 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	defer db.names.era.Add(1)
 	err = update(ctx, func(r storage.Reader, b storage.Batch) error {
 		u := undo{db: db, r: r, b: b, t: &t, tallies: newTallies(db.catalogue(), -1), work: work}
-		if work != nil && work.x.coming&partAccounts != 0 {
-			u.coming = &tally{x: work.x, parts: work.x.coming, sign: -1}
+		if work != nil && work.Index.Building&schema.AccountFeatures != 0 {
+			u.coming = &tally{x: work.Index, parts: work.Index.Building, sign: -1}
 		}
 		for tip != to && u.removed < rows {
 			if err := ctx.Err(); err != nil {
@@ -86,14 +87,14 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 			return fmt.Errorf("roll back to block %d: %w", tip.Height, err)
 		}
 		if err := u.unbuild(tip); err != nil {
-			return fmt.Errorf("roll back to block %d: index %s: %w", tip.Height, work.x.Name, err)
+			return fmt.Errorf("roll back to block %d: index %s: %w", tip.Height, work.Index.Name, err)
 		}
 		if tip.IsOrigin() {
-			b.Delete(familyMeta, metaTip)
+			b.Delete(schema.FamilyMeta, schema.MetaTip)
 		} else {
-			b.Put(familyMeta, metaTip, appendTip(nil, tip))
+			b.Put(schema.FamilyMeta, schema.MetaTip, schema.AppendTip(nil, tip))
 		}
-		b.Put(familyMeta, metaTotals, t.appendTo(nil))
+		b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil))
 		if lost = u.lost; f != nil {
 			return f.remember(r, b, lost)
 		}
@@ -127,8 +128,8 @@ func (db *DB) removing(ctx context.Context, to model.Point) (update func(context
 
 // rowsAbove is about how many rows the blocks above to have, by their transactions; enough and more where it is more.
 func (db *DB) rowsAbove(ctx context.Context, to model.Point, enough int) (rows int, err error) {
-	all, txs := uint64(0), db.totals.rows[familyTxHash]
-	for _, n := range db.totals.rows {
+	all, txs := uint64(0), db.totals.Rows[schema.FamilyTxHash]
+	for _, n := range db.totals.Rows {
 		all += n
 	}
 	from := to.Height + 1
@@ -136,15 +137,15 @@ func (db *DB) rowsAbove(ctx context.Context, to model.Point, enough int) (rows i
 		from = 0
 	}
 	err = db.store.View(ctx, func(r storage.Reader) error {
-		for kv, err := range r.Scan(familyBlock, from.AppendTo(nil), nil, true) {
+		for kv, err := range r.Scan(schema.FamilyBlock, from.AppendTo(nil), nil, true) {
 			if err != nil {
 				return err
 			}
-			b, err := parseBlockRow(kv.Value)
+			b, err := schema.ParseBlockRow(kv.Value)
 			if err != nil {
 				return err
 			}
-			if rows += int(uint64(b.txCount) * all / max(1, txs)); rows >= enough {
+			if rows += int(uint64(b.TxCount) * all / max(1, txs)); rows >= enough {
 				break
 			}
 		}
@@ -158,16 +159,16 @@ type undo struct {
 	db      *DB
 	r       storage.Reader // before any of the removals
 	b       storage.Batch
-	t       *totals
+	t       *schema.Totals
 	removed int
-	lost    []lostRow      // the blocks removed
-	changes assetChanges   // in how assets stand
-	tallies []*tally       // in how values stand
-	work    *indexWork     // what is being added goes back too
-	coming  *tally         // of that; nil: no inputs concern it
-	height  model.HeightPk // of the block that is being removed
-	rows    blockRows      // that its pointers begin, and
-	txKeys  []txKey        // of its transactions, the last first
+	lost    []schema.OrphanRow  // the blocks removed
+	changes assetChanges        // in how assets stand
+	tallies []*tally            // in how values stand
+	work    *schema.IndexChange // what is being added goes back too
+	coming  *tally              // of that; nil: no inputs concern it
+	height  model.HeightPk      // of the block that is being removed
+	rows    blockRows           // that its pointers begin, and
+	txKeys  []txKey             // of its transactions, the last first
 }
 
 // txKey is the pointer of a transaction and the fingerprint of its outpoints.
@@ -178,13 +179,13 @@ type txKey struct {
 
 func (u *undo) remove(f storage.Family, key []byte) {
 	u.b.Delete(f, key)
-	u.t.rows[f]--
+	u.t.Rows[f]--
 	u.removed++
 }
 
 // block removes the block at tip and returns its parent.
 func (u *undo) block(tip model.Point) (model.Point, error) {
-	row, err := blockAt(u.r, tip.Height)
+	row, err := schema.BlockAt(u.r, tip.Height)
 	if err != nil {
 		return tip, err
 	}
@@ -197,12 +198,12 @@ func (u *undo) block(tip model.Point) (model.Point, error) {
 	if parent.IsOrigin() {
 		// The first block takes the genesis with it, which stands at height 0.
 		first = 0
-		u.t.genesisTxs, u.t.genesisOutputs = 0, 0
+		u.t.GenesisTxs, u.t.GenesisOutputs = 0, 0
 	}
-	u.lost = append(u.lost, lostRow{height: tip.Height, hash: row.hash, time: row.time})
-	u.t.checksum -= row.checksum()
-	u.remove(familyBlock, tip.Height.AppendTo(nil))
-	u.remove(familyHeight, row.hash[:])
+	u.lost = append(u.lost, schema.OrphanRow{Height: tip.Height, Hash: row.Hash, Time: row.Time})
+	u.t.Checksum -= row.Checksum()
+	u.remove(schema.FamilyBlock, tip.Height.AppendTo(nil))
+	u.remove(schema.FamilyHeight, row.Hash[:])
 	from, to := first.First().AppendTo(nil), (tip.Height + 1).First().AppendTo(nil)
 	u.rows = readBlockRows(u.r, u.families(), from, to)
 	defer u.rows.wait()
@@ -224,13 +225,13 @@ func (u *undo) block(tip model.Point) (model.Point, error) {
 
 // families are those whose rows of a block undo reads. Raw transactions are too large to hold: undo.raws scans them.
 func (u *undo) families() []storage.Family {
-	fs := []storage.Family{familySpentUtxo, familyTxHash, familyUtxo}
-	if u.t.rows[familyAssets] > 0 {
-		fs = append(fs, familyAssets)
+	fs := []storage.Family{schema.FamilySpentUtxo, schema.FamilyTxHash, schema.FamilyUtxo}
+	if u.t.Rows[schema.FamilyAssets] > 0 {
+		fs = append(fs, schema.FamilyAssets)
 	}
-	for _, x := range u.db.catalogue().all {
-		if (x.live | x.coming).has(partValues) {
-			fs = append(fs, x.family(indexValue))
+	for _, x := range u.db.catalogue().All {
+		if (x.Active | x.Building).Has(schema.FeatureValues) {
+			fs = append(fs, x.Family(schema.IndexValue))
 		}
 	}
 	return fs
@@ -241,21 +242,21 @@ func (u *undo) below(h model.HeightPk) (model.Point, error) {
 	if h == 0 {
 		return model.Point{}, nil
 	}
-	b, err := u.r.Get(familyBlock, (h - 1).AppendTo(nil))
+	b, err := u.r.Get(schema.FamilyBlock, (h - 1).AppendTo(nil))
 	if errors.Is(err, storage.ErrNotFound) {
 		return model.Point{}, nil
 	}
 	if err != nil {
 		return model.Point{}, err
 	}
-	row, err := parseBlockRow(b)
-	return model.Point{Height: h - 1, Hash: row.hash, Slot: row.slot}, err
+	row, err := schema.ParseBlockRow(b)
+	return model.Point{Height: h - 1, Hash: row.Hash, Slot: row.Slot}, err
 }
 
 // txs removes the transactions of the block. A hash that occurs more than once is left to those before.
 func (u *undo) txs() error {
 	u.txKeys = u.txKeys[:0]
-	for kv, err := range u.rows.of(familyTxHash) {
+	for kv, err := range u.rows.of(schema.FamilyTxHash) {
 		if err != nil {
 			return err
 		}
@@ -263,14 +264,14 @@ func (u *undo) txs() error {
 		if err != nil {
 			return err
 		}
-		hash, fee, err := parseTxHashRow(kv.Value)
+		hash, fee, err := schema.ParseTxHashRow(kv.Value)
 		if err != nil {
 			return err
 		}
-		u.t.checksum -= hashChecksum(&hash) + fee.Amount
+		u.t.Checksum -= schema.HashChecksum(&hash) + fee.Amount
 		u.txKeys = append(u.txKeys, txKey{pk, u.db.cache.fp.outpoints(&hash)})
-		u.remove(familyTxPk, appendTxPkKey(nil, &hash, pk))
-		u.remove(familyTxHash, pk.AppendTo(nil))
+		u.remove(schema.FamilyTxPk, schema.AppendTxPkKey(nil, &hash, pk))
+		u.remove(schema.FamilyTxHash, pk.AppendTo(nil))
 	}
 	return nil
 }
@@ -290,10 +291,10 @@ func (u *undo) dropOutput(pk model.UtxoPk) {
 
 // raws removes the bytes of the transactions in a range of pointers.
 func (u *undo) raws(from, to []byte) error {
-	if !u.db.catalogue().raw {
+	if !u.db.catalogue().Raw {
 		return nil
 	}
-	for kv, err := range u.r.Scan(familyRaw, from, to, true) {
+	for kv, err := range u.r.Scan(schema.FamilyRaw, from, to, true) {
 		if err != nil {
 			return err
 		}
@@ -301,8 +302,8 @@ func (u *undo) raws(from, to []byte) error {
 		if err != nil {
 			return err
 		}
-		u.t.checksum -= rawChecksum(pk, kv.Value)
-		u.remove(familyRaw, pk.AppendTo(nil))
+		u.t.Checksum -= schema.RawChecksum(pk, kv.Value)
+		u.remove(schema.FamilyRaw, pk.AppendTo(nil))
 	}
 	return nil
 }

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
 // forgetAssets removes assets that were born in what is removed, and where they were born.
 func (u *undo) forgetAssets(births [][]byte) error {
-	ids, err := u.r.GetMany(familyAssetID, births)
+	ids, err := u.r.GetMany(schema.FamilyAssetID, births)
 	if err != nil {
 		return err
 	}
@@ -21,23 +22,23 @@ func (u *undo) forgetAssets(births [][]byte) error {
 		if err != nil {
 			return err
 		}
-		u.db.cache.dropBirth(assetSpace, ids[i], at)
-		u.remove(familyAssetID, birth)
-		u.remove(familyAssetBirth, appendBirthKey(nil, ids[i], birth))
+		u.db.cache.dropBirth(schema.AssetSpace, ids[i], at)
+		u.remove(schema.FamilyAssetID, birth)
+		u.remove(schema.FamilyAssetBirth, schema.AppendBirthKey(nil, ids[i], birth))
 	}
 	return nil
 }
 
 // assets removes the asset entries of the block, and what was minted and burned there, and returns what was removed.
 func (u *undo) assets(spends []undoneSpend) (map[model.UtxoPk]held, error) {
-	if u.t.rows[familyAssets] == 0 {
+	if u.t.Rows[schema.FamilyAssets] == 0 {
 		return nil, nil
 	}
 	// Whatever a transaction mints comes out of it, whatever it burns goes into it.
 	touched := map[model.TxPk][]model.AssetBirthPk{}
 	removed := map[model.UtxoPk]held{}
 	var born [][]byte
-	for kv, err := range u.rows.of(familyAssets) {
+	for kv, err := range u.rows.of(schema.FamilyAssets) {
 		if err != nil {
 			return nil, err
 		}
@@ -45,23 +46,23 @@ func (u *undo) assets(spends []undoneSpend) (map[model.UtxoPk]held, error) {
 		if err != nil {
 			return nil, err
 		}
-		entries, err := parseAssetsRow(pk, kv.Value)
+		entries, err := schema.ParseAssetsRow(pk, kv.Value)
 		if err != nil {
 			return nil, fmt.Errorf("assets of output %v: %w", pk, err)
 		}
 		removed[pk] = held{entries: entries}
 		for i, e := range entries {
 			at := model.AssetPk{Utxo: pk, Index: uint16(i)}
-			if e.birth == model.AssetBirthPk(at) {
-				born = append(born, e.birth.AppendTo(nil))
+			if e.Birth == model.AssetBirthPk(at) {
+				born = append(born, e.Birth.AppendTo(nil))
 			} else {
-				u.remove(familyAssetRelations, appendAssetRelationKey(nil, e.birth, at))
+				u.remove(schema.FamilyAssetRelations, schema.AppendAssetRelationKey(nil, e.Birth, at))
 			}
-			touched[pk.Tx()] = append(touched[pk.Tx()], e.birth)
-			u.t.checksum -= e.amount
+			touched[pk.Tx()] = append(touched[pk.Tx()], e.Birth)
+			u.t.Checksum -= e.Amount
 		}
-		u.t.assets -= uint64(len(entries))
-		u.remove(familyAssets, pk.AppendTo(nil))
+		u.t.Assets -= uint64(len(entries))
+		u.remove(schema.FamilyAssets, pk.AppendTo(nil))
 	}
 	utxos := make([]model.UtxoPk, len(spends))
 	for i, s := range spends {
@@ -75,12 +76,12 @@ func (u *undo) assets(spends []undoneSpend) (map[model.UtxoPk]held, error) {
 		h := spent[s.utxo]
 		u.changes.move(s.utxo, &h, 0, 1)
 		for _, o := range s.owners {
-			for _, y := range u.tallyOf(o.index) {
-				y.hold(o.birth, h.entries, -1)
+			for _, y := range u.tallyOf(o.Index) {
+				y.hold(o.Birth, h.entries, -1)
 			}
 		}
 		for _, e := range h.entries {
-			touched[s.input.Tx()] = append(touched[s.input.Tx()], e.birth)
+			touched[s.input.Tx()] = append(touched[s.input.Tx()], e.Birth)
 		}
 	}
 	if err := u.supply(touched); err != nil {
@@ -97,12 +98,12 @@ func (u *undo) supply(touched map[model.TxPk][]model.AssetBirthPk) error {
 	var keys [][]byte
 	var assets []model.AssetBirthPk
 	for tx, births := range touched {
-		slices.SortFunc(births, compareAssetBirths)
+		slices.SortFunc(births, schema.CompareAssetBirths)
 		for _, birth := range slices.Compact(births) {
-			keys, assets = append(keys, appendSupplyKey(nil, birth, tx)), append(assets, birth)
+			keys, assets = append(keys, schema.AppendSupplyKey(nil, birth, tx)), append(assets, birth)
 		}
 	}
-	there, err := u.r.GetMany(familyAssetSupply, keys)
+	there, err := u.r.GetMany(schema.FamilyAssetSupply, keys)
 	if err != nil {
 		return err
 	}
@@ -110,33 +111,33 @@ func (u *undo) supply(touched map[model.TxPk][]model.AssetBirthPk) error {
 		if there[i] == nil {
 			continue
 		}
-		amount, err := parseSupplyRow(there[i])
+		amount, err := schema.ParseSupplyRow(there[i])
 		if err != nil {
 			return fmt.Errorf("supply of the asset born at %v: %w", assets[i], err)
 		}
 		u.changes.mint(assets[i], amount, -1)
-		u.remove(familyAssetSupply, key)
+		u.remove(schema.FamilyAssetSupply, key)
 	}
 	return nil
 }
 
 // names removes the fingerprints of assets that are forgotten, and what was said of them.
 func (u *undo) names(births [][]byte) error {
-	infos, err := u.r.GetMany(familyAssetInfo, births)
+	infos, err := u.r.GetMany(schema.FamilyAssetInfo, births)
 	if err != nil {
 		return err
 	}
 	for i, info := range infos {
 		if info != nil {
-			u.t.checksum -= infoChecksum(info)
-			u.remove(familyAssetInfo, births[i])
+			u.t.Checksum -= schema.InfoChecksum(info)
+			u.remove(schema.FamilyAssetInfo, births[i])
 		}
 	}
-	fp := u.db.catalogue().traits.Fingerprint
+	fp := u.db.catalogue().Traits.Fingerprint
 	if fp == nil {
 		return nil
 	}
-	ids, err := u.r.GetMany(familyAssetID, births)
+	ids, err := u.r.GetMany(schema.FamilyAssetID, births)
 	if err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func (u *undo) names(births [][]byte) error {
 		if id == nil {
 			return fmt.Errorf("asset born at %x has no id", births[i])
 		}
-		u.remove(familyFingerprint, fp.Of(id))
+		u.remove(schema.FamilyFingerprint, fp.Of(id))
 	}
 	return nil
 }

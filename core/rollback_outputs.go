@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -13,7 +14,7 @@ import (
 type undoneSpend struct {
 	input  model.InputPk
 	utxo   model.UtxoPk
-	owners []occurrence
+	owners []schema.Occurrence
 }
 
 // spends are the inputs of the block and the rows of the outputs that they spend, which are read while the rest of the block
@@ -32,7 +33,7 @@ func (u *undo) readSpends() *spends {
 	s := &spends{read: make(chan struct{})}
 	go func() {
 		defer close(s.read)
-		for kv, err := range u.rows.of(familySpentUtxo) {
+		for kv, err := range u.rows.of(schema.FamilySpentUtxo) {
 			if err != nil {
 				s.err = err
 				return
@@ -44,7 +45,7 @@ func (u *undo) readSpends() *spends {
 			}
 			s.inputs, s.utxos = append(s.inputs, undoneSpend{input: input, utxo: utxo}), append(s.utxos, utxo.AppendTo(nil))
 		}
-		s.rows, s.err = u.r.GetMany(familyUtxo, s.utxos)
+		s.rows, s.err = u.r.GetMany(schema.FamilyUtxo, s.utxos)
 	}()
 	return s
 }
@@ -57,27 +58,27 @@ func (u *undo) inputs(read *spends) ([]undoneSpend, error) {
 	spends, utxos, rows := read.inputs, read.utxos, read.rows
 	for i := range spends {
 		s := &spends[i]
-		row, err := u.db.catalogue().parseUtxoRow(s.utxo, rows[i])
+		row, err := u.db.catalogue().ParseUtxoRow(s.utxo, rows[i])
 		if err != nil {
 			return nil, fmt.Errorf("output %v that input %v spends: %w", s.utxo, s.input, err)
 		}
-		s.owners = row.occurrences
+		s.owners = row.Occurrences
 		for _, o := range s.owners {
-			for _, y := range u.tallyOf(o.index) {
-				y.spend(o.birth, s.input.Tx(), s.utxo, row.value)
+			for _, y := range u.tallyOf(o.Index) {
+				y.spend(o.Birth, s.input.Tx(), s.utxo, row.Value)
 			}
 		}
-		u.t.unspentValue += row.value
-		u.remove(familySpentUtxo, s.input.AppendTo(nil))
-		u.remove(familySpentInput, utxos[i])
+		u.t.UnspentValue += row.Value
+		u.remove(schema.FamilySpentUtxo, s.input.AppendTo(nil))
+		u.remove(schema.FamilySpentInput, utxos[i])
 	}
 	return spends, nil
 }
 
 // outputs removes the outputs of the block; assets are those that they hold.
 func (u *undo) outputs(assets map[model.UtxoPk]held) error {
-	holders := u.db.catalogue().holders()
-	for kv, err := range u.rows.of(familyUtxo) {
+	holders := u.db.catalogue().Holders()
+	for kv, err := range u.rows.of(schema.FamilyUtxo) {
 		if err != nil {
 			return err
 		}
@@ -85,35 +86,35 @@ func (u *undo) outputs(assets map[model.UtxoPk]held) error {
 		if err != nil {
 			return err
 		}
-		row, err := u.db.catalogue().parseUtxoRow(pk, kv.Value)
+		row, err := u.db.catalogue().ParseUtxoRow(pk, kv.Value)
 		if err != nil {
 			return fmt.Errorf("output %v: %w", pk, err)
 		}
-		for _, o := range row.occurrences {
-			for _, y := range u.tallyOf(o.index) {
-				y.make(o.birth, pk, row.value)
-				y.hold(o.birth, assets[pk].entries, 1)
+		for _, o := range row.Occurrences {
+			for _, y := range u.tallyOf(o.Index) {
+				y.make(o.Birth, pk, row.Value)
+				y.hold(o.Birth, assets[pk].entries, 1)
 			}
 			// A birth stands for its own occurrence and has no relation.
-			if !o.born(pk) {
-				u.removeOf(o.index, indexRelations, appendRelationKey(nil, o.index, o.birth, pk))
+			if !o.BornAt(pk) {
+				u.removeOf(o.Index, schema.IndexRelations, schema.AppendRelationKey(nil, o.Index, o.Birth, pk))
 			}
 		}
 		if h, found := assets[pk]; found {
-			h.own(holders, row.occurrences)
+			h.own(holders, row.Occurrences)
 			u.changes.move(pk, &h, -1, -1)
 		}
-		u.t.unspentValue -= row.value
-		u.t.checksum -= row.value
+		u.t.UnspentValue -= row.Value
+		u.t.Checksum -= row.Value
 		u.dropOutput(pk)
-		u.remove(familyUtxo, pk.AppendTo(nil))
+		u.remove(schema.FamilyUtxo, pk.AppendTo(nil))
 	}
 	return nil
 }
 
 // values removes the values of every index that were born in the block.
 func (u *undo) values() error {
-	for _, x := range u.db.catalogue().all {
+	for _, x := range u.db.catalogue().All {
 		if err := u.valuesOf(x); err != nil {
 			return fmt.Errorf("index %s: %w", x.Name, err)
 		}
@@ -123,12 +124,12 @@ func (u *undo) values() error {
 
 // valuesOf removes the values that were born in the block, and what leads to them. Every later occurrence lies after its birth
 // in the chain, so it is removed already or with the same block.
-func (u *undo) valuesOf(x *index) error {
-	if !(x.live | x.coming).has(partValues) {
+func (u *undo) valuesOf(x *schema.Index) error {
+	if !(x.Active | x.Building).Has(schema.FeatureValues) {
 		return nil
 	}
-	texts := x.live.has(partPrefix) || x.coming.has(partPrefix) && u.work.has(u.height)
-	for kv, err := range u.rows.of(x.family(indexValue)) {
+	texts := x.Active.Has(schema.FeaturePrefix) || x.Building.Has(schema.FeaturePrefix) && u.work.Covers(u.height)
+	for kv, err := range u.rows.of(x.Family(schema.IndexValue)) {
 		if err != nil {
 			return err
 		}
@@ -136,46 +137,46 @@ func (u *undo) valuesOf(x *index) error {
 		if err := u.dropValue(x, birth, value); err != nil {
 			return err
 		}
-		u.removeOf(x, indexValue, birth)
-		u.removeOf(x, indexBirth, appendBirthKey(nil, value, birth))
+		u.removeOf(x, schema.IndexValue, birth)
+		u.removeOf(x, schema.IndexBirth, schema.AppendBirthKey(nil, value, birth))
 		if texts {
-			u.removeOf(x, indexText, appendTextKey(nil, &x.Index, value, birth))
+			u.removeOf(x, schema.IndexText, schema.AppendTextKey(nil, &x.Index, value, birth))
 		}
 	}
 	return nil
 }
 
 // dropValue removes a value from the caches.
-func (u *undo) dropValue(x *index, birth, value []byte) error {
+func (u *undo) dropValue(x *schema.Index, birth, value []byte) error {
 	at, err := model.ParseBirthPk(birth, x.Kind.HasOrdinal())
 	if err != nil {
 		return err
 	}
-	if by := u.db.catalogue().spendBy; by != nil && x.number == by.number {
-		u.db.cache.unspent.drop(u.db.cache.fp.value(x.number, value), at.Utxo)
+	if by := u.db.catalogue().SpendIndex; by != nil && x.Number == by.Number {
+		u.db.cache.unspent.drop(u.db.cache.fp.value(x.Number, value), at.Utxo)
 	}
-	u.db.cache.dropBirth(x.number, value, at)
+	u.db.cache.dropBirth(x.Number, value, at)
 	return nil
 }
 
 // removeOf removes a row of an index, which may be one that is being added.
-func (u *undo) removeOf(x *index, which storage.Family, key []byte) {
-	if x.live.has(partOf(which)) {
-		u.remove(x.family(which), key)
+func (u *undo) removeOf(x *schema.Index, which storage.Family, key []byte) {
+	if x.Active.Has(schema.FeatureOf(which)) {
+		u.remove(x.Family(which), key)
 		return
 	}
-	u.b.Delete(x.family(which), key)
-	u.work.rows[x.family(which)]--
+	u.b.Delete(x.Family(which), key)
+	u.work.Rows[x.Family(which)]--
 	u.removed++
 }
 
 // tallyOf are the tallies that an occurrence in the block under way concerns.
-func (u *undo) tallyOf(x *index) []*tally {
+func (u *undo) tallyOf(x *schema.Index) []*tally {
 	var ts []*tally
 	if y := tallyOf(u.tallies, x); y != nil {
 		ts = append(ts, y)
 	}
-	if u.coming != nil && u.coming.x == x && u.work.has(u.height) {
+	if u.coming != nil && u.coming.x == x && u.work.Covers(u.height) {
 		ts = append(ts, u.coming)
 	}
 	return ts
@@ -188,15 +189,15 @@ func (u *undo) unbuild(tip model.Point) error {
 	}
 	if u.coming != nil {
 		u.coming.sort()
-		t := totals{rows: u.work.rows}
+		t := schema.Totals{Rows: u.work.Rows}
 		if err := (&settler{r: u.r, b: u.b, t: &t, since: math.MaxUint64}).tally(u.coming); err != nil {
 			return err
 		}
 	}
-	if u.work.has(firstBehind(tip)) {
-		u.work.tip = tip
+	if u.work.Covers(schema.HeightAfter(tip)) {
+		u.work.BuiltTo = tip
 	}
-	u.work.clean = min(u.work.clean, behind(tip))
-	u.b.Put(familyMeta, metaWork, u.work.appendTo(nil))
+	u.work.CleanedTo = min(u.work.CleanedTo, schema.PkAfter(tip))
+	u.b.Put(schema.FamilyMeta, schema.MetaChange, u.work.AppendTo(nil))
 	return nil
 }

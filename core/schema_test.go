@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/schema"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -16,7 +17,7 @@ import (
 func schemaText(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := core.WriteSchema(&b); err != nil {
+	if err := schema.WriteMarkdown(&b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

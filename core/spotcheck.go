@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -57,16 +58,16 @@ func spotHeights(tip model.HeightPk) (hs []model.HeightPk) {
 }
 
 type spotChecker struct {
-	*catalogue
+	*schema.Layout
 	r      storage.Reader
-	totals totals
+	totals schema.Totals
 }
 
 // must reads a row that has to be there.
 func (s *spotChecker) must(f storage.Family, key []byte, because string, args ...any) ([]byte, error) {
 	b, err := s.r.Get(f, key)
 	if errors.Is(err, storage.ErrNotFound) {
-		return nil, fmt.Errorf("%s has no row %x: %s", s.familyName(f), key, fmt.Sprintf(because, args...))
+		return nil, fmt.Errorf("%s has no row %x: %s", s.FamilyName(f), key, fmt.Sprintf(because, args...))
 	}
 	return b, err
 }
@@ -78,13 +79,13 @@ func (s *spotChecker) nothingAbove(tip model.HeightPk) error {
 	}
 	after := (tip + 1).First().AppendTo(nil)
 	for f, from := range map[storage.Family][]byte{
-		familyBlock: (tip + 1).AppendTo(nil), familyTxHash: after, familyUtxo: after, familySpentUtxo: after,
+		schema.FamilyBlock: (tip + 1).AppendTo(nil), schema.FamilyTxHash: after, schema.FamilyUtxo: after, schema.FamilySpentUtxo: after,
 	} {
 		for kv, err := range s.r.Scan(f, from, nil, false) {
 			if err != nil {
 				return err
 			}
-			return fmt.Errorf("%s has row %x, above the tip at height %d", s.familyName(f), kv.Key, tip)
+			return fmt.Errorf("%s has row %x, above the tip at height %d", s.FamilyName(f), kv.Key, tip)
 		}
 	}
 	return nil
@@ -93,8 +94,8 @@ func (s *spotChecker) nothingAbove(tip model.HeightPk) error {
 // noneEmpty checks that a family has rows if the totals count some. It leaves out families whose rows are deleted
 // as the chain grows: a scan may have to pass many deletions to find a row.
 func (s *spotChecker) noneEmpty() error {
-	for f, n := range s.totals.rows {
-		if f == familyHoldings || f >= firstIndexFamily && shrinks(f-firstIndexFamily) {
+	for f, n := range s.totals.Rows {
+		if f == schema.FamilyHoldings || f >= schema.FirstIndexFamily && shrinks(f-schema.FirstIndexFamily) {
 			continue
 		}
 		found := false
@@ -106,7 +107,7 @@ func (s *spotChecker) noneEmpty() error {
 			break
 		}
 		if !found && n > 0 {
-			return fmt.Errorf("%s has no rows, and the totals count %d", s.familyName(f), n)
+			return fmt.Errorf("%s has no rows, and the totals count %d", s.FamilyName(f), n)
 		}
 	}
 	return nil
@@ -114,37 +115,37 @@ func (s *spotChecker) noneEmpty() error {
 
 // shrinks reports whether the chain deletes rows of a family of an index.
 func shrinks(of storage.Family) bool {
-	of %= familiesPerIndex
-	return of == indexHeld || of == indexUnspent
+	of %= schema.FamiliesPerIndex
+	return of == schema.IndexHeld || of == schema.IndexUnspent
 }
 
 // block checks one block. There may be none at height 0.
 func (s *spotChecker) block(h model.HeightPk) error {
-	b, err := s.r.Get(familyBlock, h.AppendTo(nil))
+	b, err := s.r.Get(schema.FamilyBlock, h.AppendTo(nil))
 	if errors.Is(err, storage.ErrNotFound) {
 		if h == 0 {
 			return nil
 		}
-		return fmt.Errorf("%s has no row for block %d, below the tip", s.familyName(familyBlock), h)
+		return fmt.Errorf("%s has no row for block %d, below the tip", s.FamilyName(schema.FamilyBlock), h)
 	}
 	if err != nil {
 		return err
 	}
-	row, err := parseBlockRow(b)
+	row, err := schema.ParseBlockRow(b)
 	if err != nil {
 		return fmt.Errorf("block %d: %w", h, err)
 	}
-	back, err := s.must(familyHeight, row.hash[:], "it is the hash of block %d", h)
+	back, err := s.must(schema.FamilyHeight, row.Hash[:], "it is the hash of block %d", h)
 	if err != nil {
 		return err
 	}
-	if at, _, err := parseHeightRow(back); err != nil || at != h {
+	if at, _, err := schema.ParseHeightRow(back); err != nil || at != h {
 		return fmt.Errorf("block %d: its hash leads to block %d: %w", h, at, err)
 	}
-	if row.txCount == 0 {
+	if row.TxCount == 0 {
 		return nil
 	}
-	for _, i := range slices.Compact([]int{0, row.txCount - 1}) {
+	for _, i := range slices.Compact([]int{0, row.TxCount - 1}) {
 		pk, err := model.NewTxPk(h, i)
 		if err == nil {
 			err = s.tx(pk)
@@ -158,27 +159,27 @@ func (s *spotChecker) block(h model.HeightPk) error {
 
 // tx checks one transaction, its first inputs and its first outputs.
 func (s *spotChecker) tx(pk model.TxPk) error {
-	b, err := s.must(familyTxHash, pk.AppendTo(nil), "block %d has that transaction", pk.Height())
+	b, err := s.must(schema.FamilyTxHash, pk.AppendTo(nil), "block %d has that transaction", pk.Height())
 	if err != nil {
 		return err
 	}
-	hash, _, err := parseTxHashRow(b)
+	hash, _, err := schema.ParseTxHashRow(b)
 	if err != nil {
 		return fmt.Errorf("transaction %v: %w", pk, err)
 	}
-	if s.raw && pk.Height() > 0 {
-		if _, err := s.must(familyRaw, pk.AppendTo(nil), "transaction %v is there", pk); err != nil {
+	if s.Raw && pk.Height() > 0 {
+		if _, err := s.must(schema.FamilyRaw, pk.AppendTo(nil), "transaction %v is there", pk); err != nil {
 			return err
 		}
 	}
-	pks, err := txPks(s.r, []model.Hash{hash})
+	pks, err := schema.TxPks(s.r, []model.Hash{hash})
 	if err != nil {
 		return err
 	}
 	if !slices.Contains(pks[0], pk) {
-		return fmt.Errorf("%s has no row for transaction %v", s.familyName(familyTxPk), pk)
+		return fmt.Errorf("%s has no row for transaction %v", s.FamilyName(schema.FamilyTxPk), pk)
 	}
-	spends, err := s.rows(familySpentUtxo, pk)
+	spends, err := s.rows(schema.FamilySpentUtxo, pk)
 	if err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func (s *spotChecker) tx(pk model.TxPk) error {
 		if err != nil {
 			return err
 		}
-		row, err := s.must(familyUtxo, kv.Value, "input %x spends it", kv.Key)
+		row, err := s.must(schema.FamilyUtxo, kv.Value, "input %x spends it", kv.Key)
 		if err == nil {
 			err = s.output(utxo, row)
 		}
@@ -195,7 +196,7 @@ func (s *spotChecker) tx(pk model.TxPk) error {
 			return err
 		}
 	}
-	outputs, err := s.rows(familyUtxo, pk)
+	outputs, err := s.rows(schema.FamilyUtxo, pk)
 	if err != nil {
 		return err
 	}
@@ -228,24 +229,24 @@ func (s *spotChecker) rows(f storage.Family, tx model.TxPk) (rows []storage.KV, 
 
 // output checks an output: its transaction, its spender and the values that occur in it.
 func (s *spotChecker) output(pk model.UtxoPk, b []byte) error {
-	if _, err := s.must(familyTxHash, pk.Tx().AppendTo(nil), "output %v is there", pk); err != nil {
+	if _, err := s.must(schema.FamilyTxHash, pk.Tx().AppendTo(nil), "output %v is there", pk); err != nil {
 		return err
 	}
-	spender, err := s.r.Get(familySpentInput, pk.AppendTo(nil))
+	spender, err := s.r.Get(schema.FamilySpentInput, pk.AppendTo(nil))
 	spent := err == nil
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
 	if spent {
-		if _, err := s.must(familySpentUtxo, spender, "it spends output %v", pk); err != nil {
+		if _, err := s.must(schema.FamilySpentUtxo, spender, "it spends output %v", pk); err != nil {
 			return err
 		}
 	}
-	row, err := s.parseUtxoRow(pk, b)
+	row, err := s.ParseUtxoRow(pk, b)
 	if err != nil {
 		return fmt.Errorf("output %v: %w", pk, err)
 	}
-	for _, o := range row.occurrences[:min(spotRows, len(row.occurrences))] {
+	for _, o := range row.Occurrences[:min(spotRows, len(row.Occurrences))] {
 		if err := s.occurrence(pk, o, spent); err != nil {
 			return err
 		}
@@ -254,41 +255,41 @@ func (s *spotChecker) output(pk model.UtxoPk, b []byte) error {
 }
 
 // occurrence checks a value that occurs in an output, in every family of its index.
-func (s *spotChecker) occurrence(pk model.UtxoPk, o occurrence, spent bool) error {
-	x := o.index
-	if !x.live.has(partValues) {
+func (s *spotChecker) occurrence(pk model.UtxoPk, o schema.Occurrence, spent bool) error {
+	x := o.Index
+	if !x.Active.Has(schema.FeatureValues) {
 		return nil // being added
 	}
-	birth := o.birth.AppendTo(nil, x.Kind.HasOrdinal())
+	birth := o.Birth.AppendTo(nil, x.Kind.HasOrdinal())
 	because := func() string { return fmt.Sprintf("a value of index %s occurs in output %v", x.Name, pk) }
-	value, err := s.must(x.family(indexValue), birth, "%s", because())
+	value, err := s.must(x.Family(schema.IndexValue), birth, "%s", because())
 	if err != nil {
 		return err
 	}
-	found, err := s.birthsOf(s.r, x.number, [][]byte{value})
+	found, err := s.Births(s.r, x.Number, [][]byte{value})
 	if err != nil {
 		return err
 	}
-	if found[0] == nil || *found[0] != o.birth {
-		return fmt.Errorf("%s has no row for the value born at %v", s.familyName(x.family(indexBirth)), o.birth)
+	if found[0] == nil || *found[0] != o.Birth {
+		return fmt.Errorf("%s has no row for the value born at %v", s.FamilyName(x.Family(schema.IndexBirth)), o.Birth)
 	}
-	if x.Kind != model.OneToOne && !o.born(pk) {
-		if _, err := s.must(x.family(indexRelations), appendRelationKey(nil, x, o.birth, pk), "%s", because()); err != nil {
+	if x.Kind != model.OneToOne && !o.BornAt(pk) {
+		if _, err := s.must(x.Family(schema.IndexRelations), schema.AppendRelationKey(nil, x, o.Birth, pk), "%s", because()); err != nil {
 			return err
 		}
 	}
-	if x.live.has(partBalance) {
-		if _, err := s.must(x.family(indexBalance), birth, "%s", because()); err != nil {
+	if x.Active.Has(schema.FeatureBalance) {
+		if _, err := s.must(x.Family(schema.IndexBalance), birth, "%s", because()); err != nil {
 			return err
 		}
 	}
-	if x.live.has(partUnspent) && !spent {
-		if _, err := s.must(x.family(indexUnspent), appendRelationKey(nil, x, o.birth, pk), "%s", because()); err != nil {
+	if x.Active.Has(schema.FeatureUnspent) && !spent {
+		if _, err := s.must(x.Family(schema.IndexUnspent), schema.AppendRelationKey(nil, x, o.Birth, pk), "%s", because()); err != nil {
 			return err
 		}
 	}
-	if x.live.has(partHistory) {
-		if _, err := s.must(x.family(indexHistory), appendHistoryKey(nil, x, o.birth, pk.Tx()), "%s", because()); err != nil {
+	if x.Active.Has(schema.FeatureHistory) {
+		if _, err := s.must(x.Family(schema.IndexHistory), schema.AppendHistoryKey(nil, x, o.Birth, pk.Tx()), "%s", because()); err != nil {
 			return err
 		}
 	}

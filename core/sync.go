@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -298,7 +299,7 @@ func (s *syncer) settle(ctx context.Context, caughtUp <-chan int) error {
 	}
 	c, can := s.db.store.(storage.Compactor)
 	s.db.mu.Lock()
-	all := s.db.totals.rows[familyTxHash]
+	all := s.db.totals.Rows[schema.FamilyTxHash]
 	s.db.mu.Unlock()
 	if !can || bulkTxs == 0 || 2*uint64(bulkTxs) < all {
 		return nil

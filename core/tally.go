@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -12,9 +13,9 @@ import (
 // tally is what blocks that come or go change in how the values of one index stand. It is noted for a whole write and
 // added up at its end, as [assetChanges] are.
 type tally struct {
-	x     *index
-	parts parts // what of it is written
-	sign  int64 // 1: the blocks come, -1: they go
+	x     *schema.Index
+	parts schema.Features // what of it is written
+	sign  int64           // 1: the blocks come, -1: they go
 	moves []move
 	held  []heldMove
 }
@@ -37,18 +38,18 @@ type heldMove struct {
 }
 
 // newTallies are a tally for each index that keeps accounts.
-func newTallies(c *catalogue, sign int64) []*tally {
+func newTallies(c *schema.Layout, sign int64) []*tally {
 	var ts []*tally
-	for _, x := range c.indexes {
-		if x.live&partAccounts != 0 {
-			ts = append(ts, &tally{x: x, parts: x.live, sign: sign})
+	for _, x := range c.Indexes {
+		if x.Active&schema.AccountFeatures != 0 {
+			ts = append(ts, &tally{x: x, parts: x.Active, sign: sign})
 		}
 	}
 	return ts
 }
 
 // tallyOf is the tally of an index; nil where it keeps no accounts.
-func tallyOf(ts []*tally, x *index) *tally {
+func tallyOf(ts []*tally, x *schema.Index) *tally {
 	for _, y := range ts {
 		if y.x == x {
 			return y
@@ -66,12 +67,12 @@ func (y *tally) spend(birth model.BirthPk, tx model.TxPk, utxo model.UtxoPk, val
 }
 
 // hold notes the assets of an output that a transaction makes (1) or spends (-1).
-func (y *tally) hold(birth model.BirthPk, entries []assetEntry, sign int64) {
-	if !y.parts.has(partBalance) {
+func (y *tally) hold(birth model.BirthPk, entries []schema.AssetEntry, sign int64) {
+	if !y.parts.Has(schema.FeatureBalance) {
 		return
 	}
 	for _, e := range entries {
-		y.held = append(y.held, heldMove{birth, e.birth, e.amount, sign * y.sign})
+		y.held = append(y.held, heldMove{birth, e.Birth, e.Amount, sign * y.sign})
 	}
 }
 
@@ -83,7 +84,7 @@ func (y *tally) sort() {
 	}
 	y.moves = byBirth(y.moves)
 	slices.SortFunc(y.held, func(a, b heldMove) int {
-		return cmp.Or(compareBirths(a.birth, b.birth), compareAssetBirths(a.asset, b.asset))
+		return cmp.Or(schema.CompareBirths(a.birth, b.birth), schema.CompareAssetBirths(a.asset, b.asset))
 	})
 }
 
@@ -133,7 +134,7 @@ func byBirth(moves []move) []move {
 
 type accountChange struct {
 	birth model.BirthPk
-	account
+	schema.Account
 }
 
 // tally writes a sorted tally on top of what stands.
@@ -165,7 +166,7 @@ func (s *settler) change(f storage.Family, sign int64, key, value []byte) {
 	} else {
 		s.b.Delete(f, key)
 	}
-	s.t.rows[f] += uint64(sign)
+	s.t.Rows[f] += uint64(sign)
 }
 
 // value writes what the moves of one value say of its history and of what is unspent, and adds up its account.
@@ -174,27 +175,27 @@ func (s *settler) value(y *tally, moves []move) accountChange {
 	c := accountChange{birth: moves[0].birth}
 	for rest := moves; len(rest) > 0; {
 		tx := rest[0].tx
-		var m movement
+		var m schema.TxAmounts
 		for ; len(rest) > 0 && rest[0].tx == tx; rest = rest[1:] {
 			if rest[0].spent {
-				m.sent += rest[0].value
-				c.sent = c.sent.plus(wideOf(rest[0].value, y.sign))
-				c.unspent -= y.sign
+				m.Sent += rest[0].value
+				c.Sent = c.Sent.Add(schema.Int128Of(rest[0].value, y.sign))
+				c.Unspent -= y.sign
 				continue
 			}
-			m.received += rest[0].value
-			c.received = c.received.plus(wideOf(rest[0].value, y.sign))
-			c.outputs += y.sign
-			c.unspent += y.sign
+			m.Received += rest[0].value
+			c.Received = c.Received.Add(schema.Int128Of(rest[0].value, y.sign))
+			c.Outputs += y.sign
+			c.Unspent += y.sign
 		}
-		c.txs += y.sign
-		if y.parts.has(partHistory) {
-			s.key = appendHistoryKey(s.key[:0], x, c.birth, tx)
-			s.row = appendHistoryRow(s.row[:0], m)
-			s.change(x.family(indexHistory), y.sign, s.key, s.row)
+		c.Txs += y.sign
+		if y.parts.Has(schema.FeatureHistory) {
+			s.key = schema.AppendHistoryKey(s.key[:0], x, c.birth, tx)
+			s.row = schema.AppendHistoryRow(s.row[:0], m)
+			s.change(x.Family(schema.IndexHistory), y.sign, s.key, s.row)
 		}
 	}
-	if y.parts.has(partUnspent) {
+	if y.parts.Has(schema.FeatureUnspent) {
 		s.unspent(y, moves)
 	}
 	return c
@@ -203,7 +204,7 @@ func (s *settler) value(y *tally, moves []move) accountChange {
 // unspent adds the outputs that one value has unspent from now on, and removes those that it no longer has. What is made
 // and spent by the same blocks is neither.
 func (s *settler) unspent(y *tally, moves []move) {
-	f := y.x.family(indexUnspent)
+	f := y.x.Family(schema.IndexUnspent)
 	here := make([]bool, len(moves)) // made, and spent by the same blocks
 	for i := range moves {
 		m := &moves[i]
@@ -217,12 +218,12 @@ func (s *settler) unspent(y *tally, moves []move) {
 			here[made] = true
 			continue
 		}
-		s.key = appendRelationKey(s.key[:0], y.x, m.birth, m.utxo)
+		s.key = schema.AppendRelationKey(s.key[:0], y.x, m.birth, m.utxo)
 		s.change(f, -y.sign, s.key, nil)
 	}
 	for i := range moves {
 		if m := &moves[i]; !m.spent && !here[i] {
-			s.key = appendRelationKey(s.key[:0], y.x, m.birth, m.utxo)
+			s.key = schema.AppendRelationKey(s.key[:0], y.x, m.birth, m.utxo)
 			s.change(f, y.sign, s.key, nil)
 		}
 	}
@@ -230,11 +231,11 @@ func (s *settler) unspent(y *tally, moves []move) {
 
 // accounts writes what changed of balances.
 func (s *settler) accounts(y *tally, changed []accountChange) error {
-	if !y.parts.has(partBalance) {
+	if !y.parts.Has(schema.FeatureBalance) {
 		return nil
 	}
 	x := y.x
-	f := x.family(indexBalance)
+	f := x.Family(schema.IndexBalance)
 	keys := make([][]byte, len(changed))
 	for i := range changed {
 		keys[i] = changed[i].birth.AppendTo(nil, x.Kind.HasOrdinal())
@@ -244,19 +245,19 @@ func (s *settler) accounts(y *tally, changed []accountChange) error {
 		return err
 	}
 	for i := range changed {
-		var now account
+		var now schema.Account
 		if rows[i] != nil {
-			if now, err = parseAccountRow(rows[i]); err != nil {
+			if now, err = schema.ParseAccountRow(rows[i]); err != nil {
 				return fmt.Errorf("balance of the value born at %v: %w", changed[i].birth, err)
 			}
 		}
-		if !now.apply(&changed[i].account) {
+		if !now.Apply(&changed[i].Account) {
 			return fmt.Errorf("the balance of the value born at %v would fall below nothing: run check", changed[i].birth)
 		}
-		if now.outputs == 0 {
+		if now.Outputs == 0 {
 			s.write(f, keys[i], rows[i], nil)
 		} else {
-			s.row = appendAccountRow(s.row[:0], &now)
+			s.row = schema.AppendAccountRow(s.row[:0], &now)
 			s.write(f, keys[i], rows[i], s.row)
 		}
 	}
@@ -272,9 +273,9 @@ func (s *settler) heldAssets(y *tally) error {
 			changed = append(changed, heldChange{birth: m.birth, asset: m.asset})
 		}
 		last := &changed[len(changed)-1]
-		last.amount = last.amount.plus(wideOf(m.amount, m.sign))
+		last.amount = last.amount.Add(schema.Int128Of(m.amount, m.sign))
 	}
-	changed = slices.DeleteFunc(changed, func(c heldChange) bool { return c.amount == wide{} })
+	changed = slices.DeleteFunc(changed, func(c heldChange) bool { return c.amount == schema.Int128{} })
 	for part := range slices.Chunk(changed, rowsAtOnce) {
 		if err := s.heldAmounts(y.x, part); err != nil {
 			return err
@@ -287,14 +288,14 @@ func (s *settler) heldAssets(y *tally) error {
 type heldChange struct {
 	birth  model.BirthPk
 	asset  model.AssetBirthPk
-	amount wide
+	amount schema.Int128
 }
 
-func (s *settler) heldAmounts(x *index, changed []heldChange) error {
-	f := x.family(indexHeld)
+func (s *settler) heldAmounts(x *schema.Index, changed []heldChange) error {
+	f := x.Family(schema.IndexHeld)
 	keys := make([][]byte, len(changed))
 	for i := range changed {
-		keys[i] = appendHeldKey(nil, x, changed[i].birth, changed[i].asset)
+		keys[i] = schema.AppendHeldKey(nil, x, changed[i].birth, changed[i].asset)
 	}
 	rows, err := s.stored(f, keys, func(i int) bool { return changed[i].birth.Utxo >= s.since || changed[i].asset.Utxo >= s.since })
 	if err != nil {
@@ -302,20 +303,20 @@ func (s *settler) heldAmounts(x *index, changed []heldChange) error {
 	}
 	for i := range changed {
 		c := &changed[i]
-		var amount wide
+		var amount schema.Int128
 		if rows[i] != nil {
-			if amount, err = parseHoldingRow(rows[i]); err != nil {
+			if amount, err = schema.ParseHoldingRow(rows[i]); err != nil {
 				return fmt.Errorf("what the value born at %v holds of the asset born at %v: %w", c.birth, c.asset, err)
 			}
 		}
-		amount = amount.plus(c.amount)
+		amount = amount.Add(c.amount)
 		switch {
-		case amount.negative():
+		case amount.Negative():
 			return fmt.Errorf("the value born at %v would hold less than nothing of the asset born at %v: run check", c.birth, c.asset)
-		case amount == wide{}:
+		case amount == schema.Int128{}:
 			s.write(f, keys[i], rows[i], nil)
 		default:
-			s.write(f, keys[i], rows[i], appendHoldingRow(nil, amount))
+			s.write(f, keys[i], rows[i], schema.AppendHoldingRow(nil, amount))
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -38,7 +39,7 @@ func (v *resolver) readDoubts() error {
 		for k, i := range is {
 			values[k] = v.doubts[i].value
 		}
-		found, err := v.birthsOf(v.r, space, values)
+		found, err := v.Births(v.r, space, values)
 		if err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func (v *resolver) readDoubts() error {
 	for i := range v.doubts {
 		d := &v.doubts[i]
 		birth := births[first[d.key]]
-		if d.space == assetSpace {
+		if d.space == schema.AssetSpace {
 			w.assetBirths[d.at] = model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}
 		} else {
 			w.births[d.at] = birth
@@ -74,31 +75,31 @@ func (v *resolver) readDoubts() error {
 }
 
 // once is the index of a space whose values occur once each; nil where they may occur again.
-func (v *resolver) once(space int) *index {
-	if space == assetSpace {
+func (v *resolver) once(space int) *schema.Index {
+	if space == schema.AssetSpace {
 		return nil
 	}
-	if x := v.indexByNumber(uint64(space)); x.Kind == model.OneToOne {
+	if x := v.ByNumber(uint64(space)); x.Kind == model.OneToOne {
 		return x
 	}
 	return nil
 }
 
-func (v *resolver) occursAlready(d *doubt, x *index, at model.BirthPk) error {
-	return fmt.Errorf("%s: %w", where(v.chain, v.w.tx(d.here.Utxo.Tx())),
+func (v *resolver) occursAlready(d *doubt, x *schema.Index, at model.BirthPk) error {
+	return fmt.Errorf("%s: %w", where(v.Chain, v.w.tx(d.here.Utxo.Tx())),
 		badBlock(fmt.Errorf("value %s of %s occurs at %v already", x.Format(d.value), x.Name, at)))
 }
 
 // unwritten looks for values of a one-to-one index, the doubts is, in this window and those that are not written yet:
 // no cache has such values.
-func (v *resolver) unwritten(x *index, is []int32) error {
+func (v *resolver) unwritten(x *schema.Index, is []int32) error {
 	wanted := make(map[string]*doubt, len(is))
 	for _, i := range is {
 		wanted[string(v.doubts[i].value)] = &v.doubts[i]
 	}
 	position := -1
-	for i := range v.indexes {
-		if v.indexes[i] == x {
+	for i := range v.Indexes {
+		if v.Indexes[i] == x {
 			position = i
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -76,12 +77,12 @@ func (v *verifier) run() error {
 		return err
 	}
 	// As meta counts: a first block whose row is missing is to be found.
-	v.first = v.tip.Height + 1 - model.HeightPk(v.totals.rows[familyBlock])
+	v.first = v.tip.Height + 1 - model.HeightPk(v.totals.Rows[schema.FamilyBlock])
 	if tip.IsOrigin() || tip.Height < v.first {
 		return model.Errorf(model.BadSource, "source_empty", "nothing to verify with: the source has no blocks yet")
 	}
 	v.a = &VerifyAnswer{
-		Chain: v.chain.Name(), Network: v.chain.Network(), Seed: v.o.Seed,
+		Chain: v.Chain.Name(), Network: v.Chain.Network(), Seed: v.o.Seed,
 		Tip: v.pointAnswer(v.tip), SourceTip: v.pointAnswer(tip), Differences: []DifferenceAnswer{},
 	}
 	if tip.Height > v.tip.Height {
@@ -121,7 +122,7 @@ func (v *verifier) run() error {
 }
 
 func (v *verifier) pointAnswer(p model.Point) PointAnswer {
-	return PointAnswer{uint32(p.Height), v.chain.FormatHash(p.Hash)}
+	return PointAnswer{uint32(p.Height), v.Chain.FormatHash(p.Hash)}
 }
 
 // common is the height from which on the database and the source do not have the same blocks, looked for between
@@ -184,18 +185,18 @@ func (v *verifier) unspent(tip model.Point) error {
 		v.a.Unspent.Reason = fmt.Sprintf("the source counted after block %d meanwhile", theirs.At.Height)
 		return nil
 	}
-	outputs := v.totals.rows[familyUtxo] - v.totals.rows[familySpentInput]
+	outputs := v.totals.Rows[schema.FamilyUtxo] - v.totals.Rows[schema.FamilySpentInput]
 	*v.a.Unspent = UnspentAnswer{
 		Compared: true,
 		Source:   &UnspentSideAnswer{int64(theirs.Outputs), strconv.FormatUint(theirs.Value, 10)},
-		Database: &UnspentSideAnswer{int64(outputs), strconv.FormatUint(v.totals.unspentValue, 10)},
-		More:     &UnspentSideAnswer{int64(outputs - theirs.Outputs), less(v.totals.unspentValue, theirs.Value)},
+		Database: &UnspentSideAnswer{int64(outputs), strconv.FormatUint(v.totals.UnspentValue, 10)},
+		More:     &UnspentSideAnswer{int64(outputs - theirs.Outputs), less(v.totals.UnspentValue, theirs.Value)},
 	}
 	at := DifferenceAnswer{Height: uint32(v.tip.Height)}
 	if at.What = "number of unspent outputs, at least"; outputs < theirs.Outputs {
 		v.differ(at, fmt.Sprint(theirs.Outputs), fmt.Sprint(outputs))
 	}
-	if at.What = "value of unspent outputs, at least"; v.totals.unspentValue < theirs.Value {
+	if at.What = "value of unspent outputs, at least"; v.totals.UnspentValue < theirs.Value {
 		v.differ(at, v.a.Unspent.Source.Value, v.a.Unspent.Database.Value)
 	}
 	return nil

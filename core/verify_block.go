@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -64,29 +65,29 @@ func (v *verifier) block(b *model.Block) error {
 
 func (v *verifier) header(b *model.Block) error {
 	at := func(what string) DifferenceAnswer { return DifferenceAnswer{Height: uint32(b.Height), What: what} }
-	hash := v.chain.FormatHash(b.Hash)
+	hash := v.Chain.FormatHash(b.Hash)
 	if b.Height == v.tip.Height {
-		v.differ(at("hash of the tip"), hash, v.chain.FormatHash(v.tip.Hash))
+		v.differ(at("hash of the tip"), hash, v.Chain.FormatHash(v.tip.Hash))
 	}
-	row, err := blockAt(v.r, b.Height)
+	row, err := schema.BlockAt(v.r, b.Height)
 	if err != nil {
 		v.differ(at("block by height"), hash, err.Error())
 		return v.ctx.Err()
 	}
-	v.differ(at("hash of the block"), hash, v.chain.FormatHash(row.hash))
-	v.differ(at("parent of the block"), v.chain.FormatHash(b.Parent), v.chain.FormatHash(row.parent))
-	v.differ(at("time of the block"), fmt.Sprint(b.Time), fmt.Sprint(row.time))
-	v.differ(at("slot of the block"), fmt.Sprint(b.Slot), fmt.Sprint(row.slot))
-	v.differ(at("size of the block"), fmt.Sprint(b.Size), fmt.Sprint(row.size))
-	v.differ(at("number of transactions"), fmt.Sprint(len(b.Txs)), fmt.Sprint(row.txCount))
-	v.differ(at("header of the block"), hex.EncodeToString(b.Header), hex.EncodeToString(row.header))
+	v.differ(at("hash of the block"), hash, v.Chain.FormatHash(row.Hash))
+	v.differ(at("parent of the block"), v.Chain.FormatHash(b.Parent), v.Chain.FormatHash(row.Parent))
+	v.differ(at("time of the block"), fmt.Sprint(b.Time), fmt.Sprint(row.Time))
+	v.differ(at("slot of the block"), fmt.Sprint(b.Slot), fmt.Sprint(row.Slot))
+	v.differ(at("size of the block"), fmt.Sprint(b.Size), fmt.Sprint(row.Size))
+	v.differ(at("number of transactions"), fmt.Sprint(len(b.Txs)), fmt.Sprint(row.TxCount))
+	v.differ(at("header of the block"), hex.EncodeToString(b.Header), hex.EncodeToString(row.Header))
 
 	place := missing
-	back, err := v.r.Get(familyHeight, b.Hash[:])
+	back, err := v.r.Get(schema.FamilyHeight, b.Hash[:])
 	if err == nil {
 		var h model.HeightPk
 		var time int64
-		if h, time, err = parseHeightRow(back); err == nil {
+		if h, time, err = schema.ParseHeightRow(back); err == nil {
 			place = fmt.Sprintf("height %d, time %d", h, time)
 		}
 	}
@@ -107,7 +108,7 @@ func (v *verifier) txsOf(b *model.Block) ([]*verifyTx, error) {
 	err := errors.Join(w.add(b, b.Genesis, 0, 0, true), w.add(b, b.Txs, b.Height, first, false))
 	txs := make([]*verifyTx, len(w.txs))
 	for i, t := range w.txs {
-		txs[i] = &verifyTx{Tx: t.Tx, pk: t.pk, hash: v.chain.FormatHash(t.Hash)}
+		txs[i] = &verifyTx{Tx: t.Tx, pk: t.pk, hash: v.Chain.FormatHash(t.Hash)}
 	}
 	return txs, err
 }
@@ -121,7 +122,7 @@ func (v *verifier) rowsBetween(f storage.Family, from, to model.TxPk) (map[model
 		}
 		pk, err := model.ParseUtxoPk(kv.Key)
 		if err != nil {
-			v.differ(DifferenceAnswer{Height: uint32(from.Height()), What: "row of " + v.familyName(f)}, "", err.Error())
+			v.differ(DifferenceAnswer{Height: uint32(from.Height()), What: "row of " + v.FamilyName(f)}, "", err.Error())
 			continue
 		}
 		rows[pk] = slices.Clone(kv.Value)
@@ -142,7 +143,7 @@ func (v *verifier) left(rows map[model.UtxoPk][]byte, what string) {
 
 // txRows compares the hashes of transactions, in their order, and the way back from hash to place.
 func (v *verifier) txRows(txs []*verifyTx, from, to model.TxPk) error {
-	rows, err := v.rowsBetween(familyTxHash, from, to)
+	rows, err := v.rowsBetween(schema.FamilyTxHash, from, to)
 	if err != nil {
 		return err
 	}
@@ -156,17 +157,17 @@ func (v *verifier) txRows(txs []*verifyTx, from, to model.TxPk) error {
 			v.differ(at, t.hash, missing)
 			continue
 		}
-		hash, fee, err := parseTxHashRow(b)
+		hash, fee, err := schema.ParseTxHashRow(b)
 		if err != nil {
 			v.differ(at, t.hash, err.Error())
 			continue
 		}
-		v.differ(at, t.hash, v.chain.FormatHash(hash))
+		v.differ(at, t.hash, v.Chain.FormatHash(hash))
 		at.What = "fee"
 		v.differ(at, formatFee(t.Fee), formatFee(fee))
 	}
 	v.left(rows, "transaction")
-	places, errs := singly(hashes, func(hashes []model.Hash) ([][]model.TxPk, error) { return txPks(v.r, hashes) })
+	places, errs := singly(hashes, func(hashes []model.Hash) ([][]model.TxPk, error) { return schema.TxPks(v.r, hashes) })
 	for i, t := range txs {
 		place := missing
 		switch pks := places[i]; {
@@ -228,7 +229,7 @@ func (v *verifier) answersFor(pks []model.UtxoPk) (answers []*OutputAnswer, errs
 
 // verifyInputs compares what the inputs spend, and whether that says it is spent by them.
 func (v *verifier) verifyInputs(txs []*verifyTx, from, to model.TxPk) error {
-	rows, err := v.rowsBetween(familySpentUtxo, from, to)
+	rows, err := v.rowsBetween(schema.FamilySpentUtxo, from, to)
 	if err != nil {
 		return err
 	}
@@ -248,12 +249,12 @@ func (v *verifier) verifyInputs(txs []*verifyTx, from, to model.TxPk) error {
 			b, ok := rows[model.UtxoPk(input)]
 			delete(rows, model.UtxoPk(input))
 			if !ok {
-				v.differ(t.at("input %d spends", ii), named(v.catalogue, &t.Inputs[ii]), missing)
+				v.differ(t.at("input %d spends", ii), named(v.Layout, &t.Inputs[ii]), missing)
 				continue
 			}
 			pk, err := model.ParseUtxoPk(b)
 			if err != nil {
-				v.differ(t.at("input %d spends", ii), named(v.catalogue, &t.Inputs[ii]), err.Error())
+				v.differ(t.at("input %d spends", ii), named(v.Layout, &t.Inputs[ii]), err.Error())
 				continue
 			}
 			t.spends = append(t.spends, pk)
@@ -263,7 +264,7 @@ func (v *verifier) verifyInputs(txs []*verifyTx, from, to model.TxPk) error {
 	v.left(rows, "input")
 	answers, errs := v.answersFor(spent)
 	for i, s := range found {
-		at, want := s.t.at("input %d spends", s.ii), named(v.catalogue, &s.t.Inputs[s.ii])
+		at, want := s.t.at("input %d spends", s.ii), named(v.Layout, &s.t.Inputs[s.ii])
 		if errs[i] != nil {
 			v.differ(at, want, errs[i].Error())
 			continue
@@ -272,8 +273,8 @@ func (v *verifier) verifyInputs(txs []*verifyTx, from, to model.TxPk) error {
 		s.t.in = append(s.t.in, a)
 		s.t.assets = s.t.assets || len(a.Assets) > 0
 		got := fmt.Sprintf("%s:%d", a.Tx, a.Index)
-		if v.spendBy != nil {
-			got = v.spendBy.Name + " " + valuesText(a.Keys[v.spendBy.Name])
+		if v.SpendIndex != nil {
+			got = v.SpendIndex.Name + " " + valuesText(a.Keys[v.SpendIndex.Name])
 		}
 		v.differ(at, want, got)
 		by := "unspent"

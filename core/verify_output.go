@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -24,7 +25,7 @@ func (o *verifyOutput) at(what string) DifferenceAnswer { return o.t.at("%s %d",
 
 // verifyOutputs compares the outputs with the answers about them, and the way back from each of their values and assets.
 func (v *verifier) verifyOutputs(txs []*verifyTx, from, to model.TxPk) error {
-	rows, err := v.rowsBetween(familyUtxo, from, to)
+	rows, err := v.rowsBetween(schema.FamilyUtxo, from, to)
 	if err != nil {
 		return err
 	}
@@ -49,8 +50,8 @@ func (v *verifier) verifyOutputs(txs []*verifyTx, from, to model.TxPk) error {
 		}
 	}
 	v.left(rows, "output")
-	d := decoder{c: v.chain}
-	for _, x := range v.indexes {
+	d := decoder{c: v.Chain}
+	for _, x := range v.Indexes {
 		d.indexes = append(d.indexes, x.Index)
 	}
 	answers, errs := v.answersFor(pks)
@@ -62,7 +63,7 @@ func (v *verifier) verifyOutputs(txs []*verifyTx, from, to model.TxPk) error {
 		}
 		want, got := d.output(o.oi, o.Output), answers[i]
 		v.differ(o.at("value of output"), want.Value, got.Value)
-		for _, x := range v.indexes {
+		for _, x := range v.Indexes {
 			at := o.at(x.Name + " of output")
 			at.Index = x.Name
 			v.differ(at, valuesText(want.Keys[x.Name]), valuesText(got.Keys[x.Name]))
@@ -73,7 +74,7 @@ func (v *verifier) verifyOutputs(txs []*verifyTx, from, to model.TxPk) error {
 	if err := v.spenders(outputs, pks); err != nil {
 		return err
 	}
-	for i, x := range v.indexes {
+	for i, x := range v.Indexes {
 		if err := v.foundBy(x, i, outputs); err != nil {
 			return err
 		}
@@ -105,7 +106,7 @@ func (v *verifier) assetsText(o *verifyOutput) string {
 				action = "mint"
 			}
 		}
-		entries = append(entries, AssetEntryAnswer{v.chain.FormatAsset(a.ID), strconv.FormatUint(a.Amount, 10), action})
+		entries = append(entries, AssetEntryAnswer{v.Chain.FormatAsset(a.ID), strconv.FormatUint(a.Amount, 10), action})
 	}
 	return assetsText(entries)
 }
@@ -121,7 +122,7 @@ func assetsText(entries []AssetEntryAnswer) string {
 // spenders compares the spenders that outputs name with what these inputs say they spend. The block does not tell who
 // spends its outputs, but what is said has to agree.
 func (v *verifier) spenders(outputs []verifyOutput, pks []model.UtxoPk) error {
-	rows, err := v.r.GetMany(familySpentInput, keysOf(pks))
+	rows, err := v.r.GetMany(schema.FamilySpentInput, schema.Keys(pks))
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (v *verifier) spenders(outputs []verifyOutput, pks []model.UtxoPk) error {
 		}
 		spent, inputs = append(spent, &outputs[i]), append(inputs, input)
 	}
-	if rows, err = v.r.GetMany(familySpentUtxo, keysOf(inputs)); err != nil {
+	if rows, err = v.r.GetMany(schema.FamilySpentUtxo, schema.Keys(inputs)); err != nil {
 		return err
 	}
 	for i, o := range spent {
@@ -158,8 +159,8 @@ type wayBack struct {
 // follow asks for each value whether it is found at its position: born there, or related to it. differ says what is found
 // instead of value i.
 func (v *verifier) follow(w wayBack, values, positions [][]byte, differ func(i int, found string)) error {
-	births, errs := singly(values, func(values [][]byte) ([]*model.BirthPk, error) { return v.birthsOf(v.r, w.space, values) })
-	_, _, wide := v.birthFamilies(w.space)
+	births, errs := singly(values, func(values [][]byte) ([]*model.BirthPk, error) { return v.Births(v.r, w.space, values) })
+	_, _, wide := v.BirthFamilies(w.space)
 	var related []int
 	var relationKeys [][]byte
 	for i, at := range births {
@@ -196,7 +197,7 @@ func (v *verifier) follow(w wayBack, values, positions [][]byte, differ func(i i
 }
 
 // foundBy asks for the values of index x, number position of the source's, whether the outputs are found by them.
-func (v *verifier) foundBy(x *index, position int, outputs []verifyOutput) error {
+func (v *verifier) foundBy(x *schema.Index, position int, outputs []verifyOutput) error {
 	var holders []*verifyOutput
 	var values, positions [][]byte
 	for i := range outputs {
@@ -207,7 +208,7 @@ func (v *verifier) foundBy(x *index, position int, outputs []verifyOutput) error
 			}
 		}
 	}
-	w := wayBack{x.number, x.family(indexRelations), x.Kind == model.OneToOne}
+	w := wayBack{x.Number, x.Family(schema.IndexRelations), x.Kind == model.OneToOne}
 	return v.follow(w, values, positions, func(i int, found string) {
 		at := holders[i].at("found by " + x.Name + ": output")
 		at.Index = x.Name
@@ -229,9 +230,9 @@ func (v *verifier) foundByAsset(outputs []verifyOutput) error {
 			}
 		}
 	}
-	w := wayBack{assetSpace, familyAssetRelations, false}
+	w := wayBack{schema.AssetSpace, schema.FamilyAssetRelations, false}
 	return v.follow(w, ids, positions, func(i int, found string) {
-		v.differ(holders[i].at("found by asset: output"), v.chain.FormatAsset(ids[i]), found)
+		v.differ(holders[i].at("found by asset: output"), v.Chain.FormatAsset(ids[i]), found)
 	})
 }
 
@@ -272,9 +273,9 @@ func (v *verifier) mintsAndBurns(t *verifyTx) map[string]*big.Int {
 		to[asset].Add(to[asset], amount)
 	}
 	for _, m := range t.Mints {
-		add(minted, v.chain.FormatAsset(m.Asset), m.Amount)
+		add(minted, v.Chain.FormatAsset(m.Asset), m.Amount)
 	}
-	if !v.traits.ImpliedBurns || len(t.Inputs) == 0 {
+	if !v.Traits.ImpliedBurns || len(t.Inputs) == 0 {
 		return minted
 	}
 	for asset, amount := range minted {
@@ -290,7 +291,7 @@ func (v *verifier) mintsAndBurns(t *verifyTx) map[string]*big.Int {
 	for i := range t.Outputs {
 		for _, a := range t.Outputs[i].Assets {
 			amount := new(big.Int).SetUint64(a.Amount)
-			add(left, v.chain.FormatAsset(a.ID), amount.Neg(amount))
+			add(left, v.Chain.FormatAsset(a.ID), amount.Neg(amount))
 		}
 	}
 	for asset, amount := range left {

@@ -4,15 +4,16 @@ import (
 	"crypto/sha256"
 	"fmt"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
 // raws compares the bytes of transactions.
 func (v *verifier) raws(txs []*verifyTx, from, to model.TxPk) error {
-	if !v.raw {
+	if !v.Raw {
 		return nil
 	}
-	rows, err := v.rowsBetween(familyRaw, from, to)
+	rows, err := v.rowsBetween(schema.FamilyRaw, from, to)
 	if err != nil {
 		return err
 	}

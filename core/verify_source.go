@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -63,8 +64,8 @@ func (v *verifier) parent(h model.HeightPk) (model.Point, error) {
 	if v.src.byHeight != nil || h == v.first {
 		return model.Point{}, nil
 	}
-	row, err := blockAt(v.r, h-1)
-	return model.Point{Height: h - 1, Hash: row.hash, Slot: row.slot}, err
+	row, err := schema.BlockAt(v.r, h-1)
+	return model.Point{Height: h - 1, Hash: row.Hash, Slot: row.Slot}, err
 }
 
 // sourceBlocks asks for the source's blocks at some heights, a few ahead, and yields them in order.
@@ -106,7 +107,7 @@ func (v *verifier) blockOf(a *asked, sample []model.HeightPk) (*model.Block, err
 		return nil, a.err
 	}
 	if a.block != nil {
-		if row, err := blockAt(v.r, a.height); err == nil && row.hash == a.block.Hash {
+		if row, err := schema.BlockAt(v.r, a.height); err == nil && row.Hash == a.block.Hash {
 			return a.block, nil
 		}
 	}
@@ -187,13 +188,13 @@ func (v *verifier) hashesAt(h model.HeightPk) (ours, theirs string, err error) {
 	if b == nil {
 		return "", "", sourceMoved(err)
 	}
-	theirs = v.chain.FormatHash(b.Hash)
-	row, err := blockAt(v.r, h)
+	theirs = v.Chain.FormatHash(b.Hash)
+	row, err := schema.BlockAt(v.r, h)
 	if err != nil {
 		return err.Error(), theirs, v.ctx.Err()
 	}
-	if ours = v.chain.FormatHash(row.hash); ours == theirs && row.slot != b.Slot && v.src.byHeight == nil {
-		return fmt.Sprintf("%s, slot %d", ours, row.slot), fmt.Sprintf("%s, slot %d", theirs, b.Slot), nil
+	if ours = v.Chain.FormatHash(row.Hash); ours == theirs && row.Slot != b.Slot && v.src.byHeight == nil {
+		return fmt.Sprintf("%s, slot %d", ours, row.Slot), fmt.Sprintf("%s, slot %d", theirs, b.Slot), nil
 	}
 	return ours, theirs, nil
 }

@@ -50,13 +50,13 @@ func (ask Queries) from(ctx context.Context, fn func(q *query) error) error {
 	era := db.names.era.Load()
 	return db.store.View(ctx, func(r storage.Reader) error {
 		era := db.names.eraOf(era)
-		s, err := db.states.read(r, db.catalogue())
+		s, err := db.states.Read(r, db.catalogue())
 		if err != nil {
 			return err
 		}
 		return fn(&query{
-			catalogue: db.catalogue(), store: db.store, names: &db.names, ctx: ctx, r: r, era: era,
-			tip: s.tip, totals: s.totals, work: s.work,
+			Layout: db.catalogue(), store: db.store, names: &db.names, ctx: ctx, r: r, era: era,
+			tip: s.Tip, totals: s.Totals, work: s.Change,
 		})
 	})
 }

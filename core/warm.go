@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -25,7 +26,7 @@ func (db *DB) warm(ctx context.Context) error {
 	if c.warm {
 		return nil
 	}
-	c.pin(behind(db.tip))
+	c.pin(schema.PkAfter(db.tip))
 	at, err := db.readNote(ctx)
 	if err != nil {
 		return err
@@ -40,7 +41,7 @@ func (db *DB) warm(ctx context.Context) error {
 		c.known.complete = true
 	}
 	err = db.store.View(ctx, func(r storage.Reader) error {
-		return (&replay{ctx: ctx, db: db, r: r, from: at, to: behind(db.tip)}).run()
+		return (&replay{ctx: ctx, db: db, r: r, from: at, to: schema.PkAfter(db.tip)}).run()
 	})
 	if err != nil {
 		c.clear()
@@ -51,10 +52,10 @@ func (db *DB) warm(ctx context.Context) error {
 
 // rowsSince is about how many rows replay reads.
 func (db *DB) rowsSince(p model.Point) uint64 {
-	rows := db.totals.rows
-	n := rows[familyTxHash] + rows[familyUtxo] + rows[familySpentUtxo] + rows[familyAssetID]
-	for _, x := range db.catalogue().indexes {
-		n += rows[x.family(indexValue)]
+	rows := db.totals.Rows
+	n := rows[schema.FamilyTxHash] + rows[schema.FamilyUtxo] + rows[schema.FamilySpentUtxo] + rows[schema.FamilyAssetID]
+	for _, x := range db.catalogue().Indexes {
+		n += rows[x.Family(schema.IndexValue)]
 	}
 	if p.IsOrigin() {
 		return n
@@ -76,7 +77,7 @@ type replay struct {
 // scan visits the rows of an ordered family.
 func (p *replay) scan(f storage.Family, visit func(pk model.UtxoPk, key, value []byte) error) error {
 	n := 0
-	for kv, err := range p.r.Scan(f, behind(p.from).AppendTo(nil), p.to.AppendTo(nil), false) {
+	for kv, err := range p.r.Scan(f, schema.PkAfter(p.from).AppendTo(nil), p.to.AppendTo(nil), false) {
 		if n++; err == nil && n%checkBatch == 0 {
 			err = p.ctx.Err()
 		}
@@ -95,7 +96,7 @@ func (p *replay) scan(f storage.Family, visit func(pk model.UtxoPk, key, value [
 }
 
 func (p *replay) run() error {
-	err := p.scan(familySpentUtxo, func(_ model.UtxoPk, _, value []byte) error {
+	err := p.scan(schema.FamilySpentUtxo, func(_ model.UtxoPk, _, value []byte) error {
 		utxo, err := model.ParseUtxoPk(value)
 		p.spent = append(p.spent, utxo)
 		return err
@@ -110,12 +111,12 @@ func (p *replay) run() error {
 	if err := p.outputs(); err != nil {
 		return err
 	}
-	for _, x := range p.db.catalogue().indexes {
-		if err := p.values(x.number, x.family(indexValue)); err != nil {
+	for _, x := range p.db.catalogue().Indexes {
+		if err := p.values(x.Number, x.Family(schema.IndexValue)); err != nil {
 			return err
 		}
 	}
-	return p.values(assetSpace, familyAssetID)
+	return p.values(schema.AssetSpace, schema.FamilyAssetID)
 }
 
 func (p *replay) isSpent(pk model.UtxoPk) bool {
@@ -126,25 +127,25 @@ func (p *replay) isSpent(pk model.UtxoPk) bool {
 // outputs puts what is unspent into its table: by the hash of its transaction and its number, or by the value that inputs
 // name.
 func (p *replay) outputs() error {
-	c, names := p.db.cache, familyTxHash
-	if p.db.catalogue().spendBy != nil {
-		names = p.db.catalogue().spendBy.family(indexValue)
+	c, names := p.db.cache, schema.FamilyTxHash
+	if p.db.catalogue().SpendIndex != nil {
+		names = p.db.catalogue().SpendIndex.Family(schema.IndexValue)
 	}
 	next, stop := pull(p, names)
 	defer stop()
 	var named model.UtxoPk // that name is of: an output's, or the first of a transaction's
 	var name fingerprint
 	some := false
-	return p.scan(familyUtxo, func(pk model.UtxoPk, _, row []byte) error {
+	return p.scan(schema.FamilyUtxo, func(pk model.UtxoPk, _, row []byte) error {
 		if p.isSpent(pk) {
 			return nil
 		}
-		value, err := parseUtxoValue(row)
+		value, err := schema.ParseUtxoValue(row)
 		if err != nil {
 			return err
 		}
 		of := pk
-		if p.db.catalogue().spendBy == nil {
+		if p.db.catalogue().SpendIndex == nil {
 			of = model.UtxoPk(pk.Tx())
 		}
 		for !some || named < of {
@@ -153,11 +154,11 @@ func (p *replay) outputs() error {
 				return r.err // an output without a name is for check to find
 			}
 			named, some = r.pk, true
-			if p.db.catalogue().spendBy != nil {
-				name = c.fp.value(p.db.catalogue().spendBy.number, r.value)
+			if p.db.catalogue().SpendIndex != nil {
+				name = c.fp.value(p.db.catalogue().SpendIndex.Number, r.value)
 				continue
 			}
-			hash, _, err := parseTxHashRow(r.value)
+			hash, _, err := schema.ParseTxHashRow(r.value)
 			if err != nil {
 				return err
 			}
@@ -165,7 +166,7 @@ func (p *replay) outputs() error {
 		}
 		switch {
 		case named != of:
-		case p.db.catalogue().spendBy != nil:
+		case p.db.catalogue().SpendIndex != nil:
 			c.unspent.put(name, uint64(pk), value)
 		default:
 			c.unspent.put(name.output(uint32(pk.Index())), uint64(pk), value)
@@ -199,8 +200,8 @@ func pull(p *replay, f storage.Family) (next func() (replayedRow, bool), stop fu
 // values tells what is known, and where it was born.
 func (p *replay) values(space int, f storage.Family) error {
 	c := p.db.cache
-	_, _, wide := p.db.catalogue().birthFamilies(space)
-	once := space != assetSpace && p.db.catalogue().indexByNumber(uint64(space)).Kind == model.OneToOne
+	_, _, wide := p.db.catalogue().BirthFamilies(space)
+	once := space != schema.AssetSpace && p.db.catalogue().ByNumber(uint64(space)).Kind == model.OneToOne
 	return p.scan(f, func(_ model.UtxoPk, key, value []byte) error {
 		birth, err := model.ParseBirthPk(key, wide)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -59,15 +60,15 @@ func where(c model.Chain, t *windowTx) string {
 }
 
 // newWindow gives every transaction of blocks its pointer: the first pass. The blocks must be the children of head.
-func newWindow(c *catalogue, head model.Point, blocks []*model.Block) (*window, error) {
+func newWindow(c *schema.Layout, head model.Point, blocks []*model.Block) (*window, error) {
 	w := &window{blocks: blocks}
 	var txs, inputs, outputs, keys, assets int
 	for _, b := range blocks {
-		if err := extends(c.chain, head, b); err != nil {
+		if err := extends(c.Chain, head, b); err != nil {
 			return nil, err
 		}
-		if c.raw {
-			if err := checkRaw(c.chain, b); err != nil {
+		if c.Raw {
+			if err := checkRaw(c.Chain, b); err != nil {
 				return nil, err
 			}
 		}
@@ -159,13 +160,13 @@ func (w *window) contains(pk model.UtxoPk) bool {
 }
 
 // held is the assets of output oi of t, and whose they are; the entries are appended to buf.
-func (w *window) held(indexes []*index, holders *index, t *windowTx, oi int, buf []assetEntry) held {
+func (w *window) held(indexes []*schema.Index, holders *schema.Index, t *windowTx, oi int, buf []schema.AssetEntry) held {
 	o, at := &t.Outputs[oi], w.outputs[t.outputs+oi]
 	h := held{entries: buf}
 	next := at.assets
 	for i := range o.Assets {
 		if o.Assets[i].Amount > 0 {
-			h.entries = append(h.entries, assetEntry{amount: o.Assets[i].Amount, birth: w.assetBirths[next]})
+			h.entries = append(h.entries, schema.AssetEntry{Amount: o.Assets[i].Amount, Birth: w.assetBirths[next]})
 			next++
 		}
 	}

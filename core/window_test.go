@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/schema"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -156,7 +157,7 @@ func TestADatabaseOfAnotherKindIsRefused(t *testing.T) {
 	if _, err := core.Open(ctx, memory.New(), core.Options{Chain: v.Chain("one"), ReadOnly: true}); kind(err) != model.Refused {
 		t.Errorf("an empty store opened to be read: %v", err)
 	}
-	if id, ok, err := core.Identify(ctx, s); err != nil || !ok || !reflect.DeepEqual(id, core.Identity{Chain: "testchain", Network: "one", Format: core.FormatVersion}) {
+	if id, ok, err := core.Identify(ctx, s); err != nil || !ok || !reflect.DeepEqual(id, schema.Identity{Chain: "testchain", Network: "one", Format: schema.FormatVersion}) {
 		t.Errorf("identified as %+v, %t, %v", id, ok, err)
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"birthmark/core"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/schema"
 )
 
 func (p *program) versionCommand() *cli.Command {
@@ -38,7 +38,7 @@ type versionAnswer struct {
 }
 
 func version() versionAnswer {
-	a := versionAnswer{Version: "unknown", Format: core.FormatVersion, Go: runtime.Version()}
+	a := versionAnswer{Version: "unknown", Format: schema.FormatVersion, Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return a

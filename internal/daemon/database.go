@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/core/schema"
 	"birthmark/internal/config"
 	"birthmark/model"
 	"birthmark/storage"
@@ -128,7 +129,7 @@ func (h *Host) opened(ctx context.Context, set *config.Chain, store storage.Stor
 }
 
 // chainFor returns the chain of a database, from the settings or else from the database.
-func (h *Host) chainFor(set *config.Chain, id core.Identity, known bool) (model.Chain, error) {
+func (h *Host) chainFor(set *config.Chain, id schema.Identity, known bool) (model.Chain, error) {
 	if !known {
 		return h.Chain(set)
 	}

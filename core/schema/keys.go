@@ -1,14 +1,15 @@
-package core
+package schema
 
 import (
-	"birthmark/model"
 	"bytes"
 	"cmp"
 	"slices"
+
+	"birthmark/model"
 )
 
 // keysOf is the encoded pointers of a list.
-func keysOf[T interface{ AppendTo([]byte) []byte }](pks []T) [][]byte {
+func Keys[T interface{ AppendTo([]byte) []byte }](pks []T) [][]byte {
 	keys := make([][]byte, len(pks))
 	all := make([]byte, 0, len(pks)*model.PkOrdinalSize)
 	for i, pk := range pks {
@@ -20,8 +21,8 @@ func keysOf[T interface{ AppendTo([]byte) []byte }](pks []T) [][]byte {
 }
 
 // between is the range of keys with a prefix that come after a position in an order; a nil position is its beginning.
-func between(prefix, position []byte, descending bool) (from, to []byte) {
-	from, to = prefix, after(prefix)
+func Between(prefix, position []byte, descending bool) (from, to []byte) {
+	from, to = prefix, PrefixEnd(prefix)
 	switch {
 	case position == nil:
 	case descending:
@@ -33,7 +34,7 @@ func between(prefix, position []byte, descending bool) (from, to []byte) {
 }
 
 // behind is where the transactions after a block begin.
-func behind(p model.Point) model.UtxoPk {
+func PkAfter(p model.Point) model.UtxoPk {
 	if p.IsOrigin() {
 		return 0
 	}
@@ -41,18 +42,18 @@ func behind(p model.Point) model.UtxoPk {
 }
 
 // firstBehind is the height at which the block after a point can stand at the lowest.
-func firstBehind(p model.Point) model.HeightPk {
+func HeightAfter(p model.Point) model.HeightPk {
 	if p.IsOrigin() {
 		return 0
 	}
 	return p.Height + 1
 }
 
-func compareBirths(a, b model.BirthPk) int {
+func CompareBirths(a, b model.BirthPk) int {
 	return cmp.Or(cmp.Compare(a.Utxo, b.Utxo), cmp.Compare(a.Ordinal, b.Ordinal))
 }
 
-func compareAssetBirths(a, b model.AssetBirthPk) int {
+func CompareAssetBirths(a, b model.AssetBirthPk) int {
 	if a.Utxo != b.Utxo {
 		if a.Utxo < b.Utxo {
 			return -1
@@ -62,7 +63,7 @@ func compareAssetBirths(a, b model.AssetBirthPk) int {
 	return int(a.Index) - int(b.Index)
 }
 
-func pointerSize(wide bool) int {
+func PointerSize(wide bool) int {
 	if wide {
 		return model.PkOrdinalSize
 	}
@@ -70,10 +71,10 @@ func pointerSize(wide bool) int {
 }
 
 // assetSpace keeps asset ids apart from the values of indexes, whose space is their number.
-const assetSpace = -1
+const AssetSpace = -1
 
 // after is the first key that does not begin with prefix; nil where there is none.
-func after(prefix []byte) []byte {
+func PrefixEnd(prefix []byte) []byte {
 	end := bytes.Clone(prefix)
 	for i := len(end) - 1; i >= 0; i-- {
 		if end[i]++; end[i] != 0 {
@@ -84,4 +85,4 @@ func after(prefix []byte) []byte {
 }
 
 // txSpace keeps hashes of transactions apart from ids of assets and values of indexes.
-const txSpace = -2
+const TxSpace = -2

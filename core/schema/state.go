@@ -1,4 +1,4 @@
-package core
+package schema
 
 import (
 	"errors"
@@ -11,38 +11,38 @@ import (
 
 // stand is what meta says of the chain: how far it goes, how much there is of everything, and what is being added or
 // dropped. Every question reads it first.
-type stand struct {
-	tip    model.Point // the origin before the first block
-	totals totals      // not to be changed: others have the same
-	work   *indexWork
+type State struct {
+	Tip    model.Point // the origin before the first block
+	Totals Totals      // not to be changed: others have the same
+	Change *IndexChange
 }
 
 // parsedTotals are totals and the row they were parsed from.
 type parsedTotals struct {
 	row string
-	totals
+	Totals
 }
 
 // stateReader reads the state of snapshots. It remembers the totals that it parsed last.
-type stateReader struct{ last atomic.Pointer[parsedTotals] }
+type StateReader struct{ last atomic.Pointer[parsedTotals] }
 
 // read returns the state of the snapshot of r.
-func (sr *stateReader) read(r storage.Reader, c *catalogue) (s stand, err error) {
-	rows, err := r.GetMany(familyMeta, [][]byte{metaTip, metaTotals, metaWork})
+func (sr *StateReader) Read(r storage.Reader, c *Layout) (s State, err error) {
+	rows, err := r.GetMany(FamilyMeta, [][]byte{MetaTip, MetaTotals, MetaChange})
 	if err != nil {
 		return s, err
 	}
 	tip, counted, work := rows[0], rows[1], rows[2]
 	if tip != nil {
-		if s.tip, err = parseTip(tip); err != nil {
+		if s.Tip, err = ParseTip(tip); err != nil {
 			return s, fmt.Errorf("meta tip: %w", err)
 		}
 	}
-	if s.totals, err = sr.parseTotals(counted); err != nil {
+	if s.Totals, err = sr.parseTotals(counted); err != nil {
 		return s, fmt.Errorf("meta totals: %w", err)
 	}
 	if work != nil {
-		if s.work, err = c.parseWork(work); err != nil {
+		if s.Change, err = c.parseChange(work); err != nil {
 			return s, fmt.Errorf("meta work: %w", err)
 		}
 	}
@@ -50,12 +50,12 @@ func (sr *stateReader) read(r storage.Reader, c *catalogue) (s stand, err error)
 }
 
 // parseTotals parses the row, or has parsed it before.
-func (sr *stateReader) parseTotals(row []byte) (totals, error) {
+func (sr *StateReader) parseTotals(row []byte) (Totals, error) {
 	if row == nil {
-		return totals{}, errors.New("there are none: run check")
+		return Totals{}, errors.New("there are none: run check")
 	}
 	if last := sr.last.Load(); last != nil && last.row == string(row) {
-		return last.totals, nil
+		return last.Totals, nil
 	}
 	t, err := parseTotals(row)
 	if err == nil {

@@ -1,4 +1,4 @@
-package core
+package schema
 
 import (
 	"fmt"
@@ -14,41 +14,41 @@ const FormatVersion = 5
 
 // The families every database has. The numbers are stored and stay as they are.
 const (
-	familyMeta storage.Family = iota
-	familyBlock
-	familyHeight
-	familyTxHash
-	familyTxPk
-	familyUtxo
-	familySpentUtxo
-	familySpentInput
-	familyAssets
-	familyAssetID
-	familyAssetBirth
-	familyAssetRelations
-	familyAssetSupply
-	familyLostBlock
-	familyFingerprint
-	familyHoldings
-	familyAssetTotals
-	familyAssetInfo
-	familyRaw
+	FamilyMeta storage.Family = iota
+	FamilyBlock
+	FamilyHeight
+	FamilyTxHash
+	FamilyTxPk
+	FamilyUtxo
+	FamilySpentUtxo
+	FamilySpentInput
+	FamilyAssets
+	FamilyAssetID
+	FamilyAssetBirth
+	FamilyAssetRelations
+	FamilyAssetSupply
+	FamilyOrphanBlock
+	FamilyFingerprint
+	FamilyHoldings
+	FamilyAssetTotals
+	FamilyAssetInfo
+	FamilyRaw
 	fixedFamilies
 )
 
 // The families of index number n are firstIndexFamily + n*familiesPerIndex + one of these.
 const (
-	indexValue     = iota // value by birth
-	indexBirth            // birth by value
-	indexRelations        // later occurrences
-	indexBalance          // how a value stands, with the option balance
-	indexHeld             // the assets it holds, with the option balance
-	indexUnspent          // its unspent outputs, with the option unspent
-	indexHistory          // its transactions, with the option history
-	indexText             // values in the order of their texts, with the option prefix
+	IndexValue     = iota // value by birth
+	IndexBirth            // birth by value
+	IndexRelations        // later occurrences
+	IndexBalance          // how a value stands, with the option balance
+	IndexHeld             // the assets it holds, with the option balance
+	IndexUnspent          // its unspent outputs, with the option unspent
+	IndexHistory          // its transactions, with the option history
+	IndexText             // values in the order of their texts, with the option prefix
 
-	firstIndexFamily storage.Family = 64
-	familiesPerIndex storage.Family = 16
+	FirstIndexFamily storage.Family = 64
+	FamiliesPerIndex storage.Family = 16
 )
 
 // declaration is one family: its layout, in the notation of docs/schema.md, and what it is for. The functions in
@@ -58,130 +58,130 @@ type declaration struct {
 	key, value, purpose string
 }
 
-var schema = []declaration{
-	{storage.Declaration{Family: familyMeta, Name: "meta", Access: storage.Lookup},
+var Schema = []declaration{
+	{storage.Declaration{Family: FamilyMeta, Name: "meta", Access: storage.Lookup},
 		"name", "bytes",
 		"what the database is and how far it is: its rows are listed below"},
-	{storage.Declaration{Family: familyBlock, Name: "block_by_height_pk", Access: storage.Ordered},
+	{storage.Declaration{Family: FamilyBlock, Name: "block_by_height_pk", Access: storage.Ordered},
 		"height_pk", "block_hash|parent_hash|varint time|uvarint slot|uvarint tx_count|uvarint size|header",
 		"a block; the header is the chain's own bytes"},
-	{storage.Declaration{Family: familyHeight, Name: "height_pk_by_block_hash", Access: storage.Lookup},
+	{storage.Declaration{Family: FamilyHeight, Name: "height_pk_by_block_hash", Access: storage.Lookup},
 		"block_hash", "height_pk|varint time",
 		"where a block stands"},
-	{storage.Declaration{Family: familyTxHash, Name: "tx_hash_by_tx_pk", Access: storage.Ordered, Incompressible: true},
+	{storage.Declaration{Family: FamilyTxHash, Name: "tx_hash_by_tx_pk", Access: storage.Ordered, Incompressible: true},
 		"tx_pk", "tx_hash|[uvarint fee]",
 		"a transaction; the fee only where the transaction states it"},
-	{storage.Declaration{Family: familyTxPk, Name: "tx_pk_by_tx_hash", Access: storage.Hashed, Incompressible: true, DeferCompaction: true},
+	{storage.Declaration{Family: FamilyTxPk, Name: "tx_pk_by_tx_hash", Access: storage.Hashed, Incompressible: true, DeferCompaction: true},
 		"head of tx_hash|tx_pk", "",
 		"where transactions with a hash stand, more than one where it occurs again (BIP 30); of those with the same head tx_hash_by_tx_pk tells which they are"},
-	{storage.Declaration{Family: familyUtxo, Name: "utxo_by_utxo_pk", Access: storage.Ordered},
+	{storage.Declaration{Family: FamilyUtxo, Name: "utxo_by_utxo_pk", Access: storage.Ordered},
 		"utxo_pk", "uvarint value|[uvarint index_number|uvarint utxo_pk-birth_pk|uvarint ordinal if many-valued]",
 		"an output: its value and the births of the values that occur in it; distance 0 is a birth"},
-	{storage.Declaration{Family: familySpentUtxo, Name: "spent_utxo_pk_by_input_pk", Access: storage.Ordered},
+	{storage.Declaration{Family: FamilySpentUtxo, Name: "spent_utxo_pk_by_input_pk", Access: storage.Ordered},
 		"input_pk", "utxo_pk",
 		"what an input spends"},
-	{storage.Declaration{Family: familySpentInput, Name: "spent_input_pk_by_utxo_pk", Access: storage.Lookup, DeferCompaction: true},
+	{storage.Declaration{Family: FamilySpentInput, Name: "spent_input_pk_by_utxo_pk", Access: storage.Lookup, DeferCompaction: true},
 		"utxo_pk", "input_pk",
 		"which input spends an output; there is a row if and only if it is spent"},
-	{storage.Declaration{Family: familyAssets, Name: "assets_by_utxo_pk", Access: storage.Lookup},
+	{storage.Declaration{Family: FamilyAssets, Name: "assets_by_utxo_pk", Access: storage.Lookup},
 		"utxo_pk", "[uvarint amount|uvarint utxo_pk-birth_pk|uvarint birth_index*2+minted]",
 		"the asset entries of an output, in order: entry n is asset_pk utxo_pk|n; minted: its transaction mints the asset"},
-	{storage.Declaration{Family: familyAssetID, Name: "asset_id_by_birth_pk", Access: storage.Ordered, Incompressible: true},
+	{storage.Declaration{Family: FamilyAssetID, Name: "asset_id_by_birth_pk", Access: storage.Ordered, Incompressible: true},
 		"asset_birth_pk", "asset_id",
 		"an asset"},
-	{storage.Declaration{Family: familyAssetBirth, Name: "birth_pk_by_asset_id", Access: storage.Hashed, Incompressible: true},
+	{storage.Declaration{Family: FamilyAssetBirth, Name: "birth_pk_by_asset_id", Access: storage.Hashed, Incompressible: true},
 		"head of asset_id|asset_birth_pk", "",
 		"where an asset was born; of those with the same head asset_id_by_birth_pk tells which it is"},
-	{storage.Declaration{Family: familyAssetRelations, Name: "asset_relations", Access: storage.Grouped, DeferCompaction: true},
+	{storage.Declaration{Family: FamilyAssetRelations, Name: "asset_relations", Access: storage.Grouped, DeferCompaction: true},
 		"asset_birth_pk|asset_pk", "",
 		"every occurrence of an asset after its birth"},
-	{storage.Declaration{Family: familyAssetSupply, Name: "asset_supply_by_tx_pk", Access: storage.Grouped},
+	{storage.Declaration{Family: FamilyAssetSupply, Name: "asset_supply_by_tx_pk", Access: storage.Grouped},
 		"asset_birth_pk|tx_pk", "sign|magnitude",
 		"what a transaction minted (sign 0) or burned (sign 1) of an asset"},
-	{storage.Declaration{Family: familyLostBlock, Name: "lost_block_by_lost_pk", Access: storage.Ordered},
+	{storage.Declaration{Family: FamilyOrphanBlock, Name: "lost_block_by_lost_pk", Access: storage.Ordered},
 		"lost_pk", "height_pk|block_hash|varint time|varint time_lost|uvarint depth",
 		"the blocks that forks took off the chain, the last 1,000; depth 1 was the tip, each block below it one deeper. What happened, not what the chain is: dumps and the counts in meta leave it out"},
-	{storage.Declaration{Family: familyFingerprint, Name: "birth_pk_by_asset_fingerprint", Access: storage.Lookup},
+	{storage.Declaration{Family: FamilyFingerprint, Name: "birth_pk_by_asset_fingerprint", Access: storage.Lookup},
 		"fingerprint", "asset_birth_pk",
 		"where the asset with a fingerprint was born, on chains whose assets have fingerprints (Cardano: CIP-14)"},
-	{storage.Declaration{Family: familyHoldings, Name: "asset_holdings", Access: storage.Lookup},
+	{storage.Declaration{Family: FamilyHoldings, Name: "asset_holdings", Access: storage.Lookup},
 		"asset_birth_pk|birth_pk", "amount",
 		"what the unspent outputs of one holder, a value of index address, hold of an asset: a page of holders costs the page"},
-	{storage.Declaration{Family: familyAssetTotals, Name: "asset_totals_by_birth_pk", Access: storage.Lookup},
+	{storage.Declaration{Family: FamilyAssetTotals, Name: "asset_totals_by_birth_pk", Access: storage.Lookup},
 		"asset_birth_pk", "uvarint outputs|uvarint unspent|uvarint holders|uvarint mints|uvarint burns|uvarint length|minted|burned",
 		"how an asset stands: the outputs that have some of it, its holders, the transactions that minted and burned it, and how much"},
-	{storage.Declaration{Family: familyAssetInfo, Name: "asset_info_by_birth_pk", Access: storage.Ordered},
+	{storage.Declaration{Family: FamilyAssetInfo, Name: "asset_info_by_birth_pk", Access: storage.Ordered},
 		"asset_birth_pk", "info",
 		"what the transaction that minted an asset first says of it, on chains where it can (Ergo: registers R4 to R6, EIP-4); none where it says nothing"},
 }
 
 // rawSchema is the family of databases that keep raw transactions.
 var rawSchema = []declaration{
-	{storage.Declaration{Family: familyRaw, Name: "raw_by_tx_pk", Access: storage.Ordered},
+	{storage.Declaration{Family: FamilyRaw, Name: "raw_by_tx_pk", Access: storage.Ordered},
 		"tx_pk", "bytes",
 		"a transaction as the chain has it: Bitcoin's with its witness; Cardano's as wallets hand it to a node, an array of body, witnesses, since Alonzo whether its scripts succeeded, and auxiliary data or null; Ergo's with its proofs. None of what existed before the first block"},
 }
 
 // determined reports whether a family holds what the chain determines. One that does not, the history of forks, is
 // left out of dumps and of the counts in meta, or databases of equal chains would differ.
-func determined(f storage.Family) bool { return f != familyLostBlock }
+func Determined(f storage.Family) bool { return f != FamilyOrphanBlock }
 
 // indexSchema is the families of one index; I stands for its name.
 var indexSchema = []declaration{
-	{storage.Declaration{Family: indexValue, Name: "I_by_birth_pk", Access: storage.Ordered, Incompressible: true},
+	{storage.Declaration{Family: IndexValue, Name: "I_by_birth_pk", Access: storage.Ordered, Incompressible: true},
 		"birth_pk", "value of I",
 		"a value of index I"},
-	{storage.Declaration{Family: indexBirth, Name: "birth_pk_by_I", Access: storage.Hashed, Incompressible: true},
+	{storage.Declaration{Family: IndexBirth, Name: "birth_pk_by_I", Access: storage.Hashed, Incompressible: true},
 		"head of value|birth_pk", "",
 		"where a value was born; of those with the same head I_by_birth_pk tells which it is"},
-	{storage.Declaration{Family: indexRelations, Name: "I_relations", Access: storage.Grouped, DeferCompaction: true},
+	{storage.Declaration{Family: IndexRelations, Name: "I_relations", Access: storage.Grouped, DeferCompaction: true},
 		"birth_pk|utxo_pk", "",
 		"every occurrence of a value after its birth; one-to-one indexes have none"},
-	{storage.Declaration{Family: indexBalance, Name: "I_balance_by_birth_pk", Access: storage.Lookup},
+	{storage.Declaration{Family: IndexBalance, Name: "I_balance_by_birth_pk", Access: storage.Lookup},
 		"birth_pk", "uvarint outputs|uvarint unspent|uvarint txs|length|received|sent",
 		"option balance: how a value stands; txs is the transactions that pay to it or spend from it, the length is one byte, received and sent are big-endian without leading zeros"},
-	{storage.Declaration{Family: indexHeld, Name: "I_held_assets", Access: storage.Lookup},
+	{storage.Declaration{Family: IndexHeld, Name: "I_held_assets", Access: storage.Lookup},
 		"birth_pk|asset_birth_pk", "amount",
 		"option balance: what the unspent outputs of a value hold of an asset"},
-	{storage.Declaration{Family: indexUnspent, Name: "I_unspent", Access: storage.Grouped},
+	{storage.Declaration{Family: IndexUnspent, Name: "I_unspent", Access: storage.Grouped},
 		"birth_pk|utxo_pk", "",
 		"option unspent: the unspent outputs of a value, that of its birth among them"},
-	{storage.Declaration{Family: indexHistory, Name: "I_history", Access: storage.Grouped, DeferCompaction: true},
+	{storage.Declaration{Family: IndexHistory, Name: "I_history", Access: storage.Grouped, DeferCompaction: true},
 		"birth_pk|tx_pk", "uvarint received|uvarint sent",
 		"option history: a transaction that pays to a value or spends from it, and how much"},
-	{storage.Declaration{Family: indexText, Name: "I_texts", Access: storage.Grouped},
+	{storage.Declaration{Family: IndexText, Name: "I_texts", Access: storage.Grouped},
 		"text|0|birth_pk", "",
 		"option prefix: a value as people write it, of long ones the first 255 bytes"},
 }
 
-func (x *index) family(which storage.Family) storage.Family {
-	return firstIndexFamily + storage.Family(x.number)*familiesPerIndex + which
+func (x *Index) Family(which storage.Family) storage.Family {
+	return FirstIndexFamily + storage.Family(x.Number)*FamiliesPerIndex + which
 }
 
 // partOf is the part of an index that a family of it belongs to.
-func partOf(which storage.Family) parts {
+func FeatureOf(which storage.Family) Features {
 	switch which {
-	case indexBalance, indexHeld:
-		return partBalance
-	case indexUnspent:
-		return partUnspent
-	case indexHistory:
-		return partHistory
-	case indexText:
-		return partPrefix
+	case IndexBalance, IndexHeld:
+		return FeatureBalance
+	case IndexUnspent:
+		return FeatureUnspent
+	case IndexHistory:
+		return FeatureHistory
+	case IndexText:
+		return FeaturePrefix
 	}
-	return partValues
+	return FeatureValues
 }
 
 // declarationsOf are the families of some parts of the index.
-func (x *index) declarationsOf(p parts) []storage.Declaration {
+func (x *Index) DeclarationsOf(p Features) []storage.Declaration {
 	var ds []storage.Declaration
 	for _, d := range indexSchema {
-		if !p.has(partOf(d.Family)) || x.Kind == model.OneToOne && d.Family == indexRelations {
+		if !p.Has(FeatureOf(d.Family)) || x.Kind == model.OneToOne && d.Family == IndexRelations {
 			continue
 		}
 		ds = append(ds, storage.Declaration{
-			Family: x.family(d.Family),
+			Family: x.Family(d.Family),
 			Name:   strings.Replace(d.Name, "I", x.Name, 1),
 			Access: d.Access, Incompressible: d.Incompressible, DeferCompaction: d.DeferCompaction,
 		})
@@ -191,34 +191,34 @@ func (x *index) declarationsOf(p parts) []storage.Declaration {
 
 // metaSchema is the rows of meta. The functions appendTo of what they hold write exactly this.
 var metaSchema = []struct{ name, value, purpose string }{
-	{string(metaFormat), "uvarint version", "the version of this layout: a database with another one is refused"},
-	{string(metaChain), "text", "the chain: a database of another one is refused"},
-	{string(metaNetwork), "text", "the network, likewise"},
-	{string(metaIndexes),
+	{string(MetaFormat), "uvarint version", "the version of this layout: a database with another one is refused"},
+	{string(MetaChain), "text", "the chain: a database of another one is refused"},
+	{string(MetaNetwork), "text", "the network, likewise"},
+	{string(MetaIndexes),
 		"uvarint next_index_number|[uvarint index_number|kind|live|coming|own|text name|text when|text value]",
 		"every index there ever was, by its number; kind, live, coming and own are bytes. live: bits of what it keeps " +
 			"(1 values, 2 balance, 4 unspent, 8 history, 16 prefix); coming: bits of what is being added; own 1: defined " +
 			"by the user, with its expressions"},
-	{string(metaTip), "height_pk|block_hash|uvarint slot", "the last block; no row before the first block"},
-	{string(metaTotals),
+	{string(MetaTip), "height_pk|block_hash|uvarint slot", "the last block; no row before the first block"},
+	{string(MetaTotals),
 		"uvarint assets|uvarint genesis_txs|uvarint genesis_outputs|uvarint unspent_value|uvarint checksum|" +
 			"[uvarint family|uvarint rows]",
 		"counts, the value of all unspent outputs, and the number of rows of every family but meta and " +
 			"lost_block_by_lost_pk. The checksum is the sum of all outputs' values, assets' amounts, stated fees, blocks' " +
 			"sizes, slots and parents (as four big-endian words), transactions' hashes (the last three of their words), " +
 			"the FNV-1a hashes of assets' infos, and the SipHash-2-4 of raw transactions keyed with their tx_pk, modulo 2^64"},
-	{string(metaRaw), "", "there is a row if transactions' bytes are kept"},
-	{string(metaWork), "uvarint index_number|utxo_pk|height_pk|block_hash|uvarint slot|[uvarint family|uvarint rows]",
+	{string(MetaRaw), "", "there is a row if transactions' bytes are kept"},
+	{string(MetaChange), "uvarint index_number|utxo_pk|height_pk|block_hash|uvarint slot|[uvarint family|uvarint rows]",
 		"the index that is being added or dropped; no row if there is none. Added: the last block it has, and the rows " +
 			"of its families. Dropped: outputs below utxo_pk have no trace of it any more"},
 }
 
 // WriteSchema writes the families as Markdown: docs/schema.md is exactly this.
-func WriteSchema(w io.Writer) error {
+func WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Schema
 
-Format %d. Printed by `+"`birthmark schema`"+`; declared in core/schema.go.
+Format %d. Printed by `+"`birthmark schema`"+`; declared in core/schema/schema.go.
 
 `+"`->`"+` maps key to value, `+"`|`"+` joins, `+"`[ ]`"+` repeats. Pointers are big-endian, so that byte order is chain order:
 
@@ -257,7 +257,7 @@ first block stands at height 0, before the transactions of a block at height 0.
 			row(d.Name, d.key+" -> "+or(d.value), d.purpose)
 		}
 	}
-	table(schema)
+	table(Schema)
 	b.WriteString("\n### Rows of meta\n\nA text is its bytes; if more follows, its length as uvarint comes first.\n\n" +
 		"| name | value | purpose |\n|---|---|---|\n")
 	for _, m := range metaSchema {
@@ -271,31 +271,31 @@ first block stands at height 0, before the transactions of a block at height 0.
 	return err
 }
 
-func (c *catalogue) declarations() []storage.Declaration {
+func (c *Layout) Declarations() []storage.Declaration {
 	var ds []storage.Declaration
-	for _, d := range schema {
+	for _, d := range Schema {
 		ds = append(ds, d.Declaration)
 	}
-	if c.raw {
+	if c.Raw {
 		ds = append(ds, rawSchema[0].Declaration)
 	}
-	for _, x := range c.all {
-		ds = append(ds, x.declarationsOf(x.live|x.coming)...)
+	for _, x := range c.All {
+		ds = append(ds, x.DeclarationsOf(x.Active|x.Building)...)
 	}
 	return ds
 }
 
 // families is a number above those of all families.
-func (c *catalogue) families() int {
+func (c *Layout) FamilyCount() int {
 	most := fixedFamilies
-	for _, x := range c.all {
-		most = max(most, x.family(familiesPerIndex))
+	for _, x := range c.All {
+		most = max(most, x.Family(FamiliesPerIndex))
 	}
 	return int(most)
 }
 
-func (c *catalogue) familyName(f storage.Family) string {
-	for _, d := range c.declarations() {
+func (c *Layout) FamilyName(f storage.Family) string {
+	for _, d := range c.Declarations() {
 		if d.Family == f {
 			return d.Name
 		}

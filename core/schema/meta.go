@@ -1,33 +1,34 @@
-package core
+package schema
 
 import (
-	"birthmark/model"
-	"birthmark/storage"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
+
+	"birthmark/model"
+	"birthmark/storage"
 )
 
 // Names in the meta family.
 var (
-	metaFormat  = []byte("format")
-	metaChain   = []byte("chain")
-	metaNetwork = []byte("network")
-	metaIndexes = []byte("indexes")
-	metaTip     = []byte("tip")
-	metaTotals  = []byte("totals")
-	metaRaw     = []byte("raw") // there where transactions' bytes are kept
+	MetaFormat  = []byte("format")
+	MetaChain   = []byte("chain")
+	MetaNetwork = []byte("network")
+	MetaIndexes = []byte("indexes")
+	MetaTip     = []byte("tip")
+	MetaTotals  = []byte("totals")
+	MetaRaw     = []byte("raw") // there where transactions' bytes are kept
 )
 
-func parseTip(b []byte) (model.Point, error) {
+func ParseTip(b []byte) (model.Point, error) {
 	r := reader{b: b}
 	h, err := model.ParseHeightPk(r.take(model.HeightPkSize, "height"))
 	p := model.Point{Height: h, Hash: r.hash("hash"), Slot: r.uvarint("slot")}
 	return p, errors.Join(err, r.end())
 }
 
-func appendTip(b []byte, p model.Point) []byte {
+func AppendTip(b []byte, p model.Point) []byte {
 	b = p.Height.AppendTo(b)
 	b = append(b, p.Hash[:]...)
 	return binary.AppendUvarint(b, p.Slot)
@@ -35,42 +36,42 @@ func appendTip(b []byte, p model.Point) []byte {
 
 // readTip is the tip of the snapshot r reads; the origin before the first block.
 func readTip(r storage.Reader) (model.Point, error) {
-	b, err := r.Get(familyMeta, metaTip)
+	b, err := r.Get(FamilyMeta, MetaTip)
 	if errors.Is(err, storage.ErrNotFound) {
 		return model.Point{}, nil
 	}
 	if err != nil {
 		return model.Point{}, err
 	}
-	return parseTip(b)
+	return ParseTip(b)
 }
 
 // totals are the counts that meta carries along with the tip.
-type totals struct {
-	assets         uint64 // asset entries of outputs
-	genesisTxs     uint64
-	genesisOutputs uint64
-	unspentValue   uint64
-	checksum       uint64                    // sum of the numbers that nothing else in the database says again: see schema.go
-	rows           map[storage.Family]uint64 // of every declared family but meta and what the chain does not determine
+type Totals struct {
+	Assets         uint64 // asset entries of outputs
+	GenesisTxs     uint64
+	GenesisOutputs uint64
+	UnspentValue   uint64
+	Checksum       uint64                    // sum of the numbers that nothing else in the database says again: see schema.go
+	Rows           map[storage.Family]uint64 // of every declared family but meta and what the chain does not determine
 }
 
-func (t *totals) clone() totals {
+func (t *Totals) Clone() Totals {
 	c := *t
-	c.rows = make(map[storage.Family]uint64, len(t.rows))
-	for f, n := range t.rows {
-		c.rows[f] = n
+	c.Rows = make(map[storage.Family]uint64, len(t.Rows))
+	for f, n := range t.Rows {
+		c.Rows[f] = n
 	}
 	return c
 }
 
-func (t *totals) appendTo(b []byte) []byte {
-	for _, n := range []uint64{t.assets, t.genesisTxs, t.genesisOutputs, t.unspentValue, t.checksum} {
+func (t *Totals) AppendTo(b []byte) []byte {
+	for _, n := range []uint64{t.Assets, t.GenesisTxs, t.GenesisOutputs, t.UnspentValue, t.Checksum} {
 		b = binary.AppendUvarint(b, n)
 	}
-	for _, f := range sortedFamilies(t.rows) {
+	for _, f := range sortedFamilies(t.Rows) {
 		b = binary.AppendUvarint(b, uint64(f))
-		b = binary.AppendUvarint(b, t.rows[f])
+		b = binary.AppendUvarint(b, t.Rows[f])
 	}
 	return b
 }
@@ -84,17 +85,17 @@ func sortedFamilies(rows map[storage.Family]uint64) []storage.Family {
 	return fs
 }
 
-func parseTotals(b []byte) (totals, error) {
+func parseTotals(b []byte) (Totals, error) {
 	r := reader{b: b}
-	t := totals{
-		assets: r.uvarint("assets"), genesisTxs: r.uvarint("genesis transactions"),
-		genesisOutputs: r.uvarint("genesis outputs"), unspentValue: r.uvarint("unspent value"),
-		checksum: r.uvarint("checksum"),
-		rows:     map[storage.Family]uint64{},
+	t := Totals{
+		Assets: r.uvarint("assets"), GenesisTxs: r.uvarint("genesis transactions"),
+		GenesisOutputs: r.uvarint("genesis outputs"), UnspentValue: r.uvarint("unspent value"),
+		Checksum: r.uvarint("checksum"),
+		Rows:     map[storage.Family]uint64{},
 	}
 	for len(r.b) > 0 {
 		f := r.ordinal("family")
-		t.rows[storage.Family(f)] = r.uvarint("rows")
+		t.Rows[storage.Family(f)] = r.uvarint("rows")
 	}
 	return t, r.end()
 }
@@ -106,8 +107,8 @@ type Identity struct {
 	Definitions    []model.Definition // of the indexes that are its user's; none of a database of another format
 }
 
-func readIdentity(r storage.Reader) (id Identity, ok bool, err error) {
-	vs, err := r.GetMany(familyMeta, [][]byte{metaFormat, metaChain, metaNetwork, metaIndexes})
+func ReadIdentity(r storage.Reader) (id Identity, ok bool, err error) {
+	vs, err := r.GetMany(FamilyMeta, [][]byte{MetaFormat, MetaChain, MetaNetwork, MetaIndexes})
 	if err != nil || vs[0] == nil {
 		return id, false, err
 	}
@@ -119,7 +120,7 @@ func readIdentity(r storage.Reader) (id Identity, ok bool, err error) {
 	if id.Format != FormatVersion {
 		return id, true, nil
 	}
-	entries, _, err := parseCatalogue(vs[3])
+	entries, _, err := parseIndexes(vs[3])
 	if err != nil {
 		return id, false, fmt.Errorf("meta indexes: %w", err)
 	}

@@ -1,4 +1,4 @@
-package core
+package schema
 
 import (
 	"context"
@@ -10,30 +10,30 @@ import (
 )
 
 // txMovement is what a transaction spends and makes, as the rows say.
-type txMovement struct {
-	pk            model.TxPk
-	spends, makes []output
+type TxIO struct {
+	Pk             model.TxPk
+	Spent, Created []Output
 }
 
 // output is an output with what its rows say.
-type output struct {
-	pk model.UtxoPk
-	utxoRow
-	assets []assetEntry
+type Output struct {
+	Pk model.UtxoPk
+	UtxoRow
+	Assets []AssetEntry
 }
 
 // movementBatch is how many outputs and inputs are looked up together.
-const movementBatch = 8192
+const txBatch = 8192
 
 // transactions yields the transactions from one pointer to before another, nil is the end of the chain, in order and many at a
 // time. They are the reader's until the next batch. lenient: rows that are broken or missing are passed over.
-func (c *catalogue) transactions(ctx context.Context, r storage.Reader, from, to []byte, lenient bool) iter.Seq2[[]txMovement, error] {
-	return func(yield func([]txMovement, error) bool) {
-		inputs, stop := iter.Pull2(r.Scan(familySpentUtxo, from, to, false))
+func (c *Layout) ScanTxs(ctx context.Context, r storage.Reader, from, to []byte, lenient bool) iter.Seq2[[]TxIO, error] {
+	return func(yield func([]TxIO, error) bool) {
+		inputs, stop := iter.Pull2(r.Scan(FamilySpentUtxo, from, to, false))
 		defer stop()
-		outputs, stop := iter.Pull2(r.Scan(familyUtxo, from, to, false))
+		outputs, stop := iter.Pull2(r.Scan(FamilyUtxo, from, to, false))
 		defer stop()
-		m := movementReader{
+		m := txReader{
 			c: c, r: r, lenient: lenient,
 			inputs: pulled{next: inputs, lenient: lenient}, outputs: pulled{next: outputs, lenient: lenient},
 		}
@@ -85,22 +85,22 @@ func (p *pulled) tx() (model.TxPk, error) {
 	return pk.Tx(), err
 }
 
-type movementReader struct {
-	c               *catalogue
+type txReader struct {
+	c               *Layout
 	r               storage.Reader
 	lenient         bool
 	inputs, outputs pulled
 }
 
 // batch reads whole transactions; none at the end.
-func (m *movementReader) batch() ([]txMovement, error) {
-	var txs []txMovement
-	for rows := 0; rows < movementBatch && (m.inputs.more || m.outputs.more); {
+func (m *txReader) batch() ([]TxIO, error) {
+	var txs []TxIO
+	for rows := 0; rows < txBatch && (m.inputs.more || m.outputs.more); {
 		pk, err := m.first()
 		if err != nil {
 			return nil, err
 		}
-		t := txMovement{pk: pk}
+		t := TxIO{Pk: pk}
 		for m.inputs.more {
 			if at, err := m.inputs.tx(); err != nil {
 				return nil, err
@@ -112,7 +112,7 @@ func (m *movementReader) batch() ([]txMovement, error) {
 				return nil, err
 			}
 			if err == nil {
-				t.spends = append(t.spends, output{pk: utxo})
+				t.Spent = append(t.Spent, Output{Pk: utxo})
 			}
 			m.inputs.pull()
 		}
@@ -126,21 +126,21 @@ func (m *movementReader) batch() ([]txMovement, error) {
 			if err != nil {
 				return nil, err
 			}
-			row, err := m.c.parseUtxoRow(utxo, m.outputs.kv.Value)
+			row, err := m.c.ParseUtxoRow(utxo, m.outputs.kv.Value)
 			if err != nil && !m.lenient {
 				return nil, fmt.Errorf("output %v: %w", utxo, err)
 			}
-			t.makes = append(t.makes, output{pk: utxo, utxoRow: row})
+			t.Created = append(t.Created, Output{Pk: utxo, UtxoRow: row})
 			m.outputs.pull()
 		}
-		rows += 1 + len(t.spends) + len(t.makes)
+		rows += 1 + len(t.Spent) + len(t.Created)
 		txs = append(txs, t)
 	}
 	return txs, m.fill(txs)
 }
 
 // first is the transaction that the scans come to next.
-func (m *movementReader) first() (model.TxPk, error) {
+func (m *txReader) first() (model.TxPk, error) {
 	if !m.inputs.more {
 		return m.outputs.tx()
 	}
@@ -153,41 +153,41 @@ func (m *movementReader) first() (model.TxPk, error) {
 }
 
 // fill reads the rows of what is spent, and the assets of all.
-func (m *movementReader) fill(txs []txMovement) error {
-	var spent, all []*output
+func (m *txReader) fill(txs []TxIO) error {
+	var spent, all []*Output
 	for i := range txs {
-		for j := range txs[i].spends {
-			spent = append(spent, &txs[i].spends[j])
+		for j := range txs[i].Spent {
+			spent = append(spent, &txs[i].Spent[j])
 		}
-		for j := range txs[i].makes {
-			all = append(all, &txs[i].makes[j])
+		for j := range txs[i].Created {
+			all = append(all, &txs[i].Created[j])
 		}
 	}
 	all = append(all, spent...)
-	rows, err := m.r.GetMany(familyUtxo, keysOfOutputs(spent))
+	rows, err := m.r.GetMany(FamilyUtxo, keysOfOutputs(spent))
 	if err != nil {
 		return err
 	}
 	for i, o := range spent {
-		if o.utxoRow, err = m.c.parseUtxoRow(o.pk, rows[i]); err != nil && !m.lenient {
-			return fmt.Errorf("output %v, which is spent: %w", o.pk, err)
+		if o.UtxoRow, err = m.c.ParseUtxoRow(o.Pk, rows[i]); err != nil && !m.lenient {
+			return fmt.Errorf("output %v, which is spent: %w", o.Pk, err)
 		}
 	}
-	if rows, err = m.r.GetMany(familyAssets, keysOfOutputs(all)); err != nil {
+	if rows, err = m.r.GetMany(FamilyAssets, keysOfOutputs(all)); err != nil {
 		return err
 	}
 	for i, o := range all {
-		if o.assets, err = parseAssetsRow(o.pk, rows[i]); err != nil && !m.lenient {
-			return fmt.Errorf("assets of output %v: %w", o.pk, err)
+		if o.Assets, err = ParseAssetsRow(o.Pk, rows[i]); err != nil && !m.lenient {
+			return fmt.Errorf("assets of output %v: %w", o.Pk, err)
 		}
 	}
 	return nil
 }
 
-func keysOfOutputs(os []*output) [][]byte {
+func keysOfOutputs(os []*Output) [][]byte {
 	keys := make([][]byte, len(os))
 	for i, o := range os {
-		keys[i] = o.pk.AppendTo(nil)
+		keys[i] = o.Pk.AppendTo(nil)
 	}
 	return keys
 }

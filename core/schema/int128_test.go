@@ -1,4 +1,4 @@
-package core
+package schema
 
 import (
 	"math/big"
@@ -10,29 +10,26 @@ import (
 func TestWideIsTheNumber(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
-		sum, want := wide{}, new(big.Int)
+		sum, want := Int128{}, new(big.Int)
 		for range 1 + rng.IntN(20) {
 			n, sign := rng.Uint64()>>rng.IntN(64), int64(rng.IntN(3)-1)
-			sum = sum.plus(wideOf(n, sign))
+			sum = sum.Add(Int128Of(n, sign))
 			want.Add(want, new(big.Int).Mul(new(big.Int).SetUint64(n), big.NewInt(sign)))
 		}
-		if sum.String() != want.String() || sum.negative() != (want.Sign() < 0) {
+		if sum.String() != want.String() || sum.Negative() != (want.Sign() < 0) {
 			t.Fatalf("%v, expected %v", sum, want)
 		}
-		if sum.negative() {
+		if sum.Negative() {
 			continue
 		}
 		if b := sum.appendTo(nil); string(b) != string(want.Bytes()) {
 			t.Fatalf("%v has the bytes %x, expected %x", want, b, want.Bytes())
-		} else if back, err := parseWide(b); err != nil || back != sum {
+		} else if back, err := ParseInt128(b); err != nil || back != sum {
 			t.Fatalf("%x reads back as %v (%v), expected %v", b, back, err, sum)
-		}
-		if got, want := mod61OfWide(sum), new(big.Int).Mod(want, big.NewInt(prime61)).Uint64(); uint64(got) != want {
-			t.Fatalf("mod61 of %v is %d, expected %d", sum, got, want)
 		}
 	}
 	for _, b := range [][]byte{{0}, {0, 1}, append([]byte{128}, make([]byte, 15)...), append([]byte{1}, make([]byte, 16)...)} {
-		if w, err := parseWide(b); err == nil {
+		if w, err := ParseInt128(b); err == nil {
 			t.Errorf("%x reads as %v", b, w)
 		}
 	}

@@ -1,4 +1,4 @@
-package core
+package schema
 
 import (
 	"encoding/binary"
@@ -12,22 +12,22 @@ import (
 )
 
 // parts are what a database keeps for an index.
-type parts uint8
+type Features uint8
 
 const (
-	partValues parts = 1 << iota // values, births and relations, and the values' births in the rows of outputs
-	partBalance
-	partUnspent
-	partHistory
-	partPrefix
+	FeatureValues Features = 1 << iota // values, births and relations, and the values' births in the rows of outputs
+	FeatureBalance
+	FeatureUnspent
+	FeatureHistory
+	FeaturePrefix
 
-	allParts     = partPrefix<<1 - 1
-	partAccounts = partBalance | partUnspent | partHistory // what inputs change as well as outputs
+	AllFeatures     = FeaturePrefix<<1 - 1
+	AccountFeatures = FeatureBalance | FeatureUnspent | FeatureHistory // what inputs change as well as outputs
 )
 
 // partsOf are the parts that options ask for.
-func partsOf(o model.IndexOptions) (p parts) {
-	for part, on := range map[parts]bool{partBalance: o.Balance, partUnspent: o.Unspent, partHistory: o.History, partPrefix: o.Prefix} {
+func FeaturesOf(o model.IndexOptions) (p Features) {
+	for part, on := range map[Features]bool{FeatureBalance: o.Balance, FeatureUnspent: o.Unspent, FeatureHistory: o.History, FeaturePrefix: o.Prefix} {
 		if on {
 			p |= part
 		}
@@ -35,50 +35,50 @@ func partsOf(o model.IndexOptions) (p parts) {
 	return p
 }
 
-func (p parts) has(part parts) bool { return p&part == part }
+func (p Features) Has(part Features) bool { return p&part == part }
 
 // index is an index a database has.
-type index struct {
+type Index struct {
 	model.Index
-	number int   // given once
-	live   parts // of the whole chain, up to the tip
-	coming parts // being added, up to a tip of their own: see build.go
+	Number   int      // given once
+	Active   Features // of the whole chain, up to the tip
+	Building Features // being added, up to a tip of their own: see build.go
 }
 
 // dropped reports whether the index is on its way out: nothing of it counts any more.
-func (x *index) dropped() bool { return x.live|x.coming == 0 }
+func (x *Index) Dropped() bool { return x.Active|x.Building == 0 }
 
 // catalogue is the indexes of a database. It does not change once it is that of a [DB]: see [DB.catalogue].
-type catalogue struct {
-	chain  model.Chain
-	traits model.Traits
-	raw    bool // transactions' bytes are kept
+type Layout struct {
+	Chain  model.Chain
+	Traits model.Traits
+	Raw    bool // transactions' bytes are kept
 
-	all     []*index // by number
-	indexes []*index // those whose values are live, by number: the order in which [model.Key.Index] counts
-	next    int      // the number of the next one
-	spendBy *index   // the index that inputs name; nil: they name outpoints
+	All        []*Index // by number
+	Indexes    []*Index // those whose values are live, by number: the order in which [model.Key.Index] counts
+	next       int      // the number of the next one
+	SpendIndex *Index   // the index that inputs name; nil: they name outpoints
 }
 
 // arrange derives the other fields from all.
-func (c *catalogue) arrange() {
-	slices.SortFunc(c.all, func(a, b *index) int { return a.number - b.number })
-	c.indexes = slices.DeleteFunc(slices.Clone(c.all), func(x *index) bool { return !x.live.has(partValues) })
-	c.spendBy = c.indexByName(c.traits.SpendIndex)
+func (c *Layout) Arrange() {
+	slices.SortFunc(c.All, func(a, b *Index) int { return a.Number - b.Number })
+	c.Indexes = slices.DeleteFunc(slices.Clone(c.All), func(x *Index) bool { return !x.Active.Has(FeatureValues) })
+	c.SpendIndex = c.Active(c.Traits.SpendIndex)
 }
 
 // entry is the index of a name, live or not.
-func (c *catalogue) entry(name string) *index {
-	for _, x := range c.all {
-		if x.Name == name && !x.dropped() {
+func (c *Layout) Entry(name string) *Index {
+	for _, x := range c.All {
+		if x.Name == name && !x.Dropped() {
 			return x
 		}
 	}
 	return nil
 }
 
-func (c *catalogue) indexByName(name string) *index {
-	for _, x := range c.indexes {
+func (c *Layout) Active(name string) *Index {
+	for _, x := range c.Indexes {
 		if x.Name == name {
 			return x
 		}
@@ -87,18 +87,18 @@ func (c *catalogue) indexByName(name string) *index {
 }
 
 // indexByNumber is the index of a number, live or not.
-func (c *catalogue) indexByNumber(n uint64) *index {
-	for _, x := range c.all {
-		if uint64(x.number) == n {
+func (c *Layout) ByNumber(n uint64) *Index {
+	for _, x := range c.All {
+		if uint64(x.Number) == n {
 			return x
 		}
 	}
 	return nil
 }
 
-func (c *catalogue) liveNames() []string {
-	names := make([]string, len(c.indexes))
-	for i, x := range c.indexes {
+func (c *Layout) Names() []string {
+	names := make([]string, len(c.Indexes))
+	for i, x := range c.Indexes {
 		names[i] = x.Name
 	}
 	return names
@@ -106,12 +106,12 @@ func (c *catalogue) liveNames() []string {
 
 // appendTo appends the catalogue as meta stores it: uvarint next number|[uvarint number|kind|live|coming|own|text of name,
 // when and value], a text is its uvarint length and itself. Of a chain's own index when and value are left out.
-func (c *catalogue) appendTo(b []byte) []byte {
+func (c *Layout) AppendTo(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(c.next))
-	for _, x := range c.all {
+	for _, x := range c.All {
 		d, own := x.Definition()
-		b = binary.AppendUvarint(b, uint64(x.number))
-		b = append(b, byte(x.Kind), byte(x.live), byte(x.coming), 0)
+		b = binary.AppendUvarint(b, uint64(x.Number))
+		b = append(b, byte(x.Kind), byte(x.Active), byte(x.Building), 0)
 		if !own {
 			d.When, d.Value = "", ""
 		} else {
@@ -125,20 +125,20 @@ func (c *catalogue) appendTo(b []byte) []byte {
 	return b
 }
 
-type catalogueEntry struct {
+type indexEntry struct {
 	number       int
-	live, coming parts
+	live, coming Features
 	own          bool
 	definition   model.Definition
 }
 
-func parseCatalogue(b []byte) (entries []catalogueEntry, next int, err error) {
+func parseIndexes(b []byte) (entries []indexEntry, next int, err error) {
 	r := reader{b: b}
 	next = r.size("next index number")
 	for len(r.b) > 0 {
-		e := catalogueEntry{number: r.size("index number")}
+		e := indexEntry{number: r.size("index number")}
 		bytes := r.take(4, "kind, parts")
-		e.definition.Kind, e.live, e.coming, e.own = model.Kind(bytes[0]), parts(bytes[1]), parts(bytes[2]), bytes[3] == 1
+		e.definition.Kind, e.live, e.coming, e.own = model.Kind(bytes[0]), Features(bytes[1]), Features(bytes[2]), bytes[3] == 1
 		for _, to := range []*string{&e.definition.Name, &e.definition.When, &e.definition.Value} {
 			n := r.size("length of text")
 			if n > len(r.b) {
@@ -150,7 +150,7 @@ func parseCatalogue(b []byte) (entries []catalogueEntry, next int, err error) {
 		switch {
 		case !e.definition.Kind.Valid():
 			r.fail("unknown kind of index " + e.definition.Name)
-		case e.live|e.coming > allParts || bytes[3] > 1:
+		case e.live|e.coming > AllFeatures || bytes[3] > 1:
 			r.fail("unknown parts of index " + e.definition.Name)
 		case e.number >= next || !numberFits(e.number):
 			r.fail("index number out of range")
@@ -162,22 +162,22 @@ func parseCatalogue(b []byte) (entries []catalogueEntry, next int, err error) {
 
 // numberFits reports whether the families of an index of that number have numbers.
 func numberFits(n int) bool {
-	return n < (1<<16-int(firstIndexFamily))/int(familiesPerIndex)
+	return n < (1<<16-int(FirstIndexFamily))/int(FamiliesPerIndex)
 }
 
 // newCatalogue is the indexes of a new database: the named ones or the chain's defaults, and those that are always on.
 // Numbers follow the chain's own order, so that the order of settings changes nothing.
-func newCatalogue(c model.Chain, names []string, keep map[string]model.IndexOptions, raw bool) (*catalogue, error) {
-	cat := &catalogue{chain: c, traits: c.Traits(), raw: raw}
+func NewLayout(c model.Chain, names []string, keep map[string]model.IndexOptions, raw bool) (*Layout, error) {
+	cat := &Layout{Chain: c, Traits: c.Traits(), Raw: raw}
 	offered := c.Indexes()
 	for _, name := range names {
 		if !slices.ContainsFunc(offered, func(x model.Index) bool { return x.Name == name }) {
-			return nil, unknownIndex(c, name)
+			return nil, UnknownIndex(c, name)
 		}
 	}
 	for _, x := range offered {
 		if x.Always || slices.Contains(names, x.Name) || (names == nil && x.Default) {
-			if err := cat.add(x, partValues|partsOf(keep[x.Name]), 0); err != nil {
+			if err := cat.Add(x, FeatureValues|FeaturesOf(keep[x.Name]), 0); err != nil {
 				return nil, err
 			}
 		}
@@ -186,43 +186,43 @@ func newCatalogue(c model.Chain, names []string, keep map[string]model.IndexOpti
 }
 
 // add gives an index the next number.
-func (c *catalogue) add(x model.Index, live, coming parts) error {
-	added := &index{x, c.next, live, coming}
-	if err := added.checkParts(live | coming); err != nil {
+func (c *Layout) Add(x model.Index, live, coming Features) error {
+	added := &Index{x, c.next, live, coming}
+	if err := added.CheckFeatures(live | coming); err != nil {
 		return err
 	}
 	if !numberFits(c.next) {
 		return model.Errorf(model.Refused, "too_many_indexes", "index %s: the database has given away all %d numbers of indexes", x.Name, c.next)
 	}
 	taken := map[string]string{}
-	for _, d := range schema {
+	for _, d := range Schema {
 		taken[d.Name] = "the schema"
 	}
-	for _, other := range c.all {
-		for _, d := range other.declarationsOf(allParts) {
+	for _, other := range c.All {
+		for _, d := range other.DeclarationsOf(AllFeatures) {
 			taken[d.Name] = "index " + other.Name
 		}
 	}
-	for _, d := range added.declarationsOf(allParts) {
+	for _, d := range added.DeclarationsOf(AllFeatures) {
 		if whose, found := taken[d.Name]; found {
 			return model.Errorf(model.Usage, "bad_value", "index %s: its family %s would be one of %s: choose another name", x.Name, d.Name, whose)
 		}
 	}
-	c.all = append(c.all, added)
+	c.All = append(c.All, added)
 	c.next++
-	c.arrange()
+	c.Arrange()
 	return nil
 }
 
 // checkParts refuses what an index of its kind cannot keep.
-func (x *index) checkParts(p parts) error {
-	if x.Kind == model.OneToOne && p&partAccounts != 0 {
+func (x *Index) CheckFeatures(p Features) error {
+	if x.Kind == model.OneToOne && p&AccountFeatures != 0 {
 		return model.Errorf(model.Usage, "bad_option", "index %s is one-to-one, each of its values occurs in one output: it has no use for balance, unspent and history", x.Name)
 	}
 	return nil
 }
 
-func unknownIndex(c model.Chain, name string) error {
+func UnknownIndex(c model.Chain, name string) error {
 	var names []string
 	for _, x := range c.Indexes() {
 		names = append(names, x.Name)
@@ -231,14 +231,14 @@ func unknownIndex(c model.Chain, name string) error {
 }
 
 // readCatalogue reads the indexes of an old database from meta, and whether it keeps raw transactions.
-func readCatalogue(r storage.Reader, c model.Chain) (*catalogue, error) {
-	rows, err := r.GetMany(familyMeta, [][]byte{metaIndexes, metaRaw})
+func ReadLayout(r storage.Reader, c model.Chain) (*Layout, error) {
+	rows, err := r.GetMany(FamilyMeta, [][]byte{MetaIndexes, MetaRaw})
 	if err != nil {
 		return nil, err
 	}
-	cat := &catalogue{chain: c, traits: c.Traits(), raw: rows[1] != nil}
-	var stored []catalogueEntry
-	if stored, cat.next, err = parseCatalogue(rows[0]); err != nil {
+	cat := &Layout{Chain: c, Traits: c.Traits(), Raw: rows[1] != nil}
+	var stored []indexEntry
+	if stored, cat.next, err = parseIndexes(rows[0]); err != nil {
 		return nil, fmt.Errorf("meta indexes: %w", err)
 	}
 	offered := c.Indexes()
@@ -246,7 +246,7 @@ func readCatalogue(r storage.Reader, c model.Chain) (*catalogue, error) {
 		name := e.definition.Name
 		if e.live|e.coming == 0 { // all that is left of it is its number
 			left := model.Index{Name: name, Kind: e.definition.Kind, Custom: e.own, When: e.definition.When, Value: e.definition.Value}
-			cat.all = append(cat.all, &index{Index: left, number: e.number})
+			cat.All = append(cat.All, &Index{Index: left, Number: e.number})
 			continue
 		}
 		i := slices.IndexFunc(offered, func(x model.Index) bool { return x.Name == name && (x.Custom || x.Kind == e.definition.Kind) })
@@ -258,9 +258,9 @@ func readCatalogue(r storage.Reader, c model.Chain) (*catalogue, error) {
 			return nil, model.Errorf(model.Refused, "index_mismatch", "index %s is defined as %s, the database was made with %s: give the new definition a name of its own, or drop the index and add it again (birthmark index drop %s)",
 				name, describe(d), describe(e.definition), name)
 		}
-		cat.all = append(cat.all, &index{offered[i], e.number, e.live, e.coming})
+		cat.All = append(cat.All, &Index{offered[i], e.number, e.live, e.coming})
 	}
-	cat.arrange()
+	cat.Arrange()
 	return cat, nil
 }
 
@@ -278,22 +278,22 @@ func describe(d model.Definition) string {
 
 // wanted refuses indexes and options that an old database does not keep. What it keeps it keeps up to date, named or
 // not.
-func (c *catalogue) wanted(names []string, keep map[string]model.IndexOptions) error {
+func (c *Layout) Require(names []string, keep map[string]model.IndexOptions) error {
 	for _, name := range names {
-		if c.entry(name) == nil {
-			if !slices.ContainsFunc(c.chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
-				return unknownIndex(c.chain, name)
+		if c.Entry(name) == nil {
+			if !slices.ContainsFunc(c.Chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
+				return UnknownIndex(c.Chain, name)
 			}
 			return model.Errorf(model.Refused, "index_mismatch", "the database has no index %s (it has %s): add it with birthmark index add %s, or leave it out",
-				name, strings.Join(c.liveNames(), ", "), name)
+				name, strings.Join(c.Names(), ", "), name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(keep)) {
-		var has parts
-		if x := c.entry(name); x != nil {
-			has = x.live | x.coming
+		var has Features
+		if x := c.Entry(name); x != nil {
+			has = x.Active | x.Building
 		}
-		if lacks := partsOf(keep[name]) &^ has; lacks != 0 {
+		if lacks := FeaturesOf(keep[name]) &^ has; lacks != 0 {
 			return model.Errorf(model.Refused, "index_mismatch", "the database does not keep %s for index %s: add it with birthmark index add %s, or leave it out",
 				lacks, name, name)
 		}
@@ -302,72 +302,72 @@ func (c *catalogue) wanted(names []string, keep map[string]model.IndexOptions) e
 }
 
 // names are the parts as settings name them.
-func (p parts) names() []string {
+func (p Features) Names() []string {
 	var names []string
 	for _, part := range []struct {
-		part parts
+		part Features
 		name string
-	}{{partValues, "values"}, {partBalance, "balance"}, {partUnspent, "unspent"}, {partHistory, "history"}, {partPrefix, "prefix"}} {
-		if p.has(part.part) {
+	}{{FeatureValues, "values"}, {FeatureBalance, "balance"}, {FeatureUnspent, "unspent"}, {FeatureHistory, "history"}, {FeaturePrefix, "prefix"}} {
+		if p.Has(part.part) {
 			names = append(names, part.name)
 		}
 	}
 	return names
 }
 
-func (p parts) String() string { return strings.Join(p.names(), ", ") }
+func (p Features) String() string { return strings.Join(p.Names(), ", ") }
 
 // holdersIndex is the index whose values are the holders of assets.
-const holdersIndex = "address"
+const HoldersIndex = "address"
 
 // holders is the index whose values hold assets; nil where the database has none that can.
-func (c *catalogue) holders() *index {
-	if x := c.indexByName(holdersIndex); x != nil && x.Kind == model.OneToMany {
+func (c *Layout) Holders() *Index {
+	if x := c.Active(HoldersIndex); x != nil && x.Kind == model.OneToMany {
 		return x
 	}
 	return nil
 }
 
 // copy of the catalogue whose entries can be changed, and the copy of x in it.
-func (c *catalogue) copy(x *index) (*catalogue, *index) {
-	d := &catalogue{chain: c.chain, traits: c.traits, raw: c.raw, next: c.next}
-	var same *index
-	for _, from := range c.all {
+func (c *Layout) Copy(x *Index) (*Layout, *Index) {
+	d := &Layout{Chain: c.Chain, Traits: c.Traits, Raw: c.Raw, next: c.next}
+	var same *Index
+	for _, from := range c.All {
 		to := *from
-		if d.all = append(d.all, &to); from == x {
+		if d.All = append(d.All, &to); from == x {
 			same = &to
 		}
 	}
-	d.arrange()
+	d.Arrange()
 	return d, same
 }
 
 // halfDropped returns work for an index of the catalogue that is dropped and for which there is none: an earlier
 // version could leave one behind. nil if there is no such index.
-func (c *catalogue) halfDropped() *indexWork {
-	for _, x := range c.all {
-		if x.dropped() {
-			return &indexWork{x: x}
+func (c *Layout) HalfDropped() *IndexChange {
+	for _, x := range c.All {
+		if x.Dropped() {
+			return &IndexChange{Index: x}
 		}
 	}
 	return nil
 }
 
 // lookup returns an active index by name, or an error that says what the database has instead.
-func (c *catalogue) lookup(name string, tip model.Point, work *indexWork) (*index, error) {
-	if x := c.indexByName(name); x != nil {
+func (c *Layout) Lookup(name string, tip model.Point, work *IndexChange) (*Index, error) {
+	if x := c.Active(name); x != nil {
 		return x, nil
 	}
-	if x := c.entry(name); x != nil {
+	if x := c.Entry(name); x != nil {
 		to, of := model.HeightPk(0), tip.Height
 		if work != nil {
-			to = work.tip.Height
+			to = work.BuiltTo.Height
 		}
 		return nil, model.Errorf(model.Refused, "index_building", "index %s is being added: it has blocks up to %d of %d (%d%%)", name, to, of, int64(to)*100/max(1, int64(of)))
 	}
-	if slices.ContainsFunc(c.chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
+	if slices.ContainsFunc(c.Chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
 		return nil, model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %s",
-			name, strings.Join(c.liveNames(), ", "))
+			name, strings.Join(c.Names(), ", "))
 	}
-	return nil, unknownIndex(c.chain, name)
+	return nil, UnknownIndex(c.Chain, name)
 }

@@ -1,4 +1,4 @@
-package core
+package schema
 
 import (
 	"crypto/sha256"
@@ -17,45 +17,45 @@ import (
 // or made on purpose, costs a comparison.
 
 // headBits are the bits of a head that are used: all of them, but where a test wants many values to have the same.
-var headBits = ^uint64(0)
+var PrefixBits = ^uint64(0)
 
 // appendHead appends the head of a value of an index, or of an asset id.
-func appendHead(b, value []byte) []byte {
+func appendPrefix(b, value []byte) []byte {
 	sum := sha256.Sum256(value)
-	return appendHeadOfHash(b, sum[:])
+	return appendHashPrefix(b, sum[:])
 }
 
-func appendHeadOfHash(b, hash []byte) []byte {
-	return binary.BigEndian.AppendUint64(b, binary.BigEndian.Uint64(hash)&headBits)
+func appendHashPrefix(b, hash []byte) []byte {
+	return binary.BigEndian.AppendUint64(b, binary.BigEndian.Uint64(hash)&PrefixBits)
 }
 
-func appendTxPkKey(b []byte, hash *model.Hash, pk model.TxPk) []byte {
-	return pk.AppendTo(appendHeadOfHash(b, hash[:]))
+func AppendTxPkKey(b []byte, hash *model.Hash, pk model.TxPk) []byte {
+	return pk.AppendTo(appendHashPrefix(b, hash[:]))
 }
 
 // appendBirthKey makes a key of the family that leads from a value to its birth; encoded is the birth.
-func appendBirthKey(b, value, encoded []byte) []byte {
-	return append(appendHead(b, value), encoded...)
+func AppendBirthKey(b, value, encoded []byte) []byte {
+	return append(appendPrefix(b, value), encoded...)
 }
 
 // parseHeadKey takes such a key apart; size is that of the pointer.
-func parseHeadKey(b []byte, size int) (head, pointer []byte, err error) {
+func ParsePrefixKey(b []byte, size int) (head, pointer []byte, err error) {
 	r := reader{b: b}
 	head, pointer = r.take(storage.PrefixSize, "head"), r.take(size, "pointer")
 	return head, pointer, r.end()
 }
 
 // txPks is the transactions with each of the hashes, newest first: more than one only where a hash occurs again (BIP 30).
-func txPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
+func TxPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
 	heads := make([][]byte, len(hashes))
 	for i := range hashes {
-		heads[i] = appendHeadOfHash(nil, hashes[i][:])
+		heads[i] = appendHashPrefix(nil, hashes[i][:])
 	}
-	candidates, err := candidatesOf(r, familyTxPk, heads, model.PkSize)
+	candidates, err := candidatesOf(r, FamilyTxPk, heads, model.PkSize)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.GetMany(familyTxHash, candidates.pointers)
+	rows, err := r.GetMany(FamilyTxHash, candidates.pointers)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func txPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
 		if b == nil {
 			return nil, fmt.Errorf("no transaction stands at %v, where %x leads: run check", pk, heads[candidates.of[i]])
 		}
-		hash, _, err := parseTxHashRow(b)
+		hash, _, err := ParseTxHashRow(b)
 		if err != nil {
 			return nil, err
 		}
@@ -83,13 +83,13 @@ func txPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
 }
 
 // birthsOf is where values of a space were born; nil for those that the database does not have.
-func (c *catalogue) birthsOf(r storage.Reader, space int, values [][]byte) ([]*model.BirthPk, error) {
-	f, back, wide := c.birthFamilies(space)
+func (c *Layout) Births(r storage.Reader, space int, values [][]byte) ([]*model.BirthPk, error) {
+	f, back, wide := c.BirthFamilies(space)
 	heads := make([][]byte, len(values))
 	for i, v := range values {
-		heads[i] = appendHead(nil, v)
+		heads[i] = appendPrefix(nil, v)
 	}
-	candidates, err := candidatesOf(r, f, heads, pointerSize(wide))
+	candidates, err := candidatesOf(r, f, heads, PointerSize(wide))
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +114,8 @@ func (c *catalogue) birthsOf(r storage.Reader, space int, values [][]byte) ([]*m
 }
 
 // birthOf is where one value was born.
-func (c *catalogue) birthOf(r storage.Reader, space int, value []byte) (*model.BirthPk, error) {
-	births, err := c.birthsOf(r, space, [][]byte{value})
+func (c *Layout) Birth(r storage.Reader, space int, value []byte) (*model.BirthPk, error) {
+	births, err := c.Births(r, space, [][]byte{value})
 	if err != nil {
 		return nil, err
 	}
@@ -124,12 +124,12 @@ func (c *catalogue) birthOf(r storage.Reader, space int, value []byte) (*model.B
 
 // birthFamilies are the family that leads from a head to where values of a space were born, the one that leads back to the
 // values, and whether their pointers are wide.
-func (c *catalogue) birthFamilies(space int) (births, values storage.Family, wide bool) {
-	if space == assetSpace {
-		return familyAssetBirth, familyAssetID, true
+func (c *Layout) BirthFamilies(space int) (births, values storage.Family, wide bool) {
+	if space == AssetSpace {
+		return FamilyAssetBirth, FamilyAssetID, true
 	}
-	x := c.indexByNumber(uint64(space))
-	return x.family(indexBirth), x.family(indexValue), x.Kind.HasOrdinal()
+	x := c.ByNumber(uint64(space))
+	return x.Family(IndexBirth), x.Family(IndexValue), x.Kind.HasOrdinal()
 }
 
 // candidates are the pointers that heads lead to, in their order: pointer i is one of head number of[i].
@@ -145,7 +145,7 @@ func candidatesOf(r storage.Reader, f storage.Family, heads [][]byte, size int) 
 	}
 	for i, tail := range tails {
 		if len(tail)%size != 0 {
-			return c, fmt.Errorf("%w: %x leads to %x, pointers have %d bytes", errRow, heads[i], tail, size)
+			return c, fmt.Errorf("%w: %x leads to %x, pointers have %d bytes", ErrRow, heads[i], tail, size)
 		}
 		for ; len(tail) > 0; tail = tail[size:] {
 			c.pointers, c.of = append(c.pointers, tail[:size:size]), append(c.of, i)

@@ -1,0 +1,71 @@
+package schema
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math/big"
+	"math/bits"
+)
+
+// wide is a signed number of 128 bits: what one holder has of an asset, which is the sum of any number of outputs with
+// 64 bits each.
+type Int128 struct {
+	Hi int64
+	Lo uint64
+}
+
+const int128Size = 16
+
+// wideOf is n, or -n where sign is -1, or 0.
+func Int128Of(n uint64, sign int64) Int128 {
+	switch {
+	case sign == 0 || n == 0:
+		return Int128{}
+	case sign < 0:
+		return Int128{-1, -n}
+	}
+	return Int128{0, n}
+}
+
+func (w Int128) Add(v Int128) Int128 {
+	lo, carry := bits.Add64(w.Lo, v.Lo, 0)
+	return Int128{w.Hi + v.Hi + int64(carry), lo}
+}
+
+func (w Int128) Sub(v Int128) Int128 {
+	lo, borrow := bits.Sub64(w.Lo, v.Lo, 0)
+	return Int128{w.Hi - v.Hi - int64(borrow), lo}
+}
+
+func (w Int128) Cmp(v Int128) int { return cmp.Or(cmp.Compare(w.Hi, v.Hi), cmp.Compare(w.Lo, v.Lo)) }
+
+func (w Int128) Negative() bool { return w.Hi < 0 }
+
+// appendTo appends the bytes of a number that is not negative, big-endian, as few as it has.
+func (w Int128) appendTo(b []byte) []byte {
+	var all [int128Size]byte
+	binary.BigEndian.PutUint64(all[:], uint64(w.Hi))
+	binary.BigEndian.PutUint64(all[8:], w.Lo)
+	i := 0
+	for i < int128Size && all[i] == 0 {
+		i++
+	}
+	return append(b, all[i:]...)
+}
+
+func ParseInt128(b []byte) (Int128, error) {
+	if len(b) > int128Size || len(b) == int128Size && b[0] > 127 || len(b) > 0 && b[0] == 0 {
+		return Int128{}, fmt.Errorf("%w: %x is no amount", ErrRow, b)
+	}
+	var all [int128Size]byte
+	copy(all[int128Size-len(b):], b)
+	return Int128{int64(binary.BigEndian.Uint64(all[:])), binary.BigEndian.Uint64(all[8:])}, nil
+}
+
+func (w Int128) Big() *big.Int {
+	n := new(big.Int).Lsh(big.NewInt(w.Hi), 64)
+	return n.Add(n, new(big.Int).SetUint64(w.Lo))
+}
+
+func (w Int128) String() string { return w.Big().String() }
