@@ -6,8 +6,7 @@ import (
 	"birthmark/model"
 )
 
-// BenchmarkOutput is what a definition costs for one output, of a condition that fails, of one that holds, and of
-// values of several kinds.
+// BenchmarkOutput measures a definition on one output: a false condition, a true one, and values of several kinds.
 func BenchmarkOutput(b *testing.B) {
 	for _, c := range []struct{ name, when, value string }{
 		{"field", "", `output.data`},
@@ -47,7 +46,7 @@ func BenchmarkOutput(b *testing.B) {
 	}
 }
 
-// BenchmarkBind is what another decoder costs, with five definitions.
+// BenchmarkBind measures binding another decoder, with five definitions.
 func BenchmarkBind(b *testing.B) {
 	var ds []model.Definition
 	var names []string

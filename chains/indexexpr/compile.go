@@ -13,30 +13,30 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// maxNodes is the most an expression can consist of.
+// maxNodes is the maximum number of nodes of an expression.
 const maxNodes = 2000
 
-// program is one compiled expression. It belongs to one goroutine, its meter being in it.
+// program is one compiled expression. It belongs to one goroutine, since it contains its meter.
 type program struct {
-	parts  []part       // of a condition those that all have to hold, in their order; of a value one
-	result reflect.Type // nil where it is known only when the program has run
-	elem   reflect.Type // of the entries, where the result is a list
+	parts  []part       // of a condition: parts that must all be true, in order; of a value: one part
+	result reflect.Type // nil if it is known only at run time
+	elem   reflect.Type // type of the entries if the result is a list
 }
 
-// part is what is computed at once: what it reads has to be there before.
+// part is computed in one step; the fields that it reads must be filled before.
 type part struct {
 	fields Set          // of the output, the transaction and the block
-	nested map[Bit]bool // of entries of lists
-	short  *short       // nil: it takes the machine
+	nested map[Bit]bool // fields of list entries
+	short  *short       // nil: use the expression machine
 	code   *vm.Program
 }
 
-// compile compiles an expression over the fields of root, a pointer to the language's struct. Its functions spend what
-// the meter has. A condition is taken apart, so that what its last part reads is there only where the others hold.
+// compile compiles an expression over the fields of root, a pointer to the language's struct. Its functions spend from
+// meter. A condition is split at its ands, so that fields of later parts are filled only if the earlier parts are true.
 func (l *Language) compile(text string, condition bool, root any, m *meter) (*program, error) {
 	c := conf.CreateNew()
 	c.MaxNodes = maxNodes
-	c.WithEnv(reflect.Zero(l.root).Interface()) // of a pointer the library would copy whole structs where it runs
+	c.WithEnv(reflect.Zero(l.root).Interface()) // with a pointer the library would copy whole structs at run time
 	for name := range c.Builtins {
 		if !isKept(name) {
 			delete(c.Builtins, name)
@@ -50,7 +50,7 @@ func (l *Language) compile(text string, condition bool, root any, m *meter) (*pr
 	if err != nil {
 		return nil, err
 	}
-	// Once to learn the types of the fields; what it finds wrong may be right when it is rewritten.
+	// The first pass determines the types of the fields; its errors may disappear after rewriting.
 	_, _ = checker.Check(tree, c)
 	ast.Walk(&tree.Node, r)
 	if r.err != nil {
@@ -62,7 +62,7 @@ func (l *Language) compile(text string, condition bool, root any, m *meter) (*pr
 	nature := tree.Node.Nature()
 	p := &program{result: nature.Type}
 	if nature.Nil {
-		return nil, &fault{0, "is never anything but nil"}
+		return nil, &fault{0, "is always nil"}
 	}
 	if nature.IsArray() && nature.Type != bytesType {
 		elem := nature.Elem(&c.NtCache)
@@ -87,7 +87,7 @@ func (l *Language) compile(text string, condition bool, root any, m *meter) (*pr
 	return p, nil
 }
 
-// conjuncts appends the conditions that an expression joins by and; of any other it is the only one.
+// conjuncts appends the conditions that an expression joins with and; any other expression is the only one.
 func conjuncts(n ast.Node, to []ast.Node) []ast.Node {
 	if b, ok := n.(*ast.BinaryNode); ok && (b.Operator == "and" || b.Operator == "&&") {
 		return conjuncts(b.Right, conjuncts(b.Left, to))
@@ -95,7 +95,7 @@ func conjuncts(n ast.Node, to []ast.Node) []ast.Node {
 	return append(to, n)
 }
 
-// reading notes what a checked tree reads.
+// reading records which fields a checked tree reads.
 type reading struct {
 	language *Language
 	part     *part

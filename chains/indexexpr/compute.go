@@ -1,6 +1,6 @@
 package indexexpr
 
-// What the functions compute. Each gives nil of what it cannot compute.
+// Implementations of functions. Each returns nil if it cannot compute a result.
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// bytesOf is the bytes of bytes or text.
+// bytesOf returns the bytes of bytes or text.
 func bytesOf(m *meter, v any) ([]byte, bool) {
 	switch v := v.(type) {
 	case []byte:
@@ -26,7 +26,7 @@ func bytesOf(m *meter, v any) ([]byte, bool) {
 	return nil, false
 }
 
-// stringly is bytes or text as a Go string; bytes are not changed by it.
+// stringly returns bytes or text as a Go string without changing the bytes.
 func stringly(m *meter, v any) (s string, ok bool) {
 	switch v := v.(type) {
 	case []byte:
@@ -39,7 +39,7 @@ func stringly(m *meter, v any) (s string, ok bool) {
 	return "", false
 }
 
-// like gives a string the type that another value has.
+// like converts a string to the type of another value.
 func like(v any, s string) any {
 	if _, ok := v.([]byte); ok {
 		return []byte(s)
@@ -122,7 +122,7 @@ func asciiUpper(c rune) rune {
 	return c
 }
 
-// mapped changes the letters of ASCII, in bytes too.
+// mapped maps ASCII letters, in bytes too.
 func mapped(m *meter, v any, to func(rune) rune) any {
 	b, ok := bytesOf(m, v)
 	if !ok {
@@ -245,7 +245,7 @@ func intOf(v any) any {
 	case uint8:
 		return int(v)
 	case float64:
-		// Beyond these bounds a conversion is another number on every kind of machine.
+		// Beyond these bounds the result of a conversion depends on the machine.
 		if v > -1<<53 && v < 1<<53 {
 			return int(v)
 		}
@@ -257,7 +257,7 @@ func intOf(v any) any {
 	return nil
 }
 
-// entries yields what a list holds; nothing of anything else. Bytes are no list here.
+// entries yields the entries of a list; nothing for other types. Bytes do not count as a list.
 func entries(m *meter, v any) func(yield func(any) bool) {
 	return func(yield func(any) bool) {
 		r := reflect.ValueOf(v)
@@ -293,7 +293,7 @@ func flatten(m *meter, v any) any {
 	return all
 }
 
-// matches runs a regular expression, in time that grows with the text alone.
+// matches runs a regular expression in time linear in the length of the text.
 func matches(m *meter, v any, re *regexp.Regexp) bool {
 	switch v := v.(type) {
 	case []byte:

@@ -10,7 +10,7 @@ import (
 	"birthmark/model"
 )
 
-// Indexes are the indexes that were defined over a chain's fields.
+// Indexes are the custom indexes defined over a chain's fields.
 type Indexes struct {
 	language *Language
 	list     []defined
@@ -21,17 +21,17 @@ type defined struct {
 	form form
 }
 
-// maxName is the most bytes a name can have: it is part of the names of families and of errors.
+// maxName is the maximum length of a name in bytes: it is part of the names of families and of errors.
 const maxName = 40
 
 var (
 	properName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-	// The families of an index of such a name would be those that every database has.
+	// With such a name, the families of the index would have the names of other families.
 	reservedNames = []string{"asset", "asset_id", "asset_fingerprint", "asset_totals", "asset_info"}
 )
 
-// Define checks definitions and compiles their expressions. Offered are the chain's own indexes. An error is an [Error]
-// of the first definition that cannot be.
+// Define checks definitions and compiles their expressions. offered are the chain's own indexes. The error is an
+// [Error] about the first invalid definition.
 func (l *Language) Define(offered []model.Index, ds []model.Definition) (*Indexes, error) {
 	x := &Indexes{language: l}
 	for i, d := range ds {
@@ -71,7 +71,7 @@ func kindNames() []string {
 	return all
 }
 
-// compiled is the two expressions of a definition; when is nil where there is no condition.
+// compiled is the two expressions of a definition; when is nil if there is no condition.
 type compiled struct{ when, value *program }
 
 func (l *Language) compileDefinition(d model.Definition, root any, m *meter) (c compiled, f form, err error) {
@@ -80,7 +80,7 @@ func (l *Language) compileDefinition(d model.Definition, root any, m *meter) (c 
 			return c, 0, l.located(d.Name, "when", d.When, err)
 		}
 		if t := c.when.result; t != nil && t.Kind() != reflect.Bool && t.Kind() != reflect.Interface {
-			return c, 0, l.located(d.Name, "when", d.When, &fault{0, "a condition is true or false, this is " + l.typeName(t)})
+			return c, 0, l.located(d.Name, "when", d.When, &fault{0, "expected true or false, this is " + l.typeName(t)})
 		}
 	}
 	if c.value, err = l.compile(d.Value, false, root, m); err != nil {
@@ -98,17 +98,17 @@ func (l *Language) compileDefinition(d model.Definition, root any, m *meter) (c 
 	}
 	f, ok := formOf(of)
 	if !ok {
-		return c, 0, l.located(d.Name, "value", d.Value, &fault{0, "a value is bytes, text, a number, true or false: this is " + l.typeName(of)})
+		return c, 0, l.located(d.Name, "value", d.Value, &fault{0, "expected bytes, text, a number, true or false: this is " + l.typeName(of)})
 	}
 	return c, f, nil
 }
 
-// Has reports whether an index of that name was defined. Indexes may be nil: none was.
+// Has reports whether an index of that name was defined. Indexes may be nil.
 func (x *Indexes) Has(name string) bool {
 	return x != nil && slices.ContainsFunc(x.list, func(d defined) bool { return d.Name == name })
 }
 
-// Indexes are what was defined, as a chain offers it.
+// Indexes returns the definitions as indexes of a chain.
 func (x *Indexes) Indexes() []model.Index {
 	if x == nil {
 		return nil

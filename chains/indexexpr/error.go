@@ -11,14 +11,14 @@ import (
 	"birthmark/model"
 )
 
-// Error is what is wrong with a definition. As a text it is one line that names the index, the key and the place, with a
-// mark at the place. It comes inside an error of kind [model.Usage] with the code bad_definition.
+// Error describes an invalid definition. Its text is one line with the index, the key and the place, with a mark at the
+// place. It is wrapped in an error of kind [model.Usage] with code bad_definition.
 type Error struct {
 	Index string
-	Key   string // when, value, kind; empty where the name is wrong
-	Place string // of the character in the expression: 8, or 2:8 in the second line; empty where it is no matter of one
+	Key   string // when, value, kind; empty if the name is wrong
+	Place string // position of the character in the expression: 8, or 2:8 in line 2; empty if it has none
 	What  string
-	Near  string // the expression around the place, with the mark; empty where Place is
+	Near  string // the expression around the place, with the mark; empty if Place is
 }
 
 func (e *Error) Error() string {
@@ -38,7 +38,7 @@ func (e *Error) Error() string {
 
 func wrong(e *Error) error { return model.Errorf(model.Usage, "bad_definition", "%w", e) }
 
-// fault is an error at a place of an expression.
+// fault is an error at a position of an expression.
 type fault struct {
 	at   int // in runes
 	what string
@@ -46,7 +46,7 @@ type fault struct {
 
 func (f *fault) Error() string { return f.what }
 
-// located makes an [Error] of what compiling an expression failed with.
+// located makes an [Error] of a compilation error.
 func (l *Language) located(index, key, text string, err error) error {
 	e := &Error{Index: index, Key: key}
 	var at int
@@ -62,10 +62,10 @@ func (l *Language) located(index, key, text string, err error) error {
 	return wrong(e)
 }
 
-// mark stands in [Error.Near] before the character that is meant.
+// mark precedes the character at Place in [Error.Near].
 const mark = "‸"
 
-// place says where a rune of the text is, and shows what is around it in one line.
+// place returns the position of a rune of the text, and its surroundings in one line.
 func place(text string, at int) (where, near string) {
 	const around = 24
 	runes := []rune(text)
@@ -104,7 +104,7 @@ var (
 	}
 )
 
-// plain writes a message of the expression library in the words of our documentation.
+// plain rewords a message of the expression library with the terms of our documentation.
 func (l *Language) plain(message string) string {
 	message, _, _ = strings.Cut(message, "\n")
 	if name, ok := strings.CutPrefix(message, "unknown name "); ok {
@@ -118,7 +118,7 @@ func (l *Language) plain(message string) string {
 	return message
 }
 
-// plainType is a type of Go in the words of our documentation; what is none stays.
+// plainType returns the documentation's name of a Go type, or the text itself.
 func (l *Language) plainType(t string) string {
 	for of, name := range l.types {
 		if t == of.String() || t == "*"+of.String() {

@@ -10,28 +10,28 @@ import (
 	"strings"
 )
 
-// meter bounds what one index costs in one transaction: whoever wrote the transaction decides how often a loop runs and
-// how long a text is. A unit is about a nanosecond.
+// meter limits the cost of one index in one transaction, since the author of the transaction determines the number of
+// loop steps and the length of texts. A unit is about a nanosecond.
 type meter struct {
 	left int
 
-	// The last text that was read as JSON, and what it said: a condition and a value often read the same.
+	// The last text parsed as JSON, and its result: a condition and a value often parse the same text.
 	text   []byte
 	parsed any
 }
 
 const (
-	// budget is a small part of a second; the largest real transactions need a thousandth of it.
+	// budget is a small fraction of a second; the largest real transactions need a thousandth of it.
 	budget   = 1 << 25
 	stepCost = 100
-	// valueCost and a value's length keep those of an index in one transaction to half a million, and to 32 MiB: they
-	// are in memory all at once.
+	// valueCost and the length of values limit the values of an index in one transaction to half a million and 32 MiB,
+	// since they are in memory at the same time.
 	valueCost = 64
 )
 
 var errWork = errors.New("too much work for one transaction")
 
-// affords is spend for what does not run in the machine.
+// affords is spend for code outside the machine.
 func (m *meter) affords(n int) bool {
 	if m.left < n {
 		m.left = -1
@@ -41,7 +41,7 @@ func (m *meter) affords(n int) bool {
 	return true
 }
 
-// spend panics where nothing is left: the machine makes an error of that.
+// spend panics if the meter is empty; the machine returns that as an error.
 func (m *meter) spend(n int) {
 	if m.left -= n; m.left < 0 {
 		m.left = -1
@@ -49,18 +49,17 @@ func (m *meter) spend(n int) {
 	}
 }
 
-// function is one of ours. Given nil where it takes a value, it is nil: what is not there is not there in a function
-// of it either.
+// function is a function of this package. If an argument is nil, the result is nil.
 type function struct {
-	call   string       // how it is written
+	call   string       // its signature for users
 	takes  []class      // the classes of its arguments
-	needed int          // how many of them must be given
-	gives  reflect.Type // nil: what the first argument is, and of split a list of it
+	needed int          // number of required arguments
+	gives  reflect.Type // nil: the type of the first argument; for split a list of it
 	doc    string
 	run    func(m *meter, args []any) any
 }
 
-// class is a set of types that an argument can have.
+// class is a set of types of an argument.
 type class uint8
 
 const (
@@ -84,7 +83,7 @@ func (c class) String() string {
 	return strings.Join(all, " or ")
 }
 
-// classOf is the class of a type; every class where it is not known.
+// classOf returns the class of a type; every class if it is unknown.
 func classOf(t reflect.Type) class {
 	switch {
 	case t == nil || t.Kind() == reflect.Interface:
@@ -105,13 +104,13 @@ func classOf(t reflect.Type) class {
 	return 0
 }
 
-// functions are those that users know. The order of arguments is that of the expression library where it has the
-// function too; letters are those of ASCII, so that no later table of characters changes a value.
+// functions are the functions for users. The order of arguments is that of the expression library if it has the
+// function too. Letters are those of ASCII, so that no later Unicode table changes a value.
 var functions = map[string]function{
 	"hex":   {`hex(bytes)`, []class{isBytes}, 1, textType, `bytes as hex digits`, func(m *meter, a []any) any { return hexOf(m, a[0]) }},
-	"unhex": {`unhex(text)`, []class{isText}, 1, bytesType, `the bytes of hex digits; nil where they are none`, func(m *meter, a []any) any { return unhex(m, a[0]) }},
-	"text":  {`text(bytes)`, []class{data}, 1, textType, `bytes as text; nil where they are not UTF-8`, func(m *meter, a []any) any { return textOf(m, a[0]) }},
-	"json": {`json(bytes)`, []class{data}, 1, anyType, `what a JSON text of at most 256 KiB says, in bytes or text; nil where it is none. A number that is no whole one of 64 bits is the text of its digits`,
+	"unhex": {`unhex(text)`, []class{isText}, 1, bytesType, `the bytes of hex digits; nil if they are invalid`, func(m *meter, a []any) any { return unhex(m, a[0]) }},
+	"text":  {`text(bytes)`, []class{data}, 1, textType, `bytes as text; nil if they are not UTF-8`, func(m *meter, a []any) any { return textOf(m, a[0]) }},
+	"json": {`json(bytes)`, []class{data}, 1, anyType, `the value of a JSON text of at most 256 KiB, in bytes or text; nil if it is invalid. A number that does not fit a 64-bit integer is the text of its digits`,
 		func(m *meter, a []any) any { return parseJSON(m, a[0]) }},
 	"sha256": {`sha256(bytes)`, []class{data}, 1, bytesType, `the SHA-256 of bytes or text`, func(m *meter, a []any) any {
 		b, ok := bytesOf(m, a[0])
@@ -121,32 +120,32 @@ var functions = map[string]function{
 		sum := sha256.Sum256(b)
 		return sum[:]
 	}},
-	"uint": {`uint(bytes)`, []class{isBytes, isText}, 1, intType, `bytes as a number, the last byte the least; with uint(bytes, "little") the first; nil of more than 8 bytes, and beyond 63 bits`,
+	"uint": {`uint(bytes)`, []class{isBytes, isText}, 1, intType, `bytes as a big-endian number, or little-endian with uint(bytes, "little"); nil for more than 8 bytes or 63 bits`,
 		func(m *meter, a []any) any { return uintOf(m, a) }},
-	"len":        {`len(list)`, []class{isBytes | isText | isList | isMap}, 1, intType, `how many entries, bytes or characters; 0 of nil`, func(m *meter, a []any) any { return lenOf(m, a[0]) }},
-	"lower":      {`lower(text)`, []class{data}, 1, nil, `with a to z for A to Z; other letters stay`, func(m *meter, a []any) any { return mapped(m, a[0], asciiLower) }},
-	"upper":      {`upper(text)`, []class{data}, 1, nil, `with A to Z for a to z; other letters stay`, func(m *meter, a []any) any { return mapped(m, a[0], asciiUpper) }},
-	"trim":       {`trim(text)`, []class{isText, isText}, 1, textType, `without white space at both ends; with trim(text, characters) without those`, func(m *meter, a []any) any { return trim(m, a) }},
-	"trimPrefix": {`trimPrefix(text, beginning)`, []class{data, data}, 2, nil, `without a beginning`, func(m *meter, a []any) any { return trimmed(m, a, strings.TrimPrefix) }},
-	"trimSuffix": {`trimSuffix(text, end)`, []class{data, data}, 2, nil, `without an end`, func(m *meter, a []any) any { return trimmed(m, a, strings.TrimSuffix) }},
+	"len":        {`len(list)`, []class{isBytes | isText | isList | isMap}, 1, intType, `the number of entries, bytes or characters; 0 for nil`, func(m *meter, a []any) any { return lenOf(m, a[0]) }},
+	"lower":      {`lower(text)`, []class{data}, 1, nil, `text with A to Z in lower case; other letters do not change`, func(m *meter, a []any) any { return mapped(m, a[0], asciiLower) }},
+	"upper":      {`upper(text)`, []class{data}, 1, nil, `text with a to z in upper case; other letters do not change`, func(m *meter, a []any) any { return mapped(m, a[0], asciiUpper) }},
+	"trim":       {`trim(text)`, []class{isText, isText}, 1, textType, `text without white space at both ends, or without the characters in trim(text, characters)`, func(m *meter, a []any) any { return trim(m, a) }},
+	"trimPrefix": {`trimPrefix(text, beginning)`, []class{data, data}, 2, nil, `text without the given beginning`, func(m *meter, a []any) any { return trimmed(m, a, strings.TrimPrefix) }},
+	"trimSuffix": {`trimSuffix(text, end)`, []class{data, data}, 2, nil, `text without the given end`, func(m *meter, a []any) any { return trimmed(m, a, strings.TrimSuffix) }},
 	"split":      {`split(text, separator)`, []class{data, data, isInt}, 2, nil, `the parts between separators; with split(text, separator, n) at most n`, func(m *meter, a []any) any { return split(m, a) }},
-	"join":       {`join(list, between)`, []class{isList, isText}, 1, textType, `the texts of a list in one`, func(m *meter, a []any) any { return join(m, a) }},
-	"replace":    {`replace(text, from, to)`, []class{isText, isText, isText}, 3, textType, `with every occurrence of a text replaced`, func(m *meter, a []any) any { return replace(m, a) }},
-	"indexOf":    {`indexOf(text, part)`, []class{data, data}, 2, intType, `where a part begins, in bytes; -1 where it is not there`, func(m *meter, a []any) any { return indexOf(m, a) }},
+	"join":       {`join(list, between)`, []class{isList, isText}, 1, textType, `the texts of a list joined to one`, func(m *meter, a []any) any { return join(m, a) }},
+	"replace":    {`replace(text, from, to)`, []class{isText, isText, isText}, 3, textType, `text with every occurrence replaced`, func(m *meter, a []any) any { return replace(m, a) }},
+	"indexOf":    {`indexOf(text, part)`, []class{data, data}, 2, intType, `the position of a part in bytes; -1 if it does not occur`, func(m *meter, a []any) any { return indexOf(m, a) }},
 	"string":     {`string(number)`, []class{isText | isInt | isBool}, 1, textType, `a number in decimal; true or false as text`, func(m *meter, a []any) any { return stringOf(a[0]) }},
-	"int":        {`int(text)`, []class{isText | isInt}, 1, intType, `the whole number that a text in decimal says; nil where it says none`, func(m *meter, a []any) any { return intOf(a[0]) }},
+	"int":        {`int(text)`, []class{isText | isInt}, 1, intType, `the integer in a decimal text; nil if it is not an integer`, func(m *meter, a []any) any { return intOf(a[0]) }},
 	"flatten":    {`flatten(list)`, []class{isList}, 1, reflect.TypeFor[[]any](), `the entries of the lists in a list, in one list`, func(m *meter, a []any) any { return flatten(m, a[0]) }},
 	"concat":     {`concat(list, list)`, []class{isList, isList}, 2, reflect.TypeFor[[]any](), `the entries of two lists in one`, func(m *meter, a []any) any { return flatten(m, []any{a[0], a[1]}) }},
 }
 
-// Function is a function as people are told of it.
+// Function describes a function to users.
 type Function struct {
-	Call string `json:"call"` // how it is written, with the arguments it needs
+	Call string `json:"call"` // its signature, with the required arguments
 	Type string `json:"type"` // of its result
 	Doc  string `json:"doc"`
 }
 
-// Functions are all functions there are, by name: ours, and those of the expression library that are kept.
+// Functions returns all functions by name: those of this package, and those kept from the expression library.
 func Functions() []Function {
 	l := &Language{}
 	var all []Function
@@ -181,7 +180,7 @@ var functionNames = func() []string {
 	})
 }()
 
-// check is the type of a call with arguments of the types.
+// check returns the type of a call with arguments of the given types.
 func (f function) check(args []reflect.Type) (reflect.Type, error) {
 	if len(args) < f.needed || len(args) > len(f.takes) {
 		want := strconv.Itoa(f.needed)

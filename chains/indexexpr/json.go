@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// maxJSON is the longest text that is read as JSON: what it makes takes many times its size.
+// maxJSON is the maximum length of a text that is parsed as JSON: the result takes many times its size.
 const maxJSON = 256 << 10
 
-// parseJSON reads one JSON text; nil where it is none. Numbers keep their digits: one that is an int of 64 bits is an
-// int, any other is the text it was written as. Of names that stand twice in an object the last counts.
+// parseJSON parses one JSON text; nil if it is invalid. A number that fits int64 is an int, any other is its text with
+// all digits. If a name is repeated in an object, the last value counts.
 func parseJSON(m *meter, v any) any {
 	b, ok := bytesOf(m, v)
 	if !ok || len(b) > maxJSON || !utf8.Valid(b) {
 		return nil
 	}
-	// Most of what is tried is no JSON at all.
+	// Most texts are not JSON at all.
 	if b = bytes.TrimLeft(b, " \t\r\n"); len(b) == 0 || b[0] != '{' && b[0] != '[' && b[0] != '"' && b[0] != '-' && (b[0] < '0' || b[0] > '9') && b[0] != 't' && b[0] != 'f' {
 		return nil
 	}
@@ -40,7 +40,7 @@ func parseJSON(m *meter, v any) any {
 	return m.parsed
 }
 
-// exact puts numbers in place of what the parser has for them.
+// exact replaces the parser's numbers.
 func exact(v any) any {
 	switch v := v.(type) {
 	case json.Number:

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// Language is what the expressions of one chain can name: the fields of an output, its transaction and its block.
+// Language is the set of names for the expressions of one chain: the fields of an output, its transaction and its
+// block.
 //
-// It is read off a struct type, which is the one declaration of the fields: their names, types, descriptions and
-// examples, and where the decoder puts their values.
+// It is derived from a struct type, the only declaration of the fields: names, types, descriptions and examples, and
+// where the decoder stores their values.
 type Language struct {
 	chain   string
 	root    reflect.Type // the struct
@@ -23,39 +24,39 @@ type Language struct {
 	choices map[string]Choice
 }
 
-// Field is one field as people are told of it.
+// Field describes a field to users.
 type Field struct {
-	Name    string `json:"name"` // as it is written: output.value; in a list tx.inputs[].script
+	Name    string `json:"name"` // as in expressions: output.value; in a list tx.inputs[].script
 	Type    string `json:"type"` // bytes, text, number, true or false, a list or a map of them
 	Doc     string `json:"doc"`
-	Example string `json:"example,omitempty"` // its value in some output, shown as a value of an index would be
+	Example string `json:"example,omitempty"` // its value in some output, formatted like a value of an index
 }
 
-// Choice says that a field of text is always one of some names. A comparison with any other text is an error.
+// Choice restricts a text field to a set of names. A comparison with any other text is an error.
 type Choice struct {
 	Names   []string
-	Aliases map[string]string // other names that people know, and the name they stand for
+	Aliases map[string]string // other accepted names, and the name that each replaces
 }
 
 // Bit is the number of a field in its language.
 type Bit uint8
 
-// Set is a set of fields of outputs, transactions and blocks; what is inside their lists has no place in it.
+// Set is a set of fields of outputs, transactions and blocks, without fields of list entries.
 type Set uint64
 
 // Has reports whether the field is in the set.
 func (s Set) Has(b Bit) bool { return s>>b&1 != 0 }
 
-// maxBits is how many fields fit a [Set].
+// maxBits is the capacity of a [Set].
 const maxBits = 64
 
-// member is a field of a struct of any depth.
+// member is a field of a struct at any depth.
 type member struct {
 	of    reflect.Type
 	field string
 }
 
-// The parts of the root, the one that changes most often first.
+// The parts of the root; the part that changes most often comes first.
 var levelNames = [...]string{"output", "tx", "block"}
 
 const (
@@ -64,11 +65,11 @@ const (
 	levelBlock
 )
 
-// NewLanguage reads the fields off the struct that root points to (it may be nil). That has three structs, tagged
-// expr:"output", expr:"tx" and expr:"block"; their fields are tagged with name (expr), description (doc) and example.
-// A field is an int, string, bool or []byte, or anything that turns out to be made of such; a list of them, a map to them
-// from string or int, or a list of pointers to structs of the same make. Choices are by the name of a field. It panics where the struct is not so: a bug of the
-// chain that declares it.
+// NewLanguage reads the fields of the struct that root points to (it may be nil). It has three structs, tagged
+// expr:"output", expr:"tx" and expr:"block"; their fields are tagged with name (expr), description (doc) and example. A
+// field is an int, string, bool or []byte, or an interface with such a value; a list of them, a map to them from string
+// or int, or a list of pointers to structs of the same form. choices are by field name. It panics if the struct is
+// invalid, a bug of the chain that declares it.
 func NewLanguage(chain string, root any, choices map[string]Choice) *Language {
 	l := &Language{
 		chain: chain, root: reflect.TypeOf(root).Elem(), bits: map[string]Bit{}, members: map[member]Bit{},
@@ -91,7 +92,7 @@ func NewLanguage(chain string, root any, choices map[string]Choice) *Language {
 	if len(l.members) > maxBits {
 		panic(fmt.Sprintf("expression: %s has %d fields, the most is %d", chain, len(l.members), maxBits))
 	}
-	// What is inside lists comes after all that has a place in a Set.
+	// Fields of list entries come after all fields that a Set contains.
 	for i, name := range levelNames {
 		l.declareNested(l.root.Field(i).Type, name, name)
 	}
@@ -101,13 +102,13 @@ func NewLanguage(chain string, root any, choices map[string]Choice) *Language {
 	l.arrange()
 	for name := range choices {
 		if _, ok := l.bits[name]; !ok {
-			panic(fmt.Sprintf("expression: a choice for %s, which is no field of %s", name, chain))
+			panic(fmt.Sprintf("expression: a choice for %s, which is not a field of %s", name, chain))
 		}
 	}
 	return l
 }
 
-// declare notes one field of a struct: path is its bare name from the root, shown how people write it.
+// declare adds one field of a struct: path is its name from the root, shown its name for users.
 func (l *Language) declare(of reflect.Type, f reflect.StructField, path, shown string) Bit {
 	name, doc := f.Tag.Get("expr"), f.Tag.Get("doc")
 	if name == "" || doc == "" || !f.IsExported() {
@@ -152,7 +153,7 @@ func (l *Language) declareNested(t reflect.Type, path, shown string) {
 		for j := range elem.NumField() {
 			in := elem.Field(j)
 			if b, known := l.members[member{elem, in.Tag.Get("expr")}]; known {
-				// The same struct in another list: one field, two ways to it.
+				// The same struct in another list: one field with two paths.
 				l.bits[path+"."+in.Tag.Get("expr")] = b
 				l.fields = append(l.fields, Field{shown + "." + in.Tag.Get("expr"), l.typeName(in.Type), in.Tag.Get("doc"), in.Tag.Get("example")})
 				continue
@@ -163,7 +164,7 @@ func (l *Language) declareNested(t reflect.Type, path, shown string) {
 	}
 }
 
-// arrange puts the fields of a list's entries behind the list.
+// arrange sorts the fields of a list's entries after the list.
 func (l *Language) arrange() {
 	var arranged []Field
 	var take func(prefix string)
@@ -181,7 +182,7 @@ func (l *Language) arrange() {
 	l.fields = arranged
 }
 
-// typeName is a type in the words of the documentation.
+// typeName returns the documentation's name of a type.
 func (l *Language) typeName(t reflect.Type) string {
 	switch {
 	case t == nil || t.Kind() == reflect.Interface:
@@ -219,11 +220,11 @@ func (l *Language) typeName(t reflect.Type) string {
 	return t.Kind().String()
 }
 
-// Fields are all fields, those of the output first, the fields of a list's entries behind the list.
+// Fields returns all fields, those of the output first, and those of list entries after their list.
 func (l *Language) Fields() []Field { return slices.Clone(l.fields) }
 
-// Bit is the number of a field by its name, such as output.script; one in a list is tx.inputs.script. It panics where
-// there is none.
+// Bit returns the number of a field by name, such as output.script or, in a list, tx.inputs.script. It panics if the
+// field does not exist.
 func (l *Language) Bit(name string) Bit {
 	b, ok := l.bits[name]
 	if !ok {
@@ -232,12 +233,12 @@ func (l *Language) Bit(name string) Bit {
 	return b
 }
 
-// isTop reports whether a field is one of an output, a transaction or a block, and has a place in a [Set].
+// isTop reports whether a field belongs to an output, a transaction or a block directly, and so to a [Set].
 func (l *Language) isTop(b Bit) bool {
 	return b < maxBits && (l.levels[levelOutput] | l.levels[levelTx] | l.levels[levelBlock]).Has(b)
 }
 
-// names are the fields of a struct.
+// names returns the fields of a struct.
 func names(t reflect.Type) []string {
 	var all []string
 	for i := range t.NumField() {

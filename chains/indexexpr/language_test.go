@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// world is a language small enough to see through, with a field of every type.
+// world is a small language with a field of every type.
 type world struct {
 	Output worldOutput `expr:"output"`
 	Tx     worldTx     `expr:"tx"`
@@ -62,7 +62,7 @@ func example() *world {
 	}
 }
 
-// values are the values of one definition on one output, as they are shown, joined.
+// values returns the formatted values of one definition on one output, joined.
 func values(t testing.TB, w *world, d model.Definition) (string, error) {
 	t.Helper()
 	if d.Name == "" {
@@ -201,7 +201,7 @@ func TestExpressionsHaveTheValuesTheySayTheyHave(t *testing.T) {
 	}
 }
 
-// What depends on the time, the order of a map, tables of characters, or costs more than it is given, does not exist.
+// Functions that depend on the time, map order or Unicode tables, or that cost too much, do not exist.
 func TestFunctionsThatAreNotTheSameForEverybodyDoNotExist(t *testing.T) {
 	for _, call := range []string{
 		`now()`, `date("2020-01-01")`, `duration("1h")`, `timezone("UTC")`, `keys(output.registers)`, `values(output.registers)`, `toPairs(output.registers)`,
@@ -247,10 +247,10 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"", `outpt.data`, `index own: value: 1: unknown name outpt, did you mean output? (‸outpt.data)`},
 		{"", `output.data ==`, `index own: value: 14: unexpected end (output.data =‸=)`},
 		{"", `output.data == 4`, `index own: value: 13: operator == is not for bytes and number (output.data ‸== 4)`},
-		{"output.data", `output.data`, `index own: when: 1: a condition is true or false, this is bytes (‸output.data)`},
+		{"output.data", `output.data`, `index own: when: 1: expected true or false, this is bytes (‸output.data)`},
 		{"", `output.pushes`, `index own: value: 1: a list is for kind many-valued: expected one value, such as its first (‸output.pushes)`},
-		{"", `output.registers`, `index own: value: 1: a value is bytes, text, a number, true or false: this is map to bytes (‸output.registers)`},
-		{"", `tx.inputs[0]`, `index own: value: 1: a value is bytes, text, a number, true or false: this is an entry of tx.inputs (‸tx.inputs[0])`},
+		{"", `output.registers`, `index own: value: 1: expected bytes, text, a number, true or false: this is map to bytes (‸output.registers)`},
+		{"", `tx.inputs[0]`, `index own: value: 1: expected bytes, text, a number, true or false: this is an entry of tx.inputs (‸tx.inputs[0])`},
 		{"", `now()`, `index own: value: 1: unknown function now, did you mean none? (‸now())`},
 		{"", `keys(output.registers)`, `index own: value: 1: unknown function keys, there are abs, all, any, concat, count, filter, find, findIndex, findLast, findLastIndex, first, flatten, get, hex, indexOf, int, join, json, last, len, lower, map, max, min, none, one, replace, sha256, split, string, sum, take, text, trim, trimPrefix, trimSuffix, uint, unhex, upper (‸keys(output.registers))`},
 		{"", `hex(5)`, `index own: value: 1: argument 1 is of another type: expected bytes (‸hex(5))`},
@@ -267,8 +267,8 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"", `output.data matches output.address`, `index own: value: 28: matches takes a regular expression in quotes (…put.data matches output.‸address)`},
 		{"", `output.data matches "("`, `index own: value: 21: error parsing regexp: missing closing ): '(' (output.data matches ‸"(")`},
 		{"", `output.data matches "a\\pL"`, `index own: value: 21: classes of characters such as \pL change with the versions of Unicode: expected ranges such as [a-z] (output.data matches ‸"a\\pL")`},
-		{"", `output`, `index own: value: 1: a value is bytes, text, a number, true or false: this is output (‸output)`},
-		{"", `nil`, `index own: value: 1: is never anything but nil (‸nil)`},
+		{"", `output`, `index own: value: 1: expected bytes, text, a number, true or false: this is output (‸output)`},
+		{"", `nil`, `index own: value: 1: is always nil (‸nil)`},
 		{"", `output.value + "x"`, `index own: value: 14: operator + is not for number and text (output.value ‸+ "x")`},
 		{"", `-output.data`, `index own: value: 1: operator - is not for bytes (‸-output.data)`},
 		{"", `output.data > 5`, `index own: value: 13: operator > is not for bytes and number (output.data ‸> 5)`},
@@ -288,7 +288,7 @@ func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
 		{"", `len(5)`, `index own: value: 1: argument 1 is of another type: expected bytes or text or a list or a map (‸len(5))`},
 		{"", `min("a")`, `index own: value: 1: invalid argument for min (type text) (‸min("a"))`},
 		{"", `foo(1)`, `index own: value: 1: unknown function foo, there are abs, all, any, concat, count, filter, find, findIndex, findLast, findLastIndex, first, flatten, get, hex, indexOf, int, join, json, last, len, lower, map, max, min, none, one, replace, sha256, split, string, sum, take, text, trim, trimPrefix, trimSuffix, uint, unhex, upper (‸foo(1))`},
-		{"", `{"a": 1}`, `index own: value: 1: a value is bytes, text, a number, true or false: this is map to anything (‸{"a": 1})`},
+		{"", `{"a": 1}`, `index own: value: 1: expected bytes, text, a number, true or false: this is map to anything (‸{"a": 1})`},
 		{"", `output.address startsWith 5`, `index own: value: 16: operator startsWith is not for text and number (output.address ‸startsWith 5)`},
 		{"", `"x" in output`, `index own: value: 5: in looks into a list or a map, this is output ("x" ‸in output)`},
 	} {

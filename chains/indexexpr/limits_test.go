@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// run makes a run of one definition over w, whose fields are all there.
+// run returns a run of one definition over w, whose fields are all filled.
 func run(t testing.TB, w *world, d model.Definition) *Run {
 	t.Helper()
 	d.Name = "own"
@@ -20,8 +20,8 @@ func run(t testing.TB, w *world, d model.Definition) *Run {
 	return x.Bind([]string{"own"}, w, func(Set) {})
 }
 
-// Whoever writes a transaction decides how often a loop runs: it ends, the index has no values in the rest of that
-// transaction, and goes on in the next.
+// The author of a transaction determines the number of loop steps: the loop ends, the index has no values in the rest
+// of that transaction, and works again in the next.
 func TestWorkIsBoundedInEveryTransaction(t *testing.T) {
 	long := bytes.Repeat([]byte("x"), 1<<20)
 	for _, value := range []string{
@@ -65,7 +65,7 @@ func TestWorkIsBoundedInEveryTransaction(t *testing.T) {
 	}
 }
 
-// A value that is longer than one can be is found by the whole, and what is shown of it parses to itself.
+// A value that exceeds the maximum length is found by the whole value, and its shown form parses to itself.
 func TestLongValuesAreFoundByTheWhole(t *testing.T) {
 	for _, size := range []int{model.MaxValueSize - 1, model.MaxValueSize, model.MaxValueSize + 1, 100_000} {
 		for _, letter := range []string{"a", "é", "€"} {
@@ -121,7 +121,7 @@ func TestAnOutputHasAsManyValuesAsBirthsHaveNumbers(t *testing.T) {
 	}
 }
 
-// What a transaction says once is said again by each of its outputs.
+// Each output of a transaction can have the values of the transaction.
 func TestValuesOfATransactionAreBounded(t *testing.T) {
 	long := bytes.Repeat([]byte("x"), model.MaxValueSize)
 	w := example()
@@ -154,7 +154,7 @@ func TestValuesOfATransactionAreBounded(t *testing.T) {
 		}
 		before := values
 		if outputs(10); values > before {
-			t.Errorf("%s: it goes on after the meter was empty", d.Value)
+			t.Errorf("%s: it continues after the meter is empty", d.Value)
 		}
 		r.Tx()
 		if outputs(1); values == before {
@@ -163,7 +163,7 @@ func TestValuesOfATransactionAreBounded(t *testing.T) {
 	}
 }
 
-// Where an index of the chain comes after one that was defined, the keys of an output are put in the order of both.
+// If an index of the chain comes after a custom one, the keys of an output are sorted in the order of both.
 func TestKeysAreInTheOrderOfTheirIndexes(t *testing.T) {
 	x, err := worldLanguage.Define(nil, []model.Definition{{Name: "own", Value: "output.value"}})
 	if err != nil {
@@ -263,7 +263,7 @@ func TestTextsThatAreNoValueOfAnIndex(t *testing.T) {
 	}
 }
 
-// FuzzExpression: nothing that anybody writes makes compiling or running panic, and what is computed is computed again.
+// FuzzExpression: no input makes compiling or running panic, and results are reproducible.
 func FuzzExpression(f *testing.F) {
 	for _, c := range []string{
 		`output.data[0:4]`, `json(tx.inputs[0].witness[0]).list[1]`, `let j = json(output.data); j.p == "x" ? j.tick : nil`,

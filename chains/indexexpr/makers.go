@@ -5,15 +5,15 @@ import (
 	"math/bits"
 )
 
-// Makers fill a language's fields one by one, for decoders that have a function for each. V is what the functions take:
-// what fields are made of, and the struct they are put into.
+// Makers fill a language's fields one by one, for decoders with one function per field. V is the argument of the
+// functions: the source of the fields, and the struct that they fill.
 type Makers[V any] struct {
 	of    [maxBits]func(V)
 	block Set
 }
 
-// NewMakers takes the functions by the names of fields. It panics where a field has none, or a function no field: a bug
-// of the chain that declares them.
+// NewMakers takes the functions by field name. It panics if a field has no function or a function no field, a bug of
+// the chain that declares them.
 func NewMakers[V any](l *Language, output, tx, block map[string]func(V)) *Makers[V] {
 	m := &Makers[V]{block: l.levels[levelBlock]}
 	n := 0
@@ -30,7 +30,7 @@ func NewMakers[V any](l *Language, output, tx, block map[string]func(V)) *Makers
 	return m
 }
 
-// Make makes fields; those of a block only where v is in one, which the genesis of a chain is not.
+// Make fills fields; those of a block only if v is in one, which genesis outputs are not.
 func (m *Makers[V]) Make(v V, fields Set, inBlock bool) {
 	if !inBlock {
 		fields &^= m.block

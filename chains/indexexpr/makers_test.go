@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each field is made by its own function, those of a block only in one, and no field is forgotten.
+// Each field is filled by its own function, block fields only in a block, and no field is missing.
 func TestFieldsAreMadeByTheirMakers(t *testing.T) {
 	var made []string
 	makers := func(level string, names ...string) map[string]func(*[]string) {

@@ -15,7 +15,7 @@ type callable struct {
 	check func(args []reflect.Type) (reflect.Type, error)
 }
 
-// functions are all there are, those of users and those that stand for operators, on a meter. No user can write the
+// functions are all functions, for users and for operators, on a meter. Users cannot write the
 // names of the latter.
 func (m *meter) functions() map[string]callable {
 	all := map[string]callable{}
@@ -122,7 +122,7 @@ func (m *meter) functions() map[string]callable {
 	return all
 }
 
-// only is the check of a function whose first argument is of a class.
+// only checks that the first argument of a function is of a class.
 func only(gives reflect.Type, takes class) func([]reflect.Type) (reflect.Type, error) {
 	return func(args []reflect.Type) (reflect.Type, error) {
 		if classOf(args[0])&takes == 0 {
@@ -132,7 +132,7 @@ func only(gives reflect.Type, takes class) func([]reflect.Type) (reflect.Type, e
 	}
 }
 
-// comparable_ reports whether values of the classes can be alike: bytes and text are.
+// comparable_ reports whether values of the classes can be equal: bytes and text can.
 func comparable_(a, b class) bool {
 	if a&data != 0 {
 		a |= data
@@ -147,7 +147,7 @@ func typeText(t reflect.Type) string {
 	return t.String()
 }
 
-// isNothing reports whether a value is as good as none: nil, or empty bytes, text or lists.
+// isNothing reports whether a value counts as missing: nil, or empty bytes, text or lists.
 func isNothing(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -161,7 +161,7 @@ func isNothing(v any) bool {
 	return (r.Kind() == reflect.Slice || r.Kind() == reflect.Map) && r.Len() == 0 || r.Kind() == reflect.Pointer && r.IsNil()
 }
 
-// equal compares values. Bytes equal the text they are; nil equals what is as good as none.
+// equal compares values. Bytes equal the same text; nil equals missing values.
 func equal(m *meter, a, b any) bool {
 	if a == nil || b == nil {
 		return isNothing(a) && isNothing(b)
@@ -254,7 +254,7 @@ func in(m *meter, v, where any) bool {
 	return false
 }
 
-// plus joins bytes and texts, and adds numbers that were not known to be.
+// plus joins bytes and texts, and adds numbers whose type is known only at run time.
 func plus(m *meter, a, b any) any {
 	x, ok := stringly(m, a)
 	y, alsoOK := stringly(m, b)
@@ -272,8 +272,7 @@ func plus(m *meter, a, b any) any {
 	return nil
 }
 
-// slice is a part of bytes, a text (by its bytes) or a list. Bounds count from the end where they are negative, and are
-// moved to where it ends.
+// slice returns a part of bytes, a text (by bytes) or a list. Negative bounds count from the end; bounds are clamped.
 func slice(m *meter, v, from, to any) any {
 	r := reflect.ValueOf(v)
 	if r.Kind() != reflect.Slice && r.Kind() != reflect.String {

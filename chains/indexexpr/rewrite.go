@@ -15,28 +15,28 @@ import (
 	"birthmark/internal/suggest"
 )
 
-// kept are the functions of the expression library that are kept: those whose result is the same for everybody, at any
-// time, and whose cost is in what they are given. Ours are in functions.go.
+// kept are the functions of the expression library that are available: their result does not depend on time or machine,
+// and their cost depends on their arguments. Those of this package are in functions.go.
 var kept = map[string]Function{
-	"all":           {"all(list, condition)", "true or false", "whether the condition holds of every entry, which is # in it; .field is a field of the entry"},
-	"any":           {"any(list, condition)", "true or false", "whether it holds of at least one entry"},
-	"one":           {"one(list, condition)", "true or false", "whether it holds of exactly one entry"},
-	"none":          {"none(list, condition)", "true or false", "whether it holds of no entry"},
-	"filter":        {"filter(list, condition)", "list", "the entries of which it holds"},
-	"map":           {"map(list, expression)", "list", "what the expression makes of each entry"},
-	"find":          {"find(list, condition)", "an entry", "the first entry of which it holds; nil where there is none"},
-	"findLast":      {"findLast(list, condition)", "an entry", "the last one"},
-	"findIndex":     {"findIndex(list, condition)", "number", "the place of the first entry of which it holds, from 0; nil where there is none"},
-	"findLastIndex": {"findLastIndex(list, condition)", "number", "the place of the last one"},
-	"count":         {"count(list, condition)", "number", "of how many entries it holds"},
-	"sum":           {"sum(list, expression)", "number", "the sum of what the expression makes of each entry"},
-	"first":         {"first(list)", "an entry", "the first entry; nil of an empty list"},
-	"last":          {"last(list)", "an entry", "the last entry; nil of an empty list"},
+	"all":           {"all(list, condition)", "true or false", "whether the condition is true for every entry; # is the entry, .field a field of it"},
+	"any":           {"any(list, condition)", "true or false", "whether the condition is true for at least one entry"},
+	"one":           {"one(list, condition)", "true or false", "whether it is true for exactly one entry"},
+	"none":          {"none(list, condition)", "true or false", "whether it is false for every entry"},
+	"filter":        {"filter(list, condition)", "list", "the entries for which it is true"},
+	"map":           {"map(list, expression)", "list", "the results of the expression for each entry"},
+	"find":          {"find(list, condition)", "an entry", "the first entry for which it is true, or nil"},
+	"findLast":      {"findLast(list, condition)", "an entry", "the last such entry, or nil"},
+	"findIndex":     {"findIndex(list, condition)", "number", "the position of the first entry for which it is true, from 0, or nil"},
+	"findLastIndex": {"findLastIndex(list, condition)", "number", "the position of the last such entry, or nil"},
+	"count":         {"count(list, condition)", "number", "the number of entries for which it is true"},
+	"sum":           {"sum(list, expression)", "number", "the sum of the expression over the entries"},
+	"first":         {"first(list)", "an entry", "the first entry; nil for an empty list"},
+	"last":          {"last(list)", "an entry", "the last entry; nil for an empty list"},
 	"take":          {"take(list, n)", "list", "the first n entries"},
-	"get":           {"get(list, n)", "an entry", "the entry with that place, or of a map with that name; nil where there is none"},
-	"abs":           {"abs(number)", "number", "the number without its sign"},
-	"min":           {"min(number, number)", "number", "the least of numbers, or of a list of them"},
-	"max":           {"max(number, number)", "number", "the greatest of numbers, or of a list of them"},
+	"get":           {"get(list, n)", "an entry", "the entry at position n, or of a map by its name; nil if it does not exist"},
+	"abs":           {"abs(number)", "number", "the absolute value"},
+	"min":           {"min(number, number)", "number", "the smallest number of the arguments or of a list"},
+	"max":           {"max(number, number)", "number", "the largest number of the arguments or of a list"},
 }
 
 func isKept(name string) bool {
@@ -44,11 +44,11 @@ func isKept(name string) bool {
 	return ok
 }
 
-// rewriter makes of a parsed expression one that means what docs/indexes.md says: bytes compare with text, what is not
-// there is nil and not an error, loops and functions cost something. It notes the first thing that cannot be.
+// rewriter changes a parsed expression to the semantics of docs/indexes.md: bytes compare with text, missing things are
+// nil and not an error, loops and functions have a cost. It records the first error.
 type rewriter struct {
 	language *Language
-	types    map[ast.Node]reflect.Type // of nodes made here: the checker has not seen them yet
+	types    map[ast.Node]reflect.Type // of nodes made here, which the checker has not visited yet
 	err      *fault
 }
 
@@ -58,7 +58,7 @@ func (r *rewriter) fail(at ast.Node, format string, args ...any) {
 	}
 }
 
-// typeOf is the type of a node; that of anything where it is not known.
+// typeOf returns the type of a node, or any if it is unknown.
 func (r *rewriter) typeOf(n ast.Node) reflect.Type {
 	if t, ok := r.types[n]; ok {
 		return t
@@ -66,7 +66,7 @@ func (r *rewriter) typeOf(n ast.Node) reflect.Type {
 	return n.Type()
 }
 
-// call replaces a node by a call of one of our functions, whose result is of type t.
+// call replaces a node by a call of a function of this package with a result of type t.
 func (r *rewriter) call(node *ast.Node, t reflect.Type, function string, args ...ast.Node) {
 	name := &ast.IdentifierNode{Value: function}
 	name.SetLocation((*node).Location())
@@ -115,7 +115,7 @@ func (r *rewriter) Visit(node *ast.Node) {
 	}
 }
 
-// member is a field of a struct, an entry of a list or a map.
+// member is a field of a struct, or an entry of a list or a map.
 func (r *rewriter) member(node *ast.Node, n *ast.MemberNode) {
 	base := r.typeOf(n.Node)
 	of := base
@@ -147,7 +147,7 @@ func (r *rewriter) member(node *ast.Node, n *ast.MemberNode) {
 		return
 	}
 	if !r.sure(n.Node) {
-		// What has no entry has no fields either.
+		// A missing entry has no fields.
 		t := n.Type()
 		n.Optional = true
 		chain := &ast.ChainNode{Node: n}
@@ -158,7 +158,7 @@ func (r *rewriter) member(node *ast.Node, n *ast.MemberNode) {
 
 func isFunction(t reflect.Type) bool { return t.Kind() == reflect.Func }
 
-// path is how a node was written, where it is a field.
+// path returns the source text of a node if it is a field.
 func (r *rewriter) path(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:
@@ -171,7 +171,7 @@ func (r *rewriter) path(n ast.Node) string {
 	return ""
 }
 
-// sure reports whether a node always has a value: a field of an output, a transaction or a block, or a literal.
+// sure reports whether a node is never nil: a field of an output, a transaction or a block, or a literal.
 func (r *rewriter) sure(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.StringNode, *ast.BytesNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
@@ -184,10 +184,10 @@ func (r *rewriter) sure(n ast.Node) bool {
 	return false
 }
 
-// unicodeClass finds \p and \P that no backslash before takes for itself.
+// unicodeClass finds \p and \P that are not escaped by another backslash.
 var unicodeClass = regexp.MustCompile(`(^|[^\\])(\\\\)*\\[pP]`)
 
-// isScalar reports whether values of the type are bytes, text, numbers, true or false, or not known yet.
+// isScalar reports whether a type is bytes, text, number, bool, or unknown.
 func isScalar(t reflect.Type) bool {
 	_, ok := formOf(t)
 	return ok
@@ -277,14 +277,14 @@ func (r *rewriter) binary(node *ast.Node, n *ast.BinaryNode) {
 	}
 }
 
-// truth makes a condition of what may be anything: it holds where it is true.
+// truth makes a condition of a value of unknown type: it is true only if the value is true.
 func (r *rewriter) truth(node *ast.Node) {
 	if r.typeOf(*node).Kind() == reflect.Interface {
 		r.call(node, boolType, "#true", *node)
 	}
 }
 
-// choice checks a literal that is compared with a field that is one of some names.
+// choice checks a literal that is compared with a Choice field.
 func (r *rewriter) choice(at ast.Node, field ast.Node, literal *ast.Node) {
 	c, ok := r.language.choices[r.path(field)]
 	text, isText := (*literal).(*ast.StringNode)
@@ -301,7 +301,7 @@ func (r *rewriter) choice(at ast.Node, field ast.Node, literal *ast.Node) {
 	other.SetType(textType)
 }
 
-// choices checks the literals of a list that a field that is one of some names is looked for in.
+// choices checks the literals of a list in which a Choice field is searched.
 func (r *rewriter) choices(n *ast.BinaryNode) {
 	if list, ok := n.Right.(*ast.ArrayNode); ok {
 		for i := range list.Nodes {
@@ -310,7 +310,7 @@ func (r *rewriter) choices(n *ast.BinaryNode) {
 	}
 }
 
-// slice is a part of bytes, a text or a list; the bounds are moved to where it ends.
+// slice is a part of bytes, a text or a list with clamped bounds.
 func (r *rewriter) slice(node *ast.Node, n *ast.SliceNode) {
 	t := r.typeOf(n.Node)
 	if !r.sure(n.Node) {
@@ -325,7 +325,7 @@ func (r *rewriter) slice(node *ast.Node, n *ast.SliceNode) {
 	}
 }
 
-// function is a call of a function of ours: what can be computed once is.
+// function is a call of a function of this package; constant parts are computed once.
 func (r *rewriter) function(node *ast.Node, n *ast.CallNode) {
 	name, ok := n.Callee.(*ast.IdentifierNode)
 	if !ok {
@@ -343,7 +343,7 @@ func (r *rewriter) function(node *ast.Node, n *ast.CallNode) {
 	if t, err := f.check(types); err == nil {
 		r.types[n] = t
 	}
-	n.SetNature(nature.Nature{}) // or the checker would not look at the arguments again
+	n.SetNature(nature.Nature{}) // otherwise the checker would not check the arguments again
 	if literal, ok := firstOf(n.Arguments).(*ast.StringNode); ok && name.Value == "unhex" && len(n.Arguments) == 1 {
 		b, err := hex.DecodeString(literal.Value)
 		if err != nil {
@@ -363,7 +363,7 @@ func firstOf(nodes []ast.Node) ast.Node {
 	return nodes[0]
 }
 
-// hint names what is nearest to a name that is not there, or all there is.
+// hint suggests the most similar name, or lists all names.
 func hint(name string, known []string) string {
 	for _, k := range known {
 		if strings.HasPrefix(k, name) {

@@ -11,8 +11,8 @@ import (
 	"birthmark/model"
 )
 
-// Run computes the values of defined indexes, output by output, for one decoder: it belongs to one goroutine. The
-// decoder says where it stands ([Run.Block], [Run.Tx], [Run.Output]) and is asked for the fields that are needed there.
+// Run computes the values of custom indexes, output by output, for one decoder and goroutine. The decoder reports its
+// position ([Run.Block], [Run.Tx], [Run.Output]) and fills fields on request.
 type Run struct {
 	root     any
 	machine  vm.VM
@@ -21,17 +21,17 @@ type Run struct {
 	levels   [3]Set
 	nested   [math.MaxUint8 + 1]bool
 	programs []bound
-	mixed    bool            // an index of the chain comes after one of the run
-	arena    []byte          // values of the block under way
-	scratch  []byte          // the value under way
-	seen     map[string]bool // the values of the output under way, where they are many
+	mixed    bool            // an index of the chain comes after a custom one
+	arena    []byte          // values of the current block
+	scratch  []byte          // the current value
+	seen     map[string]bool // the values of the current output, if there are many
 }
 
-// maxValues is how many values of a many-valued index one output has; what a list holds beyond is left out. Births
-// number them with 16 bits.
+// maxValues is the maximum number of values of a many-valued index in one output; further entries of a list are
+// ignored. Births number them with 16 bits.
 const maxValues = 1<<16 - 1
 
-// bound is one index that is wanted, compiled for this run.
+// bound is an enabled index, compiled for this run.
 type bound struct {
 	compiled
 	form     form
@@ -40,9 +40,9 @@ type bound struct {
 	meter    *meter
 }
 
-// Bind makes a run for the indexes of names that were defined; the position of a name is its [model.Key.Index]. Nil:
-// none of them was. Root points to the struct of the language; fill is called for fields that are not there yet, and
-// puts them into it. What it puts there may point into the block's bytes; it is read before the next call of Output.
+// Bind returns a run for the custom indexes among names; the position in names is the [model.Key.Index]. It returns nil
+// if there are none. root points to the struct of the language; fill is called for missing fields and stores them
+// there. Field values may point into the block's bytes; they are read before the next call of Output.
 func (x *Indexes) Bind(names []string, root any, fill func(Set)) *Run {
 	if x == nil {
 		return nil
@@ -78,17 +78,17 @@ func (x *Indexes) Bind(names []string, root any, fill func(Set)) *Run {
 	return r
 }
 
-// Uses reports whether an expression reads a field of a list's entries. A decoder that fills the list leaves out what
-// none does.
+// Uses reports whether an expression reads a field of a list's entries. A decoder need not fill other fields of the
+// list.
 func (r *Run) Uses(b Bit) bool { return r.nested[b] }
 
-// Block says that another block begins. Values of the last one are that block's from now on.
+// Block begins another block. Values belong to the block from now on.
 func (r *Run) Block() {
 	r.have = 0
 	r.arena = nil
 }
 
-// Tx says that another transaction of the block begins.
+// Tx begins another transaction of the block.
 func (r *Run) Tx() {
 	r.have &= r.levels[levelBlock]
 	for i := range r.programs {
@@ -96,18 +96,18 @@ func (r *Run) Tx() {
 	}
 }
 
-// Output says that another output of the transaction begins.
+// Output begins another output of the transaction.
 func (r *Run) Output() { r.have &^= r.levels[levelOutput] }
 
-// InOrder puts all keys of an output in the order of their indexes, where the chain's own come first. A row is then the same
-// whether an index was there from the beginning or was added to those before it.
+// InOrder sorts all keys of an output in the order of their indexes, where the chain's keys come first. A row is then
+// the same whether an index existed from the beginning or was added later.
 func (r *Run) InOrder(keys []model.Key) {
 	if r.mixed {
 		slices.SortStableFunc(keys, func(a, b model.Key) int { return cmp.Compare(a.Index, b.Index) })
 	}
 }
 
-// Keys appends the keys of the output: values that are computed anew and belong to the block.
+// Keys appends the keys of the output. Values are newly computed and belong to the block.
 func (r *Run) Keys(to []model.Key) []model.Key {
 	for i := range r.programs {
 		b := &r.programs[i]
@@ -146,7 +146,7 @@ func (r *Run) Keys(to []model.Key) []model.Key {
 	return to
 }
 
-// holds reports whether every part of a condition does. One that cannot be computed does not.
+// holds reports whether every part of a condition is true. A part that cannot be computed is not.
 func (r *Run) holds(p *program) bool {
 	for i := range p.parts {
 		if part := &p.parts[i]; part.short != nil {
@@ -161,15 +161,15 @@ func (r *Run) holds(p *program) bool {
 	return true
 }
 
-// compute runs the machine. Not ok where the expression has no value here: it divides by zero, takes a text for a
-// number, or needs more work than the meter has left.
+// compute runs the machine. ok is false if the expression has no value here: it divides by zero, takes a text for a
+// number, or exceeds the meter.
 func (r *Run) compute(p *part) (v any, ok bool) {
 	r.need(p.fields)
 	v, err := r.machine.Run(p.code, r.root)
 	return v, err == nil
 }
 
-// need has the fields filled that are not there yet.
+// need fills missing fields.
 func (r *Run) need(fields Set) {
 	if missing := fields &^ r.have; missing != 0 {
 		r.fill(missing)
@@ -177,8 +177,8 @@ func (r *Run) need(fields Set) {
 	}
 }
 
-// add appends the key of the value in scratch, unless it is none, or one of the keys before, or the meter is empty: what
-// is computed once for a transaction can be the values of each of its outputs.
+// add appends the key of the value in scratch, unless the value is empty or repeated or the meter is empty: a list that
+// is computed once per transaction can be the values of each output.
 func (r *Run) add(to []model.Key, b *bound, before []model.Key) []model.Key {
 	if len(r.scratch) == 0 || !b.meter.affords(valueCost+len(r.scratch)) || r.repeats(before) {
 		return to
@@ -186,7 +186,7 @@ func (r *Run) add(to []model.Key, b *bound, before []model.Key) []model.Key {
 	return append(to, model.Key{Index: b.position, Value: r.keep(r.scratch)})
 }
 
-// repeats reports whether the value in scratch is among keys, which are those of one output.
+// repeats reports whether the value in scratch is among the keys of one output.
 func (r *Run) repeats(keys []model.Key) bool {
 	const few = 16
 	if len(keys) < few {
@@ -205,7 +205,7 @@ func (r *Run) repeats(keys []model.Key) bool {
 	return false
 }
 
-// keep copies a value to where the block's values are.
+// keep copies a value into the block's arena.
 func (r *Run) keep(value []byte) []byte {
 	const least, most = 512, 64 << 10
 	if cap(r.arena)-len(r.arena) < len(value) {

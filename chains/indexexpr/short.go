@@ -10,11 +10,11 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// short is an expression computed without the library's machine: a condition, or the bytes, text or number of a value.
-// One of the functions is set. They read the fields of the root where they are, and allocate nothing.
+// short is an expression that is computed without the library's machine: a condition, or the bytes, text or number of a
+// value. One of the functions is set. They read the fields of the root in place and allocate nothing.
 //
-// Simple enough are fields, literals, slices of bytes with literal bounds, the operators that compare them, and the
-// logic between such conditions: most of what is asked of every output. What they say is what the machine says.
+// Supported are fields, literals, slices of bytes with literal bounds, operators that compare them, and the logic
+// between such conditions: most of what definitions evaluate for every output. Results equal those of the machine.
 type short struct {
 	condition func() bool
 	bytes     func() []byte
@@ -22,7 +22,7 @@ type short struct {
 	number    func() int
 }
 
-// appendValue appends the value as [form.appendValue] does.
+// appendValue appends the value like [form.appendValue].
 func (s *short) appendValue(to []byte) []byte {
 	switch {
 	case s.bytes != nil:
@@ -36,7 +36,7 @@ func (s *short) appendValue(to []byte) []byte {
 	}
 }
 
-// shorten is the short form of a checked and rewritten expression over the fields of root; nil where it has none.
+// shorten returns the short form of a checked and rewritten expression over the fields of root, or nil.
 func shorten(root any, n ast.Node) *short {
 	s := shortener{reflect.ValueOf(root).Elem()}
 	if f := s.condition(n); f != nil {
@@ -56,7 +56,7 @@ func shorten(root any, n ast.Node) *short {
 
 type shortener struct{ root reflect.Value }
 
-// field is a pointer to a field of an output, a transaction or a block; nil where the node is none.
+// field returns a pointer to a field of an output, a transaction or a block, or nil.
 func (s shortener) field(n ast.Node) any {
 	if v := s.value(n); v.IsValid() {
 		return v.Addr().Interface()
@@ -64,7 +64,7 @@ func (s shortener) field(n ast.Node) any {
 	return nil
 }
 
-// list is a field that is a list; not valid where the node is none.
+// list returns a list field, or an invalid value.
 func (s shortener) list(n ast.Node) reflect.Value {
 	if v := s.value(n); v.IsValid() && v.Kind() == reflect.Slice {
 		return v
@@ -72,7 +72,7 @@ func (s shortener) list(n ast.Node) reflect.Value {
 	return reflect.Value{}
 }
 
-// value is a field where the root has it; not valid where the node is none.
+// value returns a field of the root, or an invalid value.
 func (s shortener) value(n ast.Node) (none reflect.Value) {
 	m, ok := n.(*ast.MemberNode)
 	if !ok {
@@ -124,7 +124,7 @@ func (s shortener) bytes(n ast.Node) func() []byte {
 	return nil
 }
 
-// given is a bound as a slice has it: nil for none.
+// given returns the bound of a slice, or nil if it is omitted.
 func given(n ast.Node) ast.Node {
 	if _, ok := n.(*ast.NilNode); ok {
 		return nil
@@ -132,7 +132,7 @@ func given(n ast.Node) ast.Node {
 	return n
 }
 
-// entry is the entry of a list of bytes, at a literal place.
+// entry is the entry of a list of bytes at a literal index.
 func (s shortener) entry(n *ast.BuiltinNode) func() []byte {
 	if n.Name != "get" {
 		return nil
@@ -154,7 +154,7 @@ func (s shortener) entry(n *ast.BuiltinNode) func() []byte {
 	}
 }
 
-// literalBound is a literal bound of a slice, or the one for none.
+// literalBound returns a literal bound of a slice, or the default for an omitted one.
 func literalBound(n ast.Node, none int) (int, bool) {
 	switch n := n.(type) {
 	case nil:
@@ -169,7 +169,7 @@ func literalBound(n ast.Node, none int) (int, bool) {
 	return 0, false
 }
 
-// cut is a slice whose bounds count from the end where they are negative, and are moved to where it ends.
+// cut is a slice: negative bounds count from the end; bounds are clamped.
 func cut(b []byte, from, to int) []byte {
 	if from < 0 {
 		from += len(b)
@@ -238,7 +238,7 @@ func (s shortener) condition(n ast.Node) func() bool {
 	return nil
 }
 
-// operator is one that was left to the library: logic, numbers, and texts that are surely there.
+// operator is an operator left to the library: logic, numbers, and texts that are never nil.
 func (s shortener) operator(n *ast.BinaryNode) func() bool {
 	if a, b := s.condition(n.Left), s.condition(n.Right); a != nil && b != nil {
 		switch n.Operator {
@@ -283,7 +283,7 @@ func (s shortener) operator(n *ast.BinaryNode) func() bool {
 	return nil
 }
 
-// call is one of our operators on bytes, with a literal at its right.
+// call is an operator of this package on bytes, with a literal on the right.
 func (s shortener) call(name string, left, right ast.Node) func() bool {
 	a := s.bytes(left)
 	if name == "#in" {
@@ -320,7 +320,7 @@ func (s shortener) call(name string, left, right ast.Node) func() bool {
 	return nil
 }
 
-// in looks for bytes or a text in a list of literals.
+// in searches bytes or a text in a list of literals.
 func (s shortener) in(ofBytes func() []byte, ofText func() string, list ast.Node) func() bool {
 	entries, ok := list.(*ast.ArrayNode)
 	if !ok {

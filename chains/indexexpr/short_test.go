@@ -14,7 +14,7 @@ import (
 
 func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 
-// randomWorld is an output whose fields are often empty, and often what literals say.
+// randomWorld is an output whose fields are often empty, and often equal to literals.
 func randomWorld(r *rand.Rand) *world {
 	some := func() []byte {
 		return bytes.Clone(pick(r, nil, []byte{}, []byte("o"), []byte("omni"), []byte("omni\x00tail"), []byte("tail"), []byte{0xff}))
@@ -32,7 +32,7 @@ func randomWorld(r *rand.Rand) *world {
 	return w
 }
 
-// randomSimple is an expression of the kinds that are computed without the machine, and some that are not.
+// randomSimple is a random expression, usually of the kinds that run without the machine.
 func randomSimple(r *rand.Rand, depth int) string {
 	data := func() string {
 		s := pick(r, "output.data", "output.pushes[0]", "output.pushes[1]", "output.pushes[-1]", `b"omni"`)
@@ -59,7 +59,7 @@ func randomSimple(r *rand.Rand, depth int) string {
 	)
 }
 
-// keys are the values of the run on an output.
+// keys returns the values of the run on an output.
 func keys(r *Run) string {
 	r.Block()
 	r.Tx()
@@ -67,7 +67,7 @@ func keys(r *Run) string {
 	return fmt.Sprint(r.Keys(nil))
 }
 
-// The short way says what the machine says.
+// The short form returns what the machine returns.
 func TestShortExpressionsAreWhatTheMachineComputes(t *testing.T) {
 	r := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	short := 0
@@ -105,7 +105,7 @@ func TestShortExpressionsAreWhatTheMachineComputes(t *testing.T) {
 	}
 }
 
-// What is there when an expression runs is what it reads: with every other field poisoned it says the same.
+// A run fills every field that an expression reads: with all other fields poisoned the result is the same.
 func TestExpressionsReadWhatTheyAskFor(t *testing.T) {
 	const poison = "nobody asked for this"
 	full := example()

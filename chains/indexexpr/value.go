@@ -11,9 +11,9 @@ import (
 	"birthmark/model"
 )
 
-// Shorten keeps a value of up to [model.MaxValueSize] bytes as it is. A longer one becomes that many: its beginning,
-// and the SHA-256 of the whole in the last 32 bytes. Who asks for the whole value finds it; what is shown is the
-// shortened one, which parses to itself.
+// Shorten returns a value of up to [model.MaxValueSize] bytes unchanged. A longer one becomes that many bytes: its
+// beginning, and the SHA-256 of the whole in the last 32 bytes. The whole value still finds it; the shortened one is
+// shown, and parses to itself.
 func Shorten(value []byte) []byte {
 	if len(value) <= model.MaxValueSize {
 		return value
@@ -22,7 +22,7 @@ func Shorten(value []byte) []byte {
 	return append(value[:model.MaxValueSize-len(sum):model.MaxValueSize-len(sum)], sum[:]...)
 }
 
-// shortenText is [Shorten] for a text, which stays one: the sum is in hex, and no character is cut.
+// shortenText is [Shorten] for a text, which remains text: the hash is in hex, and no character is cut.
 func shortenText(text []byte) []byte {
 	if len(text) <= model.MaxValueSize {
 		return text
@@ -35,7 +35,7 @@ func shortenText(text []byte) []byte {
 	return hex.AppendEncode(text[:cut:cut], sum[:])
 }
 
-// form is how the values of an index are stored and shown, decided by the type of its expression.
+// form is how the values of an index are stored and shown, determined by the type of its expression.
 type form uint8
 
 const (
@@ -43,7 +43,7 @@ const (
 	formText               // UTF-8, shown as it is
 	formNumber             // decimal text
 	formSwitch             // the text true or false
-	formAny                // known when it is computed: text, decimal text, true or false
+	formAny                // determined at run time: text, decimal text, true or false
 )
 
 var formDocs = [...]string{"bytes, in hex", "text", "number", "true or false", "text, number, true or false"}
@@ -64,7 +64,7 @@ func isNumber(t reflect.Type) bool {
 	return isInteger(t) || t.Kind() == reflect.Float64 || t.Kind() == reflect.Float32
 }
 
-// formOf is the form of values of a type; not ok where a value cannot be of that type.
+// formOf returns the form of values of a type; ok is false if a value cannot have that type.
 func formOf(t reflect.Type) (f form, ok bool) {
 	switch {
 	case t == nil || t.Kind() == reflect.Interface:
@@ -81,7 +81,7 @@ func formOf(t reflect.Type) (f form, ok bool) {
 	return 0, false
 }
 
-// appendValue appends a computed value as it is stored: nothing where it is none.
+// appendValue appends a computed value as it is stored: nothing if it is missing.
 func (f form) appendValue(to []byte, v any) []byte {
 	switch v := v.(type) {
 	case []byte:
@@ -96,13 +96,13 @@ func (f form) appendValue(to []byte, v any) []byte {
 	case int:
 		return strconv.AppendInt(to, int64(v), 10)
 	case float64:
-		// One form for all machines: the shortest that reads back as the same number.
+		// One format on all machines: the shortest that reads back as the same number.
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return to
 		}
 		return strconv.AppendFloat(to, v, 'g', -1, 64)
 	}
-	// The other widths of integers come out of list entries, such as a byte of bytes.
+	// List entries can have other integer widths, such as a byte of bytes.
 	switch r := reflect.ValueOf(v); {
 	case r.CanInt():
 		return strconv.AppendInt(to, r.Int(), 10)
@@ -122,7 +122,7 @@ func appendText(to []byte, text string) []byte {
 	return append(to, text...)
 }
 
-// format writes a stored value.
+// format formats a stored value.
 func (f form) format(value []byte) string {
 	if f == formBytes {
 		return hex.EncodeToString(value)
@@ -130,10 +130,10 @@ func (f form) format(value []byte) string {
 	return string(value)
 }
 
-// parse reads what format writes.
+// parse parses the output of format.
 func (f form) parse(index, text string) ([]byte, error) {
 	expected := func(what string) error {
-		return model.Errorf(model.Usage, "bad_value", "%q is no value of index %s: expected %s", shown(text), index, what)
+		return model.Errorf(model.Usage, "bad_value", "invalid value %q for index %s: expected %s", shown(text), index, what)
 	}
 	switch f {
 	case formBytes:
@@ -157,7 +157,7 @@ func (f form) parse(index, text string) ([]byte, error) {
 	return shortenText([]byte(text)), nil
 }
 
-// shown is what a message repeats of a text that can be of any length.
+// shown returns a quotable part of a text of any length.
 func shown(s string) string {
 	const most = 100
 	if len(s) > most {

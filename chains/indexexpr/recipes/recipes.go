@@ -1,5 +1,5 @@
-// Package recipes reads the indexes that docs/indexes.md tells people to define, so that the tests of a chain can define
-// them and look at what they find in real blocks. Only tests import it.
+// Package recipes reads the index definitions of docs/indexes.md, so that the tests of a chain can define them and
+// check what they find in real blocks. Only tests import it.
 package recipes
 
 import (
@@ -18,9 +18,9 @@ import (
 // book is the page, from the root of the module.
 var book = filepath.Join("docs", "indexes.md")
 
-// Of are the recipes in the section of a chain, whose heading is "## " and its name: all blocks of YAML that stand there,
-// in their order. Own are the indexes that they define, offered the names of those that a chain has anyway. A block that
-// is no settings, and a section without any, fail the test.
+// Of returns the recipes in the section of a chain, whose heading is "## " and its name: all YAML blocks in order. own
+// are the definitions, offered the names of the chain's indexes that they enable. The test fails if a block is not
+// valid settings or the section has no definitions.
 func Of(t testing.TB, section string) (own []model.Definition, offered []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root(t), book))
@@ -76,7 +76,7 @@ func index(t testing.TB, name string, node *yaml.Node) (x settings) {
 	return x
 }
 
-// blocks are the blocks of YAML in a section of a page.
+// blocks returns the YAML blocks in a section of a page.
 func blocks(page, section string) (all []string) {
 	const fence = "```"
 	inside, open := false, false
