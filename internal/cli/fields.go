@@ -34,14 +34,14 @@ func (p *program) fields(c *cli.Context) error {
 		return err
 	}
 	return p.answer(nil, a, func(pg *page) {
-		pg.printf("# Fields\n\nWhat the expressions of one's own indexes can name: see indexes.md. Printed by `birthmark fields`.\n")
+		pg.printf("# Fields\n\nThe fields and functions of index expressions: see indexes.md. Printed by `birthmark fields`.\n")
 		for _, of := range a.Chains {
-			pg.printf("\n## %s\n\n| field | type | is | example |\n|---|---|---|---|\n", of.Chain)
+			pg.printf("\n## %s\n\n| field | type | description | example |\n|---|---|---|---|\n", of.Chain)
 			for _, f := range of.Fields {
 				pg.printf("| `%s` | %s | %s | %s |\n", f.Name, f.Type, f.Doc, shortExample(f.Example))
 			}
 		}
-		pg.printf("\n## Functions\n\n| function | gives | is |\n|---|---|---|\n")
+		pg.printf("\n## Functions\n\n| function | result | description |\n|---|---|---|\n")
 		for _, f := range a.Functions {
 			pg.printf("| `%s` | %s | %s |\n", f.Call, f.Type, f.Doc)
 		}
