@@ -2,8 +2,6 @@ package core
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -41,15 +39,8 @@ func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
 		update = db.store.(storage.BulkUpdater).UpdateBulk
 	}
 	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
-		e := emitter{Layout: db.catalogue(), w: w, b: b, t: &t, rows: make([]uint64, db.catalogue().FamilyCount())}
-		if err := e.window(); err != nil {
+		if err := WriteRows(db.catalogue(), w, r, b, &t); err != nil {
 			return err
-		}
-		if len(w.txs) > 0 {
-			s := settler{r: r, b: b, t: &t, since: model.UtxoPk(w.txs[0].pk)}
-			if err := s.settle(&w.changes, w.tallies); err != nil {
-				return err
-			}
 		}
 		b.Put(schema.FamilyMeta, schema.MetaTip, schema.AppendTip(nil, tip))
 		b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil))
@@ -73,208 +64,59 @@ func (db *DB) inBulk(w *window, bulkWeight int) bool {
 	return can && bulkWeight >= 0 && w.weight() >= bulkWeight
 }
 
-// emitter is the third pass over a window: it makes the rows.
-type emitter struct {
-	*schema.Layout
-	w          *window
-	b          storage.Batch
-	t          *schema.Totals
-	key, value []byte // of the row being made
-	head       []byte
-	rows       []uint64 // of each family
+// prepare gives the blocks their pointers and resolves what they refer to. The window it returns is pending until it
+// is committed. After an error it is not, and abandon must be called once nothing else is under way.
+func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, error) {
+	db.mu.Lock()
+	head, before := db.head, append([]*window(nil), db.pending...)
+	assets := db.totals.Rows[schema.FamilyAssets] > 0
+	db.mu.Unlock()
 
-	spends, births, assets int // how many of the window's are done
+	w, err := newWindow(db.catalogue(), head, blocks)
+	if err == nil {
+		db.cache.pin(FirstPk(before, w))
+		// The pending windows are taken before the snapshot: one that is committed in between is seen twice, never missed.
+		err = db.store.View(ctx, func(r storage.Reader) error {
+			if err := CheckHeaders(db.chain, r, before, w); err != nil {
+				return err
+			}
+			return Resolve(db.catalogue(), db.cache, w, r, before, assets)
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.pending = append(db.pending, w)
+	db.head = blocks[len(blocks)-1].Point()
+	return w, nil
 }
 
-// put adds the row in key and value, which is a new one, to the batch.
-func (e *emitter) put(f storage.Family) {
-	e.b.Put(f, e.key, e.value)
-	e.rows[f]++
+// abandon discards all pending windows after something failed. The state of the store and of the caches is in doubt until
+// settle has read it. Nothing may be preparing or committing.
+func (db *DB) abandon(ctx context.Context) {
+	db.mu.Lock()
+	db.pending, db.head = nil, db.tip
+	db.mu.Unlock()
+	db.doubt = true
+	_ = db.settle(context.WithoutCancel(ctx)) // if it fails, the next write calls it again and returns its error
 }
 
-// putBirth adds the row that leads from the value in value to the birth in key.
-func (e *emitter) putBirth(f storage.Family) {
-	e.head = schema.AppendBirthKey(e.head[:0], e.value, e.key)
-	e.b.Put(f, e.head, nil)
-	e.rows[f]++
-}
-
-func (e *emitter) window() error {
-	for _, b := range e.w.blocks {
-		e.block(b)
+// settle reads tip and totals again if they are in doubt: a write that failed may have been applied all the same, if it
+// failed while it was made durable. It removes from the caches what lies above the tip that it reads: entries of windows
+// that were not written, and of blocks that a failed rollback did remove. It does not hold db.mu meanwhile.
+func (db *DB) settle(ctx context.Context) error {
+	if db.stale {
+		return model.Errorf(model.Refused, "open_again", "a change of the database's indexes failed, and may have been made all the same: open the database again")
 	}
-	for i := range e.w.txs {
-		if err := e.tx(&e.w.txs[i]); err != nil {
-			return fmt.Errorf("%s: %w", where(e.Chain, &e.w.txs[i]), err)
-		}
+	if !db.doubt {
+		return nil
 	}
-	for f, n := range e.rows {
-		if n > 0 {
-			e.t.Rows[storage.Family(f)] += n
-		}
+	if err := db.recall(ctx); err != nil {
+		return err
 	}
+	db.cache.forgetFrom(schema.PkAfter(db.Tip()))
+	db.doubt = false
 	return nil
-}
-
-func (e *emitter) block(b *model.Block) {
-	e.key = b.Height.AppendTo(e.key[:0])
-	row := schema.BlockRow{Hash: b.Hash, Parent: b.Parent, Time: b.Time, Slot: b.Slot, TxCount: len(b.Txs), Size: b.Size, Header: b.Header}
-	e.value = schema.AppendBlockRow(e.value[:0], &row)
-	e.put(schema.FamilyBlock)
-	e.t.Checksum += row.Checksum()
-
-	e.key = append(e.key[:0], b.Hash[:]...)
-	e.value = schema.AppendHeightRow(e.value[:0], b.Height, b.Time)
-	e.put(schema.FamilyHeight)
-}
-
-func (e *emitter) tx(t *windowTx) error {
-	e.key = t.pk.AppendTo(e.key[:0])
-	e.value = schema.AppendTxHashRow(e.value[:0], &t.Hash, t.Fee)
-	e.put(schema.FamilyTxHash)
-	e.raw(t)
-	e.t.Checksum += schema.HashChecksum(&t.Hash) + t.Fee.Amount
-
-	e.key, e.value = schema.AppendTxPkKey(e.key[:0], &t.Hash, t.pk), e.value[:0]
-	e.put(schema.FamilyTxPk)
-
-	if t.genesis {
-		e.t.GenesisTxs++
-		e.t.GenesisOutputs += uint64(len(t.Outputs))
-	}
-	e.inputs(t)
-	for oi := range t.Outputs {
-		if err := e.output(t, oi); err != nil {
-			return fmt.Errorf("output %d: %w", t.OutputIndex(oi), err)
-		}
-	}
-	for _, m := range t.mints {
-		e.key = schema.AppendSupplyKey(e.key[:0], m.birth, t.pk)
-		e.value = schema.AppendSupplyRow(e.value[:0], m.amount)
-		e.put(schema.FamilyAssetSupply)
-		if len(m.info) > 0 && m.birth.Utxo.Tx() == t.pk {
-			e.key, e.value = m.birth.AppendTo(e.key[:0]), append(e.value[:0], m.info...)
-			e.put(schema.FamilyAssetInfo)
-			e.t.Checksum += schema.InfoChecksum(m.info)
-		}
-	}
-	return nil
-}
-
-func (e *emitter) inputs(t *windowTx) {
-	for ii := range t.Inputs {
-		s := e.w.spends[e.spends]
-		e.spends++
-		input, _ := t.pk.Input(ii) // resolution made the same pointer
-		e.key, e.value = input.AppendTo(e.key[:0]), s.utxo.AppendTo(e.value[:0])
-		e.put(schema.FamilySpentUtxo)
-		e.key, e.value = e.value, e.key
-		e.put(schema.FamilySpentInput)
-		e.t.UnspentValue -= s.value
-	}
-}
-
-var errSupply = errors.New("the value of all unspent outputs does not fit 64 bits")
-
-func (e *emitter) output(t *windowTx, oi int) error {
-	o := &t.Outputs[oi]
-	pk, _ := t.pk.Utxo(t.OutputIndex(oi)) // resolution made the same pointer
-	if e.t.UnspentValue+o.Value < o.Value {
-		return badBlock(errSupply)
-	}
-	e.t.UnspentValue += o.Value
-	e.t.Checksum += o.Value
-
-	births := e.w.births[e.births : e.births+len(o.Keys)]
-	e.births += len(o.Keys)
-	e.value = schema.AppendUtxoValue(e.value[:0], o.Value)
-	for ki := range o.Keys {
-		e.value = schema.AppendOccurrence(e.value, pk, e.Indexes[o.Keys[ki].Index], births[ki])
-	}
-	e.key = pk.AppendTo(e.key[:0])
-	e.put(schema.FamilyUtxo)
-
-	for ki := range o.Keys {
-		k := &o.Keys[ki]
-		x, birth := e.Indexes[k.Index], births[ki]
-		if birth.Utxo != pk {
-			e.key, e.value = schema.AppendRelationKey(e.key[:0], x, birth, pk), e.value[:0]
-			e.put(x.Family(schema.IndexRelations))
-			continue
-		}
-		e.key, e.value = birth.AppendTo(e.key[:0], x.Kind.HasOrdinal()), append(e.value[:0], k.Value...)
-		e.put(x.Family(schema.IndexValue))
-		e.putBirth(x.Family(schema.IndexBirth))
-		if x.Active.Has(schema.FeaturePrefix) {
-			e.head = schema.AppendTextKey(e.head[:0], &x.Index, e.value, e.key)
-			e.b.Put(x.Family(schema.IndexText), e.head, nil)
-			e.rows[x.Family(schema.IndexText)]++
-		}
-	}
-	e.outputAssets(t, o, pk)
-	return nil
-}
-
-func (e *emitter) outputAssets(t *windowTx, o *model.Output, pk model.UtxoPk) {
-	if len(o.Assets) == 0 {
-		return
-	}
-	first := e.assets
-	e.value = e.value[:0]
-	for i := range o.Assets {
-		if o.Assets[i].Amount == 0 {
-			continue
-		}
-		birth := e.w.assetBirths[e.assets]
-		e.assets++
-		e.t.Checksum += o.Assets[i].Amount
-		e.value = schema.AppendAssetEntry(e.value, pk, schema.AssetEntry{Amount: o.Assets[i].Amount, Birth: birth, Minted: t.minted(birth)})
-	}
-	if e.assets == first {
-		return
-	}
-	e.key = pk.AppendTo(e.key[:0])
-	e.put(schema.FamilyAssets)
-	e.t.Assets += uint64(e.assets - first)
-
-	entry := uint16(0)
-	for i := range o.Assets {
-		if o.Assets[i].Amount == 0 {
-			continue
-		}
-		birth, at := e.w.assetBirths[first+int(entry)], model.AssetPk{Utxo: pk, Index: entry}
-		entry++
-		if birth != model.AssetBirthPk(at) {
-			e.key, e.value = schema.AppendAssetRelationKey(e.key[:0], birth, at), e.value[:0]
-			e.put(schema.FamilyAssetRelations)
-			continue
-		}
-		e.key, e.value = birth.AppendTo(e.key[:0]), append(e.value[:0], o.Assets[i].ID...)
-		e.put(schema.FamilyAssetID)
-		e.putBirth(schema.FamilyAssetBirth)
-		if fp := e.Traits.Fingerprint; fp != nil {
-			e.key, e.value = append(e.key[:0], fp.Of(o.Assets[i].ID)...), birth.AppendTo(e.value[:0])
-			e.put(schema.FamilyFingerprint)
-		}
-	}
-}
-
-// minted reports whether the transaction mints the asset.
-func (t *windowTx) minted(birth model.AssetBirthPk) bool {
-	for i := range t.mints {
-		if t.mints[i].birth == birth {
-			return t.mints[i].amount.Sign() > 0
-		}
-	}
-	return false
-}
-
-// raw makes the row of the transaction whose key is in e.key.
-func (e *emitter) raw(t *windowTx) {
-	if !e.Layout.Raw || t.genesis {
-		return
-	}
-	e.b.Put(schema.FamilyRaw, e.key, t.Raw)
-	e.rows[schema.FamilyRaw]++
-	e.t.Checksum += schema.RawChecksum(t.pk, t.Raw)
 }

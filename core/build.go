@@ -350,28 +350,7 @@ func (db *DB) arrived(ctx context.Context, c *schema.Layout, w *schema.IndexChan
 	db.totals = t
 	db.mu.Unlock()
 	if values {
-		return db.learnIndex(ctx, x)
+		return db.cache.AddIndex(ctx, db.contents(), x)
 	}
 	return nil
-}
-
-// learnIndex adds the values of a new index to the caches. After an error the filter lacks some of them: it must not be
-// asked any more.
-func (db *DB) learnIndex(ctx context.Context, x *schema.Index) error {
-	c := db.cache
-	c.noted = model.Point{}
-	if !c.warm {
-		return nil // a sync will
-	}
-	if db.totals.Rows[x.Family(schema.IndexValue)] > mostReplayed {
-		c.known.giveUp()
-		return nil
-	}
-	err := db.store.View(ctx, func(r storage.Reader) error {
-		return (&replay{ctx: ctx, db: db, r: r, to: schema.PkAfter(db.tip)}).values(x.Number, x.Family(schema.IndexValue))
-	})
-	if err != nil {
-		c.known.giveUp()
-	}
-	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"birthmark/core/schema"
 	"birthmark/model"
+	"birthmark/storage"
 )
 
 // fingerprint stands for a value or an outpoint in memory: 128 bits that depend on a secret, so that nobody can make two
@@ -211,4 +212,34 @@ type cacheHits struct {
 	values  hits // where a value or an asset was born
 	filter  hits // of those that are not among values: found is that it is new
 	owners  hits // whose a spent output was, where indexes keep accounts
+}
+
+// Contents is what the caches are filled from: a store and its state, which do not change meanwhile.
+type Contents struct {
+	Store  storage.Store
+	Layout *schema.Layout
+	Tip    model.Point
+	Totals schema.Totals
+}
+
+// StartEmpty marks the caches as complete: the database has no rows that they do not know.
+func (c *caches) StartEmpty() { c.warm, c.known.complete = true, true }
+
+// CacheMeasure counts the lookups of one cache.
+type CacheMeasure struct {
+	Name         string // outputs, values, filter, owners
+	Asked, Found uint64
+}
+
+// Stats are the lookups of each cache since the database was opened.
+func (c *caches) Stats() (all []CacheMeasure) {
+	h := &c.hits
+	for _, of := range []struct {
+		name string
+		*hits
+	}{{"outputs", &h.outputs}, {"values", &h.values}, {"filter", &h.filter}, {"owners", &h.owners}} {
+		found := of.found.Load() // before asked, which is never less
+		all = append(all, CacheMeasure{of.name, of.asked.Load(), found})
+	}
+	return all
 }

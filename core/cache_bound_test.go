@@ -5,12 +5,10 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
-	"strings"
 	"testing"
 
 	"birthmark/core/schema"
 	"birthmark/model"
-	"birthmark/model/modeltest"
 )
 
 // accountIndexes are n indexes that keep accounts, and one that does not.
@@ -180,28 +178,5 @@ func TestANoteOfALargeTableTakesLittleMemory(t *testing.T) {
 	births := readPlaces(&noteReader{r: bufio.NewReader(&b)})
 	if len(births) < most*9/10 || len(births) > most*11/10 || births[0].Utxo < entries-2*most {
 		t.Errorf("%d births were noted from %v on, expected the youngest %d", len(births), births[0], most)
-	}
-}
-
-// What questions remember has a bound: so many labels, none of them longer than longestName.
-func TestLabelsStayWithinTheirBound(t *testing.T) {
-	db := openVariant(t, modeltest.Variants()[0], 0)
-	q := &query{names: &db.names}
-	q.learn(schema.TxSpace, model.BirthPk{}, strings.Repeat("x", longestName+1))
-	if _, known := q.name(schema.TxSpace, model.BirthPk{}); known {
-		t.Error("a label is remembered that is too long")
-	}
-	for i := range model.UtxoPk(4 * mostNames) {
-		q.learn(schema.TxSpace, model.BirthPk{Utxo: i}, "label")
-	}
-	slots := *db.names.texts.slots.Load()
-	held := 0
-	for i := range slots {
-		if slots[i].Load() != nil {
-			held++
-		}
-	}
-	if len(slots) > mostNames || held > mostNames || held < mostNames*3/4 {
-		t.Errorf("%d labels in %d places, expected at most %d", held, len(slots), mostNames)
 	}
 }

@@ -17,6 +17,7 @@ type Page struct {
 	Limit      int    // entries at most; 0: DefaultLimit
 	After      string // the cursor a page before ended with; empty: from the beginning
 	Descending bool   // newest first
+	Budget     int    // rows that one page of Find reads at most; 0: 100,000
 }
 
 const (

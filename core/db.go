@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sync"
@@ -45,7 +46,7 @@ type DB struct {
 	work *schema.IndexChange // an index that is being added or dropped; nil: none is
 
 	states schema.StateReader
-	names  names
+	labels Labels
 
 	write sync.Mutex // held by Append, Rollback, Sync
 	doubt bool       // something failed since tip and totals were read: see settle
@@ -63,7 +64,7 @@ type DB struct {
 // another chain, network or format, one without an index that is asked for, and one that lost rows (damaged).
 func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	db := &DB{store: s, chain: o.Chain, locks: locks{quiet: make(chan struct{})}, moved: make(chan struct{})}
-	db.Queries = Queries{db: db}
+	db.Queries = New(snapshots{db}, &db.labels)
 	if err := db.openMeta(ctx, o); err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 		}
 	}
 	if db.tip.IsOrigin() {
-		db.cache.warm, db.cache.known.complete = true, true // they know all there is
+		db.cache.StartEmpty()
 	}
 	return db, nil
 }
@@ -134,3 +135,43 @@ func (db *DB) Indexes() []string { return db.catalogue().Names() }
 // KeepsRaw reports whether the database keeps transactions' own bytes ([Options.Raw]). What writes to it or is compared
 // with it has to come with them ([model.SourceOptions.Raw]).
 func (db *DB) KeepsRaw() bool { return db.catalogue().Raw }
+
+// snapshots implements [Database].
+type snapshots struct{ db *DB }
+
+// Snapshot reads the state of the database in one snapshot of its store. The layout does not change until fn returns.
+func (s snapshots) Snapshot(ctx context.Context, fn func(Snapshot) error) error {
+	db := s.db
+	db.asking.RLock()
+	defer db.asking.RUnlock()
+	return db.store.View(ctx, func(r storage.Reader) error {
+		state, err := db.states.Read(r, db.catalogue())
+		if err != nil {
+			return err
+		}
+		sizer, _ := db.store.(storage.Sizer)
+		return fn(Snapshot{db.catalogue(), state, r, sizer})
+	})
+}
+
+// contents are what the caches are filled from. write is held.
+func (db *DB) contents() Contents { return Contents{db.store, db.catalogue(), db.tip, db.totals} }
+
+// keepSnapshot writes a snapshot of the caches, which have the entries of all blocks up to at. It writes none while they may have
+// entries of other blocks.
+func (db *DB) keepSnapshot(at model.Point) error {
+	if db.doubt {
+		return nil
+	}
+	return db.cache.WriteSnapshot(db.store, db.catalogue(), at)
+}
+
+// Header is [model.Block.Header] of the block at a height, nil if the database has none.
+func (db *DB) Header(ctx context.Context, h model.HeightPk) (raw []byte, err error) {
+	err = db.store.View(ctx, func(r storage.Reader) error {
+		row, err := schema.Header(r, h)
+		raw = bytes.Clone(row)
+		return err
+	})
+	return raw, err
+}

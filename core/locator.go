@@ -8,10 +8,12 @@ import (
 
 // Locator is points of the database's chain, newest first: those that a fork can take off it, or the last ten, then
 // thinning out towards its beginning.
-func (db *DB) Locator(ctx context.Context) ([]model.Point, error) {
-	tip := db.Tip()
-	if tip.IsOrigin() {
-		return nil, nil
-	}
-	return db.ancestors(ctx, tip, max(10, db.chain.Traits().DeepestFork))
+func (ask Queries) Locator(ctx context.Context) (points []model.Point, err error) {
+	err = ask.View(ctx, func(v *View) error {
+		if !v.Tip.IsOrigin() {
+			points, err = v.ancestors(ctx, v.Tip, max(10, v.at.Traits.DeepestFork))
+		}
+		return err
+	})
+	return points, err
 }

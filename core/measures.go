@@ -10,22 +10,9 @@ type Measures struct {
 	Store  []storage.Metric // of the store; none where it tells none
 }
 
-// CacheMeasure is how often one of the caches knew what it was asked for.
-type CacheMeasure struct {
-	Name         string // outputs, values, filter, owners
-	Asked, Found uint64
-}
-
 // Measures are the figures of now.
 func (db *DB) Measures() (m Measures, err error) {
-	h := &db.cache.hits
-	for _, c := range []struct {
-		name string
-		*hits
-	}{{"outputs", &h.outputs}, {"values", &h.values}, {"filter", &h.filter}, {"owners", &h.owners}} {
-		found := c.found.Load() // before asked, which is never less
-		m.Caches = append(m.Caches, CacheMeasure{c.name, c.asked.Load(), found})
-	}
+	m.Caches = db.cache.Stats()
 	if meter, ok := db.store.(storage.MetricsProvider); ok {
 		m.Store, err = meter.Metrics()
 	}

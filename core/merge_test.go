@@ -191,10 +191,9 @@ func TestFindGoesOnWhereAPageCostEnough(t *testing.T) {
 		r := newReference(v, blocks)
 		for range 200 {
 			f := r.anyFind(rng)
-			restore := core.PageWorkOf(20*(1+len(f.and)+len(f.or)) + rng.IntN(100))
+			budget := 20*(1+len(f.and)+len(f.or)) + rng.IntN(100)
 			descending := rng.IntN(2) == 0
-			got := r.ask(t, db, f, core.Page{Limit: 1 + rng.IntN(100), Descending: descending}, true)
-			restore()
+			got := r.ask(t, db, f, core.Page{Limit: 1 + rng.IntN(100), Descending: descending, Budget: budget}, true)
 			if want := r.answers(r.find(f), descending); !slices.Equal(got, want) {
 				t.Fatalf("%+v, descending %t: %d outputs, expected %d", f, descending, len(got), len(want))
 			}
@@ -224,12 +223,11 @@ func TestFindLeapsOverWhatIsFrequent(t *testing.T) {
 	}
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 10)
-	defer core.PageWorkOf(50 * 80)()
 	r := newReference(v, blocks)
 	both := &refFind{base: refTerm{0, string(everywhere)}, and: []refTerm{{1, string(rare)}}}
 	for _, descending := range []bool{false, true} {
 		base := r.term(both.base)
-		a, err := db.Find(context.Background(), base.Index, base.Value, r.terms(both), core.Page{Limit: 100, Descending: descending})
+		a, err := db.Find(context.Background(), base.Index, base.Value, r.terms(both), core.Page{Limit: 100, Descending: descending, Budget: 50 * 80})
 		if err != nil || len(a.Outputs) != 50 || a.Next != nil {
 			t.Errorf("descending %t: %d outputs of 50 within the work of 4,000 rows of 100,000, next %v, %v", descending, len(a.Outputs), a.Next, err)
 		}
@@ -307,13 +305,12 @@ func TestFindLeavesNothingRunning(t *testing.T) {
 			before := runtime.NumGoroutine()
 			for range 150 {
 				f := r.anyFind(rng)
-				restore := func() {}
+				budget := 0
 				if rng.IntN(2) == 0 {
-					restore = core.PageWorkOf(20*(1+len(f.and)+len(f.or)) + rng.IntN(100))
+					budget = 20*(1+len(f.and)+len(f.or)) + rng.IntN(100)
 				}
 				descending := rng.IntN(2) == 0
-				got := r.ask(t, db, f, core.Page{Limit: 1 + rng.IntN(30), Descending: descending}, true)
-				restore()
+				got := r.ask(t, db, f, core.Page{Limit: 1 + rng.IntN(30), Descending: descending, Budget: budget}, true)
 				if want := r.answers(r.find(f), descending); !slices.Equal(got, want) {
 					t.Fatalf("%+v, descending %t: %d outputs, expected %d", f, descending, len(got), len(want))
 				}

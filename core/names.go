@@ -19,36 +19,36 @@ const (
 	longestName = 256
 )
 
-// names remember what pointers stand for, as people write it: a transaction's hash, an asset's id, a value of an index; and
+// Labels remember what pointers stand for, as people write it: a transaction's hash, an asset's id, a value of an index; and
 // where values and assets were born that were asked for. Both stay until a rollback removes them, so what is remembered is good
-// for all snapshots of one era that have the pointer.
-type names struct {
+// for all snapshots of one epoch that have the pointer.
+type Labels struct {
 	texts  nameTable     // by pointer
 	births nameTable     // by value, which is the text then, as it is stored
-	era    atomic.Uint64 // how often a rollback began or ended: odd while one runs
+	epoch  atomic.Uint64 // how often a rollback began or ended: odd while one runs
 }
 
 type name struct {
 	space int
 	at    model.BirthPk
-	era   uint64
+	epoch uint64
 	text  string
 }
 
-// noEra is that of a snapshot which nothing is remembered for.
-const noEra = 1
+// noEpoch is that of a snapshot which nothing is remembered for.
+const noEpoch = 1
 
-// eraOf is the era of a snapshot that was taken since era was that of now.
-func (n *names) eraOf(era uint64) uint64 {
-	if era%2 != 0 || n.era.Load() != era {
-		return noEra
+// epochOf is the epoch of a snapshot that was taken since epoch was that of now.
+func (n *Labels) epochOf(epoch uint64) uint64 {
+	if epoch%2 != 0 || n.epoch.Load() != epoch {
+		return noEpoch
 	}
-	return era
+	return epoch
 }
 
 // name is what a pointer stands for, where that is remembered.
 func (q *query) name(space int, at model.BirthPk) (string, bool) {
-	if n := q.names.texts.find(hashOfPointer(space, at)); n != nil && n.at == at && n.space == space && n.era == q.era {
+	if n := q.labels.texts.find(hashOfPointer(space, at)); n != nil && n.at == at && n.space == space && n.epoch == q.epoch {
 		return n.text, true
 	}
 	return "", false
@@ -56,21 +56,21 @@ func (q *query) name(space int, at model.BirthPk) (string, bool) {
 
 // learn what a pointer stands for.
 func (q *query) learn(space int, at model.BirthPk, text string) {
-	if q.era != noEra && len(text) <= longestName {
-		q.names.texts.put(&name{space, at, q.era, text}, func(n *name) uint64 { return hashOfPointer(n.space, n.at) })
+	if q.epoch != noEpoch && len(text) <= longestName {
+		q.labels.texts.put(&name{space, at, q.epoch, text}, func(n *name) uint64 { return hashOfPointer(n.space, n.at) })
 	}
 }
 
 // birth is where a value of a space was born, nil where it was not. What is remembered may lie behind the snapshot's tip.
 func (q *query) birth(space int, value []byte) (*model.BirthPk, error) {
-	n := q.names.births.find(hashOfValue(space, value))
-	if n != nil && n.space == space && n.text == string(value) && n.era == q.era && !q.tip.IsOrigin() && n.at.Utxo.Height() <= q.tip.Height {
+	n := q.labels.births.find(hashOfValue(space, value))
+	if n != nil && n.space == space && n.text == string(value) && n.epoch == q.epoch && !q.tip.IsOrigin() && n.at.Utxo.Height() <= q.tip.Height {
 		at := n.at
 		return &at, nil
 	}
 	birth, err := q.Birth(q.r, space, value)
-	if err == nil && birth != nil && q.era != noEra && len(value) <= longestName {
-		q.names.births.put(&name{space, *birth, q.era, string(value)}, func(n *name) uint64 { return hashOfValue(n.space, []byte(n.text)) })
+	if err == nil && birth != nil && q.epoch != noEpoch && len(value) <= longestName {
+		q.labels.births.put(&name{space, *birth, q.epoch, string(value)}, func(n *name) uint64 { return hashOfValue(n.space, []byte(n.text)) })
 	}
 	return birth, err
 }
@@ -175,3 +175,9 @@ func (q *query) namesOf(space int, f storage.Family, wide bool, ats []model.Birt
 	}
 	return texts, nil
 }
+
+// BeginRollback is called before a rollback: labels that are learned until [Labels.EndRollback] are not kept.
+func (n *Labels) BeginRollback() { n.epoch.Add(1) }
+
+// EndRollback is called after a rollback. Labels from before are not used any more.
+func (n *Labels) EndRollback() { n.epoch.Add(1) }

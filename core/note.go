@@ -24,28 +24,28 @@ const noteVersion = 2
 
 var errNote = errors.New("note of caches is damaged")
 
-// keepNote writes the caches as they are when at is the newest block they know. It writes nothing while they may have
-// entries of blocks that are not in the database. A store that keeps no notes is left alone.
-func (db *DB) keepNote(at model.Point) error {
-	n, ok := db.store.(storage.SideFiles)
-	if !ok || at.IsOrigin() || at == db.cache.noted || !db.cache.warm || db.doubt {
+// WriteSnapshot writes the caches to a side file of the store; at is the newest block whose entries they have. It writes nothing
+// if they were not warmed up, if the last snapshot is of the same block, and if the store has no side files.
+func (c *caches) WriteSnapshot(store storage.Store, l *schema.Layout, at model.Point) error {
+	n, ok := store.(storage.SideFiles)
+	if !ok || at.IsOrigin() || at == c.noted || !c.warm {
 		return nil
 	}
-	db.cache.noted = at
+	c.noted = at
 	return n.WriteSideFile(noteName, func(w io.Writer) error {
 		out := &noteWriter{w: w}
 		out.bytes([]byte{noteVersion})
 		tip := schema.AppendTip(nil, at)
 		out.numbers(uint64(len(tip)))
 		out.bytes(tip)
-		out.numbers(uint64(len(db.catalogue().Indexes)))
-		for _, x := range db.catalogue().Indexes {
+		out.numbers(uint64(len(l.Indexes)))
+		for _, x := range l.Indexes {
 			out.numbers(uint64(x.Number))
 		}
-		out.numbers(db.cache.fp.k0, db.cache.fp.k1)
-		db.cache.known.write(out)
-		db.cache.unspent.write(out)
-		db.cache.births.writePlaces(out, mostPlaces)
+		out.numbers(c.fp.k0, c.fp.k1)
+		c.known.write(out)
+		c.unspent.write(out)
+		c.births.writePlaces(out, mostPlaces)
 		out.flush()
 		out.numbers(out.sum)
 		out.flush()
@@ -53,13 +53,13 @@ func (db *DB) keepNote(at model.Point) error {
 	})
 }
 
-// readNote fills the caches from the note and returns the block it is of; the origin where there is none that can be used.
-func (db *DB) readNote(ctx context.Context) (at model.Point, err error) {
-	n, ok := db.store.(storage.SideFiles)
+// readSnapshot fills the caches from the note and returns the block it is of; the origin where there is none that can be used.
+func (c *caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, err error) {
+	n, ok := d.Store.(storage.SideFiles)
 	if !ok {
 		return at, nil
 	}
-	empty := db.cache.fp
+	empty := c.fp
 	err = n.ReadSideFile(noteName, func(r io.Reader) error {
 		in := &noteReader{r: bufio.NewReaderSize(r, 1<<20)}
 		if version := in.bytes(1); version[0] != noteVersion {
@@ -73,55 +73,59 @@ func (db *DB) readNote(ctx context.Context) (at model.Point, err error) {
 		if err != nil || in.err != nil {
 			return errors.Join(errNote, err)
 		}
-		if in.number() != uint64(len(db.catalogue().Indexes)) {
+		if in.number() != uint64(len(d.Layout.Indexes)) {
 			return errNote // an index was added or dropped since
 		}
-		for _, x := range db.catalogue().Indexes {
+		for _, x := range d.Layout.Indexes {
 			if in.number() != uint64(x.Number) {
 				return errNote
 			}
 		}
-		there, err := db.PointAt(ctx, tip.Height)
+		var there model.Point
+		err = d.Store.View(ctx, func(r storage.Reader) (err error) {
+			there, err = schema.PointAt(r, tip.Height)
+			return err
+		})
 		if err != nil || there != tip {
 			return errors.Join(errNote, err) // of a branch that is gone
 		}
-		db.cache.fp = fingerprinter{in.number(), in.number()}
-		db.cache.known.read(in)
-		db.cache.unspent.read(in)
+		c.fp = fingerprinter{in.number(), in.number()}
+		c.known.read(in)
+		c.unspent.read(in)
 		places := readPlaces(in)
 		sum := in.sum
 		if in.number() != sum || in.err != nil {
 			return errors.Join(errNote, in.err)
 		}
 		at = tip
-		return db.learnBirths(ctx, places)
+		return c.learnBirths(ctx, d, places)
 	})
 	if err != nil {
 		// Whatever is wrong with it, it is only a note.
-		db.cache.fp = empty
-		db.cache.clear()
+		c.fp = empty
+		c.clear()
 		at = model.Point{}
 	}
-	db.cache.noted = at
+	c.noted = at
 	return at, ctx.Err()
 }
 
 // learnBirths reads the values that were born at these places, those of all indexes.
-func (db *DB) learnBirths(ctx context.Context, at []model.BirthPk) error {
-	return db.store.View(ctx, func(r storage.Reader) error {
-		for part := range slices.Chunk(at, checkBatch) {
+func (c *caches) learnBirths(ctx context.Context, d Contents, at []model.BirthPk) error {
+	return d.Store.View(ctx, func(r storage.Reader) error {
+		for part := range slices.Chunk(at, scanBatch) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			for _, x := range db.catalogue().Indexes {
+			for _, x := range d.Layout.Indexes {
 				if x.Kind != model.OneToOne {
-					if err := db.learnValues(r, x.Number, part); err != nil {
+					if err := c.learnValues(r, d.Layout, x.Number, part); err != nil {
 						return err
 					}
 				}
 			}
-			if db.totals.Rows[schema.FamilyAssetID] > 0 {
-				if err := db.learnValues(r, schema.AssetSpace, part); err != nil {
+			if d.Totals.Rows[schema.FamilyAssetID] > 0 {
+				if err := c.learnValues(r, d.Layout, schema.AssetSpace, part); err != nil {
 					return err
 				}
 			}
@@ -130,8 +134,8 @@ func (db *DB) learnBirths(ctx context.Context, at []model.BirthPk) error {
 	})
 }
 
-func (db *DB) learnValues(r storage.Reader, space int, at []model.BirthPk) error {
-	_, values, wide := db.catalogue().BirthFamilies(space)
+func (c *caches) learnValues(r storage.Reader, l *schema.Layout, space int, at []model.BirthPk) error {
+	_, values, wide := l.BirthFamilies(space)
 	keys := make([][]byte, 0, len(at))
 	births := make([]model.BirthPk, 0, len(at))
 	for _, birth := range at {
@@ -142,7 +146,7 @@ func (db *DB) learnValues(r storage.Reader, space int, at []model.BirthPk) error
 	vs, err := r.GetMany(values, keys)
 	for i, v := range vs {
 		if v != nil {
-			db.cache.learn(db.cache.fp.value(space, v), births[i])
+			c.learn(c.fp.value(space, v), births[i])
 		}
 	}
 	return err

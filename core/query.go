@@ -14,11 +14,11 @@ import (
 // query answers from one snapshot.
 type query struct {
 	*schema.Layout
-	store  storage.Store
-	names  *names
+	sizer  storage.Sizer
+	labels *Labels
 	ctx    context.Context
 	r      storage.Reader
-	era    uint64 // see names
+	epoch  uint64 // see Labels
 	tip    model.Point
 	totals schema.Totals // not to be changed
 	work   *schema.IndexChange
@@ -63,7 +63,6 @@ func (ask Queries) Status(ctx context.Context) (a *StatusAnswer, err error) {
 		for _, x := range q.Indexes {
 			a.Indexes = append(a.Indexes, indexAnswer(x, t))
 		}
-		sizer, _ := q.store.(storage.Sizer)
 		for _, d := range q.Declarations() {
 			f := FamilyAnswer{Name: d.Name, Keys: t.Rows[d.Family]}
 			if q.work != nil {
@@ -77,9 +76,9 @@ func (ask Queries) Status(ctx context.Context) (a *StatusAnswer, err error) {
 					f.Keys++
 				}
 			}
-			if sizer != nil {
+			if q.sizer != nil {
 				var err error
-				if f.Bytes, err = sizer.Size(d.Family); err != nil {
+				if f.Bytes, err = q.sizer.Size(d.Family); err != nil {
 					return err
 				}
 			}

@@ -69,8 +69,7 @@ func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (a *BlocksAnswer
 // PointAt is the block at height h. NotFound (above_tip) where there is none.
 func (ask Queries) PointAt(ctx context.Context, h model.HeightPk) (p model.Point, err error) {
 	err = ask.from(ctx, func(q *query) error {
-		row, err := schema.BlockAt(q.r, h)
-		p = model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}
+		p, err = schema.PointAt(q.r, h)
 		return err
 	})
 	return p, err
@@ -83,8 +82,7 @@ func (ask Queries) PointOf(ctx context.Context, ref string) (p model.Point, err 
 		if err != nil {
 			return err
 		}
-		row, err := schema.BlockAt(q.r, h)
-		p = model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}
+		p, err = schema.PointAt(q.r, h)
 		return err
 	})
 	return p, err

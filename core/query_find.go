@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -266,8 +267,8 @@ func (f *finding) stream(w *work) stream {
 	return all
 }
 
-// findWork bounds what one page of Find looks at: it may be short, and say where to go on.
-var findWork = 100_000
+// findBudget is how many rows one page of Find reads at most: it may be short, and have a cursor.
+const findBudget = 100_000
 
 // Find is a page of the outputs where a value occurs that meet the terms, in the order of the chain or the other way
 // round; none for a value that was never used. The value may be an asset ([AssetTerm]). It reads the page and what it has
@@ -322,12 +323,13 @@ func (q *query) page(f *finding, limit int) (pks []model.UtxoPk, last *model.Utx
 		size = occurrenceBatch
 	}
 	var seen, cut *model.UtxoPk
-	rows := findWork
+	budget := cmp.Or(f.page.Budget, findBudget)
+	rows := budget
 	if q.most > 0 {
 		rows = min(rows, q.most)
 	}
 	for batch, err := range batches(q, merged(f.stream(&work{rows}), f.page.Descending, &cut), size) {
-		if rows < findWork && errors.Is(err, errEnough) {
+		if rows < budget && errors.Is(err, errEnough) {
 			err = ErrTooManyRows // before a first place was reached
 		}
 		if err != nil {
@@ -349,7 +351,7 @@ func (q *query) page(f *finding, limit int) (pks []model.UtxoPk, last *model.Utx
 			}
 		}
 	}
-	if cut != nil && rows < findWork {
+	if cut != nil && rows < budget {
 		return nil, nil, ErrTooManyRows
 	}
 	return pks, cut, nil

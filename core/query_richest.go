@@ -222,8 +222,8 @@ func (r *richest) offerAll(held map[model.BirthPk]*holding) {
 func (q *query) eachRow(f storage.Family, prefix []byte, visit func(key, value []byte) error) error {
 	n := 0
 	for kv, err := range q.r.Scan(f, prefix, schema.PrefixEnd(prefix), false) {
-		if n++; err == nil && n%checkBatch == 0 {
-			err = q.pass(checkBatch)
+		if n++; err == nil && n%rowBatch == 0 {
+			err = q.pass(rowBatch)
 		}
 		if err == nil {
 			err = visit(kv.Key, kv.Value)
@@ -245,8 +245,8 @@ func (q *query) eachUnspent(visit func(pk model.UtxoPk, row []byte) error) error
 		if scanErr != nil {
 			return scanErr
 		}
-		if n++; n%checkBatch == 0 {
-			if err := q.pass(checkBatch); err != nil {
+		if n++; n%rowBatch == 0 {
+			if err := q.pass(rowBatch); err != nil {
 				return err
 			}
 		}
@@ -269,3 +269,6 @@ func (q *query) eachUnspent(visit func(pk model.UtxoPk, row []byte) error) error
 	}
 	return nil
 }
+
+// rowBatch is how many rows are read between two looks at the context.
+const rowBatch = 4096

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"context"
 	"fmt"
 	"sync"
 
@@ -10,72 +9,14 @@ import (
 	"birthmark/storage"
 )
 
-// prepare gives the blocks their pointers and resolves what they refer to. The window it returns is pending until it
-// is committed. After an error it is not, and abandon must be called once nothing else is under way.
-func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, error) {
-	db.mu.Lock()
-	head, before := db.head, append([]*window(nil), db.pending...)
-	assets := db.totals.Rows[schema.FamilyAssets] > 0
-	db.mu.Unlock()
-
-	w, err := newWindow(db.catalogue(), head, blocks)
-	if err == nil {
-		db.cache.pin(firstOf(before, w))
-		// The pending windows are taken before the snapshot: one that is committed in between is seen twice, never missed.
-		err = db.store.View(ctx, func(r storage.Reader) error {
-			if err := db.checkHeaders(r, before, w); err != nil {
-				return err
-			}
-			v := resolver{Layout: db.catalogue(), cache: db.cache, w: w, r: r, before: before, assetsStored: assets}
-			return v.resolve()
-		})
-	}
-	if err != nil {
-		return nil, err
-	}
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	db.pending = append(db.pending, w)
-	db.head = blocks[len(blocks)-1].Point()
-	return w, nil
-}
-
-// firstOf is where the oldest of the windows that are not written yet begins.
-func firstOf(before []*window, w *window) model.UtxoPk {
+// FirstPk is where the oldest of the windows that are not written yet begins.
+func FirstPk(before []*window, w *window) model.UtxoPk {
 	for _, w := range append(before[:len(before):len(before)], w) {
 		if len(w.txs) > 0 {
 			return model.UtxoPk(w.txs[0].pk)
 		}
 	}
 	return model.UtxoPk(w.blocks[0].Height.First())
-}
-
-// abandon discards all pending windows after something failed. The state of the store and of the caches is in doubt until
-// settle has read it. Nothing may be preparing or committing.
-func (db *DB) abandon(ctx context.Context) {
-	db.mu.Lock()
-	db.pending, db.head = nil, db.tip
-	db.mu.Unlock()
-	db.doubt = true
-	_ = db.settle(context.WithoutCancel(ctx)) // if it fails, the next write calls it again and returns its error
-}
-
-// settle reads tip and totals again if they are in doubt: a write that failed may have been applied all the same, if it
-// failed while it was made durable. It removes from the caches what lies above the tip that it reads: entries of windows
-// that were not written, and of blocks that a failed rollback did remove. It does not hold db.mu meanwhile.
-func (db *DB) settle(ctx context.Context) error {
-	if db.stale {
-		return model.Errorf(model.Refused, "open_again", "a change of the database's indexes failed, and may have been made all the same: open the database again")
-	}
-	if !db.doubt {
-		return nil
-	}
-	if err := db.recall(ctx); err != nil {
-		return err
-	}
-	db.cache.forgetFrom(schema.PkAfter(db.Tip()))
-	db.doubt = false
-	return nil
 }
 
 // resolver is the second pass over one window: what inputs spend, and where values and assets were born.
@@ -327,4 +268,11 @@ func (v *resolver) count() {
 	hits.values.add(v.asksBirths, v.knew)
 	perhapsNew := len(v.w.births) + len(v.w.assetBirths) - v.knew
 	hits.filter.add(perhapsNew, perhapsNew-len(v.doubts))
+}
+
+// Resolve finds what the inputs of a window spend and where its values and assets were born: in the caches, in the windows before
+// it, which are not written yet, oldest first, and in the database that r reads. assets: the database has assets.
+func Resolve(l *schema.Layout, c *caches, w *window, r storage.Reader, before []*window, assets bool) error {
+	v := resolver{Layout: l, cache: c, w: w, r: r, before: before, assetsStored: assets}
+	return v.resolve()
 }

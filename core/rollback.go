@@ -2,9 +2,7 @@ package core
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -62,13 +60,10 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	if err != nil {
 		return err
 	}
-	db.names.era.Add(1)
-	defer db.names.era.Add(1)
+	db.labels.BeginRollback()
+	defer db.labels.EndRollback()
 	err = update(ctx, func(r storage.Reader, b storage.Batch) error {
-		u := undo{db: db, r: r, b: b, t: &t, tallies: newTallies(db.catalogue(), -1), work: work}
-		if work != nil && work.Index.Building&schema.AccountFeatures != 0 {
-			u.coming = &tally{x: work.Index, parts: work.Index.Building, sign: -1}
-		}
+		u := NewUndo(db.catalogue(), db.cache, r, b, &t, work)
 		for tip != to && u.removed < rows {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -79,15 +74,8 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 			}
 			tip = parent
 		}
-		standing := settler{r: r, b: b, t: &t, since: math.MaxUint64}
-		for _, y := range u.tallies {
-			y.sort()
-		}
-		if err := standing.settle(&u.changes, u.tallies); err != nil {
+		if err := u.finish(tip); err != nil {
 			return fmt.Errorf("roll back to block %d: %w", tip.Height, err)
-		}
-		if err := u.unbuild(tip); err != nil {
-			return fmt.Errorf("roll back to block %d: index %s: %w", tip.Height, work.Index.Name, err)
 		}
 		if tip.IsOrigin() {
 			b.Delete(schema.FamilyMeta, schema.MetaTip)
@@ -152,158 +140,4 @@ func (db *DB) rowsAbove(ctx context.Context, to model.Point, enough int) (rows i
 		return nil
 	})
 	return rows, err
-}
-
-// undo removes the rows of blocks. What a block wrote is found from its own rows, all of which begin with its height.
-type undo struct {
-	db      *DB
-	r       storage.Reader // before any of the removals
-	b       storage.Batch
-	t       *schema.Totals
-	removed int
-	lost    []schema.OrphanRow  // the blocks removed
-	changes assetChanges        // in how assets stand
-	tallies []*tally            // in how values stand
-	work    *schema.IndexChange // what is being added goes back too
-	coming  *tally              // of that; nil: no inputs concern it
-	height  model.HeightPk      // of the block that is being removed
-	rows    blockRows           // that its pointers begin, and
-	txKeys  []txKey             // of its transactions, the last first
-}
-
-// txKey is the pointer of a transaction and the fingerprint of its outpoints.
-type txKey struct {
-	pk        model.TxPk
-	outpoints fingerprint
-}
-
-func (u *undo) remove(f storage.Family, key []byte) {
-	u.b.Delete(f, key)
-	u.t.Rows[f]--
-	u.removed++
-}
-
-// block removes the block at tip and returns its parent.
-func (u *undo) block(tip model.Point) (model.Point, error) {
-	row, err := schema.BlockAt(u.r, tip.Height)
-	if err != nil {
-		return tip, err
-	}
-	u.height = tip.Height
-	parent, err := u.below(tip.Height)
-	if err != nil {
-		return tip, err
-	}
-	first := tip.Height
-	if parent.IsOrigin() {
-		// The first block takes the genesis with it, which stands at height 0.
-		first = 0
-		u.t.GenesisTxs, u.t.GenesisOutputs = 0, 0
-	}
-	u.lost = append(u.lost, schema.OrphanRow{Height: tip.Height, Hash: row.Hash, Time: row.Time})
-	u.t.Checksum -= row.Checksum()
-	u.remove(schema.FamilyBlock, tip.Height.AppendTo(nil))
-	u.remove(schema.FamilyHeight, row.Hash[:])
-	from, to := first.First().AppendTo(nil), (tip.Height + 1).First().AppendTo(nil)
-	u.rows = readBlockRows(u.r, u.families(), from, to)
-	defer u.rows.wait()
-	spending := u.readSpends()
-	defer spending.wait()
-	if err := errors.Join(u.txs(), u.raws(from, to), u.values()); err != nil {
-		return tip, err
-	}
-	spent, err := u.inputs(spending)
-	if err != nil {
-		return tip, err
-	}
-	assets, err := u.assets(spent)
-	if err != nil {
-		return tip, err
-	}
-	return parent, u.outputs(assets)
-}
-
-// families are those whose rows of a block undo reads. Raw transactions are too large to hold: undo.raws scans them.
-func (u *undo) families() []storage.Family {
-	fs := []storage.Family{schema.FamilySpentUtxo, schema.FamilyTxHash, schema.FamilyUtxo}
-	if u.t.Rows[schema.FamilyAssets] > 0 {
-		fs = append(fs, schema.FamilyAssets)
-	}
-	for _, x := range u.db.catalogue().All {
-		if (x.Active | x.Building).Has(schema.FeatureValues) {
-			fs = append(fs, x.Family(schema.IndexValue))
-		}
-	}
-	return fs
-}
-
-// below is the block under h; the origin where there is none.
-func (u *undo) below(h model.HeightPk) (model.Point, error) {
-	if h == 0 {
-		return model.Point{}, nil
-	}
-	b, err := u.r.Get(schema.FamilyBlock, (h - 1).AppendTo(nil))
-	if errors.Is(err, storage.ErrNotFound) {
-		return model.Point{}, nil
-	}
-	if err != nil {
-		return model.Point{}, err
-	}
-	row, err := schema.ParseBlockRow(b)
-	return model.Point{Height: h - 1, Hash: row.Hash, Slot: row.Slot}, err
-}
-
-// txs removes the transactions of the block. A hash that occurs more than once is left to those before.
-func (u *undo) txs() error {
-	u.txKeys = u.txKeys[:0]
-	for kv, err := range u.rows.of(schema.FamilyTxHash) {
-		if err != nil {
-			return err
-		}
-		pk, err := model.ParseTxPk(kv.Key)
-		if err != nil {
-			return err
-		}
-		hash, fee, err := schema.ParseTxHashRow(kv.Value)
-		if err != nil {
-			return err
-		}
-		u.t.Checksum -= schema.HashChecksum(&hash) + fee.Amount
-		u.txKeys = append(u.txKeys, txKey{pk, u.db.cache.fp.outpoints(&hash)})
-		u.remove(schema.FamilyTxPk, schema.AppendTxPkKey(nil, &hash, pk))
-		u.remove(schema.FamilyTxHash, pk.AppendTo(nil))
-	}
-	return nil
-}
-
-// dropOutput removes an output from the caches. The table of unspent outputs has it by its outpoint or, if inputs name values
-// of an index, by that value, which undo.values removes. Outputs come the last first, as txKeys do.
-func (u *undo) dropOutput(pk model.UtxoPk) {
-	for len(u.txKeys) > 0 && u.txKeys[0].pk > pk.Tx() {
-		u.txKeys = u.txKeys[1:]
-	}
-	var key fingerprint
-	if len(u.txKeys) > 0 && u.txKeys[0].pk == pk.Tx() {
-		key = u.txKeys[0].outpoints.output(uint32(pk.Index()))
-	}
-	u.db.cache.dropOutput(key, pk)
-}
-
-// raws removes the bytes of the transactions in a range of pointers.
-func (u *undo) raws(from, to []byte) error {
-	if !u.db.catalogue().Raw {
-		return nil
-	}
-	for kv, err := range u.r.Scan(schema.FamilyRaw, from, to, true) {
-		if err != nil {
-			return err
-		}
-		pk, err := model.ParseTxPk(kv.Key)
-		if err != nil {
-			return err
-		}
-		u.t.Checksum -= schema.RawChecksum(pk, kv.Value)
-		u.remove(schema.FamilyRaw, pk.AppendTo(nil))
-	}
-	return nil
 }

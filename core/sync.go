@@ -89,7 +89,7 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 	if err := db.settle(ctx); err != nil {
 		return err
 	}
-	if err := db.warm(ctx); err != nil {
+	if err := db.cache.Warm(ctx, db.contents()); err != nil {
 		return err
 	}
 	target, err := src.Tip(ctx)
@@ -115,7 +115,7 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		err = errors.Join(err, f.Flush(context.WithoutCancel(ctx)))
 	}
 	if err == nil || ctx.Err() != nil && context.Cause(ctx) != ErrIndexesChange {
-		err = errors.Join(err, db.keepNote(db.Tip()))
+		err = errors.Join(err, db.keepSnapshot(db.Tip()))
 	}
 	s.meter.finish(db.Tip().Height)
 	return err
@@ -165,7 +165,7 @@ func (s *syncer) run(ctx context.Context) error {
 		if sourceErr == nil {
 			s.tellCaughtUp(caughtUp)
 		}
-		err := s.db.keepNote(s.db.Tip()) // while the store is compacted
+		err := s.db.keepSnapshot(s.db.Tip()) // while the store is compacted
 		return cmp.Or(sourceErr, err)
 	})
 	all.Go(func() error { return s.settle(actx, caughtUp) })
@@ -226,7 +226,7 @@ func (s *syncer) resolve(ctx context.Context) error {
 				return err
 			}
 			j.window = w
-			if err := s.keepNote(w); err != nil {
+			if err := s.keepSnapshot(w); err != nil {
 				return err
 			}
 		}
@@ -244,13 +244,13 @@ const (
 	notePart  = 50
 )
 
-// keepNote keeps the caches as they are after w, where it is time to.
-func (s *syncer) keepNote(w *window) error {
+// keepSnapshot keeps the caches as they are after w, where it is time to.
+func (s *syncer) keepSnapshot(w *window) error {
 	if time.Now().Before(s.nextNote) {
 		return nil
 	}
 	started := time.Now()
-	if err := s.db.keepNote(w.blocks[len(w.blocks)-1].Point()); err != nil {
+	if err := s.db.keepSnapshot(w.blocks[len(w.blocks)-1].Point()); err != nil {
 		return err
 	}
 	s.nextNote = time.Now().Add(max(noteEvery, notePart*time.Since(started)))

@@ -4,58 +4,68 @@ import (
 	"context"
 	"errors"
 
+	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
 
-// Queries are the questions a database answers: those of a [DB] each from a snapshot of its own, those of a [View] all from
-// the same one (but for the bytes families take, which are those of now).
-type Queries struct {
-	db *DB
-	at *query // nil: a snapshot for each
+// Database is a database that queries read.
+type Database interface {
+	// Snapshot calls fn with one snapshot, which is valid until fn returns.
+	Snapshot(ctx context.Context, fn func(Snapshot) error) error
 }
 
-// View is a snapshot: every answer is of the chain as it was with one tip.
+// Snapshot is one state of a database.
+type Snapshot struct {
+	*schema.Layout
+	schema.State
+	Reader storage.Reader
+	Sizer  storage.Sizer // nil: the store does not report sizes
+}
+
+// Queries are the questions that a database answers. Those of a database read one snapshot each, those of a [View] all read
+// the same snapshot (except for the sizes of families, which are current).
+type Queries struct {
+	db     Database
+	labels *Labels
+	at     *query // nil: a new snapshot for each question
+}
+
+// New returns the queries of a database. Labels are shared by all queries of the database.
+func New(db Database, labels *Labels) Queries { return Queries{db: db, labels: labels} }
+
+// View is one snapshot: every answer belongs to the chain up to Tip.
 type View struct {
 	Queries
 	Tip model.Point // the origin before the first block
 }
 
-// View runs fn over one snapshot. What fn asks is answered from it, with the context it asks with; the view ends with fn.
-func (db *DB) View(ctx context.Context, fn func(*View) error) error {
-	return db.from(ctx, func(q *query) error {
-		return fn(&View{Queries{db, q}, q.tip})
+// View calls fn with one snapshot. Queries in fn use the context that they are given. The view ends when fn returns.
+func (ask Queries) View(ctx context.Context, fn func(*View) error) error {
+	return ask.from(ctx, func(q *query) error {
+		return fn(&View{Queries{ask.db, ask.labels, q}, q.tip})
 	})
 }
 
-// ErrTooManyRows is the error of a question whose answer takes more rows than [View.AtMost] allows.
+// ErrTooManyRows is returned for a question that reads more rows than [View.AtMost] allows.
 var ErrTooManyRows = errors.New("the answer takes more rows than it may")
 
-// AtMost sets how many rows each question may go through that has no bound of its own: the outputs of a value that are
-// added up or sifted, the assets that a value holds, the values that are ranked. A question that would take more fails
-// with [ErrTooManyRows]. The limit is meant to tell cheap answers from expensive ones, and is exceeded by less than
-// 5,000 rows.
+// AtMost limits the rows that a question without a bound of its own reads: the outputs of a value that are added up or filtered,
+// the assets that a value holds, the values that are ranked. Beyond the limit the question fails with [ErrTooManyRows]. The
+// limit separates cheap answers from expensive ones; it is exceeded by less than 5,000 rows.
 func (v *View) AtMost(rows int) { v.at.most = rows }
 
-// from runs fn over the snapshot that is asked.
+// from calls fn with the query of the snapshot that is read.
 func (ask Queries) from(ctx context.Context, fn func(q *query) error) error {
 	if ask.at != nil {
 		q := *ask.at
 		q.ctx = ctx
 		return fn(&q)
 	}
-	db := ask.db
-	db.asking.RLock()
-	defer db.asking.RUnlock()
-	era := db.names.era.Load()
-	return db.store.View(ctx, func(r storage.Reader) error {
-		era := db.names.eraOf(era)
-		s, err := db.states.Read(r, db.catalogue())
-		if err != nil {
-			return err
-		}
+	epoch := ask.labels.epoch.Load()
+	return ask.db.Snapshot(ctx, func(s Snapshot) error {
 		return fn(&query{
-			Layout: db.catalogue(), store: db.store, names: &db.names, ctx: ctx, r: r, era: era,
+			Layout: s.Layout, sizer: s.Sizer, labels: ask.labels, epoch: ask.labels.epochOf(epoch), ctx: ctx, r: s.Reader,
 			tip: s.Tip, totals: s.Totals, work: s.Change,
 		})
 	})

@@ -18,20 +18,19 @@ const (
 	replayedBytes = 8
 )
 
-// warm brings the caches of a database that was opened to where they were when it was closed: from the note that was
+// Warm brings the caches of a database that was opened to where they were when it was closed: from the note that was
 // left, and from the rows written since, or from the first on where there is no note. What would take long is not done:
 // then values and outputs are looked for where caches do not have them.
-func (db *DB) warm(ctx context.Context) error {
-	c := db.cache
+func (c *caches) Warm(ctx context.Context, d Contents) error {
 	if c.warm {
 		return nil
 	}
-	c.pin(schema.PkAfter(db.tip))
-	at, err := db.readNote(ctx)
+	c.pin(schema.PkAfter(d.Tip))
+	at, err := c.readSnapshot(ctx, d)
 	if err != nil {
 		return err
 	}
-	if db.rowsSince(at) > min(mostReplayed, uint64(c.bytes)/replayedBytes) {
+	if rowsSince(d, at) > min(mostReplayed, uint64(c.bytes)/replayedBytes) {
 		c.unspent.clear() // some of it may be spent by now
 		c.known.giveUp()
 		c.warm = true
@@ -40,8 +39,8 @@ func (db *DB) warm(ctx context.Context) error {
 	if at.IsOrigin() {
 		c.known.complete = true
 	}
-	err = db.store.View(ctx, func(r storage.Reader) error {
-		return (&replay{ctx: ctx, db: db, r: r, from: at, to: schema.PkAfter(db.tip)}).run()
+	err = d.Store.View(ctx, func(r storage.Reader) error {
+		return (&replay{ctx: ctx, c: c, layout: d.Layout, r: r, from: at, to: schema.PkAfter(d.Tip)}).run()
 	})
 	if err != nil {
 		c.clear()
@@ -51,25 +50,26 @@ func (db *DB) warm(ctx context.Context) error {
 }
 
 // rowsSince is about how many rows replay reads.
-func (db *DB) rowsSince(p model.Point) uint64 {
-	rows := db.totals.Rows
+func rowsSince(d Contents, p model.Point) uint64 {
+	rows := d.Totals.Rows
 	n := rows[schema.FamilyTxHash] + rows[schema.FamilyUtxo] + rows[schema.FamilySpentUtxo] + rows[schema.FamilyAssetID]
-	for _, x := range db.catalogue().Indexes {
+	for _, x := range d.Layout.Indexes {
 		n += rows[x.Family(schema.IndexValue)]
 	}
 	if p.IsOrigin() {
 		return n
 	}
-	return n / (uint64(db.tip.Height) + 1) * uint64(db.tip.Height-p.Height)
+	return n / (uint64(d.Tip.Height) + 1) * uint64(d.Tip.Height-p.Height)
 }
 
 // replay tells the caches of rows: of what stands after the block from and before to.
 type replay struct {
-	ctx  context.Context
-	db   *DB
-	r    storage.Reader
-	from model.Point
-	to   model.UtxoPk
+	ctx    context.Context
+	c      *caches
+	layout *schema.Layout
+	r      storage.Reader
+	from   model.Point
+	to     model.UtxoPk
 
 	spent []model.UtxoPk // by the inputs that stand there, in order
 }
@@ -78,7 +78,7 @@ type replay struct {
 func (p *replay) scan(f storage.Family, visit func(pk model.UtxoPk, key, value []byte) error) error {
 	n := 0
 	for kv, err := range p.r.Scan(f, schema.PkAfter(p.from).AppendTo(nil), p.to.AppendTo(nil), false) {
-		if n++; err == nil && n%checkBatch == 0 {
+		if n++; err == nil && n%scanBatch == 0 {
 			err = p.ctx.Err()
 		}
 		var pk model.UtxoPk
@@ -105,13 +105,13 @@ func (p *replay) run() error {
 		return err
 	}
 	slices.Sort(p.spent)
-	if p.db.cache.unspent.used > 0 && len(p.spent) > 0 {
-		p.db.cache.unspent.keep(func(pk uint64) bool { return !p.isSpent(model.UtxoPk(pk)) })
+	if p.c.unspent.used > 0 && len(p.spent) > 0 {
+		p.c.unspent.keep(func(pk uint64) bool { return !p.isSpent(model.UtxoPk(pk)) })
 	}
 	if err := p.outputs(); err != nil {
 		return err
 	}
-	for _, x := range p.db.catalogue().Indexes {
+	for _, x := range p.layout.Indexes {
 		if err := p.values(x.Number, x.Family(schema.IndexValue)); err != nil {
 			return err
 		}
@@ -127,9 +127,9 @@ func (p *replay) isSpent(pk model.UtxoPk) bool {
 // outputs puts what is unspent into its table: by the hash of its transaction and its number, or by the value that inputs
 // name.
 func (p *replay) outputs() error {
-	c, names := p.db.cache, schema.FamilyTxHash
-	if p.db.catalogue().SpendIndex != nil {
-		names = p.db.catalogue().SpendIndex.Family(schema.IndexValue)
+	c, names := p.c, schema.FamilyTxHash
+	if p.layout.SpendIndex != nil {
+		names = p.layout.SpendIndex.Family(schema.IndexValue)
 	}
 	next, stop := pull(p, names)
 	defer stop()
@@ -145,7 +145,7 @@ func (p *replay) outputs() error {
 			return err
 		}
 		of := pk
-		if p.db.catalogue().SpendIndex == nil {
+		if p.layout.SpendIndex == nil {
 			of = model.UtxoPk(pk.Tx())
 		}
 		for !some || named < of {
@@ -154,8 +154,8 @@ func (p *replay) outputs() error {
 				return r.err // an output without a name is for check to find
 			}
 			named, some = r.pk, true
-			if p.db.catalogue().SpendIndex != nil {
-				name = c.fp.value(p.db.catalogue().SpendIndex.Number, r.value)
+			if p.layout.SpendIndex != nil {
+				name = c.fp.value(p.layout.SpendIndex.Number, r.value)
 				continue
 			}
 			hash, _, err := schema.ParseTxHashRow(r.value)
@@ -166,7 +166,7 @@ func (p *replay) outputs() error {
 		}
 		switch {
 		case named != of:
-		case p.db.catalogue().SpendIndex != nil:
+		case p.layout.SpendIndex != nil:
 			c.unspent.put(name, uint64(pk), value)
 		default:
 			c.unspent.put(name.output(uint32(pk.Index())), uint64(pk), value)
@@ -199,9 +199,9 @@ func pull(p *replay, f storage.Family) (next func() (replayedRow, bool), stop fu
 
 // values tells what is known, and where it was born.
 func (p *replay) values(space int, f storage.Family) error {
-	c := p.db.cache
-	_, _, wide := p.db.catalogue().BirthFamilies(space)
-	once := space != schema.AssetSpace && p.db.catalogue().ByNumber(uint64(space)).Kind == model.OneToOne
+	c := p.c
+	_, _, wide := p.layout.BirthFamilies(space)
+	once := space != schema.AssetSpace && p.layout.ByNumber(uint64(space)).Kind == model.OneToOne
 	return p.scan(f, func(_ model.UtxoPk, key, value []byte) error {
 		birth, err := model.ParseBirthPk(key, wide)
 		if err != nil {
@@ -214,4 +214,27 @@ func (p *replay) values(space int, f storage.Family) error {
 		}
 		return nil
 	})
+}
+
+// scanBatch is how many rows are read between two looks at the context.
+const scanBatch = 4096
+
+// AddIndex adds the values of a new index to the caches. After an error the filter lacks some of them: it must not be
+// asked any more.
+func (c *caches) AddIndex(ctx context.Context, d Contents, x *schema.Index) error {
+	c.noted = model.Point{}
+	if !c.warm {
+		return nil // a sync will
+	}
+	if d.Totals.Rows[x.Family(schema.IndexValue)] > mostReplayed {
+		c.known.giveUp()
+		return nil
+	}
+	err := d.Store.View(ctx, func(r storage.Reader) error {
+		return (&replay{ctx: ctx, c: c, layout: d.Layout, r: r, to: schema.PkAfter(d.Tip)}).values(x.Number, x.Family(schema.IndexValue))
+	})
+	if err != nil {
+		c.known.giveUp()
+	}
+	return err
 }

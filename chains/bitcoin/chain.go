@@ -3,10 +3,9 @@ package bitcoin
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 
-	"birthmark/chains/adapter"
-	"birthmark/chains/bitcoin/block"
-	"birthmark/chains/bitcoin/params"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
@@ -15,30 +14,27 @@ const Name = "bitcoin"
 
 // chain is Bitcoin on one network.
 type chain struct {
-	adapter.Base
-	net *params.Network
+	net     *network
+	indexes []model.Index
+	defined *indexexpr.Indexes // by the user; nil: none
 }
 
-var networks = adapter.Networks[*params.Network](params.Networks)
-
-// Networks returns the names of Bitcoin's networks, the default first.
-func Networks() []string { return networks.Names() }
-
-// New returns Bitcoin on a network of [Networks]; "" is mainnet. An error is of kind [model.Usage], code
-// unknown_network.
+// New is Bitcoin on a network of [Networks]; "" is mainnet. An error of kind [model.Usage], code unknown_network,
+// names them.
 func New(name string) (model.Chain, error) {
-	n, err := networks.Get(Name, name)
+	if name == "" {
+		name = networks[0].name
+	}
+	n, err := networkByName(name)
 	if err != nil {
 		return nil, err
 	}
-	return newChain(n), nil
+	return &chain{net: n, indexes: n.indexes()}, nil
 }
 
-func newChain(n *params.Network) *chain {
-	return &chain{adapter.NewBase(Name, n.Name, language, indexes(n)), n}
-}
+func (c *chain) Name() string    { return Name }
+func (c *chain) Network() string { return c.net.name }
 
-// Traits implements [model.Chain].
 func (c *chain) Traits() model.Traits {
 	return model.Traits{
 		Coinbase: true,
@@ -47,53 +43,78 @@ func (c *chain) Traits() model.Traits {
 	}
 }
 
-// Define implements [model.Chain].
+func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
+
+// Define implements [model.Chain]; errors are those of [indexexpr.Language.Define].
 func (c *chain) Define(ds []model.Definition) (model.Chain, error) {
-	base, err := c.With(ds)
+	if len(ds) == 0 {
+		return c, nil
+	}
+	offered := c.net.indexes()
+	defined, err := language.Define(offered, ds)
 	if err != nil {
 		return nil, err
 	}
-	return &chain{base, c.net}, nil
+	return &chain{net: c.net, indexes: append(offered, defined.Indexes()...), defined: defined}, nil
 }
 
-// FormatHash implements [model.Chain]: the bytes of a hash are reversed.
-func (c *chain) FormatHash(h model.Hash) string { return block.FormatHash(h) }
+func (c *chain) FormatHash(h model.Hash) string { return formatHash(h) }
 
-// ParseHash implements [model.Chain].
+// ParseHash reads 64 hex digits in display order.
 func (c *chain) ParseHash(s string) (model.Hash, error) {
-	h, ok := block.ParseHash(s)
+	h, ok := parseHash(s)
 	if !ok {
-		return h, adapter.BadHash(s)
+		return h, model.Errorf(model.Usage, "bad_hash", "%q is not a hash: expected 64 hex digits", shown(s))
 	}
 	return h, nil
 }
 
-// FormatAsset implements [model.Chain]. Bitcoin has no assets.
+// FormatAsset never happens to an asset of the chain: it has none.
 func (c *chain) FormatAsset(id []byte) string { return hex.EncodeToString(id) }
 
-// ParseAsset implements [model.Chain]: it always fails, because Bitcoin has no assets.
+// ParseAsset knows no asset: Bitcoin's own rules have none.
 func (c *chain) ParseAsset(id string) ([]byte, error) {
-	return nil, model.Errorf(model.NotFound, "unknown_asset", "unknown asset %s: bitcoin has no assets", adapter.Quote(id))
+	return nil, model.Errorf(model.NotFound, "unknown_asset", "unknown asset %q: bitcoin has no assets", shown(id))
 }
 
-// Header implements [model.Chain]: it returns a [*Header].
+// Header makes a [*Header] of a raw header.
 func (c *chain) Header(raw []byte) (any, error) { return parseHeader(raw) }
 
 // HashHeader implements [model.HeaderHasher].
 func (c *chain) HashHeader(raw []byte) (model.Hash, error) {
-	if len(raw) != block.HeaderSize {
-		return model.Hash{}, fmt.Errorf("a header of %d bytes: expected %d", len(raw), block.HeaderSize)
+	if len(raw) != headerSize {
+		return model.Hash{}, fmt.Errorf("a header has %d bytes, expected %d", len(raw), headerSize)
 	}
-	return block.Header(raw).Hash(), nil
+	return header(raw).hash(), nil
 }
 
-// HashTx implements [model.TxHasher]. The id does not depend on the witness.
-func (c *chain) HashTx(raw []byte) (model.Hash, error) { return block.TxID(raw) }
-
-// WeighTx implements [model.TxWeigher].
-func (c *chain) WeighTx(raw []byte) (weight, vsize int, err error) { return block.TxWeight(raw) }
-
-// Supply implements [model.Chain]: the sum of all subsidies. Miners may claim less, so it is an upper bound.
+// Supply is the sum of all subsidies. A miner may claim less than its subsidy, so it is a bound only.
 func (c *chain) Supply(height model.HeightPk) (amount uint64, exact, ok bool) {
-	return c.net.Supply(height), false, true
+	return c.net.supply(height), false, true
+}
+
+// formatHash writes a hash as everyone does: its bytes reversed.
+func formatHash(h model.Hash) string {
+	slices.Reverse(h[:])
+	return h.String()
+}
+
+func parseHash(s string) (h model.Hash, ok bool) {
+	if len(s) != 2*len(h) {
+		return h, false
+	}
+	if _, err := hex.Decode(h[:], []byte(s)); err != nil {
+		return model.Hash{}, false
+	}
+	slices.Reverse(h[:])
+	return h, true
+}
+
+// shown is what a message repeats of a text that can be of any length.
+func shown(s string) string {
+	const most = 100
+	if len(s) > most {
+		return s[:most] + "…"
+	}
+	return s
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
 
@@ -32,7 +31,7 @@ const (
 	tagDelegate        = 11
 )
 
-var envelopeMark = []byte{block.Op0, opIf, 3, 'o', 'r', 'd'}
+var envelopeMark = []byte{op0, opIf, 3, 'o', 'r', 'd'}
 
 // appendInscriptions appends the inscriptions in a script, up to maxEnvelopes.
 func appendInscriptions(to []inscriptionFields, script []byte, input int) []inscriptionFields {
@@ -47,7 +46,7 @@ func appendInscriptions(to []inscriptionFields, script []byte, input int) []insc
 				at++
 			}
 		} else {
-			_, _, rest, ok := block.NextOp(script[at:])
+			_, _, rest, ok := nextOp(script[at:])
 			if !ok {
 				break
 			}
@@ -70,7 +69,7 @@ func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
 	body := false
 	seen := [tagDelegate + 1]bool{}
 	for {
-		op, data, next, ok := block.NextOp(script)
+		op, data, next, ok := nextOp(script)
 		if !ok {
 			return in, nil, false
 		}
@@ -90,7 +89,7 @@ func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
 			body = true
 			continue
 		}
-		op, value, next, ok := block.NextOp(script)
+		op, value, next, ok := nextOp(script)
 		if !ok {
 			return in, nil, false
 		}
@@ -119,8 +118,8 @@ func pushed(op byte, data []byte) ([]byte, bool) {
 		return data, true
 	case op == op1Negate:
 		return []byte{0x81}, true
-	case op >= block.Op1 && op <= block.Op16:
-		return []byte{op - block.Op1 + 1}, true
+	case op >= op1 && op <= op16:
+		return []byte{op - op1 + 1}, true
 	}
 	return nil, false
 }
@@ -178,5 +177,5 @@ func inscriptionID(b []byte) string {
 	var number [most]byte
 	copy(number[:], b[sha256.Size:])
 	hash := model.Hash(b)
-	return fmt.Sprintf("%si%d", block.FormatHash(hash), binary.LittleEndian.Uint32(number[:]))
+	return fmt.Sprintf("%si%d", formatHash(hash), binary.LittleEndian.Uint32(number[:]))
 }

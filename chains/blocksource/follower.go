@@ -16,8 +16,8 @@ const (
 	groupBlocks = 500
 	// hashesAhead is how many hashes are asked for at once.
 	hashesAhead = 2000
-	// DecodedFactor is how many bytes a block takes under way for each byte serialized: itself, and the model of it.
-	DecodedFactor = 4
+	// decodedFactor is how many bytes a block takes under way for each byte serialized: itself, and the model of it.
+	decodedFactor = 4
 	// firstEstimate of a block's bytes, before any was seen: large, so that too little is fetched rather than too much.
 	firstEstimate = 512 << 10
 	// unlinked is how many times in a row the node's blocks may not be a chain before it is given up.
@@ -160,7 +160,7 @@ type fetch struct {
 
 // stream yields the blocks from a height to another.
 func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield yield) error {
-	size := func(j fetch) int64 { return DecodedFactor * j.bytes }
+	size := func(j fetch) int64 { return decodedFactor * j.bytes }
 	worker := func() (func(context.Context, fetch) ([]*model.Block, error), func()) {
 		return func(ctx context.Context, j fetch) ([]*model.Block, error) {
 			if j.err != nil {

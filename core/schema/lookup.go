@@ -39,3 +39,9 @@ func Header(r storage.Reader, h model.HeightPk) ([]byte, error) {
 	}
 	return row.Header, err
 }
+
+// PointAt reads the block at height h: NotFound (unknown_block) if there is none.
+func PointAt(r storage.Reader, h model.HeightPk) (model.Point, error) {
+	row, err := BlockAt(r, h)
+	return model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}, err
+}

@@ -1,0 +1,66 @@
+package bitcoin
+
+import (
+	"strings"
+	"testing"
+
+	"birthmark/model"
+)
+
+func TestURIsThatAreNotUnderstoodAreNamed(t *testing.T) {
+	for _, c := range []struct{ network, uri, says string }{
+		{"", "", "file:///"},
+		{"", "tcp://x", "tcp"},
+		{"", "file://", "no path"},
+		{"", "http://", "no host"},
+		{"", "http://host:99999", "port"},
+		{"", "http://host?cookie=x", "query"},
+		{"", "p2p://user:secret@host", "no user"},
+		{"", "p2p://host:0", "port"},
+		{"", "p2p://host:8333:1", "host:port"},
+		{"regtest", "p2p://", "DNS seeds"},
+	} {
+		chain, err := New(c.network)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, err := chain.Open(t.Context(), model.SourceOptions{URI: c.uri})
+		if err == nil {
+			t.Errorf("%q was understood: %v", c.uri, src.Close())
+			continue
+		}
+		if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_source" || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: kind %v, code %s: %v, expected %q", c.uri, kind, code, err, c.says)
+		}
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: the error gives the password away: %v", c.uri, err)
+		}
+	}
+}
+
+// Opening asks nobody anything, so a node need not be there yet.
+func TestURIsOfNodesAndPeersAreUnderstood(t *testing.T) {
+	chain, err := New("regtest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, uri := range []string{"http://localhost", "http://u:p@127.0.0.1:1/path", "https://[::1]:8334", "p2p://127.0.0.1:1", "p2p://localhost, 127.0.0.1:2,[::1]:3"} {
+		src, err := chain.Open(t.Context(), model.SourceOptions{URI: uri, Indexes: []string{"address"}})
+		if err != nil {
+			t.Errorf("%q: %v", uri, err)
+			continue
+		}
+		if err := src.Close(); err != nil {
+			t.Errorf("%q: %v", uri, err)
+		}
+		if _, ok := src.(model.BlockReader); !ok {
+			t.Errorf("%q cannot be asked for single blocks", uri)
+		}
+		if _, counts := src.(model.UnspentCounter); counts != strings.HasPrefix(uri, "http") {
+			t.Errorf("%q counts what is unspent: %t", uri, counts)
+		}
+		if _, err := chain.Open(t.Context(), model.SourceOptions{URI: uri, Indexes: []string{"adress"}}); err == nil {
+			t.Errorf("%q with an unknown index was opened", uri)
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package core
+
+import (
+	"birthmark/core/schema"
+	"birthmark/model"
+	"strings"
+	"testing"
+)
+
+// What questions remember has a bound: so many labels, none of them longer than longestName.
+func TestLabelsStayWithinTheirBound(t *testing.T) {
+	q := &query{labels: new(Labels)}
+	q.learn(schema.TxSpace, model.BirthPk{}, strings.Repeat("x", longestName+1))
+	if _, known := q.name(schema.TxSpace, model.BirthPk{}); known {
+		t.Error("a label is remembered that is too long")
+	}
+	for i := range model.UtxoPk(4 * mostNames) {
+		q.learn(schema.TxSpace, model.BirthPk{Utxo: i}, "label")
+	}
+	slots := *q.labels.texts.slots.Load()
+	held := 0
+	for i := range slots {
+		if slots[i].Load() != nil {
+			held++
+		}
+	}
+	if len(slots) > mostNames || held > mostNames || held < mostNames*3/4 {
+		t.Errorf("%d labels in %d places, expected at most %d", held, len(slots), mostNames)
+	}
+}
