@@ -48,11 +48,12 @@ func Verify(ctx context.Context, db *DB, src model.Source, o VerifyOptions) (*Ve
 
 type verifier struct {
 	*query
-	src   *verifySource
-	o     VerifyOptions
-	a     *VerifyAnswer
-	first model.HeightPk // the chain's first block
-	last  model.HeightPk // the newest block both have
+	src     *verifySource
+	o       VerifyOptions
+	a       *VerifyAnswer
+	first   model.HeightPk // the chain's first block
+	last    model.HeightPk // the newest block both have
+	derived *derivedRows   // of the block at hand
 }
 
 // differ notes that the two sides are not the same, where they are not.

@@ -1,12 +1,12 @@
 package core
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
+	"strings"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -15,54 +15,31 @@ import (
 
 const missing = "missing"
 
-// verifyTx is a transaction of the source, where it must stand.
-type verifyTx struct {
-	*model.Tx
-	pk   model.TxPk
-	hash string
-
-	spends, made []model.UtxoPk // as the database has them
-	assets       bool           // any of these holds some
-	in           []*OutputAnswer
-}
-
-func (t *verifyTx) at(what string, args ...any) DifferenceAnswer {
-	return DifferenceAnswer{Height: uint32(t.pk.Height()), Tx: t.hash, What: fmt.Sprintf(what, args...)}
-}
-
-// block compares a block of the source, and all that is in it, with the database.
+// block compares a block of the source with the database. Ingest derives the block's rows again, and each is compared
+// with the stored one. Rows of the block's range that were not derived are differences too.
 func (v *verifier) block(b *model.Block) error {
 	if err := v.header(b); err != nil {
 		return err
+	}
+	v.a.Blocks++
+	for _, t := range append(b.Genesis[:len(b.Genesis):len(b.Genesis)], b.Txs...) {
+		v.a.Txs++
+		v.a.Inputs += uint64(len(t.Inputs))
+		v.a.Outputs += uint64(len(t.Outputs))
 	}
 	from, to := b.Height.First(), (b.Height + 1).First()
 	if len(b.Genesis) > 0 {
 		from = 0
 	}
-	txs, err := v.txsOf(b)
-	if err != nil {
-		return err
+	var err error
+	if v.derived, err = v.derive(b, from); err != nil {
+		v.differ(DifferenceAnswer{Height: uint32(b.Height), What: "validity of the block"}, "valid", err.Error())
+		return v.ctx.Err()
 	}
-	if err := v.txRows(txs, from, to); err != nil {
-		return err
-	}
-	if err := v.raws(txs, from, to); err != nil {
-		return err
-	}
-	if err := v.verifyOutputs(txs, from, to); err != nil {
-		return err
-	}
-	if err := v.verifyInputs(txs, from, to); err != nil {
-		return err
-	}
-	if err := v.verifyMints(txs); err != nil {
-		return err
-	}
-	v.a.Blocks++
-	v.a.Txs += uint64(len(txs))
-	return v.ctx.Err()
+	return errors.Join(v.compareRows(), v.furtherRows(from, to), v.furtherMints())
 }
 
+// header compares the row of a block, and that of its hash, field by field.
 func (v *verifier) header(b *model.Block) error {
 	at := func(what string) DifferenceAnswer { return DifferenceAnswer{Height: uint32(b.Height), What: what} }
 	hash := v.Chain.FormatHash(b.Hash)
@@ -98,195 +75,149 @@ func (v *verifier) header(b *model.Block) error {
 	return v.ctx.Err()
 }
 
-// txsOf is where the transactions of a block must stand, what existed before the first block included.
-func (v *verifier) txsOf(b *model.Block) ([]*verifyTx, error) {
-	w := window{}
-	first := 0
-	if b.Height == 0 {
-		first = len(b.Genesis)
+// compareRows compares the rows of all transactions of the block with the stored ones.
+func (v *verifier) compareRows() error {
+	keys, stored := map[storage.Family][][]byte{}, map[storage.Family][][]byte{}
+	for _, row := range v.derived.rows {
+		keys[row.family] = append(keys[row.family], row.key)
 	}
-	err := errors.Join(w.add(b, b.Genesis, 0, 0, true), w.add(b, b.Txs, b.Height, first, false))
-	txs := make([]*verifyTx, len(w.txs))
-	for i, t := range w.txs {
-		txs[i] = &verifyTx{Tx: t.Tx, pk: t.pk, hash: v.Chain.FormatHash(t.Hash)}
-	}
-	return txs, err
-}
-
-// rowsBetween are the rows of a family whose keys are pointers, by these.
-func (v *verifier) rowsBetween(f storage.Family, from, to model.TxPk) (map[model.UtxoPk][]byte, error) {
-	rows := map[model.UtxoPk][]byte{}
-	for kv, err := range v.r.Scan(f, from.AppendTo(nil), to.AppendTo(nil), false) {
-		if err != nil {
-			return nil, err
-		}
-		pk, err := model.ParseUtxoPk(kv.Key)
-		if err != nil {
-			v.differ(DifferenceAnswer{Height: uint32(from.Height()), What: "row of " + v.FamilyName(f)}, "", err.Error())
-			continue
-		}
-		rows[pk] = slices.Clone(kv.Value)
-	}
-	return rows, nil
-}
-
-// left notes the rows that the source has nothing for: transactions, or inputs or outputs of them.
-func (v *verifier) left(rows map[model.UtxoPk][]byte, what string) {
-	for _, pk := range slices.Sorted(maps.Keys(rows)) {
-		name := fmt.Sprintf("transaction %d", v.txIndex(pk.Tx()))
-		if what != "transaction" {
-			name = fmt.Sprintf("%s %d of %s", what, pk.Index(), name)
-		}
-		v.differ(DifferenceAnswer{Height: uint32(pk.Height()), What: "a further " + what}, "", name)
-	}
-}
-
-// txRows compares the hashes of transactions, in their order, and the way back from hash to place.
-func (v *verifier) txRows(txs []*verifyTx, from, to model.TxPk) error {
-	rows, err := v.rowsBetween(schema.FamilyTxHash, from, to)
-	if err != nil {
-		return err
-	}
-	hashes := make([]model.Hash, len(txs))
-	for i, t := range txs {
-		hashes[i] = t.Hash
-		b, found := rows[model.UtxoPk(t.pk)]
-		delete(rows, model.UtxoPk(t.pk))
-		at := t.at("transaction %d of the block", v.txIndex(t.pk))
-		if !found {
-			v.differ(at, t.hash, missing)
-			continue
-		}
-		hash, fee, err := schema.ParseTxHashRow(b)
-		if err != nil {
-			v.differ(at, t.hash, err.Error())
-			continue
-		}
-		v.differ(at, t.hash, v.Chain.FormatHash(hash))
-		at.What = "fee"
-		v.differ(at, formatFee(t.Fee), formatFee(fee))
-	}
-	v.left(rows, "transaction")
-	places, errs := singly(hashes, func(hashes []model.Hash) ([][]model.TxPk, error) { return schema.TxPks(v.r, hashes) })
-	for i, t := range txs {
-		place := missing
-		switch pks := places[i]; {
-		case errs[i] != nil:
-			place = errs[i].Error()
-		case slices.Contains(pks, t.pk): // a hash may occur again
-			place = t.pk.String()
-		case len(pks) > 0:
-			place = fmt.Sprint(pks)
-		}
-		v.differ(t.at("transaction by hash"), t.pk.String(), place)
-	}
-	return nil
-}
-
-// singly asks for many at once, and for each by itself where that fails: one that cannot be answered does not keep the
-// others from it.
-func singly[Q, A any](questions []Q, ask func([]Q) ([]A, error)) ([]A, []error) {
-	errs := make([]error, len(questions))
-	answers, err := ask(questions)
-	if err == nil {
-		return answers, errs
-	}
-	answers = make([]A, len(questions))
-	for i := range questions {
-		if one, err := ask(questions[i : i+1]); err != nil {
-			errs[i] = err
-		} else {
-			answers[i] = one[0]
+	for f := range keys {
+		var err error
+		if stored[f], err = v.r.GetMany(f, keys[f]); err != nil {
+			return err
 		}
 	}
-	return answers, errs
-}
-
-func formatFee(f model.Fee) string {
-	if !f.Stated {
-		return ""
-	}
-	return strconv.FormatUint(f.Amount, 10)
-}
-
-// answersFor are the answers to a question for each output. Where one of them cannot be read the others are all the same.
-func (v *verifier) answersFor(pks []model.UtxoPk) (answers []*OutputAnswer, errs []error) {
-	as, err := v.outputs(pks, 0)
-	if err == nil {
-		for i := range as {
-			answers, errs = append(answers, &as[i]), append(errs, nil)
+	for _, row := range v.derived.rows {
+		ours := stored[row.family][0]
+		stored[row.family] = stored[row.family][1:]
+		switch {
+		case row.family == schema.FamilyBlock || row.family == schema.FamilyHeight: // header compares them
+		case ours != nil && bytes.Equal(ours, row.value):
+		case ours != nil && row.family == schema.FamilyUtxo && bytes.Equal(v.active(row.key, ours), row.value):
+		default:
+			v.differRow(row, ours)
 		}
-		return answers, errs
-	}
-	if len(pks) == 1 {
-		return []*OutputAnswer{nil}, []error{err}
-	}
-	half := len(pks) / 2
-	answers, errs = v.answersFor(pks[:half])
-	moreAnswers, moreErrs := v.answersFor(pks[half:])
-	return append(answers, moreAnswers...), append(errs, moreErrs...)
-}
-
-// verifyInputs compares what the inputs spend, and whether that says it is spent by them.
-func (v *verifier) verifyInputs(txs []*verifyTx, from, to model.TxPk) error {
-	rows, err := v.rowsBetween(schema.FamilySpentUtxo, from, to)
-	if err != nil {
-		return err
-	}
-	type spending struct {
-		t  *verifyTx
-		ii int
-	}
-	var found []spending
-	var spent []model.UtxoPk
-	for _, t := range txs {
-		v.a.Inputs += uint64(len(t.Inputs))
-		for ii := range t.Inputs {
-			input, err := t.pk.Input(ii)
-			if err != nil {
-				return err
-			}
-			b, ok := rows[model.UtxoPk(input)]
-			delete(rows, model.UtxoPk(input))
-			if !ok {
-				v.differ(t.at("input %d spends", ii), named(v.Layout, &t.Inputs[ii]), missing)
-				continue
-			}
-			pk, err := model.ParseUtxoPk(b)
-			if err != nil {
-				v.differ(t.at("input %d spends", ii), named(v.Layout, &t.Inputs[ii]), err.Error())
-				continue
-			}
-			t.spends = append(t.spends, pk)
-			found, spent = append(found, spending{t, ii}), append(spent, pk)
-		}
-	}
-	v.left(rows, "input")
-	answers, errs := v.answersFor(spent)
-	for i, s := range found {
-		at, want := s.t.at("input %d spends", s.ii), named(v.Layout, &s.t.Inputs[s.ii])
-		if errs[i] != nil {
-			v.differ(at, want, errs[i].Error())
-			continue
-		}
-		a := answers[i]
-		s.t.in = append(s.t.in, a)
-		s.t.assets = s.t.assets || len(a.Assets) > 0
-		got := fmt.Sprintf("%s:%d", a.Tx, a.Index)
-		if v.SpendIndex != nil {
-			got = v.SpendIndex.Name + " " + valuesText(a.Keys[v.SpendIndex.Name])
-		}
-		v.differ(at, want, got)
-		by := "unspent"
-		if a.SpentBy.Value != nil {
-			by = spentByText(a.SpentBy.Value)
-		}
-		at.What = fmt.Sprintf("spender of what input %d spends", s.ii)
-		v.differ(at, spentByText(&SpentByAnswer{s.t.hash, s.ii, uint32(s.t.pk.Height())}), by)
 	}
 	return v.ctx.Err()
 }
 
-func spentByText(s *SpentByAnswer) string {
-	return fmt.Sprintf("input %d of %s in block %d", s.Input, s.Tx, s.Height)
+// differRow reports how the stored value of a row differs from the derived one; nil: there is no such row.
+func (v *verifier) differRow(row derivedRow, stored []byte) {
+	at, text := v.describe(row)
+	source, database := textOr(text, row.value), missing
+	if stored != nil {
+		database = textOr(text, stored)
+	}
+	if source == database {
+		source, database = "row "+hex.EncodeToString(row.value), "row "+hex.EncodeToString(stored)
+	}
+	if less, fewer := without(source, database), without(database, source); less != fewer && stored != nil {
+		source, database = less, fewer
+	}
+	v.differ(at, source, database)
+}
+
+// without returns the parts of a list that another list does not have.
+func without(list, other string) string {
+	others := strings.Split(other, ", ")
+	return strings.Join(slices.DeleteFunc(strings.Split(list, ", "), func(s string) bool { return slices.Contains(others, s) }), ", ")
+}
+
+// textOr renders a value, or returns why that fails.
+func textOr(text func(value []byte) (string, error), value []byte) string {
+	s, err := text(value)
+	if err != nil {
+		return err.Error()
+	}
+	return s
+}
+
+// active returns the row of an output without the values of an index that is being added or dropped.
+func (v *verifier) active(key, value []byte) []byte {
+	pk, _ := model.ParseUtxoPk(key) // of a row that was derived
+	row, err := v.ParseUtxoRow(pk, value)
+	if err != nil {
+		return nil
+	}
+	row.Occurrences = slices.DeleteFunc(row.Occurrences, func(o schema.Occurrence) bool { return !o.Index.Active.Has(schema.FeatureValues) })
+	return schema.AppendUtxoRow(nil, pk, &row)
+}
+
+// furtherRows reports the stored rows in a range of pointers that were not derived.
+func (v *verifier) furtherRows(from, to model.TxPk) error {
+	families := []storage.Family{schema.FamilyTxHash, schema.FamilyUtxo, schema.FamilySpentUtxo, schema.FamilySpentInput, schema.FamilyAssets, schema.FamilyAssetID, schema.FamilyAssetInfo}
+	if v.Raw {
+		families = append(families, schema.FamilyRaw)
+	}
+	for _, x := range v.Indexes {
+		families = append(families, x.Family(schema.IndexValue))
+	}
+	for _, f := range families {
+		for kv, err := range v.r.Scan(f, from.AppendTo(nil), to.AppendTo(nil), false) {
+			if err != nil {
+				return err
+			}
+			if f != schema.FamilySpentInput || !v.spends(kv.Value, kv.Key) {
+				v.further(derivedRow{f, kv.Key, kv.Value})
+			}
+		}
+	}
+	return v.ctx.Err()
+}
+
+// spends reports whether an input of any block spends an output, as the row of the output has it.
+func (v *verifier) spends(input, utxo []byte) bool {
+	spent, err := v.r.Get(schema.FamilySpentUtxo, input)
+	return err == nil && bytes.Equal(spent, utxo)
+}
+
+// furtherMints reports the stored mints and burns of assets, of those that a transaction of the block spends or makes,
+// that were not derived.
+func (v *verifier) furtherMints() error {
+	var outputs []model.UtxoPk
+	var txs []model.TxPk // for each of outputs
+	for _, row := range v.derived.rows {
+		at, _ := model.ParseUtxoPk(row.key)
+		switch row.family {
+		case schema.FamilySpentUtxo:
+			spent, _ := model.ParseUtxoPk(row.value)
+			outputs, txs = append(outputs, spent), append(txs, at.Tx())
+		case schema.FamilyUtxo:
+			outputs, txs = append(outputs, at), append(txs, at.Tx())
+		}
+	}
+	rows, err := v.r.GetMany(schema.FamilyAssets, schema.Keys(outputs))
+	if err != nil {
+		return err
+	}
+	var keys [][]byte
+	for i, row := range rows {
+		entries, _ := schema.ParseAssetsRow(outputs[i], row) // a difference of its own block if it cannot be parsed
+		for _, e := range entries {
+			keys = append(keys, schema.AppendSupplyKey(nil, e.Birth, txs[i]))
+		}
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	keys = slices.CompactFunc(keys, bytes.Equal)
+	mints, err := v.r.GetMany(schema.FamilyAssetSupply, keys)
+	for i, m := range mints {
+		if m != nil {
+			v.further(derivedRow{schema.FamilyAssetSupply, keys[i], m})
+		}
+	}
+	return err
+}
+
+// further reports a stored row unless it was derived.
+func (v *verifier) further(row derivedRow) {
+	if _, derived := v.derived.byKey[row.family][string(row.key)]; derived {
+		return
+	}
+	at, text := v.describe(row)
+	if row.family == schema.FamilySpentInput { // of another block, or of none
+		v.differ(at, "", textOr(text, row.value)+", which does not spend it")
+		return
+	}
+	at.What = "not in the block: " + at.What
+	v.differ(at, "", textOr(text, row.value))
 }

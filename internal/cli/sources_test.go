@@ -69,7 +69,7 @@ func TestVerifyWithANodeNamesWhatDiffers(t *testing.T) {
 	harm(t, db, utxoFamily, output, func(v []byte) []byte { v[0] ^= 1; return v })
 	for _, source := range []string{node.URL(), "p2p://" + node.P2P} {
 		a := differing(t, "--db", db, "--source", source, "--sample", "1000")
-		if d := a.Differences[0]; d.Height != 120 || d.What != "value of output 0" {
+		if d := a.Differences[0]; d.Height != 120 || d.What != "output 0" {
 			t.Errorf("%s: %s", source, fmt.Sprint(a.Differences))
 		}
 	}

@@ -77,7 +77,7 @@ func TestVerifyComparesWithBlockFiles(t *testing.T) {
 	payment := []byte{0, 0, 0x2a, 0x80, 0, 0x08, 0, 1} // 26 bits height, 19 bits transaction, 19 bits output
 	harm(t, db, utxoFamily, payment, func(v []byte) []byte { v[0] ^= 1; return v })
 	a := differing(t, "--db", db, "--source", source, "--sample", "1000")
-	if d := a.Differences[0]; len(a.Differences) != 1 || d.Height != 170 || d.Tx != firstPayment || d.What != "value of output 1" || d.Source != "4000000000" || d.Database != "4000000001" {
+	if d := a.Differences[0]; len(a.Differences) != 1 || d.Height != 170 || d.Tx != firstPayment || d.What != "output 1" || d.Source != "value 4000000000" || d.Database != "value 4000000001" {
 		t.Errorf("%+v", a.Differences)
 	}
 	born := []byte{0, 0, 0x02, 0x40, 0, 0, 0, 0} // of Satoshi's address, in block 9

@@ -1,0 +1,100 @@
+package core
+
+import (
+	"bytes"
+	"slices"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// derivedRow is a row that ingest makes of a block.
+type derivedRow struct {
+	family     storage.Family
+	key, value []byte
+}
+
+// derivedRows collects the rows that ingest makes of a block, in order. It implements [storage.Batch].
+type derivedRows struct {
+	rows  []derivedRow
+	byKey map[storage.Family]map[string][]byte
+}
+
+func (d *derivedRows) Put(f storage.Family, key, value []byte) {
+	row := derivedRow{f, bytes.Clone(key), append([]byte{}, value...)}
+	d.rows = append(d.rows, row)
+	if d.byKey[f] == nil {
+		d.byKey[f] = map[string][]byte{}
+	}
+	d.byKey[f][string(key)] = row.value
+}
+
+// Delete is not called: a block only adds rows to the families that emitter writes.
+func (*derivedRows) Delete(storage.Family, []byte) {}
+
+// derive returns the rows of a block as ingest makes them on top of the block's parent. An error says why ingest would
+// reject the block.
+func (v *verifier) derive(b *model.Block, first model.TxPk) (*derivedRows, error) {
+	cache := newCaches(0, v.Indexes)
+	cache.pin(model.UtxoPk(first))
+	parent := model.Point{Height: b.Height - 1, Hash: b.Parent}
+	if b.Height == v.first {
+		parent = model.Point{}
+	}
+	w, err := newWindow(v.Layout, parent, []*model.Block{b})
+	if err != nil {
+		return nil, err
+	}
+	r := parentReader{v.r, v.Layout, first.AppendTo(nil)}
+	resolve := resolver{Layout: v.Layout, cache: cache, w: w, r: r, assetsStored: true}
+	if err := resolve.resolve(); err != nil {
+		return nil, err
+	}
+	d := &derivedRows{byKey: map[storage.Family]map[string][]byte{}}
+	t := schema.Totals{Rows: map[storage.Family]uint64{}}
+	for _, s := range w.spends {
+		if s.utxo < model.UtxoPk(first) {
+			t.UnspentValue += s.value // so that it does not fall below 0
+		}
+	}
+	e := emitter{Layout: v.Layout, w: w, b: d, t: &t, rows: make([]uint64, v.FamilyCount())}
+	return d, e.window()
+}
+
+// parentReader reads the database as it was before a block: it hides the rows of that block and of later ones. It hides
+// all spends, because a spend is compared with the row of its input.
+type parentReader struct {
+	storage.Reader
+	*schema.Layout
+	first []byte // the first pointer of the block
+}
+
+func (r parentReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
+	values, err := r.Reader.GetMany(f, keys)
+	for i := range values {
+		if f == schema.FamilySpentInput || bytes.Compare(keys[i], r.first) >= 0 {
+			values[i] = nil
+		}
+	}
+	return values, err
+}
+
+// Suffixes hides the pointers of later rows.
+func (r parentReader) Suffixes(f storage.Family, prefixes [][]byte) ([][]byte, error) {
+	suffixes, err := r.Reader.Suffixes(f, prefixes)
+	size := model.PkSize
+	if f == schema.FamilyAssetBirth || f >= schema.FirstIndexFamily && r.ByNumber(uint64((f-schema.FirstIndexFamily)/schema.FamiliesPerIndex)).Kind.HasOrdinal() {
+		size = model.PkOrdinalSize
+	}
+	for i, suffix := range suffixes {
+		var earlier []byte
+		for pointer := range slices.Chunk(suffix, size) {
+			if bytes.Compare(pointer, r.first) < 0 {
+				earlier = append(earlier, pointer...)
+			}
+		}
+		suffixes[i] = earlier
+	}
+	return suffixes, err
+}
