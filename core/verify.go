@@ -11,24 +11,26 @@ import (
 	"birthmark/model"
 )
 
-// VerifyOptions say how much of a database is compared.
+// VerifyOptions control [Verify].
 type VerifyOptions struct {
-	Sample   int                      // random blocks besides the first and the last; all where that is more than there are
-	Seed     uint64                   // the same seed chooses the same blocks, most of them also after the chain has grown
-	Progress func(done, total uint64) // blocks
+	Sample   int                      // number of random blocks in addition to the first and the last
+	Seed     uint64                   // the same seed chooses the same blocks, and most of them after the chain has grown
+	Progress func(done, total uint64) // in blocks
 }
 
-// DefaultSample is how many random blocks are enough to find what is wrong in one block of fifty, in 87 cases of 100.
+// DefaultSample is the default of VerifyOptions.Sample. It finds an error in one block of fifty in 87 of 100 cases.
 const DefaultSample = 100
 
-// maxDifferences is how many differences are listed.
+// maxDifferences bounds the differences that an answer lists.
 const maxDifferences = 100
 
-// Verify compares a database with a source that can be asked for single blocks ([model.BlockReader] or
-// [model.ChildReader], else an error of kind [model.Usage]) and was opened with db.Indexes() and db.KeepsRaw(): whether the tip is on the source's chain; of a sample of blocks
-// everything in them, asked the way users ask, from hash, outpoint and value to what is found and back; and what is
-// unspent, where the source counts it ([model.UnspentCounter]). It reads one snapshot. What differs is in the answer,
-// an error says that it could not compare.
+// Verify compares one snapshot of a database with a source. It checks that the tip is on the source's chain, compares
+// the rows of a sample of blocks with those that ingest makes of the source's blocks, and compares the unspent outputs
+// if the source counts them ([model.UnspentCounter]). The answer lists the differences.
+//
+// The source must provide single blocks ([model.BlockReader] or [model.ChildReader]), otherwise Verify returns an error of
+// kind [model.Usage] (bad_source). It must have been opened with db.Indexes() and db.KeepsRaw(). Other errors are those of
+// the source and of the snapshot, source_empty, source_moved and unknown_block.
 func Verify(ctx context.Context, db *DB, src model.Source, o VerifyOptions) (*VerifyAnswer, error) {
 	asks, err := newVerifySource(src)
 	if err != nil {
@@ -52,11 +54,11 @@ type verifier struct {
 	o       VerifyOptions
 	a       *VerifyAnswer
 	first   model.HeightPk // the chain's first block
-	last    model.HeightPk // the newest block both have
-	derived *derivedRows   // of the block at hand
+	last    model.HeightPk // the last block that both have
+	derived *derivedRows   // rows of the current block
 }
 
-// differ notes that the two sides are not the same, where they are not.
+// differ reports a difference if both sides are not equal.
 func (v *verifier) differ(d DifferenceAnswer, source, database string) {
 	if source == database {
 		return
@@ -77,7 +79,7 @@ func (v *verifier) run() error {
 	if err != nil {
 		return err
 	}
-	// As meta counts: a first block whose row is missing is to be found.
+	// The totals give the first block even if its row is missing.
 	v.first = v.tip.Height + 1 - model.HeightPk(v.totals.Rows[schema.FamilyBlock])
 	if tip.IsOrigin() || tip.Height < v.first {
 		return model.Errorf(model.BadSource, "source_empty", "nothing to verify with: the source has no blocks yet")
@@ -126,8 +128,8 @@ func (v *verifier) pointAnswer(p model.Point) PointAnswer {
 	return PointAnswer{uint32(p.Height), v.Chain.FormatHash(p.Hash)}
 }
 
-// common is the height from which on the database and the source do not have the same blocks, looked for between
-// first and last, one above last where both are on one chain.
+// common returns the first height between first and last at which the blocks of the database and of the source differ;
+// last+1 if there is none.
 func (v *verifier) common(first, last model.HeightPk) (model.HeightPk, error) {
 	same, err := v.shares(last)
 	if err != nil {
@@ -137,7 +139,7 @@ func (v *verifier) common(first, last model.HeightPk) (model.HeightPk, error) {
 		v.last = last
 		return last + 1, nil
 	}
-	low, high := first, last // below low they are the same, at high they are not
+	low, high := first, last // below low the blocks are equal, at high they differ
 	for low < high {
 		middle := low + (high-low)/2
 		if same, err = v.shares(middle); err != nil {
@@ -155,23 +157,23 @@ func (v *verifier) common(first, last model.HeightPk) (model.HeightPk, error) {
 	}
 	at := uint32(high)
 	v.a.PartsAt = &at
-	v.differ(DifferenceAnswer{Height: at, What: "the chains part here: hash of the block"}, theirs, ours)
+	v.differ(DifferenceAnswer{Height: at, What: "hash of the first block that differs"}, theirs, ours)
 	if high > first {
 		v.last = high - 1
 	}
 	return high, nil
 }
 
-// unspent compares what is unspent after the tip with the source's count.
+// unspent compares the unspent outputs at the tip with those that the source counts.
 func (v *verifier) unspent(tip model.Point) error {
 	counter, ok := v.src.Source.(model.UnspentCounter)
 	if !ok {
 		return nil
 	}
 	v.a.Unspent = &UnspentAnswer{}
-	// Counting takes a node minutes, so it is asked only where there is hope.
+	// A node needs minutes to count.
 	if tip.Height != v.tip.Height || tip.Hash != v.tip.Hash {
-		v.a.Unspent.Reason = "the source's tip is not the database's"
+		v.a.Unspent.Reason = "the source has another tip than the database"
 		return nil
 	}
 	theirs, err := counter.Unspent(v.ctx)
@@ -183,7 +185,7 @@ func (v *verifier) unspent(tip model.Point) error {
 		return err
 	}
 	if theirs.At.Height != v.tip.Height || theirs.At.Hash != v.tip.Hash {
-		v.a.Unspent.Reason = fmt.Sprintf("the source counted after block %d meanwhile", theirs.At.Height)
+		v.a.Unspent.Reason = fmt.Sprintf("the source counted at block %d, the tip is another", theirs.At.Height)
 		return nil
 	}
 	outputs := v.totals.Rows[schema.FamilyUtxo] - v.totals.Rows[schema.FamilySpentInput]
@@ -203,13 +205,13 @@ func (v *verifier) unspent(tip model.Point) error {
 	return nil
 }
 
-// less is a - b, negative where b is more.
+// less returns a - b, which may be negative.
 func less(a, b uint64) string {
 	return new(big.Int).Sub(new(big.Int).SetUint64(a), new(big.Int).SetUint64(b)).String()
 }
 
-// choose takes the first and the last height before end, and n of those in between, in order. Every height has a rank
-// of its own that seed decides, and the lowest are chosen: so a longer chain changes few of them.
+// choose returns the first and the last height before end and n random heights between them, in order. It chooses the
+// heights with the lowest rank. The rank depends on the seed and the height alone, so a longer chain changes few of them.
 func choose(first, end model.HeightPk, n int, seed uint64) []model.HeightPk {
 	type ranked struct {
 		rank   uint64
@@ -222,7 +224,7 @@ func choose(first, end model.HeightPk, n int, seed uint64) []model.HeightPk {
 			if a.rank < b.rank {
 				return -1
 			}
-			return 1 // no two are the same: rank is one-to-one
+			return 1 // ranks differ: rank is one-to-one
 		})
 		some = some[:min(n, len(some))]
 	}

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// askedAhead is how many blocks the source is asked for while one is compared.
-	askedAhead = 4
-	// aroundRows is how many rows that do not lead to the source's next block are gone around.
-	aroundRows = 100
+	// prefetch is the number of blocks that are requested ahead.
+	prefetch = 4
+	// maxDetour bounds the blocks below a damaged row from which around looks for a way.
+	maxDetour = 100
 )
 
-// verifySource is a source that can be asked for single blocks: by height, or by the point before.
+// verifySource is a source of single blocks, by height or by parent.
 type verifySource struct {
 	model.Source
 	byHeight model.BlockReader
-	byParent model.ChildReader // asked where byHeight is nil
+	byParent model.ChildReader // used if byHeight is nil
 }
 
 func newVerifySource(src model.Source) (*verifySource, error) {
@@ -30,22 +30,22 @@ func newVerifySource(src model.Source) (*verifySource, error) {
 	s.byHeight, _ = src.(model.BlockReader)
 	s.byParent, _ = src.(model.ChildReader)
 	if s.byHeight == nil && s.byParent == nil {
-		return nil, model.Errorf(model.Usage, "bad_source", "this source cannot be asked for single blocks: verify with another one, such as a node or its block files")
+		return nil, model.Errorf(model.Usage, "bad_source", "this source does not provide single blocks: verify with another one, such as a node or its block files")
 	}
 	return s, nil
 }
 
-// asked is a block of the source that is under way.
-type asked struct {
+// fetch is a request for a block of the source.
+type fetch struct {
 	height model.HeightPk
-	after  model.Point // of the database, where the source is asked by it
+	after  model.Point // the database's block below, for a source by parent
 	block  *model.Block
 	err    error
 	done   chan struct{}
 }
 
-// ask is the block the source has; nil where it has none that the point before leads to.
-func (s *verifySource) ask(ctx context.Context, h model.HeightPk, after model.Point) (*model.Block, error) {
+// fetch returns the source's block; nil if a source by parent has none on top of after at this height.
+func (s *verifySource) fetch(ctx context.Context, h model.HeightPk, after model.Point) (*model.Block, error) {
 	if s.byHeight != nil {
 		return s.byHeight.BlockAt(ctx, h)
 	}
@@ -54,12 +54,12 @@ func (s *verifySource) ask(ctx context.Context, h model.HeightPk, after model.Po
 		return nil, nil
 	}
 	if err == nil && b.Height != h {
-		return nil, nil // the point is of another height
+		return nil, nil // after has another height
 	}
 	return b, err
 }
 
-// parent is what the source is asked by for its block at a height: the database's point before it.
+// parent returns the database's block below a height, for a source by parent.
 func (v *verifier) parent(h model.HeightPk) (model.Point, error) {
 	if v.src.byHeight != nil || h == v.first {
 		return model.Point{}, nil
@@ -68,26 +68,26 @@ func (v *verifier) parent(h model.HeightPk) (model.Point, error) {
 	return model.Point{Height: h - 1, Hash: row.Hash, Slot: row.Slot}, err
 }
 
-// sourceBlocks asks for the source's blocks at some heights, a few ahead, and yields them in order.
-func (v *verifier) sourceBlocks(heights []model.HeightPk) iter.Seq[*asked] {
-	return func(yield func(*asked) bool) {
-		var under sync.WaitGroup
-		defer under.Wait()
+// sourceBlocks fetches the source's blocks at some heights, prefetch of them ahead, and yields them in order.
+func (v *verifier) sourceBlocks(heights []model.HeightPk) iter.Seq[*fetch] {
+	return func(yield func(*fetch) bool) {
+		var running sync.WaitGroup
+		defer running.Wait()
 		ctx, cancel := context.WithCancel(v.ctx)
 		defer cancel()
-		var queue []*asked
+		var queue []*fetch
 		for len(heights)+len(queue) > 0 {
-			for len(heights) > 0 && len(queue) <= askedAhead {
-				a := &asked{height: heights[0], done: make(chan struct{})}
+			for len(heights) > 0 && len(queue) <= prefetch {
+				a := &fetch{height: heights[0], done: make(chan struct{})}
 				heights, queue = heights[1:], append(queue, a)
 				var damaged error
 				if a.after, damaged = v.parent(a.height); damaged != nil {
 					close(a.done)
 					continue
 				}
-				under.Go(func() {
+				running.Go(func() {
 					defer close(a.done)
-					a.block, a.err = v.src.ask(ctx, a.height, a.after)
+					a.block, a.err = v.src.fetch(ctx, a.height, a.after)
 				})
 			}
 			a := queue[0]
@@ -99,10 +99,9 @@ func (v *verifier) sourceBlocks(heights []model.HeightPk) iter.Seq[*asked] {
 	}
 }
 
-// blockOf is the source's block at a height where both have the same; nil where it cannot be reached, which is noted.
-// One that is another now, and not because the database's row is wrong, says that the source went over to another chain
-// meanwhile.
-func (v *verifier) blockOf(a *asked, sample []model.HeightPk) (*model.Block, error) {
+// blockOf returns the source's block at a height at which both have the same one; nil, after reporting it, if there is no
+// way to it. It returns source_moved if the source switched to another chain.
+func (v *verifier) blockOf(a *fetch, sample []model.HeightPk) (*model.Block, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
@@ -124,26 +123,26 @@ func sourceMoved(err error) error {
 	if err != nil {
 		return err
 	}
-	return model.Errorf(model.BadSource, "source_moved", "the source went over to another chain while it was compared: verify again")
+	return model.Errorf(model.BadSource, "source_moved", "the source switched to another chain during the comparison: run verify again")
 }
 
-// around is the source's block at a height that the row before it does not lead to. It is reached from the nearest row
-// below that leads somewhere; what is wrong with those between is noted, but for those of the sample, whose turn comes.
+// around returns the source's block at a height whose parent's row is damaged. It starts from the nearest row below that
+// the source knows and follows the source's chain. It reports damaged rows on the way, except those of the sample.
 func (v *verifier) around(h model.HeightPk, sample []model.HeightPk) (*model.Block, error) {
-	for at := h; at > v.first && h-at < aroundRows; {
+	for at := h; at > v.first && h-at < maxDetour; {
 		at--
 		after, err := v.parent(at)
 		if err != nil {
 			continue
 		}
-		b, err := v.src.ask(v.ctx, at, after)
+		b, err := v.src.fetch(v.ctx, at, after)
 		for b != nil && err == nil && b.Height < h {
 			if _, chosen := slices.BinarySearch(sample, b.Height); !chosen {
 				if err := v.header(b); err != nil {
 					return nil, err
 				}
 			}
-			if b, err = v.src.ask(v.ctx, b.Height+1, b.Point()); b == nil {
+			if b, err = v.src.fetch(v.ctx, b.Height+1, b.Point()); b == nil {
 				return nil, sourceMoved(err)
 			}
 		}
@@ -154,8 +153,8 @@ func (v *verifier) around(h model.HeightPk, sample []model.HeightPk) (*model.Blo
 	if h == v.first {
 		return nil, sourceMoved(nil)
 	}
-	v.differ(DifferenceAnswer{Height: uint32(h), What: fmt.Sprintf("what the %d blocks before lead to", min(aroundRows, h-v.first))},
-		fmt.Sprintf("block %d", h), "nothing on the source's chain")
+	v.differ(DifferenceAnswer{Height: uint32(h), What: fmt.Sprintf("block on top of one of the %d blocks below", min(maxDetour, h-v.first))},
+		fmt.Sprintf("block %d", h), "none of them is on the source's chain")
 	return nil, v.ctx.Err()
 }
 
@@ -169,7 +168,7 @@ func (v *verifier) shares(h model.HeightPk) (bool, error) {
 	if err != nil {
 		return false, v.ctx.Err()
 	}
-	b, err := v.src.ask(v.ctx, h+1, p)
+	b, err := v.src.fetch(v.ctx, h+1, p)
 	if b != nil || err != nil {
 		return b != nil, err
 	}
@@ -177,14 +176,14 @@ func (v *verifier) shares(h model.HeightPk) (bool, error) {
 	return tip == p, err
 }
 
-// hashesAt are the hashes of the database's and of the source's block at a height, that of a row which cannot be read
-// being what is wrong with it. Where the source is asked by the point before, that one has to be on its chain.
+// hashesAt returns the hashes of the database's and of the source's block at a height, or the error of a row instead of its
+// hash. The parent must be on the source's chain if the source is one by parent.
 func (v *verifier) hashesAt(h model.HeightPk) (ours, theirs string, err error) {
 	after, err := v.parent(h)
 	if err != nil {
 		return "", "", err
 	}
-	b, err := v.src.ask(v.ctx, h, after)
+	b, err := v.src.fetch(v.ctx, h, after)
 	if b == nil {
 		return "", "", sourceMoved(err)
 	}

@@ -195,7 +195,7 @@ func TestAHoleInTheRowsIsNoFaultOfTheSource(t *testing.T) {
 		}
 	})
 	small := verify(t, db, ways[1].of(shelve(blocks)), 0)
-	want := fmt.Sprintf(`[{"height":%d,"what":"what the 100 blocks before lead to","source":"block %[1]d","database":"nothing on the source's chain"}]`, blocks[149].Height)
+	want := fmt.Sprintf(`[{"height":%d,"what":"block on top of one of the 100 blocks below","source":"block %[1]d","database":"none of them is on the source's chain"}]`, blocks[149].Height)
 	if small.Blocks != 1 || text(small.Differences) != want {
 		t.Errorf("%s, expected %s", text(small), want)
 	}

@@ -224,8 +224,8 @@ func TestVerifyComparesWhatIsUnspent(t *testing.T) {
 		reason string
 	}{
 		{&counter{shelf: shelve(blocks), err: model.Errorf(model.NotFound, "not_offered", "it does not count")}, "it does not count"},
-		{&counter{shelf: shelve(blocks), is: moved}, "counted after block 28 meanwhile"},
-		{&counter{shelf: shelve(blocks[:20]), err: broken}, "the source's tip is not the database's"},
+		{&counter{shelf: shelve(blocks), is: moved}, "counted at block 28"},
+		{&counter{shelf: shelve(blocks[:20]), err: broken}, "the source has another tip than the database"},
 	} {
 		a := verify(t, db, c.s, 0)
 		if a.Unspent == nil || a.Unspent.Compared || !strings.Contains(a.Unspent.Reason, c.reason) || a.Unspent.Source != nil || !a.OK {
