@@ -82,18 +82,7 @@ func (o *Outage) Wait(ctx context.Context, err error) error {
 		o.told, level = err.Error(), slog.LevelWarn
 	}
 	o.log.Log(ctx, level, "the source failed, trying again", "source", o.name, "error", err, "in", pause.Round(time.Millisecond))
-	return sleep(ctx, pause)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return Sleep(ctx, pause)
 }
 
 // Try does f until it succeeds or fails for good.
@@ -107,5 +96,17 @@ func Try[T any](ctx context.Context, o *Outage, f func() (T, error)) (T, error) 
 		if err := o.Wait(ctx, err); err != nil {
 			return v, err
 		}
+	}
+}
+
+// Sleep waits for d, or until ctx ends and returns its error.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
 	}
 }

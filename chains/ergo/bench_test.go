@@ -78,7 +78,7 @@ func BenchmarkDefined(b *testing.B) {
 				d.Name = "mine"
 				c, names = defined(b, d), append(names, d.Name)
 			}
-			made, err := newDecoder(c.net, c.own, names)
+			made, err := newDecoder(c, names)
 			if err != nil {
 				b.Fatal(err)
 			}

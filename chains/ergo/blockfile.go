@@ -9,9 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/model"
 )
@@ -31,7 +31,7 @@ type blockFile struct {
 func openBlockFile(path string, at jsonstream.Position) (*blockFile, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, pathError(path, err)
+		return nil, adapter.PathError(path, err)
 	}
 	f := &blockFile{path: path, file: file}
 	if err := f.begin(at); err != nil {
@@ -44,14 +44,14 @@ func openBlockFile(path string, at jsonstream.Position) (*blockFile, error) {
 func (f *blockFile) begin(at jsonstream.Position) error {
 	info, err := f.file.Stat()
 	if err != nil {
-		return pathError(f.path, err)
+		return adapter.PathError(f.path, err)
 	}
 	if info.IsDir() {
 		return model.Errorf(model.BadSource, "source_unreadable", "%s is a folder: expected a file of full blocks as the node's REST gives them, one JSON document a line, plain or gzipped", f.path)
 	}
 	if at.Offset > 0 {
 		if _, err := f.file.Seek(at.Offset, io.SeekStart); err != nil {
-			return pathError(f.path, err)
+			return adapter.PathError(f.path, err)
 		}
 		f.s = jsonstream.Resume(f.file, maxBlockJSON, at)
 		return nil
@@ -59,7 +59,7 @@ func (f *blockFile) begin(at jsonstream.Position) error {
 	head := make([]byte, 4)
 	n, err := f.file.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
-		return pathError(f.path, err)
+		return adapter.PathError(f.path, err)
 	}
 	head = head[:n]
 	var r io.Reader = f.file
@@ -101,7 +101,7 @@ func (f *blockFile) next() ([]byte, error) {
 	case f.gz:
 		return nil, f.lineError("source_unreadable", err)
 	}
-	return nil, pathError(f.path, err)
+	return nil, adapter.PathError(f.path, err)
 }
 
 // cut is the error of a file that ends within a block.
@@ -159,11 +159,3 @@ func (h *hexHash) UnmarshalText(text []byte) error {
 }
 
 func (h hexHash) String() string { return model.Hash(h).String() }
-
-// pathError is an error of the file system about a path.
-func pathError(path string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return model.Errorf(model.BadSource, "source_missing", "there is no file %s", path)
-	}
-	return model.Errorf(model.BadSource, "source_unreadable", "%w", err)
-}

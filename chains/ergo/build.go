@@ -4,23 +4,24 @@ import (
 	"encoding/binary"
 	"math/big"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/ergo/sigma"
 	"birthmark/model"
 )
 
-// builder makes model transactions, out of arrays that are as long as they have to be.
+// builder makes model transactions in arrays of the exact sizes.
 type builder struct {
-	wanted  wanted
-	points  *points
-	own     *own
-	inputs  []model.Input
-	outputs []model.Output
-	keys    []model.Key
-	assets  []model.Asset
-	arena   []byte
+	selected []adapter.Selected
+	points   *points
+	user     *userIndexes
+	inputs   []model.Input
+	outputs  []model.Output
+	keys     []model.Key
+	assets   []model.Asset
+	arena    []byte
 }
 
-// build puts the transactions that were read into a block.
+// build sets the transactions of a block.
 func (d *decoder) build(b *model.Block) {
 	b.Txs = d.transactions(b)
 	if d.raw {
@@ -28,12 +29,12 @@ func (d *decoder) build(b *model.Block) {
 	}
 }
 
-// transactions makes model transactions of those that were read: of a block, or where that is nil of the genesis.
+// transactions returns the transactions that were read: of block b, or of the genesis if b is nil.
 func (d *decoder) transactions(b *model.Block) []model.Tx {
-	w := newBuilder(d.wanted, d.txs)
-	w.points, w.own = &d.points, d.own
-	if w.own != nil {
-		w.own.enter(b)
+	w := newBuilder(d.selected, len(d.names), d.txs)
+	w.points, w.user = &d.points, d.user
+	if w.user != nil {
+		w.user.enter(b)
 	}
 	txs := make([]model.Tx, len(d.txs))
 	for i := range txs {
@@ -42,7 +43,7 @@ func (d *decoder) transactions(b *model.Block) []model.Tx {
 	return txs
 }
 
-func newBuilder(w wanted, txs []transaction) *builder {
+func newBuilder(selected []adapter.Selected, indexes int, txs []transaction) *builder {
 	var inputs, outputs, keys, assets, bytes int
 	for i := range txs {
 		t := &txs[i]
@@ -53,32 +54,29 @@ func newBuilder(w wanted, txs []transaction) *builder {
 			b := &t.Outputs[j]
 			assets += len(b.Tokens)
 			bytes += len(sigma.ID{}) * len(b.Tokens)
-			for _, v := range w {
-				switch v {
-				case valueAddress:
-					keys++
+			keys += indexes
+			for _, s := range selected {
+				switch s.Builtin {
+				case addressIndex:
 					bytes += 1 + len(b.Tree)
-				case valueRegister:
-					keys += len(b.Registers)
+				case registerIndex:
+					keys += len(b.Registers) - 1
 					for _, r := range b.Registers {
 						bytes += 1 + len(r)
 					}
-				case valueOwn:
-					keys++
 				default:
-					keys++
 					bytes += hashSize
 				}
 			}
 		}
 	}
 	return &builder{
-		wanted: w, inputs: make([]model.Input, 0, inputs), outputs: make([]model.Output, 0, outputs),
+		selected: selected, inputs: make([]model.Input, 0, inputs), outputs: make([]model.Output, 0, outputs),
 		keys: make([]model.Key, 0, keys), assets: make([]model.Asset, 0, assets), arena: make([]byte, 0, bytes),
 	}
 }
 
-// keep is a copy of b that the block owns.
+// keep copies b into the block's memory.
 func (w *builder) keep(b []byte) []byte {
 	start := len(w.arena)
 	w.arena = append(w.arena, b...)
@@ -93,8 +91,8 @@ func (w *builder) add(index int, tx *model.Tx, t *transaction) {
 	}
 	tx.Inputs = w.inputs[first:len(w.inputs):len(w.inputs)]
 	tx.Mints, tx.Fee = minted(tx, t), feeOf(t)
-	if w.own != nil {
-		w.own.enterTx(index, tx, t)
+	if w.user != nil {
+		w.user.enterTx(index, tx, t)
 	}
 	first = len(w.outputs)
 	for i := range t.Outputs {
@@ -110,45 +108,45 @@ func (w *builder) add(index int, tx *model.Tx, t *transaction) {
 	tx.Outputs = w.outputs[first:len(w.outputs):len(w.outputs)]
 }
 
-// addKeys makes the values of a box that are wanted.
+// addKeys appends the keys of a box.
 func (w *builder) addKeys(index int, b *sigma.Box, id *sigma.ID) []model.Key {
 	first := len(w.keys)
-	for i, v := range w.wanted {
+	for _, s := range w.selected {
 		var value []byte
-		switch v {
-		case valueBoxID:
+		switch s.Builtin {
+		case boxIDIndex:
 			value = w.keep(id[:])
-		case valueAddress:
+		case addressIndex:
 			start := len(w.arena)
 			w.arena = appendAddress(w.arena, b.Tree, w.points)
 			value = w.arena[start:len(w.arena):len(w.arena)]
-		case valueTreeHash:
+		case treeHashIndex:
 			sum := treeHash(b.Tree)
 			value = w.keep(sum[:])
-		case valueTemplateHash:
+		case templateHashIndex:
 			if sum, ok := templateHash(b.Tree); ok {
 				value = w.keep(sum[:])
 			}
-		case valueRegister:
+		case registerIndex:
 			for j, r := range b.Registers {
 				start := len(w.arena)
 				w.arena = append(append(w.arena, byte(firstRegister+j)), r...)
-				w.keys = append(w.keys, model.Key{Index: i, Value: w.arena[start:len(w.arena):len(w.arena)]})
+				w.keys = append(w.keys, model.Key{Index: s.Position, Value: w.arena[start:len(w.arena):len(w.arena)]})
 			}
 		}
 		if value != nil {
-			w.keys = append(w.keys, model.Key{Index: i, Value: value})
+			w.keys = append(w.keys, model.Key{Index: s.Position, Value: value})
 		}
 	}
-	if w.own != nil {
-		w.keys = w.own.keys(w.keys, index, b, id)
-		w.own.run.InOrder(w.keys[first:])
+	if w.user != nil {
+		w.keys = w.user.keys(w.keys, index, b, id)
+		w.user.run.InOrder(w.keys[first:])
 	}
 	return w.keys[first:len(w.keys):len(w.keys)]
 }
 
-// minted is what a transaction minted: a token that has the id of the first box it spends. Its amount is what all the
-// outputs hold of it, and what is said of it stands in the first that holds any.
+// minted returns the token that a transaction mints: its id is that of the first spent box, its amount the sum of all
+// outputs. The first output with the token describes it.
 func minted(tx *model.Tx, t *transaction) []model.Mint {
 	if len(t.Inputs) == 0 {
 		return nil
@@ -176,8 +174,7 @@ func minted(tx *model.Tx, t *transaction) []model.Mint {
 // tokenRegisters are R4, R5 and R6.
 const tokenRegisters = 3
 
-// tokenInfo is [model.Mint.Info]: the registers R4 to R6 of the issuing box as far as it has them, each behind the
-// number of its bytes.
+// tokenInfo returns [model.Mint.Info]: the registers R4 to R6 of the issuing box that exist, each after its length.
 func tokenInfo(registers [][]byte) (info []byte) {
 	for _, r := range registers[:min(len(registers), tokenRegisters)] {
 		info = append(binary.AppendUvarint(info, uint64(len(r))), r...)

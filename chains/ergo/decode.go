@@ -4,33 +4,34 @@ import (
 	"errors"
 	"fmt"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/chains/ergo/sigma"
-	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
-// decoder makes model blocks out of a node's JSON. It reads a block once, keeping what ids and values need in lists
-// that it reuses, recomputes every id, and then makes one array of each kind to measure. Nothing in a block it made
-// points into the JSON, which may be used again.
+// decoder makes model blocks from a node's JSON. It reads a block once into lists that it reuses, recomputes every id, and
+// then makes one array of each kind. A block does not reference the JSON, which can be reused.
 //
-// A decoder belongs to one goroutine at a time.
+// A decoder must not be used by several goroutines at the same time.
 type decoder struct {
-	net    *network
-	wanted wanted
-	own    *own // indexes that users defined; nil: none of them is wanted
-	raw    bool // transactions' own bytes are wanted
+	chain    *chain
+	net      *network
+	names    []string // of the selected indexes
+	selected []adapter.Selected
+	user     *userIndexes // nil if no custom index is selected
+	raw      bool         // fill [model.Tx.Raw]
 
 	s scanner
 	e sigma.Encoder
 
 	points points
 
-	// Of the block under way.
+	// The current block.
 	header  blockHeader
 	body    section // blockTransactions
 	ext     section // extension
-	size    int     // as the block says; 0: it does not
+	size    int     // stated by the block, 0 if it is not
 	txs     []transaction
 	inputs  []sigma.Input
 	vars    []sigma.Variable
@@ -45,31 +46,29 @@ type decoder struct {
 	witness [][31]byte
 }
 
-// section is one of a block's parts besides the header.
+// section is a part of a block other than the header.
 type section struct {
 	found  bool
-	header sigma.ID // that it says it belongs to
-	named  bool     // it says so
+	header sigma.ID // of the block it belongs to
+	named  bool     // header is set
 	size   int
 }
 
-// newDecoder is a decoder for the named indexes; an error of kind [model.Usage] where one is unknown.
-func newDecoder(n *network, own *indexexpr.Indexes, indexes []string) (*decoder, error) {
-	w, err := newWanted(own, indexes)
+// newDecoder returns a decoder for the named indexes. An error is of kind [model.Usage], code unknown_index.
+func newDecoder(c *chain, names []string) (*decoder, error) {
+	selected, err := c.Select(names)
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{net: n, wanted: w}
-	d.own = newOwn(d, own, indexes)
+	d := &decoder{chain: c, net: c.net, names: names, selected: selected}
+	d.user = newUserIndexes(d)
 	return d, nil
 }
 
-// clone is a decoder of the same kind for another goroutine.
+// clone returns a decoder with the same options for another goroutine.
 func (d *decoder) clone() *decoder {
-	c := &decoder{net: d.net, wanted: d.wanted, raw: d.raw}
-	if d.own != nil {
-		c.own = newOwn(c, d.own.indexes, d.own.names)
-	}
+	c := &decoder{chain: d.chain, net: d.net, names: d.names, selected: d.selected, raw: d.raw}
+	c.user = newUserIndexes(c)
 	return c
 }
 

@@ -266,7 +266,7 @@ func TestMintsAreSummedOverTheOutputs(t *testing.T) {
 
 func TestIndexesOfADecoder(t *testing.T) {
 	for _, names := range [][]string{{"nothing"}, {indexAddress, indexAddress}} {
-		_, err := newDecoder(networks[0], nil, names)
+		_, err := newDecoder(newChain(networks[0]), names)
 		if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_index" {
 			t.Errorf("%v: %v", names, err)
 		}

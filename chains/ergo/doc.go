@@ -20,3 +20,5 @@
 // What is not checked, because a node did: proofs of work and of spending, contracts, difficulty, and the proofs of the
 // state (adProofs).
 package ergo
+
+import ()

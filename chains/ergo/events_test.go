@@ -158,7 +158,7 @@ func leaks(t *testing.T) {
 // nodeAt is a node of testnet as a source that waits shorter than anybody has to.
 func nodeAt(t *testing.T, uri string, follows bool) model.Source {
 	t.Helper()
-	n, err := networkByName("testnet")
+	n, err := networks.Get(Name, "testnet")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,7 @@
 package ergo
 
+import ()
+
 // environment is what expressions over Ergo see.
 type environment struct {
 	Output outputFields `expr:"output"`

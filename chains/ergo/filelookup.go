@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/model"
 )
@@ -202,7 +203,7 @@ func (l *lookup) passed(h model.HeightPk) {
 func (l *lookup) open(s *fileSource, h model.HeightPk) error {
 	info, err := os.Stat(s.path)
 	if err != nil {
-		return pathError(s.path, err)
+		return adapter.PathError(s.path, err)
 	}
 	if l.of == nil || !os.SameFile(l.of, info) || info.Size() < l.of.Size() {
 		l.close()

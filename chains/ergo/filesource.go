@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/blocksource"
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/model"
@@ -241,11 +242,7 @@ func (s *fileSource) read(ctx context.Context, from jsonstream.Position, above m
 			for i, end := range j.ends {
 				b, err := d.block(j.text[begin:end])
 				if err != nil {
-					_, code := model.KindOf(err)
-					if code == "internal" {
-						code = "bad_block"
-					}
-					g.err = lineError(s.path, j.numbers[i], code, err)
+					g.err = adapter.BadBlock(err, "%s, line %d", s.path, j.numbers[i])
 					return g, nil
 				}
 				g.blocks = append(g.blocks, numbered{b, j.numbers[i]})
@@ -324,11 +321,11 @@ func (s *fileSource) lines(ctx context.Context, from jsonstream.Position, above 
 func (s *fileSource) wait(ctx context.Context, f *blockFile) error {
 	opened, err := f.file.Stat()
 	if err != nil {
-		return pathError(s.path, err)
+		return adapter.PathError(s.path, err)
 	}
 	read, err := f.file.Seek(0, io.SeekCurrent)
 	if err != nil {
-		return pathError(s.path, err)
+		return adapter.PathError(s.path, err)
 	}
 	for {
 		if err := s.pause(ctx); err != nil {
@@ -339,7 +336,7 @@ func (s *fileSource) wait(ctx context.Context, f *blockFile) error {
 		case errors.Is(err, os.ErrNotExist):
 			continue // about to be replaced
 		case err != nil:
-			return pathError(s.path, err)
+			return adapter.PathError(s.path, err)
 		case !os.SameFile(opened, now), now.Size() < read:
 			return errReplaced
 		case now.Size() > read && !f.gz:
@@ -348,13 +345,4 @@ func (s *fileSource) wait(ctx context.Context, f *blockFile) error {
 	}
 }
 
-func (s *fileSource) pause(ctx context.Context) error {
-	t := time.NewTimer(s.poll)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
-}
+func (s *fileSource) pause(ctx context.Context) error { return blocksource.Sleep(ctx, s.poll) }

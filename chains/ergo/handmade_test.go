@@ -102,7 +102,7 @@ func decoderOf(t testing.TB, indexes ...string) *decoder {
 
 func decoderAs(t testing.TB, n *network, indexes ...string) *decoder {
 	t.Helper()
-	d, err := newDecoder(n, nil, indexes)
+	d, err := newDecoder(newChain(n), indexes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,3 +147,13 @@ func gzipped(t testing.TB, text string) string {
 	}
 	return b.String()
 }
+
+// The names of the indexes.
+const (
+	indexAddress      = "address"
+	indexTreeHash     = "ergo_tree_hash"
+	indexTemplateHash = "ergo_tree_template_hash"
+	indexRegister     = "register"
+)
+
+var valueNames = []string{indexBoxID, indexAddress, indexTreeHash, indexTemplateHash, indexRegister}

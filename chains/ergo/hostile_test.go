@@ -33,7 +33,7 @@ func TestFullBoxesHaveAllTheirValues(t *testing.T) {
 		model.Definition{Name: "place", Kind: model.OneToOne, Value: "hex(tx.hash) + ':' + string(output.index)"},
 	)
 	names := []string{"numbers", "units", "missing", "tokens", "single", "place"}
-	d, err := newDecoder(c.net, c.own, names)
+	d, err := newDecoder(c, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestFullBoxesHaveAllTheirValues(t *testing.T) {
 // them.
 func FuzzDefined(f *testing.F) {
 	c := defined(f, everyField()...)
-	d, err := newDecoder(c.net, c.own, c.all())
+	d, err := newDecoder(c, c.all())
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func FuzzDefined(f *testing.F) {
 		}
 		for _, k := range b.Txs[0].Outputs[0].Keys {
 			if len(k.Value) == 0 || len(k.Value) > model.MaxValueSize {
-				t.Errorf("%s has the value %q", c.indexes[k.Index].Name, k.Value)
+				t.Errorf("%s has the value %q", c.Indexes()[k.Index].Name, k.Value)
 			}
 		}
 	})

@@ -97,7 +97,7 @@ func TestInteropSigmaRustAgreesOnRealBlocks(t *testing.T) {
 func agreed(t *testing.T, network string, blocks []ergotest.Block) map[byte]int {
 	t.Helper()
 	o := startOracle(t)
-	n, err := networkByName(network)
+	n, err := networks.Get(Name, network)
 	if err != nil {
 		t.Fatal(err)
 	}

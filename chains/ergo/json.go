@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"strconv"
+
+	"birthmark/chains/adapter"
 )
 
 // scanner reads JSON where it stands: what is asked for is decoded, the rest stepped over. After the first error
@@ -176,7 +178,7 @@ func (s *scanner) uint(most uint64, what string) uint64 {
 	for _, c := range digits {
 		d := uint64(c - '0')
 		if d > 9 || v > (1<<64-1-d)/10 {
-			s.failAt(at, fmt.Errorf("%s is %s: expected a whole number up to %d", what, shownText(string(digits)), most))
+			s.failAt(at, fmt.Errorf("%s is %s: expected a whole number up to %d", what, adapter.Truncate(string(digits)), most))
 			return 0
 		}
 		v = 10*v + d
@@ -245,7 +247,7 @@ func hexTo(dst, digits []byte) bool {
 func (s *scanner) hex(dst []byte, what string) {
 	digits := s.digits(what)
 	if s.err == nil && !hexTo(dst, digits) {
-		s.failAt(s.at-len(digits)-1, fmt.Errorf("%s is %q: expected %d hex digits", what, shownText(string(digits)), 2*len(dst)))
+		s.failAt(s.at-len(digits)-1, fmt.Errorf("%s is %q: expected %d hex digits", what, adapter.Truncate(string(digits)), 2*len(dst)))
 	}
 }
 
@@ -258,7 +260,7 @@ func (s *scanner) appendHex(dst []byte, what string) []byte {
 	start, n := len(dst), len(digits)/2
 	dst = grow(dst, n)
 	if !hexTo(dst[start:], digits) {
-		s.failAt(s.at-len(digits)-1, fmt.Errorf("%s is %q: expected an even number of hex digits", what, shownText(string(digits))))
+		s.failAt(s.at-len(digits)-1, fmt.Errorf("%s is %q: expected an even number of hex digits", what, adapter.Truncate(string(digits))))
 		return dst[:start]
 	}
 	return dst

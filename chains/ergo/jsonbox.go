@@ -1,6 +1,7 @@
 package ergo
 
 import (
+	"birthmark/chains/adapter"
 	"birthmark/chains/ergo/sigma"
 	"birthmark/model"
 )
@@ -116,7 +117,7 @@ func (d *decoder) readRegisters() [][]byte {
 			i = int(name[1]) - '0' - firstRegister
 		}
 		if i < 0 || i >= len(registers) {
-			s.fail("register %q: expected R%d to R%d", shownText(string(name)), firstRegister, lastRegister)
+			s.fail("register %q: expected R%d to R%d", adapter.Truncate(string(name)), firstRegister, lastRegister)
 			break
 		}
 		if s.null() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/ergo/sigma"
 )
 
@@ -136,7 +137,7 @@ func (s *scanner) distance() []byte {
 			return d.Bytes()
 		}
 	}
-	s.failAt(s.at-len(digits), fmt.Errorf("d is %s: expected a whole number", shownText(string(digits))))
+	s.failAt(s.at-len(digits), fmt.Errorf("d is %s: expected a whole number", adapter.Truncate(string(digits))))
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/ergo/sigma"
 )
 
@@ -185,7 +186,7 @@ func (d *decoder) readVariables() []sigma.Variable {
 	for name := range s.members() {
 		id, err := strconv.Atoi(string(name))
 		if err != nil || id < -128 || id > 255 {
-			s.fail("variable %q: expected a number of one byte", shownText(string(name)))
+			s.fail("variable %q: expected a number of one byte", adapter.Truncate(string(name)))
 			break
 		}
 		d.vars = append(d.vars, sigma.Variable{ID: byte(id), Value: d.constant("value of a variable")})

@@ -1,22 +1,19 @@
 package ergo
 
 import (
-	"slices"
-	"strings"
-
+	"birthmark/chains/adapter"
 	"birthmark/chains/checkpoint"
-	"birthmark/model"
 )
 
-// network is what tells one Ergo network from another.
+// network has the parameters of one Ergo network.
 type network struct {
 	name   string
 	prefix byte // of addresses: the high half of their first byte
 	known  checkpoint.Table
 }
 
-// networks are those whose names are known, the default first.
-var networks = []*network{
+// networks is every network, the default first.
+var networks = adapter.Networks[*network]{
 	{name: "mainnet", prefix: 0x00, known: checkpoint.Table{
 		2_000:     "a7ef84fa12634bc0f8ba44246faf6ee8fb2576a271951e152ceeb770f8527932",
 		700_004:   "6db55d84b6b0cac7c447b101fe9006036f0fb42402e10e451ee271b0090ddb1e",
@@ -26,20 +23,8 @@ var networks = []*network{
 	{name: "testnet", prefix: 0x10},
 }
 
-// Networks are the names of the networks, the default first.
-func Networks() []string {
-	names := make([]string, len(networks))
-	for i, n := range networks {
-		names[i] = n.name
-	}
-	return names
-}
+// String returns the name.
+func (n *network) String() string { return n.name }
 
-func networkByName(name string) (*network, error) {
-	i := slices.IndexFunc(networks, func(n *network) bool { return n.name == name })
-	if i < 0 {
-		return nil, model.Errorf(model.Usage, "unknown_network",
-			"unknown network %q of ergo: expected %s", name, strings.Join(Networks(), ", "))
-	}
-	return networks[i], nil
-}
+// Networks returns the names of the networks, the default first.
+func Networks() []string { return networks.Names() }

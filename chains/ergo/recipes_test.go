@@ -45,7 +45,7 @@ func TestRecipesFindWhatTheySay(t *testing.T) {
 		for i := range b.Txs {
 			for j, o := range b.Txs[i].Outputs {
 				for _, k := range o.Keys {
-					x := &c.indexes[k.Index]
+					x := &c.Indexes()[k.Index]
 					if !x.Custom {
 						continue
 					}

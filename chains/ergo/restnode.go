@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/blocksource"
 	"birthmark/chains/ergo/rest"
 	"birthmark/model"
@@ -48,11 +49,7 @@ func (n *restNode) Blocks(ctx context.Context, points []model.Point, limit int64
 		p := points[len(blocks)]
 		b, err := d.block(raw)
 		if err != nil {
-			_, code := model.KindOf(err)
-			if code == "internal" {
-				code = "bad_block"
-			}
-			return false, model.Errorf(model.BadSource, code, "block %d %s from %s: %w", p.Height, p.Hash, n.Host(), err)
+			return false, adapter.BadBlock(err, "block %d %s from %s", p.Height, p.Hash, n.Host())
 		}
 		if b.Hash != p.Hash {
 			if slices.Contains(ids[len(blocks)+1:], b.Hash) {

@@ -23,8 +23,8 @@ func firstBlock(network string) (h model.Hash) {
 }
 
 // openREST is the chain of a node as a source. It asks the node nothing yet.
-func openREST(d *decoder, uri string, o model.SourceOptions) (model.Source, error) {
-	node, options, err := newRESTNode(d, restOptions(d.net, uri, o), o)
+func openREST(d *decoder, _ string, o model.SourceOptions) (model.Source, error) {
+	node, options, err := newRESTNode(d, restOptions(d.net, o.URI, o), o)
 	if err != nil {
 		return nil, err
 	}

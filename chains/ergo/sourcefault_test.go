@@ -149,7 +149,7 @@ func TestANodesGenesisIsTakenWhereNoneIsBuiltIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testnet, err := networkByName("testnet")
+	testnet, err := networks.Get(Name, "testnet")
 	if err != nil {
 		t.Fatal(err)
 	}

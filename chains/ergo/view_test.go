@@ -24,7 +24,7 @@ func saying(t testing.TB, expression string) (*decoder, model.Index) {
 		d.Kind = model.ManyValued
 		c = defined(t, d)
 	}
-	made, err := newDecoder(networks[0], c.(*chain).own, []string{"said"})
+	made, err := newDecoder(c.(*chain), []string{"said"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,14 +164,14 @@ func everyField() (ds []model.Definition) {
 // without them.
 func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 	c := defined(t, everyField()...)
-	d, err := newDecoder(c.net, c.own, c.all())
+	d, err := newDecoder(c, c.all())
 	if err != nil {
 		t.Fatal(err)
 	}
 	plain := decoderAs(t, c.net, valueNames...)
 	other := jsonOf(t, handmade(t, 1, aTx()))
 	// By the order of the names, which is that of the chain's indexes and not of valueNames.
-	name := func(k model.Key) string { return c.indexes[k.Index].Name + fmt.Sprintf(" %x", k.Value) }
+	name := func(k model.Key) string { return c.Indexes()[k.Index].Name + fmt.Sprintf(" %x", k.Value) }
 	for _, raw := range modernBlocks(t)[:10] {
 		want, err := plain.block(raw)
 		if err != nil {
@@ -193,7 +193,7 @@ func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 				o, w := &b.Txs[i].Outputs[j], &want.Txs[i].Outputs[j]
 				var got, expected []string
 				for _, k := range o.Keys {
-					if !c.indexes[k.Index].Custom {
+					if !c.Indexes()[k.Index].Custom {
 						got = append(got, name(k))
 					}
 				}

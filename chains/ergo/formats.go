@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/model"
 )
@@ -26,7 +27,7 @@ func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ mod
 }
 
 func (c *chain) decode(ctx context.Context, r io.Reader, indexes []string, yield func(*model.Block, error) bool) error {
-	d, err := newDecoder(c.net, c.own, indexes)
+	d, err := newDecoder(c, indexes)
 	if err != nil {
 		return err
 	}
@@ -60,11 +61,7 @@ func (c *chain) decode(ctx context.Context, r io.Reader, indexes []string, yield
 		}
 		b, err := d.block(raw)
 		if err != nil {
-			code := "bad_block"
-			if e, ok := errors.AsType[*model.Error](err); ok {
-				code = e.Code
-			}
-			return model.Errorf(model.BadSource, code, "line %d: %w", blocks.Line(), err)
+			return adapter.BadBlock(err, "line %d", blocks.Line())
 		}
 		if !yield(b, nil) {
 			return nil

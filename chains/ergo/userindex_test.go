@@ -26,7 +26,7 @@ func defined(t testing.TB, ds ...model.Definition) *chain {
 
 // all are the names of the chain's indexes.
 func (c *chain) all() (names []string) {
-	for _, x := range c.indexes {
+	for _, x := range c.Indexes() {
 		names = append(names, x.Name)
 	}
 	return names
@@ -65,7 +65,7 @@ func TestOfferedIndexesAreTheirExpressions(t *testing.T) {
 			for j := range txs[i].Outputs {
 				var theirs, own []string
 				for _, k := range txs[i].Outputs[j].Keys {
-					x := &c.indexes[k.Index]
+					x := &c.Indexes()[k.Index]
 					text := strings.TrimPrefix(x.Name, "own_") + " " + x.Format(k.Value)
 					if x.Custom {
 						own = append(own, text)
@@ -83,7 +83,7 @@ func TestOfferedIndexesAreTheirExpressions(t *testing.T) {
 		}
 	}
 	c.real(t, func(_ string, b *model.Block) { want(b.Txs) })
-	d, err := newDecoder(c.net, c.own, c.all())
+	d, err := newDecoder(c, c.all())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestOfferedIndexesAreTheirExpressions(t *testing.T) {
 func TestWhatIsNotWantedIsNotComputed(t *testing.T) {
 	raw := modernBlocks(t)[0]
 	allocs := func(c *chain, names ...string) float64 {
-		d, err := newDecoder(c.net, c.own, names)
+		d, err := newDecoder(c, names)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestKeysAreInTheOrderOfTheNames(t *testing.T) {
 		model.Definition{Name: "first", Value: "output.value"},
 		model.Definition{Name: "second", Kind: model.ManyValued, Value: "map(output.assets, .id)"})
 	for _, names := range [][]string{{"first", indexBoxID, "second", indexRegister, indexAddress}, {indexRegister, "second", indexBoxID, "first"}, {indexBoxID, "first", "second"}} {
-		d, err := newDecoder(c.net, c.own, names)
+		d, err := newDecoder(c, names)
 		if err != nil {
 			t.Fatal(err)
 		}
