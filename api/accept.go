@@ -10,8 +10,8 @@ const (
 	streamType = "application/x-ndjson"
 )
 
-// accepts says in which of the forms of a list the client wants it (RFC 9110, section 12.5.1): ok where in one at all.
-// Newline-delimited JSON has to be asked for by its name, and only lists come so.
+// accepts negotiates the format of an answer (RFC 9110, section 12.5.1); ok is false if no format is acceptable. Only
+// lists can be streams of newline-delimited JSON, and only if the client names that format.
 func accepts(header []string, list bool) (stream, ok bool) {
 	if len(header) == 0 {
 		return false, true

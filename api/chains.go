@@ -6,7 +6,7 @@ import (
 	"birthmark/core"
 )
 
-// serveChains lists the chains. Each is at a tip of its own, so that the answer has no X-Tip.
+// serveChains serves /v1. Each chain has its own tip, so that the answer has no X-Tip.
 func (a *API) serveChains(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = "/v1"
 	if !allowed(w, r, http.MethodGet) {

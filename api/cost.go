@@ -8,11 +8,10 @@ import (
 	"birthmark/api/ratelimit"
 )
 
-// freeRows is how many rows beside its page a plain request may go through: more make it an expensive one. They take
-// about as long as a page of the size that costs as much.
+// freeRows is how many rows a plain request may read in addition to its page; a request that needs more is expensive.
 var freeRows = 1000
 
-// cost is what a question costs by what was parsed of it. That it goes through many rows turns out when it is answered.
+// cost returns the cost of a request by its parameters. Reading many rows can add to it later.
 func (q *request) cost() int64 {
 	cost := int64(ratelimit.Plain)
 	if q.body != nil {
@@ -22,14 +21,14 @@ func (q *request) cost() int64 {
 	return min(cost, ratelimit.Most)
 }
 
-// batch is the body of a request for many things.
+// batch is the body of a request with many questions.
 type batch interface{ questions() int }
 
 func (b *OutputRefs) questions() int  { return len(b.Outputs) }
 func (b *TxHashes) questions() int    { return len(b.Txs) }
 func (b *IndexValues) questions() int { return len(b.Values) }
 
-// question is what is asked in one form, however the request was written.
+// question returns a canonical form of the request.
 func (q *request) question() (string, error) {
 	body, err := json.Marshal(q.body)
 	if err != nil {

@@ -17,17 +17,17 @@ import (
 //go:embed docs/page.html docs/page.css
 var pageFiles embed.FS
 
-// exampleFiles are the answers to examples over Bitcoin's first 14,132 blocks, by the operation's id. A test asks for each.
+// exampleFiles are the answers of the examples over the first 14,132 blocks of Bitcoin, by operation id. A test checks them.
 //
 //go:embed examples/*.json
 var exampleFiles embed.FS
 
-// page is the documentation for people, as the template has it.
+// page is the data of the documentation page.
 type page struct {
 	About  string
 	Chains []string
 	Groups []pageGroup
-	Types  []pageType // of answers, and what they are made of
+	Types  []pageType
 }
 
 type pageGroup struct {
@@ -48,7 +48,7 @@ type pageParameter struct {
 	Many                   bool
 }
 
-// makePage is the documentation that needs no script and nothing from elsewhere.
+// makePage renders the documentation, which needs no scripts and no other servers.
 func (a *API) makePage(schemas map[string]*huma.Schema) ([]byte, error) {
 	text, err := pageFiles.ReadFile("docs/page.html")
 	if err != nil {
@@ -110,7 +110,7 @@ func (op *operation) page() (pageOperation, error) {
 	return p, nil
 }
 
-// exampleAnswer is the answer to the operation's example; nil where none is shown.
+// exampleAnswer returns the answer of the example; nil if there is none.
 func (op *operation) exampleAnswer() []byte {
 	text, err := exampleFiles.ReadFile("examples/" + op.id + ".json")
 	if err != nil {
@@ -119,7 +119,7 @@ func (op *operation) exampleAnswer() []byte {
 	return text
 }
 
-// curl is how a person asks.
+// curl returns a command line for the example.
 func (op *operation) curl() string {
 	const server = "http://127.0.0.1:8080/v1/bitcoin"
 	path, body := op.path, ""
@@ -147,7 +147,7 @@ func (op *operation) curl() string {
 	return "curl " + quoted
 }
 
-// inCode is a text with what stands in backquotes as code.
+// inCode renders a text with backquoted parts as code.
 func inCode(text string) template.HTML {
 	var b strings.Builder
 	for i, part := range strings.Split(text, "`") {

@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// pageType is a type of the document as the page shows it.
+// pageType is a type on the documentation page.
 type pageType struct {
 	Name, Doc string
 	Fields    []pageField
@@ -17,7 +17,7 @@ type pageType struct {
 type pageField struct {
 	Name, Doc string
 	Type      template.HTML
-	Optional  bool // it may be absent
+	Optional  bool // can be absent
 }
 
 func pageTypes(schemas map[string]*huma.Schema) []pageType {
@@ -36,7 +36,7 @@ func pageTypes(schemas map[string]*huma.Schema) []pageType {
 	return types
 }
 
-// typeOf is a type in words, with links to those of the document.
+// typeOf returns a type in words, with links to other types.
 func typeOf(s *huma.Schema) template.HTML {
 	switch {
 	case s.Ref != "":

@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/yaml"
 )
 
-// document is one that does not change while the server runs.
+// document is a static document.
 type document struct {
 	contentType string
 	body        []byte
@@ -19,7 +19,7 @@ func (d *document) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, r, d.body, tagBody(w, r, d.body))
 }
 
-// makeDocuments describes the API: OpenAPI 3.1, 3.0 for generators that do not read it, and a page for people.
+// makeDocuments returns the OpenAPI documents (3.1, and 3.0 for code generators) and the documentation page by path.
 func (a *API) makeDocuments() (map[string]*document, error) {
 	described := a.openAPI()
 	now, err := json.Marshal(described)

@@ -8,9 +8,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// downgrade is a document as OpenAPI 3.0 writes it, for generators of clients. What huma leaves as it is, a choice between a
-// schema and null, 3.0 writes as a schema that is nullable. Problems of all kinds are one response, the default: generators
-// make types and code for each of those that an operation lists.
+// downgrade converts a document to OpenAPI 3.0 for code generators. huma leaves choices between a schema and null, which
+// 3.0 writes as a nullable schema. All error responses become the default response, because generators make types for
+// each response of an operation.
 func downgrade(d *huma.OpenAPI) ([]byte, error) {
 	text, err := d.Downgrade()
 	if err != nil {
@@ -49,7 +49,7 @@ func withoutNull(node any) {
 	}
 }
 
-// problems is where the responses that tell of a problem are, and otherProblem the one that fits them all.
+// problems is the path of the error responses, and otherProblem the general one.
 const (
 	problems     = "#/components/responses/"
 	otherProblem = "Problem"
@@ -78,7 +78,7 @@ func withProblemsTogether(document map[string]any) {
 		all, _ := components["responses"].(map[string]any)
 		maps.DeleteFunc(all, func(name string, _ any) bool { return name != otherProblem })
 		if problem, ok := all[otherProblem].(map[string]any); ok {
-			problem["description"] = "Any problem. Its status says of which kind it is, its code what it is."
+			problem["description"] = "An error, identified by its code."
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"birthmark/core"
 )
 
-// Each function appends what encoding/json writes of its type, without escapes for HTML: a test holds them to it.
+// Each function appends the JSON of encoding/json without escapes for HTML; a test compares them.
 
 func appendTx(b []byte, a *core.TxAnswer) []byte {
 	b = appendText(append(b, `{"chain":`...), a.Chain)
@@ -66,9 +66,9 @@ func appendSpentBy(b []byte, a *core.SpentByAnswer) []byte {
 		return append(b, "null"...)
 	}
 	b = append(b, `{"tx":`...)
-	if strings.ContainsAny(a.Tx, "<>&") { // what marshals itself does so with escapes
+	if strings.ContainsAny(a.Tx, "<>&") { // MarshalJSON methods escape HTML
 		text, err := json.Marshal(a.Tx)
-		if err != nil { // of text it cannot fail
+		if err != nil { // cannot fail
 			panic(err)
 		}
 		b = append(b, text...)
@@ -79,12 +79,12 @@ func appendSpentBy(b []byte, a *core.SpentByAnswer) []byte {
 	return append(appendInt(append(b, `,"height":`...), a.Height), '}')
 }
 
-// appendKeys writes the values of indexes in the order of the indexes' names.
+// appendKeys writes the values of indexes sorted by index name.
 func appendKeys(b []byte, keys map[string]any) []byte {
 	if keys == nil {
 		return append(b, "null"...)
 	}
-	var few [8]string // as many as most outputs have, without a list of their own
+	var few [8]string // avoids an allocation for most outputs
 	names := few[:0]
 	for name := range keys {
 		names = append(names, name)
@@ -122,7 +122,7 @@ func appendFind(b []byte, a *core.FindAnswer) []byte {
 	return appendNext(b, a.Next)
 }
 
-// appendFirstSeen is where a value was first seen, null if no output has it.
+// appendFirstSeen writes the first occurrence of a value, or null.
 func appendFirstSeen(b []byte, a *core.FirstSeenAnswer) []byte {
 	if a == nil {
 		return append(b, `,"first_seen":null`...)
@@ -169,7 +169,7 @@ func appendBalance(b []byte, a *core.BalanceAnswer) []byte {
 	return append(b, '}')
 }
 
-// appendBlock is a block up to its header.
+// appendBlock writes a block up to its header.
 func appendBlock(b []byte, a *core.BlockAnswer) []byte {
 	b = appendText(append(b, `{"chain":`...), a.Chain)
 	b = appendInt(append(b, `,"height":`...), a.Height)
@@ -206,7 +206,7 @@ func appendList[E any](b []byte, list []E, one func([]byte, *E) []byte) []byte {
 	return append(b, ']')
 }
 
-// orNone is one for lists that have null where there is none.
+// orNone wraps one for lists with null entries.
 func orNone[E any](one func([]byte, *E) []byte) func([]byte, **E) []byte {
 	return func(b []byte, e **E) []byte {
 		if *e == nil {
@@ -223,7 +223,7 @@ func appendInt[N ~int | ~int64 | ~uint32 | ~uint64](b []byte, n N) []byte {
 	return strconv.AppendUint(b, uint64(n), 10)
 }
 
-// appendText writes a string; most are plain.
+// appendText writes a string.
 func appendText(b []byte, s string) []byte {
 	if !plain(s) {
 		return appendAny(b, s)
@@ -233,14 +233,14 @@ func appendText(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// plain reports whether a string is ASCII and needs no escapes. It looks at eight bytes at once: hashes are most of what is
-// written.
+// plain reports whether a string is ASCII without escapes. It examines eight bytes at a time, since most strings are
+// hashes.
 func plain(s string) bool {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	for ; len(s) >= 8; s = s[8:] {
 		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 		quote, slash := x^ones*'"', x^ones*'\\'
-		// A byte's high bit is set where it is not ASCII, below a space, a quote or a backslash; or above such a byte.
+		// Sets the high bit of bytes that are not ASCII, below space, a quote or a backslash; false positives only above one.
 		if (x|(x-ones*' ')|(quote-ones)&^quote|(slash-ones)&^slash)&high != 0 {
 			return false
 		}
@@ -253,12 +253,12 @@ func plain(s string) bool {
 	return true
 }
 
-// appendAny writes text and lists of texts in general.
+// appendAny writes strings and lists of strings.
 func appendAny(b []byte, v any) []byte {
 	var general bytes.Buffer
 	e := json.NewEncoder(&general)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil { // keys of outputs are text
+	if err := e.Encode(v); err != nil { // cannot fail
 		panic(err)
 	}
 	return append(b, general.Bytes()[:general.Len()-1]...)

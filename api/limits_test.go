@@ -75,7 +75,7 @@ func TestOnlyStreamsHaveNoTimeLimit(t *testing.T) {
 				w := httptest.NewRecorder()
 				began := time.Now()
 				h.ServeHTTP(w, r)
-				wantProblem(t, w, 503, "too_slow", o.Timeout.String())
+				wantProblem(t, w, 503, "timeout", o.Timeout.String())
 				if took := time.Since(began); took != o.Timeout {
 					t.Errorf("%s, Accept %s: ended after %s", path, accept, took)
 				}
@@ -114,7 +114,7 @@ func TestTooManyStreamsAreRefused(t *testing.T) {
 			}
 			go ask()
 			synctest.Wait()
-			wantProblem(t, ask(), 503, "too_many_streams", "1 streams open")
+			wantProblem(t, ask(), 503, "too_many_streams", "1 open streams")
 		})
 	}
 }
@@ -278,7 +278,7 @@ func TestTheLastCallerEndsTheWork(t *testing.T) {
 				time.Sleep(time.Duration(i) * 4 * time.Second)
 				began := time.Now()
 				w := ask(h, "GET", "/v1/bitcoin/balance/address/"+satoshi, "")
-				wantProblem(t, w, 503, "too_slow", "10s")
+				wantProblem(t, w, 503, "timeout", "10s")
 				if took := time.Since(began); took != o.Timeout {
 					t.Errorf("caller %d had %s", i, took)
 				}
@@ -324,8 +324,8 @@ func TestExpensiveAnswersAreBounded(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		wantProblem(t, question(5, 1), 429, "too_busy", "your expensive requests")
-		wantProblem(t, question(6, 9), 503, "too_busy", "too many expensive requests")
+		wantProblem(t, question(5, 1), 429, "overloaded", "your expensive requests")
+		wantProblem(t, question(6, 9), 503, "overloaded", "too many expensive requests")
 		all.Go(func() {
 			if w := question(0, 9); w.Code != 200 { // is being read already
 				t.Errorf("an equal question: %d %s", w.Code, w.Body)

@@ -15,10 +15,10 @@ import (
 
 const schemaPrefix = "#/components/schemas/"
 
-// about says what the API is.
-const about = "What a chain holds and where it came from: the questions of the command line, with the same answers."
+// about describes the API.
+const about = "Query blocks, transactions, outputs, balances and assets. The answers are those of the command line."
 
-// openAPI is the description of the API (OpenAPI 3.1), made from the operations and the types of their answers.
+// openAPI returns the OpenAPI 3.1 document, made from the operations and the types of their answers.
 func (a *API) openAPI() *huma.OpenAPI {
 	registry := huma.NewMapRegistry(schemaPrefix, schemaName)
 	registry.RegisterTypeAlias(optionalSpentBy, spentBy)
@@ -29,7 +29,7 @@ func (a *API) openAPI() *huma.OpenAPI {
 			Description: about,
 			License:     &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
 		},
-		Servers:    []*huma.Server{{URL: "/", Description: "the server that this document comes from"}},
+		Servers:    []*huma.Server{{URL: "/", Description: "the server of this document"}},
 		Components: &huma.Components{Schemas: registry, Responses: map[string]*huma.Response{}},
 	}
 	for _, t := range tags {
@@ -44,7 +44,7 @@ func (a *API) openAPI() *huma.OpenAPI {
 	end := registry.Schema(reflect.TypeFor[StreamEnd](), true, "")
 	d.AddOperation(&huma.Operation{
 		OperationID: "chains", Method: http.MethodGet, Path: "/v1", Tags: []string{"chain"},
-		Summary: "The chains of this server", Description: "With the name that each has in paths.",
+		Summary: "List chains", Description: "The chains of this server with their names in paths and their tips.",
 		Responses: map[string]*huma.Response{
 			"200":     answerOf(registry.Schema(reflect.TypeFor[ChainsAnswer](), true, ""), false),
 			"304":     {Description: notModified},
@@ -58,30 +58,30 @@ func (a *API) openAPI() *huma.OpenAPI {
 	return d
 }
 
-const notModified = "The client has the answer: its `If-None-Match` names the `ETag`."
+const notModified = "`If-None-Match` has the current `ETag`."
 
-// problemDocs are the answers that say why there is no answer.
+// problemDocs describe the error responses.
 var problemDocs = map[string]string{
-	"BadRequest":       "Wrong use: an unknown parameter or index, a value or cursor that is none. Where the command line exits with 2.",
-	"NotFound":         "There is no such thing, or no such chain or path. Where the command line exits with 1.",
-	"NotAcceptable":    "The answer does not come in any of the forms that `Accept` names.",
-	"TooLarge":         "The body is larger than the server reads.",
-	"UnsupportedMedia": "The body is no `application/json`.",
-	"Problem":          "Any other problem: too many requests (429), a database that cannot answer at present or not in time (503), a failure of the server (500).",
+	"BadRequest":       "Invalid request: an unknown parameter or index, or an invalid value or cursor. The command line exits with 2.",
+	"NotFound":         "Not found: an unknown block, transaction, output or asset, or an unknown chain or path. The command line exits with 1.",
+	"NotAcceptable":    "The operation has none of the formats in `Accept`.",
+	"TooLarge":         "The body exceeds the size limit.",
+	"UnsupportedMedia": "The body is not `application/json`.",
+	"Problem":          "Any other problem: too many requests (429), overload, a timeout or an unavailable database (503), an internal error (500).",
 }
 
 var (
-	tipHeader = &huma.Param{Description: "The hash of the block the answer was made at. Absent before the first block.", Schema: &huma.Schema{Type: "string"}}
+	tipHeader = &huma.Param{Description: "The hash of the tip at which the answer was read. Absent before the first block.", Schema: &huma.Schema{Type: "string"}}
 	headers   = map[string]*huma.Param{
 		"X-Tip":        tipHeader,
-		"X-Tip-Height": {Description: "Its height.", Schema: &huma.Schema{Type: "integer", Format: "int64"}},
+		"X-Tip-Height": {Description: "The height of the tip.", Schema: &huma.Schema{Type: "integer", Format: "int64"}},
 	}
 	cacheHeaders = withETag(headers)
 )
 
 func withETag(headers map[string]*huma.Param) map[string]*huma.Param {
 	more := maps.Clone(headers)
-	more["ETag"] = &huma.Param{Description: "Changes when the answer may. Of most answers it is the tip: one `If-None-Match` serves all of them.", Schema: &huma.Schema{Type: "string"}}
+	more["ETag"] = &huma.Param{Description: "Changes when the answer can change. Most answers have the hash of the tip as their ETag.", Schema: &huma.Schema{Type: "string"}}
 	return more
 }
 
@@ -93,7 +93,7 @@ func answerOf(schema *huma.Schema, tipped bool) *huma.Response {
 	return r
 }
 
-// describe is the operation as the document has it.
+// describe returns the operation for the document.
 func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Operation {
 	o := &huma.Operation{
 		OperationID: op.id, Method: op.method, Path: op.pattern, Tags: []string{op.tag},
@@ -118,7 +118,7 @@ func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Op
 	switch {
 	case op.stream:
 		o.Responses["200"] = &huma.Response{
-			Description: "Events, until the client or the server ends them.",
+			Description: "Events, until the client disconnects or the server stops.",
 			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string"}}},
 		}
 	default:
@@ -130,7 +130,7 @@ func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Op
 	if op.entries != nil {
 		entry := registry.Schema(reflect.TypeOf(op.entry), true, "")
 		o.Responses["200"].Content[streamType] = &huma.MediaType{
-			Schema:     &huma.Schema{Type: "string", Description: "The list from the cursor on, a " + name(entry) + " a line. The last line is a StreamEnd and says whether the list is whole."},
+			Schema:     &huma.Schema{Type: "string", Description: "The list from the cursor on, one " + name(entry) + " per line. The last line is a StreamEnd."},
 			Extensions: map[string]any{"x-lines": map[string]any{"anyOf": []any{entry, end}}},
 		}
 	}
@@ -168,18 +168,18 @@ func (p *parameter) describe() *huma.Param {
 
 func name(ref *huma.Schema) string { return strings.TrimPrefix(ref.Ref, schemaPrefix) }
 
-// schemaName is the name of a type without what says that it is an answer.
+// schemaName returns the name of a type without the suffix Answer.
 func schemaName(t reflect.Type, hint string) string {
 	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Answer")
 }
 
-// finish tells the schemas what the types of Go do not say.
+// finish adds to the schemas what Go types do not express.
 func finish(schemas map[string]*huma.Schema) {
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
 		s := schemas[name]
 		s.Description = schemaDocs[name]
 		if !slices.Contains(bodySchemas, name) {
-			s.AdditionalProperties = nil // what is new in an answer breaks nobody
+			s.AdditionalProperties = nil // clients must accept new properties of answers
 		}
 		for property, p := range s.Properties {
 			if p.Type == "array" {

@@ -12,11 +12,11 @@ import (
 	"birthmark/model"
 )
 
-// parameter is one that may stand in a query. It has the name of the command line's flag.
+// parameter is a query parameter. It has the name of the flag of the command line.
 type parameter struct {
 	name     string
 	kind     string // boolean, integer or string
-	many     bool   // it may be given again
+	many     bool   // can be repeated
 	doc      string
 	example  any
 	enum     []any
@@ -24,12 +24,12 @@ type parameter struct {
 	bounds   [2]float64 // of an integer
 	expected string
 
-	set func(q *request, value string) bool // false: not what was expected
+	set func(q *request, value string) bool // returns false for an invalid value
 }
 
 var (
 	limitParameter = &parameter{
-		name: "limit", kind: "integer", doc: "At most so many entries, 1 to 10,000. Of a list that is streamed: of all of it; without it there is no limit.",
+		name: "limit", kind: "integer", doc: "Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.",
 		example: 3, fallback: core.DefaultLimit, bounds: [2]float64{1, core.MaxLimit}, expected: "a number from 1 to " + strconv.Itoa(core.MaxLimit),
 		set: func(q *request, value string) bool {
 			n, err := strconv.Atoi(value)
@@ -38,8 +38,8 @@ var (
 		},
 	}
 	afterParameter = &parameter{
-		name: "after", kind: "string", doc: "Go on behind the page whose `next` this is. A cursor belongs to its question, with the same terms, range and order.",
-		expected: "the cursor of a page (its next)",
+		name: "after", kind: "string", doc: "Continue after the page with this `next`. A cursor is only valid with the same terms, range and order.",
+		expected: "the value of next of the previous page",
 		set: func(q *request, value string) bool {
 			q.page.After = value
 			return value != ""
@@ -54,7 +54,7 @@ var (
 		},
 	}
 	unspentParameter = &parameter{
-		name: "unspent", kind: "boolean", doc: "Only outputs that nothing spends.",
+		name: "unspent", kind: "boolean", doc: "Only unspent outputs.",
 		example: true, fallback: false, expected: "true or false",
 		set: func(q *request, value string) bool {
 			q.terms.Unspent = value == "true"
@@ -62,17 +62,17 @@ var (
 		},
 	}
 	andParameter = &parameter{
-		name: "and", kind: "string", many: true, doc: "Only outputs where this occurs too, `INDEX=VALUE`.",
+		name: "and", kind: "string", many: true, doc: "Only outputs that also have this value: `INDEX=VALUE`.",
 		expected: "INDEX=VALUE",
 		set:      func(q *request, value string) bool { return addTerm(&q.terms.And, value) },
 	}
 	orParameter = &parameter{
-		name: "or", kind: "string", many: true, doc: "Outputs where this occurs as well, `INDEX=VALUE`.",
+		name: "or", kind: "string", many: true, doc: "Also outputs with this value: `INDEX=VALUE`.",
 		expected: "INDEX=VALUE",
 		set:      func(q *request, value string) bool { return addTerm(&q.terms.Or, value) },
 	}
 	assetParameter = &parameter{
-		name: "asset", kind: "string", doc: "Those that hold most of the asset with this id or fingerprint, instead of the chain's own coin.",
+		name: "asset", kind: "string", doc: "Balances of the asset with this id or fingerprint instead of the coin of the chain.",
 		expected: "the id or fingerprint of an asset",
 		set: func(q *request, value string) bool {
 			q.asset = value
@@ -80,7 +80,7 @@ var (
 		},
 	}
 	prefixParameter = &parameter{
-		name: "prefix", kind: "string", doc: "Only values that begin so, in the order of their texts: for indexes that are kept with the option prefix. Empty: all.",
+		name: "prefix", kind: "string", doc: "Only values with this prefix, in alphabetical order. The index needs the option prefix. Empty: all.",
 		expected: "text",
 		set: func(q *request, value string) bool {
 			q.prefix = &value
@@ -93,20 +93,20 @@ var (
 	pageParameters    = []*parameter{limitParameter, afterParameter}
 	orderedParameters = []*parameter{limitParameter, afterParameter, orderParameter}
 	rangeParameters   = []*parameter{
-		heightParameter("height-from", "From this block on.", func(r *core.Range) **model.HeightPk { return &r.FromHeight }),
-		heightParameter("height-to", "Up to and including this block.", func(r *core.Range) **model.HeightPk { return &r.ToHeight }),
-		timeParameter("time-from", "From the first block on that is not before this time: unix seconds, or RFC 3339.", func(r *core.Range) **int64 { return &r.FromTime }),
-		timeParameter("time-to", "Up to and including the last block that is not after this time.", func(r *core.Range) **int64 { return &r.ToTime }),
+		heightParameter("height-from", "First block.", func(r *core.Range) **model.HeightPk { return &r.FromHeight }),
+		heightParameter("height-to", "Last block, inclusive.", func(r *core.Range) **model.HeightPk { return &r.ToHeight }),
+		timeParameter("time-from", "First block not before this time: Unix seconds, or RFC 3339.", func(r *core.Range) **int64 { return &r.FromTime }),
+		timeParameter("time-to", "Last block not after this time, inclusive.", func(r *core.Range) **int64 { return &r.ToTime }),
 	}
 )
 
-// eventParameters are those of the events, which reads them itself.
+// eventParameters document the parameters of package events, which parses them.
 var eventParameters = []*parameter{
-	{name: "follow", kind: "string", many: true, doc: "Tell of outputs where this occurs, `INDEX=VALUE`, or any value of an index, `INDEX`.", example: []string{"address=" + satoshi}},
-	{name: "spends", kind: "boolean", doc: "Tell also what spends them.", fallback: false},
-	{name: "sparse", kind: "boolean", doc: "Leave out blocks that have none of them.", fallback: false},
-	{name: "from", kind: "string", doc: "Begin with the block at this height, `origin`, or `tip`.", fallback: "tip"},
-	{name: "last_event_id", kind: "string", doc: "Go on behind this event, for clients that cannot set the header `Last-Event-ID`."},
+	{name: "follow", kind: "string", many: true, doc: "Send outputs with this value, `INDEX=VALUE`, or with any value of an index, `INDEX`.", example: []string{"address=" + satoshi}},
+	{name: "spends", kind: "boolean", doc: "Also send the inputs that spend them.", fallback: false},
+	{name: "sparse", kind: "boolean", doc: "Skip blocks without such outputs.", fallback: false},
+	{name: "from", kind: "string", doc: "Start with the block at this height, `origin`, or `tip`.", fallback: "tip"},
+	{name: "last_event_id", kind: "string", doc: "Resume after this event, for clients that cannot set the header `Last-Event-ID`."},
 }
 
 func heightParameter(name, doc string, of func(*core.Range) **model.HeightPk) *parameter {
@@ -123,7 +123,7 @@ func heightParameter(name, doc string, of func(*core.Range) **model.HeightPk) *p
 
 func timeParameter(name, doc string, of func(*core.Range) **int64) *parameter {
 	return &parameter{
-		name: name, kind: "string", doc: doc, expected: "unix seconds, or a time such as 2026-11-21T12:00:00Z",
+		name: name, kind: "string", doc: doc, expected: "Unix seconds, or a time such as 2026-11-21T12:00:00Z",
 		set: func(q *request, value string) bool {
 			n, err := strconv.ParseInt(value, 10, 64)
 			if err != nil || n < 0 {
@@ -145,8 +145,7 @@ func addTerm(terms *[]core.Term, text string) bool {
 	return ok && index != "" && value != ""
 }
 
-// parse reads what stands behind the question mark. What an operation does not know is refused: a word that was mistyped
-// must not give the answer to another question.
+// parse reads the query. It rejects unknown parameters: a typing error must not return the answer to another question.
 func (q *request) parse(raw string) error {
 	var given uint64 // bits of op.query
 	for raw != "" {
@@ -159,7 +158,7 @@ func (q *request) parse(raw string) error {
 		name, err1 := url.QueryUnescape(name)
 		value, err2 := url.QueryUnescape(value)
 		if err1 != nil || err2 != nil {
-			return problem.New(http.StatusBadRequest, "bad_value", "query: %q is not percent-encoded", pair)
+			return problem.New(http.StatusBadRequest, "bad_value", "query: invalid percent-encoding %q", pair)
 		}
 		i := q.op.parameter(name)
 		if i < 0 {
@@ -167,11 +166,11 @@ func (q *request) parse(raw string) error {
 		}
 		p := q.op.query[i]
 		if given&(1<<i) != 0 && !p.many {
-			return problem.New(http.StatusBadRequest, "bad_value", "%s is given twice", name)
+			return problem.New(http.StatusBadRequest, "bad_value", "%s: given more than once", name)
 		}
 		given |= 1 << i
 		if !p.set(q, value) {
-			return problem.New(http.StatusBadRequest, "bad_value", "%s: expected %s, not %q", name, p.expected, value)
+			return problem.New(http.StatusBadRequest, "bad_value", "%s: invalid value %q: expected %s", name, value, p.expected)
 		}
 	}
 	return nil
@@ -188,7 +187,7 @@ func (op *operation) parameter(name string) int {
 
 func (op *operation) unknownParameter(name string) error {
 	if len(op.query) == 0 {
-		return problem.New(http.StatusBadRequest, "unknown_parameter", "unknown parameter %q: %s has none", name, op.pattern)
+		return problem.New(http.StatusBadRequest, "unknown_parameter", "unknown parameter %q: %s has no parameters", name, op.pattern)
 	}
 	var names []string
 	for _, p := range op.query {

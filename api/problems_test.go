@@ -40,21 +40,21 @@ func TestWrongRequestsAreProblemsThatSayWhatThereIs(t *testing.T) {
 		{"GET", "/v1/bitcoin/outputs", 405, "method_not_allowed", "use POST"},
 		{"POST", "/v1", 405, "method_not_allowed", "use GET, HEAD"},
 		{"PUT", "/openapi.json", 405, "method_not_allowed", "use GET, HEAD"},
-		{"GET", "/v1?limit=1", 400, "unknown_parameter", `"limit": /v1 has none`},
-		{"GET", "/v1/bitcoin/status?limit=1", 400, "unknown_parameter", `"limit": /v1/{chain}/status has none`},
+		{"GET", "/v1?limit=1", 400, "unknown_parameter", `"limit": /v1 has no parameters`},
+		{"GET", "/v1/bitcoin/status?limit=1", 400, "unknown_parameter", `"limit": /v1/{chain}/status has no parameters`},
 		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?unspend=true", 400, "unknown_parameter", `"unspend": /v1/{chain}/find/{index}/{value} has unspent, and, or, height-from`},
-		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?unspent=yes", 400, "bad_value", `unspent: expected true or false, not "yes"`},
-		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?unspent", 400, "bad_value", `unspent: expected true or false, not ""`},
-		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?limit=0", 400, "bad_value", `limit: expected a number from 1 to 10000, not "0"`},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?unspent=yes", 400, "bad_value", `unspent: invalid value "yes": expected true or false`},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?unspent", 400, "bad_value", `unspent: invalid value "": expected true or false`},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?limit=0", 400, "bad_value", `limit: invalid value "0": expected a number from 1 to 10000`},
 		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?limit=10001", 400, "bad_value", "limit"},
-		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?limit=1&limit=2", 400, "bad_value", "limit is given twice"},
-		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?order=up", 400, "bad_value", "order: expected asc or desc"},
-		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?after=", 400, "bad_value", "after: expected the cursor"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?limit=1&limit=2", 400, "bad_value", "limit: given more than once"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?order=up", 400, "bad_value", `order: invalid value "up": expected asc or desc`},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?after=", 400, "bad_value", "expected the value of next"},
 		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?after=AAAA", 400, "bad_cursor", "AAAA"},
-		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?and=address", 400, "bad_value", "and: expected INDEX=VALUE"},
-		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?height-from=-1", 400, "bad_value", "height-from: expected a height from 0"},
-		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?time-to=noon", 400, "bad_value", "time-to: expected unix seconds"},
-		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?limit=%zz", 400, "bad_value", "not percent-encoded"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?and=address", 400, "bad_value", "expected INDEX=VALUE"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?height-from=-1", 400, "bad_value", "expected a height from 0"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?time-to=noon", 400, "bad_value", "expected Unix seconds"},
+		{"GET", "/v1/bitcoin/find/address/" + satoshi + "?limit=%zz", 400, "bad_value", "invalid percent-encoding"},
 		{"GET", "/v1/bitcoin/find/colour/red", 400, "unknown_index", "colour"},
 		{"GET", "/v1/bitcoin/find/address/", 404, "unknown_path", "find/{index}/{value}"},
 		{"GET", "/v1/bitcoin/find/address/no%2Fsuch%FF", 400, "bad_value", "address"},
@@ -134,7 +134,7 @@ func TestWhatFailsInTheServerIsLoggedAndNotTold(t *testing.T) {
 		{nil, 500, "internal", true},
 		{errors.New("checksum mismatch"), 500, "internal", true},
 		{model.Errorf(model.Refused, "index_building", "half"), 503, "index_building", false},
-		{context.DeadlineExceeded, 503, "too_slow", true},
+		{context.DeadlineExceeded, 503, "timeout", true},
 	} {
 		h, log := handler(t, api.Options{Chains: []*served.Chain{failing(t, c.err)}}, nil)
 		w := ask(ratelimit.New(ratelimit.Options{Log: slog.New(slog.NewTextHandler(log, nil))}, h), "GET", "/v1/bitcoin/status", "")
@@ -157,7 +157,7 @@ func TestARequestEndsWithItsContext(t *testing.T) {
 	defer cancel()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "GET", "/v1/bitcoin/richest/address", nil))
-	wantProblem(t, w, http.StatusServiceUnavailable, "too_slow", "")
+	wantProblem(t, w, http.StatusServiceUnavailable, "timeout", "")
 }
 
 func TestNoServerWithoutNamesThatPathsCanHold(t *testing.T) {

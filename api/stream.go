@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	// firstPage is small, so that a client soon has something; the others are not.
+	// The first page is small, so that the client receives something soon.
 	firstPage  = 100
 	streamPage = 1000
 )
 
-// StreamEnd is the last line of a list that is streamed. A list without it was cut on the way.
+// StreamEnd is the last line of a streamed list. A list without it is truncated.
 type StreamEnd struct {
 	End StreamEnding `json:"end"`
 }
 
-// StreamEnding says whether a streamed list is whole.
+// StreamEnding reports whether a streamed list is complete.
 type StreamEnding struct {
 	Complete bool             `json:"complete"`
-	Count    int              `json:"count"`            // of the entries above
-	Next     *string          `json:"next"`             // the cursor to go on from; null where the list is whole
-	Reason   string           `json:"reason,omitempty"` // why it is not: limit, time, shutdown, problem
+	Count    int              `json:"count"`            // entries before this line
+	Next     *string          `json:"next"`             // cursor to continue from; null if complete
+	Reason   string           `json:"reason,omitempty"` // if not complete: limit, time, shutdown or problem
 	Problem  *problem.Problem `json:"problem,omitempty"`
 }
 
-// stream answers with a list from where the question says to its end, one entry a line, all from one snapshot.
+// stream sends a list from the cursor to its end, one entry per line, from one snapshot.
 func (a *API) stream(w http.ResponseWriter, r *http.Request, q *request, cost int64) {
 	release, err := ratelimit.Take(w, cost+ratelimit.Heavy)
 	if err != nil {
@@ -59,7 +59,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, q *request, cost in
 		a.fail(w, r, err)
 		return
 	}
-	// The client sees that there is no last line.
+	// Cuts the connection, so that the client notices the missing last line.
 	panic(http.ErrAbortHandler)
 }
 
@@ -73,7 +73,7 @@ type streaming struct {
 	count int
 }
 
-// run sends the list. begun is set when something is sent: what fails before has an answer of its own.
+// run sends the list. It sets begun before the first byte; an error before that is for the caller to send.
 func (s *streaming) run(v *core.View, begun *bool) error {
 	b := newBuffer()
 	size := firstPage
@@ -128,7 +128,7 @@ func (s *streaming) run(v *core.View, begun *bool) error {
 	}
 }
 
-// reason is why a list that has more ends here; empty where it goes on.
+// reason returns why a list ends before its last entry; empty: it continues.
 func (s *streaming) reason() string {
 	select {
 	case <-s.Done:
@@ -144,7 +144,7 @@ func (s *streaming) reason() string {
 	return ""
 }
 
-// interrupted is the problem of a list that fails on the way, logged where it is the server's.
+// interrupted returns the problem that ends a list, and logs an internal error.
 func (s *streaming) interrupted(err error) *problem.Problem {
 	p := problem.Of(err)
 	if p.Status == http.StatusInternalServerError {
@@ -160,10 +160,9 @@ func (s *streaming) finish(b *buffer, end StreamEnding) error {
 	return s.send(b)
 }
 
-// send hands what is in b to the client.
+// send writes and flushes the buffer.
 func (s *streaming) send(b *buffer) error {
 	control := http.NewResponseController(s.w)
-	// Where the connection knows no deadlines, that of its server counts.
 	_ = control.SetWriteDeadline(time.Now().Add(s.WriteTimeout))
 	if _, err := s.w.Write(b.text); err != nil {
 		return err

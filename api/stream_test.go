@@ -59,7 +59,7 @@ func TestAStreamThatFailsSaysSo(t *testing.T) {
 	r.Header.Set("Accept", "application/x-ndjson")
 	h.ServeHTTP(w, r)
 	list, end, err := readStream(w.Body.Bytes())
-	if err != nil || len(list) == 0 || end.Complete || end.Reason != "problem" || end.Problem == nil || end.Problem.Code != "stopped" || end.Next == nil {
+	if err != nil || len(list) == 0 || end.Complete || end.Reason != "problem" || end.Problem == nil || end.Problem.Code != "shutting_down" || end.Next == nil {
 		t.Errorf("%d entries, then %+v, %v", len(list), end, err)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"birthmark/model"
 )
 
-// ChainsAnswer is the chains that a server has.
+// ChainsAnswer lists the chains of a server.
 type ChainsAnswer struct {
 	Version string        `json:"version,omitempty"` // of the server
 	Chains  []ServedChain `json:"chains"`
 }
 
-// ServedChain is a chain that a server has.
+// ServedChain is a chain of a server.
 type ServedChain struct {
 	Name    string            `json:"name"` // in paths
 	Chain   string            `json:"chain"`
@@ -22,21 +22,21 @@ type ServedChain struct {
 	Tip     *core.PointAnswer `json:"tip"` // null before the first block
 }
 
-// IndexesAnswer is the indexes of a database.
+// IndexesAnswer lists the indexes of a database.
 type IndexesAnswer struct {
 	Chain   string            `json:"chain"`
 	Network string            `json:"network"`
 	Indexes []core.IndexState `json:"indexes"`
 }
 
-// SchemaAnswer is what a database is made of: its families as Markdown, and the indexes that a chain offers.
+// SchemaAnswer describes the layout of a database: its column families as Markdown, and the indexes of a chain.
 type SchemaAnswer struct {
 	Format  int           `json:"format"`
 	Text    string        `json:"text"`
 	Indexes []SchemaIndex `json:"indexes,omitempty"`
 }
 
-// SchemaIndex is an index that a chain offers.
+// SchemaIndex is an index that a chain supports.
 type SchemaIndex struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"`
@@ -44,7 +44,7 @@ type SchemaIndex struct {
 	Doc     string `json:"doc"`
 }
 
-// SchemaOf is the schema, with the indexes of a chain where it is not nil.
+// SchemaOf returns the schema, with the indexes of chain unless that is nil.
 func SchemaOf(chain model.Chain) (*SchemaAnswer, error) {
 	var text bytes.Buffer
 	if err := schema.WriteMarkdown(&text); err != nil {
@@ -60,7 +60,7 @@ func SchemaOf(chain model.Chain) (*SchemaAnswer, error) {
 	return a, nil
 }
 
-// FieldsAnswer is what expressions of one's own indexes can name.
+// FieldsAnswer lists the fields and functions that expressions of custom indexes can use.
 type FieldsAnswer struct {
 	Chains    []ChainFields        `json:"chains"`
 	Functions []ExpressionFunction `json:"functions"`
@@ -72,7 +72,7 @@ type ChainFields struct {
 	Fields []ExpressionField `json:"fields"`
 }
 
-// ExpressionField is a field that expressions can name.
+// ExpressionField is a field that expressions can use.
 type ExpressionField struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
@@ -87,41 +87,40 @@ type ExpressionFunction struct {
 	Doc  string `json:"doc"`
 }
 
-// The bodies of what is asked for at once, and the answers: in the order of what was asked, null for an output or a
-// transaction that there is not.
+// Bodies and answers of batches. Answers are in the order of the request, with null for an unknown output or transaction.
 
-// OutputRefs names outputs.
+// OutputRefs are references to outputs.
 type OutputRefs struct {
 	Outputs []string `json:"outputs"`
 }
 
-// TxHashes names transactions.
+// TxHashes are hashes of transactions.
 type TxHashes struct {
 	Txs []string `json:"txs"`
 }
 
-// IndexValues names values of an index.
+// IndexValues are values of an index.
 type IndexValues struct {
 	Index  string   `json:"index"`
 	Values []string `json:"values"`
 }
 
-// OutputsAnswer is outputs.
+// OutputsAnswer has outputs.
 type OutputsAnswer struct {
 	Outputs []*core.OutputAnswer `json:"outputs"`
 }
 
-// SpendsAnswer is what spends outputs.
+// SpendsAnswer has the spenders of outputs.
 type SpendsAnswer struct {
 	Spends []*core.SpendingAnswer `json:"spends"`
 }
 
-// TxsAnswer is transactions.
+// TxsAnswer has transactions.
 type TxsAnswer struct {
 	Txs []*core.TxAnswer `json:"txs"`
 }
 
-// BalancesAnswer is the totals of values of one index.
+// BalancesAnswer has balances of values of one index.
 type BalancesAnswer struct {
 	Index    string               `json:"index"`
 	Balances []core.BalanceAnswer `json:"balances"`

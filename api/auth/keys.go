@@ -1,3 +1,4 @@
+// Package auth reads API keys from a file and finds the key of a request.
 package auth
 
 import (
@@ -18,41 +19,41 @@ import (
 	"birthmark/model"
 )
 
-// Header is the header that keys are shown in, beside Authorization.
+// Header is the header with an API key, in addition to Authorization.
 const Header = "X-Api-Key"
 
-// leastKey is how many characters a key has at least: 16 of base64 are 96 bits.
-const leastKey = 16
+// minKeyLength is the least number of characters of a key: 16 of base64 are 96 bits.
+const minKeyLength = 16
 
-// Keys are the keys that clients show, from a file that is read again when it changes. A line of it is
+// Keys are the API keys of a file, which is read again when it changes. Its lines have the form
 //
 //	NAME:KEY
-//	NAME:sha256:HEX                    the SHA-256 of the key, in hex: the file then holds no secret
-//	NAME:KEY rate=PER_SECOND burst=N   a client with a rate of its own
+//	NAME:sha256:HEX                    the SHA-256 of the key in hex, so that the file has no secret
+//	NAME:KEY rate=PER_SECOND burst=N   with a rate limit for this client
 //
-// Empty lines and those that begin with # say nothing. Names are what logs call the client.
+// Empty lines and lines that begin with # are ignored. Logs show names.
 type Keys struct {
 	file *filewatch.File[*keyring]
 }
 
-// keyring is what the file says. Digests are kept under a secret of the process, so that how long it takes to find one says
-// nothing about it.
+// keyring is the content of the file. Its map is keyed by an HMAC of the digest, so that the time of a lookup reveals
+// nothing about the keys.
 type keyring struct {
 	secret []byte
 	by     map[[sha256.Size]byte]*Key
-	plain  bool // the file has a key itself, not only digests
+	plain  bool // the file has a key in clear text
 }
 
-// Key is a key and the limits of the client that shows it.
+// Key is an API key with the limits of its client.
 type Key struct {
 	Name   string
 	digest [sha256.Size]byte // of the key
-	Rate   float64           // requests per second; 0: that of everybody
+	Rate   float64           // requests per second; 0: the default rate
 	Burst  int
-	plain  bool // the file has the key itself
+	plain  bool // in clear text in the file
 }
 
-// OpenKeys reads the file. Its errors are of kind [model.Usage] and name the line; none shows a key.
+// OpenKeys reads the file. Its errors are of kind [model.Usage] and name the line, but no key.
 func OpenKeys(path string, log *slog.Logger) (*Keys, error) {
 	file, err := filewatch.Watch(log, func() (*keyring, error) {
 		ring, err := readKeys(path)
@@ -85,9 +86,9 @@ func readKeys(path string) (*keyring, error) {
 		switch {
 		case fault != "":
 		case names[k.Name]:
-			fault = "the name " + k.Name + " stands before"
+			fault = "duplicate name " + k.Name
 		case ring.by[ring.place(k.digest)] != nil:
-			fault = "the key of " + k.Name + " is that of another name"
+			fault = "another name has the same key as " + k.Name
 		}
 		if fault != "" {
 			return nil, model.Errorf(model.Usage, "bad_keys", "keys: %s:%d: %s", path, n, fault)
@@ -100,12 +101,12 @@ func readKeys(path string) (*keyring, error) {
 		return nil, model.Errorf(model.Usage, "bad_keys", "keys: %s: %w", path, err)
 	}
 	if len(ring.by) == 0 {
-		return nil, model.Errorf(model.Usage, "bad_keys", "keys: %s holds none, expected lines NAME:KEY", path)
+		return nil, model.Errorf(model.Usage, "bad_keys", "keys: %s has no keys, expected lines NAME:KEY", path)
 	}
 	return ring, nil
 }
 
-// parseKey reads a line; fault says what was expected.
+// parseKey parses a line; fault is the error, without the key.
 func parseKey(line string) (k *Key, fault string) {
 	words := strings.Fields(line)
 	name, text, ok := strings.Cut(words[0], ":")
@@ -119,8 +120,8 @@ func parseKey(line string) (k *Key, fault string) {
 			return nil, "expected 64 digits of hex after sha256:"
 		}
 		copy(k.digest[:], b)
-	} else if len(text) < leastKey {
-		return nil, "a key has at least " + strconv.Itoa(leastKey) + " characters"
+	} else if len(text) < minKeyLength {
+		return nil, "a key has at least " + strconv.Itoa(minKeyLength) + " characters"
 	} else {
 		k.digest, k.plain = sha256.Sum256([]byte(text)), true
 	}
@@ -130,17 +131,17 @@ func parseKey(line string) (k *Key, fault string) {
 		case "rate":
 			r, err := strconv.ParseFloat(value, 64)
 			if err != nil || !(r > 0 && r <= 1e9) {
-				return nil, "rate: expected requests in a second, as in rate=50"
+				return nil, "rate: expected requests per second, as in rate=50"
 			}
 			k.Rate = r
 		case "burst":
 			n, err := strconv.Atoi(value)
 			if err != nil || n < 1 {
-				return nil, "burst: expected requests at once, as in burst=100"
+				return nil, "burst: expected a number of requests, as in burst=100"
 			}
 			k.Burst = n
 		default:
-			return nil, "unknown word " + strconv.Quote(name) + " behind the key, expected rate=N or burst=N"
+			return nil, "unknown word " + strconv.Quote(name) + " after the key, expected rate=N or burst=N"
 		}
 	}
 	if k.Burst > 0 && k.Rate == 0 {
@@ -152,7 +153,7 @@ func parseKey(line string) (k *Key, fault string) {
 	return k, ""
 }
 
-// place is where a digest stands in by.
+// place returns the key of a digest in by.
 func (ring *keyring) place(digest [sha256.Size]byte) (at [sha256.Size]byte) {
 	h := hmac.New(sha256.New, ring.secret)
 	h.Write(digest[:])
@@ -160,10 +161,10 @@ func (ring *keyring) place(digest [sha256.Size]byte) (at [sha256.Size]byte) {
 	return at
 }
 
-// Find is the key that a client shows; nil where it is none.
-func (ks *Keys) Find(shown string) *Key {
+// Find returns the key with this text; nil if there is none.
+func (ks *Keys) Find(text string) *Key {
 	ring := ks.file.Value()
-	digest := sha256.Sum256([]byte(shown))
+	digest := sha256.Sum256([]byte(text))
 	k := ring.by[ring.place(digest)]
 	if k == nil || subtle.ConstantTimeCompare(k.digest[:], digest[:]) != 1 {
 		return nil
@@ -171,17 +172,17 @@ func (ks *Keys) Find(shown string) *Key {
 	return k
 }
 
-// FromRequest is the key in a request: Authorization: Bearer, X-API-Key, or the password of Authorization: Basic, which is what a
-// browser can be asked for.
+// FromRequest returns the key of a request: from Authorization: Bearer, X-API-Key, or the password of Authorization:
+// Basic, for which browsers prompt.
 func FromRequest(r *http.Request) (text string, ok bool) {
-	if shown := r.Header[Header]; len(shown) > 0 {
-		return shown[0], true
+	if values := r.Header[Header]; len(values) > 0 {
+		return values[0], true
 	}
-	said := r.Header["Authorization"]
-	if len(said) == 0 {
+	values := r.Header["Authorization"]
+	if len(values) == 0 {
 		return "", false
 	}
-	if scheme, text, found := strings.Cut(said[0], " "); found && strings.EqualFold(scheme, "Bearer") {
+	if scheme, text, found := strings.Cut(values[0], " "); found && strings.EqualFold(scheme, "Bearer") {
 		return strings.TrimSpace(text), true
 	}
 	_, text, _ = r.BasicAuth()

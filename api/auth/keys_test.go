@@ -18,17 +18,17 @@ const (
 
 func TestWrongKeysAreRefused(t *testing.T) {
 	for text, fault := range map[string]string{
-		"":                                  "holds none, expected lines NAME:KEY",
+		"":                                  "has no keys, expected lines NAME:KEY",
 		"alice":                             ":1: expected NAME:KEY",
 		":" + aliceKey:                      ":1: expected NAME:KEY",
 		"# x\nalice:short":                  ":2: a key has at least 16 characters",
-		"a:" + aliceKey + " rate=x":         ":1: rate: expected requests in a second, as in rate=50",
-		"a:" + aliceKey + " rate=NaN":       ":1: rate: expected requests in a second, as in rate=50",
+		"a:" + aliceKey + " rate=x":         ":1: rate: expected requests per second, as in rate=50",
+		"a:" + aliceKey + " rate=NaN":       ":1: rate: expected requests per second, as in rate=50",
 		"a:" + aliceKey + " burst=3":        ":1: burst without rate",
-		"a:" + aliceKey + " speed=3":        `:1: unknown word "speed" behind the key, expected rate=N or burst=N`,
+		"a:" + aliceKey + " speed=3":        `:1: unknown word "speed" after the key, expected rate=N or burst=N`,
 		"a:sha256:00":                       ":1: expected 64 digits of hex after sha256:",
-		"a:" + aliceKey + "\na:" + bobKey:   ":2: the name a stands before",
-		"a:" + aliceKey + "\nb:" + aliceKey: ":2: the key of b is that of another name",
+		"a:" + aliceKey + "\na:" + bobKey:   ":2: duplicate name a",
+		"a:" + aliceKey + "\nb:" + aliceKey: ":2: another name has the same key as b",
 	} {
 		path := filepath.Join(t.TempDir(), "keys")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -126,52 +126,52 @@ func (e ValuesParamsOrder) Valid() bool {
 
 // Asset The totals of an asset.
 type Asset struct {
-	// Asset Its id.
+	// Asset The id of the asset.
 	Asset string `json:"asset"`
 
-	// BurnCount Transactions that burned some of it.
+	// BurnCount Transactions that burned the asset.
 	BurnCount int64 `json:"burn_count"`
 
-	// Burned What was burned in all.
+	// Burned Total amount burned.
 	Burned string `json:"burned"`
 
-	// Decimals How many of the amount's digits stand behind the point, as its minter says.
+	// Decimals Decimal places of the amount, as declared by the issuer.
 	Decimals *int64 `json:"decimals,omitempty"`
 
-	// Description What its minter says of it, checked by nobody.
+	// Description Declared by the issuer; not verified.
 	Description *string `json:"description,omitempty"`
 
-	// Fingerprint Its second, short name, on chains whose assets have one.
+	// Fingerprint A second, short name, on chains whose assets have one.
 	Fingerprint *string `json:"fingerprint,omitempty"`
 
-	// FirstSeen Where a value or an asset first occurred: its birth.
+	// FirstSeen The first occurrence of a value or an asset.
 	FirstSeen FirstSeen `json:"first_seen"`
 
-	// HolderCount Addresses that hold some of it; absent without an index of addresses.
+	// HolderCount Addresses that hold the asset; absent without an index of addresses.
 	HolderCount *int64 `json:"holder_count,omitempty"`
 
-	// MintCount Transactions that minted some of it.
+	// MintCount Transactions that minted the asset.
 	MintCount int64 `json:"mint_count"`
 
-	// Minted What was minted in all.
+	// Minted Total amount minted.
 	Minted string `json:"minted"`
 
-	// Name What its minter calls it, checked by nobody.
+	// Name Declared by the issuer; not verified.
 	Name *string `json:"name,omitempty"`
 
 	// OutputCount Outputs in which it occurs.
 	OutputCount int64 `json:"output_count"`
 
-	// Supply What was minted and not burned.
+	// Supply Minted minus burned.
 	Supply string `json:"supply"`
 
-	// UnspentCount Of them, those that nothing spends.
+	// UnspentCount Unspent outputs.
 	UnspentCount int64 `json:"unspent_count"`
 }
 
-// AssetBalance What is held of one asset.
+// AssetBalance The balance of one asset.
 type AssetBalance struct {
-	// Asset Its id.
+	// Asset The id of the asset.
 	Asset string `json:"asset"`
 
 	// Balance In the asset's smallest unit.
@@ -180,13 +180,13 @@ type AssetBalance struct {
 
 // AssetEntry One asset of an output.
 type AssetEntry struct {
-	// Action `mint` where its transaction mints the asset, else `transfer`.
+	// Action `mint` if its transaction mints the asset, else `transfer`.
 	Action string `json:"action"`
 
 	// Amount In the asset's smallest unit.
 	Amount string `json:"amount"`
 
-	// Asset Its id.
+	// Asset The id of the asset.
 	Asset string `json:"asset"`
 }
 
@@ -195,10 +195,10 @@ type AssetEvent struct {
 	// Action `mint` or `burn`.
 	Action string `json:"action"`
 
-	// Amount What was minted or, negative, burned.
+	// Amount Amount minted or, if negative, burned.
 	Amount string `json:"amount"`
 
-	// Height Of the block; blocks count from the chain's first.
+	// Height The height of the block.
 	Height int32 `json:"height"`
 
 	// Index The position of the transaction in the block.
@@ -210,73 +210,73 @@ type AssetEvent struct {
 
 // AssetEvents A page of an asset's mints and burns.
 type AssetEvents struct {
-	// Asset Its id.
+	// Asset The id of the asset.
 	Asset string `json:"asset"`
 
-	// Events In the order that was asked for.
+	// Events In the requested order.
 	Events []AssetEvent `json:"events"`
 
-	// Next The cursor of the next page; null where there is none.
+	// Next The cursor of the next page; null on the last page.
 	Next *string `json:"next"`
 }
 
-// AssetHolders A page of the addresses that hold an asset.
+// AssetHolders A page of the holders of an asset.
 type AssetHolders struct {
-	// Asset Its id.
+	// Asset The id of the asset.
 	Asset string `json:"asset"`
 
 	// Holders In the order in which the addresses first occurred.
 	Holders []Holder `json:"holders"`
 
-	// Next The cursor of the next page; null where there is none.
+	// Next The cursor of the next page; null on the last page.
 	Next *string `json:"next"`
 }
 
-// Assets A page of all assets, in the order in which they first occurred.
+// Assets A page of assets, in the order of their first occurrence.
 type Assets struct {
-	// Assets In the order that was asked for.
+	// Assets In the requested order.
 	Assets []Asset `json:"assets"`
 
-	// Count How many there are in all.
+	// Count Total number.
 	Count int64 `json:"count"`
 
-	// Next The cursor of the next page; null where there is none.
+	// Next The cursor of the next page; null on the last page.
 	Next *string `json:"next"`
 }
 
 // Balance The totals of a value.
 type Balance struct {
-	// Assets What it holds of assets.
+	// Assets Balances of assets.
 	Assets []AssetBalance `json:"assets"`
 
-	// Balance What it holds, in the chain's smallest unit.
+	// Balance In the smallest unit of the chain.
 	Balance string `json:"balance"`
 
 	// Index The name of the index.
 	Index string `json:"index"`
 
-	// OutputCount Outputs that pay to it.
+	// OutputCount Outputs that pay to the value.
 	OutputCount int64 `json:"output_count"`
 
-	// Received In the chain's smallest unit.
+	// Received In the smallest unit of the chain.
 	Received string `json:"received"`
 
-	// Sent In the chain's smallest unit.
+	// Sent In the smallest unit of the chain.
 	Sent string `json:"sent"`
 
-	// TxCount Transactions that pay to it or spend from it.
+	// TxCount Transactions that pay to the value or spend from it.
 	TxCount int64 `json:"tx_count"`
 
-	// UnspentCount Of them, those that nothing spends.
+	// UnspentCount Unspent outputs.
 	UnspentCount int64 `json:"unspent_count"`
 
-	// Value The value that was asked for.
+	// Value The requested value.
 	Value string `json:"value"`
 }
 
 // Balances The totals of values of one index.
 type Balances struct {
-	// Balances In the order of the question.
+	// Balances In the order of the request.
 	Balances []Balance `json:"balances"`
 
 	// Index The name of the index.
@@ -288,62 +288,62 @@ type Block struct {
 	// Chain The chain, such as `bitcoin`.
 	Chain string `json:"chain"`
 
-	// Hash Hex, as the chain writes it.
+	// Hash In hex, in the byte order that explorers of the chain use.
 	Hash string `json:"hash"`
 
-	// Header The chain's own fields.
+	// Header Fields of the block header, which depend on the chain.
 	Header map[string]interface{} `json:"header"`
 
-	// Height Of the block; blocks count from the chain's first.
+	// Height The height of the block.
 	Height int32 `json:"height"`
 
-	// PrevHash The block before; absent of the first.
+	// PrevHash The hash of the previous block; absent for the first block.
 	PrevHash *string `json:"prev_hash,omitempty"`
 
-	// Size Bytes.
+	// Size In bytes.
 	Size int64 `json:"size"`
 
-	// Time Of the block, unix seconds.
+	// Time Time of the block in Unix seconds.
 	Time int64 `json:"time"`
 
-	// TxCount How many transactions it has.
+	// TxCount Number of transactions.
 	TxCount int64 `json:"tx_count"`
 
-	// Txs Hashes, in the order of the block.
+	// Txs Transaction hashes, in the order of the block.
 	Txs []string `json:"txs"`
 }
 
-// BlockSummary A block without what is in it.
+// BlockSummary A block without its transactions.
 type BlockSummary struct {
-	// Hash Hex, as the chain writes it.
+	// Hash In hex, in the byte order that explorers of the chain use.
 	Hash string `json:"hash"`
 
-	// Height Of the block; blocks count from the chain's first.
+	// Height The height of the block.
 	Height int32 `json:"height"`
 
-	// Size Bytes.
+	// Size In bytes.
 	Size int64 `json:"size"`
 
-	// Time Of the block, unix seconds.
+	// Time Time of the block in Unix seconds.
 	Time int64 `json:"time"`
 
-	// TxCount How many transactions it has.
+	// TxCount Number of transactions.
 	TxCount int64 `json:"tx_count"`
 }
 
-// Blocks A page of the blocks of the chain.
+// Blocks A page of blocks.
 type Blocks struct {
-	// Blocks In the order that was asked for.
+	// Blocks In the requested order.
 	Blocks []BlockSummary `json:"blocks"`
 
 	// Chain The chain, such as `bitcoin`.
 	Chain string `json:"chain"`
 
-	// Next The cursor of the next page; null where there is none.
+	// Next The cursor of the next page; null on the last page.
 	Next *string `json:"next"`
 }
 
-// ChainFields What expressions can name on one chain.
+// ChainFields The fields of expressions on one chain.
 type ChainFields struct {
 	// Chain The chain, such as `bitcoin`.
 	Chain string `json:"chain"`
@@ -357,13 +357,13 @@ type Chains struct {
 	// Chains One entry for each.
 	Chains []ServedChain `json:"chains"`
 
-	// Version Of the server's program.
+	// Version Version of the program.
 	Version *string `json:"version,omitempty"`
 }
 
-// ExpressionField A field that expressions can name.
+// ExpressionField A field that expressions can use.
 type ExpressionField struct {
-	// Doc What it is.
+	// Doc Description.
 	Doc string `json:"doc"`
 
 	// Example Its value in some output.
@@ -372,70 +372,70 @@ type ExpressionField struct {
 	// Name Its name.
 	Name string `json:"name"`
 
-	// Type Of its value.
+	// Type The type of the value.
 	Type string `json:"type"`
 }
 
 // ExpressionFunction A function that expressions can call.
 type ExpressionFunction struct {
-	// Call How it is written, with the arguments it needs.
+	// Call The call with its arguments.
 	Call string `json:"call"`
 
-	// Doc What it is.
+	// Doc Description.
 	Doc string `json:"doc"`
 
-	// Type Of its value.
+	// Type The type of the value.
 	Type string `json:"type"`
 }
 
-// Family The rows of one family of the database, and the bytes they take.
+// Family A column family of the database: its rows and their size.
 type Family struct {
-	// Bytes The bytes they take, as far as the store knows.
+	// Bytes Size on disk in bytes, estimated.
 	Bytes int64 `json:"bytes"`
 
-	// Keys Its rows.
+	// Keys Number of rows.
 	Keys int64 `json:"keys"`
 
 	// Name Its name.
 	Name string `json:"name"`
 }
 
-// Fields What the expressions of one's own indexes can name.
+// Fields The fields that expressions of custom indexes can use.
 type Fields struct {
-	// Chains One entry, of the chain that was asked.
+	// Chains One entry: the requested chain.
 	Chains []ChainFields `json:"chains"`
 
 	// Functions One entry for each.
 	Functions []ExpressionFunction `json:"functions"`
 }
 
-// Find A page of the outputs where a value occurs.
+// Find A page of the outputs of a value.
 type Find struct {
-	// And What has to occur too.
+	// And Terms that every output has.
 	And *[]Term `json:"and,omitempty"`
 
-	// FirstSeen Where it first occurred; null if it was never used.
+	// FirstSeen The first occurrence; null if the value was never used.
 	FirstSeen *FirstSeen `json:"first_seen"`
 
 	// Index The name of the index.
 	Index string `json:"index"`
 
-	// Next The cursor of the next page; null where there is none.
+	// Next The cursor of the next page; null on the last page.
 	Next *string `json:"next"`
 
-	// Or What may occur as well.
+	// Or Alternative terms.
 	Or *[]Term `json:"or,omitempty"`
 
-	// Outputs In the order that was asked for.
+	// Outputs In the requested order.
 	Outputs []Output `json:"outputs"`
 
-	// Value The value that was asked for.
+	// Value The requested value.
 	Value string `json:"value"`
 }
 
-// FirstSeen Where a value or an asset first occurred: its birth.
+// FirstSeen The first occurrence of a value or an asset.
 type FirstSeen struct {
-	// Height Of the block; blocks count from the chain's first.
+	// Height The height of the block.
 	Height int32 `json:"height"`
 
 	// Index The position of the output in the transaction.
@@ -445,58 +445,58 @@ type FirstSeen struct {
 	Tx string `json:"tx"`
 }
 
-// Forks A page of the blocks that forks took off the chain, newest fork first.
+// Forks A page of orphaned blocks, newest reorganization first.
 type Forks struct {
 	// Chain The chain, such as `bitcoin`.
 	Chain string `json:"chain"`
 
-	// Forks Newest fork first.
+	// Forks Newest reorganization first.
 	Forks []LostBlock `json:"forks"`
 
 	// Network The network of the chain, such as `mainnet`.
 	Network string `json:"network"`
 
-	// Next The cursor of the next page; null where there is none.
+	// Next The cursor of the next page; null on the last page.
 	Next *string `json:"next"`
 }
 
 // History A page of the transactions that pay to a value or spend from it.
 type History struct {
-	// FirstSeen Where it first occurred; null if it was never used.
+	// FirstSeen The first occurrence; null if the value was never used.
 	FirstSeen *FirstSeen `json:"first_seen"`
 
 	// Index The name of the index.
 	Index string `json:"index"`
 
-	// Next The cursor of the next page; null where there is none.
+	// Next The cursor of the next page; null on the last page.
 	Next *string `json:"next"`
 
-	// Txs In the order that was asked for, each once.
+	// Txs In the requested order, each once.
 	Txs []HistoryTx `json:"txs"`
 
-	// Value The value that was asked for.
+	// Value The requested value.
 	Value string `json:"value"`
 }
 
-// HistoryTx What a value received and sent in one transaction.
+// HistoryTx The amounts that a value received and sent in one transaction.
 type HistoryTx struct {
-	// Hash Hex, as the chain writes it.
+	// Hash In hex, in the byte order that explorers of the chain use.
 	Hash string `json:"hash"`
 
-	// Height Of the block; blocks count from the chain's first.
+	// Height The height of the block.
 	Height int32 `json:"height"`
 
 	// Index The position of the transaction in the block.
 	Index int64 `json:"index"`
 
-	// Received In the chain's smallest unit.
+	// Received In the smallest unit of the chain.
 	Received string `json:"received"`
 
-	// Sent In the chain's smallest unit.
+	// Sent In the smallest unit of the chain.
 	Sent string `json:"sent"`
 }
 
-// Holder An address and what it holds of an asset.
+// Holder An address and its balance of an asset.
 type Holder struct {
 	// Address The address.
 	Address string `json:"address"`
@@ -507,7 +507,7 @@ type Holder struct {
 
 // Index One index of the database.
 type Index struct {
-	// Keeps The options that are on: `balance`, `unspent`, `history`, `prefix`.
+	// Keeps Options that are on: `balance`, `unspent`, `history`, `prefix`.
 	Keeps *[]string `json:"keeps,omitempty"`
 
 	// Kind `one-to-many`, `one-to-one` or `many-valued`.
@@ -516,28 +516,28 @@ type Index struct {
 	// Name Its name.
 	Name string `json:"name"`
 
-	// Value Of an index its user defined: the expression for its values.
+	// Value Expression for the values of a custom index.
 	Value *string `json:"value,omitempty"`
 
-	// Values How many values it knows.
+	// Values Number of distinct values.
 	Values int64 `json:"values"`
 
-	// When Of an index its user defined: the condition.
+	// When Condition of a custom index.
 	When *string `json:"when,omitempty"`
 }
 
-// IndexState One index of the database, and what is being done to it.
+// IndexState One index of the database, and the progress of a change to it.
 type IndexState struct {
-	// AddedTo Up to which block it is there; absent where no block is done.
+	// AddedTo Height up to which the index has been added; absent before the first block.
 	AddedTo *int32 `json:"added_to,omitempty"`
 
 	// Adding What is being added: `values`, or options.
 	Adding *[]string `json:"adding,omitempty"`
 
-	// Dropping It is being dropped.
+	// Dropping Whether the index is being dropped.
 	Dropping *bool `json:"dropping,omitempty"`
 
-	// Keeps The options that are on: `balance`, `unspent`, `history`, `prefix`.
+	// Keeps Options that are on: `balance`, `unspent`, `history`, `prefix`.
 	Keeps *[]string `json:"keeps,omitempty"`
 
 	// Kind `one-to-many`, `one-to-one` or `many-valued`.
@@ -546,16 +546,16 @@ type IndexState struct {
 	// Name Its name.
 	Name string `json:"name"`
 
-	// Of The tip that it is being added up to.
+	// Of Height up to which the index has to be added.
 	Of *int32 `json:"of,omitempty"`
 
-	// Value Of an index its user defined: the expression for its values.
+	// Value Expression for the values of a custom index.
 	Value *string `json:"value,omitempty"`
 
-	// Values How many values it knows.
+	// Values Number of distinct values.
 	Values int64 `json:"values"`
 
-	// When Of an index its user defined: the condition.
+	// When Condition of a custom index.
 	When *string `json:"when,omitempty"`
 }
 
@@ -564,7 +564,7 @@ type IndexValues struct {
 	// Index The name of the index.
 	Index string `json:"index"`
 
-	// Values As the chain writes them.
+	// Values As the chain writes them, such as addresses.
 	Values []string `json:"values"`
 }
 
@@ -580,7 +580,7 @@ type Indexes struct {
 	Network string `json:"network"`
 }
 
-// Input An input of a transaction: the output that it spends.
+// Input An input of a transaction, with the output that it spends.
 type Input struct {
 	// Index The position of the input in the transaction.
 	Index int64 `json:"index"`
@@ -589,51 +589,51 @@ type Input struct {
 	Output Output `json:"output"`
 }
 
-// LostBlock A block that a fork took off the chain. The lowest block of a fork is listed first: its depth is that of the fork.
+// LostBlock An orphaned block. The lowest block of a reorganization is first: its depth is that of the reorganization.
 type LostBlock struct {
-	// Depth How many blocks were lost from this one up to the tip, itself included.
+	// Depth Number of orphaned blocks from this one up to the tip.
 	Depth int64 `json:"depth"`
 
-	// Hash Hex, as the chain writes it.
+	// Hash In hex, in the byte order that explorers of the chain use.
 	Hash string `json:"hash"`
 
-	// Height Of the block; blocks count from the chain's first.
+	// Height The height of the block.
 	Height int32 `json:"height"`
 
-	// LostAt When it was lost, unix seconds.
+	// LostAt Time of the reorganization in Unix seconds.
 	LostAt int64 `json:"lost_at"`
 
-	// ReplacedBy What came to stand at its height next, its own hash where it came back; null: nothing yet.
+	// ReplacedBy The hash of the next block at that height, which is its own if it returned; null if there is none yet.
 	ReplacedBy *string `json:"replaced_by"`
 
-	// Time Of the block, unix seconds.
+	// Time Time of the block in Unix seconds.
 	Time int64 `json:"time"`
 }
 
-// Mint What a transaction minted or burned of an asset.
+// Mint The amount of an asset that a transaction minted or burned.
 type Mint struct {
-	// Amount What was minted or, negative, burned.
+	// Amount Amount minted or, if negative, burned.
 	Amount string `json:"amount"`
 
-	// Asset Its id.
+	// Asset The id of the asset.
 	Asset string `json:"asset"`
 }
 
 // Output One output.
 type Output struct {
-	// Assets The assets that it holds; absent where there are none.
+	// Assets Assets of the output; absent if there are none.
 	Assets *[]AssetEntry `json:"assets,omitempty"`
 
-	// Height Of the block; blocks count from the chain's first.
+	// Height The height of the block.
 	Height int32 `json:"height"`
 
 	// Index The position of the output in the transaction.
 	Index int64 `json:"index"`
 
-	// Keys Values of indexes that occur in it, by the name of the index; a list where the index has many for an output.
+	// Keys Values of the output by name of the index; a list if an output can have several values.
 	Keys map[string]Output_Keys_AdditionalProperties `json:"keys"`
 
-	// SpentBy The input that spends it; null where nothing does.
+	// SpentBy The input that spends the output; null if unspent.
 	SpentBy *SpentBy `json:"spent_by,omitempty"`
 
 	// Tx The hash of the transaction.
@@ -642,7 +642,7 @@ type Output struct {
 	// TxIndex The position of its transaction in the block.
 	TxIndex int64 `json:"tx_index"`
 
-	// Value In the chain's smallest unit.
+	// Value In the smallest unit of the chain.
 	Value string `json:"value"`
 }
 
@@ -657,46 +657,46 @@ type Output_Keys_AdditionalProperties struct {
 	union json.RawMessage
 }
 
-// OutputRefs Names of outputs.
+// OutputRefs References to outputs.
 type OutputRefs struct {
 	// Outputs Each `TXHASH:N`; on Ergo also a box id.
 	Outputs []string `json:"outputs"`
 }
 
-// Outputs Outputs, in the order in which they were asked for.
+// Outputs Outputs, in the order of the request.
 type Outputs struct {
-	// Outputs In the order of the question, null where there is none.
+	// Outputs In the order of the request, null for an unknown one.
 	Outputs []*Output `json:"outputs"`
 }
 
-// Point A block, named.
+// Point The height and hash of a block.
 type Point struct {
-	// Hash Hex, as the chain writes it.
+	// Hash In hex, in the byte order that explorers of the chain use.
 	Hash string `json:"hash"`
 
-	// Height Of the block; blocks count from the chain's first.
+	// Height The height of the block.
 	Height int32 `json:"height"`
 }
 
-// Problem Why a request has no answer (RFC 9457).
+// Problem An error (RFC 9457).
 type Problem struct {
-	// Code What kind of problem it is, for programs: snake case, such as `unknown_tx`. The codes of the command line.
+	// Code The kind of problem, in snake case, such as `unknown_tx`. The command line has the same codes.
 	Code string `json:"code"`
 
-	// Detail One line that names the thing and what was expected.
+	// Detail One line: what failed, and what was expected.
 	Detail string `json:"detail"`
 
-	// Status The status of the answer.
+	// Status The HTTP status.
 	Status int64 `json:"status"`
 
-	// Title What the status says.
+	// Title The text of the HTTP status.
 	Title string `json:"title"`
 
-	// Type `about:blank`: the code says what kind of problem it is.
+	// Type `about:blank`: the code identifies the kind of problem.
 	Type string `json:"type"`
 }
 
-// RawTx A transaction's own bytes.
+// RawTx A serialized transaction.
 type RawTx struct {
 	// Raw Hex.
 	Raw string `json:"raw"`
@@ -705,33 +705,33 @@ type RawTx struct {
 	Tx string `json:"tx"`
 }
 
-// Richest The values of an index that hold most.
+// Richest The largest balances of an index.
 type Richest struct {
-	// Asset What they hold, where it is not the chain's own coin.
+	// Asset The asset; absent for the coin of the chain.
 	Asset *string `json:"asset,omitempty"`
 
 	// Index The name of the index.
 	Index string `json:"index"`
 
-	// Values Those that hold most first.
+	// Values Largest balance first.
 	Values []RichestValue `json:"values"`
 }
 
-// RichestValue One value and what it holds.
+// RichestValue A value and its balance.
 type RichestValue struct {
-	// Balance What it holds.
+	// Balance The balance.
 	Balance string `json:"balance"`
 
-	// UnspentCount Of them, those that nothing spends.
+	// UnspentCount Unspent outputs.
 	UnspentCount int64 `json:"unspent_count"`
 
 	// Value The value.
 	Value string `json:"value"`
 }
 
-// Schema What a database is made of.
+// Schema The layout of the database.
 type Schema struct {
-	// Format The version of the layout.
+	// Format Version of the database format.
 	Format int64 `json:"format"`
 
 	// Indexes One entry for each.
@@ -741,12 +741,12 @@ type Schema struct {
 	Text string `json:"text"`
 }
 
-// SchemaIndex An index that the chain offers.
+// SchemaIndex An index that the chain supports.
 type SchemaIndex struct {
-	// Default It is on where the settings name no index.
+	// Default Whether the index is on if the settings name no index.
 	Default bool `json:"default"`
 
-	// Doc What it is.
+	// Doc Description.
 	Doc string `json:"doc"`
 
 	// Kind `one-to-many`, `one-to-one` or `many-valued`.
@@ -761,7 +761,7 @@ type ServedChain struct {
 	// Chain The chain, such as `bitcoin`.
 	Chain string `json:"chain"`
 
-	// Name The chain's name in paths: that of the chain for mainnet, chain-network for every other network.
+	// Name Name in paths: that of the chain for mainnet, `chain-network` for every other network.
 	Name string `json:"name"`
 
 	// Network The network of the chain, such as `mainnet`.
@@ -771,27 +771,27 @@ type ServedChain struct {
 	Tip *Point `json:"tip"`
 }
 
-// Spending An output and what spends it.
+// Spending An output and its spender.
 type Spending struct {
 	// Index The position of the output in the transaction.
 	Index int64 `json:"index"`
 
-	// SpentBy The input that spends it; null where nothing does.
+	// SpentBy The input that spends the output; null if unspent.
 	SpentBy *SpentBy `json:"spent_by"`
 
 	// Tx The hash of the transaction.
 	Tx string `json:"tx"`
 }
 
-// Spends What spends outputs, in the order in which they were asked for.
+// Spends Spenders of outputs, in the order of the request.
 type Spends struct {
-	// Spends In the order of the question, null where there is no such output.
+	// Spends In the order of the request, null for an unknown output.
 	Spends []*Spending `json:"spends"`
 }
 
 // SpentBy The input that spends an output.
 type SpentBy struct {
-	// Height Of the block; blocks count from the chain's first.
+	// Height The height of the block.
 	Height int32 `json:"height"`
 
 	// Input The position of the input in the transaction.
@@ -801,7 +801,7 @@ type SpentBy struct {
 	Tx string `json:"tx"`
 }
 
-// Status What the database holds.
+// Status The status of the database.
 type Status struct {
 	// Chain The chain, such as `bitcoin`.
 	Chain string `json:"chain"`
@@ -809,7 +809,7 @@ type Status struct {
 	// Families One entry for each family.
 	Families []Family `json:"families"`
 
-	// Format The version of the layout.
+	// Format Version of the database format.
 	Format int64 `json:"format"`
 
 	// Indexes One entry for each.
@@ -821,31 +821,31 @@ type Status struct {
 	// Tip The last block; null before the first.
 	Tip *Tip `json:"tip"`
 
-	// Totals Counts of what the chain holds.
+	// Totals Counts over the whole chain.
 	Totals Totals `json:"totals"`
 }
 
-// StreamEnd The last line of a streamed list. A list without it was cut on the way.
+// StreamEnd The last line of a streamed list. A list without it is truncated.
 type StreamEnd struct {
-	// End Whether a streamed list is whole.
+	// End Whether a streamed list is complete.
 	End StreamEnding `json:"end"`
 }
 
-// StreamEnding Whether a streamed list is whole.
+// StreamEnding Whether a streamed list is complete.
 type StreamEnding struct {
-	// Complete The list is whole: there is nothing behind the last entry.
+	// Complete Whether the list is complete: there is no further entry.
 	Complete bool `json:"complete"`
 
-	// Count How many entries there are above this line.
+	// Count Number of entries before this line.
 	Count int64 `json:"count"`
 
-	// Next The cursor to go on from; null where the list is whole.
+	// Next The cursor to continue from; null if the list is complete.
 	Next *string `json:"next"`
 
-	// Problem Why a request has no answer (RFC 9457).
+	// Problem An error (RFC 9457).
 	Problem *Problem `json:"problem,omitempty"`
 
-	// Reason Why it is not whole: `limit` (the one that was asked for), `time` (a list is streamed for a bounded time), `shutdown`, or `problem`.
+	// Reason Why the list is not complete: `limit` (the requested one), `time` (streams have a time limit), `shutdown`, or `problem`.
 	Reason *string `json:"reason,omitempty"`
 }
 
@@ -860,17 +860,17 @@ type Term struct {
 
 // Tip The last block.
 type Tip struct {
-	// Hash Hex, as the chain writes it.
+	// Hash In hex, in the byte order that explorers of the chain use.
 	Hash string `json:"hash"`
 
-	// Height Of the block; blocks count from the chain's first.
+	// Height The height of the block.
 	Height int32 `json:"height"`
 
-	// Time Of the block, unix seconds.
+	// Time Time of the block in Unix seconds.
 	Time int64 `json:"time"`
 }
 
-// Totals Counts of what the chain holds.
+// Totals Counts over the whole chain.
 type Totals struct {
 	// Assets Assets that ever occurred.
 	Assets int64 `json:"assets"`
@@ -878,58 +878,58 @@ type Totals struct {
 	// Blocks Blocks.
 	Blocks int64 `json:"blocks"`
 
-	// GenesisOutputs Outputs that existed before the first block; not counted in the others.
+	// GenesisOutputs Outputs that exist before the first block; not part of the other counts.
 	GenesisOutputs int64 `json:"genesis_outputs"`
 
 	// Inputs Inputs that spend an output.
 	Inputs int64 `json:"inputs"`
 
-	// Outputs Outputs, those that can never be spent included.
+	// Outputs Outputs, including unspendable ones.
 	Outputs int64 `json:"outputs"`
 
 	// Txs Transactions.
 	Txs int64 `json:"txs"`
 
-	// Unspent Outputs that nothing spends.
+	// Unspent Unspent outputs.
 	Unspent int64 `json:"unspent"`
 
-	// UnspentValue What they hold, in the chain's smallest unit.
+	// UnspentValue Total amount of unspent outputs, in the smallest unit of the chain.
 	UnspentValue string `json:"unspent_value"`
 }
 
-// Tx One transaction with its inputs resolved.
+// Tx One transaction with the outputs that its inputs spend.
 type Tx struct {
-	// BlockHash The block it stands in; absent for what existed before the first block.
+	// BlockHash The hash of the block; absent for genesis outputs.
 	BlockHash *string `json:"block_hash,omitempty"`
 
 	// Chain The chain, such as `bitcoin`.
 	Chain string `json:"chain"`
 
-	// Coinbase It made new coins and spends nothing.
+	// Coinbase Whether the transaction creates coins and spends nothing.
 	Coinbase bool `json:"coinbase"`
 
-	// Fee In the chain's smallest unit; absent where it is unknown or there is none.
+	// Fee In the smallest unit of the chain; absent if unknown or not applicable.
 	Fee *string `json:"fee,omitempty"`
 
-	// Hash Hex, as the chain writes it.
+	// Hash In hex, in the byte order that explorers of the chain use.
 	Hash string `json:"hash"`
 
-	// Height Of the block; blocks count from the chain's first.
+	// Height The height of the block.
 	Height int32 `json:"height"`
 
 	// Index The position of the transaction in the block.
 	Index int64 `json:"index"`
 
-	// Inputs What it spends.
+	// Inputs Inputs with the outputs that they spend.
 	Inputs []Input `json:"inputs"`
 
-	// Mints What it minted and burned; absent where nothing was.
+	// Mints Mints and burns; absent if there are none.
 	Mints *[]Mint `json:"mints,omitempty"`
 
 	// Outputs Its outputs.
 	Outputs []Output `json:"outputs"`
 
-	// Time Of the block, unix seconds.
+	// Time Time of the block in Unix seconds.
 	Time *int64 `json:"time,omitempty"`
 }
 
@@ -939,15 +939,15 @@ type TxHashes struct {
 	Txs []string `json:"txs"`
 }
 
-// Txs Transactions, in the order in which they were asked for.
+// Txs Transactions, in the order of the request.
 type Txs struct {
-	// Txs In the order of the question, null where there is none.
+	// Txs In the order of the request, null for an unknown one.
 	Txs []*Tx `json:"txs"`
 }
 
-// Value A value of an index and where it first occurred.
+// Value A value of an index and its first occurrence.
 type Value struct {
-	// FirstSeen Where a value or an asset first occurred: its birth.
+	// FirstSeen The first occurrence of a value or an asset.
 	FirstSeen FirstSeen `json:"first_seen"`
 
 	// Value The value.
@@ -956,40 +956,40 @@ type Value struct {
 
 // Values A page of the values of an index.
 type Values struct {
-	// Count How many there are in all.
+	// Count Total number.
 	Count int64 `json:"count"`
 
 	// Index The name of the index.
 	Index string `json:"index"`
 
-	// Next The cursor of the next page; null where there is none.
+	// Next The cursor of the next page; null on the last page.
 	Next *string `json:"next"`
 
-	// Prefix What the values begin with.
+	// Prefix The prefix of the values.
 	Prefix *string `json:"prefix,omitempty"`
 
-	// Values In the order that was asked for.
+	// Values In the requested order.
 	Values []Value `json:"values"`
 }
 
 // AssetEventsParams defines parameters for AssetEvents.
 type AssetEventsParams struct {
-	// HeightFrom From this block on.
+	// HeightFrom First block.
 	HeightFrom *int64 `form:"height-from,omitempty" json:"height-from,omitempty"`
 
-	// HeightTo Up to and including this block.
+	// HeightTo Last block, inclusive.
 	HeightTo *int64 `form:"height-to,omitempty" json:"height-to,omitempty"`
 
-	// TimeFrom From the first block on that is not before this time: unix seconds, or RFC 3339.
+	// TimeFrom First block not before this time: Unix seconds, or RFC 3339.
 	TimeFrom *string `form:"time-from,omitempty" json:"time-from,omitempty"`
 
-	// TimeTo Up to and including the last block that is not after this time.
+	// TimeTo Last block not after this time, inclusive.
 	TimeTo *string `form:"time-to,omitempty" json:"time-to,omitempty"`
 
-	// Limit At most so many entries, 1 to 10,000. Of a list that is streamed: of all of it; without it there is no limit.
+	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// After Go on behind the page whose `next` this is. A cursor belongs to its question, with the same terms, range and order.
+	// After Continue after the page with this `next`. A cursor is only valid with the same terms, range and order.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Order `asc`, oldest first, or `desc`, newest first.
@@ -1001,19 +1001,19 @@ type AssetEventsParamsOrder string
 
 // AssetHoldersParams defines parameters for AssetHolders.
 type AssetHoldersParams struct {
-	// Limit At most so many entries, 1 to 10,000. Of a list that is streamed: of all of it; without it there is no limit.
+	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// After Go on behind the page whose `next` this is. A cursor belongs to its question, with the same terms, range and order.
+	// After Continue after the page with this `next`. A cursor is only valid with the same terms, range and order.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 }
 
 // AssetsParams defines parameters for Assets.
 type AssetsParams struct {
-	// Limit At most so many entries, 1 to 10,000. Of a list that is streamed: of all of it; without it there is no limit.
+	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// After Go on behind the page whose `next` this is. A cursor belongs to its question, with the same terms, range and order.
+	// After Continue after the page with this `next`. A cursor is only valid with the same terms, range and order.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Order `asc`, oldest first, or `desc`, newest first.
@@ -1025,22 +1025,22 @@ type AssetsParamsOrder string
 
 // BlocksParams defines parameters for Blocks.
 type BlocksParams struct {
-	// HeightFrom From this block on.
+	// HeightFrom First block.
 	HeightFrom *int64 `form:"height-from,omitempty" json:"height-from,omitempty"`
 
-	// HeightTo Up to and including this block.
+	// HeightTo Last block, inclusive.
 	HeightTo *int64 `form:"height-to,omitempty" json:"height-to,omitempty"`
 
-	// TimeFrom From the first block on that is not before this time: unix seconds, or RFC 3339.
+	// TimeFrom First block not before this time: Unix seconds, or RFC 3339.
 	TimeFrom *string `form:"time-from,omitempty" json:"time-from,omitempty"`
 
-	// TimeTo Up to and including the last block that is not after this time.
+	// TimeTo Last block not after this time, inclusive.
 	TimeTo *string `form:"time-to,omitempty" json:"time-to,omitempty"`
 
-	// Limit At most so many entries, 1 to 10,000. Of a list that is streamed: of all of it; without it there is no limit.
+	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// After Go on behind the page whose `next` this is. A cursor belongs to its question, with the same terms, range and order.
+	// After Continue after the page with this `next`. A cursor is only valid with the same terms, range and order.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Order `asc`, oldest first, or `desc`, newest first.
@@ -1052,49 +1052,49 @@ type BlocksParamsOrder string
 
 // EventsParams defines parameters for Events.
 type EventsParams struct {
-	// Follow Tell of outputs where this occurs, `INDEX=VALUE`, or any value of an index, `INDEX`.
+	// Follow Send outputs with this value, `INDEX=VALUE`, or with any value of an index, `INDEX`.
 	Follow *[]string `form:"follow,omitempty" json:"follow,omitempty"`
 
-	// Spends Tell also what spends them.
+	// Spends Also send the inputs that spend them.
 	Spends *bool `form:"spends,omitempty" json:"spends,omitempty"`
 
-	// Sparse Leave out blocks that have none of them.
+	// Sparse Skip blocks without such outputs.
 	Sparse *bool `form:"sparse,omitempty" json:"sparse,omitempty"`
 
-	// From Begin with the block at this height, `origin`, or `tip`.
+	// From Start with the block at this height, `origin`, or `tip`.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
 
-	// LastEventId Go on behind this event, for clients that cannot set the header `Last-Event-ID`.
+	// LastEventId Resume after this event, for clients that cannot set the header `Last-Event-ID`.
 	LastEventId *string `form:"last_event_id,omitempty" json:"last_event_id,omitempty"`
 }
 
 // FindParams defines parameters for Find.
 type FindParams struct {
-	// Unspent Only outputs that nothing spends.
+	// Unspent Only unspent outputs.
 	Unspent *bool `form:"unspent,omitempty" json:"unspent,omitempty"`
 
-	// And Only outputs where this occurs too, `INDEX=VALUE`.
+	// And Only outputs that also have this value: `INDEX=VALUE`.
 	And *[]string `form:"and,omitempty" json:"and,omitempty"`
 
-	// Or Outputs where this occurs as well, `INDEX=VALUE`.
+	// Or Also outputs with this value: `INDEX=VALUE`.
 	Or *[]string `form:"or,omitempty" json:"or,omitempty"`
 
-	// HeightFrom From this block on.
+	// HeightFrom First block.
 	HeightFrom *int64 `form:"height-from,omitempty" json:"height-from,omitempty"`
 
-	// HeightTo Up to and including this block.
+	// HeightTo Last block, inclusive.
 	HeightTo *int64 `form:"height-to,omitempty" json:"height-to,omitempty"`
 
-	// TimeFrom From the first block on that is not before this time: unix seconds, or RFC 3339.
+	// TimeFrom First block not before this time: Unix seconds, or RFC 3339.
 	TimeFrom *string `form:"time-from,omitempty" json:"time-from,omitempty"`
 
-	// TimeTo Up to and including the last block that is not after this time.
+	// TimeTo Last block not after this time, inclusive.
 	TimeTo *string `form:"time-to,omitempty" json:"time-to,omitempty"`
 
-	// Limit At most so many entries, 1 to 10,000. Of a list that is streamed: of all of it; without it there is no limit.
+	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// After Go on behind the page whose `next` this is. A cursor belongs to its question, with the same terms, range and order.
+	// After Continue after the page with this `next`. A cursor is only valid with the same terms, range and order.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Order `asc`, oldest first, or `desc`, newest first.
@@ -1106,31 +1106,31 @@ type FindParamsOrder string
 
 // ForksParams defines parameters for Forks.
 type ForksParams struct {
-	// Limit At most so many entries, 1 to 10,000. Of a list that is streamed: of all of it; without it there is no limit.
+	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// After Go on behind the page whose `next` this is. A cursor belongs to its question, with the same terms, range and order.
+	// After Continue after the page with this `next`. A cursor is only valid with the same terms, range and order.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 }
 
 // HistoryParams defines parameters for History.
 type HistoryParams struct {
-	// HeightFrom From this block on.
+	// HeightFrom First block.
 	HeightFrom *int64 `form:"height-from,omitempty" json:"height-from,omitempty"`
 
-	// HeightTo Up to and including this block.
+	// HeightTo Last block, inclusive.
 	HeightTo *int64 `form:"height-to,omitempty" json:"height-to,omitempty"`
 
-	// TimeFrom From the first block on that is not before this time: unix seconds, or RFC 3339.
+	// TimeFrom First block not before this time: Unix seconds, or RFC 3339.
 	TimeFrom *string `form:"time-from,omitempty" json:"time-from,omitempty"`
 
-	// TimeTo Up to and including the last block that is not after this time.
+	// TimeTo Last block not after this time, inclusive.
 	TimeTo *string `form:"time-to,omitempty" json:"time-to,omitempty"`
 
-	// Limit At most so many entries, 1 to 10,000. Of a list that is streamed: of all of it; without it there is no limit.
+	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// After Go on behind the page whose `next` this is. A cursor belongs to its question, with the same terms, range and order.
+	// After Continue after the page with this `next`. A cursor is only valid with the same terms, range and order.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Order `asc`, oldest first, or `desc`, newest first.
@@ -1142,22 +1142,22 @@ type HistoryParamsOrder string
 
 // RichestParams defines parameters for Richest.
 type RichestParams struct {
-	// Asset Those that hold most of the asset with this id or fingerprint, instead of the chain's own coin.
+	// Asset Balances of the asset with this id or fingerprint instead of the coin of the chain.
 	Asset *string `form:"asset,omitempty" json:"asset,omitempty"`
 
-	// Limit At most so many entries, 1 to 10,000. Of a list that is streamed: of all of it; without it there is no limit.
+	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ValuesParams defines parameters for Values.
 type ValuesParams struct {
-	// Prefix Only values that begin so, in the order of their texts: for indexes that are kept with the option prefix. Empty: all.
+	// Prefix Only values with this prefix, in alphabetical order. The index needs the option prefix. Empty: all.
 	Prefix *string `form:"prefix,omitempty" json:"prefix,omitempty"`
 
-	// Limit At most so many entries, 1 to 10,000. Of a list that is streamed: of all of it; without it there is no limit.
+	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// After Go on behind the page whose `next` this is. A cursor belongs to its question, with the same terms, range and order.
+	// After Continue after the page with this `next`. A cursor is only valid with the same terms, range and order.
 	After *string `form:"after,omitempty" json:"after,omitempty"`
 
 	// Order `asc`, oldest first, or `desc`, newest first.
@@ -1315,9 +1315,9 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
-	// Chains The chains of this server
+	// Chains List chains
 	//
-	// With the name that each has in paths.
+	// The chains of this server with their names in paths and their tips.
 	//
 	// Corresponds with GET /v1 (the `Chains` operationId).
 	Chains(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1535,9 +1535,9 @@ type ClientInterface interface {
 	Values(ctx context.Context, chain string, index string, params *ValuesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
-// Chains The chains of this server
+// Chains List chains
 //
-// With the name that each has in paths.
+// The chains of this server with their names in paths and their tips.
 //
 // Corresponds with GET /v1 (the `Chains` operationId).
 func (c *Client) Chains(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3826,9 +3826,9 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
-	// ChainsWithResponse The chains of this server
+	// ChainsWithResponse List chains
 	//
-	// With the name that each has in paths.
+	// The chains of this server with their names in paths and their tips.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -5484,9 +5484,9 @@ func (r ValuesResponse) ContentType() string {
 	return ""
 }
 
-// ChainsWithResponse The chains of this server
+// ChainsWithResponse List chains
 //
-// With the name that each has in paths.
+// The chains of this server with their names in paths and their tips.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -16,7 +16,7 @@ import (
 
 // Options of a [Handler]. The zero value is a server's.
 type Options struct {
-	Followers    int           // clients of a chain at once; 0: DefaultFollowers
+	Subscribers  int           // clients of a chain at once; 0: DefaultSubscribers
 	Heartbeat    time.Duration // a comment after so long a silence; 0: DefaultHeartbeat
 	WriteTimeout time.Duration // a client that takes nothing for so long is dropped; 0: DefaultWriteTimeout
 	Retry        time.Duration // clients are told to wait so long before they connect again; 0: DefaultRetry
@@ -25,12 +25,12 @@ type Options struct {
 	Log  *slog.Logger    // nil: no log
 	// Followed is told of a client that begins to follow a chain, by its name, and calls what it returns when the client
 	// ends; nil: nobody counts.
-	Followed func(chain string) (left func())
+	Subscribed func(chain string) (left func())
 }
 
 // What [Options] are where they are zero.
 const (
-	DefaultFollowers    = 2048 // as many as a server with the default limit of connections may have streams
+	DefaultSubscribers  = 2048 // as many as a server with the default limit of connections may have streams
 	DefaultHeartbeat    = 15 * time.Second
 	DefaultWriteTimeout = 20 * time.Second
 	DefaultRetry        = 3 * time.Second
@@ -48,19 +48,19 @@ const ContentType = "text/event-stream"
 
 type handler struct {
 	Options
-	source    *source
-	followers atomic.Int64
+	source      *source
+	subscribers atomic.Int64
 }
 
 // Handler answers GET with the events of a chain, wherever it is mounted. Requests that cannot be answered are told why with
 // a [problem.Problem] before the first event: wrong parameters (400), an event id that is none of the chain's (400 bad_event_id), too
-// many clients (503 too_many_followers).
+// many clients (503 too_many_subscribers).
 //
 // A request lasts until the client leaves or Options.Done is closed. Timeouts of the [http.Server] do not end it: it has its own.
 func Handler(chain *served.Chain, o Options) http.Handler {
 	h := &handler{Options: o, source: newSource(chain)}
-	if h.Followers <= 0 {
-		h.Followers = DefaultFollowers
+	if h.Subscribers <= 0 {
+		h.Subscribers = DefaultSubscribers
 	}
 	for _, d := range []struct {
 		of *time.Duration
@@ -73,8 +73,8 @@ func Handler(chain *served.Chain, o Options) http.Handler {
 	if h.Log == nil {
 		h.Log = slog.New(slog.DiscardHandler)
 	}
-	if h.Followed == nil {
-		h.Followed = func(string) func() { return func() {} }
+	if h.Subscribed == nil {
+		h.Subscribed = func(string) func() { return func() {} }
 	}
 	return h
 }
@@ -91,17 +91,17 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, problem.Of(err))
 		return
 	}
-	defer h.followers.Add(-1)
-	switch n := h.followers.Add(1); {
+	defer h.subscribers.Add(-1)
+	switch n := h.subscribers.Add(1); {
 	case h.stopped():
 		problem.Write(w, problem.Of(context.Canceled))
 		return
-	case n > int64(h.Followers):
+	case n > int64(h.Subscribers):
 		w.Header().Set("Retry-After", strconv.Itoa(int(max(1, h.Retry.Seconds()))))
-		problem.Write(w, problem.New(http.StatusServiceUnavailable, "too_many_followers", "%d clients follow the events of %s, which is the most at once: try again later", h.Followers, h.source.chain.Name))
+		problem.Write(w, problem.New(http.StatusServiceUnavailable, "too_many_subscribers", "%d clients follow the events of %s, which is the most at once: try again later", h.Subscribers, h.source.chain.Name))
 		return
 	}
-	defer h.Followed(h.source.chain.Name)()
+	defer h.Subscribed(h.source.chain.Name)()
 	of := &h.source.connected[wants.detail()]
 	of.Add(1)
 	defer of.Add(-1)

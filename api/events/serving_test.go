@@ -55,7 +55,7 @@ func TestAServerThatStopsLeavesNothing(t *testing.T) {
 	before := runtime.NumGoroutine()
 	done := make(chan struct{})
 	var now atomic.Int64
-	h := events.Handler(w.served(), events.Options{Done: done, Followed: counts(&now)})
+	h := events.Handler(w.served(), events.Options{Done: done, Subscribed: counts(&now)})
 	s := httptest.NewServer(h)
 	var streams []*stream
 	for i := range 20 {
@@ -72,7 +72,7 @@ func TestAServerThatStopsLeavesNothing(t *testing.T) {
 		c.close()
 	}
 	r, _ := http.NewRequest("GET", s.URL, nil)
-	isProblem(t, r, 503, "stopped", "the server stops")
+	isProblem(t, r, 503, "shutting_down", "the server stops")
 	if n := now.Load(); n != 0 {
 		t.Errorf("%d clients are left", n)
 	}
@@ -90,11 +90,11 @@ func counts(now *atomic.Int64) func(string) func() {
 
 // So many are served and no more; when one leaves there is room.
 func TestThereIsRoomForSoMany(t *testing.T) {
-	s := small(t).serve(events.Options{Followers: 2, Retry: 7 * time.Second})
+	s := small(t).serve(events.Options{Subscribers: 2, Retry: 7 * time.Second})
 	one, two := connect(t, s.URL, "", ""), connect(t, s.URL, "from=origin", "")
 	defer two.close()
 	r, _ := http.NewRequest("GET", s.URL, nil)
-	isProblem(t, r, 503, "too_many_followers", "2 clients follow the events of test")
+	isProblem(t, r, 503, "too_many_subscribers", "2 clients follow the events of test")
 	a, err := http.DefaultClient.Do(r)
 	if err != nil || a.Header.Get("Retry-After") != "7" {
 		t.Errorf("%v, %v", a.Header, err)
@@ -131,7 +131,7 @@ func TestAClientThatTakesNothingIsDropped(t *testing.T) {
 		w.grow(byHand(i, i+1000)...)
 	}
 	var now atomic.Int64
-	s := httptest.NewUnstartedServer(events.Handler(w.served(), events.Options{WriteTimeout: 200 * time.Millisecond, Followed: counts(&now)}))
+	s := httptest.NewUnstartedServer(events.Handler(w.served(), events.Options{WriteTimeout: 200 * time.Millisecond, Subscribed: counts(&now)}))
 	s.Listener = narrow{s.Listener}
 	s.Start()
 	defer s.Close()

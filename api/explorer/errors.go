@@ -21,7 +21,7 @@ func (s *site) errorPage(r *http.Request, err error) *page {
 	is := problem.Of(err)
 	f := &failure{Status: is.Status, What: is.Detail}
 	switch {
-	case is.Code == "too_slow":
+	case is.Code == "timeout":
 		f.Heading = "That takes too long"
 		f.What = "the page was not ready within " + s.Timeout.String() + " and was given up"
 		f.Try = []string{"Try again: what was read is in memory now.", "Ask the API for parts of it."}

@@ -362,7 +362,7 @@ func TestStatusSaysWhatThereIs(t *testing.T) {
 			d.has(t, words(x.Name)+x.Kind+humanize.Count(x.Values)+strings.Join(x.Keeps, ", "))
 		}
 		for i := range 100 {
-			rates.Note(core.Progress{Elapsed: time.Duration(i) * time.Second, TxsPerSecond: float64(1000 + i)})
+			rates.Add(core.Progress{Elapsed: time.Duration(i) * time.Second, TxsPerSecond: float64(1000 + i)})
 		}
 		read(t, h, "/made-up/status", http.StatusOK).has(t, "Transactions a second")
 	}

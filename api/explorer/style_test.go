@@ -59,7 +59,7 @@ func luminance(t *testing.T, colour string) float64 {
 }
 
 var (
-	rootOf  = regexp.MustCompile(`(?s):root\s*\{([^}]*--paper.*?)\}`)
+	rootOf  = regexp.MustCompile(`(?s):root\s*\{([^}]*--raised.*?)\}`)
 	colours = regexp.MustCompile(`--(\w+):\s*(#[0-9a-f]+);`)
 )
 

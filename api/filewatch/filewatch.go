@@ -1,3 +1,5 @@
+// Package filewatch reads configuration files, such as API keys and certificates, again when they change, and warns about
+// secrets that other users can read.
 package filewatch
 
 import (
@@ -8,72 +10,72 @@ import (
 	"time"
 )
 
-// lookEvery is how old what was read from a file may be, once the file has changed.
-const lookEvery = 2 * time.Second
+// checkInterval is the time between two checks for changes.
+const checkInterval = 2 * time.Second
 
-// File is what was read from files, and is read again when they change. A change that cannot be read is logged, and what
-// was read before stays.
+// File is a value read from files. It is read again when one of them changes; if that fails, the error is logged and the
+// previous value stays.
 type File[T any] struct {
 	files []string
 	read  func() (T, error)
 	log   *slog.Logger
 
-	value  atomic.Pointer[T]
-	looked atomic.Int64 // when, in nanoseconds
+	value   atomic.Pointer[T]
+	checked atomic.Int64 // Unix nanoseconds
 
-	mu    sync.Mutex
-	stamp []stamp
-	fault string // the last that was logged
+	mu     sync.Mutex
+	stamp  []stamp
+	logged string // the last error
 }
 
-// stamp tells one state of a file from another.
+// stamp identifies the state of a file.
 type stamp struct {
-	changed time.Time
-	size    int64
-	file    os.FileInfo
+	modified time.Time
+	size     int64
+	file     os.FileInfo
 }
 
-// Watch reads the files for the first time.
+// Watch reads the files.
 func Watch[T any](log *slog.Logger, read func() (T, error), files ...string) (*File[T], error) {
 	w := &File[T]{files: files, read: read, log: log}
-	w.stamp = w.stamps() // before they are read: what changes meanwhile is seen later
+	w.stamp = w.stamps() // before reading, so that a change during it is detected later
 	v, err := read()
 	if err != nil {
 		return nil, err
 	}
 	w.value.Store(&v)
-	w.looked.Store(time.Now().UnixNano())
+	w.checked.Store(time.Now().UnixNano())
 	return w, nil
 }
 
-// Value is what the files say, or said last.
+// Value returns the value of the files.
 func (w *File[T]) Value() T {
-	if at := time.Now().UnixNano(); at-w.looked.Load() > int64(lookEvery) && w.mu.TryLock() {
-		w.look()
-		w.looked.Store(at)
+	if at := time.Now().UnixNano(); at-w.checked.Load() > int64(checkInterval) && w.mu.TryLock() {
+		w.check()
+		w.checked.Store(at)
 		w.mu.Unlock()
 	}
 	return *w.value.Load()
 }
 
-// look reads the files again where they have changed. mu is held.
-func (w *File[T]) look() {
+// check reads the files again if they have changed. mu is held.
+func (w *File[T]) check() {
 	now := w.stamps()
 	if same(now, w.stamp) {
 		return
 	}
 	v, err := w.read()
 	if err != nil {
-		// Perhaps one of two files was written so far: it is tried again until they can be read.
-		if text := err.Error(); text != w.fault {
-			w.fault = text
-			w.log.Error("a changed file cannot be used: what it said before counts", "error", err)
+		// Perhaps only one of two files has been written: retry until both can be read.
+		if text := err.Error(); text != w.logged {
+			w.logged = text
+			w.log.Error("cannot reload file; keeping the previous version", "error", err)
 		}
 		return
 	}
-	w.stamp, w.fault = now, ""
+	w.stamp, w.logged = now, ""
 	w.value.Store(&v)
-	w.log.Info("a file has changed and was read again", "file", w.files[0])
+	w.log.Info("file reloaded", "file", w.files[0])
 }
 
 func (w *File[T]) stamps() []stamp {
@@ -91,7 +93,7 @@ func same(a, b []stamp) bool {
 		if (a[i].file == nil) != (b[i].file == nil) {
 			return false
 		}
-		if a[i].file != nil && (!a[i].changed.Equal(b[i].changed) || a[i].size != b[i].size || !os.SameFile(a[i].file, b[i].file)) {
+		if a[i].file != nil && (!a[i].modified.Equal(b[i].modified) || a[i].size != b[i].size || !os.SameFile(a[i].file, b[i].file)) {
 			return false
 		}
 	}

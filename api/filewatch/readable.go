@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// WarnReadable logs that other users of the machine can read a file that holds a secret. The file may be readable by
-// its group if root owns it, as PostgreSQL has it: so the key of a service is often kept.
+// WarnReadable logs a warning if other users can read a file with a secret. The group may read a file of root, which is
+// common for keys of services.
 func WarnReadable(log *slog.Logger, what, file string) {
 	info, err := os.Stat(file)
 	if err != nil || !exposed(info) {
 		return
 	}
-	log.Warn("other users can read the file of "+what+": chmod 600", "file", file, "mode", info.Mode().Perm().String())
+	log.Warn("other users can read the file with "+what+": run chmod 600", "file", file, "mode", info.Mode().Perm().String())
 }
 
 func exposed(info fs.FileInfo) bool {

@@ -1,6 +1,5 @@
-// Package health says whether a server lives and whether it is ready: for those who start it again, and for those who send it
-// clients.
+// Package health serves the health checks of process supervisors and load balancers.
 //
-// /healthz is 200 while the process answers and can read each database that is open. /readyz is 200 once every chain is near
-// its tip, and 503 before, with a document that says how far each is.
+// /healthz is 200 while the process can read every open database. /readyz is 200 while every chain is near its tip; else
+// it is 503. Both return a document with the state of each chain.
 package health

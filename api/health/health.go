@@ -15,17 +15,17 @@ import (
 	"birthmark/model"
 )
 
-// Options say what is near. [Defaults] are what suits most.
+// Options define when a chain is ready; see [Defaults].
 type Options struct {
-	Behind   uint32        // how many blocks a chain may be behind its source and ready all the same
-	Patience time.Duration // how long its sync may fail and the chain be ready all the same
+	MaxLag     uint32        // blocks between a ready chain and its source
+	MaxFailure time.Duration // of the sync of a ready chain
 }
 
-// Defaults let a chain be ready while its newest blocks are being written, and while its node starts again.
-func Defaults() Options { return Options{Behind: 2, Patience: 2 * time.Minute} }
+// Defaults keep a chain ready while its newest blocks are being written, and while its node restarts.
+func Defaults() Options { return Options{MaxLag: 2, MaxFailure: 2 * time.Minute} }
 
-// within is how long a database may take to answer.
-const within = 3 * time.Second
+// readTimeout is the time in which a database must return its tip.
+const readTimeout = 3 * time.Second
 
 // Answer is the document of /healthz and /readyz.
 type Answer struct {
@@ -37,9 +37,9 @@ type Answer struct {
 type Chain struct {
 	Chain  string  `json:"chain"` // as in paths
 	OK     bool    `json:"ok"`
-	Why    string  `json:"why,omitempty"`    // why it is not
-	Tip    *Tip    `json:"tip"`              // null: no block was synced yet, or the database does not answer
-	Target *uint32 `json:"target,omitempty"` // height that the sync of this process goes for; absent where there is none, or it does not know yet
+	Why    string  `json:"why,omitempty"`    // reason if not OK
+	Tip    *Tip    `json:"tip"`              // null: no block yet, or the database cannot be read
+	Target *uint32 `json:"target,omitempty"` // height of the source's tip; absent if unknown, or without a sync in this process
 	Left   *uint32 `json:"left,omitempty"`   // blocks until there
 }
 
@@ -47,19 +47,19 @@ type Chain struct {
 type Tip struct {
 	Height uint32 `json:"height"`
 	Hash   string `json:"hash"`
-	Time   int64  `json:"time"` // unix seconds, as the block has it
+	Time   int64  `json:"time"` // Unix seconds, from the block header
 	Age    int64  `json:"age"`  // seconds since then
 }
 
-// keptFor is how long an answer is given again before the databases are read anew: who asks more often costs nothing.
-const keptFor = time.Second
+// cacheTime is the time for which an answer is reused, so that frequent checks are cheap.
+const cacheTime = time.Second
 
-// Handler answers GET /healthz and GET /readyz.
+// Handler serves GET /healthz and GET /readyz.
 func Handler(chains []*served.Chain, o Options) http.Handler {
 	h := &handler{Options: o, chains: chains, now: time.Now}
 	mux := http.NewServeMux()
-	mux.Handle("GET /healthz", &report{handler: h, what: func(*Chain, served.State) string { return "" }})
-	mux.Handle("GET /readyz", &report{handler: h, what: h.notReady})
+	mux.Handle("GET /healthz", &report{handler: h, fault: func(*Chain, served.State) string { return "" }})
+	mux.Handle("GET /readyz", &report{handler: h, fault: h.notReady})
 	return mux
 }
 
@@ -69,13 +69,12 @@ type handler struct {
 	now    func() time.Time
 }
 
-// report answers one of the questions.
+// report serves one of the checks.
 type report struct {
 	*handler
-	// what says what is wrong with a chain whose database answers; nothing where it is empty.
-	what func(*Chain, served.State) string
+	fault func(*Chain, served.State) string // of a chain whose database can be read; empty: none
 
-	mu   sync.Mutex // held while the databases are read: others wait for the answer
+	mu   sync.Mutex // held while the databases are read: other requests wait for the answer
 	made time.Time
 	ok   bool
 	text []byte
@@ -89,17 +88,17 @@ func (p *report) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	_, _ = w.Write(text) // that the client is gone is nobody's fault
+	_, _ = w.Write(text) // fails only if the client is gone
 }
 
-// answer says how the chains are, or were a moment ago.
+// answer returns the state of the chains, or that of a moment ago.
 func (p *report) answer(ctx context.Context) (ok bool, text []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.made.IsZero() && p.now().Sub(p.made) < keptFor {
+	if !p.made.IsZero() && p.now().Sub(p.made) < cacheTime {
 		return p.ok, p.text
 	}
-	ctx = context.WithoutCancel(ctx) // the answer is for others too
+	ctx = context.WithoutCancel(ctx) // other requests share the answer
 	a := Answer{OK: true, Chains: []Chain{}}
 	for _, c := range p.chains {
 		it := Chain{Chain: c.Name}
@@ -109,10 +108,10 @@ func (p *report) answer(ctx context.Context) (ok bool, text []byte) {
 			left := target - uint32(s.Height)
 			it.Target, it.Left = &target, &left
 		}
-		if err := p.look(ctx, c, &it); err != nil {
-			it.Why = "the database does not answer: " + err.Error()
+		if err := p.readTip(ctx, c, &it); err != nil {
+			it.Why = "the database cannot be read: " + err.Error()
 		} else {
-			it.Why = p.what(&it, state)
+			it.Why = p.fault(&it, state)
 		}
 		it.OK = it.Why == ""
 		a.OK = a.OK && it.OK
@@ -121,16 +120,16 @@ func (p *report) answer(ctx context.Context) (ok bool, text []byte) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(a) // there is nothing in it that cannot be encoded
+	_ = e.Encode(a) // cannot fail
 	p.made, p.ok, p.text = p.now(), a.OK, b.Bytes()
 	return p.ok, p.text
 }
 
-// look asks the database for its tip.
-func (h *handler) look(ctx context.Context, c *served.Chain, it *Chain) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
+// readTip reads the tip of a chain.
+func (h *handler) readTip(ctx context.Context, c *served.Chain, it *Chain) error {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	return told(c.View(ctx, func(v *core.View) error {
+	return public(c.View(ctx, func(v *core.View) error {
 		if v.Tip.IsOrigin() {
 			return nil
 		}
@@ -144,27 +143,27 @@ func (h *handler) look(ctx context.Context, c *served.Chain, it *Chain) error {
 	}))
 }
 
-// told is an error as others may read it: one that nobody foresaw may name folders.
-func told(err error) error {
+// public returns an error for clients, without the text of an internal error, which may name files.
+func public(err error) error {
 	if err == nil {
 		return nil
 	}
 	if kind, _ := model.KindOf(err); kind == model.Internal {
-		return errors.New("the log says why")
+		return errors.New("see the log")
 	}
 	return err
 }
 
-// notReady is why clients had better ask another server.
+// notReady returns why a load balancer should use another server; empty: the chain is ready.
 func (h *handler) notReady(it *Chain, state served.State) string {
 	switch {
 	case it.Tip == nil:
-		return "no block was synced yet"
-	case state.Failed != "" && h.now().Sub(state.Since) > h.Patience:
-		return fmt.Sprintf("the sync stands still for %s: the log says why", h.now().Sub(state.Since).Round(time.Second))
+		return "no block yet"
+	case state.Failed != "" && h.now().Sub(state.Since) > h.MaxFailure:
+		return fmt.Sprintf("the sync has been failing for %s: see the log", h.now().Sub(state.Since).Round(time.Second))
 	case state.Sync != nil && it.Target == nil:
-		return "the source has not said yet how far it is"
-	case it.Left != nil && *it.Left > h.Behind:
+		return "the tip of the source is not known yet"
+	case it.Left != nil && *it.Left > h.MaxLag:
 		return fmt.Sprintf("%d blocks behind its source", *it.Left)
 	}
 	return ""

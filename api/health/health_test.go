@@ -95,7 +95,7 @@ func TestAChainIsReadyNearItsTip(t *testing.T) {
 	}
 	w.append(t, 3)
 	w.state.Sync = &core.Progress{Height: w.db.Tip().Height}
-	if c := w.ask(t, "/readyz", 503); c.Target != nil || !strings.Contains(c.Why, "not said") {
+	if c := w.ask(t, "/readyz", 503); c.Target != nil || !strings.Contains(c.Why, "not known") {
 		t.Errorf("before the source has answered: %+v", c)
 	}
 	for behind, status := range map[int]int{0: 200, 2: 200, 3: 503, 1000: 503} {
@@ -123,8 +123,8 @@ func TestASyncThatStandsStillIsNotReadyForLong(t *testing.T) {
 	w.syncing(0)
 	w.state.Failed, w.state.Since = "http://10.0.0.1:8332 refused", time.Now().Add(-time.Second)
 	w.ask(t, "/readyz", 200)
-	w.state.Since = time.Now().Add(-health.Defaults().Patience - time.Second)
-	if c := w.ask(t, "/readyz", 503); !strings.Contains(c.Why, "stands still") || strings.Contains(c.Why, "10.0.0.1") {
+	w.state.Since = time.Now().Add(-health.Defaults().MaxFailure - time.Second)
+	if c := w.ask(t, "/readyz", 503); !strings.Contains(c.Why, "failing") || strings.Contains(c.Why, "10.0.0.1") {
 		t.Errorf("%+v", c)
 	}
 	w.ask(t, "/healthz", 200)
@@ -134,8 +134,8 @@ func TestADatabaseThatDoesNotAnswerIsNoHealth(t *testing.T) {
 	w := newWorld(t)
 	w.append(t, 1)
 	for err, shown := range map[error]bool{
-		errors.New("/var/lib/x: disk is gone"):                              false,
-		model.Errorf(model.Refused, "stopping", "the server is going down"): true,
+		errors.New("/var/lib/x: disk is gone"):                                   false,
+		model.Errorf(model.Refused, "shutting_down", "the server is going down"): true,
 	} {
 		w.fails = err
 		for _, path := range []string{"/healthz", "/readyz"} {

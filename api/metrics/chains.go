@@ -11,31 +11,19 @@ import (
 	"birthmark/core"
 )
 
-// within is how long a database may take to tell how it is.
-const within = 5 * time.Second
+// queryTimeout is the time in which a database must return its status.
+const queryTimeout = 5 * time.Second
 
-// chains asks the chains when it is asked.
+// chains collects the metrics of chains when they are scraped.
 type chains struct {
 	chains []*served.Chain
-	now    func() time.Time
 
 	mu    sync.Mutex
-	store map[string]*prometheus.Desc // by the store's name
-	last  map[string]moment           // by chain
+	store map[string]*prometheus.Desc // by name
 }
-
-// moment is when a sync was first seen to have written so much.
-type moment struct {
-	blocks  uint64
-	elapsed time.Duration
-	at      time.Time
-}
-
-// stale is how long a sync that writes nothing has a rate: it says how fast it is when it writes.
-const stale = 10 * time.Second
 
 func newChains(cs []*served.Chain) *chains {
-	return &chains{chains: cs, now: time.Now, store: map[string]*prometheus.Desc{}, last: map[string]moment{}}
+	return &chains{chains: cs, store: map[string]*prometheus.Desc{}}
 }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -43,66 +31,76 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	up           = describe("database_up", "1 where the database answers.")
+	up           = describe("database_up", "1 if the database can be read.")
 	tipHeight    = describe("tip_height", "Height of the newest block in the database.")
-	tipTime      = describe("tip_time_seconds", "When the newest block was made, in unix time as its header has it.")
-	tipAge       = describe("tip_age_seconds", "How long ago the newest block was made.")
-	rowsOf       = describe("entities", "What the database has, by kind: blocks, txs, inputs, outputs, assets, unspent (outputs).", "kind")
-	familyBytes  = describe("family_bytes", "Bytes that a column family takes on disk and in buffers.", "family")
+	tipTime      = describe("tip_timestamp_seconds", "Unix time in the header of the newest block.")
+	blocks       = describe("blocks", "Blocks in the database.")
+	transactions = describe("transactions", "Transactions in the database.")
+	inputs       = describe("inputs", "Inputs in the database.")
+	outputs      = describe("outputs", "Outputs in the database.")
+	unspent      = describe("unspent_outputs", "Unspent outputs in the database.")
+	assets       = describe("assets", "Assets in the database.")
+	familyBytes  = describe("family_bytes", "Size of a column family on disk and in write buffers.", "family")
 	familyRows   = describe("family_rows", "Rows of a column family.", "family")
-	indexValues  = describe("index_values", "Different values of an index.", "index")
-	targetHeight = describe("target_height", "Height that the sync goes for: the source's tip.")
-	left         = describe("blocks_left", "Blocks that the sync still has to fetch.")
-	syncFailed   = describe("sync_failed", "1 while the sync stands still because something failed.")
-	synced       = describe("sync_total", "What this process's sync has written since it began, by kind: blocks, txs, entities (inputs, outputs and assets).", "kind")
-	syncRate     = describe("sync_per_second", "What the sync wrote in the last seconds, by kind as in birthmark_sync_total.", "kind")
-	stageSeconds = describe("sync_stage_seconds_total", "Seconds that each stage of the sync was busy: read, resolve, write.", "stage")
-	secondsLeft  = describe("sync_left_seconds", "Seconds until the sync is at its target, at the rate of the last seconds.")
-	cacheAsked   = describe("cache_asked_total", "Questions of the write path to memory, by cache: outputs, values, filter, owners.", "cache")
-	cacheFound   = describe("cache_found_total", "Those that memory knew the answer to, so that nothing was read.", "cache")
-	descriptions = []*prometheus.Desc{up, tipHeight, tipTime, tipAge, rowsOf, familyBytes, familyRows, indexValues, targetHeight, left, syncFailed,
-		synced, syncRate, stageSeconds, secondsLeft, cacheAsked, cacheFound}
+	indexValues  = describe("index_values", "Distinct values of an index.", "index")
+
+	syncTarget    = describe("sync_target_height", "Height of the source's tip.")
+	syncRemaining = describe("sync_remaining_blocks", "Blocks between the database and the source's tip.")
+	syncETA       = describe("sync_eta_seconds", "Estimated time until the sync reaches the source's tip.")
+	syncFailed    = describe("sync_failed", "1 if the sync is stopped by an error.")
+	syncBlocks    = describe("synced_blocks_total", "Blocks written since the process started.")
+	syncTxs       = describe("synced_transactions_total", "Transactions written since the process started.")
+	syncEntities  = describe("synced_entities_total", "Inputs, outputs and asset entries written since the process started.")
+	stageSeconds  = describe("sync_stage_seconds_total", "Time in which a stage of the sync was busy: read, resolve or write.", "stage")
+
+	cacheLookups = describe("cache_lookups_total", "Lookups of the sync in a cache: outputs, values, filter or owners.", "cache")
+	cacheHits    = describe("cache_hits_total", "Lookups answered from memory.", "cache")
+
+	descriptions = []*prometheus.Desc{
+		up, tipHeight, tipTime, blocks, transactions, inputs, outputs, unspent, assets, familyBytes, familyRows, indexValues,
+		syncTarget, syncRemaining, syncETA, syncFailed, syncBlocks, syncTxs, syncEntities, stageSeconds, cacheLookups, cacheHits,
+	}
 )
 
-// Describe implements [prometheus.Collector]. What stores measure is not known before one is asked: it is not described.
+// Describe implements [prometheus.Collector]. The metrics of stores are unknown before a scrape, and not described.
 func (cs *chains) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range descriptions {
 		to <- d
 	}
 }
 
-// Collect implements [prometheus.Collector]. A database that does not answer leaves out what it would have told.
+// Collect implements [prometheus.Collector]. A database that cannot be read has only database_up and the sync's metrics.
 func (cs *chains) Collect(to chan<- prometheus.Metric) {
 	var all sync.WaitGroup
 	for _, c := range cs.chains {
-		all.Go(func() { cs.collect(&figures{to, c.Name}, c) })
+		all.Go(func() { cs.collect(&sink{to, c.Name}, c) })
 	}
 	all.Wait()
 }
 
-// figures is where those of a chain go.
-type figures struct {
+// sink receives the metrics of a chain.
+type sink struct {
 	to    chan<- prometheus.Metric
 	chain string
 }
 
-func (f *figures) gauge(d *prometheus.Desc, v float64, labels ...string) {
+func (f *sink) gauge(d *prometheus.Desc, v float64, labels ...string) {
 	f.to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{f.chain}, labels...)...)
 }
 
-func (f *figures) counter(d *prometheus.Desc, v float64, labels ...string) {
+func (f *sink) counter(d *prometheus.Desc, v float64, labels ...string) {
 	f.to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, append([]string{f.chain}, labels...)...)
 }
 
-func (cs *chains) collect(f *figures, c *served.Chain) {
-	ctx, cancel := context.WithTimeout(context.Background(), within)
+func (cs *chains) collect(f *sink, c *served.Chain) {
+	ctx, cancel := context.WithTimeout(context.Background(), queryTimeout)
 	defer cancel()
 	var status *core.StatusAnswer
 	err := c.View(ctx, func(v *core.View) (err error) {
 		status, err = v.Status(ctx)
 		return err
 	})
-	f.gauge(up, truth(err == nil))
+	f.gauge(up, boolean(err == nil))
 	if err == nil {
 		cs.database(f, status)
 	}
@@ -112,30 +110,29 @@ func (cs *chains) collect(f *figures, c *served.Chain) {
 	}
 	m, err := c.Measures()
 	for _, cache := range m.Caches {
-		f.counter(cacheAsked, float64(cache.Asked), cache.Name)
-		f.counter(cacheFound, float64(cache.Found), cache.Name)
+		f.counter(cacheLookups, float64(cache.Asked), cache.Name)
+		f.counter(cacheHits, float64(cache.Found), cache.Name)
 	}
 	if err != nil {
-		return // of the store; database_up tells of it
+		return // of the store, which database_up reports
 	}
 	for _, s := range m.Store {
 		f.gauge(cs.describe(s.Name, s.Help), s.Value)
 	}
 }
 
-func (cs *chains) database(f *figures, a *core.StatusAnswer) {
+func (cs *chains) database(f *sink, a *core.StatusAnswer) {
 	if a.Tip != nil {
 		f.gauge(tipHeight, float64(a.Tip.Height))
 		f.gauge(tipTime, float64(a.Tip.Time))
-		f.gauge(tipAge, cs.now().Sub(time.Unix(a.Tip.Time, 0)).Seconds())
 	}
 	t := &a.Totals
-	for _, n := range []struct {
-		kind string
-		rows uint64
-	}{{"blocks", t.Blocks}, {"txs", t.Txs}, {"inputs", t.Inputs}, {"outputs", t.Outputs}, {"assets", t.Assets}, {"unspent", t.Unspent}} {
-		f.gauge(rowsOf, float64(n.rows), n.kind)
-	}
+	f.gauge(blocks, float64(t.Blocks))
+	f.gauge(transactions, float64(t.Txs))
+	f.gauge(inputs, float64(t.Inputs))
+	f.gauge(outputs, float64(t.Outputs))
+	f.gauge(unspent, float64(t.Unspent))
+	f.gauge(assets, float64(t.Assets))
 	for i := range a.Families {
 		f.gauge(familyBytes, float64(a.Families[i].Bytes), a.Families[i].Name)
 		f.gauge(familyRows, float64(a.Families[i].Keys), a.Families[i].Name)
@@ -145,41 +142,24 @@ func (cs *chains) database(f *figures, a *core.StatusAnswer) {
 	}
 }
 
-func (cs *chains) sync(f *figures, s served.State) {
-	f.gauge(syncFailed, truth(s.Failed != ""))
+func (cs *chains) sync(f *sink, s served.State) {
+	f.gauge(syncFailed, boolean(s.Failed != ""))
 	p := s.Sync
 	if p == nil {
 		return
 	}
-	f.gauge(targetHeight, float64(max(p.Target, p.Height)))
-	f.gauge(left, float64(max(p.Target, p.Height)-p.Height))
-	f.counter(synced, float64(p.Blocks), "blocks")
-	f.counter(synced, float64(p.Txs), "txs")
-	f.counter(synced, float64(p.Entities), "entities")
-	moves := truth(cs.moves(f.chain, p))
-	f.gauge(syncRate, moves*p.BlocksPerSecond, "blocks")
-	f.gauge(syncRate, moves*p.TxsPerSecond, "txs")
-	f.gauge(syncRate, moves*p.EntitiesPerSecond, "entities")
-	f.gauge(secondsLeft, p.Left.Seconds())
+	f.gauge(syncTarget, float64(max(p.Target, p.Height)))
+	f.gauge(syncRemaining, float64(max(p.Target, p.Height)-p.Height))
+	f.gauge(syncETA, p.Left.Seconds())
+	f.counter(syncBlocks, float64(p.Blocks))
+	f.counter(syncTxs, float64(p.Txs))
+	f.counter(syncEntities, float64(p.Entities))
 	for stage, seconds := range p.Stages {
 		f.counter(stageSeconds, seconds, stage)
 	}
 }
 
-// moves reports whether a sync has written of late, as far as was seen.
-func (cs *chains) moves(chain string, p *core.Progress) bool {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	now := moment{p.Blocks, p.Elapsed, cs.now()}
-	before, seen := cs.last[chain]
-	if !seen || before.blocks != now.blocks || before.elapsed != now.elapsed {
-		cs.last[chain] = now
-		return true
-	}
-	return now.at.Sub(before.at) < stale
-}
-
-// describe is the description of what a store measures.
+// describe returns the description of a metric of a store.
 func (cs *chains) describe(name, help string) *prometheus.Desc {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -191,7 +171,7 @@ func (cs *chains) describe(name, help string) *prometheus.Desc {
 	return d
 }
 
-func truth(b bool) float64 {
+func boolean(b bool) float64 {
 	if b {
 		return 1
 	}

@@ -16,50 +16,50 @@ import (
 	"birthmark/api/served"
 )
 
-// Metrics is what a server tells of itself. It may be used from any goroutine.
+// Metrics are the metrics of a server. It is safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *requests
-	scrapes  chan struct{} // those that are being answered
+	scrapes  chan struct{} // a slot for each scrape that runs
 
-	refused     *prometheus.CounterVec
+	rejected    *prometheus.CounterVec
 	connections prometheus.Gauge
-	followers   *prometheus.GaugeVec
+	subscribers *prometheus.GaugeVec
 }
 
-// mostAtOnce is how many scrapes are answered at once, for each asks the databases. Others wait.
-const mostAtOnce = 2
+// maxScrapes is how many scrapes run at once, since each reads the databases. Others wait.
+const maxScrapes = 2
 
-// New makes the metrics of a server of chains.
+// New returns the metrics of a server of chains.
 func New(chains []*served.Chain) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: newRequests(),
-		scrapes:  make(chan struct{}, mostAtOnce),
-		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "birthmark_http_refused_total", Help: "Requests and connections that were refused, by why.",
+		scrapes:  make(chan struct{}, maxScrapes),
+		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "birthmark_http_requests_rejected_total", Help: "Rejected requests and connections by reason.",
 		}, []string{"reason"}),
 		connections: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "birthmark_http_connections", Help: "Connections that are open.",
+			Name: "birthmark_http_connections", Help: "Open connections.",
 		}),
-		followers: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "birthmark_event_followers", Help: "Clients that follow a chain's events.",
+		subscribers: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "birthmark_event_subscribers", Help: "Clients that receive the events of a chain.",
 		}, []string{"chain"}),
 	}
-	m.registry.MustRegister(m.refused, m.connections, m.followers, newChains(chains), build(),
+	m.registry.MustRegister(m.rejected, m.connections, m.subscribers, newChains(chains), build(),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(m.requests.collectors()...)
-	// What has not happened yet is 0, so that the first time is an increase.
+	// Create every series with 0, so that rate() sees the first event.
 	for _, c := range chains {
-		m.followers.WithLabelValues(c.Name)
+		m.subscribers.WithLabelValues(c.Name)
 	}
 	for _, reason := range slices.Concat(ratelimit.Reasons(), netserver.Reasons()) {
-		m.refused.WithLabelValues(reason)
+		m.rejected.WithLabelValues(reason)
 	}
 	return m
 }
 
-// build says which program this is.
+// build returns the metric of the version.
 func build() prometheus.Collector {
 	version, commit := "unknown", "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -71,14 +71,14 @@ func build() prometheus.Collector {
 		}
 	}
 	g := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "birthmark_build_info", Help: "Always 1; the labels say which program this is.",
+		Name: "birthmark_build_info", Help: "Always 1; the labels have the version of the program.",
 		ConstLabels: prometheus.Labels{"version": version, "commit": commit, "go": runtime.Version()},
 	})
 	g.Set(1)
 	return g
 }
 
-// Handler answers /metrics.
+// Handler serves /metrics.
 func (m *Metrics) Handler() http.Handler {
 	scrape := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -92,15 +92,15 @@ func (m *Metrics) Handler() http.Handler {
 	})
 }
 
-// Refused counts what was refused for a reason, one of the Reasons of ratelimit and netserver.
-func (m *Metrics) Refused(reason string) { m.refused.WithLabelValues(reason).Inc() }
+// Rejected counts a rejected request or connection by its reason, one of [ratelimit.Reasons] or [netserver.Reasons].
+func (m *Metrics) Rejected(reason string) { m.rejected.WithLabelValues(reason).Inc() }
 
-// Connections says how many are open.
+// Connections sets the number of open connections.
 func (m *Metrics) Connections(open int) { m.connections.Set(float64(open)) }
 
-// Followed counts a follower of a chain's events in until the function that it returns is called.
-func (m *Metrics) Followed(chain string) (left func()) {
-	g := m.followers.WithLabelValues(chain)
+// Subscribed counts a subscriber of a chain's events until left is called.
+func (m *Metrics) Subscribed(chain string) (left func()) {
+	g := m.subscribers.WithLabelValues(chain)
 	g.Inc()
 	return g.Dec
 }

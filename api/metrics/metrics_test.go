@@ -100,20 +100,19 @@ func TestChainsTellHowFarTheyAre(t *testing.T) {
 	}
 	want(t, got, `birthmark_database_up{chain="one"} 1`,
 		fmt.Sprintf(`birthmark_tip_height{chain="one"} %d`, tip.Height),
-		fmt.Sprintf(`birthmark_target_height{chain="one"} %d`, tip.Height+90),
-		`birthmark_blocks_left{chain="one"} 90`,
+		fmt.Sprintf(`birthmark_sync_target_height{chain="one"} %d`, tip.Height+90),
+		`birthmark_sync_remaining_blocks{chain="one"} 90`,
 		`birthmark_sync_failed{chain="one"} 0`,
-		`birthmark_sync_total{chain="one",kind="entities"} 30`,
-		`birthmark_sync_per_second{chain="one",kind="blocks"} 4.5`,
-		`birthmark_sync_left_seconds{chain="one"} 20`,
+		`birthmark_synced_entities_total{chain="one"} 30`,
+		`birthmark_sync_eta_seconds{chain="one"} 20`,
 		`birthmark_sync_stage_seconds_total{chain="one",stage="write"} 3.5`,
-		fmt.Sprintf(`birthmark_entities{chain="one",kind="txs"} %d`, status.Totals.Txs),
-		fmt.Sprintf(`birthmark_entities{chain="one",kind="unspent"} %d`, status.Totals.Unspent),
-		fmt.Sprintf(`birthmark_cache_asked_total{cache="outputs",chain="one"} %d`, status.Totals.Inputs),
+		fmt.Sprintf(`birthmark_transactions{chain="one"} %d`, status.Totals.Txs),
+		fmt.Sprintf(`birthmark_unspent_outputs{chain="one"} %d`, status.Totals.Unspent),
+		fmt.Sprintf(`birthmark_cache_lookups_total{cache="outputs",chain="one"} %d`, status.Totals.Inputs),
 		fmt.Sprintf(`birthmark_index_values{chain="one",index="%s"} %d`, status.Indexes[0].Name, status.Indexes[0].Values),
 		`birthmark_store_depth_bytes{chain="one"} 7`,
-		`birthmark_event_followers{chain="one"} 0`, `birthmark_http_refused_total{reason="too_slow"} 0`)
-	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes", "birthmark_tip_age_seconds"} {
+		`birthmark_event_subscribers{chain="one"} 0`, `birthmark_http_requests_rejected_total{reason="timeout"} 0`)
+	for _, name := range []string{"go_goroutines", "process_resident_memory_bytes", "birthmark_tip_timestamp_seconds"} {
 		if !strings.Contains(text, "\n"+name) {
 			t.Errorf("no %s", name)
 		}
@@ -126,39 +125,19 @@ func TestChainsTellHowFarTheyAre(t *testing.T) {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
 
-	left := m.Followed("one")
+	left := m.Subscribed("one")
 	m.Connections(3)
-	m.Refused(ratelimit.Reasons()[0])
+	m.Rejected(ratelimit.Reasons()[0])
 	state.Failed, state.Sync = "no node", nil
 	got, _ = scrape(t, m)
-	want(t, got, `birthmark_sync_failed{chain="one"} 1`, `birthmark_event_followers{chain="one"} 1`, `birthmark_http_connections 3`,
-		`birthmark_http_refused_total{reason="method_not_allowed"} 1`)
-	if _, told := got[`birthmark_target_height{chain="one"}`]; told {
+	want(t, got, `birthmark_sync_failed{chain="one"} 1`, `birthmark_event_subscribers{chain="one"} 1`, `birthmark_http_connections 3`,
+		`birthmark_http_requests_rejected_total{reason="method_not_allowed"} 1`)
+	if _, told := got[`birthmark_sync_target_height{chain="one"}`]; told {
 		t.Error("a target is told though there is no sync")
 	}
 	left()
 	got, _ = scrape(t, m)
-	want(t, got, `birthmark_event_followers{chain="one"} 0`)
-}
-
-func TestASyncThatWritesNothingHasNoRate(t *testing.T) {
-	db, _ := open(t, memory.New())
-	synctest.Test(t, func(t *testing.T) {
-		state := &served.State{Sync: &core.Progress{Blocks: 10, Elapsed: time.Second, BlocksPerSecond: 4.5}}
-		m := metrics.New([]*served.Chain{chainOf(db, "one", state)})
-		rate := func(expected string) {
-			t.Helper()
-			got, _ := scrape(t, m)
-			want(t, got, `birthmark_sync_per_second{chain="one",kind="blocks"} `+expected)
-		}
-		rate("4.5")
-		time.Sleep(5 * time.Second)
-		rate("4.5")
-		time.Sleep(10 * time.Second)
-		rate("0")
-		state.Sync.Blocks++
-		rate("4.5")
-	})
+	want(t, got, `birthmark_event_subscribers{chain="one"} 0`)
 }
 
 func TestADatabaseThatFailsLeavesTheOthersAlone(t *testing.T) {
@@ -219,7 +198,7 @@ func TestRequestsAreCountedByTheirRoute(t *testing.T) {
 		}
 		panic(http.ErrAbortHandler)
 	})
-	h := m.Wrap(ratelimit.New(ratelimit.Options{Refused: m.Refused}, mux))
+	h := m.Wrap(ratelimit.New(ratelimit.Options{Rejected: m.Rejected}, mux))
 	ask := func(method, path string) {
 		defer func() { _ = recover() }()
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(method, path, nil))
@@ -232,14 +211,14 @@ func TestRequestsAreCountedByTheirRoute(t *testing.T) {
 	ask("GET", "/v1/bitcoin/tx/none")
 	ask("GET", "/stream")
 	got, _ := scrape(t, m)
-	want(t, got, `birthmark_http_requests_total{method="GET",route="/v1/{chain}/tx/{hash}",status="200"} 100`,
-		`birthmark_http_requests_total{method="GET",route="/v1/{chain}/tx/{hash}",status="404"} 1`,
-		`birthmark_http_requests_total{method="GET",route="none",status="404"} 100`,
-		`birthmark_http_requests_total{method="other",route="none",status="405"} 100`,
-		`birthmark_http_requests_total{method="GET",route="/stream",status="200"} 1`,
-		`birthmark_http_request_seconds_count{route="/v1/{chain}/tx/{hash}"} 101`,
-		`birthmark_http_response_bytes_total{route="/v1/{chain}/tx/{hash}"} 505`,
-		`birthmark_http_refused_total{reason="method_not_allowed"} 100`,
+	want(t, got, `birthmark_http_requests_total{code="200",method="get",route="/v1/{chain}/tx/{hash}"} 100`,
+		`birthmark_http_requests_total{code="404",method="get",route="/v1/{chain}/tx/{hash}"} 1`,
+		`birthmark_http_requests_total{code="404",method="get",route="none"} 100`,
+		`birthmark_http_requests_total{code="405",method="unknown",route="none"} 100`,
+		`birthmark_http_requests_total{code="200",method="get",route="/stream"} 1`,
+		`birthmark_http_request_duration_seconds_count{route="/v1/{chain}/tx/{hash}"} 101`,
+		`birthmark_http_response_size_bytes_sum{route="/v1/{chain}/tx/{hash}"} 505`,
+		`birthmark_http_requests_rejected_total{reason="method_not_allowed"} 100`,
 		`birthmark_http_requests_in_flight 0`)
 }
 

@@ -1,20 +1,20 @@
 package metrics
 
 import (
+	"context"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// requests counts what passes.
+// requests counts requests by route.
 type requests struct {
 	total    *prometheus.CounterVec
-	seconds  *prometheus.HistogramVec
-	bytes    *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	size     *prometheus.HistogramVec
 	inFlight prometheus.Gauge
 
 	mu     sync.RWMutex
@@ -22,57 +22,60 @@ type requests struct {
 }
 
 const (
-	// noRoute is the route of a request that no path is for, otherRoute of those past mostRoutes: a handler that named
-	// routes after paths would make as many metrics as there are paths.
-	noRoute    = "none"
-	otherRoute = "other"
-	mostRoutes = 200
+	noRoute    = "none"  // of a request whose path is unknown
+	otherRoute = "other" // of routes after the first maxRoutes: a bug must not make a metric of each path
+	maxRoutes  = 200
 )
-
-// buckets are in seconds: most answers take less than a millisecond, the slowest what a request may take.
-var buckets = []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10}
 
 func newRequests() *requests {
 	return &requests{
 		total: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "birthmark_http_requests_total", Help: "Requests that were answered, by the pattern of their path.",
-		}, []string{"route", "method", "status"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "birthmark_http_request_seconds", Help: "How long answers took, to their last byte.", Buckets: buckets,
+			Name: "birthmark_http_requests_total", Help: "HTTP requests by route, method and status code.",
+		}, []string{"route", "method", "code"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "birthmark_http_request_duration_seconds", Help: "Duration of HTTP requests up to the last byte.",
+			Buckets: []float64{.0005, .001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10},
 		}, []string{"route"}),
-		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "birthmark_http_response_bytes_total", Help: "Bytes of answers, without their headers.",
+		size: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "birthmark_http_response_size_bytes", Help: "Size of HTTP responses without headers.",
+			Buckets: []float64{1e3, 1e4, 1e5, 1e6, 1e7, 1e8},
 		}, []string{"route"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "birthmark_http_requests_in_flight", Help: "Requests that are being answered.",
+			Name: "birthmark_http_requests_in_flight", Help: "HTTP requests that are being served.",
 		}),
 		routes: map[string]string{},
 	}
 }
 
 func (q *requests) collectors() []prometheus.Collector {
-	return []prometheus.Collector{q.total, q.seconds, q.bytes, q.inFlight}
+	return []prometheus.Collector{q.total, q.duration, q.size, q.inFlight}
 }
 
-// Wrap is next, counted by the pattern that it leaves in [http.Request.Pattern].
+type abortedKey struct{}
+
+// Wrap counts the requests of next by the pattern that next leaves in [http.Request.Pattern]. Aborted responses count
+// too.
 func (m *Metrics) Wrap(next http.Handler) http.Handler {
 	q := m.requests
-	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		began := time.Now()
-		w := &writer{ResponseWriter: rw}
-		q.inFlight.Inc()
-		defer func() {
-			q.inFlight.Dec()
-			route := q.route(r.Pattern)
-			q.total.WithLabelValues(route, method(r.Method), status(w.status)).Inc()
-			q.seconds.WithLabelValues(route).Observe(time.Since(began).Seconds())
-			q.bytes.WithLabelValues(route).Add(float64(w.bytes))
-		}()
+	route := promhttp.WithLabelFromRequest("route", func(r *http.Request) string { return q.route(r.Pattern) })
+	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() { *r.Context().Value(abortedKey{}).(*any) = recover() }() // promhttp does not count what panics
 		next.ServeHTTP(w, r)
+	})
+	h = promhttp.InstrumentHandlerResponseSize(q.size, h, route)
+	h = promhttp.InstrumentHandlerCounter(q.total, h, route)
+	h = promhttp.InstrumentHandlerDuration(q.duration, h, route)
+	h = promhttp.InstrumentHandlerInFlight(q.inFlight, h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var aborted any
+		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), abortedKey{}, &aborted)))
+		if aborted != nil {
+			panic(aborted)
+		}
 	})
 }
 
-// route is the label of a pattern, which may begin with a method.
+// route returns the label of a pattern, which may begin with a method.
 func (q *requests) route(pattern string) string {
 	q.mu.RLock()
 	route, known := q.routes[pattern]
@@ -82,7 +85,7 @@ func (q *requests) route(pattern string) string {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.routes) >= mostRoutes {
+	if len(q.routes) >= maxRoutes {
 		return otherRoute
 	}
 	route = pattern
@@ -95,48 +98,3 @@ func (q *requests) route(pattern string) string {
 	q.routes[pattern] = route
 	return route
 }
-
-func method(m string) string {
-	switch m {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodOptions:
-		return m
-	}
-	return "other"
-}
-
-func status(n int) string {
-	switch n {
-	case 0, http.StatusOK: // a handler that says nothing says that all is well
-		return "200"
-	case http.StatusNotModified:
-		return "304"
-	case http.StatusNotFound:
-		return "404"
-	}
-	return strconv.Itoa(n)
-}
-
-// writer notes what is answered.
-type writer struct {
-	http.ResponseWriter
-	status int
-	bytes  int64
-}
-
-// WriteHeader implements [http.ResponseWriter].
-func (w *writer) WriteHeader(status int) {
-	if w.status == 0 && status >= http.StatusOK {
-		w.status = status
-	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Write implements [http.ResponseWriter].
-func (w *writer) Write(b []byte) (int, error) {
-	n, err := w.ResponseWriter.Write(b)
-	w.bytes += int64(n)
-	return n, err
-}
-
-// Unwrap is for [http.ResponseController].
-func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Network is what counts as one client of an address.
+// Network returns the network that counts as one client: an IPv4 address or an IPv6 /64.
 func Network(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	if a.Is4() {
 		return netip.PrefixFrom(a, 32)
 	}
-	p, _ := a.Prefix(64) // of an IPv6 address there is one
+	p, _ := a.Prefix(64) // cannot fail for IPv6
 	return p
 }
 
-// AddressOf is the address at the other end, not valid where that is a socket of this machine.
+// AddressOf returns the IP address of a remote address; the zero Addr for a Unix socket.
 func AddressOf(remote string) netip.Addr {
 	ap, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -31,17 +31,17 @@ func Trusts(proxies []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// Sender is the address that a request comes from: the last one on its way that is no proxy of ours. Each of those has put
-// the address it was asked from behind the others in X-Forwarded-For; what stands before anybody can have written.
+// Sender returns the network that a request comes from: the last address of X-Forwarded-For that is not one of the
+// proxies. Each proxy appends the address of its client; a client can forge the entries before.
 func Sender(r *http.Request, proxies []netip.Prefix) netip.Prefix {
 	at := AddressOf(r.RemoteAddr)
-	said := r.Header["X-Forwarded-For"]
-	if len(said) > 0 && (!at.IsValid() || Trusts(proxies, at)) {
-		way := strings.Split(strings.Join(said, ","), ",")
-		for _, hop := range slices.Backward(way) {
+	forwarded := r.Header["X-Forwarded-For"]
+	if len(forwarded) > 0 && (!at.IsValid() || Trusts(proxies, at)) {
+		hops := strings.Split(strings.Join(forwarded, ","), ",")
+		for _, hop := range slices.Backward(hops) {
 			a, err := netip.ParseAddr(strings.TrimSpace(hop))
 			if err != nil {
-				break // what a proxy of ours does not write: who asked it is all that is known
+				break // not written by our proxy
 			}
 			at = a.Unmap().WithZone("")
 			if !Trusts(proxies, at) {

@@ -12,46 +12,47 @@ import (
 	"time"
 )
 
-// connections is a listener that keeps the number of open connections within bounds. Accept never waits for room.
-// Beyond the bounds a few spare connections are accepted, on which questions about the server's health are answered.
-// Another request on one of them waits for room for a moment, then it is refused.
+// connections is a listener that limits the number of open connections. If there are too many, it closes the one that
+// has waited longest for its client, so that idle and slow clients do not keep others out. Accept never blocks on the
+// limit: a few spare connections above it serve health checks; another request on them waits a moment for a free
+// connection and is then rejected.
 type connections struct {
 	net.Listener
-	most, each int // altogether, and of one client; 0: no limit
-	trusted    []netip.Prefix
-	refused    func(string)
-	count      func(int)
+	max, each int // in all, and of one client; 0: no limit
+	trusted   []netip.Prefix
+	rejected  func(reason string)
+	opened    func(open int)
 
-	hopeful atomic.Int64 // spare ones with a request that waits for room
+	waiters atomic.Int64 // requests on spare connections that wait for a free one
 
 	mu     sync.Mutex
 	all    map[*connection]struct{}
 	by     map[netip.Prefix]int
 	spares map[*connection]struct{}
-	looked time.Time // when nobody was found who could make room
+	failed time.Time // of the last search for a connection to close, if it found none
 }
 
-// connection is an open one.
+// connection is an open connection.
 type connection struct {
 	net.Conn
 	home  *connections
-	from  netip.Prefix // not valid: of those who have no limit of their own
+	from  netip.Prefix // not valid: has no limit per client
 	spare atomic.Bool
 
-	// What the connection is at, and since when, in nanoseconds; 0: it is not.
-	idle    atomic.Int64 // nothing has been asked, or nothing more
-	sending atomic.Int64 // a body is on its way: all of it, for one that trickles is never long without a byte
-	taking  atomic.Int64 // a part of an answer waits for the client
+	// Unix nanoseconds at which a state began; 0: not in that state.
+	idle    atomic.Int64 // no request
+	sending atomic.Int64 // the client sends a body: since its first byte, since a slow one is never long without a byte
+	taking  atomic.Int64 // a write of the answer waits for the client
 }
 
 const (
-	// patience is how long a client whose request is being answered may let the server wait before its connection may be
-	// closed to make room; so a request on a spare connection waits that long for room.
-	patience  = time.Second
-	lookAgain = 20 * time.Millisecond
+	// stallTime is how long a client with a request may block the server before its connection can be closed for
+	// another one. A request on a spare connection waits a little longer than that.
+	stallTime     = time.Second
+	retryInterval = 20 * time.Millisecond
 
 	spareConnections = 64
-	mostHopeful      = spareConnections * 3 / 4
+	maxWaiters       = spareConnections * 3 / 4 // the others are for health checks
 )
 
 // Accept implements [net.Listener].
@@ -69,24 +70,24 @@ func (cs *connections) Accept() (net.Conn, error) {
 		if cs.take(c) || cs.keepSpare(c) {
 			return c, nil
 		}
-		cs.refused(noRoom)
+		cs.rejected(connectionLimit)
 		conn.Close()
 	}
 }
 
-// take makes c one of the connections, where there is room for it, or some can be made.
+// take counts c as an open connection if the limit allows it, or if another connection can be closed.
 func (cs *connections) take(c *connection) bool {
 	cs.mu.Lock()
 	var close *connection
 	room := true
 	switch now := time.Now(); {
 	case cs.full(c.from):
-		close = cs.waiting(c.from)
+		close = cs.longestWaiting(c.from)
 		room = close != nil
-	case cs.most > 0 && len(cs.all) >= cs.most:
-		if now.Sub(cs.looked) >= lookAgain/2 { // each connection is looked at
-			if close = cs.waiting(netip.Prefix{}); close == nil {
-				cs.looked = now
+	case cs.max > 0 && len(cs.all) >= cs.max:
+		if now.Sub(cs.failed) >= retryInterval/2 { // a search examines every connection
+			if close = cs.longestWaiting(netip.Prefix{}); close == nil {
+				cs.failed = now
 			}
 		}
 		room = close != nil
@@ -99,23 +100,23 @@ func (cs *connections) take(c *connection) bool {
 		c.spare.Store(false)
 		cs.all[c] = struct{}{}
 		cs.by[c.from]++
-		cs.count(len(cs.all))
+		cs.opened(len(cs.all))
 	}
 	cs.mu.Unlock()
 	if close != nil {
-		cs.refused(evicted)
+		cs.rejected(evicted)
 		close.Conn.Close()
 	}
 	return room
 }
 
-// full reports whether a client has all the connections it may. mu is held.
+// full reports whether a client has reached its limit. mu is held.
 func (cs *connections) full(from netip.Prefix) bool {
 	return cs.each > 0 && from.IsValid() && cs.by[from] >= cs.each
 }
 
-// keepSpare makes c a spare connection, in place of the one that has been silent longest if there are enough. A client
-// that has all the connections it may has no spare ones.
+// keepSpare makes c a spare connection; if there are too many, it closes the one that was idle longest. A client that
+// has reached its limit gets no spare connection.
 func (cs *connections) keepSpare(c *connection) bool {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -133,7 +134,7 @@ func (cs *connections) keepSpare(c *connection) bool {
 			return false
 		}
 		delete(cs.spares, longest)
-		cs.refused(noRoom)
+		cs.rejected(connectionLimit)
 		longest.Conn.Close()
 	}
 	c.spare.Store(true)
@@ -141,19 +142,18 @@ func (cs *connections) keepSpare(c *connection) bool {
 	return true
 }
 
-// admit waits a moment for room for a request that came on a spare connection. Not more than mostHopeful of those wait,
-// so that the others are there for questions about health.
+// admit waits a moment until a spare connection with a request can become an open one. At most maxWaiters wait.
 func (cs *connections) admit(ctx context.Context, c *connection) bool {
 	if cs.take(c) {
 		return true
 	}
-	defer cs.hopeful.Add(-1)
-	if cs.hopeful.Add(1) > mostHopeful {
+	defer cs.waiters.Add(-1)
+	if cs.waiters.Add(1) > maxWaiters {
 		return false
 	}
-	again := time.NewTicker(lookAgain)
+	again := time.NewTicker(retryInterval)
 	defer again.Stop()
-	for end := time.Now().Add(patience + 2*lookAgain); time.Now().Before(end); {
+	for end := time.Now().Add(stallTime + 2*retryInterval); time.Now().Before(end); {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
@@ -166,9 +166,9 @@ func (cs *connections) admit(ctx context.Context, c *connection) bool {
 	return false
 }
 
-// waiting is the connection that has waited longest for its client: of one client where from is valid. nil where none does.
-// mu is held.
-func (cs *connections) waiting(from netip.Prefix) (longest *connection) {
+// longestWaiting returns the connection that has waited longest for its client, of one client if from is valid; nil if
+// none waits. mu is held.
+func (cs *connections) longestWaiting(from netip.Prefix) (longest *connection) {
 	now, since := time.Now().UnixNano(), int64(0)
 	for c := range cs.all {
 		if from.IsValid() && c.from != from {
@@ -176,7 +176,7 @@ func (cs *connections) waiting(from netip.Prefix) (longest *connection) {
 		}
 		at := c.idle.Load()
 		for _, slow := range []*atomic.Int64{&c.sending, &c.taking} {
-			if s := slow.Load(); at == 0 && s != 0 && now-s >= int64(patience) {
+			if s := slow.Load(); at == 0 && s != 0 && now-s >= int64(stallTime) {
 				at = s
 			}
 		}
@@ -190,8 +190,8 @@ func (cs *connections) waiting(from netip.Prefix) (longest *connection) {
 	return longest
 }
 
-// hangUp closes the connections whose clients have asked nothing.
-func (cs *connections) hangUp() {
+// closeIdle closes the connections without a request.
+func (cs *connections) closeIdle() {
 	cs.mu.Lock()
 	var idle []*connection
 	for _, open := range []map[*connection]struct{}{cs.all, cs.spares} {
@@ -207,7 +207,7 @@ func (cs *connections) hangUp() {
 	}
 }
 
-// drop forgets c, where that was not done before. mu is held.
+// drop removes c, unless that was done before. mu is held.
 func (cs *connections) drop(c *connection) {
 	delete(cs.spares, c)
 	if _, open := cs.all[c]; !open {
@@ -217,7 +217,7 @@ func (cs *connections) drop(c *connection) {
 	if cs.by[c.from]--; cs.by[c.from] == 0 {
 		delete(cs.by, c.from)
 	}
-	cs.count(len(cs.all))
+	cs.opened(len(cs.all))
 }
 
 // Close implements [net.Conn].
@@ -235,9 +235,9 @@ func (c *connection) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// became is what [http.Server] tells of a connection.
-func became(conn net.Conn, state http.ConnState) {
-	c := below(conn)
+// stateChanged implements the ConnState hook of [http.Server].
+func stateChanged(conn net.Conn, state http.ConnState) {
+	c := unwrap(conn)
 	switch {
 	case c == nil:
 	case state == http.StateActive:
@@ -248,8 +248,8 @@ func became(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// below is our connection, below TLS or not.
-func below(conn net.Conn) *connection {
+// unwrap returns our connection, with or without TLS.
+func unwrap(conn net.Conn) *connection {
 	if t, ok := conn.(*tls.Conn); ok {
 		conn = t.NetConn()
 	}
@@ -260,19 +260,19 @@ func below(conn net.Conn) *connection {
 type connectionKey struct{}
 
 func withConnection(ctx context.Context, conn net.Conn) context.Context {
-	return context.WithValue(ctx, connectionKey{}, below(conn))
+	return context.WithValue(ctx, connectionKey{}, unwrap(conn))
 }
 
-// connectionOf is the connection a request came by; nil where [Serve] did not accept it.
+// connectionOf returns the connection of a request; nil if [Serve] did not accept it.
 func connectionOf(r *http.Request) *connection {
 	c, _ := r.Context().Value(connectionKey{}).(*connection)
 	return c
 }
 
-// TrackBody is the body of a request, during whose transfer its connection counts as one that waits for its client.
+// TrackBody returns the body of a request. While the client sends it, its connection counts as waiting for the client.
 func TrackBody(r *http.Request) io.ReadCloser {
 	c := connectionOf(r)
-	if c == nil || r.ProtoMajor != 1 { // a connection of HTTP/2 has other requests meanwhile
+	if c == nil || r.ProtoMajor != 1 { // a connection of HTTP/2 has other requests at the same time
 		return r.Body
 	}
 	return &trackedBody{r.Body, c}

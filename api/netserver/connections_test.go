@@ -15,7 +15,7 @@ import (
 func TestConnectionsThatWaitMakeRoom(t *testing.T) {
 	var refused counted
 	o := quick()
-	o.Connections, o.Refused = 10, refused.add
+	o.Connections, o.Rejected = 10, refused.add
 	s := serve(t, o, says)
 	for range 35 { // say nothing, or begin to
 		conn, err := net.Dial("tcp", s.addr)
@@ -28,7 +28,7 @@ func TestConnectionsThatWaitMakeRoom(t *testing.T) {
 			t.Fatal(got)
 		}
 	}
-	if n := refused.of("evicted"); n < 20 || refused.of("no_room") > 0 {
+	if n := refused.of("evicted"); n < 20 || refused.of("connection_limit") > 0 {
 		t.Errorf("%v", refused.by)
 	}
 }
@@ -36,7 +36,7 @@ func TestConnectionsThatWaitMakeRoom(t *testing.T) {
 func TestConnectionsThatAreAnsweredStay(t *testing.T) {
 	var refused counted
 	o := quick()
-	o.Connections, o.Refused = 3, refused.add
+	o.Connections, o.Rejected = 3, refused.add
 	begun, end := make(chan struct{}), make(chan struct{})
 	s := serve(t, o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun <- struct{}{}
@@ -59,12 +59,12 @@ func TestConnectionsThatAreAnsweredStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != 503 || !strings.Contains(string(text), `"code":"no_room"`) || !resp.Close {
+	if err != nil || resp.StatusCode != 503 || !strings.Contains(string(text), `"code":"connection_limit"`) || !resp.Close {
 		t.Errorf("one more than there may be is answered with %d %s %v", resp.StatusCode, text, err)
 	}
 	close(end)
 	asking.Wait()
-	if refused.of("no_room") == 0 || refused.of("evicted") > 0 {
+	if refused.of("connection_limit") == 0 || refused.of("evicted") > 0 {
 		t.Errorf("%v", refused.by)
 	}
 }
@@ -73,7 +73,7 @@ func TestConnectionsThatAreAnsweredStay(t *testing.T) {
 func TestHealthIsAnsweredAtTheLimitOfConnections(t *testing.T) {
 	var refused counted
 	o := quick()
-	o.Connections, o.Refused = 3, refused.add
+	o.Connections, o.Rejected = 3, refused.add
 	begun, end := make(chan struct{}), make(chan struct{})
 	s := serve(t, o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/healthz" {
@@ -115,7 +115,7 @@ func TestHealthIsAnsweredAtTheLimitOfConnections(t *testing.T) {
 	}
 	close(end)
 	asking.Wait()
-	if refused.of("no_room") < 200 || refused.of("evicted") > 0 {
+	if refused.of("connection_limit") < 200 || refused.of("evicted") > 0 {
 		t.Errorf("%v", refused.by)
 	}
 	if got := get(t, client(t), "http://"+s.addr+"/healthz"); got != "" {

@@ -9,11 +9,11 @@ import (
 	"birthmark/api/problem"
 )
 
-// A page of another site can have its own name resolve to this machine and then read what a server here answers (DNS
-// rebinding). Its requests name that site in Host, which tells them from those that are meant for the server.
+// A web page can make its own host name resolve to this machine, and then read the answers of a server here (DNS
+// rebinding). The Host header of such requests has the name of that page's site.
 
-// IsLocalHost reports whether a request for host is meant for a server that only this machine can reach: host is an address,
-// a name of this machine, or one of names. A request without a host is not from a browser.
+// IsLocalHost reports whether a Host header is an IP address, a name of this machine, or one of names (lower case). A
+// request without the header does not come from a browser.
 func IsLocalHost(host string, names []string) bool {
 	if host == "" {
 		return true
@@ -29,14 +29,14 @@ func IsLocalHost(host string, names []string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(names, name)
 }
 
-// WrongHost is the answer to a request for another host.
+// WrongHost returns the problem of a request for another host.
 func WrongHost(host string) *problem.Problem {
 	return problem.New(http.StatusMisdirectedRequest, CodeWrongHost,
 		"this server does not answer for host %.100q: use an address or localhost, or add the name to hosts in "+
 			"its settings", host)
 }
 
-// onlyLocalHosts is next for requests that are meant for a server that only this machine can reach.
+// onlyLocalHosts rejects requests for other hosts than this machine.
 func onlyLocalHosts(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !IsLocalHost(r.Host, nil) {

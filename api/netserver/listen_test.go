@@ -148,7 +148,7 @@ func TestSockets(t *testing.T) {
 	if got := get(t, c, "http://any/x"); got != "GET /x 0" {
 		t.Error(got)
 	}
-	if _, err := netserver.Listen("unix:" + path); err == nil || !strings.Contains(err.Error(), "another program listens") {
+	if _, err := netserver.Listen("unix:" + path); err == nil || !strings.Contains(err.Error(), "in use by another program") {
 		t.Errorf("a socket that is in use: %v", err)
 	}
 }
@@ -161,8 +161,8 @@ func TestListeningToOthersIsTold(t *testing.T) {
 	}{
 		{"127.0.0.1:0", false, ""},
 		{"[::1]:0", false, ""},
-		{"0.0.0.0:0", false, "without TLS and without keys"},
-		{"0.0.0.0:0", true, "without TLS: keys can be read"},
+		{"0.0.0.0:0", false, "without TLS and API keys"},
+		{"0.0.0.0:0", true, "without TLS, which exposes API keys"},
 	} {
 		l, err := netserver.Listen(c.addr)
 		if err != nil {

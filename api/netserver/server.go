@@ -13,32 +13,31 @@ import (
 	"birthmark/api/problem"
 )
 
-// Options are where to listen and the limits on connections. What is zero is not limited; [Defaults] are limits
-// that suit a server on a small machine.
+// Options configure a server. Zero means no limit; [Defaults] suit a server on a small machine.
 type Options struct {
 	Addr     string       // host:port, or unix:/path/of.sock
-	Listener net.Listener // of [Listen], in place of Addr; it is closed with the server
+	Listener net.Listener // of [Listen], in place of Addr; Serve closes it
 
-	Cert, Key string // files in PEM; both empty: no TLS
+	Cert, Key string // PEM files; both empty: no TLS
 
-	Log *slog.Logger // nil: nothing is logged
+	Log *slog.Logger // nil: no log
 
-	Header time.Duration // for a request's header to come
+	Header time.Duration // to receive the header of a request
 	Idle   time.Duration // between two requests of a connection
-	Grace  time.Duration // for answers under way, once the server is told to stop
+	Grace  time.Duration // for running requests at shutdown
 
 	HeaderBytes int
 
-	Connections int            // open at once
-	Each        int            // open at once of one client; those of this machine and of Proxies have no such limit
-	Proxies     []netip.Prefix // as in Options
+	Connections int            // open at the same time
+	Each        int            // of one client; this machine and Proxies have no such limit
+	Proxies     []netip.Prefix // whose X-Forwarded-For is trusted
 
-	Guarded bool                  // clients show keys: listening to other machines without TLS needs no warning
-	Refused func(reason string)   // one of [Reasons]; nil
-	Open    func(connections int) // is told how many connections are open; nil
+	Guarded  bool                  // requests need an API key, so that TLS is the only thing missing for other machines
+	Rejected func(reason string)   // called for each rejected connection, with one of [Reasons]; may be nil
+	Open     func(connections int) // called with the number of open connections; may be nil
 }
 
-// Defaults are the limits of a server on a small machine.
+// Defaults returns the limits for a small machine.
 func Defaults() Options {
 	return Options{
 		Addr:        "127.0.0.1:8080",
@@ -52,35 +51,32 @@ func Defaults() Options {
 }
 
 const (
-	// After the grace what is still being answered is told to stop, and may say so for as long.
-	lastWords = time.Second
+	// cancelGrace is the time for requests to end after their contexts were canceled at the end of Grace.
+	cancelGrace = time.Second
 
-	mostStreams = 100 // of one connection of HTTP/2 at once
+	maxHTTP2Streams = 100 // of one connection
 )
 
-// CodeWrongHost is the code of the problem that [WrongHost] is.
+// CodeWrongHost is the code of [WrongHost].
 const CodeWrongHost = "wrong_host"
 
 const (
-	noRoom  = "no_room"
-	evicted = "evicted"
+	connectionLimit = "connection_limit"
+	evicted         = "evicted"
 )
 
-// Reasons are all that Options.Refused may be told.
-func Reasons() []string { return []string{noRoom, evicted} }
+// Reasons returns all reasons for Options.Rejected.
+func Reasons() []string { return []string{connectionLimit, evicted} }
 
-// Serve answers with h until ctx ends and all that was begun by then is finished, or Grace has passed. It returns nil then;
-// elsewhere why it could not listen. No goroutine of a request is left when it returns, unless its handler goes on though
-// its context has ended and its connection is closed.
-//
-// When ctx ends no connection is accepted any more; the contexts of requests end only after Grace. A handler that streams
-// has to be told of ctx some other way to end at once.
+// Serve serves h until ctx ends. Then it accepts no more connections, waits up to Grace for running requests, and
+// returns nil. The contexts of requests end only after Grace: a handler that streams must observe ctx in another way.
+// Serve returns an error if it cannot listen.
 func Serve(ctx context.Context, o Options, h http.Handler) error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Refused == nil {
-		o.Refused = func(string) {}
+	if o.Rejected == nil {
+		o.Rejected = func(string) {}
 	}
 	if o.Open == nil {
 		o.Open = func(int) {}
@@ -99,7 +95,7 @@ func Serve(ctx context.Context, o Options, h http.Handler) error {
 	return s.run(ctx)
 }
 
-// server is a server that runs.
+// server is a running server.
 type server struct {
 	Options
 	handler  http.Handler
@@ -110,7 +106,7 @@ type server struct {
 
 func (s *server) prepare(l net.Listener) error {
 	s.listener = &connections{
-		Listener: l, most: s.Connections, each: s.Each, trusted: s.Proxies, refused: s.Refused, count: s.Open,
+		Listener: l, max: s.Connections, each: s.Each, trusted: s.Proxies, rejected: s.Rejected, opened: s.Open,
 		all: map[*connection]struct{}{}, by: map[netip.Prefix]int{}, spares: map[*connection]struct{}{},
 	}
 	s.http = &http.Server{
@@ -118,10 +114,10 @@ func (s *server) prepare(l net.Listener) error {
 		ReadHeaderTimeout: s.Header,
 		IdleTimeout:       s.Idle,
 		MaxHeaderBytes:    s.HeaderBytes,
-		ConnState:         became,
+		ConnState:         stateChanged,
 		ConnContext:       withConnection,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: mostStreams},
-		// What a client does wrong before there is a request is no event.
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxHTTP2Streams},
+		// Malformed requests and failed TLS handshakes are errors of clients.
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
 	}
 	if s.Cert != "" || s.Key != "" {
@@ -135,16 +131,16 @@ func (s *server) prepare(l net.Listener) error {
 	return nil
 }
 
-// warn tells of a server that others can listen to, or all may ask.
+// warn logs a warning if other machines can reach the server without TLS or keys.
 func (s *server) warn(at net.Addr) {
 	tcp, ok := at.(*net.TCPAddr)
 	if !ok || tcp.IP.IsLoopback() {
 		return
 	}
 	if s.http.TLSConfig == nil && !s.Guarded {
-		s.Log.Warn("other machines can ask this server, without TLS and without keys: set tls and api_keys_file, or listen on 127.0.0.1 behind a proxy", "listen", at.String())
+		s.Log.Warn("other machines can reach this server without TLS and API keys: set tls and api_keys_file, or listen on 127.0.0.1 behind a proxy", "listen", at.String())
 	} else if s.http.TLSConfig == nil {
-		s.Log.Warn("other machines can ask this server, without TLS: keys can be read on their way; set tls, or listen on 127.0.0.1 behind a proxy", "listen", at.String())
+		s.Log.Warn("other machines can reach this server without TLS, which exposes API keys: set tls, or listen on 127.0.0.1 behind a proxy", "listen", at.String())
 	}
 }
 
@@ -154,13 +150,13 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	if c := connectionOf(r); c != nil && c.spare.Load() {
 		h := w.Header()
 		if IsHealthCheck(r) {
-			h.Set("Connection", "close") // it is needed for the next question
+			h.Set("Connection", "close") // frees it for the next health check
 		} else if !s.listener.admit(r.Context(), c) {
-			s.Refused(noRoom)
+			s.Rejected(connectionLimit)
 			h.Set("Connection", "close")
 			h.Set("Retry-After", "1")
-			problem.Write(w, problem.New(http.StatusServiceUnavailable, noRoom,
-				"the server has %d connections, the most that it may have: retry in a second", s.Connections))
+			problem.Write(w, problem.New(http.StatusServiceUnavailable, connectionLimit,
+				"the server has %d connections, its limit: retry in a second", s.Connections))
 			return
 		}
 	}
@@ -180,7 +176,7 @@ func (s *server) run(ctx context.Context) error {
 		}
 	}()
 	select {
-	case err := <-ended: // nobody told it to
+	case err := <-ended: // failed
 		cut()
 		return errors.Join(err, s.http.Close())
 	case <-ctx.Done():
@@ -190,22 +186,22 @@ func (s *server) run(ctx context.Context) error {
 	return nil
 }
 
-// drain finishes what is being answered.
+// drain waits for running requests.
 func (s *server) drain(cut func()) {
 	within := func(d time.Duration) error {
 		ctx, cancel := context.WithTimeout(context.Background(), d)
 		defer cancel()
 		return s.http.Shutdown(ctx)
 	}
-	// The server would wait some seconds for the first request of a new connection.
+	// Shutdown would wait some seconds for the first request of a new connection.
 	_ = s.listener.Close()
-	s.listener.hangUp()
+	s.listener.closeIdle()
 	if within(s.Grace) != nil {
-		s.Log.Warn("some answers were not finished in time and are cut", "grace", s.Grace.String())
+		s.Log.Warn("some requests did not finish in time and were canceled", "grace", s.Grace.String())
 		cut()
-		_ = within(lastWords) // what does not end by then is closed
+		_ = within(cancelGrace) // the connections of the others are closed
 	}
-	_ = s.http.Close() // connections are gone, and nothing was to be written
+	_ = s.http.Close() // fails only for connections that are closed
 	finished := make(chan struct{})
 	go func() {
 		s.answers.Wait()
@@ -213,10 +209,10 @@ func (s *server) drain(cut func()) {
 	}()
 	select {
 	case <-finished:
-	case <-time.After(s.Grace + lastWords):
-		s.Log.Error("an answer goes on though its request is gone, which is a bug")
+	case <-time.After(s.Grace + cancelGrace):
+		s.Log.Error("a handler still runs after its connection was closed: please report this bug")
 	}
 }
 
-// IsHealthCheck reports whether a request asks whether the server is well.
+// IsHealthCheck reports whether a request is a health check.
 func IsHealthCheck(r *http.Request) bool { return r.URL.Path == "/healthz" || r.URL.Path == "/readyz" }

@@ -200,7 +200,7 @@ func TestASilentConnectionDoesNotHoldUpTheEnd(t *testing.T) {
 func TestABodyThatDoesNotComeMakesRoom(t *testing.T) {
 	var refused counted
 	o := quick()
-	o.Connections, o.Refused = 3, refused.add
+	o.Connections, o.Rejected = 3, refused.add
 	l := ratelimit.Defaults()
 	l.Stall = time.Minute
 	begun := make(chan struct{})
@@ -222,7 +222,7 @@ func TestABodyThatDoesNotComeMakesRoom(t *testing.T) {
 	if got := get(t, client(t), "http://"+s.addr+"/y"); got != "GET /y 0" {
 		t.Error(got)
 	}
-	if refused.of("evicted") != 1 || refused.of("no_room") != 0 {
+	if refused.of("evicted") != 1 || refused.of("connection_limit") != 0 {
 		t.Errorf("%v", refused.by)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// CheckCertificate is the error that [Serve] would begin with, of kind [model.Usage], where the files are none of a
-// certificate.
+// CheckCertificate reads a certificate and its key; the error is of kind [model.Usage].
 func CheckCertificate(cert, key string) error {
 	_, err := readCertificate(cert, key)
 	return err
@@ -23,7 +22,7 @@ func readCertificate(cert, key string) (*tls.Certificate, error) {
 	return &c, nil
 }
 
-// certificates is TLS with the certificate in two files of PEM, which are read again when they change.
+// certificates returns a TLS configuration whose certificate is read again when its PEM files change.
 func certificates(cert, key string, log *slog.Logger) (*tls.Config, error) {
 	pair, err := filewatch.Watch(log, func() (*tls.Certificate, error) {
 		c, err := readCertificate(cert, key)

@@ -1,3 +1,3 @@
-// Package problem is how every part of the server says that there is no answer: a JSON document as RFC 9457 has it, with
-// the codes that the command line uses too.
+// Package problem writes errors of all parts of the server as problem documents (RFC 9457), with the codes of the command
+// line.
 package problem

@@ -26,12 +26,12 @@ func TestAnErrorIsTheProblemThatItsKindSays(t *testing.T) {
 		{fmt.Errorf("find: %w", model.Errorf(model.Usage, "bad_value", "limit x")), 400, "bad_value", "find: limit x"},
 		{model.Errorf(model.Refused, "locked", "in use"), 503, "locked", "in use"},
 		{model.Errorf(model.BadSource, "unreachable", "no node"), 502, "unreachable", "no node"},
-		{errors.New("/var/lib/secret: disk is gone"), 500, "internal", "the server failed: its log says why"},
-		{fmt.Errorf("/var/lib/secret: %w", syscall.ENOSPC), 500, "no_space", "the server failed: its log says why"},
-		{fmt.Errorf("/var/lib/secret: %w", fs.ErrPermission), 503, "not_permitted", "the server failed: its log says why"},
-		{fmt.Errorf("scan: %w", context.DeadlineExceeded), 503, "too_slow", "the answer took longer than a request may: ask for less at once"},
-		{fmt.Errorf("scan: %w", context.Canceled), 503, "stopped", "the server stops: ask again"},
-		{fmt.Errorf("body: %w", &http.MaxBytesError{Limit: 10}), 413, "too_large", "the body has more than 10 bytes, the most that is read"},
+		{errors.New("/var/lib/secret: disk is gone"), 500, "internal", "internal error: see the log of the server"},
+		{fmt.Errorf("/var/lib/secret: %w", syscall.ENOSPC), 500, "no_space", "internal error: see the log of the server"},
+		{fmt.Errorf("/var/lib/secret: %w", fs.ErrPermission), 503, "not_permitted", "internal error: see the log of the server"},
+		{fmt.Errorf("scan: %w", context.DeadlineExceeded), 503, "timeout", "the answer took too long: request less at once"},
+		{fmt.Errorf("scan: %w", context.Canceled), 503, "shutting_down", "the server is shutting down: retry"},
+		{fmt.Errorf("body: %w", &http.MaxBytesError{Limit: 10}), 413, "too_large", "the body has more than 10 bytes, the limit"},
 		{fmt.Errorf("wrapped: %w", own), 409, "own", "block 7"},
 	} {
 		p := problem.Of(c.err)

@@ -11,10 +11,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// client is who asks: the name of a key, else an address. An IPv6 client has at least a /64 to choose from, which is one.
+// client identifies a client: by the name of its API key, or else by its IP address. An IPv6 /64 is one client.
 type client struct {
 	key  string
-	from netip.Prefix // zero: by a socket of this machine, without a proxy that says more
+	from netip.Prefix // zero: connected by a Unix socket, without X-Forwarded-For
 }
 
 func (c client) String() string {
@@ -29,15 +29,15 @@ func (c client) String() string {
 	return c.from.String()
 }
 
-// local reports whether the client is on this machine, where it may be a proxy for any number of others.
+// local reports whether the client is on this machine. It may be a proxy for others.
 func (c client) local() bool {
 	return c.key == "" && (!c.from.IsValid() || c.from.Addr().IsLoopback())
 }
 
-// clients remembers how much each client asked of late, of a bounded number of them.
+// clients tracks the recent requests of a bounded number of clients.
 type clients struct {
 	seed   maphash.Seed
-	share  int64 // of a client; 0: no limit
+	share  int64 // of the expensive work, per client; 0: no limit
 	shards [shards]shard
 }
 
@@ -47,20 +47,20 @@ type shard struct {
 	by   map[client]*account
 }
 
-// account is what a client asked of late.
+// account tracks one client.
 type account struct {
 	limiter *rate.Limiter
 	used    time.Time           // guarded by the shard
-	share   *semaphore.Weighted // of what is done at once of what is expensive; nil: no limit
-	busy    atomic.Int64        // its expensive requests that are being answered, or wait; and its streams
+	share   *semaphore.Weighted // of the expensive work; nil: no limit
+	busy    atomic.Int64        // expensive requests that run or wait, and streams
 	streams atomic.Int64
 }
 
 const (
 	shards = 32
 
-	// forgetAmong is how many a client to forget is chosen from.
-	forgetAmong = 16
+	// evictionSample is how many clients are examined for an eviction.
+	evictionSample = 16
 )
 
 func newClients(most int, share int64) *clients {
@@ -72,7 +72,7 @@ func newClients(most int, share int64) *clients {
 	return cs
 }
 
-// of is the account of c, whose rate is r now.
+// of returns the account of c and sets its rate to r.
 func (cs *clients) of(c client, r Rate, now time.Time) *account {
 	s := &cs.shards[maphash.Comparable(cs.seed, c)%shards]
 	s.mu.Lock()
@@ -80,7 +80,7 @@ func (cs *clients) of(c client, r Rate, now time.Time) *account {
 	a := s.by[c]
 	if a == nil {
 		if len(s.by) >= s.most {
-			s.forget(now)
+			s.evict(now)
 		}
 		a = &account{limiter: rate.NewLimiter(r.limit())}
 		if cs.share > 0 {
@@ -89,21 +89,21 @@ func (cs *clients) of(c client, r Rate, now time.Time) *account {
 		s.by[c] = a
 	}
 	if limit, burst := r.limit(); a.limiter.Limit() != limit || a.limiter.Burst() != burst {
-		a.limiter.SetLimitAt(now, limit) // its key's file says otherwise now
+		a.limiter.SetLimitAt(now, limit) // the key file has changed
 		a.limiter.SetBurstAt(now, burst)
 	}
 	a.used = now
 	return a
 }
 
-// forget makes room: of some clients those go that may do all again that a new one may, or else the one that was seen
-// longest ago. Who is being answered stays.
-func (s *shard) forget(now time.Time) {
+// evict removes, of a sample, the clients with a full burst, who lose nothing, or else the one that was idle longest.
+// Clients with running requests stay.
+func (s *shard) evict(now time.Time) {
 	seen, gone := 0, 0
 	var oldest client
 	var since time.Time
-	for c, a := range s.by { // in an order that differs each time
-		if seen == forgetAmong {
+	for c, a := range s.by { // random order
+		if seen == evictionSample {
 			break
 		}
 		seen++
@@ -119,14 +119,4 @@ func (s *shard) forget(now time.Time) {
 	if gone == 0 && !since.IsZero() {
 		delete(s.by, oldest)
 	}
-}
-
-// limited reports whether there is a limit.
-func (r Rate) limited() bool { return r.PerSecond > 0 }
-
-func (r Rate) limit() (rate.Limit, int) {
-	if !r.limited() {
-		return rate.Inf, 0
-	}
-	return rate.Limit(r.PerSecond), max(r.Burst, 1)
 }

@@ -115,7 +115,7 @@ func TestExpensiveRequestsWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refused counted
 		o := ratelimit.Defaults()
-		o.Expensive, o.Wait, o.Refused = 8, 2*time.Second, refused.add
+		o.Expensive, o.Wait, o.Rejected = 8, 2*time.Second, refused.add
 		end := make(chan struct{})
 		h := ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.Contains(r.URL.Path, "richest") {
@@ -132,13 +132,13 @@ func TestExpensiveRequestsWaitForEachOther(t *testing.T) {
 		}
 		synctest.Wait()
 		began := time.Now()
-		isProblem(t, ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.1:2")), 429, "too_busy")
+		isProblem(t, ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.1:2")), 429, "overloaded")
 		if took := time.Since(began); took != o.Wait {
 			t.Errorf("a client waits %s for itself", took)
 		}
 		began = time.Now()
 		w := ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.3:1"))
-		if detail := isProblem(t, w, 503, "too_busy"); time.Since(began) != o.Wait || !strings.Contains(detail, "limit, after") {
+		if detail := isProblem(t, w, 503, "overloaded"); time.Since(began) != o.Wait || !strings.Contains(detail, "limit, after") {
 			t.Errorf("after %s: %s", time.Since(began), detail)
 		}
 		if w := ask(h, "GET", "/v1/bitcoin/block/tip", from("192.0.2.1:2")); w.Code != 200 {
@@ -147,12 +147,12 @@ func TestExpensiveRequestsWaitForEachOther(t *testing.T) {
 		gone, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.4:1"), func(r *http.Request) { *r = *r.WithContext(gone) })
-		if refused.of("too_busy") != 2 {
+		if refused.of("overloaded") != 2 {
 			t.Errorf("a client that left while it waited counts as refused: %v", refused.by)
 		}
 		close(end)
 		running.Wait()
-		if w := ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.1:1")); w.Code != 200 || refused.of("too_busy") != 2 {
+		if w := ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.1:1")); w.Code != 200 || refused.of("overloaded") != 2 {
 			t.Errorf("afterwards: %d, refused %v", w.Code, refused.by)
 		}
 	})

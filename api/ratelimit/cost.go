@@ -10,39 +10,38 @@ import (
 	"birthmark/api/problem"
 )
 
-// What answers cost, in plain requests. Every request has cost a plain one when its handler is called. Handlers take
-// the rest with [Take] once they know what is asked.
+// Costs of answers, in plain requests. Each request has paid for a plain one when its handler is called. A handler pays
+// the rest with [Take] after it has parsed the request.
 const (
 	Plain = 1
-	Term  = 1  // each further term of a search
-	Heavy = 8  // a whole list, or an answer that goes through many rows which no index option keeps added up
-	Most  = 32 // no request costs more
+	Term  = 1  // each additional term of a search
+	Heavy = 8  // a whole list, or an answer that reads many rows because no index option has the sum
+	Most  = 32 // the maximum of a request
 
-	costlyPage  = 250 // entries of a page that cost as much as a plain request
-	costlyBatch = 50  // likewise, questions of a batch
+	entriesPerUnit   = 250 // of a page
+	questionsPerUnit = 50  // of a batch
 )
 
-// Page is what a page of so many entries costs more than a plain request.
-func Page(entries int) int64 { return int64(entries / costlyPage) }
+// Page returns the cost of a page in addition to a plain request.
+func Page(entries int) int64 { return int64(entries / entriesPerUnit) }
 
-// Batch is what a batch of so many questions costs.
-func Batch(questions int) int64 { return Plain + int64(questions/costlyBatch) }
+// Batch returns the cost of a batch.
+func Batch(questions int) int64 { return Plain + int64(questions/questionsPerUnit) }
 
-// Take sets what a request costs altogether, when that is more than a plain request or than it cost so far. The
-// difference is taken from the client's rate. Until release is called, which may be after the request, the cost counts
-// as work that is done at once, for the client and for all of them. The error is a [problem.Problem] that names the
-// limit that was reached. Without a guard nothing is limited.
+// Take sets the total cost of a request, if it is more than a plain request or than before. The difference is taken from
+// the client's rate. Until release is called, which may be after the request, the cost counts as concurrent work of the
+// client and of all clients. The error is a [problem.Problem]. Without a handler of [New] there is no limit.
 func Take(w http.ResponseWriter, cost int64) (release func(), err error) {
 	q := requestOf(w)
 	if q == nil || cost <= Plain {
 		return func() {}, nil
 	}
 	h := w.Header()
-	a := q.clients.of(q.who, q.limit, time.Now())
+	a := q.clients.of(q.client, q.limit, time.Now())
 	cost = min(cost, Most)
 	if more := cost - q.spent; more > 0 && q.limit.limited() {
 		if p := q.spend(h, a, more); p != nil {
-			return nil, q.turnedAway(p)
+			return nil, q.rejected(p)
 		}
 		q.spent = cost
 	}
@@ -50,8 +49,8 @@ func Take(w http.ResponseWriter, cost int64) (release func(), err error) {
 		return func() {}, nil
 	}
 	n := min(cost, q.Expensive/2)
-	if p := q.hold(h, a, n); p != nil {
-		return nil, q.turnedAway(p)
+	if p := q.acquireExpensive(h, a, n); p != nil {
+		return nil, q.rejected(p)
 	}
 	return func() {
 		q.expensive.Release(n)
@@ -60,25 +59,24 @@ func Take(w http.ResponseWriter, cost int64) (release func(), err error) {
 	}, nil
 }
 
-// Stream makes the request one whose answer goes on for as long as the client takes it: it counts against the streams
-// that may be open, and has no time limit. It returns the request for the handler to go on with. The error is a
-// [problem.Problem].
+// Stream makes the request a stream: it counts against the open streams and has no time limit. The handler continues
+// with the returned request. The error is a [problem.Problem].
 func Stream(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
 	q := requestOf(w)
 	if q == nil {
 		return r, nil
 	}
-	if p := q.openStream(w.Header()); p != nil {
-		return r, q.turnedAway(p)
+	if p := q.acquireStream(w.Header()); p != nil {
+		return r, q.rejected(p)
 	}
-	q.w.stream, q.w.slow = true, nil
-	// The client may be silent. Whether it goes on reading is for the deadline of each write to tell.
+	q.w.stream, q.w.timedOut = true, nil
+	// The client sends nothing more; the write deadlines detect a client that does not read.
 	_ = http.NewResponseController(q.w.ResponseWriter).SetReadDeadline(time.Time{})
-	q.w.rest()
+	q.w.pause()
 	return r.WithContext(q.r.Context()), nil
 }
 
-// requestOf is the request whose answer w is; nil: no guard has seen it.
+// requestOf returns the request that w answers; nil without a handler of [New].
 func requestOf(w http.ResponseWriter) *request {
 	for {
 		switch is := w.(type) {
@@ -92,16 +90,16 @@ func requestOf(w http.ResponseWriter) *request {
 	}
 }
 
-// turnedAway counts a request that a handler answers with p.
-func (q *request) turnedAway(p *problem.Problem) error {
-	if !q.left() {
-		q.Refused(p.Code)
+// rejected counts a request that its handler answers with p.
+func (q *request) rejected(p *problem.Problem) error {
+	if !q.clientGone() {
+		q.Rejected(p.Code)
 	}
 	return p
 }
 
-// spend takes a cost from the client's rate, or says how long to wait. The headers are those of the draft RateLimit
-// header fields for HTTP.
+// spend takes a cost from the client's rate, or returns a problem with the time to wait. It sets the headers of the
+// draft "RateLimit header fields for HTTP".
 func (q *request) spend(h http.Header, a *account, cost int64) *problem.Problem {
 	l, now := a.limiter, time.Now()
 	burst := l.Burst()
@@ -120,60 +118,59 @@ func (q *request) spend(h http.Header, a *account, cost int64) *problem.Problem 
 	}
 	after := wholeSeconds(wait.Seconds())
 	h["Retry-After"] = []string{after}
-	return problem.New(http.StatusTooManyRequests, tooMany,
+	return problem.New(http.StatusTooManyRequests, tooManyRequests,
 		"rate limit exceeded (%s requests/s, burst %d): retry in %s s",
 		strconv.FormatFloat(q.limit.PerSecond, 'f', -1, 64), burst, after)
 }
 
-// wholeSeconds rounds up, to 1 at least: a client that comes back after them has not come too early.
+// wholeSeconds rounds up, to at least 1, so that a client that waits that long is not too early.
 func wholeSeconds(s float64) string { return strconv.Itoa(max(1, int(math.Ceil(s)))) }
 
-// hold takes a part of the work that is done at once, or says that there is none: first of the client's share, so that
-// a client that asks for much waits for itself and the others do not wait for it.
-func (q *request) hold(h http.Header, a *account, cost int64) *problem.Problem {
+// acquireExpensive takes a share of the expensive work: first of the client's share, so that a client with many requests
+// waits for its own, and others do not wait for it.
+func (q *request) acquireExpensive(h http.Header, a *account, cost int64) *problem.Problem {
 	a.busy.Add(1)
 	ctx, cancel := context.WithTimeout(q.r.Context(), q.Wait)
 	defer cancel()
 	if a.share.Acquire(ctx, cost) != nil {
 		a.busy.Add(-1)
 		h["Retry-After"] = []string{"1"}
-		return problem.New(http.StatusTooManyRequests, tooBusy,
-			"too many of your expensive requests are being answered: send one after the other")
+		return problem.New(http.StatusTooManyRequests, overloaded,
+			"too many of your expensive requests run at the same time: send one after the other")
 	}
 	if q.expensive.Acquire(ctx, cost) != nil {
 		a.share.Release(cost)
 		a.busy.Add(-1)
 		h["Retry-After"] = []string{"1"}
-		return problem.New(http.StatusServiceUnavailable, tooBusy,
-			"too many expensive requests are being answered: retry in a second, or ask for less: "+
-				"a page (limit, after) costs less than a whole list, and options of an index (balance, unspent, history) make its answers cheap")
+		return problem.New(http.StatusServiceUnavailable, overloaded,
+			"too many expensive requests run at the same time: retry in a second, or request less: a page (limit, after) "+
+				"costs less than a whole list, and options of an index (balance, unspent, history) make its answers cheap")
 	}
 	return nil
 }
 
-// openStream counts a stream in, or says that there are enough.
-func (q *request) openStream(h http.Header) *problem.Problem {
-	a := q.clients.of(q.who, q.limit, time.Now())
+// acquireStream counts a stream, or returns a problem if there are too many.
+func (q *request) acquireStream(h http.Header) *problem.Problem {
+	a := q.clients.of(q.client, q.limit, time.Now())
 	a.busy.Add(1)
 	q.stream = a
-	all, own := q.guard.streams.Add(1), a.streams.Add(1)
+	all, own := q.handler.streams.Add(1), a.streams.Add(1)
 	switch {
-	case q.StreamsEach > 0 && own > int64(q.StreamsEach) && !q.who.local():
+	case q.StreamsEach > 0 && own > int64(q.StreamsEach) && !q.client.local():
 		h["Retry-After"] = []string{"60"}
-		return problem.New(http.StatusTooManyRequests, tooStreamy,
-			"you have %d streams open, the most that a client may have: close one", own-1)
+		return problem.New(http.StatusTooManyRequests, tooManyStreams,
+			"you have %d open streams, the limit for a client: close one", own-1)
 	case q.Streams > 0 && all > int64(q.Streams):
 		h["Retry-After"] = []string{"60"}
-		return problem.New(http.StatusServiceUnavailable, tooStreamy,
-			"the server has %d streams open, which is the limit: ask for pages, or retry in a minute", all-1)
+		return problem.New(http.StatusServiceUnavailable, tooManyStreams,
+			"the server has %d open streams, its limit: request pages, or retry in a minute", all-1)
 	}
 	return nil
 }
 
-// closeStream counts it out.
 func (q *request) closeStream() {
 	if q.stream != nil {
-		q.guard.streams.Add(-1)
+		q.handler.streams.Add(-1)
 		q.stream.streams.Add(-1)
 		q.stream.busy.Add(-1)
 	}

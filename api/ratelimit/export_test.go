@@ -2,10 +2,10 @@ package ratelimit
 
 import "net/http"
 
-// Remembered is how many clients h, which New made, remembers.
+// Remembered returns how many clients a handler of New tracks.
 func Remembered(h http.Handler) (n int) {
-	for i := range h.(*guard).clients.shards {
-		s := &h.(*guard).clients.shards[i]
+	for i := range h.(*handler).clients.shards {
+		s := &h.(*handler).clients.shards[i]
 		s.mu.Lock()
 		n += len(s.by)
 		s.mu.Unlock()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"runtime/debug"
 	"strings"
@@ -33,83 +32,85 @@ var headers = map[string][]string{
 	"Referrer-Policy":        {"same-origin"},
 }
 
-// guard is a handler with limits.
-type guard struct {
+// handler is a handler with limits.
+type handler struct {
 	Options
-	next      http.Handler
-	clients   *clients
-	expensive *semaphore.Weighted // nil: no limit
-	faults    lines               // about answers that failed
-	late      lines               // about those of status 503
-	streams   atomic.Int64        // that go on
+	next        http.Handler
+	clients     *clients
+	expensive   *semaphore.Weighted // nil: no limit
+	errors      logLimiter
+	unavailable logLimiter   // status 503
+	streams     atomic.Int64 // open
 }
 
-// ServeHTTP implements [http.Handler]. It leaves the pattern that the request came to in r.Pattern.
-func (g *guard) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+// ServeHTTP implements [http.Handler]. It sets r.Pattern to the pattern that next matched.
+func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	began := time.Now()
-	h := rw.Header()
+	header := rw.Header()
 	for name, value := range headers {
-		h[name] = value
+		header[name] = value
 	}
-	ask := &request{
-		guard: g, r: r, free: netserver.IsHealthCheck(r), began: began, spent: Plain,
-		w: writer{ResponseWriter: rw, stall: g.Stall},
+	q := &request{
+		handler: h, r: r, health: netserver.IsHealthCheck(r), began: began, spent: Plain,
+		w: writer{ResponseWriter: rw, stall: h.Stall},
 	}
-	w := &ask.w
-	w.request = ask
+	w := &q.w
+	w.request = q
 	defer func() {
-		ask.closeStream()
-		fault := recover()
-		if fault != nil && fault != http.ErrAbortHandler {
-			ask.panicked(w, fault)
+		q.closeStream()
+		p := recover()
+		if p != nil && p != http.ErrAbortHandler {
+			q.panicked(w, p)
 		}
-		ask.log(w)
-		if fault != nil && w.status != http.StatusInternalServerError {
-			panic(http.ErrAbortHandler) // the client is not to take what it got for all of it
+		q.log(w)
+		if p != nil && w.status != http.StatusInternalServerError {
+			panic(http.ErrAbortHandler) // closes the connection: the client must not take a part for the whole answer
 		}
 	}()
-	if p := ask.admit(h); p != nil {
-		ask.refuse(w, p)
+	if p := q.admit(header); p != nil {
+		q.reject(w, p)
 		return
 	}
-	ask.answer(w)
+	q.answer(w)
 }
 
-// request is a request on its way through the guard.
+// request is a request and its state.
 type request struct {
-	*guard
-	r     *http.Request
-	w     writer
-	free  bool // asked by those who watch over the server: no key, no rate
-	began time.Time
-	who   client
-	limit Rate
-	spent int64 // of the rate
+	*handler
+	r      *http.Request
+	w      writer
+	health bool // a health check: needs no key and no rate
+	began  time.Time
+	client client
+	limit  Rate
+	spent  int64 // cost taken from the rate
 
-	stream *account // whose stream it is; nil: it is none
+	stream *account // that a stream counts for; nil: not a stream
 }
 
-// admit says why the request is not answered; nil where it is. h are the answer's headers.
+// admit returns why the request is rejected; nil if it is not. h are the headers of the answer.
 func (q *request) admit(h http.Header) *problem.Problem {
 	r := q.r
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodOptions:
 	default:
 		h.Set("Allow", "GET, HEAD, POST, OPTIONS")
-		return problem.New(http.StatusMethodNotAllowed, notAllowed, "no request of method %.20q is answered: ask with GET, HEAD or POST", r.Method)
+		return problem.New(http.StatusMethodNotAllowed, methodNotAllowed, "method %.20q is not allowed: use GET, HEAD or POST", r.Method)
 	}
 	if n := len(r.URL.Path) + len(r.URL.RawQuery); q.URI > 0 && n > q.URI {
-		return problem.New(http.StatusRequestURITooLong, tooLong, "path and query have %d bytes, at most %d are read: ask for many things with POST", n, q.URI)
+		return problem.New(http.StatusRequestURITooLong, uriTooLong,
+			"path and query have %d bytes, the limit is %d: request many things with POST", n, q.URI)
 	}
 	if q.Body > 0 && r.ContentLength > q.Body {
-		h.Set("Connection", "close") // nobody reads it
-		return problem.New(http.StatusRequestEntityTooLarge, tooLarge, "the body has %d bytes, at most %d are read: ask for less at once", r.ContentLength, q.Body)
+		h.Set("Connection", "close") // the body is not read
+		return problem.New(http.StatusRequestEntityTooLarge, tooLarge,
+			"the body has %d bytes, the limit is %d: send smaller requests", r.ContentLength, q.Body)
 	}
 	if q.CheckHost && !netserver.IsLocalHost(r.Host, q.Hosts) && !netserver.Trusts(q.Proxies, netserver.AddressOf(r.RemoteAddr)) {
 		return netserver.WrongHost(r.Host)
 	}
-	q.who = client{from: netserver.Sender(r, q.Proxies)}
-	if q.free {
+	q.client = client{from: netserver.Sender(r, q.Proxies)}
+	if q.health {
 		return nil
 	}
 	q.limit = q.Rate
@@ -119,7 +120,7 @@ func (q *request) admit(h http.Header) *problem.Problem {
 			return p
 		}
 		if k != nil {
-			q.who = client{key: k.Name}
+			q.client = client{key: k.Name}
 			if k.Rate > 0 {
 				q.limit = Rate{PerSecond: k.Rate, Burst: k.Burst}
 			}
@@ -128,28 +129,29 @@ func (q *request) admit(h http.Header) *problem.Problem {
 	if !q.limit.limited() {
 		return nil
 	}
-	return q.spend(h, q.clients.of(q.who, q.limit, q.began), Plain)
+	return q.spend(h, q.clients.of(q.client, q.limit, q.began), Plain)
 }
 
-// identify finds the key that is shown; nil where none is and none is needed.
+// identify returns the API key of the request; nil if it has none and needs none.
 func (q *request) identify(h http.Header) (*auth.Key, *problem.Problem) {
-	shown, ok := auth.FromRequest(q.r)
+	text, ok := auth.FromRequest(q.r)
 	if !ok && q.Anonymous {
 		return nil, nil
 	}
 	if ok {
-		if k := q.Keys.Find(shown); k != nil {
+		if k := q.Keys.Find(text); k != nil {
 			return k, nil
 		}
 	}
 	h["Www-Authenticate"] = []string{`Bearer realm="birthmark"`, `Basic realm="birthmark", charset="UTF-8"`}
 	if ok {
-		return nil, problem.New(http.StatusUnauthorized, noKey, "the key is none of this server's")
+		return nil, problem.New(http.StatusUnauthorized, unauthorized, "invalid API key")
 	}
-	return nil, problem.New(http.StatusUnauthorized, noKey, "this server answers those who show a key: Authorization: Bearer KEY, or X-API-Key: KEY")
+	return nil, problem.New(http.StatusUnauthorized, unauthorized,
+		"API key required: send the header Authorization: Bearer KEY, or X-API-Key: KEY")
 }
 
-// answer has the handler answer, in the time it may take.
+// answer calls the handler with the time limit.
 func (q *request) answer(w *writer) {
 	r := q.r
 	ctx := r.Context()
@@ -158,37 +160,37 @@ func (q *request) answer(w *writer) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, q.Timeout)
 		defer cancel()
-		w.slow = func() *problem.Problem {
+		w.timedOut = func() *problem.Problem {
 			if ctx.Err() != context.DeadlineExceeded || r.Context().Err() != nil {
 				return nil
 			}
-			q.Refused(tooSlow)
-			return problem.New(http.StatusServiceUnavailable, tooSlow,
-				"the answer took longer than %s, the most that a request may take: ask for less (limit), or turn on the index's options that make it cheap", q.Timeout)
+			q.Rejected(timeout)
+			return problem.New(http.StatusServiceUnavailable, timeout,
+				"the answer took longer than %s: request less (limit), or enable options of the index", q.Timeout)
 		}
 	}
 	inner := r.WithContext(ctx)
 	if r.Body != nil && r.ContentLength != 0 {
 		inner.Body = q.body(control)
 	}
-	w.allow(q.began, q.Timeout)
+	w.setDeadline(q.began, q.Timeout)
 	defer func() { r.Pattern = inner.Pattern }()
 	q.next.ServeHTTP(w, inner)
 }
 
-// body is the request's body, within the limits of its size and of the time it may take to come.
+// body returns the body of the request with its limits of size and time.
 func (q *request) body(control *http.ResponseController) io.ReadCloser {
 	b := &body{ReadCloser: netserver.TrackBody(q.r), control: control}
 	if q.Body > 0 {
 		b.ReadCloser = http.MaxBytesReader(q.w.ResponseWriter, b.ReadCloser, q.Body)
 	}
 	if q.Stall > 0 {
-		b.until(q.began.Add(q.Stall))
+		b.setDeadline(q.began.Add(q.Stall))
 	}
 	return b
 }
 
-// body is a request's while it comes.
+// body is the body of a request.
 type body struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -198,68 +200,32 @@ type body struct {
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil {
-		// The server goes on reading, to know when the client leaves: that has no end.
-		b.until(time.Time{})
+		b.setDeadline(time.Time{}) // the server continues to read, to notice that the client disconnects
 	}
 	return n, err
 }
 
-// until is when all of it has to be there. A writer of a test has no deadlines.
-func (b *body) until(t time.Time) { _ = b.control.SetReadDeadline(t) }
+// setDeadline sets the time by which the whole body must be there. Response writers of tests have no deadlines.
+func (b *body) setDeadline(t time.Time) { _ = b.control.SetReadDeadline(t) }
 
-// left reports whether the client has gone, so that what it is answered means nothing.
-func (q *request) left() bool { return q.r.Context().Err() != nil }
+// clientGone reports whether the client has disconnected, so that the status is meaningless.
+func (q *request) clientGone() bool { return q.r.Context().Err() != nil }
 
-// refuse answers with p.
-func (q *request) refuse(w *writer, p *problem.Problem) {
-	if !q.left() {
-		q.Refused(p.Code)
+// reject answers with p.
+func (q *request) reject(w *writer, p *problem.Problem) {
+	if !q.clientGone() {
+		q.Rejected(p.Code)
 	}
-	w.allow(q.began, 0)
+	w.setDeadline(q.began, 0)
 	problem.Write(w, p)
 }
 
-// panicked answers a request whose handler broke off, where nothing was answered so far.
-func (q *request) panicked(w *writer, fault any) {
-	q.Log.Error("a request made the server panic, which is a bug", "method", q.r.Method, "route", q.route(),
-		"panic", fmt.Sprint(fault), "stack", strings.TrimSpace(string(debug.Stack())))
-	q.Refused(failed)
+// panicked logs a panic, and answers if the handler had not begun to.
+func (q *request) panicked(w *writer, p any) {
+	q.Log.Error("panic while handling a request: please report this bug", "method", q.r.Method, "route", q.route(),
+		"panic", fmt.Sprint(p), "stack", strings.TrimSpace(string(debug.Stack())))
+	q.Rejected(internal)
 	if w.status == 0 {
 		problem.Write(w, problem.Of(errors.New("panic")))
 	}
-}
-
-func (q *request) route() string {
-	if q.r.Pattern == "" {
-		return "none"
-	}
-	return q.r.Pattern
-}
-
-// log logs each request at debug, and those that failed at warn, unless they ask whether the server is well: it may not
-// be for hours. A line has the route and nothing else of what was asked, for it may hold secrets.
-func (q *request) log(w *writer) {
-	level, left := slog.LevelDebug, int64(0)
-	if w.status >= http.StatusInternalServerError && !q.free && !q.left() {
-		about := &q.faults
-		if w.status == http.StatusServiceUnavailable {
-			about = &q.late
-		}
-		var ok bool
-		if left, ok = about.next(); ok {
-			level = slog.LevelWarn
-		}
-	}
-	ctx := q.r.Context()
-	if !q.Log.Enabled(ctx, level) {
-		return
-	}
-	line := []slog.Attr{
-		slog.String("method", q.r.Method), slog.String("route", q.route()), slog.Int("status", w.answered()),
-		slog.Int64("bytes", w.bytes), slog.Duration("took", time.Since(q.began)), slog.String("client", q.who.String()),
-	}
-	if left > 0 {
-		line = append(line, slog.Int64("left_out", left))
-	}
-	q.Log.LogAttrs(ctx, level, "request", line...)
 }

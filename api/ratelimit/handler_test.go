@@ -144,7 +144,7 @@ func TestAnAnswerThatTakesTooLongSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refused counted
 		o := ratelimit.Defaults()
-		o.Timeout, o.Refused = 3*time.Second, refused.add
+		o.Timeout, o.Rejected = 3*time.Second, refused.add
 		h := ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
 			w.Header().Set("ETag", "x")
@@ -155,10 +155,10 @@ func TestAnAnswerThatTakesTooLongSaysSo(t *testing.T) {
 		if took := time.Since(began); took != o.Timeout {
 			t.Errorf("took %s", took)
 		}
-		if detail := isProblem(t, w, 503, "too_slow"); !strings.Contains(detail, "3s") {
+		if detail := isProblem(t, w, 503, "timeout"); !strings.Contains(detail, "3s") {
 			t.Errorf("%q does not name the limit", detail)
 		}
-		if refused.of("too_slow") != 1 || w.Header().Get("ETag") != "" {
+		if refused.of("timeout") != 1 || w.Header().Get("ETag") != "" {
 			t.Errorf("refused %v, headers %v", refused.by, w.Header())
 		}
 

@@ -19,7 +19,7 @@ func host(name string) func(*http.Request) { return func(r *http.Request) { r.Ho
 func TestOtherHostsAreRefusedOnThisMachine(t *testing.T) {
 	var refused counted
 	o := ratelimit.Defaults()
-	o.CheckHost, o.Hosts, o.Refused = true, []string{"explorer.example.org"}, refused.add
+	o.CheckHost, o.Hosts, o.Rejected = true, []string{"explorer.example.org"}, refused.add
 	o.Proxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")}
 	h := ratelimit.New(o, says)
 	for _, name := range []string{

@@ -14,54 +14,61 @@ import (
 	"birthmark/api/netserver"
 )
 
-// Options are the limits on requests. What is zero is not limited; [Defaults] are limits that suit a server on a small
-// machine.
+// Options are the limits on requests. Zero means no limit. [Defaults] suit a server on a small machine.
 type Options struct {
-	Log *slog.Logger // nil: nothing is logged
+	Log *slog.Logger // nil: no log
 
-	Keys      *auth.Keys // nil: nobody is asked for a key
-	Anonymous bool       // with Keys: who has none is answered too, as one of their address
+	Keys      *auth.Keys // nil: no API keys
+	Anonymous bool       // with Keys: also accept requests without a key, as those of their IP address
 
-	Rate    Rate           // of a client whose key has none of its own
-	Clients int            // how many clients are remembered; past it, one that was not seen for long is forgotten
-	Proxies []netip.Prefix // whose X-Forwarded-For is believed
+	Rate    Rate           // of a client without a rate of its own
+	Clients int            // clients that are tracked; above it, one that was idle for long is dropped
+	Proxies []netip.Prefix // whose X-Forwarded-For is trusted
 
 	Timeout time.Duration // of an answer, except a stream
-	Stall   time.Duration // how long a client may take nothing of an answer; and a body has to be there by then
+	Stall   time.Duration // for a client to accept a part of an answer, and to send its whole request body
 	Body    int64         // bytes
 	URI     int           // bytes of path and query
 
-	// Expensive is how much of what is expensive is done at once, in the units of [Take], 2 at least; a client gets
-	// half of it at most. A request waits for its part no longer than Wait.
+	// Expensive is the total cost of concurrent expensive requests, in the units of [Take], at least 2. A client gets at
+	// most half of it. A request waits for its share at most Wait.
 	Expensive int64
 	Wait      time.Duration
 
-	// Streams is how many streams go on at once, and StreamsEach of one client, unless it is on this machine: each keeps a
-	// connection that others cannot have.
+	// Streams is the number of concurrent streams, StreamsEach those of one client unless it is on this machine. Each
+	// occupies a connection.
 	Streams, StreamsEach int
 
-	// Origins are the web pages' that may ask from a browser: "https://example.org", "https://*.example.org", "*".
-	// Empty: none but the server's own.
+	// Origins are the origins of web pages that may send requests from a browser: "https://example.org",
+	// "https://*.example.org", "*". Empty: only pages of the server itself.
 	Origins []string
 
-	// CheckHost refuses requests for another host than this machine, by an address or as localhost, or one of Hosts,
-	// which are in lower case. Requests that one of Proxies hands on are not checked. It is for servers that only this
-	// machine can reach.
+	// CheckHost rejects requests whose Host header is not an IP address, localhost, or one of Hosts (lower case), unless
+	// one of Proxies forwards them. For servers that only this machine can reach.
 	CheckHost bool
 	Hosts     []string
 
-	// Refused is told why a request was refused, in one of [Reasons]. It may be nil.
-	Refused func(reason string)
+	// Rejected is called with the reason of each rejected request, one of [Reasons]. It may be nil.
+	Rejected func(reason string)
 }
 
-// Rate is how many requests a client may make: PerSecond in the long run, Burst at once. An expensive request counts as
-// several ([Take]). The zero Rate is no limit.
+// Rate is how many requests a client may send: PerSecond on average, Burst at once. An expensive request counts as
+// several ([Take]). The zero Rate means no limit.
 type Rate struct {
 	PerSecond float64
 	Burst     int
 }
 
-// Defaults are limits that let a normal client do anything. They limit no rates, which depend on who asks.
+func (r Rate) limited() bool { return r.PerSecond > 0 }
+
+func (r Rate) limit() (rate.Limit, int) {
+	if !r.limited() {
+		return rate.Inf, 0
+	}
+	return rate.Limit(r.PerSecond), max(r.Burst, 1)
+}
+
+// Defaults returns limits that a normal client does not reach. They have no rate, which depends on the clients.
 func Defaults() Options {
 	return Options{
 		Clients:   1 << 16,
@@ -76,42 +83,43 @@ func Defaults() Options {
 	}
 }
 
-// What a request may be refused for: the codes of the problems that New answers with, for Options.Refused.
+// Codes of the problems of rejected requests.
 const (
-	notAllowed = "method_not_allowed"
-	noKey      = "unauthorized"
-	tooMany    = "too_many_requests"
-	tooLarge   = "too_large"
-	tooLong    = "uri_too_long"
-	tooBusy    = "too_busy"
-	tooStreamy = "too_many_streams"
-	tooSlow    = "too_slow"
-	failed     = "internal"
+	methodNotAllowed = "method_not_allowed"
+	unauthorized     = "unauthorized"
+	tooManyRequests  = "too_many_requests"
+	tooLarge         = "too_large"
+	uriTooLong       = "uri_too_long"
+	overloaded       = "overloaded"
+	tooManyStreams   = "too_many_streams"
+	timeout          = "timeout"
+	internal         = "internal"
 )
 
-// Reasons are all that Options.Refused may be told.
+// Reasons returns all reasons for Options.Rejected: the codes of problems.
 func Reasons() []string {
 	return []string{
-		notAllowed, noKey, tooMany, tooLarge, tooLong, tooBusy, tooStreamy, tooSlow, netserver.CodeWrongHost, failed,
+		methodNotAllowed, unauthorized, tooManyRequests, tooLarge, uriTooLong, overloaded, tooManyStreams, timeout,
+		netserver.CodeWrongHost, internal,
 	}
 }
 
-// New is next within the limits of o.
+// New returns next with the limits of o.
 func New(o Options, next http.Handler) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Refused == nil {
-		o.Refused = func(string) {}
+	if o.Rejected == nil {
+		o.Rejected = func(string) {}
 	}
-	g := &guard{Options: o, next: next, clients: newClients(o.Clients, o.Expensive/2)}
-	g.faults.limit = rate.NewLimiter(faultsPerSecond, faultsPerSecond)
-	g.late.limit = rate.NewLimiter(rate.Every(unavailableEvery), 1)
+	h := &handler{Options: o, next: next, clients: newClients(o.Clients, o.Expensive/2)}
+	h.errors.limit = rate.NewLimiter(errorsPerSecond, errorsPerSecond)
+	h.unavailable.limit = rate.NewLimiter(rate.Every(unavailableInterval), 1)
 	if o.Expensive > 1 {
-		g.expensive = semaphore.NewWeighted(o.Expensive)
+		h.expensive = semaphore.NewWeighted(o.Expensive)
 	}
 	if len(o.Origins) == 0 {
-		return g
+		return h
 	}
 	return cors.New(cors.Options{
 		AllowedOrigins: o.Origins,
@@ -119,5 +127,5 @@ func New(o Options, next http.Handler) http.Handler {
 		AllowedHeaders: []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", auth.Header},
 		ExposedHeaders: []string{"ETag", "X-Tip", "X-Tip-Height", "Retry-After", rateHeader, policyHeader, "Link"},
 		MaxAge:         int(time.Hour / time.Second),
-	}).Handler(g)
+	}).Handler(h)
 }

@@ -8,42 +8,42 @@ import (
 	"birthmark/api/problem"
 )
 
-// writer is an answer on its way: it counts, gives the client a time to take each part, and has an answer that came too late
-// say so.
+// writer is the response writer of a request: it counts bytes, sets write deadlines, and replaces an error of a handler
+// that ran out of time by a problem that reports the time limit.
 type writer struct {
 	http.ResponseWriter
-	request *request
-	stall   time.Duration
-	stream  bool                    // has times of silence, in which nothing has to be taken
-	slow    func() *problem.Problem // why the handler failed, where it was its time; nil
+	request  *request
+	stall    time.Duration           // for the client to accept a part of the answer
+	stream   bool                    // pauses between parts have no deadline
+	timedOut func() *problem.Problem // nil, or returns nil: the time limit was not reached
 
-	status  int // 0: nothing is answered yet
-	bytes   int64
-	instead bool      // of the handler's answer, a problem was written
-	until   time.Time // when the client has to have taken what was written
+	status   int // 0: no answer yet
+	bytes    int64
+	replaced bool      // a problem was written in place of the handler's answer
+	deadline time.Time // of the writes so far
 }
 
-// again is how often the deadline is set: each time costs a little, and many small writes are one answer.
-const again = time.Second
+// deadlineInterval is the least time between two settings of the deadline, each of which has a small cost.
+const deadlineInterval = time.Second
 
-// allow gives the client until stall after now and a while to take what is written by then.
-func (w *writer) allow(now time.Time, while time.Duration) {
+// setDeadline gives the client until stall after now and the given time.
+func (w *writer) setDeadline(now time.Time, after time.Duration) {
 	if w.stall <= 0 {
 		return
 	}
-	w.until = now.Add(while + w.stall)
-	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.until) // a writer of a test has none
+	w.deadline = now.Add(after + w.stall)
+	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.deadline) // fails with writers of tests
 }
 
-// more gives the client more time, as it took what came before.
-func (w *writer) more() {
-	if now := time.Now(); w.stall > 0 && (w.stream || now.Add(w.stall).Sub(w.until) > again) {
-		w.allow(now, 0)
+// extendDeadline gives the client time for the next part.
+func (w *writer) extendDeadline() {
+	if now := time.Now(); w.stall > 0 && (w.stream || now.Add(w.stall).Sub(w.deadline) > deadlineInterval) {
+		w.setDeadline(now, 0)
 	}
 }
 
-// rest lets a stream be silent: HTTP/2 ends it at its deadline, whether something is to be written or not.
-func (w *writer) rest() {
+// pause removes the deadline of a stream: HTTP/2 resets a stream at its deadline even if there is nothing to write.
+func (w *writer) pause() {
 	if w.stream && w.stall > 0 {
 		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Time{})
 	}
@@ -51,18 +51,18 @@ func (w *writer) rest() {
 
 // WriteHeader implements [http.ResponseWriter].
 func (w *writer) WriteHeader(status int) {
-	if w.status != 0 || w.instead {
+	if w.status != 0 || w.replaced {
 		return
 	}
-	if status >= http.StatusInternalServerError && w.slow != nil && !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
-		if p := w.slow(); p != nil {
-			w.slow = nil
+	if status >= http.StatusInternalServerError && w.timedOut != nil && !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+		if p := w.timedOut(); p != nil {
+			w.timedOut = nil
 			problem.Write(w, p)
-			w.instead = true
+			w.replaced = true
 			return
 		}
 	}
-	if status >= http.StatusOK { // before come hints, of which there may be many
+	if status >= http.StatusOK { // not an informational response, which may be repeated
 		w.status = status
 	}
 	w.ResponseWriter.WriteHeader(status)
@@ -70,37 +70,37 @@ func (w *writer) WriteHeader(status int) {
 
 // Write implements [http.ResponseWriter].
 func (w *writer) Write(b []byte) (int, error) {
-	if w.instead {
+	if w.replaced {
 		return len(b), nil
 	}
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	w.more()
+	w.extendDeadline()
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)
 	return n, err
 }
 
-// FlushError hands on what was written; [http.ResponseController] calls it.
+// FlushError flushes the answer; [http.ResponseController] calls it.
 func (w *writer) FlushError() error {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
-	w.more()
+	w.extendDeadline()
 	err := http.NewResponseController(w.ResponseWriter).Flush()
-	w.rest()
+	w.pause()
 	return err
 }
 
 // Flush implements [http.Flusher].
-func (w *writer) Flush() { _ = w.FlushError() } // the next write finds it too
+func (w *writer) Flush() { _ = w.FlushError() } // the next write returns the error too
 
-// Unwrap is for [http.ResponseController].
+// Unwrap returns the wrapped writer for [http.ResponseController].
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// answered is the status that the client saw.
-func (w *writer) answered() int {
+// sentStatus returns the status that the client received.
+func (w *writer) sentStatus() int {
 	if w.status == 0 {
 		return http.StatusOK
 	}

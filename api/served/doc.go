@@ -1,3 +1,3 @@
-// Package served is what the parts of the HTTP server know of the chains they serve. It keeps them apart from how a
-// database came to be open: written by a sync of the same process, or by another one.
+// Package served describes the chains of a server to its parts. It hides whether a sync of this process or another
+// process writes the database.
 package served

@@ -8,52 +8,52 @@ import (
 	"birthmark/core"
 )
 
-// Rates remembers how fast the sync of a chain went, from its beginning on, in a bounded number of moments: the longer it takes,
-// the further they lie apart. The zero Rates has none. It may be used from any goroutine; a nil one remembers nothing.
+// Rates samples the speed of a sync since its start. The number of samples is bounded: their interval grows with the
+// duration of the sync. It is safe for concurrent use; a nil Rates has no samples.
 type Rates struct {
-	mu    sync.Mutex
-	every time.Duration // between two moments
-	all   []Rate
+	mu       sync.Mutex
+	interval time.Duration // between two samples
+	all      []Rate
 }
 
-// Rate is how fast a sync was at one moment.
+// Rate is a sample of the speed of a sync.
 type Rate struct {
-	Elapsed         time.Duration // since the sync began
+	Elapsed         time.Duration // since the start of the sync
 	Height          uint32
 	BlocksPerSecond float64
 	TxsPerSecond    float64
 }
 
 const (
-	mostRates  = 240
-	firstEvery = time.Second
+	maxRates      = 240
+	firstInterval = time.Second
 )
 
-// Note remembers p, if enough time has gone by. A sync that begins anew is remembered anew. The last report of a sync counts
-// for nothing: its rates are those of all of it.
-func (r *Rates) Note(p core.Progress) {
+// Add adds a sample if the interval has passed. A sync that starts again drops the samples before. The final report of a
+// sync is ignored, since it has average rates.
+func (r *Rates) Add(p core.Progress) {
 	if r == nil || p.Done {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if n := len(r.all); n > 0 && p.Elapsed < r.all[n-1].Elapsed {
-		r.all, r.every = nil, 0
+		r.all, r.interval = nil, 0
 	}
-	r.every = max(r.every, firstEvery)
-	if n := len(r.all); n > 0 && p.Elapsed-r.all[n-1].Elapsed < r.every {
+	r.interval = max(r.interval, firstInterval)
+	if n := len(r.all); n > 0 && p.Elapsed-r.all[n-1].Elapsed < r.interval {
 		return
 	}
-	if len(r.all) == mostRates { // every second one goes
-		for i := range mostRates / 2 {
+	if len(r.all) == maxRates { // drop every second one
+		for i := range maxRates / 2 {
 			r.all[i] = r.all[2*i]
 		}
-		r.all, r.every = r.all[:mostRates/2], 2*r.every
+		r.all, r.interval = r.all[:maxRates/2], 2*r.interval
 	}
 	r.all = append(r.all, Rate{p.Elapsed, uint32(p.Height), p.BlocksPerSecond, p.TxsPerSecond})
 }
 
-// All is what is remembered, oldest first.
+// All returns the samples, oldest first.
 func (r *Rates) All() []Rate {
 	if r == nil {
 		return nil

@@ -18,15 +18,15 @@ func TestRatesReachFromTheBeginningToNow(t *testing.T) {
 	for _, long := range []time.Duration{0, time.Second, time.Minute, 10 * time.Minute, 5 * time.Hour} {
 		var r Rates
 		for d := time.Duration(0); d <= long; d += every {
-			r.Note(at(d))
+			r.Add(at(d))
 		}
 		all := r.All()
-		apart := max(firstEvery, 2*long/mostRates+firstEvery)
-		if len(all) == 0 || len(all) > mostRates || all[0].Elapsed != 0 {
+		apart := max(firstInterval, 2*long/maxRates+firstInterval)
+		if len(all) == 0 || len(all) > maxRates || all[0].Elapsed != 0 {
 			t.Fatalf("%v: %d moments", long, len(all))
 		}
 		for i := 1; i < len(all); i++ {
-			if gap := all[i].Elapsed - all[i-1].Elapsed; gap < firstEvery || gap > 2*apart {
+			if gap := all[i].Elapsed - all[i-1].Elapsed; gap < firstInterval || gap > 2*apart {
 				t.Errorf("%v: %v between moments %d and %d", long, gap, i-1, i)
 			}
 		}
@@ -40,17 +40,17 @@ func TestRatesReachFromTheBeginningToNow(t *testing.T) {
 func TestASyncThatBeginsAnewIsRememberedAnew(t *testing.T) {
 	var r Rates
 	for _, d := range []time.Duration{0, 5 * time.Second, 9 * time.Second} {
-		r.Note(at(d))
+		r.Add(at(d))
 	}
-	r.Note(at(time.Second))
+	r.Add(at(time.Second))
 	done := at(8 * time.Second)
 	done.Done = true
-	r.Note(done)
+	r.Add(done)
 	if all := r.All(); len(all) != 1 || all[0].Elapsed != time.Second {
 		t.Errorf("remembered %+v, expected one moment after a second", all)
 	}
 	var none *Rates
-	none.Note(at(0))
+	none.Add(at(0))
 	if none.All() != nil {
 		t.Error("nobody remembered something")
 	}

@@ -8,29 +8,28 @@ import (
 	"birthmark/model"
 )
 
-// Chain is one chain that is served. Its functions may be called at any time, from any goroutine.
+// Chain is a chain that a server serves. Its functions are safe for concurrent use.
 type Chain struct {
 	Name  string // in paths: /v1/NAME/…
 	Model model.Chain
 
-	// View runs fn over one snapshot of the database, which may be another database each time.
+	// View runs fn over one snapshot of the database. The database can be another one each time.
 	View func(ctx context.Context, fn func(*core.View) error) error
 
-	// Moved is the newest tip that View shows, and a channel that is closed when it shows another, or has other indexes: while
-	// it is open, questions have the answers they had.
+	// Moved returns the tip that View shows, and a channel that is closed when the tip or the indexes change.
 	Moved func() (tip model.Point, moved <-chan struct{})
 
 	State func() State
 
-	// Measures are the figures of the database that is open, which may be another one each time; nil: none are known.
+	// Measures returns the metrics of the open database; nil: there are none.
 	Measures func() (core.Measures, error)
 
 	Rates *Rates // of the sync in this process; nil: there is none
 }
 
-// State is how far a chain's database is.
+// State is the state of the sync of a chain.
 type State struct {
-	Sync   *core.Progress // of the sync in this process, the latest; nil: another process syncs it, or none
-	Failed string         // why the sync stands still, to be tried again; empty: it does not
+	Sync   *core.Progress // latest progress of the sync in this process; nil: it has none
+	Failed string         // error that stopped the sync until a retry; empty: none
 	Since  time.Time      // of Failed
 }

@@ -41,7 +41,7 @@ func TestServeRefuses(t *testing.T) {
 		{exitUsage, "bad_setting", `^two chains use the database folder ` + db, []string{"--config", two}},
 		{exitUsage, "bad_setting", `^two databases of bitcoin mainnet: a server can serve only one per network$`, []string{"--config", networks}},
 		{exitUsage, "bad_setting", `memory is too small for 2 chains`, []string{"--config", networks, "--memory", "100MiB"}},
-		{exitRefused, "address_in_use", `^listen: another program listens at ` + taken.Addr().String(), []string{"--db", db, "--listen", taken.Addr().String()}},
+		{exitRefused, "address_in_use", `^listen: ` + taken.Addr().String() + ` is in use by another program`, []string{"--db", db, "--listen", taken.Addr().String()}},
 		{exitUsage, "bad_value", `^listen: nonsense: .*expected host:port`, []string{"--db", db, "--listen", "nonsense"}},
 		{exitUsage, "bad_setting", `^--tls-key: tls.key without tls.cert`, []string{"--db", db, "--tls-key", "k"}},
 		{exitUsage, "bad_tls", `^tls: /nowhere/c, /nowhere/k: `, []string{"--db", db, "--listen", "127.0.0.1:0", "--tls-cert", "/nowhere/c", "--tls-key", "/nowhere/k"}},
@@ -54,7 +54,7 @@ func TestServeRefuses(t *testing.T) {
 	running := slowSync(t, 20*time.Millisecond, "--source", source, "--db", db)
 	until(t, "the sync to write", func() bool { return tipHeight(t, db) > 10 })
 	wantFailure(t, exitRefused, "locked", fmt.Sprintf(`in use by pid %d, birthmark sync, since`, running.Process.Pid), "serve", "--db", db, "--source", source, "--listen", "127.0.0.1:0")
-	wantFailure(t, exitRefused, "address_in_use", "another program listens", "sync", "--serve", taken.Addr().String(), "--chain", "bitcoin", "--source", source, "--db", none)
+	wantFailure(t, exitRefused, "address_in_use", "is in use by another program", "sync", "--serve", taken.Addr().String(), "--chain", "bitcoin", "--source", source, "--db", none)
 	if left, err := os.Stat(none); err == nil {
 		entries, _ := os.ReadDir(none)
 		t.Errorf("%s was left behind, with %v", left.Name(), entries)

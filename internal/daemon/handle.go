@@ -52,7 +52,7 @@ func (s *handle) enter() (*held, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.at == nil {
-		return nil, model.Errorf(model.Refused, "stopping", "the server is shutting down")
+		return nil, model.Errorf(model.Refused, "shutting_down", "the server is shutting down")
 	}
 	s.at.users.Add(1)
 	return s.at, nil
@@ -136,7 +136,7 @@ func (s *handle) state() served.State {
 
 // advance records the progress of the sync. Progress clears an earlier failure.
 func (s *handle) advance(now core.Progress) {
-	s.rates.Note(now)
+	s.rates.Add(now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.progress = &now; !now.Done {

@@ -79,7 +79,7 @@ func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
 		<-gone
 	}
 	err := s.view(t.Context(), func(*core.View) error { return nil })
-	if kind, code := core.Classify(err); kind != model.Refused || code != "stopping" {
+	if kind, code := core.Classify(err); kind != model.Refused || code != "shutting_down" {
 		t.Errorf("nothing is asked: %v", err)
 	}
 	s.replace(two)() // too late

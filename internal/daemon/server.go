@@ -85,7 +85,7 @@ func (s *Server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 		Fields: func(chain string) (*api.FieldsAnswer, error) { return s.h.Fields(chain) },
 		Events: func(c *served.Chain) http.Handler {
 			return events.Handler(c, events.Options{
-				Followers: s.limits.Streams, Done: ending, Log: s.h.Log, Followed: s.metrics.Followed,
+				Subscribers: s.limits.Streams, Done: ending, Log: s.h.Log, Subscribed: s.metrics.Subscribed,
 			})
 		},
 		CacheBytes: s.CacheBytes,
@@ -103,13 +103,13 @@ func (s *Server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 		mux.Handle(pattern, v1)
 	}
 	near := health.Defaults()
-	near.Behind = uint32(s.set.ReadyWithin)
+	near.MaxLag = uint32(s.set.ReadyWithin)
 	well := health.Handler(chains, near)
 	mux.Handle("/healthz", well)
 	mux.Handle("/readyz", well)
 	mux.Handle("/metrics", s.metrics.Handler())
 	mux.Handle("/", pages)
-	s.limits.Refused = s.metrics.Refused
+	s.limits.Rejected = s.metrics.Rejected
 	s.handler = s.metrics.Wrap(ratelimit.New(s.limits, mux))
 	return nil
 }
@@ -164,7 +164,7 @@ func (s *Server) answer(ctx context.Context) error {
 	o := netserver.Defaults()
 	o.Listener, o.Cert, o.Key, o.Log = s.listener, s.set.Cert, s.set.Key, s.h.Log
 	o.Connections, o.Proxies, o.Guarded = s.set.Connections, s.set.Proxies, s.set.KeysFile != "" && !s.set.KeysOptional
-	o.Refused, o.Open = s.metrics.Refused, s.metrics.Connections
+	o.Rejected, o.Open = s.metrics.Rejected, s.metrics.Connections
 	err := netserver.Serve(ctx, o, s.handler)
 	profiles.Wait()
 	return err
