@@ -99,12 +99,12 @@ type Store interface {
 	View(ctx context.Context, fn func(Reader) error) error
 
 	// Update runs fn and writes the batch atomically, or writes nothing if fn or the write fails. A successful write
-	// survives the end of the process; what else it survives depends on the store. The reader shows the state before the
-	// update. Updates run one at a time, concurrently with Views.
+	// survives the end of the process; what else it survives depends on the store. The reader shows the state before
+	// the update. Updates run one at a time, concurrently with Views.
 	Update(ctx context.Context, fn func(Reader, Batch) error) error
 
-	// Drop removes families, declared or not, with all their rows; it ignores families that do not exist. It waits until
-	// no View runs. A dropped family must be declared again before use.
+	// Drop removes families, declared or not, with all their rows; it ignores families that do not exist. It waits
+	// until no View runs. A dropped family must be declared again before use.
 	Drop(ctx context.Context, ds ...Declaration) error
 
 	// Close waits for calls in progress and frees the store. A second call does nothing.

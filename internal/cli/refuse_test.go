@@ -79,7 +79,7 @@ func TestNoDatabase(t *testing.T) {
 	if _, err := os.Stat(none); err == nil {
 		t.Error("a question made a folder")
 	}
-	wantFailure(t, exitRefused, "cannot_open", `holds no database but other files \(thesis.tex\)`,
+	wantFailure(t, exitRefused, "cannot_open", `contains other files \(thesis.tex\) and no database`,
 		"sync", "--chain", "bitcoin", "--source", "file://"+realBlocks(t), "--db", other)
 	if entries, _ := os.ReadDir(other); len(entries) != 1 {
 		t.Errorf("left %v", entries)

@@ -1,4 +1,3 @@
-// Package memory is a store that keeps everything in memory: ordered trees that are copied on write, so that a
-// snapshot costs nothing. It is what the laws of the core are tested on, and the reference the other stores are
-// compared with.
+// Package memory is a store that keeps everything in memory, in copy-on-write trees whose snapshots are free. The
+// core's invariants are tested on it, and other stores are compared with it.
 package memory

@@ -23,30 +23,30 @@ func newTree() *tree {
 	return btree.NewBTreeGOptions(func(a, b row) bool { return bytes.Compare(a.key, b.key) < 0 }, btree.Options{NoLocks: true})
 }
 
-// families is one state of the store. It does not change once it is the store's.
+// families is a state of the store: the rows of each family. It is immutable once the store holds it.
 type families map[storage.Family]*tree
 
 // Store implements [storage.Store].
 type Store struct {
 	gate   storage.Gate
-	update sync.Mutex // one Update at a time
+	update sync.Mutex // serialises updates
 
 	mu       sync.Mutex
 	families families
 }
 
-// New makes an empty store.
+// New creates an empty store.
 func New() *Store { return &Store{families: families{}} }
 
-// state is what the store holds now.
+// state returns the current state.
 func (s *Store) state() families {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.families
 }
 
-// become makes next what the store holds.
-func (s *Store) become(next families) {
+// setState replaces the current state.
+func (s *Store) setState(next families) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.families = next
@@ -66,7 +66,7 @@ func (s *Store) Declare(ds ...storage.Declaration) error {
 			next[d.Family] = newTree()
 		}
 	}
-	s.become(next)
+	s.setState(next)
 	return nil
 }
 
@@ -98,7 +98,7 @@ func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 	}
 	next := maps.Clone(before)
 	maps.Copy(next, b.to)
-	s.become(next)
+	s.setState(next)
 	return nil
 }
 
@@ -114,7 +114,7 @@ func (s *Store) Drop(ctx context.Context, ds ...storage.Declaration) error {
 	for _, d := range ds {
 		delete(next, d.Family)
 	}
-	s.become(next)
+	s.setState(next)
 	return ctx.Err()
 }
 
@@ -124,7 +124,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Size implements [storage.Sizer]: the bytes of keys and values.
+// Size implements [storage.Sizer]. It returns the bytes of keys and values.
 func (s *Store) Size(f storage.Family) (n int64, err error) {
 	if err := s.gate.Enter(); err != nil {
 		return 0, err
@@ -144,7 +144,7 @@ func (s *Store) Size(f storage.Family) (n int64, err error) {
 func (fs families) tree(f storage.Family) (*tree, error) {
 	t := fs[f]
 	if t == nil {
-		return nil, fmt.Errorf("family %d was not declared", f)
+		return nil, fmt.Errorf("family %d is not declared", f)
 	}
 	return t, nil
 }
@@ -154,7 +154,7 @@ type batch struct {
 	err      error
 }
 
-// tree is the batch's own copy of a family.
+// tree returns the batch's copy of a family.
 func (b *batch) tree(f storage.Family) *tree {
 	if t := b.to[f]; t != nil {
 		return t

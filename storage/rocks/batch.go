@@ -13,35 +13,36 @@ import (
 	"birthmark/storage"
 )
 
-// batch collects the changes of one Update and becomes the bytes of a WriteBatch, or tables. Its buffers are used again.
+// batch collects the changes of one update, which are then encoded as a WriteBatch or as tables. Its buffers are
+// reused.
 type batch struct {
-	families []*changes // by number; nil where nothing changed yet
+	families []*changes // by number; nil if nothing changed
 	out      []byte
 	sortBuf  sortBuffer
 }
 
-// changes are those of one family. Each stands in data as a WriteBatch and a table want it: the size of the key as a
-// uvarint, the key, and unless it is a deletion the size of the value as a uvarint, and the value.
+// changes are those of one family. Each is encoded in data as in a WriteBatch: key size (uvarint), key and, unless it
+// is a deletion, value size (uvarint), value.
 type changes struct {
 	data       []byte
 	n          int
-	lastKey    int    // where the key of the last change begins in data, and
-	lastSize   int    // its size
-	lastPrefix uint64 // and its first 8 bytes
-	ordered    bool   // changes arrived in the order of their keys, no key twice
+	lastKey    int    // offset in data of the last change's key
+	lastSize   int    // its size in bytes
+	lastPrefix uint64 // its first 8 bytes
+	ordered    bool   // the keys were strictly ascending so far
 
-	// Rows that arrive in order, nothing deleted, are found one behind the other. Of others there is a list.
+	// records is filled only if keys are out of order or a row is deleted: else data is read from start to end.
 	listed      bool
 	records     []record
-	restOrdered bool // what follows the first 8 bytes of keys arrived in order, nothing twice
+	restOrdered bool // what follows the first 8 bytes was strictly ascending so far
 
 	dataPages, recordPages *offheap.Memory
 }
 
-// record is one change. Its size and order are known to C (shim.h).
+// record locates one change. Its layout is that of birthmark_row in shim.h.
 type record struct {
-	prefix uint64 // the first 8 bytes of the key
-	place  uint64 // where the change begins in data, twice; one more where it is a deletion
+	prefix uint64 // the first 8 bytes of the key, big-endian
+	place  uint64 // offset in data << 1 | 1 if it is a deletion
 }
 
 func (r record) at() int       { return int(r.place >> 1) }
@@ -69,7 +70,7 @@ func (b *batch) reset() {
 	}
 }
 
-// release gives the buffers' memory back.
+// release frees the buffers.
 func (b *batch) release() {
 	for _, c := range b.families {
 		if c != nil {
@@ -98,7 +99,7 @@ func (b *batch) Put(f storage.Family, key, value []byte) {
 // Delete implements [storage.Batch].
 func (b *batch) Delete(f storage.Family, key []byte) { b.family(f).add(key, 0, 1) }
 
-// add begins a change, and makes room for a value of so many bytes; deleted is 1 where there is none.
+// add appends the key of a change and reserves room for a value of that many bytes. deleted is 1 for a deletion.
 func (c *changes) add(key []byte, value int, deleted uint64) {
 	c.data = offheap.Room(c.dataPages, c.data, 2*binary.MaxVarintLen64+len(key)+value)
 	first, at := prefix(key), len(c.data)
@@ -117,7 +118,7 @@ func (c *changes) add(key []byte, value int, deleted uint64) {
 	c.data = append(c.data, key...)
 }
 
-// list makes the list of the changes up to now.
+// list fills records with the changes so far.
 func (c *changes) list() {
 	c.listed, c.restOrdered = true, true
 	next := 0
@@ -132,7 +133,7 @@ func (c *changes) list() {
 	}
 }
 
-// note adds a change to the list, the one behind the last.
+// appendRecord adds the change after the last one to records.
 func (c *changes) appendRecord(first uint64, at int, key []byte, deleted uint64) {
 	if len(c.records) > 0 && c.restOrdered {
 		c.restOrdered = bytes.Compare(afterPrefix(c.data[c.lastKey:c.lastKey+c.lastSize]), afterPrefix(key)) < 0
@@ -140,7 +141,7 @@ func (c *changes) appendRecord(first uint64, at int, key []byte, deleted uint64)
 	c.records = append(offheap.Room(c.recordPages, c.records, 1), record{first, uint64(at)<<1 | deleted})
 }
 
-// prefix orders keys like their first 8 bytes do: shorter ones are filled up with zeros.
+// prefix returns the first 8 bytes of a key as a big-endian number; shorter keys are padded with zeros.
 func prefix(key []byte) uint64 {
 	if len(key) >= 8 {
 		return binary.BigEndian.Uint64(key)
@@ -150,7 +151,7 @@ func prefix(key []byte) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// rest is what prefix leaves.
+// afterPrefix returns the part of key that prefix does not cover.
 func afterPrefix(key []byte) []byte { return key[min(8, len(key)):] }
 
 func (c *changes) keyOf(r record) []byte {
@@ -159,7 +160,7 @@ func (c *changes) keyOf(r record) []byte {
 	return c.data[begin : begin+int(size)]
 }
 
-// bytesAt is all that stands in data of the change that begins there.
+// bytesAt returns the encoded change at an offset.
 func (c *changes) bytesAt(at int, deleted bool) []byte {
 	size, n := binary.Uvarint(c.data[at:])
 	end := at + n + int(size)
@@ -170,7 +171,7 @@ func (c *changes) bytesAt(at int, deleted bool) []byte {
 	return c.data[at:end]
 }
 
-// all are the changes as they stand in data, in the order of their keys once they are sorted, and whether each is a deletion.
+// all yields the encoded changes, in key order after sort, and whether each is a deletion.
 func (c *changes) all() iter.Seq2[[]byte, bool] {
 	return func(yield func([]byte, bool) bool) {
 		next := 0
@@ -188,7 +189,7 @@ func (c *changes) all() iter.Seq2[[]byte, bool] {
 	}
 }
 
-// sorting is room to sort in, which grows with what is sorted.
+// sortBuffer is scratch space for sorting, which grows as needed.
 type sortBuffer struct {
 	records []record
 	pages   *offheap.Memory
@@ -208,7 +209,7 @@ func (s *sortBuffer) room(n int) []record {
 	return s.records[:n]
 }
 
-// sort brings the changes into the order of their keys. Of several to a key the last is kept.
+// sort orders the changes by key and keeps only the last change to each key.
 func (c *changes) sort(spare *sortBuffer) {
 	if c.ordered {
 		return
@@ -220,7 +221,7 @@ func (c *changes) sort(spare *sortBuffer) {
 	c.n, c.ordered = len(c.records), true
 }
 
-// sortRest orders records with one prefix, which stand in the order of their arrival.
+// sortRest orders records with equal prefixes, which are in insertion order, by the rest of their keys.
 func (c *changes) sortRest() {
 	kept := c.records[:0]
 	for i := 0; i < len(c.records); {
@@ -252,14 +253,14 @@ const (
 	batchHeader = 12 // sequence u64, count u32, both little-endian
 )
 
-// errTooLarge is returned for a batch that RocksDB could not take whole.
-var errTooLarge = errors.New("an update of more than 2 GiB")
+// errTooLarge is returned for a batch larger than maxBatch.
+var errTooLarge = errors.New("update larger than 2 GiB")
 
-// maxBatch is below the 4 GiB at which RocksDB's counters end.
+// maxBatch stays below 4 GiB, where RocksDB's 32-bit counters overflow.
 const maxBatch = math.MaxInt32
 
-// encode makes the bytes of a WriteBatch: families by number, rows by key, one record a key. column says which column
-// family a family is. The bytes are the batch's until it is used again; nil where nothing changed.
+// encode returns the batch as a WriteBatch: families by number, rows by key, one record per key. column returns the id
+// of a family's column family. The bytes are valid until the batch changes; they are nil if nothing changed.
 func (b *batch) encode(column func(storage.Family) (uint32, error)) ([]byte, error) {
 	const tag = 1 + binary.MaxVarintLen32
 	size, count := batchHeader, 0

@@ -16,20 +16,20 @@ import (
 	"birthmark/storage"
 )
 
-// stagingName is the folder in a database's own in which tables are made, so that taking them in is a rename.
+// stagingName is the subfolder of the database where tables are written, so that ingesting them is a rename.
 const stagingName = "staging"
 
-// clearStaging removes tables that were made and not taken in.
+// clearStaging removes tables that were written and not ingested.
 func (s *Store) clearStaging() error {
 	if err := os.RemoveAll(filepath.Join(s.dir, stagingName)); err != nil {
-		return fmt.Errorf("clear what an update left behind: %w", err)
+		return fmt.Errorf("remove tables of an unfinished update: %w", err)
 	}
 	return nil
 }
 
-// UpdateBulk implements [storage.BulkUpdater]: the rows of each family become a table, and all tables become part of the
-// database by one entry in its manifest. Nothing goes through logs and memtables, and tables whose rows lie behind all
-// others are never written again.
+// UpdateBulk implements [storage.BulkUpdater]. It writes the rows of each family as one table and adds all tables to
+// the database by one manifest entry, without logs and memtables. Tables whose rows follow all existing rows are never
+// rewritten.
 func (s *Store) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
 	return s.update(ctx, fn, func(ctx context.Context) error {
 		if err := s.deferCompaction(); err != nil {
@@ -39,7 +39,7 @@ func (s *Store) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.
 	})
 }
 
-// table is the rows of a family on their way into the database.
+// table is a table to be written and ingested.
 type table struct {
 	rows   *changes
 	column *grocksdb.ColumnFamilyHandle
@@ -47,7 +47,7 @@ type table struct {
 	path   string
 }
 
-// ingest applies the batch as tables.
+// ingest writes the batch as tables and ingests them.
 func (s *Store) ingest(ctx context.Context) error {
 	var tables []table
 	folder := filepath.Join(s.dir, stagingName)
@@ -64,17 +64,17 @@ func (s *Store) ingest(ctx context.Context) error {
 	if len(tables) == 0 {
 		return nil
 	}
-	// What an update left that failed may be linked into the database by now: it is removed, never written over.
+	// A table that a failed update left may be hard-linked into the database: it is removed, never overwritten.
 	if err := s.clearStaging(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return s.failed("make a folder for tables", err)
+		return s.failed("create the staging folder", err)
 	}
 	if err := s.writeTables(ctx, tables); err != nil {
 		return err
 	}
-	// What is in memory alone came before, and must not be lost where this is kept.
+	// Earlier updates that are only in memtables must not be lost if these tables survive a crash.
 	if s.unflushed {
 		if err := s.flush(); err != nil {
 			return err
@@ -88,13 +88,13 @@ func (s *Store) ingest(ctx context.Context) error {
 		columns[i], paths[i] = t.column, t.path
 	}
 	if err := ingest(s.db, columns, paths); err != nil {
-		return s.failed("take in tables", err)
+		return s.failed("ingest tables", err)
 	}
 	return nil
 }
 
-// build writes the tables, as many at once as there are processors, the largest first, so that none is left to one
-// processor at the end.
+// writeTables writes the tables on all processors. The largest comes first, so that all processors finish at about the
+// same time.
 func (s *Store) writeTables(ctx context.Context, tables []table) error {
 	slices.SortFunc(tables, func(a, b table) int { return cmp.Compare(len(b.rows.data), len(a.rows.data)) })
 	queue := make(chan table, len(tables))
@@ -113,8 +113,7 @@ func (s *Store) writeTables(ctx context.Context, tables []table) error {
 					return err
 				}
 				t.rows.sort(&s.sortBufs[worker])
-				// Rows in the order of the chain come to rest where they are put, whatever their family; all others are merged with
-				// those there.
+				// A table in chain order is never rewritten, whatever its family: it is compressed for the last level.
 				final := t.layout.access == storage.Ordered || !t.rows.listed
 				if err := writeTable(s.settings.options[t.layout], t.path, t.rows, final); err != nil {
 					return s.failed("write a table", err)

@@ -17,31 +17,30 @@ import (
 )
 
 const (
-	// A window in bulk is a table of some MiB in each family. Merging every eighth of them into the level below writes that
-	// again and again: of a first sync's CPU a fifth. A filter for each table keeps lookups cheap meanwhile.
+	// A bulk update writes one table of a few MiB per family. A compaction trigger of 8 would rewrite the lower level
+	// repeatedly and cost 20% of a first sync's CPU. Each table has a filter, so lookups stay cheap with more tables.
 	maxTables = 24
 
-	// Families that nothing reads meanwhile are not merged before there are so many. Were it never, the thousands of windows of
-	// a large chain would have to be merged at one go, with as much room again on disk and a buffer for each. So a family has
-	// at most this many tables that overlap, whatever the chain, and its rows are written again once for each such number.
-	// Tables are opened when they are read: opening a database does not cost more for them.
+	// Trigger for families that bulk updates do not read. Without one, the thousands of tables of a large chain would
+	// be compacted at once, which needs as much disk space again and a buffer per table.
 	maxTablesDeferred = 512
 
-	// Families read by heads are asked seldom meanwhile, for what filters in memory could not tell.
+	// Trigger for hashed families during bulk updates, which read them rarely: only what caches cannot answer.
 	maxTablesHashed = 64
 
-	// A sync alternates between windows in bulk and others where the source is slow. So many others in a row are the tip.
+	// A sync with a slow source alternates between bulk and ordinary updates. After this many ordinary updates in a row
+	// it is considered to be at the tip.
 	ordinaryUpdatesAtTip = 8
 )
 
-// postponement is whether families that are seldom read meanwhile, or not at all, are left uncompacted.
+// compactionDelay is the state of deferred compaction, for families that bulk updates read rarely or never.
 type compactionDelay struct {
 	sync.Mutex
 	on              bool
 	ordinaryUpdates int // ordinary Updates since one in bulk
 }
 
-// postpone leaves the tables of such families as they are, until resume.
+// deferCompaction raises the compaction triggers of such families until resumeCompaction.
 func (s *Store) deferCompaction() error {
 	s.compactionDelay.Lock()
 	defer s.compactionDelay.Unlock()
@@ -49,7 +48,7 @@ func (s *Store) deferCompaction() error {
 	return s.setDeferred(true)
 }
 
-// writing notes an ordinary Update.
+// countUpdate counts an ordinary update and resumes compaction at the tip.
 func (s *Store) countUpdate() error {
 	s.compactionDelay.Lock()
 	defer s.compactionDelay.Unlock()
@@ -59,14 +58,14 @@ func (s *Store) countUpdate() error {
 	return s.setDeferred(false)
 }
 
-// resume lets RocksDB merge in the background what was postponed. A database that is opened begins so.
+// resumeCompaction restores the normal triggers, which are also those of a database just opened.
 func (s *Store) resumeCompaction() error {
 	s.compactionDelay.Lock()
 	defer s.compactionDelay.Unlock()
 	return s.setDeferred(false)
 }
 
-// postponed is how many tables a family may have while merging them is postponed.
+// maxDeferredTables returns the number of level 0 tables that trigger a compaction while compaction is deferred.
 func (l layout) maxDeferredTables() int {
 	switch {
 	case l.deferCompaction:
@@ -87,34 +86,35 @@ func (s *Store) setDeferred(on bool) error {
 	for name, h := range s.columns {
 		postponed := layoutOf(name).maxDeferredTables()
 		if postponed == maxTables {
-			continue // each setting is a file to be written and synced
+			continue // each SetOptions call writes and syncs a file
 		}
 		tables := maxTables
 		if on {
 			tables = postponed
 		}
 		if err := s.db.SetOptionsCF(h, []string{"level0_file_num_compaction_trigger"}, []string{strconv.Itoa(tables)}); err != nil {
-			return s.failed("set when tables are merged", err)
+			return s.failed("set the compaction trigger", err)
 		}
 	}
 	return nil
 }
 
 const (
-	// A merge has a block of each of up to 512 tables, and the hash of each key of the table that it writes.
+	// Memory of one compaction: a block of each of up to 512 tables, and a hash per key of the table it writes.
 	mergeBytes = 64 << 20
 
-	// Merges may have so much beyond the memory of the store: windows are written, and their memory is free.
+	// Memory that compactions may use in addition to the store's caches: that of the batches, which are written by
+	// then.
 	mergeHeadroom = 128 << 20
 )
 
-// mostMerges is how many families may be compacted at once, so that their buffers fit the memory.
+// maxMerges returns the number of families whose concurrent compactions fit into memory.
 func (o *Options) maxMerges() int {
 	return int((o.BlockCache + o.WriteBuffers + mergeHeadroom) / mergeBytes)
 }
 
-// Compact implements [storage.Compactor]. Families are compacted on all processors that the memory allows, the largest first. What lies in the
-// last level already, and under no newer rows, is not written again.
+// Compact implements [storage.Compactor]. It compacts families concurrently, the largest first, as far as memory
+// allows. Tables in the last level that no newer rows overlap are not rewritten.
 func (s *Store) Compact(ctx context.Context) (err error) {
 	if s.options.ReadOnly {
 		return storage.ErrReadOnly
@@ -132,7 +132,7 @@ func (s *Store) Compact(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	// Two families at once need two threads, beside the one that flushes.
+	// Each concurrent compaction needs a thread, in addition to the one that flushes.
 	workers := min(runtime.GOMAXPROCS(0), s.options.maxMerges())
 	if err := setBackgroundJobs(s.db, backgroundJobs+workers); err != nil {
 		return s.failed("compact", err)
@@ -156,7 +156,7 @@ func (s *Store) Compact(ctx context.Context) (err error) {
 	return cmp.Or(ctx.Err(), g.Wait())
 }
 
-// giveBack frees what large windows needed: after them come small ones.
+// releaseBuffers frees the buffers of large updates.
 func (s *Store) releaseBuffers() {
 	s.updateMu.Lock()
 	defer s.updateMu.Unlock()
@@ -166,7 +166,7 @@ func (s *Store) releaseBuffers() {
 	}
 }
 
-// bySize are the declared families, the largest first.
+// bySize returns the declared families, the largest first.
 func (s *Store) bySize() ([]*grocksdb.ColumnFamilyHandle, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -186,7 +186,7 @@ func (s *Store) bySize() ([]*grocksdb.ColumnFamilyHandle, error) {
 	return all, nil
 }
 
-// Size implements [storage.Sizer]: tables and memtables.
+// Size implements [storage.Sizer]. It counts tables and memtables.
 func (s *Store) Size(f storage.Family) (int64, error) {
 	if err := s.gate.Enter(); err != nil {
 		return 0, err
@@ -203,7 +203,7 @@ func (s *Store) sizeOf(h *grocksdb.ColumnFamilyHandle) (total int64, err error) 
 	for _, property := range []string{"rocksdb.live-sst-files-size", "rocksdb.size-all-mem-tables"} {
 		n, err := strconv.ParseInt(s.db.GetPropertyCF(property, h), 10, 64)
 		if err != nil {
-			return 0, s.failed("size", fmt.Errorf("property %s: %w", property, err))
+			return 0, s.failed("measure a family", fmt.Errorf("property %s: %w", property, err))
 		}
 		total += n
 	}

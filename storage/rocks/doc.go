@@ -1,30 +1,28 @@
-// Package rocks is the store on RocksDB, through grocksdb on Debian's librocksdb 7.8. It is the only package with cgo.
+// Package rocks is the store on RocksDB, through grocksdb and Debian's librocksdb 7.8. Only this folder uses cgo.
 //
-// Every family is a column family. An Update is one WriteBatch whose bytes are made in Go, with the rows of each
-// family in order, so that inserting them costs the memtable a step instead of a search (batch.go). Reads go through
-// a few lines of C++ (shim.cc) that hand over many rows in one call. Every option has its reason beside it
-// (options.go).
+// Every family is a column family. An Update is one WriteBatch that is encoded in Go with the rows of each family in
+// key order, so that each insertion into the memtable starts where the previous one ended (batch.go). Reads go through
+// a thin C++ layer that returns many rows per call (shim.cc). options.go gives the reason for every option.
 //
-// UpdateBulk writes the rows of each family as a table of its own, in a folder beside the database's tables, and RocksDB takes
-// all of them in by one entry in its manifest (bulk.go): all or none, durably, and without a log. A snapshot is not taken
-// meanwhile, since families become visible one after the other. What is left of an update that did not come so far is
-// removed when the database is opened.
+// UpdateBulk writes the rows of each family as one table in a folder next to the database's tables, and RocksDB ingests
+// all of them by one manifest entry: atomically, durably and without a log (bulk.go). No snapshot is taken during an
+// ingestion, because families become visible one after the other. Tables of an update that did not finish are removed
+// when the database is opened.
 //
-// Tables that overlap are merged in the background when there are some (compaction.go). While updates in bulk go on, those of
-// families that nothing reads meanwhile wait until there are hundreds; the end of the bulk, Flush and the next opening
-// let them be merged. Compact merges all there are, families side by side.
+// RocksDB compacts overlapping tables in the background (compaction.go). During bulk updates, compaction of families
+// that they do not read is deferred until hundreds of tables exist; ordinary updates, Flush and the next opening resume
+// it. Compact compacts all families concurrently.
 //
-// With the WAL on, an Update is on disk when it returns, whatever happens to the machine. With the WAL off it is in
-// memory until a flush, which is atomic over all families: after a crash the database is at an earlier Update in every
-// family at once. Flush and Close make everything durable.
+// With the WAL on, an Update is on disk when it returns and survives a power failure. With the WAL off it is in memory
+// until a flush, which is atomic over all families: after a crash the database is at an earlier Update in all families.
+// Flush and Close make all updates durable.
 //
-// A read-only store is RocksDB's read-only mode, not a secondary instance: it writes nothing, needs no folder of its
-// own to write to, and shows the moment it was opened, WAL included, whatever another process does meanwhile: it holds
-// every table file open, so files that the writer removes stay readable. So that it is one moment, the logs are held
-// from the moment the manifest was read (readonly_open.cc). Where the manifest changes while it is read, a table is removed
-// before it was opened, or a family appears, opening is tried again.
+// A read-only store uses RocksDB's read-only mode, not a secondary instance. It writes nothing and shows the state at
+// the time of opening, WAL included, regardless of what another process writes: it holds all table files open, so files
+// that the writer deletes stay readable. To see one state it opens the logs at the moment it has read the manifest
+// (readonly_open.cc). The open is retried if the manifest changes while it is read, a table is deleted before it is
+// opened, or a family is created.
 //
-// Notes are files of a folder beside the tables (sidefile.go).
-//
-// One process at a time writes: it holds a lock on the file birthmark.lock, which says who it is.
+// Side files are in a subfolder (sidefile.go). One process at a time writes: it holds a lock on the file
+// birthmark.lock, which identifies it (lock.go). The package naive is the baseline of benchmarks.
 package rocks

@@ -9,7 +9,8 @@ import (
 	"birthmark/storage"
 )
 
-// However many threads work in C at the same time, its heap has few arenas: what is freed in one is no use to the others.
+// However many threads work in C at the same time, its heap has few arenas: what is freed in one is no use to the
+// others.
 func TestHeapHasFewArenas(t *testing.T) {
 	ctx := t.Context()
 	s, err := Open(t.TempDir(), Options{WAL: true})

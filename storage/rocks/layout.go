@@ -6,8 +6,9 @@ import (
 	"birthmark/storage"
 )
 
-// layout is what decides how a column family's rows lie. It stands in the column family's name, because RocksDB wants to
-// know it before anybody can be asked. A column family keeps the one it was made with.
+// layout is what selects the options of a column family. It is part of the column family's name, because RocksDB needs
+// the options when it opens the database, before any family is declared. A column family keeps the layout it was
+// created with.
 type layout struct {
 	access                          storage.Access
 	incompressible, deferCompaction bool // see storage.Declaration
@@ -15,12 +16,13 @@ type layout struct {
 
 var accessNames = [...]string{storage.Ordered: "ordered", storage.Lookup: "lookup", storage.Grouped: "grouped", storage.Hashed: "hashed"}
 
+// Marks of [storage.Declaration.Incompressible] and DeferCompaction in names on disk.
 const (
 	hashesMark = "+hashes"
 	laterMark  = "+later"
 )
 
-// layouts are all there can be.
+// layouts returns all possible layouts.
 func layouts() (all []layout) {
 	for access := range accessNames {
 		for hints := range 4 {
@@ -30,7 +32,7 @@ func layouts() (all []layout) {
 	return all
 }
 
-// columnName is what the column family of a declaration is called: family#access, then the hints that are given.
+// columnName returns the name of a declaration's column family: family#access and the marks of its hints.
 func columnName(d storage.Declaration) string {
 	name := d.Name + "#" + accessNames[d.Access]
 	if d.Incompressible {
@@ -42,7 +44,7 @@ func columnName(d storage.Declaration) string {
 	return name
 }
 
-// familyOf is the name of the family that a column family was made for.
+// familyOf returns the name of the family that a column family was created for.
 func familyOf(column string) string {
 	if i := strings.LastIndexByte(column, '#'); i >= 0 {
 		return column[:i]
@@ -50,7 +52,7 @@ func familyOf(column string) string {
 	return column
 }
 
-// layoutOf is the layout that a column family was made with. RocksDB's own has the first.
+// layoutOf returns the layout that a column family was created with, the zero layout for RocksDB's default one.
 func layoutOf(column string) layout {
 	l, hints := layout{}, column[len(familyOf(column)):]
 	for access, name := range accessNames {

@@ -38,7 +38,7 @@ func limitedRole(args []string) error {
 
 // Trap 16: a limit of open files too small to work with is an error that gives the number needed.
 func TestTooFewOpenFilesIsAnError(t *testing.T) {
-	if got := start(t, "limited", t.TempDir(), "256", "to-write").line(); !strings.Contains(got, "256 files, at least 320") {
+	if got := start(t, "limited", t.TempDir(), "256", "to-write").line(); !strings.Contains(got, "is 256, at least 320") {
 		t.Errorf("a limit of 256 files: %s", got)
 	}
 }
@@ -63,8 +63,8 @@ func TestAReaderCountsTheTablesItHasToOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("%s has %d tables, and a reader opens all of them: the process may open 340 files, at least %d are needed: "+
-		"raise the limit (ulimit -n %[3]d,", dir, len(tables), len(tables)+64)
+	want := fmt.Sprintf("cannot open all %d tables of %s for reading: the limit of open files is 340, at least %d are needed: "+
+		"raise it (ulimit -n %[3]d,", len(tables), dir, len(tables)+64)
 	if got := start(t, "limited", dir, "340", "to-read").line(); !strings.Contains(got, want) {
 		t.Errorf("got %s, expected %s", got, want)
 	}

@@ -15,8 +15,8 @@ import (
 
 const lockName = "birthmark.lock"
 
-// lock is held by the process that writes a database. The file's content says who that is; it stays when the lock is
-// given back, the kernel gives it back when the process ends.
+// lock is held by the process that has the database open for writing. The file contains [Options.Holder] and remains
+// after the lock is released. The kernel releases the lock when the process ends.
 type lock struct{ f *os.File }
 
 func takeLock(dir, holder string) (*lock, error) {
@@ -44,6 +44,7 @@ func (l *lock) release() error {
 	if l == nil {
 		return nil
 	}
-	// Closing gives it back only once no copy of the descriptor is left, and a process that is just being started has one.
+	// Close alone releases the lock only after all copies of the descriptor are closed, and a child process that is
+	// being started may have one.
 	return errors.Join(unix.Flock(int(l.f.Fd()), unix.LOCK_UN), l.f.Close())
 }

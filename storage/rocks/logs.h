@@ -1,11 +1,11 @@
-// Options that the C API of RocksDB 7.8 lacks. The argument is the C API's pointer.
+// Options of logs that the C API of RocksDB 7.8 lacks. options is the C API's pointer.
 #pragma once
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-void birthmark_quiet(void *options);
+void birthmark_disable_info_log(void *options);
 void birthmark_track_logs(void *options);
 
 #ifdef __cplusplus

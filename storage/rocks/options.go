@@ -12,32 +12,32 @@ import (
 	"birthmark/storage"
 )
 
-// Options say how a database is opened.
+// Options configure how a database is opened.
 type Options struct {
 	ReadOnly     bool
-	WAL          bool   // every Update is on disk when it returns; without, only Flush and Close make it so
-	BlockCache   int64  // bytes for blocks read from tables, their indexes and filters
-	Cache        *Cache // in place of a block cache of its own
-	WriteBuffers int64  // bytes for rows not yet in tables
-	Holder       string // what others are told who find the database locked
+	WAL          bool   // every Update is on disk when it returns; else only after Flush or Close
+	BlockCache   int64  // bytes for cached blocks of tables, their indexes and filters
+	Cache        *Cache // shared block cache, used instead of BlockCache; may be nil
+	WriteBuffers int64  // bytes of memtables
+	Holder       string // identifies this process in a [storage.LockedError] of others
 	Compression  storage.Compression
 }
 
 const (
-	// Rows that arrive in order are put behind the last one, whatever there is before.
+	// Appending a row to a memtable in key order does not depend on the memtable's size.
 	memtableSize = 16 << 20
 
-	// Rows in random order are put between those that are there: sorted within their batch they lie the closer together the
-	// fewer those are, and in the processor's caches too. Of the CPU of windows of 100,000 entries, 32 MiB take 20 µs a
-	// transaction, 16 17, 8 16, 4 13 and 2 11, more flushes and merges included.
+	// Inserting rows in random order is faster into a small memtable, which fits the processor's caches. CPU per
+	// transaction in batches of 100,000 entries, including the additional flushes and compactions: 20 µs with 32 MiB,
+	// 17 µs with 16, 16 µs with 8, 13 µs with 4, 11 µs with 2.
 	memtableSizeRandom = 2 << 20
 
-	// Logs of more than 1 GiB made a reader wait half a minute. Less than this makes smaller tables for little gain.
+	// Replaying logs of 1 GiB delays a read-only open by 30 s. A lower limit makes tables smaller for little gain.
 	maxLogs = 256 << 20
 
 	backgroundJobs = 2
 
-	// A key alone is looked for in a block of this size: half of it is 2 bytes a transaction more and more to write.
+	// Block size of families read by single keys. 4 KiB would cost 2 bytes per transaction and more writing.
 	lookupBlock = 8 << 10
 
 	minCacheShard = 32 << 20
@@ -45,18 +45,18 @@ const (
 	minBlockCache   = 1 << 20
 	minWriteBuffers = 4 << 20
 
-	spareFiles = 256 // left for sockets, logs and the folders of a sync
-	minFiles   = 64  // what RocksDB needs at least, and what a reader needs beside its tables
+	spareFiles = 256 // file descriptors left for sockets, logs and the sync's folders
+	minFiles   = 64  // minimum for RocksDB, and what a read-only open needs in addition to its tables
 )
 
-// settings are the C objects of a database's options.
+// settings holds the C objects of a database's options.
 type settings struct {
 	options      map[layout]*grocksdb.Options
 	tables       []*grocksdb.BlockBasedTableOptions
 	cache        *grocksdb.Cache
-	shared       bool // the cache is Options.Cache, which others have too
+	shared       bool // the cache is Options.Cache and is not destroyed here
 	write        *grocksdb.WriteOptions
-	readonlyOpen *readonlyOpen // of a reader; nil
+	readonlyOpen *readonlyOpen // nil unless read-only
 }
 
 func (s *settings) destroy() {
@@ -73,7 +73,7 @@ func (s *settings) destroy() {
 	s.readonlyOpen.free()
 }
 
-// database are the options of the database as a whole. RocksDB takes them from the same object as a family's.
+// databaseOptions returns the options of the whole database, which RocksDB reads from the same object as a family's.
 func (s *settings) databaseOptions() *grocksdb.Options { return s.options[layout{}] }
 
 func newSettings(dir string, o Options) (*settings, error) {
@@ -92,7 +92,7 @@ func newSettings(dir string, o Options) (*settings, error) {
 	}
 	s.write.SetSync(o.WAL)
 	s.write.DisableWAL(!o.WAL)
-	// The rows of a batch are sorted: the place of the last one is where to begin to look for the next.
+	// The rows of a batch are sorted: the position of the last one is a hint for the next.
 	s.write.SetMemtableInsertHintPerBatch(true)
 	for _, l := range layouts() {
 		opts := grocksdb.NewDefaultOptions()
@@ -106,21 +106,20 @@ func newSettings(dir string, o Options) (*settings, error) {
 	return s, nil
 }
 
-// Cache is a block cache for a database that is opened to be read again and again: a block that one opening has read from a
-// table is there for the next one, while the table is.
+// Cache is a block cache that outlives a Store, for a database that is opened read-only repeatedly.
 type Cache struct{ c *grocksdb.Cache }
 
-// NewCache makes a cache of so many bytes.
+// NewCache creates a cache of that many bytes, at least 1 MiB.
 func NewCache(bytes int64) *Cache { return &Cache{newCache(max(bytes, minBlockCache))} }
 
-// Used is how many bytes are in it.
+// Used returns the number of cached bytes.
 func (c *Cache) Used() int64 { return int64(c.c.GetUsage()) }
 
-// Close gives the memory back, at the latest when the last store that has the cache is closed.
+// Close frees the memory once no store uses the cache any more.
 func (c *Cache) Close() { c.c.Destroy() }
 
-// newCache makes the block cache of a size in parts, each with a lock of its own. By default they are 64, and what is larger
-// than a part is not kept: the filter of a table of 64 MiB has up to 5 MiB, and would be read anew for every lookup.
+// newCache creates a block cache with shards of at least 32 MiB. RocksDB's default is 64 shards, and an entry larger
+// than its shard is not cached: the filter of a 64 MiB table, up to 5 MiB, would be read again for every lookup.
 func newCache(size int64) *grocksdb.Cache {
 	o := grocksdb.NewLRUCacheOptions()
 	defer o.Destroy()
@@ -132,16 +131,16 @@ func newCache(size int64) *grocksdb.Cache {
 func setDatabaseOptions(opts *grocksdb.Options, o Options, files int) {
 	opts.SetCreateIfMissing(true)
 	opts.SetMaxOpenFiles(files)
-	// One thread flushes while another compacts; more would take the processors from decoding.
+	// One thread flushes while another compacts; more would compete with decoding for processors.
 	opts.SetMaxBackgroundJobs(backgroundJobs)
 	buffers := uint64(max(o.WriteBuffers, minWriteBuffers))
 	opts.SetDbWriteBufferSize(buffers)
-	// Families that seldom change must not hold on to old logs for ever: whoever opens the database, a reader beside the
-	// writer too, reads all of them, 30 to 100 MB a second.
+	// Bounds the logs that families with few changes keep alive: every open, a read-only one too, replays all logs at
+	// 30 to 100 MB/s.
 	opts.SetMaxTotalWalSize(min(4*buffers, maxLogs))
-	// Without a WAL all families have to go to disk together, or a crash would leave them at different moments.
+	// Without a WAL all families must be flushed atomically, or a crash would leave them at different states.
 	opts.SetAtomicFlush(!o.WAL)
-	// Dirty pages leave in small pieces instead of one long stall.
+	// Syncs dirty pages in pieces of 1 MiB instead of in one long stall.
 	opts.SetBytesPerSync(1 << 20)
 	opts.SetWALBytesPerSync(1 << 20)
 	disableInfoLog(opts)
@@ -150,19 +149,19 @@ func setDatabaseOptions(opts *grocksdb.Options, o Options, files int) {
 	opts.SetStatsPersistPeriodSec(0)
 }
 
-// family sets what depends on how a family is used.
+// setFamilyOptions sets the options that depend on a family's layout.
 func (s *settings) setFamilyOptions(opts *grocksdb.Options, o Options, l layout) {
 	opts.SetWriteBufferSize(memtableSize)
-	if o.WAL && l.access != storage.Ordered { // without a WAL all families are flushed when one is full
+	if o.WAL && l.access != storage.Ordered { // without a WAL one full memtable flushes all families
 		opts.SetWriteBufferSize(memtableSizeRandom)
 	}
-	// A memtable takes its memory in blocks of this size. By default they are 1 MiB: a row in each of twenty families
-	// would then fill small buffers, and every Update be a flush.
+	// Memtables allocate in blocks of this size. With the default of 1 MiB one row in each of 20 families would exceed
+	// small write buffers, and every update would cause a flush.
 	opts.SetArenaBlockSize(64 << 10)
 	opts.SetMaxWriteBufferNumber(4)
 	opts.SetLevel0FileNumCompactionTrigger(maxTables)
-	// First sync writes faster than two processors compact; it must not be stopped before it has to be. Nothing reads the
-	// tables that wait meanwhile, or they were postponed: those stop nothing.
+	// A first sync writes faster than two processors compact, and should not be stalled early. Deferred families never
+	// stall writes.
 	opts.SetLevel0SlowdownWritesTrigger(3 * maxTablesHashed)
 	opts.SetLevel0StopWritesTrigger(4 * maxTablesHashed)
 	if l.deferCompaction {
@@ -173,7 +172,7 @@ func (s *settings) setFamilyOptions(opts *grocksdb.Options, o Options, l layout)
 	}
 	opts.SetMaxBytesForLevelBase(256 << 20)
 	opts.SetTargetFileSizeBase(64 << 20)
-	// Nine tenths of the rows are in the last level from the first day on.
+	// Keeps 90% of the rows in the last level, also in small databases.
 	opts.SetLevelCompactionDynamicLevelBytes(true)
 	setCompression(opts, o.Compression, l)
 
@@ -181,38 +180,37 @@ func (s *settings) setFamilyOptions(opts *grocksdb.Options, o Options, l layout)
 	s.tables = append(s.tables, t)
 	t.SetBlockCache(s.cache)
 	t.SetFormatVersion(5)
-	// Filters and indexes grow with the chain: in the cache they count against its limit.
+	// Filters and indexes grow with the chain: in the block cache its limit applies to them.
 	t.SetCacheIndexAndFilterBlocks(true)
 	t.SetCacheIndexAndFilterBlocksWithHighPriority(true)
 	t.SetPinL0FilterAndIndexBlocksInCache(true)
 	switch l.access {
 	case storage.Lookup:
-		// Most lookups ask for what is not there: the filters answer them.
+		// Most lookups are for absent keys, which the filters answer.
 		t.SetFilterPolicy(grocksdb.NewBloomFilterFull(10))
 		t.SetBlockSize(lookupBlock)
 		opts.SetMemtableWholeKeyFiltering(true)
 		opts.SetMemTablePrefixBloomSizeRatio(0.05)
 	case storage.Hashed:
-		// The same, for what keys begin with.
+		// The same for key prefixes.
 		setPrefixExtractor(opts, storage.PrefixSize)
 		t.SetFilterPolicy(grocksdb.NewBloomFilterFull(10))
 		t.SetWholeKeyFiltering(false)
 		t.SetBlockSize(lookupBlock)
 		opts.SetMemTablePrefixBloomSizeRatio(0.05)
 	default:
-		// Keys that share long prefixes, read in runs: larger blocks compress them far better.
+		// Adjacent keys share long prefixes and are read in ranges: larger blocks compress much better.
 		t.SetBlockSize(16 << 10)
 	}
 	opts.SetBlockBasedTableFactory(t)
 }
 
-// compress sets what rows are compressed with. Where they come to rest it is zstd's first level, which takes half the time of
-// its usual third for 2% more bytes. Nothing makes hashes smaller, but much of a row is not its hash: the sequence number, what
-// pointers have in common. Looking for little more than that, at a level below zero, takes about the time that writing it
-// would.
+// setCompression sets the compression of a family. The last level uses zstd level 1, which takes half the time of the
+// default level 3 for 2% more bytes. In families of hashes only sequence numbers and common bytes of pointers compress:
+// level -2 finds those in about the time that writing them would take.
 //
-// Rows in order rest where they are put first, since tables of them are only moved from level to level. Others are on their
-// way for as long as they are above the last level: not worth it in level 0.
+// Tables of ordered families are only moved between levels, so they are compressed when they are first written. Rows of
+// other families are rewritten until they reach the last level: level 0 is not compressed, other levels use LZ4.
 func setCompression(opts *grocksdb.Options, c storage.Compression, l layout) {
 	rest := grocksdb.NewDefaultCompressionOptions()
 	switch {
@@ -233,12 +231,12 @@ func setCompression(opts *grocksdb.Options, c storage.Compression, l layout) {
 	opts.SetCompressionPerLevel([]grocksdb.CompressionType{grocksdb.NoCompression, grocksdb.LZ4Compression})
 }
 
-// maxOpenFiles raises the process's limit as far as it may and returns the number of files that RocksDB may open, -1
-// for no bound. A reader holds all of the database's tables open, because the writer may remove them.
+// maxOpenFiles raises the process's limit of open files and returns the number of files that RocksDB may open, -1 for
+// no bound. A read-only store keeps all tables of the database open, because the writer may delete them.
 func maxOpenFiles(dir string, readOnly bool) (int, error) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return 0, fmt.Errorf("limit of open files: %w", err)
+		return 0, fmt.Errorf("read the limit of open files: %w", err)
 	}
 	if limit.Cur < limit.Max {
 		raised := unix.Rlimit{Cur: limit.Max, Max: limit.Max}
@@ -263,12 +261,12 @@ func maxOpenFiles(dir string, readOnly bool) (int, error) {
 		}
 	}
 	if need := uint64(tables + minFiles); limit.Cur < need {
-		return 0, fmt.Errorf("%s has %d tables, and a reader opens all of them: %w", dir, tables, tooFewFiles(limit.Cur, need))
+		return 0, fmt.Errorf("cannot open all %d tables of %s for reading: %w", tables, dir, tooFewFiles(limit.Cur, need))
 	}
 	return -1, nil
 }
 
 func tooFewFiles(limit, need uint64) error {
-	return fmt.Errorf("the process may open %d files, at least %d are needed: raise the limit (ulimit -n %d, or LimitNOFILE= "+
-		"of the service)", limit, need, need)
+	return fmt.Errorf("the limit of open files is %d, at least %d are needed: raise it (ulimit -n %d, or LimitNOFILE= of the "+
+		"service)", limit, need, need)
 }

@@ -3,19 +3,19 @@ package rocks
 import "math/bits"
 
 const (
-	insertionSortMax = 24 // so many are sorted faster by moving each to its place
-	maxDigitBits     = 11 // bits; with more, the places that a round writes to would not stay in the processor's caches
+	insertionSortMax = 24 // insertion sort is faster for up to this many records
+	maxDigitBits     = 11 // with more bits, the buckets that a round writes to would not fit the processor's caches
 )
 
-// sortByPrefix sorts records by their prefix; those with the same stay in the order they had. spare is as long.
+// sortByPrefix sorts records by prefix. It is stable. spare is scratch space of the same length.
 func sortByPrefix(records, spare []record) { radixSort(records, spare, true) }
 
-// spread sorts from, by the highest bits in which its prefixes differ first, and leaves them in from where stay is set and
-// in other if not. So bits that do not vary cost nothing, and hashes one or two rounds, whatever the number.
-func radixSort(from, other []record, stay bool) {
+// radixSort sorts from by its most significant differing bits first, into from if inPlace is set and into other if not.
+// Bits that do not differ cost nothing; hashes take one or two rounds regardless of their number.
+func radixSort(from, other []record, inPlace bool) {
 	if len(from) <= insertionSortMax {
 		insertionSort(from)
-		if !stay {
+		if !inPlace {
 			copy(other, from)
 		}
 		return
@@ -25,7 +25,7 @@ func radixSort(from, other []record, stay bool) {
 		differ |= from[i].prefix ^ first
 	}
 	if differ == 0 {
-		if !stay {
+		if !inPlace {
 			copy(other, from)
 		}
 		return
@@ -52,13 +52,13 @@ func radixSort(from, other []record, stay bool) {
 	begin := int32(0)
 	for d := range mask + 1 {
 		if end := ends[d]; end > begin {
-			radixSort(other[begin:end], from[begin:end], !stay)
+			radixSort(other[begin:end], from[begin:end], !inPlace)
 			begin = end
 		}
 	}
 }
 
-// insert sorts few records.
+// insertionSort is stable and meant for few records.
 func insertionSort(records []record) {
 	for i := 1; i < len(records); i++ {
 		r, j := records[i], i

@@ -10,7 +10,7 @@ import (
 	"birthmark/storage"
 )
 
-// reader implements [storage.Reader] over a snapshot. A database that is only read does not change: it needs none.
+// reader implements [storage.Reader] on a snapshot. A read-only database does not change and needs none.
 type reader struct {
 	s        *Store
 	snapshot *grocksdb.Snapshot
@@ -49,11 +49,11 @@ func (r *reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 }
 
 // Suffixes implements [storage.Reader].
-func (r *reader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
-	return r.readMany(f, heads, readSuffixes)
+func (r *reader) Suffixes(f storage.Family, prefixes [][]byte) ([][]byte, error) {
+	return r.readMany(f, prefixes, readSuffixes)
 }
 
-func (r *reader) readMany(f storage.Family, keys [][]byte, what readMode) ([][]byte, error) {
+func (r *reader) readMany(f storage.Family, keys [][]byte, mode readMode) ([][]byte, error) {
 	h, err := r.s.column(f)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (r *reader) readMany(f storage.Family, keys [][]byte, what readMode) ([][]b
 	}
 	found := make([][]byte, 0, len(keys))
 	for part, err := range inParallel(keys, func(keys [][]byte) ([][]byte, error) {
-		return readMany(r.s.db, h, r.snapshot, keys, what)
+		return readMany(r.s.db, h, r.snapshot, keys, mode)
 	}) {
 		if err != nil {
 			return nil, r.s.failed("read", err)
@@ -76,8 +76,8 @@ func (r *reader) readMany(f storage.Family, keys [][]byte, what readMode) ([][]b
 // keysPerThread is how many keys one thread reads at least. Starting a thread costs less than reading ten keys.
 const keysPerThread = 256
 
-// inParallel reads parts of keys at the same time, on as many threads as there are processors, and yields the results in
-// the order of keys.
+// inParallel reads parts of keys at the same time, on as many threads as there are processors, and yields the results
+// in the order of keys.
 func inParallel(keys [][]byte, read func([][]byte) ([][]byte, error)) iter.Seq2[[][]byte, error] {
 	return func(yield func([][]byte, error) bool) {
 		n := max(1, min(runtime.GOMAXPROCS(0), len(keys)/keysPerThread))

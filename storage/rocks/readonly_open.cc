@@ -12,32 +12,32 @@
 
 using namespace rocksdb;
 
-// To open a database RocksDB reads the manifest, opens the tables it names, lists the logs, and reads them one after
-// the other. Nothing else in there may change in between: a log removed before the logs are listed, because its rows
-// are in tables that the manifest read did not name yet, is a hole in the middle; one removed before its turn comes is
-// an error after seconds of work.
+// To open a database RocksDB reads the manifest, opens the tables it lists, lists the logs and replays them. Another
+// process may change the files meanwhile. If it deletes a log before the logs are listed, because the rows are in
+// tables that the manifest read did not list yet, rows are missing; if it deletes a log before it is replayed, the open
+// fails late.
 //
-// So the logs are listed and opened at the very moment the end of the manifest is read, and RocksDB gets those, as long as
-// they are then: what is written to them later may come after tables that this manifest does not name. If the manifest has
-// grown or been replaced by then, it has to be read again, which costs next to nothing so early.
+// So this file system opens all logs when the end of the manifest is read and gives those files to RocksDB, each
+// limited to its size at that time: later records may depend on tables that this manifest does not list. If the
+// manifest has grown or been replaced by then, the open fails and is retried, which is cheap at that point.
 namespace {
 
 std::string base(const std::string &path) { return path.substr(path.find_last_of('/') + 1); }
 
 bool is_log(const std::string &name) { return name.size() > 4 && name.compare(name.size() - 4, 4, ".log") == 0; }
 
-class Beside : public FileSystemWrapper {
+class PinnedFiles : public FileSystemWrapper {
  public:
-  Beside() : FileSystemWrapper(FileSystem::Default()) {}
-  const char *Name() const override { return "birthmark beside a writer"; }
+  PinnedFiles() : FileSystemWrapper(FileSystem::Default()) {}
+  const char *Name() const override { return "birthmark pinned files"; }
 
   IOStatus NewSequentialFile(const std::string &path, const FileOptions &options,
                              std::unique_ptr<FSSequentialFile> *file, IODebugContext *dbg) override;
   IOStatus GetChildren(const std::string &dir, const IOOptions &options, std::vector<std::string> *names,
                        IODebugContext *dbg) override;
 
-  // The manifest was read to its end, which came after so many bytes.
-  IOStatus Take(const std::string &manifest, uint64_t bytes);
+  // Opens the logs. The manifest was read to its end, after that many bytes.
+  IOStatus PinLogs(const std::string &manifest, uint64_t bytes);
 
   void Opening(bool opening) {
     opening_ = opening;
@@ -51,23 +51,23 @@ class Beside : public FileSystemWrapper {
 
 class Manifest : public FSSequentialFileOwnerWrapper {
  public:
-  Manifest(std::unique_ptr<FSSequentialFile> &&file, Beside *beside, const std::string &path)
-      : FSSequentialFileOwnerWrapper(std::move(file)), beside_(beside), path_(path) {}
+  Manifest(std::unique_ptr<FSSequentialFile> &&file, PinnedFiles *files, const std::string &path)
+      : FSSequentialFileOwnerWrapper(std::move(file)), files_(files), path_(path) {}
 
   IOStatus Read(size_t n, const IOOptions &options, Slice *result, char *scratch, IODebugContext *dbg) override {
     IOStatus s = FSSequentialFileOwnerWrapper::Read(n, options, result, scratch, dbg);
     if (!s.ok()) return s;
     bytes_ += result->size();
-    return result->size() < n ? beside_->Take(path_, bytes_) : s;
+    return result->size() < n ? files_->PinLogs(path_, bytes_) : s;
   }
 
  private:
-  Beside *beside_;
+  PinnedFiles *files_;
   std::string path_;
   uint64_t bytes_ = 0;
 };
 
-// A log that ends where it ended when it was taken.
+// A log limited to its size at the time it was opened.
 class Log : public FSSequentialFileOwnerWrapper {
  public:
   Log(std::unique_ptr<FSSequentialFile> &&file, uint64_t size) : FSSequentialFileOwnerWrapper(std::move(file)), left_(size) {}
@@ -85,14 +85,14 @@ class Log : public FSSequentialFileOwnerWrapper {
   }
 
   IOStatus PositionedRead(uint64_t, size_t, const IOOptions &, Slice *, char *, IODebugContext *) override {
-    return IOStatus::NotSupported("a log is read from its beginning");
+    return IOStatus::NotSupported("logs are read sequentially");
   }
 
  private:
   uint64_t left_;
 };
 
-IOStatus Beside::NewSequentialFile(const std::string &path, const FileOptions &options,
+IOStatus PinnedFiles::NewSequentialFile(const std::string &path, const FileOptions &options,
                                    std::unique_ptr<FSSequentialFile> *file, IODebugContext *dbg) {
   auto log = logs_.find(base(path));
   if (log != logs_.end() && log->second != nullptr) {
@@ -106,20 +106,20 @@ IOStatus Beside::NewSequentialFile(const std::string &path, const FileOptions &o
   return s;
 }
 
-IOStatus Beside::GetChildren(const std::string &dir, const IOOptions &options, std::vector<std::string> *names,
+IOStatus PinnedFiles::GetChildren(const std::string &dir, const IOOptions &options, std::vector<std::string> *names,
                              IODebugContext *dbg) {
   IOStatus s = FileSystemWrapper::GetChildren(dir, options, names, dbg);
   if (!s.ok() || !opening_) return s;
-  std::vector<std::string> taken;
+  std::vector<std::string> pinned;
   for (const auto &name : *names) {
-    if (!is_log(name)) taken.push_back(name);
+    if (!is_log(name)) pinned.push_back(name);
   }
-  for (const auto &log : logs_) taken.push_back(log.first);
-  names->swap(taken);
+  for (const auto &log : logs_) pinned.push_back(log.first);
+  names->swap(pinned);
   return s;
 }
 
-IOStatus Beside::Take(const std::string &manifest, uint64_t bytes) {
+IOStatus PinnedFiles::PinLogs(const std::string &manifest, uint64_t bytes) {
   logs_.clear();
   const std::string dir = manifest.substr(0, manifest.find_last_of('/'));
   std::vector<std::string> names;
@@ -144,18 +144,18 @@ IOStatus Beside::Take(const std::string &manifest, uint64_t bytes) {
 }
 
 struct Handle {
-  std::shared_ptr<Beside> files = std::make_shared<Beside>();
+  std::shared_ptr<PinnedFiles> files = std::make_shared<PinnedFiles>();
   std::unique_ptr<Env> env = NewCompositeEnv(files);
 };
 
 }  // namespace
 
-void *birthmark_beside_new(void *options) {
+void *birthmark_readonly_open_new(void *options) {
   auto handle = new Handle();
   static_cast<Options *>(options)->env = handle->env.get();  // the C API's options begin with the C++ object
   return handle;
 }
 
-void birthmark_beside_begin(void *beside) { static_cast<Handle *>(beside)->files->Opening(true); }
-void birthmark_beside_end(void *beside) { static_cast<Handle *>(beside)->files->Opening(false); }
-void birthmark_beside_free(void *beside) { delete static_cast<Handle *>(beside); }
+void birthmark_readonly_open_begin(void *p) { static_cast<Handle *>(p)->files->Opening(true); }
+void birthmark_readonly_open_end(void *p) { static_cast<Handle *>(p)->files->Opening(false); }
+void birthmark_readonly_open_free(void *p) { delete static_cast<Handle *>(p); }

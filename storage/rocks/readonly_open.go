@@ -9,21 +9,21 @@ import (
 	"github.com/linxGnu/grocksdb"
 )
 
-// beside keeps the files together that make one moment of a database, while it is opened beside a process that writes
-// (readonly_open.cc). A nil beside is that of a store that writes itself.
+// readonlyOpen pins the manifest and the logs during a read-only open, so that it sees one consistent state while
+// another process writes (readonly_open.cc). It is nil in a store that writes.
 type readonlyOpen struct{ p unsafe.Pointer }
 
 func newReadonlyOpen(o *grocksdb.Options) *readonlyOpen {
-	return &readonlyOpen{C.birthmark_beside_new(cOptions(o))}
+	return &readonlyOpen{C.birthmark_readonly_open_new(native(o))}
 }
 
-// begin and end stand around an opening.
-func (b *readonlyOpen) begin() { C.birthmark_beside_begin(b.p) }
-func (b *readonlyOpen) end()   { C.birthmark_beside_end(b.p) }
+// begin and end enclose an open.
+func (b *readonlyOpen) begin() { C.birthmark_readonly_open_begin(b.p) }
+func (b *readonlyOpen) end()   { C.birthmark_readonly_open_end(b.p) }
 
-// free ends the use of the options.
+// free invalidates the options that newReadonlyOpen was called with.
 func (b *readonlyOpen) free() {
 	if b != nil {
-		C.birthmark_beside_free(b.p)
+		C.birthmark_readonly_open_free(b.p)
 	}
 }

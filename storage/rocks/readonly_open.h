@@ -1,16 +1,16 @@
-// The files of a database as one moment has them, for a reader beside a process that writes.
+// Pins the manifest and the logs of a database while it is opened read-only during writes of another process.
 #pragma once
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// Makes options (the C API's pointer) open a database as readonly_open.cc says. It outlives the database and the options.
-void *birthmark_beside_new(void *options);
-// Stand around an opening.
-void birthmark_beside_begin(void *beside);
-void birthmark_beside_end(void *beside);
-void birthmark_beside_free(void *beside);
+// Changes options (the C API's pointer). The result must outlive the database and the options.
+void *birthmark_readonly_open_new(void *options);
+// Enclose an open.
+void birthmark_readonly_open_begin(void *p);
+void birthmark_readonly_open_end(void *p);
+void birthmark_readonly_open_free(void *p);
 
 #ifdef __cplusplus
 }

@@ -27,7 +27,7 @@ static T *rep(const void *handle) {
   return *static_cast<T *const *>(handle);
 }
 
-// Those of others are the C++ object itself.
+// Other handles contain the C++ object itself.
 template <typename T>
 static const T &rep_inline(const void *handle) {
   return *static_cast<const T *>(handle);
@@ -37,17 +37,17 @@ static char *failed(const Status &s) { return s.ok() ? nullptr : strdup(s.ToStri
 
 static ReadOptions reading(const void *snapshot) {
   ReadOptions o;
-  o.total_order_seek = true;  // whatever filters of a family's tables know
+  o.total_order_seek = true;  // also across prefixes
   if (snapshot != nullptr) o.snapshot = rep<const Snapshot>(snapshot);
   return o;
 }
 
 namespace {
-// Keys of one call to MultiGet. Until they are copied, the values found pin the blocks they stand in: in the block
-// cache, whatever its limit.
-constexpr size_t together = 256;
+// Keys per call of MultiGet. The values found pin their blocks in the block cache, beyond its limit, until they are
+// copied.
+constexpr size_t max_keys = 256;
 
-// A key and its place among those asked for, ordered by its first eight bytes first.
+// A requested key and its position in the request. The first eight bytes speed up comparisons.
 struct Wanted {
   uint64_t prefix;
   size_t place;
@@ -63,7 +63,7 @@ uint64_t prefix_of(const Slice &key) {
   return prefix;
 }
 
-// The keys of a call in order, so that those that share a block are found one after the other.
+// The requested keys in key order, so that keys in the same block are read one after the other.
 std::vector<Wanted> in_order(const char *keys, const uint64_t *key_ends, size_t n) {
   std::vector<Wanted> wanted(n);
   uint64_t start = 0;
@@ -84,7 +84,7 @@ char *hand_over(const std::string &out, char **values, size_t *size) {
   return nullptr;
 }
 
-// A single key takes a quarter less time this way than by MultiGet, which is made for many.
+// Get takes 25% less time than MultiGet for a single key.
 char *get_one(DB *db, const ReadOptions &options, ColumnFamilyHandle *cf, const Slice &key, char **values, size_t *size,
               uint64_t *value_start, int64_t *value_size) {
   PinnableSlice found;
@@ -108,7 +108,7 @@ char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *
                    value_sizes);
   }
   const std::vector<Wanted> wanted = in_order(keys, key_ends, n);
-  std::vector<Slice> slices(std::min(together, n));
+  std::vector<Slice> slices(std::min(max_keys, n));
   std::vector<PinnableSlice> found(slices.size());
   std::vector<Status> statuses(slices.size());
   std::string out;
@@ -134,52 +134,52 @@ char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *
   return hand_over(out, values, size);
 }
 
-char *birthmark_tails(void *db, void *cf, const void *snapshot, const char *heads, const uint64_t *head_ends, size_t n,
-                      char **tails, size_t *size, uint64_t *tail_starts, int64_t *tail_sizes) {
-  const std::vector<Wanted> wanted = in_order(heads, head_ends, n);
+char *birthmark_suffixes(void *db, void *cf, const void *snapshot, const char *prefixes, const uint64_t *prefix_ends,
+                         size_t n, char **suffixes, size_t *size, uint64_t *suffix_starts, int64_t *suffix_sizes) {
+  const std::vector<Wanted> wanted = in_order(prefixes, prefix_ends, n);
   ReadOptions options;
   if (snapshot != nullptr) options.snapshot = rep<const Snapshot>(snapshot);
-  // Tables whose filter does not know a head are left out; what comes after its keys is not looked for.
+  // Skips tables whose filter excludes the prefix, and does not look for keys after those of the prefix.
   options.prefix_same_as_start = true;
   std::unique_ptr<Iterator> it(rep<DB>(db)->NewIterator(options, rep<ColumnFamilyHandle>(cf)));
   std::string out;
-  for (const Wanted &head : wanted) {
-    tail_starts[head.place] = out.size();
+  for (const Wanted &prefix : wanted) {
+    suffix_starts[prefix.place] = out.size();
     int64_t found = -1;
-    for (it->Seek(head.key); it->Valid() && it->key().starts_with(head.key); it->Next()) {
-      Slice tail = it->key();
-      tail.remove_prefix(head.key.size());
-      out.append(tail.data(), tail.size());
-      found = static_cast<int64_t>(out.size() - tail_starts[head.place]);
+    for (it->Seek(prefix.key); it->Valid() && it->key().starts_with(prefix.key); it->Next()) {
+      Slice suffix = it->key();
+      suffix.remove_prefix(prefix.key.size());
+      out.append(suffix.data(), suffix.size());
+      found = static_cast<int64_t>(out.size() - suffix_starts[prefix.place]);
     }
     if (!it->status().ok()) return failed(it->status());
-    tail_sizes[head.place] = found;
+    suffix_sizes[prefix.place] = found;
   }
-  return hand_over(out, tails, size);
+  return hand_over(out, suffixes, size);
 }
 
-void birthmark_set_heads(void *options, size_t size) {
+void birthmark_set_prefix_extractor(void *options, size_t size) {
   static_cast<Options *>(options)->prefix_extractor.reset(NewCappedPrefixTransform(size));
 }
 
 #ifdef __GLIBC__
-// Sets up C's heap when the program starts: arenas that exist already would stay.
+// Configures the C heap when the program starts, before arenas exist.
 //
-// By default there are eight arenas for each processor. The threads of RocksDB and of cgo spread over all of them, each arena
-// keeps what was freed in it, and cached blocks that are evicted fragment it: two thirds of the heap were free memory.
-// With few arenas threads wait for one another, so machines with many processors get more than two.
+// The default is eight arenas per processor. The threads of RocksDB and cgo use all of them, each arena keeps its freed
+// memory, and evicted cache blocks fragment it: two thirds of the heap were free memory. With too few arenas threads
+// wait for each other, so machines with many processors get more than two.
 //
-// A writer of tables allocates and frees a buffer of 1 MiB in steps. By default the system takes it back each time, and clears
-// it again. So an arena keeps some freed memory at its end.
+// Writing tables allocates and frees buffers of 1 MiB. By default the C library returns them to the system each time,
+// and the system clears them again. So an arena keeps up to 8 MiB of freed memory.
 __attribute__((constructor)) static void set_up_heap() {
-  constexpr int kept = 8 << 20;
-  mallopt(M_MMAP_THRESHOLD, kept);
-  mallopt(M_TRIM_THRESHOLD, kept);
-  mallopt(M_ARENA_MAX, birthmark_most_arenas());
+  constexpr int threshold = 8 << 20;
+  mallopt(M_MMAP_THRESHOLD, threshold);
+  mallopt(M_TRIM_THRESHOLD, threshold);
+  mallopt(M_ARENA_MAX, birthmark_max_arenas());
 }
 #endif
 
-int birthmark_most_arenas(void) {
+int birthmark_max_arenas(void) {
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   return static_cast<int>(std::clamp(processors / 4, 2L, 8L));
 }
@@ -223,7 +223,7 @@ char *birthmark_compact(void *db, void *cf, void *stop, int *stopped) {
   return *stopped ? nullptr : failed(s);
 }
 
-// The bytes that follow their size, a varint.
+// Returns the bytes after a size (varint) at p.
 static Slice sized(const char *p) {
   uint64_t size = 0;
   for (int shift = 0;; shift += 7) {
@@ -236,16 +236,16 @@ static Slice sized(const char *p) {
 char *birthmark_write_table(const void *options, const char *path, const char *data, const birthmark_row *rows, size_t n,
                             int final) {
   Options o(rep_inline<Options>(options));
-  // A file whose rows will be merged with others soon is not worth the compression of one that stays.
+  // A table that will be compacted soon is not compressed.
   if (!final) {
     o.bottommost_compression = kDisableCompressionOption;
     o.compression_per_level.clear();
     o.compression = kNoCompression;
   }
-  // The pages stay in the cache: the next window's lookups read them.
+  // The last argument keeps the pages in the page cache, where lookups of the next batch read them.
   SstFileWriter writer(EnvOptions(), o, nullptr, false);
   Status s = writer.Open(path);
-  constexpr size_t ahead = 12;  // sorted rows lie anywhere: they are fetched before their turn
+  constexpr size_t ahead = 12;  // rows to prefetch: sorted rows are scattered over data
   const char *next = data;
   for (size_t i = 0; i < n && s.ok(); i++) {
     const char *at = rows != nullptr ? data + (rows[i].place >> 1) : next;
@@ -269,7 +269,7 @@ char *birthmark_ingest(void *db, void **cfs, const char *const *paths, size_t n)
     args[i].column_family = rep<ColumnFamilyHandle>(cfs[i]);
     args[i].external_files = {paths[i]};
     args[i].options.move_files = true;
-    // A number written into a file that is hard-linked would be there after a crash that forgot the file itself.
+    // A sequence number written into a hard-linked file would remain after a crash that undoes the ingestion.
     args[i].options.write_global_seqno = false;
   }
   return failed(rep<DB>(db)->IngestExternalFiles(args));
@@ -314,7 +314,7 @@ char *birthmark_scan_next(void *scan, size_t want, const char **rows, size_t *si
   s->rows.clear();
   while (s->it->Valid() && s->rows.size() < want) {
     Slice k = s->it->key(), v = s->it->value();
-    if (v.size() > std::numeric_limits<uint32_t>::max()) return strdup("a value of more than 4 GiB");
+    if (v.size() > std::numeric_limits<uint32_t>::max()) return strdup("value larger than 4 GiB");
     uint32_t sizes[2] = {static_cast<uint32_t>(k.size()), static_cast<uint32_t>(v.size())};
     s->rows.append(reinterpret_cast<const char *>(sizes), sizeof sizes);
     s->rows.append(k.data(), k.size());

@@ -14,7 +14,7 @@ import (
 	"github.com/linxGnu/grocksdb"
 )
 
-// native is the C API's pointer inside a grocksdb object: its first field, in the pinned version.
+// native returns the C API's pointer of a grocksdb object: its first field in the pinned version.
 func native[T grocksdb.DB | grocksdb.ColumnFamilyHandle | grocksdb.Snapshot | grocksdb.Options](object *T) unsafe.Pointer {
 	if object == nil {
 		return nil
@@ -32,16 +32,16 @@ func cError(text *C.char) error {
 
 func bytesPointer(b []byte) *C.char { return (*C.char)(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// part is what is read for a key.
+// readMode selects what readMany returns for a key.
 type readMode int
 
 const (
 	readValues   readMode = iota // its value
-	readSuffixes                 // what follows it in the keys that begin with it, one after the other
+	readSuffixes                 // the rest of each key that begins with it, concatenated
 )
 
-// readMany reads something for each of many keys of one family in one call; nil where there is nothing.
-func readMany(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, keys [][]byte, what readMode) ([][]byte, error) {
+// readMany reads one slice per key of one family in one call; nil if nothing is found.
+func readMany(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, keys [][]byte, mode readMode) ([][]byte, error) {
 	values := make([][]byte, len(keys))
 	if len(keys) == 0 {
 		return values, nil
@@ -57,12 +57,12 @@ func readMany(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 		joined = append(joined, k...)
 		ends[i] = C.uint64_t(len(joined))
 	}
-	joined = joined[:cap(joined)] // never empty: C wants an address
+	joined = joined[:cap(joined)] // never empty: C needs an address
 	var out *C.char
 	var outSize C.size_t
 	var text *C.char
-	if what == readSuffixes {
-		text = C.birthmark_tails(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(n),
+	if mode == readSuffixes {
+		text = C.birthmark_suffixes(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(n),
 			&out, &outSize, &starts[0], (*C.int64_t)(unsafe.Pointer(&sizes[0])))
 	} else {
 		text = C.birthmark_multi_get(native(db), native(cf), native(snapshot), bytesPointer(joined), &ends[0], C.size_t(n),
@@ -83,22 +83,22 @@ func readMany(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 	return values, nil
 }
 
-// setHeads makes a family's filters know the first bytes of its keys.
+// setPrefixExtractor bases the filters of a family on the first size bytes of its keys.
 func setPrefixExtractor(o *grocksdb.Options, size int) {
-	C.birthmark_set_heads(native(o), C.size_t(size))
+	C.birthmark_set_prefix_extractor(native(o), C.size_t(size))
 }
 
-// flushAll writes the memtables of all families, at once where the database flushes atomically.
+// flushAll flushes the memtables of all families, atomically if the database is configured so.
 func flushAll(db *grocksdb.DB, cfs []*grocksdb.ColumnFamilyHandle) error {
 	families, free := pointers(cfs)
 	defer free()
 	return cError(C.birthmark_flush(native(db), families, C.size_t(len(cfs))))
 }
 
-// pointers is an array of the C API's handles.
+// pointers returns an array of the C API's handles, to be freed with free.
 func pointers(cfs []*grocksdb.ColumnFamilyHandle) (array *unsafe.Pointer, free func()) {
-	// An array of C pointers, in memory of C: Go's may not be handed over inside Go's. They are written as numbers: with
-	// a pointer written, the garbage collector would follow what was there before, which is anything.
+	// cgo does not allow passing Go memory that contains pointers, so the array is in C memory. The pointers are
+	// written as integers: the garbage collector's write barrier would follow the uninitialised previous value.
 	p := C.malloc(C.size_t(len(cfs)+1) * C.size_t(unsafe.Sizeof(uintptr(0))))
 	numbers := unsafe.Slice((*uintptr)(p), len(cfs))
 	for i, cf := range cfs {
@@ -107,27 +107,27 @@ func pointers(cfs []*grocksdb.ColumnFamilyHandle) (array *unsafe.Pointer, free f
 	return (*unsafe.Pointer)(p), func() { C.free(p) }
 }
 
-// heapArenas is how many arenas C's heap has, and how many it may have.
-func heapArenas() (n, most int) { return int(C.birthmark_arenas()), int(C.birthmark_most_arenas()) }
+// heapArenas returns the current and the maximum number of arenas of the C heap.
+func heapArenas() (n, limit int) { return int(C.birthmark_arenas()), int(C.birthmark_max_arenas()) }
 
-// setBackgroundJobs sets how many threads flush and compact.
+// setBackgroundJobs sets the number of threads that flush and compact.
 func setBackgroundJobs(db *grocksdb.DB, jobs int) error {
 	return cError(C.birthmark_background_jobs(native(db), C.int(jobs)))
 }
 
-// compact brings a family into its final shape. Where ctx is done it stops in the middle, which harms nothing.
+// compact compacts a family. If ctx ends it stops early, and the database remains valid.
 func compact(ctx context.Context, db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle) error {
 	stop := C.birthmark_stop_new()
 	defer C.birthmark_stop_free(stop)
-	told := make(chan struct{})
+	done := make(chan struct{})
 	forget := context.AfterFunc(ctx, func() {
-		defer close(told)
+		defer close(done)
 		C.birthmark_stop(stop)
 	})
 	var stopped C.int
 	err := cError(C.birthmark_compact(native(db), native(cf), stop, &stopped))
 	if !forget() {
-		<-told // it may still be on its way
+		<-done // the callback has started: stop must not be freed before it ends
 	}
 	if stopped != 0 {
 		return ctx.Err()
@@ -135,22 +135,22 @@ func compact(ctx context.Context, db *grocksdb.DB, cf *grocksdb.ColumnFamilyHand
 	return err
 }
 
-// writeTable makes a table of sorted changes.
+// writeTable writes sorted changes as a table. final selects the compression of the last level.
 func writeTable(options *grocksdb.Options, path string, rows *changes, final bool) error {
 	p := C.CString(path)
 	defer C.free(unsafe.Pointer(p))
-	rest := C.int(0)
+	last := C.int(0)
 	if final {
-		rest = 1
+		last = 1
 	}
 	var list *C.birthmark_row
 	if rows.listed {
 		list = (*C.birthmark_row)(unsafe.Pointer(unsafe.SliceData(rows.records)))
 	}
-	return cError(C.birthmark_write_table(native(options), p, bytesPointer(rows.data), list, C.size_t(rows.n), rest))
+	return cError(C.birthmark_write_table(native(options), p, bytesPointer(rows.data), list, C.size_t(rows.n), last))
 }
 
-// ingest takes tables into the database, each into a family of its own: all or none.
+// ingest adds one table per family to the database: all or none.
 func ingest(db *grocksdb.DB, cfs []*grocksdb.ColumnFamilyHandle, paths []string) error {
 	families, free := pointers(cfs)
 	defer free()
@@ -159,7 +159,7 @@ func ingest(db *grocksdb.DB, cfs []*grocksdb.ColumnFamilyHandle, paths []string)
 	defer C.free(p)
 	names := unsafe.Slice((**C.char)(p), len(paths))
 	for i, path := range paths {
-		*(*uintptr)(unsafe.Pointer(&names[i])) = 0 // memory of C holds anything
+		*(*uintptr)(unsafe.Pointer(&names[i])) = 0 // the memory is uninitialised
 		names[i] = C.CString(path)
 		defer C.free(unsafe.Pointer(names[i]))
 	}
@@ -169,8 +169,8 @@ func ingest(db *grocksdb.DB, cfs []*grocksdb.ColumnFamilyHandle, paths []string)
 // scan is an open iterator.
 type scan struct {
 	p    unsafe.Pointer
-	rows []byte // what is left of the rows handed over
-	want int    // bytes to ask for next
+	rows []byte // fetched rows that next has not returned yet
+	want int    // bytes to fetch next
 }
 
 const (
@@ -185,7 +185,7 @@ func openScan(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 	}
 	bound := func(b []byte) *C.char {
 		if b != nil && len(b) == 0 {
-			return bytesPointer([]byte{0}) // an address for a bound of no bytes
+			return bytesPointer([]byte{0}) // a non-nil address for an empty bound
 		}
 		return bytesPointer(b)
 	}
@@ -195,7 +195,7 @@ func openScan(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 	}
 }
 
-// next is the next row; not ok where there is none. The slices are good until rows are fetched again, which next does.
+// next returns the next row; ok is false at the end. The slices are valid until the next call.
 func (s *scan) next() (key, value []byte, ok bool, err error) {
 	if len(s.rows) == 0 {
 		var rows *C.char

@@ -1,5 +1,5 @@
-// What the C API of RocksDB 7.8 lacks. Pointers named db, cf and snapshot are those of the C API; errors are
-// malloc'ed strings, NULL for none.
+// Functions that the C API of RocksDB 7.8 lacks. Pointers named db, cf, snapshot and options are those of the C API.
+// Errors are malloc'ed strings, NULL for success.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -8,56 +8,54 @@
 extern "C" {
 #endif
 
-// Reads n keys of one family. Keys stand one after the other, key i ends at key_ends[i]. The value of key i is
-// value_sizes[i] bytes at value_starts[i] of *values (malloc'ed), which has *size bytes; its size is -1 where the key is
-// absent.
+// Reads n keys of one family. The keys are concatenated; key i ends at key_ends[i]. The value of key i is
+// value_sizes[i] bytes at value_starts[i] of *values (malloc'ed, *size bytes); the size of an absent key is -1.
 char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *keys, const uint64_t *key_ends,
                           size_t n, char **values, size_t *size, uint64_t *value_starts, int64_t *value_sizes);
 
-// The same with heads of keys, of eight bytes: what follows head i in all keys that begin with it stands, in order, where
-// its value would.
-char *birthmark_tails(void *db, void *cf, const void *snapshot, const char *heads, const uint64_t *head_ends, size_t n,
-                      char **tails, size_t *size, uint64_t *tail_starts, int64_t *tail_sizes);
+// Reads n prefixes of eight bytes: the result for prefix i is the rest of every key that begins with it, in key order
+// and concatenated.
+char *birthmark_suffixes(void *db, void *cf, const void *snapshot, const char *prefixes, const uint64_t *prefix_ends,
+                         size_t n, char **suffixes, size_t *size, uint64_t *suffix_starts, int64_t *suffix_sizes);
 
-// Makes a family's filters know the first bytes of keys. options is the C API's pointer. (The C API has this too, but
-// grocksdb 1.7.15 frees twice what it makes.)
-void birthmark_set_heads(void *options, size_t size);
+// Bases a family's filters on the first size bytes of keys. (grocksdb 1.7.15 frees the C API's object twice.)
+void birthmark_set_prefix_extractor(void *options, size_t size);
 
-// How many arenas C's heap has, and how many it may have; 0 arenas if the C library does not say.
+// The current (0 if unknown) and the maximum number of arenas of the C heap.
 int birthmark_arenas(void);
-int birthmark_most_arenas(void);
+int birthmark_max_arenas(void);
 
-// Flushes the memtables of all n families at once.
+// Flushes the memtables of n families.
 char *birthmark_flush(void *db, void **cfs, size_t n);
 
-// Sets how many threads flush and compact: one in four flushes, at least one, the others compact.
+// Sets the number of background threads: a quarter of them, at least one, flushes, the others compact.
 char *birthmark_background_jobs(void *db, int jobs);
 
-// Compacts all of a family, beside others. From another thread it can be told to stop: it then ends early with *stopped set.
+// Compacts a family, concurrently with others. birthmark_stop ends it early from another thread and sets *stopped.
 void *birthmark_stop_new(void);
 void birthmark_stop(void *stop);
 void birthmark_stop_free(void *stop);
 char *birthmark_compact(void *db, void *cf, void *stop, int *stopped);
 
-// A change, as batch.go has it: where it begins in the data, twice, and one more where it is a deletion. There stand the
-// size of the key as a varint, the key, and unless it is a deletion the size of the value as a varint, and the value.
+// A change, as in batch.go. place is its offset in data << 1 | 1 if it is a deletion. There are the key size (varint),
+// the key and, unless it is a deletion, the value size (varint) and the value.
 typedef struct {
   uint64_t prefix, place;
 } birthmark_row;
 
-// Writes n rows as a sorted file. Keys ascend. Without rows the changes are found in data one behind the other, none of them a
-// deletion. options are those of the family the file is for, final: the rows come to rest where they go.
+// Writes n changes with ascending keys as a table. If rows is NULL the changes follow one another in data and none is a
+// deletion. options are those of the family; final selects the compression of the last level.
 char *birthmark_write_table(const void *options, const char *path, const char *data, const birthmark_row *rows, size_t n,
                             int final);
 
-// Takes n sorted files, each for another family, into the database by moving them: all of them or none, durably.
+// Ingests n tables, each into another family, by moving the files: durably, all or none.
 char *birthmark_ingest(void *db, void **cfs, const char *const *paths, size_t n);
 
-// A scan over [from, to); a NULL bound is open.
+// Opens a scan over [from, to); a NULL bound is open.
 void *birthmark_scan_open(void *db, void *cf, const void *snapshot, const char *from, size_t from_size, const char *to,
                           size_t to_size, int reverse);
-// The next rows, at least one and about `want` bytes of them: for each its key's and its value's size as u32 in the
-// machine's order, then both. *rows is the scan's, until the next call. *size 0: there are no more.
+// Returns the next rows, at least one and about `want` bytes: for each the sizes of key and value as native-endian u32,
+// then both. *rows is owned by the scan and valid until the next call. *size is 0 at the end.
 char *birthmark_scan_next(void *scan, size_t want, const char **rows, size_t *size);
 void birthmark_scan_close(void *scan);
 

@@ -13,13 +13,13 @@ import (
 	"birthmark/storage"
 )
 
-// notesName is the folder in a database's own that holds its notes, each a file of its name.
+// sideFilesName is the subfolder of the database that contains the side files.
 const sideFilesName = "notes"
 
 const (
-	unfinishedSuffix = "~" // ends the name of a note while it is written
+	unfinishedSuffix = "~" // appended to the name of a file while it is written
 	sideFileBuffer   = 256 << 10
-	sideFileMode     = 0o600 // a note may hold secrets of the process, such as the key of its hash function
+	sideFileMode     = 0o600 // files may contain secrets such as the key of a hash function
 )
 
 // WriteSideFile implements [storage.SideFiles].
@@ -37,7 +37,7 @@ func (s *Store) WriteSideFile(name string, write func(io.Writer) error) error {
 			return err
 		}
 		b := bufio.NewWriterSize(f, sideFileBuffer)
-		if err = f.Chmod(sideFileMode); err == nil { // an interrupted write may have left the file with another mode
+		if err = f.Chmod(sideFileMode); err == nil { // an interrupted write may have left a file with another mode
 			err = write(b)
 		}
 		if err == nil {
@@ -68,10 +68,10 @@ func (s *Store) ReadSideFile(name string, read func(io.Reader) error) error {
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("note %s: %w", name, storage.ErrNotFound)
+		return fmt.Errorf("side file %s: %w", name, storage.ErrNotFound)
 	}
 	if err != nil {
-		return s.failed("read note "+name, err)
+		return s.failed("read side file "+name, err)
 	}
 	defer f.Close()
 	return read(bufio.NewReaderSize(f, sideFileBuffer))
@@ -92,7 +92,7 @@ func (s *Store) changeSideFile(name string, change func(path string) error) erro
 	s.sideFileMu.Lock()
 	defer s.sideFileMu.Unlock()
 	if err := change(path); err != nil {
-		return s.failed("change note "+name, err)
+		return s.failed("write side file "+name, err)
 	}
 	return nil
 }
@@ -102,12 +102,12 @@ func (s *Store) sideFilePath(name string) (string, error) {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 	}
 	if name == "" || strings.ContainsFunc(name, odd) {
-		return "", fmt.Errorf("a note cannot be called %q: expected letters, digits, - and _", name)
+		return "", fmt.Errorf("invalid name of a side file %q: expected letters, digits, - and _", name)
 	}
 	return filepath.Join(s.dir, sideFilesName, name), nil
 }
 
-// clearNotes removes what is left of notes that were being written when their process ended.
+// removeUnfinishedSideFiles removes side files that were being written when their process ended.
 func (s *Store) removeUnfinishedSideFiles() error {
 	folder := filepath.Join(s.dir, sideFilesName)
 	files, err := os.ReadDir(folder)
@@ -120,12 +120,12 @@ func (s *Store) removeUnfinishedSideFiles() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("clear what a note left behind: %w", err)
+		return fmt.Errorf("remove unfinished side files: %w", err)
 	}
 	return nil
 }
 
-// syncFolder makes what was made, renamed or removed in a folder durable.
+// syncFolder makes creations, renames and deletions in a folder durable.
 func syncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"birthmark/storage"
 )
 
-// Store implements [storage.Store] and its extensions on one RocksDB database.
+// Store implements [storage.Store] and all optional interfaces of that package on one RocksDB database.
 type Store struct {
 	dir      string
 	options  Options
@@ -26,27 +26,27 @@ type Store struct {
 	gate     storage.Gate
 
 	mu       sync.RWMutex
-	columns  map[string]*grocksdb.ColumnFamilyHandle         // by name, every one the database has
-	families map[storage.Family]*grocksdb.ColumnFamilyHandle // declared; nil where a reader's database has none
+	columns  map[string]*grocksdb.ColumnFamilyHandle         // by name, all of the database
+	families map[storage.Family]*grocksdb.ColumnFamilyHandle // declared; nil if a read-only database lacks it
 
-	updateMu  sync.Mutex // one Update at a time
+	updateMu  sync.Mutex // serialises updates
 	batch     batch
-	sortBufs  []sortBuffer // for each that builds tables
-	unflushed bool         // an Update may be in memory alone
+	sortBufs  []sortBuffer // one per goroutine that writes tables
+	unflushed bool         // an update may exist in memtables only, without a log
 
-	manifest manifest // under update
+	manifest manifest // guarded by updateMu
 
-	compactionDelay compactionDelay // of compacting families declared Later
+	compactionDelay compactionDelay // of families declared with DeferCompaction or Hashed
 
-	sideFileMu sync.Mutex // one note is written or removed at a time
+	sideFileMu sync.Mutex // serialises writes of side files
 
-	viewMu     sync.RWMutex // held by View: a family is not dropped below a reader
-	snapshotMu sync.RWMutex // a snapshot is not taken while tables of several families are taken in
+	viewMu     sync.RWMutex // read-locked by View, so that Drop waits for readers
+	snapshotMu sync.RWMutex // no snapshot is taken while tables of several families are ingested
 }
 
-// Open opens the database in the folder dir, making folder and database where they do not exist, unless it is opened
-// to be read: the error then wraps [fs.ErrNotExist]. A database another process writes is refused with a
-// [*storage.LockedError].
+// Open opens the database in the folder dir. It creates folder and database if they do not exist, unless
+// [Options.ReadOnly] is set: the error then wraps [fs.ErrNotExist]. If another process has the database open for
+// writing it returns a [*storage.LockedError].
 func Open(dir string, o Options) (*Store, error) {
 	exists, err := holdsDatabase(dir)
 	if err != nil {
@@ -58,7 +58,7 @@ func Open(dir string, o Options) (*Store, error) {
 	s := &Store{dir: dir, options: o, columns: map[string]*grocksdb.ColumnFamilyHandle{}, families: map[storage.Family]*grocksdb.ColumnFamilyHandle{}}
 	if !o.ReadOnly {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return nil, fmt.Errorf("make database folder: %w", err)
+			return nil, fmt.Errorf("create database folder: %w", err)
 		}
 		if s.lock, err = takeLock(dir, o.Holder); err != nil {
 			return nil, err
@@ -77,7 +77,8 @@ func Open(dir string, o Options) (*Store, error) {
 	return nil, errors.Join(err, s.lock.release())
 }
 
-// holdsDatabase looks for RocksDB's own entry point. A folder with other things in it is no place for a new database.
+// holdsDatabase reports whether dir contains RocksDB's CURRENT file. It returns an error if dir has other files, since
+// no database should be created among them.
 func holdsDatabase(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,18 +94,18 @@ func holdsDatabase(dir string) (bool, error) {
 			return true, nil
 		case name == lockName, name == stagingName, name == manifestSizeName, name == "LOCK", name == "LOG", name == "IDENTITY", strings.HasPrefix(name, "LOG."),
 			strings.HasPrefix(name, "MANIFEST-"), filepath.Ext(name) == ".log", filepath.Ext(name) == ".dbtmp":
-			// What is left of a database that was being made.
+			// Left by a process that ended while it created the database.
 		default:
 			others = name
 		}
 	}
 	if others != "" {
-		return false, fmt.Errorf("%s holds no database but other files (%s): name an empty folder or a new one", dir, others)
+		return false, fmt.Errorf("%s contains other files (%s) and no database: use an empty or new folder", dir, others)
 	}
 	return false, nil
 }
 
-// Opening to read may meet the writer in the middle of a change.
+// A read-only open may fail because the writer changes files at the same time, and is retried.
 const (
 	openTries = 20
 	openPause = 25 * time.Millisecond
@@ -131,7 +132,7 @@ func (s *Store) open() (err error) {
 	return fmt.Errorf("open database %s: %w", s.dir, err)
 }
 
-const defaultColumn = "default" // RocksDB insists on it
+const defaultColumn = "default" // required by RocksDB
 
 func (s *Store) tryOpen() error {
 	if err := checkManifest(s.dir); err != nil {
@@ -166,8 +167,8 @@ func (s *Store) tryOpen() error {
 	return nil
 }
 
-// tryOpenToRead opens the database and makes sure that it has every family: RocksDB wants their names before it reads
-// the manifest, and one made in between would be left out.
+// tryOpenToRead opens the database and fails if a family was created meanwhile: RocksDB needs the names before it reads
+// the manifest, and would leave the new family out.
 func (s *Store) tryOpenToRead() error {
 	s.settings.readonlyOpen.begin()
 	err := s.tryOpen()
@@ -178,7 +179,7 @@ func (s *Store) tryOpenToRead() error {
 	names, err := grocksdb.ListColumnFamilies(s.settings.databaseOptions(), s.dir)
 	for _, name := range names {
 		if s.columns[name] == nil {
-			err = fmt.Errorf("family %s was made meanwhile", name)
+			err = fmt.Errorf("family %s was created while the database was opened", name)
 		}
 	}
 	if err != nil {
@@ -187,7 +188,7 @@ func (s *Store) tryOpenToRead() error {
 	return err
 }
 
-// made is the column family of a name that exists already, whatever layout it was made with; nil where there is none.
+// existing returns the column family of a family name, whatever layout it was created with, or nil.
 func (s *Store) existing(name string) *grocksdb.ColumnFamilyHandle {
 	for column, h := range s.columns {
 		if familyOf(column) == name {
@@ -211,7 +212,7 @@ func (s *Store) Declare(ds ...storage.Declaration) error {
 			column := columnName(d)
 			var err error
 			if h, err = s.db.CreateColumnFamily(s.settings.options[layoutOf(column)], column); err != nil {
-				return s.failed("make family "+d.Name, err)
+				return s.failed("create family "+d.Name, err)
 			}
 			s.columns[column] = h
 		}
@@ -220,7 +221,7 @@ func (s *Store) Declare(ds ...storage.Declaration) error {
 	return nil
 }
 
-// Drop implements [storage.Store]. What of it RocksDB has on disk is gone when it returns.
+// Drop implements [storage.Store]. The families' files are deleted when it returns.
 func (s *Store) Drop(ctx context.Context, ds ...storage.Declaration) error {
 	if s.options.ReadOnly {
 		return storage.ErrReadOnly
@@ -231,7 +232,7 @@ func (s *Store) Drop(ctx context.Context, ds ...storage.Declaration) error {
 	defer s.gate.Leave()
 	s.updateMu.Lock()
 	defer s.updateMu.Unlock()
-	// Those who read are waited for, and do not wait: a lock that was asked for would hold up everybody behind it.
+	// TryLock instead of Lock: a waiting Lock would block new Views until the running ones end.
 	for !s.viewMu.TryLock() {
 		select {
 		case <-ctx.Done():
@@ -262,13 +263,13 @@ func (s *Store) failed(doing string, err error) error {
 	return fmt.Errorf("%s in database %s: %w", doing, s.dir, err)
 }
 
-// column is a declared family's; nil without an error where a database that is only read does not have it.
+// column returns the column family of a declared family; nil without an error if a read-only database lacks it.
 func (s *Store) column(f storage.Family) (*grocksdb.ColumnFamilyHandle, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	h, declared := s.families[f]
 	if !declared {
-		return nil, fmt.Errorf("family %d was not declared", f)
+		return nil, fmt.Errorf("family %d is not declared", f)
 	}
 	return h, nil
 }
@@ -299,7 +300,7 @@ func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 	})
 }
 
-// change runs fn and hands what it changed to apply. One runs at a time.
+// update runs fn and then apply, which writes the batch. Updates run one at a time.
 func (s *Store) update(ctx context.Context, fn func(storage.Reader, storage.Batch) error, apply func(context.Context) error) error {
 	if s.options.ReadOnly {
 		return storage.ErrReadOnly
@@ -358,7 +359,7 @@ func (s *Store) Flush(ctx context.Context) error {
 		return err
 	}
 	if s.options.WAL {
-		return ctx.Err() // every Update was durable when it returned
+		return ctx.Err() // every Update is durable when it returns
 	}
 	return s.flush()
 }

@@ -56,7 +56,7 @@ func closeWaitsForView(t *testing.T, s storage.Store) {
 	put(t, s, ordered, "a", "1", "b", "2")
 	err := closeWithin(t, s, func(closing func(), ended *atomic.Bool) error {
 		return s.View(context.Background(), func(r storage.Reader) error {
-			for _, err := range r.Scan(ordered, nil, nil, false) { // an open iterator is in use too
+			for _, err := range r.Scan(ordered, nil, nil, false) { // an open iterator also counts as a call
 				if err != nil {
 					return err
 				}
@@ -87,8 +87,8 @@ func closeWaitsForUpdate(t *testing.T, s storage.Store) {
 	}
 }
 
-// closeWithin runs use, which has the store closed from elsewhere when it calls closing, and says by ended when it is
-// about to leave the store. Close must not return before. The error is that of use.
+// closeWithin runs use, which starts a concurrent Close by calling closing and calls ended before it leaves the store.
+// Close must not return before that. It returns the error of use.
 func closeWithin(t *testing.T, s storage.Store, use func(closing func(), ended *atomic.Bool) error) error {
 	t.Helper()
 	closed := make(chan error, 1)
@@ -104,7 +104,7 @@ func closeWithin(t *testing.T, s storage.Store, use func(closing func(), ended *
 			}
 			closed <- err
 		}()
-		// Once new uses are refused, Close has begun and has nothing to do but wait for this one.
+		// When new calls are refused, Close has started and waits for this call.
 		for !errors.Is(s.View(context.Background(), func(storage.Reader) error { return nil }), storage.ErrClosed) {
 			time.Sleep(time.Millisecond)
 		}

@@ -39,7 +39,7 @@ func declaringLate(t *testing.T, s storage.Store) {
 	view(t, s, func(r storage.Reader) {
 		wantAbsent(t, r, undeclared, "a")
 		if rows := scan(t, r, undeclared, nil, nil, false, -1); rows != nil {
-			t.Errorf("a new family holds %q", rows)
+			t.Errorf("a new family contains %q", rows)
 		}
 	})
 	put(t, s, undeclared, "a", "2")
@@ -93,14 +93,14 @@ func dropped(t *testing.T, s storage.Store) {
 			wantGet(t, r, lookup, "a", "1")
 		})
 	}
-	// Another family of the same name is another one.
+	// A new family of the same name is empty.
 	late.Family++
 	if err := s.Declare(late); err != nil {
 		t.Fatal(err)
 	}
 	view(t, s, func(r storage.Reader) {
 		if rows := scan(t, r, late.Family, nil, nil, false, -1); rows != nil {
-			t.Errorf("a family made in the place of a dropped one holds %q", rows)
+			t.Errorf("a family created after one of its name was dropped contains %q", rows)
 		}
 	})
 }

@@ -13,28 +13,28 @@ import (
 // ErrInjected is wrapped by every failure of a [Faulty].
 var ErrInjected = errors.New("injected failure")
 
-// Faulty is a store that fails once, at a step chosen with [Faulty.FailAt]. Steps are: every Get, GetMany and Suffixes, the
-// start of every Scan and every row it yields, and the end of every Update's fn, where the write would follow.
-// A failing step does nothing else; the steps after it succeed.
+// Faulty is a store that fails once, at a step chosen with [Faulty.FailAt]. Steps are: every Get, GetMany and Suffixes,
+// the start of every Scan and every row it yields, and the end of every Update's fn, where the write would follow. A
+// failing step does nothing else; the steps after it succeed.
 type Faulty struct {
 	inner storage.Store
 
 	mu     sync.Mutex
 	steps  int
-	failAt int // 0: never
+	failAt int // 0: none
 }
 
-// NewFaulty wraps a store. Until FailAt is called nothing fails.
+// NewFaulty wraps a store. Nothing fails until FailAt is called.
 func NewFaulty(inner storage.Store) *Faulty { return &Faulty{inner: inner} }
 
-// FailAt makes the n-th step from now fail, the first being 1, and forgets what was asked before. 0: none fails.
+// FailAt makes the n-th step from now fail, counted from 1; with 0 none fails. It replaces an earlier call.
 func (s *Faulty) FailAt(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.steps, s.failAt = 0, n
 }
 
-// Steps is the number of steps since the last FailAt, the one that failed included.
+// Steps returns the number of steps since the last FailAt, including the one that failed.
 func (s *Faulty) Steps() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,10 +51,10 @@ func (s *Faulty) step(what string) error {
 	return nil
 }
 
-// Declare implements [storage.Store]. It is no step.
+// Declare implements [storage.Store]. It is not a step.
 func (s *Faulty) Declare(ds ...storage.Declaration) error { return s.inner.Declare(ds...) }
 
-// Drop implements [storage.Store]. It is no step.
+// Drop implements [storage.Store]. It is not a step.
 func (s *Faulty) Drop(ctx context.Context, ds ...storage.Declaration) error {
 	return s.inner.Drop(ctx, ds...)
 }
@@ -74,7 +74,7 @@ func (s *Faulty) Update(ctx context.Context, fn func(storage.Reader, storage.Bat
 	})
 }
 
-// Close implements [storage.Store]. It is no step.
+// Close implements [storage.Store]. It is not a step.
 func (s *Faulty) Close() error { return s.inner.Close() }
 
 type faultyReader struct {

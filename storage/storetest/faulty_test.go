@@ -17,8 +17,8 @@ func TestFaultyThatDoesNotFailIsAStore(t *testing.T) {
 
 const family storage.Family = 1
 
-// work reads in every way there is and writes a row: 1 step for Get, 1 for GetMany, 1 for Suffixes, 1+2 for a scan of two rows, 1+1 for
-// one broken off after the first, 1 for the write.
+// work reads in every way and writes a row: 1 step for Get, 1 for GetMany, 1 for Suffixes, 1+2 for a scan of two rows,
+// 1+1 for a scan that stops after the first row, 1 for the write.
 const workSteps = 9
 
 func work(s storage.Store) error {

@@ -7,8 +7,8 @@ import (
 	"birthmark/storage"
 )
 
-// RunPersistent checks what a store on disk promises beyond [Run]: closed and opened again it holds the same rows.
-// open opens the store in dir, making it where there is none.
+// RunPersistent checks the guarantees of a store on disk beyond [Run]: after it is closed and opened it has the same
+// rows. open opens the store in dir and creates it if there is none.
 func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Store) {
 	reopen := func(t *testing.T, dir string) storage.Store {
 		t.Helper()
@@ -23,7 +23,7 @@ func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Sto
 		for range 3 {
 			s := reopen(t, dir)
 			if rows := all(t, s); len(rows) != 0 {
-				t.Errorf("it holds %s", rows)
+				t.Errorf("it contains %s", rows)
 			}
 			closeStore(t, s)
 		}

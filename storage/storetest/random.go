@@ -25,7 +25,7 @@ var randomLaws = []law{
 	}},
 }
 
-// model is a store that cannot be wrong: a map a family.
+// model is the reference: a map per family.
 type model struct {
 	rng  *rand.Rand
 	rows map[storage.Family]map[string]string
@@ -39,7 +39,7 @@ func newModel(rng *rand.Rand) *model {
 	return m
 }
 
-// step does one random thing to the store and the model and compares what both say.
+// step applies one random operation to the store and the model and compares the results.
 func (m *model) step(t *testing.T, s storage.Store) {
 	t.Helper()
 	switch n := m.rng.IntN(100); {
@@ -64,7 +64,7 @@ func (m *model) step(t *testing.T, s storage.Store) {
 	}
 }
 
-// update changes some rows; where it ends with an error, none.
+// update changes random rows, or none if it ends with an error.
 func (m *model) update(t *testing.T, s storage.Store, end error) {
 	t.Helper()
 	next := map[storage.Family]map[string]string{}
@@ -100,7 +100,7 @@ func (m *model) update(t *testing.T, s storage.Store, end error) {
 	}
 }
 
-// read asks a few random questions.
+// read compares the results of random reads.
 func (m *model) read(t *testing.T, r storage.Reader) {
 	t.Helper()
 	for range 5 {
@@ -123,7 +123,7 @@ func (m *model) read(t *testing.T, r storage.Reader) {
 				t.Fatalf("GetMany(%d): %x is %x, want %x, there %t", f, key, values[i], want, there)
 			}
 		}
-		m.readTails(t, r)
+		m.readSuffixes(t, r)
 		from, to, reverse, limit := m.bound(), m.bound(), m.rng.IntN(2) == 0, m.rng.IntN(30)
 		want := m.scan(f, from, to, reverse)
 		want = want[:min(limit, len(want))]
@@ -133,28 +133,28 @@ func (m *model) read(t *testing.T, r storage.Reader) {
 	}
 }
 
-func (m *model) readTails(t *testing.T, r storage.Reader) {
+func (m *model) readSuffixes(t *testing.T, r storage.Reader) {
 	t.Helper()
-	heads := make([][]byte, m.rng.IntN(20))
-	for i := range heads {
-		heads[i] = append([]byte("prefix"), m.key()...)
-		heads[i] = append(heads[i], "k"...)[:storage.PrefixSize]
+	prefixes := make([][]byte, m.rng.IntN(20))
+	for i := range prefixes {
+		prefixes[i] = append([]byte("prefix"), m.key()...)
+		prefixes[i] = append(prefixes[i], "k"...)[:storage.PrefixSize]
 	}
-	tails, err := r.Suffixes(hashed, heads)
-	if err != nil || len(tails) != len(heads) {
-		t.Fatalf("Tails(%x) = %x, %v", heads, tails, err)
+	suffixes, err := r.Suffixes(hashed, prefixes)
+	if err != nil || len(suffixes) != len(prefixes) {
+		t.Fatalf("Suffixes(%x) = %x, %v", prefixes, suffixes, err)
 	}
-	for i, head := range heads {
+	for i, prefix := range prefixes {
 		var want []byte
-		for _, row := range m.scan(hashed, head, nil, false) {
-			tail, ok := strings.CutPrefix(row.key, string(head))
+		for _, row := range m.scan(hashed, prefix, nil, false) {
+			tail, ok := strings.CutPrefix(row.key, string(prefix))
 			if !ok {
 				break
 			}
 			want = append(append([]byte{}, want...), tail...)
 		}
-		if !bytes.Equal(tails[i], want) || (tails[i] == nil) != (want == nil) {
-			t.Fatalf("Tails: %x has %#v, want %#v", head, tails[i], want)
+		if !bytes.Equal(suffixes[i], want) || (suffixes[i] == nil) != (want == nil) {
+			t.Fatalf("Suffixes: %x has %#v, want %#v", prefix, suffixes[i], want)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func (m *model) scan(f storage.Family, from, to []byte, reverse bool) (rows []ro
 	return rows
 }
 
-// compare wants every row of the model in the store and no other.
+// compare fails unless the store has exactly the rows of the model.
 func (m *model) compare(t *testing.T, s storage.Store) {
 	t.Helper()
 	want := content{}
@@ -187,8 +187,8 @@ func (m *model) compare(t *testing.T, s storage.Store) {
 
 func (m *model) family() storage.Family { return families[m.rng.IntN(len(families))] }
 
-// key is one of so few that the same ones come again, with bytes at the ends of what a byte can be, and of any length
-// around the eight bytes by which rocks sorts first.
+// key returns one of few keys, so that they repeat, with bytes of extreme values and lengths around the eight bytes
+// that rocks sorts by first.
 func (m *model) key() []byte {
 	alphabet := []byte{0, 1, 'k', 0x7f, 0x80, 0xff}
 	key := make([]byte, 1+m.rng.IntN(3))

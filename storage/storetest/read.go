@@ -55,7 +55,7 @@ func getFindsWhatWasPut(t *testing.T, s storage.Store) {
 }
 
 func getManyKeepsOrder(t *testing.T, s storage.Store) {
-	const rows = 1000 // a store may split so many keys
+	const rows = 1000 // a store may split this many keys
 	for _, f := range families {
 		update(t, s, func(b storage.Batch) {
 			for i := range rows {
@@ -68,7 +68,7 @@ func getManyKeepsOrder(t *testing.T, s storage.Store) {
 			var keys [][]byte
 			var want [][]byte
 			for i := range rows {
-				at := i * 77 % rows // all of them, out of order
+				at := i * 77 % rows // all, out of order
 				keys = append(keys, fmt.Appendf(nil, "key %03d", at), fmt.Appendf(nil, "absent %d", at))
 				want = append(want, fmt.Appendf(nil, "value %d", at), nil)
 			}

@@ -11,13 +11,13 @@ import (
 	"birthmark/storage"
 )
 
-// law is one promise of a store, checked on an empty one with the families of the suite.
+// law is one guarantee, checked on an empty store with the families of the suite.
 type law struct {
 	name  string
 	check func(*testing.T, storage.Store)
 }
 
-// The suite's families: one for each access, numbers with a gap.
+// The suite's families: one per access, with a gap between the numbers.
 const (
 	ordered storage.Family = 1
 	lookup  storage.Family = 2
@@ -36,9 +36,9 @@ var declarations = []storage.Declaration{
 	{Family: hashed, Name: "hashed", Access: storage.Hashed, Incompressible: true},
 }
 
-// Run checks every promise of [storage.Store]. open makes an empty store; the suite closes it.
+// Run checks every guarantee of [storage.Store]. open creates an empty store, which Run closes.
 func Run(t *testing.T, open func(t *testing.T) storage.Store) {
-	for _, laws := range [][]law{readLaws, tailLaws, scanLaws, writeLaws, familyLaws, snapshotLaws, closeLaws, randomLaws} {
+	for _, laws := range [][]law{readLaws, suffixLaws, scanLaws, writeLaws, familyLaws, snapshotLaws, closeLaws, randomLaws} {
 		for _, l := range laws {
 			t.Run(l.name, func(t *testing.T) {
 				s := open(t)
@@ -59,7 +59,7 @@ func closeStore(t *testing.T, s storage.Store) {
 	}
 }
 
-// view runs fn over a snapshot and wants no error.
+// view runs fn on a snapshot and fails on an error.
 func view(t *testing.T, s storage.Store, fn func(storage.Reader)) {
 	t.Helper()
 	err := s.View(context.Background(), func(r storage.Reader) error {
@@ -71,7 +71,7 @@ func view(t *testing.T, s storage.Store, fn func(storage.Reader)) {
 	}
 }
 
-// update writes what fn puts into the batch and wants no error.
+// update writes the batch that fn fills and fails on an error.
 func update(t *testing.T, s storage.Store, fn func(storage.Batch)) {
 	t.Helper()
 	err := s.Update(context.Background(), func(_ storage.Reader, b storage.Batch) error {
@@ -96,7 +96,7 @@ func put(t *testing.T, s storage.Store, f storage.Family, rows ...string) {
 // row is a copy of a row that outlives its scan.
 type row struct{ key, value string }
 
-// scan collects the rows of a scan, at most limit of them; limit -1: all.
+// scan collects the rows of a scan, at most limit of them, or all if limit is -1.
 func scan(t *testing.T, r storage.Reader, f storage.Family, from, to []byte, reverse bool, limit int) (rows []row) {
 	t.Helper()
 	if limit == 0 {
@@ -114,7 +114,7 @@ func scan(t *testing.T, r storage.Reader, f storage.Family, from, to []byte, rev
 	return rows
 }
 
-// content is every row of a store, by family; a family without rows is not in it.
+// content returns all rows of a store by family, without empty families.
 type content map[storage.Family][]row
 
 func (c content) String() string {
@@ -129,7 +129,7 @@ func (c content) String() string {
 	return text.String()
 }
 
-// all collects every row of every family of the suite.
+// all returns all rows of the suite's families.
 func all(t *testing.T, s storage.Store) content {
 	t.Helper()
 	found := content{}

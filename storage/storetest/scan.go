@@ -27,7 +27,7 @@ func scanBounds(t *testing.T, s storage.Store) {
 			put(t, s, f, k, "value of "+k)
 		}
 	}
-	// Every bound that is, lies between or lies beyond a key; nil is written as "-".
+	// Bounds equal to keys, between keys and beyond them; "-" is nil.
 	bounds := []string{"-", "", "\x00", "a", "aa", "b", "b\x00", "b\x00\x00", "bb", "c", "d", "\xff", "\xff\xff", "\xff\xff\xff"}
 	view(t, s, func(r storage.Reader) {
 		for _, f := range families {
@@ -69,7 +69,7 @@ func scanOrder(t *testing.T, s storage.Store) {
 	for _, f := range families {
 		update(t, s, func(b storage.Batch) {
 			for i := range keys {
-				b.Put(f, []byte(keys[i*101%len(keys)]), nil) // all of them, out of order
+				b.Put(f, []byte(keys[i*101%len(keys)]), nil) // all, out of order
 			}
 		})
 		view(t, s, func(r storage.Reader) {
@@ -102,7 +102,7 @@ func scanBreak(t *testing.T, s storage.Store) {
 					t.Fatalf("the first %d rows (reverse %t) are not those of the whole scan", limit, reverse)
 				}
 			}
-			// One scan is good for any number of runs.
+			// A scan can be iterated repeatedly.
 			again := r.Scan(grouped, nil, nil, reverse)
 			for range 2 {
 				for kv, err := range again {
@@ -116,7 +116,7 @@ func scanBreak(t *testing.T, s storage.Store) {
 	})
 }
 
-// scanPanic leaves a scan in the middle by a panic. An iterator that were still open would keep the store from closing.
+// scanPanic leaves a scan by a panic. An iterator that stays open would keep the store from closing.
 func scanPanic(t *testing.T, s storage.Store) {
 	put(t, s, ordered, "a", "1", "b", "2")
 	for _, reverse := range []bool{false, true} {
@@ -168,7 +168,7 @@ func scanInsideScan(t *testing.T, s storage.Store) {
 }
 
 func scanLong(t *testing.T, s storage.Store) {
-	const rows = 20_000 // more than a store hands over at a time
+	const rows = 20_000 // more than a store fetches at a time
 	update(t, s, func(b storage.Batch) {
 		for i := range rows {
 			b.Put(ordered, fmt.Appendf(nil, "%08d", i), fmt.Appendf(nil, "value %d", i))

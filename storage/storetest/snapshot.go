@@ -16,7 +16,7 @@ var snapshotLaws = []law{
 	{"the reader of an Update shows the state before", updateReadsBefore},
 	{"a scan goes on over what is written beside it", scanBesideUpdate},
 	{"a finished Update is seen by every View that begins after it", updateIsSeen},
-	{"readers beside a writer see whole Updates, in order", readersBesideWriter},
+	{"readers beside a writer see whole Updates, in order", concurrentReaders},
 }
 
 func viewIsASnapshot(t *testing.T, s storage.Store) {
@@ -57,7 +57,7 @@ func updateReadsBefore(t *testing.T, s storage.Store) {
 		if rows := scan(t, r, lookup, nil, nil, true, -1); len(rows) != 2 {
 			t.Errorf("the scan shows %q, want the two rows before", rows)
 		}
-		// A View beside it does not see the batch either.
+		// A concurrent View does not see the batch either.
 		view(t, s, func(r storage.Reader) { wantAbsent(t, r, lookup, "new") })
 		return nil
 	})
@@ -101,9 +101,9 @@ func updateIsSeen(t *testing.T, s storage.Store) {
 	}
 }
 
-// readersBesideWriter writes a number into every family and one more row, in one Update each. Whatever moment a reader
-// sees, its families agree.
-func readersBesideWriter(t *testing.T, s storage.Store) {
+// concurrentReaders writes a number into every family and one more row per Update. In every snapshot the families
+// agree.
+func concurrentReaders(t *testing.T, s storage.Store) {
 	const updates, readers = 100, 3
 	done := make(chan struct{})
 	var wg sync.WaitGroup
@@ -113,7 +113,7 @@ func readersBesideWriter(t *testing.T, s storage.Store) {
 			for stop := false; !stop; {
 				select {
 				case <-done:
-					stop = true // once more, to see the end
+					stop = true // one more iteration, to see the last update
 				default:
 				}
 				n, err := agreed(s)
@@ -136,7 +136,7 @@ func readersBesideWriter(t *testing.T, s storage.Store) {
 			for _, f := range families {
 				b.Put(f, []byte("n"), []byte(strconv.Itoa(n)))
 				b.Put(f, fmt.Appendf(nil, "row %06d", n), nil)
-				b.Delete(f, fmt.Appendf(nil, "row %06d", n-10)) // ten rows stay
+				b.Delete(f, fmt.Appendf(nil, "row %06d", n-10)) // ten rows remain
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func readersBesideWriter(t *testing.T, s storage.Store) {
 	wg.Wait()
 }
 
-// agreed is the number of the last update, on which all families have to agree.
+// agreed returns the number of the last update and fails if the families differ.
 func agreed(s storage.Store) (n int, err error) {
 	err = s.View(context.Background(), func(r storage.Reader) error {
 		for i, f := range families {
@@ -159,7 +159,7 @@ func agreed(s storage.Store) (n int, err error) {
 			if rows == 0 && err != nil {
 				text, last = []byte("0"), "row 000000"
 			} else if err != nil {
-				return fmt.Errorf("family %d holds %d rows but no number: %w", f, rows, err)
+				return fmt.Errorf("family %d has %d rows but no number: %w", f, rows, err)
 			}
 			here, err := strconv.Atoi(string(text))
 			if err != nil {
@@ -169,7 +169,7 @@ func agreed(s storage.Store) (n int, err error) {
 				return fmt.Errorf("family %d is at update %d, family %d at %d", f, here, families[0], n)
 			}
 			if n = here; last != fmt.Sprintf("row %06d", n) || rows != min(n, 10) {
-				return fmt.Errorf("family %d at update %d holds %d rows up to %q, want %d", f, n, rows, last, min(n, 10))
+				return fmt.Errorf("family %d at update %d has %d rows up to %q, want %d", f, n, rows, last, min(n, 10))
 			}
 		}
 		return nil

@@ -1,6 +1,6 @@
 // Package naive is the baseline of the write benchmarks: a RocksDB TransactionDB with default options, one transaction
-// per Update and one call per Put, Delete and Get. It is below storage/rocks because only that folder may use cgo, which
-// grocksdb is.
+// per Update and one call per Put, Delete and Get. It is below storage/rocks because only that folder may use cgo,
+// which grocksdb is.
 package naive
 
 import (
@@ -36,7 +36,7 @@ type store struct {
 // Open opens or creates the store in the folder dir.
 func Open(dir string) (storage.Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make database folder: %w", err)
+		return nil, fmt.Errorf("create database folder: %w", err)
 	}
 	s := &store{
 		options: grocksdb.NewDefaultOptions(), locking: grocksdb.NewDefaultTransactionDBOptions(),
@@ -132,7 +132,7 @@ func (s *store) column(f storage.Family) (*grocksdb.ColumnFamilyHandle, error) {
 	if h := s.families[f]; h != nil {
 		return h, nil
 	}
-	return nil, fmt.Errorf("family %d was not declared", f)
+	return nil, fmt.Errorf("family %d is not declared", f)
 }
 
 func (s *store) View(ctx context.Context, fn func(storage.Reader) error) error {
