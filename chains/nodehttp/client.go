@@ -16,35 +16,35 @@ import (
 )
 
 const (
-	// Places is the most requests under way at once: btcd has room for 10 clients, older Cores for a queue of 16.
+	// Places is the maximum number of concurrent requests: btcd accepts 10 clients, older Cores queue 16.
 	Places = 8
 
 	dialTimeout = 10 * time.Second
-	// headerTimeout is more than the 20 to 60 seconds after which an Ergo node gives a request up.
+	// headerTimeout exceeds the 20 to 60 seconds after which an Ergo node gives up on a request.
 	headerTimeout = 2 * time.Minute
 	stallTimeout  = time.Minute
 	// idleTimeout is less than the 30 seconds after which Core closes a connection, and the minute of an Ergo node, so
-	// that few requests meet that.
+	// that few requests use a closed connection.
 	idleTimeout = 20 * time.Second
 )
 
-// Client asks one node. Its methods may be called at the same time; its fields are set before the first request, but
-// for Connected.
+// Client sends requests to one node. Its methods may be called concurrently. Set its fields before the first request,
+// except Connected.
 type Client struct {
-	// HeaderTimeout is how long a node may think about a request: one that takes in blocks answers nothing meanwhile.
+	// HeaderTimeout limits the time until a response begins: a node that processes blocks does not answer meanwhile.
 	HeaderTimeout time.Duration
-	StallTimeout  time.Duration            // how long nothing may come of an answer that has begun
-	Redact        func(text string) string // text without what is secret; nil: nothing is
-	Connected     atomic.Bool              // the node has been there: a host without an address is awaited
+	StallTimeout  time.Duration            // limit for a pause within a response
+	Redact        func(text string) string // removes secrets from text; nil: no change
+	Connected     atomic.Bool              // the node has answered before: then a missing address is temporary
 	kind          *Kind
 	endpoint      endpoint
 	transport     *http.Transport
 	places        chan struct{}
 }
 
-// New makes a client of the node at http(s)://[USER[:PASSWORD]@]HOST[:PORT][/PATH][?cert=FILE]; port is for a URL that
-// has none. It looks at the URL and at the certificate it names, and asks nobody anything: an error is of kind
-// [birthmark/model.Usage], code bad_source.
+// New returns a client of the node at http(s)://[USER[:PASSWORD]@]HOST[:PORT][/PATH][?cert=FILE]; port is the default.
+// It parses the URL and reads its certificate file, without any request. The error is of kind [birthmark/model.Usage],
+// code bad_source.
 func New(kind *Kind, uri, port string) (*Client, error) {
 	e, err := kind.parse(uri, port)
 	if err != nil {
@@ -66,32 +66,32 @@ func New(kind *Kind, uri, port string) (*Client, error) {
 	}, nil
 }
 
-// Host is the node's name and port, as errors name it: nothing secret is in it.
+// Host returns the node's name and port for errors, without secrets.
 func (c *Client) Host() string { return c.endpoint.host }
 
-// User is what stands before the @ of the URL, which no request has of itself; nil: nothing does.
+// User returns the user info of the URL, which requests do not contain automatically; nil: none.
 func (c *Client) User() *url.Userinfo { return c.endpoint.user }
 
-// Close lets go of the connections. No call may be under way.
+// Close closes the connections. No call may be active.
 func (c *Client) Close() error {
 	c.transport.CloseIdleConnections()
 	return nil
 }
 
-// errSlow ends a request of which nothing comes.
+// errSlow cancels a request without progress.
 var errSlow = errors.New("nothing comes")
 
-// Request is one request to a node. It only reads: where the node closed an idle connection just now it is sent again.
+// Request is one request to a node. It must be read-only: it is sent again if the node just closed an idle connection.
 type Request struct {
-	Path   []string // below the URL's; none: the URL's own
+	Path   []string // appended to the path of the URL; none: the URL's path
 	Query  url.Values
-	Header http.Header // more of it than the type of the body
+	Header http.Header // in addition to the type of the body
 	Body   []byte      // JSON, sent by POST; nil: GET
-	Waits  bool        // however long the node thinks about it
+	Waits  bool        // no time limit until the response begins
 }
 
-// Do sends a request and hands its answer on, whatever its status. It waits for one of the places. Errors of the
-// answer's body are already those to tell; the body is good until read returns, and not to be closed.
+// Do sends a request and passes the response to read, whatever its status. It waits for a free place. Errors of the
+// body are already classified; the body is valid until read returns and must not be closed.
 func (c *Client) Do(ctx context.Context, r Request, read func(*http.Response) error) error {
 	select {
 	case c.places <- struct{}{}:
@@ -112,7 +112,7 @@ func (c *Client) Do(ctx context.Context, r Request, read func(*http.Response) er
 	slow := time.AfterFunc(patience, func() { cancel(errSlow) })
 	defer slow.Stop()
 	named := func(err error) error { return c.failure(ctx, context.Cause(inner), err) }
-	// The transport itself, not a client: that would follow redirections with what is secret and tell the URL in errors.
+	// The transport itself, since a client would follow redirections with secrets and put the URL into errors.
 	response, err := c.transport.RoundTrip(q)
 	if err != nil {
 		return named(err)
@@ -124,12 +124,12 @@ func (c *Client) Do(ctx context.Context, r Request, read func(*http.Response) er
 	if err := read(response); err != nil {
 		return err
 	}
-	// To the end, so that the connection can be used again.
+	// Read to the end, so that the connection can be reused.
 	_, _ = io.CopyN(io.Discard, whole, 1<<10)
 	return nil
 }
 
-// request is r as it is sent.
+// request returns r as an HTTP request.
 func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) {
 	method, body := http.MethodGet, io.Reader(nil)
 	if r.Body != nil {
@@ -144,13 +144,13 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	maps.Copy(q.Header, r.Header)
 	if r.Body != nil {
 		q.Header.Set("Content-Type", "application/json")
-		// Known to net/http by this, sent to nobody, it tries a POST again.
+		// net/http retries a POST with this header, which is not sent.
 		q.Header["Idempotency-Key"] = nil
 	}
 	return q, nil
 }
 
-// body is that of an answer: its errors are named, and what comes of it shows that the node is there.
+// body is a response body that classifies its errors and sets Connected.
 type body struct {
 	io.ReadCloser
 	alive func()

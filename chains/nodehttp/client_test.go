@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// serve is a server on the loopback, with TLS where secure.
+// serve returns a server on loopback, with TLS if secure.
 func serve(t *testing.T, secure bool, h http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(h)
@@ -43,7 +43,7 @@ func client(t *testing.T, kind *Kind, uri string) *Client {
 	return c
 }
 
-// ask sends a request and reads all of its answer.
+// ask sends a request and reads the whole response.
 func ask(ctx context.Context, c *Client, r Request) (text string, err error) {
 	err = c.Do(ctx, r, func(a *http.Response) error {
 		b, err := io.ReadAll(a.Body)
@@ -82,7 +82,7 @@ func TestRequestsAreSentAsTheyAre(t *testing.T) {
 	}
 }
 
-// Whatever the status, it is for the caller; a redirection is not followed.
+// The caller handles every status; redirections are not followed.
 func TestAnswersAreHandedOnWhateverTheirStatus(t *testing.T) {
 	var status int
 	s := serve(t, false, func(w http.ResponseWriter, r *http.Request) {
@@ -106,7 +106,7 @@ func TestAnswersAreHandedOnWhateverTheirStatus(t *testing.T) {
 	}
 }
 
-// Many callers at once are no more than a node has room for, and all get what they asked for.
+// Concurrent callers send no more requests than a node accepts, and all get their responses.
 func TestNoMoreIsAskedAtOnceThanThereArePlaces(t *testing.T) {
 	var mu sync.Mutex
 	now, most := 0, 0
@@ -142,7 +142,7 @@ func TestNoMoreIsAskedAtOnceThanThereArePlaces(t *testing.T) {
 	}
 }
 
-// Whatever is waited for, the end of the context ends it, with its error.
+// The end of the context ends every wait with its error.
 func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 	for _, begin := range []string{"", "["} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -165,7 +165,7 @@ func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 	}
 }
 
-// A node that closed the connection while nothing was asked is asked again, without a word.
+// A request is silently retried if the node closed the idle connection.
 func TestAnIdleConnectionMayBeClosed(t *testing.T) {
 	s := serve(t, false, func(http.ResponseWriter, *http.Request) {})
 	c := client(t, withUsers, s.URL)
@@ -181,7 +181,7 @@ func TestAnIdleConnectionMayBeClosed(t *testing.T) {
 	}
 }
 
-// All is let go of: no connection stays open after Close, and none is made where an open one can be used again.
+// Connections are reused, and none stays open after Close.
 func TestCloseLeavesNoConnection(t *testing.T) {
 	open, closed := make(chan net.Conn, 100), make(chan net.Conn, 100)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{} ") }))
@@ -197,7 +197,7 @@ func TestCloseLeavesNoConnection(t *testing.T) {
 	t.Cleanup(s.Close)
 	c := client(t, withUsers, s.URL)
 	for range 20 {
-		// Not read to the end, as of JSON that is whole before its answer is.
+		// Not read to the end, like JSON that is complete before its response is.
 		if err := c.Do(t.Context(), Request{}, func(a *http.Response) error {
 			_, err := io.ReadFull(a.Body, make([]byte, 2))
 			return err

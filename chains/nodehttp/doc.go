@@ -1,17 +1,16 @@
-// Package nodehttp is how nodes of any chain are asked over HTTP, whatever they are asked.
+// Package nodehttp sends HTTP requests to the nodes of any chain.
 //
-// A [Client] is one node behind one URL, and a [Kind] what the nodes of a chain have in common: how their URL is
-// written and what errors call them. [Client.Do] sends one [Request] and hands the answer on, whatever its status. What
-// an answer means, how large it may be and how a node is shown who asks is of the packages that use this one.
+// A [Client] is one node with one URL, and a [Kind] the common properties of the nodes of a chain: the form of their
+// URL and how errors name them. [Client.Do] sends one [Request] and passes the response on, whatever its status. The
+// callers define the meaning of responses, their maximum size and authentication.
 //
-// No more than [Places] requests are under way at once. A node that says nothing for too long is left, before an answer
-// and in the middle of one. Redirections are not followed, so that nothing secret goes to where they lead.
+// At most [Places] requests are active at once. A request ends if a node is silent for too long, before or within a
+// response. Redirections are not followed, so that no secret goes elsewhere.
 //
-// Errors name the node by host and port and say who has to act. What waiting can heal is marked by
-// [birthmark/chains/blocksource.Temporary]: code unreachable, of a node that is not there, breaks off or is silent. Those that
-// stay are unreachable where the host has no address and never was there, bad_certificate, not_a_node, and bad_source for
-// the URL itself. None quotes the URL, and [Client.Excerpt] removes what is secret from what a node says.
+// Errors name the node by host and port. Temporary ones are marked by [birthmark/chains/blocksource.Temporary]: code
+// unreachable, if a node is down, disconnects or is silent. Permanent are unreachable if the host has no address and
+// never answered, bad_certificate, not_a_node, and bad_source for the URL itself. None contains the URL, and
+// [Client.Excerpt] removes secrets from a node's text.
 //
-// Caveat: a proxy of the environment (HTTPS_PROXY and the like) is used as every Go program does, so not for this
-// machine itself.
+// Caveat: a proxy in the environment (HTTPS_PROXY and others) is used as in every Go program, so not for loopback.
 package nodehttp

@@ -16,18 +16,18 @@ import (
 	"birthmark/model"
 )
 
-// Unreachable is the error of a node that is not there just now.
+// Unreachable is the error of a node that is temporarily unreachable.
 func (c *Client) Unreachable(format string, args ...any) error {
 	return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "%s is unreachable: %s", c.Host(), fmt.Sprintf(format, args...)))
 }
 
-// NotANode is the error of what is at the URL and no node of the kind; got is what makes it none.
+// NotANode is the error of a server at the URL that is not a node of the kind; got describes it.
 func (c *Client) NotANode(format string, args ...any) error {
 	return model.Errorf(model.BadSource, "not_a_node", "%s does not answer as %s: %s", c.Host(), c.kind.Node, fmt.Sprintf(format, args...))
 }
 
-// failure says what became of a request that came to no answer, or of an answer that broke. cause is why the request
-// was ended, where it was.
+// failure classifies the error of a request without response, or of a broken response. cause is the reason if the
+// request was cancelled.
 func (c *Client) failure(ctx context.Context, cause, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -64,7 +64,7 @@ func (c *Client) badCertificate(err error) error {
 	return model.Errorf(model.BadSource, "bad_certificate", "the certificate of %s is refused: %w%s", c.Host(), err, hint)
 }
 
-// IsBusy reports whether a status is that of a node, or of what stands before it, that has no time just now.
+// IsBusy reports whether a status means that a node, or a proxy in front of it, is temporarily overloaded.
 func IsBusy(status int) bool {
 	switch status {
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusGatewayTimeout:
@@ -73,7 +73,7 @@ func IsBusy(status int) bool {
 	return false
 }
 
-// Said is the text of an answer for an error: the excerpt of it, or words for one that shows nothing.
+// Said returns an excerpt of a response for an error, or a description if the excerpt is empty.
 func (c *Client) Said(text []byte, most int) string {
 	if len(text) == 0 {
 		return "nothing"
@@ -84,8 +84,8 @@ func (c *Client) Said(text []byte, most int) string {
 	return "nothing that is text"
 }
 
-// Excerpt is the beginning of what somebody else said, at most so many characters, on one line, without what does not
-// print and what is secret.
+// Excerpt returns the beginning of a foreign text, at most n characters, on one line, without unprintable characters
+// and secrets.
 func (c *Client) Excerpt(text string, most int) string {
 	if c.Redact != nil {
 		text = c.Redact(text)

@@ -16,7 +16,7 @@ import (
 	"birthmark/model"
 )
 
-// expect is an error of a code that says something of the node, and never the secret.
+// expect checks the code of an error and that it names the node, and never the secret.
 func expect(t *testing.T, c *Client, err error, code string, temporary bool, says string) {
 	t.Helper()
 	kind, got := model.KindOf(err)
@@ -30,7 +30,7 @@ func expect(t *testing.T, c *Client, err error, code string, temporary bool, say
 	}
 }
 
-// hijacked writes bytes as they are and closes the connection.
+// hijacked writes raw bytes and closes the connection.
 func hijacked(t *testing.T, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
@@ -43,7 +43,7 @@ func hijacked(t *testing.T, text string) http.HandlerFunc {
 	}
 }
 
-// silent answers nothing, or nothing more, until the caller has left.
+// silent sends nothing, or nothing more, until the client disconnects.
 func silent(begin string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if begin != "" {
@@ -91,7 +91,7 @@ func TestHostsWithoutAnAddress(t *testing.T) {
 		connected, temporary bool
 	}{
 		{net.DNSError{Err: "no such host", Name: "node", IsNotFound: true}, false, false},
-		{net.DNSError{Err: "no such host", Name: "node", IsNotFound: true}, true, true}, // it was there before
+		{net.DNSError{Err: "no such host", Name: "node", IsNotFound: true}, true, true}, // it answered before
 		{net.DNSError{Err: "server misbehaving", Name: "node", IsTemporary: true}, false, true},
 		{net.DNSError{Err: "i/o timeout", Name: "node", IsTimeout: true}, false, true},
 	} {
@@ -117,7 +117,7 @@ func TestANodeThatSaysNothingIsTemporary(t *testing.T) {
 	}
 }
 
-// A node that answers a little at a time is there, however long all of it takes; and one that is known to think long may.
+// A node that answers slowly but steadily is up, however long it takes; so is one that is known to think long.
 func TestANodeThatIsSlowIsAwaited(t *testing.T) {
 	s := serve(t, false, func(w http.ResponseWriter, r *http.Request) {
 		for range 25 {
@@ -127,7 +127,7 @@ func TestANodeThatIsSlowIsAwaited(t *testing.T) {
 		}
 	})
 	c := client(t, withUsers, s.URL)
-	c.HeaderTimeout, c.StallTimeout = 1, time.Second // less than all of it takes
+	c.HeaderTimeout, c.StallTimeout = 1, time.Second // less than the whole response takes
 	_, err := ask(t.Context(), c, Request{})
 	expect(t, c, err, "unreachable", true, "nothing has come from it for too long")
 	if got, err := ask(t.Context(), c, Request{Waits: true}); err != nil || got != strings.Repeat("x", 25) {

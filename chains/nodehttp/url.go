@@ -13,31 +13,31 @@ import (
 	"birthmark/model"
 )
 
-// Kind is what the nodes of a chain have in common. Its texts are parts of errors.
+// Kind has the common properties of the nodes of a chain. Its texts are parts of errors.
 type Kind struct {
-	Node   string // one of them, with its article: an Ergo node
-	URL    string // what is expected as URL: expected http://…
-	Secret string // what of a URL nobody is told, with its article: an API key
-	NoUser bool   // the nodes know no users: their URL names none
-	// CertOf is the node that makes itself a certificate and CertFile the file it writes it to; empty: none does.
+	Node   string // a node, with its article: an Ergo node
+	URL    string // the expected URL: expected http://…
+	Secret string // the secret part of a URL, with its article: an API key
+	NoUser bool   // URLs have no user name
+	// CertOf is the node software that creates its own certificate, and CertFile the file; empty: none does.
 	CertOf, CertFile string
-	Packed           bool // answers may come compressed
+	Packed           bool // responses may be compressed
 }
 
-// endpoint is where a node is, as its URL says.
+// endpoint is the parsed URL of a node.
 type endpoint struct {
-	url  *url.URL // scheme, host and path alone
-	host string   // with port: how errors and logs name the node
+	url  *url.URL // scheme, host and path only
+	host string   // with port: the name of the node in errors and logs
 	user *url.Userinfo
-	cert *x509.CertPool // the authorities of a https endpoint; nil: those of the system
+	cert *x509.CertPool // root certificates of a https endpoint; nil: those of the system
 }
 
 func badURL(format string, args ...any) error {
 	return model.Errorf(model.Usage, "bad_source", format, args...)
 }
 
-// parse never quotes the URL in its errors, nor those of [url.Parse], which do: what a misplaced character makes of a
-// secret may stand in any part of it.
+// parse never quotes the URL in its errors, nor those of [url.Parse], which do: after a typing error a secret may be in
+// any part of it.
 func (k *Kind) parse(text, defaultPort string) (endpoint, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -77,7 +77,7 @@ func (k *Kind) parse(text, defaultPort string) (endpoint, error) {
 	return e, err
 }
 
-// certificates is what the system trusts and the certificates in a PEM file.
+// certificates returns the system's certificates and those in a PEM file.
 func (k *Kind) certificates(file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 const secret = "hunter2-and-more"
 
-// Two kinds that differ in all a kind can.
+// Two kinds that differ in every property.
 var (
 	withUsers = &Kind{Node: "a Test node", URL: "expected http://USER:PASSWORD@HOST", Secret: "a password", CertOf: "testd", CertFile: "test.cert"}
 	withKeys  = &Kind{Node: "another node", URL: "expected http://:KEY@HOST", Secret: "a key", NoUser: true, Packed: true}
@@ -47,7 +47,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// Whatever a secret with a character too many makes of a URL, it is not told.
+// Errors do not contain a secret, even if a wrong character in it changes the structure of the URL.
 func TestURLsThatAreRefused(t *testing.T) {
 	cert := filepath.Join(t.TempDir(), "test.cert")
 	if err := os.WriteFile(cert, []byte("no certificate"), 0o600); err != nil {

@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// extent finds where a value ends whose bytes come in pieces.
+// extent finds the end of a value whose bytes arrive in pieces.
 type extent struct {
-	closers []byte // what is open, as what closes it
-	text    bool   // within a string
-	escaped bool   // behind a backslash in one
-	scalar  bool   // within a number, true, false or null at the top
+	closers []byte // closing characters of the open arrays and objects
+	text    bool   // in a string
+	escaped bool   // after a backslash in a string
+	scalar  bool   // in a number, true, false or null at the top level
 }
 
-// maxDepth is more than any block has.
+// maxDepth is larger than the depth of any block.
 const maxDepth = 200
 
-// feed looks at the next bytes and says how many of them belong to the value, and whether it ends with them.
+// feed scans the next bytes and returns how many of them belong to the value, and whether it ends with them.
 func (e *extent) feed(b []byte) (n int, whole bool, err error) {
 	for n < len(b) {
 		if e.text {
@@ -41,7 +41,7 @@ func (e *extent) feed(b []byte) (n int, whole bool, err error) {
 			if len(e.closers) == maxDepth {
 				return n, false, fmt.Errorf("more than %d objects and arrays within each other", maxDepth)
 			}
-			e.closers = append(e.closers, c+2) // the closing one stands two places behind both
+			e.closers = append(e.closers, c+2) // ']' and '}' are the opening character plus 2
 		case '}', ']':
 			if len(e.closers) == 0 || e.closers[len(e.closers)-1] != c {
 				return n, false, fmt.Errorf("%q closes what is not open", c)
@@ -63,9 +63,9 @@ func (e *extent) feed(b []byte) (n int, whole bool, err error) {
 	return n, false, nil
 }
 
-// string goes on in a string and says how many bytes of b belong to it.
+// string continues in a string and returns how many bytes of b belong to it.
 func (e *extent) string(b []byte) (n int) {
-	end := -1 // of the next quote; looked for once, however many escapes stand before it
+	end := -1 // position of the next quote; searched once, however many escapes precede it
 	for n < len(b) {
 		if e.escaped {
 			e.escaped = false

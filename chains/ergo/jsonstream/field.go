@@ -7,8 +7,8 @@ import (
 
 var errNoObject = errors.New("not a JSON object")
 
-// Field is the value of a member of an object that is whole, nil where there is none of that name. Of a name that
-// stands more than once it is the first. Names are compared as they are written.
+// Field returns the value of a member of a complete object, or nil. If the name is repeated, it returns the first.
+// Names are compared without unescaping.
 func Field(object []byte, name string) ([]byte, error) {
 	rest := bytes.TrimLeft(object, spaces)
 	if len(rest) == 0 || rest[0] != '{' {
@@ -46,7 +46,7 @@ func Field(object []byte, name string) ([]byte, error) {
 
 const spaces = " \t\r\n"
 
-// value is the value b begins with, and what stands behind it.
+// value returns the value at the beginning of b, and the rest.
 func value(b []byte) (v, rest []byte, err error) {
 	var e extent
 	n, whole, err := e.feed(b)

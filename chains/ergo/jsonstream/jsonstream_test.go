@@ -121,7 +121,7 @@ func TestPositionsAreThoseOfTheValues(t *testing.T) {
 	}
 }
 
-// growing is a stream to which more is added.
+// growing is a stream that grows.
 type growing struct{ bytes.Buffer }
 
 func TestAStreamThatGrowsIsReadOn(t *testing.T) {
@@ -174,7 +174,7 @@ func TestFieldsAreFound(t *testing.T) {
 	}
 }
 
-// repeated gives one byte for ever, and an error to whoever goes on reading.
+// repeated returns one byte endlessly, and an error after the limit.
 type repeated struct {
 	b    byte
 	left int
@@ -191,7 +191,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// White space without an end ends like a value that is too large, and takes no memory.
+// Endless white space ends like a value that is too large, and takes no memory.
 func TestWhiteSpaceHasAnEnd(t *testing.T) {
 	const most = 1 << 20
 	for name, ask := range map[string]func(*Splitter) error{
@@ -230,7 +230,7 @@ func FuzzSplitter(f *testing.F) {
 		if !slices.Equal(whole, parts) || (err == io.EOF) != (errParts == io.EOF) {
 			t.Fatalf("%q, %v at once; %q, %v by bytes", whole, err, parts, errParts)
 		}
-		// What encoding/json takes as an array is split into the elements it finds.
+		// An array that encoding/json accepts is split into the same elements.
 		var elements []json.RawMessage
 		if json.Unmarshal(b, &elements) != nil || elements == nil {
 			return

@@ -7,13 +7,13 @@ import (
 	"io"
 )
 
-// firstRead is how many bytes are read at once before a value was too large for that.
+// firstRead is the number of bytes of a read before the first large value.
 const firstRead = 64 << 10
 
-// ErrTooLarge says that a value, or the white space before one, has more bytes than the splitter was told to hold.
+// ErrTooLarge reports that a value, or the white space before it, exceeds the limit of the splitter.
 var ErrTooLarge = errors.New("a JSON value is too large")
 
-// SyntaxError says what stands where no value can.
+// SyntaxError reports unexpected bytes where a value should begin.
 type SyntaxError struct {
 	Line int // from 1
 	Msg  string
@@ -21,52 +21,52 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Msg) }
 
-// Splitter hands out the values of a stream. An array at the top is not a value itself: its elements are.
+// Splitter returns the values of a stream. An array at the top level is not a value itself: its elements are.
 type Splitter struct {
 	r    io.Reader
 	most int
 
 	buf     []byte
-	at      int   // where the next byte to be looked at stands in buf
+	at      int   // position of the next byte in buf
 	base    int64 // offset of buf[0] in the stream
 	line    int   // of buf[at]
 	inArray bool
-	comma   bool // an element has ended and no comma has come since
-	after   bool // a comma has come and no element since
+	comma   bool // an element has ended, and no comma followed yet
+	after   bool // a comma followed, and no element yet
 	gap     int  // bytes since the last value
 
-	value     extent // the one under way, from buf[begin] on
+	value     extent // the current value, from buf[begin] on
 	begin     int
 	beginLine int
 	begun     bool
 }
 
-// New splits r into values of at most so many bytes each.
+// New splits r into values of at most max bytes each.
 func New(r io.Reader, most int) *Splitter { return &Splitter{r: r, most: most, line: 1} }
 
-// Position is where a value begins in a stream: from there on the stream can be split by itself.
+// Position is the position of a value in a stream; [Resume] can split the stream from there.
 type Position struct {
 	Offset  int64
 	Line    int // from 1
 	inArray bool
 }
 
-// Resume splits what begins at a position of a stream, from which r reads.
+// Resume splits a stream that r reads from a position.
 func Resume(r io.Reader, most int, p Position) *Splitter {
 	return &Splitter{r: r, most: most, base: p.Offset, line: max(p.Line, 1), inArray: p.inArray}
 }
 
-// Position is where the value last handed out begins.
+// Position returns the position of the last value.
 func (s *Splitter) Position() Position {
 	return Position{s.base + int64(s.begin), s.beginLine, s.inArray}
 }
 
-// Line is where the value last handed out begins, counted from 1; after an error, where what is wrong begins.
+// Line returns the line of the last value, counted from 1; after an error, the line of the error.
 func (s *Splitter) Line() int { return s.beginLine }
 
-// Next is the next value, good until Next is called again. The error is [io.EOF] where the stream ends between two
-// values, [io.ErrUnexpectedEOF] where it ends within one or within an array, and what else the reader says. A stream
-// that has grown since may be asked for more after either of the two.
+// Next returns the next value, valid until the next call. The error is [io.EOF] if the stream ends between two values,
+// [io.ErrUnexpectedEOF] if it ends within one or within an array, or an error of the reader. After either EOF, Next may
+// be called again if the stream has grown.
 func (s *Splitter) Next() ([]byte, error) {
 	if !s.begun {
 		if err := s.skip(); err != nil {
@@ -106,7 +106,7 @@ func (s *Splitter) Next() ([]byte, error) {
 
 var newline = []byte{'\n'}
 
-// skip goes to the beginning of the next value.
+// skip moves to the beginning of the next value.
 func (s *Splitter) skip() error {
 	for {
 		c, err := s.space()
@@ -135,8 +135,8 @@ func (s *Splitter) skip() error {
 	}
 }
 
-// space goes to the next byte that is no white space, which it returns. [ErrTooLarge] where more stands between two
-// values than a value can have.
+// space moves to the next byte that is not white space and returns it. The error is [ErrTooLarge] if the white space
+// between two values exceeds the maximum size of a value.
 func (s *Splitter) space() (byte, error) {
 	for {
 		for s.at < len(s.buf) {
@@ -159,7 +159,7 @@ func (s *Splitter) space() (byte, error) {
 	}
 }
 
-// fill reads more, and makes room for it where there is none.
+// fill reads more, and grows the buffer if it is full.
 func (s *Splitter) fill() error {
 	keep := s.at
 	if s.begun {
@@ -181,7 +181,7 @@ func (s *Splitter) fill() error {
 		n, err := s.r.Read(s.buf[len(s.buf):cap(s.buf)])
 		s.buf = s.buf[:len(s.buf)+n]
 		if n > 0 {
-			return nil // a lasting error comes again
+			return nil // a lasting error is returned again
 		}
 		if err != nil {
 			return err
@@ -190,13 +190,14 @@ func (s *Splitter) fill() error {
 	return io.ErrNoProgress
 }
 
-// Begins is the first byte of the stream that is no space, without taking it; it is asked before [Splitter.Next].
+// Begins returns the first byte of the stream that is not white space, without consuming it. Call it before
+// [Splitter.Next].
 func (s *Splitter) Begins() (byte, error) { return s.space() }
 
-// Buffered is at most n bytes of what was read and not handed out, for messages about a stream that is none of values.
+// Buffered returns at most n bytes that were read but not returned, for error messages.
 func (s *Splitter) Buffered(n int) []byte { return s.buf[s.at:][:min(n, len(s.buf)-s.at)] }
 
-// bare reports whether c may stand in a number, true, false or null.
+// bare reports whether c can be part of a number, true, false or null.
 func bare(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }

@@ -17,32 +17,32 @@ import (
 	"birthmark/model"
 )
 
-// Options say which node is asked, and what it has to be.
+// Options select a node and its expected properties.
 type Options struct {
 	URL string // http(s)://[:API_KEY@]HOST[:PORT][/PATH][?cert=FILE]
-	// Password is asked for the API key where the URL has none, and again when that was refused; nil or an empty
-	// answer: there is none. A colon in it is part of the key.
+	// Password returns the API key if the URL has none. It is called again after the key was refused. nil or an empty
+	// result: no key. A colon is part of the key.
 	Password func() (string, error)
-	Network  string        // as /info names it: mainnet
-	First    model.Hash    // id of the network's block 1; zero: not known
-	Port     string        // where the URL has none
-	Poll     time.Duration // how often [Client.Changed] asks; 0: once a second
+	Network  string        // as in /info: mainnet
+	First    model.Hash    // id of the network's block 1; zero: unknown
+	Port     string        // if the URL has none
+	Poll     time.Duration // interval of [Client.Changed]; 0: one second
 }
 
-// Client asks one node. Its methods may be called at the same time.
+// Client sends requests to one node. Its methods may be called concurrently.
 type Client struct {
 	options Options
-	http    *nodehttp.Client // its Connected: the node has answered
+	http    *nodehttp.Client // Connected is set after the first response
 	keys    *keyring
 
-	full     atomic.Uint64              // height of the last full block /info told of
-	first    atomic.Pointer[model.Hash] // block 1 of the chain it first told of; nil: it did not
-	singly   atomic.Bool                // it has no POST /blocks/headerIds
-	toldSync atomic.Bool                // that the node is behind was logged
+	full     atomic.Uint64              // height of the last full block in /info
+	first    atomic.Pointer[model.Hash] // block 1 of the node's chain when first seen; nil: not seen yet
+	singly   atomic.Bool                // the node has no POST /blocks/headerIds
+	toldSync atomic.Bool                // the message that the node is behind was logged
 }
 
-// New makes a client. It looks at the URL and at the certificate it names, and asks nobody anything: an error is of
-// kind [model.Usage], code bad_source.
+// New returns a client. It parses the URL and reads its certificate file, without any request. The error is of kind
+// [model.Usage], code bad_source.
 func New(o Options) (*Client, error) {
 	h, err := nodehttp.New(&kind, o.URL, o.Port)
 	if err != nil {
@@ -57,11 +57,11 @@ func New(o Options) (*Client, error) {
 	return &Client{options: o, http: h, keys: keys}, nil
 }
 
-// Host is the node's name and port, as errors name it: nothing secret is in it.
+// Host returns the node's name and port for errors, without secrets.
 func (c *Client) Host() string { return c.http.Host() }
 
-// Tip is the last full block of the node's best chain. A node that has none is not synced, which is an error that
-// waiting can heal; one that is behind its headers is told in the log, once.
+// Tip returns the last full block of the node's best chain. A node without full blocks is not synced, a temporary
+// error. If the full blocks are behind the headers, this is logged once.
 func (c *Client) Tip(ctx context.Context) (model.Point, error) {
 	i, err := c.info(ctx)
 	if err == nil && i.tip.IsOrigin() {
@@ -70,8 +70,8 @@ func (c *Client) Tip(ctx context.Context) (model.Point, error) {
 	return i.tip, err
 }
 
-// Changed returns when the node's best chain of full blocks no longer ends in tip. It asks again and again: a node
-// has nothing that tells.
+// Changed returns when the node's best chain of full blocks no longer ends in tip. It polls, since nodes have no
+// notifications.
 func (c *Client) Changed(ctx context.Context, tip model.Point) error {
 	for {
 		i, err := c.info(ctx)
@@ -86,14 +86,14 @@ func (c *Client) Changed(ctx context.Context, tip model.Point) error {
 	}
 }
 
-// Close lets go of the connections. No call may be under way.
+// Close closes the connections. No call may be active.
 func (c *Client) Close() error { return c.http.Close() }
 
-// maxIDs is how many ids a node gives at once.
+// maxIDs is the maximum number of ids in a response.
 const maxIDs = 16384
 
-// Hashes is the best chain from a height on: at most n ids, fewer at its end, none of a header above the last full
-// block. They may be of a chain whose full blocks are not there yet.
+// Hashes returns the best chain from a height on: at most n ids, fewer at its end, none above the last full block. They
+// may belong to a chain whose full blocks have not arrived yet.
 func (c *Client) Hashes(ctx context.Context, from model.HeightPk, n int) (ids []model.Hash, err error) {
 	if n <= 0 {
 		return nil, nil
@@ -119,7 +119,7 @@ func (c *Client) Hashes(ctx context.Context, from model.HeightPk, n int) (ids []
 	return ids, nil
 }
 
-// ids asks for ids of the best chain of headers.
+// ids requests ids of the best chain of headers.
 func (c *Client) ids(ctx context.Context, from uint64, n int) (ids []model.Hash, err error) {
 	query := url.Values{"offset": {strconv.FormatUint(from, 10)}, "limit": {strconv.Itoa(n)}}
 	err = c.do(ctx, nodehttp.Request{Path: []string{"blocks"}, Query: query}, func(a *http.Response) error {
@@ -148,8 +148,8 @@ func (c *Client) ids(ctx context.Context, from uint64, n int) (ids []model.Hash,
 	return ids, err
 }
 
-// Blocks asks for full blocks and hands them on in the order of ids, each as its JSON, which is only good during the
-// call. Those the node does not have are left out. It ends early where take wants no more.
+// Blocks requests full blocks and passes them to take in the order of ids, each as JSON that is valid during the call.
+// Blocks that the node does not have are omitted. It ends early if take returns false.
 func (c *Client) Blocks(ctx context.Context, ids []model.Hash, take func(raw []byte) (more bool, err error)) error {
 	if len(ids) == 0 {
 		return nil
@@ -175,7 +175,7 @@ func (c *Client) Blocks(ctx context.Context, ids []model.Hash, take func(raw []b
 
 var errNoGroups = errors.New("the node does not give blocks in groups")
 
-// group asks for several blocks at once.
+// group requests several blocks at once.
 func (c *Client) group(ctx context.Context, ids []model.Hash, take func([]byte) (bool, error)) error {
 	const asked = "/blocks/headerIds"
 	body := make([]byte, 0, 67*len(ids)+2)
@@ -213,7 +213,7 @@ func (c *Client) group(ctx context.Context, ids []model.Hash, take func([]byte) 
 	})
 }
 
-// block asks for one block; not found where the node does not have it.
+// block requests one block; ok is false if the node does not have it.
 func (c *Client) block(ctx context.Context, id model.Hash, take func([]byte) error) (found bool, err error) {
 	asked := "/blocks/" + id.String()
 	err = c.do(ctx, nodehttp.Request{Path: []string{"blocks", id.String()}}, func(a *http.Response) error {
@@ -236,7 +236,7 @@ func (c *Client) block(ctx context.Context, id model.Hash, take func([]byte) err
 	return found, err
 }
 
-// cut is the error of an answer that is not the JSON it began as.
+// cut is the error of a truncated or invalid JSON response.
 func (c *Client) cut(asked string, err error) error {
 	_, isSyntax := errors.AsType[*jsonstream.SyntaxError](err)
 	switch {
@@ -250,7 +250,7 @@ func (c *Client) cut(asked string, err error) error {
 	return err
 }
 
-// GenesisBoxes is the JSON list of the boxes that exist before block 1.
+// GenesisBoxes returns the JSON list of the boxes that exist before block 1.
 func (c *Client) GenesisBoxes(ctx context.Context) (boxes []byte, err error) {
 	const asked = "/utxo/genesis"
 	err = c.do(ctx, nodehttp.Request{Path: []string{"utxo", "genesis"}}, func(a *http.Response) error {

@@ -17,7 +17,7 @@ import (
 	"birthmark/model"
 )
 
-// chainOf is blocks on top of another: their headers have what a node looks at, and ids that are made up.
+// chainOf returns blocks on top of another: their headers have the fields that a node reads, and fictional ids.
 func chainOf(t testing.TB, branch string, on model.Point, n int) (blocks []ergotest.Block) {
 	t.Helper()
 	for range n {
@@ -60,7 +60,7 @@ func client(t testing.TB, url string, change ...func(*Options)) *Client {
 	return c
 }
 
-// taken is the blocks a client gives, up to a number of them.
+// taken returns the blocks of a client, up to a number of them.
 func taken(ctx context.Context, c *Client, ids []model.Hash, most int) (texts []string, err error) {
 	err = c.Blocks(ctx, ids, func(raw []byte) (bool, error) {
 		texts = append(texts, string(raw))

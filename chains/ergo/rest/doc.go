@@ -1,6 +1,6 @@
-// Package rest asks an Ergo node for its chain over its REST API.
+// Package rest reads the chain of an Ergo node over its REST API.
 //
-// A [Client] hands out block ids and full blocks as the node's JSON, and decodes no block. Of the API are needed
+// A [Client] returns block ids, and full blocks as the node's JSON; it does not decode blocks. It uses
 //
 //	GET  /info
 //	GET  /blocks?offset=HEIGHT&limit=COUNT
@@ -8,19 +8,19 @@
 //	GET  /blocks/ID
 //	GET  /utxo/genesis
 //
-// none of which a node protects by its API key; one that is set is sent along all the same, for what stands in front of
-// a node. An old node that has no POST /blocks/headerIds is asked for blocks one by one.
+// A node does not protect these by its API key; a configured key is sent anyway, for proxies in front of the node.
+// Blocks of an old node without POST /blocks/headerIds are requested one by one.
 //
-// Blocks are handed on while the answer is still coming: no more than one of them is held, and who has enough ends the
-// answer. A node leaves out blocks it does not have without a word; [Client.Missing] finds out why.
+// Blocks are passed on while the response arrives: at most one of them is in memory, and a caller that needs no more
+// can end the response. A node silently omits blocks that it does not have; [Client.Missing] finds the reason.
 //
-// The network is looked at with every /info. Heights are those of full blocks: a node knows headers long before it has
-// the blocks, and what it says of its best chain goes on above them.
+// The network is checked with every /info. Heights are those of full blocks: a node has headers long before the blocks,
+// and its best chain continues above them.
 //
-// Errors say who has to act. What waiting can heal is marked by [blocksource.Temporary]. Every other one is of kind
-// [model.BadSource] and one of the codes unauthorized, wrong_network, pruned, not_synced, not_a_node, redirected,
-// bad_certificate, bad_answer, block_missing, busy and unreachable; or of kind [model.Refused], code wrong_chain, where a
-// node has another block 1 than it had before. None has the API key in it.
+// Temporary errors are marked by [blocksource.Temporary]. Others are of kind [model.BadSource] with one of the codes
+// unauthorized, wrong_network, pruned, not_synced, not_a_node, redirected, bad_certificate, bad_answer, block_missing,
+// busy and unreachable; or of kind [model.Refused], code wrong_chain, if a node has another block 1 than before. No
+// error contains the API key.
 //
-// Requests, and failures whatever is asked, are package nodehttp's, with its caveat of proxies.
+// Package nodehttp sends requests and classifies failures of HTTP; its caveat about proxies applies.
 package rest

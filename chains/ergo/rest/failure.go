@@ -11,13 +11,12 @@ import (
 	"birthmark/model"
 )
 
-// badAnswer is the error of an answer that is none to what was asked.
+// badAnswer is the error of a response that does not fit the request.
 func (c *Client) badAnswer(asked, format string, args ...any) error {
 	return model.Errorf(model.BadSource, "bad_answer", "%s: %s gave %s", c.Host(), asked, fmt.Sprintf(format, args...))
 }
 
-// refusal is the error of an answer with another status than was hoped for, or that is not the JSON it should be; text
-// is how it begins.
+// refusal is the error of a response with an unexpected status or invalid JSON; text is its beginning.
 func (c *Client) refusal(a *http.Response, asked string, text []byte) error {
 	status, said := a.StatusCode, c.http.Said(text, 80)
 	switch {
@@ -37,7 +36,7 @@ func (c *Client) refusal(a *http.Response, asked string, text []byte) error {
 	return c.http.NotANode("%s gave %s: %s", asked, a.Status, said)
 }
 
-// keyError is the error of a key that is not to be had.
+// keyError is the error of a key that cannot be read.
 func (c *Client) keyError(err error) error {
 	err = fmt.Errorf("the API key for %s: %w", c.Host(), err)
 	if c.http.Connected.Load() {
@@ -46,7 +45,7 @@ func (c *Client) keyError(err error) error {
 	return err
 }
 
-// unauthorized is the error of a key that was refused, or of none where there has to be one.
+// unauthorized is the error of a refused or missing key.
 func (c *Client) unauthorized(key string) error {
 	text := "%s refuses the API key: it is another one"
 	if key == "" {

@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-// Whatever a node answers is taken or named in one line, and nothing comes out that it did not say.
+// Any response of a node is accepted or reported in one line, and results contain only what it sent.
 func FuzzAnswers(f *testing.F) {
 	id := strings.Repeat("ab", 32)
 	for _, seed := range []string{
@@ -36,7 +36,7 @@ func FuzzAnswers(f *testing.F) {
 	}))
 	f.Cleanup(s.Close)
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
-		if status < 200 || status > 599 || status == 204 || status == 304 { // those that have a body
+		if status < 200 || status > 599 || status == 204 || status == 304 { // statuses with a body
 			return
 		}
 		now.Store(&reply{status, body})

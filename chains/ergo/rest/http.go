@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// smallAnswer is the most bytes of an answer without blocks in it: as many ids as a node gives at once fit.
+	// smallAnswer is the maximum size in bytes of a response without blocks: the maximum number of ids fits.
 	smallAnswer = 2 << 20
-	// maxBlock is the most bytes of one full block: several times what the largest blocks that miners ever voted for
-	// can have in JSON.
+	// maxBlock is the maximum size in bytes of a full block: several times the JSON of the largest blocks that miners
+	// ever voted for.
 	maxBlock = 64 << 20
 )
 
@@ -26,18 +26,17 @@ var kind = nodehttp.Kind{
 	Packed: true,
 }
 
-// all is the whole body of an answer without space around it. It must not have more bytes than a small answer; not ok
-// where it has.
+// all reads the whole body of a response without surrounding white space. ok is false if it exceeds smallAnswer.
 func all(a *http.Response) (text []byte, ok bool, err error) {
 	text, err = io.ReadAll(io.LimitReader(a.Body, smallAnswer+1))
 	return bytes.TrimSpace(text), len(text) <= smallAnswer, err
 }
 
-// errRefused is the status of a key that is refused, or of none where there has to be one.
+// errRefused is the status of a refused or missing key.
 var errRefused = errors.New("the key is refused")
 
-// do sends a request with the key there is, and once more with a newer one where that was refused. It hands the answer
-// on, whatever its status but for that.
+// do sends a request with the current key, and once more with a newer key if that was refused. It returns the response
+// with any other status.
 func (c *Client) do(ctx context.Context, r nodehttp.Request, read func(*http.Response) error) error {
 	key, err := c.keys.key()
 	if err != nil {

@@ -25,7 +25,7 @@ func TestURLsThatAreRefused(t *testing.T) {
 	}
 }
 
-// What is at the URL of a node and is none is told in words that are Ergo's.
+// Other servers at the URL of a node are reported with Ergo's terms.
 func TestServersThatAreNoNodeAreNamed(t *testing.T) {
 	secure := httptest.NewUnstartedServer(nil)
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)

@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-// info is what /info says, as far as it matters here. A node that has just begun says null for what it does not know.
+// info has the relevant fields of /info. A starting node sends null for unknown ones.
 type info struct {
 	AppVersion       string `json:"appVersion"`
 	Network          string `json:"network"` // missing in old nodes
@@ -22,10 +22,10 @@ type info struct {
 	BestFullHeaderID string `json:"bestFullHeaderId"`
 	GenesisBlockID   string `json:"genesisBlockId"`
 
-	tip model.Point // the origin where there is no full block
+	tip model.Point // the origin if there is no full block
 }
 
-// parse reads an /info and sets the tip.
+// parse parses /info and sets the tip.
 func (i *info) parse(text []byte) error {
 	if err := json.Unmarshal(text, i); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (i *info) parse(text []byte) error {
 	return err
 }
 
-// parseID reads an id as nodes write it.
+// parseID parses an id of a node.
 func parseID(text string) (h model.Hash, err error) {
 	if len(text) == 2*len(h) {
 		if _, err = hex.Decode(h[:], []byte(text)); err == nil {
@@ -58,7 +58,7 @@ func parseID(text string) (h model.Hash, err error) {
 	return h, errors.New("an id that is not 64 hex digits")
 }
 
-// info asks for the state of the node, and is an error where it is not one of the network.
+// info requests the state of the node. It returns an error if the node belongs to another network.
 func (c *Client) info(ctx context.Context) (i info, err error) {
 	err = c.do(ctx, nodehttp.Request{Path: []string{"info"}}, func(a *http.Response) error {
 		text, _, err := all(a)
@@ -84,8 +84,8 @@ func (c *Client) info(ctx context.Context) (i info, err error) {
 	return i, nil
 }
 
-// checkNetwork looks at the name of the node's network and at its first block, as far as both are known. What was behind
-// the address before counts as known: a test network may have begun anew.
+// checkNetwork checks the node's network name and its first block, if known. The block seen at this address before
+// counts as known: a test network may have been restarted.
 func (c *Client) checkNetwork(i info) error {
 	if i.Network != "" && i.Network != c.options.Network {
 		return model.Errorf(model.BadSource, "wrong_network", "%s is a node of ergo %s: expected %s", c.Host(), c.http.Excerpt(i.Network, 20), c.options.Network)
@@ -106,8 +106,7 @@ func (c *Client) checkNetwork(i info) error {
 	return nil
 }
 
-// tellSync logs once that the node itself is not at the end of the chain. One block behind its headers is any node that
-// is just taking it in.
+// tellSync logs once that the node itself is behind. One block behind its headers is normal while a block arrives.
 func (c *Client) tellSync(i info) {
 	var headers int64
 	if i.HeadersHeight != nil {

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// keyring knows the API key. One in the URL stays; one that is a question is asked when it is first needed, and again
-// when it was refused.
+// keyring has the API key. A key in the URL does not change; a key from a function is read at its first use, and again
+// after it was refused.
 type keyring struct {
-	ask func() (string, error) // nil: the URL says all there is
+	ask func() (string, error) // nil: the URL has the key, or there is none
 
 	mu      sync.Mutex
 	asked   bool
@@ -22,7 +22,7 @@ func newKeyring(inURL string, ask func() (string, error)) *keyring {
 	return &keyring{ask: ask, current: inURL}
 }
 
-// key is the one to ask with now.
+// key returns the current key.
 func (k *keyring) key() (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -32,7 +32,7 @@ func (k *keyring) key() (string, error) {
 	return k.answer()
 }
 
-// renew is the key to try after refused was refused: the same where nothing has changed.
+// renew returns the key to try after refused was refused: the same if it has not changed.
 func (k *keyring) renew(refused string) (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -50,7 +50,7 @@ func (k *keyring) answer() (string, error) {
 	return k.current, err
 }
 
-// redact removes the key from what a node says.
+// redact removes the key from text of a node.
 func (k *keyring) redact(text string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"birthmark/model"
 )
 
-// Missing says why the node does not give a full block whose id it gave: [blocksource.ErrMoved] where its best chain has
-// another one there by now; an error that waiting can heal where it has the header and not the block yet; else it keeps
-// no blocks as old as that.
+// Missing returns the reason why the node does not return a full block whose id it returned: [blocksource.ErrMoved] if
+// its best chain has another block at that height by now; a temporary error if it has the header and not the block yet;
+// else it has pruned blocks of that age.
 func (c *Client) Missing(ctx context.Context, p model.Point) error {
 	i, err := c.info(ctx)
 	if err != nil {
@@ -26,7 +26,7 @@ func (c *Client) Missing(ctx context.Context, p model.Point) error {
 	if p.Height > i.tip.Height {
 		return c.notYet(p)
 	}
-	// Headers of a better chain come before its blocks: then what is asked for is not of the chain of full blocks.
+	// Headers of a better chain arrive before its blocks: then the requested block is not on the chain of full blocks.
 	last, err := c.ids(ctx, uint64(i.tip.Height), 1)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (c *Client) Missing(ctx context.Context, p model.Point) error {
 		c.Host(), thousands(int64(first)), thousands(int64(p.Height)), p.Hash)
 }
 
-// notYet is the error of a block that will come.
+// notYet is the error of a block that has not arrived yet.
 func (c *Client) notYet(p model.Point) error {
 	return blocksource.Temporary(model.Errorf(model.BadSource, "block_missing", "%s knows the header of block %d %s and does not have the block yet", c.Host(), p.Height, p.Hash))
 }
@@ -59,7 +59,8 @@ func (c *Client) has(ctx context.Context, id model.Hash) (bool, error) {
 	return c.block(ctx, id, func([]byte) error { return nil })
 }
 
-// firstBlock is the height of the first block the node has; the one at lacks it does not have, the one at has it does.
+// firstBlock returns the height of the first block of the node; the node lacks the block at lacks and has the one at
+// has.
 func (c *Client) firstBlock(ctx context.Context, lacks, has model.HeightPk) (model.HeightPk, error) {
 	for has-lacks > 1 {
 		at := lacks + (has-lacks)/2
@@ -83,7 +84,7 @@ func (c *Client) firstBlock(ctx context.Context, lacks, has model.HeightPk) (mod
 	return has, nil
 }
 
-// thousands writes a height as people read it: 700,000.
+// thousands formats a height: 700,000.
 func thousands(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
