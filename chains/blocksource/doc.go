@@ -1,14 +1,12 @@
-// Package blocksource holds what sources of different chains do in the same way.
+// Package blocksource has the common parts of the sources of all chains.
 //
-// [Ordered] reads and decodes ahead on several goroutines and hands the results over in order, with a bound on how
-// much is under way.
+// [Ordered] reads and decodes ahead on several goroutines and returns the results in order, with a bound on memory.
 //
-// [Node] is a chain elsewhere that is asked for blocks by height, and [NewSource] makes a [birthmark/model.Source] of
-// it: hashes are asked for ahead, blocks fetched in groups through [Ordered], each checked to be the child of the one
-// before. A chain that changed shows by a block that is not; the stream then looks for the newest block both have,
-// among the points it was given and those it yielded, says that it goes back there, and goes on. Errors that heal are
-// waited out, for ever where the source follows its chain.
+// [Node] is a remote chain with blocks by height, and [NewSource] makes a [birthmark/model.Source] of it: it requests
+// hashes ahead, fetches groups of blocks through [Ordered], and checks that each is the child of the one before. If one
+// is not, the chain has changed; the stream then searches the newest common block among the points that it was given
+// and those that it yielded, yields a rollback to it, and continues. Temporary errors are retried, without limit if the
+// source follows its chain.
 //
-// What a node says on its own, instead of being asked by height, is for a source of its chain's own: [Outage] and [Trail]
-// are the same ones for it.
+// Nodes that announce blocks need sources of their chain; these share [Outage] and [Trail].
 package blocksource

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// FilePath is the path behind the file:// of a URI: with or without localhost as its host, special characters as %XX or
-// as they are. Empty where there is none.
+// FilePath returns the path of a file:// URI, with or without localhost as its host, with special characters as %XX or
+// verbatim. Empty if there is none.
 func FilePath(rest string) string {
 	if path, ok := strings.CutPrefix(rest, "localhost/"); ok {
 		rest = "/" + path

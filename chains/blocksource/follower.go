@@ -10,17 +10,18 @@ import (
 )
 
 const (
-	// groupBytes is how many bytes of blocks one call fetches, as far as can be told before.
+	// groupBytes is the target size in bytes of the blocks of one call.
 	groupBytes = 2 << 20
-	// groupBlocks is the most blocks one call fetches, however small they are.
+	// groupBlocks is the maximum number of blocks of one call.
 	groupBlocks = 500
-	// hashesAhead is how many hashes are asked for at once.
+	// hashesAhead is the number of hashes per request.
 	hashesAhead = 2000
-	// decodedFactor is how many bytes a block takes under way for each byte serialized: itself, and the model of it.
+	// decodedFactor is the memory of a block in flight per serialized byte: the bytes and the decoded model.
 	decodedFactor = 4
-	// firstEstimate of a block's bytes, before any was seen: large, so that too little is fetched rather than too much.
+	// firstEstimate is the assumed size of a block in bytes before any was seen: large, to fetch too little rather than
+	// too much.
 	firstEstimate = 512 << 10
-	// unlinked is how many times in a row the node's blocks may not be a chain before it is given up.
+	// unlinked is the number of consecutive times that the node's blocks may not form a chain.
 	unlinked = 10
 )
 
@@ -29,16 +30,16 @@ var (
 	errShort = errors.New("a call came back with less than it was asked for")
 )
 
-// follower is one Follow under way.
+// follower is the state of one Follow.
 type follower struct {
 	*source
 	*Outage
 	trail    *Trail
-	estimate int64 // bytes of a block; atomic: jobs are made on another goroutine
-	moved    int   // times in a row the chain moved away under us
-	begun    bool  // it was found where the node's chain and the known points part
+	estimate int64 // size of a block in bytes; atomic, since jobs are made on another goroutine
+	moved    int   // consecutive times that the chain changed during a round
+	begun    bool  // the fork point with the known points was found
 
-	top   model.HeightPk // the highest block that was yielded
+	top   model.HeightPk // height of the highest yielded block
 	forks int            // rollbacks since then
 }
 
@@ -49,7 +50,7 @@ func (f *follower) run(ctx context.Context, yield yield) error {
 		done, err := f.round(ctx, yield)
 		if errors.Is(err, ErrMoved) {
 			if f.moved++; f.moved == 1 {
-				continue // a fork while blocks were under way
+				continue // a reorganization while blocks were in flight
 			}
 			err = model.Errorf(model.BadSource, "bad_chain", "after block %d: %w", f.trail.Newest().Height, err)
 			if f.moved < unlinked {
@@ -69,7 +70,7 @@ func (f *follower) run(ctx context.Context, yield yield) error {
 	}
 }
 
-// round brings the stream to the node's tip, or to the last block wanted. Done: nothing more is to come.
+// round brings the stream to the node's tip, or to the last requested block. done: nothing more follows.
 func (f *follower) round(ctx context.Context, yield yield) (done bool, err error) {
 	tip, err := f.node.Tip(ctx)
 	if err != nil {
@@ -114,7 +115,7 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 	return false, f.node.Changed(ctx, tip)
 }
 
-// next is the height after the trail's end.
+// next returns the height after the trail's end.
 func (f *follower) next() model.HeightPk {
 	if at := f.trail.Newest(); !at.IsOrigin() {
 		return at.Height + 1
@@ -122,8 +123,8 @@ func (f *follower) next() model.HeightPk {
 	return f.o.First
 }
 
-// findFork cuts the trail to what the node's chain shares and reports whether anything went away. A node that is only
-// behind takes nothing away, but for the first time, when the stream has to begin somewhere.
+// findFork cuts the trail at the fork point with the node's chain and reports whether blocks were removed. A node that
+// is only behind removes nothing, except the first time, when the stream has to begin somewhere.
 func (f *follower) findFork(ctx context.Context, tip model.Point) (bool, error) {
 	points := f.trail.points
 	n, err := f.trail.parting(func(p model.Point) (bool, error) {
@@ -151,11 +152,11 @@ func (f *follower) findFork(ctx context.Context, tip model.Point) (bool, error) 
 	return true, nil
 }
 
-// fetch is blocks that one call fetches.
+// fetch is a group of blocks of one call.
 type fetch struct {
 	points []model.Point
-	bytes  int64 // they are expected to have
-	err    error // instead of points: their hashes could not be had
+	bytes  int64 // expected size
+	err    error // instead of points, if the hashes are not available
 }
 
 // stream yields the blocks from a height to another.
@@ -182,7 +183,7 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield y
 		bytes := 0
 		for _, b := range blocks {
 			if b.Height != expected {
-				return errShort // the call before this one
+				return errShort // the previous call
 			}
 			if at := f.trail.Newest(); !at.IsOrigin() && b.Parent != at.Hash {
 				return fmt.Errorf("block %d does not follow on block %d: %w", b.Height, at.Height, ErrMoved)
@@ -204,7 +205,7 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield y
 	return nil
 }
 
-// plan makes the jobs of a stream, until the node has no more hashes or the end is reached.
+// plan yields the jobs of a stream, until the node has no more hashes or the end is reached.
 func (f *follower) plan(ctx context.Context, from, end model.HeightPk, yield func(fetch) bool) {
 	for from <= end {
 		hashes, err := f.node.Hashes(ctx, from, int(min(hashesAhead, end-from+1)))
@@ -231,7 +232,7 @@ func (f *follower) plan(ctx context.Context, from, end model.HeightPk, yield fun
 	}
 }
 
-// learn what a block takes: at once when they grow, slowly when they shrink.
+// learn updates the estimated size of a block: at once if it grows, slowly if it shrinks.
 func (f *follower) learn(bytes int64, blocks int) {
 	if blocks == 0 {
 		return

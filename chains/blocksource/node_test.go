@@ -13,7 +13,7 @@ import (
 	"birthmark/model"
 )
 
-// grow makes n more blocks on a chain; branch tells those of different branches apart.
+// grow adds n blocks to a chain; blocks of different branches differ.
 func grow(chain []*model.Block, n int, branch byte) []*model.Block {
 	chain = slices.Clone(chain)
 	for range n {
@@ -39,12 +39,12 @@ func points(chain []*model.Block) (ps []model.Point) {
 type scripted struct {
 	mu     sync.Mutex
 	chain  []*model.Block
-	change chan struct{} // closed when chain is another
+	change chan struct{} // closed when chain changes
 
 	calls  int
-	before func(call int) error // of every call
+	before func(call int) error // called before every call
 	blocks func([]*model.Block) []*model.Block
-	named  func(tip model.Point) model.Point // the tip that is named instead
+	named  func(tip model.Point) model.Point // replaces the tip
 }
 
 func serve(chain []*model.Block) *scripted {
@@ -132,7 +132,7 @@ func (s *scripted) Close() error { return nil }
 
 var quick = blocksource.Retry{First: time.Microsecond, Most: time.Millisecond, Patience: 10 * time.Second}
 
-// mirror does what events say, and fails where they are no chain.
+// mirror applies events and fails if they do not form a chain.
 type mirror struct {
 	t     *testing.T
 	chain []*model.Block
@@ -168,7 +168,7 @@ func (m *mirror) is(chain []*model.Block) {
 	}
 }
 
-// known is what a database with this chain tells a source: newest first.
+// known returns the points that a database with this chain passes to a source: newest first.
 func known(chain []*model.Block) []model.Point {
 	ps := points(chain)
 	slices.Reverse(ps)

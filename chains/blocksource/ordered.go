@@ -9,27 +9,27 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// DefaultMemory is how many bytes are under way at once where nobody says.
+// DefaultMemory is the default number of bytes in flight.
 const DefaultMemory = 64 << 20
 
-// Limits bound what [Ordered] does ahead of its consumer.
+// Limits bound how far [Ordered] runs ahead of its consumer.
 type Limits struct {
-	Workers int   // goroutines; 0: one for each processor
-	Memory  int64 // bytes under way, from the time a job is begun until its result was consumed; 0: [DefaultMemory]
+	Workers int   // goroutines; 0: one per processor
+	Memory  int64 // bytes in flight, from the start of a job until its result is consumed; 0: [DefaultMemory]
 }
 
-// queued is the most jobs that wait or are done, whatever their size.
+// queued is the maximum number of waiting or finished jobs, whatever their size.
 const queued = 1024
 
-// Ordered does the jobs of a sequence on several goroutines and yields their results in the order of the jobs.
+// Ordered runs the jobs of a sequence on several goroutines and yields their results in the order of the jobs.
 //
 // jobs is called once and yields the jobs. The context it gets, like the one that every job gets, is cancelled when the
-// sequence ends, so that a consumer that leaves does not wait for a call in flight. size is the number of bytes that a
-// job takes until its result was consumed; one that takes more than all of the memory is done alone. worker is called
-// once per goroutine: it returns the function that does the jobs there, and one that frees what that function holds.
+// sequence ends, so that a consumer that stops does not wait for a call in flight. size returns the number of bytes
+// that a job takes until its result is consumed; a job that exceeds the memory runs alone. worker is called once per
+// goroutine: it returns the function that runs the jobs, and one that frees its resources.
 //
-// The first error, in the order of the jobs, is yielded and ends the sequence. So does the end of the context, with its
-// error. When the sequence has ended, however it did, no goroutine of it is left.
+// The first error, in the order of the jobs, is yielded and ends the sequence, as does the end of the context, with its
+// error. After the end no goroutine of the sequence is left.
 func Ordered[J, R any](
 	ctx context.Context, jobs func(context.Context, func(J) bool), size func(J) int64, limits Limits,
 	worker func() (do func(context.Context, J) (R, error), done func()),
@@ -96,7 +96,7 @@ func Ordered[J, R any](
 				return
 			}
 			if !more {
-				// Either all is done, or the context ended while the queue was filled.
+				// Either all jobs are done, or the context ended while the queue was filled.
 				if ctx.Err() != nil {
 					yield(none, ctx.Err())
 				}

@@ -22,7 +22,7 @@ func numbers(n int) func(context.Context, func(int) bool) {
 	}
 }
 
-// worker doubles numbers after yielding the processor now and then, so that results are ready out of order.
+// worker doubles numbers and sometimes yields the processor, so that results finish out of order.
 func worker(do func(int) (int, error)) func() (func(context.Context, int) (int, error), func()) {
 	return func() (func(context.Context, int) (int, error), func()) {
 		return func(_ context.Context, j int) (int, error) {
@@ -81,7 +81,7 @@ func TestTheFirstErrorInOrderEndsTheSequence(t *testing.T) {
 
 func TestNoMoreIsUnderWayThanTheMemoryHolds(t *testing.T) {
 	const memory = 10
-	size := func(j int) int64 { return int64(1 + j%25) } // some take more than there is
+	size := func(j int) int64 { return int64(1 + j%25) } // some exceed the memory
 	var under, most atomic.Int64
 	begun := func(_ context.Context, yield func(int) bool) {
 		for i := range 500 {
@@ -113,7 +113,7 @@ func TestNothingIsLeftRunningAfterTheEnd(t *testing.T) {
 		open.Add(1)
 		return func(_ context.Context, j int) (int, error) { return j, nil }, func() { open.Add(-1) }
 	}
-	// The consumer leaves.
+	// The consumer stops.
 	for r, err := range blocksource.Ordered(t.Context(), numbers(1<<40), one, blocksource.Limits{Workers: 4, Memory: 100}, counted) {
 		if err != nil || r == 10 {
 			break

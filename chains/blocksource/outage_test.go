@@ -9,12 +9,12 @@ import (
 	"birthmark/chains/blocksource"
 )
 
-// Who wants to know is told what is waited out, and when that is over.
+// Outage is called for each error that is retried, and at its end.
 func TestOutagesAreTold(t *testing.T) {
 	var told []error
 	o := blocksource.NewOutage("node", blocksource.Retry{First: time.Microsecond, Most: time.Microsecond}, true, func(err error) { told = append(told, err) })
 	away, lies := blocksource.Temporary(errors.New("away")), errors.New("lies")
-	o.Over() // nothing was wrong
+	o.Over() // there was no error
 	for range 2 {
 		if err := o.Wait(t.Context(), away); err != nil {
 			t.Fatal(err)

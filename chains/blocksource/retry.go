@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Retry says how a source goes on after an error that waiting can heal.
+// Retry configures retries after temporary errors.
 type Retry struct {
-	First    time.Duration // the first wait; 0: half a second. Every further one is twice as long, give or take a half of it
+	First    time.Duration // the first wait; 0: half a second. It doubles each time, ± 50%
 	Most     time.Duration // the longest wait; 0: half a minute
-	Patience time.Duration // how long it goes on without success before the error is told; 0: for ever
+	Patience time.Duration // time without success before the error is returned; 0: unlimited
 }
 
-// patience is how long a source that ends at the tip tries again before it gives up. One that follows never does.
+// patience is the time limit for retries of a source that ends at the tip. One that follows has no limit.
 const patience = time.Minute
 
 func (r Retry) withDefaults(follows bool) Retry {
@@ -31,19 +31,19 @@ func (r Retry) withDefaults(follows bool) Retry {
 	return r
 }
 
-// Outage is a time without success, in which a source tries again and again. It belongs to one goroutine.
+// Outage is a period without success, in which a source retries. It belongs to one goroutine.
 type Outage struct {
 	retry Retry
 	name  string // of the node
 	log   *slog.Logger
 	since time.Time
 	waits int
-	told  string // the error that was logged last: the same one is not logged again and again
+	told  string // the last error logged: repeated errors are logged once
 	tell  func(error)
 }
 
-// NewOutage is none so far. The name is that of the node in logs; follows: the source stays at the tip, so where r does
-// not say how long it tries, it tries for ever, else for a minute. What is waited out is told as [model.SourceOptions] say.
+// NewOutage returns an Outage before any error. name is the node's name in logs. If the source follows the tip and r
+// has no limit, it retries forever, else for a minute. Retried errors are passed to [model.SourceOptions.Outage].
 func NewOutage(name string, r Retry, follows bool, tell func(error)) *Outage {
 	if tell == nil {
 		tell = func(error) {}
@@ -51,7 +51,7 @@ func NewOutage(name string, r Retry, follows bool, tell func(error)) *Outage {
 	return &Outage{retry: r.withDefaults(follows), name: name, log: slog.Default(), tell: tell}
 }
 
-// Over says that something succeeded.
+// Over reports a success.
 func (o *Outage) Over() {
 	if o.waits > 0 {
 		o.tell(nil)
@@ -60,7 +60,7 @@ func (o *Outage) Over() {
 	o.waits, o.told = 0, ""
 }
 
-// Wait waits after err, each time longer than before, and returns err where it cannot heal or patience is at its end.
+// Wait waits after err, each time longer than before. It returns err if that is permanent or patience has ended.
 func (o *Outage) Wait(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -85,7 +85,7 @@ func (o *Outage) Wait(ctx context.Context, err error) error {
 	return Sleep(ctx, pause)
 }
 
-// Try does f until it succeeds or fails for good.
+// Try calls f until it succeeds or fails permanently.
 func Try[T any](ctx context.Context, o *Outage, f func() (T, error)) (T, error) {
 	for {
 		v, err := f()

@@ -10,26 +10,26 @@ import (
 	"birthmark/model"
 )
 
-// Options say how [NewSource] goes about a node.
+// Options configure [NewSource].
 type Options struct {
 	Name  string         // of the node in logs, without secrets
 	First model.HeightPk // of the chain's first block
 
 	Follow  bool            // stay at the tip
-	To      *model.HeightPk // the last block wanted; nil: all
-	Workers int             // calls of [Node.Blocks] at once; 0: 6
-	Memory  int64           // bytes under way; 0: [DefaultMemory]
+	To      *model.HeightPk // the last block to yield; nil: no limit
+	Workers int             // concurrent calls of [Node.Blocks]; 0: 6
+	Memory  int64           // bytes in flight; 0: [DefaultMemory]
 	Retry   Retry
 	Outage  func(error)  // as in [model.SourceOptions]
-	Log     *slog.Logger // nil: the default one
+	Log     *slog.Logger // nil: the default logger
 }
 
-// NewSource is the chain of a node as a stream of events: blocks are fetched ahead, several calls at once, and handed
-// over in order; where the node's chain changes, the newest block both chains have is found and gone back to.
+// NewSource returns the chain of a node as a stream of events: blocks are fetched ahead with several concurrent calls
+// and yielded in order. After a reorganization it yields a rollback to the newest common block.
 //
-// A node that has fallen behind what it said before, on the same chain, undoes nothing: it is waited for.
+// A node that is behind its previous tip on the same chain removes nothing: the source waits for it.
 //
-// It is a [model.BlockReader], and a [model.UnspentCounter] where the node is one.
+// It is a [model.BlockReader], and a [model.UnspentCounter] if the node is one.
 func NewSource(n Node, o Options) model.Source {
 	if o.Workers <= 0 {
 		o.Workers = 6
@@ -64,8 +64,8 @@ func (s *source) outage() *Outage {
 	return o
 }
 
-// Tip is the node's. A source that does not follow fails at once where the node has never answered: its URI is wrong
-// more often than its node is down for a moment.
+// Tip returns the node's tip. A source that does not follow fails at once if the node has never answered: a wrong URI
+// is more likely than a short outage.
 func (s *source) Tip(ctx context.Context) (model.Point, error) {
 	tip, err := s.node.Tip(ctx)
 	if err != nil && (s.o.Follow || s.met.Load()) {
@@ -80,7 +80,7 @@ func (s *source) Tip(ctx context.Context) (model.Point, error) {
 	return tip, err
 }
 
-// Follow yields what happened on the node's chain after the newest known point it has.
+// Follow yields the events of the node's chain after the newest known point that it has.
 func (s *source) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		f := &follower{source: s, trail: NewTrail(known), Outage: s.outage(), estimate: firstEstimate}
@@ -90,7 +90,7 @@ func (s *source) Follow(ctx context.Context, known []model.Point) iter.Seq2[mode
 	}
 }
 
-// BlockAt is the block at a height of the node's best chain.
+// BlockAt returns the block at a height of the node's best chain.
 func (s *source) BlockAt(ctx context.Context, h model.HeightPk) (*model.Block, error) {
 	return Try(ctx, s.outage(), func() (*model.Block, error) {
 		hashes, err := s.node.Hashes(ctx, h, 1)

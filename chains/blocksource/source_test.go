@@ -40,7 +40,7 @@ func TestTheStreamIsTheNodesChain(t *testing.T) {
 	m.is(nil)
 }
 
-// A call that comes back short, or far larger than was expected, is no error.
+// A call that returns fewer or far larger blocks than expected is not an error.
 func TestBlocksThatGrowAreFetchedInSmallerGroups(t *testing.T) {
 	chain := grow(nil, 900, 0)
 	for i, b := range chain {
@@ -61,7 +61,8 @@ func TestBlocksThatGrowAreFetchedInSmallerGroups(t *testing.T) {
 	}
 }
 
-// Trap 4: forks of any depth, longer and shorter, while away and while following, at the tip and in the middle.
+// Trap 4: reorganizations of any depth, to longer and shorter chains, offline and while following, at the tip and
+// below.
 func TestForksEndInTheNodesChain(t *testing.T) {
 	trunk := grow(nil, 700, 0)
 	for _, depth := range []int{1, 2, 10, 101, 500, 700} {
@@ -77,7 +78,7 @@ func TestForksEndInTheNodesChain(t *testing.T) {
 	}
 }
 
-// A random life: the node grows, forks, falls behind and fails while it is followed, and in the end both agree.
+// A random sequence: the node grows, reorganizes, falls behind and fails while it is followed; at the end both agree.
 func TestTheStreamSettlesOnWhatTheNodeSaysLast(t *testing.T) {
 	n := testseed.Of(t, 11)
 	for round := range uint64(60) {
@@ -124,7 +125,7 @@ func TestTheStreamSettlesOnWhatTheNodeSaysLast(t *testing.T) {
 				}
 			}
 			if last == nil && len(m.chain) > 0 {
-				// It may have been the last block: no event would come any more.
+				// It may have been the last block: no further event would come.
 				if node.tip() == m.chain[len(m.chain)-1].Point() {
 					select {
 					case last = <-final:
@@ -150,7 +151,7 @@ func (s *scripted) tip() model.Point {
 	return s.chain[len(s.chain)-1].Point()
 }
 
-// A node that lost its last blocks and fetches them again takes nothing away; one that has others does.
+// A node that lost its last blocks and fetches them again removes nothing; one with other blocks does.
 func TestANodeThatFallsBehindUndoesNothing(t *testing.T) {
 	chain := grow(nil, 50, 0)
 	node := serve(chain)
@@ -222,7 +223,7 @@ func TestErrorsThatDoNotHealEndTheStream(t *testing.T) {
 		}
 		m.is(chain[:len(m.chain)])
 	}
-	// A node that has never answered is not waited for, unless it is followed.
+	// A node that has never answered is retried only by a source that follows.
 	for _, follows := range []bool{false, true} {
 		node := serve(chain)
 		node.before = func(call int) error {
@@ -236,7 +237,7 @@ func TestErrorsThatDoNotHealEndTheStream(t *testing.T) {
 			t.Errorf("followed: %t, the first answer: %v", follows, err)
 		}
 	}
-	// Nor is one waited for that heals, longer than patience.
+	// A temporary error is not retried longer than patience.
 	node := serve(chain)
 	node.before = func(int) error { return blocksource.Temporary(errBroken) }
 	m := &mirror{t: t}
@@ -246,7 +247,7 @@ func TestErrorsThatDoNotHealEndTheStream(t *testing.T) {
 	}
 }
 
-// A node whose blocks are no chain is given up.
+// A node whose blocks do not form a chain is given up.
 func TestBlocksThatAreNoChainEndTheStream(t *testing.T) {
 	chain := grow(nil, 100, 0)
 	bad := *chain[60]
@@ -322,7 +323,7 @@ func (s *stuck) Hashes(ctx context.Context, from model.HeightPk, n int) ([]model
 	return nil, ctx.Err()
 }
 
-// A consumer that leaves, or a fetch that fails, does not wait for the call for the next hashes.
+// A consumer that stops, or a fetch that fails, does not wait for the call for the next hashes.
 func TestTheEndOfAStreamCancelsTheCallInFlight(t *testing.T) {
 	chain := grow(nil, 5000, 0) // more than one call's hashes
 	last := chain[1999].Hash    // of the first call's
@@ -353,7 +354,7 @@ func TestTheEndOfAStreamCancelsTheCallInFlight(t *testing.T) {
 	}
 }
 
-// A source that does not follow ends, also where the node's tip is none of its chain or another one with every answer.
+// A source that does not follow ends even if the node's tip is not on its chain or differs in every response.
 func TestAOneShotEndsWhateverTheNodeNamesAsItsTip(t *testing.T) {
 	chain := grow(nil, 50, 0)
 	branches := [2][]*model.Block{chain, grow(chain[:40], 10, 1)}

@@ -6,21 +6,20 @@ import (
 	"birthmark/model"
 )
 
-// The last dense points of a trail are all there, of older ones every sparse-th block.
+// A trail keeps all of its last dense points, and every sparse-th of the older ones.
 const (
 	dense  = 20_000
 	sparse = 1_000
 )
 
-// Trail is points of one chain, oldest first: enough of it to find where another chain parts from it. If that is
-// between two of its points, the way back is to the lower one: the blocks between them are yielded again, and the
-// reader skips them.
+// Trail has points of one chain, oldest first, to find the fork point with another chain. If that is between two of its
+// points, the rollback goes to the lower one: the blocks between them are yielded again, and the reader skips them.
 type Trail struct {
 	points []model.Point
-	thin   int // how many of the first points are thinned out already
+	thin   int // number of the first points that are thinned out
 }
 
-// NewTrail begins with points that are newest first.
+// NewTrail returns a trail of points that are newest first.
 func NewTrail(known []model.Point) *Trail {
 	t := &Trail{points: slices.Clone(known)}
 	slices.Reverse(t.points)
@@ -28,7 +27,7 @@ func NewTrail(known []model.Point) *Trail {
 	return t
 }
 
-// Newest is the end of the trail, the origin where it is empty.
+// Newest returns the end of the trail, or the origin.
 func (t *Trail) Newest() model.Point {
 	if len(t.points) == 0 {
 		return model.Point{}
@@ -36,7 +35,7 @@ func (t *Trail) Newest() model.Point {
 	return t.points[len(t.points)-1]
 }
 
-// Points are those of the trail, oldest first; they are the trail's own.
+// Points returns the trail's points, oldest first, without a copy.
 func (t *Trail) Points() []model.Point { return t.points }
 
 // Add adds a point after the newest.
@@ -62,10 +61,10 @@ func (t *Trail) Cut(n int) {
 	t.thin = min(t.thin, n)
 }
 
-// parting is how many points, from the oldest on, shared holds of: it has to hold of a prefix of them. It asks as often
-// as the logarithm of the points it does not hold of.
+// parting returns the number of points, from the oldest on, for which shared is true; shared must be true for a prefix
+// of them. It calls shared logarithmically often in the number of points for which it is false.
 func (t *Trail) parting(shared func(model.Point) (bool, error)) (int, error) {
-	low, high := 0, len(t.points) // shared of points[:low], not of points[high:]
+	low, high := 0, len(t.points) // shared is true for points[:low] and false for points[high:]
 	for step := 1; high > 0; step *= 2 {
 		at := max(high-step, 0)
 		ok, err := shared(t.points[at])

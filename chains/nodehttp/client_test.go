@@ -101,7 +101,7 @@ func TestAnswersAreHandedOnWhateverTheirStatus(t *testing.T) {
 			}
 			return wrong
 		}); err != wrong {
-			t.Errorf("%d: what is wrong with an answer is told as %v", status, err)
+			t.Errorf("%d: the error of a response is %v", status, err)
 		}
 	}
 }

@@ -185,7 +185,7 @@ func TestExcerptsAreOneLineThatPrints(t *testing.T) {
 		secret + secret + "\x1b[31mred": "…… [31mred",
 	} {
 		if got := c.Said([]byte(text), 10); got != want {
-			t.Errorf("%q is told as %q, expected %q", text, got, want)
+			t.Errorf("error for %q: %q, expected %q", text, got, want)
 		}
 	}
 	c.Redact = nil

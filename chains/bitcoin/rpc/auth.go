@@ -10,10 +10,10 @@ import (
 	"birthmark/model"
 )
 
-// credentials are one user and password. They are compared by pointer: asked for again, they are others.
+// credentials are a user and password. They are compared by pointer: credentials that were read again are different.
 type credentials struct{ user, password string }
 
-// header shows c to a node; c may be nil.
+// header returns the Authorization header of c, which may be nil.
 func (c *credentials) header() http.Header {
 	if c == nil {
 		return nil
@@ -25,11 +25,11 @@ func (c *credentials) basic() string {
 	return base64.StdEncoding.EncodeToString([]byte(c.user + ":" + c.password))
 }
 
-// keyring knows which credentials a node is asked with. Those in the URL stay; a password that is a question is asked
-// when it is first needed, and again when it was refused.
+// keyring has the node's credentials. Those in the URL do not change; a password from a function is read at its first
+// use, and again after it was refused.
 type keyring struct {
-	user string                 // that the URL names
-	ask  func() (string, error) // nil: the URL says all there is
+	user string                 // from the URL
+	ask  func() (string, error) // nil: the URL has the password, or there is none
 
 	mu      sync.Mutex
 	asked   bool
@@ -47,7 +47,7 @@ func newKeyring(u *url.Userinfo, ask func() (string, error)) *keyring {
 	return k
 }
 
-// credentials are those to ask with now; nil where there are none.
+// credentials returns the current ones, nil if there are none.
 func (k *keyring) credentials() (*credentials, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -58,7 +58,7 @@ func (k *keyring) credentials() (*credentials, error) {
 	return k.current, err
 }
 
-// renew is what to try after refused was refused: the same where nothing has changed.
+// renew returns the credentials to try after refused was refused: the same if nothing has changed.
 func (k *keyring) renew(refused *credentials) (*credentials, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -69,7 +69,7 @@ func (k *keyring) renew(refused *credentials) (*credentials, error) {
 	return k.current, err
 }
 
-// answer asks for the password; current stays as it is where nothing has changed.
+// answer reads the password; current does not change if the password is the same.
 func (k *keyring) answer() error {
 	text, err := k.ask()
 	if err != nil {
@@ -91,7 +91,7 @@ func (k *keyring) answer() error {
 	return nil
 }
 
-// redact removes the password from what a node says.
+// redact removes the password from text of a node.
 func (k *keyring) redact(text string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

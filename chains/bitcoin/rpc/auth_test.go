@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// cookie is a password that is a question: what it says, and how often it was asked.
+// cookie is a password function that counts its calls.
 type cookie struct {
 	mu    sync.Mutex
 	text  string
@@ -41,7 +41,7 @@ func TestWhoIsRefusedIsTold(t *testing.T) {
 	for _, q := range []struct {
 		user string
 		ask  func() (string, error)
-		says string // none: it is let in
+		says string // empty: accepted
 	}{
 		{"user:" + password + "@", nil, ""},
 		{"user:" + password + "@", text("another:one"), ""},
@@ -87,7 +87,7 @@ func TestAPasswordIsAskedForWhenItIsNeeded(t *testing.T) {
 	}
 }
 
-// A node that restarts has another cookie, and until it has written it none.
+// A node that restarts has another cookie, and none until it is written.
 func TestACookieThatChangesIsAskedForAgain(t *testing.T) {
 	f := newFake(t, 50)
 	f.set(func() { f.auth = "__cookie__:one" })
@@ -147,7 +147,7 @@ func TestAPasswordThatIsNotToBeHadEndsIt(t *testing.T) {
 	}
 }
 
-// With REST there is no need for a password, and with a node that no longer has it there is.
+// REST needs no password; a node that no longer answers REST does.
 func TestRESTComesAndGoes(t *testing.T) {
 	all := map[string]func(*fake, *Client) error{
 		"tip":    func(f *fake, c *Client) error { _, err := c.Tip(f.t.Context()); return err },
@@ -164,7 +164,7 @@ func TestRESTComesAndGoes(t *testing.T) {
 	}
 	for name, call := range all {
 		f := newFake(t, 40)
-		f.btcd = len(name)%2 == 0 // what is there without REST
+		f.btcd = len(name)%2 == 0 // the kind of node without REST
 		f.set(func() { f.auth = "user:" + password })
 		with, without := f.client("user:"+password+"@", nil), f.client("", nil)
 		f.set(func() { f.rest = true })

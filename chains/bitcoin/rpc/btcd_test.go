@@ -25,8 +25,8 @@ import (
 	"birthmark/model"
 )
 
-// btcd is a node of its own, which [btcdtest.Node] cannot be: with TLS and the certificate it makes, and on simnet, where
-// it keeps its database from one start to the next.
+// btcd is a node with properties that [btcdtest.Node] lacks: TLS with its own certificate, and simnet, where its
+// database survives a restart.
 type btcd struct {
 	t   *testing.T
 	dir string
@@ -69,13 +69,13 @@ func (b *btcd) start() {
 	}
 }
 
-// stop ends it at once, if it runs.
+// stop kills it if it runs.
 func (b *btcd) stop() {
 	_ = b.cmd.Process.Kill()
 	_ = b.cmd.Wait()
 }
 
-// end lets it write what it has to.
+// end shuts it down cleanly.
 func (b *btcd) end() {
 	b.t.Helper()
 	if err := b.cmd.Process.Signal(os.Interrupt); err != nil {
@@ -88,7 +88,7 @@ func (b *btcd) end() {
 
 func (b *btcd) cert() string { return filepath.Join(b.dir, "rpc.cert") }
 
-// call makes one call of those that change the node, which nothing but tests makes, and fails where it fails.
+// call makes a call that changes the node, which only tests do, and fails the test on an error.
 func (b *btcd) call(c *Client, method string, params ...any) (result json.RawMessage) {
 	b.t.Helper()
 	body, err := json.Marshal(map[string]any{"jsonrpc": "1.0", "id": 1, "method": method, "params": append([]any{}, params...)})
@@ -113,7 +113,7 @@ func (b *btcd) call(c *Client, method string, params ...any) (result json.RawMes
 	return reply.Result
 }
 
-// client of the node, which is waited for.
+// client returns a client of the node and waits for it.
 func (b *btcd) client(auth string) *Client {
 	b.t.Helper()
 	genesis, begun := model.Hash(*chaincfg.SimNetParams.GenesisHash), time.Now()
@@ -128,7 +128,7 @@ func (b *btcd) client(auth string) *Client {
 		if whole, _ := pem.Decode(written); whole != nil || time.Since(begun) > time.Minute {
 			b.t.Fatal(err)
 		}
-		time.Sleep(20 * time.Millisecond) // it makes its certificate when it first starts
+		time.Sleep(20 * time.Millisecond) // the node creates its certificate at the first start
 	}
 }
 
@@ -145,7 +145,7 @@ func (b *btcd) up(c *Client) {
 	}
 }
 
-// chain is the node's chain as c tells it, each block the child of the one before.
+// chain returns the node's chain as c reads it; each block is the child of the one before.
 func chainOf(ctx context.Context, c *Client) ([][]byte, error) {
 	tip, err := c.Tip(ctx)
 	if err != nil {
@@ -178,8 +178,8 @@ func chainOf(ctx context.Context, c *Client) ([][]byte, error) {
 	return blocks, nil
 }
 
-// A real node, over TLS with its own certificate: everything there is, a fork, and the node ended and started again.
-// It costs the build of btcd once, and seconds.
+// A real node over TLS with its own certificate: all methods, a reorganization, and a restart. It costs one build of
+// btcd and some seconds.
 func TestARealNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and starts btcd")
@@ -213,7 +213,7 @@ func TestARealNode(t *testing.T) {
 	other.options.Network, other.options.Genesis = "mainnet", model.Hash(*chaincfg.MainNetParams.GenesisHash)
 	expect(t, other.Connect(ctx), "wrong_network", false, "is a node of bitcoin simnet, its block 0 is "+show(c.options.Genesis))
 
-	// A fork, and the end of waiting for it.
+	// A reorganization ends the wait for it.
 	tip := model.Point{Height: 700, Hash: hashHeader(chain[700])}
 	changed := make(chan error)
 	go func() { changed <- c.Changed(ctx, tip) }()

@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// chainInfo is what getblockchaininfo and REST's chaininfo say.
+// chainInfo is the response of getblockchaininfo and of REST's chaininfo.
 type chainInfo struct {
 	Chain       string `json:"chain"`
 	Blocks      int64  `json:"blocks"`
@@ -22,12 +22,12 @@ type chainInfo struct {
 	BestHash    string `json:"bestblockhash"`
 	Initial     bool   `json:"initialblockdownload"`
 	Pruned      bool   `json:"pruned"`
-	PruneHeight int64  `json:"pruneheight"` // of the first block there is; btcd does not tell
+	PruneHeight int64  `json:"pruneheight"` // of the first available block; btcd omits it
 
 	tip model.Point // of Blocks and BestHash
 }
 
-// check sets the tip; what names none is no state of a chain.
+// check sets the tip. A response without one is not a chain state.
 func (i *chainInfo) check() (err error) {
 	if i.Blocks < 0 {
 		return fmt.Errorf("a height of %d", i.Blocks)
@@ -39,7 +39,7 @@ func (i *chainInfo) check() (err error) {
 	return err
 }
 
-// network is the name of the node's network as settings write it.
+// network returns the name of the node's network as in settings.
 func (c *Client) network(i chainInfo) string {
 	switch i.Chain {
 	case "main":
@@ -50,7 +50,7 @@ func (c *Client) network(i chainInfo) string {
 	return c.http.Excerpt(i.Chain, 20)
 }
 
-// parseHash reads a hash as nodes write it: 64 digits of hex, the last byte first.
+// parseHash parses a hash of a node: 64 hex digits, last byte first.
 func parseHash(text string) (h model.Hash, err error) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(h) {
@@ -64,14 +64,14 @@ func show(h model.Hash) string { return chainhash.Hash(h).String() }
 
 const (
 	headerSize = 80
-	// maxBlock is more than the rules let a block have: 4,000,000 units of weight, of which every byte is at least one.
+	// maxBlock is an upper bound for the size of a block: 4,000,000 weight units, at least one per byte.
 	maxBlock = 4_000_000 + 4<<10
 )
 
-// hashHeader is the hash of the block that begins with b.
+// hashHeader hashes the header of a serialized block.
 func hashHeader(b []byte) model.Hash { return model.Hash(chainhash.DoubleHashH(b[:headerSize])) }
 
-// checkBlock is an error where raw is not the block p names.
+// checkBlock returns an error if raw is not the block of p.
 func (c *Client) checkBlock(p model.Point, raw []byte) error {
 	if len(raw) < headerSize {
 		return c.badBlock(p, "%d bytes, less than the %d of a header", len(raw), headerSize)
@@ -89,13 +89,13 @@ func (c *Client) badBlock(p model.Point, format string, args ...any) error {
 	return model.Errorf(model.BadSource, "bad_answer", "asked for block %d %s, %s gave %s", p.Height, show(p.Hash), c.Host(), fmt.Sprintf(format, args...))
 }
 
-// missing is the error of a block that the node does not give; Client.explain makes one for people of it.
+// missing is the error of a block that the node does not return; Client.explain converts it.
 type missing struct{ said string }
 
 func (m *missing) Error() string { return m.said }
 
-// explain says why the node does not give a block: its chain has changed, it has deleted the block, or it does not have
-// it yet, as Core for a time after it was started from a snapshot.
+// explain returns the reason why the node does not return a block: its chain has changed, the block is pruned, or it is
+// not available yet, as in Core for some time after a start from a snapshot.
 func (c *Client) explain(ctx context.Context, n node, p model.Point, why *missing) error {
 	info, err := n.info(ctx)
 	if err != nil {
@@ -125,7 +125,8 @@ func (c *Client) explain(ctx context.Context, n node, p model.Point, why *missin
 		"%s does not give block %d %s of its own chain: %s", c.Host(), p.Height, show(p.Hash), why.said))
 }
 
-// firstBlock is the height of the first block the node has; the one at lacks it does not have, the one at has it does.
+// firstBlock returns the height of the first block of the node; the node lacks the block at lacks and has the one at
+// has.
 func (c *Client) firstBlock(ctx context.Context, n node, lacks, has int64) (int64, error) {
 	for has-lacks > 1 {
 		p := model.Point{Height: model.HeightPk((lacks + has) / 2)}
@@ -151,7 +152,7 @@ func (c *Client) firstBlock(ctx context.Context, n node, lacks, has int64) (int6
 	return has, nil
 }
 
-// thousands writes a height as people read it: 700,000.
+// thousands formats a height: 700,000.
 func thousands(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {

@@ -12,43 +12,44 @@ import (
 	"birthmark/model"
 )
 
-// Options say which node is asked, and what it has to be.
+// Options select a node and its expected properties.
 type Options struct {
 	URL string // http(s)://[USER[:PASSWORD]@]HOST[:PORT][/PATH][?cert=FILE]
-	// Password is asked where the URL has none, and again when it was refused; nil or an empty answer: there is none. One
-	// that holds a colon is user:password, as a node's cookie file has it.
+	// Password returns the password if the URL has none. It is called again after it was refused. nil or an empty
+	// result: no password. With a colon it is user:password, as in a node's cookie file.
 	Password func() (string, error)
-	Network  string     // its name for errors: mainnet
+	Network  string     // for errors: mainnet
 	Genesis  model.Hash // block 0 of the network
-	Port     string     // where the URL has none: the network's default for JSON-RPC
+	Port     string     // if the URL has none: the network's JSON-RPC port
 }
 
-// Client asks one node. Its methods may be called at the same time.
+// Client sends requests to one node. Its methods may be called concurrently.
 type Client struct {
 	options Options
-	http    *nodehttp.Client // its Connected: there was a session
+	http    *nodehttp.Client // Connected is set after the first session
 	keys    *keyring
 	poll    time.Duration
 
-	connecting chan struct{}        // held by whoever makes a session
-	session    atomic.Pointer[node] // how the node is asked; nil: it has to be found out
-	authorized atomic.Bool          // the node has taken a password of ours
-	toldSync   atomic.Bool          // that the node is behind was logged
+	connecting chan struct{}        // held while a session is made
+	session    atomic.Pointer[node] // how to send requests; nil: to be determined
+	authorized atomic.Bool          // the node has accepted our password
+	toldSync   atomic.Bool          // the message that the node is behind was logged
 }
 
-// node is one way to ask a node. Errors are those of [Client], but for [missing] and [errNoREST].
+// node is one protocol of a node. Errors are those of [Client], plus [missing] and [errNoREST].
 type node interface {
-	// info is the state of the node's chain.
+	// info returns the state of the node's chain.
 	info(ctx context.Context) (chainInfo, error)
-	// best is the hash of the last block of the node's best chain.
+	// best returns the hash of the last block of the node's best chain.
 	best(ctx context.Context) (model.Hash, error)
 	hashes(ctx context.Context, from model.HeightPk, n int) ([]model.Hash, error)
-	// raw is the blocks of points, or the first of them where a later one fails. [missing] where the first is not there.
+	// raw returns the blocks of points, or the first of them if a later one fails; [missing] if the first does not
+	// exist.
 	raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error)
 }
 
-// New makes a client. It looks at the URL and at the certificate it names, and asks nobody anything: an error is of
-// kind [model.Usage], code bad_source.
+// New returns a client. It parses the URL and reads its certificate file, without any request. The error is of kind
+// [model.Usage], code bad_source.
 func New(o Options) (*Client, error) {
 	h, err := nodehttp.New(&kind, o.URL, o.Port)
 	if err != nil {
@@ -59,17 +60,16 @@ func New(o Options) (*Client, error) {
 	return &Client{options: o, http: h, keys: keys, connecting: make(chan struct{}, 1), poll: 300 * time.Millisecond}, nil
 }
 
-// Host is the node's name and port, as errors name it: nothing secret is in it.
+// Host returns the node's name and port for errors, without secrets.
 func (c *Client) Host() string { return c.http.Host() }
 
-// Connect finds out how the node is asked and whether it is one of the network. It needs not be called: every other
-// method does what it does where it is needed.
+// Connect determines the protocol and checks the network. Calling it is optional: the other methods do it when needed.
 func (c *Client) Connect(ctx context.Context) error {
 	_, err := c.connect(ctx, c.session.Load())
 	return err
 }
 
-// connect makes a session in place of old, unless somebody else has.
+// connect replaces the session old unless another goroutine has.
 func (c *Client) connect(ctx context.Context, old *node) (*node, error) {
 	select {
 	case c.connecting <- struct{}{}:
@@ -90,7 +90,7 @@ func (c *Client) connect(ctx context.Context, old *node) (*node, error) {
 	return &n, nil
 }
 
-// probe looks at the node: whether REST answers, and what chain it has.
+// probe finds out whether the node answers REST, and checks its chain.
 func (c *Client) probe(ctx context.Context) (node, error) {
 	var n node = restNode{c}
 	info, genesis, err := restNode{c}.identify(ctx)
@@ -109,7 +109,7 @@ func (c *Client) probe(ctx context.Context) (node, error) {
 	return n, nil
 }
 
-// ask asks the node in the way there is. What waiting can heal makes the next call look at the node anew.
+// ask calls f with the current session. After a temporary error the next call makes a new session.
 func ask[T any](ctx context.Context, c *Client, do func(node) (T, error)) (v T, err error) {
 	for again := false; ; again = true {
 		n := c.session.Load()
@@ -132,8 +132,8 @@ func ask[T any](ctx context.Context, c *Client, do func(node) (T, error)) (v T, 
 	}
 }
 
-// Tip is the last block of the node's best chain, which it has whole. A node that is behind what it knows of the chain
-// is told in the log, once.
+// Tip returns the last complete block of the node's best chain. If the node is behind the known headers, this is logged
+// once.
 func (c *Client) Tip(ctx context.Context) (model.Point, error) {
 	return ask(ctx, c, func(n node) (model.Point, error) {
 		info, err := n.info(ctx)
@@ -145,8 +145,8 @@ func (c *Client) Tip(ctx context.Context) (model.Point, error) {
 	})
 }
 
-// Hashes is the best chain from a height on: at most n hashes, fewer at its end, none above it. They come in several
-// answers, which may be of different chains where it changes meanwhile: the blocks tell.
+// Hashes returns the best chain from a height on: at most n hashes, fewer at its end. They come in several responses,
+// which may belong to different chains during a reorganization: the links of the blocks show it.
 func (c *Client) Hashes(ctx context.Context, from model.HeightPk, n int) ([]model.Hash, error) {
 	if n <= 0 {
 		return nil, nil
@@ -154,9 +154,9 @@ func (c *Client) Hashes(ctx context.Context, from model.HeightPk, n int) ([]mode
 	return ask(ctx, c, func(node node) ([]model.Hash, error) { return node.hashes(ctx, from, n) })
 }
 
-// Raw is the serialized blocks of points in order, each of the hash that was asked for: at least the first, and fewer
-// than all where they have come to limit bytes or a later one is not to be had. [blocksource.ErrMoved] where the node's best
-// chain does not have the first any more.
+// Raw returns serialized blocks of points in order, with verified hashes: at least the first, and fewer than all if
+// they exceed limit bytes or a later one fails. [blocksource.ErrMoved] if the first is no longer on the node's best
+// chain.
 func (c *Client) Raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
 	if len(points) == 0 {
 		return nil, nil
@@ -170,8 +170,8 @@ func (c *Client) Raw(ctx context.Context, points []model.Point, limit int64) ([]
 	})
 }
 
-// Changed returns when the node's best chain no longer ends in tip. It asks about three times a second: neither Core
-// nor btcd can be made to tell over plain HTTP in a way both have.
+// Changed returns when the node's best chain no longer ends in tip. It polls three times per second: Core and btcd have
+// no common notification over plain HTTP.
 func (c *Client) Changed(ctx context.Context, tip model.Point) error {
 	for {
 		best, err := ask(ctx, c, func(n node) (model.Hash, error) { return n.best(ctx) })
@@ -186,11 +186,10 @@ func (c *Client) Changed(ctx context.Context, tip model.Point) error {
 	}
 }
 
-// Close lets go of the connections. No call may be under way.
+// Close closes the connections. No call may be active.
 func (c *Client) Close() error { return c.http.Close() }
 
-// tellSync logs once that the node itself is not at the end of the chain. One block behind its headers is any node that
-// is just connecting it.
+// tellSync logs once that the node itself is behind. One block behind its headers is normal while a block is connected.
 func (c *Client) tellSync(i chainInfo) {
 	behind := i.Initial || i.Headers > i.Blocks+1
 	if behind && c.toldSync.CompareAndSwap(false, true) {

@@ -18,7 +18,7 @@ import (
 	"birthmark/model"
 )
 
-// flavours of a node that have to be the same to whoever asks.
+// kinds of nodes that must behave the same for callers.
 var flavours = []struct {
 	name string
 	user string
@@ -74,7 +74,7 @@ func TestTheChainIsTheNodes(t *testing.T) {
 	})
 }
 
-// Answers of a batch may come in any order, and what comes of them is the blocks in theirs.
+// Responses of a batch may be in any order; the blocks are returned in the order of the request.
 func TestAnswersComeInAnyOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	f := newFake(t, 300)
@@ -116,7 +116,7 @@ func TestBlocksEndAtTheLimit(t *testing.T) {
 	})
 }
 
-// The first block comes however much others have come before it, and those are not kept.
+// The first block is returned even if others arrive first, and those are dropped.
 func TestTheFirstBlockMayComeLast(t *testing.T) {
 	f := newFake(t, 100)
 	f.reorder = slices.Reverse[[]json.RawMessage]
@@ -163,7 +163,7 @@ func TestChangedReturnsWhenTheTipIsAnother(t *testing.T) {
 		asked := 0
 		f.set(func() {
 			f.first = func(http.ResponseWriter, *http.Request) bool {
-				// The block comes when it was asked for a while.
+				// The block becomes available after some requests.
 				f.set(func() {
 					if asked++; asked == 8 {
 						f.chain = fakeChain(f.chain, 1, 200, 0)
@@ -213,7 +213,7 @@ func TestThousands(t *testing.T) {
 	}
 }
 
-// A node that does not give a block of its own best chain may have it later.
+// A node may return a block of its own best chain later.
 func TestABlockTheNodeDoesNotHaveYet(t *testing.T) {
 	f := newFake(t, 10)
 	f.set(func() { f.errors["getblock"] = rpcError{-1, "Block not available (not fully downloaded)"} })
@@ -295,7 +295,7 @@ func (l *lines) taken() []string {
 	return text
 }
 
-// Many callers at once are no more than a node has room for, and all get what they asked for.
+// Concurrent callers send no more requests than a node accepts, and all get their responses.
 func TestNoMoreIsAskedAtOnceThanANodeHasRoomFor(t *testing.T) {
 	eachFlavour(t, 200, func(t *testing.T, f *fake, c *Client) {
 		var mu sync.Mutex
@@ -309,7 +309,7 @@ func TestNoMoreIsAskedAtOnceThanANodeHasRoomFor(t *testing.T) {
 				select {
 				case <-wait:
 				default:
-					close(wait) // as many as there may be are here
+					close(wait) // the maximum number of requests is active
 				}
 			}
 			mu.Unlock()

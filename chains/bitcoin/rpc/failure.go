@@ -10,7 +10,7 @@ import (
 	"birthmark/model"
 )
 
-// refusal is the error of an answer with another status than 200, and of one that is no JSON; text is how it begins.
+// refusal is the error of a response with another status than 200, or with invalid JSON; text is its beginning.
 func (c *Client) refusal(a *answer, text []byte) error {
 	status := a.response.StatusCode
 	said := c.http.Said(text, 60)
@@ -27,7 +27,7 @@ func (c *Client) refusal(a *answer, text []byte) error {
 	return c.http.NotANode("it said %s: %s", a.response.Status, said)
 }
 
-// passwordError is the error of a password that is not to be had. A node's cookie is away while the node is.
+// passwordError is the error of a password that cannot be read. The cookie file is missing while the node is down.
 func (c *Client) passwordError(err error) error {
 	err = fmt.Errorf("the password for %s: %w", c.Host(), err)
 	if c.authorized.Load() {
@@ -36,7 +36,7 @@ func (c *Client) passwordError(err error) error {
 	return err
 }
 
-// unauthorized is the error of credentials that were refused.
+// unauthorized is the error of refused credentials.
 func (c *Client) unauthorized(refused *credentials) error {
 	var err error
 	switch {

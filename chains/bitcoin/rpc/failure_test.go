@@ -23,14 +23,14 @@ func says(status int, text string) func(http.ResponseWriter, *http.Request) bool
 	}
 }
 
-// only answers requests of JSON-RPC by another, and REST as it is.
+// only replaces the response to JSON-RPC, not REST.
 func only(other func(http.ResponseWriter, *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool { return r.Method == http.MethodPost && other(w, r) }
 }
 
 const password = "hunter2-and-more"
 
-// expect is an error of a code that says something, and never the password.
+// expect checks the code and text of an error, and that it never contains the password.
 func expect(t *testing.T, err error, code string, temporary bool, says string) {
 	t.Helper()
 	kind, got := model.KindOf(err)
@@ -44,7 +44,7 @@ func expect(t *testing.T, err error, code string, temporary bool, says string) {
 	}
 }
 
-// What else than an answer a node gives, or what stands in its place.
+// Responses of nodes and other servers that are not answers.
 func TestAnswersThatAreNoAnswer(t *testing.T) {
 	for _, q := range []struct {
 		name      string
@@ -93,13 +93,13 @@ func TestAnswersThatAreNoAnswer(t *testing.T) {
 		{"more than an answer has", only(func(w http.ResponseWriter, _ *http.Request) bool {
 			_, _ = io.WriteString(w, `[{"id":0,"result":"`)
 			for err := error(nil); err == nil; {
-				_, err = w.Write(make([]byte, 1<<16)) // until nobody reads any more
+				_, err = w.Write(make([]byte, 1<<16)) // until the client disconnects
 			}
 			return true
 		}), "bad_answer", false, ""},
 		{"white space without an end", only(func(w http.ResponseWriter, _ *http.Request) bool {
 			for err := error(nil); err == nil; {
-				_, err = w.Write(bytes.Repeat([]byte(" \n"), 1<<15)) // until nobody reads any more
+				_, err = w.Write(bytes.Repeat([]byte(" \n"), 1<<15)) // until the client disconnects
 			}
 			return true
 		}), "bad_answer", false, "127.0.0.1:"},
@@ -146,7 +146,7 @@ func TestErrorsOfCalls(t *testing.T) {
 	}
 }
 
-// Blocks that are not the ones that were asked for are named.
+// Blocks with a wrong hash are reported.
 func TestWrongBlocksAreNamed(t *testing.T) {
 	eachFlavour(t, 20, func(t *testing.T, f *fake, c *Client) {
 		bad := f.point(7)

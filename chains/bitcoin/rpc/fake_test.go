@@ -18,7 +18,7 @@ import (
 	"birthmark/model"
 )
 
-// fakeBlock is a header that names its parent, and size bytes of no sense in all.
+// fakeBlock is a header with a parent, and filler up to size bytes.
 func fakeBlock(parent model.Hash, nonce uint32, size int) []byte {
 	b := make([]byte, max(size, headerSize))
 	copy(b[4:], parent[:])
@@ -29,7 +29,7 @@ func fakeBlock(parent model.Hash, nonce uint32, size int) []byte {
 	return b
 }
 
-// fakeChain is n blocks on top of the last of below.
+// fakeChain returns n blocks on top of the last of below.
 func fakeChain(below [][]byte, n, size int, branch uint32) [][]byte {
 	chain := slices.Clone(below)
 	for range n {
@@ -42,29 +42,29 @@ func fakeChain(below [][]byte, n, size int, branch uint32) [][]byte {
 	return chain
 }
 
-// fake is a node by script. What it answers is changed between calls, under its lock.
+// fake is a scripted node. Tests change its fields between calls under its lock.
 type fake struct {
 	t      *testing.T
 	server *httptest.Server
 
 	mu       sync.Mutex
 	chain    [][]byte
-	stale    [][]byte // known, and not of the best chain
+	stale    [][]byte // known blocks that are not on the best chain
 	network  string
-	extra    map[string]any // more of getblockchaininfo
+	extra    map[string]any // additional fields of getblockchaininfo
 	rest     bool
-	btcd     bool // answers as btcd where it differs from Core
-	below    int  // blocks below are deleted
+	btcd     bool // behave like btcd where it differs from Core
+	below    int  // blocks below are pruned
 	auth     string
 	reorder  func(replies []json.RawMessage)
-	wrong    func(hash string, raw []byte) []byte              // what getblock and REST's block give instead
-	first    func(w http.ResponseWriter, r *http.Request) bool // answers instead; true: it did
+	wrong    func(hash string, raw []byte) []byte              // replaces the result of getblock and REST's block
+	first    func(w http.ResponseWriter, r *http.Request) bool // handles the request instead; true: it did
 	errors   map[string]rpcError                               // by method
 	unspent  string
-	watch    func(net.Conn, http.ConnState) // of the server's connections
+	watch    func(net.Conn, http.ConnState) // states of the server's connections
 	heights  map[string]int                 // of chain, by hash
-	indexed  *byte                          // the last block of what heights are of
-	requests []string                       // what was asked: POST and the calls, or the path
+	indexed  *byte                          // the last block in heights
+	requests []string                       // POST and its calls, or the path
 }
 
 func newFake(t *testing.T, blocks int) *fake {
@@ -89,7 +89,7 @@ func (f *fake) set(change func()) {
 	change()
 }
 
-// asked is what was asked since it was last called.
+// asked returns the requests since the last call.
 func (f *fake) asked() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,12 +109,12 @@ func (f *fake) points(from, n int) (ps []model.Point) {
 	return ps
 }
 
-// url of the fake with a user in it, and something below if need be.
+// url returns the URL of the fake with user information and a path.
 func (f *fake) url(user string, more ...string) string {
 	return strings.Replace(f.server.URL, "://", "://"+user, 1) + strings.Join(more, "")
 }
 
-// client of the fake; change may be nil.
+// client returns a client of the fake; change may be nil.
 func (f *fake) client(user string, change func(*Options)) *Client {
 	f.t.Helper()
 	o := Options{URL: f.url(user), Network: "regtest", Genesis: hashHeader(f.chain[0]), Port: "18443"}
@@ -212,7 +212,7 @@ func (f *fake) info() map[string]any {
 	return info
 }
 
-// find is a block by its hash, and its height where it is of the best chain, else -1.
+// find returns a block by its hash, with its height on the best chain, else -1.
 func (f *fake) find(hash string) ([]byte, int) {
 	if tip := f.chain[len(f.chain)-1]; f.indexed != &tip[0] {
 		f.indexed, f.heights = &tip[0], map[string]int{}
@@ -272,7 +272,7 @@ func (f *fake) call(method string, params []any) (any, any) {
 	return nil, rpcError{-32601, "Method not found"}
 }
 
-// serveREST answers as Core does.
+// serveREST answers like Core.
 func (f *fake) serveREST(w http.ResponseWriter, path string) {
 	what, of, _ := strings.Cut(path, "/")
 	switch what {

@@ -13,14 +13,14 @@ import (
 	"birthmark/model"
 )
 
-// canned is an answer that came as text.
+// canned is a response with the given text.
 func canned(c *Client, status int, text io.Reader) *answer {
 	return &answer{client: c, left: smallAnswer, response: &http.Response{
 		StatusCode: status, Status: fmt.Sprint(status), Body: io.NopCloser(text), TransferEncoding: []string{"chunked"},
 	}}
 }
 
-// getblocks is calls for points, and what takes the answers.
+// getblocks returns calls for points and the collection for their results.
 func getblocks(c *Client, points []model.Point, limit int64) ([]call, *collection) {
 	return make([]call, len(points)), newCollection(c, points, limit)
 }
@@ -37,7 +37,7 @@ func batchOf(blocks [][]byte, order ...int) []byte {
 	return text
 }
 
-// FuzzBlocks: no answer makes the reader panic or hands out a block of another hash, and an error is one line.
+// FuzzBlocks: no response makes the reader panic or return a block of another hash, and an error is one line.
 func FuzzBlocks(f *testing.F) {
 	chain := fakeChain(nil, 4, 90, 0)
 	var points []model.Point
@@ -81,7 +81,7 @@ func FuzzBlocks(f *testing.F) {
 	})
 }
 
-// An answer that never ends is not read for ever, and not kept.
+// An endless response is neither read forever nor stored.
 func TestEndlessAnswersAreCut(t *testing.T) {
 	f := newFake(t, 3)
 	c := f.client("", nil)
@@ -95,7 +95,7 @@ func TestEndlessAnswersAreCut(t *testing.T) {
 	}
 }
 
-// zeros is digits without an end.
+// zeros is an endless stream of digits.
 type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) {
@@ -116,7 +116,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// BenchmarkBlocks reads a batch of blocks as large as those of today.
+// BenchmarkBlocks reads a batch of blocks of today's size.
 func BenchmarkBlocks(b *testing.B) {
 	chain := fakeChain(nil, 8, 1_600_000, 0)
 	var points []model.Point

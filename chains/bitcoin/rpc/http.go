@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// smallAnswer is the most bytes of an answer without blocks in it.
+// smallAnswer is the maximum size in bytes of a response without blocks.
 const smallAnswer = 1 << 20
 
 var kind = nodehttp.Kind{
@@ -19,7 +19,7 @@ var kind = nodehttp.Kind{
 	CertOf: "btcd", CertFile: "rpc.cert",
 }
 
-// answer is what came to one request. Its body is read within what allow allows.
+// answer is the response to one request. Its body is read within the bound of allow.
 type answer struct {
 	client   *Client
 	response *http.Response
@@ -28,10 +28,10 @@ type answer struct {
 
 var errTooLarge = errors.New("the answer is too large")
 
-// allow sets how many bytes more may be read.
+// allow sets the number of bytes that may still be read.
 func (a *answer) allow(n int) { a.left = n }
 
-// Read gives a body's errors as they are told to the caller, [errTooLarge] apart.
+// Read returns classified errors of the body, except [errTooLarge].
 func (a *answer) Read(b []byte) (int, error) {
 	if a.left <= 0 {
 		return 0, errTooLarge
@@ -41,8 +41,8 @@ func (a *answer) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// cutOff is the error of an answer that ended before its sense did. Where the node said how long it would be it meant
-// this; where the end of the connection ends it, as in btcd's, the node went away.
+// cutOff is the error of a truncated response. With a Content-Length the node sent this text; without one, as from
+// btcd, the node closed the connection.
 func (a *answer) cutOff() error {
 	if a.response.ContentLength < 0 && len(a.response.TransferEncoding) == 0 {
 		return a.client.http.Unreachable("it closed the connection in the middle of an answer")
@@ -50,7 +50,7 @@ func (a *answer) cutOff() error {
 	return model.Errorf(model.BadSource, "bad_answer", "the answer of %s ends in the middle", a.client.Host())
 }
 
-// do sends a request and hands its answer on, of which a small one may be read.
+// do sends a request and returns the response, of which a small one may be read.
 func (c *Client) do(ctx context.Context, r nodehttp.Request, read func(*answer) error) error {
 	return c.http.Do(ctx, r, func(response *http.Response) error {
 		return read(&answer{client: c, response: response, left: smallAnswer})

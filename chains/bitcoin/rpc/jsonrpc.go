@@ -16,17 +16,17 @@ import (
 	"birthmark/model"
 )
 
-// call is one call of a batch. Its id is its place there.
+// call is one call of a batch. Its id is its position.
 type call struct {
 	method string
 	params []any
 }
 
-// Codes of errors, Core's unless it says otherwise.
+// Error codes of Core, unless stated otherwise.
 const (
-	codeMisc       = -1 // btcd: out of range as well
+	codeMisc       = -1 // btcd: also out of range
 	codeType       = -3
-	codeNotFound   = -5 // no such block
+	codeNotFound   = -5 // unknown block
 	codeParameter  = -8 // out of range
 	codeStarting   = -28
 	codeBadParams  = -32602
@@ -34,7 +34,7 @@ const (
 	redactedLength = 200
 )
 
-// rpcError is what a node says instead of a result.
+// rpcError is an error response.
 type rpcError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -42,7 +42,7 @@ type rpcError struct {
 
 func (e *rpcError) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
-// callError is the error of a call that a node answered by one.
+// callError converts the error response of a call.
 func (c *Client) callError(method string, e *rpcError) error {
 	switch e.Code {
 	case codeStarting:
@@ -53,15 +53,16 @@ func (c *Client) callError(method string, e *rpcError) error {
 	return model.Errorf(model.BadSource, "node_error", "%s: %s: %w", c.Host(), method, e)
 }
 
-// reply is one answer of a batch.
+// reply is one element of a batch response.
 type reply[T any] struct {
 	ID     json.RawMessage `json:"id"`
 	Result T               `json:"result"`
 	Error  json.RawMessage `json:"error"`
 }
 
-// post sends a batch and hands on each result as it comes, or the error in its place, with the place of its call. Most
-// bounds one of them in bytes. each ends the reading by saying so. Calls that had no answer were not handed on.
+// post sends a batch and passes each result, or the error in its place, to each as it arrives, with the position of its
+// call. most bounds the size of a result in bytes. each can end the reading. Calls without a response are not passed
+// on.
 func post[T any](ctx context.Context, c *Client, calls []call, most int, waits bool, each func(i int, result T, e *rpcError) (done bool, err error)) error {
 	type request struct {
 		Version string `json:"jsonrpc"`
@@ -73,7 +74,7 @@ func post[T any](ctx context.Context, c *Client, calls []call, most int, waits b
 	for i, call := range calls {
 		params := call.params
 		if params == nil {
-			params = []any{} // btcd takes no null for an empty list
+			params = []any{} // btcd rejects null as an empty list
 		}
 		batch[i] = request{"2.0", i, call.method, params}
 	}
@@ -86,10 +87,10 @@ func post[T any](ctx context.Context, c *Client, calls []call, most int, waits b
 	})
 }
 
-// errUnauthorized is a status of 401.
+// errUnauthorized is the status 401.
 var errUnauthorized = errors.New("unauthorized")
 
-// authorizedPost sends body with the credentials there are, and once more with newer ones where those were refused.
+// authorizedPost sends body with the current credentials, and once more with newer ones if those were refused.
 func (c *Client) authorizedPost(ctx context.Context, body []byte, waits bool, read func(*answer) error) error {
 	auth, err := c.keys.credentials()
 	if err != nil {
@@ -123,7 +124,7 @@ func (c *Client) authorizedPost(ctx context.Context, body []byte, waits bool, re
 	return c.unauthorized(auth)
 }
 
-// replies reads the answers of a batch.
+// replies reads the elements of a batch response.
 func replies[T any](a *answer, calls []call, most int, each func(i int, result T, e *rpcError) (done bool, err error)) error {
 	c := a.client
 	in := bufio.NewReader(a)
@@ -153,7 +154,7 @@ func replies[T any](a *answer, calls []call, most int, each func(i int, result T
 		e := c.parseError(r.Error)
 		switch {
 		case (err != nil || i < 0 || i >= len(calls)) && e != nil:
-			return c.callError(calls[0].method, e) // of the batch as a whole
+			return c.callError(calls[0].method, e) // error of the whole batch
 		case err != nil || i < 0 || i >= len(calls):
 			return model.Errorf(model.BadSource, "bad_answer", "%s answers a call that was not made", c.Host())
 		}
@@ -167,7 +168,7 @@ func replies[T any](a *answer, calls []call, most int, each func(i int, result T
 	return nil
 }
 
-// single reads an answer that is no batch: an error, or no JSON-RPC.
+// single reads a response that is not a batch: an error, or not JSON-RPC.
 func single(a *answer, in *bufio.Reader, calls []call) error {
 	text, err := io.ReadAll(in)
 	if err != nil && err != errTooLarge {
@@ -182,7 +183,7 @@ func single(a *answer, in *bufio.Reader, calls []call) error {
 	return a.client.refusal(a, text)
 }
 
-// parseError is the error of a reply; nil where there is none. Some say it as a text.
+// parseError parses the error of a reply; nil if there is none. Some nodes send it as a string.
 func (c *Client) parseError(raw json.RawMessage) *rpcError {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -196,7 +197,7 @@ func (c *Client) parseError(raw json.RawMessage) *rpcError {
 	return &e
 }
 
-// garbled is the error of JSON that does not parse.
+// garbled is the error of invalid JSON.
 func (c *Client) garbled(a *answer, err error) error {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -212,7 +213,7 @@ func (c *Client) garbled(a *answer, err error) error {
 	return err
 }
 
-// firstByte is the first that is no white space, which is skipped; the reader stays before it.
+// firstByte returns the first byte that is not white space, without consuming it.
 func firstByte(in *bufio.Reader) (byte, error) {
 	for {
 		b, err := in.ReadByte()

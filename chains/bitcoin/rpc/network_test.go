@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// hijacked writes bytes as they are and closes the connection.
+// hijacked writes raw bytes and closes the connection.
 func hijacked(t *testing.T, text string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		conn, _, err := w.(http.Hijacker).Hijack()
@@ -24,7 +24,7 @@ func hijacked(t *testing.T, text string) func(http.ResponseWriter, *http.Request
 	}
 }
 
-// A node that goes away in the middle comes back, and what it gave before is not lost.
+// If a node disconnects in the middle and comes back, the blocks received before are kept.
 func TestAConnectionThatBreaksIsTemporary(t *testing.T) {
 	f := newFake(t, 5)
 	raw := func(h int) string { return hex.EncodeToString(f.chain[h]) }
@@ -63,10 +63,10 @@ func TestAConnectionThatBreaksIsTemporary(t *testing.T) {
 	}
 }
 
-// silent answers nothing, or nothing more, until the caller has left.
+// silent sends nothing, or nothing more, until the client disconnects.
 func silent(begin string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
-		_, _ = io.Copy(io.Discard, r.Body) // the server sees the caller leave when it has all of the request
+		_, _ = io.Copy(io.Discard, r.Body) // the server notices the disconnect after reading the whole request
 		if begin != "" {
 			_, _ = io.WriteString(w, begin)
 			w.(http.Flusher).Flush()
@@ -76,7 +76,7 @@ func silent(begin string) func(http.ResponseWriter, *http.Request) bool {
 	}
 }
 
-// Whatever is waited for, the end of the context ends it, with its error.
+// The end of the context ends every wait with its error.
 func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 	eachFlavour(t, 5, func(t *testing.T, f *fake, c *Client) {
 		if err := c.Connect(t.Context()); err != nil {

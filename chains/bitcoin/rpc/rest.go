@@ -15,26 +15,26 @@ import (
 )
 
 const (
-	// headersAtOnce is the most headers Core gives at once.
+	// headersAtOnce is Core's maximum number of headers in a response.
 	headersAtOnce = 2000
-	// blocksAtOnce is how many blocks one call asks for at the same time.
+	// blocksAtOnce is the number of concurrent block requests of a call.
 	blocksAtOnce = 4
 )
 
 // errNoREST is the error of a node that does not answer REST, or no longer.
 var errNoREST = errors.New("no REST")
 
-// restNode asks Core's REST, which takes no credentials and is sent none.
+// restNode uses Core's REST, without credentials.
 type restNode struct{ *Client }
 
-// identify is the state of the node's chain and its block 0; errNoREST where it has none to tell, or is a Core so old
-// (before 0.19) that it does not tell hashes by height.
+// identify returns the state of the node's chain and its block 0; errNoREST if the node has no REST, or is older than
+// Core 0.19, which lacks hashes by height.
 func (n restNode) identify(ctx context.Context) (info chainInfo, genesis model.Hash, err error) {
 	status, text, err := n.get(ctx, smallAnswer, true, "chaininfo.json")
 	if err != nil {
 		return info, genesis, err
 	}
-	// Many a web server has an answer for every path.
+	// Many web servers respond to every path.
 	if status != http.StatusOK || json.Unmarshal(text, &info) != nil || info.check() != nil {
 		return info, genesis, errNoREST
 	}
@@ -61,7 +61,7 @@ func (n restNode) best(ctx context.Context) (model.Hash, error) {
 	return info.tip.Hash, err
 }
 
-// hashAt is the hash of the best chain's block at a height, where it has one.
+// hashAt returns the hash of the best chain's block at a height, if there is one.
 func (n restNode) hashAt(ctx context.Context, h model.HeightPk) (hash model.Hash, found bool, err error) {
 	const name = "blockhashbyheight"
 	status, text, err := n.get(ctx, smallAnswer, false, name, fmt.Sprintf("%d.json", h))
@@ -80,10 +80,10 @@ func (n restNode) hashAt(ctx context.Context, h model.HeightPk) (hash model.Hash
 	return hash, true, nil
 }
 
-// hashes asks for the hash at a height and then for the headers from there on, so that all of an answer are of one
+// hashes requests the hash at a height and then the headers from there on, so that all of a response belong to one
 // chain.
 func (n restNode) hashes(ctx context.Context, from model.HeightPk, count int) ([]model.Hash, error) {
-	const tries = 3 // the chain may change between two answers
+	const tries = 3 // the chain may change between two responses
 	for range tries {
 		hash, found, err := n.hashAt(ctx, from)
 		if err != nil {
@@ -107,11 +107,11 @@ func (n restNode) hashes(ctx context.Context, from model.HeightPk, count int) ([
 	return nil, n.http.Unreachable("its chain at block %d changes with every answer", from)
 }
 
-// headers is the hashes of a block of the best chain and of those after it; none where it is of another chain.
+// headers returns the hashes of a block of the best chain and the following ones; none if it is on another chain.
 func (n restNode) headers(ctx context.Context, from model.Hash, count int) ([]model.Hash, error) {
 	var hashes []model.Hash
 	for len(hashes) < count {
-		// The last one is asked for again: it says that the next ones are its children.
+		// The last one is requested again: this proves that the next ones are its children.
 		overlap := min(len(hashes), 1)
 		most := min(count-len(hashes)+overlap, headersAtOnce)
 		status, text, err := n.get(ctx, headersAtOnce*headerSize, false, "headers", fmt.Sprint(most), show(from)+".bin")
@@ -141,7 +141,7 @@ func (n restNode) headers(ctx context.Context, from model.Hash, count int) ([]mo
 	return hashes, nil
 }
 
-// raw asks for several blocks at the same time and ends with the one that reaches the limit.
+// raw requests several blocks concurrently and ends with the one that reaches the limit.
 func (n restNode) raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
 	jobs := func(_ context.Context, yield func(model.Point) bool) {
 		for _, p := range points {
@@ -159,7 +159,7 @@ func (n restNode) raw(ctx context.Context, points []model.Point, limit int64) ([
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil && len(blocks) > 0:
-			return blocks, nil // the next call begins where this one failed
+			return blocks, nil // the next call begins at the failed one
 		case err != nil:
 			return nil, err
 		}
@@ -185,14 +185,14 @@ func (n restNode) block(ctx context.Context, p model.Point) ([]byte, error) {
 	return raw, n.checkBlock(p, raw)
 }
 
-// get asks for a path below /rest/ and takes what comes with a status of 200 or 404, or with any, where what it said is
-// not yet known to be REST.
+// get requests a path below /rest/ and returns a response of status 200 or 404, or of any status if it is unknown
+// whether the server has REST.
 func (n restNode) get(ctx context.Context, most int, probing bool, path ...string) (status int, text []byte, err error) {
 	err = n.do(ctx, nodehttp.Request{Path: append([]string{"rest"}, path...)}, func(a *answer) error {
 		status = a.response.StatusCode
 		a.allow(most + 1)
 		if size := a.response.ContentLength; size > 0 && size <= int64(most) {
-			text = make([]byte, 0, size+1) // room for the end to be seen
+			text = make([]byte, 0, size+1) // room to detect the end
 		}
 		for {
 			if len(text) == cap(text) {
@@ -208,7 +208,7 @@ func (n restNode) get(ctx context.Context, most int, probing bool, path ...strin
 			}
 		}
 		if status == http.StatusUnauthorized {
-			return errNoREST // REST asks for nothing; btcd does, whatever the path
+			return errNoREST // REST needs no credentials; btcd requires them for every path
 		}
 		ok := status == http.StatusOK || status == http.StatusNotFound
 		unavailable := status == http.StatusServiceUnavailable || status >= http.StatusBadGateway

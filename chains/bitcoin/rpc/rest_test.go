@@ -9,14 +9,14 @@ import (
 	"birthmark/model"
 )
 
-// at answers the paths that begin with one of path by another.
+// at replaces the responses to paths that begin with one of path.
 func at(path string, other func(http.ResponseWriter, *http.Request) bool) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		return strings.HasPrefix(r.URL.Path, "/rest/"+path) && other(w, r)
 	}
 }
 
-// What has an answer for every path is no REST, and a node whose REST is too old for us is asked by JSON-RPC.
+// A server that answers every path is not REST, and a node with an old REST is used over JSON-RPC.
 func TestWhatIsNoRESTIsNotTakenForIt(t *testing.T) {
 	for what, first := range map[string]func(http.ResponseWriter, *http.Request) bool{
 		"a web site":            at("", says(200, "<html>")),
@@ -81,7 +81,7 @@ func TestRESTThatIsWrongIsTold(t *testing.T) {
 	expect(t, err, "busy", true, "Work queue")
 }
 
-// A chain that changes between the hash at a height and the headers from there on is asked for again.
+// If the chain changes between the hash at a height and the headers from there on, both are requested again.
 func TestRESTWhileTheChainChanges(t *testing.T) {
 	f := newFake(t, 30)
 	f.set(func() { f.rest = true })
@@ -112,7 +112,7 @@ func TestRESTWhileTheChainChanges(t *testing.T) {
 	_, err = c.Hashes(t.Context(), 20, 5)
 	expect(t, err, "unreachable", true, "its chain at block 20 changes with every answer")
 
-	// At the tip: a block comes between the answer that there is none and the one of how many there are.
+	// At the tip: a block arrives between the response "none" and the response with the count.
 	next := len(f.chain)
 	meanwhile = func(_ http.ResponseWriter, r *http.Request) bool {
 		f.set(func() {

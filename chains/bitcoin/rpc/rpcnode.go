@@ -10,16 +10,16 @@ import (
 	"birthmark/model"
 )
 
-// hashesAtOnce is the most calls of getblockhash in one batch.
+// hashesAtOnce is the maximum number of getblockhash calls in a batch.
 const hashesAtOnce = 500
 
-// maxReply bounds one answer with a block in it: hex, and what is around it.
+// maxReply bounds a response with a block: its hex and the rest of the JSON.
 const maxReply = 2*maxBlock + 4<<10
 
-// rpcNode asks a node by JSON-RPC alone.
+// rpcNode uses JSON-RPC only.
 type rpcNode struct{ *Client }
 
-// identify is the state of the node's chain and its block 0, in one batch.
+// identify returns the state of the node's chain and its block 0, in one batch.
 func (n rpcNode) identify(ctx context.Context) (info chainInfo, genesis model.Hash, err error) {
 	results, err := n.results(ctx, call{"getblockhash", []any{0}}, call{method: "getblockchaininfo"})
 	if err != nil {
@@ -48,7 +48,7 @@ func (n rpcNode) best(ctx context.Context) (model.Hash, error) {
 	return n.hash("getbestblockhash", results[0])
 }
 
-// results makes a few calls, all of which have to succeed.
+// results makes a few calls, all of which must succeed.
 func (n rpcNode) results(ctx context.Context, calls ...call) ([]json.RawMessage, error) {
 	results := make([]json.RawMessage, len(calls))
 	err := post(ctx, n.Client, calls, smallAnswer, false, func(i int, result json.RawMessage, e *rpcError) (bool, error) {
@@ -111,7 +111,7 @@ func (n rpcNode) hashes(ctx context.Context, from model.HeightPk, count int) ([]
 	return hashes, nil
 }
 
-// hashBatch is a batch of hashes, those before the first that is above the chain.
+// hashBatch returns a batch of hashes up to the end of the chain.
 func (n rpcNode) hashBatch(ctx context.Context, from int64, count int) ([]model.Hash, error) {
 	calls := make([]call, count)
 	for i := range calls {
@@ -143,19 +143,19 @@ func (n rpcNode) hashBatch(ctx context.Context, from int64, count int) ([]model.
 	return hashes[:end], nil
 }
 
-// aboveChain reports whether there is no block at a height: Core and btcd have different codes for it, and btcd uses
-// its own for other things too.
+// aboveChain reports whether an error means that there is no block at a height: Core and btcd have different codes for
+// it, and btcd uses its code for other errors too.
 func aboveChain(e *rpcError) bool {
 	return e.Code == codeParameter || e.Code == codeMisc && strings.Contains(e.Message, "out of range")
 }
 
-// rawHex is the bytes of a hex string in JSON, made of it without a copy between; not ok where it is none.
+// rawHex is the bytes of a hex string in JSON, decoded without a copy; ok is false if it is not one.
 type rawHex struct {
 	bytes []byte
 	ok    bool
 }
 
-// UnmarshalJSON is called with whatever stands in the place, and refuses nothing: who asked is told later.
+// UnmarshalJSON accepts any value; the error is reported later.
 func (h *rawHex) UnmarshalJSON(b []byte) error {
 	*h = rawHex{}
 	if len(b) < 2 || b[0] != '"' {
@@ -179,24 +179,24 @@ func (n rpcNode) raw(ctx context.Context, points []model.Point, limit int64) ([]
 	return got.result(ctx, err)
 }
 
-// collection is blocks that come in any order.
+// collection collects blocks that arrive in any order.
 type collection struct {
 	*Client
 	points []model.Point
 	limit  int64
 
-	blocks [][]byte // by place; nil: none yet
-	whole  int      // how many there are from the first on
-	bytes  int64    // of those there are
-	failed int      // the first place without a block
-	why    error    // of failed
+	blocks [][]byte // by position; nil: missing
+	whole  int      // number of blocks without a gap from the first on
+	bytes  int64    // their size
+	failed int      // the first position without a block
+	why    error    // the error of failed
 }
 
 func newCollection(c *Client, points []model.Point, limit int64) *collection {
 	return &collection{Client: c, points: points, limit: limit, blocks: make([][]byte, len(points)), failed: len(points)}
 }
 
-// add takes one answer. Beyond the limit it keeps the first block alone, which may be the last to come.
+// add adds one result. Beyond the limit it keeps only the first block, which may be the last to arrive.
 func (g *collection) add(i int, raw rawHex, e *rpcError) (done bool, err error) {
 	full := g.bytes > 0 && g.bytes >= g.limit
 	switch err = g.check(i, raw, e); {
@@ -212,7 +212,7 @@ func (g *collection) add(i int, raw rawHex, e *rpcError) (done bool, err error) 
 	return g.whole == g.failed || g.whole > 0 && g.bytes >= g.limit, nil
 }
 
-// check is the error of an answer without the block that was asked for.
+// check returns the error of a result that is not the requested block.
 func (g *collection) check(i int, raw rawHex, e *rpcError) error {
 	switch {
 	case e != nil && (e.Code == codeNotFound || e.Code == codeMisc):
@@ -225,8 +225,8 @@ func (g *collection) check(i int, raw rawHex, e *rpcError) error {
 	return g.checkBlock(g.points[i], raw.bytes)
 }
 
-// result is the blocks from the first on, as many as came; err is how the reading of the answer ended. What went wrong
-// after a block is left to the next call, which begins there.
+// result returns the blocks without a gap from the first on; err is the error of the response. An error after some
+// blocks is left to the next call, which begins there.
 func (g *collection) result(ctx context.Context, err error) ([][]byte, error) {
 	switch {
 	case ctx.Err() != nil:

@@ -9,9 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// Unspent counts the outputs that can be spent, and their value, by gettxoutsetinfo without a hash, which Core alone
-// has. It takes Core minutes, without a word meanwhile. NotFound (not_offered) where the node does not count them, or
-// where it is asked by REST alone.
+// Unspent counts spendable outputs and their value with gettxoutsetinfo without a hash, which only Core has. It takes
+// minutes in Core. NotFound, code not_offered, if the node does not count them or has REST only.
 func (c *Client) Unspent(ctx context.Context) (model.UnspentTotals, error) {
 	return ask(ctx, c, func(n node) (none model.UnspentTotals, err error) {
 		auth, err := c.keys.credentials()
@@ -44,7 +43,7 @@ func (c *Client) unspent(ctx context.Context) (totals model.UnspentTotals, err e
 		}
 		switch e.Code {
 		case codeNoMethod, codeBadParams, codeMisc, codeType, codeParameter:
-			// An old Core or another node, which knows the method in another form or by its name alone.
+			// An old Core or another node, whose method has another form.
 			return true, model.Errorf(model.NotFound, "not_offered", "%s does not count what is unspent: %w", c.Host(), e)
 		}
 		return true, c.callError(method, e)
@@ -65,7 +64,7 @@ func (c *Client) unspent(ctx context.Context) (totals model.UnspentTotals, err e
 	return model.UnspentTotals{At: at.tip, Outputs: *result.Outputs, Value: value}, nil
 }
 
-// satoshis is a decimal number of bitcoins with at most 8 places, exactly.
+// satoshis parses a decimal number of bitcoins with at most 8 places exactly.
 func satoshis(text string) (uint64, bool) {
 	const places = 8
 	whole, part, _ := strings.Cut(text, ".")

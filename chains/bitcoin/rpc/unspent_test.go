@@ -63,7 +63,7 @@ func TestUnspentThatIsNotOffered(t *testing.T) {
 	expect(t, err, "node_error", false, "gettxoutsetinfo: Unable to read UTXO set")
 }
 
-// What is counted takes the node as long as it takes.
+// Counting has no time limit.
 func TestUnspentIsWaitedFor(t *testing.T) {
 	f := newFake(t, 2)
 	f.set(func() {

@@ -45,7 +45,7 @@ func TestValuesAreFoundHoweverTheyStand(t *testing.T) {
 		}
 	}
 	if got, err := split(strings.NewReader(`[1,-2e5,null,"x",true,[2,[3]]]`), 100); err != io.EOF || strings.Join(got, " ") != `1 -2e5 null "x" true [2,[3]]` {
-		t.Errorf("values that are no objects: %q, %v", got, err)
+		t.Errorf("values that are not objects: %q, %v", got, err)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestPositionsAreThoseOfTheValues(t *testing.T) {
 		t.Errorf("values in lines %d, expected %d", lines, want)
 	}
 	if s.Line() != 8 {
-		t.Errorf("what is no value stands in line %d", s.Line())
+		t.Errorf("the error is in line %d", s.Line())
 	}
 }
 
@@ -182,7 +182,7 @@ type repeated struct {
 
 func (r *repeated) Read(p []byte) (int, error) {
 	if r.left < len(p) {
-		return 0, errors.New("somebody goes on reading")
+		return 0, errors.New("read after the end")
 	}
 	r.left -= len(p)
 	for i := range p {

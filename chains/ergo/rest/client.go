@@ -204,7 +204,7 @@ func (c *Client) group(ctx context.Context, ids []model.Hash, take func([]byte) 
 				return c.cut(asked, err)
 			}
 			if n == len(ids) {
-				return c.badAnswer(asked, "more than the %d blocks that were asked for", n)
+				return c.badAnswer(asked, "more than the %d requested blocks", n)
 			}
 			if more, err := take(raw); err != nil || !more {
 				return err

@@ -99,10 +99,10 @@ func TestAChainIsHandedOut(t *testing.T) {
 		}
 		wrong := errors.New("wrong")
 		if err := c.Blocks(t.Context(), ids, func([]byte) (bool, error) { return true, wrong }); err != wrong {
-			t.Errorf("%s: what is wrong with a block is told as %v", name, err)
+			t.Errorf("%s: the error of a block is %v", name, err)
 		}
 		if grouped := n.Requests("/blocks/ID") == 0; grouped == o.Old {
-			t.Errorf("%s: %d blocks were asked for alone", name, n.Requests("/blocks/ID"))
+			t.Errorf("%s: %d single requests for blocks", name, n.Requests("/blocks/ID"))
 		}
 	}
 }
@@ -282,7 +282,7 @@ func TestFailuresAreNamed(t *testing.T) {
 		if err == nil || kind != model.BadSource || code != c.code || !strings.Contains(err.Error(), c.says) || blocksource.IsTemporary(err) != c.temporary {
 			t.Errorf("%s: %v (%s), expected %s: %s", c.name, err, code, c.code, c.says)
 		} else if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), cl.Host()) {
-			t.Errorf("%s is told as %q", c.name, err)
+			t.Errorf("%s: error %q", c.name, err)
 		}
 	}
 }
@@ -325,7 +325,7 @@ func TestTheAPIKeyIsSentAndAskedAgainWhenItIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if got := asked.Load(); got != c.asked {
-			t.Errorf("%s: the password was asked %d times, expected %d", c.name, got, c.asked)
+			t.Errorf("%s: the password was read %d times, expected %d", c.name, got, c.asked)
 		}
 	}
 	away := errors.New("no such file")

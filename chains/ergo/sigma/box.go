@@ -6,25 +6,25 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// ID is what boxes, transactions, tokens and headers are named by: a Blake2b-256 hash.
+// ID identifies boxes, transactions, tokens and headers: a Blake2b-256 hash.
 type ID [32]byte
 
-// Token is one entry of a box: an id may stand in it more than once.
+// Token is one entry of a box: an id may be repeated.
 type Token struct {
 	ID     ID
 	Amount uint64
 }
 
-// Box is an output before it is known in which transaction it stands: a box candidate.
+// Box is an output without its transaction: a box candidate.
 type Box struct {
 	Value     uint64 // in nanoErg
-	Tree      []byte // the ErgoTree that guards it
-	Height    uint32 // at which its maker says that it was made
+	Tree      []byte // the ErgoTree of the box
+	Height    uint32 // the stated creation height
 	Tokens    []Token
-	Registers [][]byte // the constants in R4, R5 and so on to R9, without a gap
+	Registers [][]byte // the constants in R4 to R9, without a gap
 }
 
-// AppendTo appends the box at an index of a transaction, as it is hashed to its id.
+// AppendTo appends the box at an index of a transaction in the form whose hash is its id.
 func (b *Box) AppendTo(dst []byte, tx *ID, index int) []byte {
 	dst = b.appendGuard(dst)
 	for i := range b.Tokens {
@@ -36,10 +36,10 @@ func (b *Box) AppendTo(dst []byte, tx *ID, index int) []byte {
 	return binary.AppendUvarint(dst, uint64(index))
 }
 
-// ID of the box at an index of a transaction.
+// ID returns the id of the box at an index of a transaction.
 func (b *Box) ID(tx *ID, index int) ID { return blake2b.Sum256(b.AppendTo(nil, tx, index)) }
 
-// appendGuard appends what stands before the tokens, their number included.
+// appendGuard appends the fields before the tokens, and their number.
 func (b *Box) appendGuard(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, b.Value)
 	dst = append(dst, b.Tree...)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Codes of types. One below tupleType holds a type that needs no more bytes in its remainder by embeddable, 0 where
-// the type follows, and what is made of it in its quotient.
+// Type codes. A code below tupleType is that of a type constructor plus that of an embeddable element type, 0 if the
+// element type follows: quotient and remainder by embeddable.
 const (
 	typeBoolean   = 1
 	typeByte      = 2
@@ -28,7 +28,7 @@ const (
 	typeHeader  = 104
 )
 
-// What a type below tupleType makes of the one in it.
+// Type constructors of codes below tupleType.
 const (
 	makesItself = iota
 	makesColl
@@ -41,19 +41,19 @@ const (
 )
 
 const (
-	maxDepth      = 100  // of types and propositions within each other
-	maxItems      = 4096 // of a tuple, and children of a proposition
+	maxDepth      = 100  // nested types and propositions
+	maxItems      = 4096 // of a tuple; also children of a proposition
 	maxCollection = 1 << 16
-	maxBig        = 33 // bytes of a number of 256 bits, with its sign
+	maxBig        = 33 // bytes of a signed 256-bit number
 
 	avlDigest = 33 // bytes
 )
 
-// kind of a type, as far as its data has to be walked over.
+// kind is the kind of a type, as needed to skip its data.
 type kind uint8
 
 const (
-	kindPrimitive kind = iota // code says which
+	kindPrimitive kind = iota // code is the type
 	kindColl
 	kindOption
 	kindTuple
@@ -62,7 +62,7 @@ const (
 type typ struct {
 	kind  kind
 	code  byte
-	items []typ // of a collection and an option one
+	items []typ // element types of a tuple, collection or option
 }
 
 // readType reads a type.
@@ -143,7 +143,7 @@ func (r *reader) primitive(c byte) typ {
 	return typ{code: c}
 }
 
-// skipConstant walks over a constant: its type and its data. Most are of a type without parts, or a collection of one.
+// skipConstant skips a constant: its type and its data. Most types are primitive, or a collection of a primitive.
 func (r *reader) skipConstant() {
 	if r.at < len(r.b) && r.b[r.at] < 2*embeddable && r.b[r.at]%embeddable != 0 {
 		c := r.byte("type")
@@ -159,9 +159,9 @@ func (r *reader) skipConstant() {
 	r.skipData(&t, 0)
 }
 
-// drop leaves out of the tuples in a type the items whose data has no bytes, and replaces a tuple of one item by that
-// item. The data has the same bytes, and each value that is walked over has some: a collection of tuples of thousands
-// of units would otherwise take thousands of steps per byte.
+// drop removes empty items from the tuples in a type, and replaces a tuple of one item by that item. The data is the
+// same, and each remaining value has bytes: a collection of tuples of thousands of units would otherwise take thousands
+// of steps per byte.
 func (t *typ) drop() {
 	for i := range t.items {
 		t.items[i].drop()
@@ -175,12 +175,12 @@ func (t *typ) drop() {
 	}
 }
 
-// empty reports whether the data of a type has no bytes.
+// empty reports whether data of a type has no bytes.
 func (t *typ) empty() bool {
 	return t.kind == kindTuple && len(t.items) == 0 || t.kind == kindPrimitive && t.code == typeUnit
 }
 
-// skipData walks over data of a type.
+// skipData skips data of a type.
 func (r *reader) skipData(t *typ, depth int) {
 	r.steps++
 	if depth > maxDepth {
@@ -216,7 +216,7 @@ func (r *reader) skipCollection(elem *typ, depth int) {
 		for i := 0; i < n && r.err == nil; i++ {
 			at := r.at
 			if r.skipData(elem, depth+1); r.at == at {
-				break // of nothing there may be any number
+				break // any number of empty elements
 			}
 		}
 	}
@@ -249,7 +249,7 @@ func (r *reader) skipPrimitive(code byte, depth int) {
 	}
 }
 
-// Codes of propositions, as constants have them.
+// Codes of propositions in constants.
 const (
 	codeAnd       = 0x96
 	codeOr        = 0x97
@@ -260,7 +260,7 @@ const (
 	codeTrue      = 0xd3
 )
 
-// skipProposition walks over a proposition about secrets.
+// skipProposition skips a sigma proposition.
 func (r *reader) skipProposition(depth int) {
 	if depth > maxDepth {
 		r.fail("propositions within each other deeper than %d", maxDepth)
@@ -290,7 +290,7 @@ func (r *reader) skipProposition(depth int) {
 	}
 }
 
-// ConstantSize is how many bytes of b the constant at its beginning has.
+// ConstantSize returns the size in bytes of the constant at the beginning of b.
 func ConstantSize(b []byte) (int, error) {
 	r := reader{b: b}
 	r.skipConstant()

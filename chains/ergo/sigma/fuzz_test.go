@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzTree: whatever stands there, a tree is taken apart or an error.
+// FuzzTree: any input is parsed as a tree or returns an error.
 func FuzzTree(f *testing.F) {
 	for _, tree := range []string{emissionTree, "0008cd" + aKey, "00" + pays, "1001600501010101010001000100d1", "10013c0e0e01610162d1"} {
 		f.Add(unhex(f, tree))
@@ -24,13 +24,13 @@ func FuzzTree(f *testing.F) {
 	})
 }
 
-// FuzzConstant: a constant has no more bytes than there are.
+// FuzzConstant: a constant is never larger than its input.
 func FuzzConstant(f *testing.F) {
 	f.Add([]byte{0x0e, 1, 'a'})
 	f.Add([]byte{0x0c, 0x62, 0xff, 0x7f})
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		n, err := ConstantSize(raw)
-		plain := reader{b: raw} // without leaving anything out of the type
+		plain := reader{b: raw} // without removing empty items from the type
 		whole := plain.readType(0)
 		if plain.skipData(&whole, 0); (plain.err == nil) != (err == nil) || err == nil && plain.at != n {
 			t.Errorf("%x has %d bytes (%v), item by item %d (%v)", raw, n, err, plain.at, plain.err)
@@ -47,7 +47,7 @@ func FuzzConstant(f *testing.F) {
 	})
 }
 
-// FuzzHeader: what is read as a header is what it is written as, but for numbers that could be shorter.
+// FuzzHeader: a parsed header is written back identically, except numbers with a shorter encoding.
 func FuzzHeader(f *testing.F) {
 	h := firstHeader(f)
 	f.Add(h.AppendTo(nil))
@@ -67,7 +67,7 @@ func FuzzHeader(f *testing.F) {
 	})
 }
 
-// FuzzSignedTxID: whatever stands there has an id or an error, and proofs are no part of it.
+// FuzzSignedTxID: any input has an id or returns an error, and proofs do not change the id.
 func FuzzSignedTxID(f *testing.F) {
 	tx := Tx{
 		Inputs:  []Input{{Box: ID{1}, Proof: []byte{1, 2, 3}, Extension: []Variable{{ID: 1, Value: []byte{4, 2}}}}, {Box: ID{2}}},

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// PointSize is the bytes of a compressed point of the curve, a public key among them.
+// PointSize is the size in bytes of a compressed curve point, such as a public key.
 const PointSize = 33
 
 // Header is a block's header of any version.
@@ -17,10 +17,10 @@ type Header struct {
 	Parent           ID
 	ADProofsRoot     ID
 	TransactionsRoot ID
-	StateRoot        [33]byte // of the tree of unspent boxes, and its height
+	StateRoot        [33]byte // of the AVL+ tree of unspent boxes, with its height
 	Timestamp        uint64   // in milliseconds since 1970
 	ExtensionRoot    ID
-	NBits            uint32 // the difficulty, packed: see [Header.Difficulty]
+	NBits            uint32 // the packed difficulty: see [Header.Difficulty]
 	Height           uint32
 	Votes            [3]byte
 	Unparsed         []byte // since version 2: fields of a later protocol
@@ -31,7 +31,7 @@ type Header struct {
 	D        []byte // version 1: a distance, big-endian without zeros in front
 }
 
-// AppendTo appends the header as it is hashed to its id.
+// AppendTo appends the header in the form whose hash is its id.
 func (h *Header) AppendTo(dst []byte) []byte {
 	dst = append(dst, h.Version)
 	dst = append(dst, h.Parent[:]...)
@@ -57,13 +57,13 @@ func (h *Header) AppendTo(dst []byte) []byte {
 	return append(dst, h.D...)
 }
 
-// ID of the header, which names the block.
+// ID returns the id of the header, which is that of the block.
 func (h *Header) ID() ID { return HeaderID(h.AppendTo(nil)) }
 
-// HeaderID is the id of a serialized header.
+// HeaderID returns the id of a serialized header.
 func HeaderID(raw []byte) ID { return blake2b.Sum256(raw) }
 
-// ParseHeader reads what [Header.AppendTo] writes and nothing more.
+// ParseHeader parses exactly what [Header.AppendTo] writes.
 func ParseHeader(raw []byte) (*Header, error) {
 	h := &Header{}
 	r := reader{b: raw}
@@ -103,8 +103,8 @@ func ParseHeader(raw []byte) (*Header, error) {
 	return h, nil
 }
 
-// Difficulty is the number that NBits packs: a byte that says how many bytes it has, and the first three of them, of
-// which the first bit is a sign that is never set.
+// Difficulty unpacks NBits: a byte with the length of the number, and its first three bytes, of which the first bit is
+// a sign that is never set.
 func (h *Header) Difficulty() *big.Int {
 	size, mantissa := uint(h.NBits>>24), h.NBits&0x7fffff
 	d := big.NewInt(int64(mantissa))

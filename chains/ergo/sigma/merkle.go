@@ -2,14 +2,14 @@ package sigma
 
 import "golang.org/x/crypto/blake2b"
 
-// Hashes of a merkle tree's leaves and nodes are told apart by what comes first.
+// Prefixes of the hashes of leaves and inner nodes.
 const (
 	leafPrefix = 0
 	nodePrefix = 1
 )
 
-// MerkleRoot is the root of a tree of leaves. Where a node is alone on its level it is hashed by itself, one leaf too;
-// of no leaves it is the hash of nothing.
+// MerkleRoot returns the root of a tree of leaves. A node without a sibling is hashed alone, also a single leaf;
+// without leaves the root is the hash of nothing.
 func MerkleRoot(leaves [][]byte) ID {
 	if len(leaves) == 0 {
 		return blake2b.Sum256(nil)
@@ -35,8 +35,8 @@ func MerkleRoot(leaves [][]byte) ID {
 	return level[0]
 }
 
-// TransactionsRoot is the root over the ids of a block's transactions, and in version 2 and later over the ids of
-// their witnesses behind those.
+// TransactionsRoot returns the root over the ids of a block's transactions, followed from version 2 on by the ids of
+// their witnesses.
 func TransactionsRoot(version byte, ids []ID, witnesses [][31]byte) ID {
 	leaves := make([][]byte, 0, len(ids)+len(witnesses))
 	for i := range ids {
@@ -56,9 +56,9 @@ type Field struct {
 	Value []byte
 }
 
-// ExtensionRoot is the root over the fields of a block's extension.
+// ExtensionRoot returns the root over the fields of a block's extension.
 func ExtensionRoot(fields []Field) ID {
-	const perField = 64 // bytes of most
+	const perField = 64 // usual size in bytes
 	leaves, all := make([][]byte, len(fields)), make([]byte, 0, perField*len(fields))
 	for i := range fields {
 		f := &fields[i]

@@ -2,10 +2,10 @@ package sigma
 
 import "github.com/btcsuite/btcd/btcec/v2"
 
-// Infinity is the point that a key of zeros is.
+// Infinity is the point encoded by zeros.
 var Infinity [PointSize]byte
 
-// IsPoint reports whether key is a point of the curve secp256k1, compressed. All that begin with a zero are the one at
+// IsPoint reports whether key is a compressed point of secp256k1. All keys that begin with a zero byte are the point at
 // infinity. It takes some microseconds.
 func IsPoint(key []byte) bool {
 	if len(key) != PointSize {

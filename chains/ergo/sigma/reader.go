@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// reader walks over serialized bytes. After the first error it gives zeros.
+// reader reads serialized bytes. After the first error it returns zeros.
 type reader struct {
 	b   []byte
 	at  int
 	err error
 
-	steps int // values that were walked over
+	steps int // number of values skipped
 }
 
 func (r *reader) fail(format string, args ...any) {
@@ -21,7 +21,7 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-// take is the next n bytes, in place.
+// take returns the next n bytes without a copy.
 func (r *reader) take(n int, what string) []byte {
 	if n < 0 || n > len(r.b)-r.at {
 		r.fail("%s of %d bytes, where %d are left", what, n, len(r.b)-r.at)
@@ -42,7 +42,7 @@ func (r *reader) byte(what string) byte {
 	return r.b[r.at-1]
 }
 
-// uint is a number without a sign.
+// uint reads an unsigned number.
 func (r *reader) uint(what string) uint64 {
 	v, n := binary.Uvarint(r.b[r.at:])
 	if n <= 0 {
@@ -53,7 +53,8 @@ func (r *reader) uint(what string) uint64 {
 	return v
 }
 
-// length is a number of things of which each takes a byte at least or nothing follows: bounded by most.
+// length reads a count of at most most items, which must not exceed the remaining bytes if each item takes at least
+// one.
 func (r *reader) length(most uint64, what string) int {
 	v := r.uint(what)
 	if v > most {

@@ -21,7 +21,7 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// The box that mainnet's miners are paid out of.
+// The emission box of mainnet.
 const emissionTree = "101004020e36100204a00b08cd0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798ea02d192a39a8cc7a7017300730110010204020404040004c0fd4f05808c82f5f6030580b8c9e5ae040580f882ad16040204c0944004c0f407040004000580f882ad16d19683030191a38cc7a7019683020193c2b2a57300007473017302830108cdeeac93a38cc7b2a573030001978302019683040193b1a5730493c2a7c2b2a573050093958fa3730673079973089c73097e9a730a9d99a3730b730c0599c1a7c1b2a5730d00938cc7b2a5730e0001a390c1a7730f"
 
 func TestGenesisBoxHasItsID(t *testing.T) {
@@ -31,7 +31,7 @@ func TestGenesisBoxHasItsID(t *testing.T) {
 	}
 }
 
-// The first transaction of mainnet: its id, and the boxes it made.
+// The first transaction of mainnet: its id and its boxes.
 func TestFirstTransactionHasItsIDs(t *testing.T) {
 	emission := unhex(t, emissionTree)
 	reward := unhex(t, "100204a00b08cd03be7ad70c74f691345cbedba19f4844e7fc514e1188a7929f5ae261d5bb00bb66ea02d192a39a8cc7a70173007301")
@@ -61,7 +61,7 @@ func TestFirstTransactionHasItsIDs(t *testing.T) {
 	}
 }
 
-// firstHeader is that of block 1 of mainnet, whose solution has all that version 1 has.
+// firstHeader is the header of mainnet's block 1, with the full solution of version 1.
 func firstHeader(t testing.TB) *Header {
 	h := &Header{
 		Version:   1,
@@ -129,7 +129,7 @@ func TestDifficultyOfFewBytes(t *testing.T) {
 	}
 }
 
-// Distinct tokens are listed in the order of their first use, however many they are.
+// Any number of distinct tokens is listed in the order of their first use.
 func TestTokensAreListedOnce(t *testing.T) {
 	for _, n := range []int{0, 1, fewTokens, fewTokens + 1, 255} {
 		rng := rand.New(rand.NewPCG(1, uint64(n)))
@@ -149,7 +149,7 @@ func TestTokensAreListedOnce(t *testing.T) {
 			tx.Outputs = append(tx.Outputs, b)
 		}
 		var e Encoder
-		e.TxID(&Tx{Outputs: []Box{{Tokens: []Token{{ID{1}, 1}}}}}) // what an encoder made before does not matter
+		e.TxID(&Tx{Outputs: []Box{{Tokens: []Token{{ID{1}, 1}}}}}) // earlier results of the encoder do not matter
 		raw := e.AppendTx(nil, &tx, false)
 		distinct := min(n, 128) // every second entry of 255 is the first token
 		want := binary.AppendUvarint([]byte{0, 0}, uint64(distinct))
@@ -193,7 +193,7 @@ func TestProofsAreNoPartOfTheID(t *testing.T) {
 	}
 }
 
-// merkle is the tree as its definition has it.
+// merkle is the tree by its definition.
 func merkle(nodes [][]byte) []byte {
 	if len(nodes) == 1 {
 		return nodes[0]

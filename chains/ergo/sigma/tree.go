@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Bits of an ErgoTree's first byte besides the version in the lowest three.
+// Bits of an ErgoTree's first byte; the lowest three are the version.
 const (
 	treeHasSize     = 0x08
 	treeSegregation = 0x10
@@ -13,21 +13,20 @@ const (
 
 const maxConstants = 4096
 
-// Tree is an ErgoTree taken apart. Slices point into what was parsed.
+// Tree is a parsed ErgoTree. Slices point into the input.
 type Tree struct {
 	Header   byte
-	Template []byte // what follows the header, the size and the constants: the script with places for them
+	Template []byte // after header, size and constants: the script with placeholders
 }
 
-// Version of the language the tree is written for.
+// Version returns the language version of the tree.
 func (t *Tree) Version() int { return int(t.Header & 7) }
 
-// Segregated reports whether the constants stand before the script.
+// Segregated reports whether the constants precede the script.
 func (t *Tree) Segregated() bool { return t.Header&treeSegregation != 0 }
 
-// ParseTree takes an ErgoTree apart. The script itself is not looked at. The size that some trees state is for readers
-// that do not know the script's language: the reference implementation reads a script to its own end, and so a size may
-// be wrong.
+// ParseTree parses an ErgoTree without its script. The size in some trees is for readers that do not know the language
+// version: the reference implementation reads a script to its own end, so a size may be wrong.
 func ParseTree(b []byte) (Tree, error) {
 	r := reader{b: b}
 	t := Tree{Header: r.byte("header of the tree")}
@@ -52,9 +51,8 @@ func ParseTree(b []byte) (Tree, error) {
 	return t, nil
 }
 
-// PublicKey is the key of a tree whose script is a key's constant, which is what pay-to-public-key addresses are of;
-// nil of every other. A key that stands among the segregated constants is not the script. Whether the key is a point of
-// the curve [IsPoint] says; a tree with another cannot be read.
+// PublicKey returns the key of a tree whose script is a key constant (pay-to-public-key), or nil. A segregated constant
+// does not count. [IsPoint] checks whether the key is on the curve; a tree with an invalid key cannot be parsed.
 func (t *Tree) PublicKey() []byte {
 	s := t.Template
 	if len(s) != 2+PointSize || s[0] != typeSigmaProp || s[1] != codeProveDlog {
@@ -63,15 +61,15 @@ func (t *Tree) PublicKey() []byte {
 	return s[2:]
 }
 
-// ScriptHashSize is the bytes of the hash in pay-to-script-hash addresses.
+// ScriptHashSize is the size of the hash in pay-to-script-hash addresses.
 const ScriptHashSize = 24
 
-// What stands around the hash in the script that pay-to-script-hash addresses are of: the script in variable 126 is
-// run if the first 24 bytes of its Blake2b-256 are the hash.
+// The bytes around the hash in a pay-to-script-hash script: the script in variable 126 is run if the first 24 bytes of
+// its Blake2b-256 equal the hash.
 var (
 	scriptHashHead = []byte{
 		0xea, 2, // both of
-		0xd1, 0x93, // are equal
+		0xd1, 0x93, // equal
 		0xb4, 0xcb, 0xe4, 0xe3, scriptVariable, embeddable + typeByte, // slice of the hash of the variable's bytes
 		typeInt, 0, typeInt, 2 * ScriptHashSize, // from 0 to 24
 		embeddable + typeByte, ScriptHashSize, // the hash
@@ -81,7 +79,7 @@ var (
 
 const scriptVariable = 126
 
-// ScriptHash is the hash in a tree whose script is that of pay-to-script-hash addresses, nil of every other.
+// ScriptHash returns the hash in a pay-to-script-hash tree, or nil.
 func (t *Tree) ScriptHash() []byte {
 	s, ok := bytes.CutPrefix(t.Template, scriptHashHead)
 	if !ok {
@@ -93,12 +91,12 @@ func (t *Tree) ScriptHash() []byte {
 	return s
 }
 
-// PublicKeyTree is the tree of a pay-to-public-key address.
+// PublicKeyTree returns the tree of a pay-to-public-key address.
 func PublicKeyTree(key [PointSize]byte) []byte {
 	return append([]byte{0, typeSigmaProp, codeProveDlog}, key[:]...)
 }
 
-// ScriptHashTree is the tree of a pay-to-script-hash address.
+// ScriptHashTree returns the tree of a pay-to-script-hash address.
 func ScriptHashTree(hash [ScriptHashSize]byte) []byte {
 	return bytes.Join([][]byte{{0}, scriptHashHead, hash[:], scriptHashTail}, nil)
 }

@@ -75,7 +75,7 @@ func TestTreesThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// What follows a constant is not part of it.
+// Bytes after a constant are not part of it.
 func TestConstantsEndWhereTheirTypeSays(t *testing.T) {
 	for name, constant := range map[string]string{
 		"boolean":             "0101",
@@ -128,7 +128,7 @@ func TestPointsOfTheCurve(t *testing.T) {
 		"02" + aKey[2:]: true,
 		"0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798": true,
 		strings.Repeat("00", 33):               true,
-		"00" + aKey[2:]:                        true, // the reference implementation looks no further
+		"00" + aKey[2:]:                        true, // the reference implementation does not check further
 		"05" + aKey[2:]:                        false,
 		"04" + aKey[2:]:                        false,
 		aKey[2:]:                               false,

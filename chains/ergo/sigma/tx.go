@@ -7,7 +7,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// Variable is one entry of a context extension: a constant by a number.
+// Variable is one entry of a context extension: a number and a constant.
 type Variable struct {
 	ID    byte
 	Value []byte
@@ -17,39 +17,39 @@ type Variable struct {
 type Input struct {
 	Box       ID
 	Proof     []byte
-	Extension []Variable // in the order in which they are serialized
+	Extension []Variable // in serialization order
 }
 
 // Tx is a transaction.
 type Tx struct {
 	Inputs     []Input
-	DataInputs []ID // boxes it looks at without spending them
+	DataInputs []ID // boxes that are read and not spent
 	Outputs    []Box
 }
 
-// Encoder makes ids and reuses its memory. The zero Encoder is ready; it belongs to one goroutine at a time.
+// Encoder computes ids and reuses its memory. The zero Encoder is ready; use it from one goroutine at a time.
 type Encoder struct {
 	buf    []byte
-	tokens []ID          // the distinct ones of the transaction under way, in the order of their first use
-	places map[ID]uint32 // where they are in tokens, when they are many
+	tokens []ID          // distinct tokens of the current transaction in the order of their first use
+	places map[ID]uint32 // their positions in tokens, if there are many
 }
 
-// fewTokens are found sooner by looking at them all.
+// fewTokens is the number of tokens up to which a linear search is faster.
 const fewTokens = 16
 
-// TxID is the id of a transaction: the hash of its bytes without proofs.
+// TxID returns the id of a transaction: the hash of its bytes without proofs.
 func (e *Encoder) TxID(t *Tx) ID {
 	e.buf = e.AppendTx(e.buf[:0], t, false)
 	return blake2b.Sum256(e.buf)
 }
 
-// BoxID is [Box.ID].
+// BoxID returns [Box.ID].
 func (e *Encoder) BoxID(b *Box, tx *ID, index int) ID {
 	e.buf = b.AppendTo(e.buf[:0], tx, index)
 	return blake2b.Sum256(e.buf)
 }
 
-// WitnessID commits to a transaction's proofs: 31 bytes, so that it is no transaction id.
+// WitnessID commits to a transaction's proofs: 31 bytes, which distinguishes it from transaction ids.
 func (e *Encoder) WitnessID(t *Tx) (id [31]byte) {
 	e.buf = e.buf[:0]
 	for i := range t.Inputs {
@@ -60,8 +60,8 @@ func (e *Encoder) WitnessID(t *Tx) (id [31]byte) {
 	return id
 }
 
-// AppendTx appends a transaction: with its proofs as blocks hold it, without them as it is signed and hashed.
-// Outputs name tokens by their place in a list that stands before them.
+// AppendTx appends a transaction: with proofs as in blocks, or without them as signed and hashed. Outputs refer to
+// tokens by their position in a list before the outputs.
 func (e *Encoder) AppendTx(dst []byte, t *Tx, proofs bool) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(t.Inputs)))
 	for i := range t.Inputs {
@@ -100,8 +100,8 @@ func (e *Encoder) AppendTx(dst []byte, t *Tx, proofs bool) []byte {
 	return dst
 }
 
-// SignedTxID is the id of a transaction that is serialized with its proofs: the hash of what is left without them. An
-// error where a variable is of a type that is not read, too.
+// SignedTxID returns the id of a transaction that is serialized with proofs: the hash without them. It returns an error
+// if a variable has an unknown type.
 func SignedTxID(b []byte) (ID, error) {
 	r := reader{b: b}
 	inputs := r.length(uint64(len(b)), "number of inputs")
@@ -149,7 +149,7 @@ func (e *Encoder) list(outputs []Box) {
 	}
 }
 
-// place of a token in the list, -1 where it is not in it.
+// place returns the position of a token in the list, or -1.
 func (e *Encoder) place(id *ID) int {
 	if len(e.tokens) > fewTokens {
 		if i, ok := e.places[*id]; ok {

@@ -5,22 +5,22 @@ import (
 	"math/big"
 )
 
-// maxValues bounds how many things a constant is taken apart into. The bytes of one that means something are fewer than
-// that; collections of things without bytes can state any number.
+// maxValues bounds the number of values decoded from a constant. Meaningful constants have fewer bytes than that, but
+// collections of empty elements can state any number.
 const maxValues = 1 << 14
 
-// valuer reads the data of constants; left is how many values it may still make.
+// valuer decodes the data of constants; left is the number of values that it may still make.
 type valuer struct {
 	reader
 	left int
 }
 
-// Value is what a serialized constant means, nil where it is none that is known, or bytes follow it.
+// Value decodes a serialized constant; nil if its type is unknown or bytes follow it.
 //
-// A Boolean is a bool; Byte, Short, Int and Long are an int; a BigInt, signed or not, is its decimal digits in a string.
-// Coll[Byte] is a []byte, a text a string, every other collection and a tuple a []any. A GroupElement is the 33 bytes of
-// its point, a SigmaProp that asks for one key that key's, any other nil. An AvlTree is its digest, of 33 bytes. An Option
-// is what is in it, or nil. Slices of bytes point into b.
+// A Boolean is a bool; Byte, Short, Int and Long are an int; a BigInt, signed or not, is a string of its decimal
+// digits. Coll[Byte] is a []byte, a text a string, every other collection and a tuple a []any. A GroupElement is the 33
+// bytes of its point, a SigmaProp of one key is that key, any other nil. An AvlTree is its digest of 33 bytes. An
+// Option is its value or nil. Slices of bytes point into b.
 func Value(b []byte) any {
 	v := valuer{reader: reader{b: b}, left: maxValues}
 	t := v.readType(0)
@@ -115,7 +115,7 @@ func (v *valuer) primitive(code byte, depth int) any {
 	return nil
 }
 
-// int is a number with a sign.
+// int reads a signed number.
 func (v *valuer) int(what string) int {
 	n, size := binary.Varint(v.b[v.at:])
 	if size <= 0 {
@@ -126,7 +126,7 @@ func (v *valuer) int(what string) int {
 	return int(n)
 }
 
-// big is a number of any size as its digits: big-endian, where it is signed in two's complement.
+// big formats a big-endian number of any size in decimal; signed ones are in two's complement.
 func (v *valuer) big(signed bool) any {
 	b := v.take(v.length(maxBig, "length of a number"), "number")
 	n := new(big.Int).SetBytes(b)

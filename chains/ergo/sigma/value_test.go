@@ -64,7 +64,7 @@ func TestConstantsMeanWhatTheyAreWrittenFor(t *testing.T) {
 	}
 }
 
-// A few bytes can state any number of values that have none.
+// A few bytes can state any number of empty values.
 func TestWhatAConstantIsTakenApartIntoIsBounded(t *testing.T) {
 	for _, raw := range []string{
 		"0c62ffff03", // 65,535 units
@@ -82,7 +82,7 @@ func TestWhatAConstantIsTakenApartIntoIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzValue: whatever stands there, it means something only if it is a whole constant.
+// FuzzValue: an input has a value only if it is exactly one constant.
 func FuzzValue(f *testing.F) {
 	for _, raw := range []string{"0e0474657374", "1a0203aabbcc0101", "08cd" + aKey, "3c0e0502010f", "0c62ffff03", "0602ff7f"} {
 		f.Add(unhex(f, raw))
@@ -98,7 +98,8 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// A constant takes steps for its bytes, not for what has none: an element of one byte among 2,000 that have none.
+// The number of steps depends on the bytes of a constant, not on empty values: an element of one byte among 2,000 empty
+// ones.
 func TestConstantsAreWalkedOverInStepsOfTheirBytes(t *testing.T) {
 	units := bytes.Repeat([]byte{typeUnit}, 250)
 	tuple := append([]byte{tupleType, 255}, units...)
@@ -109,7 +110,7 @@ func TestConstantsAreWalkedOverInStepsOfTheirBytes(t *testing.T) {
 	const elements = 2000
 	raw := append([]byte{makesColl * embeddable}, tuple...)
 	raw = append(binary.AppendUvarint(raw, elements), make([]byte, elements)...)
-	nested := bytes.Repeat([]byte{tupleType, 1}, 90) // tuples of one, within each other
+	nested := bytes.Repeat([]byte{tupleType, 1}, 90) // nested tuples of one item
 	deep := append(append([]byte{makesColl * embeddable}, nested...), typeByte)
 	deep = append(binary.AppendUvarint(deep, elements), make([]byte, elements)...)
 	for name, b := range map[string][]byte{"units": raw, "tuples of one": deep} {
