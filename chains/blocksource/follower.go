@@ -27,7 +27,7 @@ const (
 
 var (
 	errLeft  = errors.New("the consumer has left")
-	errShort = errors.New("a call came back with less than it was asked for")
+	errShort = errors.New("a call returned fewer blocks than requested")
 )
 
 // follower is the state of one Follow.

@@ -28,7 +28,7 @@ func TestOutagesAreTold(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := o.Wait(ended, away); !errors.Is(err, context.Canceled) {
-		t.Errorf("waited though it was told to end: %v", err)
+		t.Errorf("waited although the context had ended: %v", err)
 	}
 	if len(told) != 3 || told[0] != away || told[1] != away || told[2] != nil {
 		t.Errorf("told %v, expected twice that it is away, and that it is not", told)

@@ -376,7 +376,7 @@ func TestAOneShotEndsWhateverTheNodeNamesAsItsTip(t *testing.T) {
 				n.named = c.named
 				n.before = func(call int) error {
 					if call > 1000 {
-						return errors.New("it was asked 1,000 times")
+						return errors.New("the tip was requested 1,000 times")
 					}
 					return nil
 				}

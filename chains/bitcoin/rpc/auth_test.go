@@ -73,16 +73,16 @@ func TestAPasswordIsAskedForWhenItIsNeeded(t *testing.T) {
 	k := &cookie{text: "user:" + password}
 	c := f.client("", func(o *Options) { o.Password = k.ask })
 	if k.asked != 0 {
-		t.Error("it was asked for before anything was")
+		t.Error("the password was read before any request")
 	}
 	f.set(func() { f.rest, f.auth = true, k.text })
 	if _, err := c.Raw(t.Context(), f.points(0, 3), 1<<40); err != nil || k.asked != 0 {
-		t.Errorf("REST takes none, it was asked for %d times: %v", k.asked, err)
+		t.Errorf("REST needs no password, it was read %d times: %v", k.asked, err)
 	}
 	f.set(func() { f.rest = false })
 	for range 5 {
 		if _, err := c.Raw(t.Context(), f.points(0, 3), 1<<40); err != nil || k.asked != 1 {
-			t.Errorf("it was asked for %d times: %v", k.asked, err)
+			t.Errorf("the password was read %d times: %v", k.asked, err)
 		}
 	}
 }

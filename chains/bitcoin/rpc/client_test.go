@@ -235,7 +235,7 @@ func TestWrongNetworkIsNamed(t *testing.T) {
 				t.Errorf("%s: %v, expected %s", code, err, want)
 			}
 			if _, err := c.Tip(t.Context()); err == nil {
-				t.Error("it was asked all the same")
+				t.Error("a request was sent all the same")
 			}
 		})
 	}

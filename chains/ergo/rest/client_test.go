@@ -260,7 +260,7 @@ func TestFailuresAreNamed(t *testing.T) {
 		{"blocks that are none", on("/blocks/headerIds", body(`"no"`)), "bad_answer", "/blocks/headerIds gave", false},
 		{"broken blocks", on("/blocks/headerIds", body(`[{"a":1}{}]`)), "bad_answer", "broken", false},
 		{"half an answer", on("/blocks/headerIds", body(`[{"a":1},{"b"`)), "bad_answer", "ends in the middle", false},
-		{"more than asked for", on("/blocks/headerIds", body(`[{},{},{},{},{},{}]`)), "bad_answer", "more than the 5 blocks", false},
+		{"more than asked for", on("/blocks/headerIds", body(`[{},{},{},{},{},{}]`)), "bad_answer", "more than the 5 requested blocks", false},
 		{"white space", on("/blocks/headerIds", body(strings.Repeat(" \n", maxBlock))),
 			"bad_answer", "more than the 67108864 bytes", false},
 		{"a cut block", on("/blocks/headerIds", func(_ *http.Request, a *ergotest.Answer) { a.Cut = true }), "unreachable", "closed the connection", true},
