@@ -9,54 +9,57 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"github.com/btcsuite/btcd/address/v2/bech32"
 
+	"birthmark/chains/adapter"
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/model"
 )
 
-// A stored address is one byte for its type and then the hash or witness program: no checksum and no network, which
-// the database is made for anyway. Types 0 to 16 are the witness version.
+// A stored address is one byte for its type followed by the hash or witness program. It has no checksum and no network,
+// because a database has one network. Types 0 to 16 are witness versions.
 const (
 	toKeyHash    = 0x80 // pays to the hash of a key: base58
 	toScriptHash = 0x81 // pays to the hash of a script: base58
 
 	maxWitnessVersion = 16
-	maxAddressSize    = 1 + maxProgramSize
+	maxAddressSize    = 1 + block.MaxProgramSize
 
 	minAddressText = 14 // the shortest: a prefix of 2, separator, version, program of 2 bytes, checksum
 	maxAddressText = 90 // of any bech32 string (BIP 173)
 )
 
-// formatAddress writes a stored address as people do on the network: base58check, bech32 for witness version 0
-// (BIP 173), bech32m for all later ones (BIP 350). What is no stored address comes out as hex.
-func (n *network) formatAddress(value []byte) string {
+// formatAddress writes a stored address in the form of the network: base58check, bech32 for witness version 0
+// (BIP 173), bech32m for later versions (BIP 350). An invalid stored address is written in hex.
+func formatAddress(n *params.Network, value []byte) string {
 	if err := checkStored(value); err != nil {
 		return hex.EncodeToString(value)
 	}
 	switch kind, payload := value[0], value[1:]; kind {
 	case toKeyHash:
-		return base58.CheckEncode(payload, n.pubKey)
+		return base58.CheckEncode(payload, n.PubKeyHash)
 	case toScriptHash:
-		return base58.CheckEncode(payload, n.script)
+		return base58.CheckEncode(payload, n.ScriptHash)
 	default:
-		return encodeSegwit(n.hrp, kind, payload)
+		return encodeSegwit(n.HRP, kind, payload)
 	}
 }
 
-// checkStored says what is wrong with a stored address.
+// checkStored checks a stored address.
 func checkStored(value []byte) error {
 	if len(value) == 0 {
-		return errors.New("it is empty")
+		return errors.New("empty")
 	}
 	switch kind, size := value[0], len(value)-1; {
 	case kind == toKeyHash || kind == toScriptHash:
-		if size != hash160Size {
-			return fmt.Errorf("its hash has %d bytes, expected %d", size, hash160Size)
+		if size != block.Hash160Size {
+			return fmt.Errorf("its hash has %d bytes, expected %d", size, block.Hash160Size)
 		}
 	case kind > maxWitnessVersion:
-		return fmt.Errorf("its witness version is %d, the highest is %d", kind, maxWitnessVersion)
-	case kind == 0 && size != witnessKeyHashSize && size != witnessScriptSize:
-		return fmt.Errorf("its witness program has %d bytes, version 0 has %d or %d", size, witnessKeyHashSize, witnessScriptSize)
-	case size < minProgramSize || size > maxProgramSize:
-		return fmt.Errorf("its witness program has %d bytes, expected %d to %d", size, minProgramSize, maxProgramSize)
+		return fmt.Errorf("its witness version is %d, expected at most %d", kind, maxWitnessVersion)
+	case kind == 0 && size != block.WitnessKeyHashSize && size != block.WitnessScriptSize:
+		return fmt.Errorf("its witness program has %d bytes, expected %d or %d for version 0", size, block.WitnessKeyHashSize, block.WitnessScriptSize)
+	case size < block.MinProgramSize || size > block.MaxProgramSize:
+		return fmt.Errorf("its witness program has %d bytes, expected %d to %d", size, block.MinProgramSize, block.MaxProgramSize)
 	}
 	return nil
 }
@@ -64,7 +67,7 @@ func checkStored(value []byte) error {
 func encodeSegwit(hrp string, version byte, program []byte) string {
 	groups, err := bech32.ConvertBits(program, 8, 5, true)
 	if err != nil {
-		return hex.EncodeToString(program) // cannot be: bytes always regroup with padding
+		return hex.EncodeToString(program) // unreachable: bytes always regroup with padding
 	}
 	encode := bech32.EncodeM
 	if version == 0 {
@@ -72,69 +75,69 @@ func encodeSegwit(hrp string, version byte, program []byte) string {
 	}
 	s, err := encode(hrp, append([]byte{version}, groups...))
 	if err != nil {
-		return hex.EncodeToString(program) // cannot be: groups of 5 bits have a character each
+		return hex.EncodeToString(program) // unreachable: groups of 5 bits are valid characters
 	}
 	return s
 }
 
-// parseAddress makes a stored address of what a person writes. The error says what is wrong and what was expected.
-func (n *network) parseAddress(text string) ([]byte, error) {
-	value, err := n.readAddress(text)
+// parseAddress reads an address of the network. An error is of kind [model.Usage], code bad_address.
+func parseAddress(n *params.Network, text string) ([]byte, error) {
+	value, err := readAddress(n, text)
 	if err != nil {
-		return nil, model.Errorf(model.Usage, "bad_address", "%q is not an address of bitcoin %s (%s): %w", shown(text), n.name, n.examples, err)
+		return nil, model.Errorf(model.Usage, "bad_address", "invalid address %s for bitcoin %s (expected %s): %w", adapter.Quote(text), n.Name, n.Addresses, err)
 	}
 	return value, nil
 }
 
-func (n *network) readAddress(text string) ([]byte, error) {
+func readAddress(n *params.Network, text string) ([]byte, error) {
 	if len(text) < minAddressText || len(text) > maxAddressText {
-		return nil, fmt.Errorf("it has %d characters, expected %d to %d", len(text), minAddressText, maxAddressText)
+		return nil, fmt.Errorf("it has %d characters, an address has %d to %d", len(text), minAddressText, maxAddressText)
 	}
-	// Base58 goes first: its checksum says for certain, while a simnet address may begin like a bech32 one.
+	// Base58 first: its checksum is conclusive, while a simnet address can begin like a bech32 address.
 	payload, version, err := base58.CheckDecode(text)
 	if err != nil {
 		hrp, ok := segwitPrefix(text)
 		switch {
-		case ok && hrp == n.hrp:
+		case ok && hrp == n.HRP:
 			return decodeSegwit(text)
 		case ok:
-			return nil, fmt.Errorf("it is one of %s", networksWhere(func(o *network) bool { return o.hrp == hrp }))
+			return nil, fmt.Errorf("it is an address of %s", networksWhere(func(o *params.Network) bool { return o.HRP == hrp }))
 		case errors.Is(err, base58.ErrChecksum):
-			return nil, errors.New("its checksum is wrong")
+			return nil, errors.New("wrong checksum")
 		}
-		return nil, errors.New("it is neither base58check nor bech32")
+		return nil, errors.New("neither base58check nor bech32")
 	}
-	if len(payload) != hash160Size {
-		return nil, fmt.Errorf("its hash has %d bytes, expected %d", len(payload), hash160Size)
+	if len(payload) != block.Hash160Size {
+		return nil, fmt.Errorf("its hash has %d bytes, expected %d", len(payload), block.Hash160Size)
 	}
 	switch version {
-	case n.pubKey:
+	case n.PubKeyHash:
 		return append([]byte{toKeyHash}, payload...), nil
-	case n.script:
+	case n.ScriptHash:
 		return append([]byte{toScriptHash}, payload...), nil
 	}
-	if of := networksWhere(func(o *network) bool { return o.pubKey == version || o.script == version }); of != "" {
-		return nil, fmt.Errorf("it is one of %s", of)
+	if of := networksWhere(func(o *params.Network) bool { return o.PubKeyHash == version || o.ScriptHash == version }); of != "" {
+		return nil, fmt.Errorf("it is an address of %s", of)
 	}
-	return nil, fmt.Errorf("its version byte is %d, expected %d or %d", version, n.pubKey, n.script)
+	return nil, fmt.Errorf("its version byte is %d, expected %d or %d", version, n.PubKeyHash, n.ScriptHash)
 }
 
-// segwitPrefix is the human-readable part of a text that begins as a bech32 address of any network does.
+// segwitPrefix returns the human-readable part of a bech32 address of any network.
 func segwitPrefix(text string) (hrp string, ok bool) {
 	i := strings.LastIndexByte(text, '1')
 	if i < 0 {
 		return "", false
 	}
 	hrp = strings.ToLower(text[:i])
-	return hrp, networksWhere(func(n *network) bool { return n.hrp == hrp }) != ""
+	return hrp, networksWhere(func(n *params.Network) bool { return n.HRP == hrp }) != ""
 }
 
-// networksWhere names the networks for which is holds, "" where there is none.
-func networksWhere(is func(*network) bool) string {
+// networksWhere lists the names of the networks for which is returns true.
+func networksWhere(is func(*params.Network) bool) string {
 	var names []string
 	for _, n := range networks {
 		if is(n) {
-			names = append(names, n.name)
+			names = append(names, n.Name)
 		}
 	}
 	return strings.Join(names, ", ")
@@ -143,21 +146,21 @@ func networksWhere(is func(*network) bool) string {
 func decodeSegwit(text string) ([]byte, error) {
 	_, groups, encoding, err := bech32.DecodeGeneric(text)
 	if _, ok := errors.AsType[bech32.ErrInvalidChecksum](err); ok {
-		return nil, errors.New("its checksum is wrong")
+		return nil, errors.New("wrong checksum")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("it is no bech32: %w", err)
+		return nil, fmt.Errorf("invalid bech32: %w", err)
 	}
 	if len(groups) == 0 {
-		return nil, errors.New("it has no witness version")
+		return nil, errors.New("no witness version")
 	}
 	version := groups[0]
 	if (version == 0) != (encoding == bech32.Version0) {
-		return nil, fmt.Errorf("its checksum is the wrong one for witness version %d: version 0 has bech32, later ones bech32m", version)
+		return nil, fmt.Errorf("its checksum is not that of witness version %d: version 0 uses bech32, later versions bech32m", version)
 	}
 	program, err := bech32.ConvertBits(groups[1:], 5, 8, false)
 	if err != nil {
-		return nil, errors.New("its witness program does not end at a byte")
+		return nil, errors.New("its witness program is not a whole number of bytes")
 	}
 	value := append([]byte{version}, program...)
 	return value, checkStored(value)

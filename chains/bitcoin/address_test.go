@@ -8,6 +8,7 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"github.com/btcsuite/btcd/address/v2/bech32"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -19,7 +20,7 @@ func TestStoredAddressesAreWrittenAndReadBack(t *testing.T) {
 			kind, size := byte(r.IntN(maxWitnessVersion+1)), 2+r.IntN(39)
 			switch {
 			case r.IntN(3) == 0:
-				kind, size = toKeyHash+byte(r.IntN(2)), hash160Size
+				kind, size = toKeyHash+byte(r.IntN(2)), block.Hash160Size
 			case kind == 0:
 				size = 20 + 12*r.IntN(2)
 			}
@@ -27,32 +28,32 @@ func TestStoredAddressesAreWrittenAndReadBack(t *testing.T) {
 			for range size {
 				value = append(value, byte(r.Uint32()))
 			}
-			text := n.formatAddress(value)
+			text := formatAddress(n, value)
 			texts := []string{text}
 			if kind <= maxWitnessVersion {
 				texts = append(texts, strings.ToUpper(text))
 			}
 			for _, text := range texts {
-				if again, err := n.parseAddress(text); err != nil || !bytes.Equal(again, value) {
-					t.Fatalf("%s: %x is written %s, read back as %x, %v", n.name, value, text, again, err)
+				if again, err := parseAddress(n, text); err != nil || !bytes.Equal(again, value) {
+					t.Fatalf("%s: %x is written %s, read back as %x, %v", n.Name, value, text, again, err)
 				}
 			}
 			// On another network the address is refused, with the name of its own, unless they write it alike.
 			for _, o := range networks {
-				again, err := o.parseAddress(text)
-				if o.formatAddress(value) == text {
+				again, err := parseAddress(o, text)
+				if formatAddress(o, value) == text {
 					if err != nil || !bytes.Equal(again, value) {
-						t.Fatalf("%s: %s: %v", o.name, text, err)
+						t.Fatalf("%s: %s: %v", o.Name, text, err)
 					}
-				} else if err == nil || !contains(err.Error(), o.name, "it is one of", n.name) {
-					t.Fatalf("%s: %s of %s: %v", o.name, text, n.name, err)
+				} else if err == nil || !contains(err.Error(), o.Name, "it is an address of", n.Name) {
+					t.Fatalf("%s: %s of %s: %v", o.Name, text, n.Name, err)
 				}
 			}
 			// So is one with a character changed.
 			i := r.IntN(len(text))
 			c := "23456789acdefghjklmnpqrstuvwxyz"[r.IntN(31)]
 			if changed := text[:i] + string(c) + text[i+1:]; changed != text {
-				if again, err := n.parseAddress(changed); err == nil {
+				if again, err := parseAddress(n, changed); err == nil {
 					t.Fatalf("%s for %s is read as %x", changed, text, again)
 				}
 			}
@@ -93,13 +94,13 @@ func TestTextsThatAreNoAddress(t *testing.T) {
 		segwit(bech32.Encode):                                                "14", // nothing but a checksum is too short
 		segwit(bech32.EncodeM, append([]byte{0}, bits(20)...)...):            "bech32m",
 		segwit(bech32.Encode, append([]byte{1}, bits(32)...)...):             "bech32m",
-		segwit(bech32.Encode, append([]byte{0}, bits(21)...)...):             "version 0 has 20 or 32",
+		segwit(bech32.Encode, append([]byte{0}, bits(21)...)...):             "expected 20 or 32 for version 0",
 		segwit(bech32.EncodeM, append([]byte{1}, bits(41)...)...):            "41 bytes, expected 2 to 40",
 		segwit(bech32.EncodeM, append([]byte{2}, bits(1)...)...) + "":        "characters",
-		segwit(bech32.EncodeM, append([]byte{17}, bits(32)...)...):           "version is 17, the highest is 16",
-		segwit(bech32.EncodeM, append([]byte{1}, append(bits(20), 0)...)...): "does not end at a byte",
+		segwit(bech32.EncodeM, append([]byte{17}, bits(32)...)...):           "version is 17, expected at most 16",
+		segwit(bech32.EncodeM, append([]byte{1}, append(bits(20), 0)...)...): "not a whole number of bytes",
 	} {
-		_, err := n.parseAddress(text)
+		_, err := parseAddress(n, text)
 		if err == nil || !contains(err.Error(), says, "bitcoin mainnet", "bc1…") {
 			t.Errorf("%q: %v, expected %q", text, err, says)
 		}
@@ -111,7 +112,7 @@ func TestTextsThatAreNoAddress(t *testing.T) {
 
 func TestValuesThatAreNoStoredAddressAreShownAsHex(t *testing.T) {
 	for _, value := range [][]byte{nil, {0}, {0, 1, 2}, {17, 1, 2}, {toKeyHash, 1}, bytes.Repeat([]byte{1}, 60)} {
-		text := networks[0].formatAddress(value)
+		text := formatAddress(networks[0], value)
 		if strings.Trim(text, "0123456789abcdef") != "" {
 			t.Errorf("%x is shown as %s", value, text)
 		}
@@ -119,10 +120,10 @@ func TestValuesThatAreNoStoredAddressAreShownAsHex(t *testing.T) {
 }
 
 func TestOtherIndexesParseWhatTheyFormat(t *testing.T) {
-	for _, x := range networks[0].indexes()[1:] {
+	for _, x := range indexes(networks[0])[1:] {
 		good := map[string][]string{
 			indexScriptHash: {"8b01df4e368ea28f8dc0423bcf7a4923e3a12d307c875e47a0cfbf90b5c39161"},
-			indexScriptType: kindNames[:],
+			indexScriptType: block.KindNames[:],
 			indexOpReturn:   {"00", "6a24aa21"},
 		}[x.Name]
 		for _, text := range good {
@@ -147,13 +148,13 @@ func FuzzAddress(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, n := range networks {
-			value, err := n.parseAddress(text)
+			value, err := parseAddress(n, text)
 			if err != nil {
 				continue
 			}
-			again := n.formatAddress(value)
+			again := formatAddress(n, value)
 			if again != text && again != strings.ToLower(text) {
-				t.Errorf("%s: %q is read as %x, which is written %s", n.name, text, value, again)
+				t.Errorf("%s: %q is read as %x, which is written %s", n.Name, text, value, again)
 			}
 		}
 	})

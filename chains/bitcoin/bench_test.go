@@ -28,7 +28,7 @@ func BenchmarkDecode(b *testing.B) {
 		{"all", allIndexes},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			d, err := newDecoder(networks[0], nil, c.indexes)
+			d, err := newDecoder(networks[0], c.indexes)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -36,7 +36,7 @@ func BenchmarkDecode(b *testing.B) {
 			b.SetBytes(int64(len(raw)))
 			txs := 0
 			for b.Loop() {
-				block, err := d.block(raw, 0)
+				block, err := d.Block(raw, 0)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -98,7 +98,9 @@ func BenchmarkFiles(b *testing.B) {
 			}
 			file := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
 			key := []byte("12345678")
-			unmask(file, key, 0)
+			for i := range file {
+				file[i] ^= key[i%len(key)]
+			}
 			dir := write(b, map[string][]byte{"blk00000.dat": file, "xor.dat": key})
 			b.SetBytes(int64(len(file)))
 			b.ReportAllocs()

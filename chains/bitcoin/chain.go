@@ -3,9 +3,10 @@ package bitcoin
 import (
 	"encoding/hex"
 	"fmt"
-	"slices"
 
-	"birthmark/chains/indexexpr"
+	"birthmark/chains/adapter"
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/model"
 )
 
@@ -14,27 +15,30 @@ const Name = "bitcoin"
 
 // chain is Bitcoin on one network.
 type chain struct {
-	net     *network
-	indexes []model.Index
-	defined *indexexpr.Indexes // by the user; nil: none
+	adapter.Base
+	net *params.Network
 }
 
-// New is Bitcoin on a network of [Networks]; "" is mainnet. An error of kind [model.Usage], code unknown_network,
-// names them.
+var networks = adapter.Networks[*params.Network](params.Networks)
+
+// Networks returns the names of Bitcoin's networks, the default first.
+func Networks() []string { return networks.Names() }
+
+// New returns Bitcoin on a network of [Networks]; "" is mainnet. An error is of kind [model.Usage], code
+// unknown_network.
 func New(name string) (model.Chain, error) {
-	if name == "" {
-		name = networks[0].name
-	}
-	n, err := networkByName(name)
+	n, err := networks.Get(Name, name)
 	if err != nil {
 		return nil, err
 	}
-	return &chain{net: n, indexes: n.indexes()}, nil
+	return newChain(n), nil
 }
 
-func (c *chain) Name() string    { return Name }
-func (c *chain) Network() string { return c.net.name }
+func newChain(n *params.Network) *chain {
+	return &chain{adapter.NewBase(Name, n.Name, language, indexes(n)), n}
+}
 
+// Traits implements [model.Chain].
 func (c *chain) Traits() model.Traits {
 	return model.Traits{
 		Coinbase: true,
@@ -43,78 +47,53 @@ func (c *chain) Traits() model.Traits {
 	}
 }
 
-func (c *chain) Indexes() []model.Index { return slices.Clone(c.indexes) }
-
-// Define implements [model.Chain]; errors are those of [indexexpr.Language.Define].
+// Define implements [model.Chain].
 func (c *chain) Define(ds []model.Definition) (model.Chain, error) {
-	if len(ds) == 0 {
-		return c, nil
-	}
-	offered := c.net.indexes()
-	defined, err := language.Define(offered, ds)
+	base, err := c.With(ds)
 	if err != nil {
 		return nil, err
 	}
-	return &chain{net: c.net, indexes: append(offered, defined.Indexes()...), defined: defined}, nil
+	return &chain{base, c.net}, nil
 }
 
-func (c *chain) FormatHash(h model.Hash) string { return formatHash(h) }
+// FormatHash implements [model.Chain]: the bytes of a hash are reversed.
+func (c *chain) FormatHash(h model.Hash) string { return block.FormatHash(h) }
 
-// ParseHash reads 64 hex digits in display order.
+// ParseHash implements [model.Chain].
 func (c *chain) ParseHash(s string) (model.Hash, error) {
-	h, ok := parseHash(s)
+	h, ok := block.ParseHash(s)
 	if !ok {
-		return h, model.Errorf(model.Usage, "bad_hash", "%q is not a hash: expected 64 hex digits", shown(s))
+		return h, adapter.BadHash(s)
 	}
 	return h, nil
 }
 
-// FormatAsset never happens to an asset of the chain: it has none.
+// FormatAsset implements [model.Chain]. Bitcoin has no assets.
 func (c *chain) FormatAsset(id []byte) string { return hex.EncodeToString(id) }
 
-// ParseAsset knows no asset: Bitcoin's own rules have none.
+// ParseAsset implements [model.Chain]: it always fails, because Bitcoin has no assets.
 func (c *chain) ParseAsset(id string) ([]byte, error) {
-	return nil, model.Errorf(model.NotFound, "unknown_asset", "unknown asset %q: bitcoin has no assets", shown(id))
+	return nil, model.Errorf(model.NotFound, "unknown_asset", "unknown asset %s: bitcoin has no assets", adapter.Quote(id))
 }
 
-// Header makes a [*Header] of a raw header.
+// Header implements [model.Chain]: it returns a [*Header].
 func (c *chain) Header(raw []byte) (any, error) { return parseHeader(raw) }
 
 // HashHeader implements [model.HeaderHasher].
 func (c *chain) HashHeader(raw []byte) (model.Hash, error) {
-	if len(raw) != headerSize {
-		return model.Hash{}, fmt.Errorf("a header has %d bytes, expected %d", len(raw), headerSize)
+	if len(raw) != block.HeaderSize {
+		return model.Hash{}, fmt.Errorf("a header of %d bytes: expected %d", len(raw), block.HeaderSize)
 	}
-	return header(raw).hash(), nil
+	return block.Header(raw).Hash(), nil
 }
 
-// Supply is the sum of all subsidies. A miner may claim less than its subsidy, so it is a bound only.
+// HashTx implements [model.TxHasher]. The id does not depend on the witness.
+func (c *chain) HashTx(raw []byte) (model.Hash, error) { return block.TxID(raw) }
+
+// WeighTx implements [model.TxWeigher].
+func (c *chain) WeighTx(raw []byte) (weight, vsize int, err error) { return block.TxWeight(raw) }
+
+// Supply implements [model.Chain]: the sum of all subsidies. Miners may claim less, so it is an upper bound.
 func (c *chain) Supply(height model.HeightPk) (amount uint64, exact, ok bool) {
-	return c.net.supply(height), false, true
-}
-
-// formatHash writes a hash as everyone does: its bytes reversed.
-func formatHash(h model.Hash) string {
-	slices.Reverse(h[:])
-	return h.String()
-}
-
-func parseHash(s string) (h model.Hash, ok bool) {
-	if len(s) != 2*len(h) {
-		return h, false
-	}
-	if _, err := hex.Decode(h[:], []byte(s)); err != nil {
-		return model.Hash{}, false
-	}
-	slices.Reverse(h[:])
-	return h, true
-}
-
-// shown is what a message repeats of a text that can be of any length.
-func shown(s string) string {
-	const most = 100
-	if len(s) > most {
-		return s[:most] + "…"
-	}
-	return s
+	return c.net.Supply(height), false, true
 }

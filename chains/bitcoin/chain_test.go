@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
 
@@ -28,28 +29,28 @@ func TestNetworksAreCores(t *testing.T) {
 		t.Errorf("%d networks, expected %d", len(networks), len(want))
 	}
 	for _, n := range networks {
-		w := want[n.name]
-		if hex.EncodeToString(n.magic[:]) != w.magic || formatHash(n.genesis) != w.genesis || n.halving != w.halving ||
-			n.pubKey != w.key || n.script != w.script || n.hrp != w.hrp {
-			t.Errorf("%s is %x %s %d %d %d %s, expected %+v", n.name, n.magic, formatHash(n.genesis), n.halving, n.pubKey, n.script, n.hrp, w)
+		w := want[n.Name]
+		if hex.EncodeToString(n.Magic[:]) != w.magic || block.FormatHash(n.Genesis) != w.genesis || n.Halving != w.halving ||
+			n.PubKeyHash != w.key || n.ScriptHash != w.script || n.HRP != w.hrp {
+			t.Errorf("%s is %x %s %d %d %d %s, expected %+v", n.Name, n.Magic, block.FormatHash(n.Genesis), n.Halving, n.PubKeyHash, n.ScriptHash, n.HRP, w)
 		}
 	}
 }
 
 func TestSupplyIsTheSumOfSubsidies(t *testing.T) {
 	for _, n := range networks {
-		sum, last := uint64(0), model.HeightPk(70*n.halving)
+		sum, last := uint64(0), model.HeightPk(70*n.Halving)
 		check := map[model.HeightPk]bool{0: true, 1: true, last: true}
 		for era := range model.HeightPk(70) {
-			check[era*model.HeightPk(n.halving)] = true
-			check[(era+1)*model.HeightPk(n.halving)-1] = true
+			check[era*model.HeightPk(n.Halving)] = true
+			check[(era+1)*model.HeightPk(n.Halving)-1] = true
 		}
 		for h := model.HeightPk(0); h <= last; h++ {
-			if era := uint32(h) / n.halving; era < 64 {
+			if era := uint32(h) / n.Halving; era < 64 {
 				sum += 5_000_000_000 >> era
 			}
-			if check[h] && n.supply(h) != sum {
-				t.Fatalf("%s: supply(%d) is %d, expected %d", n.name, h, n.supply(h), sum)
+			if check[h] && n.Supply(h) != sum {
+				t.Fatalf("%s: supply(%d) is %d, expected %d", n.Name, h, n.Supply(h), sum)
 			}
 		}
 	}
@@ -98,7 +99,7 @@ func TestCompactTargets(t *testing.T) {
 		0: "", 0x00123456: "", 0x01003456: "", 0x02000056: "", 0x04000000: "", 0x01803456: "", 0x04923456: "", 0x01fedcba: "",
 		0xff123456: "", 0x22000100: "", 0x21010000: "", 0x23000001: "",
 	} {
-		got, ok := expand(compact)
+		got, ok := block.ExpandTarget(compact)
 		if number := new(big.Int).SetBytes(got[:]); ok != (want != "") || ok && number.Text(16) != want {
 			t.Errorf("%08x: %x, %v; expected %q", compact, got, ok, want)
 		}

@@ -11,11 +11,43 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/internal/testblocks"
 	"birthmark/model"
 )
 
 const repositoryTop = "../.."
+
+// The names of the indexes.
+const (
+	indexAddress    = "address"
+	indexScriptHash = "script_hash"
+	indexScriptType = "script_type"
+	indexOpReturn   = "op_return"
+)
+
+// newEmitter returns an emitter of built-in indexes.
+func newEmitter(t testing.TB, n *params.Network, names []string) *emitter {
+	t.Helper()
+	c := newChain(n)
+	selected, err := c.Select(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.emitter(names, selected)
+}
+
+// newDecoder returns a decoder for a network without custom indexes.
+func newDecoder(n *params.Network, names []string) (*block.Decoder, error) {
+	make, err := newChain(n).decoders(names, false)
+	if err != nil {
+		return nil, err
+	}
+	return make(), nil
+}
 
 // allIndexes is every index, in the order the tests expect keys in.
 var allIndexes = []string{indexAddress, indexScriptHash, indexScriptType, indexOpReturn}
@@ -103,8 +135,8 @@ func tryDecode(t testing.TB, networkName string, input []byte, indexes []string)
 }
 
 // shownKeys are the keys of an output by index name, as people see them.
-func shownKeys(n *network, o *model.Output) map[string]string {
-	all := n.indexes()
+func shownKeys(n *params.Network, o *model.Output) map[string]string {
+	all := indexes(n)
 	keys := map[string]string{}
 	for _, k := range o.Keys {
 		keys[all[k.Index].Name] = all[k.Index].Format(k.Value)
@@ -140,11 +172,11 @@ func realFiles(t testing.TB, each func(name, network string, input []byte)) {
 }
 
 // rawBlocks takes an input apart into serialized blocks by means of its own, for oracles.
-func rawBlocks(t testing.TB, n *network, input []byte) [][]byte {
+func rawBlocks(t testing.TB, n *params.Network, input []byte) [][]byte {
 	t.Helper()
 	var blocks [][]byte
-	f := forms{net: n}
-	err := f.each(newBuffered(input), func(raw []byte, _ *statement) error {
+	f := inputDecoder{net: n}
+	err := f.each(newBuffered(input), func(raw []byte, _ *claimedMeta) error {
 		blocks = append(blocks, bytes.Clone(raw))
 		return nil
 	})
@@ -161,4 +193,114 @@ func contains(s string, all ...string) bool {
 		}
 	}
 	return true
+}
+
+// write puts files into a new folder.
+func write(t testing.TB, files map[string][]byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// open opens a source of regtest with all indexes.
+func open(t testing.TB, networkName, path string, change ...func(*model.SourceOptions)) (model.Source, error) {
+	t.Helper()
+	c, err := New(networkName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := model.SourceOptions{URI: "file://" + path, Indexes: allIndexes, Workers: 3}
+	for _, f := range change {
+		f(&o)
+	}
+	s, err := c.Open(t.Context(), o)
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, nil
+}
+
+func mustOpen(t testing.TB, networkName, path string, change ...func(*model.SourceOptions)) model.Source {
+	t.Helper()
+	s, err := open(t, networkName, path, change...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// collect follows a source to its end. Events are checked to be a walk over one tree: every block is the child of what
+// came before.
+func collect(t testing.TB, s model.Source, known ...model.Point) (blocks []*model.Block, rollbacks []model.Point, err error) {
+	t.Helper()
+	at := model.Point{}
+	if len(known) > 0 {
+		at = known[0]
+	}
+	for e, err := range s.Follow(t.Context(), known) {
+		switch {
+		case err != nil:
+			return blocks, rollbacks, err
+		case e.Rollback != nil:
+			at = *e.Rollback
+			rollbacks = append(rollbacks, at)
+		default:
+			want := at.Height + 1
+			if at.IsOrigin() {
+				want = 0
+			}
+			if e.Block.Height != want || e.Block.Parent != at.Hash {
+				t.Fatalf("block %d (parent %s) follows %d (%s)", e.Block.Height, block.FormatHash(e.Block.Parent), at.Height, block.FormatHash(at.Hash))
+			}
+			at = e.Block.Point()
+			blocks = append(blocks, e.Block)
+		}
+	}
+	return blocks, rollbacks, nil
+}
+
+// yields checks that a source yields exactly a chain's blocks, as wire has them.
+func yields(t testing.TB, n *params.Network, s model.Source, want []*wire.MsgBlock) {
+	t.Helper()
+	blocks, rollbacks, err := collect(t, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(blocks) != len(want) || len(rollbacks) != 0 {
+		t.Fatalf("%d blocks and %d rollbacks, expected %d and none", len(blocks), len(rollbacks), len(want))
+	}
+	for i, b := range blocks {
+		if err := agreesWithWire(n, b, want[i]); err != nil {
+			t.Fatalf("block %d: %v", i, err)
+		}
+	}
+	tip, err := s.Tip(t.Context())
+	if last := blocks[len(blocks)-1].Point(); err != nil || tip != last {
+		t.Errorf("the tip is %v, %v; the last block is %v", tip, err, last)
+	}
+}
+
+// fails checks the code of an error and what its message names.
+func fails(t testing.TB, err error, code string, names ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, expected %s", code)
+	}
+	kind, got := model.KindOf(err)
+	if kind != model.BadSource || got != code || !contains(err.Error(), names...) {
+		t.Fatalf("kind %d, code %s: %v; expected code %s and %q", kind, got, err, code, names)
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("more than one line: %q", err)
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
@@ -30,9 +31,9 @@ func sample() *wire.MsgBlock {
 	return c.Mine(plain, segwit)
 }
 
-func newTestDecoder(t testing.TB) *decoder {
+func newTestDecoder(t testing.TB) *block.Decoder {
 	t.Helper()
-	d, err := newDecoder(networks[4], nil, allIndexes)
+	d, err := newDecoder(networks[4], allIndexes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,18 +43,18 @@ func newTestDecoder(t testing.TB) *decoder {
 func TestEveryPrefixOfABlockIsRefused(t *testing.T) {
 	raw := bitcointest.Bytes(sample())
 	d := newTestDecoder(t)
-	if _, err := d.block(raw, 2); err != nil {
+	if _, err := d.Block(raw, 2); err != nil {
 		t.Fatal(err)
 	}
 	for n := range raw {
 		if n > 2000 && n < len(raw)-200 {
 			continue // inside a long witness
 		}
-		if _, err := d.block(raw[:n], 2); err == nil || !contains(err.Error(), "offset") {
+		if _, err := d.Block(raw[:n], 2); err == nil || !contains(err.Error(), "offset") {
 			t.Fatalf("%d of %d bytes: %v", n, len(raw), err)
 		}
 	}
-	if _, err := d.block(append(slices.Clone(raw), 0), 2); err == nil || !contains(err.Error(), "1 bytes follow") {
+	if _, err := d.Block(append(slices.Clone(raw), 0), 2); err == nil || !contains(err.Error(), "1 bytes follow") {
 		t.Errorf("a byte too much: %v", err)
 	}
 }
@@ -64,10 +65,10 @@ func TestCountsThatCannotBeAreRefusedWithoutRoom(t *testing.T) {
 	raw := bitcointest.Bytes(b)
 	d := newTestDecoder(t)
 	huge := []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}
-	coinbase := headerSize + 1
+	coinbase := block.HeaderSize + 1
 	script := len(b.Transactions[0].TxIn[0].SignatureScript)
 	for what, at := range map[string]int{
-		"transactions":    headerSize,
+		"transactions":    block.HeaderSize,
 		"inputs":          coinbase + 4 + 2,
 		"bytes of script": coinbase + 4 + 2 + 1 + 36,
 		"outputs":         coinbase + 4 + 2 + 1 + 36 + 1 + script + 4,
@@ -76,7 +77,7 @@ func TestCountsThatCannotBeAreRefusedWithoutRoom(t *testing.T) {
 			bad := slices.Concat(raw[:at], count, raw[at+1:at+200])
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := d.block(bad, 0)
+			_, err := d.Block(bad, 0)
 			runtime.ReadMemStats(&after)
 			if err == nil || !contains(err.Error(), what, "bytes are left", fmt.Sprintf("offset %d", at)) {
 				t.Errorf("%x %s: %v", count, what, err)
@@ -87,7 +88,7 @@ func TestCountsThatCannotBeAreRefusedWithoutRoom(t *testing.T) {
 		}
 		// The same number in a longer form than it needs.
 		long := slices.Concat(raw[:at], []byte{0xfd, raw[at], 0}, raw[at+1:])
-		if _, err := d.block(long, 0); err == nil || !contains(err.Error(), what, "shortest form") {
+		if _, err := d.Block(long, 0); err == nil || !contains(err.Error(), what, "shortest form") {
 			t.Errorf("%s in a long form: %v", what, err)
 		}
 	}
@@ -98,7 +99,7 @@ func TestBlocksThatBreakTheRulesAreNamed(t *testing.T) {
 		change func(b *wire.MsgBlock)
 		says   string
 	}{
-		"no transactions": {func(b *wire.MsgBlock) { b.Transactions = nil }, "a block without transactions"},
+		"no transactions": {func(b *wire.MsgBlock) { b.Transactions = nil }, "the block has no transactions"},
 		"no coinbase":     {func(b *wire.MsgBlock) { b.Transactions = b.Transactions[1:] }, "transaction 0: offset"},
 		"two coinbases":   {func(b *wire.MsgBlock) { b.Transactions[1].TxIn = b.Transactions[0].TxIn }, "transaction 1: offset"},
 		"coinbase with more": {func(b *wire.MsgBlock) {
@@ -108,9 +109,9 @@ func TestBlocksThatBreakTheRulesAreNamed(t *testing.T) {
 			b.Transactions[2].TxIn[1].PreviousOutPoint = b.Transactions[0].TxIn[0].PreviousOutPoint
 		}, "transaction 2: offset"},
 		"no outputs": {func(b *wire.MsgBlock) { b.Transactions[1].TxOut = nil }, "no outputs"},
-		"too much money": {func(b *wire.MsgBlock) { b.Transactions[1].TxOut[1].Value = maxMoney + 1 },
+		"too much money": {func(b *wire.MsgBlock) { b.Transactions[1].TxOut[1].Value = 21e14 + 1 },
 			"output 1 has 2100000000000001 satoshis"},
-		"negative money":      {func(b *wire.MsgBlock) { b.Transactions[1].TxOut[1].Value = -1 }, "more than can exist"},
+		"negative money":      {func(b *wire.MsgBlock) { b.Transactions[1].TxOut[1].Value = -1 }, "more than the maximum supply"},
 		"another merkle root": {func(b *wire.MsgBlock) { b.Header.MerkleRoot[3] ^= 1 }, "merkle root"},
 		"another transaction": {func(b *wire.MsgBlock) { b.Transactions[2].LockTime++ }, "merkle root"},
 	} {
@@ -119,7 +120,7 @@ func TestBlocksThatBreakTheRulesAreNamed(t *testing.T) {
 		if !strings.Contains(c.says, "merkle") && len(b.Transactions) > 0 {
 			bitcointest.Seal(b)
 		}
-		if _, err := newTestDecoder(t).block(bitcointest.Bytes(b), 0); err == nil || !contains(err.Error(), c.says) {
+		if _, err := newTestDecoder(t).Block(bitcointest.Bytes(b), 0); err == nil || !contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, expected %q", name, err, c.says)
 		}
 	}
@@ -128,10 +129,10 @@ func TestBlocksThatBreakTheRulesAreNamed(t *testing.T) {
 	b.Transactions[0].TxIn[0].Witness = nil
 	raw := bitcointest.Bytes(b)
 	coinbase := b.Transactions[0]
-	at := headerSize + 1
+	at := block.HeaderSize + 1
 	end := at + coinbase.SerializeSize()
 	bad := slices.Concat(raw[:at+4], []byte{0, 1}, raw[at+4:end-4], []byte{0}, raw[end-4:])
-	if _, err := newTestDecoder(t).block(bad, 0); err == nil || !contains(err.Error(), "witness") {
+	if _, err := newTestDecoder(t).Block(bad, 0); err == nil || !contains(err.Error(), "witness") {
 		t.Errorf("an empty witness: %v", err)
 	}
 }
@@ -140,13 +141,13 @@ func TestBlocksThatBreakTheRulesAreNamed(t *testing.T) {
 func TestABlockOwnsItsMemory(t *testing.T) {
 	raw := bitcointest.Bytes(sample())
 	d := newTestDecoder(t)
-	b, err := d.block(raw, 0)
+	b, err := d.Block(raw, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := fmt.Sprint(*b)
 	clear(raw)
-	if _, err := d.block(bitcointest.Bytes(bitcointest.NewChain().Mine()), 0); err != nil {
+	if _, err := d.Block(bitcointest.Bytes(bitcointest.NewChain().Mine()), 0); err != nil {
 		t.Fatal(err)
 	}
 	if fmt.Sprint(*b) != before {
@@ -172,13 +173,14 @@ func TestAllocationsDoNotGrowWithTransactions(t *testing.T) {
 		d := newTestDecoder(t)
 		if len(ds) > 0 {
 			chain := define(t, "regtest", ds...)
-			var err error
-			if d, err = newDecoder(chain.net, chain.defined, append(slices.Clone(allIndexes), ds[0].Name)); err != nil {
+			make, err := chain.decoders(append(slices.Clone(allIndexes), ds[0].Name), false)
+			if err != nil {
 				t.Fatal(err)
 			}
+			d = make()
 		}
 		return testing.AllocsPerRun(20, func() {
-			if _, err := d.block(raw, 0); err != nil {
+			if _, err := d.Block(raw, 0); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -203,18 +205,18 @@ func TestCountsInEveryForm(t *testing.T) {
 		tx.TxIn[0].Witness = wire.TxWitness{make([]byte, n)}
 		many := bitcointest.Spend(tx, 0)
 		for i := range n {
-			many.AddTxOut(wire.NewTxOut(int64(i), []byte{opReturn}))
+			many.AddTxOut(wire.NewTxOut(int64(i), []byte{block.OpReturn}))
 			if i > 0 {
 				many.AddTxIn(wire.NewTxIn(&wire.OutPoint{Hash: chainhash.Hash{1}, Index: uint32(i)}, nil, nil))
 			}
 		}
 		m := c.Mine(tx, many)
 		d := newTestDecoder(t)
-		b, err := d.block(bitcointest.Bytes(m), 2)
+		b, err := d.Block(bitcointest.Bytes(m), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := agreesWithWire(d.net, b, m); err != nil {
+		if err := agreesWithWire(networks[4], b, m); err != nil {
 			t.Errorf("%d: %v", n, err)
 		}
 	}
@@ -223,15 +225,15 @@ func TestCountsInEveryForm(t *testing.T) {
 func TestKeysAreInTheOrderAskedFor(t *testing.T) {
 	raw := bitcointest.Bytes(sample())
 	for _, names := range [][]string{nil, {indexScriptType}, {indexScriptHash, indexAddress}, {indexOpReturn, indexScriptType, indexScriptHash, indexAddress}} {
-		d, err := newDecoder(networks[4], nil, names)
+		d, err := newDecoder(networks[4], names)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := newTestDecoder(t).block(raw, 0)
+		all, err := newTestDecoder(t).Block(raw, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := d.block(raw, 0)
+		b, err := d.Block(raw, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,7 +262,7 @@ func TestKeysAreInTheOrderAskedFor(t *testing.T) {
 		}
 	}
 	for _, names := range [][]string{{"adress"}, {indexAddress, indexAddress}} {
-		if _, err := newDecoder(networks[4], nil, names); err == nil {
+		if _, err := newDecoder(networks[4], names); err == nil {
 			t.Errorf("%v: no error", names)
 		} else if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_index" {
 			t.Errorf("%v: %v", names, err)
@@ -321,30 +323,30 @@ func TestInputsThatAreNotBlocks(t *testing.T) {
 		{"a byte", []byte{1}, "bad_block", []string{"offset"}},
 		{"text", []byte("hello"), "bad_block", []string{"line 1", "neither hex"}},
 		{"odd hex", []byte("abc"), "bad_block", []string{"line 1"}},
-		{"zeros", make([]byte, 500), "bad_block", []string{"block 1", "without transactions"}},
+		{"zeros", make([]byte, 500), "bad_block", []string{"block 1", "no transactions"}},
 		{"a cut block", raw[:len(raw)-1], "bad_block", []string{"block 1", "transaction 2", "offset"}},
 		{"a block and a byte", append(bytes.Clone(raw), 7), "bad_block", []string{"1 bytes follow"}},
-		{"too much", bytes.Repeat([]byte{0xee}, maxBlockSize+1), "bad_block", []string{"not block data"}},
-		{"a line too long", bytes.Repeat([]byte("a"), 3*maxBlockSize), "bad_block", []string{"line"}},
+		{"too much", bytes.Repeat([]byte{0xee}, block.MaxSize+1), "bad_block", []string{"not block data"}},
+		{"a line too long", bytes.Repeat([]byte("a"), 3*block.MaxSize), "bad_block", []string{"line"}},
 		{"wrong merkle root", bad, "bad_block", []string{"block 1", "merkle root"}},
 		{"the second is wrong", fmt.Appendf(nil, "%x\n%x\n", raw, bad), "bad_block", []string{"block 2", "merkle root"}},
 		{"another network", bitcointest.BlockFile(wire.MainNet, sample()), "wrong_network", []string{"mainnet", "regtest", "offset 0"}},
-		{"a cut record", record[:len(record)-1], "bad_block", []string{"offset 0", "bytes where"}},
-		{"half a head", append(bytes.Clone(record), record[:5]...), "bad_block", []string{"cut inside a record"}},
-		{"garbage behind", append(bytes.Clone(record), "garbage behind a record"...), "bad_block", []string{"begins no record"}},
-		{"a long record", binary.LittleEndian.AppendUint32(networks[4].magic[:], maxBlockSize+1), "bad_block", []string{"record of 4000001"}},
+		{"a cut record", record[:len(record)-1], "bad_block", []string{"offset 0", "but only"}},
+		{"half a head", append(bytes.Clone(record), record[:5]...), "bad_block", []string{"truncated record"}},
+		{"garbage behind", append(bytes.Clone(record), "garbage behind a record"...), "bad_block", []string{"is not the start of a record"}},
+		{"a long record", binary.LittleEndian.AppendUint32(networks[4].Magic[:], block.MaxSize+1), "bad_block", []string{"record of 4000001"}},
 		{"JSON that breaks off", []byte(`{"hash": "00`), "bad_block", []string{"JSON document 1"}},
 		{"a JSON number", []byte(`[1]`), "bad_block", []string{"number"}},
 		{"an empty object", []byte(`{}`), "bad_block", []string{"no version or bits"}},
 		{"JSON of another kind", []byte(`{"hash": 5}`), "bad_block", []string{"getblock"}},
-		{"ids alone", []byte(json + `["00"]}`), "bad_block", []string{"verbosity 2"}},
+		{"ids alone", []byte(json + `["00"]}`), "bad_block", []string{"verbosity 0, 2 or 3"}},
 		{"bad hex in JSON", []byte(json + `[{"hex":"0"}]}`), "bad_block", []string{"transaction 0"}},
-		{"no transactions in JSON", []byte(json + `[]}`), "bad_block", []string{"without transactions"}},
+		{"no transactions in JSON", []byte(json + `[]}`), "bad_block", []string{"no transactions"}},
 		{"no merkle root", []byte(`{"version":1,"bits":"207fffff"}`), "bad_block", []string{"merkleroot"}},
 		{"bad bits", []byte(strings.Replace(json, "207fffff", "7f", 1) + `[]}`), "bad_block", []string{"bits", "8 hex digits"}},
 		{"another hash", fmt.Appendf(nil, `{"hash":"%064d","version":%d,"bits":"%08x","merkleroot":"%s","time":%d,"nonce":%d,"tx":[{"hex":"%x"}]}`, 1,
 			genesis.Header.Version, genesis.Header.Bits, genesis.Header.MerkleRoot, genesis.Header.Timestamp.Unix(), genesis.Header.Nonce,
-			bitcointest.Bytes(genesis)[81:]), "bad_block", []string{formatHash(networks[4].genesis), "the JSON says"}},
+			bitcointest.Bytes(genesis)[81:]), "bad_block", []string{block.FormatHash(networks[4].Genesis), "the JSON has"}},
 	} {
 		_, err := tryDecode(t, "regtest", c.input, nil)
 		if err == nil {
@@ -392,6 +394,35 @@ func TestDecodeTellsWhatItCannotReadAndStopsWhenAsked(t *testing.T) {
 	for _, err := range c.Decode(t.Context(), bytes.NewReader(raw), []string{"adress"}, 0) {
 		if err == nil || !contains(err.Error(), "adress") {
 			t.Errorf("an unknown index: %v", err)
+		}
+	}
+}
+
+// TestRepeatedTransactions: CVE-2012-2459, a block with its last transactions twice has the same merkle root.
+func TestRepeatedTransactions(t *testing.T) {
+	c := bitcointest.NewChain()
+	for txs := 2; txs <= 12; txs++ {
+		var list []*wire.MsgTx
+		from := c.Tip().Transactions[0]
+		for range txs - 1 {
+			from = bitcointest.Spend(from, 0, wire.NewTxOut(1, nil))
+			list = append(list, from)
+		}
+		b := c.Mine(list...)
+		root := b.Header.MerkleRoot
+		for repeat := 1; repeat < txs; repeat++ {
+			mutated := *b
+			mutated.Transactions = append(slices.Clone(b.Transactions), b.Transactions[txs-repeat:]...)
+			bitcointest.Seal(&mutated)
+			if mutated.Header.MerkleRoot != root {
+				continue
+			}
+			if _, err := tryDecode(t, "regtest", bitcointest.Bytes(&mutated), nil); err == nil || !contains(err.Error(), "repeat") {
+				t.Errorf("%d transactions, the last %d twice: %v", txs, repeat, err)
+			}
+		}
+		if _, err := tryDecode(t, "regtest", bitcointest.Bytes(b), nil); err != nil {
+			t.Error(err)
 		}
 	}
 }

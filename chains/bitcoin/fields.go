@@ -1,6 +1,9 @@
 package bitcoin
 
-import "birthmark/chains/indexexpr"
+import (
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/indexexpr"
+)
 
 // environment is what the expressions of users' indexes read: [indexexpr.NewLanguage]. Its bytes point into the block.
 // The examples are those of block 908244 of mainnet, where it has the thing.
@@ -83,14 +86,11 @@ type blockFields struct {
 
 // language is what expressions over Bitcoin can name.
 var language = indexexpr.NewLanguage(Name, (*environment)(nil), map[string]indexexpr.Choice{
-	"output.script_type": {Names: kindNames[:], Aliases: map[string]string{
+	"output.script_type": {Names: block.KindNames[:], Aliases: map[string]string{
 		"op_return": "nulldata", "p2pk": "pubkey", "p2pkh": "pubkeyhash", "p2sh": "scripthash", "p2wpkh": "witness_v0_keyhash",
 		"p2wsh": "witness_v0_scripthash", "p2tr": "witness_v1_taproot",
 	}},
 })
-
-// Fields are the fields that expressions can name.
-func (c *chain) Fields() []indexexpr.Field { return language.Fields() }
 
 // The fields that are filled, by their numbers.
 var (

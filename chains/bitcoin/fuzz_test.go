@@ -8,6 +8,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
@@ -19,58 +20,10 @@ func FuzzBlock(f *testing.F) {
 	c := bitcointest.NewChain()
 	spend := bitcointest.Spend(c.Mine().Transactions[0], 0, wire.NewTxOut(1, scriptSeeds()[3]))
 	f.Add(bitcointest.Bytes(c.Mine(spend)))
-	spend = bitcointest.Spend(spend, 0, wire.NewTxOut(1, scriptSeeds()[70]), wire.NewTxOut(5, []byte{opReturn, 2, 3, 4}))
+	spend = bitcointest.Spend(spend, 0, wire.NewTxOut(1, scriptSeeds()[70]), wire.NewTxOut(5, []byte{block.OpReturn, 2, 3, 4}))
 	spend.TxIn[0].Witness = wire.TxWitness{{1}, {}}
 	f.Add(bitcointest.Bytes(c.Mine(spend)))
 	f.Fuzz(func(t *testing.T, raw []byte) { readsAsWireDoes(t, newTestDecoder(t), raw) })
-}
-
-// FuzzBlockFile: in a file of any bytes there is an error, or records one behind the other, with proof of work.
-func FuzzBlockFile(f *testing.F) {
-	c := bitcointest.NewChain()
-	c.MineEmpty(2)
-	file := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
-	f.Add(file, []byte(nil))
-	f.Add(append(bytes.Clone(file), make([]byte, 20)...), make([]byte, xorKeySize))
-	f.Add(append(bytes.Clone(file), "garbage"...), []byte(nil))
-	f.Add(append(bytes.Clone(file[:500]), file[510:]...), []byte(nil))
-	f.Add(file[:len(file)-3], []byte(nil))
-	f.Add(append([]byte{0, 0, 0}, file...), []byte(nil))
-	masked := bytes.Clone(file)
-	unmask(masked, []byte("12345678"), 0)
-	f.Add(masked, []byte("12345678"))
-	f.Fuzz(func(t *testing.T, content, key []byte) {
-		n := networks[4]
-		r := recordReader{net: n, path: "blk00000.dat", key: key, file: bytes.NewReader(content), size: int64(len(content))}
-		found, err := r.scan(0)
-		if err == nil {
-			err = found.cut
-		}
-		if err != nil {
-			if kind, _ := model.KindOf(err); kind != model.BadSource || !contains(err.Error(), "blk00000.dat, offset") {
-				t.Errorf("kind %d: %v", kind, err)
-			}
-		}
-		d := newTestDecoder(t)
-		end := int64(0)
-		for _, rec := range found.records {
-			if rec.offset < end+recordHead || rec.offset+int64(rec.size) > int64(len(content)) {
-				t.Fatalf("record at %d of %d bytes, the one before ends at %d, the file at %d", rec.offset, rec.size, end, len(content))
-			}
-			end = rec.offset + int64(rec.size)
-			raw := bytes.Clone(content[rec.offset:end])
-			unmask(raw, key, rec.offset)
-			if h := header(raw); h.hash() != rec.hash || n.checkWork(h, rec.hash) != nil {
-				t.Fatalf("record at %d is %s", rec.offset, formatHash(rec.hash))
-			}
-			if b, err := d.block(raw, 0); err == nil && b.Hash != rec.hash {
-				t.Fatalf("record at %d decodes to %s", rec.offset, formatHash(b.Hash))
-			}
-		}
-		if end != found.end {
-			t.Errorf("the records end at %d, the scan says %d", end, found.end)
-		}
-	})
 }
 
 // FuzzDecode: an input of any form is blocks or an error.
@@ -94,16 +47,16 @@ func FuzzDecode(f *testing.F) {
 // FuzzOwn: whatever stands in scripts and witnesses, the fields of users' indexes are read without a fault, those that
 // the chain has as indexes agree with these, and the same bytes have the same values.
 func FuzzOwn(f *testing.F) {
-	envelope := append(append([]byte{0x20}, make([]byte, 32)...), "\xac\x00\x63\x03ord\x01\x01\x0atext/plain\x01\x02\x01\x05\x00\x02hi\x68"...)
-	control := append([]byte{tapscriptLeaf}, make([]byte, 32)...)
-	f.Add([]byte{opReturn, opRunestone, 2, 1, 2}, []byte{1, 2}, envelope, control)
+	envelope := append(append([]byte{0x20}, bytes.Repeat([]byte{0}, 32)...), "\xac\x00\x63\x03ord\x01\x01\x0atext/plain\x01\x02\x01\x05\x00\x02hi\x68"...)
+	control := append([]byte{0xc0}, bytes.Repeat([]byte{0}, 32)...)
+	f.Add([]byte{block.OpReturn, 0x5d, 2, 1, 2}, []byte{1, 2}, envelope, control)
 	f.Add(envelope, []byte(nil), envelope[33:], append(control, control[1:]...))
-	f.Add(envelope[:len(envelope)-2], []byte{0}, []byte{annexTag}, []byte{annexTag})
+	f.Add(envelope[:len(envelope)-2], []byte{0}, []byte{0x50}, []byte{0x50})
 	for _, s := range scriptSeeds() {
 		f.Add(s, s, s, s)
 	}
 	var ds []model.Definition
-	for _, x := range networks[4].indexes() {
+	for _, x := range indexes(networks[4]) {
 		ds = append(ds, model.Definition{Name: "own_" + x.Name, Value: x.Value})
 	}
 	for _, name := range []string{"inscriptions", "inputs", "outputs"} {
@@ -123,18 +76,19 @@ func FuzzOwn(f *testing.F) {
 	for _, d := range ds {
 		names = append(names, d.Name)
 	}
-	d, err := newDecoder(chain.net, chain.defined, names)
+	make, err := chain.decoders(names, false)
 	if err != nil {
 		f.Fatal(err)
 	}
+	d := make()
 	f.Fuzz(func(t *testing.T, script, input, revealed, control []byte) {
 		c := bitcointest.NewChain()
 		tx := bitcointest.Spend(c.Mine().Transactions[0], 0, wire.NewTxOut(1, script), wire.NewTxOut(2, revealed))
 		tx.TxIn[0].SignatureScript = input
 		tx.TxIn[0].Witness = wire.TxWitness{script, revealed, control}
-		tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 7}, input, wire.TxWitness{revealed, control, {annexTag}}))
+		tx.AddTxIn(wire.NewTxIn(&wire.OutPoint{Index: 7}, input, wire.TxWitness{revealed, control, {0x50}}))
 		raw := bitcointest.Bytes(c.Mine(tx))
-		b, err := d.block(raw, 2)
+		b, err := d.Block(raw, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +101,7 @@ func FuzzOwn(f *testing.F) {
 				}
 			}
 		}
-		again, err := d.block(raw, 2)
+		again, err := d.Block(raw, 2)
 		if err != nil || fmt.Sprint(again.Txs) != before || fmt.Sprint(b.Txs) != before {
 			t.Errorf("script %x: decoded again it is another block: %v", script, err)
 		}
@@ -174,7 +128,7 @@ func FuzzHashTx(f *testing.F) {
 			t.Fatalf("%x has a hash, btcd says %v with %d bytes left", raw, err, r.Len())
 		}
 		if want := model.Hash(tx.TxHash()); got != want {
-			t.Errorf("%x hashes to %s, btcd says %s", raw, formatHash(got), formatHash(want))
+			t.Errorf("%x hashes to %s, btcd says %s", raw, block.FormatHash(got), block.FormatHash(want))
 		}
 	})
 }

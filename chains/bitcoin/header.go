@@ -1,60 +1,43 @@
 package bitcoin
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
-	"slices"
+	"time"
 
+	"github.com/btcsuite/btcd/chainhash/v2"
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/rules"
+	"birthmark/chains/checkpoint"
 	"birthmark/model"
 )
 
-// headerSize is the bytes of a header on every network.
-const headerSize = 80
-
-// header reads the fields of 80 bytes where they stand.
-type header []byte
-
-func (h header) version() int32     { return int32(binary.LittleEndian.Uint32(h)) }
-func (h header) parent() model.Hash { return model.Hash(h[4:36]) }
-func (h header) merkle() model.Hash { return model.Hash(h[36:68]) }
-func (h header) time() uint32       { return binary.LittleEndian.Uint32(h[68:]) }
-func (h header) bits() uint32       { return binary.LittleEndian.Uint32(h[72:]) }
-func (h header) nonce() uint32      { return binary.LittleEndian.Uint32(h[76:]) }
-func (h header) hash() model.Hash   { return doubleHash(h[:headerSize]) }
-
-// doubleHash is SHA-256 of SHA-256, Bitcoin's hash of blocks, transactions and merkle nodes.
-func doubleHash(b []byte) model.Hash {
-	once := sha256.Sum256(b)
-	return sha256.Sum256(once[:])
-}
-
-// Header is a header as JSON shows it. Hash, parent and time are the block's own fields.
+// Header is the `header` object of a block's JSON. Hash, parent and time are fields of the block.
 type Header struct {
 	Version    int32   `json:"version"`
 	MerkleRoot string  `json:"merkle_root"`
-	Bits       string  `json:"bits"` // the target in its compact form, as Core writes it: 8 hex digits
+	Bits       string  `json:"bits"` // the compact target, 8 hex digits
 	Nonce      uint32  `json:"nonce"`
-	Difficulty float64 `json:"difficulty"` // of the target, in units of mainnet's easiest
+	Difficulty float64 `json:"difficulty"` // in units of mainnet's easiest target
 }
 
 func parseHeader(raw []byte) (*Header, error) {
-	if len(raw) != headerSize {
-		return nil, fmt.Errorf("a bitcoin header has %d bytes, not %d", headerSize, len(raw))
+	if len(raw) != block.HeaderSize {
+		return nil, fmt.Errorf("a bitcoin header of %d bytes: expected %d", len(raw), block.HeaderSize)
 	}
-	h := header(raw)
+	h := block.Header(raw)
 	return &Header{
-		Version:    h.version(),
-		MerkleRoot: formatHash(h.merkle()),
-		Bits:       fmt.Sprintf("%08x", h.bits()),
-		Nonce:      h.nonce(),
-		Difficulty: difficulty(h.bits()),
+		Version:    h.Version(),
+		MerkleRoot: block.FormatHash(h.MerkleRoot()),
+		Bits:       fmt.Sprintf("%08x", h.Bits()),
+		Nonce:      h.Nonce(),
+		Difficulty: difficulty(h.Bits()),
 	}, nil
 }
 
-// difficulty is computed as Core does it (GetDifficulty in rpc/blockchain.cpp), so that the digits agree.
-// 0 where the compact form has no mantissa, which no valid header has.
+// difficulty is computed as in Core (GetDifficulty in rpc/blockchain.cpp), so that the digits agree. It is 0 if the
+// target has no mantissa, which is invalid in a header.
 func difficulty(compact uint32) float64 {
 	mantissa := compact & 0xffffff
 	if mantissa == 0 {
@@ -71,44 +54,53 @@ func difficulty(compact uint32) float64 {
 	return d
 }
 
-// target is the number a header's hash must not exceed, big-endian.
-type target [32]byte
-
-// expand reads the compact form: a mantissa of 23 bits and a sign, and an exponent in bytes. Not ok where it is
-// negative, zero or wider than 256 bits: no header may state those.
-func expand(compact uint32) (t target, ok bool) {
-	exponent, mantissa := int(compact>>24), compact&0x7fffff
-	if compact&0x800000 != 0 {
-		return t, false
+// CheckHeader implements [model.HeaderChecker]: checkpoints, proof of work, difficulty, time and version. Chains that
+// share block 0 with a network, such as Bitcoin Cash with mainnet, and forged chains fail here. The error has the code
+// wrong_network at a checkpoint, else bad_block.
+func (c *chain) CheckHeader(b *model.Block, before func(model.HeightPk) ([]byte, error)) error {
+	n := c.net
+	if len(b.Header) != block.HeaderSize {
+		return model.Errorf(model.BadSource, "bad_block", "block %d %s: a header of %d bytes: expected %d",
+			b.Height, block.FormatHash(b.Hash), len(b.Header), block.HeaderSize)
 	}
-	for i := range 3 {
-		b := byte(mantissa >> (8 * i))
-		at := len(t) - 1 - (exponent - 3 + i)
-		if b == 0 || at >= len(t) {
-			continue
+	known := n.Rules.Checkpoint(int32(b.Height))
+	if b.Height == 0 {
+		known = n.Params.GenesisHash
+	}
+	if known != nil {
+		if err := checkpoint.Check(c, b, known.String()); err != nil {
+			return err
 		}
-		if at < 0 {
-			return t, false
+	}
+	h := block.Header(b.Header)
+	err := h.CheckWork(b.Hash, n.Limit)
+	if err == nil && b.Height > 0 {
+		var failed error
+		err, failed = n.Rules.Check(wireHeader(h), int32(b.Height), func(height int32) (a rules.Ancestor, ok bool, err error) {
+			raw, err := before(model.HeightPk(height))
+			if err != nil || len(raw) == 0 {
+				return a, false, err
+			}
+			if len(raw) != block.HeaderSize {
+				return a, false, fmt.Errorf("a header of %d bytes: expected %d", len(raw), block.HeaderSize)
+			}
+			h := block.Header(raw)
+			return rules.Ancestor{Bits: h.Bits(), Time: int64(h.Time())}, true, nil
+		})
+		if failed != nil {
+			return fmt.Errorf("check block %d: read an earlier header: %w", b.Height, failed)
 		}
-		t[at] = b
 	}
-	return t, t != target{}
-}
-
-// checkWork says whether the header's hash meets the target the header states, and whether the network allows
-// so easy a target.
-func (n *network) checkWork(h header, hash model.Hash) error {
-	t, ok := expand(h.bits())
-	if !ok {
-		return fmt.Errorf("header of %s states the impossible target %08x", formatHash(hash), h.bits())
-	}
-	if bytes.Compare(t[:], n.limit[:]) > 0 {
-		return fmt.Errorf("header of %s states the target %08x, easier than %s allows", formatHash(hash), h.bits(), n.name)
-	}
-	number := hash
-	slices.Reverse(number[:])
-	if bytes.Compare(number[:], t[:]) > 0 {
-		return fmt.Errorf("header %s does not have the proof of work its target %08x asks for", formatHash(hash), h.bits())
+	if err != nil {
+		return model.Errorf(model.BadSource, "bad_block", "block %d %s: %w", b.Height, block.FormatHash(b.Hash), err)
 	}
 	return nil
+}
+
+// wireHeader converts a header for btcd's rules.
+func wireHeader(h block.Header) *wire.BlockHeader {
+	return &wire.BlockHeader{
+		Version: h.Version(), PrevBlock: chainhash.Hash(h.Parent()), MerkleRoot: chainhash.Hash(h.MerkleRoot()),
+		Timestamp: time.Unix(int64(h.Time()), 0), Bits: h.Bits(), Nonce: h.Nonce(),
+	}
 }

@@ -3,43 +3,50 @@ package bitcoin
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"hash"
 	"slices"
 	"strings"
 
+	"golang.org/x/crypto/ripemd160" //lint:ignore SA1019 Bitcoin's addresses are made with it
+
+	"birthmark/chains/adapter"
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
-// The names of the indexes.
+// The positions of the built-in indexes.
 const (
-	indexAddress    = "address"
-	indexScriptHash = "script_hash"
-	indexScriptType = "script_type"
-	indexOpReturn   = "op_return"
+	addressIndex = iota
+	scriptHashIndex
+	scriptTypeIndex
+	opReturnIndex
 )
 
-// indexes are what Bitcoin offers on a network. Every one reads a single output script, so an output has at most
-// one value of each.
-func (n *network) indexes() []model.Index {
+// indexes returns the built-in indexes. Each reads one output script, so an output has at most one value of each.
+func indexes(n *params.Network) []model.Index {
 	return []model.Index{
-		{
-			Name: indexAddress, Kind: model.OneToMany, Default: true,
-			Doc:   "who an output pays: P2PKH, P2SH, every witness version, and P2PK as the address of its key's hash; none for bare multisig, OP_RETURN and scripts of no known form",
-			Value: "output.address", Format: n.formatAddress, Parse: n.parseAddress,
+		addressIndex: {
+			Name: "address", Kind: model.OneToMany, Default: true,
+			Doc:    "the address an output pays to: P2PKH, P2SH, every witness version, and P2PK as the address of its key hash; none for bare multisig, OP_RETURN and nonstandard scripts",
+			Value:  "output.address",
+			Format: func(value []byte) string { return formatAddress(n, value) },
+			Parse:  func(text string) ([]byte, error) { return parseAddress(n, text) },
 		},
-		{
-			Name: indexScriptHash, Kind: model.OneToMany,
-			Doc:   "SHA-256 of the output script, written byte-reversed as in the Electrum protocol",
+		scriptHashIndex: {
+			Name: "script_hash", Kind: model.OneToMany,
+			Doc:   "SHA-256 of the output script, byte-reversed as in the Electrum protocol",
 			Value: "output.script_hash", Format: formatScriptHash, Parse: parseScriptHash,
 		},
-		{
-			Name: indexScriptType, Kind: model.OneToMany,
-			Doc:   "the form of the output script by Core's name: " + strings.Join(kindNames[:], ", "),
+		scriptTypeIndex: {
+			Name: "script_type", Kind: model.OneToMany,
+			Doc:   "the type of the output script as Core names it: " + strings.Join(block.KindNames[:], ", "),
 			Value: "output.script_type", Format: func(value []byte) string { return string(value) }, Parse: parseScriptType,
 		},
-		{
-			Name: indexOpReturn, Kind: model.OneToMany,
-			Doc:   "the data an OP_RETURN output pushes, all its pushes in one, in hex; none where it pushes nothing",
+		opReturnIndex: {
+			Name: "op_return", Kind: model.OneToMany,
+			Doc:   "the data that an OP_RETURN output pushes, all pushes concatenated, in hex; none if it pushes nothing",
 			Value: "output.data", Format: hex.EncodeToString, Parse: parseOpReturn,
 		},
 	}
@@ -52,16 +59,16 @@ func formatScriptHash(value []byte) string {
 }
 
 func parseScriptHash(text string) ([]byte, error) {
-	h, ok := parseHash(text)
+	h, ok := block.ParseHash(text)
 	if !ok {
-		return nil, model.Errorf(model.Usage, "bad_value", "%q is not a script hash: expected 64 hex digits, the SHA-256 of the output script byte-reversed", shown(text))
+		return nil, adapter.BadValue("script hash", text, "64 hex digits, the SHA-256 of the output script byte-reversed")
 	}
 	return h[:], nil
 }
 
 func parseScriptType(text string) ([]byte, error) {
-	if !slices.Contains(kindNames[:], text) {
-		return nil, model.Errorf(model.Usage, "bad_value", "%q is not a script type: expected %s", shown(text), strings.Join(kindNames[:], ", "))
+	if !slices.Contains(block.KindNames[:], text) {
+		return nil, adapter.BadValue("script type", text, "%s", strings.Join(block.KindNames[:], ", "))
 	}
 	return []byte(text), nil
 }
@@ -69,155 +76,149 @@ func parseScriptType(text string) ([]byte, error) {
 func parseOpReturn(text string) ([]byte, error) {
 	value, err := hex.DecodeString(text)
 	if err != nil || len(value) == 0 {
-		return nil, model.Errorf(model.Usage, "bad_value", "%q is not the data of an OP_RETURN: expected pairs of hex digits", shown(text))
+		return nil, adapter.BadValue("OP_RETURN data", text, "pairs of hex digits")
 	}
 	return indexexpr.Shorten(value), nil
 }
 
-// wanted says which values of an output are to be made, and under which [model.Key.Index].
-type wanted struct {
-	order   []wantedIndex // ascending by position
-	address bool
-	hash    bool
-	data    bool
-}
-
-type wantedIndex struct {
-	position int
-	value    valueOf
-}
-
-// valueOf is one of the indexes.
-type valueOf uint8
-
-const (
-	valueAddress valueOf = iota
-	valueScriptHash
-	valueScriptType
-	valueOpReturn
-)
-
-// newWanted reads a list of index names; the position of a name is its [model.Key.Index]. Those that were defined are
-// known, and none of its own.
-func newWanted(names []string, defined *indexexpr.Indexes) (wanted, error) {
-	var w wanted
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			return w, model.Errorf(model.Usage, "unknown_index", "index %q is named twice", name)
-		}
-		var v valueOf
-		switch name {
-		case indexAddress:
-			v, w.address = valueAddress, true
-		case indexScriptHash:
-			v, w.hash = valueScriptHash, true
-		case indexScriptType:
-			v = valueScriptType
-		case indexOpReturn:
-			v, w.data = valueOpReturn, true
-		default:
-			if defined.Has(name) {
-				continue
-			}
-			return w, model.Errorf(model.Usage, "unknown_index", "unknown index %q of bitcoin: expected %s", name,
-				strings.Join([]string{indexAddress, indexScriptHash, indexScriptType, indexOpReturn}, ", "))
-		}
-		w.order = append(w.order, wantedIndex{i, v})
+// decoders returns a function that makes decoders for the named indexes, one per goroutine. An error is of kind
+// [model.Usage], code unknown_index.
+func (c *chain) decoders(names []string, raw bool) (func() *block.Decoder, error) {
+	selected, err := c.Select(names)
+	if err != nil {
+		return nil, err
 	}
-	return w, nil
+	return func() *block.Decoder {
+		d := block.NewDecoder(c.emitter(names, selected))
+		d.KeepRaw = raw
+		return d
+	}, nil
 }
 
-// room is the most bytes of values an output script can make.
-func (w *wanted) room(script []byte) int {
+func (c *chain) emitter(names []string, selected []adapter.Selected) *emitter {
+	e := &emitter{selected: selected, ripemd: ripemd160.New()}
+	for _, s := range selected {
+		e.has[s.Builtin] = true
+	}
+	e.user = newUserIndexes(c, names, e)
+	return e
+}
+
+// emitter makes the index values of outputs. It is a [block.Emitter].
+type emitter struct {
+	selected []adapter.Selected
+	has      [opReturnIndex + 1]bool // which are selected
+	user     *userIndexes            // nil if no custom index is selected
+
+	arena  []byte // values of the block
+	ripemd hash.Hash
+	sum    [sha256.Size]byte // scratch
+}
+
+// MaxKeys implements [block.Emitter].
+func (e *emitter) MaxKeys() int { return len(e.selected) }
+
+// MaxBytes implements [block.Emitter].
+func (e *emitter) MaxBytes(script []byte) int {
 	n := 0
-	if w.address {
+	if e.has[addressIndex] {
 		n += min(len(script), maxAddressSize)
 	}
-	if w.hash {
+	if e.has[scriptHashIndex] {
 		n += sha256.Size
 	}
-	if w.data && len(script) > 0 && script[0] == opReturn {
+	if e.has[opReturnIndex] && len(script) > 0 && script[0] == block.OpReturn {
 		n += min(len(script), model.MaxValueSize)
 	}
 	return n
 }
 
-// scriptTypes are the values of the index script_type, made once.
-var scriptTypes = func() (values [len(kindNames)][]byte) {
-	for k, name := range kindNames {
+// Begin implements [block.Emitter].
+func (e *emitter) Begin(b *model.Block, raw, arena []byte) {
+	e.arena = arena
+	if e.user != nil {
+		e.user.begin(b, raw)
+	}
+}
+
+// Transaction implements [block.Emitter].
+func (e *emitter) Transaction(index int, s block.Span) {
+	if e.user != nil {
+		e.user.transaction(index, s)
+	}
+}
+
+// Keys implements [block.Emitter].
+func (e *emitter) Keys(to []model.Key, index int, value uint64, script []byte, size int) []model.Key {
+	first := len(to)
+	to = e.builtin(to, script)
+	if e.user != nil {
+		to = e.user.keys(to, index, value, script, size)
+		e.user.run.InOrder(to[first:])
+	}
+	return to
+}
+
+// scriptTypes are the values of the index script_type.
+var scriptTypes = func() (values [len(block.KindNames)][]byte) {
+	for k, name := range block.KindNames {
 		values[k] = []byte(name)
 	}
 	return values
 }()
 
-// keys appends the keys of an output script. Values are put into the arena and stay there.
-func (d *decoder) keys(to []model.Key, script []byte) []model.Key {
-	if len(d.wanted.order) == 0 {
+// builtin appends the keys of the built-in indexes. Their values are in the arena.
+func (e *emitter) builtin(to []model.Key, script []byte) []model.Key {
+	if len(e.selected) == 0 {
 		return to
 	}
-	k, payload := solve(script)
-	for _, w := range d.wanted.order {
-		var value []byte
-		switch w.value {
-		case valueAddress:
-			value = d.address(k, script, payload)
-		case valueScriptHash:
+	k, payload := block.Solve(script)
+	for _, s := range e.selected {
+		start := len(e.arena)
+		switch s.Builtin {
+		case addressIndex:
+			e.arena = e.appendAddress(e.arena, k, script, payload)
+		case scriptHashIndex:
 			sum := sha256.Sum256(script)
-			value = d.keep(sum[:])
-		case valueScriptType:
-			value = scriptTypes[k]
-		case valueOpReturn:
-			value = d.pushed(k, script)
+			e.arena = append(e.arena, sum[:]...)
+		case scriptTypeIndex:
+			to = append(to, model.Key{Index: s.Position, Value: scriptTypes[k]})
+		case opReturnIndex:
+			e.appendData(k, script)
 		}
-		if value != nil {
-			to = append(to, model.Key{Index: w.position, Value: value})
+		if end := len(e.arena); end > start {
+			to = append(to, model.Key{Index: s.Position, Value: e.arena[start:end:end]})
 		}
 	}
 	return to
 }
 
-// address is the stored address of a classified script, nil where it has none.
-func (d *decoder) address(k kind, script, payload []byte) []byte {
-	start := len(d.arena)
+// appendAddress appends the stored address of a classified script, nothing if it has none.
+func (e *emitter) appendAddress(to []byte, k block.Kind, script, payload []byte) []byte {
 	switch k {
-	case pubkey:
-		d.arena = d.appendHash160(append(d.arena, toKeyHash), payload)
-	case pubkeyhash:
-		d.arena = append(append(d.arena, toKeyHash), payload...)
-	case scripthash:
-		d.arena = append(append(d.arena, toScriptHash), payload...)
-	case witnessV0KeyHash, witnessV0ScriptHash, witnessV1Taproot, anchor, witnessUnknown:
-		version, _, _ := witnessProgram(script)
-		d.arena = append(append(d.arena, version), payload...)
+	case block.PubKey:
+		e.sum = sha256.Sum256(payload)
+		e.ripemd.Reset()
+		e.ripemd.Write(e.sum[:])
+		return e.ripemd.Sum(append(to, toKeyHash))
+	case block.PubKeyHash:
+		return append(append(to, toKeyHash), payload...)
+	case block.ScriptHash:
+		return append(append(to, toScriptHash), payload...)
+	case block.WitnessV0KeyHash, block.WitnessV0ScriptHash, block.WitnessV1Taproot, block.Anchor, block.WitnessUnknown:
+		version, _, _ := block.WitnessProgram(script)
+		return append(append(to, version), payload...)
+	}
+	return to
+}
+
+// appendData appends the data of an OP_RETURN script to the arena, shortened to the longest value.
+func (e *emitter) appendData(k block.Kind, script []byte) {
+	switch {
+	case k != block.NullData:
+	case len(script) > model.MaxValueSize:
+		e.arena = append(e.arena, indexexpr.Shorten(block.AppendPushed(nil, script))...)
 	default:
-		return nil
+		e.arena = block.AppendPushed(e.arena, script)
 	}
-	return d.arena[start:len(d.arena):len(d.arena)]
-}
-
-// pushed is the data of an OP_RETURN script, shortened if need be; nil where it pushes none.
-func (d *decoder) pushed(k kind, script []byte) []byte {
-	if k != nulldata {
-		return nil
-	}
-	if len(script) > model.MaxValueSize {
-		data := indexexpr.Shorten(appendPushed(nil, script))
-		if len(data) == 0 {
-			return nil
-		}
-		return d.keep(data)
-	}
-	start := len(d.arena)
-	d.arena = appendPushed(d.arena, script)
-	if len(d.arena) == start {
-		return nil
-	}
-	return d.arena[start:len(d.arena):len(d.arena)]
-}
-
-// keep copies bytes into the arena.
-func (d *decoder) keep(b []byte) []byte {
-	start := len(d.arena)
-	d.arena = append(d.arena, b...)
-	return d.arena[start:len(d.arena):len(d.arena)]
 }

@@ -26,7 +26,7 @@ func TestLongDataIsShortened(t *testing.T) {
 			many, rest = append(append(many, byte(n)), rest[:n]...), rest[n:]
 		}
 		scripts = append(scripts, one, many)
-		index := networks[0].indexes()[3]
+		index := indexes(networks[0])[3]
 		want, err := index.Parse(fmt.Sprintf("%x", data))
 		if err != nil {
 			t.Fatal(err)
@@ -38,11 +38,7 @@ func TestLongDataIsShortened(t *testing.T) {
 			t.Errorf("%d bytes: what is shown does not parse to itself: %v", size, err)
 		}
 		for _, script := range scripts {
-			d, err := newDecoder(networks[0], nil, []string{indexOpReturn})
-			if err != nil {
-				t.Fatal(err)
-			}
-			keys := d.keys(nil, script)
+			keys := newEmitter(t, networks[0], []string{indexOpReturn}).builtin(nil, script)
 			if len(keys) != 1 || string(keys[0].Value) != string(want) {
 				t.Errorf("%d bytes in a script of %d: not found by the whole", size, len(script))
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
 
@@ -31,7 +32,7 @@ const (
 	tagDelegate        = 11
 )
 
-var envelopeMark = []byte{op0, opIf, 3, 'o', 'r', 'd'}
+var envelopeMark = []byte{block.Op0, opIf, 3, 'o', 'r', 'd'}
 
 // appendInscriptions appends the inscriptions in a script, up to maxEnvelopes.
 func appendInscriptions(to []inscriptionFields, script []byte, input int) []inscriptionFields {
@@ -46,7 +47,7 @@ func appendInscriptions(to []inscriptionFields, script []byte, input int) []insc
 				at++
 			}
 		} else {
-			_, _, rest, ok := nextOp(script[at:])
+			_, _, rest, ok := block.NextOp(script[at:])
 			if !ok {
 				break
 			}
@@ -69,7 +70,7 @@ func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
 	body := false
 	seen := [tagDelegate + 1]bool{}
 	for {
-		op, data, next, ok := nextOp(script)
+		op, data, next, ok := block.NextOp(script)
 		if !ok {
 			return in, nil, false
 		}
@@ -89,7 +90,7 @@ func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
 			body = true
 			continue
 		}
-		op, value, next, ok := nextOp(script)
+		op, value, next, ok := block.NextOp(script)
 		if !ok {
 			return in, nil, false
 		}
@@ -118,8 +119,8 @@ func pushed(op byte, data []byte) ([]byte, bool) {
 		return data, true
 	case op == op1Negate:
 		return []byte{0x81}, true
-	case op >= op1 && op <= op16:
-		return []byte{op - op1 + 1}, true
+	case op >= block.Op1 && op <= block.Op16:
+		return []byte{op - block.Op1 + 1}, true
 	}
 	return nil, false
 }
@@ -177,5 +178,5 @@ func inscriptionID(b []byte) string {
 	var number [most]byte
 	copy(number[:], b[sha256.Size:])
 	hash := model.Hash(b)
-	return fmt.Sprintf("%si%d", formatHash(hash), binary.LittleEndian.Uint32(number[:]))
+	return fmt.Sprintf("%si%d", block.FormatHash(hash), binary.LittleEndian.Uint32(number[:]))
 }

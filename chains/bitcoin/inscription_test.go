@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"birthmark/chains/bitcoin/block"
 )
 
 // envelope is an inscription in a script, of parts as they stand there.
@@ -83,8 +85,8 @@ func TestHostileScriptsAreReadOnce(t *testing.T) {
 		if got := appendInscriptions(nil, c.script, 0); len(got) != c.want {
 			t.Errorf("%s: %d inscriptions, expected %d", c.name, len(got), c.want)
 		}
-		pushes, _ := pushesOf(nil, c.script)
-		if len(pushes) > maxEntries {
+		pushes, _ := block.Pushes(nil, c.script)
+		if len(pushes) > block.MaxEntries {
 			t.Errorf("%s: %d pushes", c.name, len(pushes))
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/internal/testblocks"
 	"birthmark/model"
 )
@@ -108,17 +110,17 @@ func agreesWithCore(t *testing.T, name string, b *model.Block, want *coreBlock) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	parent := formatHash(b.Parent)
+	parent := block.FormatHash(b.Parent)
 	if b.Parent == (model.Hash{}) {
 		parent = ""
 	}
-	got := fmt.Sprint(formatHash(b.Hash), b.Size, b.Time, parent, len(b.Txs), *h)
+	got := fmt.Sprint(block.FormatHash(b.Hash), b.Size, b.Time, parent, len(b.Txs), *h)
 	expected := fmt.Sprint(want.Hash, want.Size, want.Time, want.PreviousHash, len(want.Tx),
 		Header{want.Version, want.MerkleRoot, want.Bits, want.Nonce, want.Difficulty})
 	// Core wrote difficulties with up to 16 digits, fewer than a float64 needs.
 	if close := h.Difficulty/want.Difficulty - 1; close > -1e-14 && close < 1e-14 {
 		h.Difficulty = want.Difficulty
-		got = fmt.Sprint(formatHash(b.Hash), b.Size, b.Time, parent, len(b.Txs), *h)
+		got = fmt.Sprint(block.FormatHash(b.Hash), b.Size, b.Time, parent, len(b.Txs), *h)
 	}
 	if got != expected {
 		t.Errorf("%s:\n%s, Core says\n%s", name, got, expected)
@@ -134,14 +136,14 @@ func agreesWithCore(t *testing.T, name string, b *model.Block, want *coreBlock) 
 		if i == 0 {
 			spends = nil
 		}
-		if formatHash(ours.Hash) != tx.ID || len(ours.Inputs) != len(spends) || len(ours.Outputs) != len(tx.Vout) {
+		if block.FormatHash(ours.Hash) != tx.ID || len(ours.Inputs) != len(spends) || len(ours.Outputs) != len(tx.Vout) {
 			t.Errorf("%s: transaction %d: %s with %d inputs and %d outputs, Core says %s, %d, %d",
-				name, i, formatHash(ours.Hash), len(ours.Inputs), len(ours.Outputs), tx.ID, len(spends), len(tx.Vout))
+				name, i, block.FormatHash(ours.Hash), len(ours.Inputs), len(ours.Outputs), tx.ID, len(spends), len(tx.Vout))
 			continue
 		}
 		for j, in := range spends {
-			if o := ours.Inputs[j]; formatHash(o.Tx) != in.ID || o.Index != in.Out {
-				t.Errorf("%s: transaction %d: input %d spends %s:%d, Core says %s:%d", name, i, j, formatHash(o.Tx), o.Index, in.ID, in.Out)
+			if o := ours.Inputs[j]; block.FormatHash(o.Tx) != in.ID || o.Index != in.Out {
+				t.Errorf("%s: transaction %d: input %d spends %s:%d, Core says %s:%d", name, i, j, block.FormatHash(o.Tx), o.Index, in.ID, in.Out)
 			}
 		}
 		for j, out := range tx.Vout {
@@ -182,7 +184,7 @@ func TestCountsOfRealBlocks(t *testing.T) {
 		}
 		b := blocks[0]
 		got := single{File: s.File, Net: s.Net, Height: s.Height, SameBlockSpends: s.SameBlockSpends,
-			Hash: formatHash(b.Hash), Txs: len(b.Txs), Bytes: b.Size, Kinds: map[string]int{}}
+			Hash: block.FormatHash(b.Hash), Txs: len(b.Txs), Bytes: b.Size, Kinds: map[string]int{}}
 		distinct := map[string]bool{}
 		made := map[model.Hash]bool{}
 		got.SameBlockSpends = 0
@@ -260,8 +262,8 @@ func TestDecodingAgreesWithRustBitcoin(t *testing.T) {
 				if i == 0 {
 					continue
 				}
-				if o := b.Txs[i].Inputs[j]; fmt.Sprintf("%s:%d", formatHash(o.Tx), o.Index) != in.Previous {
-					t.Errorf("%s: transaction %d: input %d spends %s:%d, expected %s", name, i, j, formatHash(o.Tx), o.Index, in.Previous)
+				if o := b.Txs[i].Inputs[j]; fmt.Sprintf("%s:%d", block.FormatHash(o.Tx), o.Index) != in.Previous {
+					t.Errorf("%s: transaction %d: input %d spends %s:%d, expected %s", name, i, j, block.FormatHash(o.Tx), o.Index, in.Previous)
 				}
 			}
 			for j, out := range tx.Output {
@@ -271,7 +273,7 @@ func TestDecodingAgreesWithRustBitcoin(t *testing.T) {
 	}
 }
 
-func compareOutput(t *testing.T, name string, n *network, o *model.Output, value uint64, script []byte) {
+func compareOutput(t *testing.T, name string, n *params.Network, o *model.Output, value uint64, script []byte) {
 	t.Helper()
 	if got, want := fmt.Sprint(o.Value, shownKeys(n, o)), fmt.Sprint(value, expectedKeys(n, script)); got != want {
 		t.Errorf("%s: output %s, expected %s", name, got, want)
@@ -289,12 +291,12 @@ func TestElectrumxBlocks(t *testing.T) {
 		}
 		readJSON(t, &want, "electrumx", name+".json")
 		b := decodeAll(t, network, []byte(want.Block), nil)[0]
-		if formatHash(b.Hash) != want.Hash || b.Size != want.Size || b.Height != model.HeightPk(want.Height) || len(b.Txs) != len(want.Tx) {
-			t.Errorf("%s: %s, %d bytes, height %d, %d transactions", name, formatHash(b.Hash), b.Size, b.Height, len(b.Txs))
+		if block.FormatHash(b.Hash) != want.Hash || b.Size != want.Size || b.Height != model.HeightPk(want.Height) || len(b.Txs) != len(want.Tx) {
+			t.Errorf("%s: %s, %d bytes, height %d, %d transactions", name, block.FormatHash(b.Hash), b.Size, b.Height, len(b.Txs))
 		}
 		for i, tx := range b.Txs {
-			if formatHash(tx.Hash) != want.Tx[i] {
-				t.Errorf("%s: transaction %d is %s, expected %s", name, i, formatHash(tx.Hash), want.Tx[i])
+			if block.FormatHash(tx.Hash) != want.Tx[i] {
+				t.Errorf("%s: transaction %d is %s, expected %s", name, i, block.FormatHash(tx.Hash), want.Tx[i])
 			}
 		}
 	}
@@ -322,8 +324,8 @@ func TestBitcoinjsBlocks(t *testing.T) {
 			t.Errorf("%s: %v", c.Description, err)
 		default:
 			whole++
-			if formatHash(blocks[0].Hash) != c.ID || c.Size != 0 && blocks[0].Size != c.Size {
-				t.Errorf("%s: %s of %d bytes, expected %s of %d", c.Description, formatHash(blocks[0].Hash), blocks[0].Size, c.ID, c.Size)
+			if block.FormatHash(blocks[0].Hash) != c.ID || c.Size != 0 && blocks[0].Size != c.Size {
+				t.Errorf("%s: %s of %d bytes, expected %s of %d", c.Description, block.FormatHash(blocks[0].Hash), blocks[0].Size, c.ID, c.Size)
 			}
 		}
 	}
@@ -335,7 +337,7 @@ func TestBitcoinjsBlocks(t *testing.T) {
 func TestBlocksOfEveryFormAreTheSame(t *testing.T) {
 	hex := bytes.TrimSpace(readData(t, "ipld-js-bitcoin", "525343.hex"))
 	raw := unhex(t, string(hex))
-	record := slices.Concat(networks[0].magic[:], []byte{byte(len(raw)), byte(len(raw) >> 8), byte(len(raw) >> 16), 0}, raw)
+	record := slices.Concat(networks[0].Magic[:], []byte{byte(len(raw)), byte(len(raw) >> 8), byte(len(raw) >> 16), 0}, raw)
 	var shown coreBlock
 	json := readData(t, "ipld-js-bitcoin", "525343.json")
 	readJSON(t, &shown, "ipld-js-bitcoin", "525343.json")

@@ -1,13 +1,19 @@
 package bitcoin
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/model"
 )
 
@@ -28,7 +34,7 @@ type prevout struct {
 
 // checkPrevouts compares prevouts, one for each spending input in order, with what the block itself says: those that it
 // makes and spends are its own outputs, and what is paid to miners adds up.
-func checkPrevouts(t *testing.T, name string, n *network, b *model.Block, height model.HeightPk, prevouts []prevout) {
+func checkPrevouts(t *testing.T, name string, n *params.Network, b *model.Block, height model.HeightPk, prevouts []prevout) {
 	t.Helper()
 	outputs := map[string]*model.Output{}
 	in, out, own, next := uint64(0), uint64(0), 0, 0
@@ -55,9 +61,9 @@ func checkPrevouts(t *testing.T, name string, n *network, b *model.Block, height
 	}
 	before := uint64(0)
 	if height > 0 {
-		before = n.supply(height - 1)
+		before = n.Supply(height - 1)
 	}
-	if subsidy := n.supply(height) - before; out > in+subsidy {
+	if subsidy := n.Supply(height) - before; out > in+subsidy {
 		t.Errorf("%s: %d go out, %d go in and %d are new", name, out, in, subsidy)
 	} else if out < in+subsidy {
 		t.Logf("%s: the miner left %d", name, in+subsidy-out)
@@ -69,21 +75,24 @@ func TestUndoFilesNameWhatBlocksSpend(t *testing.T) {
 	for name, network := range map[string]string{
 		"block300025": "mainnet", "block928816": "testnet3", "block928828": "testnet3", "block928848": "testnet3",
 	} {
-		n, err := networkByName(network)
+		n, err := networks.Get(Name, network)
 		if err != nil {
 			t.Fatal(err)
 		}
 		b := decodeAll(t, network, readData(t, "bcoin", name+".raw"), allIndexes)[0]
 		// bcoin writes value and script of each coin, in the order of the inputs.
 		var prevouts []prevout
-		r := reader{b: readData(t, "bcoin", name+"-undo.raw")}
-		for r.left() > 0 && r.err == nil {
-			value := r.take(8, "value")
-			script := r.take(r.count(1, "script"), "script")
-			prevouts = append(prevouts, prevout{binary.LittleEndian.Uint64(value), script})
-		}
-		if r.err != nil {
-			t.Fatal(r.err)
+		r := bytes.NewReader(readData(t, "bcoin", name+"-undo.raw"))
+		for r.Len() > 0 {
+			var value [8]byte
+			if _, err := io.ReadFull(r, value[:]); err != nil {
+				t.Fatal(err)
+			}
+			script, err := wire.ReadVarBytes(r, 0, 10_000, "script")
+			if err != nil {
+				t.Fatal(err)
+			}
+			prevouts = append(prevouts, prevout{binary.LittleEndian.Uint64(value[:]), script})
 		}
 		var height model.HeightPk
 		if _, err := fmt.Sscanf(name, "block%d", &height); err != nil {
@@ -137,8 +146,8 @@ func TestRaitoNamesWhatBlocksSpend(t *testing.T) {
 			}
 			b = one
 		}
-		if formatHash(b.Hash) != file.Expected.Hash || b.Height != file.Expected.Height {
-			t.Errorf("block %d %s, expected %d %s", b.Height, formatHash(b.Hash), file.Expected.Height, file.Expected.Hash)
+		if block.FormatHash(b.Hash) != file.Expected.Hash || b.Height != file.Expected.Height {
+			t.Errorf("block %d %s, expected %d %s", b.Height, block.FormatHash(b.Hash), file.Expected.Height, file.Expected.Hash)
 		}
 		var prevouts []prevout
 		for i, tx := range file.Blocks[0].Data.Transactions {
@@ -147,8 +156,8 @@ func TestRaitoNamesWhatBlocksSpend(t *testing.T) {
 					continue
 				}
 				prevouts = append(prevouts, prevout{in.Previous.Data.Value, unhex(t, in.Previous.Data.Script)})
-				if o := b.Txs[i].Inputs[j]; formatHash(o.Tx) != in.Previous.ID || o.Index != in.Previous.Out {
-					t.Errorf("block %d, transaction %d: input %d spends %s:%d, expected %s:%d", height, i, j, formatHash(o.Tx), o.Index, in.Previous.ID, in.Previous.Out)
+				if o := b.Txs[i].Inputs[j]; block.FormatHash(o.Tx) != in.Previous.ID || o.Index != in.Previous.Out {
+					t.Errorf("block %d, transaction %d: input %d spends %s:%d, expected %s:%d", height, i, j, block.FormatHash(o.Tx), o.Index, in.Previous.ID, in.Previous.Out)
 				}
 			}
 			for j, out := range tx.Outputs {
@@ -181,21 +190,15 @@ func TestFlorestaNamesWhatABlockSpends(t *testing.T) {
 func TestUtxoStoreHoldsWhatABlockSpends(t *testing.T) {
 	b := decodeAll(t, "mainnet", readData(t, "btcd", "277647.dat.bz2"), nil)[0]
 	stored := map[string]bool{}
-	r := reader{b: readData(t, "btcd", "277647.utxostore.bz2")}
-	for r.left() > 0 && r.err == nil {
-		stored[string(r.take(36, "outpoint"))] = true
-		if size := r.take(4, "size"); size != nil {
-			r.take(int(binary.LittleEndian.Uint32(size)), "coin")
-		}
-	}
-	if r.err != nil {
-		t.Fatal(r.err)
+	for r := bytes.NewBuffer(readData(t, "btcd", "277647.utxostore.bz2")); r.Len() > 0; {
+		stored[string(r.Next(36))] = true
+		r.Next(int(binary.LittleEndian.Uint32(r.Next(4))))
 	}
 	found := 0
 	for _, tx := range b.Txs {
 		for _, in := range tx.Inputs {
 			if !stored[string(binary.LittleEndian.AppendUint32(in.Tx[:], in.Index))] {
-				t.Errorf("input %s:%d is not in the store", formatHash(in.Tx), in.Index)
+				t.Errorf("input %s:%d is not in the store", block.FormatHash(in.Tx), in.Index)
 			}
 			found++
 		}
@@ -215,8 +218,8 @@ func TestBlockFiltersBlocks(t *testing.T) {
 		for _, tx := range b.Txs {
 			inputs += len(tx.Inputs)
 		}
-		if formatHash(b.Hash) != row[1].(string) || inputs != len(row[3].([]any)) {
-			t.Errorf("block %v: %s with %d inputs, expected %v with %d", row[0], formatHash(b.Hash), inputs, row[1], len(row[3].([]any)))
+		if block.FormatHash(b.Hash) != row[1].(string) || inputs != len(row[3].([]any)) {
+			t.Errorf("block %v: %s with %d inputs, expected %v with %d", row[0], block.FormatHash(b.Hash), inputs, row[1], len(row[3].([]any)))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
@@ -18,7 +19,7 @@ func hashesTo(t *testing.T, name string, tx *model.Tx) {
 	t.Helper()
 	got, err := (&chain{}).HashTx(tx.Raw)
 	if err != nil || got != tx.Hash {
-		t.Errorf("%s: the bytes of %s hash to %s, %v", name, formatHash(tx.Hash), formatHash(got), err)
+		t.Errorf("%s: the bytes of %s hash to %s, %v", name, block.FormatHash(tx.Hash), block.FormatHash(got), err)
 	}
 }
 
@@ -27,12 +28,12 @@ func weighsRight(t *testing.T, name string, tx *model.Tx) {
 	t.Helper()
 	var oracle wire.MsgTx
 	if err := oracle.Deserialize(bytes.NewReader(tx.Raw)); err != nil {
-		t.Fatalf("%s: btcd refuses %s: %v", name, formatHash(tx.Hash), err)
+		t.Fatalf("%s: btcd refuses %s: %v", name, block.FormatHash(tx.Hash), err)
 	}
 	want := 3*oracle.SerializeSizeStripped() + oracle.SerializeSize()
 	weight, vsize, err := (&chain{}).WeighTx(tx.Raw)
 	if err != nil || weight != want || vsize != int(math.Ceil(float64(want)/4)) {
-		t.Errorf("%s: %s weighs %d, %d virtual bytes, expected %d (%v)", name, formatHash(tx.Hash), weight, vsize, want, err)
+		t.Errorf("%s: %s weighs %d, %d virtual bytes, expected %d (%v)", name, block.FormatHash(tx.Hash), weight, vsize, want, err)
 	}
 }
 
@@ -48,23 +49,26 @@ func withoutRaw(b *model.Block) (all []byte) {
 func TestRawTransactionsOfRealBlocksAreWhatTheBlockIsMadeOf(t *testing.T) {
 	txs, witnesses := 0, 0
 	realFiles(t, func(name, network string, input []byte) {
-		n, err := networkByName(network)
+		n, err := networks.Get(Name, network)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := newDecoder(n, nil, allIndexes)
+		plain, err := newDecoder(n, allIndexes)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := plain.clone()
-		d.raw = true
+		d, err := newDecoder(n, allIndexes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.KeepRaw = true
 		for _, raw := range rawBlocks(t, n, input) {
-			want, err := plain.block(raw, 0)
+			want, err := plain.Block(raw, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			buffer := bytes.Clone(raw)
-			b, err := d.clone().block(buffer, 0)
+			b, err := d.Block(buffer, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,11 +81,11 @@ func TestRawTransactionsOfRealBlocksAreWhatTheBlockIsMadeOf(t *testing.T) {
 					witnesses++
 				}
 			}
-			if got := withoutRaw(b); !bytes.HasSuffix(raw, got) || len(raw)-len(got) > headerSize+9 {
-				t.Errorf("%s: the transactions of %s have %d bytes that are not the block's last of %d", name, formatHash(b.Hash), len(got), len(raw))
+			if got := withoutRaw(b); !bytes.HasSuffix(raw, got) || len(raw)-len(got) > block.HeaderSize+9 {
+				t.Errorf("%s: the transactions of %s have %d bytes that are not the block's last of %d", name, block.FormatHash(b.Hash), len(got), len(raw))
 			}
 			if !reflect.DeepEqual(b, want) {
-				t.Errorf("%s: block %s is another one with raw", name, formatHash(b.Hash))
+				t.Errorf("%s: block %s is another one with raw", name, block.FormatHash(b.Hash))
 			}
 		}
 	})
@@ -101,11 +105,11 @@ func TestEverySourceGivesRawTransactionsWhereTheyAreWanted(t *testing.T) {
 	}
 	for _, b := range blocks {
 		hashesTo(t, "stream", &b.Txs[0])
-		if at, err := s.BlockAt(t.Context(), b.Height); err != nil || !reflect.DeepEqual(at, b) {
+		if at, err := s.(model.BlockReader).BlockAt(t.Context(), b.Height); err != nil || !reflect.DeepEqual(at, b) {
 			t.Errorf("block %d by itself is %+v, %v", b.Height, at, err)
 		}
 	}
-	src, err := newSource(networks[4], nil, "a node", nodeOf{c}, model.SourceOptions{Indexes: allIndexes, Raw: true})
+	src, err := newChain(networks[4]).nodeSource("a node", nodeOf{c}, model.SourceOptions{Indexes: allIndexes, Raw: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,8 +145,8 @@ func (n nodeOf) Raw(_ context.Context, points []model.Point, _ int64) (raws [][]
 
 func TestBytesThatAreNoTransactionHaveNoHash(t *testing.T) {
 	d := newTestDecoder(t)
-	d.raw = true
-	b, err := d.block(bitcointest.Bytes(sample()), 2)
+	d.KeepRaw = true
+	b, err := d.Block(bitcointest.Bytes(sample()), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

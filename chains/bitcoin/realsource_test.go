@@ -13,6 +13,8 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/model"
 )
 
@@ -32,10 +34,10 @@ func count(blocks []*model.Block) (n totals) {
 }
 
 // framed puts serialized blocks into a block file of a network.
-func framed(n *network, blocks ...[]byte) []byte {
+func framed(n *params.Network, blocks ...[]byte) []byte {
 	var out []byte
 	for _, raw := range blocks {
-		out = append(append(out, n.magic[:]...), byte(len(raw)), byte(len(raw)>>8), byte(len(raw)>>16), byte(len(raw)>>24))
+		out = append(append(out, n.Magic[:]...), byte(len(raw)), byte(len(raw)>>8), byte(len(raw)>>16), byte(len(raw)>>24))
 		out = append(out, raw...)
 	}
 	return out
@@ -53,7 +55,7 @@ func TestRealChains(t *testing.T) {
 		"utreexod": {"regtest", readData(t, "utreexod", "blocks.txt"), "", totals{151, 151, 0, 151}},
 		"core":     {"regtest", readData(t, "converted", "core_regtest_getblockstats.blk.dat"), "53e416e2538bc783c42a7aea566e884321afed893e9e58cf356d6429759dfa46", totals{104, 108, 4, 215}},
 	} {
-		n, err := networkByName(c.network)
+		n, err := networks.Get(Name, c.network)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,12 +69,12 @@ func TestRealChains(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		yields(t, s, want)
+		yields(t, n, s, want)
 		blocks, _, _ := collect(t, s)
 		if got := count(blocks); got != c.want {
 			t.Errorf("%s: %+v, expected %+v", name, got, c.want)
 		}
-		if tip := formatHash(blocks[len(blocks)-1].Hash); c.tip != "" && tip != c.tip {
+		if tip := block.FormatHash(blocks[len(blocks)-1].Hash); c.tip != "" && tip != c.tip {
 			t.Errorf("%s: tip %s, expected %s", name, tip, c.tip)
 		}
 	}
@@ -96,8 +98,8 @@ func TestThe14132BlocksOfBtcd(t *testing.T) {
 		t.Errorf("%+v, expected %+v", got, want)
 	}
 	tip := blocks[len(blocks)-1]
-	if tip.Height != 14_131 || formatHash(tip.Hash) != "00000000b3e750f37fdb42e1018799a9f44b546d393b130b369590a072430a1c" {
-		t.Errorf("tip %d %s", tip.Height, formatHash(tip.Hash))
+	if tip.Height != 14_131 || block.FormatHash(tip.Hash) != "00000000b3e750f37fdb42e1018799a9f44b546d393b130b369590a072430a1c" {
+		t.Errorf("tip %d %s", tip.Height, block.FormatHash(tip.Hash))
 	}
 	// Nothing was lost yet: all subsidies were claimed, and no fee was paid.
 	unspent := map[string]uint64{}
@@ -106,7 +108,7 @@ func TestThe14132BlocksOfBtcd(t *testing.T) {
 			for _, in := range tx.Inputs {
 				key := fmt.Sprint(in.Tx, in.Index)
 				if _, ok := unspent[key]; !ok {
-					t.Fatalf("block %d: %s spends an unknown output", b.Height, formatHash(tx.Hash))
+					t.Fatalf("block %d: %s spends an unknown output", b.Height, block.FormatHash(tx.Hash))
 				}
 				delete(unspent, key)
 			}
@@ -119,7 +121,7 @@ func TestThe14132BlocksOfBtcd(t *testing.T) {
 	for _, v := range unspent {
 		sum += v
 	}
-	if supply := s.net.supply(tip.Height); len(unspent) != 13_417 || sum != supply || sum != 70_660_000_000_000 {
+	if supply := networks[0].Supply(tip.Height); len(unspent) != 13_417 || sum != supply || sum != 70_660_000_000_000 {
 		t.Errorf("%d unspent outputs hold %d, the subsidies are %d", len(unspent), sum, supply)
 	}
 }
@@ -166,8 +168,8 @@ func TestGetBlockStats(t *testing.T) {
 	for _, want := range file.Stats {
 		b := blocks[want.Height]
 		got := want
-		got.Hash, got.Time, got.Txs, got.Fee = formatHash(b.Hash), b.Time, len(b.Txs), fees[want.Height]
-		got.Subsidy = n.supply(b.Height) - n.supply(b.Height-1)
+		got.Hash, got.Time, got.Txs, got.Fee = block.FormatHash(b.Hash), b.Time, len(b.Txs), fees[want.Height]
+		got.Subsidy = n.Supply(b.Height) - n.Supply(b.Height-1)
 		got.Ins, got.Outs, got.TotalOut = 0, 0, 0
 		for i, tx := range b.Txs {
 			got.Ins += len(tx.Inputs)
@@ -183,7 +185,7 @@ func TestGetBlockStats(t *testing.T) {
 		if err := m.Deserialize(bytes.NewReader(unhex(t, file.Blocks[want.Height]))); err != nil {
 			t.Fatal(err)
 		}
-		got.Size = b.Size - headerSize - 1 - m.Transactions[0].SerializeSize()
+		got.Size = b.Size - block.HeaderSize - 1 - m.Transactions[0].SerializeSize()
 		if got != want {
 			t.Errorf("%+v, Core says %+v", got, want)
 		}
@@ -194,7 +196,7 @@ func TestGetBlockStats(t *testing.T) {
 func TestForksOfBtcd(t *testing.T) {
 	base := readData(t, "btcd", "blk_0_to_4.dat.bz2")
 	parts := [][]byte{base, readData(t, "btcd", "blk_3A.dat.bz2"), readData(t, "btcd", "blk_4A.dat.bz2"), readData(t, "btcd", "blk_5A.dat.bz2")}
-	hash := func(part []byte, i int) model.Hash { return header(rawBlocks(t, networks[0], part)[i]).hash() }
+	hash := func(part []byte, i int) model.Hash { return block.Header(rawBlocks(t, networks[0], part)[i]).Hash() }
 	for many, want := range []struct {
 		tip    model.Hash
 		height model.HeightPk
@@ -210,7 +212,7 @@ func TestForksOfBtcd(t *testing.T) {
 			t.Fatal(err)
 		}
 		if tip := blocks[len(blocks)-1]; tip.Hash != want.tip || tip.Height != want.height {
-			t.Errorf("with %d branch blocks the tip is %d %s, expected %d %s", many, tip.Height, formatHash(tip.Hash), want.height, formatHash(want.tip))
+			t.Errorf("with %d branch blocks the tip is %d %s, expected %d %s", many, tip.Height, block.FormatHash(tip.Hash), want.height, block.FormatHash(want.tip))
 		}
 	}
 	// An older mining of the same tree, as text with remarks.
@@ -222,8 +224,8 @@ func TestForksOfBtcd(t *testing.T) {
 		t.Fatalf("%d blocks in reorgtest.hex", len(raws))
 	}
 	s := mustOpen(t, "mainnet", write(t, map[string][]byte{"blk00000.dat": dump}))
-	if tip, _ := s.Tip(t.Context()); tip.Height != 5 || tip.Hash != header(raws[7]).hash() {
-		t.Errorf("reorgtest.hex: tip %d %s", tip.Height, formatHash(tip.Hash))
+	if tip, _ := s.Tip(t.Context()); tip.Height != 5 || tip.Hash != block.Header(raws[7]).Hash() {
+		t.Errorf("reorgtest.hex: tip %d %s", tip.Height, block.FormatHash(tip.Hash))
 	}
 }
 
@@ -253,8 +255,8 @@ func TestForksOfFloresta(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := blocks[len(blocks)-1]
-		if last.Hash != header(longer[len(longer)-1]).hash() {
-			t.Errorf("tip %d %s", last.Height, formatHash(last.Hash))
+		if last.Hash != block.Header(longer[len(longer)-1]).Hash() {
+			t.Errorf("tip %d %s", last.Height, block.FormatHash(last.Hash))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/btcsuite/btcd/txscript/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/indexexpr/recipes"
 	"birthmark/internal/testnode/bitcointest"
 )
@@ -34,7 +35,7 @@ func checkRecipes(t *testing.T, network string, inputs [][]byte, want map[string
 		for _, b := range decodeWith(t, c, input, names...) {
 			for i := range b.Txs {
 				for j := range b.Txs[i].Outputs {
-					at := fmt.Sprintf("%s:%d", formatHash(b.Txs[i].Hash), j)
+					at := fmt.Sprintf("%s:%d", block.FormatHash(b.Txs[i].Hash), j)
 					for name, values := range shownValues(c, names, &b.Txs[i].Outputs[j]) {
 						got[name] += len(values)
 						if want[name].at == at && slices.Contains(values, want[name].value) {
@@ -105,10 +106,10 @@ func TestRecipesFindWhatWasMade(t *testing.T) {
 		}
 		return s
 	}
-	owner := bytes.Repeat([]byte{7}, hash160Size)
-	pay := script([]byte{opDup, opHash160}, push(owner), []byte{opEqualVerify, opCheckSig})
+	owner := bytes.Repeat([]byte{7}, block.Hash160Size)
+	pay := script([]byte{txscript.OP_DUP, txscript.OP_HASH160}, push(owner), []byte{txscript.OP_EQUALVERIFY, txscript.OP_CHECKSIG})
 	inscribed := func(kind, body string) []byte {
-		return script([]byte{op0, opIf}, push([]byte("ord")), []byte{op1}, push([]byte(kind)), []byte{op0}, push([]byte(body)), []byte{opEndIf})
+		return script([]byte{txscript.OP_0, opIf}, push([]byte("ord")), []byte{txscript.OP_1}, push([]byte(kind)), []byte{txscript.OP_0}, push([]byte(body)), []byte{opEndIf})
 	}
 	const token = "00000000000000000000000000000000000000000000000000000000000000aa_0"
 	market, err := hex.DecodeString("2097dfd76851bf465e8f715593b217714858bbe9570ff3bd5e33840a34e20ff026")
@@ -136,7 +137,7 @@ func TestRecipesFindWhatWasMade(t *testing.T) {
 	reveal.TxIn[0].Witness = wire.TxWitness{
 		make([]byte, 64),
 		script(inscribed("text/plain", `{"p":"brc-20","op":"mint","tick":"ordi","amt":"1"}`), inscribed("text/plain", `{"p":"brc-20","op":"deploy","tick":"ORDI","max":"21000000"}`)),
-		append([]byte{tapscriptLeaf}, make([]byte, 32)...),
+		append([]byte{0xc0}, make([]byte, 32)...),
 	}
 	chain.Mine(tx, reveal)
 	hash := tx.TxHash().String()

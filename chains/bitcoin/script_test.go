@@ -11,14 +11,16 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/txscript/v2"
 
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/internal/testseed"
 )
 
-func paramsOf(n *network) *chaincfg.Params {
+func paramsOf(n *params.Network) *chaincfg.Params {
 	return map[string]*chaincfg.Params{
 		"mainnet": &chaincfg.MainNetParams, "testnet3": &chaincfg.TestNet3Params, "testnet4": &chaincfg.TestNet4Params,
 		"signet": &chaincfg.SigNetParams, "regtest": &chaincfg.RegressionNetParams, "simnet": &chaincfg.SimNetParams,
-	}[n.name]
+	}[n.Name]
 }
 
 // expectedType is the class btcd gives a script, where Core's Solver has the same opinion. It has another one of these:
@@ -87,7 +89,7 @@ func coreMultisig(script []byte) bool {
 }
 
 // expectedAddress is the address btcd extracts, and BIP 350's for what btcd does not know.
-func expectedAddress(n *network, script []byte) string {
+func expectedAddress(n *params.Network, script []byte) string {
 	params := paramsOf(n)
 	switch expectedType(script) {
 	case "pubkey":
@@ -129,7 +131,7 @@ func scriptSeeds() [][]byte {
 	hash := bytes.Repeat([]byte{7}, 20)
 	var seeds [][]byte
 	for first := range byte(9) {
-		seeds = append(seeds, join(push(key(first, 33)), []byte{opCheckSig}), join(push(key(first, 65)), []byte{opCheckSig}))
+		seeds = append(seeds, join(push(key(first, 33)), []byte{txscript.OP_CHECKSIG}), join(push(key(first, 65)), []byte{txscript.OP_CHECKSIG}))
 	}
 	for version := range 18 {
 		op := byte(0x50 + version)
@@ -148,42 +150,39 @@ func scriptSeeds() [][]byte {
 				}
 				return []byte{1, byte(n)}
 			}
-			seeds = append(seeds, join(number(need), bytes.Repeat(push(key(2, 33)), keys), number(keys), []byte{opCheckMultisig}))
+			seeds = append(seeds, join(number(need), bytes.Repeat(push(key(2, 33)), keys), number(keys), []byte{txscript.OP_CHECKMULTISIG}))
 		}
 	}
 	return append(seeds,
-		nil, []byte{}, []byte{opReturn}, []byte{opReturn, 0}, []byte{opReturn, 1}, []byte{opReturn, 0x5d, 2, 1, 2, 1, 3},
-		[]byte{opReturn, opPushData1, 3, 1, 2, 3}, []byte{opReturn, opPushData2, 3, 0, 1, 2, 3}, []byte{opReturn, opPushData4, 1, 0, 0, 0, 9},
-		[]byte{opReturn, opPushData4, 0xff, 0xff, 0xff, 0xff, 9}, []byte{opReturn, opPushData1}, []byte{opReturn, opReturn}, []byte{opReturn, 0x50},
-		join([]byte{opReturn}, push(bytes.Repeat([]byte{1}, 75)), push(bytes.Repeat([]byte{2}, 60))),
-		join([]byte{opDup, opHash160}, push(hash), []byte{opEqualVerify, opCheckSig}),
-		join([]byte{opDup, opHash160}, push(hash), []byte{opEqualVerify, opCheckMultisig}),
-		join([]byte{opHash160}, push(hash), []byte{opEqual}), join([]byte{opHash160}, push(hash), []byte{opEqualVerify}),
+		nil, []byte{}, []byte{block.OpReturn}, []byte{block.OpReturn, 0}, []byte{block.OpReturn, 1}, []byte{block.OpReturn, 0x5d, 2, 1, 2, 1, 3},
+		[]byte{block.OpReturn, txscript.OP_PUSHDATA1, 3, 1, 2, 3}, []byte{block.OpReturn, txscript.OP_PUSHDATA2, 3, 0, 1, 2, 3}, []byte{block.OpReturn, txscript.OP_PUSHDATA4, 1, 0, 0, 0, 9},
+		[]byte{block.OpReturn, txscript.OP_PUSHDATA4, 0xff, 0xff, 0xff, 0xff, 9}, []byte{block.OpReturn, txscript.OP_PUSHDATA1}, []byte{block.OpReturn, block.OpReturn}, []byte{block.OpReturn, 0x50},
+		join([]byte{block.OpReturn}, push(bytes.Repeat([]byte{1}, 75)), push(bytes.Repeat([]byte{2}, 60))),
+		join([]byte{txscript.OP_DUP, txscript.OP_HASH160}, push(hash), []byte{txscript.OP_EQUALVERIFY, txscript.OP_CHECKSIG}),
+		join([]byte{txscript.OP_DUP, txscript.OP_HASH160}, push(hash), []byte{txscript.OP_EQUALVERIFY, txscript.OP_CHECKMULTISIG}),
+		join([]byte{txscript.OP_HASH160}, push(hash), []byte{txscript.OP_EQUAL}), join([]byte{txscript.OP_HASH160}, push(hash), []byte{txscript.OP_EQUALVERIFY}),
 		[]byte{0x51, 2, 0x4e, 0x73}, []byte{0x51, 2, 0x4e, 0x74}, []byte{0x52, 2, 0x4e, 0x73},
-		join([]byte{0x51, opPushData1, 33}, key(2, 33), []byte{0x51, opCheckMultisig}), // a key pushed the long way
-		join([]byte{0x51}, push(key(2, 33)), []byte{0x51, 0x61, opCheckMultisig}),      // something in between
-		join([]byte{0x51}, push(key(5, 33)), []byte{0x51, opCheckMultisig}),            // not a key
-		join([]byte{1, 1}, push(key(2, 33)), []byte{1, 1, opCheckMultisig}),            // numbers pushed the long way
-		[]byte{1, opCheckMultisig}, []byte{opCheckMultisig}, []byte{0x51, opCheckMultisig}, []byte{0x51, 0x51, opCheckMultisig},
+		join([]byte{0x51, txscript.OP_PUSHDATA1, 33}, key(2, 33), []byte{0x51, txscript.OP_CHECKMULTISIG}), // a key pushed the long way
+		join([]byte{0x51}, push(key(2, 33)), []byte{0x51, 0x61, txscript.OP_CHECKMULTISIG}),                // something in between
+		join([]byte{0x51}, push(key(5, 33)), []byte{0x51, txscript.OP_CHECKMULTISIG}),                      // not a key
+		join([]byte{1, 1}, push(key(2, 33)), []byte{1, 1, txscript.OP_CHECKMULTISIG}),                      // numbers pushed the long way
+		[]byte{1, txscript.OP_CHECKMULTISIG}, []byte{txscript.OP_CHECKMULTISIG}, []byte{0x51, txscript.OP_CHECKMULTISIG}, []byte{0x51, 0x51, txscript.OP_CHECKMULTISIG},
 	)
 }
 
 // keysOf is what the decoder makes of one script on a network.
-func keysOf(t testing.TB, n *network, script []byte) string {
+func keysOf(t testing.TB, n *params.Network, script []byte) string {
 	t.Helper()
-	d, err := newDecoder(n, nil, allIndexes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.arena = make([]byte, 0, d.wanted.room(script))
-	before := cap(d.arena)
-	all := n.indexes()
+	e := newEmitter(t, n, allIndexes)
+	room := e.MaxBytes(script)
+	e.arena = make([]byte, 0, room)
+	all := indexes(n)
 	keys := map[string]string{}
-	for _, k := range d.keys(nil, script) {
+	for _, k := range e.builtin(nil, script) {
 		keys[all[k.Index].Name] = all[k.Index].Format(k.Value)
 	}
-	if cap(d.arena) != before {
-		t.Errorf("script %x needs %d bytes of values, room was made for %d", script, len(d.arena), before)
+	if len(e.arena) > room {
+		t.Errorf("script %x: %d bytes of values, MaxBytes is %d", script, len(e.arena), room)
 	}
 	return fmt.Sprint(keys)
 }
@@ -194,7 +193,7 @@ func TestScriptsAreClassifiedAsTxscriptAndCoreDo(t *testing.T) {
 	for _, n := range networks {
 		for _, script := range seeds {
 			if got, want := keysOf(t, n, script), fmt.Sprint(expectedKeys(n, script)); got != want {
-				t.Errorf("%s: script %x: %s, expected %s", n.name, script, got, want)
+				t.Errorf("%s: script %x: %s, expected %s", n.Name, script, got, want)
 			}
 		}
 	}
@@ -213,19 +212,19 @@ func TestScriptsAreClassifiedAsTxscriptAndCoreDo(t *testing.T) {
 		}
 		n := networks[r.IntN(len(networks))]
 		if got, want := keysOf(t, n, script), fmt.Sprint(expectedKeys(n, script)); got != want {
-			t.Fatalf("%s: script %x: %s, expected %s", n.name, script, got, want)
+			t.Fatalf("%s: script %x: %s, expected %s", n.Name, script, got, want)
 		}
 	}
 }
 
 func TestKindNamesAreTxscriptsNames(t *testing.T) {
-	for k := range kindNames {
+	for k := range block.KindNames {
 		found := false
 		for class := txscript.NonStandardTy; class <= txscript.WitnessUnknownTy; class++ {
-			found = found || class.String() == kindNames[k]
+			found = found || class.String() == block.KindNames[k]
 		}
 		if !found {
-			t.Errorf("txscript knows no %s", kindNames[k])
+			t.Errorf("txscript knows no %s", block.KindNames[k])
 		}
 	}
 }
@@ -237,7 +236,7 @@ func FuzzScript(f *testing.F) {
 	f.Fuzz(func(t *testing.T, script []byte) {
 		n := networks[len(script)%len(networks)]
 		if got, want := keysOf(t, n, script), fmt.Sprint(expectedKeys(n, script)); got != want {
-			t.Errorf("%s: script %x: %s, expected %s", n.name, script, got, want)
+			t.Errorf("%s: script %x: %s, expected %s", n.Name, script, got, want)
 		}
 	})
 }
@@ -259,12 +258,8 @@ func TestKnownOutputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := newDecoder(networks[0], nil, []string{indexScriptType, indexAddress})
-		if err != nil {
-			t.Fatal(err)
-		}
-		keys := d.keys(nil, script)
-		if len(keys) != 2 || string(keys[0].Value) != c.kind || networks[0].formatAddress(keys[1].Value) != c.address {
+		keys := newEmitter(t, networks[0], []string{indexScriptType, indexAddress}).builtin(nil, script)
+		if len(keys) != 2 || string(keys[0].Value) != c.kind || formatAddress(networks[0], keys[1].Value) != c.address {
 			t.Errorf("%s: %v, expected %s and %s", c.script, keys, c.kind, c.address)
 		}
 	}

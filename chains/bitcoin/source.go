@@ -1,256 +1,124 @@
 package bitcoin
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"log/slog"
-	"os"
-	"slices"
+	"strings"
 	"sync"
-	"time"
 
+	"birthmark/chains/adapter"
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/blockfile"
+	"birthmark/chains/bitcoin/p2p"
+	"birthmark/chains/bitcoin/rpc"
 	"birthmark/chains/blocksource"
-	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
-// fileSource is a folder of block files, or one. It looks at all headers first, 80 bytes of each record, to find the
-// best chain; then it reads the blocks of that chain in order.
-type fileSource struct {
-	net     *network
-	path    string
-	options model.SourceOptions
-	decoder *decoder // what each goroutine clones
-	key     []byte
-	poll    time.Duration // how often Follow looks for more at the tip
-
-	mu    sync.Mutex // held while what is below changes, and by whoever may look at it meanwhile
-	files []*blockFile
-	tree  *tree
-	told  map[string]string // what was last logged about a matter
+// Open implements [model.Chain]: the source is a node's JSON-RPC and REST (http, https), peers (p2p), or block files
+// (file, or a path).
+func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, error) {
+	return c.Base.Open(ctx, o,
+		adapter.Scheme{Names: []string{"http", "https"}, Usage: "http://user:password@host:8332 (a node)", Open: c.openRPC},
+		adapter.Scheme{Names: []string{"p2p"}, Usage: "p2p://host:8333 (peers, comma separated; p2p:// alone finds peers)", Open: c.openPeers},
+		adapter.Scheme{Names: []string{"file"}, Usage: "file:///path/to/blocks (a folder with blk*.dat, or one such file)", Open: c.openFiles})
 }
 
-// openFiles looks at all headers, so that whatever is wrong with the files is known before anything is made of them.
-func openFiles(ctx context.Context, n *network, defined *indexexpr.Indexes, path string, o model.SourceOptions) (*fileSource, error) {
-	d, err := newDecoder(n, defined, o.Indexes)
+func (c *chain) openFiles(ctx context.Context, o model.SourceOptions, path string) (model.Source, error) {
+	decoder, err := c.decoders(o.Indexes, o.Raw)
 	if err != nil {
 		return nil, err
 	}
-	d.raw = o.Raw
-	s := &fileSource{net: n, path: path, options: o, decoder: d, poll: time.Second, tree: newTree(n.genesis), told: map[string]string{}}
-	if s.key, err = xorKey(path); err != nil {
+	return blockfile.Open(ctx, path, blockfile.Options{
+		Network: c.net, Decoder: decoder, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory,
+	})
+}
+
+func (c *chain) openRPC(_ context.Context, o model.SourceOptions, _ string) (model.Source, error) {
+	client, err := rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Network: c.net.Name, Genesis: c.net.Genesis, Port: c.net.RPCPort})
+	if err != nil {
 		return nil, err
 	}
-	if err := s.refresh(ctx); err != nil {
+	return c.nodeSource(client.Host(), client, o)
+}
+
+func (c *chain) openPeers(_ context.Context, o model.SourceOptions, rest string) (model.Source, error) {
+	var peers []string
+	for _, p := range strings.Split(rest, ",") {
+		if p = strings.TrimSpace(p); p != "" {
+			peers = append(peers, p)
+		}
+	}
+	options := p2p.Options{Params: c.net.Params, Peers: peers}
+	if o.Header != nil {
+		options.Header = func(h model.HeightPk) ([]byte, error) { return o.Header(context.Background(), h) }
+	}
+	network, err := p2p.New(options)
+	if err != nil {
 		return nil, err
 	}
-	return s, nil
-}
-
-// Tip is the end of the best chain when the files were last looked at.
-func (s *fileSource) Tip(context.Context) (model.Point, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tree.point(s.tree.best), nil
-}
-
-// Close has nothing to free: files are open only while they are read.
-func (s *fileSource) Close() error { return nil }
-
-// refresh looks for files and records that were added since it last did.
-func (s *fileSource) refresh(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	paths, err := listFiles(s.path)
+	name := "peers of " + c.net.Name
+	if len(peers) > 0 {
+		name = strings.Join(peers, ", ")
+	}
+	src, err := c.nodeSource(name, network, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, p := range paths {
-		if !slices.ContainsFunc(s.files, func(f *blockFile) bool { return f.path == p }) {
-			s.files = append(s.files, &blockFile{path: p, size: -1})
-		}
-	}
-	if err := s.scan(ctx); err != nil {
-		return err
-	}
-	s.tree.link()
-	if err := s.checkCuts(); err != nil {
-		return err
-	}
-	if s.tree.best == none {
-		return s.noGenesis()
-	}
-	s.tell("orphans", slog.LevelWarn, len(s.tree.loose), "blocks whose ancestors are in none of the files are left out")
-	s.tell("stale", slog.LevelInfo, s.tree.linked-len(s.tree.chain), "blocks of stale branches are left out")
-	return nil
+	network.Start(o.Known)
+	return src, nil
 }
 
-// writtenAtOnce is the most files a node writes to at the same time: two while it verifies a snapshot it started from.
-const writtenAtOnce = 2
+// rawNode is a node, or a set of peers, that returns serialized blocks: package rpc and package p2p.
+type rawNode interface {
+	Tip(ctx context.Context) (model.Point, error)
+	Hashes(ctx context.Context, from model.HeightPk, n int) ([]model.Hash, error)
+	Changed(ctx context.Context, tip model.Point) error
+	Close() error
 
-// scan looks at the files that changed, several at once, and puts what they hold into the tree in their order.
-func (s *fileSource) scan(ctx context.Context) error {
-	type job struct {
-		file int32
-		last bool
-	}
-	type found struct {
-		job
-		scan
-		now blockFile
-	}
-	jobs := func(_ context.Context, yield func(job) bool) {
-		for i, f := range s.files {
-			if i < len(s.files)-writtenAtOnce && f.settled() {
-				continue
-			}
-			if !yield(job{int32(i), i == len(s.files)-1}) {
-				return
-			}
-		}
-	}
-	look := func(_ context.Context, j job) (found, error) {
-		r, err := s.scanFile(*s.files[j.file], j.last)
-		return found{j, r.scan, r.now}, err
-	}
-	worker := func() (func(context.Context, job) (found, error), func()) { return look, func() {} }
-	size := func(job) int64 { return 1 }
-	for f, err := range blocksource.Ordered(ctx, jobs, size, blocksource.Limits{Workers: s.options.Workers}, worker) {
-		if err != nil {
-			return err
-		}
-		for i := range f.records {
-			s.tree.add(f.file, &f.records[i])
-		}
-		*s.files[f.file] = f.now
-	}
-	return nil
+	// Raw fetches serialized blocks as [blocksource.Node.Blocks] does. Each has the requested hash.
+	Raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error)
 }
 
-type fileScan struct {
-	scan
-	now blockFile
+// node is a [blocksource.Node] that decodes the blocks of a rawNode.
+type node struct {
+	rawNode
+	name     string // without secrets
+	decoders sync.Pool
 }
 
-// scanFile looks at one file from where the last look ended.
-func (s *fileSource) scanFile(was blockFile, last bool) (fileScan, error) {
-	now := was
-	file, err := os.Open(was.path)
+func (c *chain) nodeSource(name string, raw rawNode, o model.SourceOptions) (model.Source, error) {
+	decoder, err := c.decoders(o.Indexes, o.Raw)
 	if err != nil {
-		return fileScan{}, pathError(was.path, err)
+		return nil, err
 	}
-	defer file.Close()
-	info, err := file.Stat()
+	n := &node{rawNode: raw, name: name, decoders: sync.Pool{New: func() any { return decoder() }}}
+	options := blocksource.Options{Name: name, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory, Outage: o.Outage}
+	if counter, ok := raw.(model.UnspentCounter); ok {
+		return blocksource.NewSource(countingNode{n, counter}, options), nil
+	}
+	return blocksource.NewSource(n, options), nil
+}
+
+// countingNode is a node that can count the unspent outputs.
+type countingNode struct {
+	*node
+	model.UnspentCounter
+}
+
+// Blocks implements [blocksource.Node]. A block that cannot be decoded is a permanent error: its hash is the requested
+// one, so every other node has the same bytes.
+func (n *node) Blocks(ctx context.Context, points []model.Point, limit int64) ([]*model.Block, error) {
+	raws, err := n.Raw(ctx, points, limit)
 	if err != nil {
-		return fileScan{}, pathError(was.path, err)
+		return nil, err
 	}
-	now.size, now.modified = info.Size(), info.ModTime()
-	r := recordReader{net: s.net, path: was.path, key: s.key, file: file, size: now.size}
-	// Writes that come within one tick of the clock leave the time as it is, so the bytes where a node would go on
-	// decide as well.
-	if now.size == was.size && now.modified.Equal(was.modified) && was.cut == nil {
-		head, err := r.peek(was.end, recordHead)
-		if err != nil || !bytes.HasPrefix(head, s.net.magic[:]) {
-			return fileScan{now: now}, err
+	d := n.decoders.Get().(*block.Decoder)
+	defer n.decoders.Put(d)
+	blocks := make([]*model.Block, len(raws))
+	for i, raw := range raws {
+		if blocks[i], err = d.Block(raw, points[i].Height); err != nil {
+			return nil, adapter.BadBlock(err, "block %d (%s) from %s", points[i].Height, block.FormatHash(points[i].Hash), n.name)
 		}
 	}
-	found, err := r.scan(was.end)
-	if err != nil {
-		return fileScan{}, err
-	}
-	if n := len(found.records); last && n > 0 && found.cut == nil {
-		found, err = s.dropUnfinished(file, was.path, found)
-		if err != nil {
-			return fileScan{}, err
-		}
-	}
-	now.end, now.cut = found.end, found.cut
-	return fileScan{found, now}, nil
-}
-
-// dropUnfinished leaves out the last record where a node is still writing it: its room is there, but it ends in zeros
-// and is not a whole block yet.
-func (s *fileSource) dropUnfinished(file *os.File, path string, found scan) (scan, error) {
-	const tail = 64 // bytes; a block may end in as many zeros, but then it decodes
-	last := found.records[len(found.records)-1]
-	raw := make([]byte, last.size)
-	if _, err := file.ReadAt(raw, last.offset); err != nil {
-		return found, pathError(path, err)
-	}
-	if end := raw[max(0, len(raw)-tail):]; len(bytes.Trim(end, "\x00")) > 0 {
-		return found, nil
-	}
-	unmask(raw, s.key, last.offset)
-	if _, err := s.decoder.clone().block(raw, 0); err == nil {
-		return found, nil
-	}
-	r := recordReader{path: path}
-	found.records = found.records[:len(found.records)-1]
-	found.end = last.offset - recordHead
-	found.cut = r.errorf("bad_block", found.end, "the block is not written to its end")
-	return found, nil
-}
-
-// checkCuts allows the last file to end in less than a record, and no other.
-func (s *fileSource) checkCuts() error {
-	for i, f := range s.files {
-		switch {
-		case f.cut == nil:
-		case i < len(s.files)-1:
-			return f.cut
-		default:
-			s.tell("cut", slog.LevelWarn, f.cut, "the last block file does not end with a whole block: the blocks before are used")
-			return nil
-		}
-	}
-	s.tell("cut", slog.LevelInfo, nil, "")
-	return nil
-}
-
-// noGenesis says why there is no chain.
-func (s *fileSource) noGenesis() error {
-	first := int32(none)
-	for i := range s.tree.nodes {
-		n := &s.tree.nodes[i]
-		if n.file == none {
-			continue
-		}
-		if first == none || n.before(&s.tree.nodes[first]) {
-			first = int32(i)
-		}
-	}
-	if first != none {
-		n := &s.tree.nodes[first]
-		return model.Errorf(model.BadSource, "no_genesis",
-			"the first block in %s is %s, and none is the genesis block of bitcoin %s, %s (a pruned node has deleted its first files)",
-			s.files[n.file].path, formatHash(n.hash), s.net.name, formatHash(s.net.genesis))
-	}
-	for _, f := range s.files {
-		if f.cut != nil {
-			return f.cut
-		}
-	}
-	return model.Errorf(model.BadSource, "source_empty", "%s holds no blocks: %s", s.path,
-		map[bool]string{true: "it is empty", false: "nothing but padding"}[s.bytes() == 0])
-}
-
-func (s *fileSource) bytes() (sum int64) {
-	for _, f := range s.files {
-		sum += f.size
-	}
-	return sum
-}
-
-// tell logs a matter when it is new or changed; a value of nil or 0 says that there is nothing to tell.
-func (s *fileSource) tell(matter string, level slog.Level, value any, message string) {
-	text := fmt.Sprint(value)
-	if s.told[matter] == text {
-		return
-	}
-	s.told[matter] = text
-	if value == nil || value == 0 {
-		return
-	}
-	slog.Log(context.Background(), level, message, matter, value)
+	return blocks, nil
 }

@@ -1,249 +1,72 @@
 package bitcoin
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/internal/testnode/bitcointest"
-	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
-// write puts files into a new folder.
-func write(t testing.TB, files map[string][]byte) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+func TestURIsThatAreNotUnderstoodAreNamed(t *testing.T) {
+	for _, c := range []struct{ network, uri, says string }{
+		{"", "", "file:///"},
+		{"", "tcp://x", "tcp"},
+		{"", "file://", "no path"},
+		{"", "http://", "no host"},
+		{"", "http://host:99999", "port"},
+		{"", "http://host?cookie=x", "query"},
+		{"", "p2p://user:secret@host", "no user"},
+		{"", "p2p://host:0", "port"},
+		{"", "p2p://host:8333:1", "host:port"},
+		{"regtest", "p2p://", "DNS seeds"},
+	} {
+		chain, err := New(c.network)
+		if err != nil {
 			t.Fatal(err)
 		}
+		src, err := chain.Open(t.Context(), model.SourceOptions{URI: c.uri})
+		if err == nil {
+			t.Errorf("%q was understood: %v", c.uri, src.Close())
+			continue
+		}
+		if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_source" || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: kind %v, code %s: %v, expected %q", c.uri, kind, code, err, c.says)
+		}
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: the error gives the password away: %v", c.uri, err)
+		}
 	}
-	return dir
 }
 
-// open opens a source of regtest with all indexes.
-func open(t testing.TB, networkName, path string, change ...func(*model.SourceOptions)) (*fileSource, error) {
-	t.Helper()
-	c, err := New(networkName)
+// Opening asks nobody anything, so a node need not be there yet.
+func TestURIsOfNodesAndPeersAreUnderstood(t *testing.T) {
+	chain, err := New("regtest")
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := model.SourceOptions{URI: "file://" + path, Indexes: allIndexes, Workers: 3}
-	for _, f := range change {
-		f(&o)
-	}
-	s, err := c.Open(t.Context(), o)
-	if err != nil {
-		return nil, err
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s.(*fileSource), nil
-}
-
-func mustOpen(t testing.TB, networkName, path string, change ...func(*model.SourceOptions)) *fileSource {
-	t.Helper()
-	s, err := open(t, networkName, path, change...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// collect follows a source to its end. Events are checked to be a walk over one tree: every block is the child of what
-// came before.
-func collect(t testing.TB, s model.Source, known ...model.Point) (blocks []*model.Block, rollbacks []model.Point, err error) {
-	t.Helper()
-	at := model.Point{}
-	if len(known) > 0 {
-		at = known[0]
-	}
-	for e, err := range s.Follow(t.Context(), known) {
-		switch {
-		case err != nil:
-			return blocks, rollbacks, err
-		case e.Rollback != nil:
-			at = *e.Rollback
-			rollbacks = append(rollbacks, at)
-		default:
-			want := at.Height + 1
-			if at.IsOrigin() {
-				want = 0
-			}
-			if e.Block.Height != want || e.Block.Parent != at.Hash {
-				t.Fatalf("block %d (parent %s) follows %d (%s)", e.Block.Height, formatHash(e.Block.Parent), at.Height, formatHash(at.Hash))
-			}
-			at = e.Block.Point()
-			blocks = append(blocks, e.Block)
-		}
-	}
-	return blocks, rollbacks, nil
-}
-
-// yields checks that a source yields exactly a chain's blocks, as wire has them.
-func yields(t testing.TB, s *fileSource, want []*wire.MsgBlock) {
-	t.Helper()
-	blocks, rollbacks, err := collect(t, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(blocks) != len(want) || len(rollbacks) != 0 {
-		t.Fatalf("%d blocks and %d rollbacks, expected %d and none", len(blocks), len(rollbacks), len(want))
-	}
-	for i, b := range blocks {
-		if err := agreesWithWire(s.net, b, want[i]); err != nil {
-			t.Fatalf("block %d: %v", i, err)
-		}
-	}
-	tip, err := s.Tip(t.Context())
-	if last := blocks[len(blocks)-1].Point(); err != nil || tip != last {
-		t.Errorf("the tip is %v, %v; the last block is %v", tip, err, last)
-	}
-}
-
-// fails checks the code of an error and what its message names.
-func fails(t testing.TB, err error, code string, names ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, expected %s", code)
-	}
-	kind, got := model.KindOf(err)
-	if kind != model.BadSource || got != code || !contains(err.Error(), names...) {
-		t.Fatalf("kind %d, code %s: %v; expected code %s and %q", kind, got, err, code, names)
-	}
-	if strings.Contains(err.Error(), "\n") {
-		t.Errorf("more than one line: %q", err)
-	}
-}
-
-func fileNumber(number int) string { return fmt.Sprintf("blk%05d.dat", number) }
-
-// randomChain has spends, witnesses and outputs of every kind, and a stale branch or two.
-func randomChain(r *rand.Rand, blocks int) (c *bitcointest.Chain, stale []*wire.MsgBlock) {
-	c = bitcointest.NewChain()
-	scripts := scriptSeeds()
-	var spendable []*wire.MsgTx
-	for c.Height() < blocks {
-		if r.IntN(20) == 0 && c.Height() > 3 {
-			back := 1 + r.IntN(3)
-			branch := c.Fork(c.Height() - back)
-			branch.MineEmpty(1 + r.IntN(back))
-			stale = append(stale, branch.Blocks()[c.Height()-back+1:]...)
-		}
-		var txs []*wire.MsgTx
-		for range r.IntN(4) {
-			if len(spendable) == 0 {
-				break
-			}
-			i := r.IntN(len(spendable))
-			tx := bitcointest.Spend(spendable[i], 0, wire.NewTxOut(int64(r.IntN(1e8)), scripts[r.IntN(len(scripts))]))
-			if r.IntN(2) == 0 {
-				tx.TxIn[0].Witness = wire.TxWitness{make([]byte, r.IntN(300)), {}}
-			}
-			spendable[i] = tx
-			txs = append(txs, tx)
-		}
-		b := c.Mine(txs...)
-		spendable = append(spendable, b.Transactions[0])
-	}
-	return c, stale
-}
-
-// TestBlockFilesInAnyFormHoldTheSameChain: order of arrival, stale branches, duplicates, several files, padding and XOR
-// change nothing, nor do workers, memory or the number of blocks read at once.
-func TestBlockFilesInAnyFormHoldTheSameChain(t *testing.T) {
-	r := testseed.Rand(t)
-	for round := range 12 {
-		c, stale := randomChain(r, 20+r.IntN(150))
-		want := c.Blocks()
-		all := append(c.Blocks(), stale...)
-		all = append(all, all[r.IntN(len(all))])
-		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-
-		files := map[string][]byte{}
-		var key []byte
-		if r.IntN(2) == 0 {
-			key = make([]byte, xorKeySize)
-			for i := range key {
-				key[i] = byte(r.IntN(4) * r.IntN(85)) // zeros among them
-			}
-			if r.IntN(2) == 0 {
-				key[0] = networks[4].magic[0] // a record then begins with a zero
-			}
-			files["xor.dat"] = key
-		}
-		for number := 0; len(all) > 0; number++ {
-			n := 1 + r.IntN(len(all))
-			content := bitcointest.BlockFile(wire.TestNet, all[:n]...)
-			all = all[n:]
-			padding := make([]byte, r.IntN(3)*r.IntN(20_000))
-			switch r.IntN(3) {
-			case 0: // as Core: the reserved room is not XORed
-				unmask(content, key, 0)
-				content = append(content, padding...)
-			case 1: // as whoever XORs a whole file
-				content = append(content, padding...)
-				unmask(content, key, 0)
-			default:
-				unmask(content, key, 0)
-			}
-			files[fileNumber(number)] = content
-		}
-		limits := model.SourceOptions{Workers: 1 + r.IntN(4), Memory: int64(1 + r.IntN(1<<20))}
-		s, err := open(t, "regtest", write(t, files), func(o *model.SourceOptions) { o.Workers, o.Memory = limits.Workers, limits.Memory })
+	for _, uri := range []string{"http://localhost", "http://u:p@127.0.0.1:1/path", "https://[::1]:8334", "p2p://127.0.0.1:1", "p2p://localhost, 127.0.0.1:2,[::1]:3"} {
+		src, err := chain.Open(t.Context(), model.SourceOptions{URI: uri, Indexes: []string{"address"}})
 		if err != nil {
-			t.Fatalf("round %d: %v", round, err)
+			t.Errorf("%q: %v", uri, err)
+			continue
 		}
-		yields(t, s, want)
+		if err := src.Close(); err != nil {
+			t.Errorf("%q: %v", uri, err)
+		}
+		if _, ok := src.(model.BlockReader); !ok {
+			t.Errorf("%q cannot be asked for single blocks", uri)
+		}
+		if _, counts := src.(model.UnspentCounter); counts != strings.HasPrefix(uri, "http") {
+			t.Errorf("%q counts what is unspent: %t", uri, counts)
+		}
+		if _, err := chain.Open(t.Context(), model.SourceOptions{URI: uri, Indexes: []string{"adress"}}); err == nil {
+			t.Errorf("%q with an unknown index was opened", uri)
+		}
 	}
-}
-
-func TestMoreWorkWinsAndAmongEqualsTheFirst(t *testing.T) {
-	a := bitcointest.NewChain()
-	a.MineEmpty(5)
-	b := a.Fork(2)
-	b.MineEmpty(3)
-	shared, left, right := a.Blocks()[:3], a.Blocks()[3:], b.Blocks()[3:]
-	yields(t, mustOpen(t, "regtest", write(t, map[string][]byte{
-		"blk00000.dat": bitcointest.BlockFile(wire.TestNet, slices.Concat(shared, left, right)...)})), a.Blocks())
-	yields(t, mustOpen(t, "regtest", write(t, map[string][]byte{
-		"blk00000.dat": bitcointest.BlockFile(wire.TestNet, slices.Concat(shared, right, left)...)})), b.Blocks())
-	yields(t, mustOpen(t, "regtest", write(t, map[string][]byte{
-		"blk00000.dat": bitcointest.BlockFile(wire.TestNet, slices.Concat(shared, left)...),
-		"blk00001.dat": bitcointest.BlockFile(wire.TestNet, right...)})), a.Blocks())
-	// Work counts, not length: one block of four times the work beats three.
-	heavy := a.Fork(2)
-	block := heavy.Mine()
-	block.Header.Bits = 0x201fffff
-	bitcointest.Work(block)
-	yields(t, mustOpen(t, "regtest", write(t, map[string][]byte{
-		"blk00000.dat": bitcointest.BlockFile(wire.TestNet, slices.Concat(shared, left, right, []*wire.MsgBlock{block})...)})), heavy.Blocks())
-}
-
-func TestFilesAreOrderedByNumber(t *testing.T) {
-	c := bitcointest.NewChain()
-	c.MineEmpty(2)
-	fork := c.Fork(1)
-	fork.MineEmpty(1)
-	// By name blk100000 would come before blk99999.
-	yields(t, mustOpen(t, "regtest", write(t, map[string][]byte{
-		"blk100000.dat": bitcointest.BlockFile(wire.TestNet, fork.Blocks()[2]),
-		"blk99999.dat":  bitcointest.BlockFile(wire.TestNet, c.Blocks()...),
-		"rev99999.dat":  []byte("undo data is not looked at"),
-		"blkindex.dat":  []byte("neither is this"),
-	})), c.Blocks())
 }
 
 func TestASingleFileIsASource(t *testing.T) {
@@ -252,100 +75,9 @@ func TestASingleFileIsASource(t *testing.T) {
 	dir := write(t, map[string][]byte{"some blocks.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()...)})
 	path := filepath.Join(dir, "some blocks.dat")
 	for _, uri := range []string{path, "file://" + path, "file://" + strings.ReplaceAll(path, " ", "%20"), "file://localhost" + path} {
-		yields(t, mustOpen(t, "regtest", dir, func(o *model.SourceOptions) { o.URI = uri }), c.Blocks())
-	}
-}
-
-func TestToEndsTheSource(t *testing.T) {
-	c := bitcointest.NewChain()
-	c.MineEmpty(30)
-	dir := write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()...)})
-	for _, to := range []model.HeightPk{0, 1, 17, 30, 31} {
-		for _, stay := range []bool{false, true} {
-			if stay && to == 31 {
-				continue // would wait for it
-			}
-			s := mustOpen(t, "regtest", dir, func(o *model.SourceOptions) { o.To, o.Follow = &to, stay })
-			blocks, _, err := collect(t, s)
-			if err != nil || len(blocks) != min(int(to), 30)+1 {
-				t.Errorf("to %d: %d blocks, %v", to, len(blocks), err)
-			}
-			// What is known reaches beyond.
-			tip, _ := s.Tip(t.Context())
-			if blocks, rollbacks, err := collect(t, s, tip); err != nil || len(blocks)+len(rollbacks) != 0 {
-				t.Errorf("to %d with everything known: %d blocks, %d rollbacks, %v", to, len(blocks), len(rollbacks), err)
-			}
-		}
-	}
-}
-
-func TestFollowGoesOnFromTheNewestKnownBlock(t *testing.T) {
-	ours := bitcointest.NewChain()
-	ours.MineEmpty(20)
-	theirs := ours.Fork(12)
-	theirs.MineEmpty(10)
-	point := func(c *bitcointest.Chain, height int) model.Point {
-		return model.Point{Height: model.HeightPk(height), Hash: model.Hash(c.Blocks()[height].BlockHash())}
-	}
-	s := mustOpen(t, "regtest", write(t, map[string][]byte{
-		"blk00000.dat": bitcointest.BlockFile(wire.TestNet, slices.Concat(ours.Blocks(), theirs.Blocks()[13:])...)}))
-	wrongHeight := point(theirs, 15)
-	wrongHeight.Height++
-	for name, c := range map[string]struct {
-		known    []model.Point
-		rollback *model.Point
-		first    int
-	}{
-		"nothing known":              {nil, nil, 0},
-		"the tip":                    {[]model.Point{point(theirs, 22), point(theirs, 10)}, nil, 23},
-		"on the chain":               {[]model.Point{point(theirs, 7)}, nil, 8},
-		"on a stale branch":          {[]model.Point{point(ours, 20), point(ours, 13), point(ours, 12), point(ours, 3)}, ptr(point(ours, 12)), 13},
-		"known with gaps":            {[]model.Point{point(ours, 20), point(ours, 3)}, ptr(point(ours, 3)), 4},
-		"of another chain":           {[]model.Point{{Height: 7, Hash: model.Hash{1}}}, &model.Point{}, 0},
-		"right hash at wrong height": {[]model.Point{wrongHeight, point(theirs, 1)}, ptr(point(theirs, 1)), 2},
-	} {
-		blocks, rollbacks, err := collect(t, s, c.known...)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if len(blocks) != 23-c.first || len(blocks) > 0 && blocks[0].Height != model.HeightPk(c.first) {
-			t.Errorf("%s: %d blocks, expected those from %d to 22", name, len(blocks), c.first)
-		}
-		if c.rollback == nil && len(rollbacks) != 0 || c.rollback != nil && !slices.Equal(rollbacks, []model.Point{*c.rollback}) {
-			t.Errorf("%s: rollbacks %v, expected %v", name, rollbacks, c.rollback)
-		}
-	}
-}
-
-func ptr[T any](v T) *T { return &v }
-
-func TestFollowEndsWithItsContextAndItsConsumer(t *testing.T) {
-	c := bitcointest.NewChain()
-	c.MineEmpty(2000)
-	dir := write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()...)})
-	s := mustOpen(t, "regtest", dir, func(o *model.SourceOptions) { o.Follow, o.Memory = true, 1000 })
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	seen := 0
-	var last error
-	for _, err := range s.Follow(ctx, nil) {
-		if last = err; err == nil {
-			seen++
-		}
-		if seen == 2001 { // at the tip, where it waits
-			cancel()
-		}
-	}
-	if !errors.Is(last, context.Canceled) || seen != 2001 {
-		t.Errorf("%v after %d blocks", last, seen)
-	}
-	for range s.Follow(t.Context(), nil) {
-		break
+		yields(t, networks[4], mustOpen(t, "regtest", dir, func(o *model.SourceOptions) { o.URI = uri }), c.Blocks())
 	}
 	if _, err := open(t, "regtest", dir, func(o *model.SourceOptions) { o.Indexes = []string{"adress"} }); err == nil || !contains(err.Error(), `"adress"`, "address") {
 		t.Errorf("an unknown index: %v", err)
-	}
-	if _, err := (&chain{net: networks[4]}).Open(ctx, model.SourceOptions{URI: dir}); !errors.Is(err, context.Canceled) {
-		t.Errorf("opened with a context that has ended: %v", err)
 	}
 }

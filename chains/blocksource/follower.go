@@ -16,8 +16,8 @@ const (
 	groupBlocks = 500
 	// hashesAhead is the number of hashes per request.
 	hashesAhead = 2000
-	// decodedFactor is the memory of a block in flight per serialized byte: the bytes and the decoded model.
-	decodedFactor = 4
+	// DecodedFactor is the memory of a block in flight per serialized byte: the bytes and the decoded model.
+	DecodedFactor = 4
 	// firstEstimate is the assumed size of a block in bytes before any was seen: large, to fetch too little rather than
 	// too much.
 	firstEstimate = 512 << 10
@@ -161,7 +161,7 @@ type fetch struct {
 
 // stream yields the blocks from a height to another.
 func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield yield) error {
-	size := func(j fetch) int64 { return decodedFactor * j.bytes }
+	size := func(j fetch) int64 { return DecodedFactor * j.bytes }
 	worker := func() (func(context.Context, fetch) ([]*model.Block, error), func()) {
 		return func(ctx context.Context, j fetch) ([]*model.Block, error) {
 			if j.err != nil {

@@ -37,7 +37,7 @@ func TestServeRefuses(t *testing.T) {
 		{exitRefused, "no_database", `holds no database: birthmark sync makes one$`, []string{"--db", none}},
 		{exitRefused, "no_database", `holds no database`, []string{"--db", none, "--source", source, "--read-only"}},
 		{exitRefused, "wrong_chain", `^the database holds bitcoin, not ergo$`, []string{"--db", db, "--chain", "ergo"}},
-		{exitUsage, "bad_source", `^bitcoin cannot be read from ftp://`, []string{"--db", none, "--chain", "bitcoin", "--source", "ftp://x"}},
+		{exitUsage, "bad_source", `^unsupported source ftp:// for bitcoin`, []string{"--db", none, "--chain", "bitcoin", "--source", "ftp://x"}},
 		{exitUsage, "bad_setting", `^two chains use the database folder ` + db, []string{"--config", two}},
 		{exitUsage, "bad_setting", `^two databases of bitcoin mainnet: a server can serve only one per network$`, []string{"--config", networks}},
 		{exitUsage, "bad_setting", `memory is too small for 2 chains`, []string{"--config", networks, "--memory", "100MiB"}},

@@ -7,7 +7,7 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/txscript/v2"
 
-	"birthmark/chains/bitcoin/proof"
+	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
 
@@ -51,7 +51,7 @@ func (c *Chain) assemble(height model.HeightPk) Block {
 	record = binary.LittleEndian.AppendUint32(record, versionBits)
 	record = append(record, c.tip.Hash[:]...)
 	c.counts.Txs = len(c.ids)
-	root, _ := proof.MerkleRoot(c.ids)
+	root, _ := block.MerkleRoot(c.ids)
 	record = append(record, root[:]...)
 	record = binary.LittleEndian.AppendUint32(record, uint32(regtest.GenesisBlock.Header.Timestamp.Unix()+blockTime*int64(height)))
 	record = binary.LittleEndian.AppendUint32(record, regtest.PowLimitBits)
@@ -101,7 +101,7 @@ func (c *Chain) coinbase(height model.HeightPk) []byte {
 	}
 	var reserved [32]byte // BIP 141: witness of the coinbase, and its slot among the hashes
 	if c.witnesses {
-		root, _ := proof.MerkleRoot(c.witnessIDs)
+		root, _ := block.MerkleRoot(c.witnessIDs)
 		commitment := hashOf(append(root[:], reserved[:]...))
 		b = append(b, make([]byte, 8)...)
 		b = append(b, 38, txscript.OP_RETURN, 36, 0xaa, 0x21, 0xa9, 0xed)

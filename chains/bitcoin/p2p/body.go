@@ -11,7 +11,7 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/proof"
+	"birthmark/chains/bitcoin/block"
 )
 
 // segwitFrom is the height from which blocks have to carry the witnesses they commit to. Before, miners already wrote
@@ -46,7 +46,7 @@ func checkBody(msg *wire.MsgBlock, raw []byte, segwit bool) error {
 	for i, tx := range txs {
 		ids[i] = *tx.Hash()
 	}
-	root, repeats := proof.MerkleRoot(ids)
+	root, repeats := block.MerkleRoot(ids)
 	if root != msg.Header.MerkleRoot {
 		return fmt.Errorf("its transactions have the merkle root %s, its header says %s", root, msg.Header.MerkleRoot)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/proof"
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/rules"
 	"birthmark/model"
 )
@@ -18,7 +18,7 @@ import (
 // node is a header in the tree. What is not needed to judge its descendants is not kept.
 type node struct {
 	hash   chainhash.Hash
-	work   proof.Work // of the chain from the base up to here
+	work   block.Work // of the chain from the base up to here
 	parent *node
 	height int32
 	time   uint32
@@ -52,7 +52,7 @@ type tree struct {
 	slots  []uint32 // open addressing by hash: order plus 1, 0 where free
 	chain  []*node  // the best chain from the base on
 	priced uint32   // the compact target whose work is price: most headers have that of the one before
-	price  proof.Work
+	price  block.Work
 }
 
 var (
@@ -122,7 +122,7 @@ func (t *tree) grow(header func(model.HeightPk) ([]byte, error)) *node {
 // add puts a header that was checked into the tree.
 func (t *tree) add(h *wire.BlockHeader, hash *chainhash.Hash, parent *node) *node {
 	if h.Bits != t.priced {
-		t.priced, t.price = h.Bits, proof.WorkOf(h.Bits)
+		t.priced, t.price = h.Bits, block.WorkOf(h.Bits)
 	}
 	n := t.insert(node{
 		hash: *hash, work: parent.work.Add(t.price), parent: parent, height: parent.height + 1,

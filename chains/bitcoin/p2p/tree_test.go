@@ -16,7 +16,7 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin/proof"
+	"birthmark/chains/bitcoin/block"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/internal/testseed"
 )
@@ -82,7 +82,7 @@ func TestMainnetsFirstHeadersAreTaken(t *testing.T) {
 	if tr.passed == nil || tr.passed.height != 11111 {
 		t.Errorf("the checkpoint of height 11111 was not noticed: %v", tr.passed)
 	}
-	if each := proof.WorkOf(0x1d00ffff); last.work != (proof.Work{Lo: uint64(len(headers)) * each.Lo}) {
+	if each := block.WorkOf(0x1d00ffff); last.work != (block.Work{Lo: uint64(len(headers)) * each.Lo}) {
 		t.Errorf("its work is %v, expected %d times %v", last.work, len(headers), each)
 	}
 }
@@ -186,7 +186,7 @@ func TestATreeIsWhatAMapOfParentsSays(t *testing.T) {
 			old := append([]*node(nil), tr.chain...)
 			tr.follow(tip)
 			path := pathOf(parents, tip.hash)
-			if len(tr.chain) != len(path)+1 || int(tip.height) != len(path) || tip.work != (proof.Work{Lo: 2 * uint64(len(path))}) {
+			if len(tr.chain) != len(path)+1 || int(tip.height) != len(path) || tip.work != (block.Work{Lo: 2 * uint64(len(path))}) {
 				t.Fatalf("a tip of height %d, %d on the chain, work %v: expected %d", tip.height, len(tr.chain), tip.work, len(path))
 			}
 			for i, hash := range path {

@@ -1,0 +1,261 @@
+package block
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"birthmark/model"
+)
+
+// MaxSize is the largest serialized block in bytes: each byte counts at least one unit of weight (BIP 141).
+const MaxSize = 4_000_000
+
+// maxMoney is the largest value of an output in satoshis.
+const maxMoney = 21_000_000 * 100_000_000
+
+// Smallest serialized sizes in bytes: a count whose items do not fit into the rest of the block is an error.
+const (
+	minTxSize     = 4 + 1 + minInputSize + 1 + minOutputSize + 4
+	minInputSize  = 36 + 1 + 4
+	minOutputSize = 8 + 1
+)
+
+// Decoder makes model blocks from serialized blocks. It walks over a block twice: first to check its form and to count,
+// then to fill arrays of the exact sizes. A block does not reference the serialized bytes, which can be reused.
+//
+// A Decoder keeps buffers between blocks; it must not be used by several goroutines at the same time.
+type Decoder struct {
+	// KeepRaw fills [model.Tx.Raw].
+	KeepRaw bool
+
+	emitter Emitter
+
+	ends    []int        // where each transaction of the current block ends
+	scratch []byte       // a transaction without its witness
+	nodes   []model.Hash // of the merkle tree
+}
+
+// Emitter makes the index values of a block's outputs. Its methods are called in the order of the block: Begin, then for
+// each transaction Transaction and Keys for each output.
+type Emitter interface {
+	// MaxKeys is the most keys that one output can have without user-defined indexes.
+	MaxKeys() int
+	// MaxBytes is the most bytes that the values of an output with this script take from the arena.
+	MaxBytes(script []byte) int
+	// Begin starts a block. arena is empty and has room for the values of all outputs; it becomes part of the block.
+	Begin(b *model.Block, raw, arena []byte)
+	// Transaction starts the transaction with this index.
+	Transaction(index int, s Span)
+	// Keys appends the keys of an output; size is the length of the serialized output in bytes.
+	Keys(to []model.Key, index int, value uint64, script []byte, size int) []model.Key
+}
+
+// Span is the offsets of a transaction's parts in the serialized block.
+type Span struct {
+	Start, Body, Outputs, End int
+	Witness                   bool // serialized with marker and witness
+}
+
+// NewDecoder returns a decoder that calls e for each output.
+func NewDecoder(e Emitter) *Decoder { return &Decoder{emitter: e} }
+
+// sizes counts the items of a block.
+type sizes struct {
+	txs, inputs, outputs int
+	values               int // bytes of index values, at most
+}
+
+// Block decodes one serialized block and checks its merkle root. It does not check the proof of work, which is the task
+// of the source, nor the witness commitment: no witness reaches the model, and hashing the witnesses would cost half as
+// much again as all the rest.
+func (d *Decoder) Block(raw []byte, height model.HeightPk) (*model.Block, error) {
+	s, err := d.measure(raw)
+	if err != nil {
+		return nil, err
+	}
+	h := Header(raw)
+	arena := append(make([]byte, 0, HeaderSize+s.values), raw[:HeaderSize]...)
+	b := &model.Block{
+		Height: height,
+		Hash:   h.Hash(),
+		Parent: h.Parent(),
+		Time:   int64(h.Time()),
+		Size:   len(raw),
+		Header: arena[:HeaderSize:HeaderSize],
+	}
+	d.fill(b, raw, s, arena[HeaderSize:HeaderSize])
+	if d.KeepRaw {
+		d.keepRaw(b.Txs, raw)
+	}
+	root, err := d.merkleRoot(b.Txs)
+	if err != nil {
+		return nil, err
+	}
+	if root != h.MerkleRoot() {
+		return nil, fmt.Errorf("its transactions have the merkle root %s, its header has %s", FormatHash(root), FormatHash(h.MerkleRoot()))
+	}
+	return b, nil
+}
+
+// measure checks the form of a block and counts its items.
+func (d *Decoder) measure(raw []byte) (sizes, error) {
+	var s sizes
+	r := reader{b: raw}
+	r.take(HeaderSize, "header")
+	s.txs = r.count(minTxSize, "transactions")
+	if r.err != nil {
+		return s, r.err
+	}
+	if s.txs == 0 {
+		return s, fmt.Errorf("offset %d: the block has no transactions", r.at)
+	}
+	d.ends = d.ends[:0]
+	for i := range s.txs {
+		d.measureTx(&r, &s, i == 0)
+		if r.err != nil {
+			return s, fmt.Errorf("transaction %d: %w", i, r.err)
+		}
+		d.ends = append(d.ends, r.at)
+	}
+	if r.left() > 0 {
+		return s, fmt.Errorf("offset %d: %d bytes follow the last of %d transactions", r.at, r.left(), s.txs)
+	}
+	return s, nil
+}
+
+func (d *Decoder) measureTx(r *reader, s *sizes, first bool) {
+	r.take(4, "version")
+	witness := takeMarker(r)
+	inputs := r.count(minInputSize, "inputs")
+	if inputs == 0 {
+		r.fail("no inputs")
+	}
+	for i := range inputs {
+		at := r.at
+		outpoint := r.take(36, "outpoint")
+		r.take(r.count(1, "bytes of script"), "script")
+		r.take(4, "sequence")
+		if r.err != nil {
+			return
+		}
+		if null := isNull(outpoint); null != first || null && inputs > 1 {
+			r.at = at
+			r.fail("input %d: expected a null outpoint in the only input of the first transaction, and in no other input", i)
+			return
+		}
+	}
+	if !first {
+		s.inputs += inputs
+	}
+	outputs := r.count(minOutputSize, "outputs")
+	if outputs == 0 {
+		r.fail("no outputs")
+	}
+	for i := range outputs {
+		value := r.take(8, "value")
+		script := r.take(r.count(1, "bytes of script"), "script")
+		if r.err != nil {
+			return
+		}
+		if v := binary.LittleEndian.Uint64(value); v > maxMoney {
+			r.fail("output %d has %d satoshis, more than the maximum supply", i, v)
+			return
+		}
+		s.values += d.emitter.MaxBytes(script)
+	}
+	s.outputs += outputs
+	if witness {
+		takeWitness(r, inputs)
+	}
+	r.take(4, "lock time")
+}
+
+// takeMarker reads the marker and flag of a transaction with a witness, if there is one (BIP 144).
+func takeMarker(r *reader) bool {
+	if r.peek(0) != 0 || r.peek(1) != 1 {
+		return false
+	}
+	r.take(2, "marker")
+	return true
+}
+
+// takeWitness reads the witness of every input. As in Core, a witness that is empty for all inputs is an error.
+func takeWitness(r *reader, inputs int) {
+	at, any := r.at, false
+	for range inputs {
+		for range r.count(1, "witness items") {
+			any = true
+			r.take(r.count(1, "bytes of witness"), "witness item")
+		}
+	}
+	if !any && r.err == nil {
+		r.at = at
+		r.fail("all witnesses are empty, although the marker announces them")
+	}
+}
+
+// isNull reports whether an outpoint is that of a coinbase.
+func isNull(outpoint []byte) bool {
+	return binary.LittleEndian.Uint32(outpoint[32:]) == 0xffffffff && model.Hash(outpoint) == model.Hash{}
+}
+
+// fill makes the transactions of a well-formed block. Entries are written field by field: assigning whole structs to new
+// memory would run write barriers for nil pointers.
+func (d *Decoder) fill(b *model.Block, raw []byte, s sizes, arena []byte) {
+	b.Txs = make([]model.Tx, s.txs)
+	inputs := make([]model.Input, s.inputs)
+	outputs := make([]model.Output, s.outputs)
+	keys := make([]model.Key, 0, s.outputs*d.emitter.MaxKeys())
+
+	d.emitter.Begin(b, raw, arena)
+	_, at := Count(raw, HeaderSize)
+	for i := range b.Txs {
+		tx := &b.Txs[i]
+		start, end := at, d.ends[i]
+		at += 4
+		witness := raw[at] == 0
+		if witness {
+			at += 2
+		}
+		body := at
+
+		var count int
+		count, at = Count(raw, at)
+		if i > 0 {
+			tx.Inputs, inputs = inputs[:count:count], inputs[count:]
+		}
+		for n := range count {
+			if i > 0 {
+				in := &tx.Inputs[n]
+				in.Tx = model.Hash(raw[at:])
+				in.Index = binary.LittleEndian.Uint32(raw[at+32:])
+			}
+			var script int
+			script, at = Count(raw, at+36)
+			at += script + 4
+		}
+
+		d.emitter.Transaction(i, Span{start, body, at, end, witness})
+		count, at = Count(raw, at)
+		tx.Outputs, outputs = outputs[:count:count], outputs[count:]
+		for n := range tx.Outputs {
+			out := &tx.Outputs[n]
+			out.Value = binary.LittleEndian.Uint64(raw[at:])
+			begin, size := at, 0
+			size, at = Count(raw, at+8)
+			first := len(keys)
+			keys = d.emitter.Keys(keys, n, out.Value, raw[at:at+size:at+size], at+size-begin)
+			out.Keys = keys[first:len(keys):len(keys)]
+			at += size
+		}
+
+		// The id of a transaction is of its serialization without marker and witness (BIP 141).
+		whole := raw[start:end]
+		if witness {
+			d.scratch = append(append(append(d.scratch[:0], raw[start:start+4]...), raw[body:at]...), raw[end-4:end]...)
+			whole = d.scratch
+		}
+		tx.Hash = DoubleHash(whole)
+		at = end
+	}
+}

@@ -1,0 +1,255 @@
+package blockfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/chains/bitcoin/block"
+	"birthmark/internal/testnode/bitcointest"
+)
+
+// logged captures what is logged while a test runs.
+func logged(t testing.TB) *bytes.Buffer {
+	t.Helper()
+	var out bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&out, nil)))
+	t.Cleanup(func() { slog.SetDefault(before) })
+	return &out
+}
+
+// bigChain has blocks of some size, so that cuts have room.
+func bigChain(blocks int) *bitcointest.Chain {
+	c := bitcointest.NewChain()
+	for range blocks {
+		tx := bitcointest.Spend(c.Tip().Transactions[0], 0)
+		for range 40 {
+			tx.AddTxOut(wire.NewTxOut(1, bytes.Repeat([]byte{0x51}, 30)))
+		}
+		c.Mine(tx)
+	}
+	return c
+}
+
+func TestMissingAndEmptySources(t *testing.T) {
+	dir := t.TempDir()
+	_, err := open(t, "regtest", filepath.Join(dir, "nowhere"))
+	fails(t, err, "source_missing", "nowhere")
+	_, err = open(t, "regtest", dir)
+	fails(t, err, "source_empty", dir, "blk*.dat")
+	if err := os.Mkdir(filepath.Join(dir, "blocks"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	_, err = open(t, "regtest", dir)
+	fails(t, err, "source_empty", "subfolder blocks")
+	for content, says := range map[string]string{"": "empty", strings.Repeat("\x00", 10_000): "padding"} {
+		dir := write(t, map[string][]byte{"blk00000.dat": []byte(content)})
+		_, err = open(t, "regtest", dir)
+		fails(t, err, "source_empty", dir, says)
+		_, err = open(t, "regtest", filepath.Join(dir, "blk00000.dat"))
+		fails(t, err, "source_empty", "blk00000.dat", says)
+	}
+	_, err = open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": nil, "xor.dat": []byte("short")}))
+	fails(t, err, "bad_block", "xor.dat has 5 bytes: expected 8")
+}
+
+func TestFilesThatAreNotOfTheNetwork(t *testing.T) {
+	c := bitcointest.NewChain()
+	c.MineEmpty(5)
+	file := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
+	_, err := open(t, "mainnet", write(t, map[string][]byte{"blk00000.dat": file}))
+	fails(t, err, "wrong_network", "blk00000.dat", "offset 0", "regtest", "mainnet")
+	// Also behind good records, at the end of the last file.
+	tail := bitcointest.BlockFile(wire.MainNet, c.Tip())
+	_, err = open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": slices.Concat(file, tail)}))
+	fails(t, err, "wrong_network", "offset 1", "mainnet")
+	for _, content := range []string{"{\"blocks\": []}", "\x7fELF\x02\x01\x01", "no", strings.Repeat("\x00", 5000) + "garbage that is no block"} {
+		_, err = open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": []byte(content)}))
+		fails(t, err, "bad_block", "blk00000.dat", "not block data")
+	}
+	// Chains that are framed for the network and are another one's.
+	_, err = open(t, "mainnet", write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.MainNet, c.Blocks()[1:]...)}))
+	fails(t, err, "bad_block", "easier than the network allows")
+	_, err = open(t, "simnet", write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.SimNet, c.Blocks()...)}))
+	fails(t, err, "no_genesis", c.Blocks()[0].BlockHash().String(), block.FormatHash(networkNamed("simnet").Genesis))
+	// A pruned node has deleted its first files.
+	_, err = open(t, "regtest", write(t, map[string][]byte{"blk00007.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()[3:]...)}))
+	fails(t, err, "no_genesis", c.Blocks()[3].BlockHash().String(), "pruned")
+}
+
+func TestHeadersWithoutTheirProofOfWork(t *testing.T) {
+	for _, where := range []int{1, 3, 5} {
+		c := bitcointest.NewChain()
+		c.MineEmpty(5)
+		blocks := c.Blocks()
+		b := *blocks[where]
+		hash := b.BlockHash()
+		for hash[31] < 0x80 { // until it is above regtest's target
+			b.Header.Nonce++
+			hash = b.BlockHash()
+		}
+		blocks[where] = &b
+		_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, blocks...)}))
+		fails(t, err, "bad_block", "blk00000.dat", "offset", hash.String(), "proof of work")
+	}
+	c := bitcointest.NewChain()
+	b := *c.Mine()
+	for _, bits := range []uint32{0, 0x20800001, 0x217fffff, 0xff000001} {
+		b.Header.Bits = bits
+		_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()[0], &b)}))
+		fails(t, err, "bad_block", "target")
+	}
+}
+
+func TestBlocksWhoseMerkleRootIsWrong(t *testing.T) {
+	for _, where := range []int{1, 4, 7, 8} {
+		c := bigChain(8)
+		file := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
+		offset := len(bitcointest.BlockFile(wire.TestNet, c.Blocks()[:where]...))
+		file[offset+RecordHead+block.HeaderSize+200] ^= 1
+		s := mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": file}))
+		blocks, _, err := collect(t, s)
+		fails(t, err, "bad_block", "block "+string(rune('0'+where)), c.Blocks()[where].BlockHash().String(), "blk00000.dat", "offset")
+		if len(blocks) != where {
+			t.Errorf("%d blocks before the bad one, expected %d", len(blocks), where)
+		}
+	}
+}
+
+// TestCutFiles cuts at every interesting place: the tail of the last file may be anything, what is before must be whole.
+func TestCutFiles(t *testing.T) {
+	c := bigChain(6)
+	whole := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
+	begin := func(n int) int { return len(bitcointest.BlockFile(wire.TestNet, c.Blocks()[:n]...)) }
+	tailSize := len(whole) - begin(6)
+	for _, left := range []int{1, 3, 4, 7, 8, 50, 87, 88, 89, 100, tailSize - 1} {
+		out := logged(t)
+		s := mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": whole[:begin(6)+left]}))
+		yields(t, s, c.Blocks()[:6])
+		if !contains(out.String(), "WARN", "blk00000.dat", "offset") {
+			t.Errorf("%d bytes of the last record: logged %q", left, out)
+		}
+		// The same is wrong where another file follows.
+		_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": whole[:begin(6)+left], "blk00001.dat": whole[begin(6):]}))
+		fails(t, err, "bad_block", "blk00000.dat", "offset")
+	}
+	// A file that a crashed node left: garbage behind the last block.
+	out := logged(t)
+	s := mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": slices.Concat(whole, whole[100:300])}))
+	yields(t, s, c.Blocks())
+	if !contains(out.String(), "WARN", "is not the start of a record") {
+		t.Errorf("garbage at the end: logged %q", out)
+	}
+	// Something is missing in the middle.
+	for _, missing := range []int{1, 5, 300} {
+		for _, where := range []int{begin(3) + 1, begin(3) + 20, begin(3) + 100, begin(4) - 1} {
+			_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": slices.Concat(whole[:where], whole[where+missing:])}))
+			fails(t, err, "bad_block", "blk00000.dat", "offset")
+		}
+	}
+	// A length that cannot be.
+	for _, length := range []uint32{0, 80, block.MaxSize + 1, 0xffffffff} {
+		bad := bytes.Clone(whole)
+		binary.LittleEndian.PutUint32(bad[begin(2)+4:], length)
+		_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": bad}))
+		fails(t, err, "bad_block", "blk00000.dat", "offset")
+	}
+	// The room of the last block is there, its bytes are not yet.
+	for _, zeros := range []int{100, tailSize - RecordHead - block.HeaderSize, tailSize - RecordHead} {
+		out := logged(t)
+		unfinished := bytes.Clone(whole)
+		clear(unfinished[len(unfinished)-zeros:])
+		s := mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": append(unfinished, make([]byte, 5000)...)}))
+		yields(t, s, c.Blocks()[:6])
+		if !contains(out.String(), "WARN", "written") {
+			t.Errorf("the last block ends in %d zeros: logged %q", zeros, out)
+		}
+	}
+}
+
+func TestOrphansAreLeftOutAndCounted(t *testing.T) {
+	out := logged(t)
+	c := bitcointest.NewChain()
+	c.MineEmpty(20)
+	blocks := slices.Delete(c.Blocks(), 9, 10)
+	yields(t, mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, blocks...)})), c.Blocks()[:9])
+	if !contains(out.String(), "WARN", "orphans=11") {
+		t.Errorf("logged %q", out)
+	}
+}
+
+func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
+	c := bigChain(4)
+	whole := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
+	dir := write(t, map[string][]byte{"blk00000.dat": whole})
+	path := filepath.Join(dir, "blk00000.dat")
+	s := mustOpen(t, "regtest", dir)
+	for name, content := range map[string][]byte{"shorter": whole[:1000], "other": slices.Concat(whole[:700], make([]byte, len(whole)-700))} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := collect(t, s)
+		if name == "shorter" {
+			fails(t, err, "bad_block", "blk00000.dat", "EOF")
+		} else {
+			fails(t, err, "bad_block", "blk00000.dat", "block 1")
+		}
+	}
+	// Another whole chain, whose blocks stand where ours stood.
+	other := bigChain(1)
+	other = other.Fork(0)
+	for range 4 {
+		other.Mine(c.Blocks()[other.Height()+1].Transactions[1])
+	}
+	replaced := bitcointest.BlockFile(wire.TestNet, other.Blocks()...)
+	if len(replaced) != len(whole) {
+		t.Fatalf("%d bytes instead of %d", len(replaced), len(whole))
+	}
+	if err := os.WriteFile(path, replaced, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := collect(t, s)
+	fails(t, err, "bad_block", c.Blocks()[1].BlockHash().String(), other.Blocks()[1].BlockHash().String(), "at this place now")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = collect(t, s)
+	fails(t, err, "source_missing", "blk00000.dat")
+}
+
+// TestAScanEndsWhereTheFileEndedWhenItBegan: what is written meanwhile is for the next scan.
+func TestAScanEndsWhereTheFileEndedWhenItBegan(t *testing.T) {
+	c := bigChain(3)
+	whole := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
+	end := int64(len(bitcointest.BlockFile(wire.TestNet, c.Blocks()[:3]...)))
+	r := recordReader{net: regtest(), path: "blk00000.dat", file: bytes.NewReader(whole), size: end}
+	found, err := r.scan(0)
+	if err != nil || found.cut != nil || len(found.records) != 3 || found.end != end {
+		t.Errorf("%d records, end %d, cut %v, %v", len(found.records), found.end, found.cut, err)
+	}
+}
+
+func TestOfTwoRecordsOfABlockTheFirstCounts(t *testing.T) {
+	c := bitcointest.NewChain()
+	c.MineEmpty(5)
+	s := mustOpen(t, "regtest", write(t, map[string][]byte{
+		"blk00000.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()...),
+		"blk00001.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()...)}))
+	yields(t, s, c.Blocks())
+	if s.tree.linked != 6 {
+		t.Errorf("6 blocks count as %d", s.tree.linked)
+	}
+	for i, n := range s.tree.nodes {
+		if n.file != 0 {
+			t.Errorf("block %d is read from file %d", i, n.file)
+		}
+	}
+}

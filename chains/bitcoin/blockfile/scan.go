@@ -1,0 +1,221 @@
+package blockfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
+	"birthmark/model"
+)
+
+const (
+	// RecordHead is the length of magic and block length, which are before each block.
+	RecordHead = 8
+
+	xorKeySize = 8
+	windowSize = 4 << 10
+)
+
+// record is a block in a block file.
+type record struct {
+	hash   model.Hash
+	parent model.Hash
+	offset int64 // of the block in the file
+	size   uint32
+	work   block.Work // of the header
+}
+
+// scan is the result of scanning a block file.
+type scan struct {
+	records []record
+	end     int64 // after the last record
+	cut     error // the error of a truncated record at end; nil if there is nothing or padding
+}
+
+// recordReader finds the records of a block file without reading whole blocks.
+type recordReader struct {
+	net  *params.Network
+	path string // for errors
+	key  []byte // of the XOR: nil or 8 bytes
+
+	file  io.ReaderAt
+	size  int64
+	at    int64 // offset of plain and raw in the file
+	plain []byte
+	raw   []byte
+
+	lastBits uint32 // most consecutive headers have the same target
+	lastWork block.Work
+}
+
+// errorf returns an error with path and offset.
+func (r *recordReader) errorf(code string, offset int64, format string, args ...any) error {
+	return model.Errorf(model.BadSource, code, "%s, offset %d: %w", r.path, offset, fmt.Errorf(format, args...))
+}
+
+// scan finds the records from an offset and checks the proof of work of every header.
+func (r *recordReader) scan(from int64) (scan, error) {
+	s := scan{end: from}
+	for {
+		start, err := r.skipPadding(s.end)
+		if err != nil {
+			return s, err
+		}
+		head, err := r.peek(start, RecordHead)
+		if err != nil || len(head) == 0 {
+			return s, err
+		}
+		if len(head) < RecordHead || !bytes.Equal(head[:4], r.net.Magic[:]) {
+			return r.finish(s, start, head)
+		}
+		rec, fault, err := r.record(start, binary.LittleEndian.Uint32(head[4:]))
+		if err != nil {
+			return s, err
+		}
+		if fault != nil {
+			return r.cutAt(s, start, fault)
+		}
+		s.records = append(s.records, rec)
+		s.end = rec.offset + int64(rec.size)
+	}
+}
+
+// record reads the header of the record at start. fault is why it is truncated.
+func (r *recordReader) record(start int64, length uint32) (rec record, fault, err error) {
+	if length <= block.HeaderSize || length > block.MaxSize {
+		return rec, fmt.Errorf("a record of %d bytes: expected %d to %d", length, block.HeaderSize+1, block.MaxSize), nil
+	}
+	rec.offset, rec.size = start+RecordHead, length
+	if left := r.size - rec.offset; left < int64(length) {
+		return rec, fmt.Errorf("a record of %d bytes, but only %d are left", length, left), nil
+	}
+	raw, err := r.peek(rec.offset, block.HeaderSize)
+	if err != nil {
+		return rec, nil, err
+	}
+	if len(raw) < block.HeaderSize {
+		return rec, errors.New("the file was truncated during the scan"), nil
+	}
+	if i := rec.offset - r.at; len(bytes.Trim(r.raw[i:i+block.HeaderSize], "\x00")) == 0 {
+		return rec, errors.New("the block is not written yet"), nil
+	}
+	h := block.Header(raw)
+	rec.hash, rec.parent = h.Hash(), h.Parent()
+	if err := h.CheckWork(rec.hash, r.net.Limit); err != nil {
+		return rec, nil, r.errorf("bad_block", start, "%w", err)
+	}
+	if h.Bits() != r.lastBits {
+		r.lastBits, r.lastWork = h.Bits(), block.WorkOf(h.Bits())
+	}
+	rec.work = r.lastWork
+	return rec, nil, nil
+}
+
+// finish ends a scan at bytes that are not the start of a record.
+func (r *recordReader) finish(s scan, start int64, head []byte) (scan, error) {
+	if len(head) >= 4 {
+		if other := params.ByMagic(head[:4]); other != nil && other != r.net {
+			return s, r.errorf("wrong_network", start, "blocks of bitcoin %s: expected %s", other.Name, r.net.Name)
+		}
+	}
+	if s.end == 0 {
+		hint := ""
+		if r.key == nil {
+			hint = "; XORed files need the node's xor.dat in the same folder"
+		}
+		return s, r.errorf("bad_block", start, "not block data: expected a record of bitcoin %s, which starts with %x, found %x%s",
+			r.net.Name, r.net.Magic, head[:min(4, len(head))], hint)
+	}
+	return r.cutAt(s, start, fmt.Errorf("%x is not the start of a record", head[:min(4, len(head))]))
+}
+
+// cutAt handles a truncated record at start. It is an error if another record follows. Otherwise the file ends there:
+// a node is writing to it, or crashed.
+func (r *recordReader) cutAt(s scan, start int64, fault error) (scan, error) {
+	const overlap = RecordHead + block.HeaderSize
+	for at := start + 1; at < r.size; at += windowSize - overlap {
+		window, err := r.peek(at, windowSize)
+		if err != nil {
+			return s, err
+		}
+		for i := 0; ; i++ {
+			next := bytes.Index(window[i:], r.net.Magic[:])
+			if next < 0 || len(window)-i-next < overlap {
+				break
+			}
+			i += next
+			h := block.Header(window[i+RecordHead:])
+			if h.CheckWork(h.Hash(), r.net.Limit) == nil {
+				return s, r.errorf("bad_block", start, "%w, but a block follows at offset %d: the file is damaged", fault, at+int64(i))
+			}
+		}
+	}
+	s.cut = r.errorf("bad_block", start, "%w", fault)
+	return s, nil
+}
+
+// skipPadding returns the offset of the next byte that is not padding, or the end of the file.
+func (r *recordReader) skipPadding(at int64) (int64, error) {
+	head, err := r.peek(at, RecordHead)
+	if err != nil || bytes.HasPrefix(head, r.net.Magic[:]) {
+		return at, err
+	}
+	for at < r.size {
+		window, err := r.peek(at, windowSize)
+		if err != nil || len(window) == 0 {
+			return at, err
+		}
+		raw, atEnd := r.raw[at-r.at:], at+int64(len(window)) == r.size
+		i := 0
+		for ; i < len(window) && (atEnd || len(window)-i >= len(r.net.Magic)); i++ {
+			// The first byte of an XORed record can be zero, so look for a record before each byte.
+			if bytes.HasPrefix(window[i:], r.net.Magic[:]) || window[i] != 0 && raw[i] != 0 {
+				return at + int64(i), nil
+			}
+		}
+		at += int64(i)
+	}
+	return at, nil
+}
+
+// peek returns n bytes at an offset without the XOR, fewer at the end of the file. They are valid until the next call.
+func (r *recordReader) peek(at int64, n int) ([]byte, error) {
+	if at < r.at || at+int64(n) > r.at+int64(len(r.plain)) {
+		if cap(r.raw) < windowSize {
+			r.raw, r.plain = make([]byte, windowSize), make([]byte, windowSize)
+		}
+		read, err := r.file.ReadAt(r.raw[:windowSize], at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, r.errorf("source_unreadable", at, "%w", err)
+		}
+		// Bytes written after Stat belong to the next scan.
+		read = int(max(0, min(int64(read), r.size-at)))
+		r.at, r.raw, r.plain = at, r.raw[:read], r.plain[:read]
+		copy(r.plain, r.raw)
+		unmask(r.plain, r.key, at)
+	}
+	window := r.plain[at-r.at:]
+	return window[:min(n, len(window))], nil
+}
+
+// unmask reverses the XOR of bytes at an offset of a file.
+func unmask(b, key []byte, offset int64) {
+	if len(key) != xorKeySize {
+		return
+	}
+	var turned [xorKeySize]byte
+	for i := range turned {
+		turned[i] = key[(offset+int64(i))%xorKeySize]
+	}
+	word := binary.LittleEndian.Uint64(turned[:])
+	for ; len(b) >= xorKeySize; b = b[xorKeySize:] {
+		binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)^word)
+	}
+	for i := range b {
+		b[i] ^= turned[i]
+	}
+}

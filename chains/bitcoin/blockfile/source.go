@@ -1,0 +1,263 @@
+package blockfile
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"birthmark/chains/adapter"
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
+	"birthmark/chains/blocksource"
+	"birthmark/model"
+)
+
+// Options are the options of a [Source].
+type Options struct {
+	Network *params.Network
+	Decoder func() *block.Decoder // called once per goroutine
+
+	Follow  bool            // wait for more blocks at the end
+	To      *model.HeightPk // last height, nil for the end
+	Workers int             // goroutines that decode; 0: one per processor
+	Memory  int64           // bytes of blocks in progress; 0: [blocksource.DefaultMemory]
+}
+
+// Source is a folder of block files, or one file. Its methods may be called concurrently, but for Follow.
+type Source struct {
+	options Options
+	net     *params.Network
+	path    string
+	key     []byte        // of the XOR, nil if the files are plain
+	poll    time.Duration // how often Follow looks for new blocks at the tip
+
+	mu     sync.Mutex // protects the fields below; Follow reads them without it
+	files  []*blockFile
+	tree   *tree
+	logged map[string]string // last logged value of each condition
+}
+
+// Open reads the headers of all blocks, so that errors in the files are found before any block is indexed.
+func Open(ctx context.Context, path string, o Options) (*Source, error) {
+	s := &Source{options: o, net: o.Network, path: path, poll: time.Second, tree: newTree(o.Network.Genesis), logged: map[string]string{}}
+	var err error
+	if s.key, err = xorKey(path); err != nil {
+		return nil, err
+	}
+	if err := s.refresh(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Tip implements [model.Source]: the end of the best chain when the files were last scanned.
+func (s *Source) Tip(context.Context) (model.Point, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tree.point(s.tree.best), nil
+}
+
+// Close implements [model.Source]. Files are open only while they are read.
+func (s *Source) Close() error { return nil }
+
+// refresh scans for files and records that were added since the last scan.
+func (s *Source) refresh(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	paths, err := listFiles(s.path)
+	if err != nil {
+		return err
+	}
+	for _, p := range paths {
+		if !slices.ContainsFunc(s.files, func(f *blockFile) bool { return f.path == p }) {
+			s.files = append(s.files, &blockFile{path: p, size: -1})
+		}
+	}
+	if err := s.scan(ctx); err != nil {
+		return err
+	}
+	s.tree.link()
+	if err := s.checkCuts(); err != nil {
+		return err
+	}
+	if s.tree.best == none {
+		return s.noGenesis()
+	}
+	s.log("orphans", slog.LevelWarn, len(s.tree.loose), "ignoring blocks whose ancestors are in none of the files")
+	s.log("stale", slog.LevelInfo, s.tree.linked-len(s.tree.chain), "ignoring blocks of stale branches")
+	return nil
+}
+
+// maxOpenFiles is how many files a node appends to at the same time: two while it verifies the snapshot that it was
+// started from.
+const maxOpenFiles = 2
+
+// scan scans the files that changed, several in parallel, and adds their records to the tree in the order of the files.
+func (s *Source) scan(ctx context.Context) error {
+	type job struct {
+		file int32
+		last bool
+	}
+	type found struct {
+		job
+		scan
+		now blockFile
+	}
+	jobs := func(_ context.Context, yield func(job) bool) {
+		for i, f := range s.files {
+			if i < len(s.files)-maxOpenFiles && f.unchanged() {
+				continue
+			}
+			if !yield(job{int32(i), i == len(s.files)-1}) {
+				return
+			}
+		}
+	}
+	look := func(_ context.Context, j job) (found, error) {
+		r, err := s.scanFile(*s.files[j.file], j.last)
+		return found{j, r.scan, r.now}, err
+	}
+	worker := func() (func(context.Context, job) (found, error), func()) { return look, func() {} }
+	size := func(job) int64 { return 1 }
+	for f, err := range blocksource.Ordered(ctx, jobs, size, blocksource.Limits{Workers: s.options.Workers}, worker) {
+		if err != nil {
+			return err
+		}
+		for i := range f.records {
+			s.tree.add(f.file, &f.records[i])
+		}
+		*s.files[f.file] = f.now
+	}
+	return nil
+}
+
+type fileScan struct {
+	scan
+	now blockFile
+}
+
+// scanFile scans one file from the end of the previous scan.
+func (s *Source) scanFile(was blockFile, last bool) (fileScan, error) {
+	now := was
+	file, err := os.Open(was.path)
+	if err != nil {
+		return fileScan{}, adapter.PathError(was.path, err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return fileScan{}, adapter.PathError(was.path, err)
+	}
+	now.size, now.modified = info.Size(), info.ModTime()
+	r := recordReader{net: s.net, path: was.path, key: s.key, file: file, size: now.size}
+	// Two writes within one tick of the clock have the same time: look also for a record at the end of the last scan.
+	if now.size == was.size && now.modified.Equal(was.modified) && was.cut == nil {
+		head, err := r.peek(was.end, RecordHead)
+		if err != nil || !bytes.HasPrefix(head, s.net.Magic[:]) {
+			return fileScan{now: now}, err
+		}
+	}
+	found, err := r.scan(was.end)
+	if err != nil {
+		return fileScan{}, err
+	}
+	if n := len(found.records); last && n > 0 && found.cut == nil {
+		found, err = s.dropUnfinished(file, was.path, found)
+		if err != nil {
+			return fileScan{}, err
+		}
+	}
+	now.end, now.cut = found.end, found.cut
+	return fileScan{found, now}, nil
+}
+
+// dropUnfinished removes the last record if a node is still writing it: its space is reserved, but it ends in zeros and
+// does not decode yet.
+func (s *Source) dropUnfinished(file *os.File, path string, found scan) (scan, error) {
+	const tail = 64 // bytes; a valid block can end in as many zeros
+	last := found.records[len(found.records)-1]
+	raw := make([]byte, last.size)
+	if _, err := file.ReadAt(raw, last.offset); err != nil {
+		return found, adapter.PathError(path, err)
+	}
+	if end := raw[max(0, len(raw)-tail):]; len(bytes.Trim(end, "\x00")) > 0 {
+		return found, nil
+	}
+	unmask(raw, s.key, last.offset)
+	if _, err := s.options.Decoder().Block(raw, 0); err == nil {
+		return found, nil
+	}
+	r := recordReader{path: path}
+	found.records = found.records[:len(found.records)-1]
+	found.end = last.offset - RecordHead
+	found.cut = r.errorf("bad_block", found.end, "the block is not completely written")
+	return found, nil
+}
+
+// checkCuts returns an error if a file other than the last ends in a truncated record.
+func (s *Source) checkCuts() error {
+	for i, f := range s.files {
+		switch {
+		case f.cut == nil:
+		case i < len(s.files)-1:
+			return f.cut
+		default:
+			s.log("cut", slog.LevelWarn, f.cut, "the last block file ends with a truncated block, which is ignored")
+			return nil
+		}
+	}
+	s.log("cut", slog.LevelInfo, nil, "")
+	return nil
+}
+
+// noGenesis returns the error of files without a chain.
+func (s *Source) noGenesis() error {
+	first := int32(none)
+	for i := range s.tree.nodes {
+		n := &s.tree.nodes[i]
+		if n.file == none {
+			continue
+		}
+		if first == none || n.before(&s.tree.nodes[first]) {
+			first = int32(i)
+		}
+	}
+	if first != none {
+		n := &s.tree.nodes[first]
+		return model.Errorf(model.BadSource, "no_genesis",
+			"no genesis block of bitcoin %[3]s (%[4]s): the first block in %[1]s is %[2]s (a pruned node deletes its first files)",
+			s.files[n.file].path, block.FormatHash(n.hash), s.net.Name, block.FormatHash(s.net.Genesis))
+	}
+	for _, f := range s.files {
+		if f.cut != nil {
+			return f.cut
+		}
+	}
+	return model.Errorf(model.BadSource, "source_empty", "no blocks in %s: %s", s.path,
+		map[bool]string{true: "empty", false: "only padding"}[s.bytes() == 0])
+}
+
+func (s *Source) bytes() (sum int64) {
+	for _, f := range s.files {
+		sum += f.size
+	}
+	return sum
+}
+
+// log logs a condition when its value changes; nil and 0 are not logged.
+func (s *Source) log(condition string, level slog.Level, value any, message string) {
+	text := fmt.Sprint(value)
+	if s.logged[condition] == text {
+		return
+	}
+	s.logged[condition] = text
+	if value == nil || value == 0 {
+		return
+	}
+	slog.Log(context.Background(), level, message, condition, value)
+}

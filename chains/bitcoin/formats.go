@@ -1,0 +1,226 @@
+package bitcoin
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"unicode"
+
+	"birthmark/chains/adapter"
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/blockfile"
+	"birthmark/chains/bitcoin/params"
+	"birthmark/model"
+)
+
+// Decode yields the blocks in r. The formats are:
+//
+//   - one block as raw bytes;
+//   - a block file: records of magic, length and block, with padding (XORed files are not supported);
+//   - hex text, one block per line;
+//   - JSON of a node's getblock with verbosity 2 or 3 (Core's tx or btcd's rawtx with hex) or 0 (a hex string): one
+//     block, the result of a reply, a list, or several documents.
+//
+// The height of a block is that in the JSON; 0 for the genesis block; one more than the block before if that is the
+// parent; the height in the coinbase (BIP 34), which the chain does not confirm; else first plus the number of blocks
+// before.
+func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, first model.HeightPk) iter.Seq2[*model.Block, error] {
+	return func(yield func(*model.Block, error) bool) {
+		decoder, err := c.decoders(indexes, false)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		d := inputDecoder{net: c.net, decoder: decoder(), first: first}
+		number := 0
+		err = d.each(bufio.NewReaderSize(r, 64<<10), func(raw []byte, claimed *claimedMeta) error {
+			number++
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			b, err := d.block(raw, claimed)
+			if err != nil {
+				return model.Errorf(model.BadSource, "bad_block", "block %d of the input: %w", number, err)
+			}
+			if !yield(b, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		switch kind, _ := model.KindOf(err); {
+		case err == errStopped:
+		case err == nil && number == 0:
+			yield(nil, model.Errorf(model.BadSource, "source_empty", "no block in the input: expected raw bytes, hex, JSON or a block file"))
+		case kind == model.Internal && err != nil && ctx.Err() == nil:
+			yield(nil, model.Errorf(model.BadSource, "source_unreadable", "%w", err))
+		case err != nil:
+			yield(nil, err)
+		}
+	}
+}
+
+// errStopped ends the iteration after its consumer stopped it.
+var errStopped = errors.New("stopped by the consumer")
+
+// claimedMeta is what an input states about a block besides its bytes.
+type claimedMeta struct {
+	height *uint32
+	hash   string
+}
+
+// inputDecoder decodes one input.
+type inputDecoder struct {
+	net     *params.Network
+	decoder *block.Decoder
+	first   model.HeightPk
+	count   model.HeightPk
+	last    *model.Block
+}
+
+func (d *inputDecoder) block(raw []byte, claimed *claimedMeta) (*model.Block, error) {
+	height, err := d.height(raw, claimed)
+	if err != nil {
+		return nil, err
+	}
+	b, err := d.decoder.Block(raw, height)
+	if err != nil {
+		return nil, err
+	}
+	if claimed != nil && claimed.hash != "" && claimed.hash != block.FormatHash(b.Hash) {
+		return nil, fmt.Errorf("its header hashes to %s, but the JSON has the hash %s", block.FormatHash(b.Hash), adapter.Truncate(claimed.hash))
+	}
+	d.count++
+	d.last = b
+	return b, nil
+}
+
+// height returns the height of the next block, whose bytes may be invalid.
+func (d *inputDecoder) height(raw []byte, claimed *claimedMeta) (model.HeightPk, error) {
+	height := uint64(d.first) + uint64(d.count)
+	switch {
+	case claimed != nil && claimed.height != nil:
+		height = uint64(*claimed.height)
+	case len(raw) < block.HeaderSize:
+	case block.Header(raw).Hash() == d.net.Genesis:
+		height = 0
+	case d.last != nil && d.last.Hash == block.Header(raw).Parent():
+		height = uint64(d.last.Height) + 1
+	default:
+		if h, ok := block.CoinbaseHeight(raw); ok {
+			height = h
+		}
+	}
+	return model.NewHeightPk(height)
+}
+
+// each calls handle with the serialized blocks of an input. The bytes are valid until handle returns.
+func (d *inputDecoder) each(r *bufio.Reader, handle func([]byte, *claimedMeta) error) error {
+	head, err := r.Peek(block.HeaderSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n"); {
+	case len(head) == 0:
+		return nil
+	case len(head) >= 4 && params.ByMagic(head[:4]) != nil:
+		return d.records(r, handle)
+	case !isText(head):
+		return d.raw(r, handle)
+	case len(text) > 0 && bytes.IndexByte([]byte(`{["`), text[0]) >= 0:
+		return eachJSON(r, handle)
+	default:
+		return d.lines(r, handle)
+	}
+}
+
+// isText reports whether b can be the beginning of a text. The header of a block cannot.
+func isText(b []byte) bool {
+	for _, c := range bytes.TrimPrefix(b, []byte("\ufeff")) {
+		if c > unicode.MaxASCII || !unicode.IsPrint(rune(c)) && !unicode.IsSpace(rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *inputDecoder) raw(r io.Reader, handle func([]byte, *claimedMeta) error) error {
+	raw, err := io.ReadAll(io.LimitReader(r, block.MaxSize+1))
+	if err != nil {
+		return err
+	}
+	if len(raw) > block.MaxSize {
+		return model.Errorf(model.BadSource, "bad_block", "not block data: larger than the maximum block of %d bytes, and not a block file of any network", block.MaxSize)
+	}
+	return handle(raw, nil)
+}
+
+func (d *inputDecoder) records(r *bufio.Reader, handle func([]byte, *claimedMeta) error) error {
+	var head [blockfile.RecordHead]byte
+	var raw []byte
+	for offset := int64(0); ; {
+		// Records can begin at any offset after padding.
+		c, err := r.ReadByte()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if c == 0 {
+			offset++
+			continue
+		}
+		head[0] = c
+		if _, err := io.ReadFull(r, head[1:]); err != nil {
+			return model.Errorf(model.BadSource, "bad_block", "offset %d: truncated record", offset)
+		}
+		length := binary.LittleEndian.Uint32(head[4:])
+		switch of := params.ByMagic(head[:4]); {
+		case of == nil:
+			return model.Errorf(model.BadSource, "bad_block", "offset %d: %x is not the start of a record: expected %x", offset, head[:4], d.net.Magic)
+		case of != d.net:
+			return model.Errorf(model.BadSource, "wrong_network", "offset %d: blocks of bitcoin %s: expected %s", offset, of.Name, d.net.Name)
+		case length > block.MaxSize:
+			return model.Errorf(model.BadSource, "bad_block", "offset %d: a record of %d bytes: expected at most %d", offset, length, block.MaxSize)
+		}
+		if cap(raw) < int(length) {
+			raw = make([]byte, length)
+		}
+		raw = raw[:length]
+		if n, err := io.ReadFull(r, raw); err != nil {
+			return model.Errorf(model.BadSource, "bad_block", "offset %d: a record of %d bytes, but only %d are left", offset, length, n)
+		}
+		if err := handle(raw, nil); err != nil {
+			return err
+		}
+		offset += blockfile.RecordHead + int64(length)
+	}
+}
+
+func (d *inputDecoder) lines(r *bufio.Reader, handle func([]byte, *claimedMeta) error) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 2*block.MaxSize+64)
+	for number := 1; lines.Scan(); number++ {
+		line := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")))
+		if len(line) == 0 {
+			continue
+		}
+		raw := make([]byte, hex.DecodedLen(len(line)))
+		if _, err := hex.Decode(raw, line); err != nil {
+			return model.Errorf(model.BadSource, "bad_block", "line %d: not block data: neither hex (%w) nor JSON", number, err)
+		}
+		if err := handle(raw, nil); err != nil {
+			return err
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return model.Errorf(model.BadSource, "bad_block", "not block data: a line is longer than the hex of the largest block")
+	}
+	return lines.Err()
+}
