@@ -48,6 +48,7 @@ var rules = []rule{
 	{from: "storage/storetest", may: []string{"storage", "internal/testseed"}},
 	{from: "core/...", may: []string{"model", "storage", "core/...", "internal/offheap"}},
 	{from: "core/schema", may: []string{"model", "storage"}},
+	{from: "core/check", may: []string{"model", "storage", "core/schema"}},
 	{from: "api/...", may: []string{"model", "core/...", "api/...", "internal/humanize"}},
 	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/suggest"}},
 	{from: "internal/testnode/...", may: []string{"model/...", "chains/...", "bench/generate/...", "internal/testnode/..."}},

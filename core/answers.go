@@ -311,21 +311,6 @@ type LostBlockAnswer struct {
 	ReplacedBy *string `json:"replaced_by"` // what came to stand at its height next, its own hash where it came back; null: nothing yet
 }
 
-// CheckAnswer is the result of a check.
-type CheckAnswer struct {
-	OK       bool            `json:"ok"`
-	Blocks   uint64          `json:"blocks"`
-	Rows     uint64          `json:"rows"`
-	Problems []ProblemAnswer `json:"faults"`
-}
-
-// ProblemAnswer is one broken law and the row it was seen at.
-type ProblemAnswer struct {
-	Family  string `json:"family"`
-	Key     string `json:"key"` // hex
-	Problem string `json:"fault"`
-}
-
 // VerifyAnswer is what a comparison with a source found.
 type VerifyAnswer struct {
 	OK        bool        `json:"ok"`

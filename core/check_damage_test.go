@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -68,12 +69,12 @@ func (r readingReader) Scan(f storage.Family, from, to []byte, reverse bool) ite
 }
 
 // checkOnce checks a database and stops when that reads more than bound keys and rows; 0: no bound.
-func (s *reading) checkOnce(t *testing.T, db *core.DB, bound int) (*core.CheckAnswer, error) {
+func (s *reading) checkOnce(t *testing.T, db *core.DB, bound int) (*check.Result, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s.read, s.bound, s.tooMany, s.lookups = 0, bound, cancel, map[storage.Family]int{}
-	a, err := db.Check(ctx, nil)
+	a, err := db.Check(ctx, check.Options{})
 	if bound > 0 && s.read > bound {
 		t.Errorf("the check read %d keys and rows, a whole check reads %d", s.read, bound)
 	}
@@ -116,7 +117,7 @@ func TestACheckEndsWhereADatabaseCannotBeRead(t *testing.T) {
 			t.Errorf("%s fails after %d lookups: %v", d.Name, counting.after, err)
 			continue
 		}
-		named := slices.ContainsFunc(a.Problems, func(f core.ProblemAnswer) bool {
+		named := slices.ContainsFunc(a.Problems, func(f check.Problem) bool {
 			return f.Family == d.Name && strings.Contains(f.Problem, "cannot be read") &&
 				strings.Contains(f.Problem, "000103.sst")
 		})
@@ -211,7 +212,7 @@ func TestCheckCountsTheRowsOfTheStatus(t *testing.T) {
 			for _, f := range status.Families {
 				rows += f.Keys
 			}
-			a, err := l.db.Check(t.Context(), nil)
+			a, err := l.db.Check(t.Context(), check.Options{})
 			if err != nil || !a.OK || a.Rows != rows {
 				t.Errorf("%s: check counts %d rows (%v), status %d", when, a.Rows, err, rows)
 			}

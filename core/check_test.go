@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"birthmark/core/check"
 	"bytes"
 	"context"
 	"maps"
@@ -49,7 +50,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		s := &declared{Store: memory.New()}
 		db := open(t, s, v, 1<<20)
 		appendAll(t, db, v.NewGenerator(testseed.Of(t, 70)).Blocks(15), 5)
-		check(t, db)
+		consistent(t, db)
 		want := dump(t, db)
 		for _, d := range s.ds {
 			if d.Name == "meta" {
@@ -61,7 +62,7 @@ func TestCheckFindsDamage(t *testing.T) {
 				for range min(2, len(rows)) {
 					row := rows[rng.IntN(len(rows))]
 					update(t, s, func(b storage.Batch) { damage(b, d.Family, row, rng) })
-					a, err := db.Check(ctx, nil)
+					a, err := db.Check(ctx, check.Options{})
 					if err != nil {
 						t.Errorf("%s of a row of %s: %v", how, d.Name, err)
 						continue
@@ -86,7 +87,7 @@ func TestCheckFindsDamage(t *testing.T) {
 			}
 		}
 		same(t, "healed", dump(t, db), want)
-		check(t, db)
+		consistent(t, db)
 	})
 }
 

@@ -67,7 +67,7 @@ func TestAFailureAtAnyStepChangesNothing(t *testing.T) {
 			}
 			s.FailAt(0)
 			same(t, "rolled back at last", dump(t, db), before)
-			check(t, db)
+			consistent(t, db)
 		}
 	})
 }
@@ -117,7 +117,7 @@ func TestAFailedRollbackLeavesNothingInTheCaches(t *testing.T) {
 			s.failing = false
 			appendAll(t, db, branch, 3)
 			same(t, "another branch after a failed rollback", dump(t, db), fresh(t, v, slices.Concat(blocks[:5], branch)))
-			check(t, db)
+			consistent(t, db)
 		}
 	})
 }
@@ -174,7 +174,7 @@ func TestAFailedWriteThatWasAppliedIsSeen(t *testing.T) {
 					sync(t, db, events(blocks), core.SyncOptions{})
 				}
 				same(t, name+", then "+then, dump(t, db), fresh(t, v, blocks))
-				check(t, db)
+				consistent(t, db)
 			}
 		}
 	})
@@ -261,7 +261,7 @@ func TestAKillLeavesAPrefix(t *testing.T) {
 					t.Fatalf("after a kill: %v", err)
 				}
 				db := open(t, s, crashVariant, 0)
-				check(t, db)
+				consistent(t, db)
 				have := 0
 				if tip := db.Tip(); !tip.IsOrigin() {
 					have = int(tip.Height-crashVariant.First) + 1
@@ -283,7 +283,7 @@ func TestAKillLeavesAPrefix(t *testing.T) {
 			killed(t, dir, wal, n, time.Hour)
 			s := openRocks(t, dir, wal == "on")
 			db := open(t, s, crashVariant, 0)
-			check(t, db)
+			consistent(t, db)
 			same(t, "finished after kills", dump(t, db), fresh(t, crashVariant, blocks))
 		})
 	}

@@ -240,7 +240,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 			if !slices.Equal(texts(c.outputs), texts(whole.outputs)) || len(c.spends) != len(whole.spends) {
 				t.Fatalf("%+v: %d outputs and %d spends, without interruption %d and %d", what, len(c.outputs), len(c.spends), len(whole.outputs), len(whole.spends))
 			}
-			check(t, db)
+			consistent(t, db)
 		}
 		if killed == 0 || parted == 0 || deep == 0 || back == 0 {
 			t.Errorf("killed %d times, the chain parted %d times, %d of them deep, and came back %d times", killed, parted, deep, back)

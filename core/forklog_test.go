@@ -71,5 +71,5 @@ func TestAForkIsALineInTheLog(t *testing.T) {
 			}
 		}
 	}
-	check(t, db)
+	consistent(t, db)
 }

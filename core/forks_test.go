@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -147,7 +148,7 @@ func TestForksAreRememberedAndShowNowhereElse(t *testing.T) {
 					db = open(t, store, v, 1<<16)
 				}
 				h.remembers(t, db, 1+rng.IntN(10), began)
-				check(t, db)
+				consistent(t, db)
 			}
 			if len(h.lost) == 0 {
 				t.Fatal("no block was lost")
@@ -198,7 +199,7 @@ func TestForksSayWhatCameNext(t *testing.T) {
 			if first := h.answer()[0]; *first.ReplacedBy != first.Hash {
 				t.Errorf("came back: %s", text(first))
 			}
-			check(t, db)
+			consistent(t, db)
 			same(t, "back and forth", dump(t, db), fresh(t, v, h.chain))
 		})
 	}
@@ -242,7 +243,7 @@ func TestTheLastThousandLostBlocksAreRemembered(t *testing.T) {
 		at := len(h.chain)
 		sync(t, db, events(h.chain[at-1].Point(), grow(c.next)), core.SyncOptions{})
 		h.remembers(t, db, 333, began)
-		check(t, db)
+		consistent(t, db)
 	}
 	db = open(t, store, v, 0)
 	h.remembers(t, db, 1000, began)
@@ -295,7 +296,7 @@ func TestAForkThatFailsRemembersWhatItRemoved(t *testing.T) {
 			h.chain = append(h.chain, theirs[:int(db.Tip().Height)-int(shared[5].Height)]...)
 		}
 		h.remembers(t, db, 25, began)
-		check(t, db)
+		consistent(t, db)
 		if step%2 == 0 {
 			db = open(t, inner, v, 0)
 		}
@@ -305,7 +306,7 @@ func TestAForkThatFailsRemembersWhatItRemoved(t *testing.T) {
 		h.chain = after
 		h.remembers(t, db, 25, began)
 		same(t, fmt.Sprintf("failed at step %d", step), dump(t, db), want)
-		check(t, db)
+		consistent(t, db)
 	}
 	if partly == 0 {
 		t.Error("no fork failed in its middle")
@@ -384,14 +385,14 @@ func TestCheckFindsDamageAmongLostBlocks(t *testing.T) {
 		s := &declared{Store: memory.New()}
 		db := open(t, s, v, 0)
 		sync(t, db, events(shared, trunk.Fork(1).Blocks(3), shared[4].Point(), trunk.Fork(2).Blocks(3), shared[4].Point()), core.SyncOptions{})
-		check(t, db)
+		consistent(t, db)
 		for _, d := range s.ds {
 			if d.Name == "lost_block_by_lost_pk" {
 				rows := rowsOf(t, s, d.Family)
 				update(t, s, func(b storage.Batch) { damage(b, d.Family, rows) })
 			}
 		}
-		a, err := db.Check(ctx, nil)
+		a, err := db.Check(ctx, check.Options{})
 		if err != nil || a.OK || a.Problems[0].Family != "lost_block_by_lost_pk" {
 			t.Errorf("%s: %s, %v", what, text(a), err)
 		}

@@ -64,7 +64,7 @@ func TestWindowsOfASlowSource(t *testing.T) {
 					t.Errorf("%d windows, expected %d", n, test.windows)
 				}
 				same(t, "of a slow source", dump(t, db), fresh(t, v, blocks))
-				check(t, db)
+				consistent(t, db)
 			})
 		})
 	}

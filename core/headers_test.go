@@ -72,7 +72,7 @@ func TestTheChainChecksHeadersAgainstThoseBefore(t *testing.T) {
 					t.Errorf("%s: header %d is %x, %v", v.Name, b.Height, got, err)
 				}
 			}
-			check(t, db)
+			consistent(t, db)
 		}
 	}
 }

@@ -25,13 +25,13 @@ func TestCollisionsAreHarmless(t *testing.T) {
 						appendAll(t, db, blocks[:8], 3)
 						half := dump(t, db)
 						appendAll(t, db, blocks[8:], 5)
-						check(t, db)
+						consistent(t, db)
 						same(t, name, dump(t, db), fresh(t, v, blocks))
 						rollback(t, db, blocks[7].Point())
 						same(t, name+", rolled back", dump(t, db), half)
-						check(t, db)
+						consistent(t, db)
 						rollback(t, db, model.Point{})
-						check(t, db)
+						consistent(t, db)
 					}
 				}
 			})

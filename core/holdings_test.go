@@ -51,7 +51,7 @@ func TestHoldersCostThePage(t *testing.T) {
 		counted := &counting{Store: memory.New()}
 		db := open(t, counted, modeltest.Variant{ByHand: true}, 1<<20)
 		appendAll(t, db, moved(blocks, holders), 40)
-		check(t, db)
+		consistent(t, db)
 		before := counted.steps.Load()
 		a, err := db.Asset(ctx, id)
 		if err != nil {
@@ -103,7 +103,7 @@ func TestAHolderCanHaveMoreThanAnOutputHolds(t *testing.T) {
 	db := open(t, memory.New(), v, 0)
 	holds := func(want string) {
 		t.Helper()
-		check(t, db)
+		consistent(t, db)
 		h, err := db.AssetHolders(ctx, "78", core.Page{})
 		if err != nil || len(h.Holders) != 1 || h.Holders[0].Amount != want {
 			t.Errorf("%s (%v), expected one holder of %s", text(h), err, want)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -51,7 +52,7 @@ func TestIndexesCanBeReadWhileTheyChange(t *testing.T) {
 	}
 	close(done)
 	<-read
-	check(t, l.db)
+	consistent(t, l.db)
 }
 
 // finish builds what is under way, after a failure if there was one, and opens the database again if a failed change
@@ -69,7 +70,7 @@ func (l *living) finish(t *testing.T) {
 	l.grow(2, 1)
 	l.build(-1, 1000)
 	l.grow(2, 1)
-	check(t, l.db)
+	consistent(t, l.db)
 }
 
 // Whichever read or write fails while the indexes of a database change, or while its caches are filled, what is
@@ -206,7 +207,7 @@ func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 					t.Fatalf("add again: %v", err)
 				}
 				l.build(-1, 30)
-				check(t, l.db)
+				consistent(t, l.db)
 				if !slices.Contains(l.db.Indexes(), added) {
 					t.Errorf("%s is not there: %v", added, l.db.Indexes())
 				}
@@ -227,7 +228,7 @@ func (l *living) gone(t *testing.T, name string) {
 			t.Errorf("there is still index %s: %s", name, text(s))
 		}
 	}
-	check(t, l.db)
+	consistent(t, l.db)
 }
 
 // An earlier version could leave an index in the catalogue that is neither kept nor being added or dropped. Check
@@ -256,7 +257,7 @@ func TestAnIndexThatWasLeftHalfDroppedIsRepaired(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := reader.Check(t.Context(), nil)
+	a, err := reader.Check(t.Context(), check.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +275,7 @@ func TestAnIndexThatWasLeftHalfDroppedIsRepaired(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.build(-1, 30)
-	check(t, l.db)
+	consistent(t, l.db)
 }
 
 // What is being added goes back to the origin with the database, also if the first block stands at height 0.
@@ -290,7 +291,7 @@ func TestARollbackToTheOriginTakesABuildAlong(t *testing.T) {
 		rollback(t, l.db, model.Point{})
 		appendAll(t, l.db, having(l.chain, l.db.Indexes()...), 4)
 		l.build(-1, 50)
-		check(t, l.db)
+		consistent(t, l.db)
 		same(t, "built after a rollback to the origin", dump(t, l.db),
 			l.made(append(slices.Clone(first), "label"), map[string]model.IndexOptions{"label": everything4}))
 	})
@@ -331,7 +332,7 @@ func TestABuildFollowsItsSourceToAnotherBranch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, l.db)
+	consistent(t, l.db)
 	same(t, "built over a fork", dump(t, l.db),
 		l.made([]string{"address", "label"}, map[string]model.IndexOptions{"label": everything4}))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -124,7 +125,7 @@ func (l *living) made(names []string, keep map[string]model.IndexOptions) dumped
 	l.t.Helper()
 	other := openLiving(l.t, l.v, memory.New(), 0, names, keep)
 	other.append(l.chain, 7)
-	check(l.t, other.db)
+	consistent(l.t, other.db)
 	return dump(l.t, other.db)
 }
 
@@ -179,18 +180,18 @@ func TestAnAddedIndexIsAsIfMadeWithTheDatabase(t *testing.T) {
 				default:
 					l.build(1+rng.IntN(3), 1+rng.IntN(200))
 				}
-				check(t, l.db)
-				if c, err := l.db.CheckIndex(context.Background(), added, nil); err != nil || !c.OK {
+				consistent(t, l.db)
+				if c, err := l.db.Check(context.Background(), check.Options{Index: added}); err != nil || !c.OK {
 					t.Errorf("check of %s alone: %v, %v", added, text(c), err)
 				}
 			}
 			l.build(-1, 100)
-			check(t, l.db)
+			consistent(t, l.db)
 			same(t, "added", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: everything4}))
 			l.grow(10, 3)
 			l.rollback(15)
 			l.grow(20, 5)
-			check(t, l.db)
+			consistent(t, l.db)
 			same(t, "added, and gone on", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: everything4}))
 		})
 	}
@@ -213,14 +214,14 @@ func TestAddedOptionsAreAsIfMadeWithTheDatabase(t *testing.T) {
 			}
 			l.build(2, 50)
 			l.rollback(25)
-			check(t, l.db)
+			consistent(t, l.db)
 			l.grow(20, 4)
 			l.reopen(nil, nil)
-			check(t, l.db)
+			consistent(t, l.db)
 			if err := l.db.Build(context.Background(), none, core.BuildOptions{Weight: 77}); err != nil {
 				t.Fatal(err)
 			}
-			check(t, l.db)
+			consistent(t, l.db)
 		}
 		same(t, "options added", dump(t, l.db), l.made(names, keep))
 	})
@@ -236,18 +237,18 @@ func TestADroppedIndexIsGone(t *testing.T) {
 		if err := l.db.DropIndex(context.Background(), "tag"); err != nil {
 			t.Fatal(err)
 		}
-		check(t, l.db)
+		consistent(t, l.db)
 		if _, err := l.db.Find(context.Background(), "tag", "t00", core.Terms{}, core.Page{}); code(err) != "unknown_index" {
 			t.Errorf("a dropped index is asked: %v", err)
 		}
 		l.build(2, 20)
 		l.grow(5, 2)
 		l.reopen(nil, nil)
-		check(t, l.db)
+		consistent(t, l.db)
 		l.rollback(10)
 		l.grow(5, 2)
 		l.build(-1, 33)
-		check(t, l.db)
+		consistent(t, l.db)
 		lacks := func(d dumped) (rows dumped) {
 			for _, row := range d {
 				if !strings.HasPrefix(row, "meta ") {
@@ -267,7 +268,7 @@ func TestADroppedIndexIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.build(-1, 33)
-		check(t, l.db)
+		consistent(t, l.db)
 	})
 }
 
@@ -310,7 +311,7 @@ func TestBuildBesideSync(t *testing.T) {
 			t.Fatal(err)
 		}
 		<-asked
-		check(t, l.db)
+		consistent(t, l.db)
 		same(t, "built beside", dump(t, l.db), l.made(append(slices.Clone(first), "label"), map[string]model.IndexOptions{"label": everything4}))
 	})
 }
@@ -353,7 +354,7 @@ func TestRefusedChangesOfIndexes(t *testing.T) {
 		t.Errorf("drop of what is being added: %v", err)
 	}
 	l.build(-1, 10)
-	check(t, l.db)
+	consistent(t, l.db)
 	_, err := core.Open(ctx, l.store, core.Options{Chain: v.Chain("one"), Indexes: []string{"address"}, Keep: map[string]model.IndexOptions{"address": {Balance: true}}})
 	if code(err) != "index_mismatch" || !strings.Contains(fmt.Sprint(err), "birthmark index add address") {
 		t.Errorf("more is asked than is kept: %v", err)
@@ -395,10 +396,10 @@ func TestAFailedChangeOfIndexesStopsWriting(t *testing.T) {
 			t.Errorf("append after a failed %s: %v", what, err)
 		}
 		l.reopen(nil, nil)
-		check(t, l.db)
+		consistent(t, l.db)
 		l.grow(5, 2)
 		l.build(-1, 50)
-		check(t, l.db)
+		consistent(t, l.db)
 	}
 }
 

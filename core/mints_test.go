@@ -79,7 +79,7 @@ func TestMintsAddUp(t *testing.T) {
 				if err != nil || got != c.net {
 					t.Errorf("minted %q, expected %q, %v", got, c.net, err)
 				}
-				check(t, db)
+				consistent(t, db)
 				rollback(t, db, first.Point())
 				same(t, "rolled back", dump(t, db), fresh(t, v, []*model.Block{first}))
 				rollback(t, db, model.Point{})

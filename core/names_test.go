@@ -43,7 +43,7 @@ func TestNamesAreThoseOfTheChain(t *testing.T) {
 			t.Fatal(err)
 		}
 		answersAre(t, db, v, other)
-		check(t, db)
+		consistent(t, db)
 	})
 }
 
@@ -85,7 +85,7 @@ func TestAViewKnowsNothingBornAfterIt(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, db)
+			consistent(t, db)
 		}
 	})
 }
@@ -115,5 +115,5 @@ func TestNamesAreReadOnce(t *testing.T) {
 	if third := ask(); third <= second {
 		t.Errorf("%d lookups, and %d after a rollback: what it removed is remembered", second, third)
 	}
-	check(t, db)
+	consistent(t, db)
 }

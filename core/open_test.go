@@ -77,7 +77,7 @@ func TestAForeignDatabaseIsRefusedAsItIs(t *testing.T) {
 		}
 		put(good)
 		db := open(t, s, v, 0)
-		check(t, db)
+		consistent(t, db)
 		same(t, "opened again", dump(t, db), fresh(t, v, blocks))
 	}
 }

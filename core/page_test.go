@@ -63,7 +63,7 @@ func TestPagesGoOnWhileTheChainGrows(t *testing.T) {
 			l := lists[p.list]
 			l.walk(t, db, p.page, behind(l.in(p.page.Descending), p.last.at, p.page.Descending))
 		}
-		check(t, db)
+		consistent(t, db)
 	})
 }
 
@@ -108,7 +108,7 @@ func TestCursorsOfRemovedBlocksSaySo(t *testing.T) {
 		rollback(t, db, tip.Point())
 		appendAll(t, db, gone, 7)
 		goOn("the same blocks", blocks)
-		check(t, db)
+		consistent(t, db)
 	})
 }
 
@@ -156,6 +156,6 @@ func TestForeignCursorsAreRefused(t *testing.T) {
 				}
 			}
 		}
-		check(t, db)
+		consistent(t, db)
 	})
 }

@@ -85,7 +85,7 @@ func TestManyAtOnceAreEachByItself(t *testing.T) {
 			got, err := db.Balances(t.Context(), x.Name, ask)
 			alike(t, "balances of "+x.Name, texts(got), err, want)
 		}
-		check(t, db)
+		consistent(t, db)
 	})
 }
 

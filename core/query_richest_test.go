@@ -75,6 +75,6 @@ func TestRichestOfAnAssetAreItsHolders(t *testing.T) {
 		if _, err := db.Richest(t.Context(), "colour", "", 3); kind(err) != model.Usage {
 			t.Errorf("richest of an index there is not: %v", err)
 		}
-		check(t, db)
+		consistent(t, db)
 	})
 }

@@ -59,7 +59,7 @@ func answersOf(t *testing.T, v modeltest.Variant, blocks []*model.Block) {
 	t.Helper()
 	db := open(t, memory.New(), v, 1<<16)
 	appendAll(t, db, blocks, 4)
-	check(t, db)
+	consistent(t, db)
 	answersAre(t, db, v, blocks)
 }
 
@@ -254,7 +254,7 @@ func TestPagesSurviveWhatTheChainDoes(t *testing.T) {
 		if k, code := model.KindOf(err); k != model.Usage || code != "cursor_rolled_back" {
 			t.Errorf("a page whose end is gone: %v", err)
 		}
-		check(t, db)
+		consistent(t, db)
 	}
 }
 
@@ -325,5 +325,5 @@ func TestQuestionsWithoutAnswersAndWrongOnes(t *testing.T) {
 			t.Errorf("%s: kind %d, code %s (%v), expected %d, %s", what, k, code, c.ask(), c.kind, c.code)
 		}
 	}
-	check(t, db)
+	consistent(t, db)
 }

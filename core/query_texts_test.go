@@ -111,7 +111,7 @@ func TestValuesByTextAreAllValuesFiltered(t *testing.T) {
 		if found == 0 {
 			t.Error("no value was looked for")
 		}
-		check(t, db)
+		consistent(t, db)
 	})
 }
 
@@ -172,7 +172,7 @@ func TestPagesByTextGoOnWhateverTheChainDoes(t *testing.T) {
 		if refused == 0 {
 			t.Error("no cursor was refused")
 		}
-		check(t, db)
+		consistent(t, db)
 	})
 }
 
@@ -221,5 +221,5 @@ func TestTextsThatAreCutAreToldApart(t *testing.T) {
 	if _, err := plain.ValuesByText(t.Context(), "address", "a", core.Page{}); kind(err) != model.Usage || code(err) != "not_kept" || !strings.Contains(err.Error(), "birthmark index add address") {
 		t.Errorf("by text where texts are not kept: %v", err)
 	}
-	check(t, db)
+	consistent(t, db)
 }

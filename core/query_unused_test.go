@@ -83,6 +83,6 @@ func TestAValueThatWasNeverUsedHoldsNothing(t *testing.T) {
 				t.Errorf("the output of a box that was never used: %v", err)
 			}
 		}
-		check(t, db)
+		consistent(t, db)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -90,7 +91,7 @@ func TestWithoutRawTransactionsNothingOfThemIsKept(t *testing.T) {
 	s := memory.New()
 	db := open(t, s, plain, 0)
 	appendAll(t, db, blocks, 6)
-	check(t, db)
+	consistent(t, db)
 	got := dump(t, db)
 	of := func(d dumped) (rows dumped) {
 		for _, row := range d {
@@ -130,7 +131,7 @@ func TestABlockWithoutBytesIsRefusedWhereTheyAreKept(t *testing.T) {
 	}
 	same(t, "after the bad block", dump(t, db), want)
 	appendAll(t, db, blocks[9:], 1)
-	check(t, db)
+	consistent(t, db)
 }
 
 // Bytes that stand in another transaction's place are found, also where all that the chain's hash is of is right.
@@ -156,7 +157,7 @@ func TestCheckFindsBytesOfAnotherTransaction(t *testing.T) {
 	for _, from := range []int{0, 32} {
 		a, b := swapped(from)
 		update(t, s, func(batch storage.Batch) { batch.Put(family, rows[0].Key, a); batch.Put(family, rows[1].Key, b) })
-		if answer, err := db.Check(context.Background(), nil); err != nil || answer.OK {
+		if answer, err := db.Check(context.Background(), check.Options{}); err != nil || answer.OK {
 			t.Errorf("bytes swapped from %d on go unseen, %v", from, err)
 		}
 	}
@@ -165,5 +166,5 @@ func TestCheckFindsBytesOfAnotherTransaction(t *testing.T) {
 			batch.Put(family, row.Key, row.Value)
 		}
 	})
-	check(t, db)
+	consistent(t, db)
 }

@@ -105,7 +105,7 @@ func TestABadBlockChangesNothing(t *testing.T) {
 				}
 				same(t, "after a bad block", dump(t, db), want)
 				appendAll(t, db, []*model.Block{after(two, 50, spending(51, coin, model.Input{Tx: hash(21)}))}, 1)
-				check(t, db)
+				consistent(t, db)
 			}
 		})
 	}
@@ -139,7 +139,7 @@ func TestABlockOutOfNothingIsRefused(t *testing.T) {
 		t.Errorf("an outpoint on a chain of boxes: %v", err)
 	}
 	same(t, "after forgeries", dump(t, db), fresh(t, v, blocks))
-	check(t, db)
+	consistent(t, db)
 }
 
 // Trap 10: what real chains can hold, and more, fits.
@@ -177,8 +177,8 @@ func TestHugeTransactionsFit(t *testing.T) {
 	if err != nil || balance.OutputCount != 111 || balance.UnspentCount != 0 || balance.TxCount != 2 {
 		t.Errorf("balance %+v, %v", balance, err)
 	}
-	check(t, db)
+	consistent(t, db)
 	rollback(t, db, model.Point{})
 	same(t, "rolled back", dump(t, db), want)
-	check(t, db)
+	consistent(t, db)
 }

@@ -31,11 +31,11 @@ func TestRollbackUndoesAppend(t *testing.T) {
 					appendAll(t, db, []*model.Block{b}, 1)
 					states = append(states, dump(t, db))
 				}
-				check(t, db)
+				consistent(t, db)
 				for i := n - 1; i >= 0; i-- {
 					rollback(t, db, point(blocks, i-1))
 					same(t, "rolled back", dump(t, db), states[i])
-					check(t, db)
+					consistent(t, db)
 				}
 				appendAll(t, db, blocks, 7)
 				same(t, "appended again", dump(t, db), states[n])
@@ -73,7 +73,7 @@ func TestDetoursOverForksDoNotShow(t *testing.T) {
 				}
 				appendAll(t, db, window, 1+rng.IntN(5))
 			}
-			check(t, db)
+			consistent(t, db)
 			same(t, "after detours", dump(t, db), fresh(t, v, blocks))
 		}
 	})
@@ -94,7 +94,7 @@ func TestRollbackCostsWhatItRemoves(t *testing.T) {
 		rollback(t, db, blocks[below-1].Point())
 		steps := counted.steps.Load() - before
 		rows -= totalRows(t, db)
-		check(t, db)
+		consistent(t, db)
 		return steps / int64(rows)
 	}
 	small, large := cost(20), cost(400)
@@ -137,7 +137,7 @@ func TestRollbackRefusesWhatIsNotInTheChain(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 	same(t, "after a cancelled rollback", dump(t, db), want)
-	check(t, db)
+	consistent(t, db)
 }
 
 func kind(err error) model.ErrorKind {
@@ -182,7 +182,7 @@ func TestALargeRollbackIsInBulk(t *testing.T) {
 				t.Errorf("%d rows were removed in %d writes in bulk and %d others", rows, s.bulk, s.single)
 			}
 			same(t, "rolled back", dump(t, db), fresh(t, v, blocks[:to+1]))
-			check(t, db)
+			consistent(t, db)
 			have = to + 1
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -45,7 +46,7 @@ func TestOpenRefusesADatabaseThatLostRows(t *testing.T) {
 				if err != nil {
 					t.Fatalf("without %s of %s: %v", what, d.Name, err)
 				}
-				if a, err := damaged.Check(ctx, nil); err != nil || a.OK {
+				if a, err := damaged.Check(ctx, check.Options{}); err != nil || a.OK {
 					t.Errorf("check without %s of %s: %v", what, d.Name, err)
 				}
 				update(t, s, func(b storage.Batch) {
@@ -58,7 +59,7 @@ func TestOpenRefusesADatabaseThatLostRows(t *testing.T) {
 		if tried < 10 {
 			t.Errorf("%d losses were tried", tried)
 		}
-		check(t, open(t, s, v, 0))
+		consistent(t, open(t, s, v, 0))
 	})
 }
 

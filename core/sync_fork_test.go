@@ -87,7 +87,7 @@ func TestAForkRemovesOnlyTheBlocksThatDiffer(t *testing.T) {
 						i, len(listed), at(listed, i), at(lost, i), len(lost))
 				}
 			}
-			check(t, db)
+			consistent(t, db)
 			same(t, "after two forks", dump(t, db), fresh(t, v, chain(third)))
 		})
 	}

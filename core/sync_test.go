@@ -83,7 +83,7 @@ func TestSyncWritesWhatTheSourceSays(t *testing.T) {
 			var last core.Progress
 			sync(t, db, events(blocks), core.SyncOptions{WindowWeight: weight, Progress: func(p core.Progress) { last = p }})
 			same(t, fmt.Sprintf("windows of %d", weight), dump(t, db), want)
-			check(t, db)
+			consistent(t, db)
 			if !last.Done || last.Blocks != 150 || last.Height != blocks[149].Height || last.Target != blocks[149].Height {
 				t.Errorf("the last progress is %+v", last)
 			}
@@ -116,14 +116,14 @@ func TestForksSettleOnTheSourcesChain(t *testing.T) {
 				live := open(t, memory.New(), v, 1<<16)
 				sync(t, live, events(shared, ours, fork, theirs), o)
 				same(t, "forked while following", dump(t, live), want)
-				check(t, live)
+				consistent(t, live)
 
 				later := open(t, memory.New(), v, 1<<16)
 				sync(t, later, events(shared, ours), o)
 				s := events(shared[4].Point(), shared[5:], theirs)
 				sync(t, later, s, o)
 				same(t, "forked while away", dump(t, later), want)
-				check(t, later)
+				consistent(t, later)
 				if len(s.known) == 0 || s.known[0] != ours[depth-1].Point() {
 					t.Errorf("the source was told %d points, not first the tip", len(s.known))
 				}
@@ -157,7 +157,7 @@ func TestASourceThatIsBehindUndoesNothing(t *testing.T) {
 		t.Errorf("another chain altogether: %v", err)
 	}
 	same(t, "after another chain", dump(t, db), want)
-	check(t, db)
+	consistent(t, db)
 }
 
 // A source that has our tip, and says so, is not looking for anything when it goes back afterwards.
@@ -176,7 +176,7 @@ func TestASourceThatGoesBackFromOurTipIsFollowed(t *testing.T) {
 			t.Errorf("the tip is %v, expected %v", db.Tip(), to)
 		}
 		same(t, "gone back", dump(t, db), fresh(t, v, blocks[:left]))
-		check(t, db)
+		consistent(t, db)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestSyncStopsAtTheHeightAskedFor(t *testing.T) {
 		}
 	}
 	same(t, "in steps", dump(t, db), fresh(t, v, blocks))
-	check(t, db)
+	consistent(t, db)
 }
 
 // Trap 20, law 1: whatever goes wrong on the way, and whenever, what is written is a prefix of what was said, and the
@@ -212,7 +212,7 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 			have = int(tip.Height-v.First) + 1
 			same(t, "a prefix", dump(t, db), fresh(t, v, blocks[:have]))
 		}
-		check(t, db)
+		consistent(t, db)
 		return have
 	}
 	finish := func(t *testing.T, db *core.DB) {
@@ -324,7 +324,7 @@ func TestABlockAtTheTipIsWrittenAtOnce(t *testing.T) {
 		t.Error(err)
 	}
 	same(t, "at the tip", dump(t, db), fresh(t, v, blocks))
-	check(t, db)
+	consistent(t, db)
 }
 
 // settling is a store that writes in bulk and counts how often it is brought into shape.
@@ -362,7 +362,7 @@ func TestAFirstSyncEndsSettled(t *testing.T) {
 	if n := s.times.Load(); n != 1 {
 		t.Errorf("settled %d times after syncs that wrote little", n)
 	}
-	check(t, db)
+	consistent(t, db)
 
 	s = &settling{inBulkToo: inBulkToo{memory.New()}}
 	db = open(t, s, v, 1<<20)
@@ -422,5 +422,5 @@ func TestASyncThatFailsDoesNotCompact(t *testing.T) {
 	if n := s.times.Load(); n != 0 || db.Tip() != blocks[19].Point() {
 		t.Errorf("compacted %d times, at block %d", n, db.Tip().Height)
 	}
-	check(t, db)
+	consistent(t, db)
 }

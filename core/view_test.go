@@ -72,7 +72,7 @@ func TestAViewHasOneTip(t *testing.T) {
 	default:
 		t.Error("blocks went and nobody was told")
 	}
-	check(t, db)
+	consistent(t, db)
 }
 
 // A question that goes through more rows than it may fails, and one that does not has the answer it has without a

@@ -105,7 +105,7 @@ func TestCachesComeBack(t *testing.T) {
 				db := open(t, s, v, room)
 				s.tails = 0
 				sync(t, db, events(blocks[20:]), core.SyncOptions{WindowWeight: 30})
-				check(t, db)
+				consistent(t, db)
 				same(t, name, dump(t, db), want)
 				if s.tails > untouched.tails {
 					t.Errorf("%d lookups, without a restart there are %d", s.tails, untouched.tails)
@@ -117,7 +117,7 @@ func TestCachesComeBack(t *testing.T) {
 			sync(t, open(t, s, v, room), events(blocks[:20]), core.SyncOptions{})
 			db := open(t, s, v, 0)
 			sync(t, db, events(blocks[20:]), core.SyncOptions{WindowWeight: 30})
-			check(t, db)
+			consistent(t, db)
 			same(t, "without room", dump(t, db), want)
 		})
 	})
@@ -148,7 +148,7 @@ func TestADamagedNoteIsNoNote(t *testing.T) {
 		same(t, "after a damaged note", dump(t, db), want)
 		rollback(t, db, blocks[14].Point())
 	}
-	check(t, open(t, s, v, 1<<20))
+	consistent(t, open(t, s, v, 1<<20))
 }
 
 // A note that cannot be written fails the sync, whose blocks are there all the same.
@@ -161,7 +161,7 @@ func TestANoteThatFailsIsTold(t *testing.T) {
 		t.Errorf("the sync returns %v", err)
 	}
 	same(t, "without a note", dump(t, db), fresh(t, v, blocks))
-	check(t, db)
+	consistent(t, db)
 }
 
 var errDisk = errors.New("the disk is full")
@@ -188,6 +188,6 @@ func TestWarmingUpReadsWhatTheMemoryAllows(t *testing.T) {
 		if reads := s.steps.Load() > rows/4; reads != c.reads {
 			t.Errorf("with %d bytes for caches, warming up read %d of %d rows", c.caches, s.steps.Load(), rows)
 		}
-		check(t, db)
+		consistent(t, db)
 	}
 }

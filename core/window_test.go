@@ -27,13 +27,13 @@ func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
 			db := open(t, memory.New(), v, cut.caches)
 			appendAll(t, db, blocks, cut.window)
 			same(t, "other windows and caches", dump(t, db), want)
-			check(t, db)
+			consistent(t, db)
 		}
 		for _, wal := range []bool{true, false} {
 			db := open(t, openRocks(t, t.TempDir(), wal), v, 1<<20)
 			appendAll(t, db, blocks, 9)
 			same(t, "on RocksDB", dump(t, db), want)
-			check(t, db)
+			consistent(t, db)
 		}
 		baseline, err := naive.Open(t.TempDir())
 		if err != nil {
@@ -43,7 +43,7 @@ func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
 		db := open(t, baseline, v, 0)
 		appendAll(t, db, blocks[:30], 1)
 		same(t, "on the baseline", dump(t, db), fresh(t, v, blocks[:30]))
-		check(t, db)
+		consistent(t, db)
 	})
 }
 
@@ -66,7 +66,7 @@ func TestARestartDoesNotShow(t *testing.T) {
 			if err := db.Append(context.Background(), blocks[i:i+20]); kind(err) != model.BadSource {
 				t.Errorf("the same blocks again: %v", err)
 			}
-			check(t, db)
+			consistent(t, db)
 			if i+20 == len(blocks) {
 				same(t, "restarted", dump(t, db), fresh(t, v, blocks))
 			}
@@ -93,7 +93,7 @@ func TestEveryInputIsWritten(t *testing.T) {
 		}
 		db := open(t, memory.New(), v, 1<<20)
 		appendAll(t, db, blocks, 11)
-		check(t, db)
+		consistent(t, db)
 		a, err := db.Status(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +114,7 @@ func TestTheOrderOfIndexesDoesNotShow(t *testing.T) {
 			t.Fatal(err)
 		}
 		appendAll(t, db, v.NewGenerator(testseed.Of(t, 50)).Blocks(20), 5)
-		check(t, db)
+		consistent(t, db)
 		return dump(t, db)
 	}
 	same(t, "indexes in another order", dumpOf("label", "box", "tag", "address"), dumpOf("address", "tag", "box", "label"))
@@ -129,7 +129,7 @@ func TestTheOrderOfIndexesDoesNotShow(t *testing.T) {
 	}
 	appendAll(t, db, blocks[10:], 5)
 	same(t, "an index that is no longer named", dump(t, db), fresh(t, v, blocks))
-	check(t, db)
+	consistent(t, db)
 }
 
 func TestADatabaseOfAnotherKindIsRefused(t *testing.T) {
@@ -140,7 +140,7 @@ func TestADatabaseOfAnotherKindIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, db)
+	consistent(t, db)
 	for _, c := range []struct {
 		o    core.Options
 		code string

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -57,9 +58,9 @@ func open(t testing.TB, s storage.Store, v modeltest.Variant, caches int64) *cor
 }
 
 // check lets the database check itself. Every test that wrote ends with it.
-func check(t testing.TB, db *core.DB) {
+func consistent(t testing.TB, db *core.DB) {
 	t.Helper()
-	a, err := db.Check(context.Background(), nil)
+	a, err := db.Check(context.Background(), check.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func fresh(t testing.TB, v modeltest.Variant, blocks []*model.Block) dumped {
 	t.Helper()
 	db := open(t, memory.New(), v, 1<<20)
 	appendAll(t, db, blocks, 13)
-	check(t, db)
+	consistent(t, db)
 	return dump(t, db)
 }
 

@@ -25,7 +25,7 @@ func TestGeneratedChainsOfBitcoinAreSyncedWhole(t *testing.T) {
 	if got.Blocks != uint64(a.Blocks) || got.Txs != 5000 || got.Inputs != uint64(a.Inputs) || got.Outputs != uint64(a.Outputs) {
 		t.Errorf("%+v was synced of %+v", got, a)
 	}
-	check(t, db)
+	consistent(t, db)
 	var found struct{ Outputs []any }
 	ask(t, &found, "find", "--db", db, "address", a.Address)
 	if len(found.Outputs) < 20 {

@@ -79,7 +79,7 @@ func TestWhatACardanoNodeDoesWrongIsNamed(t *testing.T) {
 				if tip.Height < 120 || tip.Height > 199 || tip.Hash != fmt.Sprintf("%x", main.blocks[tip.Height].Hash) {
 					t.Errorf("%s: the tip is block %d, %s", side, tip.Height, tip.Hash)
 				}
-				check(t, db)
+				consistent(t, db)
 				n.Misbehave(ouroborostest.Faults{})
 				n.Switch(0, main.blocks...)
 				sync(db, source)

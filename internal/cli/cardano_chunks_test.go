@@ -12,6 +12,7 @@ import (
 	"birthmark/bench/generate/cardanogen"
 	"birthmark/bench/generate/immutabledb"
 	"birthmark/core"
+	"birthmark/core/check"
 )
 
 // chunks are the blocks of a generated chain, some to a chunk, as a folder is written of them.
@@ -150,7 +151,7 @@ func TestBadChunksEndASyncBeforeThem(t *testing.T) {
 			ask(t, nil, sync(grown, source, "--to-height", "20")...)
 			wantFailure(t, exitSource, c.code, c.says, sync(grown, dir)...)
 			for _, db := range []string{fresh, grown} {
-				check(t, db)
+				consistent(t, db)
 				var status core.StatusAnswer
 				if ask(t, &status, "status", "--db", db); status.Totals.Blocks != uint64(c.blocks) {
 					t.Errorf("%d blocks, expected %d", status.Totals.Blocks, c.blocks)
@@ -181,7 +182,7 @@ func TestCardanoOfAnotherNetworkIsRefused(t *testing.T) {
 	other := made()
 	wantFailure(t, exitSource, "unknown_output", `^block \d+ [0-9a-f]{64}: transaction [0-9a-f]{64}: input 0 spends unknown [0-9a-f]{64}:\d+$`, "sync", "--chain", "cardano", "--network", "preview", "--source", source, "--db", other)
 
-	var a core.CheckAnswer
+	var a check.Result
 	if ask(t, &a, "check", "--db", other); !a.OK || a.Blocks > 4 {
 		t.Errorf("%+v", a)
 	}

@@ -31,7 +31,7 @@ func TestPreviewFromEverySource(t *testing.T) {
 	if status.Totals != expected {
 		t.Errorf("totals %+v, expected %+v", status.Totals, expected)
 	}
-	check(t, whole)
+	consistent(t, whole)
 
 	for _, height := range []string{"0", "3", "20000", "50939"} {
 		ask(t, nil, args(parts, "--to-height", height)...)
@@ -61,7 +61,7 @@ func TestMainnetsFirstChunk(t *testing.T) {
 	if s := status.Totals; s.Blocks != 21_587 || s.Txs != 33 || s.Inputs != 38 || s.Outputs != 52 || s.GenesisOutputs != 14_505 {
 		t.Errorf("%+v", s)
 	}
-	check(t, db)
+	consistent(t, db)
 	ask(t, nil, "sync", "--chain", "cardano", "--network", testblocks.Path(t, "cardano", "genesis", "mainnet"), "--source", "file://"+chunk, "--db", again)
 	same(t, again, digestOf(t, db))
 	var verified core.VerifyAnswer

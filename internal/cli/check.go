@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/daemon"
 	"birthmark/internal/progress"
 	"birthmark/model"
@@ -30,13 +31,13 @@ func (p *program) check(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return p.checked(db, "check", func(progress func(done, total uint64)) (*core.CheckAnswer, error) {
-		return db.Check(c.Context, progress)
+	return p.checked(db, "check", func(progress func(done, total uint64)) (*check.Result, error) {
+		return db.Check(c.Context, check.Options{Progress: progress})
 	})
 }
 
 // checked runs a check of a database and prints its result.
-func (p *program) checked(db *daemon.Database, what string, check func(progress func(done, total uint64)) (*core.CheckAnswer, error)) error {
+func (p *program) checked(db *daemon.Database, what string, check func(progress func(done, total uint64)) (*check.Result, error)) error {
 	var done, total atomic.Uint64
 	pace := progress.NewPace("rows", p.now)
 	stop := p.watch(what, func() progress.Reading { return pace.Reading(done.Load(), total.Load()) })
@@ -58,7 +59,7 @@ func (p *program) checked(db *daemon.Database, what string, check func(progress 
 	return nil
 }
 
-func (p *page) check(a *core.CheckAnswer) {
+func (p *page) check(a *check.Result) {
 	verdict := cell{"no inconsistencies found", green}
 	if !a.OK {
 		verdict = cell{"inconsistencies found", red}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/testseed"
 )
 
@@ -63,7 +63,7 @@ func cutManifest(t *testing.T, rng *rand.Rand, live, name string, size int64) (r
 		}
 		return true
 	}
-	var a core.CheckAnswer
+	var a check.Result
 	if r := birthmark("check", "--json", "--db", dir); r.status != exitDone || json.Unmarshal([]byte(r.stdout), &a) != nil || !a.OK {
 		t.Errorf("cut at byte %d of %d: check ends with %d: %.2000s", at, size, r.status, r.stdout)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/model"
 	"birthmark/storage"
 	"birthmark/storage/memory"
@@ -36,7 +37,7 @@ func TestRealBlocksGiveOneDatabaseWhateverTheWay(t *testing.T) {
 	if tip := status.Tip; tip == nil || tip.Height != 14_131 || tip.Hash != "00000000b3e750f37fdb42e1018799a9f44b546d393b130b369590a072430a1c" {
 		t.Errorf("the tip is %+v", tip)
 	}
-	check(t, plain)
+	consistent(t, plain)
 	digest := digestOf(t, plain)
 
 	t.Run("synced again", func(t *testing.T) {
@@ -59,7 +60,7 @@ func TestRealBlocksGiveOneDatabaseWhateverTheWay(t *testing.T) {
 		syncTo(t, db, source)
 		ask(t, nil, "rollback", "--db", db, "--to-height", "5000")
 		same(t, db, at5000) // trap 5: values born in what was removed stay
-		check(t, db)
+		consistent(t, db)
 		syncTo(t, db, source)
 		same(t, db, digest)
 	})
@@ -121,9 +122,9 @@ func syncTo(t *testing.T, db, source string, more ...string) {
 	ask(t, nil, append([]string{"sync", "--chain", "bitcoin", "--source", source, "--db", db}, more...)...)
 }
 
-func check(t *testing.T, db string) {
+func consistent(t *testing.T, db string) {
 	t.Helper()
-	var a core.CheckAnswer
+	var a check.Result
 	ask(t, &a, "check", "--db", db)
 	if !a.OK || len(a.Problems) > 0 || a.Rows == 0 {
 		t.Errorf("check: %+v", a)

@@ -13,6 +13,7 @@ import (
 	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/ergo"
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
@@ -57,7 +58,7 @@ func TestMainnetOfErgoFromEverySource(t *testing.T) {
 
 	ergoSync(t, "mainnet", whole, file)
 	digest := digestOf(t, whole)
-	check(t, whole)
+	consistent(t, whole)
 	var status core.StatusAnswer
 	ask(t, &status, "status", "--db", whole)
 	if got := status.Totals; got.Blocks != 2000 || got.GenesisOutputs != 3 || got.UnspentValue != allErgs || got.Unspent != got.Outputs+3-got.Inputs {
@@ -75,7 +76,7 @@ func TestMainnetOfErgoFromEverySource(t *testing.T) {
 	ergoSync(t, "mainnet", parts, file)
 	same(t, parts, digest)
 	ask(t, nil, "rollback", "--db", parts, "--to-height", "77")
-	check(t, parts)
+	consistent(t, parts)
 	ergoSync(t, "mainnet", parts, node)
 	same(t, parts, digest)
 
@@ -181,7 +182,7 @@ func ergoForks(t *testing.T, network string, one, other []ergotest.Block, common
 		ergoSync(t, network, db, otherFile)
 		same(t, db, otherDigest)
 	}
-	check(t, db)
+	consistent(t, db)
 	var a core.ForksAnswer
 	ask(t, &a, "forks", "--db", db, "--limit", "1")
 	if len(a.Forks) != 1 || a.Forks[0].Depth != len(one)-common || int(a.Forks[0].Height) != common+1 {
@@ -325,7 +326,7 @@ func TestTokensOfErgoAddUp(t *testing.T) {
 // checkDB fails where a database is not in itself right.
 func checkDB(t *testing.T, db *core.DB) {
 	t.Helper()
-	a, err := db.Check(t.Context(), nil)
+	a, err := db.Check(t.Context(), check.Options{})
 	if err != nil || !a.OK {
 		t.Errorf("check: %+v, %v", a, err)
 	}

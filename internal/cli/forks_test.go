@@ -124,7 +124,7 @@ func TestForksTellWhatHappened(t *testing.T) {
 	step()
 	ask(t, nil, append(sync[:len(sync)-1:len(sync)-1], other)...)
 	same(t, db, digestOf(t, other))
-	check(t, db)
+	consistent(t, db)
 	var none core.ForksAnswer
 	if ask(t, &none, "forks", "--db", other); len(none.Forks) != 0 {
 		t.Errorf("%+v", none)

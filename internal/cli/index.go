@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/control"
 	"birthmark/internal/daemon"
 
@@ -61,8 +62,8 @@ func (p *program) indexCommand() *cli.Command {
 				Flags:       slices.Concat(databaseFlags(), profileFlags()),
 				Action: profiled(func(c *cli.Context) error {
 					return p.readIndexes(c, func(ctx context.Context, db *daemon.Database) error {
-						return p.checked(db, "index verify "+c.Args().First(), func(progress func(done, total uint64)) (*core.CheckAnswer, error) {
-							return db.CheckIndex(ctx, c.Args().First(), progress)
+						return p.checked(db, "index verify "+c.Args().First(), func(progress func(done, total uint64)) (*check.Result, error) {
+							return db.Check(ctx, check.Options{Index: c.Args().First(), Progress: progress})
 						})
 					})
 				}),

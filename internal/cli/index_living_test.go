@@ -18,6 +18,7 @@ import (
 
 	"birthmark/api"
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/control"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testseed"
@@ -127,7 +128,7 @@ func TestIndexIsAddedWhileASyncGoesOn(t *testing.T) {
 				wantFailure(t, exitRefused, "index_building", `^index `+name+` is being added: it has blocks up to \d+ of \d+ \(\d+%\)$`, "values", name, "--db", db)
 			}
 			stopSync()
-			check(t, db)
+			consistent(t, db)
 			if len(listed(t, db, name).Adding) == 0 {
 				break
 			}
@@ -141,14 +142,14 @@ func TestIndexIsAddedWhileASyncGoesOn(t *testing.T) {
 				t.Errorf("added %+v", a)
 			}
 		}
-		check(t, db)
+		consistent(t, db)
 	}
 	if interrupted == 0 {
 		t.Error("no index was under way when its sync was killed")
 	}
 	ask(t, nil, "sync", "--source", source, "--db", db)
 	same(t, db, digestOf(t, made))
-	var checked core.CheckAnswer
+	var checked check.Result
 	if ask(t, &checked, "index", "verify", "holding", "--db", db); !checked.OK {
 		t.Errorf("%+v", checked)
 	}
@@ -252,7 +253,7 @@ func TestRequestsToARunningSync(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(db, ".control-*")); len(left) > 0 {
 		t.Errorf("%v is left behind", left)
 	}
-	check(t, db)
+	consistent(t, db)
 }
 
 // What stops a command that adds an index stops it at a step, and the next sync goes on.
@@ -276,7 +277,7 @@ func TestASignalLeavesAnIndexToTheNextSync(t *testing.T) {
 		!strings.Contains(stderr.String(), "birthmark index add policy resumes it, and so does the next sync") {
 		t.Errorf("%v: %s%s", err, stdout, stderr)
 	}
-	check(t, db)
+	consistent(t, db)
 	r := birthmark("index", "list", "--db", db)
 	if !strings.Contains(r.stdout, "being added: values") {
 		t.Errorf("%+v", r)

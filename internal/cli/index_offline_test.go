@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testseed"
 )
@@ -60,9 +60,9 @@ func TestIndexesAreAddedAndDropped(t *testing.T) {
 	ask(t, nil, "index", "add", "script_hash", "--source", source, "--config", file, "--db", db)
 	ask(t, nil, "index", "add", "bits", "--source", source, "--config", file, "--db", db)
 	same(t, db, digestOf(t, made))
-	check(t, db)
+	consistent(t, db)
 	for _, name := range []string{"address", "script_hash", "bits"} {
-		var c core.CheckAnswer
+		var c check.Result
 		if ask(t, &c, "index", "verify", name, "--db", db); !c.OK {
 			t.Errorf("%s: %+v", name, c)
 		}
@@ -82,7 +82,7 @@ func TestIndexesAreAddedAndDropped(t *testing.T) {
 	if after := answers(); !slices.Equal(after, before) {
 		t.Errorf("after all they are %s, expected %s", after, before)
 	}
-	check(t, db)
+	consistent(t, db)
 	if ask(t, &a, "index", "drop", "address", "--db", db); !a.Done {
 		t.Errorf("%+v", a)
 	}
@@ -90,14 +90,14 @@ func TestIndexesAreAddedAndDropped(t *testing.T) {
 	if after := answers(); !slices.Equal(after, before) {
 		t.Errorf("after it was added anew they are %s, expected %s", after, before)
 	}
-	check(t, db)
+	consistent(t, db)
 	ask(t, nil, "rollback", "--to-height", "1500", "--db", db)
-	check(t, db)
+	consistent(t, db)
 	ask(t, nil, "sync", "--source", source, "--to-height", "3000", "--db", db)
 	if digestOf(t, db) == plain { // the number of an index is given once
 		t.Error("an index that was added anew has its old number")
 	}
-	check(t, db)
+	consistent(t, db)
 }
 
 // What cannot be is named, and nothing has changed.
@@ -159,7 +159,7 @@ func TestIndexIsAddedWhileAnotherIs(t *testing.T) {
 	if err := cmd.Wait(); err != nil || json.Unmarshal(stdout.Bytes(), &a) != nil || !a.Done {
 		t.Errorf("%v: %s%s", err, stdout, stderr)
 	}
-	check(t, db)
+	consistent(t, db)
 }
 
 // Whoever syncs is told of indexes that the settings do not name, and how to get those they name and the database lacks.
@@ -211,11 +211,11 @@ func TestADropThatIsKilledGoesOn(t *testing.T) {
 			_ = cmd.Process.Kill()
 			<-ended
 		}
-		check(t, db)
+		consistent(t, db)
 	}
 	if listed(t, db, "script_hash") != nil {
 		ask(t, nil, "index", "drop", "script_hash", "--db", db)
 	}
 	same(t, db, digestOf(t, calm))
-	check(t, db)
+	consistent(t, db)
 }

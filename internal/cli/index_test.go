@@ -22,7 +22,7 @@ func TestIndexesAreKeptWhetherTheSettingsDefineThemOrNot(t *testing.T) {
 	ask(t, nil, "rollback", "--db", db, "--to-height", "120")
 	ask(t, nil, "sync", "--source", source, "--db", db, "--to-height", "199")
 	same(t, db, digestOf(t, twin))
-	check(t, db)
+	consistent(t, db)
 	for _, line := range []string{"find bits 1d00ffff --limit 1 --order desc", "find bits 1d00ffff --limit 1 --order desc --config " + other} {
 		var a core.FindAnswer
 		if ask(t, &a, append(strings.Fields(line), "--db", db)...); len(a.Outputs) != 1 || a.Outputs[0].Height != 199 {

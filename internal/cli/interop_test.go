@@ -26,7 +26,7 @@ func TestInteropBcoinGivesTheSameDatabaseAsBtcd(t *testing.T) {
 	indexes := everyIndex
 	syncTo(t, fromBtcd, node.URL(), "--network", "regtest", "--index", indexes)
 	syncTo(t, fromBcoin, "p2p://"+bcoin, "--network", "regtest", "--index", indexes)
-	check(t, fromBcoin)
+	consistent(t, fromBcoin)
 	same(t, fromBcoin, digestOf(t, fromBtcd))
 }
 

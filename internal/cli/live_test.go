@@ -17,6 +17,7 @@ import (
 
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/testnode/btcdtest"
 	"birthmark/model"
 	"birthmark/storage/memory"
@@ -118,7 +119,7 @@ func equal(t *testing.T, db, fresh *core.DB) {
 	if string(dumpOf(t, db)) != string(dumpOf(t, fresh)) {
 		t.Error("the database differs from one that was synced anew")
 	}
-	a, err := db.Check(t.Context(), nil)
+	a, err := db.Check(t.Context(), check.Options{})
 	if err != nil || !a.OK {
 		t.Errorf("check: %+v, %v", a, err)
 	}
@@ -290,7 +291,7 @@ func TestASyncFromPeersThatLie(t *testing.T) {
 	if status.Tip == nil || status.Tip.Height != 300 {
 		t.Errorf("the tip is %+v", status.Tip)
 	}
-	check(t, db)
+	consistent(t, db)
 
 	// What is there stays, whatever the source of a later sync turns out to be.
 	digest := digestOf(t, db)

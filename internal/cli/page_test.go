@@ -7,6 +7,7 @@ import (
 
 	"birthmark/chains"
 	"birthmark/core"
+	"birthmark/core/check"
 	"birthmark/internal/humanize"
 )
 
@@ -100,7 +101,7 @@ func TestAssetsForPeople(t *testing.T) {
 			p.balance(&core.BalanceAnswer{Index: "address", Value: "addr1", Balance: "1", Received: "2", Sent: "1", Assets: []core.AssetBalanceAnswer{{Asset: id, Balance: "999999"}}})
 		},
 		func(p *page) {
-			p.check(&core.CheckAnswer{Blocks: 3, Rows: 1234, Problems: []core.ProblemAnswer{{Family: "utxo_by_utxo_pk", Key: "00ff", Problem: "has no value"}}})
+			p.check(&check.Result{Blocks: 3, Rows: 1234, Problems: []check.Problem{{Family: "utxo_by_utxo_pk", Key: "00ff", Problem: "has no value"}}})
 		},
 	} {
 		b.WriteString(rendered(t, false, show))

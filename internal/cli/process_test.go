@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/core/check"
 )
 
 // patience is how long a process may take for what takes it a moment.
@@ -66,7 +67,7 @@ func TestQueriesAnswerBesideARunningSync(t *testing.T) {
 	if len(found.Outputs) == 0 {
 		t.Errorf("%+v", found)
 	}
-	check(t, db)
+	consistent(t, db)
 }
 
 func TestSecondProcessIsToldWhoHoldsTheDatabase(t *testing.T) {
@@ -99,7 +100,7 @@ func TestSignalStopsAtABlock(t *testing.T) {
 			if !strings.Contains(stderr.String(), "interrupted; run the same command to resume") {
 				t.Errorf("stderr: %s", stderr)
 			}
-			check(t, db)
+			consistent(t, db)
 			// It goes on from there to what it would have been without the stop.
 			syncTo(t, db, "file://"+realBlocks(t), "--to-height", "700")
 			other := filepath.Join(t.TempDir(), "other")
@@ -136,7 +137,7 @@ func TestNoSpaceLeft(t *testing.T) {
 			if err := json.Unmarshal(stdout.Bytes(), &f); err != nil || cmd.ProcessState.ExitCode() != exitFailed || f.Error.Code != "no_space" {
 				t.Errorf("%s, %s: %v, %s%s", wal, when, cmd.ProcessState, stdout, stderr)
 			}
-			var a core.CheckAnswer
+			var a check.Result
 			if ask(t, &a, "check", "--db", db); !a.OK || a.Blocks < 101 {
 				t.Errorf("%s, %s: %+v", wal, when, a)
 			}
@@ -178,7 +179,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 			if !status.Signaled() || status.Signal() != syscall.SIGINT {
 				t.Errorf("ended with %v: %s", cmd.ProcessState, stderr)
 			}
-			check(t, db)
+			consistent(t, db)
 			return
 		case <-time.After(20 * time.Millisecond):
 		}

@@ -36,7 +36,7 @@ func TestRawTransactionsOfRealChains(t *testing.T) {
 			db := filepath.Join(t.TempDir(), "db")
 			sync := []string{"sync", "--chain", run.chain, "--network", run.network, "--source", run.source, "--db", db, "--to-height", fmt.Sprint(run.to)}
 			ask(t, nil, append(sync, "--raw")...)
-			check(t, db)
+			consistent(t, db)
 			var status core.StatusAnswer
 			ask(t, &status, "status", "--db", db)
 			i := slices.IndexFunc(status.Families, func(f core.FamilyAnswer) bool { return f.Name == "raw_by_tx_pk" })
@@ -69,7 +69,7 @@ func TestRawTransactionsOfRealChains(t *testing.T) {
 			}
 
 			ask(t, nil, "rollback", "--db", db, "--to-height", fmt.Sprint(run.to/2))
-			check(t, db)
+			consistent(t, db)
 			ask(t, nil, sync...) // that it keeps them it knows itself
 			same(t, db, digest)
 			ask(t, nil, "verify", "--db", db, "--source", run.source, "--sample", "20", "--seed", "1")

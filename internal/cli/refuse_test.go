@@ -199,7 +199,7 @@ func TestBadSourceChangesNothing(t *testing.T) {
 	if r.status != exitSource || !strings.Contains(r.stderr, "block ") {
 		t.Errorf("broken block: %+v", r)
 	}
-	check(t, db)
+	consistent(t, db)
 }
 
 func TestUnwritableFolder(t *testing.T) {

@@ -38,7 +38,7 @@ func TestServerIsKilledAndGoesOn(t *testing.T) {
 		}
 		height, _ = s.tip(t, "bitcoin")
 		s.kill()
-		check(t, db)
+		consistent(t, db)
 	}
 	s := startServer(t, args...)
 	s.reaches(t, "bitcoin", 14131)
@@ -91,7 +91,7 @@ func TestServerStopsWithClients(t *testing.T) {
 	close(stopping)
 	s.stop(t)
 	clients.Wait()
-	check(t, db)
+	consistent(t, db)
 }
 
 // flaky is a node that can be down.
@@ -157,7 +157,7 @@ chains:
 		t.Errorf("the log does not tell of the bad source: %s", log)
 	}
 	for _, name := range []string{"bitcoin", "ergo"} {
-		check(t, filepath.Join(dir, name))
+		consistent(t, filepath.Join(dir, name))
 	}
 }
 
@@ -206,7 +206,7 @@ func TestIndexIsAddedBesideServe(t *testing.T) {
 	close(done)
 	asking.Wait()
 	s.stop(t)
-	check(t, db)
+	consistent(t, db)
 }
 
 // A sync that serves answers while it syncs, and ends as it does without.
@@ -263,6 +263,6 @@ func TestSyncServesMeanwhile(t *testing.T) {
 		if err := json.Unmarshal(stdout.Bytes(), &a); err != nil || a.Tip == nil || a.Tip.Height != 14131 || a.Stopped != follow {
 			t.Errorf("%v: %s", err, stdout)
 		}
-		check(t, db)
+		consistent(t, db)
 	}
 }

@@ -1,4 +1,4 @@
-package core
+package check
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ const (
 func (c *checker) accounts() error {
 	a := accountCheck{}
 	var spaces []int
-	for _, x := range c.db.catalogue().All {
+	for _, x := range c.All {
 		if (x.Active|x.Building)&schema.AccountFeatures != 0 && (c.only == nil || c.only == x) {
 			a.kept, spaces = append(a.kept, x), append(spaces, x.Number)
 		}
@@ -31,7 +31,7 @@ func (c *checker) accounts() error {
 		return nil
 	}
 	texts := func(space int) []sumText {
-		x := c.db.catalogue().ByNumber(uint64(space))
+		x := c.ByNumber(uint64(space))
 		return []sumText{
 			sumBalance:        {x.Family(schema.IndexBalance), "differs from what transactions paid to the value and spent from it"},
 			sumHeld:           {x.Family(schema.IndexHeld), "the assets held differ from those of the value's unspent outputs"},
@@ -76,7 +76,7 @@ func (a *accountCheck) partsAt(x *schema.Index, h model.HeightPk) schema.Feature
 
 // fromTxs subtracts the numbers that follow from transactions.
 func (a *accountCheck) fromTxs() error {
-	for batch, err := range a.db.catalogue().ScanTxs(a.ctx, a.r, nil, nil, true) {
+	for batch, err := range a.ScanTxs(a.ctx, a.r, nil, nil, true) {
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package core
+package check
 
 import (
 	"errors"
@@ -68,7 +68,7 @@ type assetCheck struct{ *sumCheck }
 
 // entries subtracts the numbers that follow from outputs.
 func (a assetCheck) entries() error {
-	holders := a.db.catalogue().Holders()
+	holders := a.Holders()
 	utxos, spent := a.join(schema.FamilyUtxo), a.join(schema.FamilySpentInput)
 	err := a.each(schema.FamilyAssets, func(k, v []byte) error {
 		pk, err := model.ParseUtxoPk(k)
@@ -81,10 +81,14 @@ func (a assetCheck) entries() error {
 		}
 		key := pk.AppendTo(nil)
 		utxos.add(key, func(v []byte) {
-			row, err := a.db.catalogue().ParseUtxoRow(pk, v)
+			row, err := a.ParseUtxoRow(pk, v)
 			switch {
 			case err == nil:
-				h.own(holders, row.Occurrences)
+				for _, o := range row.Occurrences {
+					if o.Index == holders {
+						h.holder, h.owned = o.Birth, true
+					}
+				}
 			case a.first && v == nil:
 				a.problem(schema.FamilyAssets, key, "its output is missing")
 			}
@@ -96,6 +100,13 @@ func (a assetCheck) entries() error {
 		return nil
 	})
 	return errors.Join(err, flushAll(utxos, spent))
+}
+
+// held are the assets of an output and the holder, a value of the index of holders.
+type held struct {
+	entries []schema.AssetEntry
+	holder  model.BirthPk
+	owned   bool // there is a holder
 }
 
 func (a assetCheck) output(h *held, unspent bool) {

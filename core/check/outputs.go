@@ -1,4 +1,4 @@
-package core
+package check
 
 import (
 	"bytes"
@@ -84,14 +84,14 @@ func (c *checker) outputs() error {
 		if err != nil {
 			return err
 		}
-		row, err := c.db.catalogue().ParseUtxoRow(pk, v)
+		row, err := c.ParseUtxoRow(pk, v)
 		if err != nil {
 			return err
 		}
 		c.unspentValue += row.Value
 		c.checksum += row.Value
 		key := append([]byte(nil), k...)
-		first := pk.Index() == 0 || c.db.catalogue().Traits.OutputOffset && pk.Tx() != next.Tx()
+		first := pk.Index() == 0 || c.Traits.OutputOffset && pk.Tx() != next.Tx()
 		if pk != next && !first {
 			c.problem(schema.FamilyUtxo, key, "the output before it is missing")
 		}
@@ -168,7 +168,7 @@ func (c *checker) outputs() error {
 
 // checked returns the indexes that have values. An index that is being added has them up to its own last block.
 func (c *checker) checked() (xs []*schema.Index) {
-	for _, x := range c.db.catalogue().All {
+	for _, x := range c.All {
 		if (x.Active | x.Building).Has(schema.FeatureValues) && (c.only == nil || c.only == x) {
 			xs = append(xs, x)
 		}
@@ -221,7 +221,7 @@ func (c *checker) relations(x *schema.Index, want uint64) error {
 // each birth and its value. Another pass found a value for each of the want births in outputs, so want values mean that
 // there is no other.
 func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte)) error {
-	births, values, wide := c.db.catalogue().BirthFamilies(space)
+	births, values, wide := c.BirthFamilies(space)
 	back := c.join(births)
 	err := c.scan(values, func(k, v []byte) error {
 		if _, err := model.ParseBirthPk(k, wide); err != nil {

@@ -1,4 +1,4 @@
-package core
+package check
 
 import (
 	"context"
@@ -22,10 +22,10 @@ func isUnread(err error) bool {
 	return ok
 }
 
-// checkReader wraps errors of reads in unreadError.
-type checkReader struct{ storage.Reader }
+// reader wraps errors of reads in unreadError.
+type reader struct{ storage.Reader }
 
-func (checkReader) wrap(f storage.Family, err error) error {
+func (reader) wrap(f storage.Family, err error) error {
 	switch {
 	case err == nil, errors.Is(err, storage.ErrNotFound), errors.Is(err, storage.ErrClosed),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -34,22 +34,22 @@ func (checkReader) wrap(f storage.Family, err error) error {
 	return &unreadError{f, err}
 }
 
-func (r checkReader) Get(f storage.Family, key []byte) ([]byte, error) {
+func (r reader) Get(f storage.Family, key []byte) ([]byte, error) {
 	v, err := r.Reader.Get(f, key)
 	return v, r.wrap(f, err)
 }
 
-func (r checkReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
+func (r reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 	vs, err := r.Reader.GetMany(f, keys)
 	return vs, r.wrap(f, err)
 }
 
-func (r checkReader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
+func (r reader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
 	tails, err := r.Reader.Suffixes(f, heads)
 	return tails, r.wrap(f, err)
 }
 
-func (r checkReader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
+func (r reader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
 	return func(yield func(storage.KV, error) bool) {
 		for kv, err := range r.Reader.Scan(f, from, to, reverse) {
 			if !yield(kv, r.wrap(f, err)) {

@@ -1,4 +1,4 @@
-package core
+package check
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 // raws checks that every transaction of a block, and no other, has its bytes, and that they hash to the transaction's hash.
 // It reads both families in parallel: batches of lookups would take too much memory.
 func (c *checker) raws() error {
-	if !c.db.catalogue().Raw {
+	if !c.Raw {
 		return nil
 	}
 	first, err := model.NewTxPk(0, int(c.Totals.GenesisTxs))
@@ -27,7 +27,7 @@ func (c *checker) raws() error {
 		return err
 	}
 	absent := func() { c.problem(schema.FamilyRaw, tx.Key, "the bytes of the transaction are missing") }
-	hasher, _ := c.db.chain.(model.TxHasher)
+	hasher, _ := c.Chain.(model.TxHasher)
 	var failed error
 	err = c.scan(schema.FamilyRaw, func(k, v []byte) error {
 		pk, err := model.ParseTxPk(k)
@@ -52,10 +52,10 @@ func (c *checker) raws() error {
 			return nil
 		}
 		if err == nil && got != hash {
-			err = fmt.Errorf("they hash to %s", c.db.chain.FormatHash(got))
+			err = fmt.Errorf("they hash to %s", c.Chain.FormatHash(got))
 		}
 		if err != nil {
-			return fmt.Errorf("not the bytes of transaction %s: %w", c.db.chain.FormatHash(hash), err)
+			return fmt.Errorf("not the bytes of transaction %s: %w", c.Chain.FormatHash(hash), err)
 		}
 		return nil
 	})

@@ -1,4 +1,4 @@
-package core
+package check
 
 import (
 	"bytes"
@@ -85,7 +85,7 @@ func (c *checker) assetIDs(births uint64) error {
 	want := uint64(0)
 	var failed error
 	err := c.inverse(schema.AssetSpace, births, func(key, id []byte) {
-		fp := c.db.catalogue().Traits.Fingerprint
+		fp := c.Traits.Fingerprint
 		if fp == nil || failed != nil {
 			return
 		}

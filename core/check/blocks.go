@@ -1,0 +1,126 @@
+package check
+
+import (
+	"fmt"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// blocks checks that heights have no gap, that each block is the parent of the next, that hashes and heights map to each
+// other, and that the last block is the tip.
+func (c *checker) blocks() error {
+	hashes := c.join(schema.FamilyHeight)
+	last := model.Point{}
+	hasher, _ := c.Chain.(model.HeaderHasher)
+	err := c.scan(schema.FamilyBlock, func(k, v []byte) error {
+		h, err := model.ParseHeightPk(k)
+		if err != nil {
+			return err
+		}
+		row, err := schema.ParseBlockRow(v)
+		if err != nil {
+			return err
+		}
+		c.checksum += row.Checksum()
+		if hasher != nil {
+			if hash, err := hasher.HashHeader(row.Header); err != nil || hash != row.Hash {
+				c.problem(schema.FamilyBlock, k, "the header does not hash to the block's hash")
+			}
+		}
+		switch {
+		case len(c.txCount) == 0:
+			c.first = h
+			if h > 1 {
+				c.problem(schema.FamilyBlock, k, "the height of the first block is %d, expected 0 or 1", h)
+			}
+		case h != last.Height+1:
+			return fmt.Errorf("follows block %d", last.Height)
+		case row.Parent != last.Hash:
+			c.problem(schema.FamilyBlock, k, "its parent is not block %d", last.Height)
+		}
+		c.txCount = append(c.txCount, int32(row.TxCount))
+		last = model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}
+		key := append([]byte(nil), k...)
+		hashes.add(row.Hash[:], func(v []byte) {
+			if at, time, err := schema.ParseHeightRow(v); err != nil || at != h || time != row.Time {
+				c.problem(schema.FamilyBlock, key, "the row of its hash does not point back to it")
+			}
+		})
+		return flushFull(hashes)
+	})
+	if err != nil {
+		return err
+	}
+	c.result.Blocks = uint64(len(c.txCount))
+	if last != c.Tip {
+		c.problem(schema.FamilyMeta, schema.MetaTip, "the tip is %d %s, the last block %d %s", c.Tip.Height, c.Tip.Hash, last.Height, last.Hash)
+	}
+	if err := hashes.flush(); err != nil {
+		return err
+	}
+	return c.count(schema.FamilyHeight, uint64(len(c.txCount)), "blocks")
+}
+
+// txs checks that the transactions of a block have no gap and the number in the block's row, and that hashes and pointers
+// map to each other.
+func (c *checker) txs() error {
+	hashes := c.join(schema.FamilyTxPk)
+	seen := make([]int32, len(c.txCount))
+	genesis, atZero := uint64(0), 0
+	err := c.scan(schema.FamilyTxHash, func(k, v []byte) error {
+		pk, err := model.ParseTxPk(k)
+		if err != nil {
+			return err
+		}
+		hash, fee, err := schema.ParseTxHashRow(v)
+		if err != nil {
+			return err
+		}
+		c.checksum += schema.HashChecksum(&hash) + fee.Amount
+		index := pk.TxIndex()
+		if pk.Height() == 0 {
+			if index != atZero {
+				c.problem(schema.FamilyTxHash, k, "the transaction before it is missing")
+			}
+			atZero++
+			if uint64(index) < c.Totals.GenesisTxs {
+				genesis++
+			}
+			index -= int(c.Totals.GenesisTxs)
+		}
+		if index >= 0 {
+			switch at := int64(pk.Height()) - int64(c.first); {
+			case at < 0 || at >= int64(len(seen)):
+				c.problem(schema.FamilyTxHash, k, "there is no block at its height")
+			case int32(index) != seen[at] && pk.Height() > 0:
+				c.problem(schema.FamilyTxHash, k, "the transaction before it is missing")
+				seen[at]++
+			default:
+				seen[at]++
+			}
+		}
+		key := append([]byte(nil), k...)
+		hashes.add(schema.AppendTxPkKey(nil, &hash, pk), func(v []byte) {
+			if v == nil || len(v) > 0 {
+				c.problem(schema.FamilyTxHash, key, "the row of its hash does not point back to it")
+			}
+		})
+		return flushFull(hashes)
+	})
+	if err != nil {
+		return err
+	}
+	if err := hashes.flush(); err != nil {
+		return err
+	}
+	for i, n := range seen {
+		if h := c.first + model.HeightPk(i); n != c.txCount[i] {
+			c.problem(schema.FamilyBlock, h.AppendTo(nil), "the row counts %d transactions, there are %d", c.txCount[i], n)
+		}
+	}
+	if genesis != c.Totals.GenesisTxs {
+		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals count %d genesis transactions, there are %d", c.Totals.GenesisTxs, genesis)
+	}
+	return c.count(schema.FamilyTxPk, c.rows[schema.FamilyTxHash], "transactions")
+}
