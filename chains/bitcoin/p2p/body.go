@@ -14,8 +14,8 @@ import (
 	"birthmark/chains/bitcoin/block"
 )
 
-// segwitFrom is the height from which blocks have to carry the witnesses they commit to. Before, miners already wrote
-// commitments without. Networks where it was voted for say nothing in btcd's parameters.
+// segwitFrom is the height from which blocks must have the witnesses that they commit to. Miners wrote commitments
+// without witnesses before. btcd's parameters lack it for networks that activated segwit by a vote.
 func segwitFrom(p *chaincfg.Params) int32 {
 	switch p.Net {
 	case wire.MainNet:
@@ -31,8 +31,8 @@ func segwitFrom(p *chaincfg.Params) int32 {
 	return math.MaxInt32
 }
 
-// checkBody says what is wrong with the transactions of a block whose header is the right one. raw is what msg was
-// read from. What is wrong is the fault of whoever sent it, since the block's maker has committed to all of it.
+// checkBody returns an error if the transactions do not fit the header, which is the requested one. raw is the
+// serialized msg. The sender is at fault, since the header commits to everything.
 func checkBody(msg *wire.MsgBlock, raw []byte, segwit bool) error {
 	if size := msg.SerializeSize(); size != len(raw) {
 		return fmt.Errorf("it has %d bytes, its transactions make %d", len(raw), size)
@@ -58,7 +58,7 @@ func checkBody(msg *wire.MsgBlock, raw []byte, segwit bool) error {
 	}
 	err := blockchain.ValidateWitnessCommitment(b)
 	if rule, ok := errors.AsType[blockchain.RuleError](err); ok && rule.ErrorCode == blockchain.ErrWitnessCommitmentMismatch {
-		return errors.New("its witnesses are not those its coinbase commits to") // btcd's own text has the bytes in it
+		return errors.New("its witnesses are not those its coinbase commits to") // btcd's text contains the bytes
 	}
 	return err
 }

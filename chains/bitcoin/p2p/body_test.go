@@ -13,19 +13,19 @@ import (
 	"birthmark/internal/testnode/bitcointest"
 )
 
-// withWitness is a block of three transactions, one of which has a witness.
+// withWitness returns a block of three transactions, one of which has a witness.
 func withWitness() *wire.MsgBlock { return spending(2).Blocks()[2] }
 
 func TestBodiesOfBlocks(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(b *wire.MsgBlock)
 		segwit bool
-		says   string // "": nothing is wrong
+		says   string // "": valid
 	}{
 		"as it is":             {func(*wire.MsgBlock) {}, true, ""},
 		"before segwit":        {func(*wire.MsgBlock) {}, false, ""},
 		"a coinbase alone":     {func(b *wire.MsgBlock) { *b = *copyOf(spending(2).Blocks()[1]) }, true, ""},
-		"a commitment alone":   {func(b *wire.MsgBlock) { strip(b) }, false, ""}, // as miners wrote it before it meant something
+		"a commitment alone":   {func(b *wire.MsgBlock) { strip(b) }, false, ""}, // as miners wrote it before activation
 		"stripped of witness":  {func(b *wire.MsgBlock) { strip(b) }, true, "coinbase"},
 		"no commitment":        {func(b *wire.MsgBlock) { b.Transactions[0].TxOut = b.Transactions[0].TxOut[:1]; bitcointest.Seal(b) }, true, "no witness commitment"},
 		"no commitment before": {func(b *wire.MsgBlock) { b.Transactions[0].TxOut = b.Transactions[0].TxOut[:1]; bitcointest.Seal(b) }, false, "no witness commitment"},
@@ -67,7 +67,7 @@ func TestSegwitBegins(t *testing.T) {
 	}
 }
 
-// Whatever a peer sends as a block is looked at without harm, and what is found right is right in btcd's eyes, too.
+// Any block of a peer is checked without a panic, and a block that passes is valid for btcd too.
 func FuzzBody(f *testing.F) {
 	f.Add(bitcointest.Bytes(withWitness()))
 	f.Add(bitcointest.Bytes(bitcointest.NewChain().Tip()))

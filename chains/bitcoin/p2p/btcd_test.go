@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// blocksOf is the chain of a node by height, as its RPC gives it.
+// blocksOf returns the chain of a node by height over its RPC.
 func blocksOf(t testing.TB, node *btcdtest.Node) []*wire.MsgBlock {
 	t.Helper()
 	var all []*wire.MsgBlock
@@ -100,7 +100,7 @@ func TestTwoBtcdsAreFollowed(t *testing.T) {
 	if line := j.line("level=WARN"); line != "" {
 		t.Error(line)
 	}
-	b.Kill(t) // and with it the chain that only it had: that of the other is followed once it has more work
+	b.Kill(t) // and with it its chain: the other chain is followed when it has more work
 	until(t, "the loss of the connection", func() bool { return j.line("a peer was dropped", b.P2P) != "" })
 	if _, err := n.Tip(t.Context()); !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), "less work") {
 		t.Errorf("with the shorter chain alone: %v", err)
@@ -113,7 +113,7 @@ func TestTwoBtcdsAreFollowed(t *testing.T) {
 	download(t, n, blocksOf(t, a))
 }
 
-// BenchmarkBtcd is how fast the chain of a real node comes.
+// BenchmarkBtcd measures downloading the chain of a real node.
 func BenchmarkBtcd(b *testing.B) {
 	node := btcdtest.Start(b)
 	node.Generate(b, 2000)

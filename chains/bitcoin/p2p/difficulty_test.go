@@ -15,7 +15,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// retargeting is regtest with a difficulty that changes, every ten blocks.
+// retargeting is regtest with a difficulty that changes every ten blocks.
 func retargeting() *chaincfg.Params {
 	p := *regtest
 	p.PoWNoRetargeting, p.ReduceMinDifficulty = false, false
@@ -23,8 +23,7 @@ func retargeting() *chaincfg.Params {
 	return &p
 }
 
-// required is the target of the header after those of a chain, by the rules as people write them down: the oracle of
-// what btcd computes.
+// required computes the target of the next header by the textbook rules: the oracle for btcd's computation.
 func required(p *chaincfg.Params, chain []*wire.BlockHeader, at time.Time) uint32 {
 	last := chain[len(chain)-1]
 	if len(chain)%10 != 0 {
@@ -67,7 +66,7 @@ func compact(n *big.Int) uint32 {
 	return uint32(len(b))<<24 | uint32(m[0])<<16 | uint32(m[1])<<8 | uint32(m[2])
 }
 
-// mined is a header after those of a chain, with its proof of work.
+// mined returns the next header of a chain with its proof of work.
 func mined(chain []*wire.BlockHeader, at time.Time, bits uint32) *wire.BlockHeader {
 	b := wire.NewMsgBlock(&wire.BlockHeader{Version: 0x20000000, PrevBlock: chain[len(chain)-1].BlockHash(), Timestamp: at, Bits: bits})
 	bitcointest.Work(b)

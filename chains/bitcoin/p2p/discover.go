@@ -14,30 +14,30 @@ import (
 )
 
 const (
-	// mostFound is how many addresses are kept of those that were found.
+	// mostFound is the maximum number of discovered addresses.
 	mostFound = 2000
-	// mostRefused is how many addresses are remembered that are of no use.
+	// mostRefused is the maximum number of useless addresses kept.
 	mostRefused = 5000
-	// seedPause is the least time between two looks at the DNS seeds.
+	// seedPause is the minimum time between two queries of the DNS seeds.
 	seedPause = time.Minute
 )
 
-// services are what a peer has to offer for us to connect to it.
+// services are the services that a peer must offer.
 const services = wire.SFNodeNetwork | wire.SFNodeWitness
 
-// finding is the search for peers where none are named.
+// finding is the discovery of peers if none are configured.
 type finding struct {
-	wanted  bool // there is none left to try
+	wanted  bool // no untried address is left
 	asking  bool
 	last    time.Time
-	reason  string // why none was found
+	reason  string // why the last discovery failed
 	useless map[string]bool
 }
 
-// busy reports whether peers may come of it soon.
+// busy reports whether the discovery may find peers soon.
 func (f *finding) busy() bool { return f.asking || f.last.IsZero() }
 
-// refused remembers an address so that it is not taken again.
+// refused records an address that must not be used again.
 func (f *finding) refused(e *endpoint) {
 	if f.useless == nil || len(f.useless) >= mostRefused {
 		f.useless = map[string]bool{}
@@ -45,7 +45,7 @@ func (f *finding) refused(e *endpoint) {
 	f.useless[e.address] = true
 }
 
-// find asks the network's DNS seeds, when there is no address left to try.
+// find queries the network's DNS seeds when no untried address is left.
 func (n *Network) find(ctx context.Context) {
 	for ctx.Err() == nil {
 		n.mu.Lock()
@@ -67,7 +67,7 @@ func (n *Network) find(ctx context.Context) {
 	}
 }
 
-// seed takes what the DNS seeds say.
+// seed processes the answers of the DNS seeds.
 func (n *Network) seed(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, n.o.Handshake)
 	defer cancel()
@@ -93,7 +93,7 @@ func (n *Network) seed(ctx context.Context) {
 	n.changed()
 }
 
-// seedName is the name a seed is asked by: one that can be told is told which services a peer has to offer.
+// seedName returns the host name of a seed; a seed that supports filtering gets the required services.
 func seedName(s chaincfg.DNSSeed) string {
 	if !s.HasFiltering {
 		return s.Host
@@ -101,7 +101,7 @@ func seedName(s chaincfg.DNSSeed) string {
 	return fmt.Sprintf("x%x.%s", uint64(services), s.Host)
 }
 
-// learn adds an address, unless it is known or of no use.
+// learn adds an address, unless it is known or useless.
 func (n *Network) learn(address string) {
 	if len(n.pool) >= mostFound || n.finding.useless[address] {
 		return
@@ -128,7 +128,7 @@ func (r *remote) onAddrV2(m *wire.MsgAddrV2) {
 	}
 }
 
-// hearsOf takes an address that a peer tells of. Those of a private network only one tells that is in it.
+// hearsOf processes an address from a peer. Private addresses are accepted only from peers in a private network.
 func (r *remote) hearsOf(ip net.IP, port uint16, offers wire.ServiceFlag) {
 	n := r.n
 	at, ok := netip.AddrFromSlice(ip)

@@ -33,7 +33,7 @@ func tellsOf(others ...*fake) func(*session, wire.Message) bool {
 	}
 }
 
-// fromSeed names no peers: a DNS seed leads to this machine, and the network's port to one fake.
+// fromSeed configures no peers: a DNS seed returns loopback, and the network's port is that of a fake.
 func fromSeed(f *fake) func(*Options) {
 	return func(o *Options) {
 		p := *regtest
@@ -44,7 +44,7 @@ func fromSeed(f *fake) func(*Options) {
 	}
 }
 
-// Peers are found by DNS, and further ones by what peers tell. Those of no use are passed over.
+// Peers are found by DNS, and others by addresses from peers. Useless ones are skipped.
 func TestPeersAreFound(t *testing.T) {
 	c := spending(100)
 	good, liar, useless := newFake(t, c.Blocks()), newFake(t, c.Blocks()), newFake(t, c.Blocks())
@@ -93,7 +93,7 @@ func TestSeedsAreToldWhatAPeerHasToOffer(t *testing.T) {
 	}
 }
 
-// What a peer tells of is taken only where it can lead to a peer of use.
+// Addresses from a peer are accepted only if they can lead to a useful peer.
 func TestAddressesThatAreTold(t *testing.T) {
 	n, err := New(Options{Params: &chaincfg.MainNetParams})
 	if err != nil {
@@ -109,7 +109,7 @@ func TestAddressesThatAreTold(t *testing.T) {
 		taken    bool
 	}{
 		{"198.51.100.7:8333", "203.0.113.1", 8333, services, true},
-		{"198.51.100.7:8333", "203.0.113.1", 8333, services, false}, // known by now
+		{"198.51.100.7:8333", "203.0.113.1", 8333, services, false}, // already known
 		{"198.51.100.7:8333", "203.0.113.1", 18333, services | wire.SFNodeBloom, true},
 		{"198.51.100.7:8333", "2001:db8::1", 8333, services, true},
 		{"198.51.100.7:8333", "203.0.113.2", 8333, wire.SFNodeNetwork, false},
@@ -135,7 +135,7 @@ func TestAddressesThatAreTold(t *testing.T) {
 	}
 }
 
-// addressed is a connection from wherever is said.
+// addressed is a connection with a given remote address.
 type addressed struct {
 	net.Conn
 	from string

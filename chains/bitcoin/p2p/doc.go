@@ -1,34 +1,33 @@
-// Package p2p takes a Bitcoin chain from peers of its network: nodes anybody may ask, without credentials, and none of
-// them trusted.
+// Package p2p downloads a Bitcoin chain from peers of its network, without credentials and without trusting them.
 //
-// A [Network] hands out hashes of the chain with the most work and raw serialized blocks of it; it decodes nothing into
-// the model. It speaks through btcd's peer and wire and judges with the rules of btcd's blockchain.
+// A [Network] returns hashes of the chain with the most work, and raw serialized blocks of it; it does not decode them
+// into the model. It uses btcd's peer and wire packages and the rules of btcd's blockchain package.
 //
-//	endpoint.go  addresses: which are tried when, what is held against them; discover.go finds some
-//	remote.go    one connection: its messages, and what ends it
-//	headers.go   headers are asked for and announced; tree.go and rules.go judge and keep them
-//	fetch.go     blocks are asked for, by many callers at once; body.go judges them
-//	watch.go     who stalls
+//	endpoint.go  addresses: when to try them, failures; discover.go finds addresses
+//	remote.go    one connection: its messages and its end
+//	headers.go   requests and announcements of headers; tree.go and rules.go validate and store them
+//	fetch.go     requests of blocks by concurrent callers; body.go validates blocks
+//	watch.go     stalled peers
 //
-// Headers come first, from one peer until it has no more and then from all. Each is checked for proof of work,
-// difficulty, time and the network's checkpoints. The best chain is the one with the most work among those that
-// connected peers have: what nobody has cannot be fetched. Among equals it is the one whose tip came first.
+// Headers are downloaded first, from one peer until it has no more and then from all. Each is checked for proof of
+// work, difficulty, time and the network's checkpoints. The best chain is the one with the most work among those of
+// connected peers, since others cannot be fetched. Among equals it is the one whose tip arrived first.
 //
-// A database that is asked to go on knows points of its chain. The headers begin at one of them, at least two
-// difficulty periods below the newest ([tree]): up to the newest known point that a peer's chain goes through they are
-// proven by their hashes, from there on they are checked in full. A chain that parts further down makes everything
-// begin again from an older point, at last from the first block.
+// A database that resumes has known points of its chain. Headers begin at one of them, at least two difficulty periods
+// below the newest ([tree]): up to the newest known point on a peer's chain they are proven by their hashes, from there
+// on they are checked completely. A chain that forks further down restarts the download from an older point, at last
+// from the first block.
 //
-// Blocks are asked for in the groups the callers want, several groups of one peer at once. A block is the one asked for
-// by the hash of its header; its transactions have to have the header's merkle root, and the witnesses the coinbase's
-// commitment (BIP 141). When they have not, the peer has lied and another one is asked.
+// Blocks are requested in the groups of the callers, several groups at once from one peer. A block is identified by the
+// hash of its header; its transactions must have the header's merkle root, and the witnesses the coinbase's commitment
+// (BIP 141). Otherwise the peer misbehaves and another one gets the request.
 //
-// A peer that lies is logged with what it did, dropped, and not asked again. One that stalls is dropped and tried again
-// late; what it was asked for goes to another.
+// A misbehaving peer is logged with the reason, dropped, and never used again. A stalled peer is dropped and retried
+// much later; its requests go to another peer.
 //
-// One mutex guards all of a Network. Callbacks of connections hold it to change what is known, callers wait on a
-// channel that is closed at every such change.
+// One mutex guards a Network. Callbacks of connections hold it to change the state; callers wait on a channel that is
+// closed at every change.
 //
-// Caveats: signet's signatures are not checked, only its proof of work. Peers that serve no witnesses are refused.
-// Connections are not encrypted (BIP 324), and go through no proxy.
+// Caveats: signet's signatures are not checked, only its proof of work. Peers without witnesses are refused.
+// Connections are not encrypted (BIP 324) and do not use a proxy.
 package p2p

@@ -16,32 +16,32 @@ import (
 	"birthmark/model"
 )
 
-// fate is how a connection ended, or the try to make one.
+// fate is the reason for the end of a connection or of an attempt to connect.
 type fate uint8
 
 const (
-	lost    fate = iota // for want of a connection
-	stalled             // it did not send what it was asked for
-	useless             // it serves nothing we want
-	lied                // it sent what no honest peer sends
+	lost    fate = iota // no connection
+	stalled             // it did not send what was requested
+	useless             // it lacks required services
+	lied                // it sent something that no honest peer sends
 )
 
-// endpoint is an address of a peer, and what is held against it.
+// endpoint is the address of a peer with its history.
 type endpoint struct {
 	address string
-	busy    bool // somebody is connecting to it, or connected
-	tried   bool // it was heard, or could not be
+	busy    bool // connected, or being connected
+	tried   bool // the first attempt has a result
 	lied    bool
-	fails   int // times in a row without use
+	fails   int // consecutive attempts without use
 	stalls  int
-	next    time.Time // not to be tried before
+	next    time.Time // earliest time of the next attempt
 	reason  string    // why the last connection ended
 }
 
-// triesLong is how many times [Options.Handshake] is given to the addresses that were found, which may be hundreds.
+// triesLong is the number of [Options.Handshake] periods for discovered addresses, of which there may be hundreds.
 const triesLong = 3
 
-// ended notes how a connection ended and when it is tried again.
+// ended records the end of a connection and schedules the next attempt.
 func (n *Network) ended(e *endpoint, how fate, reason string) {
 	e.busy, e.tried, e.reason = false, true, reason
 	wait := n.o.Most
@@ -86,7 +86,7 @@ func (n *Network) connect(ctx context.Context) {
 	}
 }
 
-// pick waits for an endpoint that can be tried. nil: ctx has ended.
+// pick waits for an endpoint that can be tried; nil: ctx has ended.
 func (n *Network) pick(ctx context.Context) *endpoint {
 	for ctx.Err() == nil {
 		n.mu.Lock()
@@ -120,7 +120,7 @@ func (n *Network) pick(ctx context.Context) *endpoint {
 	return nil
 }
 
-// ready is how many peers are connected.
+// ready returns the number of connected peers.
 func (n *Network) ready() int {
 	count := 0
 	for r := range n.remotes {
@@ -131,7 +131,7 @@ func (n *Network) ready() int {
 	return count
 }
 
-// trouble is why there is no chain to be had: nil while a peer is connected or being tried for.
+// trouble returns the error why no chain is available; nil while a peer is connected or being tried.
 func (n *Network) trouble() error {
 	if n.ready() > 0 || len(n.named) == 0 && n.finding.busy() {
 		return nil
@@ -154,7 +154,7 @@ func (n *Network) trouble() error {
 	return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer can be reached: %s", n.shown()))
 }
 
-// lonely is trouble that has lasted, or will for ever.
+// lonely returns the error of trouble that has lasted, or is permanent.
 func (n *Network) lonely() error {
 	err := n.trouble()
 	if blocksource.IsTemporary(err) && time.Since(n.alone) < n.o.Stall {
@@ -163,7 +163,7 @@ func (n *Network) lonely() error {
 	return err
 }
 
-// shown are some of the peers with what is held against them.
+// shown lists some of the peers with their failures.
 func (n *Network) shown() string {
 	const most = 4
 	var all []string
@@ -184,7 +184,7 @@ func (n *Network) shown() string {
 	return strings.Join(all, "; ")
 }
 
-// short is why a connection could not be made, without what everybody can see from the address.
+// short returns the reason of a failed connection without the address.
 func short(err error) string {
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	errno, isErrno := errors.AsType[syscall.Errno](err)

@@ -7,18 +7,18 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// pending is headers of one peer that follow on parent and cannot be judged yet: see [tree]. There are no more than
-// lead to the next known point.
+// pending are headers of one peer that follow parent and cannot be checked yet: see [tree]. At most as many as lead to
+// the next known point.
 type pending struct {
 	parent  *node
 	headers []*wire.BlockHeader
 	hashes  []chainhash.Hash
 }
 
-// extend takes headers of a message, each the child of the one before, into the tree. last is the newest of the chain
-// they make that is in the tree, nil where that is none of them, and fresh how many were new.
+// extend adds headers of a message, each the child of the one before, to the tree. last is the newest one that is in
+// the tree, nil if none is, and fresh the number of new ones.
 //
-// An error is a badHeader, or one that wraps errFuture, errLoose or errDeep. What came before the header at fault stays.
+// The error is a badHeader, or wraps errFuture, errLoose or errDeep. Headers before the invalid one are kept.
 func (t *tree) extend(p *pending, headers []*wire.BlockHeader) (last *node, fresh int, err error) {
 	hashes := make([]chainhash.Hash, len(headers))
 	for i, h := range headers {
@@ -50,7 +50,7 @@ func (t *tree) extend(p *pending, headers []*wire.BlockHeader) (last *node, fres
 	return t.judge(p, last)
 }
 
-// judge moves what can be judged of the pending headers into the tree.
+// judge moves pending headers that can be checked into the tree.
 func (t *tree) judge(p *pending, last *node) (*node, int, error) {
 	before := t.count
 	for range t.proven(p) {
@@ -87,7 +87,7 @@ func (t *tree) take(p *pending) *node {
 	return n
 }
 
-// proven is how many of the pending headers lead to the newest known point among them.
+// proven returns the number of pending headers up to the newest known point among them.
 func (t *tree) proven(p *pending) int {
 	for _, k := range t.known {
 		i := int64(k.Height) - int64(p.parent.height)
@@ -98,7 +98,7 @@ func (t *tree) proven(p *pending) int {
 	return 0
 }
 
-// parted reports whether the pending headers have come to the height of the next known point without going through it.
+// parted reports whether the pending headers have reached the height of the next known point on another chain.
 func (t *tree) parted(p *pending) bool {
 	for _, k := range slices.Backward(t.known) {
 		if int64(k.Height) > int64(p.parent.height) {

@@ -13,7 +13,7 @@ import (
 
 var regtest = &chaincfg.RegressionNetParams
 
-// fake is a peer on loopback that serves a chain, and misbehaves where it is told to.
+// fake is a peer on loopback that serves a chain, and misbehaves on request.
 type fake struct {
 	t       *testing.T
 	address string
@@ -21,14 +21,14 @@ type fake struct {
 	magic    wire.BitcoinNet
 	services wire.ServiceFlag
 	claims   int32 // 0: the height of its chain
-	// on is asked about every message before it is answered: true says that it was dealt with.
+	// on is called for every message before it is answered: true means that it was handled.
 	on func(s *session, m wire.Message) bool
 
 	mu       sync.Mutex
 	chain    []*wire.MsgBlock
 	blocks   map[chainhash.Hash]*wire.MsgBlock
 	sessions map[*session]bool
-	met      int // connections there were
+	met      int // number of connections
 	asked    map[string]int
 }
 
@@ -38,7 +38,7 @@ type session struct {
 	out  sync.Mutex
 }
 
-// newFake listens; change it before anybody connects.
+// newFake listens; change its fields before a client connects.
 func newFake(t *testing.T, blocks []*wire.MsgBlock) *fake {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -73,7 +73,7 @@ func newFake(t *testing.T, blocks []*wire.MsgBlock) *fake {
 	return f
 }
 
-// extend makes another chain the one it serves; blocks of the one before are still to be had.
+// extend replaces the chain that it serves; blocks of the previous one remain available.
 func (f *fake) extend(blocks []*wire.MsgBlock) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,7 +89,7 @@ func (f *fake) chainHeight() int32 {
 	return int32(len(f.chain) - 1)
 }
 
-// hangUp ends every connection.
+// hangUp closes every connection.
 func (f *fake) hangUp() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -98,7 +98,7 @@ func (f *fake) hangUp() {
 	}
 }
 
-// count is how many messages of a kind it was sent.
+// count returns the number of received messages of a kind.
 func (f *fake) count(command string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -111,7 +111,7 @@ func (f *fake) connections() int {
 	return f.met
 }
 
-// announce tells everybody of a block, by headers or by inv.
+// announce announces a block to all clients, by headers or by inv.
 func (f *fake) announce(by string, blocks ...*wire.MsgBlock) {
 	f.mu.Lock()
 	all := make([]*session, 0, len(f.sessions))
@@ -211,7 +211,7 @@ func (s *session) answer(m wire.Message) {
 	}
 }
 
-// locate is what follows on the newest block of a locator that is on its chain.
+// locate returns the blocks after the newest block of a locator that is on its chain.
 func (s *session) locate(locator []*chainhash.Hash) []*wire.MsgBlock {
 	s.mu.Lock()
 	defer s.mu.Unlock()

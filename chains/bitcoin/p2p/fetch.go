@@ -13,27 +13,27 @@ import (
 )
 
 const (
-	// window is the most blocks one call asks a peer for before some have come.
+	// window is the maximum number of blocks that one call requests from a peer before some have arrived.
 	window = 128
-	// failures is how many peers in a row may fail a call before it is told.
+	// failures is the number of consecutive peers that may fail a call before it returns an error.
 	failures = 3
-	// mostOthers is how many other blocks in a row a peer may send instead of those that it was asked for.
+	// mostOthers is the number of consecutive blocks that a peer may send in place of requested ones.
 	mostOthers = 3
-	// recent is how many blocks below its tip a peer has that does not keep them all (BIP 159).
+	// recent is the number of newest blocks of a pruned peer (BIP 159).
 	recent = 288
 )
 
-// progress of a block that a fetch is after.
+// progress of a block in a fetch.
 type progress uint8
 
 const (
 	todo    progress = iota
-	asked            // from the fetch's peer
-	arrived          // and is looked at
-	held             // and is right
+	asked            // requested from the fetch's peer
+	arrived          // and being validated
+	held             // and valid
 )
 
-// fetch is one call of [Network.Raw] under way.
+// fetch is an active call of [Network.Raw].
 type fetch struct {
 	points []model.Point
 	hashes []chainhash.Hash
@@ -41,23 +41,23 @@ type fetch struct {
 
 	state   []progress
 	raw     [][]byte
-	next    int // the first that is not held: all before are
+	next    int // the first missing block: all before it are held
 	bytes   int64
-	came    int // blocks that came, and their bytes
+	came    int // blocks that arrived, and their size
 	size    int64
-	pending int     // asked for
-	from    *remote // nil: a peer is to be chosen
-	failed  int     // peers that did not send what they were asked for, since a block came
+	pending int     // requested
+	from    *remote // nil: to be chosen
+	failed  int     // consecutive peers that did not send requested blocks
 	done    bool
 
-	moves int       // when it was last looked whether the points are on the best chain
-	until int       // the points before this one are
-	since time.Time // there was no peer for it; zero: there is
+	moves int       // value of Network.moves when the points were last checked
+	until int       // the points before this one are on the best chain
+	since time.Time // time since when no peer has the blocks; zero: a peer has
 
 	arrivals chan arrival
 }
 
-// arrival is a block whose header is the right one.
+// arrival is a block with the requested header.
 type arrival struct {
 	i    int
 	from *remote
@@ -65,7 +65,7 @@ type arrival struct {
 	raw  []byte
 }
 
-// want is a block that a fetch has asked a peer for.
+// want is a block that a fetch has requested from a peer.
 type want struct {
 	f *fetch
 	i int
@@ -80,9 +80,9 @@ func (w want) freed() {
 	w.f.from = nil
 }
 
-// Raw fetches blocks of the best chain: those of points in order, at least the first. It stops short where they have
-// come to limit bytes, and before a point that is not on the best chain; where that is the first it is
-// [blocksource.ErrMoved]. Merkle roots and witness commitments were checked.
+// Raw fetches blocks of the best chain: those of points in order, at least the first. It stops when they exceed limit
+// bytes, and before a point that is not on the best chain; if that is the first, the error is [blocksource.ErrMoved].
+// Merkle roots and witness commitments are verified.
 func (n *Network) Raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
 	if len(points) == 0 {
 		return nil, nil
@@ -139,14 +139,14 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 	}
 }
 
-// handOut notes what a fetch gives back: no chain with less work is followed any more.
+// handOut records the blocks that a fetch returns: chains with less work are no longer followed.
 func (n *Network) handOut(f *fetch) {
 	if at := n.tree.find(&f.hashes[f.next-1]); at != nil && (n.own == nil || at.work.More(n.own.work)) {
 		n.own = at
 	}
 }
 
-// looked notes what checkBody made of a block.
+// looked records the result of checkBody.
 func (f *fetch) looked(a arrival, err error) {
 	if err != nil {
 		f.state[a.i] = todo
@@ -161,7 +161,7 @@ func (f *fetch) looked(a arrival, err error) {
 	}
 }
 
-// advance asks for what is to be asked for, and reports whether the fetch has what it is to give back.
+// advance sends the next requests, and reports whether the fetch is complete.
 func (n *Network) advance(f *fetch) (done bool, err error) {
 	switch {
 	case n.closed:
@@ -191,7 +191,7 @@ func (n *Network) advance(f *fetch) (done bool, err error) {
 	return false, n.request(f)
 }
 
-// request asks a peer for the next blocks of a fetch, as many as fit into its limit by the size of those that came.
+// request requests the next blocks of a fetch from a peer, as many as fit into its limit by the size of earlier ones.
 func (n *Network) request(f *fetch) error {
 	first := f.next
 	for first < f.until && f.state[first] != todo {
@@ -202,7 +202,7 @@ func (n *Network) request(f *fetch) error {
 	}
 	if f.from == nil || f.from.over || !f.from.offers(f, first) {
 		if f.pending > 0 {
-			return nil // one peer at a time: blocks come in the order they are asked for in
+			return nil // one peer at a time: blocks arrive in the order of requests
 		}
 		if f.failed < failures {
 			f.from = n.assign(f, first)
@@ -231,7 +231,7 @@ func (n *Network) request(f *fetch) error {
 	return nil
 }
 
-// room is how many blocks may be under way.
+// room returns the number of blocks that may be in flight.
 func (f *fetch) room() int {
 	average := f.limit/int64(2*len(f.points)) + 1
 	if f.came > 0 {
@@ -240,18 +240,18 @@ func (f *fetch) room() int {
 	return int(min(max((f.limit-f.size)/average, 1), window))
 }
 
-// want notes that a block was asked for, and adds it to the message unless it is under way already.
+// want records that a block is requested, and adds it to the message unless it is already in flight.
 func (r *remote) want(f *fetch, i int, m *wire.MsgGetData) {
 	if len(r.wanted) == 0 {
 		r.moved = time.Now()
 	}
 	if len(r.wanted[f.hashes[i]]) == 0 {
-		_ = m.AddInvVect(wire.NewInvVect(wire.InvTypeWitnessBlock, &f.hashes[i])) // a window is far below what fits
+		_ = m.AddInvVect(wire.NewInvVect(wire.InvTypeWitnessBlock, &f.hashes[i])) // a window is far below the maximum
 	}
 	r.wanted[f.hashes[i]] = append(r.wanted[f.hashes[i]], want{f, i})
 }
 
-// offers reports whether the peer has a block of a fetch, as far as can be told.
+// offers reports whether the peer probably has a block of a fetch.
 func (r *remote) offers(f *fetch, i int) bool {
 	if !r.ready || r.over || r.best == nil || r.lacks[f.hashes[i]] {
 		return false
@@ -260,7 +260,7 @@ func (r *remote) offers(f *fetch, i int) bool {
 	return height <= top && (r.full || height > int64(r.best.height)-recent)
 }
 
-// assign is the peer with the least to send of those that have a block, nil where none has.
+// assign returns the peer with the fewest blocks to send among those that have a block, or nil.
 func (n *Network) assign(f *fetch, i int) *remote {
 	var best *remote
 	for r := range n.remotes {
@@ -271,7 +271,7 @@ func (n *Network) assign(f *fetch, i int) *remote {
 	return best
 }
 
-// unassigned: no peer has the block. One may come, for a time.
+// unassigned: no peer has the block. It waits some time for one.
 func (n *Network) unassigned(f *fetch, i int) error {
 	if f.failed >= failures {
 		return n.missing(f, i)
@@ -318,8 +318,8 @@ func (r *remote) onBlock(m *wire.MsgBlock, raw []byte) {
 	}
 }
 
-// came hands a block to its fetch, unless it has no room for it: then it is asked for again. There is room for limit
-// bytes in whatever order, and for those that are next besides: so for twice the limit, and a block.
+// came passes a block to its fetch, unless it has no room for it: then it is requested again. There is room for limit
+// bytes in any order, and in addition for the next ones: twice the limit plus a block.
 func (w want) came(a arrival) {
 	f := w.f
 	if f.done {
@@ -334,7 +334,7 @@ func (w want) came(a arrival) {
 	f.size += int64(len(a.raw))
 	f.came++
 	f.failed = 0
-	f.arrivals <- a // it has room for every block of the fetch
+	f.arrivals <- a // its capacity is the number of blocks
 }
 
 func (r *remote) onNotFound(m *wire.MsgNotFound) {

@@ -17,7 +17,7 @@ import (
 	"birthmark/model"
 )
 
-// moves waits until the tip is another one.
+// moves waits until the tip changes.
 func moves(t *testing.T, n *Network, from model.Point) {
 	t.Helper()
 	if err := n.Changed(t.Context(), from); err != nil {
@@ -51,7 +51,7 @@ func TestNewBlocksAreAnnounced(t *testing.T) {
 	}
 }
 
-// A block whose parents were not announced makes the peer be asked for them.
+// A block whose parents were not announced causes a request for them.
 func TestAnAnnouncementOutOfTheBlueIsFilledUp(t *testing.T) {
 	c := spending(30)
 	f := newFake(t, c.Blocks())
@@ -77,7 +77,7 @@ func TestTheTipFollowsTheMostWork(t *testing.T) {
 		fork := c.Fork(600 - depth)
 		fork.MineEmpty(depth)
 		b.extend(fork.Blocks())
-		b.announce("inv", fork.Tip()) // as much work: what came first stays
+		b.announce("inv", fork.Tip()) // equal work: the first one stays
 		b.announce("headers", fork.Blocks()[601-depth])
 		until(t, "the branch to be loaded", func() bool {
 			n.mu.Lock()
@@ -106,7 +106,7 @@ func TestTheTipFollowsTheMostWork(t *testing.T) {
 	}
 }
 
-// What only one peer has cannot be fetched when it has gone.
+// Blocks that only one peer has cannot be fetched after it disconnects.
 func TestTheTipGoesBackWithThePeerThatHadIt(t *testing.T) {
 	c := spending(40)
 	longer := c.Fork(30)
@@ -125,7 +125,7 @@ func TestTheTipGoesBackWithThePeerThatHadIt(t *testing.T) {
 	download(t, n, c.Blocks())
 }
 
-// A fork is announced while blocks of the old branch are under way.
+// A reorganization is announced while blocks of the old branch are in flight.
 func TestAForkWhileBlocksAreInFlight(t *testing.T) {
 	c := spending(200)
 	fork := c.Fork(100)
@@ -179,7 +179,7 @@ func TestAPeerThatComesBackIsFollowedOn(t *testing.T) {
 	}
 }
 
-// A call stops short at its limit, gives at least one block, and keeps no more than it was asked for.
+// A call stops at its limit, returns at least one block, and stores only requested ones.
 func TestACallStopsAtItsLimit(t *testing.T) {
 	r := testseed.Rand(t)
 	c := spending(300)
@@ -211,7 +211,7 @@ func TestACallStopsAtItsLimit(t *testing.T) {
 	}
 }
 
-// Blocks that come in another order than they were asked for do not take more room than twice the limit and a block.
+// Blocks in another order than requested take at most twice the limit plus a block.
 func TestBlocksInReverseHaveABound(t *testing.T) {
 	c := spending(100)
 	f := newFake(t, c.Blocks())
@@ -240,7 +240,7 @@ func TestBlocksInReverseHaveABound(t *testing.T) {
 	}
 }
 
-// Several calls for the same block are one question.
+// Several calls for the same block send one request.
 func TestCallsForTheSameBlocksAreAnsweredTogether(t *testing.T) {
 	c := spending(50)
 	f := newFake(t, c.Blocks())
@@ -284,7 +284,7 @@ func TestCallsForTheSameBlocksAreAnsweredTogether(t *testing.T) {
 	}
 }
 
-// A call that was given up leaves nothing behind: what still comes is nobody's fault.
+// A cancelled call leaves no state behind: blocks that still arrive are not held against their senders.
 func TestACallThatIsGivenUpIsForgotten(t *testing.T) {
 	c := spending(100)
 	f := newFake(t, c.Blocks())

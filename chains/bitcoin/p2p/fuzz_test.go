@@ -10,7 +10,7 @@ import (
 	"birthmark/internal/testnode/bitcointest"
 )
 
-// Whatever a peer says once it was let in, nothing breaks and the chain comes from another one.
+// After the handshake, no message of a peer causes a failure, and the chain comes from another peer.
 func FuzzMessages(f *testing.F) {
 	block := bitcointest.Bytes(bitcointest.NewChain().Tip())
 	f.Add("headers", []byte{0})
@@ -33,7 +33,7 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
-// Headers of any content, in pieces of any size, never harm the tree; what is in it hangs together.
+// Headers of any content, in pieces of any size, keep the tree consistent.
 func FuzzHeaders(f *testing.F) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(4)

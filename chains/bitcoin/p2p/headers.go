@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// mostLoose is how many times in a row a peer's headers may follow on none we know.
+	// mostLoose is the number of consecutive times that a peer's headers may have an unknown parent.
 	mostLoose = 10
-	// mostSide is how many headers of less work a peer may send, at least: an honest one with a long branch that wins
-	// in the end needs no more than the best chain has.
+	// mostSide is the minimum of headers with less work that a peer may send: an honest peer with a long branch that
+	// wins in the end needs at most the length of the best chain.
 	mostSide = 20_000
 )
 
-// ask asks peers for headers that were not asked yet: one at first, so that the whole chain does not come from all.
+// ask requests headers from peers without a request: from one at first, so that not all send the whole chain.
 func (n *Network) ask() {
 	if n.closed {
 		return
@@ -43,7 +43,8 @@ func (n *Network) ask() {
 	n.ask()
 }
 
-// getHeaders asks for what follows on the best chain. It begins one before its tip: a peer that has the tip says so.
+// getHeaders requests the headers after the best chain. It begins one before its tip, so that a peer with the tip
+// confirms it.
 func (r *remote) getHeaders() {
 	from := r.n.tip
 	if from.parent != nil {
@@ -60,7 +61,7 @@ func (r *remote) getHeadersFrom(from *node, locator []*chainhash.Hash) {
 	r.peer.QueueMessage(m, nil)
 }
 
-// hears says that a peer has said all it has.
+// hears records that a peer has sent all its headers.
 func (r *remote) hears() {
 	r.told, r.at.tried, r.at.fails = true, true, 0
 	r.n.choose()
@@ -68,7 +69,7 @@ func (r *remote) hears() {
 	r.n.changed()
 }
 
-// has notes that a peer has a block and all before it.
+// has records that a peer has a block and all before it.
 func (r *remote) has(at *node) {
 	if at != nil && (r.best == nil || at.work.More(r.best.work)) {
 		r.best = at
@@ -107,7 +108,8 @@ func (r *remote) onHeaders(m *wire.MsgHeaders) {
 	}
 }
 
-// onNoHeaders: the peer has nothing after the newest entry of the locator that it has. Which that is only its claim tells.
+// onNoHeaders: the peer has nothing after the newest entry of the locator that it has. Which entry that is, only its
+// claimed height tells.
 func (r *remote) onNoHeaders(asked bool) {
 	n := r.n
 	if !asked {
@@ -121,8 +123,8 @@ func (r *remote) onNoHeaders(asked bool) {
 	r.hears()
 }
 
-// onLoose: headers that follow on none in the tree. They are a peer's whose chain has parted below the base, or is not as
-// long, or that has announced a block before its parents.
+// onLoose handles headers without a parent in the tree: the peer's chain forks below the base, or is shorter, or the
+// peer announced a block before its parents.
 func (r *remote) onLoose(parent *chainhash.Hash) {
 	n := r.n
 	for _, k := range n.tree.below {
@@ -143,14 +145,14 @@ func (r *remote) onLoose(parent *chainhash.Hash) {
 	r.getHeaders()
 }
 
-// replant begins anew from an older point, because of a peer whose chain cannot be judged otherwise.
+// replant starts again from an older point, since a peer's chain cannot be checked otherwise.
 func (n *Network) replant(r *remote, at model.Point) {
 	n.o.Log.Info("a peer's chain parts from the database's far down: headers are loaded again",
 		"peer", r.at.address, "from", at.Height)
 	n.plant(at.Height)
 }
 
-// onChain: headers that are in the tree now, or wait to be judged.
+// onChain handles headers that are in the tree now, or wait to be checked.
 func (r *remote) onChain(last *node, fresh int, asked, more bool) {
 	n := r.n
 	r.loose, r.behind = 0, false
@@ -184,7 +186,7 @@ func (r *remote) onChain(last *node, fresh int, asked, more bool) {
 	}
 }
 
-// onInv is how peers announce blocks that do not do so by headers.
+// onInv handles announcements by peers that do not announce by headers.
 func (r *remote) onInv(m *wire.MsgInv) {
 	n := r.n
 	if !r.ready {

@@ -15,7 +15,7 @@ import (
 	"birthmark/model"
 )
 
-// brief is regtest with periods of ten blocks: a base lies twenty below what is known, not four thousand.
+// brief is regtest with periods of ten blocks: a base is twenty below the known points, not four thousand.
 func brief() *chaincfg.Params {
 	p := *regtest
 	p.TargetTimePerBlock, p.TargetTimespan = 10*time.Minute, 100*time.Minute
@@ -24,7 +24,7 @@ func brief() *chaincfg.Params {
 
 func withBrief(o *Options) { o.Params = brief() }
 
-// locator is the points a database knows: the last eleven, then ever fewer.
+// locator returns the points that a database knows: the last eleven, then at growing distances.
 func locator(c *bitcointest.Chain) []model.Point {
 	points := pointsOf(c.Blocks())
 	var all []model.Point
@@ -43,7 +43,7 @@ func (n *Network) baseHeight() int32 {
 	return n.tree.base.height
 }
 
-// goesOn checks that the chain is told from a height on, and its blocks.
+// goesOn checks that the chain and its blocks are returned from a height on.
 func goesOn(t *testing.T, n *Network, c *bitcointest.Chain, from int) {
 	t.Helper()
 	want := c.Blocks()
@@ -90,7 +90,7 @@ func TestADatabasesHeadersAreNotLoadedAgain(t *testing.T) {
 	if base := n.baseHeight(); base > 4980 || base < 4900 || sent > 150 {
 		t.Errorf("the base is %d, %d headers were sent", base, sent)
 	}
-	for _, k := range known { // of all of them it can be asked whether they are on the chain
+	for _, k := range known { // every known point can be checked for being on the chain
 		hashes, err := n.Hashes(t.Context(), k.Height, 1)
 		if err != nil || len(hashes) != 1 || hashes[0] != k.Hash {
 			t.Errorf("block %d is %v, %v", k.Height, hashes, err)
@@ -110,7 +110,7 @@ func TestADatabasesHeadersAreNotLoadedAgain(t *testing.T) {
 	}
 }
 
-// With real periods, and a chain that is as long as that takes.
+// With real periods, and a chain of the required length.
 func TestABaseIsTwoPeriodsBelow(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(9000)
@@ -144,7 +144,7 @@ func TestAForkBelowTheDatabasesTipIsFollowed(t *testing.T) {
 	}
 }
 
-// A difficulty that is wrong is found above what is known, not taken as proven.
+// A wrong difficulty above the known points is found, not taken as proven.
 func TestHeadersAboveWhatIsKnownAreChecked(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(300)
@@ -165,7 +165,7 @@ func TestHeadersAboveWhatIsKnownAreChecked(t *testing.T) {
 	}
 }
 
-// Peers that are not as far as the database undo nothing: they are waited for.
+// Peers that are behind the database remove nothing: they are waited for.
 func TestPeersBehindTheDatabaseAreWaitedFor(t *testing.T) {
 	for _, height := range []int{0, 5, 150, 285, 299} {
 		c := bitcointest.NewChain()
@@ -187,7 +187,7 @@ func TestPeersBehindTheDatabaseAreWaitedFor(t *testing.T) {
 	}
 }
 
-// One peer that is behind, or has another chain from far down, does not hold up the others.
+// One peer that is behind, or forks far down, does not delay the others.
 func TestADatabaseGoesOnWithPeersOfOtherChains(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(300)
@@ -208,7 +208,7 @@ func TestADatabaseGoesOnWithPeersOfOtherChains(t *testing.T) {
 	goesOn(t, n, other, 4)
 }
 
-// Whatever a database knows and its peers have: the chain with the most work is found.
+// With any known points and any peers the chain with the most work is found.
 func TestTheMostWorkIsFoundFromAnyBase(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 25 {

@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// withHeaders gives the headers of a database that has a chain, on a network with short periods.
+// withHeaders provides the headers of a database with a chain, on a network with short periods.
 func withHeaders(c *bitcointest.Chain) func(*Options) {
 	blocks := c.Blocks()
 	return func(o *Options) {
@@ -31,7 +31,7 @@ func withHeaders(c *bitcointest.Chain) func(*Options) {
 	}
 }
 
-// behindTheDatabase checks that the tip is not told, because of a peer.
+// behindTheDatabase checks that no tip is returned, because of a peer.
 func behindTheDatabase(t *testing.T, n *Network, f *fake, says string) {
 	t.Helper()
 	_, err := n.Tip(t.Context())
@@ -41,7 +41,7 @@ func behindTheDatabase(t *testing.T, n *Network, f *fake, says string) {
 	}
 }
 
-// A chain with less work than the database's is not followed, wherever it parts; one with more is.
+// A chain with less work than the database's is not followed, wherever it forks; one with more is.
 func TestAChainWithLessWorkThanTheDatabasesIsNotFollowed(t *testing.T) {
 	for _, depth := range []int{1, 2, 15, 30, 100, 297} {
 		c := bitcointest.NewChain()
@@ -58,7 +58,7 @@ func TestAChainWithLessWorkThanTheDatabasesIsNotFollowed(t *testing.T) {
 		fork.MineEmpty(1)
 		f.extend(fork.Blocks())
 		f.announce("headers", fork.Tip())
-		until(t, "the chain of as much work", func() bool { // it came later than the database's
+		until(t, "the chain of as much work", func() bool { // it arrived later than the database's
 			tip, err := n.Tip(t.Context())
 			return err == nil && tip == pointOf(300, c.Tip())
 		})
@@ -73,7 +73,7 @@ func TestAChainWithLessWorkThanTheDatabasesIsNotFollowed(t *testing.T) {
 	}
 }
 
-// What was handed out is not taken back for a chain with less work while the peer that had it is away.
+// Returned blocks are not rolled back for a chain with less work while their peer is disconnected.
 func TestWhatWasHandedOutIsKeptWhileItsPeerIsAway(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(60)
@@ -104,7 +104,7 @@ func TestWhatWasHandedOutIsKeptWhileItsPeerIsAway(t *testing.T) {
 	reaches(t, n, c.Blocks())
 }
 
-// Blocks far below the database's tip are found by its own headers, which peers are not asked for again.
+// Blocks far below the database's tip are found by its own headers, which are not downloaded again.
 func TestHeadersBelowTheBaseAreTheDatabases(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(5000)

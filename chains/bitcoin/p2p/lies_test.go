@@ -16,16 +16,16 @@ import (
 	"birthmark/model"
 )
 
-// copyOf is a block that can be changed without the other one.
+// copyOf returns an independent copy of a block.
 func copyOf(b *wire.MsgBlock) *wire.MsgBlock {
 	var c wire.MsgBlock
 	if err := c.Deserialize(bytes.NewReader(bitcointest.Bytes(b))); err != nil {
-		panic(err) // it was serialized this moment
+		panic(err) // it was just serialized
 	}
 	return &c
 }
 
-// sendsBlocks answers for blocks with what change makes of them.
+// sendsBlocks answers requests for blocks with modified blocks.
 func sendsBlocks(change func(b *wire.MsgBlock)) func(*session, wire.Message) bool {
 	return func(s *session, m wire.Message) bool {
 		data, ok := m.(*wire.MsgGetData)
@@ -43,7 +43,7 @@ func sendsBlocks(change func(b *wire.MsgBlock)) func(*session, wire.Message) boo
 	}
 }
 
-// sendsHeaders answers for headers with what change makes of them.
+// sendsHeaders answers requests for headers with modified headers.
 func sendsHeaders(change func(headers []*wire.MsgBlock) []*wire.MsgBlock) func(*session, wire.Message) bool {
 	return func(s *session, m wire.Message) bool {
 		ask, ok := m.(*wire.MsgGetHeaders)
@@ -59,7 +59,7 @@ func sendsHeaders(change func(headers []*wire.MsgBlock) []*wire.MsgBlock) func(*
 	}
 }
 
-// after does something for every connection once versions were exchanged.
+// after calls a function for every connection after the handshake.
 func after(do func(s *session)) func(*session, wire.Message) bool {
 	return func(s *session, m wire.Message) bool {
 		if _, ok := m.(*wire.MsgVerAck); ok {
@@ -79,7 +79,7 @@ func message(command string, payload []byte) []byte {
 
 var foreigners atomic.Int64
 
-// foreign is a chain of so many blocks on the first one, another one each time.
+// foreign returns a chain of n blocks after the first one, different each time.
 func foreign(blocks int) []*wire.MsgBlock {
 	c := bitcointest.NewChain()
 	c.PayTo = fmt.Appendf(nil, "chain %d", foreigners.Add(1))
@@ -87,7 +87,7 @@ func foreign(blocks int) []*wire.MsgBlock {
 	return c.Blocks()[1:]
 }
 
-// lies are what no honest peer does.
+// lies are kinds of misbehaviour.
 var lies = map[string]struct {
 	says  string // in the log
 	setup func(f *fake)
@@ -247,14 +247,14 @@ var lies = map[string]struct {
 	}},
 }
 
-// A peer that lies is named with what it did and dropped for good, and the chain comes from the others.
+// A misbehaving peer is logged with the reason and dropped for good, and the chain comes from the others.
 func TestALiarIsNamedAndDroppedAndTheChainComesFromTheOthers(t *testing.T) {
-	c := spending(2100) // more work than any chain a liar has
+	c := spending(2100) // more work than any chain of a misbehaving peer
 	for name, lie := range lies {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			good, bad := newFake(t, c.Blocks()), newFake(t, c.Blocks())
-			bad.claims = good.chainHeight() + 100 // so that it is asked first
+			bad.claims = good.chainHeight() + 100 // so that it is used first
 			lie.setup(bad)
 			n, j := open(t, nil, nil, good, bad)
 			download(t, n, c.Blocks())
@@ -270,12 +270,12 @@ func TestALiarIsNamedAndDroppedAndTheChainComesFromTheOthers(t *testing.T) {
 	}
 }
 
-// Where all that are named lie there is nothing to wait for.
+// If all configured peers misbehave, there is nothing to wait for.
 func TestOnlyLiarsAreAnErrorThatDoesNotHeal(t *testing.T) {
 	c := spending(60)
 	for name, lie := range lies {
 		if name == "headers without end" {
-			continue // alone, its chains are the best there are
+			continue // alone, its chains are the best available
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -283,7 +283,7 @@ func TestOnlyLiarsAreAnErrorThatDoesNotHeal(t *testing.T) {
 			lie.setup(bad)
 			n, _ := open(t, nil, nil, bad)
 			var err error
-			for err == nil { // it lies about blocks, or later
+			for err == nil { // it misbehaves with blocks, or later
 				if _, err = n.Tip(t.Context()); err != nil {
 					break
 				}

@@ -13,18 +13,18 @@ import (
 
 var errClosed = errors.New("the network's connections are closed")
 
-// enough peers that were found, not named, say what the best chain is; fewer where they take long to come.
+// enough is the number of discovered peers that determine the best chain; fewer if they take long to connect.
 const enough = 3
 
-// Network is the chain that peers of a network have. Its methods may be called at the same time, and wait until
+// Network is the chain of the peers of a network. Its methods may be called concurrently, and wait until
 // [Network.Start] was called.
 //
-// What waiting can heal is an error marked by [blocksource.Temporary], of kind [model.BadSource] and one of the codes
-// unreachable, not_synced and block_missing. Where every named peer was dropped for lying it is for good, and its code
-// is bad_peer.
+// Temporary errors are marked by [blocksource.Temporary], of kind [model.BadSource] and with one of the codes
+// unreachable, not_synced and block_missing. If every configured peer was dropped for misbehaviour, the error is
+// permanent with code bad_peer.
 type Network struct {
 	o     Options
-	named []string // addresses; none: peers are found
+	named []string // addresses; none: peers are discovered
 
 	running sync.WaitGroup
 	stop    context.CancelFunc
@@ -37,11 +37,11 @@ type Network struct {
 	known   []model.Point
 	tree    *tree
 	tip     *node     // of the best chain
-	own     *node     // the block with the most work that the database has or that was handed out; nil: unknown
+	own     *node     // the block with the most work in the database or returned to it; nil: unknown
 	less    bool      // it was logged that the peers have less work
-	moves   int       // how many times tip became another one
-	settled bool      // peers were heard about their chains, since the start or the last tree
-	met     time.Time // when a peer was first connected
+	moves   int       // number of changes of tip
+	settled bool      // peers have reported their chains, since the start or the last tree
+	met     time.Time // when the first peer connected
 
 	remotes map[*remote]bool
 	pool    []*endpoint
@@ -50,8 +50,8 @@ type Network struct {
 	stall   time.Duration // [Options.Stall], longer on a slow line
 }
 
-// New prepares connections to peers. It looks at the addresses and asks nobody anything: an error is of kind
-// [model.Usage], code bad_source.
+// New prepares connections to peers. It parses the addresses without any request; the error is of kind [model.Usage],
+// code bad_source.
 func New(o Options) (*Network, error) {
 	named, err := o.addresses()
 	if err != nil {
@@ -66,8 +66,8 @@ func New(o Options) (*Network, error) {
 	}, nil
 }
 
-// Start begins to connect. known is what a database has of the chain, newest first: the headers up to its newest point
-// need not be loaded again. Only the first call counts.
+// Start begins to connect. known are the database's points of the chain, newest first: headers up to the newest are not
+// downloaded again. Only the first call counts.
 func (n *Network) Start(known []model.Point) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -101,7 +101,7 @@ func newest(known []model.Point) model.HeightPk {
 	return known[0].Height
 }
 
-// Close ends every connection. Whoever waits is told.
+// Close closes every connection and wakes all waiting callers.
 func (n *Network) Close() error {
 	n.mu.Lock()
 	n.closed = true
@@ -115,13 +115,13 @@ func (n *Network) Close() error {
 	return nil
 }
 
-// changed wakes whoever waits for something. n.mu is held, as by everything below that is not exported.
+// changed wakes all waiting callers. n.mu is held, as in all unexported methods below.
 func (n *Network) changed() {
 	close(n.wake)
 	n.wake = make(chan struct{})
 }
 
-// await calls done, with n.mu held, at once and after every change until it says that it is.
+// await calls done, with n.mu held, now and after every change until it returns true.
 func (n *Network) await(ctx context.Context, done func() (bool, error)) error {
 	for {
 		n.mu.Lock()
@@ -146,8 +146,8 @@ func (n *Network) await(ctx context.Context, done func() (bool, error)) error {
 	}
 }
 
-// Tip is the end of the best chain of the connected peers. The first call waits until they were heard: the named ones
-// that can be reached, or some of those that were found; a silent one not longer than [Options.Stall].
+// Tip returns the end of the best chain of the connected peers. The first call waits for their chains: of the
+// configured peers that are reachable, or of some discovered ones, for each at most [Options.Stall].
 func (n *Network) Tip(ctx context.Context) (tip model.Point, err error) {
 	err = n.await(ctx, func() (bool, error) {
 		if err := n.trouble(); err != nil {
@@ -162,13 +162,13 @@ func (n *Network) Tip(ctx context.Context) (tip model.Point, err error) {
 	return tip, err
 }
 
-// heard reports whether the tip can be told. It waits for nothing once it could.
+// heard reports whether the tip is known. Once true it does not wait again.
 func (n *Network) heard() bool {
 	told, late := 0, false
 	for r := range n.remotes {
 		switch {
 		case !r.ready:
-		case r.told, r.claims < n.tip.height: // one that has less need not be waited for
+		case r.told, r.claims < n.tip.height: // one with less need not be waited for
 			told++
 		default:
 			late = true
@@ -186,7 +186,7 @@ func (n *Network) heard() bool {
 	return n.settled
 }
 
-// behind is the error where the connected peers do not have what they or the database say there is.
+// behind returns an error if the connected peers lack blocks that they or the database claim.
 func (n *Network) behind() error {
 	claims, answered := int32(0), false
 	for r := range n.remotes {
@@ -212,7 +212,7 @@ func (n *Network) behind() error {
 	return nil
 }
 
-// lessWork is the error where the connected peers' best chain has less work than the database's.
+// lessWork returns an error if the connected peers' best chain has less work than the database's.
 func (n *Network) lessWork() error {
 	best, _ := n.best()
 	switch {
@@ -226,7 +226,7 @@ func (n *Network) lessWork() error {
 		"the peers' chain has less work than the database's, which has block %d: %s", n.own.height, n.shown()))
 }
 
-// agrees reports whether the best chain goes through every known point up to its tip.
+// agrees reports whether the best chain contains every known point up to its tip.
 func (n *Network) agrees() bool {
 	for _, k := range n.known {
 		if at := n.tree.on(int64(k.Height)); at != nil && at.hash != [32]byte(k.Hash) {
@@ -236,8 +236,8 @@ func (n *Network) agrees() bool {
 	return true
 }
 
-// Hashes are those of the best chain from a height on: at most k, fewer at its end, none above it. Below what was
-// loaded the headers begin again from further down: with the database's, else with those of the peers.
+// Hashes returns hashes of the best chain from a height on: at most k, fewer at its end. Below the loaded headers it
+// starts again from further down: with the database's headers, else with those of the peers.
 func (n *Network) Hashes(ctx context.Context, from model.HeightPk, k int) (hashes []model.Hash, err error) {
 	err = n.await(ctx, func() (bool, error) {
 		if int64(from) < int64(n.tree.base.height) {
@@ -262,7 +262,7 @@ func (n *Network) Hashes(ctx context.Context, from model.HeightPk, k int) (hashe
 	return hashes, err
 }
 
-// Changed returns when the best chain no longer ends in tip: peers announce what is new. An error where no peer has been
+// Changed returns when the best chain no longer ends in tip, which peers announce. It returns an error if no peer was
 // connected for [Options.Stall] and none can be.
 func (n *Network) Changed(ctx context.Context, tip model.Point) error {
 	return n.await(ctx, func() (bool, error) {
@@ -276,7 +276,7 @@ func (n *Network) Changed(ctx context.Context, tip model.Point) error {
 	})
 }
 
-// plant begins with the headers anew, from a known point not above a height.
+// plant starts with new headers from a known point not above a height.
 func (n *Network) plant(most model.HeightPk) {
 	n.tree = newTree(n.o.Params, n.known, most)
 	n.tip, n.own, n.settled = n.tree.base, nil, false
@@ -294,8 +294,7 @@ func (n *Network) plant(most model.HeightPk) {
 	n.changed()
 }
 
-// best is the block with the most work that connected peers have, nil where none is known. told: all of them were
-// heard.
+// best returns the block with the most work of connected peers, or nil. told: all of them have reported.
 func (n *Network) best() (best *node, told bool) {
 	told = true
 	for r := range n.remotes {
@@ -310,8 +309,8 @@ func (n *Network) best() (best *node, told bool) {
 	return best, told
 }
 
-// choose makes the best of what connected peers and the database have the tip. While no peer has told of its chain the
-// tip stays what it was.
+// choose sets the tip to the best of what connected peers and the database have. Until a peer has reported, the tip
+// does not change.
 func (n *Network) choose() {
 	best, told := n.best()
 	if best == nil {
@@ -335,7 +334,7 @@ func (n *Network) choose() {
 	n.changed()
 }
 
-// prune forgets branches where there are too many.
+// prune removes branches if there are too many.
 func (n *Network) prune() {
 	if !n.tree.prune() {
 		return

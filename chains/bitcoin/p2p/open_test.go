@@ -18,7 +18,7 @@ import (
 	"birthmark/model"
 )
 
-// journal is a log that is read by the test.
+// journal is a log for tests.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -36,7 +36,7 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-// line is the first line that has all of the parts, "" where there is none.
+// line returns the first line that contains all of the parts, or "".
 func (j *journal) line(parts ...string) string {
 	for line := range strings.Lines(j.String()) {
 		if !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(line, p) }) {
@@ -46,7 +46,7 @@ func (j *journal) line(parts ...string) string {
 	return ""
 }
 
-// open is a started network of peers, with short times; it is closed at the end.
+// open returns a started network of peers with short timeouts; it is closed at the end of the test.
 func open(t *testing.T, known []model.Point, change func(*Options), fakes ...*fake) (*Network, *journal) {
 	t.Helper()
 	j := &journal{}
@@ -79,7 +79,7 @@ func open(t *testing.T, known []model.Point, change func(*Options), fakes ...*fa
 	return n, j
 }
 
-// TestMain runs the tests and fails where goroutines of networks that were closed do not end.
+// TestMain fails if goroutines of closed networks do not end.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	stacks := make([]byte, 1<<20)
@@ -117,7 +117,7 @@ func pointsOf(blocks []*wire.MsgBlock) []model.Point {
 	return all
 }
 
-// until waits for something that has to happen.
+// until waits for a condition.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for range 3000 {
@@ -129,7 +129,7 @@ func until(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("waited in vain for %s", what)
 }
 
-// reaches waits until the tip is the chain's: where times are short, a busy machine makes peers silent.
+// reaches waits until the tip is the chain's: with short timeouts a busy machine makes peers look silent.
 func reaches(t *testing.T, n *Network, want []*wire.MsgBlock) {
 	t.Helper()
 	until(t, "the tip of the chain", func() bool {
@@ -138,8 +138,8 @@ func reaches(t *testing.T, n *Network, want []*wire.MsgBlock) {
 	})
 }
 
-// download fetches every block of the network's best chain, in groups, several at once, and compares it with the chain it
-// has to be.
+// download fetches every block of the network's best chain, in concurrent groups, and compares them with the expected
+// chain.
 func download(t *testing.T, n *Network, want []*wire.MsgBlock) {
 	t.Helper()
 	const group, limit = 40, 1 << 20
@@ -179,7 +179,7 @@ func download(t *testing.T, n *Network, want []*wire.MsgBlock) {
 	running.Wait()
 }
 
-// spending is a chain with witnesses in its blocks.
+// spending returns a chain with witnesses in its blocks.
 func spending(height int) *bitcointest.Chain {
 	c := bitcointest.NewChain()
 	for c.Height() < height {

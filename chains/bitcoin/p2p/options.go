@@ -14,31 +14,31 @@ import (
 	"birthmark/model"
 )
 
-// Options say whose chain it is and how long peers are waited for. A time of 0 is the default.
+// Options configure a Network. A time of 0 is the default.
 type Options struct {
 	Params *chaincfg.Params // the network
-	// Peers are HOST or HOST:PORT, the network's default port where there is none. Only they are asked; where there are
-	// none, peers are found through the network's DNS seeds.
+	// Peers are HOST or HOST:PORT; the default port is the network's. Only these are used; if there are none, peers are
+	// found with the network's DNS seeds.
 	Peers []string
 
-	// Header is the raw header that the database has at a height, nil if it has none; nil: there is no database. A chain
-	// with less work than the database's is not followed.
+	// Header returns the database's raw header at a height, nil if it has none; nil: no database. A chain with less
+	// work than the database's is not followed.
 	Header func(model.HeightPk) ([]byte, error)
 
-	Handshake time.Duration // the longest a connection and the exchange of versions take; 10 s
-	// Stall is how long a peer that was asked may go without sending a block, or headers; 10 s. It grows while peers
-	// stall, since the line may be slow, and shrinks again.
+	Handshake time.Duration // timeout of connecting and the version handshake; 10 s
+	// Stall is the time a peer may take to send a requested block or headers; 10 s. It grows while peers stall, since
+	// the line may be slow, and shrinks again.
 	Stall   time.Duration
-	First   time.Duration // the wait before a peer is tried again, doubled each time, give or take a half; 0.5 s
+	First   time.Duration // wait before a peer is retried, doubled each time, ± 50%; 0.5 s
 	Most    time.Duration // the longest such wait; 30 s
-	Penalty time.Duration // the wait for a peer that stalled while there are others, doubled each time; 2 min
+	Penalty time.Duration // wait for a stalled peer while there are others, doubled each time; 2 min
 
-	Keep int          // connections where no peers are named; 8
-	Log  *slog.Logger // the default one
+	Keep int          // number of connections to discovered peers; 8
+	Log  *slog.Logger // nil: the default logger
 }
 
-// secondsPerHeader bounds how many headers a chain may have: since the network's first block one in this time. No
-// network comes near, and memory has an end.
+// secondsPerHeader limits the number of headers of a chain: one per this time since the network's first block. Real
+// networks have far fewer.
 const secondsPerHeader = 30
 
 func (o Options) withDefaults() Options {
@@ -59,7 +59,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// addresses are the named peers with their ports, each once.
+// addresses returns the configured peers with their ports, each once.
 func (o Options) addresses() ([]string, error) {
 	var all []string
 	for _, p := range o.Peers {
@@ -74,7 +74,7 @@ func (o Options) addresses() ([]string, error) {
 	return all, nil
 }
 
-// address reads HOST, HOST:PORT, and an IPv6 address with or without brackets.
+// address parses HOST, HOST:PORT, and an IPv6 address with or without brackets.
 func address(text, defaultPort string) (string, error) {
 	bad := func(format string, args ...any) (string, error) {
 		return "", model.Errorf(model.Usage, "bad_source", format, args...)

@@ -15,54 +15,54 @@ import (
 )
 
 const (
-	// patience is how many messages without use a peer may send at once, and calm how many more each second.
+	// patience is the number of useless messages that a peer may send at once, and calm how many more per second.
 	patience = 1000
 	calm     = 5
-	// costOfBlock is how many messages a block counts that nobody asked for.
+	// costOfBlock is the number of useless messages that an unrequested block counts as.
 	costOfBlock = 100
-	// costOfHeaders is how many a full headers message counts in which all is known.
+	// costOfHeaders is the same for a full headers message with only known headers.
 	costOfHeaders = 20
 )
 
-// remote is one connection to a peer. Its fields are guarded by the network's mutex.
+// remote is one connection to a peer. The network's mutex guards its fields.
 type remote struct {
 	n    *Network
 	at   *endpoint
 	peer *peer.Peer
 	sock *socket
 
-	ready  bool  // versions were exchanged
+	ready  bool  // the handshake is complete
 	over   bool  // dropped
-	claims int32 // the height it said it has
-	full   bool  // it has all blocks, not the newest alone
+	claims int32 // its claimed height
+	full   bool  // it has all blocks, not only the newest
 
 	// Its chain: see headers.go.
-	best    *node // the newest block it is known to have; nil: none
+	best    *node // the newest block that it is known to have; nil: none
 	pending pending
-	asked   time.Time // headers were asked for and have not come; zero: none were
-	since   *node     // where they were asked for from
+	asked   time.Time // time of an unanswered headers request; zero: none
+	since   *node     // start of that request
 	again   bool      // something was announced meanwhile
-	told    bool      // it has said all it has, or was waited for long enough
+	told    bool      // it has reported its chain, or did not in time
 	silent  bool      // it did not answer
 	behind  bool      // its chain ends below the base
-	loose   int       // times in a row its headers did not follow on any
-	side    int       // headers it sent of chains that are not the best
+	loose   int       // consecutive times that its headers had an unknown parent
+	side    int       // number of its headers on chains that are not the best
 
 	// Blocks: see fetch.go.
 	wanted map[chainhash.Hash][]want
-	moved  time.Time // when it last sent a block, or was asked for some after none
+	moved  time.Time // when it last sent a block, or got the first request
 	lacks  map[chainhash.Hash]bool
-	others int // blocks it sent instead of those it was asked for, since one of those came
+	others int // unrequested blocks since the last requested one
 
-	addresses int     // it told of
-	useless   float64 // messages without use, those forgotten that came long ago
+	addresses int     // number of addresses received
+	useless   float64 // useless messages, decaying over time
 	counted   time.Time
 }
 
-// socket is a connection that remembers whether it broke: btcd's errors do not tell that from a message cut short.
+// socket is a connection that records whether it broke: btcd's errors do not distinguish this from a truncated message.
 //
-// A write that fails closes it and is no error, so that the goroutine that reads is the first to notice. When another one
-// of a btcd peer ends it, the one that reads can wait for ever, with its last message, for one that has gone.
+// A failed write closes it and returns no error, so that the reading goroutine notices first. If another goroutine of a
+// btcd peer ends it, the reader can wait forever to deliver its last message.
 type socket struct {
 	net.Conn
 	broken atomic.Bool
@@ -83,7 +83,7 @@ func (s *socket) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// serve speaks with a peer until the connection ends.
+// serve handles a peer until the connection ends.
 func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 	r := &remote{n: n, at: e, sock: &socket{Conn: conn}, wanted: map[chainhash.Hash][]want{}, lacks: map[chainhash.Hash]bool{}}
 	p, err := peer.NewOutboundPeer(&peer.Config{
@@ -91,8 +91,8 @@ func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 		UserAgentName:       "birthmark",
 		UserAgentVersion:    "1",
 		DisableRelayTx:      true,
-		AllowSelfConns:      true, // nobody listens here: it cannot be us
-		DisableStallHandler: true, // watch.go is stricter, and knows slow lines
+		AllowSelfConns:      true, // we do not listen, so no peer is this process
+		DisableStallHandler: true, // watch.go is stricter, and adapts to slow lines
 		HostToNetAddress:    netAddress,
 		Listeners: peer.MessageListeners{
 			OnRead: func(_ *peer.Peer, _ int, m wire.Message, err error) { r.locked(func() { r.onRead(m, err) }) },
@@ -144,7 +144,7 @@ func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 	<-p.Done()
 }
 
-// locked does what a message asks for, unless the connection was dropped. btcd recovers from panics without a word.
+// locked handles a message with the mutex held, unless the connection was dropped. btcd silently recovers from panics.
 func (r *remote) locked(do func()) {
 	r.n.mu.Lock()
 	defer r.n.mu.Unlock()
@@ -159,16 +159,16 @@ func (r *remote) locked(do func()) {
 	}
 }
 
-// netAddress is an address as the version message has it.
+// netAddress returns an address for the version message.
 func netAddress(host string, port uint16, services wire.ServiceFlag) (*wire.NetAddressV2, error) {
-	address, err := net.ResolveIPAddr("ip", host) // it is one: nothing is asked
+	address, err := net.ResolveIPAddr("ip", host) // an IP address: no DNS query
 	if err != nil {
 		return nil, err
 	}
 	return wire.NetAddressV2FromBytes(time.Now(), services, address.IP, port), nil
 }
 
-// drop ends a connection, once, and frees what the peer was asked for.
+// drop ends a connection, once, and frees its requests.
 func (n *Network) drop(r *remote, how fate, reason string) {
 	if r.over {
 		return
@@ -198,12 +198,12 @@ func (n *Network) drop(r *remote, how fate, reason string) {
 	n.ended(r.at, how, reason)
 	n.choose()
 	n.ask()
-	_ = r.sock.Close() // which ends the peer
+	_ = r.sock.Close() // ends the peer
 }
 
 func (r *remote) lied(format string, args ...any) { r.n.drop(r, lied, fmt.Sprintf(format, args...)) }
 
-// height of the newest block it is known to have.
+// height returns the height of the newest block that it is known to have.
 func (r *remote) height() int32 {
 	if r.best == nil {
 		return r.claims
@@ -211,12 +211,12 @@ func (r *remote) height() int32 {
 	return r.best.height
 }
 
-// onRead sees every message, and why one could not be read.
+// onRead sees every message, and errors of reading.
 func (r *remote) onRead(m wire.Message, err error) {
 	n := r.n
 	switch m.(type) {
 	case *wire.MsgHeaders, *wire.MsgBlock, *wire.MsgPong:
-		return // counted where it is known whether they are of use
+		return // counted where it is known whether they are useful
 	}
 	_, malformed := errors.AsType[*wire.MessageError](err)
 	switch {
@@ -229,7 +229,7 @@ func (r *remote) onRead(m wire.Message, err error) {
 	}
 }
 
-// annoys counts messages without use and drops the peer that floods us with them.
+// annoys counts useless messages and drops a peer that floods us with them.
 func (r *remote) annoys(cost float64, what string) {
 	now := time.Now()
 	if !r.counted.IsZero() {

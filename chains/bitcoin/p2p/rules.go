@@ -12,22 +12,22 @@ import (
 	"birthmark/chains/bitcoin/rules"
 )
 
-// badHeader is a header that no honest peer sends.
+// badHeader is the error of a header that no honest peer sends.
 type badHeader struct{ error }
 
 func badHeaderf(format string, args ...any) error { return badHeader{fmt.Errorf(format, args...)} }
 
-// errFuture is a header whose time is more than two hours ahead of this machine's. Either clock may be wrong.
+// errFuture is the error of a header more than two hours ahead of this machine's clock. Either clock may be wrong.
 var errFuture = errors.New("is dated more than two hours ahead of this machine's clock")
 
-// treeRules checks the headers of a tree of branches by the rules of a network.
+// treeRules checks headers of a tree of branches by the rules of a network.
 type treeRules struct {
 	*rules.Rules
-	passed *node // the highest checkpoint that is in the tree
+	passed *node // the highest checkpoint in the tree
 	clock  clock
 }
 
-// FindPreviousCheckpoint is the highest one in the tree: no chain may part below it.
+// FindPreviousCheckpoint returns the highest checkpoint in the tree: no chain may fork below it.
 func (r *treeRules) FindPreviousCheckpoint() (blockchain.HeaderCtx, error) {
 	if r.passed == nil {
 		return nil, nil
@@ -35,7 +35,7 @@ func (r *treeRules) FindPreviousCheckpoint() (blockchain.HeaderCtx, error) {
 	return r.passed, nil
 }
 
-// alone checks what a header says by itself: its proof of work, and that it is not from the future.
+// alone checks a header by itself: its proof of work, and that its time is not in the future.
 func (r *treeRules) alone(h *wire.BlockHeader, hash *chainhash.Hash) error {
 	err := blockchain.CheckBlockHeaderSanity(h, r.ChainParams().PowLimit, r.clock, blockchain.BFNone)
 	if rule, ok := errors.AsType[blockchain.RuleError](err); ok && rule.ErrorCode == blockchain.ErrTimeTooNew {
@@ -47,7 +47,7 @@ func (r *treeRules) alone(h *wire.BlockHeader, hash *chainhash.Hash) error {
 	return nil
 }
 
-// after checks a header against those before it: difficulty, time, version and checkpoints.
+// after checks a header against its ancestors: difficulty, time, version and checkpoints.
 func (r *treeRules) after(parent *node, h *wire.BlockHeader, hash *chainhash.Hash) error {
 	if err := blockchain.CheckBlockHeaderContext(h, parent, blockchain.BFNone, r, false); err != nil {
 		return badHeaderf("header %s of height %d: %w", hash, parent.height+1, err)
@@ -55,14 +55,14 @@ func (r *treeRules) after(parent *node, h *wire.BlockHeader, hash *chainhash.Has
 	return nil
 }
 
-// clock is the time of this machine, as btcd's checks ask for it.
+// clock is this machine's time for btcd's checks.
 type clock func() time.Time
 
 func (c clock) AdjustedTime() time.Time       { return c() }
 func (clock) AddTimeSample(string, time.Time) {}
 func (clock) Offset() time.Duration           { return 0 }
 
-// The methods by which btcd's checks look at a header's ancestors.
+// The methods by which btcd's checks access a header's ancestors.
 
 func (n *node) Height() int32    { return n.height }
 func (n *node) Bits() uint32     { return n.bits }
@@ -70,7 +70,7 @@ func (n *node) Timestamp() int64 { return int64(n.time) }
 
 func (n *node) Parent() blockchain.HeaderCtx {
 	if n.parent == nil {
-		return nil // not an interface that holds a nil
+		return nil // not an interface with a nil pointer
 	}
 	return n.parent
 }

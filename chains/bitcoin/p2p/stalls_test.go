@@ -15,12 +15,12 @@ import (
 	"birthmark/model"
 )
 
-// silentTo answers no message of a kind.
+// silentTo does not answer messages of a kind.
 func silentTo(command string) func(*session, wire.Message) bool {
 	return func(_ *session, m wire.Message) bool { return m.Command() == command }
 }
 
-// troubles are what honest peers have, too: they are not held against them for good.
+// troubles are failures of honest peers: they are not dropped for good.
 var troubles = map[string]struct {
 	says  string // in the log
 	setup func(f *fake)
@@ -71,7 +71,7 @@ var troubles = map[string]struct {
 
 func quick(o *Options) { o.Stall, o.Handshake = 200*time.Millisecond, 300*time.Millisecond }
 
-// A peer in trouble is named, the chain comes from the others, and it is tried again.
+// A failing peer is logged, the chain comes from the others, and the peer is retried.
 func TestTheChainComesFromPeersWithoutTrouble(t *testing.T) {
 	c := spending(2100)
 	for name, trouble := range troubles {
@@ -90,7 +90,7 @@ func TestTheChainComesFromPeersWithoutTrouble(t *testing.T) {
 	}
 }
 
-// Where there is nobody else, the error says what was the matter, and heals.
+// Without other peers the error names the reason and is temporary.
 func TestTroubleOfTheOnlyPeerHeals(t *testing.T) {
 	c := spending(50)
 	for name, trouble := range troubles {
@@ -118,7 +118,7 @@ func TestTroubleOfTheOnlyPeerHeals(t *testing.T) {
 					_, err = n.Raw(t.Context(), pointsOf(c.Blocks())[1:], 1<<20)
 				}
 				if err == nil {
-					continue // half of it came
+					continue // half of it arrived
 				}
 				if kind, _ := model.KindOf(err); kind != model.BadSource || !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), f.address) {
 					t.Fatalf("%v", err)
@@ -161,7 +161,7 @@ func TestNobodyThereIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-// A peer that does not tell its headers may be loading its own chain. Others are not held up by it for long.
+// A peer that does not send its headers may be loading its own chain. Others are not delayed for long.
 func TestASilentPeerIsNotWaitedForForEver(t *testing.T) {
 	c := spending(60)
 	good, silent := newFake(t, c.Blocks()), newFake(t, c.Blocks())
@@ -191,7 +191,7 @@ func TestASilentPeerIsNotWaitedForForEver(t *testing.T) {
 	}
 }
 
-// A block no peer has is asked for everywhere, and then an error that heals.
+// A block that no peer has is requested from all, and then the error is temporary.
 func TestABlockNobodySendsIsSaid(t *testing.T) {
 	c := spending(60)
 	hole := c.Blocks()[30].BlockHash()
@@ -205,7 +205,7 @@ func TestABlockNobodySendsIsSaid(t *testing.T) {
 		t.Fatalf("%d blocks, %v", len(raws), err)
 	}
 	b.extend(c.Blocks())
-	b.hangUp() // it is asked again once it was connected to anew
+	b.hangUp() // it is requested again after a reconnect
 	until(t, "the block", func() bool {
 		raws, err = n.Raw(t.Context(), pointsOf(c.Blocks())[25:40], 1<<20)
 		return err == nil && len(raws) > 0
@@ -239,7 +239,7 @@ func TestClosingEndsEveryCall(t *testing.T) {
 	}
 }
 
-// One other block instead of those asked for, and then nothing, is a lie as soon as the peer has stalled.
+// An unrequested block followed by silence is misbehaviour as soon as the peer has stalled.
 func TestAPeerThatSendsAnotherBlockAndStallsIsALiar(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(20)

@@ -15,33 +15,32 @@ import (
 	"birthmark/model"
 )
 
-// node is a header in the tree. What is not needed to judge its descendants is not kept.
+// node is a header in the tree, reduced to what the checks of its descendants need.
 type node struct {
 	hash   chainhash.Hash
-	work   block.Work // of the chain from the base up to here
+	work   block.Work // of the chain from the base to here
 	parent *node
 	height int32
 	time   uint32
 	bits   uint32
-	order  uint32 // position among the tree's nodes, which stand in the order they came
+	order  uint32 // position among the tree's nodes in the order of arrival
 }
 
 func (n *node) point() model.Point {
 	return model.Point{Height: model.HeightPk(n.height), Hash: model.Hash(n.hash)}
 }
 
-// better reports whether the chain up to n is preferred: it took more work, or as much and came first.
+// better reports whether the chain up to n is preferred: it has more work, or equal work and arrived first.
 func (n *node) better(o *node) bool {
 	return n.work.More(o.work) || n.work == o.work && n.order < o.order
 }
 
-// chunk is how many nodes are allocated at once.
+// chunk is the number of nodes per allocation.
 const chunk = 1 << 10
 
-// tree is the headers of every branch that peers have shown, in about 80 bytes each. They descend from the base: the
-// network's first block, or a point that a database knows. Of such a base nothing but the hash is known, so what comes
-// within a difficulty period of it cannot be checked; it is taken as proven by hashes as far as it leads to a known
-// point, and not at all otherwise.
+// tree has the headers of every branch of the peers, in about 80 bytes each. They descend from the base: the network's
+// first block, or a known point of a database. Only the hash of such a base is known, so headers within a difficulty
+// period of it cannot be checked; they are accepted as proven by hashes up to a known point, and otherwise not at all.
 type tree struct {
 	treeRules
 	base   *node
@@ -49,21 +48,21 @@ type tree struct {
 	below  []model.Point // known points below the base, newest first; the last is the first block
 	nodes  [][]node
 	count  int
-	slots  []uint32 // open addressing by hash: order plus 1, 0 where free
+	slots  []uint32 // open addressing by hash: order plus 1, 0 if free
 	chain  []*node  // the best chain from the base on
-	priced uint32   // the compact target whose work is price: most headers have that of the one before
+	priced uint32   // the compact target whose work is price: most headers have that of their parent
 	price  block.Work
 }
 
 var (
-	// errLoose says that a header's parent is not in the tree.
+	// errLoose reports that a header's parent is not in the tree.
 	errLoose = errors.New("its parent is unknown")
-	// errDeep says that a chain parts from the known points so near the base that it cannot be judged.
+	// errDeep reports that a chain forks from the known points so near the base that it cannot be checked.
 	errDeep = errors.New("it parts from the known chain too far down")
 )
 
-// newTree is a tree on the newest known point that leaves two difficulty periods to judge forks by, at most the one
-// given; on the first block where there is none. known is newest first.
+// newTree returns a tree on the newest known point, at most the one given, that leaves two difficulty periods to check
+// forks; on the first block if there is none. known is newest first.
 func newTree(p *chaincfg.Params, known []model.Point, most model.HeightPk) *tree {
 	t := &tree{treeRules: treeRules{Rules: rules.New(p), clock: time.Now}, slots: make([]uint32, 1<<10)}
 	genesis := model.Point{Hash: model.Hash(*p.GenesisHash)}
@@ -93,33 +92,33 @@ func newTree(p *chaincfg.Params, known []model.Point, most model.HeightPk) *tree
 // whole reports whether the tree begins with the first block.
 func (t *tree) whole() bool { return t.base.height == 0 }
 
-// judges reports whether the tree knows enough to check a child of parent in full.
+// judges reports whether the tree has enough ancestors to check a child of parent completely.
 func (t *tree) judges(parent *node) bool {
 	return t.whole() || parent.height-t.base.height >= t.BlocksPerRetarget()
 }
 
-// most is how many headers the tree takes.
+// most returns the maximum number of headers.
 func (t *tree) most() int {
 	age := t.clock().Sub(t.ChainParams().GenesisBlock.Header.Timestamp)
 	return int(age/(secondsPerHeader*time.Second)) + 100_000
 }
 
-// grow adds the headers of a database above the base, up to the first that it does not have or that does not follow,
-// and returns the last. They were checked when they were written.
+// grow adds the headers of a database above the base, up to the first missing or unlinked one, and returns the last.
+// They were checked when they were written.
 func (t *tree) grow(header func(model.HeightPk) ([]byte, error)) *node {
 	at := t.base
 	for {
 		raw, err := header(model.HeightPk(at.height) + 1)
 		var h wire.BlockHeader
 		if err != nil || len(raw) == 0 || h.Deserialize(bytes.NewReader(raw)) != nil || h.PrevBlock != at.hash {
-			return at // what is missing the peers have
+			return at // the peers have the missing ones
 		}
 		hash := h.BlockHash()
 		at = t.add(&h, &hash, at)
 	}
 }
 
-// add puts a header that was checked into the tree.
+// add adds a checked header to the tree.
 func (t *tree) add(h *wire.BlockHeader, hash *chainhash.Hash, parent *node) *node {
 	if h.Bits != t.priced {
 		t.priced, t.price = h.Bits, block.WorkOf(h.Bits)
@@ -154,7 +153,7 @@ func (t *tree) insert(n node) *node {
 
 func (t *tree) at(order uint32) *node { return &t.nodes[order/chunk][order%chunk] }
 
-// find is the node of a hash, nil where there is none.
+// find returns the node of a hash, or nil.
 func (t *tree) find(hash *chainhash.Hash) *node {
 	if i := t.slots[t.slot(hash)]; i > 0 {
 		return t.at(i - 1)
@@ -162,8 +161,7 @@ func (t *tree) find(hash *chainhash.Hash) *node {
 	return nil
 }
 
-// slot is where a hash is, or would be. The first bytes of a block hash are its random ones: proof of work makes zeros
-// of the last.
+// slot returns the slot of a hash. The first bytes of a block hash are random; proof of work makes the last ones zero.
 func (t *tree) slot(hash *chainhash.Hash) int {
 	mask := len(t.slots) - 1
 	for s := int(binary.LittleEndian.Uint64(hash[:8])) & mask; ; s = (s + 1) & mask {
@@ -173,7 +171,7 @@ func (t *tree) slot(hash *chainhash.Hash) int {
 	}
 }
 
-// follow makes the best chain the one that ends in tip. It costs what differs.
+// follow sets the best chain to the one that ends in tip. Its cost depends on the difference.
 func (t *tree) follow(tip *node) {
 	length := int(tip.height-t.base.height) + 1
 	old := len(t.chain)
@@ -190,7 +188,7 @@ func (t *tree) follow(tip *node) {
 	}
 }
 
-// on is the node of the best chain at a height, nil where there is none.
+// on returns the node of the best chain at a height, or nil.
 func (t *tree) on(height int64) *node {
 	i := height - int64(t.base.height)
 	if i < 0 || i >= int64(len(t.chain)) {
@@ -199,7 +197,7 @@ func (t *tree) on(height int64) *node {
 	return t.chain[i]
 }
 
-// fork is the newest ancestor of n on the best chain: n itself, where it is.
+// fork returns the newest ancestor of n on the best chain, or n itself.
 func (t *tree) fork(n *node) *node {
 	for n != nil && t.on(int64(n.height)) != n {
 		n = n.parent
@@ -207,8 +205,8 @@ func (t *tree) fork(n *node) *node {
 	return n
 }
 
-// locator names a chain from a node down, ever more sparsely, for a peer to find where its own joins. It ends with the
-// points below the base, newest first, and the first block.
+// locator returns hashes of a chain from a node down at growing distances, with which a peer finds the fork point with
+// its own. It ends with the points below the base, newest first, and the first block.
 func (t *tree) locator(from *node) []*chainhash.Hash {
 	var all []*chainhash.Hash
 	step := 1
@@ -235,8 +233,8 @@ func (t *tree) locator(from *node) []*chainhash.Hash {
 	return all
 }
 
-// prune forgets every branch but the best, where the others have become more than it. It reports whether it did: then
-// nodes from before are not the tree's any more.
+// prune removes all branches but the best if they are larger than it, and reports whether it did: then older nodes are
+// no longer part of the tree.
 func (t *tree) prune() bool {
 	const slack = 100_000
 	if t.count <= 2*len(t.chain)+slack {

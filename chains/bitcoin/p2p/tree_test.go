@@ -21,7 +21,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// mainnetHeaders are the headers of mainnet's blocks 1 to 14131, which btcd's module brings for its own tests.
+// mainnetHeaders are the headers of mainnet's blocks 1 to 14131, from the test data of btcd's module.
 func mainnetHeaders(t testing.TB) []*wire.BlockHeader {
 	t.Helper()
 	list := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/btcsuite/btcd")
@@ -48,7 +48,7 @@ func mainnetHeaders(t testing.TB) []*wire.BlockHeader {
 	return all[1:]
 }
 
-// feed gives a tree headers as a peer does: in messages.
+// feed adds headers to a tree in messages, like a peer.
 func feed(t *tree, headers []*wire.BlockHeader) (*node, error) {
 	var p pending
 	var last *node
@@ -87,11 +87,11 @@ func TestMainnetsFirstHeadersAreTaken(t *testing.T) {
 	}
 }
 
-// What is wrong with a header of mainnet is found wherever it stands, and is the peer's fault.
+// An invalid header of mainnet is found at any position, and is the peer's fault.
 func TestBadHeadersOfMainnetAreRefused(t *testing.T) {
 	headers := mainnetHeaders(t)[:4100]
 	for name, c := range map[string]struct {
-		at     int // position of the header that is changed
+		at     int // position of the changed header
 		change func(h *wire.BlockHeader)
 		says   string
 	}{
@@ -144,7 +144,7 @@ func headersOf(blocks []*wire.MsgBlock) []*wire.BlockHeader {
 	return all
 }
 
-// Branches come in any order and in any pieces; the tree agrees with a map of parents.
+// Branches arrive in any order and in any pieces; the tree agrees with a map of parents.
 func TestATreeIsWhatAMapOfParentsSays(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 20 {
@@ -210,7 +210,7 @@ func TestATreeIsWhatAMapOfParentsSays(t *testing.T) {
 	}
 }
 
-// pathOf are the hashes that lead from the first block, which is not among them, to tip.
+// pathOf returns the hashes from the first block, excluded, to tip.
 func pathOf(parents map[chainhash.Hash]chainhash.Hash, tip chainhash.Hash) []chainhash.Hash {
 	var path []chainhash.Hash
 	for {
@@ -233,7 +233,7 @@ func TestPruningKeepsTheBestChain(t *testing.T) {
 	}
 	tr.follow(tip)
 	work := tip.work
-	for i := range 100_100 { // a tree does not know a header's proof of work any more
+	for i := range 100_100 { // the tree does not check proof of work
 		h := &wire.BlockHeader{PrevBlock: tr.base.hash, Bits: regtest.PowLimitBits, Nonce: uint32(i)}
 		hash := h.BlockHash()
 		tr.add(h, &hash, tr.base)

@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// slowest is how many times longer than asked for a peer may take where the line is slow.
+// slowest is the factor by which timeouts grow on a slow line.
 const slowest = 64
 
-// again is how many times [Options.Stall] passes until a peer that did not answer, or had nothing, is asked again.
+// again is the number of [Options.Stall] periods until a peer that did not answer, or had nothing, gets another
+// request.
 const again = 6
 
-// watch looks for peers that stall, and wakes whoever waits for time to pass.
+// watch finds stalled peers, and wakes callers that wait for a time.
 func (n *Network) watch(ctx context.Context) {
 	tick := time.NewTicker(max(n.o.Stall/8, time.Millisecond))
 	defer tick.Stop()
@@ -31,8 +32,8 @@ func (n *Network) watch(ctx context.Context) {
 	}
 }
 
-// look drops a peer that stalls with blocks. With headers it may be one that still loads its own chain: it is silent
-// then, and asked again.
+// look drops a peer that stalls with blocks. One that stalls with headers may still be loading its own chain: it counts
+// as silent, and gets another request later.
 func (r *remote) look(now time.Time) {
 	n := r.n
 	switch {
