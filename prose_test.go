@@ -58,7 +58,7 @@ var banned = []phrase{
 var notYet = []string{
 	"api", "bench/*.go", "core", "model", "storage", "imports_test.go", "Makefile",
 	"chains/adapter", "chains/chaintest", "chains/bitcoin/*.go", "chains/bitcoin/block", "chains/bitcoin/blockfile",
-	"chains/bitcoin/p2p", "chains/bitcoin/params", "chains/bitcoin/rules", "chains/cardano", "chains/checkpoint",
+	"chains/bitcoin/params", "chains/bitcoin/rules", "chains/cardano", "chains/checkpoint",
 	"chains/ergo/*.go",
 	"internal/cli", "internal/config", "internal/control", "internal/cursor", "internal/daemon", "internal/offheap",
 	"internal/progress",

@@ -124,7 +124,7 @@ func TestAddressesThatAreTold(t *testing.T) {
 		before := len(n.pool)
 		r.hearsOf(net.ParseIP(c.to), c.port, c.offers)
 		if taken := len(n.pool) > before; taken != c.taken {
-			t.Errorf("%s tells of %s:%d with %v: taken is %v", c.from, c.to, c.port, c.offers, taken)
+			t.Errorf("%s sent %s:%d with %v: accepted %v", c.from, c.to, c.port, c.offers, taken)
 		}
 	}
 	for i := range 2 * mostFound {

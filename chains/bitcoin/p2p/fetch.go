@@ -260,7 +260,7 @@ func (r *remote) offers(f *fetch, i int) bool {
 	return height <= top && (r.full || height > int64(r.best.height)-recent)
 }
 
-// assign returns the peer with the fewest blocks to send among those that have a block, or nil.
+// assign returns the peer with the fewest blocks to send among the peers that have a block, or nil.
 func (n *Network) assign(f *fetch, i int) *remote {
 	var best *remote
 	for r := range n.remotes {

@@ -42,7 +42,7 @@ func TestNewBlocksAreAnnounced(t *testing.T) {
 				download(t, n, c.Blocks())
 			}
 			if by == "headers" && f.count(wire.CmdGetHeaders) != asked {
-				t.Errorf("headers were asked for %d times more", f.count(wire.CmdGetHeaders)-asked)
+				t.Errorf("%d further requests for headers", f.count(wire.CmdGetHeaders)-asked)
 			}
 			if f.count(wire.CmdSendHeaders) != 1 {
 				t.Error("sendheaders was not sent once")
@@ -280,7 +280,7 @@ func TestCallsForTheSameBlocksAreAnsweredTogether(t *testing.T) {
 	close(gate)
 	running.Wait()
 	if hash := c.Blocks()[15].BlockHash(); asked[hash] != 1 {
-		t.Errorf("a block was asked for %d times", asked[hash])
+		t.Errorf("a block was requested %d times", asked[hash])
 	}
 }
 
@@ -300,7 +300,7 @@ func TestACallThatIsGivenUpIsForgotten(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	end := make(chan error)
 	go func() { _, err := n.Raw(ctx, pointsOf(c.Blocks())[1:60], 1<<20); end <- err }()
-	until(t, "blocks to be asked for", func() bool { return f.count(wire.CmdGetData) > 0 })
+	until(t, "a request for blocks", func() bool { return f.count(wire.CmdGetData) > 0 })
 	cancel()
 	if err := <-end; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)

@@ -93,7 +93,7 @@ func TestWhatWasHandedOutIsKeptWhileItsPeerIsAway(t *testing.T) {
 	behindTheDatabase(t, n, bad, "less work")
 	hashes, err := n.Hashes(t.Context(), 61, 100)
 	if err != nil || len(hashes) != 40 || hashes[39] != model.Hash(c.Tip().BlockHash()) {
-		t.Errorf("%d hashes from 61 on, %v: expected those that were handed out", len(hashes), err)
+		t.Errorf("%d hashes from 61 on, %v: expected the returned ones", len(hashes), err)
 	}
 	away.Store(false)
 	good.hangUp()

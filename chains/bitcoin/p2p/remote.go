@@ -216,7 +216,7 @@ func (r *remote) onRead(m wire.Message, err error) {
 	n := r.n
 	switch m.(type) {
 	case *wire.MsgHeaders, *wire.MsgBlock, *wire.MsgPong:
-		return // counted where it is known whether they are useful
+		return // counted later, when their use is known
 	}
 	_, malformed := errors.AsType[*wire.MessageError](err)
 	switch {

@@ -222,7 +222,7 @@ func TestClosingEndsEveryCall(t *testing.T) {
 	ends := make(chan error, 3)
 	go func() { ends <- n.Changed(t.Context(), tip) }()
 	go func() { _, err := n.Raw(t.Context(), []model.Point{tip}, 1); ends <- err }()
-	until(t, "a block to be asked for", func() bool { return f.count(wire.CmdGetData) > 0 })
+	until(t, "a request for a block", func() bool { return f.count(wire.CmdGetData) > 0 })
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func (r *remote) look(now time.Time) {
 			r.lied("sent other blocks than those asked for, and none of these for %s", n.stall.Round(time.Millisecond))
 			return
 		}
-		reason := fmt.Sprintf("sent no block for %s, %d were asked for", n.stall.Round(time.Millisecond), len(r.wanted))
+		reason := fmt.Sprintf("sent no block for %s, %d requested", n.stall.Round(time.Millisecond), len(r.wanted))
 		n.stall = min(2*n.stall, slowest*n.o.Stall)
 		n.drop(r, stalled, reason)
 	case !r.asked.IsZero() && now.Sub(r.asked) > n.o.Stall && !r.silent:
