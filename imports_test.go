@@ -28,7 +28,7 @@ var anything = []string{"..."}
 
 // The layers, lowest first. They make the picture in README.md: cmd → api → core → {model, storage}, chains → model.
 var rules = []rule{
-	{from: "internal/control", may: []string{"model", "core"}},
+	{from: "internal/control", may: []string{"model", "core", "core/query"}},
 	{from: "internal/cursor", may: []string{"model", "storage"}},
 	{from: "internal/config", may: []string{"model/...", "storage", "internal/suggest"}},
 	{from: "internal/progress", may: []string{"internal/humanize"}},
@@ -48,6 +48,10 @@ var rules = []rule{
 	{from: "storage/storetest", may: []string{"storage", "internal/testseed"}},
 	{from: "core/...", may: []string{"model", "storage", "core/...", "internal/offheap"}},
 	{from: "core/schema", may: []string{"model", "storage"}},
+	{from: "core/cache", may: []string{"model", "storage", "core/schema", "internal/offheap"}},
+	{from: "core/ledger", may: []string{"model", "storage", "core/schema"}},
+	{from: "core/ingest", may: []string{"model", "storage", "core/schema", "core/cache", "core/ledger"}},
+	{from: "core/query", may: []string{"model", "storage", "core/schema"}},
 	{from: "core/check", may: []string{"model", "storage", "core/schema"}},
 	{from: "api/...", may: []string{"model", "core/...", "api/...", "internal/humanize"}},
 	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/suggest"}},

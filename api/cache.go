@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // answerCache caches answers of one chain as they were sent, up to a number of bytes. Evicted entries are random, so
@@ -80,7 +80,7 @@ type encoded []byte
 // block returns the document of a block from the cache, or the answer to make it of. The content of a block does not
 // change, and the hashes of thousands of transactions are as expensive to read as ten other answers: the cache is keyed
 // by block hash and survives new tips. Only whether the block is on the chain is read each time.
-func (q *request) block(ctx context.Context, v *core.View) (any, error) {
+func (q *request) block(ctx context.Context, v *query.View) (any, error) {
 	p, err := v.PointOf(ctx, q.args[0])
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"birthmark/api"
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
 )
@@ -27,7 +28,7 @@ func counted(t *testing.T, kept int) (h *api.API, db *core.DB, views *atomic.Int
 	}
 	views = new(atomic.Int64)
 	chain := of("one", db)
-	chain.View = func(ctx context.Context, fn func(*core.View) error) error {
+	chain.View = func(ctx context.Context, fn func(*query.View) error) error {
 		views.Add(1)
 		return db.View(ctx, fn)
 	}

@@ -3,7 +3,7 @@ package api
 import (
 	"net/http"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // serveChains serves /v1. Each chain has its own tip, so that the answer has no X-Tip.
@@ -21,7 +21,7 @@ func (a *API) serveChains(w http.ResponseWriter, r *http.Request) {
 	for _, c := range a.Chains {
 		s := ServedChain{Name: c.Name, Chain: c.Model.Name(), Network: c.Model.Network()}
 		if tip, _ := c.Moved(); !tip.IsOrigin() {
-			s.Tip = &core.PointAnswer{Height: uint32(tip.Height), Hash: c.Model.FormatHash(tip.Hash)}
+			s.Tip = &query.PointAnswer{Height: uint32(tip.Height), Hash: c.Model.FormatHash(tip.Hash)}
 		}
 		answer.Chains = append(answer.Chains, s)
 	}

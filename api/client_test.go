@@ -13,6 +13,7 @@ import (
 	"birthmark/api/client"
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // The client that is generated from the document understands a running server.
@@ -69,7 +70,7 @@ func TestTheGeneratedClientAsksARunningServer(t *testing.T) {
 			break
 		}
 	}
-	want, err := real(t).Find(ctx, "address", satoshi, core.Terms{Unspent: true, Or: []core.Term{{Index: "address", Value: or[0][8:]}}}, core.Page{})
+	want, err := real(t).Find(ctx, "address", satoshi, query.Terms{Unspent: true, Or: []query.Term{{Index: "address", Value: or[0][8:]}}}, query.Page{})
 	if err != nil || outputs != len(want.Outputs) || outputs == 0 {
 		t.Errorf("%d outputs in pages, %v", outputs, err)
 	}

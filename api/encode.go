@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"sync"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // buffer holds an encoded answer. The bytes are those that the command line prints.
@@ -45,23 +45,23 @@ func (b *buffer) encode(v any) error {
 	case encoded:
 		b.text = append(b.text, v...)
 		return nil
-	case *core.TxAnswer:
+	case *query.TxAnswer:
 		b.text = appendTx(b.text, v)
-	case *core.OutputAnswer:
+	case *query.OutputAnswer:
 		b.text = appendOutput(b.text, v)
-	case *core.FindAnswer:
+	case *query.FindAnswer:
 		b.text = appendFind(b.text, v)
-	case *core.HistoryAnswer:
+	case *query.HistoryAnswer:
 		b.text = appendHistory(b.text, v)
-	case *core.HistoryTxAnswer:
+	case *query.HistoryTxAnswer:
 		b.text = appendHistoryTx(b.text, v)
-	case *core.BalanceAnswer:
+	case *query.BalanceAnswer:
 		b.text = appendBalance(b.text, v)
 	case *OutputsAnswer:
 		b.text = append(appendList(append(b.text, `{"outputs":`...), v.Outputs, orNone(appendOutput)), '}')
 	case *TxsAnswer:
 		b.text = append(appendList(append(b.text, `{"txs":`...), v.Txs, orNone(appendTx)), '}')
-	case *core.BlockAnswer:
+	case *query.BlockAnswer:
 		return b.block(v)
 	default:
 		return b.general.Encode(v)
@@ -71,7 +71,7 @@ func (b *buffer) encode(v any) error {
 }
 
 // block writes a block. The type of the header depends on the chain.
-func (b *buffer) block(a *core.BlockAnswer) error {
+func (b *buffer) block(a *query.BlockAnswer) error {
 	b.text = append(appendBlock(b.text, a), `,"header":`...)
 	if err := b.general.Encode(a.Header); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -56,7 +56,7 @@ type indexesTag struct {
 	tag   string
 }
 
-func (t *indexesTag) of(ctx context.Context, v *core.View) (string, error) {
+func (t *indexesTag) of(ctx context.Context, v *query.View) (string, error) {
 	states, err := v.IndexStates(ctx)
 	if err != nil {
 		return "", err

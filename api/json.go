@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // Each function appends the JSON of encoding/json without escapes for HTML; a test compares them.
 
-func appendTx(b []byte, a *core.TxAnswer) []byte {
+func appendTx(b []byte, a *query.TxAnswer) []byte {
 	b = appendText(append(b, `{"chain":`...), a.Chain)
 	b = appendText(append(b, `,"hash":`...), a.Hash)
 	b = appendInt(append(b, `,"height":`...), a.Height)
@@ -27,13 +27,13 @@ func appendTx(b []byte, a *core.TxAnswer) []byte {
 	if a.Fee != "" {
 		b = appendText(append(b, `,"fee":`...), a.Fee)
 	}
-	b = appendList(append(b, `,"inputs":`...), a.Inputs, func(b []byte, in *core.InputAnswer) []byte {
+	b = appendList(append(b, `,"inputs":`...), a.Inputs, func(b []byte, in *query.InputAnswer) []byte {
 		b = appendInt(append(b, `{"index":`...), in.Index)
 		return append(appendOutput(append(b, `,"output":`...), &in.Output), '}')
 	})
 	b = appendList(append(b, `,"outputs":`...), a.Outputs, appendOutput)
 	if len(a.Mints) > 0 {
-		b = appendList(append(b, `,"mints":`...), a.Mints, func(b []byte, m *core.MintAnswer) []byte {
+		b = appendList(append(b, `,"mints":`...), a.Mints, func(b []byte, m *query.MintAnswer) []byte {
 			b = appendText(append(b, `{"asset":`...), m.Asset)
 			return append(appendText(append(b, `,"amount":`...), m.Amount), '}')
 		})
@@ -41,7 +41,7 @@ func appendTx(b []byte, a *core.TxAnswer) []byte {
 	return append(b, '}')
 }
 
-func appendOutput(b []byte, a *core.OutputAnswer) []byte {
+func appendOutput(b []byte, a *query.OutputAnswer) []byte {
 	b = appendText(append(b, `{"tx":`...), a.Tx)
 	b = appendInt(append(b, `,"index":`...), a.Index)
 	b = appendInt(append(b, `,"height":`...), a.Height)
@@ -49,7 +49,7 @@ func appendOutput(b []byte, a *core.OutputAnswer) []byte {
 	b = appendText(append(b, `,"value":`...), a.Value)
 	b = appendKeys(append(b, `,"keys":`...), a.Keys)
 	if len(a.Assets) > 0 {
-		b = appendList(append(b, `,"assets":`...), a.Assets, func(b []byte, e *core.AssetEntryAnswer) []byte {
+		b = appendList(append(b, `,"assets":`...), a.Assets, func(b []byte, e *query.AssetEntryAnswer) []byte {
 			b = appendText(append(b, `{"asset":`...), e.Asset)
 			b = appendText(append(b, `,"amount":`...), e.Amount)
 			return append(appendText(append(b, `,"action":`...), e.Action), '}')
@@ -61,7 +61,7 @@ func appendOutput(b []byte, a *core.OutputAnswer) []byte {
 	return append(b, '}')
 }
 
-func appendSpentBy(b []byte, a *core.SpentByAnswer) []byte {
+func appendSpentBy(b []byte, a *query.SpentByAnswer) []byte {
 	if a == nil {
 		return append(b, "null"...)
 	}
@@ -108,7 +108,7 @@ func appendKeys(b []byte, keys map[string]any) []byte {
 	return append(b, '}')
 }
 
-func appendFind(b []byte, a *core.FindAnswer) []byte {
+func appendFind(b []byte, a *query.FindAnswer) []byte {
 	b = appendText(append(b, `{"index":`...), a.Index)
 	b = appendText(append(b, `,"value":`...), a.Value)
 	if len(a.And) > 0 {
@@ -123,7 +123,7 @@ func appendFind(b []byte, a *core.FindAnswer) []byte {
 }
 
 // appendFirstSeen writes the first occurrence of a value, or null.
-func appendFirstSeen(b []byte, a *core.FirstSeenAnswer) []byte {
+func appendFirstSeen(b []byte, a *query.FirstSeenAnswer) []byte {
 	if a == nil {
 		return append(b, `,"first_seen":null`...)
 	}
@@ -132,12 +132,12 @@ func appendFirstSeen(b []byte, a *core.FirstSeenAnswer) []byte {
 	return append(appendInt(append(b, `,"height":`...), a.Height), '}')
 }
 
-func appendTerm(b []byte, t *core.Term) []byte {
+func appendTerm(b []byte, t *query.Term) []byte {
 	b = appendText(append(b, `{"index":`...), t.Index)
 	return append(appendText(append(b, `,"value":`...), t.Value), '}')
 }
 
-func appendHistory(b []byte, a *core.HistoryAnswer) []byte {
+func appendHistory(b []byte, a *query.HistoryAnswer) []byte {
 	b = appendText(append(b, `{"index":`...), a.Index)
 	b = appendText(append(b, `,"value":`...), a.Value)
 	b = appendFirstSeen(b, a.FirstSeen)
@@ -145,7 +145,7 @@ func appendHistory(b []byte, a *core.HistoryAnswer) []byte {
 	return appendNext(b, a.Next)
 }
 
-func appendHistoryTx(b []byte, a *core.HistoryTxAnswer) []byte {
+func appendHistoryTx(b []byte, a *query.HistoryTxAnswer) []byte {
 	b = appendText(append(b, `{"hash":`...), a.Hash)
 	b = appendInt(append(b, `,"height":`...), a.Height)
 	b = appendInt(append(b, `,"index":`...), a.Index)
@@ -153,7 +153,7 @@ func appendHistoryTx(b []byte, a *core.HistoryTxAnswer) []byte {
 	return append(appendText(append(b, `,"sent":`...), a.Sent), '}')
 }
 
-func appendBalance(b []byte, a *core.BalanceAnswer) []byte {
+func appendBalance(b []byte, a *query.BalanceAnswer) []byte {
 	b = appendText(append(b, `{"index":`...), a.Index)
 	b = appendText(append(b, `,"value":`...), a.Value)
 	b = appendText(append(b, `,"balance":`...), a.Balance)
@@ -162,7 +162,7 @@ func appendBalance(b []byte, a *core.BalanceAnswer) []byte {
 	b = appendInt(append(b, `,"tx_count":`...), a.TxCount)
 	b = appendInt(append(b, `,"output_count":`...), a.OutputCount)
 	b = appendInt(append(b, `,"unspent_count":`...), a.UnspentCount)
-	b = appendList(append(b, `,"assets":`...), a.Assets, func(b []byte, h *core.AssetBalanceAnswer) []byte {
+	b = appendList(append(b, `,"assets":`...), a.Assets, func(b []byte, h *query.AssetBalanceAnswer) []byte {
 		b = appendText(append(b, `{"asset":`...), h.Asset)
 		return append(appendText(append(b, `,"balance":`...), h.Balance), '}')
 	})
@@ -170,7 +170,7 @@ func appendBalance(b []byte, a *core.BalanceAnswer) []byte {
 }
 
 // appendBlock writes a block up to its header.
-func appendBlock(b []byte, a *core.BlockAnswer) []byte {
+func appendBlock(b []byte, a *query.BlockAnswer) []byte {
 	b = appendText(append(b, `{"chain":`...), a.Chain)
 	b = appendInt(append(b, `,"height":`...), a.Height)
 	b = appendText(append(b, `,"hash":`...), a.Hash)

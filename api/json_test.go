@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 )
 
@@ -16,8 +16,8 @@ import (
 func TestAnswersAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 903), 0))
 	for _, kind := range []any{
-		core.TxAnswer{}, core.OutputAnswer{}, core.FindAnswer{}, core.HistoryAnswer{}, core.HistoryTxAnswer{}, core.BalanceAnswer{}, core.BlockAnswer{},
-		OutputsAnswer{}, TxsAnswer{}, core.AssetsAnswer{},
+		query.TxAnswer{}, query.OutputAnswer{}, query.FindAnswer{}, query.HistoryAnswer{}, query.HistoryTxAnswer{}, query.BalanceAnswer{}, query.BlockAnswer{},
+		OutputsAnswer{}, TxsAnswer{}, query.AssetsAnswer{},
 	} {
 		for range 400 {
 			v := reflect.New(reflect.TypeOf(kind))

@@ -17,10 +17,11 @@ import (
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
-type viewing = func(context.Context, func(*core.View) error) error
+type viewing = func(context.Context, func(*query.View) error) error
 
 // guarded serves a database behind a guard. View is called in place of the database's; nil: that.
 func guarded(t *testing.T, db *core.DB, o ratelimit.Options, view viewing) http.Handler {
@@ -49,7 +50,7 @@ func fewBlocks(t *testing.T) *core.DB {
 }
 
 // blocked is a database that does not answer.
-func blocked(ctx context.Context, _ func(*core.View) error) error {
+func blocked(ctx context.Context, _ func(*query.View) error) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
@@ -190,8 +191,8 @@ type counting struct {
 }
 
 func (c *counting) view(db *core.DB) viewing {
-	return func(ctx context.Context, fn func(*core.View) error) error {
-		return db.View(ctx, func(v *core.View) error {
+	return func(ctx context.Context, fn func(*query.View) error) error {
+		return db.View(ctx, func(v *query.View) error {
 			err := fn(v)
 			if err == nil { // the one that goes through all rows
 				c.views.Add(1)

@@ -3,7 +3,7 @@ package api
 import (
 	"reflect"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // The texts of schemas and properties in the OpenAPI document. A test checks that each has a text, and that no text is
@@ -18,11 +18,11 @@ var tags = []struct{ name, title, doc string }{
 }
 
 var (
-	optionalSpentBy = reflect.TypeFor[core.Optional[core.SpentByAnswer]]()
-	spentBy         = reflect.TypeFor[core.SpentByAnswer]()
+	optionalSpentBy = reflect.TypeFor[query.Optional[query.SpentByAnswer]]()
+	spentBy         = reflect.TypeFor[query.SpentByAnswer]()
 )
 
-const maxMany = core.MaxMany
+const maxMany = query.MaxMany
 
 // bodySchemas are the schemas of request bodies, which reject unknown properties.
 var bodySchemas = []string{"OutputRefs", "TxHashes", "IndexValues"}

@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // operation is one question that a client can ask about a chain.
@@ -36,7 +36,7 @@ type operation struct {
 }
 
 // asker answers a request from one snapshot.
-type asker = func(ctx context.Context, v *core.View, q *request) (any, error)
+type asker = func(ctx context.Context, v *query.View, q *request) (any, error)
 
 // argument is a value in a path.
 type argument struct{ name, doc, example string }
@@ -54,9 +54,9 @@ type request struct {
 	args  []string
 	body  batch // nil: none
 
-	page   core.Page
-	within core.Range
-	terms  core.Terms
+	page   query.Page
+	within query.Range
+	terms  query.Terms
 	asset  string
 	prefix *string
 
@@ -83,9 +83,9 @@ func post[B any, P interface {
 	*B
 	batch
 }](
-	id, path, summary, doc string, answer any, ask func(ctx context.Context, v *core.View, body P) (any, error),
+	id, path, summary, doc string, answer any, ask func(ctx context.Context, v *query.View, body P) (any, error),
 ) *operation {
-	op := get(id, path, "batch", summary, doc, answer, func(ctx context.Context, v *core.View, q *request) (any, error) {
+	op := get(id, path, "batch", summary, doc, answer, func(ctx context.Context, v *query.View, q *request) (any, error) {
 		return ask(ctx, v, q.body.(P))
 	})
 	op.method = http.MethodPost

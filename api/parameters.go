@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"birthmark/api/problem"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -30,11 +30,11 @@ type parameter struct {
 var (
 	limitParameter = &parameter{
 		name: "limit", kind: "integer", doc: "Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.",
-		example: 3, fallback: core.DefaultLimit, bounds: [2]float64{1, core.MaxLimit}, expected: "a number from 1 to " + strconv.Itoa(core.MaxLimit),
+		example: 3, fallback: query.DefaultLimit, bounds: [2]float64{1, query.MaxLimit}, expected: "a number from 1 to " + strconv.Itoa(query.MaxLimit),
 		set: func(q *request, value string) bool {
 			n, err := strconv.Atoi(value)
 			q.page.Limit = n
-			return err == nil && n >= 1 && n <= core.MaxLimit
+			return err == nil && n >= 1 && n <= query.MaxLimit
 		},
 	}
 	afterParameter = &parameter{
@@ -93,10 +93,10 @@ var (
 	pageParameters    = []*parameter{limitParameter, afterParameter}
 	orderedParameters = []*parameter{limitParameter, afterParameter, orderParameter}
 	rangeParameters   = []*parameter{
-		heightParameter("height-from", "First block.", func(r *core.Range) **model.HeightPk { return &r.FromHeight }),
-		heightParameter("height-to", "Last block, inclusive.", func(r *core.Range) **model.HeightPk { return &r.ToHeight }),
-		timeParameter("time-from", "First block not before this time: Unix seconds, or RFC 3339.", func(r *core.Range) **int64 { return &r.FromTime }),
-		timeParameter("time-to", "Last block not after this time, inclusive.", func(r *core.Range) **int64 { return &r.ToTime }),
+		heightParameter("height-from", "First block.", func(r *query.Range) **model.HeightPk { return &r.FromHeight }),
+		heightParameter("height-to", "Last block, inclusive.", func(r *query.Range) **model.HeightPk { return &r.ToHeight }),
+		timeParameter("time-from", "First block not before this time: Unix seconds, or RFC 3339.", func(r *query.Range) **int64 { return &r.FromTime }),
+		timeParameter("time-to", "Last block not after this time, inclusive.", func(r *query.Range) **int64 { return &r.ToTime }),
 	}
 )
 
@@ -109,7 +109,7 @@ var eventParameters = []*parameter{
 	{name: "last_event_id", kind: "string", doc: "Resume after this event, for clients that cannot set the header `Last-Event-ID`."},
 }
 
-func heightParameter(name, doc string, of func(*core.Range) **model.HeightPk) *parameter {
+func heightParameter(name, doc string, of func(*query.Range) **model.HeightPk) *parameter {
 	return &parameter{
 		name: name, kind: "integer", doc: doc, bounds: [2]float64{0, model.MaxHeight}, expected: "a height from 0 to " + strconv.Itoa(model.MaxHeight),
 		set: func(q *request, value string) bool {
@@ -121,7 +121,7 @@ func heightParameter(name, doc string, of func(*core.Range) **model.HeightPk) *p
 	}
 }
 
-func timeParameter(name, doc string, of func(*core.Range) **int64) *parameter {
+func timeParameter(name, doc string, of func(*query.Range) **int64) *parameter {
 	return &parameter{
 		name: name, kind: "string", doc: doc, expected: "Unix seconds, or a time such as 2026-11-21T12:00:00Z",
 		set: func(q *request, value string) bool {
@@ -139,9 +139,9 @@ func timeParameter(name, doc string, of func(*core.Range) **int64) *parameter {
 	}
 }
 
-func addTerm(terms *[]core.Term, text string) bool {
+func addTerm(terms *[]query.Term, text string) bool {
 	index, value, ok := strings.Cut(text, "=")
-	*terms = append(*terms, core.Term{Index: index, Value: value})
+	*terms = append(*terms, query.Term{Index: index, Value: value})
 	return ok && index != "" && value != ""
 }
 

@@ -14,7 +14,7 @@ import (
 	"birthmark/api"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -115,7 +115,7 @@ func TestAnAnswerComesAsTheClientWantsItOrNotAtAll(t *testing.T) {
 // failing is a chain whose database fails with an error, or a panic where that is nil.
 func failing(t testing.TB, err error) *served.Chain {
 	c := of("bitcoin", real(t))
-	c.View = func(ctx context.Context, fn func(*core.View) error) error {
+	c.View = func(ctx context.Context, fn func(*query.View) error) error {
 		if err == nil {
 			panic("at /secret/place")
 		}

@@ -3,21 +3,21 @@ package api
 import (
 	"context"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 func blockOperations() []*operation {
-	block := get("block", "/block/{block}", "chain", "Get a block", "With the hashes of its transactions.", core.BlockAnswer{},
-		func(ctx context.Context, v *core.View, q *request) (any, error) { return q.block(ctx, v) }).
+	block := get("block", "/block/{block}", "chain", "Get a block", "With the hashes of its transactions.", query.BlockAnswer{},
+		func(ctx context.Context, v *query.View, q *request) (any, error) { return q.block(ctx, v) }).
 		shown(example{path: "/block/170"})
 	block.lasting = true
 	return []*operation{
-		listing(get("blocks", "/blocks", "chain", "List blocks", "Without their transactions.", core.BlocksAnswer{},
-			func(ctx context.Context, v *core.View, q *request) (any, error) {
+		listing(get("blocks", "/blocks", "chain", "List blocks", "Without their transactions.", query.BlocksAnswer{},
+			func(ctx context.Context, v *query.View, q *request) (any, error) {
 				return v.Blocks(ctx, q.within, q.page)
 			}).
 			with(rangeParameters, orderedParameters).shown(example{path: "/blocks?order=desc&limit=2"}),
-			func(a *core.BlocksAnswer) ([]core.BlockSummaryAnswer, *string) { return a.Blocks, a.Next }),
+			func(a *query.BlocksAnswer) ([]query.BlockSummaryAnswer, *string) { return a.Blocks, a.Next }),
 		block,
 	}
 }

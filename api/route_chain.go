@@ -3,29 +3,29 @@ package api
 import (
 	"context"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // chainOperations are the questions about a chain and its database as a whole.
 func chainOperations() []*operation {
 	status := get("status", "/status", "chain", "Status of the database",
-		"Chain, network, tip, indexes, totals, and the rows and bytes of each family.", core.StatusAnswer{},
-		func(ctx context.Context, v *core.View, q *request) (any, error) { return v.Status(ctx) })
+		"Chain, network, tip, indexes, totals, and the rows and bytes of each family.", query.StatusAnswer{},
+		func(ctx context.Context, v *query.View, q *request) (any, error) { return v.Status(ctx) })
 	indexes := get("indexes", "/indexes", "chain", "Indexes of the database",
 		"The options of each index, and the progress of an index that is being added.", IndexesAnswer{},
-		func(ctx context.Context, v *core.View, q *request) (any, error) {
+		func(ctx context.Context, v *query.View, q *request) (any, error) {
 			states, err := v.IndexStates(ctx)
 			return &IndexesAnswer{q.chain.Model.Name(), q.chain.Model.Network(), states}, err
 		}).shown(example{path: "/indexes"})
 	forks := listing(get("forks", "/forks", "chain", "Orphaned blocks",
 		"The last 1,000 blocks that reorganizations removed, newest first: the depth of each, when it was removed, and "+
-			"the block that replaced it.", core.ForksAnswer{},
-		func(ctx context.Context, v *core.View, q *request) (any, error) { return v.Forks(ctx, q.page) }).
+			"the block that replaced it.", query.ForksAnswer{},
+		func(ctx context.Context, v *query.View, q *request) (any, error) { return v.Forks(ctx, q.page) }).
 		with(pageParameters).shown(example{path: "/forks"}),
-		func(a *core.ForksAnswer) ([]core.LostBlockAnswer, *string) { return a.Forks, a.Next })
+		func(a *query.ForksAnswer) ([]query.LostBlockAnswer, *string) { return a.Forks, a.Next })
 	schema := get("schema", "/schema", "reference", "Layout of the database",
 		"The column families as Markdown, the text of docs/schema.md, and the indexes that the chain has.", SchemaAnswer{},
-		func(_ context.Context, _ *core.View, q *request) (any, error) { return SchemaOf(q.chain.Model) })
+		func(_ context.Context, _ *query.View, q *request) (any, error) { return SchemaOf(q.chain.Model) })
 	// A chain can return to a tip that it had before, so that the tip does not identify these answers.
 	for _, op := range []*operation{status, indexes, forks, schema} {
 		op.volatile = true
@@ -38,7 +38,7 @@ func fieldsOperation(fields func(chain string) (*FieldsAnswer, error)) *operatio
 	op := get("fields", "/fields", "reference", "Fields of expressions",
 		"The fields of an output, its transaction and its block that expressions of custom indexes can use, and the functions.",
 		FieldsAnswer{},
-		func(_ context.Context, _ *core.View, q *request) (any, error) { return fields(q.chain.Model.Name()) })
+		func(_ context.Context, _ *query.View, q *request) (any, error) { return fields(q.chain.Model.Name()) })
 	op.volatile = true
 	return op
 }

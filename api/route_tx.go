@@ -3,23 +3,23 @@ package api
 import (
 	"context"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 func txOperations() []*operation {
 	return []*operation{
 		get("tx", "/tx/{hash}", "chain", "Get a transaction",
 			"Its inputs with the outputs they spend, and its outputs with the inputs that spend them. If a hash occurs more "+
-				"than once, the newest transaction.", core.TxAnswer{},
-			func(ctx context.Context, v *core.View, q *request) (any, error) { return v.Tx(ctx, q.args[0]) }).
+				"than once, the newest transaction.", query.TxAnswer{},
+			func(ctx context.Context, v *query.View, q *request) (any, error) { return v.Tx(ctx, q.args[0]) }).
 			shown(example{path: "/tx/" + firstPayment}),
 		get("rawTx", "/tx/{hash}/raw", "chain", "Get the bytes of a transaction",
-			"The serialized transaction in hex. Only databases that were created with `sync --raw` have it.", core.RawTxAnswer{},
-			func(ctx context.Context, v *core.View, q *request) (any, error) { return v.RawTx(ctx, q.args[0]) }),
+			"The serialized transaction in hex. Only databases that were created with `sync --raw` have it.", query.RawTxAnswer{},
+			func(ctx context.Context, v *query.View, q *request) (any, error) { return v.RawTx(ctx, q.args[0]) }),
 		post("txs", "/txs", "Get many transactions",
 			"In the order of the request, null for an unknown one. Together they may have at most 100,000 inputs and outputs.",
 			TxsAnswer{},
-			func(ctx context.Context, v *core.View, body *TxHashes) (any, error) {
+			func(ctx context.Context, v *query.View, body *TxHashes) (any, error) {
 				found, err := v.Txs(ctx, body.Txs)
 				return &TxsAnswer{found}, err
 			}).shown(example{path: "/txs", body: `{"txs":["` + firstPayment + `"]}`}),

@@ -14,7 +14,7 @@ import (
 
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // serve answers a request for an operation.
@@ -77,13 +77,13 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, cost in
 		res, err = a.read(r.Context(), q, rows, b, known, add)
 	} else {
 		if len(known) > 0 {
-			err = q.chain.View(r.Context(), func(v *core.View) error { return res.at(r.Context(), v, q, known) })
+			err = q.chain.View(r.Context(), func(v *query.View) error { return res.at(r.Context(), v, q, known) })
 		}
 		if err == nil && !res.same {
 			res, err = a.shared(w, r, q, rows, cost, add)
 		}
 	}
-	if errors.Is(err, core.ErrTooManyRows) {
+	if errors.Is(err, query.ErrTooManyRows) {
 		res, err = a.shared(w, r, q, 0, cost+ratelimit.Heavy, add)
 	}
 	res.tip.write(w.Header())
@@ -137,7 +137,7 @@ func (a *API) shared(
 func (a *API) read(
 	ctx context.Context, q *request, rows int, b *buffer, known []string, add caching,
 ) (res result, err error) {
-	err = q.chain.View(ctx, func(v *core.View) error {
+	err = q.chain.View(ctx, func(v *query.View) error {
 		if err := res.at(ctx, v, q, known); err != nil || res.same {
 			return err
 		}
@@ -172,7 +172,7 @@ type result struct {
 }
 
 // at sets the tip of the result, and whether the client has the answer.
-func (res *result) at(ctx context.Context, v *core.View, q *request, known []string) error {
+func (res *result) at(ctx context.Context, v *query.View, q *request, known []string) error {
 	indexes, err := q.chain.indexes.of(ctx, v)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"birthmark/api"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -33,7 +34,7 @@ func TestNoAnswerCarriesTheTipOfAnotherSnapshot(t *testing.T) {
 	}
 	h, _ := handler(t, api.Options{}, map[string]*core.DB{"one": db})
 	paths := []string{"block/tip", "status", "blocks?order=desc&limit=1", "richest/address?limit=3", "values/tag?limit=4&order=desc"}
-	var values core.ValuesAnswer
+	var values query.ValuesAnswer
 	if w := ask(h, "GET", "/v1/one/values/address?limit=15", ""); json.Unmarshal(w.Body.Bytes(), &values) != nil || len(values.Values) == 0 {
 		t.Fatalf("no addresses: %d %s", w.Code, w.Body)
 	}

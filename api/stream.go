@@ -7,7 +7,7 @@ import (
 
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 const (
@@ -43,7 +43,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, q *request, cost in
 		return
 	}
 	begun := false
-	err = q.chain.View(r.Context(), func(v *core.View) error {
+	err = q.chain.View(r.Context(), func(v *query.View) error {
 		indexes, err := q.chain.indexes.of(r.Context(), v)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ type streaming struct {
 }
 
 // run sends the list. It sets begun before the first byte; an error before that is for the caller to send.
-func (s *streaming) run(v *core.View, begun *bool) error {
+func (s *streaming) run(v *query.View, begun *bool) error {
 	b := newBuffer()
 	size := firstPage
 	for {

@@ -16,6 +16,7 @@ import (
 	"birthmark/api"
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/core/query"
 )
 
 const allBlocks = "/v1/bitcoin/blocks"
@@ -93,7 +94,7 @@ func opened(t *testing.T) (c *served.Chain, held *atomic.Int32) {
 	held = new(atomic.Int32)
 	c = of("bitcoin", real(t))
 	view := c.View
-	c.View = func(ctx context.Context, fn func(*core.View) error) error {
+	c.View = func(ctx context.Context, fn func(*query.View) error) error {
 		held.Add(1)
 		defer held.Add(-1)
 		return view(ctx, fn)

@@ -3,7 +3,7 @@ package api
 import (
 	"bytes"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -16,17 +16,17 @@ type ChainsAnswer struct {
 
 // ServedChain is a chain of a server.
 type ServedChain struct {
-	Name    string            `json:"name"` // in paths
-	Chain   string            `json:"chain"`
-	Network string            `json:"network"`
-	Tip     *core.PointAnswer `json:"tip"` // null before the first block
+	Name    string             `json:"name"` // in paths
+	Chain   string             `json:"chain"`
+	Network string             `json:"network"`
+	Tip     *query.PointAnswer `json:"tip"` // null before the first block
 }
 
 // IndexesAnswer lists the indexes of a database.
 type IndexesAnswer struct {
-	Chain   string            `json:"chain"`
-	Network string            `json:"network"`
-	Indexes []core.IndexState `json:"indexes"`
+	Chain   string             `json:"chain"`
+	Network string             `json:"network"`
+	Indexes []query.IndexState `json:"indexes"`
 }
 
 // SchemaAnswer describes the layout of a database: its column families as Markdown, and the indexes of a chain.
@@ -107,21 +107,21 @@ type IndexValues struct {
 
 // OutputsAnswer has outputs.
 type OutputsAnswer struct {
-	Outputs []*core.OutputAnswer `json:"outputs"`
+	Outputs []*query.OutputAnswer `json:"outputs"`
 }
 
 // SpendsAnswer has the spenders of outputs.
 type SpendsAnswer struct {
-	Spends []*core.SpendingAnswer `json:"spends"`
+	Spends []*query.SpendingAnswer `json:"spends"`
 }
 
 // TxsAnswer has transactions.
 type TxsAnswer struct {
-	Txs []*core.TxAnswer `json:"txs"`
+	Txs []*query.TxAnswer `json:"txs"`
 }
 
 // BalancesAnswer has balances of values of one index.
 type BalancesAnswer struct {
-	Index    string               `json:"index"`
-	Balances []core.BalanceAnswer `json:"balances"`
+	Index    string                `json:"index"`
+	Balances []query.BalanceAnswer `json:"balances"`
 }

@@ -15,6 +15,7 @@ import (
 
 	"birthmark/api"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -226,16 +227,16 @@ func (w *walker) walk() {
 	w.list(w.path("forks"), "forks")
 	var hashes, outputs []string
 	for _, entry := range w.list(w.path("blocks"), "blocks", "order=desc") {
-		var b core.BlockSummaryAnswer
+		var b query.BlockSummaryAnswer
 		if err := json.Unmarshal(entry, &b); err != nil {
 			w.Fatal(err)
 		}
-		block := decoded[core.BlockAnswer](w, w.path("block", b.Hash))
+		block := decoded[query.BlockAnswer](w, w.path("block", b.Hash))
 		if same := w.get(w.path("block", strconv.Itoa(int(b.Height)))); !bytes.Equal(same, w.get(w.path("block", b.Hash))) {
 			w.Errorf("block %d is not block %s", b.Height, b.Hash)
 		}
 		for _, hash := range block.Txs {
-			tx := decoded[core.TxAnswer](w, w.path("tx", hash))
+			tx := decoded[query.TxAnswer](w, w.path("tx", hash))
 			w.get(w.path("tx", hash, "raw"))
 			hashes = append(hashes, hash)
 			for _, o := range tx.Outputs {
@@ -299,7 +300,7 @@ func (w *walker) values(index string) {
 	w.get(w.path("values", index) + "?prefix=a")
 	var texts []string
 	for _, entry := range w.list(w.path("values", index), "values", "order="+[]string{"asc", "desc"}[w.rng.IntN(2)]) {
-		var v core.ValueAnswer
+		var v query.ValueAnswer
 		if err := json.Unmarshal(entry, &v); err != nil {
 			w.Fatal(err)
 		}
@@ -309,7 +310,7 @@ func (w *walker) values(index string) {
 		return
 	}
 	var found struct{ Balances []json.RawMessage }
-	some := texts[:min(len(texts), core.MaxMany)]
+	some := texts[:min(len(texts), query.MaxMany)]
 	if json.Unmarshal(w.post("balances", api.IndexValues{Index: index, Values: some}), &found) != nil || len(found.Balances) != len(some) {
 		w.Fatalf("%d balances at once: %d", len(some), len(found.Balances))
 	}
@@ -329,7 +330,7 @@ func (w *walker) values(index string) {
 
 func (w *walker) assets() {
 	for i, entry := range w.list(w.path("assets"), "assets") {
-		var a core.AssetAnswer
+		var a query.AssetAnswer
 		if err := json.Unmarshal(entry, &a); err != nil {
 			w.Fatal(err)
 		}

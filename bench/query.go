@@ -7,6 +7,7 @@ import (
 
 	"birthmark/bench/generate/distribution"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -159,7 +160,7 @@ func (q *questioner) draw(ctx context.Context) error {
 }
 
 // valuesOf are the values of an index that an output has.
-func valuesOf(o *core.OutputAnswer, index string) []string {
+func valuesOf(o *query.OutputAnswer, index string) []string {
 	switch v := o.Keys[index].(type) {
 	case string:
 		return []string{v}
@@ -223,14 +224,14 @@ func (q *questioner) values(ctx context.Context) error {
 		name     string
 		question func(value string) error
 	}{
-		{"find", func(v string) error { _, err := q.db.Find(ctx, index, v, core.Terms{}, core.Page{}); return err }},
+		{"find", func(v string) error { _, err := q.db.Find(ctx, index, v, query.Terms{}, query.Page{}); return err }},
 		{"find_unspent", func(v string) error {
-			_, err := q.db.Find(ctx, index, v, core.Terms{Unspent: true}, core.Page{})
+			_, err := q.db.Find(ctx, index, v, query.Terms{Unspent: true}, query.Page{})
 			return err
 		}},
-		{"history", func(v string) error { _, err := q.db.History(ctx, index, v, core.Range{}, core.Page{}); return err }},
+		{"history", func(v string) error { _, err := q.db.History(ctx, index, v, query.Range{}, query.Page{}); return err }},
 		{"history_newest", func(v string) error {
-			_, err := q.db.History(ctx, index, v, core.Range{}, core.Page{Descending: true})
+			_, err := q.db.History(ctx, index, v, query.Range{}, query.Page{Descending: true})
 			return err
 		}},
 		{"balance", func(v string) error { _, err := q.db.Balance(ctx, index, v); return err }},
@@ -247,8 +248,8 @@ func (q *questioner) values(ctx context.Context) error {
 		return err
 	}
 	q.result.Hottest.Outputs = balance.OutputCount
-	q.result.Lists["find"], err = q.walk(ctx, func(p core.Page) (int, *string, error) {
-		a, err := q.db.Find(ctx, index, hot, core.Terms{}, p)
+	q.result.Lists["find"], err = q.walk(ctx, func(p query.Page) (int, *string, error) {
+		a, err := q.db.Find(ctx, index, hot, query.Terms{}, p)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -257,8 +258,8 @@ func (q *questioner) values(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	q.result.Lists["history"], err = q.walk(ctx, func(p core.Page) (int, *string, error) {
-		a, err := q.db.History(ctx, index, hot, core.Range{}, p)
+	q.result.Lists["history"], err = q.walk(ctx, func(p query.Page) (int, *string, error) {
+		a, err := q.db.History(ctx, index, hot, query.Range{}, p)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -268,8 +269,8 @@ func (q *questioner) values(ctx context.Context) error {
 }
 
 // walk reads a list page after page, for no longer than a question may take.
-func (q *questioner) walk(ctx context.Context, page func(core.Page) (rows int, next *string, err error)) (w Walk, err error) {
-	p, began := core.Page{Limit: core.MaxLimit}, time.Now()
+func (q *questioner) walk(ctx context.Context, page func(query.Page) (rows int, next *string, err error)) (w Walk, err error) {
+	p, began := query.Page{Limit: query.MaxLimit}, time.Now()
 	for {
 		n, next, err := page(p)
 		if err != nil {

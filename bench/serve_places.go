@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"birthmark/bench/generate/distribution"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -113,7 +113,7 @@ const ordinaryParts = 1000
 // draw takes a sample as [Query] does: blocks evenly by height, of each a transaction, of that an output, of that a value;
 // of transactions and values only ordinary ones.
 func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*places, error) {
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	if _, err := d.answer("/status", &status); err != nil {
 		return nil, err
 	}
@@ -133,8 +133,8 @@ func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*places, error) 
 		if tries == 100*n {
 			return nil, model.Errorf(model.NotFound, "unknown_tx", "%d blocks were looked at, %d of them had transactions with outputs", tries, len(p.txs))
 		}
-		var block core.BlockAnswer
-		var tx core.TxAnswer
+		var block query.BlockAnswer
+		var tx query.TxAnswer
 		height := fmt.Sprint(rng.IntN(int(status.Tip.Height) + 1))
 		if found, err := d.answer("/block/"+height, &block); err != nil {
 			return nil, err
@@ -150,7 +150,7 @@ func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*places, error) 
 		p.txs, p.blocks = append(p.txs, tx.Hash), append(p.blocks, height)
 		p.outputs = append(p.outputs, fmt.Sprintf("%s:%d", drawn.Tx, drawn.Index))
 		for _, v := range answeredValues(drawn, p.index) {
-			var outputs core.FindAnswer
+			var outputs query.FindAnswer
 			path := fmt.Sprintf("/find/%s/%s?limit=%d", url.PathEscape(p.index), url.PathEscape(v), ordinaryOutputs)
 			if found, err := d.answer(path, &outputs); err != nil {
 				return nil, err
@@ -163,7 +163,7 @@ func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*places, error) 
 }
 
 // answeredValues are the values of an index that an output has in an answer that was decoded.
-func answeredValues(o *core.OutputAnswer, index string) (values []string) {
+func answeredValues(o *query.OutputAnswer, index string) (values []string) {
 	switch v := o.Keys[index].(type) {
 	case string:
 		return []string{v}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -134,18 +134,18 @@ func small(t *testing.T, fails func(path string) bool) (url string, asked func()
 		})
 	}
 	handle("/status", func(*http.Request) any {
-		return core.StatusAnswer{Tip: &core.TipAnswer{Height: 9}, Totals: core.TotalsAnswer{Txs: 20},
-			Indexes: []core.IndexAnswer{{Name: "box", Kind: "one-to-one"}, {Name: "address", Kind: "one-to-many"}}}
+		return query.StatusAnswer{Tip: &query.TipAnswer{Height: 9}, Totals: query.TotalsAnswer{Txs: 20},
+			Indexes: []query.IndexAnswer{{Name: "box", Kind: "one-to-one"}, {Name: "address", Kind: "one-to-many"}}}
 	})
 	handle("/block/{h}", func(r *http.Request) any {
-		return core.BlockAnswer{Txs: []string{r.PathValue("h") + "a", r.PathValue("h") + "b"}}
+		return query.BlockAnswer{Txs: []string{r.PathValue("h") + "a", r.PathValue("h") + "b"}}
 	})
 	handle("/tx/{tx}", func(r *http.Request) any {
 		tx := r.PathValue("tx")
-		return core.TxAnswer{Hash: tx, Outputs: []core.OutputAnswer{{Tx: tx, Keys: map[string]any{"address": "of " + tx, "box": tx}}}}
+		return query.TxAnswer{Hash: tx, Outputs: []query.OutputAnswer{{Tx: tx, Keys: map[string]any{"address": "of " + tx, "box": tx}}}}
 	})
 	handle("/find/{index}/{value}", func(r *http.Request) any {
-		var a core.FindAnswer
+		var a query.FindAnswer
 		v, limit := r.PathValue("value"), r.URL.Query().Get("limit")
 		if hot := strings.HasSuffix(v, "a"); hot && limit != "" {
 			a.Next = &v

@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 
+	"birthmark/core/ingest"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -31,15 +32,15 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 
 // commit writes w, the oldest pending window, in bulk where it holds so much. After an error abandon must be called, as
 // after one of prepare.
-func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
+func (db *DB) commit(ctx context.Context, w *ingest.Batch, bulkWeight int) error {
 	t := db.totals.Clone()
-	tip := w.blocks[len(w.blocks)-1].Point()
+	tip := w.Blocks[len(w.Blocks)-1].Point()
 	update := db.store.Update
 	if db.inBulk(w, bulkWeight) {
 		update = db.store.(storage.BulkUpdater).UpdateBulk
 	}
 	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
-		if err := WriteRows(db.catalogue(), w, r, b, &t); err != nil {
+		if err := ingest.WriteRows(db.catalogue(), w, r, b, &t); err != nil {
 			return err
 		}
 		b.Put(schema.FamilyMeta, schema.MetaTip, schema.AppendTip(nil, tip))
@@ -59,28 +60,28 @@ func (db *DB) commit(ctx context.Context, w *window, bulkWeight int) error {
 
 // inBulk reports whether a window is written in bulk: where the store can, and it holds so much. A negative weight is never
 // reached.
-func (db *DB) inBulk(w *window, bulkWeight int) bool {
+func (db *DB) inBulk(w *ingest.Batch, bulkWeight int) bool {
 	_, can := db.store.(storage.BulkUpdater)
-	return can && bulkWeight >= 0 && w.weight() >= bulkWeight
+	return can && bulkWeight >= 0 && w.Weight() >= bulkWeight
 }
 
 // prepare gives the blocks their pointers and resolves what they refer to. The window it returns is pending until it
 // is committed. After an error it is not, and abandon must be called once nothing else is under way.
-func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*window, error) {
+func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*ingest.Batch, error) {
 	db.mu.Lock()
-	head, before := db.head, append([]*window(nil), db.pending...)
+	head, before := db.head, append([]*ingest.Batch(nil), db.pending...)
 	assets := db.totals.Rows[schema.FamilyAssets] > 0
 	db.mu.Unlock()
 
-	w, err := newWindow(db.catalogue(), head, blocks)
+	w, err := ingest.NewBatch(db.catalogue(), head, blocks)
 	if err == nil {
-		db.cache.pin(FirstPk(before, w))
+		db.cache.Pin(ingest.FirstPk(before, w))
 		// The pending windows are taken before the snapshot: one that is committed in between is seen twice, never missed.
 		err = db.store.View(ctx, func(r storage.Reader) error {
-			if err := CheckHeaders(db.chain, r, before, w); err != nil {
+			if err := ingest.CheckHeaders(db.chain, r, before, w); err != nil {
 				return err
 			}
-			return Resolve(db.catalogue(), db.cache, w, r, before, assets)
+			return ingest.Resolve(db.catalogue(), db.cache, w, r, before, assets)
 		})
 	}
 	if err != nil {
@@ -116,7 +117,7 @@ func (db *DB) settle(ctx context.Context) error {
 	if err := db.recall(ctx); err != nil {
 		return err
 	}
-	db.cache.forgetFrom(schema.PkAfter(db.Tip()))
+	db.cache.DropFrom(schema.PkAfter(db.Tip()))
 	db.doubt = false
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"birthmark/core/ingest"
+	"birthmark/core/ledger"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -22,7 +24,7 @@ type buildStep struct {
 	named   map[string]*builtValue
 	order   []*builtValue // the values met, in the order of their first places here
 	born    []builtValue  // whose texts are to be made, where values are there already
-	tally   *tally
+	tally   *ledger.Deltas
 }
 
 // builtOutput is an output whose row gets values.
@@ -42,7 +44,7 @@ type builtValue struct {
 // prepare reads what the step needs; blocks are those of the step where values come, else none.
 func (s *buildStep) prepare(blocks []*model.Block) error {
 	s.births, s.named = map[model.UtxoPk][]model.BirthPk{}, map[string]*builtValue{}
-	s.tally = &tally{x: s.x, parts: s.x.Building, sign: 1}
+	s.tally = &ledger.Deltas{Index: s.x, Features: s.x.Building, Sign: 1}
 	return s.db.store.View(s.ctx, func(r storage.Reader) error {
 		if s.x.Building.Has(schema.FeatureValues) {
 			if err := s.values(r, blocks); err != nil {
@@ -65,7 +67,7 @@ func (s *buildStep) prepare(blocks []*model.Block) error {
 				s.tx(&txs[i])
 			}
 		}
-		s.tally.sort()
+		s.tally.Sort()
 		return nil
 	})
 }
@@ -81,7 +83,7 @@ func (s *buildStep) values(r storage.Reader, blocks []*model.Block) error {
 					return err
 				}
 				if err := s.output(at, utxo, t.Outputs[oi].Keys); err != nil {
-					return fmt.Errorf("block %d %s: output %d of %s: %w", b.Height, s.db.chain.FormatHash(b.Hash), t.OutputIndex(oi), s.db.chain.FormatHash(t.Hash), badBlock(err))
+					return fmt.Errorf("block %d %s: output %d of %s: %w", b.Height, s.db.chain.FormatHash(b.Hash), t.OutputIndex(oi), s.db.chain.FormatHash(t.Hash), ingest.BadBlock(err))
 				}
 			}
 			return nil
@@ -103,7 +105,7 @@ func (s *buildStep) values(r storage.Reader, blocks []*model.Block) error {
 			continue
 		}
 		if s.x.Kind == model.OneToOne {
-			return badBlock(fmt.Errorf("value %s of %s occurs at %v and again at %v: an index of this kind has each value once", s.x.Format(v.value), s.x.Name, *births[i], v.birth.Utxo))
+			return ingest.BadBlock(fmt.Errorf("value %s of %s occurs at %v and again at %v: an index of this kind has each value once", s.x.Format(v.value), s.x.Name, *births[i], v.birth.Utxo))
 		}
 		v.birth, v.known = *births[i], true
 	}
@@ -193,8 +195,8 @@ func (s *buildStep) tx(t *schema.TxIO) {
 	for i := range t.Spent {
 		if o := &t.Spent[i]; wanted {
 			for _, birth := range s.birthsAt(o) {
-				s.tally.spend(birth, t.Pk, o.Pk, o.Value)
-				s.tally.hold(birth, o.Assets, -1)
+				s.tally.AddSpend(birth, t.Pk, o.Pk, o.Value)
+				s.tally.AddAssets(birth, o.Assets, -1)
 			}
 		}
 	}
@@ -205,8 +207,8 @@ func (s *buildStep) tx(t *schema.TxIO) {
 		}
 		if wanted {
 			for _, birth := range s.birthsAt(o) {
-				s.tally.make(birth, o.Pk, o.Value)
-				s.tally.hold(birth, o.Assets, 1)
+				s.tally.AddOutput(birth, o.Pk, o.Value)
+				s.tally.AddAssets(birth, o.Assets, 1)
 			}
 		}
 	}
@@ -262,5 +264,5 @@ func (s *buildStep) emit(r storage.Reader, b storage.Batch, t *schema.Totals) er
 		key = v.birth.AppendTo(key[:0], x.Kind.HasOrdinal())
 		put(schema.IndexText, schema.AppendTextKey(nil, &x.Index, v.value, key), nil)
 	}
-	return (&settler{r: r, b: b, t: t, since: schema.PkAfter(s.from)}).tally(s.tally)
+	return (&ledger.Applier{Reader: r, Batch: b, Totals: t, NewFrom: schema.PkAfter(s.from)}).ApplyDeltas(s.tally)
 }

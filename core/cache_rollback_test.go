@@ -22,7 +22,7 @@ func TestARollbackRemovesItsOwnCacheEntries(t *testing.T) {
 			if err := db.Append(t.Context(), blocks); err != nil {
 				t.Fatal(err)
 			}
-			db.cache.onSweep = func() { t.Error("a rollback read a whole table") }
+			db.cache.OnSweep = func() { t.Error("a rollback read a whole table") }
 			for _, last := range []int{38, 30, 2} {
 				first := schema.PkAfter(blocks[last].Point())
 				want := db.cache.Entries()
@@ -49,7 +49,7 @@ func TestSweepingCachesHoldsNoLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	sweeps := 0
-	db.cache.onSweep = func() {
+	db.cache.OnSweep = func() {
 		sweeps++
 		if !db.mu.TryLock() {
 			t.Fatal("the lock that Tip takes is held while whole tables are read")

@@ -1,7 +1,6 @@
 package core_test
 
 import (
-	"birthmark/core/check"
 	"bytes"
 	"context"
 	"maps"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/core/check"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 	"birthmark/storage"

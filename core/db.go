@@ -7,6 +7,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"birthmark/core/cache"
+	"birthmark/core/ingest"
+	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -37,7 +40,7 @@ type Options struct {
 
 // DB is the index of one chain in one store. Queries may run at any time; one of Append, Rollback and [Sync] at a time.
 type DB struct {
-	Queries
+	query.Queries
 	store   storage.Store
 	chain   model.Chain
 	indexed atomic.Pointer[schema.Layout] // see catalogue
@@ -46,25 +49,25 @@ type DB struct {
 	work *schema.IndexChange // an index that is being added or dropped; nil: none is
 
 	states schema.StateReader
-	labels Labels
+	labels query.Labels
 
 	write sync.Mutex // held by Append, Rollback, Sync
 	doubt bool       // something failed since tip and totals were read: see settle
-	cache *caches
+	cache *cache.Caches
 
 	mu      sync.Mutex
-	tip     model.Point   // committed
-	totals  schema.Totals // committed
-	head    model.Point   // prepared: tip of the newest pending window
-	pending []*window     // prepared and not committed, oldest first
-	moved   chan struct{} // closed when tip changes
+	tip     model.Point     // committed
+	totals  schema.Totals   // committed
+	head    model.Point     // prepared: tip of the newest pending window
+	pending []*ingest.Batch // prepared and not committed, oldest first
+	moved   chan struct{}   // closed when tip changes
 }
 
 // Open opens the database in s, making a new one where s is empty. It refuses (kind [model.Refused]) a database of
 // another chain, network or format, one without an index that is asked for, and one that lost rows (damaged).
 func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	db := &DB{store: s, chain: o.Chain, locks: locks{quiet: make(chan struct{})}, moved: make(chan struct{})}
-	db.Queries = New(snapshots{db}, &db.labels)
+	db.Queries = query.New(snapshots{db}, &db.labels)
 	if err := db.openMeta(ctx, o); err != nil {
 		return nil, err
 	}
@@ -74,7 +77,7 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 		}
 	}
 	cat := db.catalogue()
-	db.cache = newCaches(o.CacheBytes, cat.Indexes)
+	db.cache = cache.New(o.CacheBytes, cat.Indexes)
 	if by := cat.Traits.SpendIndex; by != "" && (cat.SpendIndex == nil || cat.SpendIndex.Kind != model.OneToOne) {
 		return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), by)
 	}
@@ -140,7 +143,7 @@ func (db *DB) KeepsRaw() bool { return db.catalogue().Raw }
 type snapshots struct{ db *DB }
 
 // Snapshot reads the state of the database in one snapshot of its store. The layout does not change until fn returns.
-func (s snapshots) Snapshot(ctx context.Context, fn func(Snapshot) error) error {
+func (s snapshots) Snapshot(ctx context.Context, fn func(query.Snapshot) error) error {
 	db := s.db
 	db.asking.RLock()
 	defer db.asking.RUnlock()
@@ -150,12 +153,14 @@ func (s snapshots) Snapshot(ctx context.Context, fn func(Snapshot) error) error 
 			return err
 		}
 		sizer, _ := db.store.(storage.Sizer)
-		return fn(Snapshot{db.catalogue(), state, r, sizer})
+		return fn(query.Snapshot{Layout: db.catalogue(), State: state, Reader: r, Sizer: sizer})
 	})
 }
 
 // contents are what the caches are filled from. write is held.
-func (db *DB) contents() Contents { return Contents{db.store, db.catalogue(), db.tip, db.totals} }
+func (db *DB) contents() cache.Contents {
+	return cache.Contents{Store: db.store, Layout: db.catalogue(), Tip: db.tip, Totals: db.totals}
+}
 
 // keepSnapshot writes a snapshot of the caches, which have the entries of all blocks up to at. It writes none while they may have
 // entries of other blocks.

@@ -31,4 +31,4 @@ func (db *DB) Answers() bool {
 func (db *DB) FillCaches() (bytes int64) { return db.cache.Fill() }
 
 // SweepCaches removes what lies above a block by reading whole tables.
-func (db *DB) SweepCaches(above model.Point) { db.cache.forgetFrom(schema.PkAfter(above)) }
+func (db *DB) SweepCaches(above model.Point) { db.cache.DropFrom(schema.PkAfter(above)) }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -18,24 +18,24 @@ import (
 // consumer is a program that follows: it applies what it is told block by block.
 type consumer struct {
 	t       testing.TB
-	outputs []*core.OutputAnswer
-	spends  []*core.SpendAnswer
-	pending []core.FollowEvent
+	outputs []*query.OutputAnswer
+	spends  []*query.SpendAnswer
+	pending []query.Change
 	at      model.Point
 }
 
-func (c *consumer) take(e core.FollowEvent) {
+func (c *consumer) take(e query.Change) {
 	switch {
 	case e.Rollback != nil:
 		c.pending, c.at = nil, *e.Rollback
 		gone := func(height uint32) bool { return e.Rollback.IsOrigin() || height > uint32(e.Rollback.Height) }
-		c.outputs = slices.DeleteFunc(c.outputs, func(o *core.OutputAnswer) bool { return gone(o.Height) })
-		c.spends = slices.DeleteFunc(c.spends, func(s *core.SpendAnswer) bool { return gone(s.SpentBy.Height) })
+		c.outputs = slices.DeleteFunc(c.outputs, func(o *query.OutputAnswer) bool { return gone(o.Height) })
+		c.spends = slices.DeleteFunc(c.spends, func(s *query.SpendAnswer) bool { return gone(s.SpentBy.Height) })
 	case e.Block != nil:
 		if e.Block.Height <= c.at.Height && !c.at.IsOrigin() {
 			c.t.Fatalf("block %d is told after block %d", e.Block.Height, c.at.Height)
 		}
-		if d := e.Block.Height - c.at.Height; d > core.BlockEvery {
+		if d := e.Block.Height - c.at.Height; d > query.BlockEvery {
 			c.t.Fatalf("%d blocks went by before block %d was told", d, e.Block.Height)
 		}
 		for _, p := range c.pending {
@@ -43,7 +43,7 @@ func (c *consumer) take(e core.FollowEvent) {
 			case p.Output != nil:
 				c.outputs = append(c.outputs, p.Output)
 			case p.Spend != nil:
-				known := func(o *core.OutputAnswer) bool {
+				known := func(o *query.OutputAnswer) bool {
 					return o.Tx == p.Spend.Tx && o.Index == p.Spend.Index && o.Height == p.Spend.Height
 				}
 				if !slices.ContainsFunc(c.outputs, known) {
@@ -59,7 +59,7 @@ func (c *consumer) take(e core.FollowEvent) {
 }
 
 // has fails where the consumer does not have what the blocks up to the one it is at hold.
-func (c *consumer) has(r *reference, what core.Following, in func(o *refOutput) bool) {
+func (c *consumer) has(r *reference, what query.ChangeFilter, in func(o *refOutput) bool) {
 	c.t.Helper()
 	at := func(height uint32) bool { return !c.at.IsOrigin() && height <= uint32(c.at.Height) }
 	var outputs, spends, gotSpends []string
@@ -69,8 +69,8 @@ func (c *consumer) has(r *reference, what core.Following, in func(o *refOutput) 
 		}
 		outputs = append(outputs, text(r.output(o, false)))
 		if what.Spends && o.spentBy != nil && at(o.spentBy.height) {
-			spends = append(spends, text(core.SpendAnswer{Tx: r.hash(o.tx), Index: o.index, Height: o.tx.height,
-				SpentBy: core.SpentByAnswer{Tx: r.hash(o.spentBy), Input: o.input, Height: o.spentBy.height}}))
+			spends = append(spends, text(query.SpendAnswer{Tx: r.hash(o.tx), Index: o.index, Height: o.tx.height,
+				SpentBy: query.SpentByAnswer{Tx: r.hash(o.spentBy), Input: o.input, Height: o.spentBy.height}}))
 		}
 	}
 	for _, s := range c.spends {
@@ -87,10 +87,10 @@ func (c *consumer) has(r *reference, what core.Following, in func(o *refOutput) 
 }
 
 // anyFollowing is something to follow: values, assets, indexes, all assets, or several of them.
-func (r *reference) anyFollowing(rng *rand.Rand) (core.Following, func(o *refOutput) bool) {
-	what := core.Following{Spends: rng.IntN(2) == 0}
+func (r *reference) anyFollowing(rng *rand.Rand) (query.ChangeFilter, func(o *refOutput) bool) {
+	what := query.ChangeFilter{Spends: rng.IntN(2) == 0}
 	var ins []func(o *refOutput) bool
-	one := func() core.Term {
+	one := func() query.Term {
 		t := r.anyTerm(rng)
 		switch {
 		case rng.IntN(2) == 0:
@@ -100,12 +100,12 @@ func (r *reference) anyFollowing(rng *rand.Rand) (core.Following, func(o *refOut
 			ins = append(ins, func(o *refOutput) bool {
 				return slices.ContainsFunc(o.Assets, func(a model.Asset) bool { return a.Amount > 0 })
 			})
-			return core.Term{Index: core.AssetTerm}
+			return query.Term{Index: query.AssetTerm}
 		}
 		ins = append(ins, func(o *refOutput) bool {
 			return slices.ContainsFunc(o.Keys, func(k model.Key) bool { return k.Index == t.index })
 		})
-		return core.Term{Index: r.indexes[t.index].Name}
+		return query.Term{Index: r.indexes[t.index].Name}
 	}
 	what.Term = one()
 	if rng.IntN(2) == 0 {
@@ -282,9 +282,9 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 					chain, generators = chain[:keep:keep], generators[:keep+1:keep+1]
 					grow(1 + rng.IntN(9))
 				}
-				what.Most = rng.IntN(4)
+				what.MaxBlocks = rng.IntN(4)
 				left, blocks := rng.IntN(1+rng.IntN(30)), 0
-				before := what.Behind
+				before := what.Resume
 				begun := false
 				for e, err := range db.Follow(ctx, known, what) {
 					if err != nil {
@@ -302,7 +302,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 						}
 					}
 					c.take(e)
-					what.Behind = nil
+					what.Resume = nil
 					switch {
 					case e.Rollback != nil:
 						known, err = db.FollowLocator(ctx, *e.Rollback)
@@ -310,7 +310,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 						blocks++
 						known, err = db.FollowLocator(ctx, *e.Block)
 					default:
-						what.Behind = &e.Within
+						what.Resume = &e.Position
 					}
 					if err != nil {
 						t.Fatal(err)
@@ -319,14 +319,14 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 						break
 					}
 				}
-				if most := max(what.Most, 1); what.Most > 0 && blocks > most {
+				if most := max(what.MaxBlocks, 1); what.MaxBlocks > 0 && blocks > most {
 					t.Fatalf("%d blocks are told of, expected %d at most", blocks, most)
 				}
 				if rng.IntN(4) == 0 {
 					c.has(newReference(v, chain), what, in)
 				}
 			}
-			what.Most = 0
+			what.MaxBlocks = 0
 			for e, err := range db.Follow(ctx, known, what) {
 				if err != nil {
 					t.Fatal(err)
@@ -351,13 +351,13 @@ func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 7)
 	next := 0
-	for e, err := range db.Follow(t.Context(), nil, core.Following{EveryBlock: true, Most: 15}) {
+	for e, err := range db.Follow(t.Context(), nil, query.ChangeFilter{EveryBlock: true, MaxBlocks: 15}) {
 		switch {
 		case err != nil:
 			t.Fatal(err)
 		case e.Block != nil:
 			b := blocks[next]
-			want := core.BlockSummaryAnswer{Height: uint32(b.Height), Hash: e.Hash, Time: b.Time, Size: b.Size, TxCount: len(b.Txs)}
+			want := query.BlockSummaryAnswer{Height: uint32(b.Height), Hash: e.Hash, Time: b.Time, Size: b.Size, TxCount: len(b.Txs)}
 			if *e.Block != b.Point() || e.Summary != want {
 				t.Errorf("told of %+v, expected %+v", e.Summary, want)
 			}
@@ -369,12 +369,12 @@ func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
 	if next != 15 {
 		t.Errorf("told of %d blocks", next)
 	}
-	for _, err := range db.Follow(t.Context(), nil, core.Following{}) {
+	for _, err := range db.Follow(t.Context(), nil, query.ChangeFilter{}) {
 		if code(err) != "unknown_index" {
 			t.Errorf("to follow nothing: %v", err)
 		}
 	}
-	for _, err := range db.Follow(t.Context(), nil, core.Following{Term: core.Term{Index: "address"}, Or: make([]core.Term, 100)}) {
+	for _, err := range db.Follow(t.Context(), nil, query.ChangeFilter{Term: query.Term{Index: "address"}, Or: make([]query.Term, 100)}) {
 		if code(err) != "too_many_terms" {
 			t.Errorf("to follow too much: %v", err)
 		}
@@ -389,7 +389,7 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 7)
 	from := model.HeightPk(8)
-	for what, r := range map[string]*core.Range{
+	for what, r := range map[string]*query.Range{
 		"height":         {FromHeight: &from},
 		"time":           {FromTime: &blocks[7].Time},
 		"the first":      {FromHeight: &blocks[0].Height},
@@ -400,7 +400,7 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 		if what == "height" || what == "time" {
 			begin = blocks[6].Point() // the chain begins at 1
 		}
-		for e, err := range db.Follow(ctx, nil, core.Following{Term: core.Term{Index: "address"}, Start: r}) {
+		for e, err := range db.Follow(ctx, nil, query.ChangeFilter{Term: query.Term{Index: "address"}, Start: r}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -420,13 +420,13 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 	}
 	above := model.HeightPk(99)
 	for what, c := range map[string]struct {
-		f    core.Following
+		f    query.ChangeFilter
 		code string
 	}{
-		"no index":           {core.Following{Term: core.Term{Index: "colour"}}, "unknown_index"},
-		"no value":           {core.Following{Term: core.Term{Index: "address", Value: "x"}}, "bad_value"},
-		"no asset":           {core.Following{Term: core.Term{Index: "asset", Value: "x"}}, "bad_value"},
-		"a start in no time": {core.Following{Term: core.Term{Index: "address"}, Start: &core.Range{FromHeight: &above}}, "empty_range"},
+		"no index":           {query.ChangeFilter{Term: query.Term{Index: "colour"}}, "unknown_index"},
+		"no value":           {query.ChangeFilter{Term: query.Term{Index: "address", Value: "x"}}, "bad_value"},
+		"no asset":           {query.ChangeFilter{Term: query.Term{Index: "asset", Value: "x"}}, "bad_value"},
+		"a start in no time": {query.ChangeFilter{Term: query.Term{Index: "address"}, Start: &query.Range{FromHeight: &above}}, "empty_range"},
 	} {
 		told := 0
 		for _, err := range db.Follow(ctx, nil, c.f) {
@@ -438,7 +438,7 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 			t.Errorf("%s: told %d times", what, told)
 		}
 	}
-	for e, err := range db.Follow(ctx, nil, core.Following{Term: core.Term{Index: "address", Value: "affff"}, Spends: true}) {
+	for e, err := range db.Follow(ctx, nil, query.ChangeFilter{Term: query.Term{Index: "address", Value: "affff"}, Spends: true}) {
 		if err != nil || e.Output != nil || e.Spend != nil {
 			t.Errorf("of a value that does not occur yet: %s, %v", text(e), err)
 		}
@@ -459,7 +459,7 @@ func TestFollowersHearOfBlocksWithNothingInThem(t *testing.T) {
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 500)
 	var told []string
-	for e, err := range db.Follow(t.Context(), nil, core.Following{Term: core.Term{Index: "address"}, Spends: true}) {
+	for e, err := range db.Follow(t.Context(), nil, query.ChangeFilter{Term: query.Term{Index: "address"}, Spends: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}

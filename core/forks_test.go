@@ -13,6 +13,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -24,9 +25,9 @@ import (
 // history is what a database should remember of forks.
 type history struct {
 	chain []*model.Block
-	lost  []core.LostBlockAnswer // in the order in which they were lost
-	left  int                    // how long the chain was after the last fork
-	depth int                    // of that fork
+	lost  []query.LostBlockAnswer // in the order in which they were lost
+	left  int                     // how long the chain was after the last fork
+	depth int                     // of that fork
 }
 
 // lose takes the blocks above the first keep off the chain. Where nothing came since the last fork, it is the same.
@@ -37,13 +38,13 @@ func (h *history) lose(keep int) {
 	for i := len(h.chain) - 1; i >= keep; i-- {
 		b := h.chain[i]
 		h.depth++
-		h.lost = append(h.lost, core.LostBlockAnswer{Height: uint32(b.Height), Hash: b.Hash.String(), Time: b.Time, Depth: h.depth})
+		h.lost = append(h.lost, query.LostBlockAnswer{Height: uint32(b.Height), Hash: b.Hash.String(), Time: b.Time, Depth: h.depth})
 	}
 	h.chain, h.left = h.chain[:keep:keep], keep
 }
 
 // answer is what Forks should say, but for the times.
-func (h *history) answer() []core.LostBlockAnswer {
+func (h *history) answer() []query.LostBlockAnswer {
 	all := slices.Clone(h.lost)
 	for i := range all {
 		for _, b := range h.chain {
@@ -68,7 +69,7 @@ func (h *history) answer() []core.LostBlockAnswer {
 // remembers fails where a database does not list what it should, in pages of limit, or says it was lost at other times.
 func (h *history) remembers(t testing.TB, db *core.DB, limit int, since time.Time) {
 	t.Helper()
-	got, p := []core.LostBlockAnswer{}, core.Page{Limit: limit}
+	got, p := []query.LostBlockAnswer{}, query.Page{Limit: limit}
 	for {
 		a, err := db.Forks(context.Background(), p)
 		if err != nil {
@@ -320,26 +321,26 @@ func TestCursorsOfForks(t *testing.T) {
 	db := open(t, memory.New(), v, 0)
 	sync(t, db, events(shared, trunk.Fork(1).Blocks(3), shared[4].Point(), trunk.Fork(2).Blocks(3)), core.SyncOptions{})
 	ctx := context.Background()
-	first, err := db.Forks(ctx, core.Page{Limit: 1})
+	first, err := db.Forks(ctx, query.Page{Limit: 1})
 	if err != nil || first.Next == nil {
 		t.Fatalf("%s, %v", text(first), err)
 	}
 	// What is lost between two pages changes nothing about the rest.
 	sync(t, db, events(shared[4].Point(), trunk.Fork(3).Blocks(1)), core.SyncOptions{})
-	rest, err := db.Forks(ctx, core.Page{After: *first.Next})
+	rest, err := db.Forks(ctx, query.Page{After: *first.Next})
 	if err != nil || len(rest.Forks) != 2 || rest.Forks[0].Depth != 2 || rest.Forks[1].Depth != 1 {
 		t.Errorf("%s, %v", text(rest), err)
 	}
 	found := newReference(v, shared).lists()[0]
 	for _, after := range []string{"x", *first.Next + "A", (*first.Next)[:20]} {
-		if _, err := db.Forks(ctx, core.Page{After: after}); code(err) != "bad_cursor" {
+		if _, err := db.Forks(ctx, query.Page{After: after}); code(err) != "bad_cursor" {
 			t.Errorf("after %q: %v", after, err)
 		}
 	}
-	if _, _, err := found.page(db, core.Page{After: *first.Next}); code(err) != "bad_cursor" {
+	if _, _, err := found.page(db, query.Page{After: *first.Next}); code(err) != "bad_cursor" {
 		t.Errorf("%s after a cursor of forks: %v", found.name, err)
 	}
-	if _, err := db.Forks(ctx, core.Page{Limit: core.MaxLimit + 1}); kind(err) != model.Usage {
+	if _, err := db.Forks(ctx, query.Page{Limit: query.MaxLimit + 1}); kind(err) != model.Usage {
 		t.Errorf("a page too long: %v", err)
 	}
 }

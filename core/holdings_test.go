@@ -7,7 +7,7 @@ import (
 	"math/big"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -60,7 +60,7 @@ func TestHoldersCostThePage(t *testing.T) {
 		if a.OutputCount != uint64(2*blocks+1) || a.UnspentCount != uint64(blocks+1) || *a.HolderCount != uint64(holders) {
 			t.Errorf("%d blocks: %s", blocks, text(a))
 		}
-		seen, p := 0, core.Page{Limit: 5}
+		seen, p := 0, query.Page{Limit: 5}
 		h, err := db.AssetHolders(ctx, id, p)
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +104,7 @@ func TestAHolderCanHaveMoreThanAnOutputHolds(t *testing.T) {
 	holds := func(want string) {
 		t.Helper()
 		consistent(t, db)
-		h, err := db.AssetHolders(ctx, "78", core.Page{})
+		h, err := db.AssetHolders(ctx, "78", query.Page{})
 		if err != nil || len(h.Holders) != 1 || h.Holders[0].Amount != want {
 			t.Errorf("%s (%v), expected one holder of %s", text(h), err, want)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // list is a paged list of a database, and what the reference says is in it.
@@ -16,7 +17,7 @@ type list struct {
 	entries []entry // ascending
 	// filtered: only the page after the last entry knows that nothing follows, where what follows is filtered out
 	filtered bool
-	page     func(db *core.DB, p core.Page) (entries []string, next *string, err error)
+	page     func(db *core.DB, p query.Page) (entries []string, next *string, err error)
 }
 
 // entry is one of a list: its JSON, its place in the order of the list, which stays when the chain grows, and the
@@ -71,8 +72,8 @@ func (r *reference) lists() (all []*list) {
 	for i, o := range r.outputs() {
 		outputAt[o] = i
 	}
-	blocks := &list{name: "blocks", page: func(db *core.DB, p core.Page) ([]string, *string, error) {
-		a, err := db.Blocks(ctx, core.Range{}, p)
+	blocks := &list{name: "blocks", page: func(db *core.DB, p query.Page) ([]string, *string, error) {
+		a, err := db.Blocks(ctx, query.Range{}, p)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -80,7 +81,7 @@ func (r *reference) lists() (all []*list) {
 	}}
 	for i, b := range r.blocks {
 		a := r.block(b)
-		summary := core.BlockSummaryAnswer{Height: a.Height, Hash: a.Hash, Time: a.Time, Size: a.Size, TxCount: a.TxCount}
+		summary := query.BlockSummaryAnswer{Height: a.Height, Hash: a.Hash, Time: a.Time, Size: a.Size, TxCount: a.TxCount}
 		blocks.entries = append(blocks.entries, entry{text(summary), i, a.Height})
 	}
 	all = append(all, blocks)
@@ -88,10 +89,10 @@ func (r *reference) lists() (all []*list) {
 		l := &list{name: "values of " + x.Name}
 		for at, value := range r.values(i) {
 			o := r.where(i, value)[0]
-			a := core.ValueAnswer{Value: x.Format([]byte(value)), FirstSeen: core.FirstSeenAnswer{Tx: r.hash(o.tx), Index: o.index, Height: o.tx.height}}
+			a := query.ValueAnswer{Value: x.Format([]byte(value)), FirstSeen: query.FirstSeenAnswer{Tx: r.hash(o.tx), Index: o.index, Height: o.tx.height}}
 			l.entries = append(l.entries, entry{text(a), at, o.tx.height})
 		}
-		l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
+		l.page = func(db *core.DB, p query.Page) ([]string, *string, error) {
 			a, err := db.Values(ctx, x.Name, p)
 			if err != nil {
 				return nil, nil, err
@@ -114,8 +115,8 @@ func (r *reference) lists() (all []*list) {
 						l.entries = append(l.entries, entry{text(r.output(o, true)), outputAt[o], o.tx.height})
 					}
 				}
-				l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
-					a, err := db.Find(ctx, index, value, core.Terms{Unspent: only}, p)
+				l.page = func(db *core.DB, p query.Page) ([]string, *string, error) {
+					a, err := db.Find(ctx, index, value, query.Terms{Unspent: only}, p)
 					if err != nil {
 						return nil, nil, err
 					}
@@ -127,8 +128,8 @@ func (r *reference) lists() (all []*list) {
 			for _, a := range r.history(found) {
 				l.entries = append(l.entries, entry{text(a), txAt[fmt.Sprint(a.Hash, a.Height)], a.Height})
 			}
-			l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
-				a, err := db.History(ctx, index, value, core.Range{}, p)
+			l.page = func(db *core.DB, p query.Page) ([]string, *string, error) {
+				a, err := db.History(ctx, index, value, query.Range{}, p)
 				if err != nil {
 					return nil, nil, err
 				}
@@ -153,7 +154,7 @@ func (r *reference) lists() (all []*list) {
 			for _, o := range r.find(f) {
 				l.entries = append(l.entries, entry{text(r.output(o, true)), outputAt[o], o.tx.height})
 			}
-			l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
+			l.page = func(db *core.DB, p query.Page) ([]string, *string, error) {
 				a, err := db.Find(ctx, base.Index, base.Value, terms, p)
 				if err != nil {
 					return nil, nil, err
@@ -166,8 +167,8 @@ func (r *reference) lists() (all []*list) {
 		for _, a := range events {
 			l.entries = append(l.entries, entry{text(a), txAt[fmt.Sprint(a.Tx, a.Height)], a.Height})
 		}
-		l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
-			a, err := db.AssetEvents(ctx, id, core.Range{}, p)
+		l.page = func(db *core.DB, p query.Page) ([]string, *string, error) {
+			a, err := db.AssetEvents(ctx, id, query.Range{}, p)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -179,7 +180,7 @@ func (r *reference) lists() (all []*list) {
 			address, _ := r.indexes[0].Parse(a.Address)
 			l.entries = append(l.entries, entry{text(a), addressAt[a.Address], r.where(0, string(address))[0].tx.height})
 		}
-		l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
+		l.page = func(db *core.DB, p query.Page) ([]string, *string, error) {
 			a, err := db.AssetHolders(ctx, id, p)
 			if err != nil {
 				return nil, nil, err
@@ -188,7 +189,7 @@ func (r *reference) lists() (all []*list) {
 		}
 		all = append(all, l)
 	}
-	assets.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
+	assets.page = func(db *core.DB, p query.Page) ([]string, *string, error) {
 		a, err := db.Assets(ctx, p)
 		if err != nil {
 			return nil, nil, err
@@ -202,7 +203,7 @@ func (r *reference) lists() (all []*list) {
 }
 
 // walk asks for page after page, from p on, and fails where the pages together are not want.
-func (l *list) walk(t testing.TB, db *core.DB, p core.Page, want []entry) {
+func (l *list) walk(t testing.TB, db *core.DB, p query.Page, want []entry) {
 	t.Helper()
 	for {
 		got, next, err := l.page(db, p)

@@ -11,6 +11,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -238,7 +239,7 @@ func TestADroppedIndexIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		consistent(t, l.db)
-		if _, err := l.db.Find(context.Background(), "tag", "t00", core.Terms{}, core.Page{}); code(err) != "unknown_index" {
+		if _, err := l.db.Find(context.Background(), "tag", "t00", query.Terms{}, query.Page{}); code(err) != "unknown_index" {
 			t.Errorf("a dropped index is asked: %v", err)
 		}
 		l.build(2, 20)

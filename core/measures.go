@@ -1,12 +1,13 @@
 package core
 
 import (
+	"birthmark/core/cache"
 	"birthmark/storage"
 )
 
 // Measures are figures of a database for those who watch over it. They are of this process since it opened the database.
 type Measures struct {
-	Caches []CacheMeasure   // of what memory saves the write path to read
+	Caches []cache.Stats    // of what memory saves the write path to read
 	Store  []storage.Metric // of the store; none where it tells none
 }
 

@@ -17,7 +17,7 @@ func TestCachesAreCounted(t *testing.T) {
 		large, small := open(t, memory.New(), v, 8<<20), open(t, memory.New(), v, 0)
 		for _, db := range []*core.DB{large, small} {
 			for _, c := range measured(t, db).Caches {
-				if c.Asked != 0 || c.Found != 0 {
+				if c.Lookups != 0 || c.Hits != 0 {
 					t.Errorf("before the first block: %+v", c)
 				}
 			}
@@ -29,19 +29,19 @@ func TestCachesAreCounted(t *testing.T) {
 		}
 		knew := map[string]uint64{}
 		for _, c := range measured(t, large).Caches {
-			if c.Found > c.Asked || c.Asked == 0 && c.Name != "owners" {
+			if c.Hits > c.Lookups || c.Lookups == 0 && c.Name != "owners" {
 				t.Errorf("%+v", c)
 			}
-			if c.Name == "outputs" && (c.Asked != status.Totals.Inputs || c.Found != c.Asked) {
+			if c.Name == "outputs" && (c.Lookups != status.Totals.Inputs || c.Hits != c.Lookups) {
 				t.Errorf("%+v, expected all of %d inputs", c, status.Totals.Inputs)
 			}
-			knew[c.Name] = c.Found
+			knew[c.Name] = c.Hits
 		}
 		for _, c := range measured(t, small).Caches {
-			if c.Found > c.Asked || c.Found > knew[c.Name] || c.Name == "outputs" && c.Asked != status.Totals.Inputs {
+			if c.Hits > c.Lookups || c.Hits > knew[c.Name] || c.Name == "outputs" && c.Lookups != status.Totals.Inputs {
 				t.Errorf("without memory: %+v, with it %d were found", c, knew[c.Name])
 			}
-			if c.Name == "values" && c.Found >= knew[c.Name] {
+			if c.Name == "values" && c.Hits >= knew[c.Name] {
 				t.Errorf("without memory as many values were known as with it: %+v", c)
 			}
 		}

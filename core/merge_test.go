@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -22,12 +23,12 @@ type refTerm struct {
 	value string
 }
 
-func (r *reference) term(t refTerm) core.Term {
+func (r *reference) term(t refTerm) query.Term {
 	if t.index < 0 {
-		return core.Term{Index: core.AssetTerm, Value: r.chain.FormatAsset([]byte(t.value))}
+		return query.Term{Index: query.AssetTerm, Value: r.chain.FormatAsset([]byte(t.value))}
 	}
 	x := r.indexes[t.index]
-	return core.Term{Index: x.Name, Value: x.Format([]byte(t.value))}
+	return query.Term{Index: x.Name, Value: x.Format([]byte(t.value))}
 }
 
 func (t refTerm) in(o *refOutput) bool {
@@ -46,8 +47,8 @@ type refFind struct {
 	bounded  bool
 }
 
-func (r *reference) terms(f *refFind) core.Terms {
-	t := core.Terms{Unspent: f.unspent}
+func (r *reference) terms(f *refFind) query.Terms {
+	t := query.Terms{Unspent: f.unspent}
 	for _, o := range f.or {
 		t.Or = append(t.Or, r.term(o))
 	}
@@ -56,7 +57,7 @@ func (r *reference) terms(f *refFind) core.Terms {
 	}
 	if f.bounded {
 		from, to := model.HeightPk(f.from), model.HeightPk(f.to)
-		t.Range = core.Range{FromHeight: &from, ToHeight: &to}
+		t.Range = query.Range{FromHeight: &from, ToHeight: &to}
 	}
 	return t
 }
@@ -117,7 +118,7 @@ func (r *reference) anyFind(rng *rand.Rand) *refFind {
 }
 
 // ask collects what Find says to a question, page after page; a page may be short where it is allowed.
-func (r *reference) ask(t *testing.T, db *core.DB, f *refFind, p core.Page, short bool) (got []string) {
+func (r *reference) ask(t *testing.T, db *core.DB, f *refFind, p query.Page, short bool) (got []string) {
 	t.Helper()
 	base, terms := r.term(f.base), r.terms(f)
 	for n := 0; ; n++ {
@@ -170,7 +171,7 @@ func TestFindCombinesValues(t *testing.T) {
 			}
 			descending := rng.IntN(2) == 0
 			want := r.answers(found, descending)
-			if got := r.ask(t, db, f, core.Page{Limit: 1 + rng.IntN(30), Descending: descending}, false); !slices.Equal(got, want) {
+			if got := r.ask(t, db, f, query.Page{Limit: 1 + rng.IntN(30), Descending: descending}, false); !slices.Equal(got, want) {
 				t.Fatalf("%+v, descending %t: %d outputs, expected %d\n%.2000s\n\n%.2000s", f, descending, len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
@@ -193,7 +194,7 @@ func TestFindGoesOnWhereAPageCostEnough(t *testing.T) {
 			f := r.anyFind(rng)
 			budget := 20*(1+len(f.and)+len(f.or)) + rng.IntN(100)
 			descending := rng.IntN(2) == 0
-			got := r.ask(t, db, f, core.Page{Limit: 1 + rng.IntN(100), Descending: descending, Budget: budget}, true)
+			got := r.ask(t, db, f, query.Page{Limit: 1 + rng.IntN(100), Descending: descending, Budget: budget}, true)
 			if want := r.answers(r.find(f), descending); !slices.Equal(got, want) {
 				t.Fatalf("%+v, descending %t: %d outputs, expected %d", f, descending, len(got), len(want))
 			}
@@ -227,7 +228,7 @@ func TestFindLeapsOverWhatIsFrequent(t *testing.T) {
 	both := &refFind{base: refTerm{0, string(everywhere)}, and: []refTerm{{1, string(rare)}}}
 	for _, descending := range []bool{false, true} {
 		base := r.term(both.base)
-		a, err := db.Find(context.Background(), base.Index, base.Value, r.terms(both), core.Page{Limit: 100, Descending: descending, Budget: 50 * 80})
+		a, err := db.Find(context.Background(), base.Index, base.Value, r.terms(both), query.Page{Limit: 100, Descending: descending, Budget: 50 * 80})
 		if err != nil || len(a.Outputs) != 50 || a.Next != nil {
 			t.Errorf("descending %t: %d outputs of 50 within the work of 4,000 rows of 100,000, next %v, %v", descending, len(a.Outputs), a.Next, err)
 		}
@@ -245,46 +246,46 @@ func TestTermsThatOccurNowhere(t *testing.T) {
 	tags := r.values(1)
 	tag, other := r.term(refTerm{1, tags[0]}), r.term(refTerm{1, tags[1]})
 	asset := r.term(refTerm{-1, r.assetOrder()[0]})
-	unknown, unknownAsset := core.Term{Index: "address", Value: "affff"}, core.Term{Index: "asset", Value: "ffff"}
+	unknown, unknownAsset := query.Term{Index: "address", Value: "affff"}, query.Term{Index: "asset", Value: "ffff"}
 
-	a, err := db.Find(ctx, tag.Index, tag.Value, core.Terms{And: []core.Term{other}}, core.Page{})
+	a, err := db.Find(ctx, tag.Index, tag.Value, query.Terms{And: []query.Term{other}}, query.Page{})
 	if err != nil || len(a.Outputs) != 0 || a.Next != nil {
 		t.Errorf("two tags are in no output together: %s, %v", text(a), err)
 	}
-	want, _ := db.Find(ctx, tag.Index, tag.Value, core.Terms{}, core.Page{})
-	a, err = db.Find(ctx, tag.Index, tag.Value, core.Terms{Or: []core.Term{unknown, unknownAsset}}, core.Page{})
-	if err != nil || text(a.Outputs) != text(want.Outputs) || !slices.Equal(a.Or, []core.Term{unknown, unknownAsset}) {
+	want, _ := db.Find(ctx, tag.Index, tag.Value, query.Terms{}, query.Page{})
+	a, err = db.Find(ctx, tag.Index, tag.Value, query.Terms{Or: []query.Term{unknown, unknownAsset}}, query.Page{})
+	if err != nil || text(a.Outputs) != text(want.Outputs) || !slices.Equal(a.Or, []query.Term{unknown, unknownAsset}) {
 		t.Errorf("an alternative that occurs nowhere: %s, %v", text(a), err)
 	}
-	a, err = db.Find(ctx, unknown.Index, unknown.Value, core.Terms{Or: []core.Term{tag}}, core.Page{})
+	a, err = db.Find(ctx, unknown.Index, unknown.Value, query.Terms{Or: []query.Term{tag}}, query.Page{})
 	if err != nil || text(a.Outputs) != text(want.Outputs) || a.FirstSeen != nil {
 		t.Errorf("a value that occurs nowhere, or another one: %s, %v", text(a), err)
 	}
-	a, err = db.Find(ctx, tag.Index, tag.Value, core.Terms{And: []core.Term{unknown}, Or: []core.Term{other}}, core.Page{})
-	if err != nil || len(a.Outputs) != 0 || a.Next != nil || !slices.Equal(a.And, []core.Term{unknown}) {
+	a, err = db.Find(ctx, tag.Index, tag.Value, query.Terms{And: []query.Term{unknown}, Or: []query.Term{other}}, query.Page{})
+	if err != nil || len(a.Outputs) != 0 || a.Next != nil || !slices.Equal(a.And, []query.Term{unknown}) {
 		t.Errorf("together with a value that occurs nowhere: %s, %v", text(a), err)
 	}
 	fingerprint := r.traits.Fingerprint.Format(r.traits.Fingerprint.Of([]byte(r.assetOrder()[0])))
-	a, err = db.Find(ctx, core.AssetTerm, fingerprint, core.Terms{}, core.Page{})
+	a, err = db.Find(ctx, query.AssetTerm, fingerprint, query.Terms{}, query.Page{})
 	if err != nil || a.Value != asset.Value || len(a.Outputs) == 0 {
 		t.Errorf("an asset by its fingerprint: %s, %v", text(a), err)
 	}
 	for what, c := range map[string]struct {
-		base  core.Term
-		terms core.Terms
+		base  query.Term
+		terms query.Terms
 		kind  model.ErrorKind
 		code  string
 		names string
 	}{
-		"the asset":                  {unknownAsset, core.Terms{}, model.NotFound, "unknown_asset", unknownAsset.Value},
-		"an asset of all":            {tag, core.Terms{And: []core.Term{unknownAsset}}, model.NotFound, "unknown_asset", unknownAsset.Value},
-		"an alternative of no index": {tag, core.Terms{Or: []core.Term{{Index: "colour", Value: "x"}}}, model.Usage, "unknown_index", "colour"},
-		"an alternative misspelt":    {tag, core.Terms{Or: []core.Term{{Index: "tag", Value: "x"}}}, model.Usage, "bad_value", `"x"`},
-		"one of no index":            {tag, core.Terms{And: []core.Term{{Index: "colour", Value: "x"}}}, model.Usage, "unknown_index", "colour"},
-		"too many": {tag, core.Terms{And: slices.Repeat([]core.Term{tag}, 60), Or: slices.Repeat([]core.Term{tag}, 41)},
+		"the asset":                  {unknownAsset, query.Terms{}, model.NotFound, "unknown_asset", unknownAsset.Value},
+		"an asset of all":            {tag, query.Terms{And: []query.Term{unknownAsset}}, model.NotFound, "unknown_asset", unknownAsset.Value},
+		"an alternative of no index": {tag, query.Terms{Or: []query.Term{{Index: "colour", Value: "x"}}}, model.Usage, "unknown_index", "colour"},
+		"an alternative misspelt":    {tag, query.Terms{Or: []query.Term{{Index: "tag", Value: "x"}}}, model.Usage, "bad_value", `"x"`},
+		"one of no index":            {tag, query.Terms{And: []query.Term{{Index: "colour", Value: "x"}}}, model.Usage, "unknown_index", "colour"},
+		"too many": {tag, query.Terms{And: slices.Repeat([]query.Term{tag}, 60), Or: slices.Repeat([]query.Term{tag}, 41)},
 			model.Usage, "too_many_terms", "101"},
 	} {
-		_, err := db.Find(ctx, c.base.Index, c.base.Value, c.terms, core.Page{})
+		_, err := db.Find(ctx, c.base.Index, c.base.Value, c.terms, query.Page{})
 		if kind(err) != c.kind || code(err) != c.code || !strings.Contains(fmt.Sprint(err), c.names) {
 			t.Errorf("%s: %v, expected %s naming %s", what, err, c.code, c.names)
 		}
@@ -310,7 +311,7 @@ func TestFindLeavesNothingRunning(t *testing.T) {
 					budget = 20*(1+len(f.and)+len(f.or)) + rng.IntN(100)
 				}
 				descending := rng.IntN(2) == 0
-				got := r.ask(t, db, f, core.Page{Limit: 1 + rng.IntN(30), Descending: descending, Budget: budget}, true)
+				got := r.ask(t, db, f, query.Page{Limit: 1 + rng.IntN(30), Descending: descending, Budget: budget}, true)
 				if want := r.answers(r.find(f), descending); !slices.Equal(got, want) {
 					t.Fatalf("%+v, descending %t: %d outputs, expected %d", f, descending, len(got), len(want))
 				}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -25,14 +25,14 @@ func TestNamesAreThoseOfTheChain(t *testing.T) {
 		appendAll(t, db, old, 3)
 		answersAre(t, db, v, old)
 		before := newReference(v, old)
-		telling := func(view *core.View) {
+		telling := func(view *query.View) {
 			t.Helper()
 			for _, tx := range before.byHash {
 				got, err := view.Tx(ctx, before.hash(tx))
 				agree(t, "transaction at the tip before the fork", got, err, before.tx(tx))
 			}
 		}
-		err := db.View(ctx, func(view *core.View) error {
+		err := db.View(ctx, func(view *query.View) error {
 			rollback(t, db, point(common, len(common)-1))
 			telling(view)
 			appendAll(t, db, other[len(common):], 3)
@@ -57,7 +57,7 @@ func TestAViewKnowsNothingBornAfterIt(t *testing.T) {
 			db := open(t, memory.New(), v, 1<<16)
 			appendAll(t, db, blocks[:have], 3)
 			then := newReference(v, blocks[:have])
-			err := db.View(ctx, func(view *core.View) error {
+			err := db.View(ctx, func(view *query.View) error {
 				appendAll(t, db, blocks[have:], 3)
 				answersAre(t, db, v, blocks)
 				unknown := 0

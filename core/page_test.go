@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -15,7 +16,7 @@ import (
 // firstPage is where a first page ended.
 type firstPage struct {
 	list string
-	page core.Page // the one that follows
+	page query.Page // the one that follows
 	last entry
 }
 
@@ -24,7 +25,7 @@ func firstPages(t *testing.T, db *core.DB, r *reference) (pages []firstPage) {
 	for _, l := range r.lists() {
 		for _, descending := range []bool{false, true} {
 			for _, limit := range []int{1, 3} {
-				p := core.Page{Limit: limit, Descending: descending}
+				p := query.Page{Limit: limit, Descending: descending}
 				_, next, err := l.page(db, p)
 				if err != nil {
 					t.Fatalf("%.200s: %v", l.name, err)
@@ -120,7 +121,7 @@ func TestForeignCursorsAreRefused(t *testing.T) {
 		appendAll(t, db, blocks, 7)
 		r := newReference(v, blocks)
 		pages, lists := firstPages(t, db, r), r.listsByName()
-		bad := func(l *list, p core.Page, what string) {
+		bad := func(l *list, p query.Page, what string) {
 			t.Helper()
 			if _, _, err := l.page(db, p); code(err) != "bad_cursor" || kind(err) != model.Usage {
 				t.Fatalf("%.200s, %+v: %s: %v", l.name, p, what, err)
@@ -129,16 +130,16 @@ func TestForeignCursorsAreRefused(t *testing.T) {
 		for i, p := range pages {
 			other := pages[(i+1+i%7)%len(pages)]
 			if other.list != p.list {
-				bad(lists[other.list], core.Page{After: p.page.After, Descending: p.page.Descending}, "of another list")
+				bad(lists[other.list], query.Page{After: p.page.After, Descending: p.page.Descending}, "of another list")
 			}
-			bad(lists[p.list], core.Page{After: p.page.After, Descending: !p.page.Descending}, "of the other order")
+			bad(lists[p.list], query.Page{After: p.page.After, Descending: !p.page.Descending}, "of the other order")
 			if i%20 > 0 {
 				continue
 			}
-			bad(lists[p.list], core.Page{After: p.page.After[1:]}, "cut in front")
-			bad(lists[p.list], core.Page{After: p.page.After + "A"}, "longer")
-			bad(lists[p.list], core.Page{After: p.page.After + "\n"}, "with a line end")
-			bad(lists[p.list], core.Page{After: "tip"}, "a word")
+			bad(lists[p.list], query.Page{After: p.page.After[1:]}, "cut in front")
+			bad(lists[p.list], query.Page{After: p.page.After + "A"}, "longer")
+			bad(lists[p.list], query.Page{After: p.page.After + "\n"}, "with a line end")
+			bad(lists[p.list], query.Page{After: "tip"}, "a word")
 			raw, err := base64.RawURLEncoding.DecodeString(p.page.After)
 			if err != nil {
 				t.Fatal(err)

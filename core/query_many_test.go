@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -36,7 +36,7 @@ func TestManyAtOnceAreEachByItself(t *testing.T) {
 			}
 			refs = append(refs, ref)
 			outputs = append(outputs, text(a))
-			spends = append(spends, text(core.SpendingAnswer{Tx: a.Tx, Index: a.Index, SpentBy: *a.SpentBy}))
+			spends = append(spends, text(query.SpendingAnswer{Tx: a.Tx, Index: a.Index, SpentBy: *a.SpentBy}))
 		}
 		for _, tx := range r.txs {
 			if r.byHash[tx.Hash] == tx {
@@ -79,8 +79,8 @@ func TestManyAtOnceAreEachByItself(t *testing.T) {
 			if x.Name == "tag" {
 				ask, want = append(ask, "tff"), append(want, text(r.balance(i, "\xff")))
 			}
-			if len(ask) > core.MaxMany {
-				ask, want = ask[:core.MaxMany], want[:core.MaxMany]
+			if len(ask) > query.MaxMany {
+				ask, want = ask[:query.MaxMany], want[:query.MaxMany]
 			}
 			got, err := db.Balances(t.Context(), x.Name, ask)
 			alike(t, "balances of "+x.Name, texts(got), err, want)
@@ -102,7 +102,7 @@ func TestWhatIsWrongInAListIsNamedByItsPlace(t *testing.T) {
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 5)
 	tx := db.Chain().FormatHash(blocks[1].Txs[0].Hash)
-	many := make([]string, core.MaxMany+1)
+	many := make([]string, query.MaxMany+1)
 	for what, c := range map[string]struct {
 		place, code string
 		ask         func() error

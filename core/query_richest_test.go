@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -13,9 +13,9 @@ import (
 )
 
 // richestOf is who holds most of an asset, every output looked at.
-func (r *reference) richestOf(index int, asset string, limit int) *core.RichestAnswer {
+func (r *reference) richestOf(index int, asset string, limit int) *query.RichestAnswer {
 	x := r.indexes[index]
-	a := &core.RichestAnswer{Index: x.Name, Asset: r.chain.FormatAsset([]byte(asset)), Values: []core.RichestValueAnswer{}}
+	a := &query.RichestAnswer{Index: x.Name, Asset: r.chain.FormatAsset([]byte(asset)), Values: []query.RichestValueAnswer{}}
 	type holder struct {
 		value string
 		held  *big.Int
@@ -42,7 +42,7 @@ func (r *reference) richestOf(index int, asset string, limit int) *core.RichestA
 	}
 	slices.SortStableFunc(holders, func(a, b holder) int { return b.held.Cmp(a.held) })
 	for _, h := range holders[:min(limit, len(holders))] {
-		a.Values = append(a.Values, core.RichestValueAnswer{Value: h.value, Balance: h.held.String(), UnspentCount: h.n})
+		a.Values = append(a.Values, query.RichestValueAnswer{Value: h.value, Balance: h.held.String(), UnspentCount: h.n})
 	}
 	return a
 }

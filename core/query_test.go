@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -29,7 +30,7 @@ func agree(t testing.TB, what string, got any, err error, want any) {
 }
 
 // pages collects a list page by page.
-func pages[T any](t testing.TB, what string, p core.Page, page func(core.Page) ([]T, *string, error)) (all []T) {
+func pages[T any](t testing.TB, what string, p query.Page, page func(query.Page) ([]T, *string, error)) (all []T) {
 	t.Helper()
 	for {
 		entries, next, err := page(p)
@@ -114,7 +115,7 @@ func lists(t *testing.T, db *core.DB, r *reference, index int, value string) {
 	x := r.indexes[index]
 	text := x.Format([]byte(value))
 	found := r.where(index, value)
-	all, unspent := []core.OutputAnswer{}, []core.OutputAnswer{}
+	all, unspent := []query.OutputAnswer{}, []query.OutputAnswer{}
 	for _, o := range found {
 		all = append(all, r.output(o, true))
 		if o.spentBy == nil {
@@ -122,14 +123,14 @@ func lists(t *testing.T, db *core.DB, r *reference, index int, value string) {
 		}
 	}
 	history := r.history(found)
-	first := core.FirstSeenAnswer{Tx: all[0].Tx, Index: all[0].Index, Height: all[0].Height}
+	first := query.FirstSeenAnswer{Tx: all[0].Tx, Index: all[0].Index, Height: all[0].Height}
 	for _, descending := range []bool{false, true} {
 		for _, limit := range []int{1, 2, 7, 25} {
-			p := core.Page{Limit: limit, Descending: descending}
+			p := query.Page{Limit: limit, Descending: descending}
 			for _, only := range []bool{false, true} {
 				what := fmt.Sprintf("find %s %s, unspent %t, %d a page, descending %t", x.Name, text, only, limit, descending)
-				got := pages(t, what, p, func(p core.Page) ([]core.OutputAnswer, *string, error) {
-					a, err := db.Find(ctx, x.Name, text, core.Terms{Unspent: only}, p)
+				got := pages(t, what, p, func(p query.Page) ([]query.OutputAnswer, *string, error) {
+					a, err := db.Find(ctx, x.Name, text, query.Terms{Unspent: only}, p)
 					if err != nil {
 						return nil, nil, err
 					}
@@ -145,8 +146,8 @@ func lists(t *testing.T, db *core.DB, r *reference, index int, value string) {
 				agree(t, what, got, nil, ordered(want, descending))
 			}
 			what := fmt.Sprintf("history %s %s, %d a page, descending %t", x.Name, text, limit, descending)
-			got := pages(t, what, p, func(p core.Page) ([]core.HistoryTxAnswer, *string, error) {
-				a, err := db.History(ctx, x.Name, text, core.Range{}, p)
+			got := pages(t, what, p, func(p query.Page) ([]query.HistoryTxAnswer, *string, error) {
+				a, err := db.History(ctx, x.Name, text, query.Range{}, p)
 				if err != nil {
 					return nil, nil, err
 				}
@@ -185,16 +186,16 @@ func assets(t *testing.T, db *core.DB, r *reference, id string) {
 	}
 	for _, descending := range []bool{false, true} {
 		for _, limit := range []int{1, 3, 25} {
-			p := core.Page{Limit: limit, Descending: descending}
-			gotEvents := pages(t, "asset events", p, func(p core.Page) ([]core.AssetEventAnswer, *string, error) {
-				a, err := db.AssetEvents(ctx, text, core.Range{}, p)
+			p := query.Page{Limit: limit, Descending: descending}
+			gotEvents := pages(t, "asset events", p, func(p query.Page) ([]query.AssetEventAnswer, *string, error) {
+				a, err := db.AssetEvents(ctx, text, query.Range{}, p)
 				if err != nil {
 					return nil, nil, err
 				}
 				return a.Events, a.Next, nil
 			})
 			agree(t, "asset events", gotEvents, nil, ordered(events, descending))
-			gotHolders := pages(t, "asset holders", p, func(p core.Page) ([]core.HolderAnswer, *string, error) {
+			gotHolders := pages(t, "asset holders", p, func(p query.Page) ([]query.HolderAnswer, *string, error) {
 				a, err := db.AssetHolders(ctx, text, p)
 				if err != nil {
 					return nil, nil, err
@@ -218,9 +219,9 @@ func TestPagesSurviveWhatTheChainDoes(t *testing.T) {
 		db := open(t, memory.New(), v, 0)
 		appendAll(t, db, blocks[:30], 10)
 		var seen []string
-		next, p := 30, core.Page{Limit: 3, Descending: descending}
+		next, p := 30, query.Page{Limit: 3, Descending: descending}
 		for {
-			a, err := db.Find(ctx, "tag", hot, core.Terms{}, p)
+			a, err := db.Find(ctx, "tag", hot, query.Terms{}, p)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -244,13 +245,13 @@ func TestPagesSurviveWhatTheChainDoes(t *testing.T) {
 		}
 		agree(t, fmt.Sprintf("while blocks arrive, descending %t", descending), seen, nil, ordered(want, descending))
 
-		a, err := db.Find(ctx, "tag", hot, core.Terms{}, core.Page{Limit: 1, Descending: true})
+		a, err := db.Find(ctx, "tag", hot, query.Terms{}, query.Page{Limit: 1, Descending: true})
 		if err != nil || a.Next == nil {
 			t.Fatalf("%+v, %v", a, err)
 		}
 		height := int(a.Outputs[0].Height)
 		rollback(t, db, blocks[height-1].Point())
-		_, err = db.Find(ctx, "tag", hot, core.Terms{}, core.Page{Limit: 1, After: *a.Next, Descending: true})
+		_, err = db.Find(ctx, "tag", hot, query.Terms{}, query.Page{Limit: 1, After: *a.Next, Descending: true})
 		if k, code := model.KindOf(err); k != model.Usage || code != "cursor_rolled_back" {
 			t.Errorf("a page whose end is gone: %v", err)
 		}
@@ -273,7 +274,7 @@ func TestQuestionsWithoutAnswersAndWrongOnes(t *testing.T) {
 	appendAll(t, db, blocks, 5)
 	r := newReference(v, blocks)
 	tag := r.indexes[1].Format([]byte{1})
-	page, err := db.Find(ctx, "tag", tag, core.Terms{}, core.Page{Limit: 1})
+	page, err := db.Find(ctx, "tag", tag, query.Terms{}, query.Page{Limit: 1})
 	if err != nil || page.Next == nil {
 		t.Fatal(err)
 	}
@@ -296,27 +297,27 @@ func TestQuestionsWithoutAnswersAndWrongOnes(t *testing.T) {
 		"unknown index":            {model.Usage, "unknown_index", func() error { _, err := db.Balance(ctx, "colour", "x"); return err }},
 		"no value":                 {model.Usage, "bad_value", func() error { _, err := db.Balance(ctx, "tag", "x"); return err }},
 		"unknown asset":            {model.NotFound, "unknown_asset", func() error { _, err := db.Asset(ctx, "ff"); return err }},
-		"no asset":                 {model.Usage, "bad_value", func() error { _, err := db.AssetEvents(ctx, "x", core.Range{}, core.Page{}); return err }},
+		"no asset":                 {model.Usage, "bad_value", func() error { _, err := db.AssetEvents(ctx, "x", query.Range{}, query.Page{}); return err }},
 		"limit too large": {model.Usage, "bad_value", func() error {
-			_, err := db.Find(ctx, "tag", tag, core.Terms{}, core.Page{Limit: core.MaxLimit + 1})
+			_, err := db.Find(ctx, "tag", tag, query.Terms{}, query.Page{Limit: query.MaxLimit + 1})
 			return err
 		}},
-		"limit below 0": {model.Usage, "bad_value", func() error { _, err := db.History(ctx, "tag", tag, core.Range{}, core.Page{Limit: -1}); return err }},
-		"no cursor":     {model.Usage, "bad_cursor", func() error { _, err := db.Find(ctx, "tag", tag, core.Terms{}, core.Page{After: "!"}); return err }},
+		"limit below 0": {model.Usage, "bad_value", func() error { _, err := db.History(ctx, "tag", tag, query.Range{}, query.Page{Limit: -1}); return err }},
+		"no cursor":     {model.Usage, "bad_cursor", func() error { _, err := db.Find(ctx, "tag", tag, query.Terms{}, query.Page{After: "!"}); return err }},
 		"cursor of another order": {model.Usage, "bad_cursor", func() error {
-			_, err := db.Find(ctx, "tag", tag, core.Terms{}, core.Page{After: *page.Next, Descending: true})
+			_, err := db.Find(ctx, "tag", tag, query.Terms{}, query.Page{After: *page.Next, Descending: true})
 			return err
 		}},
 		"cursor of another filter": {model.Usage, "bad_cursor", func() error {
-			_, err := db.Find(ctx, "tag", tag, core.Terms{Unspent: true}, core.Page{After: *page.Next})
+			_, err := db.Find(ctx, "tag", tag, query.Terms{Unspent: true}, query.Page{After: *page.Next})
 			return err
 		}},
 		"cursor of another list": {model.Usage, "bad_cursor", func() error {
-			_, err := db.History(ctx, "tag", tag, core.Range{}, core.Page{After: *page.Next})
+			_, err := db.History(ctx, "tag", tag, query.Range{}, query.Page{After: *page.Next})
 			return err
 		}},
 		"cursor of another value": {model.Usage, "bad_cursor", func() error {
-			_, err := db.Find(ctx, "tag", r.indexes[1].Format([]byte{2}), core.Terms{}, core.Page{After: *page.Next})
+			_, err := db.Find(ctx, "tag", r.indexes[1].Format([]byte{2}), query.Terms{}, query.Page{After: *page.Next})
 			return err
 		}},
 	} {

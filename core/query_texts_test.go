@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -49,8 +50,8 @@ func (r *reference) textOrder(index int) *textOrder {
 	for _, value := range r.values(index) {
 		text := x.Format([]byte(value))
 		first := r.where(index, value)[0]
-		a := core.ValueAnswer{Value: text, FirstSeen: core.FirstSeenAnswer{Tx: r.hash(first.tx), Index: first.index, Height: first.tx.height}}
-		o.values = append(o.values, headed{text[:min(255, len(text))], entry{texts([]core.ValueAnswer{a})[0], 0, first.tx.height}})
+		a := query.ValueAnswer{Value: text, FirstSeen: query.FirstSeenAnswer{Tx: r.hash(first.tx), Index: first.index, Height: first.tx.height}}
+		o.values = append(o.values, headed{text[:min(255, len(text))], entry{texts([]query.ValueAnswer{a})[0], 0, first.tx.height}})
 	}
 	slices.SortStableFunc(o.values, func(a, b headed) int { return cmp.Compare(a.head, b.head) })
 	return o
@@ -64,7 +65,7 @@ func (o *textOrder) from(prefix string) *list {
 			l.entries = append(l.entries, v.entry)
 		}
 	}
-	l.page = func(db *core.DB, p core.Page) ([]string, *string, error) {
+	l.page = func(db *core.DB, p query.Page) ([]string, *string, error) {
 		a, err := db.ValuesByText(context.Background(), o.index, prefix, p)
 		if err != nil {
 			return nil, nil, err
@@ -104,7 +105,7 @@ func TestValuesByTextAreAllValuesFiltered(t *testing.T) {
 				l := order.from(prefix)
 				found += len(l.entries)
 				for _, descending := range []bool{false, true} {
-					l.walk(t, db, core.Page{Limit: 1 + rng.IntN(20), Descending: descending}, l.in(descending))
+					l.walk(t, db, query.Page{Limit: 1 + rng.IntN(20), Descending: descending}, l.in(descending))
 				}
 			}
 		}
@@ -130,7 +131,7 @@ func TestPagesByTextGoOnWhateverTheChainDoes(t *testing.T) {
 			other := then.textOrder(i).from("")
 			for _, descending := range []bool{false, true} {
 				for _, limit := range []int{1, 4} {
-					p := core.Page{Limit: limit, Descending: descending}
+					p := query.Page{Limit: limit, Descending: descending}
 					_, next, err := l.page(db, p)
 					if err != nil {
 						t.Fatalf("%s: %v", l.name, err)
@@ -142,7 +143,7 @@ func TestPagesByTextGoOnWhateverTheChainDoes(t *testing.T) {
 					p.After = *next
 					l.walk(t, db, p, l.rest(last, descending))
 
-					for what, bad := range map[string]core.Page{
+					for what, bad := range map[string]query.Page{
 						"the other order": {After: p.After, Descending: !descending},
 						"cut":             {After: p.After[:len(p.After)-4], Descending: descending},
 						"of all values":   {After: firstCursor(t, db, x.Name), Descending: descending},
@@ -179,7 +180,7 @@ func TestPagesByTextGoOnWhateverTheChainDoes(t *testing.T) {
 // firstCursor is where the first of all values of an index ended.
 func firstCursor(t *testing.T, db *core.DB, index string) string {
 	t.Helper()
-	a, err := db.Values(t.Context(), index, core.Page{Limit: 1})
+	a, err := db.Values(t.Context(), index, query.Page{Limit: 1})
 	if err != nil || a.Next == nil {
 		t.Fatalf("values of %s: %+v, %v", index, a, err)
 	}
@@ -204,21 +205,21 @@ func TestTextsThatAreCutAreToldApart(t *testing.T) {
 		l := order.from(prefix)
 		for limit := range 7 {
 			for _, descending := range []bool{false, true} {
-				l.walk(t, db, core.Page{Limit: limit + 1, Descending: descending}, l.in(descending))
+				l.walk(t, db, query.Page{Limit: limit + 1, Descending: descending}, l.in(descending))
 			}
 		}
 	}
 	if got := len(order.from("a6c").entries); got != 5 {
 		t.Errorf("%d values begin with a6c, expected 5", got)
 	}
-	if _, err := db.ValuesByText(t.Context(), "address", strings.Repeat("x", 255), core.Page{}); err != nil {
+	if _, err := db.ValuesByText(t.Context(), "address", strings.Repeat("x", 255), query.Page{}); err != nil {
 		t.Errorf("a prefix of 255 bytes: %v", err)
 	}
-	if _, err := db.ValuesByText(t.Context(), "address", strings.Repeat("x", 256), core.Page{}); kind(err) != model.Usage || code(err) != "bad_value" {
+	if _, err := db.ValuesByText(t.Context(), "address", strings.Repeat("x", 256), query.Page{}); kind(err) != model.Usage || code(err) != "bad_value" {
 		t.Errorf("a prefix of 256 bytes: %v", err)
 	}
 	plain := open(t, memory.New(), bitcoin, 0)
-	if _, err := plain.ValuesByText(t.Context(), "address", "a", core.Page{}); kind(err) != model.Usage || code(err) != "not_kept" || !strings.Contains(err.Error(), "birthmark index add address") {
+	if _, err := plain.ValuesByText(t.Context(), "address", "a", query.Page{}); kind(err) != model.Usage || code(err) != "not_kept" || !strings.Contains(err.Error(), "birthmark index add address") {
 		t.Errorf("by text where texts are not kept: %v", err)
 	}
 	consistent(t, db)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -32,10 +32,10 @@ func TestAValueThatWasNeverUsedHoldsNothing(t *testing.T) {
 				t.Errorf("balances: %s, %v", text(balances), err)
 			}
 			height := model.HeightPk(3)
-			for _, r := range []core.Range{{}, {FromHeight: &height}} {
-				for _, p := range []core.Page{{}, {Descending: true, Limit: 1}} {
+			for _, r := range []query.Range{{}, {FromHeight: &height}} {
+				for _, p := range []query.Page{{}, {Descending: true, Limit: 1}} {
 					for _, unspent := range []bool{false, true} {
-						a, err := db.Find(ctx, name, unused, core.Terms{Range: r, Unspent: unspent}, p)
+						a, err := db.Find(ctx, name, unused, query.Terms{Range: r, Unspent: unspent}, p)
 						if err != nil || text(a) != find {
 							t.Errorf("find: %s, %v; expected %s", text(a), err, find)
 						}
@@ -57,19 +57,19 @@ func TestAValueThatWasNeverUsedHoldsNothing(t *testing.T) {
 					return err
 				}},
 				"a cursor for find": {"bad_cursor", func() error {
-					_, err := db.Find(ctx, name, unused, core.Terms{}, core.Page{After: "AA"})
+					_, err := db.Find(ctx, name, unused, query.Terms{}, query.Page{After: "AA"})
 					return err
 				}},
 				"a cursor": {"bad_cursor", func() error {
-					_, err := db.History(ctx, name, unused, core.Range{}, core.Page{After: "AA"})
+					_, err := db.History(ctx, name, unused, query.Range{}, query.Page{After: "AA"})
 					return err
 				}},
 				"a limit": {"bad_value", func() error {
-					_, err := db.History(ctx, name, unused, core.Range{}, core.Page{Limit: -1})
+					_, err := db.History(ctx, name, unused, query.Range{}, query.Page{Limit: -1})
 					return err
 				}},
 				"a range": {"empty_range", func() error {
-					_, err := db.History(ctx, name, unused, core.Range{FromHeight: &above}, core.Page{})
+					_, err := db.History(ctx, name, unused, query.Range{FromHeight: &above}, query.Page{})
 					return err
 				}},
 			} {

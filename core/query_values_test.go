@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -21,7 +21,7 @@ func TestListsAreThoseOfTheReference(t *testing.T) {
 		appendAll(t, db, blocks, 7)
 		for _, l := range newReference(v, blocks).lists() {
 			for _, descending := range []bool{false, true} {
-				l.walk(t, db, core.Page{Limit: 1 + rng.IntN(20), Descending: descending}, l.in(descending))
+				l.walk(t, db, query.Page{Limit: 1 + rng.IntN(20), Descending: descending}, l.in(descending))
 			}
 		}
 		consistent(t, db)
@@ -30,13 +30,13 @@ func TestListsAreThoseOfTheReference(t *testing.T) {
 
 func TestValuesOfNoIndexAreRefused(t *testing.T) {
 	db := open(t, memory.New(), modeltest.Variants()[0], 0)
-	if _, err := db.Values(t.Context(), "colour", core.Page{}); kind(err) != model.Usage || code(err) != "unknown_index" {
+	if _, err := db.Values(t.Context(), "colour", query.Page{}); kind(err) != model.Usage || code(err) != "unknown_index" {
 		t.Errorf("values of an index there is not: %v", err)
 	}
-	if a, err := db.Values(t.Context(), "tag", core.Page{}); err != nil || text(a) != `{"index":"tag","count":0,"values":[],"next":null}` {
+	if a, err := db.Values(t.Context(), "tag", query.Page{}); err != nil || text(a) != `{"index":"tag","count":0,"values":[],"next":null}` {
 		t.Errorf("values of a database without blocks: %s, %v", text(a), err)
 	}
-	if a, err := db.Assets(t.Context(), core.Page{}); err != nil || text(a) != `{"count":0,"assets":[],"next":null}` {
+	if a, err := db.Assets(t.Context(), query.Page{}); err != nil || text(a) != `{"count":0,"assets":[],"next":null}` {
 		t.Errorf("assets of a database without blocks: %s, %v", text(a), err)
 	}
 }

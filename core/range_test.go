@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -16,7 +17,7 @@ import (
 )
 
 // between are the blocks of a range by the definition, every block looked at.
-func between(blocks []*model.Block, r core.Range) (from, to model.HeightPk, ok bool) {
+func between(blocks []*model.Block, r query.Range) (from, to model.HeightPk, ok bool) {
 	from, to = 0, blocks[len(blocks)-1].Height
 	if r.FromHeight != nil {
 		from = *r.FromHeight
@@ -46,7 +47,7 @@ func between(blocks []*model.Block, r core.Range) (from, to model.HeightPk, ok b
 }
 
 // anyRange is a range of blocks of the chain, with one to four bounds; one in some has no block.
-func anyRange(rng *rand.Rand, blocks []*model.Block) (r core.Range) {
+func anyRange(rng *rand.Rand, blocks []*model.Block) (r query.Range) {
 	height := func() *model.HeightPk {
 		h := blocks[rng.IntN(len(blocks))].Height + model.HeightPk(rng.IntN(2))
 		return &h
@@ -55,7 +56,7 @@ func anyRange(rng *rand.Rand, blocks []*model.Block) (r core.Range) {
 		t := blocks[rng.IntN(len(blocks))].Time + rng.Int64N(3) - 1
 		return &t
 	}
-	for r == (core.Range{}) {
+	for r == (query.Range{}) {
 		if rng.IntN(3) == 0 {
 			r.FromHeight = height()
 		}
@@ -91,7 +92,7 @@ func TestRangesAreTheBlocksBetweenTheirEnds(t *testing.T) {
 			from, to, ok := between(blocks, ranged)
 			within := func(h uint32) bool { return ok && uint32(from) <= h && h <= uint32(to) }
 			term := r.anyTerm(rng)
-			p := core.Page{Limit: 1 + rng.IntN(5), Descending: rng.IntN(2) == 0}
+			p := query.Page{Limit: 1 + rng.IntN(5), Descending: rng.IntN(2) == 0}
 			var got, want []string
 			var err error
 			what := ""
@@ -104,7 +105,7 @@ func TestRangesAreTheBlocksBetweenTheirEnds(t *testing.T) {
 					}
 				}
 				for {
-					var a *core.HistoryAnswer
+					var a *query.HistoryAnswer
 					if a, err = db.History(ctx, x, value, ranged, p); err != nil {
 						break
 					}
@@ -123,7 +124,7 @@ func TestRangesAreTheBlocksBetweenTheirEnds(t *testing.T) {
 					}
 				}
 				for {
-					var a *core.AssetEventsAnswer
+					var a *query.AssetEventsAnswer
 					if a, err = db.AssetEvents(ctx, id, ranged, p); err != nil {
 						break
 					}
@@ -223,41 +224,41 @@ func TestRangesThatCannotBeSaySo(t *testing.T) {
 	db := open(t, memory.New(), v, 0)
 	at := func(h model.HeightPk) *model.HeightPk { return &h }
 	when := func(t int64) *int64 { return &t }
-	if _, _, err := ends(ctx, db, core.Range{FromHeight: at(0)}); code(err) != "empty_range" || !strings.Contains(err.Error(), "no blocks yet") {
+	if _, _, err := ends(ctx, db, query.Range{FromHeight: at(0)}); code(err) != "empty_range" || !strings.Contains(err.Error(), "no blocks yet") {
 		t.Errorf("a range of nothing: %v", err)
 	}
 	appendAll(t, db, blocks, 7)
 	tip := blocks[19].Time
 	for what, c := range map[string]struct {
-		r    core.Range
+		r    query.Range
 		code string
 		says string
 	}{
-		"heights the wrong way round": {core.Range{FromHeight: at(5), ToHeight: at(4)}, "bad_range", "from height 5, to height 4"},
-		"times the wrong way round":   {core.Range{FromTime: when(5), ToTime: when(4)}, "bad_range", "1970-01-01T00:00:05Z"},
-		"above the tip":               {core.Range{FromHeight: at(20)}, "empty_range", "tip is 19"},
-		"after the tip":               {core.Range{FromTime: when(tip + 1)}, "empty_range", "tip is 19"},
-		"before the first":            {core.Range{ToTime: when(blocks[0].Time - 1)}, "empty_range", "tip is 19"},
-		"between two blocks":          {core.Range{FromTime: when(blocks[7].Time + 1), ToTime: when(blocks[8].Time - 1)}, "empty_range", "tip is 19"},
-		"ends that do not meet":       {core.Range{FromTime: when(blocks[7].Time), ToHeight: at(6)}, "empty_range", "tip is 19"},
-		"times of no calendar":        {core.Range{FromTime: when(1<<63 - 1)}, "empty_range", "tip is 19"},
+		"heights the wrong way round": {query.Range{FromHeight: at(5), ToHeight: at(4)}, "bad_range", "from height 5, to height 4"},
+		"times the wrong way round":   {query.Range{FromTime: when(5), ToTime: when(4)}, "bad_range", "1970-01-01T00:00:05Z"},
+		"above the tip":               {query.Range{FromHeight: at(20)}, "empty_range", "tip is 19"},
+		"after the tip":               {query.Range{FromTime: when(tip + 1)}, "empty_range", "tip is 19"},
+		"before the first":            {query.Range{ToTime: when(blocks[0].Time - 1)}, "empty_range", "tip is 19"},
+		"between two blocks":          {query.Range{FromTime: when(blocks[7].Time + 1), ToTime: when(blocks[8].Time - 1)}, "empty_range", "tip is 19"},
+		"ends that do not meet":       {query.Range{FromTime: when(blocks[7].Time), ToHeight: at(6)}, "empty_range", "tip is 19"},
+		"times of no calendar":        {query.Range{FromTime: when(1<<63 - 1)}, "empty_range", "tip is 19"},
 	} {
 		if _, _, err := ends(ctx, db, c.r); kind(err) != model.Usage || code(err) != c.code || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, expected %s with %q", what, err, c.code, c.says)
 		}
 	}
-	if from, to, err := ends(ctx, db, core.Range{FromTime: when(-1 << 63), ToTime: when(1<<63 - 1)}); err != nil || from != 0 || to != 19 {
+	if from, to, err := ends(ctx, db, query.Range{FromTime: when(-1 << 63), ToTime: when(1<<63 - 1)}); err != nil || from != 0 || to != 19 {
 		t.Errorf("all times: %d to %d, %v", from, to, err)
 	}
 }
 
 // ends are the heights of the first and the last block of a range.
-func ends(ctx context.Context, db *core.DB, r core.Range) (from, to model.HeightPk, err error) {
+func ends(ctx context.Context, db *core.DB, r query.Range) (from, to model.HeightPk, err error) {
 	for _, end := range []struct {
 		descending bool
 		to         *model.HeightPk
 	}{{false, &from}, {true, &to}} {
-		a, err := db.Blocks(ctx, r, core.Page{Limit: 1, Descending: end.descending})
+		a, err := db.Blocks(ctx, r, query.Page{Limit: 1, Descending: end.descending})
 		if err != nil {
 			return 0, 0, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -57,7 +58,7 @@ func TestRawTransactionsAreWhatTheSourceGave(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			i := slices.IndexFunc(status.Families, func(f core.FamilyAnswer) bool { return f.Name == rawFamily })
+			i := slices.IndexFunc(status.Families, func(f query.FamilyAnswer) bool { return f.Name == rawFamily })
 			if i < 0 || status.Families[i].Keys != uint64(txs) || txs == 0 {
 				t.Errorf("status has %+v for %d transactions", status.Families, txs)
 			}

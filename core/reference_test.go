@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"slices"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 )
@@ -115,8 +115,8 @@ func (r *reference) outputs() (all []*refOutput) {
 	return all
 }
 
-func (r *reference) output(o *refOutput, spentBy bool) core.OutputAnswer {
-	a := core.OutputAnswer{Tx: r.hash(o.tx), Index: o.index, Height: o.tx.height, TxIndex: o.tx.index, Value: fmt.Sprint(o.Value), Keys: map[string]any{}}
+func (r *reference) output(o *refOutput, spentBy bool) query.OutputAnswer {
+	a := query.OutputAnswer{Tx: r.hash(o.tx), Index: o.index, Height: o.tx.height, TxIndex: o.tx.index, Value: fmt.Sprint(o.Value), Keys: map[string]any{}}
 	for _, k := range o.Keys {
 		x := r.indexes[k.Index]
 		if x.Kind == model.ManyValued {
@@ -134,12 +134,12 @@ func (r *reference) output(o *refOutput, spentBy bool) core.OutputAnswer {
 		if m := o.tx.mints[string(e.ID)]; m != nil && m.Sign() > 0 {
 			action = "mint"
 		}
-		a.Assets = append(a.Assets, core.AssetEntryAnswer{Asset: r.chain.FormatAsset(e.ID), Amount: fmt.Sprint(e.Amount), Action: action})
+		a.Assets = append(a.Assets, query.AssetEntryAnswer{Asset: r.chain.FormatAsset(e.ID), Amount: fmt.Sprint(e.Amount), Action: action})
 	}
 	if spentBy {
-		a.SpentBy = &core.Optional[core.SpentByAnswer]{}
+		a.SpentBy = &query.Optional[query.SpentByAnswer]{}
 		if o.spentBy != nil {
-			a.SpentBy.Value = &core.SpentByAnswer{Tx: r.hash(o.spentBy), Input: o.input, Height: o.spentBy.height}
+			a.SpentBy.Value = &query.SpentByAnswer{Tx: r.hash(o.spentBy), Input: o.input, Height: o.spentBy.height}
 		}
 	}
 	return a
@@ -157,15 +157,15 @@ func (r *reference) assetOrder() (ids []string) {
 	return ids
 }
 
-func (r *reference) tx(t *refTx) *core.TxAnswer {
-	a := &core.TxAnswer{Chain: r.chain.Name(), Hash: r.hash(t), Height: t.height, Index: t.index, Inputs: []core.InputAnswer{}, Outputs: []core.OutputAnswer{}}
+func (r *reference) tx(t *refTx) *query.TxAnswer {
+	a := &query.TxAnswer{Chain: r.chain.Name(), Hash: r.hash(t), Height: t.height, Index: t.index, Inputs: []query.InputAnswer{}, Outputs: []query.OutputAnswer{}}
 	if t.block != nil {
 		a.BlockHash, a.Time = r.chain.FormatHash(t.block.Hash), t.block.Time
 		a.Coinbase = r.traits.Coinbase && len(t.Inputs) == 0
 	}
 	var in, out uint64
 	for i, o := range t.spends {
-		a.Inputs = append(a.Inputs, core.InputAnswer{Index: i, Output: r.output(o, false)})
+		a.Inputs = append(a.Inputs, query.InputAnswer{Index: i, Output: r.output(o, false)})
 		in += o.Value
 	}
 	for _, o := range t.outputs {
@@ -180,15 +180,15 @@ func (r *reference) tx(t *refTx) *core.TxAnswer {
 	}
 	for _, id := range r.assetOrder() {
 		if m := t.mints[id]; m != nil {
-			a.Mints = append(a.Mints, core.MintAnswer{Asset: r.chain.FormatAsset([]byte(id)), Amount: m.String()})
+			a.Mints = append(a.Mints, query.MintAnswer{Asset: r.chain.FormatAsset([]byte(id)), Amount: m.String()})
 		}
 	}
 	return a
 }
 
-func (r *reference) block(b *model.Block) *core.BlockAnswer {
+func (r *reference) block(b *model.Block) *query.BlockAnswer {
 	header, _ := r.chain.Header(b.Header)
-	a := &core.BlockAnswer{Chain: r.chain.Name(), Height: uint32(b.Height), Hash: r.chain.FormatHash(b.Hash), Time: b.Time, Size: b.Size, TxCount: len(b.Txs), Txs: []string{}, Header: header}
+	a := &query.BlockAnswer{Chain: r.chain.Name(), Height: uint32(b.Height), Hash: r.chain.FormatHash(b.Hash), Time: b.Time, Size: b.Size, TxCount: len(b.Txs), Txs: []string{}, Header: header}
 	if b.Parent != (model.Hash{}) {
 		a.PrevHash = r.chain.FormatHash(b.Parent)
 	}
@@ -224,7 +224,7 @@ func (r *reference) values(index int) (values []string) {
 	return values
 }
 
-func (r *reference) history(found []*refOutput) []core.HistoryTxAnswer {
+func (r *reference) history(found []*refOutput) []query.HistoryTxAnswer {
 	received, sent := map[*refTx]uint64{}, map[*refTx]uint64{}
 	var txs []*refTx
 	note := func(t *refTx) {
@@ -241,17 +241,17 @@ func (r *reference) history(found []*refOutput) []core.HistoryTxAnswer {
 		}
 	}
 	slices.SortFunc(txs, func(a, b *refTx) int { return a.order - b.order })
-	var as []core.HistoryTxAnswer
+	var as []query.HistoryTxAnswer
 	for _, t := range txs {
-		as = append(as, core.HistoryTxAnswer{Hash: r.hash(t), Height: t.height, Index: t.index, Received: fmt.Sprint(received[t]), Sent: fmt.Sprint(sent[t])})
+		as = append(as, query.HistoryTxAnswer{Hash: r.hash(t), Height: t.height, Index: t.index, Received: fmt.Sprint(received[t]), Sent: fmt.Sprint(sent[t])})
 	}
 	return as
 }
 
-func (r *reference) balance(index int, value string) *core.BalanceAnswer {
+func (r *reference) balance(index int, value string) *query.BalanceAnswer {
 	found := r.where(index, value)
 	x := r.indexes[index]
-	a := &core.BalanceAnswer{Index: x.Name, Value: x.Format([]byte(value)), Assets: []core.AssetBalanceAnswer{}, OutputCount: uint64(len(found)), TxCount: uint64(len(r.history(found)))}
+	a := &query.BalanceAnswer{Index: x.Name, Value: x.Format([]byte(value)), Assets: []query.AssetBalanceAnswer{}, OutputCount: uint64(len(found)), TxCount: uint64(len(r.history(found)))}
 	var received, sent uint64
 	held := map[string]*big.Int{}
 	for _, o := range found {
@@ -274,15 +274,15 @@ func (r *reference) balance(index int, value string) *core.BalanceAnswer {
 	a.Received, a.Sent, a.Balance = fmt.Sprint(received), fmt.Sprint(sent), fmt.Sprint(received-sent)
 	for _, id := range r.assetOrder() {
 		if held[id] != nil {
-			a.Assets = append(a.Assets, core.AssetBalanceAnswer{Asset: r.chain.FormatAsset([]byte(id)), Balance: held[id].String()})
+			a.Assets = append(a.Assets, query.AssetBalanceAnswer{Asset: r.chain.FormatAsset([]byte(id)), Balance: held[id].String()})
 		}
 	}
 	return a
 }
 
-func (r *reference) richest(index, limit int) *core.RichestAnswer {
+func (r *reference) richest(index, limit int) *query.RichestAnswer {
 	x := r.indexes[index]
-	a := &core.RichestAnswer{Index: x.Name, Values: []core.RichestValueAnswer{}}
+	a := &query.RichestAnswer{Index: x.Name, Values: []query.RichestValueAnswer{}}
 	type holder struct {
 		value   string
 		held, n uint64
@@ -302,18 +302,18 @@ func (r *reference) richest(index, limit int) *core.RichestAnswer {
 	}
 	slices.SortStableFunc(holders, func(a, b holder) int { return cmp.Compare(b.held, a.held) })
 	for _, h := range holders[:min(limit, len(holders))] {
-		a.Values = append(a.Values, core.RichestValueAnswer{Value: x.Format([]byte(h.value)), Balance: fmt.Sprint(h.held), UnspentCount: h.n})
+		a.Values = append(a.Values, query.RichestValueAnswer{Value: x.Format([]byte(h.value)), Balance: fmt.Sprint(h.held), UnspentCount: h.n})
 	}
 	return a
 }
 
-func (r *reference) asset(id string) (*core.AssetAnswer, []core.AssetEventAnswer, []core.HolderAnswer) {
-	a := &core.AssetAnswer{Asset: r.chain.FormatAsset([]byte(id))}
+func (r *reference) asset(id string) (*query.AssetAnswer, []query.AssetEventAnswer, []query.HolderAnswer) {
+	a := &query.AssetAnswer{Asset: r.chain.FormatAsset([]byte(id))}
 	if fp := r.traits.Fingerprint; fp != nil {
 		a.Fingerprint = fp.Format(fp.Of([]byte(id)))
 	}
 	minted, burned := new(big.Int), new(big.Int)
-	var events []core.AssetEventAnswer
+	var events []query.AssetEventAnswer
 	held := map[string]*big.Int{}
 	first := true
 	for _, t := range r.txs {
@@ -327,7 +327,7 @@ func (r *reference) asset(id string) (*core.AssetAnswer, []core.AssetEventAnswer
 				burned.Sub(burned, m)
 				a.BurnCount++
 			}
-			events = append(events, core.AssetEventAnswer{Tx: r.hash(t), Height: t.height, Index: t.index, Action: action, Amount: m.String()})
+			events = append(events, query.AssetEventAnswer{Tx: r.hash(t), Height: t.height, Index: t.index, Action: action, Amount: m.String()})
 		}
 		for _, o := range t.outputs {
 			amount := new(big.Int)
@@ -340,7 +340,7 @@ func (r *reference) asset(id string) (*core.AssetAnswer, []core.AssetEventAnswer
 				continue
 			}
 			if first {
-				a.FirstSeen = core.FirstSeenAnswer{Tx: r.hash(t), Index: o.index, Height: t.height}
+				a.FirstSeen = query.FirstSeenAnswer{Tx: r.hash(t), Index: o.index, Height: t.height}
 				for _, m := range t.Mints {
 					if string(m.Asset) == id && len(m.Info) > 0 {
 						d := r.chain.(model.AssetDescriber).DescribeAsset(m.Info)
@@ -367,10 +367,10 @@ func (r *reference) asset(id string) (*core.AssetAnswer, []core.AssetEventAnswer
 	a.Minted, a.Burned, a.Supply = minted.String(), burned.String(), new(big.Int).Sub(minted, burned).String()
 	n := uint64(len(held))
 	a.HolderCount = &n
-	var holders []core.HolderAnswer
+	var holders []query.HolderAnswer
 	for _, value := range r.values(0) {
 		if held[value] != nil {
-			holders = append(holders, core.HolderAnswer{Address: r.indexes[0].Format([]byte(value)), Amount: held[value].String()})
+			holders = append(holders, query.HolderAnswer{Address: r.indexes[0].Format([]byte(value)), Amount: held[value].String()})
 		}
 	}
 	return a, events, holders

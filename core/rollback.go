@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"birthmark/core/ingest"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -63,18 +64,18 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	db.labels.BeginRollback()
 	defer db.labels.EndRollback()
 	err = update(ctx, func(r storage.Reader, b storage.Batch) error {
-		u := NewUndo(db.catalogue(), db.cache, r, b, &t, work)
-		for tip != to && u.removed < rows {
+		u := ingest.NewUndo(db.catalogue(), db.cache, r, b, &t, work)
+		for tip != to && u.Removed < rows {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			parent, err := u.block(tip)
+			parent, err := u.Block(tip)
 			if err != nil {
 				return fmt.Errorf("roll back block %d %s: %w", tip.Height, db.chain.FormatHash(tip.Hash), err)
 			}
 			tip = parent
 		}
-		if err := u.finish(tip); err != nil {
+		if err := u.Finish(tip); err != nil {
 			return fmt.Errorf("roll back to block %d: %w", tip.Height, err)
 		}
 		if tip.IsOrigin() {
@@ -83,7 +84,7 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 			b.Put(schema.FamilyMeta, schema.MetaTip, schema.AppendTip(nil, tip))
 		}
 		b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil))
-		if lost = u.lost; f != nil {
+		if lost = u.Orphans; f != nil {
 			return f.remember(r, b, lost)
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"birthmark/core/ingest"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -124,7 +125,7 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 // job is one step of a sync: blocks to write, or a point to go back to, or neither.
 type job struct {
 	blocks   []*model.Block
-	window   *window
+	window   *ingest.Batch
 	rollback *model.Point
 	done     chan struct{} // closed when the job is done, unless it is blocks
 }
@@ -245,12 +246,12 @@ const (
 )
 
 // keepSnapshot keeps the caches as they are after w, where it is time to.
-func (s *syncer) keepSnapshot(w *window) error {
+func (s *syncer) keepSnapshot(w *ingest.Batch) error {
 	if time.Now().Before(s.nextNote) {
 		return nil
 	}
 	started := time.Now()
-	if err := s.db.keepSnapshot(w.blocks[len(w.blocks)-1].Point()); err != nil {
+	if err := s.db.keepSnapshot(w.Blocks[len(w.Blocks)-1].Point()); err != nil {
 		return err
 	}
 	s.nextNote = time.Now().Add(max(noteEvery, notePart*time.Since(started)))
@@ -276,7 +277,7 @@ func (s *syncer) commit(ctx context.Context, caughtUp chan<- int) error {
 			return err
 		}
 		if bulk {
-			s.bulkTxs += len(j.window.txs)
+			s.bulkTxs += len(j.window.Txs)
 		} else if s.db.Tip().Height >= s.target {
 			s.tellCaughtUp(caughtUp)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -72,7 +73,7 @@ func TestAForkRemovesOnlyTheBlocksThatDiffer(t *testing.T) {
 				}
 				lost = append(blocks, lost...)
 			}
-			a, err := db.Forks(t.Context(), core.Page{Limit: core.MaxLimit})
+			a, err := db.Forks(t.Context(), query.Page{Limit: query.MaxLimit})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"birthmark/core/cache"
+	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -31,14 +33,14 @@ const maxDifferences = 100
 // The source must provide single blocks ([model.BlockReader] or [model.ChildReader]), otherwise Verify returns an error of
 // kind [model.Usage] (bad_source). It must have been opened with db.Indexes() and db.KeepsRaw(). Other errors are those of
 // the source and of the snapshot, source_empty, source_moved and unknown_block.
-func Verify(ctx context.Context, db *DB, src model.Source, o VerifyOptions) (*VerifyAnswer, error) {
+func Verify(ctx context.Context, db *DB, src model.Source, o VerifyOptions) (*query.VerifyAnswer, error) {
 	asks, err := newVerifySource(src)
 	if err != nil {
 		return nil, err
 	}
 	v := &verifier{src: asks, o: o}
-	err = db.from(ctx, func(q *query) error {
-		v.query = q
+	err = db.From(ctx, func(q *query.Query) error {
+		v.Query = q
 		return v.run()
 	})
 	if err != nil {
@@ -49,17 +51,17 @@ func Verify(ctx context.Context, db *DB, src model.Source, o VerifyOptions) (*Ve
 }
 
 type verifier struct {
-	*query
+	*query.Query
 	src     *verifySource
 	o       VerifyOptions
-	a       *VerifyAnswer
+	a       *query.VerifyAnswer
 	first   model.HeightPk // the chain's first block
 	last    model.HeightPk // the last block that both have
 	derived *derivedRows   // rows of the current block
 }
 
 // differ reports a difference if both sides are not equal.
-func (v *verifier) differ(d DifferenceAnswer, source, database string) {
+func (v *verifier) differ(d query.DifferenceAnswer, source, database string) {
 	if source == database {
 		return
 	}
@@ -72,28 +74,28 @@ func (v *verifier) differ(d DifferenceAnswer, source, database string) {
 }
 
 func (v *verifier) run() error {
-	if v.tip.IsOrigin() {
+	if v.Tip.IsOrigin() {
 		return model.Errorf(model.NotFound, "unknown_block", "nothing to verify: the database has no blocks yet")
 	}
-	tip, err := v.src.Tip(v.ctx)
+	tip, err := v.src.Tip(v.Ctx)
 	if err != nil {
 		return err
 	}
 	// The totals give the first block even if its row is missing.
-	v.first = v.tip.Height + 1 - model.HeightPk(v.totals.Rows[schema.FamilyBlock])
+	v.first = v.Tip.Height + 1 - model.HeightPk(v.Totals.Rows[schema.FamilyBlock])
 	if tip.IsOrigin() || tip.Height < v.first {
 		return model.Errorf(model.BadSource, "source_empty", "nothing to verify with: the source has no blocks yet")
 	}
-	v.a = &VerifyAnswer{
+	v.a = &query.VerifyAnswer{
 		Chain: v.Chain.Name(), Network: v.Chain.Network(), Seed: v.o.Seed,
-		Tip: v.pointAnswer(v.tip), SourceTip: v.pointAnswer(tip), Differences: []DifferenceAnswer{},
+		Tip: v.pointAnswer(v.Tip), SourceTip: v.pointAnswer(tip), Differences: []query.DifferenceAnswer{},
 	}
-	if tip.Height > v.tip.Height {
-		v.a.Behind = uint32(tip.Height - v.tip.Height)
+	if tip.Height > v.Tip.Height {
+		v.a.Behind = uint32(tip.Height - v.Tip.Height)
 	} else {
-		v.a.Ahead = uint32(v.tip.Height - tip.Height)
+		v.a.Ahead = uint32(v.Tip.Height - tip.Height)
 	}
-	end, err := v.common(v.first, min(tip.Height, v.tip.Height))
+	end, err := v.common(v.first, min(tip.Height, v.Tip.Height))
 	if err != nil {
 		return err
 	}
@@ -124,8 +126,8 @@ func (v *verifier) run() error {
 	return nil
 }
 
-func (v *verifier) pointAnswer(p model.Point) PointAnswer {
-	return PointAnswer{uint32(p.Height), v.Chain.FormatHash(p.Hash)}
+func (v *verifier) pointAnswer(p model.Point) query.PointAnswer {
+	return query.PointAnswer{Height: uint32(p.Height), Hash: v.Chain.FormatHash(p.Hash)}
 }
 
 // common returns the first height between first and last at which the blocks of the database and of the source differ;
@@ -157,7 +159,7 @@ func (v *verifier) common(first, last model.HeightPk) (model.HeightPk, error) {
 	}
 	at := uint32(high)
 	v.a.PartsAt = &at
-	v.differ(DifferenceAnswer{Height: at, What: "hash of the first block that differs"}, theirs, ours)
+	v.differ(query.DifferenceAnswer{Height: at, What: "hash of the first block that differs"}, theirs, ours)
 	if high > first {
 		v.last = high - 1
 	}
@@ -170,13 +172,13 @@ func (v *verifier) unspent(tip model.Point) error {
 	if !ok {
 		return nil
 	}
-	v.a.Unspent = &UnspentAnswer{}
+	v.a.Unspent = &query.UnspentAnswer{}
 	// A node needs minutes to count.
-	if tip.Height != v.tip.Height || tip.Hash != v.tip.Hash {
+	if tip.Height != v.Tip.Height || tip.Hash != v.Tip.Hash {
 		v.a.Unspent.Reason = "the source has another tip than the database"
 		return nil
 	}
-	theirs, err := counter.Unspent(v.ctx)
+	theirs, err := counter.Unspent(v.Ctx)
 	if kind, code := model.KindOf(err); err != nil && kind == model.NotFound && code == "not_offered" {
 		v.a.Unspent.Reason = err.Error()
 		return nil
@@ -184,22 +186,22 @@ func (v *verifier) unspent(tip model.Point) error {
 	if err != nil {
 		return err
 	}
-	if theirs.At.Height != v.tip.Height || theirs.At.Hash != v.tip.Hash {
+	if theirs.At.Height != v.Tip.Height || theirs.At.Hash != v.Tip.Hash {
 		v.a.Unspent.Reason = fmt.Sprintf("the source counted at block %d, the tip is another", theirs.At.Height)
 		return nil
 	}
-	outputs := v.totals.Rows[schema.FamilyUtxo] - v.totals.Rows[schema.FamilySpentInput]
-	*v.a.Unspent = UnspentAnswer{
+	outputs := v.Totals.Rows[schema.FamilyUtxo] - v.Totals.Rows[schema.FamilySpentInput]
+	*v.a.Unspent = query.UnspentAnswer{
 		Compared: true,
-		Source:   &UnspentSideAnswer{int64(theirs.Outputs), strconv.FormatUint(theirs.Value, 10)},
-		Database: &UnspentSideAnswer{int64(outputs), strconv.FormatUint(v.totals.UnspentValue, 10)},
-		More:     &UnspentSideAnswer{int64(outputs - theirs.Outputs), less(v.totals.UnspentValue, theirs.Value)},
+		Source:   &query.UnspentSideAnswer{Outputs: int64(theirs.Outputs), Value: strconv.FormatUint(theirs.Value, 10)},
+		Database: &query.UnspentSideAnswer{Outputs: int64(outputs), Value: strconv.FormatUint(v.Totals.UnspentValue, 10)},
+		More:     &query.UnspentSideAnswer{Outputs: int64(outputs - theirs.Outputs), Value: less(v.Totals.UnspentValue, theirs.Value)},
 	}
-	at := DifferenceAnswer{Height: uint32(v.tip.Height)}
+	at := query.DifferenceAnswer{Height: uint32(v.Tip.Height)}
 	if at.What = "number of unspent outputs, at least"; outputs < theirs.Outputs {
 		v.differ(at, fmt.Sprint(theirs.Outputs), fmt.Sprint(outputs))
 	}
-	if at.What = "value of unspent outputs, at least"; v.totals.UnspentValue < theirs.Value {
+	if at.What = "value of unspent outputs, at least"; v.Totals.UnspentValue < theirs.Value {
 		v.differ(at, v.a.Unspent.Source.Value, v.a.Unspent.Database.Value)
 	}
 	return nil
@@ -250,8 +252,8 @@ func choose(first, end model.HeightPk, n int, seed uint64) []model.HeightPk {
 
 // rank mixes a number into a seed (splitmix64).
 func rank(seed, n uint64) uint64 {
-	z := seed + n*spreadA
-	z = (z ^ z>>30) * spreadB
+	z := seed + n*cache.SpreadA
+	z = (z ^ z>>30) * cache.SpreadB
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -33,23 +34,25 @@ func (v *verifier) block(b *model.Block) error {
 	}
 	var err error
 	if v.derived, err = v.derive(b, from); err != nil {
-		v.differ(DifferenceAnswer{Height: uint32(b.Height), What: "validity of the block"}, "valid", err.Error())
-		return v.ctx.Err()
+		v.differ(query.DifferenceAnswer{Height: uint32(b.Height), What: "validity of the block"}, "valid", err.Error())
+		return v.Ctx.Err()
 	}
 	return errors.Join(v.compareRows(), v.furtherRows(from, to), v.furtherMints())
 }
 
 // header compares the row of a block, and that of its hash, field by field.
 func (v *verifier) header(b *model.Block) error {
-	at := func(what string) DifferenceAnswer { return DifferenceAnswer{Height: uint32(b.Height), What: what} }
-	hash := v.Chain.FormatHash(b.Hash)
-	if b.Height == v.tip.Height {
-		v.differ(at("hash of the tip"), hash, v.Chain.FormatHash(v.tip.Hash))
+	at := func(what string) query.DifferenceAnswer {
+		return query.DifferenceAnswer{Height: uint32(b.Height), What: what}
 	}
-	row, err := schema.BlockAt(v.r, b.Height)
+	hash := v.Chain.FormatHash(b.Hash)
+	if b.Height == v.Tip.Height {
+		v.differ(at("hash of the tip"), hash, v.Chain.FormatHash(v.Tip.Hash))
+	}
+	row, err := schema.BlockAt(v.R, b.Height)
 	if err != nil {
 		v.differ(at("block by height"), hash, err.Error())
-		return v.ctx.Err()
+		return v.Ctx.Err()
 	}
 	v.differ(at("hash of the block"), hash, v.Chain.FormatHash(row.Hash))
 	v.differ(at("parent of the block"), v.Chain.FormatHash(b.Parent), v.Chain.FormatHash(row.Parent))
@@ -60,7 +63,7 @@ func (v *verifier) header(b *model.Block) error {
 	v.differ(at("header of the block"), hex.EncodeToString(b.Header), hex.EncodeToString(row.Header))
 
 	place := missing
-	back, err := v.r.Get(schema.FamilyHeight, b.Hash[:])
+	back, err := v.R.Get(schema.FamilyHeight, b.Hash[:])
 	if err == nil {
 		var h model.HeightPk
 		var time int64
@@ -72,7 +75,7 @@ func (v *verifier) header(b *model.Block) error {
 		place = err.Error()
 	}
 	v.differ(at("block by hash"), fmt.Sprintf("height %d, time %d", b.Height, b.Time), place)
-	return v.ctx.Err()
+	return v.Ctx.Err()
 }
 
 // compareRows compares the rows of all transactions of the block with the stored ones.
@@ -83,7 +86,7 @@ func (v *verifier) compareRows() error {
 	}
 	for f := range keys {
 		var err error
-		if stored[f], err = v.r.GetMany(f, keys[f]); err != nil {
+		if stored[f], err = v.R.GetMany(f, keys[f]); err != nil {
 			return err
 		}
 	}
@@ -98,7 +101,7 @@ func (v *verifier) compareRows() error {
 			v.differRow(row, ours)
 		}
 	}
-	return v.ctx.Err()
+	return v.Ctx.Err()
 }
 
 // differRow reports how the stored value of a row differs from the derived one; nil: there is no such row.
@@ -153,7 +156,7 @@ func (v *verifier) furtherRows(from, to model.TxPk) error {
 		families = append(families, x.Family(schema.IndexValue))
 	}
 	for _, f := range families {
-		for kv, err := range v.r.Scan(f, from.AppendTo(nil), to.AppendTo(nil), false) {
+		for kv, err := range v.R.Scan(f, from.AppendTo(nil), to.AppendTo(nil), false) {
 			if err != nil {
 				return err
 			}
@@ -162,12 +165,12 @@ func (v *verifier) furtherRows(from, to model.TxPk) error {
 			}
 		}
 	}
-	return v.ctx.Err()
+	return v.Ctx.Err()
 }
 
 // spends reports whether an input of any block spends an output, as the row of the output has it.
 func (v *verifier) spends(input, utxo []byte) bool {
-	spent, err := v.r.Get(schema.FamilySpentUtxo, input)
+	spent, err := v.R.Get(schema.FamilySpentUtxo, input)
 	return err == nil && bytes.Equal(spent, utxo)
 }
 
@@ -186,7 +189,7 @@ func (v *verifier) furtherMints() error {
 			outputs, txs = append(outputs, at), append(txs, at.Tx())
 		}
 	}
-	rows, err := v.r.GetMany(schema.FamilyAssets, schema.Keys(outputs))
+	rows, err := v.R.GetMany(schema.FamilyAssets, schema.Keys(outputs))
 	if err != nil {
 		return err
 	}
@@ -199,7 +202,7 @@ func (v *verifier) furtherMints() error {
 	}
 	slices.SortFunc(keys, bytes.Compare)
 	keys = slices.CompactFunc(keys, bytes.Equal)
-	mints, err := v.r.GetMany(schema.FamilyAssetSupply, keys)
+	mints, err := v.R.GetMany(schema.FamilyAssetSupply, keys)
 	for i, m := range mints {
 		if m != nil {
 			v.further(derivedRow{schema.FamilyAssetSupply, keys[i], m})

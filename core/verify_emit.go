@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 
+	"birthmark/core/cache"
+	"birthmark/core/ingest"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -36,30 +38,30 @@ func (*derivedRows) Delete(storage.Family, []byte) {}
 // derive returns the rows of a block as ingest makes them on top of the block's parent. An error says why ingest would
 // reject the block.
 func (v *verifier) derive(b *model.Block, first model.TxPk) (*derivedRows, error) {
-	cache := newCaches(0, v.Indexes)
-	cache.pin(model.UtxoPk(first))
+	cache := cache.New(0, v.Indexes)
+	cache.Pin(model.UtxoPk(first))
 	parent := model.Point{Height: b.Height - 1, Hash: b.Parent}
 	if b.Height == v.first {
 		parent = model.Point{}
 	}
-	w, err := newWindow(v.Layout, parent, []*model.Block{b})
+	w, err := ingest.NewBatch(v.Layout, parent, []*model.Block{b})
 	if err != nil {
 		return nil, err
 	}
-	r := parentReader{v.r, v.Layout, first.AppendTo(nil)}
-	resolve := resolver{Layout: v.Layout, cache: cache, w: w, r: r, assetsStored: true}
-	if err := resolve.resolve(); err != nil {
+	r := parentReader{v.R, v.Layout, first.AppendTo(nil)}
+	resolve := ingest.Resolver{Layout: v.Layout, Cache: cache, W: w, R: r, AssetsStored: true}
+	if err := resolve.Resolve(); err != nil {
 		return nil, err
 	}
 	d := &derivedRows{byKey: map[storage.Family]map[string][]byte{}}
 	t := schema.Totals{Rows: map[storage.Family]uint64{}}
-	for _, s := range w.spends {
-		if s.utxo < model.UtxoPk(first) {
-			t.UnspentValue += s.value // so that it does not fall below 0
+	for _, s := range w.Spends {
+		if s.Utxo < model.UtxoPk(first) {
+			t.UnspentValue += s.Value // so that it does not fall below 0
 		}
 	}
-	e := emitter{Layout: v.Layout, w: w, b: d, t: &t, rows: make([]uint64, v.FamilyCount())}
-	return d, e.window()
+	e := ingest.Emitter{Layout: v.Layout, W: w, B: d, T: &t, Rows: make([]uint64, v.FamilyCount())}
+	return d, e.Window()
 }
 
 // parentReader reads the database as it was before a block: it hides the rows of that block and of later ones. It hides

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -64,7 +65,7 @@ func (v *verifier) parent(h model.HeightPk) (model.Point, error) {
 	if v.src.byHeight != nil || h == v.first {
 		return model.Point{}, nil
 	}
-	row, err := schema.BlockAt(v.r, h-1)
+	row, err := schema.BlockAt(v.R, h-1)
 	return model.Point{Height: h - 1, Hash: row.Hash, Slot: row.Slot}, err
 }
 
@@ -73,7 +74,7 @@ func (v *verifier) sourceBlocks(heights []model.HeightPk) iter.Seq[*fetch] {
 	return func(yield func(*fetch) bool) {
 		var running sync.WaitGroup
 		defer running.Wait()
-		ctx, cancel := context.WithCancel(v.ctx)
+		ctx, cancel := context.WithCancel(v.Ctx)
 		defer cancel()
 		var queue []*fetch
 		for len(heights)+len(queue) > 0 {
@@ -106,7 +107,7 @@ func (v *verifier) blockOf(a *fetch, sample []model.HeightPk) (*model.Block, err
 		return nil, a.err
 	}
 	if a.block != nil {
-		if row, err := schema.BlockAt(v.r, a.height); err == nil && row.Hash == a.block.Hash {
+		if row, err := schema.BlockAt(v.R, a.height); err == nil && row.Hash == a.block.Hash {
 			return a.block, nil
 		}
 	}
@@ -135,14 +136,14 @@ func (v *verifier) around(h model.HeightPk, sample []model.HeightPk) (*model.Blo
 		if err != nil {
 			continue
 		}
-		b, err := v.src.fetch(v.ctx, at, after)
+		b, err := v.src.fetch(v.Ctx, at, after)
 		for b != nil && err == nil && b.Height < h {
 			if _, chosen := slices.BinarySearch(sample, b.Height); !chosen {
 				if err := v.header(b); err != nil {
 					return nil, err
 				}
 			}
-			if b, err = v.src.fetch(v.ctx, b.Height+1, b.Point()); b == nil {
+			if b, err = v.src.fetch(v.Ctx, b.Height+1, b.Point()); b == nil {
 				return nil, sourceMoved(err)
 			}
 		}
@@ -153,9 +154,9 @@ func (v *verifier) around(h model.HeightPk, sample []model.HeightPk) (*model.Blo
 	if h == v.first {
 		return nil, sourceMoved(nil)
 	}
-	v.differ(DifferenceAnswer{Height: uint32(h), What: fmt.Sprintf("block on top of one of the %d blocks below", min(maxDetour, h-v.first))},
+	v.differ(query.DifferenceAnswer{Height: uint32(h), What: fmt.Sprintf("block on top of one of the %d blocks below", min(maxDetour, h-v.first))},
 		fmt.Sprintf("block %d", h), "none of them is on the source's chain")
-	return nil, v.ctx.Err()
+	return nil, v.Ctx.Err()
 }
 
 // shares reports whether the database's block at a height is on the source's chain.
@@ -166,13 +167,13 @@ func (v *verifier) shares(h model.HeightPk) (bool, error) {
 	}
 	p, err := v.parent(h + 1)
 	if err != nil {
-		return false, v.ctx.Err()
+		return false, v.Ctx.Err()
 	}
-	b, err := v.src.fetch(v.ctx, h+1, p)
+	b, err := v.src.fetch(v.Ctx, h+1, p)
 	if b != nil || err != nil {
 		return b != nil, err
 	}
-	tip, err := v.src.Tip(v.ctx)
+	tip, err := v.src.Tip(v.Ctx)
 	return tip == p, err
 }
 
@@ -183,14 +184,14 @@ func (v *verifier) hashesAt(h model.HeightPk) (ours, theirs string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	b, err := v.src.fetch(v.ctx, h, after)
+	b, err := v.src.fetch(v.Ctx, h, after)
 	if b == nil {
 		return "", "", sourceMoved(err)
 	}
 	theirs = v.Chain.FormatHash(b.Hash)
-	row, err := schema.BlockAt(v.r, h)
+	row, err := schema.BlockAt(v.R, h)
 	if err != nil {
-		return err.Error(), theirs, v.ctx.Err()
+		return err.Error(), theirs, v.Ctx.Err()
 	}
 	if ours = v.Chain.FormatHash(row.Hash); ours == theirs && row.Slot != b.Slot && v.src.byHeight == nil {
 		return fmt.Sprintf("%s, slot %d", ours, row.Slot), fmt.Sprintf("%s, slot %d", theirs, b.Slot), nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -21,7 +22,7 @@ import (
 // everything is more than any chain here has.
 const everything = 1 << 20
 
-func verify(t testing.TB, db *core.DB, src model.Source, sample int) *core.VerifyAnswer {
+func verify(t testing.TB, db *core.DB, src model.Source, sample int) *query.VerifyAnswer {
 	t.Helper()
 	a, err := core.Verify(context.Background(), db, src, core.VerifyOptions{Sample: sample, Seed: 1})
 	if err != nil {
@@ -68,7 +69,7 @@ func TestVerifyAgreesWithWhereTheBlocksCameFrom(t *testing.T) {
 					t.Errorf("the last progress is %d of %d", done, total)
 				}
 				tip := blocks[45]
-				if want := (core.PointAnswer{Height: uint32(tip.Height), Hash: tip.Hash.String()}); a.Tip != want || a.SourceTip != want || a.Behind+a.Ahead != 0 || a.PartsAt != nil || a.Unspent != nil {
+				if want := (query.PointAnswer{Height: uint32(tip.Height), Hash: tip.Hash.String()}); a.Tip != want || a.SourceTip != want || a.Behind+a.Ahead != 0 || a.PartsAt != nil || a.Unspent != nil {
 					t.Errorf("%s", text(a))
 				}
 			})
@@ -151,7 +152,7 @@ func TestVerifyFindsWhereTheChainsPart(t *testing.T) {
 		if a := verify(t, db, way(shelve(ours)), everything); !a.OK || a.Behind != 8 || a.Ahead != 0 || a.Blocks != 25 {
 			t.Errorf("a source that is ahead: %s", text(a))
 		}
-		parts := func(a *core.VerifyAnswer, at *model.Block, had int) {
+		parts := func(a *query.VerifyAnswer, at *model.Block, had int) {
 			t.Helper()
 			if a.OK || a.PartsAt == nil || *a.PartsAt != uint32(at.Height) || len(a.Differences) != 1 || a.Differences[0].Height != *a.PartsAt ||
 				a.Differences[0].Source != at.Hash.String() || int(a.Blocks) != had {
@@ -201,14 +202,14 @@ func TestVerifyComparesWhatIsUnspent(t *testing.T) {
 	}
 	for _, c := range []struct {
 		is    model.UnspentTotals
-		more  core.UnspentSideAnswer
+		more  query.UnspentSideAnswer
 		wrong int
 	}{
-		{is, core.UnspentSideAnswer{Outputs: 0, Value: "0"}, 0},
-		{change(-3, -70), core.UnspentSideAnswer{Outputs: 3, Value: "70"}, 0},
-		{change(1, 0), core.UnspentSideAnswer{Outputs: -1, Value: "0"}, 1},
-		{change(0, 5), core.UnspentSideAnswer{Outputs: 0, Value: "-5"}, 1},
-		{change(2, 5), core.UnspentSideAnswer{Outputs: -2, Value: "-5"}, 2},
+		{is, query.UnspentSideAnswer{Outputs: 0, Value: "0"}, 0},
+		{change(-3, -70), query.UnspentSideAnswer{Outputs: 3, Value: "70"}, 0},
+		{change(1, 0), query.UnspentSideAnswer{Outputs: -1, Value: "0"}, 1},
+		{change(0, 5), query.UnspentSideAnswer{Outputs: 0, Value: "-5"}, 1},
+		{change(2, 5), query.UnspentSideAnswer{Outputs: -2, Value: "-5"}, 2},
 	} {
 		a := verify(t, db, &counter{shelf: shelve(blocks), is: c.is}, 0)
 		if a.Unspent == nil || !a.Unspent.Compared || *a.Unspent.More != c.more || len(a.Differences) != c.wrong ||
@@ -358,7 +359,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 					row := rows[rng.IntN(len(rows))]
 					update(t, s, func(b storage.Batch) { damages[how](b, d.Family, row, rng) })
 					a := verify(t, db, ways[rng.IntN(len(ways))].of(shelve(blocks)), everything)
-					found := slices.ContainsFunc(a.Differences, func(d core.DifferenceAnswer) bool {
+					found := slices.ContainsFunc(a.Differences, func(d query.DifferenceAnswer) bool {
 						return regexp.MustCompile(named).MatchString(d.What + ": " + d.Database)
 					})
 					if a.OK || !found {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -39,7 +40,7 @@ func TestAViewHasOneTip(t *testing.T) {
 	next(blocks[0])
 	next(blocks[1])
 	enough := errors.New("enough")
-	err = db.View(ctx, func(view *core.View) error {
+	err = db.View(ctx, func(view *query.View) error {
 		before, err := view.Status(ctx)
 		if err != nil {
 			return err
@@ -86,8 +87,8 @@ func TestAViewBoundsTheRowsOfAQuestion(t *testing.T) {
 		}
 	}
 	ctx, few, many := t.Context(), 0, 0
-	err := db.View(ctx, func(view *core.View) error {
-		values, err := view.Values(ctx, "address", core.Page{Limit: 1000})
+	err := db.View(ctx, func(view *query.View) error {
+		values, err := view.Values(ctx, "address", query.Page{Limit: 1000})
 		if err != nil {
 			return err
 		}
@@ -97,18 +98,18 @@ func TestAViewBoundsTheRowsOfAQuestion(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			newest := core.Page{Limit: 1, Descending: true}
-			history, err := view.History(ctx, "address", value.Value, core.Range{}, newest)
+			newest := query.Page{Limit: 1, Descending: true}
+			history, err := view.History(ctx, "address", value.Value, query.Range{}, newest)
 			if err != nil {
 				return err
 			}
 			const most = 5
 			view.AtMost(most)
 			bounded, err := view.Balance(ctx, "address", value.Value)
-			_, err2 := view.History(ctx, "address", value.Value, core.Range{}, newest)
+			_, err2 := view.History(ctx, "address", value.Value, query.Range{}, newest)
 			if whole.OutputCount > most {
 				many++
-				if !errors.Is(err, core.ErrTooManyRows) || !errors.Is(err2, core.ErrTooManyRows) {
+				if !errors.Is(err, query.ErrTooManyRows) || !errors.Is(err2, query.ErrTooManyRows) {
 					t.Errorf("%s has %d outputs: %v, %v", value.Value, whole.OutputCount, err, err2)
 				}
 				continue

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"birthmark/api/events"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
@@ -59,7 +59,7 @@ func TestEveryBlockIsTold(t *testing.T) {
 			var a struct {
 				Height uint32
 				Hash   string
-				To     *core.PointAnswer
+				To     *query.PointAnswer
 			}
 			if err := json.Unmarshal([]byte(e.data), &a); err != nil {
 				t.Fatal(err)
@@ -98,7 +98,7 @@ func heightOf(t *testing.T, list []told) uint32 {
 	t.Helper()
 	var a struct {
 		Height uint32
-		To     *core.PointAnswer
+		To     *query.PointAnswer
 	}
 	if err := json.Unmarshal([]byte(list[len(list)-1].data), &a); err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -33,10 +33,10 @@ type digest struct {
 // item is one event, as it is written, but for an id.
 type item struct {
 	text   []byte
-	block  *place      // the place behind it, for the event of a block and for a rollback; nil: of an output or a spend
-	spend  bool        // of a spend
-	back   bool        // of a rollback
-	within core.Within // the place behind it, for the event of an output or a spend
+	block  *place         // the place behind it, for the event of a block and for a rollback; nil: of an output or a spend
+	spend  bool           // of a spend
+	back   bool           // of a rollback
+	within query.Position // the place behind it, for the event of an output or a spend
 }
 
 // digestSize is how many bytes of events a digest may hold. Larger ones are rare, and read by each client for itself.
@@ -56,8 +56,8 @@ func (w *wanted) detail() int {
 // digestOf reads what happened behind a place.
 func (s *source) digestOf(ctx context.Context, from place, detail int) (*digest, error) {
 	d := &digest{detail: detail, from: from.at, by: map[string][]int{}}
-	what := core.Following{EveryBlock: true, All: detail >= andOutputs, Spends: detail >= andSpends}
-	err := s.chain.View(ctx, func(v *core.View) error {
+	what := query.ChangeFilter{EveryBlock: true, All: detail >= andOutputs, Spends: detail >= andSpends}
+	err := s.chain.View(ctx, func(v *query.View) error {
 		d.to = v.Tip
 		states, err := v.IndexStates(ctx)
 		if err != nil {
@@ -86,9 +86,9 @@ func (s *source) digestOf(ctx context.Context, from place, detail int) (*digest,
 }
 
 // add adds an event to a digest. At is the place behind the last block.
-func (s *source) add(ctx context.Context, v *core.View, d *digest, tells *script, at *place, e core.FollowEvent) error {
-	i := item{within: e.Within}
-	var keys *core.OutputAnswer
+func (s *source) add(ctx context.Context, v *query.View, d *digest, tells *script, at *place, e query.Change) error {
+	i := item{within: e.Position}
+	var keys *query.OutputAnswer
 	var err error
 	switch {
 	case e.Output != nil:
@@ -125,7 +125,7 @@ func (s *source) add(ctx context.Context, v *core.View, d *digest, tells *script
 }
 
 // index notes what terms mean an output.
-func (d *digest) index(n int, o *core.OutputAnswer) {
+func (d *digest) index(n int, o *query.OutputAnswer) {
 	note := func(term string) {
 		if at := d.by[term]; len(at) == 0 || at[len(at)-1] != n {
 			d.by[term] = append(at, n)
@@ -143,8 +143,8 @@ func (d *digest) index(n int, o *core.OutputAnswer) {
 		}
 	}
 	for _, a := range o.Assets {
-		note(core.AssetTerm)
-		note(core.AssetTerm + "=" + a.Asset)
+		note(query.AssetTerm)
+		note(query.AssetTerm + "=" + a.Asset)
 	}
 }
 
@@ -177,7 +177,7 @@ func (d *digest) tells(w *wanted, from place) bool {
 		return false
 	}
 	for _, t := range w.named {
-		if t.Index != core.AssetTerm && !slices.Contains(d.indexes, t.Index) {
+		if t.Index != query.AssetTerm && !slices.Contains(d.indexes, t.Index) {
 			return false // it was dropped, which reading says
 		}
 	}

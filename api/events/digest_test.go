@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"birthmark/api/events"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
@@ -24,7 +24,7 @@ func TestABlockIsReadOnceForAllClients(t *testing.T) {
 	var views atomic.Int64
 	chain := w.served()
 	view := chain.View
-	chain.View = func(ctx context.Context, fn func(*core.View) error) error {
+	chain.View = func(ctx context.Context, fn func(*query.View) error) error {
 		views.Add(1)
 		return view(ctx, fn)
 	}

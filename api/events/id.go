@@ -8,7 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -118,7 +118,7 @@ func parseAnchors(b []byte) (anchors []anchor, err error) {
 }
 
 // newest is the newest of anchors that is part of the chain; the origin where none is.
-func newest(ctx context.Context, v *core.View, anchors []anchor) (model.Point, error) {
+func newest(ctx context.Context, v *query.View, anchors []anchor) (model.Point, error) {
 	for _, a := range anchors {
 		p, err := v.PointAt(ctx, a.height)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {

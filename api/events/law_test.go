@@ -15,16 +15,16 @@ import (
 	"testing"
 
 	"birthmark/api/events"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 )
 
 // anyQuery is something to follow that occurs in the chain, and the terms of it.
-func anyQuery(rng *rand.Rand, c model.Chain, chain []*model.Block) (string, core.Following) {
-	what := core.Following{Spends: rng.IntN(3) > 0}
-	var terms []core.Term
+func anyQuery(rng *rand.Rand, c model.Chain, chain []*model.Block) (string, query.ChangeFilter) {
+	what := query.ChangeFilter{Spends: rng.IntN(3) > 0}
+	var terms []query.Term
 	for range 1 + rng.IntN(4) {
 		b := chain[rng.IntN(len(chain))]
 		txs := append(slices.Clone(b.Genesis), b.Txs...)
@@ -34,15 +34,15 @@ func anyQuery(rng *rand.Rand, c model.Chain, chain []*model.Block) (string, core
 		o := txs[rng.IntN(len(txs))].Outputs[0]
 		switch {
 		case len(o.Assets) > 0 && o.Assets[0].Amount > 0 && rng.IntN(3) == 0:
-			terms = append(terms, core.Term{Index: core.AssetTerm, Value: c.FormatAsset(o.Assets[0].ID)})
+			terms = append(terms, query.Term{Index: query.AssetTerm, Value: c.FormatAsset(o.Assets[0].ID)})
 		case len(o.Keys) > 0:
 			k := o.Keys[rng.IntN(len(o.Keys))]
 			x := c.Indexes()[k.Index]
-			terms = append(terms, core.Term{Index: x.Name, Value: x.Format(k.Value)})
+			terms = append(terms, query.Term{Index: x.Name, Value: x.Format(k.Value)})
 		}
 	}
 	if len(terms) == 0 || rng.IntN(4) == 0 {
-		terms = append(terms, core.Term{Index: []string{"address", "tag", "label", core.AssetTerm}[rng.IntN(4)]})
+		terms = append(terms, query.Term{Index: []string{"address", "tag", "label", query.AssetTerm}[rng.IntN(4)]})
 	}
 	q := url.Values{}
 	for _, t := range terms {
@@ -64,11 +64,11 @@ func anyQuery(rng *rand.Rand, c model.Chain, chain []*model.Block) (string, core
 
 // truth is what the database answers that was never asked to follow: the outputs of find, and what spends them. Without values
 // there is no find; then it is what is told of a database that has seen no fork.
-func truth(t *testing.T, w *world, what core.Following, chain []*model.Block) []string {
+func truth(t *testing.T, w *world, what query.ChangeFilter, chain []*model.Block) []string {
 	t.Helper()
 	db := w.now()
-	terms := append([]core.Term{what.Term}, what.Or...)
-	if slices.ContainsFunc(terms, func(t core.Term) bool { return t.Value == "" }) {
+	terms := append([]query.Term{what.Term}, what.Or...)
+	if slices.ContainsFunc(terms, func(t query.Term) bool { return t.Value == "" }) {
 		fresh := newWorld(t, w.model, w.keep)
 		fresh.grow(chain...)
 		var all []string
@@ -87,7 +87,7 @@ func truth(t *testing.T, w *world, what core.Following, chain []*model.Block) []
 	found := map[string]bool{}
 	for _, term := range terms {
 		for after := ""; ; {
-			a, err := db.Find(t.Context(), term.Index, term.Value, core.Terms{}, core.Page{Limit: 7, After: after})
+			a, err := db.Find(t.Context(), term.Index, term.Value, query.Terms{}, query.Page{Limit: 7, After: after})
 			if kind, _ := model.KindOf(err); kind == model.NotFound {
 				break
 			}
@@ -99,7 +99,7 @@ func truth(t *testing.T, w *world, what core.Following, chain []*model.Block) []
 				o.SpentBy = nil
 				found[text(t, o)] = true
 				if what.Spends && spent.Value != nil {
-					found[text(t, core.SpendAnswer{Tx: o.Tx, Index: o.Index, Height: o.Height, SpentBy: *spent.Value})] = true
+					found[text(t, query.SpendAnswer{Tx: o.Tx, Index: o.Index, Height: o.Height, SpentBy: *spent.Value})] = true
 				}
 			}
 			if a.Next == nil {
@@ -277,7 +277,7 @@ func TestABlockThatGoesWhileItIsToldIsTakenBack(t *testing.T) {
 			view, left := chain.View, 40
 			wallet := newWallet()
 			var mu sync.Mutex
-			chain.View = func(ctx context.Context, fn func(*core.View) error) error {
+			chain.View = func(ctx context.Context, fn func(*query.View) error) error {
 				mu.Lock()
 				defer mu.Unlock()
 				if left > 0 && wallet.height()+3 >= int64(w.now().Tip().Height) && h.rng.IntN(8) == 0 {
@@ -292,13 +292,13 @@ func TestABlockThatGoesWhileItIsToldIsTakenBack(t *testing.T) {
 			}
 			s := httptest.NewServer(events.Handler(chain, events.Options{}))
 			defer s.Close()
-			what := core.Following{Term: core.Term{Index: "address"}, Or: []core.Term{{Index: "label"}}, Spends: true}
+			what := query.ChangeFilter{Term: query.Term{Index: "address"}, Or: []query.Term{{Index: "label"}}, Spends: true}
 			c := connect(t, s.URL, "from=origin&follow=address&follow=label&spends=true", "")
 			var reading sync.WaitGroup
 			reading.Go(func() { follow(wallet, c) })
 			until(t, "the forks to end", func() bool {
 				// It may fork while nobody reads.
-				if err := chain.View(t.Context(), func(*core.View) error { return nil }); err != nil {
+				if err := chain.View(t.Context(), func(*query.View) error { return nil }); err != nil {
 					t.Fatal(err)
 				}
 				mu.Lock()

@@ -4,16 +4,16 @@ import (
 	"context"
 	"sync"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
 // place is how far a client is.
 type place struct {
-	at     model.Point   // the last block it was told of, or rolled back to
-	known  []model.Point // the locator of at
-	id     string        // of at
-	within *core.Within  // of the block behind at; nil: it was told nothing of it
+	at     model.Point     // the last block it was told of, or rolled back to
+	known  []model.Point   // the locator of at
+	id     string          // of at
+	within *query.Position // of the block behind at; nil: it was told nothing of it
 }
 
 // keptPlaces is how many are remembered: clients at the tip are all at one place, or at the one before.
@@ -30,7 +30,7 @@ type places struct {
 
 // of is the place at p, a block of the view's chain or the origin. What is below a block never changes, so it is the same in
 // every view.
-func (ps *places) of(ctx context.Context, v *core.View, p model.Point) (place, error) {
+func (ps *places) of(ctx context.Context, v *query.View, p model.Point) (place, error) {
 	if found, ok := ps.find(p); ok {
 		return found, nil
 	}

@@ -12,7 +12,7 @@ import (
 
 	"birthmark/api/events"
 	"birthmark/chains/bitcoin"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -67,17 +67,17 @@ func TestClientsOfRealAddressesEndWithWhatFindSays(t *testing.T) {
 	s := w.serve(events.Options{})
 	type client struct {
 		query  string
-		what   core.Following
+		what   query.ChangeFilter
 		wallet *wallet
 		stream *stream
 		left   sync.WaitGroup
 	}
-	one := core.Following{Term: core.Term{Index: "address", Value: satoshi}, Spends: true}
-	two := core.Following{Term: one.Term, Or: []core.Term{{Index: "address", Value: finney}}}
+	one := query.ChangeFilter{Term: query.Term{Index: "address", Value: satoshi}, Spends: true}
+	two := query.ChangeFilter{Term: one.Term, Or: []query.Term{{Index: "address", Value: finney}}}
 	clients := []*client{
 		{query: "follow=address=" + satoshi + "&spends=true&from=origin", what: one},
 		{query: "follow=address=" + satoshi + "&follow=address=" + finney + "&from=0&sparse=true", what: two},
-		{query: "follow=address&spends=true&from=origin&sparse=true", what: core.Following{Term: core.Term{Index: "address"}, Spends: true}},
+		{query: "follow=address&spends=true&from=origin&sparse=true", what: query.ChangeFilter{Term: query.Term{Index: "address"}, Spends: true}},
 	}
 	start := func(c *client) {
 		c.stream = connect(t, s.URL, c.query, c.wallet.lastID())

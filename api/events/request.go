@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -30,15 +30,15 @@ const (
 
 // wanted is what a client asks for.
 type wanted struct {
-	what   core.Following
+	what   query.ChangeFilter
 	from   string         // fromTip, fromOrigin, or empty: height
 	height model.HeightPk // the first block that is told of
 	after  *[]anchor      // of the event id, which counts before from; nil: there is none
-	named  []core.Term    // the terms as answers have them; nil: there are none, or not all are known yet
+	named  []query.Term   // the terms as answers have them; nil: there are none, or not all are known yet
 }
 
 // tipsOnly reports whether blocks are all that is told of.
-func (w *wanted) tipsOnly() bool { return w.what.Term == (core.Term{}) && w.what.EveryBlock }
+func (w *wanted) tipsOnly() bool { return w.what.Term == (query.Term{}) && w.what.EveryBlock }
 
 // read reads a request. Errors are of kind Usage.
 func (i ids) read(r *http.Request) (w wanted, err error) {
@@ -55,7 +55,7 @@ func (i ids) read(r *http.Request) (w wanted, err error) {
 		}
 	}
 	for n, text := range q[paramFollow] {
-		t := core.Term{}
+		t := query.Term{}
 		var ok bool
 		if t.Index, t.Value, ok = strings.Cut(text, "="); t.Index == "" || ok && t.Value == "" {
 			return w, badValue("parameter %s: expected INDEX=VALUE or INDEX, not %.80q", paramFollow, text)

@@ -9,7 +9,7 @@ import (
 
 	"birthmark/api/events"
 	"birthmark/api/problem"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
@@ -116,7 +116,7 @@ func TestAClientBeginsWhereItAsksTo(t *testing.T) {
 	w.grow(blocks...)
 	tip := func(i int) string {
 		b := blocks[i]
-		return "tip " + text(t, core.BlockSummaryAnswer{Height: uint32(b.Height), Hash: b.Hash.String(), Time: b.Time, Size: b.Size, TxCount: len(b.Txs)})
+		return "tip " + text(t, query.BlockSummaryAnswer{Height: uint32(b.Height), Hash: b.Hash.String(), Time: b.Time, Size: b.Size, TxCount: len(b.Txs)})
 	}
 	back := func(i int) string {
 		return fmt.Sprintf(`rollback {"to":{"height":%d,"hash":"%s"}}`, i+1, blocks[i].Hash)

@@ -17,6 +17,7 @@ import (
 	"birthmark/api/events"
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -82,7 +83,7 @@ func (w *world) now() *core.DB {
 func (w *world) served() *served.Chain {
 	return &served.Chain{
 		Name: "test", Model: w.model,
-		View: func(ctx context.Context, fn func(*core.View) error) error { return w.now().View(ctx, fn) },
+		View: func(ctx context.Context, fn func(*query.View) error) error { return w.now().View(ctx, fn) },
 		Moved: func() (model.Point, <-chan struct{}) {
 			w.mu.RLock()
 			defer w.mu.RUnlock()
@@ -217,19 +218,19 @@ func (w *wallet) take(e told) {
 func (w *wallet) apply(e told) error {
 	switch e.name {
 	case "output":
-		var o core.OutputAnswer
+		var o query.OutputAnswer
 		if err := json.Unmarshal([]byte(e.data), &o); err != nil {
 			return err
 		}
 		w.pending = append(w.pending, entry{int64(o.Height), e.data})
 	case "spend":
-		var s core.SpendAnswer
+		var s query.SpendAnswer
 		if err := json.Unmarshal([]byte(e.data), &s); err != nil {
 			return err
 		}
 		w.pending = append(w.pending, entry{int64(s.SpentBy.Height), e.data})
 	case "tip":
-		var b core.BlockSummaryAnswer
+		var b query.BlockSummaryAnswer
 		if err := json.Unmarshal([]byte(e.data), &b); err != nil {
 			return err
 		}
@@ -240,7 +241,7 @@ func (w *wallet) apply(e told) error {
 		w.pending, w.at, w.hash = nil, int64(b.Height), b.Hash
 		w.blocks++
 	case "rollback":
-		var r struct{ To *core.PointAnswer }
+		var r struct{ To *query.PointAnswer }
 		if err := json.Unmarshal([]byte(e.data), &r); err != nil {
 			return err
 		}

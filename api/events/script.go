@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -18,7 +18,7 @@ const (
 
 // rollbackAnswer is the data of a rollback.
 type rollbackAnswer struct {
-	To *core.PointAnswer `json:"to"` // null: the origin
+	To *query.PointAnswer `json:"to"` // null: the origin
 }
 
 // script is events as they are written. The last one of a block can be given its id afterwards.
@@ -64,7 +64,7 @@ func (s *script) add(i *item) {
 func (s *script) rollback(c model.Chain, p place) error {
 	var a rollbackAnswer
 	if !p.at.IsOrigin() {
-		a.To = &core.PointAnswer{Height: uint32(p.at.Height), Hash: c.FormatHash(p.at.Hash)}
+		a.To = &query.PointAnswer{Height: uint32(p.at.Height), Hash: c.FormatHash(p.at.Hash)}
 	}
 	return s.event(eventRollback, p.id, a)
 }

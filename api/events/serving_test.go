@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"birthmark/api/events"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
@@ -243,7 +243,7 @@ func TestAServerThatFailsEndsTheEvents(t *testing.T) {
 	chain := w.served()
 	broken := atomic.Bool{}
 	view := chain.View
-	chain.View = func(ctx context.Context, fn func(*core.View) error) error {
+	chain.View = func(ctx context.Context, fn func(*query.View) error) error {
 		if broken.Load() {
 			return errors.New("/secret/path: disk is gone")
 		}

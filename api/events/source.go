@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"birthmark/api/served"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -53,7 +53,7 @@ func newSource(c *served.Chain) *source {
 
 // begin is what a client is told first.
 func (s *source) begin(ctx context.Context, w *wanted) (st step, err error) {
-	err = s.chain.View(ctx, func(v *core.View) error {
+	err = s.chain.View(ctx, func(v *query.View) error {
 		tells := newScript()
 		at, err := s.beginning(ctx, v, w)
 		if err != nil {
@@ -73,7 +73,7 @@ func (s *source) begin(ctx context.Context, w *wanted) (st step, err error) {
 			}
 		}
 		if w.after == nil && w.from == fromTip && !at.IsOrigin() {
-			page, err := v.Blocks(ctx, core.Range{}, core.Page{Limit: 1, Descending: true})
+			page, err := v.Blocks(ctx, query.Range{}, query.Page{Limit: 1, Descending: true})
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func (s *source) begin(ctx context.Context, w *wanted) (st step, err error) {
 }
 
 // beginning is the block behind which a client begins.
-func (s *source) beginning(ctx context.Context, v *core.View, w *wanted) (model.Point, error) {
+func (s *source) beginning(ctx context.Context, v *query.View, w *wanted) (model.Point, error) {
 	switch {
 	case w.after != nil:
 		return newest(ctx, v, *w.after)
@@ -188,8 +188,8 @@ func (s *source) digest(ctx context.Context, w *wanted, from place, tip model.Po
 // read is step, from a snapshot.
 func (s *source) read(ctx context.Context, w *wanted, from place, most int) (st step, err error) {
 	what := w.what
-	what.Most, what.Behind = most, from.within
-	err = s.chain.View(ctx, func(v *core.View) (err error) {
+	what.MaxBlocks, what.Resume = most, from.within
+	err = s.chain.View(ctx, func(v *query.View) (err error) {
 		tells, at, cut := newScript(), from.at, false
 		st.to = from
 		end := time.Now().Add(stepTime)
@@ -219,13 +219,13 @@ func (s *source) read(ctx context.Context, w *wanted, from place, most int) (st 
 }
 
 // tell writes an event, moves p and returns the last block that was told.
-func (s *source) tell(ctx context.Context, v *core.View, tells *script, p *place, at model.Point, e core.FollowEvent) (model.Point, error) {
+func (s *source) tell(ctx context.Context, v *query.View, tells *script, p *place, at model.Point, e query.Change) (model.Point, error) {
 	switch {
 	case e.Output != nil:
-		p.within = &e.Within
+		p.within = &e.Position
 		return at, tells.event(eventOutput, "", e.Output)
 	case e.Spend != nil:
-		p.within = &e.Within
+		p.within = &e.Position
 		return at, tells.event(eventSpend, "", e.Spend)
 	case e.Block != nil:
 		p.within = nil

@@ -16,6 +16,7 @@ import (
 	"birthmark/api"
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -184,7 +185,7 @@ func TestFaultsOfTheServerAreToldInItsLogAlone(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		chain := chainOf("made-up", db, nil)
-		chain.View = func(context.Context, func(*core.View) error) error { return c.err }
+		chain.View = func(context.Context, func(*query.View) error) error { return c.err }
 		h, err := New(Options{Chains: []*served.Chain{chain, chainOf("other", db, nil)}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"birthmark/api/explorer/charts"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
@@ -109,7 +109,7 @@ func (v *visit) asset() (*page, error) {
 			return p, part.read(cursorOf(after))
 		}
 	}
-	p.Follow = following(core.AssetTerm, a.Asset)
+	p.Follow = following(query.AssetTerm, a.Asset)
 	for _, part := range parts {
 		if err := part.read(""); err != nil {
 			return nil, err
@@ -145,14 +145,14 @@ func (v *visit) assetGroup(id string) (*assetGroup, error) {
 	}
 	g := assetGroup{link{Text: named.Group}, named.GroupIndex}
 	states, err := v.IndexStates(v.ctx)
-	if slices.ContainsFunc(states, func(x core.IndexState) bool { return x.Name == g.Index }) {
+	if slices.ContainsFunc(states, func(x query.IndexState) bool { return x.Name == g.Index }) {
 		g.URL = v.valueLink(g.Index, g.Text).URL
 	}
 	return &g, err
 }
 
 // assetName returns the name that the issuer gave an asset, or the one in its id; empty if there is none.
-func (v *visit) assetName(a *core.AssetAnswer) string {
+func (v *visit) assetName(a *query.AssetAnswer) string {
 	if a.Name != "" {
 		return a.Name
 	}
@@ -163,7 +163,7 @@ func (v *visit) assetName(a *core.AssetAnswer) string {
 type assetReader struct {
 	*visit
 	body  *assetBody
-	asset *core.AssetAnswer
+	asset *query.AssetAnswer
 	unit  humanize.Unit
 }
 
@@ -180,7 +180,7 @@ func (r *assetReader) holders(after string) error {
 	}
 	count := *r.asset.HolderCount
 	if b.Part == "" && count <= mostHolders {
-		a, err := r.AssetHolders(r.ctx, r.asset.Asset, core.Page{Limit: mostHolders})
+		a, err := r.AssetHolders(r.ctx, r.asset.Asset, query.Page{Limit: mostHolders})
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (r *assetReader) holders(after string) error {
 	if b.Part == "" {
 		b.ChartNote = "There is no chart of the " + humanize.Count(count) + " holders: to put more than " + humanize.Count(mostHolders) + " in order takes longer than a page may."
 	}
-	a, err := r.AssetHolders(r.ctx, r.asset.Asset, core.Page{Limit: assetRows, After: after})
+	a, err := r.AssetHolders(r.ctx, r.asset.Asset, query.Page{Limit: assetRows, After: after})
 	if err != nil {
 		return err
 	}
@@ -204,11 +204,11 @@ func (r *assetReader) holders(after string) error {
 }
 
 // chart draws how the asset is shared, those that hold most first.
-func (r *assetReader) chart(holders []core.HolderAnswer) (err error) {
+func (r *assetReader) chart(holders []query.HolderAnswer) (err error) {
 	if len(holders) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(holders, func(a, b core.HolderAnswer) int { return integer(b.Amount).Cmp(integer(a.Amount)) })
+	slices.SortStableFunc(holders, func(a, b query.HolderAnswer) int { return integer(b.Amount).Cmp(integer(a.Amount)) })
 	s := charts.Shares{ID: "holders-chart", Title: "Who holds it", Name: "Address", Value: "Amount"}
 	shown := len(holders)
 	if shown > chartShares+1 {
@@ -231,7 +231,7 @@ func (r *assetReader) chart(holders []core.HolderAnswer) (err error) {
 
 // events reads mints and burns, newest first.
 func (r *assetReader) events(after string) error {
-	a, err := r.AssetEvents(r.ctx, r.asset.Asset, core.Range{}, core.Page{Limit: assetRows, After: after, Descending: true})
+	a, err := r.AssetEvents(r.ctx, r.asset.Asset, query.Range{}, query.Page{Limit: assetRows, After: after, Descending: true})
 	if err != nil {
 		return err
 	}
@@ -252,9 +252,9 @@ func (r *assetReader) events(after string) error {
 // outputs reads the unspent outputs that hold the asset, newest first.
 func (r *assetReader) outputs(after string) error {
 	b := r.body
-	var a *core.FindAnswer
+	var a *query.FindAnswer
 	late, err := r.patiently(func(ctx context.Context) (err error) {
-		a, err = r.Find(ctx, core.AssetTerm, r.asset.Asset, core.Terms{Unspent: true}, core.Page{Limit: assetRows, After: after, Descending: true})
+		a, err = r.Find(ctx, query.AssetTerm, r.asset.Asset, query.Terms{Unspent: true}, query.Page{Limit: assetRows, After: after, Descending: true})
 		return err
 	})
 	if err != nil {

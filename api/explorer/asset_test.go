@@ -11,6 +11,7 @@ import (
 
 	"birthmark/chains"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -24,7 +25,7 @@ func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
 		t.Run(v.Name, func(t *testing.T) {
 			db := variant(t, v, v.NewGenerator(testseed.Of(t, 13)).Blocks(60))
 			h := explorerOf(t, chainOf("made-up", db, nil))
-			assets, err := db.Assets(t.Context(), core.Page{Limit: core.MaxLimit})
+			assets, err := db.Assets(t.Context(), query.Page{Limit: query.MaxLimit})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,11 +49,11 @@ func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
 						t.Errorf("the fingerprint of %s leads to %q", a.Asset, res.Header.Get("Location"))
 					}
 				}
-				holders, err := db.AssetHolders(t.Context(), a.Asset, core.Page{Limit: core.MaxLimit})
+				holders, err := db.AssetHolders(t.Context(), a.Asset, query.Page{Limit: query.MaxLimit})
 				if err != nil {
 					t.Fatal(err)
 				}
-				slices.SortStableFunc(holders.Holders, func(a, b core.HolderAnswer) int { return integer(b.Amount).Cmp(integer(a.Amount)) })
+				slices.SortStableFunc(holders.Holders, func(a, b query.HolderAnswer) int { return integer(b.Amount).Cmp(integer(a.Amount)) })
 				for i, holder := range holders.Holders {
 					if i < chartShares && d.count("/made-up/address/"+holder.Address) == 0 {
 						t.Errorf("%s: holder %d is not in the chart", path, i+1)
@@ -83,7 +84,7 @@ func TestTheRichestStandInOrder(t *testing.T) {
 	for _, v := range modeltest.Variants()[:2] {
 		db := variant(t, v, v.NewGenerator(testseed.Of(t, 14)).Blocks(40))
 		h := explorerOf(t, chainOf("made-up", db, nil))
-		assets, err := db.Assets(t.Context(), core.Page{Limit: 1})
+		assets, err := db.Assets(t.Context(), query.Page{Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,11 +124,11 @@ func TestNamesAreText(t *testing.T) {
 	for id, want := range map[string]string{
 		policy: "", policy + "4e4654": "NFT", policy + "000de14042756464": "Budd", policy + "00": "", policy + "ff": "", policy + "3c623e": "<b>", "ab": "",
 	} {
-		if got := v.assetName(&core.AssetAnswer{Asset: id}); got != want {
+		if got := v.assetName(&query.AssetAnswer{Asset: id}); got != want {
 			t.Errorf("%s is called %q, expected %q", id, got, want)
 		}
 	}
-	if got := v.assetName(&core.AssetAnswer{Asset: policy + "4e4654", Name: "Said"}); got != "Said" {
+	if got := v.assetName(&query.AssetAnswer{Asset: policy + "4e4654", Name: "Said"}); got != "Said" {
 		t.Errorf("the maker's name is %q", got)
 	}
 }

@@ -3,7 +3,7 @@ package explorer
 import (
 	"strconv"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
@@ -26,12 +26,12 @@ func (v *visit) blocks() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	var within core.Range
+	var within query.Range
 	if to = min(to, tip); to < tip {
 		highest := model.HeightPk(to)
 		within.ToHeight = &highest
 	}
-	blocks, err := v.Blocks(v.ctx, within, core.Page{Limit: blocksPage, Descending: true})
+	blocks, err := v.Blocks(v.ctx, within, query.Page{Limit: blocksPage, Descending: true})
 	if err != nil {
 		return nil, err
 	}

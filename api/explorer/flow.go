@@ -5,7 +5,7 @@ import (
 	"math/big"
 	"slices"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 )
 
@@ -43,16 +43,16 @@ type part struct {
 }
 
 // flow is nil where there is nothing to be drawn.
-func (v *visit) flow(a *core.TxAnswer) *flow {
+func (v *visit) flow(a *query.TxAnswer) *flow {
 	if len(a.Outputs) == 0 {
 		return nil
 	}
 	f := &flow{Label: fmt.Sprintf("The flow of amounts: from %s to %s", humanize.Plural(len(a.Inputs), "input"), humanize.Plural(len(a.Outputs), "output"))}
-	spent := make([]*core.OutputAnswer, len(a.Inputs))
+	spent := make([]*query.OutputAnswer, len(a.Inputs))
 	for i := range a.Inputs {
 		spent[i] = &a.Inputs[i].Output
 	}
-	made := make([]*core.OutputAnswer, len(a.Outputs))
+	made := make([]*query.OutputAnswer, len(a.Outputs))
 	for i := range a.Outputs {
 		made[i] = &a.Outputs[i]
 	}
@@ -82,7 +82,7 @@ func (v *visit) flow(a *core.TxAnswer) *flow {
 }
 
 // parts are the largest of outputs in their order, all others as one behind them, and the sum of all.
-func (v *visit) parts(outputs []*core.OutputAnswer, class, others, list string) (parts []part, sum *big.Int) {
+func (v *visit) parts(outputs []*query.OutputAnswer, class, others, list string) (parts []part, sum *big.Int) {
 	sum = new(big.Int)
 	values, order := make([]*big.Int, len(outputs)), make([]int, len(outputs))
 	for i, o := range outputs {
@@ -110,7 +110,7 @@ func (v *visit) parts(outputs []*core.OutputAnswer, class, others, list string) 
 }
 
 // part is one output.
-func (v *visit) part(o *core.OutputAnswer, value *big.Int, class string) part {
+func (v *visit) part(o *query.OutputAnswer, value *big.Int, class string) part {
 	p := part{value: value, stream: stream{Class: class, URL: v.outputLink(o.Tx, o.Index).URL, Amount: v.short(value), Name: "no address"}}
 	if owners := v.owner(o); len(owners) > 0 {
 		p.Whole = link{Text: owners[0].Text}.shown()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 )
 
@@ -34,7 +34,7 @@ func (s *site) front(w http.ResponseWriter, r *http.Request) {
 		card := chainCard{link: link{v.url(), titleOf(c.Model)}, Accent: c.Model.Name()}
 		state := c.State()
 		card.Syncing, card.Failed = syncingOf(state), failedOf(state, v.now)
-		err := c.View(ctx, func(view *core.View) (err error) {
+		err := c.View(ctx, func(view *query.View) (err error) {
 			v.View = view
 			if card.Tip, err = v.tip(); err != nil {
 				return err

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"birthmark/api/explorer/charts"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 )
 
@@ -68,13 +68,13 @@ func (v *visit) home() (*page, error) {
 		{Name: "Unspent value", Amount: v.amount(t.UnspentValue).coarse()},
 	}
 	if t.Assets > 0 {
-		assets, err := v.Assets(v.ctx, core.Page{Limit: 1})
+		assets, err := v.Assets(v.ctx, query.Page{Limit: 1})
 		if err != nil {
 			return nil, err
 		}
 		b.Stats = append(b.Stats, stat{Name: "Assets", Value: humanize.Count(assets.Count)})
 	}
-	blocks, err := v.Blocks(v.ctx, core.Range{}, core.Page{Limit: homeChart, Descending: true})
+	blocks, err := v.Blocks(v.ctx, query.Range{}, query.Page{Limit: homeChart, Descending: true})
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (v *visit) home() (*page, error) {
 			return nil, err
 		}
 	}
-	forks, err := v.Forks(v.ctx, core.Page{Limit: 100})
+	forks, err := v.Forks(v.ctx, query.Page{Limit: 100})
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (v *visit) home() (*page, error) {
 }
 
 // txsChart is how many transactions each of the newest blocks has.
-func (v *visit) txsChart(blocks []core.BlockSummaryAnswer) (template.HTML, error) {
+func (v *visit) txsChart(blocks []query.BlockSummaryAnswer) (template.HTML, error) {
 	if len(blocks) < 2 {
 		return "", nil
 	}
@@ -113,14 +113,14 @@ func (v *visit) txsChart(blocks []core.BlockSummaryAnswer) (template.HTML, error
 	return c.HTML()
 }
 
-func tipHeight(s *core.StatusAnswer) string {
+func tipHeight(s *query.StatusAnswer) string {
 	if s.Tip == nil {
 		return "none yet"
 	}
 	return humanize.Count(s.Tip.Height)
 }
 
-func (v *visit) blockRows(blocks []core.BlockSummaryAnswer) []blockRow {
+func (v *visit) blockRows(blocks []query.BlockSummaryAnswer) []blockRow {
 	rows := make([]blockRow, len(blocks))
 	for i, b := range blocks {
 		height := v.heightLink(b.Height)
@@ -130,7 +130,7 @@ func (v *visit) blockRows(blocks []core.BlockSummaryAnswer) []blockRow {
 }
 
 // forkRows are the newest forks, each by its lowest block.
-func (v *visit) forkRows(lost []core.LostBlockAnswer, limit int) (rows []forkRow) {
+func (v *visit) forkRows(lost []query.LostBlockAnswer, limit int) (rows []forkRow) {
 	left := 0 // blocks of the fork before that are still to come
 	for _, l := range lost {
 		if left > 0 {

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"birthmark/api/ratelimit"
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // A page costs what it goes through, by the same table as the API, and only once.
 func TestPagesThatGoThroughManyRowsCostMore(t *testing.T) {
 	db := bitcoin(t)
 	most := ""
-	err := db.View(t.Context(), func(view *core.View) error {
+	err := db.View(t.Context(), func(view *query.View) error {
 		richest, err := view.Richest(t.Context(), "address", "", 10_000)
 		if err != nil {
 			return err

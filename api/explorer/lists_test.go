@@ -13,6 +13,7 @@ import (
 	"birthmark/api/served"
 	"birthmark/chains"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -30,13 +31,13 @@ func impatient(t testing.TB) {
 }
 
 // busiest is the value of an index that has most transactions.
-func busiest(t testing.TB, db *core.DB, index string) *core.BalanceAnswer {
+func busiest(t testing.TB, db *core.DB, index string) *query.BalanceAnswer {
 	t.Helper()
-	values, err := db.Values(t.Context(), index, core.Page{Limit: core.MaxLimit})
+	values, err := db.Values(t.Context(), index, query.Page{Limit: query.MaxLimit})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var best *core.BalanceAnswer
+	var best *query.BalanceAnswer
 	for _, v := range values.Values {
 		b, err := db.Balance(t.Context(), index, v.Value)
 		if err != nil {
@@ -108,7 +109,7 @@ func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
 				d.has(t, "Balance"+humanize.Thousands(b.Balance), "Received"+humanize.Thousands(b.Received), "Sent"+humanize.Thousands(b.Sent),
 					"Transactions"+humanize.Count(b.TxCount), humanize.Plural(b.UnspentCount, "unspent output"), b.Value, "First seen")
 
-				history, err := db.History(t.Context(), index, b.Value, core.Range{}, core.Page{Limit: core.MaxLimit})
+				history, err := db.History(t.Context(), index, b.Value, query.Range{}, query.Page{Limit: query.MaxLimit})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -122,7 +123,7 @@ func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
 						t.Errorf("%s: the history lacks %s", path, tx.Hash)
 					}
 				}
-				found, err := db.Find(t.Context(), index, b.Value, core.Terms{Unspent: true}, core.Page{Limit: core.MaxLimit})
+				found, err := db.Find(t.Context(), index, b.Value, query.Terms{Unspent: true}, query.Page{Limit: query.MaxLimit})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -208,7 +209,7 @@ func TestListsOfOutputsHaveTheColumnsThatSaySomething(t *testing.T) {
 	if want := "18.00000000 BTC2482009-01-12 20:04 UTC13,884"; !strings.Contains(row, want) {
 		t.Errorf("the unspent output is not listed as %q: %s", want, row)
 	}
-	values, err := before.Values(t.Context(), "address", core.Page{Limit: 10})
+	values, err := before.Values(t.Context(), "address", query.Page{Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +239,7 @@ func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
 		t.Errorf("a page that lacks something for want of time has the ETag %s", tag)
 	}
 	read(t, h, "/made-up/richest/address", http.StatusOK).has(t, "Not listed", "rows have to be gone through", "birthmark richest address")
-	assets, err := db.Assets(t.Context(), core.Page{Limit: 1})
+	assets, err := db.Assets(t.Context(), query.Page{Limit: 1})
 	if err != nil || len(assets.Assets) == 0 {
 		t.Fatalf("no asset: %v", err)
 	}
@@ -255,7 +256,7 @@ func TestValuesAreListedAndFoundByTheirBeginning(t *testing.T) {
 	v := modeltest.Variants()[1]
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 15)).Blocks(30))
 	h := explorerOf(t, chainOf("made-up", db, nil))
-	values, err := db.Values(t.Context(), "address", core.Page{Limit: core.MaxLimit})
+	values, err := db.Values(t.Context(), "address", query.Page{Limit: query.MaxLimit})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +350,7 @@ func TestStatusSaysWhatThereIs(t *testing.T) {
 			t.Error("a rate is drawn of no sync")
 		}
 		d.has(t, "Blocks"+humanize.Count(status.Totals.Blocks), "Outputs"+humanize.Count(status.Totals.Outputs))
-		if assets, err := db.Assets(t.Context(), core.Page{Limit: 1}); err != nil || assets.Count == 0 || status.Totals.Assets == assets.Count {
+		if assets, err := db.Assets(t.Context(), query.Page{Limit: 1}); err != nil || assets.Count == 0 || status.Totals.Assets == assets.Count {
 			t.Errorf("%d assets in outputs: %v", status.Totals.Assets, err)
 		} else {
 			d.has(t, "Assets"+humanize.Count(assets.Count), "Assets in outputs"+humanize.Count(status.Totals.Assets))

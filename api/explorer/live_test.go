@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
@@ -18,7 +18,7 @@ func TestPagesTellTheScriptWhatToFollow(t *testing.T) {
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 31)).Blocks(20))
 	h := explorerOf(t, chainOf("made-up", db, nil))
 	b := busiest(t, db, "tag")
-	assets, err := db.Assets(t.Context(), core.Page{Limit: 1})
+	assets, err := db.Assets(t.Context(), query.Page{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

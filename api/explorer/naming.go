@@ -1,7 +1,7 @@
 package explorer
 
 import (
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
@@ -9,10 +9,10 @@ import (
 // naming knows what assets are called and in what people count them: for those of one page, as far as it may read.
 type naming struct {
 	v     *visit
-	known map[string]*core.AssetAnswer
+	known map[string]*query.AssetAnswer
 }
 
-func (v *visit) naming() *naming { return &naming{v, map[string]*core.AssetAnswer{}} }
+func (v *visit) naming() *naming { return &naming{v, map[string]*query.AssetAnswer{}} }
 
 // entry is some of an asset, made for reading. Beyond the first [assetNames] assets it is the plain number.
 func (n *naming) entry(id, amount string) (assetAmount, error) {
@@ -40,7 +40,7 @@ func (n *naming) entry(id, amount string) (assetAmount, error) {
 const mostDecimals = 38
 
 // assetUnit is what people count an asset in.
-func assetUnit(a *core.AssetAnswer) (u humanize.Unit) {
+func assetUnit(a *query.AssetAnswer) (u humanize.Unit) {
 	if a.Decimals != nil && *a.Decimals > 0 && *a.Decimals <= mostDecimals {
 		u.Decimals = *a.Decimals
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 )
 
@@ -120,7 +120,7 @@ type pager struct {
 }
 
 // cursorPager pages through a list that goes on with a cursor: base is the path of its first part, with a query.
-func cursorPager(base string, p core.Page, next *string) pager {
+func cursorPager(base string, p query.Page, next *string) pager {
 	var pg pager
 	if p.After != "" {
 		pg.First = base

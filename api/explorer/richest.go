@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"birthmark/api/explorer/charts"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 )
 
@@ -64,7 +64,7 @@ func (v *visit) richest() (*page, error) {
 		command += " --asset " + a.Asset
 	}
 	late := rows > richestRead
-	var list *core.RichestAnswer
+	var list *query.RichestAnswer
 	if !late {
 		late, err = v.patiently(func(ctx context.Context) (err error) {
 			list, err = v.Richest(ctx, index, asset, richestRows)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
@@ -73,7 +73,7 @@ func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	var all []hit
 	for _, c := range s.Chains {
-		err := c.View(ctx, func(view *core.View) error {
+		err := c.View(ctx, func(view *query.View) error {
 			v := s.visit(ctx, r, c)
 			v.View = view
 			hits, err := v.hits(q)
@@ -209,7 +209,7 @@ func (v *visit) hitValues(q string) (hits []hit, err error) {
 		return nil, err
 	}
 	for _, index := range indexes {
-		found, err := v.Find(v.ctx, index, q, core.Terms{}, core.Page{Limit: 1})
+		found, err := v.Find(v.ctx, index, q, query.Terms{}, query.Page{Limit: 1})
 		if err != nil {
 			if missing(err) {
 				continue
@@ -230,7 +230,7 @@ func (v *visit) hitValues(q string) (hits []hit, err error) {
 
 // hitUnused is an address that no output has. Other indexes do not count: any hash is a valid value of some.
 func (v *visit) hitUnused(q string) ([]hit, error) {
-	found, err := v.Find(v.ctx, "address", q, core.Terms{}, core.Page{Limit: 1})
+	found, err := v.Find(v.ctx, "address", q, query.Terms{}, query.Page{Limit: 1})
 	if err != nil {
 		return nil, unlessMissing(err)
 	}
@@ -252,7 +252,7 @@ func (v *visit) hitBeginnings(q string) (hits []hit, err error) {
 		return nil, err
 	}
 	for _, index := range indexes {
-		found, err := v.ValuesByText(v.ctx, index, q, core.Page{Limit: searchBegin})
+		found, err := v.ValuesByText(v.ctx, index, q, query.Page{Limit: searchBegin})
 		if err != nil {
 			if missing(err) {
 				continue

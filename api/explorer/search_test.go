@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
@@ -53,7 +53,7 @@ func TestTheSearchBoxUnderstandsBitcoin(t *testing.T) {
 func TestTheSearchBoxUnderstandsAssets(t *testing.T) {
 	db := cardano(t)
 	h := explorerOf(t, chainOf("cardano", db, nil))
-	assets, err := db.Assets(t.Context(), core.Page{Limit: 3})
+	assets, err := db.Assets(t.Context(), query.Page{Limit: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

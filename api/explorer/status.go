@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"birthmark/api/explorer/charts"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 )
 
@@ -51,7 +51,7 @@ func (v *visit) status() (*page, error) {
 		return nil, err
 	}
 	b := &statusBody{Network: a.Network, Format: a.Format}
-	assets, err := v.Assets(v.ctx, core.Page{Limit: 1})
+	assets, err := v.Assets(v.ctx, query.Page{Limit: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -81,16 +81,16 @@ func (v *visit) status() (*page, error) {
 }
 
 // families are the families of rows, those that take most first.
-func (b *statusBody) families(families []core.FamilyAnswer) {
+func (b *statusBody) families(families []query.FamilyAnswer) {
 	var total int64
-	var most core.FamilyAnswer
+	var most query.FamilyAnswer
 	for _, f := range families {
 		b.Rows += f.Keys
 		total += f.Bytes
 		most.Keys, most.Bytes = max(most.Keys, f.Keys), max(most.Bytes, f.Bytes)
 	}
 	families = slices.Clone(families)
-	slices.SortStableFunc(families, func(a, b core.FamilyAnswer) int {
+	slices.SortStableFunc(families, func(a, b query.FamilyAnswer) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Keys, a.Keys))
 	})
 	for _, f := range families {

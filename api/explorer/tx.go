@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"strconv"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
@@ -117,7 +117,7 @@ func (v *visit) tx() (*page, error) {
 }
 
 // raw adds the bytes of a transaction, and what they tell of the fee, where the database keeps them.
-func (v *visit) raw(b *txBody, a *core.TxAnswer) error {
+func (v *visit) raw(b *txBody, a *query.TxAnswer) error {
 	raw, err := v.RawTx(v.ctx, a.Hash)
 	if _, code := model.KindOf(err); code == "no_raw" {
 		return nil
@@ -160,7 +160,7 @@ func feeRate(fee string, size int) string {
 }
 
 // txParts adds the inputs and outputs that the request asks for, and what was minted.
-func (v *visit) txParts(b *txBody, a *core.TxAnswer) error {
+func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 	in, err := v.number("inputs", 1)
 	if err != nil {
 		return err
@@ -213,7 +213,7 @@ func (v *visit) txParts(b *txBody, a *core.TxAnswer) error {
 }
 
 // outputRow is an output made for reading.
-func (v *visit) outputRow(o *core.OutputAnswer, n *naming) (outputRow, error) {
+func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
 	row := outputRow{Index: o.Index, Ref: v.outputLink(o.Tx, o.Index), Value: v.amount(o.Value), Owner: v.owner(o)}
 	for _, e := range o.Assets {
 		entry, err := n.entry(e.Asset, e.Amount)
@@ -237,7 +237,7 @@ func (v *visit) outputRow(o *core.OutputAnswer, n *naming) (outputRow, error) {
 }
 
 // owner is the values of the chain's most important index that the output has some of.
-func (v *visit) owner(o *core.OutputAnswer) []ownerLink {
+func (v *visit) owner(o *query.OutputAnswer) []ownerLink {
 	for _, x := range v.chain.Model.Indexes() {
 		if values := valuesOf(o.Keys[x.Name]); len(values) > 0 && x.Name != v.chain.Model.Traits().SpendIndex {
 			return v.owners(x.Name, values)
@@ -265,7 +265,7 @@ func valuesOf(key any) []string {
 }
 
 // sum of the values of outputs.
-func sum(outputs []core.OutputAnswer) string {
+func sum(outputs []query.OutputAnswer) string {
 	total, n := new(big.Int), new(big.Int)
 	for i := range outputs {
 		if _, ok := n.SetString(outputs[i].Value, 10); ok {

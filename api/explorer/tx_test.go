@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -156,9 +156,9 @@ func TestPicturesOfTransactionsLoseNothing(t *testing.T) {
 	for _, variantOf := range modeltest.Variants() {
 		db := variant(t, variantOf, variantOf.NewGenerator(testseed.Of(t, 21)).Blocks(60))
 		drawn := 0
-		err := db.View(t.Context(), func(view *core.View) error {
+		err := db.View(t.Context(), func(view *query.View) error {
 			v := &visit{View: view, ctx: t.Context(), chain: chainOf("made-up", db, nil)}
-			blocks, err := view.Blocks(v.ctx, core.Range{}, core.Page{Limit: 100})
+			blocks, err := view.Blocks(v.ctx, query.Range{}, query.Page{Limit: 100})
 			if err != nil {
 				return err
 			}
@@ -185,7 +185,7 @@ func TestPicturesOfTransactionsLoseNothing(t *testing.T) {
 }
 
 // sides checks the picture of a transaction.
-func (v *visit) sides(t *testing.T, a *core.TxAnswer) {
+func (v *visit) sides(t *testing.T, a *query.TxAnswer) {
 	t.Helper()
 	f := v.flow(a)
 	high, err := strconv.ParseFloat(f.Height, 64)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -101,7 +101,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	newest, err := v.Find(v.ctx, index, value, core.Terms{}, core.Page{Limit: valueRows, Descending: true})
+	newest, err := v.Find(v.ctx, index, value, query.Terms{}, query.Page{Limit: valueRows, Descending: true})
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 }
 
 // indexState is an index of the database as it is now. One that is not there, or not yet, is refused as a query for it is.
-func (v *visit) indexState(name string) (*core.IndexState, error) {
+func (v *visit) indexState(name string) (*query.IndexState, error) {
 	states, err := v.IndexStates(v.ctx)
 	if err != nil {
 		return nil, err
@@ -146,12 +146,12 @@ func (v *visit) indexState(name string) (*core.IndexState, error) {
 			return &states[i], nil
 		}
 	}
-	_, err = v.Values(v.ctx, name, core.Page{Limit: 1})
+	_, err = v.Values(v.ctx, name, query.Page{Limit: 1})
 	return nil, err
 }
 
 // others are the values of the other indexes that all of some outputs have alike.
-func (v *visit) others(index string, outputs []core.OutputAnswer) (links []ownerLink) {
+func (v *visit) others(index string, outputs []query.OutputAnswer) (links []ownerLink) {
 	if len(outputs) == 0 {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (v *visit) others(index string, outputs []core.OutputAnswer) (links []owner
 }
 
 // seen is where something occurred first.
-func (v *visit) seen(a core.FirstSeenAnswer) (s *seen, err error) {
+func (v *visit) seen(a query.FirstSeenAnswer) (s *seen, err error) {
 	s = &seen{Output: v.outputLink(a.Tx, a.Index), Height: v.heightLink(a.Height)}
 	s.Time, err = v.timeAt(a.Height)
 	return s, err
@@ -178,7 +178,7 @@ func (v *visit) seen(a core.FirstSeenAnswer) (s *seen, err error) {
 // timeAt is the time of the block at a height; nil where none stands there: what existed before the first.
 func (v *visit) timeAt(height uint32) (*moment, error) {
 	h := model.HeightPk(height)
-	a, err := v.Blocks(v.ctx, core.Range{FromHeight: &h, ToHeight: &h}, core.Page{Limit: 1})
+	a, err := v.Blocks(v.ctx, query.Range{FromHeight: &h, ToHeight: &h}, query.Page{Limit: 1})
 	if _, code := model.KindOf(err); code == "empty_range" {
 		return nil, nil
 	}

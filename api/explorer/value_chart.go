@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"birthmark/api/explorer/charts"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 )
 
@@ -28,7 +28,7 @@ func (r *valueReader) chart() error {
 		return nil
 	}
 	if next != nil {
-		older, err := r.movements(core.Page{Limit: chartTxs - len(txs), After: *next, Descending: true})
+		older, err := r.movements(query.Page{Limit: chartTxs - len(txs), After: *next, Descending: true})
 		if err != nil {
 			return err
 		}
@@ -60,12 +60,12 @@ func (r *valueReader) chart() error {
 	return err
 }
 
-func change(t core.HistoryTxAnswer) *big.Int {
+func change(t query.HistoryTxAnswer) *big.Int {
 	return new(big.Int).Sub(integer(t.Received), integer(t.Sent))
 }
 
 // heldAfter is what was held after each block in which txs (newest first) stand, and at the tip.
-func (r *valueReader) heldAfter(held *big.Int, txs []core.HistoryTxAnswer) []charts.Point {
+func (r *valueReader) heldAfter(held *big.Int, txs []query.HistoryTxAnswer) []charts.Point {
 	held = new(big.Int).Set(held)
 	newest := uint32(r.Tip.Height)
 	points := make([]charts.Point, len(txs)+1, len(txs)+2)

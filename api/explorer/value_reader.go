@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"birthmark/api/ratelimit"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 )
 
@@ -16,13 +16,13 @@ import (
 type valueReader struct {
 	*visit
 	body   *valueBody
-	index  *core.IndexState
+	index  *query.IndexState
 	value  string
-	newest *core.FindAnswer
-	held   *big.Int            // what it holds; nil: not counted
-	count  uint64              // of its outputs; 0: not known
-	many   bool                // its outputs are too many to be gone through
-	recent *core.HistoryAnswer // its newest transactions; nil: not known
+	newest *query.FindAnswer
+	held   *big.Int             // what it holds; nil: not counted
+	count  uint64               // of its outputs; 0: not known
+	many   bool                 // its outputs are too many to be gone through
+	recent *query.HistoryAnswer // its newest transactions; nil: not known
 }
 
 func (r *valueReader) keeps(option string) bool { return slices.Contains(r.index.Keeps, option) }
@@ -39,7 +39,7 @@ func (v *visit) paying(ask func() error) (err error) {
 		v.AtMost(freeRows)
 		err = ask()
 		v.AtMost(0)
-		if !errors.Is(err, core.ErrTooManyRows) {
+		if !errors.Is(err, query.ErrTooManyRows) {
 			return err
 		}
 		if v.paid, err = ratelimit.Take(v.w, ratelimit.Plain+ratelimit.Heavy); err != nil {
@@ -87,7 +87,7 @@ func (r *valueReader) all() error {
 
 // balance counts what the value holds: at once where the index keeps it, else for as long as a page may.
 func (r *valueReader) balance() error {
-	var a *core.BalanceAnswer
+	var a *query.BalanceAnswer
 	late, err := r.kept("balance", func(ctx context.Context) (err error) {
 		a, err = r.Balance(ctx, r.index.Name, r.value)
 		return err
@@ -128,7 +128,7 @@ func (r *valueReader) outputs(after string) error {
 	b.Unsifted = !all && !b.Unspent
 	if b.Unspent {
 		late, err := r.kept("unspent", func(ctx context.Context) (err error) {
-			answer, err = r.Find(ctx, r.index.Name, r.value, core.Terms{Unspent: true}, core.Page{Limit: valueRows, After: after, Descending: true})
+			answer, err = r.Find(ctx, r.index.Name, r.value, query.Terms{Unspent: true}, query.Page{Limit: valueRows, After: after, Descending: true})
 			return err
 		})
 		if err != nil {
@@ -142,7 +142,7 @@ func (r *valueReader) outputs(after string) error {
 		}
 	} else if after != "" {
 		var err error
-		if answer, err = r.Find(r.ctx, r.index.Name, r.value, core.Terms{}, core.Page{Limit: valueRows, After: after, Descending: true}); err != nil {
+		if answer, err = r.Find(r.ctx, r.index.Name, r.value, query.Terms{}, query.Page{Limit: valueRows, After: after, Descending: true}); err != nil {
 			return err
 		}
 	}
@@ -173,7 +173,7 @@ func (r *valueReader) outputs(after string) error {
 }
 
 // made is the block that an output was made in.
-func (v *visit) made(o *core.OutputAnswer) (m *made, err error) {
+func (v *visit) made(o *query.OutputAnswer) (m *made, err error) {
 	m = &made{Block: v.heightLink(o.Height)}
 	if m.Time, err = v.timeAt(o.Height); m.Time != nil {
 		m.Confirmations = humanize.Count(uint32(v.Tip.Height) - o.Height + 1)
@@ -184,7 +184,7 @@ func (v *visit) made(o *core.OutputAnswer) (m *made, err error) {
 // history reads a part of the transactions, newest first.
 func (r *valueReader) history(after string) error {
 	b := r.body
-	a, err := r.movements(core.Page{Limit: valueRows, After: after, Descending: true})
+	a, err := r.movements(query.Page{Limit: valueRows, After: after, Descending: true})
 	if err != nil {
 		return err
 	}
@@ -222,12 +222,12 @@ func (r *valueReader) history(after string) error {
 }
 
 // movements is a part of the history, nil where it takes longer than a page may.
-func (r *valueReader) movements(p core.Page) (a *core.HistoryAnswer, err error) {
+func (r *valueReader) movements(p query.Page) (a *query.HistoryAnswer, err error) {
 	if r.many && !r.keeps("history") {
 		return nil, nil
 	}
 	late, err := r.kept("history", func(ctx context.Context) (err error) {
-		a, err = r.History(ctx, r.index.Name, r.value, core.Range{}, p)
+		a, err = r.History(ctx, r.index.Name, r.value, query.Range{}, p)
 		return err
 	})
 	if late {

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"slices"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 const valuesRows = 50
@@ -41,7 +41,7 @@ func (v *visit) values() (*page, error) {
 	}
 	b := &valuesBody{Index: index, Base: v.url("values", index), Kind: x.Kind, Prefix: v.query("prefix"), Searches: slices.Contains(x.Keeps, "prefix"), Oldest: v.query("order") == "asc"}
 	base, p := b.Base, v.cursor(valuesRows)
-	var a *core.ValuesAnswer
+	var a *query.ValuesAnswer
 	if b.Prefix != "" {
 		base += "?prefix=" + url.QueryEscape(b.Prefix)
 		p.Descending = false

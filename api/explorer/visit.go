@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"birthmark/api/served"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
 
 // visit is one request for a page of a chain, answered from one snapshot.
 type visit struct {
-	*core.View
+	*query.View
 	ctx   context.Context
 	req   *http.Request
 	w     http.ResponseWriter // of the request, for what it costs
@@ -52,7 +52,7 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 		}()
 		var p *page
 		var tag string
-		err := chain.View(ctx, func(view *core.View) (err error) {
+		err := chain.View(ctx, func(view *query.View) (err error) {
 			v.View = view
 			if !view.Tip.IsOrigin() {
 				w.Header().Set("X-Tip", chain.Model.FormatHash(view.Tip.Hash))
@@ -171,7 +171,7 @@ func (v *visit) tip() (*tip, error) {
 	if v.Tip.IsOrigin() {
 		return nil, nil
 	}
-	newest, err := v.Blocks(v.ctx, core.Range{}, core.Page{Limit: 1, Descending: true})
+	newest, err := v.Blocks(v.ctx, query.Range{}, query.Page{Limit: 1, Descending: true})
 	if err != nil {
 		return nil, err
 	}
@@ -233,8 +233,8 @@ func (v *visit) moment(unix int64) moment { return momentOf(unix, v.now) }
 func (v *visit) query(name string) string { return v.req.URL.Query().Get(name) }
 
 // cursor is the part of a list that the request asks for, newest first.
-func (v *visit) cursor(limit int) core.Page {
-	return core.Page{Limit: limit, After: v.query("after"), Descending: true}
+func (v *visit) cursor(limit int) query.Page {
+	return query.Page{Limit: limit, After: v.query("after"), Descending: true}
 }
 
 // number is a parameter that must be a number from 0 up, def where it is not given.

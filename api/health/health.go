@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"birthmark/api/served"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -129,11 +129,11 @@ func (p *report) answer(ctx context.Context) (ok bool, text []byte) {
 func (h *handler) readTip(ctx context.Context, c *served.Chain, it *Chain) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	return public(c.View(ctx, func(v *core.View) error {
+	return public(c.View(ctx, func(v *query.View) error {
 		if v.Tip.IsOrigin() {
 			return nil
 		}
-		newest, err := v.Blocks(ctx, core.Range{}, core.Page{Limit: 1, Descending: true})
+		newest, err := v.Blocks(ctx, query.Range{}, query.Page{Limit: 1, Descending: true})
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"birthmark/api/health"
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -43,7 +44,7 @@ func (w *world) handler() http.Handler {
 	db := w.db
 	return health.Handler([]*served.Chain{{
 		Name: "one", Model: db.Chain(), Moved: db.Moved, State: func() served.State { return w.state },
-		View: func(ctx context.Context, fn func(*core.View) error) error {
+		View: func(ctx context.Context, fn func(*query.View) error) error {
 			if w.views++; w.fails != nil {
 				return w.fails
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"birthmark/api/served"
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // queryTimeout is the time in which a database must return its status.
@@ -95,8 +95,8 @@ func (f *sink) counter(d *prometheus.Desc, v float64, labels ...string) {
 func (cs *chains) collect(f *sink, c *served.Chain) {
 	ctx, cancel := context.WithTimeout(context.Background(), queryTimeout)
 	defer cancel()
-	var status *core.StatusAnswer
-	err := c.View(ctx, func(v *core.View) (err error) {
+	var status *query.StatusAnswer
+	err := c.View(ctx, func(v *query.View) (err error) {
 		status, err = v.Status(ctx)
 		return err
 	})
@@ -110,8 +110,8 @@ func (cs *chains) collect(f *sink, c *served.Chain) {
 	}
 	m, err := c.Measures()
 	for _, cache := range m.Caches {
-		f.counter(cacheLookups, float64(cache.Asked), cache.Name)
-		f.counter(cacheHits, float64(cache.Found), cache.Name)
+		f.counter(cacheLookups, float64(cache.Lookups), cache.Name)
+		f.counter(cacheHits, float64(cache.Hits), cache.Name)
 	}
 	if err != nil {
 		return // of the store, which database_up reports
@@ -121,7 +121,7 @@ func (cs *chains) collect(f *sink, c *served.Chain) {
 	}
 }
 
-func (cs *chains) database(f *sink, a *core.StatusAnswer) {
+func (cs *chains) database(f *sink, a *query.StatusAnswer) {
 	if a.Tip != nil {
 		f.gauge(tipHeight, float64(a.Tip.Height))
 		f.gauge(tipTime, float64(a.Tip.Time))

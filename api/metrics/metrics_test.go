@@ -20,6 +20,7 @@ import (
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -143,7 +144,7 @@ func TestChainsTellHowFarTheyAre(t *testing.T) {
 func TestADatabaseThatFailsLeavesTheOthersAlone(t *testing.T) {
 	db, _ := open(t, memory.New())
 	good, bad := chainOf(db, "good", &served.State{}), chainOf(db, "bad", &served.State{})
-	bad.View = func(context.Context, func(*core.View) error) error { return errors.New("no") }
+	bad.View = func(context.Context, func(*query.View) error) error { return errors.New("no") }
 	bad.Measures = func() (core.Measures, error) { return core.Measures{}, errors.New("no") }
 	got, _ := scrape(t, metrics.New([]*served.Chain{good, bad}))
 	want(t, got, `birthmark_database_up{chain="good"} 1`, `birthmark_database_up{chain="bad"} 0`, `birthmark_sync_failed{chain="bad"} 0`)
@@ -157,7 +158,7 @@ func TestScrapesWaitForEachOther(t *testing.T) {
 	db, _ := open(t, memory.New())
 	synctest.Test(t, func(t *testing.T) {
 		slow := chainOf(db, "one", &served.State{})
-		slow.View = func(context.Context, func(*core.View) error) error {
+		slow.View = func(context.Context, func(*query.View) error) error {
 			time.Sleep(time.Second)
 			return errors.New("slow")
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -14,7 +15,7 @@ type Chain struct {
 	Model model.Chain
 
 	// View runs fn over one snapshot of the database. The database can be another one each time.
-	View func(ctx context.Context, fn func(*core.View) error) error
+	View func(ctx context.Context, fn func(*query.View) error) error
 
 	// Moved returns the tip that View shows, and a channel that is closed when the tip or the indexes change.
 	Moved func() (tip model.Point, moved <-chan struct{})

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"unicode"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) assetCommand() *cli.Command {
@@ -23,7 +23,7 @@ func (p *program) assetCommand() *cli.Command {
 	})
 }
 
-func (p *page) asset(a *core.AssetAnswer) {
+func (p *page) asset(a *query.AssetAnswer) {
 	holders := ""
 	if a.HolderCount != nil {
 		holders = count(*a.HolderCount)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) assetEventsCommand() *cli.Command {
@@ -30,7 +30,7 @@ func (p *program) assetEventsCommand() *cli.Command {
 	})
 }
 
-func (p *page) assetEvents(a *core.AssetEventsAnswer) {
+func (p *page) assetEvents(a *query.AssetEventsAnswer) {
 	p.fields(field{"asset", cell{a.Asset, green}})
 	p.heading("mints and burns")
 	if len(a.Events) == 0 {

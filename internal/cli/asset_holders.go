@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) assetHoldersCommand() *cli.Command {
@@ -25,7 +25,7 @@ func (p *program) assetHoldersCommand() *cli.Command {
 	})
 }
 
-func (p *page) assetHolders(a *core.AssetHoldersAnswer) {
+func (p *page) assetHolders(a *query.AssetHoldersAnswer) {
 	p.fields(field{"asset", cell{a.Asset, green}})
 	p.heading("holders")
 	if len(a.Holders) == 0 {

@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) assetsCommand() *cli.Command {
@@ -24,7 +24,7 @@ func (p *program) assetsCommand() *cli.Command {
 	})
 }
 
-func (p *page) assets(a *core.AssetsAnswer) {
+func (p *page) assets(a *query.AssetsAnswer) {
 	p.fields(field{"assets", text(count(a.Count))})
 	if len(a.Assets) > 0 {
 		p.heading("assets")

@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) balanceCommand() *cli.Command {
@@ -20,7 +20,7 @@ func (p *program) balanceCommand() *cli.Command {
 	})
 }
 
-func (p *page) balance(a *core.BalanceAnswer) {
+func (p *page) balance(a *query.BalanceAnswer) {
 	p.fields(
 		field{a.Index, cell{a.Value, green}},
 		field{"balance", cell{p.unit.Amount(a.Balance), bold}},

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/storage/rocks"
 )
 
@@ -19,7 +19,7 @@ func TestGeneratedChainsOfBitcoinAreSyncedWhole(t *testing.T) {
 	}
 	db := filepath.Join(t.TempDir(), "db")
 	ask(t, nil, "sync", "--chain", a.Chain, "--network", a.Network, "--source", a.Source, "--db", db)
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", db)
 	got := status.Totals
 	if got.Blocks != uint64(a.Blocks) || got.Txs != 5000 || got.Inputs != uint64(a.Inputs) || got.Outputs != uint64(a.Outputs) {

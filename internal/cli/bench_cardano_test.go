@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testblocks"
 )
 
@@ -26,7 +26,7 @@ func TestGeneratedChainsAreSyncedWhole(t *testing.T) {
 	}
 	db := filepath.Join(t.TempDir(), "db")
 	ask(t, nil, "sync", "--chain", a.Chain, "--network", a.Network, "--source", a.Source, "--db", db, "--index", everyCardanoIndex)
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", db, "--network", a.Network)
 	got := status.Totals
 	if got.Blocks != uint64(a.Blocks) || got.Txs != 3000 || got.Inputs != uint64(a.Inputs) || got.Outputs != uint64(a.Outputs) || got.Assets != uint64(a.Assets) {
@@ -68,7 +68,7 @@ func TestBenchSyncMeasuresWhatASyncDoes(t *testing.T) {
 	if r.status != exitDone || !strings.Contains(r.stdout, "entities/s") {
 		t.Errorf("for people: %+v", r)
 	}
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", db, "--network", a.Network)
 	if status.Totals.Blocks != 101 {
 		t.Errorf("%d blocks were left in the folder that was named", status.Totals.Blocks)

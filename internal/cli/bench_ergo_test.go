@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 func TestGeneratedChainsOfErgoAreSyncedWhole(t *testing.T) {
@@ -18,14 +18,14 @@ func TestGeneratedChainsOfErgoAreSyncedWhole(t *testing.T) {
 	}
 	db := filepath.Join(t.TempDir(), "db")
 	ask(t, nil, "sync", "--chain", a.Chain, "--network", a.Network, "--source", a.Source, "--db", db, "--index", "address,register")
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", db)
 	got := status.Totals
 	if got.Blocks != uint64(a.Blocks) || got.Txs != uint64(a.Txs) || got.Inputs != uint64(a.Inputs) || got.Outputs != uint64(a.Outputs) || got.Assets != uint64(a.Assets) {
 		t.Errorf("%+v was synced of %+v", got, a)
 	}
 	ask(t, nil, "check", "--db", db)
-	var asset core.AssetAnswer
+	var asset query.AssetAnswer
 	ask(t, &asset, "asset", "--db", db, a.Asset)
 	if asset.OutputCount < 10 {
 		t.Errorf("%d boxes had the token that most boxes hold", asset.OutputCount)

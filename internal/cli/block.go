@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"birthmark/core"
+	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
 	"birthmark/internal/daemon"
 	"birthmark/internal/humanize"
-
-	"github.com/urfave/cli/v2"
 )
 
 func (p *program) blockCommand() *cli.Command {
@@ -22,7 +22,7 @@ func (p *program) blockCommand() *cli.Command {
 	})
 }
 
-func (p *page) block(a *core.BlockAnswer) {
+func (p *page) block(a *query.BlockAnswer) {
 	fields := []field{
 		{"block", cell{count(a.Height), green}},
 		{"hash", text(a.Hash)},

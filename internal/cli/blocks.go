@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) blocksCommand() *cli.Command {
@@ -29,7 +29,7 @@ func (p *program) blocksCommand() *cli.Command {
 	})
 }
 
-func (p *page) blocks(a *core.BlocksAnswer) {
+func (p *page) blocks(a *query.BlocksAnswer) {
 	if len(a.Blocks) == 0 {
 		p.printf("no block\n")
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"birthmark/bench/generate/cardanogen"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testnode/ouroborostest"
 )
 
@@ -74,7 +74,7 @@ func TestWhatACardanoNodeDoesWrongIsNamed(t *testing.T) {
 					pattern = c.toNode
 				}
 				sourceFails(t, c.code, pattern, args(db, source)...)
-				var tip core.BlockAnswer
+				var tip query.BlockAnswer
 				ask(t, &tip, "block", "tip", "--db", db)
 				if tip.Height < 120 || tip.Height > 199 || tip.Hash != fmt.Sprintf("%x", main.blocks[tip.Height].Hash) {
 					t.Errorf("%s: the tip is block %d, %s", side, tip.Height, tip.Hash)

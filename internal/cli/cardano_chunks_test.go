@@ -11,8 +11,8 @@ import (
 
 	"birthmark/bench/generate/cardanogen"
 	"birthmark/bench/generate/immutabledb"
-	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/core/query"
 )
 
 // chunks are the blocks of a generated chain, some to a chunk, as a folder is written of them.
@@ -152,7 +152,7 @@ func TestBadChunksEndASyncBeforeThem(t *testing.T) {
 			wantFailure(t, exitSource, c.code, c.says, sync(grown, dir)...)
 			for _, db := range []string{fresh, grown} {
 				consistent(t, db)
-				var status core.StatusAnswer
+				var status query.StatusAnswer
 				if ask(t, &status, "status", "--db", db); status.Totals.Blocks != uint64(c.blocks) {
 					t.Errorf("%d blocks, expected %d", status.Totals.Blocks, c.blocks)
 				}

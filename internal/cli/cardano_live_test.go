@@ -5,6 +5,7 @@ import (
 
 	"birthmark/bench/generate/cardanogen"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
@@ -51,7 +52,7 @@ func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
 			for side, f := range followers {
 				cardanoTip(t, f, n)
 				// The newest fork first, from its lowest block up to what was the tip.
-				forks, err := f.Forks(t.Context(), core.Page{Limit: core.MaxLimit})
+				forks, err := f.Forks(t.Context(), query.Page{Limit: query.MaxLimit})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -107,7 +108,7 @@ func TestACardanoNodeThatWentOverBetweenTwoSyncs(t *testing.T) {
 	apart := &branch{chain: cardanogen.New(cardanogen.Options{Seed: cardanoSeed, TxsPerBlock: 1}).Fork(8)}
 	apart.mine(t, 50)
 	for side, db := range dbs {
-		forks, err := db.Forks(t.Context(), core.Page{Limit: 1})
+		forks, err := db.Forks(t.Context(), query.Page{Limit: 1})
 		if err != nil || len(forks.Forks) != 1 || forks.Forks[0].Depth != 2100+3-40+100 || forks.Forks[0].Height != 40 {
 			t.Errorf("%s: %+v, %v", side, forks, err)
 		}

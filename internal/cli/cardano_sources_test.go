@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	"birthmark/bench/generate/cardanogen"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/storage"
 )
 
-func cardanoStatus(t *testing.T, db string) (a core.StatusAnswer) {
+func cardanoStatus(t *testing.T, db string) (a query.StatusAnswer) {
 	t.Helper()
 	ask(t, &a, "status", "--db", db)
 	if a.Tip == nil {
@@ -85,7 +85,7 @@ func TestRollbacksOfPreview(t *testing.T) {
 		same(t, db, before[0])
 		lost := func(depth int) {
 			t.Helper()
-			var a core.ForksAnswer
+			var a query.ForksAnswer
 			ask(t, &a, "forks", "--db", db, "--limit", "1")
 			if len(a.Forks) != 1 || a.Forks[0].Depth != depth || a.Forks[0].Height != uint32(last+1-depth) {
 				t.Errorf("%s, %d blocks deep: %+v", side, depth, a.Forks)
@@ -156,7 +156,7 @@ func TestVerifyOfCardanoWithANode(t *testing.T) {
 	n.Extend(b.blocks[280:]...)
 	totals := cardanoStatus(t, db).Totals
 	for side, source := range sides(n) {
-		var a core.VerifyAnswer
+		var a query.VerifyAnswer
 		ask(t, &a, "verify", "--db", db, "--source", source, "--sample", "1000")
 		if !a.OK || a.Blocks != 280 || a.Inputs != totals.Inputs || a.Outputs != totals.Outputs+totals.GenesisOutputs || a.Behind != 20 {
 			t.Errorf("%s: %+v of %+v", side, a, totals)

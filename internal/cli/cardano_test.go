@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"birthmark/chains/cardano"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
 )
@@ -23,9 +23,9 @@ func TestPreviewFromEverySource(t *testing.T) {
 	}
 	whole, parts := filepath.Join(dir, "whole"), filepath.Join(dir, "parts")
 	ask(t, nil, args(whole)...)
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", whole)
-	expected := core.TotalsAnswer{
+	expected := query.TotalsAnswer{
 		Blocks: 50_940, Txs: 10_813, Inputs: 13_294, Outputs: 43_830, Assets: 16_117, GenesisOutputs: 8, Unspent: 30_544, UnspentValue: "29999972544145248",
 	}
 	if status.Totals != expected {
@@ -56,7 +56,7 @@ func TestMainnetsFirstChunk(t *testing.T) {
 	dir := t.TempDir()
 	db, again := filepath.Join(dir, "db"), filepath.Join(dir, "again")
 	ask(t, nil, "sync", "--chain", "cardano", "--source", "file://"+chunk, "--db", db)
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", db)
 	if s := status.Totals; s.Blocks != 21_587 || s.Txs != 33 || s.Inputs != 38 || s.Outputs != 52 || s.GenesisOutputs != 14_505 {
 		t.Errorf("%+v", s)
@@ -64,7 +64,7 @@ func TestMainnetsFirstChunk(t *testing.T) {
 	consistent(t, db)
 	ask(t, nil, "sync", "--chain", "cardano", "--network", testblocks.Path(t, "cardano", "genesis", "mainnet"), "--source", "file://"+chunk, "--db", again)
 	same(t, again, digestOf(t, db))
-	var verified core.VerifyAnswer
+	var verified query.VerifyAnswer
 	if ask(t, &verified, "verify", "--db", db, "--source", "file://"+chunk, "--sample", "500"); verified.Blocks != 502 || verified.Txs < 14_505 {
 		t.Errorf("%+v", verified)
 	}
@@ -87,7 +87,7 @@ func TestHeadersOfByronForPeople(t *testing.T) {
 		{cardano.Header{Era: "byron", Boundary: true, Epoch: &epoch, Slot: 64_800, BlockNumber: 64_000}, "era    byron, boundary between two epochs\nepoch  3\nslot   64800\n\n"},
 		{cardano.Header{Era: "byron", Epoch: &epoch, Slot: 64_801, IssuerVkey: "ab", ProtocolVersion: "1.0"}, "era               byron\nepoch             3\nslot              64801\nprotocol version  1.0\nissuer's key      ab\n\n"},
 	} {
-		if got := rendered(t, false, func(p *page) { p.block(&core.BlockAnswer{Height: 7, Header: &h.header}) }); !strings.Contains(got, h.want) {
+		if got := rendered(t, false, func(p *page) { p.block(&query.BlockAnswer{Height: 7, Header: &h.header}) }); !strings.Contains(got, h.want) {
 			t.Errorf("%s, expected %s", got, h.want)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testblocks"
 	"birthmark/storage"
 )
@@ -15,9 +15,9 @@ func TestVerifyOfCardanoComparesEveryBlock(t *testing.T) {
 	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")
 	db := filepath.Join(t.TempDir(), "db")
 	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", source, "--db", db, "--to-height", "4000", "--index", everyCardanoIndex)
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", db)
-	var all core.VerifyAnswer
+	var all query.VerifyAnswer
 	ask(t, &all, "verify", "--db", db, "--source", source, "--sample", "100000")
 	if s := status.Totals; !all.OK || all.Blocks != 4_001 || all.Txs != s.Txs+8 || all.Inputs != s.Inputs || all.Outputs != s.Outputs+8 || all.Behind != 46_939 {
 		t.Errorf("%+v of %+v", all, s)

@@ -9,6 +9,7 @@ import (
 
 	"birthmark/chains/cardano"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testblocks"
 	"birthmark/storage/rocks"
 )
@@ -32,8 +33,8 @@ func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := func(index, value string, terms core.Terms) (outputs []core.OutputAnswer) {
-		p := core.Page{Limit: 100}
+	all := func(index, value string, terms query.Terms) (outputs []query.OutputAnswer) {
+		p := query.Page{Limit: 100}
 		for {
 			a, err := db.Find(t.Context(), index, value, terms, p)
 			if err != nil {
@@ -45,15 +46,15 @@ func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
 			p.After = *a.Next
 		}
 	}
-	refs := func(outputs []core.OutputAnswer) (list []string) {
+	refs := func(outputs []query.OutputAnswer) (list []string) {
 		for _, o := range outputs {
 			list = append(list, fmt.Sprintf("%s:%d", o.Tx, o.Index))
 		}
 		return list
 	}
 
-	byPolicy := map[string][]core.Term{}
-	count, page := uint64(0), core.Page{Limit: 1000}
+	byPolicy := map[string][]query.Term{}
+	count, page := uint64(0), query.Page{Limit: 1000}
 	for {
 		a, err := db.Assets(t.Context(), page)
 		if err != nil {
@@ -61,12 +62,12 @@ func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
 		}
 		for _, x := range a.Assets {
 			count++
-			byPolicy[x.Asset[:56]] = append(byPolicy[x.Asset[:56]], core.Term{Index: core.AssetTerm, Value: x.Asset})
+			byPolicy[x.Asset[:56]] = append(byPolicy[x.Asset[:56]], query.Term{Index: query.AssetTerm, Value: x.Asset})
 			if count%10 > 0 {
 				continue
 			}
-			held := all(core.AssetTerm, x.Fingerprint, core.Terms{})
-			unspent := all(core.AssetTerm, x.Asset, core.Terms{Unspent: true})
+			held := all(query.AssetTerm, x.Fingerprint, query.Terms{})
+			unspent := all(query.AssetTerm, x.Asset, query.Terms{Unspent: true})
 			if uint64(len(held)) != x.OutputCount || uint64(len(unspent)) != x.UnspentCount {
 				t.Errorf("%s is found in %d outputs, %d unspent; its totals say %d and %d", x.Asset, len(held), len(unspent), x.OutputCount, x.UnspentCount)
 			}
@@ -77,7 +78,7 @@ func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
 				}
 			}
 			for address, want := range with {
-				and := core.Terms{And: []core.Term{{Index: core.AssetTerm, Value: x.Asset}}}
+				and := query.Terms{And: []query.Term{{Index: query.AssetTerm, Value: x.Asset}}}
 				if got := refs(all("address", address, and)); !slices.Equal(got, want) {
 					t.Errorf("address %s with %s: %q, expected %q", address, x.Asset, got, want)
 				}
@@ -93,7 +94,7 @@ func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
 	}
 	for policy, assets := range byPolicy {
 		if len(assets) <= 100 {
-			got, want := refs(all(core.AssetTerm, assets[0].Value, core.Terms{Or: assets[1:]})), refs(all("policy", policy, core.Terms{}))
+			got, want := refs(all(query.AssetTerm, assets[0].Value, query.Terms{Or: assets[1:]})), refs(all("policy", policy, query.Terms{}))
 			if !slices.Equal(got, want) {
 				t.Errorf("policy %s is in %d outputs, its %d assets are in %d", policy, len(want), len(assets), len(got))
 			}
@@ -102,7 +103,7 @@ func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
 
 	// Who follows all assets is told of each output that holds any, and of what spends it.
 	unspent := map[string]bool{}
-	for e, err := range db.Follow(t.Context(), nil, core.Following{Term: core.Term{Index: core.AssetTerm}, Spends: true}) {
+	for e, err := range db.Follow(t.Context(), nil, query.ChangeFilter{Term: query.Term{Index: query.AssetTerm}, Spends: true}) {
 		switch {
 		case err != nil:
 			t.Fatal(err)
@@ -117,7 +118,7 @@ func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
 		case e.Block != nil && e.Block.Height == db.Tip().Height:
 			want := map[string]bool{}
 			for policy := range byPolicy {
-				for _, ref := range refs(all("policy", policy, core.Terms{Unspent: true})) {
+				for _, ref := range refs(all("policy", policy, query.Terms{Unspent: true})) {
 					want[ref] = true
 				}
 			}

@@ -7,11 +7,11 @@ import (
 	"os"
 	"slices"
 
-	"birthmark/core"
+	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
 	"birthmark/internal/daemon"
 	"birthmark/model"
-
-	"github.com/urfave/cli/v2"
 )
 
 func (p *program) decodeCommand() *cli.Command {
@@ -71,7 +71,7 @@ func (p *program) decode(c *cli.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		decoded, err := core.Decoded(chain, indexes, b)
+		decoded, err := query.Decoded(chain, indexes, b)
 		if err != nil {
 			return err
 		}

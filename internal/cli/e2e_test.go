@@ -13,6 +13,7 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/core/query"
 	"birthmark/model"
 	"birthmark/storage"
 	"birthmark/storage/memory"
@@ -26,9 +27,9 @@ func TestRealBlocksGiveOneDatabaseWhateverTheWay(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	syncTo(t, plain, source)
 
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", plain)
-	expected := core.TotalsAnswer{
+	expected := query.TotalsAnswer{
 		Blocks: 14_132, Txs: 14_247, Inputs: 865, Outputs: 14_282, Unspent: 13_417, UnspentValue: "70660000000000",
 	}
 	if status.Totals != expected {

@@ -14,6 +14,7 @@ import (
 	"birthmark/chains/ergo"
 	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/core/query"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
@@ -59,7 +60,7 @@ func TestMainnetOfErgoFromEverySource(t *testing.T) {
 	ergoSync(t, "mainnet", whole, file)
 	digest := digestOf(t, whole)
 	consistent(t, whole)
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", whole)
 	if got := status.Totals; got.Blocks != 2000 || got.GenesisOutputs != 3 || got.UnspentValue != allErgs || got.Unspent != got.Outputs+3-got.Inputs {
 		t.Errorf("totals %+v", got)
@@ -81,7 +82,7 @@ func TestMainnetOfErgoFromEverySource(t *testing.T) {
 	same(t, parts, digest)
 
 	for _, source := range []string{file, node} {
-		var a core.VerifyAnswer
+		var a query.VerifyAnswer
 		ask(t, &a, "verify", "--db", whole, "--source", source, "--sample", "60")
 		if !a.OK || a.Tip.Height != 2000 || a.SourceTip != a.Tip {
 			t.Errorf("verify with %s: %+v", source, a)
@@ -183,7 +184,7 @@ func ergoForks(t *testing.T, network string, one, other []ergotest.Block, common
 		same(t, db, otherDigest)
 	}
 	consistent(t, db)
-	var a core.ForksAnswer
+	var a query.ForksAnswer
 	ask(t, &a, "forks", "--db", db, "--limit", "1")
 	if len(a.Forks) != 1 || a.Forks[0].Depth != len(one)-common || int(a.Forks[0].Height) != common+1 {
 		t.Errorf("the last fork is told as %+v", a.Forks)
@@ -272,7 +273,7 @@ func TestTokensOfErgoAddUp(t *testing.T) {
 				t.Fatal(err)
 			}
 			held := new(big.Int)
-			for page := (core.Page{Limit: 1000}); ; {
+			for page := (query.Page{Limit: 1000}); ; {
 				h, err := db.AssetHolders(t.Context(), id, page)
 				if err != nil {
 					t.Fatal(err)
@@ -390,7 +391,7 @@ func TestErgoFeesAreOutputsToTheFeeContract(t *testing.T) {
 				}
 			}
 			want := strconv.FormatUint(fee, 10)
-			var a core.TxAnswer
+			var a query.TxAnswer
 			if ask(t, &a, "tx", "--db", db, tx.ID); a.Fee != want {
 				t.Errorf("block %d, transaction %s: fee %q, expected %q", b.Height, tx.ID, a.Fee, want)
 			}

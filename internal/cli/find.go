@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) findCommand() *cli.Command {
@@ -57,7 +57,7 @@ func (p *program) findCommand() *cli.Command {
 }
 
 // termsOf reads the flags that say which outputs of a value are wanted.
-func termsOf(c *cli.Context) (t core.Terms, err error) {
+func termsOf(c *cli.Context) (t query.Terms, err error) {
 	t.Unspent = c.Bool("unspent")
 	if t.And, err = termsIn(c, "and"); err != nil {
 		return t, err
@@ -69,18 +69,18 @@ func termsOf(c *cli.Context) (t core.Terms, err error) {
 	return t, err
 }
 
-func termsIn(c *cli.Context, flag string) (terms []core.Term, err error) {
+func termsIn(c *cli.Context, flag string) (terms []query.Term, err error) {
 	for _, text := range c.StringSlice(flag) {
 		index, value, ok := strings.Cut(text, "=")
 		if !ok || index == "" || value == "" {
 			return nil, usageError("bad_value", "--%s: expected INDEX=VALUE, not %q", flag, text)
 		}
-		terms = append(terms, core.Term{Index: index, Value: value})
+		terms = append(terms, query.Term{Index: index, Value: value})
 	}
 	return terms, nil
 }
 
-func (p *page) find(a *core.FindAnswer) {
+func (p *page) find(a *query.FindAnswer) {
 	fields := []field{{a.Index, cell{a.Value, green}}}
 	for _, t := range a.Or {
 		fields = append(fields, field{"or " + t.Index, cell{t.Value, green}})
@@ -103,7 +103,7 @@ func (p *page) find(a *core.FindAnswer) {
 }
 
 // firstSeen is where a value or an asset occurred first, or that it never did.
-func (p *page) firstSeen(f *core.FirstSeenAnswer) string {
+func (p *page) firstSeen(f *query.FirstSeenAnswer) string {
 	if f == nil {
 		return "never used"
 	}

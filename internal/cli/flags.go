@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"birthmark/core"
-	"birthmark/model"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/model"
 )
 
 // Flags that several commands have. Numbers and sizes are read by the commands, for errors that say what was expected.
@@ -75,8 +75,8 @@ func limit(c *cli.Context) (int, error) {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(c.String("limit"))
-	if err != nil || n < 1 || n > core.MaxLimit {
-		return 0, badValue(c, "limit", "a number from 1 to %d", core.MaxLimit)
+	if err != nil || n < 1 || n > query.MaxLimit {
+		return 0, badValue(c, "limit", "a number from 1 to %d", query.MaxLimit)
 	}
 	return n, nil
 }

@@ -8,14 +8,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/config"
 	"birthmark/internal/cursor"
 	"birthmark/internal/daemon"
 	"birthmark/internal/humanize"
 	"birthmark/model"
-
-	"github.com/urfave/cli/v2"
 )
 
 // followFlags are those of find that mean something with --follow alone.
@@ -42,7 +43,7 @@ type tail struct {
 	*program
 	c    *cli.Context
 	set  *config.Chain
-	what core.Following
+	what query.ChangeFilter
 	poll time.Duration
 
 	cursor *cursor.Held   // nil: none
@@ -105,12 +106,12 @@ func (f *tail) read() (err error) {
 			return usageError("bad_value", "--follow cannot be combined with --%s: it tells everything that comes", name)
 		}
 	}
-	f.what = core.Following{Term: core.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
+	f.what = query.ChangeFilter{Term: query.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
 	start, err := rangeOf(c)
 	if err != nil {
 		return err
 	}
-	if start != (core.Range{}) {
+	if start != (query.Range{}) {
 		f.what.Start = &start
 	}
 	if c.IsSet("cursor") {
@@ -177,7 +178,7 @@ func (f *tail) pass() (took time.Duration, err error) {
 	return took, f.keep(db)
 }
 
-func (f *tail) tell(db *daemon.Database, e core.FollowEvent) error {
+func (f *tail) tell(db *daemon.Database, e query.Change) error {
 	switch {
 	case e.Rollback != nil:
 		if f.begun && *e.Rollback == f.at {
@@ -208,7 +209,7 @@ func (f *tail) tell(db *daemon.Database, e core.FollowEvent) error {
 }
 
 // write writes one line.
-func (f *tail) write(e core.FollowEvent) error {
+func (f *tail) write(e query.Change) error {
 	f.answered = true // what fails from here on is no document of its own
 	if f.json {
 		return f.lines.Encode(e)
@@ -254,7 +255,7 @@ func (f *tail) wait(dir, seen string, pause time.Duration) error {
 }
 
 // event is one line for people.
-func (p *page) event(e core.FollowEvent) {
+func (p *page) event(e query.Change) {
 	switch {
 	case e.Output != nil:
 		p.printf("%s %s  %s:%d  %s\n", p.styled("+", green), p.unit.Amount(e.Output.Value), e.Output.Tx, e.Output.Index, p.owner(*e.Output))

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/cursor"
 	"birthmark/internal/testseed"
 )
@@ -29,8 +29,8 @@ type told struct {
 	Height  int
 	Hash    string
 	Value   string
-	SpentBy *core.SpentByAnswer `json:"spent_by"`
-	To      *core.PointAnswer
+	SpentBy *query.SpentByAnswer `json:"spent_by"`
+	To      *query.PointAnswer
 }
 
 // listener is a program that reads what a follower tells and applies it block by block.

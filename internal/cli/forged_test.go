@@ -11,7 +11,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testnode/bitcointest"
 )
 
@@ -83,7 +83,7 @@ func TestForgedBlocksOfMainnetAreRefused(t *testing.T) {
 				if kind == "block files" {
 					return // nothing was made of them
 				}
-				var status core.StatusAnswer
+				var status query.StatusAnswer
 				if ask(t, &status, "status", "--db", db); status.Tip != nil && status.Tip.Height > 200 {
 					t.Errorf("the tip is %+v", status.Tip)
 				}

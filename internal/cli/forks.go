@@ -3,10 +3,10 @@ package cli
 import (
 	"context"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) forksCommand() *cli.Command {
@@ -26,7 +26,7 @@ func (p *program) forksCommand() *cli.Command {
 	})
 }
 
-func (p *page) forks(a *core.ForksAnswer) {
+func (p *page) forks(a *query.ForksAnswer) {
 	p.fields(field{"chain", cell{a.Chain + " " + a.Network, green}})
 	p.heading("forks")
 	if len(a.Forks) == 0 {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testnode/bitcointest"
 )
 
@@ -82,7 +82,7 @@ func TestForksTellWhatHappened(t *testing.T) {
 	ask(t, nil, "rollback", "--db", db, "--to-height", "11")
 	golden(t, "forks.txt", log+shown())
 
-	var all core.ForksAnswer
+	var all query.ForksAnswer
 	ask(t, &all, "forks", "--db", db)
 	if len(all.Forks) != 5 || all.Next != nil || all.Chain != "bitcoin" || all.Network != "regtest" {
 		t.Fatalf("%+v", all)
@@ -92,9 +92,9 @@ func TestForksTellWhatHappened(t *testing.T) {
 			t.Errorf("lost at %d", lost.LostAt)
 		}
 	}
-	var got []core.LostBlockAnswer
+	var got []query.LostBlockAnswer
 	for after := []string{}; ; {
-		var page core.ForksAnswer
+		var page query.ForksAnswer
 		ask(t, &page, append([]string{"forks", "--db", db, "--limit", "2"}, after...)...)
 		got = append(got, page.Forks...)
 		if page.Next == nil {
@@ -125,7 +125,7 @@ func TestForksTellWhatHappened(t *testing.T) {
 	ask(t, nil, append(sync[:len(sync)-1:len(sync)-1], other)...)
 	same(t, db, digestOf(t, other))
 	consistent(t, db)
-	var none core.ForksAnswer
+	var none query.ForksAnswer
 	if ask(t, &none, "forks", "--db", other); len(none.Forks) != 0 {
 		t.Errorf("%+v", none)
 	}

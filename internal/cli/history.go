@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) historyCommand() *cli.Command {
@@ -30,7 +30,7 @@ func (p *program) historyCommand() *cli.Command {
 	})
 }
 
-func (p *page) history(a *core.HistoryAnswer) {
+func (p *page) history(a *query.HistoryAnswer) {
 	fields := []field{{a.Index, cell{a.Value, green}}}
 	if a.FirstSeen == nil {
 		fields = append(fields, field{"first seen", text(p.firstSeen(nil))})

@@ -8,15 +8,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/config"
 	"birthmark/internal/control"
 	"birthmark/internal/daemon"
 	"birthmark/internal/progress"
 	"birthmark/model"
 	"birthmark/storage"
-
-	"github.com/urfave/cli/v2"
 )
 
 const (
@@ -57,10 +58,10 @@ type indexChange struct {
 	set     *config.Chain
 	dir     string
 	request control.Request
-	before  []core.FamilyAnswer // of the database, where room is to come back
+	before  []query.FamilyAnswer // of the database, where room is to come back
 
-	states     []core.IndexState // as the process that writes the database said last
-	registered bool              // by whatever process
+	states     []query.IndexState // as the process that writes the database said last
+	registered bool               // by whatever process
 	done       bool
 	pid        int    // of the process that does it, 0: this one
 	told       string // why that does not go on
@@ -113,7 +114,7 @@ func (w *indexChange) here() (err error) {
 	if w.done = w.registered && w.isDone(states); w.done {
 		return nil
 	}
-	there := slices.ContainsFunc(states, func(x core.IndexState) bool { return x.Name == w.request.Index })
+	there := slices.ContainsFunc(states, func(x query.IndexState) bool { return x.Name == w.request.Index })
 	offered := slices.ContainsFunc(db.Chain().Indexes(), func(x model.Index) bool { return x.Name == w.request.Index })
 	if w.request.Do == control.Add && w.set.Source == "" && !there && offered {
 		return daemon.MissingSource(w.request.Index)
@@ -156,8 +157,8 @@ func (w *indexChange) there() error {
 }
 
 // isDone reports whether nothing of the change is left to do, and takes down how far it is.
-func (w *indexChange) isDone(states []core.IndexState) bool {
-	i := slices.IndexFunc(states, func(x core.IndexState) bool { return x.Name == w.request.Index })
+func (w *indexChange) isDone(states []query.IndexState) bool {
+	i := slices.IndexFunc(states, func(x query.IndexState) bool { return x.Name == w.request.Index })
 	if i < 0 {
 		return w.request.Do == control.Drop
 	}
@@ -169,7 +170,7 @@ func (w *indexChange) isDone(states []core.IndexState) bool {
 }
 
 // families is the room the database takes.
-func (w *indexChange) families() (list []core.FamilyAnswer, err error) {
+func (w *indexChange) families() (list []query.FamilyAnswer, err error) {
 	err = w.read(func(ctx context.Context, db *daemon.Database) error {
 		a, err := db.Status(ctx)
 		if err == nil {
@@ -198,7 +199,7 @@ func (w *indexChange) freed() (*int64, error) {
 	after, err := w.families()
 	n := int64(0)
 	for _, f := range w.before {
-		if !slices.ContainsFunc(after, func(other core.FamilyAnswer) bool { return other.Name == f.Name }) {
+		if !slices.ContainsFunc(after, func(other query.FamilyAnswer) bool { return other.Name == f.Name }) {
 			n += f.Bytes
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"birthmark/api"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/daemon"
 )
 
 // indexAnswer is one index, and what is being done to it.
-type indexAnswer = core.IndexState
+type indexAnswer = query.IndexState
 
 func indexesAnswerOf(ctx context.Context, db *daemon.Database) (*api.IndexesAnswer, error) {
 	states, err := db.IndexStates(ctx)

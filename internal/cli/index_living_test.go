@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"birthmark/api"
-	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/core/query"
 	"birthmark/internal/control"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testseed"
@@ -69,7 +69,7 @@ func listed(t *testing.T, db, name string) *indexAnswer {
 func tipHeight(t *testing.T, db string) int {
 	t.Helper()
 	r := birthmark("status", "--json", "--db", db)
-	var a core.StatusAnswer
+	var a query.StatusAnswer
 	if json.Unmarshal([]byte(r.stdout), &a) != nil || a.Tip == nil {
 		return -1
 	}

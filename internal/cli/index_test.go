@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // What an index was defined as the database knows itself.
@@ -24,7 +24,7 @@ func TestIndexesAreKeptWhetherTheSettingsDefineThemOrNot(t *testing.T) {
 	same(t, db, digestOf(t, twin))
 	consistent(t, db)
 	for _, line := range []string{"find bits 1d00ffff --limit 1 --order desc", "find bits 1d00ffff --limit 1 --order desc --config " + other} {
-		var a core.FindAnswer
+		var a query.FindAnswer
 		if ask(t, &a, append(strings.Fields(line), "--db", db)...); len(a.Outputs) != 1 || a.Outputs[0].Height != 199 {
 			t.Errorf("%s: %+v", line, a)
 		}

@@ -18,6 +18,7 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/core/query"
 	"birthmark/internal/testnode/btcdtest"
 	"birthmark/model"
 	"birthmark/storage/memory"
@@ -147,7 +148,7 @@ func TestForksOfANodeAreFollowed(t *testing.T) {
 				for _, f := range followers {
 					f.reaches(t, node)
 					// The newest fork first, from its lowest block up to what was the tip.
-					forks, err := f.Forks(t.Context(), core.Page{Limit: core.MaxLimit})
+					forks, err := f.Forks(t.Context(), query.Page{Limit: query.MaxLimit})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -286,7 +287,7 @@ func TestASyncFromPeersThatLie(t *testing.T) {
 
 	db := filepath.Join(dir, "db")
 	syncTo(t, db, "p2p://"+liar+","+node.P2P, "--network", "regtest")
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", db)
 	if status.Tip == nil || status.Tip.Height != 300 {
 		t.Errorf("the tip is %+v", status.Tip)

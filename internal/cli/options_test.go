@@ -11,6 +11,7 @@ import (
 
 	"birthmark/chains"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testblocks"
 	"birthmark/storage/rocks"
 )
@@ -164,9 +165,9 @@ func sameAnswers(t *testing.T, plain, all *core.DB, index string) {
 	var values []string
 	for _, descending := range []bool{false, true} {
 		a := both("values "+index, func(db *core.DB) (any, error) {
-			return db.Values(ctx, index, core.Page{Limit: 5, Descending: descending})
+			return db.Values(ctx, index, query.Page{Limit: 5, Descending: descending})
 		})
-		for _, v := range a.(*core.ValuesAnswer).Values {
+		for _, v := range a.(*query.ValuesAnswer).Values {
 			values = append(values, v.Value)
 		}
 	}
@@ -174,29 +175,29 @@ func sameAnswers(t *testing.T, plain, all *core.DB, index string) {
 		t.Errorf("no output has a value of %s", index)
 	}
 	a := both("richest "+index, func(db *core.DB) (any, error) { return db.Richest(ctx, index, "", 7) })
-	for _, v := range a.(*core.RichestAnswer).Values {
+	for _, v := range a.(*query.RichestAnswer).Values {
 		values = append(values, v.Value)
 	}
 	for _, value := range values {
 		at := index + " " + value
 		both("balance "+at, func(db *core.DB) (any, error) { return db.Balance(ctx, index, value) })
 		for _, descending := range []bool{false, true} {
-			p := core.Page{Limit: 10, Descending: descending}
+			p := query.Page{Limit: 10, Descending: descending}
 			both("unspent of "+at, func(db *core.DB) (any, error) {
-				a, err := db.Find(ctx, index, value, core.Terms{Unspent: true}, core.Page{Limit: core.MaxLimit, Descending: descending})
+				a, err := db.Find(ctx, index, value, query.Terms{Unspent: true}, query.Page{Limit: query.MaxLimit, Descending: descending})
 				if err == nil {
 					a.Next = nil // where spent outputs are passed over only the next page knows that nothing follows
 				}
 				return a, err
 			})
-			both("history of "+at, func(db *core.DB) (any, error) { return db.History(ctx, index, value, core.Range{}, p) })
+			both("history of "+at, func(db *core.DB) (any, error) { return db.History(ctx, index, value, query.Range{}, p) })
 		}
 		prefix := value[:min(len(value), 6)]
-		a, err := all.ValuesByText(ctx, index, prefix, core.Page{Limit: 1000})
+		a, err := all.ValuesByText(ctx, index, prefix, query.Page{Limit: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := slices.ContainsFunc(a.Values, func(v core.ValueAnswer) bool { return v.Value == value })
+		found := slices.ContainsFunc(a.Values, func(v query.ValueAnswer) bool { return v.Value == value })
 		for _, v := range a.Values {
 			if !strings.HasPrefix(v.Value, prefix) {
 				t.Errorf("%s %s does not begin with %s", index, v.Value, prefix)
@@ -206,7 +207,7 @@ func sameAnswers(t *testing.T, plain, all *core.DB, index string) {
 			t.Errorf("%s is not among those that begin with %s", at, prefix)
 		}
 	}
-	assets, err := all.Assets(ctx, core.Page{Limit: 3})
+	assets, err := all.Assets(ctx, query.Page{Limit: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

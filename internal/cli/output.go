@@ -6,10 +6,10 @@ import (
 	"maps"
 	"slices"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) outputCommand() *cli.Command {
@@ -23,7 +23,7 @@ func (p *program) outputCommand() *cli.Command {
 	})
 }
 
-func (p *page) output(a *core.OutputAnswer) {
+func (p *page) output(a *query.OutputAnswer) {
 	fields := []field{
 		{"output", cell{fmt.Sprintf("%s:%d", a.Tx, a.Index), green}},
 		{"block", text(fmt.Sprintf("%s, transaction %s", count(a.Height), count(a.TxIndex)))},
@@ -34,5 +34,5 @@ func (p *page) output(a *core.OutputAnswer) {
 		fields = append(fields, field{name, text(keyText(a.Keys[name]))})
 	}
 	p.fields(fields...)
-	p.assetEntries([]core.OutputAnswer{*a})
+	p.assetEntries([]query.OutputAnswer{*a})
 }

@@ -8,7 +8,7 @@ import (
 
 	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/indexexpr/recipes"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
 )
@@ -72,7 +72,7 @@ func TestRecipesGiveOneDatabaseWhateverTheWay(t *testing.T) {
 				sync(db, source)
 				same(t, db, digest)
 			}
-			var a core.ValuesAnswer
+			var a query.ValuesAnswer
 			if ask(t, &a, "values", c.values, "--db", db); len(a.Values) == 0 {
 				t.Errorf("%s has no values", c.values)
 			}

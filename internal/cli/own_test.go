@@ -14,7 +14,7 @@ import (
 
 	"birthmark/api"
 	"birthmark/chains"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testnode/bitcointest"
 )
 
@@ -143,7 +143,7 @@ func TestHistoryOfAColorTellsIssuesTransfersAndBurns(t *testing.T) {
 	write(t, blocks, string(bitcointest.BlockFile(wire.TestNet, chain.Blocks()...)))
 
 	ask(t, nil, "sync", "--config", file)
-	var history core.HistoryAnswer
+	var history query.HistoryAnswer
 	ask(t, &history, "history", "--config", file, "--order", "asc", "color", hex.EncodeToString(color))
 	for i, want := range []struct{ hash, received, sent string }{
 		{issue.TxHash().String(), "100", "0"}, {transfer.TxHash().String(), "100", "100"}, {burn.TxHash().String(), "10", "60"},
@@ -152,7 +152,7 @@ func TestHistoryOfAColorTellsIssuesTransfersAndBurns(t *testing.T) {
 			t.Fatalf("transaction %d is not %+v: %+v", i, want, history)
 		}
 	}
-	var balance core.BalanceAnswer
+	var balance query.BalanceAnswer
 	ask(t, &balance, "balance", "--config", file, "color", hex.EncodeToString(color))
 	if balance.Balance != "50" || balance.Received != "210" || balance.Sent != "160" {
 		t.Errorf("%+v", balance)

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"birthmark/chains"
-	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 )
 
@@ -62,43 +62,43 @@ func TestColourIsForTerminals(t *testing.T) {
 func TestAssetsForPeople(t *testing.T) {
 	holders, next := uint64(2), "AbC-_1"
 	id := "aaaa" + strings.Repeat("0", 52) + "746f6b656e"
-	seen := core.FirstSeenAnswer{Tx: strings.Repeat("ab", 32), Index: 3, Height: 4_490_511}
-	spent := core.Optional[core.SpentByAnswer]{Value: &core.SpentByAnswer{Tx: strings.Repeat("cd", 32), Input: 1, Height: 4_490_600}}
-	out := core.OutputAnswer{
+	seen := query.FirstSeenAnswer{Tx: strings.Repeat("ab", 32), Index: 3, Height: 4_490_511}
+	spent := query.Optional[query.SpentByAnswer]{Value: &query.SpentByAnswer{Tx: strings.Repeat("cd", 32), Input: 1, Height: 4_490_600}}
+	out := query.OutputAnswer{
 		Tx: seen.Tx, Index: 3, Height: 4_490_511, TxIndex: 7, Value: "1500000",
 		Keys:   map[string]any{"address": "addr1", "policy": []string{"p1", "p2"}},
-		Assets: []core.AssetEntryAnswer{{Asset: id, Amount: "1000000", Action: "mint"}, {Asset: id + "00", Amount: "1", Action: "transfer"}},
+		Assets: []query.AssetEntryAnswer{{Asset: id, Amount: "1000000", Action: "mint"}, {Asset: id + "00", Amount: "1", Action: "transfer"}},
 	}
 	unspent := out
-	unspent.SpentBy = &core.Optional[core.SpentByAnswer]{}
+	unspent.SpentBy = &query.Optional[query.SpentByAnswer]{}
 	out.SpentBy = &spent
 	var b strings.Builder
 	for _, show := range []func(*page){
 		func(p *page) {
-			p.asset(&core.AssetAnswer{Asset: id, FirstSeen: seen, Minted: "1000001", Burned: "1", Supply: "1000000", MintCount: 2, BurnCount: 1,
+			p.asset(&query.AssetAnswer{Asset: id, FirstSeen: seen, Minted: "1000001", Burned: "1", Supply: "1000000", MintCount: 2, BurnCount: 1,
 				OutputCount: 12, UnspentCount: 3, HolderCount: &holders})
 		},
 		func(p *page) {
-			p.assetEvents(&core.AssetEventsAnswer{Asset: id, Next: &next, Events: []core.AssetEventAnswer{
+			p.assetEvents(&query.AssetEventsAnswer{Asset: id, Next: &next, Events: []query.AssetEventAnswer{
 				{Tx: seen.Tx, Height: 1, Action: "mint", Amount: "1000001"}, {Tx: seen.Tx, Height: 22, Action: "burn", Amount: "-1"}}})
 		},
 		func(p *page) {
-			p.assetHolders(&core.AssetHoldersAnswer{Asset: id, Holders: []core.HolderAnswer{{Address: "addr1", Amount: "999999"}, {Address: "addr2", Amount: "1"}}})
+			p.assetHolders(&query.AssetHoldersAnswer{Asset: id, Holders: []query.HolderAnswer{{Address: "addr1", Amount: "999999"}, {Address: "addr2", Amount: "1"}}})
 		},
-		func(p *page) { p.assetHolders(&core.AssetHoldersAnswer{Asset: id}) },
+		func(p *page) { p.assetHolders(&query.AssetHoldersAnswer{Asset: id}) },
 		func(p *page) {
-			p.assets(&core.AssetsAnswer{Count: 1234, Next: &next, Assets: []core.AssetAnswer{
+			p.assets(&query.AssetsAnswer{Count: 1234, Next: &next, Assets: []query.AssetAnswer{
 				{Asset: id, FirstSeen: seen, Supply: "1000000", HolderCount: &holders, Name: "a\x1bname"}, {Asset: id + "00", FirstSeen: seen, Supply: "0"}}})
 		},
 		func(p *page) { p.output(&out) },
 		func(p *page) { p.output(&unspent) },
 		func(p *page) {
-			p.tx(&core.TxAnswer{Hash: seen.Tx, Height: 5, BlockHash: "ff", Time: 1_600_000_000, Fee: "170000", Inputs: []core.InputAnswer{{Output: out}},
-				Outputs: []core.OutputAnswer{out}, Mints: []core.MintAnswer{{Asset: id, Amount: "-5"}}})
+			p.tx(&query.TxAnswer{Hash: seen.Tx, Height: 5, BlockHash: "ff", Time: 1_600_000_000, Fee: "170000", Inputs: []query.InputAnswer{{Output: out}},
+				Outputs: []query.OutputAnswer{out}, Mints: []query.MintAnswer{{Asset: id, Amount: "-5"}}})
 		},
-		func(p *page) { p.tx(&core.TxAnswer{Hash: seen.Tx, Outputs: []core.OutputAnswer{unspent}}) },
+		func(p *page) { p.tx(&query.TxAnswer{Hash: seen.Tx, Outputs: []query.OutputAnswer{unspent}}) },
 		func(p *page) {
-			p.balance(&core.BalanceAnswer{Index: "address", Value: "addr1", Balance: "1", Received: "2", Sent: "1", Assets: []core.AssetBalanceAnswer{{Asset: id, Balance: "999999"}}})
+			p.balance(&query.BalanceAnswer{Index: "address", Value: "addr1", Balance: "1", Received: "2", Sent: "1", Assets: []query.AssetBalanceAnswer{{Asset: id, Balance: "999999"}}})
 		},
 		func(p *page) {
 			p.check(&check.Result{Blocks: 3, Rows: 1234, Problems: []check.Problem{{Family: "utxo_by_utxo_pk", Key: "00ff", Problem: "has no value"}}})

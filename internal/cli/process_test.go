@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/core/query"
 )
 
 // patience is how long a process may take for what takes it a moment.
@@ -45,7 +45,7 @@ func runningSync(t *testing.T, db string) (cmd *exec.Cmd, stdout, stderr *bytes.
 		if r.status == exitRefused { // not made yet
 			return false
 		}
-		var a core.StatusAnswer
+		var a query.StatusAnswer
 		if err := json.Unmarshal([]byte(r.stdout), &a); err != nil || r.status != exitDone {
 			t.Fatalf("status beside a sync: %+v", r)
 		}
@@ -57,12 +57,12 @@ func runningSync(t *testing.T, db string) (cmd *exec.Cmd, stdout, stderr *bytes.
 func TestQueriesAnswerBesideARunningSync(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "db")
 	runningSync(t, db)
-	var block core.BlockAnswer
+	var block query.BlockAnswer
 	ask(t, &block, "block", "500", "--db", db)
 	if block.Height != 500 {
 		t.Errorf("%+v", block)
 	}
-	var found core.FindAnswer
+	var found query.FindAnswer
 	ask(t, &found, "find", "address", satoshi, "--db", db)
 	if len(found.Outputs) == 0 {
 		t.Errorf("%+v", found)

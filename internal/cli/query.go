@@ -5,10 +5,11 @@ import (
 	"errors"
 	"slices"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core"
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 // openReading opens the database of c for reading.
@@ -39,12 +40,12 @@ func (p *program) query(c cli.Command, ask func(ctx context.Context, c *cli.Cont
 }
 
 // pageOf reads the flags of a page.
-func pageOf(c *cli.Context) (core.Page, error) {
+func pageOf(c *cli.Context) (query.Page, error) {
 	n, err := limit(c)
 	if err != nil {
-		return core.Page{}, err
+		return query.Page{}, err
 	}
-	pg := core.Page{Limit: n, After: c.String("after")}
+	pg := query.Page{Limit: n, After: c.String("after")}
 	if c.IsSet("after") && pg.After == "" {
 		return pg, badValue(c, "after", "the cursor of a page (its next)")
 	}

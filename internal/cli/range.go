@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"time"
 
-	"birthmark/core"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
 )
 
 func rangeFlags() []cli.Flag {
@@ -19,7 +19,7 @@ func rangeFlags() []cli.Flag {
 }
 
 // rangeOf reads the flags of a range.
-func rangeOf(c *cli.Context) (r core.Range, err error) {
+func rangeOf(c *cli.Context) (r query.Range, err error) {
 	if r.FromHeight, err = heightFlag(c, "height-from"); err != nil {
 		return r, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/storage/memory"
@@ -61,16 +62,16 @@ func TestTimesOfRealBlocksAreFoundExactly(t *testing.T) {
 				last = h
 			}
 		}
-		r := core.Range{FromTime: &from, ToTime: &to}
+		r := query.Range{FromTime: &from, ToTime: &to}
 		if first < 0 || last < first || to < from {
-			if _, err := db.Find(ctx, "script_type", "pubkey", core.Terms{Range: r}, core.Page{}); err == nil {
+			if _, err := db.Find(ctx, "script_type", "pubkey", query.Terms{Range: r}, query.Page{}); err == nil {
 				t.Errorf("%v has no block, and is no error", r)
 			}
 			continue
 		}
 		for _, descending := range []bool{false, true} {
 			// Every block pays its miner's key.
-			a, err := db.Find(ctx, "script_type", "pubkey", core.Terms{Range: r}, core.Page{Limit: 1, Descending: descending})
+			a, err := db.Find(ctx, "script_type", "pubkey", query.Terms{Range: r}, query.Page{Limit: 1, Descending: descending})
 			want := first
 			if descending {
 				want = last

@@ -10,6 +10,7 @@ import (
 
 	"birthmark/chains"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testblocks"
 	"birthmark/model"
 	"birthmark/storage/rocks"
@@ -37,9 +38,9 @@ func TestRawTransactionsOfRealChains(t *testing.T) {
 			sync := []string{"sync", "--chain", run.chain, "--network", run.network, "--source", run.source, "--db", db, "--to-height", fmt.Sprint(run.to)}
 			ask(t, nil, append(sync, "--raw")...)
 			consistent(t, db)
-			var status core.StatusAnswer
+			var status query.StatusAnswer
 			ask(t, &status, "status", "--db", db)
-			i := slices.IndexFunc(status.Families, func(f core.FamilyAnswer) bool { return f.Name == "raw_by_tx_pk" })
+			i := slices.IndexFunc(status.Families, func(f query.FamilyAnswer) bool { return f.Name == "raw_by_tx_pk" })
 			if i < 0 || status.Families[i].Keys != status.Totals.Txs || status.Totals.Txs == 0 {
 				t.Fatalf("%+v", status)
 			}
@@ -51,7 +52,7 @@ func TestRawTransactionsOfRealChains(t *testing.T) {
 			}
 			hashes := newestTxs(t, chain, db, 10)
 			for _, hash := range hashes {
-				var a core.RawTxAnswer
+				var a query.RawTxAnswer
 				ask(t, &a, "tx", "--raw", hash, "--db", db)
 				raw, err := hex.DecodeString(a.Raw)
 				if err != nil {
@@ -103,7 +104,7 @@ func TestRawTransactionsOfADatabaseWithoutThem(t *testing.T) {
 	db := first200(t)
 	wantFailure(t, exitUsage, "no_raw", "sync into a new one with --raw", "tx", "--raw", firstPayment, "--db", db)
 	wantFailure(t, exitRefused, "no_raw", "sync into a new one, or leave raw out", "sync", "--raw", "--source", "file://"+realBlocks(t), "--db", db)
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", db)
 	for _, f := range status.Families {
 		if strings.Contains(f.Name, "raw") {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) richestCommand() *cli.Command {
@@ -36,7 +36,7 @@ func (p *program) richestCommand() *cli.Command {
 	})
 }
 
-func (p *page) richest(a *core.RichestAnswer) {
+func (p *page) richest(a *query.RichestAnswer) {
 	amount := p.unit.Amount
 	if a.Asset != "" {
 		amount = thousands

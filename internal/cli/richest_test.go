@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // What an address keeps of itself is read, and says what the outputs say.
@@ -17,7 +17,7 @@ func TestValuesByTextAndRichestReadWhatIsKept(t *testing.T) {
 	golden(t, "values_prefix.txt", birthmark(args...).stdout)
 	golden(t, "values_prefix.json", birthmark(append(args, "--json")...).stdout)
 
-	var all, begin core.ValuesAnswer
+	var all, begin query.ValuesAnswer
 	ask(t, &all, "values", "address", "--db", plain, "--limit", "1000")
 	for order, line := range map[string]string{"asc": "values address --prefix=1J --limit 1000", "desc": "values address --prefix 1J --order desc --limit 1000"} {
 		ask(t, &begin, append(strings.Fields(line), "--db", db)...)

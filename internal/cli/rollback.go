@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"birthmark/core"
+	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
 	"birthmark/internal/daemon"
 	"birthmark/internal/progress"
-
-	"github.com/urfave/cli/v2"
 )
 
 func (p *program) rollbackCommand() *cli.Command {
@@ -63,10 +63,10 @@ func (p *program) rollback(c *cli.Context) (err error) {
 
 // rollbackAnswer is what a rollback did.
 type rollbackAnswer struct {
-	Chain   string          `json:"chain"`
-	Network string          `json:"network"`
-	Tip     *core.TipAnswer `json:"tip"`
-	Removed int             `json:"removed"`
+	Chain   string           `json:"chain"`
+	Network string           `json:"network"`
+	Tip     *query.TipAnswer `json:"tip"`
+	Removed int              `json:"removed"`
 }
 
 func (p *program) rollbackAnswer(db *daemon.Database, removed int) error {

@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"birthmark/api"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/daemon"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testseed"
@@ -233,7 +233,7 @@ func (l *law) chainWide() {
 	l.ask("indexes", nil, "index", "list")
 	l.same("fields", nil, "fields", "--chain", l.chain)
 	l.ask("forks", []string{"limit", "3"}, "forks")
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	ask(l.T, &status, "status", "--db", l.db)
 	l.same("schema", nil, "schema", "--chain", l.chain, "--network", status.Network)
 }
@@ -244,7 +244,7 @@ func (l *law) blocks(n int) {
 	blocks := l.list("blocks", 9000, "blocks", nil, "blocks")
 	var hashes, outputs []string
 	for i := range n {
-		var b core.BlockSummaryAnswer
+		var b query.BlockSummaryAnswer
 		// The first and the last, and some between, half of them near the tip, where more is in them.
 		at1 := l.rng.IntN(len(blocks))
 		switch {
@@ -258,14 +258,14 @@ func (l *law) blocks(n int) {
 		if err := json.Unmarshal(blocks[at1], &b); err != nil {
 			l.Fatal(err)
 		}
-		var block core.BlockAnswer
+		var block query.BlockAnswer
 		if err := json.Unmarshal(l.ask(at("block", b.Hash), nil, "block", b.Hash), &block); err != nil {
 			l.Fatal(err)
 		}
 		height := strconv.Itoa(int(b.Height))
 		l.ask(at("block", height), nil, "block", height)
 		for _, hash := range block.Txs[:min(len(block.Txs), 2)] {
-			var tx core.TxAnswer
+			var tx query.TxAnswer
 			if err := json.Unmarshal(l.ask(at("tx", hash), nil, "tx", hash), &tx); err != nil {
 				l.Fatal(err)
 			}
@@ -296,7 +296,7 @@ func (l *law) values(index string, n int) {
 	l.list("values", 5000, at("values", index), []string{"prefix", ""}, "values", index)
 	var some []string
 	for range n {
-		var v core.ValueAnswer
+		var v query.ValueAnswer
 		if err := json.Unmarshal(all[l.rng.IntN(len(all))], &v); err != nil {
 			l.Fatal(err)
 		}
@@ -324,7 +324,7 @@ func (l *law) values(index string, n int) {
 func (l *law) assets(n int) {
 	all := l.list("assets", 3000, "assets", nil, "assets")
 	for range min(n, len(all)) {
-		var a core.AssetAnswer
+		var a query.AssetAnswer
 		if err := json.Unmarshal(all[l.rng.IntN(len(all))], &a); err != nil {
 			l.Fatal(err)
 		}

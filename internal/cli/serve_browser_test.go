@@ -8,17 +8,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	tabs "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/config"
 	"birthmark/internal/daemon"
 	"birthmark/internal/testblocks"
 	"birthmark/model"
 	"birthmark/storage/memory"
-
-	"github.com/chromedp/cdproto/cdp"
-	tabs "github.com/chromedp/cdproto/page"
-	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
 // everyOption is all that can be kept for an index, so that pages show all they can.
@@ -259,7 +260,7 @@ func searchBoxFinds(t *testing.T, browser context.Context, server string, dbs []
 		t.Errorf("what was looked for is not said: %s", text)
 	}
 	for _, db := range dbs[1:] {
-		assets, err := db.Assets(t.Context(), core.Page{Limit: 1})
+		assets, err := db.Assets(t.Context(), query.Page{Limit: 1})
 		if err != nil || len(assets.Assets) == 0 {
 			t.Fatalf("%v: %+v", err, assets)
 		}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"birthmark/bench/generate/ergogen"
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -106,7 +106,7 @@ func (f *forking) askAround(t *testing.T, s *serverProcess, seed uint64, done <-
 		if height := r.header.Get("X-Tip-Height"); tip != "" && height != strconv.Itoa(len(chain)) {
 			t.Errorf("%s: the tip %s is said to have the height %s, expected %d", ref, tip, height, len(chain))
 		}
-		var block core.BlockAnswer
+		var block query.BlockAnswer
 		switch r.status {
 		case http.StatusOK:
 			if err := json.Unmarshal(r.body, &block); err != nil {

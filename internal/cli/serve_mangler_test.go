@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 )
 
 // mangler makes requests that are wrong in some way, and now and then one that is not.
@@ -229,7 +229,7 @@ func learn(t *testing.T, s *target) *mangler {
 			t.Fatalf("%s: %d %v", path, resp.StatusCode, err)
 		}
 	}
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	get("status", &status)
 	for _, x := range status.Indexes {
 		m.indexes = append(m.indexes, x.Name)
@@ -242,11 +242,11 @@ func learn(t *testing.T, s *target) *mangler {
 	get("blocks?limit=20&order=desc", &page)
 	for _, b := range page.Blocks {
 		m.known = append(m.known, b.Hash)
-		var block core.BlockAnswer
+		var block query.BlockAnswer
 		get("block/"+b.Hash, &block)
 		for _, hash := range block.Txs[:min(2, len(block.Txs))] {
 			m.known = append(m.known, hash, hash+":0")
-			var tx core.TxAnswer
+			var tx query.TxAnswer
 			get("tx/"+hash, &tx)
 			for _, o := range tx.Outputs[:min(3, len(tx.Outputs))] {
 				for _, v := range o.Keys {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/daemon"
 )
 
@@ -123,7 +123,7 @@ func (r reply) into(t *testing.T, v any) {
 // tip of a chain, as its status has it; -1 before the first block.
 func (s *serverProcess) tip(t *testing.T, chain string) (height int, hash string) {
 	t.Helper()
-	var a core.StatusAnswer
+	var a query.StatusAnswer
 	s.get(t, "v1/"+chain+"/status").into(t, &a)
 	if a.Tip == nil {
 		return -1, ""

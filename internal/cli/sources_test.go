@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testnode/btcdtest"
 )
 
@@ -38,7 +38,7 @@ func TestEverySourceOfANodeGivesOneDatabase(t *testing.T) {
 	if asked["rest block"] < 300 || asked["rest headers"] == 0 || asked["rpc"] > 0 {
 		t.Errorf("REST was to be asked, and nothing else: %v", asked)
 	}
-	var status core.StatusAnswer
+	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", filepath.Join(dir, first))
 	if status.Totals.Blocks != 301 || status.Totals.Inputs < 3000 || status.Totals.Outputs < 6000 {
 		t.Errorf("%+v", status.Totals)
@@ -47,7 +47,7 @@ func TestEverySourceOfANodeGivesOneDatabase(t *testing.T) {
 	// All is compared with every one of them, and with what Core counts as unspent.
 	sources["JSON-RPC of Core"] = standIn.RPC()
 	for name, source := range sources {
-		var a core.VerifyAnswer
+		var a query.VerifyAnswer
 		ask(t, &a, "verify", "--db", filepath.Join(dir, first), "--source", source, "--sample", "1000")
 		if !a.OK || a.Blocks != 301 || a.Inputs != status.Totals.Inputs || a.Outputs != status.Totals.Outputs {
 			t.Errorf("verify with %s: %+v", name, a)

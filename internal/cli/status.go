@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) statusCommand() *cli.Command {
@@ -20,7 +20,7 @@ func (p *program) statusCommand() *cli.Command {
 	})
 }
 
-func (p *page) status(a *core.StatusAnswer) {
+func (p *page) status(a *query.StatusAnswer) {
 	t := a.Totals
 	genesis := ""
 	if t.GenesisOutputs > 0 {

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/daemon"
 	"birthmark/model"
-
-	"github.com/urfave/cli/v2"
 )
 
 func (p *program) syncCommand() *cli.Command {
@@ -85,14 +86,14 @@ func (p *program) sync(c *cli.Context) (err error) {
 
 // syncAnswer is what a sync did.
 type syncAnswer struct {
-	Chain    string          `json:"chain"`
-	Network  string          `json:"network"`
-	Tip      *core.TipAnswer `json:"tip"` // null: no block yet
-	Blocks   uint64          `json:"blocks"`
-	Txs      uint64          `json:"txs"`
-	Entities uint64          `json:"entities"`
-	Seconds  float64         `json:"seconds"`
-	Stopped  bool            `json:"stopped"` // by a signal, before its end
+	Chain    string           `json:"chain"`
+	Network  string           `json:"network"`
+	Tip      *query.TipAnswer `json:"tip"` // null: no block yet
+	Blocks   uint64           `json:"blocks"`
+	Txs      uint64           `json:"txs"`
+	Entities uint64           `json:"entities"`
+	Seconds  float64          `json:"seconds"`
+	Stopped  bool             `json:"stopped"` // by a signal, before its end
 }
 
 func (p *program) syncAnswer(db *daemon.Database, did core.Progress, before model.Point, to *model.HeightPk, stopped bool) error {
@@ -134,7 +135,7 @@ func perSecond(n uint64, in time.Duration) string {
 }
 
 // tipOf is the database's tip, also after the command was told to stop.
-func tipOf(db *daemon.Database) (*core.TipAnswer, error) {
+func tipOf(db *daemon.Database) (*query.TipAnswer, error) {
 	status, err := db.Status(context.Background())
 	if err != nil {
 		return nil, err
@@ -143,11 +144,11 @@ func tipOf(db *daemon.Database) (*core.TipAnswer, error) {
 }
 
 // tipFields are what a command that wrote says of the database first.
-func tipFields(chain, network string, tip *core.TipAnswer) []field {
+func tipFields(chain, network string, tip *query.TipAnswer) []field {
 	return []field{{"chain", cell{chain + " " + network, green}}, {"tip", tipCell(tip)}}
 }
 
-func tipCell(tip *core.TipAnswer) cell {
+func tipCell(tip *query.TipAnswer) cell {
 	if tip == nil {
 		return cell{"none: no block was synced yet", yellow}
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) txCommand() *cli.Command {
@@ -28,7 +28,7 @@ func (p *program) txCommand() *cli.Command {
 	})
 }
 
-func (p *page) tx(a *core.TxAnswer) {
+func (p *page) tx(a *query.TxAnswer) {
 	block := fmt.Sprintf("%s  %s", count(a.Height), a.BlockHash)
 	kind := ""
 	switch {
@@ -77,7 +77,7 @@ func (p *page) tx(a *core.TxAnswer) {
 }
 
 // owner is the value of the chain's most important index in the output.
-func (p *page) owner(o core.OutputAnswer) string {
+func (p *page) owner(o query.OutputAnswer) string {
 	for _, ix := range p.chain.Indexes() {
 		if v, ok := o.Keys[ix.Name]; ok && ix.Name != p.chain.Traits().SpendIndex {
 			return keyText(v)
@@ -98,7 +98,7 @@ func keyText(v any) string {
 }
 
 // spender is who spends an output.
-func spender(o core.OutputAnswer) cell {
+func spender(o query.OutputAnswer) cell {
 	switch {
 	case o.SpentBy == nil:
 		return cell{}
@@ -110,7 +110,7 @@ func spender(o core.OutputAnswer) cell {
 }
 
 // assetEntries are the assets of outputs, where there are any.
-func (p *page) assetEntries(outputs []core.OutputAnswer) {
+func (p *page) assetEntries(outputs []query.OutputAnswer) {
 	var rows [][]cell
 	for _, o := range outputs {
 		for _, e := range o.Assets {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"birthmark/core"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+	"birthmark/internal/daemon"
 )
 
 func (p *program) valuesCommand() *cli.Command {
@@ -26,7 +26,7 @@ func (p *program) valuesCommand() *cli.Command {
 		if err != nil {
 			return nil, nil, err
 		}
-		var a *core.ValuesAnswer
+		var a *query.ValuesAnswer
 		if c.IsSet("prefix") {
 			a, err = db.ValuesByText(ctx, c.Args().First(), c.String("prefix"), pg)
 		} else {
@@ -36,7 +36,7 @@ func (p *program) valuesCommand() *cli.Command {
 	})
 }
 
-func (p *page) values(a *core.ValuesAnswer) {
+func (p *page) values(a *query.ValuesAnswer) {
 	p.fields(field{"index", cell{a.Index, green}}, field{"values", text(count(a.Count))}, field{"prefix", text(a.Prefix)})
 	if a.Prefix != "" && len(a.Values) == 0 {
 		p.printf("none begins so\n")

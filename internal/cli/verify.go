@@ -10,12 +10,13 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/urfave/cli/v2"
+
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/daemon"
 	"birthmark/internal/progress"
 	"birthmark/model"
-
-	"github.com/urfave/cli/v2"
 )
 
 func (p *program) verifyCommand() *cli.Command {
@@ -78,7 +79,7 @@ func (p *program) verify(c *cli.Context) (err error) {
 	return nil
 }
 
-func (p *program) compare(ctx context.Context, db *daemon.Database, src model.Source, o core.VerifyOptions) (*core.VerifyAnswer, error) {
+func (p *program) compare(ctx context.Context, db *daemon.Database, src model.Source, o core.VerifyOptions) (*query.VerifyAnswer, error) {
 	var done, total atomic.Uint64
 	o.Progress = func(d, t uint64) {
 		done.Store(d)
@@ -90,12 +91,12 @@ func (p *program) compare(ctx context.Context, db *daemon.Database, src model.So
 	return core.Verify(ctx, db.DB, src, o)
 }
 
-func (p *page) verify(a *core.VerifyAnswer) {
+func (p *page) verify(a *query.VerifyAnswer) {
 	verdict := cell{"as the source has it", green}
 	if !a.OK {
 		verdict = cell{"differs from the source", red}
 	}
-	pointText := func(at core.PointAnswer) cell { return text(fmt.Sprintf("%s  %s", count(at.Height), at.Hash)) }
+	pointText := func(at query.PointAnswer) cell { return text(fmt.Sprintf("%s  %s", count(at.Height), at.Hash)) }
 	note := ""
 	switch {
 	case a.PartsAt != nil:
@@ -136,14 +137,14 @@ func (p *page) verify(a *core.VerifyAnswer) {
 }
 
 // unspent is a comparison of what is unspent in one line.
-func (p *page) unspent(u *core.UnspentAnswer) string {
+func (p *page) unspent(u *query.UnspentAnswer) string {
 	switch {
 	case u == nil:
 		return "not compared: the source does not count"
 	case !u.Compared:
 		return "not compared: " + u.Reason
 	}
-	side := func(s *core.UnspentSideAnswer) string {
+	side := func(s *query.UnspentSideAnswer) string {
 		return plural(s.Outputs, "output") + ", " + p.unit.Amount(s.Value)
 	}
 	line := side(u.Source) + " by the source's count"

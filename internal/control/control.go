@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -41,10 +41,10 @@ func (r *Request) check() error {
 
 // Reply is what the process that was asked says.
 type Reply struct {
-	PID    int               `json:"pid"`
-	Error  *Error            `json:"error,omitempty"` // nothing was done
-	States []core.IndexState `json:"states,omitempty"`
-	Failed string            `json:"failed,omitempty"` // why adding or dropping does not go on for now
+	PID    int                `json:"pid"`
+	Error  *Error             `json:"error,omitempty"` // nothing was done
+	States []query.IndexState `json:"states,omitempty"`
+	Failed string             `json:"failed,omitempty"` // why adding or dropping does not go on for now
 }
 
 // Error is an error as it travels.

@@ -7,6 +7,7 @@ import (
 
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -58,7 +59,7 @@ func (s *handle) enter() (*held, error) {
 	return s.at, nil
 }
 
-func (s *handle) view(ctx context.Context, fn func(*core.View) error) error {
+func (s *handle) view(ctx context.Context, fn func(*query.View) error) error {
 	at, err := s.enter()
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -78,7 +79,7 @@ func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
 	} else {
 		<-gone
 	}
-	err := s.view(t.Context(), func(*core.View) error { return nil })
+	err := s.view(t.Context(), func(*query.View) error { return nil })
 	if kind, code := core.Classify(err); kind != model.Refused || code != "shutting_down" {
 		t.Errorf("nothing is asked: %v", err)
 	}
@@ -111,7 +112,7 @@ func TestNobodyAsksADatabaseThatIsClosed(t *testing.T) {
 					return
 				default:
 				}
-				err := s.view(context.Background(), func(v *core.View) error {
+				err := s.view(context.Background(), func(v *query.View) error {
 					status, err := v.Status(context.Background())
 					if err != nil {
 						return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/core/query"
 	"birthmark/internal/config"
 	"birthmark/internal/control"
 	"birthmark/internal/progress"
@@ -238,7 +239,7 @@ func (s *Session) drop(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(states, func(x core.IndexState) bool { return x.Name == name && x.Dropping }) {
+	if slices.ContainsFunc(states, func(x query.IndexState) bool { return x.Name == name && x.Dropping }) {
 		return nil
 	}
 	return s.db.DropIndex(ctx, name)
@@ -271,7 +272,7 @@ func (s *Session) define(ctx context.Context, d model.Definition) error {
 // pending reports whether an index is being added or dropped.
 func (s *Session) pending(ctx context.Context) (bool, error) {
 	states, err := s.db.IndexStates(ctx)
-	return slices.ContainsFunc(states, func(x core.IndexState) bool { return len(x.Adding) > 0 || x.Dropping }), err
+	return slices.ContainsFunc(states, func(x query.IndexState) bool { return len(x.Adding) > 0 || x.Dropping }), err
 }
 
 // logPending logs which index changes are resumed.

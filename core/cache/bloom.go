@@ -1,0 +1,117 @@
+package cache
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"birthmark/internal/offheap"
+)
+
+// filter is the values a database has, as a blocked Bloom filter: what it does not have is new, and need not be looked
+// for. It grows by layers, each four times as large as the one before, up to its bound; past that it is given up, and
+// every value is looked for. A value that was removed stays in it, which costs a lookup and is right.
+type Bloom struct {
+	layers   []bloomLayer
+	bytes    int64 // of all layers
+	maxBytes int64
+	// complete: it has all the values of the database. Only then it may be asked.
+	complete bool
+}
+
+// filterLayer is blocks of a cache line each, one for a value.
+type bloomLayer struct {
+	blocks    []bloomBlock
+	memory    *offheap.Memory
+	remaining int // for further values
+}
+
+type bloomBlock [8]uint64
+
+const (
+	bloomBlockSize = 64
+	bloomBits      = 16 // for a value: of each layer one new value in three hundred is looked for in vain
+	bloomHashes    = 7
+	firstBlocks    = 1 << 7
+)
+
+func newBloom(most int64) *Bloom { return &Bloom{maxBytes: most} }
+
+// has reports whether the database may have a value; false is certain.
+func (f *Bloom) Has(key Fingerprint) bool {
+	if !f.complete {
+		return true
+	}
+	for i := len(f.layers) - 1; i >= 0; i-- {
+		if f.layers[i].has(key) {
+			return true
+		}
+	}
+	return false
+}
+
+// add takes a value that is new.
+func (f *Bloom) Add(key Fingerprint) {
+	if !f.complete {
+		return
+	}
+	n := len(f.layers)
+	if n == 0 || f.layers[n-1].remaining == 0 {
+		blocks := firstBlocks
+		if n > 0 {
+			blocks = 4 * len(f.layers[n-1].blocks)
+		}
+		if f.bytes += int64(blocks) * bloomBlockSize; f.bytes > f.maxBytes {
+			f.disable()
+			return
+		}
+		f.layers = append(f.layers, newBloomLayer(blocks, blocks*bloomBlockSize*8/bloomBits))
+		n++
+	}
+	f.layers[n-1].add(key)
+}
+
+// touch reads where the newest layer has values: see [table.touch].
+func (f *Bloom) Prefetch(fs []Fingerprint) (sum uint64) {
+	if n := len(f.layers); n > 0 {
+		for i := range fs {
+			sum += f.layers[n-1].block(fs[i])[0]
+		}
+	}
+	return sum
+}
+
+func (f *Bloom) disable() {
+	for i := range f.layers {
+		f.layers[i].blocks = nil
+		f.layers[i].memory.Resize(0)
+	}
+	f.layers, f.bytes, f.complete = nil, 0, false
+}
+
+func newBloomLayer(blocks, room int) bloomLayer {
+	memory := offheap.New(blocks * bloomBlockSize)
+	return bloomLayer{unsafe.Slice((*bloomBlock)(memory.Resize(blocks*bloomBlockSize)), blocks), memory, room}
+}
+
+func (l *bloomLayer) block(key Fingerprint) *bloomBlock {
+	hi, _ := bits.Mul64(key.a, uint64(len(l.blocks)))
+	return &l.blocks[hi]
+}
+
+func (l *bloomLayer) has(key Fingerprint) bool {
+	b := l.block(key)
+	for h, n := key.b, 0; n < bloomHashes; h, n = h>>9, n+1 {
+		if b[h>>6&7]&(1<<(h&63)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *bloomLayer) add(key Fingerprint) {
+	b := l.block(key)
+	for h, n := key.b, 0; n < bloomHashes; h, n = h>>9, n+1 {
+		b[h>>6&7] |= 1 << (h & 63)
+	}
+	l.remaining--
+}

@@ -1,0 +1,107 @@
+package cache
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"birthmark/model"
+)
+
+// A table may forget, but what it says is what was put last and not taken since; what has to stay stays; and its memory
+// is that of its bound and of what has to stay.
+func TestTableNeverLies(t *testing.T) {
+	const seed = 1
+	for _, bytes := range []int64{0, 1 << 18, 1 << 20, 16 << 20} {
+		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, uint64(bytes)))
+			f, c := newFingerprinter(), newTable(bytes, 20)
+			type put struct{ pk, number uint64 }
+			truth := map[uint64]put{}
+			hits := 0
+			const keys = 50_000
+			for i := range 600_000 {
+				n := rng.Uint64N(keys)
+				key := f.Value(0, fmt.Append(nil, n))
+				want, known := truth[n]
+				stays := known && want.pk >= uint64(c.pinFloor)
+				check := func(what string, pk, number uint64, ok bool) {
+					if ok && (!known || put{pk, number} != want) {
+						t.Fatalf("seed %d, step %d: %s says %d %d, put was %v (known %t)", seed, i, what, pk, number, want, known)
+					}
+					if stays && !ok {
+						t.Fatalf("seed %d, step %d: %s finds nothing where %v has to stay", seed, i, what, want)
+					}
+					if ok {
+						hits++
+					}
+				}
+				switch rng.IntN(4) {
+				case 0, 1:
+					p := put{uint64(i), rng.Uint64() >> (rng.Uint64N(4) * 16)} // some do not fit the payload
+					c.Put(key, p.pk, p.number)
+					truth[n] = p
+				case 2:
+					c.Prefetch([]Fingerprint{key})
+					pk, number, ok := c.get(key)
+					check("get", pk, number, ok)
+				case 3:
+					pk, number, ok := c.Take(key)
+					check("take", pk, number, ok)
+					delete(truth, n)
+				}
+				if i%5000 == 0 {
+					c.pinFloor = model.UtxoPk(max(0, i-2000))
+				}
+				// At most 7,000 steps are pinned, half of which put something.
+				if held := int64(len(c.entries)) * entrySize; held > max(bytes, 2*3_500*entrySize) {
+					t.Fatalf("step %d: %d bytes of %d", i, held, bytes)
+				}
+			}
+			if bytes == 16<<20 && hits < 100_000 {
+				t.Errorf("%d hits of a table that has room for everything", hits)
+			}
+			sound(t, c)
+			last := uint64(550_000)
+			c.dropFrom(model.UtxoPk(int(last)))
+			sound(t, c)
+			for n, p := range truth {
+				pk, _, ok := c.get(f.Value(0, fmt.Append(nil, n)))
+				if ok && (pk != p.pk || pk >= last) {
+					t.Fatalf("after forgetting from %d it says %d, put was %d", last, pk, p.pk)
+				}
+				if bytes == 16<<20 && p.pk < last && !ok {
+					t.Fatalf("after forgetting from %d it has lost %d", last, p.pk)
+				}
+			}
+		})
+	}
+}
+
+// sound fails where an entry stands where it cannot be found, or is counted wrong.
+func sound(t *testing.T, c *Table) {
+	t.Helper()
+	used, large, last := 0, 0, uint64(0)
+	for i := range c.entries {
+		e := &c.entries[i]
+		if e.tag == 0 {
+			continue
+		}
+		used++
+		if e.tag < last {
+			t.Fatalf("tag %x at %d is out of order", e.tag, i)
+		}
+		last = e.tag
+		for j := c.home(e.tag); j < i; j++ {
+			if c.entries[j].tag == 0 {
+				t.Fatalf("the search for the entry at %d ends at %d", i, j)
+			}
+		}
+		if e.rest&c.numbers() == c.numbers() {
+			large++
+		}
+	}
+	if used != c.used || large != len(c.overflow) {
+		t.Fatalf("counts %d entries, %d large numbers, has %d, %d", c.used, len(c.overflow), used, large)
+	}
+}

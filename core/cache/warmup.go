@@ -1,0 +1,240 @@
+package cache
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// mostReplayed is how many rows a sync reads, in some ten seconds, to know what its caches would know had it been running
+// all the time. Inputs among them take memory meanwhile, so it reads at most one row for replayedBytes of the caches.
+const (
+	maxReplayedRows = 30_000_000
+	replayedBytes   = 8
+)
+
+// Warm brings the caches of a database that was opened to where they were when it was closed: from the note that was
+// left, and from the rows written since, or from the first on where there is no note. What would take long is not done:
+// then values and outputs are looked for where caches do not have them.
+func (c *Caches) Warm(ctx context.Context, d Contents) error {
+	if c.warmed {
+		return nil
+	}
+	c.Pin(schema.PkAfter(d.Tip))
+	at, err := c.readSnapshot(ctx, d)
+	if err != nil {
+		return err
+	}
+	if rowsSince(d, at) > min(maxReplayedRows, uint64(c.budget)/replayedBytes) {
+		c.Unspent.clear() // some of it may be spent by now
+		c.Known.disable()
+		c.warmed = true
+		return nil
+	}
+	if at.IsOrigin() {
+		c.Known.complete = true
+	}
+	err = d.Store.View(ctx, func(r storage.Reader) error {
+		return (&replay{ctx: ctx, c: c, layout: d.Layout, r: r, from: at, to: schema.PkAfter(d.Tip)}).run()
+	})
+	if err != nil {
+		c.clear()
+	}
+	c.warmed = err == nil
+	return err
+}
+
+// rowsSince is about how many rows replay reads.
+func rowsSince(d Contents, p model.Point) uint64 {
+	rows := d.Totals.Rows
+	n := rows[schema.FamilyTxHash] + rows[schema.FamilyUtxo] + rows[schema.FamilySpentUtxo] + rows[schema.FamilyAssetID]
+	for _, x := range d.Layout.Indexes {
+		n += rows[x.Family(schema.IndexValue)]
+	}
+	if p.IsOrigin() {
+		return n
+	}
+	return n / (uint64(d.Tip.Height) + 1) * uint64(d.Tip.Height-p.Height)
+}
+
+// replay tells the caches of rows: of what stands after the block from and before to.
+type replay struct {
+	ctx    context.Context
+	c      *Caches
+	layout *schema.Layout
+	r      storage.Reader
+	from   model.Point
+	to     model.UtxoPk
+
+	spent []model.UtxoPk // by the inputs that stand there, in order
+}
+
+// scan visits the rows of an ordered family.
+func (p *replay) scan(f storage.Family, visit func(pk model.UtxoPk, key, value []byte) error) error {
+	n := 0
+	for kv, err := range p.r.Scan(f, schema.PkAfter(p.from).AppendTo(nil), p.to.AppendTo(nil), false) {
+		if n++; err == nil && n%scanBatch == 0 {
+			err = p.ctx.Err()
+		}
+		var pk model.UtxoPk
+		if err == nil {
+			pk, err = model.ParseUtxoPk(kv.Key[:min(len(kv.Key), model.PkSize)])
+		}
+		if err == nil {
+			err = visit(pk, kv.Key, kv.Value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *replay) run() error {
+	err := p.scan(schema.FamilySpentUtxo, func(_ model.UtxoPk, _, value []byte) error {
+		utxo, err := model.ParseUtxoPk(value)
+		p.spent = append(p.spent, utxo)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	slices.Sort(p.spent)
+	if p.c.Unspent.used > 0 && len(p.spent) > 0 {
+		p.c.Unspent.retain(func(pk uint64) bool { return !p.isSpent(model.UtxoPk(pk)) })
+	}
+	if err := p.outputs(); err != nil {
+		return err
+	}
+	for _, x := range p.layout.Indexes {
+		if err := p.values(x.Number, x.Family(schema.IndexValue)); err != nil {
+			return err
+		}
+	}
+	return p.values(schema.AssetSpace, schema.FamilyAssetID)
+}
+
+func (p *replay) isSpent(pk model.UtxoPk) bool {
+	_, found := slices.BinarySearch(p.spent, pk)
+	return found
+}
+
+// outputs puts what is unspent into its table: by the hash of its transaction and its number, or by the value that inputs
+// name.
+func (p *replay) outputs() error {
+	c, names := p.c, schema.FamilyTxHash
+	if p.layout.SpendIndex != nil {
+		names = p.layout.SpendIndex.Family(schema.IndexValue)
+	}
+	next, stop := pull(p, names)
+	defer stop()
+	var named model.UtxoPk // that name is of: an output's, or the first of a transaction's
+	var name Fingerprint
+	some := false
+	return p.scan(schema.FamilyUtxo, func(pk model.UtxoPk, _, row []byte) error {
+		if p.isSpent(pk) {
+			return nil
+		}
+		value, err := schema.ParseUtxoValue(row)
+		if err != nil {
+			return err
+		}
+		of := pk
+		if p.layout.SpendIndex == nil {
+			of = model.UtxoPk(pk.Tx())
+		}
+		for !some || named < of {
+			r, ok := next()
+			if !ok || r.err != nil {
+				return r.err // an output without a name is for check to find
+			}
+			named, some = r.pk, true
+			if p.layout.SpendIndex != nil {
+				name = c.Fingerprints.Value(p.layout.SpendIndex.Number, r.value)
+				continue
+			}
+			hash, _, err := schema.ParseTxHashRow(r.value)
+			if err != nil {
+				return err
+			}
+			name = c.Fingerprints.Outpoints(&hash)
+		}
+		switch {
+		case named != of:
+		case p.layout.SpendIndex != nil:
+			c.Unspent.Put(name, uint64(pk), value)
+		default:
+			c.Unspent.Put(name.Output(uint32(pk.Index())), uint64(pk), value)
+		}
+		return nil
+	})
+}
+
+type replayedRow struct {
+	pk    model.UtxoPk
+	value []byte
+	err   error
+}
+
+// pull is a scan that is asked for its rows.
+func pull(p *replay, f storage.Family) (next func() (replayedRow, bool), stop func()) {
+	return iter.Pull(func(yield func(replayedRow) bool) {
+		stopped := errors.New("stopped")
+		err := p.scan(f, func(pk model.UtxoPk, _, value []byte) error {
+			if !yield(replayedRow{pk: pk, value: value}) {
+				return stopped
+			}
+			return nil
+		})
+		if err != nil && err != stopped {
+			yield(replayedRow{err: err})
+		}
+	})
+}
+
+// values tells what is known, and where it was born.
+func (p *replay) values(space int, f storage.Family) error {
+	c := p.c
+	_, _, wide := p.layout.BirthFamilies(space)
+	once := space != schema.AssetSpace && p.layout.ByNumber(uint64(space)).Kind == model.OneToOne
+	return p.scan(f, func(_ model.UtxoPk, key, value []byte) error {
+		birth, err := model.ParseBirthPk(key, wide)
+		if err != nil {
+			return err
+		}
+		fp := c.Fingerprints.Value(space, value)
+		c.Known.Add(fp)
+		if !once {
+			c.PutBirth(fp, birth)
+		}
+		return nil
+	})
+}
+
+// scanBatch is how many rows are read between two looks at the context.
+const scanBatch = 4096
+
+// AddIndex adds the values of a new index to the caches. After an error the filter lacks some of them: it must not be
+// asked any more.
+func (c *Caches) AddIndex(ctx context.Context, d Contents, x *schema.Index) error {
+	c.snapshotAt = model.Point{}
+	if !c.warmed {
+		return nil // a sync will
+	}
+	if d.Totals.Rows[x.Family(schema.IndexValue)] > maxReplayedRows {
+		c.Known.disable()
+		return nil
+	}
+	err := d.Store.View(ctx, func(r storage.Reader) error {
+		return (&replay{ctx: ctx, c: c, layout: d.Layout, r: r, to: schema.PkAfter(d.Tip)}).values(x.Number, x.Family(schema.IndexValue))
+	})
+	if err != nil {
+		c.Known.disable()
+	}
+	return err
+}

@@ -1,0 +1,279 @@
+package ingest
+
+import (
+	"fmt"
+	"sync"
+
+	"birthmark/core/cache"
+	"birthmark/core/schema"
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// FirstPk is where the oldest of the windows that are not written yet begins.
+func FirstPk(before []*Batch, w *Batch) model.UtxoPk {
+	for _, w := range append(before[:len(before):len(before)], w) {
+		if len(w.Txs) > 0 {
+			return model.UtxoPk(w.Txs[0].pk)
+		}
+	}
+	return model.UtxoPk(w.Blocks[0].Height.First())
+}
+
+// resolver is the second pass over one window: what inputs spend, and where values and assets were born.
+type Resolver struct {
+	*schema.Layout
+	Cache  *cache.Caches
+	W      *Batch
+	R      storage.Reader
+	before []*Batch // pending, oldest first
+
+	AssetsStored bool // there are assets in the database
+
+	keys                 []cache.Fingerprint // of the transactions at hand, in the order in which they are asked for
+	asked                int                 // how many of keys were
+	touched              uint64
+	spendKeys, valueKeys []cache.Fingerprint // those of keys that a table of each kind is asked for
+	misses               []cacheMiss         // inputs that only the database can know
+	pending              []pendingLookup     // values that the database may have
+	lookups              []mintLookup        // assets of mints that no output of the window has
+	asksBirths, knew     int                 // births that the caches were asked for, and knew
+}
+
+// keysAhead is how many fingerprints are made before they are asked for: what they name is on its way from memory then,
+// and still in the processor's cache.
+const keysAhead = 2048
+
+func (v *Resolver) Resolve() error {
+	w := v.W
+	for ti, ahead := 0, 0; ti < len(w.Txs); ti++ {
+		if ti == ahead {
+			ahead = v.fingerprints(ti)
+		}
+		t := &w.Txs[ti]
+		if err := v.inputs(int32(ti), t); err != nil {
+			return fmt.Errorf("%s: %w", where(v.Chain, t), err)
+		}
+		if err := v.outputs(t); err != nil {
+			return fmt.Errorf("%s: %w", where(v.Chain, t), err)
+		}
+	}
+	v.count()
+	if err := v.readInputs(); err != nil {
+		return err
+	}
+	if err := v.lookupPending(); err != nil {
+		return err
+	}
+	if err := v.deltas(); err != nil {
+		return err
+	}
+	if err := v.mints(); err != nil {
+		return err
+	}
+	var sorting sync.WaitGroup
+	for _, y := range v.W.deltas {
+		sorting.Go(y.Sort)
+	}
+	sorting.Wait()
+	return nil
+}
+
+// fingerprints makes those of the next transactions, of their inputs, themselves, and their outputs' values and assets,
+// and returns which transaction comes after them.
+func (v *Resolver) fingerprints(ti int) int {
+	c := v.Cache
+	v.keys, v.asked, v.spendKeys, v.valueKeys = v.keys[:0], 0, v.spendKeys[:0], v.valueKeys[:0]
+	for ; ti < len(v.W.Txs) && len(v.keys) < keysAhead; ti++ {
+		t := &v.W.Txs[ti]
+		for ii := range t.Inputs {
+			v.keys = append(v.keys, v.spendKey(&t.Inputs[ii]))
+		}
+		v.spendKeys = append(v.spendKeys, v.keys[len(v.keys)-len(t.Inputs):]...)
+		outpoints := c.Fingerprints.Outpoints(&t.Hash)
+		v.keys = append(v.keys, outpoints)
+		if v.SpendIndex == nil {
+			v.spendKeys = append(v.spendKeys, outpoints.Output(t.FirstOutput))
+		}
+		from := len(v.keys)
+		for oi := range t.Outputs {
+			o := &t.Outputs[oi]
+			for ki := range o.Keys {
+				v.keys = append(v.keys, c.Fingerprints.Value(v.spaceOf(o.Keys[ki].Index), o.Keys[ki].Value))
+			}
+			for ai := range o.Assets {
+				if o.Assets[ai].Amount > 0 {
+					v.keys = append(v.keys, c.Fingerprints.Value(schema.AssetSpace, o.Assets[ai].ID))
+				}
+			}
+		}
+		v.valueKeys = append(v.valueKeys, v.keys[from:]...)
+	}
+	v.touched += c.Unspent.Prefetch(v.spendKeys) + c.Births.Prefetch(v.valueKeys) + c.Known.Prefetch(v.valueKeys)
+	return ti
+}
+
+// spaceOf is the space of the values of an index, by its position; that of a position which does not exist is found out
+// later.
+func (v *Resolver) spaceOf(position int) int {
+	if position < 0 || position >= len(v.Indexes) {
+		return schema.AssetSpace
+	}
+	return v.Indexes[position].Number
+}
+
+// nextKey is the next fingerprint made.
+func (v *Resolver) nextKey() cache.Fingerprint {
+	v.asked++
+	return v.keys[v.asked-1]
+}
+
+// outputs resolves the values and assets of a transaction's outputs, and notes the outputs as unspent.
+func (v *Resolver) outputs(t *BatchTx) error {
+	c := v.Cache
+	if t.FirstOutput > 0 && !v.Traits.OutputOffset {
+		return model.Errorf(model.BadSource, "bad_block", "its outputs begin with output %d: expected 0", t.FirstOutput)
+	}
+	t.outputs = len(v.W.outputs)
+	outpoints := v.nextKey()
+	for oi := range t.Outputs {
+		o := &t.Outputs[oi]
+		index := t.OutputIndex(oi)
+		pk, err := t.pk.Utxo(index)
+		if err != nil {
+			return BadBlock(err)
+		}
+		spendable := outpoints.Output(uint32(index))
+		v.W.outputs = append(v.W.outputs, outputAt{int32(len(v.W.births)), int32(len(v.W.assetBirths))})
+		var seen uint64
+		for ki := range o.Keys {
+			k, key := &o.Keys[ki], v.nextKey()
+			x, birth, err := v.occurrence(o, ki, pk, &seen)
+			if err != nil {
+				return fmt.Errorf("output %d: %w", index, err)
+			}
+			if x == v.SpendIndex {
+				spendable = key
+			}
+			v.occur(x, key, k.Value, birth)
+		}
+		if err := v.assets(o, pk); err != nil {
+			return fmt.Errorf("output %d: %w", index, err)
+		}
+		c.Unspent.Put(spendable, uint64(pk), o.Value)
+	}
+	return nil
+}
+
+func BadBlock(err error) error { return model.Errorf(model.BadSource, "bad_block", "%w", err) }
+
+// occurrence is the index of key ki of an output and the birth the value has if it is born there. seen has a bit for
+// every index met in the output.
+func (v *Resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *uint64) (*schema.Index, model.BirthPk, error) {
+	k := &o.Keys[ki]
+	if k.Index < 0 || k.Index >= len(v.Indexes) {
+		return nil, model.BirthPk{}, fmt.Errorf("key of index %d, the database has %d", k.Index, len(v.Indexes))
+	}
+	x := v.Indexes[k.Index]
+	if len(k.Value) == 0 || len(k.Value) > model.MaxValueSize {
+		return nil, model.BirthPk{}, BadBlock(fmt.Errorf("value of %s has %d bytes, expected 1 to %d", x.Name, len(k.Value), model.MaxValueSize))
+	}
+	birth := model.BirthPk{Utxo: pk}
+	bit := uint64(1) << (k.Index & 63)
+	if *seen&bit != 0 {
+		same := 0
+		for i := range o.Keys[:ki] {
+			if o.Keys[i].Index != k.Index {
+				continue
+			}
+			if same++; string(o.Keys[i].Value) == string(k.Value) {
+				return nil, birth, BadBlock(fmt.Errorf("value %s of %s is named twice", x.Format(k.Value), x.Name))
+			}
+		}
+		if same > 0 && !x.Kind.HasOrdinal() {
+			return nil, birth, BadBlock(fmt.Errorf("two values of %s, which is %v", x.Name, x.Kind))
+		}
+		ordinal, err := model.NewOrdinal(same)
+		if err != nil {
+			return nil, birth, BadBlock(err)
+		}
+		birth.Ordinal = ordinal
+	}
+	*seen |= bit
+	return x, birth, nil
+}
+
+// occur notes that a value occurs. It was born where the caches know it, or here where nothing has it; what is left is
+// in doubt.
+func (v *Resolver) occur(x *schema.Index, key cache.Fingerprint, value []byte, here model.BirthPk) {
+	w, c := v.W, v.Cache
+	at := int32(len(w.births))
+	once := x.Kind == model.OneToOne
+	if !once {
+		v.asksBirths++
+		if birth, ok := c.Birth(key); ok {
+			w.births = append(w.births, birth)
+			v.knew++
+			return
+		}
+	}
+	w.births = append(w.births, here)
+	if c.Known.Has(key) {
+		v.pending = append(v.pending, pendingLookup{x.Number, key, value, here, at})
+		return
+	}
+	c.Known.Add(key)
+	if !once {
+		c.PutBirth(key, here)
+	}
+}
+
+func (v *Resolver) assets(o *model.Output, pk model.UtxoPk) error {
+	w, c, kept := v.W, v.Cache, 0
+	for i := range o.Assets {
+		a := &o.Assets[i]
+		if a.Amount == 0 {
+			continue
+		}
+		if len(a.ID) == 0 || len(a.ID) > model.MaxValueSize {
+			return BadBlock(fmt.Errorf("asset id has %d bytes, expected 1 to %d", len(a.ID), model.MaxValueSize))
+		}
+		ordinal, err := model.NewOrdinal(kept)
+		if err != nil {
+			return BadBlock(err)
+		}
+		kept++
+		key := v.nextKey()
+		v.asksBirths++
+		birth, known := c.Birth(key)
+		if known {
+			v.knew++
+		} else {
+			birth = model.BirthPk{Utxo: pk, Ordinal: ordinal}
+			if c.Known.Has(key) {
+				v.pending = append(v.pending, pendingLookup{schema.AssetSpace, key, a.ID, birth, int32(len(w.assetBirths))})
+			} else {
+				c.Known.Add(key)
+				c.PutBirth(key, birth)
+			}
+		}
+		w.assetBirths = append(w.assetBirths, model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal})
+	}
+	return nil
+}
+
+// count adds what the window asked.
+func (v *Resolver) count() {
+	hits := &v.Cache.Counters
+	hits.Outputs.Add(len(v.W.Spends), len(v.W.Spends)-len(v.misses))
+	hits.Values.Add(v.asksBirths, v.knew)
+	perhapsNew := len(v.W.births) + len(v.W.assetBirths) - v.knew
+	hits.Filter.Add(perhapsNew, perhapsNew-len(v.pending))
+}
+
+// Resolve finds what the inputs of a window spend and where its values and assets were born: in the caches, in the windows before
+// it, which are not written yet, oldest first, and in the database that r reads. assets: the database has assets.
+func Resolve(l *schema.Layout, c *cache.Caches, w *Batch, r storage.Reader, before []*Batch, assets bool) error {
+	v := Resolver{Layout: l, Cache: c, W: w, R: r, before: before, AssetsStored: assets}
+	return v.Resolve()
+}

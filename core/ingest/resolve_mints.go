@@ -1,0 +1,277 @@
+package ingest
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"birthmark/core/ledger"
+	"birthmark/core/schema"
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// mintLookup is a mint whose asset occurs in no output of the window: mint mi of transaction ti.
+type mintLookup struct{ ti, mi int }
+
+// mints resolves what the transactions say they minted and burned, and finds what they burned without saying so.
+func (v *Resolver) mints() error {
+	w := v.W
+	for ti := range w.Txs {
+		t := &w.Txs[ti]
+		for mi := range t.Mints {
+			m := &t.Mints[mi]
+			if m.Amount.Sign() == 0 {
+				return fmt.Errorf("%s: %w", where(v.Chain, t), BadBlock(fmt.Errorf("mint of 0 of asset %s", v.Chain.FormatAsset(m.Asset))))
+			}
+			if len(m.Info) > model.MaxValueSize {
+				return fmt.Errorf("%s: %w", where(v.Chain, t), BadBlock(fmt.Errorf("%d bytes are said of asset %s, expected at most %d", len(m.Info), v.Chain.FormatAsset(m.Asset), model.MaxValueSize)))
+			}
+			birth, found := v.Cache.Birth(v.Cache.Fingerprints.Value(schema.AssetSpace, m.Asset))
+			if !found {
+				v.lookups = append(v.lookups, mintLookup{ti, len(t.mints)})
+			}
+			t.mints = append(t.mints, mint{model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}, m.Amount, m.Info})
+		}
+	}
+	if err := v.readMints(); err != nil {
+		return err
+	}
+	return v.assetDeltas()
+}
+
+// readMints finds the assets of mints that no cache knows.
+func (v *Resolver) readMints() error {
+	if len(v.lookups) == 0 {
+		return nil
+	}
+	ids := make([][]byte, len(v.lookups))
+	for i, l := range v.lookups {
+		ids[i] = v.W.Txs[l.ti].Mints[l.mi].Asset
+	}
+	births, err := v.Births(v.R, schema.AssetSpace, ids)
+	if err != nil {
+		return err
+	}
+	for i, l := range v.lookups {
+		t := &v.W.Txs[l.ti]
+		if births[i] == nil {
+			return fmt.Errorf("%s: %w", where(v.Chain, t), model.Errorf(model.BadSource, "unknown_asset",
+				"mints %v of asset %s, which no output has had", t.mints[l.mi].amount, v.Chain.FormatAsset(ids[i])))
+		}
+		t.mints[l.mi].birth = model.AssetBirthPk{Utxo: births[i].Utxo, Index: births[i].Ordinal}
+	}
+	return nil
+}
+
+// weighed reports whether the assets of a transaction are balanced: where burns are implied those of all, else those
+// of transactions that mint or burn. What existed before the first block may come from nowhere.
+func (v *Resolver) isBalanced(t *BatchTx) bool {
+	return len(t.mints) > 0 || (v.Traits.ImpliedBurns && !t.genesis)
+}
+
+// standing finds what the window changes in how assets stand, and balances what goes into transactions against what
+// comes out. Rollback relies on the balance: whatever is minted comes out, whatever is burned goes in.
+func (v *Resolver) assetDeltas() error {
+	w := v.W
+	if !v.AssetsStored && len(w.assetBirths) == 0 && !slices.ContainsFunc(v.before, func(w *Batch) bool { return len(w.assetBirths) > 0 }) {
+		return nil
+	}
+	stored, err := v.readSpentAssets()
+	if err != nil {
+		return err
+	}
+	holders := v.Holders()
+	var buf []schema.AssetEntry
+	for ti := range w.Txs {
+		t := &w.Txs[ti]
+		var b *assetBalance
+		if v.isBalanced(t) {
+			b = newAssetBalance(t)
+		}
+		for i, s := range w.Spends[t.spends : t.spends+len(t.Inputs)] {
+			h := stored[s.Utxo]
+			if made := v.pendingWith(s.Utxo); made != nil {
+				tx := made.tx(s.Utxo.Tx())
+				h = made.held(v.Indexes, holders, tx, s.Utxo.Index()-int(tx.FirstOutput), buf[:0])
+				buf = h.Entries
+			}
+			w.assets.AddOutput(s.Utxo, &h, 0, -1)
+			for _, o := range w.owners.of(t.spends + i) {
+				ledger.DeltasOf(w.deltas, o.Index).AddAssets(o.Birth, h.Entries, -1)
+			}
+			b.add(h.Entries, 1)
+		}
+		for oi := range t.Outputs {
+			if len(t.Outputs[oi].Assets) == 0 {
+				continue
+			}
+			pk, err := t.pk.Utxo(t.OutputIndex(oi))
+			if err != nil {
+				return err
+			}
+			h := w.held(v.Indexes, holders, t, oi, buf[:0])
+			buf = h.Entries
+			w.assets.AddOutput(pk, &h, 1, 1)
+			for ki, k := range t.Outputs[oi].Keys {
+				if y := ledger.DeltasOf(w.deltas, v.Indexes[k.Index]); y != nil {
+					y.AddAssets(w.births[int(w.outputs[t.outputs+oi].births)+ki], h.Entries, 1)
+				}
+			}
+			b.add(h.Entries, -1)
+		}
+		if err := b.finish(v.Traits.ImpliedBurns); err != nil {
+			return fmt.Errorf("%s: %w", where(v.Chain, t), BadBlock(err))
+		}
+		for _, m := range t.mints {
+			w.assets.AddMint(m.birth, m.amount, 1)
+		}
+	}
+	return nil
+}
+
+// pendingWith is the window not written yet that has the output at pk; nil where there is none.
+func (v *Resolver) pendingWith(pk model.UtxoPk) *Batch {
+	if v.W.contains(pk) {
+		return v.W
+	}
+	for _, w := range v.before {
+		if w.contains(pk) {
+			return w
+		}
+	}
+	return nil
+}
+
+// assetBalance weighs what goes into a transaction of an asset, or is minted by it, against what comes out. A nil one
+// takes everything.
+type assetBalance struct {
+	t      *BatchTx
+	minted map[model.AssetBirthPk]int // position in the transaction's mints
+	left   map[model.AssetBirthPk]*big.Int
+	order  []model.AssetBirthPk // in which they are met
+	twice  error
+}
+
+func newAssetBalance(t *BatchTx) *assetBalance {
+	b := &assetBalance{t: t, minted: make(map[model.AssetBirthPk]int, len(t.mints)), left: map[model.AssetBirthPk]*big.Int{}}
+	for i, m := range t.mints {
+		if _, twice := b.minted[m.birth]; twice {
+			b.twice = fmt.Errorf("mints the asset born at %v twice", m.birth)
+		}
+		b.minted[m.birth] = i
+		n := b.of(m.birth)
+		n.Add(n, m.amount)
+	}
+	return b
+}
+
+func (b *assetBalance) of(birth model.AssetBirthPk) *big.Int {
+	n, ok := b.left[birth]
+	if !ok {
+		n = new(big.Int)
+		b.left[birth], b.order = n, append(b.order, birth)
+	}
+	return n
+}
+
+// add counts what an output holds as going in (1) or coming out (-1).
+func (b *assetBalance) add(entries []schema.AssetEntry, sign int) {
+	if b == nil {
+		return
+	}
+	for _, e := range entries {
+		n, amount := b.of(e.Birth), new(big.Int).SetUint64(e.Amount)
+		if sign > 0 {
+			n.Add(n, amount)
+		} else {
+			n.Sub(n, amount)
+		}
+	}
+}
+
+// settle finds what the transaction burns where burns are implied; what is left otherwise is an error.
+func (b *assetBalance) finish(impliedBurns bool) error {
+	if b == nil {
+		return nil
+	}
+	if b.twice != nil {
+		return b.twice
+	}
+	t := b.t
+	for _, birth := range b.order {
+		n := b.left[birth]
+		i, stated := b.minted[birth]
+		switch {
+		case n.Sign() < 0:
+			return fmt.Errorf("makes %v of the asset born at %v out of nothing", n.Neg(n), birth)
+		case n.Sign() == 0:
+		case !impliedBurns:
+			return fmt.Errorf("loses %v of the asset born at %v", n, birth)
+		case stated:
+			t.mints[i].amount = n.Sub(t.mints[i].amount, n)
+		default:
+			t.mints = append(t.mints, mint{birth: birth, amount: n.Neg(n)})
+		}
+	}
+	t.mints = slices.DeleteFunc(t.mints, func(m mint) bool { return m.amount.Sign() == 0 })
+	return nil
+}
+
+// readSpentAssets reads the assets of the outputs the window spends that stand before every pending window, and whose
+// they are.
+func (v *Resolver) readSpentAssets() (map[model.UtxoPk]ledger.OutputAssets, error) {
+	if !v.AssetsStored {
+		return nil, nil
+	}
+	first := v.W
+	if len(v.before) > 0 {
+		first = v.before[0]
+	}
+	var pks []model.UtxoPk
+	for _, s := range v.W.Spends {
+		if len(first.Txs) == 0 || s.Utxo < model.UtxoPk(first.Txs[0].pk) {
+			pks = append(pks, s.Utxo)
+		}
+	}
+	slices.Sort(pks)
+	return readHeld(v.Layout, v.R, pks)
+}
+
+// readHeld reads the assets of outputs, and whose they are: those that have none are left out.
+func readHeld(c *schema.Layout, r storage.Reader, pks []model.UtxoPk) (map[model.UtxoPk]ledger.OutputAssets, error) {
+	rows, err := r.GetMany(schema.FamilyAssets, schema.Keys(pks))
+	if err != nil {
+		return nil, err
+	}
+	found := map[model.UtxoPk]ledger.OutputAssets{}
+	var with []model.UtxoPk
+	for i, b := range rows {
+		if b == nil {
+			continue
+		}
+		entries, err := schema.ParseAssetsRow(pks[i], b)
+		if err != nil {
+			return nil, fmt.Errorf("assets of output %v: %w", pks[i], err)
+		}
+		found[pks[i]] = ledger.OutputAssets{Entries: entries}
+		with = append(with, pks[i])
+	}
+	holders := c.Holders()
+	if holders == nil || len(with) == 0 {
+		return found, nil
+	}
+	if rows, err = r.GetMany(schema.FamilyUtxo, schema.Keys(with)); err != nil {
+		return nil, err
+	}
+	for i, b := range rows {
+		row, err := c.ParseUtxoRow(with[i], b)
+		if err != nil {
+			return nil, fmt.Errorf("output %v: %w", with[i], err)
+		}
+		h := found[with[i]]
+		h.SetHolder(holders, row.Occurrences)
+		found[with[i]] = h
+	}
+	return found, nil
+}

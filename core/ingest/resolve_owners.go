@@ -1,0 +1,188 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+
+	"birthmark/core/cache"
+	"birthmark/core/ledger"
+	"birthmark/core/schema"
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// owners are the values that spent outputs had, of the indexes that keep accounts: those of spend i are
+// all[from[i]:from[i+1]].
+type owners struct {
+	all  []schema.Occurrence
+	from []int32
+}
+
+func (o *owners) of(spend int) []schema.Occurrence {
+	if o.from == nil {
+		return nil
+	}
+	return o.all[o.from[spend]:o.from[spend+1]]
+}
+
+// tally notes what the window changes in the accounts of values.
+func (v *Resolver) deltas() error {
+	w := v.W
+	v.Cache.Divide(v.Indexes) // an index may have been added or dropped since the last window
+	if w.deltas = ledger.NewDeltas(v.Layout, 1); len(w.deltas) == 0 {
+		return nil
+	}
+	for _, y := range w.deltas {
+		y.Outputs = make([]ledger.OutputDelta, 0, len(w.outputs)+len(w.Spends)) // of an index that has one value an output
+	}
+	at := make([]*ledger.Deltas, len(v.Indexes)) // by position
+	for i, x := range v.Indexes {
+		at[i] = ledger.DeltasOf(w.deltas, x)
+	}
+	v.putOwners(at)
+	if err := v.readOwners(); err != nil {
+		return err
+	}
+	for ti := range w.Txs {
+		t := &w.Txs[ti]
+		for si := t.spends; si < t.spends+len(t.Inputs); si++ {
+			for _, o := range w.owners.of(si) {
+				ledger.DeltasOf(w.deltas, o.Index).AddSpend(o.Birth, t.pk, w.Spends[si].Utxo, w.Spends[si].Value)
+			}
+		}
+		for oi := range t.Outputs {
+			o := &t.Outputs[oi]
+			pk := model.UtxoPk(t.pk) + model.UtxoPk(t.OutputIndex(oi))
+			births := w.births[w.outputs[t.outputs+oi].births:]
+			for ki := range o.Keys {
+				if y := at[o.Keys[ki].Index]; y != nil {
+					y.AddOutput(births[ki], pk, o.Value)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// own has the caches remember whose the window's outputs are; at is the tallies by the position of their indexes.
+func (v *Resolver) putOwners(at []*ledger.Deltas) {
+	w := v.W
+	has := make([]*model.BirthPk, len(v.Indexes)) // the value of an output, by position
+	for ti := range w.Txs {
+		t := &w.Txs[ti]
+		for oi := range t.Outputs {
+			o := &t.Outputs[oi]
+			births := w.births[w.outputs[t.outputs+oi].births:]
+			clear(has)
+			for ki := range o.Keys {
+				has[o.Keys[ki].Index] = &births[ki]
+			}
+			for i, x := range v.Indexes {
+				if at[i] != nil && cache.HasOwners(x) {
+					v.Cache.PutOwner(x, model.UtxoPk(t.pk)+model.UtxoPk(t.OutputIndex(oi)), has[i])
+				}
+			}
+		}
+	}
+}
+
+// readOwners finds whose the spent outputs were: in the windows that are not written yet, in the caches, or in the database.
+func (v *Resolver) readOwners() error {
+	w := v.W
+	var keep []*schema.Index
+	allOwned := true
+	for _, x := range v.Indexes {
+		if x.Active&schema.AccountFeatures != 0 {
+			keep = append(keep, x)
+			allOwned = allOwned && cache.HasOwners(x)
+		}
+	}
+	const pending, cached = -1, -2
+	at := make([]int32, len(w.Spends)) // where a spend stands among stored, or one of the above
+	known := make([]*model.BirthPk, 0, len(keep)*len(w.Spends))
+	var stored []model.UtxoPk
+	asked := 0
+	for i, s := range w.Spends {
+		before := len(known)
+		if v.pendingWith(s.Utxo) != nil {
+			at[i] = pending
+			for _, x := range keep {
+				v.Cache.TakeOwner(x, s.Utxo) // nobody asks again
+			}
+			continue
+		}
+		asked++
+		all := allOwned
+		for _, x := range keep {
+			if birth, ok := v.Cache.TakeOwner(x, s.Utxo); ok {
+				known = append(known, birth)
+			} else {
+				all = false
+			}
+		}
+		if at[i] = cached; !all {
+			known = known[:before]
+			at[i] = int32(len(stored))
+			stored = append(stored, s.Utxo)
+		}
+	}
+	v.Cache.Counters.Owners.Add(asked, asked-len(stored))
+	sorted := slices.Sorted(slices.Values(stored))
+	read, err := readOwners(v.Layout, v.R, sorted)
+	if err != nil {
+		return err
+	}
+	o := owners{from: make([]int32, 0, len(w.Spends)+1), all: make([]schema.Occurrence, 0, len(w.Spends))}
+	for i, s := range w.Spends {
+		o.from = append(o.from, int32(len(o.all)))
+		switch at[i] {
+		case pending:
+			made := v.pendingWith(s.Utxo)
+			t := made.tx(s.Utxo.Tx())
+			oi := s.Utxo.Index() - int(t.FirstOutput)
+			births := made.births[made.outputs[t.outputs+oi].births:]
+			for ki := range t.Outputs[oi].Keys {
+				if x := v.Indexes[t.Outputs[oi].Keys[ki].Index]; x.Active&schema.AccountFeatures != 0 {
+					o.all = append(o.all, schema.Occurrence{Index: x, Birth: births[ki]})
+				}
+			}
+		case cached:
+			for k, x := range keep {
+				if birth := known[k]; birth != nil {
+					o.all = append(o.all, schema.Occurrence{Index: x, Birth: *birth})
+				}
+			}
+			known = known[len(keep):]
+		default:
+			place, _ := slices.BinarySearch(sorted, s.Utxo)
+			o.all = append(o.all, read.of(place)...)
+		}
+	}
+	o.from = append(o.from, int32(len(o.all)))
+	w.owners = o
+	return nil
+}
+
+// readOwners reads the values of outputs that stand in the database, of the indexes that keep accounts.
+func readOwners(c *schema.Layout, r storage.Reader, pks []model.UtxoPk) (o owners, err error) {
+	o.from = make([]int32, 1, len(pks)+1)
+	for part := range slices.Chunk(pks, ledger.BatchRows) {
+		rows, err := r.GetMany(schema.FamilyUtxo, schema.Keys(part))
+		if err != nil {
+			return o, err
+		}
+		for i, b := range rows {
+			row, err := c.ParseUtxoRow(part[i], b)
+			if err != nil {
+				return o, fmt.Errorf("output %v: %w", part[i], err)
+			}
+			for _, occ := range row.Occurrences {
+				if occ.Index.Active&schema.AccountFeatures != 0 {
+					o.all = append(o.all, occ)
+				}
+			}
+			o.from = append(o.from, int32(len(o.all)))
+		}
+	}
+	return o, nil
+}

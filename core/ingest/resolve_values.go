@@ -1,0 +1,127 @@
+package ingest
+
+import (
+	"fmt"
+
+	"birthmark/core/cache"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// doubt is an occurrence of a value that no cache knows and the database may have.
+type pendingLookup struct {
+	space int
+	key   cache.Fingerprint
+	value []byte
+	here  model.BirthPk // the occurrence: its birth, if the database does not have it
+	at    int32         // its place in window.births, or assetBirths
+}
+
+// readDoubts finds out where the values in doubt were born: in the database, or at their first occurrence among them.
+func (v *Resolver) lookupPending() error {
+	if len(v.pending) == 0 {
+		return nil
+	}
+	w := v.W
+	first := make(map[cache.Fingerprint]int32, len(v.pending)) // the first occurrence of each value
+	bySpace := map[int][]int32{}
+	for i := range v.pending {
+		d := &v.pending[i]
+		if _, met := first[d.key]; !met {
+			first[d.key] = int32(i)
+			bySpace[d.space] = append(bySpace[d.space], int32(i))
+		} else if x := v.once(d.space); x != nil {
+			return v.duplicateValue(d, x, v.pending[first[d.key]].here)
+		}
+	}
+	births := make([]model.BirthPk, len(v.pending)) // of the first occurrences
+	for space, is := range bySpace {
+		values := make([][]byte, len(is))
+		for k, i := range is {
+			values[k] = v.pending[i].value
+		}
+		found, err := v.Births(v.R, space, values)
+		if err != nil {
+			return err
+		}
+		for k, i := range is {
+			d := &v.pending[i]
+			births[i] = d.here
+			if found[k] == nil {
+				continue
+			}
+			if births[i] = *found[k]; v.once(space) != nil {
+				return v.duplicateValue(d, v.once(space), births[i])
+			}
+		}
+		if x := v.once(space); x != nil {
+			if err := v.checkUncommittedValues(x, is); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range v.pending {
+		d := &v.pending[i]
+		birth := births[first[d.key]]
+		if d.space == schema.AssetSpace {
+			w.assetBirths[d.at] = model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}
+		} else {
+			w.births[d.at] = birth
+		}
+		if first[d.key] == int32(i) && v.once(d.space) == nil {
+			v.Cache.PutBirth(d.key, birth)
+		}
+	}
+	return nil
+}
+
+// once is the index of a space whose values occur once each; nil where they may occur again.
+func (v *Resolver) once(space int) *schema.Index {
+	if space == schema.AssetSpace {
+		return nil
+	}
+	if x := v.ByNumber(uint64(space)); x.Kind == model.OneToOne {
+		return x
+	}
+	return nil
+}
+
+func (v *Resolver) duplicateValue(d *pendingLookup, x *schema.Index, at model.BirthPk) error {
+	return fmt.Errorf("%s: %w", where(v.Chain, v.W.tx(d.here.Utxo.Tx())),
+		BadBlock(fmt.Errorf("value %s of %s occurs at %v already", x.Format(d.value), x.Name, at)))
+}
+
+// unwritten looks for values of a one-to-one index, the doubts is, in this window and those that are not written yet:
+// no cache has such values.
+func (v *Resolver) checkUncommittedValues(x *schema.Index, is []int32) error {
+	wanted := make(map[string]*pendingLookup, len(is))
+	for _, i := range is {
+		wanted[string(v.pending[i].value)] = &v.pending[i]
+	}
+	position := -1
+	for i := range v.Indexes {
+		if v.Indexes[i] == x {
+			position = i
+		}
+	}
+	for _, w := range append(v.before[:len(v.before):len(v.before)], v.W) {
+		for ti := range w.Txs {
+			t := &w.Txs[ti]
+			for oi := range t.Outputs {
+				for _, k := range t.Outputs[oi].Keys {
+					if k.Index != position {
+						continue
+					}
+					pk, err := t.pk.Utxo(t.OutputIndex(oi))
+					if err != nil {
+						return err
+					}
+					if d := wanted[string(k.Value)]; d != nil && pk != d.here.Utxo {
+						return v.duplicateValue(d, x, model.BirthPk{Utxo: min(pk, d.here.Utxo)})
+					}
+				}
+			}
+		}
+	}
+	return nil
+}

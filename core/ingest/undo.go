@@ -1,0 +1,194 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"birthmark/core/cache"
+	"birthmark/core/ledger"
+	"birthmark/core/schema"
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// undo removes the rows of blocks. What a block wrote is found from its own rows, all of which begin with its height.
+type Undo struct {
+	*schema.Layout
+	cache       *cache.Caches
+	r           storage.Reader // before any of the removals
+	b           storage.Batch
+	t           *schema.Totals
+	Removed     int
+	Orphans     []schema.OrphanRow  // the blocks removed
+	assetDeltas ledger.AssetDeltas  // in how assets stand
+	deltas      []*ledger.Deltas    // in how values stand
+	work        *schema.IndexChange // what is being added goes back too
+	building    *ledger.Deltas      // of that; nil: no inputs concern it
+	height      model.HeightPk      // of the block that is being removed
+	rows        blockRows           // that its pointers begin, and
+	txKeys      []txKey             // of its transactions, the last first
+}
+
+// txKey is the pointer of a transaction and the fingerprint of its outpoints.
+type txKey struct {
+	pk        model.TxPk
+	outpoints cache.Fingerprint
+}
+
+func (u *Undo) remove(f storage.Family, key []byte) {
+	u.b.Delete(f, key)
+	u.t.Rows[f]--
+	u.Removed++
+}
+
+// block removes the block at tip and returns its parent.
+func (u *Undo) Block(tip model.Point) (model.Point, error) {
+	row, err := schema.BlockAt(u.r, tip.Height)
+	if err != nil {
+		return tip, err
+	}
+	u.height = tip.Height
+	parent, err := u.below(tip.Height)
+	if err != nil {
+		return tip, err
+	}
+	first := tip.Height
+	if parent.IsOrigin() {
+		// The first block takes the genesis with it, which stands at height 0.
+		first = 0
+		u.t.GenesisTxs, u.t.GenesisOutputs = 0, 0
+	}
+	u.Orphans = append(u.Orphans, schema.OrphanRow{Height: tip.Height, Hash: row.Hash, Time: row.Time})
+	u.t.Checksum -= row.Checksum()
+	u.remove(schema.FamilyBlock, tip.Height.AppendTo(nil))
+	u.remove(schema.FamilyHeight, row.Hash[:])
+	from, to := first.First().AppendTo(nil), (tip.Height + 1).First().AppendTo(nil)
+	u.rows = readBlockRows(u.r, u.families(), from, to)
+	defer u.rows.wait()
+	spending := u.readSpends()
+	defer spending.wait()
+	if err := errors.Join(u.txs(), u.raws(from, to), u.values()); err != nil {
+		return tip, err
+	}
+	spent, err := u.inputs(spending)
+	if err != nil {
+		return tip, err
+	}
+	assets, err := u.assets(spent)
+	if err != nil {
+		return tip, err
+	}
+	return parent, u.outputs(assets)
+}
+
+// families are those whose rows of a block undo reads. Raw transactions are too large to hold: undo.raws scans them.
+func (u *Undo) families() []storage.Family {
+	fs := []storage.Family{schema.FamilySpentUtxo, schema.FamilyTxHash, schema.FamilyUtxo}
+	if u.t.Rows[schema.FamilyAssets] > 0 {
+		fs = append(fs, schema.FamilyAssets)
+	}
+	for _, x := range u.Layout.All {
+		if (x.Active | x.Building).Has(schema.FeatureValues) {
+			fs = append(fs, x.Family(schema.IndexValue))
+		}
+	}
+	return fs
+}
+
+// below is the block under h; the origin where there is none.
+func (u *Undo) below(h model.HeightPk) (model.Point, error) {
+	if h == 0 {
+		return model.Point{}, nil
+	}
+	b, err := u.r.Get(schema.FamilyBlock, (h - 1).AppendTo(nil))
+	if errors.Is(err, storage.ErrNotFound) {
+		return model.Point{}, nil
+	}
+	if err != nil {
+		return model.Point{}, err
+	}
+	row, err := schema.ParseBlockRow(b)
+	return model.Point{Height: h - 1, Hash: row.Hash, Slot: row.Slot}, err
+}
+
+// txs removes the transactions of the block. A hash that occurs more than once is left to those before.
+func (u *Undo) txs() error {
+	u.txKeys = u.txKeys[:0]
+	for kv, err := range u.rows.of(schema.FamilyTxHash) {
+		if err != nil {
+			return err
+		}
+		pk, err := model.ParseTxPk(kv.Key)
+		if err != nil {
+			return err
+		}
+		hash, fee, err := schema.ParseTxHashRow(kv.Value)
+		if err != nil {
+			return err
+		}
+		u.t.Checksum -= schema.HashChecksum(&hash) + fee.Amount
+		u.txKeys = append(u.txKeys, txKey{pk, u.cache.Fingerprints.Outpoints(&hash)})
+		u.remove(schema.FamilyTxPk, schema.AppendTxPkKey(nil, &hash, pk))
+		u.remove(schema.FamilyTxHash, pk.AppendTo(nil))
+	}
+	return nil
+}
+
+// dropOutput removes an output from the caches. The table of unspent outputs has it by its outpoint or, if inputs name values
+// of an index, by that value, which undo.values removes. Outputs come the last first, as txKeys do.
+func (u *Undo) dropOutput(pk model.UtxoPk) {
+	for len(u.txKeys) > 0 && u.txKeys[0].pk > pk.Tx() {
+		u.txKeys = u.txKeys[1:]
+	}
+	var key cache.Fingerprint
+	if len(u.txKeys) > 0 && u.txKeys[0].pk == pk.Tx() {
+		key = u.txKeys[0].outpoints.Output(uint32(pk.Index()))
+	}
+	u.cache.DropOutput(key, pk)
+}
+
+// raws removes the bytes of the transactions in a range of pointers.
+func (u *Undo) raws(from, to []byte) error {
+	if !u.Layout.Raw {
+		return nil
+	}
+	for kv, err := range u.r.Scan(schema.FamilyRaw, from, to, true) {
+		if err != nil {
+			return err
+		}
+		pk, err := model.ParseTxPk(kv.Key)
+		if err != nil {
+			return err
+		}
+		u.t.Checksum -= schema.RawChecksum(pk, kv.Value)
+		u.remove(schema.FamilyRaw, pk.AppendTo(nil))
+	}
+	return nil
+}
+
+// NewUndo returns an undo that reads rows from r, deletes them in b and takes them off t; of the index that is being added, work,
+// which may be nil, it takes off work's rows.
+func NewUndo(l *schema.Layout, c *cache.Caches, r storage.Reader, b storage.Batch, t *schema.Totals, work *schema.IndexChange) *Undo {
+	u := &Undo{Layout: l, cache: c, r: r, b: b, t: t, deltas: ledger.NewDeltas(l, -1), work: work}
+	if work != nil && work.Index.Building&schema.AccountFeatures != 0 {
+		u.building = &ledger.Deltas{Index: work.Index, Features: work.Index.Building, Sign: -1}
+	}
+	return u
+}
+
+// finish writes what the removed blocks change in balances and assets, and in the index that is being added. tip is the block
+// below them.
+func (u *Undo) Finish(tip model.Point) error {
+	s := ledger.Applier{Reader: u.r, Batch: u.b, Totals: u.t, NewFrom: math.MaxUint64}
+	for _, y := range u.deltas {
+		y.Sort()
+	}
+	if err := s.Apply(&u.assetDeltas, u.deltas); err != nil {
+		return err
+	}
+	if err := u.unbuild(tip); err != nil {
+		return fmt.Errorf("index %s: %w", u.work.Index.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+
+	"birthmark/core/ledger"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// forgetAssets removes assets that were born in what is removed, and where they were born.
+func (u *Undo) forgetAssets(births [][]byte) error {
+	ids, err := u.r.GetMany(schema.FamilyAssetID, births)
+	if err != nil {
+		return err
+	}
+	for i, birth := range births {
+		if ids[i] == nil {
+			return fmt.Errorf("birth %x has no value", birth)
+		}
+		at, err := model.ParseBirthPk(birth, true)
+		if err != nil {
+			return err
+		}
+		u.cache.DropBirth(schema.AssetSpace, ids[i], at)
+		u.remove(schema.FamilyAssetID, birth)
+		u.remove(schema.FamilyAssetBirth, schema.AppendBirthKey(nil, ids[i], birth))
+	}
+	return nil
+}
+
+// assets removes the asset entries of the block, and what was minted and burned there, and returns what was removed.
+func (u *Undo) assets(spends []undoneSpend) (map[model.UtxoPk]ledger.OutputAssets, error) {
+	if u.t.Rows[schema.FamilyAssets] == 0 {
+		return nil, nil
+	}
+	// Whatever a transaction mints comes out of it, whatever it burns goes into it.
+	touched := map[model.TxPk][]model.AssetBirthPk{}
+	removed := map[model.UtxoPk]ledger.OutputAssets{}
+	var born [][]byte
+	for kv, err := range u.rows.of(schema.FamilyAssets) {
+		if err != nil {
+			return nil, err
+		}
+		pk, err := model.ParseUtxoPk(kv.Key)
+		if err != nil {
+			return nil, err
+		}
+		entries, err := schema.ParseAssetsRow(pk, kv.Value)
+		if err != nil {
+			return nil, fmt.Errorf("assets of output %v: %w", pk, err)
+		}
+		removed[pk] = ledger.OutputAssets{Entries: entries}
+		for i, e := range entries {
+			at := model.AssetPk{Utxo: pk, Index: uint16(i)}
+			if e.Birth == model.AssetBirthPk(at) {
+				born = append(born, e.Birth.AppendTo(nil))
+			} else {
+				u.remove(schema.FamilyAssetRelations, schema.AppendAssetRelationKey(nil, e.Birth, at))
+			}
+			touched[pk.Tx()] = append(touched[pk.Tx()], e.Birth)
+			u.t.Checksum -= e.Amount
+		}
+		u.t.Assets -= uint64(len(entries))
+		u.remove(schema.FamilyAssets, pk.AppendTo(nil))
+	}
+	utxos := make([]model.UtxoPk, len(spends))
+	for i, s := range spends {
+		utxos[i] = s.utxo
+	}
+	spent, err := readHeld(u.Layout, u.r, utxos)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range spends {
+		h := spent[s.utxo]
+		u.assetDeltas.AddOutput(s.utxo, &h, 0, 1)
+		for _, o := range s.owners {
+			for _, y := range u.deltasOf(o.Index) {
+				y.AddAssets(o.Birth, h.Entries, -1)
+			}
+		}
+		for _, e := range h.Entries {
+			touched[s.input.Tx()] = append(touched[s.input.Tx()], e.Birth)
+		}
+	}
+	if err := u.supply(touched); err != nil {
+		return nil, err
+	}
+	if err := u.names(born); err != nil {
+		return nil, err
+	}
+	return removed, u.forgetAssets(born)
+}
+
+// supply removes what transactions minted and burned of the assets that they touch.
+func (u *Undo) supply(touched map[model.TxPk][]model.AssetBirthPk) error {
+	var keys [][]byte
+	var assets []model.AssetBirthPk
+	for tx, births := range touched {
+		slices.SortFunc(births, schema.CompareAssetBirths)
+		for _, birth := range slices.Compact(births) {
+			keys, assets = append(keys, schema.AppendSupplyKey(nil, birth, tx)), append(assets, birth)
+		}
+	}
+	there, err := u.r.GetMany(schema.FamilyAssetSupply, keys)
+	if err != nil {
+		return err
+	}
+	for i, key := range keys {
+		if there[i] == nil {
+			continue
+		}
+		amount, err := schema.ParseSupplyRow(there[i])
+		if err != nil {
+			return fmt.Errorf("supply of the asset born at %v: %w", assets[i], err)
+		}
+		u.assetDeltas.AddMint(assets[i], amount, -1)
+		u.remove(schema.FamilyAssetSupply, key)
+	}
+	return nil
+}
+
+// names removes the fingerprints of assets that are forgotten, and what was said of them.
+func (u *Undo) names(births [][]byte) error {
+	infos, err := u.r.GetMany(schema.FamilyAssetInfo, births)
+	if err != nil {
+		return err
+	}
+	for i, info := range infos {
+		if info != nil {
+			u.t.Checksum -= schema.InfoChecksum(info)
+			u.remove(schema.FamilyAssetInfo, births[i])
+		}
+	}
+	fp := u.Layout.Traits.Fingerprint
+	if fp == nil {
+		return nil
+	}
+	ids, err := u.r.GetMany(schema.FamilyAssetID, births)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if id == nil {
+			return fmt.Errorf("asset born at %x has no id", births[i])
+		}
+		u.remove(schema.FamilyFingerprint, fp.Of(id))
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"birthmark/core/ledger"
+	"birthmark/core/schema"
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// undoneSpend is an input that is removed, and the output that is unspent again.
+type undoneSpend struct {
+	input  model.InputPk
+	utxo   model.UtxoPk
+	owners []schema.Occurrence
+}
+
+// spends are the inputs of the block and the rows of the outputs that they spend, which are read while the rest of the block
+// is removed: outputs of any age take longer to find than all the rows of the block.
+type spends struct {
+	inputs []undoneSpend
+	utxos  [][]byte // keys,
+	rows   [][]byte // and values
+	err    error
+	read   chan struct{} // closed at the end
+}
+
+func (s *spends) wait() { <-s.read }
+
+func (u *Undo) readSpends() *spends {
+	s := &spends{read: make(chan struct{})}
+	go func() {
+		defer close(s.read)
+		for kv, err := range u.rows.of(schema.FamilySpentUtxo) {
+			if err != nil {
+				s.err = err
+				return
+			}
+			input, err1 := model.ParseInputPk(kv.Key)
+			utxo, err2 := model.ParseUtxoPk(kv.Value)
+			if s.err = errors.Join(err1, err2); s.err != nil {
+				return
+			}
+			s.inputs, s.utxos = append(s.inputs, undoneSpend{input: input, utxo: utxo}), append(s.utxos, utxo.AppendTo(nil))
+		}
+		s.rows, s.err = u.r.GetMany(schema.FamilyUtxo, s.utxos)
+	}()
+	return s
+}
+
+// inputs removes the inputs of the block and returns what is unspent again.
+func (u *Undo) inputs(read *spends) ([]undoneSpend, error) {
+	if read.wait(); read.err != nil {
+		return nil, read.err
+	}
+	spends, utxos, rows := read.inputs, read.utxos, read.rows
+	for i := range spends {
+		s := &spends[i]
+		row, err := u.Layout.ParseUtxoRow(s.utxo, rows[i])
+		if err != nil {
+			return nil, fmt.Errorf("output %v that input %v spends: %w", s.utxo, s.input, err)
+		}
+		s.owners = row.Occurrences
+		for _, o := range s.owners {
+			for _, y := range u.deltasOf(o.Index) {
+				y.AddSpend(o.Birth, s.input.Tx(), s.utxo, row.Value)
+			}
+		}
+		u.t.UnspentValue += row.Value
+		u.remove(schema.FamilySpentUtxo, s.input.AppendTo(nil))
+		u.remove(schema.FamilySpentInput, utxos[i])
+	}
+	return spends, nil
+}
+
+// outputs removes the outputs of the block; assets are those that they hold.
+func (u *Undo) outputs(assets map[model.UtxoPk]ledger.OutputAssets) error {
+	holders := u.Layout.Holders()
+	for kv, err := range u.rows.of(schema.FamilyUtxo) {
+		if err != nil {
+			return err
+		}
+		pk, err := model.ParseUtxoPk(kv.Key)
+		if err != nil {
+			return err
+		}
+		row, err := u.Layout.ParseUtxoRow(pk, kv.Value)
+		if err != nil {
+			return fmt.Errorf("output %v: %w", pk, err)
+		}
+		for _, o := range row.Occurrences {
+			for _, y := range u.deltasOf(o.Index) {
+				y.AddOutput(o.Birth, pk, row.Value)
+				y.AddAssets(o.Birth, assets[pk].Entries, 1)
+			}
+			// A birth stands for its own occurrence and has no relation.
+			if !o.BornAt(pk) {
+				u.removeOf(o.Index, schema.IndexRelations, schema.AppendRelationKey(nil, o.Index, o.Birth, pk))
+			}
+		}
+		if h, found := assets[pk]; found {
+			h.SetHolder(holders, row.Occurrences)
+			u.assetDeltas.AddOutput(pk, &h, -1, -1)
+		}
+		u.t.UnspentValue -= row.Value
+		u.t.Checksum -= row.Value
+		u.dropOutput(pk)
+		u.remove(schema.FamilyUtxo, pk.AppendTo(nil))
+	}
+	return nil
+}
+
+// values removes the values of every index that were born in the block.
+func (u *Undo) values() error {
+	for _, x := range u.Layout.All {
+		if err := u.valuesOf(x); err != nil {
+			return fmt.Errorf("index %s: %w", x.Name, err)
+		}
+	}
+	return nil
+}
+
+// valuesOf removes the values that were born in the block, and what leads to them. Every later occurrence lies after its birth
+// in the chain, so it is removed already or with the same block.
+func (u *Undo) valuesOf(x *schema.Index) error {
+	if !(x.Active | x.Building).Has(schema.FeatureValues) {
+		return nil
+	}
+	texts := x.Active.Has(schema.FeaturePrefix) || x.Building.Has(schema.FeaturePrefix) && u.work.Covers(u.height)
+	for kv, err := range u.rows.of(x.Family(schema.IndexValue)) {
+		if err != nil {
+			return err
+		}
+		birth, value := kv.Key, kv.Value
+		if err := u.dropValue(x, birth, value); err != nil {
+			return err
+		}
+		u.removeOf(x, schema.IndexValue, birth)
+		u.removeOf(x, schema.IndexBirth, schema.AppendBirthKey(nil, value, birth))
+		if texts {
+			u.removeOf(x, schema.IndexText, schema.AppendTextKey(nil, &x.Index, value, birth))
+		}
+	}
+	return nil
+}
+
+// dropValue removes a value from the caches.
+func (u *Undo) dropValue(x *schema.Index, birth, value []byte) error {
+	at, err := model.ParseBirthPk(birth, x.Kind.HasOrdinal())
+	if err != nil {
+		return err
+	}
+	if by := u.Layout.SpendIndex; by != nil && x.Number == by.Number {
+		u.cache.Unspent.Drop(u.cache.Fingerprints.Value(x.Number, value), at.Utxo)
+	}
+	u.cache.DropBirth(x.Number, value, at)
+	return nil
+}
+
+// removeOf removes a row of an index, which may be one that is being added.
+func (u *Undo) removeOf(x *schema.Index, which storage.Family, key []byte) {
+	if x.Active.Has(schema.FeatureOf(which)) {
+		u.remove(x.Family(which), key)
+		return
+	}
+	u.b.Delete(x.Family(which), key)
+	u.work.Rows[x.Family(which)]--
+	u.Removed++
+}
+
+// tallyOf are the tallies that an occurrence in the block under way concerns.
+func (u *Undo) deltasOf(x *schema.Index) []*ledger.Deltas {
+	var ts []*ledger.Deltas
+	if y := ledger.DeltasOf(u.deltas, x); y != nil {
+		ts = append(ts, y)
+	}
+	if u.building != nil && u.building.Index == x && u.work.Covers(u.height) {
+		ts = append(ts, u.building)
+	}
+	return ts
+}
+
+// unbuild takes back what is being added of the blocks that are gone, down to tip.
+func (u *Undo) unbuild(tip model.Point) error {
+	if u.work == nil {
+		return nil
+	}
+	if u.building != nil {
+		u.building.Sort()
+		t := schema.Totals{Rows: u.work.Rows}
+		if err := (&ledger.Applier{Reader: u.r, Batch: u.b, Totals: &t, NewFrom: math.MaxUint64}).ApplyDeltas(u.building); err != nil {
+			return err
+		}
+	}
+	if u.work.Covers(schema.HeightAfter(tip)) {
+		u.work.BuiltTo = tip
+	}
+	u.work.CleanedTo = min(u.work.CleanedTo, schema.PkAfter(tip))
+	u.b.Put(schema.FamilyMeta, schema.MetaChange, u.work.AppendTo(nil))
+	return nil
+}

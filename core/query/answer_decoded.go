@@ -1,0 +1,91 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// Decoded is what an adapter made of a block, for people to read. Indexes are the names the block was decoded with.
+func Decoded(c model.Chain, indexes []string, b *model.Block) (*DecodedBlock, error) {
+	header, err := c.Header(b.Header)
+	if err != nil {
+		return nil, fmt.Errorf("header of block %d: %w", b.Height, err)
+	}
+	d := decoder{c: c, coinbase: c.Traits().Coinbase}
+	for _, name := range indexes {
+		i := slices.IndexFunc(c.Indexes(), func(x model.Index) bool { return x.Name == name })
+		if i < 0 {
+			return nil, schema.UnknownIndex(c, name)
+		}
+		d.indexes = append(d.indexes, c.Indexes()[i])
+	}
+	a := &DecodedBlock{
+		Chain: c.Name(), Height: uint32(b.Height), Hash: c.FormatHash(b.Hash), PrevHash: formatParent(c, b.Parent),
+		Time: b.Time, Size: b.Size, Header: header, Txs: make([]DecodedTx, len(b.Txs)),
+	}
+	for i := range b.Txs {
+		a.Txs[i] = d.tx(&b.Txs[i])
+	}
+	return a, nil
+}
+
+type decoder struct {
+	c        model.Chain
+	coinbase bool
+	indexes  []model.Index
+}
+
+func (d *decoder) tx(t *model.Tx) DecodedTx {
+	a := DecodedTx{
+		Hash: d.c.FormatHash(t.Hash), Coinbase: d.coinbase && len(t.Inputs) == 0,
+		Inputs: []DecodedInput{}, Outputs: []DecodedOutput{},
+	}
+	if t.Fee.Stated {
+		a.Fee = strconv.FormatUint(t.Fee.Amount, 10)
+	}
+	for i := range t.Inputs {
+		a.Inputs = append(a.Inputs, d.input(&t.Inputs[i]))
+	}
+	for i := range t.Outputs {
+		a.Outputs = append(a.Outputs, d.output(t.OutputIndex(i), &t.Outputs[i]))
+	}
+	for _, m := range t.Mints {
+		a.Mints = append(a.Mints, MintAnswer{d.c.FormatAsset(m.Asset), m.Amount.String()})
+	}
+	return a
+}
+
+func (d *decoder) input(in *model.Input) DecodedInput {
+	if in.Value == nil {
+		n := int(in.Index)
+		return DecodedInput{Tx: d.c.FormatHash(in.Tx), Index: &n}
+	}
+	for _, x := range d.c.Indexes() {
+		if x.Name == d.c.Traits().SpendIndex {
+			return DecodedInput{Box: x.Format(in.Value)}
+		}
+	}
+	return DecodedInput{}
+}
+
+func (d *decoder) output(i int, o *model.Output) DecodedOutput {
+	a := DecodedOutput{Index: i, Value: strconv.FormatUint(o.Value, 10), Keys: map[string]any{}}
+	for _, k := range o.Keys {
+		x := &d.indexes[k.Index]
+		text := x.Format(k.Value)
+		if x.Kind == model.ManyValued {
+			list, _ := a.Keys[x.Name].([]string)
+			a.Keys[x.Name] = append(list, text)
+		} else {
+			a.Keys[x.Name] = text
+		}
+	}
+	for _, asset := range o.Assets {
+		a.Assets = append(a.Assets, MintAnswer{d.c.FormatAsset(asset.ID), strconv.FormatUint(asset.Amount, 10)})
+	}
+	return a
+}

@@ -1,0 +1,403 @@
+package query
+
+import "encoding/json"
+
+// The answers to queries, in the JSON shapes of the contract. Amounts are decimal strings, hashes and values are
+// written as the chain writes them, nil and absent mean unknown or not applicable.
+
+// BlockAnswer is one block with its transaction hashes.
+type BlockAnswer struct {
+	Chain    string   `json:"chain"`
+	Height   uint32   `json:"height"`
+	Hash     string   `json:"hash"`
+	PrevHash string   `json:"prev_hash,omitempty"`
+	Time     int64    `json:"time"`
+	Size     int      `json:"size"`
+	TxCount  int      `json:"tx_count"`
+	Txs      []string `json:"txs"`
+	Header   any      `json:"header"`
+}
+
+// BlocksAnswer is a page of the blocks of the chain.
+type BlocksAnswer struct {
+	Chain  string               `json:"chain"`
+	Blocks []BlockSummaryAnswer `json:"blocks"`
+	Next   *string              `json:"next"`
+}
+
+// BlockSummaryAnswer is a block without what is in it.
+type BlockSummaryAnswer struct {
+	Height  uint32 `json:"height"`
+	Hash    string `json:"hash"`
+	Time    int64  `json:"time"`
+	Size    int    `json:"size"`
+	TxCount int    `json:"tx_count"`
+}
+
+// TxAnswer is one transaction with its inputs resolved.
+type TxAnswer struct {
+	Chain     string         `json:"chain"`
+	Hash      string         `json:"hash"`
+	Height    uint32         `json:"height"`
+	Index     int            `json:"index"`
+	BlockHash string         `json:"block_hash,omitempty"` // absent for what existed before the first block
+	Time      int64          `json:"time,omitempty"`
+	Coinbase  bool           `json:"coinbase"`
+	Fee       string         `json:"fee,omitempty"`
+	Inputs    []InputAnswer  `json:"inputs"`
+	Outputs   []OutputAnswer `json:"outputs"`
+	Mints     []MintAnswer   `json:"mints,omitempty"`
+}
+
+// RawTxAnswer is a transaction's bytes as the chain has them.
+type RawTxAnswer struct {
+	Tx  string `json:"tx"`
+	Raw string `json:"raw"` // hex
+}
+
+// InputAnswer is the output an input spends; its SpentBy is not shown.
+type InputAnswer struct {
+	Index  int          `json:"index"`
+	Output OutputAnswer `json:"output"`
+}
+
+// OutputAnswer is one output.
+type OutputAnswer struct {
+	Tx      string                   `json:"tx"`
+	Index   int                      `json:"index"`
+	Height  uint32                   `json:"height"`
+	TxIndex int                      `json:"tx_index"`
+	Value   string                   `json:"value"`
+	Keys    map[string]any           `json:"keys"` // index name -> string, or []string for a many-valued index
+	Assets  []AssetEntryAnswer       `json:"assets,omitempty"`
+	SpentBy *Optional[SpentByAnswer] `json:"spent_by,omitempty"` // nil: not shown; empty: null, unspent
+}
+
+// Optional marshals to null where Value is nil, unlike a field that is left out.
+type Optional[T any] struct{ Value *T }
+
+// MarshalJSON writes the value or null.
+func (o Optional[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
+
+// SpentByAnswer is the input that spends an output.
+type SpentByAnswer struct {
+	Tx     string `json:"tx"`
+	Input  int    `json:"input"`
+	Height uint32 `json:"height"`
+}
+
+// SpendingAnswer is an output and what spends it.
+type SpendingAnswer struct {
+	Tx      string                  `json:"tx"`
+	Index   int                     `json:"index"`
+	SpentBy Optional[SpentByAnswer] `json:"spent_by"` // null: unspent
+}
+
+// AssetEntryAnswer is one asset of an output. Action is "mint" where its transaction mints the asset, else "transfer".
+type AssetEntryAnswer struct {
+	Asset  string `json:"asset"`
+	Amount string `json:"amount"`
+	Action string `json:"action"`
+}
+
+// MintAnswer is what a transaction minted (positive) or burned (negative).
+type MintAnswer struct {
+	Asset  string `json:"asset"`
+	Amount string `json:"amount"`
+}
+
+// FirstSeenAnswer is where a value or an asset was born.
+type FirstSeenAnswer struct {
+	Tx     string `json:"tx"`
+	Index  int    `json:"index"`
+	Height uint32 `json:"height"`
+}
+
+// FindAnswer is a page of the outputs where a value occurs.
+type FindAnswer struct {
+	Index     string           `json:"index"`
+	Value     string           `json:"value"`
+	And       []Term           `json:"and,omitempty"`
+	Or        []Term           `json:"or,omitempty"`
+	FirstSeen *FirstSeenAnswer `json:"first_seen"` // null: no output has it
+	Outputs   []OutputAnswer   `json:"outputs"`
+	Next      *string          `json:"next"`
+}
+
+// HistoryAnswer is a page of the transactions that pay to a value or spend from it.
+type HistoryAnswer struct {
+	Index     string            `json:"index"`
+	Value     string            `json:"value"`
+	FirstSeen *FirstSeenAnswer  `json:"first_seen"` // null: no output has it
+	Txs       []HistoryTxAnswer `json:"txs"`
+	Next      *string           `json:"next"`
+}
+
+// HistoryTxAnswer is what a value received and sent in one transaction.
+type HistoryTxAnswer struct {
+	Hash     string `json:"hash"`
+	Height   uint32 `json:"height"`
+	Index    int    `json:"index"`
+	Received string `json:"received"`
+	Sent     string `json:"sent"`
+}
+
+// BalanceAnswer is the totals of a value.
+type BalanceAnswer struct {
+	Index        string               `json:"index"`
+	Value        string               `json:"value"`
+	Balance      string               `json:"balance"`
+	Received     string               `json:"received"`
+	Sent         string               `json:"sent"`
+	TxCount      uint64               `json:"tx_count"`
+	OutputCount  uint64               `json:"output_count"`
+	UnspentCount uint64               `json:"unspent_count"`
+	Assets       []AssetBalanceAnswer `json:"assets"`
+}
+
+// AssetBalanceAnswer is what is held of one asset.
+type AssetBalanceAnswer struct {
+	Asset   string `json:"asset"`
+	Balance string `json:"balance"`
+}
+
+// AssetAnswer is the totals of an asset.
+type AssetAnswer struct {
+	Asset        string          `json:"asset"`
+	Fingerprint  string          `json:"fingerprint,omitempty"` // on chains whose assets have one
+	Name         string          `json:"name,omitempty"`        // with the two below: what the one who minted it says, checked by nobody
+	Description  string          `json:"description,omitempty"` //
+	Decimals     *int            `json:"decimals,omitempty"`    //
+	FirstSeen    FirstSeenAnswer `json:"first_seen"`
+	Minted       string          `json:"minted"`
+	Burned       string          `json:"burned"`
+	Supply       string          `json:"supply"`
+	MintCount    uint64          `json:"mint_count"`
+	BurnCount    uint64          `json:"burn_count"`
+	OutputCount  uint64          `json:"output_count"`
+	UnspentCount uint64          `json:"unspent_count"`
+	HolderCount  *uint64         `json:"holder_count,omitempty"` // absent without an index of addresses
+}
+
+// AssetsAnswer is a page of all assets, in the order of their births.
+type AssetsAnswer struct {
+	Count  uint64        `json:"count"` // of all there are
+	Assets []AssetAnswer `json:"assets"`
+	Next   *string       `json:"next"`
+}
+
+// ValuesAnswer is a page of the values of an index: of all in the order of their births, or of those that begin with a prefix
+// in the order of their texts.
+type ValuesAnswer struct {
+	Index  string        `json:"index"`
+	Prefix string        `json:"prefix,omitempty"`
+	Count  uint64        `json:"count"` // of all there are, whatever they begin with
+	Values []ValueAnswer `json:"values"`
+	Next   *string       `json:"next"`
+}
+
+// ValueAnswer is a value of an index and where it was born.
+type ValueAnswer struct {
+	Value     string          `json:"value"`
+	FirstSeen FirstSeenAnswer `json:"first_seen"`
+}
+
+// AssetEventsAnswer is a page of an asset's mints and burns.
+type AssetEventsAnswer struct {
+	Asset  string             `json:"asset"`
+	Events []AssetEventAnswer `json:"events"`
+	Next   *string            `json:"next"`
+}
+
+// AssetEventAnswer is one mint (positive) or burn (negative).
+type AssetEventAnswer struct {
+	Tx     string `json:"tx"`
+	Height uint32 `json:"height"`
+	Index  int    `json:"index"`
+	Action string `json:"action"` // mint or burn
+	Amount string `json:"amount"`
+}
+
+// AssetHoldersAnswer is a page of the addresses that hold an asset.
+type AssetHoldersAnswer struct {
+	Asset   string         `json:"asset"`
+	Holders []HolderAnswer `json:"holders"`
+	Next    *string        `json:"next"`
+}
+
+// HolderAnswer is an address and what it holds.
+type HolderAnswer struct {
+	Address string `json:"address"`
+	Amount  string `json:"amount"`
+}
+
+// RichestAnswer is the values of an index that hold most.
+type RichestAnswer struct {
+	Index  string               `json:"index"`
+	Asset  string               `json:"asset,omitempty"` // what they hold, where it is not the chain's own coin
+	Values []RichestValueAnswer `json:"values"`
+}
+
+// RichestValueAnswer is one value and what it holds.
+type RichestValueAnswer struct {
+	Value        string `json:"value"`
+	Balance      string `json:"balance"`
+	UnspentCount uint64 `json:"unspent_count"`
+}
+
+// StatusAnswer is what a database holds.
+type StatusAnswer struct {
+	Chain    string         `json:"chain"`
+	Network  string         `json:"network"`
+	Format   int            `json:"format"`
+	Tip      *TipAnswer     `json:"tip"` // null before the first block
+	Indexes  []IndexAnswer  `json:"indexes"`
+	Totals   TotalsAnswer   `json:"totals"`
+	Families []FamilyAnswer `json:"families"`
+}
+
+// TipAnswer is the last block written.
+type TipAnswer struct {
+	Height uint32 `json:"height"`
+	Hash   string `json:"hash"`
+	Time   int64  `json:"time"`
+}
+
+// IndexAnswer is one index and how many values it knows.
+type IndexAnswer struct {
+	Name   string   `json:"name"`
+	Kind   string   `json:"kind"`
+	Values uint64   `json:"values"`
+	Keeps  []string `json:"keeps,omitempty"` // the options that are on
+	When   string   `json:"when,omitempty"`  // of an index its user defined
+	Value  string   `json:"value,omitempty"` //
+}
+
+// TotalsAnswer counts what the chain holds. Inputs are those that spend, genesis outputs are counted apart.
+type TotalsAnswer struct {
+	Blocks         uint64 `json:"blocks"`
+	Txs            uint64 `json:"txs"`
+	Inputs         uint64 `json:"inputs"`
+	Outputs        uint64 `json:"outputs"`
+	Assets         uint64 `json:"assets"`
+	GenesisOutputs uint64 `json:"genesis_outputs"`
+	Unspent        uint64 `json:"unspent"`
+	UnspentValue   string `json:"unspent_value"`
+}
+
+// FamilyAnswer is the rows of a family, exactly, and the bytes they take, as far as the store knows.
+type FamilyAnswer struct {
+	Name  string `json:"name"`
+	Keys  uint64 `json:"keys"`
+	Bytes int64  `json:"bytes"`
+}
+
+// ForksAnswer is a page of the blocks that forks took off the chain, newest fork first.
+type ForksAnswer struct {
+	Chain   string            `json:"chain"`
+	Network string            `json:"network"`
+	Forks   []LostBlockAnswer `json:"forks"`
+	Next    *string           `json:"next"`
+}
+
+// LostBlockAnswer is a block that a fork took off the chain. The lowest block of a fork is listed first: its depth is
+// that of the fork.
+type LostBlockAnswer struct {
+	Height     uint32  `json:"height"`
+	Hash       string  `json:"hash"`
+	Time       int64   `json:"time"`        // the block's own
+	Depth      int     `json:"depth"`       // how many blocks were lost from this one up to the tip, itself included
+	LostAt     int64   `json:"lost_at"`     // unix seconds
+	ReplacedBy *string `json:"replaced_by"` // what came to stand at its height next, its own hash where it came back; null: nothing yet
+}
+
+// VerifyAnswer is what a comparison with a source found.
+type VerifyAnswer struct {
+	OK        bool        `json:"ok"`
+	Chain     string      `json:"chain"`
+	Network   string      `json:"network"`
+	Seed      uint64      `json:"seed"` // the same one chooses the same blocks
+	Tip       PointAnswer `json:"tip"`
+	SourceTip PointAnswer `json:"source_tip"`
+	Behind    uint32      `json:"behind"`             // blocks above the database's tip that the source has
+	Ahead     uint32      `json:"ahead"`              // blocks above the source's tip that the database has: not compared
+	PartsAt   *uint32     `json:"parts_at,omitempty"` // from this height on the chains are not the same: not compared
+
+	Blocks  uint64 `json:"blocks"` // compared, with all that is in them
+	Txs     uint64 `json:"txs"`    // what existed before the first block included
+	Inputs  uint64 `json:"inputs"`
+	Outputs uint64 `json:"outputs"`
+
+	Unspent     *UnspentAnswer     `json:"unspent,omitempty"` // absent where the source has no means of counting
+	Differences []DifferenceAnswer `json:"differences"`
+	More        uint64             `json:"more,omitempty"` // differences beyond those listed
+}
+
+// PointAnswer names a block.
+type PointAnswer struct {
+	Height uint32 `json:"height"`
+	Hash   string `json:"hash"`
+}
+
+// UnspentAnswer is what is unspent by the source's count and by the database's. A node leaves out what can never be
+// spent, so the database may have more, never less.
+type UnspentAnswer struct {
+	Compared bool               `json:"compared"`
+	Reason   string             `json:"reason,omitempty"` // why not
+	Source   *UnspentSideAnswer `json:"source,omitempty"`
+	Database *UnspentSideAnswer `json:"database,omitempty"`
+	More     *UnspentSideAnswer `json:"more,omitempty"` // what the database has and the source left out
+}
+
+// UnspentSideAnswer is a number of outputs and what they hold.
+type UnspentSideAnswer struct {
+	Outputs int64  `json:"outputs"`
+	Value   string `json:"value"`
+}
+
+// DifferenceAnswer is one thing that the source and the database do not have alike.
+type DifferenceAnswer struct {
+	Height   uint32 `json:"height"`
+	Tx       string `json:"tx,omitempty"`
+	What     string `json:"what"`
+	Index    string `json:"index,omitempty"`
+	Source   string `json:"source"`   // empty: the source has no such thing
+	Database string `json:"database"` // what it has, or why that cannot be read
+}
+
+// DecodedBlock is what an adapter makes of a block, without a database: nothing is resolved.
+type DecodedBlock struct {
+	Chain    string      `json:"chain"`
+	Height   uint32      `json:"height"`
+	Hash     string      `json:"hash"`
+	PrevHash string      `json:"prev_hash,omitempty"`
+	Time     int64       `json:"time"`
+	Size     int         `json:"size"`
+	Header   any         `json:"header"`
+	Txs      []DecodedTx `json:"txs"`
+}
+
+// DecodedTx is one transaction of a [DecodedBlock].
+type DecodedTx struct {
+	Hash     string          `json:"hash"`
+	Coinbase bool            `json:"coinbase"`
+	Fee      string          `json:"fee,omitempty"`
+	Inputs   []DecodedInput  `json:"inputs"`
+	Outputs  []DecodedOutput `json:"outputs"`
+	Mints    []MintAnswer    `json:"mints,omitempty"`
+}
+
+// DecodedInput names what it spends: an outpoint, or a box.
+type DecodedInput struct {
+	Tx    string `json:"tx,omitempty"`
+	Index *int   `json:"index,omitempty"`
+	Box   string `json:"box,omitempty"`
+}
+
+// DecodedOutput is one output of a [DecodedTx].
+type DecodedOutput struct {
+	Index  int            `json:"index"`
+	Value  string         `json:"value"`
+	Keys   map[string]any `json:"keys"`
+	Assets []MintAnswer   `json:"assets,omitempty"`
+}

@@ -1,0 +1,181 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// Balance is the totals of a value, assets included; zeros if no output has it. It reads a few rows if the index keeps
+// balances, else every output of the value.
+func (ask Queries) Balance(ctx context.Context, index, value string) (a *BalanceAnswer, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		x, raw, birth, err := q.value(index, value)
+		if err != nil {
+			return err
+		}
+		a, err = q.balanceAnswer(x, raw, birth)
+		return err
+	})
+	return a, err
+}
+
+// balanceAnswer is the totals of a value; zeros if birth is nil.
+func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthPk) (*BalanceAnswer, error) {
+	var b *balance
+	var err error
+	switch {
+	case birth == nil:
+		b = new(balance)
+	case x.Active.Has(schema.FeatureBalance):
+		b, err = q.keptBalance(x, *birth)
+	default:
+		b, err = q.addedBalance(x, *birth)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &BalanceAnswer{
+		Index: x.Name, Value: x.Format(value), Balance: new(big.Int).Sub(&b.received, &b.sent).String(),
+		Received: b.received.String(), Sent: b.sent.String(),
+		TxCount: b.txCount, OutputCount: b.outputs, UnspentCount: b.unspent, Assets: []AssetBalanceAnswer{},
+	}
+	births := make([]model.AssetBirthPk, 0, len(b.assets))
+	for birth := range b.assets {
+		births = append(births, birth)
+	}
+	slices.SortFunc(births, schema.CompareAssetBirths)
+	ids, err := q.assetIDs(births)
+	if err != nil {
+		return nil, err
+	}
+	for _, birth := range births {
+		a.Assets = append(a.Assets, AssetBalanceAnswer{ids[birth], b.assets[birth].String()})
+	}
+	return a, nil
+}
+
+// keptBalance reads what the index keeps.
+func (q *Query) keptBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
+	key := birth.AppendTo(nil, x.Kind.HasOrdinal())
+	rows, err := q.many(x.Family(schema.IndexBalance), [][]byte{key})
+	if err != nil {
+		return nil, err
+	}
+	row, err := schema.ParseAccountRow(rows[0])
+	if err != nil {
+		return nil, fmt.Errorf("balance of the value of %s born at %v: %w", x.Name, birth, err)
+	}
+	b := &balance{outputs: uint64(row.Outputs), unspent: uint64(row.Unspent), txCount: uint64(row.Txs), assets: map[model.AssetBirthPk]*big.Int{}}
+	b.received, b.sent = *row.Received.Big(), *row.Sent.Big()
+	for kv, err := range q.R.Scan(x.Family(schema.IndexHeld), key, schema.PrefixEnd(key), false) {
+		if err != nil {
+			return nil, err
+		}
+		_, asset, err := schema.ParseHeldKey(x, kv.Key)
+		if err != nil {
+			return nil, err
+		}
+		amount, err := schema.ParseHoldingRow(kv.Value)
+		if err != nil {
+			return nil, err
+		}
+		if b.assets[asset] = amount.Big(); len(b.assets)%occurrenceBatch == 0 {
+			if err := q.pass(occurrenceBatch); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return b, nil
+}
+
+// addedBalance adds up the outputs of a value.
+func (q *Query) addedBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
+	b := &balance{assets: map[model.AssetBirthPk]*big.Int{}}
+	for batch, err := range batches(q, q.occurrences(x, birth, everywhere, false), occurrenceBatch) {
+		if err == nil {
+			err = q.addTo(b, batch)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	b.txCount = b.txs.count()
+	return b, nil
+}
+
+type balance struct {
+	received, sent   big.Int
+	outputs, unspent uint64
+	txCount          uint64
+	txs              txSet // that were met
+	assets           map[model.AssetBirthPk]*big.Int
+}
+
+// addTo adds outputs to a balance.
+func (q *Query) addTo(b *balance, pks []model.UtxoPk) error {
+	keys := schema.Keys(pks)
+	rows, err := q.many(schema.FamilyUtxo, keys)
+	if err != nil {
+		return err
+	}
+	spent, err := q.R.GetMany(schema.FamilySpentInput, keys)
+	if err != nil {
+		return err
+	}
+	var held [][]byte
+	v := new(big.Int)
+	for i, pk := range pks {
+		value, err := schema.ParseUtxoValue(rows[i])
+		if err != nil {
+			return err
+		}
+		v.SetUint64(value)
+		b.received.Add(&b.received, v)
+		b.outputs++
+		if i == 0 || pks[i-1].Tx() != pk.Tx() {
+			b.txs.add(pk.Tx())
+		}
+		if spent[i] == nil {
+			b.unspent++
+			held = append(held, keys[i])
+			continue
+		}
+		input, err := model.ParseInputPk(spent[i])
+		if err != nil {
+			return err
+		}
+		b.sent.Add(&b.sent, v)
+		b.txs.add(input.Tx())
+	}
+	if q.Totals.Assets == 0 {
+		return nil
+	}
+	assets, err := q.R.GetMany(schema.FamilyAssets, held)
+	if err != nil {
+		return err
+	}
+	for i, row := range assets {
+		pk, err := model.ParseUtxoPk(held[i])
+		if err != nil {
+			return err
+		}
+		entries, err := schema.ParseAssetsRow(pk, row)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			n, ok := b.assets[e.Birth]
+			if !ok {
+				n = new(big.Int)
+				b.assets[e.Birth] = n
+			}
+			n.Add(n, v.SetUint64(e.Amount))
+		}
+	}
+	return nil
+}

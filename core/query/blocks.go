@@ -1,0 +1,109 @@
+package query
+
+import (
+	"context"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// Blocks is a page of the blocks of the chain, of those that stand in the range.
+func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (a *BlocksAnswer, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		limit, err := p.limit()
+		if err != nil {
+			return err
+		}
+		s, err := q.span(r)
+		if err != nil {
+			return err
+		}
+		a = &BlocksAnswer{Chain: q.Chain.Name(), Blocks: []BlockSummaryAnswer{}}
+		if s.empty() {
+			return nil
+		}
+		list := cursorScope("blocks", r.String(), order(p.Descending))
+		position, err := q.after(p, list, model.PkSize)
+		if err != nil {
+			return err
+		}
+		first, last := s.first.Height(), s.last.Height()
+		if position != nil {
+			pk, err := model.ParseUtxoPk(position)
+			if err != nil {
+				return err
+			}
+			switch h := pk.Height(); {
+			case !p.Descending:
+				first = h + 1
+			case h == 0:
+				return nil
+			default:
+				last = h - 1
+			}
+		}
+		from, to := first.AppendTo(nil), append(last.AppendTo(nil), 0)
+		at := first
+		for kv, err := range q.R.Scan(schema.FamilyBlock, from, to, p.Descending) {
+			if err != nil {
+				return err
+			}
+			if len(a.Blocks) == limit {
+				a.Next, err = q.next(list, at, at.First().AppendTo(nil))
+				return err
+			}
+			if at, err = model.ParseHeightPk(kv.Key); err != nil {
+				return err
+			}
+			row, err := schema.ParseBlockRow(kv.Value)
+			if err != nil {
+				return err
+			}
+			a.Blocks = append(a.Blocks, BlockSummaryAnswer{uint32(at), q.Chain.FormatHash(row.Hash), row.Time, row.Size, row.TxCount})
+		}
+		return nil
+	})
+	return a, err
+}
+
+// PointAt is the block at height h. NotFound (above_tip) where there is none.
+func (ask Queries) PointAt(ctx context.Context, h model.HeightPk) (p model.Point, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		p, err = schema.PointAt(q.R, h)
+		return err
+	})
+	return p, err
+}
+
+// PointOf is a block by hash, height or "tip", as [Queries.Block] is asked for one.
+func (ask Queries) PointOf(ctx context.Context, ref string) (p model.Point, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		h, err := q.height(ref)
+		if err != nil {
+			return err
+		}
+		p, err = schema.PointAt(q.R, h)
+		return err
+	})
+	return p, err
+}
+
+// ancestors are points of the chain, newest first: p, the dense ones below it, then thinning out.
+func (ask Queries) ancestors(ctx context.Context, p model.Point, dense int) ([]model.Point, error) {
+	points := []model.Point{p}
+	step := model.HeightPk(1)
+	for h := p.Height; h >= step; {
+		h -= step
+		p, err := ask.PointAt(ctx, h)
+		if kind, _ := model.KindOf(err); kind == model.NotFound {
+			break // the chain begins above h
+		}
+		if err != nil {
+			return nil, err
+		}
+		if points = append(points, p); len(points) > dense {
+			step *= 2
+		}
+	}
+	return points, nil
+}

@@ -1,0 +1,364 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strconv"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// occurrenceBatch is how many occurrences of a value are read together.
+const occurrenceBatch = 512
+
+// occurrences yields the outputs in s that a value occurs in, in order.
+func (q *Query) occurrences(x *schema.Index, birth model.BirthPk, s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+	return func(yield func(model.UtxoPk, error) bool) {
+		if s.empty() {
+			return
+		}
+		born := s.has(birth.Utxo)
+		if born && !descending && !yield(birth.Utxo, nil) {
+			return
+		}
+		if x.Kind != model.OneToOne {
+			from, to := schema.AppendRelationKey(nil, x, birth, s.first), append(schema.AppendRelationKey(nil, x, birth, s.last), 0)
+			for kv, err := range q.R.Scan(x.Family(schema.IndexRelations), from, to, descending) {
+				if err != nil {
+					yield(0, err)
+					return
+				}
+				_, at, err := schema.ParseRelationKey(x, kv.Key)
+				if err != nil || !yield(at, nil) {
+					if err != nil {
+						yield(0, err)
+					}
+					return
+				}
+			}
+		}
+		if born && descending {
+			yield(birth.Utxo, nil)
+		}
+	}
+}
+
+// assetOccurrences yields the outputs in s that an asset occurs in, in order, each once.
+func (q *Query) assetOccurrences(birth model.AssetBirthPk, s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+	return func(yield func(model.UtxoPk, error) bool) {
+		if s.empty() {
+			return
+		}
+		born := s.has(birth.Utxo)
+		if born && !descending && !yield(birth.Utxo, nil) {
+			return
+		}
+		last := birth.Utxo
+		from := schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.first})
+		to := append(schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.last, Index: 1<<16 - 1}), 0)
+		for kv, err := range q.R.Scan(schema.FamilyAssetRelations, from, to, descending) {
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			_, at, err := schema.ParseAssetRelationKey(kv.Key)
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			if at.Utxo == last || at.Utxo == birth.Utxo { // it can stand more than once in an output
+				continue
+			}
+			if last = at.Utxo; !yield(last, nil) {
+				return
+			}
+		}
+		if born && descending {
+			yield(birth.Utxo, nil)
+		}
+	}
+}
+
+// batches groups what seq yields. It ends with an error when the query has gone through too many rows, or its context
+// ends.
+func batches[T any](q *Query, seq iter.Seq2[T, error], size int) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		var batch []T
+		for v, err := range seq {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if batch = append(batch, v); len(batch) < size {
+				continue
+			}
+			if err := q.pass(len(batch)); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(batch, nil) {
+				return
+			}
+			batch = nil
+		}
+		if len(batch) == 0 {
+			return
+		}
+		if err := q.pass(len(batch)); err != nil {
+			yield(nil, err)
+			return
+		}
+		yield(batch, nil)
+	}
+}
+
+func order(descending bool) string {
+	if descending {
+		return "desc"
+	}
+	return "asc"
+}
+
+// AssetTerm stands in the place of an index: the outputs that held an asset, by its id or its fingerprint.
+const AssetTerm = "asset"
+
+// Term is a value of an index, or an asset.
+type Term struct {
+	Index string `json:"index"` // or AssetTerm
+	Value string `json:"value"`
+}
+
+// Terms say which outputs of a value are wanted: those in which it or one of Or occurs, and every one of And.
+type Terms struct {
+	And, Or []Term
+	Unspent bool // only those that nothing has spent
+	Range   Range
+}
+
+// maxTerms bounds what one question asks at once: each term is a scan of its own.
+const maxTerms = 100
+
+// operand is one term of a question.
+type term struct {
+	Term                  // as answers write it
+	birth   *model.UtxoPk // nil: no output has it
+	outputs scan          // where it occurs
+	unspent bool          // all of them are unspent
+}
+
+// nowhere is the operand of a term that no output has.
+func notFound(t Term) term {
+	none := func(span, bool) iter.Seq2[model.UtxoPk, error] { return func(func(model.UtxoPk, error) bool) {} }
+	return term{Term: t, outputs: none, unspent: true}
+}
+
+// operand of a term. If only unspent outputs are wanted it yields those alone, provided the index keeps them. An asset
+// that no output has is NotFound (unknown_asset), a value that no output has is not an error.
+func (q *Query) operand(t Term, unspent bool) (term, error) {
+	if t.Index == AssetTerm {
+		raw, birth, err := q.asset(t.Value)
+		if err != nil {
+			return notFound(t), err
+		}
+		outputs := func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+			return q.assetOccurrences(birth, s, descending)
+		}
+		return term{Term: Term{t.Index, q.Chain.FormatAsset(raw)}, birth: &birth.Utxo, outputs: outputs}, nil
+	}
+	x, raw, birth, err := q.value(t.Index, t.Value)
+	if err != nil {
+		return notFound(t), err
+	}
+	text := x.Format(raw)
+	if birth == nil {
+		return notFound(Term{t.Index, text}), nil
+	}
+	q.learn(x.Number, *birth, text)
+	o := term{Term: Term{t.Index, text}, birth: &birth.Utxo, unspent: unspent && x.Active.Has(schema.FeatureUnspent)}
+	o.outputs = func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+		if o.unspent {
+			return q.keptUnspent(x, *birth, s, descending)
+		}
+		return q.occurrences(x, *birth, s, descending)
+	}
+	return o, nil
+}
+
+// unknownAsset reports whether an error says that no output has an asset.
+func unknownAsset(err error) bool {
+	kind, code := model.KindOf(err)
+	return kind == model.NotFound && code == "unknown_asset"
+}
+
+// finding is a question about outputs, ready to be asked.
+type plan struct {
+	base    term
+	and, or []term
+	id      [8]byte
+	span    span
+	terms   *Terms
+	page    Page
+}
+
+// finding of what is asked. A value that no output has adds nothing as the value itself or as an alternative; as one of
+// And it leaves nothing to be found. An asset that no output has is NotFound, except as an alternative.
+func (q *Query) finding(base Term, t *Terms, p Page) (*plan, error) {
+	if n := len(t.And) + len(t.Or); n > maxTerms {
+		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to combine with %s %s: at most %d", n, base.Index, base.Value, maxTerms)
+	}
+	f := &plan{terms: t, page: p}
+	var err error
+	if f.base, err = q.operand(base, t.Unspent); err != nil {
+		return nil, err
+	}
+	parts := []string{"find", f.base.Index, f.base.Value, strconv.FormatBool(t.Unspent), t.Range.String(), order(p.Descending)}
+	for _, term := range t.And {
+		o, err := q.operand(term, t.Unspent)
+		if err != nil {
+			return nil, err
+		}
+		f.and = append(f.and, o)
+		parts = append(parts, "and", o.Index, o.Value)
+	}
+	for _, term := range t.Or {
+		o, err := q.operand(term, t.Unspent)
+		if err != nil && !unknownAsset(err) {
+			return nil, err
+		}
+		f.or = append(f.or, o)
+		parts = append(parts, "or", o.Index, o.Value)
+	}
+	f.id = cursorScope(parts...)
+	if f.span, err = q.span(t.Range); err != nil {
+		return nil, err
+	}
+	f.span, err = q.behind(f.span, p, f.id)
+	return f, err
+}
+
+// unspent reports whether the terms yield unspent outputs alone.
+func (f *plan) unspent() bool {
+	if slices.ContainsFunc(f.and, func(o term) bool { return o.unspent }) {
+		return true
+	}
+	return f.base.unspent && !slices.ContainsFunc(f.or, func(o term) bool { return !o.unspent })
+}
+
+// stream merges the outputs of the terms.
+func (f *plan) stream(w *rowBudget) outputStream {
+	scan := func(o *term) outputStream {
+		return &scanStream{scan: o.outputs, span: f.span, descending: f.page.Descending, work: w}
+	}
+	alternatives := unionStream{scan(&f.base)}
+	for i := range f.or {
+		alternatives = append(alternatives, scan(&f.or[i]))
+	}
+	if len(f.and) == 0 {
+		return alternatives
+	}
+	all := intersectionStream{alternatives}
+	for i := range f.and {
+		all = append(all, scan(&f.and[i]))
+	}
+	return all
+}
+
+// findBudget is how many rows one page of Find reads at most: it may be short, and have a cursor.
+const findBudget = 100_000
+
+// Find is a page of the outputs where a value occurs that meet the terms, in the order of the chain or the other way
+// round; none for a value that was never used. The value may be an asset ([AssetTerm]). It reads the page and what it has
+// to pass on the way to it, at most so much that it ends at once: a page can be short, or even empty, and another one
+// can follow.
+func (ask Queries) Find(ctx context.Context, index, value string, t Terms, p Page) (a *FindAnswer, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		limit, err := p.limit()
+		if err != nil {
+			return err
+		}
+		f, err := q.finding(Term{index, value}, &t, p)
+		if err != nil {
+			return err
+		}
+		pks, last, err := q.page(f, limit)
+		if err != nil {
+			return err
+		}
+		a = &FindAnswer{Index: f.base.Index, Value: f.base.Value, And: termsOf(f.and), Or: termsOf(f.or)}
+		if a.Outputs, err = q.outputs(pks, 0); err != nil {
+			return err
+		}
+		if f.base.birth != nil {
+			if a.FirstSeen, err = q.firstSeen(*f.base.birth); err != nil {
+				return err
+			}
+		}
+		if last != nil {
+			a.Next, err = q.next(f.id, last.Height(), last.AppendTo(nil))
+		}
+		return err
+	})
+	return a, err
+}
+
+func termsOf(os []term) (terms []Term) {
+	for _, o := range os {
+		terms = append(terms, o.Term)
+	}
+	return terms
+}
+
+// page is the first outputs that are found, up to limit. Where there may be more, last is the place up to which all was
+// looked at.
+func (q *Query) page(f *plan, limit int) (pks []model.UtxoPk, last *model.UtxoPk, err error) {
+	if f.span.empty() {
+		return nil, nil, nil
+	}
+	size, look := min(limit+1, occurrenceBatch), f.terms.Unspent && !f.unspent()
+	if look {
+		size = occurrenceBatch
+	}
+	var seen, cut *model.UtxoPk
+	budget := cmp.Or(f.page.Budget, findBudget)
+	rows := budget
+	if q.most > 0 {
+		rows = min(rows, q.most)
+	}
+	for batch, err := range batches(q, merged(f.stream(&rowBudget{rows}), f.page.Descending, &cut), size) {
+		if rows < budget && errors.Is(err, errBudget) {
+			err = ErrTooManyRows // before a first place was reached
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		spent := make([][]byte, len(batch))
+		if look {
+			if spent, err = q.R.GetMany(schema.FamilySpentInput, schema.Keys(batch)); err != nil {
+				return nil, nil, err
+			}
+		}
+		for i := range batch {
+			if len(pks) == limit {
+				return pks, seen, nil
+			}
+			seen = &batch[i]
+			if spent[i] == nil {
+				pks = append(pks, batch[i])
+			}
+		}
+	}
+	if cut != nil && rows < budget {
+		return nil, nil, ErrTooManyRows
+	}
+	return pks, cut, nil
+}
+
+// firstSeen is the output in which a value or an asset occurred first.
+func (q *Query) firstSeen(pk model.UtxoPk) (*FirstSeenAnswer, error) {
+	hashes, err := q.hashes([]model.TxPk{pk.Tx()})
+	return &FirstSeenAnswer{hashes[pk.Tx()], pk.Index(), uint32(pk.Height())}, err
+}

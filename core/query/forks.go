@@ -1,0 +1,81 @@
+package query
+
+import (
+	"context"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// Forks is a page of the blocks that forks took off the chain, of the last 1,000: newest fork first, each from its
+// lowest block up to what was the tip. [Page.Descending] means nothing here.
+func (ask Queries) Forks(ctx context.Context, p Page) (a *ForksAnswer, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		limit, err := p.limit()
+		if err != nil {
+			return err
+		}
+		list := cursorScope("forks")
+		before := uint64(1<<64 - 1)
+		if c, err := q.cursor(p, list, model.PkSize); err != nil {
+			return err
+		} else if c != nil {
+			if before, err = schema.ParseOrphanKey(c.position); err != nil {
+				return err
+			}
+		}
+		a = &ForksAnswer{Chain: q.Chain.Name(), Network: q.Chain.Network(), Forks: []LostBlockAnswer{}}
+		later := map[model.HeightPk]model.Hash{} // the block that was lost next at a height
+		var heights []model.HeightPk             // of a.Forks
+		last := uint64(0)
+		for kv, err := range q.R.Scan(schema.FamilyOrphanBlock, nil, nil, true) {
+			if err != nil {
+				return err
+			}
+			n, row, err := schema.ParseOrphan(kv)
+			if err != nil {
+				return err
+			}
+			if n < before {
+				if len(a.Forks) == limit {
+					c := newCursor(list, [8]byte{}, schema.OrphanKey(last))
+					s := c.String()
+					a.Next = &s
+					break
+				}
+				lost := LostBlockAnswer{
+					Height: uint32(row.Height), Hash: q.Chain.FormatHash(row.Hash), Time: row.Time, Depth: row.Depth, LostAt: row.OrphanedAt,
+				}
+				if by, ok := later[row.Height]; ok {
+					s := q.Chain.FormatHash(by)
+					lost.ReplacedBy = &s
+				}
+				a.Forks, heights, last = append(a.Forks, lost), append(heights, row.Height), n
+			}
+			later[row.Height] = row.Hash
+		}
+		return q.replaced(a.Forks, heights)
+	})
+	return a, err
+}
+
+// replaced fills in the block of the chain where no later one was lost at a height. Where the chain ends below it
+// there is none yet.
+func (q *Query) replaced(lost []LostBlockAnswer, heights []model.HeightPk) error {
+	blocks, err := q.R.GetMany(schema.FamilyBlock, schema.Keys(heights))
+	if err != nil {
+		return err
+	}
+	for i, b := range blocks {
+		if b == nil || lost[i].ReplacedBy != nil {
+			continue
+		}
+		row, err := schema.ParseBlockRow(b)
+		if err != nil {
+			return err
+		}
+		s := q.Chain.FormatHash(row.Hash)
+		lost[i].ReplacedBy = &s
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package query
+
+import (
+	"iter"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// keptUnspent yields the unspent outputs in s of a value whose index keeps them, in order.
+func (q *Query) keptUnspent(x *schema.Index, birth model.BirthPk, s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+	return func(yield func(model.UtxoPk, error) bool) {
+		if s.empty() {
+			return
+		}
+		from, to := schema.AppendRelationKey(nil, x, birth, s.first), append(schema.AppendRelationKey(nil, x, birth, s.last), 0)
+		for kv, err := range q.R.Scan(x.Family(schema.IndexUnspent), from, to, descending) {
+			var at model.UtxoPk
+			if err == nil {
+				_, at, err = schema.ParseRelationKey(x, kv.Key)
+			}
+			if !yield(at, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// keptMovements reads the first limit transactions in s that pay to a value or spend from it, in order, where the index keeps
+// them.
+func (q *Query) keptMovements(x *schema.Index, birth model.BirthPk, s span, descending bool, limit int) (moves []schema.TxAmounts, err error) {
+	from, to := schema.AppendHistoryKey(nil, x, birth, s.first.Tx()), append(schema.AppendHistoryKey(nil, x, birth, s.last.Tx()), 0)
+	for kv, err := range q.R.Scan(x.Family(schema.IndexHistory), from, to, descending) {
+		if err != nil {
+			return nil, err
+		}
+		_, tx, err := schema.ParseHistoryKey(x, kv.Key)
+		if err != nil {
+			return nil, err
+		}
+		m, err := schema.ParseHistoryRow(kv.Value)
+		if err != nil {
+			return nil, err
+		}
+		m.Tx = tx
+		if moves = append(moves, m); len(moves) == limit {
+			break
+		}
+	}
+	return moves, nil
+}

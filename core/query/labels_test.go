@@ -1,0 +1,31 @@
+package query
+
+import (
+	"strings"
+	"testing"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// What questions remember has a bound: so many labels, none of them longer than longestName.
+func TestLabelsStayWithinTheirBound(t *testing.T) {
+	q := &Query{labels: new(Labels)}
+	q.learn(schema.TxSpace, model.BirthPk{}, strings.Repeat("x", maxLabelSize+1))
+	if _, known := q.name(schema.TxSpace, model.BirthPk{}); known {
+		t.Error("a label is remembered that is too long")
+	}
+	for i := range model.UtxoPk(4 * maxLabels) {
+		q.learn(schema.TxSpace, model.BirthPk{Utxo: i}, "label")
+	}
+	slots := *q.labels.texts.slots.Load()
+	held := 0
+	for i := range slots {
+		if slots[i].Load() != nil {
+			held++
+		}
+	}
+	if len(slots) > maxLabels || held > maxLabels || held < maxLabels*3/4 {
+		t.Errorf("%d labels in %d places, expected at most %d", held, len(slots), maxLabels)
+	}
+}

@@ -1,0 +1,239 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// MaxMany is how many things can be asked for at once; more are wrong use (too_many).
+const MaxMany = 1000
+
+// manyEntries is how many inputs and outputs the transactions asked for at once may have together.
+const manyEntries = 100_000
+
+// Outputs are outputs as [Queries.Output] has them, in the order of refs, nil where there is none. An error of wrong use
+// names the place in the list.
+func (ask Queries) Outputs(ctx context.Context, refs []string) (answers []*OutputAnswer, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		pks, err := q.outputRefs(refs)
+		if err != nil {
+			return err
+		}
+		found := present(pks)
+		outputs, err := q.outputs(found, 0)
+		answers = spread(pks, outputs)
+		return err
+	})
+	return answers, err
+}
+
+// Spends is what spends each of the outputs, in the order of refs, nil where there is no such output.
+func (ask Queries) Spends(ctx context.Context, refs []string) (answers []*SpendingAnswer, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		pks, err := q.outputRefs(refs)
+		if err != nil {
+			return err
+		}
+		spendings, err := q.spendings(present(pks))
+		answers = spread(pks, spendings)
+		return err
+	})
+	return answers, err
+}
+
+// Txs are transactions as [Queries.Tx] has them, in the order of hashes, nil where there is none. Those that have more than
+// 100,000 inputs and outputs together are too many.
+func (ask Queries) Txs(ctx context.Context, hashes []string) (answers []*TxAnswer, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		if err := notTooMany("txs", len(hashes)); err != nil {
+			return err
+		}
+		parsed := make([]model.Hash, len(hashes))
+		for i, text := range hashes {
+			if parsed[i], err = q.Chain.ParseHash(text); err != nil {
+				return model.Errorf(model.Usage, "bad_value", "txs[%d]: transaction %q: %w", i, text, err)
+			}
+		}
+		found, err := schema.TxPks(q.R, parsed)
+		if err != nil {
+			return err
+		}
+		pks := make([]*model.TxPk, len(hashes))
+		for i, same := range found {
+			if len(same) > 0 {
+				pks[i] = &same[0]
+			}
+		}
+		txs, err := q.txAnswers(present(pks), manyEntries)
+		answers = spread(pks, txs)
+		return err
+	})
+	return answers, err
+}
+
+// Balances are the totals of values of one index as [Queries.Balance] has them, in their order.
+func (ask Queries) Balances(ctx context.Context, index string, values []string) (answers []BalanceAnswer, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		if err := notTooMany("values", len(values)); err != nil {
+			return err
+		}
+		x, err := q.index(index)
+		if err != nil {
+			return err
+		}
+		parsed := make([][]byte, len(values))
+		for i, text := range values {
+			if parsed[i], err = x.Parse(text); err != nil {
+				return model.Errorf(model.Usage, "bad_value", "values[%d]: %s %q: %w", i, index, text, err)
+			}
+		}
+		births, err := q.Births(q.R, x.Number, parsed)
+		if err != nil {
+			return err
+		}
+		answers = make([]BalanceAnswer, len(values))
+		for i, birth := range births {
+			a, err := q.balanceAnswer(x, parsed[i], birth)
+			if err != nil {
+				return err
+			}
+			answers[i] = *a
+		}
+		return nil
+	})
+	return answers, err
+}
+
+// notTooMany refuses a list that is too long.
+func notTooMany(what string, n int) error {
+	if n > MaxMany {
+		return model.Errorf(model.Usage, "too_many", "%d %s: expected at most %d at once", n, what, MaxMany)
+	}
+	return nil
+}
+
+// present are the pointers that are not nil.
+func present[T any](pks []*T) []T {
+	found := make([]T, 0, len(pks))
+	for _, pk := range pks {
+		if pk != nil {
+			found = append(found, *pk)
+		}
+	}
+	return found
+}
+
+// spread puts answers for the pointers that are not nil in their places.
+func spread[P, A any](pks []*P, answers []A) []*A {
+	list := make([]*A, len(pks))
+	for i := range pks {
+		if pks[i] != nil && len(answers) > 0 {
+			list[i], answers = &answers[0], answers[1:]
+		}
+	}
+	return list
+}
+
+// outputRefs are the outputs that refs name, each HASH:N or a value of the index that inputs name; nil where there is none.
+func (q *Query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
+	if err := notTooMany("outputs", len(refs)); err != nil {
+		return nil, err
+	}
+	var hashes []model.Hash // of refs by outpoint
+	var boxes [][]byte      // of the others
+	indexes := make([]uint64, len(refs))
+	byBox := make([]bool, len(refs))
+	for i, ref := range refs {
+		hash, n, found := strings.Cut(ref, ":")
+		if byBox[i] = !found && q.SpendIndex != nil; byBox[i] {
+			value, err := q.SpendIndex.Parse(ref)
+			if err != nil {
+				return nil, model.Errorf(model.Usage, "bad_value", "outputs[%d]: %s %q: %w", i, q.SpendIndex.Name, ref, err)
+			}
+			boxes = append(boxes, value)
+			continue
+		}
+		parsed, err := q.Chain.ParseHash(hash)
+		if found && err == nil {
+			indexes[i], err = strconv.ParseUint(n, 10, 32)
+		}
+		if !found || err != nil {
+			return nil, model.Errorf(model.Usage, "bad_value", "outputs[%d]: %q is no output, expected TXHASH:N", i, ref)
+		}
+		hashes = append(hashes, parsed)
+	}
+	txs, err := schema.TxPks(q.R, hashes)
+	if err != nil {
+		return nil, err
+	}
+	var births []*model.BirthPk
+	if len(boxes) > 0 {
+		if births, err = q.Births(q.R, q.SpendIndex.Number, boxes); err != nil {
+			return nil, err
+		}
+	}
+	pks := make([]*model.UtxoPk, len(refs))
+	var keys [][]byte // of the outputs that refs name by outpoint, which may not be there
+	var at []int
+	for i := range refs {
+		if byBox[i] {
+			if births[0] != nil {
+				pks[i] = &births[0].Utxo
+			}
+			births = births[1:]
+			continue
+		}
+		same := txs[0]
+		if txs = txs[1:]; len(same) == 0 {
+			continue
+		}
+		if pk, err := same[0].Utxo(int(indexes[i])); err == nil {
+			pks[i] = &pk
+			keys, at = append(keys, pk.AppendTo(nil)), append(at, i)
+		}
+	}
+	rows, err := q.R.GetMany(schema.FamilyUtxo, keys)
+	for i, row := range rows {
+		if row == nil {
+			pks[at[i]] = nil
+		}
+	}
+	return pks, err
+}
+
+// spendings is what spends outputs that exist.
+func (q *Query) spendings(pks []model.UtxoPk) ([]SpendingAnswer, error) {
+	rows, err := q.R.GetMany(schema.FamilySpentInput, schema.Keys(pks))
+	if err != nil {
+		return nil, err
+	}
+	inputs := make([]model.InputPk, len(pks))
+	var txs []model.TxPk
+	for i, pk := range pks {
+		txs = append(txs, pk.Tx())
+		if rows[i] == nil {
+			continue
+		}
+		if inputs[i], err = model.ParseInputPk(rows[i]); err != nil {
+			return nil, fmt.Errorf("spender of output %v: %w", pk, err)
+		}
+		txs = append(txs, inputs[i].Tx())
+	}
+	hashes, err := q.hashes(txs)
+	if err != nil {
+		return nil, err
+	}
+	answers := make([]SpendingAnswer, len(pks))
+	for i, pk := range pks {
+		answers[i] = SpendingAnswer{Tx: hashes[pk.Tx()], Index: pk.Index()}
+		if in := inputs[i]; rows[i] != nil {
+			answers[i].SpentBy.Value = &SpentByAnswer{hashes[in.Tx()], in.Index(), uint32(in.Height())}
+		}
+	}
+	return answers, nil
+}

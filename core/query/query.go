@@ -1,0 +1,280 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// query answers from one snapshot.
+type Query struct {
+	*schema.Layout
+	sizer  storage.Sizer
+	labels *Labels
+	Ctx    context.Context
+	R      storage.Reader
+	epoch  uint64 // see Labels
+	Tip    model.Point
+	Totals schema.Totals // not to be changed
+	work   *schema.IndexChange
+	most   int // rows that may be gone through; 0: no limit
+	passed int // rows that were gone through
+}
+
+// pass counts rows that are gone through. It is an error when there are too many of them, or when the context has
+// ended.
+func (q *Query) pass(rows int) error {
+	if q.passed += rows; q.most > 0 && q.passed > q.most {
+		return ErrTooManyRows
+	}
+	return q.Ctx.Err()
+}
+
+// Status says what the database holds.
+func (ask Queries) Status(ctx context.Context) (a *StatusAnswer, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		t := &q.Totals
+		a = &StatusAnswer{
+			Chain: q.Chain.Name(), Network: q.Chain.Network(), Format: schema.FormatVersion,
+			Indexes: []IndexAnswer{},
+			Totals: TotalsAnswer{
+				Blocks:         t.Rows[schema.FamilyBlock],
+				Txs:            t.Rows[schema.FamilyTxHash] - t.GenesisTxs,
+				Inputs:         t.Rows[schema.FamilySpentUtxo],
+				Outputs:        t.Rows[schema.FamilyUtxo] - t.GenesisOutputs,
+				Assets:         t.Assets,
+				GenesisOutputs: t.GenesisOutputs,
+				Unspent:        t.Rows[schema.FamilyUtxo] - t.Rows[schema.FamilySpentInput],
+				UnspentValue:   strconv.FormatUint(t.UnspentValue, 10),
+			},
+		}
+		if !q.Tip.IsOrigin() {
+			row, err := schema.BlockAt(q.R, q.Tip.Height)
+			if err != nil {
+				return err
+			}
+			a.Tip = &TipAnswer{uint32(q.Tip.Height), q.Chain.FormatHash(q.Tip.Hash), row.Time}
+		}
+		for _, x := range q.Indexes {
+			a.Indexes = append(a.Indexes, indexAnswer(x, t))
+		}
+		for _, d := range q.Declarations() {
+			f := FamilyAnswer{Name: d.Name, Keys: t.Rows[d.Family]}
+			if q.work != nil {
+				f.Keys += q.work.Rows[d.Family]
+			}
+			if d.Family == schema.FamilyMeta || !schema.Determined(d.Family) { // few rows, which meta does not count
+				for _, err := range q.R.Scan(d.Family, nil, nil, false) {
+					if err != nil {
+						return err
+					}
+					f.Keys++
+				}
+			}
+			if q.sizer != nil {
+				var err error
+				if f.Bytes, err = q.sizer.Size(d.Family); err != nil {
+					return err
+				}
+			}
+			a.Families = append(a.Families, f)
+		}
+		return nil
+	})
+	return a, err
+}
+
+// indexAnswer describes an index.
+func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
+	a := IndexAnswer{Name: x.Name, Kind: x.Kind.String(), Values: t.Rows[x.Family(schema.IndexValue)], Keeps: (x.Active &^ schema.FeatureValues).Names()}
+	if d, own := x.Definition(); own {
+		a.When, a.Value = d.When, d.Value
+	}
+	return a
+}
+
+// Block is one block by hash, height or "tip".
+func (ask Queries) Block(ctx context.Context, ref string) (a *BlockAnswer, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		h, err := q.height(ref)
+		if err != nil {
+			return err
+		}
+		row, err := schema.BlockAt(q.R, h)
+		if err != nil {
+			return err
+		}
+		a = &BlockAnswer{
+			Chain: q.Chain.Name(), Height: uint32(h), Hash: q.Chain.FormatHash(row.Hash), PrevHash: formatParent(q.Chain, row.Parent),
+			Time: row.Time, Size: row.Size, TxCount: row.TxCount, Txs: make([]string, 0, row.TxCount),
+		}
+		if a.Header, err = q.Chain.Header(row.Header); err != nil {
+			return fmt.Errorf("header of block %d: %w", h, err)
+		}
+		from := h.First()
+		if h == 0 {
+			if from, err = model.NewTxPk(0, int(q.Totals.GenesisTxs)); err != nil {
+				return err
+			}
+		}
+		for kv, err := range q.R.Scan(schema.FamilyTxHash, from.AppendTo(nil), (h + 1).First().AppendTo(nil), false) {
+			if err != nil {
+				return err
+			}
+			hash, _, err := schema.ParseTxHashRow(kv.Value)
+			if err != nil {
+				return err
+			}
+			a.Txs = append(a.Txs, q.Chain.FormatHash(hash))
+		}
+		return nil
+	})
+	return a, err
+}
+
+// formatParent leaves out the parent of a first block.
+func formatParent(c model.Chain, parent model.Hash) string {
+	if parent == (model.Hash{}) {
+		return ""
+	}
+	return c.FormatHash(parent)
+}
+
+// height is the height a block is named by.
+func (q *Query) height(ref string) (model.HeightPk, error) {
+	if ref == "tip" {
+		if q.Tip.IsOrigin() {
+			return 0, model.Errorf(model.NotFound, "unknown_block", "no tip: the database has no blocks yet")
+		}
+		return q.Tip.Height, nil
+	}
+	if n, err := strconv.ParseUint(ref, 10, 64); err == nil && len(ref) < 20 {
+		h, err := model.NewHeightPk(n)
+		if err != nil {
+			return 0, model.Errorf(model.NotFound, "unknown_block", "no block at height %d: the tip is %d", n, q.Tip.Height)
+		}
+		return h, nil
+	}
+	hash, err := q.Chain.ParseHash(ref)
+	if err != nil {
+		return 0, model.Errorf(model.Usage, "bad_value", "block %q is neither tip, a height nor a hash: %w", ref, err)
+	}
+	b, err := q.R.Get(schema.FamilyHeight, hash[:])
+	if errors.Is(err, storage.ErrNotFound) {
+		return 0, model.Errorf(model.NotFound, "unknown_block", "no block %s", ref)
+	}
+	if err != nil {
+		return 0, err
+	}
+	h, _, err := schema.ParseHeightRow(b)
+	return h, err
+}
+
+// tx is the newest transaction with a hash.
+func (q *Query) tx(text string) (model.TxPk, error) {
+	hash, err := q.Chain.ParseHash(text)
+	if err != nil {
+		return 0, model.Errorf(model.Usage, "bad_value", "transaction %q: %w", text, err)
+	}
+	found, err := schema.TxPks(q.R, []model.Hash{hash})
+	if err != nil {
+		return 0, err
+	}
+	if len(found[0]) == 0 {
+		return 0, model.Errorf(model.NotFound, "unknown_tx", "no transaction %s", text)
+	}
+	return found[0][0], nil
+}
+
+// txIndex is a transaction's position in its block: what existed before the first block does not count.
+func (q *Query) txIndex(pk model.TxPk) int {
+	if pk.Height() == 0 && !q.isGenesis(pk) {
+		return pk.TxIndex() - int(q.Totals.GenesisTxs)
+	}
+	return pk.TxIndex()
+}
+
+func (q *Query) isGenesis(pk model.TxPk) bool {
+	return pk.Height() == 0 && uint64(pk.TxIndex()) < q.Totals.GenesisTxs
+}
+
+// value reads a value of an index. Its birth is nil if no output has it: that is no error.
+func (q *Query) value(name, text string) (*schema.Index, []byte, *model.BirthPk, error) {
+	x, err := q.index(name)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	value, err := x.Parse(text)
+	if err != nil {
+		return nil, nil, nil, model.Errorf(model.Usage, "bad_value", "%s %q: %w", name, text, err)
+	}
+	birth, err := q.birth(x.Number, value)
+	return x, value, birth, err
+}
+
+// asset is the id of an asset, and where it was born. People name it by its id or by its fingerprint.
+func (q *Query) asset(text string) ([]byte, model.AssetBirthPk, error) {
+	var fingerprint, id []byte
+	var err error
+	if fp := q.Traits.Fingerprint; fp != nil {
+		fingerprint, err = fp.Parse(text)
+	}
+	if fingerprint == nil && err == nil {
+		id, err = q.Chain.ParseAsset(text)
+	}
+	if kind, _ := model.KindOf(err); kind == model.NotFound { // of a chain without assets
+		return nil, model.AssetBirthPk{}, err
+	}
+	if err != nil {
+		return nil, model.AssetBirthPk{}, model.Errorf(model.Usage, "bad_value", "asset %q: %w", text, err)
+	}
+	unknown := model.Errorf(model.NotFound, "unknown_asset", "no asset %s", text)
+	if fingerprint == nil {
+		birth, err := q.birth(schema.AssetSpace, id)
+		if err == nil && birth == nil {
+			err = unknown
+		}
+		if err != nil {
+			return nil, model.AssetBirthPk{}, err
+		}
+		return id, model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}, nil
+	}
+	b, err := q.R.Get(schema.FamilyFingerprint, fingerprint)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = unknown
+	}
+	if err != nil {
+		return nil, model.AssetBirthPk{}, err
+	}
+	birth, err := model.ParseAssetBirthPk(b)
+	if err != nil {
+		return nil, birth, err
+	}
+	ids, err := q.many(schema.FamilyAssetID, [][]byte{b})
+	if err != nil {
+		return nil, birth, err
+	}
+	return ids[0], birth, nil
+}
+
+// many reads the values of keys of one family, all of which must be there.
+func (q *Query) many(f storage.Family, keys [][]byte) ([][]byte, error) {
+	vs, err := q.R.GetMany(f, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range vs {
+		if v == nil {
+			return nil, fmt.Errorf("row %x of %s is missing: run check", keys[i], q.FamilyName(f))
+		}
+	}
+	return vs, nil
+}
+
+// index is an index of the database by name.
+func (q *Query) index(name string) (*schema.Index, error) { return q.Lookup(name, q.Tip, q.work) }

@@ -1,0 +1,130 @@
+package query
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// Range is a part of the chain, its ends included. The zero Range is all of it.
+//
+// Times are unix seconds and name blocks: from the first whose time is not before FromTime, to the last whose time is not
+// after ToTime. What stands between them belongs to the range, also a block whose time is out of order (Bitcoin), and what
+// existed before the first block stands at height 0.
+type Range struct {
+	FromHeight, ToHeight *model.HeightPk
+	FromTime, ToTime     *int64
+}
+
+// String is the range as errors write it, and tells ranges apart.
+func (r Range) String() string {
+	var parts []string
+	height := func(what string, h *model.HeightPk) {
+		if h != nil {
+			parts = append(parts, fmt.Sprintf("%s height %d", what, *h))
+		}
+	}
+	at := func(what string, t *int64) {
+		if t != nil {
+			parts = append(parts, fmt.Sprintf("%s %s", what, time.Unix(*t, 0).UTC().Format(time.RFC3339)))
+		}
+	}
+	height("from", r.FromHeight)
+	height("to", r.ToHeight)
+	at("from", r.FromTime)
+	at("to", r.ToTime)
+	return strings.Join(parts, ", ")
+}
+
+// span is where a range stands in the chain. A range that is the wrong way round (bad_range), or has no block
+// (empty_range), is wrong use.
+func (q *Query) span(r Range) (span, error) {
+	if r == (Range{}) {
+		return everywhere, nil
+	}
+	if r.FromHeight != nil && r.ToHeight != nil && *r.FromHeight > *r.ToHeight || r.FromTime != nil && r.ToTime != nil && *r.FromTime > *r.ToTime {
+		return span{}, model.Errorf(model.Usage, "bad_range", "%s: the range ends before it begins", r)
+	}
+	from, to := model.HeightPk(0), model.HeightPk(model.MaxHeight)
+	if r.FromHeight != nil {
+		from = *r.FromHeight
+	}
+	if r.ToHeight != nil {
+		to = *r.ToHeight
+	}
+	found := !q.Tip.IsOrigin()
+	if found && (r.FromTime != nil || r.ToTime != nil) {
+		c, err := q.medianTimes()
+		if err != nil {
+			return span{}, err
+		}
+		if r.FromTime != nil {
+			h, ok, err := c.first(*r.FromTime)
+			if err != nil {
+				return span{}, err
+			}
+			from, found = max(from, h), ok
+		}
+		if r.ToTime != nil {
+			h, ok, err := c.last(*r.ToTime)
+			if err != nil {
+				return span{}, err
+			}
+			to, found = min(to, h), found && ok
+		}
+	}
+	if !found || from > to || from > q.Tip.Height {
+		return span{}, model.Errorf(model.Usage, "empty_range", "%s: the chain has no such block: %s", r, q.extent())
+	}
+	return span{model.UtxoPk(from.First()), to.Last()}, nil
+}
+
+// extent says how far the chain reaches, for errors.
+func (q *Query) extent() string {
+	if q.Tip.IsOrigin() {
+		return "the database has no blocks yet"
+	}
+	row, err := schema.BlockAt(q.R, q.Tip.Height)
+	if err != nil {
+		return fmt.Sprintf("its tip is %d", q.Tip.Height)
+	}
+	return fmt.Sprintf("its tip is %d, %s", q.Tip.Height, time.Unix(row.Time, 0).UTC().Format(time.RFC3339))
+}
+
+// span is the places in the chain from first up to and including last; none where first stands behind last.
+type span struct{ first, last model.UtxoPk }
+
+// everywhere is every place there can be.
+var everywhere = span{0, 1<<64 - 1}
+
+func (s span) empty() bool { return s.first > s.last }
+
+func (s span) has(pk model.UtxoPk) bool { return s.first <= pk && pk <= s.last }
+
+// behind is the part of s that comes after pk in an order.
+func (s span) behind(pk model.UtxoPk, descending bool) span {
+	switch {
+	case descending && pk == 0, !descending && pk == everywhere.last:
+		return span{1, 0}
+	case descending:
+		s.last = min(s.last, pk-1)
+	default:
+		s.first = max(s.first, pk+1)
+	}
+	return s
+}
+
+// Spans of transactions begin and end where a transaction does.
+
+func (s span) hasTx(tx model.TxPk) bool { return s.has(model.UtxoPk(tx)) }
+
+// behindTx is the part of s that comes after a transaction in an order.
+func (s span) behindTx(tx model.TxPk, descending bool) span {
+	if descending {
+		return s.behind(model.UtxoPk(tx), true)
+	}
+	return s.behind(model.UtxoPk(tx)|model.MaxIndex, false)
+}

@@ -1,0 +1,32 @@
+package query
+
+import (
+	"context"
+	"encoding/hex"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// RawTx is a transaction's own bytes, of the newest with that hash. An error of kind [model.Usage] (no_raw) where the
+// database does not keep any; NotFound (no_raw) for what existed before the first block.
+func (ask Queries) RawTx(ctx context.Context, hash string) (a *RawTxAnswer, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		if !q.Layout.Raw {
+			return model.Errorf(model.Usage, "no_raw", "the database was made without raw transactions: sync into a new one with --raw, or raw: true in the settings")
+		}
+		pk, err := q.tx(hash)
+		if err != nil {
+			return err
+		}
+		if q.isGenesis(pk) {
+			return model.Errorf(model.NotFound, "no_raw", "transaction %s has no bytes: it stands for what existed before the first block", hash)
+		}
+		raws, err := q.many(schema.FamilyRaw, schema.Keys([]model.TxPk{pk}))
+		if err == nil {
+			a = &RawTxAnswer{hash, hex.EncodeToString(raws[0])}
+		}
+		return err
+	})
+	return a, err
+}

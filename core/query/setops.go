@@ -1,0 +1,186 @@
+package query
+
+import (
+	"errors"
+	"iter"
+
+	"birthmark/model"
+)
+
+// Questions about several values are answered by merging their outputs, which stand in the same order everywhere. No list is
+// read as a whole: where one is ahead of another, that one leaps.
+
+// place is where an output stands in an order: of two outputs the one that comes first has the smaller one.
+type rank uint64
+
+func rankOf(pk model.UtxoPk, descending bool) rank {
+	if descending {
+		return rank(^pk)
+	}
+	return rank(pk)
+}
+
+func (r rank) pk(descending bool) model.UtxoPk {
+	if descending {
+		return model.UtxoPk(^r)
+	}
+	return model.UtxoPk(r)
+}
+
+// stream is outputs in an order, none twice.
+type outputStream interface {
+	// seek is the first output at target or behind it; not ok where there is none. The targets of a stream never go back.
+	// With errEnough nothing was found so far, and nothing stands from target up to what is returned.
+	seek(target rank) (found rank, ok bool, err error)
+	close()
+}
+
+// errEnough ends a page whose work is spent.
+var errBudget = errors.New("the work of a page is spent")
+
+// work is what a page may still cost, counted in rows.
+type rowBudget struct{ left int }
+
+func (w *rowBudget) spend(rows int) error {
+	if w.left < rows {
+		return errBudget
+	}
+	w.left -= rows
+	return nil
+}
+
+const (
+	seekThreshold = 16 // so many rows are stepped over before a new scan is worth its price
+	seekCost      = 16 // of which so many rows are worth
+)
+
+// scanStream is the outputs of one scan. It steps where what is sought is near, and else begins a new scan there.
+type scanStream struct {
+	scan       func(s span, descending bool) iter.Seq2[model.UtxoPk, error]
+	span       span
+	descending bool
+	work       *rowBudget
+
+	next  func() (model.UtxoPk, error, bool) // nil: not begun
+	stop  func()
+	at    rank
+	ended bool
+}
+
+func (s *scanStream) seek(target rank) (rank, bool, error) {
+	for steps := 0; s.next != nil && !s.ended; steps++ {
+		if s.at >= target {
+			return s.at, true, nil
+		}
+		if steps == seekThreshold {
+			s.close()
+			break
+		}
+		if err := s.step(); err != nil {
+			return target, false, err
+		}
+	}
+	if s.ended {
+		return 0, false, nil
+	}
+	if err := s.work.spend(seekCost); err != nil {
+		return target, false, err
+	}
+	part := s.span
+	if s.descending {
+		part.last = min(part.last, target.pk(true))
+	} else {
+		part.first = max(part.first, target.pk(false))
+	}
+	s.next, s.stop = iter.Pull2(s.scan(part, s.descending))
+	if err := s.step(); err != nil {
+		s.close()
+		return target, false, err
+	}
+	return s.at, !s.ended, nil
+}
+
+func (s *scanStream) step() error {
+	if err := s.work.spend(1); err != nil {
+		return err
+	}
+	pk, err, ok := s.next()
+	s.at, s.ended = rankOf(pk, s.descending), !ok
+	return err
+}
+
+func (s *scanStream) close() {
+	if s.next != nil {
+		s.stop()
+		s.next = nil
+	}
+}
+
+// anyOf is the outputs of any of several streams.
+type unionStream []outputStream
+
+func (a unionStream) seek(target rank) (least rank, found bool, err error) {
+	for _, s := range a {
+		r, ok, err := s.seek(target)
+		if err != nil {
+			return target, false, err
+		}
+		if ok && (!found || r < least) {
+			least, found = r, true
+		}
+	}
+	return least, found, nil
+}
+
+func (a unionStream) close() {
+	for _, s := range a {
+		s.close()
+	}
+}
+
+// allOf is the outputs that are in each of several streams.
+type intersectionStream []outputStream
+
+func (a intersectionStream) seek(target rank) (rank, bool, error) {
+	for agree := 0; agree < len(a); {
+		for _, s := range a {
+			r, ok, err := s.seek(target)
+			if err != nil || !ok {
+				return r, false, err
+			}
+			if agree++; r > target {
+				target, agree = r, 1
+			}
+			if agree == len(a) {
+				break
+			}
+		}
+	}
+	return target, true, nil
+}
+
+func (a intersectionStream) close() { unionStream(a).close() }
+
+// merged yields the outputs of a stream until it ends or has cost enough. Then *cut is the place up to which, in the order,
+// everything was looked at.
+func merged(s outputStream, descending bool, cut **model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
+	return func(yield func(model.UtxoPk, error) bool) {
+		defer s.close()
+		for target := rank(0); ; {
+			r, ok, err := s.seek(target)
+			if errors.Is(err, errBudget) && r > 0 {
+				pk := (r - 1).pk(descending)
+				*cut = &pk
+				return
+			}
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			if !ok || !yield(r.pk(descending), nil) || r == rank(everywhere.last) {
+				return
+			}
+			target = r + 1
+		}
+	}
+}

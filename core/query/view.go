@@ -1,0 +1,72 @@
+package query
+
+import (
+	"context"
+	"errors"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// Database is a database that queries read.
+type Database interface {
+	// Snapshot calls fn with one snapshot, which is valid until fn returns.
+	Snapshot(ctx context.Context, fn func(Snapshot) error) error
+}
+
+// Snapshot is one state of a database.
+type Snapshot struct {
+	*schema.Layout
+	schema.State
+	Reader storage.Reader
+	Sizer  storage.Sizer // nil: the store does not report sizes
+}
+
+// Queries are the questions that a database answers. Those of a database read one snapshot each, those of a [View] all read
+// the same snapshot (except for the sizes of families, which are current).
+type Queries struct {
+	db     Database
+	labels *Labels
+	at     *Query // nil: a new snapshot for each question
+}
+
+// New returns the queries of a database. Labels are shared by all queries of the database.
+func New(db Database, labels *Labels) Queries { return Queries{db: db, labels: labels} }
+
+// View is one snapshot: every answer belongs to the chain up to Tip.
+type View struct {
+	Queries
+	Tip model.Point // the origin before the first block
+}
+
+// View calls fn with one snapshot. Queries in fn use the context that they are given. The view ends when fn returns.
+func (ask Queries) View(ctx context.Context, fn func(*View) error) error {
+	return ask.From(ctx, func(q *Query) error {
+		return fn(&View{Queries{ask.db, ask.labels, q}, q.Tip})
+	})
+}
+
+// ErrTooManyRows is returned for a question that reads more rows than [View.AtMost] allows.
+var ErrTooManyRows = errors.New("the answer takes more rows than it may")
+
+// AtMost limits the rows that a question without a bound of its own reads: the outputs of a value that are added up or filtered,
+// the assets that a value holds, the values that are ranked. Beyond the limit the question fails with [ErrTooManyRows]. The
+// limit separates cheap answers from expensive ones; it is exceeded by less than 5,000 rows.
+func (v *View) AtMost(rows int) { v.at.most = rows }
+
+// from calls fn with the query of the snapshot that is read.
+func (ask Queries) From(ctx context.Context, fn func(q *Query) error) error {
+	if ask.at != nil {
+		q := *ask.at
+		q.Ctx = ctx
+		return fn(&q)
+	}
+	epoch := ask.labels.epoch.Load()
+	return ask.db.Snapshot(ctx, func(s Snapshot) error {
+		return fn(&Query{
+			Layout: s.Layout, sizer: s.Sizer, labels: ask.labels, epoch: ask.labels.epochOf(epoch), Ctx: ctx, R: s.Reader,
+			Tip: s.Tip, Totals: s.Totals, work: s.Change,
+		})
+	})
+}
