@@ -18,9 +18,6 @@ import (
 // Name is the chain's name in settings, commands and answers.
 const Name = "cardano"
 
-// deepestFork is the security parameter k of mainnet, and no network's is larger.
-const deepestFork = 2160
-
 // Header is what [model.Chain.Header] returns.
 type Header = ledger.Header
 
@@ -57,7 +54,7 @@ func (c *chain) Network() string { return c.net.Name }
 
 func (c *chain) Traits() model.Traits {
 	return model.Traits{
-		OutputOffset: true, Fingerprint: address.Fingerprint, DeepestFork: deepestFork,
+		OutputOffset: true, Fingerprint: address.Fingerprint, DeepestFork: genesis.SecurityParam,
 		Unit:   model.Unit{Symbol: "ADA", Decimals: 6, Smallest: "lovelace"},
 		Accent: model.Accent{Light: "#1d4fc4", LightWash: "#e6edfc", Dark: "#8db0ff", DarkWash: "#1b2747"},
 	}

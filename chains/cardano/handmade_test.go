@@ -1,7 +1,6 @@
 package cardano
 
 import (
-	"bytes"
 	"encoding/hex"
 	"strings"
 	"sync"
@@ -12,97 +11,33 @@ import (
 
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/ledger"
+	"birthmark/internal/testnode/cardanotest"
 	"birthmark/model"
 )
 
-// raw marshals with the encoder of another project, maps in the order of their keys.
-func raw(t testing.TB, v any) cbor.RawMessage {
-	t.Helper()
-	mode, err := cbor.EncOptions{Sort: cbor.SortBytewiseLexical}.EncMode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := mode.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-type (
-	list = []any
-	dict = map[any]any
+// Blocks made by hand; see cardanotest.
+var (
+	raw           = cardanotest.Raw
+	endless       = cardanotest.Endless
+	tagged        = cardanotest.Tagged
+	filled        = cardanotest.Filled
+	handmade      = cardanotest.Block
+	assembled     = cardanotest.BlockOf
+	placedAt      = cardanotest.BlockAt
+	txBody        = cardanotest.TxBody
+	txOfByron     = cardanotest.ByronTx
+	handmadeByron = cardanotest.ByronBlock
+	byronAt       = cardanotest.ByronBlockAt
+	boundaryAt    = cardanotest.BoundaryAt
+	branch        = cardanotest.Branch
+	someAddress   = cardanotest.Address
+	policyA       = cardanotest.PolicyA
+	policyB       = cardanotest.PolicyB
 )
 
-// endless is a list or map that ends with a break: head is 9f or bf.
-func endless(t testing.TB, head byte, items ...any) cbor.RawMessage {
-	b := []byte{head}
-	for _, i := range items {
-		b = append(b, raw(t, i)...)
-	}
-	return append(b, 0xff)
-}
-
-func tagged(n uint64, v any) cbor.Tag { return cbor.Tag{Number: n, Content: v} }
-
-// filled is so many bytes of one value.
-func filled(n int, with byte) []byte { return bytes.Repeat([]byte{with}, n) }
-
-// handmade is a block of an era since Shelley around its segments.
-func handmade(t testing.TB, era int, segments ...any) []byte {
-	t.Helper()
-	encoded := make([]cbor.RawMessage, len(segments))
-	for i, s := range segments {
-		encoded[i] = raw(t, s)
-	}
-	return assembled(t, era, encoded...)
-}
-
-// assembled is a block of segments that are encoded.
-func assembled(t testing.TB, era int, segments ...cbor.RawMessage) []byte {
-	t.Helper()
-	return placedAt(t, era, 100, 7000, filled(32, 1), segments...)
-}
-
-// placedAt is a block with a number, a slot and a parent.
-func placedAt(t testing.TB, era int, number, slot uint64, parent []byte, segments ...cbor.RawMessage) []byte {
-	t.Helper()
-	var sums []byte
-	block := list{nil}
-	for _, s := range segments {
-		sum := blake2b.Sum256(s)
-		sums = append(sums, sum[:]...)
-		block = append(block, s)
-	}
-	bodyHash := blake2b.Sum256(sums)
-	body := list{number, slot, parent, filled(32, 2), filled(32, 3)}
-	result := list{filled(64, 4), filled(80, 5)}
-	if era < ledger.EraBabbage {
-		body = append(body, result, result, 999, bodyHash[:], filled(32, 6), 1, 2, filled(64, 7), 6, 0)
-	} else {
-		body = append(body, result, 999, bodyHash[:], list{filled(32, 6), 1, 2, filled(64, 7)}, list{9, 1})
-	}
-	block[0] = list{body, filled(448, 8)}
-	return raw(t, list{era, block})
-}
-
-// txBody is the least a transaction body must have, and what is added to it.
-func txBody(more dict) dict {
-	body := dict{
-		0: list{list{filled(32, 0xaa), 1}},
-		1: list{list{someAddress, 5}},
-		2: 170_000,
-	}
-	for k, v := range more {
-		body[k] = v
-	}
-	return body
-}
-
-var (
-	someAddress = append([]byte{0x11}, append(filled(28, 0x0a), filled(28, 0x0b)...)...)
-	policyA     = filled(28, 0x0c)
-	policyB     = filled(28, 0x0d)
+type (
+	list = cardanotest.List
+	dict = cardanotest.Dict
 )
 
 func decoded(t testing.TB, raw []byte, indexes ...string) *model.Block {

@@ -13,29 +13,9 @@ import (
 	"time"
 
 	"birthmark/chains/cardano/genesis"
-	"birthmark/chains/cardano/ledger"
-	"birthmark/chains/cardano/ouroboros"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
-
-// wantError reports an error that is not as expected: kind BadSource, a code, what it says.
-func wantError(t *testing.T, err error, code string, says ...string) {
-	t.Helper()
-	kind, got := model.KindOf(err)
-	if err == nil || kind != model.BadSource || got != code {
-		t.Errorf("%v (%s), expected %s", err, got, code)
-		return
-	}
-	for _, s := range says {
-		if !strings.Contains(err.Error(), s) {
-			t.Errorf("%q does not say %q", err, s)
-		}
-	}
-	if strings.Contains(err.Error(), "\n") {
-		t.Errorf("%q is more than one line", err)
-	}
-}
 
 func TestWhatANodeDoesWrongIsNamed(t *testing.T) {
 	trunk := branch(t, nil, 200, 0)
@@ -180,7 +160,7 @@ func TestANodeThatIsRestartedOnAnotherChain(t *testing.T) {
 
 // What is behind an address may be another chain one day, of the same magic: a test network that began anew.
 func TestANodeThatComesBackWithNothingOfOurChain(t *testing.T) {
-	for _, length := range []int{deepestFork, deepestFork + 2} {
+	for _, length := range []int{genesis.SecurityParam, genesis.SecurityParam + 2} {
 		trunk := branch(t, nil, length, 0)
 		other := branch(t, nil, length+10, 1)
 		n := ouroborostest.Start(t, 2, trunk)
@@ -205,9 +185,9 @@ func TestANodeThatComesBackWithNothingOfOurChain(t *testing.T) {
 			}
 			kind, code := model.KindOf(last)
 			switch {
-			case length == deepestFork && (last != nil || !slices.Equal(l.events, []string{"<origin"})):
+			case length == genesis.SecurityParam && (last != nil || !slices.Equal(l.events, []string{"<origin"})):
 				t.Errorf("%v, %v, expected the way back to the origin", l.events, last)
-			case length > deepestFork && (kind != model.Refused || code != "wrong_chain" || len(l.events) > 0 || !l.is(trunk)):
+			case length > genesis.SecurityParam && (kind != model.Refused || code != "wrong_chain" || len(l.events) > 0 || !l.is(trunk)):
 				t.Errorf("%d blocks, %v, %v (%s), expected wrong_chain", len(l.chain), l.events, last, code)
 			}
 		})
@@ -329,35 +309,4 @@ func TestAddressesOfNodes(t *testing.T) {
 			t.Errorf("%v tells a password", err)
 		}
 	}
-	for uri, want := range map[string]string{
-		"tcp://relay.example:3001":   "relay.example:3001",
-		"tcp://relay.example:3001/":  "relay.example:3001",
-		"tcp://[::1]:3001":           "[::1]:3001",
-		"unix:///ipc/node.socket":    "/ipc/node.socket",
-		"unix:///ipc/a%20b.socket":   "/ipc/a b.socket",
-		"unix://localhost/ipc/a.soc": "/ipc/a.soc",
-	} {
-		scheme, rest, _ := strings.Cut(uri, "://")
-		if got, err := nodeAddress(scheme, rest); err != nil || got != want {
-			t.Errorf("%s: %q, %v", uri, got, err)
-		}
-	}
-}
-
-func TestHeadersOfNodesThatAreNotUnderstoodAreNamed(t *testing.T) {
-	n, err := genesis.ByName("preview")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := decoded(t, handmade(t, ledger.EraConway, list{}, list{}, dict{}, list{}))
-	tag, header := b.Header[0], b.Header[1:]
-	if h, err := describe(n, tag, header); err != nil || h.Hash != b.Hash || h.Slot != b.Slot || h.Size < len(header) {
-		t.Errorf("%+v, %v", h, err)
-	}
-	_, err = describe(n, ledger.EraConway+1, header)
-	wantError(t, err, "unknown_era", "tag 8")
-	_, err = describe(n, tag, header[:len(header)-1])
-	wantError(t, err, "bad_block", "conway header of block")
-	_, err = (&nodeSource{address: "relay:3001"}).point(ouroboros.Tip{Number: 1 << 40})
-	wantError(t, err, "bad_answer", "the tip of relay:3001")
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"birthmark/chains/blocksource"
+	"birthmark/chains/cardano/genesis"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/cardano/ouroboros"
 	"birthmark/model"
@@ -125,7 +126,7 @@ func (f *nodeFollower) settle(n int, tip ouroboros.Tip) (behind bool, err error)
 	case !f.begun:
 	case tip.Point.IsOrigin() || uint64(points[n].Height) > tip.Number:
 		return true, nil
-	case n == 0 && newest.Height > deepestFork:
+	case n == 0 && newest.Height > genesis.SecurityParam:
 		return false, model.Errorf(model.Refused, "wrong_chain", "%s came back with another chain, up to block %d (%x): it has nothing of that to block %d (%s)",
 			f.address, tip.Number, tip.Hash, newest.Height, newest.Hash)
 	}

@@ -1,48 +1,14 @@
 package cardano
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
-	"birthmark/chains/blocksource"
-	"birthmark/chains/cardano/ledger"
-	"birthmark/chains/cardano/ouroboros"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
-
-// branch is handmade blocks that come after others; the salt tells it from other branches.
-func branch(t testing.TB, after []ouroborostest.Block, count int, salt byte) []ouroborostest.Block {
-	t.Helper()
-	number, slot, parent := uint64(0), uint64(0), []byte(nil)
-	if n := len(after); n > 0 {
-		last := after[n-1]
-		number, slot, parent = last.Number+1, last.Slot, last.Hash[:]
-	}
-	var blocks []ouroborostest.Block
-	for i := range uint64(count) {
-		slot += 20
-		from := filled(32, salt)
-		binary.BigEndian.PutUint64(from, number+i)
-		body := txBody(dict{0: list{list{from, 0}}})
-		raw := placedAt(t, ledger.EraBabbage, number+i, slot, parent, raw(t, list{body}), raw(t, list{dict{}}), raw(t, dict{}), raw(t, list{}))
-		made, err := ouroborostest.Blocks(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		blocks = append(blocks, made[0])
-		parent = made[0].Hash[:]
-	}
-	return blocks
-}
-
-// with is a chain's first blocks and others after them.
-func with(chain []ouroborostest.Block, keep int, more ...ouroborostest.Block) []ouroborostest.Block {
-	return append(slices.Clip(chain[:keep]), more...)
-}
 
 // depths of forks; the last one is the most a node ever goes back.
 var depths = []int{1, 10, 100, 2160}
@@ -102,36 +68,6 @@ func TestForksWhileNobodyListensAreFound(t *testing.T) {
 	})
 }
 
-// The node goes over to another chain between the search for an intersection and the first request.
-func TestForksRightAfterTheIntersectionAreEvents(t *testing.T) {
-	trunk := branch(t, nil, 2200, 0)
-	n := ouroborostest.Start(t, 2, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
-		for i, depth := range append(depths, len(trunk)) {
-			n.Switch(0, trunk...)
-			s := overNode(t, uri, model.SourceOptions{})
-			l := listener{t: t}
-			if err := hear(t, s, &l, nil); err != nil {
-				t.Fatal(err)
-			}
-			f := &nodeFollower{nodeSource: s, Outage: s.outage(), trail: blocksource.NewTrail(l.known(len(l.chain)))}
-			f.yield = func(e model.Event, err error) bool { l.hear(e); return err == nil }
-			c, done, err := f.meet(t.Context())
-			if err != nil || done {
-				t.Fatal(done, err)
-			}
-			keep := len(trunk) - depth
-			fork := branch(t, trunk[:keep], depth+1, byte(i+1))
-			n.Switch(keep, fork...)
-			done, err = f.stream(t.Context(), c)
-			c.Close()
-			if err != nil || !done || !l.is(with(trunk, keep, fork...)) || len(l.events) != 1 {
-				t.Errorf("%d blocks deep: %v, %d blocks, %v", depth, err, len(l.chain), l.events)
-			}
-		}
-	})
-}
-
 func TestAPointNobodyRemembersIsLookedForAgain(t *testing.T) {
 	trunk := branch(t, nil, 300, 0)
 	n := ouroborostest.Start(t, 2, trunk)
@@ -153,35 +89,6 @@ func TestAPointNobodyRemembersIsLookedForAgain(t *testing.T) {
 			t.Errorf("%v, expected %v", l.events, want)
 		}
 	})
-}
-
-func TestBlocksTakenBackBeforeTheyWereHandedOnAreLeftOut(t *testing.T) {
-	at := func(slot uint64) happened {
-		return happened{kind: ouroboros.Forward, Decoded: ledger.Decoded{Block: &model.Block{Slot: slot}}}
-	}
-	back := func(slot uint64) happened {
-		return happened{kind: ouroboros.Backward, to: ouroboros.Point{Slot: slot}}
-	}
-	for name, c := range map[string]struct{ events, want []happened }{
-		"none":                     {[]happened{at(1), at(2)}, []happened{at(1), at(2)}},
-		"to the newest":            {[]happened{at(1), at(2), back(2), at(3)}, []happened{at(1), at(2), at(3)}},
-		"to one of them":           {[]happened{at(1), at(2), at(3), back(1), at(4)}, []happened{at(1), at(4)}},
-		"to one before them":       {[]happened{at(5), at(6), back(4), at(7)}, []happened{back(4), at(7)}},
-		"further, after one":       {[]happened{back(4), at(7), back(2), at(8)}, []happened{back(2), at(8)}},
-		"and the end before it":    {[]happened{at(1), at(2), {}, back(1), at(3)}, []happened{at(1), at(3)}},
-		"to before them, and more": {[]happened{at(5), back(4), at(7), back(7)}, []happened{back(4), at(7)}},
-	} {
-		var n news
-		for _, h := range c.events {
-			n.add(h)
-		}
-		same := func(a, b happened) bool {
-			return a.kind == b.kind && a.to == b.to && (a.Block == nil || a.Slot == b.Slot)
-		}
-		if !slices.EqualFunc(n.happened, c.want, same) {
-			t.Errorf("%s: %v", name, n.happened)
-		}
-	}
 }
 
 // A node that comes back without its newest blocks, as after a crash, undoes nothing. It is asked until it has them.

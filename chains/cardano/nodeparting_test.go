@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"birthmark/chains/cardano/ouroboros"
+	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
@@ -41,11 +42,11 @@ func TestPointsThinOutToTheBeginning(t *testing.T) {
 
 // Wherever two chains part, it takes two questions to find it, whatever is remembered of ours.
 func TestWhereChainsPartIsFound(t *testing.T) {
-	trunk := branch(t, nil, 2200, 0)
-	other := branch(t, nil, 10, 9)
+	trunk := cardanotest.Branch(t, nil, 2200, 0)
+	other := cardanotest.Branch(t, nil, 10, 9)
 	n := ouroborostest.Start(t, 2, trunk)
 	bothWays(t, n, func(t *testing.T, uri string) {
-		s := overNode(t, uri, model.SourceOptions{})
+		s := sourceOf(t, uri, model.SourceOptions{})
 		c, _, err := s.take(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -57,7 +57,8 @@ func describe(n *genesis.Network, tag byte, header []byte) (h ouroboros.Header, 
 		return h, model.Errorf(model.BadSource, "bad_block", "%s header of block %x: %w", ledger.EraNames[tag], h.Hash, err)
 	}
 	h.Slot, h.Size = parsed.Slot, len(header)
-	if parsed.BodySize < maxInput {
+	const maxBody = 1 << 30
+	if parsed.BodySize < maxBody {
 		h.Size += int(parsed.BodySize)
 	}
 	return h, nil

@@ -31,6 +31,9 @@ type Network struct {
 }
 
 const (
+	// SecurityParam is k of mainnet, the most blocks a node rolls back. That of no network is larger.
+	SecurityParam = 2160
+
 	ByronEpochSlots = 21_600 // ten times mainnet's k of 2,160
 	publicByronSlot = 20 * time.Second
 	publicSupply    = 45_000_000_000_000_000

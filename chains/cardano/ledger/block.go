@@ -51,7 +51,16 @@ type Indexer interface {
 	Block(txs *Transactions)
 }
 
-// transactions are those of the block that is being decoded. Values point into the serialized block.
+// noIndexes is the indexer of blocks without keys.
+type noIndexes struct{}
+
+func (noIndexes) Clone() Indexer                                          { return noIndexes{} }
+func (noIndexes) NeedsParts() bool                                        { return false }
+func (noIndexes) Reset()                                                  {}
+func (noIndexes) Output(keys []model.Key, _ *Output) ([]model.Key, error) { return keys, nil }
+func (noIndexes) Block(*Transactions)                                     {}
+
+// Transactions are those of the block that is being decoded. Values point into the serialized block.
 type Transactions struct {
 	Of     *model.Block // without transactions; nil in the genesis
 	Header HeaderFields // empty in the genesis
@@ -64,6 +73,9 @@ type Transactions struct {
 func NewDecoder(n *genesis.Network, index Indexer, raw bool) (*Decoder, error) {
 	if err := n.RequireFiles(); err != nil {
 		return nil, err
+	}
+	if index == nil {
+		index = noIndexes{}
 	}
 	return &Decoder{Network: n, index: index, Raw: raw}, nil
 }

@@ -1,0 +1,137 @@
+package cardano
+
+import (
+	"birthmark/chains/blocksource"
+	"birthmark/chains/cardano/genesis"
+	"birthmark/chains/cardano/ledger"
+	"birthmark/chains/cardano/ouroboros"
+	"birthmark/internal/testnode/cardanotest"
+	"birthmark/internal/testnode/ouroborostest"
+	"birthmark/model"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The node goes over to another chain between the search for an intersection and the first request.
+func TestForksRightAfterTheIntersectionAreEvents(t *testing.T) {
+	trunk := cardanotest.Branch(t, nil, 2200, 0)
+	n := ouroborostest.Start(t, 2, trunk)
+	bothWays(t, n, func(t *testing.T, uri string) {
+		for i, depth := range []int{1, 10, 100, 2160, len(trunk)} {
+			n.Switch(0, trunk...)
+			s := sourceOf(t, uri, model.SourceOptions{})
+			l := listener{t: t}
+			if err := hear(t, s, &l, nil); err != nil {
+				t.Fatal(err)
+			}
+			f := &nodeFollower{nodeSource: s, Outage: s.outage(), trail: blocksource.NewTrail(l.known(len(l.chain)))}
+			f.yield = func(e model.Event, err error) bool { l.hear(e); return err == nil }
+			c, done, err := f.meet(t.Context())
+			if err != nil || done {
+				t.Fatal(done, err)
+			}
+			keep := len(trunk) - depth
+			fork := cardanotest.Branch(t, trunk[:keep], depth+1, byte(i+1))
+			n.Switch(keep, fork...)
+			done, err = f.stream(t.Context(), c)
+			c.Close()
+			if err != nil || !done || !l.is(with(trunk, keep, fork...)) || len(l.events) != 1 {
+				t.Errorf("%d blocks deep: %v, %d blocks, %v", depth, err, len(l.chain), l.events)
+			}
+		}
+	})
+}
+
+func TestBlocksTakenBackBeforeTheyWereHandedOnAreLeftOut(t *testing.T) {
+	at := func(slot uint64) happened {
+		return happened{kind: ouroboros.Forward, Decoded: ledger.Decoded{Block: &model.Block{Slot: slot}}}
+	}
+	back := func(slot uint64) happened {
+		return happened{kind: ouroboros.Backward, to: ouroboros.Point{Slot: slot}}
+	}
+	for name, c := range map[string]struct{ events, want []happened }{
+		"none":                     {[]happened{at(1), at(2)}, []happened{at(1), at(2)}},
+		"to the newest":            {[]happened{at(1), at(2), back(2), at(3)}, []happened{at(1), at(2), at(3)}},
+		"to one of them":           {[]happened{at(1), at(2), at(3), back(1), at(4)}, []happened{at(1), at(4)}},
+		"to one before them":       {[]happened{at(5), at(6), back(4), at(7)}, []happened{back(4), at(7)}},
+		"further, after one":       {[]happened{back(4), at(7), back(2), at(8)}, []happened{back(2), at(8)}},
+		"and the end before it":    {[]happened{at(1), at(2), {}, back(1), at(3)}, []happened{at(1), at(3)}},
+		"to before them, and more": {[]happened{at(5), back(4), at(7), back(7)}, []happened{back(4), at(7)}},
+	} {
+		var n news
+		for _, h := range c.events {
+			n.add(h)
+		}
+		same := func(a, b happened) bool {
+			return a.kind == b.kind && a.to == b.to && (a.Block == nil || a.Slot == b.Slot)
+		}
+		if !slices.EqualFunc(n.happened, c.want, same) {
+			t.Errorf("%s: %v", name, n.happened)
+		}
+	}
+}
+
+func TestHeadersOfNodesThatAreNotUnderstoodAreNamed(t *testing.T) {
+	n, err := genesis.ByName("preview")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := ledger.NewDecoder(n, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _, err := d.Block(cardanotest.Block(t, ledger.EraConway, cardanotest.List{}, cardanotest.List{}, cardanotest.Dict{}, cardanotest.List{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag, header := b.Header[0], b.Header[1:]
+	if h, err := describe(n, tag, header); err != nil || h.Hash != b.Hash || h.Slot != b.Slot || h.Size < len(header) {
+		t.Errorf("%+v, %v", h, err)
+	}
+	_, err = describe(n, ledger.EraConway+1, header)
+	wantError(t, err, "unknown_era", "tag 8")
+	_, err = describe(n, tag, header[:len(header)-1])
+	wantError(t, err, "bad_block", "conway header of block")
+	_, err = (&nodeSource{address: "relay:3001"}).point(ouroboros.Tip{Number: 1 << 40})
+	wantError(t, err, "bad_answer", "the tip of relay:3001")
+}
+
+func TestNodeAddressesAreParsed(t *testing.T) {
+	for uri, want := range map[string]string{
+		"tcp://relay.example:3001":   "relay.example:3001",
+		"tcp://relay.example:3001/":  "relay.example:3001",
+		"tcp://[::1]:3001":           "[::1]:3001",
+		"unix:///ipc/node.socket":    "/ipc/node.socket",
+		"unix:///ipc/a%20b.socket":   "/ipc/a b.socket",
+		"unix://localhost/ipc/a.soc": "/ipc/a.soc",
+	} {
+		scheme, rest, _ := strings.Cut(uri, "://")
+		if got, err := nodeAddress(scheme, rest); err != nil || got != want {
+			t.Errorf("%s: %q, %v", uri, got, err)
+		}
+	}
+}
+
+// sourceOf returns a source of preview with delays that suit tests. Its blocks have no keys.
+func sourceOf(t testing.TB, uri string, o model.SourceOptions) *nodeSource {
+	t.Helper()
+	n, err := genesis.ByName("preview")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := ledger.NewDecoder(n, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scheme, rest, _ := strings.Cut(uri, "://")
+	s, err := openNode(d, scheme, rest, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.retry = blocksource.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Second}
+	s.poll = 5 * time.Millisecond
+	t.Cleanup(func() { s.Close() })
+	return s
+}
