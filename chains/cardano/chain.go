@@ -10,7 +10,9 @@ import (
 	"birthmark/chains/blocksource"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/genesis"
+	"birthmark/chains/cardano/immutable"
 	"birthmark/chains/cardano/ledger"
+	"birthmark/chains/cardano/node"
 	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
@@ -129,13 +131,13 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 	if found {
 		path = blocksource.FilePath(rest)
 	}
-	node := found && (scheme == "tcp" || scheme == "unix")
+	isNode := found && (scheme == "tcp" || scheme == "unix")
 	switch {
 	case o.URI == "":
 		return nil, model.Errorf(model.Usage, "bad_source", "no source for cardano: %s", understood)
-	case found && !node && scheme != "file":
+	case found && !isNode && scheme != "file":
 		return nil, model.Errorf(model.Usage, "bad_source", "cardano cannot be read from %s://: %s", address.Excerpt(scheme), understood)
-	case !node && path == "":
+	case !isNode && path == "":
 		return nil, model.Errorf(model.Usage, "bad_source", "file:// names no path: %s", understood)
 	}
 	if len(o.Known) == 0 {
@@ -148,8 +150,8 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 	if err != nil {
 		return nil, err
 	}
-	if node {
-		return openNode(d, scheme, rest, o)
+	if isNode {
+		return node.Open(d, scheme, rest, o)
 	}
-	return openChunks(d, path, o)
+	return immutable.OpenSource(d, path, o)
 }

@@ -8,6 +8,7 @@ import (
 	"birthmark/chains/cardano/genesis"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/internal/testblocks"
+	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
@@ -52,21 +53,21 @@ func placesOf(blocks []ouroborostest.Block) (l []model.Point) {
 func TestBoundariesHaveNoHeightOverNodes(t *testing.T) {
 	blocks := byronChain(t)
 	n := ouroborostest.Start(t, 764824073, blocks)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		n.Switch(0, blocks...)
 		s := overNodeOn(t, "mainnet", uri, model.SourceOptions{})
-		var l listener
-		if err := hear(t, s, &l, nil); err != nil || !slices.Equal(l.chain, placesOf(blocks)) {
-			t.Fatal(l.chain, err)
+		var l cardanotest.Listener
+		if err := cardanotest.Collect(t, s, &l, nil); err != nil || !slices.Equal(l.Chain, placesOf(blocks)) {
+			t.Fatal(l.Chain, err)
 		}
 		wantChildren(t, s, followed(t, s), 1)
 
 		// From each block on.
-		whole := l.chain
+		whole := l.Chain
 		for i := range whole {
-			l.chain = slices.Clone(whole[:i+1])
-			if err := hear(t, s, &l, l.known(i+1)); err != nil || !slices.Equal(l.chain, whole) || len(l.events) > 0 {
-				t.Errorf("from block %d: %v, %v, %v", i, l.chain, l.events, err)
+			l.Chain = slices.Clone(whole[:i+1])
+			if err := cardanotest.Collect(t, s, &l, l.Known(i+1)); err != nil || !slices.Equal(l.Chain, whole) || len(l.Events) > 0 {
+				t.Errorf("from block %d: %v, %v, %v", i, l.Chain, l.Events, err)
 			}
 		}
 	})
@@ -76,7 +77,7 @@ func TestBoundariesHaveNoHeightOverNodes(t *testing.T) {
 func TestNodesGoBackToBoundaries(t *testing.T) {
 	blocks := byronChain(t)
 	n := ouroborostest.Start(t, 764824073, blocks)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		for keep := 1; keep < len(blocks); keep++ {
 			n.Switch(0, blocks...)
 			last := blocks[keep-1]
@@ -88,22 +89,22 @@ func TestNodesGoBackToBoundaries(t *testing.T) {
 			if last.Type > ledger.EraByron {
 				continue
 			}
-			whole, forked := placesOf(blocks), placesOf(with(blocks, keep, fork...))
-			l := listener{t: t}
+			whole, forked := placesOf(blocks), placesOf(cardanotest.Replace(blocks, keep, fork...))
+			l := cardanotest.Listener{T: t}
 			for e, err := range overNodeOn(t, "mainnet", uri, model.SourceOptions{Follow: true}).Follow(t.Context(), nil) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				l.hear(e)
-				if slices.Equal(l.chain, whole) {
+				l.Apply(e)
+				if slices.Equal(l.Chain, whole) {
 					n.Switch(keep, fork...)
 				}
-				if slices.Equal(l.chain, forked) {
+				if slices.Equal(l.Chain, forked) {
 					break
 				}
 			}
-			if len(l.events) != 1 {
-				t.Errorf("back to block %d: %v", keep-1, l.events)
+			if len(l.Events) != 1 {
+				t.Errorf("back to block %d: %v", keep-1, l.Events)
 			}
 		}
 	})
@@ -116,11 +117,11 @@ func TestRealBlocksOfByronComeOverNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := ouroborostest.Start(t, 764824073, blocks)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		s := overNodeOn(t, "mainnet", uri, model.SourceOptions{})
-		var l listener
-		if err := hear(t, s, &l, nil); err != nil || !slices.Equal(l.chain, placesOf(blocks)) {
-			t.Error(len(l.chain), err)
+		var l cardanotest.Listener
+		if err := cardanotest.Collect(t, s, &l, nil); err != nil || !slices.Equal(l.Chain, placesOf(blocks)) {
+			t.Error(len(l.Chain), err)
 		}
 	})
 }
@@ -128,7 +129,7 @@ func TestRealBlocksOfByronComeOverNodes(t *testing.T) {
 func TestTheBlockAfterEachComesFromNodes(t *testing.T) {
 	trunk := branch(t, nil, 60, 0)
 	n := ouroborostest.Start(t, 2, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		s := overNode(t, uri, model.SourceOptions{})
 		connections := n.Asked()["connection"]
 		wantChildren(t, s, followed(t, s), 1)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"birthmark/chains/cardano/genesis"
+	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
@@ -54,13 +55,13 @@ func TestWhatANodeDoesWrongIsNamed(t *testing.T) {
 			}
 			t.Run(name+" "+uri[:3], func(t *testing.T) {
 				s := overNode(t, uri, model.SourceOptions{})
-				s.connect.Silence = 50 * time.Millisecond
-				s.retry.Patience = 100 * time.Millisecond
-				var l listener
-				err := hear(t, s, &l, nil)
-				wantError(t, err, code, c.says...)
-				if len(l.chain) != c.blocks || len(l.events) > 0 {
-					t.Errorf("%d blocks came before, %v, expected %d", len(l.chain), l.events, c.blocks)
+				s.Connect.Silence = 50 * time.Millisecond
+				s.Retry.Patience = 100 * time.Millisecond
+				var l cardanotest.Listener
+				err := cardanotest.Collect(t, s, &l, nil)
+				cardanotest.WantError(t, err, code, c.says...)
+				if len(l.Chain) != c.blocks || len(l.Events) > 0 {
+					t.Errorf("%d blocks came before, %v, expected %d", len(l.Chain), l.Events, c.blocks)
 				}
 			})
 		}
@@ -70,14 +71,14 @@ func TestWhatANodeDoesWrongIsNamed(t *testing.T) {
 func TestANodeOfAnotherNetworkIsRefused(t *testing.T) {
 	trunk := branch(t, nil, 3, 0)
 	n := ouroborostest.Start(t, 1, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		s := overNode(t, uri, model.SourceOptions{Follow: true})
 		_, err := s.Tip(t.Context())
-		wantError(t, err, "wrong_network", "magic 2", "networkMagic = 1")
-		l := listener{t: t}
-		wantError(t, hear(t, s, &l, []model.Point{{Height: 9, Slot: 9}}), "wrong_network", "magic 2")
-		if len(l.events)+len(l.chain) > 0 {
-			t.Errorf("%d blocks, %v", len(l.chain), l.events)
+		cardanotest.WantError(t, err, "wrong_network", "magic 2", "networkMagic = 1")
+		l := cardanotest.Listener{T: t}
+		cardanotest.WantError(t, cardanotest.Collect(t, s, &l, []model.Point{{Height: 9, Slot: 9}}), "wrong_network", "magic 2")
+		if len(l.Events)+len(l.Chain) > 0 {
+			t.Errorf("%d blocks, %v", len(l.Chain), l.Events)
 		}
 	})
 }
@@ -99,7 +100,7 @@ func TestAnAddressWithoutANodeIsNamed(t *testing.T) {
 	} {
 		_, err := overNode(t, uri, model.SourceOptions{}).Tip(t.Context())
 		someAddress := strings.SplitN(uri, "://", 2)[1]
-		wantError(t, err, code, someAddress)
+		cardanotest.WantError(t, err, code, someAddress)
 	}
 	// One that follows waits for its node.
 	s := overNode(t, n.TCP(), model.SourceOptions{Follow: true})
@@ -117,19 +118,19 @@ func TestAnAddressWithoutANodeIsNamed(t *testing.T) {
 func TestAConnectionThatIsCutIsMadeAgain(t *testing.T) {
 	trunk := branch(t, nil, 1500, 0)
 	n := ouroborostest.Start(t, 2, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		s := overNode(t, uri, model.SourceOptions{Follow: true})
-		var steps []step
+		var steps []cardanotest.Step
 		for at := 100; at < len(trunk); at += 200 {
-			steps = append(steps, step{trunk[:at], func() { n.CutAfter(77) }})
+			steps = append(steps, cardanotest.Step{Chain: trunk[:at], Then: func() { n.CutAfter(77) }})
 		}
 		connections := n.Asked()["connection"]
 		more := branch(t, trunk, 3, 0)
-		steps = append(steps, step{trunk, func() { n.Disconnect(); n.Extend(more...) }}, step{chain: with(trunk, len(trunk), more...)})
-		var l listener
-		follows(t, s, &l, nil, steps...)
-		if len(l.events) > 0 {
-			t.Error(l.events)
+		steps = append(steps, cardanotest.Step{Chain: trunk, Then: func() { n.Disconnect(); n.Extend(more...) }}, cardanotest.Step{Chain: cardanotest.Replace(trunk, len(trunk), more...)})
+		var l cardanotest.Listener
+		cardanotest.Expect(t, s, &l, nil, steps...)
+		if len(l.Events) > 0 {
+			t.Error(l.Events)
 		}
 		if again := n.Asked()["connection"] - connections; again < 3 {
 			t.Errorf("%d connections: it was not cut", again)
@@ -141,19 +142,19 @@ func TestAConnectionThatIsCutIsMadeAgain(t *testing.T) {
 func TestANodeThatIsRestartedOnAnotherChain(t *testing.T) {
 	trunk := branch(t, nil, 600, 0)
 	n := ouroborostest.Start(t, 2, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		n.Switch(0, trunk...)
 		fork := branch(t, trunk[:500], 150, 1)
-		var l listener
-		follows(t, overNode(t, uri, model.SourceOptions{Follow: true}), &l, nil, step{trunk, func() {
+		var l cardanotest.Listener
+		cardanotest.Expect(t, overNode(t, uri, model.SourceOptions{Follow: true}), &l, nil, cardanotest.Step{Chain: trunk, Then: func() {
 			n.Stop()
 			n.Switch(500, fork...)
 			if err := n.Restart(); err != nil {
 				t.Error(err)
 			}
-		}}, step{chain: with(trunk, 500, fork...)})
-		if want := []string{"<499"}; !slices.Equal(l.events, want) {
-			t.Errorf("%v, expected %v", l.events, want)
+		}}, cardanotest.Step{Chain: cardanotest.Replace(trunk, 500, fork...)})
+		if want := []string{"<499"}; !slices.Equal(l.Events, want) {
+			t.Errorf("%v, expected %v", l.Events, want)
 		}
 	})
 }
@@ -164,31 +165,31 @@ func TestANodeThatComesBackWithNothingOfOurChain(t *testing.T) {
 		trunk := branch(t, nil, length, 0)
 		other := branch(t, nil, length+10, 1)
 		n := ouroborostest.Start(t, 2, trunk)
-		bothWays(t, n, func(t *testing.T, uri string) {
+		cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 			n.Switch(0, trunk...)
-			l := listener{t: t}
+			l := cardanotest.Listener{T: t}
 			var last error
 			for e, err := range overNode(t, uri, model.SourceOptions{Follow: true}).Follow(t.Context(), nil) {
 				if last = err; err != nil {
 					break
 				}
-				if l.hear(e); l.is(trunk) {
+				if l.Apply(e); l.Is(trunk) {
 					n.Stop()
 					n.Switch(0, other...)
 					if err := n.Restart(); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if l.is(other) {
+				if l.Is(other) {
 					break
 				}
 			}
 			kind, code := model.KindOf(last)
 			switch {
-			case length == genesis.SecurityParam && (last != nil || !slices.Equal(l.events, []string{"<origin"})):
-				t.Errorf("%v, %v, expected the way back to the origin", l.events, last)
-			case length > genesis.SecurityParam && (kind != model.Refused || code != "wrong_chain" || len(l.events) > 0 || !l.is(trunk)):
-				t.Errorf("%d blocks, %v, %v (%s), expected wrong_chain", len(l.chain), l.events, last, code)
+			case length == genesis.SecurityParam && (last != nil || !slices.Equal(l.Events, []string{"<origin"})):
+				t.Errorf("%v, %v, expected the way back to the origin", l.Events, last)
+			case length > genesis.SecurityParam && (kind != model.Refused || code != "wrong_chain" || len(l.Events) > 0 || !l.Is(trunk)):
+				t.Errorf("%d blocks, %v, %v (%s), expected wrong_chain", len(l.Chain), l.Events, last, code)
 			}
 		})
 	}
@@ -197,16 +198,16 @@ func TestANodeThatComesBackWithNothingOfOurChain(t *testing.T) {
 func TestASourceEndsWhereItIsTold(t *testing.T) {
 	trunk := branch(t, nil, 300, 0)
 	n := ouroborostest.Start(t, 2, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		for _, follows := range []bool{false, true} {
 			to := model.HeightPk(123)
 			s := overNode(t, uri, model.SourceOptions{To: &to, Follow: follows})
-			var l listener
-			if err := hear(t, s, &l, nil); err != nil || len(l.chain) != 124 {
-				t.Errorf("%d blocks, %v", len(l.chain), err)
+			var l cardanotest.Listener
+			if err := cardanotest.Collect(t, s, &l, nil); err != nil || len(l.Chain) != 124 {
+				t.Errorf("%d blocks, %v", len(l.Chain), err)
 			}
-			if err := hear(t, s, &l, l.known(200)); err != nil || len(l.chain) != 124 || len(l.events) > 0 {
-				t.Errorf("%d blocks, %v, %v", len(l.chain), l.events, err)
+			if err := cardanotest.Collect(t, s, &l, l.Known(200)); err != nil || len(l.Chain) != 124 || len(l.Events) > 0 {
+				t.Errorf("%d blocks, %v, %v", len(l.Chain), l.Events, err)
 			}
 		}
 	})
@@ -227,10 +228,10 @@ func lingering() (stacks []string) {
 func TestNothingIsLeftBehind(t *testing.T) {
 	trunk := branch(t, nil, 2000, 0)
 	n := ouroborostest.Start(t, 2, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		for _, leave := range []string{"the consumer", "the context", "an error", "the end"} {
 			s := overNode(t, uri, model.SourceOptions{Follow: leave != "the end", Memory: 1 << 20})
-			s.retry.Patience = time.Nanosecond
+			s.Retry.Patience = time.Nanosecond
 			if _, err := s.Tip(t.Context()); err != nil {
 				t.Fatal(err)
 			}

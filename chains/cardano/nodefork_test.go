@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
@@ -16,26 +17,26 @@ var depths = []int{1, 10, 100, 2160}
 func TestForksAtTheTipAreFollowed(t *testing.T) {
 	trunk := branch(t, nil, 2200, 0)
 	n := ouroborostest.Start(t, 2, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		n.Switch(0, trunk...)
-		var steps []step
+		var steps []cardanotest.Step
 		var wanted []string
 		chain := trunk
 		for i, depth := range depths {
 			keep := len(chain) - depth
 			// As long as ours, longer, shorter.
 			fork := branch(t, chain[:keep], depth+[]int{0, 1, -1, 0}[i], byte(i+1))
-			steps = append(steps, step{chain, func() { n.Switch(keep, fork...) }})
+			steps = append(steps, cardanotest.Step{Chain: chain, Then: func() { n.Switch(keep, fork...) }})
 			wanted = append(wanted, fmt.Sprint("<", keep-1))
-			chain = with(chain, keep, fork...)
+			chain = cardanotest.Replace(chain, keep, fork...)
 		}
 		other := branch(t, nil, 30, 77)
-		steps = append(steps, step{chain, func() { n.Switch(0, other...) }}, step{chain: other})
+		steps = append(steps, cardanotest.Step{Chain: chain, Then: func() { n.Switch(0, other...) }}, cardanotest.Step{Chain: other})
 		wanted = append(wanted, "<origin")
-		var l listener
-		follows(t, overNode(t, uri, model.SourceOptions{Follow: true}), &l, nil, steps...)
-		if !slices.Equal(l.events, wanted) {
-			t.Errorf("%v, expected %v", l.events, wanted)
+		var l cardanotest.Listener
+		cardanotest.Expect(t, overNode(t, uri, model.SourceOptions{Follow: true}), &l, nil, steps...)
+		if !slices.Equal(l.Events, wanted) {
+			t.Errorf("%v, expected %v", l.Events, wanted)
 		}
 	})
 }
@@ -43,26 +44,26 @@ func TestForksAtTheTipAreFollowed(t *testing.T) {
 func TestForksWhileNobodyListensAreFound(t *testing.T) {
 	trunk := branch(t, nil, 2200, 0)
 	n := ouroborostest.Start(t, 2, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		for i, depth := range append(depths, 0) {
 			n.Switch(0, trunk...)
 			s := overNode(t, uri, model.SourceOptions{})
-			var l listener
-			if err := hear(t, s, &l, nil); err != nil || !l.is(trunk) {
-				t.Fatal(err, len(l.chain))
+			var l cardanotest.Listener
+			if err := cardanotest.Collect(t, s, &l, nil); err != nil || !l.Is(trunk) {
+				t.Fatal(err, len(l.Chain))
 			}
 			keep := len(trunk) - depth
 			fork := branch(t, trunk[:keep], depth+1, byte(i+1))
 			n.Switch(keep, fork...)
-			if err := hear(t, s, &l, l.known(len(l.chain))); err != nil || !l.is(with(trunk, keep, fork...)) {
-				t.Fatal(err, len(l.chain), l.events)
+			if err := cardanotest.Collect(t, s, &l, l.Known(len(l.Chain))); err != nil || !l.Is(cardanotest.Replace(trunk, keep, fork...)) {
+				t.Fatal(err, len(l.Chain), l.Events)
 			}
 			var wanted []string
 			if depth > 0 {
 				wanted = []string{fmt.Sprint("<", keep-1)}
 			}
-			if !slices.Equal(l.events, wanted) {
-				t.Errorf("%d blocks deep: %v, expected %v", depth, l.events, wanted)
+			if !slices.Equal(l.Events, wanted) {
+				t.Errorf("%d blocks deep: %v, expected %v", depth, l.Events, wanted)
 			}
 		}
 	})
@@ -71,22 +72,22 @@ func TestForksWhileNobodyListensAreFound(t *testing.T) {
 func TestAPointNobodyRemembersIsLookedForAgain(t *testing.T) {
 	trunk := branch(t, nil, 300, 0)
 	n := ouroborostest.Start(t, 2, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		n.Switch(0, trunk...)
-		var l listener
+		var l cardanotest.Listener
 		s := overNode(t, uri, model.SourceOptions{})
-		if err := hear(t, s, &l, nil); err != nil {
+		if err := cardanotest.Collect(t, s, &l, nil); err != nil {
 			t.Fatal(err)
 		}
 		// What a database remembers thins out.
-		known := []model.Point{l.chain[299], l.chain[298], l.chain[290], l.chain[200], l.chain[0]}
+		known := []model.Point{l.Chain[299], l.Chain[298], l.Chain[290], l.Chain[200], l.Chain[0]}
 		s = overNode(t, uri, model.SourceOptions{Follow: true})
 		more, fork := branch(t, trunk, 1, 0), branch(t, trunk[:250], 60, 1)
 		n.Extend(more...)
-		follows(t, s, &l, known,
-			step{with(trunk, 300, more...), func() { n.Switch(250, fork...) }}, step{chain: with(trunk, 250, fork...)})
-		if want := []string{"<200"}; !slices.Equal(l.events, want) {
-			t.Errorf("%v, expected %v", l.events, want)
+		cardanotest.Expect(t, s, &l, known,
+			cardanotest.Step{Chain: cardanotest.Replace(trunk, 300, more...), Then: func() { n.Switch(250, fork...) }}, cardanotest.Step{Chain: cardanotest.Replace(trunk, 250, fork...)})
+		if want := []string{"<200"}; !slices.Equal(l.Events, want) {
+			t.Errorf("%v, expected %v", l.Events, want)
 		}
 	})
 }
@@ -101,7 +102,7 @@ func TestANodeThatIsBehindIsWaitedFor(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		n.Switch(0, trunk...)
 		behind := func(keep int, then []ouroborostest.Block) func() {
 			return func() {
@@ -116,18 +117,18 @@ func TestANodeThatIsBehindIsWaitedFor(t *testing.T) {
 				}()
 			}
 		}
-		whole := with(trunk, 400, branch(t, trunk, 20, 0)...)
+		whole := cardanotest.Replace(trunk, 400, branch(t, trunk, 20, 0)...)
 		fork := branch(t, trunk[:390], 40, 1)
-		var l listener
-		follows(t, overNode(t, uri, model.SourceOptions{Follow: true}), &l, nil,
-			step{trunk, behind(300, whole[300:405])},
-			step{whole[:405], behind(0, whole[:406])},
-			step{whole[:406], behind(395, whole[395:407])},
-			step{whole[:407], behind(380, with(whole, 390, fork...)[380:])},
-			step{chain: with(trunk, 390, fork...)},
+		var l cardanotest.Listener
+		cardanotest.Expect(t, overNode(t, uri, model.SourceOptions{Follow: true}), &l, nil,
+			cardanotest.Step{Chain: trunk, Then: behind(300, whole[300:405])},
+			cardanotest.Step{Chain: whole[:405], Then: behind(0, whole[:406])},
+			cardanotest.Step{Chain: whole[:406], Then: behind(395, whole[395:407])},
+			cardanotest.Step{Chain: whole[:407], Then: behind(380, cardanotest.Replace(whole, 390, fork...)[380:])},
+			cardanotest.Step{Chain: cardanotest.Replace(trunk, 390, fork...)},
 		)
-		if want := []string{"<389"}; !slices.Equal(l.events, want) {
-			t.Errorf("%v, expected %v", l.events, want)
+		if want := []string{"<389"}; !slices.Equal(l.Events, want) {
+			t.Errorf("%v, expected %v", l.Events, want)
 		}
 	})
 }
@@ -135,14 +136,14 @@ func TestANodeThatIsBehindIsWaitedFor(t *testing.T) {
 func TestASourceThatEndsDoesNotWaitForANodeThatIsBehind(t *testing.T) {
 	trunk := branch(t, nil, 400, 0)
 	n := ouroborostest.Start(t, 2, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		n.Switch(0, trunk...)
-		l := listener{t: t}
+		l := cardanotest.Listener{T: t}
 		for e, err := range overNode(t, uri, model.SourceOptions{}).Follow(t.Context(), nil) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if l.hear(e); len(l.chain) == 300 {
+			if l.Apply(e); len(l.Chain) == 300 {
 				n.Stop()
 				n.Rollback(100)
 				if err := n.Restart(); err != nil {
@@ -150,8 +151,8 @@ func TestASourceThatEndsDoesNotWaitForANodeThatIsBehind(t *testing.T) {
 				}
 			}
 		}
-		if len(l.events) > 0 || len(l.chain) < 300 {
-			t.Errorf("%d blocks, %v", len(l.chain), l.events)
+		if len(l.Events) > 0 || len(l.Chain) < 300 {
+			t.Errorf("%d blocks, %v", len(l.Chain), l.Events)
 		}
 	})
 }

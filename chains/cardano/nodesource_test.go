@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"birthmark/chains/blocksource"
+	"birthmark/chains/cardano/node"
 	"birthmark/internal/testblocks"
+	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
@@ -21,12 +23,12 @@ func previewBlocks(t testing.TB) []ouroborostest.Block {
 }
 
 // overNode is the source of a node that is impatient enough for tests.
-func overNode(t testing.TB, uri string, o model.SourceOptions) *nodeSource {
+func overNode(t testing.TB, uri string, o model.SourceOptions) *node.Source {
 	t.Helper()
 	return overNodeOn(t, "preview", uri, o)
 }
 
-func overNodeOn(t testing.TB, network, uri string, o model.SourceOptions) *nodeSource {
+func overNodeOn(t testing.TB, network, uri string, o model.SourceOptions) *node.Source {
 	t.Helper()
 	c, err := New(network)
 	if err != nil {
@@ -37,9 +39,9 @@ func overNodeOn(t testing.TB, network, uri string, o model.SourceOptions) *nodeS
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := src.(*nodeSource)
-	s.retry = blocksource.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Second}
-	s.poll = 5 * time.Millisecond
+	s := src.(*node.Source)
+	s.Retry = blocksource.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Second}
+	s.Poll = 5 * time.Millisecond
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -47,28 +49,28 @@ func overNodeOn(t testing.TB, network, uri string, o model.SourceOptions) *nodeS
 func TestANodeIsAChain(t *testing.T) {
 	blocks := previewBlocks(t)
 	n := ouroborostest.Start(t, 2, blocks)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		s := overNode(t, uri, model.SourceOptions{})
 		last := blocks[len(blocks)-1]
 		want := model.Point{Height: model.HeightPk(len(blocks) - 1), Slot: last.Slot, Hash: last.Hash}
 		if tip, err := s.Tip(t.Context()); err != nil || tip != want {
 			t.Fatal(tip, err)
 		}
-		var l listener
-		if err := hear(t, s, &l, nil); err != nil {
+		var l cardanotest.Listener
+		if err := cardanotest.Collect(t, s, &l, nil); err != nil {
 			t.Fatal(err)
 		}
-		if !l.is(blocks) || len(l.events) > 0 {
-			t.Fatalf("%d blocks, %v", len(l.chain), l.events)
+		if !l.Is(blocks) || len(l.Events) > 0 {
+			t.Fatalf("%d blocks, %v", len(l.Chain), l.Events)
 		}
 		// After its tip a node says nothing, and from a point on what comes after it.
-		known := l.known(100)
-		if err := hear(t, s, &l, known); err != nil || len(l.events) > 0 {
-			t.Fatal(err, l.events)
+		known := l.Known(100)
+		if err := cardanotest.Collect(t, s, &l, known); err != nil || len(l.Events) > 0 {
+			t.Fatal(err, l.Events)
 		}
-		l.chain = l.chain[:len(blocks)-40]
-		if err := hear(t, s, &l, l.known(100)); err != nil || !l.is(blocks) || len(l.events) > 0 {
-			t.Fatal(err, len(l.chain), l.events)
+		l.Chain = l.Chain[:len(blocks)-40]
+		if err := cardanotest.Collect(t, s, &l, l.Known(100)); err != nil || !l.Is(blocks) || len(l.Events) > 0 {
+			t.Fatal(err, len(l.Chain), l.Events)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -16,7 +17,7 @@ func TestANodeIsFollowedThroughAnything(t *testing.T) {
 	seed := testseed.New(t)
 	trunk := branch(t, nil, 1500, 0)
 	n := ouroborostest.Start(t, 2, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		n.Switch(0, trunk...)
 		const turns = 40
@@ -37,23 +38,23 @@ func TestANodeIsFollowedThroughAnything(t *testing.T) {
 				default:
 					keep := max(1, len(chain)-r.IntN(300)>>r.IntN(9))
 					more := branch(t, chain[:keep], len(chain)-keep+r.IntN(20), byte(turn+1))
-					chain = with(chain, keep, more...)
+					chain = cardanotest.Replace(chain, keep, more...)
 					n.Switch(keep, more...)
 				}
 			}
 			n.CutAfter(-1)
 			last := branch(t, chain, 1, 200)
-			chain = with(chain, len(chain), last...)
+			chain = cardanotest.Replace(chain, len(chain), last...)
 			ends <- chain // before the source can say it
 			n.Extend(last...)
 		}()
-		l := listener{t: t}
+		l := cardanotest.Listener{T: t}
 		var end []ouroborostest.Block
 		for e, err := range overNode(t, uri, model.SourceOptions{Follow: true, Memory: 1 << 20}).Follow(t.Context(), nil) {
 			if err != nil {
-				t.Fatalf("%v; %d blocks, %v", err, len(l.chain), l.events)
+				t.Fatalf("%v; %d blocks, %v", err, len(l.Chain), l.Events)
 			}
-			l.hear(e)
+			l.Apply(e)
 			if end == nil {
 				select {
 				case end = <-ends:
@@ -61,7 +62,7 @@ func TestANodeIsFollowedThroughAnything(t *testing.T) {
 					continue
 				}
 			}
-			if l.is(end) {
+			if l.Is(end) {
 				return
 			}
 		}

@@ -1,16 +1,15 @@
-package cardano
+package immutable
 
 import (
 	"context"
 
-	"birthmark/chains/cardano/immutable"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
 // Child implements [model.ChildReader], on what was there when the folder was last looked at.
-func (s *chunkSource) Child(ctx context.Context, after model.Point) (*model.Block, error) {
-	from := immutable.Position{}
+func (s *Source) Child(ctx context.Context, after model.Point) (*model.Block, error) {
+	from := Position{}
 	if !after.IsOrigin() {
 		e, err := s.db.Find(ctx, after.Slot, after.Hash)
 		if err != nil {

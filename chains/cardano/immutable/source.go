@@ -1,4 +1,4 @@
-package cardano
+package immutable
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 
 	"birthmark/chains/blocksource"
 	"birthmark/chains/cardano/genesis"
-	"birthmark/chains/cardano/immutable"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
@@ -16,24 +15,24 @@ import (
 const groupSize = 256 << 10
 
 // chunkSource is a node's immutable database. What is in it never goes away, so there are no forks.
-type chunkSource struct {
+type Source struct {
 	net     *genesis.Network
-	db      *immutable.DB
+	db      *DB
 	options model.SourceOptions
 	decoder *ledger.Decoder // what each goroutine clones
 	poll    time.Duration
 }
 
-func openChunks(d *ledger.Decoder, path string, o model.SourceOptions) (*chunkSource, error) {
-	db, err := immutable.Open(path)
+func OpenSource(d *ledger.Decoder, path string, o model.SourceOptions) (*Source, error) {
+	db, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return &chunkSource{net: d.Network, db: db, options: o, decoder: d, poll: time.Second}, nil
+	return &Source{net: d.Network, db: db, options: o, decoder: d, poll: time.Second}, nil
 }
 
 // Tip is the last block with a height of its own that was there when the folder was last looked at.
-func (s *chunkSource) Tip(ctx context.Context) (model.Point, error) {
+func (s *Source) Tip(ctx context.Context) (model.Point, error) {
 	e, err := s.db.Tip(ctx)
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
 		return model.Point{}, nil
@@ -55,14 +54,14 @@ func (s *chunkSource) Tip(ctx context.Context) (model.Point, error) {
 
 // before is the block before a boundary block, which has no height of its own; where the chunks begin with the boundary
 // there is no better one than itself.
-func (s *chunkSource) before(ctx context.Context, r *chunkReader, boundary onDisk) (onDisk, error) {
-	from := immutable.Position{Chunk: max(boundary.entry.Chunk-1, 0)}
+func (s *Source) before(ctx context.Context, r *blockReader, boundary storedBlock) (storedBlock, error) {
+	from := Position{Chunk: max(boundary.entry.Chunk-1, 0)}
 	for e, err := range s.db.Entries(ctx, from) {
 		if _, code := model.KindOf(err); code == "missing_chunk" {
 			break
 		}
 		if err != nil {
-			return onDisk{}, err
+			return storedBlock{}, err
 		}
 		if e.Hash == boundary.Parent {
 			return r.block(e)
@@ -72,11 +71,11 @@ func (s *chunkSource) before(ctx context.Context, r *chunkReader, boundary onDis
 }
 
 // Close has nothing to free: chunks are open only while they are read.
-func (s *chunkSource) Close() error { return nil }
+func (s *Source) Close() error { return nil }
 
 // Follow yields the blocks after the newest known one that is there. At their end it waits for more where the options
 // say so; else what is cut there is an error.
-func (s *chunkSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
+func (s *Source) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		at, from, err := s.find(ctx, known)
 		if err != nil {
@@ -136,21 +135,21 @@ func (s *chunkSource) Follow(ctx context.Context, known []model.Point) iter.Seq2
 }
 
 // find is the newest known block that is there, and the place behind it.
-func (s *chunkSource) find(ctx context.Context, known []model.Point) (model.Point, immutable.Position, error) {
+func (s *Source) find(ctx context.Context, known []model.Point) (model.Point, Position, error) {
 	for _, p := range known {
 		e, err := s.db.Find(ctx, p.Slot, p.Hash)
 		if err == nil {
 			return p, e.Next(), nil
 		}
 		if kind, _ := model.KindOf(err); kind != model.NotFound {
-			return p, immutable.Position{}, err
+			return p, Position{}, err
 		}
 	}
-	return model.Point{}, immutable.Position{}, nil
+	return model.Point{}, Position{}, nil
 }
 
 // begins is an error where the first block is none of the network's.
-func (s *chunkSource) begins(ctx context.Context) error {
+func (s *Source) begins(ctx context.Context) error {
 	_, err := s.Child(ctx, model.Point{})
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
 		err = model.Errorf(model.BadSource, "source_empty", "there is no block in the chunks yet")
@@ -159,7 +158,7 @@ func (s *chunkSource) begins(ctx context.Context) error {
 }
 
 // wait waits until there may be more blocks than before.
-func (s *chunkSource) wait(ctx context.Context) error {
+func (s *Source) wait(ctx context.Context) error {
 	t := time.NewTicker(s.poll)
 	defer t.Stop()
 	for {
@@ -176,15 +175,15 @@ func (s *chunkSource) wait(ctx context.Context) error {
 
 // group is blocks that are read together, up to one that could not be had.
 type group struct {
-	blocks []onDisk
-	next   immutable.Position
+	blocks []storedBlock
+	next   Position
 	err    error
 }
 
 // read yields the blocks from a place on, some at a time.
-func (s *chunkSource) read(ctx context.Context, from immutable.Position) iter.Seq2[group, error] {
+func (s *Source) read(ctx context.Context, from Position) iter.Seq2[group, error] {
 	type job struct {
-		entries []immutable.Entry
+		entries []Entry
 		err     error
 	}
 	jobs := func(ctx context.Context, yield func(job) bool) {

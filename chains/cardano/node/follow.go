@@ -1,4 +1,4 @@
-package cardano
+package node
 
 import (
 	"context"
@@ -13,15 +13,15 @@ import (
 	"birthmark/model"
 )
 
-var errLeft = errors.New("the consumer has left")
+var errConsumerDone = errors.New("the consumer has left")
 
 // nodeFollower is one Follow under way.
-type nodeFollower struct {
-	*nodeSource
+type follower struct {
+	*Source
 	*blocksource.Outage
 	trail      *blocksource.Trail
 	boundaries []boundary
-	begun      bool // it was found where the node's chain and the known points part
+	started    bool // it was found where the node's chain and the known points part
 	yield      func(model.Event, error) bool
 }
 
@@ -32,7 +32,7 @@ type boundary struct {
 }
 
 // boundariesKept are those of the last epochs: no way back is longer than one.
-const boundariesKept = 4
+const keptBoundaries = 4
 
 // Follow yields what happened on the node's chain after the newest known point that it has. Where that is known[0] the
 // stream begins with a rollback to it: where the node goes from there is no search any more. Where it is the origin the
@@ -41,12 +41,12 @@ const boundariesKept = 4
 //
 // A node that is behind what it said before, on the same chain, undoes nothing: it is waited for. One that comes back
 // with none of a chain that is too long for a fork ends the stream, with an error of kind Refused, code wrong_chain.
-func (s *nodeSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
+func (s *Source) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
-		f := &nodeFollower{nodeSource: s, Outage: s.outage(), trail: blocksource.NewTrail(known), yield: yield}
+		f := &follower{Source: s, Outage: s.outage(), trail: blocksource.NewTrail(known), yield: yield}
 		for {
-			done, err := f.round(ctx)
-			if err != nil && err != errLeft {
+			done, err := f.followConn(ctx)
+			if err != nil && err != errConsumerDone {
 				if err = f.Wait(ctx, err); err != nil {
 					yield(model.Event{}, err)
 				}
@@ -59,8 +59,8 @@ func (s *nodeSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[
 }
 
 // round is what one connection has to say. Done: nothing more is to come.
-func (f *nodeFollower) round(ctx context.Context) (done bool, err error) {
-	c, done, err := f.meet(ctx)
+func (f *follower) followConn(ctx context.Context) (done bool, err error) {
+	c, done, err := f.connect(ctx)
 	if err != nil || done {
 		return done, err
 	}
@@ -72,7 +72,7 @@ func (f *nodeFollower) round(ctx context.Context) (done bool, err error) {
 }
 
 // next is the height after the trail's end.
-func (f *nodeFollower) next() model.HeightPk {
+func (f *follower) next() model.HeightPk {
 	if at := f.trail.Newest(); !at.IsOrigin() {
 		return at.Height + 1
 	}
@@ -81,21 +81,21 @@ func (f *nodeFollower) next() model.HeightPk {
 
 // meet connects and finds where the node's chain and the trail part, which is then the trail's end and where the
 // connection goes on. Done: the node is behind, and not waited for.
-func (f *nodeFollower) meet(ctx context.Context) (_ *ouroboros.Conn, done bool, err error) {
+func (f *follower) connect(ctx context.Context) (_ *ouroboros.Conn, done bool, err error) {
 	for {
-		c, kept, err := f.take(ctx)
+		c, kept, err := f.conn(ctx)
 		if err != nil {
 			return nil, false, err
 		}
 		for {
-			n, tip, err := parting(ctx, c, f.trail.Points())
+			n, tip, err := intersect(ctx, c, f.trail.Points())
 			if err == nil {
-				if done, err = f.settle(n, tip); err == nil && !done {
+				if done, err = f.adoptIntersection(n, tip); err == nil && !done {
 					return c, false, nil
 				}
 				if err == nil && f.options.Follow {
 					f.Over()
-					if err = pause(ctx, f.poll); err == nil {
+					if err = pause(ctx, f.Poll); err == nil {
 						continue
 					}
 				}
@@ -112,34 +112,34 @@ func (f *nodeFollower) meet(ctx context.Context) (_ *ouroboros.Conn, done bool, 
 
 // settle makes of the trail what the node shares of it, its first n points. Behind: it ends in something that the node's
 // chain may yet come to; but for the first time, when the stream has to begin somewhere, that is left alone.
-func (f *nodeFollower) settle(n int, tip ouroboros.Tip) (behind bool, err error) {
+func (f *follower) adoptIntersection(n int, tip ouroboros.Tip) (behind bool, err error) {
 	points := f.trail.Points()
 	if n == len(points) {
-		if !f.begun && n > 0 {
+		if !f.started && n > 0 {
 			err = f.cut(n) // takes nothing away: it says that the node has all of them
 		}
-		f.begun = true
+		f.started = true
 		return false, err
 	}
 	newest := points[len(points)-1]
 	switch {
-	case !f.begun:
+	case !f.started:
 	case tip.Point.IsOrigin() || uint64(points[n].Height) > tip.Number:
 		return true, nil
 	case n == 0 && newest.Height > genesis.SecurityParam:
 		return false, model.Errorf(model.Refused, "wrong_chain", "%s came back with another chain, up to block %d (%x): it has nothing of that to block %d (%s)",
 			f.address, tip.Number, tip.Hash, newest.Height, newest.Hash)
 	}
-	f.begun = true
+	f.started = true
 	return false, f.cut(n)
 }
 
 // cut goes back to the first n points of the trail.
-func (f *nodeFollower) cut(n int) error {
+func (f *follower) cut(n int) error {
 	f.trail.Cut(n)
 	at := f.trail.Newest()
 	if !f.yield(model.Event{Rollback: &at}, nil) {
-		return errLeft
+		return errConsumerDone
 	}
 	return nil
 }
@@ -156,11 +156,11 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 // stream yields what comes over a connection.
-func (f *nodeFollower) stream(ctx context.Context, c *ouroboros.Conn) (done bool, err error) {
+func (f *follower) stream(ctx context.Context, c *ouroboros.Conn) (done bool, err error) {
 	l := ledger.Linker{Decoder: f.decoder, Tip: f.trail.Newest()}
-	for n, err := range f.news(ctx, c) {
+	for n, err := range f.batches(ctx, c) {
 		if err == nil {
-			done, err = f.pass(&l, n)
+			done, err = f.apply(&l, n)
 		}
 		if done || err != nil {
 			return done, err
@@ -170,13 +170,13 @@ func (f *nodeFollower) stream(ctx context.Context, c *ouroboros.Conn) (done bool
 }
 
 // pass hands on what a node said.
-func (f *nodeFollower) pass(l *ledger.Linker, n news) (done bool, err error) {
-	for _, h := range n.happened {
+func (f *follower) apply(l *ledger.Linker, n batch) (done bool, err error) {
+	for _, h := range n.events {
 		switch h.kind {
 		case ouroboros.Backward:
-			err = f.goBack(l, h.to)
+			err = f.rollBack(l, h.rollback)
 		case ouroboros.Forward:
-			done, err = f.goOn(l, h.Decoded)
+			done, err = f.addBlock(l, h.Decoded)
 		default:
 			done = !f.options.Follow
 		}
@@ -191,14 +191,14 @@ func (f *nodeFollower) pass(l *ledger.Linker, n news) (done bool, err error) {
 }
 
 // goOn hands on a block.
-func (f *nodeFollower) goOn(l *ledger.Linker, p ledger.Decoded) (done bool, err error) {
+func (f *follower) addBlock(l *ledger.Linker, p ledger.Decoded) (done bool, err error) {
 	before := l.Tip
 	b, err := l.Link(p)
 	if err != nil {
 		return false, err
 	}
 	if b == nil {
-		if len(f.boundaries) == boundariesKept {
+		if len(f.boundaries) == keptBoundaries {
 			f.boundaries = append(f.boundaries[:0], f.boundaries[1:]...)
 		}
 		f.boundaries = append(f.boundaries, boundary{p.Block, before})
@@ -210,13 +210,13 @@ func (f *nodeFollower) goOn(l *ledger.Linker, p ledger.Decoded) (done bool, err 
 	}
 	f.trail.Add(b.Point())
 	if !f.yield(model.Event{Block: b}, nil) {
-		return false, errLeft
+		return false, errConsumerDone
 	}
 	return to != nil && b.Height == *to, nil
 }
 
 // goBack goes back to a point the node named.
-func (f *nodeFollower) goBack(l *ledger.Linker, to ouroboros.Point) error {
+func (f *follower) rollBack(l *ledger.Linker, to ouroboros.Point) error {
 	at, between := model.Point{Slot: to.Slot, Hash: to.Hash}, (*model.Block)(nil)
 	for _, b := range f.boundaries {
 		if b.Slot == to.Slot && b.Hash == at.Hash {

@@ -1,4 +1,4 @@
-package cardano
+package node
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 )
 
 // nodeSource is a node: a relay over TCP, or a local one over its socket.
-type nodeSource struct {
+type Source struct {
 	net             *genesis.Network
 	options         model.SourceOptions
 	decoder         *ledger.Decoder // what each goroutine clones
 	scheme, address string
-	connect         ouroboros.Options
-	retry           blocksource.Retry
-	poll            time.Duration // how often a node that is behind is asked again
-	met             atomic.Bool   // the node has answered
+	Connect         ouroboros.Options
+	Retry           blocksource.Retry
+	Poll            time.Duration // how often a node that is behind is asked again
+	reached         atomic.Bool   // the node has answered
 
 	mu   sync.Mutex
 	idle []*ouroboros.Conn
@@ -31,8 +31,8 @@ type nodeSource struct {
 // idleConns is how many connections are kept for the next question.
 const idleConns = 4
 
-func openNode(d *ledger.Decoder, scheme, rest string, o model.SourceOptions) (*nodeSource, error) {
-	address, err := nodeAddress(scheme, rest)
+func Open(d *ledger.Decoder, scheme, rest string, o model.SourceOptions) (*Source, error) {
+	address, err := parseAddress(scheme, rest)
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +40,9 @@ func openNode(d *ledger.Decoder, scheme, rest string, o model.SourceOptions) (*n
 	if o.Memory <= 0 {
 		o.Memory = blocksource.DefaultMemory
 	}
-	return &nodeSource{
-		net: n, options: o, decoder: d, scheme: scheme, address: address, poll: time.Second,
-		connect: ouroboros.Options{Magic: n.Magic, Memory: o.Memory / 4, Describe: func(tag byte, header []byte) (ouroboros.Header, error) { return describe(n, tag, header) }},
+	return &Source{
+		net: n, options: o, decoder: d, scheme: scheme, address: address, Poll: time.Second,
+		Connect: ouroboros.Options{Magic: n.Magic, Memory: o.Memory / 4, Describe: func(tag byte, header []byte) (ouroboros.Header, error) { return describe(n, tag, header) }},
 	}, nil
 }
 
@@ -64,24 +64,24 @@ func describe(n *genesis.Network, tag byte, header []byte) (h ouroboros.Header, 
 	return h, nil
 }
 
-func (s *nodeSource) outage() *blocksource.Outage {
-	return blocksource.NewOutage(s.scheme+"://"+s.address, s.retry, s.options.Follow, s.options.Outage)
+func (s *Source) outage() *blocksource.Outage {
+	return blocksource.NewOutage(s.scheme+"://"+s.address, s.Retry, s.options.Follow, s.options.Outage)
 }
 
 // Tip is the node's. A source that does not follow fails at once where the node has never answered: its URI is wrong
 // more often than its node is down for a moment.
-func (s *nodeSource) Tip(ctx context.Context) (model.Point, error) {
-	tip, err := ask(ctx, s, s.tip)
-	if err != nil && (s.options.Follow || s.met.Load()) {
+func (s *Source) Tip(ctx context.Context) (model.Point, error) {
+	tip, err := query(ctx, s, s.tip)
+	if err != nil && (s.options.Follow || s.reached.Load()) {
 		o := s.outage()
 		if err = o.Wait(ctx, err); err == nil {
-			tip, err = blocksource.Try(ctx, o, func() (model.Point, error) { return ask(ctx, s, s.tip) })
+			tip, err = blocksource.Try(ctx, o, func() (model.Point, error) { return query(ctx, s, s.tip) })
 		}
 	}
 	return tip, err
 }
 
-func (s *nodeSource) tip(ctx context.Context, c *ouroboros.Conn) (model.Point, error) {
+func (s *Source) tip(ctx context.Context, c *ouroboros.Conn) (model.Point, error) {
 	_, tip, err := c.Intersect(ctx, nil)
 	if err != nil || tip.Point.IsOrigin() {
 		return model.Point{}, err
@@ -90,7 +90,7 @@ func (s *nodeSource) tip(ctx context.Context, c *ouroboros.Conn) (model.Point, e
 }
 
 // point is the one a node's tip is at.
-func (s *nodeSource) point(tip ouroboros.Tip) (model.Point, error) {
+func (s *Source) point(tip ouroboros.Tip) (model.Point, error) {
 	h, err := model.NewHeightPk(tip.Number)
 	if err != nil {
 		return model.Point{}, model.Errorf(model.BadSource, "bad_answer", "the tip of %s: %w", s.address, err)
@@ -99,13 +99,13 @@ func (s *nodeSource) point(tip ouroboros.Tip) (model.Point, error) {
 }
 
 // Child implements [model.ChildReader].
-func (s *nodeSource) Child(ctx context.Context, after model.Point) (*model.Block, error) {
+func (s *Source) Child(ctx context.Context, after model.Point) (*model.Block, error) {
 	return blocksource.Try(ctx, s.outage(), func() (*model.Block, error) {
-		return ask(ctx, s, func(ctx context.Context, c *ouroboros.Conn) (*model.Block, error) { return s.child(ctx, c, after) })
+		return query(ctx, s, func(ctx context.Context, c *ouroboros.Conn) (*model.Block, error) { return s.child(ctx, c, after) })
 	})
 }
 
-func (s *nodeSource) child(ctx context.Context, c *ouroboros.Conn, after model.Point) (*model.Block, error) {
+func (s *Source) child(ctx context.Context, c *ouroboros.Conn, after model.Point) (*model.Block, error) {
 	d := s.decoder.Clone()
 	l := ledger.Linker{Decoder: s.decoder, Tip: after}
 	for at := (ouroboros.Point{Slot: after.Slot, Hash: after.Hash}); ; {
@@ -128,7 +128,7 @@ func (s *nodeSource) child(ctx context.Context, c *ouroboros.Conn, after model.P
 }
 
 // decode makes a block of one that came, and checks that it is the one that was announced.
-func (s *nodeSource) decode(d *ledger.Decoder, e ouroboros.Event) (ledger.Decoded, error) {
+func (s *Source) decode(d *ledger.Decoder, e ouroboros.Event) (ledger.Decoded, error) {
 	b, boundary, err := d.Block(e.Block)
 	want := e.Point
 	switch {
@@ -148,7 +148,7 @@ func (s *nodeSource) decode(d *ledger.Decoder, e ouroboros.Event) (ledger.Decode
 }
 
 // Close ends the connections that are kept.
-func (s *nodeSource) Close() error {
+func (s *Source) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.idle {
@@ -159,7 +159,7 @@ func (s *nodeSource) Close() error {
 }
 
 // take is a connection to the node; kept: it was there before, and may be broken by now.
-func (s *nodeSource) take(ctx context.Context) (c *ouroboros.Conn, kept bool, err error) {
+func (s *Source) conn(ctx context.Context) (c *ouroboros.Conn, kept bool, err error) {
 	s.mu.Lock()
 	if n := len(s.idle); n > 0 {
 		c, s.idle = s.idle[n-1], s.idle[:n-1]
@@ -168,11 +168,11 @@ func (s *nodeSource) take(ctx context.Context) (c *ouroboros.Conn, kept bool, er
 	if c != nil {
 		return c, true, nil
 	}
-	c, err = ouroboros.Dial(ctx, s.scheme, s.address, s.connect)
+	c, err = ouroboros.Dial(ctx, s.scheme, s.address, s.Connect)
 	switch {
 	case err == nil:
-		s.met.Store(true)
-	case s.met.Load() && codeOf(err) == "unreachable":
+		s.reached.Store(true)
+	case s.reached.Load() && codeOf(err) == "unreachable":
 		err = blocksource.Temporary(err) // it was there
 	}
 	return c, false, err
@@ -184,7 +184,7 @@ func codeOf(err error) string {
 }
 
 // keep keeps a connection for the next question, where it can serve one.
-func (s *nodeSource) keep(c *ouroboros.Conn) {
+func (s *Source) release(c *ouroboros.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.Used() || len(s.idle) == idleConns {
@@ -195,16 +195,16 @@ func (s *nodeSource) keep(c *ouroboros.Conn) {
 }
 
 // ask asks the node something. Where a connection that was kept fails it is asked again on a new one.
-func ask[T any](ctx context.Context, s *nodeSource, f func(context.Context, *ouroboros.Conn) (T, error)) (T, error) {
+func query[T any](ctx context.Context, s *Source, f func(context.Context, *ouroboros.Conn) (T, error)) (T, error) {
 	for {
-		c, kept, err := s.take(ctx)
+		c, kept, err := s.conn(ctx)
 		if err != nil {
 			var none T
 			return none, err
 		}
 		v, err := f(ctx, c)
 		if kind, _ := model.KindOf(err); err == nil || kind == model.NotFound {
-			s.keep(c)
+			s.release(c)
 			return v, err
 		}
 		c.Close()

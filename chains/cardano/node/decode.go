@@ -1,4 +1,4 @@
-package cardano
+package node
 
 import (
 	"context"
@@ -10,20 +10,20 @@ import (
 )
 
 // news is what a node said at a time, decoded, up to what could not be.
-type news struct {
-	happened []happened
-	err      error
+type batch struct {
+	events []event
+	err    error
 }
 
 // happened is a block, or a way back, or that there is no more for now.
-type happened struct {
+type event struct {
 	kind ouroboros.Kind
 	ledger.Decoded
-	to ouroboros.Point // where the node went back
+	rollback ouroboros.Point // where the node went back
 }
 
 // news yields what comes over a connection, decoded on several goroutines. It ends with the context.
-func (s *nodeSource) news(ctx context.Context, c *ouroboros.Conn) iter.Seq2[news, error] {
+func (s *Source) batches(ctx context.Context, c *ouroboros.Conn) iter.Seq2[batch, error] {
 	type job struct {
 		events []ouroboros.Event
 		err    error
@@ -41,12 +41,12 @@ func (s *nodeSource) news(ctx context.Context, c *ouroboros.Conn) iter.Seq2[news
 		}
 		return bytes
 	}
-	worker := func() (func(context.Context, job) (news, error), func()) {
+	worker := func() (func(context.Context, job) (batch, error), func()) {
 		d := s.decoder.Clone()
-		return func(_ context.Context, j job) (n news, _ error) {
-			n.happened = make([]happened, 0, len(j.events))
+		return func(_ context.Context, j job) (n batch, _ error) {
+			n.events = make([]event, 0, len(j.events))
 			for _, e := range j.events {
-				h := happened{kind: e.Kind, to: e.Point}
+				h := event{kind: e.Kind, rollback: e.Point}
 				if e.Kind == ouroboros.Forward {
 					var err error
 					if h.Decoded, err = s.decode(d, e); err != nil {
@@ -60,22 +60,22 @@ func (s *nodeSource) news(ctx context.Context, c *ouroboros.Conn) iter.Seq2[news
 			return n, nil
 		}, func() {}
 	}
-	limits := blocksource.Limits{Workers: s.options.Workers, Memory: s.options.Memory - s.connect.Memory}
+	limits := blocksource.Limits{Workers: s.options.Workers, Memory: s.options.Memory - s.Connect.Memory}
 	return blocksource.Ordered(ctx, jobs, size, limits, worker)
 }
 
 // add takes what happened next. Blocks that the node takes back before they were handed on are left out.
-func (n *news) add(h happened) {
+func (n *batch) add(h event) {
 	if h.kind == ouroboros.Backward {
-		for last := len(n.happened) - 1; last >= 0; last-- {
-			was := &n.happened[last]
-			if was.kind == ouroboros.Forward && was.Slot == h.to.Slot && was.Hash == h.to.Hash {
-				n.happened = n.happened[:last+1]
+		for last := len(n.events) - 1; last >= 0; last-- {
+			was := &n.events[last]
+			if was.kind == ouroboros.Forward && was.Slot == h.rollback.Slot && was.Hash == h.rollback.Hash {
+				n.events = n.events[:last+1]
 				return
 			}
 		}
 		// It goes back to before all of them, and before what they came after.
-		n.happened = n.happened[:0]
+		n.events = n.events[:0]
 	}
-	n.happened = append(n.happened, h)
+	n.events = append(n.events, h)
 }

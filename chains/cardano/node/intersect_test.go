@@ -1,4 +1,4 @@
-package cardano
+package node
 
 import (
 	"math/rand/v2"
@@ -12,7 +12,7 @@ import (
 
 func TestPointsThinOutToTheBeginning(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 49, 50, 51, 60, 61, 100, 2161, 40_000, 13_000_000} {
-		at := thinned(n)
+		at := thinOut(n)
 		if n == 0 {
 			if len(at) > 0 {
 				t.Errorf("of no points %v are offered", at)
@@ -24,7 +24,7 @@ func TestPointsThinOutToTheBeginning(t *testing.T) {
 		}
 		for i := 1; i < len(at); i++ {
 			gap, back := at[i-1]-at[i], n-1-at[i-1]
-			if gap < 1 || gap > 1 && gap > back/offeredGap {
+			if gap < 1 || gap > 1 && gap > back/offerGap {
 				t.Errorf("of %d points number %d comes after %d", n, at[i], at[i-1])
 			}
 		}
@@ -45,9 +45,9 @@ func TestWhereChainsPartIsFound(t *testing.T) {
 	trunk := cardanotest.Branch(t, nil, 2200, 0)
 	other := cardanotest.Branch(t, nil, 10, 9)
 	n := ouroborostest.Start(t, 2, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		s := sourceOf(t, uri, model.SourceOptions{})
-		c, _, err := s.take(t.Context())
+		c, _, err := s.conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestWhereChainsPartIsFound(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 7))
 		for range 60 {
 			keep := r.IntN(len(trunk) + 1)
-			n.Switch(0, with(trunk, keep, other...)...)
+			n.Switch(0, cardanotest.Replace(trunk, keep, other...)...)
 			var points []model.Point // some of ours
 			shared := 0
 			for i, b := range trunk {
@@ -67,7 +67,7 @@ func TestWhereChainsPartIsFound(t *testing.T) {
 				}
 			}
 			asked := n.Asked()["find intersect"]
-			got, tip, err := parting(t.Context(), c, points)
+			got, tip, err := intersect(t.Context(), c, points)
 			if err != nil || got != shared || tip.Hash != other[len(other)-1].Hash {
 				t.Errorf("%d of %d points are shared, expected %d, %v", got, len(points), shared, err)
 			}
@@ -75,7 +75,7 @@ func TestWhereChainsPartIsFound(t *testing.T) {
 				t.Errorf("%d questions for %d points", asked, len(points))
 			}
 		}
-		if got, _, err := parting(t.Context(), c, nil); err != nil || got != 0 {
+		if got, _, err := intersect(t.Context(), c, nil); err != nil || got != 0 {
 			t.Error(got, err)
 		}
 	})

@@ -1,22 +1,21 @@
-package cardano
+package immutable
 
 import (
 	"fmt"
 	"strings"
 
-	"birthmark/chains/cardano/immutable"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
 // onDisk is a block and where it is.
-type onDisk struct {
+type storedBlock struct {
 	ledger.Decoded
-	entry immutable.Entry
+	entry Entry
 }
 
 // link is [linker.link]; its errors of kind [model.BadSource] name the chunk.
-func (d *onDisk) link(l *ledger.Linker) (*model.Block, error) {
+func (d *storedBlock) link(l *ledger.Linker) (*model.Block, error) {
 	b, err := l.Link(d.Decoded)
 	if kind, code := model.KindOf(err); kind == model.BadSource {
 		err = model.Errorf(kind, code, "chunk %05d: %w", d.entry.Chunk, err)
@@ -25,20 +24,20 @@ func (d *onDisk) link(l *ledger.Linker) (*model.Block, error) {
 }
 
 // chunkReader reads and decodes the blocks of chunks, for one goroutine.
-type chunkReader struct {
-	*immutable.Reader
+type blockReader struct {
+	*Reader
 	decoder *ledger.Decoder
 	raw     []byte
 }
 
-func (s *chunkSource) reader() *chunkReader {
-	return &chunkReader{Reader: s.db.Reader(), decoder: s.decoder.Clone()}
+func (s *Source) reader() *blockReader {
+	return &blockReader{Reader: s.db.Reader(), decoder: s.decoder.Clone()}
 }
 
 // block is the one an entry is of. The error is of kind [model.BadSource] and names chunk, offset, slot and hash.
-func (r *chunkReader) block(e immutable.Entry) (d onDisk, err error) {
+func (r *blockReader) block(e Entry) (d storedBlock, err error) {
 	if r.raw, err = r.Read(e, r.raw); err != nil {
-		return onDisk{}, err
+		return storedBlock{}, err
 	}
 	b, boundary, err := r.decoder.Block(r.raw)
 	if err != nil {
@@ -50,11 +49,11 @@ func (r *chunkReader) block(e immutable.Entry) (d onDisk, err error) {
 		if !strings.Contains(err.Error(), e.Hash.String()) {
 			what = fmt.Sprintf(" (slot %d, %s)", e.Slot, e.Hash)
 		}
-		return onDisk{}, model.Errorf(model.BadSource, code, "chunk %05d at offset %d%s: %w", e.Chunk, e.Offset, what, err)
+		return storedBlock{}, model.Errorf(model.BadSource, code, "chunk %05d at offset %d%s: %w", e.Chunk, e.Offset, what, err)
 	}
 	if b.Hash != e.Hash {
-		return onDisk{}, model.Errorf(model.BadSource, "bad_index", "chunk %05d at offset %d: the index says block %s at slot %d, there is %s at slot %d",
+		return storedBlock{}, model.Errorf(model.BadSource, "bad_index", "chunk %05d at offset %d: the index says block %s at slot %d, there is %s at slot %d",
 			e.Chunk, e.Offset, e.Hash, e.Slot, b.Hash, b.Slot)
 	}
-	return onDisk{ledger.Decoded{Block: b, Boundary: boundary}, e}, nil
+	return storedBlock{ledger.Decoded{Block: b, Boundary: boundary}, e}, nil
 }

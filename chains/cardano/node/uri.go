@@ -1,4 +1,4 @@
-package cardano
+package node
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ const socketPath = 107
 
 // nodeAddress is what follows tcp:// or unix:// as [ouroboros.Dial] wants it: host:port, or a path. An error of kind
 // [model.Usage], code bad_source.
-func nodeAddress(scheme, rest string) (string, error) {
+func parseAddress(scheme, rest string) (string, error) {
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 && scheme == "tcp" {
 		// A password is not repeated.
 		return "", model.Errorf(model.Usage, "bad_source", "tcp://…%s has a user: expected tcp://host:3001, as nodes ask for none", address.Excerpt(rest[at:]))

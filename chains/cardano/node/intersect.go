@@ -1,4 +1,4 @@
-package cardano
+package node
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 const (
 	// offeredAll is how many of the newest points a search for an intersection names one by one; the older ones are
 	// further apart the further back they are, by a tenth of the way.
-	offeredAll = 50
-	offeredGap = 10
+	denseOffers = 50
+	offerGap    = 10
 )
 
 // parting is how many of a chain's points, oldest first, a node's chain shares, and the node's tip. The connection then
 // goes on after the last of them. The points are offered newest first, thinning out to the beginning, in messages of a
 // bounded size; then those between the newest that is shared and the oldest known not to be.
-func parting(ctx context.Context, c *ouroboros.Conn, points []model.Point) (n int, tip ouroboros.Tip, err error) {
+func intersect(ctx context.Context, c *ouroboros.Conn, points []model.Point) (n int, tip ouroboros.Tip, err error) {
 	low, high := 0, len(points) // points[:low] are shared, points[high:] are not
-	offered := thinned(high)
+	offered := thinOut(high)
 	for {
 		message := make([]ouroboros.Point, 0, len(offered)+2)
 		for _, i := range offered {
@@ -57,13 +57,13 @@ func parting(ctx context.Context, c *ouroboros.Conn, points []model.Point) (n in
 func wirePoint(p model.Point) ouroboros.Point { return ouroboros.Point{Slot: p.Slot, Hash: p.Hash} }
 
 // thinned is positions below n, newest first: each of the newest ones, then fewer and fewer, the first at last.
-func thinned(n int) (at []int) {
+func thinOut(n int) (at []int) {
 	for i, back := n-1, 0; i >= 0; i = n - 1 - back {
 		at = append(at, i)
 		if i == 0 {
 			break
 		}
-		back = min(back+max(1, (back-offeredAll)/offeredGap), n-1)
+		back = min(back+max(1, (back-denseOffers)/offerGap), n-1)
 	}
 	return at
 }

@@ -1,6 +1,11 @@
-package cardano
+package node
 
 import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
 	"birthmark/chains/blocksource"
 	"birthmark/chains/cardano/genesis"
 	"birthmark/chains/cardano/ledger"
@@ -8,27 +13,23 @@ import (
 	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
-	"slices"
-	"strings"
-	"testing"
-	"time"
 )
 
 // The node goes over to another chain between the search for an intersection and the first request.
 func TestForksRightAfterTheIntersectionAreEvents(t *testing.T) {
 	trunk := cardanotest.Branch(t, nil, 2200, 0)
 	n := ouroborostest.Start(t, 2, trunk)
-	bothWays(t, n, func(t *testing.T, uri string) {
+	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
 		for i, depth := range []int{1, 10, 100, 2160, len(trunk)} {
 			n.Switch(0, trunk...)
 			s := sourceOf(t, uri, model.SourceOptions{})
-			l := listener{t: t}
-			if err := hear(t, s, &l, nil); err != nil {
+			l := cardanotest.Listener{T: t}
+			if err := cardanotest.Collect(t, s, &l, nil); err != nil {
 				t.Fatal(err)
 			}
-			f := &nodeFollower{nodeSource: s, Outage: s.outage(), trail: blocksource.NewTrail(l.known(len(l.chain)))}
-			f.yield = func(e model.Event, err error) bool { l.hear(e); return err == nil }
-			c, done, err := f.meet(t.Context())
+			f := &follower{Source: s, Outage: s.outage(), trail: blocksource.NewTrail(l.Known(len(l.Chain)))}
+			f.yield = func(e model.Event, err error) bool { l.Apply(e); return err == nil }
+			c, done, err := f.connect(t.Context())
 			if err != nil || done {
 				t.Fatal(done, err)
 			}
@@ -37,38 +38,38 @@ func TestForksRightAfterTheIntersectionAreEvents(t *testing.T) {
 			n.Switch(keep, fork...)
 			done, err = f.stream(t.Context(), c)
 			c.Close()
-			if err != nil || !done || !l.is(with(trunk, keep, fork...)) || len(l.events) != 1 {
-				t.Errorf("%d blocks deep: %v, %d blocks, %v", depth, err, len(l.chain), l.events)
+			if err != nil || !done || !l.Is(cardanotest.Replace(trunk, keep, fork...)) || len(l.Events) != 1 {
+				t.Errorf("%d blocks deep: %v, %d blocks, %v", depth, err, len(l.Chain), l.Events)
 			}
 		}
 	})
 }
 
 func TestBlocksTakenBackBeforeTheyWereHandedOnAreLeftOut(t *testing.T) {
-	at := func(slot uint64) happened {
-		return happened{kind: ouroboros.Forward, Decoded: ledger.Decoded{Block: &model.Block{Slot: slot}}}
+	at := func(slot uint64) event {
+		return event{kind: ouroboros.Forward, Decoded: ledger.Decoded{Block: &model.Block{Slot: slot}}}
 	}
-	back := func(slot uint64) happened {
-		return happened{kind: ouroboros.Backward, to: ouroboros.Point{Slot: slot}}
+	back := func(slot uint64) event {
+		return event{kind: ouroboros.Backward, rollback: ouroboros.Point{Slot: slot}}
 	}
-	for name, c := range map[string]struct{ events, want []happened }{
-		"none":                     {[]happened{at(1), at(2)}, []happened{at(1), at(2)}},
-		"to the newest":            {[]happened{at(1), at(2), back(2), at(3)}, []happened{at(1), at(2), at(3)}},
-		"to one of them":           {[]happened{at(1), at(2), at(3), back(1), at(4)}, []happened{at(1), at(4)}},
-		"to one before them":       {[]happened{at(5), at(6), back(4), at(7)}, []happened{back(4), at(7)}},
-		"further, after one":       {[]happened{back(4), at(7), back(2), at(8)}, []happened{back(2), at(8)}},
-		"and the end before it":    {[]happened{at(1), at(2), {}, back(1), at(3)}, []happened{at(1), at(3)}},
-		"to before them, and more": {[]happened{at(5), back(4), at(7), back(7)}, []happened{back(4), at(7)}},
+	for name, c := range map[string]struct{ events, want []event }{
+		"none":                     {[]event{at(1), at(2)}, []event{at(1), at(2)}},
+		"to the newest":            {[]event{at(1), at(2), back(2), at(3)}, []event{at(1), at(2), at(3)}},
+		"to one of them":           {[]event{at(1), at(2), at(3), back(1), at(4)}, []event{at(1), at(4)}},
+		"to one before them":       {[]event{at(5), at(6), back(4), at(7)}, []event{back(4), at(7)}},
+		"further, after one":       {[]event{back(4), at(7), back(2), at(8)}, []event{back(2), at(8)}},
+		"and the end before it":    {[]event{at(1), at(2), {}, back(1), at(3)}, []event{at(1), at(3)}},
+		"to before them, and more": {[]event{at(5), back(4), at(7), back(7)}, []event{back(4), at(7)}},
 	} {
-		var n news
+		var n batch
 		for _, h := range c.events {
 			n.add(h)
 		}
-		same := func(a, b happened) bool {
-			return a.kind == b.kind && a.to == b.to && (a.Block == nil || a.Slot == b.Slot)
+		same := func(a, b event) bool {
+			return a.kind == b.kind && a.rollback == b.rollback && (a.Block == nil || a.Slot == b.Slot)
 		}
-		if !slices.EqualFunc(n.happened, c.want, same) {
-			t.Errorf("%s: %v", name, n.happened)
+		if !slices.EqualFunc(n.events, c.want, same) {
+			t.Errorf("%s: %v", name, n.events)
 		}
 	}
 }
@@ -91,11 +92,11 @@ func TestHeadersOfNodesThatAreNotUnderstoodAreNamed(t *testing.T) {
 		t.Errorf("%+v, %v", h, err)
 	}
 	_, err = describe(n, ledger.EraConway+1, header)
-	wantError(t, err, "unknown_era", "tag 8")
+	cardanotest.WantError(t, err, "unknown_era", "tag 8")
 	_, err = describe(n, tag, header[:len(header)-1])
-	wantError(t, err, "bad_block", "conway header of block")
-	_, err = (&nodeSource{address: "relay:3001"}).point(ouroboros.Tip{Number: 1 << 40})
-	wantError(t, err, "bad_answer", "the tip of relay:3001")
+	cardanotest.WantError(t, err, "bad_block", "conway header of block")
+	_, err = (&Source{address: "relay:3001"}).point(ouroboros.Tip{Number: 1 << 40})
+	cardanotest.WantError(t, err, "bad_answer", "the tip of relay:3001")
 }
 
 func TestNodeAddressesAreParsed(t *testing.T) {
@@ -108,14 +109,14 @@ func TestNodeAddressesAreParsed(t *testing.T) {
 		"unix://localhost/ipc/a.soc": "/ipc/a.soc",
 	} {
 		scheme, rest, _ := strings.Cut(uri, "://")
-		if got, err := nodeAddress(scheme, rest); err != nil || got != want {
+		if got, err := parseAddress(scheme, rest); err != nil || got != want {
 			t.Errorf("%s: %q, %v", uri, got, err)
 		}
 	}
 }
 
 // sourceOf returns a source of preview with delays that suit tests. Its blocks have no keys.
-func sourceOf(t testing.TB, uri string, o model.SourceOptions) *nodeSource {
+func sourceOf(t testing.TB, uri string, o model.SourceOptions) *Source {
 	t.Helper()
 	n, err := genesis.ByName("preview")
 	if err != nil {
@@ -126,12 +127,12 @@ func sourceOf(t testing.TB, uri string, o model.SourceOptions) *nodeSource {
 		t.Fatal(err)
 	}
 	scheme, rest, _ := strings.Cut(uri, "://")
-	s, err := openNode(d, scheme, rest, o)
+	s, err := Open(d, scheme, rest, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.retry = blocksource.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Second}
-	s.poll = 5 * time.Millisecond
+	s.Retry = blocksource.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Second}
+	s.Poll = 5 * time.Millisecond
 	t.Cleanup(func() { s.Close() })
 	return s
 }
