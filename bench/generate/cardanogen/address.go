@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 
 	"birthmark/bench/generate/distribution"
+	"birthmark/chains/cardano/cbor"
 )
 
 // Kinds of addresses of a test network: the high four bits of their first byte (CIP-19).
@@ -91,21 +92,21 @@ func stakeOf(address uint32) uint64 {
 
 // appendByron appends a Byron address: its root, network and type, with their CRC-32.
 func appendByron(b []byte, number uint64, magic uint32) []byte {
-	payload := head(nil, array, 3)
-	payload = head(payload, byteString, credentialSize)
+	payload := cbor.AppendHead(nil, cbor.Array, 3)
+	payload = cbor.AppendHead(payload, cbor.Bytes, credentialSize)
 	start := len(payload)
 	payload = append(payload, make([]byte, credentialSize)...)
 	distribution.Fill(payload[start:], number)
-	payload = number32(head(head(payload, mapping, 1), unsigned, 2), magic)
-	payload = head(payload, unsigned, 0)
-	b = head(head(b, array, 2), tag, tagEncoded)
-	b = bytesOf(b, payload)
-	return head(b, unsigned, uint64(crc32.ChecksumIEEE(payload)))
+	payload = number32(cbor.AppendHead(cbor.AppendHead(payload, cbor.Map, 1), cbor.Uint, 2), magic)
+	payload = cbor.AppendHead(payload, cbor.Uint, 0)
+	b = cbor.AppendHead(cbor.AppendHead(b, cbor.Array, 2), cbor.Tag, cbor.TagEncoded)
+	b = cbor.AppendBytes(b, payload)
+	return cbor.AppendHead(b, cbor.Uint, uint64(crc32.ChecksumIEEE(payload)))
 }
 
 // number32 appends a number as a byte string that contains its CBOR.
 func number32(b []byte, n uint32) []byte {
-	return binary.BigEndian.AppendUint32(append(head(b, byteString, 5), unsigned<<5|26), n)
+	return binary.BigEndian.AppendUint32(append(cbor.AppendHead(b, cbor.Bytes, 5), cbor.Uint<<5|26), n)
 }
 
 // recipient chooses the address of an output of the transaction.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"birthmark/bench/generate/distribution"
+	"birthmark/chains/cardano/cbor"
 )
 
 const (
@@ -266,19 +267,19 @@ func (c *Chain) appendMultiAsset(b []byte, n int, entry func(i int) (asset uint3
 			policies++
 		}
 	}
-	b = head(b, mapping, uint64(policies))
+	b = cbor.AppendHead(b, cbor.Map, uint64(policies))
 	for i := 0; i < n; {
 		policy, end := policyOf(i), i+1
 		for end < n && policyOf(end) == policy {
 			end++
 		}
-		b = bytesOf(b, c.policies[policy][:])
-		b = head(b, mapping, uint64(end-i))
+		b = cbor.AppendBytes(b, c.policies[policy][:])
+		b = cbor.AppendHead(b, cbor.Map, uint64(end-i))
 		for ; i < end; i++ {
 			number, amount := entry(i)
 			name := c.universe.assets[number].name
-			b = append(head(b, byteString, uint64(len(name))), name...)
-			b = signed(b, amount)
+			b = append(cbor.AppendHead(b, cbor.Bytes, uint64(len(name))), name...)
+			b = cbor.AppendInt(b, amount)
 		}
 	}
 	return b

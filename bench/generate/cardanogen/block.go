@@ -5,6 +5,7 @@ import (
 
 	"birthmark/bench/generate/distribution"
 	"birthmark/bench/generate/immutabledb"
+	"birthmark/chains/cardano/cbor"
 	"birthmark/model"
 )
 
@@ -24,10 +25,10 @@ func (c *Chain) assemble(height model.HeightPk, slot uint64, txs int) Block {
 		n       uint64
 		content []byte
 	}{
-		{array, n, c.bodies}, {array, n, c.witnesses}, {mapping, uint64(c.metadata), c.aux}, {array, uint64(len(c.failed)), nil},
+		{cbor.Array, n, c.bodies}, {cbor.Array, n, c.witnesses}, {cbor.Map, uint64(c.metadata), c.aux}, {cbor.Array, uint64(len(c.failed)), nil},
 	}
 	for _, i := range c.failed {
-		segments[3].content = number(segments[3].content, i)
+		segments[3].content = cbor.AppendUint(segments[3].content, i)
 	}
 	size := 0
 	for _, s := range segments {
@@ -38,7 +39,7 @@ func (c *Chain) assemble(height model.HeightPk, slot uint64, txs int) Block {
 	var hashes []byte
 	for _, s := range segments {
 		start := len(raw)
-		raw = append(head(raw, s.major, s.n), s.content...)
+		raw = append(cbor.AppendHead(raw, s.major, s.n), s.content...)
 		sum := blake2b.Sum256(raw[start:])
 		hashes = append(hashes, sum[:]...)
 	}
@@ -46,7 +47,7 @@ func (c *Chain) assemble(height model.HeightPk, slot uint64, txs int) Block {
 
 	h := c.appendHeader(nil, height, slot, len(raw)-headerRoom, bodyHash)
 	begin := headerRoom - len(h) - headerOffset
-	copy(raw[begin:], []byte{array<<5 | 2, eraConway, array<<5 | 5})
+	copy(raw[begin:], []byte{cbor.Array<<5 | 2, eraConway, cbor.Array<<5 | 5})
 	copy(raw[begin+headerOffset:], h)
 	return Block{Height: height, Block: immutabledb.Block{
 		Raw: raw[begin:], Slot: slot, Hash: blake2b.Sum256(h), HeaderOffset: headerOffset, HeaderSize: uint16(len(h)),
@@ -59,24 +60,24 @@ func (c *Chain) appendHeader(b []byte, height model.HeightPk, slot uint64, bodyS
 	key := func(b []byte, n uint64) []byte {
 		var k [32]byte
 		distribution.Fill(k[:], c.names+n)
-		return bytesOf(b, k[:])
+		return cbor.AppendBytes(b, k[:])
 	}
-	b = head(head(b, array, 2), array, 10)
-	b = number(number(b, uint64(height)), slot)
+	b = cbor.AppendHead(cbor.AppendHead(b, cbor.Array, 2), cbor.Array, 10)
+	b = cbor.AppendUint(cbor.AppendUint(b, uint64(height)), slot)
 	if c.made.Blocks == 0 {
 		b = append(b, 0xf6)
 	} else {
-		b = bytesOf(b, c.tip.Hash[:])
+		b = cbor.AppendBytes(b, c.tip.Hash[:])
 	}
 	b = key(b, 2*issuer)   // the block's issuer,
 	b = key(b, 2*issuer+1) // and its VRF key
-	b = c.fillerBytes(head(b, array, 2), 64)
+	b = c.fillerBytes(cbor.AppendHead(b, cbor.Array, 2), 64)
 	b = c.fillerBytes(b, 80)
-	b = number(b, uint64(bodySize))
-	b = bytesOf(b, bodyHash[:])
-	b = c.fillerBytes(head(b, array, 4), 32)
-	b = number(number(b, issuer%9), slot/129_600)
+	b = cbor.AppendUint(b, uint64(bodySize))
+	b = cbor.AppendBytes(b, bodyHash[:])
+	b = c.fillerBytes(cbor.AppendHead(b, cbor.Array, 4), 32)
+	b = cbor.AppendUint(cbor.AppendUint(b, issuer%9), slot/129_600)
 	b = c.fillerBytes(b, 64)
-	b = number(number(head(b, array, 2), protocolMajor), 0)
+	b = cbor.AppendUint(cbor.AppendUint(cbor.AppendHead(b, cbor.Array, 2), protocolMajor), 0)
 	return c.fillerBytes(b, 448)
 }

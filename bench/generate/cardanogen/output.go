@@ -1,5 +1,7 @@
 package cardanogen
 
+import "birthmark/chains/cardano/cbor"
+
 // Keys of an output in map form.
 const (
 	outputAddress = iota
@@ -24,7 +26,7 @@ func (c *Chain) appendOutput(b []byte, p *payment) []byte {
 		if datum {
 			items = 3
 		}
-		b = bytesOf(head(b, array, uint64(items)), c.content)
+		b = cbor.AppendBytes(cbor.AppendHead(b, cbor.Array, uint64(items)), c.content)
 		b = c.appendValue(b, p)
 		if datum {
 			b = c.fillerBytes(b, 32)
@@ -37,44 +39,44 @@ func (c *Chain) appendOutput(b []byte, p *payment) []byte {
 			pairs++
 		}
 	}
-	b = number(head(b, mapping, uint64(pairs)), outputAddress)
-	b = bytesOf(b, c.content)
-	b = c.appendValue(number(b, outputValue), p)
+	b = cbor.AppendUint(cbor.AppendHead(b, cbor.Map, uint64(pairs)), outputAddress)
+	b = cbor.AppendBytes(b, c.content)
+	b = c.appendValue(cbor.AppendUint(b, outputValue), p)
 	if datum {
-		b = head(number(b, outputDatum), array, 2)
+		b = cbor.AppendHead(cbor.AppendUint(b, outputDatum), cbor.Array, 2)
 		if inline {
 			c.content = c.appendData(c.content[:0])
-			b = bytesOf(head(number(b, 1), tag, tagEncoded), c.content)
+			b = cbor.AppendBytes(cbor.AppendHead(cbor.AppendUint(b, 1), cbor.Tag, cbor.TagEncoded), c.content)
 		} else {
-			b = c.fillerBytes(number(b, 0), 32)
+			b = c.fillerBytes(cbor.AppendUint(b, 0), 32)
 		}
 	}
 	if script { // Plutus V2
 		const language = 2
-		c.content = number(head(c.content[:0], array, 2), language)
+		c.content = cbor.AppendUint(cbor.AppendHead(c.content[:0], cbor.Array, 2), language)
 		c.content = c.fillerBytes(c.content, 300+c.rng.IntN(2500))
-		b = bytesOf(head(number(b, outputScript), tag, tagEncoded), c.content)
+		b = cbor.AppendBytes(cbor.AppendHead(cbor.AppendUint(b, outputScript), cbor.Tag, cbor.TagEncoded), c.content)
 	}
 	return b
 }
 
 func (c *Chain) appendValue(b []byte, p *payment) []byte {
 	if len(p.assets) == 0 {
-		return number(b, p.value)
+		return cbor.AppendUint(b, p.value)
 	}
-	b = number(head(b, array, 2), p.value)
+	b = cbor.AppendUint(cbor.AppendHead(b, cbor.Array, 2), p.value)
 	return c.appendMultiAsset(b, len(p.assets), func(i int) (uint32, int64) { return p.assets[i].asset, int64(p.assets[i].amount) })
 }
 
 // appendData appends Plutus data as contracts store it: owner, amount, deadline.
 func (c *Chain) appendData(b []byte) []byte {
 	fields := 2 + c.rng.IntN(7)
-	b = head(head(b, tag, tagConstr), array, uint64(fields))
+	b = cbor.AppendHead(cbor.AppendHead(b, cbor.Tag, tagConstr), cbor.Array, uint64(fields))
 	for i := range fields {
 		if i%2 == 0 {
 			b = c.fillerBytes(b, 28)
 		} else {
-			b = number(b, c.rng.Uint64()>>(16+c.rng.IntN(40)))
+			b = cbor.AppendUint(b, c.rng.Uint64()>>(16+c.rng.IntN(40)))
 		}
 	}
 	return b

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"golang.org/x/crypto/blake2b"
+
+	"birthmark/chains/cardano/cbor"
 )
 
 // Keys of a transaction body (rule transaction_body of the ledger's CDDL).
@@ -157,35 +159,35 @@ func (c *Chain) appendBody(slot, fee, index uint64, pledge coin) (id [32]byte) {
 		}
 	}
 	start := len(c.bodies)
-	b := head(c.bodies, mapping, uint64(pairs))
-	b = c.appendInputs(number(b, keyInputs), c.spent)
-	b = head(number(b, keyOutputs), array, uint64(len(c.payments)))
+	b := cbor.AppendHead(c.bodies, cbor.Map, uint64(pairs))
+	b = c.appendInputs(cbor.AppendUint(b, keyInputs), c.spent)
+	b = cbor.AppendHead(cbor.AppendUint(b, keyOutputs), cbor.Array, uint64(len(c.payments)))
 	for i := range c.payments {
 		b = c.appendOutput(b, &c.payments[i])
 	}
-	b = number(number(b, keyFee), fee)
-	b = number(number(b, keyEnd), slot+7200)
+	b = cbor.AppendUint(cbor.AppendUint(b, keyFee), fee)
+	b = cbor.AppendUint(cbor.AppendUint(b, keyEnd), slot+7200)
 	if metadata {
 		at := len(c.aux)
-		c.aux = c.appendMetadata(number(c.aux, index))
-		sum := blake2b.Sum256(c.aux[at+len(number(nil, index)):])
-		b = bytesOf(number(b, keyMetadata), sum[:])
+		c.aux = c.appendMetadata(cbor.AppendUint(c.aux, index))
+		sum := blake2b.Sum256(c.aux[at+len(cbor.AppendUint(nil, index)):])
+		b = cbor.AppendBytes(cbor.AppendUint(b, keyMetadata), sum[:])
 		c.metadata++
 	}
 	if minted {
-		b = c.appendMultiAsset(number(b, keyMint), len(c.minted), func(i int) (uint32, int64) { return c.minted[i].asset, c.minted[i].amount })
+		b = c.appendMultiAsset(cbor.AppendUint(b, keyMint), len(c.minted), func(i int) (uint32, int64) { return c.minted[i].asset, c.minted[i].amount })
 	}
 	if scripts > 0 {
-		b = c.fillerBytes(number(b, keyScriptData), 32)
+		b = c.fillerBytes(cbor.AppendUint(b, keyScriptData), 32)
 		if fails {
-			b = c.appendInputs(number(b, keyCollateral), []coin{pledge})
+			b = c.appendInputs(cbor.AppendUint(b, keyCollateral), []coin{pledge})
 			back := payment{address: pledge.address, value: pledge.value - collateral}
-			b = c.appendOutput(number(b, keyCollateralReturn), &back)
-			b = number(number(b, keyTotalCollateral), collateral)
+			b = c.appendOutput(cbor.AppendUint(b, keyCollateralReturn), &back)
+			b = cbor.AppendUint(cbor.AppendUint(b, keyTotalCollateral), collateral)
 		} else {
-			b = c.appendInputs(number(b, keyCollateral), c.spent[:1])
+			b = c.appendInputs(cbor.AppendUint(b, keyCollateral), c.spent[:1])
 		}
-		b = c.appendInputs(number(b, keyReferenceInputs), c.readOnly())
+		b = c.appendInputs(cbor.AppendUint(b, keyReferenceInputs), c.readOnly())
 	}
 	c.bodies = b
 	c.appendWitnesses(scripts)
@@ -203,12 +205,12 @@ func (c *Chain) readOnly() []coin {
 // appendInputs appends a set of outpoints, with the set tag or, as before Conway, without it.
 func (c *Chain) appendInputs(b []byte, coins []coin) []byte {
 	if c.rng.Chance(0.8) {
-		b = head(b, tag, tagSet)
+		b = cbor.AppendHead(b, cbor.Tag, cbor.TagSet)
 	}
-	b = head(b, array, uint64(len(coins)))
+	b = cbor.AppendHead(b, cbor.Array, uint64(len(coins)))
 	for i := range coins {
-		b = bytesOf(head(b, array, 2), coins[i].tx[:])
-		b = number(b, uint64(coins[i].index))
+		b = cbor.AppendBytes(cbor.AppendHead(b, cbor.Array, 2), coins[i].tx[:])
+		b = cbor.AppendUint(b, uint64(coins[i].index))
 	}
 	return b
 }

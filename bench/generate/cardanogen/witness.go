@@ -1,5 +1,7 @@
 package cardanogen
 
+import "birthmark/chains/cardano/cbor"
+
 // Keys of a witness set (rule transaction_witness_set) that are used.
 const (
 	witnessKeys      = 0
@@ -20,19 +22,19 @@ func (c *Chain) appendWitnesses(scripts int) {
 	if scripts > 0 {
 		pairs++
 	}
-	b := head(c.witnesses, mapping, pairs)
-	b = head(head(number(b, witnessKeys), tag, tagSet), array, uint64(keys))
+	b := cbor.AppendHead(c.witnesses, cbor.Map, pairs)
+	b = cbor.AppendHead(cbor.AppendHead(cbor.AppendUint(b, witnessKeys), cbor.Tag, cbor.TagSet), cbor.Array, uint64(keys))
 	for range keys {
-		b = c.fillerBytes(head(b, array, 2), 32)
+		b = c.fillerBytes(cbor.AppendHead(b, cbor.Array, 2), 32)
 		b = c.fillerBytes(b, 64)
 	}
 	if scripts > 0 {
 		n := min(scripts, mostRedeemers)
-		b = head(number(b, witnessRedeemers), mapping, uint64(n))
+		b = cbor.AppendHead(cbor.AppendUint(b, witnessRedeemers), cbor.Map, uint64(n))
 		for i := range n {
-			b = number(number(head(b, array, 2), 0), uint64(i)) // of an input
-			b = c.appendData(head(b, array, 2))
-			b = number(number(head(b, array, 2), 100_000+c.rng.Uint64N(2_000_000)), 10_000_000+c.rng.Uint64N(900_000_000))
+			b = cbor.AppendUint(cbor.AppendUint(cbor.AppendHead(b, cbor.Array, 2), 0), uint64(i)) // of an input
+			b = c.appendData(cbor.AppendHead(b, cbor.Array, 2))
+			b = cbor.AppendUint(cbor.AppendUint(cbor.AppendHead(b, cbor.Array, 2), 100_000+c.rng.Uint64N(2_000_000)), 10_000_000+c.rng.Uint64N(900_000_000))
 		}
 	}
 	c.witnesses = b
@@ -46,12 +48,12 @@ const (
 // appendMetadata appends a transaction's message, in lines of the maximum length.
 func (c *Chain) appendMetadata(b []byte) []byte {
 	lines := 1 + int(c.rng.ExpFloat64()*meanLines)
-	b = number(head(b, mapping, 1), messageLabel)
-	b = append(head(head(b, mapping, 1), text, 3), "msg"...)
-	b = head(b, array, uint64(lines))
+	b = cbor.AppendUint(cbor.AppendHead(b, cbor.Map, 1), messageLabel)
+	b = append(cbor.AppendHead(cbor.AppendHead(b, cbor.Map, 1), cbor.Text, 3), "msg"...)
+	b = cbor.AppendHead(b, cbor.Array, uint64(lines))
 	for range lines {
 		n := longestText
-		b = head(b, text, uint64(n))
+		b = cbor.AppendHead(b, cbor.Text, uint64(n))
 		at := len(b)
 		b = c.rng.Filler(b, n)
 		for i := at; i < len(b); i++ {

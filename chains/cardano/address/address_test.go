@@ -14,6 +14,7 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"github.com/btcsuite/btcd/address/v2/bech32"
 
+	"birthmark/chains/cardano/cbor"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -211,7 +212,7 @@ func TestWhatIsNoAddressOfTheNetworkIsHex(t *testing.T) {
 
 // byronOf wraps a payload as Byron addresses do.
 func byronOf(payload []byte) []byte {
-	raw := cborAppendBytes([]byte{0x82, 0xd8, cborEncoded}, payload)
+	raw := cbor.AppendBytes([]byte{0x82, 0xd8, cbor.TagEncoded}, payload)
 	return binary.BigEndian.AppendUint32(append(raw, 0x1a), crc32.ChecksumIEEE(payload))
 }
 
@@ -226,9 +227,9 @@ func randomAddress(r *rand.Rand) []byte {
 	case 1:
 		b = byronOf(b)
 	case 2: // of a test network
-		payload := cborAppendBytes(cborAppendHead(nil, cborArray, 3), b)
-		payload = append(payload, cborMap<<5|1, byronMagic)
-		payload = cborAppendBytes(payload, cborAppendHead(nil, cborUint, uint64(r.IntN(4))))
+		payload := cbor.AppendBytes(cbor.AppendHead(nil, cbor.Array, 3), b)
+		payload = append(payload, cbor.Map<<5|1, byronMagic)
+		payload = cbor.AppendBytes(payload, cbor.AppendHead(nil, cbor.Uint, uint64(r.IntN(4))))
 		b = byronOf(append(payload, 0))
 	default:
 		b = append(b, make([]byte, baseSize)...)[:[]int{baseSize, enterpriseSize, enterpriseSize + 3}[r.IntN(3)]]

@@ -24,8 +24,8 @@ var majorNames = [...]string{"an unsigned integer", "a negative integer", "a byt
 const (
 	TagBignum         = 2
 	TagNegativeBignum = 3
-	tagEncoded        = 24 // a byte string that holds CBOR
-	tagSet            = 258
+	TagEncoded        = 24 // a byte string that holds CBOR
+	TagSet            = 258
 )
 
 const (
@@ -36,10 +36,10 @@ const (
 // walker walks over CBOR without copying. After its first fault it stands at the end and gives zeros, so callers look
 // at err where it suits them and loops end by themselves.
 type Walker struct {
-	Data   []byte
-	Offset int
-	Err    error
-	open   []int // what skip has yet to return to; kept for its memory
+	Data    []byte
+	Offset  int
+	Err     error
+	skipper Skipper
 }
 
 // reset begins to walk over other bytes.
@@ -51,6 +51,19 @@ func (w *Walker) Fail(format string, args ...any) {
 	}
 	w.Offset = len(w.Data)
 }
+
+// failShort is Fail for data that ends too early: the error is [ErrShort].
+func (w *Walker) failShort(format string, args ...any) {
+	failed := w.Err != nil
+	if w.Fail(format, args...); !failed {
+		w.Err = shortError{w.Err}
+	}
+}
+
+// shortError is [ErrShort] with a place.
+type shortError struct{ error }
+
+func (shortError) Is(target error) bool { return target == ErrShort }
 
 // failAt is fail for a fault that was noticed after it was passed.
 func (w *Walker) FailAt(at int, format string, args ...any) {
@@ -68,42 +81,59 @@ func (w *Walker) Major() int {
 	return -1
 }
 
-// head takes an item's first bytes: its type and the number that goes with it. A break is no item. Whoever expects
-// an item of one type names it in what.
-func (w *Walker) Head(what string) (major int, n uint64, endless bool) {
-	if w.Offset >= len(w.Data) {
-		w.Fail("expected %s, found the end", what)
+// Head takes the first bytes of an item: its type, and its value or length. A break is not an item. what names the
+// expected item in errors.
+func (w *Walker) Head(what string) (major int, n uint64, indefinite bool) {
+	if w.Offset < len(w.Data) {
+		if first := w.Data[w.Offset]; first&lengthBits < 24 {
+			w.Offset++
+			return int(first >> 5), uint64(first & lengthBits), false
+		}
+	}
+	major, n, size := head(w.Data[w.Offset:])
+	switch {
+	case size == 0:
+		w.failShort("expected %s, found the end", what)
+		return Uint, 0, false
+	case size < 0:
+		w.Fail("expected %s, found the byte %02x", what, w.Data[w.Offset])
 		return Uint, 0, false
 	}
-	first := w.Data[w.Offset]
-	major, n = int(first>>5), uint64(first&0x1f)
-	if n < 24 {
-		w.Offset++
-		return major, n, false
+	indefinite = w.Data[w.Offset]&lengthBits == lengthIndefinite
+	w.Offset += size
+	return major, n, indefinite
+}
+
+const (
+	lengthBits       = 0x1f // of a first byte
+	lengthIndefinite = 31
+)
+
+// head reads the first bytes of an item. size is their number; 0 if b ends before, -1 if they do not begin an item.
+func head(b []byte) (major int, n uint64, size int) {
+	if len(b) == 0 {
+		return 0, 0, 0
 	}
-	rest := w.Data[w.Offset+1:]
+	major, n = int(b[0]>>5), uint64(b[0]&lengthBits)
+	if n < 24 {
+		return major, n, 1
+	}
+	rest := b[1:]
 	switch {
 	case n == 24 && len(rest) >= 1:
-		w.Offset += 2
-		return major, uint64(rest[0]), false
+		return major, uint64(rest[0]), 2
 	case n == 25 && len(rest) >= 2:
-		w.Offset += 3
-		return major, uint64(binary.BigEndian.Uint16(rest)), false
+		return major, uint64(binary.BigEndian.Uint16(rest)), 3
 	case n == 26 && len(rest) >= 4:
-		w.Offset += 5
-		return major, uint64(binary.BigEndian.Uint32(rest)), false
+		return major, uint64(binary.BigEndian.Uint32(rest)), 5
 	case n == 27 && len(rest) >= 8:
-		w.Offset += 9
-		return major, binary.BigEndian.Uint64(rest), false
-	case n == 31 && major >= Bytes && major <= Map:
-		w.Offset++
-		return major, 0, true
+		return major, binary.BigEndian.Uint64(rest), 9
+	case n == lengthIndefinite && major >= Bytes && major <= Map:
+		return major, 0, 1
 	case n < 28:
-		w.Fail("expected %s, found the end", what)
-	default:
-		w.Fail("expected %s, found the byte %02x", what, first)
+		return 0, 0, 0
 	}
-	return Uint, 0, false
+	return 0, 0, -1
 }
 
 // expect takes the head of an item of one type.
@@ -135,7 +165,8 @@ func (w *Walker) length(major, least int, what string) int {
 		return Indefinite
 	}
 	if left := len(w.Data) - w.Offset; n > uint64(left/least) {
-		w.FailAt(at, "%s of %d items where %d bytes are left", what, n, left)
+		w.Offset = at
+		w.failShort("%s of %d items where %d bytes are left", what, n, left)
 		return 0
 	}
 	return int(n)
@@ -150,7 +181,7 @@ func (w *Walker) More(n *int) bool {
 	case *n == 0 || w.Err != nil:
 		return false
 	case w.Offset >= len(w.Data):
-		w.Fail("expected an item or a break, found the end")
+		w.failShort("expected an item or a break, found the end")
 		return false
 	case w.Data[w.Offset] == Break:
 		w.Offset++
@@ -252,7 +283,7 @@ func (w *Walker) str(major int, what string) []byte {
 
 func (w *Walker) take(n uint64, what string) []byte {
 	if n > uint64(len(w.Data)-w.Offset) {
-		w.Fail("%s of %d bytes where %d are left", what, n, len(w.Data)-w.Offset)
+		w.failShort("%s of %d bytes where %d are left", what, n, len(w.Data)-w.Offset)
 		return nil
 	}
 	end := w.Offset + int(n)
@@ -277,8 +308,8 @@ func (w *Walker) BytesOf(size int, what string) []byte {
 // encoded takes a byte string that holds CBOR and is tagged so.
 func (w *Walker) Encoded(what string) []byte {
 	at := w.Offset
-	if n, _ := w.expect(Tag, what); n != tagEncoded && w.Err == nil {
-		w.FailAt(at, "expected %s tagged %d, found tag %d", what, tagEncoded, n)
+	if n, _ := w.expect(Tag, what); n != TagEncoded && w.Err == nil {
+		w.FailAt(at, "expected %s tagged %d, found tag %d", what, TagEncoded, n)
 	}
 	return w.Bytes(what)
 }
@@ -287,8 +318,8 @@ func (w *Walker) Encoded(what string) []byte {
 func (w *Walker) Set(what string) int {
 	if w.Major() == Tag {
 		at := w.Offset
-		if _, n, _ := w.Head(what); n != tagSet && w.Err == nil {
-			w.FailAt(at, "expected %s as an array or tagged %d, found tag %d", what, tagSet, n)
+		if _, n, _ := w.Head(what); n != TagSet && w.Err == nil {
+			w.FailAt(at, "expected %s as an array or tagged %d, found tag %d", what, TagSet, n)
 		}
 	}
 	return w.Array(what)
@@ -335,71 +366,29 @@ func (w *Walker) Item(what string) []byte {
 	return w.Data[start:w.Offset:w.Offset]
 }
 
-// skip passes an item, however deep: arrays of known length are a count of items to come, and only those that end
-// with a break need to be remembered.
+// Skip passes an item.
 func (w *Walker) Skip(what string) {
-	w.open = w.open[:0]
-	for left := 1; ; {
-		for left == 0 {
-			if len(w.open) == 0 {
-				return
-			}
-			left = w.open[len(w.open)-1]
-			w.open = w.open[:len(w.open)-1]
-		}
-		if w.Err != nil {
-			return
-		}
-		if left == Indefinite {
-			if w.Offset < len(w.Data) && w.Data[w.Offset] == Break {
-				w.Offset++
-				left = 0
-				continue
-			}
-		} else {
-			left--
-		}
-		at := w.Offset
-		major, n, endless := w.Head(what)
-		items := 0
-		switch major {
-		case Bytes, Text:
-			if endless {
-				w.skipPieces(major, what)
-			} else {
-				w.take(n, what)
-			}
-		case Array, Map:
-			if endless {
-				items = Indefinite
-				break
-			}
-			if n > uint64(len(w.Data)-w.Offset) {
-				w.FailAt(at, "%d items where %d bytes are left", n, len(w.Data)-w.Offset)
-				break
-			}
-			items = int(n) << (major - Array)
-		case Tag:
-			items = 1
-		}
-		switch {
-		case items == 0:
-		case items != Indefinite && left != Indefinite:
-			left += items
-		default:
-			w.open = append(w.open, left)
-			left = items
-		}
+	if w.Err != nil {
+		return
+	}
+	w.skipper.start(w.Offset)
+	err := w.skipper.skip(w.Data)
+	switch {
+	case err == ErrShort:
+		w.failShort("expected %s, found the end", what)
+	case err != nil:
+		w.FailAt(w.skipper.at, "expected %s, %w", what, err)
+	default:
+		w.Offset = w.skipper.at
 	}
 }
 
-// skipPieces passes what follows the head of a string in pieces.
-func (w *Walker) skipPieces(major int, what string) {
-	for pieces := Indefinite; w.More(&pieces); {
-		n, endless := w.expect(major, what)
-		if endless {
-			w.Fail("a piece of a string is in pieces")
-		}
-		w.take(n, what)
+// Element goes to an element of the array that is next.
+func (w *Walker) Element(index int, what string) {
+	n := w.Array(what)
+	for range index {
+		w.Field(&n, what)
+		w.Skip(what)
 	}
+	w.Field(&n, what)
 }

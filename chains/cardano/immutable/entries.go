@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"birthmark/chains/cardano/cbor"
 	"birthmark/model"
 )
 
@@ -154,7 +155,7 @@ func indexed(c *chunk, raw []byte, growing bool) ([]Entry, error) {
 	boundary := false
 	if c.size > 0 {
 		era, err := c.era()
-		if err != nil && !errors.Is(err, errShort) {
+		if err != nil && !errors.Is(err, cbor.ErrShort) {
 			return nil, faultOf(parseEntry(raw), "%w", err)
 		}
 		boundary = err == nil && era == eraBoundary

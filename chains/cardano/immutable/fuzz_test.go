@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"testing"
 
+	"birthmark/chains/cardano/cbor"
 	"birthmark/internal/testnode/immutabletest"
 )
 
@@ -63,7 +64,7 @@ func FuzzWalk(f *testing.F) {
 		if err == nil && end != int64(len(raw)) {
 			t.Fatalf("blocks of %d bytes in %d", end, len(raw))
 		}
-		if errors.Is(err, errShort) {
+		if errors.Is(err, cbor.ErrShort) {
 			t.Fatal(err)
 		}
 	})

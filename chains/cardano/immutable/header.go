@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/cbor"
 	"birthmark/model"
 )
 
@@ -18,13 +19,14 @@ const (
 )
 
 // describe is the entry of the block at the start of b, without where it stands: what an index says, had from the
-// block itself. With an error, [errShort] where b ends inside the block, it says as much as could be had.
+// block itself. With an error, [cbor.ErrShort] where b ends inside the block, it says as much as could be had.
 func describe(b []byte) (Entry, error) {
 	e, err := describeHeader(b)
 	if err != nil {
 		return e, err
 	}
-	if e.Size, err = skip(b); err != nil {
+	var s cbor.Skipper
+	if e.Size, err = s.Skip(b); err != nil {
 		return e, err
 	}
 	e.CRC = crc32.ChecksumIEEE(b[:e.Size])
@@ -36,30 +38,32 @@ func describeHeader(b []byte) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	header, err := element(b[2:], 0)
-	if err != nil {
-		return Entry{}, err
+	w := cbor.Walker{Data: b, Offset: eraSize}
+	w.Element(0, "header")
+	e := Entry{Boundary: era == eraBoundary, HeaderOffset: w.Offset}
+	header := w.Item("header")
+	if w.Err != nil {
+		return e, w.Err
 	}
-	e := Entry{Boundary: era == eraBoundary, HeaderOffset: len(b) - len(header)}
-	if e.HeaderSize, err = skip(header); err != nil {
-		return e, err
-	}
-	header = header[:e.HeaderSize]
+	e.HeaderSize = len(header)
 	e.Hash = headerHash(era, header)
-	// The header is all there: one that ends early is damaged, and reading on does not help.
+	// The header is complete: if it ends early it is damaged, and more data does not help.
 	if e.Slot, err = slotOf(era, header); err != nil {
 		return e, fmt.Errorf("the header states no slot: %v", err)
 	}
 	return e, nil
 }
 
+// eraSize is the number of bytes before a block: the head of the array around it, and its era.
+const eraSize = 2
+
 // eraOf reads how every block on disk begins: an array of two, of which the first is a small number.
 func eraOf(b []byte) (byte, error) {
-	if len(b) > 0 && b[0] != majorArray<<5|2 || len(b) > 1 && b[1] > 23 {
+	if len(b) > 0 && b[0] != cbor.Array<<5|2 || len(b) > 1 && b[1] > 23 {
 		return 0, fmt.Errorf("bytes %x begin no block: expected 82 and the number of an era", b[:min(2, len(b))])
 	}
 	if len(b) < 2 {
-		return 0, errShort
+		return 0, cbor.ErrShort
 	}
 	return b[1], nil
 }
@@ -69,7 +73,7 @@ func headerHash(era byte, header []byte) model.Hash {
 	if era > eraByron {
 		return blake2b.Sum256(header)
 	}
-	return blake2b.Sum256(append([]byte{majorArray<<5 | 2, era}, header...))
+	return blake2b.Sum256(append([]byte{cbor.Array<<5 | 2, era}, header...))
 }
 
 // slotOf is the slot a header states, or the epoch of a boundary block.
@@ -78,26 +82,21 @@ func headerHash(era byte, header []byte) model.Hash {
 //	Byron:    [magic, parent, proof, [[epoch, slot in the epoch], …], …]
 //	later:    [[block number, slot, …], signature]
 func slotOf(era byte, header []byte) (uint64, error) {
-	switch era {
-	case eraBoundary:
-		return number(header, 3, 0)
-	case eraByron:
-		epoch, err := number(header, 3, 0, 0)
-		if err != nil {
-			return 0, err
-		}
-		slot, err := number(header, 3, 0, 1)
-		return epoch*byronEpochSlots + slot, err
+	w := cbor.Walker{Data: header}
+	if era > eraByron {
+		w.Element(0, "header body")
+		w.Element(1, "header body")
+		slot := w.Uint("slot")
+		return slot, w.Err
 	}
-	return number(header, 0, 1)
-}
-
-// number is the one at an element of an element of … an array.
-func number(b []byte, path ...int) (_ uint64, err error) {
-	for _, index := range path {
-		if b, err = element(b, index); err != nil {
-			return 0, err
-		}
+	w.Element(3, "header")
+	w.Element(0, "consensus data")
+	if era == eraBoundary {
+		epoch := w.Uint("epoch")
+		return epoch, w.Err
 	}
-	return unsigned(b)
+	w.Element(0, "slot")
+	epoch := w.Uint("epoch")
+	slot := w.Uint("slot in its epoch")
+	return epoch*byronEpochSlots + slot, w.Err
 }

@@ -1,6 +1,10 @@
 package immutable
 
-import "errors"
+import (
+	"errors"
+
+	"birthmark/chains/cardano/cbor"
+)
 
 // firstWindow is how much is read of a chunk at a time, where no block is larger.
 const firstWindow = 1 << 20
@@ -37,7 +41,7 @@ func (w *walker) next() (e Entry, ok bool, err error) {
 func (w *walker) describe() (Entry, error) {
 	for {
 		e, err := describe(w.window)
-		if !errors.Is(err, errShort) {
+		if !errors.Is(err, cbor.ErrShort) {
 			return e, err
 		}
 		had := len(w.window)

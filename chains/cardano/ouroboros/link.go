@@ -12,6 +12,8 @@ import (
 	"github.com/blinklabs-io/gouroboros/muxer"
 	"github.com/blinklabs-io/gouroboros/protocol"
 	"github.com/blinklabs-io/gouroboros/protocol/handshake"
+
+	"birthmark/chains/cardano/cbor"
 )
 
 // Numbers of the protocols on a connection.
@@ -116,6 +118,19 @@ func (c *Conn) shake(ctx context.Context, conn net.Conn) error {
 	return nil
 }
 
+// maxMessage is more bytes than any message has: a block has at most 2 MB, in Byron.
+const maxMessage = 4 << 20
+
+var errLarge = fmt.Errorf("it has more than %d bytes", maxMessage)
+
+// messageSize is [cbor.Skipper.Skip] for messages.
+func messageSize(s *cbor.Skipper, b []byte) (size int, err error) {
+	if size, err = s.Skip(b); size > maxMessage {
+		err = errLarge
+	}
+	return size, err
+}
+
 // segment is what a protocol was sent, of any number of messages.
 type segment = *muxer.Segment
 
@@ -128,7 +143,7 @@ type mailbox struct {
 	recv   <-chan segment
 	buffer []byte // the beginning of a message
 	need   int    // bytes it has at least
-	item   item   // how far it was looked at
+	skip   cbor.Skipper
 }
 
 func (c *Conn) register(id uint16, name string) *mailbox {
@@ -168,15 +183,14 @@ func (m *mailbox) take(segment []byte, f func(message []byte) error) error {
 		}
 	}
 	for len(b) > 0 {
-		size, need, err := m.item.size(b)
-		if err == errShort {
-			m.need = need
+		size, err := messageSize(&m.skip, b)
+		if err == cbor.ErrShort {
+			m.need = size
 			break
 		}
 		if err != nil {
 			return m.c.notUnderstood(m, err)
 		}
-		m.item = item{heads: m.item.heads}
 		if err := f(b[:size:size]); err != nil {
 			return err
 		}

@@ -1,6 +1,6 @@
 package ouroboros
 
-import "fmt"
+import "birthmark/chains/cardano/cbor"
 
 // Messages of chain-sync, [kind, …]: Ouroboros network specification, section 3.7, and its CDDL.
 const (
@@ -42,130 +42,123 @@ type chainMessage struct {
 
 // readChain reads a message of chain-sync. Headers are of node-to-node, blocks of node-to-client.
 func readChain(b []byte, headers bool) (m chainMessage, err error) {
-	r := reader{b: b}
-	length := r.array("message")
-	m.kind = r.uint("kind of message")
-	if r.err != nil {
-		return m, r.err
-	}
-	items := 0
+	w := cbor.Walker{Data: b}
+	items := w.Array("message")
+	w.Field(&items, "kind of message")
+	m.kind = w.Uint("kind of message")
 	switch m.kind {
 	case msgAwaitReply:
-		items = 1
 	case msgRollForward:
-		items = 3
-		if headers {
-			r.header(&m)
+		if w.Field(&items, "block"); headers {
+			readHeader(&w, &m)
 		} else {
-			m.block = r.encoded("block")
+			m.block = w.Encoded("block")
 		}
-		m.tip = r.tip()
+		m.tip = readTip(&w, &items)
 	case msgRollBackward, msgIntersectFound:
-		items = 3
-		m.point = r.point("point")
-		m.tip = r.tip()
+		w.Field(&items, "point")
+		m.point = readPoint(&w, "point")
+		m.tip = readTip(&w, &items)
 	case msgIntersectNotFound:
-		items = 2
-		m.tip = r.tip()
+		m.tip = readTip(&w, &items)
 	default:
-		return m, fmt.Errorf("messages of kind %d are not understood", m.kind)
+		w.Fail("messages of kind %d are not understood", m.kind)
 	}
-	return m, r.done(length, items)
+	return m, done(&w, &items)
 }
 
-// header is [era, #6.24(bytes)], in Byron [0, [[tag of the block, bytes of the block], #6.24(bytes)]].
-func (r *reader) header(m *chainMessage) {
+// readHeader takes [era, #6.24(bytes)], in Byron [0, [[tag of the block, bytes of the block], #6.24(bytes)]].
+func readHeader(w *cbor.Walker, m *chainMessage) {
 	const byron, latest = 0, 254
-	whole := r.array("header", 2)
-	era := r.uint("era")
+	items := w.Array("header")
+	w.Field(&items, "era")
+	era := w.Uint("era")
+	w.Field(&items, "header")
 	if era == byron {
-		inner := r.array("header of Byron", 2)
-		kind := r.array("kind of header", 2)
-		tag := r.uint("kind of header")
-		m.weight = int(min(r.uint("bytes of the block"), maxMessage))
-		r.end(kind, "kind of header")
-		m.header = r.encoded("header")
-		r.end(inner, "header of Byron")
-		if tag > 1 && r.err == nil {
-			r.err = fmt.Errorf("blocks of Byron with the tag %d are not understood", tag)
+		inner := w.Array("header of Byron")
+		w.Field(&inner, "kind of header")
+		kind := w.Array("kind of header")
+		w.Field(&kind, "kind of header")
+		tag := w.Uint("kind of header")
+		w.Field(&kind, "size of the block")
+		m.weight = int(min(w.Uint("size of the block"), maxMessage))
+		w.End(&kind, "kind of header")
+		w.Field(&inner, "header")
+		m.header = w.Encoded("header")
+		w.End(&inner, "header of Byron")
+		if tag > 1 {
+			w.Fail("blocks of Byron with the tag %d are not understood", tag)
 		}
 		m.era = byte(tag)
 	} else {
-		m.header = r.encoded("header")
+		m.header = w.Encoded("header")
 		m.era = byte(min(era, latest)) + 1
 	}
-	r.end(whole, "header")
+	w.End(&items, "header")
 }
 
-// point is [] or [slot, hash].
-func (r *reader) point(what string) (p Point) {
-	n := r.array(what, 0, 2)
-	if n == 0 || n == -1 && r.atBreak() {
-		r.end(n, what)
+// readPoint takes [] or [slot, hash].
+func readPoint(w *cbor.Walker, what string) (p Point) {
+	items := w.Array(what)
+	if !w.More(&items) {
 		return p
 	}
-	p.Slot = r.uint("slot")
-	hash := r.bytes("hash")
-	if r.err == nil && len(hash) != len(p.Hash) {
-		r.err = fmt.Errorf("a hash has %d bytes, expected %d", len(hash), len(p.Hash))
-	}
-	copy(p.Hash[:], hash)
-	r.end(n, what)
+	p.Slot = w.Uint("slot")
+	w.Field(&items, "hash")
+	p.Hash = w.Hash("hash")
+	w.End(&items, what)
 	return p
 }
 
-// tip is [point, number of the block].
-func (r *reader) tip() (t Tip) {
-	n := r.array("tip", 2)
-	t.Point = r.point("point of the tip")
-	t.Number = r.uint("block number of the tip")
-	r.end(n, "tip")
+// readTip takes the next item of a message, [point, number of the block].
+func readTip(w *cbor.Walker, items *int) (t Tip) {
+	w.Field(items, "tip")
+	pair := w.Array("tip")
+	w.Field(&pair, "point of the tip")
+	t.Point = readPoint(w, "point of the tip")
+	w.Field(&pair, "block number of the tip")
+	t.Number = w.Uint("block number of the tip")
+	w.End(&pair, "tip")
 	return t
 }
 
-// done closes the array of a message.
-func (r *reader) done(length, items int) error {
-	r.end(length, "message")
-	switch {
-	case r.err != nil:
-		return r.err
-	case length != -1 && length != items:
-		return fmt.Errorf("the message has %d items, expected %d", length, items)
-	case len(r.b) > 0:
-		return fmt.Errorf("%d bytes follow", len(r.b))
+// done closes the array of a message, after which nothing may follow.
+func done(w *cbor.Walker, items *int) error {
+	w.End(items, "message")
+	if w.Err == nil && w.Offset < len(w.Data) {
+		w.Fail("%d bytes follow", len(w.Data)-w.Offset)
 	}
-	return nil
+	return w.Err
 }
 
 // readFetch reads a message of block-fetch, and the block it carries.
 func readFetch(b []byte) (kind uint64, block []byte, err error) {
-	r := reader{b: b}
-	length := r.array("message")
-	kind = r.uint("kind of message")
-	items := 1
+	w := cbor.Walker{Data: b}
+	items := w.Array("message")
+	w.Field(&items, "kind of message")
+	kind = w.Uint("kind of message")
 	switch {
-	case r.err != nil:
 	case kind == msgBlock:
-		items = 2
-		block = r.encoded("block")
+		w.Field(&items, "block")
+		block = w.Encoded("block")
 	case kind < msgStartBatch || kind > msgBatchDone:
-		return kind, nil, fmt.Errorf("messages of kind %d are not understood", kind)
+		w.Fail("messages of kind %d are not understood", kind)
 	}
-	return kind, block, r.done(length, items)
+	return kind, block, done(&w, &items)
 }
 
 // requestNext is n requests, one behind the other.
 func requestNext(n int) []byte {
 	b := make([]byte, 0, 2*n)
 	for range n {
-		b = append(b, majorArray<<5|1, msgRequestNext)
+		b = append(b, cbor.Array<<5|1, msgRequestNext)
 	}
 	return b
 }
 
 func findIntersect(points []Point) []byte {
-	b := append(appendHead(nil, majorArray, 2), msgFindIntersect)
-	b = appendHead(b, majorArray, uint64(len(points)))
+	b := append(cbor.AppendHead(nil, cbor.Array, 2), msgFindIntersect)
+	b = cbor.AppendHead(b, cbor.Array, uint64(len(points)))
 	for _, p := range points {
 		b = appendPoint(b, p)
 	}
@@ -173,30 +166,32 @@ func findIntersect(points []Point) []byte {
 }
 
 func requestRange(from, to Point) []byte {
-	b := append(appendHead(nil, majorArray, 3), msgRequestRange)
+	b := append(cbor.AppendHead(nil, cbor.Array, 3), msgRequestRange)
 	return appendPoint(appendPoint(b, from), to)
 }
 
 func keepAlive(cookie uint16) []byte {
-	b := append(appendHead(nil, majorArray, 2), msgKeepAlive)
-	return appendHead(b, majorUint, uint64(cookie))
+	b := append(cbor.AppendHead(nil, cbor.Array, 2), msgKeepAlive)
+	return cbor.AppendUint(b, uint64(cookie))
 }
 
 // readKeepAlive is the cookie that came back.
 func readKeepAlive(b []byte) (uint16, error) {
-	r := reader{b: b}
-	length := r.array("message")
-	if kind := r.uint("kind of message"); r.err == nil && kind != msgKeepAliveResponse {
-		return 0, fmt.Errorf("messages of kind %d are not understood", kind)
+	w := cbor.Walker{Data: b}
+	items := w.Array("message")
+	w.Field(&items, "kind of message")
+	if kind := w.Uint("kind of message"); kind != msgKeepAliveResponse {
+		w.Fail("messages of kind %d are not understood", kind)
 	}
-	cookie := r.uint("cookie")
-	return uint16(cookie), r.done(length, 2)
+	w.Field(&items, "cookie")
+	cookie := w.Uint("cookie")
+	return uint16(cookie), done(&w, &items)
 }
 
 func appendPoint(b []byte, p Point) []byte {
 	if p.IsOrigin() {
-		return appendHead(b, majorArray, 0)
+		return cbor.AppendHead(b, cbor.Array, 0)
 	}
-	b = appendHead(appendHead(b, majorArray, 2), majorUint, p.Slot)
-	return append(appendHead(b, majorBytes, uint64(len(p.Hash))), p.Hash[:]...)
+	b = cbor.AppendUint(cbor.AppendHead(b, cbor.Array, 2), p.Slot)
+	return cbor.AppendBytes(b, p.Hash[:])
 }

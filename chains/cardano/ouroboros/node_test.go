@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/cbor"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
 )
@@ -23,12 +24,12 @@ func preview(t testing.TB) []ouroborostest.Block {
 
 // describe reads headers since Shelley, [[number, slot, …], signature].
 func describe(_ byte, raw []byte) (Header, error) {
-	r := reader{b: raw}
-	r.array("header")
-	r.array("header body")
-	r.uint("number")
-	h := Header{Point: Point{Slot: r.uint("slot"), Hash: blake2b.Sum256(raw)}}
-	return h, r.err
+	r := cbor.Walker{Data: raw}
+	r.Array("header")
+	r.Array("header body")
+	r.Uint("number")
+	h := Header{Point: Point{Slot: r.Uint("slot"), Hash: blake2b.Sum256(raw)}}
+	return h, r.Err
 }
 
 func dial(t testing.TB, uri string, o Options) (*Conn, error) {
