@@ -129,4 +129,4 @@ func (s *Skipper) skip(b []byte) error {
 	}
 }
 
-func malformed(b byte) error { return fmt.Errorf("found the byte %02x", b) }
+func malformed(b byte) error { return fmt.Errorf("the byte %02x does not begin an item", b) }

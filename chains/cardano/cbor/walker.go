@@ -377,7 +377,7 @@ func (w *Walker) Skip(what string) {
 	case err == ErrShort:
 		w.failShort("expected %s, found the end", what)
 	case err != nil:
-		w.FailAt(w.skipper.at, "expected %s, %w", what, err)
+		w.FailAt(w.skipper.at, "expected %s: %w", what, err)
 	default:
 		w.Offset = w.skipper.at
 	}

@@ -129,20 +129,20 @@ func TestListsMayHaveNoLength(t *testing.T) {
 	}
 }
 
-func TestMessagesThatAreNoneAreErrors(t *testing.T) {
+func TestMalformedMessagesAreErrors(t *testing.T) {
 	for text, says := range map[string]string{
 		"8107":                   "kind 7",
-		"00":                     "message: found the byte 00",
-		"820100":                 "2 items, expected 1",
-		"8302":                   "header: it ends too early",
-		"830280820080":           "header has 0 items, expected 2",
+		"00":                     "expected message as an array",
+		"820100":                 "message has more items",
+		"8302":                   "message of 3 items where 1 bytes are left",
+		"830280820080":           "expected era, found the end of its array",
 		"8302820082820200d81840": "tag 2 are not understood",
-		"8302820082820100d81940": "header has the tag 25",
-		"8303820341" + "00":      "a hash has 1 bytes, expected 32",
-		"8303818000":             "point has 1 items, expected 2",
-		"830380820000":           "point of the tip: found the byte 00",
+		"8302820082820100d81940": "expected header tagged 24, found tag 25",
+		"8303820341" + "00":      "expected hash of 32 bytes, found 1",
+		"8303818000":             "expected slot as an unsigned integer",
+		"830380820000":           "expected point of the tip as an array",
 		"8101" + "00":            "1 bytes follow",
-		"9f01":                   "message has more items than expected",
+		"9f01":                   "expected an item or a break, found the end",
 	} {
 		raw, err := hex.DecodeString(text)
 		if err != nil {
@@ -152,7 +152,7 @@ func TestMessagesThatAreNoneAreErrors(t *testing.T) {
 			t.Errorf("%s: %v, expected %s", text, err, says)
 		}
 	}
-	for text, says := range map[string]string{"8101": "kind 1", "8104": "ends too early", "8204d81740": "tag 23", "820200": "2 items, expected 1"} {
+	for text, says := range map[string]string{"8101": "kind 1", "8104": "expected block, found the end", "8204d81740": "tag 23", "820200": "message has more items"} {
 		raw, err := hex.DecodeString(text)
 		if err != nil {
 			t.Fatal(err)

@@ -201,7 +201,7 @@ func TestNodesThatBreakTheProtocolAreNamed(t *testing.T) {
 	}{
 		"waits twice":               {said(chain, await, chain, await), "bad_answer", false, "chain-sync of kind 1 when none", 1},
 		"finds what was not sought": {said(chain, []byte{0x82, 0x06, 0x82, 0x80, 0x00}), "bad_answer", false, "chain-sync of kind 6 when none", 0},
-		"noise":                     {said(chain, []byte{0x1c}), "bad_answer", false, "1c begins no item", 0},
+		"noise":                     {said(chain, []byte{0x1c}), "bad_answer", false, "1c does not begin an item", 0},
 		"another message":           {said(chain, []byte{0x81, 0x09}), "bad_answer", false, "kind 9", 0},
 		"a batch nobody asked for":  {said(fetch, begin), "bad_answer", false, "block-fetch of kind 2 when none", 0},
 		"a block nobody asked for":  {said(fetch, block), "bad_answer", false, "block-fetch of kind 4 when none", 0},
