@@ -1,4 +1,5 @@
-// Package cardanotest makes blocks of Cardano by hand: of every era, around transactions that a test chooses.
+// Package cardanotest makes Cardano blocks of every era by hand, from the transactions of a test, and applies the events
+// of a source to a chain.
 package cardanotest
 
 import (
@@ -14,7 +15,7 @@ import (
 	"birthmark/internal/testnode/ouroborostest"
 )
 
-// Raw marshals with the encoder of another project, maps in the order of their keys.
+// Raw marshals v with fxamacker/cbor, maps in bytewise order of their keys.
 func Raw(t testing.TB, v any) cbor.RawMessage {
 	t.Helper()
 	mode, err := cbor.EncOptions{Sort: cbor.SortBytewiseLexical}.EncMode()
@@ -28,12 +29,13 @@ func Raw(t testing.TB, v any) cbor.RawMessage {
 	return b
 }
 
+// CBOR arrays and maps.
 type (
 	List = []any
 	Dict = map[any]any
 )
 
-// Endless is a List or map that ends with a break: head is 9f or bf.
+// Endless returns an array (head 9f) or a map (head bf) of indefinite length.
 func Endless(t testing.TB, head byte, items ...any) cbor.RawMessage {
 	b := []byte{head}
 	for _, i := range items {
@@ -42,12 +44,13 @@ func Endless(t testing.TB, head byte, items ...any) cbor.RawMessage {
 	return append(b, 0xff)
 }
 
+// Tagged returns an item with a tag.
 func Tagged(n uint64, v any) cbor.Tag { return cbor.Tag{Number: n, Content: v} }
 
-// Filled is so many bytes of one value.
+// Filled returns n bytes of one value.
 func Filled(n int, with byte) []byte { return bytes.Repeat([]byte{with}, n) }
 
-// Block is a block of an era since Shelley around its segments.
+// Block returns block 100 of an era since Shelley with these segments: bodies, witnesses, auxiliary data, failed ones.
 func Block(t testing.TB, era int, segments ...any) []byte {
 	t.Helper()
 	encoded := make([]cbor.RawMessage, len(segments))
@@ -57,13 +60,13 @@ func Block(t testing.TB, era int, segments ...any) []byte {
 	return BlockOf(t, era, encoded...)
 }
 
-// BlockOf is a block of segments that are encoded.
+// BlockOf is Block for encoded segments.
 func BlockOf(t testing.TB, era int, segments ...cbor.RawMessage) []byte {
 	t.Helper()
 	return BlockAt(t, era, 100, 7000, Filled(32, 1), segments...)
 }
 
-// BlockAt is a block with a number, a slot and a parent.
+// BlockAt is BlockOf with a number, a slot and a parent.
 func BlockAt(t testing.TB, era int, number, slot uint64, parent []byte, segments ...cbor.RawMessage) []byte {
 	t.Helper()
 	var sums []byte
@@ -85,7 +88,7 @@ func BlockAt(t testing.TB, era int, number, slot uint64, parent []byte, segments
 	return Raw(t, List{era, block})
 }
 
-// TxBody is the least a transaction body must have, and what is added to it.
+// TxBody returns a transaction body with the required fields, and those of more.
 func TxBody(more Dict) Dict {
 	body := Dict{
 		0: List{List{Filled(32, 0xaa), 1}},
@@ -98,13 +101,14 @@ func TxBody(more Dict) Dict {
 	return body
 }
 
+// Values for outputs.
 var (
 	Address = append([]byte{0x11}, append(Filled(28, 0x0a), Filled(28, 0x0b)...)...)
 	PolicyA = Filled(28, 0x0c)
 	PolicyB = Filled(28, 0x0d)
 )
 
-// ByronTx is a transaction with an input and an output.
+// ByronTx returns a transaction with an input and an output.
 func ByronTx(to any, amount uint64) func(t testing.TB) cbor.RawMessage {
 	return func(t testing.TB) cbor.RawMessage {
 		input := List{0, Tagged(24, []byte(Raw(t, List{Filled(32, 0xaa), 3})))}
@@ -112,14 +116,13 @@ func ByronTx(to any, amount uint64) func(t testing.TB) cbor.RawMessage {
 	}
 }
 
-// ByronBlock is a block in slot 21,605 around transactions.
+// ByronBlock returns a block of mainnet in slot 21,605.
 func ByronBlock(t testing.TB, txs ...func(t testing.TB) cbor.RawMessage) []byte {
 	t.Helper()
 	return ByronBlockAt(t, 764824073, 21_604, 21_605, Filled(32, 3), txs...)
 }
 
-// ByronBlockAt is a block with a magic, a number, a slot and a parent, with the tree of its first three transactions at most
-// written out.
+// ByronBlockAt returns a block of at most three transactions with a magic, a number, a slot and a parent.
 func ByronBlockAt(t testing.TB, magic, number, slot uint64, parent []byte, txs ...func(t testing.TB) cbor.RawMessage) []byte {
 	t.Helper()
 	leaf := func(tx []byte) []byte { h := blake2b.Sum256(append([]byte{0}, tx...)); return h[:] }
@@ -153,7 +156,7 @@ func ByronBlockAt(t testing.TB, magic, number, slot uint64, parent []byte, txs .
 	return Raw(t, List{ledger.EraByron, List{header, List{Endless(t, 0x9f, payload...), List{}, List{}, List{}}, List{Dict{}}}})
 }
 
-// BoundaryAt is the boundary block before an epoch.
+// BoundaryAt returns the boundary block before an epoch.
 func BoundaryAt(t testing.TB, number, epoch uint64, parent []byte) []byte {
 	t.Helper()
 	body := Raw(t, Endless(t, 0x9f, Filled(28, 1)))

@@ -12,8 +12,8 @@ import (
 	"birthmark/model"
 )
 
-// told is events in short: a block's height, or < and the height it goes back to.
-func told(e model.Event) string {
+// brief formats an event: the height of a block, or < and the height of a rollback.
+func brief(e model.Event) string {
 	switch {
 	case e.Rollback == nil:
 		return fmt.Sprint(e.Block.Height)
@@ -23,13 +23,14 @@ func told(e model.Event) string {
 	return fmt.Sprint("<", e.Rollback.Height)
 }
 
-// listener applies what a source says to a chain of its own.
+// Listener applies the events of a source to a chain.
 type Listener struct {
 	T      testing.TB
 	Chain  []model.Point
-	Events []string // but for blocks that follow on each other
+	Events []string // rollbacks that removed blocks
 }
 
+// Apply adds the block of an event, or removes those after its rollback. It fails the test if that is not possible.
 func (l *Listener) Apply(e model.Event) {
 	l.T.Helper()
 	if e.Rollback != nil {
@@ -38,10 +39,10 @@ func (l *Listener) Apply(e model.Event) {
 			keep = int(e.Rollback.Height) + 1
 		}
 		if keep > len(l.Chain) || keep > 0 && l.Chain[keep-1] != *e.Rollback {
-			l.T.Fatalf("it goes back to %v, which is not on the chain it told", *e.Rollback)
+			l.T.Fatalf("rollback to %v, which is not on the chain", *e.Rollback)
 		}
-		if keep < len(l.Chain) || keep == 0 { // else it says that the node has all of them
-			l.Events = append(l.Events, told(e))
+		if keep < len(l.Chain) || keep == 0 { // otherwise the rollback removes nothing: the node has all blocks
+			l.Events = append(l.Events, brief(e))
 		}
 		l.Chain = l.Chain[:keep]
 		return
@@ -56,7 +57,7 @@ func (l *Listener) Apply(e model.Event) {
 	l.Chain = append(l.Chain, b.Point())
 }
 
-// is reports whether the chain that was told is that of a node.
+// Is reports whether the chain is that of a node.
 func (l *Listener) Is(blocks []ouroborostest.Block) bool {
 	if len(l.Chain) != len(blocks) {
 		return false
@@ -69,7 +70,7 @@ func (l *Listener) Is(blocks []ouroborostest.Block) bool {
 	return true
 }
 
-// known is the newest n points of the chain, newest first.
+// Known returns the newest n points of the chain, newest first.
 func (l *Listener) Known(n int) (points []model.Point) {
 	for i := len(l.Chain) - 1; i >= 0 && len(points) < n; i-- {
 		points = append(points, l.Chain[i])
@@ -77,7 +78,7 @@ func (l *Listener) Known(n int) (points []model.Point) {
 	return points
 }
 
-// hear is what a source that ends says, and its error.
+// Collect applies the events of a source that ends, and returns its error.
 func Collect(t testing.TB, s model.Source, l *Listener, known []model.Point) error {
 	t.Helper()
 	l.T = t
@@ -90,7 +91,7 @@ func Collect(t testing.TB, s model.Source, l *Listener, known []model.Point) err
 	return nil
 }
 
-// follows hears a source until the chain it told is what is wanted of it, one after the other; after each, then is done.
+// Expect applies the events of a source until the chain was that of each step, in order.
 func Expect(t testing.TB, s model.Source, l *Listener, known []model.Point, steps ...Step) {
 	t.Helper()
 	l.T = t
@@ -111,25 +112,27 @@ func Expect(t testing.TB, s model.Source, l *Listener, known []model.Point, step
 			return
 		}
 	}
-	t.Fatal("it ended")
+	t.Fatal("the stream ended")
 }
 
+// Step is a chain that [Expect] waits for, and a function to call once it is there.
 type Step struct {
 	Chain []ouroborostest.Block
 	Then  func()
 }
 
+// EachTransport runs a test over TCP and over the Unix socket of a node.
 func EachTransport(t *testing.T, n *ouroborostest.Node, f func(t *testing.T, uri string)) {
 	t.Run("tcp", func(t *testing.T) { f(t, n.TCP()) })
 	t.Run("unix", func(t *testing.T) { f(t, n.Unix()) })
 }
 
-// with is a chain's first blocks and others after them.
+// Replace returns the first keep blocks of a chain and more after them.
 func Replace(chain []ouroborostest.Block, keep int, more ...ouroborostest.Block) []ouroborostest.Block {
 	return append(slices.Clip(chain[:keep]), more...)
 }
 
-// wantError reports an error that is not as expected: kind BadSource, a code, what it says.
+// WantError checks that an error is of kind BadSource, has a code, is one line and contains texts.
 func WantError(t *testing.T, err error, code string, says ...string) {
 	t.Helper()
 	kind, got := model.KindOf(err)
@@ -139,7 +142,7 @@ func WantError(t *testing.T, err error, code string, says ...string) {
 	}
 	for _, s := range says {
 		if !strings.Contains(err.Error(), s) {
-			t.Errorf("%q does not say %q", err, s)
+			t.Errorf("%q does not contain %q", err, s)
 		}
 	}
 	if strings.Contains(err.Error(), "\n") {
