@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"birthmark/internal/humanize"
 	"birthmark/model"
 )
 
@@ -49,4 +50,9 @@ func PathError(path string, err error) error {
 		return model.Errorf(model.BadSource, "source_missing", "no such file or directory: %s", path)
 	}
 	return model.Errorf(model.BadSource, "source_unreadable", "%w", err)
+}
+
+// Thousands writes a number with commas: 700,000.
+func Thousands[N ~int | ~int64 | ~uint32 | ~uint64](n N) string {
+	return humanize.Thousands(fmt.Sprint(uint64(n)))
 }

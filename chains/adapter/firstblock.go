@@ -1,6 +1,8 @@
 package adapter
 
-import "birthmark/model"
+import (
+	"birthmark/model"
+)
 
 // FirstBlock finds the first block that a pruned node has. The node lacks the block at height lacks and has the one at
 // height has.

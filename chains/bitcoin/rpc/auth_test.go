@@ -136,7 +136,7 @@ func TestAPasswordThatIsNotToBeHadEndsIt(t *testing.T) {
 		says string
 	}{
 		{&cookie{err: model.Errorf(model.Usage, "bad_setting", "password_file: no such file")}, model.Usage, "the password for NODE: password_file: no such file"},
-		{&cookie{text: password}, model.Usage, "the password for NODE: there is a password for the node and no user: expected http://USER@HOST"},
+		{&cookie{text: password}, model.Usage, "the password for NODE: the node's password has no user: expected http://USER@HOST"},
 	} {
 		c := f.client("", func(o *Options) { o.Password = q.k.ask })
 		_, err := c.Tip(t.Context())

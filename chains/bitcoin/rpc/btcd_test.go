@@ -19,6 +19,7 @@ import (
 	"github.com/btcsuite/btcd/address/v2"
 	"github.com/btcsuite/btcd/chaincfg/v2"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/internal/testnode/btcdtest"
@@ -96,7 +97,7 @@ func (b *btcd) call(c *Client, method string, params ...any) (result json.RawMes
 		b.t.Fatal(err)
 	}
 	var text []byte
-	q := nodehttp.Request{Body: body, Header: (&credentials{"user", password}).header(), Waits: true}
+	q := nodehttp.Request{Body: body, Header: credentials{"user", password}.header(), Waits: true}
 	if err := c.http.Do(b.t.Context(), q, func(r *http.Response) (err error) {
 		text, err = io.ReadAll(r.Body)
 		return err
@@ -211,13 +212,13 @@ func TestARealNode(t *testing.T) {
 	expect(t, b.client("").Connect(ctx), "unauthorized", false, "asks for a user and a password")
 	other := b.client("user:" + password + "@")
 	other.options.Network, other.options.Genesis = "mainnet", model.Hash(*chaincfg.MainNetParams.GenesisHash)
-	expect(t, other.Connect(ctx), "wrong_network", false, "is a node of bitcoin simnet, its block 0 is "+show(c.options.Genesis))
+	expect(t, other.Connect(ctx), "wrong_network", false, "is a node of bitcoin simnet, its block 0 is "+block.FormatHash(c.options.Genesis))
 
 	// A reorganization ends the wait for it.
-	tip := model.Point{Height: 700, Hash: hashHeader(chain[700])}
+	tip := model.Point{Height: 700, Hash: block.Header(chain[700]).Hash()}
 	changed := make(chan error)
 	go func() { changed <- c.Changed(ctx, tip) }()
-	b.call(c, "invalidateblock", show(hashHeader(chain[696])))
+	b.call(c, "invalidateblock", block.FormatHash(block.Header(chain[696]).Hash()))
 	b.call(c, "generate", 9)
 	if err := <-changed; err != nil {
 		t.Error(err)

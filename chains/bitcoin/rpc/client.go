@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"birthmark/chains/adapter"
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/model"
@@ -27,7 +29,7 @@ type Options struct {
 type Client struct {
 	options Options
 	http    *nodehttp.Client // Connected is set after the first session
-	keys    *keyring
+	secret  *adapter.Secret[credentials]
 	poll    time.Duration
 
 	connecting chan struct{}        // held while a session is made
@@ -55,9 +57,9 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys := newKeyring(h.User(), o.Password)
-	h.Redact = keys.redact
-	return &Client{options: o, http: h, keys: keys, connecting: make(chan struct{}, 1), poll: 300 * time.Millisecond}, nil
+	c := &Client{options: o, http: h, secret: newSecret(h.User(), o.Password), connecting: make(chan struct{}, 1), poll: 300 * time.Millisecond}
+	h.Redact = c.redact
+	return c, nil
 }
 
 // Host returns the node's name and port for errors, without secrets.
@@ -103,7 +105,7 @@ func (c *Client) probe(ctx context.Context) (node, error) {
 	}
 	if genesis != c.options.Genesis {
 		return nil, model.Errorf(model.BadSource, "wrong_network", "%s is a node of bitcoin %s, its block 0 is %s: expected %s, %s",
-			c.Host(), c.network(info), show(genesis), c.options.Network, show(c.options.Genesis))
+			c.Host(), c.network(info), block.FormatHash(genesis), c.options.Network, block.FormatHash(c.options.Genesis))
 	}
 	c.tellSync(info)
 	return n, nil

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"birthmark/chains/adapter"
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/internal/testseed"
@@ -192,7 +194,7 @@ func TestADeletedBlockNamesTheFirstThereIs(t *testing.T) {
 		for _, h := range []int{0, 1, 1000, f.below - 1} {
 			_, err := c.Raw(t.Context(), f.points(h, 5), 1<<40)
 			want := fmt.Sprintf("%s has deleted the blocks below %s (it is pruned), and block %s is needed: expected a node that has it",
-				c.Host(), thousands(int64(f.below)), thousands(int64(h)))
+				c.Host(), adapter.Thousands(int64(f.below)), adapter.Thousands(int64(h)))
 			if kind, code := model.KindOf(err); kind != model.BadSource || code != "pruned" || blocksource.IsTemporary(err) || err.Error() != want {
 				t.Errorf("block %d: %s: %v, expected %s", h, code, err, want)
 			}
@@ -205,20 +207,11 @@ func TestADeletedBlockNamesTheFirstThereIs(t *testing.T) {
 	})
 }
 
-func TestThousands(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 700000: "700,000", 1234567: "1,234,567"} {
-		if got := thousands(n); got != want {
-			t.Errorf("%d is written as %s", n, got)
-		}
-	}
-}
-
-// A node may return a block of its own best chain later.
 func TestABlockTheNodeDoesNotHaveYet(t *testing.T) {
 	f := newFake(t, 10)
 	f.set(func() { f.errors["getblock"] = rpcError{-1, "Block not available (not fully downloaded)"} })
 	_, err := f.client("", nil).Raw(t.Context(), f.points(3, 2), 1)
-	want := "does not give block 3 " + show(f.point(3).Hash) + " of its own chain: Block not available (not fully downloaded)"
+	want := "does not give block 3 " + block.FormatHash(f.point(3).Hash) + " of its own chain: Block not available (not fully downloaded)"
 	if _, code := model.KindOf(err); code != "block_missing" || !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%s: %v", code, err)
 	}
@@ -229,7 +222,7 @@ func TestWrongNetworkIsNamed(t *testing.T) {
 		eachFlavour(t, 3, func(t *testing.T, f *fake, c *Client) {
 			f.set(func() { f.network = chain })
 			c.options.Genesis = model.Hash{7}
-			want := fmt.Sprintf("%s is a node of bitcoin %s, its block 0 is %s: expected regtest, %s", c.Host(), name, show(f.point(0).Hash), show(model.Hash{7}))
+			want := fmt.Sprintf("%s is a node of bitcoin %s, its block 0 is %s: expected regtest, %s", c.Host(), name, block.FormatHash(f.point(0).Hash), block.FormatHash(model.Hash{7}))
 			err := c.Connect(t.Context())
 			if _, code := model.KindOf(err); code != "wrong_network" || blocksource.IsTemporary(err) || err.Error() != want {
 				t.Errorf("%s: %v, expected %s", code, err, want)

@@ -37,10 +37,10 @@ func (c *Client) passwordError(err error) error {
 }
 
 // unauthorized is the error of refused credentials.
-func (c *Client) unauthorized(refused *credentials) error {
+func (c *Client) unauthorized(refused credentials) error {
 	var err error
 	switch {
-	case refused == nil:
+	case refused == credentials{}:
 		return model.Errorf(model.BadSource, "unauthorized",
 			"%s asks for a user and a password: expected http://USER:PASSWORD@HOST, or the node's cookie as password file", c.Host())
 	case refused.password == "":

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
@@ -154,18 +155,18 @@ func TestWrongBlocksAreNamed(t *testing.T) {
 			raw  func([]byte) []byte
 			says string
 		}{
-			"another": {func([]byte) []byte { return f.chain[8] }, "gave block " + show(f.point(8).Hash)},
+			"another": {func([]byte) []byte { return f.chain[8] }, "gave block " + block.FormatHash(f.point(8).Hash)},
 			"short":   {func(b []byte) []byte { return b[:79] }, "gave 79 bytes, less than the 80 of a header"},
 			"none":    {func([]byte) []byte { return nil }, "gave 0 bytes"},
 		} {
 			wrong := func(hash string, raw []byte) []byte {
-				if hash == show(bad.Hash) {
+				if hash == block.FormatHash(bad.Hash) {
 					return q.raw(raw)
 				}
 				return raw
 			}
 			f.set(func() { f.wrong = wrong })
-			want := fmt.Sprintf("asked for block 7 %s, %s %s", show(bad.Hash), c.Host(), q.says)
+			want := fmt.Sprintf("asked for block 7 %s, %s %s", block.FormatHash(bad.Hash), c.Host(), q.says)
 			_, err := c.Raw(t.Context(), f.points(7, 1), 1)
 			expect(t, err, "bad_answer", false, want)
 			_, err = c.Raw(t.Context(), f.points(7, 5), 1<<40)
@@ -178,11 +179,11 @@ func TestWrongBlocksAreNamed(t *testing.T) {
 				t.Errorf("%s: those before: %v", what, err)
 			}
 		}
-		for _, most := range []int{maxBlock, 2 * maxBlock} {
+		for _, most := range []int{block.MaxSize, 2 * block.MaxSize} {
 			f.set(func() { f.wrong = func(hash string, raw []byte) []byte { return append(raw, make([]byte, most)...) } })
 			_, err := c.Raw(t.Context(), f.points(7, 1), 1)
 			expect(t, err, "bad_answer", false, "more")
-			expect(t, err, "bad_answer", false, "block 7 "+show(bad.Hash))
+			expect(t, err, "bad_answer", false, "block 7 "+block.FormatHash(bad.Hash))
 		}
 	})
 }
@@ -210,6 +211,6 @@ func TestHexThatIsNoneIsNamed(t *testing.T) {
 		f.set(func() { f.first = says(200, text) })
 		_, err := c.Raw(t.Context(), f.points(3, 2), 1<<40)
 		expect(t, err, "bad_answer", false, want)
-		expect(t, err, "bad_answer", false, "block 3 "+show(f.point(3).Hash))
+		expect(t, err, "bad_answer", false, "block 3 "+block.FormatHash(f.point(3).Hash))
 	}
 }

@@ -15,15 +15,16 @@ import (
 	"sync"
 	"testing"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
 
 // fakeBlock is a header with a parent, and filler up to size bytes.
 func fakeBlock(parent model.Hash, nonce uint32, size int) []byte {
-	b := make([]byte, max(size, headerSize))
+	b := make([]byte, max(size, block.HeaderSize))
 	copy(b[4:], parent[:])
 	binary.LittleEndian.PutUint32(b[76:], nonce)
-	for i := headerSize; i < len(b); i++ {
+	for i := block.HeaderSize; i < len(b); i++ {
 		b[i] = byte(i * int(nonce+1))
 	}
 	return b
@@ -35,7 +36,7 @@ func fakeChain(below [][]byte, n, size int, branch uint32) [][]byte {
 	for range n {
 		parent := model.Hash{}
 		if len(chain) > 0 {
-			parent = hashHeader(chain[len(chain)-1])
+			parent = blockHash(chain[len(chain)-1])
 		}
 		chain = append(chain, fakeBlock(parent, branch<<16|uint32(len(chain)), size))
 	}
@@ -99,7 +100,7 @@ func (f *fake) asked() []string {
 }
 
 func (f *fake) point(h int) model.Point {
-	return model.Point{Height: model.HeightPk(h), Hash: hashHeader(f.chain[h])}
+	return model.Point{Height: model.HeightPk(h), Hash: block.Header(f.chain[h]).Hash()}
 }
 
 func (f *fake) points(from, n int) (ps []model.Point) {
@@ -117,7 +118,7 @@ func (f *fake) url(user string, more ...string) string {
 // client returns a client of the fake; change may be nil.
 func (f *fake) client(user string, change func(*Options)) *Client {
 	f.t.Helper()
-	o := Options{URL: f.url(user), Network: "regtest", Genesis: hashHeader(f.chain[0]), Port: "18443"}
+	o := Options{URL: f.url(user), Network: "regtest", Genesis: block.Header(f.chain[0]).Hash(), Port: "18443"}
 	if change != nil {
 		change(&o)
 	}
@@ -201,7 +202,7 @@ func (f *fake) serveBatch(w http.ResponseWriter, r *http.Request) {
 func (f *fake) info() map[string]any {
 	info := map[string]any{
 		"chain": f.network, "blocks": len(f.chain) - 1, "headers": len(f.chain) - 1,
-		"bestblockhash": show(hashHeader(f.chain[len(f.chain)-1])), "pruned": f.below > 0,
+		"bestblockhash": block.FormatHash(blockHash(f.chain[len(f.chain)-1])), "pruned": f.below > 0,
 	}
 	if f.below > 0 && !f.btcd {
 		info["pruneheight"] = f.below
@@ -217,14 +218,14 @@ func (f *fake) find(hash string) ([]byte, int) {
 	if tip := f.chain[len(f.chain)-1]; f.indexed != &tip[0] {
 		f.indexed, f.heights = &tip[0], map[string]int{}
 		for h, b := range f.chain {
-			f.heights[show(hashHeader(b))] = h
+			f.heights[block.FormatHash(block.Header(b).Hash())] = h
 		}
 	}
 	if h, ok := f.heights[hash]; ok {
 		return f.chain[h], h
 	}
 	for _, b := range f.stale {
-		if show(hashHeader(b)) == hash {
+		if block.FormatHash(block.Header(b).Hash()) == hash {
 			return b, -1
 		}
 	}
@@ -244,7 +245,7 @@ func (f *fake) call(method string, params []any) (any, any) {
 		h := int(params[0].(float64))
 		switch {
 		case h < len(f.chain):
-			return show(hashHeader(f.chain[h])), nil
+			return block.FormatHash(block.Header(f.chain[h]).Hash()), nil
 		case f.btcd:
 			return nil, rpcError{-1, "Block number out of range"}
 		}
@@ -284,7 +285,7 @@ func (f *fake) serveREST(w http.ResponseWriter, path string) {
 			http.Error(w, "Block height out of range", http.StatusNotFound)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(map[string]string{"blockhash": show(hashHeader(f.chain[h]))})
+		_ = json.NewEncoder(w).Encode(map[string]string{"blockhash": block.FormatHash(block.Header(f.chain[h]).Hash())})
 	case "headers":
 		count, hash, _ := strings.Cut(strings.TrimSuffix(of, ".bin"), "/")
 		n, err := strconv.Atoi(count)
@@ -294,7 +295,7 @@ func (f *fake) serveREST(w http.ResponseWriter, path string) {
 		}
 		if _, h := f.find(hash); h >= 0 {
 			for _, b := range f.chain[h:min(h+n, len(f.chain))] {
-				_, _ = w.Write(b[:headerSize])
+				_, _ = w.Write(b[:block.HeaderSize])
 			}
 		}
 	case "block":
@@ -328,3 +329,5 @@ func sameBlocks(got, want [][]byte) error {
 	}
 	return nil
 }
+
+func blockHash(raw []byte) model.Hash { return block.Header(raw).Hash() }

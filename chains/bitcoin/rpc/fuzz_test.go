@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
 
@@ -42,7 +43,7 @@ func FuzzBlocks(f *testing.F) {
 	chain := fakeChain(nil, 4, 90, 0)
 	var points []model.Point
 	for h, b := range chain {
-		points = append(points, model.Point{Height: model.HeightPk(h), Hash: hashHeader(b)})
+		points = append(points, model.Point{Height: model.HeightPk(h), Hash: block.Header(b).Hash()})
 	}
 	c, err := New(Options{URL: "http://user:" + password + "@node", Port: "8332"})
 	if err != nil {
@@ -71,7 +72,7 @@ func FuzzBlocks(f *testing.F) {
 				t.Fatalf("%d blocks for a limit of %d", len(blocks), limit)
 			}
 			size += int64(len(b))
-			if len(b) < headerSize || hashHeader(b) != points[i].Hash {
+			if len(b) < block.HeaderSize || block.Header(b).Hash() != points[i].Hash {
 				t.Fatalf("block %d is another", i)
 			}
 		}
@@ -121,7 +122,7 @@ func BenchmarkBlocks(b *testing.B) {
 	chain := fakeChain(nil, 8, 1_600_000, 0)
 	var points []model.Point
 	for h, raw := range chain {
-		points = append(points, model.Point{Height: model.HeightPk(h), Hash: hashHeader(raw)})
+		points = append(points, model.Point{Height: model.HeightPk(h), Hash: block.Header(raw).Hash()})
 	}
 	c, err := New(Options{URL: "http://node", Port: "8332"})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/model"
@@ -87,41 +88,23 @@ func post[T any](ctx context.Context, c *Client, calls []call, most int, waits b
 	})
 }
 
-// errUnauthorized is the status 401.
-var errUnauthorized = errors.New("unauthorized")
-
 // authorizedPost sends body with the current credentials, and once more with newer ones if those were refused.
 func (c *Client) authorizedPost(ctx context.Context, body []byte, waits bool, read func(*answer) error) error {
-	auth, err := c.keys.credentials()
-	if err != nil {
-		return c.passwordError(err)
-	}
-	once := func() error {
+	used, err := c.secret.Use(func(auth credentials) error {
 		return c.do(ctx, nodehttp.Request{Body: body, Header: auth.header(), Waits: waits}, func(a *answer) error {
 			if a.response.StatusCode == http.StatusUnauthorized {
-				return errUnauthorized
+				return adapter.ErrRefused
 			}
-			if auth != nil && a.response.StatusCode == http.StatusOK {
+			if auth != (credentials{}) && a.response.StatusCode == http.StatusOK {
 				c.authorized.Store(true)
 			}
 			return read(a)
 		})
+	}, c.passwordError)
+	if err == adapter.ErrRefused {
+		return c.unauthorized(used)
 	}
-	if err = once(); err != errUnauthorized {
-		return err
-	}
-	newer, err := c.keys.renew(auth)
-	if err != nil {
-		return c.passwordError(err)
-	}
-	if newer == auth {
-		return c.unauthorized(auth)
-	}
-	auth = newer
-	if err = once(); err != errUnauthorized {
-		return err
-	}
-	return c.unauthorized(auth)
+	return err
 }
 
 // replies reads the elements of a batch response.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/model"
@@ -114,27 +115,27 @@ func (n restNode) headers(ctx context.Context, from model.Hash, count int) ([]mo
 		// The last one is requested again: this proves that the next ones are its children.
 		overlap := min(len(hashes), 1)
 		most := min(count-len(hashes)+overlap, headersAtOnce)
-		status, text, err := n.get(ctx, headersAtOnce*headerSize, false, "headers", fmt.Sprint(most), show(from)+".bin")
+		status, text, err := n.get(ctx, headersAtOnce*block.HeaderSize, false, "headers", fmt.Sprint(most), block.FormatHash(from)+".bin")
 		if err != nil {
 			return nil, err
 		}
 		if status == http.StatusNotFound || len(text) == 0 {
 			return hashes, nil
 		}
-		if len(text)%headerSize != 0 || len(text) > most*headerSize {
+		if len(text)%block.HeaderSize != 0 || len(text) > most*block.HeaderSize {
 			return nil, n.badResult("REST headers", fmt.Sprintf("%d bytes for %d headers", len(text), most))
 		}
-		if got := hashHeader(text); got != from {
-			return nil, n.badResult("REST headers", fmt.Sprintf("block %s, asked for %s", show(got), show(from)))
+		if got := block.Header(text).Hash(); got != from {
+			return nil, n.badResult("REST headers", fmt.Sprintf("block %s, asked for %s", block.FormatHash(got), block.FormatHash(from)))
 		}
-		for i := headerSize * overlap; i < len(text); i += headerSize {
+		for i := block.HeaderSize * overlap; i < len(text); i += block.HeaderSize {
 			if i > 0 && model.Hash(text[i+4:i+36]) != from {
-				return nil, n.badResult("REST headers", fmt.Sprintf("a header that does not follow on block %s", show(from)))
+				return nil, n.badResult("REST headers", fmt.Sprintf("a header that does not follow on block %s", block.FormatHash(from)))
 			}
-			from = hashHeader(text[i:])
+			from = block.Header(text[i:]).Hash()
 			hashes = append(hashes, from)
 		}
-		if len(text) < most*headerSize {
+		if len(text) < most*block.HeaderSize {
 			return hashes, nil
 		}
 	}
@@ -172,15 +173,15 @@ func (n restNode) raw(ctx context.Context, points []model.Point, limit int64) ([
 }
 
 func (n restNode) block(ctx context.Context, p model.Point) ([]byte, error) {
-	status, raw, err := n.get(ctx, maxBlock, false, "block", show(p.Hash)+".bin")
+	status, raw, err := n.get(ctx, block.MaxSize, false, "block", block.FormatHash(p.Hash)+".bin")
 	if err == errTooLarge {
-		return nil, n.badBlock(p, "more than the %d bytes a block can have", maxBlock)
+		return nil, n.badBlock(p, "more than the %d bytes a block can have", block.MaxSize)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if status == http.StatusNotFound {
-		return nil, &missing{strings.TrimPrefix(n.http.Excerpt(string(raw), redactedLength), show(p.Hash)+" ")}
+		return nil, &missing{strings.TrimPrefix(n.http.Excerpt(string(raw), redactedLength), block.FormatHash(p.Hash)+" ")}
 	}
 	return raw, n.checkBlock(p, raw)
 }

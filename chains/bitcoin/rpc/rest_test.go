@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
 
@@ -45,7 +46,7 @@ func TestRESTThatIsWrongIsTold(t *testing.T) {
 	headers := func(blocks ...[]byte) func(http.ResponseWriter, *http.Request) bool {
 		var text []byte
 		for _, b := range blocks {
-			text = append(text, b[:headerSize]...)
+			text = append(text, b[:block.HeaderSize]...)
 		}
 		return at("headers", says(200, string(text)))
 	}
@@ -53,8 +54,8 @@ func TestRESTThatIsWrongIsTold(t *testing.T) {
 		first func(http.ResponseWriter, *http.Request) bool
 		says  string
 	}{
-		{headers(f.chain[6], f.chain[7]), "REST headers gave block " + show(f.point(6).Hash) + ", asked for " + show(f.point(5).Hash)},
-		{headers(f.chain[5], f.chain[7]), "REST headers gave a header that does not follow on block " + show(f.point(5).Hash)},
+		{headers(f.chain[6], f.chain[7]), "REST headers gave block " + block.FormatHash(f.point(6).Hash) + ", asked for " + block.FormatHash(f.point(5).Hash)},
+		{headers(f.chain[5], f.chain[7]), "REST headers gave a header that does not follow on block " + block.FormatHash(f.point(5).Hash)},
 		{at("headers", says(200, string(f.chain[5][:79]))), "REST headers gave 79 bytes for 20 headers"},
 		{headers(f.chain[5:27]...), "REST headers gave 1760 bytes for 20 headers"},
 		{at("headers", says(200, strings.Repeat("x", 200_000))), "REST headers gave more than 160000 bytes"},

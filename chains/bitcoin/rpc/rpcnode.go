@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
 
@@ -14,7 +15,7 @@ import (
 const hashesAtOnce = 500
 
 // maxReply bounds a response with a block: its hex and the rest of the JSON.
-const maxReply = 2*maxBlock + 4<<10
+const maxReply = 2*block.MaxSize + 4<<10
 
 // rpcNode uses JSON-RPC only.
 type rpcNode struct{ *Client }
@@ -172,7 +173,7 @@ func (h *rawHex) UnmarshalJSON(b []byte) error {
 func (n rpcNode) raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
 	calls := make([]call, len(points))
 	for i, p := range points {
-		calls[i] = call{"getblock", []any{show(p.Hash), 0}}
+		calls[i] = call{"getblock", []any{block.FormatHash(p.Hash), 0}}
 	}
 	got := newCollection(n.Client, points, limit)
 	err := post(ctx, n.Client, calls, maxReply, false, got.add)
@@ -239,7 +240,7 @@ func (g *collection) result(ctx context.Context, err error) ([][]byte, error) {
 		return nil, g.badBlock(g.points[0], "no answer")
 	}
 	if _, code := model.KindOf(err); code == "bad_answer" {
-		err = fmt.Errorf("block %d %s: %w", g.points[0].Height, show(g.points[0].Hash), err)
+		err = fmt.Errorf("block %d %s: %w", g.points[0].Height, block.FormatHash(g.points[0].Hash), err)
 	}
 	return nil, err
 }

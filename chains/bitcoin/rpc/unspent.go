@@ -13,11 +13,11 @@ import (
 // minutes in Core. NotFound, code not_offered, if the node does not count them or has REST only.
 func (c *Client) Unspent(ctx context.Context) (model.UnspentTotals, error) {
 	return ask(ctx, c, func(n node) (none model.UnspentTotals, err error) {
-		auth, err := c.keys.credentials()
+		auth, err := c.secret.Get()
 		if err != nil {
 			return none, c.passwordError(err)
 		}
-		if _, byREST := n.(restNode); byREST && auth == nil {
+		if _, byREST := n.(restNode); byREST && auth == (credentials{}) {
 			return none, model.Errorf(model.NotFound, "not_offered", "%s does not count what is unspent without a user and a password: its REST does not", c.Host())
 		}
 		return c.unspent(ctx)

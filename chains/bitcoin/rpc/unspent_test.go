@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
 
 func TestUnspentIsExact(t *testing.T) {
 	f := newFake(t, 6)
-	best := show(f.point(5).Hash)
+	best := block.FormatHash(f.point(5).Hash)
 	result := func(total string) string {
 		return fmt.Sprintf(`{"height":5,"bestblock":"%s","txouts":173805437,"bogosize":1,"total_amount":%s,"transactions":7}`, best, total)
 	}
@@ -67,7 +68,7 @@ func TestUnspentThatIsNotOffered(t *testing.T) {
 func TestUnspentIsWaitedFor(t *testing.T) {
 	f := newFake(t, 2)
 	f.set(func() {
-		f.unspent = fmt.Sprintf(`{"height":1,"bestblock":"%s","txouts":1,"total_amount":50.00000000}`, show(f.point(1).Hash))
+		f.unspent = fmt.Sprintf(`{"height":1,"bestblock":"%s","txouts":1,"total_amount":50.00000000}`, block.FormatHash(f.point(1).Hash))
 	})
 	c := f.client("", nil)
 	if err := c.Connect(t.Context()); err != nil {

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/blocksource"
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/chains/nodehttp"
@@ -33,7 +35,7 @@ type Options struct {
 type Client struct {
 	options Options
 	http    *nodehttp.Client // Connected is set after the first response
-	keys    *keyring
+	key     *adapter.Secret[string]
 
 	full     atomic.Uint64              // height of the last full block in /info
 	first    atomic.Pointer[model.Hash] // block 1 of the node's chain when first seen; nil: not seen yet
@@ -51,10 +53,22 @@ func New(o Options) (*Client, error) {
 	if o.Poll <= 0 {
 		o.Poll = time.Second
 	}
-	key, _ := h.User().Password()
-	keys := newKeyring(key, o.Password)
-	h.Redact = keys.redact
-	return &Client{options: o, http: h, keys: keys}, nil
+	c := &Client{options: o, http: h}
+	if key, _ := h.User().Password(); key != "" || o.Password == nil {
+		c.key = adapter.NewSecret(key, nil)
+	} else {
+		c.key = adapter.NewSecret("", func() (string, error) {
+			key, err := o.Password()
+			return strings.TrimRight(key, "\r\n"), err
+		})
+	}
+	h.Redact = func(text string) string {
+		if key := c.key.Current(); key != "" {
+			return strings.ReplaceAll(text, key, "…")
+		}
+		return text
+	}
+	return c, nil
 }
 
 // Host returns the node's name and port for errors, without secrets.

@@ -24,3 +24,5 @@
 //
 // Package nodehttp sends requests and classifies failures of HTTP; its caveat about proxies applies.
 package rest
+
+import ()

@@ -3,10 +3,10 @@ package rest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/nodehttp"
 )
 
@@ -32,29 +32,14 @@ func all(a *http.Response) (text []byte, ok bool, err error) {
 	return bytes.TrimSpace(text), len(text) <= smallAnswer, err
 }
 
-// errRefused is the status of a refused or missing key.
-var errRefused = errors.New("the key is refused")
-
 // do sends a request with the current key, and once more with a newer key if that was refused. It returns the response
 // with any other status.
 func (c *Client) do(ctx context.Context, r nodehttp.Request, read func(*http.Response) error) error {
-	key, err := c.keys.key()
-	if err != nil {
-		return c.keyError(err)
+	key, err := c.key.Use(func(key string) error { return c.send(ctx, r, key, read) }, c.keyError)
+	if err == adapter.ErrRefused {
+		return c.unauthorized(key)
 	}
-	for again := false; ; again = true {
-		if err := c.send(ctx, r, key, read); err != errRefused {
-			return err
-		}
-		now, err := c.keys.renew(key)
-		if err != nil {
-			return c.keyError(err)
-		}
-		if now == key || again {
-			return c.unauthorized(key)
-		}
-		key = now
-	}
+	return err
 }
 
 // send sends a request with a key; empty: none.
@@ -66,7 +51,7 @@ func (c *Client) send(ctx context.Context, r nodehttp.Request, key string, read 
 	err := c.http.Do(ctx, r, func(a *http.Response) error {
 		switch a.StatusCode {
 		case http.StatusUnauthorized, http.StatusForbidden:
-			return errRefused
+			return adapter.ErrRefused
 		}
 		return read(a)
 	})

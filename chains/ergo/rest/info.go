@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
@@ -124,7 +125,7 @@ func (c *Client) notSynced(i info) error {
 		headers = *i.HeadersHeight
 	}
 	if i.MaxPeerHeight != nil && *i.MaxPeerHeight > headers {
-		behind = " of " + thousands(*i.MaxPeerHeight)
+		behind = " of " + adapter.Thousands(*i.MaxPeerHeight)
 	}
-	return model.Errorf(model.BadSource, "not_synced", "%s is not synced: it has %s%s headers and no full block yet", c.Host(), thousands(headers), behind)
+	return model.Errorf(model.BadSource, "not_synced", "%s is not synced: it has %s%s headers and no full block yet", c.Host(), adapter.Thousands(headers), behind)
 }

@@ -2,8 +2,8 @@ package rest
 
 import (
 	"context"
-	"strconv"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
@@ -47,7 +47,7 @@ func (c *Client) Missing(ctx context.Context, p model.Point) error {
 	}
 	return model.Errorf(model.BadSource, "pruned",
 		"%s does not have the blocks below %s (it is pruned, or was started from a snapshot), and block %s %s is needed: expected a node that has it",
-		c.Host(), thousands(int64(first)), thousands(int64(p.Height)), p.Hash)
+		c.Host(), adapter.Thousands(first), adapter.Thousands(p.Height), p.Hash)
 }
 
 // notYet is the error of a block that has not arrived yet.
@@ -59,36 +59,16 @@ func (c *Client) has(ctx context.Context, id model.Hash) (bool, error) {
 	return c.block(ctx, id, func([]byte) error { return nil })
 }
 
-// firstBlock returns the height of the first block of the node; the node lacks the block at lacks and has the one at
-// has.
+// firstBlock returns the height of the first block of the node, which lacks the block at lacks and has the one at has.
 func (c *Client) firstBlock(ctx context.Context, lacks, has model.HeightPk) (model.HeightPk, error) {
-	for has-lacks > 1 {
-		at := lacks + (has-lacks)/2
-		ids, err := c.ids(ctx, uint64(at), 1)
+	return adapter.FirstBlock(lacks, has, func(h model.HeightPk) (bool, error) {
+		ids, err := c.ids(ctx, uint64(h), 1)
 		if err != nil {
-			return 0, err
+			return false, err
 		}
 		if len(ids) == 0 {
-			return 0, blocksource.ErrMoved
+			return false, blocksource.ErrMoved
 		}
-		found, err := c.has(ctx, ids[0])
-		if err != nil {
-			return 0, err
-		}
-		if found {
-			has = at
-		} else {
-			lacks = at
-		}
-	}
-	return has, nil
-}
-
-// thousands formats a height: 700,000.
-func thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+		return c.has(ctx, ids[0])
+	})
 }
