@@ -60,7 +60,7 @@ var notYet = []string{
 	"chains/adapter", "chains/chaintest", "chains/bitcoin/*.go", "chains/bitcoin/block", "chains/bitcoin/blockfile",
 	"chains/bitcoin/params", "chains/bitcoin/rules", "chains/cardano", "chains/checkpoint",
 	"chains/ergo/*.go",
-	"internal/cli", "internal/config", "internal/control", "internal/cursor", "internal/daemon", "internal/offheap",
+	"internal/cli", "internal/config", "internal/daemon",
 	"internal/progress",
 	"docs/schema.md", "docs/openapi.yaml",
 }

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// ErrNobody says that no process answers for the database, or that it ended while it was asked.
+// ErrNobody reports that no process serves the database, or that it ended during the request.
 var ErrNobody = errors.New("no process answers for the database")
 
-// Ask asks the process that writes the database in dir. What that refuses is an error of the kind and code it has there;
-// [ErrNobody] where there is none.
+// Ask sends a request to the process that writes the database in dir. An error of that process keeps its kind and code.
+// [ErrNobody] if there is no such process.
 func Ask(ctx context.Context, dir string, r Request) (reply Reply, err error) {
 	address, folder, err := short(dir)
 	if err != nil {
@@ -43,7 +43,7 @@ func Ask(ctx context.Context, dir string, r Request) (reply Reply, err error) {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return reply, ErrNobody
 	case err != nil:
-		return reply, fmt.Errorf("the process that writes %s says what cannot be read: %w", dir, err)
+		return reply, fmt.Errorf("the process that writes %s sent an invalid reply: %w", dir, err)
 	case reply.Error != nil:
 		return reply, reply.Error.err()
 	}

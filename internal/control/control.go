@@ -8,22 +8,22 @@ import (
 	"birthmark/model"
 )
 
-// What can be asked.
+// Kinds of requests.
 const (
-	Add   = "add"   // the index, with what is kept for it
-	Drop  = "drop"  // the index
-	State = "state" // how the indexes stand
+	Add   = "add"   // add the index with its options
+	Drop  = "drop"  // drop the index
+	State = "state" // return the state of the indexes
 )
 
-// Request is what is asked.
+// Request is a request to the writing process.
 type Request struct {
 	Do         string             `json:"do"`
 	Index      string             `json:"index,omitempty"`
 	Keep       model.IndexOptions `json:"keep"`
-	Definition *model.Definition  `json:"definition,omitempty"` // of an index of the user's own
+	Definition *model.Definition  `json:"definition,omitempty"` // of a custom index
 }
 
-// check refuses what no process of this program asks: Usage (bad_request).
+// check returns an error of kind Usage, code bad_request, for invalid requests.
 func (r *Request) check() error {
 	bad := func(format string, args ...any) error {
 		return model.Errorf(model.Usage, "bad_request", "a request through the control socket: "+format, args...)
@@ -39,22 +39,22 @@ func (r *Request) check() error {
 	return nil
 }
 
-// Reply is what the process that was asked says.
+// Reply is the response of the writing process.
 type Reply struct {
 	PID    int                `json:"pid"`
 	Error  *Error             `json:"error,omitempty"` // nothing was done
 	States []query.IndexState `json:"states,omitempty"`
-	Failed string             `json:"failed,omitempty"` // why adding or dropping does not go on for now
+	Failed string             `json:"failed,omitempty"` // why a backfill or drop is paused
 }
 
-// Error is an error as it travels.
+// Error is an error in JSON.
 type Error struct {
 	Kind    model.ErrorKind `json:"kind"`
 	Code    string          `json:"code"`
 	Message string          `json:"message"`
 }
 
-// ErrorOf makes an error travel.
+// ErrorOf converts an error to JSON.
 func ErrorOf(err error) *Error {
 	kind, code := model.KindOf(err)
 	return &Error{kind, code, err.Error()}

@@ -32,9 +32,9 @@ func serve(t *testing.T, dir string, handle func(context.Context, Request) (Repl
 	return s
 }
 
-// What is asked arrives, and what is answered too: errors with their kind.
+// Requests and replies arrive, errors with their kind.
 func TestRequestsAndRepliesTravel(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), strings.Repeat("x", 200)) // a socket's address has 108 bytes
+	dir := filepath.Join(t.TempDir(), strings.Repeat("x", 200)) // the address of a socket has at most 108 bytes
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestRequestsAndRepliesTravel(t *testing.T) {
 	}
 }
 
-// A socket, or what becomes one, that a process left behind answers nobody and is no obstacle.
+// A socket file that a dead process left does not answer and is replaced.
 func TestWhatWasLeftBehindIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, name), Net: "unix"})
@@ -95,7 +95,7 @@ func TestWhatWasLeftBehindIsReplaced(t *testing.T) {
 	}
 }
 
-// Whoever ends does not wait for what never comes: those who ask are told that nobody is there.
+// A process that ends does not wait for requests that never arrive, and its clients get ErrNobody.
 func TestCloseWaitsForNobody(t *testing.T) {
 	dir := t.TempDir()
 	began := make(chan bool, 1)
@@ -121,19 +121,19 @@ func TestCloseWaitsForNobody(t *testing.T) {
 		select {
 		case err := <-told:
 			if !errors.Is(err, ErrNobody) {
-				t.Errorf("who asked was told %v", err)
+				t.Errorf("the client got %v", err)
 			}
 		case err := <-ended:
 			if err != nil {
 				t.Error(err)
 			}
 		case <-time.After(time.Minute):
-			t.Fatal("it goes on")
+			t.Fatal("Close does not return")
 		}
 	}
 }
 
-// A question ends with its context.
+// A request ends with its context.
 func TestAskEndsWithItsContext(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

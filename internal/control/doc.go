@@ -1,7 +1,7 @@
-// Package control is how one process asks another, which writes a database, to add or drop one of its indexes: the lock of the
-// store lets one process write.
+// Package control lets a process add or drop an index of a database that another process writes, since the lock of the
+// store lets only one process write.
 //
-// The process that writes serves a Unix socket in the database's folder ([Serve]); who may open it is who may read the
-// owner's files. A connection carries one [Request] and one [Reply], a line of JSON each ([Ask]). A socket that a process left
-// behind answers nobody, and the next one to serve takes its place.
+// The writing process serves a Unix socket in the database's folder ([Serve]); only the owner of the files can connect.
+// A connection carries one [Request] and one [Reply], each a line of JSON ([Ask]). A socket file that a dead process
+// left does not answer, and the next server replaces it.
 package control

@@ -21,7 +21,7 @@ const (
 	temporary = ".control-"
 
 	mostBytes = 1 << 20         // of a line
-	patience  = 5 * time.Second // for whoever is connected to send its line, or to take ours
+	patience  = 5 * time.Second // for the client to send its line, or to read ours
 )
 
 // Server serves a database's control socket.
@@ -35,8 +35,8 @@ type Server struct {
 	done   sync.WaitGroup
 }
 
-// Serve answers what is asked of the database in dir, which this process must hold the lock of, until Close. An error
-// that handle returns becomes the reply's.
+// Serve answers requests for the database in dir, whose lock this process must hold, until Close. The reply contains
+// errors of handle.
 func Serve(dir string, handle func(context.Context, Request) (Reply, error)) (s *Server, err error) {
 	s = &Server{handle: handle, path: filepath.Join(dir, name)}
 	if s.listener, err = listen(dir, s.path); err != nil {
@@ -47,10 +47,10 @@ func Serve(dir string, handle func(context.Context, Request) (Reply, error)) (s 
 	return s, nil
 }
 
-// listen makes the socket in a folder that nobody else may enter, so that nobody else connects before its mode is set, and
-// then puts it in its place, where one that was left behind may lie.
+// listen creates the socket in a private folder, so that nobody can connect before its mode is set, and then moves it
+// into place, where an old socket file may exist.
 func listen(dir, path string) (l *net.UnixListener, err error) {
-	left, err := filepath.Glob(filepath.Join(dir, temporary+"*")) // of a process that was killed at it
+	left, err := filepath.Glob(filepath.Join(dir, temporary+"*")) // of a process that was killed in this function
 	for _, path := range left {
 		err = errors.Join(err, os.RemoveAll(path))
 	}
@@ -70,7 +70,7 @@ func listen(dir, path string) (l *net.UnixListener, err error) {
 	if l, err = net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"}); err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // by then it lies elsewhere
+	l.SetUnlinkOnClose(false) // it is moved before
 	made := filepath.Join(private, name)
 	if err = os.Chmod(made, 0o600); err == nil {
 		err = os.Rename(made, path)
@@ -81,8 +81,8 @@ func listen(dir, path string) (l *net.UnixListener, err error) {
 	return l, nil
 }
 
-// short is an address of the socket in a folder. That of a socket has at most 108 bytes, so the folder is named by its
-// descriptor where the system can.
+// short returns an address of the socket in a folder. Addresses have at most 108 bytes, so the folder is named by its
+// descriptor if the system supports that.
 func short(dir string) (address string, folder *os.File, err error) {
 	if folder, err = os.Open(dir); err != nil {
 		return "", nil, err
@@ -100,7 +100,7 @@ func (s *Server) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // such as too many open files: it may pass
+		if err != nil { // such as too many open files, a temporary error
 			select {
 			case <-time.After(100 * time.Millisecond):
 			case <-s.ctx.Done():
@@ -124,7 +124,7 @@ func (s *Server) serve(c *net.UnixConn) {
 	if err == nil {
 		reply, err = s.handle(s.ctx, request)
 	}
-	if s.ctx.Err() != nil { // who asked is told that nobody is there
+	if s.ctx.Err() != nil { // the client gets ErrNobody
 		return
 	}
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Server) serve(c *net.UnixConn) {
 	}
 	reply.PID = os.Getpid()
 	_ = c.SetWriteDeadline(time.Now().Add(patience))
-	_ = json.NewEncoder(c).Encode(reply) // nobody is left to tell where this fails
+	_ = json.NewEncoder(c).Encode(reply) // the client has gone if this fails
 }
 
 func readRequest(r io.Reader) (request Request, err error) {
@@ -144,7 +144,7 @@ func readRequest(r io.Reader) (request Request, err error) {
 	return request, request.check()
 }
 
-// Close stops answering, and waits for what is being answered.
+// Close stops accepting requests and waits for active ones.
 func (s *Server) Close() error {
 	s.cancel()
 	err := os.Remove(s.path)

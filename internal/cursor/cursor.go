@@ -17,21 +17,21 @@ import (
 	"birthmark/storage"
 )
 
-// Folder is where the cursors of a database are.
+// Folder is the folder with the cursors of a database.
 type Folder string
 
-// Of is the folder of the database in dir. It need not exist.
+// Of returns the folder for the database in dir. It need not exist.
 func Of(dir string) Folder { return Folder(filepath.Join(dir, "cursors")) }
 
-// Cursor is how far a program has come.
+// Cursor is the position of a follower.
 type Cursor struct {
 	Chain   string  `json:"chain"`
 	Network string  `json:"network"`
 	Updated int64   `json:"updated"` // unix seconds
-	Blocks  []Block `json:"blocks"`  // newest first, the first is how far; none: nothing was followed yet
+	Blocks  []Block `json:"blocks"`  // newest first, the first is the position; none: nothing was followed yet
 }
 
-// Block of a chain, by its hash as people write it.
+// Block is a block with its hash as text.
 type Block struct {
 	Height uint32 `json:"height"`
 	Hash   string `json:"hash"`
@@ -40,12 +40,12 @@ type Block struct {
 const (
 	suffix     = ".json"
 	lockSuffix = ".lock"
-	unfinished = "~" // ends the name of a cursor while it is written
+	unfinished = "~" // suffix of the file while it is written
 
 	mostName = 64
 )
 
-// CheckName refuses names that are no file's or look like something else: Usage (bad_value).
+// CheckName returns an error of kind Usage, code bad_value, for names that are not valid file names or are ambiguous.
 func CheckName(name string) error {
 	odd := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
@@ -56,12 +56,12 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Damaged is the error of a cursor that cannot be understood: Refused (damaged_cursor).
+// Damaged returns the error of an unreadable cursor: Refused (damaged_cursor).
 func Damaged(name string, why error) error {
-	return model.Errorf(model.Refused, "damaged_cursor", "cursor %s is damaged (%w): delete it, or set it anew", name, why)
+	return model.Errorf(model.Refused, "damaged_cursor", "cursor %s is damaged (%w): delete it, or set it again", name, why)
 }
 
-// Read is the cursor of a name. NotFound (unknown_cursor) where there is none.
+// Read returns the cursor of a name. NotFound (unknown_cursor) if it does not exist.
 func (f Folder) Read(name string) (*Cursor, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (f Folder) Read(name string) (*Cursor, error) {
 	return c, nil
 }
 
-// List is the names of all cursors, in order.
+// List returns the names of all cursors, sorted.
 func (f Folder) List() ([]string, error) {
 	entries, err := os.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,15 +96,15 @@ func (f Folder) List() ([]string, error) {
 	return names, err
 }
 
-// Held is a cursor that this process alone uses.
+// Held is a cursor that this process has locked.
 type Held struct {
 	folder Folder
 	name   string
 	lock   *os.File
 }
 
-// Hold takes a cursor, making the folder where it does not exist; who uses it is what the holder says of itself. One that
-// another process holds is refused with a [*storage.LockedError].
+// Hold locks a cursor and creates the folder if needed; holder describes this process. The error is a
+// [*storage.LockedError] if another process holds the cursor.
 func (f Folder) Hold(name, holder string) (*Held, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (f Folder) Hold(name, holder string) (*Held, error) {
 	return h, nil
 }
 
-// say writes who holds the cursor.
+// say writes the description of the holder.
 func (h *Held) say(text string) error {
 	err := h.lock.Truncate(0)
 	if err == nil {
@@ -140,13 +140,12 @@ func (h *Held) say(text string) error {
 	return err
 }
 
-// Release gives the cursor back.
+// Release unlocks the cursor.
 func (h *Held) Release() error {
 	return errors.Join(h.say(""), unix.Flock(int(h.lock.Fd()), unix.LOCK_UN), h.lock.Close())
 }
 
-// Write keeps how far the holder has come. When it returns, that survives whatever happens; where it fails, what was kept
-// before does.
+// Write saves the position durably. If it fails, the previous position is kept.
 func (h *Held) Write(c *Cursor) error {
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -169,7 +168,7 @@ func (h *Held) Write(c *Cursor) error {
 	return h.folder.sync()
 }
 
-// Remove forgets the cursor. NotFound (unknown_cursor) where there is none.
+// Remove deletes the cursor. NotFound (unknown_cursor) if it does not exist.
 func (h *Held) Remove() error {
 	err := os.Remove(h.folder.path(h.name, suffix))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -183,7 +182,7 @@ func (h *Held) Remove() error {
 
 func (f Folder) path(name, suffix string) string { return filepath.Join(string(f), name+suffix) }
 
-// sync makes what was renamed or removed durable.
+// sync makes renames and removals durable.
 func (f Folder) sync() error {
 	d, err := os.Open(string(f))
 	if err != nil {

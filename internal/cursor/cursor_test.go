@@ -65,7 +65,7 @@ func unknown(err error) bool {
 	return kind == model.NotFound && code == "unknown_cursor"
 }
 
-// What a process left unfinished when it was killed, or has not written yet, changes nothing.
+// Files that a killed process left unfinished, or has not renamed yet, change nothing.
 func TestUnfinishedCursorsCountNothing(t *testing.T) {
 	f := Of(t.TempDir())
 	h := hold(t, f, "a")

@@ -1,13 +1,13 @@
-// Package offheap is memory beside Go's heap: the collector neither looks through it nor waits for twice as much, it grows
-// without being copied, and only what was written to takes any. It must not hold pointers into the heap.
+// Package offheap provides memory outside Go's heap: the garbage collector ignores it, it grows without being copied,
+// and only written pages use physical memory. It must not contain pointers into the heap.
 package offheap
 
 import "unsafe"
 
-// least is how many bytes a slice begins with.
+// least is the initial size of a slice in bytes.
 const least = 64 << 10
 
-// Room is s, which is in m, with room for n more elements.
+// Room returns s, which is in m, with capacity for n more elements.
 func Room[T any](m *Memory, s []T, n int) []T {
 	if n <= cap(s)-len(s) {
 		return s

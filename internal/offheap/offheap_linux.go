@@ -7,35 +7,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory is a range of addresses, in large pages where it is large and the system has them, so that a place anywhere in it
-// is found at once. It is given back when the Memory is not used any more.
+// Memory is a range of addresses, with huge pages if it is large and the system has them, which makes random access
+// fast. It is released when the Memory is garbage-collected.
 type Memory struct{ mapping *mapping }
 
-// mapping is a range of addresses, with memory behind those that were written to.
+// mapping is a range of addresses; written pages have memory.
 type mapping struct {
 	all  []byte
-	from int // where the memory begins: on the bound of a large page, while it was not moved
-	size int // bytes, as Resize was called last
-	room int // the most it was thought to become
+	from int // offset of the memory: at the boundary of a huge page until it is moved
+	size int // bytes, as of the last Resize
+	room int // the expected maximum
 	huge bool
 }
 
 const (
 	hugePage = 2 << 20
 
-	// Less than this stays in small pages: a small chain must not cost large ones.
+	// Smaller ranges use small pages: a small chain must not use huge ones.
 	leastHuge = 2 * hugePage
 )
 
-// New reserves addresses for so many bytes.
+// New reserves addresses for room bytes.
 func New(room int) *Memory {
 	m := &Memory{&mapping{room: room}}
 	runtime.AddCleanup(m, (*mapping).free, m.mapping)
 	return m
 }
 
-// Resize makes the memory so many bytes large: what is new is zero. The pointer before is not good any more. What is cut off
-// is given back to the system.
+// Resize grows or shrinks the memory to n bytes; new bytes are zero, and cut ones are returned to the system. It
+// invalidates earlier pointers.
 func (p *Memory) Resize(bytes int) unsafe.Pointer {
 	m := p.mapping
 	if bytes == 0 {
@@ -47,7 +47,7 @@ func (p *Memory) Resize(bytes int) unsafe.Pointer {
 	}
 	if bytes >= leastHuge && !m.huge {
 		m.huge = true
-		_ = unix.Madvise(m.all, unix.MADV_HUGEPAGE) // where it cannot, pages are small
+		_ = unix.Madvise(m.all, unix.MADV_HUGEPAGE) // if this fails, pages are small
 	}
 	if bytes < m.size {
 		m.cut(bytes)
@@ -56,7 +56,7 @@ func (p *Memory) Resize(bytes int) unsafe.Pointer {
 	return unsafe.Pointer(&m.all[m.from])
 }
 
-// cut gives back what is behind so many bytes. It is zero if it is used again.
+// cut releases the memory after n bytes. It is zero if it is used again.
 func (m *mapping) cut(bytes int) {
 	page := unix.Getpagesize()
 	end := m.from + m.size
@@ -70,7 +70,7 @@ func (m *mapping) cut(bytes int) {
 	}
 }
 
-// reserve takes addresses. What the memory holds moves along, and is not copied.
+// reserve reserves addresses. The content is remapped, not copied.
 func (m *mapping) reserve(bytes int) {
 	var err error
 	if m.all != nil {
@@ -80,7 +80,7 @@ func (m *mapping) reserve(bytes int) {
 		m.from = int(-uintptr(unsafe.Pointer(unsafe.SliceData(m.all))) % hugePage)
 	}
 	if err != nil {
-		panic("out of memory: " + err.Error()) // as Go does where its own heap cannot grow
+		panic("out of memory: " + err.Error()) // like Go if its heap cannot grow
 	}
 	m.room = bytes
 }

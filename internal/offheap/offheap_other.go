@@ -4,13 +4,13 @@ package offheap
 
 import "unsafe"
 
-// Memory is a range of addresses. Elsewhere than on Linux it is the heap's.
+// Memory is a range of addresses. On systems other than Linux it is part of the heap.
 type Memory struct{ words []uint64 }
 
-// New makes a memory of no bytes.
+// New returns an empty memory.
 func New(room int) *Memory { return &Memory{} }
 
-// Resize makes the memory so many bytes large: what is new is zero. The pointer before is not good any more.
+// Resize grows or shrinks the memory to n bytes; new bytes are zero. It invalidates earlier pointers.
 func (p *Memory) Resize(bytes int) unsafe.Pointer {
 	words := make([]uint64, (bytes+7)/8)
 	copy(words, p.words)

@@ -8,9 +8,9 @@ import (
 	"birthmark/internal/offheap"
 )
 
-// A slice keeps what is in it however often it outgrows its room, and takes no memory from the heap.
+// A slice keeps its content whenever it outgrows its capacity, and uses no heap.
 func TestRoom(t *testing.T) {
-	const n = 3 << 20 // of 8 bytes: past the size from which on pages are large
+	const n = 3 << 20 // of 8 bytes: beyond the size from which on pages are huge
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	m := offheap.New(0)
@@ -32,7 +32,7 @@ func TestRoom(t *testing.T) {
 	runtime.KeepAlive(m)
 }
 
-// What is new is zero, what was there stays, also where more is asked for than was reserved; of no bytes nothing is left.
+// New bytes are zero and existing ones stay, also beyond the reservation; Resize(0) leaves nothing.
 func TestResize(t *testing.T) {
 	const page = 4096
 	m := offheap.New(2 * page)
@@ -48,7 +48,7 @@ func TestResize(t *testing.T) {
 			}
 		}
 	}
-	// Cut within a page, and on: what was cut off is zero when it comes back.
+	// Bytes cut within a page are zero when they come back.
 	b = at(9000 * page)
 	for i := range b {
 		b[i] = 1
