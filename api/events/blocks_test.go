@@ -13,7 +13,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// One who wants blocks is told of every one, in order, by their parents; clients at one place are told the same bytes.
+// One who request blocks is told of every one, in order, by their parents; clients at one position are told the same bytes.
 func TestEveryBlockIsTold(t *testing.T) {
 	n := testseed.Of(t, 850)
 	v := modeltest.Variants()[1]

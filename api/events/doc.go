@@ -1,16 +1,16 @@
-// Package events tells clients what happens on a chain while it happens: server-sent events (WHATWG HTML, section 9.2) over
-// HTTP, of every block and every rollback and, where they are asked for, of outputs and what spends them.
+// Package events streams the events of a chain to HTTP clients as server-sent events (WHATWG HTML, section 9.2): every
+// block and rollback and, on request, outputs and the inputs that spend them.
 //
-// A connection is a [core.View.Follow] in steps. Each step looks at one snapshot, fills a buffer of bounded size,
-// leaves the snapshot and writes: however slow a client is, it holds neither a snapshot nor more than the buffer, and
-// goes on at its own pace, in the middle of a block too. A client that takes nothing for [Options.WriteTimeout] is
-// dropped. One that is at the tip waits for the next. What happened near the tip is read once for all clients, and each
-// is told what it wants of it: the reads per block do not grow with the number of clients.
+// A subscriber receives the result of [query.View.Follow] in batches. Each batch is read from one snapshot into a buffer
+// of bounded size and then written, so that a slow client holds no snapshot and little memory, and can continue in the
+// middle of a block. A client that accepts nothing for [Options.WriteTimeout] is disconnected. Events near the tip are
+// read once for all subscribers, which select their own: the number of reads per block does not depend on the number of
+// clients.
 //
-// An event id is a place in the chain: some of its blocks, newest first, by height and a few bytes of a hash of their hash.
-// It depends on nothing that a server remembers, so that any server of the chain goes on behind it. Where the block was rolled
-// back meanwhile, that is behind the newest of them that is still there, which the client is told first, as a rollback. It is
-// told so even where nothing changed: what it was told of a block that was not told to the end is told again.
+// An event id identifies a position in the chain by several block hashes, newest first. It needs no state in the server:
+// every server of the chain can resume after it. If that block was rolled back, the stream resumes after the newest of
+// these blocks that is still on the chain, with a rollback event first. That event is sent even if nothing changed, since
+// events of an incomplete block are sent again.
 //
-// docs/events.md is the protocol as clients see it.
+// The protocol for clients is described in docs/events.md.
 package events

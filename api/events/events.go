@@ -14,33 +14,32 @@ import (
 	"birthmark/model"
 )
 
-// Options of a [Handler]. The zero value is a server's.
+// Options configure a [Handler]. The zero value has the defaults of a server.
 type Options struct {
-	Subscribers  int           // clients of a chain at once; 0: DefaultSubscribers
-	Heartbeat    time.Duration // a comment after so long a silence; 0: DefaultHeartbeat
-	WriteTimeout time.Duration // a client that takes nothing for so long is dropped; 0: DefaultWriteTimeout
-	Retry        time.Duration // clients are told to wait so long before they connect again; 0: DefaultRetry
+	Subscribers  int           // concurrent clients of a chain; 0: DefaultSubscribers
+	Heartbeat    time.Duration // interval of comments while there are no events; 0: DefaultHeartbeat
+	WriteTimeout time.Duration // for a client to accept a write; 0: DefaultWriteTimeout
+	Retry        time.Duration // delay of reconnects, sent to clients; 0: DefaultRetry
 
-	Done <-chan struct{} // closed: every client is told that the server stops, and its request ends; nil: it never does
+	Done <-chan struct{} // ends all streams with a comment; nil: never
 	Log  *slog.Logger    // nil: no log
-	// Followed is told of a client that begins to follow a chain, by its name, and calls what it returns when the client
-	// ends; nil: nobody counts.
+	// Subscribed is called with the name of the chain when a client connects, and the result when it disconnects; may be nil.
 	Subscribed func(chain string) (left func())
 }
 
-// What [Options] are where they are zero.
+// Defaults of [Options].
 const (
-	DefaultSubscribers  = 2048 // as many as a server with the default limit of connections may have streams
+	DefaultSubscribers  = 2048 // the default limit of streams
 	DefaultHeartbeat    = 15 * time.Second
 	DefaultWriteTimeout = 20 * time.Second
 	DefaultRetry        = 3 * time.Second
 )
 
-// Comments, which clients do not see.
+// Comments, which clients ignore.
 const (
 	heartbeat = ":\n\n"
-	stopping  = ": the server stops\n\n"
-	failing   = ": the server failed\n\n"
+	stopping  = ": the server is shutting down\n\n"
+	failing   = ": internal error\n\n"
 )
 
 // ContentType is the media type of events.
@@ -52,11 +51,11 @@ type handler struct {
 	subscribers atomic.Int64
 }
 
-// Handler answers GET with the events of a chain, wherever it is mounted. Requests that cannot be answered are told why with
-// a [problem.Problem] before the first event: wrong parameters (400), an event id that is none of the chain's (400 bad_event_id), too
-// many clients (503 too_many_subscribers).
+// Handler serves the events of a chain at any path. Errors before the first event are problem documents
+// ([problem.Problem]): invalid parameters (400), an event id of another chain (400 bad_event_id), too many clients
+// (503 too_many_subscribers).
 //
-// A request lasts until the client leaves or Options.Done is closed. Timeouts of the [http.Server] do not end it: it has its own.
+// A request lasts until the client disconnects or Options.Done is closed. It replaces the timeouts of the [http.Server].
 func Handler(chain *served.Chain, o Options) http.Handler {
 	h := &handler{Options: o, source: newSource(chain)}
 	if h.Subscribers <= 0 {
@@ -83,10 +82,10 @@ func Handler(chain *served.Chain, o Options) http.Handler {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", http.MethodGet)
-		problem.Write(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", "%.20s of events: expected GET", r.Method))
+		problem.Write(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", "method %.20s is not allowed for events: use GET", r.Method))
 		return
 	}
-	wants, err := h.source.places.ids.read(r)
+	request, err := h.source.positions.ids.read(r)
 	if err != nil {
 		problem.Write(w, problem.Of(err))
 		return
@@ -98,21 +97,21 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case n > int64(h.Subscribers):
 		w.Header().Set("Retry-After", strconv.Itoa(int(max(1, h.Retry.Seconds()))))
-		problem.Write(w, problem.New(http.StatusServiceUnavailable, "too_many_subscribers", "%d clients follow the events of %s, which is the most at once: try again later", h.Subscribers, h.source.chain.Name))
+		problem.Write(w, problem.New(http.StatusServiceUnavailable, "too_many_subscribers", "%d clients subscribe to %s, the limit: retry later", h.Subscribers, h.source.chain.Name))
 		return
 	}
 	defer h.Subscribed(h.source.chain.Name)()
-	of := &h.source.connected[wants.detail()]
+	of := &h.source.connected[request.detail()]
 	of.Add(1)
 	defer of.Add(-1)
-	f := follower{handler: h, wants: wants, w: w, out: http.NewResponseController(w), most: fewBlocks}
+	f := subscriber{handler: h, request: request, w: w, out: http.NewResponseController(w), maxBlocks: firstBlocks}
 	if err := f.begin(r.Context()); err != nil {
-		h.note(r, "events cannot begin", err)
+		h.logError(r, "cannot start events", err)
 		problem.Write(w, problem.Of(err))
 		return
 	}
 	if err := f.follow(r.Context()); err != nil {
-		h.note(r, "events end", err)
+		h.logError(r, "events failed", err)
 	}
 }
 
@@ -125,9 +124,9 @@ func (h *handler) stopped() bool {
 	}
 }
 
-// note logs what is no fault of the request and no leave of the client.
-func (h *handler) note(r *http.Request, what string, err error) {
-	if kind, _ := model.KindOf(err); kind == model.Internal && !errors.Is(err, errGone) && !errors.Is(err, context.Canceled) {
+// logError logs internal errors, except disconnects.
+func (h *handler) logError(r *http.Request, what string, err error) {
+	if kind, _ := model.KindOf(err); kind == model.Internal && !errors.Is(err, errDisconnected) && !errors.Is(err, context.Canceled) {
 		h.Log.Error(what, "chain", h.source.chain.Name, "path", r.URL.Path, "error", err)
 	}
 }

@@ -7,14 +7,14 @@ import (
 	"birthmark/model"
 )
 
-// ScriptsOf makes steps tell so few bytes, until restore is called.
-func ScriptsOf(bytes int) (restore func()) {
-	before := scriptSize
-	scriptSize = bytes
-	return func() { scriptSize = before }
+// SetBatchSize sets the size of batches until restore is called.
+func SetBatchSize(bytes int) (restore func()) {
+	before := batchSize
+	batchSize = bytes
+	return func() { batchSize = before }
 }
 
-// IDWith is an event id of a chain with the given blocks, which may be any bytes: all else is right.
+// IDWith returns an event id of a chain whose blocks are arbitrary bytes.
 func IDWith(c model.Chain, blocks []byte) string {
 	chain := idsOf(c).chain
 	sum := sha256.Sum256(blocks)
@@ -22,12 +22,12 @@ func IDWith(c model.Chain, blocks []byte) string {
 	return base64.RawURLEncoding.EncodeToString(append(append(b, sum[:sumSize]...), blocks...))
 }
 
-// IDOf is the event id of points.
+// IDOf returns the event id of points.
 func IDOf(c model.Chain, points []model.Point) string { return idsOf(c).id(points) }
 
-// DigestsOf lets digests hold so few bytes, until restore is called.
-func DigestsOf(bytes int) (restore func()) {
-	before := digestSize
-	digestSize = bytes
-	return func() { digestSize = before }
+// SetSharedSize sets the maximum size of shared batches until restore is called.
+func SetSharedSize(bytes int) (restore func()) {
+	before := sharedSize
+	sharedSize = bytes
+	return func() { sharedSize = before }
 }

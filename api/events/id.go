@@ -12,24 +12,25 @@ import (
 	"birthmark/model"
 )
 
-// An event id is in base64url, without padding:
+// An event id is base64url without padding of
 //
 //	version | chain (4 bytes of a hash of its name and network) | sum (4 bytes of a hash of what follows)
-//	height of the block | its mark (8 bytes) | for older ones: how far below the one before | mark (4 bytes)
+//	height of the block | mark (8 bytes) | for each older block: height difference to the block before | mark (4 bytes)
 //
-// Numbers are uvarints. A mark is of a hash of the block's hash, which may begin with many zeros. The origin has no blocks.
+// Numbers are uvarints. A mark is the beginning of a hash of the block hash, which itself can begin with many zeros. The
+// origin has no blocks.
 const (
-	idVersion  = 1
-	chainSize  = 4
-	sumSize    = 4
-	markSize   = 8
-	olderSize  = 4
-	headSize   = 1 + chainSize + sumSize
-	mostOlder  = 63      // far more than core.FollowLocator gives
-	mostIDSize = 1 << 10 // characters: what is longer is not looked at
+	idVersion = 1
+	chainSize = 4
+	sumSize   = 4
+	markSize  = 8
+	olderSize = 4
+	headSize  = 1 + chainSize + sumSize
+	maxOlder  = 63      // more than core.FollowLocator returns
+	maxIDSize = 1 << 10 // characters
 )
 
-// ids writes and reads the event ids of one chain.
+// ids formats and parses the event ids of one chain.
 type ids struct{ chain [chainSize]byte }
 
 func idsOf(c model.Chain) (i ids) {
@@ -43,7 +44,7 @@ func markOf(h model.Hash, size int) []byte {
 	return sum[:size]
 }
 
-// id of the first of points, which come newest first; of the origin where there are none.
+// id returns the id of the first of points, which are sorted newest first; no points: the origin.
 func (i ids) id(points []model.Point) string {
 	b := append([]byte{idVersion}, i.chain[:]...)
 	b = append(b, make([]byte, sumSize)...)
@@ -53,7 +54,7 @@ func (i ids) id(points []model.Point) string {
 			b = append(b, markOf(p.Hash, markSize)...)
 			continue
 		}
-		if n > mostOlder {
+		if n > maxOlder {
 			break
 		}
 		b = binary.AppendUvarint(b, uint64(points[n-1].Height-p.Height))
@@ -64,20 +65,20 @@ func (i ids) id(points []model.Point) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// anchor is a block as an event id has it.
+// anchor is a block of an event id.
 type anchor struct {
 	height model.HeightPk
 	mark   []byte
 }
 
-// parse reads an event id: its blocks, newest first. Usage (bad_event_id) where it is none of the chain's.
+// parse returns the blocks of an event id, newest first. The error is of kind Usage (bad_event_id).
 func (i ids) parse(id string) ([]anchor, error) {
 	bad := func(why string) error {
-		return model.Errorf(model.Usage, "bad_event_id", "event id %.80q %s: expected one that this chain's events came with", id, why)
+		return model.Errorf(model.Usage, "bad_event_id", "event id %.80q %s: pass the id of an event of this chain", id, why)
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(id)
-	if len(id) > mostIDSize || err != nil || len(b) < headSize || b[0] != idVersion || base64.RawURLEncoding.EncodeToString(b) != id {
-		return nil, bad("is none")
+	if len(id) > maxIDSize || err != nil || len(b) < headSize || b[0] != idVersion || base64.RawURLEncoding.EncodeToString(b) != id {
+		return nil, bad("is not valid")
 	}
 	sum := sha256.Sum256(b[headSize:])
 	switch {
@@ -98,7 +99,7 @@ var errAnchors = errors.New("not the blocks of an event id")
 func parseAnchors(b []byte) (anchors []anchor, err error) {
 	for size := markSize; len(b) > 0; size = olderSize {
 		number, n := binary.Uvarint(b)
-		if n <= 0 || len(b) < n+size || len(anchors) > mostOlder {
+		if n <= 0 || len(b) < n+size || len(anchors) > maxOlder {
 			return nil, errAnchors
 		}
 		if len(anchors) > 0 {
@@ -117,7 +118,7 @@ func parseAnchors(b []byte) (anchors []anchor, err error) {
 	return anchors, nil
 }
 
-// newest is the newest of anchors that is part of the chain; the origin where none is.
+// newest returns the newest anchor on the chain; the origin if there is none.
 func newest(ctx context.Context, v *query.View, anchors []anchor) (model.Point, error) {
 	for _, a := range anchors {
 		p, err := v.PointAt(ctx, a.height)

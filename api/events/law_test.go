@@ -144,7 +144,7 @@ func (c *cutShort) Read(b []byte) (int, error) {
 // Whatever the chain does and wherever a client is cut off, one that goes on behind the last id it has ends with the list of one
 // that never stopped, in the same order, and that is what the database says.
 func TestAClientThatIsCutOffLosesNothing(t *testing.T) {
-	defer events.ScriptsOf(700)() // so that blocks are told in parts
+	defer events.SetBatchSize(700)() // so that blocks are told in parts
 	n := testseed.Of(t, 840)
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
@@ -267,7 +267,7 @@ func TestAnIDIsGoodAtAnotherServer(t *testing.T) {
 
 // A block that leaves the chain while it is being told is taken back: here the chain forks between the steps of a client.
 func TestABlockThatGoesWhileItIsToldIsTakenBack(t *testing.T) {
-	defer events.ScriptsOf(400)()
+	defer events.SetBatchSize(400)()
 	n := testseed.Of(t, 865)
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {

@@ -58,7 +58,7 @@ const (
 // what find says.
 func TestClientsOfRealAddressesEndWithWhatFindSays(t *testing.T) {
 	const n = 600
-	defer events.ScriptsOf(4000)()
+	defer events.SetBatchSize(4000)()
 	chain, blocks := realBlocks(t, n)
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 900), 0))
 	w := newWorld(t, chain, nil)

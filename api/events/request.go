@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// Names of the query's parameters.
+// Names of query parameters.
 const (
 	paramFollow = "follow"
 	paramSpends = "spends"
@@ -22,43 +22,43 @@ const (
 
 var parameters = []string{paramFollow, paramSpends, paramSparse, paramFrom, paramLast}
 
-// Where a client begins that has no event id.
+// Values of from.
 const (
 	fromTip    = "tip"
 	fromOrigin = "origin"
 )
 
-// wanted is what a client asks for.
-type wanted struct {
+// request is the request of a subscriber.
+type request struct {
 	what   query.ChangeFilter
 	from   string         // fromTip, fromOrigin, or empty: height
-	height model.HeightPk // the first block that is told of
-	after  *[]anchor      // of the event id, which counts before from; nil: there is none
-	named  []query.Term   // the terms as answers have them; nil: there are none, or not all are known yet
+	height model.HeightPk // first block to send
+	after  *[]anchor      // of the event id, which overrides from; nil: none
+	named  []query.Term   // terms in the form of answers; nil: none, or some are not known yet
 }
 
-// tipsOnly reports whether blocks are all that is told of.
-func (w *wanted) tipsOnly() bool { return w.what.Term == (query.Term{}) && w.what.EveryBlock }
+// tipsOnly reports whether the request has no terms.
+func (w *request) tipsOnly() bool { return w.what.Term == (query.Term{}) && w.what.EveryBlock }
 
-// read reads a request. Errors are of kind Usage.
-func (i ids) read(r *http.Request) (w wanted, err error) {
+// read parses a request. Errors are of kind Usage.
+func (i ids) read(r *http.Request) (w request, err error) {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return w, badValue("the query %.80q cannot be read: expected NAME=VALUE&…, percent-encoded", r.URL.RawQuery)
+		return w, badValue("invalid query %.80q: expected NAME=VALUE&…, percent-encoded", r.URL.RawQuery)
 	}
 	for name, values := range q {
 		if !slices.Contains(parameters, name) {
 			return w, model.Errorf(model.Usage, "unknown_parameter", "unknown parameter %.80q: expected %s", name, strings.Join(parameters, ", "))
 		}
 		if len(values) > 1 && name != paramFollow {
-			return w, badValue("parameter %s is given %d times: expected one", name, len(values))
+			return w, badValue("%s: given %d times", name, len(values))
 		}
 	}
 	for n, text := range q[paramFollow] {
 		t := query.Term{}
 		var ok bool
 		if t.Index, t.Value, ok = strings.Cut(text, "="); t.Index == "" || ok && t.Value == "" {
-			return w, badValue("parameter %s: expected INDEX=VALUE or INDEX, not %.80q", paramFollow, text)
+			return w, badValue("%s: invalid value %.80q: expected INDEX=VALUE or INDEX", paramFollow, text)
 		}
 		if n == 0 {
 			w.what.Term = t
@@ -76,7 +76,7 @@ func (i ids) read(r *http.Request) (w wanted, err error) {
 	w.what.EveryBlock = !sparse
 	for name, on := range map[string]bool{paramSpends: w.what.Spends, paramSparse: sparse} {
 		if on && !q.Has(paramFollow) {
-			return w, badValue("parameter %s: expected only with %s", name, paramFollow)
+			return w, badValue("%s needs %s", name, paramFollow)
 		}
 	}
 	switch w.from = q.Get(paramFrom); w.from {
@@ -86,11 +86,11 @@ func (i ids) read(r *http.Request) (w wanted, err error) {
 	default:
 		height, err := strconv.ParseUint(w.from, 10, 32)
 		if err != nil || height > model.MaxHeight {
-			return w, badValue("parameter %s: expected a height, %s or %s, not %.80q", paramFrom, fromOrigin, fromTip, w.from)
+			return w, badValue("%s: invalid value %.80q: expected a height, %s or %s", paramFrom, w.from, fromOrigin, fromTip)
 		}
 		w.from, w.height = "", model.HeightPk(height)
 	}
-	// A client that was given one in the query says the newer one in the header when it connects again.
+	// After a reconnect the header has a newer id than the query.
 	id := r.Header.Get("Last-Event-ID")
 	if id == "" {
 		id = q.Get(paramLast)
@@ -108,7 +108,7 @@ func (i ids) read(r *http.Request) (w wanted, err error) {
 func boolean(q url.Values, name string) (bool, error) {
 	text := q.Get(name)
 	if q.Has(name) && text != "true" && text != "false" {
-		return false, badValue("parameter %s: expected true or false, not %.80q", name, text)
+		return false, badValue("%s: invalid value %.80q: expected true or false", name, text)
 	}
 	return text == "true", nil
 }

@@ -44,7 +44,7 @@ func newWorld(t testing.TB, c model.Chain, keep map[string]model.IndexOptions) *
 
 func worldOf(t testing.TB, v modeltest.Variant) *world { return newWorld(t, v.Chain("one"), v.Keep()) }
 
-// reopen puts another database in the place of the one that is served, of the same store.
+// reopen puts another database in the position of the one that is served, of the same store.
 func (w *world) reopen() {
 	w.t.Helper()
 	db, err := core.Open(context.Background(), w.store, core.Options{Chain: w.model, Keep: w.keep, Indexes: indexesOf(w.model)})

@@ -176,7 +176,7 @@ func (m measured) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
 // However much there is to tell, at most a script and an event are held of it.
 func TestLittleIsHeldForAClient(t *testing.T) {
-	defer events.ScriptsOf(3000)()
+	defer events.SetBatchSize(3000)()
 	v := modeltest.Variants()[3]
 	w := worldOf(t, v)
 	w.grow(v.NewGenerator(testseed.Of(t, 890)).Blocks(60)...)

@@ -12,61 +12,61 @@ import (
 	"birthmark/model"
 )
 
-// scriptSize is how many bytes a step tells, about: it ends with what goes beyond.
-var scriptSize = 64 << 10
+// batchSize is the size in bytes after which a batch ends.
+var batchSize = 64 << 10
 
 const (
-	stepTime   = time.Second
-	fewBlocks  = 64 // the first step's
-	mostBlocks = 1 << 16
-	// Clients no farther than that from the tip are told of its blocks by what one of them has read.
-	nearTip     = 16
-	keptDigests = 4
+	batchTime   = time.Second
+	firstBlocks = 64 // in the first batch
+	maxBlocks   = 1 << 16
+	// nearTip is the distance from the tip, in blocks, up to which subscribers share batches.
+	nearTip   = 16
+	maxShared = 4
 )
 
-// source reads what clients are told.
+// source reads the events of a chain.
 type source struct {
-	chain  *served.Chain
-	places places
+	chain     *served.Chain
+	positions positions
 
-	lanes chan struct{} // held by those who read for themselves: so many at once, others have to be answered too
-	turn  chan struct{} // held by those who look for a digest, or make one
+	readSlots  chan struct{} // limits concurrent reads by single subscribers
+	sharedLock chan struct{} // guards shared and next; a channel, so that waiting ends with the context
 
-	digests   [keptDigests]*digest
+	shared    [maxShared]*sharedBatch
 	next      int
-	connected [detailLevels]atomic.Int64 // clients, by what they want to be told of
+	connected [detailLevels]atomic.Int64 // subscribers by detail
 }
 
-// step is what a client is told next.
-type step struct {
+// batch is a batch of events for one subscriber.
+type batch struct {
 	text []byte
-	to   place
-	more bool // there is more to tell at once
+	to   position
+	more bool // more events are available now
 }
 
 func newSource(c *served.Chain) *source {
 	return &source{
-		chain: c, places: places{ids: idsOf(c.Model)},
-		lanes: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), turn: make(chan struct{}, 1),
+		chain: c, positions: positions{ids: idsOf(c.Model)},
+		readSlots: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), sharedLock: make(chan struct{}, 1),
 	}
 }
 
-// begin is what a client is told first.
-func (s *source) begin(ctx context.Context, w *wanted) (st step, err error) {
+// begin reads the first event of a subscriber.
+func (s *source) begin(ctx context.Context, w *request) (st batch, err error) {
 	err = s.chain.View(ctx, func(v *query.View) error {
-		tells := newScript()
+		buf := newBuffer()
 		at, err := s.beginning(ctx, v, w)
 		if err != nil {
 			return err
 		}
 		st.more = at != v.Tip
-		if st.to, err = s.places.of(ctx, v, at); err != nil {
+		if st.to, err = s.positions.of(ctx, v, at); err != nil {
 			return err
 		}
 		if !w.tipsOnly() {
 			w.named, err = v.FollowTerms(ctx, w.what)
 			if _, code := model.KindOf(err); code == "unknown_asset" {
-				w.named, err = nil, nil // it may occur later
+				w.named, err = nil, nil // the asset can occur later
 			}
 			if err != nil {
 				return err
@@ -77,19 +77,19 @@ func (s *source) begin(ctx context.Context, w *wanted) (st step, err error) {
 			if err != nil {
 				return err
 			}
-			err = tells.event(eventTip, st.to.id, page.Blocks[0])
-			st.text = tells.text.Bytes()
+			err = buf.event(eventTip, st.to.id, page.Blocks[0])
+			st.text = buf.text.Bytes()
 			return err
 		}
-		err = tells.rollback(s.chain.Model, st.to)
-		st.text = tells.text.Bytes()
+		err = buf.rollback(s.chain.Model, st.to)
+		st.text = buf.text.Bytes()
 		return err
 	})
 	return st, err
 }
 
-// beginning is the block behind which a client begins.
-func (s *source) beginning(ctx context.Context, v *query.View, w *wanted) (model.Point, error) {
+// beginning returns the block after which a subscriber starts.
+func (s *source) beginning(ctx context.Context, v *query.View, w *request) (model.Point, error) {
 	switch {
 	case w.after != nil:
 		return newest(ctx, v, *w.after)
@@ -108,22 +108,21 @@ func (s *source) beginning(ctx context.Context, v *query.View, w *wanted) (model
 	}
 	p, err := v.PointAt(ctx, w.height-1)
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
-		return model.Point{}, nil // the chain begins above it
+		return model.Point{}, nil // the first block has a higher number
 	}
 	return p, err
 }
 
-// step is what a client at from is told next, of so many blocks at most. Near the tip what happened is read once for
-// all.
-func (s *source) step(ctx context.Context, w *wanted, from place, most int) (step, error) {
+// step returns the next batch for a subscriber at from, of at most most blocks. Near the tip subscribers share reads.
+func (s *source) step(ctx context.Context, w *request, from position, most int) (batch, error) {
 	tip, _ := s.chain.Moved()
 	if from.at == tip && from.within == nil && !tip.IsOrigin() {
-		return step{to: from}, nil
+		return batch{to: from}, nil
 	}
 	if uint64(tip.Height) <= uint64(from.at.Height)+nearTip {
-		d, err := s.digest(ctx, w, from, tip)
+		d, err := s.sharedFor(ctx, w, from, tip)
 		if err != nil {
-			return step{}, err
+			return batch{}, err
 		}
 		if d != nil {
 			start, _ := d.start(from)
@@ -131,33 +130,34 @@ func (s *source) step(ctx context.Context, w *wanted, from place, most int) (ste
 		}
 	}
 	select {
-	case s.lanes <- struct{}{}:
+	case s.readSlots <- struct{}{}:
 	case <-ctx.Done():
-		return step{}, ctx.Err()
+		return batch{}, ctx.Err()
 	}
-	defer func() { <-s.lanes }()
+	defer func() { <-s.readSlots }()
 	return s.read(ctx, w, from, most)
 }
 
-// digest is one that a client at from can be told by, made where there is none; nil: it has to read for itself.
-func (s *source) digest(ctx context.Context, w *wanted, from place, tip model.Point) (*digest, error) {
+// sharedFor returns a shared batch that covers a subscriber at from, and reads one if needed; nil: the subscriber has to
+// read its own.
+func (s *source) sharedFor(ctx context.Context, w *request, from position, tip model.Point) (*sharedBatch, error) {
 	if !w.tipsOnly() && w.named == nil {
 		return nil, nil
 	}
 	select {
-	case s.turn <- struct{}{}:
+	case s.sharedLock <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer func() { <-s.turn }()
-	for _, d := range s.digests {
+	defer func() { <-s.sharedLock }()
+	for _, d := range s.shared {
 		if d == nil || d.to != tip {
 			continue
 		}
-		if d.tells(w, from) {
+		if d.covers(w, from) {
 			return d, nil
 		}
-		if d.from == from.at && d.detail >= w.detail() { // another one would not be of more use
+		if d.from == from.at && d.detail >= w.detail() { // another one would have the same events
 			return nil, nil
 		}
 	}
@@ -167,80 +167,80 @@ func (s *source) digest(ctx context.Context, w *wanted, from place, tip model.Po
 			detail = max(detail, level)
 		}
 	}
-	// The client for whom it is read may leave; the others stay.
-	d, err := s.digestOf(context.WithoutCancel(ctx), from, detail)
+	// Other subscribers need the batch even if this one disconnects.
+	d, err := s.readShared(context.WithoutCancel(ctx), from, detail)
 	if err != nil {
 		return nil, err
 	}
-	for i, old := range s.digests {
+	for i, old := range s.shared {
 		if old != nil && old.to != d.to {
-			s.digests[i] = nil
+			s.shared[i] = nil
 		}
 	}
-	s.digests[s.next%keptDigests] = d
+	s.shared[s.next%maxShared] = d
 	s.next++
-	if !d.tells(w, from) {
+	if !d.covers(w, from) {
 		return nil, nil
 	}
 	return d, nil
 }
 
-// read is step, from a snapshot.
-func (s *source) read(ctx context.Context, w *wanted, from place, most int) (st step, err error) {
+// read reads a batch for one subscriber from a snapshot.
+func (s *source) read(ctx context.Context, w *request, from position, most int) (st batch, err error) {
 	what := w.what
 	what.MaxBlocks, what.Resume = most, from.within
 	err = s.chain.View(ctx, func(v *query.View) (err error) {
-		tells, at, cut := newScript(), from.at, false
+		buf, at, cut := newBuffer(), from.at, false
 		st.to = from
-		end := time.Now().Add(stepTime)
+		end := time.Now().Add(batchTime)
 		for e, err := range v.Follow(ctx, from.known, what) {
 			if err == nil {
-				at, err = s.tell(ctx, v, tells, &st.to, at, e)
+				at, err = s.tell(ctx, v, buf, &st.to, at, e)
 			}
 			if err != nil {
 				return err
 			}
-			if cut = tells.text.Len() >= scriptSize || time.Now().After(end); cut {
+			if cut = buf.text.Len() >= batchSize || time.Now().After(end); cut {
 				break
 			}
 		}
 		if at != st.to.at {
 			within := st.to.within
-			if st.to, err = s.places.of(ctx, v, at); err != nil {
+			if st.to, err = s.positions.of(ctx, v, at); err != nil {
 				return err
 			}
 			st.to.within = within
-			tells.identify(st.to.id)
+			buf.identify(st.to.id)
 		}
-		st.text, st.more = tells.text.Bytes(), cut || at != v.Tip
+		st.text, st.more = buf.text.Bytes(), cut || at != v.Tip
 		return nil
 	})
 	return st, err
 }
 
-// tell writes an event, moves p and returns the last block that was told.
-func (s *source) tell(ctx context.Context, v *query.View, tells *script, p *place, at model.Point, e query.Change) (model.Point, error) {
+// tell encodes an event, moves p, and returns the last complete block.
+func (s *source) tell(ctx context.Context, v *query.View, buf *buffer, p *position, at model.Point, e query.Change) (model.Point, error) {
 	switch {
 	case e.Output != nil:
 		p.within = &e.Position
-		return at, tells.event(eventOutput, "", e.Output)
+		return at, buf.event(eventOutput, "", e.Output)
 	case e.Spend != nil:
 		p.within = &e.Position
-		return at, tells.event(eventSpend, "", e.Spend)
+		return at, buf.event(eventSpend, "", e.Spend)
 	case e.Block != nil:
 		p.within = nil
-		return *e.Block, tells.event(eventTip, "", e.Summary)
-	case *e.Rollback == p.at && p.within == nil: // where it is
+		return *e.Block, buf.event(eventTip, "", e.Summary)
+	case *e.Rollback == p.at && p.within == nil: // already there
 		return at, nil
 	}
 	var err error
-	if *p, err = s.places.of(ctx, v, *e.Rollback); err != nil {
+	if *p, err = s.positions.of(ctx, v, *e.Rollback); err != nil {
 		return at, err
 	}
-	return *e.Rollback, tells.rollback(s.chain.Model, *p)
+	return *e.Rollback, buf.rollback(s.chain.Model, *p)
 }
 
-// retryLine tells a client when to connect again.
+// retryLine sets the delay of reconnects of a client.
 func retryLine(after time.Duration) string {
 	return "retry: " + strconv.FormatInt(after.Milliseconds(), 10) + "\n\n"
 }

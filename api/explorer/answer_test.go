@@ -119,7 +119,7 @@ func TestPagesOfASyncAreNotKept(t *testing.T) {
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 12)).Blocks(5))
 	for state, want := range map[*served.State]string{
 		{Sync: &core.Progress{Height: 4, Target: 400, TxsPerSecond: 1500.4, BlocksPerSecond: 7, Left: 3 * time.Hour}}: "Syncing: block 4 of 400, 1,500 transactions a second, about 3 hours left",
-		{Failed: "node refuses", Since: testNow.Add(-time.Hour)}:                                                      "The source does not answer since 1 hour ago",
+		{Failed: "node refuses", Since: testNow.Add(-time.Hour)}:                                                      "Sync error since 1 hour ago",
 	} {
 		h := explorerOf(t, chainOf("made-up", db, state))
 		res := ask(t, h, "/made-up")
@@ -152,7 +152,7 @@ func TestFailuresSayWhatHelps(t *testing.T) {
 		text   string
 	}{
 		"/nowhere":                    {404, "Paths begin with the name of a chain: made-up."},
-		"/static/x/style.css":         {404, "Nothing found"},
+		"/static/x/style.css":         {404, "Not found"},
 		"/made-up/nowhere":            {404, "There is no page /made-up/nowhere."},
 		"/made-up/block/99":           {404, "No block at height 99: the tip is 4."},
 		"/made-up/block/zz":           {400, "neither tip, a height nor a hash"},
@@ -179,9 +179,9 @@ func TestFaultsOfTheServerAreToldInItsLogAlone(t *testing.T) {
 		text   string
 		logged bool
 	}{
-		{errors.New("read /secret/path: broken"), 500, "This page could not be made", true},
+		{errors.New("read /secret/path: broken"), 500, "Internal error", true},
 		{model.Errorf(model.Refused, "locked", "another process writes it"), 503, "Another process writes it.", false},
-		{context.DeadlineExceeded, 503, "That takes too long", false},
+		{context.DeadlineExceeded, 503, "Request timed out", false},
 	} {
 		var log bytes.Buffer
 		chain := chainOf("made-up", db, nil)
@@ -200,7 +200,7 @@ func TestFaultsOfTheServerAreToldInItsLogAlone(t *testing.T) {
 		if got := strings.Contains(log.String(), "secret"); got != c.logged {
 			t.Errorf("%v: logged %q", c.err, log.String())
 		}
-		read(t, h, "/", http.StatusOK).has(t, "Its database does not answer now.")
+		read(t, h, "/", http.StatusOK).has(t, "The database is not available.")
 	}
 }
 

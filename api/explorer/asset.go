@@ -175,7 +175,7 @@ func (r *assetReader) amount(n string) amount { return amountOf(r.unit, n) }
 func (r *assetReader) holders(after string) error {
 	b := r.body
 	if r.asset.HolderCount == nil {
-		b.ChartNote = "Holders are not counted: the database has no index of addresses."
+		b.ChartNote = "Holders are not available: the database has no index of addresses."
 		return nil
 	}
 	count := *r.asset.HolderCount
@@ -190,7 +190,7 @@ func (r *assetReader) holders(after string) error {
 		return r.chart(a.Holders)
 	}
 	if b.Part == "" {
-		b.ChartNote = "There is no chart of the " + humanize.Count(count) + " holders: to put more than " + humanize.Count(mostHolders) + " in order takes longer than a page may."
+		b.ChartNote = "No chart: " + humanize.Count(count) + " holders are too many, the limit is " + humanize.Count(mostHolders) + "."
 	}
 	a, err := r.AssetHolders(r.ctx, r.asset.Asset, query.Page{Limit: assetRows, After: after})
 	if err != nil {
@@ -209,7 +209,7 @@ func (r *assetReader) chart(holders []query.HolderAnswer) (err error) {
 		return nil
 	}
 	slices.SortStableFunc(holders, func(a, b query.HolderAnswer) int { return integer(b.Amount).Cmp(integer(a.Amount)) })
-	s := charts.Shares{ID: "holders-chart", Title: "Who holds it", Name: "Address", Value: "Amount"}
+	s := charts.Shares{ID: "holders-chart", Title: "Shares", Name: "Address", Value: "Amount"}
 	shown := len(holders)
 	if shown > chartShares+1 {
 		shown = chartShares
@@ -261,8 +261,7 @@ func (r *assetReader) outputs(after string) error {
 		return err
 	}
 	if late {
-		b.Unsifted = &leftOut{Why: "The outputs that hold it are not listed: to find them among the " + humanize.Count(r.asset.OutputCount) +
-			" that ever did takes longer than a page may.", Command: "birthmark find asset " + r.asset.Asset + " --unspent"}
+		b.Unsifted = &leftOut{Why: "Unspent outputs are not available: the asset has too many outputs (" + humanize.Count(r.asset.OutputCount) + ").", Command: "birthmark find asset " + r.asset.Asset + " --unspent"}
 		return nil
 	}
 	b.OutPager = partPager(b.Whole.URL, "", "outputs", after, a.Next)

@@ -53,5 +53,5 @@ func (v *visit) assets() (*page, error) {
 		b.Assets = append(b.Assets, row)
 	}
 	return &page{Kind: "assets", Title: "Assets", JSON: v.api("assets"), Section: "assets", Body: b,
-		Description: "The assets of " + titleOf(v.chain.Model) + " in the order in which they came up.", Crumbs: []link{{Text: "Assets"}}}, nil
+		Description: "The assets of " + titleOf(v.chain.Model) + ".", Crumbs: []link{{Text: "Assets"}}}, nil
 }

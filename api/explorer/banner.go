@@ -44,9 +44,9 @@ func rate(p *core.Progress) string {
 	case p.BlocksPerSecond < 1 && p.TxsPerSecond < 1:
 		return ""
 	case p.TxsPerSecond > p.BlocksPerSecond:
-		return humanize.Count(int64(p.TxsPerSecond)) + " transactions a second"
+		return humanize.Count(int64(p.TxsPerSecond)) + " transactions/s"
 	}
-	return humanize.Count(int64(p.BlocksPerSecond)) + " blocks a second"
+	return humanize.Count(int64(p.BlocksPerSecond)) + " blocks/s"
 }
 
 // failed is why a sync stands still.

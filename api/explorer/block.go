@@ -156,7 +156,7 @@ func (v *visit) txRows(hashes []string, from int) (rows []txRow, bare bool, err 
 func numbered(base, parameter string, part, n, size int) (from, to int, pg pager, err error) {
 	parts := max(1, (n+size-1)/size)
 	if part < 1 || part > parts {
-		return 0, 0, pg, model.Errorf(model.NotFound, "unknown_page", "there is no %s %d: the last is %d", parameter, part, parts)
+		return 0, 0, pg, model.Errorf(model.NotFound, "unknown_page", "no %s %d: the last is %d", parameter, part, parts)
 	}
 	from, to = (part-1)*size, min(part*size, n)
 	at := func(part int) string {

@@ -16,71 +16,71 @@ type failure struct {
 	Try     []string // what may help
 }
 
-// errorPage says what went wrong. What is no fault of who asked is logged, and shown as little as it can be.
+// errorPage returns the page of an error. Internal errors are logged, and their text is not shown.
 func (s *site) errorPage(r *http.Request, err error) *page {
 	is := problem.Of(err)
 	f := &failure{Status: is.Status, What: is.Detail}
 	switch {
 	case is.Code == "timeout":
-		f.Heading = "That takes too long"
-		f.What = "the page was not ready within " + s.Timeout.String() + " and was given up"
-		f.Try = []string{"Try again: what was read is in memory now.", "Ask the API for parts of it."}
+		f.Heading = "Request timed out"
+		f.What = "the page took longer than " + s.Timeout.String()
+		f.Try = []string{"Try again: part of the data is cached now.", "Request parts of it from the API."}
 	case is.Status == http.StatusNotFound:
-		f.Heading = "Nothing found"
-		f.Try = []string{"Look whether it was copied whole: the search box takes hashes, heights, outputs, addresses and assets.",
+		f.Heading = "Not found"
+		f.Try = []string{"Check that you copied the whole value.",
 			"It may belong to another chain or network."}
 	case is.Code == "cursor_rolled_back":
-		f.Heading = "This part of the list is gone"
-		f.Try = []string{"A fork took the block it began behind off the chain. Begin at the start of the list."}
+		f.Heading = "This page of the list has changed"
+		f.Try = []string{"A reorganization removed the block at which it began. Return to the start of the list."}
 	case is.Status == http.StatusBadRequest:
-		f.Heading = "That cannot be read"
-		f.Try = []string{"Look for a typing error, or for a part that is missing at either end."}
+		f.Heading = "Invalid request"
+		f.Try = []string{"Check that you copied the whole value."}
 	case is.Status == http.StatusTooManyRequests:
 		f.Heading = "Too many requests"
 		f.Try = []string{"Wait a moment and reload the page."}
 	case is.Status == http.StatusServiceUnavailable:
-		f.Heading = "Not now"
-		f.Try = []string{"The status page says what the database is doing."}
+		f.Heading = "Service unavailable"
+		f.Try = []string{"Try again later. The status page shows the state of the database."}
 	default:
-		s.Log.Error("explorer: page failed", "path", r.URL.Path, "error", err)
-		f.Heading = "This page could not be made"
+		s.Log.Error("page failed", "path", r.URL.Path, "error", err)
+		f.Heading = "Internal error"
 	}
 	return &page{Kind: "error", Title: f.Heading, Description: f.Heading, Status: f.Status, Body: f}
 }
 
-// fail answers with an error page of no chain.
+// fail answers with an error page without a chain.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := s.errorPage(r, err)
 	p.frame = s.frameOf(r)
 	s.send(w, r, p, "")
 }
 
-// unknownPath is a path of a chain that leads nowhere.
+// unknownPath is the page of an unknown path below a chain.
 func (v *visit) unknownPath() (*page, error) {
-	return nil, model.Errorf(model.NotFound, "unknown_path", "there is no page %s", v.req.URL.Path)
+	return nil, model.Errorf(model.NotFound, "unknown_path", "no page %s", v.req.URL.Path)
 }
 
-// unknownChain is a path that leads nowhere.
+// unknownChain is the page of an unknown path.
 func (s *site) unknownChain(w http.ResponseWriter, r *http.Request) {
 	names := make([]string, len(s.Chains))
 	for i, c := range s.Chains {
 		names[i] = c.Name
 	}
-	p := s.errorPage(r, model.Errorf(model.NotFound, "unknown_path", "there is no page %s", r.URL.Path))
-	p.Body.(*failure).Try = []string{"Paths begin with the name of a chain: " + strings.Join(names, ", ") + "."}
+	p := s.errorPage(r, model.Errorf(model.NotFound, "unknown_path", "no page %s", r.URL.Path))
+	p.Body.(*failure).Try = []string{"Paths begin with a chain: " + strings.Join(names, ", ") + "."}
 	p.frame = s.frameOf(r)
 	s.send(w, r, p, "")
 }
 
-// reading lets requests through that read.
+// reading rejects methods other than GET and HEAD.
 func (s *site) reading(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet || r.Method == http.MethodHead {
 			next(w, r)
 			return
 		}
-		p := &page{Kind: "error", Title: "Pages are only read", Description: "Pages are only read", Status: http.StatusMethodNotAllowed, Body: &failure{
-			Status: http.StatusMethodNotAllowed, Heading: "Pages are only read", What: "the method " + r.Method + " does nothing here, GET and HEAD do",
+		p := &page{Kind: "error", Title: "Method not allowed", Description: "Method not allowed", Status: http.StatusMethodNotAllowed, Body: &failure{
+			Status: http.StatusMethodNotAllowed, Heading: "Method not allowed", What: "pages support only GET and HEAD, not " + r.Method,
 		}}
 		p.frame = s.frameOf(r)
 		w.Header().Set("Allow", "GET, HEAD")

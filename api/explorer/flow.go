@@ -69,11 +69,11 @@ func (v *visit) flow(a *query.TxAnswer) *flow {
 	rest := new(big.Int).Sub(out, in)
 	switch {
 	case len(a.Inputs) == 0 && a.BlockHash == "":
-		left = append(left, extra(out, "other", "there before the first block"))
+		left = append(left, extra(out, "other", "genesis"))
 	case len(a.Inputs) == 0:
 		left = append(left, extra(out, "other", "issued by the block"))
 	case rest.Sign() > 0:
-		left = append(left, extra(rest, "other", "rewards or refunds"))
+		left = append(left, extra(rest, "other", "withdrawals or refunds"))
 	case rest.Sign() < 0:
 		right = append(right, extra(rest.Neg(rest), "other", "deposits"))
 	}

@@ -47,5 +47,5 @@ func (v *visit) forks() (*page, error) {
 		f.Blocks = append(f.Blocks, row)
 	}
 	return &page{Kind: "forks", Title: "Forks", JSON: v.api("forks"), Section: "forks", Body: b,
-		Description: "Blocks that forks took off " + titleOf(v.chain.Model) + ", and what replaced them.", Crumbs: []link{{Text: "Forks"}}}, nil
+		Description: "Reorganizations of " + titleOf(v.chain.Model) + ": orphaned blocks and their replacements.", Crumbs: []link{{Text: "Reorgs"}}}, nil
 }

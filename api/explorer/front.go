@@ -27,7 +27,7 @@ func (s *site) front(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
 	defer cancel()
-	p := &page{Kind: "front", Title: "Chains", Description: "The chains that are indexed here.", JSON: "/v1"}
+	p := &page{Kind: "front", Title: "Chains", Description: "Indexed chains.", JSON: "/v1"}
 	var cards []chainCard
 	for _, c := range s.Chains {
 		v := s.visit(ctx, r, c)
@@ -50,8 +50,8 @@ func (s *site) front(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if err != nil {
-			s.Log.Error("explorer: chain does not answer", "chain", c.Name, "error", err)
-			card.Fault = "Its database does not answer now."
+			s.Log.Error("cannot read the database of a chain", "chain", c.Name, "error", err)
+			card.Fault = "The database is not available."
 		}
 		cards = append(cards, card)
 	}

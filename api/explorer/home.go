@@ -65,7 +65,7 @@ func (v *visit) home() (*page, error) {
 		{Name: "Height", Value: tipHeight(status)},
 		{Name: "Transactions", Value: humanize.Count(t.Txs)},
 		{Name: "Outputs", Value: humanize.Count(t.Outputs), Note: humanize.Count(t.Unspent) + " unspent"},
-		{Name: "Unspent value", Amount: v.amount(t.UnspentValue).coarse()},
+		{Name: "Circulating supply", Amount: v.amount(t.UnspentValue).coarse()},
 	}
 	if t.Assets > 0 {
 		assets, err := v.Assets(v.ctx, query.Page{Limit: 1})
@@ -104,7 +104,7 @@ func (v *visit) txsChart(blocks []query.BlockSummaryAnswer) (template.HTML, erro
 	if len(blocks) < 2 {
 		return "", nil
 	}
-	c := charts.Chart{ID: "txs-chart", Title: "Transactions in each of the newest " + humanize.Plural(len(blocks), "block"), Kind: charts.Bars,
+	c := charts.Chart{ID: "txs-chart", Title: "Transactions per block, newest " + humanize.Plural(len(blocks), "block"), Kind: charts.Bars,
 		X: charts.Axis{Name: "Block", Whole: true, Label: func(h float64) string { return humanize.Count(int64(h)) }}, Y: charts.Axis{Name: "Transactions", Whole: true}}
 	for _, b := range slices.Backward(blocks) {
 		height := v.heightLink(b.Height)

@@ -233,17 +233,17 @@ func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
 	b := busiest(t, db, "address")
 	impatient(t)
 	d := read(t, h, "/made-up/address/"+b.Value, http.StatusOK)
-	d.has(t, "Not counted: the index does not keep balances", "address: { balance: true }", "birthmark index add address", "Not listed: the index does not keep histories",
-		"address: { history: true }", "All outputs, newest first", "There is no chart of the balance")
+	d.has(t, "Balance not available", "address: { balance: true }", "birthmark index add address", "History not available",
+		"address: { history: true }", "All outputs, newest first", "No balance chart")
 	if tag := ask(t, h, "/made-up/address/"+b.Value).Header.Get("ETag"); tag != "" {
 		t.Errorf("a page that lacks something for want of time has the ETag %s", tag)
 	}
-	read(t, h, "/made-up/richest/address", http.StatusOK).has(t, "Not listed", "rows have to be gone through", "birthmark richest address")
+	read(t, h, "/made-up/richest/address", http.StatusOK).has(t, "Not available", "too many for a page", "birthmark richest address")
 	assets, err := db.Assets(t.Context(), query.Page{Limit: 1})
 	if err != nil || len(assets.Assets) == 0 {
 		t.Fatalf("no asset: %v", err)
 	}
-	read(t, h, "/made-up/asset/"+assets.Assets[0].Asset, http.StatusOK).has(t, "The outputs that hold it are not listed", "birthmark find asset")
+	read(t, h, "/made-up/asset/"+assets.Assets[0].Asset, http.StatusOK).has(t, "Unspent outputs are not available", "birthmark find asset")
 
 	kept := modeltest.Variants()[1] // what is kept is there at once
 	db = variant(t, kept, kept.NewGenerator(testseed.Of(t, 12)).Blocks(60))
@@ -311,7 +311,7 @@ func TestForksAreShown(t *testing.T) {
 	ours, theirs := g.Fork(1).Blocks(3), g.Fork(2).Blocks(4)
 	db := variant(t, v, append(trunk[:6:6], ours...))
 	h := explorerOf(t, chainOf("made-up", db, nil))
-	read(t, h, "/made-up/forks", http.StatusOK).has(t, "No fork has taken a block off the chain")
+	read(t, h, "/made-up/forks", http.StatusOK).has(t, "No reorganizations since")
 	at := trunk[5].Point()
 	var s told
 	for _, branch := range [][]*model.Block{theirs, ours[:1], theirs} {
@@ -331,7 +331,7 @@ func TestForksAreShown(t *testing.T) {
 	if n := d.count("/made-up/block/" + theirs[0].Hash.String()); n == 0 {
 		t.Error("nothing leads to what stands there now")
 	}
-	read(t, h, "/made-up", http.StatusOK).has(t, "Forks lately")
+	read(t, h, "/made-up", http.StatusOK).has(t, "Recent reorganizations")
 }
 
 func TestStatusSaysWhatThereIs(t *testing.T) {
@@ -346,7 +346,7 @@ func TestStatusSaysWhatThereIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := read(t, h, "/made-up/status", http.StatusOK)
-		if strings.Contains(d.main(), "Transactions a second") {
+		if strings.Contains(d.main(), "Transactions per second") {
 			t.Error("a rate is drawn of no sync")
 		}
 		d.has(t, "Blocks"+humanize.Count(status.Totals.Blocks), "Outputs"+humanize.Count(status.Totals.Outputs))
@@ -365,7 +365,7 @@ func TestStatusSaysWhatThereIs(t *testing.T) {
 		for i := range 100 {
 			rates.Add(core.Progress{Elapsed: time.Duration(i) * time.Second, TxsPerSecond: float64(1000 + i)})
 		}
-		read(t, h, "/made-up/status", http.StatusOK).has(t, "Transactions a second")
+		read(t, h, "/made-up/status", http.StatusOK).has(t, "Transactions per second")
 	}
 }
 
@@ -392,5 +392,5 @@ func TestAnIndexOfOnesOwnHasPages(t *testing.T) {
 	if values < 2 {
 		t.Errorf("%d values are listed", values)
 	}
-	read(t, h, "/bitcoin/richest/kind_of_script", http.StatusOK).has(t, "Richest by kind of script")
+	read(t, h, "/bitcoin/richest/kind_of_script", http.StatusOK).has(t, "Rich list: kind of script")
 }

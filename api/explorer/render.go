@@ -100,8 +100,8 @@ func (s *site) send(w http.ResponseWriter, r *http.Request, p *page, tag string)
 		}
 	}
 	if err := s.kinds[p.Kind].Execute(b, p); err != nil {
-		s.Log.Error("explorer: page failed", "path", r.URL.Path, "error", err)
-		http.Error(w, "This page could not be made.", http.StatusInternalServerError)
+		s.Log.Error("page failed", "path", r.URL.Path, "error", err)
+		http.Error(w, "Internal error.", http.StatusInternalServerError)
 		return
 	}
 	h := w.Header()

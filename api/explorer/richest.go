@@ -41,8 +41,8 @@ func (v *visit) richest() (*page, error) {
 		return nil, err
 	}
 	b := &richestBody{Index: index, Values: v.url("values", index)}
-	p := &page{Kind: "richest", Title: "Richest by " + words(index), JSON: v.api("richest", index), Section: "richest", Body: b,
-		Description: "The values of " + words(index) + " that hold most on " + titleOf(v.chain.Model) + ".",
+	p := &page{Kind: "richest", Title: "Rich list: " + words(index), JSON: v.api("richest", index), Section: "richest", Body: b,
+		Description: "Largest balances by " + words(index) + " on " + titleOf(v.chain.Model) + ".",
 		Crumbs:      []link{{v.url("values", index), words(index)}, {Text: "Richest"}}}
 	unit, rows, command := v.unit, x.Values, "birthmark richest "+index
 	if asset == "" {
@@ -75,7 +75,7 @@ func (v *visit) richest() (*page, error) {
 		}
 	}
 	if late {
-		b.Left = &leftOut{Why: "Not listed: to find the richest, " + humanize.Count(rows) + " rows have to be gone through, more than a page may.", Command: command}
+		b.Left = &leftOut{Why: "Not available: the list needs " + humanize.Count(rows) + " rows, too many for a page.", Command: command}
 		if asset == "" && !slices.Contains(x.Keeps, "balance") && x.Values <= richestRead {
 			b.Left = b.Left.option(index, "balance")
 		}

@@ -95,7 +95,7 @@ func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, all[0].URL, http.StatusFound)
 		return
 	}
-	p := searchPage(q, all, []string{"tip, a height or the hash of a block", "the hash of a transaction", "an output, TX:N", "an address or another value of an index", "an asset"})
+	p := searchPage(q, all, []string{"a block: height, hash or tip", "a transaction hash", "an output: TX:N", "an address or another value of an index", "an asset"})
 	p.frame = s.frameOf(r)
 	s.send(w, r, p, "")
 }
@@ -106,7 +106,7 @@ func (v *visit) tried() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []string{"tip, a height or the hash of a block", "the hash of a transaction", "an output, TX:N"}
+	list := []string{"a block: height, hash or tip", "a transaction hash", "an output: TX:N"}
 	for _, name := range indexes {
 		list = append(list, "a value of the index "+words(name))
 	}
@@ -260,7 +260,7 @@ func (v *visit) hitBeginnings(q string) (hits []hit, err error) {
 			return nil, err
 		}
 		for _, value := range found.Values {
-			hits = append(hits, hit{link: v.valueLink(index, value.Value), What: words(index), Note: "begins so, first seen in block " + humanize.Count(value.FirstSeen.Height)})
+			hits = append(hits, hit{link: v.valueLink(index, value.Value), What: words(index), Note: "first seen in block " + humanize.Count(value.FirstSeen.Height)})
 		}
 	}
 	return hits, nil

@@ -40,11 +40,11 @@ func TestTheSearchBoxUnderstandsBitcoin(t *testing.T) {
 		}
 	}
 	several := read(t, h, "/bitcoin/search?q=12c", http.StatusOK)
-	several.has(t, "12c can mean", "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S", "begins so")
+	several.has(t, "Results for 12c", "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S", "first seen in block")
 	if len(several.each("li")) < 3 {
 		t.Errorf("one hit: %s", several.main())
 	}
-	read(t, h, "/bitcoin/search?q=nothing", http.StatusNotFound).has(t, "Nothing is known by nothing", "a value of the index address", "the hash of a transaction")
+	read(t, h, "/bitcoin/search?q=nothing", http.StatusNotFound).has(t, "No results for nothing", "a value of the index address", "a transaction hash")
 	if text := read(t, h, "/bitcoin/search?q=nothing", http.StatusNotFound).main(); strings.Contains(text, "an asset") {
 		t.Errorf("it was tried as an asset of Bitcoin: %s", text)
 	}
@@ -93,8 +93,8 @@ func TestTheSearchBoxAsksAllChains(t *testing.T) {
 	if to := ask(t, h, "/search?q="+last).Header.Get("Location"); to != "/one/block/"+last {
 		t.Errorf("the block of one chain leads to %q", to)
 	}
-	read(t, h, "/search?q=3", http.StatusOK).has(t, "3 can mean", "Testchain one, height 3")
-	read(t, h, "/search?q=zzz", http.StatusNotFound).has(t, "Nothing is known by zzz")
+	read(t, h, "/search?q=3", http.StatusOK).has(t, "Results for 3", "Testchain one, height 3")
+	read(t, h, "/search?q=zzz", http.StatusNotFound).has(t, "No results for zzz")
 	read(t, h, "/", http.StatusOK).has(t, "Chains", "newest block")
 	alone := explorerOf(t, chainOf("one", variant(t, v, one), nil))
 	if to := ask(t, alone, "/search?q=3").Header.Get("Location"); to != "/one/search?q=3" {

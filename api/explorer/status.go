@@ -68,7 +68,7 @@ func (v *visit) status() (*page, error) {
 			b.Totals = append(b.Totals, stat{Name: f.name, Value: humanize.Count(f.count)})
 		}
 	}
-	b.Totals = append(b.Totals, stat{Name: "Unspent value", Amount: v.amount(t.UnspentValue)})
+	b.Totals = append(b.Totals, stat{Name: "Circulating supply", Amount: v.amount(t.UnspentValue)})
 	if b.Indexes, err = v.indexRows(); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (v *visit) status() (*page, error) {
 		return nil, err
 	}
 	return &page{Kind: "status", Title: "Status", JSON: v.api("status"), Section: "status", Body: b, Volatile: true,
-		Description: "What the database of " + titleOf(v.chain.Model) + " holds: indexes, families of rows, totals.", Crumbs: []link{{Text: "Status"}}}, nil
+		Description: "Database of " + titleOf(v.chain.Model) + ": totals, indexes and storage.", Crumbs: []link{{Text: "Status"}}}, nil
 }
 
 // families are the families of rows, those that take most first.
@@ -144,8 +144,8 @@ func (v *visit) indexRows() ([]indexRow, error) {
 
 // rates is how fast the sync went, where this process has one; else nothing.
 func (v *visit) rates() (template.HTML, error) {
-	c := charts.Chart{ID: "rate", Title: "Transactions a second", Kind: charts.Area,
-		X: charts.Axis{Name: "Since the sync began", Label: charts.Durations}, Y: charts.Axis{Name: "Transactions a second"}}
+	c := charts.Chart{ID: "rate", Title: "Transactions per second", Kind: charts.Area,
+		X: charts.Axis{Name: "Since the start", Label: charts.Durations}, Y: charts.Axis{Name: "Transactions per second"}}
 	for _, r := range v.chain.Rates.All() {
 		c.Points = append(c.Points, charts.Point{X: r.Elapsed.Seconds(), Y: r.TxsPerSecond, Value: humanize.Count(int64(r.TxsPerSecond))})
 	}

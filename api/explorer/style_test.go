@@ -138,7 +138,7 @@ func TestChainsHaveTheirColors(t *testing.T) {
 func TestStaticFilesAreKept(t *testing.T) {
 	h := explorerOf(t)
 	d := read(t, h, "/", http.StatusOK)
-	d.has(t, "No chain is configured")
+	d.has(t, "No chains are configured")
 	kinds := 0
 	for _, n := range append(d.each("link"), d.each("script")...) {
 		path, ok := attr(n, "href")

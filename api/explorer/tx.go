@@ -90,7 +90,7 @@ func (v *visit) tx() (*page, error) {
 	b := &txBody{Hash: a.Hash, Index: a.Index, Value: v.amount(sum(a.Outputs)), InCount: len(a.Inputs), OutCount: len(a.Outputs)}
 	switch {
 	case a.BlockHash == "":
-		b.Kind = "before the first block"
+		b.Kind = "genesis"
 		p.Crumbs = []link{{v.url("blocks"), "Blocks"}, {Text: "Transaction"}}
 	case a.Coinbase:
 		b.Kind = "coinbase"

@@ -17,14 +17,14 @@ func (r *valueReader) chart() error {
 	b := r.body
 	switch {
 	case b.Unlisted != nil:
-		b.ChartNote = "There is no chart of the balance: it takes the history."
+		b.ChartNote = "No balance chart: the history is not available."
 		return nil
 	case r.recent == nil || len(r.recent.Txs) == 0:
 		return nil
 	}
 	txs, next := r.recent.Txs, r.recent.Next
 	if next != nil && !r.keeps("history") && r.count > chartOutputs {
-		b.ChartNote = "There is no chart of the balance: the index does not keep histories, and to put a long one together takes longer than a page may."
+		b.ChartNote = "No balance chart: the history is too long."
 		return nil
 	}
 	if next != nil {
@@ -44,10 +44,10 @@ func (r *valueReader) chart() error {
 			held.Add(held, change(t))
 		}
 	case held == nil:
-		b.ChartNote = "There is no chart of the balance: where it stands now is not counted."
+		b.ChartNote = "No balance chart: the balance is not available."
 		return nil
 	case next != nil:
-		b.ChartNote = "The chart goes back to block " + humanize.Count(txs[len(txs)-1].Height) + ": the newest " + humanize.Count(len(txs)) + " transactions."
+		b.ChartNote = "The chart starts at block " + humanize.Count(txs[len(txs)-1].Height) + ": the newest " + humanize.Count(len(txs)) + " transactions."
 	}
 	points := r.heldAfter(held, txs)
 	c := charts.Chart{ID: "balance", Title: "Balance over time", Kind: charts.Steps, Points: points,

@@ -97,7 +97,7 @@ func (r *valueReader) balance() error {
 	}
 	if late {
 		r.many = true
-		r.body.Uncounted = leftOut{Why: "Not counted: the index does not keep balances, and to add up all outputs of this value takes longer than a page may."}.option(r.index.Name, "balance")
+		r.body.Uncounted = leftOut{Why: "Balance not available: this value has too many outputs to add up."}.option(r.index.Name, "balance")
 		return nil
 	}
 	r.held = integer(a.Balance)
@@ -148,7 +148,7 @@ func (r *valueReader) outputs(after string) error {
 	}
 	query := ""
 	if b.Unspent {
-		b.OtherView = link{base + "?show=all#outputs", "Show spent outputs too"}
+		b.OtherView = link{base + "?show=all#outputs", "Show all outputs"}
 	} else {
 		query = "show=all"
 		if !b.Unsifted {
@@ -189,7 +189,7 @@ func (r *valueReader) history(after string) error {
 		return err
 	}
 	if a == nil {
-		b.Unlisted = leftOut{Why: "Not listed: the index does not keep histories, and to put one together from all outputs of this value takes longer than a page may."}.option(r.index.Name, "history")
+		b.Unlisted = leftOut{Why: "History not available: this value has too many outputs."}.option(r.index.Name, "history")
 		return nil
 	}
 	b.Pager = partPager(b.Whole.URL, "", "history", after, a.Next)

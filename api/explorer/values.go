@@ -58,7 +58,7 @@ func (v *visit) values() (*page, error) {
 		return nil, err
 	}
 	if !b.Searches {
-		b.Unsearched = leftOut{Why: "Values of this index cannot be found by how they begin."}.option(index, "prefix")
+		b.Unsearched = leftOut{Why: "Search by prefix is not available for this index."}.option(index, "prefix")
 	}
 	if x.Kind != "one-to-one" {
 		b.Richest = v.url("richest", index)

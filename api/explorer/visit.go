@@ -152,7 +152,7 @@ var navigation = []struct {
 	{"Overview", nil},
 	{"Blocks", []string{"blocks"}},
 	{"Assets", []string{"assets"}},
-	{"Forks", []string{"forks"}},
+	{"Reorgs", []string{"forks"}},
 	{"Status", []string{"status"}},
 }
 

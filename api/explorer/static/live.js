@@ -11,7 +11,7 @@
   const say = (text) => {
     const a = document.createElement("a");
     a.href = location.pathname + location.search;
-    a.textContent = "Show it as it is now";
+    a.textContent = "Refresh";
     news.replaceChildren(text + " ", a);
     news.hidden = false;
   };
@@ -51,8 +51,8 @@
     tip(block) {
       if (block.hash !== hash) {
         ({ height, hash } = block);
-        if (pending) say("There are new transactions here.");
-        else if (fresh && events.includes("?")) say("There are new blocks.");
+        if (pending) say("New transactions.");
+        else if (fresh && events.includes("?")) say("New blocks.");
         soon(0);
       }
       fresh = pending = false;
@@ -63,7 +63,7 @@
       if (!hash || back < 1) return;
       height = to ? to.height : -1;
       hash = to?.hash;
-      say(`${back} block${back > 1 ? "s were" : " was"} taken back by a fork: this page may show what is gone.`);
+      say(`Reorganization: ${back} block${back > 1 ? "s were" : " was"} replaced. This page may be outdated.`);
       soon(0);
     },
     output() { pending = true; },

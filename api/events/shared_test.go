@@ -73,7 +73,7 @@ func TestClientsAreToldTheSameWithoutADigest(t *testing.T) {
 	w.grow(blocks[:1]...)
 	s := w.serve(events.Options{})
 	of := func(size int) []string {
-		defer events.DigestsOf(size)()
+		defer events.SetSharedSize(size)()
 		c := connect(t, s.URL, "follow=address&follow=tag&spends=true&from=origin", "")
 		wallet := newWallet()
 		go follow(wallet, c)
@@ -89,7 +89,7 @@ func TestClientsAreToldTheSameWithoutADigest(t *testing.T) {
 	without := of(0)
 	with := of(8 << 20)
 	if len(without) < 20 || fmt.Sprint(with) != fmt.Sprint(without) {
-		t.Errorf("%d events with digests, %d without", len(with), len(without))
+		t.Errorf("%d events with shared, %d without", len(with), len(without))
 	}
 }
 

@@ -21,26 +21,26 @@ type rollbackAnswer struct {
 	To *query.PointAnswer `json:"to"` // null: the origin
 }
 
-// script is events as they are written. The last one of a block can be given its id afterwards.
-type script struct {
+// buffer holds encoded events. The last event of a block receives its id afterwards.
+type buffer struct {
 	text  bytes.Buffer
 	lines *json.Encoder
-	block int // where the last event of a block ends but for its empty line, 0: there is none
+	block int // offset of the end of the last block event, before its empty line; 0: none
 }
 
-func newScript() *script {
-	s := &script{}
+func newBuffer() *buffer {
+	s := &buffer{}
 	s.lines = json.NewEncoder(&s.text)
-	s.lines.SetEscapeHTML(false) // as every other answer is written
+	s.lines.SetEscapeHTML(false) // like all answers
 	return s
 }
 
-// event writes one; id may be empty.
-func (s *script) event(name, id string, data any) error {
+// event writes an event; id may be empty.
+func (s *buffer) event(name, id string, data any) error {
 	s.text.WriteString("event: ")
 	s.text.WriteString(name)
 	s.text.WriteString("\ndata: ")
-	if err := s.lines.Encode(data); err != nil { // on one line, which it ends
+	if err := s.lines.Encode(data); err != nil { // one line with its newline
 		return err
 	}
 	if id != "" {
@@ -53,15 +53,15 @@ func (s *script) event(name, id string, data any) error {
 	return nil
 }
 
-// add adds an event that is written.
-func (s *script) add(i *item) {
+// add appends an encoded event.
+func (s *buffer) add(i *item) {
 	s.text.Write(i.text)
 	if i.block != nil && !i.back {
 		s.block = s.text.Len() - 1
 	}
 }
 
-func (s *script) rollback(c model.Chain, p place) error {
+func (s *buffer) rollback(c model.Chain, p position) error {
 	var a rollbackAnswer
 	if !p.at.IsOrigin() {
 		a.To = &query.PointAnswer{Height: uint32(p.at.Height), Hash: c.FormatHash(p.at.Hash)}
@@ -69,8 +69,8 @@ func (s *script) rollback(c model.Chain, p place) error {
 	return s.event(eventRollback, p.id, a)
 }
 
-// identify gives the last event of a block its id.
-func (s *script) identify(id string) {
+// identify sets the id of the last block event.
+func (s *buffer) identify(id string) {
 	rest := bytes.Clone(s.text.Bytes()[s.block:])
 	s.text.Truncate(s.block)
 	s.text.WriteString("id: " + id + "\n")
