@@ -66,13 +66,13 @@ func TestAServerThatStopsLeavesNothing(t *testing.T) {
 	close(done)
 	for _, c := range streams {
 		rest, err := io.ReadAll(c.lines)
-		if err != nil || !strings.HasSuffix(string(rest), ": the server stops\n\n") {
+		if err != nil || !strings.HasSuffix(string(rest), ": the server is shutting down\n\n") {
 			t.Errorf("it ends with %.100q, %v", rest[max(0, len(rest)-100):], err)
 		}
 		c.close()
 	}
 	r, _ := http.NewRequest("GET", s.URL, nil)
-	isProblem(t, r, 503, "shutting_down", "the server stops")
+	isProblem(t, r, 503, "shutting_down", "the server is shutting down")
 	if n := now.Load(); n != 0 {
 		t.Errorf("%d clients are left", n)
 	}
@@ -94,7 +94,7 @@ func TestThereIsRoomForSoMany(t *testing.T) {
 	one, two := connect(t, s.URL, "", ""), connect(t, s.URL, "from=origin", "")
 	defer two.close()
 	r, _ := http.NewRequest("GET", s.URL, nil)
-	isProblem(t, r, 503, "too_many_subscribers", "2 clients follow the events of test")
+	isProblem(t, r, 503, "too_many_subscribers", "2 clients subscribe to test")
 	a, err := http.DefaultClient.Do(r)
 	if err != nil || a.Header.Get("Retry-After") != "7" {
 		t.Errorf("%v, %v", a.Header, err)
@@ -262,14 +262,14 @@ func TestAServerThatFailsEndsTheEvents(t *testing.T) {
 	v := modeltest.Variants()[0]
 	w.grow(v.NewGenerator(testseed.Of(t, 870)).Blocks(13)[12])
 	rest, err := io.ReadAll(c.lines)
-	if err != nil || string(rest) != ": the server failed\n\n" {
+	if err != nil || string(rest) != ": internal error\n\n" {
 		t.Errorf("it ends with %q, %v", rest, err)
 	}
 	r, _ := http.NewRequest("GET", s.URL, nil)
-	isProblem(t, r, 500, "internal", "the server failed")
+	isProblem(t, r, 500, "internal", "internal error")
 	mu.Lock()
 	defer mu.Unlock()
-	if got := log.String(); strings.Count(got, "disk is gone") != 2 || !strings.Contains(got, `msg="events end" chain=test`) || !strings.Contains(got, `msg="events cannot begin"`) {
+	if got := log.String(); strings.Count(got, "disk is gone") != 2 || !strings.Contains(got, `msg="events failed" chain=test`) || !strings.Contains(got, `msg="cannot start events"`) {
 		t.Errorf("the log says %s", got)
 	}
 }

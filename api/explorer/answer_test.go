@@ -107,7 +107,7 @@ func TestRequestsThatEndAreToldSo(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil))
 		cancel()
-		if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "takes too long") {
+		if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "timed out") {
 			t.Errorf("%s: status %d\n%s", path, w.Code, w.Body)
 		}
 	}
@@ -118,7 +118,7 @@ func TestPagesOfASyncAreNotKept(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 12)).Blocks(5))
 	for state, want := range map[*served.State]string{
-		{Sync: &core.Progress{Height: 4, Target: 400, TxsPerSecond: 1500.4, BlocksPerSecond: 7, Left: 3 * time.Hour}}: "Syncing: block 4 of 400, 1,500 transactions a second, about 3 hours left",
+		{Sync: &core.Progress{Height: 4, Target: 400, TxsPerSecond: 1500.4, BlocksPerSecond: 7, Left: 3 * time.Hour}}: "Syncing: block 4 of 400, 1,500 transactions/s, about 3 hours left",
 		{Failed: "node refuses", Since: testNow.Add(-time.Hour)}:                                                      "Sync error since 1 hour ago",
 	} {
 		h := explorerOf(t, chainOf("made-up", db, state))
@@ -151,13 +151,13 @@ func TestFailuresSayWhatHelps(t *testing.T) {
 		status int
 		text   string
 	}{
-		"/nowhere":                    {404, "Paths begin with the name of a chain: made-up."},
+		"/nowhere":                    {404, "Paths begin with a chain: made-up."},
 		"/static/x/style.css":         {404, "Not found"},
-		"/made-up/nowhere":            {404, "There is no page /made-up/nowhere."},
+		"/made-up/nowhere":            {404, "No page /made-up/nowhere."},
 		"/made-up/block/99":           {404, "No block at height 99: the tip is 4."},
 		"/made-up/block/zz":           {400, "neither tip, a height nor a hash"},
 		"/made-up/block/" + unknown:   {404, "No block " + unknown},
-		"/made-up/block/2?page=9":     {404, "There is no page 9: the last is 1."},
+		"/made-up/block/2?page=9":     {404, "No page 9: the last is 1."},
 		"/made-up/block/2?page=-1":    {400, "expected a number"},
 		"/made-up/blocks?to=x":        {400, "expected a number"},
 		"/made-up/tx/" + unknown:      {404, "No transaction " + unknown},

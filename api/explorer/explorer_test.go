@@ -41,8 +41,8 @@ func TestAnEmptyChainHasPages(t *testing.T) {
 	state := &served.State{Sync: &core.Progress{Target: 1000, BlocksPerSecond: 10, Left: 100 * time.Second}}
 	h := explorerOf(t, chainOf("made-up", variant(t, v, nil), state))
 	crawl(t, h, "/made-up", 50)
-	read(t, h, "/made-up", http.StatusOK).has(t, "No block yet", "The sync is under way", "Syncing: block 0 of 1,000", "10 blocks a second", "1 minute left")
-	read(t, h, "/made-up/block/0", http.StatusNotFound).has(t, "it may be in a block that is not here yet")
+	read(t, h, "/made-up", http.StatusOK).has(t, "No blocks yet", "The sync is running", "Syncing: block 0 of 1,000", "10 blocks/s", "1 minute left")
+	read(t, h, "/made-up/block/0", http.StatusNotFound).has(t, "it may be in a block that is not indexed yet")
 }
 
 // The foot of public pages has a release as it is called, and of anything else no more than its commit.

@@ -278,13 +278,13 @@ func TestValuesAreListedAndFoundByTheirBeginning(t *testing.T) {
 			t.Errorf("%s: %d values, expected %d", path, n, want)
 		}
 	}
-	read(t, h, "/made-up/values/address?prefix=zz%3Cscript%3E", http.StatusOK).has(t, "None begins with zz<script>")
+	read(t, h, "/made-up/values/address?prefix=zz%3Cscript%3E", http.StatusOK).has(t, "No values begin with zz<script>")
 	read(t, h, "/made-up/values/colour", http.StatusBadRequest)
 	read(t, h, "/made-up/richest/colour", http.StatusBadRequest)
 	read(t, h, "/made-up/index/colour/red", http.StatusBadRequest)
 	plain := modeltest.Variants()[0]
 	h = explorerOf(t, chainOf("made-up", variant(t, plain, plain.NewGenerator(1).Blocks(5)), nil))
-	read(t, h, "/made-up/values/address", http.StatusOK).has(t, "cannot be found by how they begin", "address: { prefix: true }")
+	read(t, h, "/made-up/values/address", http.StatusOK).has(t, "Search by prefix is not available", "address: { prefix: true }")
 	read(t, h, "/made-up/values/address?prefix=a0", http.StatusBadRequest)
 }
 
@@ -324,7 +324,7 @@ func TestForksAreShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := read(t, h, "/made-up/forks", http.StatusOK)
-	d.has(t, "3 blocks lost", "4 blocks lost", "1 block lost", "it came back")
+	d.has(t, "3 orphaned blocks", "4 orphaned blocks", "1 orphaned block", "reinstated")
 	for _, b := range append(ours, theirs...) {
 		d.has(t, b.Hash.String())
 	}

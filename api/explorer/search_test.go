@@ -95,7 +95,7 @@ func TestTheSearchBoxAsksAllChains(t *testing.T) {
 	}
 	read(t, h, "/search?q=3", http.StatusOK).has(t, "Results for 3", "Testchain one, height 3")
 	read(t, h, "/search?q=zzz", http.StatusNotFound).has(t, "No results for zzz")
-	read(t, h, "/", http.StatusOK).has(t, "Chains", "newest block")
+	read(t, h, "/", http.StatusOK).has(t, "Chains", "Newest block")
 	alone := explorerOf(t, chainOf("one", variant(t, v, one), nil))
 	if to := ask(t, alone, "/search?q=3").Header.Get("Location"); to != "/one/search?q=3" {
 		t.Errorf("with one chain the search leads to %q", to)

@@ -345,7 +345,7 @@ func blocksArrive(t *testing.T, browser context.Context) {
 	if err := db.Rollback(t.Context(), to); err != nil {
 		t.Fatal(err)
 	}
-	home.becomes(`document.querySelector('#news').textContent.includes('2 blocks were taken back')`)
+	home.becomes(`document.querySelector('#news').textContent.includes('2 blocks were replaced')`)
 	home.becomes(newest(203))
 	goOn(t, db, uri, 250)
 	home.becomes(newest(250))
