@@ -20,7 +20,7 @@ type fork struct {
 	depth int         // how many they are
 }
 
-// remember notes lost blocks, tip first, and forgets those beyond the last maxLost.
+// remember notes lost blocks, tip first, and forgets those beyond the last MaxOrphans.
 func (f *fork) remember(r storage.Reader, b storage.Batch, lost []schema.OrphanRow) error {
 	last, before, err := schema.LastOrphan(r)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"birthmark/internal/offheap"
 )
 
-// filter is the values a database has, as a blocked Bloom filter: what it does not have is new, and need not be looked
+// Bloom is the values a database has, as a blocked Bloom filter: what it does not have is new, and need not be looked
 // for. It grows by layers, each four times as large as the one before, up to its bound; past that it is given up, and
 // every value is looked for. A value that was removed stays in it, which costs a lookup and is right.
 type Bloom struct {
@@ -18,7 +18,7 @@ type Bloom struct {
 	complete bool
 }
 
-// filterLayer is blocks of a cache line each, one for a value.
+// bloomLayer is blocks of a cache line each, one for a value.
 type bloomLayer struct {
 	blocks    []bloomBlock
 	memory    *offheap.Memory
@@ -36,7 +36,7 @@ const (
 
 func newBloom(most int64) *Bloom { return &Bloom{maxBytes: most} }
 
-// has reports whether the database may have a value; false is certain.
+// Has reports whether the database may have a value; false is certain.
 func (f *Bloom) Has(key Fingerprint) bool {
 	if !f.complete {
 		return true
@@ -49,7 +49,7 @@ func (f *Bloom) Has(key Fingerprint) bool {
 	return false
 }
 
-// add takes a value that is new.
+// Add takes a value that is new.
 func (f *Bloom) Add(key Fingerprint) {
 	if !f.complete {
 		return
@@ -70,7 +70,7 @@ func (f *Bloom) Add(key Fingerprint) {
 	f.layers[n-1].add(key)
 }
 
-// touch reads where the newest layer has values: see [table.touch].
+// Prefetch reads where the newest layer has values: see [table.touch].
 func (f *Bloom) Prefetch(fs []Fingerprint) (sum uint64) {
 	if n := len(f.layers); n > 0 {
 		for i := range fs {

@@ -12,7 +12,7 @@ import (
 	"birthmark/storage"
 )
 
-// fingerprint stands for a value or an outpoint in memory: 128 bits that depend on a secret, so that nobody can make two
+// Fingerprint stands for a value or an outpoint in memory: 128 bits that depend on a secret, so that nobody can make two
 // values with the same one.
 type Fingerprint struct{ a, b uint64 }
 
@@ -38,19 +38,19 @@ func (f *fingerprinter) Value(space int, value []byte) Fingerprint {
 	return Fingerprint{a ^ s*SpreadA, b ^ s*SpreadB}
 }
 
-// outpoints hashes a transaction's hash once for all of its outputs: see output.
+// Outpoints hashes a transaction's hash once for all of its outputs: see output.
 func (f *fingerprinter) Outpoints(hash *model.Hash) Fingerprint {
 	a, b := siphash.Hash128(f.k0, f.k1, hash[:])
 	return Fingerprint{a, b}
 }
 
-// output is the fingerprint of outpoint n of the transaction whose outpoints is p. Four at a time are neighbours in a
+// Output is the fingerprint of outpoint n of the transaction whose outpoints is p. Four at a time are neighbours in a
 // table.
 func (p Fingerprint) Output(n uint32) Fingerprint {
 	return Fingerprint{(p.a^uint64(n>>2)*SpreadA)&^3 | uint64(n&3), p.b + uint64(n)*SpreadB}
 }
 
-// caches are what resolution asks before it reads. What windows that are not written yet have made and not spent is in
+// Caches are what resolution asks before it reads. What windows that are not written yet have made and not spent is in
 // them for certain, all else as far as there is room. They are used with DB.write held.
 type Caches struct {
 	Fingerprints fingerprinter
@@ -78,7 +78,7 @@ func New(bytes int64, indexes []*schema.Index) *Caches {
 	return c
 }
 
-// divide gives each cache its share of bytes: an eighth to the filter; a quarter to the owners of outputs, if there are
+// Divide gives each cache its share of bytes: an eighth to the filter; a quarter to the owners of outputs, if there are
 // indexes that keep accounts, in equal parts; of the rest a third to unspent outputs and two thirds to births. A value of a
 // busy chain is used three times as often as an output is kept. When the indexes change, tables that have more than their new
 // share drop their oldest entries.
@@ -112,19 +112,19 @@ func (c *Caches) Divide(indexes []*schema.Index) {
 	}
 }
 
-// pin keeps the entries of windows that are not written yet; first is where the oldest of them begins. Owners are not pinned:
+// Pin keeps the entries of windows that are not written yet; first is where the oldest of them begins. Owners are not pinned:
 // the windows themselves have the owners of their outputs.
 func (c *Caches) Pin(first model.UtxoPk) { c.Unspent.pinFloor, c.Births.pinFloor = first, first }
 
-// owned reports whether it is worth while to remember which value of the index an output has.
+// HasOwners reports whether it is worth while to remember which value of the index an output has.
 func HasOwners(x *schema.Index) bool {
 	return x.Active&schema.AccountFeatures != 0 && !x.Kind.HasOrdinal()
 }
 
-// ofOutput is the fingerprint of a pointer: no two have the same.
+// outputFingerprint is the fingerprint of a pointer: no two have the same.
 func outputFingerprint(pk model.UtxoPk) Fingerprint { return Fingerprint{a: uint64(pk) * SpreadA} }
 
-// own stores the birth of an output's value, or that the output has none, which is nil. The number of the entry is the
+// PutOwner stores the birth of an output's value, or that the output has none, which is nil. The number of the entry is the
 // distance from the birth to the output plus one; 0 means no value.
 func (c *Caches) PutOwner(x *schema.Index, pk model.UtxoPk, birth *model.BirthPk) {
 	t := c.owners[x.Number]
@@ -137,7 +137,7 @@ func (c *Caches) PutOwner(x *schema.Index, pk model.UtxoPk, birth *model.BirthPk
 	}
 }
 
-// disown removes what own stored of an output that is spent, and returns it. It is not ok if there is no entry.
+// TakeOwner removes what own stored of an output that is spent, and returns it. It is not ok if there is no entry.
 func (c *Caches) TakeOwner(x *schema.Index, pk model.UtxoPk) (birth *model.BirthPk, ok bool) {
 	t := c.owners[x.Number]
 	if t == nil {
@@ -150,7 +150,7 @@ func (c *Caches) TakeOwner(x *schema.Index, pk model.UtxoPk) (birth *model.Birth
 	return &model.BirthPk{Utxo: pk - model.UtxoPk(number-1)}, true
 }
 
-// birth is where a value was born, as far as that is known here.
+// Birth is where a value was born, as far as that is known here.
 func (c *Caches) Birth(key Fingerprint) (model.BirthPk, bool) {
 	pk, ordinal, ok := c.Births.get(key)
 	return model.BirthPk{Utxo: model.UtxoPk(pk), Ordinal: uint16(ordinal)}, ok
@@ -174,7 +174,7 @@ func (c *Caches) clear() {
 // cost a lookup. So a rollback removes what points to the rows it removes, and nothing else. If it then fails, what it
 // removed is looked up.
 
-// dropOutput removes the entries of an output whose row is removed. key is that of the table of unspent outputs.
+// DropOutput removes the entries of an output whose row is removed. key is that of the table of unspent outputs.
 func (c *Caches) DropOutput(key Fingerprint, pk model.UtxoPk) {
 	c.Unspent.Drop(key, pk)
 	for _, t := range c.owners {
@@ -182,12 +182,12 @@ func (c *Caches) DropOutput(key Fingerprint, pk model.UtxoPk) {
 	}
 }
 
-// dropBirth removes the birth of a value whose row is removed.
+// DropBirth removes the birth of a value whose row is removed.
 func (c *Caches) DropBirth(space int, value []byte, birth model.BirthPk) {
 	c.Births.Drop(c.Fingerprints.Value(space, value), birth.Utxo)
 }
 
-// forgetFrom removes all entries that point to first or to a later pointer. It reads every table from end to end, so it is
+// DropFrom removes all entries that point to first or to a later pointer. It reads every table from end to end, so it is
 // called only after a failure, when it is unknown which rows are gone.
 func (c *Caches) DropFrom(first model.UtxoPk) {
 	if c.OnSweep != nil {
@@ -200,7 +200,7 @@ func (c *Caches) DropFrom(first model.UtxoPk) {
 	}
 }
 
-// hits counts what a cache was asked. Windows add to it, not each question.
+// Counter counts what a cache was asked. Windows add to it, not each question.
 type Counter struct{ lookups, hits atomic.Uint64 }
 
 func (h *Counter) Add(asked, found int) {
@@ -208,7 +208,7 @@ func (h *Counter) Add(asked, found int) {
 	h.hits.Add(uint64(found))
 }
 
-// cacheHits are those of all caches.
+// Counters are those of all caches.
 type Counters struct {
 	Outputs Counter // what an input spends
 	Values  Counter // where a value or an asset was born
@@ -227,7 +227,7 @@ type Contents struct {
 // StartEmpty marks the caches as complete: the database has no rows that they do not know.
 func (c *Caches) StartEmpty() { c.warmed, c.Known.complete = true, true }
 
-// CacheMeasure counts the lookups of one cache.
+// Stats counts the lookups of one cache.
 type Stats struct {
 	Name          string // outputs, values, filter, owners
 	Lookups, Hits uint64

@@ -10,7 +10,7 @@ import (
 	"birthmark/model"
 )
 
-// table maps fingerprints to a pointer and a small number, in bounded memory. It never loses an entry while it has room,
+// Table maps fingerprints to a pointer and a small number, in bounded memory. It never loses an entry while it has room,
 // grows with what is in it, and past its bound drops what is old and was not asked for. Entries that point into windows
 // not written yet are never dropped, so that what such windows hold is found here and nowhere else.
 //
@@ -50,7 +50,7 @@ const (
 	// What stands behind the last place that a tag can name needs no way round.
 	slack = 256
 
-	// dropAmong is how many neighbours to either side an entry is chosen from that has to go.
+	// evictionSample is how many neighbours to either side an entry is chosen from that has to go.
 	evictionSample = 16
 
 	nothingPinned = model.UtxoPk(math.MaxUint64)
@@ -127,7 +127,7 @@ func (t *Table) home(tag uint64) int {
 	return int(hi)
 }
 
-// touch reads the places where fingerprints would stand, so that the processor has them when they are looked for: many at
+// Prefetch reads the places where fingerprints would stand, so that the processor has them when they are looked for: many at
 // once, where looking for one after the other would wait for each. The result means nothing.
 func (t *Table) Prefetch(fs []Fingerprint) (sum uint64) {
 	if t.used == 0 {
@@ -169,7 +169,7 @@ func (t *Table) get(f Fingerprint) (pk, number uint64, ok bool) {
 	return e.pk, t.number(e), true
 }
 
-// take finds an entry and removes it.
+// Take finds an entry and removes it.
 func (t *Table) Take(f Fingerprint) (pk, number uint64, ok bool) {
 	i, found := t.find(t.key(f))
 	if !found {
@@ -188,7 +188,7 @@ func (t *Table) number(e *entry) uint64 {
 	return n
 }
 
-// put adds or replaces an entry.
+// Put adds or replaces an entry.
 func (t *Table) Put(f Fingerprint, pk, number uint64) {
 	tag, extra := t.key(f)
 	t.insert(tag, extra, pk, number)
@@ -314,7 +314,7 @@ func (t *Table) fits(filled int) bool {
 	return next <= len(t.entries)
 }
 
-// settle moves the entries from place first on, which stand behind where they belong, to where they belong.
+// rehash moves the entries from place first on, which stand behind where they belong, to where they belong.
 func (t *Table) rehash(first int) {
 	next := 0
 	for i := first; i < len(t.entries); i++ {
@@ -347,14 +347,14 @@ func (t *Table) remove(i int) {
 	t.used--
 }
 
-// drop removes an entry if it points to pk.
+// Drop removes an entry if it points to pk.
 func (t *Table) Drop(f Fingerprint, pk model.UtxoPk) {
 	if i, found := t.find(t.key(f)); found && t.entries[i].pk == uint64(pk) {
 		t.remove(i)
 	}
 }
 
-// keep drops the entries that the function does not want.
+// retain drops the entries that the function does not want.
 func (t *Table) retain(want func(pk uint64) bool) {
 	for i := range t.entries {
 		if e := &t.entries[i]; e.tag != 0 && !want(e.pk) {
@@ -402,7 +402,7 @@ func (t *Table) clear() {
 	clear(t.overflow)
 }
 
-// forgetFrom drops what points to first or behind.
+// dropFrom drops what points to first or behind.
 func (t *Table) dropFrom(first model.UtxoPk) {
 	t.retain(func(pk uint64) bool { return pk < uint64(first) })
 }

@@ -15,11 +15,11 @@ import (
 	"birthmark/storage"
 )
 
-// noteName is the note in which a database keeps its caches while no process has it open. It says what was true at one
+// snapshotName is the note in which a database keeps its caches while no process has it open. It says what was true at one
 // block; rows tell the rest. It may be gone, or be of a block that is no longer there: then it is not used.
 const snapshotName = "caches"
 
-// noteVersion is the first byte of a note.
+// snapshotVersion is the first byte of a note.
 const snapshotVersion = 2
 
 var errSnapshot = errors.New("note of caches is damaged")
@@ -251,7 +251,7 @@ func (f *Bloom) read(r *snapshotReader) {
 	}
 }
 
-// noteSkipper takes what is read over into the sum.
+// snapshotSkipper takes what is read over into the sum.
 type snapshotSkipper struct{ r *snapshotReader }
 
 func (s snapshotSkipper) Write(b []byte) (int, error) {
@@ -283,10 +283,10 @@ func (t *Table) read(r *snapshotReader) {
 	}
 }
 
-// mostPlaces is about how many births are kept: a second's or two's reading.
+// maxSnapshotBirths is about how many births are kept: a second's or two's reading.
 const maxSnapshotBirths = 1_000_000
 
-// writePlaces appends the births in the table in ascending order; the values are read from the database again. It appends all
+// writeBirths appends the births in the table in ascending order; the values are read from the database again. It appends all
 // births of a table with at most that many entries, and about the youngest most of those that were found by get of a larger one.
 func (t *Table) writeBirths(w *snapshotWriter, most int) {
 	want := func(e *entry) bool { return t.used <= most || e.rest&referenced != 0 }

@@ -11,7 +11,7 @@ import (
 	"birthmark/storage"
 )
 
-// mostReplayed is how many rows a sync reads, in some ten seconds, to know what its caches would know had it been running
+// maxReplayedRows is how many rows a sync reads, in some ten seconds, to know what its caches would know had it been running
 // all the time. Inputs among them take memory meanwhile, so it reads at most one row for replayedBytes of the caches.
 const (
 	maxReplayedRows = 30_000_000

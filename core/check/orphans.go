@@ -5,7 +5,7 @@ import (
 	"birthmark/storage"
 )
 
-// forks checks that the numbers of orphaned blocks have no gap, that at most maxLost of them are kept, and that the height
+// forks checks that the numbers of orphaned blocks have no gap, that at most MaxOrphans of them are kept, and that the height
 // falls by one as the depth rises by one. A hash may be that of a block which returned to the chain.
 func (c *checker) forks() error {
 	next, before := uint64(0), schema.OrphanRow{}

@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// window is a run of blocks that is written at once, and all that has to be known to emit its rows.
+// Batch is a run of blocks that is written at once, and all that has to be known to emit its rows.
 // It does not change once it is resolved: the windows after it look into it until it is written.
 type Batch struct {
 	Blocks []*model.Block
@@ -60,7 +60,7 @@ func where(c model.Chain, t *BatchTx) string {
 	return fmt.Sprintf("block %d %s: transaction %s", t.block.Height, c.FormatHash(t.block.Hash), c.FormatHash(t.Hash))
 }
 
-// newWindow gives every transaction of blocks its pointer: the first pass. The blocks must be the children of head.
+// NewBatch gives every transaction of blocks its pointer: the first pass. The blocks must be the children of head.
 func NewBatch(c *schema.Layout, head model.Point, blocks []*model.Block) (*Batch, error) {
 	w := &Batch{Blocks: blocks}
 	var txs, inputs, outputs, keys, assets int
@@ -137,7 +137,7 @@ func (w *Batch) add(b *model.Block, txs []model.Tx, h model.HeightPk, first int,
 	return nil
 }
 
-// weight counts what is in the window, as [model.Block.Weight] does for a block.
+// Weight counts what is in the window, as [model.Block.Weight] does for a block.
 func (w *Batch) Weight() int {
 	return len(w.Blocks) + len(w.Txs) + len(w.Spends) + len(w.outputs) + len(w.assetBirths)
 }

@@ -10,7 +10,7 @@ import (
 	"birthmark/storage"
 )
 
-// emitter is the third pass over a window: it makes the rows.
+// Emitter is the third pass over a window: it makes the rows.
 type Emitter struct {
 	*schema.Layout
 	W          *Batch

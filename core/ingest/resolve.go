@@ -20,7 +20,7 @@ func FirstPk(before []*Batch, w *Batch) model.UtxoPk {
 	return model.UtxoPk(w.Blocks[0].Height.First())
 }
 
-// resolver is the second pass over one window: what inputs spend, and where values and assets were born.
+// Resolver is the second pass over one window: what inputs spend, and where values and assets were born.
 type Resolver struct {
 	*schema.Layout
 	Cache  *cache.Caches

@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// unreadInput is input ii of transaction ti, whose spend is at in the window's spends.
+// cacheMiss is input ii of transaction ti, whose spend is at in the window's spends.
 type cacheMiss struct{ ti, ii, at int32 }
 
 // inputs resolves what a transaction spends from the table of unspent outputs. What is not there is read later, all at
@@ -40,7 +40,7 @@ func (v *Resolver) spendKey(in *model.Input) cache.Fingerprint {
 	return v.Cache.Fingerprints.Outpoints(&in.Tx).Output(in.Index)
 }
 
-// named is how an input names what it spends, as people write it.
+// InputName is how an input names what it spends, as people write it.
 func InputName(c *schema.Layout, in *model.Input) string {
 	if by := c.SpendIndex; by != nil {
 		return by.Name + " " + by.Format(in.Value)
@@ -113,7 +113,7 @@ func (v *Resolver) readInputs() error {
 	return nil
 }
 
-// madeUnwritten refuses an unread input that names an output of a window not written yet: the table of unspent outputs
+// checkUncommittedOutputs refuses an unread input that names an output of a window not written yet: the table of unspent outputs
 // has all of those, so it is spent, or there is none of that number.
 func (v *Resolver) checkUncommittedOutputs() (cacheMiss, error) {
 	wanted := make(map[string][]cacheMiss, len(v.misses))
@@ -164,7 +164,7 @@ func (v *Resolver) spentName(u cacheMiss) string {
 	return string(in.Tx[:])
 }
 
-// spentTwice says which input of the windows not written yet spends what u spends too.
+// doubleSpend says which input of the windows not written yet spends what u spends too.
 func (v *Resolver) doubleSpend(u cacheMiss, place model.UtxoPk) error {
 	t := &v.W.Txs[u.ti]
 	for by, spend := range v.uncommittedSpends() {
@@ -175,7 +175,7 @@ func (v *Resolver) doubleSpend(u cacheMiss, place model.UtxoPk) error {
 	return v.unknown(t, int(u.ii))
 }
 
-// spentUnwritten refuses an unread input where another of a window not written yet spends the same.
+// checkUncommittedSpends refuses an unread input where another of a window not written yet spends the same.
 func (v *Resolver) checkUncommittedSpends(places []model.UtxoPk) (cacheMiss, error) {
 	by := make(map[model.UtxoPk]int, len(places))
 	for i, pk := range places {
@@ -195,7 +195,7 @@ func (v *Resolver) checkUncommittedSpends(places []model.UtxoPk) (cacheMiss, err
 	return cacheMiss{}, nil
 }
 
-// unwrittenSpends yields the inputs of this window and those before that are not written yet.
+// uncommittedSpends yields the inputs of this window and those before that are not written yet.
 func (v *Resolver) uncommittedSpends() func(yield func(model.InputPk, spend) bool) {
 	return func(yield func(model.InputPk, spend) bool) {
 		for _, w := range append(v.before[:len(v.before):len(v.before)], v.W) {
@@ -211,7 +211,7 @@ func (v *Resolver) uncommittedSpends() func(yield func(model.InputPk, spend) boo
 	}
 }
 
-// readPlaces is where the outputs that the unread inputs name stand, in the order of unread.
+// locateOutputs is where the outputs that the unread inputs name stand, in the order of unread.
 func (v *Resolver) locateOutputs() ([]model.UtxoPk, error) {
 	places := make([]model.UtxoPk, len(v.misses))
 	unknown := func(u cacheMiss) error {

@@ -64,13 +64,13 @@ func (v *Resolver) readMints() error {
 	return nil
 }
 
-// weighed reports whether the assets of a transaction are balanced: where burns are implied those of all, else those
+// isBalanced reports whether the assets of a transaction are balanced: where burns are implied those of all, else those
 // of transactions that mint or burn. What existed before the first block may come from nowhere.
 func (v *Resolver) isBalanced(t *BatchTx) bool {
 	return len(t.mints) > 0 || (v.Traits.ImpliedBurns && !t.genesis)
 }
 
-// standing finds what the window changes in how assets stand, and balances what goes into transactions against what
+// assetDeltas finds what the window changes in how assets stand, and balances what goes into transactions against what
 // comes out. Rollback relies on the balance: whatever is minted comes out, whatever is burned goes in.
 func (v *Resolver) assetDeltas() error {
 	w := v.W
@@ -190,7 +190,7 @@ func (b *assetBalance) add(entries []schema.AssetEntry, sign int) {
 	}
 }
 
-// settle finds what the transaction burns where burns are implied; what is left otherwise is an error.
+// finish finds what the transaction burns where burns are implied; what is left otherwise is an error.
 func (b *assetBalance) finish(impliedBurns bool) error {
 	if b == nil {
 		return nil

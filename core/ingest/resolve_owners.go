@@ -25,7 +25,7 @@ func (o *owners) of(spend int) []schema.Occurrence {
 	return o.all[o.from[spend]:o.from[spend+1]]
 }
 
-// tally notes what the window changes in the accounts of values.
+// deltas notes what the window changes in the accounts of values.
 func (v *Resolver) deltas() error {
 	w := v.W
 	v.Cache.Divide(v.Indexes) // an index may have been added or dropped since the last window
@@ -64,7 +64,7 @@ func (v *Resolver) deltas() error {
 	return nil
 }
 
-// own has the caches remember whose the window's outputs are; at is the tallies by the position of their indexes.
+// putOwners has the caches remember whose the window's outputs are; at is the tallies by the position of their indexes.
 func (v *Resolver) putOwners(at []*ledger.Deltas) {
 	w := v.W
 	has := make([]*model.BirthPk, len(v.Indexes)) // the value of an output, by position

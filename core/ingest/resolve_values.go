@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// doubt is an occurrence of a value that no cache knows and the database may have.
+// pendingLookup is an occurrence of a value that no cache knows and the database may have.
 type pendingLookup struct {
 	space int
 	key   cache.Fingerprint
@@ -17,7 +17,7 @@ type pendingLookup struct {
 	at    int32         // its place in window.births, or assetBirths
 }
 
-// readDoubts finds out where the values in doubt were born: in the database, or at their first occurrence among them.
+// lookupPending finds out where the values in doubt were born: in the database, or at their first occurrence among them.
 func (v *Resolver) lookupPending() error {
 	if len(v.pending) == 0 {
 		return nil
@@ -91,7 +91,7 @@ func (v *Resolver) duplicateValue(d *pendingLookup, x *schema.Index, at model.Bi
 		BadBlock(fmt.Errorf("value %s of %s occurs at %v already", x.Format(d.value), x.Name, at)))
 }
 
-// unwritten looks for values of a one-to-one index, the doubts is, in this window and those that are not written yet:
+// checkUncommittedValues looks for values of a one-to-one index, the doubts is, in this window and those that are not written yet:
 // no cache has such values.
 func (v *Resolver) checkUncommittedValues(x *schema.Index, is []int32) error {
 	wanted := make(map[string]*pendingLookup, len(is))

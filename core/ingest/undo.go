@@ -12,7 +12,7 @@ import (
 	"birthmark/storage"
 )
 
-// undo removes the rows of blocks. What a block wrote is found from its own rows, all of which begin with its height.
+// Undo removes the rows of blocks. What a block wrote is found from its own rows, all of which begin with its height.
 type Undo struct {
 	*schema.Layout
 	cache       *cache.Caches
@@ -42,7 +42,7 @@ func (u *Undo) remove(f storage.Family, key []byte) {
 	u.Removed++
 }
 
-// block removes the block at tip and returns its parent.
+// Block removes the block at tip and returns its parent.
 func (u *Undo) Block(tip model.Point) (model.Point, error) {
 	row, err := schema.BlockAt(u.r, tip.Height)
 	if err != nil {
@@ -177,7 +177,7 @@ func NewUndo(l *schema.Layout, c *cache.Caches, r storage.Reader, b storage.Batc
 	return u
 }
 
-// finish writes what the removed blocks change in balances and assets, and in the index that is being added. tip is the block
+// Finish writes what the removed blocks change in balances and assets, and in the index that is being added. tip is the block
 // below them.
 func (u *Undo) Finish(tip model.Point) error {
 	s := ledger.Applier{Reader: u.r, Batch: u.b, Totals: u.t, NewFrom: math.MaxUint64}

@@ -171,7 +171,7 @@ func (u *Undo) removeOf(x *schema.Index, which storage.Family, key []byte) {
 	u.Removed++
 }
 
-// tallyOf are the tallies that an occurrence in the block under way concerns.
+// deltasOf are the tallies that an occurrence in the block under way concerns.
 func (u *Undo) deltasOf(x *schema.Index) []*ledger.Deltas {
 	var ts []*ledger.Deltas
 	if y := ledger.DeltasOf(u.deltas, x); y != nil {

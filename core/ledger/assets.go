@@ -11,14 +11,14 @@ import (
 	"birthmark/storage"
 )
 
-// held is the assets of an output, and whose they are.
+// OutputAssets is the assets of an output, and whose they are.
 type OutputAssets struct {
 	Entries   []schema.AssetEntry
 	Holder    model.BirthPk
 	HasHolder bool // the output has a holder
 }
 
-// own finds the holder among the values that occur in the output.
+// SetHolder finds the holder among the values that occur in the output.
 func (h *OutputAssets) SetHolder(holders *schema.Index, occurrences []schema.Occurrence) {
 	for _, o := range occurrences {
 		if o.Index == holders {
@@ -27,14 +27,14 @@ func (h *OutputAssets) SetHolder(holders *schema.Index, occurrences []schema.Occ
 	}
 }
 
-// assetChanges is what blocks that come or go change in how assets stand: in the families of holdings and of totals. It
+// AssetDeltas is what blocks that come or go change in how assets stand: in the families of holdings and of totals. It
 // is noted for a whole write and added up at its end, so that what an asset does back and forth there costs no rows.
 type AssetDeltas struct {
 	outputs []entryDelta
 	mints   []mintDelta
 }
 
-// assetMove is an entry of an output that comes or goes, is spent or is unspent again.
+// entryDelta is an entry of an output that comes or goes, is spent or is unspent again.
 type entryDelta struct {
 	asset            model.AssetBirthPk
 	holder, at       model.UtxoPk // the birth of the one, and the output; no holder where owned is not set
@@ -49,7 +49,7 @@ type mintDelta struct {
 	sign   int64
 }
 
-// move notes an output with assets: outputs says whether it comes (1) or goes (-1), unspent whether it can be spent
+// AddOutput notes an output with assets: outputs says whether it comes (1) or goes (-1), unspent whether it can be spent
 // from now on or no longer can be.
 func (c *AssetDeltas) AddOutput(at model.UtxoPk, h *OutputAssets, outputs, unspent int8) {
 	for _, e := range h.Entries {
@@ -57,19 +57,19 @@ func (c *AssetDeltas) AddOutput(at model.UtxoPk, h *OutputAssets, outputs, unspe
 	}
 }
 
-// mint notes what a transaction that comes (1) or goes (-1) minted or burned.
+// AddMint notes what a transaction that comes (1) or goes (-1) minted or burned.
 func (c *AssetDeltas) AddMint(asset model.AssetBirthPk, amount *big.Int, sign int64) {
 	c.mints = append(c.mints, mintDelta{asset, amount, sign})
 }
 
-// assetChange is what changes of one asset, all in all.
+// totalsSum is what changes of one asset, all in all.
 type totalsSum struct {
 	asset                                   model.AssetBirthPk
 	outputs, unspent, mints, burns, holders int64
 	minted, burned                          big.Int
 }
 
-// holdingChange is what changes of a holding, never nothing.
+// holdingSum is what changes of a holding, never nothing.
 type holdingSum struct {
 	schema.HoldingKey
 	amount schema.Int128
@@ -130,7 +130,7 @@ func (a *totalsSum) mint(amount *big.Int, sign int64) {
 	sum.Add(sum, signed.Mul(signed, big.NewInt(sign)))
 }
 
-// settler writes changes on top of what stands.
+// Applier writes changes on top of what stands.
 type Applier struct {
 	Reader storage.Reader
 	Batch  storage.Batch
@@ -141,7 +141,7 @@ type Applier struct {
 	key, row []byte // of the row being made
 }
 
-// rowsAtOnce is how many rows a settler reads in one go.
+// BatchRows is how many rows a settler reads in one go.
 const BatchRows = 16 << 10
 
 func (s *Applier) Apply(c *AssetDeltas, tallies []*Deltas) error {

@@ -10,8 +10,8 @@ import (
 	"birthmark/storage"
 )
 
-// tally is what blocks that come or go change in how the values of one index stand. It is noted for a whole write and
-// added up at its end, as [assetChanges] are.
+// Deltas is what blocks that come or go change in how the values of one index stand. It is noted for a whole write and
+// added up at its end, as [AssetDeltas] are.
 type Deltas struct {
 	Index    *schema.Index
 	Features schema.Features // what of it is written
@@ -20,7 +20,7 @@ type Deltas struct {
 	assets   []assetDelta
 }
 
-// move is an output of a value that a transaction makes or spends.
+// OutputDelta is an output of a value that a transaction makes or spends.
 type OutputDelta struct {
 	birth model.BirthPk
 	tx    model.TxPk
@@ -29,7 +29,7 @@ type OutputDelta struct {
 	spent bool
 }
 
-// heldMove is an asset that comes to a value or leaves it.
+// assetDelta is an asset that comes to a value or leaves it.
 type assetDelta struct {
 	birth  model.BirthPk
 	asset  model.AssetBirthPk
@@ -37,7 +37,7 @@ type assetDelta struct {
 	sign   int64
 }
 
-// newTallies are a tally for each index that keeps accounts.
+// NewDeltas are a tally for each index that keeps accounts.
 func NewDeltas(c *schema.Layout, sign int64) []*Deltas {
 	var ts []*Deltas
 	for _, x := range c.Indexes {
@@ -48,7 +48,7 @@ func NewDeltas(c *schema.Layout, sign int64) []*Deltas {
 	return ts
 }
 
-// tallyOf is the tally of an index; nil where it keeps no accounts.
+// DeltasOf is the tally of an index; nil where it keeps no accounts.
 func DeltasOf(ts []*Deltas, x *schema.Index) *Deltas {
 	for _, y := range ts {
 		if y.Index == x {
@@ -66,7 +66,7 @@ func (y *Deltas) AddSpend(birth model.BirthPk, tx model.TxPk, utxo model.UtxoPk,
 	y.Outputs = append(y.Outputs, OutputDelta{birth, tx, utxo, value, true})
 }
 
-// hold notes the assets of an output that a transaction makes (1) or spends (-1).
+// AddAssets notes the assets of an output that a transaction makes (1) or spends (-1).
 func (y *Deltas) AddAssets(birth model.BirthPk, entries []schema.AssetEntry, sign int64) {
 	if !y.Features.Has(schema.FeatureBalance) {
 		return
@@ -76,7 +76,7 @@ func (y *Deltas) AddAssets(birth model.BirthPk, entries []schema.AssetEntry, sig
 	}
 }
 
-// sort brings what was noted into the order of the rows: by value, and those of one by transaction, what it spends before
+// Sort brings what was noted into the order of the rows: by value, and those of one by transaction, what it spends before
 // what it makes. What comes was noted by transaction.
 func (y *Deltas) Sort() {
 	if y.Sign < 0 {
@@ -137,7 +137,7 @@ type accountSum struct {
 	schema.Account
 }
 
-// tally writes a sorted tally on top of what stands.
+// ApplyDeltas writes a sorted tally on top of what stands.
 func (s *Applier) ApplyDeltas(y *Deltas) error {
 	var changed []accountSum
 	for len(y.Outputs) > 0 {
@@ -284,7 +284,7 @@ func (s *Applier) heldAssets(y *Deltas) error {
 	return nil
 }
 
-// heldChange is what changes of an asset that a value holds.
+// assetSum is what changes of an asset that a value holds.
 type assetSum struct {
 	birth  model.BirthPk
 	asset  model.AssetBirthPk

@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// Following says what a program wants to be told of.
+// ChangeFilter says what a program wants to be told of.
 type ChangeFilter struct {
 	Term          // without a value: every output that has one of the index, or that holds assets ([AssetTerm])
 	Or     []Term // what these say as well; an output that is meant more than once is told once
@@ -24,7 +24,7 @@ type ChangeFilter struct {
 	Resume     *Position // what comes behind known is told up to here
 }
 
-// Within is a place in the middle of a block: behind one of the outputs and spends that are told of it. Who cannot take a
+// Position is a place in the middle of a block: behind one of the outputs and spends that are told of it. Who cannot take a
 // block as a whole goes on there.
 type Position struct {
 	block  model.Point
@@ -32,7 +32,7 @@ type Position struct {
 	input  model.UtxoPk // likewise
 }
 
-// FollowEvent is what one who follows is told next.
+// Change is what one who follows is told next.
 //
 // Output and Spend change what he has, in the order of the chain; an output is told without what spends it. Block says
 // that everything up to that block was told: what was told since the last Block or Rollback counts from now on.
@@ -46,7 +46,7 @@ type Change struct {
 	Hash     string // of Block or Rollback, as people write it
 
 	Summary  BlockSummaryAnswer // of Block
-	Spent    *OutputAnswer      // what Spend spends, with [Following.All]; else nil
+	Spent    *OutputAnswer      // what Spend spends, with [ChangeFilter.All]; else nil
 	Position Position           // behind Output or Spend
 }
 
@@ -94,7 +94,7 @@ func (e Change) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// BlockEvery is how many blocks at most go by without a [FollowEvent] that tells of a block.
+// BlockEvery is how many blocks at most go by without a [Change] that tells of a block.
 const BlockEvery = 1000
 
 // FollowLocator is what a program that has followed up to p has to know to go on from there, or from where the chain parted
@@ -132,7 +132,7 @@ var errStopped = errors.New("the consumer takes no more")
 // Else the chain could come back to blocks that he was told of once and has taken back. A value that does not occur yet is
 // no error: it may.
 //
-// Where [Following.Behind] still stands in the chain, behind the first of known, it begins there, without a rollback: what was
+// Where [ChangeFilter.Resume] still stands in the chain, behind the first of known, it begins there, without a rollback: what was
 // told of the block stays told.
 //
 // Without Spends it reads the outputs it tells of; where none is named, all outputs of the blocks. With Spends it reads
@@ -218,7 +218,7 @@ func (what *ChangeFilter) terms() ([]Term, error) {
 	return terms, nil
 }
 
-// follower tells what happened in one snapshot.
+// changeReader tells what happened in one snapshot.
 type changeReader struct {
 	*Query
 	what  ChangeFilter
@@ -328,13 +328,13 @@ func (q *Query) newest(points []model.Point) (model.Point, error) {
 	return model.Point{}, nil
 }
 
-// coming is an output that is told of, and the height it stands at.
+// createdOutput is an output that is told of, and the height it stands at.
 type createdOutput struct {
 	pk     model.UtxoPk
 	output *OutputAnswer
 }
 
-// spent is an output that is followed and spent.
+// spentOutput is an output that is followed and spent.
 type spentOutput struct {
 	pk     model.InputPk // of what spends it
 	spend  *SpendAnswer
@@ -422,7 +422,7 @@ func (f *changeReader) until(h int64) error {
 	return f.Ctx.Err()
 }
 
-// tellBlock tells of the block at h, which was read.
+// emitBlock tells of the block at h, which was read.
 func (f *changeReader) emitBlock(h model.HeightPk) error {
 	f.told = int64(h)
 	b := &f.block

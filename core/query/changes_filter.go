@@ -11,7 +11,7 @@ import (
 	"birthmark/storage"
 )
 
-// followed is the outputs that someone follows: those of some values, or all that have one of an index.
+// outputFilter is the outputs that someone follows: those of some values, or all that have one of an index.
 type outputFilter struct {
 	*Query
 	parts []part
@@ -176,7 +176,7 @@ func growing[T any](ctx context.Context, seq iter.Seq2[T, error]) iter.Seq2[[]T,
 	}
 }
 
-// comings yields the outputs of the set in s as they are told.
+// created yields the outputs of the set in s as they are told.
 func (f *outputFilter) created(s span) iter.Seq2[createdOutput, error] {
 	return func(yield func(createdOutput, error) bool) {
 		for batch, err := range growing(f.Ctx, f.outputs(s)) {
@@ -203,7 +203,7 @@ type spending struct {
 	output model.UtxoPk
 }
 
-// goings yields what of the set is spent in s, as it is told.
+// spent yields what of the set is spent in s, as it is told.
 func (f *outputFilter) spent(s span) iter.Seq2[spentOutput, error] {
 	return func(yield func(spentOutput, error) bool) {
 		inputs, err := f.inputs(s)
@@ -346,7 +346,7 @@ func (f *outputFilter) txs(p part, s span) iter.Seq2[model.UtxoPk, error] {
 	}
 }
 
-// ownIsLess reports whether the histories of the values in s take less reading than all inputs there.
+// historyIsCheaper reports whether the histories of the values in s take less reading than all inputs there.
 func (f *outputFilter) historyIsCheaper(s span) (bool, error) {
 	blocks := max(1, f.Totals.Rows[schema.FamilyBlock])
 	left := f.Totals.Rows[schema.FamilySpentUtxo] / blocks * uint64(s.last.Height()-s.first.Height()+1)

@@ -55,7 +55,7 @@ func newCursor(question, block [8]byte, position []byte) cursor {
 
 const cursorVersion = 1
 
-// question identifies a list: a cursor of one is none of another.
+// cursorScope identifies a list: a cursor of one is none of another.
 func cursorScope(parts ...string) (id [8]byte) {
 	h := sha256.New()
 	for _, p := range parts {

@@ -142,7 +142,7 @@ type Terms struct {
 // maxTerms bounds what one question asks at once: each term is a scan of its own.
 const maxTerms = 100
 
-// operand is one term of a question.
+// term is one term of a question.
 type term struct {
 	Term                  // as answers write it
 	birth   *model.UtxoPk // nil: no output has it
@@ -150,7 +150,7 @@ type term struct {
 	unspent bool          // all of them are unspent
 }
 
-// nowhere is the operand of a term that no output has.
+// notFound is the operand of a term that no output has.
 func notFound(t Term) term {
 	none := func(span, bool) iter.Seq2[model.UtxoPk, error] { return func(func(model.UtxoPk, error) bool) {} }
 	return term{Term: t, outputs: none, unspent: true}
@@ -194,7 +194,7 @@ func unknownAsset(err error) bool {
 	return kind == model.NotFound && code == "unknown_asset"
 }
 
-// finding is a question about outputs, ready to be asked.
+// plan is a question about outputs, ready to be asked.
 type plan struct {
 	base    term
 	and, or []term

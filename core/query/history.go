@@ -122,7 +122,7 @@ func (q *Query) enter(x *schema.Index, birth model.BirthPk, s span, l *topTxs) e
 	return nil
 }
 
-// ledger holds the first transactions of a history that stand in a span, limit of them.
+// topTxs holds the first transactions of a history that stand in a span, limit of them.
 type topTxs struct {
 	limit      int
 	span       span

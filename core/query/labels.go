@@ -88,7 +88,7 @@ func hashOfValue(space int, value []byte) uint64 {
 	return maphash.Bytes(labelSeed, value) + uint64(space)
 }
 
-// nameTable has names in places that a hash leads to: a name takes its place from whichever is there. It grows while an
+// labelTable has names in places that a hash leads to: a name takes its place from whichever is there. It grows while an
 // eighth is taken, so that few want the same.
 type labelTable struct {
 	slots  atomic.Pointer[labelSlots] // nil until something is asked

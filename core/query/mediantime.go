@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// clock finds blocks by their times.
+// medianTimes finds blocks by their times.
 //
 // Bitcoin's times go back and forth. What never goes back is the median of eleven, that of a block and the ten before
 // it, since a block's time must be after the median before it (BIP 113): so the median is searched for, and the block

@@ -11,7 +11,7 @@ import (
 	"birthmark/storage"
 )
 
-// query answers from one snapshot.
+// Query answers from one snapshot.
 type Query struct {
 	*schema.Layout
 	sizer  storage.Sizer

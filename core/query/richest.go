@@ -168,7 +168,7 @@ func (q *Query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *topHol
 	return nil
 }
 
-// holding is what a value holds, in how many unspent outputs.
+// holderAmount is what a value holds, in how many unspent outputs.
 type holderAmount struct {
 	birth   model.BirthPk
 	amount  schema.Int128
@@ -183,7 +183,7 @@ func (h *holderAmount) compare(o *holderAmount) int {
 	return -schema.CompareBirths(h.birth, o.birth)
 }
 
-// richest is the holdings that are worth most, a heap with the poorest on top.
+// topHolders is the holdings that are worth most, a heap with the poorest on top.
 type topHolders struct {
 	limit    int
 	holdings []*holderAmount

@@ -10,7 +10,7 @@ import (
 // Questions about several values are answered by merging their outputs, which stand in the same order everywhere. No list is
 // read as a whole: where one is ahead of another, that one leaps.
 
-// place is where an output stands in an order: of two outputs the one that comes first has the smaller one.
+// rank is where an output stands in an order: of two outputs the one that comes first has the smaller one.
 type rank uint64
 
 func rankOf(pk model.UtxoPk, descending bool) rank {
@@ -27,18 +27,18 @@ func (r rank) pk(descending bool) model.UtxoPk {
 	return model.UtxoPk(r)
 }
 
-// stream is outputs in an order, none twice.
+// outputStream is outputs in an order, none twice.
 type outputStream interface {
 	// seek is the first output at target or behind it; not ok where there is none. The targets of a stream never go back.
-	// With errEnough nothing was found so far, and nothing stands from target up to what is returned.
+	// With errBudget nothing was found so far, and nothing stands from target up to what is returned.
 	seek(target rank) (found rank, ok bool, err error)
 	close()
 }
 
-// errEnough ends a page whose work is spent.
+// errBudget ends a page whose work is spent.
 var errBudget = errors.New("the work of a page is spent")
 
-// work is what a page may still cost, counted in rows.
+// rowBudget is what a page may still cost, counted in rows.
 type rowBudget struct{ left int }
 
 func (w *rowBudget) spend(rows int) error {
@@ -116,7 +116,7 @@ func (s *scanStream) close() {
 	}
 }
 
-// anyOf is the outputs of any of several streams.
+// unionStream is the outputs of any of several streams.
 type unionStream []outputStream
 
 func (a unionStream) seek(target rank) (least rank, found bool, err error) {
@@ -138,7 +138,7 @@ func (a unionStream) close() {
 	}
 }
 
-// allOf is the outputs that are in each of several streams.
+// intersectionStream is the outputs that are in each of several streams.
 type intersectionStream []outputStream
 
 func (a intersectionStream) seek(target rank) (rank, bool, error) {

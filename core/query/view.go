@@ -55,7 +55,7 @@ var ErrTooManyRows = errors.New("the answer takes more rows than it may")
 // limit separates cheap answers from expensive ones; it is exceeded by less than 5,000 rows.
 func (v *View) AtMost(rows int) { v.at.most = rows }
 
-// from calls fn with the query of the snapshot that is read.
+// From calls fn with the query of the snapshot that is read.
 func (ask Queries) From(ctx context.Context, fn func(q *Query) error) error {
 	if ask.at != nil {
 		q := *ask.at

@@ -11,7 +11,7 @@ import (
 	"birthmark/storage"
 )
 
-// parts are what a database keeps for an index.
+// Features are what a database keeps for an index.
 type Features uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	AccountFeatures = FeatureBalance | FeatureUnspent | FeatureHistory // what inputs change as well as outputs
 )
 
-// partsOf are the parts that options ask for.
+// FeaturesOf are the parts that options ask for.
 func FeaturesOf(o model.IndexOptions) (p Features) {
 	for part, on := range map[Features]bool{FeatureBalance: o.Balance, FeatureUnspent: o.Unspent, FeatureHistory: o.History, FeaturePrefix: o.Prefix} {
 		if on {
@@ -37,7 +37,7 @@ func FeaturesOf(o model.IndexOptions) (p Features) {
 
 func (p Features) Has(part Features) bool { return p&part == part }
 
-// index is an index a database has.
+// Index is an index a database has.
 type Index struct {
 	model.Index
 	Number   int      // given once
@@ -45,10 +45,10 @@ type Index struct {
 	Building Features // being added, up to a tip of their own: see build.go
 }
 
-// dropped reports whether the index is on its way out: nothing of it counts any more.
+// Dropped reports whether the index is on its way out: nothing of it counts any more.
 func (x *Index) Dropped() bool { return x.Active|x.Building == 0 }
 
-// catalogue is the indexes of a database. It does not change once it is that of a [DB]: see [DB.catalogue].
+// Layout is the indexes of a database. It does not change once it is that of a [DB]: see [DB.catalogue].
 type Layout struct {
 	Chain  model.Chain
 	Traits model.Traits
@@ -60,14 +60,14 @@ type Layout struct {
 	SpendIndex *Index   // the index that inputs name; nil: they name outpoints
 }
 
-// arrange derives the other fields from all.
+// Arrange derives the other fields from all.
 func (c *Layout) Arrange() {
 	slices.SortFunc(c.All, func(a, b *Index) int { return a.Number - b.Number })
 	c.Indexes = slices.DeleteFunc(slices.Clone(c.All), func(x *Index) bool { return !x.Active.Has(FeatureValues) })
 	c.SpendIndex = c.Active(c.Traits.SpendIndex)
 }
 
-// entry is the index of a name, live or not.
+// Entry is the index of a name, live or not.
 func (c *Layout) Entry(name string) *Index {
 	for _, x := range c.All {
 		if x.Name == name && !x.Dropped() {
@@ -86,7 +86,7 @@ func (c *Layout) Active(name string) *Index {
 	return nil
 }
 
-// indexByNumber is the index of a number, live or not.
+// ByNumber is the index of a number, live or not.
 func (c *Layout) ByNumber(n uint64) *Index {
 	for _, x := range c.All {
 		if uint64(x.Number) == n {
@@ -104,7 +104,7 @@ func (c *Layout) Names() []string {
 	return names
 }
 
-// appendTo appends the catalogue as meta stores it: uvarint next number|[uvarint number|kind|live|coming|own|text of name,
+// AppendTo appends the catalogue as meta stores it: uvarint next number|[uvarint number|kind|live|coming|own|text of name,
 // when and value], a text is its uvarint length and itself. Of a chain's own index when and value are left out.
 func (c *Layout) AppendTo(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(c.next))
@@ -165,7 +165,7 @@ func numberFits(n int) bool {
 	return n < (1<<16-int(FirstIndexFamily))/int(FamiliesPerIndex)
 }
 
-// newCatalogue is the indexes of a new database: the named ones or the chain's defaults, and those that are always on.
+// NewLayout is the indexes of a new database: the named ones or the chain's defaults, and those that are always on.
 // Numbers follow the chain's own order, so that the order of settings changes nothing.
 func NewLayout(c model.Chain, names []string, keep map[string]model.IndexOptions, raw bool) (*Layout, error) {
 	cat := &Layout{Chain: c, Traits: c.Traits(), Raw: raw}
@@ -185,7 +185,7 @@ func NewLayout(c model.Chain, names []string, keep map[string]model.IndexOptions
 	return cat, nil
 }
 
-// add gives an index the next number.
+// Add gives an index the next number.
 func (c *Layout) Add(x model.Index, live, coming Features) error {
 	added := &Index{x, c.next, live, coming}
 	if err := added.CheckFeatures(live | coming); err != nil {
@@ -214,7 +214,7 @@ func (c *Layout) Add(x model.Index, live, coming Features) error {
 	return nil
 }
 
-// checkParts refuses what an index of its kind cannot keep.
+// CheckFeatures refuses what an index of its kind cannot keep.
 func (x *Index) CheckFeatures(p Features) error {
 	if x.Kind == model.OneToOne && p&AccountFeatures != 0 {
 		return model.Errorf(model.Usage, "bad_option", "index %s is one-to-one, each of its values occurs in one output: it has no use for balance, unspent and history", x.Name)
@@ -230,7 +230,7 @@ func UnknownIndex(c model.Chain, name string) error {
 	return model.Errorf(model.Usage, "unknown_index", "%s has no index %q; it offers %s", c.Name(), name, strings.Join(names, ", "))
 }
 
-// readCatalogue reads the indexes of an old database from meta, and whether it keeps raw transactions.
+// ReadLayout reads the indexes of an old database from meta, and whether it keeps raw transactions.
 func ReadLayout(r storage.Reader, c model.Chain) (*Layout, error) {
 	rows, err := r.GetMany(FamilyMeta, [][]byte{MetaIndexes, MetaRaw})
 	if err != nil {
@@ -276,7 +276,7 @@ func describe(d model.Definition) string {
 	return text
 }
 
-// wanted refuses indexes and options that an old database does not keep. What it keeps it keeps up to date, named or
+// Require refuses indexes and options that an old database does not keep. What it keeps it keeps up to date, named or
 // not.
 func (c *Layout) Require(names []string, keep map[string]model.IndexOptions) error {
 	for _, name := range names {
@@ -301,7 +301,7 @@ func (c *Layout) Require(names []string, keep map[string]model.IndexOptions) err
 	return nil
 }
 
-// names are the parts as settings name them.
+// Names are the parts as settings name them.
 func (p Features) Names() []string {
 	var names []string
 	for _, part := range []struct {
@@ -317,10 +317,10 @@ func (p Features) Names() []string {
 
 func (p Features) String() string { return strings.Join(p.Names(), ", ") }
 
-// holdersIndex is the index whose values are the holders of assets.
+// HoldersIndex is the index whose values are the holders of assets.
 const HoldersIndex = "address"
 
-// holders is the index whose values hold assets; nil where the database has none that can.
+// Holders is the index whose values hold assets; nil where the database has none that can.
 func (c *Layout) Holders() *Index {
 	if x := c.Active(HoldersIndex); x != nil && x.Kind == model.OneToMany {
 		return x
@@ -328,7 +328,7 @@ func (c *Layout) Holders() *Index {
 	return nil
 }
 
-// copy of the catalogue whose entries can be changed, and the copy of x in it.
+// Copy of the catalogue whose entries can be changed, and the copy of x in it.
 func (c *Layout) Copy(x *Index) (*Layout, *Index) {
 	d := &Layout{Chain: c.Chain, Traits: c.Traits, Raw: c.Raw, next: c.next}
 	var same *Index
@@ -342,7 +342,7 @@ func (c *Layout) Copy(x *Index) (*Layout, *Index) {
 	return d, same
 }
 
-// halfDropped returns work for an index of the catalogue that is dropped and for which there is none: an earlier
+// HalfDropped returns work for an index of the catalogue that is dropped and for which there is none: an earlier
 // version could leave one behind. nil if there is no such index.
 func (c *Layout) HalfDropped() *IndexChange {
 	for _, x := range c.All {
@@ -353,7 +353,7 @@ func (c *Layout) HalfDropped() *IndexChange {
 	return nil
 }
 
-// lookup returns an active index by name, or an error that says what the database has instead.
+// Lookup returns an active index by name, or an error that says what the database has instead.
 func (c *Layout) Lookup(name string, tip model.Point, work *IndexChange) (*Index, error) {
 	if x := c.Active(name); x != nil {
 		return x, nil

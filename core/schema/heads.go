@@ -16,10 +16,10 @@ import (
 // a head leads to is compared with the value itself, which stands in the family of the way back: a collision, by accident
 // or made on purpose, costs a comparison.
 
-// headBits are the bits of a head that are used: all of them, but where a test wants many values to have the same.
+// PrefixBits are the bits of a head that are used: all of them, but where a test wants many values to have the same.
 var PrefixBits = ^uint64(0)
 
-// appendHead appends the head of a value of an index, or of an asset id.
+// appendPrefix appends the head of a value of an index, or of an asset id.
 func appendPrefix(b, value []byte) []byte {
 	sum := sha256.Sum256(value)
 	return appendHashPrefix(b, sum[:])
@@ -33,19 +33,19 @@ func AppendTxPkKey(b []byte, hash *model.Hash, pk model.TxPk) []byte {
 	return pk.AppendTo(appendHashPrefix(b, hash[:]))
 }
 
-// appendBirthKey makes a key of the family that leads from a value to its birth; encoded is the birth.
+// AppendBirthKey makes a key of the family that leads from a value to its birth; encoded is the birth.
 func AppendBirthKey(b, value, encoded []byte) []byte {
 	return append(appendPrefix(b, value), encoded...)
 }
 
-// parseHeadKey takes such a key apart; size is that of the pointer.
+// ParsePrefixKey takes such a key apart; size is that of the pointer.
 func ParsePrefixKey(b []byte, size int) (head, pointer []byte, err error) {
 	r := reader{b: b}
 	head, pointer = r.take(storage.PrefixSize, "head"), r.take(size, "pointer")
 	return head, pointer, r.end()
 }
 
-// txPks is the transactions with each of the hashes, newest first: more than one only where a hash occurs again (BIP 30).
+// TxPks is the transactions with each of the hashes, newest first: more than one only where a hash occurs again (BIP 30).
 func TxPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
 	heads := make([][]byte, len(hashes))
 	for i := range hashes {
@@ -82,7 +82,7 @@ func TxPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
 	return found, nil
 }
 
-// birthsOf is where values of a space were born; nil for those that the database does not have.
+// Births is where values of a space were born; nil for those that the database does not have.
 func (c *Layout) Births(r storage.Reader, space int, values [][]byte) ([]*model.BirthPk, error) {
 	f, back, wide := c.BirthFamilies(space)
 	heads := make([][]byte, len(values))
@@ -113,7 +113,7 @@ func (c *Layout) Births(r storage.Reader, space int, values [][]byte) ([]*model.
 	return births, nil
 }
 
-// birthOf is where one value was born.
+// Birth is where one value was born.
 func (c *Layout) Birth(r storage.Reader, space int, value []byte) (*model.BirthPk, error) {
 	births, err := c.Births(r, space, [][]byte{value})
 	if err != nil {
@@ -122,7 +122,7 @@ func (c *Layout) Birth(r storage.Reader, space int, value []byte) (*model.BirthP
 	return births[0], nil
 }
 
-// birthFamilies are the family that leads from a head to where values of a space were born, the one that leads back to the
+// BirthFamilies are the family that leads from a head to where values of a space were born, the one that leads back to the
 // values, and whether their pointers are wide.
 func (c *Layout) BirthFamilies(space int) (births, values storage.Family, wide bool) {
 	if space == AssetSpace {

@@ -24,7 +24,7 @@ type IndexChange struct {
 	CleanedTo model.UtxoPk
 }
 
-// appendTo appends uvarint number|utxo_pk clean|tip as meta has it|[uvarint family|uvarint rows].
+// AppendTo appends uvarint number|utxo_pk clean|tip as meta has it|[uvarint family|uvarint rows].
 func (w *IndexChange) AppendTo(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(w.Index.Number))
 	b = AppendTip(w.CleanedTo.AppendTo(b), w.BuiltTo)
@@ -52,7 +52,7 @@ func (c *Layout) parseChange(b []byte) (*IndexChange, error) {
 	return w, errors.Join(r.err, err1, err2)
 }
 
-// readWork is what is under way in the snapshot of r; nil where nothing is.
+// ReadChange is what is under way in the snapshot of r; nil where nothing is.
 func (c *Layout) ReadChange(r storage.Reader) (*IndexChange, error) {
 	b, err := r.Get(FamilyMeta, MetaChange)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -77,7 +77,7 @@ func (w *IndexChange) Clone() *IndexChange {
 	return &c
 }
 
-// has reports whether a block at h is in what is being added.
+// Covers reports whether a block at h is in what is being added.
 func (w *IndexChange) Covers(h model.HeightPk) bool {
 	return w != nil && w.Index.Building != 0 && !w.BuiltTo.IsOrigin() && h <= w.BuiltTo.Height
 }

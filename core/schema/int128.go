@@ -8,7 +8,7 @@ import (
 	"math/bits"
 )
 
-// wide is a signed number of 128 bits: what one holder has of an asset, which is the sum of any number of outputs with
+// Int128 is a signed number of 128 bits: what one holder has of an asset, which is the sum of any number of outputs with
 // 64 bits each.
 type Int128 struct {
 	Hi int64
@@ -17,7 +17,7 @@ type Int128 struct {
 
 const int128Size = 16
 
-// wideOf is n, or -n where sign is -1, or 0.
+// Int128Of is n, or -n where sign is -1, or 0.
 func Int128Of(n uint64, sign int64) Int128 {
 	switch {
 	case sign == 0 || n == 0:

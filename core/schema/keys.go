@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// keysOf is the encoded pointers of a list.
+// Keys is the encoded pointers of a list.
 func Keys[T interface{ AppendTo([]byte) []byte }](pks []T) [][]byte {
 	keys := make([][]byte, len(pks))
 	all := make([]byte, 0, len(pks)*model.PkOrdinalSize)
@@ -20,7 +20,7 @@ func Keys[T interface{ AppendTo([]byte) []byte }](pks []T) [][]byte {
 	return keys
 }
 
-// between is the range of keys with a prefix that come after a position in an order; a nil position is its beginning.
+// Between is the range of keys with a prefix that come after a position in an order; a nil position is its beginning.
 func Between(prefix, position []byte, descending bool) (from, to []byte) {
 	from, to = prefix, PrefixEnd(prefix)
 	switch {
@@ -33,7 +33,7 @@ func Between(prefix, position []byte, descending bool) (from, to []byte) {
 	return from, to
 }
 
-// behind is where the transactions after a block begin.
+// PkAfter is where the transactions after a block begin.
 func PkAfter(p model.Point) model.UtxoPk {
 	if p.IsOrigin() {
 		return 0
@@ -41,7 +41,7 @@ func PkAfter(p model.Point) model.UtxoPk {
 	return model.UtxoPk((p.Height + 1).First())
 }
 
-// firstBehind is the height at which the block after a point can stand at the lowest.
+// HeightAfter is the height at which the block after a point can stand at the lowest.
 func HeightAfter(p model.Point) model.HeightPk {
 	if p.IsOrigin() {
 		return 0
@@ -70,10 +70,10 @@ func PointerSize(wide bool) int {
 	return model.PkSize
 }
 
-// assetSpace keeps asset ids apart from the values of indexes, whose space is their number.
+// AssetSpace keeps asset ids apart from the values of indexes, whose space is their number.
 const AssetSpace = -1
 
-// after is the first key that does not begin with prefix; nil where there is none.
+// PrefixEnd is the first key that does not begin with prefix; nil where there is none.
 func PrefixEnd(prefix []byte) []byte {
 	end := bytes.Clone(prefix)
 	for i := len(end) - 1; i >= 0; i-- {
@@ -84,5 +84,5 @@ func PrefixEnd(prefix []byte) []byte {
 	return nil
 }
 
-// txSpace keeps hashes of transactions apart from ids of assets and values of indexes.
+// TxSpace keeps hashes of transactions apart from ids of assets and values of indexes.
 const TxSpace = -2

@@ -8,7 +8,7 @@ import (
 	"birthmark/storage"
 )
 
-// blockAt reads the block at height h: NotFound (unknown_block) if there is none.
+// BlockAt reads the block at height h: NotFound (unknown_block) if there is none.
 func BlockAt(r storage.Reader, h model.HeightPk) (BlockRow, error) {
 	b, err := r.Get(FamilyBlock, h.AppendTo(nil))
 	if errors.Is(err, storage.ErrNotFound) {
@@ -31,7 +31,7 @@ func BlockAt(r storage.Reader, h model.HeightPk) (BlockRow, error) {
 	return row, nil
 }
 
-// header reads the header of the block at a height, nil if there is none.
+// Header reads the header of the block at a height, nil if there is none.
 func Header(r storage.Reader, h model.HeightPk) ([]byte, error) {
 	row, err := BlockAt(r, h)
 	if kind, _ := model.KindOf(err); kind == model.NotFound {

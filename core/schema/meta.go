@@ -46,7 +46,7 @@ func readTip(r storage.Reader) (model.Point, error) {
 	return ParseTip(b)
 }
 
-// totals are the counts that meta carries along with the tip.
+// Totals are the counts that meta carries along with the tip.
 type Totals struct {
 	Assets         uint64 // asset entries of outputs
 	GenesisTxs     uint64

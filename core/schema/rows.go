@@ -108,12 +108,12 @@ func ParseBlockRow(b []byte) (BlockRow, error) {
 	return row, r.err
 }
 
-// checksum sums up what no other row says again. A parent is another block's hash, but for that of the first block.
+// Checksum sums up what no other row says again. A parent is another block's hash, but for that of the first block.
 func (r *BlockRow) Checksum() uint64 {
 	return uint64(r.Size) + r.Slot + binary.BigEndian.Uint64(r.Parent[:]) + HashChecksum(&r.Parent)
 }
 
-// hashChecksum sums up what of a transaction's hash its head does not say again.
+// HashChecksum sums up what of a transaction's hash its head does not say again.
 func HashChecksum(h *model.Hash) uint64 {
 	return binary.BigEndian.Uint64(h[8:]) + binary.BigEndian.Uint64(h[16:]) + binary.BigEndian.Uint64(h[24:])
 }
@@ -146,18 +146,18 @@ func ParseTxHashRow(b []byte) (hash model.Hash, fee model.Fee, err error) {
 	return hash, fee, r.end()
 }
 
-// occurrence is a value of an index in an output, by its birth.
+// Occurrence is a value of an index in an output, by its birth.
 type Occurrence struct {
 	Index *Index
 	Birth model.BirthPk
 }
 
-// born reports whether the output at pk is where the value was born.
+// BornAt reports whether the output at pk is where the value was born.
 func (o Occurrence) BornAt(pk model.UtxoPk) bool { return o.Birth.Utxo == pk }
 
 func AppendUtxoValue(b []byte, value uint64) []byte { return binary.AppendUvarint(b, value) }
 
-// appendOccurrence appends one value's part of an output's row, which appendUtxoValue began.
+// AppendOccurrence appends one value's part of an output's row, which appendUtxoValue began.
 func AppendOccurrence(b []byte, pk model.UtxoPk, x *Index, birth model.BirthPk) []byte {
 	b = binary.AppendUvarint(b, uint64(x.Number))
 	b = binary.AppendUvarint(b, uint64(pk-birth.Utxo))
@@ -172,7 +172,7 @@ type UtxoRow struct {
 	Occurrences []Occurrence
 }
 
-// appendUtxoRow appends a whole row.
+// AppendUtxoRow appends a whole row.
 func AppendUtxoRow(b []byte, pk model.UtxoPk, r *UtxoRow) []byte {
 	b = AppendUtxoValue(b, r.Value)
 	for _, o := range r.Occurrences {
@@ -181,13 +181,13 @@ func AppendUtxoRow(b []byte, pk model.UtxoPk, r *UtxoRow) []byte {
 	return b
 }
 
-// parseUtxoRow reads a row without what is left in it of an index that is being dropped.
+// ParseUtxoRow reads a row without what is left in it of an index that is being dropped.
 func (c *Layout) ParseUtxoRow(pk model.UtxoPk, b []byte) (UtxoRow, error) {
 	row, _, err := c.ParseUtxoRowWith(pk, b)
 	return row, err
 }
 
-// parseUtxoRowWith says too how many values were left out.
+// ParseUtxoRowWith says too how many values were left out.
 func (c *Layout) ParseUtxoRowWith(pk model.UtxoPk, b []byte) (row UtxoRow, dropped int, err error) {
 	r := reader{b: b}
 	row.Value = r.uvarint("value")
@@ -223,13 +223,13 @@ func (r *reader) ordinal(what string) uint16 {
 	return uint16(v)
 }
 
-// parseUtxoValue reads the value alone.
+// ParseUtxoValue reads the value alone.
 func ParseUtxoValue(b []byte) (uint64, error) {
 	r := reader{b: b}
 	return r.uvarint("value"), r.err
 }
 
-// assetEntry is one entry of an output's assets.
+// AssetEntry is one entry of an output's assets.
 type AssetEntry struct {
 	Amount uint64
 	Birth  model.AssetBirthPk
@@ -342,7 +342,7 @@ func ParseHoldingRow(b []byte) (Int128, error) {
 	return ParseInt128(b)
 }
 
-// assetTotals is how an asset stands.
+// AssetTotals is how an asset stands.
 type AssetTotals struct {
 	Outputs, Unspent uint64 // that have some of it
 	Holders          uint64
@@ -380,14 +380,14 @@ func ParseAssetTotalsRow(b []byte) (t AssetTotals, err error) {
 	return t, r.err
 }
 
-// infoChecksum stands for what is said of an asset in the checksum of meta (FNV-1a, 64 bits).
+// InfoChecksum stands for what is said of an asset in the checksum of meta (FNV-1a, 64 bits).
 func InfoChecksum(info []byte) uint64 {
 	h := fnv.New64a()
 	h.Write(info)
 	return h.Sum64()
 }
 
-// lostRow is a block that a fork took off the chain.
+// OrphanRow is a block that a fork took off the chain.
 type OrphanRow struct {
 	Height     model.HeightPk
 	Hash       model.Hash
@@ -414,7 +414,7 @@ func parseOrphanRow(b []byte) (OrphanRow, error) {
 	return row, errors.Join(err, r.end())
 }
 
-// lostKey is lost_pk.
+// OrphanKey is lost_pk.
 func OrphanKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 func ParseOrphanKey(b []byte) (uint64, error) {
@@ -423,13 +423,13 @@ func ParseOrphanKey(b []byte) (uint64, error) {
 	return n, r.end()
 }
 
-// rawChecksum stands for a transaction's bytes and its place in the checksum of meta.
+// RawChecksum stands for a transaction's bytes and its place in the checksum of meta.
 func RawChecksum(pk model.TxPk, raw []byte) uint64 { return siphash.Hash(uint64(pk), 0, raw) }
 
-// maxLost is how many lost blocks are remembered.
+// MaxOrphans is how many lost blocks are remembered.
 const MaxOrphans = 1000
 
-// lastLost is the newest row and its number, 0 where nothing was lost yet.
+// LastOrphan is the newest row and its number, 0 where nothing was lost yet.
 func LastOrphan(r storage.Reader) (n uint64, row OrphanRow, err error) {
 	for kv, err := range r.Scan(FamilyOrphanBlock, nil, nil, true) {
 		if err != nil {

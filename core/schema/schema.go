@@ -122,7 +122,7 @@ var rawSchema = []declaration{
 		"a transaction as the chain has it: Bitcoin's with its witness; Cardano's as wallets hand it to a node, an array of body, witnesses, since Alonzo whether its scripts succeeded, and auxiliary data or null; Ergo's with its proofs. None of what existed before the first block"},
 }
 
-// determined reports whether a family holds what the chain determines. One that does not, the history of forks, is
+// Determined reports whether a family holds what the chain determines. One that does not, the history of forks, is
 // left out of dumps and of the counts in meta, or databases of equal chains would differ.
 func Determined(f storage.Family) bool { return f != FamilyOrphanBlock }
 
@@ -158,7 +158,7 @@ func (x *Index) Family(which storage.Family) storage.Family {
 	return FirstIndexFamily + storage.Family(x.Number)*FamiliesPerIndex + which
 }
 
-// partOf is the part of an index that a family of it belongs to.
+// FeatureOf is the part of an index that a family of it belongs to.
 func FeatureOf(which storage.Family) Features {
 	switch which {
 	case IndexBalance, IndexHeld:
@@ -173,7 +173,7 @@ func FeatureOf(which storage.Family) Features {
 	return FeatureValues
 }
 
-// declarationsOf are the families of some parts of the index.
+// DeclarationsOf are the families of some parts of the index.
 func (x *Index) DeclarationsOf(p Features) []storage.Declaration {
 	var ds []storage.Declaration
 	for _, d := range indexSchema {
@@ -213,7 +213,7 @@ var metaSchema = []struct{ name, value, purpose string }{
 			"of its families. Dropped: outputs below utxo_pk have no trace of it any more"},
 }
 
-// WriteSchema writes the families as Markdown: docs/schema.md is exactly this.
+// WriteMarkdown writes the families as Markdown: docs/schema.md is exactly this.
 func WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Schema
@@ -285,7 +285,7 @@ func (c *Layout) Declarations() []storage.Declaration {
 	return ds
 }
 
-// families is a number above those of all families.
+// FamilyCount is a number above those of all families.
 func (c *Layout) FamilyCount() int {
 	most := fixedFamilies
 	for _, x := range c.All {

@@ -9,7 +9,7 @@ import (
 	"birthmark/storage"
 )
 
-// stand is what meta says of the chain: how far it goes, how much there is of everything, and what is being added or
+// State is what meta says of the chain: how far it goes, how much there is of everything, and what is being added or
 // dropped. Every question reads it first.
 type State struct {
 	Tip    model.Point // the origin before the first block
@@ -23,10 +23,10 @@ type parsedTotals struct {
 	Totals
 }
 
-// stateReader reads the state of snapshots. It remembers the totals that it parsed last.
+// StateReader reads the state of snapshots. It remembers the totals that it parsed last.
 type StateReader struct{ last atomic.Pointer[parsedTotals] }
 
-// read returns the state of the snapshot of r.
+// Read returns the state of the snapshot of r.
 func (sr *StateReader) Read(r storage.Reader, c *Layout) (s State, err error) {
 	rows, err := r.GetMany(FamilyMeta, [][]byte{MetaTip, MetaTotals, MetaChange})
 	if err != nil {

@@ -9,23 +9,23 @@ import (
 	"birthmark/storage"
 )
 
-// txMovement is what a transaction spends and makes, as the rows say.
+// TxIO is what a transaction spends and makes, as the rows say.
 type TxIO struct {
 	Pk             model.TxPk
 	Spent, Created []Output
 }
 
-// output is an output with what its rows say.
+// Output is an output with what its rows say.
 type Output struct {
 	Pk model.UtxoPk
 	UtxoRow
 	Assets []AssetEntry
 }
 
-// movementBatch is how many outputs and inputs are looked up together.
+// txBatch is how many outputs and inputs are looked up together.
 const txBatch = 8192
 
-// transactions yields the transactions from one pointer to before another, nil is the end of the chain, in order and many at a
+// ScanTxs yields the transactions from one pointer to before another, nil is the end of the chain, in order and many at a
 // time. They are the reader's until the next batch. lenient: rows that are broken or missing are passed over.
 func (c *Layout) ScanTxs(ctx context.Context, r storage.Reader, from, to []byte, lenient bool) iter.Seq2[[]TxIO, error] {
 	return func(yield func([]TxIO, error) bool) {
