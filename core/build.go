@@ -293,8 +293,9 @@ func (b *builder) add(ctx context.Context, from, to model.Point, blocks []*model
 	if err != nil || there.Hash != to.Hash {
 		return errElsewhere
 	}
-	s := &buildStep{db: db, ctx: ctx, x: w.Index, from: from, to: to}
-	if err := s.prepare(blocks); err != nil {
+	s := NewStep(ctx, db.catalogue(), w.Index, from, to)
+	err = db.store.View(ctx, func(r storage.Reader) error { return s.prepare(r, blocks) })
+	if err != nil {
 		return err
 	}
 	next := w.Clone()

@@ -56,31 +56,10 @@ func (b *builder) clean(ctx context.Context) (to model.UtxoPk, more bool, err er
 	}
 	next := *db.work
 	end := schema.PkAfter(db.Tip())
-	err = db.store.Update(ctx, func(r storage.Reader, batch storage.Batch) error {
-		rows := 0
-		for kv, err := range r.Scan(schema.FamilyUtxo, next.CleanedTo.AppendTo(nil), end.AppendTo(nil), false) {
-			if err != nil {
-				return err
-			}
-			pk, err := model.ParseUtxoPk(kv.Key)
-			if err != nil {
-				return err
-			}
-			row, dropped, err := db.catalogue().ParseUtxoRowWith(pk, kv.Value)
-			if err != nil {
-				return fmt.Errorf("output %v: %w", pk, err)
-			}
-			if dropped > 0 {
-				batch.Put(schema.FamilyUtxo, kv.Key, schema.AppendUtxoRow(nil, pk, &row))
-			}
-			if next.CleanedTo = pk + 1; rows >= b.o.Weight {
-				more = true
-				break
-			}
-			rows++
-		}
-		if !more {
-			next.CleanedTo = end
+	err = db.store.Update(ctx, func(r storage.Reader, batch storage.Batch) (err error) {
+		next.CleanedTo, more, err = Clean(db.catalogue(), r, batch, next.CleanedTo, end, b.o.Weight)
+		if err != nil {
+			return err
 		}
 		batch.Put(schema.FamilyMeta, schema.MetaChange, next.AppendTo(nil))
 		return nil

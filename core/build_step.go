@@ -13,7 +13,7 @@ import (
 
 // buildStep adds a run of blocks to an index that is being added.
 type buildStep struct {
-	db       *DB
+	l        *schema.Layout
 	ctx      context.Context
 	x        *schema.Index
 	from, to model.Point
@@ -41,49 +41,47 @@ type builtValue struct {
 	known bool // before these blocks
 }
 
-// prepare reads what the step needs; blocks are those of the step where values come, else none.
-func (s *buildStep) prepare(blocks []*model.Block) error {
+// prepare reads from r what the step needs; blocks are those of the step where values come, else none.
+func (s *buildStep) prepare(r storage.Reader, blocks []*model.Block) error {
 	s.births, s.named = map[model.UtxoPk][]model.BirthPk{}, map[string]*builtValue{}
 	s.tally = &ledger.Deltas{Index: s.x, Features: s.x.Building, Sign: 1}
-	return s.db.store.View(s.ctx, func(r storage.Reader) error {
-		if s.x.Building.Has(schema.FeatureValues) {
-			if err := s.values(r, blocks); err != nil {
-				return err
-			}
-		} else if s.x.Building.Has(schema.FeaturePrefix) {
-			if err := s.texts(r); err != nil {
-				return err
-			}
+	if s.x.Building.Has(schema.FeatureValues) {
+		if err := s.values(r, blocks); err != nil {
+			return err
 		}
-		if s.x.Building&(schema.AccountFeatures|schema.FeatureValues) == 0 {
-			return nil
+	} else if s.x.Building.Has(schema.FeaturePrefix) {
+		if err := s.texts(r); err != nil {
+			return err
 		}
-		from, to := schema.PkAfter(s.from).AppendTo(nil), schema.PkAfter(s.to).AppendTo(nil)
-		for txs, err := range s.db.catalogue().ScanTxs(s.ctx, r, from, to, false) {
-			if err != nil {
-				return err
-			}
-			for i := range txs {
-				s.tx(&txs[i])
-			}
-		}
-		s.tally.Sort()
+	}
+	if s.x.Building&(schema.AccountFeatures|schema.FeatureValues) == 0 {
 		return nil
-	})
+	}
+	from, to := schema.PkAfter(s.from).AppendTo(nil), schema.PkAfter(s.to).AppendTo(nil)
+	for txs, err := range s.l.ScanTxs(s.ctx, r, from, to, false) {
+		if err != nil {
+			return err
+		}
+		for i := range txs {
+			s.tx(&txs[i])
+		}
+	}
+	s.tally.Sort()
+	return nil
 }
 
 // values finds where the values of the blocks were born.
 func (s *buildStep) values(r storage.Reader, blocks []*model.Block) error {
 	at := map[model.UtxoPk][]*builtValue{}
 	for _, b := range blocks {
-		err := eachTx(b, func(pk model.TxPk, t *model.Tx) error {
+		err := schema.EachTx(b, func(pk model.TxPk, t *model.Tx, _ bool) error {
 			for oi := range t.Outputs {
 				utxo, err := pk.Utxo(t.OutputIndex(oi))
 				if err != nil {
 					return err
 				}
 				if err := s.output(at, utxo, t.Outputs[oi].Keys); err != nil {
-					return fmt.Errorf("block %d %s: output %d of %s: %w", b.Height, s.db.chain.FormatHash(b.Hash), t.OutputIndex(oi), s.db.chain.FormatHash(t.Hash), ingest.BadBlock(err))
+					return fmt.Errorf("block %d %s: output %d of %s: %w", b.Height, s.l.Chain.FormatHash(b.Hash), t.OutputIndex(oi), s.l.Chain.FormatHash(t.Hash), ingest.BadBlock(err))
 				}
 			}
 			return nil
@@ -96,7 +94,7 @@ func (s *buildStep) values(r storage.Reader, blocks []*model.Block) error {
 	for i, v := range s.order {
 		values[i] = v.value
 	}
-	births, err := s.db.catalogue().Births(r, s.x.Number, values)
+	births, err := s.l.Births(r, s.x.Number, values)
 	if err != nil {
 		return err
 	}
@@ -115,30 +113,6 @@ func (s *buildStep) values(r storage.Reader, blocks []*model.Block) error {
 		}
 	}
 	s.places = at
-	return nil
-}
-
-// eachTx visits the transactions of a block with their pointers.
-func eachTx(b *model.Block, visit func(pk model.TxPk, t *model.Tx) error) error {
-	first := 0
-	for _, part := range []struct {
-		txs []model.Tx
-		h   model.HeightPk
-	}{{b.Genesis, 0}, {b.Txs, b.Height}} {
-		if part.h > 0 {
-			first = 0
-		}
-		for i := range part.txs {
-			pk, err := model.NewTxPk(part.h, first+i)
-			if err != nil {
-				return err
-			}
-			if err := visit(pk, &part.txs[i]); err != nil {
-				return err
-			}
-		}
-		first += len(part.txs)
-	}
 	return nil
 }
 
@@ -265,4 +239,9 @@ func (s *buildStep) emit(r storage.Reader, b storage.Batch, t *schema.Totals) er
 		put(schema.IndexText, schema.AppendTextKey(nil, &x.Index, v.value, key), nil)
 	}
 	return (&ledger.Applier{Reader: r, Batch: b, Totals: t, NewFrom: schema.PkAfter(s.from)}).ApplyDeltas(s.tally)
+}
+
+// NewStep returns the step that adds the blocks after one block, up to and including another, to an index that is being added.
+func NewStep(ctx context.Context, l *schema.Layout, x *schema.Index, from, to model.Point) *buildStep {
+	return &buildStep{l: l, ctx: ctx, x: x, from: from, to: to}
 }

@@ -92,15 +92,12 @@ func NewBatch(c *schema.Layout, head model.Point, blocks []*model.Block) (*Batch
 	w.assetBirths = make([]model.AssetBirthPk, 0, assets)
 	w.outputs = make([]outputAt, 0, outputs)
 	for _, b := range blocks {
-		if err := w.add(b, b.Genesis, 0, 0, true); err != nil {
-			return nil, err
-		}
-		first := 0
-		if b.Height == 0 {
-			first = len(b.Genesis)
-		}
-		if err := w.add(b, b.Txs, b.Height, first, false); err != nil {
-			return nil, err
+		err := schema.EachTx(b, func(pk model.TxPk, t *model.Tx, genesis bool) error {
+			w.Txs = append(w.Txs, BatchTx{Tx: t, pk: pk, block: b, genesis: genesis})
+			return nil
+		})
+		if err != nil {
+			return nil, model.Errorf(model.BadSource, "bad_block", "block %d: %w", b.Height, err)
 		}
 	}
 	return w, nil
@@ -122,17 +119,6 @@ func extends(c model.Chain, head model.Point, b *model.Block) error {
 		return model.Errorf(model.BadSource, "bad_block", "block %d %s: its parent is %s, but block %d is %s", b.Height, hash(b.Hash), hash(b.Parent), head.Height, hash(head.Hash))
 	case len(b.Genesis) > 0:
 		return model.Errorf(model.BadSource, "bad_block", "block %d %s: only a chain's first block can carry a genesis", b.Height, hash(b.Hash))
-	}
-	return nil
-}
-
-func (w *Batch) add(b *model.Block, txs []model.Tx, h model.HeightPk, first int, genesis bool) error {
-	for i := range txs {
-		pk, err := model.NewTxPk(h, first+i)
-		if err != nil {
-			return model.Errorf(model.BadSource, "bad_block", "block %d: %w", b.Height, err)
-		}
-		w.Txs = append(w.Txs, BatchTx{Tx: &txs[i], pk: pk, block: b, genesis: genesis})
 	}
 	return nil
 }

@@ -1,0 +1,31 @@
+package schema
+
+import "birthmark/model"
+
+// EachTx calls visit with the transactions of a block and their pointers, in order. Genesis transactions come before the first block:
+// they are at height 0, before the transactions of a block at height 0.
+func EachTx(b *model.Block, visit func(pk model.TxPk, t *model.Tx, genesis bool) error) error {
+	for i := range b.Genesis {
+		pk, err := model.NewTxPk(0, i)
+		if err != nil {
+			return err
+		}
+		if err := visit(pk, &b.Genesis[i], true); err != nil {
+			return err
+		}
+	}
+	first := 0
+	if b.Height == 0 {
+		first = len(b.Genesis)
+	}
+	for i := range b.Txs {
+		pk, err := model.NewTxPk(b.Height, first+i)
+		if err != nil {
+			return err
+		}
+		if err := visit(pk, &b.Txs[i], false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
