@@ -52,6 +52,7 @@ var rules = []rule{
 	{from: "core/ledger", may: []string{"model", "storage", "core/schema"}},
 	{from: "core/ingest", may: []string{"model", "storage", "core/schema", "core/cache", "core/ledger"}},
 	{from: "core/query", may: []string{"model", "storage", "core/schema"}},
+	{from: "core/backfill", may: []string{"model", "storage", "core/schema", "core/cache", "core/ledger", "core/ingest"}},
 	{from: "core/check", may: []string{"model", "storage", "core/schema"}},
 	{from: "api/...", may: []string{"model", "core/...", "api/...", "internal/humanize"}},
 	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/suggest"}},

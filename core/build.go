@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"birthmark/core/backfill"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -293,8 +294,8 @@ func (b *builder) add(ctx context.Context, from, to model.Point, blocks []*model
 	if err != nil || there.Hash != to.Hash {
 		return errElsewhere
 	}
-	s := NewStep(ctx, db.catalogue(), w.Index, from, to)
-	err = db.store.View(ctx, func(r storage.Reader) error { return s.prepare(r, blocks) })
+	s := backfill.NewStep(ctx, db.catalogue(), w.Index, from, to)
+	err = db.store.View(ctx, func(r storage.Reader) error { return s.Prepare(r, blocks) })
 	if err != nil {
 		return err
 	}
@@ -302,7 +303,7 @@ func (b *builder) add(ctx context.Context, from, to model.Point, blocks []*model
 	next.BuiltTo = to
 	err = db.store.Update(ctx, func(r storage.Reader, batch storage.Batch) error {
 		t := schema.Totals{Rows: next.Rows}
-		if err := s.emit(r, batch, &t); err != nil {
+		if err := s.Emit(r, batch, &t); err != nil {
 			return err
 		}
 		batch.Put(schema.FamilyMeta, schema.MetaChange, next.AppendTo(nil))

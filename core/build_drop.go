@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"birthmark/core/backfill"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -57,7 +58,7 @@ func (b *builder) clean(ctx context.Context) (to model.UtxoPk, more bool, err er
 	next := *db.work
 	end := schema.PkAfter(db.Tip())
 	err = db.store.Update(ctx, func(r storage.Reader, batch storage.Batch) (err error) {
-		next.CleanedTo, more, err = Clean(db.catalogue(), r, batch, next.CleanedTo, end, b.o.Weight)
+		next.CleanedTo, more, err = backfill.Clean(db.catalogue(), r, batch, next.CleanedTo, end, b.o.Weight)
 		if err != nil {
 			return err
 		}

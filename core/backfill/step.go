@@ -1,4 +1,4 @@
-package core
+package backfill
 
 import (
 	"context"
@@ -11,39 +11,39 @@ import (
 	"birthmark/storage"
 )
 
-// buildStep adds a run of blocks to an index that is being added.
-type buildStep struct {
-	l        *schema.Layout
+// Step adds a run of blocks to an index that is being added.
+type Step struct {
+	layout   *schema.Layout
 	ctx      context.Context
 	x        *schema.Index
 	from, to model.Point
 
-	outputs []builtOutput // those that have values of the index, where values come
+	outputs []outputValues // those that have values of the index, where values come
 	births  map[model.UtxoPk][]model.BirthPk
-	places  map[model.UtxoPk][]*builtValue
-	named   map[string]*builtValue
-	order   []*builtValue // the values met, in the order of their first places here
-	born    []builtValue  // whose texts are to be made, where values are there already
+	places  map[model.UtxoPk][]*occurringValue
+	named   map[string]*occurringValue
+	order   []*occurringValue // the values met, in the order of their first places here
+	born    []occurringValue  // whose texts are to be made, where values are there already
 	tally   *ledger.Deltas
 }
 
 // builtOutput is an output whose row gets values.
-type builtOutput struct {
+type outputValues struct {
 	row    schema.UtxoRow
 	pk     model.UtxoPk
-	values []*builtValue
+	values []*occurringValue
 }
 
 // builtValue is a value and where it was born.
-type builtValue struct {
+type occurringValue struct {
 	value []byte
 	birth model.BirthPk
 	known bool // before these blocks
 }
 
-// prepare reads from r what the step needs; blocks are those of the step where values come, else none.
-func (s *buildStep) prepare(r storage.Reader, blocks []*model.Block) error {
-	s.births, s.named = map[model.UtxoPk][]model.BirthPk{}, map[string]*builtValue{}
+// Prepare reads from r what the step needs; blocks are those of the step where values come, else none.
+func (s *Step) Prepare(r storage.Reader, blocks []*model.Block) error {
+	s.births, s.named = map[model.UtxoPk][]model.BirthPk{}, map[string]*occurringValue{}
 	s.tally = &ledger.Deltas{Index: s.x, Features: s.x.Building, Sign: 1}
 	if s.x.Building.Has(schema.FeatureValues) {
 		if err := s.values(r, blocks); err != nil {
@@ -58,7 +58,7 @@ func (s *buildStep) prepare(r storage.Reader, blocks []*model.Block) error {
 		return nil
 	}
 	from, to := schema.PkAfter(s.from).AppendTo(nil), schema.PkAfter(s.to).AppendTo(nil)
-	for txs, err := range s.l.ScanTxs(s.ctx, r, from, to, false) {
+	for txs, err := range s.layout.ScanTxs(s.ctx, r, from, to, false) {
 		if err != nil {
 			return err
 		}
@@ -71,8 +71,8 @@ func (s *buildStep) prepare(r storage.Reader, blocks []*model.Block) error {
 }
 
 // values finds where the values of the blocks were born.
-func (s *buildStep) values(r storage.Reader, blocks []*model.Block) error {
-	at := map[model.UtxoPk][]*builtValue{}
+func (s *Step) values(r storage.Reader, blocks []*model.Block) error {
+	at := map[model.UtxoPk][]*occurringValue{}
 	for _, b := range blocks {
 		err := schema.EachTx(b, func(pk model.TxPk, t *model.Tx, _ bool) error {
 			for oi := range t.Outputs {
@@ -81,7 +81,7 @@ func (s *buildStep) values(r storage.Reader, blocks []*model.Block) error {
 					return err
 				}
 				if err := s.output(at, utxo, t.Outputs[oi].Keys); err != nil {
-					return fmt.Errorf("block %d %s: output %d of %s: %w", b.Height, s.l.Chain.FormatHash(b.Hash), t.OutputIndex(oi), s.l.Chain.FormatHash(t.Hash), ingest.BadBlock(err))
+					return fmt.Errorf("block %d %s: output %d of %s: %w", b.Height, s.layout.Chain.FormatHash(b.Hash), t.OutputIndex(oi), s.layout.Chain.FormatHash(t.Hash), ingest.BadBlock(err))
 				}
 			}
 			return nil
@@ -94,7 +94,7 @@ func (s *buildStep) values(r storage.Reader, blocks []*model.Block) error {
 	for i, v := range s.order {
 		values[i] = v.value
 	}
-	births, err := s.l.Births(r, s.x.Number, values)
+	births, err := s.layout.Births(r, s.x.Number, values)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (s *buildStep) values(r storage.Reader, blocks []*model.Block) error {
 }
 
 // output notes the values of an output.
-func (s *buildStep) output(at map[model.UtxoPk][]*builtValue, utxo model.UtxoPk, keys []model.Key) error {
+func (s *Step) output(at map[model.UtxoPk][]*occurringValue, utxo model.UtxoPk, keys []model.Key) error {
 	if len(keys) > 1 && !s.x.Kind.HasOrdinal() {
 		return fmt.Errorf("%d values of %s, which is %v", len(keys), s.x.Name, s.x.Kind)
 	}
@@ -131,7 +131,7 @@ func (s *buildStep) output(at map[model.UtxoPk][]*builtValue, utxo model.UtxoPk,
 		}
 		v := s.named[string(k.Value)]
 		if v == nil {
-			v = &builtValue{value: k.Value, birth: model.BirthPk{Utxo: utxo, Ordinal: ordinal}}
+			v = &occurringValue{value: k.Value, birth: model.BirthPk{Utxo: utxo, Ordinal: ordinal}}
 			s.named[string(k.Value)] = v
 			s.order = append(s.order, v)
 		} else if s.x.Kind == model.OneToOne {
@@ -148,7 +148,7 @@ func (s *buildStep) output(at map[model.UtxoPk][]*builtValue, utxo model.UtxoPk,
 }
 
 // texts finds the values that were born in the step, of an index whose values are there.
-func (s *buildStep) texts(r storage.Reader) error {
+func (s *Step) texts(r storage.Reader) error {
 	from, to := schema.PkAfter(s.from).AppendTo(nil), schema.PkAfter(s.to).AppendTo(nil)
 	for kv, err := range r.Scan(s.x.Family(schema.IndexValue), from, to, false) {
 		if err != nil {
@@ -158,13 +158,13 @@ func (s *buildStep) texts(r storage.Reader) error {
 		if err != nil {
 			return err
 		}
-		s.born = append(s.born, builtValue{value: append([]byte(nil), kv.Value...), birth: birth})
+		s.born = append(s.born, occurringValue{value: append([]byte(nil), kv.Value...), birth: birth})
 	}
 	return nil
 }
 
 // tx notes what a transaction does to the values.
-func (s *buildStep) tx(t *schema.TxIO) {
+func (s *Step) tx(t *schema.TxIO) {
 	wanted := s.x.Building&schema.AccountFeatures != 0
 	for i := range t.Spent {
 		if o := &t.Spent[i]; wanted {
@@ -177,7 +177,7 @@ func (s *buildStep) tx(t *schema.TxIO) {
 	for i := range t.Created {
 		o := &t.Created[i]
 		if values := s.places[o.Pk]; len(values) > 0 {
-			s.outputs = append(s.outputs, builtOutput{o.UtxoRow, o.Pk, values})
+			s.outputs = append(s.outputs, outputValues{o.UtxoRow, o.Pk, values})
 		}
 		if wanted {
 			for _, birth := range s.birthsAt(o) {
@@ -189,7 +189,7 @@ func (s *buildStep) tx(t *schema.TxIO) {
 }
 
 // birthsAt is the births of the index's values in an output: of these blocks, or as its row says.
-func (s *buildStep) birthsAt(o *schema.Output) []model.BirthPk {
+func (s *Step) birthsAt(o *schema.Output) []model.BirthPk {
 	if births, here := s.births[o.Pk]; here {
 		return births
 	}
@@ -202,8 +202,8 @@ func (s *buildStep) birthsAt(o *schema.Output) []model.BirthPk {
 	return births
 }
 
-// emit makes the rows.
-func (s *buildStep) emit(r storage.Reader, b storage.Batch, t *schema.Totals) error {
+// Emit makes the rows.
+func (s *Step) Emit(r storage.Reader, b storage.Batch, t *schema.Totals) error {
 	x := s.x
 	put := func(which storage.Family, key, value []byte) {
 		b.Put(x.Family(which), key, value)
@@ -242,6 +242,6 @@ func (s *buildStep) emit(r storage.Reader, b storage.Batch, t *schema.Totals) er
 }
 
 // NewStep returns the step that adds the blocks after one block, up to and including another, to an index that is being added.
-func NewStep(ctx context.Context, l *schema.Layout, x *schema.Index, from, to model.Point) *buildStep {
-	return &buildStep{l: l, ctx: ctx, x: x, from: from, to: to}
+func NewStep(ctx context.Context, l *schema.Layout, x *schema.Index, from, to model.Point) *Step {
+	return &Step{layout: l, ctx: ctx, x: x, from: from, to: to}
 }

@@ -1,4 +1,4 @@
-package core
+package backfill
 
 import (
 	"fmt"
