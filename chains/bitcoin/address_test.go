@@ -119,28 +119,6 @@ func TestValuesThatAreNoStoredAddressAreShownAsHex(t *testing.T) {
 	}
 }
 
-func TestOtherIndexesParseWhatTheyFormat(t *testing.T) {
-	for _, x := range indexes(networks[0])[1:] {
-		good := map[string][]string{
-			indexScriptHash: {"8b01df4e368ea28f8dc0423bcf7a4923e3a12d307c875e47a0cfbf90b5c39161"},
-			indexScriptType: block.KindNames[:],
-			indexOpReturn:   {"00", "6a24aa21"},
-		}[x.Name]
-		for _, text := range good {
-			value, err := x.Parse(text)
-			if err != nil || x.Format(value) != text {
-				t.Errorf("%s: %s: %x is written %s, %v", x.Name, text, value, x.Format(value), err)
-			}
-		}
-		for _, text := range []string{"", "p2pkh", "zz", "abc", strings.Repeat("z", 64)} {
-			_, err := x.Parse(text)
-			if kind, code := model.KindOf(err); err == nil || kind != model.Usage || code != "bad_value" || !contains(err.Error(), "expected") {
-				t.Errorf("%s: %q: %v", x.Name, text, err)
-			}
-		}
-	}
-}
-
 func FuzzAddress(f *testing.F) {
 	for _, s := range []string{"", "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S", "3P14159f73E4gFr7JterCCQh9QjiTjiZrG",
 		"bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0", "BC1SW50QGDZ25J", "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"} {

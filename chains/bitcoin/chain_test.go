@@ -66,30 +66,6 @@ func TestSupplyIsTheSumOfSubsidies(t *testing.T) {
 	}
 }
 
-func TestHashesAreReversed(t *testing.T) {
-	c, err := New("mainnet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := "000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f"
-	h, err := c.ParseHash(text)
-	if err != nil || c.FormatHash(h) != text || h[31] != 0 || h[0] != 0x6f {
-		t.Errorf("%s: %x, %v", text, h, err)
-	}
-	if upper, err := c.ParseHash(strings.ToUpper(text)); err != nil || upper != h {
-		t.Errorf("in capitals: %x, %v", upper, err)
-	}
-	for _, bad := range []string{"", text[1:], text + "0", text[:63] + "g", "0x" + text[2:]} {
-		_, err := c.ParseHash(bad)
-		if kind, code := model.KindOf(err); err == nil || kind != model.Usage || code != "bad_hash" || !contains(err.Error(), "64 hex digits") {
-			t.Errorf("%q: %v", bad, err)
-		}
-	}
-	if _, err := c.ParseAsset(text); err == nil || !contains(err.Error(), "unknown asset") {
-		t.Errorf("an asset: %v", err)
-	}
-}
-
 func TestCompactTargets(t *testing.T) {
 	// As Core's arith_uint256_tests say, except that its numbers need not be targets.
 	for compact, want := range map[uint32]string{

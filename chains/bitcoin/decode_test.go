@@ -137,24 +137,6 @@ func TestBlocksThatBreakTheRulesAreNamed(t *testing.T) {
 	}
 }
 
-// TestABlockOwnsItsMemory: the bytes it was made of can be used again.
-func TestABlockOwnsItsMemory(t *testing.T) {
-	raw := bitcointest.Bytes(sample())
-	d := newTestDecoder(t)
-	b, err := d.Block(raw, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := fmt.Sprint(*b)
-	clear(raw)
-	if _, err := d.Block(bitcointest.Bytes(bitcointest.NewChain().Mine()), 0); err != nil {
-		t.Fatal(err)
-	}
-	if fmt.Sprint(*b) != before {
-		t.Error("the block changed with the bytes it was decoded from, or with the next block")
-	}
-}
-
 // TestAllocationsDoNotGrowWithTransactions: one for each kind of slice, the block, its header and values.
 func TestAllocationsDoNotGrowWithTransactions(t *testing.T) {
 	scripts := scriptSeeds()
@@ -218,54 +200,6 @@ func TestCountsInEveryForm(t *testing.T) {
 		}
 		if err := agreesWithWire(networks[4], b, m); err != nil {
 			t.Errorf("%d: %v", n, err)
-		}
-	}
-}
-
-func TestKeysAreInTheOrderAskedFor(t *testing.T) {
-	raw := bitcointest.Bytes(sample())
-	for _, names := range [][]string{nil, {indexScriptType}, {indexScriptHash, indexAddress}, {indexOpReturn, indexScriptType, indexScriptHash, indexAddress}} {
-		d, err := newDecoder(networks[4], names)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := newTestDecoder(t).Block(raw, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := d.Block(raw, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range b.Txs {
-			for j, o := range b.Txs[i].Outputs {
-				want := map[string]string{}
-				for _, k := range all.Txs[i].Outputs[j].Keys {
-					want[allIndexes[k.Index]] = string(k.Value)
-				}
-				var got []string
-				for n, k := range o.Keys {
-					if n > 0 && k.Index <= o.Keys[n-1].Index {
-						t.Errorf("%v: keys %v", names, o.Keys)
-					}
-					if string(k.Value) != want[names[k.Index]] {
-						t.Errorf("%v: %s is %x", names, names[k.Index], k.Value)
-					}
-					got = append(got, names[k.Index])
-				}
-				for name := range want {
-					if slices.Contains(names, name) != slices.Contains(got, name) {
-						t.Errorf("%v: transaction %d, output %d has %v", names, i, j, got)
-					}
-				}
-			}
-		}
-	}
-	for _, names := range [][]string{{"adress"}, {indexAddress, indexAddress}} {
-		if _, err := newDecoder(networks[4], names); err == nil {
-			t.Errorf("%v: no error", names)
-		} else if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_index" {
-			t.Errorf("%v: %v", names, err)
 		}
 	}
 }

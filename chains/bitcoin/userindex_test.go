@@ -10,7 +10,6 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/block"
-	"birthmark/chains/indexexpr"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
@@ -56,43 +55,6 @@ func shownValues(c model.Chain, indexes []string, o *model.Output) map[string][]
 	return values
 }
 
-// The expression of a chain's own index, defined by a user, has the values that the index has.
-func TestOwnExpressionsAreTheNativeIndexes(t *testing.T) {
-	c, err := New("mainnet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ds []model.Definition
-	var names []string
-	for _, x := range c.Indexes() {
-		ds = append(ds, model.Definition{Name: "own_" + x.Name, Kind: x.Kind, When: x.When, Value: x.Value})
-		names = append(names, x.Name, "own_"+x.Name)
-	}
-	compared := map[string]int{}
-	realFiles(t, func(file, network string, input []byte) {
-		c := define(t, network, ds...)
-		for _, b := range decodeWith(t, c, input, names...) {
-			for i := range b.Txs {
-				for j := range b.Txs[i].Outputs {
-					values := shownValues(c, names, &b.Txs[i].Outputs[j])
-					for _, d := range ds {
-						native := strings.TrimPrefix(d.Name, "own_")
-						if !reflect.DeepEqual(values[d.Name], values[native]) {
-							t.Fatalf("%s: output %d/%d of block %d: %s is %q, %s is %q", file, i, j, b.Height, native, values[native], d.Name, values[d.Name])
-						}
-						compared[native] += len(values[native])
-					}
-				}
-			}
-		}
-	})
-	for _, d := range ds {
-		if n := compared[strings.TrimPrefix(d.Name, "own_")]; n < 100 {
-			t.Errorf("%s: only %d values were compared", d.Name, n)
-		}
-	}
-}
-
 // An index of a user's changes nothing in the others, wherever it stands among them.
 func TestOwnIndexesLeaveTheOthersAlone(t *testing.T) {
 	input := readData(t, "bitcoin-core", "block413567.raw")
@@ -119,56 +81,6 @@ func TestOwnIndexesLeaveTheOthersAlone(t *testing.T) {
 // exampleBlock is the block that the examples of the fields are taken from, and its network.
 func exampleBlock(t testing.TB) []byte {
 	return readData(t, "converted", "redbit_huge_000000000000000000017bb9edb21a7a1e3a0ddd7e317c06932e8567ee420357.raw")
-}
-
-// Every field computes; its example is its value somewhere in a real block.
-func TestExamplesOfFieldsAreReal(t *testing.T) {
-	input := exampleBlock(t)
-	var ds []model.Definition
-	var names []string
-	var fields []indexexpr.Field
-	for _, f := range language.Fields() {
-		if strings.HasPrefix(f.Type, "list of entries") {
-			continue
-		}
-		value, kind := f.Name, model.OneToMany
-		if list, entry, found := strings.Cut(f.Name, "[]."); found {
-			value, kind = "map("+list+", ."+entry+")", model.ManyValued
-			if strings.HasPrefix(f.Type, "list") {
-				value = "flatten(" + value + ")"
-			}
-		} else if strings.HasPrefix(f.Type, "list") {
-			kind = model.ManyValued
-		}
-		d := model.Definition{Name: fmt.Sprintf("field_%d", len(ds)), Kind: kind, Value: value}
-		ds, names, fields = append(ds, d), append(names, d.Name), append(fields, f)
-	}
-	c := define(t, "mainnet", ds...)
-	found := map[string]map[string]bool{}
-	offered := c.Indexes()[len(allIndexes):]
-	for _, b := range decodeWith(t, c, input, names...) {
-		for i := range b.Txs {
-			for j := range b.Txs[i].Outputs {
-				for _, k := range b.Txs[i].Outputs[j].Keys {
-					// The inscriptions of scripts are of the same make, and another chain's.
-					name := strings.Replace(fields[k.Index].Name, "tx.inscriptions", "output.inscriptions", 1)
-					if found[name] == nil {
-						found[name] = map[string]bool{}
-					}
-					found[name][offered[k.Index].Format(k.Value)] = true
-				}
-			}
-		}
-	}
-	for _, f := range fields {
-		name := strings.Replace(f.Name, "tx.inscriptions", "output.inscriptions", 1)
-		if f.Example != "" && !found[name][f.Example] {
-			t.Errorf("%s is never %q in block 908244, but %d other values", f.Name, f.Example, len(found[name]))
-		}
-		if f.Example == "" && len(found[name]) > 0 {
-			t.Errorf("%s has no example", f.Name)
-		}
-	}
 }
 
 // BenchmarkOwn is what indexes of a user's add to decoding a block of 9,890 outputs.

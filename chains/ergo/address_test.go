@@ -103,18 +103,18 @@ func checked(raw ...byte) string {
 func TestWhatIsNoAddressIsSaid(t *testing.T) {
 	key := bytes.Repeat([]byte{2}, sigma.PointSize)
 	for text, want := range map[string]string{
-		"": "it is not base 58 of an address",
-		"3WxrXTcFe672QcgUgtLmjCkZkg98CPMUeojTZbi7vhm8YqN3kzLY": "it is of ergo testnet",
-		"9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGWF":  "its checksum is wrong",
-		"9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGW0":  "it is not base 58 of an address",
-		checked(append([]byte{0x21}, key...)...):               "it is of a network that is not known (first byte 0x21)",
-		checked(append([]byte{1, 5}, key[1:]...)...):           "its key is no point of the curve",
-		checked(append([]byte{4}, key...)...):                  "it is of type 4, which is not known",
-		checked(append([]byte{1}, key[1:]...)...):              "its content has 32 bytes where type 1 has 33",
-		checked(append([]byte{2}, key...)...):                  "its content has 33 bytes where type 2 has 24",
-		strings.Repeat("9", maxAddressText+1):                  "it has 12289 characters, the most is 12288",
-		"hex:":                                                 "these are no hex digits of a tree",
-		"hex:0":                                                "these are no hex digits of a tree",
+		"": "invalid base 58",
+		"3WxrXTcFe672QcgUgtLmjCkZkg98CPMUeojTZbi7vhm8YqN3kzLY": "it is an address of ergo testnet",
+		"9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGWF":  "wrong checksum",
+		"9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGW0":  "invalid base 58",
+		checked(append([]byte{0x21}, key...)...):               "unknown network (first byte 0x21)",
+		checked(append([]byte{1, 5}, key[1:]...)...):           "its key is not a point of the curve",
+		checked(append([]byte{4}, key...)...):                  "unknown address type 4",
+		checked(append([]byte{1}, key[1:]...)...):              "its content has 32 bytes, expected 33 for type 1",
+		checked(append([]byte{2}, key...)...):                  "its content has 33 bytes, expected 24 for type 2",
+		strings.Repeat("9", maxAddressText+1):                  "it has 12289 characters, expected at most 12288",
+		"hex:":                                                 "invalid hex digits of an ErgoTree",
+		"hex:0":                                                "invalid hex digits of an ErgoTree",
 	} {
 		_, err := parseAddress(networks[0], text)
 		if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_value" || !strings.Contains(err.Error(), want) {

@@ -202,30 +202,6 @@ func TestOrderOfVariablesIsFound(t *testing.T) {
 	}
 }
 
-// Blocks that a decoder made before stay what they were, and so they do when the JSON is overwritten.
-func TestBlockOwnsItsMemory(t *testing.T) {
-	d := decoderOf(t, valueNames...)
-	raw := jsonOf(t, handmade(t, 4, aTx()))
-	want, err := decoderOf(t, valueNames...).block(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := d.block(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := aTx()
-	other.Inputs[0].Box, other.Outputs[0].Value, other.Outputs[1].Registers[0] = sigma.ID{99}, 77, []byte{0x0e, 2, 66, 67}
-	other.Outputs[0].Tokens[0].ID = sigma.ID{98}
-	copy(raw, bytes.Repeat([]byte{' '}, len(raw)))
-	if _, err := d.block(jsonOf(t, handmade(t, 4, other, other))); err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, want) {
-		t.Error("the block has changed")
-	}
-}
-
 // A token is minted under the id of the first box that is spent, over all outputs, whatever their order.
 func TestMintsAreSummedOverTheOutputs(t *testing.T) {
 	first, second := sigma.ID{10}, sigma.ID{11}

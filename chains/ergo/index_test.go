@@ -76,39 +76,3 @@ func TestValuesAreReadBack(t *testing.T) {
 		}
 	}
 }
-
-func TestHashesAndAssetsAreHex(t *testing.T) {
-	c, err := New("testnet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := "b0244dfc267baca974a4caee06120321562784303a8a688976ae56170e4d175b"
-	h, err := c.ParseHash(text)
-	if err != nil || c.FormatHash(h) != text {
-		t.Errorf("%s: %v", c.FormatHash(h), err)
-	}
-	id, err := c.ParseAsset(text)
-	if err != nil || c.FormatAsset(id) != text {
-		t.Errorf("%x: %v", id, err)
-	}
-	for _, bad := range []string{"", text[1:], text + "00", "zz" + text[2:]} {
-		if _, err := c.ParseHash(bad); err == nil {
-			t.Errorf("%q is a hash", bad)
-		}
-		if _, err := c.ParseAsset(bad); err == nil {
-			t.Errorf("%q is an asset", bad)
-		}
-	}
-}
-
-func TestNetworks(t *testing.T) {
-	for name, want := range map[string]string{"": "mainnet", "mainnet": "mainnet", "testnet": "testnet"} {
-		if c, err := New(name); err != nil || c.Network() != want || c.Name() != "ergo" {
-			t.Errorf("%q: %v, %v", name, c, err)
-		}
-	}
-	_, err := New("preprod")
-	if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_network" || !strings.Contains(err.Error(), "mainnet, testnet") {
-		t.Error(err)
-	}
-}
