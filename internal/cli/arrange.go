@@ -12,16 +12,34 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// arrange brings arguments into the one order that urfave/cli understands: command, flags, "--", arguments. Users may
-// write flags anywhere; what stands after "--" is no flag. Unknown commands and flags, flags without their value and a
-// wrong number of arguments are found here.
-func arrange(app *cli.App, args []string) ([]string, error) {
+// renamedFlags maps former names of flags to their present ones. Former names are accepted with a warning until the first
+// tagged release.
+var renamedFlags = map[string]string{
+	"rate": "rate-limit", "cors": "cors-origins", "proxies": "trusted-proxies", "to-tip": "until-tip",
+	"keep": "reuse-db", "pace": "rps", "kinds": "per-kind", "fresh": "no-cache",
+}
+
+// arrange brings the arguments into the order that urfave/cli requires: command, flags, "--", arguments. Users can place
+// flags anywhere before "--". It returns errors for unknown commands and flags, missing values of flags and a wrong number
+// of arguments, and warnings for former names of flags.
+func arrange(app *cli.App, args []string) (line, warnings []string, err error) {
 	root := &cli.Command{Name: app.Name, Subcommands: app.Commands, Flags: []cli.Flag{cli.HelpFlag}}
 	words, err := split(root, args[1:])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	line := []string{args[0]}
+	for i, w := range words {
+		if present, ok := renamedFlags[w.flag]; ok {
+			warnings = append(warnings, fmt.Sprintf("flag --%s is now called --%s; the old name will be removed", w.flag, present))
+			words[i].flag = present
+		}
+	}
+	line, err = arranged(root, args[0], words)
+	return line, warnings, err
+}
+
+func arranged(root *cli.Command, program string, words []word) ([]string, error) {
+	line := []string{program}
 	path := []*cli.Command{root}
 	var rest []string
 	for _, w := range words {
@@ -46,13 +64,16 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		if w.flag == "" {
 			continue
 		}
-		if w.flag == "help" {
+		switch {
+		case w.flag == "help":
 			help = true
 			continue
+		case w.flag == "version" && c == root:
+			return append(line, "version"), nil
 		}
 		f := findFlag(c, w.flag)
 		if f == nil && w.flag == "json" {
-			continue // says how errors are told, whatever the command
+			continue // selects the format of errors for every command
 		}
 		if f == nil {
 			return nil, unknownFlag(path, w.flag)
@@ -75,7 +96,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	return append(append(append(line, flags...), "--"), rest...), nil
 }
 
-// word is one thing on the command line: a flag with its value, or an argument.
+// word is a flag with its value, or an argument.
 type word struct {
 	flag     string // its name, "" for an argument
 	text     string // the flag's value or the argument
@@ -83,8 +104,7 @@ type word struct {
 	literal  bool // after "--"
 }
 
-// split pairs flags with their values. A flag means the same in every command that has it, so that this can be known
-// before the command is.
+// split pairs flags with their values. A flag has the same type in every command, so that this does not need the command.
 func split(root *cli.Command, args []string) ([]word, error) {
 	var words []word
 	for i := 0; i < len(args); i++ {
@@ -104,7 +124,10 @@ func split(root *cli.Command, args []string) ([]word, error) {
 		if name == "h" {
 			w.flag = "help"
 		}
-		if f := anyFlag(root, w.flag); f != nil && takesValue(f) && !hasValue {
+		if present, ok := renamedFlags[name]; ok {
+			name = present
+		}
+		if f := anyFlag(root, name); f != nil && takesValue(f) && !hasValue {
 			if i+1 == len(args) {
 				return nil, usageError("missing_value", "flag --%s needs a value", name)
 			}
@@ -154,7 +177,7 @@ func flagValue(f cli.Flag, w word) (string, error) {
 		return "true", nil
 	}
 	if _, err := strconv.ParseBool(w.text); err != nil {
-		return "", usageError("bad_value", "flag --%s is either there or not: expected no value or true or false, not %q", w.flag, w.text)
+		return "", usageError("bad_value", "flag --%s takes no value other than true or false, not %q", w.flag, w.text)
 	}
 	return w.text, nil
 }
@@ -164,7 +187,7 @@ func unknownCommand(path []*cli.Command, name string) error {
 	for _, c := range path[len(path)-1].Subcommands {
 		known[c.Name] = true
 	}
-	return usageError("unknown_command", "unknown command %q%s (%s help lists them)", name, suggest.Hint(name, known), path[0].Name)
+	return usageError("unknown_command", "unknown command %q%s (run %s help)", name, suggest.Hint(name, known), path[0].Name)
 }
 
 func unknownFlag(path []*cli.Command, name string) error {
@@ -174,9 +197,9 @@ func unknownFlag(path []*cli.Command, name string) error {
 		known["--"+f.Names()[0]] = true
 	}
 	if len(path) == 1 {
-		return usageError("unknown_flag", "unknown flag --%s, and no command (birthmark help lists them)", name)
+		return usageError("unknown_flag", "unknown flag --%s, and no command (run birthmark help)", name)
 	}
-	return usageError("unknown_flag", "unknown flag --%s of %s%s (%s --help lists them)", name, pathName(path),
+	return usageError("unknown_flag", "unknown flag --%s of %s%s (run %s --help)", name, pathName(path),
 		suggest.Hint("--"+name, known), pathName(path))
 }
 
@@ -188,8 +211,8 @@ func pathName(path []*cli.Command) string {
 	return strings.Join(names, " ")
 }
 
-// countArguments compares what is there with the command's ArgsUsage: a word for each argument, in brackets where it
-// may be left out.
+// countArguments checks the number of arguments against the command's ArgsUsage, which has a word per argument, in brackets
+// if it is optional.
 func countArguments(path []*cli.Command, args []string) error {
 	c := path[len(path)-1]
 	if len(c.Subcommands) > 0 {
@@ -214,7 +237,7 @@ func countArguments(path []*cli.Command, args []string) error {
 	return nil
 }
 
-// asksForJSON finds the flag before anything is known to be right, so that what is wrong is told as JSON too.
+// asksForJSON finds --json before the arguments are checked, so that errors in them are printed as JSON too.
 func asksForJSON(args []string) bool {
 	asks := false
 	for _, a := range args[min(1, len(args)):] {
@@ -230,12 +253,12 @@ func asksForJSON(args []string) bool {
 	return asks
 }
 
-// usageError is an error of the user, who is told what was expected.
+// usageError returns an error of kind Usage.
 func usageError(code, format string, args ...any) error {
 	return model.Errorf(model.Usage, code, format, args...)
 }
 
-// badFlag is the error of a value that urfave/cli could not read.
+// badFlag returns the error of a value that urfave/cli cannot parse.
 func badFlag(err error) error {
 	return usageError("bad_value", "%s", strings.Replace(fmt.Sprint(err), " for flag -", " for flag --", 1))
 }

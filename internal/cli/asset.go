@@ -15,7 +15,7 @@ import (
 func (p *program) assetCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:      "asset",
-		Usage:     "one asset: first seen, minted, burned, supply, holders",
+		Usage:     "show an asset: first occurrence, minted and burned amounts, supply, holders",
 		ArgsUsage: "ID|FINGERPRINT",
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		a, err := db.Asset(ctx, c.Args().First())

@@ -13,7 +13,7 @@ import (
 func (p *program) assetEventsCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:      "asset-events",
-		Usage:     "the mints and burns of an asset",
+		Usage:     "list the mints and burns of an asset",
 		ArgsUsage: "ID|FINGERPRINT",
 		Flags:     slices.Concat(rangeFlags(), pageFlags("events", true)),
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {

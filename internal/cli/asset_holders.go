@@ -12,7 +12,7 @@ import (
 func (p *program) assetHoldersCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:      "asset-holders",
-		Usage:     "the addresses that hold an asset",
+		Usage:     "list the addresses that hold an asset",
 		ArgsUsage: "ID|FINGERPRINT",
 		Flags:     pageFlags("addresses", false),
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {

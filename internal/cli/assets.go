@@ -12,7 +12,7 @@ import (
 func (p *program) assetsCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:  "assets",
-		Usage: "all assets, in the order in which they first occurred",
+		Usage: "list all assets in the order of their first occurrence",
 		Flags: pageFlags("assets", true),
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		pg, err := pageOf(c)

@@ -12,7 +12,7 @@ import (
 func (p *program) balanceCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:      "balance",
-		Usage:     "what a value of an index holds, received and sent, assets included",
+		Usage:     "show the balance of an address (or any indexed value)",
 		ArgsUsage: "INDEX VALUE",
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		a, err := db.Balance(ctx, c.Args().Get(0), c.Args().Get(1))

@@ -22,7 +22,7 @@ import (
 func (p *program) benchCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "bench",
-		Usage:    "measure how fast this machine indexes",
+		Usage:    "measure indexing, queries and serving on this machine",
 		Category: helping,
 		Subcommands: []*cli.Command{
 			p.benchAppendCommand(), p.benchQueryCommand(), p.benchServeCommand(), p.benchTipCommand(), p.benchRollbackCommand(),
@@ -35,22 +35,22 @@ func (p *program) benchAppendCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "append",
 		Usage: "index generated blocks in several ways and compare",
-		Description: "Blocks have the shape of mainnet's. They are generated and decoded first; each run then has a process and a\n" +
-			"temporary folder of its own:\n" +
-			"  naive  a store transaction for each block, every read and write by itself, no caches\n" +
-			"  floor  every row made, none stored\n" +
-			"  wal    windows as they are near the tip\n" +
+		Description: "The blocks resemble those of mainnet. They are generated and decoded first; each run then has its own process and\n" +
+			"temporary folder:\n" +
+			"  naive  a store transaction per block, single reads and writes, no caches\n" +
+			"  floor  all rows are made, none are stored\n" +
+			"  wal    batches as near the tip\n" +
 			"  nowal  the same with --wal=off\n" +
-			"  bulk   a sync as users run it: large windows, in bulk\n" +
-			"Indexes of one's own in --index-file act on serialized blocks: those of bitcoin are generated as such then. What they\n" +
-			"add to decoding, which the runs do not do, is measured by itself.",
+			"  bulk   a normal sync: large batches\n" +
+			"Custom indexes in --index-file need serialized blocks, which are then generated for bitcoin. The time they add to decoding is\n" +
+			"measured separately, because the runs do not decode.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "txs", Usage: "index `N` transactions", DefaultText: "1000000"},
 			&cli.StringFlag{Name: "naive-txs", Usage: "`N` transactions for naive and floor, which need fewer", DefaultText: "250000"},
-			&cli.StringFlag{Name: "runs", Usage: "the `RUNS` to do, of naive,floor,wal,nowal,bulk", DefaultText: "all"},
-			&cli.StringFlag{Name: "wal", Usage: "only runs with the write-ahead log `on` or off, beside naive and floor"},
+			&cli.StringFlag{Name: "runs", Usage: "`RUNS` to execute: some of naive,floor,wal,nowal,bulk", DefaultText: "all"},
+			&cli.StringFlag{Name: "wal", Usage: "only runs with the write-ahead log `on` or off, besides naive and floor"},
 			compressionFlag(),
-			&cli.StringFlag{Name: "repeat", Usage: "do the runs `N` times by turns, and take the median of each figure", DefaultText: "1"},
+			&cli.StringFlag{Name: "repeat", Usage: "repeat the runs `N` times, alternating, and print the median of each figure", DefaultText: "1"},
 			&cli.StringFlag{Name: "recording", Hidden: true}, // a run by itself: of the blocks recorded in this folder
 		}, generatedFlags(), memoryFlags(), profileFlags(), commonFlags()),
 		Action: p.benchAppend,
@@ -100,7 +100,7 @@ func (p *program) benchAppend(c *cli.Context) (err error) {
 		return err
 	}
 	if (len(kinds) > 1 || numbers["repeat"] > 1) && (c.IsSet("cpuprofile") || c.IsSet("memprofile")) {
-		return usageError("bad_value", "a profile is of one run: expected --runs with one of %s", bench.KindNames())
+		return usageError("bad_value", "a profile covers one run: expected --runs with one of %s", bench.KindNames())
 	}
 	// What is wrong with the flags is told before anything is made.
 	chain, err := generatedChain(c, 2000)
@@ -169,7 +169,7 @@ func txsOf(k bench.Kind, numbers map[string]uint64) uint64 {
 // benchKinds are the runs to do, in the order of bench.Kinds.
 func benchKinds(c *cli.Context) ([]bench.Kind, error) {
 	if c.IsSet("runs") && c.IsSet("wal") {
-		return nil, usageError("bad_value", "--wal and --runs both say which runs to do: expected one of them")
+		return nil, usageError("bad_value", "--wal and --runs cannot be combined")
 	}
 	wanted := slices.Clone(bench.Kinds)
 	switch {

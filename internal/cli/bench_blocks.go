@@ -28,26 +28,26 @@ import (
 func generatedFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "chain", Usage: "`CHAIN` whose blocks are generated: " + strings.Join(bench.ChainNames(), ", "), DefaultText: bitcoin.Name},
-		&cli.StringFlag{Name: "indexes", Usage: "the `INDEXES` to keep", DefaultText: "address,script_hash; of other chains than bitcoin theirs"},
-		&cli.StringFlag{Name: "index-file", Usage: "the indexes to keep, what is kept for them besides, and indexes of one's own, as a settings `FILE` has them"},
-		&cli.StringFlag{Name: "hot-outputs", Usage: "of bitcoin: one address has `N` outputs more than others"},
-		&cli.BoolFlag{Name: "hot-unspent", DisableDefaultText: true, Usage: "none of --hot-outputs is ever spent; else most are, as others"},
-		&cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "keep transactions' bytes too; bitcoin's blocks are generated in serialized form then"},
-		&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a block, in the mean", DefaultText: "2000; of other chains than bitcoin as mainnet has"},
-		&cli.StringFlag{Name: "seed", Usage: "the same `SEED` makes the same blocks", DefaultText: "1"},
-		&cli.StringFlag{Name: "dir", Usage: "`DIR` for the temporary folders", DefaultText: "the system's"},
+		&cli.StringFlag{Name: "indexes", Usage: "`INDEXES` to build", DefaultText: "address,script_hash; for other chains their defaults"},
+		&cli.StringFlag{Name: "index-file", Usage: "indexes to build, with options and custom indexes, from a settings `FILE`"},
+		&cli.StringFlag{Name: "hot-outputs", Usage: "bitcoin: give one address `N` additional outputs"},
+		&cli.BoolFlag{Name: "hot-unspent", DisableDefaultText: true, Usage: "never spend --hot-outputs; by default most are spent"},
+		&cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "also store raw transactions; bitcoin blocks are then generated in serialized form"},
+		&cli.StringFlag{Name: "block-txs", Usage: "mean number `N` of transactions per block", DefaultText: "2000; for other chains as on mainnet"},
+		&cli.StringFlag{Name: "seed", Usage: "`SEED` of the generator", DefaultText: "1"},
+		&cli.StringFlag{Name: "dir", Usage: "`DIR` for temporary folders", DefaultText: "the system default"},
 	}
 }
 
 func memoryFlags() []cli.Flag {
-	return []cli.Flag{&cli.StringFlag{Name: "memory", Usage: "the most memory to work with, a `SIZE` such as 4GiB"}}
+	return []cli.Flag{&cli.StringFlag{Name: "memory", Usage: "memory limit, a `SIZE` such as 4GiB"}}
 }
 
 // benchNumbers reads flags that are numbers, each with what it is where it is not set.
 func benchNumbers(c *cli.Context, numbers map[string]uint64) (map[string]uint64, error) {
 	most := map[string]uint64{
 		"txs": bench.MaxTxs, "naive-txs": bench.MaxTxs, "block-txs": bench.MaxTxsPerBlock, "seed": 1<<63 - 1, "mb": 1000,
-		"repeat": 1000, "connections": 10_000, "seconds": 86_400, "pace": 1_000_000, "samples": 1_000_000, "blocks": 1_000_000, "hot-outputs": bench.MaxTxs,
+		"repeat": 1000, "connections": 10_000, "seconds": 86_400, "rps": 1_000_000, "samples": 1_000_000, "blocks": 1_000_000, "hot-outputs": bench.MaxTxs,
 	}
 	for name := range numbers {
 		if !c.IsSet(name) {

@@ -18,16 +18,16 @@ import (
 func (p *program) benchDecodeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "decode",
-		Usage: "decode blocks, and have another project decode the same",
-		Description: "Cardano is compared with gouroboros, Bitcoin with btcd's wire, Ergo with encoding/json, which checks nothing. Blocks\n" +
-			"are generated, or read from --source: a node's immutable database, a chunk, a block file of Bitcoin, a file of full\n" +
-			"blocks of Ergo.",
+		Usage: "compare the speed of decoding with other libraries",
+		Description: "Compares Cardano with gouroboros, Bitcoin with btcd's wire, and Ergo with encoding/json, which validates nothing. Blocks are\n" +
+			"generated or read from --source: an immutable database or chunk of Cardano, a block file of Bitcoin, a file of full blocks\n" +
+			"of Ergo.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "source", Usage: "`FILE` or folder of blocks, or its file:// URI", DefaultText: "generated ones"},
+			&cli.StringFlag{Name: "source", Usage: "`FILE` or folder of blocks, or its file:// URI", DefaultText: "generated blocks"},
 			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "20000"},
-			&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a generated block, in the mean", DefaultText: "as mainnet has"},
-			&cli.StringFlag{Name: "seed", Usage: "the same `SEED` makes the same blocks", DefaultText: "1"},
-			&cli.StringFlag{Name: "mb", Usage: "read `N` MB of blocks from --source at most", DefaultText: "64"},
+			&cli.StringFlag{Name: "block-txs", Usage: "mean number `N` of transactions per generated block", DefaultText: "as on mainnet"},
+			&cli.StringFlag{Name: "seed", Usage: "`SEED` of the generator", DefaultText: "1"},
+			&cli.StringFlag{Name: "mb", Usage: "read at most `N` MB of blocks from --source", DefaultText: "64"},
 			indexFlag(),
 		}, chainFlags(), profileFlags(), commonFlags()),
 		Action: profiled(p.benchDecode),

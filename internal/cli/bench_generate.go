@@ -23,16 +23,16 @@ import (
 func (p *program) benchGenerateCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "generate",
-		Usage:     "write a generated chain, for bench sync and for trying things",
+		Usage:     "write a generated chain to files, for bench sync and experiments",
 		ArgsUsage: "DIR",
-		Description: "A chain in the shape of mainnet. Of cardano a node's immutable database in DIR/immutable and genesis files in\n" +
-			"DIR/genesis, of ergo full blocks in DIR/blocks.jsonl, for testnet, of bitcoin a node's block files in DIR/blocks, for\n" +
-			"regtest. Only what a node alone checks is filler: keys, signatures, scripts, and proofs of work but for Bitcoin's.",
+		Description: "The chain resembles mainnet. Cardano: an immutable database in DIR/immutable and genesis files in DIR/genesis. Ergo: full\n" +
+			"blocks of testnet in DIR/blocks.jsonl. Bitcoin: block files of regtest in DIR/blocks. Data that only nodes validate is\n" +
+			"filler: keys, signatures, scripts, and proofs of work except those of Bitcoin.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "chain", Usage: "`CHAIN` to generate: cardano, bitcoin or ergo", DefaultText: "cardano"},
 			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "1000000"},
-			&cli.StringFlag{Name: "block-txs", Usage: "`N` transactions in a block, in the mean", DefaultText: "as mainnet has"},
-			&cli.StringFlag{Name: "seed", Usage: "the same `SEED` makes the same blocks", DefaultText: "1"},
+			&cli.StringFlag{Name: "block-txs", Usage: "mean number `N` of transactions per block", DefaultText: "as on mainnet"},
+			&cli.StringFlag{Name: "seed", Usage: "`SEED` of the generator", DefaultText: "1"},
 		}, profileFlags(), commonFlags()),
 		Action: profiled(p.benchGenerate),
 	}

@@ -20,18 +20,17 @@ import (
 func (p *program) benchQueryCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "query",
-		Usage: "measure how fast a database answers",
-		Description: "Asks for transactions, outputs, blocks and values drawn at random, and for the value with the most outputs, twice, and\n" +
-			"measures the second time: what was asked for is in memory then. The database is --db, or one of generated blocks that is\n" +
-			"removed again, or stays in --keep for the next time. Of --db the hottest value is the one met most often among the\n" +
-			"outputs of what was drawn.",
+		Usage: "measure queries",
+		Description: "Queries random transactions, outputs, blocks and values, and the value with the most outputs. Each query runs twice and the\n" +
+			"second run is measured, when its data is in memory. The database is --db, or a generated one that is removed at the end or\n" +
+			"kept in --reuse-db. For --db, the hottest value is the most frequent one in the sample.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "db", Usage: "`DIR` of the database", DefaultText: "a generated one"},
+			&cli.StringFlag{Name: "db", Usage: "database folder `DIR`", DefaultText: "a generated database"},
 			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "1000000"},
-			&cli.StringFlag{Name: "keep", Usage: "make the generated database in `DIR`, or use the one made there before"},
-			&cli.StringFlag{Name: "samples", Usage: "draw `N` of each kind", DefaultText: "1000"},
+			&cli.StringFlag{Name: "reuse-db", Usage: "create the generated database in `DIR`, or reuse the one in it"},
+			&cli.StringFlag{Name: "samples", Usage: "sample `N` of each kind", DefaultText: "1000"},
 		}, generatedFlags(), memoryFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "network", Usage: "`NETWORK` of --db's chain, where it cannot be told"},
+			&cli.StringFlag{Name: "network", Usage: "`NETWORK` of --db, if it cannot be detected"},
 		}, profileFlags(), commonFlags()),
 		Action: p.benchQuery,
 	}
@@ -58,7 +57,7 @@ func (p *program) benchQuery(c *cli.Context) (err error) {
 	var indexes map[string]config.IndexView
 	o := bench.QueryOptions{Samples: int(numbers["samples"]), Seed: numbers["seed"]}
 	if c.IsSet("db") {
-		for _, name := range []string{"txs", "keep", "block-txs", "indexes", "index-file", "hot-outputs", "hot-unspent"} {
+		for _, name := range []string{"txs", "reuse-db", "block-txs", "indexes", "index-file", "hot-outputs", "hot-unspent"} {
 			if c.IsSet(name) {
 				return usageError("bad_value", "--%s is of a generated database: expected it without --db", name)
 			}
@@ -69,7 +68,7 @@ func (p *program) benchQuery(c *cli.Context) (err error) {
 			return err
 		}
 		chain.Txs = int(numbers["txs"])
-		dir := c.String("keep")
+		dir := c.String("reuse-db")
 		if dir == "" {
 			if dir, err = os.MkdirTemp(c.String("dir"), "birthmark-bench-"); err != nil {
 				return err

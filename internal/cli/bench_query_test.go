@@ -52,7 +52,7 @@ func TestBenchQueryAsksAGeneratedDatabase(t *testing.T) {
 // The first time the database is made, later it is found; with other flags it would be another one.
 func TestBenchQueryKeepsADatabase(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
-	args := append(benchTo(t, "query --txs 800 --block-txs 50 --samples 5"), "--keep", dir)
+	args := append(benchTo(t, "query --txs 800 --block-txs 50 --samples 5"), "--reuse-db", dir)
 	var first, second benchQueryAnswer
 	ask(t, &first, args...)
 	db := filepath.Join(dir, "db")
@@ -65,7 +65,7 @@ func TestBenchQueryKeepsADatabase(t *testing.T) {
 		t.Errorf("%v; %+v, then %+v", err, first, second)
 	}
 	wantFailure(t, exitRefused, "not_empty", `holds a generated database of bitcoin with 800 transactions`, append(args, "--seed", "2")...)
-	wantFailure(t, exitRefused, "not_empty", `is not empty and holds no generated database`, "bench", "query", "--keep", db)
+	wantFailure(t, exitRefused, "not_empty", `is not empty and holds no generated database`, "bench", "query", "--reuse-db", db)
 
 	var asked benchQueryAnswer
 	ask(t, &asked, "bench", "query", "--db", db, "--samples", "100")
@@ -134,10 +134,10 @@ func TestBenchesRefuseWhatTheyCannotMeasure(t *testing.T) {
 		"tip --blocks 0":                    {exitUsage, "bad_value", `^--blocks: expected a number from 1`},
 		"query --chain doge":                {exitUsage, "bad_value", `^--chain: expected bitcoin, cardano, ergo, not "doge"`},
 		"query --chain ergo --indexes none": {exitUsage, "unknown_index", `none`},
-		"query --db x --keep y":             {exitUsage, "bad_value", `^--keep is of a generated database`},
+		"query --db x --reuse-db y":             {exitUsage, "bad_value", `^--reuse-db is of a generated database`},
 		"query --db " + os.DevNull:          {exitRefused, "no_database", `holds no database`},
 		"query --samples 0":                 {exitUsage, "bad_value", `^--samples: expected a number from 1`},
-		"append --repeat 2 --runs wal --memprofile " + os.DevNull: {exitUsage, "bad_value", `^a profile is of one run`},
+		"append --repeat 2 --runs wal --memprofile " + os.DevNull: {exitUsage, "bad_value", `^a profile covers one run`},
 	} {
 		wantFailure(t, want.status, want.code, want.said, append([]string{"bench"}, strings.Fields(line)...)...)
 	}

@@ -20,30 +20,30 @@ import (
 func (p *program) benchServeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
-		Usage: "measure how fast a database is served over HTTP",
-		Description: "Serves a database on a port of its own, through all that birthmark serve has between a client and the database, and has\n" +
-			"another process ask over many connections, each one request after the other: for places drawn at random, which were\n" +
-			"asked for before it is measured. The database is --db, or one of generated blocks that is removed again, or stays in\n" +
-			"--keep for the next time. With --url a server that runs elsewhere is asked.\n" +
-			"What is asked: " + mixText(bench.LoadMix) + ", of a hundred. find is the first page of an address. Addresses with more\n" +
-			"than 100 outputs are left out, and transactions with more than 1,000 inputs and outputs: bench query measures what is hot.",
+		Usage: "measure a database served over HTTP",
+		Description: "Serves a database through the complete server of birthmark serve, while another process sends requests over many\n" +
+			"connections, one after the other on each. The requests are drawn at random and sent once before the measurement. The\n" +
+			"database is --db, or a generated one that is removed at the end or kept in --reuse-db. With --url, a running server is\n" +
+			"measured.\n" +
+			"The mix in percent: " + mixText(bench.LoadMix) + ". find is the first page of an address. Addresses with more than 100\n" +
+			"outputs and transactions with more than 1,000 inputs and outputs are excluded; bench query measures those.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "url", Usage: "ask a chain of a server that runs: `URL` such as http://127.0.0.1:8080/v1/bitcoin"},
-			&cli.StringFlag{Name: "db", Usage: "`DIR` of the database", DefaultText: "a generated one"},
+			&cli.StringFlag{Name: "url", Usage: "measure a running server: `URL` of a chain such as http://127.0.0.1:8080/v1/bitcoin"},
+			&cli.StringFlag{Name: "db", Usage: "database folder `DIR`", DefaultText: "a generated database"},
 			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "1000000; with --syncing twice as many"},
-			&cli.StringFlag{Name: "keep", Usage: "make the generated database in `DIR`, or use the one made there before"},
-			&cli.StringFlag{Name: "connections", Usage: "ask over `N` connections", DefaultText: "64"},
+			&cli.StringFlag{Name: "reuse-db", Usage: "create the generated database in `DIR`, or reuse the one in it"},
+			&cli.StringFlag{Name: "connections", Usage: "use `N` connections", DefaultText: "64"},
 			&cli.StringFlag{Name: "seconds", Usage: "measure for `N` seconds", DefaultText: "10"},
-			&cli.StringFlag{Name: "pace", Usage: "`N` requests a second, however long they take", DefaultText: "as many as are answered; with --syncing 3000"},
-			&cli.StringFlag{Name: "mix", Usage: "what is asked, with weights: some of " + strings.Join(bench.LoadKinds(), ", "), DefaultText: mixText(bench.LoadMix)},
-			&cli.BoolFlag{Name: "kinds", DisableDefaultText: true, Usage: "then measure each kind of the mix by itself too, as long"},
-			&cli.BoolFlag{Name: "syncing", DisableDefaultText: true, Usage: "serve half of the blocks while the others arrive, and compare with how fast they arrive when nobody asks"},
-			&cli.StringFlag{Name: "repeat", Usage: "with --syncing: have the blocks arrive `N` times each way, by turns, and take the medians", DefaultText: "3"},
-			&cli.BoolFlag{Name: "fresh", DisableDefaultText: true, Usage: "have the server keep no answers, so that each is read anew"},
-			&cli.StringFlag{Name: "samples", Usage: "draw `N` of each kind", DefaultText: "1000"},
+			&cli.StringFlag{Name: "rps", Usage: "send `N` requests per second, even if answers are late", DefaultText: "as many as are answered; with --syncing 3000"},
+			&cli.StringFlag{Name: "mix", Usage: "request kinds with weights, some of " + strings.Join(bench.LoadKinds(), ", "), DefaultText: mixText(bench.LoadMix)},
+			&cli.BoolFlag{Name: "per-kind", DisableDefaultText: true, Usage: "also measure each kind of the mix separately"},
+			&cli.BoolFlag{Name: "syncing", DisableDefaultText: true, Usage: "serve half of the blocks while the others are synced, and compare with a sync without requests"},
+			&cli.StringFlag{Name: "repeat", Usage: "with --syncing: repeat each sync `N` times, alternating, and print the medians", DefaultText: "3"},
+			&cli.BoolFlag{Name: "no-cache", DisableDefaultText: true, Usage: "disable the response cache of the server"},
+			&cli.StringFlag{Name: "samples", Usage: "sample `N` of each kind", DefaultText: "1000"},
 			&cli.BoolFlag{Name: "waits", Hidden: true}, // the process that asks: says when it is ready, is told when to begin and to end
 		}, generatedFlags(), memoryFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "network", Usage: "`NETWORK` of --db's chain, where it cannot be told"},
+			&cli.StringFlag{Name: "network", Usage: "`NETWORK` of --db, if it cannot be detected"},
 		}, profileFlags(), commonFlags()),
 		Action: p.benchServe,
 	}
@@ -139,7 +139,7 @@ func mixFlag(c *cli.Context) (map[string]int, error) {
 }
 
 func (p *program) benchServe(c *cli.Context) error {
-	numbers, err := benchNumbers(c, map[string]uint64{"txs": 1_000_000, "connections": 64, "seconds": 10, "pace": 0, "samples": 1000, "repeat": 3, "seed": 1})
+	numbers, err := benchNumbers(c, map[string]uint64{"txs": 1_000_000, "connections": 64, "seconds": 10, "rps": 0, "samples": 1000, "repeat": 3, "seed": 1})
 	if err != nil {
 		return err
 	}
@@ -147,13 +147,13 @@ func (p *program) benchServe(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := onlyOf(c, "url", "db", "keep", "txs", "syncing", "fresh"); err != nil {
+	if err := onlyOf(c, "url", "db", "reuse-db", "txs", "syncing", "no-cache"); err != nil {
 		return err
 	}
-	if err := onlyOf(c, "db", "keep", "txs", "syncing"); err != nil {
+	if err := onlyOf(c, "db", "reuse-db", "txs", "syncing"); err != nil {
 		return err
 	}
-	if err := onlyOf(c, "syncing", "keep", "kinds"); err != nil {
+	if err := onlyOf(c, "syncing", "reuse-db", "per-kind"); err != nil {
 		return err
 	}
 	if c.IsSet("repeat") && !c.Bool("syncing") {
@@ -163,11 +163,11 @@ func (p *program) benchServe(c *cli.Context) error {
 		if !c.IsSet("txs") {
 			numbers["txs"] *= 2
 		}
-		if !c.IsSet("pace") {
-			numbers["pace"] = 3000
+		if !c.IsSet("rps") {
+			numbers["rps"] = 3000
 		}
 	}
-	a := &benchServeAnswer{Connections: int(numbers["connections"]), Fresh: c.Bool("fresh"), Pace: float64(numbers["pace"]), Mix: mix}
+	a := &benchServeAnswer{Connections: int(numbers["connections"]), Fresh: c.Bool("no-cache"), Pace: float64(numbers["rps"]), Mix: mix}
 	o := bench.LoadOptions{
 		URL: c.String("url"), Connections: a.Connections, For: time.Duration(numbers["seconds"]) * time.Second, Rate: a.Pace, Mix: mix,
 		Samples: int(numbers["samples"]), Seed: numbers["seed"],
@@ -215,7 +215,7 @@ func (p *program) benchServeDatabase(c *cli.Context, a *benchServeAnswer, o benc
 			return err
 		}
 		chain.Txs = txs
-		dir := c.String("keep")
+		dir := c.String("reuse-db")
 		if dir == "" {
 			if dir, err = os.MkdirTemp(c.String("dir"), "birthmark-bench-"); err != nil {
 				return err
@@ -244,7 +244,7 @@ func (p *program) loads(c *cli.Context, a *benchServeAnswer, o bench.LoadOptions
 	if err = p.askApart(c, &a.loadAnswer, o, watch, nil); err != nil {
 		return err
 	}
-	if !c.Bool("kinds") {
+	if !c.Bool("per-kind") {
 		return nil
 	}
 	a.ByItself = map[string]*loadAnswer{}

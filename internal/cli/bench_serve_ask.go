@@ -61,7 +61,7 @@ func (p *program) askApart(c *cli.Context, a *loadAnswer, o bench.LoadOptions, w
 		fmt.Sprintf("--connections=%d", o.Connections), fmt.Sprintf("--seconds=%d", int(o.For.Seconds())), fmt.Sprintf("--mix=%s", mixText(o.Mix)),
 		fmt.Sprintf("--samples=%d", o.Samples), fmt.Sprintf("--seed=%d", o.Seed))
 	if o.Rate > 0 {
-		cmd.Args = append(cmd.Args, fmt.Sprintf("--pace=%d", int(o.Rate)))
+		cmd.Args = append(cmd.Args, fmt.Sprintf("--rps=%d", int(o.Rate)))
 	}
 	var log strings.Builder
 	cmd.Stderr = &log

@@ -12,14 +12,14 @@ import (
 
 func TestBenchServeAsksAGeneratedDatabase(t *testing.T) {
 	t.Setenv(asProgram, "-1")
-	for chain, flag := range map[string]string{"bitcoin": "--kinds", "cardano": "--pace 50 --fresh"} {
+	for chain, flag := range map[string]string{"bitcoin": "--per-kind", "cardano": "--rps 50 --no-cache"} {
 		var a benchServeAnswer
 		ask(t, &a, benchTo(t, "serve --txs 1500 --block-txs 50 --samples 30 --connections 8 --seconds 1 --chain "+chain+" "+flag)...)
 		if a.Chain != chain || a.Txs != 1500 || a.Memory != 64<<20 || a.Connections != 8 || a.Fresh != (chain == "cardano") || len(a.Indexes) == 0 || a.Syncing != nil {
 			t.Errorf("%s: %+v", chain, a)
 		}
 		checkLoad(t, chain, &a.loadAnswer)
-		if len(a.Kinds) != len(bench.LoadMix) || flag == "--kinds" && len(a.ByItself) != len(bench.LoadMix) {
+		if len(a.Kinds) != len(bench.LoadMix) || flag == "--per-kind" && len(a.ByItself) != len(bench.LoadMix) {
 			t.Errorf("%s: %v, by itself %v", chain, a.Kinds, a.ByItself)
 		}
 		for kind, of := range a.ByItself {
@@ -73,11 +73,11 @@ func TestBenchServeAsksADatabaseThatIsThere(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
 	args := benchTo(t, "serve --txs 800 --block-txs 50 --samples 10 --seconds 1 --connections 2")
 	var a benchServeAnswer
-	ask(t, &a, append(args, "--keep", dir)...)
+	ask(t, &a, append(args, "--reuse-db", dir)...)
 	if a.Txs != 800 {
 		t.Errorf("%+v", a)
 	}
-	r := birthmark(benchTo(t, "serve --samples 10 --seconds 1 --connections 2 --kinds --mix history,output=3 --db "+filepath.Join(dir, keptFolder))...)
+	r := birthmark(benchTo(t, "serve --samples 10 --seconds 1 --connections 2 --per-kind --mix history,output=3 --db "+filepath.Join(dir, keptFolder))...)
 	for _, begin := range []string{"transactions  800", "asked         output=3,history=1", "history by itself  ", "output  "} {
 		if r.status != exitDone || !slices.ContainsFunc(strings.Split(r.stdout, "\n"), func(l string) bool { return strings.HasPrefix(l, begin) }) {
 			t.Errorf("for people: no line begins with %q: %+v", begin, r)
@@ -92,13 +92,13 @@ func TestBenchServeRefusesWhatItCannotMeasure(t *testing.T) {
 		code, said string
 	}{
 		"--connections 0":                     {exitUsage, "bad_value", `^--connections: expected a number from 1 to 10000`},
-		"--pace much":                         {exitUsage, "bad_value", `^--pace: expected a number from 1`},
+		"--rps much":                         {exitUsage, "bad_value", `^--rps: expected a number from 1`},
 		"--mix tx,zebra":                      {exitUsage, "bad_value", `^--mix: expected some of balance, block, .*"tx,zebra"$`},
 		"--mix tx=0":                          {exitUsage, "bad_value", `^--mix: expected some of`},
-		"--db x --keep y":                     {exitUsage, "bad_value", `^--db and --keep do not go together`},
+		"--db x --reuse-db y":                     {exitUsage, "bad_value", `^--db and --reuse-db do not go together`},
 		"--url http://h:1/v1/x --db y":        {exitUsage, "bad_value", `^--url and --db do not go together`},
 		"--repeat 2":                          {exitUsage, "bad_value", `^--repeat is of --syncing`},
-		"--syncing --kinds":                   {exitUsage, "bad_value", `^--syncing and --kinds do not go together`},
+		"--syncing --per-kind":                   {exitUsage, "bad_value", `^--syncing and --per-kind do not go together`},
 		"--url h:80":                          {exitUsage, "bad_value", `expected the address of a chain that is served`},
 		"--db " + os.DevNull:                  {exitRefused, "no_database", `holds no database`},
 		"--url http://127.0.0.1:1/v1/bitcoin": {exitSource, "no_answer", `refused`},

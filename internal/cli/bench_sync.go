@@ -22,16 +22,16 @@ import (
 func (p *program) benchSyncCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "sync",
-		Usage: "sync from a source and measure it: reading and decoding too",
-		Description: "What birthmark sync does, into a temporary folder that is removed, or into the folder --db, which must hold no\n" +
-			"database and is left. birthmark bench generate makes chains to sync.",
+		Usage: "measure a sync from a source, including reading and decoding",
+		Description: "Runs birthmark sync into a temporary folder, or into the folder --db, which must not contain a database and is kept.\n" +
+			"birthmark bench generate creates chains to sync.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`"},
-			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password"},
-			&cli.StringFlag{Name: "to-height", Usage: "end with block `H`"},
+			&cli.StringFlag{Name: "source", Usage: "`URI` of the source of the blocks"},
+			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password of the source"},
+			&cli.StringFlag{Name: "to-height", Usage: "stop after block `H`"},
 			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`", DefaultText: "on"},
 			compressionFlag(),
-			&cli.StringFlag{Name: "dir", Usage: "`DIR` for the temporary folder", DefaultText: "the system's"},
+			&cli.StringFlag{Name: "dir", Usage: "`DIR` for the temporary folder", DefaultText: "the system default"},
 			indexFlag(), rawFlag(),
 		}, databaseFlags(), profileFlags()),
 		Action: profiled(p.benchSync),

@@ -139,9 +139,9 @@ func TestBenchAppendRefusesWhatItCannotMeasure(t *testing.T) {
 		"--txs 0":                    `^--txs: expected a number`,
 		"--block-txs 50001":          `^--block-txs: expected a number from 1 to 50000`,
 		"--runs wal,quick":           `^--runs: expected some of naive, floor, wal, nowal, bulk, not "wal,quick"$`,
-		"--runs wal --wal on":        `^--wal and --runs both say which runs to do`,
+		"--runs wal --wal on":        `^--wal and --runs cannot be combined`,
 		"--wal maybe":                `^--wal: expected on or off, not "maybe"$`,
-		"--cpuprofile " + os.DevNull: `^a profile is of one run: expected --runs with one of`,
+		"--cpuprofile " + os.DevNull: `^a profile covers one run: expected --runs with one of`,
 		"--chain doge":               `^--chain: expected bitcoin, cardano, ergo, not "doge"$`,
 		"--repeat 0":                 `^--repeat: expected a number from 1 to 1000`,
 	} {

@@ -17,12 +17,12 @@ const tipTxs = 2500
 func (p *program) benchTipCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "tip",
-		Usage: "append blocks one by one to a large database, each durable",
-		Description: fmt.Sprintf("Makes a database of generated blocks in a temporary folder, has it settle, and appends more blocks as they come from the\n"+
-			"network: one at a time, each on the disk before the next. Those of bitcoin have %d transactions each, others as many as\n"+
-			"they have.", tipTxs),
+		Usage: "measure appending single blocks to a large database",
+		Description: fmt.Sprintf("Creates and compacts a database of generated blocks in a temporary folder and appends more blocks as they arrive from the\n"+
+			"network: one at a time, each durable before the next. Blocks of bitcoin have %d transactions, those of other chains as many\n"+
+			"as usual.", tipTxs),
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "txs", Usage: "`N` transactions in the database before", DefaultText: "1000000"},
+			&cli.StringFlag{Name: "txs", Usage: "initial database size of `N` transactions", DefaultText: "1000000"},
 			&cli.StringFlag{Name: "blocks", Usage: "append `N` blocks", DefaultText: "200"},
 		}, generatedFlags(), memoryFlags(), profileFlags(), commonFlags()),
 		Action: p.benchTip,

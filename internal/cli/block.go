@@ -14,7 +14,7 @@ import (
 func (p *program) blockCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:      "block",
-		Usage:     "one block with its transaction hashes",
+		Usage:     "show a block and the hashes of its transactions",
 		ArgsUsage: "HASH|HEIGHT|tip",
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		a, err := db.Block(ctx, c.Args().First())

@@ -13,7 +13,7 @@ import (
 func (p *program) blocksCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:  "blocks",
-		Usage: "the blocks of the chain, without what is in them",
+		Usage: "list blocks, without their transactions",
 		Flags: slices.Concat(rangeFlags(), pageFlags("blocks", true)),
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		pg, err := pageOf(c)

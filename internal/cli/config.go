@@ -13,13 +13,13 @@ import (
 func (p *program) configCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "config",
-		Usage:       "the settings in effect, with every default",
+		Usage:       "print the effective settings, including defaults",
 		Category:    helping,
-		Description: "Of file, environment and flags together. The output is a settings file; secrets are masked in it.",
+		Description: "Combines file, environment and flags. The output is a settings file; secrets are masked.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` the server listens on"},
-			&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`"},
-			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
+			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` of the server"},
+			&cli.StringFlag{Name: "source", Usage: "`URI` of the source of the blocks"},
+			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password of the source, or user:password: a node's .cookie file"},
 			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`", DefaultText: "on"},
 			indexFlag(), rawFlag(),
 		}, serverFlags(), databaseFlags()),

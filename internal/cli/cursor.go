@@ -17,19 +17,19 @@ import (
 func (p *program) cursorCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "cursor",
-		Usage:    "how far programs have come that follow the database",
+		Usage:    "manage the saved positions of find --follow clients",
 		Category: asking,
-		Description: "A cursor is a name for a block: find --follow --cursor NAME goes on behind it and moves it on. Cursors are files\n" +
-			"in the database's folder, so that they can be kept while another process writes the database.",
+		Description: "A cursor is a named position after a block. find --follow --cursor NAME continues from it and advances it. Cursors are\n" +
+			"files in the folder of the database and can be changed while another process writes the database.",
 		Subcommands: []*cli.Command{
 			p.cursorQuery(cli.Command{
 				Name:      "set",
-				Usage:     "put a cursor behind a block, making it where there is none",
+				Usage:     "set a cursor to the position after a block, creating it if needed",
 				ArgsUsage: "NAME HEIGHT|HASH|tip|origin",
 			}, p.setCursor),
 			p.cursorQuery(cli.Command{
 				Name:      "get",
-				Usage:     "where a cursor is, and how far behind the tip",
+				Usage:     "show the position of a cursor and its distance to the tip",
 				ArgsUsage: "NAME",
 			}, func(ctx context.Context, c *cli.Context, db *daemon.Database, f cursor.Folder) (any, func(*page), error) {
 				a, err := cursorAnswerOf(ctx, db, f, c.Args().First())
@@ -37,11 +37,11 @@ func (p *program) cursorCommand() *cli.Command {
 			}),
 			p.cursorQuery(cli.Command{
 				Name:  "list",
-				Usage: "all cursors",
+				Usage: "list all cursors",
 			}, listCursors),
 			p.cursorQuery(cli.Command{
 				Name:      "delete",
-				Usage:     "forget a cursor",
+				Usage:     "delete a cursor",
 				ArgsUsage: "NAME",
 			}, p.deleteCursor),
 		},
@@ -94,7 +94,7 @@ func cursorAnswerOf(ctx context.Context, db *daemon.Database, f cursor.Folder, n
 // pointsOf are the blocks of a cursor, which must be one of the chain.
 func pointsOf(chain model.Chain, name string, c *cursor.Cursor) ([]model.Point, error) {
 	if c.Chain != chain.Name() || c.Network != chain.Network() {
-		return nil, model.Errorf(model.Refused, "wrong_chain", "cursor %s is of %s %s, the database holds %s %s: delete it, or set it anew",
+		return nil, model.Errorf(model.Refused, "wrong_chain", "cursor %s is of %s %s, the database holds %s %s: delete it, or set it again",
 			name, c.Chain, c.Network, chain.Name(), chain.Network())
 	}
 	var points []model.Point
@@ -189,7 +189,7 @@ func (p *program) deleteCursor(_ context.Context, c *cli.Context, _ *daemon.Data
 
 func (p *page) cursors(cs []*cursorAnswer) {
 	if len(cs) == 0 {
-		p.printf("no cursor so far\n")
+		p.printf("no cursors\n")
 	}
 	var rows [][]cell
 	for _, c := range cs {

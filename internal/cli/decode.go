@@ -16,14 +16,15 @@ import (
 
 func (p *program) decodeCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "decode",
-		Usage:       "what a chain's adapter makes of blocks, without a database",
-		ArgsUsage:   "FILE|-",
-		Category:    helping,
-		Description: "FILE or standard input holds raw bytes, hex, a block file or a node's JSON. One JSON document a line.",
+		Name:      "decode",
+		Usage:     "decode raw blocks to JSON, without a database",
+		ArgsUsage: "FILE|-",
+		Category:  helping,
+		Description: "FILE or standard input (-) contains raw bytes, hex, a block file or the JSON of a node. Prints one JSON document per block,\n" +
+			"each on its own line.",
 		Flags: slices.Concat(chainFlags(), []cli.Flag{
 			indexFlag(),
-			&cli.StringFlag{Name: "height", Usage: "`H` of the first block, where the form does not tell", DefaultText: "0"},
+			&cli.StringFlag{Name: "height", Usage: "height `H` of the first block, if the input does not contain it", DefaultText: "0"},
 		}, commonFlags(), profileFlags()),
 		Action: profiled(p.decode),
 	}
@@ -81,7 +82,7 @@ func (p *program) decode(c *cli.Context) (err error) {
 		blocks++
 	}
 	if blocks == 0 {
-		return model.Errorf(model.BadSource, "no_block", "%s holds no block", c.Args().First())
+		return model.Errorf(model.BadSource, "no_block", "%s contains no block", c.Args().First())
 	}
 	return nil
 }

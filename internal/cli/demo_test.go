@@ -82,7 +82,7 @@ func TestTheDemoOfErgoHolds(t *testing.T) {
 	node := ergotest.New(ergotest.Options{Network: "testnet"})
 	node.Extend(ergotest.Made(ergogen.New(ergogen.Options{Seed: 1}), 60)...)
 	checkDemo(t, demo(t, "ergo", "NODE="+node.Start(t)),
-		"chain         ergo testnet", "blocks        60 ", "\nA transaction that mints a token:\n", "\nname         Token ", "\nbox_id  ", "as the source has it")
+		"chain         ergo testnet", "blocks        60 ", "\nA transaction that mints a token:\n", "\nname         Token ", "\nbox_id  ", "OK: the index matches the source")
 }
 
 var ofCardano = []string{"\nfingerprint  asset1", "\npolicy      ", "\nbalance       ", "\npayment_credential  "}

@@ -20,13 +20,13 @@ import (
 func (p *program) dumpCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "dump",
-		Usage:    "every row that the chain determines, or the digest of each family",
+		Usage:    "dump all rows, or a checksum per column family",
 		Category: asking,
-		Description: "A line for each row: family, key and value, the last two in hex. Databases of equal chains and indexes have\n" +
-			"equal dumps: what forks took off the chain (birthmark forks) is not in them. A digest is the SHA-256 of these lines.",
+		Description: "Prints one line per row: family, key and value, the last two in hex. Databases with the same chain and indexes have\n" +
+			"identical dumps. Orphaned blocks (birthmark forks) are not included. A digest is the SHA-256 of these lines.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "family", Usage: "only the family `F`"},
-			&cli.BoolFlag{Name: "digest", DisableDefaultText: true, Usage: "rows and digest of each family instead of the rows"},
+			&cli.StringFlag{Name: "family", Usage: "dump only the family `F`"},
+			&cli.BoolFlag{Name: "digest", DisableDefaultText: true, Usage: "print the number of rows and the digest of each family instead of the rows"},
 		}, databaseFlags(), profileFlags()),
 		Action: profiled(p.dump),
 	}
@@ -34,7 +34,7 @@ func (p *program) dumpCommand() *cli.Command {
 
 func (p *program) dump(c *cli.Context) (err error) {
 	if p.json && !c.Bool("digest") {
-		return usageError("bad_value", "rows are not JSON: --json goes with --digest")
+		return usageError("bad_value", "--json needs --digest: rows are not printed as JSON")
 	}
 	db, err := p.openReading(c, core.Options{Damaged: true})
 	if err != nil {

@@ -10,12 +10,13 @@ import (
 
 func (p *program) fieldsCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "fields",
-		Usage:       "what the expressions of one's own indexes can name",
-		Category:    helping,
-		Description: "The fields of an output, its transaction and its block, of --chain or of all, and the functions: the text of docs/fields.md. docs/indexes.md says how an index is defined.",
-		Flags:       slices.Concat([]cli.Flag{&cli.StringFlag{Name: "chain", Usage: "`CHAIN`"}}, commonFlags()),
-		Action:      p.fields,
+		Name:     "fields",
+		Usage:    "list the fields for expressions of custom indexes",
+		Category: helping,
+		Description: "Prints the fields of outputs, transactions and blocks of --chain or of all chains, and the functions, as in docs/fields.md.\n" +
+			"docs/indexes.md explains how to define an index.",
+		Flags:  slices.Concat([]cli.Flag{&cli.StringFlag{Name: "chain", Usage: "`CHAIN`: bitcoin, cardano or ergo"}}, commonFlags()),
+		Action: p.fields,
 	}
 }
 

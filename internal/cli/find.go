@@ -15,16 +15,16 @@ import (
 func (p *program) findCommand() *cli.Command {
 	find := p.query(cli.Command{
 		Name:      "find",
-		Usage:     "the outputs where a value of an index occurs",
+		Usage:     "list the outputs of an address (or any indexed value)",
 		ArgsUsage: "INDEX [VALUE]",
-		Description: "INDEX asset finds the outputs that held an asset, by its id or fingerprint. With --or and --and: outputs\n" +
-			"where VALUE or any --or occurs, and every --and.\n" +
-			"With --follow one line for each output that comes, and for each block: what was told before it counts from then on.\n" +
-			"A line \"rollback\" takes back what stands above its block, and says where a run begins.",
+		Description: "INDEX asset finds the outputs that contain an asset, by its id or fingerprint. With --or and --and: the outputs that contain\n" +
+			"VALUE or any --or value, and every --and value.\n" +
+			"With --follow: prints a line per new output and then a line per block, which commits the lines before it. A line\n" +
+			"\"rollback\" revokes everything above its block; it is also the first line of a run.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringSliceFlag{Name: "and", Usage: "only outputs where this occurs too, `INDEX=VALUE`; may be given again"},
-			&cli.StringSliceFlag{Name: "or", Usage: "outputs where this occurs as well, `INDEX=VALUE`; may be given again"},
-			&cli.BoolFlag{Name: "unspent", DisableDefaultText: true, Usage: "only outputs that nothing spends"},
+			&cli.StringSliceFlag{Name: "and", Usage: "only outputs that also contain `INDEX=VALUE`; can be repeated"},
+			&cli.StringSliceFlag{Name: "or", Usage: "also outputs that contain `INDEX=VALUE`; can be repeated"},
+			&cli.BoolFlag{Name: "unspent", DisableDefaultText: true, Usage: "only unspent outputs"},
 		}, rangeFlags(), pageFlags("outputs", true), followFlags()),
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		pg, err := pageOf(c)
@@ -45,7 +45,7 @@ func (p *program) findCommand() *cli.Command {
 		}
 		for _, f := range followFlags() {
 			if name := f.Names()[0]; c.IsSet(name) {
-				return usageError("missing_flag", "--%s is for find --follow", name)
+				return usageError("missing_flag", "--%s needs --follow", name)
 			}
 		}
 		if c.NArg() < 2 {

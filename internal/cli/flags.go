@@ -12,46 +12,46 @@ import (
 	"birthmark/model"
 )
 
-// Flags that several commands have. Numbers and sizes are read by the commands, for errors that say what was expected.
+// Flags of several commands. Commands parse numbers and sizes, for errors that name the expected format.
 
 func commonFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "config", Usage: "settings `FILE` (YAML)"},
-		&cli.BoolFlag{Name: "json", DisableDefaultText: true, Usage: "answer with one JSON document"},
+		&cli.BoolFlag{Name: "json", DisableDefaultText: true, Usage: "print one JSON document"},
 	}
 }
 
 func chainFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "chain", Usage: "`CHAIN`, such as bitcoin"},
-		&cli.StringFlag{Name: "network", Usage: "`NETWORK` of the chain, such as testnet3"},
+		&cli.StringFlag{Name: "chain", Usage: "`CHAIN`: bitcoin, cardano or ergo"},
+		&cli.StringFlag{Name: "network", Usage: "`NETWORK` of the chain, such as testnet4 (default: mainnet)"},
 	}
 }
 
 func databaseFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		&cli.StringFlag{Name: "db", Usage: "`DIR` of the database"},
-		&cli.StringFlag{Name: "memory", Usage: "the most memory to work with, a `SIZE` such as 4GiB"},
+		&cli.StringFlag{Name: "db", Usage: "database folder `DIR`"},
+		&cli.StringFlag{Name: "memory", Usage: "memory limit, a `SIZE` such as 4GiB"},
 	}, chainFlags(), commonFlags())
 }
 
 func profileFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "cpuprofile", Usage: "write a CPU profile to `FILE`"},
-		&cli.StringFlag{Name: "memprofile", Usage: "write a profile of the heap at the end to `FILE`"},
+		&cli.StringFlag{Name: "memprofile", Usage: "write a heap profile to `FILE` at the end"},
 	}
 }
 
 func indexFlag() cli.Flag {
-	return &cli.StringFlag{Name: "index", Usage: "the `INDEXES` to keep, such as address,script_hash"}
+	return &cli.StringFlag{Name: "index", Usage: "comma-separated `INDEXES` to build, such as address,script_hash"}
 }
 
 func compressionFlag() cli.Flag {
-	return &cli.StringFlag{Name: "compression", Usage: "of rows on disk, `default|max`; max needs 7% less disk space and 50% more time", DefaultText: "default"}
+	return &cli.StringFlag{Name: "compression", Usage: "compression of the database, `default|max`; max: 7% smaller, 50% slower", DefaultText: "default"}
 }
 
 func rawFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "keep transactions' own bytes besides, for tx --raw; of a new database"}
+	return &cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "also store raw transactions, for tx --raw; only when the database is created"}
 }
 
 func limitFlag(what string) cli.Flag {
@@ -61,15 +61,15 @@ func limitFlag(what string) cli.Flag {
 func pageFlags(what string, ordered bool) []cli.Flag {
 	flags := []cli.Flag{
 		limitFlag(what),
-		&cli.StringFlag{Name: "after", Usage: "go on after the page that gave `CURSOR`"},
+		&cli.StringFlag{Name: "after", Usage: "continue from `CURSOR`, the next value of the previous page"},
 	}
 	if ordered {
-		flags = append(flags, &cli.StringFlag{Name: "order", Usage: "`ORDER` asc (oldest first) or desc", DefaultText: "asc"})
+		flags = append(flags, &cli.StringFlag{Name: "order", Usage: "`ORDER`: asc (oldest first) or desc", DefaultText: "asc"})
 	}
 	return flags
 }
 
-// limit reads --limit, 0 where it is not set.
+// limit returns --limit, 0 if it is not set.
 func limit(c *cli.Context) (int, error) {
 	if !c.IsSet("limit") {
 		return 0, nil
@@ -81,7 +81,7 @@ func limit(c *cli.Context) (int, error) {
 	return n, nil
 }
 
-// heightFlag reads a flag that is a height. Not set: nil.
+// heightFlag returns the height in a flag, nil if it is not set.
 func heightFlag(c *cli.Context, name string) (*model.HeightPk, error) {
 	if !c.IsSet(name) {
 		return nil, nil
@@ -94,10 +94,10 @@ func heightFlag(c *cli.Context, name string) (*model.HeightPk, error) {
 	return &h, nil
 }
 
-// badValue is the error of a flag with a value that is not what was expected.
+// badValue returns the error of a flag with an invalid value.
 func badValue(c *cli.Context, flag, format string, args ...any) error {
 	return usageError("bad_value", "--%s: expected %s, not %q", flag, fmt.Sprintf(format, args...), c.String(flag))
 }
 
-// oneOf are names as an error lists them.
+// oneOf lists names in an error.
 func oneOf(names []string) string { return strings.Join(names, ", ") }

@@ -22,11 +22,11 @@ import (
 // followFlags are those of find that mean something with --follow alone.
 func followFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "tell what comes, block by block, until stopped; without VALUE of all values"},
-		&cli.BoolFlag{Name: "spends", DisableDefaultText: true, Usage: "with --follow: what spends the outputs as well"},
-		&cli.BoolFlag{Name: "to-tip", DisableDefaultText: true, Usage: "with --follow: end at the tip"},
-		&cli.StringFlag{Name: "cursor", Usage: "with --follow: go on behind the cursor `NAME`, and move it on"},
-		&cli.StringFlag{Name: "poll", Usage: "with --follow: look for new blocks every `TIME`", DefaultText: "1s"},
+		&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "stream new matches block by block until interrupted; without VALUE, match every value"},
+		&cli.BoolFlag{Name: "spends", DisableDefaultText: true, Usage: "with --follow: also print the inputs that spend matching outputs"},
+		&cli.BoolFlag{Name: "until-tip", DisableDefaultText: true, Usage: "with --follow: stop at the tip"},
+		&cli.StringFlag{Name: "cursor", Usage: "with --follow: continue from the cursor `NAME` and advance it"},
+		&cli.StringFlag{Name: "poll", Usage: "with --follow: poll for new blocks every `TIME`", DefaultText: "1s"},
 	}
 }
 
@@ -89,7 +89,7 @@ func (p *program) follow(c *cli.Context) (err error) {
 		if stop := c.Context.Err(); stop != nil && errors.Is(err, stop) {
 			return nil // it was stopped while it opened the database
 		}
-		if err != nil || c.Bool("to-tip") || c.Context.Err() != nil {
+		if err != nil || c.Bool("until-tip") || c.Context.Err() != nil {
 			return err
 		}
 		if err := f.wait(dir, seen, max(f.poll, daemon.ReopenPart*took)); err != nil || c.Context.Err() != nil {
@@ -103,7 +103,7 @@ func (f *tail) read() (err error) {
 	c := f.c
 	for _, name := range []string{"and", "or", "unspent", "limit", "after", "order", "height-to", "time-to"} {
 		if c.IsSet(name) {
-			return usageError("bad_value", "--follow cannot be combined with --%s: it tells everything that comes", name)
+			return usageError("bad_value", "--follow cannot be combined with --%s", name)
 		}
 	}
 	f.what = query.ChangeFilter{Term: query.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
@@ -121,7 +121,7 @@ func (f *tail) read() (err error) {
 	}
 	if c.IsSet("poll") {
 		if f.poll, err = time.ParseDuration(c.String("poll")); err != nil || f.poll < leastPoll {
-			return badValue(c, "poll", "a time such as 500ms, at least %v", leastPoll)
+			return badValue(c, "poll", "a duration of at least %v, such as 500ms", leastPoll)
 		}
 	}
 	return nil
@@ -137,7 +137,7 @@ func (f *tail) take(folder cursor.Folder, name string) (err error) {
 		f.kept, err = nil, nil
 	}
 	if err == nil && f.kept != nil && f.what.Start != nil {
-		err = usageError("bad_value", "cursor %s says where to begin: --height-from and --time-from are for a new one", name)
+		err = usageError("bad_value", "cursor %s already has a position: --height-from and --time-from are only for a new cursor", name)
 	}
 	if err != nil {
 		err = errors.Join(err, f.cursor.Release())
@@ -267,6 +267,6 @@ func (p *page) event(e query.Change) {
 	case e.Rollback.IsOrigin():
 		p.printf("%s\n", p.styled("from the origin", bold))
 	default:
-		p.printf("%s\n", p.styled(fmt.Sprintf("from behind block %s  %s", count(e.Rollback.Height), e.Hash), bold))
+		p.printf("%s\n", p.styled(fmt.Sprintf("after block %s  %s", count(e.Rollback.Height), e.Hash), bold))
 	}
 }

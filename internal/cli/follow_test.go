@@ -145,7 +145,7 @@ func TestFollowersAreKilledAndLoseNothing(t *testing.T) {
 		}
 	}
 	kill()
-	r := birthmark("find", "--follow", "address", "--spends", "--json", "--cursor", "all", "--to-tip", "--db", db)
+	r := birthmark("find", "--follow", "address", "--spends", "--json", "--cursor", "all", "--until-tip", "--db", db)
 	if r.status != exitDone || r.stderr != "" {
 		t.Fatalf("%+v", r)
 	}
@@ -153,7 +153,7 @@ func TestFollowersAreKilledAndLoseNothing(t *testing.T) {
 		heard.line(line)
 	}
 	whole := newListener()
-	for line := range strings.Lines(birthmark("find", "--follow", "address", "--spends", "--json", "--to-tip", "--db", db).stdout) {
+	for line := range strings.Lines(birthmark("find", "--follow", "address", "--spends", "--json", "--until-tip", "--db", db).stdout) {
 		whole.line(line)
 	}
 	if heard.wrong != nil || whole.wrong != nil {
@@ -211,18 +211,18 @@ func TestCursorsForPeopleAndPrograms(t *testing.T) {
 	for _, line := range []string{
 		"cursor list",
 		"cursor set wallet 170",
-		"find --follow --to-tip --spends --cursor wallet address " + satoshi,
-		"find --follow --to-tip --spends --cursor wallet address " + satoshi + " --json",
+		"find --follow --until-tip --spends --cursor wallet address " + satoshi,
+		"find --follow --until-tip --spends --cursor wallet address " + satoshi + " --json",
 		"cursor set wallet origin",
-		"find --follow --to-tip --cursor wallet address " + satoshi + " --json",
+		"find --follow --until-tip --cursor wallet address " + satoshi + " --json",
 		"rollback --to-height 182",
 		"cursor set alerts tip --json",
 		"cursor list",
 		"cursor get wallet --json",
-		"find --follow --to-tip --spends --cursor wallet address " + satoshi + " --json",
+		"find --follow --until-tip --spends --cursor wallet address " + satoshi + " --json",
 		"cursor list --json",
-		"find --follow --to-tip --height-from 182 address " + satoshi + " --json",
-		"find --follow --to-tip asset",
+		"find --follow --until-tip --height-from 182 address " + satoshi + " --json",
+		"find --follow --until-tip asset",
 		"cursor delete wallet",
 		"cursor delete alerts --json",
 		"cursor list --json",
@@ -249,19 +249,19 @@ func TestFollowersSayWhatIsWrong(t *testing.T) {
 		code, message string
 	}{
 		{"find address", exitUsage, "missing_argument", `^missing argument VALUE: expected birthmark find`},
-		{"find --cursor a address x", exitUsage, "missing_flag", `^--cursor is for find --follow$`},
-		{"find --spends address x", exitUsage, "missing_flag", `^--spends is for find --follow$`},
+		{"find --cursor a address x", exitUsage, "missing_flag", `^--cursor needs --follow$`},
+		{"find --spends address x", exitUsage, "missing_flag", `^--spends needs --follow$`},
 		{"find --follow --unspent address", exitUsage, "bad_value", `^--follow cannot be combined with --unspent`},
 		{"find --follow --and address=x address", exitUsage, "bad_value", `^--follow cannot be combined with --and`},
 		{"find --follow --height-to 3 address", exitUsage, "bad_value", `^--follow cannot be combined with --height-to`},
-		{"find --follow --poll 1ms address", exitUsage, "bad_value", `^--poll: expected a time such as 500ms, at least 10ms, not "1ms"$`},
+		{"find --follow --poll 1ms address", exitUsage, "bad_value", `^--poll: expected a duration of at least 10ms, such as 500ms, not "1ms"$`},
 		{"find --follow --cursor a/b address", exitUsage, "bad_value", `^a cursor cannot be called "a/b"`},
-		{"find --follow --cursor a --height-from 3 address", exitUsage, "bad_value", `^cursor a says where to begin`},
+		{"find --follow --cursor a --height-from 3 address", exitUsage, "bad_value", `^cursor a already has a position`},
 		{"find --follow --height-from 300 address", exitUsage, "empty_range", `^from height 300: .* its tip is 199`},
 		{"find --follow colour", exitUsage, "unknown_index", `"colour"`},
 		{"find --follow address x", exitUsage, "bad_value", `^address "x"`},
 		{"find --follow --cursor other address", exitRefused, "wrong_chain", `^cursor other is of cardano mainnet`},
-		{"find --follow --cursor broken address", exitRefused, "damaged_cursor", `^cursor broken is damaged \(block 1: .*\): delete it, or set it anew$`},
+		{"find --follow --cursor broken address", exitRefused, "damaged_cursor", `^cursor broken is damaged \(block 1: .*\): delete it, or set it again$`},
 		{"find --and address address x", exitUsage, "bad_value", `^--and: expected INDEX=VALUE, not "address"$`},
 		{"find --or =x address x", exitUsage, "bad_value", `^--or: expected INDEX=VALUE, not "=x"$`},
 		{"find --time-from yesterday address " + satoshi, exitUsage, "bad_value", `^--time-from: expected unix seconds, or a time such as`},

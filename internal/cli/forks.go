@@ -12,9 +12,9 @@ import (
 func (p *program) forksCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:  "forks",
-		Usage: "the blocks that forks took off the chain, newest fork first",
-		Description: "Of the last 1,000 such blocks: how deep each was, when it was lost and what came in its place. Blocks that\n" +
-			"birthmark rollback removed are not among them.",
+		Usage: "list blocks orphaned by reorganizations, newest first",
+		Description: "Prints the last 1,000 orphaned blocks: their confirmations, the time of the reorganization, and the blocks that replaced\n" +
+			"them. Blocks removed by birthmark rollback are not included.",
 		Flags: pageFlags("blocks", false),
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		pg, err := pageOf(c)
@@ -30,7 +30,7 @@ func (p *page) forks(a *query.ForksAnswer) {
 	p.fields(field{"chain", cell{a.Chain + " " + a.Network, green}})
 	p.heading("forks")
 	if len(a.Forks) == 0 {
-		p.printf("no fork so far\n")
+		p.printf("no reorganizations recorded\n")
 	}
 	var rows [][]cell
 	for i, lost := range a.Forks {

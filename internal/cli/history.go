@@ -13,7 +13,7 @@ import (
 func (p *program) historyCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:      "history",
-		Usage:     "the transactions that pay to or spend from a value of an index",
+		Usage:     "list the transactions of an address (or any indexed value)",
 		ArgsUsage: "INDEX VALUE",
 		Flags:     slices.Concat(rangeFlags(), pageFlags("transactions", true)),
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {

@@ -16,12 +16,12 @@ import (
 func (p *program) indexCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "index",
-		Usage:    "the indexes of a database: list, add, drop, verify",
+		Usage:    "list, add, drop and check the indexes of a database",
 		Category: building,
 		Subcommands: []*cli.Command{
 			{
 				Name:  "list",
-				Usage: "what indexes there are, what is kept for them, and how far those are that come or go",
+				Usage: "list the indexes, their options, and the progress of indexes that are being added or dropped",
 				Flags: databaseFlags(),
 				Action: func(c *cli.Context) error {
 					return p.readIndexes(c, func(ctx context.Context, db *daemon.Database) error {
@@ -35,22 +35,22 @@ func (p *program) indexCommand() *cli.Command {
 			},
 			{
 				Name:      "add",
-				Usage:     "add an index to a database, or an option to one of its indexes",
+				Usage:     "add an index, or options of an existing index",
 				ArgsUsage: "NAME",
-				Description: "Definition and options are those that the settings have for NAME; without any, an index the chain offers is\n" +
-					"added as it is. Beside a sync of the same database that process does it, and goes on with its blocks meanwhile.\n" +
-					"Interrupted, it is gone on with by the same command, or by the next sync.",
+				Description: "Definition and options come from the settings of NAME; without settings, a built-in index is added with its defaults.\n" +
+					"If another process is syncing the database, that process adds the index while it continues to sync.\n" +
+					"If interrupted, run the same command again, or let the next sync resume it.",
 				Flags: slices.Concat([]cli.Flag{
-					&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`; needed for values the database does not have"},
-					&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
+					&cli.StringFlag{Name: "source", Usage: "`URI` of the source of the blocks; needed for values that are not in the database"},
+					&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password of the source, or user:password: a node's .cookie file"},
 				}, changeFlags()),
 				Action: profiled(p.indexAdd),
 			},
 			{
 				Name:        "drop",
-				Usage:       "remove an index from a database",
+				Usage:       "drop an index",
 				ArgsUsage:   "NAME",
-				Description: "Its room on disk comes back. The other indexes stay as they are. As for add, a sync that runs does it itself.",
+				Description: "Frees its disk space. Other indexes do not change. If another process is syncing the database, that process drops it.",
 				Flags:       changeFlags(),
 				Action:      profiled(p.indexDrop),
 			},
@@ -75,7 +75,7 @@ func (p *program) indexCommand() *cli.Command {
 // changeFlags are those of commands that change an index.
 func changeFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		&cli.BoolFlag{Name: "detach", DisableDefaultText: true, Usage: "do not wait for a sync that runs to be done with it"},
+		&cli.BoolFlag{Name: "detach", DisableDefaultText: true, Usage: "do not wait until another process that syncs the database is done"},
 	}, databaseFlags(), profileFlags())
 }
 

@@ -145,7 +145,7 @@ func (w *indexChange) there() error {
 		}
 		if reply.Failed != w.told {
 			if w.told = reply.Failed; w.told != "" {
-				w.log.Warn("the process that writes the database tries again later", "pid", reply.PID, "error", w.told)
+				w.log.Warn("the process that writes the database will retry", "pid", reply.PID, "error", w.told)
 			}
 		}
 		select {
@@ -244,7 +244,7 @@ func (w *indexChange) answer() error {
 	switch name := w.request.Index; {
 	case w.done:
 	case w.pid != 0:
-		fmt.Fprintf(w.stderr, "birthmark: process %d goes on with it: birthmark index list says how far it is\n", w.pid)
+		fmt.Fprintf(w.stderr, "birthmark: process %d continues; birthmark index list shows the progress\n", w.pid)
 	default:
 		fmt.Fprintf(w.stderr, "birthmark: interrupted; birthmark index %s %s resumes it, and so does the next sync\n", w.request.Do, name)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"log/slog"
 	"os"
+	"slices"
 
 	"birthmark/internal/config"
 
@@ -15,9 +16,9 @@ var settingFlags = []struct{ flag, key string }{
 	{"tls-cert", "tls.cert"},
 	{"tls-key", "tls.key"},
 	{"api-keys-file", "api_keys_file"},
-	{"rate", "rate"},
-	{"cors", "cors"},
-	{"proxies", "proxies"},
+	{"rate-limit", "rate_limit"},
+	{"cors-origins", "cors_origins"},
+	{"trusted-proxies", "trusted_proxies"},
 	{"hosts", "hosts"},
 	{"pprof", "pprof"},
 	{"log", "log"},
@@ -51,7 +52,7 @@ func (p *program) load(c *cli.Context) error {
 			return err
 		}
 	}
-	overrides := config.FromEnvironment(p.lookup)
+	overrides, warnings := config.FromEnvironment(p.lookup)
 	for _, f := range settingFlags {
 		if c.IsSet(f.flag) {
 			overrides = append(overrides, config.Override{Key: f.key, Value: c.String(f.flag), Origin: "--" + f.flag})
@@ -59,6 +60,8 @@ func (p *program) load(c *cli.Context) error {
 	}
 	p.overrides = p.overrides[:0]
 	for _, o := range overrides {
+		o, renamed := o.Renamed()
+		warnings = append(warnings, renamed...)
 		switch taken, err := s.Override(o); {
 		case err != nil:
 			return err
@@ -71,6 +74,10 @@ func (p *program) load(c *cli.Context) error {
 	}
 	p.settings = s
 	p.logTo(s.Log)
+	for _, w := range slices.Concat(p.warnings, s.Warnings, warnings) {
+		p.log.Warn(w)
+	}
+	p.warnings = nil
 	return nil
 }
 

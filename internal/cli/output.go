@@ -15,7 +15,7 @@ import (
 func (p *program) outputCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:      "output",
-		Usage:     "one output: its value, whose it is, who spends it (Ergo: also by box id)",
+		Usage:     "show an output: value, address and spending input (Ergo: also by box id)",
 		ArgsUsage: "TXHASH:N",
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		a, err := db.Output(ctx, c.Args().First())

@@ -29,8 +29,9 @@ type program struct {
 	console *progress.Console
 	log     *slog.Logger // of the commands and the packages below
 
-	json     bool // answers and errors are JSON documents
-	answered bool // the document is written
+	json     bool     // answers and errors are JSON documents
+	answered bool     // the document is written
+	warnings []string // about former names of flags
 
 	settings  *config.Settings
 	overrides []config.Override
@@ -68,9 +69,10 @@ func (p *program) watch(what string, read func() progress.Reading) (stop func())
 func (p *program) run(ctx context.Context, args []string) int {
 	p.json = asksForJSON(args)
 	app := p.app()
-	arranged, err := arrange(app, args)
+	line, warnings, err := arrange(app, args)
 	if err == nil {
-		err = app.RunContext(ctx, arranged)
+		p.warnings = warnings
+		err = app.RunContext(ctx, line)
 	}
 	return p.fail(err)
 }
@@ -78,10 +80,10 @@ func (p *program) run(ctx context.Context, args []string) int {
 func (p *program) app() *cli.App {
 	app := &cli.App{
 		Name:      "birthmark",
-		Usage:     "index a chain, and ask it anything",
+		Usage:     "index and query UTXO blockchains (Bitcoin, Cardano, Ergo)",
 		UsageText: "birthmark COMMAND [flags] [arguments]",
-		Description: "Flags stand before or after the arguments. Each can be set in a file (--config), and by an environment\n" +
-			"variable: --db by BIRTHMARK_DB.",
+		Description: "Flags can be placed before or after the arguments. Settings can also come from a file (--config) and from\n" +
+			"environment variables: BIRTHMARK_DB sets --db. Flags override variables, and variables override the file.",
 		Reader: p.stdin, Writer: p.stdout, ErrWriter: p.stderr,
 		HideHelpCommand: true,
 		HideVersion:     true,
@@ -127,11 +129,11 @@ func (p *program) app() *cli.App {
 	return app
 }
 
-// prepare gives a command and those below it what all have in common.
+// prepare sets the fields that all commands have in common, also for subcommands.
 func prepare(parent string, c *cli.Command) {
 	name := parent + " " + c.Name
 	c.HideHelpCommand = true // "help" is an argument like any other
-	c.CustomHelpTemplate = commandHelp
+	c.CustomHelpTemplate = commandHelp + "\nEXAMPLES:\n   " + strings.ReplaceAll(examples[name], "\n", "\n   ") + "\n"
 	c.UsageText = strings.TrimSpace(name + " [flags] " + c.ArgsUsage)
 	if len(c.Subcommands) > 0 {
 		c.UsageText = name + " COMMAND [flags] [arguments]"

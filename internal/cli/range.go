@@ -11,10 +11,10 @@ import (
 
 func rangeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "height-from", Usage: "from block `H` on"},
-		&cli.StringFlag{Name: "height-to", Usage: "up to and including block `H`"},
-		&cli.StringFlag{Name: "time-from", Usage: "from the first block that is not before `T` on (unix seconds, or like 2026-11-21T12:00:00Z)"},
-		&cli.StringFlag{Name: "time-to", Usage: "up to and including the last block that is not after `T`"},
+		&cli.StringFlag{Name: "height-from", Usage: "only from block `H`"},
+		&cli.StringFlag{Name: "height-to", Usage: "only up to block `H`, inclusive"},
+		&cli.StringFlag{Name: "time-from", Usage: "only from the first block at or after `T` (unix seconds or 2026-11-21T12:00:00Z)"},
+		&cli.StringFlag{Name: "time-to", Usage: "only up to the last block at or before `T`"},
 	}
 }
 

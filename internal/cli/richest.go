@@ -14,13 +14,12 @@ import (
 func (p *program) richestCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:      "richest",
-		Usage:     "the values of an index that hold most, of the chain's coin or of an asset",
+		Usage:     "list the values of an index with the largest balances of the coin or of an asset",
 		ArgsUsage: "INDEX",
-		Description: "Of an index that is kept with the option balance it reads the balances of all values, else it adds up every\n" +
-			"unspent output, which takes as long as reading all outputs does. With --asset it adds up the unspent outputs\n" +
-			"that hold the asset.",
+		Description: "Reads the balances of an index with the option balance. For other indexes it sums all unspent outputs, which takes as long\n" +
+			"as reading all outputs. With --asset it sums the unspent outputs that contain the asset.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "asset", Usage: "those that hold most of the asset with `ID` or fingerprint"},
+			&cli.StringFlag{Name: "asset", Usage: "rank by the balance of the asset with `ID` or fingerprint"},
 			limitFlag("values"),
 		}, profileFlags()),
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {

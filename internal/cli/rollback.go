@@ -17,9 +17,9 @@ func (p *program) rollbackCommand() *cli.Command {
 		Name:        "rollback",
 		Usage:       "remove the blocks above a height",
 		Category:    building,
-		Description: "Needs no source. Interrupted, it has removed the newest blocks and the database is whole.",
+		Description: "Needs no source. If interrupted, only the newest blocks are removed and the database is consistent.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "to-height", Usage: "the last block `H` that stays"},
+			&cli.StringFlag{Name: "to-height", Usage: "keep block `H` and remove the blocks above it"},
 		}, databaseFlags(), profileFlags()),
 		Action: profiled(p.rollback),
 	}
@@ -31,7 +31,7 @@ func (p *program) rollback(c *cli.Context) (err error) {
 		return err
 	}
 	if to == nil {
-		return usageError("missing_flag", "missing --to-height H, the last block that stays")
+		return usageError("missing_flag", "missing --to-height H, the last block to keep")
 	}
 	set, err := p.one(c)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 func (p *program) schemaCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "schema",
-		Usage:       "the families: key, value, purpose",
+		Usage:       "describe the column families: key, value, purpose",
 		Category:    helping,
-		Description: "The text of docs/schema.md; with --chain also the indexes that the chain offers.",
+		Description: "Prints docs/schema.md; with --chain also the built-in indexes of the chain.",
 		Flags:       slices.Concat(chainFlags(), commonFlags()),
 		Action:      p.schema,
 	}

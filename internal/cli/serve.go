@@ -13,18 +13,18 @@ import (
 func (p *program) serveCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "serve",
-		Usage:    "answer over HTTP, and show an explorer in the browser",
+		Usage:    "serve databases over HTTP, with an API and an explorer",
 		Category: serving,
-		Description: "All chains of the settings, or the one that flags are about. One with a source is synced and followed meanwhile, in this\n" +
-			"process; one without, or with --read-only, is served as it is, also while another process syncs it. What a source fails for\n" +
-			"is tried again, and answers go on. SIGINT and SIGTERM end it when answers are given and blocks are written.\n" +
-			"With --json one document says where it listens, once it does; later errors stand in the log.",
+		Description: "Serves all chains of the settings, or the one selected by flags. A chain with a source is synced by this process. A chain\n" +
+			"without one, or with --read-only, is only read; another process can sync it. If a source fails, the server retries and\n" +
+			"keeps answering. Ctrl-C stops after running requests and the current batch.\n" +
+			"With --json, prints one document with the address when the server listens; later errors are logged.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on, host:port or unix:/path/of.sock", DefaultText: config.DefaultListen},
-			&cli.BoolFlag{Name: "read-only", DisableDefaultText: true, Usage: "sync nothing: another process does, or none"},
-			&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`; without, the database is served as it is"},
-			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
-			&cli.StringFlag{Name: "wal", Usage: "write-ahead log of a sync, `on|off`; off is faster, and a crash then falls back to an earlier block", DefaultText: "on"},
+			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on: host:port or unix:/path/of.sock", DefaultText: config.DefaultListen},
+			&cli.BoolFlag{Name: "read-only", DisableDefaultText: true, Usage: "do not sync; another process can"},
+			&cli.StringFlag{Name: "source", Usage: "`URI` of the source of the blocks; without one the database is only read"},
+			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password of the source, or user:password: a node's .cookie file"},
+			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`; off is faster, but a crash loses the newest blocks", DefaultText: "on"},
 			compressionFlag(),
 			indexFlag(), rawFlag(),
 		}, serverFlags(), databaseFlags(), profileFlags()),
@@ -66,19 +66,19 @@ func (p *program) serve(c *cli.Context) (err error) {
 	return server.Serve(c.Context, chains, announce)
 }
 
-// serverFlags are those of the settings of a server, but for where it listens.
+// serverFlags returns the flags of a server except its address.
 func serverFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "tls-cert", Usage: "`FILE` of the certificate (PEM), read again when it changes; with --tls-key"},
-		&cli.StringFlag{Name: "tls-key", Usage: "`FILE` of its key"},
-		&cli.StringFlag{Name: "api-keys-file", Usage: "`FILE` of the keys that clients show, a line NAME:KEY each"},
-		&cli.StringFlag{Name: "rate", Usage: "limit each client to `N` requests a second; 0: no limit",
+		&cli.StringFlag{Name: "tls-cert", Usage: "certificate `FILE` (PEM), reloaded when it changes; needs --tls-key"},
+		&cli.StringFlag{Name: "tls-key", Usage: "private key `FILE`"},
+		&cli.StringFlag{Name: "api-keys-file", Usage: "`FILE` of API keys, one NAME:KEY per line"},
+		&cli.StringFlag{Name: "rate-limit", Usage: "limit each client to `N` requests per second; 0: no limit",
 			DefaultText: fmt.Sprintf("%d if other machines can connect, else no limit", config.DefaultRate)},
-		&cli.StringFlag{Name: "cors", Usage: "`ORIGINS` whose pages may ask, such as https://example.org, or *"},
-		&cli.StringFlag{Name: "proxies", Usage: "`ADDRESSES` of proxies in front, whose X-Forwarded-For is believed"},
-		&cli.StringFlag{Name: "hosts", Usage: "`NAMES` that a server on a loopback address answers for too"},
-		&cli.StringFlag{Name: "pprof", Usage: "`ADDRESS` of this machine to answer with profiles at, such as 127.0.0.1:6060"},
-		&cli.StringFlag{Name: "log", Usage: "lines of the log as `text|json`", DefaultText: "text"},
-		&cli.StringFlag{Name: "log-level", Usage: "`LEVEL` from which on lines are logged: debug, info, warn, error; debug has every request", DefaultText: "info"},
+		&cli.StringFlag{Name: "cors-origins", Usage: "`ORIGINS` that may send requests from a browser, such as https://example.org, or *"},
+		&cli.StringFlag{Name: "trusted-proxies", Usage: "`ADDRESSES` of proxies whose X-Forwarded-For header is trusted"},
+		&cli.StringFlag{Name: "hosts", Usage: "host `NAMES` accepted on a loopback address, in addition to localhost"},
+		&cli.StringFlag{Name: "pprof", Usage: "loopback `ADDRESS` for Go profiles, such as 127.0.0.1:6060"},
+		&cli.StringFlag{Name: "log", Usage: "log format, `text|json`", DefaultText: "text"},
+		&cli.StringFlag{Name: "log-level", Usage: "log `LEVEL`: debug, info, warn or error; debug logs every request", DefaultText: "info"},
 	}
 }

@@ -124,7 +124,7 @@ func TestFollowersOfAServerLoseNothing(t *testing.T) {
 	listening.Wait()
 	s.stop(t)
 	whole := newListener()
-	for line := range strings.Lines(birthmark("find", "--follow", "address", "--spends", "--json", "--to-tip", "--db", db).stdout) {
+	for line := range strings.Lines(birthmark("find", "--follow", "address", "--spends", "--json", "--until-tip", "--db", db).stdout) {
 		whole.line(line)
 	}
 	if c.heard.wrong != nil || whole.wrong != nil {

@@ -13,7 +13,7 @@ import (
 func (p *program) statusCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:  "status",
-		Usage: "what a database holds: chain, tip, indexes, rows and bytes of each family",
+		Usage: "show chain, tip, indexes, and the rows and bytes of each column family",
 	}, func(ctx context.Context, _ *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		a, err := db.Status(ctx)
 		return a, func(pg *page) { pg.status(a) }, err

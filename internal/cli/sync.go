@@ -18,17 +18,17 @@ import (
 func (p *program) syncCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "sync",
-		Usage:    "bring a database to the tip of a source, making it where there is none",
+		Usage:    "index blocks from a source up to its tip; creates the database if needed",
 		Category: building,
-		Description: "Goes on where it stopped. SIGINT and SIGTERM end it at the end of a window of blocks, the second one at once;\n" +
-			"the database is whole either way. Indexes that are being added or dropped are gone on with beside the blocks.",
+		Description: "Resumes after the last indexed block. Ctrl-C stops after the current batch; press it again to stop immediately. The database\n" +
+			"is consistent in both cases. Pending index add and drop operations are resumed too.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "source", Usage: "where blocks come from, a `URI`: http://node, p2p://peer, tcp://relay:3001, unix:///path/node.socket, file:///path/blocks"},
-			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
-			&cli.StringFlag{Name: "to-height", Usage: "end with block `H`"},
-			&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "stay at the tip and follow the source"},
-			&cli.StringFlag{Name: "serve", Usage: "answer over HTTP at `ADDRESS` meanwhile, as birthmark serve does, until the sync ends"},
-			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`; off is faster, and a crash then falls back to an earlier block", DefaultText: "on"},
+			&cli.StringFlag{Name: "source", Usage: "`URI` of the source: http://node, p2p://peer, tcp://relay:3001, unix:///path/node.socket, file:///path/blocks"},
+			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password of the source, or user:password: a node's .cookie file"},
+			&cli.StringFlag{Name: "to-height", Usage: "stop after block `H`"},
+			&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "continue at the tip and follow the source"},
+			&cli.StringFlag{Name: "serve", Usage: "also serve the database over HTTP at `ADDRESS` until the sync ends"},
+			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`; off is faster, but a crash loses the newest blocks", DefaultText: "on"},
 			compressionFlag(),
 			indexFlag(), rawFlag(),
 		}, databaseFlags(), profileFlags()),
@@ -110,7 +110,7 @@ func (p *program) syncAnswer(db *daemon.Database, did core.Progress, before mode
 	case stopped:
 		note = "interrupted; run the same command to resume"
 	case to != nil && before.Height > *to:
-		note = fmt.Sprintf("the database was above block %s already: birthmark rollback removes blocks", count(*to))
+		note = fmt.Sprintf("the database is already above block %s; use birthmark rollback to remove blocks", count(*to))
 	case to != nil && (tip == nil || tip.Height < uint32(*to)):
 		note = fmt.Sprintf("the source has no block %s yet", count(*to))
 	}

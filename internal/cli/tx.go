@@ -13,10 +13,10 @@ import (
 func (p *program) txCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:      "tx",
-		Usage:     "one transaction: what its inputs spend, who spends its outputs",
+		Usage:     "show a transaction, its inputs resolved, its outputs with their spenders",
 		ArgsUsage: "HASH",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "its bytes as the chain has them, in hex, of a database that keeps them (sync --raw)"},
+			&cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "print the raw transaction in hex; needs a database created with sync --raw"},
 		},
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		if c.Bool("raw") {

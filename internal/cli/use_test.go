@@ -28,17 +28,17 @@ func TestWrongUseSaysWhatWasExpected(t *testing.T) {
 		code, message string
 	}{
 		{"blcok tip", "unknown_command", `^unknown command "blcok"; did you mean "block"\?`},
-		{"zebra", "unknown_command", `^unknown command "zebra" \(birthmark help lists them\)$`},
+		{"zebra", "unknown_command", `^unknown command "zebra" \(run birthmark help\)$`},
 		{"help fnd", "unknown_command", `^unknown command "fnd"; did you mean "find"\?$`},
 		{"bench apend", "unknown_command", `^unknown command "apend"; did you mean "append"\?`},
 		{"bench", "missing_argument", `^birthmark bench needs one of append`},
 		{"--frob", "unknown_flag", `^unknown flag --frob, and no command`},
 		{"find --limt 3 address X", "unknown_flag", `^unknown flag --limt of birthmark find; did you mean "--limit"\?`},
-		{"status --unspent", "unknown_flag", `^unknown flag --unspent of birthmark status \(birthmark status --help lists them\)$`},
+		{"status --unspent", "unknown_flag", `^unknown flag --unspent of birthmark status \(run birthmark status --help\)$`},
 		{"find -x", "unknown_flag", `^unknown flag --x of birthmark find`},
 		{"status --db", "missing_value", `^flag --db needs a value$`},
 		{"status --db --memory 1GiB", "missing_value", `^flag --db needs a value; --memory follows it \(write --db=--memory if that is the value\)$`},
-		{"find --unspent=perhaps address X", "bad_value", `^flag --unspent is either there or not: .*not "perhaps"$`},
+		{"find --unspent=perhaps address X", "bad_value", `^flag --unspent takes no value other than true or false, not "perhaps"$`},
 		{"tx", "missing_argument", `^missing argument HASH: expected birthmark tx \[flags\] HASH$`},
 		{"find address", "missing_argument", `^missing argument VALUE: expected birthmark find \[flags\] INDEX \[VALUE\]$`},
 		{"block tip tip", "unexpected_argument", `^unexpected argument "tip": expected birthmark block \[flags\] HASH\|HEIGHT\|tip$`},
@@ -53,7 +53,7 @@ func TestWrongUseSaysWhatWasExpected(t *testing.T) {
 		{"sync --db " + dir + "/new --source gopher://x --chain bitcoin", "bad_source", `gopher`},
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --to-height -1", "bad_value", `^--to-height: expected a height from 0 to 67108863, not "-1"$`},
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --to-height 67108864", "bad_value", `^--to-height: expected a height`},
-		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --wal=maybe", "bad_setting", `^--wal: "maybe" is neither on nor off$`},
+		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --wal=maybe", "bad_setting", `^--wal: "maybe" is not on or off$`},
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --memory 10MiB", "bad_setting", `^--memory: 10MiB of memory is too small to work: the least is 64MiB$`},
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --memory much", "bad_setting", `^--memory: "much" is not a size such as 4GiB`},
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --cpuprofile " + dir, "bad_value", `^--cpuprofile: `},
@@ -63,12 +63,12 @@ func TestWrongUseSaysWhatWasExpected(t *testing.T) {
 		{"decode -", "missing_flag", `^missing --chain: expected `},
 		{"decode - --chain bitcoin --index pubkye", "unknown_index", `^--index: bitcoin has no index "pubkye"`},
 		{"decode - --chain bitcoin --height x", "bad_value", `^--height: expected a height`},
-		{"dump --db " + dir + " --json", "bad_value", `^rows are not JSON: --json goes with --digest$`},
+		{"dump --db " + dir + " --json", "bad_value", `^--json needs --digest: rows are not printed as JSON$`},
 		{"config --config " + dir + "/none.yaml", "no_settings", `^--config: open .*none.yaml: no such file or directory$`},
 		{"config --config " + file, "bad_setting", `^` + q(file) + `:2: unknown setting "chane"; did you mean "chain"\?$`},
 		{"config --config " + indexes, "unknown_index", `^` + q(indexes) + `:4: bitcoin has no index "adress": it offers address, `},
 		{"config --config " + network, "unknown_network", `^` + q(network) + `:2: .*tesnet3`},
-		{"status --config " + several, "which_chain", `^the settings have 2 chains \(bitcoin, bitcoin/signet\): choose one with --chain`},
+		{"status --config " + several, "which_chain", `^the settings have 2 chains \(bitcoin, bitcoin/signet\): select one with --chain`},
 		{"config --memory 1KiB", "bad_setting", `^--memory: 1KiB of memory is too small to work: the least is 64MiB$`},
 		{"schema --chain moon", "unknown_chain", `^--chain: unknown chain "moon"`},
 	} {
@@ -108,7 +108,7 @@ func TestFlagsStandAnywhere(t *testing.T) {
 		"find --db D address X --limit 5 --json --",
 		"--db D --limit 5 --json find address -- X",
 	} {
-		got, err := arrange(app, append([]string{"birthmark"}, strings.Fields(line)...))
+		got, _, err := arrange(app, append([]string{"birthmark"}, strings.Fields(line)...))
 		if err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%s: %v, %v", line, got, err)
 		}
@@ -118,14 +118,14 @@ func TestFlagsStandAnywhere(t *testing.T) {
 // After "--" nothing is a flag, and a word that stands for a file may be "-".
 func TestArgumentsMayBeginWithADash(t *testing.T) {
 	app := newProgram(nil, nil, nil).app()
-	got, err := arrange(app, []string{"birthmark", "find", "address", "--db=D", "--", "--json"})
+	got, _, err := arrange(app, []string{"birthmark", "find", "address", "--db=D", "--", "--json"})
 	if err != nil || !slices.Equal(got, []string{"birthmark", "find", "--db=D", "--", "address", "--json"}) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if asksForJSON([]string{"birthmark", "find", "--", "--json"}) {
 		t.Error("an argument was taken for a flag")
 	}
-	got, err = arrange(app, []string{"birthmark", "decode", "-", "--chain", "bitcoin"})
+	got, _, err = arrange(app, []string{"birthmark", "decode", "-", "--chain", "bitcoin"})
 	if err != nil || !slices.Equal(got, []string{"birthmark", "decode", "--chain=bitcoin", "--", "-"}) {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -175,6 +175,23 @@ func TestHelpShowsEveryCommandOfTheContract(t *testing.T) {
 		if other := birthmark(name, "--help"); other != h {
 			t.Errorf("%s --help differs from help %s: %+v", name, name, other)
 		}
+	}
+	// Every command has an example, and the help of subcommands can be printed in both ways.
+	for _, c := range newProgram(nil, nil, nil).app().Commands {
+		if examples["birthmark "+c.Name] == "" {
+			t.Errorf("%s has no example", c.Name)
+		}
+		for _, sub := range c.Subcommands {
+			if examples["birthmark "+c.Name+" "+sub.Name] == "" {
+				t.Errorf("%s %s has no example", c.Name, sub.Name)
+			}
+			if h := birthmark("help", c.Name, sub.Name); h.status != exitDone || h != birthmark(c.Name, sub.Name, "--help") {
+				t.Errorf("help %s %s: %+v", c.Name, sub.Name, h)
+			}
+		}
+	}
+	if r, other := birthmark("--version"), birthmark("version"); r != other || r.status != exitDone {
+		t.Errorf("--version: %+v, %+v", r, other)
 	}
 	golden(t, "help_find.txt", birthmark("find", "--help").stdout)
 }

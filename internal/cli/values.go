@@ -14,12 +14,12 @@ import (
 func (p *program) valuesCommand() *cli.Command {
 	return p.query(cli.Command{
 		Name:      "values",
-		Usage:     "the values of an index, in the order in which they first occurred",
+		Usage:     "list the values of an index in the order of their first occurrence",
 		ArgsUsage: "INDEX",
-		Description: "With --prefix those that begin so, in the order of their texts: for indexes that are kept with the option\n" +
-			"prefix. An empty TEXT gives them all.",
+		Description: "With --prefix: the values that begin with TEXT, in alphabetical order; needs an index with the option prefix. An empty TEXT\n" +
+			"lists all values.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "prefix", Usage: "only values that begin with `TEXT`, 255 bytes at most"},
+			&cli.StringFlag{Name: "prefix", Usage: "only values that begin with `TEXT`, at most 255 bytes"},
 		}, pageFlags("values", true)),
 	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		pg, err := pageOf(c)
@@ -39,7 +39,7 @@ func (p *program) valuesCommand() *cli.Command {
 func (p *page) values(a *query.ValuesAnswer) {
 	p.fields(field{"index", cell{a.Index, green}}, field{"values", text(count(a.Count))}, field{"prefix", text(a.Prefix)})
 	if a.Prefix != "" && len(a.Values) == 0 {
-		p.printf("none begins so\n")
+		p.printf("no value has this prefix\n")
 	}
 	if len(a.Values) > 0 {
 		p.heading("values")

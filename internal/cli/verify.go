@@ -22,15 +22,16 @@ import (
 func (p *program) verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "verify",
-		Usage:    "compare a database with a source",
+		Usage:    "compare the index with a source, sampling blocks",
 		Category: building,
-		Description: "Whether the tip is on the source's chain, everything in the first, the last and some random blocks, and what is\n" +
-			"unspent where a node counts it. Changes nothing, and may run beside a sync. Exit status 1 where something differs.",
+		Description: "Checks that the tip is on the chain of the source, compares the first, the last and random blocks completely, and compares\n" +
+			"the unspent outputs if the node counts them. Changes nothing and can run during a sync. The exit status is 1 if there are\n" +
+			"differences.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "source", Usage: "what to compare with, a `URI` such as http://127.0.0.1:8332 or file:///path/blocks"},
-			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the source's password, or user:password as a node's cookie has it"},
-			&cli.StringFlag{Name: "sample", Usage: "`N` random blocks", DefaultText: strconv.Itoa(core.DefaultSample)},
-			&cli.StringFlag{Name: "seed", Usage: "the same `SEED` chooses the same blocks", DefaultText: "another each time"},
+			&cli.StringFlag{Name: "source", Usage: "`URI` of the source, such as http://127.0.0.1:8332 or file:///path/blocks"},
+			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password of the source, or user:password: a node's .cookie file"},
+			&cli.StringFlag{Name: "sample", Usage: "compare `N` random blocks", DefaultText: strconv.Itoa(core.DefaultSample)},
+			&cli.StringFlag{Name: "seed", Usage: "`SEED` of the random choice", DefaultText: "random"},
 		}, databaseFlags(), profileFlags()),
 		Action: profiled(p.verify),
 	}
@@ -53,7 +54,7 @@ func (p *program) verify(c *cli.Context) (err error) {
 		return err
 	}
 	if set.Source == "" {
-		return usageError("missing_flag", "missing --source URI, what the database is compared with (or source in the settings, or BIRTHMARK_SOURCE)")
+		return usageError("missing_flag", "missing --source URI to compare with (or source in the settings, or BIRTHMARK_SOURCE)")
 	}
 	db, err := p.host(c).OpenReading(c.Context, set, core.Options{Damaged: true})
 	if err != nil {
@@ -92,19 +93,19 @@ func (p *program) compare(ctx context.Context, db *daemon.Database, src model.So
 }
 
 func (p *page) verify(a *query.VerifyAnswer) {
-	verdict := cell{"as the source has it", green}
+	verdict := cell{"OK: the index matches the source", green}
 	if !a.OK {
-		verdict = cell{"differs from the source", red}
+		verdict = cell{"differences found", red}
 	}
 	pointText := func(at query.PointAnswer) cell { return text(fmt.Sprintf("%s  %s", count(at.Height), at.Hash)) }
 	note := ""
 	switch {
 	case a.PartsAt != nil:
-		note = fmt.Sprintf("another chain than the source's from block %s on: only what is below was compared", count(*a.PartsAt))
+		note = fmt.Sprintf("the chains differ from block %s: only the blocks below were compared", count(*a.PartsAt))
 	case a.Behind > 0:
 		note = fmt.Sprintf("the source is %s ahead", plural(a.Behind, "block"))
 	case a.Ahead > 0:
-		note = fmt.Sprintf("the source ends %s below the tip: these were not compared", plural(a.Ahead, "block"))
+		note = fmt.Sprintf("the source ends %s below the tip: these blocks were not compared", plural(a.Ahead, "block"))
 	}
 	p.fields(
 		field{"verify", verdict},
@@ -140,19 +141,19 @@ func (p *page) verify(a *query.VerifyAnswer) {
 func (p *page) unspent(u *query.UnspentAnswer) string {
 	switch {
 	case u == nil:
-		return "not compared: the source does not count"
+		return "not compared: the source does not count them"
 	case !u.Compared:
 		return "not compared: " + u.Reason
 	}
 	side := func(s *query.UnspentSideAnswer) string {
 		return plural(s.Outputs, "output") + ", " + p.unit.Amount(s.Value)
 	}
-	line := side(u.Source) + " by the source's count"
+	line := side(u.Source) + " according to the source"
 	switch {
 	case u.More.Outputs < 0 || strings.HasPrefix(u.More.Value, "-"):
 		line += "; the database has only " + side(u.Database)
 	case u.More.Outputs > 0 || u.More.Value != "0":
-		line += "; " + side(u.More) + " more in the database, which a node leaves out where they can never be spent"
+		line += "; " + side(u.More) + " more in the database: nodes omit outputs that can never be spent"
 	}
 	return line
 }

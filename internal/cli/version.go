@@ -12,7 +12,7 @@ import (
 func (p *program) versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "version",
-		Usage:    "which birthmark this is",
+		Usage:    "print version",
 		Category: helping,
 		Flags:    commonFlags(),
 		Action: func(*cli.Context) error {

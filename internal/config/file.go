@@ -16,7 +16,7 @@ import (
 
 // Parse reads a settings file. Errors are of kind [model.Usage] and begin with name and the line.
 func Parse(name string, text []byte) (*Settings, error) {
-	p := parser{name}
+	p := parser{name: name}
 	root, err := p.document(text)
 	if err != nil {
 		return nil, err
@@ -25,6 +25,8 @@ func Parse(name string, text []byte) (*Settings, error) {
 	if root == nil {
 		return s, nil
 	}
+	p.warn = func(w string) { s.Warnings = append(s.Warnings, w) }
+	p.rename(root)
 	single, alone := newChain(), 0
 	keys := map[string]reader{"chains": func(n *yaml.Node) error { return p.chains(s, n) }}
 	addKeys(p, keys, s, s.origins, topKeys)
@@ -39,14 +41,17 @@ func Parse(name string, text []byte) (*Settings, error) {
 	}
 	switch {
 	case alone > 0 && s.Chains != nil:
-		return nil, p.errorf(alone, "a chain's keys stand under chains, or at the top level where there is one chain, not both")
+		return nil, p.errorf(alone, "settings of a chain belong either under chains or, for a single chain, at the top level, not in both places")
 	case alone > 0:
 		s.Chains = []Chain{single}
 	}
 	return s, nil
 }
 
-type parser struct{ name string }
+type parser struct {
+	name string
+	warn func(string)
+}
 
 // reader reads the value of a key.
 type reader func(*yaml.Node) error
@@ -59,7 +64,7 @@ func (p parser) at(line int) string { return fmt.Sprintf("%s:%d", p.name, line) 
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// document is the one document of the text, nil where it says nothing.
+// document returns the only document of the text, nil if it is empty.
 func (p parser) document(text []byte) (*yaml.Node, error) {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	var doc, more yaml.Node
@@ -68,7 +73,7 @@ func (p parser) document(text []byte) (*yaml.Node, error) {
 		return nil, nil
 	}
 	if err == nil && !errors.Is(d.Decode(&more), io.EOF) {
-		return nil, p.errorf(max(more.Line, 1), "a second document begins: a settings file is one")
+		return nil, p.errorf(max(more.Line, 1), "a settings file has only one YAML document, this is the second")
 	}
 	if err != nil {
 		at, what := p.name, err.Error()
@@ -87,7 +92,7 @@ func (p parser) document(text []byte) (*yaml.Node, error) {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-// target is the node an alias stands for.
+// target returns the node that an alias refers to.
 func target(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -95,7 +100,7 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// mapping hands the value of each key to the key's reader.
+// mapping calls the reader of each key with its value.
 func (p parser) mapping(n *yaml.Node, what string, keys map[string]reader) error {
 	n = target(n)
 	if n.Kind != yaml.MappingNode {
@@ -106,7 +111,7 @@ func (p parser) mapping(n *yaml.Node, what string, keys map[string]reader) error
 		key := target(n.Content[i])
 		line := n.Content[i].Line
 		if before, ok := seen[key.Value]; ok {
-			return p.errorf(line, "%s %q stands twice, before in line %d", what, key.Value, before)
+			return p.errorf(line, "%s %q appears twice, first in line %d", what, key.Value, before)
 		}
 		seen[key.Value] = line
 		read, ok := keys[key.Value]
@@ -120,11 +125,11 @@ func (p parser) mapping(n *yaml.Node, what string, keys map[string]reader) error
 	return nil
 }
 
-// text is a plain value.
+// text returns a plain value.
 func (p parser) text(n *yaml.Node, what string) (string, error) {
 	v := target(n)
 	if v.Kind != yaml.ScalarNode {
-		return "", p.errorf(n.Line, "%s takes one value", what)
+		return "", p.errorf(n.Line, "%s expects a single value", what)
 	}
 	if isNull(v) {
 		return "", p.errorf(n.Line, "%s has no value", what)
@@ -162,7 +167,7 @@ func addKeys[T any](p parser, to map[string]reader, of *T, origins map[string]st
 	}
 }
 
-// list is one value or several, joined by commas.
+// list returns one or more values, joined by commas.
 func (p parser) list(n *yaml.Node, what string) (string, error) {
 	v := target(n)
 	if v.Kind != yaml.SequenceNode {
@@ -182,16 +187,17 @@ func (p parser) list(n *yaml.Node, what string) (string, error) {
 func (p parser) chains(s *Settings, n *yaml.Node) error {
 	n = target(n)
 	if n.Kind != yaml.SequenceNode {
-		return p.errorf(n.Line, "chains is a list: one entry that begins with \"- chain:\" for each chain")
+		return p.errorf(n.Line, "chains must be a list with an entry \"- chain: NAME\" per chain")
 	}
 	s.Chains = []Chain{}
 	for _, item := range n.Content {
 		c := newChain()
+		p.rename(item)
 		if err := p.mapping(item, "setting of a chain", p.chainReaders(&c)); err != nil {
 			return err
 		}
 		if c.Chain == "" {
-			return p.errorf(item.Line, "an entry of chains has no chain")
+			return p.errorf(item.Line, "an entry of chains lacks the key chain")
 		}
 		s.Chains = append(s.Chains, c)
 	}
@@ -203,7 +209,7 @@ func (p parser) chainReaders(c *Chain) map[string]reader {
 	addKeys(p, keys, c, c.origins, chainKeys)
 	keys["indexes"] = func(n *yaml.Node) error { return p.indexes(c, n) }
 	keys[passwordKey] = func(n *yaml.Node) error {
-		return p.errorf(n.Line, "a password does not stand in the settings: use password_file or BIRTHMARK_PASSWORD")
+		return p.errorf(n.Line, "a settings file cannot contain a password: use password_file or BIRTHMARK_PASSWORD")
 	}
 	return keys
 }
@@ -211,7 +217,7 @@ func (p parser) chainReaders(c *Chain) map[string]reader {
 func (p parser) indexes(c *Chain, n *yaml.Node) error {
 	m := target(n)
 	if m.Kind != yaml.MappingNode {
-		return p.errorf(n.Line, "indexes is a mapping from an index to its options, such as \"address: {}\"")
+		return p.errorf(n.Line, "indexes must map index names to options, such as \"address: {}\"")
 	}
 	c.Indexes = []Index{}
 	c.origins["indexes"] = p.at(n.Line)
@@ -229,7 +235,7 @@ func (p parser) indexes(c *Chain, n *yaml.Node) error {
 	return p.mapping(m, "index", keys)
 }
 
-// index reads what is said of one index: options, and with a value the definition of one's own.
+// index reads the options of an index; with a value it is a custom index.
 func (p parser) index(ix *Index, n *yaml.Node) error {
 	d := model.Definition{Name: ix.Name}
 	ix.origins = map[string]string{}
@@ -260,7 +266,7 @@ func (p parser) index(ix *Index, n *yaml.Node) error {
 	}
 	for _, name := range []string{"when", "kind"} {
 		if at, ok := ix.origins[name]; ok && d.Value == "" {
-			return model.Errorf(model.Usage, "bad_setting", "%s: %s of index %s without a value: an index of one's own has the expression of its values", at, name, ix.Name)
+			return model.Errorf(model.Usage, "bad_setting", "%s: index %s: missing value: %s is only for a custom index, which needs an expression of its values", at, ix.Name, name)
 		}
 	}
 	if d.Value != "" {

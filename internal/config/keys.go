@@ -9,9 +9,8 @@ import (
 	"birthmark/storage"
 )
 
-// A key is a setting with a plain value. The file, the environment and the command line set it through the same
-// function. One whose name has a dot stands in the file within a mapping; one of several values may be a list there, and is
-// joined by commas.
+// A key is a setting with a plain value. The file, the environment and the command line set it through the same function.
+// A dot in its name is a nested mapping in the file. A list may be a YAML list there; its values are joined by commas.
 type key[T any] struct {
 	name string
 	set  func(t *T, value, origin string) error
@@ -36,8 +35,8 @@ var chainKeys = []key[Chain]{
 	{name: "password", set: setPassword},
 }
 
-// passwordKey is known to the environment alone: a secret stands neither in a settings file nor on a command line,
-// where other users of the machine can read it.
+// passwordKey can only be set in the environment: settings files and command lines can be read by other users of the
+// machine.
 const passwordKey = "password"
 
 func setText(to *string, value string) error {
@@ -50,7 +49,7 @@ func setText(to *string, value string) error {
 
 func setPassword(c *Chain, value, _ string) error { return setText(&c.Password, value) }
 
-// setIndexes reads a list of names. What a file says of them stays.
+// setIndexes reads a list of names. Options that a file sets for them are kept.
 func setIndexes(c *Chain, value, origin string) error {
 	var list []Index
 	for name := range strings.SplitSeq(value, ",") {
@@ -59,7 +58,7 @@ func setIndexes(c *Chain, value, origin string) error {
 		case name == "":
 			return fmt.Errorf("%q is not a list of index names such as address,script_hash", value)
 		case slices.ContainsFunc(list, func(ix Index) bool { return ix.Name == name }):
-			return fmt.Errorf("index %q stands twice in %q", name, value)
+			return fmt.Errorf("index %q appears twice in %q", name, value)
 		}
 		ix := Index{Name: name}
 		if i := slices.IndexFunc(c.Indexes, func(ix Index) bool { return ix.Name == name }); i >= 0 {
@@ -72,7 +71,7 @@ func setIndexes(c *Chain, value, origin string) error {
 	return nil
 }
 
-// Override lays the override over a setting that is not one chain's. Not ok where it is one chain's.
+// Override applies an override to a setting of the process; ok is false for a setting of one chain.
 func (s *Settings) Override(o Override) (ok bool, err error) {
 	for _, k := range topKeys {
 		if k.name == o.Key {
@@ -86,16 +85,17 @@ func (s *Settings) Override(o Override) (ok bool, err error) {
 	return false, nil
 }
 
-// FromEnvironment are the settings in the environment that lookup reads, such as [os.LookupEnv].
-func FromEnvironment(lookup func(string) (string, bool)) []Override {
-	var found []Override
+// FromEnvironment returns the settings in the environment that lookup reads, such as [os.LookupEnv], and warnings about
+// former names.
+func FromEnvironment(lookup func(string) (string, bool)) (found []Override, warnings []string) {
+	found, warnings = renamedVariables(lookup)
 	for _, key := range keyNames() {
-		name := "BIRTHMARK_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+		name := variable(key)
 		if v, ok := lookup(name); ok {
 			found = append(found, Override{key, v, name})
 		}
 	}
-	return found
+	return found, warnings
 }
 
 func keyNames() []string {

@@ -9,10 +9,10 @@ import (
 	"birthmark/storage"
 )
 
-// DefaultListen is where the server listens unless told otherwise.
+// DefaultListen is the default address of the server.
 const DefaultListen = "127.0.0.1:8080"
 
-// Settings is what a settings file holds, with defaults where it says nothing.
+// Settings are the settings of a file, with defaults for those it omits.
 type Settings struct {
 	Listen string
 	Server Server
@@ -20,15 +20,17 @@ type Settings struct {
 	Memory Size
 	Chains []Chain
 
+	Warnings []string // about former names of settings
+
 	origins map[string]string
 }
 
-// Default is the settings of a user who set nothing.
+// Default returns the settings of an empty file.
 func Default() *Settings {
 	return &Settings{Listen: DefaultListen, Server: defaultServer(), Log: Log{Format: "text"}, Memory: DefaultMemory(), origins: map[string]string{}}
 }
 
-// Chain is what is set for one chain. An empty string is not set.
+// Chain are the settings of one chain. An empty string means not set.
 type Chain struct {
 	Chain        string
 	Network      string
@@ -39,32 +41,32 @@ type Chain struct {
 	Memory       Size // its part of [Settings.Memory]
 	WAL          bool
 	Compression  storage.Compression
-	Raw          bool    // transactions' own bytes are kept
+	Raw          bool    // raw transactions are stored
 	Indexes      []Index // in the order they were written; nil: not set
 
-	// Stored are the definitions a database has. They count where there are no others: a database is asked, and kept up to
-	// date, whatever the settings say.
+	// Stored are the custom indexes that the database has. They apply unless the settings define the same name: a database can
+	// be queried and synced without its settings file.
 	Stored []model.Definition
 
 	origins map[string]string
 }
 
-// Index is one index that is wanted, and what is kept for it besides.
+// Index is an index with its options.
 type Index struct {
 	Name       string
 	Options    model.IndexOptions
-	Definition *model.Definition // nil: it is one of the chain's own
-	Origin     string            // where it was set: "birthmark.yaml:7", "--index"
+	Definition *model.Definition // nil: built in
+	Origin     string            // the place that set it: "birthmark.yaml:7", "--index"
 
-	origins map[string]string // where the keys of its definition were set
+	origins map[string]string // the places that set the keys of its definition
 }
 
 func newChain() Chain { return Chain{WAL: true, origins: map[string]string{}} }
 
-// Origin says where a key was set: a file and line, a variable or a flag. Empty: nowhere.
+// Origin returns the place that set a key: file and line, variable or flag; empty if it is not set.
 func (c *Chain) Origin(key string) string { return c.origins[key] }
 
-// IndexNames are the names of the indexes that are wanted, nil where none was set.
+// IndexNames returns the names of the indexes, nil if none are set.
 func (c *Chain) IndexNames() []string {
 	if c.Indexes == nil {
 		return nil
@@ -76,7 +78,7 @@ func (c *Chain) IndexNames() []string {
 	return names
 }
 
-// IndexOptions are what the indexes keep besides their values, by name.
+// IndexOptions returns the options of the indexes by name.
 func (c *Chain) IndexOptions() map[string]model.IndexOptions {
 	options := map[string]model.IndexOptions{}
 	for _, ix := range c.Indexes {
@@ -85,7 +87,7 @@ func (c *Chain) IndexOptions() map[string]model.IndexOptions {
 	return options
 }
 
-// Definitions are the indexes that are not the chain's own.
+// Definitions returns the custom indexes.
 func (c *Chain) Definitions() []model.Definition {
 	var ds []model.Definition
 	for _, ix := range c.Indexes {
@@ -101,8 +103,8 @@ func (c *Chain) Definitions() []model.Definition {
 	return ds
 }
 
-// DefinitionOrigin says where a key of an index's definition was set, where the index was for an empty key or one that
-// was not set. Empty: the index was not.
+// DefinitionOrigin returns the place that set a key of an index's definition, or the place of the index if the key is
+// empty or not set; empty if the index is not set.
 func (c *Chain) DefinitionOrigin(index, key string) string {
 	i := slices.IndexFunc(c.Indexes, func(ix Index) bool { return ix.Name == index })
 	if i < 0 {
@@ -118,12 +120,11 @@ func (c *Chain) DefinitionOrigin(index, key string) string {
 type Override struct {
 	Key    string // as in the file
 	Value  string
-	Origin string // how the user knows it: "--db", "BIRTHMARK_DB"
+	Origin string // as the user wrote it: "--db", "BIRTHMARK_DB"
 }
 
-// One is the settings of the chain that a command is about: of the entries in the file the one that overrides name by
-// chain, network or folder, with the overrides laid over it. Of overrides with the same key the last counts.
-// An error where the file has several chains and nothing says which.
+// One returns the settings of the chain that a command uses: the entry of the file that the overrides select by chain,
+// network or folder, with the overrides applied. The last override of a key wins. It is an error if several entries match.
 func (s *Settings) One(overrides []Override) (*Chain, error) {
 	set := map[string]Override{}
 	for _, o := range overrides {
@@ -148,8 +149,8 @@ func (s *Settings) One(overrides []Override) (*Chain, error) {
 	return &c, nil
 }
 
-// All is the settings of every chain that a command for several is about: of the entry that overrides are about, or of all
-// where there are none. Memory is not divided yet: [Apportion] does that.
+// All returns the settings of the chain that overrides select, or of all chains without overrides. [Apportion] divides the
+// memory between them.
 func (s *Settings) All(overrides []Override) ([]*Chain, error) {
 	if len(overrides) > 0 {
 		c, err := s.One(overrides)
@@ -164,14 +165,14 @@ func (s *Settings) All(overrides []Override) ([]*Chain, error) {
 	return all, nil
 }
 
-// pick finds the entry that set is about. An entry of another chain than the one asked for is never it: its source and
-// folder are not that chain's.
+// pick returns the entry that set selects. It never returns an entry of another chain than the selected one, whose source
+// and folder would be wrong.
 func (s *Settings) pick(set map[string]Override) (Chain, error) {
 	found := s.Chains
 	for _, by := range []struct {
 		key  string
 		of   func(Chain) string
-		only bool // no entry that differs will do
+		only bool // a differing entry never matches
 	}{
 		{"chain", func(c Chain) string { return c.Chain }, true},
 		{"db", func(c Chain) string { return c.DB }, false},
@@ -200,7 +201,7 @@ func (s *Settings) pick(set map[string]Override) (Chain, error) {
 		names[i] = strings.TrimSuffix(c.Chain+"/"+c.Network, "/")
 	}
 	return Chain{}, model.Errorf(model.Usage, "which_chain",
-		"the settings have %d chains (%s): choose one with --chain, and --network where there are several of it",
+		"the settings have %d chains (%s): select one with --chain, and with --network if several have the same chain",
 		len(found), strings.Join(names, ", "))
 }
 
@@ -214,7 +215,7 @@ func (c Chain) clone() Chain {
 	return c
 }
 
-// invalid is the error of a value at a place that is wrong.
+// invalid returns the error of a wrong value at a place.
 func invalid(origin string, err error) error {
 	return model.Errorf(model.Usage, "bad_setting", "%s: %w", origin, err)
 }
@@ -227,5 +228,5 @@ func ParseSwitch(text string) (bool, error) {
 	case "off", "false", "no":
 		return false, nil
 	}
-	return false, fmt.Errorf("%q is neither on nor off", text)
+	return false, fmt.Errorf("%q is not on or off", text)
 }

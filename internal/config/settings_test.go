@@ -130,46 +130,46 @@ func TestWrongSettingNamesItsLine(t *testing.T) {
 		{"chains:\n- chain: bitcoin\n  memory: 1GiB\n", `birthmark.yaml:3: unknown setting of a chain "memory"`},
 		{"zzz: 1\n", `birthmark.yaml:1: unknown setting "zzz"`},
 		{"1: 1\n", `birthmark.yaml:1: unknown setting "1"`},
-		{"memory: 1GiB\n\nmemory: 2GiB\n", `birthmark.yaml:3: setting "memory" stands twice, before in line 1`},
+		{"memory: 1GiB\n\nmemory: 2GiB\n", `birthmark.yaml:3: setting "memory" appears twice, first in line 1`},
 		{"memory: lots\n", `birthmark.yaml:1: memory: "lots" is not a size such as 4GiB, 512MB or a number of bytes`},
 		{"memory: 10MiB\n", `birthmark.yaml:1: memory: 10MiB of memory is too small to work: the least is 64MiB`},
-		{"memory: [1]\n", "birthmark.yaml:1: memory takes one value"},
+		{"memory: [1]\n", "birthmark.yaml:1: memory expects a single value"},
 		{"memory:\n", "birthmark.yaml:1: memory has no value"},
 		{"chain: bitcoin\ndb: ''\n", "birthmark.yaml:2: db: is empty"},
-		{"chain: bitcoin\nwal: maybe\n", `birthmark.yaml:2: wal: "maybe" is neither on nor off`},
-		{"chain: bitcoin\nraw: 2\n", `birthmark.yaml:2: raw: "2" is neither on nor off`},
+		{"chain: bitcoin\nwal: maybe\n", `birthmark.yaml:2: wal: "maybe" is not on or off`},
+		{"chain: bitcoin\nraw: 2\n", `birthmark.yaml:2: raw: "2" is not on or off`},
 		{"chain: bitcoin\ncompression: most\n", `birthmark.yaml:2: compression: invalid compression "most": expected default or max`},
-		{"chain: bitcoin\npassword: secret\n", "birthmark.yaml:2: a password does not stand in the settings: use password_file or BIRTHMARK_PASSWORD"},
-		{"chain: bitcoin\nchains: []\n", "birthmark.yaml:1: a chain's keys stand under chains, or at the top level where there is one chain, not both"},
-		{"chains:\n  chain: bitcoin\n", `birthmark.yaml:2: chains is a list: one entry that begins with "- chain:" for each chain`},
-		{"chains:\n- db: /d\n", "birthmark.yaml:2: an entry of chains has no chain"},
+		{"chain: bitcoin\npassword: secret\n", "birthmark.yaml:2: a settings file cannot contain a password: use password_file or BIRTHMARK_PASSWORD"},
+		{"chain: bitcoin\nchains: []\n", "birthmark.yaml:1: settings of a chain belong either under chains or, for a single chain, at the top level, not in both places"},
+		{"chains:\n  chain: bitcoin\n", `birthmark.yaml:2: chains must be a list with an entry "- chain: NAME" per chain`},
+		{"chains:\n- db: /d\n", "birthmark.yaml:2: an entry of chains lacks the key chain"},
 		{"chains:\n- bitcoin\n", "birthmark.yaml:2: expected a mapping from setting of a chain to value"},
 		{"- chain: bitcoin\n", "birthmark.yaml:1: expected a mapping from setting to value"},
-		{"chain: bitcoin\nindexes: [address]\n", `birthmark.yaml:2: indexes is a mapping from an index to its options, such as "address: {}"`},
+		{"chain: bitcoin\nindexes: [address]\n", `birthmark.yaml:2: indexes must map index names to options, such as "address: {}"`},
 		{"chain: bitcoin\nindexes:\n  address: { balanse: true }\n", `birthmark.yaml:3: unknown option of index address "balanse"; did you mean "balance"?`},
-		{"chain: bitcoin\nindexes:\n  address: { balance: 3 }\n", `birthmark.yaml:3: balance of index address: "3" is neither on nor off`},
-		{"chain: bitcoin\nindexes:\n  mine:\n    when: x\n", "birthmark.yaml:4: when of index mine without a value: an index of one's own has the expression of its values"},
-		{"chain: bitcoin\nindexes:\n  mine:\n    kind: many-valued\n", "birthmark.yaml:4: kind of index mine without a value: an index of one's own has the expression of its values"},
+		{"chain: bitcoin\nindexes:\n  address: { balance: 3 }\n", `birthmark.yaml:3: balance of index address: "3" is not on or off`},
+		{"chain: bitcoin\nindexes:\n  mine:\n    when: x\n", "birthmark.yaml:4: index mine: missing value: when is only for a custom index, which needs an expression of its values"},
+		{"chain: bitcoin\nindexes:\n  mine:\n    kind: many-valued\n", "birthmark.yaml:4: index mine: missing value: kind is only for a custom index, which needs an expression of its values"},
 		{"chain: bitcoin\nindexes:\n  mine: { value: x, kind: many }\n", `birthmark.yaml:3: kind of index mine: unknown kind "many": expected one-to-many, one-to-one, many-valued`},
 		{"chain: bitcoin\nindexes:\n  mine: { value: '' }\n", "birthmark.yaml:3: value of index mine: is empty"},
 		{"chain: bitcoin\nindexes:\n  mine: { valeu: x }\n", `birthmark.yaml:3: unknown option of index mine "valeu"; did you mean "value"?`},
-		{"chain: bitcoin\nindexes:\n  address: {}\n  address: {}\n", `birthmark.yaml:4: index "address" stands twice, before in line 3`},
+		{"chain: bitcoin\nindexes:\n  address: {}\n  address: {}\n", `birthmark.yaml:4: index "address" appears twice, first in line 3`},
 		{"chain: bitcoin\n bad indent: x\n", "birthmark.yaml:2: not YAML: mapping values are not allowed in this context"},
 		{"a: \x00\n", "birthmark.yaml: not YAML: control characters are not allowed"},
-		{"chain: bitcoin\n---\nchain: ergo\n", "birthmark.yaml:2: a second document begins: a settings file is one"},
+		{"chain: bitcoin\n---\nchain: ergo\n", "birthmark.yaml:2: a settings file has only one YAML document, this is the second"},
 		{"tls: on\n", "birthmark.yaml:1: expected a mapping from setting of tls to value"},
 		{"tls:\n  cert: a\n  cret: b\n", `birthmark.yaml:3: unknown setting of tls "cret"; did you mean "cert"?`},
 		{"tls.cert: a\n", `birthmark.yaml:1: unknown setting "tls.cert"`},
-		{"rate: fast\n", `birthmark.yaml:1: rate: "fast" is not a number of requests a second, such as 50; 0 is no limit`},
-		{"rate: NaN\n", `birthmark.yaml:1: rate: "NaN" is not a number of requests a second, such as 50; 0 is no limit`},
-		{"burst: 0.5\n", `birthmark.yaml:1: burst: "0.5" is not a number from 0 to 1073741824`},
-		{"timeout: 0\n", `birthmark.yaml:1: timeout: "0" is not a time such as 10s, at least 100ms`},
-		{"connections: 1\n", `birthmark.yaml:1: connections: "1" is not a number from 16 to 1048576`},
-		{"cors: [https://a.org, b.org]\n", `birthmark.yaml:1: cors: "b.org" is not an origin such as https://example.org, https://*.example.org or *`},
-		{"cors:\n- [a]\n", "birthmark.yaml:2: cors takes one value"},
-		{"proxies: 10.0.0.0/33\n", `birthmark.yaml:1: proxies: "10.0.0.0/33" is not an address such as 127.0.0.1, or a range such as 10.0.0.0/8`},
-		{"hosts: http://a.org\n", `birthmark.yaml:1: hosts: "http://a.org" is not the name of a host such as explorer.example.org`},
-		{"log: xml\n", `birthmark.yaml:1: log: "xml" is neither text nor json`},
+		{"rate_limit: fast\n", `birthmark.yaml:1: rate_limit: "fast" is not a number of requests per second such as 50; 0: no limit`},
+		{"rate_limit: NaN\n", `birthmark.yaml:1: rate_limit: "NaN" is not a number of requests per second such as 50; 0: no limit`},
+		{"rate_burst: 0.5\n", `birthmark.yaml:1: rate_burst: "0.5" is not a number from 0 to 1073741824`},
+		{"request_timeout: 0\n", `birthmark.yaml:1: request_timeout: "0" is not a duration of at least 100ms, such as 10s`},
+		{"max_connections: 1\n", `birthmark.yaml:1: max_connections: "1" is not a number from 16 to 1048576`},
+		{"cors_origins: [https://a.org, b.org]\n", `birthmark.yaml:1: cors_origins: "b.org" is not an origin such as https://example.org, https://*.example.org or *`},
+		{"cors:\n- [a]\n", "birthmark.yaml:2: cors_origins expects a single value"},
+		{"trusted_proxies: 10.0.0.0/33\n", `birthmark.yaml:1: trusted_proxies: "10.0.0.0/33" is not an IP address such as 127.0.0.1 or a range such as 10.0.0.0/8`},
+		{"hosts: http://a.org\n", `birthmark.yaml:1: hosts: "http://a.org" is not a host name such as explorer.example.org`},
+		{"log: xml\n", `birthmark.yaml:1: log: "xml" is not text or json`},
 		{"log_level: loud\n", `birthmark.yaml:1: log_level: "loud" is not one of debug, info, warn, error`},
 		{"chain: *nobody\n", "birthmark.yaml: not YAML: unknown anchor 'nobody' referenced"},
 	} {
@@ -197,17 +197,17 @@ func environment(pairs map[string]string) func(string) (string, bool) {
 // Every key can be set by its variable.
 func TestEnvironmentSetsEveryKey(t *testing.T) {
 	values := map[string]string{
-		"tls.cert": "/cert", "tls.key": "/key", "api_keys_file": "/keys", "api_keys_optional": "yes", "rate": "2.5", "burst": "7", "timeout": "3s",
-		"connections": "99", "cors": "https://a.org, https://*.b.org:8443", "proxies": "127.0.0.1,10.1.2.3/8", "hosts": "A.org, b", "ready_within": "5",
+		"tls.cert": "/cert", "tls.key": "/key", "api_keys_file": "/keys", "allow_anonymous": "yes", "rate_limit": "2.5", "rate_burst": "7", "request_timeout": "3s",
+		"max_connections": "99", "cors_origins": "https://a.org, https://*.b.org:8443", "trusted_proxies": "127.0.0.1,10.1.2.3/8", "hosts": "A.org, b", "max_lag_blocks": "5",
 		"pprof": "127.0.0.1:6060", "log": "json", "log_level": "debug",
 		"listen": "[::1]:80", "memory": "1GiB", "chain": "bitcoin", "network": "regtest", "source": "file:///b",
-		"password_file": "/p", "password": "secret", "db": "/d", "wal": "off", "compression": "small", "raw": "on", "indexes": "address, script_hash",
+		"password_file": "/p", "password": "secret", "db": "/d", "wal": "off", "compression": "max", "raw": "on", "indexes": "address, script_hash",
 	}
 	pairs := map[string]string{}
 	for key, v := range values {
 		pairs["BIRTHMARK_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = v
 	}
-	found := FromEnvironment(environment(pairs))
+	found, _ := FromEnvironment(environment(pairs))
 	if len(found) != len(values) {
 		t.Errorf("%d of %d variables were read", len(found), len(values))
 	}
@@ -231,10 +231,10 @@ func TestEnvironmentSetsEveryKey(t *testing.T) {
 		t.Errorf("got %+v and %+v", s, c)
 	}
 	want := Server{
-		Cert: "/cert", Key: "/key", KeysFile: "/keys", KeysOptional: true, Rate: 2.5, Burst: 7, Timeout: 3 * time.Second, Connections: 99,
-		CORS:    []string{"https://a.org", "https://*.b.org:8443"},
-		Proxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")},
-		Hosts:   []string{"a.org", "b"}, ReadyWithin: 5, Profiles: "127.0.0.1:6060",
+		Cert: "/cert", Key: "/key", KeysFile: "/keys", Anonymous: true, RateLimit: 2.5, RateBurst: 7, RequestTimeout: 3 * time.Second, MaxConnections: 99,
+		CORSOrigins:    []string{"https://a.org", "https://*.b.org:8443"},
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")},
+		Hosts:          []string{"a.org", "b"}, MaxLagBlocks: 5, Profiles: "127.0.0.1:6060",
 	}
 	if !reflect.DeepEqual(s.Server, want) || s.Log != (Log{"json", slog.LevelDebug}) {
 		t.Errorf("got %+v and %+v", s.Server, s.Log)
@@ -266,10 +266,10 @@ func TestWrongOverrideNamesItsOrigin(t *testing.T) {
 		want string
 	}{
 		{Override{"memory", "9", "BIRTHMARK_MEMORY"}, "BIRTHMARK_MEMORY: 9B of memory is too small to work: the least is 64MiB"},
-		{Override{"wal", "", "--wal"}, `--wal: "" is neither on nor off`},
+		{Override{"wal", "", "--wal"}, `--wal: "" is not on or off`},
 		{Override{"db", "", "--db"}, "--db: is empty"},
 		{Override{"indexes", "a,,b", "--index"}, `--index: "a,,b" is not a list of index names such as address,script_hash`},
-		{Override{"indexes", "a,a", "--index"}, `--index: index "a" stands twice in "a,a"`},
+		{Override{"indexes", "a,a", "--index"}, `--index: index "a" appears twice in "a,a"`},
 	} {
 		s := Default()
 		taken, err := s.Override(c.o)
@@ -317,7 +317,7 @@ func TestOneChainIsPickedOfSeveral(t *testing.T) {
 		}
 	}
 	for _, set := range [][]Override{nil, set("chain", "bitcoin"), set("wal", "on")} {
-		if _, err := s.One(set); err == nil || !strings.Contains(err.Error(), "choose one with --chain") {
+		if _, err := s.One(set); err == nil || !strings.Contains(err.Error(), "select one with --chain") {
 			t.Errorf("%v: got %v, want an error that says how to choose", set, err)
 		}
 	}
@@ -333,7 +333,7 @@ func TestAnotherChainTakesNothingFromAnEntry(t *testing.T) {
 }
 
 func TestViewIsASettingsFileOfTheSameMeaning(t *testing.T) {
-	s := parse(t, "tls: {cert: c, key: k}\ncors: ['*']\nproxies: [10.0.0.0/8, '::1']\nrate: 2.5\npprof: localhost:1\napi_keys_file: f\napi_keys_optional: on\n"+contract)
+	s := parse(t, "tls: {cert: c, key: k}\ncors_origins: ['*']\ntrusted_proxies: [10.0.0.0/8, '::1']\nrate_limit: 2.5\npprof: localhost:1\napi_keys_file: f\nallow_anonymous: on\n"+contract)
 	v := s.View()
 	for _, c := range s.Chains {
 		v.Chains = append(v.Chains, c.View("mainnet", []string{"address"}))
@@ -382,13 +382,13 @@ func TestSettingsGoTogether(t *testing.T) {
 	for text, want := range map[string]string{
 		"tls:\n  cert: c\n":         "birthmark.yaml:2: tls.cert without tls.key: TLS needs both files",
 		"tls: {key: k}\n":           "birthmark.yaml:1: tls.key without tls.cert: TLS needs both files",
-		"\napi_keys_optional: on\n": "birthmark.yaml:2: api_keys_optional without api_keys_file",
+		"\nallow_anonymous: on\n": "birthmark.yaml:2: allow_anonymous without api_keys_file",
 	} {
 		if err := parse(t, text).Check(); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
-	if err := parse(t, "tls: {key: k, cert: c}\napi_keys_file: f\napi_keys_optional: on\n").Check(); err != nil {
+	if err := parse(t, "tls: {key: k, cert: c}\napi_keys_file: f\nallow_anonymous: on\n").Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -456,8 +456,8 @@ func TestTheRateIsLimitedBeyondThisMachine(t *testing.T) {
 			"0.0.0.0:8080": DefaultRate, ":8080": DefaultRate, "[::]:443": DefaultRate,
 			"192.0.2.1:80": DefaultRate, "example.org:80": DefaultRate,
 		},
-		"rate: 0\n": {"127.0.0.1:8080": 0, "0.0.0.0:8080": 0},
-		"rate: 7\n": {"127.0.0.1:8080": 7, "0.0.0.0:8080": 7},
+		"rate_limit: 0\n": {"127.0.0.1:8080": 0, "0.0.0.0:8080": 0},
+		"rate_limit: 7\n": {"127.0.0.1:8080": 7, "0.0.0.0:8080": 7},
 	} {
 		s, err := Parse("x.yaml", []byte(text))
 		if err != nil {
@@ -470,13 +470,40 @@ func TestTheRateIsLimitedBeyondThisMachine(t *testing.T) {
 		}
 	}
 	s := Default()
-	if _, err := s.Override(Override{Key: "rate", Value: "0", Origin: "--rate"}); err != nil || s.RateAt(":80") != 0 {
+	if _, err := s.Override(Override{Key: "rate_limit", Value: "0", Origin: "--rate-limit"}); err != nil || s.RateAt(":80") != 0 {
 		t.Errorf("switched off by a flag: %g, %v", s.RateAt(":80"), err)
 	}
 	if s = Default(); s.RateAt(s.Listen) != 0 {
 		t.Error("the default address has a limit")
 	}
-	if s.Listen = "0.0.0.0:80"; s.View().Rate != DefaultRate {
-		t.Errorf("the view has the rate %g", s.View().Rate)
+	if s.Listen = "0.0.0.0:80"; s.View().RateLimit != DefaultRate {
+		t.Errorf("the view has the rate %g", s.View().RateLimit)
+	}
+}
+
+// Former names of settings, variables and values are accepted, with a warning that names the place.
+func TestFormerNamesAreAccepted(t *testing.T) {
+	text := "proxies: [10.0.0.0/8]\nready_within: 7\ncors: '*'\nrate: 3\nburst: 4\nconnections: 99\ntimeout: 3s\napi_keys_file: /keys\napi_keys_optional: on\n" +
+		"chains:\n- chain: bitcoin\n  compression: small\n"
+	s := parse(t, text)
+	if s.Server.MaxLagBlocks != 7 || s.Server.RateLimit != 3 || s.Server.RateBurst != 4 || s.Server.MaxConnections != 99 || len(s.Server.TrustedProxies) != 1 ||
+		len(s.Server.CORSOrigins) != 1 || s.Server.RequestTimeout != 3*time.Second || !s.Server.Anonymous || s.Chains[0].Compression != storage.CompressionMax {
+		t.Errorf("%+v", s)
+	}
+	if len(s.Warnings) != 9 || s.Warnings[0] != "birthmark.yaml:1: setting proxies is now called trusted_proxies; the old name will be removed" ||
+		s.Warnings[8] != "birthmark.yaml:12: compression small is now called max; the old name will be removed" {
+		t.Errorf("%q", s.Warnings)
+	}
+	found, warnings := FromEnvironment(environment(map[string]string{"BIRTHMARK_READY_WITHIN": "9"}))
+	if len(found) != 1 || found[0] != (Override{"max_lag_blocks", "9", "BIRTHMARK_READY_WITHIN"}) ||
+		len(warnings) != 1 || warnings[0] != "environment: variable BIRTHMARK_READY_WITHIN is now called BIRTHMARK_MAX_LAG_BLOCKS; the old name will be removed" {
+		t.Errorf("%v, %q", found, warnings)
+	}
+	o, warnings := Override{"compression", "usual", "--compression"}.Renamed()
+	if o.Value != "default" || len(warnings) != 1 {
+		t.Errorf("%v, %q", o, warnings)
+	}
+	if _, err := Parse("birthmark.yaml", []byte("rate: 3\nrate_limit: 4\n")); err == nil {
+		t.Error("a setting under both names is accepted")
 	}
 }

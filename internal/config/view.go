@@ -6,48 +6,48 @@ import (
 	"birthmark/model"
 )
 
-// View is settings as `birthmark config` shows them: every default filled in, no secret. Written as YAML it is a
-// settings file with the same meaning, secrets apart.
+// View is the settings as `birthmark config` prints them: with every default, without secrets. As YAML it is a settings
+// file with the same meaning.
 type View struct {
-	Listen          string      `yaml:"listen" json:"listen"`
-	TLS             *TLSView    `yaml:"tls,omitempty" json:"tls,omitempty"`
-	APIKeysFile     string      `yaml:"api_keys_file,omitempty" json:"api_keys_file,omitempty"`
-	APIKeysOptional bool        `yaml:"api_keys_optional,omitempty" json:"api_keys_optional,omitempty"`
-	Rate            float64     `yaml:"rate" json:"rate"`
-	Burst           int         `yaml:"burst" json:"burst"`
-	Timeout         string      `yaml:"timeout" json:"timeout"`
-	Connections     int         `yaml:"connections" json:"connections"`
-	CORS            []string    `yaml:"cors,flow" json:"cors"`
-	Proxies         []string    `yaml:"proxies,flow" json:"proxies"`
-	Hosts           []string    `yaml:"hosts,flow" json:"hosts"`
-	ReadyWithin     int         `yaml:"ready_within" json:"ready_within"`
-	Profiles        string      `yaml:"pprof,omitempty" json:"pprof,omitempty"`
-	Log             string      `yaml:"log" json:"log"`
-	LogLevel        string      `yaml:"log_level" json:"log_level"`
-	Memory          Size        `yaml:"memory" json:"memory"`
-	Chains          []ChainView `yaml:"chains" json:"chains"`
+	Listen         string      `yaml:"listen" json:"listen"`
+	TLS            *TLSView    `yaml:"tls,omitempty" json:"tls,omitempty"`
+	APIKeysFile    string      `yaml:"api_keys_file,omitempty" json:"api_keys_file,omitempty"`
+	AllowAnonymous bool        `yaml:"allow_anonymous,omitempty" json:"allow_anonymous,omitempty"`
+	RateLimit      float64     `yaml:"rate_limit" json:"rate_limit"`
+	RateBurst      int         `yaml:"rate_burst" json:"rate_burst"`
+	RequestTimeout string      `yaml:"request_timeout" json:"request_timeout"`
+	MaxConnections int         `yaml:"max_connections" json:"max_connections"`
+	CORSOrigins    []string    `yaml:"cors_origins,flow" json:"cors_origins"`
+	TrustedProxies []string    `yaml:"trusted_proxies,flow" json:"trusted_proxies"`
+	Hosts          []string    `yaml:"hosts,flow" json:"hosts"`
+	MaxLagBlocks   int         `yaml:"max_lag_blocks" json:"max_lag_blocks"`
+	Profiles       string      `yaml:"pprof,omitempty" json:"pprof,omitempty"`
+	Log            string      `yaml:"log" json:"log"`
+	LogLevel       string      `yaml:"log_level" json:"log_level"`
+	Memory         Size        `yaml:"memory" json:"memory"`
+	Chains         []ChainView `yaml:"chains" json:"chains"`
 }
 
-// TLSView are the files of a server's certificate.
+// TLSView is the certificate of a server.
 type TLSView struct {
 	Cert string `yaml:"cert" json:"cert"`
 	Key  string `yaml:"key" json:"key"`
 }
 
-// View of everything but the chains.
+// View returns everything but the chains.
 func (s *Settings) View() *View {
 	v := &View{
-		Listen: s.Listen, APIKeysFile: s.Server.KeysFile, APIKeysOptional: s.Server.KeysOptional, Rate: s.RateAt(s.Listen), Burst: s.Server.Burst,
-		Timeout: s.Server.Timeout.String(), Connections: s.Server.Connections, CORS: append([]string{}, s.Server.CORS...), Proxies: []string{},
-		Hosts:       append([]string{}, s.Server.Hosts...),
-		ReadyWithin: s.Server.ReadyWithin, Profiles: s.Server.Profiles, Log: s.Log.Format, LogLevel: strings.ToLower(s.Log.Level.String()),
-		Memory: s.Memory, Chains: []ChainView{},
+		Listen: s.Listen, APIKeysFile: s.Server.KeysFile, AllowAnonymous: s.Server.Anonymous,
+		RateLimit: s.RateAt(s.Listen), RateBurst: s.Server.RateBurst, RequestTimeout: s.Server.RequestTimeout.String(),
+		MaxConnections: s.Server.MaxConnections, CORSOrigins: append([]string{}, s.Server.CORSOrigins...), TrustedProxies: []string{},
+		Hosts: append([]string{}, s.Server.Hosts...), MaxLagBlocks: s.Server.MaxLagBlocks, Profiles: s.Server.Profiles,
+		Log: s.Log.Format, LogLevel: strings.ToLower(s.Log.Level.String()), Memory: s.Memory, Chains: []ChainView{},
 	}
 	if s.Server.Cert != "" {
 		v.TLS = &TLSView{s.Server.Cert, s.Server.Key}
 	}
-	for _, p := range s.Server.Proxies {
-		v.Proxies = append(v.Proxies, p.String())
+	for _, p := range s.Server.TrustedProxies {
+		v.TrustedProxies = append(v.TrustedProxies, p.String())
 	}
 	return v
 }
@@ -57,7 +57,7 @@ type ChainView struct {
 	Chain        string               `yaml:"chain" json:"chain"`
 	Network      string               `yaml:"network,omitempty" json:"network,omitempty"`
 	Source       string               `yaml:"source,omitempty" json:"source,omitempty"`
-	Password     string               `yaml:"-" json:"password,omitempty"` // the mask, where one is set
+	Password     string               `yaml:"-" json:"password,omitempty"` // the mask, if one is set
 	PasswordFile string               `yaml:"password_file,omitempty" json:"password_file,omitempty"`
 	DB           string               `yaml:"db,omitempty" json:"db,omitempty"`
 	WAL          bool                 `yaml:"wal" json:"wal"`
@@ -66,7 +66,7 @@ type ChainView struct {
 	Indexes      map[string]IndexView `yaml:"indexes" json:"indexes"`
 }
 
-// IndexView is one index of a [ChainView]; the last three keys are there for one that was defined.
+// IndexView is one index of a [ChainView]; the last three keys are those of a custom index.
 type IndexView struct {
 	model.IndexOptions `yaml:",inline"`
 	When               string `yaml:"when,omitempty" json:"when,omitempty"`
@@ -74,7 +74,7 @@ type IndexView struct {
 	Kind               string `yaml:"kind,omitempty" json:"kind,omitempty"`
 }
 
-// View of the chain. Network and indexes are the chain's defaults, used where none is set.
+// View returns the settings of the chain. Network and indexes are the chain's defaults for those that are not set.
 func (c *Chain) View(network string, indexes []string) ChainView {
 	v := ChainView{
 		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), PasswordFile: c.PasswordFile, DB: c.DB, WAL: c.WAL,

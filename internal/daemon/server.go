@@ -94,7 +94,7 @@ func (s *Server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 	if err != nil {
 		return err
 	}
-	pages, err := explorer.New(explorer.Options{Chains: chains, Log: s.h.Log, Version: s.h.Version, Timeout: s.set.Timeout})
+	pages, err := explorer.New(explorer.Options{Chains: chains, Log: s.h.Log, Version: s.h.Version, Timeout: s.set.RequestTimeout})
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *Server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 		mux.Handle(pattern, v1)
 	}
 	near := health.Defaults()
-	near.MaxLag = uint32(s.set.ReadyWithin)
+	near.MaxLag = uint32(s.set.MaxLagBlocks)
 	well := health.Handler(chains, near)
 	mux.Handle("/healthz", well)
 	mux.Handle("/readyz", well)
@@ -118,15 +118,15 @@ func (s *Server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 func (h *Host) limits(settings *config.Settings, address string) (o ratelimit.Options, err error) {
 	set := &settings.Server
 	o = ratelimit.Defaults()
-	o.Log, o.Timeout, o.Origins, o.Proxies = h.Log, set.Timeout, set.CORS, set.Proxies
-	o.Streams = set.Connections / 2 // the others are for answers that end
-	o.Rate = ratelimit.Rate{PerSecond: settings.RateAt(address), Burst: set.Burst}
+	o.Log, o.Timeout, o.Origins, o.Proxies = h.Log, set.RequestTimeout, set.CORSOrigins, set.TrustedProxies
+	o.Streams = set.MaxConnections / 2 // the others are for answers that end
+	o.Rate = ratelimit.Rate{PerSecond: settings.RateAt(address), Burst: set.RateBurst}
 	if o.Rate.Burst == 0 {
 		o.Rate.Burst = int(math.Ceil(2 * o.Rate.PerSecond))
 	}
 	o.CheckHost, o.Hosts = config.Loopback(address) && !strings.HasPrefix(address, "unix:"), set.Hosts
 	if set.KeysFile != "" {
-		o.Anonymous = set.KeysOptional
+		o.Anonymous = set.Anonymous
 		o.Keys, err = auth.OpenKeys(set.KeysFile, h.Log)
 	}
 	return o, err
@@ -163,7 +163,7 @@ func (s *Server) answer(ctx context.Context) error {
 	}
 	o := netserver.Defaults()
 	o.Listener, o.Cert, o.Key, o.Log = s.listener, s.set.Cert, s.set.Key, s.h.Log
-	o.Connections, o.Proxies, o.Guarded = s.set.Connections, s.set.Proxies, s.set.KeysFile != "" && !s.set.KeysOptional
+	o.Connections, o.Proxies, o.Guarded = s.set.MaxConnections, s.set.TrustedProxies, s.set.KeysFile != "" && !s.set.Anonymous
 	o.Rejected, o.Open = s.metrics.Rejected, s.metrics.Connections
 	err := netserver.Serve(ctx, o, s.handler)
 	profiles.Wait()
