@@ -7,6 +7,7 @@ import (
 
 // What the one who minted an asset wrote cannot play tricks with the terminal of the one who reads it.
 func TestWhatIsSaidOfAnAssetStaysOnItsLine(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"SigUSD":                   "SigUSD",
 		"Ünïcode 金":                "Ünïcode 金",

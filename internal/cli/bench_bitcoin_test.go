@@ -11,6 +11,7 @@ import (
 
 // What a sync writes must not depend on how blocks are gathered before they are written.
 func TestGeneratedChainsOfBitcoinAreSyncedWhole(t *testing.T) {
+	t.Parallel()
 	var a generateAnswer
 	args := []string{"bench", "generate", "--chain", "bitcoin", "--txs", "5000", "--block-txs", "100", "--seed", "9", t.TempDir()}
 	ask(t, &a, args...)
@@ -47,6 +48,8 @@ func TestGeneratedChainsOfBitcoinAreSyncedWhole(t *testing.T) {
 }
 
 func TestBenchSyncAndDecodeOfBitcoin(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	var a generateAnswer
 	ask(t, &a, "bench", "generate", "--chain", "bitcoin", "--txs", "2000", t.TempDir())
 	var synced map[string]any

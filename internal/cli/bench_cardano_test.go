@@ -20,6 +20,8 @@ func generated(t *testing.T, txs int) (a generateAnswer) {
 }
 
 func TestGeneratedChainsAreSyncedWhole(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	a := generated(t, 3000)
 	if a.Txs != 3000 || a.Chain != "cardano" || a.Bytes == 0 || a.TxsPerSecond <= 0 {
 		t.Errorf("%+v", a)
@@ -46,6 +48,7 @@ func TestGeneratedChainsAreSyncedWhole(t *testing.T) {
 }
 
 func TestBenchSyncMeasuresWhatASyncDoes(t *testing.T) {
+	t.Parallel()
 	a := generated(t, 2000)
 	dir := t.TempDir()
 	args := []string{"bench", "sync", "--chain", a.Chain, "--network", a.Network, "--source", a.Source, "--memory", "64MiB"}
@@ -79,6 +82,8 @@ func TestBenchSyncMeasuresWhatASyncDoes(t *testing.T) {
 }
 
 func TestBenchDecodeComparesWithAnotherDecoder(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	args := strings.Fields("bench decode --txs 300 --block-txs 30 --index address,policy")
 	var a benchDecodeAnswer
 	ask(t, &a, args...)
@@ -97,6 +102,7 @@ func TestBenchDecodeComparesWithAnotherDecoder(t *testing.T) {
 }
 
 func TestBenchDecodeOfBlocksWithoutTransactions(t *testing.T) {
+	t.Parallel()
 	source := testblocks.Path(t, "cardano", "dingo-immutable", "00001.chunk")
 	var a benchDecodeAnswer
 	ask(t, &a, "bench", "decode", "--network", "preview", "--source", source)
@@ -107,6 +113,8 @@ func TestBenchDecodeOfBlocksWithoutTransactions(t *testing.T) {
 
 // Chunks and block files are cut where they have more than is asked for.
 func TestBenchDecodeReadsBlocks(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	g := generated(t, 2500)
 	var a benchDecodeAnswer
 	ask(t, &a, "bench", "decode", "--network", g.Network, "--source", g.Source, "--mb", "1")
@@ -121,6 +129,8 @@ func TestBenchDecodeReadsBlocks(t *testing.T) {
 }
 
 func TestBenchDecodeReadsARealChunk(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	chunk := testblocks.Path(t, "cardano", "pallas", "01285.chunk")
 	var a benchDecodeAnswer
 	ask(t, &a, "bench", "decode", "--network", "preprod", "--source", chunk)
@@ -130,6 +140,7 @@ func TestBenchDecodeReadsARealChunk(t *testing.T) {
 }
 
 func TestBenchesOfCardanoRefuseWhatTheyCannotDo(t *testing.T) {
+	t.Parallel()
 	cut := filepath.Join(t.TempDir(), "blk00000.dat")
 	if err := os.WriteFile(cut, []byte{0xf9, 0xbe, 0xb4, 0xd9, 100, 0, 0, 0, 1, 2}, 0o600); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestGeneratedChainsOfErgoAreSyncedWhole(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var a generateAnswer
 	args := []string{"bench", "generate", "--chain", "ergo", "--txs", "1000", "--seed", "9", dir}
@@ -34,6 +35,8 @@ func TestGeneratedChainsOfErgoAreSyncedWhole(t *testing.T) {
 }
 
 func TestBenchDecodeOfErgo(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	generated, file := benchDecodeAnswer{}, benchDecodeAnswer{}
 	ask(t, &generated, strings.Fields("bench decode --chain ergo --txs 300")...)
 	var a generateAnswer

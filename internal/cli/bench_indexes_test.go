@@ -19,6 +19,7 @@ indexes:
 `
 
 func TestBenchTakesIndexesFromAFile(t *testing.T) {
+	slow(t)
 	t.Setenv(asProgram, "-1")
 	dir := t.TempDir()
 	own, kept := filepath.Join(dir, "own.yaml"), filepath.Join(dir, "kept.yaml")
@@ -66,6 +67,7 @@ func TestBenchTakesIndexesFromAFile(t *testing.T) {
 }
 
 func TestBenchRefusesIndexFilesThatCannotBe(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ text, more, code, said string }{
 		"none":         {"memory: 1GiB\n", "", "bad_setting", `: expected indexes of bitcoin$`},

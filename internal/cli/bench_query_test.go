@@ -27,6 +27,7 @@ func rising(l bench.Latencies) bool {
 }
 
 func TestBenchQueryAsksAGeneratedDatabase(t *testing.T) {
+	slow(t)
 	for _, chain := range []string{"bitcoin", "cardano", "ergo"} {
 		var a benchQueryAnswer
 		ask(t, &a, benchTo(t, "query --txs 1500 --block-txs 50 --samples 20 --chain "+chain)...)
@@ -51,6 +52,7 @@ func TestBenchQueryAsksAGeneratedDatabase(t *testing.T) {
 
 // The first time the database is made, later it is found; with other flags it would be another one.
 func TestBenchQueryKeepsADatabase(t *testing.T) {
+	slow(t)
 	dir := filepath.Join(t.TempDir(), "kept")
 	args := append(benchTo(t, "query --txs 800 --block-txs 50 --samples 5"), "--reuse-db", dir)
 	var first, second benchQueryAnswer
@@ -79,6 +81,7 @@ func TestBenchQueryKeepsADatabase(t *testing.T) {
 }
 
 func TestBenchTipAppendsBlocksOneByOne(t *testing.T) {
+	slow(t)
 	for line, least := range map[string]float64{"--txs 3000 --blocks 2": tipTxs, "--chain ergo --txs 300 --blocks 10": 2} {
 		var a benchTipAnswer
 		ask(t, &a, benchTo(t, "tip "+line)...)
@@ -103,6 +106,7 @@ func TestBenchTipAppendsBlocksOneByOne(t *testing.T) {
 }
 
 func TestBenchRollbackRemovesTheLastBlocksOfEverySize(t *testing.T) {
+	slow(t)
 	for _, line := range []string{"--txs 1000,2500 --blocks 20 --block-txs 10", "--chain cardano --txs 300,600 --blocks 10"} {
 		var a benchRollbackAnswer
 		ask(t, &a, benchTo(t, "rollback "+line)...)
@@ -123,6 +127,7 @@ func TestBenchRollbackRemovesTheLastBlocksOfEverySize(t *testing.T) {
 
 // No database of anybody's is touched, and what cannot be measured is told before anything is made.
 func TestBenchesRefuseWhatTheyCannotMeasure(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string]struct {
 		status     int
 		code, said string
@@ -134,7 +139,7 @@ func TestBenchesRefuseWhatTheyCannotMeasure(t *testing.T) {
 		"tip --blocks 0":                    {exitUsage, "bad_value", `^--blocks: expected a number from 1`},
 		"query --chain doge":                {exitUsage, "bad_value", `^--chain: expected bitcoin, cardano, ergo, not "doge"`},
 		"query --chain ergo --indexes none": {exitUsage, "unknown_index", `none`},
-		"query --db x --reuse-db y":             {exitUsage, "bad_value", `^--reuse-db is of a generated database`},
+		"query --db x --reuse-db y":         {exitUsage, "bad_value", `^--reuse-db is of a generated database`},
 		"query --db " + os.DevNull:          {exitRefused, "no_database", `holds no database`},
 		"query --samples 0":                 {exitUsage, "bad_value", `^--samples: expected a number from 1`},
 		"append --repeat 2 --runs wal --memprofile " + os.DevNull: {exitUsage, "bad_value", `^a profile covers one run`},

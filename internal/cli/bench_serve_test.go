@@ -11,6 +11,7 @@ import (
 )
 
 func TestBenchServeAsksAGeneratedDatabase(t *testing.T) {
+	slow(t)
 	t.Setenv(asProgram, "-1")
 	for chain, flag := range map[string]string{"bitcoin": "--per-kind", "cardano": "--rps 50 --no-cache"} {
 		var a benchServeAnswer
@@ -40,6 +41,7 @@ func checkLoad(t *testing.T, name string, r *loadAnswer) {
 }
 
 func TestBenchServeMeasuresASyncBesideIt(t *testing.T) {
+	slow(t)
 	t.Setenv(asProgram, "-1")
 	var a benchServeAnswer
 	ask(t, &a, benchTo(t, "serve --syncing --repeat 2 --txs 6000 --block-txs 50 --samples 30 --connections 4")...)
@@ -69,6 +71,7 @@ func TestBenchServeAsksAnotherServer(t *testing.T) {
 
 // A database of one's own is served as it is.
 func TestBenchServeAsksADatabaseThatIsThere(t *testing.T) {
+	slow(t)
 	t.Setenv(asProgram, "-1")
 	dir := filepath.Join(t.TempDir(), "kept")
 	args := benchTo(t, "serve --txs 800 --block-txs 50 --samples 10 --seconds 1 --connections 2")
@@ -92,13 +95,13 @@ func TestBenchServeRefusesWhatItCannotMeasure(t *testing.T) {
 		code, said string
 	}{
 		"--connections 0":                     {exitUsage, "bad_value", `^--connections: expected a number from 1 to 10000`},
-		"--rps much":                         {exitUsage, "bad_value", `^--rps: expected a number from 1`},
+		"--rps much":                          {exitUsage, "bad_value", `^--rps: expected a number from 1`},
 		"--mix tx,zebra":                      {exitUsage, "bad_value", `^--mix: expected some of balance, block, .*"tx,zebra"$`},
 		"--mix tx=0":                          {exitUsage, "bad_value", `^--mix: expected some of`},
-		"--db x --reuse-db y":                     {exitUsage, "bad_value", `^--db and --reuse-db do not go together`},
+		"--db x --reuse-db y":                 {exitUsage, "bad_value", `^--db and --reuse-db do not go together`},
 		"--url http://h:1/v1/x --db y":        {exitUsage, "bad_value", `^--url and --db do not go together`},
 		"--repeat 2":                          {exitUsage, "bad_value", `^--repeat is of --syncing`},
-		"--syncing --per-kind":                   {exitUsage, "bad_value", `^--syncing and --per-kind do not go together`},
+		"--syncing --per-kind":                {exitUsage, "bad_value", `^--syncing and --per-kind do not go together`},
 		"--url h:80":                          {exitUsage, "bad_value", `expected the address of a chain that is served`},
 		"--db " + os.DevNull:                  {exitRefused, "no_database", `holds no database`},
 		"--url http://127.0.0.1:1/v1/bitcoin": {exitSource, "no_answer", `refused`},

@@ -19,6 +19,7 @@ func bounded(figures map[string]any) bool {
 }
 
 func TestBenchAppendMeasuresEveryRunInAProcessOfItsOwn(t *testing.T) {
+	slow(t)
 	t.Setenv(asProgram, "-1")
 	dir := t.TempDir()
 	args := strings.Fields("bench append --txs 2000 --naive-txs 1000 --block-txs 100 --memory 64MiB --dir " + dir)
@@ -80,6 +81,7 @@ func TestBenchAppendMeasuresEveryRunInAProcessOfItsOwn(t *testing.T) {
 }
 
 func TestBenchAppendIndexesEveryChain(t *testing.T) {
+	slow(t)
 	t.Setenv(asProgram, "-1")
 	for _, chain := range []string{"cardano", "ergo"} {
 		var a struct {
@@ -95,6 +97,7 @@ func TestBenchAppendIndexesEveryChain(t *testing.T) {
 
 // Whoever gives up finds nothing left.
 func TestBenchAppendThatIsInterruptedLeavesNothing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	cmd, _, stderr := process(t, -1, "bench", "append", "--runs", "naive,wal", "--txs", "200000", "--dir", dir)
 	if err := cmd.Start(); err != nil {
@@ -116,6 +119,7 @@ func TestBenchAppendThatIsInterruptedLeavesNothing(t *testing.T) {
 }
 
 func TestBenchAppendChoosesRunsByTheLog(t *testing.T) {
+	slow(t)
 	t.Setenv(asProgram, "-1")
 	for value, expected := range map[string][]string{"on": {"bulk", "wal"}, "off": {"nowal"}} {
 		var a struct {
@@ -134,6 +138,7 @@ func TestBenchAppendChoosesRunsByTheLog(t *testing.T) {
 }
 
 func TestBenchAppendRefusesWhatItCannotMeasure(t *testing.T) {
+	t.Parallel()
 	for line, said := range map[string]string{
 		"--txs none":                 `^--txs: expected a number from 1 to 4294967295, not "none"$`,
 		"--txs 0":                    `^--txs: expected a number`,

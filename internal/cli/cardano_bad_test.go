@@ -18,6 +18,7 @@ import (
 // A node that sends what is no chain is named, with the block and what is wrong with it. What was there before stays,
 // what was written is a part of the chain, and a node that does better goes on with it.
 func TestWhatACardanoNodeDoesWrongIsNamed(t *testing.T) {
+	slow(t)
 	main := newBranch()
 	main.mine(t, 300)
 	bad := main.blocks[200]
@@ -91,6 +92,7 @@ func TestWhatACardanoNodeDoesWrongIsNamed(t *testing.T) {
 
 // A source that is no node of the network leaves nothing behind, and takes nothing away.
 func TestWhatIsNoNodeOfTheCardanoNetwork(t *testing.T) {
+	slow(t)
 	main := newBranch()
 	main.mine(t, 20)
 	t.Setenv("BIRTHMARK_NETWORK", main.network(t))

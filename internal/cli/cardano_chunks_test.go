@@ -86,6 +86,8 @@ func flip(b []byte, at int) []byte {
 // Whatever is wrong with chunks, the error names it, with slot and hash; the database is the chain up to there, and goes
 // on when the chunks are right again.
 func TestBadChunksEndASyncBeforeThem(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	good, network := fiveChunks(t)
 	chunk, index := content(good[2])
 	lastChunk, lastIndex := content(good[4])
@@ -166,6 +168,8 @@ func TestBadChunksEndASyncBeforeThem(t *testing.T) {
 
 // Blocks and genesis files of another network make no database, and take nothing from one.
 func TestCardanoOfAnotherNetworkIsRefused(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	good, network := fiveChunks(t)
 	source := "file://" + good.write(t, nil)
 	first := fmt.Sprintf(`block 0 at slot %d \(%s\) is not of `, good[0][0].Slot, good[0][0].Hash)

@@ -24,6 +24,7 @@ import (
 // A client that others have written takes the stand-in for a Cardano node for one: what tests prove with it holds beyond
 // gouroboros, of which the stand-in is made. It is run by `make test-interop`.
 func TestInteropAnotherClientUnderstandsTheNodeOfTheTests(t *testing.T) {
+	t.Parallel()
 	const headers = 300
 	b := newBranch()
 	b.mine(t, 400)

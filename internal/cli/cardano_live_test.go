@@ -34,6 +34,8 @@ func switchTo(n *ouroborostest.Node, b *branch, common int) { n.Switch(common, b
 // Trap 4 on a chain whose node says when it changes its mind: databases that wait at the tip follow forks of any depth,
 // there and back, and remember what they lost.
 func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	main, others := branches(t)
 	network := main.network(t)
 	n := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)
@@ -85,6 +87,8 @@ func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
 // The node has changed its mind between two syncs: the first thing it says after the intersection is where to go back
 // to.
 func TestACardanoNodeThatWentOverBetweenTwoSyncs(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	main, others := branches(t)
 	network := main.network(t)
 	n := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)

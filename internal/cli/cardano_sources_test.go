@@ -70,6 +70,8 @@ func (p *preview) sync(t *testing.T, db, source string, more ...string) string {
 // A node of preview goes back by any depth, right after an intersection or while it is followed: the database goes with
 // it, as deep as the node does and no deeper.
 func TestRollbacksOfPreview(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	p := openPreview(t)
 	blocks := p.blocks[:4000]
 	last := len(blocks) - 1
@@ -122,6 +124,8 @@ func TestRollbacksOfPreview(t *testing.T) {
 
 // Byron, with a boundary block before everything, over both protocols.
 func TestMainnetsFirstChunkFromANode(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	chunk := testblocks.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd")
 	genesis := testblocks.Path(t, "cardano", "genesis", "mainnet")
 	blocks, err := ouroborostest.Chunks(chunk)
@@ -144,6 +148,7 @@ func TestMainnetsFirstChunkFromANode(t *testing.T) {
 // A node knows blocks by slot and hash: a database is compared with it from block to block, and a row that is harmed is
 // named.
 func TestVerifyOfCardanoWithANode(t *testing.T) {
+	slow(t)
 	b := newBranch()
 	b.mine(t, 250)
 	other := b.fork(1)

@@ -16,6 +16,8 @@ const everyCardanoIndex = "address,payment_credential,stake_credential,script_ha
 // The first 50,940 blocks of preview, from the files of a node and from a node, over both its protocols. Whatever way a
 // database took, it is the same.
 func TestPreviewFromEverySource(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")
 	dir := t.TempDir()
 	args := func(db string, more ...string) []string {
@@ -52,6 +54,8 @@ func TestPreviewFromEverySource(t *testing.T) {
 
 // Mainnet from genesis over its first chunk: a boundary block first, and inputs that spend what redeem keys were given.
 func TestMainnetsFirstChunk(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	chunk := testblocks.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd")
 	dir := t.TempDir()
 	db, again := filepath.Join(dir, "db"), filepath.Join(dir, "again")
@@ -72,6 +76,7 @@ func TestMainnetsFirstChunk(t *testing.T) {
 
 // What the header of a block says, for programs and for people.
 func TestBlocksOfCardanoSayWhatTheirHeadersDo(t *testing.T) {
+	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), "--db", db, "--to-height", "5")
 	golden(t, "cardano_block.txt", birthmark("block", "--db", db, "3").stdout)
@@ -79,6 +84,7 @@ func TestBlocksOfCardanoSayWhatTheirHeadersDo(t *testing.T) {
 }
 
 func TestHeadersOfByronForPeople(t *testing.T) {
+	t.Parallel()
 	epoch := uint64(3)
 	for _, h := range []struct {
 		header cardano.Header

@@ -12,6 +12,8 @@ import (
 // A node's chunks know blocks by slot and hash. Every block of a database is compared with them, and one row that is
 // harmed is named, also where it leads to the block that is compared.
 func TestVerifyOfCardanoComparesEveryBlock(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")
 	db := filepath.Join(t.TempDir(), "db")
 	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", source, "--db", db, "--to-height", "4000", "--index", everyCardanoIndex)

@@ -17,6 +17,8 @@ import (
 // The assets of preview's first 50,940 blocks: what is found by asset, by policy, by address and by all of them together is the
 // same however it is asked for, and as much as an asset's totals say.
 func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "db")
 	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), "--db", dir,
 		"--index", everyCardanoIndex)

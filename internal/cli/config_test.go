@@ -68,6 +68,7 @@ func TestFlagWinsOverEnvironmentOverFile(t *testing.T) {
 }
 
 func TestConfigFillsInDefaults(t *testing.T) {
+	t.Parallel()
 	v := effective(t, "--chain", "bitcoin")
 	c := v.Chains[0]
 	if _, ok := c.Indexes["address"]; v.Listen != config.DefaultListen || v.Memory != config.DefaultMemory() || c.Network != "mainnet" || !c.WAL || !ok {
@@ -95,6 +96,7 @@ func TestConfigIsASettingsFileWithoutSecrets(t *testing.T) {
 
 // A URI may hold a password, and errors like to quote the URI.
 func TestErrorsDoNotTellPasswords(t *testing.T) {
+	t.Parallel()
 	r := birthmark("sync", "--chain", "bitcoin", "--db", filepath.Join(t.TempDir(), "db"), "--source", "gopher://user:hunter2@host/")
 	if r.status != exitUsage || strings.Contains(r.stderr, "hunter2") {
 		t.Errorf("%+v", r)

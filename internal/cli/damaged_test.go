@@ -15,6 +15,8 @@ import (
 // A database whose manifest was cut, at whatever byte, is refused with what to do about it, or is a whole database of an
 // earlier block. It never answers from part of its files.
 func TestADatabaseWithACutManifestIsRefusedOrWhole(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	live := filepath.Join(t.TempDir(), "db")
 	source := "file://" + realBlocks(t)
 	for _, to := range []string{"3000", "6000", "6050", "9000", "9100", "9200"} { // several sessions of the manifest

@@ -41,6 +41,8 @@ func demoScript(t *testing.T, name string, env ...string) *exec.Cmd {
 
 // The demo of Bitcoin ends by serving what it has made, and what it has made can be served on beside the others.
 func TestTheDemoOfBitcoinHoldsAndIsServed(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	realBlocks(t)
 	data := t.TempDir()
 	cmd := demoScript(t, "demo.sh", "DATA="+data)
@@ -70,15 +72,21 @@ func TestTheDemoOfBitcoinHoldsAndIsServed(t *testing.T) {
 }
 
 func TestTheDemoOfCardanoHoldsOnAGeneratedChain(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	checkDemo(t, demo(t, "cardano", "TXS=1500"), append(ofCardano, "transactions  1,500")...)
 }
 
 func TestTheDemoOfCardanoHoldsOnARealOne(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	dir := testblocks.Path(t, "cardano", "dingo-immutable")
 	checkDemo(t, demo(t, "cardano", "IMMUTABLE="+dir, "NETWORK=preview", "BLOCKS=37000"), append(ofCardano, "chain         cardano preview", "blocks        37,001")...)
 }
 
 func TestTheDemoOfErgoHolds(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	node := ergotest.New(ergotest.Options{Network: "testnet"})
 	node.Extend(ergotest.Made(ergogen.New(ergogen.Options{Seed: 1}), 60)...)
 	checkDemo(t, demo(t, "ergo", "NODE="+node.Start(t)),

@@ -33,6 +33,7 @@ func TestSchemaInTheDocsIsWhatTheProgramPrints(t *testing.T) {
 
 // The README's session is run as it stands, but for the folders.
 func TestReadmeShowsWhatTheProgramAnswers(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	blocks := realBlocks(t)
 	text, err := os.ReadFile(readme)
@@ -85,6 +86,7 @@ func TestQueriesInTheDocsAreAnswered(t *testing.T) {
 }
 
 func TestExamplesInTheSettingsPageAreValid(t *testing.T) {
+	t.Parallel()
 	examples := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(readText(t, settingsPage), -1)
 	if len(examples) < 2 {
 		t.Fatalf("%d examples in %s", len(examples), settingsPage)
@@ -98,6 +100,7 @@ func TestExamplesInTheSettingsPageAreValid(t *testing.T) {
 
 // TestReadmeServesAsItSays sends the requests in the section on the API, and requests each path in its table.
 func TestReadmeServesAsItSays(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(readme)
 	if err != nil {
 		t.Fatal(err)

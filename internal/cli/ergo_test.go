@@ -46,6 +46,8 @@ func ergoFile(t *testing.T, blocks ...ergotest.Block) string {
 
 // Mainnet's first 2,000 blocks from a file and from a node. Whatever way a database took, it is the same.
 func TestMainnetOfErgoFromEverySource(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	path := testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
 	blocks, err := ergotest.ReadFile(path)
 	if err != nil {
@@ -102,6 +104,8 @@ func TestMainnetOfErgoFromEverySource(t *testing.T) {
 
 // What was there at genesis is all there is, in the database too, after every block.
 func TestErgoIsNeitherMadeNorLost(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	ctx := context.Background()
 	path := testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
 	chain, err := ergo.New("")
@@ -139,6 +143,8 @@ func TestErgoIsNeitherMadeNorLost(t *testing.T) {
 
 // What a chain was before it went another way is gone without a trace.
 func TestForksOfErgo(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	t.Run("of real blocks", func(t *testing.T) {
 		blocks, err := ergotest.ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
 		if err != nil {
@@ -257,6 +263,8 @@ func (k *tokens) apply(t *testing.T, b ergotest.Block) {
 // Of every token there is what is held of it, after every block and after rollbacks: minted over several boxes, burned in
 // part and in whole, twice in a box and in a box of 255 entries.
 func TestTokensOfErgoAddUp(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	chain, err := ergo.New("testnet")
 	if err != nil {
 		t.Fatal(err)
@@ -335,6 +343,7 @@ func checkDB(t *testing.T, db *core.DB) {
 
 // What a source of Ergo does wrong is told in one line, with the status that says who has to act.
 func TestSourcesOfErgoThatFailAreTold(t *testing.T) {
+	t.Parallel()
 	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 6, TxsPerBlock: 2}), 5)
 	n := ergotest.New(ergotest.Options{Network: "testnet"})
 	n.Announce(0, blocks...)
@@ -361,6 +370,7 @@ func TestSourcesOfErgoThatFailAreTold(t *testing.T) {
 
 // The fee is what a transaction pays to the fee contract, whatever indexes there are.
 func TestErgoFeesAreOutputsToTheFeeContract(t *testing.T) {
+	t.Parallel()
 	const feeTree = "1005040004000e36100204a00b08cd0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798" +
 		"ea02d192a39a8cc7a701730073011001020402d19683030193a38cc7b2a57300000193c2b2a57301007473027303830108cdeeac93b1a57304"
 	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 8, TxsPerBlock: 4}), 12)

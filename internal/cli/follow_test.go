@@ -88,6 +88,8 @@ func (l *listener) height() int {
 // A follower that is killed at any moment goes on where it was, whatever was written and removed meanwhile; who listened ends
 // with what one has who was told everything at once.
 func TestFollowersAreKilledAndLoseNothing(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 790), 0))
 	db, source := filepath.Join(t.TempDir(), "db"), "file://"+realBlocks(t)
 	syncTo(t, db, source, "--to-height", "180")
@@ -171,6 +173,8 @@ func TestFollowersAreKilledAndLoseNothing(t *testing.T) {
 
 // One that follows beside a running sync ends by a signal, and its cursor is where its last block line is.
 func TestASignalEndsAFollower(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	runningSync(t, db)
 	cmd, _, stderr := process(t, -1, "find", "--follow", "address", satoshi, "--json", "--cursor", "one", "--db", db)
@@ -206,6 +210,7 @@ func TestASignalEndsAFollower(t *testing.T) {
 }
 
 func TestCursorsForPeopleAndPrograms(t *testing.T) {
+	t.Parallel()
 	db := first200(t)
 	var b strings.Builder
 	for _, line := range []string{
@@ -238,6 +243,7 @@ func TestCursorsForPeopleAndPrograms(t *testing.T) {
 }
 
 func TestFollowersSayWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	db := first200(t)
 	ask(t, nil, "cursor", "set", "a", "5", "--db", db)
 	file := filepath.Join(db, "cursors", "other.json")

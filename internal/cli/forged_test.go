@@ -56,6 +56,8 @@ func forge(blocks []*wire.MsgBlock, n int, bits uint32) []*wire.MsgBlock {
 // After the blocks that are right, forged ones end a sync from every kind of source with exit status 4. What was there
 // before stays.
 func TestForgedBlocksOfMainnetAreRefused(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	honest := mainnetBlocks(t, 201)
 	for name, c := range map[string]struct {
 		bits uint32

@@ -42,6 +42,7 @@ func (f *blockFiles) add(t *testing.T, c *bitcointest.Chain) {
 
 // What a node's block files went through is in the log of the sync and in the answer to "forks".
 func TestForksTellWhatHappened(t *testing.T) {
+	t.Parallel()
 	var files blockFiles
 	chain := bitcointest.NewChain()
 	chain.MineEmpty(10)

@@ -45,6 +45,8 @@ const (
 )
 
 func TestAnswersForPeopleAndPrograms(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	db := first200(t, "--index", "address,script_hash")
 	for name, line := range map[string]string{
 		"status":         "status",
@@ -83,6 +85,8 @@ func TestAnswersForPeopleAndPrograms(t *testing.T) {
 }
 
 func TestSyncAndRollbackSayWhatTheyDid(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	source := "file://" + realBlocks(t)
 	db := filepath.Join(t.TempDir(), "made", "on", "the", "way")
 	var b strings.Builder
@@ -109,6 +113,7 @@ func TestSyncAndRollbackSayWhatTheyDid(t *testing.T) {
 
 // A list ends with how to go on, and going on gives the rest.
 func TestPagesGoOnWhereTheLastEnded(t *testing.T) {
+	t.Parallel()
 	db := first200(t)
 	type page struct {
 		Outputs []struct{ Tx string }
@@ -144,6 +149,7 @@ func TestPagesGoOnWhereTheLastEnded(t *testing.T) {
 }
 
 func TestDigestIsThatOfTheDump(t *testing.T) {
+	t.Parallel()
 	db := first200(t)
 	var a digestAnswer
 	ask(t, &a, "dump", "--digest", "--db", db)
@@ -164,6 +170,7 @@ func TestDigestIsThatOfTheDump(t *testing.T) {
 }
 
 func TestDecodePrintsADocumentALine(t *testing.T) {
+	t.Parallel()
 	blocks := realBlocks(t)
 	r := birthmark("decode", "--chain", "bitcoin", blocks, "--index=address,script_hash")
 	if r.status != exitDone || r.stderr != "" {
@@ -217,6 +224,7 @@ func TestSchemaIsTheDocument(t *testing.T) {
 }
 
 func TestVersionNamesTheFormat(t *testing.T) {
+	t.Parallel()
 	var a versionAnswer
 	ask(t, &a, "version")
 	if a.Format == 0 || a.Version == "" || !strings.HasPrefix(a.Go, "go") {

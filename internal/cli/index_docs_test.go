@@ -10,6 +10,8 @@ import (
 
 // What docs/indexes.md shows of a running database is what the commands print, but for sizes.
 func TestIndexesOfARunningDatabaseAreAsTheDocsShow(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "indexes.md"))
 	if err != nil {
 		t.Fatal(err)

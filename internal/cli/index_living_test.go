@@ -78,6 +78,8 @@ func tipHeight(t *testing.T, db string) int {
 
 // An index that is added while a sync goes on, both killed three times, is what it had been from the start, byte for byte.
 func TestIndexIsAddedWhileASyncGoesOn(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")
 	dir := t.TempDir()
 	file, first, made := filepath.Join(dir, "birthmark.yaml"), filepath.Join(dir, "first.yaml"), filepath.Join(dir, "made")
@@ -157,6 +159,8 @@ func TestIndexIsAddedWhileASyncGoesOn(t *testing.T) {
 
 // A command that waits for a sync goes on itself where that ends.
 func TestIndexAddTakesOverWhereTheSyncEnds(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")
 	dir := t.TempDir()
 	db, made := filepath.Join(dir, "db"), filepath.Join(dir, "made")
@@ -189,6 +193,7 @@ func TestIndexAddTakesOverWhereTheSyncEnds(t *testing.T) {
 
 // One index at a time is added or dropped; what is asked meanwhile is refused, and harms nothing.
 func TestRequestsToARunningSync(t *testing.T) {
+	slow(t)
 	source := "file://" + realBlocks(t)
 	dir := t.TempDir()
 	db := filepath.Join(dir, strings.Repeat("long", 30), "db") // too long for a socket's address
@@ -258,6 +263,8 @@ func TestRequestsToARunningSync(t *testing.T) {
 
 // What stops a command that adds an index stops it at a step, and the next sync goes on.
 func TestASignalLeavesAnIndexToTheNextSync(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")
 	dir := t.TempDir()
 	db, made := filepath.Join(dir, "db"), filepath.Join(dir, "made")

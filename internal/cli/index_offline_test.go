@@ -25,6 +25,8 @@ indexes:
 // Options and indexes that are added one after the other make the database that had them from the start; what is asked of it
 // is answered as before, and what is dropped is gone.
 func TestIndexesAreAddedAndDropped(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	source, dir := "file://"+realBlocks(t), t.TempDir()
 	db, made, file := filepath.Join(dir, "db"), filepath.Join(dir, "made"), filepath.Join(dir, "birthmark.yaml")
 	write(t, file, keepsAll)
@@ -102,6 +104,8 @@ func TestIndexesAreAddedAndDropped(t *testing.T) {
 
 // What cannot be is named, and nothing has changed.
 func TestIndexesThatCannotBeAddedOrDropped(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	dir := t.TempDir()
 	file, db := filepath.Join(dir, "birthmark.yaml"), first200(t)
 	write(t, file, ownSettings)
@@ -141,6 +145,8 @@ func TestIndexesThatCannotBeAddedOrDropped(t *testing.T) {
 
 // A command that adds an index answers others as a sync does.
 func TestIndexIsAddedWhileAnotherIs(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	source, db := "file://"+realBlocks(t), filepath.Join(t.TempDir(), "db")
 	syncTo(t, db, source)
 	cmd, stdout, stderr := process(t, all, "index", "add", "script_hash", "--source", source, "--db", db, "--json")
@@ -164,6 +170,7 @@ func TestIndexIsAddedWhileAnotherIs(t *testing.T) {
 
 // Whoever syncs is told of indexes that the settings do not name, and how to get those they name and the database lacks.
 func TestSyncTellsOfIndexesTheSettingsDoNotName(t *testing.T) {
+	t.Parallel()
 	source := "file://" + realBlocks(t)
 	db := first200(t, "--index", "address,script_type")
 	r := birthmark("sync", "--source", source, "--db", db, "--index", "address", "--to-height", "199")
@@ -178,6 +185,7 @@ func TestSyncTellsOfIndexesTheSettingsDoNotName(t *testing.T) {
 
 // A folder in which no socket can be made is no reason not to sync.
 func TestSyncGoesWithoutASocket(t *testing.T) {
+	t.Parallel()
 	source := "file://" + realBlocks(t)
 	db := first200(t)
 	if err := os.MkdirAll(filepath.Join(db, "control.sock", "occupied"), 0o755); err != nil {
@@ -191,6 +199,8 @@ func TestSyncGoesWithoutASocket(t *testing.T) {
 
 // A drop that is killed goes on where it was: in the end it is as if nothing had happened.
 func TestADropThatIsKilledGoesOn(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	source, dir := "file://"+realBlocks(t), t.TempDir()
 	db, calm := filepath.Join(dir, "db"), filepath.Join(dir, "calm")
 	for _, folder := range []string{db, calm} {

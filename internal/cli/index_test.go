@@ -10,6 +10,7 @@ import (
 
 // What an index was defined as the database knows itself.
 func TestIndexesAreKeptWhetherTheSettingsDefineThemOrNot(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file, other := filepath.Join(dir, "birthmark.yaml"), filepath.Join(dir, "other.yaml")
 	write(t, file, ownSettings)
@@ -37,6 +38,7 @@ func TestIndexesAreKeptWhetherTheSettingsDefineThemOrNot(t *testing.T) {
 
 // A database of another chain is one, whatever its own indexes are made of.
 func TestOwnIndexesOfAnotherChainAreNotTheReason(t *testing.T) {
+	t.Parallel()
 	file, db := filepath.Join(t.TempDir(), "birthmark.yaml"), filepath.Join(t.TempDir(), "db")
 	write(t, file, ownSettings)
 	ask(t, nil, "sync", "--config", file, "--source", "file://"+realBlocks(t), "--db", db, "--to-height", "9")

@@ -17,6 +17,7 @@ import (
 
 // bcoin took the chain from btcd by itself: what it hands on makes the same database. It is run by `make test-interop`.
 func TestInteropBcoinGivesTheSameDatabaseAsBtcd(t *testing.T) {
+	t.Parallel()
 	node := btcdtest.Start(t)
 	node.MineEveryScript(t, 160)
 	node.Generate(t, 900)

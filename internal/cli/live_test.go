@@ -129,8 +129,11 @@ func equal(t *testing.T, db, fresh *core.DB) {
 // Trap 4: forks of any depth on a real node, over RPC and from a peer. First the node gives its last blocks up for a
 // branch that is shorter to begin with, then it goes over to a longer one at once. What the branches spend differs.
 func TestForksOfANodeAreFollowed(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	for _, depth := range []int{1, 2, 10, 101, 500} {
 		t.Run(fmt.Sprint(depth), func(t *testing.T) {
+			t.Parallel()
 			node := btcdtest.Start(t)
 			miner := node.MineEveryScript(t, 140+depth)
 			followers := []*follower{follow(t, node.URL(), 0), follow(t, "p2p://"+node.P2P, 0)}
@@ -166,6 +169,8 @@ func TestForksOfANodeAreFollowed(t *testing.T) {
 
 // The node forks while its first blocks are still on their way, windows small.
 func TestForksInTheMiddleOfASyncAreFollowed(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	node := btcdtest.Start(t)
 	node.Generate(t, 2000)
 	followers := []*follower{follow(t, node.URL(), 40), follow(t, "p2p://"+node.P2P, 40)}
@@ -202,6 +207,8 @@ func TestANodesRestartIsSurvived(t *testing.T) {
 
 // How fast 2,000 blocks come from a peer, by RPC, and by the calls one would make by hand. bench/RESULTS.md has figures.
 func TestHowFastBlocksComeFromANode(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	node := btcdtest.Start(t)
 	node.MineEveryScript(t, 300)
 	node.Generate(t, 1700)
@@ -277,6 +284,8 @@ func sourceFails(t *testing.T, code, pattern string, args ...string) {
 
 // A peer that lies is named. Others make up for it; where there are none, the sync ends and says so.
 func TestASyncFromPeersThatLie(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	node, liar := btcdtest.Start(t), babbler(t)
 	node.Generate(t, 300)
 	dir := t.TempDir()

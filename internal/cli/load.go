@@ -92,7 +92,9 @@ func (p *program) logTo(set config.Log) {
 		h = slog.NewJSONHandler(p.console, o)
 	}
 	p.log = slog.New(h)
-	slog.SetDefault(p.log)
+	if p.ownsLog {
+		slog.SetDefault(p.log)
+	}
 }
 
 // one is the settings of the chain that c is about.

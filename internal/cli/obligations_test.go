@@ -75,6 +75,7 @@ func quoted(t *testing.T, cell string) (code []string) {
 
 // Every line of the five schemas is a row, which commands answer or a reason explains.
 func TestEveryObligationHasARow(t *testing.T) {
+	t.Parallel()
 	var want []string
 	for schema, lines := range []int{29, 13, 25, 30, 24} {
 		for line := range lines {
@@ -99,6 +100,7 @@ func TestEveryObligationHasARow(t *testing.T) {
 
 // Every command of the tables answers what they say, on real blocks.
 func TestObligationsAreAnswered(t *testing.T) {
+	slow(t)
 	t.Setenv(asProgram, "-1") // bench starts processes
 	sources := map[string]string{
 		"bitcoin": "file://" + realBlocks(t),

@@ -99,6 +99,7 @@ func scraped(t *testing.T) map[string]*metric {
 }
 
 func TestOperationsTellOfMetricsThatExist(t *testing.T) {
+	slow(t)
 	found := scraped(t)
 	t.Run("table", func(t *testing.T) {
 		const head = "| metric | type | labels | |\n|---|---|---|---|\n"
@@ -216,6 +217,7 @@ func TestOperationsTellOfMetricsThatExist(t *testing.T) {
 }
 
 func TestTheUnitIsValid(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
 		t.Skip("systemd-analyze is not there")
 	}
@@ -234,6 +236,7 @@ func TestTheUnitIsValid(t *testing.T) {
 
 // What the guide shows of settings are settings.
 func TestSettingsInTheOperationsAreSettings(t *testing.T) {
+	t.Parallel()
 	n := 0
 	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(readText(t, operations), -1) {
 		if strings.Contains(block[1], "scrape_configs") {

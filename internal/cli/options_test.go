@@ -57,6 +57,8 @@ func (r *realRun) settings(t *testing.T, dir string, everything bool) (file stri
 // What an index keeps besides changes how fast it answers, not what. And with all of it a database still is what its chain is,
 // whatever way it took.
 func TestOptionsChangeNoAnswer(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	for name, run := range map[string]func(t *testing.T) realRun{
 		"bitcoin": func(t *testing.T) realRun {
 			return realRun{
@@ -96,6 +98,7 @@ tx_outputs: { value: "tx.output_count" }`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r, dir := run(t), t.TempDir()
 			plain, all, again := filepath.Join(dir, "plain"), filepath.Join(dir, "all"), filepath.Join(dir, "again")
 			off, indexes := r.settings(t, dir, false)

@@ -36,6 +36,8 @@ func recipeSettings(t *testing.T, section, network, indexes string) string {
 // Databases with the recipes of the documentation, and all that can be kept for an index, hold every law; what was rolled
 // back and synced again is what was synced at once, whatever source it came from.
 func TestRecipesGiveOneDatabaseWhateverTheWay(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	ergoBlocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 12, TxsPerBlock: 8}), 120)
 	node := ergotest.New(ergotest.Options{Network: "testnet"})
 	node.Extend(ergoBlocks...)

@@ -30,6 +30,8 @@ indexes:
 `
 
 func TestOwnIndexesAreDecodedByName(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "birthmark.yaml")
 	write(t, file, ownSettings)
 	blocks := realBlocks(t)
@@ -56,6 +58,7 @@ func TestOwnIndexesAreDecodedByName(t *testing.T) {
 
 // What config prints is a settings file that defines the same.
 func TestConfigPrintsDefinitions(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "birthmark.yaml")
 	write(t, file, ownSettings)
 	first := birthmark("config", "--config", file)
@@ -67,6 +70,7 @@ func TestConfigPrintsDefinitions(t *testing.T) {
 
 // Wherever the settings are read, an index that cannot be is an error at its place.
 func TestBadDefinitionsAreErrorsAtTheirPlace(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")
 	for _, c := range []struct{ index, message string }{
@@ -100,6 +104,7 @@ func TestFieldsInTheDocsAreWhatTheProgramPrints(t *testing.T) {
 }
 
 func TestFieldsAreToldOfEveryChain(t *testing.T) {
+	t.Parallel()
 	for _, chain := range chains.Names() {
 		var a api.FieldsAnswer
 		r := birthmark("fields", "--chain", chain, "--json")
@@ -118,6 +123,7 @@ func TestFieldsAreToldOfEveryChain(t *testing.T) {
 
 // What docs/indexes.md says of colored coins: issues, transfers and burns are read from the history of the index.
 func TestHistoryOfAColorTellsIssuesTransfersAndBurns(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "indexes.md"))
 	if err != nil {
 		t.Fatal(err)

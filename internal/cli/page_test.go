@@ -28,6 +28,7 @@ func rendered(t *testing.T, colour bool, show func(*page)) string {
 }
 
 func TestColumnsAlignWhateverIsInThem(t *testing.T) {
+	t.Parallel()
 	show := func(p *page) {
 		p.table([]column{{"n", true}, {name: "name"}, {name: "last"}}, [][]cell{
 			{{"1", faint}, {"é", green}, text("x")},
@@ -52,6 +53,7 @@ func TestColumnsAlignWhateverIsInThem(t *testing.T) {
 
 // A pipe gets no colour, and neither does a terminal whose user does not want it.
 func TestColourIsForTerminals(t *testing.T) {
+	t.Parallel()
 	p := newProgram(nil, new(strings.Builder), nil)
 	if p.colourful(p.stdout) {
 		t.Error("colour for what is no terminal")
@@ -60,6 +62,7 @@ func TestColourIsForTerminals(t *testing.T) {
 
 // Bitcoin has no assets: the pages of those that have.
 func TestAssetsForPeople(t *testing.T) {
+	t.Parallel()
 	holders, next := uint64(2), "AbC-_1"
 	id := "aaaa" + strings.Repeat("0", 52) + "746f6b656e"
 	seen := query.FirstSeenAnswer{Tx: strings.Repeat("ab", 32), Index: 3, Height: 4_490_511}

@@ -55,6 +55,8 @@ func runningSync(t *testing.T, db string) (cmd *exec.Cmd, stdout, stderr *bytes.
 }
 
 func TestQueriesAnswerBesideARunningSync(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	runningSync(t, db)
 	var block query.BlockAnswer
@@ -71,6 +73,8 @@ func TestQueriesAnswerBesideARunningSync(t *testing.T) {
 }
 
 func TestSecondProcessIsToldWhoHoldsTheDatabase(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	cmd, _, _ := runningSync(t, db)
 	holder := fmt.Sprintf(`in use by pid %d, birthmark sync, since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`, cmd.Process.Pid)
@@ -80,6 +84,8 @@ func TestSecondProcessIsToldWhoHoldsTheDatabase(t *testing.T) {
 }
 
 func TestSignalStopsAtABlock(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
 			db := filepath.Join(t.TempDir(), "db")
@@ -112,6 +118,8 @@ func TestSignalStopsAtABlock(t *testing.T) {
 
 // A disk that is full is an error of one line, whenever it fills up, and the database is whole.
 func TestNoSpaceLeft(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("needs root to mount a small file system")
 	}
@@ -162,6 +170,8 @@ func TestNoSpaceLeft(t *testing.T) {
 
 // The second signal does not wait for a source that does not listen.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	cmd, _, stderr := process(t, 501, "sync", "--chain", "bitcoin", "--source", "file://"+realBlocks(t), "--db", db)
 	cmd.Env = append(cmd.Env, deafSource+"=1")

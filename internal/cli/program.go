@@ -40,9 +40,7 @@ type program struct {
 
 // run does what args say and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := newProgram(stdin, stdout, stderr)
-	slog.SetDefault(p.log) // sources log what they leave out
-	return p.run(ctx, args)
+	return newProgram(stdin, stdout, stderr).run(ctx, args)
 }
 
 func newProgram(stdin io.Reader, stdout, stderr io.Writer) *program {

@@ -17,6 +17,8 @@ import (
 // Real times go back and forth: of the first 14,132 blocks hundreds are older than the one before them. A range of times has
 // exactly the blocks from the first that is not before its beginning to the last that is not after its end.
 func TestTimesOfRealBlocksAreFoundExactly(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 800), 0))
 	ctx := context.Background()
 	chain, err := bitcoin.New("mainnet")

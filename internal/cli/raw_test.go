@@ -32,6 +32,8 @@ func rawRuns(t *testing.T) []rawRun {
 // A database that keeps raw transactions hands out bytes that hash to what was asked for; they go with their blocks and come
 // again with them, and check and verify look at them.
 func TestRawTransactionsOfRealChains(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	for _, run := range rawRuns(t) {
 		t.Run(run.chain, func(t *testing.T) {
 			db := filepath.Join(t.TempDir(), "db")
@@ -101,6 +103,7 @@ func newestTxs(t *testing.T, chain model.Chain, dir string, n int) (hashes []str
 }
 
 func TestRawTransactionsOfADatabaseWithoutThem(t *testing.T) {
+	t.Parallel()
 	db := first200(t)
 	wantFailure(t, exitUsage, "no_raw", "sync into a new one with --raw", "tx", "--raw", firstPayment, "--db", db)
 	wantFailure(t, exitRefused, "no_raw", "sync into a new one, or leave raw out", "sync", "--raw", "--source", "file://"+realBlocks(t), "--db", db)

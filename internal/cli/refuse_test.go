@@ -22,6 +22,7 @@ func sha256Hex(text string) string {
 
 // What a database cannot be used for it refuses, and stays as it was.
 func TestDatabaseRefuses(t *testing.T) {
+	t.Parallel()
 	source := "file://" + realBlocks(t)
 	db := first200(t)
 	digest := digestOf(t, db)
@@ -38,6 +39,7 @@ func TestDatabaseRefuses(t *testing.T) {
 }
 
 func TestNewerFormatIsRefused(t *testing.T) {
+	t.Parallel()
 	db := first200(t)
 	store, err := rocks.Open(db, rocks.Options{WAL: true})
 	if err != nil {
@@ -66,6 +68,7 @@ func TestNewerFormatIsRefused(t *testing.T) {
 }
 
 func TestNoDatabase(t *testing.T) {
+	t.Parallel()
 	none := filepath.Join(t.TempDir(), "none")
 	empty := t.TempDir()
 	other := t.TempDir()
@@ -88,6 +91,8 @@ func TestNoDatabase(t *testing.T) {
 
 // A question without an answer exits with 1, a question that is none with 2.
 func TestQuestionsWithoutAnswer(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	db := first200(t)
 	hash := strings.Repeat("ab", 32)
 	next := func() string {
@@ -154,6 +159,7 @@ func indexOf(args []string, arg string) int {
 
 // A source that gives nothing good is an error of the source. Nothing is made, and what was there stays.
 func TestBadSourceChangesNothing(t *testing.T) {
+	t.Parallel()
 	blocks, err := os.ReadFile(realBlocks(t))
 	if err != nil {
 		t.Fatal(err)
@@ -203,6 +209,7 @@ func TestBadSourceChangesNothing(t *testing.T) {
 }
 
 func TestUnwritableFolder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	write(t, file, "")

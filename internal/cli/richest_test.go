@@ -10,6 +10,8 @@ import (
 
 // What an address keeps of itself is read, and says what the outputs say.
 func TestValuesByTextAndRichestReadWhatIsKept(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "birthmark.yaml")
 	write(t, file, "chain: bitcoin\nindexes:\n  address: { prefix: true, balance: true }\n  script_type: {}\n")
 	plain, db := first200(t), first200(t, "--config", file)

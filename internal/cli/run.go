@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -9,7 +10,10 @@ import (
 
 // Main runs the command line of this process and returns its exit status.
 func Main() int {
-	return run(untilSignal(), os.Args, os.Stdin, os.Stdout, os.Stderr)
+	p := newProgram(os.Stdin, os.Stdout, os.Stderr)
+	p.ownsLog = true
+	slog.SetDefault(p.log) // sources use it
+	return p.run(untilSignal(), os.Args)
 }
 
 // untilSignal returns a context that ends at the first SIGINT or SIGTERM, so that work stops at the next safe point.

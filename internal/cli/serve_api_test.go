@@ -26,6 +26,8 @@ import (
 // Every question of the command line, asked over HTTP, has the same answer: the document of --json, byte for byte. What
 // fails there with an exit status and a code fails here with the status that goes with it, and the same code.
 func TestTheServerAnswersWhatTheCommandLineDoes(t *testing.T) {
+	slow(t)
+	t.Parallel()
 	const options = "{ balance: true, unspent: true, history: true, prefix: true }"
 	for _, c := range []struct {
 		chain, network string

@@ -11,6 +11,7 @@ import (
 
 // What cannot be served is said before anything is, and leaves nothing behind.
 func TestServeRefuses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	db, none := filepath.Join(dir, "db"), filepath.Join(dir, "none")
 	source := "file://" + realBlocks(t)

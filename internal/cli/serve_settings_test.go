@@ -52,6 +52,7 @@ func certificate(t *testing.T, dir string) (cert, key string, trust *x509.CertPo
 
 // Settings of the server reach what they are about: TLS, keys, rates, origins, profiles, the log.
 func TestServerIsAsItIsSet(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	db := filepath.Join(dir, "db")
 	syncTo(t, db, "file://"+realBlocks(t), "--to-height", "10")
@@ -106,6 +107,7 @@ func TestServerIsAsItIsSet(t *testing.T) {
 }
 
 func TestServerAnswersOnASocket(t *testing.T) {
+	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	syncTo(t, db, "file://"+realBlocks(t), "--to-height", "10")
 	folder, err := os.MkdirTemp("", "birthmark") // a socket's path is short

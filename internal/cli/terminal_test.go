@@ -134,6 +134,7 @@ func (p *onTerminal) clean(t *testing.T) {
 }
 
 func TestScreenKeepsWhatATerminalShows(t *testing.T) {
+	t.Parallel()
 	got := screen("one\r\n\r\x1b[Ksync [===  ] 50%\r\x1b[K\x1b[32mtwo\x1b[0m\r\nabcd\rxy")
 	if want := []string{"one", "two", "xycd"}; strings.Join(got, "|") != strings.Join(want, "|") {
 		t.Errorf("%q, expected %q", got, want)
@@ -142,6 +143,7 @@ func TestScreenKeepsWhatATerminalShows(t *testing.T) {
 
 // Every command that shows progress ends by itself on a terminal, and takes its bar away.
 func TestCommandsWithProgressEndOnATerminal(t *testing.T) {
+	t.Parallel()
 	blocks, dir := realBlocks(t), t.TempDir()
 	db := filepath.Join(dir, "db")
 	for _, c := range []struct{ name, line string }{
@@ -175,6 +177,7 @@ func TestCommandsWithProgressEndOnATerminal(t *testing.T) {
 
 // The first Ctrl-C ends a sync and a server, also while they show a bar.
 func TestOneCtrlCEndsOnATerminal(t *testing.T) {
+	t.Parallel()
 	source := " --chain bitcoin --source file://" + realBlocks(t)
 	for _, c := range []struct{ name, line, says string }{
 		{"sync", "sync" + source, "interrupted; run the same command to resume"},
@@ -204,6 +207,7 @@ func TestOneCtrlCEndsOnATerminal(t *testing.T) {
 
 // A check that is interrupted ends at once.
 func TestOneCtrlCEndsACheckOnATerminal(t *testing.T) {
+	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	syncTo(t, db, "file://"+realBlocks(t))
 	cmd, _, _ := process(t, -1, "check", "--db", db)
@@ -216,6 +220,7 @@ func TestOneCtrlCEndsACheckOnATerminal(t *testing.T) {
 
 // The demo that the README begins with ends by itself on a terminal.
 func TestTheDemoOfBitcoinEndsOnATerminal(t *testing.T) {
+	t.Parallel()
 	realBlocks(t)
 	p := startOnTerminal(t, demoScript(t, "demo.sh", "DATA="+t.TempDir()))
 	if status := p.end(t); status != exitDone {

@@ -13,6 +13,7 @@ import (
 
 // Whatever is wrong about how the program is called, it says what was expected and exits with 2.
 func TestWrongUseSaysWhatWasExpected(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")
 	write(t, file, "memory: 1GiB\nchane: bitcoin\n")
@@ -97,6 +98,7 @@ func write(t *testing.T, path, text string) {
 
 // Users write flags where they think of them.
 func TestFlagsStandAnywhere(t *testing.T) {
+	t.Parallel()
 	app := newProgram(nil, nil, nil).app()
 	want := "birthmark find --db=D --limit=5 --json=true -- address X"
 	for _, line := range []string{
@@ -117,6 +119,7 @@ func TestFlagsStandAnywhere(t *testing.T) {
 
 // After "--" nothing is a flag, and a word that stands for a file may be "-".
 func TestArgumentsMayBeginWithADash(t *testing.T) {
+	t.Parallel()
 	app := newProgram(nil, nil, nil).app()
 	got, _, err := arrange(app, []string{"birthmark", "find", "address", "--db=D", "--", "--json"})
 	if err != nil || !slices.Equal(got, []string{"birthmark", "find", "--db=D", "--", "address", "--json"}) {
@@ -133,6 +136,7 @@ func TestArgumentsMayBeginWithADash(t *testing.T) {
 
 // arrange pairs flags with values before it knows the command, so a name must mean the same everywhere.
 func TestAFlagTakesAValueInEveryCommandOrInNone(t *testing.T) {
+	t.Parallel()
 	takes := map[string]bool{}
 	var visit func(c *cli.Command)
 	visit = func(c *cli.Command) {
@@ -154,6 +158,7 @@ func TestAFlagTakesAValueInEveryCommandOrInNone(t *testing.T) {
 }
 
 func TestHelpShowsEveryCommandOfTheContract(t *testing.T) {
+	t.Parallel()
 	r := birthmark()
 	if r.status != exitDone || r.stderr != "" {
 		t.Errorf("birthmark alone: %+v", r)

@@ -55,6 +55,7 @@ func harm(t *testing.T, db string, d storage.Declaration, key []byte, change fun
 }
 
 func TestVerifyComparesWithBlockFiles(t *testing.T) {
+	t.Parallel()
 	source := "file://" + realBlocks(t)
 	db := first200(t, "--index", "address,script_hash")
 	args := []string{"verify", "--db", db, "--source", source, "--sample", "5", "--seed", "3"}
@@ -91,6 +92,7 @@ func TestVerifyComparesWithBlockFiles(t *testing.T) {
 }
 
 func TestVerifyOfAnotherChain(t *testing.T) {
+	t.Parallel()
 	var ours, theirs, short blockFiles
 	chain := bitcointest.NewChain()
 	chain.MineEmpty(12)
@@ -121,6 +123,7 @@ func TestVerifyOfAnotherChain(t *testing.T) {
 }
 
 func TestVerifyBesideARunningSync(t *testing.T) {
+	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	runningSync(t, db)
 	var a query.VerifyAnswer
@@ -130,6 +133,7 @@ func TestVerifyBesideARunningSync(t *testing.T) {
 }
 
 func TestVerifySaysWhatItNeeds(t *testing.T) {
+	t.Parallel()
 	db := first200(t)
 	source := "file://" + realBlocks(t)
 	none := filepath.Join(t.TempDir(), "none")
@@ -151,6 +155,7 @@ func TestVerifySaysWhatItNeeds(t *testing.T) {
 
 // No source of the tests counts what is unspent: how that looks.
 func TestUnspentForPeople(t *testing.T) {
+	t.Parallel()
 	side := func(outputs int64, value string) *query.UnspentSideAnswer {
 		return &query.UnspentSideAnswer{Outputs: outputs, Value: value}
 	}
