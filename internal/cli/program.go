@@ -31,6 +31,7 @@ type program struct {
 
 	json     bool     // answers and errors are JSON documents
 	answered bool     // the document is written
+	ownsLog  bool     // the process runs only this program: its log is the default of all packages
 	warnings []string // about former names of flags
 
 	settings  *config.Settings
