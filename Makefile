@@ -48,9 +48,12 @@ demo-ergo: build ## index a chain like Ergo's from a stand-in for a node, or NOD
 	@docs/demo-ergo.sh
 
 .PHONY: test
-test: browser blocks ## go vet and every test
-	go vet ./...
+test: browser blocks ## run every test
 	go test -timeout 25m ./...
+
+.PHONY: test-short
+test-short: ## run the quick tests: the inner loop
+	go test -short ./...
 
 .PHONY: race
 race: browser blocks ## every test under the race detector

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 		os.Exit(runAsProgram(n))
 	}
 	for _, v := range os.Environ() { // a developer's settings are none of the tests'
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "BIRTHMARK_") && name != "BIRTHMARK_DATA" && name != "BIRTHMARK_SEED" {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "BIRTHMARK_") && name != "BIRTHMARK_DATA" && name != "BIRTHMARK_REQUIRE_DATA" && name != "BIRTHMARK_SEED" {
 			os.Unsetenv(name)
 		}
 	}

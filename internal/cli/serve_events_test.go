@@ -75,6 +75,7 @@ func (l *listener) forget() {
 // A program that follows a server's events, cut off at any byte, while the chain forks and the server is killed and started
 // again, has in the end what one has that is told everything at once.
 func TestFollowersOfAServerLoseNothing(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	rng := testseed.Rand(t)
 	f := newForking(rng)

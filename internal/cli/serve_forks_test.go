@@ -135,6 +135,7 @@ func (f *forking) askAround(t *testing.T, s *serverProcess, seed uint64, done <-
 
 // Whatever is asked while the chain grows and forks, each answer is of one tip, names it, and it was one.
 func TestEveryAnswerIsOfOneTipWhileTheChainForks(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	rng := testseed.Rand(t)
 	f := newForking(rng)
@@ -173,6 +174,7 @@ func TestEveryAnswerIsOfOneTipWhileTheChainForks(t *testing.T) {
 
 // A server that only reads sees what another process writes, takes back and writes again; when that one is gone, it stays.
 func TestServerReadsWhatAnotherProcessSyncs(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	rng := testseed.Rand(t)
 	f := newForking(rng)

@@ -174,8 +174,9 @@ func (a *attack) drip(conn net.Conn, text string) {
 
 // Clients that are slow in each way there is, as many as the server has connections and half as many again.
 func TestSlowClientsKeepNobodyOut(t *testing.T) {
+	slow(t)
 	const connections, attackers = 32, 48
-	s := serveHere(t, "--config", writeConfig(t, fmt.Sprintf("connections: %d\ntimeout: 5s\n", connections)))
+	s := serveHere(t, "--config", writeConfig(t, fmt.Sprintf("max_connections: %d\nrequest_timeout: 5s\n", connections)))
 	s.serves(t, "nobody else asks")
 	before := runtime.NumGoroutine()
 	for _, c := range []struct {

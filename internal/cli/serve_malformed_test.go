@@ -85,6 +85,7 @@ func (f *fuzzing) hangUp() {
 
 // 10,000 requests that are wrong: each is answered, none with an error of the server, nothing is left of them.
 func TestMalformedRequestsAreNobodysFault(t *testing.T) {
+	slow(t)
 	for _, c := range []struct {
 		chain    string
 		requests int
@@ -161,6 +162,7 @@ func malformed(t *testing.T, s *target, requests int) {
 
 // What is no HTTP at all.
 func TestGarbageIsNobodysFault(t *testing.T) {
+	slow(t)
 	rng := testseed.Rand(t)
 	s := serveHere(t)
 	s.serves(t, "nobody else asks")

@@ -11,6 +11,7 @@ import (
 
 // What cannot be served is said before anything is, and leaves nothing behind.
 func TestServeRefuses(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	dir := t.TempDir()
 	db, none := filepath.Join(dir, "db"), filepath.Join(dir, "none")
@@ -47,7 +48,7 @@ func TestServeRefuses(t *testing.T) {
 		{exitUsage, "bad_setting", `^--tls-key: tls.key without tls.cert`, []string{"--db", db, "--tls-key", "k"}},
 		{exitUsage, "bad_tls", `^tls: /nowhere/c, /nowhere/k: `, []string{"--db", db, "--listen", "127.0.0.1:0", "--tls-cert", "/nowhere/c", "--tls-key", "/nowhere/k"}},
 		{exitUsage, "bad_keys", `^keys: open /nowhere/keys: no such file`, []string{"--db", db, "--listen", "127.0.0.1:0", "--api-keys-file", "/nowhere/keys"}},
-		{exitUsage, "bad_value", `^pprof: .*expected an address of this one`, []string{"--db", db, "--listen", "127.0.0.1:0", "--pprof", "0.0.0.0:0"}},
+		{exitUsage, "bad_value", `^pprof: .*use a loopback address`, []string{"--db", db, "--listen", "127.0.0.1:0", "--pprof", "0.0.0.0:0"}},
 		{exitUsage, "bad_setting", `^--cors-origins: "example.org" is not an origin`, []string{"--db", db, "--cors-origins", "example.org"}},
 	} {
 		wantFailure(t, c.status, c.code, c.message, append([]string{"serve"}, c.args...)...)

@@ -52,6 +52,7 @@ func certificate(t *testing.T, dir string) (cert, key string, trust *x509.CertPo
 
 // Settings of the server reach what they are about: TLS, keys, rates, origins, profiles, the log.
 func TestServerIsAsItIsSet(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	dir := t.TempDir()
 	db := filepath.Join(dir, "db")
@@ -64,7 +65,7 @@ func TestServerIsAsItIsSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	profiles.Close()
-	write(t, file, fmt.Sprintf("chain: bitcoin\ndb: %s\ntls: { cert: %s, key: %s }\napi_keys_file: %s\ncors: [https://example.org]\npprof: %s\nlog: json\nlog_level: debug\n",
+	write(t, file, fmt.Sprintf("chain: bitcoin\ndb: %s\ntls: { cert: %s, key: %s }\napi_keys_file: %s\ncors_origins: [https://example.org]\npprof: %s\nlog: json\nlog_level: debug\n",
 		db, cert, key, keys, profiles.Addr()))
 	s := startServer(t, "--config", file)
 	s.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trust}}
@@ -107,6 +108,7 @@ func TestServerIsAsItIsSet(t *testing.T) {
 }
 
 func TestServerAnswersOnASocket(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	syncTo(t, db, "file://"+realBlocks(t), "--to-height", "10")

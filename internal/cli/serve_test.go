@@ -21,6 +21,7 @@ import (
 
 // A server that is killed while it syncs and answers leaves a database that is whole, and the next one goes on.
 func TestServerIsKilledAndGoesOn(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	source := "file://" + realBlocks(t)
 	db := filepath.Join(t.TempDir(), "db")
@@ -51,6 +52,7 @@ func TestServerIsKilledAndGoesOn(t *testing.T) {
 
 // SIGTERM ends a server with clients, whatever they are at, and their answers come whole.
 func TestServerStopsWithClients(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	s := slowly(t, 10*time.Millisecond, "--chain", "bitcoin", "--source", "file://"+realBlocks(t), "--db", db)
@@ -111,6 +113,7 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Several chains are served by one process, and what one's source fails for is no matter to the others.
 func TestChainsAreServedTogether(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	f := newForking(testseed.Rand(t))
 	node := &flaky{Handler: f}
@@ -166,6 +169,7 @@ chains:
 
 // Indexes are added and dropped while the chain is served, one of one's own too, for which the database is opened anew.
 func TestIndexIsAddedBesideServe(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	source := "file://" + realBlocks(t)
 	dir := t.TempDir()
@@ -215,6 +219,7 @@ func TestIndexIsAddedBesideServe(t *testing.T) {
 
 // A sync that serves answers while it syncs, and ends as it does without.
 func TestSyncServesMeanwhile(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	source := "file://" + realBlocks(t)
 	for _, follow := range []bool{false, true} {

@@ -14,6 +14,7 @@ const everyIndex = "address,script_hash,script_type,op_return"
 // Outputs of every kind of script are made and spent on a real node: whatever way its blocks come, the database is the
 // same, and it agrees with the node.
 func TestEverySourceOfANodeGivesOneDatabase(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	node := btcdtest.Start(t)
 	node.MineEveryScript(t, 300)
@@ -61,6 +62,7 @@ func TestEverySourceOfANodeGivesOneDatabase(t *testing.T) {
 
 // One row that is not as it was is named.
 func TestVerifyWithANodeNamesWhatDiffers(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	node := btcdtest.Start(t)
 	node.MineEveryScript(t, 140)

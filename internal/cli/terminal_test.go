@@ -143,6 +143,7 @@ func TestScreenKeepsWhatATerminalShows(t *testing.T) {
 
 // Every command that shows progress ends by itself on a terminal, and takes its bar away.
 func TestCommandsWithProgressEndOnATerminal(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	blocks, dir := realBlocks(t), t.TempDir()
 	db := filepath.Join(dir, "db")
@@ -177,6 +178,7 @@ func TestCommandsWithProgressEndOnATerminal(t *testing.T) {
 
 // The first Ctrl-C ends a sync and a server, also while they show a bar.
 func TestOneCtrlCEndsOnATerminal(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	source := " --chain bitcoin --source file://" + realBlocks(t)
 	for _, c := range []struct{ name, line, says string }{
@@ -207,6 +209,7 @@ func TestOneCtrlCEndsOnATerminal(t *testing.T) {
 
 // A check that is interrupted ends at once.
 func TestOneCtrlCEndsACheckOnATerminal(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	syncTo(t, db, "file://"+realBlocks(t))
@@ -220,6 +223,7 @@ func TestOneCtrlCEndsACheckOnATerminal(t *testing.T) {
 
 // The demo that the README begins with ends by itself on a terminal.
 func TestTheDemoOfBitcoinEndsOnATerminal(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	realBlocks(t)
 	p := startOnTerminal(t, demoScript(t, "demo.sh", "DATA="+t.TempDir()))

@@ -55,6 +55,7 @@ func harm(t *testing.T, db string, d storage.Declaration, key []byte, change fun
 }
 
 func TestVerifyComparesWithBlockFiles(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	source := "file://" + realBlocks(t)
 	db := first200(t, "--index", "address,script_hash")
@@ -92,6 +93,7 @@ func TestVerifyComparesWithBlockFiles(t *testing.T) {
 }
 
 func TestVerifyOfAnotherChain(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	var ours, theirs, short blockFiles
 	chain := bitcointest.NewChain()
@@ -123,6 +125,7 @@ func TestVerifyOfAnotherChain(t *testing.T) {
 }
 
 func TestVerifyBesideARunningSync(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	runningSync(t, db)
@@ -133,6 +136,7 @@ func TestVerifyBesideARunningSync(t *testing.T) {
 }
 
 func TestVerifySaysWhatItNeeds(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	db := first200(t)
 	source := "file://" + realBlocks(t)

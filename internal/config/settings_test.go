@@ -380,8 +380,8 @@ func TestNoSecretIsShown(t *testing.T) {
 // What does not go together is told with the place of what is there.
 func TestSettingsGoTogether(t *testing.T) {
 	for text, want := range map[string]string{
-		"tls:\n  cert: c\n":         "birthmark.yaml:2: tls.cert without tls.key: TLS needs both files",
-		"tls: {key: k}\n":           "birthmark.yaml:1: tls.key without tls.cert: TLS needs both files",
+		"tls:\n  cert: c\n":       "birthmark.yaml:2: tls.cert without tls.key: TLS needs both files",
+		"tls: {key: k}\n":         "birthmark.yaml:1: tls.key without tls.cert: TLS needs both files",
 		"\nallow_anonymous: on\n": "birthmark.yaml:2: allow_anonymous without api_keys_file",
 	} {
 		if err := parse(t, text).Check(); err == nil || err.Error() != want {

@@ -9,7 +9,7 @@ import (
 
 // Path returns a path below the folder in BIRTHMARK_DATA, or ../shared/data beside the repository if it is unset; a
 // relative folder is relative to the top of the repository. The last element may be a [filepath.Glob] pattern that one
-// path matches. The test is skipped if no such path exists.
+// path matches. If no such path exists, the test is skipped, or fails if BIRTHMARK_REQUIRE_DATA is 1.
 func Path(t testing.TB, elements ...string) string {
 	t.Helper()
 	dir := os.Getenv("BIRTHMARK_DATA")
@@ -23,6 +23,9 @@ func Path(t testing.TB, elements ...string) string {
 	found, err := filepath.Glob(pattern)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(found) == 0 && os.Getenv("BIRTHMARK_REQUIRE_DATA") == "1" {
+		t.Fatalf("real blocks are absent: no %s (BIRTHMARK_DATA)", pattern)
 	}
 	if len(found) == 0 {
 		t.Skipf("real blocks are absent: no %s (BIRTHMARK_DATA)", pattern)

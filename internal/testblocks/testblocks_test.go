@@ -18,6 +18,7 @@ func TestPathsAreFoundOrTheTestIsSkipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("BIRTHMARK_DATA", dir)
+	t.Setenv("BIRTHMARK_REQUIRE_DATA", "")
 	for _, name := range []string{"blocks-1.dat", "blocks-*.dat"} {
 		if got := testblocks.Path(t, "chain", name); got != file {
 			t.Errorf("%s is %s", name, got)
