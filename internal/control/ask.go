@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,44 +9,59 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"syscall"
-	"time"
 )
 
-// ErrNobody reports that no process serves the database, or that it ended during the request.
+// ErrNobody is the error if no process serves the control socket of the database, or if it ended during the request.
 var ErrNobody = errors.New("no process answers for the database")
 
-// Ask sends a request to the process that writes the database in dir. An error of that process keeps its kind and code.
-// [ErrNobody] if there is no such process.
+// Ask sends a request to the process that writes the database in dir. Errors keep the kind and code that they have in that
+// process. It returns [ErrNobody] if there is no such process.
 func Ask(ctx context.Context, dir string, r Request) (reply Reply, err error) {
-	address, folder, err := short(dir)
+	address, folder, err := shortAddress(dir)
 	if err != nil {
 		return reply, err
 	}
 	defer folder.Close()
-	c, err := (&net.Dialer{}).DialContext(ctx, "unix", address)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return reply, ErrNobody
-	}
+	client := http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", address)
+		},
+	}}
+	body, err := json.Marshal(r)
 	if err != nil {
-		return reply, fmt.Errorf("control socket in %s: %w", dir, err)
+		return reply, err
 	}
-	defer c.Close()
-	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Now()) })
-	defer stop()
-	err = json.NewEncoder(c).Encode(r)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://control/", bytes.NewReader(body))
+	if err != nil {
+		return reply, err
+	}
+	response, err := client.Do(request)
 	if err == nil {
-		err = json.NewDecoder(io.LimitReader(c, mostBytes)).Decode(&reply)
+		defer response.Body.Close()
+		err = json.NewDecoder(io.LimitReader(response.Body, maxBytes)).Decode(&reply)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return reply, ctx.Err()
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case ended(err):
 		return reply, ErrNobody
 	case err != nil:
-		return reply, fmt.Errorf("the process that writes %s sent an invalid reply: %w", dir, err)
+		return reply, fmt.Errorf("control socket in %s: %w", dir, err)
 	case reply.Error != nil:
 		return reply, reply.Error.err()
 	}
 	return reply, nil
+}
+
+// ended reports whether err means that no process listens, or that it closed the connection without a response.
+func ended(err error) bool {
+	for _, e := range []error{fs.ErrNotExist, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, io.EOF, io.ErrUnexpectedEOF} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }

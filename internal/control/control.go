@@ -8,14 +8,14 @@ import (
 	"birthmark/model"
 )
 
-// Kinds of requests.
+// Operations of a [Request].
 const (
-	Add   = "add"   // add the index with its options
+	Add   = "add"   // add the index, or options of it
 	Drop  = "drop"  // drop the index
-	State = "state" // return the state of the indexes
+	State = "state" // return the states of all indexes
 )
 
-// Request is a request to the writing process.
+// Request is the body of a request.
 type Request struct {
 	Do         string             `json:"do"`
 	Index      string             `json:"index,omitempty"`
@@ -23,38 +23,38 @@ type Request struct {
 	Definition *model.Definition  `json:"definition,omitempty"` // of a custom index
 }
 
-// check returns an error of kind Usage, code bad_request, for invalid requests.
+// check returns an error of kind Usage (bad_request) for requests that this program never sends.
 func (r *Request) check() error {
 	bad := func(format string, args ...any) error {
-		return model.Errorf(model.Usage, "bad_request", "a request through the control socket: "+format, args...)
+		return model.Errorf(model.Usage, "bad_request", "control socket: "+format, args...)
 	}
 	switch {
 	case r.Do != Add && r.Do != Drop && r.Do != State:
-		return bad("expected %s, %s or %s, not %.40q", Add, Drop, State, r.Do)
+		return bad("unknown operation %.40q: expected %s, %s or %s", r.Do, Add, Drop, State)
 	case (r.Index == "") != (r.Do == State):
-		return bad("%s of index %.40q", r.Do, r.Index)
+		return bad("%s with index %.40q", r.Do, r.Index)
 	case r.Definition != nil && (r.Do != Add || r.Definition.Name != r.Index || !r.Definition.Kind.Valid()):
-		return bad("%s of index %.40q with a definition of %.40q", r.Do, r.Index, r.Definition.Name)
+		return bad("%s of index %.40q with the definition of %.40q", r.Do, r.Index, r.Definition.Name)
 	}
 	return nil
 }
 
-// Reply is the response of the writing process.
+// Reply is the body of a response.
 type Reply struct {
-	PID    int                `json:"pid"`
-	Error  *Error             `json:"error,omitempty"` // nothing was done
+	PID    int               `json:"pid"`
+	Error  *Error            `json:"error,omitempty"` // nothing was done
 	States []query.IndexState `json:"states,omitempty"`
-	Failed string             `json:"failed,omitempty"` // why a backfill or drop is paused
+	Failed string            `json:"failed,omitempty"` // the last failure of adding or dropping, which is retried
 }
 
-// Error is an error in JSON.
+// Error is a serialized error.
 type Error struct {
 	Kind    model.ErrorKind `json:"kind"`
 	Code    string          `json:"code"`
 	Message string          `json:"message"`
 }
 
-// ErrorOf converts an error to JSON.
+// ErrorOf serializes an error.
 func ErrorOf(err error) *Error {
 	kind, code := model.KindOf(err)
 	return &Error{kind, code, err.Error()}
@@ -62,7 +62,7 @@ func ErrorOf(err error) *Error {
 
 func (e *Error) err() error {
 	if e.Kind > model.BadSource {
-		return fmt.Errorf("an error of no kind that is known: %s", e.Message)
+		return fmt.Errorf("an error of unknown kind %d: %s", e.Kind, e.Message)
 	}
 	return &model.Error{Kind: e.Kind, Code: e.Code, Err: errors.New(e.Message)}
 }

@@ -1,7 +1,7 @@
-// Package control lets a process add or drop an index of a database that another process writes, since the lock of the
-// store lets only one process write.
+// Package control lets another process change the indexes of a database while this one writes it: only one process can
+// hold the lock of a database.
 //
-// The writing process serves a Unix socket in the database's folder ([Serve]); only the owner of the files can connect.
-// A connection carries one [Request] and one [Reply], each a line of JSON ([Ask]). A socket file that a dead process
-// left does not answer, and the next server replaces it.
+// The writing process serves HTTP on a Unix socket in the folder of the database ([Serve]). Only its user can open the
+// socket. A request is POST / with a [Request] as JSON; the response is a [Reply] ([Ask]). A socket that a killed process
+// left behind is replaced by the next server.
 package control

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -20,37 +21,69 @@ const (
 	name      = "control.sock"
 	temporary = ".control-"
 
-	mostBytes = 1 << 20         // of a line
-	patience  = 5 * time.Second // for the client to send its line, or to read ours
+	maxBytes = 1 << 20         // of a body
+	patience = 5 * time.Second // for a client to send its request
 )
 
 // Server serves a database's control socket.
 type Server struct {
-	listener *net.UnixListener
-	path     string
-	handle   func(context.Context, Request) (Reply, error)
+	server *http.Server
+	path   string
+	handle func(context.Context, Request) (Reply, error)
 
 	ctx    context.Context
 	cancel context.CancelFunc
-	done   sync.WaitGroup
+
+	mu      sync.Mutex
+	closed  bool
+	running sync.WaitGroup // handlers, and the loop that accepts
 }
 
-// Serve answers requests for the database in dir, whose lock this process must hold, until Close. The reply contains
-// errors of handle.
-func Serve(dir string, handle func(context.Context, Request) (Reply, error)) (s *Server, err error) {
-	s = &Server{handle: handle, path: filepath.Join(dir, name)}
-	if s.listener, err = listen(dir, s.path); err != nil {
+// Serve answers requests for the database in dir until Close. This process must hold the lock of the database. An error
+// of handle becomes the error of the reply.
+func Serve(dir string, handle func(context.Context, Request) (Reply, error)) (*Server, error) {
+	s := &Server{path: filepath.Join(dir, name), handle: handle}
+	listener, err := listen(dir, s.path)
+	if err != nil {
 		return nil, fmt.Errorf("control socket %s: %w", s.path, err)
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.done.Go(s.accept)
+	s.server = &http.Server{Handler: s, ReadTimeout: patience}
+	s.running.Go(func() { _ = s.server.Serve(listener) })
 	return s, nil
 }
 
-// listen creates the socket in a private folder, so that nobody can connect before its mode is set, and then moves it
-// into place, where an old socket file may exist.
+// ServeHTTP answers one request. It closes the connection without a response if the server is closed: the client then
+// returns [ErrNobody].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		panic(http.ErrAbortHandler)
+	}
+	s.running.Add(1)
+	s.mu.Unlock()
+	defer s.running.Done()
+
+	var reply Reply
+	request, err := readRequest(http.MaxBytesReader(w, r.Body, maxBytes))
+	if err == nil {
+		reply, err = s.handle(s.ctx, request)
+	}
+	if s.ctx.Err() != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if err != nil {
+		reply = Reply{Error: ErrorOf(err)}
+	}
+	reply.PID = os.Getpid()
+	_ = json.NewEncoder(w).Encode(reply)
+}
+
+// listen creates the socket in a private folder, so that no other user can connect before its mode is set, and then moves
+// it to its path, where it replaces one that was left behind.
 func listen(dir, path string) (l *net.UnixListener, err error) {
-	left, err := filepath.Glob(filepath.Join(dir, temporary+"*")) // of a process that was killed in this function
+	left, err := filepath.Glob(filepath.Join(dir, temporary+"*")) // of a killed process
 	for _, path := range left {
 		err = errors.Join(err, os.RemoveAll(path))
 	}
@@ -62,7 +95,7 @@ func listen(dir, path string) (l *net.UnixListener, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(private)) }()
-	address, folder, err := short(private)
+	address, folder, err := shortAddress(private)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +103,7 @@ func listen(dir, path string) (l *net.UnixListener, err error) {
 	if l, err = net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"}); err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // it is moved before
+	l.SetUnlinkOnClose(false) // the socket is moved
 	made := filepath.Join(private, name)
 	if err = os.Chmod(made, 0o600); err == nil {
 		err = os.Rename(made, path)
@@ -81,9 +114,9 @@ func listen(dir, path string) (l *net.UnixListener, err error) {
 	return l, nil
 }
 
-// short returns an address of the socket in a folder. Addresses have at most 108 bytes, so the folder is named by its
-// descriptor if the system supports that.
-func short(dir string) (address string, folder *os.File, err error) {
+// shortAddress returns an address of the socket in a folder. Socket addresses have at most 108 bytes, so the folder is
+// named by its descriptor if the system supports that.
+func shortAddress(dir string) (address string, folder *os.File, err error) {
 	if folder, err = os.Open(dir); err != nil {
 		return "", nil, err
 	}
@@ -94,64 +127,26 @@ func short(dir string) (address string, folder *os.File, err error) {
 	return filepath.Join(address, name), folder, nil
 }
 
-func (s *Server) accept() {
-	for {
-		c, err := s.listener.AcceptUnix()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil { // such as too many open files, a temporary error
-			select {
-			case <-time.After(100 * time.Millisecond):
-			case <-s.ctx.Done():
-			}
-			continue
-		}
-		s.done.Go(func() {
-			stop := context.AfterFunc(s.ctx, func() { _ = c.SetDeadline(time.Now()) })
-			defer stop()
-			defer c.Close()
-			s.serve(c)
-		})
-	}
-}
-
-// serve reads one request and answers it.
-func (s *Server) serve(c *net.UnixConn) {
-	var reply Reply
-	_ = c.SetReadDeadline(time.Now().Add(patience))
-	request, err := readRequest(c)
-	if err == nil {
-		reply, err = s.handle(s.ctx, request)
-	}
-	if s.ctx.Err() != nil { // the client gets ErrNobody
-		return
-	}
-	if err != nil {
-		reply = Reply{Error: ErrorOf(err)}
-	}
-	reply.PID = os.Getpid()
-	_ = c.SetWriteDeadline(time.Now().Add(patience))
-	_ = json.NewEncoder(c).Encode(reply) // the client has gone if this fails
-}
-
 func readRequest(r io.Reader) (request Request, err error) {
-	d := json.NewDecoder(io.LimitReader(r, mostBytes))
+	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&request); err != nil {
-		return request, model.Errorf(model.Usage, "bad_request", "a request through the control socket: %w", err)
+		return request, model.Errorf(model.Usage, "bad_request", "control socket: %w", err)
 	}
 	return request, request.check()
 }
 
-// Close stops accepting requests and waits for active ones.
+// Close stops answering, cancels the running requests and waits for them.
 func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	s.cancel()
 	err := os.Remove(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	err = errors.Join(err, s.listener.Close())
-	s.done.Wait()
+	err = errors.Join(err, s.server.Close())
+	s.running.Wait()
 	return err
 }
