@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -217,26 +218,37 @@ func TestRequestsToARunningSync(t *testing.T) {
 		wantFailure(t, exitUsage, c.code, c.message, append([]string{"index"}, append(strings.Fields(c.args), "--db", db)...)...)
 	}
 	t.Chdir(db) // for a short address
-	for _, line := range []string{"", "\n", "{", "null\n", "add\n", `{"do":"format"}` + "\n", `{"do":"add"}` + "\n", `{"do":"state","index":"x"}` + "\n",
+	dial := func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", "control.sock") }
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
+	for _, body := range []string{"", "\n", "{", "null\n", "add\n", `{"do":"format"}` + "\n", `{"do":"add"}` + "\n", `{"do":"state","index":"x"}` + "\n",
 		`{"do":"drop","index":"address","definition":{"Name":"address"}}` + "\n", `{"do":"add","index":"x","definition":{"Name":"x","Kind":77}}` + "\n",
 		`{"do":"add","index":"x","definition":{"Name":"x","Value":"output.colour"}}` + "\n", `{"do":"state","colour":1}` + "\n", strings.Repeat("[", 1<<21), "\x00\xff\x00" + strings.Repeat("\x80", 5000)} {
+		response, err := client.Post("http://control/", "application/json", strings.NewReader(body))
+		if err != nil {
+			if !strings.HasPrefix(body, "[[") { // that may be cut off while it is sent
+				t.Errorf("%.40q: %v", body, err)
+			}
+			continue
+		}
+		var reply control.Reply
+		if err := json.NewDecoder(response.Body).Decode(&reply); err != nil || reply.Error == nil || reply.PID != running.Process.Pid {
+			t.Errorf("%.40q is answered with %+v, %v", body, reply, err)
+		}
+		response.Body.Close()
+	}
+	for _, garbage := range []string{"\n", "{\n", "\x00\xff\x00" + strings.Repeat("\x80", 5000)} { // not HTTP
 		c, err := net.Dial("unix", "control.sock")
 		if err != nil {
 			t.Fatal(err)
 		}
 		go func() {
-			fmt.Fprint(c, line)
+			fmt.Fprint(c, garbage)
 			_ = c.(*net.UnixConn).CloseWrite()
 		}()
-		text, _ := bufio.NewReader(c).ReadString('\n')
+		if text, _ := bufio.NewReader(c).ReadString('\n'); text != "" && !strings.HasPrefix(text, "HTTP/1.1 400 ") {
+			t.Errorf("%.40q is answered with %q", garbage, text)
+		}
 		_ = c.Close()
-		var reply control.Reply
-		if strings.HasPrefix(line, "[[") && text == "" {
-			continue // it was cut off while it sent
-		}
-		if err := json.Unmarshal([]byte(text), &reply); err != nil || reply.Error == nil || reply.PID != running.Process.Pid {
-			t.Errorf("%.40q is answered %q", line, text)
-		}
 	}
 	until(t, "the index to be there", func() bool { x := listed(t, db, "script_hash"); return x != nil && len(x.Adding) == 0 })
 	wantFailure(t, exitUsage, "exists", `^the database has index script_hash, with all that is asked for`, "index", "add", "script_hash", "--db", db)

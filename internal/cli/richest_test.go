@@ -41,7 +41,7 @@ func TestValuesByTextAndRichestReadWhatIsKept(t *testing.T) {
 	if ask(t, &begin, "values", "address", "--prefix=", "--limit=1000", "--db", db); uint64(len(begin.Values)) != all.Count {
 		t.Errorf("an empty prefix gives %d of %d values", len(begin.Values), all.Count)
 	}
-	if r := birthmark("values", "address", "--prefix", "bc1", "--db", db); r.status != exitDone || !strings.Contains(r.stdout, "none begins so") {
+	if r := birthmark("values", "address", "--prefix", "bc1", "--db", db); r.status != exitDone || !strings.Contains(r.stdout, "no value has this prefix") {
 		t.Errorf("a prefix of nothing: %+v", r)
 	}
 	wantFailure(t, exitUsage, "not_kept", `^index address does not keep .*prefix: true.*birthmark index add address$`, "values", "address", "--prefix", "1", "--db", plain)
