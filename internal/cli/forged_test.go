@@ -63,7 +63,7 @@ func TestForgedBlocksOfMainnetAreRefused(t *testing.T) {
 		bits uint32
 		says string
 	}{
-		"an easy target":   {0x207fffff, `easier than mainnet allows`},
+		"an easy target":   {0x207fffff, `easier than the network allows`},
 		"a harder target":  {0x1c00ffff, `proof of work|difficulty`},
 		"no proof of work": {0x1d00ffff, `proof of work`},
 	} {

@@ -41,10 +41,10 @@ func (r *Request) check() error {
 
 // Reply is the body of a response.
 type Reply struct {
-	PID    int               `json:"pid"`
-	Error  *Error            `json:"error,omitempty"` // nothing was done
+	PID    int                `json:"pid"`
+	Error  *Error             `json:"error,omitempty"` // nothing was done
 	States []query.IndexState `json:"states,omitempty"`
-	Failed string            `json:"failed,omitempty"` // the last failure of adding or dropping, which is retried
+	Failed string             `json:"failed,omitempty"` // the last failure of adding or dropping, which is retried
 }
 
 // Error is a serialized error.
