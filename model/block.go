@@ -5,50 +5,51 @@ import (
 	"math/big"
 )
 
-// Hash is a block's or transaction's hash in the byte order of the chain's own serialization.
-// How people write it is [Chain.FormatHash].
+// Hash is a block or transaction hash in the byte order of the chain's serialization. [Chain.FormatHash] returns its
+// text form.
 type Hash [32]byte
 
-// String is the bytes in hex, in the order they are stored in.
+// String returns the bytes in hex, in the order in which they are stored.
 func (h Hash) String() string {
 	var text [2 * len(h)]byte
 	hex.Encode(text[:], h[:])
 	return string(text[:])
 }
 
-// Point names a block. The zero Point is the origin: before the first block.
+// Point identifies a block. The zero Point is the origin, before the first block.
 type Point struct {
 	Height HeightPk
 	Hash   Hash
-	Slot   uint64 // where the chain counts slots besides blocks (Cardano), else 0
+	Slot   uint64 // 0 unless the chain has slots (Cardano)
 }
 
-// IsOrigin reports whether p stands before the first block.
+// IsOrigin reports whether p is before the first block.
 func (p Point) IsOrigin() bool { return p == Point{} }
 
 // Block is one block of any chain.
 //
-// A block owns its memory: no slice in it is written again once the block was handed on, and decoders allocate by
-// block, not by transaction.
+// A block owns its memory: its slices are not modified after the source has yielded it. Decoders allocate per block,
+// not per transaction.
 type Block struct {
 	Height HeightPk
 	Hash   Hash
-	Parent Hash // of the block at Height-1; where a chain has blocks without a height, the link goes through them
+	Parent Hash // hash of the block at Height-1; blocks without a height (Cardano's epoch boundaries) are skipped
 	Time   int64
 	Slot   uint64
-	Size   int    // bytes of the whole block as the chain serializes it
-	Header []byte // the chain's own bytes of the header
+	Size   int    // size in bytes of the serialized block
+	Header []byte // the serialized header
 
-	// Genesis is set on a chain's first block only: what exists before it. Its transactions stand at height 0,
-	// before those of a block at height 0, and have no inputs.
+	// Genesis is set on a chain's first block only: transactions that exist before it. They have height 0, precede
+	// those of a block at height 0, and have no inputs.
 	Genesis []Tx
 	Txs     []Tx
 }
 
-// Point of the block.
+// Point returns the point of the block.
 func (b *Block) Point() Point { return Point{b.Height, b.Hash, b.Slot} }
 
-// Weight counts what the block makes the core write: transactions, inputs, outputs and assets.
+// Weight returns 1 plus the number of transactions, inputs, outputs, mints and asset entries: a measure of the rows
+// written.
 func (b *Block) Weight() int {
 	n := 1
 	for _, txs := range [][]Tx{b.Genesis, b.Txs} {
@@ -62,47 +63,47 @@ func (b *Block) Weight() int {
 	return n
 }
 
-// Tx is a transaction. One without inputs is a coinbase.
+// Tx is a transaction. A coinbase has no inputs.
 type Tx struct {
 	Hash    Hash
-	Inputs  []Input // those that spend
+	Inputs  []Input // without those that spend nothing
 	Outputs []Output
-	Mints   []Mint // at most one for each asset
+	Mints   []Mint // at most one per asset
 	Fee     Fee
-	Raw     []byte // its bytes as the chain has them, where they are wanted ([SourceOptions.Raw])
+	Raw     []byte // the serialized transaction, if [SourceOptions.Raw] is set
 
-	// FirstOutput is the index of Outputs[0]; the others follow. It is not 0 only where a chain makes an output in
-	// place of others: the return of a failed transaction's collateral (Cardano).
+	// FirstOutput is the index of Outputs[0]; the others follow. It differs from 0 only if the transaction failed and
+	// its collateral was returned (Cardano).
 	FirstOutput uint32
 }
 
-// OutputIndex is the index of Outputs[i] in the transaction.
+// OutputIndex returns the index of Outputs[i] in the transaction.
 func (t *Tx) OutputIndex(i int) int { return int(t.FirstOutput) + i }
 
-// Fee is the fee of a transaction in the chain's smallest unit, as its adapter reads it from the transaction alone.
-// The zero Fee states nothing: the fee is then inputs minus outputs, or unknown ([Traits.FeeOutputs]).
+// Fee is the fee that a transaction states, in the chain's smallest unit. If it states none the fee is the sum of
+// inputs minus the sum of outputs, or unknown ([Traits.FeeOutputs]).
 type Fee struct {
 	Stated bool
 	Amount uint64
 }
 
-// Input names the output it spends.
+// Input identifies the output that it spends.
 type Input struct {
-	Tx    Hash   // with Index: an outpoint
-	Index uint32 //
-	Value []byte // or, where the chain says so ([Traits.SpendIndex]), the value of a one-to-one index
+	Tx    Hash // with Index: the outpoint
+	Index uint32
+	Value []byte // instead of the outpoint if [Traits.SpendIndex] is set: the value of that index
 }
 
-// Output is what a transaction makes: spendable or not.
+// Output is an output of a transaction, spendable or not.
 type Output struct {
 	Value  uint64  // in the chain's smallest unit
-	Keys   []Key   // at most one for each index that is not many-valued; no two alike
-	Assets []Asset // in the order of the chain; an id may stand more than once, an amount of 0 is no holding
+	Keys   []Key   // without duplicates; at most one per index that is not many-valued
+	Assets []Asset // in chain order; an id may occur repeatedly, an amount of 0 does not count as a holding
 }
 
-// Key says that Value occurs in an output.
+// Key is a value of an index that occurs in an output.
 type Key struct {
-	Index int    // position in the list of indexes the source was opened with
+	Index int    // position in [SourceOptions.Indexes]
 	Value []byte // never empty
 }
 
@@ -112,16 +113,15 @@ type Asset struct {
 	Amount uint64
 }
 
-// Mint is what a transaction minted (positive) or burned (negative) of an asset, never 0.
+// Mint is the amount of an asset that a transaction minted (positive) or burned (negative); it is never 0.
 type Mint struct {
 	Asset  []byte
 	Amount *big.Int
-	Info   []byte // what the chain says of an asset that is minted for the first time, as [AssetDescriber] reads it
+	Info   []byte // description of an asset minted for the first time, for [AssetDescriber]
 }
 
-// Event is what happened next on a chain: a block, or the removal of every block after Rollback. Exactly one of the
-// two is set. Rollback may lie below the block where the new branch begins: blocks that were not removed follow it
-// again then.
+// Event is a change of a chain: a new block, or the removal of every block after Rollback. Exactly one of the two is
+// set. Rollback may be below the fork: blocks common to both branches are then yielded again.
 type Event struct {
 	Block    *Block
 	Rollback *Point

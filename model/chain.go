@@ -12,21 +12,21 @@ type Traits struct {
 	Unit Unit
 	// Accent is the chain's colours in the explorer; the zero value selects the default colours.
 	Accent Accent
-	// SpendIndex names the one-to-one index whose values the inputs name. Empty: inputs name outpoints.
+	// SpendIndex is the name of the one-to-one index whose values inputs contain. If empty, inputs contain outpoints.
 	SpendIndex string
-	// ImpliedBurns: what goes into a transaction of an asset and does not come out is burned, no field says so.
+	// ImpliedBurns: assets in a transaction's inputs that are not in its outputs are burned; no field states it.
 	ImpliedBurns bool
-	// Coinbase: a transaction that spends nothing is a coinbase.
+	// Coinbase: a transaction without inputs is a coinbase.
 	Coinbase bool
-	// OutputOffset: the outputs of a transaction may begin at another index than 0 ([Tx.FirstOutput]).
+	// OutputOffset: [Tx.FirstOutput] may differ from 0.
 	OutputOffset bool
-	// FeeOutputs: fees are paid to outputs, so inputs minus outputs is not the fee. A transaction that states none has an
-	// unknown one.
+	// FeeOutputs: fees are paid to outputs, so inputs minus outputs is not the fee. The fee of a transaction that
+	// states none is unknown.
 	FeeOutputs bool
-	// Fingerprint is the short name of assets; nil where they have none.
+	// Fingerprint is the short name of assets; nil if they have none.
 	Fingerprint *Fingerprint
-	// DeepestFork is the most blocks a fork can take off the chain, 0 where there is no such bound. A source is told
-	// of so many of the newest blocks one by one.
+	// DeepestFork is the maximum number of blocks that a reorganization can remove, 0 if unbounded. A source gets the
+	// points of that many of the newest blocks.
 	DeepestFork int
 }
 
@@ -43,74 +43,75 @@ type Accent struct {
 	Dark, DarkWash   string // foreground and background on dark pages
 }
 
-// Fingerprint is a second, short name that a chain's assets have: a hash of the id, the same for every occurrence and
-// another for every asset (Cardano: CIP-14).
+// Fingerprint is a short name of an asset, derived from a hash of its id (Cardano: CIP-14).
 type Fingerprint struct {
 	Of     func(id []byte) []byte // at most 64 bytes
 	Format func(fingerprint []byte) string
-	// Parse reads what Format writes. Nil without an error: the text is not meant as a fingerprint.
+	// Parse parses the result of Format. It returns nil without an error if the text does not look like a fingerprint.
 	Parse func(text string) ([]byte, error)
 }
 
-// SourceOptions say where blocks come from and what is wanted of them.
+// SourceOptions configure a source.
 type SourceOptions struct {
 	URI string
-	// Password of sources that ask for one and whose URI has none; nil: there is none. It is asked for again when the
-	// source was refused: a node's cookie changes when it restarts. One that holds a colon is user:password.
+	// Password returns the password of a source whose URI has none; nil if there is none. It is called again after the
+	// node refused it, because a node's cookie changes when it restarts. A password with a colon is user:password.
 	Password func() (string, error)
-	// Known is what the database has, as [Source.Follow] is told again: for sources that look around before.
+	// Known is the known argument of the later [Source.Follow], for sources that search before.
 	Known []Point
-	// Header is [Block.Header] of the database's block at a height, nil if it has none; nil: there is no database.
+	// Header returns [Block.Header] of the database's block at a height, or nil if there is none. It is nil without a
+	// database.
 	Header  func(context.Context, HeightPk) ([]byte, error)
-	Indexes []string // the values that are wanted; [Key.Index] is the position in here
-	Raw     bool     // [Tx.Raw] is wanted
-	Workers int      // goroutines that decode; 0: one for each processor
-	Memory  int64    // bytes of blocks that may be under way at once; 0: a modest default
-	Follow  bool     // stay at the tip instead of ending there
-	To      *HeightPk
-	// Outage is told of each error that the source waits out, and nil once that is over; nil: nobody is.
+	Indexes []string  // indexes whose values are requested; [Key.Index] is the position in this list
+	Raw     bool      // sets [Tx.Raw]
+	Workers int       // goroutines that decode; 0: one per processor
+	Memory  int64     // limit of bytes of blocks that are fetched and not yet consumed; 0: the source's default
+	Follow  bool      // wait for new blocks at the tip instead of ending
+	To      *HeightPk // last block to yield; nil: no limit
+	// Outage, if not nil, is called with each error after which the source retries, and with nil after it recovered.
 	Outage func(error)
 }
 
-// Source yields what happens on a chain.
+// Source yields the events of a chain.
 type Source interface {
-	// Tip is the newest block the source has, the origin where it has none.
+	// Tip returns the newest block of the source, or the origin if it has none.
 	Tip(ctx context.Context) (Point, error)
 
-	// Follow yields what happened after the newest of known that the source still has (known is ordered newest
-	// first; the origin is implied at its end): a rollback to that point first where it is not known[0], then
-	// blocks in order, each the child of the one before, and rollbacks where the source changes its mind. One that
-	// begins with a rollback to known[0] says that it has that: what it goes back to later is no search any more.
-	// It ends at the tip, or never where [SourceOptions.Follow] is set. After an error it ends.
+	// Follow yields the events after the newest point of known that is on the source's chain. known is ordered from
+	// newest to oldest; the origin is implied at its end. The first event is a rollback to that point unless it is
+	// known[0]; a rollback to known[0] confirms that the source has it, so that later rollbacks are reorganizations.
+	// Then blocks follow, each the child of the one before, and rollbacks when the source switches branches. Follow
+	// ends at the tip, or runs until ctx ends if [SourceOptions.Follow] is set. It ends after the first error.
 	Follow(ctx context.Context, known []Point) iter.Seq2[Event, error]
 
-	// Close frees what the source holds. Follow must have ended.
+	// Close frees the source. Follow must have ended.
 	Close() error
 }
 
-// BlockReader is a source that can be asked for single blocks, with the values of the indexes it was opened with.
-// Several goroutines may ask at once.
+// BlockReader is a source with random access to blocks. It is safe for concurrent use.
 type BlockReader interface {
-	// BlockAt is the block at height h of the source's best chain. NotFound (unknown_block) where it has none.
+	// BlockAt returns the block at height h of the source's best chain, with the values of the source's indexes. Its
+	// errors are of kind [NotFound], code unknown_block, if there is none.
 	BlockAt(ctx context.Context, h HeightPk) (*Block, error)
 }
 
-// ChildReader is a source that finds a block by the one before it, with the values of the indexes it was opened with:
-// on chains whose nodes know blocks by slot and hash and not by height. Several goroutines may ask at once.
+// ChildReader is a source that finds a block by its parent, for chains whose nodes identify blocks by slot and hash
+// instead of by height. It is safe for concurrent use.
 type ChildReader interface {
-	// Child is the block after a point of the source's best chain; after the origin its first, with the genesis.
-	// NotFound (unknown_block) where the point is not on that chain, or nothing comes after it.
+	// Child returns the block after a point of the source's best chain, with the values of the source's indexes; after
+	// the origin the first block with the genesis. Its errors are of kind [NotFound], code unknown_block, if the point
+	// is not on that chain or is its tip.
 	Child(ctx context.Context, after Point) (*Block, error)
 }
 
-// UnspentCounter is a source that can say what is unspent on its chain.
+// UnspentCounter is a source that can count the unspent outputs of its chain.
 type UnspentCounter interface {
-	// Unspent counts the outputs that can be spent, and their value, at the source's tip. NotFound (not_offered)
-	// where the node does not count them after all.
+	// Unspent returns the number and the value of the spendable outputs at the source's tip. Its errors are of kind
+	// [NotFound], code not_offered, if the node does not support it.
 	Unspent(ctx context.Context) (UnspentTotals, error)
 }
 
-// UnspentTotals is what is unspent after the block At. Outputs that can never be spent may be left out.
+// UnspentTotals are the unspent outputs after block At. Provably unspendable outputs may be left out.
 type UnspentTotals struct {
 	At      Point
 	Outputs uint64
@@ -122,10 +123,10 @@ type Chain interface {
 	Name() string    // bitcoin
 	Network() string // mainnet
 	Traits() Traits
-	Indexes() []Index // all it offers, in the order of their importance, then those that were defined
+	Indexes() []Index // the built-in indexes in order of importance, then custom ones
 
-	// Define is the chain with indexes of one's own besides those it offers; its sources and Decode know them by name.
-	// An error of kind [Usage] where an expression or a name cannot be.
+	// Define returns the chain with custom indexes, which its sources and Decode accept by name. They replace those of
+	// an earlier Define. Its errors are of kind [Usage] if a name or an expression is invalid.
 	Define(ds []Definition) (Chain, error)
 
 	FormatHash(Hash) string
@@ -133,52 +134,53 @@ type Chain interface {
 	FormatAsset(id []byte) string
 	ParseAsset(string) ([]byte, error)
 
-	// Header is a block's header as the `header` object of a block's JSON; raw is [Block.Header].
+	// Header parses [Block.Header] into the `header` object of a block's JSON.
 	Header(raw []byte) (any, error)
 
-	// Supply is the most that can have been issued up to and including height, genesis included.
-	// exact: it is also the least. Not ok where the chain's blocks do not tell.
+	// Supply returns the maximum amount issued up to and including height, genesis included, in the smallest unit.
+	// exact reports whether it is also the minimum. ok is false if it cannot be derived from the height.
 	Supply(height HeightPk) (amount uint64, exact, ok bool)
 
-	// Open opens the source a URI names. An error of kind [Usage] where the URI is not one of the chain's.
+	// Open opens the source of a URI. Its errors are of kind [Usage] if the chain does not support the URI.
 	Open(ctx context.Context, o SourceOptions) (Source, error)
 
-	// Decode yields the blocks in r, whatever form they have there (raw bytes, hex, block file, node JSON),
-	// with the values of indexes. The heights are counted from first where the form does not tell them.
+	// Decode yields the blocks in r with the values of indexes. It detects the format: raw bytes, hex, block file or
+	// node JSON. Heights count from first if the format does not contain them.
 	Decode(ctx context.Context, r io.Reader, indexes []string, first HeightPk) iter.Seq2[*Block, error]
 }
 
-// HeaderHasher is a chain whose block hashes are hashes of the header: a check of a database recomputes them.
+// HeaderHasher is a chain whose block hash is a hash of the header. The check of a database recomputes it.
 type HeaderHasher interface {
-	// HashHeader is the hash of the block whose [Block.Header] is raw.
+	// HashHeader returns the hash of the block whose [Block.Header] is raw.
 	HashHeader(raw []byte) (Hash, error)
 }
 
-// HeaderChecker is a chain whose blocks are checked against those before them, whatever source they come from.
+// HeaderChecker is a chain that validates each block against its predecessors, for every kind of source.
 type HeaderChecker interface {
-	// CheckHeader returns an error of kind [BadSource] that names b's height and hash if b cannot continue the chain. The
-	// link to the parent was checked. before returns [Block.Header] of the block at a height below b's, nil if there is
-	// none; its errors are returned wrapped.
+	// CheckHeader returns an error of kind [BadSource] that names b's height and hash if b cannot continue the chain.
+	// The link to the parent was checked. before returns [Block.Header] of the block at a height below b's, nil if
+	// there is none; its errors are returned wrapped.
 	CheckHeader(b *Block, before func(HeightPk) ([]byte, error)) error
 }
 
-// TxHasher is a chain whose transactions' hashes are of their bytes: a check of a database recomputes them.
+// TxHasher is a chain whose transaction hash is a hash of the serialized transaction. The check of a database
+// recomputes it.
 type TxHasher interface {
-	// HashTx is the hash of the transaction whose [Tx.Raw] is raw. NotFound (not_told) where that cannot be told from
-	// bytes of this form.
+	// HashTx returns the hash of the transaction whose [Tx.Raw] is raw. Its errors are of kind [NotFound], code
+	// not_told, if the hash cannot be derived from raw.
 	HashTx(raw []byte) (Hash, error)
 }
 
-// TxWeigher is a chain whose fees are paid by weight and not by bytes (BIP 141).
+// TxWeigher is a chain whose fee rates are per unit of weight (BIP 141).
 type TxWeigher interface {
-	// WeighTx is the weight of the transaction whose [Tx.Raw] is raw, and its virtual size in bytes: a quarter of the
-	// weight, rounded up.
+	// WeighTx returns the weight of the transaction whose [Tx.Raw] is raw, and its virtual size in bytes, which is a
+	// quarter of the weight, rounded up.
 	WeighTx(raw []byte) (weight, vsize int, err error)
 }
 
-// AssetDescriber is a chain whose mints say something of their assets ([Mint.Info]).
+// AssetDescriber is a chain whose mints describe their assets ([Mint.Info]).
 type AssetDescriber interface {
-	// DescribeAsset reads what a mint said. It never fails: anybody may write anything there.
+	// DescribeAsset parses [Mint.Info]. It returns what it can parse: the contents are arbitrary.
 	DescribeAsset(info []byte) AssetDescription
 }
 
@@ -195,10 +197,9 @@ type AssetName struct {
 	GroupIndex string // the index of outputs by group; a database may not have it
 }
 
-// AssetDescription is what the one who minted an asset says of it. Nobody has checked it: two assets can have the same
-// name.
+// AssetDescription is the issuer's description of an asset. It is unverified, and names are not unique.
 type AssetDescription struct {
-	Name        string // empty: none
-	Description string // empty: none
-	Decimals    *int   // places behind the decimal point at which people write amounts; nil: not said
+	Name        string // may be empty
+	Description string // may be empty
+	Decimals    *int   // decimal places of displayed amounts; nil if not stated
 }

@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// ErrorKind says who has to act on an error. It decides the exit status of a command and the status of an answer.
+// ErrorKind classifies errors by who has to act. It determines exit codes and HTTP status codes.
 type ErrorKind uint8
 
 const (
-	Internal  ErrorKind = iota // a bug, or a machine that fails
-	NotFound                   // the question has no answer
-	Usage                      // wrong use: unknown flag, index, bad value
-	Refused                    // the database refuses: wrong chain, network, format, locked
-	BadSource                  // the source failed: unreachable, bad data
+	Internal  ErrorKind = iota // a bug or a failing machine
+	NotFound                   // the requested item does not exist
+	Usage                      // invalid request: unknown flag or index, invalid value
+	Refused                    // the database cannot be used: wrong chain, network or format, or locked
+	BadSource                  // the source failed: unreachable or invalid data
 )
 
-// Error is an error with a kind and a code that programs can tell apart.
+// Error is an error with a kind and a code for programs.
 type Error struct {
 	Kind ErrorKind
 	Code string // snake case, e.g. unknown_index
@@ -26,12 +26,12 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an [Error]; format and args are those of [fmt.Errorf].
+// Errorf returns an [Error]; format and args are those of [fmt.Errorf].
 func Errorf(kind ErrorKind, code, format string, args ...any) error {
 	return &Error{kind, code, fmt.Errorf(format, args...)}
 }
 
-// KindOf is the kind and code of the outermost [Error] in err's chain; [Internal] and "internal" where there is none.
+// KindOf returns the kind and code of the outermost [Error] in err's chain, or [Internal] and "internal".
 func KindOf(err error) (ErrorKind, string) {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind, e.Code

@@ -13,8 +13,8 @@ const (
 	indexBits  = 19
 
 	MaxHeight  = 1<<heightBits - 1 // 67,108,863 blocks
-	MaxTxIndex = 1<<txBits - 1     // 524,287: the last transaction a block can have
-	MaxIndex   = 1<<indexBits - 1  // 524,287: the last input or output a transaction can have
+	MaxTxIndex = 1<<txBits - 1     // 524,287: the last transaction of a block
+	MaxIndex   = 1<<indexBits - 1  // 524,287: the last input or output of a transaction
 )
 
 // Sizes of encoded pointers in bytes.
@@ -24,10 +24,10 @@ const (
 	PkOrdinalSize = 10 // AssetPk, AssetBirthPk, and BirthPk of a many-valued index
 )
 
-// ErrPointer is wrapped by every error about a pointer that cannot be made or read.
+// ErrPointer is wrapped by every error about an invalid pointer.
 var ErrPointer = errors.New("pointer")
 
-// HeightPk points to a block: its position in the chain, whatever the block itself says of its height.
+// HeightPk points to a block: its position in the chain, regardless of any height that the block contains.
 type HeightPk uint32
 
 // TxPk points to a transaction: height | tx_index | 0.
@@ -45,58 +45,58 @@ type AssetPk struct {
 	Index uint16
 }
 
-// BirthPk points to the output where a value of an index first occurred. Ordinal is the value's place among the
-// values of that index in that output, always 0 unless the index is [ManyValued].
+// BirthPk points to the output in which a value of an index first occurs. Ordinal is the value's position among the
+// values of that index in the output, 0 unless the index is [ManyValued].
 type BirthPk struct {
 	Utxo    UtxoPk
 	Ordinal uint16
 }
 
-// AssetBirthPk points to the asset entry where an asset id first occurred.
+// AssetBirthPk points to the asset entry in which an asset id first occurs.
 type AssetBirthPk struct {
 	Utxo  UtxoPk
 	Index uint16
 }
 
-// NewHeightPk makes a pointer to the block at height; an error where height is above [MaxHeight].
+// NewHeightPk returns the pointer to the block at height. It fails if height exceeds [MaxHeight].
 func NewHeightPk(height uint64) (HeightPk, error) {
 	if height > MaxHeight {
-		return 0, fmt.Errorf("%w: height %d does not fit, the most is %d", ErrPointer, height, MaxHeight)
+		return 0, fmt.Errorf("%w: height %d exceeds the maximum of %d", ErrPointer, height, MaxHeight)
 	}
 	return HeightPk(height), nil
 }
 
-// NewTxPk makes a pointer to transaction index of the block at h.
+// NewTxPk returns the pointer to transaction index of the block at h.
 func NewTxPk(h HeightPk, index int) (TxPk, error) {
 	if h > MaxHeight {
-		return 0, fmt.Errorf("%w: height %d does not fit, the most is %d", ErrPointer, h, MaxHeight)
+		return 0, fmt.Errorf("%w: height %d exceeds the maximum of %d", ErrPointer, h, MaxHeight)
 	}
 	if index < 0 || index > MaxTxIndex {
-		return 0, fmt.Errorf("%w: transaction index %d does not fit, the most is %d", ErrPointer, index, MaxTxIndex)
+		return 0, fmt.Errorf("%w: transaction index %d exceeds the maximum of %d", ErrPointer, index, MaxTxIndex)
 	}
 	return TxPk(uint64(h)<<(txBits+indexBits) | uint64(index)<<indexBits), nil
 }
 
-// Input makes a pointer to input index of the transaction.
+// Input returns the pointer to input index of the transaction.
 func (p TxPk) Input(index int) (InputPk, error) {
 	if index < 0 || index > MaxIndex {
-		return 0, fmt.Errorf("%w: input index %d does not fit, the most is %d", ErrPointer, index, MaxIndex)
+		return 0, fmt.Errorf("%w: input index %d exceeds the maximum of %d", ErrPointer, index, MaxIndex)
 	}
 	return InputPk(uint64(p) | uint64(index)), nil
 }
 
-// Utxo makes a pointer to output index of the transaction.
+// Utxo returns the pointer to output index of the transaction.
 func (p TxPk) Utxo(index int) (UtxoPk, error) {
 	if index < 0 || index > MaxIndex {
-		return 0, fmt.Errorf("%w: output index %d does not fit, the most is %d", ErrPointer, index, MaxIndex)
+		return 0, fmt.Errorf("%w: output index %d exceeds the maximum of %d", ErrPointer, index, MaxIndex)
 	}
 	return UtxoPk(uint64(p) | uint64(index)), nil
 }
 
-// NewOrdinal makes the 16-bit part of an [AssetPk] or a many-valued [BirthPk].
+// NewOrdinal returns the 16-bit part of an [AssetPk] or of a [BirthPk] of a [ManyValued] index.
 func NewOrdinal(n int) (uint16, error) {
 	if n < 0 || n > 1<<16-1 {
-		return 0, fmt.Errorf("%w: entry %d of an output does not fit, the most is %d", ErrPointer, n, 1<<16-1)
+		return 0, fmt.Errorf("%w: entry %d of an output exceeds the maximum of %d", ErrPointer, n, 1<<16-1)
 	}
 	return uint16(n), nil
 }
@@ -105,23 +105,23 @@ func (p TxPk) Height() HeightPk    { return HeightPk(p >> (txBits + indexBits)) 
 func (p InputPk) Height() HeightPk { return TxPk(p).Height() }
 func (p UtxoPk) Height() HeightPk  { return TxPk(p).Height() }
 
-// TxIndex is the transaction's position in its block.
+// TxIndex returns the transaction's position in its block.
 func (p TxPk) TxIndex() int    { return int(p>>indexBits) & MaxTxIndex }
 func (p InputPk) TxIndex() int { return TxPk(p).TxIndex() }
 func (p UtxoPk) TxIndex() int  { return TxPk(p).TxIndex() }
 
-// Tx is the transaction the input or output belongs to.
+// Tx returns the transaction of the input or output.
 func (p InputPk) Tx() TxPk { return TxPk(p) &^ MaxIndex }
 func (p UtxoPk) Tx() TxPk  { return TxPk(p) &^ MaxIndex }
 
-// Index is the input's or output's position in its transaction.
+// Index returns the position of the input or output in its transaction.
 func (p InputPk) Index() int { return int(p & MaxIndex) }
 func (p UtxoPk) Index() int  { return int(p & MaxIndex) }
 
-// First is the pointer below which everything stands in blocks before h.
+// First returns the lowest pointer of the block at h.
 func (h HeightPk) First() TxPk { return TxPk(uint64(h) << (txBits + indexBits)) }
 
-// Last is the highest pointer a block at h can hold.
+// Last returns the highest possible pointer of the block at h.
 func (h HeightPk) Last() UtxoPk { return UtxoPk(h.First()) | MaxTxIndex<<indexBits | MaxIndex }
 
 func (p TxPk) String() string    { return fmt.Sprintf("%d/%d", p.Height(), p.TxIndex()) }
@@ -143,10 +143,11 @@ func (p AssetPk) AppendTo(b []byte) []byte {
 }
 func (p AssetBirthPk) AppendTo(b []byte) []byte { return AssetPk(p).AppendTo(b) }
 
-// AppendTo appends the encoded birth: [PkOrdinalSize] bytes with its ordinal where wide, else [PkSize] bytes without.
-func (p BirthPk) AppendTo(b []byte, wide bool) []byte {
+// AppendTo appends the encoded birth: [PkOrdinalSize] bytes if the index has ordinals ([Kind.HasOrdinal]), else
+// [PkSize].
+func (p BirthPk) AppendTo(b []byte, ordinal bool) []byte {
 	b = p.Utxo.AppendTo(b)
-	if wide {
+	if ordinal {
 		b = binary.BigEndian.AppendUint16(b, p.Ordinal)
 	}
 	return b
@@ -154,12 +155,12 @@ func (p BirthPk) AppendTo(b []byte, wide bool) []byte {
 
 func size(what string, b []byte, want int) error {
 	if len(b) != want {
-		return fmt.Errorf("%w: %s has %d bytes, not %d", ErrPointer, what, len(b), want)
+		return fmt.Errorf("%w: %s has %d bytes, expected %d", ErrPointer, what, len(b), want)
 	}
 	return nil
 }
 
-// ParseHeightPk reads what [HeightPk.AppendTo] wrote.
+// ParseHeightPk parses the result of [HeightPk.AppendTo].
 func ParseHeightPk(b []byte) (HeightPk, error) {
 	if err := size("height_pk", b, HeightPkSize); err != nil {
 		return 0, err
@@ -167,7 +168,7 @@ func ParseHeightPk(b []byte) (HeightPk, error) {
 	return NewHeightPk(uint64(binary.BigEndian.Uint32(b)))
 }
 
-// ParseTxPk reads what [TxPk.AppendTo] wrote.
+// ParseTxPk parses the result of [TxPk.AppendTo].
 func ParseTxPk(b []byte) (TxPk, error) {
 	if err := size("tx_pk", b, PkSize); err != nil {
 		return 0, err
@@ -179,7 +180,7 @@ func ParseTxPk(b []byte) (TxPk, error) {
 	return p, nil
 }
 
-// ParseInputPk reads what [InputPk.AppendTo] wrote.
+// ParseInputPk parses the result of [InputPk.AppendTo].
 func ParseInputPk(b []byte) (InputPk, error) {
 	if err := size("input_pk", b, PkSize); err != nil {
 		return 0, err
@@ -187,7 +188,7 @@ func ParseInputPk(b []byte) (InputPk, error) {
 	return InputPk(binary.BigEndian.Uint64(b)), nil
 }
 
-// ParseUtxoPk reads what [UtxoPk.AppendTo] wrote.
+// ParseUtxoPk parses the result of [UtxoPk.AppendTo].
 func ParseUtxoPk(b []byte) (UtxoPk, error) {
 	if err := size("utxo_pk", b, PkSize); err != nil {
 		return 0, err
@@ -195,7 +196,7 @@ func ParseUtxoPk(b []byte) (UtxoPk, error) {
 	return UtxoPk(binary.BigEndian.Uint64(b)), nil
 }
 
-// ParseAssetPk reads what [AssetPk.AppendTo] wrote.
+// ParseAssetPk parses the result of [AssetPk.AppendTo].
 func ParseAssetPk(b []byte) (AssetPk, error) {
 	if err := size("asset_pk", b, PkOrdinalSize); err != nil {
 		return AssetPk{}, err
@@ -203,15 +204,15 @@ func ParseAssetPk(b []byte) (AssetPk, error) {
 	return AssetPk{UtxoPk(binary.BigEndian.Uint64(b)), binary.BigEndian.Uint16(b[PkSize:])}, nil
 }
 
-// ParseAssetBirthPk reads what [AssetBirthPk.AppendTo] wrote.
+// ParseAssetBirthPk parses the result of [AssetBirthPk.AppendTo].
 func ParseAssetBirthPk(b []byte) (AssetBirthPk, error) {
 	p, err := ParseAssetPk(b)
 	return AssetBirthPk(p), err
 }
 
-// ParseBirthPk reads what [BirthPk.AppendTo] wrote with the same wide.
-func ParseBirthPk(b []byte, wide bool) (BirthPk, error) {
-	if !wide {
+// ParseBirthPk parses the result of [BirthPk.AppendTo] with the same ordinal.
+func ParseBirthPk(b []byte, ordinal bool) (BirthPk, error) {
+	if !ordinal {
 		p, err := ParseUtxoPk(b)
 		return BirthPk{Utxo: p}, err
 	}

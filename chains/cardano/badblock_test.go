@@ -33,7 +33,7 @@ func TestBadBlocksAreRefused(t *testing.T) {
 		"bytes behind":         {append(bytes.Clone(good), 0), "1 bytes follow the block"},
 		"more than a block":    {raw(t, list{7, cbor.RawMessage(good), 0}), "conway header"},
 		"other body":           {changed, "its body hashes to"},
-		"height":               {bytes.Replace(good, []byte{0x18, 100}, []byte{0x1a, 0xff, 0xff, 0xff, 0xff}, 1), "height 4294967295 does not fit"},
+		"height":               {bytes.Replace(good, []byte{0x18, 100}, []byte{0x1a, 0xff, 0xff, 0xff, 0xff}, 1), "height 4294967295 exceeds the maximum"},
 		"missing witnesses":    {handmade(t, ledger.EraConway, list{txBody(nil)}, list{}, dict{}, list{}), "1 transaction bodies and 0 witness sets"},
 		"auxiliary data":       {handmade(t, ledger.EraConway, list{txBody(nil)}, sets, list{}, list{}), "expected auxiliary data as a map, found an array"},
 		"failed out of range":  {handmade(t, ledger.EraConway, list{txBody(nil)}, sets, dict{}, list{1}), "transaction 1 failed: there are 1"},

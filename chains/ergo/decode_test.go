@@ -315,7 +315,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		"bad escape":         {`"adProofs":null`, `"adPr\xoofs":null`, "a member's name: invalid character"},
 		"open escape":        {`"size":1234}`, `"size\`, "the end, where the end of a string was expected"},
 		"height 0":           {`"height":77`, `"height":0`, "height 0: the first block is 1"},
-		"great height":       {`"height":77`, `"height":99000000`, "height 99000000 does not fit"},
+		"great height":       {`"height":77`, `"height":99000000`, "height 99000000 exceeds the maximum"},
 		"field of three":     {`["0001","07"]`, `["0001","07","08"]`, "a field of more than a key and a value"},
 		"field of one":       {`["0001","07"]`, `["0001"]`, "a field without key and value"},
 		"d":                  {`"d":256`, `"d":2.56e2`, "d is 2.56e2: expected a whole number"},

@@ -1,3 +1,3 @@
-// Package humanize writes numbers for people: amounts in the [Unit] of a chain, counts with commas, bytes, times.
-// Programs get all of them plain; nothing here is read back.
+// Package humanize formats numbers for people: amounts in the [Unit] of a chain, counts with commas, sizes and times.
+// Its results are not parsed again.
 package humanize

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Thousands puts commas into a decimal number.
+// Thousands groups the digits of a decimal integer with commas.
 func Thousands(digits string) string {
 	digits, negative := strings.CutPrefix(digits, "-")
 	var b strings.Builder
@@ -26,10 +26,10 @@ type integer interface {
 	~int | ~int64 | ~uint32 | ~uint64
 }
 
-// Count is a number with commas.
+// Count formats a number with commas.
 func Count[N integer](n N) string { return Thousands(fmt.Sprint(n)) }
 
-// Plural is a number of things: 1 block, 2 blocks.
+// Plural formats a number of things: 1 block, 2 blocks.
 func Plural[N integer](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -37,7 +37,7 @@ func Plural[N integer](n N, thing string) string {
 	return Count(n) + " " + thing + "s"
 }
 
-// Bytes is a number of bytes in the largest unit that leaves something before the point.
+// Bytes formats a number of bytes with a binary unit: 1.5 MiB.
 func Bytes(n int64) string {
 	const units = "KMGTPE"
 	if n < 1024 {
@@ -50,7 +50,7 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f %ciB", f, units[u])
 }
 
-// Clock is a time of a chain, in UTC to the second.
+// Clock formats a Unix time in UTC with a precision of seconds.
 func Clock(unix int64) string { return time.Unix(unix, 0).UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // spans are the units of [Duration], longest first.
@@ -61,7 +61,7 @@ var spans = []struct {
 	{"year", 365 * 24 * time.Hour}, {"month", 30 * 24 * time.Hour}, {"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute},
 }
 
-// Duration is how long something takes, as people say it: in whole units of the longest that fits, never less than a minute.
+// Duration formats d in whole units of the longest unit that fits, from years to minutes.
 func Duration(d time.Duration) string {
 	for _, s := range spans {
 		if d >= s.long {
@@ -71,8 +71,7 @@ func Duration(d time.Duration) string {
 	return "less than a minute"
 }
 
-// Ago is how long before now a time was. Clocks of blocks may run ahead: what is not over yet is "just now", up to two
-// hours, as far as chains let them.
+// Ago formats the time from a Unix time to now. Block times may be up to two hours in the future: those are "just now".
 func Ago(unix int64, now time.Time) string {
 	d := now.Sub(time.Unix(unix, 0))
 	switch {

@@ -29,8 +29,8 @@ func (u Unit) Amount(n string) string {
 	return text
 }
 
-// Parts splits an amount into its minus sign, the grouped digits before the decimal point and all digits after it. ok is
-// false if n is not a decimal integer.
+// Parts splits an amount into its minus sign, the grouped digits before the decimal point and all digits after it. ok
+// is false if n is not a decimal integer.
 func (u Unit) Parts(n string) (sign, whole, fraction string, ok bool) {
 	digits, negative := strings.CutPrefix(n, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {

@@ -1,4 +1,4 @@
-// Package suggest finds what a user may have meant by a word that is not known.
+// Package suggest finds the known word closest to a misspelled one.
 package suggest
 
 import (
@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Hint is the end of an error about an unknown word: the word of known that is closest to it, else nothing.
+// Hint returns a suffix for an error about an unknown word, with the closest key of known, or nothing.
 func Hint[V any](word string, known map[string]V) string {
 	if best, ok := Word(word, slices.Sorted(maps.Keys(known))); ok {
 		return fmt.Sprintf("; did you mean %q?", best)
@@ -15,8 +15,8 @@ func Hint[V any](word string, known map[string]V) string {
 	return ""
 }
 
-// Word is the first of the words of known that takes the fewest edits to get to, where that is at most a third of
-// word's letters, and two for short words.
+// Word returns the word of known with the smallest edit distance to word, the first one on a tie. ok is false if the
+// distance exceeds both 2 and a third of word's length.
 func Word(word string, known []string) (best string, ok bool) {
 	least := max(2, len(word)/3) + 1
 	for _, k := range known {
@@ -27,7 +27,7 @@ func Word(word string, known []string) (best string, ok bool) {
 	return best, ok
 }
 
-// distance counts the letters to insert, remove, replace or swap with their neighbour to get from a to b
+// distance returns the number of insertions, deletions, replacements and swaps of neighbouring bytes between a and b
 // (optimal string alignment).
 func distance(a, b string) int {
 	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)

@@ -13,27 +13,27 @@ import (
 	"birthmark/model"
 )
 
-// Variant is the rules of one made-up chain.
+// Variant is the set of rules of a generated chain.
 type Variant struct {
 	Name         string
-	Boxes        bool // inputs name boxes, values of a one-to-one index, instead of outpoints
+	Boxes        bool // inputs contain boxes, values of a one-to-one index, instead of outpoints
 	Implied      bool // burns are implied
-	Coinbase     bool // blocks begin with a coinbase; without, all there is was there at genesis
+	Coinbase     bool // blocks begin with a coinbase; otherwise the whole supply exists at genesis
 	Genesis      bool // outputs exist before the first block
 	First        model.HeightPk
-	Slots        bool // blocks count slots
-	OutputOffset bool // the outputs of some transactions begin above 0
+	Slots        bool // blocks have slots
+	OutputOffset bool // the output indexes of some transactions begin above 0
 
-	Fingerprints bool // assets have a second, short name
-	Raw          bool // transactions come with bytes
-	Described    bool // mints say something of their assets
-	Repeats      bool // hashes of coinbases, and of what spends them, occur again
-	Kept         bool // databases keep all that they can for the indexes
-	FeeOutputs   bool // fees are paid to outputs, so what goes in comes out
-	ByHand       bool // the blocks are a test's own: neither their hashes nor what they issue follow any rule
+	Fingerprints bool // assets have a short name
+	Raw          bool // transactions have serialized bytes
+	Described    bool // mints describe their assets
+	Repeats      bool // hashes of coinbases and of transactions that spend them repeat
+	Kept         bool // databases store all optional families of the indexes
+	FeeOutputs   bool // fees are paid to outputs, so inputs equal outputs
+	ByHand       bool // a test writes the blocks: neither hashes nor supply follow the rules
 }
 
-// Variants are the sets of rules worth testing: one like each real chain, and mixtures.
+// Variants returns the sets of rules worth testing: one like each real chain, and a mixture.
 func Variants() []Variant {
 	return []Variant{
 		{Name: "like-bitcoin", Coinbase: true, Repeats: true, Raw: true},
@@ -43,7 +43,7 @@ func Variants() []Variant {
 	}
 }
 
-// Positions of the indexes in [Chain.Indexes], in which generated keys count.
+// Positions of the indexes in [Chain.Indexes], as in [model.Key.Index] of generated blocks.
 const (
 	addressIndex = iota
 	tagIndex
@@ -51,10 +51,10 @@ const (
 	labelIndex
 )
 
-// IndexNames are the made-up chain's indexes in order.
+// IndexNames are the names of the chain's indexes in order.
 var IndexNames = []string{"address", "tag", "box", "label"}
 
-// Keep is what databases keep for the indexes: all they can, or nothing.
+// Keep returns the options of the indexes: all or none.
 func (v Variant) Keep() map[string]model.IndexOptions {
 	if !v.Kept {
 		return nil
@@ -63,7 +63,7 @@ func (v Variant) Keep() map[string]model.IndexOptions {
 	return map[string]model.IndexOptions{"address": all, "tag": all, "label": all, "box": {Prefix: true}}
 }
 
-// Chain is the made-up chain of a variant: the networks are "one" and "two".
+// Chain returns the chain of a variant; the networks are "one" and "two".
 func (v Variant) Chain(network string) model.Chain {
 	if v.ByHand {
 		return chain{v, network}
@@ -71,13 +71,13 @@ func (v Variant) Chain(network string) model.Chain {
 	return hashed{chain{v, network}}
 }
 
-// hashed is a chain whose block hashes are those of the headers.
+// hashed is a chain whose block hashes are hashes of the headers.
 type hashed struct{ chain }
 
 // HashHeader implements [model.HeaderHasher].
 func (c hashed) HashHeader(raw []byte) (model.Hash, error) { return sha256.Sum256(raw), nil }
 
-// HashTx implements [model.TxHasher]: bytes begin with their hash.
+// HashTx implements [model.TxHasher]: the bytes of a transaction begin with its hash.
 func (c hashed) HashTx(raw []byte) (h model.Hash, err error) {
 	if copy(h[:], raw) < len(h) {
 		err = errors.New("expected a hash")
@@ -106,7 +106,7 @@ func (c chain) Traits() model.Traits {
 	return t
 }
 
-// fingerprint is of eight bytes, in hex behind an f.
+// fingerprint is f and eight bytes in hex.
 var fingerprint = &model.Fingerprint{
 	Of: func(id []byte) []byte {
 		sum := sha256.Sum256(id)
@@ -125,7 +125,7 @@ var fingerprint = &model.Fingerprint{
 	},
 }
 
-// Define refuses every definition: the chain has no fields.
+// Define rejects every definition: the chain has no fields.
 func (c chain) Define(ds []model.Definition) (model.Chain, error) {
 	if len(ds) > 0 {
 		return nil, model.Errorf(model.Usage, "bad_definition", "index %s: the chain has no fields", ds[0].Name)
@@ -185,20 +185,22 @@ func (c chain) Supply(height model.HeightPk) (amount uint64, exact, ok bool) {
 }
 
 func (c chain) Open(context.Context, model.SourceOptions) (model.Source, error) {
-	return nil, errors.New("the made-up chain has no sources")
+	return nil, errors.New("the generated chain has no sources")
 }
 
 func (c chain) Decode(context.Context, io.Reader, []string, model.HeightPk) iter.Seq2[*model.Block, error] {
-	return func(yield func(*model.Block, error) bool) { yield(nil, errors.New("the made-up chain has no bytes")) }
+	return func(yield func(*model.Block, error) bool) {
+		yield(nil, errors.New("the generated chain has no serialization"))
+	}
 }
 
-// DescribeAsset takes all that was said as the name, as long as it is.
+// DescribeAsset returns the description as the name and its length as the decimals.
 func (c chain) DescribeAsset(info []byte) model.AssetDescription {
 	n := len(info)
 	return model.AssetDescription{Name: string(info), Decimals: &n}
 }
 
-// header is the raw header of a block: what its hash is made of.
+// header returns the serialized header of a block, which its hash is computed from.
 func header(height model.HeightPk, parent model.Hash, salt uint64) []byte {
 	b := binary.BigEndian.AppendUint64(nil, salt)
 	b = binary.BigEndian.AppendUint32(b, uint32(height))

@@ -1,7 +1,7 @@
-// Package modeltest makes up chains for tests: a chain that follows every rule of the model and has everything rare
-// often. Values come back in the same block, outputs are spent where they were made, hashes repeat (BIP 30), assets are
-// minted, split, burned. The same seed makes the same chain.
+// Package modeltest generates chains for tests. A generated chain follows all rules of the model and contains rare
+// cases often: values repeat in the same block, outputs are spent in the block that creates them, transaction hashes
+// repeat (BIP 30), assets are minted, split and burned. The same seed generates the same chain.
 //
-// A [Variant] is one set of rules, [Variants] are those worth testing. A [Generator] makes block after block; its
-// [Generator.Fork] goes another way from the same point.
+// A [Variant] is a set of rules, and [Variants] returns those worth testing. A [Generator] generates one block after
+// the other; its [Generator.Fork] continues differently from the same point.
 package modeltest

@@ -16,18 +16,18 @@ const (
 	genesisValue = 9_000_000
 )
 
-// Generator makes the blocks of one chain.
+// Generator generates the blocks of one chain.
 type Generator struct {
 	v      Variant
 	seed   uint64
 	pcg    *rand.PCG
 	rng    *rand.Rand
-	names  uint64 // how many hashes, boxes and ids were made up; those of a fork begin elsewhere
+	names  uint64 // counter for unique hashes, boxes and ids; a fork starts elsewhere
 	tip    model.Point
-	any    bool // a block was made
+	any    bool // a block was generated
 	coins  []coin
-	values [][][]byte // of each index, those that occurred
-	assets []string   // ids that exist
+	values [][][]byte // by index, those that occurred
+	assets []string   // existing ids
 	twins  []twin
 }
 
@@ -40,13 +40,13 @@ type coin struct {
 	assets []model.Asset
 }
 
-// twin is a coinbase, and a transaction that spends all of it and nothing else: both can occur again.
+// twin is a coinbase and a transaction that spends exactly its outputs: both can repeat.
 type twin struct {
 	coinbase, child model.Tx
 	hasChild        bool
 }
 
-// NewGenerator makes the generator of a chain.
+// NewGenerator returns a generator of the chain with that seed.
 func (v Variant) NewGenerator(seed uint64) *Generator {
 	g := &Generator{v: v, seed: seed, values: make([][][]byte, len(IndexNames))}
 	g.pcg = rand.NewPCG(seed, 1)
@@ -54,7 +54,7 @@ func (v Variant) NewGenerator(seed uint64) *Generator {
 	return g
 }
 
-// Fork is a generator at the same point of the chain that makes other blocks: which others is n's to say.
+// Fork returns a generator at the same point of the chain that generates other blocks, selected by n.
 func (g *Generator) Fork(n uint64) *Generator {
 	f := *g
 	f.pcg = rand.NewPCG(g.seed+n*0x9e3779b9, 2+n)
@@ -68,7 +68,7 @@ func (g *Generator) Fork(n uint64) *Generator {
 	return &f
 }
 
-// Blocks makes n blocks.
+// Blocks generates n blocks.
 func (g *Generator) Blocks(n int) []*model.Block {
 	blocks := make([]*model.Block, n)
 	for i := range blocks {
@@ -77,13 +77,13 @@ func (g *Generator) Blocks(n int) []*model.Block {
 	return blocks
 }
 
-// name makes up a hash that nothing else has.
+// name returns a unique hash.
 func (g *Generator) name(what string) model.Hash {
 	g.names++
 	return sha256.Sum256(fmt.Appendf(nil, "%s %d %d", what, g.seed, g.names))
 }
 
-// Next makes a block.
+// Next generates a block.
 func (g *Generator) Next() *model.Block {
 	b := &model.Block{Height: g.v.First, Time: 1_600_000_000, Size: 100 + g.rng.IntN(1000)}
 	if g.any {
@@ -130,7 +130,7 @@ func (g *Generator) Next() *model.Block {
 	return b
 }
 
-// rawOf is the bytes of a transaction: its hash, and more or fewer behind it.
+// rawOf returns the bytes of a transaction: its hash and some padding.
 func rawOf(t *model.Tx) []byte {
 	rest := sha256.Sum256(t.Hash[:])
 	return append(append([]byte{}, t.Hash[:]...), rest[:int(rest[0])%len(rest)]...)
@@ -155,19 +155,19 @@ func (g *Generator) coinbase() model.Tx {
 	return t
 }
 
-// again makes a transaction occur once more. Whoever names its outputs now means the new ones.
+// again repeats a transaction. Inputs with its outpoints now refer to the new outputs.
 func (g *Generator) again(t model.Tx) model.Tx {
 	g.spendAll(t)
 	g.made(&t)
 	return t
 }
 
-// spendAll takes the outputs of t from those that can be spent.
+// spendAll removes the outputs of t from the unspent ones.
 func (g *Generator) spendAll(t model.Tx) {
 	g.coins = slices.DeleteFunc(slices.Clone(g.coins), func(c coin) bool { return c.tx == t.Hash })
 }
 
-// child spends all of a coinbase and nothing else.
+// child returns a transaction that spends exactly the outputs of a coinbase.
 func (g *Generator) child(coinbase model.Tx) (model.Tx, bool) {
 	t := model.Tx{Hash: g.name("child")}
 	var value uint64
@@ -186,7 +186,7 @@ func (g *Generator) child(coinbase model.Tx) (model.Tx, bool) {
 	return t, true
 }
 
-// made makes the outputs of t spendable.
+// made adds the outputs of t to the unspent ones.
 func (g *Generator) made(t *model.Tx) {
 	for i := range t.Outputs {
 		o := &t.Outputs[i]
@@ -205,7 +205,7 @@ func (g *Generator) made(t *model.Tx) {
 	}
 }
 
-// tx spends some coins, sooner those just made, and pays all of their value on.
+// tx spends random coins, preferably recent ones, and pays out their whole value.
 func (g *Generator) tx() model.Tx {
 	t := model.Tx{Hash: g.name("tx")}
 	var value uint64
@@ -249,7 +249,7 @@ func (g *Generator) tx() model.Tx {
 	return t
 }
 
-// pay makes n outputs of value together; boxes: they may have values of the one-to-one index.
+// pay returns n outputs with a total of value. With boxes they may have values of the one-to-one index.
 func (g *Generator) pay(value uint64, n int, boxes bool) []model.Output {
 	outputs := make([]model.Output, n)
 	for i := range outputs {
@@ -286,7 +286,7 @@ func (g *Generator) keys(boxes bool) []model.Key {
 	return keys
 }
 
-// value is one that occurred before, in oldPercent of all cases, or a new one, some of them long.
+// value returns a value that occurred before with a probability of oldPercent, else a new one, sometimes a long one.
 func (g *Generator) value(index, oldPercent int) []byte {
 	old := g.values[index]
 	if len(old) > 0 && g.rng.IntN(100) < oldPercent {
@@ -299,7 +299,7 @@ func (g *Generator) value(index, oldPercent int) []byte {
 	value := slices.Clone(name[:1+g.rng.IntN(len(name))])
 	if len(old) > 0 && g.rng.IntN(8) == 0 {
 		if short := old[g.rng.IntN(len(old))]; len(short) < 100 {
-			value = slices.Clone(short) // what follows makes it one that begins with another
+			value = slices.Clone(short) // the appended bytes give it another value as a prefix
 		}
 	}
 	value = append(value, fmt.Append(nil, g.names)...)
@@ -313,7 +313,7 @@ func (g *Generator) value(index, oldPercent int) []byte {
 	return value
 }
 
-// moveAssets gives the assets of what t spends to its outputs, but for what it burns, and mints.
+// moveAssets moves the assets of the spent coins to the outputs of t, burns some and mints others.
 func (g *Generator) moveAssets(t *model.Tx, spent []coin) {
 	var order []string
 	held, minted := map[string]*big.Int{}, map[string]*big.Int{}
@@ -353,13 +353,13 @@ func (g *Generator) moveAssets(t *model.Tx, spent []coin) {
 		if m := minted[id]; m != nil && (m.Sign() > 0 || (m.Sign() < 0 && !g.v.Implied)) {
 			mint := model.Mint{Asset: []byte(id), Amount: m}
 			if g.v.Described && m.Sign() > 0 {
-				mint.Info = fmt.Append(nil, "named ", g.names) // another each time: only the first counts
+				mint.Info = fmt.Append(nil, "named ", g.names) // different each time: only the first one counts
 			}
 			t.Mints = append(t.Mints, mint)
 		}
 	}
 	if g.rng.IntN(4) == 0 {
-		// An entry of amount 0 is no holding: not of an asset that exists, nor of one that does not.
+		// An entry of amount 0 is not a holding, whether the asset exists or not.
 		id := string(fmt.Append(nil, "nothing ", g.names))
 		if len(g.assets) > 0 && g.rng.IntN(2) == 0 {
 			id = g.assets[g.rng.IntN(len(g.assets))]
@@ -368,7 +368,7 @@ func (g *Generator) moveAssets(t *model.Tx, spent []coin) {
 	}
 }
 
-// mint is an asset to mint, often a new one, and how much of it: some more than 64 bits hold.
+// mint returns an asset to mint, often a new one, and its amount, sometimes beyond 64 bits.
 func (g *Generator) mint() (id string, amount *big.Int) {
 	amount = new(big.Int).SetUint64(1 + g.rng.Uint64N(1_000_000))
 	if g.rng.IntN(10) == 0 {
@@ -380,13 +380,13 @@ func (g *Generator) mint() (id string, amount *big.Int) {
 	g.names++
 	id = string(fmt.Append(nil, "asset ", g.names))
 	if n := len(g.assets); n > 0 && g.rng.IntN(4) == 0 {
-		id = g.assets[g.rng.IntN(n)] + "." + id // one has another as its beginning
+		id = g.assets[g.rng.IntN(n)] + "." + id // one id is a prefix of another
 	}
 	g.assets = append(g.assets, id)
 	return id, amount
 }
 
-// part is some of an amount, often all of it, that fits an asset entry.
+// part returns a part of an amount, often all of it, that fits an asset entry.
 func (g *Generator) part(amount *big.Int) *big.Int {
 	most := uint64(math.MaxUint64)
 	if amount.IsUint64() {
@@ -398,7 +398,7 @@ func (g *Generator) part(amount *big.Int) *big.Int {
 	return new(big.Int).SetUint64(most)
 }
 
-// put makes an asset entry somewhere in the outputs of t.
+// put adds an asset entry to a random output of t.
 func (g *Generator) put(t *model.Tx, id string, amount uint64) {
 	o := &t.Outputs[g.rng.IntN(len(t.Outputs))]
 	o.Assets = slices.Insert(o.Assets, g.rng.IntN(len(o.Assets)+1), model.Asset{ID: []byte(id), Amount: amount})

@@ -42,22 +42,22 @@ func forkAt(v Variant, seed uint64, height int, n uint64) *Generator {
 	return g.Fork(n)
 }
 
-// ledger follows a chain by its rules, and counts what is rare on real chains.
+// ledger validates a chain and counts cases that are rare on real chains.
 type ledger struct {
 	v      Variant
-	coins  map[string]*made // by what inputs name them
+	coins  map[string]*made // by the reference in inputs
 	born   map[string]int   // value -> height of its birth
 	txs    map[model.Hash]bool
-	ids    map[string]bool // assets that were minted
+	ids    map[string]bool // minted assets
 	issued uint64
 	counts map[string]int
 }
 
-// made is an output that can be spent.
+// made is an unspent output.
 type made struct {
 	*model.Output
 	block  int
-	copies int // how often its transaction occurred before
+	copies int // earlier occurrences of its transaction
 }
 
 func (l *ledger) name(in model.Input) string {
@@ -71,7 +71,7 @@ func (l *ledger) block(height int, b *model.Block) error {
 	if len(b.Txs) == 0 || (l.v.Coinbase && len(b.Txs) == 1) {
 		l.counts["empty block"]++
 	}
-	depth := map[string]int{} // how long the chain of spends in this block is that led to an output
+	depth := map[string]int{} // by output: the length of the chain of spends within this block that created it
 	for i, tx := range append(b.Genesis[:len(b.Genesis):len(b.Genesis)], b.Txs...) {
 		if err := l.tx(height, &tx, i < len(b.Genesis), depth); err != nil {
 			return fmt.Errorf("block %d, transaction %d: %w", b.Height, i, err)
@@ -82,7 +82,7 @@ func (l *ledger) block(height int, b *model.Block) error {
 
 func (l *ledger) tx(height int, t *model.Tx, genesis bool, depth map[string]int) error {
 	in, out := uint64(0), uint64(0)
-	assets := map[string]*big.Int{} // what came in and was minted, less what went out
+	assets := map[string]*big.Int{} // inputs plus mints minus outputs
 	add := func(id []byte, n *big.Int, sign int64) {
 		if assets[string(id)] == nil {
 			assets[string(id)] = new(big.Int)
@@ -269,7 +269,7 @@ func (l *ledger) output(height int, o *model.Output, inTx map[string]int) (box s
 	return box, nil
 }
 
-// The made-up chains follow the rules of their variant, and have what is rare on real chains often.
+// Generated chains follow the rules of their variant and contain rare cases often.
 func TestMadeUpChainsAreValidAndHard(t *testing.T) {
 	n := testseed.Of(t, 1)
 	for _, v := range Variants() {
@@ -327,7 +327,7 @@ func TestMadeUpChainsAreValidAndHard(t *testing.T) {
 	}
 }
 
-// Values and asset ids begin with one another, as rows of a database must tell apart.
+// Some values and asset ids are prefixes of others, which rows of a database must distinguish.
 func TestSomeNamesBeginWithOthers(t *testing.T) {
 	for _, v := range Variants() {
 		g := v.NewGenerator(testseed.Of(t, 1))
