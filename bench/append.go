@@ -22,55 +22,55 @@ import (
 type Kind string
 
 const (
-	Naive Kind = "naive" // a transaction of the store for each block, every read and write by itself, no caches, WAL
-	Floor Kind = "floor" // every row encoded, none stored: what is left where a store costs nothing
-	WAL   Kind = "wal"   // windows as they are near the tip: each durable through the write-ahead log
-	NoWAL Kind = "nowal" // the same with --wal=off: durable where the store flushes
-	Bulk  Kind = "bulk"  // a sync as users run it, far from the tip: large windows, in bulk
+	Naive Kind = "naive" // one store transaction per block, single reads and writes, no caches, WAL
+	Floor Kind = "floor" // rows are encoded and not stored: the cost without a store
+	WAL   Kind = "wal"   // batches as near the tip, each durable through the write-ahead log
+	NoWAL Kind = "nowal" // the same with --wal=off
+	Bulk  Kind = "bulk"  // a sync far from the tip: large batches in bulk
 )
 
-// nearWeight is what the windows of WAL and NoWAL hold.
+// nearWeight is the weight of the batches of WAL and NoWAL.
 const nearWeight = 100_000
 
-// Kinds are all of them, in the order they are run and shown in.
+// Kinds lists all kinds in the order in which they are run and shown.
 var Kinds = []Kind{Naive, Floor, WAL, NoWAL, Bulk}
 
-// Options say how blocks are indexed.
+// Options configure how blocks are indexed.
 type Options struct {
-	Dir string // an empty folder for the database
+	Dir string // empty folder for the database
 
-	// The parts of the memory: see rocks.Options and core.Options. Naive has no use for them.
+	// Parts of the memory in bytes: see rocks.Options and core.Options. Naive ignores them.
 	BlockCache, WriteBuffers, Caches int64
 	WindowBytes                      int64
 	Compression                      storage.Compression
-	Memory                           int64 // all of it, which the parts were divided from; 0: unknown
+	Memory                           int64 // total memory in bytes; 0: unknown
 
 	Progress func(core.Progress) // may be nil
 }
 
-// Result is what a run came to.
+// Result is the result of a run.
 type Result struct {
 	Txs                 int                `json:"txs"`
-	TxsPerSecond        float64            `json:"txs_per_s"`         // until the last write was durable
-	SettledTxsPerSecond float64            `json:"txs_per_s_settled"` // until the store had compacted everything
+	TxsPerSecond        float64            `json:"txs_per_s"`         // until the last write is durable
+	SettledTxsPerSecond float64            `json:"txs_per_s_settled"` // including compaction
 	BlocksPerSecond     float64            `json:"blocks_per_s"`
 	EntitiesPerSecond   float64            `json:"entities_per_s"` // inputs, outputs and assets
-	CPUMicrosPerTx      float64            `json:"cpu_us_per_tx"`  // of the process until the sync ended, reading the blocks not counted
+	CPUMicrosPerTx      float64            `json:"cpu_us_per_tx"`  // of the process until the sync ended, without reading the blocks
 	RowsPerTx           float64            `json:"rows_per_tx"`
-	BytesPerTx          float64            `json:"bytes_per_tx"` // of the folder, settled; Floor: of keys and values
-	Stages              map[string]float64 `json:"stages"`       // seconds by stage: read, resolve, write and those above
-	Quarters            [4]float64         `json:"quarters"`     // transactions a second in each quarter of the transactions
+	BytesPerTx          float64            `json:"bytes_per_tx"` // of the compacted folder; Floor: of keys and values
+	Stages              map[string]float64 `json:"stages"`       // seconds by stage: read, resolve, write and the constants below
+	Quarters            [4]float64         `json:"quarters"`     // transactions per second in each quarter of the transactions
 
-	PeakRSS      int64 `json:"peak_rss"`                 // bytes, of the process
-	PeakRSSBound int64 `json:"peak_rss_bound,omitempty"` // the most that PeakRSS should be; 0: none, for Naive and Floor
-	WithinBound  *bool `json:"within_bound,omitempty"`   // PeakRSS is at most PeakRSSBound; nil: there is no bound
+	PeakRSS      int64 `json:"peak_rss"`                 // in bytes, of the process
+	PeakRSSBound int64 `json:"peak_rss_bound,omitempty"` // limit of PeakRSS; 0: none, for Naive and Floor
+	WithinBound  *bool `json:"within_bound,omitempty"`   // PeakRSS <= PeakRSSBound; nil: no bound
 }
 
-// BesideMemory is how many bytes a process may have resident beyond the memory it is given: the program itself, free memory
-// in C's heap, and garbage that Go has not collected.
+// BesideMemory is the number of bytes that may be resident beyond the configured memory: the program, free memory in
+// the C heap, and garbage in the Go heap.
 const BesideMemory = 300e6
 
-// bound compares the peak with the most that it should be.
+// bound compares the peak with its limit.
 func (r *Result) bound(k Kind, memory int64) {
 	if memory == 0 || k == Naive || k == Floor {
 		return
@@ -79,9 +79,9 @@ func (r *Result) bound(k Kind, memory int64) {
 	r.WithinBound = new(r.PeakRSS <= r.PeakRSSBound)
 }
 
-// Stages of a run. Read, resolve and write work at the same time. Emit, making the rows, is a part of write; finish is what a
-// sync does behind its last write, once; replay is CPU that reading recorded blocks took, which is not counted; compact
-// comes after all. A naive run has append alone, the floor emit.
+// Stages of a run, besides read, resolve and write, which run concurrently. emit, encoding rows, is part of write;
+// finish is what a sync does once after its last write; replay is the CPU time of reading recorded blocks, which is not
+// counted; compact comes last. A naive run only has append, floor only emit.
 const (
 	stageEmit    = "emit"
 	stageFinish  = "finish"
@@ -90,8 +90,8 @@ const (
 	stageAppend  = "append"
 )
 
-// Append indexes the first transactions of a recording, so many, and measures it. To be called once in a process: memory
-// and CPU are the process's.
+// Append measures indexing of the first txs transactions of a recording. It must be called once per process, because
+// memory and CPU time are those of the process.
 func Append(ctx context.Context, kind Kind, blocks *Recording, txs int, o Options) (*Result, error) {
 	chain, err := blocks.Adapter()
 	if err != nil {
@@ -130,12 +130,12 @@ func openStore(kind Kind, o Options) (storage.Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &parted{Store: store}, nil
+		return &timedStore{Store: store}, nil
 	}
 	return nil, model.Errorf(model.Usage, "unknown_run", "unknown run %q: expected %s", kind, KindNames())
 }
 
-// KindNames is all kinds, for people.
+// KindNames returns the names of all kinds, separated by commas.
 func KindNames() string {
 	names := make([]string, len(Kinds))
 	for i, k := range Kinds {
@@ -146,7 +146,7 @@ func KindNames() string {
 
 type run struct {
 	kind    Kind
-	log     bool // the write-ahead log is on
+	log     bool // the write-ahead log is enabled
 	options Options
 	store   storage.Store
 	db      *core.DB
@@ -155,13 +155,13 @@ type run struct {
 	stages  map[string]float64
 }
 
-// source counts what it yields.
+// source counts the blocks it yields.
 type source interface {
 	model.Source
 	Made() Made
 }
 
-// mark is how many transactions were written at a time.
+// mark is the number of transactions written at a time.
 type mark struct {
 	at  time.Duration
 	txs float64
@@ -181,16 +181,16 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	took, made := time.Since(started), r.src.Made()
-	whole := took // with what comes behind the last write
+	whole := took // including what follows the last write
 	cpu = processCPU() - cpu - made.CPU
 	switch s := r.store.(type) {
 	case *floor:
-		took, whole, cpu = s.took, s.took, s.cpu
+		took, whole, cpu = s.took(), s.took(), s.cpu
 		r.stages = map[string]float64{stageEmit: took.Seconds()}
-	case *parted:
+	case *timedStore:
 		r.stages[stageEmit] = s.rows.Seconds()
 		r.stages[stageFinish] = (took - s.last.Sub(started)).Seconds()
-		if r.log { // else the last write is durable when the sync ends
+		if r.log { // else the last write is durable only when the sync ends
 			took = s.last.Sub(started)
 		}
 	}
@@ -204,7 +204,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	if got := status.Totals; got.Txs != uint64(made.Txs) || got.Inputs != uint64(made.Inputs) || got.Outputs != uint64(made.Outputs) || got.Assets != uint64(made.Assets) {
-		return nil, fmt.Errorf("%s: the database has %+v of %+v", r.kind, got, made)
+		return nil, fmt.Errorf("%s: the database has %+v, expected %+v", r.kind, got, made)
 	}
 	rows := uint64(0)
 	for _, f := range status.Families {
@@ -243,14 +243,14 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 func (r *run) sync(ctx context.Context) error {
 	weight, bulk := nearWeight, -1
 	if r.kind == Bulk {
-		weight, bulk = 0, 0 // as a sync has it
+		weight, bulk = 0, 0 // the defaults of a sync
 	}
 	return core.Sync(ctx, r.db, r.src, core.SyncOptions{
 		WindowWeight: weight, WindowBytes: r.options.WindowBytes, BulkWeight: bulk,
 		Progress: func(p core.Progress) {
 			at := p.Elapsed
 			if f, ok := r.store.(*floor); ok {
-				at = f.took
+				at = f.took()
 			}
 			if p.Done {
 				r.stages = p.Stages
@@ -264,14 +264,14 @@ func (r *run) sync(ctx context.Context) error {
 	})
 }
 
-// appendSingly is the naive way: block by block, nothing at the same time.
+// appendSingly appends block by block without concurrency.
 func (r *run) appendSingly(ctx context.Context, started time.Time) error {
 	tip, err := r.src.Tip(ctx)
 	if err != nil {
 		return err
 	}
 	var p core.Progress
-	told := started
+	reported := started
 	for e, err := range r.src.Follow(ctx, nil) {
 		if err != nil {
 			return err
@@ -285,8 +285,8 @@ func (r *run) appendSingly(ctx context.Context, started time.Time) error {
 		p.TxsPerSecond = float64(p.Txs) / p.Elapsed.Seconds()
 		p.Done = p.Height == p.Target
 		r.marks = append(r.marks, mark{p.Elapsed, float64(p.Txs)})
-		if r.options.Progress != nil && (p.Done || time.Since(told) > time.Second) {
-			told = time.Now()
+		if r.options.Progress != nil && (p.Done || time.Since(reported) > time.Second) {
+			reported = time.Now()
 			r.options.Progress(p)
 		}
 	}
@@ -294,7 +294,7 @@ func (r *run) appendSingly(ctx context.Context, started time.Time) error {
 	return nil
 }
 
-// bytes is what the store takes once it is closed.
+// bytes closes the store and returns its size.
 func (r *run) bytes() (n int64, err error) {
 	if f, ok := r.store.(*floor); ok {
 		return f.bytes, nil
@@ -315,7 +315,7 @@ func (r *run) bytes() (n int64, err error) {
 	return n, err
 }
 
-// quarters is the rate in each quarter of the transactions; what lies between two marks is taken as even.
+// quarters returns the rate in each quarter of the transactions, interpolated linearly between marks.
 func quarters(marks []mark) (rates [4]float64) {
 	last := marks[len(marks)-1]
 	before := 0.0
@@ -329,7 +329,7 @@ func quarters(marks []mark) (rates [4]float64) {
 	return rates
 }
 
-// reached is when so many transactions were written, in seconds.
+// reached returns the time in seconds at which that many transactions were written.
 func reached(marks []mark, txs float64) float64 {
 	for i := 1; i < len(marks); i++ {
 		a, b := marks[i-1], marks[i]
@@ -340,7 +340,7 @@ func reached(marks []mark, txs float64) float64 {
 	return marks[len(marks)-1].at.Seconds()
 }
 
-// peakRSS is the most memory the process had. Where the kernel does not tell it is what Go had.
+// peakRSS returns the peak resident memory of the process in bytes, or Go's memory if the system does not report it.
 func peakRSS() int64 {
 	if text, err := os.ReadFile("/proc/self/status"); err == nil {
 		if _, after, ok := strings.Cut(string(text), "VmHWM:"); ok {

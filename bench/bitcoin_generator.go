@@ -9,57 +9,58 @@ import (
 	"birthmark/model"
 )
 
-// What a [Chain] can have at most: numbers of transactions are 32 bits, and a block's outputs must fit their pointers.
+// Limits of a [Chain]: transactions have 32-bit numbers, and the outputs of a block must fit their pointers.
 const (
 	MaxTxs         = 1<<32 - 1
 	MaxTxsPerBlock = 50_000
 )
 
-// Chain is a chain to be generated. A [Generator] makes those of Bitcoin.
+// Chain describes a chain to be generated.
 type Chain struct {
-	Name        string `json:"name"`          // bitcoin where it is empty; cardano, ergo
-	Txs         int    `json:"txs"`           // in all, coinbases included; at most MaxTxs
-	TxsPerBlock int    `json:"txs_per_block"` // in the mean, at most MaxTxsPerBlock; 0: as mainnet has, of Bitcoin 2,000
-	Seed        uint64 `json:"seed"`          // the same seed makes the same blocks
+	Name        string `json:"name"`          // a name of [ChainNames]; empty: bitcoin
+	Txs         int    `json:"txs"`           // total, coinbases included; at most MaxTxs
+	TxsPerBlock int    `json:"txs_per_block"` // average, at most MaxTxsPerBlock; 0: as mainnet, 2,000 for Bitcoin
+	Seed        uint64 `json:"seed"`          // the same seed generates the same blocks
 
-	// Indexes that outputs get values of; [model.Key.Index] is the position in here. A Generator knows address (21 bytes,
-	// as Bitcoin's adapter has them) and script_hash (32 bytes).
+	// Indexes whose values outputs get; [model.Key.Index] is the position in the list. A Generator supports address (21
+	// bytes, as in Bitcoin's adapter) and script_hash (32 bytes).
 	Indexes []string `json:"indexes"`
-	// Keep is what a database keeps for indexes besides; nil: nothing.
+	// Keep selects optional families of indexes.
 	Keep map[string]model.IndexOptions `json:"keep,omitempty"`
-	// Definitions are indexes of one's own. Only blocks that go through the chain's adapter have values of these.
+	// Definitions are custom indexes. Only serialized blocks have values of them.
 	Definitions []model.Definition `json:"definitions,omitempty"`
-	// Serialized: blocks of Bitcoin go through the adapter, as those of other chains do: a [Generator] makes none.
+	// Serialized: blocks of Bitcoin are serialized and decoded by the adapter, like those of other chains, instead of
+	// coming from a [Generator].
 	Serialized bool `json:"serialized,omitempty"`
 
-	// Raw: transactions come with their bytes, and a database keeps them. Of Bitcoin only Serialized blocks have any.
+	// Raw: databases store serialized transactions. For Bitcoin this requires Serialized.
 	Raw bool `json:"raw,omitempty"`
 
-	// The last TipBlocks blocks of a chain of Bitcoin have TipTxs transactions each.
+	// The last TipBlocks blocks of a [Generator] have TipTxs transactions each.
 	TipBlocks int `json:"tip_blocks,omitempty"`
 	TipTxs    int `json:"tip_txs,omitempty"`
 
-	// HotOutputs is how many outputs more than others one address has, at most MaxHotShare of the transactions; of Bitcoin
-	// that is not Serialized. HotUnspent: none of them is ever spent, which leaves others to be spent sooner.
+	// HotOutputs is the number of additional outputs of one address, at most MaxHotShare per transaction. It requires a
+	// [Generator]. HotUnspent: none of them is ever spent.
 	HotOutputs int  `json:"hot_outputs,omitempty"`
 	HotUnspent bool `json:"hot_unspent,omitempty"`
 }
 
-// MaxHotShare is the most hot outputs for each transaction that there can be.
+// MaxHotShare is the maximum number of hot outputs per transaction.
 const MaxHotShare = 1.5
 
-// generated reports whether a [Generator] makes the blocks.
+// generated reports whether a [Generator] generates the blocks.
 func (c *Chain) generated() bool { return c.Name == bitcoin.Name && !c.Serialized }
 
-// checkHot refuses hot outputs that cannot be.
+// checkHot validates HotOutputs and HotUnspent.
 func (c *Chain) checkHot() error {
 	switch {
 	case c.HotOutputs == 0 && !c.HotUnspent:
 		return nil
 	case !c.generated():
-		return model.Errorf(model.Usage, "bad_value", "hot outputs are of generated blocks of %s without indexes of one's own", bitcoin.Name)
+		return model.Errorf(model.Usage, "bad_value", "hot outputs are supported for %s without custom indexes only", bitcoin.Name)
 	case c.Txs > 0 && float64(c.HotOutputs) > MaxHotShare*float64(c.Txs):
-		return model.Errorf(model.Usage, "bad_value", "%d hot outputs in %d transactions: expected at most %d", c.HotOutputs, c.Txs, int(MaxHotShare*float64(c.Txs)))
+		return model.Errorf(model.Usage, "bad_value", "invalid number of hot outputs %d in %d transactions: expected at most %d", c.HotOutputs, c.Txs, int(MaxHotShare*float64(c.Txs)))
 	}
 	return nil
 }
@@ -74,33 +75,35 @@ func (c Chain) withDefaults() Chain {
 	return c
 }
 
-const bytesPerTx = 428 // of mainnet since block 709,632
+const bytesPerTx = 428 // average on mainnet since block 709,632
 
-// valueSizes are the indexes a generator has values for, and how long those are.
+// valueSizes maps the indexes that a Generator supports to the sizes of their values in bytes.
 var valueSizes = map[string]int{"address": 21, "script_hash": 32}
 
-// Generates reports whether a [Generator] has values of the indexes.
+// Generates reports whether a [Generator] supports the indexes.
 func Generates(indexes []string) bool {
 	return !slices.ContainsFunc(indexes, func(name string) bool { return valueSizes[name] == 0 })
 }
 
-// Generator makes the blocks of a [Chain] one after the other.
+// Generator generates blocks of Bitcoin without serializing them: hashes and values are random bytes, everything else
+// follows the statistics of bitcoingen. It is not merged with bitcoingen's generator, because that serializes scripts
+// and transactions, which takes longer than indexing and would change what [Append] measures.
 type Generator struct {
 	chain       Chain
-	sizes       []int // of the values, by index
-	outputBytes int   // of the values of one output
+	sizes       []int // of values in bytes, by index
+	outputBytes int   // of all values of one output
 
 	rng        distribution.Random
 	shape      *bitcoingen.Shape
 	recipients *bitcoingen.Recipients
 	coins      bitcoingen.Coins[coin]
 
-	hot     int     // outputs to the hot address that are still to come
-	hotRate float64 // share of them in the outputs that may be
+	hot     int     // hot outputs left to generate
+	hotRate float64 // their probability among eligible outputs
 
-	txs    uint32   // made so far; a transaction's number is how many came before it
-	blocks int      // made so far
-	counts [][2]int // inputs and outputs of the transactions of the block being made
+	txs    uint32   // generated so far; also the number of the next transaction
+	blocks int      // generated so far
+	counts [][2]int // inputs and outputs of each transaction of the current block
 }
 
 // coin is an unspent output.
@@ -110,8 +113,7 @@ type coin struct {
 	value uint64
 }
 
-// NewGenerator is a generator before its first block. An error of kind [model.Usage] where it has no values for one
-// of the indexes.
+// NewGenerator returns a generator of c. Its errors are of kind [model.Usage] if it does not support an index.
 func NewGenerator(c Chain) (*Generator, error) {
 	c = c.withDefaults()
 	g := &Generator{
@@ -127,7 +129,7 @@ func NewGenerator(c Chain) (*Generator, error) {
 	for _, name := range c.Indexes {
 		size, ok := valueSizes[name]
 		if !ok {
-			return nil, model.Errorf(model.Usage, "unknown_index", "generated blocks have no values of index %q: expected address or script_hash", name)
+			return nil, model.Errorf(model.Usage, "unknown_index", "unsupported index %q of generated blocks: expected address or script_hash", name)
 		}
 		g.sizes = append(g.sizes, size)
 		g.outputBytes += size
@@ -135,7 +137,8 @@ func NewGenerator(c Chain) (*Generator, error) {
 	return g, nil
 }
 
-// plan is how many transactions each block has, from 0.6 to 1.4 of the mean. Block 0 has one: a coinbase whose outputs the next blocks spend.
+// plan returns the number of transactions of each block, from 0.6 to 1.4 of the average. Block 0 has one: a coinbase
+// with many outputs, which the next blocks spend.
 func (c Chain) plan() []int {
 	rng := distribution.NewRandom(c.Seed, 1)
 	sizes := []int{1}
@@ -145,10 +148,10 @@ func (c Chain) plan() []int {
 	return append(sizes, slices.Repeat([]int{c.TipTxs}, c.TipBlocks)...)
 }
 
-// furtherOutputs is how many outputs a transaction has in the mean behind its first, at the least.
+// furtherOutputs is a lower bound of the average number of outputs after the first one.
 const furtherOutputs = 1.6
 
-// Next makes the next block, with a coinbase and n-1 other transactions. The block is the caller's.
+// Next generates a block with a coinbase and n-1 other transactions. The caller owns it.
 func (g *Generator) Next(n int) *model.Block {
 	h := g.blocks
 	g.recipients.Begin()
@@ -160,7 +163,7 @@ func (g *Generator) Next(n int) *model.Block {
 		b.Parent = blockHash(g.chain.Seed, h-1)
 	}
 
-	// Counts first, so that a block is a few allocations and not thousands.
+	// Counting first reduces thousands of allocations per block to a few.
 	g.counts = g.counts[:0]
 	ins, outs := 0, 0
 	for i := range n {
@@ -184,7 +187,7 @@ func (g *Generator) Next(n int) *model.Block {
 			fees += g.spend(b, i, &a)
 		}
 	}
-	// The coinbase comes first and claims what the others leave, so its outputs are made last.
+	// The coinbase comes first and claims the fees, so its outputs are generated last.
 	g.pay(&b.Txs[0], g.txs, g.counts[0][1], subsidy(h)+fees, &a)
 	g.coins.End()
 	g.txs += uint32(n)
@@ -192,7 +195,7 @@ func (g *Generator) Next(n int) *model.Block {
 	return b
 }
 
-// arena is the memory of a block that is not handed out yet.
+// arena is unused memory of a block.
 type arena struct {
 	inputs  []model.Input
 	outputs []model.Output
@@ -206,8 +209,8 @@ func take[T any](from *[]T, n int) []T {
 	return s
 }
 
-// spend makes transaction i of the block and returns its fee. The transaction has fewer inputs than planned where
-// there is no more to spend, but never none: the transaction before it left an output.
+// spend generates transaction i of the block and returns its fee. The transaction has fewer inputs than planned if no
+// more outputs are unspent, but at least one: the previous transaction left an output.
 func (g *Generator) spend(b *model.Block, i int, a *arena) (fee uint64) {
 	tx := &b.Txs[i]
 	ins := take(&a.inputs, g.counts[i][0])
@@ -226,7 +229,7 @@ func (g *Generator) spend(b *model.Block, i int, a *arena) (fee uint64) {
 	return fee
 }
 
-// pay gives a transaction n outputs that sum up to total.
+// pay adds n outputs with a sum of total to a transaction.
 func (g *Generator) pay(tx *model.Tx, number uint32, n int, total uint64, a *arena) {
 	tx.Hash = txHash(g.chain.Seed, number)
 	tx.Outputs = take(&a.outputs, n)
@@ -245,8 +248,8 @@ func (g *Generator) pay(tx *model.Tx, number uint32, n int, total uint64, a *are
 	}
 }
 
-// recipient is the address of output j of a transaction; hot: it is one of those that [Chain.HotOutputs] asks for. A first
-// output is none, so that each transaction leaves something to be spent.
+// recipient returns the address of output j of a transaction. hot reports whether it counts as one of
+// [Chain.HotOutputs]; a first output never does, so that each transaction leaves a spendable output.
 func (g *Generator) recipient(j int) (address uint64, hot bool) {
 	if g.hot > 0 && j > 0 && g.rng.Chance(g.hotRate) {
 		g.hot--
@@ -256,14 +259,14 @@ func (g *Generator) recipient(j int) (address uint64, hot bool) {
 	return address, false
 }
 
-// keys are the values of an address in every index.
+// keys returns the values of an address in all indexes.
 func (g *Generator) keys(address uint64, a *arena) []model.Key {
 	keys := take(&a.keys, len(g.sizes))
 	for i, size := range g.sizes {
 		value := take(&a.bytes, size)
 		fill(value, g.chain.Seed, uint64(i+1)*valueNumbers+address)
 		if g.chain.Indexes[i] == "address" {
-			value[0] = 0 // the kind of address
+			value[0] = 0 // type of the address
 		}
 		keys[i] = model.Key{Index: i, Value: value}
 	}
@@ -276,7 +279,7 @@ func (g *Generator) bytes(n int) []byte {
 	return b
 }
 
-// Where the numbers of transactions, blocks and the addresses of each index begin, so that no two have the same bytes.
+// Offsets of the numbers of transactions, blocks and the addresses of each index, so that no two have the same bytes.
 const (
 	txNumbers    = 1 << 40
 	blockNumbers = 1 << 41
@@ -293,12 +296,12 @@ func blockHash(seed uint64, height int) (h model.Hash) {
 	return h
 }
 
-// fill writes bytes that look random and depend on seed and number alone.
+// fill writes pseudorandom bytes that depend only on seed and number.
 func fill(b []byte, seed, number uint64) {
 	distribution.Fill(b, distribution.Mix(seed)^distribution.Mix(number))
 }
 
-// subsidy is Bitcoin's.
+// subsidy returns the subsidy of Bitcoin in satoshi.
 func subsidy(height int) uint64 {
 	if halvings := height / 210_000; halvings < 64 {
 		return 50_0000_0000 >> halvings

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"syscall"
 	"time"
 
 	"birthmark/model"
 )
 
-// Source is a [model.Source] of generated blocks, made as they are asked for.
+// Source is a [model.Source] of blocks that a [Generator] generates on demand.
 type Source struct {
 	chain Chain
 	plan  []int
@@ -19,7 +18,7 @@ type Source struct {
 	done  bool
 }
 
-// Made is what a source handed out.
+// Made is the totals of the blocks that a source yielded.
 type Made struct {
 	Blocks  int `json:"blocks"`
 	Txs     int `json:"txs"`
@@ -27,10 +26,10 @@ type Made struct {
 	Outputs int `json:"outputs"`
 	Assets  int `json:"assets"`
 
-	CPU time.Duration `json:"-"` // of the goroutine that reads them and measures nothing; 0: none does
+	CPU time.Duration `json:"-"` // of the goroutine that reads the blocks, which is not part of the measurement
 }
 
-// NewSource is a source of all blocks of c. It can be followed once.
+// NewSource returns a source of all blocks of c, which can be followed once.
 func NewSource(c Chain) (*Source, error) {
 	g, err := NewGenerator(c)
 	if err != nil {
@@ -39,17 +38,17 @@ func NewSource(c Chain) (*Source, error) {
 	return &Source{chain: g.chain, plan: g.chain.plan(), gen: g}, nil
 }
 
-// Tip is the last block.
+// Tip returns the last block.
 func (s *Source) Tip(context.Context) (model.Point, error) {
 	last := len(s.plan) - 1
 	return model.Point{Height: model.HeightPk(last), Hash: blockHash(s.chain.Seed, last)}, nil
 }
 
-// Follow yields the blocks from the first on: nothing may be known yet.
+// Follow yields all blocks. known must be empty.
 func (s *Source) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		if slices.ContainsFunc(known, func(p model.Point) bool { return !p.IsOrigin() }) || s.done {
-			yield(model.Event{}, errors.New("generated blocks can be followed once, by an empty database"))
+			yield(model.Event{}, errors.New("generated blocks can be followed once, from the origin"))
 			return
 		}
 		s.done = true
@@ -65,7 +64,7 @@ func (s *Source) Follow(ctx context.Context, known []model.Point) iter.Seq2[mode
 	}
 }
 
-// Close frees nothing: what a source holds is memory.
+// Close does nothing.
 func (s *Source) Close() error { return nil }
 
 func (m *Made) count(b *model.Block) {
@@ -78,16 +77,4 @@ func (m *Made) count(b *model.Block) {
 			m.Assets += len(b.Txs[i].Outputs[j].Assets)
 		}
 	}
-}
-
-func threadCPU() time.Duration  { return cpuTime(syscall.RUSAGE_THREAD) }
-func processCPU() time.Duration { return cpuTime(syscall.RUSAGE_SELF) }
-
-// cpuTime is what a thread or process took of the processors, in user mode and in the kernel.
-func cpuTime(who int) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(who, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

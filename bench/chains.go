@@ -20,37 +20,65 @@ import (
 	"birthmark/storage/memory"
 )
 
-// ergoNetwork is the network that generated blocks of Ergo are of: block 1 of mainnet is known by its id.
-const ergoNetwork = "testnet"
+// supported is what benchmarks need of a chain.
+type supported struct {
+	adapter  func(network string) (model.Chain, error)                             // of generated blocks
+	generate func(ctx context.Context, dir string, c Chain) (*generated, error)    // a chain in a folder
+	blocks   func(seed uint64, perBlock float64, txs int) [][]byte                 // for [GeneratedBlocks]
+	read     func(ctx context.Context, path string, limit int64) ([][]byte, error) // for [ReadBlocks]
+	peer     string                                                                // name of the decoder for [Decode] to compare with
+	decode   func(raw []byte) (txs int, err error)                                 // that decoder
+}
 
-// generated is a chain that was made: blocks in memory as they are asked for, or serialized in files.
+// chains is the only place where the package lists chains.
+func chains() map[string]supported {
+	return map[string]supported{
+		bitcoin.Name: {bitcoinAdapter, generateBitcoin, bitcoinBlocks, readBlockFile, "btcd", decodeWithBtcd},
+		cardano.Name: {cardano.New, generateCardano, cardanoBlocks, readChunks, "gouroboros", decodeWithGouroboros},
+		ergo.Name:    {ergo.New, generateErgo, ergoBlocks, readFullBlocks, "encoding/json", decodeWithEncodingJSON},
+	}
+}
+
+// ChainNames returns the names of the chains that benchmarks support.
+func ChainNames() []string { return slices.Sorted(maps.Keys(chains())) }
+
+// chainNamed returns an error of kind [model.Usage] if the chain is not supported.
+func chainNamed(name string) (supported, error) {
+	s, ok := chains()[name]
+	if !ok {
+		return s, model.Errorf(model.Usage, "unknown_chain", "unsupported chain %q: expected %s", name, strings.Join(ChainNames(), ", "))
+	}
+	return s, nil
+}
+
+// generated is a generated chain: blocks in memory, generated on demand, or serialized blocks in files.
 type generated struct {
 	adapter model.Chain
 	network string
 	open    func(ctx context.Context, indexes []string) (model.Source, error)
-	files   []string // that are of no use once the blocks were decoded
+	files   []string // not needed after the blocks were decoded
 }
 
-// generators make chains in a folder, by the name of the chain.
-var generators = map[string]func(ctx context.Context, dir string, c Chain) (*generated, error){
-	bitcoin.Name: generateBitcoin, cardano.Name: generateCardano, ergo.Name: generateErgo,
+// clear removes the files.
+func (g *generated) clear() error {
+	var errs []error
+	for _, name := range g.files {
+		errs = append(errs, os.RemoveAll(name))
+	}
+	return errors.Join(errs...)
 }
 
-// ChainNames are the chains that are generated.
-func ChainNames() []string { return slices.Sorted(maps.Keys(generators)) }
-
-// Resolve fills in what is left to the chain: its indexes as a database of it has them. An error of kind [model.Usage]
-// where there is no such chain or index.
+// Resolve fills in defaults, including the indexes of a database of the chain. Its errors are of kind [model.Usage] if
+// the chain or an index is unknown.
 func (c Chain) Resolve(ctx context.Context) (Chain, error) {
 	c = c.withDefaults()
-	if generators[c.Name] == nil {
-		return c, model.Errorf(model.Usage, "unknown_chain", "blocks of %q are not generated: expected %s", c.Name, strings.Join(ChainNames(), ", "))
+	if _, err := chainNamed(c.Name); err != nil {
+		return c, err
 	}
 	if err := c.checkHot(); err != nil {
 		return c, err
 	}
-	// Networks of a chain have the same indexes.
-	adapter, err := c.define(adapterOf(c.Name, ""))
+	adapter, err := c.adapter("") // all networks have the same indexes
 	if err != nil {
 		return c, err
 	}
@@ -69,7 +97,16 @@ func (c Chain) Resolve(ctx context.Context) (Chain, error) {
 	return c, nil
 }
 
-// define is a chain that knows the chain's own indexes.
+// adapter returns the chain of the blocks, with the custom indexes.
+func (c *Chain) adapter(network string) (model.Chain, error) {
+	s, err := chainNamed(c.Name)
+	if err != nil {
+		return nil, err
+	}
+	return c.define(s.adapter(network))
+}
+
+// define adds the custom indexes to adapter. It takes the result of a constructor.
 func (c *Chain) define(adapter model.Chain, err error) (model.Chain, error) {
 	if err != nil || len(c.Definitions) == 0 {
 		return adapter, err
@@ -77,31 +114,21 @@ func (c *Chain) define(adapter model.Chain, err error) (model.Chain, error) {
 	return adapter.Define(c.Definitions)
 }
 
-// clear removes the files.
-func (g *generated) clear() error {
-	var errs []error
-	for _, name := range g.files {
-		errs = append(errs, os.RemoveAll(name))
-	}
-	return errors.Join(errs...)
-}
+const (
+	unserializedBitcoin = "mainnet" // network of blocks of a [Generator]
+	serializedBitcoin   = "regtest" // network of serialized blocks
+	ergoNetwork         = "testnet" // the first block of mainnet has a known id
+)
 
-// adapterOf is the chain of generated blocks.
-func adapterOf(name, network string) (model.Chain, error) {
-	switch name {
-	case cardano.Name:
-		return cardano.New(network)
-	case ergo.Name:
-		return ergo.New(network)
-	}
+func bitcoinAdapter(network string) (model.Chain, error) {
 	adapter, err := bitcoin.New(network)
-	if network == bitcoinNetwork {
+	if network == unserializedBitcoin {
 		return unchecked{adapter}, err
 	}
 	return adapter, err
 }
 
-// unchecked is a chain whose blocks have made-up headers: what [model.HeaderChecker] would refuse is taken.
+// unchecked hides that a chain implements [model.HeaderChecker], which would reject the headers of a [Generator].
 type unchecked struct{ model.Chain }
 
 // Define implements [model.Chain].
@@ -110,17 +137,11 @@ func (c unchecked) Define(ds []model.Definition) (model.Chain, error) {
 	return unchecked{defined}, err
 }
 
-// bitcoinNetwork is what generated blocks of Bitcoin are said to be of. They are not serialized, so nobody can tell.
-const bitcoinNetwork = "mainnet"
-
-// serializedBitcoin is the network of those that are.
-const serializedBitcoin = "regtest"
-
 func generateBitcoin(ctx context.Context, dir string, c Chain) (*generated, error) {
 	if c.Serialized {
 		return serializeBitcoin(ctx, dir, c)
 	}
-	adapter, err := bitcoin.New(bitcoinNetwork)
+	adapter, err := bitcoinAdapter(unserializedBitcoin)
 	if err != nil {
 		return nil, err
 	}
@@ -128,10 +149,11 @@ func generateBitcoin(ctx context.Context, dir string, c Chain) (*generated, erro
 		c.Indexes = indexes
 		return NewSource(c)
 	}
-	return &generated{adapter: unchecked{adapter}, network: bitcoinNetwork, open: open}, nil
+	return &generated{adapter: adapter, network: unserializedBitcoin, open: open}, nil
 }
 
-// serializedFolder is where their files are: a recording has a file of the name that [bitcoingen.Write] gives their folder.
+// serializedFolder is the subfolder for the output of [bitcoingen.Write], whose name of a folder is one of a file of a
+// [Recording].
 const serializedFolder = "serialized"
 
 func serializeBitcoin(ctx context.Context, dir string, c Chain) (*generated, error) {
@@ -143,13 +165,12 @@ func serializeBitcoin(ctx context.Context, dir string, c Chain) (*generated, err
 	if _, err := bitcoingen.Write(ctx, dir, o, nil); err != nil {
 		return nil, err
 	}
-	adapter, err := c.define(bitcoin.New(serializedBitcoin))
+	g, err := c.fromFile(serializedBitcoin, filepath.Join(dir, bitcoingen.BlocksFolder))
 	if err != nil {
 		return nil, err
 	}
-	made := fromFile(adapter, c.Raw, serializedBitcoin, filepath.Join(dir, bitcoingen.BlocksFolder))
-	made.files = []string{dir}
-	return made, nil
+	g.files = []string{dir}
+	return g, nil
 }
 
 func generateCardano(ctx context.Context, dir string, c Chain) (*generated, error) {
@@ -157,16 +178,11 @@ func generateCardano(ctx context.Context, dir string, c Chain) (*generated, erro
 	if _, err := cardanogen.Write(ctx, dir, o, c.Txs, nil); err != nil {
 		return nil, err
 	}
-	dir, err := filepath.Abs(dir) // a network with a separator in its name is a folder
+	dir, err := filepath.Abs(dir) // the adapter reads genesis files if the network's name is a path
 	if err != nil {
 		return nil, err
 	}
-	network := filepath.Join(dir, cardanogen.GenesisFolder)
-	adapter, err := c.define(cardano.New(network))
-	if err != nil {
-		return nil, err
-	}
-	return fromFile(adapter, c.Raw, network, filepath.Join(dir, cardanogen.ImmutableFolder)), nil
+	return c.fromFile(filepath.Join(dir, cardanogen.GenesisFolder), filepath.Join(dir, cardanogen.ImmutableFolder))
 }
 
 func generateErgo(ctx context.Context, dir string, c Chain) (*generated, error) {
@@ -174,16 +190,54 @@ func generateErgo(ctx context.Context, dir string, c Chain) (*generated, error) 
 	if _, err := ergogen.Write(ctx, dir, o, c.Txs, nil); err != nil {
 		return nil, err
 	}
-	adapter, err := c.define(ergo.New(ergoNetwork))
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	dir, err = filepath.Abs(dir)
-	return fromFile(adapter, c.Raw, ergoNetwork, filepath.Join(dir, ergogen.BlocksFile)), err
+	return c.fromFile(ergoNetwork, filepath.Join(dir, ergogen.BlocksFile))
 }
 
-func fromFile(adapter model.Chain, raw bool, network, path string) *generated {
-	return &generated{adapter: adapter, network: network, files: []string{path}, open: func(ctx context.Context, indexes []string) (model.Source, error) {
-		return adapter.Open(ctx, model.SourceOptions{URI: "file://" + path, Indexes: indexes, Raw: raw})
-	}}
+func (c *Chain) fromFile(network, path string) (*generated, error) {
+	adapter, err := c.adapter(network)
+	if err != nil {
+		return nil, err
+	}
+	open := func(ctx context.Context, indexes []string) (model.Source, error) {
+		return adapter.Open(ctx, model.SourceOptions{URI: "file://" + path, Indexes: indexes, Raw: c.Raw})
+	}
+	return &generated{adapter: adapter, network: network, files: []string{path}, open: open}, nil
+}
+
+// GeneratedBlocks returns generated blocks of a chain in the format of [Decode], with at least that many transactions
+// and perBlock of them per block on average; with 0 as many as mainnet has.
+func GeneratedBlocks(chain string, seed uint64, perBlock float64, txs int) ([][]byte, error) {
+	s, err := chainNamed(chain)
+	if err != nil {
+		return nil, err
+	}
+	return s.blocks(seed, perBlock, txs), nil
+}
+
+func bitcoinBlocks(seed uint64, perBlock float64, txs int) (blocks [][]byte) {
+	c := bitcoingen.New(bitcoingen.Options{Seed: seed, Txs: txs, TxsPerBlock: perBlock})
+	for c.Made().Txs < txs {
+		blocks = append(blocks, c.Next().Record)
+	}
+	return blocks
+}
+
+func cardanoBlocks(seed uint64, perBlock float64, txs int) (blocks [][]byte) {
+	c := cardanogen.New(cardanogen.Options{Seed: seed, TxsPerBlock: perBlock})
+	for c.Made().Txs < txs {
+		blocks = append(blocks, c.Next().Raw)
+	}
+	return blocks
+}
+
+func ergoBlocks(seed uint64, perBlock float64, txs int) (blocks [][]byte) {
+	c := ergogen.New(ergogen.Options{Seed: seed, TxsPerBlock: perBlock})
+	for c.Made().Txs < txs {
+		blocks = append(blocks, append(c.Next().JSON, '\n'))
+	}
+	return blocks
 }

@@ -8,20 +8,20 @@ import (
 	"birthmark/model"
 )
 
-// Evaluation is what an index of one's own adds to decoding a block, for each of its outputs.
+// Evaluation is what a custom index adds to decoding, per output.
 type Evaluation struct {
-	Outputs int     `json:"outputs"` // of the blocks
-	Values  int     `json:"values"`  // that they have of the index
+	Outputs int     `json:"outputs"` // in the blocks
+	Values  int     `json:"values"`  // of the index
 	Nanos   float64 `json:"ns_per_output"`
 	Allocs  float64 `json:"allocs_per_output"`
-	Base    float64 `json:"base_ns_per_output"` // decoding with the indexes the chain has on by itself
+	Base    float64 `json:"base_ns_per_output"` // decoding with the default indexes
 }
 
-// Together is the name under which [Evaluate] has all indexes at once.
+// Together is the key of all custom indexes together in the result of [Evaluate].
 const Together = "all"
 
-// Evaluate measures what indexes of one's own add to decoding blocks as [Decode] takes them, on one goroutine: each by itself,
-// and where there are several all together. What is measured is CPU.
+// Evaluate measures the CPU time that custom indexes add to decoding blocks in the format of [Decode] on one goroutine:
+// each index alone and, if there are several, all together.
 func Evaluate(ctx context.Context, chain model.Chain, ds []model.Definition, blocks [][]byte) (map[string]*Evaluation, error) {
 	base := &evaluated{name: "", chain: chain}
 	for _, x := range chain.Indexes() {
@@ -35,7 +35,7 @@ func Evaluate(ctx context.Context, chain model.Chain, ds []model.Definition, blo
 		if err != nil {
 			return err
 		}
-		e := &evaluated{name: name, chain: defined, indexes: base.indexes[:len(base.indexes):len(base.indexes)], own: len(base.indexes)}
+		e := &evaluated{name: name, chain: defined, indexes: base.indexes[:len(base.indexes):len(base.indexes)], firstCustom: len(base.indexes)}
 		for _, d := range ds {
 			e.indexes = append(e.indexes, d.Name)
 		}
@@ -56,7 +56,7 @@ func Evaluate(ctx context.Context, chain model.Chain, ds []model.Definition, blo
 	for _, e := range all {
 		e.measured.round = func() (int, error) { return e.decode(ctx, inputs) }
 	}
-	// By turns, so that what else the machine does counts for all.
+	// Alternating, so that other load on the machine affects all.
 	for range turns {
 		for _, e := range all {
 			if err := e.turn(); err != nil {
@@ -74,14 +74,14 @@ func Evaluate(ctx context.Context, chain model.Chain, ds []model.Definition, blo
 	return found, nil
 }
 
-// evaluated is decoding with some indexes.
+// evaluated measures decoding with a set of indexes.
 type evaluated struct {
-	name    string
-	chain   model.Chain
-	indexes []string
-	own     int // the first that is one's own
+	name        string
+	chain       model.Chain
+	indexes     []string
+	firstCustom int // position of the first custom index
 	measured
-	outputs, values int // of a round
+	outputs, values int // per round
 	mallocs         uint64
 }
 
@@ -97,7 +97,7 @@ func (e *evaluated) decode(ctx context.Context, inputs [][]byte) (txs int, err e
 				e.outputs += len(b.Txs[i].Outputs)
 				for j := range b.Txs[i].Outputs {
 					for _, k := range b.Txs[i].Outputs[j].Keys {
-						if k.Index >= e.own {
+						if k.Index >= e.firstCustom {
 							e.values++
 						}
 					}
@@ -108,7 +108,7 @@ func (e *evaluated) decode(ctx context.Context, inputs [][]byte) (txs int, err e
 	return txs, ctx.Err()
 }
 
-// turn is measured, with what it allocates.
+// turn measures one turn and its allocations.
 func (e *evaluated) turn() error {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -18,7 +18,7 @@ func TestIndexesOfOnesOwnAreMeasuredByThemselves(t *testing.T) {
 	for _, name := range ChainNames() {
 		t.Run(name, func(t *testing.T) {
 			network := map[string]string{"bitcoin": serializedBitcoin, "ergo": ergoNetwork}[name]
-			chain, err := adapterOf(name, network)
+			chain, err := (&Chain{Name: name}).adapter(network)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +46,7 @@ func TestIndexesOfOnesOwnAreMeasuredByThemselves(t *testing.T) {
 }
 
 func TestABadDefinitionIsNotMeasured(t *testing.T) {
-	chain, err := adapterOf("bitcoin", serializedBitcoin)
+	chain, err := (&Chain{Name: "bitcoin"}).adapter(serializedBitcoin)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,31 +11,31 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// database is a settled database of recorded blocks, open to be written as near the tip: every block durable.
+// database is a compacted database of recorded blocks, opened with a write-ahead log.
 type database struct {
 	*core.DB
-	store *parted
-	took  time.Duration // indexing
+	store *timedStore
+	took  time.Duration // time of indexing
 }
 
-// parted is a store that knows how long its updates take.
-type parted struct {
+// timedStore measures its updates.
+type timedStore struct {
 	*rocks.Store
-	rows, write time.Duration // making the rows, and all else of an update
-	last        time.Time     // when the last one was done: durable, where the log is on or it was one in bulk
+	rows, write time.Duration // encoding rows, and the rest of updates
+	last        time.Time     // end of the last update
 }
 
-// Update is measured.
-func (p *parted) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
-	return p.part(ctx, fn, p.Store.Update)
+// Update implements [storage.Store].
+func (p *timedStore) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	return p.timed(ctx, fn, p.Store.Update)
 }
 
-// UpdateBulk is measured.
-func (p *parted) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
-	return p.part(ctx, fn, p.Store.UpdateBulk)
+// UpdateBulk implements [storage.BulkUpdater].
+func (p *timedStore) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
+	return p.timed(ctx, fn, p.Store.UpdateBulk)
 }
 
-func (p *parted) part(ctx context.Context, fn func(storage.Reader, storage.Batch) error, update func(context.Context, func(storage.Reader, storage.Batch) error) error) error {
+func (p *timedStore) timed(ctx context.Context, fn func(storage.Reader, storage.Batch) error, update func(context.Context, func(storage.Reader, storage.Batch) error) error) error {
 	began, rows := time.Now(), p.rows
 	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
 		called := time.Now()
@@ -47,7 +47,7 @@ func (p *parted) part(ctx context.Context, fn func(storage.Reader, storage.Batch
 	return err
 }
 
-// Build makes a settled database of the first transactions of a recording, so many, in an empty folder, and closes it.
+// Build creates a compacted database of the first txs transactions of a recording in an empty folder.
 func Build(ctx context.Context, blocks *Recording, txs int, o Options) error {
 	db, err := build(ctx, blocks, txs, o)
 	if err != nil {
@@ -56,7 +56,7 @@ func Build(ctx context.Context, blocks *Recording, txs int, o Options) error {
 	return db.store.Close()
 }
 
-// build is [Build] and leaves the database open.
+// build is [Build] without closing the database.
 func build(ctx context.Context, blocks *Recording, txs int, o Options) (db *database, err error) {
 	chain, err := blocks.Adapter()
 	if err != nil {
@@ -66,7 +66,7 @@ func build(ctx context.Context, blocks *Recording, txs int, o Options) (db *data
 	if err != nil {
 		return nil, err
 	}
-	db = &database{store: &parted{Store: store}}
+	db = &database{store: &timedStore{Store: store}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, store.Close())
@@ -81,8 +81,8 @@ func build(ctx context.Context, blocks *Recording, txs int, o Options) (db *data
 	return db, store.Compact(ctx)
 }
 
-// sync indexes recorded blocks, up to so many transactions, that the database does not have yet. What it took ends with
-// the last write: what is done once at the end of a sync takes as long for few blocks as for many.
+// sync indexes the missing blocks of the first txs transactions. It returns the time until the last write: what a sync
+// does once at its end does not depend on the number of blocks.
 func (db *database) sync(ctx context.Context, blocks *Recording, txs int, o core.SyncOptions) (took time.Duration, err error) {
 	src, err := blocks.Replay(txs)
 	if err != nil {
@@ -94,7 +94,7 @@ func (db *database) sync(ctx context.Context, blocks *Recording, txs int, o core
 	return db.store.last.Sub(began), err
 }
 
-// txs is how many transactions the database has.
+// txs returns the number of transactions in the database.
 func (db *database) txs(ctx context.Context) (int, error) {
 	status, err := db.Status(ctx)
 	if err != nil {
@@ -103,8 +103,8 @@ func (db *database) txs(ctx context.Context) (int, error) {
 	return int(status.Totals.Txs), nil
 }
 
-// before is how many transactions a recording has before the last blocks of those with so many transactions. An error of
-// kind [model.Usage] where there are no blocks before them.
+// before returns the number of transactions before the last blocks of the first txs transactions. Its errors are of
+// kind [model.Usage] if there are no earlier blocks.
 func (r *Recording) before(txs, last int) (n int, err error) {
 	s, err := r.Replay(txs)
 	if err != nil {
@@ -112,7 +112,7 @@ func (r *Recording) before(txs, last int) (n int, err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if int64(last) >= s.count {
-		return 0, model.Errorf(model.Usage, "bad_value", "%d transactions stand in %d blocks: there are no %d blocks that come after others", s.txs, s.count, last)
+		return 0, model.Errorf(model.Usage, "bad_value", "cannot take the last %[3]d blocks: %[1]d transactions are in %[2]d blocks", s.txs, s.count, last)
 	}
 	_, n, err = r.head(s.heads, s.count-int64(last)-1)
 	return n, err

@@ -10,45 +10,43 @@ import (
 	"github.com/blinklabs-io/gouroboros/ledger"
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin"
-	"birthmark/chains/cardano"
-	"birthmark/chains/ergo"
 	"birthmark/model"
 )
 
-// Ours is the name of the decoder of the chain's adapter among [DecodeResult.Runs].
+// Ours is the name of the chain adapter's decoder in [DecodeResult.Runs].
 const Ours = "birthmark"
 
-// DecodeResult compares the decoder of a chain's adapter with that of another project, over the same blocks on one
-// goroutine each. Both make of a block all that the model has of it, and hash what they hash: what gouroboros and btcd leave out of
-// that is little, encoding/json leaves out all of it.
+// DecodeResult compares the decoder of a chain's adapter with that of another project on the same blocks, on one
+// goroutine each. btcd and gouroboros compute nearly all parts of a block that the model has, including hashes;
+// encoding/json computes no hashes.
 type DecodeResult struct {
 	Blocks int                   `json:"blocks"`
 	Txs    int                   `json:"txs"`
 	Bytes  int64                 `json:"bytes"`
-	Runs   map[string]*DecodeRun `json:"runs"` // by the name of the decoder
+	Runs   map[string]*DecodeRun `json:"runs"` // by name of the decoder
 
-	// How many times as fast ours is: by the time it takes, and by the CPU, which says the same on a
-	// machine with nothing else to do and more on one that has.
+	// Speed of our decoder relative to the other one, by elapsed time and by CPU time. The latter is more precise on a
+	// busy machine.
 	Ratio    float64 `json:"ratio"`
 	CPURatio float64 `json:"cpu_ratio"`
 }
 
-// DecodeRun is what one decoder came to.
+// DecodeRun is the result of one decoder.
 type DecodeRun struct {
-	Rounds          int     `json:"rounds"` // how often all blocks were decoded
+	Rounds          int     `json:"rounds"` // number of times all blocks were decoded
 	TxsPerSecond    float64 `json:"txs_per_s"`
 	BlocksPerSecond float64 `json:"blocks_per_s"`
-	MBPerSecond     float64 `json:"mb_per_s"` // millions of bytes
+	MBPerSecond     float64 `json:"mb_per_s"` // 10^6 bytes
 	CPUMicrosPerTx  float64 `json:"cpu_us_per_tx"`
 }
 
-// Decode measures decoding blocks with values for the indexes.
+// Decode measures decoding of blocks with values of indexes.
 func Decode(ctx context.Context, chain model.Chain, indexes []string, blocks [][]byte) (*DecodeResult, error) {
-	name, theirs, err := reference(chain.Name())
+	s, err := chainNamed(chain.Name())
 	if err != nil {
 		return nil, err
 	}
+	name, theirs := s.peer, s.decode
 	r := &DecodeResult{Blocks: len(blocks), Runs: map[string]*DecodeRun{}}
 	for _, b := range blocks {
 		r.Bytes += int64(len(b))
@@ -77,7 +75,7 @@ func Decode(ctx context.Context, chain model.Chain, indexes []string, blocks [][
 		}
 		return txs, nil
 	}}
-	// By turns, so that what else the machine does counts for both.
+	// Alternating, so that other load on the machine affects both.
 	for range turns {
 		for _, m := range []*measured{&reference, &ours} {
 			if err := m.work(); err != nil {
@@ -86,22 +84,22 @@ func Decode(ctx context.Context, chain model.Chain, indexes []string, blocks [][
 		}
 	}
 	if reference.txs != ours.txs {
-		return nil, fmt.Errorf("%s finds %d transactions in these blocks, we find %d", name, reference.txs, ours.txs)
+		return nil, fmt.Errorf("%s decodes %d transactions, birthmark %d", name, reference.txs, ours.txs)
 	}
 	r.Txs = ours.txs
 	for _, m := range []*measured{&reference, &ours} {
 		r.Runs[m.name] = m.run(r)
 	}
-	// Not by transactions: blocks may have none.
+	// Not per transaction: blocks may have none.
 	r.Ratio = r.Runs[Ours].BlocksPerSecond / r.Runs[name].BlocksPerSecond
 	r.CPURatio = (reference.cpu.Seconds() / float64(reference.rounds)) / (ours.cpu.Seconds() / float64(ours.rounds))
 	return r, nil
 }
 
-// joinedSize is how many bytes of blocks an adapter is handed at once, about as many as a source reads.
+// joinedSize is the approximate number of bytes that an adapter decodes at once, as in a source.
 const joinedSize = 1 << 20
 
-// joined puts blocks one behind the other.
+// joined concatenates blocks to inputs of about joinedSize bytes.
 func joined(blocks [][]byte) (inputs [][]byte) {
 	var in []byte
 	for _, b := range blocks {
@@ -113,25 +111,25 @@ func joined(blocks [][]byte) (inputs [][]byte) {
 	return append(inputs, in)
 }
 
-// A turn of a decoder takes as long as this at least, so that fast ones are measured as well as slow ones.
+// Each decoder gets several turns, each of a minimum duration, so that fast decoders are measured precisely.
 const (
-	turns     = 3
-	leastTurn = 200 * time.Millisecond
+	turns   = 3
+	minTurn = 200 * time.Millisecond
 )
 
-// measured is a decoder and what it took so far.
+// measured is a decoder and the time it has taken.
 type measured struct {
 	name      string
 	round     func() (txs int, err error)
 	rounds    int
-	txs       int // of a round
+	txs       int // per round
 	took, cpu time.Duration
 }
 
-// work does rounds until there are enough of them for a turn.
+// work decodes all blocks repeatedly for the duration of a turn.
 func (m *measured) work() (err error) {
 	started, cpu := time.Now(), processCPU()
-	for time.Since(started) < leastTurn {
+	for time.Since(started) < minTurn {
 		if m.txs, err = m.round(); err != nil {
 			return err
 		}
@@ -153,23 +151,10 @@ func (m *measured) run(r *DecodeResult) *DecodeRun {
 	}
 }
 
-// reference is the decoder that a chain's is compared with.
-func reference(chain string) (name string, decode func(raw []byte) (txs int, err error), err error) {
-	switch chain {
-	case cardano.Name:
-		return "gouroboros", gouroboros, nil
-	case bitcoin.Name:
-		return "btcd", btcd, nil
-	case ergo.Name:
-		return "encoding/json", encodingJSON, nil
-	}
-	return "", nil, model.Errorf(model.Usage, "unknown_chain", "decoding of %s has nothing to be compared with: expected %s, %s or %s", chain, cardano.Name, bitcoin.Name, ergo.Name)
-}
-
-// gouroboros decodes a block as chunks have it.
-func gouroboros(raw []byte) (int, error) {
+// decodeWithGouroboros decodes a block in the format of a chunk.
+func decodeWithGouroboros(raw []byte) (int, error) {
 	if len(raw) < 2 || raw[0] != 0x82 || raw[1] > ledger.BlockTypeConway {
-		return 0, fmt.Errorf("bytes %x begin no block", raw[:min(len(raw), 2)])
+		return 0, fmt.Errorf("unknown block type %x", raw[:min(len(raw), 2)])
 	}
 	b, err := ledger.NewBlockFromCbor(uint(raw[1]), raw[2:])
 	if err != nil {
@@ -187,8 +172,8 @@ func gouroboros(raw []byte) (int, error) {
 	return len(txs), nil
 }
 
-// btcd decodes a block as block files have it: behind the network's magic and its length.
-func btcd(record []byte) (int, error) {
+// decodeWithBtcd decodes a block of a block file, with its magic and size.
+func decodeWithBtcd(record []byte) (int, error) {
 	var b wire.MsgBlock
 	if err := b.Deserialize(bytes.NewReader(record[blockFileHead:])); err != nil {
 		return 0, err
@@ -199,9 +184,9 @@ func btcd(record []byte) (int, error) {
 	return len(b.Transactions), nil
 }
 
-// encodingJSON decodes a full block of Ergo into structs and checks nothing: there is no other decoder in Go that would
-// recompute ids.
-func encodingJSON(raw []byte) (int, error) {
+// decodeWithEncodingJSON decodes a full block of Ergo into structs without checking ids: no other decoder in Go
+// computes them.
+func decodeWithEncodingJSON(raw []byte) (int, error) {
 	var b struct {
 		Header struct {
 			ID, ParentID string

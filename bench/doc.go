@@ -1,27 +1,24 @@
-// Package bench measures how fast chains are indexed, and how fast a database answers.
+// Package bench measures how fast chains are indexed and how fast a database answers queries.
 //
-// [Record] makes the blocks of a [Chain] in the shape of mainnet's and keeps them in a folder as the chain's adapter
-// hands them over; a [Replay] hands them to a sync at a cost that is small beside indexing. Those of Bitcoin are made by
-// a [Generator]: the same seed makes the same blocks, every input spends an output that exists and is unspent. The
-// shape and where it comes from is in birthmark/bench/generate/bitcoingen. Those of Cardano and Ergo are written by the
-// packages generate of theirs and read by their adapters.
+// [Record] generates the blocks of a [Chain] with statistics like mainnet's and stores them in a folder, decoded by the
+// chain's adapter. A [Replay] yields them to a sync at a small fraction of the cost of indexing. Blocks of Bitcoin come
+// from a [Generator], without serialization; birthmark/bench/generate/bitcoingen documents their statistics. Blocks of
+// Cardano and Ergo are serialized by the packages below bench/generate and decoded by the adapters.
 //
-// [Append] indexes recorded blocks in one of the ways listed in [Kinds] and says what it cost. A process can measure
-// only one, and should record nothing: its peak memory and its CPU are those of all it did.
+// [Append] indexes recorded blocks in one of the ways in [Kinds]. A process should run only one measurement and no
+// recording, because peak memory and CPU time are those of the process.
 //
-// What a database keeps for indexes besides ([Chain.Keep]) is part of every run. Indexes of one's own ([Chain.Definitions])
-// act on serialized blocks: what they add to decoding [Evaluate] measures by itself, their rows are part of every run.
+// Optional families of indexes ([Chain.Keep]) are part of every run. Custom indexes ([Chain.Definitions]) apply to
+// serialized blocks: [Evaluate] measures what they add to decoding, and their rows are part of every run.
 //
-// [Query] asks an open database for things drawn at random and for the value with the most outputs, of which there can be
-// as many as one likes ([Chain.HotOutputs]). [Tip] and
-// [Rollback] measure blocks that come and go at the end of a large database, which they make.
+// [Query] measures queries for random items and for the value with the most outputs ([Chain.HotOutputs]). [Tip] and
+// [Rollback] measure adding and removing the last blocks of a large database.
 //
-// [Load] asks a server of HTTP over many connections, from a process of its own; [Arriving] is a database to serve while
-// blocks arrive in it.
+// [Load] measures an HTTP server over many connections, from another process. [Arriving] is a database that is served
+// while it is synced.
 //
-// [Sync] measures all of a sync from any source, reading and decoding too: of chains that were generated, or of real ones.
-// [Decode] compares the decoders of the chains' adapters with those of other projects, over [GeneratedBlocks] or blocks that
-// [ReadBlocks] finds.
+// [Sync] measures a whole sync from any source, including reading and decoding, of generated or real chains. [Decode]
+// compares the decoders of the chains' adapters with those of other projects, on [GeneratedBlocks] or [ReadBlocks].
 //
-// RESULTS.md has the figures, and what was tried and did not help.
+// RESULTS.md has the figures, and what was tried without success.
 package bench

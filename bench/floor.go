@@ -4,27 +4,32 @@ import (
 	"context"
 	"encoding/binary"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"birthmark/storage"
 	"birthmark/storage/memory"
 )
 
-// floor is a store that measures what making rows costs where storing them costs nothing: it takes the time of a
-// batch being filled, each row appended to one buffer. What comes after, and all reading, is done by a store in memory and is not counted.
+// floor is a store that measures the cost of encoding rows: the time in which a batch is filled, with each row appended
+// to one buffer. A store in memory then applies the rows and serves reads, which is not measured.
 type floor struct {
 	storage.Store
-	took, cpu time.Duration
-	bytes     int64 // of keys and values
-	buffer    buffer
+	nanos  atomic.Int64 // time measured so far; progress is reported concurrently with updates
+	cpu    time.Duration
+	bytes  int64 // of keys and values
+	buffer buffer
 }
 
 func newFloor() *floor { return &floor{Store: memory.New()} }
 
-// Update fills the buffer, then hands its rows on.
+// took returns the time measured so far.
+func (f *floor) took() time.Duration { return time.Duration(f.nanos.Load()) }
+
+// Update measures fn and then applies its rows.
 func (f *floor) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
 	return f.Store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
-		runtime.LockOSThread() // so that the thread's CPU is ours
+		runtime.LockOSThread() // so that the thread's CPU time is that of fn
 		defer runtime.UnlockOSThread()
 		f.buffer.rows = f.buffer.rows[:0]
 		u := &uncounted{Reader: r}
@@ -33,20 +38,19 @@ func (f *floor) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 			return err
 		}
 		f.cpu += threadCPU() - cpu - u.cpu
-		f.took += time.Since(started) - u.took
+		f.nanos.Add(int64(time.Since(started) - u.took))
 		f.bytes += f.buffer.replay(b)
 		return nil
 	})
 }
 
-// uncounted is a reader that knows what reading many rows took, which is how rows are read while a batch is filled: what
-// holders of assets had before.
+// uncounted measures GetMany, which reads previous holdings while a batch is filled.
 type uncounted struct {
 	storage.Reader
 	took, cpu time.Duration
 }
 
-// GetMany reads and counts that.
+// GetMany implements [storage.Reader].
 func (u *uncounted) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 	started, cpu := time.Now(), threadCPU()
 	values, err := u.Reader.GetMany(f, keys)
@@ -55,7 +59,7 @@ func (u *uncounted) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 	return values, err
 }
 
-// buffer is rows one after the other: deleted, family, and key and value each after its length.
+// buffer is a sequence of rows: operation, family (uvarint), key and value, each after its size (uvarint).
 type buffer struct{ rows []byte }
 
 const (
@@ -80,7 +84,7 @@ func appendBytes(to, b []byte) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(b))), b...)
 }
 
-// replay puts what was recorded into b and returns the bytes of its keys and values.
+// replay applies the rows to b and returns the bytes of their keys and values.
 func (w *buffer) replay(b storage.Batch) (n int64) {
 	rest := w.rows
 	number := func() uint64 {

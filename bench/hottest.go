@@ -4,10 +4,10 @@ import (
 	"birthmark/model"
 )
 
-// hottest finds the value of each index that occurs in more outputs than any other, by Misra's and Gries' counters
-// (1982): of so many values at once, a value that every five-hundredth output has is among those left at the end.
+// hottest finds the most frequent value of each index with the Misra-Gries algorithm (1982): a value with a share of
+// more than 1/hotCounters is among the remaining counters.
 type hottest struct {
-	indexes []model.Index // whose values occur in more than one output; without a name where they do not
+	indexes []model.Index // zero for one-to-one indexes
 	counts  []map[string]int
 }
 
@@ -37,7 +37,7 @@ func (h *hottest) count(b *model.Block) {
 	}
 }
 
-// add counts a value. Where there is no counter left all of them lose one.
+// add counts a value. If no counter is free it decrements all.
 func add(counts map[string]int, value string) {
 	if n, known := counts[value]; known || len(counts) < hotCounters {
 		counts[value] = n + 1
@@ -52,7 +52,7 @@ func add(counts map[string]int, value string) {
 	}
 }
 
-// values are the hottest by the name of the index, as people write them.
+// values returns the text form of the most frequent value by name of the index.
 func (h *hottest) values() map[string]string {
 	values := map[string]string{}
 	for i, x := range h.indexes {
@@ -63,7 +63,7 @@ func (h *hottest) values() map[string]string {
 	return values
 }
 
-// most is the value that was counted most often; of several the least.
+// most returns the value with the highest count, the smallest one on a tie.
 func most(counts map[string]int) (value string, n int) {
 	for v, c := range counts {
 		if c > n || c == n && v < value {

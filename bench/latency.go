@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Latencies are how long it took, in the unit that the name of what holds them says: half of them at most P50.
+// Latencies are percentiles of latencies. The name of the containing field gives the unit.
 type Latencies struct {
 	Count int     `json:"count"`
 	P50   float64 `json:"p50"`
@@ -16,7 +16,7 @@ type Latencies struct {
 	Max   float64 `json:"max"`
 }
 
-// latencies are those of took, which is sorted, in a unit. Each is one that was measured.
+// latencies returns the percentiles of took, which it sorts.
 func latencies(took []time.Duration, unit time.Duration) Latencies {
 	if len(took) == 0 {
 		return Latencies{}
@@ -29,9 +29,9 @@ func latencies(took []time.Duration, unit time.Duration) Latencies {
 	return Latencies{len(took), at(0.5), at(0.9), at(0.99), at(1)}
 }
 
-// ask asks question 0, 1 … up to n, but once at least and for no longer than a time. What it returns is how long each took.
-func ask(ctx context.Context, n int, most time.Duration, question func(i int) error) (took []time.Duration, err error) {
-	for began, i := time.Now(), 0; i < n && (i == 0 || time.Since(began) < most); i++ {
+// ask calls question with 0, 1, … n-1 until limit has passed, but at least once, and returns the duration of each call.
+func ask(ctx context.Context, n int, limit time.Duration, question func(i int) error) (took []time.Duration, err error) {
+	for began, i := time.Now(), 0; i < n && (i == 0 || time.Since(began) < limit); i++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

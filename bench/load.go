@@ -17,40 +17,40 @@ import (
 	"birthmark/model"
 )
 
-// LoadOptions say what a server is asked by [Load].
+// LoadOptions configure [Load].
 type LoadOptions struct {
 	URL         string         // of the chain: http://HOST:PORT/v1/NAME
-	Connections int            // each asks one request after the other
-	For         time.Duration  // that is measured
-	Rate        float64        // requests a second, whatever the server takes for them; 0: as many as it answers
-	Mix         map[string]int // weights of what is asked, by the names of [LoadKinds]
-	Samples     int            // places that are asked for
-	Seed        uint64         // the same seed draws the same places
+	Connections int            // each sends one request after the other
+	For         time.Duration  // duration of the measurement
+	Rate        float64        // requests per second, independent of the server's latency; 0: as fast as the server answers
+	Mix         map[string]int // weights of the kinds in [LoadKinds]
+	Samples     int            // number of sampled transactions
+	Seed        uint64         // the same seed selects the same sample
 
-	// Begin is called when all was asked for once, and says when to end, where that is earlier than For. It may be nil.
+	// Begin, if not nil, is called after the warm-up. Closing end ends the measurement before For has passed.
 	Begin func(ctx context.Context) (end <-chan struct{}, err error)
 }
 
-// LoadMix is what people who look at an explorer and programs that follow their addresses ask for: mostly transactions and
-// addresses. A block is the longest answer by far, it has the hash of each of its transactions.
+// LoadMix is the default mix, like that of explorers and wallets: mostly transactions and addresses. Blocks are by far
+// the longest responses, since they list the hashes of their transactions.
 var LoadMix = map[string]int{"tx": 45, "find": 30, "balance": 20, "block": 5}
 
-// LoadResult is how a server answered. Latencies are from when a request was due to the last byte of its answer.
+// LoadResult is the result of [Load]. Latencies are from the time a request was due to the last byte of its response.
 type LoadResult struct {
 	Seconds           float64              `json:"seconds"`
 	Requests          int                  `json:"requests"`
 	RequestsPerSecond float64              `json:"requests_per_s"`
 	Errors            int                  `json:"errors"`
-	Failed            map[string]int       `json:"failed,omitempty"` // how often, by what was wrong
-	Bytes             int64                `json:"bytes"`            // that came, heads too
+	Failed            map[string]int       `json:"failed,omitempty"` // number of failures by cause
+	Bytes             int64                `json:"bytes"`            // received, headers included
 	Millis            Latencies            `json:"latency_ms"`
 	Kinds             map[string]Latencies `json:"latency_ms_by_kind"`
-	ClientCPU         float64              `json:"client_cpu_s"` // of the process that asks
+	ClientCPU         float64              `json:"client_cpu_s"` // of this process
 }
 
-// Load asks a server over many connections at once, and measures how it answers. The places it asks for are drawn from the
-// server itself, and each was asked for once before it is measured. To be called in a process that does nothing else: what
-// it takes is then known, and is not the server's.
+// Load measures a server's responses to requests over concurrent connections. It samples the requested items from the
+// server and requests each once before the measurement. It should run in a process of its own, so that the CPU time of
+// the client is known.
 func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	at, err := loadURL(o.URL)
 	if err != nil {
@@ -124,22 +124,22 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	return loaded(askers, kinds, time.Since(began), processCPU()-cpu), nil
 }
 
-// loadURL is where a chain is served.
+// loadURL parses the URL of a chain.
 func loadURL(text string) (*url.URL, error) {
 	at, err := url.Parse(text)
 	if err != nil || at.Scheme != "http" || at.Port() == "" || !strings.HasPrefix(at.Path, "/v1/") {
-		return nil, model.Errorf(model.Usage, "bad_value", "expected the address of a chain that is served, as http://127.0.0.1:8080/v1/bitcoin, not %q", text)
+		return nil, model.Errorf(model.Usage, "bad_value", "invalid URL %q: expected that of a chain, such as http://127.0.0.1:8080/v1/bitcoin", text)
 	}
 	at.Path = strings.TrimSuffix(at.Path, "/")
 	return at, nil
 }
 
-// loadKinds are what a mix has, and up to which of the numbers below the sum of all weights each is asked.
+// loadKinds returns the kinds of a mix and their cumulative weights.
 func loadKinds(mix map[string]int) (kinds []string, weights []int, err error) {
 	sum := 0
 	for _, name := range slices.Sorted(maps.Keys(mix)) {
 		if _, known := loadPaths[name]; !known || mix[name] < 1 {
-			return nil, nil, model.Errorf(model.Usage, "bad_value", "expected weights from 1 on of some of %s, not %s=%d", strings.Join(LoadKinds(), ", "), name, mix[name])
+			return nil, nil, model.Errorf(model.Usage, "bad_value", "invalid weight %s=%d: expected at least 1 for one of %s", name, mix[name], strings.Join(LoadKinds(), ", "))
 		}
 		sum += mix[name]
 		kinds, weights = append(kinds, name), append(weights, sum)
@@ -147,16 +147,16 @@ func loadKinds(mix map[string]int) (kinds []string, weights []int, err error) {
 	return kinds, weights, nil
 }
 
-// asker is one connection and how its requests went.
+// asker is a connection and the results of its requests.
 type asker struct {
 	*client
 	requests [][][]byte // by kind
 	weights  []int
 	rng      distribution.Random
-	every    time.Duration // 0: at once
+	every    time.Duration // interval of requests; 0: none
 	due      time.Time
 
-	took   [][]time.Duration // of answers, by kind
+	took   [][]time.Duration // latencies by kind
 	failed map[string]int
 }
 
@@ -196,10 +196,10 @@ func (a *asker) run(stop <-chan struct{}) {
 	}
 }
 
-// errorPause keeps a server that went away from being asked without end.
+// errorPause limits the rate of failing requests.
 const errorPause = 10 * time.Millisecond
 
-// wrong is what is wrong with a connection, without its ports.
+// wrong returns the cause of a connection error, without ports.
 func wrong(err error) string {
 	var op *net.OpError
 	if errors.As(err, &op) {
@@ -208,7 +208,7 @@ func wrong(err error) string {
 	return err.Error()
 }
 
-// loaded is what all connections together measured.
+// loaded merges the results of all connections.
 func loaded(askers []*asker, kinds []string, took, cpu time.Duration) *LoadResult {
 	r := &LoadResult{Seconds: took.Seconds(), ClientCPU: cpu.Seconds(), Kinds: map[string]Latencies{}, Failed: map[string]int{}}
 	var all []time.Duration

@@ -10,26 +10,25 @@ import (
 	"time"
 )
 
-// client is one connection over which one request after the other is asked, by HTTP/1.1 (RFC 9112). It reads no more of
-// an answer than where it ends: what measures a server must not take what the server could have of the processors.
-// net/http's client takes as much as the server does.
+// client is a minimal HTTP/1.1 client (RFC 9112) with one connection. It only parses what it needs to find the end of a
+// response: net/http's client uses as much CPU time as the server, which shares the processors with it.
 type client struct {
 	addr string
-	conn net.Conn // nil: to be opened by the next request
+	conn net.Conn // nil: opened by the next request
 	buf  []byte
-	r, w int // what is read and not looked at yet is buf[r:w]
+	r, w int // buf[r:w] is read and not parsed yet
 	read int64
 }
 
 const (
-	clientBuffer   = 64 << 10 // at least a head
-	clientPatience = 30 * time.Second
+	clientBuffer  = 64 << 10 // at least the size of a header
+	clientTimeout = 30 * time.Second
 )
 
-// answered is how a request went.
-type answered struct {
+// response is the response to a request.
+type response struct {
 	status int
-	body   []byte // where it was wanted
+	body   []byte // if requested
 }
 
 var (
@@ -44,8 +43,8 @@ func newClient(addr string) *client {
 	return &client{addr: addr, buf: make([]byte, clientBuffer)}
 }
 
-// ask sends a request and reads its answer. After an error the next request opens another connection.
-func (c *client) ask(request []byte, wantBody bool) (a answered, err error) {
+// ask sends a request and reads the response. After an error the next request opens a new connection.
+func (c *client) ask(request []byte, wantBody bool) (a response, err error) {
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.close())
@@ -58,7 +57,7 @@ func (c *client) ask(request []byte, wantBody bool) (a answered, err error) {
 		}
 		c.r, c.w = 0, 0
 	}
-	if err := c.conn.SetDeadline(time.Now().Add(clientPatience)); err != nil {
+	if err := c.conn.SetDeadline(time.Now().Add(clientTimeout)); err != nil {
 		return a, err
 	}
 	if _, err := c.conn.Write(request); err != nil {
@@ -80,7 +79,7 @@ func (c *client) ask(request []byte, wantBody bool) (a answered, err error) {
 	case h.length >= 0:
 		err = c.take(h.length, body)
 	default:
-		err = errors.New("the answer does not say how long it is")
+		err = errors.New("response without a length")
 	}
 	if err == nil && h.last {
 		err = c.close()
@@ -97,10 +96,10 @@ func (c *client) close() error {
 	return err
 }
 
-// head is what of an answer's head says where its body ends.
+// head contains the headers that determine the end of a response.
 type head struct {
 	status  int
-	length  int // -1: not said
+	length  int // -1: unknown
 	chunked bool
 	last    bool // the server closes the connection
 }
@@ -121,10 +120,10 @@ func (c *client) head() (h head, err error) {
 	c.r = end + len(headEnd)
 	line, text, _ := bytes.Cut(text, lineEnd)
 	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
-		return h, fmt.Errorf("the answer begins with %.40q: expected HTTP/1.1 and a status", line)
+		return h, fmt.Errorf("invalid status line %.40q: expected HTTP/1.1 and a status", line)
 	}
 	if h.status, err = strconv.Atoi(string(line[9:12])); err != nil {
-		return h, fmt.Errorf("the answer begins with %.40q: %w", line, err)
+		return h, fmt.Errorf("invalid status line %.40q: %w", line, err)
 	}
 	h.length = -1
 	for len(text) > 0 {
@@ -133,7 +132,7 @@ func (c *client) head() (h head, err error) {
 		switch value = bytes.TrimSpace(value); {
 		case bytes.EqualFold(name, hasLength):
 			if h.length, err = strconv.Atoi(string(value)); err != nil || h.length < 0 {
-				return h, fmt.Errorf("the answer has a length of %q", value)
+				return h, fmt.Errorf("invalid Content-Length %q", value)
 			}
 		case bytes.EqualFold(name, hasCoding):
 			h.chunked = bytes.EqualFold(value, []byte("chunked"))
@@ -144,7 +143,7 @@ func (c *client) head() (h head, err error) {
 	return h, nil
 }
 
-// chunks reads a body in chunks.
+// chunks reads a chunked body.
 func (c *client) chunks(body *[]byte) error {
 	for {
 		line, err := c.line()
@@ -154,7 +153,7 @@ func (c *client) chunks(body *[]byte) error {
 		size, _, _ := bytes.Cut(line, []byte(";"))
 		n, err := strconv.ParseUint(string(size), 16, 31)
 		if err != nil {
-			return fmt.Errorf("a chunk has a length of %.20q", line)
+			return fmt.Errorf("invalid chunk size %.20q", line)
 		}
 		if n == 0 {
 			break
@@ -163,7 +162,7 @@ func (c *client) chunks(body *[]byte) error {
 			return err
 		}
 		if rest, err := c.line(); err != nil || len(rest) > 0 {
-			return errors.Join(fmt.Errorf("a chunk is longer than %d bytes", n), err)
+			return errors.Join(fmt.Errorf("chunk longer than its size of %d bytes", n), err)
 		}
 	}
 	for { // trailers
@@ -173,7 +172,7 @@ func (c *client) chunks(body *[]byte) error {
 	}
 }
 
-// line is the next line, up to the next read.
+// line returns the next line, valid until the next read.
 func (c *client) line() ([]byte, error) {
 	for {
 		if i := bytes.Index(c.buf[c.r:c.w], lineEnd); i >= 0 {
@@ -187,7 +186,7 @@ func (c *client) line() ([]byte, error) {
 	}
 }
 
-// take reads n bytes, into body where that is wanted.
+// take reads n bytes and appends them to body if it is not nil.
 func (c *client) take(n int, body *[]byte) error {
 	for {
 		part := min(n, c.w-c.r)
@@ -204,14 +203,14 @@ func (c *client) take(n int, body *[]byte) error {
 	}
 }
 
-// fill reads more behind what is there, which stays.
+// fill reads more bytes and keeps the unparsed ones.
 func (c *client) fill() error {
 	if c.r > 0 {
 		c.w = copy(c.buf, c.buf[c.r:c.w])
 		c.r = 0
 	}
 	if c.w == len(c.buf) {
-		return fmt.Errorf("a head or a line of more than %d bytes", len(c.buf))
+		return fmt.Errorf("header or line longer than %d bytes", len(c.buf))
 	}
 	n, err := c.conn.Read(c.buf[c.w:])
 	c.w += n
@@ -220,7 +219,7 @@ func (c *client) fill() error {
 		return nil
 	}
 	if errors.Is(err, io.EOF) {
-		return errors.New("the server closed the connection before the answer's end")
+		return errors.New("the server closed the connection before the end of the response")
 	}
 	return err
 }

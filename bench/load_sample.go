@@ -14,57 +14,57 @@ import (
 	"birthmark/model"
 )
 
-// places are what a server is asked for: drawn from what it answers itself, so that any server can be asked.
-type places struct {
-	index                        string // that values are of; empty: the database has none with values that occur twice
+// sample is the items to request, taken from responses of the server.
+type sample struct {
+	index                        string // of the values; empty: the database has no suitable one
 	txs, blocks, outputs, values []string
 }
 
-// loadPaths are what can be asked of a server, by name, each as the path of the i-th place. A path that begins with two
-// slashes is one of the pages people look at, below the chain's.
+// loadPaths maps kinds of requests to functions for the path of the i-th item. A path that begins with two slashes is
+// an explorer page of the chain.
 var loadPaths = map[string]struct {
-	path func(p *places, i int) string
-	of   func(p *places) []string
+	path func(p *sample, i int) string
+	of   func(p *sample) []string
 }{
-	"tx":      {func(p *places, i int) string { return "/tx/" + p.txs[i] }, placeTxs},
-	"output":  {func(p *places, i int) string { return "/output/" + p.outputs[i] }, placeOutputs},
-	"block":   {func(p *places, i int) string { return "/block/" + p.blocks[i] }, placeBlocks},
-	"find":    {func(p *places, i int) string { return "/find/" + p.value(i) }, placeValues},
-	"history": {func(p *places, i int) string { return "/history/" + p.value(i) }, placeValues},
-	"balance": {func(p *places, i int) string { return "/balance/" + p.value(i) }, placeValues},
+	"tx":      {func(p *sample, i int) string { return "/tx/" + p.txs[i] }, placeTxs},
+	"output":  {func(p *sample, i int) string { return "/output/" + p.outputs[i] }, placeOutputs},
+	"block":   {func(p *sample, i int) string { return "/block/" + p.blocks[i] }, placeBlocks},
+	"find":    {func(p *sample, i int) string { return "/find/" + p.value(i) }, placeValues},
+	"history": {func(p *sample, i int) string { return "/history/" + p.value(i) }, placeValues},
+	"balance": {func(p *sample, i int) string { return "/balance/" + p.value(i) }, placeValues},
 
-	"page_home":  {func(*places, int) string { return "//" }, placeTxs},
-	"page_tx":    {func(p *places, i int) string { return "//tx/" + p.txs[i] }, placeTxs},
-	"page_block": {func(p *places, i int) string { return "//block/" + p.blocks[i] }, placeBlocks},
-	"page_value": {func(p *places, i int) string { return p.page(i) }, placeValues},
+	"page_home":  {func(*sample, int) string { return "//" }, placeTxs},
+	"page_tx":    {func(p *sample, i int) string { return "//tx/" + p.txs[i] }, placeTxs},
+	"page_block": {func(p *sample, i int) string { return "//block/" + p.blocks[i] }, placeBlocks},
+	"page_value": {func(p *sample, i int) string { return p.page(i) }, placeValues},
 }
 
-func placeTxs(p *places) []string     { return p.txs }
-func placeOutputs(p *places) []string { return p.outputs }
-func placeBlocks(p *places) []string  { return p.blocks }
-func placeValues(p *places) []string  { return p.values }
+func placeTxs(p *sample) []string     { return p.txs }
+func placeOutputs(p *sample) []string { return p.outputs }
+func placeBlocks(p *sample) []string  { return p.blocks }
+func placeValues(p *sample) []string  { return p.values }
 
-// page is the page of a value. That of an address has a path of its own.
-func (p *places) page(i int) string {
+// page returns the path of a value's page. Addresses have a shorter path.
+func (p *sample) page(i int) string {
 	if p.index == "address" {
 		return "//" + p.value(i)
 	}
 	return "//index/" + p.value(i)
 }
 
-func (p *places) value(i int) string {
+func (p *sample) value(i int) string {
 	return url.PathEscape(p.index) + "/" + url.PathEscape(p.values[i])
 }
 
-// LoadKinds are the names of what a server can be asked.
+// LoadKinds returns the kinds of requests.
 func LoadKinds() []string { return slices.Sorted(maps.Keys(loadPaths)) }
 
-// requests are those of a kind, as they are sent.
-func (p *places) requests(kind string, at *url.URL) (all [][]byte, err error) {
+// requests returns the encoded requests of a kind.
+func (p *sample) requests(kind string, at *url.URL) (all [][]byte, err error) {
 	k := loadPaths[kind]
 	n := len(k.of(p))
 	if n == 0 {
-		return nil, model.Errorf(model.NotFound, "unknown_value", "nothing was drawn that %s can be asked for", kind)
+		return nil, model.Errorf(model.NotFound, "unknown_value", "the sample has no items for %s", kind)
 	}
 	for i := range n {
 		path := at.EscapedPath() + k.path(p, i)
@@ -76,13 +76,13 @@ func (p *places) requests(kind string, at *url.URL) (all [][]byte, err error) {
 	return all, nil
 }
 
-// drawer asks a server for what it has.
+// drawer takes samples from a server.
 type drawer struct {
 	*client
 	at *url.URL
 }
 
-// answer asks for what is at a path below the chain's, and decodes it.
+// answer requests a path of the chain and decodes the response.
 func (d *drawer) answer(path string, to any) (found bool, err error) {
 	path = d.at.EscapedPath() + path
 	a, err := d.ask(fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, d.at.Host), true)
@@ -93,7 +93,7 @@ func (d *drawer) answer(path string, to any) (found bool, err error) {
 		return false, nil
 	}
 	if a.status != 200 {
-		return false, model.Errorf(model.BadSource, "no_answer", "GET %s of %s is answered with %d, expected 200: %.200s", path, d.at.Host, a.status, a.body)
+		return false, model.Errorf(model.BadSource, "no_answer", "GET %s of %s: status %d, expected 200: %.200s", path, d.at.Host, a.status, a.body)
 	}
 	if err := json.Unmarshal(a.body, to); err != nil {
 		return false, model.Errorf(model.BadSource, "no_answer", "GET %s of %s: %w", path, d.at.Host, err)
@@ -101,26 +101,26 @@ func (d *drawer) answer(path string, to any) (found bool, err error) {
 	return true, nil
 }
 
-// ordinaryOutputs is as many as an ordinary value has at most. Of a hundred outputs of generated blocks five belong to
-// others, services with up to millions; what these cost is measured by [Query].
+// ordinaryOutputs is the maximum number of outputs of a sampled value. In generated blocks 5% of outputs belong to
+// values with more, up to millions, which [Query] measures.
 const ordinaryOutputs = 100
 
-// ordinaryParts is as many inputs and outputs as an ordinary transaction has at most. Of a hundred thousand of mainnet's about
-// one has more; what a generated chain begins with are 20,000 outputs in one, and drawn once in a thousand times that alone
-// would be four fifths of all that is answered.
+// ordinaryParts is the maximum number of inputs and outputs of a sampled transaction. About one in 100,000 on mainnet
+// has more. The first transaction of a generated chain has 20,000 outputs: in a sample of 1,000 it would be 80% of all
+// bytes.
 const ordinaryParts = 1000
 
-// draw takes a sample as [Query] does: blocks evenly by height, of each a transaction, of that an output, of that a value;
-// of transactions and values only ordinary ones.
-func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*places, error) {
+// draw takes a sample like [Query]: blocks with uniformly distributed heights, a transaction of each, an output of
+// that, and its value, excluding large transactions and frequent values.
+func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*sample, error) {
 	var status query.StatusAnswer
 	if _, err := d.answer("/status", &status); err != nil {
 		return nil, err
 	}
 	if status.Tip == nil || status.Totals.Txs == 0 {
-		return nil, model.Errorf(model.NotFound, "unknown_tx", "%s has no transactions to ask for", d.at)
+		return nil, model.Errorf(model.NotFound, "unknown_tx", "%s has no transactions", d.at)
 	}
-	p, rng := &places{}, distribution.NewRandom(seed, 0)
+	p, rng := &sample{}, distribution.NewRandom(seed, 0)
 	for _, x := range status.Indexes {
 		if x.Kind != model.OneToOne.String() && p.index == "" {
 			p.index = x.Name
@@ -131,7 +131,7 @@ func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*places, error) 
 			return nil, err
 		}
 		if tries == 100*n {
-			return nil, model.Errorf(model.NotFound, "unknown_tx", "%d blocks were looked at, %d of them had transactions with outputs", tries, len(p.txs))
+			return nil, model.Errorf(model.NotFound, "unknown_tx", "of %d sampled blocks only %d have suitable transactions", tries, len(p.txs))
 		}
 		var block query.BlockAnswer
 		var tx query.TxAnswer
@@ -162,7 +162,7 @@ func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*places, error) 
 	return p, nil
 }
 
-// answeredValues are the values of an index that an output has in an answer that was decoded.
+// answeredValues returns the values of an index in a decoded output.
 func answeredValues(o *query.OutputAnswer, index string) (values []string) {
 	switch v := o.Keys[index].(type) {
 	case string:

@@ -93,8 +93,8 @@ func TestTheClientReadsAnswersToTheirEnd(t *testing.T) {
 
 func TestTheClientSaysWhatIsWrongWithAnAnswer(t *testing.T) {
 	answers := []struct{ text, says string }{
-		{"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", "begins with"},
-		{"HTTP/1.1 2x0 OK\r\nContent-Length: 0\r\n\r\n", "begins with"},
+		{"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", "invalid status line"},
+		{"HTTP/1.1 2x0 OK\r\nContent-Length: 0\r\n\r\n", "invalid status line"},
 		{"HTTP/1.1 200 OK\r\n\r\nhello", "does not say how long"},
 		{"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "a length of"},
 		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "a chunk has a length"},
@@ -248,7 +248,7 @@ func TestLoadRefusesWhatCannotBeAsked(t *testing.T) {
 		{"https://127.0.0.1:80/v1/toy", "tx", "expected the address of a chain", model.Usage},
 		{strings.TrimSuffix(url, "/v1/toy"), "tx", "expected the address of a chain", model.Usage},
 		{url, "txs", "expected weights from 1 on of some of", model.Usage},
-		{url + "s", "tx", "is answered with 404", model.BadSource},
+		{url + "s", "tx", "status 404", model.BadSource},
 		{url, "history", "status 404, expected 200", model.BadSource},
 		{"http://" + closed.Addr().String() + "/v1/toy", "tx", "refused", model.BadSource},
 	} {
@@ -264,7 +264,7 @@ func TestRequestsNameTheirPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &places{index: "address", txs: []string{"t"}, blocks: []string{"7"}, outputs: []string{"t:0"}, values: []string{"a/b c"}}
+	p := &sample{index: "address", txs: []string{"t"}, blocks: []string{"7"}, outputs: []string{"t:0"}, values: []string{"a/b c"}}
 	for kind, want := range map[string]string{
 		"tx": "/v1/toy/tx/t", "block": "/v1/toy/block/7", "output": "/v1/toy/output/t:0", "find": "/v1/toy/find/address/a%2Fb%20c",
 		"page_home": "/toy", "page_tx": "/toy/tx/t", "page_value": "/toy/address/a%2Fb%20c",
@@ -278,7 +278,7 @@ func TestRequestsNameTheirPlaces(t *testing.T) {
 	if got, err := p.requests("page_value", at); err != nil || !strings.HasPrefix(string(got[0]), "GET /toy/index/tag/a%2Fb%20c ") {
 		t.Errorf("%q (%v)", got, err)
 	}
-	if _, err := (&places{}).requests("tx", at); err == nil {
+	if _, err := (&sample{}).requests("tx", at); err == nil {
 		t.Error("nothing was drawn, and there are requests")
 	}
 }

@@ -2,7 +2,7 @@ package bench
 
 import "slices"
 
-// Median is the median of each figure of runs of the same blocks, and of the first run what is the same in all.
+// Median returns the medians of the figures of runs on the same blocks.
 func Median(runs []*Result) *Result {
 	if len(runs) == 1 {
 		return runs[0]
@@ -41,7 +41,7 @@ func Median(runs []*Result) *Result {
 	return &m
 }
 
-// MedianOf is the middle one of values, which it sorts; the mean of the two in the middle.
+// MedianOf returns the median of values and sorts them.
 func MedianOf(values []float64) float64 {
 	slices.Sort(values)
 	n := len(values)

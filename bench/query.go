@@ -11,51 +11,50 @@ import (
 	"birthmark/model"
 )
 
-// QueryOptions say what a database is asked.
+// QueryOptions configure [Query].
 type QueryOptions struct {
-	Samples int               // of transactions, outputs, blocks and values; 0: 1,000
-	Seed    uint64            // the same seed asks for the same ones
-	Hottest map[string]string // by index: the value with the most outputs, where that is known
-	Most    time.Duration     // that is spent on one question; 0: 5 seconds
+	Samples int               // number of transactions, outputs, blocks and values; 0: 1,000
+	Seed    uint64            // the same seed selects the same sample
+	Hottest map[string]string // by index: the value with the most outputs, if known
+	Most    time.Duration     // maximum duration per query; 0: 5 seconds
 }
 
-// QueryResult is how fast a database answers. Every question was asked for the same places before it was measured.
+// QueryResult is the result of [Query]. Every query runs once before it is measured.
 type QueryResult struct {
 	Txs     uint64               `json:"txs"`   // in the database
-	Index   string               `json:"index"` // that values are of
+	Index   string               `json:"index"` // of the values
 	Hottest HottestValue         `json:"hottest"`
-	Micros  map[string]Latencies `json:"latencies_us"` // by the names of Questions
-	Lists   map[string]Walk      `json:"lists"`        // find and history of the hottest value, all pages
+	Micros  map[string]Latencies `json:"latencies_us"` // by name in Questions
+	Lists   map[string]Walk      `json:"lists"`        // all pages of find and history of the hottest value
 	PeakRSS int64                `json:"peak_rss"`     // bytes, of the process
 }
 
-// HottestValue is a value that occurs in more outputs than any other.
+// HottestValue is the value with the most outputs.
 type HottestValue struct {
 	Value   string `json:"value"`
 	Outputs uint64 `json:"outputs"`
-	Sampled bool   `json:"sampled"` // the one met most often among the outputs of the sample; else it was known
+	Sampled bool   `json:"sampled"` // the most frequent value of the sample; else that of QueryOptions
 }
 
-// Walk is how fast a whole list is read, in pages as large as there are.
+// Walk is the speed of reading all pages of a list, with the maximum page size.
 type Walk struct {
 	Rows          int     `json:"rows"`
-	Whole         bool    `json:"whole"` // not ended before its end, for the time it took
+	Whole         bool    `json:"whole"` // the end was reached within the maximum duration
 	RowsPerSecond float64 `json:"rows_per_s"`
 }
 
-// Questions are the names of what is measured, in the order people read them in. Those of the hottest value begin with
-// hottest. Pages are first pages of 25.
+// Questions lists the names of the queries in the order of reports. Those of the hottest value begin with hottest.
+// Lists are first pages of 25.
 var Questions = []string{"tx", "tx_absent", "output", "block", "find", "find_unspent", "history", "history_newest", "balance",
 	"hottest_find", "hottest_find_unspent", "hottest_history", "hottest_history_newest", "hottest_balance"}
 
 const (
 	defaultSamples = 1000
 	defaultMost    = 5 * time.Second
-	hottestTimes   = 200 // a question about one value is asked, at most
+	hottestTimes   = 200 // maximum repetitions of a query for one value
 )
 
-// Query measures what core answers from db, as the commands and servers ask it. A database without transactions is an
-// error of kind [model.NotFound].
+// Query measures queries of db. Its errors are of kind [model.NotFound] if the database has no transactions.
 func Query(ctx context.Context, db *core.DB, o QueryOptions) (*QueryResult, error) {
 	if o.Samples == 0 {
 		o.Samples = defaultSamples
@@ -68,7 +67,7 @@ func Query(ctx context.Context, db *core.DB, o QueryOptions) (*QueryResult, erro
 		return nil, err
 	}
 	if status.Totals.Txs == 0 {
-		return nil, model.Errorf(model.NotFound, "unknown_tx", "the database has no transactions to ask for")
+		return nil, model.Errorf(model.NotFound, "unknown_tx", "the database has no transactions")
 	}
 	q := &questioner{db: db, o: o, rng: distribution.NewRandom(o.Seed, 0), result: &QueryResult{
 		Txs: status.Totals.Txs, Index: sharedIndex(db), Micros: map[string]Latencies{}, Lists: map[string]Walk{},
@@ -86,7 +85,7 @@ func Query(ctx context.Context, db *core.DB, o QueryOptions) (*QueryResult, erro
 	return q.result, nil
 }
 
-// sharedIndex is the first index of the database whose values can occur in more than one output.
+// sharedIndex returns the first index of the database that is not one-to-one.
 func sharedIndex(db *core.DB) string {
 	for _, name := range db.Indexes() {
 		for _, x := range db.Chain().Indexes() {
@@ -104,23 +103,23 @@ type questioner struct {
 	rng    distribution.Random
 	result *QueryResult
 
-	// The sample: txs[i] has outputs[i] and stands in blocks[i].
+	// The sample: txs[i] has outputs[i] and is in blocks[i].
 	txs, outputs, blocks []string
-	ordinary             []string // values of outputs of the sample, but not the hottest
+	ordinary             []string // values of outputs of the sample without the hottest one
 }
 
-// draw takes the sample: a block evenly by height, of those that have transactions, one of its transactions, one of its outputs.
+// draw takes the sample: blocks with uniformly distributed heights, a transaction of each and one of its outputs.
 func (q *questioner) draw(ctx context.Context) error {
 	counts := map[string]int{}
 	var values []string
 	tip := q.db.Tip().Height
 	for tries := 0; len(q.txs) < q.o.Samples; tries++ {
 		if tries == 100*q.o.Samples {
-			return model.Errorf(model.NotFound, "unknown_tx", "%d blocks were looked at, %d of them had transactions with outputs", tries, len(q.txs))
+			return model.Errorf(model.NotFound, "unknown_tx", "of %d sampled blocks only %d have suitable transactions", tries, len(q.txs))
 		}
 		height := fmt.Sprint(q.rng.IntN(int(tip) + 1))
 		block, err := q.db.Block(ctx, height)
-		if kind, _ := model.KindOf(err); kind == model.NotFound { // below the first
+		if kind, _ := model.KindOf(err); kind == model.NotFound { // before the first block
 			continue
 		}
 		if err != nil {
@@ -159,7 +158,7 @@ func (q *questioner) draw(ctx context.Context) error {
 	return nil
 }
 
-// valuesOf are the values of an index that an output has.
+// valuesOf returns the values of an index in an output.
 func valuesOf(o *query.OutputAnswer, index string) []string {
 	switch v := o.Keys[index].(type) {
 	case string:
@@ -170,7 +169,7 @@ func valuesOf(o *query.OutputAnswer, index string) []string {
 	return nil
 }
 
-// measure asks n questions of one name twice, and keeps how long the second time took.
+// measure runs n queries twice and stores the latencies of the second run.
 func (q *questioner) measure(ctx context.Context, name string, n int, question func(i int) error) error {
 	if n == 0 {
 		return nil
@@ -186,7 +185,7 @@ func (q *questioner) measure(ctx context.Context, name string, n int, question f
 	return nil
 }
 
-// singly measures questions about one thing.
+// singly measures queries for single items.
 func (q *questioner) singly(ctx context.Context) error {
 	absent := make([]string, len(q.txs))
 	for i := range absent {
@@ -202,7 +201,7 @@ func (q *questioner) singly(ctx context.Context) error {
 			if kind, _ := model.KindOf(err); kind == model.NotFound {
 				return nil
 			}
-			return fmt.Errorf("%s was found, or not looked for: %w", absent[i], err)
+			return fmt.Errorf("%s must not exist: %w", absent[i], err)
 		}},
 		{"output", func(i int) error { _, err := q.db.Output(ctx, q.outputs[i]); return err }},
 		{"block", func(i int) error { _, err := q.db.Block(ctx, q.blocks[i]); return err }},
@@ -214,7 +213,7 @@ func (q *questioner) singly(ctx context.Context) error {
 	return nil
 }
 
-// values measures questions about values of the index, ordinary ones and the hottest.
+// values measures queries for ordinary values and for the hottest one.
 func (q *questioner) values(ctx context.Context) error {
 	index, hot := q.result.Index, q.result.Hottest.Value
 	if hot == "" {
@@ -268,7 +267,7 @@ func (q *questioner) values(ctx context.Context) error {
 	return err
 }
 
-// walk reads a list page after page, for no longer than a question may take.
+// walk reads a list page by page, until the maximum duration.
 func (q *questioner) walk(ctx context.Context, page func(query.Page) (rows int, next *string, err error)) (w Walk, err error) {
 	p, began := query.Page{Limit: query.MaxLimit}, time.Now()
 	for {

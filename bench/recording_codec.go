@@ -8,13 +8,14 @@ import (
 	"birthmark/model"
 )
 
-// A recorded block begins with how many there are of everything in it, so that it is read into a handful of slices:
+// A recorded block begins with the number of its elements, so that they are decoded into a few slices:
 //
 //	height (4) | hash (32) | parent (32) | time | slot | size | header | counts (6) | genesis and other transactions
 //
-// What has no size in brackets is a varint, or bytes after their length as one. Values and ids are not copied out.
+// Fields without a size in parentheses are varints, or bytes after their size as a varint. Values and ids are not
+// copied.
 
-// appendBlock appends a block as [parseBlock] reads it.
+// appendBlock encodes a block for [parseBlock].
 func appendBlock(to []byte, b *model.Block) []byte {
 	to = binary.LittleEndian.AppendUint32(to, uint32(b.Height))
 	to = append(append(to, b.Hash[:]...), b.Parent[:]...)
@@ -34,7 +35,7 @@ func appendBlock(to []byte, b *model.Block) []byte {
 	return to
 }
 
-// blockCounts is how long the slices are that the transactions of a block share.
+// blockCounts is the number of elements in the transactions of a block.
 type blockCounts struct{ inputs, outputs, keys, assets int }
 
 func countBlock(b *model.Block) (n blockCounts) {
@@ -64,7 +65,7 @@ func appendTx(to []byte, t *model.Tx) []byte {
 	for i := range t.Inputs {
 		in := &t.Inputs[i]
 		to = appendBytes(to, in.Value)
-		if len(in.Value) == 0 { // else nothing is named by an outpoint
+		if len(in.Value) == 0 { // else there is no outpoint
 			to = binary.AppendUvarint(append(to, in.Tx[:]...), uint64(in.Index))
 		}
 	}
@@ -93,7 +94,7 @@ func appendTx(to []byte, t *model.Tx) []byte {
 
 var errRecording = errors.New("damaged recording of blocks")
 
-// parseBlock reads what [appendBlock] wrote. The block keeps raw.
+// parseBlock decodes the result of [appendBlock]. The block refers to raw.
 func parseBlock(raw []byte) (b *model.Block, err error) {
 	p := &blockParser{rest: raw}
 	b = &model.Block{}
@@ -104,7 +105,7 @@ func parseBlock(raw []byte) (b *model.Block, err error) {
 	b.Slot = p.number()
 	b.Size = int(p.number())
 	b.Header = p.bytes()
-	// Everything takes a byte at least, so that what is damaged does not ask for more memory than it has bytes.
+	// Each element has at least one byte, which bounds the memory that damaged data can allocate.
 	counts := [6]int{}
 	for i := range counts {
 		counts[i] = p.count()
@@ -130,7 +131,7 @@ func txsOf(n int) []model.Tx {
 	return make([]model.Tx, n)
 }
 
-// blockParser reads from the front of rest. After a failure it reads nothing but zeros.
+// blockParser decodes from the front of rest. After a failure it returns zeros.
 type blockParser struct {
 	rest   []byte
 	failed bool
@@ -140,7 +141,7 @@ type blockParser struct {
 
 var zeros [32]byte
 
-// take is the next n bytes, at most 32 where they are not there.
+// take returns the next n bytes, or at most 32 zeros if there are fewer.
 func (p *blockParser) take(n int) []byte {
 	if n > len(p.rest) {
 		p.failed, p.rest = true, nil
@@ -152,7 +153,7 @@ func (p *blockParser) take(n int) []byte {
 }
 
 func (p *blockParser) number() uint64 {
-	if len(p.rest) > 0 && p.rest[0] < 0x80 { // most of them
+	if len(p.rest) > 0 && p.rest[0] < 0x80 { // the common case
 		v := p.rest[0]
 		p.rest = p.rest[1:]
 		return uint64(v)
@@ -173,7 +174,7 @@ func (p *blockParser) signed() int64 {
 	return v
 }
 
-// count is how many of something there are.
+// count returns a number of elements.
 func (p *blockParser) count() int {
 	n := p.number()
 	if n > uint64(len(p.rest)) {
@@ -190,7 +191,7 @@ func (p *blockParser) bytes() []byte {
 	return nil
 }
 
-// of is the next n of what the block has of a thing.
+// of returns the next n elements of a slice.
 func of[T any](p *blockParser, from *[]T, n int) []T {
 	if n == 0 {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"birthmark/model"
 )
 
-// Replay is a [model.Source] of recorded blocks. They are read by one goroutine while others index them.
+// Replay is a [model.Source] of recorded blocks, which a separate goroutine reads.
 type Replay struct {
 	recording     *Recording
 	blocks, heads *os.File
@@ -25,8 +25,8 @@ type Replay struct {
 	made          Made
 }
 
-// Replay is a source of the first blocks of a recording: so many transactions, 0 for all; the last block is cut where it
-// has more.
+// Replay returns a source of the first txs transactions of a recording, of all with 0. The last block is truncated if
+// it has more.
 func (r *Recording) Replay(txs int) (s *Replay, err error) {
 	if txs == 0 {
 		txs = r.Made.Txs
@@ -59,7 +59,7 @@ func (r *Recording) Replay(txs int) (s *Replay, err error) {
 	return s, nil
 }
 
-// point is block i of the recording.
+// point returns the point of block i.
 func (s *Replay) point(i int64) (model.Point, error) {
 	at, _, err := s.recording.head(s.heads, i)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Replay) point(i int64) (model.Point, error) {
 	return b.Point(), nil
 }
 
-// readRecorded is the next block as it was written, in memory of its own.
+// readRecorded reads the next block into new memory.
 func readRecorded(from io.Reader) ([]byte, error) {
 	var size [4]byte
 	if _, err := io.ReadFull(from, size[:]); err != nil {
@@ -87,10 +87,10 @@ func readRecorded(from io.Reader) ([]byte, error) {
 	return raw, err
 }
 
-// Tip is the last block.
+// Tip returns the last block.
 func (s *Replay) Tip(context.Context) (model.Point, error) { return s.tip, nil }
 
-// Made is what was handed out so far. Follow must have ended.
+// Made returns the totals of the yielded blocks. Follow must have ended.
 func (s *Replay) Made() Made { return s.made }
 
 // Close closes the files.
@@ -99,13 +99,13 @@ func (s *Replay) Close() error {
 	return s.blocks.Close()
 }
 
-// A batch of blocks changes goroutines together: that of threads costs more than reading a small block does.
+// Blocks are passed between goroutines in batches: a thread switch costs more than reading a small block.
 const (
 	batchBytes   = 256 << 10
 	batchesAhead = 2
 )
 
-// Follow yields the blocks behind the newest of known, which must be one of them, or all.
+// Follow yields the blocks after known[0], which must be one of them, or all blocks if known is empty.
 func (s *Replay) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		begin, err := s.after(known)
@@ -164,7 +164,8 @@ type reading struct {
 func (s *Replay) read(ctx context.Context, begin int64, end *reading) <-chan []*model.Block {
 	batches := make(chan []*model.Block, batchesAhead)
 	go func() {
-		// A thread of its own, whose CPU the kernel counts apart. Not unlocked, so that the thread ends with it.
+		// A separate thread, whose CPU time the kernel accounts for. It is not unlocked, so that it ends with the
+		// goroutine.
 		runtime.LockOSThread()
 		before := threadCPU()
 		end.err = s.readBatches(ctx, begin, batches)

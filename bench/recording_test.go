@@ -41,7 +41,7 @@ func TestRecordedBlocksAreThoseOfTheAdapter(t *testing.T) {
 				c.Name, c.Serialized, c.Raw = name, true, true
 			}
 			r := recorded(t, c)
-			made, err := generators[name](ctx, t.TempDir(), r.Chain)
+			made, err := chains()[name].generate(ctx, t.TempDir(), r.Chain)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,21 +10,21 @@ import (
 	"birthmark/model"
 )
 
-// RollbackResult is how fast the last blocks of a database are removed.
+// RollbackResult is the speed of removing the last blocks of a database.
 type RollbackResult struct {
 	Txs            int     `json:"txs"`    // in the database before
-	Blocks         int     `json:"blocks"` // removed,
+	Blocks         int     `json:"blocks"` // removed
 	RemovedTxs     int     `json:"removed_txs"`
 	TxsPerSecond   float64 `json:"txs_per_s"`
 	CPUMicrosPerTx float64 `json:"cpu_us_per_tx"` // of the process
 
-	AppendTxsPerSecond float64 `json:"append_txs_per_s"` // the same blocks again, in windows as they are near the tip
-	Ratio              float64 `json:"ratio"`            // of rolling back to that
-	BulkTxsPerSecond   float64 `json:"bulk_txs_per_s"`   // building the database
+	AppendTxsPerSecond float64 `json:"append_txs_per_s"` // appending the same blocks in batches as near the tip
+	Ratio              float64 `json:"ratio"`            // TxsPerSecond / AppendTxsPerSecond
+	BulkTxsPerSecond   float64 `json:"bulk_txs_per_s"`   // of indexing the whole database
 	BulkRatio          float64 `json:"bulk_ratio"`
 }
 
-// Rollback measures removing the last blocks, so many, of a settled database of the first transactions of a recording.
+// Rollback measures removing the last blocks of a compacted database of the first txs transactions of a recording.
 func Rollback(ctx context.Context, blocks *Recording, txs, last int, o Options) (r *RollbackResult, err error) {
 	left, err := blocks.before(txs, last)
 	if err != nil {
@@ -51,14 +51,14 @@ func Rollback(ctx context.Context, blocks *Recording, txs, last int, o Options) 
 		return nil, err
 	}
 	if got != left {
-		return nil, fmt.Errorf("%d transactions are left after the rollback: expected %d", got, left)
+		return nil, fmt.Errorf("the database has %d transactions after the rollback, expected %d", got, left)
 	}
 	again, err := db.sync(ctx, blocks, txs, core.SyncOptions{WindowWeight: nearWeight, WindowBytes: o.WindowBytes, BulkWeight: -1})
 	if err != nil {
 		return nil, err
 	}
 	if now := db.Tip(); now != before {
-		return nil, fmt.Errorf("the tip is block %d after the blocks were appended again: expected %d", now.Height, before.Height)
+		return nil, fmt.Errorf("the tip is block %d after appending the blocks again, expected %d", now.Height, before.Height)
 	}
 	r = &RollbackResult{Txs: txs, Blocks: last, RemovedTxs: txs - left}
 	removed := float64(r.RemovedTxs)

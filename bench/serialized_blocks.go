@@ -11,65 +11,30 @@ import (
 	"path/filepath"
 	"strings"
 
-	"birthmark/bench/generate/bitcoingen"
-	"birthmark/bench/generate/cardanogen"
-	"birthmark/bench/generate/ergogen"
-	"birthmark/chains/bitcoin"
 	"birthmark/chains/blocksource"
-	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/immutable"
-	"birthmark/chains/ergo"
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/model"
 )
 
-// GeneratedBlocks are blocks of a chain as [Decode] takes them, with at least so many transactions, perBlock of them in one in the
-// mean; 0: as mainnet has.
-func GeneratedBlocks(chain string, seed uint64, perBlock float64, txs int) (blocks [][]byte, err error) {
-	switch chain {
-	case cardano.Name:
-		c := cardanogen.New(cardanogen.Options{Seed: seed, TxsPerBlock: perBlock})
-		for c.Made().Txs < txs {
-			blocks = append(blocks, c.Next().Raw)
-		}
-	case ergo.Name:
-		c := ergogen.New(ergogen.Options{Seed: seed, TxsPerBlock: perBlock})
-		for c.Made().Txs < txs {
-			b := c.Next()
-			blocks = append(blocks, append(b.JSON, '\n'))
-		}
-	case bitcoin.Name:
-		c := bitcoingen.New(bitcoingen.Options{Seed: seed, Txs: txs, TxsPerBlock: perBlock})
-		for c.Made().Txs < txs {
-			blocks = append(blocks, c.Next().Record)
-		}
-	default:
-		return nil, model.Errorf(model.Usage, "unknown_chain", "blocks of %s cannot be generated: expected %s, %s or %s", chain, cardano.Name, bitcoin.Name, ergo.Name)
+// ReadBlocks reads serialized blocks of a chain from a path or file URI in the format of [Decode]: at least one, and at
+// limit limit bytes. The path is a block file (Bitcoin), an immutable database or a chunk (Cardano), or a file of full
+// blocks as JSON, which may be compressed with gzip (Ergo).
+func ReadBlocks(ctx context.Context, chain, path string, limit int64) ([][]byte, error) {
+	s, err := chainNamed(chain)
+	if err != nil {
+		return nil, err
 	}
-	return blocks, nil
-}
-
-// ReadBlocks are serialized blocks out of a file or folder (or its URI), at most so many bytes of them and at least one: of Cardano a
-// node's immutable database or one chunk, of Bitcoin one block file, of Ergo a file of full blocks. They stand as [Decode] takes them.
-func ReadBlocks(ctx context.Context, chain, path string, most int64) ([][]byte, error) {
 	if rest, ok := strings.CutPrefix(path, "file://"); ok {
 		path = blocksource.FilePath(rest)
 	}
-	switch chain {
-	case cardano.Name:
-		return readChunks(ctx, path, most)
-	case bitcoin.Name:
-		return readBlockFile(path, most)
-	case ergo.Name:
-		return readFullBlocks(path, most)
-	}
-	return nil, model.Errorf(model.Usage, "unknown_chain", "serialized blocks of %s cannot be read: expected %s, %s or %s", chain, cardano.Name, bitcoin.Name, ergo.Name)
+	return s.read(ctx, path, limit)
 }
 
-// mostJSON is more bytes than a full block of Ergo has as JSON.
-const mostJSON = 64 << 20
+// maxJSON is the maximum size in bytes of a full block of Ergo as JSON.
+const maxJSON = 64 << 20
 
-func readFullBlocks(path string, most int64) (blocks [][]byte, err error) {
+func readFullBlocks(_ context.Context, path string, limit int64) (blocks [][]byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, model.Errorf(model.BadSource, "no_file", "%w", err)
@@ -81,7 +46,7 @@ func readFullBlocks(path string, most int64) (blocks [][]byte, err error) {
 			return nil, model.Errorf(model.BadSource, "bad_block", "%s: %w", path, err)
 		}
 	}
-	for split := jsonstream.New(in, mostJSON); ; {
+	for split := jsonstream.New(in, maxJSON); ; {
 		raw, err := split.Next()
 		if err == io.EOF {
 			break
@@ -89,18 +54,18 @@ func readFullBlocks(path string, most int64) (blocks [][]byte, err error) {
 		if err != nil {
 			return nil, model.Errorf(model.BadSource, "bad_block", "%s: %w", path, err)
 		}
-		if most -= int64(len(raw)); most < 0 && len(blocks) > 0 {
+		if limit -= int64(len(raw)); limit < 0 && len(blocks) > 0 {
 			break
 		}
 		blocks = append(blocks, append(bytes.Clone(raw), '\n'))
 	}
 	if len(blocks) == 0 {
-		return nil, model.Errorf(model.BadSource, "source_empty", "%s holds no block", path)
+		return nil, model.Errorf(model.BadSource, "source_empty", "%s contains no blocks", path)
 	}
 	return blocks, nil
 }
 
-func readChunks(ctx context.Context, path string, most int64) (blocks [][]byte, err error) {
+func readChunks(ctx context.Context, path string, limit int64) (blocks [][]byte, err error) {
 	db, err := immutable.Open(path)
 	if err != nil {
 		return nil, err
@@ -111,7 +76,7 @@ func readChunks(ctx context.Context, path string, most int64) (blocks [][]byte, 
 		if err != nil {
 			return nil, err
 		}
-		if most -= int64(e.Size); most < 0 && len(blocks) > 0 {
+		if limit -= int64(e.Size); limit < 0 && len(blocks) > 0 {
 			break
 		}
 		raw, err := r.Read(e, nil)
@@ -123,10 +88,10 @@ func readChunks(ctx context.Context, path string, most int64) (blocks [][]byte, 
 	return blocks, nil
 }
 
-// blockFileHead is the bytes before a block in a block file: the network's magic and the block's length.
+// blockFileHead is the number of bytes before a block in a block file: the network's magic and the block's size.
 const blockFileHead = 8
 
-func readBlockFile(path string, most int64) (records [][]byte, err error) {
+func readBlockFile(_ context.Context, path string, limit int64) (records [][]byte, err error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, model.Errorf(model.BadSource, "no_file", "%w", err)
@@ -134,20 +99,20 @@ func readBlockFile(path string, most int64) (records [][]byte, err error) {
 	for at := 0; len(raw)-at >= blockFileHead; {
 		record := raw[at:]
 		if bytes.Equal(record[:4], make([]byte, 4)) {
-			break // the space a node has reserved
+			break // space that the node has preallocated
 		}
 		size := blockFileHead + int64(binary.LittleEndian.Uint32(record[4:]))
 		if size > int64(len(record)) {
-			return nil, model.Errorf(model.BadSource, "bad_block", "%s: the block at %d has %d bytes, the file has %d more", path, at, size, len(record))
+			return nil, model.Errorf(model.BadSource, "bad_block", "%s: the block at offset %d has %d bytes, only %d are left", path, at, size, len(record))
 		}
-		if most -= size; most < 0 && len(records) > 0 {
+		if limit -= size; limit < 0 && len(records) > 0 {
 			break
 		}
 		records = append(records, record[:size:size])
 		at += int(size)
 	}
 	if len(records) == 0 {
-		return nil, model.Errorf(model.BadSource, "source_empty", "%s holds no block", path)
+		return nil, model.Errorf(model.BadSource, "source_empty", "%s contains no blocks", path)
 	}
 	return records, nil
 }

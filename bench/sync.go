@@ -9,19 +9,19 @@ import (
 	"birthmark/model"
 )
 
-// SyncOptions say what [Sync] measures.
+// SyncOptions configure [Sync].
 type SyncOptions struct {
 	Options
 	Chain   model.Chain
-	Indexes []string // nil: those that are on by default
+	Indexes []string // nil: the default ones
 	Keep    map[string]model.IndexOptions
 	Raw     bool
-	Source  model.SourceOptions // its Indexes and Raw are those of the database
+	Source  model.SourceOptions // Indexes and Raw are ignored
 	WAL     bool
 }
 
-// Sync indexes what a source has, as `birthmark sync` does, and measures it: reading and decoding are part of it. To be
-// called once in a process, as [Append] is.
+// Sync measures indexing from a source like `birthmark sync`, including reading and decoding. It must be called once
+// per process, like [Append].
 func Sync(ctx context.Context, o SyncOptions) (result *Result, err error) {
 	kind := NoWAL
 	if o.WAL {
@@ -37,7 +37,7 @@ func Sync(ctx context.Context, o SyncOptions) (result *Result, err error) {
 		return nil, err
 	}
 	if tip := r.db.Tip(); !tip.IsOrigin() {
-		return nil, model.Errorf(model.Refused, "not_empty", "%s holds blocks up to %d already: a whole sync is measured, into an empty folder", o.Dir, tip.Height)
+		return nil, model.Errorf(model.Refused, "not_empty", "%s already contains blocks up to %d: use an empty folder", o.Dir, tip.Height)
 	}
 	o.Source.Indexes, o.Source.Raw = r.db.Indexes(), r.db.KeepsRaw()
 	src, err := o.Chain.Open(ctx, o.Source)
@@ -49,7 +49,7 @@ func Sync(ctx context.Context, o SyncOptions) (result *Result, err error) {
 	return r.measure(ctx)
 }
 
-// counted counts the blocks that a source yields and does not take back.
+// counted counts the blocks of a source and rejects rollbacks.
 type counted struct {
 	model.Source
 	made Made
@@ -65,7 +65,7 @@ func (c *counted) Follow(ctx context.Context, known []model.Point) iter.Seq2[mod
 			case e.Block != nil:
 				c.made.count(e.Block)
 			case e.Rollback != nil:
-				err = errors.New("the chain changed while it was measured: a source without forks is needed")
+				err = errors.New("the source rolled back blocks: use a source without forks")
 			}
 			if !yield(e, err) || err != nil {
 				return

@@ -8,8 +8,8 @@ import (
 	"birthmark/model"
 )
 
-// Arriving is a settled database of the first half of recorded blocks, to which the other half is to come: what is served
-// while a sync runs.
+// Arriving is a compacted database of the first half of recorded blocks, which is served while the other half is
+// synced.
 type Arriving struct {
 	db     *database
 	blocks *Recording
@@ -17,7 +17,7 @@ type Arriving struct {
 	o      Options
 }
 
-// NewArriving makes one in an empty folder.
+// NewArriving creates the database in an empty folder.
 func NewArriving(ctx context.Context, blocks *Recording, o Options) (*Arriving, error) {
 	txs, err := blocks.half()
 	if err != nil {
@@ -30,7 +30,7 @@ func NewArriving(ctx context.Context, blocks *Recording, o Options) (*Arriving, 
 	return &Arriving{db: db, blocks: blocks, txs: txs, o: o}, nil
 }
 
-// half is about half of the transactions of a recording: those of whole blocks, one at least.
+// half returns the number of transactions in about the first half of a recording, in whole blocks.
 func (r *Recording) half() (txs int, err error) {
 	s, err := r.Replay(0)
 	if err != nil {
@@ -42,16 +42,16 @@ func (r *Recording) half() (txs int, err error) {
 		return 0, err
 	}
 	if n == s.count {
-		return 0, model.Errorf(model.Usage, "bad_value", "%d transactions stand in %d blocks: expected more blocks, half of them to arrive later", r.Made.Txs, s.count)
+		return 0, model.Errorf(model.Usage, "bad_value", "too few blocks: %d transactions are in %d blocks, expected at least two blocks", r.Made.Txs, s.count)
 	}
 	_, txs, err = r.head(s.heads, n-1)
 	return txs, err
 }
 
-// DB is the database. It may be asked while blocks arrive.
+// DB returns the database, which can be queried during Sync.
 func (a *Arriving) DB() *core.DB { return a.db.DB }
 
-// Sync has the other half arrive, as a sync from a source does that is as fast as can be, and says how fast that was.
+// Sync indexes the other half at full speed.
 func (a *Arriving) Sync(ctx context.Context) (txsPerSecond float64, err error) {
 	took, err := a.db.sync(ctx, a.blocks, 0, core.SyncOptions{WindowBytes: a.o.WindowBytes, Progress: a.o.Progress})
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *Arriving) Sync(ctx context.Context) (txsPerSecond float64, err error) {
 		return 0, err
 	}
 	if txs != a.blocks.Made.Txs {
-		return 0, errors.New("not all blocks arrived")
+		return 0, errors.New("the sync ended before the last block")
 	}
 	return float64(txs-a.txs) / took.Seconds(), nil
 }

@@ -8,19 +8,19 @@ import (
 	"birthmark/model"
 )
 
-// TipResult is how long it takes to have a new block in the database, durable.
+// TipResult is the time to append a block durably.
 type TipResult struct {
 	Txs      int                  `json:"txs"`       // in the database before
-	BlockTxs float64              `json:"block_txs"` // in the mean
+	BlockTxs float64              `json:"block_txs"` // average
 	Millis   Latencies            `json:"latency_ms"`
-	Parts    map[string]Latencies `json:"parts_ms"` // resolve: what inputs and values are; rows: making rows; write: of the store
+	Parts    map[string]Latencies `json:"parts_ms"` // by name in Parts
 }
 
-// Parts are the names of [TipResult.Parts], one after the other.
+// Parts are the keys of [TipResult.Parts] in order: resolving inputs and values, encoding rows, and writing them.
 var Parts = []string{"resolve", "rows", "write"}
 
-// Tip measures appending the last blocks of a recording one by one, so many, to a settled database of the others: each
-// as a block that arrives from the network, through the write-ahead log to the disk.
+// Tip measures appending the last blocks of a recording one by one to a compacted database of the others, through the
+// write-ahead log.
 func Tip(ctx context.Context, blocks *Recording, last int, o Options) (result *TipResult, err error) {
 	txs, err := blocks.before(0, last)
 	if err != nil {

@@ -5,17 +5,18 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
-// Usage is what this process took of the machine while something was measured.
+// Usage is the resources that this process used during a measurement.
 type Usage struct {
 	CPUSeconds float64 `json:"cpu_s"`
-	RSS        []int64 `json:"rss"` // bytes, at the beginning, each second, at the end
+	RSS        []int64 `json:"rss"` // bytes: at the beginning, each second, and at the end
 }
 
-// Grown is how much more memory there is at the end than after the first third: what is left when caches and pools have
-// filled. Less than 0: it shrank.
+// Grown returns the growth of memory after the first third of the samples, in bytes, when caches and pools are full. It
+// may be negative.
 func (u *Usage) Grown() int64 {
 	if len(u.RSS) < 3 {
 		return 0
@@ -23,7 +24,7 @@ func (u *Usage) Grown() int64 {
 	return u.RSS[len(u.RSS)-1] - u.RSS[len(u.RSS)/3]
 }
 
-// Watch begins to measure what this process takes, until stop is called.
+// Watch measures the resources that this process uses until stop is called.
 func Watch() (stop func() Usage) {
 	u := Usage{RSS: []int64{residentBytes()}}
 	cpu, done := processCPU(), make(chan struct{})
@@ -49,7 +50,7 @@ func Watch() (stop func() Usage) {
 	}
 }
 
-// residentBytes is how much memory of this process is not swapped out; 0 where the system does not say.
+// residentBytes returns the resident memory of this process, or 0 if the system does not report it.
 func residentBytes() int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -64,4 +65,16 @@ func residentBytes() int64 {
 		return 0
 	}
 	return pages * int64(os.Getpagesize())
+}
+
+func threadCPU() time.Duration  { return cpuTime(syscall.RUSAGE_THREAD) }
+func processCPU() time.Duration { return cpuTime(syscall.RUSAGE_SELF) }
+
+// cpuTime returns the CPU time of a thread or process in user and kernel mode.
+func cpuTime(who int) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(who, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

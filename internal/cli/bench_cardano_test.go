@@ -164,7 +164,7 @@ func TestBenchesOfCardanoRefuseWhatTheyCannotDo(t *testing.T) {
 		"generate":                                             {exitUsage, "missing_argument", `^missing argument DIR`},
 		"generate " + full:                                     {exitRefused, "not_empty", `is not empty`},
 		"decode --chain bitcoin --source " + cut:               {exitSource, "bad_block", `the block at 0 has 108 bytes, the file has 10 more`},
-		"decode --chain bitcoin --source " + empty:             {exitSource, "source_empty", `holds no block`},
+		"decode --chain bitcoin --source " + empty:             {exitSource, "source_empty", `contains no blocks`},
 		"decode --chain bitcoin --source " + empty + ".absent": {exitSource, "no_file", `no such file`},
 		"decode --source " + empty:                             {exitSource, "bad_chunk", `is no chunk`},
 		"decode --mb none":                                     {exitUsage, "bad_value", `^--mb: expected a number from 1 to 1000`},
