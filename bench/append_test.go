@@ -16,7 +16,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// recorded is a recording of a chain.
+// recorded returns a recording of a chain.
 func recorded(t testing.TB, c Chain) *Recording {
 	t.Helper()
 	dir := t.TempDir()
@@ -44,7 +44,7 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			c.Seed = testseed.New(t)
 			blocks := recorded(t, c)
-			txs := c.Txs - 10 // not all of the last block
+			txs := c.Txs - 10 // a part of the last block
 			const memory = 64 << 20
 			var rows float64
 			for _, k := range Kinds {
@@ -82,7 +82,7 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 					expected = []string{"emit", "replay"}
 				}
 				for _, stage := range expected {
-					// The kernel counts a thread's time in ticks: that of so short a replay may be none.
+					// The kernel may count in ticks: the time of a short replay may be 0.
 					if s, there := r.Stages[stage]; !there || s <= 0 && stage != "replay" {
 						t.Errorf("%s: no %s in %v", k, stage, r.Stages)
 					}
@@ -95,7 +95,7 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 	}
 }
 
-// plausible: what was measured can be anything, but not nothing.
+// plausible fails if a figure is not positive.
 func plausible(t *testing.T, what string, r *Result) {
 	t.Helper()
 	figures := []float64{r.TxsPerSecond, r.SettledTxsPerSecond, r.BlocksPerSecond, r.EntitiesPerSecond, r.BytesPerTx, float64(r.PeakRSS)}
@@ -120,7 +120,7 @@ func TestQuartersAreOfTheTransactions(t *testing.T) {
 		expected [4]float64
 	}{
 		{[]mark{{}, {4 * second, 400}}, [4]float64{100, 100, 100, 100}},
-		// twice as fast to the middle, told late
+		// twice as fast in the first half, reported late
 		{[]mark{{}, {second, 200}, {3 * second, 400}}, [4]float64{200, 200, 100, 100}},
 		{[]mark{{}, {second, 100}, {2 * second, 100}, {3 * second, 400}, {3 * second, 400}}, [4]float64{100, 75, 300, 300}},
 	} {
@@ -133,7 +133,7 @@ func TestQuartersAreOfTheTransactions(t *testing.T) {
 	}
 }
 
-// The floor must hand on what it recorded, or what it measured was not the making of these rows.
+// The floor must apply the rows that it measured.
 func TestFloorStoresWhatItRecorded(t *testing.T) {
 	f, plain := newFloor(), memory.New()
 	fill := func(_ storage.Reader, b storage.Batch) error {

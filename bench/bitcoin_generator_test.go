@@ -47,7 +47,7 @@ func TestEveryInputSpendsAnOutputThatIsUnspent(t *testing.T) {
 	}
 }
 
-// The hot address has as many outputs more as are asked for, and the blocks are as sound as others.
+// The hot address has the requested number of additional outputs, and the blocks are valid.
 func TestTheHotAddressHasItsOutputs(t *testing.T) {
 	for _, unspent := range []bool{false, true} {
 		for _, share := range []float64{0.5, MaxHotShare} {
@@ -102,7 +102,7 @@ type outpoint struct {
 	index uint32
 }
 
-// checkSpends holds the blocks against the rules: links, inputs, amounts, values, fees.
+// checkSpends validates blocks: links, inputs, amounts, values, fees.
 func checkSpends(t *testing.T, blocks []*model.Block) {
 	t.Helper()
 	unspent := map[outpoint]uint64{}
@@ -177,8 +177,7 @@ func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 	}
 }
 
-// A value's bytes must depend on the address alone, and the values of the two indexes on each other: a script has
-// one address.
+// A value depends on the address only, and the values of the two indexes correspond: a script has one address.
 func TestAnAddressHasOneScript(t *testing.T) {
 	scripts := map[string]string{}
 	for _, b := range blocksOf(t, Chain{Txs: 20_000, Seed: testseed.New(t), Indexes: bothIndexes}) {

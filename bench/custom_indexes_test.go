@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// someDefinitions have values on every chain.
+// someDefinitions are custom indexes with values on every chain.
 var someDefinitions = []model.Definition{
 	{Name: "small", Kind: model.OneToMany, When: "output.value < 1000000000", Value: "string(output.index)"},
 	{Name: "inputs", Kind: model.ManyValued, Value: "[string(tx.index), string(output.index)]"},
@@ -31,7 +31,7 @@ func TestIndexesOfOnesOwnAreMeasuredByThemselves(t *testing.T) {
 				t.Fatalf("%v, %v", found, err)
 			}
 			small, inputs, all := found["small"], found["inputs"], found[Together]
-			// A list has two values at most, one where they are the same.
+			// A list has one or two distinct values.
 			if small.Outputs == 0 || small.Values == 0 || small.Values > small.Outputs || inputs.Values < inputs.Outputs || inputs.Values > 2*inputs.Outputs ||
 				all.Values != small.Values+inputs.Values || all.Outputs != small.Outputs {
 				t.Errorf("%+v, %+v, %+v", small, inputs, all)

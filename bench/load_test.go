@@ -19,8 +19,8 @@ import (
 	"birthmark/model"
 )
 
-// answering is a server that sends what answer says to the n-th request, in pieces of so many bytes, and closes the
-// connection behind an empty one.
+// answering starts a server that sends the text for the n-th request in pieces, and closes the connection after an
+// empty text.
 func answering(t *testing.T, piece int, answer func(n int) string) (addr string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -73,7 +73,7 @@ func TestTheClientReadsAnswersToTheirEnd(t *testing.T) {
 		{"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nend", 200, "end"},
 	}
 	for _, piece := range []int{3, 1000, 1 << 20} {
-		for _, wanted := range []bool{true, false} { // which must not move where the next answer begins
+		for _, wanted := range []bool{true, false} { // the next response must start at the right place
 			c := newClient(answering(t, piece, func(n int) string { return answers[n].text }))
 			for i, want := range answers {
 				if !wanted {
@@ -95,13 +95,13 @@ func TestTheClientSaysWhatIsWrongWithAnAnswer(t *testing.T) {
 	answers := []struct{ text, says string }{
 		{"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", "invalid status line"},
 		{"HTTP/1.1 2x0 OK\r\nContent-Length: 0\r\n\r\n", "invalid status line"},
-		{"HTTP/1.1 200 OK\r\n\r\nhello", "does not say how long"},
-		{"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "a length of"},
-		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "a chunk has a length"},
-		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n0\r\n\r\n", "a chunk is longer"},
-		{"HTTP/1.1 200 OK\r\nContent-Le", "before the answer's end"},
-		{"", "before the answer's end"},
-		{"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", clientBuffer), "more than 65536 bytes"},
+		{"HTTP/1.1 200 OK\r\n\r\nhello", "without a length"},
+		{"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "invalid Content-Length"},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "invalid chunk size"},
+		{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n0\r\n\r\n", "chunk longer"},
+		{"HTTP/1.1 200 OK\r\nContent-Le", "before the end of the response"},
+		{"", "before the end of the response"},
+		{"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", clientBuffer), "longer than 65536 bytes"},
 	}
 	c := newClient(answering(t, 1<<20, func(n int) string { return answers[n].text }))
 	for _, want := range answers {
@@ -115,7 +115,7 @@ func TestTheClientSaysWhatIsWrongWithAnAnswer(t *testing.T) {
 	}
 }
 
-// small is a server of blocks with two transactions each, that counts what it is asked for.
+// small is a server of blocks with two transactions each that counts its requests.
 func small(t *testing.T, fails func(path string) bool) (url string, asked func() map[string]int) {
 	counts := map[string]*atomic.Int64{}
 	mux := http.NewServeMux()
@@ -165,7 +165,7 @@ func small(t *testing.T, fails func(path string) bool) (url string, asked func()
 	}
 }
 
-// when is closed when it is so, however slow the machine is.
+// when returns a channel that is closed once the condition holds.
 func when(t *testing.T, so func() bool) <-chan struct{} {
 	end := make(chan struct{})
 	go func() {
@@ -210,7 +210,7 @@ func TestLoadAtARateAsksForNoMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What is due is asked for in the end, late on a slow machine, but never before its time.
+	// Due requests are sent eventually, late on a slow machine, but never early.
 	if most := int(200*r.Seconds) + 8; r.Requests > most {
 		t.Errorf("%d requests in %.3f s, expected %d at most", r.Requests, r.Seconds, most)
 	}
@@ -244,9 +244,9 @@ func TestLoadRefusesWhatCannotBeAsked(t *testing.T) {
 		url, kind, says string
 		is              model.ErrorKind
 	}{
-		{"127.0.0.1:80", "tx", "expected the address of a chain", model.Usage},
-		{"https://127.0.0.1:80/v1/toy", "tx", "expected the address of a chain", model.Usage},
-		{strings.TrimSuffix(url, "/v1/toy"), "tx", "expected the address of a chain", model.Usage},
+		{"127.0.0.1:80", "tx", "expected that of a chain", model.Usage},
+		{"https://127.0.0.1:80/v1/toy", "tx", "expected that of a chain", model.Usage},
+		{strings.TrimSuffix(url, "/v1/toy"), "tx", "expected that of a chain", model.Usage},
 		{url, "txs", "expected weights from 1 on of some of", model.Usage},
 		{url + "s", "tx", "status 404", model.BadSource},
 		{url, "history", "status 404, expected 200", model.BadSource},

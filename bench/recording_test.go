@@ -26,7 +26,7 @@ func replayed(t testing.TB, s *Replay, known ...model.Point) (blocks []*model.Bl
 	return blocks
 }
 
-// What is replayed is what the chain's own adapter hands over.
+// A replay yields the same blocks as the chain's adapter.
 func TestRecordedBlocksAreThoseOfTheAdapter(t *testing.T) {
 	for _, name := range append(ChainNames(), "serialized", "raw") {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestRecordedBlocksAreThoseOfTheAdapter(t *testing.T) {
 					t.Fatal(err)
 				}
 				if txs += len(e.Block.Txs); i == len(got) || txs >= c.Txs {
-					break // the last may be cut
+					break // the last one may be truncated
 				}
 				if !sameBlock(e.Block, got[i]) {
 					t.Fatalf("block %d: %+v, expected %+v", i, got[i], e.Block)
@@ -90,14 +90,14 @@ func TestRecordedBlocksAreThoseOfTheAdapter(t *testing.T) {
 			if r.Hottest["address"] == "" || len(r.Hottest) > len(r.Chain.Indexes) {
 				t.Errorf("hottest: %v of %v", r.Hottest, r.Chain.Indexes)
 			}
-			if entries, err := os.ReadDir(r.dir); err != nil || len(entries) > 4 { // its own three, and genesis
+			if entries, err := os.ReadDir(r.dir); err != nil || len(entries) > 4 { // three files and genesis
 				t.Errorf("left: %v (%v)", entries, err)
 			}
 		})
 	}
 }
 
-// sameBlock compares what blocks say, whatever is nil in them and whatever is empty.
+// sameBlock compares blocks; nil and empty slices are equal.
 func sameBlock(a, b *model.Block) bool {
 	return bytes.Equal(appendBlock(nil, a), appendBlock(nil, b)) && a.Point() == b.Point() && len(a.Txs) == len(b.Txs) &&
 		reflect.DeepEqual(hashesOf(a), hashesOf(b))
@@ -113,7 +113,7 @@ func hashesOf(b *model.Block) (hashes []model.Hash) {
 	return hashes
 }
 
-// oneBlock has one of everything.
+// oneBlock returns a block with one of everything.
 func oneBlock(rng distribution.Random) *model.Block {
 	h := func() (h model.Hash) { copy(h[:], rng.Filler(nil, 32)); return h }
 	id := rng.Filler(nil, 1+rng.IntN(200))
@@ -216,7 +216,7 @@ func TestTheHottestValueIsFound(t *testing.T) {
 	}
 }
 
-// BenchmarkReplay is what reading recorded blocks costs beside a run.
+// BenchmarkReplay measures reading recorded blocks.
 func BenchmarkReplay(b *testing.B) {
 	for _, name := range ChainNames() {
 		b.Run(name, func(b *testing.B) {

@@ -28,12 +28,12 @@ func Path(t testing.TB, elements ...string) string {
 		t.Fatalf("real blocks are absent: no %s (BIRTHMARK_DATA)", pattern)
 	}
 	if len(found) == 0 {
-		t.Skipf("real blocks not found: %s (set BIRTHMARK_DATA)", pattern)
+		t.Skipf("real blocks are absent: no %s (BIRTHMARK_DATA)", pattern)
 	}
 	return found[0]
 }
 
-// top returns the folder of go.mod, above the working directory of a test.
+// top is the folder of go.mod. A test runs in the folder of its package.
 func top(t testing.TB) string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -45,7 +45,7 @@ func top(t testing.TB) string {
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			t.Fatal("go.mod not found: tests must run inside the repository")
+			t.Fatal("the tests do not run inside the repository: no go.mod above")
 		}
 		dir = parent
 	}

@@ -9,7 +9,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// pretended is a test that can fail without failing the real one.
+// pretended is a test that can fail without failing this one.
 type pretended struct {
 	testing.TB
 	failed bool

@@ -15,7 +15,7 @@ import (
 	"birthmark/storage"
 )
 
-// change is one change of a batch, or one record of its bytes.
+// change is a change of a batch, or a record of its encoding.
 type change struct {
 	family     storage.Family
 	key, value string
@@ -32,10 +32,10 @@ func (b *batch) apply(changes []change) {
 	}
 }
 
-// columnOf numbers the column families of these tests so that they need one to three bytes.
+// columnOf returns ids of column families whose varints have one to three bytes.
 func columnOf(f storage.Family) (uint32, error) { return uint32(f)*100 + 1, nil }
 
-// wanted are the records a batch with the changes has to have: families by number, keys in order, the last change each.
+// wanted returns the expected records: families by number, keys in order, the last change of each key.
 func wanted(changes []change) (records []change) {
 	type name struct {
 		family storage.Family
@@ -56,7 +56,7 @@ func wanted(changes []change) (records []change) {
 	})
 }
 
-// decode reads the bytes of a WriteBatch.
+// decode decodes a WriteBatch.
 func decode(data []byte) (records []change, err error) {
 	if len(data) < batchHeader {
 		return nil, fmt.Errorf("%d bytes", len(data))
@@ -150,7 +150,7 @@ func TestBatchHoldsEachKeyOnceInOrder(t *testing.T) {
 	}
 }
 
-// Among so many that a sort moves them about.
+// Enough changes for a sort to reorder them.
 func TestLastChangeOfTheEmptyKeyCounts(t *testing.T) {
 	var changes []change
 	for i := range 200 {
@@ -184,10 +184,10 @@ func TestBatchOfUnknownFamilyIsAnError(t *testing.T) {
 	}
 }
 
-// Sizes in a batch are 32 bits wide: what is larger is an error, never a smaller number (trap 10).
+// Sizes in a batch have 32 bits: a larger batch is an error and is never truncated (trap 10).
 func TestBatchThatIsTooLargeIsAnError(t *testing.T) {
 	const size = 1<<31 + 100
-	// Address space that nothing is behind: the error has to come before the first byte is read.
+	// Unmapped address space: the error must occur before the first byte is read.
 	none, err := unix.Mmap(-1, 0, size, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {
 		t.Skipf("no address space for %d bytes: %v", size, err)
@@ -200,7 +200,7 @@ func TestBatchThatIsTooLargeIsAnError(t *testing.T) {
 	}
 }
 
-// changesOf makes changes of fuzzed bytes: few families and short keys, so that the same ones come again.
+// changesOf returns changes from fuzzed bytes, with few families and short keys, so that keys repeat.
 func changesOf(data []byte) (changes []change) {
 	for len(data) >= 2 {
 		c := change{family: storage.Family(data[0] % 3), deleted: data[0]&0x80 != 0}

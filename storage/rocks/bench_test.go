@@ -10,8 +10,8 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// BenchmarkUpdate writes 100,000 rows over 6 families in one Update, their keys in order or not. The difference is what
-// the store's sorting costs: RocksDB gets them in order either way.
+// BenchmarkUpdate writes 100,000 rows in 6 families in one Update, with keys in order or not. The difference is the
+// cost of sorting: RocksDB gets them in order either way.
 func BenchmarkUpdate(b *testing.B) {
 	const rows, families = 100_000, 6
 	order := make([]int, rows)

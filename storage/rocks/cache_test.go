@@ -8,7 +8,7 @@ import (
 	"birthmark/storage"
 )
 
-// What one opening has read is there for the next: the blocks of a table are the same ones, whoever opens it.
+// Blocks that one store has cached are available to the next one with the same cache.
 func TestCacheOutlivesAnOpening(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	family := storage.Declaration{Family: 1, Name: "family", Access: storage.Lookup}

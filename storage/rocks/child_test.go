@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// The test binary is its own child process: with this variable set it runs the role it names instead of the tests.
+// With this variable set the test binary runs as a child process in the named role instead of running tests.
 const roleVariable = "ROCKS_TEST_ROLE"
 
-// roles are what a child process can be; args are its command line's.
+// roles maps names to functions of child processes, which get the command line arguments.
 var roles = map[string]func(args []string) error{
 	"writer":  writerRole,
 	"holder":  holderRole,
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	go func() {
-		io.Copy(io.Discard, os.Stdin) // ends when the parent does, however it does
+		io.Copy(io.Discard, os.Stdin) // ends when the parent ends
 		os.Exit(3)
 	}()
 	if err := roles[name](os.Args[1:]); err != nil {
@@ -41,10 +41,10 @@ type child struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	stdin  io.Closer
-	lines  *bufio.Scanner // what it prints; after kill, what it printed until then
+	lines  *bufio.Scanner // output; after kill, what is left of it
 	stderr bytes.Buffer
 	ended  bool
-	ignore chan struct{} // closed when nothing is left to ignore
+	ignore chan struct{} // closed when all ignored output was read
 }
 
 func start(t *testing.T, role string, args ...string) *child {
@@ -69,7 +69,7 @@ func start(t *testing.T, role string, args ...string) *child {
 	return c
 }
 
-// line is the next line the child prints. Its end without one fails the test.
+// line returns the next line of the child's output and fails the test at its end.
 func (c *child) line() string {
 	c.t.Helper()
 	if !c.lines.Scan() {
@@ -80,8 +80,8 @@ func (c *child) line() string {
 	return c.lines.Text()
 }
 
-// goOn lets the child print what nobody will read: it would wait otherwise.
-func (c *child) goOn() {
+// ignoreOutput discards the child's further output, so that it does not block.
+func (c *child) ignoreOutput() {
 	c.ignore = make(chan struct{})
 	go func() {
 		defer close(c.ignore)
@@ -90,7 +90,7 @@ func (c *child) goOn() {
 	}()
 }
 
-// kill ends the child as kill -9 does and returns what it printed that was not read yet.
+// kill kills the child with SIGKILL and returns its unread output.
 func (c *child) kill() (rest []string) {
 	c.t.Helper()
 	if c.ended {
@@ -106,7 +106,7 @@ func (c *child) kill() (rest []string) {
 	for c.lines.Scan() {
 		rest = append(rest, c.lines.Text())
 	}
-	c.cmd.Wait() // says that it was killed
+	c.cmd.Wait() // returns that it was killed
 	if text := c.stderr.String(); text != "" {
 		c.t.Errorf("the child process says: %s", text)
 	}

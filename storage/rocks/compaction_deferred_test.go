@@ -30,7 +30,7 @@ func openBoth(t *testing.T, dir string) *Store {
 	return s
 }
 
-// spreadRows writes rows over the whole range of keys into both families, so that no table lies beside another.
+// spreadRows writes rows over the whole range of keys into both families, so that all tables overlap.
 func spreadRows(t *testing.T, update func(context.Context, func(storage.Reader, storage.Batch) error) error, round int) {
 	t.Helper()
 	err := update(context.Background(), func(_ storage.Reader, b storage.Batch) error {
@@ -46,7 +46,7 @@ func spreadRows(t *testing.T, update func(context.Context, func(storage.Reader, 
 	}
 }
 
-// waiting is how many tables of a family wait to be merged.
+// waiting returns the number of level 0 tables of a family.
 func waiting(t *testing.T, s *Store, f storage.Family) int {
 	t.Helper()
 	h, err := s.column(f)
@@ -60,7 +60,7 @@ func waiting(t *testing.T, s *Store, f storage.Family) int {
 	return n
 }
 
-// wantMerged waits until fewer tables of a family than start a merge are left.
+// wantMerged waits until a family has fewer level 0 tables than the compaction trigger.
 func wantMerged(t *testing.T, s *Store, f storage.Family) {
 	t.Helper()
 	for tries := 0; waiting(t, s, f) >= maxTables; tries++ {
@@ -109,7 +109,7 @@ func TestFamiliesDeclaredLaterAreMergedWhenBulkUpdatesEnd(t *testing.T) {
 				spreadRows(t, s.UpdateBulk, i)
 			}
 			wantMerged(t, s, soon)
-			if n := waiting(t, s, later); n < rounds-1 { // the first comes to rest at once
+			if n := waiting(t, s, later); n < rounds-1 { // the first one goes to the last level
 				t.Fatalf("%d tables of the family declared Later wait, want %d", n, rounds-1)
 			}
 			wantMerged(t, end(t, s), later)
@@ -117,7 +117,7 @@ func TestFamiliesDeclaredLaterAreMergedWhenBulkUpdatesEnd(t *testing.T) {
 	}
 }
 
-// Of what lies in the last level nothing is written again.
+// Tables in the last level are not rewritten.
 func TestCompactLeavesWhatIsAtRest(t *testing.T) {
 	s := openBoth(t, t.TempDir())
 	for i := range 5 {

@@ -47,7 +47,7 @@ func size(t *testing.T, s *rocks.Store, f storage.Family) int64 {
 	return n
 }
 
-// wantAbout wants a size within a quarter of another, and a memtable that is kept ready.
+// wantAbout fails unless a size is within 25% of another plus an empty memtable.
 func wantAbout(t *testing.T, what string, got, want int64) {
 	t.Helper()
 	if got < want*3/4 || got > want*5/4+2<<20 {
@@ -72,7 +72,7 @@ func TestSizeIsThatOfTheFamilyAndCompactGivesRoomBack(t *testing.T) {
 			}
 			wantAbout(t, "in tables", size(t, s, 0), count*1000)
 
-			// Rows that were removed, and that no View looks at any more, take no room after a Compact.
+			// Deleted rows that no View reads take no space after Compact.
 			err := s.Update(ctx, func(_ storage.Reader, b storage.Batch) error {
 				for i := range count {
 					if i%4 != 0 {
@@ -107,7 +107,7 @@ func TestCancelledCompactIsAnError(t *testing.T) {
 	}
 }
 
-// Whenever a Compact is cancelled, no row is the worse for it, and the next one ends what it began.
+// A Compact may be cancelled at any time: no row changes, and the next one completes it.
 func TestCompactCanBeCancelledAtAnyMoment(t *testing.T) {
 	const count = 4000
 	rng := testseed.Rand(t)
@@ -152,7 +152,7 @@ func TestCompactCanBeCancelledAtAnyMoment(t *testing.T) {
 	}
 }
 
-// copyOf copies a database that is open: what a crash now would leave.
+// copyOf copies an open database: the state after a crash.
 func copyOf(t *testing.T, dir string) string {
 	t.Helper()
 	copied := t.TempDir()
@@ -166,7 +166,7 @@ func TestUpdatesOutliveACrashOnceFlushedOrWithTheWAL(t *testing.T) {
 	for _, c := range []struct{ wal, flush bool }{{true, false}, {true, true}, {false, false}, {false, true}} {
 		t.Run(fmt.Sprintf("WAL %t, flushed %t", c.wal, c.flush), func(t *testing.T) {
 			dir := t.TempDir()
-			s := open(t, dir, rocks.Options{WAL: c.wal, WriteBuffers: 64 << 20}) // nothing is flushed by itself
+			s := open(t, dir, rocks.Options{WAL: c.wal, WriteBuffers: 64 << 20}) // no automatic flush
 			if err := declare(s, families); err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +220,7 @@ func TestRowsOutliveAChangeOfTheWAL(t *testing.T) {
 	}
 }
 
-// tables is the number of files with rows.
+// tables returns the number of table files.
 func tables(t *testing.T, dir string) int {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(dir, "*.sst"))
@@ -230,7 +230,7 @@ func tables(t *testing.T, dir string) int {
 	return len(paths)
 }
 
-// As many families as two indexes need, and the buffers that the least --memory leaves.
+// The number of families of two indexes, with the buffers of the smallest --memory.
 func TestSmallUpdatesOfManyFamiliesStayInBuffers(t *testing.T) {
 	const many = 24
 	dir := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// Rows outlive any change of what they are compressed with, and small is smaller than usual.
+// Rows remain readable after a change of the compression, and max is smaller than default.
 func TestCompressionDecidesAboutRoomAlone(t *testing.T) {
 	families := []storage.Declaration{
 		{Family: 1, Name: "ordered", Access: storage.Ordered},
@@ -68,7 +68,7 @@ func TestCompressionDecidesAboutRoomAlone(t *testing.T) {
 		}
 	}
 	if sizes[storage.CompressionMax] >= sizes[storage.CompressionDefault] {
-		t.Errorf("small %d, usual %d bytes", sizes[storage.CompressionMax], sizes[storage.CompressionDefault])
+		t.Errorf("max %d, default %d bytes", sizes[storage.CompressionMax], sizes[storage.CompressionDefault])
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// damaged is a database of three families with a changed byte in every block of rows.
+// damaged returns a database of three families with a changed byte in every block of rows.
 func damaged(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -20,7 +20,7 @@ func damaged(t *testing.T) string {
 	if err := declare(s, 3); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // tables that have to be merged
+	for range 2 { // overlapping tables
 		for f := range storage.Family(3) {
 			fill(t, s, f, 1000)
 		}
@@ -40,7 +40,7 @@ func damaged(t *testing.T) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := 500; i < len(content)*9/10; i += 1000 { // index and filters stand at the end
+		for i := 500; i < len(content)*9/10; i += 1000 { // index and filters are at the end
 			content[i] ^= 0x20
 		}
 		if err := os.WriteFile(path, content, 0o644); err != nil {
@@ -57,7 +57,7 @@ func wantDamage(t *testing.T, dir, what string, err error) {
 	}
 }
 
-// Whatever is read of a damaged table is an error that names the place: never another answer, never silence.
+// Every read of a damaged table returns an error that names the file, never wrong or missing rows.
 func TestReadOfADamagedTableIsAnError(t *testing.T) {
 	dir := damaged(t)
 	for _, readOnly := range []bool{true, false} {
@@ -98,8 +98,8 @@ func TestCompactOfADamagedTableIsAnError(t *testing.T) {
 	wantDamage(t, dir, "Compact", s.Compact(context.Background()))
 }
 
-// A write-ahead log that is missing or cut is an error when the database is opened, to be read or written: the rows of
-// later logs would be there, and its own would not.
+// A missing or truncated write-ahead log is an error of Open, read-only or not: otherwise the rows of later logs would
+// exist without its own.
 func TestAMissingOrCutLogIsAnErrorOfOpen(t *testing.T) {
 	live := t.TempDir()
 	o := small(true)
@@ -108,9 +108,9 @@ func TestAMissingOrCutLogIsAnErrorOfOpen(t *testing.T) {
 	if err := declare(s, 2); err != nil {
 		t.Fatal(err)
 	}
-	fill(t, s, 1, 10) // stays in memory and keeps the first log
+	fill(t, s, 1, 10) // stays in a memtable and keeps the first log
 	for range 60 {
-		fill(t, s, 0, 1000) // 1 MB, flushed now and then
+		fill(t, s, 0, 1000) // 1 MB, flushed sometimes
 	}
 	logs, err := filepath.Glob(filepath.Join(live, "*.log"))
 	if err != nil || len(logs) < 3 {
@@ -124,7 +124,7 @@ func TestAMissingOrCutLogIsAnErrorOfOpen(t *testing.T) {
 	} {
 		for _, readOnly := range []bool{true, false} {
 			dir := filepath.Join(t.TempDir(), "db")
-			if err := os.CopyFS(dir, os.DirFS(live)); err != nil { // as a kill would leave it
+			if err := os.CopyFS(dir, os.DirFS(live)); err != nil { // the state after a kill
 				t.Fatal(err)
 			}
 			if damage != nil {

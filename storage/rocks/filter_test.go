@@ -9,7 +9,7 @@ import (
 	"birthmark/storage"
 )
 
-// The filters of settled tables stay in the block cache: a look-up that they answer adds nothing to it.
+// The filters of compacted tables stay in the block cache: a lookup that they answer adds nothing to it.
 func TestFiltersOfLargeTablesAreKept(t *testing.T) {
 	const rows, cache = 1_200_000, 64 << 20 // a filter of 1.5 MB, more than 1/64 of the cache
 	s, err := Open(t.TempDir(), Options{WAL: true, BlockCache: cache})

@@ -9,8 +9,8 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// Memory that C gave back may hold addresses of Go's, long free. What a flush hands to C is made in such memory, while
-// the garbage collector runs: it must not take them for pointers, or it ends the process.
+// Freed C memory may contain old addresses of Go's heap. The array that a flush passes to C is allocated there: the
+// garbage collector must not treat its previous contents as pointers, or the process crashes.
 func TestFlushDoesNotShowOldAddressesToTheCollector(t *testing.T) {
 	ctx := context.Background()
 	s, err := rocks.Open(t.TempDir(), rocks.Options{Holder: "test"})
@@ -22,7 +22,7 @@ func TestFlushDoesNotShowOldAddressesToTheCollector(t *testing.T) {
 	if err := declare(s, count); err != nil {
 		t.Fatal(err)
 	}
-	ballast := make([]*[2]*int, 300_000) // so that the collector is marking most of the time
+	ballast := make([]*[2]*int, 300_000) // keeps the collector marking most of the time
 	for i := range ballast {
 		ballast[i] = new([2]*int)
 	}
@@ -38,11 +38,11 @@ func TestFlushDoesNotShowOldAddressesToTheCollector(t *testing.T) {
 			}
 		}
 	}()
-	runtime.LockOSThread() // memory that C gives back is kept for the thread
+	runtime.LockOSThread() // C keeps freed memory per thread
 	defer runtime.UnlockOSThread()
 	for i := range 100 {
 		err := s.View(ctx, func(r storage.Reader) error {
-			// The slices of about as many keys take as much memory of C as the handles of all families.
+			// The arrays for these keys have about the size of the array of handles.
 			keys := make([][]byte, count/2+i%2)
 			for j := range keys {
 				keys[j] = rowKey(i)

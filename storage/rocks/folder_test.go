@@ -13,7 +13,7 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// breakDatabase makes a folder that looks like a database and is none.
+// breakDatabase creates a folder that looks like a database.
 func breakDatabase(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "CURRENT"), []byte("MANIFEST-000099\n"), 0o644); err != nil {
@@ -21,7 +21,7 @@ func breakDatabase(t *testing.T, dir string) {
 	}
 }
 
-// wantRefused wants both ways of opening to fail with an error that holds all the texts.
+// wantRefused fails unless both ways of opening return an error with all texts.
 func wantRefused(t *testing.T, dir string, texts ...string) {
 	t.Helper()
 	for _, readOnly := range []bool{false, true} {
@@ -91,7 +91,7 @@ func TestOpenMakesTheFolder(t *testing.T) {
 	}
 }
 
-// A process that was killed while it made a database leaves some of these.
+// Files that a process may leave if it is killed while it creates a database.
 func TestOpenGoesOnWithABeginning(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"LOCK", "LOG", "LOG.old.1700000000000000", "IDENTITY", "MANIFEST-000001", "000001.dbtmp", "birthmark.lock"} {

@@ -9,7 +9,7 @@ import (
 	"birthmark/storage"
 )
 
-// However many threads work in C at the same time, its heap has few arenas: what is freed in one is no use to the
+// The C heap has few arenas for any number of concurrent threads: memory freed in one arena is not available to the
 // others.
 func TestHeapHasFewArenas(t *testing.T) {
 	ctx := t.Context()
@@ -41,7 +41,7 @@ func TestHeapHasFewArenas(t *testing.T) {
 	var readers sync.WaitGroup
 	for range threads {
 		readers.Go(func() {
-			runtime.LockOSThread() // and not unlocked: the thread ends with the goroutine
+			runtime.LockOSThread() // not unlocked, so that the thread ends with the goroutine
 			for range 3 {
 				if err := s.View(ctx, func(r storage.Reader) error {
 					_, err := r.GetMany(1, keys)

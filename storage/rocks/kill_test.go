@@ -11,8 +11,8 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// Traps 2 and 14: whenever the writer is killed, all families are at one Update; with the WAL on at the last finished
-// one or the one after it, with the WAL off at no earlier one than the last that was made durable.
+// Traps 2 and 14: after the writer is killed at any time, all families are at the same Update: with the WAL on at the
+// last finished one or the next, with the WAL off not before the last durable one.
 func TestKilledWriterLeavesOneMoment(t *testing.T) {
 	rounds := 8
 	if testing.Short() {
@@ -36,7 +36,7 @@ func TestKilledWriterLeavesOneMoment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rng, dir, n := testseed.Rand(t), t.TempDir(), 0
-			for round := 0; round < rounds || n == 0 && round < 20*rounds; round++ { // short lives may leave nothing
+			for round := 0; round < rounds || n == 0 && round < 20*rounds; round++ { // short runs may leave nothing
 				n = killRound(t, rng, dir, c.wal(rng), c.bulk, n)
 				if t.Failed() {
 					t.Fatalf("in round %d", round)
@@ -49,7 +49,7 @@ func TestKilledWriterLeavesOneMoment(t *testing.T) {
 	}
 }
 
-// killRound runs a writer on the database, which is at Update n, kills it and returns what the database is at then.
+// killRound runs a writer on the database, which is at Update n, kills it and returns the Update of the database.
 func killRound(t *testing.T, rng *rand.Rand, dir string, wal bool, bulk string, n int) int {
 	t.Helper()
 	w := start(t, "writer", dir, strconv.FormatBool(wal), strconv.FormatUint(rng.Uint64(), 10), "steady", bulk)
@@ -63,7 +63,7 @@ func killRound(t *testing.T, rng *rand.Rand, dir string, wal bool, bulk string, 
 	}
 	pause := time.Duration(rng.Int64N(int64(5 * time.Millisecond)))
 	if rng.IntN(4) == 0 {
-		pause *= 10 // while it starts, opens and recovers
+		pause *= 10 // for start, open and recovery
 	} else {
 		for range 1 + rng.IntN(120) {
 			note(w.line())
@@ -97,7 +97,7 @@ func killRound(t *testing.T, rng *rand.Rand, dir string, wal bool, bulk string, 
 	return now
 }
 
-// A database that was being made opens as well, whatever of it there is.
+// A partially created database can be opened.
 func TestKilledWhileMakingADatabase(t *testing.T) {
 	rng := testseed.Rand(t)
 	for range 20 {

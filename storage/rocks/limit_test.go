@@ -13,8 +13,8 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// limitedRole opens the database in a folder as a process that may open n files, and prints the error. It is a process
-// of its own because a hard limit cannot be raised again.
+// limitedRole opens the database in a folder with a limit of n open files and prints the error. It is a separate
+// process because a hard limit cannot be raised again.
 //
 //	limited DIR N to-read|to-write
 func limitedRole(args []string) error {
@@ -36,14 +36,14 @@ func limitedRole(args []string) error {
 	return nil
 }
 
-// Trap 16: a limit of open files too small to work with is an error that gives the number needed.
+// Trap 16: a limit of open files that is too low is an error with the required number.
 func TestTooFewOpenFilesIsAnError(t *testing.T) {
 	if got := start(t, "limited", t.TempDir(), "256", "to-write").line(); !strings.Contains(got, "is 256, at least 320") {
 		t.Errorf("a limit of 256 files: %s", got)
 	}
 }
 
-// A reader opens every table. It counts them before it opens the first.
+// A read-only store opens every table, and counts them before it opens the first one.
 func TestAReaderCountsTheTablesItHasToOpen(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, small(true))
@@ -54,7 +54,7 @@ func TestAReaderCountsTheTablesItHasToOpen(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for n := range 300 { // RocksDB ignores tables that its manifest does not name
+	for n := range 300 { // RocksDB ignores tables that are not in its manifest
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("9%05d.sst", n)), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}

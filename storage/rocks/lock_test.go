@@ -10,7 +10,7 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// holderRole opens the database in a folder, says so and keeps it.
+// holderRole opens the database in a folder, prints a line and keeps it open.
 func holderRole(args []string) error {
 	o := small(true)
 	o.Holder = "another process, called " + args[1]
@@ -43,7 +43,7 @@ func TestSecondWriterIsToldWhoHoldsTheDatabase(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, small(true))
 	wantLocked(t, dir, "the tests")
-	wantLocked(t, dir, "the tests") // being refused changes nothing
+	wantLocked(t, dir, "the tests") // a refused open changes nothing
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

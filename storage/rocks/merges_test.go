@@ -2,7 +2,7 @@ package rocks
 
 import "testing"
 
-// With little memory few families are merged at once, however many processors there are.
+// With little memory few families are compacted concurrently, for any number of processors.
 func TestMergesFitTheMemory(t *testing.T) {
 	const mib = 1 << 20
 	for _, c := range []struct {

@@ -15,7 +15,7 @@ func TestAStoreTellsHowItIs(t *testing.T) {
 	if err := s.Declare(storage.Declaration{Family: 1, Name: "a"}, storage.Declaration{Family: 2, Name: "b", Access: storage.Lookup}); err != nil {
 		t.Fatal(err)
 	}
-	before := measures(t, s)
+	before := metrics(t, s)
 	const rows = 1000
 	err := s.Update(t.Context(), func(_ storage.Reader, b storage.Batch) error {
 		for i := range rows {
@@ -26,18 +26,18 @@ func TestAStoreTellsHowItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if after := measures(t, s); after["memtable_bytes"] < before["memtable_bytes"]+rows*100 {
+	if after := metrics(t, s); after["memtable_bytes"] < before["memtable_bytes"]+rows*100 {
 		t.Errorf("memtables have %.0f bytes, %.0f before %d rows", after["memtable_bytes"], before["memtable_bytes"], rows)
 	}
 	if err := s.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	after := measures(t, s)
+	after := metrics(t, s)
 	if after["live_table_bytes"] == 0 || after["table_bytes"] < after["live_table_bytes"] || after["write_stopped"] != 0 || after["background_errors"] != 0 {
 		t.Errorf("once there are tables: %v", after)
 	}
 	err = s.View(context.Background(), func(storage.Reader) error {
-		if m := measures(t, s); m["snapshots"] != after["snapshots"]+1 {
+		if m := metrics(t, s); m["snapshots"] != after["snapshots"]+1 {
 			t.Errorf("within a view there are %.0f snapshots, %.0f before", m["snapshots"], after["snapshots"])
 		}
 		return nil
@@ -49,7 +49,7 @@ func TestAStoreTellsHowItIs(t *testing.T) {
 	shared := rocks.NewCache(1 << 20)
 	t.Cleanup(shared.Close)
 	reader := open(t, dir, rocks.Options{ReadOnly: true, Cache: shared})
-	if m := measures(t, reader); m["live_table_bytes"] != after["live_table_bytes"] {
+	if m := metrics(t, reader); m["live_table_bytes"] != after["live_table_bytes"] {
 		t.Errorf("who reads sees %.0f bytes of tables, expected %.0f", m["live_table_bytes"], after["live_table_bytes"])
 	}
 	if err := s.Close(); err != nil {
@@ -60,8 +60,8 @@ func TestAStoreTellsHowItIs(t *testing.T) {
 	}
 }
 
-// measures are those of s by name.
-func measures(t *testing.T, s storage.MetricsProvider) map[string]float64 {
+// metrics returns the metrics of s by name.
+func metrics(t *testing.T, s storage.MetricsProvider) map[string]float64 {
 	t.Helper()
 	ms, err := s.Metrics()
 	if err != nil {

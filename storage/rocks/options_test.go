@@ -6,14 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Trap 16: the limit of open files is the process's own, raised as far as it may be, less what everything else needs.
+// Trap 16: the limit of open files is that of the process, raised to its maximum, minus what the rest of the process
+// needs.
 func TestOpenFilesFollowTheProcessLimit(t *testing.T) {
 	var was unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
 		t.Fatal(err)
 	}
 	if was.Max < 2*spareFiles {
-		t.Skipf("the process may open %d files at the most, the test needs %d", was.Max, 2*spareFiles)
+		t.Skipf("the limit of open files is %d, the test needs %d", was.Max, 2*spareFiles)
 	}
 	set := func(limit unix.Rlimit) {
 		t.Helper()

@@ -10,8 +10,8 @@ import (
 	"birthmark/storage"
 )
 
-// Trap 17: what a GetMany finds is held in the block cache until it is copied, whatever the cache's limit. However many
-// keys it has, that must be little at a time.
+// Trap 17: GetMany pins the blocks of its values in the block cache, beyond its limit, until the values are copied. The
+// pinned size must be small for any number of keys.
 func TestGetManyHoldsLittleOfTheBlockCache(t *testing.T) {
 	const rows, rowBytes, most = 40_000, 1000, 10 << 20
 	s, err := Open(t.TempDir(), Options{WriteBuffers: 64 << 20})
@@ -26,7 +26,7 @@ func TestGetManyHoldsLittleOfTheBlockCache(t *testing.T) {
 	err = s.Update(context.Background(), func(_ storage.Reader, b storage.Batch) error {
 		value, rng := make([]byte, rowBytes), rand.NewChaCha8([32]byte{})
 		for i := range keys {
-			rng.Read(value) // does not compress
+			rng.Read(value) // incompressible
 			keys[i] = binary.BigEndian.AppendUint32(nil, uint32(i*7919%rows))
 			b.Put(1, keys[i], value)
 		}

@@ -2,5 +2,5 @@
 
 package rocks_test
 
-// The race detector's own memory grows with what it watches.
+// The memory of the race detector grows with the accessed memory.
 func init() { raceDetector = true }

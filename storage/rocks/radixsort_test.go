@@ -10,7 +10,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// distributions are prefixes as families have them, and some that are hard for sorting by digits.
+// distributions are prefixes like those of families, and difficult ones for a radix sort.
 var distributions = map[string]func(random uint64, i int) uint64{
 	"hashes":           func(random uint64, _ int) uint64 { return random },
 	"pointers":         func(random uint64, i int) uint64 { return 800_000<<38 | random%(1<<19)<<19 | uint64(i%4) },

@@ -11,7 +11,7 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// Updates of both kinds go on while the store is compacted, and nothing of them is lost.
+// Updates of both kinds during a compaction are not lost.
 func TestUpdatesGoOnBesideCompact(t *testing.T) {
 	ctx := context.Background()
 	for _, wal := range []bool{true, false} {

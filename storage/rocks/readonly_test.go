@@ -15,7 +15,7 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// A reader opens whatever another process does to the database meanwhile, and shows one moment of it.
+// A read-only open succeeds during any writes of another process, and shows one consistent state.
 func TestReaderBesideAnotherProcessShowsOneMoment(t *testing.T) {
 	opens := 30
 	if testing.Short() {
@@ -28,7 +28,7 @@ func TestReaderBesideAnotherProcessShowsOneMoment(t *testing.T) {
 			w := start(t, "writer", dir, strconv.FormatBool(wal), strconv.FormatUint(rng.Uint64(), 10), "grow", "sometimes")
 			for line := ""; !strings.HasPrefix(line, "durable"); line = w.line() {
 			}
-			w.goOn()
+			w.ignoreOutput()
 			last, lastCount := 0, 0
 			for range opens {
 				n, count := readMoment(t, dir)
@@ -45,7 +45,7 @@ func TestReaderBesideAnotherProcessShowsOneMoment(t *testing.T) {
 	}
 }
 
-// readMoment opens the database to read and looks twice.
+// readMoment opens the database read-only and reads it twice.
 func readMoment(t *testing.T, dir string) (n, count int) {
 	t.Helper()
 	s, err := rocks.Open(dir, rocks.Options{ReadOnly: true})
@@ -89,7 +89,7 @@ func TestReaderKeepsItsMoment(t *testing.T) {
 			if err := declare(w, most); err != nil {
 				t.Fatal(err)
 			}
-			for n := 51; n <= 90; n++ { // every row the reader knows is removed and compacted away
+			for n := 51; n <= 90; n++ { // every row of the reader's state is deleted and compacted
 				if err := write(w, n, families); err != nil {
 					t.Fatal(err)
 				}
@@ -110,7 +110,7 @@ func TestReaderKeepsItsMoment(t *testing.T) {
 	}
 }
 
-// files are a folder's files with what can be seen to change of them.
+// files returns the files of a folder with their sizes and times.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -134,7 +134,7 @@ func TestReaderWritesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			o := small(true)
-			o.WriteBuffers = 64 << 20 // nothing is flushed by itself: the database is idle
+			o.WriteBuffers = 64 << 20 // no automatic flush: the database is idle
 			w := open(t, dir, o)
 			if err := declare(w, families); err != nil {
 				t.Fatal(err)
@@ -166,7 +166,7 @@ func TestReaderWritesNothing(t *testing.T) {
 	}
 }
 
-// A folder that may only be read is enough for a reader. (Root may write everywhere: then nothing is shown.)
+// A read-only store needs no write permission. (As root the test proves nothing.)
 func TestReaderNeedsNoRightToWrite(t *testing.T) {
 	dir := t.TempDir()
 	w := open(t, dir, small(true))

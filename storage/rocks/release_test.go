@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process that is started at the moment of a Close holds the descriptor until it runs another program.
+// A child process that is started during Close has a copy of the descriptor until it executes its program.
 func TestLockIsGivenBackDespiteCopiesOfTheDescriptor(t *testing.T) {
 	dir := t.TempDir()
 	l, err := takeLock(dir, "first")

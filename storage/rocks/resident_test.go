@@ -14,7 +14,7 @@ import (
 
 var raceDetector bool
 
-// resident is the process's resident memory in bytes, after everything Go does not need was given back.
+// resident returns the process's resident memory in bytes after Go has returned its unused memory.
 func resident(t *testing.T) int64 {
 	t.Helper()
 	debug.FreeOSMemory()
@@ -33,15 +33,14 @@ const (
 	rows     = 20_000
 	rowBytes = 500
 
-	// A hundred thousand values of 500 bytes that nobody frees are 50 MB, as many iterators far more; what malloc keeps
-	// for itself is a few.
+	// 100,000 leaked values of 500 bytes are 50 MB, leaked iterators far more; malloc itself keeps a few MB.
 	mostGrowth = 32 << 20
 )
 
 func key(i int) []byte { return fmt.Appendf(nil, "key %06d", i%rows) }
 
-// wantFlat runs work so many times, which fills caches and buffers, then as often again, and wants no more memory for
-// that.
+// wantFlat runs work repeatedly to fill caches and buffers, and then as often again, and fails if memory grows the
+// second time.
 func wantFlat(t *testing.T, times int, work func(i int)) {
 	t.Helper()
 	for i := range times {
@@ -58,7 +57,7 @@ func wantFlat(t *testing.T, times int, work func(i int)) {
 	}
 }
 
-// Trap 15: whatever RocksDB hands out is given back.
+// Trap 15: all memory that RocksDB returns is freed.
 func TestResidentMemoryIsFlat(t *testing.T) {
 	if testing.Short() || raceDetector {
 		t.Skip("takes seconds, and is about the memory of a plain build")
@@ -114,7 +113,7 @@ func TestResidentMemoryIsFlat(t *testing.T) {
 		wantFlat(t, 100_000, func(i int) {
 			read(func(r storage.Reader) error {
 				for _, err := range r.Scan(1, key(i*7919), nil, i%2 == 0) {
-					return err // broken off, as by most callers
+					return err // an early stop, as by most callers
 				}
 				return nil
 			})

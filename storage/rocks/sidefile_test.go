@@ -96,7 +96,7 @@ func TestNoteThatFailsLeavesTheOneBefore(t *testing.T) {
 	}
 }
 
-// What a process that was killed while it wrote a note leaves.
+// A file that a killed process left unfinished.
 func TestUnfinishedNoteIsClearedAway(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, small(true))
@@ -154,7 +154,7 @@ func TestNoteHasAPlainName(t *testing.T) {
 	}
 }
 
-// A note may hold secrets of the process that wrote it: nobody else can read it, whatever was there before.
+// A side file may contain secrets: only the owner can read it, even if it replaces a file with another mode.
 func TestOnlyTheOwnerReadsNotes(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, small(true))

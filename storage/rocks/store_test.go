@@ -11,12 +11,12 @@ import (
 	"birthmark/storage/storetest"
 )
 
-// small keeps the buffers at their least, so that tables are written early.
+// small uses minimal buffers, so that tables are written early.
 func small(wal bool) rocks.Options {
 	return rocks.Options{WAL: wal, WriteBuffers: 1, BlockCache: 1, Holder: "the tests"}
 }
 
-// ways are the ways of opening a database to be written.
+// ways lists the ways to open a database for writing.
 var ways = map[string]func(t *testing.T, dir string) storage.Store{
 	"WAL":            func(t *testing.T, dir string) storage.Store { return open(t, dir, small(true)) },
 	"no WAL":         func(t *testing.T, dir string) storage.Store { return open(t, dir, small(false)) },
@@ -32,14 +32,14 @@ var ways = map[string]func(t *testing.T, dir string) storage.Store{
 	},
 }
 
-// inBulk is a store all of whose updates are bulk.
+// inBulk is a store with bulk updates only.
 type inBulk struct{ *rocks.Store }
 
 func (s inBulk) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
 	return s.UpdateBulk(ctx, fn)
 }
 
-// atTimes is a store every third of whose updates is bulk.
+// atTimes is a store whose every third update is a bulk update.
 type atTimes struct {
 	*rocks.Store
 	n atomic.Int64
@@ -52,7 +52,7 @@ func (s *atTimes) Update(ctx context.Context, fn func(storage.Reader, storage.Ba
 	return s.Store.Update(ctx, fn)
 }
 
-// open opens a database and closes it when the test ends, if the test did not.
+// open opens a database and closes it at the end of the test.
 func open(t testing.TB, dir string, o rocks.Options) *rocks.Store {
 	t.Helper()
 	s, err := rocks.Open(dir, o)

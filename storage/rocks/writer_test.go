@@ -12,12 +12,12 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// The writer numbers its Updates. Each puts its number and a row of its own into every family and removes the row that
-// is `kept` Updates old, so that whoever reads can tell which Update the database is at, and that it is whole.
+// The writer numbers its Updates. Each one writes its number and a new row into every family and deletes the row that
+// is `kept` Updates old, so that a reader can determine the last Update and whether it is complete.
 const (
 	kept     = 30
 	families = 5
-	most     = families + 15 // with those created on the way
+	most     = families + 15 // including those created later
 )
 
 func declaration(i int) storage.Declaration {
@@ -37,7 +37,7 @@ func rowKey(n int) []byte { return fmt.Appendf(nil, "row %08d", n) }
 // updater is Update or UpdateBulk.
 type updater func(context.Context, func(storage.Reader, storage.Batch) error) error
 
-// rowValue is some thousand bytes that say which row of which family they are and do not compress.
+// rowValue returns about 1000 incompressible bytes that depend on the family and the row.
 func rowValue(f, n int) []byte {
 	var seed [32]byte
 	copy(seed[:], fmt.Sprintf("family %d row %d", f, n))
@@ -47,7 +47,7 @@ func rowValue(f, n int) []byte {
 	return value
 }
 
-// write makes Update n on a database with so many families.
+// write performs Update n on a database with that many families.
 func write(s storage.Store, n, families int) error { return writeBy(s.Update, n, families) }
 
 func writeBy(update updater, n, families int) error {
@@ -63,9 +63,8 @@ func writeBy(update updater, n, families int) error {
 	})
 }
 
-// moment is the Update a database is at and how many families it has by then, of those that were declared. It is an
-// error where the families do not agree, where a row is missing or wrong, or where a family that does not exist yet
-// holds something.
+// moment returns the last Update of a database and the number of its families at that time. It fails if families
+// disagree, a row is missing or wrong, or a later family is not empty.
 func moment(s storage.Store, declared int) (n, count int, err error) {
 	err = s.View(context.Background(), func(r storage.Reader) error {
 		var err error
@@ -85,7 +84,7 @@ func moment(s storage.Store, declared int) (n, count int, err error) {
 	return n, count, err
 }
 
-// number is 0 where there is none.
+// number returns 0 if there is none.
 func number(r storage.Reader, f storage.Family, key string) (int, error) {
 	text, err := r.Get(f, []byte(key))
 	if errors.Is(err, storage.ErrNotFound) {
@@ -106,7 +105,7 @@ func checkFamily(r storage.Reader, i, n int, exists bool) error {
 	if exists && here != n || !exists && here != 0 {
 		return fmt.Errorf("family %d is at update %d", i, here)
 	}
-	// The rows are the last ones, without a hole: all of them, or in a family that came later, those since then.
+	// A family has the last rows without a gap, or all rows since it was created.
 	last, rows := 0, 0
 	for kv, err := range r.Scan(f, []byte("row "), []byte("row:"), false) {
 		if err != nil {
@@ -133,13 +132,13 @@ func checkFamily(r storage.Reader, i, n int, exists bool) error {
 	return nil
 }
 
-// writerRole goes on with the database in dir from where it is, and never ends. It prints "ready", the number of each
-// finished Update, and "durable" with the number of the last Update before each Flush that ended.
+// writerRole continues writing the database in dir and never ends. It prints "ready", the number of each finished
+// Update, and "durable" with the number of the last Update before each finished Flush.
 //
 //	writer DIR WAL SEED grow|steady never|sometimes|always
 //
-// A growing writer begins with a new database and also creates families and compacts. The last argument says which of
-// the Updates are bulk.
+// A growing writer starts with a new database, and also creates families and compacts. The last argument selects the
+// bulk Updates.
 func writerRole(args []string) error {
 	dir, wal, grow := args[0], args[1] == "true", args[3] == "grow"
 	seed, err := strconv.ParseUint(args[2], 10, 64)
