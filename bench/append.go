@@ -185,7 +185,8 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	cpu = processCPU() - cpu - made.CPU
 	switch s := r.store.(type) {
 	case *floor:
-		took, whole, cpu = s.took(), s.took(), s.cpu
+		took, whole, cpu = s.took, s.took, s.cpu
+		r.marks = append(r.marks[:1], s.marks...) // not the elapsed time of the progress
 		r.stages = map[string]float64{stageEmit: took.Seconds()}
 	case *timedStore:
 		r.stages[stageEmit] = s.rows.Seconds()
@@ -248,14 +249,10 @@ func (r *run) sync(ctx context.Context) error {
 	return core.Sync(ctx, r.db, r.src, core.SyncOptions{
 		WindowWeight: weight, WindowBytes: r.options.WindowBytes, BulkWeight: bulk,
 		Progress: func(p core.Progress) {
-			at := p.Elapsed
-			if f, ok := r.store.(*floor); ok {
-				at = f.took()
-			}
 			if p.Done {
 				r.stages = p.Stages
 			} else {
-				r.marks = append(r.marks, mark{at, float64(p.Txs)})
+				r.marks = append(r.marks, mark{p.Elapsed, float64(p.Txs)})
 			}
 			if r.options.Progress != nil {
 				r.options.Progress(p)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"birthmark/storage"
@@ -15,16 +14,29 @@ import (
 // to one buffer. A store in memory then applies the rows and serves reads, which is not measured.
 type floor struct {
 	storage.Store
-	nanos  atomic.Int64 // time measured so far; progress is reported concurrently with updates
-	cpu    time.Duration
-	bytes  int64 // of keys and values
-	buffer buffer
+	took, cpu time.Duration
+	bytes     int64 // of keys and values
+	buffer    buffer
+
+	txFamily storage.Family // one row per transaction
+	txs      int
+	marks    []mark
 }
+
+// txFamilyName is the name of a family with one row per transaction.
+const txFamilyName = "tx_hash_by_tx_pk"
 
 func newFloor() *floor { return &floor{Store: memory.New()} }
 
-// took returns the time measured so far.
-func (f *floor) took() time.Duration { return time.Duration(f.nanos.Load()) }
+// Declare implements [storage.Store].
+func (f *floor) Declare(ds ...storage.Declaration) error {
+	for _, d := range ds {
+		if d.Name == txFamilyName {
+			f.txFamily = d.Family
+		}
+	}
+	return f.Store.Declare(ds...)
+}
 
 // Update measures fn and then applies its rows.
 func (f *floor) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
@@ -38,8 +50,11 @@ func (f *floor) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 			return err
 		}
 		f.cpu += threadCPU() - cpu - u.cpu
-		f.nanos.Add(int64(time.Since(started) - u.took))
-		f.bytes += f.buffer.replay(b)
+		f.took += time.Since(started) - u.took
+		bytes, txs := f.buffer.replay(b, f.txFamily)
+		f.bytes += bytes
+		f.txs += txs
+		f.marks = append(f.marks, mark{f.took, float64(f.txs)})
 		return nil
 	})
 }
@@ -84,8 +99,8 @@ func appendBytes(to, b []byte) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(b))), b...)
 }
 
-// replay applies the rows to b and returns the bytes of their keys and values.
-func (w *buffer) replay(b storage.Batch) (n int64) {
+// replay applies the rows to b. It returns the bytes of their keys and values and the number of rows put into a family.
+func (w *buffer) replay(b storage.Batch, counted storage.Family) (n int64, rows int) {
 	rest := w.rows
 	number := func() uint64 {
 		v, size := binary.Uvarint(rest)
@@ -108,7 +123,10 @@ func (w *buffer) replay(b storage.Batch) (n int64) {
 			b.Delete(family, key)
 		} else {
 			b.Put(family, key, bytes())
+			if family == counted {
+				rows++
+			}
 		}
 	}
-	return n
+	return n, rows
 }
