@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,8 +18,8 @@ import (
 
 const module = "birthmark"
 
-// rule says which packages of ours the packages under from may import, and whether cgo may be in them.
-// A name that ends in /... matches the package and all below it. The most specific rule that matches a package applies to it.
+// rule lists the packages of the module that the packages in from may import, and whether they may use cgo. A name that
+// ends in /... matches the package and all below it. The most specific rule that matches a package applies to it.
 type rule struct {
 	from string
 	may  []string
@@ -26,7 +28,7 @@ type rule struct {
 
 var anything = []string{"..."}
 
-// The layers, lowest first. They make the picture in README.md: cmd → api → core → {model, storage}, chains → model.
+// rules are those of the drawing in ARCHITECTURE.md: imports go down only.
 var rules = []rule{
 	{from: "internal/control", may: []string{"model", "core", "core/query"}},
 	{from: "internal/cursor", may: []string{"model", "storage"}},
@@ -62,11 +64,13 @@ var rules = []rule{
 	{from: "cmd/birthmark", may: []string{"internal/cli"}},
 }
 
-// pkg is what `go list -json` says of a package, as far as the rules ask.
+// pkg is the part of the output of `go list -json` that the rules need.
 type pkg struct {
 	ImportPath string
 	Standard   bool
+	Dir        string
 	Imports    []string
+	GoFiles    []string
 	CgoFiles   []string
 }
 
@@ -83,7 +87,7 @@ func TestPackagesImportOnlyWhatTheirLayerMay(t *testing.T) {
 		}
 		r, ok := ruleFor(p.ImportPath)
 		if !ok {
-			t.Errorf("%s is in no layer: give it a rule", p.ImportPath)
+			t.Errorf("%s has no rule: add one", p.ImportPath)
 			continue
 		}
 		used[r.from] = true
@@ -98,8 +102,8 @@ func TestPackagesImportOnlyWhatTheirLayerMay(t *testing.T) {
 	}
 }
 
-// A package that imports testing is for tests, though its files are not named so that other packages' tests can use it.
-func TestTheProgramHasNothingOfItsTests(t *testing.T) {
+// A package that imports testing is for tests of other packages. The program must not import it.
+func TestTheProgramImportsNoTestPackages(t *testing.T) {
 	packages := list(t)
 	forTests := func(p *pkg) bool { return p != nil && p.ours() && slices.Contains(p.Imports, "testing") }
 	found := 0
@@ -109,7 +113,7 @@ func TestTheProgramHasNothingOfItsTests(t *testing.T) {
 			continue
 		}
 		for _, i := range p.Imports {
-			// A command below a package for tests is one more way to use that.
+			// A command below a package for tests may import it.
 			if p.ours() && forTests(packages[i]) && !strings.HasPrefix(p.ImportPath, i+"/") {
 				t.Errorf("%s imports %s, which is for tests", p.ImportPath, i)
 			}
@@ -120,18 +124,45 @@ func TestTheProgramHasNothingOfItsTests(t *testing.T) {
 	}
 }
 
-// Without this the first test could pass because faults finds nothing at all.
+// maxLines is the maximum number of lines of a package, without tests and generated files.
+const maxLines = 4000
+
+// tooLarge lists packages that exceed maxLines until they are split.
+var tooLarge = []string{"core", "internal/cli"}
+
+func TestPackagesAreNotTooLarge(t *testing.T) {
+	for _, p := range list(t) {
+		if !p.ours() {
+			continue
+		}
+		lines := 0
+		for _, name := range slices.Concat(p.GoFiles, p.CgoFiles) {
+			text, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !generated.Match(text) {
+				lines += bytes.Count(text, []byte("\n"))
+			}
+		}
+		if lines > maxLines && !slices.Contains(tooLarge, strings.TrimPrefix(p.ImportPath, module+"/")) {
+			t.Errorf("%s has %d lines, the maximum is %d: split it", p.ImportPath, lines, maxLines)
+		}
+	}
+}
+
+// Without this the first test could pass because faults finds nothing.
 func TestForbiddenImportsAreFound(t *testing.T) {
 	packages := map[string]*pkg{
 		"example.com/c": {ImportPath: "example.com/c", CgoFiles: []string{"c.go"}},
 		"runtime/cgo":   {ImportPath: "runtime/cgo", CgoFiles: []string{"cgo.go"}, Standard: true},
 	}
 	for _, c := range []struct{ from, imports, fault string }{
-		{"birthmark/core", "birthmark/chains/bitcoin", "birthmark/core imports birthmark/chains/bitcoin, it may import of ours only model, storage, core/..., internal/offheap"},
-		{"birthmark/chains", "birthmark/core", "birthmark/chains imports birthmark/core, it may import of ours only model/..., chains/..., internal/humanize, internal/suggest"},
-		{"birthmark/chains/bitcoin", "birthmark/storage", "birthmark/chains/bitcoin imports birthmark/storage, it may import of ours only model/..., chains/..., internal/humanize, internal/suggest"},
-		{"birthmark/model", "birthmark/core", "birthmark/model imports birthmark/core, it may import of ours nothing"},
-		{"birthmark/storage", "birthmark/storage/memory", "birthmark/storage imports birthmark/storage/memory, it may import of ours nothing"},
+		{"birthmark/core", "birthmark/chains/bitcoin", "birthmark/core must not import birthmark/chains/bitcoin: allowed are model, storage, core/..., internal/offheap"},
+		{"birthmark/chains", "birthmark/core", "birthmark/chains must not import birthmark/core: allowed are model/..., chains/..., internal/humanize, internal/suggest"},
+		{"birthmark/chains/bitcoin", "birthmark/storage", "birthmark/chains/bitcoin must not import birthmark/storage: allowed are model/..., chains/..., internal/humanize, internal/suggest"},
+		{"birthmark/model", "birthmark/core", "birthmark/model must not import birthmark/core: allowed are nothing"},
+		{"birthmark/storage", "birthmark/storage/memory", "birthmark/storage must not import birthmark/storage/memory: allowed are nothing"},
 		{"birthmark/storage/memory", "C", "birthmark/storage/memory imports C, cgo belongs in storage/rocks alone"},
 		{"birthmark/core", "example.com/c", "birthmark/core imports example.com/c, which is cgo, and cgo belongs in storage/rocks alone"},
 		{"birthmark/core", "birthmark/storage", ""},
@@ -150,8 +181,7 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 	}
 }
 
-// faults names every import of p that r forbids. Imports of imports need no look: they have rules of their own,
-// and what a layer may import includes what that may.
+// faults lists the imports of p that r forbids. Indirect imports are covered by the rules of the packages between.
 func faults(r rule, p *pkg, packages map[string]*pkg) (fs []string) {
 	for _, i := range p.Imports {
 		imported := packages[i]
@@ -160,7 +190,7 @@ func faults(r rule, p *pkg, packages map[string]*pkg) (fs []string) {
 			fs = append(fs, fmt.Sprintf("%s imports C, cgo belongs in storage/rocks alone", p.ImportPath))
 		case strings.HasPrefix(i, module+"/"):
 			if !slices.ContainsFunc(r.may, func(m string) bool { return matches(m, i) }) {
-				fs = append(fs, fmt.Sprintf("%s imports %s, it may import of ours %s", p.ImportPath, i, r))
+				fs = append(fs, fmt.Sprintf("%s must not import %s: allowed are %s", p.ImportPath, i, r))
 			}
 		case imported != nil && !imported.Standard && !r.cgo && reachesCgo(imported, packages):
 			fs = append(fs, fmt.Sprintf("%s imports %s, which is cgo, and cgo belongs in storage/rocks alone", p.ImportPath, i))
@@ -169,7 +199,7 @@ func faults(r rule, p *pkg, packages map[string]*pkg) (fs []string) {
 	return fs
 }
 
-// reachesCgo reports whether p or what it imports outside the standard library is written in cgo.
+// reachesCgo reports whether p or an import of it outside the standard library uses cgo.
 func reachesCgo(p *pkg, packages map[string]*pkg) bool {
 	if len(p.CgoFiles) > 0 {
 		return true
@@ -184,7 +214,7 @@ func (r rule) String() string {
 	if len(r.may) == 0 {
 		return "nothing"
 	}
-	return "only " + strings.Join(r.may, ", ")
+	return strings.Join(r.may, ", ")
 }
 
 func ruleFor(importPath string) (best rule, ok bool) {
@@ -205,11 +235,11 @@ func matches(pattern, importPath string) bool {
 	return importPath == full
 }
 
-// list is every package of the module and all they import, by import path; what only tests import is not in it.
+// list returns the packages of the module and all their imports by import path, without imports of tests.
 func list(t *testing.T) map[string]*pkg {
 	t.Helper()
 	var stderr bytes.Buffer
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Imports,CgoFiles", "./...")
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Dir,Imports,GoFiles,CgoFiles", "./...")
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {

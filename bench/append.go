@@ -79,7 +79,7 @@ func (r *Result) bound(k Kind, memory int64) {
 	r.WithinBound = new(r.PeakRSS <= r.PeakRSSBound)
 }
 
-// Stages of a run, besides read, resolve and write, which run concurrently. emit, encoding rows, is part of write;
+// Stages of a run in addition to read, resolve and write, which run concurrently. emit, encoding rows, is part of write;
 // finish is what a sync does once after its last write; replay is the CPU time of reading recorded blocks, which is not
 // counted; compact comes last. A naive run only has append, floor only emit.
 const (

@@ -77,7 +77,7 @@ func TestTheHotAddressHasItsOutputs(t *testing.T) {
 				}
 			}
 			if n < c.HotOutputs || unspent && n-spent < c.HotOutputs || !unspent && 2*spent < n {
-				t.Errorf("%d outputs were asked for, unspent %t: the hot address has %d, %d of them spent", c.HotOutputs, unspent, n, spent)
+				t.Errorf("expected %d outputs, unspent %t: the hot address has %d, %d of them spent", c.HotOutputs, unspent, n, spent)
 			}
 		}
 	}

@@ -150,7 +150,7 @@ func small(t *testing.T, fails func(path string) bool) (url string, asked func()
 		if hot := strings.HasSuffix(v, "a"); hot && limit != "" {
 			a.Next = &v
 		} else if hot || r.PathValue("index") != "address" {
-			t.Errorf("asked for %s, which is no ordinary value", v)
+			t.Errorf("%s was requested, which is not an ordinary value", v)
 		}
 		return a
 	})
@@ -192,7 +192,7 @@ func TestLoadAsksForAMixAndCountsWhatIsAnswered(t *testing.T) {
 	sum := 0
 	for kind, l := range r.Kinds {
 		if served := asked()[kind] - before[kind]; l.Count != served || l.P50 <= 0 || l.P50 > l.Max {
-			t.Errorf("%s: %d were asked, %+v", kind, served, l)
+			t.Errorf("%s: the server counted %d requests, %+v", kind, served, l)
 		}
 		sum += l.Count
 	}
@@ -247,7 +247,7 @@ func TestLoadRefusesWhatCannotBeAsked(t *testing.T) {
 		{"127.0.0.1:80", "tx", "expected that of a chain", model.Usage},
 		{"https://127.0.0.1:80/v1/toy", "tx", "expected that of a chain", model.Usage},
 		{strings.TrimSuffix(url, "/v1/toy"), "tx", "expected that of a chain", model.Usage},
-		{url, "txs", "expected weights from 1 on of some of", model.Usage},
+		{url, "txs", "invalid weight txs=1", model.Usage},
 		{url + "s", "tx", "status 404", model.BadSource},
 		{url, "history", "status 404, expected 200", model.BadSource},
 		{"http://" + closed.Addr().String() + "/v1/toy", "tx", "refused", model.BadSource},

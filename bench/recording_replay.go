@@ -151,16 +151,16 @@ func (s *Replay) after(known []model.Point) (int64, error) {
 			return i + 1, nil
 		}
 	}
-	return 0, fmt.Errorf("block %d %v is none of those recorded in %s", known[0].Height, known[0].Hash, s.recording.dir)
+	return 0, fmt.Errorf("block %d %v is not in the recording %s", known[0].Height, known[0].Hash, s.recording.dir)
 }
 
-// reading is what it took to read the blocks, and how it ended.
+// reading is the cost and the error of reading the blocks.
 type reading struct {
 	cpu time.Duration
 	err error
 }
 
-// read sends batches from a block on. How it ended stands in end before the channel is closed.
+// read sends batches of blocks from begin on. It sets end before it closes the channel.
 func (s *Replay) read(ctx context.Context, begin int64, end *reading) <-chan []*model.Block {
 	batches := make(chan []*model.Block, batchesAhead)
 	go func() {

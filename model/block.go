@@ -66,7 +66,7 @@ func (b *Block) Weight() int {
 // Tx is a transaction. A coinbase has no inputs.
 type Tx struct {
 	Hash    Hash
-	Inputs  []Input // without those that spend nothing
+	Inputs  []Input // that spend an output
 	Outputs []Output
 	Mints   []Mint // at most one per asset
 	Fee     Fee

@@ -91,7 +91,7 @@ type Batch interface {
 
 // Store is a key-value store with families.
 type Store interface {
-	// Declare opens families and creates those that do not exist. A process must declare a family before it uses it. A
+	// Declare opens families and creates missing ones. A process must declare a family before it uses it. A
 	// read-only store treats a missing family as empty.
 	Declare(ds ...Declaration) error
 

@@ -26,7 +26,7 @@ type Generator struct {
 	tip    model.Point
 	any    bool // a block was generated
 	coins  []coin
-	values [][][]byte // by index, those that occurred
+	values [][][]byte // values that occurred, by index
 	assets []string   // existing ids
 	twins  []twin
 }

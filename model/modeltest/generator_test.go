@@ -141,7 +141,7 @@ func (l *ledger) tx(height int, t *model.Tx, genesis bool, depth map[string]int)
 		add(m.Asset, m.Amount, 1)
 		switch {
 		case m.Amount.Sign() < 0 && l.v.Implied:
-			return fmt.Errorf("says that it burns")
+			return fmt.Errorf("states a burn")
 		case m.Amount.Sign() < 0:
 			l.counts["burn"]++
 		case !m.Amount.IsUint64():

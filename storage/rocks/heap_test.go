@@ -55,7 +55,7 @@ func TestHeapHasFewArenas(t *testing.T) {
 	readers.Wait()
 	n, most := heapArenas()
 	if n == 0 {
-		t.Skip("the C library does not say how many arenas there are")
+		t.Skip("the number of arenas is unknown")
 	}
 	if n > most {
 		t.Errorf("%d threads have %d arenas, expected at most %d", threads, n, most)

@@ -50,7 +50,7 @@ func TestAStoreTellsHowItIs(t *testing.T) {
 	t.Cleanup(shared.Close)
 	reader := open(t, dir, rocks.Options{ReadOnly: true, Cache: shared})
 	if m := metrics(t, reader); m["live_table_bytes"] != after["live_table_bytes"] {
-		t.Errorf("who reads sees %.0f bytes of tables, expected %.0f", m["live_table_bytes"], after["live_table_bytes"])
+		t.Errorf("a read-only store has %.0f bytes of tables, expected %.0f", m["live_table_bytes"], after["live_table_bytes"])
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"birthmark/storage"
 )
 
-var closeLaws = []law{
+var closeGuarantees = []guarantee{
 	{"every use of a closed store is storage.ErrClosed", closedStoreIsUseless},
 	{"closing twice is harmless", closingTwice},
 	{"Close waits for a running View", closeWaitsForView},

@@ -8,7 +8,7 @@ import (
 	"birthmark/storage"
 )
 
-var familyLaws = []law{
+var familyGuarantees = []guarantee{
 	{"declaring again keeps the rows", declaringAgain},
 	{"a family can be declared beside rows and readers", declaringLate},
 	{"there may be many families", manyFamilies},

@@ -67,7 +67,7 @@ func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Sto
 			closeStore(t, s)
 		}
 	})
-	t.Run("a family has to be declared anew", func(t *testing.T) {
+	t.Run("a family has to be declared again", func(t *testing.T) {
 		dir := t.TempDir()
 		s := reopen(t, dir)
 		put(t, s, lookup, "a", "1")

@@ -15,7 +15,7 @@ import (
 	"birthmark/storage"
 )
 
-var randomLaws = []law{
+var randomGuarantees = []guarantee{
 	{"any sequence of operations answers like a map", func(t *testing.T, s storage.Store) {
 		m := newModel(testseed.Rand(t))
 		for range 300 {

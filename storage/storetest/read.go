@@ -11,7 +11,7 @@ import (
 	"birthmark/storage"
 )
 
-var readLaws = []law{
+var readGuarantees = []guarantee{
 	{"Get finds what was put and nothing else", getFindsWhatWasPut},
 	{"GetMany answers in the order of its keys, nil where absent", getManyKeepsOrder},
 	{"a value of no bytes is not nil", emptyValueIsNotNil},

@@ -11,8 +11,8 @@ import (
 	"birthmark/storage"
 )
 
-// law is one guarantee, checked on an empty store with the families of the suite.
-type law struct {
+// guarantee is checked on an empty store with the families of the suite.
+type guarantee struct {
 	name  string
 	check func(*testing.T, storage.Store)
 }
@@ -38,8 +38,8 @@ var declarations = []storage.Declaration{
 
 // Run checks every guarantee of [storage.Store]. open creates an empty store, which Run closes.
 func Run(t *testing.T, open func(t *testing.T) storage.Store) {
-	for _, laws := range [][]law{readLaws, suffixLaws, scanLaws, writeLaws, familyLaws, snapshotLaws, closeLaws, randomLaws} {
-		for _, l := range laws {
+	for _, guarantees := range [][]guarantee{readGuarantees, suffixGuarantees, scanGuarantees, writeGuarantees, familyGuarantees, snapshotGuarantees, closeGuarantees, randomGuarantees} {
+		for _, l := range guarantees {
 			t.Run(l.name, func(t *testing.T) {
 				s := open(t)
 				defer closeStore(t, s)

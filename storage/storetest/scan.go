@@ -10,7 +10,7 @@ import (
 	"birthmark/storage"
 )
 
-var scanLaws = []law{
+var scanGuarantees = []guarantee{
 	{"a scan shows from <= key < to, in both directions", scanBounds},
 	{"keys are ordered by their bytes", scanOrder},
 	{"a scan can be broken off anywhere and begun again", scanBreak},

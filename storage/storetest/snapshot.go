@@ -11,10 +11,10 @@ import (
 	"birthmark/storage"
 )
 
-var snapshotLaws = []law{
+var snapshotGuarantees = []guarantee{
 	{"a View does not see an Update that ends beside it", viewIsASnapshot},
 	{"the reader of an Update shows the state before", updateReadsBefore},
-	{"a scan goes on over what is written beside it", scanBesideUpdate},
+	{"a scan continues during concurrent writes", scanBesideUpdate},
 	{"a finished Update is seen by every View that begins after it", updateIsSeen},
 	{"readers beside a writer see whole Updates, in order", concurrentReaders},
 }

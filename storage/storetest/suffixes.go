@@ -10,7 +10,7 @@ import (
 	"birthmark/storage"
 )
 
-var suffixLaws = []law{
+var suffixGuarantees = []guarantee{
 	{"Suffixes finds all keys of a prefix and nothing else", suffixesOfPrefixes},
 	{"Suffixes answers in the order of its prefixes, nil where absent", suffixesKeepOrder},
 	{"Suffixes of the first and the last prefix there can be", suffixesAtTheEnds},

@@ -11,7 +11,7 @@ import (
 	"birthmark/storage"
 )
 
-var writeLaws = []law{
+var writeGuarantees = []guarantee{
 	{"the last change to a key in a batch counts", lastChangeCounts},
 	{"a batch takes copies", batchTakesCopies},
 	{"deleting what is not there is harmless", deletingNothing},
