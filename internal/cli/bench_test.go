@@ -153,5 +153,5 @@ func TestBenchAppendRefusesWhatItCannotMeasure(t *testing.T) {
 		wantFailure(t, exitUsage, "bad_value", said, append([]string{"bench", "append"}, strings.Fields(line)...)...)
 	}
 	wantFailure(t, exitUsage, "bad_setting", `too small to work`, "bench", "append", "--memory=1MiB")
-	wantFailure(t, exitUsage, "unknown_index", `no values of index "op_return"`, "bench", "append", "--indexes", "address,op_return")
+	wantFailure(t, exitUsage, "unknown_index", `unsupported index "op_return"`, "bench", "append", "--indexes", "address,op_return")
 }
