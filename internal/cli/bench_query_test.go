@@ -135,7 +135,7 @@ func TestBenchesRefuseWhatTheyCannotMeasure(t *testing.T) {
 		"rollback --db x":                   {exitUsage, "unknown_flag", `--?db`},
 		"tip --db x":                        {exitUsage, "unknown_flag", `--?db`},
 		"rollback --txs 100,none":           {exitUsage, "bad_value", `^--txs: expected numbers from 1 to 4294967295`},
-		"rollback --txs 100 --blocks 1000":  {exitUsage, "bad_value", `there are no 1000 blocks that come after others`},
+		"rollback --txs 100 --blocks 1000":  {exitUsage, "bad_value", `cannot take the last 1000 blocks`},
 		"tip --blocks 0":                    {exitUsage, "bad_value", `^--blocks: expected a number from 1`},
 		"query --chain doge":                {exitUsage, "bad_value", `^--chain: expected bitcoin, cardano, ergo, not "doge"`},
 		"query --chain ergo --indexes none": {exitUsage, "unknown_index", `none`},
