@@ -128,7 +128,7 @@ func TestTheProgramImportsNoTestPackages(t *testing.T) {
 const maxLines = 4000
 
 // tooLarge lists packages that exceed maxLines until they are split.
-var tooLarge = []string{"core", "internal/cli"}
+var tooLarge = []string{"core", "core/query", "internal/cli"}
 
 func TestPackagesAreNotTooLarge(t *testing.T) {
 	for _, p := range list(t) {
