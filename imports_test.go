@@ -56,6 +56,7 @@ var rules = []rule{
 	{from: "core/query", may: []string{"model", "storage", "core/schema"}},
 	{from: "core/backfill", may: []string{"model", "storage", "core/schema", "core/cache", "core/ledger", "core/ingest"}},
 	{from: "core/check", may: []string{"model", "storage", "core/schema"}},
+	{from: "core/verify", may: []string{"model", "storage", "core/schema", "core/ingest"}},
 	{from: "api/...", may: []string{"model", "core/...", "api/...", "internal/humanize"}},
 	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/suggest"}},
 	{from: "internal/testnode/...", may: []string{"model/...", "chains/...", "bench/generate/...", "internal/testnode/..."}},

@@ -39,7 +39,7 @@ func byHand() []*model.Block {
 func TestVerifyNamesWhatDiffers(t *testing.T) {
 	db := open(t, memory.New(), bitcoin, 0)
 	appendAll(t, db, byHand(), 4)
-	if a := verify(t, db, shelve(byHand()), everything); !a.OK || a.Txs != 7 || a.Inputs != 4 || a.Outputs != 9 {
+	if a := compare(t, db, shelve(byHand()), everything); !a.OK || a.Txs != 7 || a.Inputs != 4 || a.Outputs != 9 {
 		t.Fatalf("%s", text(a))
 	}
 	for what, c := range map[string]struct {
@@ -150,7 +150,7 @@ func TestVerifyNamesWhatDiffers(t *testing.T) {
 	} {
 		blocks := byHand()
 		c.change(blocks[2], &blocks[2].Txs[1])
-		a := verify(t, db, shelve(blocks), everything)
+		a := compare(t, db, shelve(blocks), everything)
 		var got []string
 		for _, d := range a.Differences {
 			line := fmt.Sprintf("%s %s: %s | %s", d.Tx, d.What, d.Source, d.Database)
@@ -177,7 +177,7 @@ func TestVerifyListsAHundredDifferences(t *testing.T) {
 	for i := range other.Txs[1].Outputs {
 		other.Txs[1].Outputs[i].Value = 9
 	}
-	a := verify(t, db, shelve(append(blocks[:4:4], &other)), 0)
+	a := compare(t, db, shelve(append(blocks[:4:4], &other)), 0)
 	if a.OK || len(a.Differences) != 100 || a.More != 150 {
 		t.Errorf("%d differences and %d more", len(a.Differences), a.More)
 	}

@@ -96,7 +96,7 @@ func TestBlocksAreTheSameWhicheverWayTheyAreAskedFor(t *testing.T) {
 		db := open(t, memory.New(), v, 1<<20)
 		appendAll(t, db, blocks, 7)
 		for _, sample := range []int{0, 1, 9, everything} {
-			want, got := verify(t, db, shelve(blocks), sample), verify(t, db, ways[1].of(shelve(blocks)), sample)
+			want, got := compare(t, db, shelve(blocks), sample), compare(t, db, ways[1].of(shelve(blocks)), sample)
 			if !want.OK || text(got) != text(want) {
 				t.Errorf("a sample of %d by the block before: %s, by height: %s", sample, text(got), text(want))
 			}
@@ -140,7 +140,7 @@ func TestRowsThatDoNotLeadOnAreNamed(t *testing.T) {
 					})
 				}
 			}
-			a := verify(t, db, ways[1].of(shelve(blocks)), everything)
+			a := compare(t, db, ways[1].of(shelve(blocks)), everything)
 			named := map[uint32]bool{}
 			for _, d := range a.Differences {
 				named[d.Height] = true
@@ -152,7 +152,7 @@ func TestRowsThatDoNotLeadOnAreNamed(t *testing.T) {
 				t.Errorf("%s: rows %v are broken: %s", v.Name, broken, text(a))
 			}
 			// A sample that has the block behind a broken row names the row too.
-			only := verify(t, db, ways[1].of(shelve(blocks)), 8)
+			only := compare(t, db, ways[1].of(shelve(blocks)), 8)
 			for _, d := range only.Differences {
 				if !broken[d.Height] {
 					t.Errorf("%s: rows %v are broken, not %s", v.Name, broken, text(d))
@@ -184,7 +184,7 @@ func TestAHoleInTheRowsIsNoFaultOfTheSource(t *testing.T) {
 			b.Delete(family, r.Key)
 		}
 	})
-	a := verify(t, db, ways[1].of(shelve(blocks)), everything)
+	a := compare(t, db, ways[1].of(shelve(blocks)), everything)
 	if a.OK || a.Blocks != 130 || len(a.Differences) != 100 || a.More != 21 || a.Differences[0].Height != uint32(blocks[20].Height) ||
 		!strings.Contains(a.Differences[0].Database, "no block at height") {
 		t.Errorf("%d blocks, %d differences, %d more, the first %s", a.Blocks, len(a.Differences), a.More, text(a.Differences[0]))
@@ -194,7 +194,7 @@ func TestAHoleInTheRowsIsNoFaultOfTheSource(t *testing.T) {
 			b.Delete(family, r.Key)
 		}
 	})
-	small := verify(t, db, ways[1].of(shelve(blocks)), 0)
+	small := compare(t, db, ways[1].of(shelve(blocks)), 0)
 	want := fmt.Sprintf(`[{"height":%d,"what":"block on top of one of the 100 blocks below","source":"block %[1]d","database":"none of them is on the source's chain"}]`, blocks[149].Height)
 	if small.Blocks != 1 || text(small.Differences) != want {
 		t.Errorf("%s, expected %s", text(small), want)

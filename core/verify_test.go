@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"birthmark/core"
-	"birthmark/core/query"
+	"birthmark/core/verify"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -22,9 +22,9 @@ import (
 // everything is more than any chain here has.
 const everything = 1 << 20
 
-func verify(t testing.TB, db *core.DB, src model.Source, sample int) *query.VerifyAnswer {
+func compare(t testing.TB, db *core.DB, src model.Source, sample int) *verify.Result {
 	t.Helper()
-	a, err := core.Verify(context.Background(), db, src, core.VerifyOptions{Sample: sample, Seed: 1})
+	a, err := db.Verify(context.Background(), src, verify.Options{Sample: sample, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestVerifyAgreesWithWhereTheBlocksCameFrom(t *testing.T) {
 				db := open(t, store(t), v, 1<<20)
 				sync(t, db, events(blocks[:40], gone, blocks[39].Point(), blocks[40:]), core.SyncOptions{})
 				var done, total uint64
-				a, err := core.Verify(context.Background(), db, shelve(blocks), core.VerifyOptions{Sample: everything, Progress: func(d, t uint64) { done, total = d, t }})
+				a, err := db.Verify(context.Background(), shelve(blocks), verify.Options{Sample: everything, Progress: func(d, t uint64) { done, total = d, t }})
 				if err != nil || !a.OK {
 					t.Fatalf("%s, %v", text(a), err)
 				}
@@ -69,7 +69,7 @@ func TestVerifyAgreesWithWhereTheBlocksCameFrom(t *testing.T) {
 					t.Errorf("the last progress is %d of %d", done, total)
 				}
 				tip := blocks[45]
-				if want := (query.PointAnswer{Height: uint32(tip.Height), Hash: tip.Hash.String()}); a.Tip != want || a.SourceTip != want || a.Behind+a.Ahead != 0 || a.PartsAt != nil || a.Unspent != nil {
+				if want := (verify.Point{Height: uint32(tip.Height), Hash: tip.Hash.String()}); a.Tip != want || a.SourceTip != want || a.Behind+a.Ahead != 0 || a.PartsAt != nil || a.Unspent != nil {
 					t.Errorf("%s", text(a))
 				}
 			})
@@ -86,7 +86,7 @@ func TestTheSampleIsTheSeeds(t *testing.T) {
 	sampled := func(seed uint64, n int) []model.HeightPk {
 		t.Helper()
 		s := shelve(blocks)
-		a, err := core.Verify(context.Background(), db, s, core.VerifyOptions{Sample: n, Seed: seed})
+		a, err := db.Verify(context.Background(), s, verify.Options{Sample: n, Seed: seed})
 		if err != nil || !a.OK || a.Seed != seed {
 			t.Fatalf("%s, %v", text(a), err)
 		}
@@ -122,7 +122,7 @@ func TestTheSampleIsTheSeeds(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		appendAll(t, small, blocks[n-1:n], 1)
 		for _, sample := range []int{0, 1, 5} {
-			if a := verify(t, small, shelve(blocks[:n]), sample); int(a.Blocks) != min(n, 2+sample) || !a.OK {
+			if a := compare(t, small, shelve(blocks[:n]), sample); int(a.Blocks) != min(n, 2+sample) || !a.OK {
 				t.Errorf("a sample of %d of %d blocks: %s", sample, n, text(a))
 			}
 		}
@@ -143,32 +143,32 @@ func TestVerifyFindsWhereTheChainsPart(t *testing.T) {
 		rng := rand.New(rand.NewPCG(n, 0))
 		for range 10 {
 			at := 1 + rng.IntN(19)
-			a := verify(t, db, way(shelve(ours[:at])), everything)
+			a := compare(t, db, way(shelve(ours[:at])), everything)
 			if !a.OK || int(a.Ahead) != len(ours)-at || a.Behind != 0 || int(a.Blocks) != at {
 				t.Errorf("a source of %d blocks: %s", at, text(a))
 			}
 		}
 		rollback(t, db, ours[24].Point())
-		if a := verify(t, db, way(shelve(ours)), everything); !a.OK || a.Behind != 8 || a.Ahead != 0 || a.Blocks != 25 {
+		if a := compare(t, db, way(shelve(ours)), everything); !a.OK || a.Behind != 8 || a.Ahead != 0 || a.Blocks != 25 {
 			t.Errorf("a source that is ahead: %s", text(a))
 		}
-		parts := func(a *query.VerifyAnswer, at *model.Block, had int) {
+		parts := func(a *verify.Result, at *model.Block, had int) {
 			t.Helper()
 			if a.OK || a.PartsAt == nil || *a.PartsAt != uint32(at.Height) || len(a.Differences) != 1 || a.Differences[0].Height != *a.PartsAt ||
 				a.Differences[0].Source != at.Hash.String() || int(a.Blocks) != had {
 				t.Errorf("%s", text(a))
 			}
 		}
-		parts(verify(t, db, way(shelve(theirs)), everything), theirs[20], 20)
-		parts(verify(t, db, way(shelve(theirs[:21])), everything), theirs[20], 20)
+		parts(compare(t, db, way(shelve(theirs)), everything), theirs[20], 20)
+		parts(compare(t, db, way(shelve(theirs[:21])), everything), theirs[20], 20)
 		other := v.NewGenerator(n + 1).Blocks(30)
-		parts(verify(t, db, way(shelve(other)), everything), other[0], 0)
+		parts(compare(t, db, way(shelve(other)), everything), other[0], 0)
 		one := open(t, memory.New(), v, 0)
 		appendAll(t, one, ours[:1], 1)
-		parts(verify(t, one, way(shelve(other)), everything), other[0], 0)
+		parts(compare(t, one, way(shelve(other)), everything), other[0], 0)
 		for at := range 25 { // wherever it is
 			mixed := slices.Concat(ours[:at], other[at:])
-			parts(verify(t, db, way(shelve(mixed)), 0), mixed[at], min(at, 2))
+			parts(compare(t, db, way(shelve(mixed)), 0), mixed[at], min(at, 2))
 		}
 	})
 }
@@ -202,16 +202,16 @@ func TestVerifyComparesWhatIsUnspent(t *testing.T) {
 	}
 	for _, c := range []struct {
 		is    model.UnspentTotals
-		more  query.UnspentSideAnswer
+		more  verify.Count
 		wrong int
 	}{
-		{is, query.UnspentSideAnswer{Outputs: 0, Value: "0"}, 0},
-		{change(-3, -70), query.UnspentSideAnswer{Outputs: 3, Value: "70"}, 0},
-		{change(1, 0), query.UnspentSideAnswer{Outputs: -1, Value: "0"}, 1},
-		{change(0, 5), query.UnspentSideAnswer{Outputs: 0, Value: "-5"}, 1},
-		{change(2, 5), query.UnspentSideAnswer{Outputs: -2, Value: "-5"}, 2},
+		{is, verify.Count{Outputs: 0, Value: "0"}, 0},
+		{change(-3, -70), verify.Count{Outputs: 3, Value: "70"}, 0},
+		{change(1, 0), verify.Count{Outputs: -1, Value: "0"}, 1},
+		{change(0, 5), verify.Count{Outputs: 0, Value: "-5"}, 1},
+		{change(2, 5), verify.Count{Outputs: -2, Value: "-5"}, 2},
 	} {
-		a := verify(t, db, &counter{shelf: shelve(blocks), is: c.is}, 0)
+		a := compare(t, db, &counter{shelf: shelve(blocks), is: c.is}, 0)
 		if a.Unspent == nil || !a.Unspent.Compared || *a.Unspent.More != c.more || len(a.Differences) != c.wrong ||
 			a.Unspent.Database.Value != status.Totals.UnspentValue || a.Unspent.Source.Outputs != int64(c.is.Outputs) {
 			t.Errorf("%+v: %s", c.is, text(a))
@@ -228,12 +228,12 @@ func TestVerifyComparesWhatIsUnspent(t *testing.T) {
 		{&counter{shelf: shelve(blocks), is: moved}, "counted at block 28"},
 		{&counter{shelf: shelve(blocks[:20]), err: broken}, "the source has another tip than the database"},
 	} {
-		a := verify(t, db, c.s, 0)
+		a := compare(t, db, c.s, 0)
 		if a.Unspent == nil || a.Unspent.Compared || !strings.Contains(a.Unspent.Reason, c.reason) || a.Unspent.Source != nil || !a.OK {
 			t.Errorf("%s: %s", c.reason, text(a))
 		}
 	}
-	if _, err := core.Verify(context.Background(), db, &counter{shelf: shelve(blocks), err: broken}, core.VerifyOptions{}); !errors.Is(err, broken) {
+	if _, err := db.Verify(context.Background(), &counter{shelf: shelve(blocks), err: broken}, verify.Options{}); !errors.Is(err, broken) {
 		t.Errorf("a count that broke: %v", err)
 	}
 }
@@ -246,7 +246,7 @@ func TestWhatCannotBeVerifiedSaysSo(t *testing.T) {
 		ctx := context.Background()
 		fails := func(what string, db *core.DB, s model.Source, kind model.ErrorKind, want string) {
 			t.Helper()
-			a, err := core.Verify(ctx, db, s, core.VerifyOptions{Sample: everything})
+			a, err := db.Verify(ctx, s, verify.Options{Sample: everything})
 			if k, c := model.KindOf(err); err == nil || a != nil || k != kind || c != want {
 				t.Errorf("%s: %s, %v (%s)", what, text(a), err, c)
 			}
@@ -275,7 +275,7 @@ func TestWhatCannotBeVerifiedSaysSo(t *testing.T) {
 		ctx, cancel = context.WithCancel(ctx)
 		stopping := shelve(blocks)
 		stopping.before = func(model.HeightPk) error { cancel(); return nil }
-		if _, err := core.Verify(ctx, db, way(stopping), core.VerifyOptions{}); !errors.Is(err, context.Canceled) {
+		if _, err := db.Verify(ctx, way(stopping), verify.Options{}); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err)
 		}
 	})
@@ -299,7 +299,7 @@ func TestVerifySeesOneMoment(t *testing.T) {
 					rollback(t, db, blocks[12].Point())
 				}
 			}
-			a, err := core.Verify(context.Background(), db, shelve(blocks), core.VerifyOptions{Sample: everything, Progress: meanwhile})
+			a, err := db.Verify(context.Background(), shelve(blocks), verify.Options{Sample: everything, Progress: meanwhile})
 			if err != nil || !a.OK || a.Blocks != 20 || db.Tip() != blocks[12].Point() {
 				t.Errorf("%s, %v", text(a), err)
 			}
@@ -358,8 +358,8 @@ func TestVerifyFindsDamage(t *testing.T) {
 				for range min(4, len(rows)) {
 					row := rows[rng.IntN(len(rows))]
 					update(t, s, func(b storage.Batch) { damages[how](b, d.Family, row, rng) })
-					a := verify(t, db, ways[rng.IntN(len(ways))].of(shelve(blocks)), everything)
-					found := slices.ContainsFunc(a.Differences, func(d query.DifferenceAnswer) bool {
+					a := compare(t, db, ways[rng.IntN(len(ways))].of(shelve(blocks)), everything)
+					found := slices.ContainsFunc(a.Differences, func(d verify.Difference) bool {
 						return regexp.MustCompile(named).MatchString(d.What + ": " + d.Database)
 					})
 					if a.OK || !found {
@@ -373,7 +373,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 			}
 		}
 		same(t, "healed", dump(t, db), want)
-		if a := verify(t, db, shelve(blocks), everything); !a.OK {
+		if a := compare(t, db, shelve(blocks), everything); !a.OK {
 			t.Errorf("healed: %s", text(a))
 		}
 	})

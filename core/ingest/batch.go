@@ -16,7 +16,7 @@ type Batch struct {
 	Txs    []BatchTx
 
 	// In the order of the chain, one for each input, key and kept asset of all txs.
-	Spends      []spend
+	spends      []spend
 	births      []model.BirthPk
 	assetBirths []model.AssetBirthPk
 	outputs     []outputAt // one for each output
@@ -87,7 +87,7 @@ func NewBatch(c *schema.Layout, head model.Point, blocks []*model.Block) (*Batch
 		}
 	}
 	w.Txs = make([]BatchTx, 0, txs)
-	w.Spends = make([]spend, 0, inputs)
+	w.spends = make([]spend, 0, inputs)
 	w.births = make([]model.BirthPk, 0, keys)
 	w.assetBirths = make([]model.AssetBirthPk, 0, assets)
 	w.outputs = make([]outputAt, 0, outputs)
@@ -125,7 +125,7 @@ func extends(c model.Chain, head model.Point, b *model.Block) error {
 
 // Weight counts what is in the window, as [model.Block.Weight] does for a block.
 func (w *Batch) Weight() int {
-	return len(w.Blocks) + len(w.Txs) + len(w.Spends) + len(w.outputs) + len(w.assetBirths)
+	return len(w.Blocks) + len(w.Txs) + len(w.spends) + len(w.outputs) + len(w.assetBirths)
 }
 
 // tx is the transaction at pk, which must be in the window.

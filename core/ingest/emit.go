@@ -10,74 +10,74 @@ import (
 	"birthmark/storage"
 )
 
-// Emitter is the third pass over a window: it makes the rows.
-type Emitter struct {
+// emitter is the third pass over a window: it makes the rows.
+type emitter struct {
 	*schema.Layout
-	W          *Batch
-	B          storage.Batch
-	T          *schema.Totals
+	w          *Batch
+	b          storage.Batch
+	t          *schema.Totals
 	key, value []byte // of the row being made
 	head       []byte
-	Rows       []uint64 // of each family
+	rows       []uint64 // of each family
 
 	spends, births, assets int // how many of the window's are done
 }
 
 // put adds the row in key and value, which is a new one, to the batch.
-func (e *Emitter) put(f storage.Family) {
-	e.B.Put(f, e.key, e.value)
-	e.Rows[f]++
+func (e *emitter) put(f storage.Family) {
+	e.b.Put(f, e.key, e.value)
+	e.rows[f]++
 }
 
 // putBirth adds the row that leads from the value in value to the birth in key.
-func (e *Emitter) putBirth(f storage.Family) {
+func (e *emitter) putBirth(f storage.Family) {
 	e.head = schema.AppendBirthKey(e.head[:0], e.value, e.key)
-	e.B.Put(f, e.head, nil)
-	e.Rows[f]++
+	e.b.Put(f, e.head, nil)
+	e.rows[f]++
 }
 
-func (e *Emitter) Window() error {
-	for _, b := range e.W.Blocks {
+func (e *emitter) window() error {
+	for _, b := range e.w.Blocks {
 		e.block(b)
 	}
-	for i := range e.W.Txs {
-		if err := e.tx(&e.W.Txs[i]); err != nil {
-			return fmt.Errorf("%s: %w", where(e.Chain, &e.W.Txs[i]), err)
+	for i := range e.w.Txs {
+		if err := e.tx(&e.w.Txs[i]); err != nil {
+			return fmt.Errorf("%s: %w", where(e.Chain, &e.w.Txs[i]), err)
 		}
 	}
-	for f, n := range e.Rows {
+	for f, n := range e.rows {
 		if n > 0 {
-			e.T.Rows[storage.Family(f)] += n
+			e.t.Rows[storage.Family(f)] += n
 		}
 	}
 	return nil
 }
 
-func (e *Emitter) block(b *model.Block) {
+func (e *emitter) block(b *model.Block) {
 	e.key = b.Height.AppendTo(e.key[:0])
 	row := schema.BlockRow{Hash: b.Hash, Parent: b.Parent, Time: b.Time, Slot: b.Slot, TxCount: len(b.Txs), Size: b.Size, Header: b.Header}
 	e.value = schema.AppendBlockRow(e.value[:0], &row)
 	e.put(schema.FamilyBlock)
-	e.T.Checksum += row.Checksum()
+	e.t.Checksum += row.Checksum()
 
 	e.key = append(e.key[:0], b.Hash[:]...)
 	e.value = schema.AppendHeightRow(e.value[:0], b.Height, b.Time)
 	e.put(schema.FamilyHeight)
 }
 
-func (e *Emitter) tx(t *BatchTx) error {
+func (e *emitter) tx(t *BatchTx) error {
 	e.key = t.pk.AppendTo(e.key[:0])
 	e.value = schema.AppendTxHashRow(e.value[:0], &t.Hash, t.Fee)
 	e.put(schema.FamilyTxHash)
 	e.raw(t)
-	e.T.Checksum += schema.HashChecksum(&t.Hash) + t.Fee.Amount
+	e.t.Checksum += schema.HashChecksum(&t.Hash) + t.Fee.Amount
 
 	e.key, e.value = schema.AppendTxPkKey(e.key[:0], &t.Hash, t.pk), e.value[:0]
 	e.put(schema.FamilyTxPk)
 
 	if t.genesis {
-		e.T.GenesisTxs++
-		e.T.GenesisOutputs += uint64(len(t.Outputs))
+		e.t.GenesisTxs++
+		e.t.GenesisOutputs += uint64(len(t.Outputs))
 	}
 	e.inputs(t)
 	for oi := range t.Outputs {
@@ -92,37 +92,37 @@ func (e *Emitter) tx(t *BatchTx) error {
 		if len(m.info) > 0 && m.birth.Utxo.Tx() == t.pk {
 			e.key, e.value = m.birth.AppendTo(e.key[:0]), append(e.value[:0], m.info...)
 			e.put(schema.FamilyAssetInfo)
-			e.T.Checksum += schema.InfoChecksum(m.info)
+			e.t.Checksum += schema.InfoChecksum(m.info)
 		}
 	}
 	return nil
 }
 
-func (e *Emitter) inputs(t *BatchTx) {
+func (e *emitter) inputs(t *BatchTx) {
 	for ii := range t.Inputs {
-		s := e.W.Spends[e.spends]
+		s := e.w.spends[e.spends]
 		e.spends++
 		input, _ := t.pk.Input(ii) // resolution made the same pointer
 		e.key, e.value = input.AppendTo(e.key[:0]), s.Utxo.AppendTo(e.value[:0])
 		e.put(schema.FamilySpentUtxo)
 		e.key, e.value = e.value, e.key
 		e.put(schema.FamilySpentInput)
-		e.T.UnspentValue -= s.Value
+		e.t.UnspentValue -= s.Value
 	}
 }
 
 var errSupply = errors.New("the value of all unspent outputs does not fit 64 bits")
 
-func (e *Emitter) output(t *BatchTx, oi int) error {
+func (e *emitter) output(t *BatchTx, oi int) error {
 	o := &t.Outputs[oi]
 	pk, _ := t.pk.Utxo(t.OutputIndex(oi)) // resolution made the same pointer
-	if e.T.UnspentValue+o.Value < o.Value {
+	if e.t.UnspentValue+o.Value < o.Value {
 		return BadBlock(errSupply)
 	}
-	e.T.UnspentValue += o.Value
-	e.T.Checksum += o.Value
+	e.t.UnspentValue += o.Value
+	e.t.Checksum += o.Value
 
-	births := e.W.births[e.births : e.births+len(o.Keys)]
+	births := e.w.births[e.births : e.births+len(o.Keys)]
 	e.births += len(o.Keys)
 	e.value = schema.AppendUtxoValue(e.value[:0], o.Value)
 	for ki := range o.Keys {
@@ -144,15 +144,15 @@ func (e *Emitter) output(t *BatchTx, oi int) error {
 		e.putBirth(x.Family(schema.IndexBirth))
 		if x.Active.Has(schema.FeaturePrefix) {
 			e.head = schema.AppendTextKey(e.head[:0], &x.Index, e.value, e.key)
-			e.B.Put(x.Family(schema.IndexText), e.head, nil)
-			e.Rows[x.Family(schema.IndexText)]++
+			e.b.Put(x.Family(schema.IndexText), e.head, nil)
+			e.rows[x.Family(schema.IndexText)]++
 		}
 	}
 	e.outputAssets(t, o, pk)
 	return nil
 }
 
-func (e *Emitter) outputAssets(t *BatchTx, o *model.Output, pk model.UtxoPk) {
+func (e *emitter) outputAssets(t *BatchTx, o *model.Output, pk model.UtxoPk) {
 	if len(o.Assets) == 0 {
 		return
 	}
@@ -162,9 +162,9 @@ func (e *Emitter) outputAssets(t *BatchTx, o *model.Output, pk model.UtxoPk) {
 		if o.Assets[i].Amount == 0 {
 			continue
 		}
-		birth := e.W.assetBirths[e.assets]
+		birth := e.w.assetBirths[e.assets]
 		e.assets++
-		e.T.Checksum += o.Assets[i].Amount
+		e.t.Checksum += o.Assets[i].Amount
 		e.value = schema.AppendAssetEntry(e.value, pk, schema.AssetEntry{Amount: o.Assets[i].Amount, Birth: birth, Minted: t.minted(birth)})
 	}
 	if e.assets == first {
@@ -172,14 +172,14 @@ func (e *Emitter) outputAssets(t *BatchTx, o *model.Output, pk model.UtxoPk) {
 	}
 	e.key = pk.AppendTo(e.key[:0])
 	e.put(schema.FamilyAssets)
-	e.T.Assets += uint64(e.assets - first)
+	e.t.Assets += uint64(e.assets - first)
 
 	entry := uint16(0)
 	for i := range o.Assets {
 		if o.Assets[i].Amount == 0 {
 			continue
 		}
-		birth, at := e.W.assetBirths[first+int(entry)], model.AssetPk{Utxo: pk, Index: entry}
+		birth, at := e.w.assetBirths[first+int(entry)], model.AssetPk{Utxo: pk, Index: entry}
 		entry++
 		if birth != model.AssetBirthPk(at) {
 			e.key, e.value = schema.AppendAssetRelationKey(e.key[:0], birth, at), e.value[:0]
@@ -207,20 +207,20 @@ func (t *BatchTx) minted(birth model.AssetBirthPk) bool {
 }
 
 // raw makes the row of the transaction whose key is in e.key.
-func (e *Emitter) raw(t *BatchTx) {
+func (e *emitter) raw(t *BatchTx) {
 	if !e.Layout.Raw || t.genesis {
 		return
 	}
-	e.B.Put(schema.FamilyRaw, e.key, t.Raw)
-	e.Rows[schema.FamilyRaw]++
-	e.T.Checksum += schema.RawChecksum(t.pk, t.Raw)
+	e.b.Put(schema.FamilyRaw, e.key, t.Raw)
+	e.rows[schema.FamilyRaw]++
+	e.t.Checksum += schema.RawChecksum(t.pk, t.Raw)
 }
 
 // WriteRows adds the rows of a resolved window to b, with what it changes in balances and assets, and counts them in t. r reads
 // the rows of the windows before.
 func WriteRows(l *schema.Layout, w *Batch, r storage.Reader, b storage.Batch, t *schema.Totals) error {
-	e := Emitter{Layout: l, W: w, B: b, T: t, Rows: make([]uint64, l.FamilyCount())}
-	if err := e.Window(); err != nil {
+	e := emitter{Layout: l, w: w, b: b, t: t, rows: make([]uint64, l.FamilyCount())}
+	if err := e.window(); err != nil {
 		return err
 	}
 	if len(w.Txs) == 0 {

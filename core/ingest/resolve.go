@@ -20,15 +20,15 @@ func FirstPk(before []*Batch, w *Batch) model.UtxoPk {
 	return model.UtxoPk(w.Blocks[0].Height.First())
 }
 
-// Resolver is the second pass over one window: what inputs spend, and where values and assets were born.
-type Resolver struct {
+// resolver is the second pass over one window: what inputs spend, and where values and assets were born.
+type resolver struct {
 	*schema.Layout
-	Cache  *cache.Caches
-	W      *Batch
-	R      storage.Reader
+	cache  *cache.Caches
+	w      *Batch
+	r      storage.Reader
 	before []*Batch // pending, oldest first
 
-	AssetsStored bool // there are assets in the database
+	assetsStored bool // there are assets in the database
 
 	keys                 []cache.Fingerprint // of the transactions at hand, in the order in which they are asked for
 	asked                int                 // how many of keys were
@@ -44,8 +44,8 @@ type Resolver struct {
 // and still in the processor's cache.
 const keysAhead = 2048
 
-func (v *Resolver) Resolve() error {
-	w := v.W
+func (v *resolver) resolve() error {
+	w := v.w
 	for ti, ahead := 0, 0; ti < len(w.Txs); ti++ {
 		if ti == ahead {
 			ahead = v.fingerprints(ti)
@@ -72,7 +72,7 @@ func (v *Resolver) Resolve() error {
 		return err
 	}
 	var sorting sync.WaitGroup
-	for _, y := range v.W.deltas {
+	for _, y := range v.w.deltas {
 		sorting.Go(y.Sort)
 	}
 	sorting.Wait()
@@ -81,11 +81,11 @@ func (v *Resolver) Resolve() error {
 
 // fingerprints makes those of the next transactions, of their inputs, themselves, and their outputs' values and assets,
 // and returns which transaction comes after them.
-func (v *Resolver) fingerprints(ti int) int {
-	c := v.Cache
+func (v *resolver) fingerprints(ti int) int {
+	c := v.cache
 	v.keys, v.asked, v.spendKeys, v.valueKeys = v.keys[:0], 0, v.spendKeys[:0], v.valueKeys[:0]
-	for ; ti < len(v.W.Txs) && len(v.keys) < keysAhead; ti++ {
-		t := &v.W.Txs[ti]
+	for ; ti < len(v.w.Txs) && len(v.keys) < keysAhead; ti++ {
+		t := &v.w.Txs[ti]
 		for ii := range t.Inputs {
 			v.keys = append(v.keys, v.spendKey(&t.Inputs[ii]))
 		}
@@ -115,7 +115,7 @@ func (v *Resolver) fingerprints(ti int) int {
 
 // spaceOf is the space of the values of an index, by its position; that of a position which does not exist is found out
 // later.
-func (v *Resolver) spaceOf(position int) int {
+func (v *resolver) spaceOf(position int) int {
 	if position < 0 || position >= len(v.Indexes) {
 		return schema.AssetSpace
 	}
@@ -123,18 +123,18 @@ func (v *Resolver) spaceOf(position int) int {
 }
 
 // nextKey is the next fingerprint made.
-func (v *Resolver) nextKey() cache.Fingerprint {
+func (v *resolver) nextKey() cache.Fingerprint {
 	v.asked++
 	return v.keys[v.asked-1]
 }
 
 // outputs resolves the values and assets of a transaction's outputs, and notes the outputs as unspent.
-func (v *Resolver) outputs(t *BatchTx) error {
-	c := v.Cache
+func (v *resolver) outputs(t *BatchTx) error {
+	c := v.cache
 	if t.FirstOutput > 0 && !v.Traits.OutputOffset {
 		return model.Errorf(model.BadSource, "bad_block", "its outputs begin with output %d: expected 0", t.FirstOutput)
 	}
-	t.outputs = len(v.W.outputs)
+	t.outputs = len(v.w.outputs)
 	outpoints := v.nextKey()
 	for oi := range t.Outputs {
 		o := &t.Outputs[oi]
@@ -144,7 +144,7 @@ func (v *Resolver) outputs(t *BatchTx) error {
 			return BadBlock(err)
 		}
 		spendable := outpoints.Output(uint32(index))
-		v.W.outputs = append(v.W.outputs, outputAt{int32(len(v.W.births)), int32(len(v.W.assetBirths))})
+		v.w.outputs = append(v.w.outputs, outputAt{int32(len(v.w.births)), int32(len(v.w.assetBirths))})
 		var seen uint64
 		for ki := range o.Keys {
 			k, key := &o.Keys[ki], v.nextKey()
@@ -169,7 +169,7 @@ func BadBlock(err error) error { return model.Errorf(model.BadSource, "bad_block
 
 // occurrence is the index of key ki of an output and the birth the value has if it is born there. seen has a bit for
 // every index met in the output.
-func (v *Resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *uint64) (*schema.Index, model.BirthPk, error) {
+func (v *resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *uint64) (*schema.Index, model.BirthPk, error) {
 	k := &o.Keys[ki]
 	if k.Index < 0 || k.Index >= len(v.Indexes) {
 		return nil, model.BirthPk{}, fmt.Errorf("key of index %d, the database has %d", k.Index, len(v.Indexes))
@@ -205,8 +205,8 @@ func (v *Resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *ui
 
 // occur notes that a value occurs. It was born where the caches know it, or here where nothing has it; what is left is
 // in doubt.
-func (v *Resolver) occur(x *schema.Index, key cache.Fingerprint, value []byte, here model.BirthPk) {
-	w, c := v.W, v.Cache
+func (v *resolver) occur(x *schema.Index, key cache.Fingerprint, value []byte, here model.BirthPk) {
+	w, c := v.w, v.cache
 	at := int32(len(w.births))
 	once := x.Kind == model.OneToOne
 	if !once {
@@ -228,8 +228,8 @@ func (v *Resolver) occur(x *schema.Index, key cache.Fingerprint, value []byte, h
 	}
 }
 
-func (v *Resolver) assets(o *model.Output, pk model.UtxoPk) error {
-	w, c, kept := v.W, v.Cache, 0
+func (v *resolver) assets(o *model.Output, pk model.UtxoPk) error {
+	w, c, kept := v.w, v.cache, 0
 	for i := range o.Assets {
 		a := &o.Assets[i]
 		if a.Amount == 0 {
@@ -263,17 +263,17 @@ func (v *Resolver) assets(o *model.Output, pk model.UtxoPk) error {
 }
 
 // count adds what the window asked.
-func (v *Resolver) count() {
-	hits := &v.Cache.Counters
-	hits.Outputs.Add(len(v.W.Spends), len(v.W.Spends)-len(v.misses))
+func (v *resolver) count() {
+	hits := &v.cache.Counters
+	hits.Outputs.Add(len(v.w.spends), len(v.w.spends)-len(v.misses))
 	hits.Values.Add(v.asksBirths, v.knew)
-	perhapsNew := len(v.W.births) + len(v.W.assetBirths) - v.knew
+	perhapsNew := len(v.w.births) + len(v.w.assetBirths) - v.knew
 	hits.Filter.Add(perhapsNew, perhapsNew-len(v.pending))
 }
 
 // Resolve finds what the inputs of a window spend and where its values and assets were born: in the caches, in the windows before
 // it, which are not written yet, oldest first, and in the database that r reads. assets: the database has assets.
 func Resolve(l *schema.Layout, c *cache.Caches, w *Batch, r storage.Reader, before []*Batch, assets bool) error {
-	v := Resolver{Layout: l, Cache: c, W: w, R: r, before: before, AssetsStored: assets}
-	return v.Resolve()
+	v := resolver{Layout: l, cache: c, w: w, r: r, before: before, assetsStored: assets}
+	return v.resolve()
 }

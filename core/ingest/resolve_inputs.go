@@ -13,9 +13,9 @@ type cacheMiss struct{ ti, ii, at int32 }
 
 // inputs resolves what a transaction spends from the table of unspent outputs. What is not there is read later, all at
 // once.
-func (v *Resolver) inputs(ti int32, t *BatchTx) error {
-	w, c := v.W, v.Cache
-	t.spends = len(w.Spends)
+func (v *resolver) inputs(ti int32, t *BatchTx) error {
+	w, c := v.w, v.cache
+	t.spends = len(w.spends)
 	for ii := range t.Inputs {
 		in := &t.Inputs[ii]
 		if _, err := t.pk.Input(ii); err != nil {
@@ -26,18 +26,18 @@ func (v *Resolver) inputs(ti int32, t *BatchTx) error {
 		}
 		pk, value, ok := c.Unspent.Take(v.nextKey())
 		if !ok {
-			v.misses = append(v.misses, cacheMiss{ti, int32(ii), int32(len(w.Spends))})
+			v.misses = append(v.misses, cacheMiss{ti, int32(ii), int32(len(w.spends))})
 		}
-		w.Spends = append(w.Spends, spend{model.UtxoPk(pk), value})
+		w.spends = append(w.spends, spend{model.UtxoPk(pk), value})
 	}
 	return nil
 }
 
-func (v *Resolver) spendKey(in *model.Input) cache.Fingerprint {
+func (v *resolver) spendKey(in *model.Input) cache.Fingerprint {
 	if v.SpendIndex != nil {
-		return v.Cache.Fingerprints.Value(v.SpendIndex.Number, in.Value)
+		return v.cache.Fingerprints.Value(v.SpendIndex.Number, in.Value)
 	}
-	return v.Cache.Fingerprints.Outpoints(&in.Tx).Output(in.Index)
+	return v.cache.Fingerprints.Outpoints(&in.Tx).Output(in.Index)
 }
 
 // InputName is how an input names what it spends, as people write it.
@@ -48,15 +48,15 @@ func InputName(c *schema.Layout, in *model.Input) string {
 	return fmt.Sprintf("%s:%d", c.Chain.FormatHash(in.Tx), in.Index)
 }
 
-func (v *Resolver) unknown(t *BatchTx, ii int) error {
+func (v *resolver) unknown(t *BatchTx, ii int) error {
 	return model.Errorf(model.BadSource, "unknown_output", "input %d spends unknown %s", ii, InputName(v.Layout, &t.Inputs[ii]))
 }
 
-func (v *Resolver) alreadySpent(t *BatchTx, ii int, by model.InputPk) error {
+func (v *resolver) alreadySpent(t *BatchTx, ii int, by model.InputPk) error {
 	name := by.String()
 	if w := v.pendingWith(model.UtxoPk(by)); w != nil {
 		name = v.Chain.FormatHash(w.tx(by.Tx()).Hash)
-	} else if b, err := v.R.Get(schema.FamilyTxHash, by.Tx().AppendTo(nil)); err == nil {
+	} else if b, err := v.r.Get(schema.FamilyTxHash, by.Tx().AppendTo(nil)); err == nil {
 		if hash, _, err := schema.ParseTxHashRow(b); err == nil {
 			name = v.Chain.FormatHash(hash)
 		}
@@ -67,11 +67,11 @@ func (v *Resolver) alreadySpent(t *BatchTx, ii int, by model.InputPk) error {
 
 // readInputs resolves from the database what is left: where the outputs stand, what they are worth, and that nothing
 // has spent them.
-func (v *Resolver) readInputs() error {
+func (v *resolver) readInputs() error {
 	if len(v.misses) == 0 {
 		return nil
 	}
-	w := v.W
+	w := v.w
 	fail := func(u cacheMiss, err error) error { return fmt.Errorf("%s: %w", where(v.Chain, &w.Txs[u.ti]), err) }
 	if u, err := v.checkUncommittedOutputs(); err != nil {
 		return fail(u, err)
@@ -81,11 +81,11 @@ func (v *Resolver) readInputs() error {
 		return err
 	}
 	keys := schema.Keys(places)
-	rows, err := v.R.GetMany(schema.FamilyUtxo, keys)
+	rows, err := v.r.GetMany(schema.FamilyUtxo, keys)
 	if err != nil {
 		return err
 	}
-	spent, err := v.R.GetMany(schema.FamilySpentInput, keys)
+	spent, err := v.r.GetMany(schema.FamilySpentInput, keys)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (v *Resolver) readInputs() error {
 			}
 			return fail(u, v.alreadySpent(t, int(u.ii), by))
 		}
-		w.Spends[u.at] = spend{places[i], value}
+		w.spends[u.at] = spend{places[i], value}
 	}
 	if u, err := v.checkUncommittedSpends(places); err != nil {
 		return fail(u, err)
@@ -115,18 +115,18 @@ func (v *Resolver) readInputs() error {
 
 // checkUncommittedOutputs refuses an unread input that names an output of a window not written yet: the table of unspent outputs
 // has all of those, so it is spent, or there is none of that number.
-func (v *Resolver) checkUncommittedOutputs() (cacheMiss, error) {
+func (v *resolver) checkUncommittedOutputs() (cacheMiss, error) {
 	wanted := make(map[string][]cacheMiss, len(v.misses))
 	for _, u := range v.misses {
 		name := v.spentName(u)
 		wanted[name] = append(wanted[name], u)
 	}
-	for _, w := range append(v.before[:len(v.before):len(v.before)], v.W) {
+	for _, w := range append(v.before[:len(v.before):len(v.before)], v.w) {
 		for ti := range w.Txs {
 			made := &w.Txs[ti]
 			if v.SpendIndex == nil {
 				for _, u := range wanted[string(made.Hash[:])] {
-					t := &v.W.Txs[u.ti]
+					t := &v.w.Txs[u.ti]
 					n := int64(t.Inputs[u.ii].Index)
 					if made.pk >= t.pk {
 						continue
@@ -144,7 +144,7 @@ func (v *Resolver) checkUncommittedOutputs() (cacheMiss, error) {
 						continue
 					}
 					for _, u := range wanted[string(k.Value)] {
-						if made.pk < v.W.Txs[u.ti].pk {
+						if made.pk < v.w.Txs[u.ti].pk {
 							return u, v.doubleSpend(u, model.UtxoPk(made.pk)+model.UtxoPk(made.OutputIndex(oi)))
 						}
 					}
@@ -156,8 +156,8 @@ func (v *Resolver) checkUncommittedOutputs() (cacheMiss, error) {
 }
 
 // spentName is what an input names, but for the number of an output.
-func (v *Resolver) spentName(u cacheMiss) string {
-	in := &v.W.Txs[u.ti].Inputs[u.ii]
+func (v *resolver) spentName(u cacheMiss) string {
+	in := &v.w.Txs[u.ti].Inputs[u.ii]
 	if v.SpendIndex != nil {
 		return string(in.Value)
 	}
@@ -165,8 +165,8 @@ func (v *Resolver) spentName(u cacheMiss) string {
 }
 
 // doubleSpend says which input of the windows not written yet spends what u spends too.
-func (v *Resolver) doubleSpend(u cacheMiss, place model.UtxoPk) error {
-	t := &v.W.Txs[u.ti]
+func (v *resolver) doubleSpend(u cacheMiss, place model.UtxoPk) error {
+	t := &v.w.Txs[u.ti]
 	for by, spend := range v.uncommittedSpends() {
 		if spend.Utxo == place && by != model.InputPk(t.pk)+model.InputPk(u.ii) {
 			return v.alreadySpent(t, int(u.ii), by)
@@ -176,7 +176,7 @@ func (v *Resolver) doubleSpend(u cacheMiss, place model.UtxoPk) error {
 }
 
 // checkUncommittedSpends refuses an unread input where another of a window not written yet spends the same.
-func (v *Resolver) checkUncommittedSpends(places []model.UtxoPk) (cacheMiss, error) {
+func (v *resolver) checkUncommittedSpends(places []model.UtxoPk) (cacheMiss, error) {
 	by := make(map[model.UtxoPk]int, len(places))
 	for i, pk := range places {
 		by[pk] = i
@@ -187,7 +187,7 @@ func (v *Resolver) checkUncommittedSpends(places []model.UtxoPk) (cacheMiss, err
 			continue
 		}
 		u := v.misses[i]
-		t := &v.W.Txs[u.ti]
+		t := &v.w.Txs[u.ti]
 		if other != model.InputPk(t.pk)+model.InputPk(u.ii) {
 			return u, v.alreadySpent(t, int(u.ii), other)
 		}
@@ -196,12 +196,12 @@ func (v *Resolver) checkUncommittedSpends(places []model.UtxoPk) (cacheMiss, err
 }
 
 // uncommittedSpends yields the inputs of this window and those before that are not written yet.
-func (v *Resolver) uncommittedSpends() func(yield func(model.InputPk, spend) bool) {
+func (v *resolver) uncommittedSpends() func(yield func(model.InputPk, spend) bool) {
 	return func(yield func(model.InputPk, spend) bool) {
-		for _, w := range append(v.before[:len(v.before):len(v.before)], v.W) {
+		for _, w := range append(v.before[:len(v.before):len(v.before)], v.w) {
 			for ti := range w.Txs {
 				t := &w.Txs[ti]
-				for ii, s := range w.Spends[t.spends : t.spends+len(t.Inputs)] {
+				for ii, s := range w.spends[t.spends : t.spends+len(t.Inputs)] {
 					if !yield(model.InputPk(t.pk)+model.InputPk(ii), s) {
 						return
 					}
@@ -212,18 +212,18 @@ func (v *Resolver) uncommittedSpends() func(yield func(model.InputPk, spend) boo
 }
 
 // locateOutputs is where the outputs that the unread inputs name stand, in the order of unread.
-func (v *Resolver) locateOutputs() ([]model.UtxoPk, error) {
+func (v *resolver) locateOutputs() ([]model.UtxoPk, error) {
 	places := make([]model.UtxoPk, len(v.misses))
 	unknown := func(u cacheMiss) error {
-		t := &v.W.Txs[u.ti]
+		t := &v.w.Txs[u.ti]
 		return fmt.Errorf("%s: %w", where(v.Chain, t), v.unknown(t, int(u.ii)))
 	}
 	if v.SpendIndex != nil {
 		values := make([][]byte, len(v.misses))
 		for i, u := range v.misses {
-			values[i] = v.W.Txs[u.ti].Inputs[u.ii].Value
+			values[i] = v.w.Txs[u.ti].Inputs[u.ii].Value
 		}
-		births, err := v.Births(v.R, v.SpendIndex.Number, values)
+		births, err := v.Births(v.r, v.SpendIndex.Number, values)
 		if err != nil {
 			return nil, err
 		}
@@ -237,9 +237,9 @@ func (v *Resolver) locateOutputs() ([]model.UtxoPk, error) {
 	}
 	hashes := make([]model.Hash, len(v.misses))
 	for i, u := range v.misses {
-		hashes[i] = v.W.Txs[u.ti].Inputs[u.ii].Tx
+		hashes[i] = v.w.Txs[u.ti].Inputs[u.ii].Tx
 	}
-	txs, err := schema.TxPks(v.R, hashes)
+	txs, err := schema.TxPks(v.r, hashes)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +248,7 @@ func (v *Resolver) locateOutputs() ([]model.UtxoPk, error) {
 		if len(found) == 0 {
 			return nil, unknown(u)
 		}
-		if places[i], err = found[0].Utxo(int(v.W.Txs[u.ti].Inputs[u.ii].Index)); err != nil {
+		if places[i], err = found[0].Utxo(int(v.w.Txs[u.ti].Inputs[u.ii].Index)); err != nil {
 			return nil, unknown(u)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 type mintLookup struct{ ti, mi int }
 
 // mints resolves what the transactions say they minted and burned, and finds what they burned without saying so.
-func (v *Resolver) mints() error {
-	w := v.W
+func (v *resolver) mints() error {
+	w := v.w
 	for ti := range w.Txs {
 		t := &w.Txs[ti]
 		for mi := range t.Mints {
@@ -27,7 +27,7 @@ func (v *Resolver) mints() error {
 			if len(m.Info) > model.MaxValueSize {
 				return fmt.Errorf("%s: %w", where(v.Chain, t), BadBlock(fmt.Errorf("%d bytes are said of asset %s, expected at most %d", len(m.Info), v.Chain.FormatAsset(m.Asset), model.MaxValueSize)))
 			}
-			birth, found := v.Cache.Birth(v.Cache.Fingerprints.Value(schema.AssetSpace, m.Asset))
+			birth, found := v.cache.Birth(v.cache.Fingerprints.Value(schema.AssetSpace, m.Asset))
 			if !found {
 				v.lookups = append(v.lookups, mintLookup{ti, len(t.mints)})
 			}
@@ -41,20 +41,20 @@ func (v *Resolver) mints() error {
 }
 
 // readMints finds the assets of mints that no cache knows.
-func (v *Resolver) readMints() error {
+func (v *resolver) readMints() error {
 	if len(v.lookups) == 0 {
 		return nil
 	}
 	ids := make([][]byte, len(v.lookups))
 	for i, l := range v.lookups {
-		ids[i] = v.W.Txs[l.ti].Mints[l.mi].Asset
+		ids[i] = v.w.Txs[l.ti].Mints[l.mi].Asset
 	}
-	births, err := v.Births(v.R, schema.AssetSpace, ids)
+	births, err := v.Births(v.r, schema.AssetSpace, ids)
 	if err != nil {
 		return err
 	}
 	for i, l := range v.lookups {
-		t := &v.W.Txs[l.ti]
+		t := &v.w.Txs[l.ti]
 		if births[i] == nil {
 			return fmt.Errorf("%s: %w", where(v.Chain, t), model.Errorf(model.BadSource, "unknown_asset",
 				"mints %v of asset %s, which no output has had", t.mints[l.mi].amount, v.Chain.FormatAsset(ids[i])))
@@ -66,15 +66,15 @@ func (v *Resolver) readMints() error {
 
 // isBalanced reports whether the assets of a transaction are balanced: where burns are implied those of all, else those
 // of transactions that mint or burn. What existed before the first block may come from nowhere.
-func (v *Resolver) isBalanced(t *BatchTx) bool {
+func (v *resolver) isBalanced(t *BatchTx) bool {
 	return len(t.mints) > 0 || (v.Traits.ImpliedBurns && !t.genesis)
 }
 
 // assetDeltas finds what the window changes in how assets stand, and balances what goes into transactions against what
 // comes out. Rollback relies on the balance: whatever is minted comes out, whatever is burned goes in.
-func (v *Resolver) assetDeltas() error {
-	w := v.W
-	if !v.AssetsStored && len(w.assetBirths) == 0 && !slices.ContainsFunc(v.before, func(w *Batch) bool { return len(w.assetBirths) > 0 }) {
+func (v *resolver) assetDeltas() error {
+	w := v.w
+	if !v.assetsStored && len(w.assetBirths) == 0 && !slices.ContainsFunc(v.before, func(w *Batch) bool { return len(w.assetBirths) > 0 }) {
 		return nil
 	}
 	stored, err := v.readSpentAssets()
@@ -89,7 +89,7 @@ func (v *Resolver) assetDeltas() error {
 		if v.isBalanced(t) {
 			b = newAssetBalance(t)
 		}
-		for i, s := range w.Spends[t.spends : t.spends+len(t.Inputs)] {
+		for i, s := range w.spends[t.spends : t.spends+len(t.Inputs)] {
 			h := stored[s.Utxo]
 			if made := v.pendingWith(s.Utxo); made != nil {
 				tx := made.tx(s.Utxo.Tx())
@@ -131,9 +131,9 @@ func (v *Resolver) assetDeltas() error {
 }
 
 // pendingWith is the window not written yet that has the output at pk; nil where there is none.
-func (v *Resolver) pendingWith(pk model.UtxoPk) *Batch {
-	if v.W.contains(pk) {
-		return v.W
+func (v *resolver) pendingWith(pk model.UtxoPk) *Batch {
+	if v.w.contains(pk) {
+		return v.w
 	}
 	for _, w := range v.before {
 		if w.contains(pk) {
@@ -220,22 +220,22 @@ func (b *assetBalance) finish(impliedBurns bool) error {
 
 // readSpentAssets reads the assets of the outputs the window spends that stand before every pending window, and whose
 // they are.
-func (v *Resolver) readSpentAssets() (map[model.UtxoPk]ledger.OutputAssets, error) {
-	if !v.AssetsStored {
+func (v *resolver) readSpentAssets() (map[model.UtxoPk]ledger.OutputAssets, error) {
+	if !v.assetsStored {
 		return nil, nil
 	}
-	first := v.W
+	first := v.w
 	if len(v.before) > 0 {
 		first = v.before[0]
 	}
 	var pks []model.UtxoPk
-	for _, s := range v.W.Spends {
+	for _, s := range v.w.spends {
 		if len(first.Txs) == 0 || s.Utxo < model.UtxoPk(first.Txs[0].pk) {
 			pks = append(pks, s.Utxo)
 		}
 	}
 	slices.Sort(pks)
-	return readHeld(v.Layout, v.R, pks)
+	return readHeld(v.Layout, v.r, pks)
 }
 
 // readHeld reads the assets of outputs, and whose they are: those that have none are left out.

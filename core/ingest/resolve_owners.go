@@ -26,14 +26,14 @@ func (o *owners) of(spend int) []schema.Occurrence {
 }
 
 // deltas notes what the window changes in the accounts of values.
-func (v *Resolver) deltas() error {
-	w := v.W
-	v.Cache.Divide(v.Indexes) // an index may have been added or dropped since the last window
+func (v *resolver) deltas() error {
+	w := v.w
+	v.cache.Divide(v.Indexes) // an index may have been added or dropped since the last window
 	if w.deltas = ledger.NewDeltas(v.Layout, 1); len(w.deltas) == 0 {
 		return nil
 	}
 	for _, y := range w.deltas {
-		y.Outputs = make([]ledger.OutputDelta, 0, len(w.outputs)+len(w.Spends)) // of an index that has one value an output
+		y.Outputs = make([]ledger.OutputDelta, 0, len(w.outputs)+len(w.spends)) // of an index that has one value an output
 	}
 	at := make([]*ledger.Deltas, len(v.Indexes)) // by position
 	for i, x := range v.Indexes {
@@ -47,7 +47,7 @@ func (v *Resolver) deltas() error {
 		t := &w.Txs[ti]
 		for si := t.spends; si < t.spends+len(t.Inputs); si++ {
 			for _, o := range w.owners.of(si) {
-				ledger.DeltasOf(w.deltas, o.Index).AddSpend(o.Birth, t.pk, w.Spends[si].Utxo, w.Spends[si].Value)
+				ledger.DeltasOf(w.deltas, o.Index).AddSpend(o.Birth, t.pk, w.spends[si].Utxo, w.spends[si].Value)
 			}
 		}
 		for oi := range t.Outputs {
@@ -65,8 +65,8 @@ func (v *Resolver) deltas() error {
 }
 
 // putOwners has the caches remember whose the window's outputs are; at is the tallies by the position of their indexes.
-func (v *Resolver) putOwners(at []*ledger.Deltas) {
-	w := v.W
+func (v *resolver) putOwners(at []*ledger.Deltas) {
+	w := v.w
 	has := make([]*model.BirthPk, len(v.Indexes)) // the value of an output, by position
 	for ti := range w.Txs {
 		t := &w.Txs[ti]
@@ -79,7 +79,7 @@ func (v *Resolver) putOwners(at []*ledger.Deltas) {
 			}
 			for i, x := range v.Indexes {
 				if at[i] != nil && cache.HasOwners(x) {
-					v.Cache.PutOwner(x, model.UtxoPk(t.pk)+model.UtxoPk(t.OutputIndex(oi)), has[i])
+					v.cache.PutOwner(x, model.UtxoPk(t.pk)+model.UtxoPk(t.OutputIndex(oi)), has[i])
 				}
 			}
 		}
@@ -87,8 +87,8 @@ func (v *Resolver) putOwners(at []*ledger.Deltas) {
 }
 
 // readOwners finds whose the spent outputs were: in the windows that are not written yet, in the caches, or in the database.
-func (v *Resolver) readOwners() error {
-	w := v.W
+func (v *resolver) readOwners() error {
+	w := v.w
 	var keep []*schema.Index
 	allOwned := true
 	for _, x := range v.Indexes {
@@ -98,23 +98,23 @@ func (v *Resolver) readOwners() error {
 		}
 	}
 	const pending, cached = -1, -2
-	at := make([]int32, len(w.Spends)) // where a spend stands among stored, or one of the above
-	known := make([]*model.BirthPk, 0, len(keep)*len(w.Spends))
+	at := make([]int32, len(w.spends)) // where a spend stands among stored, or one of the above
+	known := make([]*model.BirthPk, 0, len(keep)*len(w.spends))
 	var stored []model.UtxoPk
 	asked := 0
-	for i, s := range w.Spends {
+	for i, s := range w.spends {
 		before := len(known)
 		if v.pendingWith(s.Utxo) != nil {
 			at[i] = pending
 			for _, x := range keep {
-				v.Cache.TakeOwner(x, s.Utxo) // nobody asks again
+				v.cache.TakeOwner(x, s.Utxo) // nobody asks again
 			}
 			continue
 		}
 		asked++
 		all := allOwned
 		for _, x := range keep {
-			if birth, ok := v.Cache.TakeOwner(x, s.Utxo); ok {
+			if birth, ok := v.cache.TakeOwner(x, s.Utxo); ok {
 				known = append(known, birth)
 			} else {
 				all = false
@@ -126,14 +126,14 @@ func (v *Resolver) readOwners() error {
 			stored = append(stored, s.Utxo)
 		}
 	}
-	v.Cache.Counters.Owners.Add(asked, asked-len(stored))
+	v.cache.Counters.Owners.Add(asked, asked-len(stored))
 	sorted := slices.Sorted(slices.Values(stored))
-	read, err := readOwners(v.Layout, v.R, sorted)
+	read, err := readOwners(v.Layout, v.r, sorted)
 	if err != nil {
 		return err
 	}
-	o := owners{from: make([]int32, 0, len(w.Spends)+1), all: make([]schema.Occurrence, 0, len(w.Spends))}
-	for i, s := range w.Spends {
+	o := owners{from: make([]int32, 0, len(w.spends)+1), all: make([]schema.Occurrence, 0, len(w.spends))}
+	for i, s := range w.spends {
 		o.from = append(o.from, int32(len(o.all)))
 		switch at[i] {
 		case pending:

@@ -18,11 +18,11 @@ type pendingLookup struct {
 }
 
 // lookupPending finds out where the values in doubt were born: in the database, or at their first occurrence among them.
-func (v *Resolver) lookupPending() error {
+func (v *resolver) lookupPending() error {
 	if len(v.pending) == 0 {
 		return nil
 	}
-	w := v.W
+	w := v.w
 	first := make(map[cache.Fingerprint]int32, len(v.pending)) // the first occurrence of each value
 	bySpace := map[int][]int32{}
 	for i := range v.pending {
@@ -40,7 +40,7 @@ func (v *Resolver) lookupPending() error {
 		for k, i := range is {
 			values[k] = v.pending[i].value
 		}
-		found, err := v.Births(v.R, space, values)
+		found, err := v.Births(v.r, space, values)
 		if err != nil {
 			return err
 		}
@@ -69,14 +69,14 @@ func (v *Resolver) lookupPending() error {
 			w.births[d.at] = birth
 		}
 		if first[d.key] == int32(i) && v.once(d.space) == nil {
-			v.Cache.PutBirth(d.key, birth)
+			v.cache.PutBirth(d.key, birth)
 		}
 	}
 	return nil
 }
 
 // once is the index of a space whose values occur once each; nil where they may occur again.
-func (v *Resolver) once(space int) *schema.Index {
+func (v *resolver) once(space int) *schema.Index {
 	if space == schema.AssetSpace {
 		return nil
 	}
@@ -86,14 +86,14 @@ func (v *Resolver) once(space int) *schema.Index {
 	return nil
 }
 
-func (v *Resolver) duplicateValue(d *pendingLookup, x *schema.Index, at model.BirthPk) error {
-	return fmt.Errorf("%s: %w", where(v.Chain, v.W.tx(d.here.Utxo.Tx())),
+func (v *resolver) duplicateValue(d *pendingLookup, x *schema.Index, at model.BirthPk) error {
+	return fmt.Errorf("%s: %w", where(v.Chain, v.w.tx(d.here.Utxo.Tx())),
 		BadBlock(fmt.Errorf("value %s of %s occurs at %v already", x.Format(d.value), x.Name, at)))
 }
 
 // checkUncommittedValues looks for values of a one-to-one index, the doubts is, in this window and those that are not written yet:
 // no cache has such values.
-func (v *Resolver) checkUncommittedValues(x *schema.Index, is []int32) error {
+func (v *resolver) checkUncommittedValues(x *schema.Index, is []int32) error {
 	wanted := make(map[string]*pendingLookup, len(is))
 	for _, i := range is {
 		wanted[string(v.pending[i].value)] = &v.pending[i]
@@ -104,7 +104,7 @@ func (v *Resolver) checkUncommittedValues(x *schema.Index, is []int32) error {
 			position = i
 		}
 	}
-	for _, w := range append(v.before[:len(v.before):len(v.before)], v.W) {
+	for _, w := range append(v.before[:len(v.before):len(v.before)], v.w) {
 		for ti := range w.Txs {
 			t := &w.Txs[ti]
 			for oi := range t.Outputs {

@@ -311,58 +311,10 @@ type LostBlockAnswer struct {
 	ReplacedBy *string `json:"replaced_by"` // what came to stand at its height next, its own hash where it came back; null: nothing yet
 }
 
-// VerifyAnswer is what a comparison with a source found.
-type VerifyAnswer struct {
-	OK        bool        `json:"ok"`
-	Chain     string      `json:"chain"`
-	Network   string      `json:"network"`
-	Seed      uint64      `json:"seed"` // the same one chooses the same blocks
-	Tip       PointAnswer `json:"tip"`
-	SourceTip PointAnswer `json:"source_tip"`
-	Behind    uint32      `json:"behind"`             // blocks above the database's tip that the source has
-	Ahead     uint32      `json:"ahead"`              // blocks above the source's tip that the database has: not compared
-	PartsAt   *uint32     `json:"parts_at,omitempty"` // from this height on the chains are not the same: not compared
-
-	Blocks  uint64 `json:"blocks"` // compared, with all that is in them
-	Txs     uint64 `json:"txs"`    // what existed before the first block included
-	Inputs  uint64 `json:"inputs"`
-	Outputs uint64 `json:"outputs"`
-
-	Unspent     *UnspentAnswer     `json:"unspent,omitempty"` // absent where the source has no means of counting
-	Differences []DifferenceAnswer `json:"differences"`
-	More        uint64             `json:"more,omitempty"` // differences beyond those listed
-}
-
 // PointAnswer names a block.
 type PointAnswer struct {
 	Height uint32 `json:"height"`
 	Hash   string `json:"hash"`
-}
-
-// UnspentAnswer is what is unspent by the source's count and by the database's. A node leaves out what can never be
-// spent, so the database may have more, never less.
-type UnspentAnswer struct {
-	Compared bool               `json:"compared"`
-	Reason   string             `json:"reason,omitempty"` // why not
-	Source   *UnspentSideAnswer `json:"source,omitempty"`
-	Database *UnspentSideAnswer `json:"database,omitempty"`
-	More     *UnspentSideAnswer `json:"more,omitempty"` // what the database has and the source left out
-}
-
-// UnspentSideAnswer is a number of outputs and what they hold.
-type UnspentSideAnswer struct {
-	Outputs int64  `json:"outputs"`
-	Value   string `json:"value"`
-}
-
-// DifferenceAnswer is one thing that the source and the database do not have alike.
-type DifferenceAnswer struct {
-	Height   uint32 `json:"height"`
-	Tx       string `json:"tx,omitempty"`
-	What     string `json:"what"`
-	Index    string `json:"index,omitempty"`
-	Source   string `json:"source"`   // empty: the source has no such thing
-	Database string `json:"database"` // what it has, or why that cannot be read
 }
 
 // DecodedBlock is what an adapter makes of a block, without a database: nothing is resolved.

@@ -11,6 +11,7 @@ import (
 
 	"birthmark/bench/generate/cardanogen"
 	"birthmark/core/query"
+	"birthmark/core/verify"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/storage"
@@ -161,7 +162,7 @@ func TestVerifyOfCardanoWithANode(t *testing.T) {
 	n.Extend(b.blocks[280:]...)
 	totals := cardanoStatus(t, db).Totals
 	for side, source := range sides(n) {
-		var a query.VerifyAnswer
+		var a verify.Result
 		ask(t, &a, "verify", "--db", db, "--source", source, "--sample", "1000")
 		if !a.OK || a.Blocks != 280 || a.Inputs != totals.Inputs || a.Outputs != totals.Outputs+totals.GenesisOutputs || a.Behind != 20 {
 			t.Errorf("%s: %+v of %+v", side, a, totals)

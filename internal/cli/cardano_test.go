@@ -7,6 +7,7 @@ import (
 
 	"birthmark/chains/cardano"
 	"birthmark/core/query"
+	"birthmark/core/verify"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
 )
@@ -68,7 +69,7 @@ func TestMainnetsFirstChunk(t *testing.T) {
 	consistent(t, db)
 	ask(t, nil, "sync", "--chain", "cardano", "--network", testblocks.Path(t, "cardano", "genesis", "mainnet"), "--source", "file://"+chunk, "--db", again)
 	same(t, again, digestOf(t, db))
-	var verified query.VerifyAnswer
+	var verified verify.Result
 	if ask(t, &verified, "verify", "--db", db, "--source", "file://"+chunk, "--sample", "500"); verified.Blocks != 502 || verified.Txs < 14_505 {
 		t.Errorf("%+v", verified)
 	}

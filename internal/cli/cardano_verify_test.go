@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"birthmark/core/query"
+	"birthmark/core/verify"
 	"birthmark/internal/testblocks"
 	"birthmark/storage"
 )
@@ -19,7 +20,7 @@ func TestVerifyOfCardanoComparesEveryBlock(t *testing.T) {
 	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", source, "--db", db, "--to-height", "4000", "--index", everyCardanoIndex)
 	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", db)
-	var all query.VerifyAnswer
+	var all verify.Result
 	ask(t, &all, "verify", "--db", db, "--source", source, "--sample", "100000")
 	if s := status.Totals; !all.OK || all.Blocks != 4_001 || all.Txs != s.Txs+8 || all.Inputs != s.Inputs || all.Outputs != s.Outputs+8 || all.Behind != 46_939 {
 		t.Errorf("%+v of %+v", all, s)

@@ -15,6 +15,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/check"
 	"birthmark/core/query"
+	"birthmark/core/verify"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
@@ -84,7 +85,7 @@ func TestMainnetOfErgoFromEverySource(t *testing.T) {
 	same(t, parts, digest)
 
 	for _, source := range []string{file, node} {
-		var a query.VerifyAnswer
+		var a verify.Result
 		ask(t, &a, "verify", "--db", whole, "--source", source, "--sample", "60")
 		if !a.OK || a.Tip.Height != 2000 || a.SourceTip != a.Tip {
 			t.Errorf("verify with %s: %+v", source, a)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core/query"
+	"birthmark/core/verify"
 	"birthmark/internal/testnode/btcdtest"
 )
 
@@ -49,7 +50,7 @@ func TestEverySourceOfANodeGivesOneDatabase(t *testing.T) {
 	// All is compared with every one of them, and with what Core counts as unspent.
 	sources["JSON-RPC of Core"] = standIn.RPC()
 	for name, source := range sources {
-		var a query.VerifyAnswer
+		var a verify.Result
 		ask(t, &a, "verify", "--db", filepath.Join(dir, first), "--source", source, "--sample", "1000")
 		if !a.OK || a.Blocks != 301 || a.Inputs != status.Totals.Inputs || a.Outputs != status.Totals.Outputs {
 			t.Errorf("verify with %s: %+v", name, a)

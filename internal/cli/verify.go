@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core"
-	"birthmark/core/query"
+	"birthmark/core/verify"
 	"birthmark/internal/daemon"
 	"birthmark/internal/progress"
 	"birthmark/model"
@@ -30,7 +30,7 @@ func (p *program) verifyCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "source", Usage: "`URI` of the source, such as http://127.0.0.1:8332 or file:///path/blocks"},
 			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password of the source, or user:password: a node's .cookie file"},
-			&cli.StringFlag{Name: "sample", Usage: "compare `N` random blocks", DefaultText: strconv.Itoa(core.DefaultSample)},
+			&cli.StringFlag{Name: "sample", Usage: "compare `N` random blocks", DefaultText: strconv.Itoa(verify.DefaultSample)},
 			&cli.StringFlag{Name: "seed", Usage: "`SEED` of the random choice", DefaultText: "random"},
 		}, databaseFlags(), profileFlags()),
 		Action: profiled(p.verify),
@@ -38,7 +38,7 @@ func (p *program) verifyCommand() *cli.Command {
 }
 
 func (p *program) verify(c *cli.Context) (err error) {
-	o := core.VerifyOptions{Sample: core.DefaultSample, Seed: uint64(rand.Uint32())}
+	o := verify.Options{Sample: verify.DefaultSample, Seed: uint64(rand.Uint32())}
 	if c.IsSet("sample") {
 		if o.Sample, err = strconv.Atoi(c.String("sample")); err != nil || o.Sample < 0 || o.Sample > model.MaxHeight {
 			return badValue(c, "sample", "a number from 0 to %d", model.MaxHeight)
@@ -80,7 +80,7 @@ func (p *program) verify(c *cli.Context) (err error) {
 	return nil
 }
 
-func (p *program) compare(ctx context.Context, db *daemon.Database, src model.Source, o core.VerifyOptions) (*query.VerifyAnswer, error) {
+func (p *program) compare(ctx context.Context, db *daemon.Database, src model.Source, o verify.Options) (*verify.Result, error) {
 	var done, total atomic.Uint64
 	o.Progress = func(d, t uint64) {
 		done.Store(d)
@@ -89,15 +89,15 @@ func (p *program) compare(ctx context.Context, db *daemon.Database, src model.So
 	pace := progress.NewPace("blocks", p.now)
 	stop := p.watch("verify", func() progress.Reading { return pace.Reading(done.Load(), total.Load()) })
 	defer stop()
-	return core.Verify(ctx, db.DB, src, o)
+	return db.DB.Verify(ctx, src, o)
 }
 
-func (p *page) verify(a *query.VerifyAnswer) {
+func (p *page) verify(a *verify.Result) {
 	verdict := cell{"OK: the index matches the source", green}
 	if !a.OK {
 		verdict = cell{"differences found", red}
 	}
-	pointText := func(at query.PointAnswer) cell { return text(fmt.Sprintf("%s  %s", count(at.Height), at.Hash)) }
+	pointText := func(at verify.Point) cell { return text(fmt.Sprintf("%s  %s", count(at.Height), at.Hash)) }
 	note := ""
 	switch {
 	case a.PartsAt != nil:
@@ -138,14 +138,14 @@ func (p *page) verify(a *query.VerifyAnswer) {
 }
 
 // unspent is a comparison of what is unspent in one line.
-func (p *page) unspent(u *query.UnspentAnswer) string {
+func (p *page) unspent(u *verify.Unspent) string {
 	switch {
 	case u == nil:
 		return "not compared: the source does not count them"
 	case !u.Compared:
 		return "not compared: " + u.Reason
 	}
-	side := func(s *query.UnspentSideAnswer) string {
+	side := func(s *verify.Count) string {
 		return plural(s.Outputs, "output") + ", " + p.unit.Amount(s.Value)
 	}
 	line := side(u.Source) + " according to the source"

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/core/query"
+	"birthmark/core/verify"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
 )
 
 // differing runs a verify that must find differences.
-func differing(t *testing.T, args ...string) (a query.VerifyAnswer) {
+func differing(t *testing.T, args ...string) (a verify.Result) {
 	t.Helper()
 	r := birthmark(append([]string{"verify", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(r.stdout), &a); err != nil || r.status != exitFailed || a.OK || len(a.Differences) == 0 ||
@@ -66,7 +66,7 @@ func TestVerifyComparesWithBlockFiles(t *testing.T) {
 	}
 	golden(t, "verify.txt", people.stdout)
 	golden(t, "verify.json", programs.stdout)
-	var all, again query.VerifyAnswer
+	var all, again verify.Result
 	ask(t, &all, "verify", "--db", db, "--source", source, "--sample", "1000")
 	if all.Blocks != 200 || all.Txs != 205 || all.Inputs != 5 || all.Outputs != 209 || all.Behind != 13_932 {
 		t.Errorf("%+v", all)
@@ -114,7 +114,7 @@ func TestVerifyOfAnotherChain(t *testing.T) {
 	if !strings.Contains(r.stdout, "the chains differ from block 9") {
 		t.Errorf("%+v", r)
 	}
-	var b query.VerifyAnswer
+	var b verify.Result
 	if ask(t, &b, "verify", "--db", db, "--source", "file://"+short.dir); b.Ahead != 7 || b.Blocks != 6 || b.Tip.Height != 12 || b.SourceTip.Height != 5 {
 		t.Errorf("%+v", b)
 	}
@@ -129,7 +129,7 @@ func TestVerifyBesideARunningSync(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	runningSync(t, db)
-	var a query.VerifyAnswer
+	var a verify.Result
 	if ask(t, &a, "verify", "--db", db, "--source", "file://"+realBlocks(t), "--sample", "20"); a.Tip.Height != 500 || a.Blocks != 22 || a.Behind != 13_631 {
 		t.Errorf("%+v", a)
 	}
@@ -160,22 +160,22 @@ func TestVerifySaysWhatItNeeds(t *testing.T) {
 // No source of the tests counts what is unspent: how that looks.
 func TestUnspentForPeople(t *testing.T) {
 	t.Parallel()
-	side := func(outputs int64, value string) *query.UnspentSideAnswer {
-		return &query.UnspentSideAnswer{Outputs: outputs, Value: value}
+	side := func(outputs int64, value string) *verify.Count {
+		return &verify.Count{Outputs: outputs, Value: value}
 	}
 	var b strings.Builder
-	for _, u := range []*query.UnspentAnswer{
+	for _, u := range []*verify.Unspent{
 		nil,
 		{Reason: "the source's tip is not the database's"},
 		{Compared: true, Source: side(13417, "70660000000000"), Database: side(13417, "70660000000000"), More: side(0, "0")},
 		{Compared: true, Source: side(1, "5000000000"), Database: side(3, "15000000000"), More: side(2, "10000000000")},
 		{Compared: true, Source: side(1, "5000000000"), Database: side(1, "4000000000"), More: side(0, "-1000000000")},
 	} {
-		b.WriteString(rendered(t, false, func(p *page) { p.verify(&query.VerifyAnswer{OK: true, Unspent: u}) }))
+		b.WriteString(rendered(t, false, func(p *page) { p.verify(&verify.Result{OK: true, Unspent: u}) }))
 	}
 	at := uint32(7)
 	b.WriteString(rendered(t, false, func(p *page) {
-		p.verify(&query.VerifyAnswer{PartsAt: &at, More: 1200, Differences: []query.DifferenceAnswer{{Height: 7, What: "hash of the block", Source: "aa", Database: "bb"}}})
+		p.verify(&verify.Result{PartsAt: &at, More: 1200, Differences: []verify.Difference{{Height: 7, What: "hash of the block", Source: "aa", Database: "bb"}}})
 	}))
 	golden(t, "verify_page.txt", b.String())
 }

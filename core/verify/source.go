@@ -1,4 +1,4 @@
-package core
+package verify
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -19,15 +18,15 @@ const (
 	maxDetour = 100
 )
 
-// verifySource is a source of single blocks, by height or by parent.
-type verifySource struct {
+// source is a source of single blocks, by height or by parent.
+type source struct {
 	model.Source
 	byHeight model.BlockReader
 	byParent model.ChildReader // used if byHeight is nil
 }
 
-func newVerifySource(src model.Source) (*verifySource, error) {
-	s := &verifySource{Source: src}
+func newSource(src model.Source) (*source, error) {
+	s := &source{Source: src}
 	s.byHeight, _ = src.(model.BlockReader)
 	s.byParent, _ = src.(model.ChildReader)
 	if s.byHeight == nil && s.byParent == nil {
@@ -46,7 +45,7 @@ type fetch struct {
 }
 
 // fetch returns the source's block; nil if a source by parent has none on top of after at this height.
-func (s *verifySource) fetch(ctx context.Context, h model.HeightPk, after model.Point) (*model.Block, error) {
+func (s *source) fetch(ctx context.Context, h model.HeightPk, after model.Point) (*model.Block, error) {
 	if s.byHeight != nil {
 		return s.byHeight.BlockAt(ctx, h)
 	}
@@ -65,7 +64,7 @@ func (v *verifier) parent(h model.HeightPk) (model.Point, error) {
 	if v.src.byHeight != nil || h == v.first {
 		return model.Point{}, nil
 	}
-	row, err := schema.BlockAt(v.R, h-1)
+	row, err := schema.BlockAt(v.r, h-1)
 	return model.Point{Height: h - 1, Hash: row.Hash, Slot: row.Slot}, err
 }
 
@@ -74,7 +73,7 @@ func (v *verifier) sourceBlocks(heights []model.HeightPk) iter.Seq[*fetch] {
 	return func(yield func(*fetch) bool) {
 		var running sync.WaitGroup
 		defer running.Wait()
-		ctx, cancel := context.WithCancel(v.Ctx)
+		ctx, cancel := context.WithCancel(v.ctx)
 		defer cancel()
 		var queue []*fetch
 		for len(heights)+len(queue) > 0 {
@@ -107,7 +106,7 @@ func (v *verifier) blockOf(a *fetch, sample []model.HeightPk) (*model.Block, err
 		return nil, a.err
 	}
 	if a.block != nil {
-		if row, err := schema.BlockAt(v.R, a.height); err == nil && row.Hash == a.block.Hash {
+		if row, err := schema.BlockAt(v.r, a.height); err == nil && row.Hash == a.block.Hash {
 			return a.block, nil
 		}
 	}
@@ -136,14 +135,14 @@ func (v *verifier) around(h model.HeightPk, sample []model.HeightPk) (*model.Blo
 		if err != nil {
 			continue
 		}
-		b, err := v.src.fetch(v.Ctx, at, after)
+		b, err := v.src.fetch(v.ctx, at, after)
 		for b != nil && err == nil && b.Height < h {
 			if _, chosen := slices.BinarySearch(sample, b.Height); !chosen {
 				if err := v.header(b); err != nil {
 					return nil, err
 				}
 			}
-			if b, err = v.src.fetch(v.Ctx, b.Height+1, b.Point()); b == nil {
+			if b, err = v.src.fetch(v.ctx, b.Height+1, b.Point()); b == nil {
 				return nil, sourceMoved(err)
 			}
 		}
@@ -154,9 +153,9 @@ func (v *verifier) around(h model.HeightPk, sample []model.HeightPk) (*model.Blo
 	if h == v.first {
 		return nil, sourceMoved(nil)
 	}
-	v.differ(query.DifferenceAnswer{Height: uint32(h), What: fmt.Sprintf("block on top of one of the %d blocks below", min(maxDetour, h-v.first))},
+	v.differ(Difference{Height: uint32(h), What: fmt.Sprintf("block on top of one of the %d blocks below", min(maxDetour, h-v.first))},
 		fmt.Sprintf("block %d", h), "none of them is on the source's chain")
-	return nil, v.Ctx.Err()
+	return nil, v.ctx.Err()
 }
 
 // shares reports whether the database's block at a height is on the source's chain.
@@ -167,13 +166,13 @@ func (v *verifier) shares(h model.HeightPk) (bool, error) {
 	}
 	p, err := v.parent(h + 1)
 	if err != nil {
-		return false, v.Ctx.Err()
+		return false, v.ctx.Err()
 	}
-	b, err := v.src.fetch(v.Ctx, h+1, p)
+	b, err := v.src.fetch(v.ctx, h+1, p)
 	if b != nil || err != nil {
 		return b != nil, err
 	}
-	tip, err := v.src.Tip(v.Ctx)
+	tip, err := v.src.Tip(v.ctx)
 	return tip == p, err
 }
 
@@ -184,14 +183,14 @@ func (v *verifier) hashesAt(h model.HeightPk) (ours, theirs string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	b, err := v.src.fetch(v.Ctx, h, after)
+	b, err := v.src.fetch(v.ctx, h, after)
 	if b == nil {
 		return "", "", sourceMoved(err)
 	}
 	theirs = v.Chain.FormatHash(b.Hash)
-	row, err := schema.BlockAt(v.R, h)
+	row, err := schema.BlockAt(v.r, h)
 	if err != nil {
-		return err.Error(), theirs, v.Ctx.Err()
+		return err.Error(), theirs, v.ctx.Err()
 	}
 	if ours = v.Chain.FormatHash(row.Hash); ours == theirs && row.Slot != b.Slot && v.src.byHeight == nil {
 		return fmt.Sprintf("%s, slot %d", ours, row.Slot), fmt.Sprintf("%s, slot %d", theirs, b.Slot), nil

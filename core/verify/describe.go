@@ -1,4 +1,4 @@
-package core
+package verify
 
 import (
 	"crypto/sha256"
@@ -8,14 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
 
 // describe returns the place of a row in the block, what it is, and a function that renders its value.
-func (v *verifier) describe(row derivedRow) (at query.DifferenceAnswer, text func(value []byte) (string, error)) {
+func (v *verifier) describe(row derivedRow) (at Difference, text func(value []byte) (string, error)) {
 	pointer, what, text := v.meaning(row)
 	if x := v.indexOf(row.family); x != nil {
 		at.Index = x.Name
@@ -121,7 +120,7 @@ func (v *verifier) read(f storage.Family, key []byte) ([]byte, error) {
 	if row, found := v.derived.byKey[f][string(key)]; found {
 		return row, nil
 	}
-	return v.R.Get(f, key)
+	return v.r.Get(f, key)
 }
 
 func (v *verifier) format(space int, value []byte) string {

@@ -1,4 +1,4 @@
-package core
+package verify
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -22,11 +21,11 @@ func (v *verifier) block(b *model.Block) error {
 	if err := v.header(b); err != nil {
 		return err
 	}
-	v.a.Blocks++
+	v.result.Blocks++
 	for _, t := range append(b.Genesis[:len(b.Genesis):len(b.Genesis)], b.Txs...) {
-		v.a.Txs++
-		v.a.Inputs += uint64(len(t.Inputs))
-		v.a.Outputs += uint64(len(t.Outputs))
+		v.result.Txs++
+		v.result.Inputs += uint64(len(t.Inputs))
+		v.result.Outputs += uint64(len(t.Outputs))
 	}
 	from, to := b.Height.First(), (b.Height + 1).First()
 	if len(b.Genesis) > 0 {
@@ -34,25 +33,23 @@ func (v *verifier) block(b *model.Block) error {
 	}
 	var err error
 	if v.derived, err = v.derive(b, from); err != nil {
-		v.differ(query.DifferenceAnswer{Height: uint32(b.Height), What: "validity of the block"}, "valid", err.Error())
-		return v.Ctx.Err()
+		v.differ(Difference{Height: uint32(b.Height), What: "validity of the block"}, "valid", err.Error())
+		return v.ctx.Err()
 	}
 	return errors.Join(v.compareRows(), v.furtherRows(from, to), v.furtherMints())
 }
 
 // header compares the row of a block, and that of its hash, field by field.
 func (v *verifier) header(b *model.Block) error {
-	at := func(what string) query.DifferenceAnswer {
-		return query.DifferenceAnswer{Height: uint32(b.Height), What: what}
-	}
+	at := func(what string) Difference { return Difference{Height: uint32(b.Height), What: what} }
 	hash := v.Chain.FormatHash(b.Hash)
 	if b.Height == v.Tip.Height {
 		v.differ(at("hash of the tip"), hash, v.Chain.FormatHash(v.Tip.Hash))
 	}
-	row, err := schema.BlockAt(v.R, b.Height)
+	row, err := schema.BlockAt(v.r, b.Height)
 	if err != nil {
 		v.differ(at("block by height"), hash, err.Error())
-		return v.Ctx.Err()
+		return v.ctx.Err()
 	}
 	v.differ(at("hash of the block"), hash, v.Chain.FormatHash(row.Hash))
 	v.differ(at("parent of the block"), v.Chain.FormatHash(b.Parent), v.Chain.FormatHash(row.Parent))
@@ -63,7 +60,7 @@ func (v *verifier) header(b *model.Block) error {
 	v.differ(at("header of the block"), hex.EncodeToString(b.Header), hex.EncodeToString(row.Header))
 
 	place := missing
-	back, err := v.R.Get(schema.FamilyHeight, b.Hash[:])
+	back, err := v.r.Get(schema.FamilyHeight, b.Hash[:])
 	if err == nil {
 		var h model.HeightPk
 		var time int64
@@ -75,7 +72,7 @@ func (v *verifier) header(b *model.Block) error {
 		place = err.Error()
 	}
 	v.differ(at("block by hash"), fmt.Sprintf("height %d, time %d", b.Height, b.Time), place)
-	return v.Ctx.Err()
+	return v.ctx.Err()
 }
 
 // compareRows compares the rows of all transactions of the block with the stored ones.
@@ -86,7 +83,7 @@ func (v *verifier) compareRows() error {
 	}
 	for f := range keys {
 		var err error
-		if stored[f], err = v.R.GetMany(f, keys[f]); err != nil {
+		if stored[f], err = v.r.GetMany(f, keys[f]); err != nil {
 			return err
 		}
 	}
@@ -101,7 +98,7 @@ func (v *verifier) compareRows() error {
 			v.differRow(row, ours)
 		}
 	}
-	return v.Ctx.Err()
+	return v.ctx.Err()
 }
 
 // differRow reports how the stored value of a row differs from the derived one; nil: there is no such row.
@@ -156,7 +153,7 @@ func (v *verifier) furtherRows(from, to model.TxPk) error {
 		families = append(families, x.Family(schema.IndexValue))
 	}
 	for _, f := range families {
-		for kv, err := range v.R.Scan(f, from.AppendTo(nil), to.AppendTo(nil), false) {
+		for kv, err := range v.r.Scan(f, from.AppendTo(nil), to.AppendTo(nil), false) {
 			if err != nil {
 				return err
 			}
@@ -165,12 +162,12 @@ func (v *verifier) furtherRows(from, to model.TxPk) error {
 			}
 		}
 	}
-	return v.Ctx.Err()
+	return v.ctx.Err()
 }
 
 // spends reports whether an input of any block spends an output, as the row of the output has it.
 func (v *verifier) spends(input, utxo []byte) bool {
-	spent, err := v.R.Get(schema.FamilySpentUtxo, input)
+	spent, err := v.r.Get(schema.FamilySpentUtxo, input)
 	return err == nil && bytes.Equal(spent, utxo)
 }
 
@@ -189,7 +186,7 @@ func (v *verifier) furtherMints() error {
 			outputs, txs = append(outputs, at), append(txs, at.Tx())
 		}
 	}
-	rows, err := v.R.GetMany(schema.FamilyAssets, schema.Keys(outputs))
+	rows, err := v.r.GetMany(schema.FamilyAssets, schema.Keys(outputs))
 	if err != nil {
 		return err
 	}
@@ -202,7 +199,7 @@ func (v *verifier) furtherMints() error {
 	}
 	slices.SortFunc(keys, bytes.Compare)
 	keys = slices.CompactFunc(keys, bytes.Equal)
-	mints, err := v.R.GetMany(schema.FamilyAssetSupply, keys)
+	mints, err := v.r.GetMany(schema.FamilyAssetSupply, keys)
 	for i, m := range mints {
 		if m != nil {
 			v.further(derivedRow{schema.FamilyAssetSupply, keys[i], m})

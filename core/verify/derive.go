@@ -1,10 +1,9 @@
-package core
+package verify
 
 import (
 	"bytes"
 	"slices"
 
-	"birthmark/core/cache"
 	"birthmark/core/ingest"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -32,36 +31,17 @@ func (d *derivedRows) Put(f storage.Family, key, value []byte) {
 	d.byKey[f][string(key)] = row.value
 }
 
-// Delete is not called: a block only adds rows to the families that emitter writes.
+// Delete is not called: a block only adds rows to the families that [ingest.Derive] writes.
 func (*derivedRows) Delete(storage.Family, []byte) {}
 
-// derive returns the rows of a block as ingest makes them on top of the block's parent. An error says why ingest would
-// reject the block.
+// derive returns the rows of a block. first is the first pointer of its transactions.
 func (v *verifier) derive(b *model.Block, first model.TxPk) (*derivedRows, error) {
-	cache := cache.New(0, v.Indexes)
-	cache.Pin(model.UtxoPk(first))
 	parent := model.Point{Height: b.Height - 1, Hash: b.Parent}
 	if b.Height == v.first {
 		parent = model.Point{}
 	}
-	w, err := ingest.NewBatch(v.Layout, parent, []*model.Block{b})
-	if err != nil {
-		return nil, err
-	}
-	r := parentReader{v.R, v.Layout, first.AppendTo(nil)}
-	resolve := ingest.Resolver{Layout: v.Layout, Cache: cache, W: w, R: r, AssetsStored: true}
-	if err := resolve.Resolve(); err != nil {
-		return nil, err
-	}
 	d := &derivedRows{byKey: map[storage.Family]map[string][]byte{}}
-	t := schema.Totals{Rows: map[storage.Family]uint64{}}
-	for _, s := range w.Spends {
-		if s.Utxo < model.UtxoPk(first) {
-			t.UnspentValue += s.Value // so that it does not fall below 0
-		}
-	}
-	e := ingest.Emitter{Layout: v.Layout, W: w, B: d, T: &t, Rows: make([]uint64, v.FamilyCount())}
-	return d, e.Window()
+	return d, ingest.Derive(v.Layout, parentReader{v.r, v.Layout, first.AppendTo(nil)}, parent, b, d)
 }
 
 // parentReader reads the database as it was before a block: it hides the rows of that block and of later ones. It hides

@@ -1,0 +1,30 @@
+package ingest
+
+import (
+	"birthmark/core/cache"
+	"birthmark/core/schema"
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+// Derive adds the rows of a block to b, without what the block changes in balances and assets. r must read the rows of
+// parent and of the blocks before it, and no later ones.
+func Derive(l *schema.Layout, r storage.Reader, parent model.Point, block *model.Block, b storage.Batch) error {
+	w, err := NewBatch(l, parent, []*model.Block{block})
+	if err != nil {
+		return err
+	}
+	first, c := FirstPk(nil, w), cache.New(0, l.Indexes)
+	c.Pin(first)
+	if err := Resolve(l, c, w, r, nil, true); err != nil {
+		return err
+	}
+	t := schema.Totals{Rows: map[storage.Family]uint64{}}
+	for _, s := range w.spends {
+		if s.Utxo < first {
+			t.UnspentValue += s.Value // the spends subtract it
+		}
+	}
+	e := emitter{Layout: l, w: w, b: b, t: &t, rows: make([]uint64, l.FamilyCount())}
+	return e.window()
+}
