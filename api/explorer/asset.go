@@ -15,28 +15,28 @@ import (
 
 const (
 	assetRows   = 25
-	chartShares = 10   // holders with a part of the chart of their own
-	mostHolders = 2000 // up to which they are all read, to be put in order
+	chartShares = 10   // holders with their own part of the chart
+	maxHolders  = 2000 // up to which all are read and sorted
 )
 
-// assetBody is an asset.
+// assetBody is the page of an asset.
 type assetBody struct {
 	ID, Name, Description, Fingerprint string
-	Said                               bool        // the name or the description is what the maker says somewhere
-	Decimals                           string      // empty: nobody said
+	Said                               bool        // name or description come from the issuer
+	Decimals                           string      // empty: unknown
 	Group                              *assetGroup // of chains whose ids have one
 	FirstSeen                          *seen
 	Supply, Minted, Burned             amount
 	MintCount, BurnCount               uint64
 	OutputCount, UnspentCount          uint64
-	Holders                            string // how many; empty: not counted
+	Holders                            string // number; empty: unknown
 
 	Chart     template.HTML // of the holders
 	ChartNote string
 
-	HolderRows  []holderRow // where there is no chart, or only they are shown
+	HolderRows  []holderRow // if there is no chart
 	HolderPager pager
-	AllHolders  string // the list of all that the chart has only some of
+	AllHolders  string // list of all holders
 
 	Events     []assetEvent
 	EventPager pager
@@ -44,11 +44,11 @@ type assetBody struct {
 	Outputs  []outputRow
 	OutPager pager
 	Unsifted *leftOut
-	Part     string // which list alone is shown; empty: the beginning of all
+	Part     string // the only list that is shown; empty: the first page of all
 	Whole    link
 }
 
-// holderRow is who holds some of an asset.
+// holderRow is a holder of an asset.
 type holderRow struct {
 	Holder link
 	Amount amount
@@ -167,11 +167,10 @@ type assetReader struct {
 	unit  humanize.Unit
 }
 
-// amount is some of the asset.
+// amount formats an amount of the asset.
 func (r *assetReader) amount(n string) amount { return amountOf(r.unit, n) }
 
-// holders reads who holds the asset: a chart of those that hold most where all of them can be read, else, or where it alone is
-// asked for, the list in the order in which it is kept.
+// holders reads the holders: a chart if all of them can be read and sorted, else a page in index order.
 func (r *assetReader) holders(after string) error {
 	b := r.body
 	if r.asset.HolderCount == nil {
@@ -179,8 +178,8 @@ func (r *assetReader) holders(after string) error {
 		return nil
 	}
 	count := *r.asset.HolderCount
-	if b.Part == "" && count <= mostHolders {
-		a, err := r.AssetHolders(r.ctx, r.asset.Asset, query.Page{Limit: mostHolders})
+	if b.Part == "" && count <= maxHolders {
+		a, err := r.AssetHolders(r.ctx, r.asset.Asset, query.Page{Limit: maxHolders})
 		if err != nil {
 			return err
 		}
@@ -190,7 +189,7 @@ func (r *assetReader) holders(after string) error {
 		return r.chart(a.Holders)
 	}
 	if b.Part == "" {
-		b.ChartNote = "No chart: " + humanize.Count(count) + " holders are too many, the limit is " + humanize.Count(mostHolders) + "."
+		b.ChartNote = "No chart: " + humanize.Count(count) + " holders are too many, the limit is " + humanize.Count(maxHolders) + "."
 	}
 	a, err := r.AssetHolders(r.ctx, r.asset.Asset, query.Page{Limit: assetRows, After: after})
 	if err != nil {
@@ -203,7 +202,7 @@ func (r *assetReader) holders(after string) error {
 	return nil
 }
 
-// chart draws how the asset is shared, those that hold most first.
+// chart draws the shares of the holders, largest first.
 func (r *assetReader) chart(holders []query.HolderAnswer) (err error) {
 	if len(holders) == 0 {
 		return nil
@@ -249,7 +248,7 @@ func (r *assetReader) events(after string) error {
 	return nil
 }
 
-// outputs reads the unspent outputs that hold the asset, newest first.
+// outputs reads the unspent outputs of the asset, newest first.
 func (r *assetReader) outputs(after string) error {
 	b := r.body
 	var a *query.FindAnswer
@@ -277,7 +276,7 @@ func (r *assetReader) outputs(after string) error {
 	return nil
 }
 
-// only is the entries of one asset.
+// only returns the entries of one asset.
 func only(entries []assetAmount, id string) []assetAmount {
 	return slices.DeleteFunc(entries, func(e assetAmount) bool { return e.Text != id })
 }

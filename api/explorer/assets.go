@@ -5,14 +5,14 @@ import (
 	"birthmark/model"
 )
 
-// assetsBody is the assets of a chain.
+// assetsBody is a list of assets.
 type assetsBody struct {
 	Count  uint64
 	Assets []assetRow
-	Oldest bool // first, instead of the newest
+	Oldest bool // oldest first
 	Other  link
 	Pager  pager
-	None   bool // the chain has no assets, whatever its blocks hold
+	None   bool // the chain does not support assets
 }
 
 // assetRow is an asset in a list.
@@ -20,14 +20,14 @@ type assetRow struct {
 	Asset   link
 	Name    string
 	Supply  amount
-	Holders string // empty: not counted
+	Holders string // empty: unknown
 	Mints   uint64
-	Born    link // the block it was first seen in
+	Born    link // first block
 }
 
 const assetsRows = 50
 
-// assets lists all assets, the newest first.
+// assets lists the assets, newest first.
 func (v *visit) assets() (*page, error) {
 	b := &assetsBody{Oldest: v.query("order") == "asc"}
 	base, p := v.url("assets"), v.cursor(assetsRows)

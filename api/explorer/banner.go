@@ -8,18 +8,18 @@ import (
 	"birthmark/internal/humanize"
 )
 
-// farBehind is how many blocks a chain may be behind its source before pages say so.
+// farBehind is the lag in blocks above which pages show the progress of the sync.
 const farBehind = 6
 
-// syncing is how far a sync that is not at its source's tip has come.
+// syncing is the progress of a sync.
 type syncing struct {
 	Height, Target string // blocks, with commas
 	Percent        int
 	Rate           string // empty: unknown
-	Left           string // how long it still takes; empty: unknown
+	Left           string // remaining time; empty: unknown
 }
 
-// syncingOf is nil where the chain is near its source's tip, or this process does not know.
+// syncingOf returns nil if the chain is near its source's tip, or if this process has no sync.
 func syncingOf(s served.State) *syncing {
 	p := s.Sync
 	if p == nil || p.Done || p.Target <= p.Height+farBehind {
@@ -38,7 +38,7 @@ func syncingOf(s served.State) *syncing {
 	return a
 }
 
-// rate is how fast a sync is, in what says most: transactions, or blocks where they are mostly empty.
+// rate formats the speed of a sync in transactions, or in blocks if most are empty.
 func rate(p *core.Progress) string {
 	switch {
 	case p.BlocksPerSecond < 1 && p.TxsPerSecond < 1:
@@ -49,7 +49,7 @@ func rate(p *core.Progress) string {
 	return humanize.Count(int64(p.BlocksPerSecond)) + " blocks/s"
 }
 
-// failed is why a sync stands still.
+// failed is the error that stopped a sync.
 type failed struct {
 	Why   string
 	Since moment

@@ -10,14 +10,14 @@ import (
 
 const blocksPage = 50
 
-// blocksBody is a part of the list of all blocks.
+// blocksBody is a page of blocks.
 type blocksBody struct {
 	Blocks []blockRow
 	Pager  pager
 }
 
-// blocks lists the blocks, newest first. A part of the list is named by its highest block, so that it stays the same
-// while blocks come.
+// blocks lists the blocks, newest first. A page is identified by its highest block, so that it does not change when
+// blocks are added.
 func (v *visit) blocks() (*page, error) {
 	p := &page{Kind: "blocks", Title: "Blocks", Description: "The blocks of " + titleOf(v.chain.Model) + ", newest first.", JSON: v.api("blocks"),
 		Section: "blocks", Crumbs: []link{{Text: "Blocks"}}}
@@ -58,7 +58,7 @@ func (v *visit) blocks() (*page, error) {
 
 const txsPage = 50
 
-// blockBody is one block.
+// blockBody is the page of a block.
 type blockBody struct {
 	Height         uint32
 	Hash           string
@@ -66,11 +66,11 @@ type blockBody struct {
 	Previous, Next string
 	Time           moment
 	Size, TxCount  int
-	Depth          uint32 // how many blocks there are from it up to the tip, both included
+	Depth          uint32 // confirmations
 	Fields         []field
 	Txs            []txRow
 	Pager          pager
-	Bare           bool // the transactions are too large to be summed up
+	Bare           bool // too many inputs and outputs to show totals
 }
 
 // txRow is a transaction in a list.
@@ -82,10 +82,10 @@ type txRow struct {
 	Value    amount
 	Fee      *amount // nil: unknown
 	Assets   int     // entries in outputs
-	Summed   bool    // only then there is more than Index and Hash
+	Summed   bool    // other fields than Index and Hash are set
 }
 
-// block is one block with a part of its transactions.
+// block is the page of a block with a page of its transactions.
 func (v *visit) block() (*page, error) {
 	a, err := v.Block(v.ctx, v.req.PathValue("ref"))
 	if err != nil {
@@ -101,7 +101,7 @@ func (v *visit) block() (*page, error) {
 	}
 	if a.PrevHash != "" {
 		b.Parent.Text = a.PrevHash
-		if _, err := v.PointAt(v.ctx, model.HeightPk(a.Height-1)); err == nil { // else it is before the first block there is
+		if _, err := v.PointAt(v.ctx, model.HeightPk(a.Height-1)); err == nil { // else the database begins above it
 			b.Parent = v.blockLink(a.PrevHash)
 			b.Previous = b.Parent.URL
 		}
@@ -123,8 +123,7 @@ func (v *visit) block() (*page, error) {
 	return p, err
 }
 
-// txRows are transactions of a block, from its transaction from on; bare where they have too much in them to be read for
-// a list.
+// txRows returns transactions of a block, from index from on; bare if they have too many inputs and outputs to read.
 func (v *visit) txRows(hashes []string, from int) (rows []txRow, bare bool, err error) {
 	rows = make([]txRow, len(hashes))
 	for i, hash := range hashes {
@@ -152,7 +151,7 @@ func (v *visit) txRows(hashes []string, from int) (rows []txRow, bare bool, err 
 	return rows, false, nil
 }
 
-// numbered is a part of a list of n that all is known of, parts counted from 1, and the links to the other parts.
+// numbered returns a page of a list of n entries, and its pager. Pages count from 1.
 func numbered(base, parameter string, part, n, size int) (from, to int, pg pager, err error) {
 	parts := max(1, (n+size-1)/size)
 	if part < 1 || part > parts {

@@ -1,15 +1,15 @@
-// Package explorer makes the pages of the chains that are served, for people: [New] is an http.Handler for everything at /
-// that is not the API's.
+// Package explorer serves the web pages of the chains of a server: [New] returns a handler for every path below / that is
+// not part of the API.
 //
-// A request for a page of a chain becomes a visit: one snapshot ([core.View]), the chain, the minute. A function of it
-// asks the snapshot and returns a page: title, crumbs, the path of the same thing as JSON, and a body of plain values made
-// for reading (amount, moment, link). The site puts the frame around it: the chains, the search box, how far the chain is,
-// the tip. Templates are in templates/pages, one for each kind of page, over templates/layout.html and the pieces of
-// templates/parts.html; they decide nothing but how things look.
+// A request for a page of a chain becomes a visit: one snapshot ([query.View]), the chain, and the current minute. A
+// method of the visit reads the snapshot and returns a page: title, breadcrumbs, the path of the same data as JSON, and a
+// body of formatted values (amount, moment, link). The site adds the frame: navigation, search box, sync progress and
+// tip. Templates are in templates/pages, one for each kind of page, over templates/layout.html and templates/parts.html;
+// they contain no logic except layout.
 //
-// A page is a function of the tip, the path and the minute, so it has an ETag of these and is not made again for who has
-// it. Pages of a chain that is far from its source's tip, and pages that say so themselves, have none.
+// A page is determined by the tip, the path and the minute, which its ETag identifies. Pages of a chain far from its
+// source's tip, and volatile pages, have no ETag.
 //
-// What a page reads is bounded, whatever it is about: lists have pages, and what would take longer is left out with a
-// sentence that says so. No page needs a script, and nothing is loaded from another host.
+// The work for a page is bounded: lists have pages, and a part that would take too long is replaced by a note. Pages work
+// without scripts, and load nothing from other hosts.
 package explorer

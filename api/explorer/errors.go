@@ -12,8 +12,8 @@ import (
 type failure struct {
 	Status  int
 	Heading string
-	What    string   // what went wrong, a sentence
-	Try     []string // what may help
+	What    string   // what failed
+	Try     []string // hints
 }
 
 // errorPage returns the page of an error. Internal errors are logged, and their text is not shown.

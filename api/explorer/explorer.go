@@ -20,12 +20,12 @@ import (
 	"birthmark/model"
 )
 
-// Options say what is shown.
+// Options configure the explorer.
 type Options struct {
-	Chains  []*served.Chain // in the order of the switch between them; their names are the first part of paths
-	Version string          // of the program, for the foot of pages
-	Log     *slog.Logger    // of pages that fail for no fault of who asked; nil: the default one
-	Timeout time.Duration   // for one page; 0: ten seconds
+	Chains  []*served.Chain // in the order of the navigation; their names begin the paths
+	Version string          // of the program, for the footer
+	Log     *slog.Logger    // nil: [slog.Default]
+	Timeout time.Duration   // for one page; 0: 10 s
 
 	now func() time.Time // for tests
 }
@@ -35,12 +35,12 @@ const defaultTimeout = 10 * time.Second
 //go:embed templates static
 var files embed.FS
 
-// site is the handler: all that pages have in common.
+// site is the handler, and what all pages share.
 type site struct {
 	Options
-	kinds  map[string]*template.Template // of pages, by the name of the file
+	kinds  map[string]*template.Template // by kind of page
 	static map[string]staticFile         // by path
-	build  string                        // changes with what pages are made of
+	build  string                        // hash of templates, static files and version
 }
 
 // route is a kind of page of a chain.
@@ -67,7 +67,7 @@ var routes = []route{
 	{"/status", (*visit).status},
 }
 
-// New makes the explorer of chains. An error means that a chain's name cannot stand in a path beside the others.
+// New returns the explorer of chains. It fails if the name of a chain cannot be part of a path, or is used twice.
 func New(o Options) (http.Handler, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -82,7 +82,7 @@ func New(o Options) (http.Handler, error) {
 	names := map[string]bool{"search": true, "static": true, "favicon.ico": true, "": true}
 	for _, c := range o.Chains {
 		if names[c.Name] || strings.Trim(c.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
-			return nil, fmt.Errorf("chain name %q cannot stand in paths beside the others", c.Name)
+			return nil, fmt.Errorf("chain name %q cannot be part of a path", c.Name)
 		}
 		names[c.Name] = true
 	}
@@ -96,7 +96,7 @@ func New(o Options) (http.Handler, error) {
 	mux.HandleFunc("/{$}", s.reading(s.front))
 	mux.HandleFunc("/search", s.reading(s.searchAll))
 	mux.HandleFunc("/static/", s.reading(s.serveStatic))
-	mux.Handle("/favicon.ico", http.RedirectHandler(s.Icon(), http.StatusFound)) // asked for beside pages and documents without one
+	mux.Handle("/favicon.ico", http.RedirectHandler(s.Icon(), http.StatusFound)) // browsers request it for documents without an icon
 	mux.HandleFunc("/", s.reading(s.unknownChain))
 	for _, c := range o.Chains {
 		base := "/" + c.Name
@@ -109,7 +109,7 @@ func New(o Options) (http.Handler, error) {
 	return mux, nil
 }
 
-// staticFile is one file that pages refer to by a path that changes with its bytes.
+// staticFile is a file whose path changes with its content.
 type staticFile struct {
 	kind  string
 	bytes []byte
@@ -117,7 +117,7 @@ type staticFile struct {
 
 var staticKinds = map[string]string{".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".js": "text/javascript; charset=utf-8"}
 
-// readStatic reads the embedded files, each under a path with the digest of all of them.
+// readStatic reads the embedded files; their paths contain the digest of all of them.
 func (s *site) readStatic() error {
 	s.static = map[string]staticFile{}
 	sum := sha256.New()
@@ -168,10 +168,10 @@ func (s *site) accents() []byte {
 	return rules.Bytes()
 }
 
-// staticPath is where an embedded file is served.
+// staticPath returns the path of an embedded file.
 func (s *site) staticPath(name string) string { return "/static/" + s.build + "/" + name }
 
-// serveStatic serves what never changes under its path.
+// serveStatic serves static files, which are immutable.
 func (s *site) serveStatic(w http.ResponseWriter, r *http.Request) {
 	f, ok := s.static[r.URL.Path]
 	if !ok {
@@ -182,6 +182,6 @@ func (s *site) serveStatic(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Length", fmt.Sprint(len(f.bytes)))
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(f.bytes) // who asked is gone where this fails
+		_, _ = w.Write(f.bytes) // fails only if the client is gone
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"birthmark/internal/humanize"
 )
 
-// flow is a transaction as a picture: ribbons from what it spends, through it, to what it makes, as wide as their amounts.
+// flow is the diagram of a transaction: ribbons from inputs to outputs whose widths are the amounts.
 type flow struct {
 	Height  string
 	Node    rect
@@ -17,32 +17,32 @@ type flow struct {
 	Label   string
 }
 
-// stream is one ribbon with what it is.
+// stream is one ribbon.
 type stream struct {
 	Class          string // in, spent, unspent, fee, other
-	URL            string // of the output, or of the list that has those that are gathered
+	URL            string // of the output, or of the list with the grouped outputs
 	Amount, Name   string
 	Ribbon         string // a path
 	Bar            rect
 	TextX          string
 	Anchor         string
 	AmountY, NameY string
-	Whole          string // of the name
+	Whole          string // full name
 }
 
 const (
-	flowMost = 10 // streams on a side; the largest are drawn, the others gathered
+	flowMost = 10 // ribbons per side; the smaller ones are grouped
 	nameEnds = 8  // characters of a name at its beginning and its end
 )
 
-// part is one side's share of a transaction.
+// part is one ribbon and its amount.
 type part struct {
 	value *big.Int
 	stream
 	thick float64
 }
 
-// flow is nil where there is nothing to be drawn.
+// flow returns the diagram; nil if there is nothing to draw.
 func (v *visit) flow(a *query.TxAnswer) *flow {
 	if len(a.Outputs) == 0 {
 		return nil
@@ -81,7 +81,7 @@ func (v *visit) flow(a *query.TxAnswer) *flow {
 	return f
 }
 
-// parts are the largest of outputs in their order, all others as one behind them, and the sum of all.
+// parts returns the largest outputs in their order, one part for all others, and the sum.
 func (v *visit) parts(outputs []*query.OutputAnswer, class, others, list string) (parts []part, sum *big.Int) {
 	sum = new(big.Int)
 	values, order := make([]*big.Int, len(outputs)), make([]int, len(outputs))
@@ -109,7 +109,7 @@ func (v *visit) parts(outputs []*query.OutputAnswer, class, others, list string)
 	return append(parts, part{value: gathered, stream: stream{Class: others, URL: list, Name: humanize.Count(len(rest)) + " more", Amount: v.short(gathered)}}), sum
 }
 
-// part is one output.
+// part returns the ribbon of an output.
 func (v *visit) part(o *query.OutputAnswer, value *big.Int, class string) part {
 	p := part{value: value, stream: stream{Class: class, URL: v.outputLink(o.Tx, o.Index).URL, Amount: v.short(value), Name: "no address"}}
 	if owners := v.owner(o); len(owners) > 0 {
@@ -123,7 +123,7 @@ func (v *visit) part(o *query.OutputAnswer, value *big.Int, class string) part {
 	return p
 }
 
-// ends are the beginning and the end of a long text.
+// ends returns the beginning and the end of a long text.
 func ends(text string) string {
 	runes := []rune(text)
 	if len(runes) <= 2*nameEnds+1 {
@@ -132,7 +132,7 @@ func ends(text string) string {
 	return string(runes[:nameEnds]) + "…" + string(runes[len(runes)-nameEnds:])
 }
 
-// short is an amount without the zeros at its end.
+// short formats an amount without trailing zeros.
 func (v *visit) short(n *big.Int) string {
 	a := v.amount(n.String())
 	a.Zeros = ""

@@ -10,19 +10,19 @@ import (
 
 type rect struct{ X, Y, W, H string }
 
-// The picture's measures. It is flowWidth wide in its own units; labels stand in the outer columns.
+// Dimensions in units of the view box, which is flowWidth wide; labels are in the outer columns.
 const (
 	flowWidth  = 960
 	flowColumn = 206 // of labels
 	flowBar    = 6
 	flowNode   = 10
-	flowThick  = 150 // all of the larger side together
-	flowThin   = 1.5 // the least
-	flowSlot   = 40  // the least room of a stream: two lines of text
+	flowThick  = 150 // thickness of the larger side
+	flowThin   = 1.5 // least thickness of a ribbon
+	flowSlot   = 40  // least height of a ribbon with its label of two lines
 	flowGap    = 6
 )
 
-// draw places both sides around the transaction.
+// draw lays out both sides.
 func (f *flow) draw(left, right []part) {
 	scale, _ := new(big.Float).SetInt(total(left)).Float64()
 	if out, _ := new(big.Float).SetInt(total(right)).Float64(); out > scale {
@@ -36,7 +36,7 @@ func (f *flow) draw(left, right []part) {
 	f.side(right, high, true)
 }
 
-// room gives each part its thickness and returns the height that all of them take.
+// room sets the thickness of each part and returns the total height.
 func room(parts []part, scale float64) (high float64) {
 	for i := range parts {
 		value, _ := new(big.Float).SetInt(parts[i].value).Float64()
@@ -58,7 +58,7 @@ func thickness(parts []part) (sum float64) {
 	return sum
 }
 
-// side places the parts of one side, the right one mirrored.
+// side lays out one side; the right one is mirrored.
 func (f *flow) side(parts []part, high float64, mirrored bool) {
 	x := func(x float64) float64 {
 		if mirrored {
@@ -90,7 +90,7 @@ func (f *flow) side(parts []part, high float64, mirrored bool) {
 	}
 }
 
-// outline joins commands and coordinates.
+// outline formats a path.
 func outline(parts ...any) string {
 	var b strings.Builder
 	for i, p := range parts {
@@ -106,7 +106,7 @@ func outline(parts ...any) string {
 	return b.String()
 }
 
-// coordinate to a tenth.
+// coordinate rounds to a tenth.
 func coordinate(n float64) string {
 	return strconv.FormatFloat(math.Round(n*10)/10, 'f', -1, 64)
 }

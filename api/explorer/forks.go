@@ -1,30 +1,30 @@
 package explorer
 
-// forksBody is the forks that a chain's database has been through.
+// forksBody is a list of reorganizations.
 type forksBody struct {
 	Forks []forkBlocks
 	Pager pager
 }
 
-// forkBlocks is one fork: the blocks it took off the chain, lowest first.
+// forkBlocks is a reorganization: its orphaned blocks, lowest first.
 type forkBlocks struct {
 	Depth  int
 	When   moment
 	Blocks []lostBlock
 }
 
-// lostBlock is a block that is no longer part of the chain.
+// lostBlock is an orphaned block.
 type lostBlock struct {
 	Height link
 	Lost   link
 	Time   moment
-	By     *link // what stands there now; nil: nothing yet
-	Back   bool  // it came back
+	By     *link // block at that height now; nil: none yet
+	Back   bool  // on the chain again
 }
 
 const forksRows = 100
 
-// forks lists the blocks that were lost to forks, newest fork first.
+// forks lists the orphaned blocks, newest reorganization first.
 func (v *visit) forks() (*page, error) {
 	p := v.cursor(forksRows)
 	a, err := v.Forks(v.ctx, p)

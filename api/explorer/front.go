@@ -8,7 +8,7 @@ import (
 	"birthmark/internal/humanize"
 )
 
-// chainCard is a chain on the page of all chains.
+// chainCard is a chain on the front page.
 type chainCard struct {
 	link
 	Accent  string
@@ -16,10 +16,10 @@ type chainCard struct {
 	Txs     string
 	Syncing *syncing
 	Failed  *failed
-	Fault   string // the database does not answer
+	Fault   string // error of the database
 }
 
-// front is the page of all chains. Where there is one it is that chain's home.
+// front is the list of chains. With a single chain it redirects to its overview.
 func (s *site) front(w http.ResponseWriter, r *http.Request) {
 	if len(s.Chains) == 1 {
 		http.Redirect(w, r, pathOf("", []string{s.Chains[0].Name}), http.StatusFound)

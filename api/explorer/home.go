@@ -14,7 +14,7 @@ const (
 	homeChart  = 120 // of the newest, in the chart
 )
 
-// stat is one figure of a chain.
+// stat is one figure on the page of a chain.
 type stat struct {
 	Name   string
 	Value  string // empty: Amount
@@ -30,28 +30,28 @@ type blockRow struct {
 	TxCount      int
 }
 
-// homeBody is a chain at a glance.
+// homeBody is the overview of a chain.
 type homeBody struct {
 	Stats  []stat
 	Blocks []blockRow
-	More   string        // where the other blocks are listed; empty: these are all
-	Chart  template.HTML // transactions in each of the newest blocks; empty: they are too few
-	Rates  template.HTML // how fast the sync is; empty: none is under way
+	More   string        // list of all blocks; empty: these are all
+	Chart  template.HTML // transactions per block; empty: too few blocks
+	Rates  template.HTML // speed of the sync; empty: no sync
 	Forks  []forkRow
 }
 
-// forkRow is a fork in a list: the lowest block that it took off the chain.
+// forkRow is a reorganization: its lowest orphaned block.
 type forkRow struct {
 	Height link
-	Lost   link // by its hash; it has no page any more
-	By     link // the block that stands there now; empty: none yet
+	Lost   link // hash; the block has no page
+	By     link // block at that height now; empty: none yet
 	Depth  int
 	When   moment
 }
 
 const homeForks = 3
 
-// home is a chain at a glance.
+// home is the overview of a chain.
 func (v *visit) home() (*page, error) {
 	title := titleOf(v.chain.Model)
 	p := &page{Kind: "home", Title: title, Description: title + ": newest blocks, transactions, addresses and assets.", JSON: v.api("status")}
@@ -99,7 +99,7 @@ func (v *visit) home() (*page, error) {
 	return p, nil
 }
 
-// txsChart is how many transactions each of the newest blocks has.
+// txsChart draws the transactions per block of the newest blocks.
 func (v *visit) txsChart(blocks []query.BlockSummaryAnswer) (template.HTML, error) {
 	if len(blocks) < 2 {
 		return "", nil
@@ -129,9 +129,9 @@ func (v *visit) blockRows(blocks []query.BlockSummaryAnswer) []blockRow {
 	return rows
 }
 
-// forkRows are the newest forks, each by its lowest block.
+// forkRows returns the newest reorganizations.
 func (v *visit) forkRows(lost []query.LostBlockAnswer, limit int) (rows []forkRow) {
-	left := 0 // blocks of the fork before that are still to come
+	left := 0 // remaining blocks of the reorganization
 	for _, l := range lost {
 		if left > 0 {
 			left--

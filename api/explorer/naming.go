@@ -6,7 +6,7 @@ import (
 	"birthmark/model"
 )
 
-// naming knows what assets are called and in what people count them: for those of one page, as far as it may read.
+// naming returns the names and units of the assets of a page, up to a limit of reads.
 type naming struct {
 	v     *visit
 	known map[string]*query.AssetAnswer
@@ -14,7 +14,7 @@ type naming struct {
 
 func (v *visit) naming() *naming { return &naming{v, map[string]*query.AssetAnswer{}} }
 
-// entry is some of an asset, made for reading. Beyond the first [assetNames] assets it is the plain number.
+// entry formats an amount of an asset. After the first [assetNames] assets it has no name and no decimals.
 func (n *naming) entry(id, amount string) (assetAmount, error) {
 	a, ok := n.known[id]
 	if !ok && len(n.known) < assetNames {
@@ -36,12 +36,12 @@ func (n *naming) entry(id, amount string) (assetAmount, error) {
 	return e, nil
 }
 
-// mostDecimals is the most places behind the point that anybody is believed: a maker can say any number.
-const mostDecimals = 38
+// maxDecimals is the maximum of decimals that an issuer can declare.
+const maxDecimals = 38
 
-// assetUnit is what people count an asset in.
+// assetUnit returns the unit of an asset.
 func assetUnit(a *query.AssetAnswer) (u humanize.Unit) {
-	if a.Decimals != nil && *a.Decimals > 0 && *a.Decimals <= mostDecimals {
+	if a.Decimals != nil && *a.Decimals > 0 && *a.Decimals <= maxDecimals {
 		u.Decimals = *a.Decimals
 	}
 	return u

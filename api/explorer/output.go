@@ -4,17 +4,17 @@ import (
 	"birthmark/internal/humanize"
 )
 
-// outputBody is one output.
+// outputBody is the page of an output.
 type outputBody struct {
 	outputRow
 	Tx     link
 	Number int  // in the transaction
-	Block  link // empty: it existed before the first block
+	Block  link // empty: genesis
 	Keys   []ownerLink
-	Input  string // of what spends it
+	Input  string // of the spending transaction
 }
 
-// output is one output by TX:N, or by what names it on its chain.
+// output is the page of an output, by TX:N or by the id that its chain has for it.
 func (v *visit) output() (*page, error) {
 	o, err := v.Output(v.ctx, v.req.PathValue("ref"))
 	if err != nil {

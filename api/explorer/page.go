@@ -4,53 +4,53 @@ import (
 	"birthmark/internal/humanize"
 )
 
-// page is what a function of a [visit] returns: what the frame needs to know, and the body for the template.
+// page is the result of a page method of [visit]: the body for the template, and data for the frame.
 type page struct {
 	Kind        string // the template: templates/pages/KIND.html
 	Title       string // of the window, without the name of the chain
-	Description string // one sentence, for who finds the page elsewhere
-	JSON        string // the path of the same thing in the API; empty: there is none
-	Crumbs      []link // from below the chain's home down to here; the last is the page itself and has no URL
-	Query       string // what stands in the search box: what was searched for, on the page that says what was found
+	Description string // one sentence, for search engines
+	JSON        string // path of the same data in the API; empty: none
+	Crumbs      []link // below the home page of the chain; the last is the page itself, without URL
+	Query       string // text of the search box
 	Section     string // of the navigation: the last part of its path
-	Body        any    // what the template shows
-	Location    string // where the page is, if not here; nothing else counts then
+	Body        any    // data of the template
+	Location    string // redirect; other fields are ignored then
 	Status      int    // of the answer; 0: 200
-	Follow      string // the query of the events that concern the page, besides blocks
-	Volatile    bool   // it shows more than the chain up to the tip: it has no ETag
+	Follow      string // query of events that concern the page, in addition to blocks
+	Volatile    bool   // not determined by the tip: no ETag
 
 	frame
 }
 
-// frame is what the site puts around the body.
+// frame is the data of the layout.
 type frame struct {
 	Site   *site
 	Path   string      // of the page, without the query
-	Chain  *chainFrame // nil: the page is of none
+	Chain  *chainFrame // nil: a page without a chain
 	Switch []chainLink
 }
 
-// chainFrame is what is said of the chain on all of its pages.
+// chainFrame is the data of a chain on all its pages.
 type chainFrame struct {
 	Name    string // in paths
-	Title   string // for people: Bitcoin testnet4
-	Accent  string // the name of the colour: that of the chain
+	Title   string // such as Bitcoin testnet4
+	Accent  string // value of data-accent: the name of the chain
 	Unit    humanize.Unit
 	URL     string
-	Events  string // where the chain's events are
+	Events  string // path of the events
 	Tip     *tip   // nil: no block yet
 	Syncing *syncing
 	Failed  *failed
 	Nav     []navLink
 }
 
-// chainLink is a chain in the switch.
+// chainLink is a chain in the navigation.
 type chainLink struct {
 	URL, Title string
 	Current    bool
 }
 
-// navLink is a part of a chain.
+// navLink is a section of a chain.
 type navLink struct {
 	link
 	Current bool
@@ -63,7 +63,7 @@ type tip struct {
 	Time   moment
 }
 
-// Amount is an amount of the chain's coin, made for reading.
+// Amount formats an amount of the chain's coin.
 func (p *page) Amount(n string) amount { return amountOf(p.unit(), n) }
 
 func (p *page) unit() humanize.Unit {

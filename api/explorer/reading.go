@@ -9,25 +9,25 @@ import (
 	"birthmark/internal/humanize"
 )
 
-// What follows is made for reading: templates print it, tests look at it.
+// Values formatted for templates.
 
-// link is a thing and where its page is; one without a URL is only named.
+// link is a text with the URL of its page; URL can be empty.
 type link struct{ URL, Text string }
 
 const (
-	linkTail  = 6    // characters that are always seen
-	linkShort = 16   // texts up to here are never shortened
-	linkLong  = 1024 // what lists show of a longer text
+	linkTail  = 6    // characters that are always visible
+	linkShort = 16   // longest text that is not shortened
+	linkLong  = 1024 // characters of a longer text in lists
 )
 
-// Head is what is seen of the text as far as there is room, Tail what is always seen. Together they are all of it, so that
-// what is copied is whole.
+// Head is the part that the browser shortens to the available width; Tail is always visible. Together they are the whole
+// text, so that copying works.
 func (l link) Head() string {
 	text := l.shown()
 	return text[:len(text)-len(l.Tail())]
 }
 
-// Tail is the end of a long text, as far as it is plain ASCII: a letter is not cut in two.
+// Tail is the end of a long ASCII text.
 func (l link) Tail() string {
 	text := l.shown()
 	if len(text) <= linkShort || l.Cut() {
@@ -52,10 +52,10 @@ func (l link) shown() string {
 	return l.Text
 }
 
-// amount is a number in a unit, in pieces: the zeros at its end are printed faint.
+// amount is a number in a unit, in parts: trailing zeros have a faint color.
 type amount struct {
 	Sign, Whole     string
-	Fraction, Zeros string // behind the point
+	Fraction, Zeros string // after the decimal point
 	Symbol          string
 }
 
@@ -68,7 +68,7 @@ func amountOf(u humanize.Unit, n string) amount {
 	return amount{sign, whole, digits, fraction[len(digits):], u.Symbol}
 }
 
-// String is the amount in one piece.
+// String returns the whole amount.
 func (a amount) String() string {
 	text := a.Sign + a.Whole
 	if a.Fraction != "" || a.Zeros != "" {
@@ -80,7 +80,7 @@ func (a amount) String() string {
 	return text
 }
 
-// coarse is a large amount without what stands behind its point.
+// coarse returns a large amount without decimals.
 func (a amount) coarse() amount {
 	if len(a.Whole) > len("999") {
 		a.Fraction, a.Zeros = "", ""
@@ -88,11 +88,11 @@ func (a amount) coarse() amount {
 	return a
 }
 
-// moment is a time as machines, careful readers and hurried ones want it.
+// moment is a time in several formats.
 type moment struct {
 	ISO, Clock, Ago string
-	Minute          string // in UTC, which templates write after it
-	Recent          bool   // its age says more than its date
+	Minute          string // in UTC; templates append the zone
+	Recent          bool   // show the age instead of the date
 }
 
 func momentOf(unix int64, now time.Time) moment {
@@ -103,7 +103,7 @@ func momentOf(unix int64, now time.Time) moment {
 	}
 }
 
-// field is a line of a list of facts.
+// field is a name and its value.
 type field struct{ Name, Value string }
 
 // Hex reports whether the value is a hash or a key.
@@ -112,14 +112,14 @@ func (f field) Hex() bool {
 	return err == nil && len(f.Value) >= 16
 }
 
-// pager is the links around a part of a list. Empty ones are not there.
+// pager has the links to other pages of a list; empty: none.
 type pager struct {
 	First, Newer, Older  string
 	NewerText, OlderText string // empty: Newer, Older
-	Here                 string // which part this is
+	Here                 string // range of this page
 }
 
-// cursorPager pages through a list that goes on with a cursor: base is the path of its first part, with a query.
+// cursorPager returns the pager of a list with cursors; base is the path of its first page.
 func cursorPager(base string, p query.Page, next *string) pager {
 	var pg pager
 	if p.After != "" {
@@ -135,7 +135,7 @@ func cursorPager(base string, p query.Page, next *string) pager {
 	return pg
 }
 
-// at leads to a place of the page.
+// at adds a fragment to the links.
 func (p pager) at(id string) pager {
 	for _, url := range []*string{&p.First, &p.Newer, &p.Older} {
 		if *url != "" {

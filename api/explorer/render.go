@@ -15,7 +15,7 @@ import (
 	"birthmark/internal/humanize"
 )
 
-// functions are what templates can do besides printing.
+// functions are the functions of templates.
 var functions = template.FuncMap{
 	"count":    func(n any) string { return humanize.Thousands(digits(n)) },
 	"plural":   func(n any, thing string) string { return plural(n, thing) },
@@ -25,7 +25,7 @@ var functions = template.FuncMap{
 	"title":    func(name string) string { return capital(words(name)) },
 }
 
-// digits is a number that templates count.
+// digits formats a number of any type.
 func digits(n any) string {
 	switch n := n.(type) {
 	case int:
@@ -39,7 +39,7 @@ func digits(n any) string {
 	case string:
 		return n
 	}
-	panic(fmt.Sprintf("a %T is counted", n)) // the page fails: one with a blank would not be noticed
+	panic(fmt.Sprintf("a %T is counted", n)) // fails the page
 }
 
 func plural(n any, thing string) string {
@@ -50,7 +50,7 @@ func plural(n any, thing string) string {
 	return humanize.Thousands(text) + " " + thing
 }
 
-// sentence begins with a capital and ends with a full stop, as errors do not.
+// sentence capitalizes an error text and adds a period.
 func sentence(s string) string {
 	if s == "" {
 		return ""
@@ -62,7 +62,7 @@ func sentence(s string) string {
 	return s + "."
 }
 
-// readTemplates parses a set for each kind of page: its file over the layout and the pieces.
+// readTemplates parses the templates of each kind of page.
 func (s *site) readTemplates() error {
 	base, err := template.New("layout.html").Funcs(functions).ParseFS(files, "templates/*.html")
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *site) readTemplates() error {
 	return nil
 }
 
-// buffers hold pages until they are whole: one that fails half way is none.
+// buffers hold rendered pages, so that a page that fails is not sent in part.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // send renders a page and sends it.
@@ -117,21 +117,21 @@ func (s *site) send(w http.ResponseWriter, r *http.Request, p *page, tag string)
 		w.WriteHeader(p.Status)
 	}
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(b.Bytes()) // who asked is gone where this fails
+		_, _ = w.Write(b.Bytes()) // fails only if the client is gone
 	}
 }
 
-// pseudoVersion is what Go calls a build of no release: a base version, the time and the hash of the commit.
+// pseudoVersion matches the version of a build without release tag: base version, time and commit.
 var pseudoVersion = regexp.MustCompile(`^v[0-9.]+-(?:.*\.)?[0-9]{14}-([0-9a-f]{12}.*)$`)
 
-// Build is the version for the foot of pages: a release as it is called, or else its commit.
+// Build returns the version for the footer: the release, or else the commit.
 func (s *site) Build() string { return pseudoVersion.ReplaceAllString(s.Version, "$1") }
 
-// Stylesheet is the path of the style sheet.
+// Stylesheet returns the path of the style sheet.
 func (s *site) Stylesheet() string { return s.staticPath("style.css") }
 
-// Script is the path of the script that keeps an open page up to date.
+// Script returns the path of the script that updates open pages.
 func (s *site) Script() string { return s.staticPath("live.js") }
 
-// Icon is the path of the mark that stands for the site.
+// Icon returns the path of the icon.
 func (s *site) Icon() string { return s.staticPath("icon.svg") }

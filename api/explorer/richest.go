@@ -12,28 +12,28 @@ import (
 
 const richestRows = 100
 
-// richestRead is how many rows are gone through for the richest at most.
+// richestRead is how many rows a rich list reads at most.
 var richestRead uint64 = 100_000
 
-// richestBody is the values of an index that hold most.
+// richestBody is a rich list.
 type richestBody struct {
 	Index  string
-	Asset  *assetAmount // what they hold; nil: the chain's own coin
+	Asset  *assetAmount // nil: the coin of the chain
 	Rows   []richRow
 	Left   *leftOut // why there is no list
-	Values string   // where all of them are listed
+	Values string   // list of all values
 }
 
-// richRow is a value and what it holds.
+// richRow is a value and its balance.
 type richRow struct {
 	Rank    int
 	Value   link
 	Balance amount
 	Unspent uint64
-	Part    template.HTML // a bar as long as its balance is of the largest
+	Part    template.HTML // bar relative to the largest balance
 }
 
-// richest lists the values of an index that hold most, of the chain's coin or of the asset the request names.
+// richest lists the largest balances of an index, in the coin of the chain or in an asset.
 func (v *visit) richest() (*page, error) {
 	index, asset := v.req.PathValue("index"), v.query("asset")
 	x, err := v.indexState(index)

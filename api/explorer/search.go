@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	searchLonger = 3  // characters from which on the beginning of a value is looked for
-	searchBegin  = 10 // values of one index that begin so
+	searchLonger = 3  // least characters of a prefix search
+	searchBegin  = 10 // results of a prefix search per index
 	searchLong   = 70_000
 )
 
-// hit is something that the search box found.
+// hit is a search result.
 type hit struct {
 	link
 	What  string // block, transaction, address …
 	Note  string
-	Chain string // for people; empty: that of the page
+	Chain string // display name; empty: that of the page
 
 	Unused bool // a valid address that no output has
 }
 
-// searchBody is what was found: nothing, or more than one thing.
+// searchBody is a list of results, or the hints if there are none.
 type searchBody struct {
 	Query string
 	Hits  []hit
-	Tried []string // what it could have been
+	Tried []string // hints
 }
 
-// search leads to the one thing that is meant, or lists those that could be.
+// search redirects to the only result, or lists the results.
 func (v *visit) search() (*page, error) {
 	q := strings.TrimSpace(v.query("q"))
 	hits, err := v.hits(q)
@@ -89,7 +89,7 @@ func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if used := slices.DeleteFunc(slices.Clone(all), func(h hit) bool { return h.Unused }); len(used) > 0 {
-		all = used // networks share forms of addresses: one that is used on a network is meant there
+		all = used // networks share address formats: prefer the network on which it is used
 	}
 	if len(all) == 1 {
 		http.Redirect(w, r, all[0].URL, http.StatusFound)
@@ -100,7 +100,7 @@ func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
 	s.send(w, r, p, "")
 }
 
-// tried is what the search box understands here.
+// tried returns the hints of the search box.
 func (v *visit) tried() ([]string, error) {
 	indexes, err := v.indexes()
 	if err != nil {
@@ -116,7 +116,7 @@ func (v *visit) tried() ([]string, error) {
 	return list, nil
 }
 
-// indexes are the names of those the database has.
+// indexes returns the names of the indexes of the database.
 func (v *visit) indexes() (names []string, err error) {
 	states, err := v.IndexStates(v.ctx)
 	for _, s := range states {
@@ -134,7 +134,7 @@ func (v *visit) assetless() bool {
 	return kind == model.NotFound
 }
 
-// hits are the things that q can mean, most likely first.
+// hits returns the results for q, most likely first.
 func (v *visit) hits(q string) (hits []hit, err error) {
 	if q == "" || len(q) > searchLong {
 		return nil, nil
@@ -155,7 +155,7 @@ func (v *visit) hits(q string) (hits []hit, err error) {
 	return hits, err
 }
 
-// missing reports whether an error only says that there is no such thing, or not yet.
+// missing reports whether an error means that something is not found, or not yet available.
 func missing(err error) bool {
 	kind, code := model.KindOf(err)
 	return kind == model.NotFound || kind == model.Usage || code == "index_building"
@@ -189,7 +189,7 @@ func (v *visit) hitTx(q string) ([]hit, error) {
 	return []hit{{link: v.txLink(txs[0].Hash), What: "transaction", Note: "in block " + humanize.Count(txs[0].Height)}}, nil
 }
 
-// hitOutput knows an output as TX:N and as TX#N.
+// hitOutput finds an output by TX:N or TX#N.
 func (v *visit) hitOutput(q string) ([]hit, error) {
 	ref := strings.ToLower(strings.Replace(q, "#", ":", 1))
 	if !strings.Contains(ref, ":") {
@@ -202,7 +202,7 @@ func (v *visit) hitOutput(q string) ([]hit, error) {
 	return []hit{{link: v.outputLink(o.Tx, o.Index), What: "output", Note: v.amount(o.Value).String()}}, nil
 }
 
-// hitValues looks q up in every index that can read it.
+// hitValues looks up q in every index.
 func (v *visit) hitValues(q string) (hits []hit, err error) {
 	indexes, err := v.indexes()
 	if err != nil {
@@ -228,7 +228,7 @@ func (v *visit) hitValues(q string) (hits []hit, err error) {
 	return hits, nil
 }
 
-// hitUnused is an address that no output has. Other indexes do not count: any hash is a valid value of some.
+// hitUnused returns an unused address. Other indexes are ignored, since any hash is a valid value of some index.
 func (v *visit) hitUnused(q string) ([]hit, error) {
 	found, err := v.Find(v.ctx, "address", q, query.Terms{}, query.Page{Limit: 1})
 	if err != nil {
@@ -245,7 +245,7 @@ func (v *visit) hitAsset(q string) ([]hit, error) {
 	return []hit{{link: v.assetLink(a.Asset), What: "asset", Note: a.Name}}, nil
 }
 
-// hitBeginnings are values that begin with q, of the indexes that keep them by their texts.
+// hitBeginnings returns values with prefix q, of indexes with the option prefix.
 func (v *visit) hitBeginnings(q string) (hits []hit, err error) {
 	indexes, err := v.indexes()
 	if err != nil {
@@ -266,5 +266,5 @@ func (v *visit) hitBeginnings(q string) (hits []hit, err error) {
 	return hits, nil
 }
 
-// words of a name of the settings.
+// words returns a name of the settings in words.
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }

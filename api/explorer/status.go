@@ -11,7 +11,7 @@ import (
 	"birthmark/internal/humanize"
 )
 
-// statusBody is what a database holds.
+// statusBody is the status of a database.
 type statusBody struct {
 	Network  string
 	Format   int
@@ -19,32 +19,32 @@ type statusBody struct {
 	Indexes  []indexRow
 	Families []familyRow
 	Rows     uint64
-	Bytes    string // of all families; empty: the store does not know
+	Bytes    string // of all families; empty: unknown
 	Rates    template.HTML
 }
 
-// indexRow is an index, and what is being done to it.
+// indexRow is an index and its state.
 type indexRow struct {
 	Name       link // to its values
 	Kind       string
 	Values     uint64
 	Keeps      string
-	Own        string // the expressions of one that its user defined
-	State      string // empty: it is ready
+	Own        string // expressions of a custom index
+	State      string // empty: ready
 	Richest    string
 	Percent    int // of State
 	InProgress bool
 }
 
-// familyRow is a family of rows.
+// familyRow is a column family.
 type familyRow struct {
 	Name  string
 	Rows  uint64
 	Bytes string
-	Part  template.HTML // a bar as long as its bytes (or rows) are of the largest
+	Part  template.HTML // bar relative to the largest family
 }
 
-// status is what the database holds and what is being done to it.
+// status is the status page.
 func (v *visit) status() (*page, error) {
 	a, err := v.Status(v.ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func (v *visit) status() (*page, error) {
 	for _, f := range []struct {
 		name  string
 		count uint64
-		rare  bool // not said where there is none
+		rare  bool // omitted if 0
 	}{
 		{"Blocks", t.Blocks, false}, {"Transactions", t.Txs, false}, {"Inputs", t.Inputs, false}, {"Outputs", t.Outputs, false}, {"Unspent outputs", t.Unspent, false},
 		{"Genesis outputs", t.GenesisOutputs, true}, {"Assets", assets.Count, true}, {"Assets in outputs", t.Assets, true},
@@ -80,7 +80,7 @@ func (v *visit) status() (*page, error) {
 		Description: "Database of " + titleOf(v.chain.Model) + ": totals, indexes and storage.", Crumbs: []link{{Text: "Status"}}}, nil
 }
 
-// families are the families of rows, those that take most first.
+// families returns the column families, largest first.
 func (b *statusBody) families(families []query.FamilyAnswer) {
 	var total int64
 	var most query.FamilyAnswer
@@ -105,7 +105,7 @@ func (b *statusBody) families(families []query.FamilyAnswer) {
 	}
 }
 
-// indexRows are the indexes of the database, those that come or go included.
+// indexRows returns the indexes, including those that are being added or dropped.
 func (v *visit) indexRows() ([]indexRow, error) {
 	states, err := v.IndexStates(v.ctx)
 	if err != nil {
@@ -142,7 +142,7 @@ func (v *visit) indexRows() ([]indexRow, error) {
 	return rows, nil
 }
 
-// rates is how fast the sync went, where this process has one; else nothing.
+// rates draws the speed of the sync of this process; empty without one.
 func (v *visit) rates() (template.HTML, error) {
 	c := charts.Chart{ID: "rate", Title: "Transactions per second", Kind: charts.Area,
 		X: charts.Axis{Name: "Since the start", Label: charts.Durations}, Y: charts.Axis{Name: "Transactions per second"}}

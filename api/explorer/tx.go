@@ -12,25 +12,25 @@ import (
 )
 
 const (
-	rowsPage   = 100      // inputs, and outputs, in one part of a transaction's page
-	rawShown   = 32 << 10 // bytes of a transaction that are written out
-	assetNames = 40       // assets of a page that are named and counted as their makers want them to be
+	rowsPage   = 100      // inputs and outputs per page
+	rawShown   = 32 << 10 // maximum size of a transaction shown in hex
+	assetNames = 40       // assets per page with name and decimals
 )
 
 // txBody is one transaction.
 type txBody struct {
 	Hash     string
-	Block    link // empty: it existed before the first block
+	Block    link // empty: genesis
 	Hashed   link // the block by its hash
 	Depth    uint32
 	Index    int
 	Time     *moment
-	Kind     string // what is special about it; empty: nothing
+	Kind     string // coinbase, genesis or empty
 	Value    amount // of all outputs
 	Fee      *amount
-	Rate     string // of the fee, by virtual size or size; empty: the size is not known
-	Size     int    // bytes; 0: not known
-	Weight   int    // weight units; 0: not known, or the chain has none
+	Rate     string // fee per virtual byte or byte; empty: unknown
+	Size     int    // bytes; 0: unknown
+	Weight   int    // weight units; 0: unknown or not applicable
 	Virtual  int    // virtual bytes, with Weight
 	Flow     *flow
 	Inputs   []outputRow
@@ -40,8 +40,8 @@ type txBody struct {
 	InPager  pager
 	OutPager pager
 	Mints    []assetAmount
-	Raw      string // hex; empty: not kept, or too long to be shown
-	RawURL   string // where the bytes are; empty: not kept
+	Raw      string // hex; empty: not stored, or too long
+	RawURL   string // path of the bytes; empty: not stored
 }
 
 // outputRow is an output in a list.
@@ -49,15 +49,15 @@ type outputRow struct {
 	Index   int
 	Ref     link
 	Value   amount
-	Owner   []ownerLink // values of the index that says most; none: it has no value
+	Owner   []ownerLink // values of the most important index
 	Assets  []assetAmount
-	Spent   *link // nil: unspent, or not asked
-	Height  link  // of what spends it
+	Spent   *link // nil: unspent or unknown
+	Height  link  // of the spending transaction
 	Unspent bool
-	Made    *made // nil: the list does not say
+	Made    *made // nil: not shown
 }
 
-// made is the block that an output was made in.
+// made is the block of an output.
 type made struct {
 	Block         link
 	Time          *moment // nil: before the first block
@@ -70,15 +70,15 @@ type ownerLink struct {
 	link
 }
 
-// assetAmount is some of an asset.
+// assetAmount is an amount of an asset.
 type assetAmount struct {
 	link
-	Name   string // what its maker calls it; empty: nothing that is known
+	Name   string // name given by the issuer; may be empty
 	Amount amount
 	Action string // minted, burned; empty: neither
 }
 
-// tx is one transaction.
+// tx is the page of a transaction.
 func (v *visit) tx() (*page, error) {
 	a, err := v.Tx(v.ctx, v.req.PathValue("hash"))
 	if err != nil {
@@ -116,7 +116,7 @@ func (v *visit) tx() (*page, error) {
 	return p, nil
 }
 
-// raw adds the bytes of a transaction, and what they tell of the fee, where the database keeps them.
+// raw adds the bytes of a transaction, its size and fee rate, if the database has them.
 func (v *visit) raw(b *txBody, a *query.TxAnswer) error {
 	raw, err := v.RawTx(v.ctx, a.Hash)
 	if _, code := model.KindOf(err); code == "no_raw" {
@@ -146,9 +146,9 @@ func (v *visit) raw(b *txBody, a *query.TxAnswer) error {
 	return nil
 }
 
-// feeRate is a fee divided by a size, with two digits after the point, three below 1.
+// feeRate formats a fee divided by a size with two decimals, three below 1.
 func feeRate(fee string, size int) string {
-	n, _ := strconv.ParseFloat(fee, 64) // of a decimal number it cannot fail
+	n, _ := strconv.ParseFloat(fee, 64) // cannot fail
 	rate, digits := n/float64(size), 2
 	switch {
 	case rate < 0.0005:
@@ -159,7 +159,7 @@ func feeRate(fee string, size int) string {
 	return strconv.FormatFloat(rate, 'f', digits, 64)
 }
 
-// txParts adds the inputs and outputs that the request asks for, and what was minted.
+// txParts adds the requested pages of inputs and outputs, and the mints.
 func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 	in, err := v.number("inputs", 1)
 	if err != nil {
@@ -187,7 +187,7 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 		}
 		row.Index = in.Index
 		for i := range row.Assets {
-			row.Assets[i].Action = "" // that was where the output was made
+			row.Assets[i].Action = "" // belongs to the transaction of the output
 		}
 		b.Inputs = append(b.Inputs, row)
 	}
@@ -212,7 +212,7 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 	return nil
 }
 
-// outputRow is an output made for reading.
+// outputRow formats an output.
 func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
 	row := outputRow{Index: o.Index, Ref: v.outputLink(o.Tx, o.Index), Value: v.amount(o.Value), Owner: v.owner(o)}
 	for _, e := range o.Assets {
@@ -236,7 +236,7 @@ func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
 	return row, nil
 }
 
-// owner is the values of the chain's most important index that the output has some of.
+// owner returns the values of the most important index that the output has.
 func (v *visit) owner(o *query.OutputAnswer) []ownerLink {
 	for _, x := range v.chain.Model.Indexes() {
 		if values := valuesOf(o.Keys[x.Name]); len(values) > 0 && x.Name != v.chain.Model.Traits().SpendIndex {
@@ -253,7 +253,7 @@ func (v *visit) owners(index string, values []string) (links []ownerLink) {
 	return links
 }
 
-// valuesOf is what an output's keys have of one index.
+// valuesOf returns the values of one index among the keys of an output.
 func valuesOf(key any) []string {
 	switch key := key.(type) {
 	case string:
@@ -264,7 +264,7 @@ func valuesOf(key any) []string {
 	return nil
 }
 
-// sum of the values of outputs.
+// sum adds the amounts of outputs.
 func sum(outputs []query.OutputAnswer) string {
 	total, n := new(big.Int), new(big.Int)
 	for i := range outputs {

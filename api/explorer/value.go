@@ -10,44 +10,44 @@ import (
 )
 
 const (
-	valueRows   = 25 // outputs, and transactions, in one part of the page of a value
-	valueAssets = 40 // that are listed of what a value holds
-	// valueOutputs is up to how many outputs of a value are gone through where an index does not keep what a page shows.
+	valueRows   = 25 // outputs and transactions per page
+	valueAssets = 40 // assets per page
+	// valueOutputs is how many outputs of a value a page reads at most if the index lacks an option.
 	valueOutputs = 100_000
-	// chartOutputs is up to how many they are gone through once more for the chart.
+	// chartOutputs is how many of them are read again for the chart.
 	chartOutputs = 10_000
 )
 
-// valueBody is a value of an index.
+// valueBody is the page of a value of an index.
 type valueBody struct {
 	Index     string
 	Heading   string
 	Kind      string // of the index
 	Value     string
-	FirstSeen *seen  // nil: no output has it, and there are no lists
-	Holds     *holds // nil: not counted
+	FirstSeen *seen  // nil: never used
+	Holds     *holds // nil: not available
 	Uncounted *leftOut
-	Others    []ownerLink // the other indexes' values of the outputs shown, where all have the same
+	Others    []ownerLink // values of other indexes that all shown outputs share
 	Chart     template.HTML
-	ChartNote string // how far back the chart goes, or why there is none
+	ChartNote string // start of the chart, or why there is none
 
 	Outputs    []outputRow
 	OutPager   pager
-	Unspent    bool // Outputs are those that nothing has spent
-	Unsifted   bool // Unspent was too much to look for
+	Unspent    bool // only unspent outputs
+	Unsifted   bool // too many outputs to filter the unspent ones
 	WithAssets bool // some of Outputs hold assets
-	OtherView  link // to all outputs, or to the unspent ones
+	OtherView  link // link to all outputs, or to unspent ones
 
 	History  []movementRow
 	Pager    pager
 	Unlisted *leftOut // why there is no history
-	Running  bool     // the rows say what was held after each
-	Part     string   // which list alone is shown; empty: the beginning of both
-	Whole    link     // the page with both
+	Running  bool     // rows have the balance after the transaction
+	Part     string   // the only list that is shown; empty: the first page of both
+	Whole    link     // page with both
 	JSON     string   // the totals as JSON
 }
 
-// holds is what a value has and had.
+// holds has the totals of a value.
 type holds struct {
 	Balance, Received, Sent amount
 	Txs, Outputs, Unspent   uint64
@@ -55,14 +55,14 @@ type holds struct {
 	MoreAssets              int
 }
 
-// leftOut is what a page does not show, why, and what would: an index with an option more, or a command.
+// leftOut is a missing part of a page: the reason, and the index option or the command that provides it.
 type leftOut struct {
 	Why           string
-	Index, Option string // empty: no option would help
+	Index, Option string // empty: no option helps
 	Command       string // empty: none
 }
 
-// seen is where something occurred first.
+// seen is the first occurrence of something.
 type seen struct {
 	Output, Height link
 	Time           *moment // nil: before the first block
@@ -75,10 +75,10 @@ type movementRow struct {
 	Change         amount // with its sign
 	Received, Sent amount
 	Both           bool    // received and sent
-	After          *amount // what was held then; nil: not known
+	After          *amount // balance after it; nil: unknown
 }
 
-// option is what an index would have to keep.
+// option sets the index option that provides the part.
 func (l leftOut) option(index, option string) *leftOut {
 	l.Index, l.Option = index, option
 	return &l
@@ -135,7 +135,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	return p, r.all()
 }
 
-// indexState is an index of the database as it is now. One that is not there, or not yet, is refused as a query for it is.
+// indexState returns an index of the database, or the error of a query for it.
 func (v *visit) indexState(name string) (*query.IndexState, error) {
 	states, err := v.IndexStates(v.ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (v *visit) indexState(name string) (*query.IndexState, error) {
 	return nil, err
 }
 
-// others are the values of the other indexes that all of some outputs have alike.
+// others returns the values of other indexes that all outputs share.
 func (v *visit) others(index string, outputs []query.OutputAnswer) (links []ownerLink) {
 	if len(outputs) == 0 {
 		return nil
@@ -168,14 +168,14 @@ func (v *visit) others(index string, outputs []query.OutputAnswer) (links []owne
 	return links
 }
 
-// seen is where something occurred first.
+// seen is the first occurrence of something.
 func (v *visit) seen(a query.FirstSeenAnswer) (s *seen, err error) {
 	s = &seen{Output: v.outputLink(a.Tx, a.Index), Height: v.heightLink(a.Height)}
 	s.Time, err = v.timeAt(a.Height)
 	return s, err
 }
 
-// timeAt is the time of the block at a height; nil where none stands there: what existed before the first.
+// timeAt returns the time of the block at a height; nil for genesis.
 func (v *visit) timeAt(height uint32) (*moment, error) {
 	h := model.HeightPk(height)
 	a, err := v.Blocks(v.ctx, query.Range{FromHeight: &h, ToHeight: &h}, query.Page{Limit: 1})
@@ -189,7 +189,7 @@ func (v *visit) timeAt(height uint32) (*moment, error) {
 	return &at, nil
 }
 
-// fromTheStart stands in the place of a cursor where one list is wanted, and it from its beginning.
+// fromTheStart is the cursor of the first page of a single list.
 const fromTheStart = "all"
 
 func cursorOf(part string) string {
@@ -199,7 +199,7 @@ func cursorOf(part string) string {
 	return part
 }
 
-// partPager pages through one of the lists of a page: its part stands in the query under the list's name.
+// partPager returns the pager of one of several lists of a page, whose cursor is in a query parameter named after it.
 func partPager(base, query, list, after string, next *string) (pg pager) {
 	whole := base
 	if query != "" {
@@ -215,7 +215,7 @@ func partPager(base, query, list, after string, next *string) (pg pager) {
 	return pg
 }
 
-// short is the beginning and the end of a long text, for titles.
+// short returns the beginning and the end of a long text, for titles.
 func short(text string) string {
 	runes := []rune(text)
 	if len(runes) <= 24 {
@@ -224,5 +224,5 @@ func short(text string) string {
 	return string(runes[:12]) + "…" + string(runes[len(runes)-8:])
 }
 
-// capital is a name at the beginning of a title.
+// capital returns a name with an upper case first letter.
 func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }

@@ -9,10 +9,10 @@ import (
 	"birthmark/internal/humanize"
 )
 
-// chartTxs is how many of a value's transactions its chart goes back at most.
+// chartTxs is the maximum number of transactions in a chart.
 const chartTxs = 1000
 
-// chart draws what the value held, from the newest transactions back.
+// chart draws the balance over time, from the newest transactions back.
 func (r *valueReader) chart() error {
 	b := r.body
 	switch {
@@ -39,7 +39,7 @@ func (r *valueReader) chart() error {
 	held := r.held
 	switch {
 	case next == nil && held == nil:
-		held = new(big.Int) // all of it is here
+		held = new(big.Int) // the whole history is known
 		for _, t := range txs {
 			held.Add(held, change(t))
 		}
@@ -64,7 +64,7 @@ func change(t query.HistoryTxAnswer) *big.Int {
 	return new(big.Int).Sub(integer(t.Received), integer(t.Sent))
 }
 
-// heldAfter is what was held after each block in which txs (newest first) stand, and at the tip.
+// heldAfter returns the balance after each block of txs (newest first), and at the tip.
 func (r *valueReader) heldAfter(held *big.Int, txs []query.HistoryTxAnswer) []charts.Point {
 	held = new(big.Int).Set(held)
 	newest := uint32(r.Tip.Height)
@@ -73,7 +73,7 @@ func (r *valueReader) heldAfter(held *big.Int, txs []query.HistoryTxAnswer) []ch
 	add := func(height uint32) {
 		text := r.amount(held.String())
 		p := charts.Point{X: float64(height), Y: scaled(held, r.unit), At: humanize.Count(height), Value: text.String(), Link: r.heightLink(height).URL}
-		if n < len(points) && points[n].X == p.X { // what was held in between is not seen
+		if n < len(points) && points[n].X == p.X { // only the last balance of a block
 			return
 		}
 		n--
@@ -89,15 +89,15 @@ func (r *valueReader) heldAfter(held *big.Int, txs []query.HistoryTxAnswer) []ch
 	return points[n:]
 }
 
-// scaled is an amount in the unit of people, as exact as a picture needs it.
+// scaled returns an amount in its unit, precise enough for a picture.
 func scaled(n *big.Int, u humanize.Unit) float64 {
 	places := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(u.Decimals)), nil)
 	f, _ := new(big.Rat).SetFrac(n, places).Float64()
 	return f
 }
 
-// dates writes heights as the times of their blocks, as exactly as it takes to tell from and to apart; a height whose
-// time cannot be read as it is.
+// dates returns a function that formats a height as the time of its block, with a precision for the given range. A
+// height without a time is formatted as a number.
 func (v *visit) dates(from, to float64) func(float64) string {
 	write := charts.Times(v.unix(from), v.unix(to))
 	return func(height float64) string {
@@ -108,7 +108,7 @@ func (v *visit) dates(from, to float64) func(float64) string {
 	}
 }
 
-// unix is the time of the block at a height, 0 where it cannot be read.
+// unix returns the time of the block at a height; 0 if unknown.
 func (v *visit) unix(height float64) float64 {
 	at, err := v.timeAt(uint32(height))
 	if err != nil || at == nil {

@@ -12,28 +12,28 @@ import (
 	"birthmark/internal/humanize"
 )
 
-// valueReader reads what a value has, as far as a page may.
+// valueReader reads the data of the page of a value, within its limits.
 type valueReader struct {
 	*visit
 	body   *valueBody
 	index  *query.IndexState
 	value  string
 	newest *query.FindAnswer
-	held   *big.Int             // what it holds; nil: not counted
-	count  uint64               // of its outputs; 0: not known
-	many   bool                 // its outputs are too many to be gone through
-	recent *query.HistoryAnswer // its newest transactions; nil: not known
+	held   *big.Int             // balance; nil: unknown
+	count  uint64               // of outputs; 0: unknown
+	many   bool                 // too many outputs to read
+	recent *query.HistoryAnswer // newest transactions; nil: unknown
 }
 
 func (r *valueReader) keeps(option string) bool { return slices.Contains(r.index.Keeps, option) }
 
-// patience is how long a part of a page may take that depends on how much there is.
+// patience is the time limit for a part of a page.
 var patience = 250 * time.Millisecond
 
-// freeRows is how many rows a part of a page may go through before the page costs more than a plain request.
+// freeRows is how many rows a part of a page can read before the page costs more than a plain request.
 var freeRows = 1000
 
-// paying asks for a part of a page. The page costs more once a part of it goes through many rows.
+// paying reads a part of a page, and charges the cost if it needs many rows.
 func (v *visit) paying(ask func() error) (err error) {
 	if v.paid == nil {
 		v.AtMost(freeRows)
@@ -49,7 +49,7 @@ func (v *visit) paying(ask func() error) (err error) {
 	return ask()
 }
 
-// patiently asks with the time that a part of a page may take. Late: it was too little.
+// patiently reads with the time limit for a part of a page; late: it was exceeded.
 func (v *visit) patiently(ask func(ctx context.Context) error) (late bool, err error) {
 	err = v.paying(func() error {
 		ctx, cancel := context.WithTimeout(v.ctx, patience)
@@ -63,7 +63,7 @@ func (v *visit) patiently(ask func(ctx context.Context) error) (late bool, err e
 	return false, err
 }
 
-// kept asks at once for what the index keeps by an option, patiently where it does not.
+// kept reads without the time limit if the index has the option.
 func (r *valueReader) kept(option string, ask func(ctx context.Context) error) (late bool, err error) {
 	if r.keeps(option) {
 		return false, r.paying(func() error { return ask(r.ctx) })
@@ -71,7 +71,7 @@ func (r *valueReader) kept(option string, ask func(ctx context.Context) error) (
 	return r.patiently(ask)
 }
 
-// all reads the beginning of everything.
+// all reads the first page of everything.
 func (r *valueReader) all() error {
 	if err := r.balance(); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (r *valueReader) all() error {
 	return r.chart()
 }
 
-// balance counts what the value holds: at once where the index keeps it, else for as long as a page may.
+// balance reads the balance, within the time limit if the index lacks the option.
 func (r *valueReader) balance() error {
 	var a *query.BalanceAnswer
 	late, err := r.kept("balance", func(ctx context.Context) (err error) {
@@ -119,7 +119,7 @@ func (r *valueReader) balance() error {
 	return nil
 }
 
-// outputs reads a part of the unspent outputs, or of all where that is asked for or the unspent ones are too far apart.
+// outputs reads a page of unspent outputs, or of all outputs if requested or if unspent ones are too rare.
 func (r *valueReader) outputs(after string) error {
 	b, base := r.body, r.body.Whole.URL
 	all := r.query("show") == "all"
@@ -172,7 +172,7 @@ func (r *valueReader) outputs(after string) error {
 	return nil
 }
 
-// made is the block that an output was made in.
+// made returns the block of an output.
 func (v *visit) made(o *query.OutputAnswer) (m *made, err error) {
 	m = &made{Block: v.heightLink(o.Height)}
 	if m.Time, err = v.timeAt(o.Height); m.Time != nil {
@@ -181,7 +181,7 @@ func (v *visit) made(o *query.OutputAnswer) (m *made, err error) {
 	return m, err
 }
 
-// history reads a part of the transactions, newest first.
+// history reads a page of transactions, newest first.
 func (r *valueReader) history(after string) error {
 	b := r.body
 	a, err := r.movements(query.Page{Limit: valueRows, After: after, Descending: true})
@@ -221,7 +221,7 @@ func (r *valueReader) history(after string) error {
 	return nil
 }
 
-// movements is a part of the history, nil where it takes longer than a page may.
+// movements reads a page of the history; nil if that exceeds the time limit.
 func (r *valueReader) movements(p query.Page) (a *query.HistoryAnswer, err error) {
 	if r.many && !r.keeps("history") {
 		return nil, nil
@@ -236,7 +236,7 @@ func (r *valueReader) movements(p query.Page) (a *query.HistoryAnswer, err error
 	return a, err
 }
 
-// integer is a decimal number of an answer.
+// integer parses a decimal number of an answer.
 func integer(text string) *big.Int {
 	n, ok := new(big.Int).SetString(text, 10)
 	if !ok {

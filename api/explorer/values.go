@@ -9,7 +9,7 @@ import (
 
 const valuesRows = 50
 
-// valuesBody is the values of an index.
+// valuesBody is a list of values of an index.
 type valuesBody struct {
 	Index      string
 	Kind       string
@@ -17,22 +17,22 @@ type valuesBody struct {
 	Rows       []valueRow
 	Pager      pager
 	Prefix     string
-	Searches   bool     // values can be found by how they begin
-	Unsearched *leftOut // what would bring that
+	Searches   bool     // the index supports prefix search
+	Unsearched *leftOut // how to enable it
 	Oldest     bool
-	Other      link   // the other order; empty: it is that of the texts
-	Base       string // the list from its beginning
+	Other      link   // the other order; empty: sorted by text
+	Base       string // first page
 	Richest    string
 }
 
 // valueRow is a value in a list.
 type valueRow struct {
 	Value link
-	Born  link // the output it first occurred in
+	Born  link // first output
 	Block link
 }
 
-// values lists the values of an index: as they came up, newest first, or those that begin as the request says.
+// values lists the values of an index: newest first, or those with a prefix.
 func (v *visit) values() (*page, error) {
 	index := v.req.PathValue("index")
 	x, err := v.indexState(index)

@@ -16,29 +16,29 @@ import (
 	"birthmark/model"
 )
 
-// visit is one request for a page of a chain, answered from one snapshot.
+// visit is a request for a page of a chain, served from one snapshot.
 type visit struct {
 	*query.View
 	ctx   context.Context
 	req   *http.Request
-	w     http.ResponseWriter // of the request, for what it costs
+	w     http.ResponseWriter // of the request, to charge its cost
 	site  *site
 	chain *served.Chain
 	unit  humanize.Unit
-	paid  func()    // gives back what an expensive page has taken; nil: it has taken nothing
-	late  bool      // a part of the page took too long: another time it may be there
-	now   time.Time // to the minute: what a page says of ages changes no more often
+	paid  func()    // releases the cost of an expensive page; nil: not expensive
+	late  bool      // a part of the page timed out: no ETag
+	now   time.Time // truncated to the minute, so that ages on a page change once a minute
 }
 
-// visit of a chain, before it has a snapshot.
+// visit returns the visit of a request, without a snapshot.
 func (s *site) visit(ctx context.Context, r *http.Request, chain *served.Chain) *visit {
 	return &visit{ctx: ctx, req: r, site: s, chain: chain, unit: humanize.UnitOf(chain.Model), now: s.now().Truncate(time.Minute)}
 }
 
-// errUnmodified says that who asks has the page.
+// errUnmodified is returned if the client has the page.
 var errUnmodified = errors.New("not modified")
 
-// chainPage answers with a kind of page of a chain.
+// chainPage serves one kind of page of a chain.
 func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
@@ -94,7 +94,7 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 	}
 }
 
-// tag is the ETag of the pages of a chain now; empty while they change without a new tip.
+// tag returns the ETag of the pages of a chain; empty while they change without a new tip.
 func (s *site) tag(f frame, tip model.Point, now time.Time) string {
 	if f.Chain.Syncing != nil || f.Chain.Failed != nil {
 		return ""
@@ -102,7 +102,7 @@ func (s *site) tag(f frame, tip model.Point, now time.Time) string {
 	return fmt.Sprintf(`W/"%s-%s-%s"`, tip.Hash.String(), strconv.FormatInt(now.Unix()/60, 36), s.build)
 }
 
-// has reports whether who asks has what the tag says.
+// has reports whether If-None-Match has the tag.
 func has(r *http.Request, tag string) bool {
 	if tag == "" {
 		return false
@@ -115,7 +115,7 @@ func has(r *http.Request, tag string) bool {
 	return false
 }
 
-// frame of a page of the chain, without the tip.
+// frame returns the frame of a page of the chain, without the tip.
 func (v *visit) frame() frame {
 	f := v.site.frameOf(v.req)
 	for i := range f.Switch {
@@ -135,7 +135,7 @@ func (v *visit) frame() frame {
 	return f
 }
 
-// frameOf is what the frame of any page has.
+// frameOf returns the frame of a page without a chain.
 func (s *site) frameOf(r *http.Request) frame {
 	f := frame{Site: s, Path: r.URL.EscapedPath()}
 	for _, c := range s.Chains {
@@ -144,7 +144,7 @@ func (s *site) frameOf(r *http.Request) frame {
 	return f
 }
 
-// navigation is the parts of every chain.
+// navigation is the sections of every chain.
 var navigation = []struct {
 	text string
 	path []string
@@ -156,7 +156,7 @@ var navigation = []struct {
 	{"Status", []string{"status"}},
 }
 
-// titleOf is a chain's name for people: with the network where that is not the one everybody means.
+// titleOf returns the display name of a chain, with the network unless it is mainnet.
 func titleOf(c model.Chain) string {
 	name := c.Name()
 	title := strings.ToUpper(name[:1]) + name[1:]
@@ -166,7 +166,7 @@ func titleOf(c model.Chain) string {
 	return title
 }
 
-// tip is the newest block of the snapshot, nil where there is none.
+// tip returns the newest block of the snapshot; nil before the first.
 func (v *visit) tip() (*tip, error) {
 	if v.Tip.IsOrigin() {
 		return nil, nil
@@ -179,10 +179,10 @@ func (v *visit) tip() (*tip, error) {
 	return &tip{b.Height, v.blockLink(b.Hash), momentOf(b.Time, v.now)}, nil
 }
 
-// url is a path of the chain: its parts may be any text.
+// url returns the path of a page of the chain; it escapes the parts.
 func (v *visit) url(parts ...string) string { return pathOf("/"+v.chain.Name, parts) }
 
-// api is the path of the same thing as JSON.
+// api returns a path of the API.
 func (v *visit) api(parts ...string) string { return pathOf("/v1/"+v.chain.Name, parts) }
 
 func pathOf(base string, parts []string) string {
@@ -197,7 +197,7 @@ func pathOf(base string, parts []string) string {
 
 func (v *visit) blockLink(hash string) link { return link{v.url("block", hash), hash} }
 
-// heightLink leads to the block at a height; what existed before the first block has none.
+// heightLink links to the block at a height; genesis has no link.
 func (v *visit) heightLink(h uint32) link {
 	if h == 0 {
 		if _, err := v.PointAt(v.ctx, 0); err != nil {
@@ -214,7 +214,7 @@ func (v *visit) outputLink(tx string, index int) link {
 	return link{v.url("output", ref), ref}
 }
 
-// valueLink leads to a value of an index. Addresses have a path of their own.
+// valueLink links to a value of an index.
 func (v *visit) valueLink(index, value string) link {
 	if index == "address" {
 		return link{v.url("address", value), value}
@@ -224,20 +224,20 @@ func (v *visit) valueLink(index, value string) link {
 
 func (v *visit) assetLink(id string) link { return link{v.url("asset", id), id} }
 
-// amount of the chain's coin.
+// amount formats an amount of the chain's coin.
 func (v *visit) amount(n string) amount { return amountOf(v.unit, n) }
 
 func (v *visit) moment(unix int64) moment { return momentOf(unix, v.now) }
 
-// query is a parameter of the request behind the path.
+// query returns a query parameter.
 func (v *visit) query(name string) string { return v.req.URL.Query().Get(name) }
 
-// cursor is the part of a list that the request asks for, newest first.
+// cursor returns the requested page of a list, newest first.
 func (v *visit) cursor(limit int) query.Page {
 	return query.Page{Limit: limit, After: v.query("after"), Descending: true}
 }
 
-// number is a parameter that must be a number from 0 up, def where it is not given.
+// number returns a query parameter that is a number of at least 0; def if it is missing.
 func (v *visit) number(name string, def int) (int, error) {
 	text := v.query(name)
 	if text == "" {

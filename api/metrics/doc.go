@@ -1,8 +1,7 @@
-// Package metrics is what a server tells Prometheus: how far its chains are, how its databases are, what it is asked and how
-// long answers take.
+// Package metrics exports the metrics of a server to Prometheus: chains, databases, requests and connections.
 //
-// A [Metrics] has a registry of its own. What is about requests is counted as they pass [Metrics.Wrap]; what is about chains is
-// asked when somebody scrapes. Labels have few values: routes are patterns of paths, never paths.
+// A [Metrics] has its own registry. Requests are counted by [Metrics.Wrap]; chains are read at each scrape. Labels have
+// few values: a route is the pattern of a path, never the path.
 //
-// The names are a promise to dashboards and alerts. docs/operations.md lists all of them.
+// Dashboards and alerts depend on the names. docs/operations.md lists them.
 package metrics

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Style is the rules charts need, over the variables --accent, --ink, --soft, --faint, --line and --raised of the page.
+// Style is the style sheet of charts. It uses the variables --accent, --ink, --soft, --faint, --line and --raised of the
+// page.
 //
 //go:embed chart.css
 var Style string
@@ -19,38 +20,38 @@ var chartHTML string
 
 var pages = template.Must(template.New("chart").Parse(chartHTML))
 
-// Kind is how points are drawn.
+// Kind is the kind of a chart.
 type Kind int
 
 const (
 	Bars  Kind = iota // one for each point, equally wide
 	Area              // a line, filled to zero
-	Line              // nothing but the line
+	Line              // a line
 	Steps             // an area in which a value holds until the next
 )
 
-// Chart is how something went, over heights or times.
+// Chart is a chart over heights or times.
 type Chart struct {
 	ID     string // unique on its page: letters, digits and hyphens
 	Title  string
 	Kind   Kind
-	Points []Point // in the order of X; those that are no finite numbers are left out
+	Points []Point // sorted by X; points that are not finite are ignored
 	X, Y   Axis
-	Empty  string // what is said where there is no point
+	Empty  string // text of a chart without points
 }
 
 // Point is one value.
 type Point struct {
 	X, Y      float64
-	At, Value string // X and Y as the table writes them; empty: as the axes write them
-	Link      string // where At leads
+	At, Value string // X and Y in the table; empty: as on the axes
+	Link      string // URL of At
 }
 
-// Axis is what X or Y count.
+// Axis describes X or Y.
 type Axis struct {
-	Name  string               // heads the column of the table
+	Name  string               // heading of the column in the table
 	Label func(float64) string // nil: [Short]
-	Whole bool                 // there is nothing between two whole numbers
+	Whole bool                 // values are integers
 }
 
 func (a Axis) label(v float64) string {
@@ -68,12 +69,12 @@ const (
 	above  = 8   // that part
 )
 
-// figure is a chart as its template wants it.
+// figure is the data of the template.
 type figure struct {
 	*Chart
-	Text          string // what the picture shows, for those who do not see it
+	Text          string // description for screen readers
 	Marks         template.HTML
-	Gutter        int // the width of the words along Y
+	Gutter        int // width of the labels of Y
 	Height, Plot  int
 	Above, Bottom int
 	Lines         []gridLine
@@ -83,14 +84,14 @@ type figure struct {
 }
 
 type gridLine struct {
-	Y, Text int // of the line, and of the words beside it
+	Y, Text int // of the line and of its label
 	Label   string
 	Zero    bool
 }
 
 type gridLabel struct{ At, Anchor, Label string }
 
-// HTML is the chart as a figure element.
+// HTML returns the chart as a figure element.
 func (c *Chart) HTML() (template.HTML, error) {
 	points := finite(c.Points)
 	f := figure{Chart: c, Height: height, Plot: plot, Above: above, Bottom: height - 4, Of: len(points)}
@@ -122,7 +123,7 @@ func execute(name string, data any) (template.HTML, error) {
 	return template.HTML(strings.TrimSpace(b.String())), err // #nosec G203: html/template has escaped it
 }
 
-// finite is the points that are numbers, kept so small that their differences are.
+// finite returns the finite points, limited so that differences are finite too.
 func finite(points []Point) []Point {
 	var kept []Point
 	for _, p := range points {
@@ -136,7 +137,7 @@ func finite(points []Point) []Point {
 	return kept
 }
 
-// across is the words along X: where it begins, its middle, where it ends.
+// across returns the labels of X: start, middle and end.
 func (c *Chart) across(points []Point) []gridLabel {
 	first, last := points[0].X, points[len(points)-1].X
 	if first == last {
@@ -153,7 +154,7 @@ func (c *Chart) across(points []Point) []gridLabel {
 	return labels
 }
 
-// describe says in words what the picture shows.
+// describe returns a description of the chart.
 func (c *Chart) describe(points []Point) string {
 	least, most := points[0], points[0]
 	for _, p := range points {
@@ -186,7 +187,7 @@ func (c *Chart) value(p Point) string {
 	return c.Y.label(p.Y)
 }
 
-// rows is the points of the table, newest first.
+// rows returns the points of the table, newest first.
 func (c *Chart) rows(points []Point) []Point {
 	n := min(len(points), listed)
 	rows := make([]Point, 0, n)

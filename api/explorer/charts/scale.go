@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// scale is the values an axis reaches over, zero always among them, and those that are written beside it.
+// scale is the range of an axis, which includes zero, and its ticks.
 type scale struct {
 	min, max float64
 	ticks    []float64
 }
 
-// scaleOf is a scale with two to five round steps that holds all points.
+// scaleOf returns a scale with two to five round steps that includes all points.
 func scaleOf(points []Point, whole bool) scale {
 	low, high := 0.0, 0.0
 	for _, p := range points {
@@ -33,10 +33,10 @@ func scaleOf(points []Point, whole bool) scale {
 	return s
 }
 
-// roundStep is 1, 2 or 5 times a power of ten, the first not below v.
+// roundStep returns the least of 1, 2 or 5 times a power of ten that is at least v.
 func roundStep(v float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(v)))
-	if power == 0 || math.IsInf(power, 0) { // beyond what has a power of ten
+	if power == 0 || math.IsInf(power, 0) { // out of range
 		return v
 	}
 	for _, n := range []float64{1, 2, 5} {
@@ -47,7 +47,7 @@ func roundStep(v float64) float64 {
 	return 10 * power
 }
 
-// thin is at most n points that look like all of them: of each part of X the first, the least, the most and the last.
+// thin returns at most n points that look the same: the first, lowest, highest and last of each part of X.
 func thin(points []Point, n int) []Point {
 	if len(points) <= n {
 		return points
@@ -82,7 +82,7 @@ func thin(points []Point, n int) []Point {
 	return kept
 }
 
-// Short is a number as short as it can be read beside an axis: 950, 12,500, 1.2M, 3.4e+21.
+// Short formats a number for an axis: 950, 12,500, 1.2M, 3.4e+21.
 func Short(v float64) string {
 	size := math.Abs(v)
 	switch {
@@ -106,7 +106,7 @@ func Short(v float64) string {
 	return digits(v)
 }
 
-// digits is a number with three digits that count.
+// digits formats a number with three significant digits.
 func digits(v float64) string {
 	places := 2 - int(math.Floor(math.Log10(math.Abs(v))))
 	s := strconv.FormatFloat(v, 'f', max(0, places), 64)
@@ -116,7 +116,7 @@ func digits(v float64) string {
 	return s
 }
 
-// Whole is a whole number with commas, such as a height.
+// Whole formats an integer with commas.
 func Whole(v float64) string {
 	s := strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
 	var b strings.Builder
@@ -132,7 +132,7 @@ func Whole(v float64) string {
 	return b.String()
 }
 
-// Times writes unix seconds, as exactly as points need that lie between two of them.
+// Times returns a function that formats Unix seconds with a precision for the given range.
 func Times(from, to float64) func(float64) string {
 	layout := "Jan 2006"
 	switch span := to - from; {
@@ -144,7 +144,7 @@ func Times(from, to float64) func(float64) string {
 	return func(v float64) string { return time.Unix(int64(v), 0).UTC().Format(layout) }
 }
 
-// Durations writes seconds: 42s, 3m 20s, 5h 10m, 2d 4h.
+// Durations formats seconds: 42s, 3m 20s, 5h 10m, 2d 4h.
 func Durations(v float64) string {
 	d := time.Duration(v) * time.Second
 	switch {

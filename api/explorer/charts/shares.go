@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Shares is how a whole is shared: one bar in parts, and the list of them.
+// Shares is a stacked bar with a table of its parts.
 type Shares struct {
 	ID    string // unique on its page: letters, digits and hyphens
 	Title string
@@ -18,31 +18,31 @@ type Shares struct {
 	Parts []Part // largest first
 }
 
-// Part is one share of a whole.
+// Part is one share.
 type Part struct {
 	Name, Link string
-	Value      string  // as the list writes it
-	Size       float64 // of any unit; below 0: 0
-	Rest       bool    // all that has no part of its own
+	Value      string  // in the table
+	Size       float64 // in any unit; negative: 0
+	Rest       bool    // all others together
 }
 
-// part is a share as its template wants it.
+// part is the data of the template.
 type part struct {
 	Part
-	Number         string // empty: of the rest
+	Number         string // empty: Rest
 	Class          string
 	X, Width, Text string // in percent of the bar
-	Shown          bool   // there is room for the number
+	Shown          bool   // the number fits
 	Percent        string
-	Head, Tail     string // of the name: the page shortens the head where there is little room
+	Head, Tail     string // of the name; the browser shortens the head
 }
 
 const (
-	shortName = 16 // bytes; names up to here stand whole
+	shortName = 16 // bytes; longest name that is not split
 	tailSize  = 6
 )
 
-// HTML is the shares as a figure element.
+// HTML returns the shares as a figure element.
 func (s *Shares) HTML() (template.HTML, error) {
 	whole := 0.0
 	for _, p := range s.Parts {
@@ -76,12 +76,12 @@ func (s *Shares) HTML() (template.HTML, error) {
 	return execute("shares", f)
 }
 
-// notPlain reports whether a letter takes more than a byte, so that names cannot be cut anywhere.
+// notPlain reports whether a character has more than one byte.
 func notPlain(r rune) bool { return r >= utf8.RuneSelf }
 
 func percent(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + "%" }
 
-// share is a percentage for people: what is there is never nothing, and what lacks a little is not all.
+// share formats a percentage; a small share is not 0%, and a share below the whole is not 100%.
 func share(v float64) string {
 	switch {
 	case v <= 0:
@@ -96,7 +96,7 @@ func share(v float64) string {
 	return fmt.Sprintf("%.1f%%", v)
 }
 
-// Bar is a bar as long as value is of most, to stand beside the number in a table.
+// Bar returns a bar of length value/most for a table.
 func Bar(value, most float64) template.HTML {
 	part := 0.0
 	if most > 0 {
