@@ -56,13 +56,13 @@ var banned = []phrase{
 
 // notYet are folders and files (or patterns of them) that still have banned phrases: take one out when it is converted.
 var notYet = []string{
-	"api", "core", "Makefile",
+	"core", "Makefile",
 	"chains/adapter", "chains/chaintest", "chains/bitcoin/*.go", "chains/bitcoin/block", "chains/bitcoin/blockfile",
 	"chains/bitcoin/params", "chains/bitcoin/rules", "chains/cardano", "chains/checkpoint",
 	"chains/ergo/*.go",
 	"internal/cli", "internal/config", "internal/daemon",
 	"internal/progress",
-	"docs/schema.md", "docs/openapi.yaml",
+	"docs/schema.md",
 }
 
 // TestPlainEnglish keeps idioms out of comments, strings, templates and documents: see CONTRIBUTING.md.

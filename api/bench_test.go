@@ -13,7 +13,7 @@ func (w *nowhere) Header() http.Header         { return w.header }
 func (w *nowhere) Write(b []byte) (int, error) { return len(b), nil }
 func (w *nowhere) WriteHeader(int)             {}
 
-// What an answer costs without the network and without a disk.
+// The cost of an answer without network and disk.
 func BenchmarkAnswers(b *testing.B) {
 	h := bitcoinAPI(b)
 	for name, path := range map[string]string{

@@ -14,7 +14,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// counted serves a database of blocks, and counts the snapshots that are asked for.
+// counted serves a database of blocks, and counts the snapshots that are opened.
 func counted(t *testing.T, kept int) (h *api.API, db *core.DB, views *atomic.Int64, g *modeltest.Generator) {
 	t.Helper()
 	v := modeltest.Variants()[0]
@@ -38,7 +38,7 @@ func counted(t *testing.T, kept int) (h *api.API, db *core.DB, views *atomic.Int
 	return h, db, views, g
 }
 
-// What is asked again is not read again, whatever form of the request, until the chain moves.
+// A repeated request is not read again until the tip changes.
 func TestAnAnswerIsKeptWhileTheChainStands(t *testing.T) {
 	h, db, views, g := counted(t, 0)
 	const path = "/v1/one/blocks?order=desc&limit=2"
@@ -48,7 +48,7 @@ func TestAnAnswerIsKeptWhileTheChainStands(t *testing.T) {
 	}
 	again := ask(h, "GET", path, "")
 	if again.Body.String() != first.Body.String() || fmt.Sprint(again.Header()) != fmt.Sprint(first.Header()) {
-		t.Errorf("asked again: %v %s, expected %v %s", again.Header(), again.Body, first.Header(), first.Body)
+		t.Errorf("second request: %v %s, expected %v %s", again.Header(), again.Body, first.Header(), first.Body)
 	}
 	if head := ask(h, "HEAD", path, ""); head.Body.Len() > 0 || head.Header().Get("Content-Length") != first.Header().Get("Content-Length") {
 		t.Errorf("HEAD: %v, %d bytes", head.Header(), head.Body.Len())

@@ -26,7 +26,7 @@ var (
 	curl     = regexp.MustCompile(`^curl (?:-N )?'?http://127\.0\.0\.1:8080([^' ]+)'?(?: -H 'Content-Type: application/json' -d '([^']*)')?$`)
 )
 
-// Every example on the page is asked, and its answer is the one on the page.
+// Every example on the page has the answer that the page shows.
 func TestExamplesOfTheDocumentationAreAnsweredSo(t *testing.T) {
 	h, _ := handler(t, api.Options{Events: noEvents}, map[string]*core.DB{"bitcoin": real(t)})
 	page := ask(h, "GET", "/docs", "").Body.String()

@@ -7,7 +7,7 @@ import (
 	"birthmark/core/query"
 )
 
-// buffer holds an encoded answer. The bytes are those that the command line prints.
+// buffer holds an encoded answer. The command line prints the same bytes.
 type buffer struct {
 	text    []byte
 	general *json.Encoder // writes to text

@@ -14,8 +14,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// Whatever is asked, there is an answer or a problem of the client's: nothing fails the server, and what it says is JSON
-// that the document knows.
+// Every request has an answer or a client error: none fails the server, and the JSON matches the OpenAPI document.
 func FuzzRequests(f *testing.F) {
 	v := modeltest.Variants()[1]
 	db, err := core.Open(context.Background(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw})

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// console is a session of a document: what is asked with curl, and the answer.
+// console is a session of a document: a curl command and its output.
 var console = regexp.MustCompile("(?s)```console\n\\$ curl ([^\n]*)\n(.*?)```")
 
-// Every session of docs/api.md is asked, and answered as it stands there.
+// Every session of docs/api.md has the output that it shows.
 func TestSessionsOfTheGuideAreAnsweredSo(t *testing.T) {
 	h := bitcoinAPI(t)
 	file := filepath.Join("..", "docs", "api.md")

@@ -120,7 +120,7 @@ func TestTooManyStreamsAreRefused(t *testing.T) {
 	}
 }
 
-// What a request costs is decided on the values that the handler uses, however they are written.
+// The cost of a request is computed from the decoded parameters.
 func TestCosts(t *testing.T) {
 	const burst = 1000
 	find := "find/address/" + satoshi
@@ -208,7 +208,7 @@ func (c *counting) view(db *core.DB) viewing {
 	}
 }
 
-// Equal questions that are asked at the same time are answered once, whoever leaves.
+// Concurrent equal requests are read once, also if a client disconnects.
 func TestEqualQuestionsAreReadOnce(t *testing.T) {
 	defer api.FreeRowsOf(4)()
 	real(t)
@@ -263,7 +263,7 @@ func TestEqualQuestionsAreReadOnce(t *testing.T) {
 	})
 }
 
-// A caller that is out of time leaves the work to those who have some; the last one ends it.
+// A caller that times out does not cancel the work of others; the last one does.
 func TestTheLastCallerEndsTheWork(t *testing.T) {
 	defer api.FreeRowsOf(4)()
 	real(t)
@@ -297,7 +297,7 @@ func TestTheLastCallerEndsTheWork(t *testing.T) {
 	})
 }
 
-// What is expensive is bounded for all clients and for each, and given back when it ends.
+// Expensive work is limited in total and per client, and released at its end.
 func TestExpensiveAnswersAreBounded(t *testing.T) {
 	defer api.FreeRowsOf(4)()
 	real(t)

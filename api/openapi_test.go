@@ -82,7 +82,7 @@ func TestTheClientIsGeneratedFromTheDocument(t *testing.T) {
 	}
 	kept, err := os.ReadFile(filepath.Join("client", "client.go"))
 	if err != nil || !bytes.Equal(out, kept) {
-		t.Errorf("client.go is not what oapi-codegen makes of the document (%v): make generate writes it anew", err)
+		t.Errorf("client.go does not match the output of oapi-codegen (%v): run make generate", err)
 	}
 }
 
@@ -104,7 +104,7 @@ func golden(t testing.TB, file string, text []byte) {
 	}
 	kept, err := os.ReadFile(file)
 	if err != nil || !bytes.Equal(kept, text) {
-		t.Errorf("%s is not what the server says (%v): make generate writes it anew", file, err)
+		t.Errorf("%s does not match the server (%v): run make generate", file, err)
 	}
 }
 

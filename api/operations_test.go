@@ -12,7 +12,7 @@ import (
 	"birthmark/api/served"
 )
 
-// Everything in the document has its text, and no text is of something that is no more.
+// Everything in the document has a text, and no text is unused.
 func TestEverythingInTheDocumentHasItsText(t *testing.T) {
 	a, err := New(Options{
 		Fields: func(string) (*FieldsAnswer, error) { return nil, nil },

@@ -131,7 +131,7 @@ func TestBeforeTheFirstBlockThereIsNoTipToName(t *testing.T) {
 	}
 }
 
-// What an answer holds depends on the indexes too: an index that was added since is another ETag at the same tip.
+// Answers depend on the indexes too: a new index changes the ETag at the same tip.
 func TestTheETagTellsOfOtherIndexes(t *testing.T) {
 	if realBlocks() == "" {
 		t.Skip("the real blocks are not there: make blocks fetches them")

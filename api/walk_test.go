@@ -38,7 +38,7 @@ func (w *walker) path(words ...string) string {
 	return "/v1/" + w.name + "/" + strings.Join(words, "/")
 }
 
-// get is the answer to a question that has one; nil where there is none, which the document knows too.
+// get returns the answer to a request; nil for a documented error.
 func (w *walker) get(target string, headers ...string) []byte {
 	w.Helper()
 	return w.checked(target, ask(w.h, "GET", target, "", headers...))
@@ -189,8 +189,8 @@ func readStream(body []byte) (list []json.RawMessage, end api.StreamEnding, err 
 	return list, e.End, nil
 }
 
-// Every question there is, of chains of every kind: the document knows each answer, streamed lists are those that pages
-// make, and many asked for at once are those asked for one by one.
+// All operations on all kinds of chains: answers match the OpenAPI document, streamed lists equal their pages, and
+// batches equal single requests.
 func TestEveryQuestionIsAnsweredAsTheDocumentSays(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {

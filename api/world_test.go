@@ -117,7 +117,7 @@ func bitcoinAPI(t testing.TB) *api.API {
 	return h
 }
 
-// ask sends a request; headers are names and values by turns.
+// ask sends a request; headers are alternating names and values.
 func ask(h http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	var reader io.Reader
 	if body != "" {

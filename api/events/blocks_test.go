@@ -13,7 +13,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// One who request blocks is told of every one, in order, by their parents; clients at one position are told the same bytes.
+// A client receives every block in order; clients at the same position receive the same bytes.
 func TestEveryBlockIsTold(t *testing.T) {
 	n := testseed.Of(t, 850)
 	v := modeltest.Variants()[1]
@@ -54,7 +54,7 @@ func TestEveryBlockIsTold(t *testing.T) {
 	}
 	reading.Wait()
 	for i, list := range lists {
-		var chain []string // what stands by what was told
+		var chain []string // chain according to the events
 		for n, e := range list {
 			var a struct {
 				Height uint32
@@ -88,7 +88,7 @@ func TestEveryBlockIsTold(t *testing.T) {
 			want = want[max(0, len(want)-len(chain)):]
 		}
 		if !slices.Equal(chain, want) {
-			t.Errorf("client %d was told\n%s\nexpected\n%s", i, strings.Join(chain, "\n"), strings.Join(want, "\n"))
+			t.Errorf("client %d received\n%s\nexpected\n%s", i, strings.Join(chain, "\n"), strings.Join(want, "\n"))
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-var update = flag.Bool("update", false, "write what is told into docs/events.md")
+var update = flag.Bool("update", false, "write the events into docs/events.md")
 
 const guide = "../../docs/events.md"
 

@@ -11,7 +11,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// Whatever stands in an event id, and in the query, the answer is events or says that it is wrong.
+// Any event id and query returns events or an error.
 func FuzzRequests(f *testing.F) {
 	v := modeltest.Variants()[0]
 	w := worldOf(f, v)
@@ -29,7 +29,7 @@ func FuzzRequests(f *testing.F) {
 	f.Add("follow=asset=00&sparse=true&from=7", "AQ", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 1, 2, 3, 4, 5, 6, 7, 8})
 	f.Fuzz(func(t *testing.T, query, id string, inner []byte) {
 		for _, id := range []string{id, events.IDWith(w.model, inner)} {
-			// The client leaves when it is told of the tip.
+			// The client disconnects after the tip event.
 			ctx, leave := context.WithCancel(context.Background())
 			r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
 			r.URL.RawQuery = query

@@ -8,7 +8,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// history is a chain that goes on, forks, comes back to what it left, and is another one from its beginning.
+// history is a chain that grows, forks, returns to an old branch, and is replaced from its first block.
 type history struct {
 	rng        *rand.Rand
 	world      *world

@@ -62,8 +62,8 @@ func anyQuery(rng *rand.Rand, c model.Chain, chain []*model.Block) (string, quer
 	return q.Encode(), what
 }
 
-// truth is what the database answers that was never asked to follow: the outputs of find, and what spends them. Without values
-// there is no find; then it is what is told of a database that has seen no fork.
+// truth returns the expected events: the outputs of find and their spenders; without values, the events of a database
+// without reorganizations.
 func truth(t *testing.T, w *world, what query.ChangeFilter, chain []*model.Block) []string {
 	t.Helper()
 	db := w.now()
@@ -141,10 +141,10 @@ func (c *cutShort) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Whatever the chain does and wherever a client is cut off, one that goes on behind the last id it has ends with the list of one
-// that never stopped, in the same order, and that is what the database says.
+// A client that resumes after its last event id has the same events in the same order as a client that was never
+// disconnected, and both match the database.
 func TestAClientThatIsCutOffLosesNothing(t *testing.T) {
-	defer events.SetBatchSize(700)() // so that blocks are told in parts
+	defer events.SetBatchSize(700)() // so that blocks are sent in parts
 	n := testseed.Of(t, 840)
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
@@ -265,7 +265,7 @@ func TestAnIDIsGoodAtAnotherServer(t *testing.T) {
 	}
 }
 
-// A block that leaves the chain while it is being told is taken back: here the chain forks between the steps of a client.
+// A block that is orphaned while its events are sent is rolled back: here the chain forks between the batches of a client.
 func TestABlockThatGoesWhileItIsToldIsTakenBack(t *testing.T) {
 	defer events.SetBatchSize(400)()
 	n := testseed.Of(t, 865)

@@ -54,8 +54,7 @@ const (
 	finney  = "1Q2TWHE3GMdB6BZKafqwxXtWAWgFt5Jvm3"
 )
 
-// Clients of real addresses that are killed and come back, while blocks are taken off the chain and come again, have in the end
-// what find says.
+// Clients of real addresses that are killed and reconnect during reorganizations end with the outputs of find.
 func TestClientsOfRealAddressesEndWithWhatFindSays(t *testing.T) {
 	const n = 600
 	defer events.SetBatchSize(4000)()

@@ -24,7 +24,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// world is a database that is served, and opened anew now and then.
+// world is a served database that can be reopened.
 type world struct {
 	t     testing.TB
 	model model.Chain
@@ -186,7 +186,7 @@ func (s *stream) close() {
 	_ = s.body.Close()
 }
 
-// wallet is a client that keeps what it is told right through forks, as docs/events.md says.
+// wallet is a client that follows reorganizations as docs/events.md describes.
 type wallet struct {
 	mu      sync.Mutex
 	have    []entry

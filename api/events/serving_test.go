@@ -31,7 +31,7 @@ func small(t testing.TB) *world {
 	return w
 }
 
-// A comment comes where nothing else does, and the client is told when to come again.
+// Without events the server sends comments, and it sends the delay of reconnects.
 func TestSilenceIsBroken(t *testing.T) {
 	s := small(t).serve(events.Options{Heartbeat: time.Millisecond, Retry: 1500 * time.Millisecond})
 	c := connect(t, s.URL, "", "")
@@ -49,7 +49,7 @@ func TestSilenceIsBroken(t *testing.T) {
 	}
 }
 
-// When the server stops every client is told, its request ends, and nothing is left.
+// When the server stops, every request ends with a comment, and no goroutine is left.
 func TestAServerThatStopsLeavesNothing(t *testing.T) {
 	w := small(t)
 	before := runtime.NumGoroutine()
@@ -237,7 +237,7 @@ func TestEventsOutliveTheTimeoutsOfOtherRequests(t *testing.T) {
 	}
 }
 
-// What fails is told to the log, not to clients.
+// Errors are logged and not sent to clients.
 func TestAServerThatFailsEndsTheEvents(t *testing.T) {
 	w := small(t)
 	chain := w.served()

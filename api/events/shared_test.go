@@ -61,11 +61,11 @@ func TestABlockIsReadOnceForAllClients(t *testing.T) {
 		c.close()
 	}
 	if told == 0 {
-		t.Error("nothing but blocks was told of")
+		t.Error("only blocks were sent")
 	}
 }
 
-// A digest that would be too large is not held, and clients are told the same.
+// A shared batch that is too large is dropped, and clients receive the same events.
 func TestClientsAreToldTheSameWithoutADigest(t *testing.T) {
 	v := modeltest.Variants()[3]
 	w := worldOf(t, v)

@@ -22,7 +22,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// Who has a page of the tip is told so, until there is another tip, or another minute.
+// A client that has the page of the tip gets 304 until the tip or the minute changes.
 func TestPagesAreSentAgainOnlyWhenTheyChange(t *testing.T) {
 	v := modeltest.Variants()[1]
 	blocks := v.NewGenerator(testseed.Of(t, 11)).Blocks(12)
@@ -97,7 +97,7 @@ func TestPagesNameTheirTipAndTheirJSON(t *testing.T) {
 	}
 }
 
-// A client that is late, or a server that stops, is told so.
+// A timeout or a shutdown has an error page.
 func TestRequestsThatEndAreToldSo(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 17)).Blocks(3))
@@ -113,7 +113,7 @@ func TestRequestsThatEndAreToldSo(t *testing.T) {
 	}
 }
 
-// What a sync far from the tip says changes all the time.
+// Pages of a chain that is syncing change all the time.
 func TestPagesOfASyncAreNotKept(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 12)).Blocks(5))
@@ -169,7 +169,7 @@ func TestFailuresSayWhatHelps(t *testing.T) {
 	}
 }
 
-// What is wrong with the server is for its log.
+// Internal errors are logged, not shown.
 func TestFaultsOfTheServerAreToldInItsLogAlone(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, nil)
@@ -194,7 +194,7 @@ func TestFaultsOfTheServerAreToldInItsLogAlone(t *testing.T) {
 			d := read(t, h, path, c.status)
 			d.has(t, c.text)
 			if strings.Contains(d.text, "secret") {
-				t.Errorf("%s tells what the log should: %s", path, d.main())
+				t.Errorf("%s shows an internal error: %s", path, d.main())
 			}
 		}
 		if got := strings.Contains(log.String(), "secret"); got != c.logged {

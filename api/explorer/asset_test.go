@@ -19,7 +19,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// The page of an asset is what the database answers; of its holders those that hold most have a part of the chart.
+// The page of an asset matches the database; the largest holders have a part of the chart.
 func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestNamesAreText(t *testing.T) {
 	}
 }
 
-// describing is a chain whose mints say how many decimals an asset has.
+// describing is a chain whose mints declare the decimals of an asset.
 type describing struct{ model.Chain }
 
 func (describing) DescribeAsset(info []byte) (d model.AssetDescription) {
@@ -143,7 +143,7 @@ func (describing) DescribeAsset(info []byte) (d model.AssetDescription) {
 	return d
 }
 
-// The page says how many decimals an asset has, 0 too; where nobody said a number there is no such line.
+// The page shows the decimals of an asset, also 0, and no line if they are unknown.
 func TestThePageOfAnAssetSaysItsDecimals(t *testing.T) {
 	out, mints := outputs(100), []model.Mint(nil)
 	infos := []string{"0", "8", "unsaid"}

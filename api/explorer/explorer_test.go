@@ -12,7 +12,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// Every page that a link of another page leads to is there, and keeps the laws of pages.
+// Every linked page exists and is a valid page.
 func TestEveryLinkLeadsToAPage(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {

@@ -70,7 +70,7 @@ func pages(t testing.TB, h http.Handler, path string) (parts []*document) {
 	return parts
 }
 
-// count is how often links to path stand in the parts of a list.
+// count returns the number of links to path in the pages of a list.
 func (d *document) count(href string) (n int) {
 	for _, a := range d.each("a") {
 		if to, _ := attr(a, "href"); to == href {
@@ -89,8 +89,7 @@ func (d *document) section(id string) string {
 	return ""
 }
 
-// What the page of a value says is what the database answers, whether its index keeps that or not, and its lists have all
-// there is.
+// The page of a value matches the database, with and without options of the index, and its lists are complete.
 func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
@@ -144,7 +143,7 @@ func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
 	}
 }
 
-// The rows of a history say what was held after each: the newest what is held now, the oldest what it brought.
+// The rows of a history have the balance after each: the newest the current one, the oldest its own amount.
 func TestAHistorySaysWhatWasHeld(t *testing.T) {
 	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil))
 	d := read(t, h, "/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S", http.StatusOK)
@@ -154,7 +153,7 @@ func TestAHistorySaysWhatWasHeld(t *testing.T) {
 	for _, held := range []string{"-10.00000000 BTCreceived 18", "18.00000000 BTC", "-1.00000000", "28.00000000 BTC", "+50.00000000 BTC", "50.00000000 BTC"} {
 		i := strings.Index(history[at:], held)
 		if i < 0 {
-			t.Fatalf("the history does not go on with %q:\n%s", held, history)
+			t.Fatalf("the next row of the history is not %q:\n%s", held, history)
 		}
 		at += i
 	}
@@ -179,9 +178,8 @@ func (d *document) columns(section string) (heads []string) {
 	return heads
 }
 
-// A list of outputs has the columns that say something: no assets where there are none, and for those that nothing has
-// spent since when, in place of what spends them.
-
+// A list of outputs has no column for assets if there are none, and unspent outputs have their age in place of the
+// spender.
 func TestListsOfOutputsHaveTheColumnsThatSaySomething(t *testing.T) {
 	before := ergo(t)
 	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil), chainOf("cardano", cardano(t), nil),
@@ -225,7 +223,7 @@ func TestListsOfOutputsHaveTheColumnsThatSaySomething(t *testing.T) {
 	}
 }
 
-// Where an index does not keep what a page shows, and to work it out takes too long, the page says so, and what brings it.
+// If the index lacks an option and the page would take too long, the page names the option.
 func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 12)).Blocks(60))
@@ -236,7 +234,7 @@ func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
 	d.has(t, "Balance not available", "address: { balance: true }", "birthmark index add address", "History not available",
 		"address: { history: true }", "All outputs, newest first", "No balance chart")
 	if tag := ask(t, h, "/made-up/address/"+b.Value).Header.Get("ETag"); tag != "" {
-		t.Errorf("a page that lacks something for want of time has the ETag %s", tag)
+		t.Errorf("an incomplete page has the ETag %s", tag)
 	}
 	read(t, h, "/made-up/richest/address", http.StatusOK).has(t, "Not available", "too many for a page", "birthmark richest address")
 	assets, err := db.Assets(t.Context(), query.Page{Limit: 1})
@@ -329,7 +327,7 @@ func TestForksAreShown(t *testing.T) {
 		d.has(t, b.Hash.String())
 	}
 	if n := d.count("/made-up/block/" + theirs[0].Hash.String()); n == 0 {
-		t.Error("nothing leads to what stands there now")
+		t.Error("no link to the replacement")
 	}
 	read(t, h, "/made-up", http.StatusOK).has(t, "Recent reorganizations")
 }

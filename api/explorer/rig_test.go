@@ -143,7 +143,7 @@ type document struct {
 	root *html.Node
 }
 
-// read requests a page that must come with status, and checks it by the laws of all pages.
+// read requests a page with an expected status, and checks that it is valid.
 func read(t testing.TB, h http.Handler, path string, status int) *document {
 	t.Helper()
 	res := ask(t, h, path)
@@ -227,7 +227,7 @@ var ago = regexp.MustCompile(`^(just now|in .*|.* ago)$`)
 // void are the elements without an end tag.
 var void = []string{"meta", "link", "input", "br", "hr", "img"}
 
-// faults are the laws of pages that this one breaks.
+// faults returns what is wrong with the page.
 func (d *document) faults() (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	for _, f := range unbalanced(d.text) {
@@ -273,10 +273,10 @@ func (d *document) faults() (faults []string) {
 		}
 		switch n.Data {
 		case "style":
-			fault("a style stands in the page")
+			fault("the page has an inline style")
 		case "script":
 			if src, _ := attr(n, "src"); src == "" || textOf(n) != "" {
-				fault("a script stands in the page")
+				fault("the page has an inline script")
 			}
 		case "time":
 			if text := textOf(n); !strings.HasSuffix(text, "UTC") && !ago.MatchString(text) {
@@ -376,7 +376,7 @@ func kindOf(path string) string {
 	return strings.Join(parts[2:min(3, len(parts))], "")
 }
 
-// rollback takes blocks off the chain as a fork does not: the database forgets them.
+// rollback removes blocks without a reorganization.
 func rollback(t testing.TB, db *core.DB, to model.Point) {
 	t.Helper()
 	if err := db.Rollback(context.Background(), to); err != nil {

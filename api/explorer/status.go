@@ -105,7 +105,7 @@ func (b *statusBody) families(families []query.FamilyAnswer) {
 	}
 }
 
-// indexRows returns the indexes, including those that are being added or dropped.
+// indexRows returns the indexes, including indexes that are being added or dropped.
 func (v *visit) indexRows() ([]indexRow, error) {
 	states, err := v.IndexStates(v.ctx)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// An index that is being added is shown, with what comes, and refused until it is there; one that gets an option goes on.
+// An index that is being added is shown with its progress and rejected in queries; adding an option does not disable it.
 func TestIndexesThatComeAreShown(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 41)).Blocks(20)

@@ -48,7 +48,7 @@ func outputs(values ...uint64) (all []model.Output) {
 
 const nasty = `"><script>alert('1')</script><img src=x onerror=alert(1)>&amp;{{.}}`
 
-// What a stranger wrote into a chain is text, on every page that shows it and in the search box.
+// Text from the chain is escaped on every page and in the search box.
 func TestWhatStrangersWriteIsText(t *testing.T) {
 	asset := []byte("an asset")
 	first := blockOfTxs(nil, model.Tx{Outputs: outputs(50)})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A valid value that no output has is no error: its page says that it was never used, with zeros and no empty lists.
+// The page of a valid unused value shows zeros and no empty lists.
 func TestAValueThatWasNeverUsedHasAPage(t *testing.T) {
 	const (
 		unused = "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2"

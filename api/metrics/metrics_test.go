@@ -134,7 +134,7 @@ func TestChainsTellHowFarTheyAre(t *testing.T) {
 	want(t, got, `birthmark_sync_failed{chain="one"} 1`, `birthmark_event_subscribers{chain="one"} 1`, `birthmark_http_connections 3`,
 		`birthmark_http_requests_rejected_total{reason="method_not_allowed"} 1`)
 	if _, told := got[`birthmark_sync_target_height{chain="one"}`]; told {
-		t.Error("a target is told though there is no sync")
+		t.Error("there is a target without a sync")
 	}
 	left()
 	got, _ = scrape(t, m)
@@ -149,7 +149,7 @@ func TestADatabaseThatFailsLeavesTheOthersAlone(t *testing.T) {
 	got, _ := scrape(t, metrics.New([]*served.Chain{good, bad}))
 	want(t, got, `birthmark_database_up{chain="good"} 1`, `birthmark_database_up{chain="bad"} 0`, `birthmark_sync_failed{chain="bad"} 0`)
 	if _, told := got[`birthmark_tip_height{chain="bad"}`]; told {
-		t.Error("the tip of a database that does not answer is told")
+		t.Error("there is a tip of a database that cannot be read")
 	}
 }
 

@@ -69,7 +69,7 @@ func TestConnectionsThatAreAnsweredStay(t *testing.T) {
 	}
 }
 
-// At the limit of connections the server says whether it is well, however many others want one, and accepts at once.
+// At the limit of connections the server accepts at once and serves health checks.
 func TestHealthIsAnsweredAtTheLimitOfConnections(t *testing.T) {
 	var refused counted
 	o := quick()

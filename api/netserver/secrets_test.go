@@ -48,7 +48,7 @@ func TestProfilesAreNotForOtherHosts(t *testing.T) {
 	}
 }
 
-// Files of secrets that other users can read are told of, when they are read first and when they have changed.
+// Secret files that other users can read cause a warning when they are read.
 func TestFilesThatOthersCanReadAreToldOf(t *testing.T) {
 	dir := t.TempDir()
 	cert, key, _ := certificate(t, "any")

@@ -167,7 +167,7 @@ func TestWhatGoesOnTooLongIsCut(t *testing.T) {
 	settled(t, before)
 }
 
-// Who has asked nothing is let go before who waits for an answer.
+// Idle connections are closed before connections with a request.
 func TestASilentConnectionDoesNotHoldUpTheEnd(t *testing.T) {
 	o := netserver.Defaults()
 	o.Grace = 4 * time.Second // net/http itself waits five for a new connection
@@ -196,7 +196,7 @@ func TestASilentConnectionDoesNotHoldUpTheEnd(t *testing.T) {
 	<-answered
 }
 
-// A body that trickles holds its connection for a second, where there are others who want it.
+// A slow body keeps its connection for a second if other clients need it.
 func TestABodyThatDoesNotComeMakesRoom(t *testing.T) {
 	var refused counted
 	o := quick()

@@ -67,7 +67,7 @@ func Status(kind model.ErrorKind) int {
 	return http.StatusInternalServerError
 }
 
-// Write answers with p. Headers set before are sent too, except those that describe another body.
+// Write answers with p. Headers set before are sent too, except headers of another body.
 func Write(w http.ResponseWriter, p *Problem) {
 	h := w.Header()
 	h.Set("Content-Type", ContentType)

@@ -9,7 +9,7 @@ import (
 	"birthmark/api/ratelimit"
 )
 
-// What the limits cost each request, beside a handler that does nothing.
+// The cost of the limits per request.
 func BenchmarkGuard(b *testing.B) {
 	rated := ratelimit.Defaults()
 	rated.Rate = ratelimit.Rate{PerSecond: 1e9, Burst: 1e9}

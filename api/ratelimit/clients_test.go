@@ -74,7 +74,7 @@ func TestWhoAClientIs(t *testing.T) {
 		{"two clients of a proxy", "10.0.0.1:1", "10.0.0.1:1", false, [2]string{"198.51.100.1", "198.51.100.2"}},
 		{"two clients of a socket", "@", "@", false, [2]string{"198.51.100.1", "198.51.100.2"}},
 		{"one client of two proxies", "10.0.0.1:1", "10.0.0.2:1", true, [2]string{"198.51.100.1", "198.51.100.1"}},
-		{"what a client says of itself", "10.0.0.1:1", "10.0.0.1:1", true, [2]string{"1.1.1.1, 198.51.100.1", "2.2.2.2, 198.51.100.1"}},
+		{"forged by the client", "10.0.0.1:1", "10.0.0.1:1", true, [2]string{"1.1.1.1, 198.51.100.1", "2.2.2.2, 198.51.100.1"}},
 		{"behind two proxies", "10.0.0.1:1", "10.0.0.1:1", true, [2]string{"198.51.100.1, 10.0.0.2", "198.51.100.1"}},
 		{"garbage", "10.0.0.1:1", "10.0.0.1:1", true, [2]string{"unknown", "198.51.100.1, _hidden"}},
 	} {
@@ -106,8 +106,8 @@ func TestClientsAreForgotten(t *testing.T) {
 			t.Fatalf("client %d: %d", i, w.Code)
 		}
 	}
-	if n := ratelimit.Remembered(h); n == 0 || n > o.Clients {
-		t.Errorf("%d clients are remembered, at most %d were to be", n, o.Clients)
+	if n := ratelimit.Tracked(h); n == 0 || n > o.Clients {
+		t.Errorf("%d clients are tracked, the limit is %d", n, o.Clients)
 	}
 }
 

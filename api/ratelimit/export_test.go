@@ -2,8 +2,8 @@ package ratelimit
 
 import "net/http"
 
-// Remembered returns how many clients a handler of New tracks.
-func Remembered(h http.Handler) (n int) {
+// Tracked returns how many clients a handler of New tracks.
+func Tracked(h http.Handler) (n int) {
 	for i := range h.(*handler).clients.shards {
 		s := &h.(*handler).clients.shards[i]
 		s.mu.Lock()

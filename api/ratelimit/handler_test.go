@@ -75,7 +75,7 @@ func body(text io.Reader, length int64) func(*http.Request) {
 	return func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(text), length }
 }
 
-// isProblem says whether w is a problem of this status and code, and returns its detail.
+// isProblem checks that w is a problem with this status and code, and returns its detail.
 func isProblem(t *testing.T, w *httptest.ResponseRecorder, status int, code string) string {
 	t.Helper()
 	var p problem.Problem
@@ -185,7 +185,7 @@ func TestAPanicIsAnAnswerAndALine(t *testing.T) {
 	})
 	h := ratelimit.New(o, mux)
 	if detail := isProblem(t, ask(h, "GET", "/v1/secret?key=secret"), 500, "internal"); strings.Contains(detail, "disco") {
-		t.Errorf("%q is told to the client", detail)
+		t.Errorf("%q is sent to the client", detail)
 	}
 	if text := log.String(); !strings.Contains(text, "at the disco") || !strings.Contains(text, "GET /v1/{x}") || !strings.Contains(text, "handler_test.go") ||
 		strings.Contains(text, "secret") {
@@ -249,7 +249,7 @@ func TestHeadersForBrowsers(t *testing.T) {
 			t.Errorf("headers %v", w.Header())
 		}
 		if w.Header().Get("Access-Control-Allow-Origin") != "" {
-			t.Error("other origins' pages may ask, though no setting says so")
+			t.Error("pages of other origins are allowed without a setting")
 		}
 	}
 }
@@ -268,7 +268,7 @@ func TestOtherOriginsMayAskWhereSet(t *testing.T) {
 	w = ask(h, "OPTIONS", "/v1/bitcoin/outputs", header("Origin", "https://wallet.example"), header("Access-Control-Request-Method", "POST"),
 		header("Access-Control-Request-Headers", "authorization,content-type"))
 	if w.Code != 204 || w.Header().Get("Access-Control-Allow-Methods") != "POST" || w.Body.Len() > 0 {
-		t.Errorf("what is asked first: %d %v", w.Code, w.Header())
+		t.Errorf("preflight: %d %v", w.Code, w.Header())
 	}
 	isProblem(t, ask(h, "PUT", "/v1", header("Origin", "https://wallet.example")), 405, "method_not_allowed")
 }

@@ -49,7 +49,7 @@ func TestOtherHostsAreRefusedOnThisMachine(t *testing.T) {
 	}
 }
 
-// Answers of 503 are one line in ten seconds, which says how many were left out; others that fail are not among them.
+// Status 503 is logged once in ten seconds with the number of skipped lines; other errors are logged separately.
 func TestAnswersOf503DoNotFillTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

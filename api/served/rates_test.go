@@ -12,7 +12,7 @@ func at(d time.Duration) core.Progress {
 	return core.Progress{Elapsed: d, Height: model.HeightPk(d / time.Second), TxsPerSecond: d.Seconds()}
 }
 
-// However long a sync takes, what is remembered reaches from its beginning to now, evenly, and stays small.
+// The samples cover the whole sync evenly, and their number is bounded.
 func TestRatesReachFromTheBeginningToNow(t *testing.T) {
 	const every = 200 * time.Millisecond
 	for _, long := range []time.Duration{0, time.Second, time.Minute, 10 * time.Minute, 5 * time.Hour} {
@@ -47,11 +47,11 @@ func TestASyncThatBeginsAnewIsRememberedAnew(t *testing.T) {
 	done.Done = true
 	r.Add(done)
 	if all := r.All(); len(all) != 1 || all[0].Elapsed != time.Second {
-		t.Errorf("remembered %+v, expected one moment after a second", all)
+		t.Errorf("samples %+v, expected one after a second", all)
 	}
 	var none *Rates
 	none.Add(at(0))
 	if none.All() != nil {
-		t.Error("nobody remembered something")
+		t.Error("a nil Rates has samples")
 	}
 }

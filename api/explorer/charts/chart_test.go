@@ -13,7 +13,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
 func golden(t *testing.T, name string, got template.HTML, err error) {
 	t.Helper()
@@ -36,8 +36,8 @@ func golden(t *testing.T, name string, got template.HTML, err error) {
 	}
 }
 
-// wellFormed: every element is closed in order, ids are there once and those that are referred to are, and nothing stands in it
-// that a policy against inline styles and scripts forbids.
+// wellFormed checks that elements are closed in order, that ids are unique and references valid, and that there are no
+// inline styles and scripts.
 func wellFormed(t *testing.T, page template.HTML) {
 	t.Helper()
 	z := html.NewTokenizer(strings.NewReader(string(page)))
@@ -141,7 +141,7 @@ func TestSharesAreThoseLookedAt(t *testing.T) {
 	}
 }
 
-// What is no number is left out, whatever else there is is drawn.
+// Points that are not finite are ignored, and the others drawn.
 func TestNumbersOfAnySizeMakeAChart(t *testing.T) {
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -1, 1, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, 1e-9, 1e18}
 	for _, x := range []float64{2, 1, math.NaN(), math.MaxFloat64} {
@@ -176,7 +176,7 @@ func TestManyPointsAreThinnedToWhatCanBeSeen(t *testing.T) {
 			t.Errorf("%d bytes of %d points", len(page), len(points))
 		}
 		if !strings.Contains(string(page), "60 of the 100000 figures") || strings.Count(string(page), "<tr>") != 61 {
-			t.Error("the table does not say what part it is")
+			t.Error("the table does not report its part")
 		}
 	}
 	kept := thin(points, 400)
@@ -187,7 +187,7 @@ func TestManyPointsAreThinnedToWhatCanBeSeen(t *testing.T) {
 	for i, p := range kept {
 		seen[p.Y] = true
 		if i > 0 && p.X <= kept[i-1].X {
-			t.Fatalf("point %d stands before the one before it", i)
+			t.Fatalf("point %d is out of order", i)
 		}
 	}
 	if !seen[9] || !seen[-9] || kept[0].X != points[0].X || kept[len(kept)-1].X != points[len(points)-1].X {
