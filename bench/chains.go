@@ -26,8 +26,8 @@ type supported struct {
 	generate func(ctx context.Context, dir string, c Chain) (*generated, error)    // a chain in a folder
 	blocks   func(seed uint64, perBlock float64, txs int) [][]byte                 // for [GeneratedBlocks]
 	read     func(ctx context.Context, path string, limit int64) ([][]byte, error) // for [ReadBlocks]
-	peer     string                                                                // name of the decoder for [Decode] to compare with
-	decode   func(raw []byte) (txs int, err error)                                 // that decoder
+	peer     string                                                                // name of the other decoder for [Decode]
+	decode   func(raw []byte) (txs int, err error)                                 // the other decoder
 }
 
 // chains is the only place where the package lists chains.

@@ -29,7 +29,7 @@ func latencies(took []time.Duration, unit time.Duration) Latencies {
 	return Latencies{len(took), at(0.5), at(0.9), at(0.99), at(1)}
 }
 
-// ask calls question with 0, 1, … n-1 until limit has passed, but at least once, and returns the duration of each call.
+// ask calls question with 0, 1, … n-1 until limit has passed, at least once, and returns the durations.
 func ask(ctx context.Context, n int, limit time.Duration, question func(i int) error) (took []time.Duration, err error) {
 	for began, i := time.Now(), 0; i < n && (i == 0 || time.Since(began) < limit); i++ {
 		if err := ctx.Err(); err != nil {

@@ -12,7 +12,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// places is a part of a pointer: as often at a bound as between.
+// places returns a part of a pointer, often at a bound.
 func places(rng *rand.Rand, most int) int {
 	switch rng.IntN(4) {
 	case 0:
@@ -25,7 +25,7 @@ func places(rng *rand.Rand, most int) int {
 	return rng.IntN(most + 1)
 }
 
-// made is one of each pointer, made of the same numbers.
+// made is one pointer of each type from the same numbers.
 type made struct {
 	numbers [4]int // height, transaction, input or output, entry
 	height  HeightPk
@@ -60,7 +60,7 @@ func makeAll(t testing.TB, numbers [4]int) (m made) {
 	return m
 }
 
-// encoded is the bytes of every pointer, and how many of the numbers each is made of.
+// encoded returns the encoded pointers and the number of parts of each.
 func (m *made) encoded() map[string]struct {
 	b     []byte
 	parts int
@@ -81,7 +81,7 @@ func (m *made) encoded() map[string]struct {
 	}
 }
 
-// Byte order is chain order, in every pointer; what is appended to stays as it was.
+// Byte order is chain order for every type of pointer, and AppendTo keeps the prefix.
 func TestPointersAreOrderedLikeTheChain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	for range 20_000 {
@@ -110,7 +110,7 @@ func TestPointersAreOrderedLikeTheChain(t *testing.T) {
 	}
 }
 
-// Trap 9: a pointer is read as it was written, and tells the numbers it was made of.
+// Trap 9: parsing an encoded pointer returns the same pointer, with the same parts.
 func TestPointersTellWhatTheyAreMadeOf(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	for range 20_000 {
@@ -132,17 +132,17 @@ func TestPointersTellWhatTheyAreMadeOf(t *testing.T) {
 			t.Fatalf("%v is not between %v and %v", m.utxo, m.height.First(), m.height.Last())
 		}
 		if s := m.asset.String(); s != fmt.Sprintf("%d/%d/%d/%d", n[0], n[1], n[2], n[3]) || m.wide.String() != s || AssetBirthPk(m.asset).String() != s {
-			t.Fatalf("%v is written as %s", n, s)
+			t.Fatalf("%v is formatted as %s", n, s)
 		}
 		for name, e := range m.encoded() {
 			if again, err := reread(name, e.b); err != nil || !bytes.Equal(again, e.b) {
-				t.Fatalf("%s of %v: wrote %x, read %x, %v", name, n, e.b, again, err)
+				t.Fatalf("%s of %v: encoded %x, parsed and encoded %x, %v", name, n, e.b, again, err)
 			}
 		}
 	}
 }
 
-// reread reads a pointer and writes it again.
+// reread parses a pointer and encodes it again.
 func reread(name string, b []byte) (again []byte, err error) {
 	switch name {
 	case "height_pk":
@@ -173,7 +173,7 @@ func reread(name string, b []byte) (again []byte, err error) {
 	return nil, fmt.Errorf("no pointer is called %s", name)
 }
 
-// Trap 10: what does not fit is an error, never another pointer.
+// Trap 10: a part that is too large is an error, never a different pointer.
 func TestWhatDoesNotFitIsAnError(t *testing.T) {
 	tx, err := NewTxPk(MaxHeight, MaxTxIndex)
 	if err != nil {
@@ -220,7 +220,7 @@ func TestBytesThatAreNoPointerAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzPointers: no bytes make a reader panic, and those it takes are what the pointer is written as.
+// FuzzPointers: parsing never panics, and encoding a parsed pointer returns the same bytes.
 func FuzzPointers(f *testing.F) {
 	m := makeAll(f, [4]int{MaxHeight, MaxTxIndex, MaxIndex, math.MaxUint16})
 	for _, e := range m.encoded() {

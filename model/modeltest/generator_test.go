@@ -22,16 +22,16 @@ func TestASeedMakesOneChain(t *testing.T) {
 		ones, twos := one.Blocks(10), two.Blocks(10)
 		rest := g.Blocks(20)
 		if again := v.NewGenerator(n).Blocks(40); !reflect.DeepEqual(append(first, rest...), again) {
-			t.Errorf("%s: the chain with forks made beside it is another one than without", v.Name)
+			t.Errorf("%s: forks change the chain they branch from", v.Name)
 		}
 		if !reflect.DeepEqual(ones, forkAt(v, n, 20, 1).Blocks(10)) {
-			t.Errorf("%s: a fork is not the same again", v.Name)
+			t.Errorf("%s: the same fork is not reproducible", v.Name)
 		}
 		if ones[0].Parent != first[19].Hash || ones[0].Hash == twos[0].Hash || ones[0].Hash == rest[0].Hash {
-			t.Errorf("%s: forks do not part at the block they were made at", v.Name)
+			t.Errorf("%s: forks do not branch at their first block", v.Name)
 		}
 		if other := v.NewGenerator(n + 1).Blocks(1); other[0].Hash == first[0].Hash {
-			t.Errorf("%s: another seed makes the same chain", v.Name)
+			t.Errorf("%s: two seeds generate the same chain", v.Name)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (l *ledger) tx(height int, t *model.Tx, genesis bool, depth map[string]int)
 		name := l.name(input)
 		c := l.coins[name]
 		if c == nil {
-			return fmt.Errorf("spends what is spent or never was")
+			return fmt.Errorf("spends an output that is spent or does not exist")
 		}
 		delete(l.coins, name)
 		in += c.Value
@@ -216,7 +216,7 @@ func (l *ledger) tx(height int, t *model.Tx, genesis bool, depth map[string]int)
 		}
 		l.issued += out
 	case in != out:
-		return fmt.Errorf("%d goes in, %d comes out", in, out)
+		return fmt.Errorf("inputs are %d, outputs %d", in, out)
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ func (l *ledger) output(height int, o *model.Output, inTx map[string]int) (box s
 		value := fmt.Sprint(k.Index, k.Value)
 		kinds[k.Index]++
 		if len(k.Value) == 0 || len(k.Value) > model.MaxValueSize || alike[value] || (k.Index != labelIndex && kinds[k.Index] > 1) {
-			return "", fmt.Errorf("%d bytes of %s, or too many of them", len(k.Value), IndexNames[k.Index])
+			return "", fmt.Errorf("%d bytes of %s, or too many values", len(k.Value), IndexNames[k.Index])
 		}
 		alike[value] = true
 		birth, known := l.born[value]

@@ -20,7 +20,8 @@ type row struct{ key, value []byte }
 type tree = btree.BTreeG[row]
 
 func newTree() *tree {
-	return btree.NewBTreeGOptions(func(a, b row) bool { return bytes.Compare(a.key, b.key) < 0 }, btree.Options{NoLocks: true})
+	less := func(a, b row) bool { return bytes.Compare(a.key, b.key) < 0 }
+	return btree.NewBTreeGOptions(less, btree.Options{NoLocks: true})
 }
 
 // families is a state of the store: the rows of each family. It is immutable once the store holds it.

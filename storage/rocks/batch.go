@@ -104,7 +104,8 @@ func (c *changes) add(key []byte, value int, deleted uint64) {
 	c.data = offheap.Room(c.dataPages, c.data, 2*binary.MaxVarintLen64+len(key)+value)
 	first, at := prefix(key), len(c.data)
 	if c.ordered && c.n > 0 {
-		c.ordered = c.lastPrefix < first || c.lastPrefix == first && bytes.Compare(c.data[c.lastKey:c.lastKey+c.lastSize], key) < 0
+		c.ordered = c.lastPrefix < first ||
+			c.lastPrefix == first && bytes.Compare(c.data[c.lastKey:c.lastKey+c.lastSize], key) < 0
 	}
 	if !c.listed && (!c.ordered || deleted != 0) {
 		c.list()

@@ -92,7 +92,8 @@ func (s *Store) setDeferred(on bool) error {
 		if on {
 			tables = postponed
 		}
-		if err := s.db.SetOptionsCF(h, []string{"level0_file_num_compaction_trigger"}, []string{strconv.Itoa(tables)}); err != nil {
+		keys, values := []string{"level0_file_num_compaction_trigger"}, []string{strconv.Itoa(tables)}
+		if err := s.db.SetOptionsCF(h, keys, values); err != nil {
 			return s.failed("set the compaction trigger", err)
 		}
 	}

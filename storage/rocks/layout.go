@@ -14,7 +14,9 @@ type layout struct {
 	incompressible, deferCompaction bool // see storage.Declaration
 }
 
-var accessNames = [...]string{storage.Ordered: "ordered", storage.Lookup: "lookup", storage.Grouped: "grouped", storage.Hashed: "hashed"}
+var accessNames = [...]string{
+	storage.Ordered: "ordered", storage.Lookup: "lookup", storage.Grouped: "grouped", storage.Hashed: "hashed",
+}
 
 // Marks of [storage.Declaration.Incompressible] and DeferCompaction in names on disk.
 const (

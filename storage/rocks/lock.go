@@ -33,7 +33,11 @@ func takeLock(dir, holder string) (*lock, error) {
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	if err := errors.Join(f.Truncate(0), func() error { _, err := f.WriteAt([]byte(holder+"\n"), 0); return err }()); err != nil {
+	err = f.Truncate(0)
+	if err == nil {
+		_, err = f.WriteAt([]byte(holder+"\n"), 0)
+	}
+	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}

@@ -47,7 +47,8 @@ func (m *manifest) observe(now time.Time, final bool) {
 		m.size, m.since, m.written = info.Size(), now, false
 	}
 	if !m.written && (final || now.Sub(m.since) >= manifestStable) {
-		m.written = os.WriteFile(filepath.Join(m.dir, manifestSizeName), fmt.Appendf(nil, "%s %20d\n", m.name, m.size), 0o644) == nil
+		line := fmt.Appendf(nil, "%s %20d\n", m.name, m.size)
+		m.written = os.WriteFile(filepath.Join(m.dir, manifestSizeName), line, 0o644) == nil
 	}
 }
 

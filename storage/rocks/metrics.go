@@ -56,7 +56,11 @@ func (s *Store) Metrics() ([]storage.Metric, error) {
 		ms = append(ms, storage.Metric{Name: p.name, Help: p.help, Value: float64(v)})
 	}
 	top, err := s.maxOver(filesAtLevel0)
-	return append(ms, storage.Metric{Name: "level0_files", Help: "Tables at level 0 of the family with the most: a lookup may have to read each of them.", Value: float64(top)}), err
+	return append(ms, storage.Metric{
+		Name:  "level0_files",
+		Help:  "Tables at level 0 of the family with the most: a lookup may have to read each of them.",
+		Value: float64(top),
+	}), err
 }
 
 // sumOver returns the value of a property. mu must be held.

@@ -25,7 +25,11 @@ func Open(dir string, o Options) (*Store, error) {
 	if !exists && o.ReadOnly {
 		return nil, fmt.Errorf("%s holds no database: %w", dir, fs.ErrNotExist)
 	}
-	s := &Store{dir: dir, options: o, columns: map[string]*grocksdb.ColumnFamilyHandle{}, families: map[storage.Family]*grocksdb.ColumnFamilyHandle{}}
+	s := &Store{
+		dir: dir, options: o,
+		columns:  map[string]*grocksdb.ColumnFamilyHandle{},
+		families: map[storage.Family]*grocksdb.ColumnFamilyHandle{},
+	}
 	if !o.ReadOnly {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("create database folder: %w", err)
@@ -62,7 +66,8 @@ func holdsDatabase(dir string) (bool, error) {
 		switch name := e.Name(); {
 		case name == "CURRENT":
 			return true, nil
-		case name == lockName, name == stagingName, name == manifestSizeName, name == "LOCK", name == "LOG", name == "IDENTITY", strings.HasPrefix(name, "LOG."),
+		case name == lockName, name == stagingName, name == manifestSizeName,
+			name == "LOCK", name == "LOG", name == "IDENTITY", strings.HasPrefix(name, "LOG."),
 			strings.HasPrefix(name, "MANIFEST-"), filepath.Ext(name) == ".log", filepath.Ext(name) == ".dbtmp":
 			// Left by a process that ended while it created the database.
 		default:

@@ -261,12 +261,13 @@ func maxOpenFiles(dir string, readOnly bool) (int, error) {
 		}
 	}
 	if need := uint64(tables + minFiles); limit.Cur < need {
-		return 0, fmt.Errorf("cannot open all %d tables of %s for reading: %w", tables, dir, tooFewFiles(limit.Cur, need))
+		err := tooFewFiles(limit.Cur, need)
+		return 0, fmt.Errorf("cannot open all %d tables of %s for reading: %w", tables, dir, err)
 	}
 	return -1, nil
 }
 
 func tooFewFiles(limit, need uint64) error {
-	return fmt.Errorf("the limit of open files is %d, at least %d are needed: raise it (ulimit -n %d, or LimitNOFILE= of the "+
-		"service)", limit, need, need)
+	return fmt.Errorf("the limit of open files is %d, at least %d are needed: raise it "+
+		"(ulimit -n %d, or LimitNOFILE= of the service)", limit, need, need)
 }

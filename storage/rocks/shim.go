@@ -41,7 +41,9 @@ const (
 )
 
 // readMany reads one slice per key of one family in one call; nil if nothing is found.
-func readMany(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, keys [][]byte, mode readMode) ([][]byte, error) {
+func readMany(
+	db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, keys [][]byte, mode readMode,
+) ([][]byte, error) {
 	values := make([][]byte, len(keys))
 	if len(keys) == 0 {
 		return values, nil
@@ -178,7 +180,9 @@ const (
 	maxScanBytes   = 256 << 10
 )
 
-func openScan(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, from, to []byte, reverse bool) *scan {
+func openScan(
+	db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, from, to []byte, reverse bool,
+) *scan {
 	var r C.int
 	if reverse {
 		r = 1
@@ -190,7 +194,8 @@ func openScan(db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocks
 		return bytesPointer(b)
 	}
 	return &scan{
-		p:    C.birthmark_scan_open(native(db), native(cf), native(snapshot), bound(from), C.size_t(len(from)), bound(to), C.size_t(len(to)), r),
+		p: C.birthmark_scan_open(native(db), native(cf), native(snapshot),
+			bound(from), C.size_t(len(from)), bound(to), C.size_t(len(to)), r),
 		want: firstScanBytes,
 	}
 }

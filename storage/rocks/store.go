@@ -153,7 +153,9 @@ func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 }
 
 // update runs fn and then apply, which writes the batch. Updates run one at a time.
-func (s *Store) update(ctx context.Context, fn func(storage.Reader, storage.Batch) error, apply func(context.Context) error) error {
+func (s *Store) update(
+	ctx context.Context, fn func(storage.Reader, storage.Batch) error, apply func(context.Context) error,
+) error {
 	if s.options.ReadOnly {
 		return storage.ErrReadOnly
 	}
