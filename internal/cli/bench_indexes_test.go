@@ -75,7 +75,7 @@ func TestBenchRefusesIndexFilesThatCannotBe(t *testing.T) {
 		"unknown":      {"indexes:\n  adress: {}\n", "", "unknown_index", `unknown.yaml:2: bitcoin has no index "adress"`},
 		"bad field":    {"indexes:\n  mine: { value: output.nothing }\n", "", "bad_definition", `bad field.yaml:2: .*nothing`},
 		"two ways":     {"indexes:\n  address: {}\n", "--indexes address", "bad_value", `^--indexes and --index-file both say`},
-		"hot and own":  {"indexes:\n  mine: { value: output.script }\n", "--hot-outputs 5", "bad_value", `^hot outputs are of generated blocks of bitcoin`},
+		"hot and own":  {"indexes:\n  mine: { value: output.script }\n", "--hot-outputs 5", "bad_value", `^hot outputs are supported for bitcoin without custom indexes`},
 		"not settings": {"indexes: 3\n", "", "bad_setting", `indexes must map`},
 	} {
 		path := filepath.Join(dir, name+".yaml")
