@@ -150,12 +150,12 @@ func (e *emitter) Transaction(index int, s block.Span) {
 
 // Keys implements [block.Emitter].
 func (e *emitter) Keys(to []model.Key, index int, value uint64, script []byte, size int) []model.Key {
-	first := len(to)
-	to = e.builtin(to, script)
-	if e.user != nil {
-		to = e.user.keys(to, index, value, script, size)
-		e.user.run.InOrder(to[first:])
+	if e.user == nil {
+		return e.builtin(to, script)
 	}
+	first := len(to)
+	to = e.user.keys(e.builtin(to, script), index, value, script, size)
+	e.user.run.InOrder(to[first:])
 	return to
 }
 
