@@ -15,7 +15,7 @@ import (
 
 const (
 	// mostFound is the maximum number of discovered addresses.
-	mostFound = 2000
+	maxDiscovered = 2000
 	// mostRefused is the maximum number of useless addresses kept.
 	mostRefused = 5000
 	// seedPause is the minimum time between two queries of the DNS seeds.
@@ -25,8 +25,8 @@ const (
 // services are the services that a peer must offer.
 const services = wire.SFNodeNetwork | wire.SFNodeWitness
 
-// finding is the discovery of peers if none are configured.
-type finding struct {
+// discovery is the discovery of peers if none are configured.
+type discovery struct {
 	wanted  bool // no untried address is left
 	asking  bool
 	last    time.Time
@@ -35,21 +35,21 @@ type finding struct {
 }
 
 // busy reports whether the discovery may find peers soon.
-func (f *finding) busy() bool { return f.asking || f.last.IsZero() }
+func (f *discovery) busy() bool { return f.asking || f.last.IsZero() }
 
 // refused records an address that must not be used again.
-func (f *finding) refused(e *endpoint) {
+func (f *discovery) refused(e *endpoint) {
 	if f.useless == nil || len(f.useless) >= mostRefused {
 		f.useless = map[string]bool{}
 	}
 	f.useless[e.address] = true
 }
 
-// find queries the network's DNS seeds when no untried address is left.
-func (n *Network) find(ctx context.Context) {
+// discover queries the network's DNS seeds when no untried address is left.
+func (n *Network) discover(ctx context.Context) {
 	for ctx.Err() == nil {
 		n.mu.Lock()
-		f := &n.finding
+		f := &n.discovery
 		due := f.last.IsZero() || f.wanted && time.Since(f.last) > seedPause
 		if due {
 			f.asking, f.wanted = true, false
@@ -57,7 +57,7 @@ func (n *Network) find(ctx context.Context) {
 		wake := n.wake
 		n.mu.Unlock()
 		if due {
-			n.seed(ctx)
+			n.querySeeds(ctx)
 			continue
 		}
 		select {
@@ -67,8 +67,8 @@ func (n *Network) find(ctx context.Context) {
 	}
 }
 
-// seed processes the answers of the DNS seeds.
-func (n *Network) seed(ctx context.Context) {
+// querySeeds processes the answers of the DNS seeds.
+func (n *Network) querySeeds(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, n.o.Handshake)
 	defer cancel()
 	var found []string
@@ -85,9 +85,9 @@ func (n *Network) seed(ctx context.Context) {
 	rand.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.finding.asking, n.finding.last, n.finding.reason = false, time.Now(), reason
+	n.discovery.asking, n.discovery.last, n.discovery.reason = false, time.Now(), reason
 	for _, a := range found {
-		n.learn(a)
+		n.addAddress(a)
 	}
 	n.o.Log.Debug("asked the DNS seeds", "found", len(found))
 	n.changed()
@@ -101,9 +101,9 @@ func seedName(s chaincfg.DNSSeed) string {
 	return fmt.Sprintf("x%x.%s", uint64(services), s.Host)
 }
 
-// learn adds an address, unless it is known or useless.
-func (n *Network) learn(address string) {
-	if len(n.pool) >= mostFound || n.finding.useless[address] {
+// addAddress adds an address, unless it is known or useless.
+func (n *Network) addAddress(address string) {
+	if len(n.pool) >= maxDiscovered || n.discovery.useless[address] {
 		return
 	}
 	for _, e := range n.pool {
@@ -116,31 +116,31 @@ func (n *Network) learn(address string) {
 
 func (r *remote) onAddr(m *wire.MsgAddr) {
 	for _, a := range m.AddrList {
-		r.hearsOf(a.IP, a.Port, a.Services)
+		r.discovered(a.IP, a.Port, a.Services)
 	}
 }
 
 func (r *remote) onAddrV2(m *wire.MsgAddrV2) {
 	for _, a := range m.AddrList {
 		if legacy := a.ToLegacy(); legacy != nil {
-			r.hearsOf(legacy.IP, legacy.Port, legacy.Services)
+			r.discovered(legacy.IP, legacy.Port, legacy.Services)
 		}
 	}
 }
 
-// hearsOf processes an address from a peer. Private addresses are accepted only from peers in a private network.
-func (r *remote) hearsOf(ip net.IP, port uint16, offers wire.ServiceFlag) {
+// discovered processes an address from a peer. Private addresses are accepted only from peers in a private network.
+func (r *remote) discovered(ip net.IP, port uint16, offers wire.ServiceFlag) {
 	n := r.n
 	at, ok := netip.AddrFromSlice(ip)
 	r.addresses++
-	if at = at.Unmap(); !ok || r.addresses > mostFound || len(n.named) > 0 || port == 0 || offers&services != services {
+	if at = at.Unmap(); !ok || r.addresses > maxDiscovered || len(n.named) > 0 || port == 0 || offers&services != services {
 		return
 	}
 	from, err := netip.ParseAddrPort(r.sock.RemoteAddr().String())
 	if err != nil || !public(at) && public(from.Addr().Unmap()) || at.IsUnspecified() || at.IsMulticast() {
 		return
 	}
-	n.learn(net.JoinHostPort(at.String(), strconv.Itoa(int(port))))
+	n.addAddress(net.JoinHostPort(at.String(), strconv.Itoa(int(port))))
 }
 
 func public(a netip.Addr) bool { return a.IsGlobalUnicast() && !a.IsPrivate() }

@@ -122,15 +122,15 @@ func TestAddressesThatAreTold(t *testing.T) {
 	} {
 		r := &remote{n: n, sock: &socket{Conn: addressed{client, c.from}}}
 		before := len(n.pool)
-		r.hearsOf(net.ParseIP(c.to), c.port, c.offers)
+		r.discovered(net.ParseIP(c.to), c.port, c.offers)
 		if taken := len(n.pool) > before; taken != c.taken {
 			t.Errorf("%s sent %s:%d with %v: accepted %v", c.from, c.to, c.port, c.offers, taken)
 		}
 	}
-	for i := range 2 * mostFound {
-		n.learn("host:" + strconv.Itoa(i))
+	for i := range 2 * maxDiscovered {
+		n.addAddress("host:" + strconv.Itoa(i))
 	}
-	if len(n.pool) != mostFound {
+	if len(n.pool) != maxDiscovered {
 		t.Errorf("%d addresses are kept", len(n.pool))
 	}
 }

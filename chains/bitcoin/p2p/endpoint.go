@@ -16,14 +16,14 @@ import (
 	"birthmark/model"
 )
 
-// fate is the reason for the end of a connection or of an attempt to connect.
-type fate uint8
+// exitReason is the reason for the end of a connection or of an attempt to connect.
+type exitReason uint8
 
 const (
-	lost    fate = iota // no connection
-	stalled             // it did not send what was requested
-	useless             // it lacks required services
-	lied                // it sent something that no honest peer sends
+	disconnected exitReason = iota // no connection
+	stalled                        // it did not send what was requested
+	useless                        // it lacks required services
+	misbehaved                     // it sent something that no honest peer sends
 )
 
 // endpoint is the address of a peer with its history.
@@ -31,7 +31,7 @@ type endpoint struct {
 	address string
 	busy    bool // connected, or being connected
 	tried   bool // the first attempt has a result
-	lied    bool
+	banned  bool
 	fails   int // consecutive attempts without use
 	stalls  int
 	next    time.Time // earliest time of the next attempt
@@ -41,14 +41,14 @@ type endpoint struct {
 // triesLong is the number of [Options.Handshake] periods for discovered addresses, of which there may be hundreds.
 const triesLong = 3
 
-// ended records the end of a connection and schedules the next attempt.
-func (n *Network) ended(e *endpoint, how fate, reason string) {
+// connectionEnded records the end of a connection and schedules the next attempt.
+func (n *Network) connectionEnded(e *endpoint, how exitReason, reason string) {
 	e.busy, e.tried, e.reason = false, true, reason
 	wait := n.o.Most
 	switch how {
-	case lied:
-		e.lied = true
-	case lost:
+	case misbehaved:
+		e.banned = true
+	case disconnected:
 		wait = min(n.o.First<<min(e.fails, 16), n.o.Most)
 		e.fails++
 	case stalled:
@@ -59,8 +59,8 @@ func (n *Network) ended(e *endpoint, how fate, reason string) {
 		e.stalls++
 	}
 	e.next = time.Now().Add(time.Duration(float64(wait) * (0.5 + rand.Float64())))
-	if len(n.named) == 0 && (e.lied || e.fails >= 3 || how == useless) {
-		n.finding.refused(e)
+	if len(n.named) == 0 && (e.banned || e.fails >= 3 || how == useless) {
+		n.discovery.refused(e)
 		n.pool = slices.DeleteFunc(n.pool, func(o *endpoint) bool { return o == e })
 	}
 	n.changed()
@@ -78,7 +78,7 @@ func (n *Network) connect(ctx context.Context) {
 		if err != nil {
 			n.mu.Lock()
 			n.o.Log.Debug("a peer cannot be reached", "peer", e.address, "reason", short(err))
-			n.ended(e, lost, short(err))
+			n.connectionEnded(e, disconnected, short(err))
 			n.mu.Unlock()
 			continue
 		}
@@ -92,7 +92,7 @@ func (n *Network) pick(ctx context.Context) *endpoint {
 		n.mu.Lock()
 		var first *endpoint
 		for _, e := range n.pool {
-			if !e.busy && !e.lied && (first == nil || e.next.Before(first.next)) {
+			if !e.busy && !e.banned && (first == nil || e.next.Before(first.next)) {
 				first = e
 			}
 		}
@@ -100,7 +100,7 @@ func (n *Network) pick(ctx context.Context) *endpoint {
 		if first != nil {
 			wait = time.Until(first.next)
 		} else {
-			n.finding.wanted = true
+			n.discovery.wanted = true
 		}
 		if wait <= 0 {
 			first.busy = true
@@ -131,40 +131,40 @@ func (n *Network) ready() int {
 	return count
 }
 
-// trouble returns the error why no chain is available; nil while a peer is connected or being tried.
-func (n *Network) trouble() error {
-	if n.ready() > 0 || len(n.named) == 0 && n.finding.busy() {
+// connectionError returns the error why no chain is available; nil while a peer is connected or being tried.
+func (n *Network) connectionError() error {
+	if n.ready() > 0 || len(n.named) == 0 && n.discovery.busy() {
 		return nil
 	}
 	lying := 0
 	for _, e := range n.pool {
 		switch {
-		case e.lied:
+		case e.banned:
 			lying++
 		case (e.busy || !e.tried) && (len(n.named) > 0 || time.Since(n.alone) < triesLong*n.o.Handshake):
 			return nil
 		}
 	}
 	if len(n.named) > 0 && lying == len(n.pool) {
-		return model.Errorf(model.BadSource, "bad_peer", "every peer was dropped: %s", n.shown())
+		return model.Errorf(model.BadSource, "bad_peer", "every peer was dropped: %s", n.peerSummary())
 	}
 	if len(n.pool) == 0 {
-		return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer of %s was found: %s", n.o.Params.Name, n.finding.reason))
+		return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer of %s was found: %s", n.o.Params.Name, n.discovery.reason))
 	}
-	return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer can be reached: %s", n.shown()))
+	return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer can be reached: %s", n.peerSummary()))
 }
 
-// lonely returns the error of trouble that has lasted, or is permanent.
-func (n *Network) lonely() error {
-	err := n.trouble()
+// noPeersError returns the error of trouble that has lasted, or is permanent.
+func (n *Network) noPeersError() error {
+	err := n.connectionError()
 	if blocksource.IsTemporary(err) && time.Since(n.alone) < n.o.Stall {
 		return nil
 	}
 	return err
 }
 
-// shown lists some of the peers with their failures.
-func (n *Network) shown() string {
+// peerSummary lists some of the peers with their failures.
+func (n *Network) peerSummary() string {
 	const most = 4
 	var all []string
 	for _, e := range n.pool {

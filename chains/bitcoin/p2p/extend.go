@@ -18,7 +18,7 @@ type pending struct {
 // extend adds headers of a message, each the child of the one before, to the tree. last is the newest one that is in
 // the tree, nil if none is, and fresh the number of new ones.
 //
-// The error is a badHeader, or wraps errFuture, errLoose or errDeep. Headers before the invalid one are kept.
+// The error is a badHeader, or wraps errFuture, errOrphan or errForkTooDeep. Headers before the invalid one are kept.
 func (t *tree) extend(p *pending, headers []*wire.BlockHeader) (last *node, fresh int, err error) {
 	hashes := make([]chainhash.Hash, len(headers))
 	for i, h := range headers {
@@ -30,7 +30,7 @@ func (t *tree) extend(p *pending, headers []*wire.BlockHeader) (last *node, fres
 	if n := len(p.hashes); n == 0 || headers[0].PrevBlock != p.hashes[n-1] {
 		*p = pending{parent: t.find(&headers[0].PrevBlock)}
 		if p.parent == nil {
-			return nil, 0, errLoose
+			return nil, 0, errOrphan
 		}
 		for len(headers) > 0 {
 			n := t.find(&hashes[0])
@@ -42,32 +42,32 @@ func (t *tree) extend(p *pending, headers []*wire.BlockHeader) (last *node, fres
 		}
 	}
 	for i, h := range headers {
-		if err := t.alone(h, &hashes[i]); err != nil {
+		if err := t.checkAlone(h, &hashes[i]); err != nil {
 			return last, 0, err
 		}
 	}
 	p.headers, p.hashes = append(p.headers, headers...), append(p.hashes, hashes...)
-	return t.judge(p, last)
+	return t.validate(p, last)
 }
 
-// judge moves pending headers that can be checked into the tree.
-func (t *tree) judge(p *pending, last *node) (*node, int, error) {
+// validate moves pending headers that can be checked into the tree.
+func (t *tree) validate(p *pending, last *node) (*node, int, error) {
 	before := t.count
-	for range t.proven(p) {
+	for range t.provenByKnown(p) {
 		last = t.take(p)
 	}
-	if !t.judges(p.parent) {
-		if t.parted(p) {
-			return last, t.count - before, errDeep
+	if !t.canValidate(p.parent) {
+		if t.divergedFromKnown(p) {
+			return last, t.count - before, errForkTooDeep
 		}
 		return last, t.count - before, nil
 	}
 	for len(p.headers) > 0 {
 		if t.find(&p.hashes[0]) == nil {
-			if err := t.after(p.parent, p.headers[0], &p.hashes[0]); err != nil {
+			if err := t.checkAfter(p.parent, p.headers[0], &p.hashes[0]); err != nil {
 				return last, t.count - before, err
 			}
-			if t.count >= t.most() {
+			if t.count >= t.maxHeaders() {
 				return last, t.count - before, badHeaderf("header %s is one of more than any chain has", &p.hashes[0])
 			}
 		}
@@ -87,8 +87,8 @@ func (t *tree) take(p *pending) *node {
 	return n
 }
 
-// proven returns the number of pending headers up to the newest known point among them.
-func (t *tree) proven(p *pending) int {
+// provenByKnown returns the number of pending headers up to the newest known point among them.
+func (t *tree) provenByKnown(p *pending) int {
 	for _, k := range t.known {
 		i := int64(k.Height) - int64(p.parent.height)
 		if 1 <= i && i <= int64(len(p.hashes)) && p.hashes[i-1] == chainhash.Hash(k.Hash) {
@@ -98,8 +98,8 @@ func (t *tree) proven(p *pending) int {
 	return 0
 }
 
-// parted reports whether the pending headers have reached the height of the next known point on another chain.
-func (t *tree) parted(p *pending) bool {
+// divergedFromKnown reports whether the pending headers have reached the height of the next known point on another chain.
+func (t *tree) divergedFromKnown(p *pending) bool {
 	for _, k := range slices.Backward(t.known) {
 		if int64(k.Height) > int64(p.parent.height) {
 			return int64(k.Height) <= int64(p.parent.height)+int64(len(p.hashes))

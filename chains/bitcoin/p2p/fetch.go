@@ -65,7 +65,7 @@ type arrival struct {
 	raw  []byte
 }
 
-// want is a block that a fetch has requested from a peer.
+// request is a block that a fetch has requested from a peer.
 type want struct {
 	f *fetch
 	i int
@@ -113,7 +113,7 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 		n.mu.Lock()
 		done, err := n.advance(f)
 		if done {
-			n.handOut(f)
+			n.assignBlocks(f)
 		}
 		wake := n.wake
 		n.mu.Unlock()
@@ -129,7 +129,7 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 			n.mu.Lock()
 			f.looked(a, err)
 			if err != nil {
-				a.from.lied("sent a bad block %d (%s): %v", f.points[a.i].Height, f.hashes[a.i], err)
+				a.from.ban("sent a bad block %d (%s): %v", f.points[a.i].Height, f.hashes[a.i], err)
 			}
 			n.mu.Unlock()
 		case <-wake:
@@ -139,8 +139,8 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 	}
 }
 
-// handOut records the blocks that a fetch returns: chains with less work are no longer followed.
-func (n *Network) handOut(f *fetch) {
+// assignBlocks records the blocks that a fetch returns: chains with less work are no longer followed.
+func (n *Network) assignBlocks(f *fetch) {
 	if at := n.tree.find(&f.hashes[f.next-1]); at != nil && (n.own == nil || at.work.More(n.own.work)) {
 		n.own = at
 	}
@@ -169,15 +169,15 @@ func (n *Network) advance(f *fetch) (done bool, err error) {
 	case n.started.IsZero():
 		return false, nil
 	case int64(f.points[0].Height) < int64(n.tree.base.height):
-		n.plant(f.points[0].Height)
+		n.rebuildTree(f.points[0].Height)
 		return false, nil
-	case !n.settled && !n.heard():
-		return false, n.lonely()
+	case !n.settled && !n.headersReported():
+		return false, n.noPeersError()
 	}
 	if f.moves != n.moves {
 		f.moves, f.until = n.moves, 0
 		for ; f.until < len(f.points); f.until++ {
-			if at := n.tree.on(int64(f.points[f.until].Height)); at == nil || at.hash != f.hashes[f.until] {
+			if at := n.tree.atHeight(int64(f.points[f.until].Height)); at == nil || at.hash != f.hashes[f.until] {
 				break
 			}
 		}
@@ -200,7 +200,7 @@ func (n *Network) request(f *fetch) error {
 	if first == f.until || first > f.next && f.size >= f.limit {
 		return nil
 	}
-	if f.from == nil || f.from.over || !f.from.offers(f, first) {
+	if f.from == nil || f.from.over || !f.from.canServe(f, first) {
 		if f.pending > 0 {
 			return nil // one peer at a time: blocks arrive in the order of requests
 		}
@@ -218,12 +218,12 @@ func (n *Network) request(f *fetch) error {
 	}
 	m := wire.NewMsgGetData()
 	for i := first; i < f.until && f.pending < most; i++ {
-		if f.state[i] != todo || !f.from.offers(f, i) {
+		if f.state[i] != todo || !f.from.canServe(f, i) {
 			continue
 		}
 		f.state[i] = asked
 		f.pending++
-		f.from.want(f, i, m)
+		f.from.request(f, i, m)
 	}
 	if len(m.InvList) > 0 {
 		f.from.peer.QueueMessage(m, nil)
@@ -240,8 +240,8 @@ func (f *fetch) room() int {
 	return int(min(max((f.limit-f.size)/average, 1), window))
 }
 
-// want records that a block is requested, and adds it to the message unless it is already in flight.
-func (r *remote) want(f *fetch, i int, m *wire.MsgGetData) {
+// request records that a block is requested, and adds it to the message unless it is already in flight.
+func (r *remote) request(f *fetch, i int, m *wire.MsgGetData) {
 	if len(r.wanted) == 0 {
 		r.moved = time.Now()
 	}
@@ -251,8 +251,8 @@ func (r *remote) want(f *fetch, i int, m *wire.MsgGetData) {
 	r.wanted[f.hashes[i]] = append(r.wanted[f.hashes[i]], want{f, i})
 }
 
-// offers reports whether the peer probably has a block of a fetch.
-func (r *remote) offers(f *fetch, i int) bool {
+// canServe reports whether the peer probably has a block of a fetch.
+func (r *remote) canServe(f *fetch, i int) bool {
 	if !r.ready || r.over || r.best == nil || r.lacks[f.hashes[i]] {
 		return false
 	}
@@ -264,7 +264,7 @@ func (r *remote) offers(f *fetch, i int) bool {
 func (n *Network) assign(f *fetch, i int) *remote {
 	var best *remote
 	for r := range n.remotes {
-		if r.offers(f, i) && (best == nil || len(r.wanted) < len(best.wanted)) {
+		if r.canServe(f, i) && (best == nil || len(r.wanted) < len(best.wanted)) {
 			best = r
 		}
 	}
@@ -278,7 +278,7 @@ func (n *Network) unassigned(f *fetch, i int) error {
 	}
 	if n.ready() == 0 {
 		f.since = time.Time{}
-		return n.lonely()
+		return n.noPeersError()
 	}
 	if f.since.IsZero() {
 		f.since = time.Now()
@@ -291,7 +291,7 @@ func (n *Network) unassigned(f *fetch, i int) error {
 
 func (n *Network) missing(f *fetch, i int) error {
 	return blocksource.Temporary(model.Errorf(model.BadSource, "block_missing",
-		"no connected peer sends block %d (%s): %s", f.points[i].Height, f.hashes[i], n.shown()))
+		"no connected peer sends block %d (%s): %s", f.points[i].Height, f.hashes[i], n.peerSummary()))
 }
 
 func (r *remote) onBlock(m *wire.MsgBlock, raw []byte) {
@@ -303,10 +303,10 @@ func (r *remote) onBlock(m *wire.MsgBlock, raw []byte) {
 			r.others++
 		}
 		if r.others >= mostOthers {
-			r.lied("sent other blocks than those asked for, %d times", r.others)
+			r.ban("sent other blocks than those asked for, %d times", r.others)
 			return
 		}
-		r.annoys(costOfBlock, "blocks that nobody asked for")
+		r.penalize(costOfBlock, "blocks that nobody asked for")
 		return
 	}
 	r.others = 0

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// mostLoose is the number of consecutive times that a peer's headers may have an unknown parent.
-	mostLoose = 10
-	// mostSide is the minimum of headers with less work that a peer may send: an honest peer with a long branch that
+	// maxOrphans is the number of consecutive times that a peer's headers may have an unknown parent.
+	maxOrphans = 10
+	// minSideHeaders is the minimum of headers with less work that a peer may send: an honest peer with a long branch that
 	// wins in the end needs at most the length of the best chain.
-	mostSide = 20_000
+	minSideHeaders = 20_000
 )
 
-// ask requests headers from peers without a request: from one at first, so that not all send the whole chain.
-func (n *Network) ask() {
+// requestHeaders requests headers from peers without a request: from one at first, so that not all send the whole chain.
+func (n *Network) requestHeaders() {
 	if n.closed {
 		return
 	}
@@ -28,7 +28,7 @@ func (n *Network) ask() {
 	for r := range n.remotes {
 		switch {
 		case !r.ready:
-		case r.told:
+		case r.reported:
 			told = told || !r.silent
 		case !r.asked.IsZero():
 			busy = true
@@ -40,7 +40,7 @@ func (n *Network) ask() {
 		return
 	}
 	first.getHeaders()
-	n.ask()
+	n.requestHeaders()
 }
 
 // getHeaders requests the headers after the best chain. It begins one before its tip, so that a peer with the tip
@@ -61,16 +61,16 @@ func (r *remote) getHeadersFrom(from *node, locator []*chainhash.Hash) {
 	r.peer.QueueMessage(m, nil)
 }
 
-// hears records that a peer has sent all its headers.
-func (r *remote) hears() {
-	r.told, r.at.tried, r.at.fails = true, true, 0
+// headersDone records that a peer has sent all its headers.
+func (r *remote) headersDone() {
+	r.reported, r.at.tried, r.at.fails = true, true, 0
 	r.n.choose()
-	r.n.ask()
+	r.n.requestHeaders()
 	r.n.changed()
 }
 
-// has records that a peer has a block and all before it.
-func (r *remote) has(at *node) {
+// noteBlock records that a peer has a block and all before it.
+func (r *remote) noteBlock(at *node) {
 	if at != nil && (r.best == nil || at.work.More(r.best.work)) {
 		r.best = at
 		r.claims = max(r.claims, at.height)
@@ -92,17 +92,17 @@ func (r *remote) onHeaders(m *wire.MsgHeaders) {
 		return
 	}
 	last, fresh, err := n.tree.extend(&r.pending, m.Headers)
-	r.has(last)
+	r.noteBlock(last)
 	_, bad := errors.AsType[badHeader](err)
 	switch {
 	case bad:
-		r.lied("sent a bad header: %v", err)
+		r.ban("sent a bad header: %v", err)
 	case errors.Is(err, errFuture):
-		n.drop(r, lost, "is ahead of time: "+err.Error())
-	case errors.Is(err, errLoose):
-		r.onLoose(&m.Headers[0].PrevBlock)
-	case errors.Is(err, errDeep):
-		n.replant(r, n.tree.below[0])
+		n.drop(r, disconnected, "is ahead of time: "+err.Error())
+	case errors.Is(err, errOrphan):
+		r.onOrphans(&m.Headers[0].PrevBlock)
+	case errors.Is(err, errForkTooDeep):
+		n.rebuildFrom(r, n.tree.below[0])
 	default:
 		r.onChain(last, fresh, asked, len(m.Headers) == wire.MaxBlockHeadersPerMsg)
 	}
@@ -113,51 +113,51 @@ func (r *remote) onHeaders(m *wire.MsgHeaders) {
 func (r *remote) onNoHeaders(asked bool) {
 	n := r.n
 	if !asked {
-		r.annoys(1, "headers messages without headers")
+		r.penalize(1, "headers messages without headers")
 		return
 	}
 	r.behind = r.claims < n.tree.base.height
 	if r.since != nil && !r.behind && len(r.pending.headers) == 0 {
-		r.has(n.tree.on(int64(min(r.claims, r.since.height, n.tip.height))))
+		r.noteBlock(n.tree.atHeight(int64(min(r.claims, r.since.height, n.tip.height))))
 	}
-	r.hears()
+	r.headersDone()
 }
 
-// onLoose handles headers without a parent in the tree: the peer's chain forks below the base, or is shorter, or the
+// onOrphans handles headers without a parent in the tree: the peer's chain forks below the base, or is shorter, or the
 // peer announced a block before its parents.
-func (r *remote) onLoose(parent *chainhash.Hash) {
+func (r *remote) onOrphans(parent *chainhash.Hash) {
 	n := r.n
 	for _, k := range n.tree.below {
 		if *parent != chainhash.Hash(k.Hash) {
 			continue
 		}
 		if r.behind = r.claims < n.tree.base.height; r.behind {
-			r.hears()
+			r.headersDone()
 			return
 		}
-		n.replant(r, k)
+		n.rebuildFrom(r, k)
 		return
 	}
-	if r.loose++; r.loose > mostLoose {
-		r.lied("sent headers that follow on none, %d times", r.loose)
+	if r.orphans++; r.orphans > maxOrphans {
+		r.ban("sent headers that follow on none, %d times", r.orphans)
 		return
 	}
 	r.getHeaders()
 }
 
-// replant starts again from an older point, since a peer's chain cannot be checked otherwise.
-func (n *Network) replant(r *remote, at model.Point) {
+// rebuildFrom starts again from an older point, since a peer's chain cannot be checked otherwise.
+func (n *Network) rebuildFrom(r *remote, at model.Point) {
 	n.o.Log.Info("a peer's chain parts from the database's far down: headers are loaded again",
 		"peer", r.at.address, "from", at.Height)
-	n.plant(at.Height)
+	n.rebuildTree(at.Height)
 }
 
 // onChain handles headers that are in the tree now, or wait to be checked.
 func (r *remote) onChain(last *node, fresh int, asked, more bool) {
 	n := r.n
-	r.loose, r.behind = 0, false
+	r.orphans, r.behind = 0, false
 	if !asked && fresh == 0 && len(r.pending.headers) == 0 {
-		r.annoys(1, "headers that are known")
+		r.penalize(1, "headers that are known")
 		return
 	}
 	n.choose()
@@ -165,12 +165,12 @@ func (r *remote) onChain(last *node, fresh int, asked, more bool) {
 	if r.side += fresh; last != nil && last.hash == n.tip.hash {
 		r.side = 0
 	}
-	if most := max(mostSide, len(n.tree.chain)+wire.MaxBlockHeadersPerMsg); r.side > most {
-		r.lied("sent %d headers of chains with less work", r.side)
+	if most := max(minSideHeaders, len(n.tree.chain)+wire.MaxBlockHeadersPerMsg); r.side > most {
+		r.ban("sent %d headers of chains with less work", r.side)
 		return
 	}
 	if more && fresh == 0 && last != nil && last.height <= r.since.height {
-		r.annoys(costOfHeaders, "headers that are known") // on a branch of another peer, or in a circle
+		r.penalize(costOfHeaders, "headers that are known") // on a branch of another peer, or in a circle
 	}
 	switch {
 	case r.over:
@@ -182,7 +182,7 @@ func (r *remote) onChain(last *node, fresh int, asked, more bool) {
 	case r.again:
 		r.getHeaders()
 	default:
-		r.hears()
+		r.headersDone()
 	}
 }
 
@@ -198,7 +198,7 @@ func (r *remote) onInv(m *wire.MsgInv) {
 			continue
 		}
 		at := n.tree.find(&v.Hash)
-		r.has(at)
+		r.noteBlock(at)
 		unknown = unknown || at == nil
 	}
 	n.choose()

@@ -43,11 +43,11 @@ type Network struct {
 	settled bool      // peers have reported their chains, since the start or the last tree
 	met     time.Time // when the first peer connected
 
-	remotes map[*remote]bool
-	pool    []*endpoint
-	finding finding
-	alone   time.Time     // since when no peer is connected
-	stall   time.Duration // [Options.Stall], longer on a slow line
+	remotes   map[*remote]bool
+	pool      []*endpoint
+	discovery discovery
+	alone     time.Time     // since when no peer is connected
+	stall     time.Duration // [Options.Stall], longer on a slow line
 }
 
 // New prepares connections to peers. It parses the addresses without any request; the error is of kind [model.Usage],
@@ -78,14 +78,14 @@ func (n *Network) Start(known []model.Point) {
 	n.stop = cancel
 	n.started, n.alone = time.Now(), time.Now()
 	n.known = slices.Clone(known)
-	n.plant(newest(known))
+	n.rebuildTree(newest(known))
 	connections := len(n.named)
 	for _, a := range n.named {
 		n.pool = append(n.pool, &endpoint{address: a})
 	}
 	if connections == 0 {
 		connections = n.o.Keep
-		n.running.Go(func() { n.find(ctx) })
+		n.running.Go(func() { n.discover(ctx) })
 	}
 	for range connections {
 		n.running.Go(func() { n.connect(ctx) })
@@ -106,7 +106,7 @@ func (n *Network) Close() error {
 	n.mu.Lock()
 	n.closed = true
 	for r := range n.remotes {
-		n.drop(r, lost, "the connection was closed here")
+		n.drop(r, disconnected, "the connection was closed here")
 	}
 	n.changed()
 	n.mu.Unlock()
@@ -150,10 +150,10 @@ func (n *Network) await(ctx context.Context, done func() (bool, error)) error {
 // configured peers that are reachable, or of some discovered ones, for each at most [Options.Stall].
 func (n *Network) Tip(ctx context.Context) (tip model.Point, err error) {
 	err = n.await(ctx, func() (bool, error) {
-		if err := n.trouble(); err != nil {
+		if err := n.connectionError(); err != nil {
 			return false, err
 		}
-		if !n.heard() {
+		if !n.headersReported() {
 			return false, nil
 		}
 		tip = n.tip.point()
@@ -162,13 +162,13 @@ func (n *Network) Tip(ctx context.Context) (tip model.Point, err error) {
 	return tip, err
 }
 
-// heard reports whether the tip is known. Once true it does not wait again.
-func (n *Network) heard() bool {
+// headersReported reports whether the tip is known. Once true it does not wait again.
+func (n *Network) headersReported() bool {
 	told, late := 0, false
 	for r := range n.remotes {
 		switch {
 		case !r.ready:
-		case r.told, r.claims < n.tip.height: // one with less need not be waited for
+		case r.reported, r.claims < n.tip.height: // one with less need not be waited for
 			told++
 		default:
 			late = true
@@ -200,14 +200,14 @@ func (n *Network) behind() error {
 	}
 	if !answered && claims > n.tip.height {
 		return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
-			"no peer tells its headers, though one has %d blocks: %s", claims, n.shown()))
+			"no peer tells its headers, though one has %d blocks: %s", claims, n.peerSummary()))
 	}
 	if n.own != nil {
 		return n.lessWork()
 	}
-	if top := newest(n.known); int64(top) > int64(n.tip.height) && n.agrees() {
+	if top := newest(n.known); int64(top) > int64(n.tip.height) && n.hasKnownTip() {
 		return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
-			"the peers are behind the database: they have block %d of %d: %s", n.tip.height, top, n.shown()))
+			"the peers are behind the database: they have block %d of %d: %s", n.tip.height, top, n.peerSummary()))
 	}
 	return nil
 }
@@ -220,16 +220,16 @@ func (n *Network) lessWork() error {
 		return nil
 	case best == nil || n.tree.fork(best) == best:
 		return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
-			"the peers are behind the database, which has block %d: %s", n.own.height, n.shown()))
+			"the peers are behind the database, which has block %d: %s", n.own.height, n.peerSummary()))
 	}
 	return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
-		"the peers' chain has less work than the database's, which has block %d: %s", n.own.height, n.shown()))
+		"the peers' chain has less work than the database's, which has block %d: %s", n.own.height, n.peerSummary()))
 }
 
-// agrees reports whether the best chain contains every known point up to its tip.
-func (n *Network) agrees() bool {
+// hasKnownTip reports whether the best chain contains every known point up to its tip.
+func (n *Network) hasKnownTip() bool {
 	for _, k := range n.known {
-		if at := n.tree.on(int64(k.Height)); at != nil && at.hash != [32]byte(k.Hash) {
+		if at := n.tree.atHeight(int64(k.Height)); at != nil && at.hash != [32]byte(k.Hash) {
 			return false
 		}
 	}
@@ -245,13 +245,13 @@ func (n *Network) Hashes(ctx context.Context, from model.HeightPk, k int) (hashe
 				hashes = []model.Hash{n.tree.below[i].Hash}
 				return true, nil
 			}
-			n.plant(from)
+			n.rebuildTree(from)
 		}
-		if !n.settled && !n.heard() {
-			return false, n.trouble()
+		if !n.settled && !n.headersReported() {
+			return false, n.connectionError()
 		}
 		for h := int64(from); len(hashes) < k; h++ {
-			at := n.tree.on(h)
+			at := n.tree.atHeight(h)
 			if at == nil {
 				break
 			}
@@ -266,31 +266,31 @@ func (n *Network) Hashes(ctx context.Context, from model.HeightPk, k int) (hashe
 // connected for [Options.Stall] and none can be.
 func (n *Network) Changed(ctx context.Context, tip model.Point) error {
 	return n.await(ctx, func() (bool, error) {
-		if !n.settled && !n.heard() {
-			return false, n.lonely()
+		if !n.settled && !n.headersReported() {
+			return false, n.noPeersError()
 		}
 		if n.tip.hash != [32]byte(tip.Hash) {
 			return true, nil
 		}
-		return false, n.lonely()
+		return false, n.noPeersError()
 	})
 }
 
-// plant starts with new headers from a known point not above a height.
-func (n *Network) plant(most model.HeightPk) {
+// rebuildTree starts with new headers from a known point not above a height.
+func (n *Network) rebuildTree(most model.HeightPk) {
 	n.tree = newTree(n.o.Params, n.known, most)
 	n.tip, n.own, n.settled = n.tree.base, nil, false
 	if n.o.Header != nil {
-		n.own = n.tree.grow(n.o.Header)
+		n.own = n.tree.load(n.o.Header)
 		n.tip = n.own
-		n.tree.follow(n.tip)
+		n.tree.setChain(n.tip)
 	}
 	n.moves++
 	for r := range n.remotes {
-		r.best, r.pending, r.told, r.behind = nil, pending{}, false, false
-		r.asked, r.loose, r.side = time.Time{}, 0, 0
+		r.best, r.pending, r.reported, r.behind = nil, pending{}, false, false
+		r.asked, r.orphans, r.side = time.Time{}, 0, 0
 	}
-	n.ask()
+	n.requestHeaders()
 	n.changed()
 }
 
@@ -301,7 +301,7 @@ func (n *Network) best() (best *node, told bool) {
 		if !r.ready {
 			continue
 		}
-		told = told && r.told
+		told = told && r.reported
 		if r.best != nil && (best == nil || r.best.better(best)) {
 			best = r.best
 		}
@@ -330,7 +330,7 @@ func (n *Network) choose() {
 	}
 	n.tip = best
 	n.moves++
-	n.tree.follow(best)
+	n.tree.setChain(best)
 	n.changed()
 }
 

@@ -37,16 +37,16 @@ type remote struct {
 	full   bool  // it has all blocks, not only the newest
 
 	// Its chain: see headers.go.
-	best    *node // the newest block that it is known to have; nil: none
-	pending pending
-	asked   time.Time // time of an unanswered headers request; zero: none
-	since   *node     // start of that request
-	again   bool      // something was announced meanwhile
-	told    bool      // it has reported its chain, or did not in time
-	silent  bool      // it did not answer
-	behind  bool      // its chain ends below the base
-	loose   int       // consecutive times that its headers had an unknown parent
-	side    int       // number of its headers on chains that are not the best
+	best     *node // the newest block that it is known to have; nil: none
+	pending  pending
+	asked    time.Time // time of an unanswered headers request; zero: none
+	since    *node     // start of that request
+	again    bool      // something was announced meanwhile
+	reported bool      // it has reported its chain, or did not in time
+	silent   bool      // it did not answer
+	behind   bool      // its chain ends below the base
+	orphans  int       // consecutive times that its headers had an unknown parent
+	side     int       // number of its headers on chains that are not the best
 
 	// Blocks: see fetch.go.
 	wanted map[chainhash.Hash][]want
@@ -112,7 +112,7 @@ func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 	}, conn.RemoteAddr().String())
 	n.mu.Lock()
 	if err != nil || n.closed {
-		n.ended(e, lost, "has an address that cannot be used")
+		n.connectionEnded(e, disconnected, "has an address that cannot be used")
 		n.mu.Unlock()
 		_ = conn.Close()
 		return
@@ -126,7 +126,7 @@ func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		if !r.ready {
-			n.drop(r, lost, fmt.Sprintf("did not say its version within %s", n.o.Handshake))
+			n.drop(r, disconnected, fmt.Sprintf("did not say its version within %s", n.o.Handshake))
 		}
 	})
 	defer late.Stop()
@@ -139,7 +139,7 @@ func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 	if !r.ready {
 		reason = fmt.Sprintf("closed the connection before its version was exchanged: expected a peer of %s", n.o.Params.Name)
 	}
-	n.drop(r, lost, reason)
+	n.drop(r, disconnected, reason)
 	n.mu.Unlock()
 	<-p.Done()
 }
@@ -169,7 +169,7 @@ func netAddress(host string, port uint16, services wire.ServiceFlag) (*wire.NetA
 }
 
 // drop ends a connection, once, and frees its requests.
-func (n *Network) drop(r *remote, how fate, reason string) {
+func (n *Network) drop(r *remote, how exitReason, reason string) {
 	if r.over {
 		return
 	}
@@ -189,19 +189,21 @@ func (n *Network) drop(r *remote, how fate, reason string) {
 	r.wanted = nil
 	log := n.o.Log.Info
 	switch {
-	case how == lied, how == stalled:
+	case how == misbehaved, how == stalled:
 		log = n.o.Log.Warn
 	case n.closed, !r.ready:
 		log = n.o.Log.Debug
 	}
 	log("a peer was dropped", "peer", r.at.address, "reason", reason)
-	n.ended(r.at, how, reason)
+	n.connectionEnded(r.at, how, reason)
 	n.choose()
-	n.ask()
+	n.requestHeaders()
 	_ = r.sock.Close() // ends the peer
 }
 
-func (r *remote) lied(format string, args ...any) { r.n.drop(r, lied, fmt.Sprintf(format, args...)) }
+func (r *remote) ban(format string, args ...any) {
+	r.n.drop(r, misbehaved, fmt.Sprintf(format, args...))
+}
 
 // height returns the height of the newest block that it is known to have.
 func (r *remote) height() int32 {
@@ -221,23 +223,23 @@ func (r *remote) onRead(m wire.Message, err error) {
 	_, malformed := errors.AsType[*wire.MessageError](err)
 	switch {
 	case err == nil, errors.Is(err, wire.ErrUnknownMessage):
-		r.annoys(1, "messages that nobody asked for")
+		r.penalize(1, "messages that nobody asked for")
 	case malformed, !r.sock.broken.Load():
-		r.lied("sent what is no message of %s: %v", n.o.Params.Name, err)
+		r.ban("sent what is no message of %s: %v", n.o.Params.Name, err)
 	case !errors.Is(err, net.ErrClosed) && r.ready:
-		n.drop(r, lost, "lost the connection: "+err.Error())
+		n.drop(r, disconnected, "lost the connection: "+err.Error())
 	}
 }
 
-// annoys counts useless messages and drops a peer that floods us with them.
-func (r *remote) annoys(cost float64, what string) {
+// penalize counts useless messages and drops a peer that floods us with them.
+func (r *remote) penalize(cost float64, what string) {
 	now := time.Now()
 	if !r.counted.IsZero() {
 		r.useless = max(0, r.useless-calm*now.Sub(r.counted).Seconds())
 	}
 	r.counted = now
 	if r.useless += cost; r.useless > patience {
-		r.lied("sent a flood of %s", what)
+		r.ban("sent a flood of %s", what)
 	}
 }
 
@@ -264,6 +266,6 @@ func (r *remote) onVerAck() {
 		r.peer.QueueMessage(wire.NewMsgGetAddr(), nil)
 	}
 	n.o.Log.Debug("a peer is connected", "peer", r.at.address, "height", r.claims)
-	n.ask()
+	n.requestHeaders()
 	n.changed()
 }

@@ -23,20 +23,20 @@ var errFuture = errors.New("is dated more than two hours ahead of this machine's
 // treeRules checks headers of a tree of branches by the rules of a network.
 type treeRules struct {
 	*rules.Rules
-	passed *node // the highest checkpoint in the tree
-	clock  clock
+	lastCheckpoint *node // the highest checkpoint in the tree
+	clock          clock
 }
 
 // FindPreviousCheckpoint returns the highest checkpoint in the tree: no chain may fork below it.
 func (r *treeRules) FindPreviousCheckpoint() (blockchain.HeaderCtx, error) {
-	if r.passed == nil {
+	if r.lastCheckpoint == nil {
 		return nil, nil
 	}
-	return r.passed, nil
+	return r.lastCheckpoint, nil
 }
 
-// alone checks a header by itself: its proof of work, and that its time is not in the future.
-func (r *treeRules) alone(h *wire.BlockHeader, hash *chainhash.Hash) error {
+// checkAlone checks a header by itself: its proof of work, and that its time is not in the future.
+func (r *treeRules) checkAlone(h *wire.BlockHeader, hash *chainhash.Hash) error {
 	err := blockchain.CheckBlockHeaderSanity(h, r.ChainParams().PowLimit, r.clock, blockchain.BFNone)
 	if rule, ok := errors.AsType[blockchain.RuleError](err); ok && rule.ErrorCode == blockchain.ErrTimeTooNew {
 		return fmt.Errorf("header %s %w", hash, errFuture)
@@ -47,8 +47,8 @@ func (r *treeRules) alone(h *wire.BlockHeader, hash *chainhash.Hash) error {
 	return nil
 }
 
-// after checks a header against its ancestors: difficulty, time, version and checkpoints.
-func (r *treeRules) after(parent *node, h *wire.BlockHeader, hash *chainhash.Hash) error {
+// checkAfter checks a header against its ancestors: difficulty, time, version and checkpoints.
+func (r *treeRules) checkAfter(parent *node, h *wire.BlockHeader, hash *chainhash.Hash) error {
 	if err := blockchain.CheckBlockHeaderContext(h, parent, blockchain.BFNone, r, false); err != nil {
 		return badHeaderf("header %s of height %d: %w", hash, parent.height+1, err)
 	}

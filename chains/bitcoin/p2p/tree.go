@@ -43,22 +43,22 @@ const chunk = 1 << 10
 // period of it cannot be checked; they are accepted as proven by hashes up to a known point, and otherwise not at all.
 type tree struct {
 	treeRules
-	base   *node
-	known  []model.Point // above the base, newest first
-	below  []model.Point // known points below the base, newest first; the last is the first block
-	nodes  [][]node
-	count  int
-	slots  []uint32 // open addressing by hash: order plus 1, 0 if free
-	chain  []*node  // the best chain from the base on
-	priced uint32   // the compact target whose work is price: most headers have that of their parent
-	price  block.Work
+	base     *node
+	known    []model.Point // above the base, newest first
+	below    []model.Point // known points below the base, newest first; the last is the first block
+	nodes    [][]node
+	count    int
+	slots    []uint32 // open addressing by hash: order plus 1, 0 if free
+	chain    []*node  // the best chain from the base on
+	lastBits uint32   // the compact target whose work is price: most headers have that of their parent
+	lastWork block.Work
 }
 
 var (
-	// errLoose reports that a header's parent is not in the tree.
-	errLoose = errors.New("its parent is unknown")
-	// errDeep reports that a chain forks from the known points so near the base that it cannot be checked.
-	errDeep = errors.New("it parts from the known chain too far down")
+	// errOrphan reports that a header's parent is not in the tree.
+	errOrphan = errors.New("its parent is unknown")
+	// errForkTooDeep reports that a chain forks from the known points so near the base that it cannot be checked.
+	errForkTooDeep = errors.New("it parts from the known chain too far down")
 )
 
 // newTree returns a tree on the newest known point, at most the one given, that leaves two difficulty periods to check
@@ -89,23 +89,23 @@ func newTree(p *chaincfg.Params, known []model.Point, most model.HeightPk) *tree
 	return t
 }
 
-// whole reports whether the tree begins with the first block.
-func (t *tree) whole() bool { return t.base.height == 0 }
+// isComplete reports whether the tree begins with the first block.
+func (t *tree) isComplete() bool { return t.base.height == 0 }
 
-// judges reports whether the tree has enough ancestors to check a child of parent completely.
-func (t *tree) judges(parent *node) bool {
-	return t.whole() || parent.height-t.base.height >= t.BlocksPerRetarget()
+// canValidate reports whether the tree has enough ancestors to check a child of parent completely.
+func (t *tree) canValidate(parent *node) bool {
+	return t.isComplete() || parent.height-t.base.height >= t.BlocksPerRetarget()
 }
 
-// most returns the maximum number of headers.
-func (t *tree) most() int {
+// maxHeaders returns the maximum number of headers.
+func (t *tree) maxHeaders() int {
 	age := t.clock().Sub(t.ChainParams().GenesisBlock.Header.Timestamp)
 	return int(age/(secondsPerHeader*time.Second)) + 100_000
 }
 
-// grow adds the headers of a database above the base, up to the first missing or unlinked one, and returns the last.
+// load adds the headers of a database above the base, up to the first missing or unlinked one, and returns the last.
 // They were checked when they were written.
-func (t *tree) grow(header func(model.HeightPk) ([]byte, error)) *node {
+func (t *tree) load(header func(model.HeightPk) ([]byte, error)) *node {
 	at := t.base
 	for {
 		raw, err := header(model.HeightPk(at.height) + 1)
@@ -120,15 +120,15 @@ func (t *tree) grow(header func(model.HeightPk) ([]byte, error)) *node {
 
 // add adds a checked header to the tree.
 func (t *tree) add(h *wire.BlockHeader, hash *chainhash.Hash, parent *node) *node {
-	if h.Bits != t.priced {
-		t.priced, t.price = h.Bits, block.WorkOf(h.Bits)
+	if h.Bits != t.lastBits {
+		t.lastBits, t.lastWork = h.Bits, block.WorkOf(h.Bits)
 	}
 	n := t.insert(node{
-		hash: *hash, work: parent.work.Add(t.price), parent: parent, height: parent.height + 1,
+		hash: *hash, work: parent.work.Add(t.lastWork), parent: parent, height: parent.height + 1,
 		time: uint32(h.Timestamp.Unix()), bits: h.Bits,
 	})
-	if c := t.Checkpoint(n.height); c != nil && *c == n.hash && (t.passed == nil || n.height > t.passed.height) {
-		t.passed = n
+	if c := t.Checkpoint(n.height); c != nil && *c == n.hash && (t.lastCheckpoint == nil || n.height > t.lastCheckpoint.height) {
+		t.lastCheckpoint = n
 	}
 	return n
 }
@@ -171,8 +171,8 @@ func (t *tree) slot(hash *chainhash.Hash) int {
 	}
 }
 
-// follow sets the best chain to the one that ends in tip. Its cost depends on the difference.
-func (t *tree) follow(tip *node) {
+// setChain sets the best chain to the one that ends in tip. Its cost depends on the difference.
+func (t *tree) setChain(tip *node) {
 	length := int(tip.height-t.base.height) + 1
 	old := len(t.chain)
 	for len(t.chain) < length {
@@ -188,8 +188,8 @@ func (t *tree) follow(tip *node) {
 	}
 }
 
-// on returns the node of the best chain at a height, or nil.
-func (t *tree) on(height int64) *node {
+// atHeight returns the node of the best chain at a height, or nil.
+func (t *tree) atHeight(height int64) *node {
 	i := height - int64(t.base.height)
 	if i < 0 || i >= int64(len(t.chain)) {
 		return nil
@@ -199,7 +199,7 @@ func (t *tree) on(height int64) *node {
 
 // fork returns the newest ancestor of n on the best chain, or n itself.
 func (t *tree) fork(n *node) *node {
-	for n != nil && t.on(int64(n.height)) != n {
+	for n != nil && t.atHeight(int64(n.height)) != n {
 		n = n.parent
 	}
 	return n
@@ -240,7 +240,7 @@ func (t *tree) prune() bool {
 	if t.count <= 2*len(t.chain)+slack {
 		return false
 	}
-	chain, passed := t.chain, t.passed
+	chain, passed := t.chain, t.lastCheckpoint
 	t.nodes, t.count, t.slots, t.chain = nil, 0, make([]uint32, 1<<10), make([]*node, len(chain))
 	for i, n := range chain {
 		kept := *n
@@ -251,7 +251,7 @@ func (t *tree) prune() bool {
 	}
 	t.base = t.chain[0]
 	if passed != nil {
-		t.passed = t.find(&passed.hash)
+		t.lastCheckpoint = t.find(&passed.hash)
 	}
 	return true
 }

@@ -75,12 +75,12 @@ func TestMainnetsFirstHeadersAreTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.follow(last)
-	if int(last.height) != len(headers) || tr.on(int64(len(headers))) != last || last.hash != headers[len(headers)-1].BlockHash() {
+	tr.setChain(last)
+	if int(last.height) != len(headers) || tr.atHeight(int64(len(headers))) != last || last.hash != headers[len(headers)-1].BlockHash() {
 		t.Errorf("the tip is %d %s, expected %d", last.height, last.hash, len(headers))
 	}
-	if tr.passed == nil || tr.passed.height != 11111 {
-		t.Errorf("the checkpoint of height 11111 was not noticed: %v", tr.passed)
+	if tr.lastCheckpoint == nil || tr.lastCheckpoint.height != 11111 {
+		t.Errorf("the checkpoint of height 11111 was not noticed: %v", tr.lastCheckpoint)
 	}
 	if each := block.WorkOf(0x1d00ffff); last.work != (block.Work{Lo: uint64(len(headers)) * each.Lo}) {
 		t.Errorf("its work is %v, expected %d times %v", last.work, len(headers), each)
@@ -111,7 +111,7 @@ func TestBadHeadersOfMainnetAreRefused(t *testing.T) {
 		last, err := feed(newTree(&chaincfg.MainNetParams, nil, 0), changed)
 		_, bad := errors.AsType[badHeader](err)
 		if c.says == "" {
-			if !errors.Is(err, errLoose) {
+			if !errors.Is(err, errOrphan) {
 				t.Errorf("%s: %v, expected a header without a parent", name, err)
 			}
 			continue
@@ -168,7 +168,7 @@ func TestATreeIsWhatAMapOfParentsSays(t *testing.T) {
 			_, known := parents[piece[0].PrevBlock]
 			last, err := feed(tr, piece)
 			if known = known || piece[0].PrevBlock == genesis; !known {
-				if !errors.Is(err, errLoose) {
+				if !errors.Is(err, errOrphan) {
 					t.Fatalf("headers without a parent: %v", err)
 				}
 				continue
@@ -184,13 +184,13 @@ func TestATreeIsWhatAMapOfParentsSays(t *testing.T) {
 			}
 			tip := tr.find(&came[r.IntN(len(came))])
 			old := append([]*node(nil), tr.chain...)
-			tr.follow(tip)
+			tr.setChain(tip)
 			path := pathOf(parents, tip.hash)
 			if len(tr.chain) != len(path)+1 || int(tip.height) != len(path) || tip.work != (block.Work{Lo: 2 * uint64(len(path))}) {
 				t.Fatalf("a tip of height %d, %d on the chain, work %v: expected %d", tip.height, len(tr.chain), tip.work, len(path))
 			}
 			for i, hash := range path {
-				if n := tr.on(int64(i) + 1); n.hash != hash || n.height != int32(i)+1 || tr.fork(n) != n {
+				if n := tr.atHeight(int64(i) + 1); n.hash != hash || n.height != int32(i)+1 || tr.fork(n) != n {
 					t.Fatalf("height %d is %v, expected %s", i+1, n, hash)
 				}
 			}
@@ -231,7 +231,7 @@ func TestPruningKeepsTheBestChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.follow(tip)
+	tr.setChain(tip)
 	work := tip.work
 	for i := range 100_100 { // the tree does not check proof of work
 		h := &wire.BlockHeader{PrevBlock: tr.base.hash, Bits: regtest.PowLimitBits, Nonce: uint32(i)}
@@ -243,12 +243,12 @@ func TestPruningKeepsTheBestChain(t *testing.T) {
 	}
 	for h, b := range c.Blocks() {
 		hash := b.BlockHash()
-		if n := tr.on(int64(h)); n.hash != hash || tr.find(&hash) != n || n.height != int32(h) || h > 0 && n.parent != tr.on(int64(h)-1) {
+		if n := tr.atHeight(int64(h)); n.hash != hash || tr.find(&hash) != n || n.height != int32(h) || h > 0 && n.parent != tr.atHeight(int64(h)-1) {
 			t.Fatalf("height %d is %v", h, n)
 		}
 	}
-	if tr.on(50).work != work {
-		t.Errorf("work %v, was %v", tr.on(50).work, work)
+	if tr.atHeight(50).work != work {
+		t.Errorf("work %v, was %v", tr.atHeight(50).work, work)
 	}
 }
 
@@ -260,10 +260,10 @@ func TestHeadersHaveABound(t *testing.T) {
 		return regtest.GenesisBlock.Header.Timestamp.Add(-100_000*secondsPerHeader*time.Second + time.Hour)
 	}
 	p := pending{parent: tr.base, headers: headersOf(c.Blocks()[1:]), hashes: []chainhash.Hash{c.Tip().BlockHash()}}
-	for tr.count < tr.most() {
+	for tr.count < tr.maxHeaders() {
 		tr.insert(node{hash: chainhash.Hash{byte(tr.count), byte(tr.count >> 8)}})
 	}
-	if _, _, err := tr.judge(&p, nil); err == nil || !strings.Contains(err.Error(), "more than any chain has") {
+	if _, _, err := tr.validate(&p, nil); err == nil || !strings.Contains(err.Error(), "more than any chain has") {
 		t.Errorf("%v", err)
 	}
 }

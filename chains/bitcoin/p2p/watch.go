@@ -25,22 +25,22 @@ func (n *Network) watch(ctx context.Context) {
 		}
 		n.mu.Lock()
 		for r := range n.remotes {
-			r.look(time.Now())
+			r.inspect(time.Now())
 		}
 		n.changed()
 		n.mu.Unlock()
 	}
 }
 
-// look drops a peer that stalls with blocks. One that stalls with headers may still be loading its own chain: it counts
+// inspect drops a peer that stalls with blocks. One that stalls with headers may still be loading its own chain: it counts
 // as silent, and gets another request later.
-func (r *remote) look(now time.Time) {
+func (r *remote) inspect(now time.Time) {
 	n := r.n
 	switch {
 	case !r.ready || r.over:
 	case len(r.wanted) > 0 && now.Sub(r.moved) > n.stall:
 		if r.others > 0 {
-			r.lied("sent other blocks than those asked for, and none of these for %s", n.stall.Round(time.Millisecond))
+			r.ban("sent other blocks than those asked for, and none of these for %s", n.stall.Round(time.Millisecond))
 			return
 		}
 		reason := fmt.Sprintf("sent no block for %s, %d requested", n.stall.Round(time.Millisecond), len(r.wanted))
@@ -55,7 +55,7 @@ func (r *remote) look(now time.Time) {
 		if r.again {
 			r.getHeaders()
 		}
-		r.hears()
+		r.headersDone()
 	case (r.silent || r.behind) && now.Sub(r.asked) > again*n.o.Stall:
 		r.getHeaders()
 	}
