@@ -97,7 +97,7 @@ func (r faultyReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error)
 }
 
 func (r faultyReader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
-	if err := r.s.step(fmt.Sprintf("a Tails in family %d", f)); err != nil {
+	if err := r.s.step(fmt.Sprintf("a Suffixes in family %d", f)); err != nil {
 		return nil, err
 	}
 	return r.inner.Suffixes(f, heads)
