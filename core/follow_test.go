@@ -183,7 +183,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 					kill = rng.IntN(40)
 				}
 				first := true
-				for e, err := range db.Follow(ctx, known, what) {
+				for e, err := range query.Follow(ctx, db.Queries, known, what) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -198,7 +198,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 					}
 					first = false
 					if e.Rollback != nil {
-						if known, err = db.FollowLocator(ctx, *e.Rollback); err != nil {
+						if known, err = query.Locator(ctx, db.Queries, *e.Rollback); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -208,7 +208,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 							c.has(r, what, in)
 						}
 						if rng.IntN(3) > 0 { // kept now and then, as by one who is killed before he can
-							if known, err = db.FollowLocator(ctx, *e.Block); err != nil {
+							if known, err = query.Locator(ctx, db.Queries, *e.Block); err != nil {
 								t.Fatal(err)
 							}
 						}
@@ -224,14 +224,14 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 				}
 			}
 			whole := &consumer{t: t}
-			for e, err := range db.Follow(ctx, nil, what) {
+			for e, err := range query.Follow(ctx, db.Queries, nil, what) {
 				if err != nil {
 					t.Fatal(err)
 				}
 				whole.take(e)
 			}
 			whole.has(newReference(v, chain), what, in)
-			for e, err := range db.Follow(ctx, known, what) {
+			for e, err := range query.Follow(ctx, db.Queries, known, what) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -286,7 +286,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 				left, blocks := rng.IntN(1+rng.IntN(30)), 0
 				before := what.Resume
 				begun := false
-				for e, err := range db.Follow(ctx, known, what) {
+				for e, err := range query.Follow(ctx, db.Queries, known, what) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -305,10 +305,10 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 					what.Resume = nil
 					switch {
 					case e.Rollback != nil:
-						known, err = db.FollowLocator(ctx, *e.Rollback)
+						known, err = query.Locator(ctx, db.Queries, *e.Rollback)
 					case e.Block != nil:
 						blocks++
-						known, err = db.FollowLocator(ctx, *e.Block)
+						known, err = query.Locator(ctx, db.Queries, *e.Block)
 					default:
 						what.Resume = &e.Position
 					}
@@ -327,7 +327,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 				}
 			}
 			what.MaxBlocks = 0
-			for e, err := range db.Follow(ctx, known, what) {
+			for e, err := range query.Follow(ctx, db.Queries, known, what) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -351,7 +351,7 @@ func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 7)
 	next := 0
-	for e, err := range db.Follow(t.Context(), nil, query.ChangeFilter{EveryBlock: true, MaxBlocks: 15}) {
+	for e, err := range query.Follow(t.Context(), db.Queries, nil, query.ChangeFilter{EveryBlock: true, MaxBlocks: 15}) {
 		switch {
 		case err != nil:
 			t.Fatal(err)
@@ -369,12 +369,12 @@ func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
 	if next != 15 {
 		t.Errorf("told of %d blocks", next)
 	}
-	for _, err := range db.Follow(t.Context(), nil, query.ChangeFilter{}) {
+	for _, err := range query.Follow(t.Context(), db.Queries, nil, query.ChangeFilter{}) {
 		if code(err) != "unknown_index" {
 			t.Errorf("to follow nothing: %v", err)
 		}
 	}
-	for _, err := range db.Follow(t.Context(), nil, query.ChangeFilter{Term: query.Term{Index: "address"}, Or: make([]query.Term, 100)}) {
+	for _, err := range query.Follow(t.Context(), db.Queries, nil, query.ChangeFilter{Term: query.Term{Index: "address"}, Or: make([]query.Term, 100)}) {
 		if code(err) != "too_many_terms" {
 			t.Errorf("to follow too much: %v", err)
 		}
@@ -400,7 +400,7 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 		if what == "height" || what == "time" {
 			begin = blocks[6].Point() // the chain begins at 1
 		}
-		for e, err := range db.Follow(ctx, nil, query.ChangeFilter{Term: query.Term{Index: "address"}, Start: r}) {
+		for e, err := range query.Follow(ctx, db.Queries, nil, query.ChangeFilter{Term: query.Term{Index: "address"}, Start: r}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -429,7 +429,7 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 		"a start in no time": {query.ChangeFilter{Term: query.Term{Index: "address"}, Start: &query.Range{FromHeight: &above}}, "empty_range"},
 	} {
 		told := 0
-		for _, err := range db.Follow(ctx, nil, c.f) {
+		for _, err := range query.Follow(ctx, db.Queries, nil, c.f) {
 			if told++; kind(err) != model.Usage || code(err) != c.code {
 				t.Errorf("%s: %v, expected %s", what, err, c.code)
 			}
@@ -438,7 +438,7 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 			t.Errorf("%s: told %d times", what, told)
 		}
 	}
-	for e, err := range db.Follow(ctx, nil, query.ChangeFilter{Term: query.Term{Index: "address", Value: "affff"}, Spends: true}) {
+	for e, err := range query.Follow(ctx, db.Queries, nil, query.ChangeFilter{Term: query.Term{Index: "address", Value: "affff"}, Spends: true}) {
 		if err != nil || e.Output != nil || e.Spend != nil {
 			t.Errorf("of a value that does not occur yet: %s, %v", text(e), err)
 		}
@@ -459,7 +459,7 @@ func TestFollowersHearOfBlocksWithNothingInThem(t *testing.T) {
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 500)
 	var told []string
-	for e, err := range db.Follow(t.Context(), nil, query.ChangeFilter{Term: query.Term{Index: "address"}, Spends: true}) {
+	for e, err := range query.Follow(t.Context(), db.Queries, nil, query.ChangeFilter{Term: query.Term{Index: "address"}, Spends: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -472,7 +472,7 @@ func TestFollowersHearOfBlocksWithNothingInThem(t *testing.T) {
 	if !slices.Equal(told, want) {
 		t.Errorf("told %s", told)
 	}
-	known, err := db.FollowLocator(t.Context(), blocks[3000].Point())
+	known, err := query.Locator(t.Context(), db.Queries, blocks[3000].Point())
 	if err != nil || known[0] != blocks[3000].Point() || known[20] != blocks[2980].Point() || len(known) > 35 {
 		t.Errorf("%d points, %v", len(known), err)
 	}

@@ -316,7 +316,7 @@ func TestFindLeavesNothingRunning(t *testing.T) {
 					t.Fatalf("%+v, descending %t: %d outputs, expected %d", f, descending, len(got), len(want))
 				}
 				what, _ := r.anyFollowing(rng)
-				for range db.Follow(t.Context(), nil, what) {
+				for range query.Follow(t.Context(), db.Queries, nil, what) {
 					if rng.IntN(20) == 0 {
 						break
 					}

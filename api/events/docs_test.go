@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"birthmark/api/events"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -23,7 +24,7 @@ func TestEventsInTheDocsAreTold(t *testing.T) {
 	w.grow(blocks...)
 	s := w.serve(events.Options{})
 	// An id from a chain whose last block was another.
-	known, err := w.now().FollowLocator(t.Context(), w.now().Tip())
+	known, err := query.Locator(t.Context(), w.now().Queries, w.now().Tip())
 	if err != nil {
 		t.Fatal(err)
 	}

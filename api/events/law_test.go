@@ -72,7 +72,7 @@ func truth(t *testing.T, w *world, what query.ChangeFilter, chain []*model.Block
 		fresh := newWorld(t, w.model, w.keep)
 		fresh.grow(chain...)
 		var all []string
-		for e, err := range fresh.now().Follow(t.Context(), nil, what) {
+		for e, err := range query.Follow(t.Context(), fresh.now().Queries, nil, what) {
 			switch {
 			case err != nil:
 				t.Fatal(err)

@@ -33,7 +33,7 @@ func (ps *positions) of(ctx context.Context, v *query.View, p model.Point) (posi
 	if found, ok := ps.find(p); ok {
 		return found, nil
 	}
-	known, err := v.FollowLocator(ctx, p)
+	known, err := query.Locator(ctx, v.Queries, p)
 	if err != nil {
 		return position{}, err
 	}

@@ -66,7 +66,7 @@ func (s *source) readShared(ctx context.Context, from position, detail int) (*sh
 			d.indexes = append(d.indexes, x.Name)
 		}
 		buf, at, size := newBuffer(), from, 0
-		for e, err := range v.Follow(ctx, from.known, what) {
+		for e, err := range query.Follow(ctx, v.Queries, from.known, what) {
 			if err == nil {
 				err = s.add(ctx, v, d, buf, &at, e)
 			}

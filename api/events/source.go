@@ -64,7 +64,7 @@ func (s *source) begin(ctx context.Context, w *request) (st batch, err error) {
 			return err
 		}
 		if !w.tipsOnly() {
-			w.named, err = v.FollowTerms(ctx, w.what)
+			w.named, err = query.NamedTerms(ctx, v.Queries, w.what)
 			if _, code := model.KindOf(err); code == "unknown_asset" {
 				w.named, err = nil, nil // the asset can occur later
 			}
@@ -193,7 +193,7 @@ func (s *source) read(ctx context.Context, w *request, from position, most int) 
 		buf, at, cut := newBuffer(), from.at, false
 		st.to = from
 		end := time.Now().Add(batchTime)
-		for e, err := range v.Follow(ctx, from.known, what) {
+		for e, err := range query.Follow(ctx, v.Queries, from.known, what) {
 			if err == nil {
 				at, err = s.tell(ctx, v, buf, &st.to, at, e)
 			}

@@ -89,3 +89,40 @@ func (d *decoder) output(i int, o *model.Output) DecodedOutput {
 	}
 	return a
 }
+
+// DecodedBlock is what an adapter makes of a block, without a database: nothing is resolved.
+type DecodedBlock struct {
+	Chain    string      `json:"chain"`
+	Height   uint32      `json:"height"`
+	Hash     string      `json:"hash"`
+	PrevHash string      `json:"prev_hash,omitempty"`
+	Time     int64       `json:"time"`
+	Size     int         `json:"size"`
+	Header   any         `json:"header"`
+	Txs      []DecodedTx `json:"txs"`
+}
+
+// DecodedTx is one transaction of a [DecodedBlock].
+type DecodedTx struct {
+	Hash     string          `json:"hash"`
+	Coinbase bool            `json:"coinbase"`
+	Fee      string          `json:"fee,omitempty"`
+	Inputs   []DecodedInput  `json:"inputs"`
+	Outputs  []DecodedOutput `json:"outputs"`
+	Mints    []MintAnswer    `json:"mints,omitempty"`
+}
+
+// DecodedInput names what it spends: an outpoint, or a box.
+type DecodedInput struct {
+	Tx    string `json:"tx,omitempty"`
+	Index *int   `json:"index,omitempty"`
+	Box   string `json:"box,omitempty"`
+}
+
+// DecodedOutput is one output of a [DecodedTx].
+type DecodedOutput struct {
+	Index  int            `json:"index"`
+	Value  string         `json:"value"`
+	Keys   map[string]any `json:"keys"`
+	Assets []MintAnswer   `json:"assets,omitempty"`
+}

@@ -97,9 +97,9 @@ func (e Change) MarshalJSON() ([]byte, error) {
 // BlockEvery is how many blocks at most go by without a [Change] that tells of a block.
 const BlockEvery = 1000
 
-// FollowLocator is what a program that has followed up to p has to know to go on from there, or from where the chain parted
-// from it meanwhile: known, for [Queries.Follow]. P is a block of the chain, or the origin, of which nothing is known.
-func (ask Queries) FollowLocator(ctx context.Context, p model.Point) ([]model.Point, error) {
+// Locator is what a program that has followed up to p has to know to go on from there, or from where the chain parted
+// from it meanwhile: known, for [Follow]. P is a block of the chain, or the origin, of which nothing is known.
+func Locator(ctx context.Context, ask Queries, p model.Point) ([]model.Point, error) {
 	if p.IsOrigin() {
 		return nil, nil
 	}
@@ -107,11 +107,11 @@ func (ask Queries) FollowLocator(ctx context.Context, p model.Point) ([]model.Po
 	return ask.ancestors(ctx, p, dense)
 }
 
-// FollowFrom is where [Queries.Follow] begins that is told of known: the newest of them that is part of the chain, or the origin;
+// Start is where [Follow] begins that is told of known: the newest of them that is part of the chain, or the origin;
 // and how many blocks come behind it.
-func (ask Queries) FollowFrom(ctx context.Context, known []model.Point) (p model.Point, behind uint64, err error) {
+func Start(ctx context.Context, ask Queries, known []model.Point) (p model.Point, behind uint64, err error) {
 	err = ask.From(ctx, func(q *Query) error {
-		p, err = q.newest(known)
+		p, err = newest(q, known)
 		if behind = uint64(q.Tip.Height - p.Height); p.IsOrigin() {
 			behind = q.Totals.Rows[schema.FamilyBlock]
 		}
@@ -128,7 +128,7 @@ var errStopped = errors.New("the consumer takes no more")
 // newest known one where the chain did not change, and ends with the tip as a block, unless it is where it began.
 //
 // One who is stopped anywhere ends with the same as one who was told everything without interruption, if he keeps what
-// [Queries.FollowLocator] says: of a block after he has taken it in, any block since the last rollback, and of a rollback before.
+// [Locator] says: of a block after he has taken it in, any block since the last rollback, and of a rollback before.
 // Else the chain could come back to blocks that he was told of once and has taken back. A value that does not occur yet is
 // no error: it may.
 //
@@ -137,7 +137,7 @@ var errStopped = errors.New("the consumer takes no more")
 //
 // Without Spends it reads the outputs it tells of; where none is named, all outputs of the blocks. With Spends it reads
 // the inputs of the blocks besides, or the histories of the values where those are shorter.
-func (ask Queries) Follow(ctx context.Context, known []model.Point, what ChangeFilter) iter.Seq2[Change, error] {
+func Follow(ctx context.Context, ask Queries, known []model.Point, what ChangeFilter) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		err := ask.From(ctx, func(q *Query) error {
 			f := changeReader{Query: q, what: what, tell: func(e Change) error {
@@ -160,14 +160,14 @@ func (ask Queries) Follow(ctx context.Context, known []model.Point, what ChangeF
 	}
 }
 
-// FollowTerms are the terms of what is followed as answers have them in their keys and assets: an output is meant by a
+// NamedTerms are the terms of what is followed as answers have them in their keys and assets: an output is meant by a
 // term if it has that. It fails as Follow does for terms that cannot be followed, and with unknown_asset for an asset
 // that is named by its fingerprint and does not occur yet.
-func (ask Queries) FollowTerms(ctx context.Context, what ChangeFilter) (named []Term, err error) {
+func NamedTerms(ctx context.Context, ask Queries, what ChangeFilter) (named []Term, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		terms, err := what.terms()
 		for _, t := range terms {
-			if t, err = q.canonical(t); err != nil {
+			if t, err = canonical(q, t); err != nil {
 				return err
 			}
 			named = append(named, t)
@@ -178,7 +178,7 @@ func (ask Queries) FollowTerms(ctx context.Context, what ChangeFilter) (named []
 }
 
 // canonical is a term as answers have it.
-func (q *Query) canonical(t Term) (Term, error) {
+func canonical(q *Query, t Term) (Term, error) {
 	switch {
 	case t.Index == AssetTerm && t.Value == "":
 		return t, nil
@@ -291,7 +291,7 @@ func (f *changeReader) within(known []model.Point, from model.Point) (bool, erro
 	if w == nil || len(known) > 0 && from != known[0] || len(known) == 0 && !from.IsOrigin() {
 		return false, nil
 	}
-	p, err := f.newest([]model.Point{w.block})
+	p, err := newest(f.Query, []model.Point{w.block})
 	return !p.IsOrigin(), err
 }
 
@@ -308,11 +308,11 @@ func (f *changeReader) meet(known []model.Point) (model.Point, error) {
 		}
 		return model.Point{Height: s.first.Height() - 1, Hash: row.Hash, Slot: row.Slot}, err
 	}
-	return f.newest(known)
+	return newest(f.Query, known)
 }
 
 // newest is the newest of points that is part of the chain; the origin where none is.
-func (q *Query) newest(points []model.Point) (model.Point, error) {
+func newest(q *Query, points []model.Point) (model.Point, error) {
 	for _, p := range points {
 		row, err := schema.BlockAt(q.R, p.Height)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {

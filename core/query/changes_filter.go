@@ -42,7 +42,7 @@ func (f *changeReader) followed() (*outputFilter, error) {
 		return nil, err
 	}
 	for _, t := range terms {
-		p, err := f.part(t)
+		p, err := partOf(f.Query, t)
 		if err != nil {
 			return nil, err
 		}
@@ -58,8 +58,8 @@ func (f *outputFilter) every() bool {
 	return slices.ContainsFunc(f.parts, func(p part) bool { return p.every })
 }
 
-// part is the outputs that a term means; nil if there is none.
-func (q *Query) part(t Term) (*part, error) {
+// partOf returns the outputs that a term means; nil if there is none.
+func partOf(q *Query, t Term) (*part, error) {
 	switch {
 	case t.Index == AssetTerm && t.Value == "":
 		return new(part), nil
@@ -79,9 +79,6 @@ func (q *Query) part(t Term) (*part, error) {
 	}
 	return &part{index: x, birth: birth}, nil
 }
-
-// scan yields places in a span, in order. Descending is not asked for here.
-type scan = func(s span, descending bool) iter.Seq2[model.UtxoPk, error]
 
 // union yields the places of several scans, in order and each once.
 func union(s span, scans []scan) iter.Seq2[model.UtxoPk, error] {

@@ -184,3 +184,6 @@ func merged(s outputStream, descending bool, cut **model.UtxoPk) iter.Seq2[model
 		}
 	}
 }
+
+// scan yields places in a span, in order. Descending is not asked for here.
+type scan = func(s span, descending bool) iter.Seq2[model.UtxoPk, error]

@@ -105,7 +105,7 @@ func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
 
 	// Who follows all assets is told of each output that holds any, and of what spends it.
 	unspent := map[string]bool{}
-	for e, err := range db.Follow(t.Context(), nil, query.ChangeFilter{Term: query.Term{Index: query.AssetTerm}, Spends: true}) {
+	for e, err := range query.Follow(t.Context(), db.Queries, nil, query.ChangeFilter{Term: query.Term{Index: query.AssetTerm}, Spends: true}) {
 		switch {
 		case err != nil:
 			t.Fatal(err)

@@ -7,11 +7,12 @@ import (
 	"os"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
 	"birthmark/internal/cursor"
 	"birthmark/internal/daemon"
 	"birthmark/model"
-
-	"github.com/urfave/cli/v2"
 )
 
 func (p *program) cursorCommand() *cli.Command {
@@ -77,7 +78,7 @@ func cursorAnswerOf(ctx context.Context, db *daemon.Database, f cursor.Folder, n
 	if err != nil {
 		return nil, err
 	}
-	from, behind, err := db.FollowFrom(ctx, known)
+	from, behind, err := query.Start(ctx, db.Queries, known)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +135,7 @@ func (p *program) setCursor(ctx context.Context, c *cli.Context, db *daemon.Data
 			return nil, nil, err
 		}
 	}
-	points, err := db.FollowLocator(ctx, point)
+	points, err := query.Locator(ctx, db.Queries, point)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -163,7 +163,7 @@ func (f *tail) pass() (took time.Duration, err error) {
 			f.what.Start = nil
 		}
 	}
-	for e, err := range db.Follow(f.c.Context, f.known, f.what) {
+	for e, err := range query.Follow(f.c.Context, db.Queries, f.known, f.what) {
 		if err != nil {
 			if f.c.Context.Err() != nil {
 				break // it was stopped: what was told counts
@@ -232,7 +232,7 @@ func (f *tail) mark(db *daemon.Database) (err error) {
 	if !f.marked.IsZero() && len(f.known) > 0 && f.known[0] == f.at {
 		return nil
 	}
-	if f.known, err = db.FollowLocator(context.WithoutCancel(f.c.Context), f.at); err != nil || f.cursor == nil {
+	if f.known, err = query.Locator(context.WithoutCancel(f.c.Context), db.Queries, f.at); err != nil || f.cursor == nil {
 		return err
 	}
 	f.marked = f.now()
