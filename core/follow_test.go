@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -19,23 +20,23 @@ import (
 type consumer struct {
 	t       testing.TB
 	outputs []*query.OutputAnswer
-	spends  []*query.SpendAnswer
-	pending []query.Change
+	spends  []*changes.SpendAnswer
+	pending []changes.Change
 	at      model.Point
 }
 
-func (c *consumer) take(e query.Change) {
+func (c *consumer) take(e changes.Change) {
 	switch {
 	case e.Rollback != nil:
 		c.pending, c.at = nil, *e.Rollback
 		gone := func(height uint32) bool { return e.Rollback.IsOrigin() || height > uint32(e.Rollback.Height) }
 		c.outputs = slices.DeleteFunc(c.outputs, func(o *query.OutputAnswer) bool { return gone(o.Height) })
-		c.spends = slices.DeleteFunc(c.spends, func(s *query.SpendAnswer) bool { return gone(s.SpentBy.Height) })
+		c.spends = slices.DeleteFunc(c.spends, func(s *changes.SpendAnswer) bool { return gone(s.SpentBy.Height) })
 	case e.Block != nil:
 		if e.Block.Height <= c.at.Height && !c.at.IsOrigin() {
 			c.t.Fatalf("block %d is told after block %d", e.Block.Height, c.at.Height)
 		}
-		if d := e.Block.Height - c.at.Height; d > query.BlockEvery {
+		if d := e.Block.Height - c.at.Height; d > changes.BlockEvery {
 			c.t.Fatalf("%d blocks went by before block %d was told", d, e.Block.Height)
 		}
 		for _, p := range c.pending {
@@ -59,7 +60,7 @@ func (c *consumer) take(e query.Change) {
 }
 
 // has fails where the consumer does not have what the blocks up to the one it is at hold.
-func (c *consumer) has(r *reference, what query.ChangeFilter, in func(o *refOutput) bool) {
+func (c *consumer) has(r *reference, what changes.Filter, in func(o *refOutput) bool) {
 	c.t.Helper()
 	at := func(height uint32) bool { return !c.at.IsOrigin() && height <= uint32(c.at.Height) }
 	var outputs, spends, gotSpends []string
@@ -69,7 +70,7 @@ func (c *consumer) has(r *reference, what query.ChangeFilter, in func(o *refOutp
 		}
 		outputs = append(outputs, text(r.output(o, false)))
 		if what.Spends && o.spentBy != nil && at(o.spentBy.height) {
-			spends = append(spends, text(query.SpendAnswer{Tx: r.hash(o.tx), Index: o.index, Height: o.tx.height,
+			spends = append(spends, text(changes.SpendAnswer{Tx: r.hash(o.tx), Index: o.index, Height: o.tx.height,
 				SpentBy: query.SpentByAnswer{Tx: r.hash(o.spentBy), Input: o.input, Height: o.spentBy.height}}))
 		}
 	}
@@ -87,8 +88,8 @@ func (c *consumer) has(r *reference, what query.ChangeFilter, in func(o *refOutp
 }
 
 // anyFollowing is something to follow: values, assets, indexes, all assets, or several of them.
-func (r *reference) anyFollowing(rng *rand.Rand) (query.ChangeFilter, func(o *refOutput) bool) {
-	what := query.ChangeFilter{Spends: rng.IntN(2) == 0}
+func (r *reference) anyFollowing(rng *rand.Rand) (changes.Filter, func(o *refOutput) bool) {
+	what := changes.Filter{Spends: rng.IntN(2) == 0}
 	var ins []func(o *refOutput) bool
 	one := func() query.Term {
 		t := r.anyTerm(rng)
@@ -183,7 +184,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 					kill = rng.IntN(40)
 				}
 				first := true
-				for e, err := range query.Follow(ctx, db.Queries, known, what) {
+				for e, err := range changes.Follow(ctx, db.Queries, known, what) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -198,7 +199,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 					}
 					first = false
 					if e.Rollback != nil {
-						if known, err = query.Locator(ctx, db.Queries, *e.Rollback); err != nil {
+						if known, err = changes.Locator(ctx, db.Queries, *e.Rollback); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -208,7 +209,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 							c.has(r, what, in)
 						}
 						if rng.IntN(3) > 0 { // kept now and then, as by one who is killed before he can
-							if known, err = query.Locator(ctx, db.Queries, *e.Block); err != nil {
+							if known, err = changes.Locator(ctx, db.Queries, *e.Block); err != nil {
 								t.Fatal(err)
 							}
 						}
@@ -224,14 +225,14 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 				}
 			}
 			whole := &consumer{t: t}
-			for e, err := range query.Follow(ctx, db.Queries, nil, what) {
+			for e, err := range changes.Follow(ctx, db.Queries, nil, what) {
 				if err != nil {
 					t.Fatal(err)
 				}
 				whole.take(e)
 			}
 			whole.has(newReference(v, chain), what, in)
-			for e, err := range query.Follow(ctx, db.Queries, known, what) {
+			for e, err := range changes.Follow(ctx, db.Queries, known, what) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -286,7 +287,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 				left, blocks := rng.IntN(1+rng.IntN(30)), 0
 				before := what.Resume
 				begun := false
-				for e, err := range query.Follow(ctx, db.Queries, known, what) {
+				for e, err := range changes.Follow(ctx, db.Queries, known, what) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -305,10 +306,10 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 					what.Resume = nil
 					switch {
 					case e.Rollback != nil:
-						known, err = query.Locator(ctx, db.Queries, *e.Rollback)
+						known, err = changes.Locator(ctx, db.Queries, *e.Rollback)
 					case e.Block != nil:
 						blocks++
-						known, err = query.Locator(ctx, db.Queries, *e.Block)
+						known, err = changes.Locator(ctx, db.Queries, *e.Block)
 					default:
 						what.Resume = &e.Position
 					}
@@ -327,7 +328,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 				}
 			}
 			what.MaxBlocks = 0
-			for e, err := range query.Follow(ctx, db.Queries, known, what) {
+			for e, err := range changes.Follow(ctx, db.Queries, known, what) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -351,7 +352,7 @@ func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 7)
 	next := 0
-	for e, err := range query.Follow(t.Context(), db.Queries, nil, query.ChangeFilter{EveryBlock: true, MaxBlocks: 15}) {
+	for e, err := range changes.Follow(t.Context(), db.Queries, nil, changes.Filter{EveryBlock: true, MaxBlocks: 15}) {
 		switch {
 		case err != nil:
 			t.Fatal(err)
@@ -369,12 +370,12 @@ func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
 	if next != 15 {
 		t.Errorf("told of %d blocks", next)
 	}
-	for _, err := range query.Follow(t.Context(), db.Queries, nil, query.ChangeFilter{}) {
+	for _, err := range changes.Follow(t.Context(), db.Queries, nil, changes.Filter{}) {
 		if code(err) != "unknown_index" {
 			t.Errorf("to follow nothing: %v", err)
 		}
 	}
-	for _, err := range query.Follow(t.Context(), db.Queries, nil, query.ChangeFilter{Term: query.Term{Index: "address"}, Or: make([]query.Term, 100)}) {
+	for _, err := range changes.Follow(t.Context(), db.Queries, nil, changes.Filter{Term: query.Term{Index: "address"}, Or: make([]query.Term, 100)}) {
 		if code(err) != "too_many_terms" {
 			t.Errorf("to follow too much: %v", err)
 		}
@@ -400,7 +401,7 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 		if what == "height" || what == "time" {
 			begin = blocks[6].Point() // the chain begins at 1
 		}
-		for e, err := range query.Follow(ctx, db.Queries, nil, query.ChangeFilter{Term: query.Term{Index: "address"}, Start: r}) {
+		for e, err := range changes.Follow(ctx, db.Queries, nil, changes.Filter{Term: query.Term{Index: "address"}, Start: r}) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -420,16 +421,16 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 	}
 	above := model.HeightPk(99)
 	for what, c := range map[string]struct {
-		f    query.ChangeFilter
+		f    changes.Filter
 		code string
 	}{
-		"no index":           {query.ChangeFilter{Term: query.Term{Index: "colour"}}, "unknown_index"},
-		"no value":           {query.ChangeFilter{Term: query.Term{Index: "address", Value: "x"}}, "bad_value"},
-		"no asset":           {query.ChangeFilter{Term: query.Term{Index: "asset", Value: "x"}}, "bad_value"},
-		"a start in no time": {query.ChangeFilter{Term: query.Term{Index: "address"}, Start: &query.Range{FromHeight: &above}}, "empty_range"},
+		"no index":           {changes.Filter{Term: query.Term{Index: "colour"}}, "unknown_index"},
+		"no value":           {changes.Filter{Term: query.Term{Index: "address", Value: "x"}}, "bad_value"},
+		"no asset":           {changes.Filter{Term: query.Term{Index: "asset", Value: "x"}}, "bad_value"},
+		"a start in no time": {changes.Filter{Term: query.Term{Index: "address"}, Start: &query.Range{FromHeight: &above}}, "empty_range"},
 	} {
 		told := 0
-		for _, err := range query.Follow(ctx, db.Queries, nil, c.f) {
+		for _, err := range changes.Follow(ctx, db.Queries, nil, c.f) {
 			if told++; kind(err) != model.Usage || code(err) != c.code {
 				t.Errorf("%s: %v, expected %s", what, err, c.code)
 			}
@@ -438,7 +439,7 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 			t.Errorf("%s: told %d times", what, told)
 		}
 	}
-	for e, err := range query.Follow(ctx, db.Queries, nil, query.ChangeFilter{Term: query.Term{Index: "address", Value: "affff"}, Spends: true}) {
+	for e, err := range changes.Follow(ctx, db.Queries, nil, changes.Filter{Term: query.Term{Index: "address", Value: "affff"}, Spends: true}) {
 		if err != nil || e.Output != nil || e.Spend != nil {
 			t.Errorf("of a value that does not occur yet: %s, %v", text(e), err)
 		}
@@ -459,7 +460,7 @@ func TestFollowersHearOfBlocksWithNothingInThem(t *testing.T) {
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 500)
 	var told []string
-	for e, err := range query.Follow(t.Context(), db.Queries, nil, query.ChangeFilter{Term: query.Term{Index: "address"}, Spends: true}) {
+	for e, err := range changes.Follow(t.Context(), db.Queries, nil, changes.Filter{Term: query.Term{Index: "address"}, Spends: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -472,7 +473,7 @@ func TestFollowersHearOfBlocksWithNothingInThem(t *testing.T) {
 	if !slices.Equal(told, want) {
 		t.Errorf("told %s", told)
 	}
-	known, err := query.Locator(t.Context(), db.Queries, blocks[3000].Point())
+	known, err := changes.Locator(t.Context(), db.Queries, blocks[3000].Point())
 	if err != nil || known[0] != blocks[3000].Point() || known[20] != blocks[2980].Point() || len(known) > 35 {
 		t.Errorf("%d points, %v", len(known), err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -316,7 +317,7 @@ func TestFindLeavesNothingRunning(t *testing.T) {
 					t.Fatalf("%+v, descending %t: %d outputs, expected %d", f, descending, len(got), len(want))
 				}
 				what, _ := r.anyFollowing(rng)
-				for range query.Follow(t.Context(), db.Queries, nil, what) {
+				for range changes.Follow(t.Context(), db.Queries, nil, what) {
 					if rng.IntN(20) == 0 {
 						break
 					}

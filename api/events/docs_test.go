@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"birthmark/api/events"
-	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/model"
 )
 
@@ -24,7 +24,7 @@ func TestEventsInTheDocsAreTold(t *testing.T) {
 	w.grow(blocks...)
 	s := w.serve(events.Options{})
 	// An id from a chain whose last block was another.
-	known, err := query.Locator(t.Context(), w.now().Queries, w.now().Tip())
+	known, err := changes.Locator(t.Context(), w.now().Queries, w.now().Tip())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,14 +16,15 @@ import (
 
 	"birthmark/api/events"
 	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 )
 
 // anyQuery is something to follow that occurs in the chain, and the terms of it.
-func anyQuery(rng *rand.Rand, c model.Chain, chain []*model.Block) (string, query.ChangeFilter) {
-	what := query.ChangeFilter{Spends: rng.IntN(3) > 0}
+func anyQuery(rng *rand.Rand, c model.Chain, chain []*model.Block) (string, changes.Filter) {
+	what := changes.Filter{Spends: rng.IntN(3) > 0}
 	var terms []query.Term
 	for range 1 + rng.IntN(4) {
 		b := chain[rng.IntN(len(chain))]
@@ -64,7 +65,7 @@ func anyQuery(rng *rand.Rand, c model.Chain, chain []*model.Block) (string, quer
 
 // truth returns the expected events: the outputs of find and their spenders; without values, the events of a database
 // without reorganizations.
-func truth(t *testing.T, w *world, what query.ChangeFilter, chain []*model.Block) []string {
+func truth(t *testing.T, w *world, what changes.Filter, chain []*model.Block) []string {
 	t.Helper()
 	db := w.now()
 	terms := append([]query.Term{what.Term}, what.Or...)
@@ -72,7 +73,7 @@ func truth(t *testing.T, w *world, what query.ChangeFilter, chain []*model.Block
 		fresh := newWorld(t, w.model, w.keep)
 		fresh.grow(chain...)
 		var all []string
-		for e, err := range query.Follow(t.Context(), fresh.now().Queries, nil, what) {
+		for e, err := range changes.Follow(t.Context(), fresh.now().Queries, nil, what) {
 			switch {
 			case err != nil:
 				t.Fatal(err)
@@ -99,7 +100,7 @@ func truth(t *testing.T, w *world, what query.ChangeFilter, chain []*model.Block
 				o.SpentBy = nil
 				found[text(t, o)] = true
 				if what.Spends && spent.Value != nil {
-					found[text(t, query.SpendAnswer{Tx: o.Tx, Index: o.Index, Height: o.Height, SpentBy: *spent.Value})] = true
+					found[text(t, changes.SpendAnswer{Tx: o.Tx, Index: o.Index, Height: o.Height, SpentBy: *spent.Value})] = true
 				}
 			}
 			if a.Next == nil {
@@ -292,7 +293,7 @@ func TestABlockThatGoesWhileItIsToldIsTakenBack(t *testing.T) {
 			}
 			s := httptest.NewServer(events.Handler(chain, events.Options{}))
 			defer s.Close()
-			what := query.ChangeFilter{Term: query.Term{Index: "address"}, Or: []query.Term{{Index: "label"}}, Spends: true}
+			what := changes.Filter{Term: query.Term{Index: "address"}, Or: []query.Term{{Index: "label"}}, Spends: true}
 			c := connect(t, s.URL, "from=origin&follow=address&follow=label&spends=true", "")
 			var reading sync.WaitGroup
 			reading.Go(func() { follow(wallet, c) })

@@ -5,15 +5,16 @@ import (
 	"sync"
 
 	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/model"
 )
 
 // position is how far a subscriber has come.
 type position struct {
-	at     model.Point     // last complete block
-	known  []model.Point   // the locator of at
-	id     string          // of at
-	within *query.Position // last event of the block after at; nil: none
+	at     model.Point       // last complete block
+	known  []model.Point     // the locator of at
+	id     string            // of at
+	within *changes.Position // last event of the block after at; nil: none
 }
 
 // cachedPositions is the size of the cache. Subscribers at the tip are at one or two positions.
@@ -33,7 +34,7 @@ func (ps *positions) of(ctx context.Context, v *query.View, p model.Point) (posi
 	if found, ok := ps.find(p); ok {
 		return found, nil
 	}
-	known, err := query.Locator(ctx, v.Queries, p)
+	known, err := changes.Locator(ctx, v.Queries, p)
 	if err != nil {
 		return position{}, err
 	}

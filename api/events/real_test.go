@@ -13,6 +13,7 @@ import (
 	"birthmark/api/events"
 	"birthmark/chains/bitcoin"
 	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -66,17 +67,17 @@ func TestClientsOfRealAddressesEndWithWhatFindSays(t *testing.T) {
 	s := w.serve(events.Options{})
 	type client struct {
 		query  string
-		what   query.ChangeFilter
+		what   changes.Filter
 		wallet *wallet
 		stream *stream
 		left   sync.WaitGroup
 	}
-	one := query.ChangeFilter{Term: query.Term{Index: "address", Value: satoshi}, Spends: true}
-	two := query.ChangeFilter{Term: one.Term, Or: []query.Term{{Index: "address", Value: finney}}}
+	one := changes.Filter{Term: query.Term{Index: "address", Value: satoshi}, Spends: true}
+	two := changes.Filter{Term: one.Term, Or: []query.Term{{Index: "address", Value: finney}}}
 	clients := []*client{
 		{query: "follow=address=" + satoshi + "&spends=true&from=origin", what: one},
 		{query: "follow=address=" + satoshi + "&follow=address=" + finney + "&from=0&sparse=true", what: two},
-		{query: "follow=address&spends=true&from=origin&sparse=true", what: query.ChangeFilter{Term: query.Term{Index: "address"}, Spends: true}},
+		{query: "follow=address&spends=true&from=origin&sparse=true", what: changes.Filter{Term: query.Term{Index: "address"}, Spends: true}},
 	}
 	start := func(c *client) {
 		c.stream = connect(t, s.URL, c.query, c.wallet.lastID())

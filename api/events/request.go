@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/model"
 )
 
@@ -30,7 +31,7 @@ const (
 
 // request is the request of a subscriber.
 type request struct {
-	what   query.ChangeFilter
+	what   changes.Filter
 	from   string         // fromTip, fromOrigin, or empty: height
 	height model.HeightPk // first block to send
 	after  *[]anchor      // of the event id, which overrides from; nil: none

@@ -18,6 +18,7 @@ import (
 	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -224,7 +225,7 @@ func (w *wallet) apply(e told) error {
 		}
 		w.pending = append(w.pending, entry{int64(o.Height), e.data})
 	case "spend":
-		var s query.SpendAnswer
+		var s changes.SpendAnswer
 		if err := json.Unmarshal([]byte(e.data), &s); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/model"
 )
 
@@ -32,10 +33,10 @@ type sharedBatch struct {
 // item is an encoded event without id.
 type item struct {
 	text   []byte
-	block  *position      // position after a block or rollback event; nil: another event
-	spend  bool           // spend event
-	back   bool           // rollback event
-	within query.Position // position of an output or spend event in its block
+	block  *position        // position after a block or rollback event; nil: another event
+	spend  bool             // spend event
+	back   bool             // rollback event
+	within changes.Position // position of an output or spend event in its block
 }
 
 // sharedSize is the maximum size of a shared batch in bytes. Above it, which is rare, subscribers read for themselves.
@@ -55,7 +56,7 @@ func (w *request) detail() int {
 // readShared reads the events from a position to the tip.
 func (s *source) readShared(ctx context.Context, from position, detail int) (*sharedBatch, error) {
 	d := &sharedBatch{detail: detail, from: from.at, by: map[string][]int{}}
-	what := query.ChangeFilter{EveryBlock: true, All: detail >= andOutputs, Spends: detail >= andSpends}
+	what := changes.Filter{EveryBlock: true, All: detail >= andOutputs, Spends: detail >= andSpends}
 	err := s.chain.View(ctx, func(v *query.View) error {
 		d.to = v.Tip
 		states, err := v.IndexStates(ctx)
@@ -66,7 +67,7 @@ func (s *source) readShared(ctx context.Context, from position, detail int) (*sh
 			d.indexes = append(d.indexes, x.Name)
 		}
 		buf, at, size := newBuffer(), from, 0
-		for e, err := range query.Follow(ctx, v.Queries, from.known, what) {
+		for e, err := range changes.Follow(ctx, v.Queries, from.known, what) {
 			if err == nil {
 				err = s.add(ctx, v, d, buf, &at, e)
 			}
@@ -85,7 +86,7 @@ func (s *source) readShared(ctx context.Context, from position, detail int) (*sh
 }
 
 // add adds an event to a batch. at is the position after the last block.
-func (s *source) add(ctx context.Context, v *query.View, d *sharedBatch, buf *buffer, at *position, e query.Change) error {
+func (s *source) add(ctx context.Context, v *query.View, d *sharedBatch, buf *buffer, at *position, e changes.Change) error {
 	i := item{within: e.Position}
 	var keys *query.OutputAnswer
 	var err error

@@ -9,6 +9,7 @@ import (
 
 	"birthmark/api/served"
 	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/model"
 )
 
@@ -64,7 +65,7 @@ func (s *source) begin(ctx context.Context, w *request) (st batch, err error) {
 			return err
 		}
 		if !w.tipsOnly() {
-			w.named, err = query.NamedTerms(ctx, v.Queries, w.what)
+			w.named, err = changes.NamedTerms(ctx, v.Queries, w.what)
 			if _, code := model.KindOf(err); code == "unknown_asset" {
 				w.named, err = nil, nil // the asset can occur later
 			}
@@ -193,7 +194,7 @@ func (s *source) read(ctx context.Context, w *request, from position, most int) 
 		buf, at, cut := newBuffer(), from.at, false
 		st.to = from
 		end := time.Now().Add(batchTime)
-		for e, err := range query.Follow(ctx, v.Queries, from.known, what) {
+		for e, err := range changes.Follow(ctx, v.Queries, from.known, what) {
 			if err == nil {
 				at, err = s.tell(ctx, v, buf, &st.to, at, e)
 			}
@@ -219,7 +220,7 @@ func (s *source) read(ctx context.Context, w *request, from position, most int) 
 }
 
 // tell encodes an event, moves p, and returns the last complete block.
-func (s *source) tell(ctx context.Context, v *query.View, buf *buffer, p *position, at model.Point, e query.Change) (model.Point, error) {
+func (s *source) tell(ctx context.Context, v *query.View, buf *buffer, p *position, at model.Point, e changes.Change) (model.Point, error) {
 	switch {
 	case e.Output != nil:
 		p.within = &e.Position

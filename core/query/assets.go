@@ -13,7 +13,7 @@ import (
 // Asset is the totals of an asset, by its id or its fingerprint. It reads a few rows, however much the asset has moved.
 func (ask Queries) Asset(ctx context.Context, id string) (a *AssetAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
-		raw, birth, err := q.asset(id)
+		raw, birth, err := q.Asset(id)
 		if err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (q *Query) assets(births []model.AssetBirthPk, ids [][]byte) ([]AssetAnswer
 	for i, birth := range births {
 		txs[i] = birth.Utxo.Tx()
 	}
-	hashes, err := q.hashes(txs)
+	hashes, err := q.Hashes(txs)
 	if err != nil {
 		return nil, err
 	}
@@ -90,21 +90,21 @@ func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) 
 		if err != nil {
 			return err
 		}
-		raw, birth, err := q.asset(id)
+		raw, birth, err := q.Asset(id)
 		if err != nil {
 			return err
 		}
 		list := cursorScope("asset-events", string(raw), r.String(), order(p.Descending))
-		s, err := q.span(r)
+		s, err := q.Span(r)
 		if err != nil {
 			return err
 		}
 		if s, err = q.behindTx(s, p, list); err != nil {
 			return err
 		}
-		from, to := s.first.AppendTo(birth.AppendTo(nil)), append(s.last.AppendTo(birth.AppendTo(nil)), 0)
+		from, to := s.First.AppendTo(birth.AppendTo(nil)), append(s.Last.AppendTo(birth.AppendTo(nil)), 0)
 		a = &AssetEventsAnswer{Asset: q.Chain.FormatAsset(raw), Events: []AssetEventAnswer{}}
-		if s.empty() {
+		if s.Empty() {
 			return nil
 		}
 		var txs []model.TxPk
@@ -134,7 +134,7 @@ func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) 
 			txs = append(txs, tx)
 			a.Events = append(a.Events, AssetEventAnswer{Height: uint32(tx.Height()), Index: q.txIndex(tx), Action: action, Amount: amount.String()})
 		}
-		hashes, err := q.hashes(slices.Clone(txs))
+		hashes, err := q.Hashes(slices.Clone(txs))
 		for i, tx := range txs {
 			a.Events[i].Tx = hashes[tx]
 		}
@@ -151,11 +151,11 @@ func (ask Queries) AssetHolders(ctx context.Context, id string, p Page) (a *Asse
 		if err != nil {
 			return err
 		}
-		raw, birth, err := q.asset(id)
+		raw, birth, err := q.Asset(id)
 		if err != nil {
 			return err
 		}
-		x, err := q.index(schema.HoldersIndex)
+		x, err := q.Index(schema.HoldersIndex)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"birthmark/core/query/txset"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -14,7 +15,7 @@ import (
 // balances, else every output of the value.
 func (ask Queries) Balance(ctx context.Context, index, value string) (a *BalanceAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
-		x, raw, birth, err := q.value(index, value)
+		x, raw, birth, err := q.Value(index, value)
 		if err != nil {
 			return err
 		}
@@ -84,8 +85,8 @@ func (q *Query) keptBalance(x *schema.Index, birth model.BirthPk) (*balance, err
 		if err != nil {
 			return nil, err
 		}
-		if b.assets[asset] = amount.Big(); len(b.assets)%occurrenceBatch == 0 {
-			if err := q.pass(occurrenceBatch); err != nil {
+		if b.assets[asset] = amount.Big(); len(b.assets)%OccurrenceBatch == 0 {
+			if err := q.pass(OccurrenceBatch); err != nil {
 				return nil, err
 			}
 		}
@@ -96,7 +97,7 @@ func (q *Query) keptBalance(x *schema.Index, birth model.BirthPk) (*balance, err
 // addedBalance adds up the outputs of a value.
 func (q *Query) addedBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
 	b := &balance{assets: map[model.AssetBirthPk]*big.Int{}}
-	for batch, err := range batches(q, q.occurrences(x, birth, everywhere, false), occurrenceBatch) {
+	for batch, err := range batches(q, q.Occurrences(x, birth, everywhere, false), OccurrenceBatch) {
 		if err == nil {
 			err = q.addTo(b, batch)
 		}
@@ -104,7 +105,7 @@ func (q *Query) addedBalance(x *schema.Index, birth model.BirthPk) (*balance, er
 			return nil, err
 		}
 	}
-	b.txCount = b.txs.count()
+	b.txCount = b.txs.Count()
 	return b, nil
 }
 
@@ -112,7 +113,7 @@ type balance struct {
 	received, sent   big.Int
 	outputs, unspent uint64
 	txCount          uint64
-	txs              txSet // that were met
+	txs              txset.Set // that were met
 	assets           map[model.AssetBirthPk]*big.Int
 }
 
@@ -138,7 +139,7 @@ func (q *Query) addTo(b *balance, pks []model.UtxoPk) error {
 		b.received.Add(&b.received, v)
 		b.outputs++
 		if i == 0 || pks[i-1].Tx() != pk.Tx() {
-			b.txs.add(pk.Tx())
+			b.txs.Add(pk.Tx())
 		}
 		if spent[i] == nil {
 			b.unspent++
@@ -150,7 +151,7 @@ func (q *Query) addTo(b *balance, pks []model.UtxoPk) error {
 			return err
 		}
 		b.sent.Add(&b.sent, v)
-		b.txs.add(input.Tx())
+		b.txs.Add(input.Tx())
 	}
 	if q.Totals.Assets == 0 {
 		return nil

@@ -14,12 +14,12 @@ func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (a *BlocksAnswer
 		if err != nil {
 			return err
 		}
-		s, err := q.span(r)
+		s, err := q.Span(r)
 		if err != nil {
 			return err
 		}
 		a = &BlocksAnswer{Chain: q.Chain.Name(), Blocks: []BlockSummaryAnswer{}}
-		if s.empty() {
+		if s.Empty() {
 			return nil
 		}
 		list := cursorScope("blocks", r.String(), order(p.Descending))
@@ -27,7 +27,7 @@ func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (a *BlocksAnswer
 		if err != nil {
 			return err
 		}
-		first, last := s.first.Height(), s.last.Height()
+		first, last := s.First.Height(), s.Last.Height()
 		if position != nil {
 			pk, err := model.ParseUtxoPk(position)
 			if err != nil {
@@ -88,8 +88,8 @@ func (ask Queries) PointOf(ctx context.Context, ref string) (p model.Point, err 
 	return p, err
 }
 
-// ancestors are points of the chain, newest first: p, the dense ones below it, then thinning out.
-func (ask Queries) ancestors(ctx context.Context, p model.Point, dense int) ([]model.Point, error) {
+// Ancestors are points of the chain, newest first: p, the dense ones below it, then thinning out.
+func (ask Queries) Ancestors(ctx context.Context, p model.Point, dense int) ([]model.Point, error) {
 	points := []model.Point{p}
 	step := model.HeightPk(1)
 	for h := p.Height; h >= step; {

@@ -154,7 +154,7 @@ func (q *Query) stands(p Page, c *cursor, h model.HeightPk) error {
 }
 
 // behind is the part of s behind the output that a page begins behind.
-func (q *Query) behind(s span, p Page, question [8]byte) (span, error) {
+func (q *Query) behind(s Span, p Page, question [8]byte) (Span, error) {
 	position, err := q.after(p, question, model.PkSize)
 	if position == nil || err != nil {
 		return s, err
@@ -164,11 +164,11 @@ func (q *Query) behind(s span, p Page, question [8]byte) (span, error) {
 }
 
 // behindTx is the part of s behind the transaction that a page begins behind.
-func (q *Query) behindTx(s span, p Page, question [8]byte) (span, error) {
+func (q *Query) behindTx(s Span, p Page, question [8]byte) (Span, error) {
 	position, err := q.after(p, question, model.PkSize)
 	if position == nil || err != nil {
 		return s, err
 	}
 	pk, err := model.ParseTxPk(position)
-	return s.behindTx(pk, p.Descending), err
+	return s.BehindTx(pk, p.Descending), err
 }

@@ -12,13 +12,13 @@ import (
 	"birthmark/model"
 )
 
-// occurrenceBatch is how many occurrences of a value are read together.
-const occurrenceBatch = 512
+// OccurrenceBatch is how many occurrences of a value are read together.
+const OccurrenceBatch = 512
 
-// occurrences yields the outputs in s that a value occurs in, in order.
-func (q *Query) occurrences(x *schema.Index, birth model.BirthPk, s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+// Occurrences yields the outputs in s that a value occurs in, in order.
+func (q *Query) Occurrences(x *schema.Index, birth model.BirthPk, s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
-		if s.empty() {
+		if s.Empty() {
 			return
 		}
 		born := s.has(birth.Utxo)
@@ -26,7 +26,7 @@ func (q *Query) occurrences(x *schema.Index, birth model.BirthPk, s span, descen
 			return
 		}
 		if x.Kind != model.OneToOne {
-			from, to := schema.AppendRelationKey(nil, x, birth, s.first), append(schema.AppendRelationKey(nil, x, birth, s.last), 0)
+			from, to := schema.AppendRelationKey(nil, x, birth, s.First), append(schema.AppendRelationKey(nil, x, birth, s.Last), 0)
 			for kv, err := range q.R.Scan(x.Family(schema.IndexRelations), from, to, descending) {
 				if err != nil {
 					yield(0, err)
@@ -47,10 +47,10 @@ func (q *Query) occurrences(x *schema.Index, birth model.BirthPk, s span, descen
 	}
 }
 
-// assetOccurrences yields the outputs in s that an asset occurs in, in order, each once.
-func (q *Query) assetOccurrences(birth model.AssetBirthPk, s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+// AssetOccurrences yields the outputs in s that an asset occurs in, in order, each once.
+func (q *Query) AssetOccurrences(birth model.AssetBirthPk, s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
-		if s.empty() {
+		if s.Empty() {
 			return
 		}
 		born := s.has(birth.Utxo)
@@ -58,8 +58,8 @@ func (q *Query) assetOccurrences(birth model.AssetBirthPk, s span, descending bo
 			return
 		}
 		last := birth.Utxo
-		from := schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.first})
-		to := append(schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.last, Index: 1<<16 - 1}), 0)
+		from := schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.First})
+		to := append(schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.Last, Index: 1<<16 - 1}), 0)
 		for kv, err := range q.R.Scan(schema.FamilyAssetRelations, from, to, descending) {
 			if err != nil {
 				yield(0, err)
@@ -139,20 +139,20 @@ type Terms struct {
 	Range   Range
 }
 
-// maxTerms bounds what one question asks at once: each term is a scan of its own.
-const maxTerms = 100
+// MaxTerms bounds what one question asks at once: each term is a scan of its own.
+const MaxTerms = 100
 
 // term is one term of a question.
 type term struct {
 	Term                  // as answers write it
 	birth   *model.UtxoPk // nil: no output has it
-	outputs scan          // where it occurs
+	outputs Scan          // where it occurs
 	unspent bool          // all of them are unspent
 }
 
 // notFound is the operand of a term that no output has.
 func notFound(t Term) term {
-	none := func(span, bool) iter.Seq2[model.UtxoPk, error] { return func(func(model.UtxoPk, error) bool) {} }
+	none := func(Span, bool) iter.Seq2[model.UtxoPk, error] { return func(func(model.UtxoPk, error) bool) {} }
 	return term{Term: t, outputs: none, unspent: true}
 }
 
@@ -160,16 +160,16 @@ func notFound(t Term) term {
 // that no output has is NotFound (unknown_asset), a value that no output has is not an error.
 func (q *Query) operand(t Term, unspent bool) (term, error) {
 	if t.Index == AssetTerm {
-		raw, birth, err := q.asset(t.Value)
+		raw, birth, err := q.Asset(t.Value)
 		if err != nil {
 			return notFound(t), err
 		}
-		outputs := func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
-			return q.assetOccurrences(birth, s, descending)
+		outputs := func(s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+			return q.AssetOccurrences(birth, s, descending)
 		}
 		return term{Term: Term{t.Index, q.Chain.FormatAsset(raw)}, birth: &birth.Utxo, outputs: outputs}, nil
 	}
-	x, raw, birth, err := q.value(t.Index, t.Value)
+	x, raw, birth, err := q.Value(t.Index, t.Value)
 	if err != nil {
 		return notFound(t), err
 	}
@@ -179,17 +179,17 @@ func (q *Query) operand(t Term, unspent bool) (term, error) {
 	}
 	q.learn(x.Number, *birth, text)
 	o := term{Term: Term{t.Index, text}, birth: &birth.Utxo, unspent: unspent && x.Active.Has(schema.FeatureUnspent)}
-	o.outputs = func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+	o.outputs = func(s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 		if o.unspent {
 			return q.keptUnspent(x, *birth, s, descending)
 		}
-		return q.occurrences(x, *birth, s, descending)
+		return q.Occurrences(x, *birth, s, descending)
 	}
 	return o, nil
 }
 
-// unknownAsset reports whether an error says that no output has an asset.
-func unknownAsset(err error) bool {
+// UnknownAsset reports whether an error says that no output has an asset.
+func UnknownAsset(err error) bool {
 	kind, code := model.KindOf(err)
 	return kind == model.NotFound && code == "unknown_asset"
 }
@@ -199,7 +199,7 @@ type plan struct {
 	base    term
 	and, or []term
 	id      [8]byte
-	span    span
+	span    Span
 	terms   *Terms
 	page    Page
 }
@@ -207,8 +207,8 @@ type plan struct {
 // finding of what is asked. A value that no output has adds nothing as the value itself or as an alternative; as one of
 // And it leaves nothing to be found. An asset that no output has is NotFound, except as an alternative.
 func (q *Query) finding(base Term, t *Terms, p Page) (*plan, error) {
-	if n := len(t.And) + len(t.Or); n > maxTerms {
-		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to combine with %s %s: at most %d", n, base.Index, base.Value, maxTerms)
+	if n := len(t.And) + len(t.Or); n > MaxTerms {
+		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to combine with %s %s: at most %d", n, base.Index, base.Value, MaxTerms)
 	}
 	f := &plan{terms: t, page: p}
 	var err error
@@ -226,14 +226,14 @@ func (q *Query) finding(base Term, t *Terms, p Page) (*plan, error) {
 	}
 	for _, term := range t.Or {
 		o, err := q.operand(term, t.Unspent)
-		if err != nil && !unknownAsset(err) {
+		if err != nil && !UnknownAsset(err) {
 			return nil, err
 		}
 		f.or = append(f.or, o)
 		parts = append(parts, "or", o.Index, o.Value)
 	}
 	f.id = cursorScope(parts...)
-	if f.span, err = q.span(t.Range); err != nil {
+	if f.span, err = q.Span(t.Range); err != nil {
 		return nil, err
 	}
 	f.span, err = q.behind(f.span, p, f.id)
@@ -249,11 +249,11 @@ func (f *plan) unspent() bool {
 }
 
 // stream merges the outputs of the terms.
-func (f *plan) stream(w *rowBudget) outputStream {
+func (f *plan) stream(w *RowBudget) outputStream {
 	scan := func(o *term) outputStream {
-		return &scanStream{scan: o.outputs, span: f.span, descending: f.page.Descending, work: w}
+		return &ScanStream{Scan: o.outputs, Span: f.span, descending: f.page.Descending, Work: w}
 	}
-	alternatives := unionStream{scan(&f.base)}
+	alternatives := UnionStream{scan(&f.base)}
 	for i := range f.or {
 		alternatives = append(alternatives, scan(&f.or[i]))
 	}
@@ -289,7 +289,7 @@ func (ask Queries) Find(ctx context.Context, index, value string, t Terms, p Pag
 			return err
 		}
 		a = &FindAnswer{Index: f.base.Index, Value: f.base.Value, And: termsOf(f.and), Or: termsOf(f.or)}
-		if a.Outputs, err = q.outputs(pks, 0); err != nil {
+		if a.Outputs, err = q.Outputs(pks, 0); err != nil {
 			return err
 		}
 		if f.base.birth != nil {
@@ -315,12 +315,12 @@ func termsOf(os []term) (terms []Term) {
 // page is the first outputs that are found, up to limit. Where there may be more, last is the place up to which all was
 // looked at.
 func (q *Query) page(f *plan, limit int) (pks []model.UtxoPk, last *model.UtxoPk, err error) {
-	if f.span.empty() {
+	if f.span.Empty() {
 		return nil, nil, nil
 	}
-	size, look := min(limit+1, occurrenceBatch), f.terms.Unspent && !f.unspent()
+	size, look := min(limit+1, OccurrenceBatch), f.terms.Unspent && !f.unspent()
 	if look {
-		size = occurrenceBatch
+		size = OccurrenceBatch
 	}
 	var seen, cut *model.UtxoPk
 	budget := cmp.Or(f.page.Budget, findBudget)
@@ -328,7 +328,7 @@ func (q *Query) page(f *plan, limit int) (pks []model.UtxoPk, last *model.UtxoPk
 	if q.most > 0 {
 		rows = min(rows, q.most)
 	}
-	for batch, err := range batches(q, merged(f.stream(&rowBudget{rows}), f.page.Descending, &cut), size) {
+	for batch, err := range batches(q, Merged(f.stream(&RowBudget{rows}), f.page.Descending, &cut), size) {
 		if rows < budget && errors.Is(err, errBudget) {
 			err = ErrTooManyRows // before a first place was reached
 		}
@@ -359,6 +359,6 @@ func (q *Query) page(f *plan, limit int) (pks []model.UtxoPk, last *model.UtxoPk
 
 // firstSeen is the output in which a value or an asset occurred first.
 func (q *Query) firstSeen(pk model.UtxoPk) (*FirstSeenAnswer, error) {
-	hashes, err := q.hashes([]model.TxPk{pk.Tx()})
+	hashes, err := q.Hashes([]model.TxPk{pk.Tx()})
 	return &FirstSeenAnswer{hashes[pk.Tx()], pk.Index(), uint32(pk.Height())}, err
 }

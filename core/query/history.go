@@ -17,12 +17,12 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 		if err != nil {
 			return err
 		}
-		x, raw, birth, err := q.value(index, value)
+		x, raw, birth, err := q.Value(index, value)
 		if err != nil {
 			return err
 		}
 		id := cursorScope("history", index, string(raw), r.String(), order(p.Descending))
-		s, err := q.span(r)
+		s, err := q.Span(r)
 		if err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 		if birth == nil {
 			return nil
 		}
-		moves, err := q.movements(x, *birth, s, p.Descending, limit+1)
+		moves, err := q.Movements(x, *birth, s, p.Descending, limit+1)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 		for _, m := range moves {
 			txs = append(txs, m.Tx)
 		}
-		hashes, err := q.hashes(txs)
+		hashes, err := q.Hashes(txs)
 		if err != nil {
 			return err
 		}
@@ -63,10 +63,10 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 	return a, err
 }
 
-// movements are the first limit transactions in s that pay to a value or spend from it, in order. They are made from every
+// Movements are the first limit transactions in s that pay to a value or spend from it, in order. They are made from every
 // output of the value, up to the last of them where the order is ascending; memory is that of limit transactions.
-func (q *Query) movements(x *schema.Index, birth model.BirthPk, s span, descending bool, limit int) ([]schema.TxAmounts, error) {
-	if s.empty() {
+func (q *Query) Movements(x *schema.Index, birth model.BirthPk, s Span, descending bool, limit int) ([]schema.TxAmounts, error) {
+	if s.Empty() {
 		return nil, nil
 	}
 	if x.Active.Has(schema.FeatureHistory) {
@@ -74,15 +74,15 @@ func (q *Query) movements(x *schema.Index, birth model.BirthPk, s span, descendi
 	}
 	l := topTxs{limit: limit, span: s, descending: descending, entries: map[model.TxPk]*schema.TxAmounts{}}
 	// What was received before s may be spent in it.
-	if err := q.enter(x, birth, span{0, s.last}, &l); err != nil {
+	if err := q.enter(x, birth, Span{0, s.Last}, &l); err != nil {
 		return nil, err
 	}
 	return l.sorted(), nil
 }
 
 // enter enters the outputs of a value in s into l.
-func (q *Query) enter(x *schema.Index, birth model.BirthPk, s span, l *topTxs) error {
-	for batch, err := range batches(q, q.occurrences(x, birth, s, false), occurrenceBatch) {
+func (q *Query) enter(x *schema.Index, birth model.BirthPk, s Span, l *topTxs) error {
+	for batch, err := range batches(q, q.Occurrences(x, birth, s, false), OccurrenceBatch) {
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (q *Query) enter(x *schema.Index, birth model.BirthPk, s span, l *topTxs) e
 // topTxs holds the first transactions of a history that stand in a span, limit of them.
 type topTxs struct {
 	limit      int
-	span       span
+	span       Span
 	descending bool
 	entries    map[model.TxPk]*schema.TxAmounts
 	worst      []model.TxPk // heap of the entries, the one to give up first on top

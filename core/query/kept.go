@@ -8,12 +8,12 @@ import (
 )
 
 // keptUnspent yields the unspent outputs in s of a value whose index keeps them, in order.
-func (q *Query) keptUnspent(x *schema.Index, birth model.BirthPk, s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+func (q *Query) keptUnspent(x *schema.Index, birth model.BirthPk, s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
-		if s.empty() {
+		if s.Empty() {
 			return
 		}
-		from, to := schema.AppendRelationKey(nil, x, birth, s.first), append(schema.AppendRelationKey(nil, x, birth, s.last), 0)
+		from, to := schema.AppendRelationKey(nil, x, birth, s.First), append(schema.AppendRelationKey(nil, x, birth, s.Last), 0)
 		for kv, err := range q.R.Scan(x.Family(schema.IndexUnspent), from, to, descending) {
 			var at model.UtxoPk
 			if err == nil {
@@ -28,8 +28,8 @@ func (q *Query) keptUnspent(x *schema.Index, birth model.BirthPk, s span, descen
 
 // keptMovements reads the first limit transactions in s that pay to a value or spend from it, in order, where the index keeps
 // them.
-func (q *Query) keptMovements(x *schema.Index, birth model.BirthPk, s span, descending bool, limit int) (moves []schema.TxAmounts, err error) {
-	from, to := schema.AppendHistoryKey(nil, x, birth, s.first.Tx()), append(schema.AppendHistoryKey(nil, x, birth, s.last.Tx()), 0)
+func (q *Query) keptMovements(x *schema.Index, birth model.BirthPk, s Span, descending bool, limit int) (moves []schema.TxAmounts, err error) {
+	from, to := schema.AppendHistoryKey(nil, x, birth, s.First.Tx()), append(schema.AppendHistoryKey(nil, x, birth, s.Last.Tx()), 0)
 	for kv, err := range q.R.Scan(x.Family(schema.IndexHistory), from, to, descending) {
 		if err != nil {
 			return nil, err

@@ -11,7 +11,7 @@ import (
 func (ask Queries) Locator(ctx context.Context) (points []model.Point, err error) {
 	err = ask.View(ctx, func(v *View) error {
 		if !v.Tip.IsOrigin() {
-			points, err = v.ancestors(ctx, v.Tip, max(10, v.at.Traits.DeepestFork))
+			points, err = v.Ancestors(ctx, v.Tip, max(10, v.at.Traits.DeepestFork))
 		}
 		return err
 	})

@@ -25,7 +25,7 @@ func (ask Queries) Outputs(ctx context.Context, refs []string) (answers []*Outpu
 			return err
 		}
 		found := present(pks)
-		outputs, err := q.outputs(found, 0)
+		outputs, err := q.Outputs(found, 0)
 		answers = spread(pks, outputs)
 		return err
 	})
@@ -82,7 +82,7 @@ func (ask Queries) Balances(ctx context.Context, index string, values []string) 
 		if err := notTooMany("values", len(values)); err != nil {
 			return err
 		}
-		x, err := q.index(index)
+		x, err := q.Index(index)
 		if err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func (q *Query) spendings(pks []model.UtxoPk) ([]SpendingAnswer, error) {
 		}
 		txs = append(txs, inputs[i].Tx())
 	}
-	hashes, err := q.hashes(txs)
+	hashes, err := q.Hashes(txs)
 	if err != nil {
 		return nil, err
 	}

@@ -32,12 +32,12 @@ const (
 )
 
 func (q *Query) medianTimes() (*medianTimes, error) {
-	begin, err := q.firstBlock()
+	begin, err := q.FirstBlock()
 	return &medianTimes{q: q, begin: begin, end: q.Tip.Height, times: map[model.HeightPk]int64{}}, err
 }
 
-// firstBlock is where the chain begins. It must have a tip.
-func (q *Query) firstBlock() (model.HeightPk, error) {
+// FirstBlock is where the chain begins. It must have a tip.
+func (q *Query) FirstBlock() (model.HeightPk, error) {
 	for kv, err := range q.R.Scan(schema.FamilyBlock, nil, nil, false) {
 		if err != nil {
 			return 0, err

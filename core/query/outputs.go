@@ -18,7 +18,7 @@ func (ask Queries) Output(ctx context.Context, ref string) (a *OutputAnswer, err
 		if err != nil {
 			return err
 		}
-		outputs, err := q.outputs([]model.UtxoPk{pk}, 0)
+		outputs, err := q.Outputs([]model.UtxoPk{pk}, 0)
 		if err == nil {
 			a = &outputs[0]
 		}
@@ -33,7 +33,7 @@ func (q *Query) output(ref string) (model.UtxoPk, error) {
 		if q.SpendIndex == nil {
 			return 0, model.Errorf(model.Usage, "bad_value", "output %q: expected TXHASH:N", ref)
 		}
-		_, _, birth, err := q.value(q.SpendIndex.Name, ref)
+		_, _, birth, err := q.Value(q.SpendIndex.Name, ref)
 		switch {
 		case err != nil:
 			return 0, err
@@ -65,8 +65,8 @@ func (q *Query) output(ref string) (model.UtxoPk, error) {
 	return pk, nil
 }
 
-// hashes are the hashes of transactions. It sorts pks in place.
-func (q *Query) hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
+// Hashes are the hashes of transactions. It sorts pks in place.
+func (q *Query) Hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
 	slices.Sort(pks)
 	pks = slices.Compact(pks)
 	ats := make([]model.BirthPk, len(pks))
@@ -87,9 +87,9 @@ func (q *Query) hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
 	return hashes, nil
 }
 
-// outputs are the answers for outputs that exist, a handful of reads for all of them together. What spends them is said of
+// Outputs are the answers for outputs that exist, a handful of reads for all of them together. What spends them is said of
 // those from a place in pks on.
-func (q *Query) outputs(pks []model.UtxoPk, spentFrom int) ([]OutputAnswer, error) {
+func (q *Query) Outputs(pks []model.UtxoPk, spentFrom int) ([]OutputAnswer, error) {
 	rows, err := q.many(schema.FamilyUtxo, schema.Keys(pks))
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (q *Query) outputAnswers(pks []model.UtxoPk, rows [][]byte, spentFrom int) 
 			txs = append(txs, input.Tx())
 		}
 	}
-	hashes, err := q.hashes(txs)
+	hashes, err := q.Hashes(txs)
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (ask Queries) Block(ctx context.Context, ref string) (a *BlockAnswer, err e
 			return err
 		}
 		a = &BlockAnswer{
-			Chain: q.Chain.Name(), Height: uint32(h), Hash: q.Chain.FormatHash(row.Hash), PrevHash: formatParent(q.Chain, row.Parent),
+			Chain: q.Chain.Name(), Height: uint32(h), Hash: q.Chain.FormatHash(row.Hash), PrevHash: FormatParent(q.Chain, row.Parent),
 			Time: row.Time, Size: row.Size, TxCount: row.TxCount, Txs: make([]string, 0, row.TxCount),
 		}
 		if a.Header, err = q.Chain.Header(row.Header); err != nil {
@@ -137,8 +137,8 @@ func (ask Queries) Block(ctx context.Context, ref string) (a *BlockAnswer, err e
 	return a, err
 }
 
-// formatParent leaves out the parent of a first block.
-func formatParent(c model.Chain, parent model.Hash) string {
+// FormatParent leaves out the parent of a first block.
+func FormatParent(c model.Chain, parent model.Hash) string {
 	if parent == (model.Hash{}) {
 		return ""
 	}
@@ -203,9 +203,9 @@ func (q *Query) isGenesis(pk model.TxPk) bool {
 	return pk.Height() == 0 && uint64(pk.TxIndex()) < q.Totals.GenesisTxs
 }
 
-// value reads a value of an index. Its birth is nil if no output has it: that is no error.
-func (q *Query) value(name, text string) (*schema.Index, []byte, *model.BirthPk, error) {
-	x, err := q.index(name)
+// Value reads a value of an index. Its birth is nil if no output has it: that is no error.
+func (q *Query) Value(name, text string) (*schema.Index, []byte, *model.BirthPk, error) {
+	x, err := q.Index(name)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -217,8 +217,8 @@ func (q *Query) value(name, text string) (*schema.Index, []byte, *model.BirthPk,
 	return x, value, birth, err
 }
 
-// asset is the id of an asset, and where it was born. People name it by its id or by its fingerprint.
-func (q *Query) asset(text string) ([]byte, model.AssetBirthPk, error) {
+// Asset is the id of an asset, and where it was born. People name it by its id or by its fingerprint.
+func (q *Query) Asset(text string) ([]byte, model.AssetBirthPk, error) {
 	var fingerprint, id []byte
 	var err error
 	if fp := q.Traits.Fingerprint; fp != nil {
@@ -276,5 +276,5 @@ func (q *Query) many(f storage.Family, keys [][]byte) ([][]byte, error) {
 	return vs, nil
 }
 
-// index is an index of the database by name.
-func (q *Query) index(name string) (*schema.Index, error) { return q.Lookup(name, q.Tip, q.work) }
+// Index is an index of the database by name.
+func (q *Query) Index(name string) (*schema.Index, error) { return q.Lookup(name, q.Tip, q.work) }

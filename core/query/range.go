@@ -39,14 +39,14 @@ func (r Range) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// span is where a range stands in the chain. A range that is the wrong way round (bad_range), or has no block
+// Span is where a range stands in the chain. A range that is the wrong way round (bad_range), or has no block
 // (empty_range), is wrong use.
-func (q *Query) span(r Range) (span, error) {
+func (q *Query) Span(r Range) (Span, error) {
 	if r == (Range{}) {
 		return everywhere, nil
 	}
 	if r.FromHeight != nil && r.ToHeight != nil && *r.FromHeight > *r.ToHeight || r.FromTime != nil && r.ToTime != nil && *r.FromTime > *r.ToTime {
-		return span{}, model.Errorf(model.Usage, "bad_range", "%s: the range ends before it begins", r)
+		return Span{}, model.Errorf(model.Usage, "bad_range", "%s: the range ends before it begins", r)
 	}
 	from, to := model.HeightPk(0), model.HeightPk(model.MaxHeight)
 	if r.FromHeight != nil {
@@ -59,27 +59,27 @@ func (q *Query) span(r Range) (span, error) {
 	if found && (r.FromTime != nil || r.ToTime != nil) {
 		c, err := q.medianTimes()
 		if err != nil {
-			return span{}, err
+			return Span{}, err
 		}
 		if r.FromTime != nil {
 			h, ok, err := c.first(*r.FromTime)
 			if err != nil {
-				return span{}, err
+				return Span{}, err
 			}
 			from, found = max(from, h), ok
 		}
 		if r.ToTime != nil {
 			h, ok, err := c.last(*r.ToTime)
 			if err != nil {
-				return span{}, err
+				return Span{}, err
 			}
 			to, found = min(to, h), found && ok
 		}
 	}
 	if !found || from > to || from > q.Tip.Height {
-		return span{}, model.Errorf(model.Usage, "empty_range", "%s: the chain has no such block: %s", r, q.extent())
+		return Span{}, model.Errorf(model.Usage, "empty_range", "%s: the chain has no such block: %s", r, q.extent())
 	}
-	return span{model.UtxoPk(from.First()), to.Last()}, nil
+	return Span{model.UtxoPk(from.First()), to.Last()}, nil
 }
 
 // extent says how far the chain reaches, for errors.
@@ -94,35 +94,35 @@ func (q *Query) extent() string {
 	return fmt.Sprintf("its tip is %d, %s", q.Tip.Height, time.Unix(row.Time, 0).UTC().Format(time.RFC3339))
 }
 
-// span is the places in the chain from first up to and including last; none where first stands behind last.
-type span struct{ first, last model.UtxoPk }
+// Span is the places in the chain from first up to and including last; none where first stands behind last.
+type Span struct{ First, Last model.UtxoPk }
 
 // everywhere is every place there can be.
-var everywhere = span{0, 1<<64 - 1}
+var everywhere = Span{0, 1<<64 - 1}
 
-func (s span) empty() bool { return s.first > s.last }
+func (s Span) Empty() bool { return s.First > s.Last }
 
-func (s span) has(pk model.UtxoPk) bool { return s.first <= pk && pk <= s.last }
+func (s Span) has(pk model.UtxoPk) bool { return s.First <= pk && pk <= s.Last }
 
 // behind is the part of s that comes after pk in an order.
-func (s span) behind(pk model.UtxoPk, descending bool) span {
+func (s Span) behind(pk model.UtxoPk, descending bool) Span {
 	switch {
-	case descending && pk == 0, !descending && pk == everywhere.last:
-		return span{1, 0}
+	case descending && pk == 0, !descending && pk == everywhere.Last:
+		return Span{1, 0}
 	case descending:
-		s.last = min(s.last, pk-1)
+		s.Last = min(s.Last, pk-1)
 	default:
-		s.first = max(s.first, pk+1)
+		s.First = max(s.First, pk+1)
 	}
 	return s
 }
 
 // Spans of transactions begin and end where a transaction does.
 
-func (s span) hasTx(tx model.TxPk) bool { return s.has(model.UtxoPk(tx)) }
+func (s Span) hasTx(tx model.TxPk) bool { return s.has(model.UtxoPk(tx)) }
 
-// behindTx is the part of s that comes after a transaction in an order.
-func (s span) behindTx(tx model.TxPk, descending bool) span {
+// BehindTx is the part of s that comes after a transaction in an order.
+func (s Span) BehindTx(tx model.TxPk, descending bool) Span {
 	if descending {
 		return s.behind(model.UtxoPk(tx), true)
 	}

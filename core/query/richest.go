@@ -16,7 +16,7 @@ import (
 // an asset it reads the holders, or the outputs that had some of it.
 func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) (a *RichestAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
-		x, err := q.index(index)
+		x, err := q.Index(index)
 		if err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) 
 		} else {
 			var id []byte
 			var birth model.AssetBirthPk
-			if id, birth, err = q.asset(asset); err == nil {
+			if id, birth, err = q.Asset(asset); err == nil {
 				a.Asset = q.Chain.FormatAsset(id)
 				err = q.richestOf(x, birth, &top)
 			}
@@ -117,7 +117,7 @@ func (q *Query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *topHol
 			}
 		}
 	}
-	for pks, err := range batches(q, outputs, occurrenceBatch) {
+	for pks, err := range batches(q, outputs, OccurrenceBatch) {
 		if err != nil {
 			return err
 		}

@@ -38,14 +38,14 @@ type outputStream interface {
 // errBudget ends a page whose work is spent.
 var errBudget = errors.New("the work of a page is spent")
 
-// rowBudget is what a page may still cost, counted in rows.
-type rowBudget struct{ left int }
+// RowBudget is what a page may still cost, counted in rows.
+type RowBudget struct{ Left int }
 
-func (w *rowBudget) spend(rows int) error {
-	if w.left < rows {
+func (w *RowBudget) spend(rows int) error {
+	if w.Left < rows {
 		return errBudget
 	}
-	w.left -= rows
+	w.Left -= rows
 	return nil
 }
 
@@ -54,12 +54,12 @@ const (
 	seekCost      = 16 // of which so many rows are worth
 )
 
-// scanStream is the outputs of one scan. It steps where what is sought is near, and else begins a new scan there.
-type scanStream struct {
-	scan       func(s span, descending bool) iter.Seq2[model.UtxoPk, error]
-	span       span
+// ScanStream is the outputs of one scan. It steps where what is sought is near, and else begins a new scan there.
+type ScanStream struct {
+	Scan       func(s Span, descending bool) iter.Seq2[model.UtxoPk, error]
+	Span       Span
 	descending bool
-	work       *rowBudget
+	Work       *RowBudget
 
 	next  func() (model.UtxoPk, error, bool) // nil: not begun
 	stop  func()
@@ -67,7 +67,7 @@ type scanStream struct {
 	ended bool
 }
 
-func (s *scanStream) seek(target rank) (rank, bool, error) {
+func (s *ScanStream) seek(target rank) (rank, bool, error) {
 	for steps := 0; s.next != nil && !s.ended; steps++ {
 		if s.at >= target {
 			return s.at, true, nil
@@ -83,16 +83,16 @@ func (s *scanStream) seek(target rank) (rank, bool, error) {
 	if s.ended {
 		return 0, false, nil
 	}
-	if err := s.work.spend(seekCost); err != nil {
+	if err := s.Work.spend(seekCost); err != nil {
 		return target, false, err
 	}
-	part := s.span
+	part := s.Span
 	if s.descending {
-		part.last = min(part.last, target.pk(true))
+		part.Last = min(part.Last, target.pk(true))
 	} else {
-		part.first = max(part.first, target.pk(false))
+		part.First = max(part.First, target.pk(false))
 	}
-	s.next, s.stop = iter.Pull2(s.scan(part, s.descending))
+	s.next, s.stop = iter.Pull2(s.Scan(part, s.descending))
 	if err := s.step(); err != nil {
 		s.close()
 		return target, false, err
@@ -100,8 +100,8 @@ func (s *scanStream) seek(target rank) (rank, bool, error) {
 	return s.at, !s.ended, nil
 }
 
-func (s *scanStream) step() error {
-	if err := s.work.spend(1); err != nil {
+func (s *ScanStream) step() error {
+	if err := s.Work.spend(1); err != nil {
 		return err
 	}
 	pk, err, ok := s.next()
@@ -109,17 +109,17 @@ func (s *scanStream) step() error {
 	return err
 }
 
-func (s *scanStream) close() {
+func (s *ScanStream) close() {
 	if s.next != nil {
 		s.stop()
 		s.next = nil
 	}
 }
 
-// unionStream is the outputs of any of several streams.
-type unionStream []outputStream
+// UnionStream is the outputs of any of several streams.
+type UnionStream []outputStream
 
-func (a unionStream) seek(target rank) (least rank, found bool, err error) {
+func (a UnionStream) seek(target rank) (least rank, found bool, err error) {
 	for _, s := range a {
 		r, ok, err := s.seek(target)
 		if err != nil {
@@ -132,7 +132,7 @@ func (a unionStream) seek(target rank) (least rank, found bool, err error) {
 	return least, found, nil
 }
 
-func (a unionStream) close() {
+func (a UnionStream) close() {
 	for _, s := range a {
 		s.close()
 	}
@@ -159,11 +159,11 @@ func (a intersectionStream) seek(target rank) (rank, bool, error) {
 	return target, true, nil
 }
 
-func (a intersectionStream) close() { unionStream(a).close() }
+func (a intersectionStream) close() { UnionStream(a).close() }
 
-// merged yields the outputs of a stream until it ends or has cost enough. Then *cut is the place up to which, in the order,
+// Merged yields the outputs of a stream until it ends or has cost enough. Then *cut is the place up to which, in the order,
 // everything was looked at.
-func merged(s outputStream, descending bool, cut **model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
+func Merged(s outputStream, descending bool, cut **model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		defer s.close()
 		for target := rank(0); ; {
@@ -177,7 +177,7 @@ func merged(s outputStream, descending bool, cut **model.UtxoPk) iter.Seq2[model
 				yield(0, err)
 				return
 			}
-			if !ok || !yield(r.pk(descending), nil) || r == rank(everywhere.last) {
+			if !ok || !yield(r.pk(descending), nil) || r == rank(everywhere.Last) {
 				return
 			}
 			target = r + 1
@@ -185,5 +185,5 @@ func merged(s outputStream, descending bool, cut **model.UtxoPk) iter.Seq2[model
 	}
 }
 
-// scan yields places in a span, in order. Descending is not asked for here.
-type scan = func(s span, descending bool) iter.Seq2[model.UtxoPk, error]
+// Scan yields places in a span, in order. Descending is not asked for here.
+type Scan = func(s Span, descending bool) iter.Seq2[model.UtxoPk, error]

@@ -13,7 +13,7 @@ import (
 // Values is a page of the values of an index, in the order in which they first occurred or the other way round.
 func (ask Queries) Values(ctx context.Context, index string, p Page) (a *ValuesAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
-		x, err := q.index(index)
+		x, err := q.Index(index)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (q *Query) valueAnswers(x *schema.Index, births []model.BirthPk, values [][
 	for i, b := range births {
 		txs[i] = b.Utxo.Tx()
 	}
-	hashes, err := q.hashes(txs)
+	hashes, err := q.Hashes(txs)
 	answers := make([]ValueAnswer, len(births))
 	for i, b := range births {
 		answers[i] = ValueAnswer{x.Format(values[i]), FirstSeenAnswer{hashes[b.Utxo.Tx()], b.Utxo.Index(), uint32(b.Utxo.Height())}}
@@ -56,7 +56,7 @@ func (q *Query) valueAnswers(x *schema.Index, births []model.BirthPk, values [][
 // (not_kept), and so is a longer prefix (bad_value).
 func (ask Queries) ValuesByText(ctx context.Context, index, prefix string, p Page) (a *ValuesAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
-		x, err := q.index(index)
+		x, err := q.Index(index)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"birthmark/chains/cardano"
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/internal/testblocks"
 	"birthmark/storage/rocks"
 )
@@ -105,7 +106,7 @@ func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
 
 	// Who follows all assets is told of each output that holds any, and of what spends it.
 	unspent := map[string]bool{}
-	for e, err := range query.Follow(t.Context(), db.Queries, nil, query.ChangeFilter{Term: query.Term{Index: query.AssetTerm}, Spends: true}) {
+	for e, err := range changes.Follow(t.Context(), db.Queries, nil, changes.Filter{Term: query.Term{Index: query.AssetTerm}, Spends: true}) {
 		switch {
 		case err != nil:
 			t.Fatal(err)

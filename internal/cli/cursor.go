@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/internal/cursor"
 	"birthmark/internal/daemon"
 	"birthmark/model"
@@ -78,7 +78,7 @@ func cursorAnswerOf(ctx context.Context, db *daemon.Database, f cursor.Folder, n
 	if err != nil {
 		return nil, err
 	}
-	from, behind, err := query.Start(ctx, db.Queries, known)
+	from, behind, err := changes.Start(ctx, db.Queries, known)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (p *program) setCursor(ctx context.Context, c *cli.Context, db *daemon.Data
 			return nil, nil, err
 		}
 	}
-	points, err := query.Locator(ctx, db.Queries, point)
+	points, err := changes.Locator(ctx, db.Queries, point)
 	if err != nil {
 		return nil, nil, err
 	}

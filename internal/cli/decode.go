@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"birthmark/core/query"
+	"birthmark/core/query/decode"
 	"birthmark/internal/daemon"
 	"birthmark/model"
 )
@@ -72,7 +72,7 @@ func (p *program) decode(c *cli.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		decoded, err := query.Decoded(chain, indexes, b)
+		decoded, err := decode.Of(chain, indexes, b)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/internal/config"
 	"birthmark/internal/cursor"
 	"birthmark/internal/daemon"
@@ -43,7 +44,7 @@ type tail struct {
 	*program
 	c    *cli.Context
 	set  *config.Chain
-	what query.ChangeFilter
+	what changes.Filter
 	poll time.Duration
 
 	cursor *cursor.Held   // nil: none
@@ -106,7 +107,7 @@ func (f *tail) read() (err error) {
 			return usageError("bad_value", "--follow cannot be combined with --%s", name)
 		}
 	}
-	f.what = query.ChangeFilter{Term: query.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
+	f.what = changes.Filter{Term: query.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
 	start, err := rangeOf(c)
 	if err != nil {
 		return err
@@ -163,7 +164,7 @@ func (f *tail) pass() (took time.Duration, err error) {
 			f.what.Start = nil
 		}
 	}
-	for e, err := range query.Follow(f.c.Context, db.Queries, f.known, f.what) {
+	for e, err := range changes.Follow(f.c.Context, db.Queries, f.known, f.what) {
 		if err != nil {
 			if f.c.Context.Err() != nil {
 				break // it was stopped: what was told counts
@@ -178,7 +179,7 @@ func (f *tail) pass() (took time.Duration, err error) {
 	return took, f.keep(db)
 }
 
-func (f *tail) tell(db *daemon.Database, e query.Change) error {
+func (f *tail) tell(db *daemon.Database, e changes.Change) error {
 	switch {
 	case e.Rollback != nil:
 		if f.begun && *e.Rollback == f.at {
@@ -209,7 +210,7 @@ func (f *tail) tell(db *daemon.Database, e query.Change) error {
 }
 
 // write writes one line.
-func (f *tail) write(e query.Change) error {
+func (f *tail) write(e changes.Change) error {
 	f.answered = true // what fails from here on is no document of its own
 	if f.json {
 		return f.lines.Encode(e)
@@ -232,7 +233,7 @@ func (f *tail) mark(db *daemon.Database) (err error) {
 	if !f.marked.IsZero() && len(f.known) > 0 && f.known[0] == f.at {
 		return nil
 	}
-	if f.known, err = query.Locator(context.WithoutCancel(f.c.Context), db.Queries, f.at); err != nil || f.cursor == nil {
+	if f.known, err = changes.Locator(context.WithoutCancel(f.c.Context), db.Queries, f.at); err != nil || f.cursor == nil {
 		return err
 	}
 	f.marked = f.now()
@@ -255,7 +256,7 @@ func (f *tail) wait(dir, seen string, pause time.Duration) error {
 }
 
 // event is one line for people.
-func (p *page) event(e query.Change) {
+func (p *page) event(e changes.Change) {
 	switch {
 	case e.Output != nil:
 		p.printf("%s %s  %s:%d  %s\n", p.styled("+", green), p.unit.Amount(e.Output.Value), e.Output.Tx, e.Output.Index, p.owner(*e.Output))

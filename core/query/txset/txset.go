@@ -1,4 +1,4 @@
-package query
+package txset
 
 import (
 	"encoding/binary"
@@ -12,26 +12,26 @@ const freshTxs = 1 << 14
 
 // txSet counts different transactions. Beyond the first it holds them as sorted runs of the distances between them,
 // about three bytes each, so that the totals of a value with millions of outputs take a few megabytes.
-type txSet struct {
+type Set struct {
 	fresh []uint64
-	runs  []txRun // each more than twice as long as the next
+	runs  []run // each more than twice as long as the next
 }
 
 // txRun is transactions in ascending order: uvarints of how far each lies above the one before.
-type txRun struct {
+type run struct {
 	count int
 	bytes []byte
 }
 
-// add adds a transaction, which may be in the set.
-func (s *txSet) add(tx model.TxPk) {
+// Add adds a transaction, which may be in the set.
+func (s *Set) Add(tx model.TxPk) {
 	if s.fresh = append(s.fresh, uint64(tx)/(model.MaxIndex+1)); len(s.fresh) == freshTxs {
 		s.pack(2)
 	}
 }
 
-// count is how many different transactions are in the set.
-func (s *txSet) count() uint64 {
+// Count is how many different transactions are in the set.
+func (s *Set) Count() uint64 {
 	if len(s.runs) == 0 {
 		slices.Sort(s.fresh)
 		s.fresh = slices.Compact(s.fresh)
@@ -43,9 +43,9 @@ func (s *txSet) count() uint64 {
 
 // pack makes a run of the fresh transactions, and merges runs until each is more than ratio times as long as the next;
 // into one where the ratio is 0.
-func (s *txSet) pack(ratio int) {
+func (s *Set) pack(ratio int) {
 	slices.Sort(s.fresh)
-	var run txRun
+	var run run
 	last := uint64(0)
 	for _, tx := range slices.Compact(s.fresh) {
 		run.add(&last, tx)
@@ -58,14 +58,14 @@ func (s *txSet) pack(ratio int) {
 	}
 }
 
-func (r *txRun) add(last *uint64, tx uint64) {
+func (r *run) add(last *uint64, tx uint64) {
 	r.bytes = binary.AppendUvarint(r.bytes, tx-*last)
 	r.count++
 	*last = tx
 }
 
 // next takes the first transaction off the run. last is the one before it.
-func (r *txRun) next(last uint64) (tx uint64, ok bool) {
+func (r *run) next(last uint64) (tx uint64, ok bool) {
 	if r.count == 0 {
 		return 0, false
 	}
@@ -76,7 +76,7 @@ func (r *txRun) next(last uint64) (tx uint64, ok bool) {
 }
 
 // merge is the transactions of two runs.
-func merge(a, b txRun) (both txRun) {
+func merge(a, b run) (both run) {
 	both.bytes = make([]byte, 0, len(a.bytes)+len(b.bytes))
 	last := uint64(0)
 	x, more := a.next(0)

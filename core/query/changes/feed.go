@@ -1,4 +1,4 @@
-package query
+package changes
 
 import (
 	"bytes"
@@ -7,16 +7,17 @@ import (
 	"errors"
 	"iter"
 
+	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
 
 // ChangeFilter says what a program wants to be told of.
-type ChangeFilter struct {
-	Term          // without a value: every output that has one of the index, or that holds assets ([AssetTerm])
-	Or     []Term // what these say as well; an output that is meant more than once is told once
-	Spends bool   // what spends those outputs as well
-	Start  *Range // where to begin if nothing is known: at the first block of the range
+type Filter struct {
+	query.Term              // without a value: every output that has one of the index, or that holds assets ([AssetTerm])
+	Or         []query.Term // what these say as well; an output that is meant more than once is told once
+	Spends     bool         // what spends those outputs as well
+	Start      *query.Range // where to begin if nothing is known: at the first block of the range
 
 	All        bool      // every output is told, whatever it has, for a program that picks those it wants; without a Term
 	EveryBlock bool      // blocks with nothing in them are told too; with it there need not be a Term
@@ -38,24 +39,24 @@ type Position struct {
 // that everything up to that block was told: what was told since the last Block or Rollback counts from now on.
 // Rollback takes back what stands above its block, and what was told and did not count yet.
 type Change struct {
-	Output *OutputAnswer
+	Output *query.OutputAnswer
 	Spend  *SpendAnswer
 	Block  *model.Point
 	// Rollback to the origin takes everything back.
 	Rollback *model.Point
 	Hash     string // of Block or Rollback, as people write it
 
-	Summary  BlockSummaryAnswer // of Block
-	Spent    *OutputAnswer      // what Spend spends, with [ChangeFilter.All]; else nil
-	Position Position           // behind Output or Spend
+	Summary  query.BlockSummaryAnswer // of Block
+	Spent    *query.OutputAnswer      // what Spend spends, with [ChangeFilter.All]; else nil
+	Position Position                 // behind Output or Spend
 }
 
 // SpendAnswer is an output that is spent, and by what.
 type SpendAnswer struct {
-	Tx      string        `json:"tx"`
-	Index   int           `json:"index"`
-	Height  uint32        `json:"height"`
-	SpentBy SpentByAnswer `json:"spent_by"`
+	Tx      string              `json:"tx"`
+	Index   int                 `json:"index"`
+	Height  uint32              `json:"height"`
+	SpentBy query.SpentByAnswer `json:"spent_by"`
 }
 
 // MarshalJSON writes one object with the type of the event in it.
@@ -65,7 +66,7 @@ func (e Change) MarshalJSON() ([]byte, error) {
 	case e.Output != nil:
 		object = struct {
 			Type string `json:"type"`
-			*OutputAnswer
+			*query.OutputAnswer
 		}{"output", e.Output}
 	case e.Spend != nil:
 		object = struct {
@@ -75,15 +76,15 @@ func (e Change) MarshalJSON() ([]byte, error) {
 	case e.Block != nil:
 		object = struct {
 			Type string `json:"type"`
-			PointAnswer
-		}{"block", PointAnswer{uint32(e.Block.Height), e.Hash}}
+			query.PointAnswer
+		}{"block", query.PointAnswer{Height: uint32(e.Block.Height), Hash: e.Hash}}
 	default:
 		rollback := struct {
-			Type string       `json:"type"`
-			To   *PointAnswer `json:"to"` // null: the origin
+			Type string             `json:"type"`
+			To   *query.PointAnswer `json:"to"` // null: the origin
 		}{Type: "rollback"}
 		if !e.Rollback.IsOrigin() {
-			rollback.To = &PointAnswer{uint32(e.Rollback.Height), e.Hash}
+			rollback.To = &query.PointAnswer{Height: uint32(e.Rollback.Height), Hash: e.Hash}
 		}
 		object = rollback
 	}
@@ -99,18 +100,18 @@ const BlockEvery = 1000
 
 // Locator is what a program that has followed up to p has to know to go on from there, or from where the chain parted
 // from it meanwhile: known, for [Follow]. P is a block of the chain, or the origin, of which nothing is known.
-func Locator(ctx context.Context, ask Queries, p model.Point) ([]model.Point, error) {
+func Locator(ctx context.Context, ask query.Queries, p model.Point) ([]model.Point, error) {
 	if p.IsOrigin() {
 		return nil, nil
 	}
 	const dense = 20 // forks of which are found exactly, deeper ones with a few blocks told again
-	return ask.ancestors(ctx, p, dense)
+	return ask.Ancestors(ctx, p, dense)
 }
 
 // Start is where [Follow] begins that is told of known: the newest of them that is part of the chain, or the origin;
 // and how many blocks come behind it.
-func Start(ctx context.Context, ask Queries, known []model.Point) (p model.Point, behind uint64, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func Start(ctx context.Context, ask query.Queries, known []model.Point) (p model.Point, behind uint64, err error) {
+	err = ask.From(ctx, func(q *query.Query) error {
 		p, err = newest(q, known)
 		if behind = uint64(q.Tip.Height - p.Height); p.IsOrigin() {
 			behind = q.Totals.Rows[schema.FamilyBlock]
@@ -137,9 +138,9 @@ var errStopped = errors.New("the consumer takes no more")
 //
 // Without Spends it reads the outputs it tells of; where none is named, all outputs of the blocks. With Spends it reads
 // the inputs of the blocks besides, or the histories of the values where those are shorter.
-func Follow(ctx context.Context, ask Queries, known []model.Point, what ChangeFilter) iter.Seq2[Change, error] {
+func Follow(ctx context.Context, ask query.Queries, known []model.Point, what Filter) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		err := ask.From(ctx, func(q *Query) error {
+		err := ask.From(ctx, func(q *query.Query) error {
 			f := changeReader{Query: q, what: what, tell: func(e Change) error {
 				switch {
 				case e.Block != nil:
@@ -163,8 +164,8 @@ func Follow(ctx context.Context, ask Queries, known []model.Point, what ChangeFi
 // NamedTerms are the terms of what is followed as answers have them in their keys and assets: an output is meant by a
 // term if it has that. It fails as Follow does for terms that cannot be followed, and with unknown_asset for an asset
 // that is named by its fingerprint and does not occur yet.
-func NamedTerms(ctx context.Context, ask Queries, what ChangeFilter) (named []Term, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func NamedTerms(ctx context.Context, ask query.Queries, what Filter) (named []query.Term, err error) {
+	err = ask.From(ctx, func(q *query.Query) error {
 		terms, err := what.terms()
 		for _, t := range terms {
 			if t, err = canonical(q, t); err != nil {
@@ -178,13 +179,13 @@ func NamedTerms(ctx context.Context, ask Queries, what ChangeFilter) (named []Te
 }
 
 // canonical is a term as answers have it.
-func canonical(q *Query, t Term) (Term, error) {
+func canonical(q *query.Query, t query.Term) (query.Term, error) {
 	switch {
-	case t.Index == AssetTerm && t.Value == "":
+	case t.Index == query.AssetTerm && t.Value == "":
 		return t, nil
-	case t.Index == AssetTerm:
-		id, _, err := q.asset(t.Value)
-		if unknownAsset(err) {
+	case t.Index == query.AssetTerm:
+		id, _, err := q.Asset(t.Value)
+		if query.UnknownAsset(err) {
 			if parsed, bad := q.Chain.ParseAsset(t.Value); bad == nil {
 				id, err = parsed, nil
 			}
@@ -194,7 +195,7 @@ func canonical(q *Query, t Term) (Term, error) {
 		}
 		return t, err
 	}
-	x, err := q.index(t.Index)
+	x, err := q.Index(t.Index)
 	if err != nil || t.Value == "" {
 		return t, err
 	}
@@ -207,12 +208,12 @@ func canonical(q *Query, t Term) (Term, error) {
 }
 
 // terms are all of what is followed.
-func (what *ChangeFilter) terms() ([]Term, error) {
-	terms := append([]Term{what.Term}, what.Or...)
-	if len(terms) > maxTerms {
-		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to follow: at most %d", len(terms), maxTerms)
+func (what *Filter) terms() ([]query.Term, error) {
+	terms := append([]query.Term{what.Term}, what.Or...)
+	if len(terms) > query.MaxTerms {
+		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to follow: at most %d", len(terms), query.MaxTerms)
 	}
-	if (what.EveryBlock || what.All) && what.Term == (Term{}) {
+	if (what.EveryBlock || what.All) && what.Term == (query.Term{}) {
 		terms = terms[1:]
 	}
 	return terms, nil
@@ -220,8 +221,8 @@ func (what *ChangeFilter) terms() ([]Term, error) {
 
 // changeReader tells what happened in one snapshot.
 type changeReader struct {
-	*Query
-	what  ChangeFilter
+	*query.Query
+	what  Filter
 	tell  func(Change) error
 	begin model.HeightPk  // no block stands below it
 	last  model.HeightPk  // the last block that is told
@@ -255,7 +256,7 @@ func (f *changeReader) follow(known []model.Point) error {
 	if !from.IsOrigin() {
 		next = from.Height + 1
 		f.begin = next
-	} else if f.begin, err = f.firstBlock(); err != nil {
+	} else if f.begin, err = f.FirstBlock(); err != nil {
 		return err
 	}
 	f.told, f.last = int64(f.begin)-1, f.Tip.Height
@@ -266,10 +267,10 @@ func (f *changeReader) follow(known []model.Point) error {
 	if most := f.what.MaxBlocks; most > 0 {
 		f.last = model.HeightPk(min(int64(f.last), f.told+int64(most)))
 	}
-	came := span{model.UtxoPk(next.First()), f.last.Last()} // what existed before the first block as well
+	came := query.Span{First: model.UtxoPk(next.First()), Last: f.last.Last()} // what existed before the first block as well
 	went := came
 	if within {
-		came.first, went.first = max(came.first, f.what.Resume.output), max(went.first, f.what.Resume.input)
+		came.First, went.First = max(came.First, f.what.Resume.output), max(went.First, f.what.Resume.input)
 	}
 	outputs, stop := iter.Pull2(set.created(came))
 	defer stop()
@@ -298,21 +299,21 @@ func (f *changeReader) within(known []model.Point, from model.Point) (bool, erro
 // meet is the newest of known that is part of the chain. Where nothing is known it is the block before the start.
 func (f *changeReader) meet(known []model.Point) (model.Point, error) {
 	if len(known) == 0 && f.what.Start != nil {
-		s, err := f.Query.span(*f.what.Start)
-		if err != nil || s.first == 0 {
+		s, err := f.Query.Span(*f.what.Start)
+		if err != nil || s.First == 0 {
 			return model.Point{}, err
 		}
-		row, err := schema.BlockAt(f.R, s.first.Height()-1)
+		row, err := schema.BlockAt(f.R, s.First.Height()-1)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {
 			return model.Point{}, nil // what existed before the first block stands below it
 		}
-		return model.Point{Height: s.first.Height() - 1, Hash: row.Hash, Slot: row.Slot}, err
+		return model.Point{Height: s.First.Height() - 1, Hash: row.Hash, Slot: row.Slot}, err
 	}
 	return newest(f.Query, known)
 }
 
 // newest is the newest of points that is part of the chain; the origin where none is.
-func newest(q *Query, points []model.Point) (model.Point, error) {
+func newest(q *query.Query, points []model.Point) (model.Point, error) {
 	for _, p := range points {
 		row, err := schema.BlockAt(q.R, p.Height)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {
@@ -331,14 +332,14 @@ func newest(q *Query, points []model.Point) (model.Point, error) {
 // createdOutput is an output that is told of, and the height it stands at.
 type createdOutput struct {
 	pk     model.UtxoPk
-	output *OutputAnswer
+	output *query.OutputAnswer
 }
 
 // spentOutput is an output that is followed and spent.
 type spentOutput struct {
 	pk     model.InputPk // of what spends it
 	spend  *SpendAnswer
-	output *OutputAnswer // nil: not asked for
+	output *query.OutputAnswer // nil: not asked for
 }
 
 // merge tells of outputs and spends, block by block: what comes, then what goes, which may have come in the same block.
@@ -427,7 +428,9 @@ func (f *changeReader) emitBlock(h model.HeightPk) error {
 	f.told = int64(h)
 	b := &f.block
 	return f.tell(Change{
-		Block:   &model.Point{Height: h, Hash: b.Hash, Slot: b.Slot},
-		Summary: BlockSummaryAnswer{uint32(h), f.Chain.FormatHash(b.Hash), b.Time, b.Size, b.TxCount},
+		Block: &model.Point{Height: h, Hash: b.Hash, Slot: b.Slot},
+		Summary: query.BlockSummaryAnswer{
+			Height: uint32(h), Hash: f.Chain.FormatHash(b.Hash), Time: b.Time, Size: b.Size, TxCount: b.TxCount,
+		},
 	})
 }

@@ -1,4 +1,4 @@
-package query
+package txset
 
 import (
 	"testing"
@@ -11,35 +11,35 @@ import (
 func TestTxSetCountsDifferentTransactions(t *testing.T) {
 	rng := testseed.Rand(t)
 	for _, blocks := range []int{1, 40, 2_000_000} {
-		var s txSet
+		var s Set
 		known := map[model.TxPk]bool{}
 		for range 20 * freshTxs {
 			tx, err := model.NewTxPk(model.HeightPk(rng.IntN(blocks)), rng.IntN(3000))
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.add(tx)
+			s.Add(tx)
 			known[tx] = true
 		}
-		if got := s.count(); got != uint64(len(known)) {
+		if got := s.Count(); got != uint64(len(known)) {
 			t.Errorf("%d blocks: %d transactions, expected %d", blocks, got, len(known))
 		}
 	}
-	if none := new(txSet); none.count() != 0 {
-		t.Errorf("an empty set counts %d", none.count())
+	if none := new(Set); none.Count() != 0 {
+		t.Errorf("an empty set counts %d", none.Count())
 	}
 }
 
 // What a set of a million transactions holds in memory: far less than 16 bytes for each output of a value.
 func TestTxSetIsSmall(t *testing.T) {
-	var s txSet
+	var s Set
 	const txs = 1 << 20
 	for i := range txs { // five of each block, out of order
 		tx, err := model.NewTxPk(model.HeightPk(i*7919%txs/5), 500*(i%5))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.add(tx)
+		s.Add(tx)
 	}
 	bytes := 8 * cap(s.fresh)
 	for _, r := range s.runs {

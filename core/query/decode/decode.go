@@ -1,16 +1,17 @@
-package query
+package decode
 
 import (
 	"fmt"
 	"slices"
 	"strconv"
 
+	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
 
 // Decoded is what an adapter made of a block, for people to read. Indexes are the names the block was decoded with.
-func Decoded(c model.Chain, indexes []string, b *model.Block) (*DecodedBlock, error) {
+func Of(c model.Chain, indexes []string, b *model.Block) (*Block, error) {
 	header, err := c.Header(b.Header)
 	if err != nil {
 		return nil, fmt.Errorf("header of block %d: %w", b.Height, err)
@@ -23,9 +24,9 @@ func Decoded(c model.Chain, indexes []string, b *model.Block) (*DecodedBlock, er
 		}
 		d.indexes = append(d.indexes, c.Indexes()[i])
 	}
-	a := &DecodedBlock{
-		Chain: c.Name(), Height: uint32(b.Height), Hash: c.FormatHash(b.Hash), PrevHash: formatParent(c, b.Parent),
-		Time: b.Time, Size: b.Size, Header: header, Txs: make([]DecodedTx, len(b.Txs)),
+	a := &Block{
+		Chain: c.Name(), Height: uint32(b.Height), Hash: c.FormatHash(b.Hash), PrevHash: query.FormatParent(c, b.Parent),
+		Time: b.Time, Size: b.Size, Header: header, Txs: make([]Tx, len(b.Txs)),
 	}
 	for i := range b.Txs {
 		a.Txs[i] = d.tx(&b.Txs[i])
@@ -39,10 +40,10 @@ type decoder struct {
 	indexes  []model.Index
 }
 
-func (d *decoder) tx(t *model.Tx) DecodedTx {
-	a := DecodedTx{
+func (d *decoder) tx(t *model.Tx) Tx {
+	a := Tx{
 		Hash: d.c.FormatHash(t.Hash), Coinbase: d.coinbase && len(t.Inputs) == 0,
-		Inputs: []DecodedInput{}, Outputs: []DecodedOutput{},
+		Inputs: []Input{}, Outputs: []Output{},
 	}
 	if t.Fee.Stated {
 		a.Fee = strconv.FormatUint(t.Fee.Amount, 10)
@@ -54,26 +55,26 @@ func (d *decoder) tx(t *model.Tx) DecodedTx {
 		a.Outputs = append(a.Outputs, d.output(t.OutputIndex(i), &t.Outputs[i]))
 	}
 	for _, m := range t.Mints {
-		a.Mints = append(a.Mints, MintAnswer{d.c.FormatAsset(m.Asset), m.Amount.String()})
+		a.Mints = append(a.Mints, query.MintAnswer{Asset: d.c.FormatAsset(m.Asset), Amount: m.Amount.String()})
 	}
 	return a
 }
 
-func (d *decoder) input(in *model.Input) DecodedInput {
+func (d *decoder) input(in *model.Input) Input {
 	if in.Value == nil {
 		n := int(in.Index)
-		return DecodedInput{Tx: d.c.FormatHash(in.Tx), Index: &n}
+		return Input{Tx: d.c.FormatHash(in.Tx), Index: &n}
 	}
 	for _, x := range d.c.Indexes() {
 		if x.Name == d.c.Traits().SpendIndex {
-			return DecodedInput{Box: x.Format(in.Value)}
+			return Input{Box: x.Format(in.Value)}
 		}
 	}
-	return DecodedInput{}
+	return Input{}
 }
 
-func (d *decoder) output(i int, o *model.Output) DecodedOutput {
-	a := DecodedOutput{Index: i, Value: strconv.FormatUint(o.Value, 10), Keys: map[string]any{}}
+func (d *decoder) output(i int, o *model.Output) Output {
+	a := Output{Index: i, Value: strconv.FormatUint(o.Value, 10), Keys: map[string]any{}}
 	for _, k := range o.Keys {
 		x := &d.indexes[k.Index]
 		text := x.Format(k.Value)
@@ -85,44 +86,44 @@ func (d *decoder) output(i int, o *model.Output) DecodedOutput {
 		}
 	}
 	for _, asset := range o.Assets {
-		a.Assets = append(a.Assets, MintAnswer{d.c.FormatAsset(asset.ID), strconv.FormatUint(asset.Amount, 10)})
+		a.Assets = append(a.Assets, query.MintAnswer{Asset: d.c.FormatAsset(asset.ID), Amount: strconv.FormatUint(asset.Amount, 10)})
 	}
 	return a
 }
 
 // DecodedBlock is what an adapter makes of a block, without a database: nothing is resolved.
-type DecodedBlock struct {
-	Chain    string      `json:"chain"`
-	Height   uint32      `json:"height"`
-	Hash     string      `json:"hash"`
-	PrevHash string      `json:"prev_hash,omitempty"`
-	Time     int64       `json:"time"`
-	Size     int         `json:"size"`
-	Header   any         `json:"header"`
-	Txs      []DecodedTx `json:"txs"`
+type Block struct {
+	Chain    string `json:"chain"`
+	Height   uint32 `json:"height"`
+	Hash     string `json:"hash"`
+	PrevHash string `json:"prev_hash,omitempty"`
+	Time     int64  `json:"time"`
+	Size     int    `json:"size"`
+	Header   any    `json:"header"`
+	Txs      []Tx   `json:"txs"`
 }
 
 // DecodedTx is one transaction of a [DecodedBlock].
-type DecodedTx struct {
-	Hash     string          `json:"hash"`
-	Coinbase bool            `json:"coinbase"`
-	Fee      string          `json:"fee,omitempty"`
-	Inputs   []DecodedInput  `json:"inputs"`
-	Outputs  []DecodedOutput `json:"outputs"`
-	Mints    []MintAnswer    `json:"mints,omitempty"`
+type Tx struct {
+	Hash     string             `json:"hash"`
+	Coinbase bool               `json:"coinbase"`
+	Fee      string             `json:"fee,omitempty"`
+	Inputs   []Input            `json:"inputs"`
+	Outputs  []Output           `json:"outputs"`
+	Mints    []query.MintAnswer `json:"mints,omitempty"`
 }
 
 // DecodedInput names what it spends: an outpoint, or a box.
-type DecodedInput struct {
+type Input struct {
 	Tx    string `json:"tx,omitempty"`
 	Index *int   `json:"index,omitempty"`
 	Box   string `json:"box,omitempty"`
 }
 
 // DecodedOutput is one output of a [DecodedTx].
-type DecodedOutput struct {
-	Index  int            `json:"index"`
-	Value  string         `json:"value"`
-	Keys   map[string]any `json:"keys"`
-	Assets []MintAnswer   `json:"assets,omitempty"`
+type Output struct {
+	Index  int                `json:"index"`
+	Value  string             `json:"value"`
+	Keys   map[string]any     `json:"keys"`
+	Assets []query.MintAnswer `json:"assets,omitempty"`
 }

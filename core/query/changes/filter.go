@@ -1,4 +1,4 @@
-package query
+package changes
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -13,7 +14,7 @@ import (
 
 // outputFilter is the outputs that someone follows: those of some values, or all that have one of an index.
 type outputFilter struct {
-	*Query
+	*query.Query
 	parts []part
 }
 
@@ -59,21 +60,21 @@ func (f *outputFilter) every() bool {
 }
 
 // partOf returns the outputs that a term means; nil if there is none.
-func partOf(q *Query, t Term) (*part, error) {
+func partOf(q *query.Query, t query.Term) (*part, error) {
 	switch {
-	case t.Index == AssetTerm && t.Value == "":
+	case t.Index == query.AssetTerm && t.Value == "":
 		return new(part), nil
-	case t.Index == AssetTerm:
-		_, birth, err := q.asset(t.Value)
-		if unknownAsset(err) {
+	case t.Index == query.AssetTerm:
+		_, birth, err := q.Asset(t.Value)
+		if query.UnknownAsset(err) {
 			return nil, nil
 		}
 		return &part{birth: &model.BirthPk{Utxo: birth.Utxo, Ordinal: birth.Index}}, err
 	case t.Value == "":
-		x, err := q.index(t.Index)
+		x, err := q.Index(t.Index)
 		return &part{index: x}, err
 	}
-	x, _, birth, err := q.value(t.Index, t.Value)
+	x, _, birth, err := q.Value(t.Index, t.Value)
 	if birth == nil {
 		return nil, err
 	}
@@ -81,31 +82,31 @@ func partOf(q *Query, t Term) (*part, error) {
 }
 
 // union yields the places of several scans, in order and each once.
-func union(s span, scans []scan) iter.Seq2[model.UtxoPk, error] {
-	var all unionStream
+func union(s query.Span, scans []query.Scan) iter.Seq2[model.UtxoPk, error] {
+	var all query.UnionStream
 	switch {
-	case s.empty():
+	case s.Empty():
 		scans = nil
 	case len(scans) == 1:
 		return scans[0](s, false)
 	}
 	for _, scan := range scans {
-		all = append(all, &scanStream{scan: scan, span: s, work: &rowBudget{math.MaxInt}})
+		all = append(all, &query.ScanStream{Scan: scan, Span: s, Work: &query.RowBudget{Left: math.MaxInt}})
 	}
 	var cut *model.UtxoPk // never: there is work for all
-	return merged(all, false, &cut)
+	return query.Merged(all, false, &cut)
 }
 
 // outputs yields the outputs of the set that stand in s.
-func (f *outputFilter) outputs(s span) iter.Seq2[model.UtxoPk, error] {
-	scans := make([]scan, len(f.parts))
+func (f *outputFilter) outputs(s query.Span) iter.Seq2[model.UtxoPk, error] {
+	scans := make([]query.Scan, len(f.parts))
 	for i, p := range f.parts {
-		scans[i] = func(s span, descending bool) iter.Seq2[model.UtxoPk, error] {
+		scans[i] = func(s query.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 			switch {
 			case p.birth != nil && p.index != nil:
-				return f.occurrences(p.index, *p.birth, s, descending)
+				return f.Occurrences(p.index, *p.birth, s, descending)
 			case p.birth != nil:
-				return f.assetOccurrences(model.AssetBirthPk{Utxo: p.birth.Utxo, Index: p.birth.Ordinal}, s, descending)
+				return f.AssetOccurrences(model.AssetBirthPk{Utxo: p.birth.Utxo, Index: p.birth.Ordinal}, s, descending)
 			}
 			return f.all(p, s)
 		}
@@ -114,9 +115,9 @@ func (f *outputFilter) outputs(s span) iter.Seq2[model.UtxoPk, error] {
 }
 
 // all yields every output in s that has one of an index, or that holds assets.
-func (f *outputFilter) all(p part, s span) iter.Seq2[model.UtxoPk, error] {
+func (f *outputFilter) all(p part, s query.Span) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
-		for kv, err := range f.R.Scan(p.family(), s.first.AppendTo(nil), append(s.last.AppendTo(nil), 0), false) {
+		for kv, err := range f.R.Scan(p.family(), s.First.AppendTo(nil), append(s.Last.AppendTo(nil), 0), false) {
 			if err != nil {
 				yield(0, err)
 				return
@@ -164,7 +165,7 @@ func growing[T any](ctx context.Context, seq iter.Seq2[T, error]) iter.Seq2[[]T,
 				if !yield(next, nil) {
 					return
 				}
-				size, next = min(size*2, occurrenceBatch), nil
+				size, next = min(size*2, query.OccurrenceBatch), nil
 			}
 		}
 		if len(next) > 0 {
@@ -174,12 +175,12 @@ func growing[T any](ctx context.Context, seq iter.Seq2[T, error]) iter.Seq2[[]T,
 }
 
 // created yields the outputs of the set in s as they are told.
-func (f *outputFilter) created(s span) iter.Seq2[createdOutput, error] {
+func (f *outputFilter) created(s query.Span) iter.Seq2[createdOutput, error] {
 	return func(yield func(createdOutput, error) bool) {
 		for batch, err := range growing(f.Ctx, f.outputs(s)) {
-			var answers []OutputAnswer
+			var answers []query.OutputAnswer
 			if err == nil {
-				answers, err = f.Query.outputs(batch, len(batch))
+				answers, err = f.Query.Outputs(batch, len(batch))
 			}
 			if err != nil {
 				yield(createdOutput{}, err)
@@ -201,7 +202,7 @@ type spending struct {
 }
 
 // spent yields what of the set is spent in s, as it is told.
-func (f *outputFilter) spent(s span) iter.Seq2[spentOutput, error] {
+func (f *outputFilter) spent(s query.Span) iter.Seq2[spentOutput, error] {
 	return func(yield func(spentOutput, error) bool) {
 		inputs, err := f.inputs(s)
 		if err != nil {
@@ -218,9 +219,9 @@ func (f *outputFilter) spent(s span) iter.Seq2[spentOutput, error] {
 			}
 			var hashes map[model.TxPk]string
 			if err == nil {
-				hashes, err = f.hashes(txs)
+				hashes, err = f.Hashes(txs)
 			}
-			var outputs []OutputAnswer
+			var outputs []query.OutputAnswer
 			if err == nil && f.every() {
 				outputs, err = f.spentOutputs(batch)
 			}
@@ -229,12 +230,12 @@ func (f *outputFilter) spent(s span) iter.Seq2[spentOutput, error] {
 				return
 			}
 			for i, sp := range batch {
-				var of *OutputAnswer
+				var of *query.OutputAnswer
 				if outputs != nil {
 					of = &outputs[i]
 				}
 				a := &SpendAnswer{hashes[sp.output.Tx()], sp.output.Index(), uint32(sp.output.Height()),
-					SpentByAnswer{hashes[sp.input.Tx()], sp.input.Index(), uint32(sp.input.Height())}}
+					query.SpentByAnswer{Tx: hashes[sp.input.Tx()], Input: sp.input.Index(), Height: uint32(sp.input.Height())}}
 				if !yield(spentOutput{sp.input, a, of}, nil) {
 					return
 				}
@@ -244,12 +245,12 @@ func (f *outputFilter) spent(s span) iter.Seq2[spentOutput, error] {
 }
 
 // spentOutputs are what spends spend.
-func (f *outputFilter) spentOutputs(spends []spending) ([]OutputAnswer, error) {
+func (f *outputFilter) spentOutputs(spends []spending) ([]query.OutputAnswer, error) {
 	pks := make([]model.UtxoPk, len(spends))
 	for i, sp := range spends {
 		pks[i] = sp.output
 	}
-	return f.Query.outputs(pks, len(pks))
+	return f.Query.Outputs(pks, len(pks))
 }
 
 // only is what of spends is of outputs in the set.
@@ -290,8 +291,8 @@ func (f *outputFilter) only(spends []spending) ([]spending, error) {
 
 // inputs yields inputs in s, among them all that spend an output of the set: those of every transaction, or those of the
 // values' own.
-func (f *outputFilter) inputs(s span) (iter.Seq2[spending, error], error) {
-	if s.empty() {
+func (f *outputFilter) inputs(s query.Span) (iter.Seq2[spending, error], error) {
+	if s.Empty() {
 		return func(func(spending, error) bool) {}, nil
 	}
 	own, err := f.historyIsCheaper(s)
@@ -301,18 +302,18 @@ func (f *outputFilter) inputs(s span) (iter.Seq2[spending, error], error) {
 	if !own {
 		return f.allInputs(s), nil
 	}
-	txs := make([]scan, len(f.parts))
+	txs := make([]query.Scan, len(f.parts))
 	for i, p := range f.parts {
-		txs[i] = func(s span, descending bool) iter.Seq2[model.UtxoPk, error] { return f.txs(p, s) }
+		txs[i] = func(s query.Span, descending bool) iter.Seq2[model.UtxoPk, error] { return f.txs(p, s) }
 	}
 	return func(yield func(spending, error) bool) {
 		// It may begin in the middle of a transaction.
-		for tx, err := range union(span{model.UtxoPk(s.first.Tx()), s.last}, txs) {
+		for tx, err := range union(query.Span{First: model.UtxoPk(s.First.Tx()), Last: s.Last}, txs) {
 			if err != nil {
 				yield(spending{}, err)
 				return
 			}
-			for sp, err := range f.allInputs(span{max(tx, s.first), tx | model.MaxIndex}) {
+			for sp, err := range f.allInputs(query.Span{First: max(tx, s.First), Last: tx | model.MaxIndex}) {
 				if !yield(sp, err) || err != nil {
 					return
 				}
@@ -322,10 +323,10 @@ func (f *outputFilter) inputs(s span) (iter.Seq2[spending, error], error) {
 }
 
 // txs yields where the transactions in s begin that pay to a value or spend from it.
-func (f *outputFilter) txs(p part, s span) iter.Seq2[model.UtxoPk, error] {
+func (f *outputFilter) txs(p part, s query.Span) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		for {
-			moves, err := f.movements(p.index, *p.birth, s, false, movesAtOnce)
+			moves, err := f.Movements(p.index, *p.birth, s, false, movesAtOnce)
 			if err != nil {
 				yield(0, err)
 				return
@@ -338,15 +339,15 @@ func (f *outputFilter) txs(p part, s span) iter.Seq2[model.UtxoPk, error] {
 			if len(moves) < movesAtOnce {
 				return
 			}
-			s = s.behindTx(moves[len(moves)-1].Tx, false)
+			s = s.BehindTx(moves[len(moves)-1].Tx, false)
 		}
 	}
 }
 
 // historyIsCheaper reports whether the histories of the values in s take less reading than all inputs there.
-func (f *outputFilter) historyIsCheaper(s span) (bool, error) {
+func (f *outputFilter) historyIsCheaper(s query.Span) (bool, error) {
 	blocks := max(1, f.Totals.Rows[schema.FamilyBlock])
-	left := f.Totals.Rows[schema.FamilySpentUtxo] / blocks * uint64(s.last.Height()-s.first.Height()+1)
+	left := f.Totals.Rows[schema.FamilySpentUtxo] / blocks * uint64(s.Last.Height()-s.First.Height()+1)
 	for _, p := range f.parts {
 		if p.index == nil || p.birth == nil {
 			return false, nil
@@ -354,7 +355,7 @@ func (f *outputFilter) historyIsCheaper(s span) (bool, error) {
 		if p.index.Active.Has(schema.FeatureHistory) {
 			continue
 		}
-		for _, err := range f.occurrences(p.index, *p.birth, span{0, s.last}, false) {
+		for _, err := range f.Occurrences(p.index, *p.birth, query.Span{Last: s.Last}, false) {
 			if err != nil || left == 0 {
 				return false, err
 			}
@@ -368,9 +369,9 @@ func (f *outputFilter) historyIsCheaper(s span) (bool, error) {
 const movesAtOnce = 10_000
 
 // allInputs yields the inputs in s.
-func (f *outputFilter) allInputs(s span) iter.Seq2[spending, error] {
+func (f *outputFilter) allInputs(s query.Span) iter.Seq2[spending, error] {
 	return func(yield func(spending, error) bool) {
-		for kv, err := range f.R.Scan(schema.FamilySpentUtxo, s.first.AppendTo(nil), append(s.last.AppendTo(nil), 0), false) {
+		for kv, err := range f.R.Scan(schema.FamilySpentUtxo, s.First.AppendTo(nil), append(s.Last.AppendTo(nil), 0), false) {
 			var sp spending
 			if err == nil {
 				sp.input, err = model.ParseInputPk(kv.Key)

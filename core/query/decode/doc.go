@@ -1,0 +1,2 @@
+// Package decode describes a block as its chain adapter decoded it, for people to read.
+package decode

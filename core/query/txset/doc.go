@@ -1,0 +1,2 @@
+// Package txset counts different transactions in little memory.
+package txset
