@@ -1,4 +1,4 @@
-# Birthmark. `make` alone prints what there is to make.
+# Birthmark. `make` alone prints the targets.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -9,20 +9,20 @@ SHELL := /bin/bash
 export CGO_LDFLAGS := -Wl,-Bstatic -lrocksdb -lz -lbz2 -lsnappy -llz4 -lzstd -Wl,-Bdynamic -lstdc++ -lm -ldl -lpthread
 export GOFLAGS := $(GOFLAGS) -tags=grocksdb_no_link
 
-# Where git can tell, the binary knows its commit: `birthmark version`.
+# In a git repository the binary contains its commit: see `birthmark version`.
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo true || echo false)
 BENCH ?= append
 FUZZTIME ?= 10s
 
 .PHONY: help
-help: ## print this
+help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: ## install what a bare Debian 12 lacks: RocksDB, its compressors, a C++ compiler
+setup: ## install missing packages on Debian 12: RocksDB, compression libraries, a C++ compiler
 	@tools/setup.sh
 
-# What tests look at pages with; where it cannot be had, they say so and are skipped.
+# The browser for tests of pages. If it cannot be installed, these tests are skipped.
 .PHONY: browser
 browser:
 	@tools/setup.sh browser
@@ -32,19 +32,19 @@ build: setup ## build bin/birthmark
 	@go build -trimpath -buildvcs=$(VCS) -o bin/birthmark ./cmd/birthmark
 
 .PHONY: demo
-demo: build ## index 14,132 real Bitcoin blocks into ./demo-data and ask about them
+demo: build ## index 14,132 real Bitcoin blocks into ./demo-data and query them
 	@docs/demo.sh
 
 .PHONY: demo-serve
-demo-serve: build ## serve what the demos have made: an explorer and an API at http://127.0.0.1:8080 (LISTEN=host:port)
+demo-serve: build ## serve the databases of the demos at http://127.0.0.1:8080 (LISTEN=host:port)
 	@docs/demo-serve.sh
 
 .PHONY: demo-cardano
-demo-cardano: build ## index a chain like Cardano's, or IMMUTABLE=/path NETWORK=preview, and ask about its assets
+demo-cardano: build ## index a generated Cardano chain (or IMMUTABLE=/path NETWORK=preview) and query its assets
 	@docs/demo-cardano.sh
 
 .PHONY: demo-ergo
-demo-ergo: build ## index a chain like Ergo's from a stand-in for a node, or NODE=http://host:9053 NETWORK=mainnet, and ask about its tokens
+demo-ergo: build ## index a generated Ergo chain (or NODE=http://host:9053 NETWORK=mainnet) and query its tokens
 	@docs/demo-ergo.sh
 
 .PHONY: test
@@ -56,11 +56,11 @@ test-short: ## run the quick tests: the inner loop
 	go test -short ./...
 
 .PHONY: race
-race: browser blocks ## every test under the race detector
+race: browser blocks ## run every test under the race detector
 	go test -race -timeout 30m ./...
 
 .PHONY: test-interop
-test-interop: setup blocks interop ## tests against other implementations, from npm (needs node and npm)
+test-interop: setup blocks interop ## run tests against other implementations (needs node and npm)
 	go test -tags grocksdb_no_link,interop -count=1 -run Interop ./internal/cli ./chains/ergo/...
 
 .PHONY: lint
@@ -75,7 +75,7 @@ bench: build ## index generated blocks in several ways and compare (BENCH="appen
 	@bin/birthmark bench $(BENCH)
 
 .PHONY: fuzz
-fuzz: setup ## every fuzz target for 10 seconds (FUZZTIME=10s)
+fuzz: setup ## run every fuzz target for 10 seconds (FUZZTIME=10s)
 	@for package in $$(go list ./...); do \
 	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
 	    echo "$$package $$target"; \
@@ -84,31 +84,30 @@ fuzz: setup ## every fuzz target for 10 seconds (FUZZTIME=10s)
 	done
 
 .PHONY: docs
-docs: setup ## write docs/schema.md and docs/fields.md anew from the code
+docs: setup ## write docs/schema.md and docs/fields.md from the code
 	go run ./cmd/birthmark schema > docs/schema.md.new && mv docs/schema.md.new docs/schema.md
 	go run ./cmd/birthmark fields > docs/fields.md.new && mv docs/fields.md.new docs/fields.md
 
 .PHONY: generate
-generate: setup ## write docs/openapi.yaml, the examples in it and the client api/client anew from the operations of package api
+generate: setup ## write docs/openapi.yaml, its examples and api/client from the operations of package api
 	go test -count=1 -run 'TestExamplesOfTheDocumentation|TestSessionsOfTheGuide' ./api -update
 	go test -count=1 -run TestTheDocumentsOfTheRepositoryAreThoseOfTheServer ./api -update
 	go tool -modfile=tools/go.mod oapi-codegen -config api/client/oapi-codegen.yaml -o api/client/client.go api/client/openapi-3.0.yaml
 
 .PHONY: screenshots
-screenshots: browser blocks ## take the pictures in docs/img anew
+screenshots: browser blocks ## take the pictures in docs/img
 	go test -count=1 -run TestScreenshots ./internal/cli -update
 
 .PHONY: clean
-clean: ## remove what was built and the demo's data
+clean: ## remove build results and the data of the demos
 	rm -rf bin demo-data
 
-# The real blocks that tests and the demo use come with a Go module: that of btcd, which tests build and run.
+# The real blocks for tests and the demo are in the module of btcd, which tests also build and run.
 .PHONY: blocks
 blocks:
 	@go -C tools mod download
 
-# Other implementations are pinned by package-lock.json. The native parts that bcoin needs are compiled, the rest of what
-# its packages would run at installation is not run.
+# package-lock.json pins other implementations. The native parts of bcoin are compiled; other install scripts do not run.
 .PHONY: interop
 interop:
 	@command -v npm >/dev/null || { echo "test-interop: node and npm are needed: apt-get install nodejs npm" >&2; exit 1; }
