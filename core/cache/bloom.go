@@ -7,29 +7,29 @@ import (
 	"birthmark/internal/offheap"
 )
 
-// Bloom is the values a database has, as a blocked Bloom filter: what it does not have is new, and need not be looked
-// for. It grows by layers, each four times as large as the one before, up to its bound; past that it is given up, and
-// every value is looked for. A value that was removed stays in it, which costs a lookup and is right.
+// Bloom is a blocked Bloom filter of the values in the database: a value that it lacks is new, and need not be looked
+// up. It grows by layers, each four times as large as the one before, up to its bound; beyond that it is disabled and
+// every value is looked up. Removed values stay in it, which only costs a lookup.
 type Bloom struct {
 	layers   []bloomLayer
 	bytes    int64 // of all layers
 	maxBytes int64
-	// complete: it has all the values of the database. Only then it may be asked.
+	// complete: it has all values of the database. Only then it may be used.
 	complete bool
 }
 
-// bloomLayer is blocks of a cache line each, one for a value.
+// bloomLayer is blocks of one cache line each; a value is in one block.
 type bloomLayer struct {
 	blocks    []bloomBlock
 	memory    *offheap.Memory
-	remaining int // for further values
+	remaining int // capacity left
 }
 
 type bloomBlock [8]uint64
 
 const (
 	bloomBlockSize = 64
-	bloomBits      = 16 // for a value: of each layer one new value in three hundred is looked for in vain
+	bloomBits      = 16 // per value: a false positive rate of 1 in 300 per layer
 	bloomHashes    = 7
 	firstBlocks    = 1 << 7
 )
@@ -49,7 +49,7 @@ func (f *Bloom) Has(key Fingerprint) bool {
 	return false
 }
 
-// Add takes a value that is new.
+// Add adds a new value.
 func (f *Bloom) Add(key Fingerprint) {
 	if !f.complete {
 		return
@@ -70,7 +70,7 @@ func (f *Bloom) Add(key Fingerprint) {
 	f.layers[n-1].add(key)
 }
 
-// Prefetch reads where the newest layer has values: see [table.touch].
+// Prefetch touches the blocks of values in the newest layer: see [Table.Prefetch].
 func (f *Bloom) Prefetch(fs []Fingerprint) (sum uint64) {
 	if n := len(f.layers); n > 0 {
 		for i := range fs {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What was added is always there, what was not is seldom thought to be, and memory stays within its bound, past which
-// the filter says nothing.
+// Added values are always present, others rarely seem to be, and memory stays within the bound, beyond which the filter
+// is disabled.
 func TestFilterNeverMissesAValue(t *testing.T) {
 	for _, most := range []int64{0, 8 << 10, 1 << 20, 16 << 20} {
 		f, fp := newBloom(most), newFingerprinter()

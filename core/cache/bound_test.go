@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// accountIndexes are n indexes that keep accounts, and one that does not.
+// accountIndexes returns n indexes with accounts, and one without.
 func accountIndexes(n int) (indexes []*schema.Index) {
 	for i := range n + 1 {
 		x := &schema.Index{Index: model.Index{Name: fmt.Sprint(i)}, Number: i}
@@ -23,8 +23,8 @@ func accountIndexes(n int) (indexes []*schema.Index) {
 	return indexes
 }
 
-// No cache takes more than its share of the memory, nor all of them together more than there is, apart from what windows
-// hold that are not written yet; and they use most of what they may. It is so for any number of indexes that keep accounts.
+// No cache exceeds its share of the memory, and all together do not exceed the budget, apart from entries of unwritten
+// batches; and they use most of it. This holds for any number of indexes with accounts.
 func TestEveryCacheStaysWithinItsShare(t *testing.T) {
 	const perWindow, unwritten, windows = 1000, 3, 400
 	for _, bytes := range []int64{0, 1 << 20, 4 << 20} {
@@ -39,7 +39,7 @@ func TestEveryCacheStaysWithinItsShare(t *testing.T) {
 					for i := range perWindow {
 						pk := model.UtxoPk(w*perWindow + i + 1)
 						key := c.Fingerprints.Value(0, pk.AppendTo(nil))
-						c.Unspent.Put(key, uint64(pk), 1<<60) // a number that does not fit its entry
+						c.Unspent.Put(key, uint64(pk), 1<<60) // a number that does not fit into the entry
 						c.PutBirth(key, model.BirthPk{Utxo: pk})
 						c.Known.Add(key)
 						for _, x := range indexes {
@@ -48,7 +48,7 @@ func TestEveryCacheStaysWithinItsShare(t *testing.T) {
 					}
 					held := c.Known.bytes
 					for name, table := range c.tables() {
-						// What has to stay fills half of its places at the least.
+						// Pinned entries fill at least half of the slots.
 						if got, most := tableBytes(table), int64(table.capacity*entrySize); got > most && got > 2*unwritten*perWindow*entrySize {
 							t.Fatalf("%s has %d bytes of %d after %d windows", name, got, most, w)
 						}
@@ -80,8 +80,8 @@ func TestEveryCacheStaysWithinItsShare(t *testing.T) {
 
 func tableBytes(t *Table) int64 { return int64(len(t.entries)) * entrySize }
 
-// When an index with accounts is added, room is made for its owners within the same memory: other tables drop what is
-// oldest. When it is dropped, its table goes.
+// When an index with accounts is added, its owners get memory of the same budget: other tables drop their oldest
+// entries. When it is dropped, its table goes.
 func TestCachesAreDividedAgainWhenIndexesChange(t *testing.T) {
 	const bytes, entries = 4 << 20, 400_000
 	all := accountIndexes(2)
@@ -131,7 +131,7 @@ func TestCachesAreDividedAgainWhenIndexesChange(t *testing.T) {
 	}
 }
 
-// Whatever the distance from its value's birth to an output, owners tell it from an output without a value.
+// At any distance from the birth of its value, an output is distinguished from an output without a value.
 func TestOwnersOfAnyDistance(t *testing.T) {
 	x := accountIndexes(1)[0]
 	c := New(1<<20, []*schema.Index{x})
@@ -155,14 +155,14 @@ func TestOwnersOfAnyDistance(t *testing.T) {
 	}
 }
 
-// The note of a table that is far larger than it has births of the table takes no memory for the rest of them.
+// The snapshot of a table that is far larger than its entries takes no memory for the rest.
 func TestANoteOfALargeTableTakesLittleMemory(t *testing.T) {
 	const entries, most = 1_000_000, 2_000
 	c := New(64<<20, nil)
 	for i := range model.UtxoPk(entries) {
 		key := c.Fingerprints.Value(0, i.AppendTo(nil))
 		c.PutBirth(key, model.BirthPk{Utxo: i})
-		c.Birth(key) // it was asked for
+		c.Birth(key) // marks it as referenced
 	}
 	var before, after runtime.MemStats
 	var b bytes.Buffer

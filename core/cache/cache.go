@@ -12,12 +12,12 @@ import (
 	"birthmark/storage"
 )
 
-// Fingerprint stands for a value or an outpoint in memory: 128 bits that depend on a secret, so that nobody can make two
-// values with the same one.
+// Fingerprint identifies a value or an outpoint in memory: 128 bits that depend on a secret key, so that nobody can
+// construct a collision.
 type Fingerprint struct{ a, b uint64 }
 
-// fingerprinter makes fingerprints: SipHash-2-4 of 128 bits under a key of its own. A space keeps values of different
-// indexes apart.
+// fingerprinter computes fingerprints: SipHash-2-4 with 128 bits and a key. A space separates values of different
+// indexes.
 type fingerprinter struct{ k0, k1 uint64 }
 
 func newFingerprinter() fingerprinter {
@@ -38,38 +38,38 @@ func (f *fingerprinter) Value(space int, value []byte) Fingerprint {
 	return Fingerprint{a ^ s*SpreadA, b ^ s*SpreadB}
 }
 
-// Outpoints hashes a transaction's hash once for all of its outputs: see output.
+// Outpoints hashes a transaction's hash once for all of its outputs: see Output.
 func (f *fingerprinter) Outpoints(hash *model.Hash) Fingerprint {
 	a, b := siphash.Hash128(f.k0, f.k1, hash[:])
 	return Fingerprint{a, b}
 }
 
-// Output is the fingerprint of outpoint n of the transaction whose outpoints is p. Four at a time are neighbours in a
+// Output returns the fingerprint of outpoint n of the transaction with outpoints p. Four at a time are adjacent in a
 // table.
 func (p Fingerprint) Output(n uint32) Fingerprint {
 	return Fingerprint{(p.a^uint64(n>>2)*SpreadA)&^3 | uint64(n&3), p.b + uint64(n)*SpreadB}
 }
 
-// Caches are what resolution asks before it reads. What windows that are not written yet have made and not spent is in
-// them for certain, all else as far as there is room. They are used with DB.write held.
+// Caches answer lookups of the resolver. Outputs and births of batches that are not written yet are always present,
+// others if there is room. Callers hold DB.write.
 type Caches struct {
 	Fingerprints fingerprinter
-	Unspent      *Table // outpoint (or value of the index inputs name) -> utxo_pk, value; removed when spent
+	Unspent      *Table // outpoint (or value of the index by which inputs name outputs) -> utxo_pk, value; removed when spent
 	Births       *Table // value of an index or asset id -> birth
 	Known        *Bloom
-	owners       map[int]*Table // by number of an index that keeps accounts: utxo_pk -> how far from it its value was born
-	warmed       bool           // they know what they would know had this process written all of the database
+	owners       map[int]*Table // by number of an index with accounts: utxo_pk -> distance to the birth of its value
+	warmed       bool           // complete, as if this process had written the whole database
 	Counters     Counters
 
 	budget     int64       // bound of all tables and the filter together; pinned entries may exceed it
-	snapshotAt model.Point // the block of the note they were read from or written to
-	OnSweep    func()      // called before a whole table is read to remove entries; for tests
+	snapshotAt model.Point // block of the snapshot that was last read or written
+	OnSweep    func()      // called before a table is scanned to remove entries; for tests
 }
 
 const (
-	valueBits   = 52 // an output's value, but for very large ones
-	ordinalBits = 17 // of a birth: all of its 16 bits fit
-	ownerBits   = 62 // of the distance of two pointers in one chain and 1
+	valueBits   = 52 // of an output's value; larger values overflow
+	ordinalBits = 17 // of the ordinal of a birth
+	ownerBits   = 62 // of the distance of two pointers in one chain plus 1
 )
 
 func New(bytes int64, indexes []*schema.Index) *Caches {
@@ -78,10 +78,10 @@ func New(bytes int64, indexes []*schema.Index) *Caches {
 	return c
 }
 
-// Divide gives each cache its share of bytes: an eighth to the filter; a quarter to the owners of outputs, if there are
-// indexes that keep accounts, in equal parts; of the rest a third to unspent outputs and two thirds to births. A value of a
-// busy chain is used three times as often as an output is kept. When the indexes change, tables that have more than their new
-// share drop their oldest entries.
+// Divide sets the share of each cache in bytes: an eighth for the filter; a quarter for owners in equal parts, if there
+// are indexes with accounts; of the rest a third for unspent outputs and two thirds for births. On a busy chain a value
+// is used three times as often as an output is kept. When the indexes change, tables above their new share drop their
+// oldest entries.
 func (c *Caches) Divide(indexes []*schema.Index) {
 	owners := map[int]*Table{}
 	changed := c.owners == nil
@@ -112,19 +112,19 @@ func (c *Caches) Divide(indexes []*schema.Index) {
 	}
 }
 
-// Pin keeps the entries of windows that are not written yet; first is where the oldest of them begins. Owners are not pinned:
-// the windows themselves have the owners of their outputs.
+// Pin protects the entries of unwritten batches; first is the beginning of the oldest one. Owners are not pinned: the
+// batches themselves have the owners of their outputs.
 func (c *Caches) Pin(first model.UtxoPk) { c.Unspent.pinFloor, c.Births.pinFloor = first, first }
 
-// HasOwners reports whether it is worth while to remember which value of the index an output has.
+// HasOwners reports whether the owners of an index are cached.
 func HasOwners(x *schema.Index) bool {
 	return x.Active&schema.AccountFeatures != 0 && !x.Kind.HasOrdinal()
 }
 
-// outputFingerprint is the fingerprint of a pointer: no two have the same.
+// outputFingerprint returns the fingerprint of a pointer, which is unique.
 func outputFingerprint(pk model.UtxoPk) Fingerprint { return Fingerprint{a: uint64(pk) * SpreadA} }
 
-// PutOwner stores the birth of an output's value, or that the output has none, which is nil. The number of the entry is the
+// PutOwner stores the birth of an output's value, or nil if the output has none. The number of the entry is the
 // distance from the birth to the output plus one; 0 means no value.
 func (c *Caches) PutOwner(x *schema.Index, pk model.UtxoPk, birth *model.BirthPk) {
 	t := c.owners[x.Number]
@@ -137,7 +137,7 @@ func (c *Caches) PutOwner(x *schema.Index, pk model.UtxoPk, birth *model.BirthPk
 	}
 }
 
-// TakeOwner removes what own stored of an output that is spent, and returns it. It is not ok if there is no entry.
+// TakeOwner removes and returns the owner of a spent output; ok is false on a cache miss.
 func (c *Caches) TakeOwner(x *schema.Index, pk model.UtxoPk) (birth *model.BirthPk, ok bool) {
 	t := c.owners[x.Number]
 	if t == nil {
@@ -150,7 +150,7 @@ func (c *Caches) TakeOwner(x *schema.Index, pk model.UtxoPk) (birth *model.Birth
 	return &model.BirthPk{Utxo: pk - model.UtxoPk(number-1)}, true
 }
 
-// Birth is where a value was born, as far as that is known here.
+// Birth returns the birth of a value if it is cached.
 func (c *Caches) Birth(key Fingerprint) (model.BirthPk, bool) {
 	pk, ordinal, ok := c.Births.get(key)
 	return model.BirthPk{Utxo: model.UtxoPk(pk), Ordinal: uint16(ordinal)}, ok
@@ -160,7 +160,7 @@ func (c *Caches) PutBirth(key Fingerprint, birth model.BirthPk) {
 	c.Births.Put(key, uint64(birth.Utxo), uint64(birth.Ordinal))
 }
 
-// clear forgets everything.
+// clear removes everything.
 func (c *Caches) clear() {
 	c.Unspent.clear()
 	c.Births.clear()
@@ -170,9 +170,9 @@ func (c *Caches) clear() {
 	}
 }
 
-// The filter may have values that the database does not have, and an output that is unspent again may be missing: both only
-// cost a lookup. So a rollback removes what points to the rows it removes, and nothing else. If it then fails, what it
-// removed is looked up.
+// The filter may have values that the database lacks, and an output that is unspent again may be missing: both only
+// cost a lookup. A rollback therefore removes the entries of the rows that it removes, and nothing else. If it fails,
+// removed entries are looked up.
 
 // DropOutput removes the entries of an output whose row is removed. key is that of the table of unspent outputs.
 func (c *Caches) DropOutput(key Fingerprint, pk model.UtxoPk) {
@@ -187,8 +187,8 @@ func (c *Caches) DropBirth(space int, value []byte, birth model.BirthPk) {
 	c.Births.Drop(c.Fingerprints.Value(space, value), birth.Utxo)
 }
 
-// DropFrom removes all entries that point to first or to a later pointer. It reads every table from end to end, so it is
-// called only after a failure, when it is unknown which rows are gone.
+// DropFrom removes all entries that point to first or later. It scans every table, so it is called only after a
+// failure, when it is unknown which rows are gone.
 func (c *Caches) DropFrom(first model.UtxoPk) {
 	if c.OnSweep != nil {
 		c.OnSweep()
@@ -200,7 +200,7 @@ func (c *Caches) DropFrom(first model.UtxoPk) {
 	}
 }
 
-// Counter counts what a cache was asked. Windows add to it, not each question.
+// Counter counts the lookups and hits of a cache. Batches add to it, not each lookup.
 type Counter struct{ lookups, hits atomic.Uint64 }
 
 func (h *Counter) Add(asked, found int) {
@@ -208,15 +208,15 @@ func (h *Counter) Add(asked, found int) {
 	h.hits.Add(uint64(found))
 }
 
-// Counters are those of all caches.
+// Counters are the counters of all caches.
 type Counters struct {
-	Outputs Counter // what an input spends
-	Values  Counter // where a value or an asset was born
-	Filter  Counter // of those that are not among values: found is that it is new
-	Owners  Counter // whose a spent output was, where indexes keep accounts
+	Outputs Counter // previous outputs of inputs
+	Values  Counter // births of values and assets
+	Filter  Counter // lookups that missed the births; a hit means that the value is new
+	Owners  Counter // owners of spent outputs, if indexes keep accounts
 }
 
-// Contents is what the caches are filled from: a store and its state, which do not change meanwhile.
+// Contents is the source of the caches' content: a store and its state, which must not change during the call.
 type Contents struct {
 	Store  storage.Store
 	Layout *schema.Layout
@@ -224,7 +224,7 @@ type Contents struct {
 	Totals schema.Totals
 }
 
-// StartEmpty marks the caches as complete: the database has no rows that they do not know.
+// StartEmpty marks the caches as complete: the database has no rows that they lack.
 func (c *Caches) StartEmpty() { c.warmed, c.Known.complete = true, true }
 
 // Stats counts the lookups of one cache.
@@ -233,14 +233,14 @@ type Stats struct {
 	Lookups, Hits uint64
 }
 
-// Stats are the lookups of each cache since the database was opened.
+// Stats returns the lookups of each cache since the database was opened.
 func (c *Caches) Stats() (all []Stats) {
 	h := &c.Counters
 	for _, of := range []struct {
 		name string
 		*Counter
 	}{{"outputs", &h.Outputs}, {"values", &h.Values}, {"filter", &h.Filter}, {"owners", &h.Owners}} {
-		found := of.hits.Load() // before asked, which is never less
+		found := of.hits.Load() // before lookups, so that hits never exceed them
 		all = append(all, Stats{of.name, of.lookups.Load(), found})
 	}
 	return all

@@ -10,29 +10,29 @@ import (
 	"birthmark/model"
 )
 
-// Table maps fingerprints to a pointer and a small number, in bounded memory. It never loses an entry while it has room,
-// grows with what is in it, and past its bound drops what is old and was not asked for. Entries that point into windows
-// not written yet are never dropped, so that what such windows hold is found here and nowhere else.
+// Table maps fingerprints to a pointer and a small number in bounded memory. Below its bound it keeps every entry and
+// grows; at its bound it evicts old entries that were not referenced recently. Entries that point into unwritten
+// batches are never evicted, since nothing else has them.
 //
-// It is open addressing in the order of tags: an entry stands at the place its tag's high bits name, or behind it among
-// the entries of lower and higher tags in their order, so that a search ends at the first higher tag, found or not.
-// Growing spreads the entries where they are.
+// It uses open addressing, sorted by tag: an entry is at the home slot of its tag's high bits or after it, among
+// entries of lower and higher tags in order, so that a search ends at the first higher tag. Growing moves the entries
+// in place.
 type Table struct {
 	entries  []entry
 	memory   *offheap.Memory
 	payload  uint // bits of an entry's number
 	used     int  // entries
-	capacity int  // places; 0: the table keeps nothing but what has to stay
+	capacity int  // slots; 0: the table keeps only pinned entries
 
-	// Entries that point here or behind stay.
-	pinFloor model.UtxoPk      // 0: all stay; nothingPinned: none
+	// Entries that point here or later are pinned.
+	pinFloor model.UtxoPk      // 0: all are pinned; nothingPinned: none
 	overflow map[uint64]uint64 // by pointer: numbers that do not fit the payload
 }
 
-// entry is 24 bytes; the zero entry is an empty place. rest is, from the top: a bit that says it was asked for, further
-// bits of the fingerprint, the number. An entry is told from others by the tag and these bits, some 73 in the table of
-// outputs and 111 in that of births: the chance that one of a billion lookups takes one of a hundred million entries for
-// another is one in 100,000, and nobody outside can raise it.
+// entry is 24 bytes; the zero entry is an empty slot. rest has, from the top: a referenced bit, further bits of the
+// fingerprint, and the number. Entries are distinguished by the tag and these bits, some 73 in the table of outputs and
+// 111 in that of births: the probability that one of a billion lookups confuses one of a hundred million entries is one
+// in 100,000, and nobody outside can raise it.
 type entry struct {
 	tag  uint64
 	pk   uint64
@@ -43,25 +43,25 @@ const (
 	entrySize  = 24
 	referenced = uint64(1) << 63
 
-	// A table of n places holds at most n*fullest/16 entries before it grows by a quarter.
+	// A table of n slots holds at most n*fullest/16 entries before it grows by a quarter.
 	maxLoad    = 13
 	leastSlots = 1 << 10
 
-	// What stands behind the last place that a tag can name needs no way round.
+	// Slack after the last home slot, so that probing never wraps around.
 	slack = 256
 
-	// evictionSample is how many neighbours to either side an entry is chosen from that has to go.
+	// evictionSample is the number of neighbours to either side among which an entry is evicted.
 	evictionSample = 16
 
 	nothingPinned = model.UtxoPk(math.MaxUint64)
 )
 
-// newTable makes a table of at most bytes for numbers of so many bits.
+// newTable returns a table of at most bytes for numbers of the given bits.
 func newTable(bytes int64, payload uint) *Table {
 	return &Table{memory: offheap.New(int(bytes)), payload: payload, capacity: placesIn(bytes), overflow: map[uint64]uint64{}}
 }
 
-// placesIn is how many places a table of at most bytes has; 0 if they are too few for a table.
+// placesIn returns the number of slots of a table of at most bytes; 0 if they are too few for a table.
 func placesIn(bytes int64) int {
 	if most := int(bytes / entrySize); most >= leastSlots {
 		return most
@@ -69,8 +69,8 @@ func placesIn(bytes int64) int {
 	return 0
 }
 
-// limited returns the table with another bound, or a new one if t is nil. If the table is larger, it drops its oldest entries
-// that are not pinned.
+// limited returns the table with another bound, or a new one if t is nil. If the table is larger, it drops its oldest
+// entries that are not pinned.
 func (t *Table) limited(bytes int64, payload uint) *Table {
 	if t == nil {
 		return newTable(bytes, payload)
@@ -90,7 +90,7 @@ func (t *Table) limited(bytes int64, payload uint) *Table {
 	return t
 }
 
-// newest is a pointer that about n of the entries that the function wants do not come before, and the others do. It is
+// newest returns a pointer such that about n of the entries for which the function is true are at or after it. It is
 // estimated from a sample of some 100,000 of them.
 func (t *Table) newest(n int, want func(e *entry) bool) (oldest uint64) {
 	const samples = 100_000
@@ -111,36 +111,36 @@ func (t *Table) newest(n int, want func(e *entry) bool) (oldest uint64) {
 	return sample[len(sample)-1-n] + 1
 }
 
-// key is a fingerprint as the table has it: the tag, which is not 0, and the bits of rest that belong to it.
+// key splits a fingerprint into the tag, which is not 0, and its bits in rest.
 func (t *Table) key(f Fingerprint) (tag, extra uint64) {
 	return max(f.a, 1), f.b >> 1 & t.mask()
 }
 
-// mask is the bits of rest that tell entries of the same tag apart.
+// mask selects the bits of rest that distinguish entries of the same tag.
 func (t *Table) mask() uint64 { return ^(referenced | t.numbers()) }
 
 func (t *Table) numbers() uint64 { return 1<<t.payload - 1 }
 
-// home is where the search for a tag begins.
+// home returns the slot where the search for a tag begins.
 func (t *Table) home(tag uint64) int {
 	hi, _ := bits.Mul64(tag, uint64(len(t.entries)-slack))
 	return int(hi)
 }
 
-// Prefetch reads the places where fingerprints would stand, so that the processor has them when they are looked for: many at
-// once, where looking for one after the other would wait for each. The result means nothing.
+// Prefetch touches the slots of many fingerprints at once, so that later lookups do not wait for memory one by one. The
+// result is meaningless.
 func (t *Table) Prefetch(fs []Fingerprint) (sum uint64) {
 	if t.used == 0 {
 		return 0
 	}
 	for i := range fs {
 		home := t.home(fs[i].a)
-		sum += t.entries[home].tag + t.entries[home+2].tag // most searches end there: the next line of the cache
+		sum += t.entries[home].tag + t.entries[home+2].tag // most searches end there: the next cache line
 	}
 	return sum
 }
 
-// find is the place of an entry, or where it would have to stand.
+// find returns the slot of an entry, or where it belongs.
 func (t *Table) find(tag, extra uint64) (i int, found bool) {
 	if len(t.entries) == 0 {
 		return 0, false
@@ -219,7 +219,7 @@ func (t *Table) insert(tag, extra, pk, number uint64) {
 	t.entries[i] = entry{tag, pk, extra | number}
 }
 
-// open moves what stands at i and behind one place on, up to an empty one; false where there is none.
+// open shifts the entries from i on by one slot, up to an empty one; false if there is none.
 func (t *Table) open(i int) bool {
 	for j := i; j < len(t.entries); j++ {
 		if t.entries[j].tag == 0 {
@@ -230,8 +230,8 @@ func (t *Table) open(i int) bool {
 	return false
 }
 
-// makeRoom lets a full table grow or, if it is at its bound, evicts an entry near i. Only if nearly all entries are pinned
-// does the table grow past its bound.
+// makeRoom lets a full table grow or, at its bound, evicts an entry near i. The table exceeds its bound only if nearly
+// all entries are pinned.
 func (t *Table) makeRoom(i int) {
 	if len(t.entries) < t.capacity {
 		t.grow()
@@ -248,8 +248,8 @@ func (t *Table) makeRoom(i int) {
 	}
 }
 
-// evict drops the oldest of the entries near i that no get has found since the last eviction there. It returns false if all of
-// them are pinned.
+// evict drops the oldest of the entries near i that was not referenced since the last eviction there. It returns false
+// if all of them are pinned.
 func (t *Table) evict(i int) bool {
 	for range 2 {
 		oldest := -1
@@ -264,7 +264,7 @@ func (t *Table) evict(i int) bool {
 	return false
 }
 
-// older is which of two entries is to go, where j may; the mark of one that was asked for is taken away.
+// older returns which of two entries to evict, if j can be; it clears the referenced bit.
 func (t *Table) older(oldest, j int) int {
 	e := &t.entries[j]
 	switch {
@@ -277,7 +277,7 @@ func (t *Table) older(oldest, j int) int {
 	return oldest
 }
 
-// grow gives the table a quarter more places, within its bound where that is more.
+// grow adds a quarter more slots, up to the bound.
 func (t *Table) grow() {
 	n := len(t.entries) + len(t.entries)/4
 	if len(t.entries) < t.capacity {
@@ -291,7 +291,7 @@ func (t *Table) grow() {
 			break
 		}
 	}
-	// All to the end, from where each moves down to its place or stays: none is written over before it has moved.
+	// Entries move to the end, and from there down to their slots: none is overwritten before it has moved.
 	end := n
 	for i := filled - 1; i >= 0; i-- {
 		if e := t.entries[i]; e.tag != 0 {
@@ -303,7 +303,7 @@ func (t *Table) grow() {
 	t.rehash(end)
 }
 
-// fits reports whether the entries among the first filled places have room where they belong.
+// fits reports whether the entries among the first filled slots have room at their homes.
 func (t *Table) fits(filled int) bool {
 	next := 0
 	for i := range filled {
@@ -314,7 +314,7 @@ func (t *Table) fits(filled int) bool {
 	return next <= len(t.entries)
 }
 
-// rehash moves the entries from place first on, which stand behind where they belong, to where they belong.
+// rehash moves the entries from slot first on, which are after their homes, to their homes.
 func (t *Table) rehash(first int) {
 	next := 0
 	for i := first; i < len(t.entries); i++ {
@@ -335,7 +335,7 @@ func (t *Table) dropOverflow(e *entry) {
 	}
 }
 
-// remove takes out the entry at i: those behind it that do not stand where their tag says move up.
+// remove deletes the entry at i: displaced successors shift back (backward-shift deletion).
 func (t *Table) remove(i int) {
 	t.dropOverflow(&t.entries[i])
 	j := i + 1
@@ -354,7 +354,7 @@ func (t *Table) Drop(f Fingerprint, pk model.UtxoPk) {
 	}
 }
 
-// retain drops the entries that the function does not want.
+// retain drops the entries for which the function is false.
 func (t *Table) retain(want func(pk uint64) bool) {
 	for i := range t.entries {
 		if e := &t.entries[i]; e.tag != 0 && !want(e.pk) {
@@ -364,12 +364,12 @@ func (t *Table) retain(want func(pk uint64) bool) {
 	}
 }
 
-// rewrite makes the table n places large, not more than it has, and drops the entries that the function does not want.
-// Each entry moves down to its place or stays, so none is written over before it has moved.
+// rewrite shrinks the table to n slots and drops the entries for which the function is false. Each entry moves down to
+// its slot or stays, so none is overwritten before it has moved.
 func (t *Table) rewrite(n int, want func(pk uint64) bool) {
 	before := t.entries
 	t.entries = before[:n]
-	var left []entry // there is no room for them at the end
+	var left []entry // entries without room at the end
 	next := 0
 	for i := range before {
 		e := before[i]
@@ -402,7 +402,7 @@ func (t *Table) clear() {
 	clear(t.overflow)
 }
 
-// dropFrom drops what points to first or behind.
+// dropFrom drops entries that point to first or later.
 func (t *Table) dropFrom(first model.UtxoPk) {
 	t.retain(func(pk uint64) bool { return pk < uint64(first) })
 }

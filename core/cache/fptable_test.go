@@ -8,8 +8,8 @@ import (
 	"birthmark/model"
 )
 
-// A table may forget, but what it says is what was put last and not taken since; what has to stay stays; and its memory
-// is that of its bound and of what has to stay.
+// A table may lose entries, but returns only the last value that was put and not taken; pinned entries stay; its memory
+// is that of its bound and of pinned entries.
 func TestTableNeverLies(t *testing.T) {
 	const seed = 1
 	for _, bytes := range []int64{0, 1 << 18, 1 << 20, 16 << 20} {
@@ -53,7 +53,7 @@ func TestTableNeverLies(t *testing.T) {
 				if i%5000 == 0 {
 					c.pinFloor = model.UtxoPk(max(0, i-2000))
 				}
-				// At most 7,000 steps are pinned, half of which put something.
+				// At most 7,000 steps are pinned, half of which put an entry.
 				if held := int64(len(c.entries)) * entrySize; held > max(bytes, 2*3_500*entrySize) {
 					t.Fatalf("step %d: %d bytes of %d", i, held, bytes)
 				}
@@ -78,7 +78,7 @@ func TestTableNeverLies(t *testing.T) {
 	}
 }
 
-// sound fails where an entry stands where it cannot be found, or is counted wrong.
+// sound fails if an entry cannot be found at its slot, or the count is wrong.
 func sound(t *testing.T, c *Table) {
 	t.Helper()
 	used, large, last := 0, 0, uint64(0)

@@ -15,17 +15,18 @@ import (
 	"birthmark/storage"
 )
 
-// snapshotName is the note in which a database keeps its caches while no process has it open. It says what was true at one
-// block; rows tell the rest. It may be gone, or be of a block that is no longer there: then it is not used.
+// snapshotName is the side file with the caches of a closed database. It is valid for one block; rows written later
+// complete it. It may be missing, or belong to a removed block: then it is not used.
 const snapshotName = "caches"
 
-// snapshotVersion is the first byte of a note.
+// snapshotVersion is the first byte of a snapshot.
 const snapshotVersion = 2
 
 var errSnapshot = errors.New("note of caches is damaged")
 
-// WriteSnapshot writes the caches to a side file of the store; at is the newest block whose entries they have. It writes nothing
-// if they were not warmed up, if the last snapshot is of the same block, and if the store has no side files.
+// WriteSnapshot writes the caches to a side file of the store; at is the newest block whose entries they have. It
+// writes nothing if they were not warmed up, if the last snapshot is of the same block, or if the store has no side
+// files.
 func (c *Caches) WriteSnapshot(store storage.Store, l *schema.Layout, at model.Point) error {
 	n, ok := store.(storage.SideFiles)
 	if !ok || at.IsOrigin() || at == c.snapshotAt || !c.warmed {
@@ -53,7 +54,7 @@ func (c *Caches) WriteSnapshot(store storage.Store, l *schema.Layout, at model.P
 	})
 }
 
-// readSnapshot fills the caches from the note and returns the block it is of; the origin where there is none that can be used.
+// readSnapshot fills the caches from the snapshot and returns its block; the origin if there is no usable snapshot.
 func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, err error) {
 	n, ok := d.Store.(storage.SideFiles)
 	if !ok {
@@ -87,7 +88,7 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 			return err
 		})
 		if err != nil || there != tip {
-			return errors.Join(errSnapshot, err) // of a branch that is gone
+			return errors.Join(errSnapshot, err) // of an orphaned branch
 		}
 		c.Fingerprints = fingerprinter{in.number(), in.number()}
 		c.Known.read(in)
@@ -101,7 +102,7 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 		return c.learnBirths(ctx, d, places)
 	})
 	if err != nil {
-		// Whatever is wrong with it, it is only a note.
+		// An invalid snapshot is only ignored.
 		c.Fingerprints = empty
 		c.clear()
 		at = model.Point{}
@@ -110,7 +111,7 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 	return at, ctx.Err()
 }
 
-// learnBirths reads the values that were born at these places, those of all indexes.
+// learnBirths reads the values of births, of all indexes.
 func (c *Caches) learnBirths(ctx context.Context, d Contents, at []model.BirthPk) error {
 	return d.Store.View(ctx, func(r storage.Reader) error {
 		for part := range slices.Chunk(at, scanBatch) {
@@ -152,7 +153,7 @@ func (c *Caches) learnValues(r storage.Reader, l *schema.Layout, space int, at [
 	return err
 }
 
-// A note is numbers, most of them of 8 bytes, little-endian, and their sum: CRC-64 (ECMA).
+// A snapshot consists of numbers, most of them of 8 bytes, little-endian, and their checksum: CRC-64 (ECMA).
 var snapshotCRC = crc64.MakeTable(crc64.ECMA)
 
 type snapshotWriter struct {
@@ -210,7 +211,7 @@ func (r *snapshotReader) number() uint64 {
 	return binary.LittleEndian.Uint64(r.b[:])
 }
 
-// write appends the layers of the filter; of one that is not asked only that.
+// write appends the layers of the filter; if it is disabled, only that.
 func (f *Bloom) write(w *snapshotWriter) {
 	if !f.complete {
 		w.numbers(0, 0)
@@ -232,7 +233,7 @@ func (f *Bloom) read(r *snapshotReader) {
 	for n := r.number(); n > 0 && r.err == nil; n-- {
 		blocks, room := r.number(), r.number()
 		if blocks > uint64(f.maxBytes-f.bytes)/bloomBlockSize {
-			// No room for it in this process: it is read over and not used.
+			// No room in this process: it is skipped.
 			f.disable()
 			_, r.err = io.CopyN(snapshotSkipper{r}, r.r, int64(blocks)*bloomBlockSize)
 			continue
@@ -251,7 +252,7 @@ func (f *Bloom) read(r *snapshotReader) {
 	}
 }
 
-// snapshotSkipper takes what is read over into the sum.
+// snapshotSkipper adds skipped bytes to the checksum.
 type snapshotSkipper struct{ r *snapshotReader }
 
 func (s snapshotSkipper) Write(b []byte) (int, error) {
@@ -283,11 +284,11 @@ func (t *Table) read(r *snapshotReader) {
 	}
 }
 
-// maxSnapshotBirths is about how many births are kept: a second's or two's reading.
+// maxSnapshotBirths is about the maximum number of births in a snapshot: reading them takes a second or two.
 const maxSnapshotBirths = 1_000_000
 
-// writeBirths appends the births in the table in ascending order; the values are read from the database again. It appends all
-// births of a table with at most that many entries, and about the youngest most of those that were found by get of a larger one.
+// writeBirths appends the births in the table in ascending order; the values are read from the database again. It
+// appends all births of a table with at most that many entries, and about the youngest referenced ones of a larger one.
 func (t *Table) writeBirths(w *snapshotWriter, most int) {
 	want := func(e *entry) bool { return t.used <= most || e.rest&referenced != 0 }
 	oldest := t.newest(most, want)
@@ -300,7 +301,7 @@ func (t *Table) writeBirths(w *snapshotWriter, most int) {
 	slices.SortFunc(births, func(a, b model.BirthPk) int {
 		return cmp.Or(cmp.Compare(a.Utxo, b.Utxo), cmp.Compare(a.Ordinal, b.Ordinal))
 	})
-	births = slices.Compact(births) // values of several indexes were born in one output
+	births = slices.Compact(births) // values of several indexes can have one birth
 	w.numbers(uint64(len(births)))
 	var b []byte
 	last := model.UtxoPk(0)

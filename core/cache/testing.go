@@ -9,7 +9,7 @@ import (
 
 // The functions here are for tests of packages that use the caches.
 
-// Entries returns the entries of every table by name, each with the pointer that it has.
+// Entries returns the entries of every table by name, each with its pointer.
 func (c *Caches) Entries() map[string]map[any]model.UtxoPk {
 	all := map[string]map[any]model.UtxoPk{}
 	for name, t := range c.tables() {
@@ -23,7 +23,7 @@ func (c *Caches) Entries() map[string]map[any]model.UtxoPk {
 	return all
 }
 
-// Fill fills every table to its bound with entries of the first block, and returns how many bytes the tables have.
+// Fill fills every table to its bound with entries of the first block, and returns the size of the tables in bytes.
 func (c *Caches) Fill() (bytes int64) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, t := range c.tables() {

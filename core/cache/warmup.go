@@ -11,16 +11,16 @@ import (
 	"birthmark/storage"
 )
 
-// maxReplayedRows is how many rows a sync reads, in some ten seconds, to know what its caches would know had it been running
-// all the time. Inputs among them take memory meanwhile, so it reads at most one row for replayedBytes of the caches.
+// maxReplayedRows is the maximum number of rows that a sync reads, in some ten seconds, to complete the caches. Inputs
+// among them take memory meanwhile, so it reads at most one row per replayedBytes of the caches.
 const (
 	maxReplayedRows = 30_000_000
 	replayedBytes   = 8
 )
 
-// Warm brings the caches of a database that was opened to where they were when it was closed: from the note that was
-// left, and from the rows written since, or from the first on where there is no note. What would take long is not done:
-// then values and outputs are looked for where caches do not have them.
+// Warm restores the caches of a database to their state when it was closed: from the snapshot and from the rows written
+// since, or from all rows if there is no snapshot. If that would take too long, the caches start empty, and misses are
+// looked up.
 func (c *Caches) Warm(ctx context.Context, d Contents) error {
 	if c.warmed {
 		return nil
@@ -49,7 +49,7 @@ func (c *Caches) Warm(ctx context.Context, d Contents) error {
 	return err
 }
 
-// rowsSince is about how many rows replay reads.
+// rowsSince estimates the number of rows that replay reads.
 func rowsSince(d Contents, p model.Point) uint64 {
 	rows := d.Totals.Rows
 	n := rows[schema.FamilyTxHash] + rows[schema.FamilyUtxo] + rows[schema.FamilySpentUtxo] + rows[schema.FamilyAssetID]
@@ -62,7 +62,7 @@ func rowsSince(d Contents, p model.Point) uint64 {
 	return n / (uint64(d.Tip.Height) + 1) * uint64(d.Tip.Height-p.Height)
 }
 
-// replay tells the caches of rows: of what stands after the block from and before to.
+// replay adds rows to the caches: those after the block from, before to.
 type replay struct {
 	ctx    context.Context
 	c      *Caches
@@ -71,7 +71,7 @@ type replay struct {
 	from   model.Point
 	to     model.UtxoPk
 
-	spent []model.UtxoPk // by the inputs that stand there, in order
+	spent []model.UtxoPk // in the order of the inputs
 }
 
 // scan visits the rows of an ordered family.
@@ -124,8 +124,8 @@ func (p *replay) isSpent(pk model.UtxoPk) bool {
 	return found
 }
 
-// outputs puts what is unspent into its table: by the hash of its transaction and its number, or by the value that inputs
-// name.
+// outputs adds unspent outputs to their table: by the hash of the transaction and the number, or by the value by which
+// inputs name them.
 func (p *replay) outputs() error {
 	c, names := p.c, schema.FamilyTxHash
 	if p.layout.SpendIndex != nil {
@@ -133,7 +133,7 @@ func (p *replay) outputs() error {
 	}
 	next, stop := pull(p, names)
 	defer stop()
-	var named model.UtxoPk // that name is of: an output's, or the first of a transaction's
+	var named model.UtxoPk // the output or transaction that name belongs to
 	var name Fingerprint
 	some := false
 	return p.scan(schema.FamilyUtxo, func(pk model.UtxoPk, _, row []byte) error {
@@ -151,7 +151,7 @@ func (p *replay) outputs() error {
 		for !some || named < of {
 			r, ok := next()
 			if !ok || r.err != nil {
-				return r.err // an output without a name is for check to find
+				return r.err // check finds an output without a name
 			}
 			named, some = r.pk, true
 			if p.layout.SpendIndex != nil {
@@ -181,7 +181,7 @@ type replayedRow struct {
 	err   error
 }
 
-// pull is a scan that is asked for its rows.
+// pull is a scan that returns rows on request.
 func pull(p *replay, f storage.Family) (next func() (replayedRow, bool), stop func()) {
 	return iter.Pull(func(yield func(replayedRow) bool) {
 		stopped := errors.New("stopped")
@@ -197,7 +197,7 @@ func pull(p *replay, f storage.Family) (next func() (replayedRow, bool), stop fu
 	})
 }
 
-// values tells what is known, and where it was born.
+// values adds values and their births.
 func (p *replay) values(space int, f storage.Family) error {
 	c := p.c
 	_, _, wide := p.layout.BirthFamilies(space)
@@ -216,15 +216,15 @@ func (p *replay) values(space int, f storage.Family) error {
 	})
 }
 
-// scanBatch is how many rows are read between two looks at the context.
+// scanBatch is the number of rows between two checks of the context.
 const scanBatch = 4096
 
-// AddIndex adds the values of a new index to the caches. After an error the filter lacks some of them: it must not be
-// asked any more.
+// AddIndex adds the values of a new index to the caches. After an error the filter lacks some of them and must not be
+// used.
 func (c *Caches) AddIndex(ctx context.Context, d Contents, x *schema.Index) error {
 	c.snapshotAt = model.Point{}
 	if !c.warmed {
-		return nil // a sync will
+		return nil // a sync does it later
 	}
 	if d.Totals.Rows[x.Family(schema.IndexValue)] > maxReplayedRows {
 		c.Known.disable()

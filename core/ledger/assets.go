@@ -11,14 +11,14 @@ import (
 	"birthmark/storage"
 )
 
-// OutputAssets is the assets of an output, and whose they are.
+// OutputAssets is the assets of an output, and their holder.
 type OutputAssets struct {
 	Entries   []schema.AssetEntry
 	Holder    model.BirthPk
 	HasHolder bool // the output has a holder
 }
 
-// SetHolder finds the holder among the values that occur in the output.
+// SetHolder sets the holder from the values that occur in the output.
 func (h *OutputAssets) SetHolder(holders *schema.Index, occurrences []schema.Occurrence) {
 	for _, o := range occurrences {
 		if o.Index == holders {
@@ -27,17 +27,17 @@ func (h *OutputAssets) SetHolder(holders *schema.Index, occurrences []schema.Occ
 	}
 }
 
-// AssetDeltas is what blocks that come or go change in how assets stand: in the families of holdings and of totals. It
-// is noted for a whole write and added up at its end, so that what an asset does back and forth there costs no rows.
+// AssetDeltas are the changes that added or removed blocks make to the holdings and totals of assets. They are
+// collected for a whole write and summed at its end, so that movements back and forth cost no rows.
 type AssetDeltas struct {
 	outputs []entryDelta
 	mints   []mintDelta
 }
 
-// entryDelta is an entry of an output that comes or goes, is spent or is unspent again.
+// entryDelta is an asset entry of an output that is created or removed, spent or unspent again.
 type entryDelta struct {
 	asset            model.AssetBirthPk
-	holder, at       model.UtxoPk // the birth of the one, and the output; no holder where owned is not set
+	holder, at       model.UtxoPk // the holder's birth, and the output; no holder if owned is false
 	amount           uint64
 	outputs, unspent int8
 	owned            bool
@@ -49,34 +49,34 @@ type mintDelta struct {
 	sign   int64
 }
 
-// AddOutput notes an output with assets: outputs says whether it comes (1) or goes (-1), unspent whether it can be spent
-// from now on or no longer can be.
+// AddOutput adds an output with assets: outputs is 1 if it is created, -1 if it is removed; unspent is 1 if it becomes
+// spendable, -1 if it no longer is.
 func (c *AssetDeltas) AddOutput(at model.UtxoPk, h *OutputAssets, outputs, unspent int8) {
 	for _, e := range h.Entries {
 		c.outputs = append(c.outputs, entryDelta{e.Birth, h.Holder.Utxo, at, e.Amount, outputs, unspent, h.HasHolder})
 	}
 }
 
-// AddMint notes what a transaction that comes (1) or goes (-1) minted or burned.
+// AddMint adds what a transaction that is added (1) or removed (-1) minted or burned.
 func (c *AssetDeltas) AddMint(asset model.AssetBirthPk, amount *big.Int, sign int64) {
 	c.mints = append(c.mints, mintDelta{asset, amount, sign})
 }
 
-// totalsSum is what changes of one asset, all in all.
+// totalsSum is the net change of the totals of one asset.
 type totalsSum struct {
 	asset                                   model.AssetBirthPk
 	outputs, unspent, mints, burns, holders int64
 	minted, burned                          big.Int
 }
 
-// holdingSum is what changes of a holding, never nothing.
+// holdingSum is the net change of a holding, never zero.
 type holdingSum struct {
 	schema.HoldingKey
 	amount schema.Int128
 	of     *totalsSum
 }
 
-// sum adds up what was noted, in the order of the rows.
+// sum adds up the deltas in the order of the rows.
 func (c *AssetDeltas) sum() (assets []*totalsSum, holdings []holdingSum, err error) {
 	slices.SortFunc(c.outputs, func(a, b entryDelta) int {
 		if a.asset != b.asset {
@@ -95,7 +95,7 @@ func (c *AssetDeltas) sum() (assets []*totalsSum, holdings []holdingSum, err err
 			last = nil
 		}
 		a := assets[len(assets)-1]
-		// An asset can stand in an output more than once.
+		// An output can have several entries of one asset.
 		if last == nil || last.at != m.at || last.outputs != m.outputs || last.unspent != m.unspent {
 			a.outputs += int64(m.outputs)
 			a.unspent += int64(m.unspent)
@@ -112,7 +112,7 @@ func (c *AssetDeltas) sum() (assets []*totalsSum, holdings []holdingSum, err err
 	}
 	for _, m := range c.mints {
 		i, found := slices.BinarySearchFunc(assets, m.asset, func(a *totalsSum, asset model.AssetBirthPk) int { return schema.CompareAssetBirths(a.asset, asset) })
-		if !found { // what is minted comes out, and what is burned goes in
+		if !found { // minted assets come out, and burned ones go in
 			return nil, nil, fmt.Errorf("the asset born at %v is minted or burned and does not move", m.asset)
 		}
 		assets[i].mint(m.amount, m.sign)
@@ -130,18 +130,18 @@ func (a *totalsSum) mint(amount *big.Int, sign int64) {
 	sum.Add(sum, signed.Mul(signed, big.NewInt(sign)))
 }
 
-// Applier writes changes on top of what stands.
+// Applier applies changes to the stored rows.
 type Applier struct {
 	Reader storage.Reader
 	Batch  storage.Batch
 	Totals *schema.Totals
-	// Of assets and holders that were born at since or later there are no rows yet, so none are looked for.
+	// Assets and holders born at since or later have no rows yet, so none are looked up.
 	NewFrom model.UtxoPk
 
-	key, row []byte // of the row being made
+	key, row []byte // of the current row
 }
 
-// BatchRows is how many rows a settler reads in one go.
+// BatchRows is the number of rows that an Applier reads at once.
 const BatchRows = 16 << 10
 
 func (s *Applier) Apply(c *AssetDeltas, tallies []*Deltas) error {
@@ -167,7 +167,7 @@ func (s *Applier) Apply(c *AssetDeltas, tallies []*Deltas) error {
 	return nil
 }
 
-// stored reads the rows of keys, but for those that are known not to be there.
+// stored reads the rows of keys, except those known to be absent.
 func (s *Applier) stored(f storage.Family, keys [][]byte, fresh func(i int) bool) ([][]byte, error) {
 	rows := make([][]byte, len(keys))
 	var at []int
@@ -184,7 +184,7 @@ func (s *Applier) stored(f storage.Family, keys [][]byte, fresh func(i int) bool
 	return rows, err
 }
 
-// write puts a row in the place of the one that is there, or removes it where none is left.
+// write replaces a row, or deletes it if nothing is left.
 func (s *Applier) write(f storage.Family, key, before, now []byte) {
 	if now == nil {
 		s.Batch.Delete(f, key)
@@ -251,7 +251,7 @@ func (s *Applier) totals(assets []*totalsSum) error {
 			}
 		}
 		if !a.applyTo(&now) {
-			return fmt.Errorf("the totals of the asset born at %v would fall below nothing: run check", a.asset)
+			return fmt.Errorf("the totals of the asset born at %v would become negative: run check", a.asset)
 		}
 		if now.Outputs == 0 {
 			s.write(schema.FamilyAssetTotals, keys[i], rows[i], nil)
@@ -262,7 +262,7 @@ func (s *Applier) totals(assets []*totalsSum) error {
 	return nil
 }
 
-// applyTo adds the change to the totals of the asset; false if they would fall below nothing.
+// applyTo adds the change to the totals of the asset; false if they would become negative.
 func (c *totalsSum) applyTo(t *schema.AssetTotals) bool {
 	t.Outputs += uint64(c.outputs)
 	t.Unspent += uint64(c.unspent)

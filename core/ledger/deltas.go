@@ -10,17 +10,17 @@ import (
 	"birthmark/storage"
 )
 
-// Deltas is what blocks that come or go change in how the values of one index stand. It is noted for a whole write and
-// added up at its end, as [AssetDeltas] are.
+// Deltas are the changes that added or removed blocks make to the accounts of one index. They are collected for a whole
+// write and summed at its end, as [AssetDeltas] are.
 type Deltas struct {
 	Index    *schema.Index
-	Features schema.Features // what of it is written
-	Sign     int64           // 1: the blocks come, -1: they go
+	Features schema.Features // the families to write
+	Sign     int64           // 1: blocks are added, -1: they are removed
 	Outputs  []OutputDelta
 	assets   []assetDelta
 }
 
-// OutputDelta is an output of a value that a transaction makes or spends.
+// OutputDelta is an output of a value that a transaction creates or spends.
 type OutputDelta struct {
 	birth model.BirthPk
 	tx    model.TxPk
@@ -29,7 +29,7 @@ type OutputDelta struct {
 	spent bool
 }
 
-// assetDelta is an asset that comes to a value or leaves it.
+// assetDelta is an asset that a value receives or sends.
 type assetDelta struct {
 	birth  model.BirthPk
 	asset  model.AssetBirthPk
@@ -37,7 +37,7 @@ type assetDelta struct {
 	sign   int64
 }
 
-// NewDeltas are a tally for each index that keeps accounts.
+// NewDeltas returns Deltas for each index with accounts.
 func NewDeltas(c *schema.Layout, sign int64) []*Deltas {
 	var ts []*Deltas
 	for _, x := range c.Indexes {
@@ -48,7 +48,7 @@ func NewDeltas(c *schema.Layout, sign int64) []*Deltas {
 	return ts
 }
 
-// DeltasOf is the tally of an index; nil where it keeps no accounts.
+// DeltasOf returns the Deltas of an index; nil if it has no accounts.
 func DeltasOf(ts []*Deltas, x *schema.Index) *Deltas {
 	for _, y := range ts {
 		if y.Index == x {
@@ -66,7 +66,7 @@ func (y *Deltas) AddSpend(birth model.BirthPk, tx model.TxPk, utxo model.UtxoPk,
 	y.Outputs = append(y.Outputs, OutputDelta{birth, tx, utxo, value, true})
 }
 
-// AddAssets notes the assets of an output that a transaction makes (1) or spends (-1).
+// AddAssets adds the assets of an output that a transaction creates (1) or spends (-1).
 func (y *Deltas) AddAssets(birth model.BirthPk, entries []schema.AssetEntry, sign int64) {
 	if !y.Features.Has(schema.FeatureBalance) {
 		return
@@ -76,8 +76,8 @@ func (y *Deltas) AddAssets(birth model.BirthPk, entries []schema.AssetEntry, sig
 	}
 }
 
-// Sort brings what was noted into the order of the rows: by value, and those of one by transaction, what it spends before
-// what it makes. What comes was noted by transaction.
+// Sort sorts the deltas in the order of the rows: by value, then by transaction, spends before outputs. They were added
+// by transaction.
 func (y *Deltas) Sort() {
 	if y.Sign < 0 {
 		slices.SortFunc(y.Outputs, func(a, b OutputDelta) int { return cmp.Or(cmp.Compare(a.tx, b.tx), cmp.Compare(a.utxo, b.utxo)) })
@@ -88,14 +88,14 @@ func (y *Deltas) Sort() {
 	})
 }
 
-// birthKey is what moves are sorted by, 16 bytes instead of the 48 of a move.
+// birthKey is the sort key of a delta, 16 bytes instead of the 48 of a delta.
 type birthKey struct {
 	birth   uint64
 	at      uint32
 	ordinal uint16
 }
 
-// byBirth is the moves by their births, in the order they had where those are the same: a radix sort, a byte at a time.
+// byBirth sorts deltas by birth, stable: a radix sort, a byte at a time.
 func byBirth(moves []OutputDelta) []OutputDelta {
 	keys, to := make([]birthKey, len(moves)), make([]birthKey, len(moves))
 	for i := range moves {
@@ -108,7 +108,7 @@ func byBirth(moves []OutputDelta) []OutputDelta {
 		}
 		for d := range 256 {
 			if starts[d+1] == len(keys) {
-				return // all have the same
+				return // all are equal
 			}
 			starts[d+1] += starts[d]
 		}
@@ -137,7 +137,7 @@ type accountSum struct {
 	schema.Account
 }
 
-// ApplyDeltas writes a sorted tally on top of what stands.
+// ApplyDeltas applies sorted Deltas to the stored rows.
 func (s *Applier) ApplyDeltas(y *Deltas) error {
 	var changed []accountSum
 	for len(y.Outputs) > 0 {
@@ -159,7 +159,7 @@ func (s *Applier) ApplyDeltas(y *Deltas) error {
 	return nil
 }
 
-// change adds a row, where the blocks come, or removes it.
+// change adds a row if blocks are added, and deletes it if they are removed.
 func (s *Applier) change(f storage.Family, sign int64, key, value []byte) {
 	if sign > 0 {
 		s.Batch.Put(f, key, value)
@@ -169,7 +169,7 @@ func (s *Applier) change(f storage.Family, sign int64, key, value []byte) {
 	s.Totals.Rows[f] += uint64(sign)
 }
 
-// value writes what the moves of one value say of its history and of what is unspent, and adds up its account.
+// value writes history and unspent rows of one value, and sums up its account.
 func (s *Applier) value(y *Deltas, moves []OutputDelta) accountSum {
 	x := y.Index
 	c := accountSum{birth: moves[0].birth}
@@ -201,11 +201,11 @@ func (s *Applier) value(y *Deltas, moves []OutputDelta) accountSum {
 	return c
 }
 
-// unspent adds the outputs that one value has unspent from now on, and removes those that it no longer has. What is made
-// and spent by the same blocks is neither.
+// unspent adds the outputs of one value that become unspent, and deletes those that no longer are. Outputs that the
+// same blocks create and spend change nothing.
 func (s *Applier) unspent(y *Deltas, moves []OutputDelta) {
 	f := y.Index.Family(schema.IndexUnspent)
-	here := make([]bool, len(moves)) // made, and spent by the same blocks
+	here := make([]bool, len(moves)) // created and spent by the same blocks
 	for i := range moves {
 		m := &moves[i]
 		if !m.spent {
@@ -229,7 +229,7 @@ func (s *Applier) unspent(y *Deltas, moves []OutputDelta) {
 	}
 }
 
-// accounts writes what changed of balances.
+// accounts writes the changed balances.
 func (s *Applier) accounts(y *Deltas, changed []accountSum) error {
 	if !y.Features.Has(schema.FeatureBalance) {
 		return nil
@@ -252,7 +252,7 @@ func (s *Applier) accounts(y *Deltas, changed []accountSum) error {
 			}
 		}
 		if !now.Apply(&changed[i].Account) {
-			return fmt.Errorf("the balance of the value born at %v would fall below nothing: run check", changed[i].birth)
+			return fmt.Errorf("the balance of the value born at %v would become negative: run check", changed[i].birth)
 		}
 		if now.Outputs == 0 {
 			s.write(f, keys[i], rows[i], nil)
@@ -264,7 +264,7 @@ func (s *Applier) accounts(y *Deltas, changed []accountSum) error {
 	return nil
 }
 
-// heldAssets writes what changed of the assets that values hold.
+// heldAssets writes the changed asset amounts of values.
 func (s *Applier) heldAssets(y *Deltas) error {
 	var changed []assetSum
 	for i := range y.assets {
@@ -284,7 +284,7 @@ func (s *Applier) heldAssets(y *Deltas) error {
 	return nil
 }
 
-// assetSum is what changes of an asset that a value holds.
+// assetSum is the net change of an asset of a value.
 type assetSum struct {
 	birth  model.BirthPk
 	asset  model.AssetBirthPk
