@@ -233,3 +233,13 @@ func TestBlocksOfAChunkLink(t *testing.T) {
 		t.Errorf("blocks, boundaries, transactions, inputs, outputs:\n got %v\nwant %v", got, want)
 	}
 }
+
+// Names of the built-in indexes.
+const (
+	indexAddress         = "address"
+	indexStakeCredential = "stake_credential"
+	indexScriptHash      = "script_hash"
+	indexDatumHash       = "datum_hash"
+)
+
+var valueNames = []string{indexAddress, "payment_credential", indexStakeCredential, indexScriptHash, indexDatumHash, indexPolicy}

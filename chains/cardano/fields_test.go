@@ -46,7 +46,7 @@ func TestExamplesOfFieldsAreReal(t *testing.T) {
 		for i := range b.Txs {
 			for j := range b.Txs[i].Outputs {
 				for _, k := range b.Txs[i].Outputs[j].Keys {
-					if x := &c.indexes[k.Index]; x.Custom && isExample(wanted[x.Name], x.Format(k.Value)) {
+					if x := &c.Indexes()[k.Index]; x.Custom && isExample(wanted[x.Name], x.Format(k.Value)) {
 						delete(wanted, x.Name)
 					}
 				}

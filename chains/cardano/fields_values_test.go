@@ -35,7 +35,7 @@ func saying(t testing.TB, expression string) *chain {
 func (c *chain) said(o *model.Output) string {
 	var all []string
 	for _, k := range o.Keys {
-		all = append(all, c.indexes[len(c.indexes)-1].Format(k.Value))
+		all = append(all, c.Indexes()[len(c.Indexes())-1].Format(k.Value))
 	}
 	return strings.Join(all, ", ")
 }
@@ -247,7 +247,7 @@ func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 		for i := range b.Txs {
 			for j := range b.Txs[i].Outputs {
 				o := &b.Txs[i].Outputs[j]
-				o.Keys = slices.DeleteFunc(slices.Clone(o.Keys), func(k model.Key) bool { return c.indexes[k.Index].Custom })
+				o.Keys = slices.DeleteFunc(slices.Clone(o.Keys), func(k model.Key) bool { return c.Indexes()[k.Index].Custom })
 			}
 		}
 		if text(t, b) != text(t, want) {

@@ -75,7 +75,7 @@ func checkSane(t *testing.T, b *model.Block) {
 			seen := map[string]bool{}
 			for _, k := range o.Keys {
 				id := fmt.Sprintf("%d %x", k.Index, k.Value)
-				if k.Index != int(valuePolicy) {
+				if k.Index != int(policyIndex) {
 					id = fmt.Sprint(k.Index)
 				}
 				if seen[id] || len(k.Value) == 0 {

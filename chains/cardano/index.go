@@ -2,171 +2,126 @@ package cardano
 
 import (
 	"encoding/hex"
-	"slices"
-	"strings"
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/cbor"
-	"birthmark/chains/cardano/genesis"
 	"birthmark/chains/cardano/ledger"
-	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
-// The names of the indexes.
+// The positions of the built-in indexes.
 const (
-	indexAddress           = "address"
-	indexPaymentCredential = "payment_credential"
-	indexStakeCredential   = "stake_credential"
-	indexScriptHash        = "script_hash"
-	indexDatumHash         = "datum_hash"
-	indexPolicy            = "policy"
+	addressIndex = iota
+	paymentCredentialIndex
+	stakeCredentialIndex
+	scriptHashIndex
+	datumHashIndex
+	policyIndex
 )
 
-// indexes are what Cardano offers on a network.
-func indexesOf(n *genesis.Network) []model.Index {
+// indexPolicy is the name of the index of policies.
+const indexPolicy = "policy"
+
+// indexes returns the built-in indexes.
+func indexes(n address.Network) []model.Index {
 	return []model.Index{
-		{
-			Name: indexAddress, Kind: model.OneToMany, Default: true,
+		addressIndex: {
+			Name: "address", Kind: model.OneToMany, Default: true,
 			Value:  "output.address",
-			Doc:    "who an output pays, as its address stands in the block: Byron's and Shelley's of every kind",
-			Format: func(value []byte) string { return address.Format(n.Network, value) },
-			Parse:  func(text string) ([]byte, error) { return address.Parse(n.Network, text) },
+			Doc:    "the address that an output pays, as it is in the block: Byron addresses and Shelley addresses of every kind",
+			Format: func(value []byte) string { return address.Format(n, value) },
+			Parse:  func(text string) ([]byte, error) { return address.Parse(n, text) },
 		},
-		{
-			Name: indexPaymentCredential, Kind: model.OneToMany,
+		paymentCredentialIndex: {
+			Name: "payment_credential", Kind: model.OneToMany,
 			Value:  "output.payment_credential",
-			Doc:    "the key or script that may spend an output, whatever its address delegates to; none for Byron addresses",
-			Format: func(value []byte) string { return address.FormatPaymentCredential(n.Network, value) },
-			Parse:  func(text string) ([]byte, error) { return address.ParsePaymentCredential(n.Network, text) },
+			Doc:    "the key or script that can spend an output, whatever its address delegates to; none for Byron addresses",
+			Format: func(value []byte) string { return address.FormatPaymentCredential(n, value) },
+			Parse:  func(text string) ([]byte, error) { return address.ParsePaymentCredential(n, text) },
 		},
-		{
-			Name: indexStakeCredential, Kind: model.OneToMany,
+		stakeCredentialIndex: {
+			Name: "stake_credential", Kind: model.OneToMany,
 			Value:  "output.stake_credential",
-			Doc:    "the key or script an output's address delegates by; none for Byron, enterprise and pointer addresses",
-			Format: func(value []byte) string { return address.FormatStakeCredential(n.Network, value) },
-			Parse:  func(text string) ([]byte, error) { return address.ParseStakeCredential(n.Network, text) },
+			Doc:    "the key or script that the address of an output delegates with; none for Byron, enterprise and pointer addresses",
+			Format: func(value []byte) string { return address.FormatStakeCredential(n, value) },
+			Parse:  func(text string) ([]byte, error) { return address.ParseStakeCredential(n, text) },
 		},
-		{
-			Name: indexScriptHash, Kind: model.OneToMany,
+		scriptHashIndex: {
+			Name: "script_hash", Kind: model.OneToMany,
 			Value:  "output.script_hash",
 			Doc:    "the hash of the reference script in an output",
-			Format: hex.EncodeToString, Parse: hashParser("script hash", address.CredentialSize),
+			Format: hex.EncodeToString, Parse: adapter.ParseHex("script hash", address.CredentialSize),
 		},
-		{
-			Name: indexDatumHash, Kind: model.OneToMany,
+		datumHashIndex: {
+			Name: "datum_hash", Kind: model.OneToMany,
 			Value:  "output.datum_hash",
 			Doc:    "the hash of an output's datum, given or inline",
-			Format: hex.EncodeToString, Parse: hashParser("datum hash", blake2b.Size256),
+			Format: hex.EncodeToString, Parse: adapter.ParseHex("datum hash", blake2b.Size256),
 		},
-		{
+		policyIndex: {
 			Name: indexPolicy, Kind: model.ManyValued,
 			Value:  "output.policies",
 			Doc:    "the policies of the assets in an output",
-			Format: hex.EncodeToString, Parse: hashParser("policy id", address.PolicySize),
+			Format: hex.EncodeToString, Parse: adapter.ParseHex("policy id", address.PolicySize),
 		},
 	}
 }
 
-// hashParser reads a hash of so many bytes in hex.
-func hashParser(what string, size int) func(string) ([]byte, error) {
-	return func(text string) ([]byte, error) {
-		value, err := hex.DecodeString(text)
-		if err != nil || len(value) != size {
-			return nil, model.Errorf(model.Usage, "bad_value", "%q is no %s: expected %d hex digits", address.Excerpt(text), what, 2*size)
-		}
-		return value, nil
-	}
-}
-
-// wanted says which values of an output are to be made: the names of indexes, in the order of their
-// [model.Key.Index].
-type wanted []valueOf
-
-// valueOf is one of the indexes; those that users defined are all one.
-type valueOf uint8
-
-const (
-	valueAddress valueOf = iota
-	valuePaymentCredential
-	valueStakeCredential
-	valueScriptHash
-	valueDatumHash
-	valuePolicy
-	valueOwn
-)
-
-var valueNames = []string{indexAddress, indexPaymentCredential, indexStakeCredential, indexScriptHash, indexDatumHash, indexPolicy}
-
-// newWanted reads a list of index names; the position of a name is its [model.Key.Index].
-func newWanted(own *indexexpr.Indexes, names []string) (wanted, error) {
-	w := make(wanted, len(names))
-	for i, name := range names {
-		v := slices.Index(valueNames, name)
-		if own.Has(name) {
-			v = int(valueOwn)
-		}
-		if v < 0 {
-			return nil, model.Errorf(model.Usage, "unknown_index", "unknown index %q of cardano: expected %s", name, strings.Join(valueNames, ", "))
-		}
-		if slices.Contains(names[:i], name) {
-			return nil, model.Errorf(model.Usage, "unknown_index", "index %q is named twice", name)
-		}
-		w[i] = valueOf(v)
-	}
-	return w, nil
-}
-
-// outputIndexer makes the values of the wanted indexes, for one decoder.
+// outputIndexer makes the values of the selected indexes, for one decoder.
 type outputIndexer struct {
-	wanted  wanted
-	own     *own // indexes that users defined; nil: none of them is wanted
-	script  cbor.Walker
-	arena   []byte // values that are not in the block as such
-	scratch []byte
+	chain    *chain
+	names    []string
+	selected []adapter.Selected
+	custom   *userIndexes // nil if none is selected
+	script   cbor.Walker
+	arena    []byte // values that are not in the block as such
+	scratch  []byte
 }
 
 // newIndexer returns the indexer of the named indexes. An error is of kind [model.Usage], code unknown_index.
-func newIndexer(n *genesis.Network, own *indexexpr.Indexes, names []string) (*outputIndexer, error) {
-	w, err := newWanted(own, names)
+func newIndexer(c *chain, names []string) (*outputIndexer, error) {
+	selected, err := c.Select(names)
 	if err != nil {
 		return nil, err
 	}
-	x := &outputIndexer{wanted: w}
-	x.own = newOwn(n, x, own, names)
+	x := &outputIndexer{chain: c, names: names, selected: selected}
+	x.custom = newUserIndexes(x)
 	return x, nil
 }
 
+// Clone implements [ledger.Indexer].
 func (x *outputIndexer) Clone() ledger.Indexer {
-	c := &outputIndexer{wanted: x.wanted}
-	if x.own != nil {
-		c.own = newOwn(x.own.net, c, x.own.indexes, x.own.names)
-	}
+	c := &outputIndexer{chain: x.chain, names: x.names, selected: x.selected}
+	c.custom = newUserIndexes(c)
 	return c
 }
 
-func (x *outputIndexer) NeedsParts() bool { return x.own != nil }
+// NeedsParts implements [ledger.Indexer].
+func (x *outputIndexer) NeedsParts() bool { return x.custom != nil }
 
+// Reset implements [ledger.Indexer].
 func (x *outputIndexer) Reset() {
 	x.arena = x.arena[:0]
-	if x.own != nil {
-		x.own.outputs, x.own.keys = x.own.outputs[:0], x.own.keys[:0]
+	if x.custom != nil {
+		x.custom.reset()
 	}
 }
 
+// Output implements [ledger.Indexer].
 func (x *outputIndexer) Output(keys []model.Key, o *ledger.Output) ([]model.Key, error) {
-	for i, v := range x.wanted {
+	for _, s := range x.selected {
 		var value []byte
-		switch v {
-		case valueAddress:
+		switch s.Builtin {
+		case addressIndex:
 			value = o.Address
-		case valuePaymentCredential:
+		case paymentCredentialIndex:
 			value, _ = address.PaymentCredential(o.Address)
-		case valueStakeCredential:
+		case stakeCredentialIndex:
 			value, _ = address.StakeCredential(o.Address)
-		case valueScriptHash:
+		case scriptHashIndex:
 			if o.Script != nil {
 				s, err := ledger.ParseScript(&x.script, o.Script)
 				if err != nil {
@@ -174,24 +129,25 @@ func (x *outputIndexer) Output(keys []model.Key, o *ledger.Output) ([]model.Key,
 				}
 				value = x.hashScript(&s)
 			}
-		case valueDatumHash:
+		case datumHashIndex:
 			value = x.datumHash(o)
-		case valuePolicy:
-			keys = appendPolicies(keys, i, o)
+		case policyIndex:
+			keys = appendPolicies(keys, s.Position, o)
 		}
 		if len(value) > 0 {
-			keys = append(keys, model.Key{Index: i, Value: value})
+			keys = append(keys, model.Key{Index: s.Position, Value: value})
 		}
 	}
-	if x.own != nil {
-		x.own.outputs = append(x.own.outputs, *o)
+	if x.custom != nil {
+		x.custom.outputs = append(x.custom.outputs, *o)
 	}
 	return keys, nil
 }
 
+// Block implements [ledger.Indexer].
 func (x *outputIndexer) Block(txs *ledger.Transactions) {
-	if x.own != nil {
-		x.own.evaluate(txs)
+	if x.custom != nil {
+		x.custom.evaluate(txs)
 	}
 }
 

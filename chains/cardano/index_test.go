@@ -11,6 +11,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
@@ -99,7 +100,7 @@ func TestOnlyWantedValuesAreMade(t *testing.T) {
 
 func TestIndexesThatAreNotOfferedAreNamed(t *testing.T) {
 	for _, names := range [][]string{{"script_type"}, {indexAddress, indexAddress}} {
-		_, err := newIndexer(networkNamed(t, "mainnet"), nil, names)
+		_, err := (&chain{adapter.NewBase(Name, "mainnet", language, indexes(address.Mainnet)), networkNamed(t, "mainnet")}).decoder(names, false)
 		if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_index" || !strings.Contains(err.Error(), names[0]) {
 			t.Errorf("%v: %v", names, err)
 		}
@@ -112,7 +113,7 @@ func TestValuesAreReadAsTheyAreShown(t *testing.T) {
 	script := tagged(24, []byte(raw(t, list{1, []byte("code")})))
 	output := dict{0: someAddress, 1: list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, 2: list{0, filled(32, 9)}, 3: script}
 	keys := decoded(t, oneOutput(t, output), valueNames...).Txs[0].Outputs[0].Keys
-	all := indexesOf(n)
+	all := indexes(n.Network)
 	if len(keys) != len(all) {
 		t.Fatalf("%d values of %d indexes", len(keys), len(all))
 	}

@@ -59,7 +59,7 @@ func TestRecipesFindWhatTheySay(t *testing.T) {
 			tx := &b.Txs[i]
 			for j := range tx.Outputs {
 				for _, k := range tx.Outputs[j].Keys {
-					x := &c.indexes[k.Index]
+					x := &c.Indexes()[k.Index]
 					if !x.Custom {
 						continue
 					}

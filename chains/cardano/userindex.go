@@ -1,13 +1,12 @@
 package cardano
 
 import (
-	"birthmark/chains/cardano/genesis"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
-// language is what expressions over Cardano can name.
+// language has the fields of expressions over Cardano.
 var language = indexexpr.NewLanguage(Name, (*environment)(nil), map[string]indexexpr.Choice{
 	"output.script_language": {Names: ledger.ScriptLanguages[:]},
 	"block.era":              {Names: ledger.EraNames[ledger.EraByron:]},
@@ -15,49 +14,49 @@ var language = indexexpr.NewLanguage(Name, (*environment)(nil), map[string]index
 
 var makers = indexexpr.NewMakers(language, outputMakers, txMakers, blockMakers)
 
-// own makes the values of the indexes that users defined, for one decoder.
-type own struct {
+// userIndexes makes the values of custom indexes for one decoder.
+type userIndexes struct {
 	view
-	indexes *indexexpr.Indexes
-	names   []string // of all that are wanted
 	run     *indexexpr.Run
-	outputs []ledger.Output // of the block, as the decoder's
+	outputs []ledger.Output // of the block, in the order of the decoder
 	keys    []model.Key
 }
 
-// newOwn is nil where none of the names is of an index that was defined.
-func newOwn(n *genesis.Network, x *outputIndexer, indexes *indexexpr.Indexes, names []string) *own {
-	o := &own{view: view{net: n, index: x}, indexes: indexes, names: names}
-	if o.run = indexes.Bind(names, &o.environment, o.make); o.run == nil {
+// newUserIndexes returns nil if none of the indexer's names is a custom index.
+func newUserIndexes(x *outputIndexer) *userIndexes {
+	u := &userIndexes{view: view{net: x.chain.net, index: x}}
+	if u.run = x.chain.Custom().Bind(x.names, &u.environment, u.make); u.run == nil {
 		return nil
 	}
-	return o
+	return u
 }
 
-// make makes fields.
-func (o *own) make(fields indexexpr.Set) { makers.Make(&o.view, fields, o.txs.Of != nil) }
+func (u *userIndexes) reset() { u.outputs, u.keys = u.outputs[:0], u.keys[:0] }
 
-// evaluate puts the values of the outputs of a block with their other keys.
-func (o *own) evaluate(txs *ledger.Transactions) {
-	o.txs, o.Block = txs, blockFields{}
-	o.run.Block()
-	outputs := o.outputs
+// make sets the fields.
+func (u *userIndexes) make(fields indexexpr.Set) { makers.Make(&u.view, fields, u.txs.Of != nil) }
+
+// evaluate adds the values of a block's outputs to their keys.
+func (u *userIndexes) evaluate(txs *ledger.Transactions) {
+	u.txs, u.Block = txs, blockFields{}
+	u.run.Block()
+	outputs := u.outputs
 	for i := range txs.Txs {
-		o.tx, o.parts = &txs.Txs[i], ledger.Parts{}
+		u.tx, u.parts = &txs.Txs[i], ledger.Parts{}
 		if i < len(txs.Parts) {
-			o.parts = txs.Parts[i]
+			u.parts = txs.Parts[i]
 		}
-		o.Tx.Index, o.Tx.Valid = i, i >= len(txs.Failed) || !txs.Failed[i]
-		o.run.Tx()
-		for j := range o.tx.Outputs {
-			out := &o.tx.Outputs[j]
-			o.output, outputs = &outputs[0], outputs[1:]
-			o.Output.Index = o.tx.OutputIndex(j)
-			o.run.Output()
-			first := len(o.keys)
-			o.keys = o.run.Keys(append(o.keys, out.Keys...))
-			o.run.InOrder(o.keys[first:])
-			out.Keys = o.keys[first:len(o.keys):len(o.keys)]
+		u.Tx.Index, u.Tx.Valid = i, i >= len(txs.Failed) || !txs.Failed[i]
+		u.run.Tx()
+		for j := range u.tx.Outputs {
+			out := &u.tx.Outputs[j]
+			u.output, outputs = &outputs[0], outputs[1:]
+			u.Output.Index = u.tx.OutputIndex(j)
+			u.run.Output()
+			first := len(u.keys)
+			u.keys = u.run.Keys(append(u.keys, out.Keys...))
+			u.run.InOrder(u.keys[first:])
+			out.Keys = u.keys[first:len(u.keys):len(u.keys)]
 		}
 	}
 }

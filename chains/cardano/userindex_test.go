@@ -26,7 +26,7 @@ func defined(t testing.TB, network string, ds ...model.Definition) *chain {
 func (c *chain) decoderOf(t testing.TB, names ...string) *ledger.Decoder {
 	t.Helper()
 	if names == nil {
-		for _, x := range c.indexes {
+		for _, x := range c.Indexes() {
 			names = append(names, x.Name)
 		}
 	}
@@ -83,7 +83,7 @@ func TestOfferedIndexesAreTheirExpressions(t *testing.T) {
 func again(t testing.TB, network string) *chain {
 	t.Helper()
 	var ds []model.Definition
-	for _, x := range defined(t, network).indexes {
+	for _, x := range defined(t, network).Indexes() {
 		ds = append(ds, model.Definition{Name: "own_" + x.Name, Kind: x.Kind, When: x.When, Value: x.Value})
 	}
 	return defined(t, network, ds...)
@@ -95,7 +95,7 @@ func wantAgain(t testing.TB, c *chain, txs []model.Tx, values []int) {
 		for j := range txs[i].Outputs {
 			var theirs, own []string
 			for _, k := range txs[i].Outputs[j].Keys {
-				x := &c.indexes[k.Index]
+				x := &c.Indexes()[k.Index]
 				text := strings.TrimPrefix(x.Name, "own_") + " " + x.Format(k.Value)
 				if x.Custom {
 					own = append(own, text)
@@ -135,7 +135,7 @@ func TestKeysAreInTheOrderOfTheNames(t *testing.T) {
 	c := defined(t, "mainnet",
 		model.Definition{Name: "first", Value: "output.value"},
 		model.Definition{Name: "second", Kind: model.ManyValued, Value: "map(output.assets, .id)"})
-	for _, names := range [][]string{{"first", indexAddress, "second", indexPolicy, indexPaymentCredential}, {indexPolicy, indexAddress, "second", "first"}, {indexAddress, "first", "second"}} {
+	for _, names := range [][]string{{"first", indexAddress, "second", indexPolicy, "payment_credential"}, {indexPolicy, indexAddress, "second", "first"}, {indexAddress, "first", "second"}} {
 		b, _, err := c.decoderOf(t, names...).Block(realFile(t, "redbit", "avg_block.cbor"))
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"github.com/btcsuite/btcd/address/v2/bech32"
 
+	"birthmark/chains/adapter"
 	"birthmark/model"
 )
 
@@ -64,16 +65,7 @@ func Parse(n Network, text string) ([]byte, error) {
 }
 
 func badValue(text, what string, err error, expected string) error {
-	return model.Errorf(model.Usage, "bad_value", "%q is not %s: %w: expected %s", Excerpt(text), what, err, expected)
-}
-
-// shownText is what a message repeats of a text.
-func Excerpt(text string) string {
-	const most = 120
-	if len(text) > most {
-		return text[:most] + "…"
-	}
-	return text
+	return model.Errorf(model.Usage, "bad_value", "%q is not %s: %w: expected %s", adapter.Truncate(text), what, err, expected)
 }
 
 func readAddress(n Network, text string) ([]byte, error) {

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/cardano/address"
 	"birthmark/model"
 )
@@ -60,7 +61,7 @@ func (l *lovelace) UnmarshalJSON(b []byte) error {
 	text := strings.TrimSuffix(strings.TrimPrefix(string(b), `"`), `"`)
 	value, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s is no amount of lovelace", address.Excerpt(string(b)))
+		return fmt.Errorf("%s is no amount of lovelace", adapter.Truncate(string(b)))
 	}
 	*l = lovelace(value)
 	return nil
@@ -73,7 +74,7 @@ func (m *milliseconds) UnmarshalJSON(b []byte) error {
 	text := strings.Trim(string(b), `"`)
 	value, err := strconv.ParseUint(text, 10, 32)
 	if err != nil || value == 0 {
-		return fmt.Errorf("%s is no number of milliseconds", address.Excerpt(string(b)))
+		return fmt.Errorf("%s is no number of milliseconds", adapter.Truncate(string(b)))
 	}
 	*m = milliseconds(value)
 	return nil
@@ -163,7 +164,7 @@ func newNetwork(byron *byronGenesis, shelley *shelleyGenesis, shelleyEpoch uint6
 	case shelley.EpochLength == 0:
 		return nil, badGenesis("%s has no epochLength", shelleyGenesisFile)
 	case shelley.NetworkID != "Mainnet" && shelley.NetworkID != "Testnet":
-		return nil, badGenesis("%s has the networkId %q: expected Mainnet or Testnet", shelleyGenesisFile, address.Excerpt(shelley.NetworkID))
+		return nil, badGenesis("%s has the networkId %q: expected Mainnet or Testnet", shelleyGenesisFile, adapter.Truncate(shelley.NetworkID))
 	case length <= 0 || shelley.SlotLength > maxSlotLength.Seconds():
 		return nil, badGenesis("%s has a slotLength of %v seconds: expected more than 0 and at most %v", shelleyGenesisFile, shelley.SlotLength, maxSlotLength.Seconds())
 	case shelley.MaxSupply == 0:

@@ -3,10 +3,10 @@ package genesis
 import (
 	"math"
 	"math/bits"
-	"slices"
 	"strings"
 	"time"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/checkpoint"
 	"birthmark/model"
@@ -41,7 +41,7 @@ const (
 )
 
 // networks are those whose names are known, the default first. On preview Byron ended before its first slot.
-var networks = []*Network{
+var networks = adapter.Networks[*Network]{
 	{Network: address.Mainnet, start: 1506203091, ByronSlots: 208 * ByronEpochSlots, ByronEpoch: ByronEpochSlots, byronSlot: publicByronSlot, epochSlots: 432_000, slot: time.Second, Supply: publicSupply,
 		ByronHash: "5f20df933584822601f9e3f8c024eb5eb252fe8cefb24d1317dc3d432e940ebb", shelleyHash: "1a3be38bcbb7911969283716ad7aa550250226b76a61fc51cc9a9a35d9276d81",
 		Checkpoints: checkpoint.Table{
@@ -56,25 +56,23 @@ var networks = []*Network{
 		Checkpoints: checkpoint.Table{50_939: "6070bd7d3b28d2bcc241c7c91e48e82f8b3ab4fc4370b9e3233ee2069dde75e2"}},
 }
 
-// Names returns the names of the networks that need no genesis files, the default first.
-func Names() []string {
-	names := make([]string, len(networks))
-	for i, n := range networks {
-		names[i] = n.Name
-	}
-	return names
-}
+// String returns the name of the network.
+func (n *Network) String() string { return n.Name }
 
+// Names returns the names of the networks that need no genesis files, the default first.
+func Names() []string { return networks.Names() }
+
+// ByName returns a network by its name; "" is mainnet. Of an unnamed network only the name is known. An error is of kind
+// [model.Usage], code unknown_network.
 func ByName(name string) (*Network, error) {
-	i := slices.IndexFunc(networks, func(n *Network) bool { return n.Name == name })
-	if n, ok := unnamed(name); i < 0 && ok {
+	if n, ok := networks.Find(name); ok {
 		return n, nil
 	}
-	if i < 0 {
-		return nil, model.Errorf(model.Usage, "unknown_network",
-			"unknown network %q of cardano: expected %s, or the folder of its genesis files", name, strings.Join(Names(), ", "))
+	if n, ok := unnamed(name); ok {
+		return n, nil
 	}
-	return networks[i], nil
+	return nil, model.Errorf(model.Usage, "unknown_network", "unknown network %s of cardano: expected %s, or the folder of its genesis files",
+		adapter.Quote(name), strings.Join(Names(), ", "))
 }
 
 // time is when a slot began, in whole unix seconds. Slots that no clock will see are all at the end of time.

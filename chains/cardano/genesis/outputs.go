@@ -10,6 +10,7 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/cardano/address"
 	"birthmark/model"
 )
@@ -46,14 +47,14 @@ func (n *Network) genesisOutputs(byron *byronGenesis, shelley *shelleyGenesis) (
 	for text, value := range byron.Avvm {
 		key, err := redeemKey(text)
 		if err != nil {
-			return nil, badGenesis(byronGenesisFile+": avvmDistr of %q: %w", address.Excerpt(text), err)
+			return nil, badGenesis(byronGenesisFile+": avvmDistr of %q: %w", adapter.Truncate(text), err)
 		}
 		add(n.RedeemAddress(key), uint64(value))
 	}
 	for text, value := range byron.Balances {
 		raw := base58.Decode(text)
 		if _, err := address.ByronPayload(raw); err != nil {
-			return nil, badGenesis(byronGenesisFile+": nonAvvmBalances of %q: %w", address.Excerpt(text), err)
+			return nil, badGenesis(byronGenesisFile+": nonAvvmBalances of %q: %w", adapter.Truncate(text), err)
 		}
 		add(raw, uint64(value))
 	}
@@ -65,7 +66,7 @@ func (n *Network) genesisOutputs(byron *byronGenesis, shelley *shelleyGenesis) (
 			}
 		}
 		if err != nil {
-			return nil, badGenesis(shelleyGenesisFile+": initialFunds of %q: %w", address.Excerpt(text), err)
+			return nil, badGenesis(shelleyGenesisFile+": initialFunds of %q: %w", adapter.Truncate(text), err)
 		}
 		add(raw, uint64(value))
 	}

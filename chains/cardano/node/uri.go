@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"birthmark/chains/blocksource"
-	"birthmark/chains/cardano/address"
+	"birthmark/chains/adapter"
 	"birthmark/model"
 )
 
@@ -20,16 +19,16 @@ const socketPath = 107
 func parseAddress(scheme, rest string) (string, error) {
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 && scheme == "tcp" {
 		// A password is not repeated.
-		return "", model.Errorf(model.Usage, "bad_source", "tcp://…%s has a user: expected tcp://host:3001, as nodes ask for none", address.Excerpt(rest[at:]))
+		return "", model.Errorf(model.Usage, "bad_source", "tcp://…%s has a user: expected tcp://host:3001, as nodes ask for none", adapter.Truncate(rest[at:]))
 	}
 	bad := func(format string, args ...any) (string, error) {
-		return "", model.Errorf(model.Usage, "bad_source", "%s://%s %s", scheme, address.Excerpt(rest), fmt.Sprintf(format, args...))
+		return "", model.Errorf(model.Usage, "bad_source", "%s://%s %s", scheme, adapter.Truncate(rest), fmt.Sprintf(format, args...))
 	}
 	if strings.ContainsAny(rest, "?#") {
 		return bad("has a query: expected tcp://host:3001 or unix:///path/to/node.socket and nothing behind it")
 	}
 	if scheme == "unix" {
-		path := blocksource.FilePath(rest)
+		path := adapter.FilePath(rest)
 		switch {
 		case path == "":
 			return bad("names no socket: expected unix:///path/to/node.socket")
