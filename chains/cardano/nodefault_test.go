@@ -55,7 +55,7 @@ func TestWhatANodeDoesWrongIsNamed(t *testing.T) {
 			}
 			t.Run(name+" "+uri[:3], func(t *testing.T) {
 				s := overNode(t, uri, model.SourceOptions{})
-				s.Connect.Silence = 50 * time.Millisecond
+				s.Connect.Timeout = 50 * time.Millisecond
 				s.Retry.Patience = 100 * time.Millisecond
 				var l cardanotest.Listener
 				err := cardanotest.Collect(t, s, &l, nil)

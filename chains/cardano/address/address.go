@@ -41,7 +41,7 @@ const (
 	addressExpected = "addr1…, stake1… (addr_test1…, stake_test1… on test networks), a Byron address in base 58, or hex: and digits"
 )
 
-// formatAddress writes an address as people do: Byron's in base 58, later ones in bech32 by their own type. What is
+// Format writes an address as people do: Byron's in base 58, later ones in bech32 by their own type. What is
 // no well-formed address of n, be it data that nobody can spend or an address of another network, is "hex:" and its
 // digits. What comes out always parses back to the same bytes.
 func Format(n Network, raw []byte) string {
@@ -54,7 +54,7 @@ func Format(n Network, raw []byte) string {
 	return anyHex + hex.EncodeToString(raw)
 }
 
-// parseAddress makes an address of what a person writes. The error, of kind [model.Usage] and code bad_value, says
+// Parse makes an address of what a person writes. The error, of kind [model.Usage] and code bad_value, says
 // what is wrong and what was expected.
 func Parse(n Network, text string) ([]byte, error) {
 	raw, err := readAddress(n, text)
@@ -135,7 +135,7 @@ func readByron(n Network, text string) ([]byte, error) {
 	return nil, fmt.Errorf("it is one of the test network with magic %d", magic)
 }
 
-// identity is what addresses tell of their network.
+// Network is what addresses tell of their network.
 type Network struct {
 	Name    string
 	Magic   uint32 // of the handshake, and of Byron's addresses if testnet is set
@@ -165,7 +165,7 @@ func (n Network) ownsByron(payload []byte) bool {
 	return ok == n.Testnet && (!ok || magic == n.Magic)
 }
 
-// isShelley reports whether an address is well-formed, of a known type and for a known network.
+// IsShelley reports whether an address is well-formed, of a known type and for a known network.
 func IsShelley(raw []byte) bool {
 	if len(raw) < enterpriseSize || raw[0]&15 > mainnetTag {
 		return false

@@ -22,10 +22,10 @@ const (
 var assetExpected = fmt.Sprintf("the %d hex digits of its policy and up to %d of its name, with or without a dot between them",
 	policyDigits, maxAssetDigits-policyDigits)
 
-// formatAssetID writes an asset as the hex digits of policy and name.
+// FormatAsset writes an asset as the hex digits of policy and name.
 func FormatAsset(id []byte) string { return hex.EncodeToString(id) }
 
-// parseAssetID makes an asset of what a person writes: the hex digits of policy and name, with or without a dot
+// ParseAsset makes an asset of what a person writes: the hex digits of policy and name, with or without a dot
 // between them. The error, of kind Usage and code bad_value, says what was expected; a fingerprint is a hash and
 // gets an error that says so.
 func ParseAsset(text string) ([]byte, error) {

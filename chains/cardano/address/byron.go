@@ -23,7 +23,7 @@ var (
 	errByronCRC = errors.New("its checksum is wrong")
 )
 
-// byronPayload is what the checksum of a Byron address is over. The error is errNotByron or errByronCRC.
+// ByronPayload is what the checksum of a Byron address is over. The error is errNotByron or errByronCRC.
 func ByronPayload(raw []byte) ([]byte, error) {
 	w := cbor.Walker{Data: raw}
 	if n := w.Array("address"); n != 2 {
@@ -41,7 +41,7 @@ func ByronPayload(raw []byte) ([]byte, error) {
 	return payload, nil
 }
 
-// byronNetwork is the network magic in the payload of a Byron address, ok where it has one.
+// ByronNetwork is the network magic in the payload of a Byron address, ok where it has one.
 func ByronNetwork(payload []byte) (magic uint32, ok bool) {
 	w := cbor.Walker{Data: payload}
 	if w.Array("address") != 3 {
@@ -60,7 +60,7 @@ func ByronNetwork(payload []byte) (magic uint32, ok bool) {
 	return 0, false
 }
 
-// redeemAddress is the Byron address that holds what genesis gave to an Ed25519 key: [root, attributes, 2] where the
+// RedeemAddress is the Byron address that holds what genesis gave to an Ed25519 key: [root, attributes, 2] where the
 // root is Blake2b-224 of SHA3-256 of [2, [2, key], attributes].
 func (n Network) RedeemAddress(key []byte) []byte {
 	attributes := []byte{cbor.Map << 5}

@@ -26,7 +26,7 @@ var (
 	stakeExpected   = "stake1… (stake_test1… on test networks), stake_vkh1… of a key, script1… of a script, or an address that has a stake credential"
 )
 
-// paymentCredential is who may spend from an address: none in Byron addresses and reward accounts. What follows the
+// PaymentCredential is who may spend from an address: none in Byron addresses and reward accounts. What follows the
 // parts an address should have counts for nothing, as in the ledger, which let it pass up to Alonzo.
 func PaymentCredential(address []byte) (cred []byte, ok bool) {
 	if len(address) < enterpriseSize || address[0]>>4 > maxPaymentType {
@@ -35,7 +35,7 @@ func PaymentCredential(address []byte) (cred []byte, ok bool) {
 	return credential(address[0]>>4&scriptPayment != 0, address[1:]), true
 }
 
-// stakeCredential is whose stake an address adds to: in addresses with a stake part and in reward accounts. Pointers
+// StakeCredential is whose stake an address adds to: in addresses with a stake part and in reward accounts. Pointers
 // name a certificate, not a credential, and the ledger ignores them from Conway on.
 func StakeCredential(address []byte) (cred []byte, ok bool) {
 	if len(address) < enterpriseSize {
@@ -62,7 +62,7 @@ func isCredential(cred []byte) bool {
 	return len(cred) == storedCredential && cred[0] <= credentialOfScript
 }
 
-// formatPaymentCredential writes a payment credential in bech32, as CIP-5 has it.
+// FormatPaymentCredential writes a payment credential in bech32, as CIP-5 has it.
 func FormatPaymentCredential(_ Network, cred []byte) string {
 	switch {
 	case !isCredential(cred):
@@ -73,7 +73,7 @@ func FormatPaymentCredential(_ Network, cred []byte) string {
 	return encodeBech32(paymentKeyPrefix, cred[1:])
 }
 
-// parsePaymentCredential makes a payment credential of what a person writes: in bech32, or an address that has it.
+// ParsePaymentCredential makes a payment credential of what a person writes: in bech32, or an address that has it.
 // The error, of kind Usage and code bad_value, says what was expected.
 func ParsePaymentCredential(n Network, text string) ([]byte, error) {
 	cred, err := readCredential(n, text, paymentKeyPrefix, PaymentCredential)
@@ -83,7 +83,7 @@ func ParsePaymentCredential(n Network, text string) ([]byte, error) {
 	return cred, nil
 }
 
-// formatStakeCredential writes a stake credential as the stake address that its owner has on n.
+// FormatStakeCredential writes a stake credential as the stake address that its owner has on n.
 func FormatStakeCredential(n Network, cred []byte) string {
 	if !isCredential(cred) {
 		return anyHex + hex.EncodeToString(cred)
@@ -93,7 +93,7 @@ func FormatStakeCredential(n Network, cred []byte) string {
 	return encodeBech32(addressHRP(account[0]), account)
 }
 
-// parseStakeCredential makes a stake credential of what a person writes: a stake address, the credential in bech32,
+// ParseStakeCredential makes a stake credential of what a person writes: a stake address, the credential in bech32,
 // or an address that has it. The error, of kind Usage and code bad_value, says what was expected.
 func ParseStakeCredential(n Network, text string) ([]byte, error) {
 	cred, err := readCredential(n, text, stakeKeyPrefix, StakeCredential)
@@ -136,5 +136,5 @@ func readCredential(n Network, text, keyPrefix string, of func(address []byte) (
 	return credential(hrp == scriptPrefix, hash), nil
 }
 
-// formatPool writes the id of the stake pool that has a cold verification key (CIP-5): pool1….
+// FormatPool writes the id of the stake pool that has a cold verification key (CIP-5): pool1….
 func FormatPool(key []byte) string { return encodeBech32(poolPrefix, Hash224(key)) }

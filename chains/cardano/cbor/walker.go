@@ -33,7 +33,7 @@ const (
 	Break      = 0xff //
 )
 
-// walker walks over CBOR without copying. After its first fault it stands at the end and gives zeros, so callers look
+// Walker walks over CBOR without copying. After its first fault it stands at the end and gives zeros, so callers look
 // at err where it suits them and loops end by themselves.
 type Walker struct {
 	Data    []byte
@@ -42,7 +42,7 @@ type Walker struct {
 	skipper Skipper
 }
 
-// reset begins to walk over other bytes.
+// Reset begins to walk over other bytes.
 func (w *Walker) Reset(b []byte) { w.Data, w.Offset, w.Err = b, 0, nil }
 
 func (w *Walker) Fail(format string, args ...any) {
@@ -65,7 +65,7 @@ type shortError struct{ error }
 
 func (shortError) Is(target error) bool { return target == ErrShort }
 
-// failAt is fail for a fault that was noticed after it was passed.
+// FailAt is fail for a fault that was noticed after it was passed.
 func (w *Walker) FailAt(at int, format string, args ...any) {
 	if w.Err == nil {
 		w.Offset = at
@@ -73,7 +73,7 @@ func (w *Walker) FailAt(at int, format string, args ...any) {
 	w.Fail(format, args...)
 }
 
-// major is the type of the next item without taking it; of none at the end.
+// Major is the type of the next item without taking it; of none at the end.
 func (w *Walker) Major() int {
 	if w.Offset < len(w.Data) {
 		return int(w.Data[w.Offset] >> 5)
@@ -147,13 +147,13 @@ func (w *Walker) expect(major int, what string) (n uint64, endless bool) {
 	return n, endless
 }
 
-// array takes the head of an array; its items are walked over with more, or field and end. Its length is
+// Array takes the head of an array; its items are walked over with more, or field and end. Its length is
 // indefinite, or not above the number of bytes left.
 func (w *Walker) Array(what string) int {
 	return w.length(Array, 1, what)
 }
 
-// pairs is array for a map and its number of pairs.
+// Map is array for a map and its number of pairs.
 func (w *Walker) Map(what string) int {
 	return w.length(Map, 2, what)
 }
@@ -172,7 +172,7 @@ func (w *Walker) length(major, least int, what string) int {
 	return int(n)
 }
 
-// more reports whether an array or map of *n items goes on, and counts down.
+// More reports whether an array or map of *n items goes on, and counts down.
 func (w *Walker) More(n *int) bool {
 	switch {
 	case *n > 0 && w.Err == nil:
@@ -191,21 +191,21 @@ func (w *Walker) More(n *int) bool {
 	return true
 }
 
-// field goes to the next item of an array that must have one more.
+// Field goes to the next item of an array that must have one more.
 func (w *Walker) Field(n *int, what string) {
 	if !w.More(n) {
 		w.Fail("expected %s, found the end of its array", what)
 	}
 }
 
-// end leaves an array that must have no more items.
+// End leaves an array that must have no more items.
 func (w *Walker) End(n *int, what string) {
 	if w.More(n) {
 		w.Fail("%s has more items than expected", what)
 	}
 }
 
-// uint takes a number from 0 to 2^64-1.
+// Uint takes a number from 0 to 2^64-1.
 func (w *Walker) Uint(what string) uint64 {
 	at := w.Offset
 	major, n, _ := w.Head(what)
@@ -219,7 +219,7 @@ func (w *Walker) Uint(what string) uint64 {
 	return 0
 }
 
-// int takes a number of 64 bits with a sign.
+// Int takes a number of 64 bits with a sign.
 func (w *Walker) Int(what string) int64 {
 	at := w.Offset
 	major, n, _ := w.Head(what)
@@ -259,10 +259,10 @@ func (w *Walker) bignum(at int, what string) (n uint64) {
 	return n
 }
 
-// bytes takes a byte string. One in pieces is put together in memory of its own.
+// Bytes takes a byte string. One in pieces is put together in memory of its own.
 func (w *Walker) Bytes(what string) []byte { return w.str(Bytes, what) }
 
-// text takes a text, which may not be UTF-8.
+// Text takes a text, which may not be UTF-8.
 func (w *Walker) Text(what string) []byte { return w.str(Text, what) }
 
 func (w *Walker) str(major int, what string) []byte {
@@ -292,7 +292,7 @@ func (w *Walker) take(n uint64, what string) []byte {
 	return b
 }
 
-// sized takes a byte string of so many bytes; nil where it has another number.
+// BytesOf takes a byte string of so many bytes; nil where it has another number.
 func (w *Walker) BytesOf(size int, what string) []byte {
 	at := w.Offset
 	b := w.Bytes(what)
@@ -305,7 +305,7 @@ func (w *Walker) BytesOf(size int, what string) []byte {
 	return b
 }
 
-// encoded takes a byte string that holds CBOR and is tagged so.
+// Encoded takes a byte string that holds CBOR and is tagged so.
 func (w *Walker) Encoded(what string) []byte {
 	at := w.Offset
 	if n, _ := w.expect(Tag, what); n != TagEncoded && w.Err == nil {
@@ -314,7 +314,7 @@ func (w *Walker) Encoded(what string) []byte {
 	return w.Bytes(what)
 }
 
-// set takes the head of an array that Conway may tag as a set.
+// Set takes the head of an array that Conway may tag as a set.
 func (w *Walker) Set(what string) int {
 	if w.Major() == Tag {
 		at := w.Offset
@@ -325,7 +325,7 @@ func (w *Walker) Set(what string) int {
 	return w.Array(what)
 }
 
-// null takes a null if it is next.
+// Null takes a null if it is next.
 func (w *Walker) Null() bool {
 	if w.Offset < len(w.Data) && w.Data[w.Offset] == 0xf6 {
 		w.Offset++
@@ -334,13 +334,13 @@ func (w *Walker) Null() bool {
 	return false
 }
 
-// hash takes a byte string of 32 bytes; zero if it has another number of bytes.
+// Hash takes a byte string of 32 bytes; zero if it has another number of bytes.
 func (w *Walker) Hash(what string) (h [32]byte) {
 	copy(h[:], w.BytesOf(len(h), what))
 	return h
 }
 
-// lookup is the bytes of the value under a number in the map that is next; nil if there is none.
+// Lookup is the bytes of the value under a number in the map that is next; nil if there is none.
 func (w *Walker) Lookup(key uint64) []byte {
 	for n := w.Map("map"); w.More(&n); {
 		if w.Major() != Uint {
@@ -356,7 +356,7 @@ func (w *Walker) Lookup(key uint64) []byte {
 	return nil
 }
 
-// item takes an item of any type and is its bytes.
+// Item takes an item of any type and is its bytes.
 func (w *Walker) Item(what string) []byte {
 	start := w.Offset
 	w.Skip(what)

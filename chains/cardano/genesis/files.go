@@ -80,7 +80,7 @@ func (m *milliseconds) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readGenesis makes a network of a folder with its genesis files. One with the magic of a network that is known must
+// ReadFiles makes a network of a folder with its genesis files. One with the magic of a network that is known must
 // have that network's files; any other is called by its magic. The files do not say when Byron ends: a node's
 // configuration in the folder does ([readNodeConfig]), without one the network begins with Shelley. An error is of kind
 // [model.BadSource], code bad_genesis, or genesis_mismatch where a file is not the one it should be.

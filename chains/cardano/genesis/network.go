@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-// network is what tells one Cardano network from another. The figures are those of its genesis files.
+// Network is what tells one Cardano network from another. The figures are those of its genesis files.
 type Network struct {
 	address.Network
 
@@ -75,7 +75,7 @@ func ByName(name string) (*Network, error) {
 		adapter.Quote(name), strings.Join(Names(), ", "))
 }
 
-// time is when a slot began, in whole unix seconds. Slots that no clock will see are all at the end of time.
+// Time is when a slot began, in whole unix seconds. Slots that no clock will see are all at the end of time.
 func (n *Network) Time(slot uint64) int64 {
 	byron := min(slot, n.ByronSlots)
 	high, low := bits.Mul64(byron, uint64(n.byronSlot))
@@ -88,7 +88,7 @@ func (n *Network) Time(slot uint64) int64 {
 	return n.start + int64(min(seconds, math.MaxInt64/2))
 }
 
-// epochOf is the epoch that has a slot.
+// Epoch is the epoch that has a slot.
 func (n *Network) Epoch(slot uint64) uint64 {
 	if slot < n.ByronSlots {
 		return slot / n.ByronEpoch

@@ -15,7 +15,7 @@ import (
 	"birthmark/model"
 )
 
-// genesisOutput is an output that no block made: number 0 of a transaction whose id is the Blake2b-256 of the
+// Output is an output that no block made: number 0 of a transaction whose id is the Blake2b-256 of the
 // address, so there is one to an address.
 type Output struct {
 	Tx      model.Hash
@@ -23,7 +23,7 @@ type Output struct {
 	Value   uint64 // lovelace; some have none, and are outputs all the same
 }
 
-// genesisTxs are the outputs at height 0, in the order of their transaction ids. The error of a network of which only
+// Outputs are the outputs at height 0, in the order of their transaction ids. The error of a network of which only
 // the name is known is that of [Network.RequireFiles].
 func (n *Network) Outputs() ([]Output, error) {
 	if n.genesis != nil {

@@ -23,7 +23,7 @@ func magicName(magic uint32, testnet bool) string {
 	return fmt.Sprintf(magicPrefix+"%d"+mainnetSuffix, magic)
 }
 
-// nameless is the network of a [magicName]: enough for questions, not for blocks, whose times and epochs its genesis
+// unnamed is the network of a [magicName]: enough for questions, not for blocks, whose times and epochs its genesis
 // files tell. Epochs of Byron are taken to have as many slots as mainnet's.
 func unnamed(name string) (*Network, bool) {
 	number, isMainnet := strings.CutSuffix(strings.TrimPrefix(name, magicPrefix), mainnetSuffix)
@@ -32,7 +32,7 @@ func unnamed(name string) (*Network, bool) {
 	return n, err == nil && name == magicName(n.Magic, n.Testnet)
 }
 
-// isNameless reports whether nothing but the name of the network is known.
+// IsUnnamed reports whether nothing but the name of the network is known.
 func (n *Network) IsUnnamed() bool { return n.epochSlots == 0 }
 
 // RequireFiles returns an error of kind [model.Usage], code no_genesis, if only the name of the network is known: reading

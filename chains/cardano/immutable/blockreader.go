@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// onDisk is a block and where it is.
+// storedBlock is a block and where it is.
 type storedBlock struct {
 	ledger.Decoded
 	entry Entry
@@ -23,7 +23,7 @@ func (d *storedBlock) link(l *ledger.Linker) (*model.Block, error) {
 	return b, err
 }
 
-// chunkReader reads and decodes the blocks of chunks, for one goroutine.
+// blockReader reads and decodes the blocks of chunks, for one goroutine.
 type blockReader struct {
 	*Reader
 	decoder *ledger.Decoder

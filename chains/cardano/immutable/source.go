@@ -14,7 +14,7 @@ import (
 // groupSize is how many bytes of blocks a goroutine reads and decodes at a time.
 const groupSize = 256 << 10
 
-// chunkSource is a node's immutable database. What is in it never goes away, so there are no forks.
+// Source is a node's immutable database. What is in it never goes away, so there are no forks.
 type Source struct {
 	net     *genesis.Network
 	db      *DB

@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// decoder makes model blocks out of serialized ones of every era. It walks over a block once, keeping what it finds
+// Decoder makes model blocks out of serialized ones of every era. It walks over a block once, keeping what it finds
 // in lists that it reuses, whose values point into the serialized bytes; detach then makes one array of each kind to
 // measure. Nothing in a block it made points into the serialized bytes, which may be used again.
 //
@@ -36,7 +36,7 @@ type Decoder struct {
 	scratch   []byte
 }
 
-// indexer makes the index values of outputs, for one decoder.
+// Indexer makes the index values of outputs, for one decoder.
 type Indexer interface {
 	// clone returns an indexer of the same kind for another goroutine.
 	Clone() Indexer
@@ -69,7 +69,7 @@ type Transactions struct {
 	Parts  []Parts // of each transaction, if they are needed; empty in the genesis
 }
 
-// newDecoder returns a decoder of blocks. raw: it fills in [model.Tx.Raw]. The error is that of [genesis.Network.RequireFiles].
+// NewDecoder returns a decoder of blocks. raw: it fills in [model.Tx.Raw]. The error is that of [genesis.Network.RequireFiles].
 func NewDecoder(n *genesis.Network, index Indexer, raw bool) (*Decoder, error) {
 	if err := n.RequireFiles(); err != nil {
 		return nil, err
@@ -80,12 +80,12 @@ func NewDecoder(n *genesis.Network, index Indexer, raw bool) (*Decoder, error) {
 	return &Decoder{Network: n, index: index, Raw: raw}, nil
 }
 
-// clone returns a decoder of the same kind for another goroutine.
+// Clone returns a decoder of the same kind for another goroutine.
 func (d *Decoder) Clone() *Decoder {
 	return &Decoder{Network: d.Network, index: d.index.Clone(), Raw: d.Raw}
 }
 
-// block decodes one block as chunk files and chain-sync carry it, an array of the era's tag and the block, and
+// Block decodes one block as chunk files and chain-sync carry it, an array of the era's tag and the block, and
 // nothing more. It checks that the body is the one the header names, not that the header was made by who may.
 // boundary: the block stands between two epochs of Byron, has no transactions and no height of its own.
 //
@@ -94,7 +94,7 @@ func (d *Decoder) Block(raw []byte) (b *model.Block, boundary bool, err error) {
 	return d.decode(raw, true)
 }
 
-// next is block for the first of several blocks in raw, whose bytes are the first size ones.
+// Next is block for the first of several blocks in raw, whose bytes are the first size ones.
 func (d *Decoder) Next(raw []byte) (b *model.Block, size int, err error) {
 	b, _, err = d.decode(raw, false)
 	return b, d.w.Offset, err

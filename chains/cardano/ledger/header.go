@@ -39,7 +39,7 @@ type Header struct {
 	BodySize        uint64 `json:"body_size,omitempty"` // since Shelley
 }
 
-// fields are what is read of a header. Slices point into it.
+// HeaderFields are what is read of a header. Slices point into it.
 type HeaderFields struct {
 	Era          byte
 	number, slot uint64
@@ -51,7 +51,7 @@ type HeaderFields struct {
 	proof        byronProof
 }
 
-// parseHeader reads [model.Block.Header]: the era's tag and the header's bytes.
+// ParseHeader reads [model.Block.Header]: the era's tag and the header's bytes.
 func ParseHeader(n *genesis.Network, raw []byte) (*Header, error) {
 	if err := checkHeader(raw); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func ParseHeader(n *genesis.Network, raw []byte) (*Header, error) {
 	return h, nil
 }
 
-// hashHeader is the hash of the block whose [model.Block.Header] is raw. Byron's is of the header and its tag in an
+// HashHeader is the hash of the block whose [model.Block.Header] is raw. Byron's is of the header and its tag in an
 // array.
 func HashHeader(raw []byte) (model.Hash, error) {
 	if err := checkHeader(raw); err != nil {

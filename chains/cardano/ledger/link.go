@@ -8,13 +8,13 @@ import (
 // decodedFactor is how many bytes a block takes under way for each byte serialized: itself, and the model of it.
 const DecodedFactor = 4
 
-// placed is a block, or a boundary block, which has no height of its own.
+// Decoded is a block, or a boundary block, which has no height of its own.
 type Decoded struct {
 	*model.Block
 	Boundary bool
 }
 
-// linker checks that each block is the child of the one before. Parent links go through boundary blocks; only that
+// Linker checks that each block is the child of the one before. Parent links go through boundary blocks; only that
 // before the first block has a place of its own.
 type Linker struct {
 	Decoder  *Decoder // what makes the genesis
@@ -22,7 +22,7 @@ type Linker struct {
 	Boundary *model.Block // since the tip
 }
 
-// link is the block as the core is to have it, nil where it is left out.
+// Link is the block as the core is to have it, nil where it is left out.
 func (l *Linker) Link(d Decoded) (*model.Block, error) {
 	b, first := d.Block, l.Tip.IsOrigin()
 	if first && b.Height > 0 {
@@ -58,7 +58,7 @@ func (l *Linker) broken(b *model.Block) error {
 		b.Height, b.Slot, b.Hash, b.Parent, l.Tip.Height, l.Tip.Hash)
 }
 
-// genesis is what exists before the first block as transactions.
+// Genesis is what exists before the first block as transactions.
 func (d *Decoder) Genesis(outputs []genesis.Output) []model.Tx {
 	d.forget()
 	for _, o := range outputs {

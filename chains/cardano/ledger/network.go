@@ -6,7 +6,7 @@ import (
 	"birthmark/model"
 )
 
-// belongs is an error, code wrong_network, where a block cannot be of the network: by the genesis that the first block
+// CheckNetwork is an error, code wrong_network, where a block cannot be of the network: by the genesis that the first block
 // follows on, by where Byron ended, and by the magic in Byron's headers.
 func CheckNetwork(n *genesis.Network, b *model.Block, first bool) error {
 	era := b.Header[0]

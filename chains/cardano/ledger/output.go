@@ -22,7 +22,7 @@ const (
 	datumInline = 1
 )
 
-// output is what was read of an output. Slices point into the block, or into the decoder's arena.
+// Output is what was read of an output. Slices point into the block, or into the decoder's arena.
 type Output struct {
 	Address   []byte
 	Value     uint64

@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// parts are the bytes of a transaction as they stand apart from each other in its block. Of Byron body is all of it.
+// Parts are the bytes of a transaction as they stand apart from each other in its block. Of Byron body is all of it.
 type Parts struct{ Body, Witnesses, Auxiliary []byte }
 
 const (
@@ -65,7 +65,7 @@ func (d *Decoder) keepRaw(txs []model.Tx, era byte) {
 	}
 }
 
-// hashTx returns the id of a transaction in the form of [model.Tx.Raw]: the hash of its body, the first item.
+// HashTx returns the id of a transaction in the form of [model.Tx.Raw]: the hash of its body, the first item.
 func HashTx(raw []byte) (model.Hash, error) {
 	w := cbor.Walker{Data: raw}
 	n := w.Array("transaction")

@@ -11,13 +11,13 @@ const languageNative = 0
 
 var ScriptLanguages = [...]string{"native", "plutus_v1", "plutus_v2", "plutus_v3"}
 
-// script is a reference script.
+// Script is a reference script.
 type Script struct {
 	Language byte
 	Code     []byte // as it is hashed; it points into what was parsed
 }
 
-// parseScript reads a reference script, an array of its language and itself. It resets w, whose memory it reuses.
+// ParseScript reads a reference script, an array of its language and itself. It resets w, whose memory it reuses.
 func ParseScript(w *cbor.Walker, ref []byte) (s Script, err error) {
 	w.Reset(ref)
 	n := w.Array("reference script")
@@ -40,7 +40,7 @@ func ParseScript(w *cbor.Walker, ref []byte) (s Script, err error) {
 	return s, nil
 }
 
-// name of the script's language; of no script it is empty.
+// LanguageName of the script's language; of no script it is empty.
 func (s Script) LanguageName() string {
 	if s.Code == nil {
 		return ""

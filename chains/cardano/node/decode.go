@@ -9,20 +9,20 @@ import (
 	"birthmark/chains/cardano/ouroboros"
 )
 
-// news is what a node said at a time, decoded, up to what could not be.
+// batch is what a node said at a time, decoded, up to what could not be.
 type batch struct {
 	events []event
 	err    error
 }
 
-// happened is a block, or a way back, or that there is no more for now.
+// event is a block, or a way back, or that there is no more for now.
 type event struct {
 	kind ouroboros.Kind
 	ledger.Decoded
 	rollback ouroboros.Point // where the node went back
 }
 
-// news yields what comes over a connection, decoded on several goroutines. It ends with the context.
+// batches yields what comes over a connection, decoded on several goroutines. It ends with the context.
 func (s *Source) batches(ctx context.Context, c *ouroboros.Conn) iter.Seq2[batch, error] {
 	type job struct {
 		events []ouroboros.Event

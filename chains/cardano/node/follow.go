@@ -15,7 +15,7 @@ import (
 
 var errConsumerDone = errors.New("the consumer has left")
 
-// nodeFollower is one Follow under way.
+// follower is one Follow under way.
 type follower struct {
 	*Source
 	*blocksource.Outage
@@ -58,7 +58,7 @@ func (s *Source) Follow(ctx context.Context, known []model.Point) iter.Seq2[mode
 	}
 }
 
-// round is what one connection has to say. Done: nothing more is to come.
+// followConn is what one connection has to say. Done: nothing more is to come.
 func (f *follower) followConn(ctx context.Context) (done bool, err error) {
 	c, done, err := f.connect(ctx)
 	if err != nil || done {
@@ -79,7 +79,7 @@ func (f *follower) next() model.HeightPk {
 	return 0
 }
 
-// meet connects and finds where the node's chain and the trail part, which is then the trail's end and where the
+// connect connects and finds where the node's chain and the trail part, which is then the trail's end and where the
 // connection goes on. Done: the node is behind, and not waited for.
 func (f *follower) connect(ctx context.Context) (_ *ouroboros.Conn, done bool, err error) {
 	for {
@@ -110,7 +110,7 @@ func (f *follower) connect(ctx context.Context) (_ *ouroboros.Conn, done bool, e
 	}
 }
 
-// settle makes of the trail what the node shares of it, its first n points. Behind: it ends in something that the node's
+// adoptIntersection makes of the trail what the node shares of it, its first n points. Behind: it ends in something that the node's
 // chain may yet come to; but for the first time, when the stream has to begin somewhere, that is left alone.
 func (f *follower) adoptIntersection(n int, tip ouroboros.Tip) (behind bool, err error) {
 	points := f.trail.Points()
@@ -169,7 +169,7 @@ func (f *follower) stream(ctx context.Context, c *ouroboros.Conn) (done bool, er
 	return false, ctx.Err()
 }
 
-// pass hands on what a node said.
+// apply hands on what a node said.
 func (f *follower) apply(l *ledger.Linker, n batch) (done bool, err error) {
 	for _, h := range n.events {
 		switch h.kind {
@@ -190,7 +190,7 @@ func (f *follower) apply(l *ledger.Linker, n batch) (done bool, err error) {
 	return false, n.err
 }
 
-// goOn hands on a block.
+// addBlock hands on a block.
 func (f *follower) addBlock(l *ledger.Linker, p ledger.Decoded) (done bool, err error) {
 	before := l.Tip
 	b, err := l.Link(p)
@@ -215,7 +215,7 @@ func (f *follower) addBlock(l *ledger.Linker, p ledger.Decoded) (done bool, err 
 	return to != nil && b.Height == *to, nil
 }
 
-// goBack goes back to a point the node named.
+// rollBack goes back to a point the node named.
 func (f *follower) rollBack(l *ledger.Linker, to ouroboros.Point) error {
 	at, between := model.Point{Slot: to.Slot, Hash: to.Hash}, (*model.Block)(nil)
 	for _, b := range f.boundaries {

@@ -16,7 +16,7 @@ const (
 	offerGap    = 10
 )
 
-// parting is how many of a chain's points, oldest first, a node's chain shares, and the node's tip. The connection then
+// intersect is how many of a chain's points, oldest first, a node's chain shares, and the node's tip. The connection then
 // goes on after the last of them. The points are offered newest first, thinning out to the beginning, in messages of a
 // bounded size; then those between the newest that is shared and the oldest known not to be.
 func intersect(ctx context.Context, c *ouroboros.Conn, points []model.Point) (n int, tip ouroboros.Tip, err error) {
@@ -56,7 +56,7 @@ func intersect(ctx context.Context, c *ouroboros.Conn, points []model.Point) (n 
 
 func wirePoint(p model.Point) ouroboros.Point { return ouroboros.Point{Slot: p.Slot, Hash: p.Hash} }
 
-// thinned is positions below n, newest first: each of the newest ones, then fewer and fewer, the first at last.
+// thinOut is positions below n, newest first: each of the newest ones, then fewer and fewer, the first at last.
 func thinOut(n int) (at []int) {
 	for i, back := n-1, 0; i >= 0; i = n - 1 - back {
 		at = append(at, i)

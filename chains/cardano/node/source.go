@@ -13,7 +13,7 @@ import (
 	"birthmark/model"
 )
 
-// nodeSource is a node: a relay over TCP, or a local one over its socket.
+// Source is a node: a relay over TCP, or a local one over its socket.
 type Source struct {
 	net             *genesis.Network
 	options         model.SourceOptions
@@ -158,7 +158,7 @@ func (s *Source) Close() error {
 	return nil
 }
 
-// take is a connection to the node; kept: it was there before, and may be broken by now.
+// conn is a connection to the node; kept: it was there before, and may be broken by now.
 func (s *Source) conn(ctx context.Context) (c *ouroboros.Conn, kept bool, err error) {
 	s.mu.Lock()
 	if n := len(s.idle); n > 0 {
@@ -183,7 +183,7 @@ func codeOf(err error) string {
 	return code
 }
 
-// keep keeps a connection for the next question, where it can serve one.
+// release keeps a connection for the next question, where it can serve one.
 func (s *Source) release(c *ouroboros.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +194,7 @@ func (s *Source) release(c *ouroboros.Conn) {
 	s.idle = append(s.idle, c)
 }
 
-// ask asks the node something. Where a connection that was kept fails it is asked again on a new one.
+// query asks the node something. Where a connection that was kept fails it is asked again on a new one.
 func query[T any](ctx context.Context, s *Source, f func(context.Context, *ouroboros.Conn) (T, error)) (T, error) {
 	for {
 		c, kept, err := s.conn(ctx)

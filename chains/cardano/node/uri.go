@@ -14,7 +14,7 @@ import (
 // socketPath is the most bytes the path of a unix socket can have.
 const socketPath = 107
 
-// nodeAddress is what follows tcp:// or unix:// as [ouroboros.Dial] wants it: host:port, or a path. An error of kind
+// parseAddress is what follows tcp:// or unix:// as [ouroboros.Dial] wants it: host:port, or a path. An error of kind
 // [model.Usage], code bad_source.
 func parseAddress(scheme, rest string) (string, error) {
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 && scheme == "tcp" {

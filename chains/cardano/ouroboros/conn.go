@@ -12,19 +12,19 @@ import (
 type Options struct {
 	Magic   uint32        // of the network
 	Memory  int64         // bytes of blocks asked for ahead over TCP; 0: [blocksource.DefaultMemory]
-	Silence time.Duration // how long an answer may take; 0: a minute
+	Timeout time.Duration // how long an answer may take; 0: a minute
 
 	// Describe reads a header as it came over TCP: the tag that the block has in chunk files, and the header's bytes.
 	// Its errors end the connection as they are.
 	Describe func(tag byte, header []byte) (Header, error)
 
-	alive time.Duration // how often a node is told that we are there; 0: aliveEvery
+	keepAlive time.Duration // how often a node is told that we are there; 0: aliveEvery
 }
 
 const (
-	silence = time.Minute
+	defaultTimeout = time.Minute
 	// aliveEvery keeps a relay from giving us up, which it does after 97 seconds.
-	aliveEvery = 20 * time.Second
+	keepAliveInterval = 20 * time.Second
 )
 
 // Conn is a connection to a node. It belongs to one goroutine at a time.
@@ -34,9 +34,9 @@ type Conn struct {
 	address string
 	name    string // in errors
 	headers bool   // node-to-node: chain-sync has headers only
-	chain   *mailbox
-	fetch   *mailbox // nil on a unix socket, as alive is
-	alive   *mailbox
+	chain   *inbox
+	fetch   *inbox // nil on a unix socket, as alive is
+	alive   *inbox
 	at      *Point // where the node begins when it is followed; nil: elsewhere than at a place we know
 	used    bool   // more was asked than was answered: it is good for nothing else
 }
@@ -46,24 +46,24 @@ type Conn struct {
 // Errors, of kind BadSource: unreachable, disconnected, silent; wrong_network where the node is on another than that of
 // Options.Magic; no_common_version; not_a_node.
 func Dial(ctx context.Context, network, address string, o Options) (*Conn, error) {
-	if o.Silence <= 0 {
-		o.Silence = silence
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
 	}
 	if o.Memory <= 0 {
 		o.Memory = blocksource.DefaultMemory
 	}
-	if o.alive <= 0 {
-		o.alive = aliveEvery
+	if o.keepAlive <= 0 {
+		o.keepAlive = keepAliveInterval
 	}
 	c := &Conn{o: o, address: address, name: address, headers: network != "unix"}
-	dialing, cancel := context.WithTimeout(ctx, o.Silence)
+	dialing, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
 	var d net.Dialer
 	conn, err := d.DialContext(dialing, network, address)
 	if err != nil {
 		return nil, c.unreachable(ctx, err)
 	}
-	if err := c.shake(ctx, conn); err != nil {
+	if err := c.handshake(ctx, conn); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -74,7 +74,7 @@ func (c *Conn) Close() {
 	c.mux.Stop()
 	for range c.mux.ErrorChan() { // closed when all has ended
 	}
-	<-c.shaken
+	<-c.handshakeDone
 }
 
 // Intersect is the first of the points that the node's chain has, the origin where it has none of them, and the node's
@@ -84,10 +84,10 @@ func (c *Conn) Intersect(ctx context.Context, points []Point) (at Point, tip Tip
 		points = []Point{{}}
 	}
 	c.at = nil
-	if err := c.chain.post(ctx, findIntersect(points)); err != nil {
+	if err := c.chain.send(ctx, findIntersect(points)); err != nil {
 		return at, tip, err
 	}
-	m, err := c.answer(ctx, "a search for where the chains part")
+	m, err := c.receiveAnswer(ctx, "a search for where the chains part")
 	if err != nil {
 		return at, tip, err
 	}
@@ -108,22 +108,22 @@ func (c *Conn) Intersect(ctx context.Context, points []Point) (at Point, tip Tip
 const MaxPoints = 1000
 
 // answer waits for the one message of chain-sync that is to come.
-func (c *Conn) answer(ctx context.Context, to string) (m chainMessage, err error) {
-	t := time.NewTimer(c.o.Silence)
+func (c *Conn) receiveAnswer(ctx context.Context, to string) (m chainMessage, err error) {
+	t := time.NewTimer(c.o.Timeout)
 	defer t.Stop()
 	for answered := false; !answered; {
 		select {
-		case s, ok := <-c.chain.recv:
+		case s, ok := <-c.chain.recvChan:
 			if !ok {
-				return m, c.broken()
+				return m, c.disconnected()
 			}
-			err = c.chain.take(s.Payload, func(raw []byte) (err error) {
+			err = c.chain.receive(s.Payload, func(raw []byte) (err error) {
 				if answered {
 					return c.unexpected(c.chain, m.kind)
 				}
 				answered = true
 				if m, err = readChain(raw, c.headers); err != nil {
-					return c.notUnderstood(c.chain, err)
+					return c.malformed(c.chain, err)
 				}
 				return nil
 			})
@@ -131,7 +131,7 @@ func (c *Conn) answer(ctx context.Context, to string) (m chainMessage, err error
 				return m, err
 			}
 		case <-t.C:
-			return m, c.silent(to)
+			return m, c.timedOut(to)
 		case <-ctx.Done():
 			return m, ctx.Err()
 		}

@@ -21,7 +21,7 @@ func asked(t *testing.T, answers ...[]byte) *Conn {
 		s.hears()
 		s.hears()
 	})
-	c, err := Dial(t.Context(), "tcp", address, Options{Magic: 2, Silence: 100 * time.Millisecond})
+	c, err := Dial(t.Context(), "tcp", address, Options{Magic: 2, Timeout: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (c *Conn) unreachable(ctx context.Context, err error) error {
 }
 
 // refusal is the error of a handshake that the node answered.
-func (c *Conn) refusal(err error) error {
+func (c *Conn) handshakeRefused(err error) error {
 	if e, ok := errors.AsType[*handshake.RefusedError](err); ok {
 		return c.wrongNetwork("it said %q", excerpt(e.Message))
 	}
@@ -86,7 +86,7 @@ func (c *Conn) wrongNetwork(format string, args ...any) error {
 }
 
 // noHandshake is the error of a connection that ended instead of an answer.
-func (c *Conn) noHandshake(err error) error {
+func (c *Conn) handshakeEnded(err error) error {
 	if err == nil || isEnd(err) {
 		// A node that starts, or has as many connections as it wants, does the same as what is no node.
 		return temporary("disconnected", "%s closed the connection in the handshake: expected a node that speaks %s", c.name, c.protocolName())
@@ -99,7 +99,7 @@ func (c *Conn) notANode(err error) error {
 }
 
 // broken is the error of a connection that ended, after the multiplexer has.
-func (c *Conn) broken() error {
+func (c *Conn) disconnected() error {
 	c.mux.Stop()
 	var first error
 	for err := range c.mux.ErrorChan() {
@@ -121,8 +121,8 @@ func isEnd(err error) bool {
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-func (c *Conn) silent(what string) error {
-	return temporary("silent", "%s is silent: no answer to %s in %s", c.name, what, c.o.Silence)
+func (c *Conn) timedOut(what string) error {
+	return temporary("silent", "%s is silent: no answer to %s in %s", c.name, what, c.o.Timeout)
 }
 
 // noBlocks is the error of blocks that a node announced and does not have any more.
@@ -134,12 +134,12 @@ func (c *Conn) badAnswer(err error) error {
 	return model.Errorf(model.BadSource, "bad_answer", "%s sent what is not understood: %w", c.name, err)
 }
 
-func (c *Conn) notUnderstood(m *mailbox, err error) error {
+func (c *Conn) malformed(m *inbox, err error) error {
 	return c.badAnswer(fmt.Errorf("a message of %s: %w", m.name, err))
 }
 
 // unexpected is the error of a message that may not come now.
-func (c *Conn) unexpected(m *mailbox, kind uint64) error {
+func (c *Conn) unexpected(m *inbox, kind uint64) error {
 	return c.badAnswer(fmt.Errorf("a message of %s of kind %d when none was to come", m.name, kind))
 }
 

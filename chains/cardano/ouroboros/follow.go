@@ -10,34 +10,34 @@ import (
 const (
 	headersAhead = 300
 	blocksAhead  = 100  // over a unix socket, whole ones
-	mostHeaders  = 5000 // that wait for their blocks to be asked for
+	maxHeaders   = 5000 // that wait for their blocks to be asked for
 )
 
 const (
 	batchBytes  = 256 << 10 // of blocks that are handed on together
 	batchBlocks = 500
 	// lull is how long blocks that are there wait for more.
-	lull = 5 * time.Millisecond
+	batchDelay = 5 * time.Millisecond
 )
 
 // stream is what goes on while a connection yields blocks.
 type stream struct {
 	*Conn
-	plan
-	ahead   int // requests of chain-sync without an answer, at most
-	left    int // blocks that are wanted; -1: no end
-	asked   int // requests of chain-sync without an answer
-	waiting bool
-	tip     Tip
+	fetchQueue
+	maxOutstanding int // requests of chain-sync without an answer, at most
+	blocksLeft     int // blocks that are wanted; -1: no end
+	outstanding    int // requests of chain-sync without an answer
+	waiting        bool
+	tip            Tip
 
-	batch []Event
-	bytes int
+	events []Event
+	bytes  int
 
-	timer  *time.Timer
-	heard  time.Time // when the node answered last, or was asked after it owed nothing
-	posted time.Time // the last keep-alive
-	cookie uint16    // of it
-	owed   bool      // an answer to it
+	timer            *time.Timer
+	lastAnswer       time.Time // when the node answered last, or was asked after it owed nothing
+	lastKeepAlive    time.Time // the last keep-alive
+	cookie           uint16    // of it
+	keepAlivePending bool      // an answer to it
 }
 
 // Follow yields what happens on the node's chain from where [Conn.Intersect] found it, as many events at a time as are
@@ -53,15 +53,15 @@ func (c *Conn) Follow(ctx context.Context) iter.Seq2[[]Event, error] {
 		defer s.timer.Stop()
 		for {
 			heard, err := s.step(ctx)
-			if n := len(s.batch); n > 0 && (err != nil || !heard || s.full()) {
-				b := s.batch
-				s.batch, s.bytes = nil, 0
+			if n := len(s.events); n > 0 && (err != nil || !heard || s.isFull()) {
+				b := s.events
+				s.events, s.bytes = nil, 0
 				if !yield(b, nil) {
 					return
 				}
-				s.heard = time.Now() // the node could not be heard meanwhile
-				if s.owed {
-					s.posted = s.heard
+				s.lastAnswer = time.Now() // the node could not be heard meanwhile
+				if s.keepAlivePending {
+					s.lastKeepAlive = s.lastAnswer
 				}
 			}
 			if err != nil {
@@ -85,11 +85,11 @@ func (c *Conn) Child(ctx context.Context, after Point) (_ Event, ok bool, err er
 		if _, err := s.step(ctx); err != nil {
 			return Event{}, false, err
 		}
-		if len(s.batch) == 0 || s.batch[0].Kind == Forward && len(s.ranges) > 0 {
+		if len(s.events) == 0 || s.events[0].Kind == Forward && len(s.ranges) > 0 {
 			continue
 		}
-		c.used = s.batch[0].Kind != Forward
-		return s.batch[0], !c.used, nil
+		c.used = s.events[0].Kind != Forward
+		return s.events[0], !c.used, nil
 	}
 }
 
@@ -98,39 +98,39 @@ func (c *Conn) Used() bool { return c.used }
 
 func (c *Conn) stream(ahead, blocks int) *stream {
 	now := time.Now()
-	s := &stream{Conn: c, ahead: ahead, left: blocks, timer: time.NewTimer(0), heard: now, posted: now}
+	s := &stream{Conn: c, maxOutstanding: ahead, blocksLeft: blocks, timer: time.NewTimer(0), lastAnswer: now, lastKeepAlive: now}
 	if c.at != nil {
-		s.last, s.known = *c.at, true
+		s.lastYielded, s.lastKnown = *c.at, true
 	}
 	c.used = true
 	return s
 }
 
-func (s *stream) full() bool {
-	return s.bytes >= batchBytes || len(s.batch) >= batchBlocks || s.batch[len(s.batch)-1].Kind == Waiting
+func (s *stream) isFull() bool {
+	return s.bytes >= batchBytes || len(s.events) >= batchBlocks || s.events[len(s.events)-1].Kind == Waiting
 }
 
 // step asks for what is to be asked for and takes what comes next; not heard: nothing did, for as long as it pays to wait.
 func (s *stream) step(ctx context.Context) (heard bool, err error) {
-	if err := s.ask(ctx); err != nil {
+	if err := s.sendRequests(ctx); err != nil {
 		return false, err
 	}
-	wait, err := s.patience()
+	wait, err := s.timeout()
 	if err != nil {
 		return false, err
 	}
 	s.timer.Reset(wait)
 	var fetch, alive <-chan segment
 	if s.headers {
-		fetch, alive = s.fetch.recv, s.alive.recv
+		fetch, alive = s.fetch.recvChan, s.alive.recvChan
 	}
 	select {
-	case seg, ok := <-s.chain.recv:
-		return true, s.heardFrom(s.chain, seg, ok, s.onChain)
+	case seg, ok := <-s.chain.recvChan:
+		return true, s.receive(s.chain, seg, ok, s.handleChainSync)
 	case seg, ok := <-fetch:
-		return true, s.heardFrom(s.fetch, seg, ok, s.onFetch)
+		return true, s.receive(s.fetch, seg, ok, s.handleBlockFetch)
 	case seg, ok := <-alive:
-		return true, s.heardFrom(s.alive, seg, ok, s.onAlive)
+		return true, s.receive(s.alive, seg, ok, s.handleKeepAlive)
 	case <-s.timer.C:
 		return false, nil
 	case <-ctx.Done():
@@ -138,111 +138,111 @@ func (s *stream) step(ctx context.Context) (heard bool, err error) {
 	}
 }
 
-func (s *stream) heardFrom(m *mailbox, seg segment, ok bool, f func([]byte) error) error {
+func (s *stream) receive(m *inbox, seg segment, ok bool, f func([]byte) error) error {
 	if !ok {
-		return s.broken()
+		return s.disconnected()
 	}
-	return m.take(seg.Payload, f)
+	return m.receive(seg.Payload, f)
 }
 
 // ask asks for more headers or blocks of chain-sync, for blocks whose headers are there, and whether the node is.
-func (s *stream) ask(ctx context.Context) error {
-	if n := s.room(); n > 0 {
-		if !s.expects() {
-			s.heard = time.Now()
+func (s *stream) sendRequests(ctx context.Context) error {
+	if n := s.chainSyncRoom(); n > 0 {
+		if !s.awaitsAnswer() {
+			s.lastAnswer = time.Now()
 		}
-		if err := s.chain.post(ctx, requestNext(n)); err != nil {
+		if err := s.chain.send(ctx, requestNext(n)); err != nil {
 			return err
 		}
-		s.asked += n
+		s.outstanding += n
 	}
 	if !s.headers {
 		return nil
 	}
-	for b, ok := s.request(s.o.Memory); ok; b, ok = s.request(s.o.Memory) {
+	for b, ok := s.nextRange(s.o.Memory); ok; b, ok = s.nextRange(s.o.Memory) {
 		if len(s.ranges) == 1 && s.waiting {
-			s.heard = time.Now()
+			s.lastAnswer = time.Now()
 		}
-		if err := s.fetch.post(ctx, requestRange(b.from, b.to)); err != nil {
+		if err := s.fetch.send(ctx, requestRange(b.from, b.to)); err != nil {
 			return err
 		}
 	}
-	if !s.owed && time.Since(s.posted) >= s.o.alive {
+	if !s.keepAlivePending && time.Since(s.lastKeepAlive) >= s.o.keepAlive {
 		s.cookie++
-		s.owed, s.posted = true, time.Now()
-		return s.alive.post(ctx, keepAlive(s.cookie))
+		s.keepAlivePending, s.lastKeepAlive = true, time.Now()
+		return s.alive.send(ctx, keepAlive(s.cookie))
 	}
 	return nil
 }
 
 // room is how many requests of chain-sync are to be made.
-func (s *stream) room() int {
-	if s.waiting || s.asked > s.ahead*2/3 {
+func (s *stream) chainSyncRoom() int {
+	if s.waiting || s.outstanding > s.maxOutstanding*2/3 {
 		return 0
 	}
-	n := s.ahead - s.asked
-	if s.left >= 0 {
-		n = min(n, s.left-s.asked)
+	n := s.maxOutstanding - s.outstanding
+	if s.blocksLeft >= 0 {
+		n = min(n, s.blocksLeft-s.outstanding)
 	}
 	if s.headers {
-		n = min(n, mostHeaders-s.unasked()-s.asked)
+		n = min(n, maxHeaders-s.unrequested()-s.outstanding)
 	}
 	return n
 }
 
 // expects reports whether the node owes an answer now.
-func (s *stream) expects() bool { return s.asked > 0 && !s.waiting || len(s.ranges) > 0 }
+func (s *stream) awaitsAnswer() bool { return s.outstanding > 0 && !s.waiting || len(s.ranges) > 0 }
 
 // patience is how long to wait for the node, and the error of one that was silent for too long.
-func (s *stream) patience() (time.Duration, error) {
-	wait := s.o.alive
+func (s *stream) timeout() (time.Duration, error) {
+	wait := s.o.keepAlive
 	if s.headers {
-		wait -= time.Since(s.posted)
-		if s.owed {
-			wait = s.o.Silence - time.Since(s.posted)
+		wait -= time.Since(s.lastKeepAlive)
+		if s.keepAlivePending {
+			wait = s.o.Timeout - time.Since(s.lastKeepAlive)
 		}
 	}
-	if s.owed && wait <= 0 {
-		return 0, s.silent("a keep-alive")
+	if s.keepAlivePending && wait <= 0 {
+		return 0, s.timedOut("a keep-alive")
 	}
-	if s.expects() {
-		left := s.o.Silence - time.Since(s.heard)
+	if s.awaitsAnswer() {
+		left := s.o.Timeout - time.Since(s.lastAnswer)
 		if left <= 0 {
-			return 0, s.silent("a request for blocks")
+			return 0, s.timedOut("a request for blocks")
 		}
 		wait = min(wait, left)
 	}
-	if len(s.batch) > 0 {
-		wait = min(wait, lull)
+	if len(s.events) > 0 {
+		wait = min(wait, batchDelay)
 	}
 	return max(wait, 0), nil
 }
 
 // onChain takes a message of chain-sync.
-func (s *stream) onChain(raw []byte) error {
+func (s *stream) handleChainSync(raw []byte) error {
 	m, err := readChain(raw, s.headers)
 	if err != nil {
-		return s.notUnderstood(s.chain, err)
+		return s.malformed(s.chain, err)
 	}
-	if s.asked == 0 {
+	if s.outstanding == 0 {
 		return s.unexpected(s.chain, m.kind)
 	}
-	s.heard = time.Now()
+	s.lastAnswer = time.Now()
 	if m.kind == msgAwaitReply {
 		if s.waiting {
 			return s.unexpected(s.chain, m.kind)
 		}
 		s.waiting = true
-		s.add(Event{Kind: Waiting, Tip: s.tip})
+		s.addEvent(Event{Kind: Waiting, Tip: s.tip})
 		return nil
 	}
-	s.asked--
+	s.outstanding--
 	s.waiting, s.tip = false, m.tip
 	switch m.kind {
 	case msgRollForward:
-		s.left = max(s.left-1, -1)
+		s.blocksLeft = max(s.blocksLeft-1, -1)
 		if !s.headers {
-			s.known = false
+			s.lastKnown = false
 			s.emit(Event{Kind: Forward, Block: m.block, Tip: m.tip})
 			return nil
 		}
@@ -251,53 +251,53 @@ func (s *stream) onChain(raw []byte) error {
 			return err
 		}
 		h.Size = max(h.Size, m.weight)
-		s.announce(h, m.tip)
+		s.addHeader(h, m.tip)
 		return nil
 	case msgRollBackward:
-		s.add(Event{Kind: Backward, Point: m.point, Tip: m.tip})
+		s.addEvent(Event{Kind: Backward, Point: m.point, Tip: m.tip})
 		return nil
 	}
 	return s.unexpected(s.chain, m.kind)
 }
 
 // add takes an event that is no block.
-func (s *stream) add(e Event) {
+func (s *stream) addEvent(e Event) {
 	if e.Kind == Backward {
-		s.back(e.Point, e.Tip)
+		s.addRollback(e.Point, e.Tip)
 	} else {
-		s.wait(e.Tip)
+		s.addWaiting(e.Tip)
 	}
 	s.drain()
 }
 
 // drain hands on what waits for no block.
 func (s *stream) drain() {
-	for e, ok := s.ready(); ok; e, ok = s.ready() {
+	for e, ok := s.nextEvent(); ok; e, ok = s.nextEvent() {
 		s.emit(e)
 	}
 }
 
 // onFetch takes a message of block-fetch.
-func (s *stream) onFetch(raw []byte) error {
+func (s *stream) handleBlockFetch(raw []byte) error {
 	kind, block, err := readFetch(raw)
 	if err != nil {
-		return s.notUnderstood(s.fetch, err)
+		return s.malformed(s.fetch, err)
 	}
-	s.heard = time.Now()
+	s.lastAnswer = time.Now()
 	ok := false
 	switch kind {
 	case msgStartBatch:
-		ok = s.begin()
+		ok = s.startBatch()
 	case msgBlock:
 		var e Event
-		if e, ok = s.arrived(block); ok {
+		if e, ok = s.addBlock(block); ok {
 			s.emit(e)
 			s.drain()
 		}
 	case msgBatchDone:
-		ok = s.done()
+		ok = s.finishBatch()
 	case msgNoBlocks:
-		if len(s.ranges) > 0 && !s.ranges[0].begun {
+		if len(s.ranges) > 0 && !s.ranges[0].started {
 			return s.noBlocks(s.ranges[0].from, s.ranges[0].to)
 		}
 	}
@@ -307,19 +307,19 @@ func (s *stream) onFetch(raw []byte) error {
 	return nil
 }
 
-func (s *stream) onAlive(raw []byte) error {
+func (s *stream) handleKeepAlive(raw []byte) error {
 	cookie, err := readKeepAlive(raw)
 	if err != nil {
-		return s.notUnderstood(s.alive, err)
+		return s.malformed(s.alive, err)
 	}
-	if !s.owed || cookie != s.cookie {
+	if !s.keepAlivePending || cookie != s.cookie {
 		return s.unexpected(s.alive, msgKeepAliveResponse)
 	}
-	s.owed = false
+	s.keepAlivePending = false
 	return nil
 }
 
 func (s *stream) emit(e Event) {
-	s.batch = append(s.batch, e)
+	s.events = append(s.events, e)
 	s.bytes += len(e.Block)
 }

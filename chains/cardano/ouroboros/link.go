@@ -26,25 +26,25 @@ const (
 
 // link is a connection that has shaken hands: a channel of segments each way for each protocol.
 type link struct {
-	mux    *muxer.Muxer
-	closed chan bool // when the multiplexer stops
-	shaken <-chan struct{}
+	mux           *muxer.Muxer
+	closed        chan bool // when the multiplexer stops
+	handshakeDone <-chan struct{}
 }
 
 // calm is a connection that is read in large pieces, and whose reader waits for as long as it has to: the multiplexer
 // would give up a node that has nothing to say for two minutes, which is what a chain at its tip may well do.
-type calm struct {
+type patientConn struct {
 	net.Conn
-	r     *bufio.Reader
-	begun bool
+	r       *bufio.Reader
+	started bool
 }
 
-func (c *calm) SetReadDeadline(time.Time) error { return nil }
+func (c *patientConn) SetReadDeadline(time.Time) error { return nil }
 
 // Read ends where what comes first is no segment of a handshake. The multiplexer would wait for as much of it as its
 // second word says.
-func (c *calm) Read(p []byte) (int, error) {
-	if !c.begun {
+func (c *patientConn) Read(p []byte) (int, error) {
+	if !c.started {
 		const head, protocol, answer = 8, 4, 0x8000
 		first, err := c.r.Peek(head)
 		if err != nil {
@@ -54,14 +54,14 @@ func (c *calm) Read(p []byte) (int, error) {
 			first, _ = c.r.Peek(c.r.Buffered())
 			return 0, fmt.Errorf("it said %q", excerpt(string(first[:min(len(first), 40)])))
 		}
-		c.begun = true
+		c.started = true
 	}
 	return c.r.Read(p)
 }
 
 // shake shakes hands over a connection, which is closed where that fails.
-func (c *Conn) shake(ctx context.Context, conn net.Conn) error {
-	mux := muxer.New(&calm{Conn: conn, r: bufio.NewReaderSize(conn, 64<<10)})
+func (c *Conn) handshake(ctx context.Context, conn net.Conn) error {
+	mux := muxer.New(&patientConn{Conn: conn, r: bufio.NewReaderSize(conn, 64<<10)})
 	mode := protocol.ProtocolModeNodeToClient
 	if c.headers {
 		mode = protocol.ProtocolModeNodeToNode
@@ -83,9 +83,9 @@ func (c *Conn) shake(ctx context.Context, conn net.Conn) error {
 	client := handshake.New(options, &config).Client
 	client.Start()
 	mux.StartOnce()
-	c.link = link{mux: mux, shaken: client.DoneChan()}
+	c.link = link{mux: mux, handshakeDone: client.DoneChan()}
 
-	t := time.NewTimer(c.o.Silence)
+	t := time.NewTimer(c.o.Timeout)
 	defer t.Stop()
 	var err error
 	select {
@@ -94,11 +94,11 @@ func (c *Conn) shake(ctx context.Context, conn net.Conn) error {
 			err = c.wrongNetwork("it is on the network with the magic %d", data.NetworkMagic())
 		}
 	case err = <-failed:
-		err = c.refusal(err)
+		err = c.handshakeRefused(err)
 	case err = <-mux.ErrorChan():
-		err = c.noHandshake(err)
+		err = c.handshakeEnded(err)
 	case <-t.C:
-		err = c.silent("the handshake")
+		err = c.timedOut("the handshake")
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
@@ -121,12 +121,12 @@ func (c *Conn) shake(ctx context.Context, conn net.Conn) error {
 // maxMessage is more bytes than any message has: a block has at most 2 MB, in Byron.
 const maxMessage = 4 << 20
 
-var errLarge = fmt.Errorf("it has more than %d bytes", maxMessage)
+var errTooLarge = fmt.Errorf("it has more than %d bytes", maxMessage)
 
 // messageSize is [cbor.Skipper.Skip] for messages.
 func messageSize(s *cbor.Skipper, b []byte) (size int, err error) {
 	if size, err = s.Skip(b); size > maxMessage {
-		err = errLarge
+		err = errTooLarge
 	}
 	return size, err
 }
@@ -135,40 +135,40 @@ func messageSize(s *cbor.Skipper, b []byte) (size int, err error) {
 type segment = *muxer.Segment
 
 // mailbox is one protocol's end of a link.
-type mailbox struct {
-	c      *Conn
-	id     uint16
-	name   string
-	send   chan<- segment
-	recv   <-chan segment
-	buffer []byte // the beginning of a message
-	need   int    // bytes it has at least
-	skip   cbor.Skipper
+type inbox struct {
+	c        *Conn
+	id       uint16
+	name     string
+	sendChan chan<- segment
+	recvChan <-chan segment
+	buffer   []byte // the beginning of a message
+	need     int    // bytes it has at least
+	skip     cbor.Skipper
 }
 
-func (c *Conn) register(id uint16, name string) *mailbox {
-	m := &mailbox{c: c, id: id, name: name}
-	m.send, m.recv, c.closed = c.mux.RegisterProtocol(id, muxer.ProtocolRoleInitiator)
+func (c *Conn) register(id uint16, name string) *inbox {
+	m := &inbox{c: c, id: id, name: name}
+	m.sendChan, m.recvChan, c.closed = c.mux.RegisterProtocol(id, muxer.ProtocolRoleInitiator)
 	return m
 }
 
 // post sends messages, at most a segment of them.
-func (m *mailbox) post(ctx context.Context, messages []byte) error {
-	if m.send == nil {
-		return m.c.broken()
+func (m *inbox) send(ctx context.Context, messages []byte) error {
+	if m.sendChan == nil {
+		return m.c.disconnected()
 	}
 	select {
-	case m.send <- muxer.NewSegment(m.id, messages, false):
+	case m.sendChan <- muxer.NewSegment(m.id, messages, false):
 		return nil
 	case <-m.c.closed:
-		return m.c.broken()
+		return m.c.disconnected()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
 // take gives each message that a segment makes whole to f. They are never written again.
-func (m *mailbox) take(segment []byte, f func(message []byte) error) error {
+func (m *inbox) receive(segment []byte, f func(message []byte) error) error {
 	b := segment
 	if len(m.buffer) > 0 {
 		if cap(m.buffer)-len(m.buffer) < len(segment) {
@@ -189,7 +189,7 @@ func (m *mailbox) take(segment []byte, f func(message []byte) error) error {
 			break
 		}
 		if err != nil {
-			return m.c.notUnderstood(m, err)
+			return m.c.malformed(m, err)
 		}
 		if err := f(b[:size:size]); err != nil {
 			return err

@@ -173,14 +173,14 @@ func TestMessagesAreTakenOutOfSegments(t *testing.T) {
 		all, want = append(all, m...), append(want, string(m))
 	}
 	for range 50 {
-		m := &mailbox{}
+		m := &inbox{}
 		var got [][]byte
 		most := 1 + r.IntN(9000)
 		for rest := all; len(rest) > 0; {
 			n := min(1+r.IntN(most), len(rest))
 			segment := bytes.Clone(rest[:n])
 			rest = rest[n:]
-			if err := m.take(segment, func(b []byte) error { got = append(got, b); return nil }); err != nil {
+			if err := m.receive(segment, func(b []byte) error { got = append(got, b); return nil }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -200,10 +200,10 @@ func TestMessagesInSmallSegmentsAreReadOnce(t *testing.T) {
 	const items = 20_000
 	message := append(cbor.AppendHead(nil, cbor.Array, items), make([]byte, items)...) // small numbers
 	message = append(append([]byte{0x9f}, message...), cbor.Break)
-	m := &mailbox{}
+	m := &inbox{}
 	taken := 0
 	for i := range message {
-		if err := m.take(message[i:i+1], func(b []byte) error {
+		if err := m.receive(message[i:i+1], func(b []byte) error {
 			if taken++; !bytes.Equal(b, message) {
 				t.Errorf("the message has %d bytes, expected %d", len(b), len(message))
 			}
@@ -219,11 +219,11 @@ func TestMessagesInSmallSegmentsAreReadOnce(t *testing.T) {
 
 func TestItemsHaveBounds(t *testing.T) {
 	for text, want := range map[string]error{
-		"5affffffff":                            errLarge,
-		"5b7fffffffffffffff":                    errLarge,
-		"9bffffffffffffffff":                    errLarge,
-		"81" + "5a00400000":                     errLarge,
-		"9f" + strings.Repeat("00", maxMessage): errLarge,
+		"5affffffff":                            errTooLarge,
+		"5b7fffffffffffffff":                    errTooLarge,
+		"9bffffffffffffffff":                    errTooLarge,
+		"81" + "5a00400000":                     errTooLarge,
+		"9f" + strings.Repeat("00", maxMessage): errTooLarge,
 		"8258":                                  cbor.ErrShort,
 		"9f":                                    cbor.ErrShort,
 		"":                                      cbor.ErrShort,

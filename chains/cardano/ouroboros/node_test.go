@@ -37,8 +37,8 @@ func dial(t testing.TB, uri string, o Options) (*Conn, error) {
 	if o.Magic == 0 {
 		o.Magic = 2
 	}
-	if o.Silence == 0 {
-		o.Silence = 20 * time.Second
+	if o.Timeout == 0 {
+		o.Timeout = 20 * time.Second
 	}
 	o.Describe = describe
 	network, address, _ := strings.Cut(uri, "://")

@@ -12,95 +12,97 @@ const (
 
 // plan is what a node announced and what was not handed on yet, in order: headers, of which the first ones are asked for
 // or under way, and what happened between them.
-type plan struct {
-	items []step
-	first int // of items that were not handed on
-	next  int // of items that were not asked for: a header, or whatever comes after the last one that was
+type fetchQueue struct {
+	items       []queued
+	first       int // of items that were not handed on
+	nextRequest int // of items that were not asked for: a header, or whatever comes after the last one that was
 
-	ranges []batch // under way, oldest first
-	bytes  int64   // of the blocks under way
+	ranges []blockRange // under way, oldest first
+	bytes  int64        // of the blocks under way
 
-	last  Point // what was handed on last
-	known bool  // it is known what that was
+	lastYielded Point // what was handed on last
+	lastKnown   bool  // it is known what that was
 }
 
 // step is one item of a plan.
-type step struct {
+type queued struct {
 	Event
 	size int64
 }
 
 // batch is a range of blocks under way.
-type batch struct {
+type blockRange struct {
 	from, to Point
 	left     int // blocks to come
-	begun    bool
+	started  bool
 }
 
 // announce takes a header.
-func (p *plan) announce(h Header, tip Tip) {
+func (p *fetchQueue) addHeader(h Header, tip Tip) {
 	size := int64(h.Size)
 	if size == 0 {
 		size = unknownSize
 	}
-	p.items = append(p.items, step{Event{Kind: Forward, Point: h.Point, Tip: tip}, size})
+	p.items = append(p.items, queued{Event{Kind: Forward, Point: h.Point, Tip: tip}, size})
 }
 
 // wait takes that there is nothing more for now.
-func (p *plan) wait(tip Tip) { p.items = append(p.items, step{Event: Event{Kind: Waiting, Tip: tip}}) }
+func (p *fetchQueue) addWaiting(tip Tip) {
+	p.items = append(p.items, queued{Event: Event{Kind: Waiting, Tip: tip}})
+}
 
 // back takes a way back. Headers that were not asked for are dropped; where that is all there is to it, nobody hears of
 // it.
-func (p *plan) back(to Point, tip Tip) {
+func (p *fetchQueue) addRollback(to Point, tip Tip) {
 	for n := len(p.items); n > p.first; n = len(p.items) {
 		last := &p.items[n-1]
 		if last.Kind != Waiting && last.Point == to {
 			return
 		}
-		if last.Kind != Waiting && (last.Kind == Backward || n <= p.next) {
+		if last.Kind != Waiting && (last.Kind == Backward || n <= p.nextRequest) {
 			break
 		}
 		p.items = p.items[:n-1]
-		p.next = min(p.next, n-1)
+		p.nextRequest = min(p.nextRequest, n-1)
 	}
-	if p.first == len(p.items) && p.known && p.last == to {
+	if p.first == len(p.items) && p.lastKnown && p.lastYielded == to {
 		return
 	}
-	p.items = append(p.items, step{Event: Event{Kind: Backward, Point: to, Tip: tip}})
+	p.items = append(p.items, queued{Event: Event{Kind: Backward, Point: to, Tip: tip}})
 }
 
 // request is the next range to ask for; none where it is better to wait for more of it.
-func (p *plan) request(memory int64) (b batch, ok bool) {
-	for p.next < len(p.items) && p.items[p.next].Kind != Forward {
-		p.next++
+func (p *fetchQueue) nextRange(memory int64) (b blockRange, ok bool) {
+	for p.nextRequest < len(p.items) && p.items[p.nextRequest].Kind != Forward {
+		p.nextRequest++
 	}
-	end, bytes := p.next, int64(0)
-	for end < len(p.items) && p.items[end].Kind == Forward && end-p.next < rangeBlocks && bytes < rangeBytes {
+	end, bytes := p.nextRequest, int64(0)
+	for end < len(p.items) && p.items[end].Kind == Forward && end-p.nextRequest < rangeBlocks && bytes < rangeBytes {
 		bytes += p.items[end].size
 		end++
 	}
-	n := end - p.next
+	n := end - p.nextRequest
 	whole := n == rangeBlocks || bytes >= rangeBytes || end < len(p.items)
 	if idle := len(p.ranges) == 0; n == 0 || !idle && (!whole || len(p.ranges) == rangesAhead || p.bytes+bytes > memory) {
 		return b, false
 	}
-	b = batch{from: p.items[p.next].Point, to: p.items[end-1].Point, left: n}
-	p.ranges, p.bytes, p.next = append(p.ranges, b), p.bytes+bytes, end
+	b = blockRange{from: p.items[p.nextRequest].Point, to: p.items[end-1].Point, left: n}
+	p.ranges, p.bytes, p.nextRequest = append(p.ranges, b), p.bytes+bytes, end
 	return b, true
 }
 
 // begin takes that the blocks of the oldest range come, and reports whether they were to.
-func (p *plan) begin() bool {
-	if len(p.ranges) == 0 || p.ranges[0].begun {
+func (p *fetchQueue) startBatch() bool {
+	if len(p.ranges) == 0 || p.ranges[0].started {
 		return false
 	}
-	p.ranges[0].begun = true
+	p.ranges[0].started = true
 	return true
 }
 
 // done takes that there are no more, and reports whether all have come.
-func (p *plan) done() bool {
-	if len(p.ranges) == 0 || !p.ranges[0].begun || p.ranges[0].left > 0 {
+func (p *fetchQueue) finishBatch() bool {
+	if len(p.ranges) == 0 || !p.ranges[0].started || p.ranges[0].left > 0 {
 		return false
 	}
 	p.ranges = p.ranges[1:]
@@ -108,8 +110,8 @@ func (p *plan) done() bool {
 }
 
 // arrived takes a block of the oldest range under way, and reports whether one was to come.
-func (p *plan) arrived(block []byte) (Event, bool) {
-	if len(p.ranges) == 0 || !p.ranges[0].begun || p.ranges[0].left == 0 {
+func (p *fetchQueue) addBlock(block []byte) (Event, bool) {
+	if len(p.ranges) == 0 || !p.ranges[0].started || p.ranges[0].left == 0 {
 		return Event{}, false
 	}
 	p.ranges[0].left--
@@ -120,25 +122,25 @@ func (p *plan) arrived(block []byte) (Event, bool) {
 }
 
 // ready is the next item that waits for no block.
-func (p *plan) ready() (Event, bool) {
+func (p *fetchQueue) nextEvent() (Event, bool) {
 	if p.first == len(p.items) || p.items[p.first].Kind == Forward {
 		return Event{}, false
 	}
 	return p.pop().Event, true
 }
 
-func (p *plan) pop() step {
+func (p *fetchQueue) pop() queued {
 	s := p.items[p.first]
 	if p.first++; p.first > 1024 && p.first > len(p.items)/2 {
 		p.items = slices.Delete(p.items, 0, p.first)
-		p.next, p.first = max(p.next-p.first, 0), 0
+		p.nextRequest, p.first = max(p.nextRequest-p.first, 0), 0
 	}
-	p.next = max(p.next, p.first)
+	p.nextRequest = max(p.nextRequest, p.first)
 	if s.Kind != Waiting {
-		p.last, p.known = s.Point, true
+		p.lastYielded, p.lastKnown = s.Point, true
 	}
 	return s
 }
 
 // unasked is how many headers wait to be asked for.
-func (p *plan) unasked() int { return len(p.items) - p.next }
+func (p *fetchQueue) unrequested() int { return len(p.items) - p.nextRequest }

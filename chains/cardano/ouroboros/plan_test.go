@@ -36,29 +36,29 @@ func (c *taken) take(e Event) {
 func TestAPlanHandsOnTheNodesChain(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 300 {
-		var p plan
-		p.known = true
+		var p fetchQueue
+		p.lastKnown = true
 		got := &taken{t: t}
 		var chain []Point // the node's
 		var next uint64
 		memory := int64(r.IntN(50_000))
 		coming := []Point{} // blocks of the ranges under way
 		drain := func() {
-			for e, ok := p.ready(); ok; e, ok = p.ready() {
+			for e, ok := p.nextEvent(); ok; e, ok = p.nextEvent() {
 				got.take(e)
 			}
 		}
 		arrive := func() {
-			if !p.ranges[0].begun && !p.begin() {
+			if !p.ranges[0].started && !p.startBatch() {
 				t.Fatal("a range could not begin")
 			}
 			if p.ranges[0].left == 0 {
-				if !p.done() {
+				if !p.finishBatch() {
 					t.Fatal("a range could not end")
 				}
 				return
 			}
-			e, ok := p.arrived([]byte{1})
+			e, ok := p.addBlock([]byte{1})
 			if !ok || e.Point != coming[0] {
 				t.Fatalf("block %v came in place of %v", e.Point, coming[0])
 			}
@@ -67,11 +67,11 @@ func TestAPlanHandsOnTheNodesChain(t *testing.T) {
 			drain()
 		}
 		request := func() {
-			for b, ok := p.request(memory); ok; b, ok = p.request(memory) {
+			for b, ok := p.nextRange(memory); ok; b, ok = p.nextRange(memory) {
 				if len(p.ranges) > 1 && p.bytes > memory || len(p.ranges) > rangesAhead {
 					t.Fatalf("%d ranges, %d bytes under way, %d allowed", len(p.ranges), p.bytes, memory)
 				}
-				from := slices.IndexFunc(p.items, func(s step) bool { return s.Kind == Forward && s.Point == b.from })
+				from := slices.IndexFunc(p.items, func(s queued) bool { return s.Kind == Forward && s.Point == b.from })
 				for _, s := range p.items[from : from+b.left] {
 					if s.Kind != Forward {
 						t.Fatal("a range goes over something that is no block")
@@ -89,17 +89,17 @@ func TestAPlanHandsOnTheNodesChain(t *testing.T) {
 				next++
 				at := Point{Slot: next, Hash: [32]byte{byte(next), byte(next >> 8), 1}}
 				chain = append(chain, at)
-				p.announce(Header{Point: at, Size: r.IntN(100_000)}, Tip{})
+				p.addHeader(Header{Point: at, Size: r.IntN(100_000)}, Tip{})
 			case n == 5 && len(chain) > 0:
 				chain = chain[:r.IntN(len(chain)+1)]
 				to := Point{}
 				if len(chain) > 0 {
 					to = chain[len(chain)-1]
 				}
-				p.back(to, Tip{})
+				p.addRollback(to, Tip{})
 				drain()
 			case n == 6:
-				p.wait(Tip{})
+				p.addWaiting(Tip{})
 				drain()
 			case n == 7:
 				request()
@@ -111,34 +111,34 @@ func TestAPlanHandsOnTheNodesChain(t *testing.T) {
 			arrive()
 		}
 		drain()
-		if !slices.Equal(got.chain, chain) || p.bytes != 0 || p.unasked() != 0 {
-			t.Fatalf("%d blocks were handed on, the node has %d; %d bytes, %d headers left", len(got.chain), len(chain), p.bytes, p.unasked())
+		if !slices.Equal(got.chain, chain) || p.bytes != 0 || p.unrequested() != 0 {
+			t.Fatalf("%d blocks were handed on, the node has %d; %d bytes, %d headers left", len(got.chain), len(chain), p.bytes, p.unrequested())
 		}
 	}
 }
 
 func TestHeadersThatAreTakenBackAreNotAskedFor(t *testing.T) {
 	at := func(n uint64) Point { return Point{Slot: n, Hash: [32]byte{1}} }
-	p := plan{known: true}
+	p := fetchQueue{lastKnown: true}
 	for n := range uint64(10) {
-		p.announce(Header{Point: at(n + 1), Size: 1}, Tip{})
+		p.addHeader(Header{Point: at(n + 1), Size: 1}, Tip{})
 	}
-	first, ok := p.request(1 << 20)
+	first, ok := p.nextRange(1 << 20)
 	if !ok || first.left != 10 {
 		t.Fatal(first, ok)
 	}
 	for n := range uint64(10) {
-		p.announce(Header{Point: at(n + 11), Size: 1}, Tip{})
+		p.addHeader(Header{Point: at(n + 11), Size: 1}, Tip{})
 	}
-	p.back(at(15), Tip{})
-	if p.unasked() != 5 || len(p.items) != 15 {
-		t.Errorf("%d headers wait, %d are there", p.unasked(), len(p.items))
+	p.addRollback(at(15), Tip{})
+	if p.unrequested() != 5 || len(p.items) != 15 {
+		t.Errorf("%d headers wait, %d are there", p.unrequested(), len(p.items))
 	}
-	p.back(at(10), Tip{})
-	if p.unasked() != 0 || len(p.items) != 10 {
-		t.Errorf("%d headers wait, %d are there", p.unasked(), len(p.items))
+	p.addRollback(at(10), Tip{})
+	if p.unrequested() != 0 || len(p.items) != 10 {
+		t.Errorf("%d headers wait, %d are there", p.unrequested(), len(p.items))
 	}
-	p.back(at(3), Tip{})
+	p.addRollback(at(3), Tip{})
 	if len(p.items) != 11 || p.items[10].Kind != Backward {
 		t.Errorf("a way back over blocks under way is %v", p.items[10:])
 	}

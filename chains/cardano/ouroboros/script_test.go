@@ -119,7 +119,7 @@ func TestHandshakesThatFailAreNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, network := range []string{"tcp", "unix"} {
 				address := script(t, network, c.node)
-				_, err := Dial(t.Context(), network, address, Options{Magic: 2, Silence: 100 * time.Millisecond})
+				_, err := Dial(t.Context(), network, address, Options{Magic: 2, Timeout: 100 * time.Millisecond})
 				wantError(t, err, c.code, c.temporary, c.says, address)
 			}
 		})
@@ -145,8 +145,8 @@ func met(t *testing.T, network string, o Options, f func(s scripted)) *Conn {
 		}
 	})
 	o.Magic = 2
-	if o.Silence == 0 {
-		o.Silence = 5 * time.Second
+	if o.Timeout == 0 {
+		o.Timeout = 5 * time.Second
 	}
 	o.Describe = func(tag byte, header []byte) (Header, error) {
 		return Header{Point: Point{Slot: uint64(tag), Hash: [32]byte{header[0]}}, Size: 10}, nil
@@ -227,7 +227,7 @@ func TestNodesThatBreakTheProtocolAreNamed(t *testing.T) {
 					}
 				}
 			}
-			events, err := followed(t, met(t, "tcp", Options{Silence: 200 * time.Millisecond}, node))
+			events, err := followed(t, met(t, "tcp", Options{Timeout: 200 * time.Millisecond}, node))
 			wantError(t, err, c.code, c.temporary, c.says)
 			if len(events) != c.events {
 				t.Errorf("%v, expected %d", events, c.events)
@@ -252,7 +252,7 @@ func TestHeadersThatAreNotUnderstoodEndTheConnection(t *testing.T) {
 func TestANodeIsToldThatWeAreThere(t *testing.T) {
 	asked := make(chan uint16, 100)
 	answers := 0
-	c := met(t, "tcp", Options{alive: time.Millisecond, Silence: 100 * time.Millisecond}, func(s scripted) {
+	c := met(t, "tcp", Options{keepAlive: time.Millisecond, Timeout: 100 * time.Millisecond}, func(s scripted) {
 		s.say(chainSyncToNode, 0x81, 0x01)
 		for protocol, m := s.hears(); protocol != 0xffff; protocol, m = s.hears() {
 			if protocol != keepAliveToNode {
@@ -279,7 +279,7 @@ func TestANodeIsToldThatWeAreThere(t *testing.T) {
 // A local node that has nothing to say is waited for.
 func TestALocalNodeMayHaveNothingToSay(t *testing.T) {
 	const pause = 150 * time.Millisecond // is longer than an answer may take
-	c := met(t, "unix", Options{Silence: 50 * time.Millisecond}, func(s scripted) {
+	c := met(t, "unix", Options{Timeout: 50 * time.Millisecond}, func(s scripted) {
 		s.hears()
 		s.say(chainSyncToClient, 0x81, 0x01)
 		time.Sleep(pause)
