@@ -6,13 +6,7 @@ import (
 	"time"
 )
 
-// How far ahead chain-sync is asked. Nodes ask each other for 200 to 300 headers.
-const (
-	headersAhead = 300
-	blocksAhead  = 100  // over a unix socket, whole ones
-	maxHeaders   = 5000 // that wait for their blocks to be asked for
-)
-
+// Limits of the events that Follow yields at a time.
 const (
 	batchBytes  = 256 << 10 // of blocks that are handed on together
 	batchBlocks = 500
@@ -20,7 +14,7 @@ const (
 	batchDelay = 5 * time.Millisecond
 )
 
-// stream is what goes on while a connection yields blocks.
+// stream is the state of a connection that yields events.
 type stream struct {
 	*Conn
 	fetchQueue
@@ -40,9 +34,9 @@ type stream struct {
 	keepAlivePending bool      // an answer to it
 }
 
-// Follow yields what happens on the node's chain from where [Conn.Intersect] found it, as many events at a time as are
-// there. That the node goes back to the point that was found is left out. It ends after an error only, that of ctx among
-// them; whoever leaves can do nothing more with the connection than close it.
+// Follow yields the events of the node's chain after the point that [Conn.Intersect] found, in slices of those that have
+// arrived. A rollback to that point itself is left out. Follow ends with an error, which may be that of ctx. After it the
+// connection can only be closed.
 func (c *Conn) Follow(ctx context.Context) iter.Seq2[[]Event, error] {
 	return func(yield func([]Event, error) bool) {
 		ahead := blocksAhead
@@ -72,8 +66,8 @@ func (c *Conn) Follow(ctx context.Context) iter.Seq2[[]Event, error] {
 	}
 }
 
-// Child is the block after a point, and whether there is one: not after a point that is not on the node's chain, nor at
-// its tip. Afterwards the connection may be [Conn.Used].
+// Child returns the block after a point. ok is false if the point is not on the node's chain, or is its tip. Afterwards
+// the connection may be [Conn.Used].
 func (c *Conn) Child(ctx context.Context, after Point) (_ Event, ok bool, err error) {
 	at, tip, err := c.Intersect(ctx, []Point{after})
 	if err != nil || at != after || tip.Point == after {
@@ -93,7 +87,7 @@ func (c *Conn) Child(ctx context.Context, after Point) (_ Event, ok bool, err er
 	}
 }
 
-// Used reports whether the connection is good for nothing but to be closed: something that was asked for may still come.
+// Used reports whether the connection can only be closed, because answers may still arrive.
 func (c *Conn) Used() bool { return c.used }
 
 func (c *Conn) stream(ahead, blocks int) *stream {
@@ -110,7 +104,7 @@ func (s *stream) isFull() bool {
 	return s.bytes >= batchBytes || len(s.events) >= batchBlocks || s.events[len(s.events)-1].Kind == Waiting
 }
 
-// step asks for what is to be asked for and takes what comes next; not heard: nothing did, for as long as it pays to wait.
+// step sends the requests that are due and handles the next message. received is false if none arrived in time.
 func (s *stream) step(ctx context.Context) (heard bool, err error) {
 	if err := s.sendRequests(ctx); err != nil {
 		return false, err
@@ -145,7 +139,7 @@ func (s *stream) receive(m *inbox, seg segment, ok bool, f func([]byte) error) e
 	return m.receive(seg.Payload, f)
 }
 
-// ask asks for more headers or blocks of chain-sync, for blocks whose headers are there, and whether the node is.
+// sendRequests sends the requests of chain-sync and block-fetch that the limits allow, and keep-alives.
 func (s *stream) sendRequests(ctx context.Context) error {
 	if n := s.chainSyncRoom(); n > 0 {
 		if !s.awaitsAnswer() {
@@ -175,25 +169,10 @@ func (s *stream) sendRequests(ctx context.Context) error {
 	return nil
 }
 
-// room is how many requests of chain-sync are to be made.
-func (s *stream) chainSyncRoom() int {
-	if s.waiting || s.outstanding > s.maxOutstanding*2/3 {
-		return 0
-	}
-	n := s.maxOutstanding - s.outstanding
-	if s.blocksLeft >= 0 {
-		n = min(n, s.blocksLeft-s.outstanding)
-	}
-	if s.headers {
-		n = min(n, maxHeaders-s.unrequested()-s.outstanding)
-	}
-	return n
-}
-
-// expects reports whether the node owes an answer now.
+// awaitsAnswer reports whether an answer to a request is due.
 func (s *stream) awaitsAnswer() bool { return s.outstanding > 0 && !s.waiting || len(s.ranges) > 0 }
 
-// patience is how long to wait for the node, and the error of one that was silent for too long.
+// timeout returns how long to wait for the node. It returns an error if an answer is overdue.
 func (s *stream) timeout() (time.Duration, error) {
 	wait := s.o.keepAlive
 	if s.headers {
@@ -218,49 +197,7 @@ func (s *stream) timeout() (time.Duration, error) {
 	return max(wait, 0), nil
 }
 
-// onChain takes a message of chain-sync.
-func (s *stream) handleChainSync(raw []byte) error {
-	m, err := readChain(raw, s.headers)
-	if err != nil {
-		return s.malformed(s.chain, err)
-	}
-	if s.outstanding == 0 {
-		return s.unexpected(s.chain, m.kind)
-	}
-	s.lastAnswer = time.Now()
-	if m.kind == msgAwaitReply {
-		if s.waiting {
-			return s.unexpected(s.chain, m.kind)
-		}
-		s.waiting = true
-		s.addEvent(Event{Kind: Waiting, Tip: s.tip})
-		return nil
-	}
-	s.outstanding--
-	s.waiting, s.tip = false, m.tip
-	switch m.kind {
-	case msgRollForward:
-		s.blocksLeft = max(s.blocksLeft-1, -1)
-		if !s.headers {
-			s.lastKnown = false
-			s.emit(Event{Kind: Forward, Block: m.block, Tip: m.tip})
-			return nil
-		}
-		h, err := s.o.Describe(m.era, m.header)
-		if err != nil {
-			return err
-		}
-		h.Size = max(h.Size, m.weight)
-		s.addHeader(h, m.tip)
-		return nil
-	case msgRollBackward:
-		s.addEvent(Event{Kind: Backward, Point: m.point, Tip: m.tip})
-		return nil
-	}
-	return s.unexpected(s.chain, m.kind)
-}
-
-// add takes an event that is no block.
+// addEvent queues an event that is not a block.
 func (s *stream) addEvent(e Event) {
 	if e.Kind == Backward {
 		s.addRollback(e.Point, e.Tip)
@@ -270,53 +207,11 @@ func (s *stream) addEvent(e Event) {
 	s.drain()
 }
 
-// drain hands on what waits for no block.
+// drain emits the queued events before the next block.
 func (s *stream) drain() {
 	for e, ok := s.nextEvent(); ok; e, ok = s.nextEvent() {
 		s.emit(e)
 	}
-}
-
-// onFetch takes a message of block-fetch.
-func (s *stream) handleBlockFetch(raw []byte) error {
-	kind, block, err := readFetch(raw)
-	if err != nil {
-		return s.malformed(s.fetch, err)
-	}
-	s.lastAnswer = time.Now()
-	ok := false
-	switch kind {
-	case msgStartBatch:
-		ok = s.startBatch()
-	case msgBlock:
-		var e Event
-		if e, ok = s.addBlock(block); ok {
-			s.emit(e)
-			s.drain()
-		}
-	case msgBatchDone:
-		ok = s.finishBatch()
-	case msgNoBlocks:
-		if len(s.ranges) > 0 && !s.ranges[0].started {
-			return s.noBlocks(s.ranges[0].from, s.ranges[0].to)
-		}
-	}
-	if !ok {
-		return s.unexpected(s.fetch, kind)
-	}
-	return nil
-}
-
-func (s *stream) handleKeepAlive(raw []byte) error {
-	cookie, err := readKeepAlive(raw)
-	if err != nil {
-		return s.malformed(s.alive, err)
-	}
-	if !s.keepAlivePending || cookie != s.cookie {
-		return s.unexpected(s.alive, msgKeepAliveResponse)
-	}
-	s.keepAlivePending = false
-	return nil
 }
 
 func (s *stream) emit(e Event) {

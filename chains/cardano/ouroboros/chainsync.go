@@ -1,6 +1,74 @@
 package ouroboros
 
-import "birthmark/chains/cardano/cbor"
+import (
+	"time"
+
+	"birthmark/chains/cardano/cbor"
+)
+
+// Limits of chain-sync requests without an answer. Nodes request 200 to 300 headers from each other.
+const (
+	headersAhead = 300
+	blocksAhead  = 100  // over a unix socket, whole ones
+	maxHeaders   = 5000 // that wait for their blocks to be asked for
+)
+
+// chainSyncRoom returns how many chain-sync requests to send.
+func (s *stream) chainSyncRoom() int {
+	if s.waiting || s.outstanding > s.maxOutstanding*2/3 {
+		return 0
+	}
+	n := s.maxOutstanding - s.outstanding
+	if s.blocksLeft >= 0 {
+		n = min(n, s.blocksLeft-s.outstanding)
+	}
+	if s.headers {
+		n = min(n, maxHeaders-s.unrequested()-s.outstanding)
+	}
+	return n
+}
+
+// handleChainSync handles a message of chain-sync.
+func (s *stream) handleChainSync(raw []byte) error {
+	m, err := readChain(raw, s.headers)
+	if err != nil {
+		return s.malformed(s.chain, err)
+	}
+	if s.outstanding == 0 {
+		return s.unexpected(s.chain, m.kind)
+	}
+	s.lastAnswer = time.Now()
+	if m.kind == msgAwaitReply {
+		if s.waiting {
+			return s.unexpected(s.chain, m.kind)
+		}
+		s.waiting = true
+		s.addEvent(Event{Kind: Waiting, Tip: s.tip})
+		return nil
+	}
+	s.outstanding--
+	s.waiting, s.tip = false, m.tip
+	switch m.kind {
+	case msgRollForward:
+		s.blocksLeft = max(s.blocksLeft-1, -1)
+		if !s.headers {
+			s.lastKnown = false
+			s.emit(Event{Kind: Forward, Block: m.block, Tip: m.tip})
+			return nil
+		}
+		h, err := s.o.Describe(m.era, m.header)
+		if err != nil {
+			return err
+		}
+		h.Size = max(h.Size, m.weight)
+		s.addHeader(h, m.tip)
+		return nil
+	case msgRollBackward:
+		s.addEvent(Event{Kind: Backward, Point: m.point, Tip: m.tip})
+		return nil
+	}
+	return s.unexpected(s.chain, m.kind)
+}
 
 // Messages of chain-sync, [kind, …]: Ouroboros network specification, section 3.7, and its CDDL.
 const (
@@ -11,22 +79,6 @@ const (
 	msgFindIntersect
 	msgIntersectFound
 	msgIntersectNotFound
-)
-
-// Messages of block-fetch: section 3.8.
-const (
-	msgRequestRange = iota
-	_               // client done
-	msgStartBatch
-	msgNoBlocks
-	msgBlock
-	msgBatchDone
-)
-
-// Messages of keep-alive: section 3.10.
-const (
-	msgKeepAlive = iota
-	msgKeepAliveResponse
 )
 
 // chainMessage is a message of chain-sync from a node.
@@ -40,7 +92,7 @@ type chainMessage struct {
 	tip    Tip
 }
 
-// readChain reads a message of chain-sync. Headers are of node-to-node, blocks of node-to-client.
+// readChain reads a message of chain-sync. headers: node-to-node, which has headers in place of blocks.
 func readChain(b []byte, headers bool) (m chainMessage, err error) {
 	w := cbor.Walker{Data: b}
 	items := w.Array("message")
@@ -67,7 +119,7 @@ func readChain(b []byte, headers bool) (m chainMessage, err error) {
 	return m, done(&w, &items)
 }
 
-// readHeader takes [era, #6.24(bytes)], in Byron [0, [[tag of the block, bytes of the block], #6.24(bytes)]].
+// readHeader reads [era, #6.24(bytes)], in Byron [0, [[tag of the block, bytes of the block], #6.24(bytes)]].
 func readHeader(w *cbor.Walker, m *chainMessage) {
 	const byron, latest = 0, 254
 	items := w.Array("header")
@@ -97,7 +149,7 @@ func readHeader(w *cbor.Walker, m *chainMessage) {
 	w.End(&items, "header")
 }
 
-// readPoint takes [] or [slot, hash].
+// readPoint reads [] or [slot, hash].
 func readPoint(w *cbor.Walker, what string) (p Point) {
 	items := w.Array(what)
 	if !w.More(&items) {
@@ -110,7 +162,7 @@ func readPoint(w *cbor.Walker, what string) (p Point) {
 	return p
 }
 
-// readTip takes the next item of a message, [point, number of the block].
+// readTip reads the next item of a message, [point, number of the block].
 func readTip(w *cbor.Walker, items *int) (t Tip) {
 	w.Field(items, "tip")
 	pair := w.Array("tip")
@@ -131,23 +183,7 @@ func done(w *cbor.Walker, items *int) error {
 	return w.Err
 }
 
-// readFetch reads a message of block-fetch, and the block it carries.
-func readFetch(b []byte) (kind uint64, block []byte, err error) {
-	w := cbor.Walker{Data: b}
-	items := w.Array("message")
-	w.Field(&items, "kind of message")
-	kind = w.Uint("kind of message")
-	switch {
-	case kind == msgBlock:
-		w.Field(&items, "block")
-		block = w.Encoded("block")
-	case kind < msgStartBatch || kind > msgBatchDone:
-		w.Fail("messages of kind %d are not understood", kind)
-	}
-	return kind, block, done(&w, &items)
-}
-
-// requestNext is n requests, one behind the other.
+// requestNext returns n requests.
 func requestNext(n int) []byte {
 	b := make([]byte, 0, 2*n)
 	for range n {
@@ -163,29 +199,6 @@ func findIntersect(points []Point) []byte {
 		b = appendPoint(b, p)
 	}
 	return b
-}
-
-func requestRange(from, to Point) []byte {
-	b := append(cbor.AppendHead(nil, cbor.Array, 3), msgRequestRange)
-	return appendPoint(appendPoint(b, from), to)
-}
-
-func keepAlive(cookie uint16) []byte {
-	b := append(cbor.AppendHead(nil, cbor.Array, 2), msgKeepAlive)
-	return cbor.AppendUint(b, uint64(cookie))
-}
-
-// readKeepAlive is the cookie that came back.
-func readKeepAlive(b []byte) (uint16, error) {
-	w := cbor.Walker{Data: b}
-	items := w.Array("message")
-	w.Field(&items, "kind of message")
-	if kind := w.Uint("kind of message"); kind != msgKeepAliveResponse {
-		w.Fail("messages of kind %d are not understood", kind)
-	}
-	w.Field(&items, "cookie")
-	cookie := w.Uint("cookie")
-	return uint16(cookie), done(&w, &items)
 }
 
 func appendPoint(b []byte, p Point) []byte {

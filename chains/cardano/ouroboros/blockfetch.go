@@ -1,8 +1,13 @@
 package ouroboros
 
-import "slices"
+import (
+	"slices"
+	"time"
 
-// How blocks are asked for over TCP.
+	"birthmark/chains/cardano/cbor"
+)
+
+// Limits of block-fetch requests.
 const (
 	rangeBytes  = 512 << 10 // of blocks that one range has, as far as headers tell
 	rangeBlocks = 1000      // that one range has at most
@@ -10,8 +15,8 @@ const (
 	unknownSize = 64 << 10  // of a block whose header does not tell
 )
 
-// plan is what a node announced and what was not handed on yet, in order: headers, of which the first ones are asked for
-// or under way, and what happened between them.
+// fetchQueue has the announced headers and the events between them that were not yielded yet, in order. It decides which
+// ranges of blocks to request: block-fetch is pipelined here.
 type fetchQueue struct {
 	items       []queued
 	first       int // of items that were not handed on
@@ -24,20 +29,20 @@ type fetchQueue struct {
 	lastKnown   bool  // it is known what that was
 }
 
-// step is one item of a plan.
+// queued is one entry of a fetchQueue.
 type queued struct {
 	Event
 	size int64
 }
 
-// batch is a range of blocks under way.
+// blockRange is a requested range of blocks.
 type blockRange struct {
 	from, to Point
 	left     int // blocks to come
 	started  bool
 }
 
-// announce takes a header.
+// addHeader queues an announced block.
 func (p *fetchQueue) addHeader(h Header, tip Tip) {
 	size := int64(h.Size)
 	if size == 0 {
@@ -46,13 +51,12 @@ func (p *fetchQueue) addHeader(h Header, tip Tip) {
 	p.items = append(p.items, queued{Event{Kind: Forward, Point: h.Point, Tip: tip}, size})
 }
 
-// wait takes that there is nothing more for now.
+// addWaiting queues that the node has no more blocks.
 func (p *fetchQueue) addWaiting(tip Tip) {
 	p.items = append(p.items, queued{Event: Event{Kind: Waiting, Tip: tip}})
 }
 
-// back takes a way back. Headers that were not asked for are dropped; where that is all there is to it, nobody hears of
-// it.
+// addRollback drops headers that were not requested. It queues a rollback unless that removed everything after the point.
 func (p *fetchQueue) addRollback(to Point, tip Tip) {
 	for n := len(p.items); n > p.first; n = len(p.items) {
 		last := &p.items[n-1]
@@ -71,7 +75,7 @@ func (p *fetchQueue) addRollback(to Point, tip Tip) {
 	p.items = append(p.items, queued{Event: Event{Kind: Backward, Point: to, Tip: tip}})
 }
 
-// request is the next range to ask for; none where it is better to wait for more of it.
+// nextRange returns the next range to request. ok is false if it is better to wait for more headers, or for blocks.
 func (p *fetchQueue) nextRange(memory int64) (b blockRange, ok bool) {
 	for p.nextRequest < len(p.items) && p.items[p.nextRequest].Kind != Forward {
 		p.nextRequest++
@@ -91,7 +95,7 @@ func (p *fetchQueue) nextRange(memory int64) (b blockRange, ok bool) {
 	return b, true
 }
 
-// begin takes that the blocks of the oldest range come, and reports whether they were to.
+// startBatch handles the start of the oldest range, and reports whether it was due.
 func (p *fetchQueue) startBatch() bool {
 	if len(p.ranges) == 0 || p.ranges[0].started {
 		return false
@@ -100,7 +104,7 @@ func (p *fetchQueue) startBatch() bool {
 	return true
 }
 
-// done takes that there are no more, and reports whether all have come.
+// finishBatch handles the end of the oldest range, and reports whether all its blocks arrived.
 func (p *fetchQueue) finishBatch() bool {
 	if len(p.ranges) == 0 || !p.ranges[0].started || p.ranges[0].left > 0 {
 		return false
@@ -109,7 +113,7 @@ func (p *fetchQueue) finishBatch() bool {
 	return true
 }
 
-// arrived takes a block of the oldest range under way, and reports whether one was to come.
+// addBlock completes the next queued block of the oldest range. ok is false if no block was due.
 func (p *fetchQueue) addBlock(block []byte) (Event, bool) {
 	if len(p.ranges) == 0 || !p.ranges[0].started || p.ranges[0].left == 0 {
 		return Event{}, false
@@ -121,7 +125,7 @@ func (p *fetchQueue) addBlock(block []byte) (Event, bool) {
 	return s.Event, true
 }
 
-// ready is the next item that waits for no block.
+// nextEvent removes the next entry if it is not a block.
 func (p *fetchQueue) nextEvent() (Event, bool) {
 	if p.first == len(p.items) || p.items[p.first].Kind == Forward {
 		return Event{}, false
@@ -142,5 +146,66 @@ func (p *fetchQueue) pop() queued {
 	return s
 }
 
-// unasked is how many headers wait to be asked for.
+// unrequested returns how many queued headers were not requested yet.
 func (p *fetchQueue) unrequested() int { return len(p.items) - p.nextRequest }
+
+// handleBlockFetch handles a message of block-fetch.
+func (s *stream) handleBlockFetch(raw []byte) error {
+	kind, block, err := readFetch(raw)
+	if err != nil {
+		return s.malformed(s.fetch, err)
+	}
+	s.lastAnswer = time.Now()
+	ok := false
+	switch kind {
+	case msgStartBatch:
+		ok = s.startBatch()
+	case msgBlock:
+		var e Event
+		if e, ok = s.addBlock(block); ok {
+			s.emit(e)
+			s.drain()
+		}
+	case msgBatchDone:
+		ok = s.finishBatch()
+	case msgNoBlocks:
+		if len(s.ranges) > 0 && !s.ranges[0].started {
+			return s.noBlocks(s.ranges[0].from, s.ranges[0].to)
+		}
+	}
+	if !ok {
+		return s.unexpected(s.fetch, kind)
+	}
+	return nil
+}
+
+// Messages of block-fetch: section 3.8.
+const (
+	msgRequestRange = iota
+	_               // client done
+	msgStartBatch
+	msgNoBlocks
+	msgBlock
+	msgBatchDone
+)
+
+// readFetch reads a message of block-fetch, and its block.
+func readFetch(b []byte) (kind uint64, block []byte, err error) {
+	w := cbor.Walker{Data: b}
+	items := w.Array("message")
+	w.Field(&items, "kind of message")
+	kind = w.Uint("kind of message")
+	switch {
+	case kind == msgBlock:
+		w.Field(&items, "block")
+		block = w.Encoded("block")
+	case kind < msgStartBatch || kind > msgBatchDone:
+		w.Fail("messages of kind %d are not understood", kind)
+	}
+	return kind, block, done(&w, &items)
+}
+
+func requestRange(from, to Point) []byte {
+	b := append(cbor.AppendHead(nil, cbor.Array, 3), msgRequestRange)
+	return appendPoint(appendPoint(b, from), to)
+}

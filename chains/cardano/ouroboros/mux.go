@@ -1,0 +1,107 @@
+package ouroboros
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/blinklabs-io/gouroboros/muxer"
+
+	"birthmark/chains/cardano/cbor"
+)
+
+// Numbers of the protocols on a connection.
+const (
+	chainSyncToNode   = 2
+	blockFetchToNode  = 3
+	chainSyncToClient = 5
+	keepAliveToNode   = 8
+)
+
+// link is a connection after its handshake, with a channel of segments each way per protocol.
+type link struct {
+	mux           *muxer.Muxer
+	closed        chan bool // when the multiplexer stops
+	handshakeDone <-chan struct{}
+}
+
+// segment is a piece of the data of a protocol: any number of messages, or a part of one.
+type segment = *muxer.Segment
+
+// inbox is one protocol of a link.
+type inbox struct {
+	c        *Conn
+	id       uint16
+	name     string
+	sendChan chan<- segment
+	recvChan <-chan segment
+	buffer   []byte // the beginning of a message
+	need     int    // bytes it has at least
+	skip     cbor.Skipper
+}
+
+func (c *Conn) register(id uint16, name string) *inbox {
+	m := &inbox{c: c, id: id, name: name}
+	m.sendChan, m.recvChan, c.closed = c.mux.RegisterProtocol(id, muxer.ProtocolRoleInitiator)
+	return m
+}
+
+// send sends messages, which have to fit a segment.
+func (m *inbox) send(ctx context.Context, messages []byte) error {
+	if m.sendChan == nil {
+		return m.c.disconnected()
+	}
+	select {
+	case m.sendChan <- muxer.NewSegment(m.id, messages, false):
+		return nil
+	case <-m.c.closed:
+		return m.c.disconnected()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// receive calls f with each message that a segment completes. The bytes of a message do not change afterwards.
+func (m *inbox) receive(segment []byte, f func(message []byte) error) error {
+	b := segment
+	if len(m.buffer) > 0 {
+		if cap(m.buffer)-len(m.buffer) < len(segment) {
+			grown := make([]byte, len(m.buffer), max(2*len(m.buffer), m.need)+len(segment))
+			copy(grown, m.buffer)
+			m.buffer = grown
+		}
+		m.buffer = append(m.buffer, segment...)
+		b = m.buffer
+		if len(b) < m.need {
+			return nil
+		}
+	}
+	for len(b) > 0 {
+		size, err := messageSize(&m.skip, b)
+		if err == cbor.ErrShort {
+			m.need = size
+			break
+		}
+		if err != nil {
+			return m.c.malformed(m, err)
+		}
+		if err := f(b[:size:size]); err != nil {
+			return err
+		}
+		b = b[size:]
+	}
+	m.buffer = b // more is written behind it, never over what was handed out
+	return nil
+}
+
+// maxMessage bounds the bytes of a message. A block has at most 2 MB, in Byron.
+const maxMessage = 4 << 20
+
+var errTooLarge = fmt.Errorf("it has more than %d bytes", maxMessage)
+
+// messageSize is [cbor.Skipper.Skip] for messages. It returns errTooLarge above maxMessage.
+func messageSize(s *cbor.Skipper, b []byte) (size int, err error) {
+	if size, err = s.Skip(b); size > maxMessage {
+		err = errTooLarge
+	}
+	return size, err
+}
