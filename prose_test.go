@@ -58,7 +58,6 @@ var banned = []phrase{
 var notYet = []string{
 	"core",
 	"chains/adapter", "chains/chaintest", "chains/bitcoin/*.go", "chains/bitcoin/block", "chains/bitcoin/blockfile",
-	"chains/bitcoin/params", "chains/bitcoin/rules", "chains/cardano", "chains/checkpoint",
 	"chains/ergo/*.go",
 	"internal/cli", "internal/config", "internal/daemon",
 	"internal/progress",

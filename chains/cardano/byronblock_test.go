@@ -36,7 +36,7 @@ func TestByronBlocksAreRead(t *testing.T) {
 	}
 }
 
-// A boundary block stands in the first slot of its epoch and has no transactions.
+// A boundary block is in the first slot of its epoch and has no transactions.
 func TestBoundaryBlocksAreRead(t *testing.T) {
 	body := raw(t, endless(t, 0x9f, filled(28, 1)))
 	sum := blake2b.Sum256(body)

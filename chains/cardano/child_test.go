@@ -22,7 +22,7 @@ func followed(t *testing.T, src model.Source) (blocks []*model.Block) {
 	return blocks
 }
 
-// wantChildren asks for the block after each, and after the origin, which must be those that follow.
+// wantChildren checks the child of the origin and of each block.
 func wantChildren(t *testing.T, src model.Source, blocks []*model.Block, step int) {
 	t.Helper()
 	for i := 0; i <= len(blocks); i += step {

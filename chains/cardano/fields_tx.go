@@ -5,7 +5,7 @@ import (
 	"birthmark/chains/cardano/ledger"
 )
 
-// Keys of a transaction body that only expressions look at.
+// Keys of a transaction body that only fields use.
 const (
 	bodyValidTo         = 3
 	bodyValidFrom       = 8
@@ -13,14 +13,14 @@ const (
 	bodyReferenceInputs = 18
 )
 
-// Forms of a transaction's auxiliary data: a map of metadata; since Allegra an array that begins with it, since Alonzo
+// Auxiliary data of a transaction is a map of metadata; since Allegra also an array that starts with it, since Alonzo also
 // a tagged map that has it under a key.
 const (
 	tagAuxiliary      = 259
 	auxiliaryMetadata = 0
 )
 
-// item is what stands under a key of the transaction body, nil where nothing does.
+// item returns the value of a key of the transaction body, nil if there is none.
 func (v *view) item(key uint64) []byte {
 	w := cbor.Walker{Data: v.parts.Body}
 	if w.Major() != cbor.Map { // Byron's are arrays
@@ -64,8 +64,8 @@ func (v *view) referenceInputs() (all []*reference) {
 	return all
 }
 
-// labelled are the transaction's metadata as they stand there, and their labels in the order of the block. Labels that
-// no int holds are left out, and a label that stands twice is its last.
+// labelled returns the serialized metadata of the transaction, and the labels in the order of the block. Labels above
+// the range of int are left out; of duplicate labels the last one is valid.
 func (v *view) labelled() (labels []int, raw map[int][]byte) {
 	w := cbor.Walker{Data: v.parts.Auxiliary}
 	switch w.Major() {
@@ -96,7 +96,7 @@ func (v *view) labelled() (labels []int, raw map[int][]byte) {
 	return labels, raw
 }
 
-// meanings are the transaction's metadata by their labels.
+// meanings returns the metadata of the transaction as values, by label.
 func (v *view) meanings() map[int]any {
 	_, raw := v.labelled()
 	all := make(map[int]any, len(raw))

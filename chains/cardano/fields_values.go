@@ -9,9 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// view is what expressions see of a block, one output after the other, and where it is taken from. Fields are made by
-// the functions below, each by its own; those that no expression names stay empty. What it shows may point into the
-// block as it is serialized.
+// view is the environment of expressions for one output after the other, with the data that it is computed from. Each
+// field is computed by its own function, if an expression uses it. Values may point into the serialized block.
 type view struct {
 	environment
 	net   *genesis.Network
@@ -23,7 +22,7 @@ type view struct {
 	output *ledger.Output
 }
 
-// The makers of fields by their names.
+// Functions that compute the fields, by name.
 var (
 	blockMakers = map[string]func(*view){
 		"height":   func(v *view) { v.Block.Height = int(v.txs.Of.Height) },
@@ -39,7 +38,7 @@ var (
 	}
 	txMakers = map[string]func(*view){
 		"hash":             func(v *view) { v.Tx.Hash = v.tx.Hash[:] },
-		"index":            func(*view) {}, // set with the transaction, as is valid
+		"index":            func(*view) {}, // set with the transaction, like valid
 		"valid":            func(*view) {},
 		"fee":              func(v *view) { v.Tx.Fee = fitting(v.tx.Fee.Amount) },
 		"size":             func(v *view) { v.Tx.Size = v.size() },
@@ -78,7 +77,7 @@ var (
 	}
 )
 
-// pool is the id of the pool that made the block; empty in Byron, which had no pools.
+// pool returns the id of the pool that made the block, "" in Byron, which had no pools.
 func (v *view) pool() string {
 	if v.txs.Header.Era <= ledger.EraByron {
 		return ""
@@ -86,7 +85,7 @@ func (v *view) pool() string {
 	return address.FormatPool(v.txs.Header.Issuer)
 }
 
-// fitting is n, or the most an expression can count to.
+// fitting returns n, limited to the largest number of an expression.
 func fitting(n uint64) int { return int(min(n, math.MaxInt64)) }
 
 func (v *view) credential(of func(address []byte) ([]byte, bool), format func(address.Network, []byte) string) string {
@@ -96,7 +95,7 @@ func (v *view) credential(of func(address []byte) ([]byte, bool), format func(ad
 	return ""
 }
 
-// size is how long [model.Tx.Raw] is: see keepRaw.
+// size returns the size of [model.Tx.Raw].
 func (v *view) size() int {
 	n := len(v.parts.Body)
 	if v.txs.Header.Era < ledger.EraShelley {
@@ -109,7 +108,7 @@ func (v *view) size() int {
 	return n
 }
 
-// script is the output's reference script, empty where it has none.
+// script returns the output's reference script, empty if there is none.
 func (v *view) script() (s ledger.Script) {
 	if v.output.Script != nil {
 		s, _ = ledger.ParseScript(&v.index.script, v.output.Script) // a malformed one has no fields
@@ -133,7 +132,7 @@ func inputs(ins []model.Input) []*spent {
 	return pointers(all)
 }
 
-// pointers are to the entries of a list, which is what expressions take for one.
+// pointers returns pointers to the entries of a list, which expressions need.
 func pointers[T any](entries []T) []*T {
 	all := make([]*T, len(entries))
 	for i := range entries {
@@ -157,12 +156,12 @@ func holdings(assets []model.Asset) []*asset {
 func mints(ms []model.Mint) []*asset {
 	all := make([]asset, len(ms))
 	for i, m := range ms {
-		all[i] = newAsset(m.Asset, int(m.Amount.Int64())) // a mint's amounts have 64 bits
+		all[i] = newAsset(m.Asset, int(m.Amount.Int64())) // amounts of a mint have 64 bits
 	}
 	return pointers(all)
 }
 
-// policies of assets, each once: the assets of one stand together.
+// policies returns the policies of assets, each once: the assets of a policy are adjacent.
 func policies(assets []model.Asset) (all [][]byte) {
 	for i := range assets {
 		policy := assets[i].ID[:address.PolicySize:address.PolicySize]

@@ -18,7 +18,7 @@ import (
 	"birthmark/model"
 )
 
-// saying is mainnet with an index of the expression, many-valued where it is a list.
+// saying returns mainnet with an index of the expression, many-valued if its value is a list.
 func saying(t testing.TB, expression string) *chain {
 	t.Helper()
 	c := defined(t, "mainnet")
@@ -184,7 +184,7 @@ func TestSizesOfTransactionsAreThoseOfTheirBytes(t *testing.T) {
 	}
 }
 
-// What was before the first block is in no block, and knows nothing of the block it comes with.
+// The genesis has no block fields except the height.
 func TestTheGenesisIsInNoBlock(t *testing.T) {
 	outputs, err := networkNamed(t, "mainnet").Outputs()
 	if err != nil {
@@ -220,8 +220,7 @@ func everyField() (ds []model.Definition) {
 	return ds
 }
 
-// Values of indexes that were defined are the block's own, whatever comes after it; what they stand beside is as
-// without them.
+// Values of custom indexes do not share memory with later blocks, and do not change other keys.
 func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 	c := defined(t, "mainnet", everyField()...)
 	d, plain := c.decoderOf(t), decodedAs(t, "mainnet", valueNames...)

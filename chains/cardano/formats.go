@@ -15,13 +15,13 @@ import (
 	"birthmark/model"
 )
 
-// maxInput bounds what [chain.Decode] reads: a chunk of mainnet, uncompressed, has at most some 100 MB.
+// maxInput bounds the bytes that [chain.Decode] reads. An uncompressed chunk of mainnet has about 100 MB at most.
 const maxInput = 1 << 30
 
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// Decode yields the blocks in r: one behind the other as a chunk has them, each an array of era tag and block; plain, in
-// zstd, or in hex. Heights are those the blocks state, so first means nothing; boundary blocks are among them.
+// Decode yields the blocks in r: consecutive blocks as in a chunk, each an array of era tag and block; plain,
+// compressed with zstd, or in hex. Heights are those in the blocks, so first is not used. Boundary blocks are included.
 func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ model.HeightPk) iter.Seq2[*model.Block, error] {
 	return func(yield func(*model.Block, error) bool) {
 		d, err := c.decoder(indexes, false)
@@ -35,7 +35,7 @@ func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ mod
 			return
 		}
 		if len(raw) == 0 {
-			yield(nil, model.Errorf(model.BadSource, "source_empty", "there is nothing to decode: expected blocks of cardano, CBOR or hex"))
+			yield(nil, model.Errorf(model.BadSource, "source_empty", "nothing to decode: expected blocks of cardano, as CBOR or hex"))
 			return
 		}
 		for at := 0; at < len(raw); {
@@ -60,7 +60,7 @@ func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ mod
 	}
 }
 
-// readForm is all that r has, out of whatever it is in.
+// readForm reads r and undoes compression or hex.
 func readForm(r io.Reader) ([]byte, error) {
 	raw, err := readAll(r)
 	if err != nil {
@@ -77,12 +77,12 @@ func readForm(r io.Reader) ([]byte, error) {
 		}
 		return raw, nil
 	}
-	// A block begins with an array of two, which no hex digit is.
+	// A block starts with an array of two, which is not a hex digit.
 	if len(raw) > 0 && raw[0] != cbor.Array<<5|2 && raw[0] != 0x9f {
 		text := bytes.Join(bytes.Fields(raw), nil)
 		plain := make([]byte, hex.DecodedLen(len(text)))
 		if _, err := hex.Decode(plain, text); err != nil {
-			return nil, fmt.Errorf("this is neither CBOR of blocks nor hex: %w", err)
+			return nil, fmt.Errorf("input is neither CBOR of blocks nor hex: %w", err)
 		}
 		return plain, nil
 	}

@@ -26,7 +26,7 @@ func FuzzBlock(f *testing.F) {
 				t.Fatal(err)
 			}
 		} else if b != nil {
-			t.Fatalf("a block besides %v", err)
+			t.Fatalf("a block and the error %v", err)
 		}
 	})
 }
@@ -101,7 +101,7 @@ func checkSane(t *testing.T, b *model.Block) {
 	}
 }
 
-// FuzzHashTx: bytes have a hash only where they are one array of CBOR, whose first item it is of.
+// FuzzHashTx: only one CBOR array has a hash, that of its first item.
 func FuzzHashTx(f *testing.F) {
 	f.Add([]byte(raw(f, list{txBody(nil), dict{}, true, nil})))
 	f.Add([]byte{0x9f, 0x01, 0xff})

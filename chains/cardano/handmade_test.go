@@ -80,7 +80,7 @@ func TestFailedTransactionsSpendTheirCollateral(t *testing.T) {
 	}
 }
 
-// What the oracle has no real block of: sets as Conway tags them, lengths that end with a break, numbers that are
+// No real block for the oracle has these: sets as Conway tags them, lengths that end with a break, numbers that are
 // longer than need be, inputs and assets that stand twice.
 func TestEveryFormOfATransactionIsRead(t *testing.T) {
 	in1, in2 := list{filled(32, 1), 1}, list{filled(32, 2), 0}

@@ -42,8 +42,8 @@ func TestAnOutputOfManyAssetsHasAllTheirValues(t *testing.T) {
 	}
 }
 
-// What a transaction says is said again by each of its outputs: an index ends in a transaction that says too much, and
-// goes on in the next.
+// The values of a transaction repeat for each of its outputs: one with too large values ends an index for the transaction,
+// and the next transaction has values again.
 func TestMetadataThatEveryOutputSaysAgainAreBounded(t *testing.T) {
 	lines := list{}
 	for i := range 20_000 {
@@ -69,7 +69,7 @@ func TestMetadataThatEveryOutputSaysAgainAreBounded(t *testing.T) {
 	}
 }
 
-// What nobody can read is no value, and no reason to refuse a block.
+// Malformed data has no value, and does not make a block invalid.
 func TestWhatMeansNothingHasNoValue(t *testing.T) {
 	deep := cbor.RawMessage(append(bytes.Repeat([]byte{0x81}, 5000), 0))
 	for _, auxiliary := range []any{

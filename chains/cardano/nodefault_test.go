@@ -159,7 +159,7 @@ func TestANodeThatIsRestartedOnAnotherChain(t *testing.T) {
 	})
 }
 
-// What is behind an address may be another chain one day, of the same magic: a test network that began anew.
+// A node may serve another chain with the same magic one day: a test network that was started again.
 func TestANodeThatComesBackWithNothingOfOurChain(t *testing.T) {
 	for _, length := range []int{genesis.SecurityParam, genesis.SecurityParam + 2} {
 		trunk := branch(t, nil, length, 0)

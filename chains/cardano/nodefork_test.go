@@ -79,7 +79,7 @@ func TestAPointNobodyRemembersIsLookedForAgain(t *testing.T) {
 		if err := cardanotest.Collect(t, s, &l, nil); err != nil {
 			t.Fatal(err)
 		}
-		// What a database remembers thins out.
+		// A database stores older points with gaps.
 		known := []model.Point{l.Chain[299], l.Chain[298], l.Chain[290], l.Chain[200], l.Chain[0]}
 		s = overNode(t, uri, model.SourceOptions{Follow: true})
 		more, fork := branch(t, trunk, 1, 0), branch(t, trunk[:250], 60, 1)
@@ -92,7 +92,7 @@ func TestAPointNobodyRemembersIsLookedForAgain(t *testing.T) {
 	})
 }
 
-// A node that comes back without its newest blocks, as after a crash, undoes nothing. It is asked until it has them.
+// A node that returns without its newest blocks, as after a crash, causes no rollback. The source polls until it has them.
 func TestANodeThatIsBehindIsWaitedFor(t *testing.T) {
 	trunk := branch(t, nil, 400, 0)
 	n := ouroborostest.Start(t, 2, trunk)

@@ -75,7 +75,7 @@ func theirOutput(t testing.TB, p common.Utxo) string {
 	return line
 }
 
-// theirAddress is read from the output's bytes: gouroboros' own address is made anew, and is another one where a
+// theirAddress is read from the output's bytes: gouroboros' own address is encoded again, and is another one where a
 // pointer in it does not fit 64 bits.
 func theirAddress(t testing.TB, output []byte) []byte {
 	t.Helper()
@@ -115,7 +115,7 @@ func theirAssets(m *common.MultiAsset[common.MultiAssetTypeOutput]) (lines []str
 	return lines
 }
 
-// ours is the same of a block of ours, decoded with the indexes of oracleIndexes.
+// ours is the same for a block that our decoder made, with the indexes of oracleIndexes.
 func ours(b *model.Block) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "block %d %s slot %d parent %s\n", b.Height, b.Hash, b.Slot, b.Parent)

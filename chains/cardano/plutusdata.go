@@ -10,10 +10,11 @@ import (
 	"birthmark/chains/cardano/cbor"
 )
 
-// maxMeaningDepth is how deep items of CBOR may stand within each other for expressions to see them.
+// maxMeaningDepth is the maximum nesting of items in values of expressions.
 const maxMeaningDepth = 64
 
-// Tags that constructors of Plutus data have: the numbers 0 to 6, 7 to 127, and any number that stands before the fields.
+// Tags of Plutus data constructors: 121 to 127 for the numbers 0 to 6, 1280 to 1400 for 7 to 127, and 102 for an array of
+// any number and the fields.
 const (
 	tagConstructor     = 121
 	lastConstructor    = 127
@@ -24,14 +25,13 @@ const (
 	meaningFields      = "fields"
 )
 
-// meaning is what one item of CBOR means to an expression, nil where it is not well-formed, too deep, or followed by
+// meaning returns the value of one CBOR item for expressions, nil if it is malformed, nested too deep, or followed by
 // more.
 //
-// Numbers are int, or their decimal digits as text where they do not fit; byte strings are []byte, texts string, arrays
-// []any. A map is a map[string]any: keys that are numbers are written in decimal, those that are bytes in hex, and others
-// are left out; of two that are alike the later stands. A constructor of Plutus data is a map of its number
-// (constructor) and its list of fields. Of what has another tag the content is meant, and null, and numbers with a point,
-// mean nothing.
+// Numbers are int, or their decimal digits as text if they do not fit; byte strings are []byte, texts string, arrays
+// []any. A map is a map[string]any: numeric keys are written in decimal, byte strings in hex, and other keys are left
+// out; of duplicate keys the last one is valid. A constructor of Plutus data is a map with its number (constructor) and
+// its list of fields. Of other tags the value is that of the content. null and floating-point numbers are nil.
 func meaning(raw []byte) any {
 	w := cbor.Walker{Data: raw}
 	v := readMeaning(&w, 0)
@@ -44,7 +44,7 @@ func meaning(raw []byte) any {
 func readMeaning(w *cbor.Walker, depth int) any {
 	const what = "item"
 	if depth > maxMeaningDepth {
-		w.Fail("items within each other deeper than %d", maxMeaningDepth)
+		w.Fail("items are nested deeper than %d", maxMeaningDepth)
 		return nil
 	}
 	switch w.Major() {
@@ -86,7 +86,7 @@ func readMeaning(w *cbor.Walker, depth int) any {
 	return nil
 }
 
-// tagged is what the item behind a tag means.
+// readTagged returns the value of the item after a tag.
 func readTagged(w *cbor.Walker, tag uint64, depth int) any {
 	number := uint64(0)
 	switch {
@@ -118,7 +118,7 @@ func constructed(n uint64, fields any) any {
 	return map[string]any{meaningConstructor: number(false, n), meaningFields: fields}
 }
 
-// number is one of CBOR's plain numbers: n, or -1-n.
+// number returns the value of a plain number: n, or -1-n.
 func number(negative bool, n uint64) any {
 	switch {
 	case n <= math.MaxInt64 && negative:
@@ -141,7 +141,7 @@ func wide(n *big.Int) any {
 	return n.String()
 }
 
-// maxBignum is how many bytes a number may have to be written in decimal, which takes the square of it.
+// maxBignum is the maximum number of bytes of a number to write in decimal, which takes quadratic time.
 const maxBignum = 128
 
 func meaningKey(key any) (text string, ok bool) {

@@ -56,7 +56,7 @@ func TestCBORMeansWhatItIsWrittenFor(t *testing.T) {
 	}
 }
 
-// FuzzMeaning: whatever stands there, it means something only if it is one whole item.
+// FuzzMeaning: only one complete item has a value.
 func FuzzMeaning(f *testing.F) {
 	for _, item := range []any{42, "a", list{1, dict{"a": []byte("b")}}, tagged(121, list{tagged(2, filled(9, 1))})} {
 		f.Add([]byte(raw(f, item)))

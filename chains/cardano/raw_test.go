@@ -88,7 +88,7 @@ func TestRawTransactionsOfRealBlocksAreWhatOthersRead(t *testing.T) {
 	}
 }
 
-// Auxiliary data is that of the position the block names it by, and the scripts are those that the block says have failed.
+// Auxiliary data belongs to the position in the block, and failed scripts are those in the list of the block.
 func TestRawTransactionsAreMadeOfTheirOwnParts(t *testing.T) {
 	bodies := list{txBody(dict{2: 1}), txBody(dict{2: 2}), txBody(dict{2: 3})}
 	sets := list{dict{0: list{}}, dict{}, dict{1: list{}}}

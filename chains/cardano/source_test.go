@@ -132,7 +132,7 @@ func TestChunksThatAreNoChainAreNamed(t *testing.T) {
 	}
 }
 
-// What is known is not given up for blocks that do not begin the network's chain.
+// Blocks that do not start the network's chain cause no rollback of known ones.
 func TestChunksOfAnotherNetworkTakeNothingAway(t *testing.T) {
 	_, raws := made(t, 0, 1, 2)
 	known := []model.Point{{Height: 9, Slot: 180, Hash: model.Hash{9}}}

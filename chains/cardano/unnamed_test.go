@@ -9,8 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// A network of one's own is known by its name as far as questions need it; blocks need its files.
-func TestNamelessNetworksAnswerQuestions(t *testing.T) {
+// The name of a private network is enough for queries; blocks need its files.
+func TestUnnamedNetworksAnswerQueries(t *testing.T) {
 	for _, full := range []address.Network{{Name: "magic-42", Magic: 42, Testnet: true}, {Name: "magic-42-mainnet", Magic: 42}} {
 		id := full.Name
 		c, err := New(id)

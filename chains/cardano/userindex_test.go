@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// defined is Cardano on a network with indexes of one's own.
+// defined returns Cardano on a network with custom indexes.
 func defined(t testing.TB, network string, ds ...model.Definition) *chain {
 	t.Helper()
 	c, err := New(network)
@@ -22,7 +22,7 @@ func defined(t testing.TB, network string, ds ...model.Definition) *chain {
 	return c.(*chain)
 }
 
-// decoder makes the values of the chain's indexes, or of those that are named.
+// decoderOf returns a decoder for the chain's indexes, or for the named ones.
 func (c *chain) decoderOf(t testing.TB, names ...string) *ledger.Decoder {
 	t.Helper()
 	if names == nil {
@@ -126,11 +126,11 @@ func TestWhatIsNotWantedIsNotComputed(t *testing.T) {
 	c := defined(t, "mainnet", everyField()...)
 	plain, not, one := allocs(decodedAs(t, "mainnet", indexAddress)), allocs(c.decoderOf(t, indexAddress)), allocs(c.decoderOf(t, indexAddress, "x0"))
 	if not != plain || one <= plain {
-		t.Errorf("%v allocations without indexes of one's own, %v with some that are not wanted, %v with one that is", plain, not, one)
+		t.Errorf("%v allocations without custom indexes, %v with unused ones, %v with one in use", plain, not, one)
 	}
 }
 
-// The keys of an output are in the order of the names, whoever's the indexes are.
+// The keys of an output are in the order of the names, for built-in and custom indexes.
 func TestKeysAreInTheOrderOfTheNames(t *testing.T) {
 	c := defined(t, "mainnet",
 		model.Definition{Name: "first", Value: "output.value"},

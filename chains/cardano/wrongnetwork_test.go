@@ -37,7 +37,7 @@ func TestBlocksOfAnotherNetworkAreRefused(t *testing.T) {
 		"the first's magic":         {"preprod", byronAt(t, mainnet, 0, 0, genesisOf("preprod")), nil, "the protocol magic 764824073: expected 1"},
 		"Shelley too early":         {"preprod", byronAt(t, 1, 0, 0, genesisOf("preprod")), func(p []byte) []byte { return later(1, 4*genesis.ByronEpochSlots-1, p) }, "it is of shelley: expected Byron before slot 86400"},
 		"Byron too late":            {"preprod", byronAt(t, 1, 0, 0, genesisOf("preprod")), func(p []byte) []byte { return byronAt(t, 1, 1, 4*genesis.ByronEpochSlots, p) }, "it is of Byron, which ended before slot 86400"},
-		"Byron where there is none": {"preview", byronAt(t, 2, 0, 0, genesisOf("preview")), nil, "it is of Byron, which ended before slot 0"},
+		"Byron without a Byron era": {"preview", byronAt(t, 2, 0, 0, genesisOf("preview")), nil, "it is of Byron, which ended before slot 0"},
 	} {
 		raws := [][]byte{c.first}
 		if c.second != nil {

@@ -166,7 +166,7 @@ func TestBenchesOfCardanoRefuseWhatTheyCannotDo(t *testing.T) {
 		"decode --chain bitcoin --source " + cut:               {exitSource, "bad_block", `the block at 0 has 108 bytes, the file has 10 more`},
 		"decode --chain bitcoin --source " + empty:             {exitSource, "source_empty", `contains no blocks`},
 		"decode --chain bitcoin --source " + empty + ".absent": {exitSource, "no_file", `no such file`},
-		"decode --source " + empty:                             {exitSource, "bad_chunk", `is no chunk`},
+		"decode --source " + empty:                             {exitSource, "bad_chunk", `is not a chunk`},
 		"decode --mb none":                                     {exitUsage, "bad_value", `^--mb: expected a number from 1 to 1000`},
 	} {
 		wantFailure(t, want.status, want.code, want.said, append([]string{"bench"}, strings.Fields(line)...)...)

@@ -54,7 +54,7 @@ func TestWhatACardanoNodeDoesWrongIsNamed(t *testing.T) {
 		{name: "body", faults: instead(swapped), code: "bad_block",
 			toNode: place + `: its body hashes to [0-9a-f]{64}, its header says [0-9a-f]{64}$`, local: place + `: its body hashes to`},
 		{name: "other", faults: instead(main.blocks[150]), code: "bad_block|bad_chain",
-			toNode: `sent block 150 at slot \d+ \([0-9a-f]{64}\) in place of that at ` + place, local: `^block 150 at slot \d+ \([0-9a-f]{64}\) has the parent [0-9a-f]{64}: expected block 199, [0-9a-f]{64}$`},
+			toNode: `sent block 150 at slot \d+ \([0-9a-f]{64}\) instead of the one at ` + place, local: `^block 150 at slot \d+ \([0-9a-f]{64}\) has the parent [0-9a-f]{64}: expected block 199, [0-9a-f]{64}$`},
 		{name: "gap", chain: slices.Concat(main.blocks[:200], main.blocks[201:]), code: "bad_chain",
 			toNode: `^block 201 at slot \d+ \([0-9a-f]{64}\) has the parent [0-9a-f]{64}: expected block 199, [0-9a-f]{64}$`, local: `^block 201 at slot`},
 		{name: "scrambled", faults: ouroborostest.Faults{Scrambled: true}, code: "not_a_node",
@@ -123,11 +123,11 @@ func TestWhatIsNoNodeOfTheCardanoNetwork(t *testing.T) {
 	gone := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)
 	gone.Stop()
 	for source, said := range map[string][2]string{
-		other.TCP():                           {"wrong_network", `^127\.0\.0\.1:\d+ refuses the network with the magic 1112101460: it said "version data mismatch: .*1 /= .*1112101460"$`},
-		other.Unix():                          {"wrong_network", `refuses the network with the magic 1112101460: it said`},
+		other.TCP():                           {"wrong_network", `^127\.0\.0\.1:\d+ refuses the network with the magic 1112101460: it answered "version data mismatch: .*1 /= .*1112101460"$`},
+		other.Unix():                          {"wrong_network", `refuses the network with the magic 1112101460: it answered`},
 		gone.TCP():                            {"unreachable", `^127\.0\.0\.1:\d+ is unreachable: connection refused$`},
 		gone.Unix():                           {"unreachable", `^there is no socket .*/node\.socket: expected that of a running node$`},
-		"unix://" + file:                      {"not_a_node", `^.*/node\.socket\.file is no socket: expected that of a running node$`},
+		"unix://" + file:                      {"not_a_node", `^.*/node\.socket\.file is not a socket: expected that of a running node$`},
 		"unix://" + file + ".web":             {"not_a_node", `/node\.socket\.file\.web does not answer as a Cardano node that speaks node-to-client: `},
 		"tcp://" + web["tcp"].Addr().String(): {"not_a_node", `^127\.0\.0\.1:\d+ does not answer as a Cardano node that speaks node-to-node: `},
 	} {

@@ -13,10 +13,10 @@ import (
 	"birthmark/model"
 )
 
-// An address is stored as outputs have it (CIP-19). From Shelley on its first byte is type<<4 | network; types 0 to 3
-// go on with a payment and a stake credential, 4 and 5 with a payment credential and a pointer, 6 and 7 with a payment
-// credential only, 14 and 15 (reward accounts) with a stake credential only. In the types up to 7 bit 0 says that the
-// payment credential is of a script, in the types up to 3 bit 1 says it of the stake credential.
+// An address is stored as it is in outputs (CIP-19). Since Shelley its first byte is type<<4 | network. After it, types 0
+// to 3 have a payment and a stake credential, 4 and 5 a payment credential and a pointer, 6 and 7 a payment credential,
+// 14 and 15 (reward accounts) a stake credential. In types 0 to 7 bit 0 marks a payment credential that is a script, in
+// types 0 to 3 bit 1 a stake credential that is one.
 const (
 	maxBaseType     = 3
 	maxPointerType  = 5
@@ -32,8 +32,8 @@ const (
 	baseSize        = 1 + 2*CredentialSize
 	enterpriseSize  = 1 + CredentialSize
 	pointerNumbers  = 3
-	maxWritten      = 1024 // bytes of an address that is not hex: base 58 takes long for many
-	maxAddressText  = 1700 // of so many bytes in bech32, the longer of the two
+	maxWritten      = 1024 // bytes of an address that is not hex: the time of base 58 is quadratic
+	maxAddressText  = 1700 // characters of an address of that size in bech32, the longer of the two
 	anyHex          = "hex:"
 	addressPrefix   = "addr"
 	stakePrefix     = "stake"
@@ -41,9 +41,9 @@ const (
 	addressExpected = "addr1…, stake1… (addr_test1…, stake_test1… on test networks), a Byron address in base 58, or hex: and digits"
 )
 
-// Format writes an address as people do: Byron's in base 58, later ones in bech32 by their own type. What is
-// no well-formed address of n, be it data that nobody can spend or an address of another network, is "hex:" and its
-// digits. What comes out always parses back to the same bytes.
+// Format returns the text of an address: base 58 for Byron, else bech32. Bytes that are not a well-formed address of n,
+// such as unspendable data or an address of another network, become "hex:" and hex digits. The text always parses back
+// to the same bytes.
 func Format(n Network, raw []byte) string {
 	if IsShelley(raw) && raw[0]&15 == n.tag() {
 		return encodeBech32(addressHRP(raw[0]), raw)
@@ -54,8 +54,7 @@ func Format(n Network, raw []byte) string {
 	return anyHex + hex.EncodeToString(raw)
 }
 
-// Parse makes an address of what a person writes. The error, of kind [model.Usage] and code bad_value, says
-// what is wrong and what was expected.
+// Parse reads the text of an address. An error is of kind [model.Usage], code bad_value.
 func Parse(n Network, text string) ([]byte, error) {
 	raw, err := readAddress(n, text)
 	if err != nil {
@@ -85,7 +84,7 @@ func readAddress(n Network, text string) ([]byte, error) {
 func readHex(digits string) ([]byte, error) {
 	raw, err := hex.DecodeString(digits)
 	if err != nil {
-		return nil, fmt.Errorf("it is no hex: %w", err)
+		return nil, fmt.Errorf("it is not hex: %w", err)
 	}
 	return raw, nil
 }
@@ -135,11 +134,11 @@ func readByron(n Network, text string) ([]byte, error) {
 	return nil, fmt.Errorf("it is one of the test network with magic %d", magic)
 }
 
-// Network is what addresses tell of their network.
+// Network is what addresses state of their network.
 type Network struct {
 	Name    string
-	Magic   uint32 // of the handshake, and of Byron's addresses if testnet is set
-	Testnet bool   // addresses of test networks say so
+	Magic   uint32 // of the handshake, and of Byron addresses if Testnet is set
+	Testnet bool   // addresses state whether they belong to a test network
 }
 
 // The public networks.
@@ -151,7 +150,7 @@ var (
 	publicNetworks = []Network{Mainnet, Preprod, Preview}
 )
 
-// tag is the network in the first byte of addresses since Shelley: all test networks share one.
+// tag returns the network bits of addresses since Shelley: all test networks share a value.
 func (n Network) tag() byte {
 	if n.Testnet {
 		return testnetTag
@@ -159,13 +158,13 @@ func (n Network) tag() byte {
 	return mainnetTag
 }
 
-// ownsByron reports whether a Byron address is one of n: mainnet's have no magic.
+// ownsByron reports whether a Byron address belongs to n: addresses of mainnet have no magic.
 func (n Network) ownsByron(payload []byte) bool {
 	magic, ok := ByronNetwork(payload)
 	return ok == n.Testnet && (!ok || magic == n.Magic)
 }
 
-// IsShelley reports whether an address is well-formed, of a known type and for a known network.
+// IsShelley reports whether an address is well-formed, of a known type and of a known network.
 func IsShelley(raw []byte) bool {
 	if len(raw) < enterpriseSize || raw[0]&15 > mainnetTag {
 		return false
@@ -181,8 +180,9 @@ func IsShelley(raw []byte) bool {
 	return false
 }
 
-// isPointer reports whether b is three numbers, seven bits a byte, each byte but the last of a number with its high
-// bit set. Numbers far too large for the ledger, which takes them modulo 2^64, pass: test networks have such addresses.
+// isPointer reports whether b is three numbers of seven bits per byte, where each byte but the last of a number has its
+// high bit set. Numbers of any size are valid: test networks have such addresses, and the ledger takes them modulo
+// 2^64.
 func isPointer(b []byte) bool {
 	numbers := 0
 	for _, v := range b {
@@ -193,7 +193,7 @@ func isPointer(b []byte) bool {
 	return numbers == pointerNumbers && b[len(b)-1] < 0x80 && len(b) <= maxWritten-enterpriseSize
 }
 
-// addressHRP is what the bech32 of an address with this first byte begins with.
+// addressHRP returns the bech32 prefix of an address with this first byte.
 func addressHRP(first byte) string {
 	hrp := addressPrefix
 	if first>>4 >= rewardKeyType {
@@ -205,28 +205,28 @@ func addressHRP(first byte) string {
 	return hrp
 }
 
-// hrpOf is what a bech32 text begins with, in lower case; "" where it has no such part.
+// hrpOf returns the prefix of a bech32 text in lower case, "" if there is none.
 func hrpOf(text string) string {
 	return strings.ToLower(text[:max(0, strings.LastIndexByte(text, '1'))])
 }
 
-// encodeBech32 writes bytes in bech32 (BIP 173) without its limit of 90 characters, as CIP-5 has it.
+// encodeBech32 encodes bytes in bech32 (BIP 173) without its limit of 90 characters (CIP-5).
 func encodeBech32(hrp string, b []byte) string {
 	text, err := bech32.EncodeFromBase256(hrp, b)
 	if err != nil {
-		return anyHex + hex.EncodeToString(b) // cannot be: bytes always regroup with padding
+		return anyHex + hex.EncodeToString(b) // impossible: bytes always regroup with padding
 	}
 	return text
 }
 
-// decodeBech32 is the bytes of a bech32 text of any length.
+// decodeBech32 returns the bytes of a bech32 text of any length.
 func decodeBech32(text string) ([]byte, error) {
 	_, groups, version, err := bech32.DecodeNoLimitWithVersion(text)
 	if _, ok := errors.AsType[bech32.ErrInvalidChecksum](err); ok || err == nil && version != bech32.Version0 {
 		return nil, errors.New("its checksum is wrong")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("it is no bech32: %w", err)
+		return nil, fmt.Errorf("it is not bech32: %w", err)
 	}
 	b, err := bech32.ConvertBits(groups, 5, 8, false)
 	if err != nil {

@@ -137,7 +137,7 @@ func TestABadAddressGetsAnErrorThatSaysWhy(t *testing.T) {
 		{"mainnet", "", "neither bech32 nor"},
 		{"mainnet", "satoshi", "neither bech32 nor"},
 		{"mainnet", base[:len(base)-1] + "y", "checksum is wrong"},
-		{"mainnet", strings.Replace(base, "q", "Q", 1), "no bech32"},
+		{"mainnet", strings.Replace(base, "q", "Q", 1), "not bech32"},
 		{"mainnet", bech32m(t, base), "checksum is wrong"},
 		{"mainnet", encodeBech32("addr", unhex(t, "01"+cip19Payment)), "29 bytes are no address"},
 		{"mainnet", encodeBech32("addr", unhex(t, "05"+cip19Payment+cip19Stake)), "are no address"},
@@ -146,7 +146,7 @@ func TestABadAddressGetsAnErrorThatSaysWhy(t *testing.T) {
 		{"mainnet", encodeBech32("addr", unhex(t, "41"+cip19Payment+"8180")), "are no address"},
 		{"mainnet", encodeBech32("addr", unhex(t, "41"+cip19Payment+"01020304")), "are no address"},
 		{"mainnet", encodeBech32("addr", unhex(t, "e1"+cip19Stake)), "its bytes are of stake1"},
-		{"mainnet", "addr1", "no bech32"},
+		{"mainnet", "addr1", "not bech32"},
 		{"mainnet", test, "one of a test network"},
 		{"mainnet", cip19[8].testnet, "one of a test network"},
 		{"preview", base, "one of mainnet"},
@@ -158,8 +158,8 @@ func TestABadAddressGetsAnErrorThatSaysWhy(t *testing.T) {
 		{"mainnet", oldTestnet, "test network with magic 1097911063"},
 		{"mainnet", redeem[:len(redeem)-1] + "g", "checksum is wrong"},
 		{"mainnet", redeem[:len(redeem)-1], "neither bech32 nor"},
-		{"mainnet", "hex:0", "no hex"},
-		{"mainnet", "hex:zz", "no hex"},
+		{"mainnet", "hex:0", "not hex"},
+		{"mainnet", "hex:zz", "not hex"},
 		{"mainnet", strings.Repeat("A", maxAddressText+1), "the longest has"},
 	} {
 		raw, err := Parse(named(t, c.network), c.text)
@@ -195,7 +195,7 @@ func TestWhatIsNoAddressOfTheNetworkIsHex(t *testing.T) {
 	for _, digits := range []string{
 		"", "00", "ff", "82", "82d818",
 		"01" + cip19Payment,                     // a base address cut
-		"01" + cip19Payment + cip19Stake + "00", // and one that goes on
+		"01" + cip19Payment + cip19Stake + "00", // and extra bytes
 		"00" + cip19Payment + cip19Stake,        // of a test network
 		"91" + cip19Payment,                     // type 9
 		"62" + cip19Payment,                     // network 2

@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// An asset is stored as its policy, the hash of the script that says who may mint it, and its name behind that.
+// An asset id is the policy, which is the hash of the script that permits minting, and the asset name.
 const (
 	PolicySize     = 28 // bytes
 	policyDigits   = 2 * PolicySize
@@ -22,12 +22,11 @@ const (
 var assetExpected = fmt.Sprintf("the %d hex digits of its policy and up to %d of its name, with or without a dot between them",
 	policyDigits, maxAssetDigits-policyDigits)
 
-// FormatAsset writes an asset as the hex digits of policy and name.
+// FormatAsset returns the hex digits of policy and name.
 func FormatAsset(id []byte) string { return hex.EncodeToString(id) }
 
-// ParseAsset makes an asset of what a person writes: the hex digits of policy and name, with or without a dot
-// between them. The error, of kind Usage and code bad_value, says what was expected; a fingerprint is a hash and
-// gets an error that says so.
+// ParseAsset reads the hex digits of policy and name, with or without a dot between them. An error is of kind
+// [model.Usage], code bad_value; for a fingerprint it explains that the asset cannot be derived from it.
 func ParseAsset(text string) ([]byte, error) {
 	id, err := readAssetID(text)
 	if err != nil {
@@ -41,12 +40,12 @@ func readAssetID(text string) ([]byte, error) {
 		if _, err := parseFingerprint(text); err != nil {
 			return nil, err
 		}
-		return nil, errors.New("it is a fingerprint (CIP-14), which does not say what asset it is of")
+		return nil, errors.New("it is a fingerprint (CIP-14), a hash from which the asset cannot be derived")
 	}
 	digits := text
 	if policy, name, ok := strings.Cut(text, "."); ok {
 		if len(policy) != policyDigits {
-			return nil, fmt.Errorf("%d characters stand before the dot, a policy has %d", len(policy), policyDigits)
+			return nil, fmt.Errorf("%d characters before the dot, a policy has %d", len(policy), policyDigits)
 		}
 		digits = policy + name
 	}
@@ -63,7 +62,7 @@ func readAssetID(text string) ([]byte, error) {
 	return id, nil
 }
 
-// fingerprints is the short name of an asset that wallets show (CIP-14): asset1 and a Blake2b-160 hash in bech32.
+// Fingerprint is the short name of an asset in wallets (CIP-14): asset1 and a Blake2b-160 hash in bech32.
 var Fingerprint = &model.Fingerprint{
 	Of:     func(id []byte) []byte { return blake2bOf(fingerprintSize, id) },
 	Format: func(hash []byte) string { return encodeBech32(fingerprintPrefix, hash) },
@@ -75,7 +74,7 @@ var Fingerprint = &model.Fingerprint{
 	},
 }
 
-// parseFingerprint is the hash that a fingerprint writes.
+// parseFingerprint returns the hash in a fingerprint.
 func parseFingerprint(text string) ([]byte, error) {
 	hash, err := decodeBech32(text)
 	if err == nil && len(hash) != fingerprintSize {

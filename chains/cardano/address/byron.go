@@ -13,17 +13,16 @@ import (
 
 // A Byron address is CBOR: [#6.24(bytes .cbor [root, attributes, type]), crc32], the checksum over the bytes (CIP-19).
 const (
-	byronRedeem = 2 // type: whoever has the Ed25519 key may spend
+	byronRedeem = 2 // type: the holder of the Ed25519 key can spend
 	byronMagic  = 2 // attribute: the network's magic as CBOR in bytes, absent on mainnet
-
 )
 
 var (
-	errNotByron = errors.New("it is no Byron address")
+	errNotByron = errors.New("it is not a Byron address")
 	errByronCRC = errors.New("its checksum is wrong")
 )
 
-// ByronPayload is what the checksum of a Byron address is over. The error is errNotByron or errByronCRC.
+// ByronPayload returns the part of a Byron address that its checksum covers.
 func ByronPayload(raw []byte) ([]byte, error) {
 	w := cbor.Walker{Data: raw}
 	if n := w.Array("address"); n != 2 {
@@ -41,7 +40,7 @@ func ByronPayload(raw []byte) ([]byte, error) {
 	return payload, nil
 }
 
-// ByronNetwork is the network magic in the payload of a Byron address, ok where it has one.
+// ByronNetwork returns the network magic in the payload of a Byron address; ok is false if it has none.
 func ByronNetwork(payload []byte) (magic uint32, ok bool) {
 	w := cbor.Walker{Data: payload}
 	if w.Array("address") != 3 {
@@ -60,8 +59,8 @@ func ByronNetwork(payload []byte) (magic uint32, ok bool) {
 	return 0, false
 }
 
-// RedeemAddress is the Byron address that holds what genesis gave to an Ed25519 key: [root, attributes, 2] where the
-// root is Blake2b-224 of SHA3-256 of [2, [2, key], attributes].
+// RedeemAddress returns the Byron address of the funds that the genesis gives to an Ed25519 key: [root, attributes, 2]
+// where root is Blake2b-224 of SHA3-256 of [2, [2, key], attributes].
 func (n Network) RedeemAddress(key []byte) []byte {
 	attributes := []byte{cbor.Map << 5}
 	if n.Testnet {
@@ -80,13 +79,15 @@ func (n Network) RedeemAddress(key []byte) []byte {
 	return cbor.AppendHead(cbor.AppendBytes(address, payload), cbor.Uint, uint64(crc32.ChecksumIEEE(payload)))
 }
 
+// Hash224 returns the Blake2b-224 hash, by which keys and scripts are identified.
 func Hash224(b []byte) []byte { return blake2bOf(CredentialSize, b) }
 
-// blake2bOf is a Blake2b digest of any size up to 64 bytes; golang.org/x/crypto has functions for three only.
+// blake2bOf returns a Blake2b digest of any size up to 64 bytes; golang.org/x/crypto has functions for three sizes
+// only.
 func blake2bOf(size int, b []byte) []byte {
 	h, err := blake2b.New(size, nil)
 	if err != nil {
-		panic(err) // the sizes are constants of ours
+		panic(err) // the sizes are constants
 	}
 	h.Write(b)
 	return h.Sum(make([]byte, 0, size))

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A credential is stored as one byte for its kind and the Blake2b-224 hash of the key or script.
+// A credential is stored as a byte for its kind and the Blake2b-224 hash of the key or script.
 const (
 	credentialOfKey    = 0
 	credentialOfScript = 1
@@ -26,8 +26,8 @@ var (
 	stakeExpected   = "stake1… (stake_test1… on test networks), stake_vkh1… of a key, script1… of a script, or an address that has a stake credential"
 )
 
-// PaymentCredential is who may spend from an address: none in Byron addresses and reward accounts. What follows the
-// parts an address should have counts for nothing, as in the ledger, which let it pass up to Alonzo.
+// PaymentCredential returns the credential that can spend from an address; ok is false for Byron addresses and reward
+// accounts. Extra bytes are ignored, as in the ledger, which accepted them up to Alonzo.
 func PaymentCredential(address []byte) (cred []byte, ok bool) {
 	if len(address) < enterpriseSize || address[0]>>4 > maxPaymentType {
 		return nil, false
@@ -35,8 +35,8 @@ func PaymentCredential(address []byte) (cred []byte, ok bool) {
 	return credential(address[0]>>4&scriptPayment != 0, address[1:]), true
 }
 
-// StakeCredential is whose stake an address adds to: in addresses with a stake part and in reward accounts. Pointers
-// name a certificate, not a credential, and the ledger ignores them from Conway on.
+// StakeCredential returns the credential that delegates the stake of an address, in addresses with a stake part and
+// reward accounts. Pointers refer to a certificate, not to a credential, and the ledger ignores them since Conway.
 func StakeCredential(address []byte) (cred []byte, ok bool) {
 	if len(address) < enterpriseSize {
 		return nil, false
@@ -62,7 +62,7 @@ func isCredential(cred []byte) bool {
 	return len(cred) == storedCredential && cred[0] <= credentialOfScript
 }
 
-// FormatPaymentCredential writes a payment credential in bech32, as CIP-5 has it.
+// FormatPaymentCredential returns a payment credential in bech32 (CIP-5).
 func FormatPaymentCredential(_ Network, cred []byte) string {
 	switch {
 	case !isCredential(cred):
@@ -73,8 +73,8 @@ func FormatPaymentCredential(_ Network, cred []byte) string {
 	return encodeBech32(paymentKeyPrefix, cred[1:])
 }
 
-// ParsePaymentCredential makes a payment credential of what a person writes: in bech32, or an address that has it.
-// The error, of kind Usage and code bad_value, says what was expected.
+// ParsePaymentCredential reads a payment credential in bech32, or takes it from an address. An error is of kind
+// [model.Usage], code bad_value.
 func ParsePaymentCredential(n Network, text string) ([]byte, error) {
 	cred, err := readCredential(n, text, paymentKeyPrefix, PaymentCredential)
 	if err != nil {
@@ -83,7 +83,7 @@ func ParsePaymentCredential(n Network, text string) ([]byte, error) {
 	return cred, nil
 }
 
-// FormatStakeCredential writes a stake credential as the stake address that its owner has on n.
+// FormatStakeCredential returns the stake address of a credential on n.
 func FormatStakeCredential(n Network, cred []byte) string {
 	if !isCredential(cred) {
 		return anyHex + hex.EncodeToString(cred)
@@ -93,8 +93,8 @@ func FormatStakeCredential(n Network, cred []byte) string {
 	return encodeBech32(addressHRP(account[0]), account)
 }
 
-// ParseStakeCredential makes a stake credential of what a person writes: a stake address, the credential in bech32,
-// or an address that has it. The error, of kind Usage and code bad_value, says what was expected.
+// ParseStakeCredential reads a stake credential from a stake address, in bech32, or from an address that has one. An
+// error is of kind [model.Usage], code bad_value.
 func ParseStakeCredential(n Network, text string) ([]byte, error) {
 	cred, err := readCredential(n, text, stakeKeyPrefix, StakeCredential)
 	if err != nil {
@@ -103,13 +103,13 @@ func ParseStakeCredential(n Network, text string) ([]byte, error) {
 	return cred, nil
 }
 
-// readCredential reads bech32 with the prefix of keys or of scripts, or takes the credential out of an address.
+// readCredential reads bech32 with the prefix of keys or scripts, or takes the credential from an address.
 func readCredential(n Network, text, keyPrefix string, of func(address []byte) ([]byte, bool)) ([]byte, error) {
 	if digits, ok := strings.CutPrefix(text, anyHex); ok {
 		return readHex(digits)
 	}
 	if hash, err := hex.DecodeString(text); err == nil && len(hash) == CredentialSize {
-		return nil, fmt.Errorf("a hash alone does not say whether it is of a key or of a script: write %s or %s",
+		return nil, fmt.Errorf("a hash alone does not state whether it is a key or a script: write %s or %s",
 			encodeBech32(keyPrefix, hash), encodeBech32(scriptPrefix, hash))
 	}
 	hrp := hrpOf(text)
@@ -136,5 +136,5 @@ func readCredential(n Network, text, keyPrefix string, of func(address []byte) (
 	return credential(hrp == scriptPrefix, hash), nil
 }
 
-// FormatPool writes the id of the stake pool that has a cold verification key (CIP-5): pool1….
+// FormatPool returns the id of the stake pool with a cold verification key (CIP-5): pool1….
 func FormatPool(key []byte) string { return encodeBech32(poolPrefix, Hash224(key)) }

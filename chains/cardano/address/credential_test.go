@@ -87,7 +87,7 @@ func TestABadCredentialGetsAnErrorThatSaysWhy(t *testing.T) {
 		parse      func(Network, string) ([]byte, error)
 		text, says string
 	}{
-		{ParsePaymentCredential, cip19Payment, "does not say whether it is of a key or of a script: write addr_vkh1"},
+		{ParsePaymentCredential, cip19Payment, "does not state whether it is a key or a script: write addr_vkh1"},
 		{ParseStakeCredential, cip19Payment, "write stake_vkh1"},
 		{ParsePaymentCredential, encodeBech32("stake_vkh", hash), "expected addr_vkh1"},
 		{ParseStakeCredential, encodeBech32("addr_vkh", hash), "expected stake_vkh1"},
@@ -99,7 +99,7 @@ func TestABadCredentialGetsAnErrorThatSaysWhy(t *testing.T) {
 		{ParseStakeCredential, cip19[8].testnet, "one of a test network"},
 		{ParseStakeCredential, byronAddresses["mainnet"][0], "the address has none"},
 		{ParsePaymentCredential, "nobody", "neither bech32"},
-		{ParsePaymentCredential, "hex:1", "no hex"},
+		{ParsePaymentCredential, "hex:1", "not hex"},
 	} {
 		_, err := c.parse(n, c.text)
 		if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_value" || !strings.Contains(err.Error(), c.says) {

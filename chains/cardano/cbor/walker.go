@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// The major types of CBOR (RFC 8949, section 3.1), as the three high bits of an item's first byte tell them.
+// The major types (RFC 8949, section 3.1): the three high bits of the first byte of an item.
 const (
 	Uint = iota
 	Negative
@@ -20,7 +20,7 @@ const (
 
 var majorNames = [...]string{"an unsigned integer", "a negative integer", "a byte string", "a text", "an array", "a map", "a tag", "a simple value"}
 
-// Tags that occur in blocks.
+// Tags in blocks.
 const (
 	TagBignum         = 2
 	TagNegativeBignum = 3
@@ -33,8 +33,7 @@ const (
 	Break      = 0xff //
 )
 
-// Walker walks over CBOR without copying. After its first fault it stands at the end and gives zeros, so callers look
-// at err where it suits them and loops end by themselves.
+// Walker reads CBOR in place. After its first error Offset is at the end and methods return zero values.
 type Walker struct {
 	Data    []byte
 	Offset  int
@@ -42,9 +41,10 @@ type Walker struct {
 	skipper Skipper
 }
 
-// Reset begins to walk over other bytes.
+// Reset starts to walk over other bytes.
 func (w *Walker) Reset(b []byte) { w.Data, w.Offset, w.Err = b, 0, nil }
 
+// Fail sets the error, unless there is one, and stops the walk.
 func (w *Walker) Fail(format string, args ...any) {
 	if w.Err == nil {
 		w.Err = fmt.Errorf("offset %d: %w", w.Offset, fmt.Errorf(format, args...))
@@ -65,7 +65,7 @@ type shortError struct{ error }
 
 func (shortError) Is(target error) bool { return target == ErrShort }
 
-// FailAt is fail for a fault that was noticed after it was passed.
+// FailAt is Fail for an error at an earlier offset.
 func (w *Walker) FailAt(at int, format string, args ...any) {
 	if w.Err == nil {
 		w.Offset = at
@@ -73,7 +73,7 @@ func (w *Walker) FailAt(at int, format string, args ...any) {
 	w.Fail(format, args...)
 }
 
-// Major is the type of the next item without taking it; of none at the end.
+// Major returns the type of the next item without reading it; -1 at the end.
 func (w *Walker) Major() int {
 	if w.Offset < len(w.Data) {
 		return int(w.Data[w.Offset] >> 5)
@@ -136,7 +136,7 @@ func head(b []byte) (major int, n uint64, size int) {
 	return 0, 0, -1
 }
 
-// expect takes the head of an item of one type.
+// expect reads the head of an item of one type.
 func (w *Walker) expect(major int, what string) (n uint64, endless bool) {
 	at := w.Offset
 	found, n, endless := w.Head(what)
@@ -147,13 +147,13 @@ func (w *Walker) expect(major int, what string) (n uint64, endless bool) {
 	return n, endless
 }
 
-// Array takes the head of an array; its items are walked over with more, or field and end. Its length is
-// indefinite, or not above the number of bytes left.
+// Array reads the head of an array, whose items follow with More, or Field and End. It returns [Indefinite], or a
+// length of at most the bytes that are left.
 func (w *Walker) Array(what string) int {
 	return w.length(Array, 1, what)
 }
 
-// Map is array for a map and its number of pairs.
+// Map is Array for a map; it returns the number of pairs.
 func (w *Walker) Map(what string) int {
 	return w.length(Map, 2, what)
 }
@@ -172,7 +172,7 @@ func (w *Walker) length(major, least int, what string) int {
 	return int(n)
 }
 
-// More reports whether an array or map of *n items goes on, and counts down.
+// More reports whether an array or map of *n items has another one, and decrements n. It reads the break.
 func (w *Walker) More(n *int) bool {
 	switch {
 	case *n > 0 && w.Err == nil:
@@ -191,7 +191,7 @@ func (w *Walker) More(n *int) bool {
 	return true
 }
 
-// Field goes to the next item of an array that must have one more.
+// Field goes to the next item of an array that must have one.
 func (w *Walker) Field(n *int, what string) {
 	if !w.More(n) {
 		w.Fail("expected %s, found the end of its array", what)
@@ -205,7 +205,7 @@ func (w *Walker) End(n *int, what string) {
 	}
 }
 
-// Uint takes a number from 0 to 2^64-1.
+// Uint reads a number from 0 to 2^64-1.
 func (w *Walker) Uint(what string) uint64 {
 	at := w.Offset
 	major, n, _ := w.Head(what)
@@ -219,7 +219,7 @@ func (w *Walker) Uint(what string) uint64 {
 	return 0
 }
 
-// Int takes a number of 64 bits with a sign.
+// Int reads a signed number of 64 bits.
 func (w *Walker) Int(what string) int64 {
 	at := w.Offset
 	major, n, _ := w.Head(what)
@@ -247,7 +247,7 @@ func (w *Walker) Int(what string) int64 {
 	return int64(n)
 }
 
-// bignum takes the bytes of a number whose tag stands at at.
+// bignum reads the bytes of a number whose tag is at an offset.
 func (w *Walker) bignum(at int, what string) (n uint64) {
 	for _, c := range w.Bytes(what) {
 		if n>>56 != 0 {
@@ -259,10 +259,10 @@ func (w *Walker) bignum(at int, what string) (n uint64) {
 	return n
 }
 
-// Bytes takes a byte string. One in pieces is put together in memory of its own.
+// Bytes reads a byte string. It copies a string of indefinite length.
 func (w *Walker) Bytes(what string) []byte { return w.str(Bytes, what) }
 
-// Text takes a text, which may not be UTF-8.
+// Text reads a text string without checking that it is UTF-8.
 func (w *Walker) Text(what string) []byte { return w.str(Text, what) }
 
 func (w *Walker) str(major int, what string) []byte {
@@ -292,7 +292,7 @@ func (w *Walker) take(n uint64, what string) []byte {
 	return b
 }
 
-// BytesOf takes a byte string of so many bytes; nil where it has another number.
+// BytesOf reads a byte string of this size; it returns nil for any other size.
 func (w *Walker) BytesOf(size int, what string) []byte {
 	at := w.Offset
 	b := w.Bytes(what)
@@ -305,7 +305,7 @@ func (w *Walker) BytesOf(size int, what string) []byte {
 	return b
 }
 
-// Encoded takes a byte string that holds CBOR and is tagged so.
+// Encoded reads a byte string with the tag for embedded CBOR.
 func (w *Walker) Encoded(what string) []byte {
 	at := w.Offset
 	if n, _ := w.expect(Tag, what); n != TagEncoded && w.Err == nil {
@@ -314,7 +314,7 @@ func (w *Walker) Encoded(what string) []byte {
 	return w.Bytes(what)
 }
 
-// Set takes the head of an array that Conway may tag as a set.
+// Set reads the head of an array that may have the tag of a set (Conway).
 func (w *Walker) Set(what string) int {
 	if w.Major() == Tag {
 		at := w.Offset
@@ -325,7 +325,7 @@ func (w *Walker) Set(what string) int {
 	return w.Array(what)
 }
 
-// Null takes a null if it is next.
+// Null reads a null, if it is next.
 func (w *Walker) Null() bool {
 	if w.Offset < len(w.Data) && w.Data[w.Offset] == 0xf6 {
 		w.Offset++
@@ -334,13 +334,13 @@ func (w *Walker) Null() bool {
 	return false
 }
 
-// Hash takes a byte string of 32 bytes; zero if it has another number of bytes.
+// Hash reads a byte string of 32 bytes.
 func (w *Walker) Hash(what string) (h [32]byte) {
 	copy(h[:], w.BytesOf(len(h), what))
 	return h
 }
 
-// Lookup is the bytes of the value under a number in the map that is next; nil if there is none.
+// Lookup returns the bytes of the value of a numeric key in the map that is next; nil if there is none.
 func (w *Walker) Lookup(key uint64) []byte {
 	for n := w.Map("map"); w.More(&n); {
 		if w.Major() != Uint {
@@ -356,7 +356,7 @@ func (w *Walker) Lookup(key uint64) []byte {
 	return nil
 }
 
-// Item takes an item of any type and is its bytes.
+// Item returns the bytes of an item of any type.
 func (w *Walker) Item(what string) []byte {
 	start := w.Offset
 	w.Skip(what)
@@ -366,7 +366,7 @@ func (w *Walker) Item(what string) []byte {
 	return w.Data[start:w.Offset:w.Offset]
 }
 
-// Skip passes an item.
+// Skip passes an item of any depth.
 func (w *Walker) Skip(what string) {
 	if w.Err != nil {
 		return

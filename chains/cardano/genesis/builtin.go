@@ -17,13 +17,13 @@ import (
 	"birthmark/model"
 )
 
-// builtIn are the Byron genesis files of the networks that need no folder, as genesis/compact makes them. Shelley's of
-// these networks give nothing to anyone.
+// builtIn are the Byron genesis files of the named networks, as the command compact writes them. The Shelley genesis of
+// these networks has no outputs.
 //
 //go:embed *.json *.avvm
 var builtIn embed.FS
 
-// knownGenesis are the outputs of the networks that are known, made when they are first asked for.
+// knownGenesis has the outputs of the named networks, computed on first use.
 var knownGenesis = func() map[string]func() ([]Output, error) {
 	known := make(map[string]func() ([]Output, error), len(networks))
 	for _, n := range networks {
@@ -52,8 +52,8 @@ func (n *Network) builtInGenesis() ([]Output, error) {
 	return n.genesisOutputs(&byron, &shelleyGenesis{})
 }
 
-// byronGenesisOf is the canonical JSON of a Byron genesis file: the rest of it with what redeem keys were given, each 32
-// bytes and an unsigned varint of lovelace.
+// byronGenesisOf returns the canonical JSON of a Byron genesis file: rest, with the funds of redeem keys in given, each
+// as 32 bytes and an unsigned varint of lovelace.
 func byronGenesisOf(rest, given []byte) []byte {
 	const none = `{"avvmDistr":{}`
 	raw := append(make([]byte, 0, len(rest)+2*len(given)), none[:len(none)-1]...)

@@ -23,13 +23,13 @@ import (
 	"birthmark/model"
 )
 
-// The genesis files that say what Birthmark has to know, by the names they have next to a node's configuration.
+// The default names of genesis files next to a node's configuration.
 const (
 	byronGenesisFile   = "byron-genesis.json"
 	shelleyGenesisFile = "shelley-genesis.json"
 )
 
-// byronGenesis is what is read of Byron's genesis file.
+// byronGenesis is the part of a Byron genesis file that is used.
 type byronGenesis struct {
 	Avvm     map[string]lovelace `json:"avvmDistr"`
 	Balances map[string]lovelace `json:"nonAvvmBalances"`
@@ -43,7 +43,7 @@ type byronGenesis struct {
 	} `json:"protocolConsts"`
 }
 
-// shelleyGenesis is what is read of Shelley's genesis file.
+// shelleyGenesis is the part of a Shelley genesis file that is used.
 type shelleyGenesis struct {
 	Funds       map[string]lovelace `json:"initialFunds"`
 	Start       time.Time           `json:"systemStart"`
@@ -54,36 +54,36 @@ type shelleyGenesis struct {
 	MaxSupply   lovelace            `json:"maxLovelaceSupply"`
 }
 
-// lovelace is an amount: a number, or one in a string as Byron's file has it.
+// lovelace is an amount: a number, or a string with one as in Byron files.
 type lovelace uint64
 
 func (l *lovelace) UnmarshalJSON(b []byte) error {
 	text := strings.TrimSuffix(strings.TrimPrefix(string(b), `"`), `"`)
 	value, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return fmt.Errorf("%s is no amount of lovelace", adapter.Truncate(string(b)))
+		return fmt.Errorf("%s is not an amount of lovelace", adapter.Truncate(string(b)))
 	}
 	*l = lovelace(value)
 	return nil
 }
 
-// milliseconds are a duration as Byron's file has it: in a string, or as a number.
+// milliseconds is a duration: a string with a number as in Byron files, or a number.
 type milliseconds uint64
 
 func (m *milliseconds) UnmarshalJSON(b []byte) error {
 	text := strings.Trim(string(b), `"`)
 	value, err := strconv.ParseUint(text, 10, 32)
 	if err != nil || value == 0 {
-		return fmt.Errorf("%s is no number of milliseconds", adapter.Truncate(string(b)))
+		return fmt.Errorf("%s is not a number of milliseconds", adapter.Truncate(string(b)))
 	}
 	*m = milliseconds(value)
 	return nil
 }
 
-// ReadFiles makes a network of a folder with its genesis files. One with the magic of a network that is known must
-// have that network's files; any other is called by its magic. The files do not say when Byron ends: a node's
-// configuration in the folder does ([readNodeConfig]), without one the network begins with Shelley. An error is of kind
-// [model.BadSource], code bad_genesis, or genesis_mismatch where a file is not the one it should be.
+// ReadFiles reads a network from a folder of genesis files. If the magic is that of a named network, the files must be
+// those of that network; any other network is named after its magic. Genesis files do not state when Byron ends: a
+// node's configuration in the folder does ([readNodeConfig]); without one the network starts with Shelley. An error is
+// of kind [model.BadSource], code bad_genesis, or genesis_mismatch if a file has another hash than expected.
 func ReadFiles(dir string) (*Network, error) {
 	config, err := readNodeConfig(dir)
 	if err != nil {
@@ -139,12 +139,13 @@ func readGenesisFile(dir, name string, into any) ([]byte, error) {
 		return nil, badGenesis("genesis: %w", err)
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return nil, badGenesis("%s is no genesis file: %w", filepath.Join(dir, name), err)
+		return nil, badGenesis("%s is not a genesis file: %w", filepath.Join(dir, name), err)
 	}
 	return raw, nil
 }
 
-// newNetwork has the figures of genesis files, and no outputs yet. shelleyEpoch is the first after Byron.
+// newNetwork returns a network with the parameters of genesis files, without outputs. shelleyEpoch is the first epoch
+// after Byron.
 func newNetwork(byron *byronGenesis, shelley *shelleyGenesis, shelleyEpoch uint64) (*Network, error) {
 	const maxByron = 1 << 32 // slots: thousands of years
 	length := time.Duration(math.Round(shelley.SlotLength * float64(time.Second)))
@@ -193,7 +194,7 @@ func newNetwork(byron *byronGenesis, shelley *shelleyGenesis, shelleyEpoch uint6
 	return n, nil
 }
 
-// canonicalJSON is a document without spaces and with the keys of objects in order: what Byron's genesis hash is of.
+// canonicalJSON returns a document without spaces and with sorted keys: the input of Byron's genesis hash.
 func canonicalJSON(raw []byte) ([]byte, error) {
 	in := json.NewDecoder(bytes.NewReader(raw))
 	in.UseNumber()

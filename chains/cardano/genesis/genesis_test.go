@@ -16,7 +16,7 @@ import (
 )
 
 // genesisData is the folder of a network's genesis files among the real data, which BIRTHMARK_DATA names. The test
-// is skipped where it is absent.
+// is skipped if it is absent.
 func genesisData(t testing.TB, network string) string {
 	t.Helper()
 	dir := os.Getenv("BIRTHMARK_DATA")
@@ -141,7 +141,7 @@ func TestGenesisThatIsBuiltInIsThatOfTheFiles(t *testing.T) {
 	}
 }
 
-// What is built in is what the network's genesis hash is of, to the last bit.
+// The embedded genesis has the genesis hash of its network.
 func TestGenesisThatIsBuiltInHasTheNetworksHash(t *testing.T) {
 	for _, c := range []struct {
 		network string
@@ -257,9 +257,9 @@ func TestBadGenesisFilesGetAnErrorThatSaysWhy(t *testing.T) {
 	key := "-0BJDi-gauylk4LptQTgjMeo7kY9lTCbZv12vwOSTZk"
 	address := "FHnt4NL7yPXvDWHa8bVs73UEUdJd64VxWXSFNqetECtYfTd9TtJguJ14Lu3feth"
 	for _, c := range []struct{ byron, shelley, says string }{
-		{"{", smallShelley, "byron-genesis.json is no genesis file"},
-		{smallByron + "{}", smallShelley, "byron-genesis.json is no genesis file"},
-		{smallByron, "[]", "shelley-genesis.json is no genesis file"},
+		{"{", smallShelley, "byron-genesis.json is not a genesis file"},
+		{smallByron + "{}", smallShelley, "byron-genesis.json is not a genesis file"},
+		{smallByron, "[]", "shelley-genesis.json is not a genesis file"},
 		{"{}", smallShelley, "byron-genesis.json has no protocolConsts.protocolMagic"},
 		{change(smallByron, `"k": 10`, `"k": 0`), smallShelley, "no protocolConsts.k"},
 		{change(smallByron, "startTime", "starts"), smallShelley, "no startTime"},
@@ -269,15 +269,15 @@ func TestBadGenesisFilesGetAnErrorThatSaysWhy(t *testing.T) {
 		{smallByron, change(smallShelley, `"slotLength": 1`, `"slotLength": 0`), "a slotLength of 0 seconds: expected more than 0 and at most 3600"},
 		{smallByron, change(smallShelley, `"slotLength": 1`, `"slotLength": 1e300`), "a slotLength of 1e+300 seconds"},
 		{smallByron, change(smallShelley, `"maxLovelaceSupply": 20`, `"maxLovelaceSupply": 0`), "no maxLovelaceSupply"},
-		{change(smallByron, `"avvmDistr"`, `"blockVersionData": {"slotDuration": "x"}, "avvmDistr"`), smallShelley, "no number of milliseconds"},
+		{change(smallByron, `"avvmDistr"`, `"blockVersionData": {"slotDuration": "x"}, "avvmDistr"`), smallShelley, "not a number of milliseconds"},
 		{change(smallByron, "42", "43"), smallShelley, "two networks: magic 43"},
 		{change(smallByron, "1700000000", "1700000001"), smallShelley, "two networks: byron-genesis.json begins at 2023-11-14T22:13:21Z"},
-		{change(smallByron, `"avvmDistr": {}`, `"avvmDistr": {"`+key+`": "many"}`), smallShelley, "no amount of lovelace"},
-		{change(smallByron, `"avvmDistr": {}`, `"avvmDistr": {"`+key+`": -1}`), smallShelley, "no amount of lovelace"},
+		{change(smallByron, `"avvmDistr": {}`, `"avvmDistr": {"`+key+`": "many"}`), smallShelley, "not an amount of lovelace"},
+		{change(smallByron, `"avvmDistr": {}`, `"avvmDistr": {"`+key+`": -1}`), smallShelley, "not an amount of lovelace"},
 		{change(smallByron, `"avvmDistr": {}`, `"avvmDistr": {"AAAA": 1}`), smallShelley, "it has 3 bytes, a key has 32"},
-		{change(smallByron, `"avvmDistr": {}`, `"avvmDistr": {"!": 1}`), smallShelley, "no base64url"},
+		{change(smallByron, `"avvmDistr": {}`, `"avvmDistr": {"!": 1}`), smallShelley, "not base64url"},
 		{change(smallByron, `"avvmDistr": {}`, `"avvmDistr": {"`+key+`": 1, "`+key+`=": 1}`), smallShelley, "twice"},
-		{change(smallByron, `"nonAvvmBalances": {}`, `"nonAvvmBalances": {"`+address+`x": "1"}`), smallShelley, "no Byron address"},
+		{change(smallByron, `"nonAvvmBalances": {}`, `"nonAvvmBalances": {"`+address+`x": "1"}`), smallShelley, "not a Byron address"},
 		{smallByron, change(smallShelley, "60"+paymentHash, "60"), "its 1 bytes are no address"},
 		{smallByron, change(smallShelley, "60"+paymentHash, "x"), "initialFunds of"},
 	} {

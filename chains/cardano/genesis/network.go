@@ -12,20 +12,20 @@ import (
 	"birthmark/model"
 )
 
-// Network is what tells one Cardano network from another. The figures are those of its genesis files.
+// Network has the parameters of a Cardano network. They are those of its genesis files.
 type Network struct {
 	address.Network
 
-	start      int64         // unix time of slot 0
-	ByronSlots uint64        // slots of Byron, the first of the chain
-	byronSlot  time.Duration // what each of them takes, at most 2^32 milliseconds
+	start      int64         // Unix time of slot 0
+	ByronSlots uint64        // slots of Byron, at the start of the chain
+	byronSlot  time.Duration // duration of a Byron slot, at most 2^32 ms
 	ByronEpoch uint64        // slots in an epoch of Byron
-	slot       time.Duration // what each slot since takes, at most [maxSlotLength]
-	epochSlots uint64        // slots in an epoch since
-	Supply     uint64        // the most lovelace there can ever be
+	slot       time.Duration // duration of a later slot, at most [maxSlotLength]
+	epochSlots uint64        // slots in a later epoch
+	Supply     uint64        // maximum supply in lovelace
 
 	ByronHash, shelleyHash string   // of the genesis files
-	genesis                []Output // of genesis files; nil: none were read
+	genesis                []Output // from genesis files; nil if none were read
 
 	Checkpoints checkpoint.Table
 }
@@ -40,7 +40,7 @@ const (
 	maxSlotLength   = time.Hour
 )
 
-// networks are those whose names are known, the default first. On preview Byron ended before its first slot.
+// networks are the networks with a name, the default first. On preview Byron ended before its first slot.
 var networks = adapter.Networks[*Network]{
 	{Network: address.Mainnet, start: 1506203091, ByronSlots: 208 * ByronEpochSlots, ByronEpoch: ByronEpochSlots, byronSlot: publicByronSlot, epochSlots: 432_000, slot: time.Second, Supply: publicSupply,
 		ByronHash: "5f20df933584822601f9e3f8c024eb5eb252fe8cefb24d1317dc3d432e940ebb", shelleyHash: "1a3be38bcbb7911969283716ad7aa550250226b76a61fc51cc9a9a35d9276d81",
@@ -75,7 +75,7 @@ func ByName(name string) (*Network, error) {
 		adapter.Quote(name), strings.Join(Names(), ", "))
 }
 
-// Time is when a slot began, in whole unix seconds. Slots that no clock will see are all at the end of time.
+// Time returns when a slot began, in whole Unix seconds. It saturates for slots beyond the range of int64.
 func (n *Network) Time(slot uint64) int64 {
 	byron := min(slot, n.ByronSlots)
 	high, low := bits.Mul64(byron, uint64(n.byronSlot))
@@ -88,7 +88,7 @@ func (n *Network) Time(slot uint64) int64 {
 	return n.start + int64(min(seconds, math.MaxInt64/2))
 }
 
-// Epoch is the epoch that has a slot.
+// Epoch returns the epoch of a slot.
 func (n *Network) Epoch(slot uint64) uint64 {
 	if slot < n.ByronSlots {
 		return slot / n.ByronEpoch

@@ -9,21 +9,21 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// nodeConfigs are the names a node's configuration has beside its genesis files. JSON is read as the YAML it is.
+// nodeConfigs are the names of a cardano-node's configuration next to its genesis files. JSON is parsed as YAML.
 var nodeConfigs = []string{"config.json", "config.yaml", "configuration.json", "configuration.yaml"}
 
-// nodeConfig is what a node's configuration says of its network. Paths are taken from the configuration's folder.
+// nodeConfig is the part of a cardano-node's configuration that is about its network. Paths are relative to its folder.
 type nodeConfig struct {
 	ByronFile   string `yaml:"ByronGenesisFile"`
 	ByronHash   string `yaml:"ByronGenesisHash"`
 	ShelleyFile string `yaml:"ShelleyGenesisFile"`
 	ShelleyHash string `yaml:"ShelleyGenesisHash"`
-	// ShelleyEpoch is the first that is not Byron's, on networks that went over at an epoch they had chosen before.
+	// ShelleyEpoch is the first epoch after Byron, on networks with a hard fork at a configured epoch.
 	ShelleyEpoch uint64 `yaml:"TestShelleyHardForkAtEpoch"`
 }
 
-// readNodeConfig reads the configuration in a folder. Where there is none the genesis files have their usual names, and
-// there is no Byron.
+// readNodeConfig reads the configuration in a folder. Without one, genesis files have their default names and there is
+// no Byron era.
 func readNodeConfig(dir string) (c nodeConfig, err error) {
 	for _, name := range nodeConfigs {
 		path := filepath.Join(dir, name)
@@ -35,7 +35,7 @@ func readNodeConfig(dir string) (c nodeConfig, err error) {
 			return c, badGenesis("genesis: %w", err)
 		}
 		if err := yaml.Unmarshal(raw, &c); err != nil {
-			return c, badGenesis("%s is no node's configuration: %w", path, err)
+			return c, badGenesis("%s is not the configuration of a node: %w", path, err)
 		}
 		break
 	}

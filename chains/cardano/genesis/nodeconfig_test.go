@@ -26,7 +26,7 @@ func configured(t *testing.T, byron, shelley, name, config string) string {
 
 var slowByron = strings.Replace(smallByron, `"avvmDistr"`, `"blockVersionData": {"slotDuration": "250"}, "avvmDistr"`, 1)
 
-// A network of one's own counts slots and epochs as its files say: Byron's of a quarter of a second in epochs of ten
+// A private network counts slots and epochs as configured: Byron's of a quarter of a second in epochs of ten
 // times k, then Shelley's of a tenth.
 func TestSlotsOfANetworkOfOnesOwn(t *testing.T) {
 	shelley := strings.Replace(smallShelley, `"slotLength": 1`, `"slotLength": 0.1`, 1)
@@ -116,8 +116,8 @@ func TestAConfigurationNamesTheFiles(t *testing.T) {
 
 func TestBadConfigurationsAreNamed(t *testing.T) {
 	for config, says := range map[string]string{
-		"- 1":                                   "config.yaml is no node's configuration",
-		"TestShelleyHardForkAtEpoch: -1":        "config.yaml is no node's configuration",
+		"- 1":                                   "config.yaml is not the configuration of a node",
+		"TestShelleyHardForkAtEpoch: -1":        "config.yaml is not the configuration of a node",
 		"TestShelleyHardForkAtEpoch: 999999999": "TestShelleyHardForkAtEpoch 999999999: expected at most",
 		"TestShelleyHardForkAtEpoch: 1":         "no blockVersionData.slotDuration",
 		"ByronGenesisFile: other.json":          "other.json",

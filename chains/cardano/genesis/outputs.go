@@ -15,16 +15,15 @@ import (
 	"birthmark/model"
 )
 
-// Output is an output that no block made: number 0 of a transaction whose id is the Blake2b-256 of the
-// address, so there is one to an address.
+// Output is an output that exists before the first block: number 0 of a transaction whose id is the Blake2b-256 of the
+// address, so an address has one at most.
 type Output struct {
 	Tx      model.Hash
 	Address []byte
-	Value   uint64 // lovelace; some have none, and are outputs all the same
+	Value   uint64 // lovelace, which may be 0
 }
 
-// Outputs are the outputs at height 0, in the order of their transaction ids. The error of a network of which only
-// the name is known is that of [Network.RequireFiles].
+// Outputs returns the outputs at height 0, ordered by transaction id. Errors are those of [Network.RequireFiles].
 func (n *Network) Outputs() ([]Output, error) {
 	if n.genesis != nil {
 		return n.genesis, nil
@@ -37,8 +36,8 @@ func (n *Network) Outputs() ([]Output, error) {
 
 const redeemKeySize = 32 // of Ed25519
 
-// genesisOutputs reads what genesis files give to whom: redeem keys in base64url and addresses in base 58 of Byron
-// (avvmDistr, nonAvvmBalances), addresses in hex of Shelley (initialFunds). Ordered by transaction id.
+// genesisOutputs returns the outputs of genesis files, ordered by transaction id: Byron redeem keys in base64url
+// (avvmDistr) and addresses in base 58 (nonAvvmBalances), Shelley addresses in hex (initialFunds).
 func (n *Network) genesisOutputs(byron *byronGenesis, shelley *shelleyGenesis) ([]Output, error) {
 	outputs := make([]Output, 0, len(byron.Avvm)+len(byron.Balances)+len(shelley.Funds))
 	add := func(address []byte, value uint64) {
@@ -87,7 +86,7 @@ func redeemKey(text string) ([]byte, error) {
 	}
 	key, err := encoding.DecodeString(text)
 	if err != nil {
-		return nil, fmt.Errorf("it is no base64url: %w", err)
+		return nil, fmt.Errorf("it is not base64url: %w", err)
 	}
 	if len(key) != redeemKeySize {
 		return nil, fmt.Errorf("it has %d bytes, a key has %d", len(key), redeemKeySize)

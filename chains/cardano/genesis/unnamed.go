@@ -9,8 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// A network without a name of its own is called by its magic. Those whose addresses are mainnet's say so, so that what
-// is in a database can be asked for without the genesis files.
+// A network that is not public is named after its magic, with a suffix if its addresses are those of mainnet. The name is
+// enough to query a database.
 const (
 	magicPrefix   = "magic-"
 	mainnetSuffix = "-mainnet"
@@ -23,8 +23,8 @@ func magicName(magic uint32, testnet bool) string {
 	return fmt.Sprintf(magicPrefix+"%d"+mainnetSuffix, magic)
 }
 
-// unnamed is the network of a [magicName]: enough for questions, not for blocks, whose times and epochs its genesis
-// files tell. Epochs of Byron are taken to have as many slots as mainnet's.
+// unnamed returns the network of a [magicName]. It is enough for queries, not for blocks, whose times and epochs need
+// the genesis files. Byron epochs are assumed to have as many slots as on mainnet.
 func unnamed(name string) (*Network, bool) {
 	number, isMainnet := strings.CutSuffix(strings.TrimPrefix(name, magicPrefix), mainnetSuffix)
 	magic, err := strconv.ParseUint(number, 10, 32)
@@ -32,7 +32,7 @@ func unnamed(name string) (*Network, bool) {
 	return n, err == nil && name == magicName(n.Magic, n.Testnet)
 }
 
-// IsUnnamed reports whether nothing but the name of the network is known.
+// IsUnnamed reports whether only the name of the network is known.
 func (n *Network) IsUnnamed() bool { return n.epochSlots == 0 }
 
 // RequireFiles returns an error of kind [model.Usage], code no_genesis, if only the name of the network is known: reading
@@ -41,5 +41,5 @@ func (n *Network) RequireFiles() error {
 	if !n.IsUnnamed() {
 		return nil
 	}
-	return model.Errorf(model.Usage, "no_genesis", "of cardano %s only the name is known: name the folder of its genesis files as the network", n.Name)
+	return model.Errorf(model.Usage, "no_genesis", "only the name of cardano %s is known: use the folder of its genesis files as the network", n.Name)
 }

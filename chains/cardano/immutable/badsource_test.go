@@ -60,7 +60,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		"no chunk, no index":             {map[string][]byte{chunkFile: []byte("not a chunk at all"), indexFile: nil}, 5, "bad_chunk", -1, []string{"offset 0", "6e6f"}},
 		"cut, no index":                  {map[string][]byte{chunkFile: chunk[:5*size-1], indexFile: nil}, 9, "bad_chunk", 4, []string{"cut"}},
 		"cut in a header, no index":      {map[string][]byte{chunkFile: chunk[:4*size+9], indexFile: nil}, 9, "bad_chunk", -1, []string{"cut"}},
-		"rubbish behind it, no index":    {map[string][]byte{chunkFile: append(bytes.Clone(chunk), 0), indexFile: nil}, 10, "bad_chunk", -1, []string{"begin no block"}},
+		"extra bytes, no index":          {map[string][]byte{chunkFile: append(bytes.Clone(chunk), 0), indexFile: nil}, 10, "bad_chunk", -1, []string{"do not start a block"}},
 		"index beyond the chunk":         {map[string][]byte{indexFile: offset(3, uint64(len(chunk)+1))}, 7, "bad_index", 2, []string{"the chunk ends at"}},
 		"index far beyond the chunk":     {map[string][]byte{indexFile: offset(3, 1<<63)}, 7, "bad_index", 2, []string{"the chunk ends at"}},
 		"index going back":               {map[string][]byte{indexFile: offset(3, 10)}, 7, "bad_index", 2, []string{"must increase"}},
@@ -105,7 +105,7 @@ func flipped(b []byte, at int) []byte {
 	return b
 }
 
-// TestWhatCannotBeOpened says what it is and what was expected.
+// TestWhatCannotBeOpened: errors have the problem and the expectation.
 func TestWhatCannotBeOpened(t *testing.T) {
 	chunk, index := immutabletest.Chunk(threeChunks()[0]...)
 	packed := compressed(t, chunk)
@@ -125,15 +125,15 @@ func TestWhatCannotBeOpened(t *testing.T) {
 		"none":            {"source_empty", "no *.chunk"},
 		"node":            {"source_empty", "subfolder immutable"},
 		"absent":          {"source_missing", "no file or folder"},
-		"00000.secondary": {"bad_chunk", "is no chunk"},
+		"00000.secondary": {"bad_chunk", "is not a chunk"},
 		"empty":           {"source_empty", "is empty"},
-		"one byte":        {"bad_chunk", "is no chunk"},
+		"one byte":        {"bad_chunk", "is not a chunk"},
 		"future":          {"bad_chunk", "8300"},
 		"cut.zstd":        {"bad_zstd", "damaged"},
 		"damaged.zstd":    {"bad_zstd", "damaged"},
 		"magic.zstd":      {"bad_zstd", "damaged"},
 		"empty.zstd":      {"source_empty", "empty once uncompressed"},
-		"not in it.zstd":  {"bad_chunk", "is no chunk"},
+		"not in it.zstd":  {"bad_chunk", "is not a chunk"},
 	} {
 		_, err := Open(filepath.Join(dir, name))
 		isFault(t, err, want.code, want.part, filepath.Join(dir, name))
@@ -155,7 +155,7 @@ func TestASingleChunkThatIsCut(t *testing.T) {
 	}
 }
 
-// TestTheNewestChunkMayBeCut: what it lacks may come, and Cut says what that is.
+// TestTheNewestChunkMayBeCut: missing blocks may follow, and Cut reports them.
 func TestTheNewestChunkMayBeCut(t *testing.T) {
 	chunks := threeChunks()
 	all := slices.Concat(chunks...)
@@ -208,14 +208,14 @@ func TestFaultsOfTheNewestChunk(t *testing.T) {
 	for name, c := range map[string]struct {
 		chunk, index []byte
 		blocks       int
-		code, part   string // empty where it is no fault
+		code, part   string // empty if it is valid
 	}{
-		"another hash":                 {chunk, other, 14, "bad_index", "block " + chunks[2][4].Hash.String() + " stands there"},
+		"another hash":                 {chunk, other, 14, "bad_index", "found block " + chunks[2][4].Hash.String()},
 		"another offset":               {chunk, shifted, 13, "bad_checksum", chunks[2][3].Hash.String()},
 		"index of the chunk before":    {chunk, before, 10, "bad_index", "slot 4320 after slot 4360"},
 		"rubbish, no index":            {[]byte("rubbish"), nil, 10, "bad_chunk", "7275"},
 		"rubbish":                      {[]byte("rubbish"), index[:entrySize], 10, "bad_index", "7275"},
-		"rubbish behind the last":      {append(bytes.Clone(chunk), "rubbish"...), index, 15, "", ""},
+		"bytes after the last block":   {append(bytes.Clone(chunk), "rubbish"...), index, 15, "", ""},
 		"the next before its entry":    {append(bytes.Clone(chunk), chunk...), index, 15, "", ""},
 		"half the next":                {append(bytes.Clone(chunk), chunk[:100]...), index, 15, "", ""},
 		"half the next, no index":      {append(bytes.Clone(chunk), chunk[:100]...), nil, 15, "", ""},

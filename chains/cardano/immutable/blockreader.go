@@ -8,13 +8,13 @@ import (
 	"birthmark/model"
 )
 
-// storedBlock is a block and where it is.
+// storedBlock is a block and its place.
 type storedBlock struct {
 	ledger.Decoded
 	entry Entry
 }
 
-// link is [linker.link]; its errors of kind [model.BadSource] name the chunk.
+// link is [ledger.Linker.Link]; its errors of kind [model.BadSource] name the chunk.
 func (d *storedBlock) link(l *ledger.Linker) (*model.Block, error) {
 	b, err := l.Link(d.Decoded)
 	if kind, code := model.KindOf(err); kind == model.BadSource {
@@ -23,7 +23,7 @@ func (d *storedBlock) link(l *ledger.Linker) (*model.Block, error) {
 	return b, err
 }
 
-// blockReader reads and decodes the blocks of chunks, for one goroutine.
+// blockReader reads and decodes blocks, for one goroutine.
 type blockReader struct {
 	*Reader
 	decoder *ledger.Decoder
@@ -34,7 +34,7 @@ func (s *Source) reader() *blockReader {
 	return &blockReader{Reader: s.db.Reader(), decoder: s.decoder.Clone()}
 }
 
-// block is the one an entry is of. The error is of kind [model.BadSource] and names chunk, offset, slot and hash.
+// block returns the block of an entry. The error is of kind [model.BadSource] and names chunk, offset, slot and hash.
 func (r *blockReader) block(e Entry) (d storedBlock, err error) {
 	if r.raw, err = r.Read(e, r.raw); err != nil {
 		return storedBlock{}, err
@@ -45,14 +45,14 @@ func (r *blockReader) block(e Entry) (d storedBlock, err error) {
 		if code == "internal" {
 			code = "bad_block"
 		}
-		what := "" // the block did not get to say it
+		what := "" // unless the error has it already
 		if !strings.Contains(err.Error(), e.Hash.String()) {
 			what = fmt.Sprintf(" (slot %d, %s)", e.Slot, e.Hash)
 		}
 		return storedBlock{}, model.Errorf(model.BadSource, code, "chunk %05d at offset %d%s: %w", e.Chunk, e.Offset, what, err)
 	}
 	if b.Hash != e.Hash {
-		return storedBlock{}, model.Errorf(model.BadSource, "bad_index", "chunk %05d at offset %d: the index says block %s at slot %d, there is %s at slot %d",
+		return storedBlock{}, model.Errorf(model.BadSource, "bad_index", "chunk %05d at offset %d: the index has block %s at slot %d, the chunk has %s at slot %d",
 			e.Chunk, e.Offset, e.Hash, e.Slot, b.Hash, b.Slot)
 	}
 	return storedBlock{ledger.Decoded{Block: b, Boundary: boundary}, e}, nil

@@ -7,7 +7,7 @@ import (
 	"birthmark/model"
 )
 
-// Child implements [model.ChildReader], on what was there when the folder was last looked at.
+// Child implements [model.ChildReader], for the blocks that were there when the folder was last checked.
 func (s *Source) Child(ctx context.Context, after model.Point) (*model.Block, error) {
 	from := Position{}
 	if !after.IsOrigin() {

@@ -13,13 +13,13 @@ import (
 	"birthmark/model"
 )
 
-// maxContent bounds what a compressed chunk may become. One of mainnet has about 1,080 blocks of at most 90,112 bytes,
-// or 21,600 of Byron that mostly have less than two kilobytes.
+// maxContent bounds the size of an uncompressed chunk. A chunk of mainnet has about 1,080 blocks of at most 90,112 bytes,
+// or 21,600 Byron blocks that mostly have less than 2 kB.
 const maxContent = 1 << 30
 
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// chunk is the blocks of one chunk, open for reading.
+// chunk is a chunk that is open for reading.
 type chunk struct {
 	io.ReaderAt
 	number int
@@ -44,7 +44,7 @@ func (d *DB) open(number int) (*chunk, error) {
 	return &chunk{f, number, info.Size(), f.Close}, nil
 }
 
-// era is that of the chunk's first block.
+// era returns the era of the chunk's first block.
 func (c *chunk) era() (byte, error) {
 	b, err := c.peek(0, 2)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *chunk) era() (byte, error) {
 	return eraOf(b)
 }
 
-// peek is n bytes of the chunk from an offset on, fewer where it ends.
+// peek returns n bytes of the chunk from an offset on, fewer at its end.
 func (c *chunk) peek(offset int64, n int) ([]byte, error) {
 	b := make([]byte, min(int64(n), max(c.size-offset, 0)))
 	got, err := c.ReadAt(b, offset)
@@ -63,7 +63,7 @@ func (c *chunk) peek(offset int64, n int) ([]byte, error) {
 	return b[:got], nil
 }
 
-// unzstd is the content of a compressed file, nil where it is not compressed.
+// unzstd returns the content of a compressed file, nil if it is not compressed.
 func unzstd(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -72,7 +72,7 @@ func unzstd(path string) ([]byte, error) {
 	defer f.Close()
 	magic := make([]byte, len(zstdMagic))
 	if _, err := io.ReadFull(f, magic); err != nil || !bytes.Equal(magic, zstdMagic) {
-		return nil, nil // what it is instead is found out when it is read
+		return nil, nil // reading it finds out what it is
 	}
 	z, err := zstd.NewReader(io.MultiReader(bytes.NewReader(magic), f), zstd.WithDecoderMaxMemory(maxContent), zstd.WithDecoderConcurrency(1))
 	if err != nil {
@@ -93,7 +93,7 @@ func unzstd(path string) ([]byte, error) {
 	return content.Bytes(), nil
 }
 
-// index is the content of a chunk's secondary index, nil where there is none.
+// index returns the content of a chunk's secondary index, nil if there is none.
 func (d *DB) index(number int) ([]byte, error) {
 	if !d.folder {
 		return nil, nil

@@ -15,23 +15,23 @@ import (
 	"birthmark/model"
 )
 
-// DB is an immutable database, or one chunk of it. It holds no file open, and is for any number of goroutines.
+// DB is an immutable database, or one chunk of it. It keeps no file open, and is safe for concurrent use.
 type DB struct {
 	path    string
 	folder  bool
-	content []byte                  // of the one chunk, where it was compressed
-	walked  func() ([]Entry, error) // the blocks of the one chunk: without an index it takes all of it to tell
+	content []byte                  // of the one chunk, if it was compressed
+	walked  func() ([]Entry, error) // entries of the one chunk, which has no index: it reads all of it
 
 	mu          sync.Mutex
-	first, last int // numbers of the chunks; there are all between
+	first, last int // numbers of the chunks; none is missing between them
 	seen        sizes
 }
 
-// sizes are what the newest chunk's files had when they were last looked at.
+// sizes are those of the newest chunk's files when they were last checked.
 type sizes struct {
 	chunk int
 	bytes int64
-	index int64 // -1 where there is none
+	index int64 // -1 if there is none
 }
 
 var chunkName = regexp.MustCompile(`^(\d{5,})\.chunk$`)
@@ -52,7 +52,7 @@ func Open(path string) (*DB, error) {
 		}
 	case info.Mode().IsRegular():
 		if m := chunkName.FindStringSubmatch(filepath.Base(path)); m != nil {
-			d.first, _ = strconv.Atoi(m[1]) // 0 where it is no chunk number
+			d.first, _ = strconv.Atoi(m[1]) // 0 if it is out of range
 		}
 		d.last = d.first
 		if err := d.openFile(); err != nil {
@@ -69,7 +69,7 @@ func Open(path string) (*DB, error) {
 	return d, err
 }
 
-// openFile looks at the file that is the database: it uncompresses it, and checks that a block begins it.
+// openFile opens the file that is the database: it uncompresses it, and checks that it starts with a block.
 func (d *DB) openFile() error {
 	content, err := unzstd(d.path)
 	if err != nil {
@@ -85,12 +85,12 @@ func (d *DB) openFile() error {
 		return model.Errorf(model.BadSource, "source_empty", "%s is empty: expected a chunk of blocks", d.path)
 	}
 	if _, err := c.era(); err != nil {
-		return model.Errorf(model.BadSource, "bad_chunk", "%s is no chunk: %w", d.path, err)
+		return model.Errorf(model.BadSource, "bad_chunk", "%s is not a chunk: %w", d.path, err)
 	}
 	return nil
 }
 
-// listChunks is the first and the last number of the chunks in a folder.
+// listChunks returns the first and the last number of the chunks in a folder.
 func listChunks(path string) (first, last int, err error) {
 	files, err := os.ReadDir(path)
 	if err != nil {
@@ -123,8 +123,8 @@ func listChunks(path string) (first, last int, err error) {
 	return numbers[0], numbers[len(numbers)-1], nil
 }
 
-// Refresh looks for what a node has written since, and reports whether there may be more than before. What is there
-// is read when it is asked for: [DB.Entries] goes on from where it ended, at [Entry.Next] of the last.
+// Refresh checks whether a node has written since the last call, and reports whether there may be more blocks.
+// [DB.Entries] then continues at [Entry.Next] of the last entry.
 func (d *DB) Refresh(ctx context.Context) (changed bool, err error) {
 	if !d.folder {
 		return false, nil
@@ -174,7 +174,7 @@ func (d *DB) look(chunk int) (sizes, error) {
 	return s, nil
 }
 
-// chunks is the numbers of the first and the last chunk.
+// chunks returns the numbers of the first and the last chunk.
 func (d *DB) chunks() (first, last int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -188,7 +188,7 @@ const (
 
 func fileName(chunk int, suffix string) string { return fmt.Sprintf("%05d.%s", chunk, suffix) }
 
-// file is the path of a chunk or of its index.
+// file returns the path of a chunk or of its index.
 func (d *DB) file(chunk int, suffix string) string {
 	if !d.folder {
 		return d.path
@@ -196,12 +196,12 @@ func (d *DB) file(chunk int, suffix string) string {
 	return filepath.Join(d.path, fileName(chunk, suffix))
 }
 
-// errorf is an error about the block an entry is of.
+// errorf returns an error about the block of an entry.
 func (d *DB) errorf(code string, e Entry, format string, args ...any) error {
 	return model.Errorf(model.BadSource, code, "%s, %s: %w", d.file(e.Chunk, chunkSuffix), e.place(), fmt.Errorf(format, args...))
 }
 
-// pathError is an error of the file system about a path.
+// pathError returns an error of the file system about a path.
 func pathError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return model.Errorf(model.BadSource, "source_missing", "there is no file or folder %s", path)

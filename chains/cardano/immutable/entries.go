@@ -10,9 +10,9 @@ import (
 	"birthmark/model"
 )
 
-// Entries yields the blocks from a position on in the order of the chain, and ends where the chunks do. What a node
-// writes meanwhile may be seen or not; a block that is only half there is not. The blocks before a fault are yielded, then the
-// error: of kind [model.BadSource], bad_chunk, bad_index or missing_chunk, or the context's.
+// Entries yields the blocks from a position on, in the order of the chain, to the end of the chunks. Blocks that a node
+// writes meanwhile may be included; an incomplete block is not. After the blocks before a fault it yields the error: of
+// kind [model.BadSource], bad_chunk, bad_index or missing_chunk, or that of ctx.
 func (d *DB) Entries(ctx context.Context, from Position) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		first, last := d.chunks()
@@ -53,7 +53,7 @@ func (d *DB) Entries(ctx context.Context, from Position) iter.Seq2[Entry, error]
 	}
 }
 
-// Tip is the last whole block. The error is [model.NotFound], unknown_block, where there is none yet.
+// Tip returns the last complete block. The error is [model.NotFound], unknown_block, if there is none yet.
 func (d *DB) Tip(ctx context.Context) (Entry, error) {
 	first, last := d.chunks()
 	for n := last; n >= first; n-- {
@@ -71,9 +71,10 @@ func (d *DB) Tip(ctx context.Context) (Entry, error) {
 	return Entry{}, model.Errorf(model.NotFound, "unknown_block", "%s has no block yet", d.path)
 }
 
-// Cut is the first block that the newest chunk's index has and the chunk has not, as an error of kind
-// [model.BadSource], bad_chunk; nil where there is none. [DB.Entries] leaves such blocks out: they appear in a folder that
-// is being copied. A node writes blocks before it writes their entries, so who does not wait for more has a cut chunk.
+// Cut returns an error, of kind [model.BadSource], code bad_chunk, about the first block that the newest chunk's index
+// has and the chunk lacks; nil if there is none. [DB.Entries] leaves such blocks out: they occur while a folder is
+// copied. A node writes blocks before their entries, so for a reader that does not wait for more the chunk is
+// incomplete.
 func (d *DB) Cut(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -86,7 +87,7 @@ func (d *DB) Cut(ctx context.Context) error {
 	return d.explain(last, "bad_chunk", cut)
 }
 
-// entries is all blocks of a chunk, up to a fault. Nobody changes them.
+// entries returns all blocks of a chunk, up to a fault. The slice is not changed.
 func (d *DB) entries(number int) ([]Entry, error) {
 	if !d.folder {
 		return d.walked()
@@ -95,11 +96,12 @@ func (d *DB) entries(number int) ([]Entry, error) {
 	return entries, err
 }
 
-// load is all blocks of a chunk, up to a fault. cut is the one of the newest chunk that is no fault while more may come.
+// load returns all blocks of a chunk, up to a fault. cut is a fault of the newest chunk that is none while more may
+// come.
 func (d *DB) load(number int) (entries []Entry, cut, err error) {
 	_, last := d.chunks()
 	growing := d.folder && number == last
-	// A node writes a block before its entry: looked at in this order, the chunk has what the index says.
+	// A node writes a block before its entry: read in this order, the chunk has the blocks of the index.
 	raw, err := d.index(number)
 	if err != nil {
 		return nil, nil, err
@@ -131,7 +133,8 @@ func (d *DB) load(number int) (entries []Entry, cut, err error) {
 	return entries, cut, d.explain(number, "bad_index", err)
 }
 
-// trim is the index of the newest chunk without what is half an entry and without the blocks that the chunk has nothing of.
+// trim returns the index of the newest chunk without an incomplete entry and without blocks that the chunk has nothing
+// of.
 func trim(c *chunk, raw []byte) (trimmed []byte, cut error) {
 	raw = raw[:len(raw)-len(raw)%entrySize]
 	for len(raw) > 0 {
@@ -144,7 +147,7 @@ func trim(c *chunk, raw []byte) (trimmed []byte, cut error) {
 	return raw, cut
 }
 
-// indexed is the blocks of a chunk as its index has them.
+// indexed returns the blocks of a chunk from its index.
 func indexed(c *chunk, raw []byte, growing bool) ([]Entry, error) {
 	if len(raw) == 0 && (c.size == 0 || growing) {
 		return nil, nil
@@ -167,13 +170,13 @@ func indexed(c *chunk, raw []byte, growing bool) ([]Entry, error) {
 	return entries, err
 }
 
-// measureLast finds out where the last block of the newest chunk ends: the index does not say, and behind it a node may
-// have begun to write the next. The error is [errCut] where the block is not whole.
+// measureLast finds the end of the last block of the newest chunk: the index does not have it, and a node may have
+// started to write the next block. The error is [errCut] if the block is incomplete.
 func measureLast(c *chunk, e *Entry) error {
 	w := walker{chunk: c, at: e.Offset}
 	seen, _, err := w.next()
 	if err == nil && (seen.Hash != e.Hash || seen.HeaderOffset != e.HeaderOffset || seen.HeaderSize != e.HeaderSize) {
-		err = fmt.Errorf("block %s stands there, with a header of %d bytes at %d", seen.Hash, seen.HeaderSize, seen.HeaderOffset)
+		err = fmt.Errorf("found block %s, with a header of %d bytes at %d", seen.Hash, seen.HeaderSize, seen.HeaderOffset)
 	}
 	if err != nil {
 		return faultOf(*e, "%w", err)
@@ -182,7 +185,7 @@ func measureLast(c *chunk, e *Entry) error {
 	return nil
 }
 
-// explain makes a fault in a chunk an error that names all there is to name.
+// explain adds chunk and block to a fault.
 func (d *DB) explain(number int, code string, err error) error {
 	f, ok := errors.AsType[*fault](err)
 	if !ok {

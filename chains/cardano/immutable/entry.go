@@ -7,44 +7,44 @@ import (
 	"birthmark/model"
 )
 
-// Entry says what a block is and where it stands.
+// Entry is the place and the identity of a block.
 type Entry struct {
-	Slot     uint64 // the epoch where Boundary is set
+	Slot     uint64 // the epoch if Boundary is set
 	Boundary bool   // an epoch boundary block of Byron, the first block of its chunk
 	Hash     model.Hash
 
 	Chunk  int   // the chunk's number
-	Index  int   // how many blocks of the chunk stand before it
-	Offset int64 // where the block begins in the chunk, once uncompressed
+	Index  int   // number of blocks of the chunk before it
+	Offset int64 // of the block in the uncompressed chunk
 	Size   int   // bytes, of the array of era tag and block
 	CRC    uint32
 
-	HeaderOffset int // where the header begins in the block's bytes
+	HeaderOffset int // of the header in the block's bytes
 	HeaderSize   int
 }
 
 // Position is a place between blocks: before the block with an index in a chunk. The zero Position is before the first.
 type Position struct{ Chunk, Index int }
 
-// Position is right before the block.
+// Position returns the position before the block.
 func (e Entry) Position() Position { return Position{e.Chunk, e.Index} }
 
-// Next is right after the block. More may stand there later, in the same chunk or in another.
+// Next returns the position after the block. More blocks may follow later, in the same chunk or in another.
 func (e Entry) Next() Position { return Position{e.Chunk, e.Index + 1} }
 
 const (
 	// entrySize is that of a secondary index: blockOffset u64, headerOffset u16, headerSize u16, crc32 u32,
 	// headerHash 32 bytes, slot or epoch u64, big-endian.
 	entrySize = 56
-	// maxEntries bounds what is read of an index. Mainnet's chunks have 21,600 slots and one boundary block.
+	// maxEntries bounds the entries of an index. Mainnet's chunks have 21,600 slots and one boundary block.
 	maxEntries = 1 << 20
-	// maxBlockSize bounds what is read of a chunk at once. No block of mainnet has more than 2 MB.
+	// maxBlockSize bounds the bytes of a block. No block of mainnet has more than 2 MB.
 	maxBlockSize = 16 << 20
 )
 
-// parseSecondary reads the index of a chunk. The entries before a fault are returned with it. That the first is of a
-// boundary block, which has an epoch in place of a slot, has to be known. While a chunk is growing, its last block may
-// end before the chunk does, or behind it.
+// parseSecondary reads the index of a chunk. It returns the entries before a fault with the error. boundary: the first
+// entry is a boundary block, which has an epoch instead of a slot. growing: the last block may end before or after the
+// end of the chunk.
 func parseSecondary(raw []byte, chunk int, chunkSize int64, boundary, growing bool) ([]Entry, error) {
 	count := len(raw) / entrySize
 	entries := make([]Entry, 0, count)
@@ -90,7 +90,7 @@ func parseEntry(raw []byte) Entry {
 	}
 }
 
-// follows checks that a block's slot is after that of the block before it.
+// follows checks that the slot of a block is after that of the previous block.
 func follows(before []Entry, e Entry) error {
 	if len(before) == 0 {
 		return nil
@@ -102,7 +102,7 @@ func follows(before []Entry, e Entry) error {
 	return nil
 }
 
-// fault is what is wrong with the block an entry is of.
+// fault is an error about the block of an entry.
 type fault struct {
 	at  Entry
 	err error
@@ -115,7 +115,7 @@ func faultOf(e Entry, format string, args ...any) error {
 	return &fault{e, fmt.Errorf(format, args...)}
 }
 
-// place is where the block stands in a chunk and what it is, as far as that is known.
+// place formats the place and the identity of the block as far as they are known.
 func (e Entry) place() string {
 	if e.Hash == (model.Hash{}) {
 		return fmt.Sprintf("offset %d", e.Offset)

@@ -7,9 +7,9 @@ import (
 	"birthmark/model"
 )
 
-// Find is the block with a slot and a hash. It looks into as many chunks as it takes to halve them down to one: at
-// their indexes, or at all of a chunk that has none. A boundary block is found by its epoch and by the first slot of it.
-// The error is [model.NotFound], unknown_block, where there is no such block.
+// Find returns the block with a slot and a hash by binary search over the chunks: over their indexes, or over the
+// blocks of a chunk without one. A boundary block is found by its epoch and by the first slot of it. The error is
+// [model.NotFound], unknown_block, if there is no such block.
 func (d *DB) Find(ctx context.Context, slot uint64, hash model.Hash) (Entry, error) {
 	first, last := d.chunks()
 	// Chunks before low begin at the slot or before, or are empty; chunks from high on begin after it.
@@ -32,7 +32,7 @@ func (d *DB) Find(ctx context.Context, slot uint64, hash model.Hash) (Entry, err
 	}
 	chunks := []int{home}
 	if slot >= uint64(first) && slot <= uint64(last) {
-		chunks = append(chunks, int(slot)) // where it is an epoch: chunks of Byron have one each
+		chunks = append(chunks, int(slot)) // if slot is an epoch: a Byron chunk has one
 	}
 	for _, n := range chunks {
 		entries, err := d.entries(n)
@@ -49,7 +49,7 @@ func (d *DB) Find(ctx context.Context, slot uint64, hash model.Hash) (Entry, err
 	return Entry{}, model.Errorf(model.NotFound, "unknown_block", "%s has no block %s at slot %d", d.path, hash, slot)
 }
 
-// firstSlot is the block's slot, or the first of its epoch.
+// firstSlot returns the block's slot, or the first slot of its epoch.
 func (e Entry) firstSlot() uint64 {
 	if e.Boundary {
 		return e.Slot * byronEpochSlots
@@ -57,8 +57,8 @@ func (e Entry) firstSlot() uint64 {
 	return e.Slot
 }
 
-// begin is the slot of the first block in the chunks from one on, and the chunk that has it; end where none before end
-// has any.
+// begin returns the slot of the first block in the chunks from number on, and its chunk; end if there is none before
+// end.
 func (d *DB) begin(number, end int) (slot uint64, at int, err error) {
 	for at = number; at < end; at++ {
 		entries, err := d.entries(at)

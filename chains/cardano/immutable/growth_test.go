@@ -13,7 +13,7 @@ import (
 )
 
 // writeAsANode appends blocks as a node does: the bytes of a block in pieces, then its entry in pieces. After each
-// piece it says how many blocks are whole.
+// piece it calls after with the number of complete blocks.
 func writeAsANode(t *testing.T, r *rand.Rand, dir string, chunks [][]immutabletest.Block, after func(whole int)) {
 	whole := 0
 	for number, blocks := range chunks {
@@ -53,7 +53,7 @@ func writeAsANode(t *testing.T, r *rand.Rand, dir string, chunks [][]immutablete
 	}
 }
 
-// follower goes on where it was each time it looks.
+// follower resumes at its last position on each call.
 type follower struct {
 	db      *DB
 	at      Position
@@ -73,7 +73,7 @@ func (f *follower) look(t *testing.T) {
 	}
 }
 
-// TestGrowth: after each piece that a node writes exactly the whole blocks are seen, and Refresh tells of each of them.
+// TestGrowth: after each piece that a node writes, exactly the complete blocks are yielded, and Refresh reports each.
 func TestGrowth(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 5 {

@@ -18,8 +18,8 @@ const (
 	byronEpochSlots = 21_600
 )
 
-// describe is the entry of the block at the start of b, without where it stands: what an index says, had from the
-// block itself. With an error, [cbor.ErrShort] where b ends inside the block, it says as much as could be had.
+// describe returns the entry of the block at the start of b, without its place, from the block itself. With an error,
+// which is [cbor.ErrShort] if b ends inside the block, the entry is filled in as far as possible.
 func describe(b []byte) (Entry, error) {
 	e, err := describeHeader(b)
 	if err != nil {
@@ -57,10 +57,10 @@ func describeHeader(b []byte) (Entry, error) {
 // eraSize is the number of bytes before a block: the head of the array around it, and its era.
 const eraSize = 2
 
-// eraOf reads how every block on disk begins: an array of two, of which the first is a small number.
+// eraOf reads the start of a block: an array of two, of which the first is the era.
 func eraOf(b []byte) (byte, error) {
 	if len(b) > 0 && b[0] != cbor.Array<<5|2 || len(b) > 1 && b[1] > 23 {
-		return 0, fmt.Errorf("bytes %x begin no block: expected 82 and the number of an era", b[:min(2, len(b))])
+		return 0, fmt.Errorf("bytes %x do not start a block: expected 82 and the number of an era", b[:min(2, len(b))])
 	}
 	if len(b) < 2 {
 		return 0, cbor.ErrShort
@@ -68,7 +68,7 @@ func eraOf(b []byte) (byte, error) {
 	return b[1], nil
 }
 
-// headerHash is a block's hash. Byron hashes its header as it travels: in an array, behind the kind of block it is of.
+// headerHash returns the hash of a block. In Byron it is the hash of an array of era and header.
 func headerHash(era byte, header []byte) model.Hash {
 	if era > eraByron {
 		return blake2b.Sum256(header)
@@ -76,7 +76,7 @@ func headerHash(era byte, header []byte) model.Hash {
 	return blake2b.Sum256(append([]byte{cbor.Array<<5 | 2, era}, header...))
 }
 
-// slotOf is the slot a header states, or the epoch of a boundary block.
+// slotOf returns the slot in a header, or the epoch of a boundary block.
 //
 //	boundary: [magic, parent, proof, [epoch, …], …]
 //	Byron:    [magic, parent, proof, [[epoch, slot in the epoch], …], …]

@@ -8,32 +8,32 @@ import (
 	"slices"
 )
 
-// readAhead is how much of a chunk is read at a time where blocks are read one behind the other.
+// readAhead is the number of bytes to read of a chunk at a time if blocks are read in order.
 const readAhead = 256 << 10
 
-// Reader reads blocks. It keeps the chunk it read last open, and is for one goroutine.
+// Reader reads blocks. It keeps the last chunk open, and is for one goroutine.
 type Reader struct {
 	db     *DB
 	chunk  *chunk
 	window []byte // of the chunk from at on
 	at     int64
 	buffer []byte
-	next   int64 // where the last block read ends
+	next   int64 // end of the last block that was read
 }
 
-// Reader makes a reader, which has to be closed.
+// Reader returns a reader, which must be closed.
 func (d *DB) Reader() *Reader { return &Reader{db: d} }
 
-// Read reads one block as [Reader.Read] does. For more than a few, make a [DB.Reader].
+// Read reads one block as [Reader.Read] does. To read more than a few, use [DB.Reader].
 func (d *DB) Read(e Entry, buf []byte) ([]byte, error) {
 	r := d.Reader()
 	defer r.Close()
 	return r.Read(e, buf)
 }
 
-// Read is the bytes of a block: a CBOR array of the era's number and the block. They are in buf where there is room
-// for them. The error is of kind [model.BadSource], bad_checksum where they are not those the index is of and bad_chunk
-// where the chunk ends before them; it names chunk, offset, slot and hash.
+// Read returns the bytes of a block: a CBOR array of the era's number and the block. It uses buf if it is large enough.
+// The error is of kind [model.BadSource]: bad_checksum if they do not match the index, bad_chunk if the chunk ends
+// before. It names chunk, offset, slot and hash.
 func (r *Reader) Read(e Entry, buf []byte) ([]byte, error) {
 	if r.chunk == nil || r.chunk.number != e.Chunk {
 		r.Close()
@@ -48,16 +48,16 @@ func (r *Reader) Read(e Entry, buf []byte) ([]byte, error) {
 		return nil, r.db.errorf("bad_chunk", e, "%w", err)
 	}
 	if got := crc32.ChecksumIEEE(raw); got != e.CRC {
-		r.window = nil // what was read may be older than what the file has now
+		r.window = nil // the buffer may be older than the file
 		return nil, r.db.errorf("bad_checksum", e, "the CRC-32 of the %d bytes is %08x, expected %08x", len(raw), got, e.CRC)
 	}
 	return append(buf[:0], raw...), nil
 }
 
-// bytes is those of a block, until the next call.
+// bytes returns the bytes of a block, which are valid until the next call.
 func (r *Reader) bytes(e Entry) ([]byte, error) {
 	if e.Size < 0 || e.Size > maxBlockSize {
-		return nil, fmt.Errorf("%d is no size of a block", e.Size)
+		return nil, fmt.Errorf("invalid block size %d", e.Size)
 	}
 	if e.Offset < r.at || e.Offset+int64(e.Size) > r.at+int64(len(r.window)) {
 		size := e.Size
@@ -78,10 +78,10 @@ func (r *Reader) bytes(e Entry) ([]byte, error) {
 	return r.window[e.Offset-r.at:][:e.Size], nil
 }
 
-// Close closes the chunk that is open.
+// Close closes the open chunk.
 func (r *Reader) Close() {
 	if r.chunk != nil {
-		r.chunk.close() // it was only read
+		r.chunk.close() // read only
 	}
 	r.chunk, r.window, r.next = nil, nil, 0
 }

@@ -11,18 +11,19 @@ import (
 	"birthmark/model"
 )
 
-// groupSize is how many bytes of blocks a goroutine reads and decodes at a time.
+// groupSize is the number of bytes of blocks that a goroutine reads and decodes at a time.
 const groupSize = 256 << 10
 
-// Source is a node's immutable database. What is in it never goes away, so there are no forks.
+// Source implements [model.Source] for a node's immutable database. Its blocks are final, so there are no forks.
 type Source struct {
 	net     *genesis.Network
 	db      *DB
 	options model.SourceOptions
-	decoder *ledger.Decoder // what each goroutine clones
+	decoder *ledger.Decoder // goroutines clone it
 	poll    time.Duration
 }
 
+// OpenSource opens the source of a folder or chunk. Errors are those of [Open].
 func OpenSource(d *ledger.Decoder, path string, o model.SourceOptions) (*Source, error) {
 	db, err := Open(path)
 	if err != nil {
@@ -31,7 +32,7 @@ func OpenSource(d *ledger.Decoder, path string, o model.SourceOptions) (*Source,
 	return &Source{net: d.Network, db: db, options: o, decoder: d, poll: time.Second}, nil
 }
 
-// Tip is the last block with a height of its own that was there when the folder was last looked at.
+// Tip returns the last block with a height of its own when the folder was last checked.
 func (s *Source) Tip(ctx context.Context) (model.Point, error) {
 	e, err := s.db.Tip(ctx)
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
@@ -52,8 +53,8 @@ func (s *Source) Tip(ctx context.Context) (model.Point, error) {
 	return d.Point(), nil
 }
 
-// before is the block before a boundary block, which has no height of its own; where the chunks begin with the boundary
-// there is no better one than itself.
+// before returns the block before a boundary block, which has no height of its own; the boundary block itself if the
+// chunks start with it.
 func (s *Source) before(ctx context.Context, r *blockReader, boundary storedBlock) (storedBlock, error) {
 	from := Position{Chunk: max(boundary.entry.Chunk-1, 0)}
 	for e, err := range s.db.Entries(ctx, from) {
@@ -70,11 +71,11 @@ func (s *Source) before(ctx context.Context, r *blockReader, boundary storedBloc
 	return boundary, nil
 }
 
-// Close has nothing to free: chunks are open only while they are read.
+// Close does nothing: chunks are open only while they are read.
 func (s *Source) Close() error { return nil }
 
-// Follow yields the blocks after the newest known one that is there. At their end it waits for more where the options
-// say so; else what is cut there is an error.
+// Follow yields the blocks after the newest known one in the chunks. At their end it waits for more if the options
+// demand it; otherwise a chunk that ends inside a block is an error.
 func (s *Source) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		at, from, err := s.find(ctx, known)
@@ -83,7 +84,7 @@ func (s *Source) Follow(ctx context.Context, known []model.Point) iter.Seq2[mode
 			return
 		}
 		if len(known) > 0 && at.IsOrigin() {
-			// All that is known would be given up: not for blocks that cannot be the network's.
+			// A rollback to the origin follows. Check first that the blocks belong to the network.
 			if err := s.begins(ctx); err != nil {
 				yield(model.Event{}, err)
 				return
@@ -134,7 +135,7 @@ func (s *Source) Follow(ctx context.Context, known []model.Point) iter.Seq2[mode
 	}
 }
 
-// find is the newest known block that is there, and the place behind it.
+// find returns the newest known block in the chunks, and the position after it.
 func (s *Source) find(ctx context.Context, known []model.Point) (model.Point, Position, error) {
 	for _, p := range known {
 		e, err := s.db.Find(ctx, p.Slot, p.Hash)
@@ -148,7 +149,7 @@ func (s *Source) find(ctx context.Context, known []model.Point) (model.Point, Po
 	return model.Point{}, Position{}, nil
 }
 
-// begins is an error where the first block is none of the network's.
+// begins returns an error if the first block does not belong to the network.
 func (s *Source) begins(ctx context.Context) error {
 	_, err := s.Child(ctx, model.Point{})
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
@@ -157,7 +158,7 @@ func (s *Source) begins(ctx context.Context) error {
 	return err
 }
 
-// wait waits until there may be more blocks than before.
+// wait waits until there may be more blocks.
 func (s *Source) wait(ctx context.Context) error {
 	t := time.NewTicker(s.poll)
 	defer t.Stop()
@@ -173,14 +174,14 @@ func (s *Source) wait(ctx context.Context) error {
 	}
 }
 
-// group is blocks that are read together, up to one that could not be had.
+// group is blocks that were read together, up to the first error.
 type group struct {
 	blocks []storedBlock
 	next   Position
 	err    error
 }
 
-// read yields the blocks from a place on, some at a time.
+// read yields the blocks from a position on, in groups.
 func (s *Source) read(ctx context.Context, from Position) iter.Seq2[group, error] {
 	type job struct {
 		entries []Entry

@@ -6,22 +6,22 @@ import (
 	"birthmark/chains/cardano/cbor"
 )
 
-// firstWindow is how much is read of a chunk at a time, where no block is larger.
+// firstWindow is the number of bytes to read of a chunk at a time, unless a block is larger.
 const firstWindow = 1 << 20
 
-// errCut says that a chunk ends inside a block.
+// errCut is the error of a chunk that ends inside a block.
 var errCut = errors.New("the chunk is cut: it ends before this block does")
 
 // walker finds the blocks of a chunk by reading all of it.
 type walker struct {
 	chunk  *chunk
-	at     int64 // where the next block begins
+	at     int64 // offset of the next block
 	count  int
 	window []byte // of the chunk from at on
 }
 
-// next describes the next block; ok is false behind the last. With an error, the entry says as much as could be had of
-// the block; [errCut] is the one where the chunk ends inside it.
+// next returns the entry of the next block; ok is false after the last. With an error, the entry is filled in as far as
+// possible; [errCut] is the error of a chunk that ends inside the block.
 func (w *walker) next() (e Entry, ok bool, err error) {
 	if w.at >= w.chunk.size {
 		return Entry{}, false, nil
@@ -37,7 +37,7 @@ func (w *walker) next() (e Entry, ok bool, err error) {
 	return e, true, err
 }
 
-// describe reads more and more of the chunk until it has all of the block.
+// describe reads more and more of the chunk until it has the block.
 func (w *walker) describe() (Entry, error) {
 	for {
 		e, err := describe(w.window)
@@ -46,7 +46,7 @@ func (w *walker) describe() (Entry, error) {
 		}
 		had := len(w.window)
 		if had > maxBlockSize {
-			return e, errors.New("no block has as many bytes as this one")
+			return e, errors.New("the block is larger than any block can be")
 		}
 		if w.window, err = w.chunk.peek(w.at, max(firstWindow, 2*had)); err != nil {
 			return e, err
@@ -57,7 +57,7 @@ func (w *walker) describe() (Entry, error) {
 	}
 }
 
-// walk is the entries of a chunk without an index, up to a fault.
+// walk returns the entries of a chunk without an index, up to a fault.
 func walk(c *chunk) ([]Entry, error) {
 	w := walker{chunk: c}
 	var entries []Entry

@@ -11,15 +11,15 @@ import (
 	"birthmark/model"
 )
 
-// Decoder makes model blocks out of serialized ones of every era. It walks over a block once, keeping what it finds
-// in lists that it reuses, whose values point into the serialized bytes; detach then makes one array of each kind to
-// measure. Nothing in a block it made points into the serialized bytes, which may be used again.
+// Decoder decodes serialized blocks of every era into model blocks. It walks once over a block and collects values,
+// which point into the serialized bytes, in slices that it reuses; detach then copies them. A model block does not
+// refer to the serialized bytes, which may be overwritten.
 //
-// A decoder belongs to one goroutine at a time.
+// A Decoder is for one goroutine at a time.
 type Decoder struct {
 	Network *genesis.Network
 	index   Indexer
-	Raw     bool // [model.Tx.Raw] is wanted
+	Raw     bool // [model.Tx.Raw] is filled in
 	w       cbor.Walker
 
 	// Of the current block. Entries that no transaction refers to are left from a walk that was repeated.
@@ -69,7 +69,8 @@ type Transactions struct {
 	Parts  []Parts // of each transaction, if they are needed; empty in the genesis
 }
 
-// NewDecoder returns a decoder of blocks. raw: it fills in [model.Tx.Raw]. The error is that of [genesis.Network.RequireFiles].
+// NewDecoder returns a decoder. index may be nil: outputs then have no keys. raw: it fills in [model.Tx.Raw]. Errors
+// are those of [genesis.Network.RequireFiles].
 func NewDecoder(n *genesis.Network, index Indexer, raw bool) (*Decoder, error) {
 	if err := n.RequireFiles(); err != nil {
 		return nil, err
@@ -85,16 +86,16 @@ func (d *Decoder) Clone() *Decoder {
 	return &Decoder{Network: d.Network, index: d.index.Clone(), Raw: d.Raw}
 }
 
-// Block decodes one block as chunk files and chain-sync carry it, an array of the era's tag and the block, and
-// nothing more. It checks that the body is the one the header names, not that the header was made by who may.
-// boundary: the block stands between two epochs of Byron, has no transactions and no height of its own.
+// Block decodes one block as chunk files and chain-sync carry it: an array of the era's tag and the block. It checks
+// that the body has the hash in the header, not that the issuer was entitled to the block. boundary: it is a Byron
+// boundary block, without transactions and a height of its own.
 //
-// An error gives the offset in raw. That of a tag of a later era has the code unknown_era.
+// An error states the offset in raw. The error for the tag of an unknown era has the code unknown_era.
 func (d *Decoder) Block(raw []byte) (b *model.Block, boundary bool, err error) {
 	return d.decode(raw, true)
 }
 
-// Next is block for the first of several blocks in raw, whose bytes are the first size ones.
+// Next is Block for the first of several blocks in raw; size is its size.
 func (d *Decoder) Next(raw []byte) (b *model.Block, size int, err error) {
 	b, _, err = d.decode(raw, false)
 	return b, d.w.Offset, err
@@ -148,24 +149,24 @@ func (d *Decoder) decode(raw []byte, alone bool) (b *model.Block, boundary bool,
 	return b, era == EraByronBoundary, nil
 }
 
-// reset begins with a block.
+// reset starts a block.
 func (d *Decoder) reset(raw []byte) {
 	d.w.Reset(raw)
 	d.Failed, d.Parts = d.Failed[:0], d.Parts[:0]
 	d.forget()
 }
 
-// forget gives up the transactions found so far.
+// forget discards the transactions found so far.
 func (d *Decoder) forget() {
 	d.Txs, d.inputs, d.outputs = d.Txs[:0], d.inputs[:0], d.outputs[:0]
 	d.keys, d.assets, d.mints, d.arena = d.keys[:0], d.assets[:0], d.mints[:0], d.arena[:0]
 	d.index.Reset()
 }
 
-// needsParts reports whether the parts of transactions are kept.
+// needsParts reports whether the parts of transactions are collected.
 func (d *Decoder) needsParts() bool { return d.Raw || d.index.NeedsParts() }
 
-// add puts an output among those of the block, with its keys.
+// add adds an output with its keys.
 func (d *Decoder) add(o *Output) {
 	if len(o.Address) > model.MaxValueSize {
 		d.w.Fail("address of %d bytes: expected at most %d", len(o.Address), model.MaxValueSize)
@@ -179,7 +180,7 @@ func (d *Decoder) add(o *Output) {
 	d.outputs = append(d.outputs, model.Output{Value: o.Value, Keys: d.keys[first:len(d.keys):len(d.keys)], Assets: o.Assets})
 }
 
-// body takes the rest of a block after its header.
+// body reads the rest of a block after its header.
 func (d *Decoder) body(whole *int, f *HeaderFields) {
 	switch f.Era {
 	case EraByronBoundary:
@@ -192,8 +193,8 @@ func (d *Decoder) body(whole *int, f *HeaderFields) {
 	d.w.End(whole, "block")
 }
 
-// segments takes what follows the header since Shelley: transaction bodies, witnesses, auxiliary data and, since
-// Alonzo, which transactions failed. The header names the hash of the hashes of the four.
+// segments reads the block after the header since Shelley: transaction bodies, witnesses, auxiliary data and, since
+// Alonzo, the indices of failed transactions. The header has the hash of the hashes of the segments.
 func (d *Decoder) segments(whole *int, f *HeaderFields) {
 	w := &d.w
 	var hashes [4 * blake2b.Size256]byte
@@ -263,7 +264,7 @@ func (d *Decoder) segments(whole *int, f *HeaderFields) {
 	}
 }
 
-// failures takes the positions of the transactions whose scripts failed.
+// failures reads the indices of the transactions whose scripts failed.
 func (d *Decoder) failures() (any bool) {
 	w := &d.w
 	d.Failed = append(d.Failed[:0], make([]bool, len(d.Txs))...)
@@ -282,7 +283,7 @@ func (d *Decoder) failures() (any bool) {
 	return any
 }
 
-// detach gives a block what was found, in memory of its own.
+// detach copies the collected values to a block, into one slice per type.
 func (d *Decoder) detach(b *model.Block) {
 	var inputs, outputs, keys, assets, mints, room int
 	for i := range d.Txs {
@@ -316,7 +317,7 @@ func (d *Decoder) detach(b *model.Block) {
 	}
 }
 
-// detached is the memory of a block, made to measure.
+// detached is the memory of a block.
 type detached struct {
 	inputs  []model.Input
 	outputs []model.Output
@@ -346,7 +347,7 @@ func (s *detached) tx(tx *model.Tx) {
 	}
 }
 
-// moved appends a part to a whole that has room for it, and is the part there; nil where it is empty.
+// moved appends part to whole, which has room for it, and returns the part there; nil if it is empty.
 func moved[T any](whole, part []T) (now, there []T) {
 	if len(part) == 0 {
 		return whole, nil

@@ -12,13 +12,13 @@ import (
 	"birthmark/model"
 )
 
-// byronProof is what a Byron header says of its block's transactions.
+// byronProof is the proof of the transactions in a Byron header.
 type byronProof struct {
 	count         uint64
 	root, witness []byte
 }
 
-// boundaryHeader walks over the header of a block between two epochs.
+// readBoundaryHeader reads the header of a boundary block.
 func readBoundaryHeader(w *cbor.Walker, n *genesis.Network) HeaderFields {
 	f := HeaderFields{Era: EraByronBoundary}
 	whole := w.Array("boundary header")
@@ -108,7 +108,7 @@ func readByronProof(w *cbor.Walker) (p byronProof) {
 	return p
 }
 
-// byronSlot is the first slot of an epoch of Byron.
+// byronSlot returns the first slot of a Byron epoch.
 func byronSlot(w *cbor.Walker, n *genesis.Network, epoch uint64) uint64 {
 	if epoch > 1<<32 {
 		w.Fail("epoch %d, later than can be", epoch)
@@ -125,7 +125,7 @@ func readDifficulty(w *cbor.Walker) uint64 {
 	return number
 }
 
-// boundaryBody takes the rest of a block between two epochs.
+// boundaryBody reads the rest of a boundary block.
 func (d *Decoder) boundaryBody(whole *int, f *HeaderFields) {
 	w := &d.w
 	w.Field(whole, "stakeholders")
@@ -137,8 +137,8 @@ func (d *Decoder) boundaryBody(whole *int, f *HeaderFields) {
 	w.Skip("extra data")
 }
 
-// byronBody takes the rest of a Byron block after its header. Of what its header proves, the transactions and their
-// witnesses are checked; the payloads of the other subsystems of Byron are passed unseen.
+// byronBody reads the rest of a Byron block after its header. It checks the proofs of transactions and witnesses; the
+// payloads of other subsystems are skipped.
 func (d *Decoder) byronBody(whole *int, f *HeaderFields) {
 	w := &d.w
 	w.Field(whole, "block body")
@@ -186,7 +186,7 @@ func (d *Decoder) byronBody(whole *int, f *HeaderFields) {
 	}
 }
 
-// byronTx takes [inputs, outputs, attributes].
+// byronTx reads [inputs, outputs, attributes].
 func (d *Decoder) byronTx() {
 	w := &d.w
 	tx := model.Tx{}
@@ -221,7 +221,7 @@ func (d *Decoder) byronTx() {
 	d.Txs = append(d.Txs, tx)
 }
 
-// byronInput takes [0, the bytes of [transaction, index]].
+// byronInput reads [0, #6.24(bytes of [transaction, index])].
 func (d *Decoder) byronInput() {
 	w := &d.w
 	pair := w.Array("input")
@@ -248,13 +248,13 @@ func (d *Decoder) byronInput() {
 	d.inputs = append(d.inputs, in)
 }
 
-// leaf is a transaction's node in Byron's merkle tree.
+// leaf returns the leaf of a transaction in Byron's Merkle tree.
 func (d *Decoder) leaf(tx []byte) model.Hash {
 	d.leafBytes = append(append(d.leafBytes[:0], 0), tx...)
 	return blake2b.Sum256(d.leafBytes)
 }
 
-// merkleRoot is that of Byron: the left branch has as many leaves as the greatest power of two that leaves some to
+// merkleRoot returns Byron's Merkle root: the left branch has the largest power of two of leaves that leaves some to
 // the right.
 func merkleRoot(leaves []model.Hash) model.Hash {
 	switch len(leaves) {

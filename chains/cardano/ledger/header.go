@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/hex"
 	"fmt"
+	"strconv"
 
 	"golang.org/x/crypto/blake2b"
 
@@ -11,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-// The eras as the outer array of a block tells them, in chunk files and over chain-sync alike.
+// The era tags of blocks, in chunk files and in chain-sync.
 const (
 	EraByronBoundary = iota
 	EraByron
@@ -25,12 +26,12 @@ const (
 
 var EraNames = [...]string{"byron", "byron", "shelley", "allegra", "mary", "alonzo", "babbage", "conway"}
 
-// Header is what a block's header tells, as the block's JSON shows it. Keys are in hex.
+// Header is the JSON of a block's header. Keys are in hex.
 type Header struct {
 	Era         string  `json:"era"`
 	Boundary    bool    `json:"boundary,omitempty"` // Byron's block between two epochs
 	Slot        uint64  `json:"slot"`
-	Epoch       *uint64 `json:"epoch,omitempty"` // none where only the network's name is known
+	Epoch       *uint64 `json:"epoch,omitempty"` // nil if only the network's name is known
 	BlockNumber uint64  `json:"block_number"`
 
 	IssuerVkey      string `json:"issuer_vkey,omitempty"` // 32 bytes, in Byron 64 with the chain code; none of a boundary
@@ -39,7 +40,7 @@ type Header struct {
 	BodySize        uint64 `json:"body_size,omitempty"` // since Shelley
 }
 
-// HeaderFields are what is read of a header. Slices point into it.
+// HeaderFields are the fields of a header that the decoder reads. Slices point into it.
 type HeaderFields struct {
 	Era          byte
 	number, slot uint64
@@ -80,8 +81,8 @@ func ParseHeader(n *genesis.Network, raw []byte) (*Header, error) {
 	return h, nil
 }
 
-// HashHeader is the hash of the block whose [model.Block.Header] is raw. Byron's is of the header and its tag in an
-// array.
+// HashHeader returns the hash of the block whose [model.Block.Header] is raw. Since Shelley it is the hash of the
+// header, in Byron of an array of tag and header.
 func HashHeader(raw []byte) (model.Hash, error) {
 	if err := checkHeader(raw); err != nil {
 		return model.Hash{}, err
@@ -94,7 +95,7 @@ func HashHeader(raw []byte) (model.Hash, error) {
 
 func checkHeader(raw []byte) error {
 	if len(raw) == 0 {
-		return fmt.Errorf("a header without bytes")
+		return fmt.Errorf("empty header")
 	}
 	return checkEra(uint64(raw[0]))
 }
@@ -109,7 +110,7 @@ func checkEra(tag uint64) error {
 	return nil
 }
 
-// header walks over a header of any era.
+// readHeader reads a header of any era.
 func readHeader(w *cbor.Walker, n *genesis.Network, era byte) HeaderFields {
 	switch era {
 	case EraByronBoundary:
@@ -168,4 +169,25 @@ func readHeader(w *cbor.Walker, n *genesis.Network, era byte) HeaderFields {
 	w.Skip("signature of the header")
 	w.End(&whole, "header")
 	return f
+}
+
+// People returns the fields that a page shows, as name and value, the most important first; a value is "" if the header
+// does not have the field. The page has height and size from the block.
+func (h *Header) People() [][2]string {
+	era := h.Era
+	if h.Boundary {
+		era += ", boundary between two epochs"
+	}
+	epoch := ""
+	if h.Epoch != nil {
+		epoch = strconv.FormatUint(*h.Epoch, 10)
+	}
+	return [][2]string{
+		{"era", era},
+		{"epoch", epoch},
+		{"slot", strconv.FormatUint(h.Slot, 10)},
+		{"protocol version", h.ProtocolVersion},
+		{"issuer's key", h.IssuerVkey},
+		{"VRF key", h.VrfVkey},
+	}
 }

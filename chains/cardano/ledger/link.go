@@ -5,24 +5,26 @@ import (
 	"birthmark/model"
 )
 
-// decodedFactor is how many bytes a block takes under way for each byte serialized: itself, and the model of it.
+// DecodedFactor is the estimated memory of a block while it is processed, per serialized byte: the bytes, and their
+// model.
 const DecodedFactor = 4
 
-// Decoded is a block, or a boundary block, which has no height of its own.
+// Decoded is a decoded block, or a boundary block, which has no height of its own.
 type Decoded struct {
 	*model.Block
 	Boundary bool
 }
 
-// Linker checks that each block is the child of the one before. Parent links go through boundary blocks; only that
+// Linker checks that each block is the child of the one before. Parent links go through boundary blocks; only the one
 // before the first block has a place of its own.
 type Linker struct {
-	Decoder  *Decoder // what makes the genesis
+	Decoder  *Decoder // decodes the genesis
 	Tip      model.Point
 	Boundary *model.Block // since the tip
 }
 
-// Link is the block as the core is to have it, nil where it is left out.
+// Link returns the block as core stores it; nil for a boundary block that is left out. The first block gets the
+// genesis.
 func (l *Linker) Link(d Decoded) (*model.Block, error) {
 	b, first := d.Block, l.Tip.IsOrigin()
 	if first && b.Height > 0 {
@@ -58,7 +60,7 @@ func (l *Linker) broken(b *model.Block) error {
 		b.Height, b.Slot, b.Hash, b.Parent, l.Tip.Height, l.Tip.Hash)
 }
 
-// Genesis is what exists before the first block as transactions.
+// Genesis returns the outputs before the first block as transactions.
 func (d *Decoder) Genesis(outputs []genesis.Output) []model.Tx {
 	d.forget()
 	for _, o := range outputs {

@@ -6,8 +6,8 @@ import (
 	"birthmark/model"
 )
 
-// CheckNetwork is an error, code wrong_network, where a block cannot be of the network: by the genesis that the first block
-// follows on, by where Byron ended, and by the magic in Byron's headers.
+// CheckNetwork returns an error, code wrong_network, if a block cannot belong to the network: by the genesis that the
+// first block refers to, the end of Byron, and the magic in Byron headers.
 func CheckNetwork(n *genesis.Network, b *model.Block, first bool) error {
 	era := b.Header[0]
 	byron := era <= EraByron

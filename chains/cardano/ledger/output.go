@@ -22,18 +22,18 @@ const (
 	datumInline = 1
 )
 
-// Output is what was read of an output. Slices point into the block, or into the decoder's arena.
+// Output is a decoded output. Values point into the block, or into memory of the decoder.
 type Output struct {
 	Address   []byte
 	Value     uint64
 	Assets    []model.Asset
 	DatumHash []byte // of the datum
 	Datum     []byte // the datum
-	Script    []byte // an array of its language and itself
+	Script    []byte // reference script: an array of language and script
 	Size      int    // bytes
 }
 
-// output takes an output: an array, or since Babbage a map as well.
+// output reads an output: an array, or since Babbage also a map.
 func (d *Decoder) output() {
 	w := &d.w
 	var o Output
@@ -85,7 +85,7 @@ func (d *Decoder) outputMap(o *Output) {
 	}
 }
 
-// datum takes [0, hash] or [1, the bytes of the datum].
+// datum reads [0, hash] or [1, #6.24(bytes of the datum)].
 func (d *Decoder) datum(o *Output) {
 	w := &d.w
 	n := w.Array("datum")
@@ -104,7 +104,7 @@ func (d *Decoder) datum(o *Output) {
 	w.End(&n, "datum")
 }
 
-// value takes an amount, or an array of one and assets.
+// value reads an amount, or an array of an amount and assets.
 func (d *Decoder) value(o *Output) {
 	w := &d.w
 	if w.Major() != cbor.Array {
@@ -121,8 +121,8 @@ func (d *Decoder) value(o *Output) {
 	w.End(&n, "value")
 }
 
-// multiAsset takes a map of policies to maps of names to amounts. Amounts with signs are kept as the bits of an int64.
-// Where a map has a key again, the later one stands, as in the ledger.
+// multiAsset reads a map of policies to maps of names to amounts. Signed amounts are kept as the bits of an int64. Of
+// duplicate keys the last one is valid, as in the ledger.
 func (d *Decoder) multiAsset(signed bool) {
 	w := &d.w
 	first := len(d.assets)
@@ -177,7 +177,7 @@ func (d *Decoder) assetsOf(policy []byte, signed bool) {
 	}
 }
 
-// supersede gives up assets.
+// supersede removes the assets that a duplicate key replaces.
 func (d *Decoder) supersede(first int, is func(id []byte) bool) {
 	kept := slices.DeleteFunc(d.assets[first:], func(a model.Asset) bool { return is(a.ID) })
 	d.assets = d.assets[:first+len(kept)]

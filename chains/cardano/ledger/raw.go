@@ -9,7 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// Parts are the bytes of a transaction as they stand apart from each other in its block. Of Byron body is all of it.
+// Parts are the bytes of a transaction, which are in separate places of a block. In Byron Body is the whole
+// transaction.
 type Parts struct{ Body, Witnesses, Auxiliary []byte }
 
 const (
@@ -18,7 +19,7 @@ const (
 	simpleNull  = cbor.Simple<<5 | 22
 )
 
-// auxiliary takes the auxiliary data of each transaction from the map at start, which the walker has passed.
+// auxiliary assigns the auxiliary data to the transactions, from the map at an offset that the walker has passed.
 func (d *Decoder) auxiliary(start int) {
 	w := cbor.Walker{Data: d.w.Data[:d.w.Offset], Offset: start}
 	for n := w.Map("auxiliary data"); w.More(&n); {
@@ -29,9 +30,9 @@ func (d *Decoder) auxiliary(start int) {
 	}
 }
 
-// keepRaw gives each transaction of a block its bytes as [model.Tx.Raw]: what a wallet hands to a node (rule transaction
-// of the ledger's CDDL), body, witnesses, since Alonzo whether its scripts succeeded, and auxiliary data or null, each as
-// it stands in the block. Byron's stand there in one piece.
+// keepRaw sets [model.Tx.Raw]: the transaction as a wallet submits it (rule transaction of the ledger's CDDL), which is
+// body, witnesses, since Alonzo whether its scripts succeeded, and auxiliary data or null. In Byron it is stored in one
+// piece.
 func (d *Decoder) keepRaw(txs []model.Tx, era byte) {
 	room := 0
 	for i := range d.Parts {

@@ -6,7 +6,7 @@ import (
 	"birthmark/chains/cardano/cbor"
 )
 
-// The languages of scripts: native ones are CBOR, the others are versions of Plutus, in byte strings.
+// Languages of scripts: native scripts are CBOR, the others are versions of Plutus in byte strings.
 const languageNative = 0
 
 var ScriptLanguages = [...]string{"native", "plutus_v1", "plutus_v2", "plutus_v3"}
@@ -17,7 +17,7 @@ type Script struct {
 	Code     []byte // as it is hashed; it points into what was parsed
 }
 
-// ParseScript reads a reference script, an array of its language and itself. It resets w, whose memory it reuses.
+// ParseScript reads a reference script, an array of language and script. It resets w and reuses its memory.
 func ParseScript(w *cbor.Walker, ref []byte) (s Script, err error) {
 	w.Reset(ref)
 	n := w.Array("reference script")
@@ -40,7 +40,7 @@ func ParseScript(w *cbor.Walker, ref []byte) (s Script, err error) {
 	return s, nil
 }
 
-// LanguageName of the script's language; of no script it is empty.
+// LanguageName returns the name of the language, "" if there is no script.
 func (s Script) LanguageName() string {
 	if s.Code == nil {
 		return ""

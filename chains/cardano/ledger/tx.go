@@ -13,7 +13,7 @@ import (
 	"birthmark/model"
 )
 
-// Keys of a transaction body (rule transaction_body of the ledger's CDDL) that are looked at.
+// Keys of a transaction body (rule transaction_body of the ledger's CDDL) that the decoder reads.
 const (
 	bodyInputs           = 0
 	bodyOutputs          = 1
@@ -26,7 +26,7 @@ const (
 	bodyRequired = 1<<bodyInputs | 1<<bodyOutputs | 1<<bodyFee
 )
 
-// bodies takes the transaction bodies of a block since Shelley.
+// bodies reads the transaction bodies of a block since Shelley.
 func (d *Decoder) bodies() {
 	w := &d.w
 	for n := w.Array("transaction bodies"); w.More(&n); {
@@ -38,14 +38,14 @@ func (d *Decoder) bodies() {
 		}
 		tx.Hash = blake2b.Sum256(w.Data[start:w.Offset])
 		d.Txs = append(d.Txs, tx)
-		if d.needsParts() && i == len(d.Parts) { // bodies are walked over again where one of them failed
+		if d.needsParts() && i == len(d.Parts) { // bodies are read again if a transaction failed
 			d.Parts = append(d.Parts, Parts{Body: w.Data[start:w.Offset]})
 		}
 	}
 }
 
-// tx takes a transaction body. One whose scripts failed spends its collateral and makes the collateral's return,
-// whose index is the number of the outputs it would have made; it mints nothing.
+// tx reads a transaction body. If the scripts of the transaction failed, it spends its collateral and makes the
+// collateral return, whose index is the number of its regular outputs; it mints nothing.
 func (d *Decoder) tx(failed bool) (tx model.Tx) {
 	w := &d.w
 	seen := uint64(0)
@@ -55,7 +55,7 @@ func (d *Decoder) tx(failed bool) (tx model.Tx) {
 		key := w.Uint("key of the transaction body")
 		if key < 64 {
 			if seen>>key&1 != 0 {
-				w.FailAt(at, "key %d stands twice in the transaction body", key)
+				w.FailAt(at, "duplicate key %d in the transaction body", key)
 			}
 			seen |= 1 << key
 		}
@@ -93,7 +93,7 @@ func (d *Decoder) tx(failed bool) (tx model.Tx) {
 	return tx
 }
 
-// inputSet takes inputs. They are a set, which before Conway might name a member again.
+// inputSet reads inputs. They are a set, which could contain duplicates before Conway.
 func (d *Decoder) inputSet() []model.Input {
 	w := &d.w
 	first := len(d.inputs)
@@ -121,7 +121,7 @@ func compareInputs(a, b model.Input) int {
 	return cmp.Compare(a.Index, b.Index)
 }
 
-// outpoint takes [transaction, index].
+// ReadOutpoint reads [transaction, index].
 func ReadOutpoint(w *cbor.Walker) (in model.Input) {
 	pair := w.Array("outpoint")
 	w.Field(&pair, "transaction of the outpoint")
@@ -137,7 +137,7 @@ func ReadOutpoint(w *cbor.Walker) (in model.Input) {
 	return in
 }
 
-// minted takes the mint field, whose amounts have signs.
+// minted reads the mint field, whose amounts are signed.
 func (d *Decoder) minted() []model.Mint {
 	firstAsset, first := len(d.assets), len(d.mints)
 	d.multiAsset(true)

@@ -9,20 +9,20 @@ import (
 	"birthmark/chains/cardano/ouroboros"
 )
 
-// batch is what a node said at a time, decoded, up to what could not be.
+// batch is the decoded events that arrived together, up to the first error.
 type batch struct {
 	events []event
 	err    error
 }
 
-// event is a block, or a way back, or that there is no more for now.
+// event is a block, a rollback, or that the node has no more blocks.
 type event struct {
 	kind ouroboros.Kind
 	ledger.Decoded
-	rollback ouroboros.Point // where the node went back
+	rollback ouroboros.Point // point of the rollback
 }
 
-// batches yields what comes over a connection, decoded on several goroutines. It ends with the context.
+// batches yields the events of a connection, decoded by several goroutines. It ends with ctx.
 func (s *Source) batches(ctx context.Context, c *ouroboros.Conn) iter.Seq2[batch, error] {
 	type job struct {
 		events []ouroboros.Event
@@ -64,7 +64,7 @@ func (s *Source) batches(ctx context.Context, c *ouroboros.Conn) iter.Seq2[batch
 	return blocksource.Ordered(ctx, jobs, size, limits, worker)
 }
 
-// add takes what happened next. Blocks that the node takes back before they were handed on are left out.
+// add adds an event. Blocks that a rollback removes are dropped.
 func (n *batch) add(h event) {
 	if h.kind == ouroboros.Backward {
 		for last := len(n.events) - 1; last >= 0; last-- {
@@ -74,7 +74,7 @@ func (n *batch) add(h event) {
 				return
 			}
 		}
-		// It goes back to before all of them, and before what they came after.
+		// The rollback is to before all of them.
 		n.events = n.events[:0]
 	}
 	n.events = append(n.events, h)

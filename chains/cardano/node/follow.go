@@ -13,34 +13,35 @@ import (
 	"birthmark/model"
 )
 
-var errConsumerDone = errors.New("the consumer has left")
+var errConsumerDone = errors.New("the consumer has stopped")
 
-// follower is one Follow under way.
+// follower is one call of Follow.
 type follower struct {
 	*Source
 	*blocksource.Outage
 	trail      *blocksource.Trail
 	boundaries []boundary
-	started    bool // it was found where the node's chain and the known points part
+	started    bool // the first intersection was found
 	yield      func(model.Event, error) bool
 }
 
-// boundary is a block between two epochs of Byron: nodes know it as a point, the core does not.
+// boundary is a boundary block of Byron: nodes roll back to it, core does not know it.
 type boundary struct {
 	*model.Block
-	before model.Point // what a way back to it leaves
+	before model.Point // the tip after a rollback to it
 }
 
-// boundariesKept are those of the last epochs: no way back is longer than one.
+// keptBoundaries is the number of boundary blocks to keep: those of the last epochs, as no rollback is longer than an
+// epoch.
 const keptBoundaries = 4
 
-// Follow yields what happened on the node's chain after the newest known point that it has. Where that is known[0] the
-// stream begins with a rollback to it: where the node goes from there is no search any more. Where it is the origin the
-// node has another chain altogether, though on a network of the same magic: the stream then begins with going back
-// there, and it is for the consumer to compare first blocks.
+// Follow yields the events of the node's chain after the newest known point that the node has. If that is known[0] the
+// stream begins with a rollback to it, which ends the search for it. If it is the origin, the node has another chain,
+// though on a network with the same magic: the stream then begins with a rollback to the origin, and the consumer has
+// to compare the first blocks.
 //
-// A node that is behind what it said before, on the same chain, undoes nothing: it is waited for. One that comes back
-// with none of a chain that is too long for a fork ends the stream, with an error of kind Refused, code wrong_chain.
+// Follow waits for a node that has fewer blocks of the same chain than before. If a node returns without any block of a
+// chain that is too long for a fork, the stream ends with an error of kind Refused, code wrong_chain.
 func (s *Source) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		f := &follower{Source: s, Outage: s.outage(), trail: blocksource.NewTrail(known), yield: yield}
@@ -58,7 +59,7 @@ func (s *Source) Follow(ctx context.Context, known []model.Point) iter.Seq2[mode
 	}
 }
 
-// followConn is what one connection has to say. Done: nothing more is to come.
+// followConn yields the events of one connection. done: the stream is complete.
 func (f *follower) followConn(ctx context.Context) (done bool, err error) {
 	c, done, err := f.connect(ctx)
 	if err != nil || done {
@@ -71,7 +72,7 @@ func (f *follower) followConn(ctx context.Context) (done bool, err error) {
 	return f.stream(ctx, c)
 }
 
-// next is the height after the trail's end.
+// next returns the height after the trail.
 func (f *follower) next() model.HeightPk {
 	if at := f.trail.Newest(); !at.IsOrigin() {
 		return at.Height + 1
@@ -79,8 +80,8 @@ func (f *follower) next() model.HeightPk {
 	return 0
 }
 
-// connect connects and finds where the node's chain and the trail part, which is then the trail's end and where the
-// connection goes on. Done: the node is behind, and not waited for.
+// connect connects and finds the intersection of the node's chain and the trail. It cuts the trail there, and the
+// connection continues after it. done: the node is behind, and the source does not wait for it.
 func (f *follower) connect(ctx context.Context) (_ *ouroboros.Conn, done bool, err error) {
 	for {
 		c, kept, err := f.conn(ctx)
@@ -105,18 +106,18 @@ func (f *follower) connect(ctx context.Context) (_ *ouroboros.Conn, done bool, e
 			if done || !kept || !blocksource.IsTemporary(err) {
 				return nil, done, err
 			}
-			break // that connection was kept too long
+			break // an idle connection that broke
 		}
 	}
 }
 
-// adoptIntersection makes of the trail what the node shares of it, its first n points. Behind: it ends in something that the node's
-// chain may yet come to; but for the first time, when the stream has to begin somewhere, that is left alone.
+// adoptIntersection cuts the trail to its first n points, which the node has. behind: the rest of the trail may still
+// appear on the node's chain; nothing is cut then, except for the first intersection, where the stream begins.
 func (f *follower) adoptIntersection(n int, tip ouroboros.Tip) (behind bool, err error) {
 	points := f.trail.Points()
 	if n == len(points) {
 		if !f.started && n > 0 {
-			err = f.cut(n) // takes nothing away: it says that the node has all of them
+			err = f.cut(n) // removes nothing: the node has all points
 		}
 		f.started = true
 		return false, err
@@ -127,14 +128,14 @@ func (f *follower) adoptIntersection(n int, tip ouroboros.Tip) (behind bool, err
 	case tip.Point.IsOrigin() || uint64(points[n].Height) > tip.Number:
 		return true, nil
 	case n == 0 && newest.Height > genesis.SecurityParam:
-		return false, model.Errorf(model.Refused, "wrong_chain", "%s came back with another chain, up to block %d (%x): it has nothing of that to block %d (%s)",
+		return false, model.Errorf(model.Refused, "wrong_chain", "%s has another chain, up to block %d (%x): it has no block of the chain up to block %d (%s)",
 			f.address, tip.Number, tip.Hash, newest.Height, newest.Hash)
 	}
 	f.started = true
 	return false, f.cut(n)
 }
 
-// cut goes back to the first n points of the trail.
+// cut yields a rollback to the first n points of the trail.
 func (f *follower) cut(n int) error {
 	f.trail.Cut(n)
 	at := f.trail.Newest()
@@ -155,7 +156,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// stream yields what comes over a connection.
+// stream yields the events of a connection.
 func (f *follower) stream(ctx context.Context, c *ouroboros.Conn) (done bool, err error) {
 	l := ledger.Linker{Decoder: f.decoder, Tip: f.trail.Newest()}
 	for n, err := range f.batches(ctx, c) {
@@ -169,7 +170,7 @@ func (f *follower) stream(ctx context.Context, c *ouroboros.Conn) (done bool, er
 	return false, ctx.Err()
 }
 
-// apply hands on what a node said.
+// apply yields the events of a batch.
 func (f *follower) apply(l *ledger.Linker, n batch) (done bool, err error) {
 	for _, h := range n.events {
 		switch h.kind {
@@ -190,7 +191,7 @@ func (f *follower) apply(l *ledger.Linker, n batch) (done bool, err error) {
 	return false, n.err
 }
 
-// addBlock hands on a block.
+// addBlock yields a block.
 func (f *follower) addBlock(l *ledger.Linker, p ledger.Decoded) (done bool, err error) {
 	before := l.Tip
 	b, err := l.Link(p)
@@ -215,7 +216,7 @@ func (f *follower) addBlock(l *ledger.Linker, p ledger.Decoded) (done bool, err 
 	return to != nil && b.Height == *to, nil
 }
 
-// rollBack goes back to a point the node named.
+// rollBack yields a rollback to a point of the node.
 func (f *follower) rollBack(l *ledger.Linker, to ouroboros.Point) error {
 	at, between := model.Point{Slot: to.Slot, Hash: to.Hash}, (*model.Block)(nil)
 	for _, b := range f.boundaries {
@@ -234,7 +235,7 @@ func (f *follower) rollBack(l *ledger.Linker, to ouroboros.Point) error {
 		n = 0
 	case n == 0 || !is(points[n-1]):
 		return blocksource.Temporary(model.Errorf(model.BadSource, "unknown_point",
-			"%s went back to %s, which is not among the blocks it sent: looking for one that is", f.address, to))
+			"%s rolled back to %s, which is not among the blocks that it sent: searching for a common block", f.address, to))
 	}
 	if n < len(points) {
 		if err := f.cut(n); err != nil {

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// offeredAll is how many of the newest points a search for an intersection names one by one; the older ones are
-	// further apart the further back they are, by a tenth of the way.
+	// denseOffers is how many of the newest points a search offers without gaps. The gaps between older points grow by
+	// a tenth of the distance to the newest.
 	denseOffers = 50
 	offerGap    = 10
 )
 
-// intersect is how many of a chain's points, oldest first, a node's chain shares, and the node's tip. The connection then
-// goes on after the last of them. The points are offered newest first, thinning out to the beginning, in messages of a
-// bounded size; then those between the newest that is shared and the oldest known not to be.
+// intersect returns how many of a chain's points, oldest first, the node has, and the node's tip. The connection then
+// continues after the last of them. It offers points newest first, with growing gaps, in messages of bounded size; then
+// the points between the newest common one and the oldest that the node lacks.
 func intersect(ctx context.Context, c *ouroboros.Conn, points []model.Point) (n int, tip ouroboros.Tip, err error) {
 	low, high := 0, len(points) // points[:low] are shared, points[high:] are not
 	offered := thinOut(high)
@@ -56,7 +56,7 @@ func intersect(ctx context.Context, c *ouroboros.Conn, points []model.Point) (n 
 
 func wirePoint(p model.Point) ouroboros.Point { return ouroboros.Point{Slot: p.Slot, Hash: p.Hash} }
 
-// thinOut is positions below n, newest first: each of the newest ones, then fewer and fewer, the first at last.
+// thinOut returns positions below n, newest first: all of the newest ones, then fewer and fewer, and the first one.
 func thinOut(n int) (at []int) {
 	for i, back := n-1, 0; i >= 0; i = n - 1 - back {
 		at = append(at, i)
@@ -68,7 +68,7 @@ func thinOut(n int) (at []int) {
 	return at
 }
 
-// spread is positions from low on, below high, newest first: all of them, or as many as a message may have.
+// spread returns positions from low on, below high, newest first: all of them, or as many as a message may have.
 func spread(low, high int) (at []int) {
 	step := (high-low-1)/ouroboros.MaxPoints + 1
 	for i := high - 1; i >= low; i -= step {

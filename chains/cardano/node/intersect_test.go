@@ -40,7 +40,7 @@ func TestPointsThinOutToTheBeginning(t *testing.T) {
 	}
 }
 
-// Wherever two chains part, it takes two questions to find it, whatever is remembered of ours.
+// Finding an intersection takes two queries, whatever points of the chain are kept.
 func TestWhereChainsPartIsFound(t *testing.T) {
 	trunk := cardanotest.Branch(t, nil, 2200, 0)
 	other := cardanotest.Branch(t, nil, 10, 9)
@@ -56,7 +56,7 @@ func TestWhereChainsPartIsFound(t *testing.T) {
 		for range 60 {
 			keep := r.IntN(len(trunk) + 1)
 			n.Switch(0, cardanotest.Replace(trunk, keep, other...)...)
-			var points []model.Point // some of ours
+			var points []model.Point // some of the chain
 			shared := 0
 			for i, b := range trunk {
 				if r.IntN(4) == 0 {

@@ -13,24 +13,26 @@ import (
 	"birthmark/model"
 )
 
-// Source is a node: a relay over TCP, or a local one over its socket.
+// Source implements [model.Source] for a node: a relay over TCP, or a node on this machine over its Unix socket.
 type Source struct {
 	net             *genesis.Network
 	options         model.SourceOptions
-	decoder         *ledger.Decoder // what each goroutine clones
+	decoder         *ledger.Decoder // goroutines clone it
 	scheme, address string
 	Connect         ouroboros.Options
 	Retry           blocksource.Retry
-	Poll            time.Duration // how often a node that is behind is asked again
-	reached         atomic.Bool   // the node has answered
+	Poll            time.Duration // interval of checks of a node that is behind
+	reached         atomic.Bool   // the node was reached
 
 	mu   sync.Mutex
 	idle []*ouroboros.Conn
 }
 
-// idleConns is how many connections are kept for the next question.
+// idleConns is the maximum number of idle connections.
 const idleConns = 4
 
+// Open returns the source of a node: network is tcp or unix, rest follows the scheme in the URI. An error is of kind
+// [model.Usage], code bad_source.
 func Open(d *ledger.Decoder, scheme, rest string, o model.SourceOptions) (*Source, error) {
 	address, err := parseAddress(scheme, rest)
 	if err != nil {
@@ -46,7 +48,7 @@ func Open(d *ledger.Decoder, scheme, rest string, o model.SourceOptions) (*Sourc
 	}, nil
 }
 
-// describe reads a header as it comes over TCP.
+// describe reads a header of chain-sync.
 func describe(n *genesis.Network, tag byte, header []byte) (h ouroboros.Header, err error) {
 	raw := append(append(make([]byte, 0, 1+len(header)), tag), header...)
 	if h.Hash, err = ledger.HashHeader(raw); err != nil {
@@ -68,8 +70,8 @@ func (s *Source) outage() *blocksource.Outage {
 	return blocksource.NewOutage(s.scheme+"://"+s.address, s.Retry, s.options.Follow, s.options.Outage)
 }
 
-// Tip is the node's. A source that does not follow fails at once where the node has never answered: its URI is wrong
-// more often than its node is down for a moment.
+// Tip returns the node's tip. A source that does not follow fails at once if the node was never reached: a wrong URI is
+// more likely than a short outage.
 func (s *Source) Tip(ctx context.Context) (model.Point, error) {
 	tip, err := query(ctx, s, s.tip)
 	if err != nil && (s.options.Follow || s.reached.Load()) {
@@ -89,7 +91,7 @@ func (s *Source) tip(ctx context.Context, c *ouroboros.Conn) (model.Point, error
 	return s.point(tip)
 }
 
-// point is the one a node's tip is at.
+// point returns the point of a node's tip.
 func (s *Source) point(tip ouroboros.Tip) (model.Point, error) {
 	h, err := model.NewHeightPk(tip.Number)
 	if err != nil {
@@ -123,11 +125,11 @@ func (s *Source) child(ctx context.Context, c *ouroboros.Conn, after model.Point
 		if b, err := l.Link(p); b != nil || err != nil {
 			return b, err
 		}
-		at = ouroboros.Point{Slot: p.Slot, Hash: p.Hash} // a boundary block: what comes after it
+		at = ouroboros.Point{Slot: p.Slot, Hash: p.Hash} // a boundary block: continue with its child
 	}
 }
 
-// decode makes a block of one that came, and checks that it is the one that was announced.
+// decode decodes a block and checks that it is the announced one.
 func (s *Source) decode(d *ledger.Decoder, e ouroboros.Event) (ledger.Decoded, error) {
 	b, boundary, err := d.Block(e.Block)
 	want := e.Point
@@ -142,12 +144,12 @@ func (s *Source) decode(d *ledger.Decoder, e ouroboros.Event) (ledger.Decoded, e
 		}
 		return ledger.Decoded{}, model.Errorf(model.BadSource, code, "%s sent: %w", s.address, err)
 	case !want.IsOrigin() && (b.Hash != want.Hash || b.Slot != want.Slot):
-		return ledger.Decoded{}, model.Errorf(model.BadSource, "bad_block", "%s sent block %d at slot %d (%s) in place of that at %s", s.address, b.Height, b.Slot, b.Hash, want)
+		return ledger.Decoded{}, model.Errorf(model.BadSource, "bad_block", "%s sent block %d at slot %d (%s) instead of the one at %s", s.address, b.Height, b.Slot, b.Hash, want)
 	}
 	return ledger.Decoded{Block: b, Boundary: boundary}, nil
 }
 
-// Close ends the connections that are kept.
+// Close closes the idle connections.
 func (s *Source) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,7 +160,7 @@ func (s *Source) Close() error {
 	return nil
 }
 
-// conn is a connection to the node; kept: it was there before, and may be broken by now.
+// conn returns a connection to the node. kept: it was idle, and may be broken.
 func (s *Source) conn(ctx context.Context) (c *ouroboros.Conn, kept bool, err error) {
 	s.mu.Lock()
 	if n := len(s.idle); n > 0 {
@@ -173,7 +175,7 @@ func (s *Source) conn(ctx context.Context) (c *ouroboros.Conn, kept bool, err er
 	case err == nil:
 		s.reached.Store(true)
 	case s.reached.Load() && codeOf(err) == "unreachable":
-		err = blocksource.Temporary(err) // it was there
+		err = blocksource.Temporary(err) // the node was reached before
 	}
 	return c, false, err
 }
@@ -183,7 +185,7 @@ func codeOf(err error) string {
 	return code
 }
 
-// release keeps a connection for the next question, where it can serve one.
+// release keeps a connection for the next query if it can serve one.
 func (s *Source) release(c *ouroboros.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +196,7 @@ func (s *Source) release(c *ouroboros.Conn) {
 	s.idle = append(s.idle, c)
 }
 
-// query asks the node something. Where a connection that was kept fails it is asked again on a new one.
+// query sends a query to the node. If an idle connection fails it retries on a new one.
 func query[T any](ctx context.Context, s *Source, f func(context.Context, *ouroboros.Conn) (T, error)) (T, error) {
 	for {
 		c, kept, err := s.conn(ctx)

@@ -11,21 +11,21 @@ import (
 	"birthmark/model"
 )
 
-// socketPath is the most bytes the path of a unix socket can have.
+// socketPath is the maximum number of bytes in the path of a Unix socket.
 const socketPath = 107
 
-// parseAddress is what follows tcp:// or unix:// as [ouroboros.Dial] wants it: host:port, or a path. An error of kind
-// [model.Usage], code bad_source.
+// parseAddress returns the address in a URI for [ouroboros.Dial]: host:port, or a path. rest follows tcp:// or unix://.
+// An error is of kind [model.Usage], code bad_source.
 func parseAddress(scheme, rest string) (string, error) {
 	if at := strings.LastIndexByte(rest, '@'); at >= 0 && scheme == "tcp" {
-		// A password is not repeated.
-		return "", model.Errorf(model.Usage, "bad_source", "tcp://…%s has a user: expected tcp://host:3001, as nodes ask for none", adapter.Truncate(rest[at:]))
+		// The error does not repeat a password.
+		return "", model.Errorf(model.Usage, "bad_source", "tcp://…%s has a user: expected tcp://host:3001, as nodes have no users", adapter.Truncate(rest[at:]))
 	}
 	bad := func(format string, args ...any) (string, error) {
 		return "", model.Errorf(model.Usage, "bad_source", "%s://%s %s", scheme, adapter.Truncate(rest), fmt.Sprintf(format, args...))
 	}
 	if strings.ContainsAny(rest, "?#") {
-		return bad("has a query: expected tcp://host:3001 or unix:///path/to/node.socket and nothing behind it")
+		return bad("has a query: expected tcp://host:3001 or unix:///path/to/node.socket and nothing after it")
 	}
 	if scheme == "unix" {
 		path := adapter.FilePath(rest)
@@ -35,7 +35,7 @@ func parseAddress(scheme, rest string) (string, error) {
 		case !filepath.IsAbs(path):
 			return bad("is relative: expected unix:///path/to/node.socket, with three slashes")
 		case len(path) > socketPath:
-			return bad("has %d bytes: expected at most %d, which is what sockets can have", len(path), socketPath)
+			return bad("has %d bytes: expected at most %d, the limit of sockets", len(path), socketPath)
 		}
 		return path, nil
 	}

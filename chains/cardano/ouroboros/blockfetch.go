@@ -200,7 +200,7 @@ func readFetch(b []byte) (kind uint64, block []byte, err error) {
 		w.Field(&items, "block")
 		block = w.Encoded("block")
 	case kind < msgStartBatch || kind > msgBatchDone:
-		w.Fail("messages of kind %d are not understood", kind)
+		w.Fail("unknown message of kind %d", kind)
 	}
 	return kind, block, done(&w, &items)
 }

@@ -25,7 +25,7 @@ func (c *taken) take(e Event) {
 			c.t.Fatalf("it goes back to %v, which was not handed on", e.Point)
 		}
 		if n == len(c.chain) {
-			c.t.Fatalf("it goes back to %v, where it is", e.Point)
+			c.t.Fatalf("rollback to the current point %v", e.Point)
 		}
 		c.chain = c.chain[:n]
 	}
@@ -74,7 +74,7 @@ func TestAPlanHandsOnTheNodesChain(t *testing.T) {
 				from := slices.IndexFunc(p.items, func(s queued) bool { return s.Kind == Forward && s.Point == b.from })
 				for _, s := range p.items[from : from+b.left] {
 					if s.Kind != Forward {
-						t.Fatal("a range goes over something that is no block")
+						t.Fatal("a range spans an event that is not a block")
 					}
 					coming = append(coming, s.Point)
 				}

@@ -9,8 +9,8 @@ import (
 // Limits of chain-sync requests without an answer. Nodes request 200 to 300 headers from each other.
 const (
 	headersAhead = 300
-	blocksAhead  = 100  // over a unix socket, whole ones
-	maxHeaders   = 5000 // that wait for their blocks to be asked for
+	blocksAhead  = 100  // over a Unix socket
+	maxHeaders   = 5000 // whose blocks are not requested yet
 )
 
 // chainSyncRoom returns how many chain-sync requests to send.
@@ -114,7 +114,7 @@ func readChain(b []byte, headers bool) (m chainMessage, err error) {
 	case msgIntersectNotFound:
 		m.tip = readTip(&w, &items)
 	default:
-		w.Fail("messages of kind %d are not understood", m.kind)
+		w.Fail("unknown message of kind %d", m.kind)
 	}
 	return m, done(&w, &items)
 }
@@ -139,7 +139,7 @@ func readHeader(w *cbor.Walker, m *chainMessage) {
 		m.header = w.Encoded("header")
 		w.End(&inner, "header of Byron")
 		if tag > 1 {
-			w.Fail("blocks of Byron with the tag %d are not understood", tag)
+			w.Fail("unknown tag %d of a Byron block", tag)
 		}
 		m.era = byte(tag)
 	} else {

@@ -8,26 +8,26 @@ import (
 	"birthmark/chains/blocksource"
 )
 
-// Options say how [Dial] goes about a node.
+// Options are the settings of [Dial].
 type Options struct {
 	Magic   uint32        // of the network
-	Memory  int64         // bytes of blocks asked for ahead over TCP; 0: [blocksource.DefaultMemory]
-	Timeout time.Duration // how long an answer may take; 0: a minute
+	Memory  int64         // bytes of blocks to request ahead over TCP; 0: [blocksource.DefaultMemory]
+	Timeout time.Duration // of an answer; 0: a minute
 
-	// Describe reads a header as it came over TCP: the tag that the block has in chunk files, and the header's bytes.
-	// Its errors end the connection as they are.
+	// Describe reads a header of node-to-node chain-sync. tag is that of the block in chunk files. Its errors end the
+	// connection unchanged.
 	Describe func(tag byte, header []byte) (Header, error)
 
-	keepAlive time.Duration // how often a node is told that we are there; 0: aliveEvery
+	keepAlive time.Duration // interval of keep-alives; 0: keepAliveInterval
 }
 
 const (
 	defaultTimeout = time.Minute
-	// aliveEvery keeps a relay from giving us up, which it does after 97 seconds.
+	// keepAliveInterval is below the 97 seconds after which a relay closes an idle connection.
 	keepAliveInterval = 20 * time.Second
 )
 
-// Conn is a connection to a node. It belongs to one goroutine at a time.
+// Conn is a connection to a node. It is for one goroutine at a time.
 type Conn struct {
 	link
 	o       Options
@@ -35,16 +35,16 @@ type Conn struct {
 	name    string // in errors
 	headers bool   // node-to-node: chain-sync has headers only
 	chain   *inbox
-	fetch   *inbox // nil on a unix socket, as alive is
+	fetch   *inbox // nil on a Unix socket, like alive
 	alive   *inbox
-	at      *Point // where the node begins when it is followed; nil: elsewhere than at a place we know
-	used    bool   // more was asked than was answered: it is good for nothing else
+	at      *Point // the intersection; nil if it is unknown
+	used    bool   // answers are outstanding: it can only be closed
 }
 
-// Dial connects to a node and shakes hands: over "tcp" with a host:port, or over "unix" with the path of a socket.
+// Dial connects to a node and performs the handshake. network is "tcp" for a host:port, or "unix" for the path of a socket.
 //
-// Errors, of kind BadSource: unreachable, disconnected, silent; wrong_network where the node is on another than that of
-// Options.Magic; no_common_version; not_a_node.
+// Errors are of kind BadSource, with the code unreachable, disconnected, silent, wrong_network (the magic differs from
+// Options.Magic), no_common_version or not_a_node.
 func Dial(ctx context.Context, network, address string, o Options) (*Conn, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
@@ -69,7 +69,7 @@ func Dial(ctx context.Context, network, address string, o Options) (*Conn, error
 	return c, nil
 }
 
-// Close ends the connection and waits for what belongs to it.
+// Close closes the connection and waits for its goroutines.
 func (c *Conn) Close() {
 	c.mux.Stop()
 	for range c.mux.ErrorChan() { // closed when all has ended
@@ -77,8 +77,8 @@ func (c *Conn) Close() {
 	<-c.handshakeDone
 }
 
-// Intersect is the first of the points that the node's chain has, the origin where it has none of them, and the node's
-// tip. What [Conn.Follow] yields begins there.
+// Intersect returns the first of the points that the node's chain has, the origin if it has none of them, and the
+// node's tip. [Conn.Follow] continues there.
 func (c *Conn) Intersect(ctx context.Context, points []Point) (at Point, tip Tip, err error) {
 	if len(points) == 0 {
 		points = []Point{{}}
@@ -87,7 +87,7 @@ func (c *Conn) Intersect(ctx context.Context, points []Point) (at Point, tip Tip
 	if err := c.chain.send(ctx, findIntersect(points)); err != nil {
 		return at, tip, err
 	}
-	m, err := c.receiveAnswer(ctx, "a search for where the chains part")
+	m, err := c.receiveAnswer(ctx, "a search for the intersection")
 	if err != nil {
 		return at, tip, err
 	}
@@ -97,17 +97,17 @@ func (c *Conn) Intersect(ctx context.Context, points []Point) (at Point, tip Tip
 		return m.point, m.tip, nil
 	case msgIntersectNotFound:
 		if len(points) == 1 && points[0].IsOrigin() {
-			return at, m.tip, nil // it knows no origin; what comes first says where it begins
+			return at, m.tip, nil // the node does not accept the origin; its first event has the start
 		}
 		return c.Intersect(ctx, nil)
 	}
 	return at, tip, c.unexpected(c.chain, m.kind)
 }
 
-// MaxPoints is how many points one search may name: a node reads no message of chain-sync above 64 KiB.
+// MaxPoints is the maximum number of points of a search: nodes do not accept chain-sync messages above 64 KiB.
 const MaxPoints = 1000
 
-// answer waits for the one message of chain-sync that is to come.
+// receiveAnswer waits for the next message of chain-sync.
 func (c *Conn) receiveAnswer(ctx context.Context, to string) (m chainMessage, err error) {
 	t := time.NewTimer(c.o.Timeout)
 	defer t.Stop()

@@ -37,7 +37,7 @@ func TestAnIntersectionThatIsNotFoundIsTheOrigin(t *testing.T) {
 		number  uint64
 	}{
 		{[][]byte{notFound, found}, 8},
-		{[][]byte{notFound, notFound}, 7}, // some nodes do not say that they know the origin
+		{[][]byte{notFound, notFound}, 7}, // some nodes do not accept the origin
 	} {
 		at, tip, err := asked(t, c.answers...).Intersect(t.Context(), []Point{{Slot: 4, Hash: hash}})
 		if err != nil || !at.IsOrigin() || tip.Number != c.number {
@@ -71,7 +71,7 @@ func TestAnswersToASearchAreChecked(t *testing.T) {
 	}
 }
 
-// A connection on which all that was asked for has come can be asked again.
+// A connection without outstanding answers can be used again.
 func TestSingleBlocksLeaveAConnectionAsItWas(t *testing.T) {
 	blocks := preview(t)[:50]
 	n := ouroborostest.Start(t, 2, blocks)

@@ -17,7 +17,7 @@ import (
 	"birthmark/model"
 )
 
-// unreachable is the error of a connection that did not come about.
+// unreachable returns the error of a connection that could not be made.
 func (c *Conn) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -30,7 +30,7 @@ func (c *Conn) unreachable(ctx context.Context, err error) error {
 		case errors.Is(stat, os.ErrPermission), errors.Is(err, os.ErrPermission):
 			return model.Errorf(model.BadSource, "unreachable", "%s may not be opened: permission denied", c.name)
 		case stat == nil && info.Mode()&os.ModeSocket == 0:
-			return model.Errorf(model.BadSource, "not_a_node", "%s is no socket: expected that of a running node", c.name)
+			return model.Errorf(model.BadSource, "not_a_node", "%s is not a socket: expected that of a running node", c.name)
 		case errors.Is(err, syscall.ECONNREFUSED):
 			return temporary("unreachable", "no node listens on the socket %s", c.name)
 		}
@@ -50,22 +50,22 @@ func (c *Conn) unreachable(ctx context.Context, err error) error {
 	return temporary("unreachable", "%s is unreachable: %s", c.name, excerpt(err.Error()))
 }
 
-// refusal is the error of a handshake that the node answered.
+// handshakeRefused returns the error of a handshake that the node rejected.
 func (c *Conn) handshakeRefused(err error) error {
 	if e, ok := errors.AsType[*handshake.RefusedError](err); ok {
-		return c.wrongNetwork("it said %q", excerpt(e.Message))
+		return c.wrongNetwork("it answered %q", excerpt(e.Message))
 	}
 	if e, ok := errors.AsType[*handshake.VersionMismatchError](err); ok {
-		return model.Errorf(model.BadSource, "no_common_version", "%s speaks versions of %s that are not known here: %s",
+		return model.Errorf(model.BadSource, "no_common_version", "%s supports only unknown versions of %s: %s",
 			c.name, c.protocolName(), versions(e.SupportedVersions))
 	}
 	if e, ok := errors.AsType[*handshake.DecodeError](err); ok {
-		return model.Errorf(model.BadSource, "no_common_version", "%s did not understand the handshake: it said %q", c.name, excerpt(e.Message))
+		return model.Errorf(model.BadSource, "no_common_version", "%s rejected the handshake: it answered %q", c.name, excerpt(e.Message))
 	}
 	return c.notANode(err)
 }
 
-// versions without the bit that tells node-to-client's apart.
+// versions lists version numbers without the bit that marks node-to-client.
 func versions(numbers []uint16) string {
 	var texts []string
 	for _, n := range numbers {
@@ -85,10 +85,10 @@ func (c *Conn) wrongNetwork(format string, args ...any) error {
 	return model.Errorf(model.BadSource, "wrong_network", "%s refuses the network with the magic %d: %s", c.name, c.o.Magic, fmt.Sprintf(format, args...))
 }
 
-// noHandshake is the error of a connection that ended instead of an answer.
+// handshakeEnded returns the error of a connection that ended during the handshake.
 func (c *Conn) handshakeEnded(err error) error {
 	if err == nil || isEnd(err) {
-		// A node that starts, or has as many connections as it wants, does the same as what is no node.
+		// A starting node, a node at its connection limit, and other software all do this.
 		return temporary("disconnected", "%s closed the connection in the handshake: expected a node that speaks %s", c.name, c.protocolName())
 	}
 	return c.notANode(err)
@@ -98,7 +98,7 @@ func (c *Conn) notANode(err error) error {
 	return model.Errorf(model.BadSource, "not_a_node", "%s does not answer as a Cardano node that speaks %s: %s", c.name, c.protocolName(), excerpt(err.Error()))
 }
 
-// broken is the error of a connection that ended, after the multiplexer has.
+// disconnected returns the error of a connection that ended. The multiplexer has stopped.
 func (c *Conn) disconnected() error {
 	c.mux.Stop()
 	var first error
@@ -125,29 +125,29 @@ func (c *Conn) timedOut(what string) error {
 	return temporary("silent", "%s is silent: no answer to %s in %s", c.name, what, c.o.Timeout)
 }
 
-// noBlocks is the error of blocks that a node announced and does not have any more.
+// noBlocks returns the error of announced blocks that a node does not have.
 func (c *Conn) noBlocks(from, to Point) error {
-	return temporary("no_blocks", "%s announced the blocks from %s to %s, and has none of them", c.name, from, to)
+	return temporary("no_blocks", "%s announced the blocks from %s to %s, but does not have them", c.name, from, to)
 }
 
 func (c *Conn) badAnswer(err error) error {
-	return model.Errorf(model.BadSource, "bad_answer", "%s sent what is not understood: %w", c.name, err)
+	return model.Errorf(model.BadSource, "bad_answer", "%s sent a malformed message: %w", c.name, err)
 }
 
 func (c *Conn) malformed(m *inbox, err error) error {
 	return c.badAnswer(fmt.Errorf("a message of %s: %w", m.name, err))
 }
 
-// unexpected is the error of a message that may not come now.
+// unexpected returns the error of a message that is not allowed now.
 func (c *Conn) unexpected(m *inbox, kind uint64) error {
-	return c.badAnswer(fmt.Errorf("a message of %s of kind %d when none was to come", m.name, kind))
+	return c.badAnswer(fmt.Errorf("unexpected message of %s of kind %d", m.name, kind))
 }
 
 func temporary(code, format string, args ...any) error {
 	return blocksource.Temporary(model.Errorf(model.BadSource, code, format, args...))
 }
 
-// excerpt is the beginning of what somebody else said, on one line, without what does not print.
+// excerpt returns the start of a foreign text on one line, without unprintable characters.
 func excerpt(text string) string {
 	const most = 200
 	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, " "), func(r rune) bool {

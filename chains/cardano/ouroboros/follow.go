@@ -8,9 +8,9 @@ import (
 
 // Limits of the events that Follow yields at a time.
 const (
-	batchBytes  = 256 << 10 // of blocks that are handed on together
+	batchBytes  = 256 << 10 // of blocks
 	batchBlocks = 500
-	// lull is how long blocks that are there wait for more.
+	// batchDelay is how long events wait for more.
 	batchDelay = 5 * time.Millisecond
 )
 
@@ -18,8 +18,8 @@ const (
 type stream struct {
 	*Conn
 	fetchQueue
-	maxOutstanding int // requests of chain-sync without an answer, at most
-	blocksLeft     int // blocks that are wanted; -1: no end
+	maxOutstanding int // maximum of outstanding
+	blocksLeft     int // blocks to request; -1: no limit
 	outstanding    int // requests of chain-sync without an answer
 	waiting        bool
 	tip            Tip
@@ -28,14 +28,14 @@ type stream struct {
 	bytes  int
 
 	timer            *time.Timer
-	lastAnswer       time.Time // when the node answered last, or was asked after it owed nothing
+	lastAnswer       time.Time // the last answer, or the first request after it
 	lastKeepAlive    time.Time // the last keep-alive
 	cookie           uint16    // of it
-	keepAlivePending bool      // an answer to it
+	keepAlivePending bool      // its answer is outstanding
 }
 
-// Follow yields the events of the node's chain after the point that [Conn.Intersect] found, in slices of those that have
-// arrived. A rollback to that point itself is left out. Follow ends with an error, which may be that of ctx. After it the
+// Follow yields the events of the node's chain after the point that [Conn.Intersect] found, in slices of the events that
+// have arrived. A rollback to that point itself is left out. Follow ends with an error, which may be that of ctx. After it the
 // connection can only be closed.
 func (c *Conn) Follow(ctx context.Context) iter.Seq2[[]Event, error] {
 	return func(yield func([]Event, error) bool) {
@@ -46,14 +46,14 @@ func (c *Conn) Follow(ctx context.Context) iter.Seq2[[]Event, error] {
 		s := c.stream(ahead, -1)
 		defer s.timer.Stop()
 		for {
-			heard, err := s.step(ctx)
-			if n := len(s.events); n > 0 && (err != nil || !heard || s.isFull()) {
+			received, err := s.step(ctx)
+			if n := len(s.events); n > 0 && (err != nil || !received || s.isFull()) {
 				b := s.events
 				s.events, s.bytes = nil, 0
 				if !yield(b, nil) {
 					return
 				}
-				s.lastAnswer = time.Now() // the node could not be heard meanwhile
+				s.lastAnswer = time.Now() // the consumer had control
 				if s.keepAlivePending {
 					s.lastKeepAlive = s.lastAnswer
 				}
@@ -105,7 +105,7 @@ func (s *stream) isFull() bool {
 }
 
 // step sends the requests that are due and handles the next message. received is false if none arrived in time.
-func (s *stream) step(ctx context.Context) (heard bool, err error) {
+func (s *stream) step(ctx context.Context) (received bool, err error) {
 	if err := s.sendRequests(ctx); err != nil {
 		return false, err
 	}

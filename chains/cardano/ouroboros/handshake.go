@@ -35,7 +35,7 @@ func (c *patientConn) Read(p []byte) (int, error) {
 		}
 		if binary.BigEndian.Uint16(first[protocol:]) != answer {
 			first, _ = c.r.Peek(c.r.Buffered())
-			return 0, fmt.Errorf("it said %q", excerpt(string(first[:min(len(first), 40)])))
+			return 0, fmt.Errorf("it answered %q", excerpt(string(first[:min(len(first), 40)])))
 		}
 		c.started = true
 	}

@@ -32,7 +32,7 @@ func readKeepAlive(b []byte) (uint16, error) {
 	items := w.Array("message")
 	w.Field(&items, "kind of message")
 	if kind := w.Uint("kind of message"); kind != msgKeepAliveResponse {
-		w.Fail("messages of kind %d are not understood", kind)
+		w.Fail("unknown message of kind %d", kind)
 	}
 	w.Field(&items, "cookie")
 	cookie := w.Uint("cookie")

@@ -29,7 +29,7 @@ func encoded(t testing.TB, m any) []byte {
 	return raw
 }
 
-// What is written is what gouroboros reads.
+// gouroboros reads the messages.
 func TestMessagesAreWrittenAsOthersReadThem(t *testing.T) {
 	points := []Point{{Slot: 1 << 40, Hash: hash}, {Slot: 3, Hash: hash}, {}}
 	theirs := []pcommon.Point{pcommon.NewPoint(1<<40, hash[:]), pcommon.NewPoint(3, hash[:]), pcommon.NewPointOrigin()}
@@ -136,7 +136,7 @@ func TestMalformedMessagesAreErrors(t *testing.T) {
 		"820100":                 "message has more items",
 		"8302":                   "message of 3 items where 1 bytes are left",
 		"830280820080":           "expected era, found the end of its array",
-		"8302820082820200d81840": "tag 2 are not understood",
+		"8302820082820200d81840": "unknown tag 2 of a Byron block",
 		"8302820082820100d81940": "expected header tagged 24, found tag 25",
 		"8303820341" + "00":      "expected hash of 32 bytes, found 1",
 		"8303818000":             "expected slot as an unsigned integer",

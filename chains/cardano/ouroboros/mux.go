@@ -89,7 +89,7 @@ func (m *inbox) receive(segment []byte, f func(message []byte) error) error {
 		}
 		b = b[size:]
 	}
-	m.buffer = b // more is written behind it, never over what was handed out
+	m.buffer = b // data is appended to it, and never overwrites messages
 	return nil
 }
 

@@ -2,16 +2,16 @@ package ouroboros
 
 import "fmt"
 
-// Point names a block by its slot and its hash. The zero Point is the origin: before the first block.
+// Point identifies a block by slot and hash. The zero Point is the origin, before the first block.
 type Point struct {
 	Slot uint64
 	Hash [32]byte
 }
 
-// IsOrigin reports whether p stands before the first block.
+// IsOrigin reports whether p is before the first block.
 func (p Point) IsOrigin() bool { return p == Point{} }
 
-// String is the point as messages write it.
+// String formats the point for errors.
 func (p Point) String() string {
 	if p.IsOrigin() {
 		return "the origin"
@@ -25,25 +25,24 @@ type Tip struct {
 	Number uint64 // of the block
 }
 
-// Header is what a header tells about its block.
+// Header is the description of a block in its header.
 type Header struct {
 	Point
 	Size int // bytes of the block's body; 0: unknown
 }
 
-// Event is what happened next on a node's chain: a block, the removal of every block after a point, or, as the zero Kind
-// says, neither for now.
+// Event is a block, or the removal of every block after a point; the zero Kind is neither: the node has no more blocks.
 type Event struct {
 	Kind  Kind
 	Block []byte // an array of the era's tag and the block, as in chunk files
-	Point Point  // of the block, as far as its header came first; or where the node went back to
-	Tip   Tip    // of the node when it said so
+	Point Point  // of the block, if its header arrived first; or of the rollback
+	Tip   Tip    // of the node at that time
 }
 
-// Kind says what an [Event] is.
+// Kind is the kind of an [Event].
 type Kind uint8
 
-// What there is. The node is Waiting when its chain has nothing more for now.
+// Kinds of events. Waiting: the node has no more blocks for now.
 const (
 	Waiting Kind = iota
 	Forward

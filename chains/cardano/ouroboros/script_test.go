@@ -102,7 +102,7 @@ func TestHandshakesThatFailAreNamed(t *testing.T) {
 		temporary bool
 		says      string
 	}{
-		"refused":            {refuse(handshake.RefuseReasonRefused, 13, "wrong\nmagic"), "wrong_network", false, "magic 2: it said \"wrong magic\""},
+		"refused":            {refuse(handshake.RefuseReasonRefused, 13, "wrong\nmagic"), "wrong_network", false, "magic 2: it answered \"wrong magic\""},
 		"another magic":      {func(s scripted) { s.hears(); s.accept(3); s.hears() }, "wrong_network", false, "it is on the network with the magic 3"},
 		"other versions":     {refuse(handshake.RefuseReasonVersionMismatch, []uint16{99, 0x8000 + 98}), "no_common_version", false, "99, 98"},
 		"not understood":     {refuse(handshake.RefuseReasonDecodeError, 13, "what?"), "no_common_version", false, "what?"},
@@ -132,7 +132,7 @@ func TestHandshakesThatFailAreNamed(t *testing.T) {
 	}
 }
 
-// met connects to a node that shakes hands, finds no intersection but the origin, and then says what a test wants.
+// met connects to a node that completes the handshake, has no common block but the origin, and then follows a script.
 func met(t *testing.T, network string, o Options, f func(s scripted)) *Conn {
 	t.Helper()
 	address := script(t, network, func(s scripted) {
@@ -182,7 +182,7 @@ func TestNodesThatBreakTheProtocolAreNamed(t *testing.T) {
 		return func(s scripted) {
 			s.hears()
 			for i := 0; i < len(what); i += 2 {
-				if i == 2 && what[0] != what[i] { // a range is asked for first
+				if i == 2 && what[0] != what[i] { // a range is requested first
 					for protocol, _ := s.hears(); protocol != fetch && protocol != 0xffff; protocol, _ = s.hears() {
 					}
 				}
@@ -248,7 +248,7 @@ func TestHeadersThatAreNotUnderstoodEndTheConnection(t *testing.T) {
 	wantError(t, err, "unknown_era", false)
 }
 
-// A relay that has nothing to say is asked whether it is there.
+// An idle relay receives keep-alives.
 func TestANodeIsToldThatWeAreThere(t *testing.T) {
 	asked := make(chan uint16, 100)
 	answers := 0

@@ -1,10 +1,10 @@
-// Command compact makes what package cardano has built in of a network out of its Byron genesis file:
+// Command compact writes the files of a network that package genesis embeds, from its Byron genesis file:
 //
 //	go run ./chains/cardano/genesis/compact byron-genesis.json chains/cardano/genesis/mainnet
 //
-// It writes mainnet.json, the file in the form its hash is of and without what redeem keys were given (avvmDistr), and
-// mainnet.avvm, which has that: for each key its 32 bytes and the lovelace as an unsigned varint, in the order of
-// the file. The second is left out where nothing was given.
+// It writes mainnet.json, the canonical JSON without the funds of redeem keys (avvmDistr), and mainnet.avvm with these: per
+// key its 32 bytes and the lovelace as an unsigned varint, in the order of the file. mainnet.avvm is not written if there
+// are none.
 package main
 
 import (
@@ -45,7 +45,7 @@ func compact(from, to string) error {
 	return os.WriteFile(to+".avvm", given, 0o666)
 }
 
-// split is a genesis file without what redeem keys were given, and that.
+// split returns a genesis file without the funds of redeem keys, and these.
 func split(raw []byte) (rest, given []byte, err error) {
 	in := json.NewDecoder(bytes.NewReader(raw))
 	in.UseNumber()
@@ -55,7 +55,7 @@ func split(raw []byte) (rest, given []byte, err error) {
 	}
 	amounts, _ := file["avvmDistr"].(map[string]any)
 	for _, text := range slices.Sorted(maps.Keys(amounts)) {
-		// The padding is always there: its absence could not be told afterwards.
+		// Keys are padded: the output does not record padding.
 		key, err := base64.URLEncoding.DecodeString(text)
 		if err == nil && len(key) != 32 {
 			err = fmt.Errorf("it has %d bytes, a key has 32", len(key))
