@@ -11,7 +11,7 @@
 // pipelined up to a limit of bytes, which headers state.
 //
 // Handshake and multiplexer are those of gouroboros (handshake.go, mux.go). Its clients of the two protocols are not used:
-// see docs/adr/0033-chain-sync-and-block-fetch-are-implemented.md.
+// see docs/adr/0095-gouroboros-pipelined-block-fetch-does-not.md.
 //
 // Errors are of kind BadSource and name the node. Failures that a retry may cure, such as a lost connection or a timeout,
 // are marked by [birthmark/chains/blocksource.Temporary].
