@@ -40,7 +40,7 @@ func TestBadBlocksAreRefused(t *testing.T) {
 		"missing failed":       {handmade(t, ledger.EraConway, list{txBody(nil)}, sets, dict{}), "expected failed transactions, found the end of its array"},
 		"failed before Alonzo": {handmade(t, ledger.EraMary, list{txBody(nil)}, sets, dict{}, list{}), "its body hashes to"},
 		"no outputs field":     {handmade(t, ledger.EraConway, list{dict{0: list{}, 2: 1}}, sets, dict{}, list{}), "expected inputs, outputs and a fee"},
-		"field twice":          {handmade(t, ledger.EraConway, list{endless(t, 0xbf, 2, 1, 2, 1)}, sets, dict{}, list{}), "transaction 0: offset 859: key 2 stands twice"},
+		"field twice":          {handmade(t, ledger.EraConway, list{endless(t, 0xbf, 2, 1, 2, 1)}, sets, dict{}, list{}), "transaction 0: offset 859: duplicate key 2"},
 		"input":                {with(dict{0: list{list{filled(31, 1), 0}}}), "expected transaction of the outpoint of 32 bytes, found 31"},
 		"input's index":        {with(dict{0: list{list{filled(32, 1), uint64(1 << 32)}}}), "index 4294967296 of an outpoint"},
 		"tag of inputs":        {with(dict{0: tagged(259, list{})}), "expected inputs as an array or tagged 258, found tag 259"},

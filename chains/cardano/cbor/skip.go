@@ -64,7 +64,10 @@ func (s *Skipper) skip(b []byte) error {
 			return ErrShort
 		}
 		first := b[s.at]
-		major, n, size := head(b[s.at:])
+		major, n, size := int(first>>5), uint64(first&lengthBits), 1
+		if n >= 24 {
+			major, n, size = head(b[s.at:])
+		}
 		if size <= 0 {
 			if size == 0 {
 				return ErrShort

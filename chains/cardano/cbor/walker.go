@@ -85,9 +85,13 @@ func (w *Walker) Major() int {
 // expected item in errors.
 func (w *Walker) Head(what string) (major int, n uint64, indefinite bool) {
 	if w.Offset < len(w.Data) {
-		if first := w.Data[w.Offset]; first&lengthBits < 24 {
+		switch first := w.Data[w.Offset]; {
+		case first&lengthBits < 24:
 			w.Offset++
 			return int(first >> 5), uint64(first & lengthBits), false
+		case first&lengthBits == 24 && w.Offset+1 < len(w.Data):
+			w.Offset += 2
+			return int(first >> 5), uint64(w.Data[w.Offset-1]), false
 		}
 	}
 	major, n, size := head(w.Data[w.Offset:])
