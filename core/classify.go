@@ -11,8 +11,8 @@ import (
 	"birthmark/storage"
 )
 
-// Classify is the kind and code of an error, as [model.KindOf], and of those errors of the machine that a user can act on:
-// locked, damaged and not_permitted are of kind [model.Refused]; interrupted and no_space of [model.Internal].
+// Classify returns the kind and code of an error as [model.KindOf] does, and those of system errors that a user can act
+// on: locked, damaged and not_permitted are of kind [model.Refused], interrupted and no_space of kind [model.Internal].
 func Classify(err error) (model.ErrorKind, string) {
 	if kind, code := model.KindOf(err); kind != model.Internal || code != "internal" {
 		return kind, code

@@ -9,9 +9,9 @@ import (
 	"birthmark/storage"
 )
 
-// Dump hands every row of every family that the chain determines to row: families by name, keys in order. The slices
-// are row's until it returns. Databases of equal dumps hold the same chain and answer alike, but for [DB.Forks]: what
-// a database went through on its way is not part of what it is.
+// Dump calls row for every row of every family that the chain determines, ordered by family name and key. The slices
+// are valid until row returns. Databases with equal dumps hold the same chain and give the same answers, except for
+// [DB.Forks].
 func (db *DB) Dump(ctx context.Context, row func(family string, key, value []byte) error) error {
 	db.asking.RLock()
 	defer db.asking.RUnlock()
@@ -34,7 +34,7 @@ func (db *DB) Dump(ctx context.Context, row func(family string, key, value []byt
 	})
 }
 
-// Dumped are the names of the families that [DB.Dump] hands over, in its order.
+// Dumped returns the names of the families that [DB.Dump] writes, in its order.
 func (db *DB) Dumped() []string {
 	var names []string
 	for _, d := range db.dumped() {

@@ -5,13 +5,13 @@ import (
 	"birthmark/storage"
 )
 
-// Measures are figures of a database for those who watch over it. They are of this process since it opened the database.
+// Measures are metrics of a database since this process opened it.
 type Measures struct {
-	Caches []cache.Stats    // of what memory saves the write path to read
-	Store  []storage.Metric // of the store; none where it tells none
+	Caches []cache.Stats    // hit counters of the caches
+	Store  []storage.Metric // of the store; empty if it has none
 }
 
-// Measures are the figures of now.
+// Measures returns the current metrics.
 func (db *DB) Measures() (m Measures, err error) {
 	m.Caches = db.cache.Stats()
 	if meter, ok := db.store.(storage.MetricsProvider); ok {

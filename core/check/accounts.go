@@ -33,10 +33,10 @@ func (c *checker) accounts() error {
 	texts := func(space int) []sumText {
 		x := c.ByNumber(uint64(space))
 		return []sumText{
-			sumBalance:        {x.Family(schema.IndexBalance), "differs from what transactions paid to the value and spent from it"},
-			sumHeld:           {x.Family(schema.IndexHeld), "the assets held differ from those of the value's unspent outputs"},
-			sumUnspentOutputs: {x.Family(schema.IndexUnspent), "the unspent outputs of the value differ from those that no input spends"},
-			sumHistory:        {x.Family(schema.IndexHistory), "differs from the transactions that paid to the value and spent from it"},
+			sumBalance:        {x.Family(schema.IndexBalance), "differs from the sums of the value's transactions"},
+			sumHeld:           {x.Family(schema.IndexHeld), "differs from the assets in the value's unspent outputs"},
+			sumUnspentOutputs: {x.Family(schema.IndexUnspent), "differs from the outputs of the value that no input spends"},
+			sumHistory:        {x.Family(schema.IndexHistory), "differs from the transactions of the value"},
 		}
 	}
 	return c.compareSums(spaces, texts, func(s *sumCheck) error {
@@ -157,7 +157,10 @@ func (a *accountCheck) stored() error {
 		for _, f := range []struct {
 			which storage.Family
 			add   func(x *schema.Index, key, value []byte) error
-		}{{schema.IndexBalance, a.balance}, {schema.IndexHeld, a.held}, {schema.IndexUnspent, a.unspent}, {schema.IndexHistory, a.history}} {
+		}{
+			{schema.IndexBalance, a.balance}, {schema.IndexHeld, a.held},
+			{schema.IndexUnspent, a.unspent}, {schema.IndexHistory, a.history},
+		} {
 			if !(x.Active | x.Building).Has(schema.FeatureOf(f.which)) {
 				continue
 			}

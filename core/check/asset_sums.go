@@ -50,7 +50,8 @@ func (c *checker) assetAggregates() error {
 		return errors.Join(err1, err2)
 	})
 	if err == nil && c.rows[schema.FamilyAssetTotals] != c.rows[schema.FamilyAssetID] {
-		c.problem(schema.FamilyAssetTotals, nil, "%d rows for %d assets", c.rows[schema.FamilyAssetTotals], c.rows[schema.FamilyAssetID])
+		c.problem(schema.FamilyAssetTotals, nil, "%d rows for %d assets", c.rows[schema.FamilyAssetTotals],
+			c.rows[schema.FamilyAssetID])
 	}
 	return err
 }

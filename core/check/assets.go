@@ -9,10 +9,11 @@ import (
 	"birthmark/model"
 )
 
-// assetEntries checks that every asset entry has its asset, that every later one has a relation, and that its minted flag
-// matches the supply.
+// assetEntries checks that every asset entry has its asset, that every later one has a relation, and that its minted
+// flag matches the supply.
 func (c *checker) assetEntries() error {
-	ids, relations, supplies := c.join(schema.FamilyAssetID), c.join(schema.FamilyAssetRelations), c.join(schema.FamilyAssetSupply)
+	ids, supplies := c.join(schema.FamilyAssetID), c.join(schema.FamilyAssetSupply)
+	relations := c.join(schema.FamilyAssetRelations)
 	births, later := uint64(0), uint64(0)
 	err := c.scan(schema.FamilyAssets, func(k, v []byte) error {
 		pk, err := model.ParseUtxoPk(k)

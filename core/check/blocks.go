@@ -7,8 +7,8 @@ import (
 	"birthmark/model"
 )
 
-// blocks checks that heights have no gap, that each block is the parent of the next, that hashes and heights map to each
-// other, and that the last block is the tip.
+// blocks checks that heights have no gap, that each block is the parent of the next, that hashes and heights map to
+// each other, and that the last block is the tip.
 func (c *checker) blocks() error {
 	hashes := c.join(schema.FamilyHeight)
 	last := model.Point{}
@@ -54,7 +54,8 @@ func (c *checker) blocks() error {
 	}
 	c.result.Blocks = uint64(len(c.txCount))
 	if last != c.Tip {
-		c.problem(schema.FamilyMeta, schema.MetaTip, "the tip is %d %s, the last block %d %s", c.Tip.Height, c.Tip.Hash, last.Height, last.Hash)
+		c.problem(schema.FamilyMeta, schema.MetaTip, "the tip is %d %s, the last block %d %s",
+			c.Tip.Height, c.Tip.Hash, last.Height, last.Hash)
 	}
 	if err := hashes.flush(); err != nil {
 		return err
@@ -62,8 +63,8 @@ func (c *checker) blocks() error {
 	return c.count(schema.FamilyHeight, uint64(len(c.txCount)), "blocks")
 }
 
-// txs checks that the transactions of a block have no gap and the number in the block's row, and that hashes and pointers
-// map to each other.
+// txs checks that the transactions of a block have no gap and the number in the block's row, and that hashes and
+// pointers map to each other.
 func (c *checker) txs() error {
 	hashes := c.join(schema.FamilyTxPk)
 	seen := make([]int32, len(c.txCount))
@@ -120,7 +121,8 @@ func (c *checker) txs() error {
 		}
 	}
 	if genesis != c.Totals.GenesisTxs {
-		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals count %d genesis transactions, there are %d", c.Totals.GenesisTxs, genesis)
+		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals count %d genesis transactions, there are %d",
+			c.Totals.GenesisTxs, genesis)
 	}
 	return c.count(schema.FamilyTxPk, c.rows[schema.FamilyTxHash], "transactions")
 }

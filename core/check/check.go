@@ -39,13 +39,14 @@ type Options struct {
 	Progress func(done, total uint64) // called with numbers of rows; may be nil
 }
 
-// Run checks a database for internal consistency. It reads every row of the snapshot r, or, for one index, the outputs and
-// the families of the index. It needs a fixed amount of memory plus four bytes per block.
+// Run checks a database for internal consistency. It reads every row of the snapshot r, or, for one index, the
+// outputs and the families of the index. It needs a fixed amount of memory plus four bytes per block.
 //
-// The result lists the problems. A family that cannot be read is a problem too and ends the check. Run returns an error if it
-// is interrupted, cannot read the state of the database, or does not find the index (unknown_index).
+// The result lists the problems. A family that cannot be read is a problem too and ends the check. Run returns an
+// error if it is interrupted, cannot read the state of the database, or does not find the index (unknown_index).
 func Run(ctx context.Context, r storage.Reader, l *schema.Layout, o Options) (*Result, error) {
-	c := &checker{Layout: l, ctx: ctx, r: reader{r}, progress: o.Progress, rows: map[storage.Family]uint64{}, result: &Result{Problems: []Problem{}}}
+	c := &checker{Layout: l, ctx: ctx, r: reader{r}, progress: o.Progress, rows: map[storage.Family]uint64{},
+		result: &Result{Problems: []Problem{}}}
 	var err error
 	if c.State, err = new(schema.StateReader).Read(c.r, l); err != nil {
 		return nil, err
@@ -92,7 +93,8 @@ func (c *checker) problem(f storage.Family, key []byte, format string, args ...a
 		c.more++
 		return
 	}
-	c.result.Problems = append(c.result.Problems, Problem{c.names[f], hex.EncodeToString(key), fmt.Sprintf(format, args...)})
+	c.result.Problems = append(c.result.Problems,
+		Problem{c.names[f], hex.EncodeToString(key), fmt.Sprintf(format, args...)})
 }
 
 // scan visits every row of a family. It reports an error of visit as a problem of the row, and returns it if it is a
@@ -253,7 +255,8 @@ func (c *checker) checks(f storage.Family) bool {
 // compareTotals compares the totals of meta with the rows, and the unspent value with the supply of the chain.
 func (c *checker) compareTotals() {
 	for _, d := range c.Declarations() {
-		if d.Family != schema.FamilyMeta && schema.Determined(d.Family) && c.checks(d.Family) && c.rows[d.Family] != c.Totals.Rows[d.Family] {
+		if d.Family != schema.FamilyMeta && schema.Determined(d.Family) && c.checks(d.Family) &&
+			c.rows[d.Family] != c.Totals.Rows[d.Family] {
 			c.problem(d.Family, nil, "%d rows, the totals count %d", c.rows[d.Family], c.Totals.Rows[d.Family])
 		}
 	}
@@ -261,19 +264,23 @@ func (c *checker) compareTotals() {
 		return
 	}
 	if c.assets != c.Totals.Assets {
-		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals count %d asset entries, there are %d", c.Totals.Assets, c.assets)
+		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals count %d asset entries, there are %d",
+			c.Totals.Assets, c.assets)
 	}
 	if c.unspentValue != c.Totals.UnspentValue {
-		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals have an unspent value of %d, the unspent outputs have %d", c.Totals.UnspentValue, c.unspentValue)
+		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals have an unspent value of %d, the unspent outputs have %d",
+			c.Totals.UnspentValue, c.unspentValue)
 	}
 	if c.checksum != c.Totals.Checksum {
-		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals have checksum %d, the rows have %d", c.Totals.Checksum, c.checksum)
+		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals have checksum %d, the rows have %d",
+			c.Totals.Checksum, c.checksum)
 	}
 	if c.Tip.IsOrigin() {
 		return
 	}
 	issued, exact, ok := c.Chain.Supply(c.Tip.Height)
 	if ok && (c.unspentValue > issued || exact && c.unspentValue != issued) {
-		c.problem(schema.FamilyMeta, schema.MetaTotals, "the unspent value is %d, the chain has issued %d at height %d", c.unspentValue, issued, c.Tip.Height)
+		c.problem(schema.FamilyMeta, schema.MetaTotals, "the unspent value is %d, the chain has issued %d at height %d",
+			c.unspentValue, issued, c.Tip.Height)
 	}
 }

@@ -62,8 +62,8 @@ func (c *checker) inputs() error {
 // indexCounts counts the occurrences of an index in outputs.
 type indexCounts struct{ births, relations uint64 }
 
-// outputs checks that the outputs of a transaction have no gap, that every value that occurs has a birth, and that every
-// later occurrence has a relation.
+// outputs checks that the outputs of a transaction have no gap, that every value that occurs has a birth, and that
+// every later occurrence has a relation.
 func (c *checker) outputs() error {
 	txs := c.join(schema.FamilyTxHash)
 	values, relations := map[*schema.Index]*join{}, map[*schema.Index]*join{}
@@ -151,7 +151,8 @@ func (c *checker) outputs() error {
 		return err
 	}
 	if c.only == nil && genesis != c.Totals.GenesisOutputs {
-		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals count %d genesis outputs, there are %d", c.Totals.GenesisOutputs, genesis)
+		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals count %d genesis outputs, there are %d",
+			c.Totals.GenesisOutputs, genesis)
 	}
 	for _, x := range c.checked() {
 		if x.Kind != model.OneToOne {
@@ -185,7 +186,8 @@ func (c *checker) values(x *schema.Index, births uint64) error {
 	var failed error
 	err := c.inverse(x.Number, births, func(birth, value []byte) {
 		at, err := model.ParseBirthPk(birth, x.Kind.HasOrdinal())
-		if failed != nil || err != nil || !x.Active.Has(schema.FeaturePrefix) && (c.builtTo == nil || at.Utxo.Height() > *c.builtTo) {
+		if failed != nil || err != nil || !x.Active.Has(schema.FeaturePrefix) &&
+			(c.builtTo == nil || at.Utxo.Height() > *c.builtTo) {
 			return
 		}
 		want++
@@ -217,9 +219,9 @@ func (c *checker) relations(x *schema.Index, want uint64) error {
 	return err
 }
 
-// inverse checks that births and values of a space map to each other, and that no value has two births. It calls visit with
-// each birth and its value. Another pass found a value for each of the want births in outputs, so want values mean that
-// there is no other.
+// inverse checks that births and values of a space map to each other, and that no value has two births. It calls
+// visit with each birth and its value. Another pass found a value for each of the want births in outputs, so want
+// values mean that there is no other.
 func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte)) error {
 	births, values, wide := c.BirthFamilies(space)
 	back := c.join(births)

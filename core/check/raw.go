@@ -10,8 +10,8 @@ import (
 	"birthmark/model"
 )
 
-// raws checks that every transaction of a block, and no other, has its bytes, and that they hash to the transaction's hash.
-// It reads both families in parallel: batches of lookups would take too much memory.
+// raws checks that every transaction of a block, and no other, has its bytes, and that they hash to the transaction's
+// hash. It reads both families in parallel: batches of lookups would take too much memory.
 func (c *checker) raws() error {
 	if !c.Raw {
 		return nil

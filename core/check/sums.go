@@ -93,7 +93,7 @@ func (c *checker) compareSums(spaces []int, problems func(space int) []sumText, 
 		}
 	}
 	if more > 0 {
-		c.problem(schema.FamilyMeta, nil, "%d more groups (of %d) of assets or values have numbers that differ from those of the transactions",
+		c.problem(schema.FamilyMeta, nil, "%d more groups (of %d) of assets or values differ from the transactions",
 			more, sumGroups)
 	}
 	return err

@@ -120,7 +120,8 @@ func (v *verifier) differRow(row derivedRow, stored []byte) {
 // without returns the parts of a list that another list does not have.
 func without(list, other string) string {
 	others := strings.Split(other, ", ")
-	return strings.Join(slices.DeleteFunc(strings.Split(list, ", "), func(s string) bool { return slices.Contains(others, s) }), ", ")
+	left := slices.DeleteFunc(strings.Split(list, ", "), func(s string) bool { return slices.Contains(others, s) })
+	return strings.Join(left, ", ")
 }
 
 // textOr renders a value, or returns why that fails.
@@ -139,13 +140,16 @@ func (v *verifier) active(key, value []byte) []byte {
 	if err != nil {
 		return nil
 	}
-	row.Occurrences = slices.DeleteFunc(row.Occurrences, func(o schema.Occurrence) bool { return !o.Index.Active.Has(schema.FeatureValues) })
+	row.Occurrences = slices.DeleteFunc(row.Occurrences, func(o schema.Occurrence) bool {
+		return !o.Index.Active.Has(schema.FeatureValues)
+	})
 	return schema.AppendUtxoRow(nil, pk, &row)
 }
 
 // furtherRows reports the stored rows in a range of pointers that were not derived.
 func (v *verifier) furtherRows(from, to model.TxPk) error {
-	families := []storage.Family{schema.FamilyTxHash, schema.FamilyUtxo, schema.FamilySpentUtxo, schema.FamilySpentInput, schema.FamilyAssets, schema.FamilyAssetID, schema.FamilyAssetInfo}
+	families := []storage.Family{schema.FamilyTxHash, schema.FamilyUtxo, schema.FamilySpentUtxo, schema.FamilySpentInput,
+		schema.FamilyAssets, schema.FamilyAssetID, schema.FamilyAssetInfo}
 	if v.Raw {
 		families = append(families, schema.FamilyRaw)
 	}

@@ -66,7 +66,8 @@ func (r parentReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error)
 func (r parentReader) Suffixes(f storage.Family, prefixes [][]byte) ([][]byte, error) {
 	suffixes, err := r.Reader.Suffixes(f, prefixes)
 	size := model.PkSize
-	if f == schema.FamilyAssetBirth || f >= schema.FirstIndexFamily && r.ByNumber(uint64((f-schema.FirstIndexFamily)/schema.FamiliesPerIndex)).Kind.HasOrdinal() {
+	if f == schema.FamilyAssetBirth || f >= schema.FirstIndexFamily &&
+		r.ByNumber(uint64((f-schema.FirstIndexFamily)/schema.FamiliesPerIndex)).Kind.HasOrdinal() {
 		size = model.PkOrdinalSize
 	}
 	for i, suffix := range suffixes {

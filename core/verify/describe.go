@@ -37,8 +37,8 @@ func (v *verifier) indexOf(f storage.Family) *schema.Index {
 	return v.ByNumber(uint64((f - schema.FirstIndexFamily) / schema.FamiliesPerIndex))
 }
 
-// meaning returns the pointer of a row to a transaction, an input or an output, what the row is, with # for the number of
-// the input or output, and a function that renders its value.
+// meaning returns the pointer of a row to a transaction, an input or an output, what the row is, with # for the
+// number of the input or output, and a function that renders its value.
 func (v *verifier) meaning(row derivedRow) (pointer []byte, what string, text func(value []byte) (string, error)) {
 	key := row.key
 	tail := func(n int) []byte { return key[min(n, len(key)):] }
@@ -73,7 +73,8 @@ func (v *verifier) meaning(row derivedRow) (pointer []byte, what string, text fu
 	case schema.FamilyAssets:
 		return key, "assets of output #", func(b []byte) (string, error) { return v.assetsText(key, b) }
 	case schema.FamilyAssetSupply:
-		return tail(model.PkOrdinalSize), "mint or burn of " + v.valueAt(schema.AssetSpace, key), func(b []byte) (string, error) {
+		what := "mint or burn of " + v.valueAt(schema.AssetSpace, key)
+		return tail(model.PkOrdinalSize), what, func(b []byte) (string, error) {
 			amount, err := schema.ParseSupplyRow(b)
 			return fmt.Sprint(amount), err
 		}
@@ -88,7 +89,8 @@ func (v *verifier) meaning(row derivedRow) (pointer []byte, what string, text fu
 	if x := v.indexOf(row.family); x != nil {
 		name, space, which = x.Name, x.Number, (row.family-schema.FirstIndexFamily)%schema.FamiliesPerIndex
 	} else {
-		which = storage.Family(slices.Index([]storage.Family{schema.FamilyAssetID, schema.FamilyAssetBirth, schema.FamilyAssetRelations}, row.family))
+		kinds := []storage.Family{schema.FamilyAssetID, schema.FamilyAssetBirth, schema.FamilyAssetRelations}
+		which = storage.Family(slices.Index(kinds, row.family)) // as of an index
 	}
 	_, _, wide := v.BirthFamilies(space)
 	size := schema.PointerSize(wide)
@@ -96,7 +98,8 @@ func (v *verifier) meaning(row derivedRow) (pointer []byte, what string, text fu
 	case schema.IndexValue:
 		return key, name + " born in output #", func(b []byte) (string, error) { return v.format(space, b), nil }
 	case schema.IndexBirth:
-		return tail(storage.PrefixSize), "found by " + name + ": output #", keyOnly(v.valueAt(space, tail(storage.PrefixSize)))
+		birth := tail(storage.PrefixSize)
+		return birth, "found by " + name + ": output #", keyOnly(v.valueAt(space, birth))
 	case schema.IndexRelations:
 		return tail(size), "found by " + name + ": output #", keyOnly(v.valueAt(space, key))
 	default:

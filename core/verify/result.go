@@ -9,8 +9,8 @@ type Result struct {
 	Tip       Point   `json:"tip"`
 	SourceTip Point   `json:"source_tip"`
 	Behind    uint32  `json:"behind"`             // number of blocks of the source above the database's tip
-	Ahead     uint32  `json:"ahead"`              // number of blocks of the database above the source's tip, which are not compared
-	PartsAt   *uint32 `json:"parts_at,omitempty"` // first height at which the chains differ; blocks from there on are not compared
+	Ahead     uint32  `json:"ahead"`              // number of blocks of the database above the source's tip, not compared
+	PartsAt   *uint32 `json:"parts_at,omitempty"` // first height at which the chains differ, not compared from there on
 
 	Blocks  uint64 `json:"blocks"` // compared
 	Txs     uint64 `json:"txs"`    // genesis included

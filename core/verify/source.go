@@ -30,7 +30,9 @@ func newSource(src model.Source) (*source, error) {
 	s.byHeight, _ = src.(model.BlockReader)
 	s.byParent, _ = src.(model.ChildReader)
 	if s.byHeight == nil && s.byParent == nil {
-		return nil, model.Errorf(model.Usage, "bad_source", "this source does not provide single blocks: verify with another one, such as a node or its block files")
+		return nil, model.Errorf(model.Usage, "bad_source",
+			"this source does not provide single blocks: verify with another one, "+
+				"such as a node or its block files")
 	}
 	return s, nil
 }
@@ -99,8 +101,8 @@ func (v *verifier) sourceBlocks(heights []model.HeightPk) iter.Seq[*fetch] {
 	}
 }
 
-// blockOf returns the source's block at a height at which both have the same one; nil, after reporting it, if there is no
-// way to it. It returns source_moved if the source switched to another chain.
+// blockOf returns the source's block at a height at which both have the same one; nil, after reporting it, if there
+// is no way to it. It returns source_moved if the source switched to another chain.
 func (v *verifier) blockOf(a *fetch, sample []model.HeightPk) (*model.Block, error) {
 	if a.err != nil {
 		return nil, a.err
@@ -123,11 +125,13 @@ func sourceMoved(err error) error {
 	if err != nil {
 		return err
 	}
-	return model.Errorf(model.BadSource, "source_moved", "the source switched to another chain during the comparison: run verify again")
+	return model.Errorf(model.BadSource, "source_moved",
+		"the source switched to another chain during the comparison: run verify again")
 }
 
-// around returns the source's block at a height whose parent's row is damaged. It starts from the nearest row below that
-// the source knows and follows the source's chain. It reports damaged rows on the way, except those of the sample.
+// around returns the source's block at a height whose parent's row is damaged. It starts from the nearest row below
+// that the source knows and follows the source's chain. It reports damaged rows on the way, except those of the
+// sample.
 func (v *verifier) around(h model.HeightPk, sample []model.HeightPk) (*model.Block, error) {
 	for at := h; at > v.first && h-at < maxDetour; {
 		at--
@@ -153,7 +157,8 @@ func (v *verifier) around(h model.HeightPk, sample []model.HeightPk) (*model.Blo
 	if h == v.first {
 		return nil, sourceMoved(nil)
 	}
-	v.differ(Difference{Height: uint32(h), What: fmt.Sprintf("block on top of one of the %d blocks below", min(maxDetour, h-v.first))},
+	v.differ(Difference{Height: uint32(h), What: fmt.Sprintf("block on top of one of the %d blocks below", min(maxDetour,
+		h-v.first))},
 		fmt.Sprintf("block %d", h), "none of them is on the source's chain")
 	return nil, v.ctx.Err()
 }
@@ -176,8 +181,8 @@ func (v *verifier) shares(h model.HeightPk) (bool, error) {
 	return tip == p, err
 }
 
-// hashesAt returns the hashes of the database's and of the source's block at a height, or the error of a row instead of its
-// hash. The parent must be on the source's chain if the source is one by parent.
+// hashesAt returns the hashes of the database's and of the source's block at a height, or the error of a row instead
+// of its hash. The parent must be on the source's chain if the source is one by parent.
 func (v *verifier) hashesAt(h model.HeightPk) (ours, theirs string, err error) {
 	after, err := v.parent(h)
 	if err != nil {

@@ -25,14 +25,14 @@ const DefaultSample = 100
 // maxDifferences bounds the differences that an answer lists.
 const maxDifferences = 100
 
-// Run compares a database with a source. r reads a snapshot of the database. It checks that the tip is on the source's chain, compares the rows of a sample of
-// blocks with those that ingest makes of the source's blocks, and compares the unspent outputs if the source counts them
-// ([model.UnspentCounter]). The result lists the differences.
+// Run compares a database with a source. r reads a snapshot of the database. It checks that the tip is on the
+// source's chain, compares the rows of a sample of blocks with those that ingest makes of the source's blocks, and
+// compares the unspent outputs if the source counts them ([model.UnspentCounter]). The result lists the differences.
 //
-// The source must provide single blocks ([model.BlockReader] or [model.ChildReader]), otherwise Run returns an error of
-// kind [model.Usage] (bad_source). It must have been opened with the indexes of the database, and with raw transactions if
-// the database keeps them. Other errors are those of the source and of the snapshot, source_empty, source_moved and
-// unknown_block.
+// The source must provide single blocks ([model.BlockReader] or [model.ChildReader]), otherwise Run returns an error
+// of kind [model.Usage] (bad_source). It must have been opened with the indexes of the database, and with raw
+// transactions if the database keeps them. Other errors are those of the source and of the snapshot, source_empty,
+// source_moved and unknown_block.
 func Run(ctx context.Context, r storage.Reader, l *schema.Layout, src model.Source, o Options) (*Result, error) {
 	s, err := newSource(src)
 	if err != nil {
@@ -215,7 +215,8 @@ func less(a, b uint64) string {
 }
 
 // choose returns the first and the last height before end and n random heights between them, in order. It chooses the
-// heights with the lowest rank. The rank depends on the seed and the height alone, so a longer chain changes few of them.
+// heights with the lowest rank. The rank depends on the seed and the height alone, so a longer chain changes few of
+// them.
 func choose(first, end model.HeightPk, n int, seed uint64) []model.HeightPk {
 	type ranked struct {
 		rank   uint64
