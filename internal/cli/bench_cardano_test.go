@@ -163,7 +163,7 @@ func TestBenchesOfCardanoRefuseWhatTheyCannotDo(t *testing.T) {
 		"generate --txs 0 x":                                   {exitUsage, "bad_value", `^--txs: expected a number from 1`},
 		"generate":                                             {exitUsage, "missing_argument", `^missing argument DIR`},
 		"generate " + full:                                     {exitRefused, "not_empty", `is not empty`},
-		"decode --chain bitcoin --source " + cut:               {exitSource, "bad_block", `the block at 0 has 108 bytes, the file has 10 more`},
+		"decode --chain bitcoin --source " + cut:               {exitSource, "bad_block", `the block at offset 0 has 108 bytes, only 10 are left`},
 		"decode --chain bitcoin --source " + empty:             {exitSource, "source_empty", `contains no blocks`},
 		"decode --chain bitcoin --source " + empty + ".absent": {exitSource, "no_file", `no such file`},
 		"decode --source " + empty:                             {exitSource, "bad_chunk", `is not a chunk`},

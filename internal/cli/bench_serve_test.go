@@ -102,7 +102,7 @@ func TestBenchServeRefusesWhatItCannotMeasure(t *testing.T) {
 		"--url http://h:1/v1/x --db y":        {exitUsage, "bad_value", `^--url and --db do not go together`},
 		"--repeat 2":                          {exitUsage, "bad_value", `^--repeat is of --syncing`},
 		"--syncing --per-kind":                {exitUsage, "bad_value", `^--syncing and --per-kind do not go together`},
-		"--url h:80":                          {exitUsage, "bad_value", `expected the address of a chain that is served`},
+		"--url h:80":                          {exitUsage, "bad_value", `expected that of a chain`},
 		"--db " + os.DevNull:                  {exitRefused, "no_database", `holds no database`},
 		"--url http://127.0.0.1:1/v1/bitcoin": {exitSource, "no_answer", `refused`},
 	} {
