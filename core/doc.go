@@ -1,16 +1,11 @@
-// Package core is the indexer: it writes the families of the model, undoes them, checks them and answers from them.
+// Package core is the database: it opens a store, has one writer, appends and rolls back blocks, and follows a source.
 //
-// A [DB] is a store with the rules of one chain. [DB.Append] takes a window of blocks in three passes: every block,
-// transaction and output of the window is given its pointer; what inputs spend and where values were born is resolved
-// (from tables in memory that have all of the windows still being written, and what is left from the store, many keys at
-// once); then the rows are emitted. Resolution is the only reading. The rows of a window and the new tip are one write.
-// docs/performance.md follows a window through all of it.
+// [DB.Append] takes a batch of blocks through package ingest: pointers are assigned, inputs and values are resolved from the caches
+// (package cache) and the store, and rows are emitted together with the sums of package ledger. The rows and the new tip are one
+// write. docs/performance.md follows a batch through all of it. [DB.Rollback] needs no log: every pointer begins with the
+// height, so the rows of a block are ranges of keys.
 //
-// [DB.Rollback] needs no log: every pointer begins with the height, so the rows of a block are a range, and what they
-// point to tells the rest. [Sync] drives Append and Rollback from a [model.Source], reading, resolving and writing at
-// the same time; what its source took off the chain is remembered ([DB.Forks]). [DB.Check] verifies the laws that hold
-// between the families.
-//
-// schema.go declares every family and its layout once, and docs/schema.md is printed from that. The rows are encoded
-// and decoded in rows.go and rows_accounts.go, those of meta in meta.go, catalogue.go and living.go.
+// [Sync] drives both from a [model.Source]; it reads, resolves and writes at the same time, and records the blocks that a
+// reorganization removes. [DB.AddIndex], [DB.DropIndex] and [DB.Build] change the indexes of a running database (package
+// backfill). Queries are those of package query, check and verify are packages of their own, and package schema is the layout.
 package core
