@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"birthmark/chains/blocksource"
+	"birthmark/chains/adapter"
 	"birthmark/chains/cardano/immutable"
 	"birthmark/chains/ergo/jsonstream"
 	"birthmark/model"
@@ -26,7 +26,7 @@ func ReadBlocks(ctx context.Context, chain, path string, limit int64) ([][]byte,
 		return nil, err
 	}
 	if rest, ok := strings.CutPrefix(path, "file://"); ok {
-		path = blocksource.FilePath(rest)
+		path = adapter.FilePath(rest)
 	}
 	return s.read(ctx, path, limit)
 }
