@@ -2,7 +2,7 @@ package cli
 
 import "birthmark/internal/humanize"
 
-// Numbers on pages of the command line are those of the explorer: what is used in every file has a short name here.
+// Numbers are formatted as in the explorer. These functions are used in every file and have short names.
 
 func count[N ~int | ~int64 | ~uint32 | ~uint64](n N) string { return humanize.Count(n) }
 

@@ -50,11 +50,11 @@ func (p *page) asset(a *query.AssetAnswer) {
 	)
 }
 
-// maxSaid is the most characters of a name or description that a page shows.
+// maxSaid is the maximum number of characters of a name or description on a page.
 const maxSaid = 200
 
-// said is what anybody may have written, fit for a terminal: on one line, without what moves a cursor or turns the
-// direction of writing, and not for ever long.
+// said makes text of an issuer safe for a terminal: one line of limited length, without control characters and
+// without characters that change the direction of writing.
 func said(s string) cell {
 	shown := []rune(strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) {

@@ -39,7 +39,7 @@ func (p *page) block(a *query.BlockAnswer) {
 	p.table([]column{{"#", true}, {name: "hash"}}, rows)
 }
 
-// headerFields are the chain's own fields, whatever they are.
+// headerFields returns the chain's header fields.
 func headerFields(header any) []field {
 	var fields []field
 	for _, f := range humanize.Header(header) {

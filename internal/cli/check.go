@@ -65,7 +65,7 @@ func (p *page) check(a *check.Result) {
 		verdict = cell{"inconsistencies found", red}
 	}
 	fields := []field{{"check", verdict}}
-	if a.Blocks > 0 { // a check of one index reads none
+	if a.Blocks > 0 { // a check of one index reads no blocks
 		fields = append(fields, field{"blocks", text(count(a.Blocks))})
 	}
 	p.fields(append(fields, field{"rows", text(count(a.Rows))})...)

@@ -43,7 +43,7 @@ func (p *program) config(c *cli.Context) error {
 	return e.Close()
 }
 
-// view is the settings of every chain, or of the one that flags and environment are about.
+// view returns the settings of all chains, or of the chain that flags and environment select.
 func (p *program) view(c *cli.Context) (*config.View, error) {
 	sets, err := p.several(c)
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *program) view(c *cli.Context) (*config.View, error) {
 	}
 	v := p.settings.View()
 	for _, set := range sets {
-		if set.Chain == "" { // of a database that will say itself which chain it holds
+		if set.Chain == "" { // the database determines its chain
 			v.Chains = append(v.Chains, set.View("", nil))
 			continue
 		}

@@ -49,18 +49,18 @@ func (p *program) cursorCommand() *cli.Command {
 	}
 }
 
-// cursorQuery makes a command that asks a database and its cursors.
+// cursorQuery returns a command that reads a database and its cursors.
 func (p *program) cursorQuery(c cli.Command, ask func(ctx context.Context, c *cli.Context, db *daemon.Database, f cursor.Folder) (any, func(*page), error)) *cli.Command {
 	return p.query(c, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
 		return ask(ctx, c, db, cursor.Of(db.Dir))
 	})
 }
 
-// cursorAnswer is where a cursor is. At is null where nothing was followed yet.
+// cursorAnswer is the position of a cursor. At is null before the first block.
 type cursorAnswer struct {
 	Name      string        `json:"name"`
 	At        *cursor.Block `json:"at"`
-	ResumesAt *cursor.Block `json:"resumes_at"` // below At where the chain parted from it since
+	ResumesAt *cursor.Block `json:"resumes_at"` // below At if a reorganization removed At
 	Behind    uint64        `json:"behind"`     // blocks between that and the tip
 	Updated   int64         `json:"updated"`
 }
@@ -92,7 +92,7 @@ func cursorAnswerOf(ctx context.Context, db *daemon.Database, f cursor.Folder, n
 	return a, nil
 }
 
-// pointsOf are the blocks of a cursor, which must be one of the chain.
+// pointsOf returns the blocks of a cursor, or an error if it belongs to another chain.
 func pointsOf(chain model.Chain, name string, c *cursor.Cursor) ([]model.Point, error) {
 	if c.Chain != chain.Name() || c.Network != chain.Network() {
 		return nil, model.Errorf(model.Refused, "wrong_chain", "cursor %s is of %s %s, the database holds %s %s: delete it, or set it again",
@@ -109,7 +109,7 @@ func pointsOf(chain model.Chain, name string, c *cursor.Cursor) ([]model.Point, 
 	return points, nil
 }
 
-// cursorAt is a cursor behind the newest of points, which [core.DB.FollowLocator] said.
+// cursorAt returns a cursor after the newest of points, which [core.DB.FollowLocator] returned.
 func (p *program) cursorAt(chain model.Chain, points []model.Point) *cursor.Cursor {
 	c := &cursor.Cursor{Chain: chain.Name(), Network: chain.Network(), Updated: p.now().Unix(), Blocks: []cursor.Block{}}
 	for _, at := range points {
@@ -118,7 +118,7 @@ func (p *program) cursorAt(chain model.Chain, points []model.Point) *cursor.Curs
 	return c
 }
 
-// holdCursor takes a cursor for this process alone.
+// holdCursor locks a cursor for this process.
 func (p *program) holdCursor(c *cli.Context, f cursor.Folder, name string) (*cursor.Held, error) {
 	return f.Hold(name, fmt.Sprintf("pid %d, %s, since %s", os.Getpid(), commandName(c), p.now().UTC().Format(time.RFC3339)))
 }
@@ -166,7 +166,7 @@ func listCursors(ctx context.Context, _ *cli.Context, db *daemon.Database, f cur
 	return a, func(pg *page) { pg.cursors(a.Cursors) }, nil
 }
 
-// deletedAnswer is what there is to say of a cursor that is gone.
+// deletedAnswer is the answer of cursor delete.
 type deletedAnswer struct {
 	Deleted string `json:"deleted"`
 }
@@ -174,7 +174,7 @@ type deletedAnswer struct {
 func (p *program) deleteCursor(_ context.Context, c *cli.Context, _ *daemon.Database, f cursor.Folder) (any, func(*page), error) {
 	name := c.Args().First()
 	if _, err := f.Read(name); err != nil {
-		if kind, _ := model.KindOf(err); kind != model.Refused { // one that is damaged can be deleted
+		if kind, _ := model.KindOf(err); kind != model.Refused { // a damaged cursor can be deleted
 			return nil, nil, err
 		}
 	}
@@ -200,9 +200,9 @@ func (p *page) cursors(cs []*cursorAnswer) {
 		}
 		switch {
 		case c.At != nil && c.ResumesAt == nil:
-			note = cell{"no longer of this chain: goes on from the origin", yellow}
+			note = cell{"not on this chain any more: resumes from the origin", yellow}
 		case c.At != nil && *c.At != *c.ResumesAt:
-			note = cell{"a fork since: goes on from block " + count(c.ResumesAt.Height), yellow}
+			note = cell{"reorganization: resumes from block " + count(c.ResumesAt.Height), yellow}
 		}
 		rows = append(rows, []cell{{c.Name, bold}, at, text(count(c.Behind)), text(clock(c.Updated)), note})
 	}

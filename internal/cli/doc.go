@@ -1,15 +1,14 @@
-// Package cli is the command line of birthmark: it indexes a chain into a database and answers questions about it.
+// Package cli is the command line of birthmark.
 //
-// Each command has a file of its own and is declared there: its flags, its arguments (ArgsUsage says how many there
-// are) and its action. What they share is around them:
+// Each command has its own file, which declares its flags, its arguments (ArgsUsage has a word per argument) and its
+// action. Shared files:
 //
-//   - arrange.go brings the arguments into the order the flag parser wants and finds what is wrong with them;
+//   - arrange.go brings the arguments into the order that the flag parser requires and checks them;
 //   - load.go reads the settings from file, environment and flags ([birthmark/internal/config]);
 //   - query.go opens the database of a query;
 //   - fail.go turns an error into an exit status, a line on stderr and a JSON document;
-//   - page.go and amount.go write answers for people.
+//   - page.go and amount.go print answers as text.
 //
-// What runs for long, a sync or a server, is [birthmark/internal/daemon]; progress is shown by [birthmark/internal/progress].
-//
-// The answers themselves are made by birthmark/core.
+// Syncs and servers are in [birthmark/internal/daemon], progress bars in [birthmark/internal/progress], and queries in
+// [birthmark/core/query].
 package cli

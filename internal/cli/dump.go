@@ -68,7 +68,7 @@ func knownFamily(c *cli.Context, db *daemon.Database) error {
 	return nil
 }
 
-// dumpLines hands on the line of each row, of one family or with "" of all.
+// dumpLines calls a function with the line of each row, of one family or with "" of all.
 func dumpLines(ctx context.Context, db *daemon.Database, only string, use func(family string, line []byte) error) error {
 	var line []byte
 	return db.Dump(ctx, func(family string, key, value []byte) error {
@@ -82,9 +82,9 @@ func dumpLines(ctx context.Context, db *daemon.Database, only string, use func(f
 	})
 }
 
-// digestAnswer is what makes two databases comparable.
+// digestAnswer are checksums that make databases comparable.
 type digestAnswer struct {
-	Families []familyDigest `json:"families"` // those that have rows, by name
+	Families []familyDigest `json:"families"` // families with rows, by name
 	Rows     uint64         `json:"rows"`
 	SHA256   string         `json:"sha256"`
 }

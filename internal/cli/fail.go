@@ -28,8 +28,8 @@ var exitStatus = map[model.ErrorKind]int{
 	model.BadSource: exitSource,
 }
 
-// fail tells what went wrong and returns the exit status: one line on stderr and, where JSON was asked for and no
-// document is written yet, a document.
+// fail prints an error and returns the exit status. It prints one line on stderr and, with --json, a document unless one
+// was printed already.
 func (p *program) fail(err error) int {
 	if err == nil {
 		return exitDone
@@ -42,7 +42,7 @@ func (p *program) fail(err error) int {
 			Code    string `json:"code"`
 			Message string `json:"message"`
 		}
-		// Nobody is left to tell where this fails.
+		// There is no other way to report an error here.
 		_ = p.document(struct {
 			Error errorAnswer `json:"error"`
 		}{errorAnswer{code, message}})
@@ -50,7 +50,7 @@ func (p *program) fail(err error) int {
 	return exitStatus[kind]
 }
 
-// masked is a text without the secrets of sources.
+// masked returns a text without the secrets of sources.
 func (p *program) masked(text string) string {
 	for _, uri := range p.sources {
 		text = strings.ReplaceAll(text, uri, config.MaskURI(uri))
@@ -58,7 +58,7 @@ func (p *program) masked(text string) string {
 	return text
 }
 
-// oneLine joins the lines of an error; what fails again while a database is closed is told once.
+// oneLine joins the lines of an error and drops repeated lines, such as a second failure when the database is closed.
 func oneLine(text string) string {
 	var lines []string
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {

@@ -21,7 +21,7 @@ func (p *program) fieldsCommand() *cli.Command {
 }
 
 func (p *program) fields(c *cli.Context) error {
-	// Only where it is asked for: a chain in the environment does not change what stands in the docs.
+	// Only --chain selects a chain: the output for the documentation must not depend on the environment.
 	names := chains.Names()
 	if c.IsSet("chain") {
 		set, err := p.one(c)
@@ -49,7 +49,7 @@ func (p *program) fields(c *cli.Context) error {
 	})
 }
 
-// shortExample is a value as a table has room for it; --json has all of it.
+// shortExample truncates a value for the table; --json has all of it.
 func shortExample(value string) string {
 	const most = 24
 	if len(value) > most {

@@ -56,7 +56,7 @@ func (p *program) findCommand() *cli.Command {
 	return find
 }
 
-// termsOf reads the flags that say which outputs of a value are wanted.
+// termsOf reads the flags that select outputs of a value.
 func termsOf(c *cli.Context) (t query.Terms, err error) {
 	t.Unspent = c.Bool("unspent")
 	if t.And, err = termsIn(c, "and"); err != nil {
@@ -102,7 +102,7 @@ func (p *page) find(a *query.FindAnswer) {
 	p.more(a.Next)
 }
 
-// firstSeen is where a value or an asset occurred first, or that it never did.
+// firstSeen returns the first occurrence of a value or an asset, or that it has none.
 func (p *page) firstSeen(f *query.FirstSeenAnswer) string {
 	if f == nil {
 		return "never used"

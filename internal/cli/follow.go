@@ -20,7 +20,7 @@ import (
 	"birthmark/model"
 )
 
-// followFlags are those of find that mean something with --follow alone.
+// followFlags returns the flags of find that need --follow.
 func followFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "stream new matches block by block until interrupted; without VALUE, match every value"},
@@ -35,11 +35,11 @@ const (
 	defaultPoll = time.Second
 	leastPoll   = 10 * time.Millisecond
 
-	flushEvery = 200 * time.Millisecond // while there is more to tell
-	keepEvery  = time.Second            // the cursor, while there is more to tell
+	flushEvery = 200 * time.Millisecond // while there are more events
+	keepEvery  = time.Second            // saves the cursor while there are more events
 )
 
-// tail is a find that follows.
+// tail is a running find --follow.
 type tail struct {
 	*program
 	c    *cli.Context
@@ -48,18 +48,18 @@ type tail struct {
 	poll time.Duration
 
 	cursor *cursor.Held   // nil: none
-	kept   *cursor.Cursor // what it was before, nil: it is new
+	kept   *cursor.Cursor // its position at the start; nil: a new cursor
 
 	out     *page
 	lines   *json.Encoder // of out
 	begun   bool
-	at      model.Point   // the last block that was told
+	at      model.Point   // the last block that was printed
 	known   []model.Point // the locator of it
 	flushed time.Time
 	marked  time.Time
 }
 
-// follow tells what happens until it is stopped, or is at the tip where that is the end.
+// follow prints events until it is interrupted, or until the tip with --until-tip.
 func (p *program) follow(c *cli.Context) (err error) {
 	f := &tail{program: p, c: c, poll: defaultPoll}
 	if err := f.read(); err != nil {
@@ -88,7 +88,7 @@ func (p *program) follow(c *cli.Context) (err error) {
 		}
 		took, err := f.pass()
 		if stop := c.Context.Err(); stop != nil && errors.Is(err, stop) {
-			return nil // it was stopped while it opened the database
+			return nil // interrupted while opening the database
 		}
 		if err != nil || c.Bool("until-tip") || c.Context.Err() != nil {
 			return err
@@ -99,7 +99,7 @@ func (p *program) follow(c *cli.Context) (err error) {
 	}
 }
 
-// read reads arguments and flags, and refuses those of a find that does not follow.
+// read reads arguments and flags, and rejects flags that --follow does not support.
 func (f *tail) read() (err error) {
 	c := f.c
 	for _, name := range []string{"and", "or", "unspent", "limit", "after", "order", "height-to", "time-to"} {
@@ -128,7 +128,7 @@ func (f *tail) read() (err error) {
 	return nil
 }
 
-// take holds the cursor.
+// take locks the cursor.
 func (f *tail) take(folder cursor.Folder, name string) (err error) {
 	if f.cursor, err = f.holdCursor(f.c, folder, name); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (f *tail) take(folder cursor.Folder, name string) (err error) {
 	return err
 }
 
-// pass tells what the database has that was not told yet, and says how long it took to open it.
+// pass prints the new events of the database and returns the time it took to open it.
 func (f *tail) pass() (took time.Duration, err error) {
 	began := f.now()
 	db, err := f.host(f.c).OpenReading(f.c.Context, f.set, core.Options{})
@@ -167,7 +167,7 @@ func (f *tail) pass() (took time.Duration, err error) {
 	for e, err := range changes.Follow(f.c.Context, db.Queries, f.known, f.what) {
 		if err != nil {
 			if f.c.Context.Err() != nil {
-				break // it was stopped: what was told counts
+				break // interrupted: printed events count
 			}
 			return took, errors.Join(err, f.keep(db))
 		}
@@ -186,8 +186,8 @@ func (f *tail) tell(db *daemon.Database, e changes.Change) error {
 			return nil
 		}
 		f.begun, f.at = true, *e.Rollback
-		// The cursor goes back before it is told, and forth after: it is never ahead of who listens, also where the chain
-		// comes back to what was taken back.
+		// The cursor moves back before a rollback is printed, and forward after a block is printed: it is never ahead of the
+		// client, even if the chain returns to an orphaned branch.
 		if err := f.mark(db); err != nil {
 			return err
 		}
@@ -211,7 +211,7 @@ func (f *tail) tell(db *daemon.Database, e changes.Change) error {
 
 // write writes one line.
 func (f *tail) write(e changes.Change) error {
-	f.answered = true // what fails from here on is no document of its own
+	f.answered = true // later errors are not printed as documents
 	if f.json {
 		return f.lines.Encode(e)
 	}
@@ -219,7 +219,7 @@ func (f *tail) write(e changes.Change) error {
 	return nil
 }
 
-// keep flushes what was told and marks how far that is.
+// keep flushes the printed events and saves the position.
 func (f *tail) keep(db *daemon.Database) error {
 	f.flushed = f.now()
 	if err := f.out.w.Flush(); err != nil || !f.begun {
@@ -228,7 +228,7 @@ func (f *tail) keep(db *daemon.Database) error {
 	return f.mark(db)
 }
 
-// mark puts the cursor, if there is one, behind the last block.
+// mark sets the cursor, if there is one, to the position after the last block.
 func (f *tail) mark(db *daemon.Database) (err error) {
 	if !f.marked.IsZero() && len(f.known) > 0 && f.known[0] == f.at {
 		return nil
@@ -255,7 +255,7 @@ func (f *tail) wait(dir, seen string, pause time.Duration) error {
 	}
 }
 
-// event is one line for people.
+// event prints an event as one line of text.
 func (p *page) event(e changes.Change) {
 	switch {
 	case e.Output != nil:

@@ -35,7 +35,7 @@ func (p *page) forks(a *query.ForksAnswer) {
 	var rows [][]cell
 	for i, lost := range a.Forks {
 		at, depth := cell{}, cell{}
-		if i == 0 || a.Forks[i-1].Depth == 1 { // the lowest block of a fork, which was its deepest
+		if i == 0 || a.Forks[i-1].Depth == 1 { // the lowest block of a fork, which had the most confirmations
 			at, depth = text(clock(lost.LostAt)), cell{count(lost.Depth), bold}
 		}
 		by := cell{"nothing yet", yellow}

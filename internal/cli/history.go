@@ -48,7 +48,7 @@ func (p *page) history(a *query.HistoryAnswer) {
 	p.more(a.Next)
 }
 
-// flow is an amount that came or went, a dash where it is 0.
+// flow returns a received or sent amount, a dash for 0.
 func (p *page) flow(n string, as style) cell {
 	if n == "0" {
 		return cell{"-", faint}

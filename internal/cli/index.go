@@ -72,14 +72,14 @@ func (p *program) indexCommand() *cli.Command {
 	}
 }
 
-// changeFlags are those of commands that change an index.
+// changeFlags returns the flags of commands that change an index.
 func changeFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.BoolFlag{Name: "detach", DisableDefaultText: true, Usage: "do not wait until another process that syncs the database is done"},
 	}, databaseFlags(), profileFlags())
 }
 
-// readIndexes opens the database to be read, with the indexes it has, however the settings define theirs.
+// readIndexes opens the database for reading with its stored indexes, even if the settings define them differently.
 func (p *program) readIndexes(c *cli.Context, do func(ctx context.Context, db *daemon.Database) error) error {
 	set, err := p.one(c)
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *program) indexAdd(c *cli.Context) error {
 			r.Keep, r.Definition = ix.Options, ix.Definition
 		}
 	}
-	if r.Definition != nil { // what is wrong with it is told with its place in the settings
+	if r.Definition != nil { // errors name the place in the settings
 		db, err := p.openReading(c, core.Options{})
 		if err != nil {
 			return err

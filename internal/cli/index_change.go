@@ -22,17 +22,17 @@ import (
 
 const (
 	askEvery   = 200 * time.Millisecond
-	mostMisses = 10 // a process that ends lets go of its socket before its lock
+	mostMisses = 10 // a process that ends removes its socket before it releases the lock
 )
 
-// change has an index added or dropped, by the process that writes the database or, where there is none, by this one; and
-// waits until it is done. Where that process ends before, this one goes on.
+// change adds or drops an index and waits until it is done. The process that writes the database does it; if there is no
+// such process, or if it ends before, this process does it.
 func (p *program) change(c *cli.Context, set *config.Chain, r control.Request) error {
 	dir, err := daemon.ExistingFolder(set)
 	if err != nil {
 		return err
 	}
-	set.Indexes, set.Raw = nil, false // the database is opened with what it has
+	set.Indexes, set.Raw = nil, false // open the database with its stored indexes
 	if r.Definition != nil {
 		set.Stored = []model.Definition{*r.Definition}
 	}
@@ -51,24 +51,24 @@ func (p *program) change(c *cli.Context, set *config.Chain, r control.Request) e
 	return w.answer()
 }
 
-// indexChange is an index that is added or dropped.
+// indexChange is the state of adding or dropping an index.
 type indexChange struct {
 	*program
 	c       *cli.Context
 	set     *config.Chain
 	dir     string
 	request control.Request
-	before  []query.FamilyAnswer // of the database, where room is to come back
+	before  []query.FamilyAnswer // sizes before an index is dropped
 
-	states     []query.IndexState // as the process that writes the database said last
-	registered bool               // by whatever process
+	states     []query.IndexState // the last reply of the process that writes the database
+	registered bool               // by any process
 	done       bool
-	pid        int    // of the process that does it, 0: this one
-	told       string // why that does not go on
+	pid        int    // of the process that does it; 0: this process
+	told       string // the last failure that was logged
 	now        atomic.Pointer[core.BuildProgress]
 }
 
-// make goes on until the change is made, or left to another process.
+// make returns when the change is done, or left to another process by --detach.
 func (w *indexChange) make() error {
 	for misses := 0; ; {
 		err := w.here()
@@ -83,7 +83,7 @@ func (w *indexChange) make() error {
 		if misses++; w.registered && !asked {
 			misses = 0
 		}
-		if misses > mostMisses { // who writes it does not listen, as a rollback
+		if misses > mostMisses { // the writing process serves no control socket, such as a rollback
 			return err
 		}
 		select {
@@ -94,7 +94,7 @@ func (w *indexChange) make() error {
 	}
 }
 
-// here makes the change in this process. A [*storage.LockedError] where another one writes the database.
+// here makes the change in this process. It returns a [*storage.LockedError] if another process writes the database.
 func (w *indexChange) here() (err error) {
 	h := w.host(w.c)
 	db, err := h.OpenWriting(w.c.Context, w.set)
@@ -130,7 +130,8 @@ func (w *indexChange) here() (err error) {
 	return nil
 }
 
-// there has the process that writes the database make the change. [control.ErrNobody] where it does not listen, or has ended.
+// there requests the change from the process that writes the database. It returns [control.ErrNobody] if that process has no
+// control socket or has ended.
 func (w *indexChange) there() error {
 	ctx, request := w.c.Context, w.request
 	for {
@@ -156,7 +157,7 @@ func (w *indexChange) there() error {
 	}
 }
 
-// isDone reports whether nothing of the change is left to do, and takes down how far it is.
+// isDone reports whether the change is done, and records the progress.
 func (w *indexChange) isDone(states []query.IndexState) bool {
 	i := slices.IndexFunc(states, func(x query.IndexState) bool { return x.Name == w.request.Index })
 	if i < 0 {
@@ -169,7 +170,7 @@ func (w *indexChange) isDone(states []query.IndexState) bool {
 	return w.request.Do == control.Add && len(x.Adding) == 0 && !x.Dropping
 }
 
-// families is the room the database takes.
+// families returns the sizes of the column families.
 func (w *indexChange) families() (list []query.FamilyAnswer, err error) {
 	err = w.read(func(ctx context.Context, db *daemon.Database) error {
 		a, err := db.Status(ctx)
@@ -181,7 +182,7 @@ func (w *indexChange) families() (list []query.FamilyAnswer, err error) {
 	return list, err
 }
 
-// read opens the database to be read, also after the command was told to stop.
+// read opens the database for reading, also after an interrupt.
 func (w *indexChange) read(do func(ctx context.Context, db *daemon.Database) error) error {
 	c := *w.c
 	c.Context = context.WithoutCancel(c.Context)
@@ -194,7 +195,7 @@ func (w *indexChange) read(do func(ctx context.Context, db *daemon.Database) err
 	return errors.Join(do(c.Context, db), db.Close())
 }
 
-// freed is the room that families took which are gone.
+// freed returns the size of the families that were dropped.
 func (w *indexChange) freed() (*int64, error) {
 	after, err := w.families()
 	n := int64(0)
@@ -206,14 +207,14 @@ func (w *indexChange) freed() (*int64, error) {
 	return &n, err
 }
 
-// changeAnswer is what was done to an index.
+// changeAnswer is the answer of index add and index drop.
 type changeAnswer struct {
 	Chain      string       `json:"chain"`
 	Network    string       `json:"network"`
 	Did        string       `json:"did"`           // add or drop
-	Done       bool         `json:"done"`          // else it is gone on with: by the same command, or by a sync
-	PID        int          `json:"pid,omitempty"` // of the process that does it, where it is another one
-	Index      *indexAnswer `json:"index"`         // null: it is gone
+	Done       bool         `json:"done"`          // false: the same command or a sync resumes it
+	PID        int          `json:"pid,omitempty"` // of the process that does it, if it is another one
+	Index      *indexAnswer `json:"index"`         // null: it was dropped
 	BytesFreed *int64       `json:"bytes_freed,omitempty"`
 }
 
@@ -222,7 +223,7 @@ func (w *indexChange) answer() error {
 	var chain model.Chain
 	err := w.read(func(ctx context.Context, db *daemon.Database) (err error) {
 		chain, a.Chain, a.Network = db.Chain(), db.Chain().Name(), db.Chain().Network()
-		states := w.states // what another process has written last need not be seen here yet
+		states := w.states // this reader may not see the last writes of the other process yet
 		if w.pid == 0 {
 			if states, err = db.IndexStates(ctx); err != nil {
 				return err

@@ -9,7 +9,7 @@ import (
 	"birthmark/internal/daemon"
 )
 
-// indexAnswer is one index, and what is being done to it.
+// indexAnswer is an index and its state.
 type indexAnswer = query.IndexState
 
 func indexesAnswerOf(ctx context.Context, db *daemon.Database) (*api.IndexesAnswer, error) {
@@ -28,7 +28,7 @@ func (p *page) indexes(list []indexAnswer) {
 	p.table([]column{{name: "index"}, {name: "kind"}, {"values", true}, {name: "keeps"}, {name: "state"}, {name: "defined as"}}, rows)
 }
 
-// stateOf is what is being done to an index; nothing where it is as it should be.
+// stateOf returns the pending operation of an index; empty if there is none.
 func stateOf(x indexAnswer) cell {
 	switch {
 	case x.Dropping:

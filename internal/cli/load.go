@@ -10,7 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// settingFlags are the flags that override a setting, with the setting's key.
+// settingFlags maps the flags that override a setting to its key.
 var settingFlags = []struct{ flag, key string }{
 	{"listen", "listen"},
 	{"tls-cert", "tls.cert"},
@@ -31,11 +31,11 @@ var settingFlags = []struct{ flag, key string }{
 	{"db", "db"},
 	{"wal", "wal"},
 	{"compression", "compression"},
-	{"raw", "raw"}, // tx has one that means it otherwise, and reads no setting of the name
+	{"raw", "raw"}, // tx --raw is a different flag, and tx does not read this setting
 	{"index", "indexes"},
 }
 
-// load reads the settings: the file that is named, over it the environment, over that the flags of c.
+// load reads the settings from the file, the environment and the flags of c; later ones override earlier ones.
 func (p *program) load(c *cli.Context) error {
 	s := config.Default()
 	file, origin := c.String("config"), "--config"
@@ -81,7 +81,7 @@ func (p *program) load(c *cli.Context) error {
 	return nil
 }
 
-// logTo has the log written as it is set, by this program and the packages below.
+// logTo applies the log settings.
 func (p *program) logTo(set config.Log) {
 	if set == config.Default().Log {
 		return
@@ -97,7 +97,7 @@ func (p *program) logTo(set config.Log) {
 	}
 }
 
-// one is the settings of the chain that c is about.
+// one returns the settings of the chain that c selects.
 func (p *program) one(c *cli.Context) (*config.Chain, error) {
 	if err := p.load(c); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (p *program) one(c *cli.Context) (*config.Chain, error) {
 	return set, nil
 }
 
-// several are the settings of all chains that c is about.
+// several returns the settings of all chains that c selects.
 func (p *program) several(c *cli.Context) ([]*config.Chain, error) {
 	if err := p.load(c); err != nil {
 		return nil, err
@@ -125,20 +125,20 @@ func (p *program) several(c *cli.Context) ([]*config.Chain, error) {
 	return sets, nil
 }
 
-// mask keeps the secret of a source out of what is said.
+// mask registers the secret of a source, so that no output contains it.
 func (p *program) mask(set *config.Chain) {
 	if config.MaskURI(set.Source) != set.Source {
 		p.sources = append(p.sources, set.Source)
 	}
 }
 
-// commandName is what the process says of itself to those it keeps out. Not the arguments: they can hold a secret.
+// commandName names this process in the lock of the database, without arguments, which can contain a secret.
 func commandName(c *cli.Context) string {
 	if c == nil {
 		return "birthmark"
 	}
 	name := ""
-	for _, in := range c.Lineage() { // the innermost first
+	for _, in := range c.Lineage() { // innermost first
 		if in.Command != nil && in.Command.Name != "" && in.Command.Name != "birthmark" {
 			name = " " + in.Command.Name + name
 		}

@@ -12,15 +12,15 @@ import (
 	"birthmark/model"
 )
 
-// page is an answer as a person reads it: fields, and tables with aligned columns.
+// page prints an answer as text: fields, and tables with aligned columns.
 type page struct {
 	w      *bufio.Writer
 	colour bool
 	unit   humanize.Unit
-	chain  model.Chain // nil where the answer is about none
+	chain  model.Chain // nil if the answer has no chain
 }
 
-// style is how a text is shown where there is colour: an ANSI attribute, 0 is plain.
+// style is an ANSI attribute for terminals with colour; 0 is plain.
 type style int
 
 const (
@@ -40,7 +40,7 @@ type cell struct {
 
 func text(s string) cell { return cell{text: s} }
 
-// column is a column of a table. Numbers stand at its right.
+// column is a column of a table; right aligns it to the right.
 type column struct {
 	name  string
 	right bool
@@ -53,7 +53,7 @@ func (p *page) styled(s string, as style) string {
 	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", as, s)
 }
 
-// field is a name and its value on a line of their own. One without a value is left out.
+// field is a line with a name and a value. Fields without a value are omitted.
 type field struct {
 	name  string
 	value cell
@@ -73,7 +73,7 @@ func (p *page) fields(fields ...field) {
 	}
 }
 
-// table writes rows under the columns' names. No rows: nothing.
+// table prints rows under the column names; without rows it prints nothing.
 func (p *page) table(columns []column, rows [][]cell) {
 	if len(rows) == 0 {
 		return
@@ -108,10 +108,10 @@ func (p *page) table(columns []column, rows [][]cell) {
 	}
 }
 
-// heading is a line above a table.
+// heading prints a line above a table.
 func (p *page) heading(s string) { p.printf("\n%s\n", p.styled(s, bold)) }
 
-// more says how to get the next page.
+// more prints the flag for the next page.
 func (p *page) more(next *string) {
 	if next != nil {
 		p.printf("\n%s --after %s\n", p.styled("there is more:", faint), *next)
@@ -124,7 +124,7 @@ func pad(s string, width int) string {
 	return strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
 }
 
-// answer writes an answer: v as JSON, or what show makes of it.
+// answer prints an answer: v as JSON, or the text that show prints.
 func (p *program) answer(chain model.Chain, v any, show func(*page)) error {
 	if p.json {
 		return p.document(v)
@@ -137,7 +137,7 @@ func (p *program) answer(chain model.Chain, v any, show func(*page)) error {
 	return pg.w.Flush()
 }
 
-// colourful reports whether w is a terminal whose user did not forbid colour (https://no-color.org).
+// colourful reports whether w is a terminal and colour is not disabled (https://no-color.org).
 func (p *program) colourful(w io.Writer) bool {
 	if v, _ := p.lookup("NO_COLOR"); v != "" {
 		return false

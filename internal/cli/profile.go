@@ -9,12 +9,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// profiled is action with the profiles that its flags ask for, where it has such flags.
+// profiled returns action with the profiles that the flags of its command request.
 func profiled(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error { return profile(c, action) }
 }
 
-// profile runs action and writes the profiles that flags of c ask for, also where action fails.
+// profile runs action and writes the profiles that the flags of c request, even if action fails.
 func profile(c *cli.Context, action cli.ActionFunc) (err error) {
 	if name := c.String("cpuprofile"); name != "" {
 		f, err := profileFile("cpuprofile", name)
@@ -30,7 +30,7 @@ func profile(c *cli.Context, action cli.ActionFunc) (err error) {
 		}()
 	}
 	if name := c.String("memprofile"); name != "" {
-		f, err := profileFile("memprofile", name) // before the work, so that a wrong name is told at once
+		f, err := profileFile("memprofile", name) // before the work, so that a wrong name fails at once
 		if err != nil {
 			return err
 		}

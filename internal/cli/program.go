@@ -17,7 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// program is one run of the command line.
+// program is a run of the command line.
 type program struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -27,19 +27,19 @@ type program struct {
 	now      func() time.Time
 
 	console *progress.Console
-	log     *slog.Logger // of the commands and the packages below
+	log     *slog.Logger // of the commands and of the packages that they use
 
 	json     bool     // answers and errors are JSON documents
-	answered bool     // the document is written
+	answered bool     // the document was printed
 	ownsLog  bool     // the process runs only this program: its log is the default of all packages
 	warnings []string // about former names of flags
 
 	settings  *config.Settings
 	overrides []config.Override
-	sources   []string // URIs that may hold a secret
+	sources   []string // URIs with a secret
 }
 
-// run does what args say and returns the exit status.
+// run executes a command line and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return newProgram(stdin, stdout, stderr).run(ctx, args)
 }
@@ -52,7 +52,7 @@ func newProgram(stdin io.Reader, stdout, stderr io.Writer) *program {
 	}
 }
 
-// host returns what daemon needs of this process to run c.
+// host returns the environment of the daemon for c.
 func (p *program) host(c *cli.Context) *daemon.Host {
 	return &daemon.Host{
 		Log: p.log, Console: p.console, Now: p.now, NewChain: p.newChain, Command: commandName(c), Version: version().Version,
@@ -86,9 +86,9 @@ func (p *program) app() *cli.App {
 		Reader: p.stdin, Writer: p.stdout, ErrWriter: p.stderr,
 		HideHelpCommand: true,
 		HideVersion:     true,
-		// A flag that may be given again is, and its values may hold commas.
+		// Values of repeatable flags can contain commas.
 		DisableSliceFlagSeparator: true,
-		ExitErrHandler:            func(*cli.Context, error) {}, // run returns the status, nothing here ends the process
+		ExitErrHandler:            func(*cli.Context, error) {}, // run returns the status; do not exit here
 		Commands: []*cli.Command{
 			p.syncCommand(),
 			p.rollbackCommand(),
@@ -131,7 +131,7 @@ func (p *program) app() *cli.App {
 // prepare sets the fields that all commands have in common, also for subcommands.
 func prepare(parent string, c *cli.Command) {
 	name := parent + " " + c.Name
-	c.HideHelpCommand = true // "help" is an argument like any other
+	c.HideHelpCommand = true // "help" can be an argument
 	c.CustomHelpTemplate = commandHelp + "\nEXAMPLES:\n   " + strings.ReplaceAll(examples[name], "\n", "\n   ") + "\n"
 	c.UsageText = strings.TrimSpace(name + " [flags] " + c.ArgsUsage)
 	if len(c.Subcommands) > 0 {
@@ -143,7 +143,7 @@ func prepare(parent string, c *cli.Command) {
 	}
 }
 
-// Categories of commands, in the order the help has them.
+// Categories of commands, in the order of the help.
 const (
 	building = "Build a database"
 	asking   = "Query a database"

@@ -21,7 +21,7 @@ func (p *program) openReading(c *cli.Context, o core.Options) (*daemon.Database,
 	return p.host(c).OpenReading(c.Context, set, o)
 }
 
-// query makes a command that asks a database. ask gives the answer and how a person reads it.
+// query returns a command that queries a database. ask returns the answer and a function that prints it as text.
 func (p *program) query(c cli.Command, ask func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error)) *cli.Command {
 	c.Category = asking
 	c.Flags = slices.Concat(c.Flags, databaseFlags())
@@ -39,7 +39,7 @@ func (p *program) query(c cli.Command, ask func(ctx context.Context, c *cli.Cont
 	return &c
 }
 
-// pageOf reads the flags of a page.
+// pageOf returns the page that the flags select.
 func pageOf(c *cli.Context) (query.Page, error) {
 	n, err := limit(c)
 	if err != nil {

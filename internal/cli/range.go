@@ -18,7 +18,7 @@ func rangeFlags() []cli.Flag {
 	}
 }
 
-// rangeOf reads the flags of a range.
+// rangeOf returns the range that the flags select.
 func rangeOf(c *cli.Context) (r query.Range, err error) {
 	if r.FromHeight, err = heightFlag(c, "height-from"); err != nil {
 		return r, err
@@ -33,7 +33,7 @@ func rangeOf(c *cli.Context) (r query.Range, err error) {
 	return r, err
 }
 
-// timeFlag reads a flag that is a time, as unix seconds. Not set: nil.
+// timeFlag returns the time in a flag as unix seconds, nil if it is not set.
 func timeFlag(c *cli.Context, name string) (*int64, error) {
 	if !c.IsSet(name) {
 		return nil, nil

@@ -37,7 +37,7 @@ func (p *program) rollback(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	set.Indexes = nil // a rollback is of all the database has
+	set.Indexes = nil // roll back all indexes of the database
 	db, err := p.host(c).OpenWriting(c.Context, set)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (p *program) rollback(c *cli.Context) (err error) {
 	return p.rollbackAnswer(db, int(from-point.Height))
 }
 
-// rollbackAnswer is what a rollback did.
+// rollbackAnswer is the answer of rollback.
 type rollbackAnswer struct {
 	Chain   string           `json:"chain"`
 	Network string           `json:"network"`

@@ -22,7 +22,7 @@ func (p *program) schemaCommand() *cli.Command {
 
 func (p *program) schema(c *cli.Context) error {
 	var chain model.Chain
-	// Only where it is asked for: a chain in the environment does not change what stands in the docs.
+	// Only --chain selects a chain: the output for the documentation must not depend on the environment.
 	if c.IsSet("chain") {
 		set, err := p.one(c)
 		if err != nil {

@@ -84,7 +84,7 @@ func (p *program) sync(c *cli.Context) (err error) {
 	return p.syncAnswer(db, blocks.Total(), before, to, stopped)
 }
 
-// syncAnswer is what a sync did.
+// syncAnswer is the answer of sync.
 type syncAnswer struct {
 	Chain    string           `json:"chain"`
 	Network  string           `json:"network"`
@@ -93,7 +93,7 @@ type syncAnswer struct {
 	Txs      uint64           `json:"txs"`
 	Entities uint64           `json:"entities"`
 	Seconds  float64          `json:"seconds"`
-	Stopped  bool             `json:"stopped"` // by a signal, before its end
+	Stopped  bool             `json:"stopped"` // interrupted by a signal
 }
 
 func (p *program) syncAnswer(db *daemon.Database, did core.Progress, before model.Point, to *model.HeightPk, stopped bool) error {
@@ -134,7 +134,7 @@ func perSecond(n uint64, in time.Duration) string {
 	return fmt.Sprintf("  (%s/s)", count(uint64(float64(n)/in.Seconds())))
 }
 
-// tipOf is the database's tip, also after the command was told to stop.
+// tipOf returns the tip of the database, also after an interrupt.
 func tipOf(db *daemon.Database) (*query.TipAnswer, error) {
 	status, err := db.Status(context.Background())
 	if err != nil {
@@ -143,7 +143,7 @@ func tipOf(db *daemon.Database) (*query.TipAnswer, error) {
 	return status.Tip, nil
 }
 
-// tipFields are what a command that wrote says of the database first.
+// tipFields returns the first fields of commands that write.
 func tipFields(chain, network string, tip *query.TipAnswer) []field {
 	return []field{{"chain", cell{chain + " " + network, green}}, {"tip", tipCell(tip)}}
 }

@@ -76,7 +76,7 @@ func (p *page) tx(a *query.TxAnswer) {
 	}
 }
 
-// owner is the value of the chain's most important index in the output.
+// owner returns the value of the chain's first index in the output.
 func (p *page) owner(o query.OutputAnswer) string {
 	for _, ix := range p.chain.Indexes() {
 		if v, ok := o.Keys[ix.Name]; ok && ix.Name != p.chain.Traits().SpendIndex {
@@ -86,7 +86,7 @@ func (p *page) owner(o query.OutputAnswer) string {
 	return "-"
 }
 
-// keyText is a value of an index, or several.
+// keyText returns one or several values of an index.
 func keyText(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -97,7 +97,7 @@ func keyText(v any) string {
 	return fmt.Sprint(v)
 }
 
-// spender is who spends an output.
+// spender returns the input that spends an output.
 func spender(o query.OutputAnswer) cell {
 	switch {
 	case o.SpentBy == nil:
@@ -109,7 +109,7 @@ func spender(o query.OutputAnswer) cell {
 	return cell{fmt.Sprintf("%s input %d, block %s", s.Tx, s.Input, count(s.Height)), faint}
 }
 
-// assetEntries are the assets of outputs, where there are any.
+// assetEntries prints the assets of outputs.
 func (p *page) assetEntries(outputs []query.OutputAnswer) {
 	var rows [][]cell
 	for _, o := range outputs {

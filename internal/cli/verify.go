@@ -61,7 +61,7 @@ func (p *program) verify(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	// The source is not told what the database has: it is to say by itself what the chain is.
+	// The source gets no blocks of the database: it must determine the chain independently.
 	src, err := p.host(c).OpenSource(c.Context, set, db.Chain(), model.SourceOptions{Indexes: db.Indexes(), Raw: db.KeepsRaw()})
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (p *page) verify(a *verify.Result) {
 	}
 }
 
-// unspent is a comparison of what is unspent in one line.
+// unspent returns the comparison of unspent outputs in one line.
 func (p *page) unspent(u *verify.Unspent) string {
 	switch {
 	case u == nil:
@@ -158,7 +158,7 @@ func (p *page) unspent(u *verify.Unspent) string {
 	return line
 }
 
-// orNone is a side of a difference where there is one.
+// orNone returns a side of a difference, or none if it is empty.
 func orNone(s string) string {
 	if s == "" {
 		return "none"

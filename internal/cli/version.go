@@ -29,10 +29,10 @@ func (p *program) versionCommand() *cli.Command {
 	}
 }
 
-// versionAnswer is what the binary knows of how it was built.
+// versionAnswer is the build information of the binary.
 type versionAnswer struct {
 	Version string `json:"version"`
-	Commit  string `json:"commit,omitempty"` // with a plus where the tree had changes
+	Commit  string `json:"commit,omitempty"` // with a plus if the tree had changes
 	Format  int    `json:"format"`
 	Go      string `json:"go"`
 }

@@ -1,14 +1,11 @@
-// Package settings says how Birthmark is set up: which chains, from where, into which folder, with how much memory, and what a
-// server of them asks of its clients.
+// Package config reads the settings: the chains with their sources and folders, the memory, and the options of a server.
 //
-// A setting comes from the command line, else from the environment (BIRTHMARK_ and the key in capitals), else from
-// the settings file, else it has a default. [Parse] reads the file: a YAML mapping in which every unknown or misplaced
-// key is an error that names its line. Environment and flags are each an [Override] and go through the same readers as
-// the file, so that a value is right or wrong in the same way wherever it stands.
+// A setting comes from the command line, else from the environment (BIRTHMARK_ and the key in capitals), else from the
+// settings file, else it has a default. [Parse] reads the file, a YAML mapping; an unknown or misplaced key is an error
+// with its line. Flags and variables are each an [Override] and use the parsers of the file.
 //
-// A file may list several chains. [Settings.One] picks the one a command is about and lays the overrides over it;
-// [Settings.All] is for commands about all of them.
+// A file can list several chains. [Settings.One] selects one and applies the overrides; [Settings.All] returns all of them.
 //
-// One figure of memory is [Divide]d over everything that keeps memory; of several chains in one process each has its part of
-// it first ([Apportion]). No other place in the program decides on it.
+// [Apportion] divides the memory between the chains of a process and [Divide] between the parts of one chain. No other
+// package decides on memory.
 package config

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// LeastMemory is the least to work with: below it a window of a few large blocks does not fit its share.
+// LeastMemory is the minimum: with less, a batch of a few large blocks does not fit into its share.
 const LeastMemory = 64 * MiB
 
-// ParseMemory reads a size that is enough to work with.
+// ParseMemory parses a size of at least [LeastMemory].
 func ParseMemory(text string) (Size, error) {
 	s, err := ParseSize(text)
 	if err == nil && s < LeastMemory {
@@ -19,8 +19,8 @@ func ParseMemory(text string) (Size, error) {
 	return s, err
 }
 
-// Apportion divides total over chains that one process serves, by what each is given in weights. An error where a part is
-// too small to work.
+// Apportion divides total between the chains of a process in proportion to weights. It returns an error if a part is less
+// than [LeastMemory].
 func Apportion(total Size, weights []int) ([]Size, error) {
 	sum := 0
 	for _, w := range weights {
@@ -36,50 +36,50 @@ func Apportion(total Size, weights []int) ([]Size, error) {
 	return parts, nil
 }
 
-// Division says who gets which part of the memory. The parts sum up to the whole.
+// Division is the memory of each part of a process. The parts add up to the total.
 type Division struct {
-	// In RocksDB's hands.
+	// Of RocksDB.
 	BlockCache   int64
 	WriteBuffers int64
 
-	// The core's own, beside Go's heap: what inputs and values resolve to.
+	// Of core, outside Go's heap: resolved inputs and values.
 	Caches int64
 
-	// In Go's hands.
-	Source    int64 // blocks under way: read, being decoded, decoded and waiting
-	Window    int64 // the window being resolved and written: its blocks and the rows they make
-	Collector int64 // dead objects the garbage collector has not come to yet, stacks, buffers of readers
+	// Of Go's heap.
+	Source    int64 // blocks that are read, decoded or queued
+	Window    int64 // the batch that is resolved and written: its blocks and rows
+	Collector int64 // garbage that is not collected yet, stacks, buffers of readers
 }
 
-// share is a part of a whole of 100.
+// share is a percentage.
 type share struct {
 	of   func(*Division) *int64
 	part int64
-	most Size // 0: none; what is above goes to the caches, which never have enough
+	most Size // 0: no limit; the excess goes to the caches
 }
 
-// Writing, a lookup that misses is what costs (a disk read is worth a hundred cached ones), so half of the memory
-// answers lookups: the core's caches by value, the block cache by block.
+// When writing, cache misses dominate the cost (a disk read takes as long as a hundred cached lookups), so half of the
+// memory is caches: those of core by value, the block cache by block.
 var writing = []share{
 	{func(d *Division) *int64 { return &d.BlockCache }, 20, 0},
 	{func(d *Division) *int64 { return &d.Caches }, 30, 0},
-	// Near the tip larger buffers mean fewer files and less merging, up to the point where they only make a restart slower.
+	// Near the tip, larger buffers cause fewer files and less merging, but make a restart slower.
 	{func(d *Division) *int64 { return &d.WriteBuffers }, 12, GiB},
-	// Enough to keep every decoder busy while a window is written, and no more.
+	// Enough to keep every decoder busy while a batch is written.
 	{func(d *Division) *int64 { return &d.Source }, 8, 512 * MiB},
-	// Rows are sorted by window: the larger it is, the fewer tables there are to merge at the end.
+	// Rows are sorted per batch: larger batches leave fewer tables to merge at the end.
 	{func(d *Division) *int64 { return &d.Window }, 20, GiB},
-	// The collector frees late. Half of what the window and the blocks under way need is what it lags behind.
+	// The collector frees memory late: by half of what the batch and the queued blocks need.
 	{func(d *Division) *int64 { return &d.Collector }, 10, 512 * MiB},
 }
 
-// Reading writes nothing and fetches nothing: all but room for answers is a cache of blocks.
+// When reading, everything except memory for answers is block cache.
 var reading = []share{
 	{func(d *Division) *int64 { return &d.BlockCache }, 75, 0},
 	{func(d *Division) *int64 { return &d.Collector }, 25, GiB},
 }
 
-// Divide gives every part of a process that writes (syncs, rolls back) its share of total.
+// Divide divides total in a process that writes (syncs, rolls back).
 func Divide(total Size) Division { return divide(total, writing) }
 
 // DivideReading is [Divide] for a process that answers queries only.
@@ -109,21 +109,21 @@ func divide(total Size, shares []share) (d Division) {
 	return d
 }
 
-// Go is what Go's runtime may take in all ([runtime/debug.SetMemoryLimit]).
+// Go returns the memory limit of Go's runtime ([runtime/debug.SetMemoryLimit]).
 func (d Division) Go() int64 { return d.Source + d.Window + d.Collector }
 
-// windowCost is how many bytes of memory a byte of blocks costs while windows of it are under way: one is read, one resolved,
-// one waits and one is written, each of them decoded blocks of two to three times their size; rows of the last; and what the
-// collector has not found yet. Memory that is touched for the first time is slow too: larger windows gained nothing.
+// windowCost is the memory per byte of serialized blocks while batches are processed: one is read, one resolved, one
+// queued and one written, each with decoded blocks of two to three times their size; plus the rows of the last and garbage.
+// Larger batches were not faster, because touching memory for the first time is slow.
 const windowCost = 14
 
-// WindowBytes is how many bytes of blocks a window may hold.
+// WindowBytes returns the maximum size of the blocks of a batch in bytes.
 func (d Division) WindowBytes() int64 { return d.Window / windowCost }
 
-// usual is the memory where nothing is set and the machine has plenty.
+// usual is the default memory of a machine with at least twice as much.
 const usual = 2 * GiB
 
-// DefaultMemory is 2 GiB, or half of what the machine or the container has where that is less.
+// DefaultMemory returns 2 GiB, or half of the memory of the machine or container if that is less.
 func DefaultMemory() Size {
 	have := min(fileSize("/sys/fs/cgroup/memory.max", "", 1),
 		fileSize("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1),
@@ -132,7 +132,7 @@ func DefaultMemory() Size {
 	return max(LeastMemory, min(usual, half))
 }
 
-// fileSize is the first number after word in a file of the kernel, or more than any machine has.
+// fileSize returns the first number after word in a file of the kernel, or the maximum if there is none.
 func fileSize(path, word string, unit Size) Size {
 	const unlimited = 1 << 60
 	text, err := os.ReadFile(path)
@@ -144,7 +144,7 @@ func fileSize(path, word string, unit Size) Size {
 	if !ok || len(fields) == 0 {
 		return unlimited
 	}
-	n, err := strconv.ParseInt(fields[0], 10, 64) // a container without a limit says max
+	n, err := strconv.ParseInt(fields[0], 10, 64) // containers without a limit have the text max
 	if err != nil || n > unlimited/int64(unit) {
 		return unlimited
 	}

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Mask stands where a secret would.
+// Mask replaces secrets in output.
 const Mask = "********"
 
-// MaskURI is the URI without its password.
+// MaskURI returns the URI with its password masked.
 func MaskURI(uri string) string {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	if !ok || scheme == "file" || scheme == "unix" {
 		return uri
 	}
-	// Everything from the first colon to the last @: a password that should have been escaped is masked whole.
+	// Everything from the first colon to the last @: a password with unescaped characters is masked completely.
 	at := strings.LastIndexByte(rest, '@')
 	colon := strings.IndexByte(rest, ':')
 	if at < 0 || colon < 0 || colon > at {
@@ -24,8 +24,8 @@ func MaskURI(uri string) string {
 	return scheme + "://" + rest[:colon+1] + Mask + rest[at:]
 }
 
-// ReadPassword is the password for the source: from the environment, else from the file that is set, without the line
-// break at its end. Empty where neither is set.
+// ReadPassword returns the password of the source: from the environment, else from the password file, without the line
+// break at its end; empty if neither is set.
 func (c *Chain) ReadPassword() (string, error) {
 	if c.Password != "" || c.PasswordFile == "" {
 		return c.Password, nil

@@ -122,7 +122,7 @@ func TestAliasesAreFollowed(t *testing.T) {
 	}
 }
 
-// Every wrong setting is an error that names the line and says what was expected.
+// Every invalid setting is an error with the line and the expected value.
 func TestWrongSettingNamesItsLine(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"listen: a\nmemori: 1GiB\n", `birthmark.yaml:2: unknown setting "memori"; did you mean "memory"?`},
@@ -318,7 +318,7 @@ func TestOneChainIsPickedOfSeveral(t *testing.T) {
 	}
 	for _, set := range [][]Override{nil, set("chain", "bitcoin"), set("wal", "on")} {
 		if _, err := s.One(set); err == nil || !strings.Contains(err.Error(), "select one with --chain") {
-			t.Errorf("%v: got %v, want an error that says how to choose", set, err)
+			t.Errorf("%v: got %v, want an error that explains how to select one", set, err)
 		}
 	}
 }
@@ -377,7 +377,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	}
 }
 
-// What does not go together is told with the place of what is there.
+// Contradicting settings are an error at the place of one of them.
 func TestSettingsGoTogether(t *testing.T) {
 	for text, want := range map[string]string{
 		"tls:\n  cert: c\n":       "birthmark.yaml:2: tls.cert without tls.key: TLS needs both files",

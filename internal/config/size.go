@@ -34,7 +34,7 @@ var units = []struct {
 	{[]string{"B", ""}, 1},
 }
 
-// ParseSize reads a number of bytes, with or without a unit: 4GiB, 512MB, 1.5G, 2147483648.
+// ParseSize parses a number of bytes with an optional unit: 4GiB, 512MB, 1.5G, 2147483648.
 func ParseSize(text string) (Size, error) {
 	digits := strings.TrimRight(text, "TGMKkiBtgmb ")
 	name := strings.TrimSpace(text[len(digits):])
@@ -64,7 +64,7 @@ func ParseSize(text string) (Size, error) {
 	return 0, wrong
 }
 
-// String is the size in the largest unit that it is a whole number of; [ParseSize] reads it back.
+// String returns the size in the largest unit of which it is a multiple; [ParseSize] parses it.
 func (s Size) String() string {
 	for _, u := range units {
 		if s != 0 && s%u.size == 0 {
@@ -74,5 +74,5 @@ func (s Size) String() string {
 	return strconv.FormatInt(int64(s), 10)
 }
 
-// MarshalText is the size as a settings file has it.
+// MarshalText returns [Size.String], as in settings files.
 func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

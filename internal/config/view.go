@@ -74,7 +74,7 @@ type IndexView struct {
 	Kind               string `yaml:"kind,omitempty" json:"kind,omitempty"`
 }
 
-// View returns the settings of the chain. Network and indexes are the chain's defaults for those that are not set.
+// View returns the settings of the chain. Network and indexes are the chain's defaults if they are not set.
 func (c *Chain) View(network string, indexes []string) ChainView {
 	v := ChainView{
 		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), PasswordFile: c.PasswordFile, DB: c.DB, WAL: c.WAL,

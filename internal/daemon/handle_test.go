@@ -36,8 +36,8 @@ func newHandleOf(db *core.DB) *handle {
 	return newHandle(&Host{Now: time.Now, ErrorText: func(err error) string { return strings.ReplaceAll(err.Error(), "secret", "********") }}, db)
 }
 
-// Who waits for another tip is told of it, whichever database it comes from, and where there is none any more; and not
-// where a database with the same tip takes the place of another.
+// The channel of a tip is closed when the tip changes, also if another database replaces the first one or the chain is
+// withdrawn, but not if the new database has the same tip.
 func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
 	blocks := modeltest.Variants()[0].NewGenerator(testseed.Rand(t).Uint64()).Blocks(6)
 	one, two := shownBlocks(t, blocks[:3]), shownBlocks(t, blocks[:4])
@@ -60,7 +60,7 @@ func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
 	if again := wait(blocks[3].Height); again != moved {
 		select {
 		case <-moved:
-			t.Error("the same tip of another database is told as another tip")
+			t.Error("the same tip of another database closes the channel")
 		default:
 		}
 	}
@@ -81,7 +81,7 @@ func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
 	}
 	err := s.view(t.Context(), func(*query.View) error { return nil })
 	if kind, code := core.Classify(err); kind != model.Refused || code != "shutting_down" {
-		t.Errorf("nothing is asked: %v", err)
+		t.Errorf("a query without a database: %v", err)
 	}
 	s.replace(two)() // too late
 	if tip, _ := s.tip(); !tip.IsOrigin() {
@@ -121,7 +121,7 @@ func TestNobodyAsksADatabaseThatIsClosed(t *testing.T) {
 						t.Errorf("a view of the tip %d has the status of %+v", v.Tip.Height, status.Tip)
 					}
 					if closed[v.Tip.Height-first].Load() {
-						t.Errorf("the database of %d blocks is asked after it was closed", v.Tip.Height-first+1)
+						t.Errorf("the database of %d blocks is queried after it was closed", v.Tip.Height-first+1)
 					}
 					return nil
 				})
@@ -152,7 +152,7 @@ func TestNobodyAsksADatabaseThatIsClosed(t *testing.T) {
 	s.replace(nil)()
 }
 
-// What a sync fails for is said from the first failure until it goes on, without secrets.
+// The state has the first failure of a sync until the sync progresses, without secrets.
 func TestStateSaysWhyASyncStandsStill(t *testing.T) {
 	blocks := modeltest.Variants()[0].NewGenerator(1).Blocks(2)
 	s := newHandleOf(shownBlocks(t, blocks))

@@ -65,7 +65,7 @@ func TestPaceTellsTheTimeLeft(t *testing.T) {
 	}
 }
 
-// What is logged while a bar is drawn stands on a line of its own.
+// Log lines are separate from the bar.
 func TestLogAndBarDoNotMix(t *testing.T) {
 	var b strings.Builder
 	c := &Console{w: &b, drawn: "sync"}
