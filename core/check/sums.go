@@ -42,12 +42,11 @@ type sumGroup struct {
 type sumCheck struct {
 	*checker
 	seed     maphash.Seed
-	first    bool                      // the first pass, which reports broken rows
-	groups   map[int]*[sumGroups]sums  // by space; of the first pass
-	bad      map[sumGroup]bool         // groups whose sums are not 0
-	subjects map[subject]*sums         // of the bad groups
-	buf      []byte                    // of coefficient
-	problems func(space int) []sumText // for each sum
+	first    bool                     // the first pass, which reports broken rows
+	groups   map[int]*[sumGroups]sums // by space; of the first pass
+	bad      map[sumGroup]bool        // groups whose sums are not 0
+	subjects map[subject]*sums        // of the bad groups
+	buf      []byte                   // of coefficient
 }
 
 // sumText is the family and the text of the problem that a sum other than 0 is.
