@@ -123,7 +123,7 @@ func TestBadChunksEndASyncBeforeThem(t *testing.T) {
 		"newest chunk cut":               {good, map[string][]byte{"00004.chunk": lastChunk[:len(lastChunk)-1]}, "bad_chunk", at(4, 11), 59},
 		"newest chunk cut, and no index": {good, map[string][]byte{"00004.chunk": lastChunk[:len(lastChunk)-1], "00004.secondary": nil}, "bad_chunk", at(4, 11), 59},
 		"index of another chunk":         {good, map[string][]byte{"00002.secondary": otherIndex}, "bad_checksum", at(3, 0), 24},
-		"index with another hash":        {good, map[string][]byte{"00002.secondary": flip(index, 3*entry+20)}, "bad_index", "the index says block .* there is " + good[2][3].Hash.String() + " at slot ", 27},
+		"index with another hash":        {good, map[string][]byte{"00002.secondary": flip(index, 3*entry+20)}, "bad_index", "the index has block .* the chunk has " + good[2][3].Hash.String() + " at slot ", 27},
 		"index of the newest, cut":       {good, map[string][]byte{"00004.secondary": lastIndex[:5*entry+3], "00004.chunk": flip(lastChunk, len(good[4][0].Raw)+200)}, "bad_checksum", at(4, 1), 49},
 		"index with another CRC":         {good, map[string][]byte{"00002.secondary": flip(index, 2*entry+12)}, "bad_checksum", at(2, 2), 26},
 		"a bit of a block":               {good, map[string][]byte{"00002.chunk": flip(chunk, second+300)}, "bad_checksum", at(2, 1), 25},
