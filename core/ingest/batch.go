@@ -9,21 +9,21 @@ import (
 	"birthmark/model"
 )
 
-// Batch is a run of blocks that is written at once, and all that has to be known to emit its rows.
-// It does not change once it is resolved: the windows after it look into it until it is written.
+// Batch is a run of blocks that is written in one commit, and the data needed to emit its rows. It is immutable after
+// Resolve: later batches read it until it is written.
 type Batch struct {
 	Blocks []*model.Block
 	Txs    []BatchTx
 
-	// In the order of the chain, one for each input, key and kept asset of all txs.
+	// In chain order, one per input, key and non-zero asset entry of all transactions.
 	spends      []spend
 	births      []model.BirthPk
 	assetBirths []model.AssetBirthPk
-	outputs     []outputAt // one for each output
+	outputs     []outputAt // one per output
 
-	assets ledger.AssetDeltas // what the window changes in how assets stand
-	deltas []*ledger.Deltas   // and in how values stand
-	owners owners             // of what it spends
+	assets ledger.AssetDeltas // changes of asset totals and holdings
+	deltas []*ledger.Deltas   // changes of accounts
+	owners owners             // owners of the spent outputs
 }
 
 type BatchTx struct {
@@ -31,12 +31,12 @@ type BatchTx struct {
 	pk      model.TxPk
 	block   *model.Block
 	genesis bool
-	spends  int // where its spends begin in the window's
-	outputs int // where its outputs begin in the window's
+	spends  int // index of the first of its spends in Batch.spends
+	outputs int // index of the first of its outputs in Batch.outputs
 	mints   []mint
 }
 
-// outputAt is where the births of an output's keys and assets begin in the window's.
+// outputAt is the index of an output's first birth in Batch.births and in Batch.assetBirths.
 type outputAt struct{ births, assets int32 }
 
 // spend is a resolved input.
@@ -45,14 +45,14 @@ type spend struct {
 	Value uint64
 }
 
-// mint is what a transaction minted or burned.
+// mint is the amount of an asset that a transaction minted (positive) or burned (negative).
 type mint struct {
 	birth  model.AssetBirthPk
 	amount *big.Int
 	info   []byte
 }
 
-// where names a transaction in errors.
+// where names a transaction in error messages.
 func where(c model.Chain, t *BatchTx) string {
 	if t.genesis {
 		return "genesis transaction " + c.FormatHash(t.Hash)
@@ -60,7 +60,8 @@ func where(c model.Chain, t *BatchTx) string {
 	return fmt.Sprintf("block %d %s: transaction %s", t.block.Height, c.FormatHash(t.block.Hash), c.FormatHash(t.Hash))
 }
 
-// NewBatch gives every transaction of blocks its pointer: the first pass. The blocks must be the children of head.
+// NewBatch is the first pass: it assigns a pointer to every transaction. The blocks must be consecutive children of
+// head. Error: bad_block.
 func NewBatch(c *schema.Layout, head model.Point, blocks []*model.Block) (*Batch, error) {
 	w := &Batch{Blocks: blocks}
 	var txs, inputs, outputs, keys, assets int
@@ -103,7 +104,7 @@ func NewBatch(c *schema.Layout, head model.Point, blocks []*model.Block) (*Batch
 	return w, nil
 }
 
-// extends reports why b is not the child of head.
+// extends returns bad_block if b is not the child of head.
 func extends(c model.Chain, head model.Point, b *model.Block) error {
 	hash := c.FormatHash
 	if head.IsOrigin() {
@@ -123,12 +124,12 @@ func extends(c model.Chain, head model.Point, b *model.Block) error {
 	return nil
 }
 
-// Weight counts what is in the window, as [model.Block.Weight] does for a block.
+// Weight counts the batch in the unit of [model.Block.Weight].
 func (w *Batch) Weight() int {
 	return len(w.Blocks) + len(w.Txs) + len(w.spends) + len(w.outputs) + len(w.assetBirths)
 }
 
-// tx is the transaction at pk, which must be in the window.
+// tx returns the transaction at pk, which must be in the batch.
 func (w *Batch) tx(pk model.TxPk) *BatchTx {
 	lo, hi := 0, len(w.Txs)
 	for lo < hi {
@@ -141,12 +142,12 @@ func (w *Batch) tx(pk model.TxPk) *BatchTx {
 	return &w.Txs[lo]
 }
 
-// contains reports whether pk stands in the window.
+// contains reports whether pk is an output of the batch.
 func (w *Batch) contains(pk model.UtxoPk) bool {
 	return len(w.Txs) > 0 && pk.Tx() >= w.Txs[0].pk && pk.Tx() <= w.Txs[len(w.Txs)-1].pk
 }
 
-// held is the assets of output oi of t, and whose they are; the entries are appended to buf.
+// held returns the assets of output oi of t and their holder; it appends the entries to buf.
 func (w *Batch) held(indexes []*schema.Index, holders *schema.Index, t *BatchTx, oi int, buf []schema.AssetEntry) ledger.OutputAssets {
 	o, at := &t.Outputs[oi], w.outputs[t.outputs+oi]
 	h := ledger.OutputAssets{Entries: buf}
@@ -165,7 +166,7 @@ func (w *Batch) held(indexes []*schema.Index, holders *schema.Index, t *BatchTx,
 	return h
 }
 
-// checkRaw reports why the bytes of a block's transactions cannot be kept.
+// checkRaw returns bad_block if a transaction of the block has no raw bytes.
 func checkRaw(c model.Chain, b *model.Block) error {
 	for i := range b.Txs {
 		if len(b.Txs[i].Raw) == 0 {

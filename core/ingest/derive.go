@@ -7,8 +7,8 @@ import (
 	"birthmark/storage"
 )
 
-// Derive adds the rows of a block to b, without what the block changes in balances and assets. r must read the rows of
-// parent and of the blocks before it, and no later ones.
+// Derive adds the rows of a block to b, except the changes of balances and assets. r must contain the rows of parent
+// and of the blocks before it, and no later ones.
 func Derive(l *schema.Layout, r storage.Reader, parent model.Point, block *model.Block, b storage.Batch) error {
 	w, err := NewBatch(l, parent, []*model.Block{block})
 	if err != nil {
@@ -22,7 +22,7 @@ func Derive(l *schema.Layout, r storage.Reader, parent model.Point, block *model
 	t := schema.Totals{Rows: map[storage.Family]uint64{}}
 	for _, s := range w.spends {
 		if s.Utxo < first {
-			t.UnspentValue += s.Value // the spends subtract it
+			t.UnspentValue += s.Value // spends subtract it
 		}
 	}
 	e := emitter{Layout: l, w: w, b: b, t: &t, rows: make([]uint64, l.FamilyCount())}

@@ -10,26 +10,26 @@ import (
 	"birthmark/storage"
 )
 
-// emitter is the third pass over a window: it makes the rows.
+// emitter is the third pass over a batch: it emits the rows.
 type emitter struct {
 	*schema.Layout
 	w          *Batch
 	b          storage.Batch
 	t          *schema.Totals
-	key, value []byte // of the row being made
+	key, value []byte // of the current row
 	head       []byte
-	rows       []uint64 // of each family
+	rows       []uint64 // rows by family
 
-	spends, births, assets int // how many of the window's are done
+	spends, births, assets int // how many of the batch's entries have been emitted
 }
 
-// put adds the row in key and value, which is a new one, to the batch.
+// put adds the row in key and value to the batch and counts it.
 func (e *emitter) put(f storage.Family) {
 	e.b.Put(f, e.key, e.value)
 	e.rows[f]++
 }
 
-// putBirth adds the row that leads from the value in value to the birth in key.
+// putBirth adds the row that maps the value in e.value to the birth in e.key.
 func (e *emitter) putBirth(f storage.Family) {
 	e.head = schema.AppendBirthKey(e.head[:0], e.value, e.key)
 	e.b.Put(f, e.head, nil)
@@ -102,7 +102,7 @@ func (e *emitter) inputs(t *BatchTx) {
 	for ii := range t.Inputs {
 		s := e.w.spends[e.spends]
 		e.spends++
-		input, _ := t.pk.Input(ii) // resolution made the same pointer
+		input, _ := t.pk.Input(ii) // cannot fail: resolve computed the same pointer
 		e.key, e.value = input.AppendTo(e.key[:0]), s.Utxo.AppendTo(e.value[:0])
 		e.put(schema.FamilySpentUtxo)
 		e.key, e.value = e.value, e.key
@@ -115,7 +115,7 @@ var errSupply = errors.New("the value of all unspent outputs does not fit 64 bit
 
 func (e *emitter) output(t *BatchTx, oi int) error {
 	o := &t.Outputs[oi]
-	pk, _ := t.pk.Utxo(t.OutputIndex(oi)) // resolution made the same pointer
+	pk, _ := t.pk.Utxo(t.OutputIndex(oi)) // cannot fail: resolve computed the same pointer
 	if e.t.UnspentValue+o.Value < o.Value {
 		return BadBlock(errSupply)
 	}
@@ -206,7 +206,7 @@ func (t *BatchTx) minted(birth model.AssetBirthPk) bool {
 	return false
 }
 
-// raw makes the row of the transaction whose key is in e.key.
+// raw emits the raw transaction whose key is in e.key.
 func (e *emitter) raw(t *BatchTx) {
 	if !e.Layout.Raw || t.genesis {
 		return
@@ -216,8 +216,9 @@ func (e *emitter) raw(t *BatchTx) {
 	e.t.Checksum += schema.RawChecksum(t.pk, t.Raw)
 }
 
-// WriteRows adds the rows of a resolved window to b, with what it changes in balances and assets, and counts them in t. r reads
-// the rows of the windows before.
+// WriteRows adds the rows of a resolved batch and its changes of balances and assets to b, and updates t. r must
+// contain the rows of all previous batches. Errors: bad_block if the sum of unspent values exceeds 64 bits, and errors
+// of r.
 func WriteRows(l *schema.Layout, w *Batch, r storage.Reader, b storage.Batch, t *schema.Totals) error {
 	e := emitter{Layout: l, w: w, b: b, t: t, rows: make([]uint64, l.FamilyCount())}
 	if err := e.window(); err != nil {

@@ -6,8 +6,8 @@ import (
 	"birthmark/storage"
 )
 
-// CheckHeaders lets the chain check the headers of a window against those before them: of the window itself, of the
-// pending windows, and of the database.
+// CheckHeaders calls the chain's header checks for the blocks of a batch. The chain can read earlier headers from the
+// batch itself, from the uncommitted batches in before, and from the database.
 func CheckHeaders(chain model.Chain, r storage.Reader, before []*Batch, w *Batch) error {
 	c, ok := chain.(model.HeaderChecker)
 	if !ok {

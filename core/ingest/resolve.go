@@ -10,7 +10,7 @@ import (
 	"birthmark/storage"
 )
 
-// FirstPk is where the oldest of the windows that are not written yet begins.
+// FirstPk returns the first pointer of the oldest uncommitted batch.
 func FirstPk(before []*Batch, w *Batch) model.UtxoPk {
 	for _, w := range append(before[:len(before):len(before)], w) {
 		if len(w.Txs) > 0 {
@@ -20,28 +20,28 @@ func FirstPk(before []*Batch, w *Batch) model.UtxoPk {
 	return model.UtxoPk(w.Blocks[0].Height.First())
 }
 
-// resolver is the second pass over one window: what inputs spend, and where values and assets were born.
+// resolver is the second pass over one batch: it finds spent outputs and the births of values and assets.
 type resolver struct {
 	*schema.Layout
 	cache  *cache.Caches
 	w      *Batch
 	r      storage.Reader
-	before []*Batch // pending, oldest first
+	before []*Batch // uncommitted batches, oldest first
 
-	assetsStored bool // there are assets in the database
+	assetsStored bool // the database contains assets
 
-	keys                 []cache.Fingerprint // of the transactions at hand, in the order in which they are asked for
-	asked                int                 // how many of keys were
+	keys                 []cache.Fingerprint // of the current run of transactions, in the order of lookups
+	asked                int                 // number of keys already used
 	touched              uint64
-	spendKeys, valueKeys []cache.Fingerprint // those of keys that a table of each kind is asked for
-	misses               []cacheMiss         // inputs that only the database can know
-	pending              []pendingLookup     // values that the database may have
-	lookups              []mintLookup        // assets of mints that no output of the window has
-	asksBirths, knew     int                 // births that the caches were asked for, and knew
+	spendKeys, valueKeys []cache.Fingerprint // the keys to prefetch in each kind of table
+	misses               []cacheMiss         // inputs that must be read from the database
+	pending              []pendingLookup     // values that the database may contain
+	lookups              []mintLookup        // minted assets that no cache contains
+	asksBirths, knew     int                 // cache lookups of births, and hits
 }
 
-// keysAhead is how many fingerprints are made before they are asked for: what they name is on its way from memory then,
-// and still in the processor's cache.
+// keysAhead is the minimum number of fingerprints that are computed ahead of their lookups. It is large enough to
+// prefetch their table entries from memory, and small enough for the entries to remain in the processor's cache.
 const keysAhead = 2048
 
 func (v *resolver) resolve() error {
@@ -79,8 +79,8 @@ func (v *resolver) resolve() error {
 	return nil
 }
 
-// fingerprints makes those of the next transactions, of their inputs, themselves, and their outputs' values and assets,
-// and returns which transaction comes after them.
+// fingerprints computes the fingerprints of the next transactions, in lookup order: inputs, the transaction, values and
+// assets of outputs. It returns the index of the transaction after them.
 func (v *resolver) fingerprints(ti int) int {
 	c := v.cache
 	v.keys, v.asked, v.spendKeys, v.valueKeys = v.keys[:0], 0, v.spendKeys[:0], v.valueKeys[:0]
@@ -113,8 +113,7 @@ func (v *resolver) fingerprints(ti int) int {
 	return ti
 }
 
-// spaceOf is the space of the values of an index, by its position; that of a position which does not exist is found out
-// later.
+// spaceOf returns the space of the index at a position. occurrence rejects invalid positions later.
 func (v *resolver) spaceOf(position int) int {
 	if position < 0 || position >= len(v.Indexes) {
 		return schema.AssetSpace
@@ -122,13 +121,13 @@ func (v *resolver) spaceOf(position int) int {
 	return v.Indexes[position].Number
 }
 
-// nextKey is the next fingerprint made.
+// nextKey returns the next computed fingerprint.
 func (v *resolver) nextKey() cache.Fingerprint {
 	v.asked++
 	return v.keys[v.asked-1]
 }
 
-// outputs resolves the values and assets of a transaction's outputs, and notes the outputs as unspent.
+// outputs resolves the values and assets of a transaction's outputs, and adds them to the table of unspent outputs.
 func (v *resolver) outputs(t *BatchTx) error {
 	c := v.cache
 	if t.FirstOutput > 0 && !v.Traits.OutputOffset {
@@ -167,8 +166,8 @@ func (v *resolver) outputs(t *BatchTx) error {
 
 func BadBlock(err error) error { return model.Errorf(model.BadSource, "bad_block", "%w", err) }
 
-// occurrence is the index of key ki of an output and the birth the value has if it is born there. seen has a bit for
-// every index met in the output.
+// occurrence returns the index of key ki of an output, and the birth of its value if this is its first occurrence. seen
+// has one bit per index that already occurred in the output. Error: bad_block.
 func (v *resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *uint64) (*schema.Index, model.BirthPk, error) {
 	k := &o.Keys[ki]
 	if k.Index < 0 || k.Index >= len(v.Indexes) {
@@ -203,8 +202,8 @@ func (v *resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *ui
 	return x, birth, nil
 }
 
-// occur notes that a value occurs. It was born where the caches know it, or here where nothing has it; what is left is
-// in doubt.
+// occur records an occurrence of a value. Its birth is in the cache, or here if the filter proves that the value is
+// new; otherwise the lookup is deferred to lookupPending.
 func (v *resolver) occur(x *schema.Index, key cache.Fingerprint, value []byte, here model.BirthPk) {
 	w, c := v.w, v.cache
 	at := int32(len(w.births))
@@ -262,7 +261,7 @@ func (v *resolver) assets(o *model.Output, pk model.UtxoPk) error {
 	return nil
 }
 
-// count adds what the window asked.
+// count updates the cache counters.
 func (v *resolver) count() {
 	hits := &v.cache.Counters
 	hits.Outputs.Add(len(v.w.spends), len(v.w.spends)-len(v.misses))
@@ -271,8 +270,9 @@ func (v *resolver) count() {
 	hits.Filter.Add(perhapsNew, perhapsNew-len(v.pending))
 }
 
-// Resolve finds what the inputs of a window spend and where its values and assets were born: in the caches, in the windows before
-// it, which are not written yet, oldest first, and in the database that r reads. assets: the database has assets.
+// Resolve finds the outputs that the inputs of a batch spend, and the births of its values and assets: in the caches,
+// in the uncommitted batches in before (oldest first), and in the database that r reads. assets reports whether the
+// database contains assets. Errors: bad_block, unknown_output, already_spent, unknown_asset.
 func Resolve(l *schema.Layout, c *cache.Caches, w *Batch, r storage.Reader, before []*Batch, assets bool) error {
 	v := resolver{Layout: l, cache: c, w: w, r: r, before: before, assetsStored: assets}
 	return v.resolve()

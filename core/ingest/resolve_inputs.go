@@ -8,11 +8,11 @@ import (
 	"birthmark/model"
 )
 
-// cacheMiss is input ii of transaction ti, whose spend is at in the window's spends.
+// cacheMiss is input ii of transaction ti, whose entry in Batch.spends is at.
 type cacheMiss struct{ ti, ii, at int32 }
 
-// inputs resolves what a transaction spends from the table of unspent outputs. What is not there is read later, all at
-// once.
+// inputs looks up the outputs that a transaction spends in the table of unspent outputs. readInputs reads the misses
+// later, in one batch.
 func (v *resolver) inputs(ti int32, t *BatchTx) error {
 	w, c := v.w, v.cache
 	t.spends = len(w.spends)
@@ -40,7 +40,7 @@ func (v *resolver) spendKey(in *model.Input) cache.Fingerprint {
 	return v.cache.Fingerprints.Outpoints(&in.Tx).Output(in.Index)
 }
 
-// InputName is how an input names what it spends, as people write it.
+// InputName formats the outpoint or the value that an input refers to.
 func InputName(c *schema.Layout, in *model.Input) string {
 	if by := c.SpendIndex; by != nil {
 		return by.Name + " " + by.Format(in.Value)
@@ -65,8 +65,8 @@ func (v *resolver) alreadySpent(t *BatchTx, ii int, by model.InputPk) error {
 		ii, InputName(v.Layout, &t.Inputs[ii]), by.Index(), name, by.Height())
 }
 
-// readInputs resolves from the database what is left: where the outputs stand, what they are worth, and that nothing
-// has spent them.
+// readInputs reads the missed outputs from the database: their pointers, their values, and that no input has spent
+// them. Errors: unknown_output, already_spent.
 func (v *resolver) readInputs() error {
 	if len(v.misses) == 0 {
 		return nil
@@ -113,8 +113,8 @@ func (v *resolver) readInputs() error {
 	return nil
 }
 
-// checkUncommittedOutputs refuses an unread input that names an output of a window not written yet: the table of unspent outputs
-// has all of those, so it is spent, or there is none of that number.
+// checkUncommittedOutputs rejects a missed input that refers to an output of an uncommitted batch. The table of unspent
+// outputs contains all unspent outputs of those batches, so the output is already spent, or it does not exist.
 func (v *resolver) checkUncommittedOutputs() (cacheMiss, error) {
 	wanted := make(map[string][]cacheMiss, len(v.misses))
 	for _, u := range v.misses {
@@ -155,7 +155,7 @@ func (v *resolver) checkUncommittedOutputs() (cacheMiss, error) {
 	return cacheMiss{}, nil
 }
 
-// spentName is what an input names, but for the number of an output.
+// spentName returns the transaction hash, or the value, that an input refers to.
 func (v *resolver) spentName(u cacheMiss) string {
 	in := &v.w.Txs[u.ti].Inputs[u.ii]
 	if v.SpendIndex != nil {
@@ -164,7 +164,7 @@ func (v *resolver) spentName(u cacheMiss) string {
 	return string(in.Tx[:])
 }
 
-// doubleSpend says which input of the windows not written yet spends what u spends too.
+// doubleSpend returns already_spent with the uncommitted input that spends the output at place, or unknown_output.
 func (v *resolver) doubleSpend(u cacheMiss, place model.UtxoPk) error {
 	t := &v.w.Txs[u.ti]
 	for by, spend := range v.uncommittedSpends() {
@@ -175,7 +175,7 @@ func (v *resolver) doubleSpend(u cacheMiss, place model.UtxoPk) error {
 	return v.unknown(t, int(u.ii))
 }
 
-// checkUncommittedSpends refuses an unread input where another of a window not written yet spends the same.
+// checkUncommittedSpends rejects a missed input if another input of an uncommitted batch spends the same output.
 func (v *resolver) checkUncommittedSpends(places []model.UtxoPk) (cacheMiss, error) {
 	by := make(map[model.UtxoPk]int, len(places))
 	for i, pk := range places {
@@ -195,7 +195,7 @@ func (v *resolver) checkUncommittedSpends(places []model.UtxoPk) (cacheMiss, err
 	return cacheMiss{}, nil
 }
 
-// uncommittedSpends yields the inputs of this window and those before that are not written yet.
+// uncommittedSpends yields the inputs of the uncommitted batches and of this batch.
 func (v *resolver) uncommittedSpends() func(yield func(model.InputPk, spend) bool) {
 	return func(yield func(model.InputPk, spend) bool) {
 		for _, w := range append(v.before[:len(v.before):len(v.before)], v.w) {
@@ -211,7 +211,7 @@ func (v *resolver) uncommittedSpends() func(yield func(model.InputPk, spend) boo
 	}
 }
 
-// locateOutputs is where the outputs that the unread inputs name stand, in the order of unread.
+// locateOutputs returns the pointers of the outputs that v.misses refer to, in the same order. Error: unknown_output.
 func (v *resolver) locateOutputs() ([]model.UtxoPk, error) {
 	places := make([]model.UtxoPk, len(v.misses))
 	unknown := func(u cacheMiss) error {

@@ -11,10 +11,10 @@ import (
 	"birthmark/storage"
 )
 
-// mintLookup is a mint whose asset occurs in no output of the window: mint mi of transaction ti.
+// mintLookup is a mint whose asset is in no cache: mint mi of transaction ti.
 type mintLookup struct{ ti, mi int }
 
-// mints resolves what the transactions say they minted and burned, and finds what they burned without saying so.
+// mints resolves the stated mints and burns, then finds implied burns. Errors: bad_block, unknown_asset.
 func (v *resolver) mints() error {
 	w := v.w
 	for ti := range w.Txs {
@@ -40,7 +40,7 @@ func (v *resolver) mints() error {
 	return v.assetDeltas()
 }
 
-// readMints finds the assets of mints that no cache knows.
+// readMints reads the births of minted assets that no cache contains.
 func (v *resolver) readMints() error {
 	if len(v.lookups) == 0 {
 		return nil
@@ -64,14 +64,15 @@ func (v *resolver) readMints() error {
 	return nil
 }
 
-// isBalanced reports whether the assets of a transaction are balanced: where burns are implied those of all, else those
-// of transactions that mint or burn. What existed before the first block may come from nowhere.
+// isBalanced reports whether a transaction's assets must balance: every transaction on chains with implied burns,
+// otherwise transactions that mint or burn. Genesis transactions may create assets without a mint.
 func (v *resolver) isBalanced(t *BatchTx) bool {
 	return len(t.mints) > 0 || (v.Traits.ImpliedBurns && !t.genesis)
 }
 
-// assetDeltas finds what the window changes in how assets stand, and balances what goes into transactions against what
-// comes out. Rollback relies on the balance: whatever is minted comes out, whatever is burned goes in.
+// assetDeltas computes the changes of asset totals, holdings and held assets, and balances the inputs and mints of each
+// transaction against its outputs. Rollback relies on this balance: a minted asset occurs in an output, a burned asset
+// in an input.
 func (v *resolver) assetDeltas() error {
 	w := v.w
 	if !v.assetsStored && len(w.assetBirths) == 0 && !slices.ContainsFunc(v.before, func(w *Batch) bool { return len(w.assetBirths) > 0 }) {
@@ -130,7 +131,7 @@ func (v *resolver) assetDeltas() error {
 	return nil
 }
 
-// pendingWith is the window not written yet that has the output at pk; nil where there is none.
+// pendingWith returns the uncommitted batch that has the output at pk; nil if there is none.
 func (v *resolver) pendingWith(pk model.UtxoPk) *Batch {
 	if v.w.contains(pk) {
 		return v.w
@@ -143,13 +144,13 @@ func (v *resolver) pendingWith(pk model.UtxoPk) *Batch {
 	return nil
 }
 
-// assetBalance weighs what goes into a transaction of an asset, or is minted by it, against what comes out. A nil one
-// takes everything.
+// assetBalance balances the amounts of each asset in inputs and mints against outputs. A nil assetBalance accepts
+// everything.
 type assetBalance struct {
 	t      *BatchTx
-	minted map[model.AssetBirthPk]int // position in the transaction's mints
+	minted map[model.AssetBirthPk]int // index in the transaction's mints
 	left   map[model.AssetBirthPk]*big.Int
-	order  []model.AssetBirthPk // in which they are met
+	order  []model.AssetBirthPk // order of first occurrence
 	twice  error
 }
 
@@ -175,7 +176,7 @@ func (b *assetBalance) of(birth model.AssetBirthPk) *big.Int {
 	return n
 }
 
-// add counts what an output holds as going in (1) or coming out (-1).
+// add counts the entries of an input (sign 1) or of an output (sign -1).
 func (b *assetBalance) add(entries []schema.AssetEntry, sign int) {
 	if b == nil {
 		return
@@ -190,7 +191,7 @@ func (b *assetBalance) add(entries []schema.AssetEntry, sign int) {
 	}
 }
 
-// finish finds what the transaction burns where burns are implied; what is left otherwise is an error.
+// finish records the remaining amounts as burns if burns are implied; otherwise it returns an error if any remain.
 func (b *assetBalance) finish(impliedBurns bool) error {
 	if b == nil {
 		return nil
@@ -218,8 +219,7 @@ func (b *assetBalance) finish(impliedBurns bool) error {
 	return nil
 }
 
-// readSpentAssets reads the assets of the outputs the window spends that stand before every pending window, and whose
-// they are.
+// readSpentAssets reads the assets and holders of spent outputs that precede every uncommitted batch.
 func (v *resolver) readSpentAssets() (map[model.UtxoPk]ledger.OutputAssets, error) {
 	if !v.assetsStored {
 		return nil, nil
@@ -238,7 +238,7 @@ func (v *resolver) readSpentAssets() (map[model.UtxoPk]ledger.OutputAssets, erro
 	return readHeld(v.Layout, v.r, pks)
 }
 
-// readHeld reads the assets of outputs, and whose they are: those that have none are left out.
+// readHeld reads the assets and holders of outputs; outputs without assets are absent from the result.
 func readHeld(c *schema.Layout, r storage.Reader, pks []model.UtxoPk) (map[model.UtxoPk]ledger.OutputAssets, error) {
 	rows, err := r.GetMany(schema.FamilyAssets, schema.Keys(pks))
 	if err != nil {

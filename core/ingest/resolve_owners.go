@@ -11,8 +11,8 @@ import (
 	"birthmark/storage"
 )
 
-// owners are the values that spent outputs had, of the indexes that keep accounts: those of spend i are
-// all[from[i]:from[i+1]].
+// owners are the values of spent outputs, of indexes with account features: all[from[i]:from[i+1]] are the values of
+// spend i.
 type owners struct {
 	all  []schema.Occurrence
 	from []int32
@@ -25,15 +25,15 @@ func (o *owners) of(spend int) []schema.Occurrence {
 	return o.all[o.from[spend]:o.from[spend+1]]
 }
 
-// deltas notes what the window changes in the accounts of values.
+// deltas computes the changes of accounts.
 func (v *resolver) deltas() error {
 	w := v.w
-	v.cache.Divide(v.Indexes) // an index may have been added or dropped since the last window
+	v.cache.Divide(v.Indexes) // an index may have been added or dropped since the last batch
 	if w.deltas = ledger.NewDeltas(v.Layout, 1); len(w.deltas) == 0 {
 		return nil
 	}
 	for _, y := range w.deltas {
-		y.Outputs = make([]ledger.OutputDelta, 0, len(w.outputs)+len(w.spends)) // of an index that has one value an output
+		y.Outputs = make([]ledger.OutputDelta, 0, len(w.outputs)+len(w.spends)) // assumes one value per output
 	}
 	at := make([]*ledger.Deltas, len(v.Indexes)) // by position
 	for i, x := range v.Indexes {
@@ -64,10 +64,10 @@ func (v *resolver) deltas() error {
 	return nil
 }
 
-// putOwners has the caches remember whose the window's outputs are; at is the tallies by the position of their indexes.
+// putOwners adds the owners of the batch's outputs to the caches; at is indexed by the position of the index.
 func (v *resolver) putOwners(at []*ledger.Deltas) {
 	w := v.w
-	has := make([]*model.BirthPk, len(v.Indexes)) // the value of an output, by position
+	has := make([]*model.BirthPk, len(v.Indexes)) // the value of the current output, by position
 	for ti := range w.Txs {
 		t := &w.Txs[ti]
 		for oi := range t.Outputs {
@@ -86,7 +86,7 @@ func (v *resolver) putOwners(at []*ledger.Deltas) {
 	}
 }
 
-// readOwners finds whose the spent outputs were: in the windows that are not written yet, in the caches, or in the database.
+// readOwners finds the owners of spent outputs: in the uncommitted batches, in the caches, or in the database.
 func (v *resolver) readOwners() error {
 	w := v.w
 	var keep []*schema.Index
@@ -98,7 +98,7 @@ func (v *resolver) readOwners() error {
 		}
 	}
 	const pending, cached = -1, -2
-	at := make([]int32, len(w.spends)) // where a spend stands among stored, or one of the above
+	at := make([]int32, len(w.spends)) // index in stored, or one of the above
 	known := make([]*model.BirthPk, 0, len(keep)*len(w.spends))
 	var stored []model.UtxoPk
 	asked := 0
@@ -107,7 +107,7 @@ func (v *resolver) readOwners() error {
 		if v.pendingWith(s.Utxo) != nil {
 			at[i] = pending
 			for _, x := range keep {
-				v.cache.TakeOwner(x, s.Utxo) // nobody asks again
+				v.cache.TakeOwner(x, s.Utxo) // free the entry: it is never used again
 			}
 			continue
 		}
@@ -163,7 +163,7 @@ func (v *resolver) readOwners() error {
 	return nil
 }
 
-// readOwners reads the values of outputs that stand in the database, of the indexes that keep accounts.
+// readOwners reads the values of committed outputs, of indexes with account features.
 func readOwners(c *schema.Layout, r storage.Reader, pks []model.UtxoPk) (o owners, err error) {
 	o.from = make([]int32, 1, len(pks)+1)
 	for part := range slices.Chunk(pks, ledger.BatchRows) {

@@ -8,16 +8,17 @@ import (
 	"birthmark/model"
 )
 
-// pendingLookup is an occurrence of a value that no cache knows and the database may have.
+// pendingLookup is an occurrence of a value that is not cached but may be in the database.
 type pendingLookup struct {
 	space int
 	key   cache.Fingerprint
 	value []byte
-	here  model.BirthPk // the occurrence: its birth, if the database does not have it
-	at    int32         // its place in window.births, or assetBirths
+	here  model.BirthPk // the occurrence, and the birth unless the database has an earlier one
+	at    int32         // index in Batch.births, or assetBirths
 }
 
-// lookupPending finds out where the values in doubt were born: in the database, or at their first occurrence among them.
+// lookupPending finds the births of pending values: in the database, or at the first pending occurrence. Error:
+// bad_block if a value of a one-to-one index occurs twice.
 func (v *resolver) lookupPending() error {
 	if len(v.pending) == 0 {
 		return nil
@@ -75,7 +76,7 @@ func (v *resolver) lookupPending() error {
 	return nil
 }
 
-// once is the index of a space whose values occur once each; nil where they may occur again.
+// once returns the index of a space if it is one-to-one; otherwise nil.
 func (v *resolver) once(space int) *schema.Index {
 	if space == schema.AssetSpace {
 		return nil
@@ -91,8 +92,8 @@ func (v *resolver) duplicateValue(d *pendingLookup, x *schema.Index, at model.Bi
 		BadBlock(fmt.Errorf("value %s of %s occurs at %v already", x.Format(d.value), x.Name, at)))
 }
 
-// checkUncommittedValues looks for values of a one-to-one index, the doubts is, in this window and those that are not written yet:
-// no cache has such values.
+// checkUncommittedValues returns bad_block if a value of a one-to-one index, one of the pending lookups is, also occurs
+// elsewhere in this batch or in an uncommitted one. The caches do not contain such values.
 func (v *resolver) checkUncommittedValues(x *schema.Index, is []int32) error {
 	wanted := make(map[string]*pendingLookup, len(is))
 	for _, i := range is {

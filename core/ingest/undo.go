@@ -12,22 +12,23 @@ import (
 	"birthmark/storage"
 )
 
-// Undo removes the rows of blocks. What a block wrote is found from its own rows, all of which begin with its height.
+// Undo removes the rows of blocks, from the tip down. It finds them through the block's own rows, whose keys begin with
+// its height.
 type Undo struct {
 	*schema.Layout
 	cache       *cache.Caches
-	r           storage.Reader // before any of the removals
+	r           storage.Reader // the state before any removal
 	b           storage.Batch
 	t           *schema.Totals
 	Removed     int
-	Orphans     []schema.OrphanRow  // the blocks removed
-	assetDeltas ledger.AssetDeltas  // in how assets stand
-	deltas      []*ledger.Deltas    // in how values stand
-	work        *schema.IndexChange // what is being added goes back too
-	building    *ledger.Deltas      // of that; nil: no inputs concern it
-	height      model.HeightPk      // of the block that is being removed
-	rows        blockRows           // that its pointers begin, and
-	txKeys      []txKey             // of its transactions, the last first
+	Orphans     []schema.OrphanRow  // the removed blocks
+	assetDeltas ledger.AssetDeltas  // changes of asset totals and holdings
+	deltas      []*ledger.Deltas    // changes of accounts
+	work        *schema.IndexChange // the index change in progress; nil if there is none
+	building    *ledger.Deltas      // changes of accounts of the index being added; nil if it has none
+	height      model.HeightPk      // of the block being removed
+	rows        blockRows           // rows of that block whose keys begin with a pointer
+	txKeys      []txKey             // its transactions, last first
 }
 
 // txKey is the pointer of a transaction and the fingerprint of its outpoints.
@@ -42,7 +43,7 @@ func (u *Undo) remove(f storage.Family, key []byte) {
 	u.Removed++
 }
 
-// Block removes the block at tip and returns its parent.
+// Block removes the block at tip and returns its parent. Error: unknown_block.
 func (u *Undo) Block(tip model.Point) (model.Point, error) {
 	row, err := schema.BlockAt(u.r, tip.Height)
 	if err != nil {
@@ -55,7 +56,7 @@ func (u *Undo) Block(tip model.Point) (model.Point, error) {
 	}
 	first := tip.Height
 	if parent.IsOrigin() {
-		// The first block takes the genesis with it, which stands at height 0.
+		// The first block includes the genesis transactions, which have height 0.
 		first = 0
 		u.t.GenesisTxs, u.t.GenesisOutputs = 0, 0
 	}
@@ -82,7 +83,8 @@ func (u *Undo) Block(tip model.Point) (model.Point, error) {
 	return parent, u.outputs(assets)
 }
 
-// families are those whose rows of a block undo reads. Raw transactions are too large to hold: undo.raws scans them.
+// families returns the families that readBlockRows reads. Raw transactions are too large to hold in memory: raws scans
+// them.
 func (u *Undo) families() []storage.Family {
 	fs := []storage.Family{schema.FamilySpentUtxo, schema.FamilyTxHash, schema.FamilyUtxo}
 	if u.t.Rows[schema.FamilyAssets] > 0 {
@@ -96,7 +98,7 @@ func (u *Undo) families() []storage.Family {
 	return fs
 }
 
-// below is the block under h; the origin where there is none.
+// below returns the block at height h-1; the origin if there is none.
 func (u *Undo) below(h model.HeightPk) (model.Point, error) {
 	if h == 0 {
 		return model.Point{}, nil
@@ -112,7 +114,7 @@ func (u *Undo) below(h model.HeightPk) (model.Point, error) {
 	return model.Point{Height: h - 1, Hash: row.Hash, Slot: row.Slot}, err
 }
 
-// txs removes the transactions of the block. A hash that occurs more than once is left to those before.
+// txs removes the transactions of the block. Earlier transactions with the same hash keep their rows.
 func (u *Undo) txs() error {
 	u.txKeys = u.txKeys[:0]
 	for kv, err := range u.rows.of(schema.FamilyTxHash) {
@@ -135,8 +137,8 @@ func (u *Undo) txs() error {
 	return nil
 }
 
-// dropOutput removes an output from the caches. The table of unspent outputs has it by its outpoint or, if inputs name values
-// of an index, by that value, which undo.values removes. Outputs come the last first, as txKeys do.
+// dropOutput removes an output from the caches. Its key in the table of unspent outputs is its outpoint or, if inputs
+// refer to values of an index, that value, which values removes. Outputs come last first, like txKeys.
 func (u *Undo) dropOutput(pk model.UtxoPk) {
 	for len(u.txKeys) > 0 && u.txKeys[0].pk > pk.Tx() {
 		u.txKeys = u.txKeys[1:]
@@ -148,7 +150,7 @@ func (u *Undo) dropOutput(pk model.UtxoPk) {
 	u.cache.DropOutput(key, pk)
 }
 
-// raws removes the bytes of the transactions in a range of pointers.
+// raws removes the raw transactions with from <= pointer < to.
 func (u *Undo) raws(from, to []byte) error {
 	if !u.Layout.Raw {
 		return nil
@@ -167,8 +169,8 @@ func (u *Undo) raws(from, to []byte) error {
 	return nil
 }
 
-// NewUndo returns an undo that reads rows from r, deletes them in b and takes them off t; of the index that is being added, work,
-// which may be nil, it takes off work's rows.
+// NewUndo returns an Undo that reads rows from r, adds deletions to b and updates t. work is the index change in
+// progress, or nil; Undo updates its row counts.
 func NewUndo(l *schema.Layout, c *cache.Caches, r storage.Reader, b storage.Batch, t *schema.Totals, work *schema.IndexChange) *Undo {
 	u := &Undo{Layout: l, cache: c, r: r, b: b, t: t, deltas: ledger.NewDeltas(l, -1), work: work}
 	if work != nil && work.Index.Building&schema.AccountFeatures != 0 {
@@ -177,8 +179,7 @@ func NewUndo(l *schema.Layout, c *cache.Caches, r storage.Reader, b storage.Batc
 	return u
 }
 
-// Finish writes what the removed blocks change in balances and assets, and in the index that is being added. tip is the block
-// below them.
+// Finish writes the changes of balances and assets, and of the index that is being added. tip is the new tip.
 func (u *Undo) Finish(tip model.Point) error {
 	s := ledger.Applier{Reader: u.r, Batch: u.b, Totals: u.t, NewFrom: math.MaxUint64}
 	for _, y := range u.deltas {

@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// forgetAssets removes assets that were born in what is removed, and where they were born.
+// forgetAssets removes assets whose birth is in the removed block.
 func (u *Undo) forgetAssets(births [][]byte) error {
 	ids, err := u.r.GetMany(schema.FamilyAssetID, births)
 	if err != nil {
@@ -30,12 +30,12 @@ func (u *Undo) forgetAssets(births [][]byte) error {
 	return nil
 }
 
-// assets removes the asset entries of the block, and what was minted and burned there, and returns what was removed.
+// assets removes the asset entries, mints and burns of the block, and returns the removed entries by output.
 func (u *Undo) assets(spends []undoneSpend) (map[model.UtxoPk]ledger.OutputAssets, error) {
 	if u.t.Rows[schema.FamilyAssets] == 0 {
 		return nil, nil
 	}
-	// Whatever a transaction mints comes out of it, whatever it burns goes into it.
+	// A minted asset occurs in an output of its transaction, a burned asset in an input.
 	touched := map[model.TxPk][]model.AssetBirthPk{}
 	removed := map[model.UtxoPk]ledger.OutputAssets{}
 	var born [][]byte
@@ -94,7 +94,7 @@ func (u *Undo) assets(spends []undoneSpend) (map[model.UtxoPk]ledger.OutputAsset
 	return removed, u.forgetAssets(born)
 }
 
-// supply removes what transactions minted and burned of the assets that they touch.
+// supply removes the mints and burns of the assets in touched.
 func (u *Undo) supply(touched map[model.TxPk][]model.AssetBirthPk) error {
 	var keys [][]byte
 	var assets []model.AssetBirthPk
@@ -122,7 +122,7 @@ func (u *Undo) supply(touched map[model.TxPk][]model.AssetBirthPk) error {
 	return nil
 }
 
-// names removes the fingerprints of assets that are forgotten, and what was said of them.
+// names removes the fingerprints and infos of assets whose birth is in the removed block.
 func (u *Undo) names(births [][]byte) error {
 	infos, err := u.r.GetMany(schema.FamilyAssetInfo, births)
 	if err != nil {

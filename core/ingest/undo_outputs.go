@@ -11,21 +11,21 @@ import (
 	"birthmark/storage"
 )
 
-// undoneSpend is an input that is removed, and the output that is unspent again.
+// undoneSpend is a removed input and the output that becomes unspent.
 type undoneSpend struct {
 	input  model.InputPk
 	utxo   model.UtxoPk
 	owners []schema.Occurrence
 }
 
-// spends are the inputs of the block and the rows of the outputs that they spend, which are read while the rest of the block
-// is removed: outputs of any age take longer to find than all the rows of the block.
+// spends are the inputs of the block and the rows of their outputs. They are read while the rest of the block is
+// removed, because lookups of old outputs take longer than all the rows of the block.
 type spends struct {
 	inputs []undoneSpend
-	utxos  [][]byte // keys,
-	rows   [][]byte // and values
+	utxos  [][]byte // keys
+	rows   [][]byte // values
 	err    error
-	read   chan struct{} // closed at the end
+	read   chan struct{} // closed when reading ends
 }
 
 func (s *spends) wait() { <-s.read }
@@ -51,7 +51,7 @@ func (u *Undo) readSpends() *spends {
 	return s
 }
 
-// inputs removes the inputs of the block and returns what is unspent again.
+// inputs removes the inputs of the block and returns the outputs that become unspent.
 func (u *Undo) inputs(read *spends) ([]undoneSpend, error) {
 	if read.wait(); read.err != nil {
 		return nil, read.err
@@ -76,7 +76,7 @@ func (u *Undo) inputs(read *spends) ([]undoneSpend, error) {
 	return spends, nil
 }
 
-// outputs removes the outputs of the block; assets are those that they hold.
+// outputs removes the outputs of the block; assets are the assets that they hold.
 func (u *Undo) outputs(assets map[model.UtxoPk]ledger.OutputAssets) error {
 	holders := u.Layout.Holders()
 	for kv, err := range u.rows.of(schema.FamilyUtxo) {
@@ -96,7 +96,7 @@ func (u *Undo) outputs(assets map[model.UtxoPk]ledger.OutputAssets) error {
 				y.AddOutput(o.Birth, pk, row.Value)
 				y.AddAssets(o.Birth, assets[pk].Entries, 1)
 			}
-			// A birth stands for its own occurrence and has no relation.
+			// A birth implies its own occurrence and has no relation.
 			if !o.BornAt(pk) {
 				u.removeOf(o.Index, schema.IndexRelations, schema.AppendRelationKey(nil, o.Index, o.Birth, pk))
 			}
@@ -113,7 +113,7 @@ func (u *Undo) outputs(assets map[model.UtxoPk]ledger.OutputAssets) error {
 	return nil
 }
 
-// values removes the values of every index that were born in the block.
+// values removes the values of every index whose birth is in the block.
 func (u *Undo) values() error {
 	for _, x := range u.Layout.All {
 		if err := u.valuesOf(x); err != nil {
@@ -123,8 +123,8 @@ func (u *Undo) values() error {
 	return nil
 }
 
-// valuesOf removes the values that were born in the block, and what leads to them. Every later occurrence lies after its birth
-// in the chain, so it is removed already or with the same block.
+// valuesOf removes the values of x whose birth is in the block. Later occurrences come after the birth in the chain, so
+// they are already removed, or are removed with this block.
 func (u *Undo) valuesOf(x *schema.Index) error {
 	if !(x.Active | x.Building).Has(schema.FeatureValues) {
 		return nil
@@ -160,7 +160,7 @@ func (u *Undo) dropValue(x *schema.Index, birth, value []byte) error {
 	return nil
 }
 
-// removeOf removes a row of an index, which may be one that is being added.
+// removeOf removes a row of an index, active or being added.
 func (u *Undo) removeOf(x *schema.Index, which storage.Family, key []byte) {
 	if x.Active.Has(schema.FeatureOf(which)) {
 		u.remove(x.Family(which), key)
@@ -171,7 +171,7 @@ func (u *Undo) removeOf(x *schema.Index, which storage.Family, key []byte) {
 	u.Removed++
 }
 
-// deltasOf are the tallies that an occurrence in the block under way concerns.
+// deltasOf returns the deltas that an occurrence in the current block changes.
 func (u *Undo) deltasOf(x *schema.Index) []*ledger.Deltas {
 	var ts []*ledger.Deltas
 	if y := ledger.DeltasOf(u.deltas, x); y != nil {
@@ -183,7 +183,7 @@ func (u *Undo) deltasOf(x *schema.Index) []*ledger.Deltas {
 	return ts
 }
 
-// unbuild takes back what is being added of the blocks that are gone, down to tip.
+// unbuild reverts the index that is being added to tip.
 func (u *Undo) unbuild(tip model.Point) error {
 	if u.work == nil {
 		return nil

@@ -6,19 +6,19 @@ import (
 	"birthmark/storage"
 )
 
-// blockRows are the rows of one block in the families whose keys begin with a pointer into it. The families are read at the
-// same time.
+// blockRows are the rows of one block in families whose keys begin with a pointer. The families are read concurrently.
 type blockRows map[storage.Family]*familyRows
 
 // familyRows are rows of one family, in descending order of their keys.
 type familyRows struct {
-	read chan struct{} // closed after the last row was read
+	read chan struct{} // closed after the last row
 	data []byte        // keys and values
-	ends []int         // where each key and each value ends in data
+	ends []int         // the end of each key and each value in data
 	err  error
 }
 
-// readBlockRows starts to read the rows with from <= key < to of each family. The caller waits before r ends.
+// readBlockRows starts to read the rows with from <= key < to of each family. The caller must call wait before r is
+// closed.
 func readBlockRows(r storage.Reader, families []storage.Family, from, to []byte) blockRows {
 	rows := blockRows{}
 	for _, f := range families {
@@ -42,7 +42,7 @@ func (f *familyRows) scan(rows iter.Seq2[storage.KV, error]) {
 	}
 }
 
-// of yields the rows of a family, and the error that ended the reading.
+// of yields the rows of a family, then the read error, if any.
 func (rows blockRows) of(family storage.Family) iter.Seq2[storage.KV, error] {
 	return func(yield func(storage.KV, error) bool) {
 		f := rows[family]
@@ -61,7 +61,7 @@ func (rows blockRows) of(family storage.Family) iter.Seq2[storage.KV, error] {
 	}
 }
 
-// wait returns when nothing is read any more.
+// wait returns after all reads have ended.
 func (rows blockRows) wait() {
 	for _, f := range rows {
 		<-f.read

@@ -2,8 +2,8 @@ package schema
 
 import "birthmark/model"
 
-// EachTx calls visit with the transactions of a block and their pointers, in order. Genesis transactions come before the first block:
-// they are at height 0, before the transactions of a block at height 0.
+// EachTx calls visit with every transaction of a block and its pointer, in chain order. Genesis transactions come
+// first: they have height 0 and precede the transactions of a block at height 0.
 func EachTx(b *model.Block, visit func(pk model.TxPk, t *model.Tx, genesis bool) error) error {
 	for i := range b.Genesis {
 		pk, err := model.NewTxPk(0, i)

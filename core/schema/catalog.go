@@ -11,21 +11,21 @@ import (
 	"birthmark/storage"
 )
 
-// Features are what a database keeps for an index.
+// Features are the parts of an index that a database maintains.
 type Features uint8
 
 const (
-	FeatureValues Features = 1 << iota // values, births and relations, and the values' births in the rows of outputs
+	FeatureValues Features = 1 << iota // values, births and relations, and the births in the rows of outputs
 	FeatureBalance
 	FeatureUnspent
 	FeatureHistory
 	FeaturePrefix
 
 	AllFeatures     = FeaturePrefix<<1 - 1
-	AccountFeatures = FeatureBalance | FeatureUnspent | FeatureHistory // what inputs change as well as outputs
+	AccountFeatures = FeatureBalance | FeatureUnspent | FeatureHistory // spends change these too
 )
 
-// FeaturesOf are the parts that options ask for.
+// FeaturesOf returns the features that the options enable.
 func FeaturesOf(o model.IndexOptions) (p Features) {
 	for part, on := range map[Features]bool{FeatureBalance: o.Balance, FeatureUnspent: o.Unspent, FeatureHistory: o.History, FeaturePrefix: o.Prefix} {
 		if on {
@@ -37,37 +37,38 @@ func FeaturesOf(o model.IndexOptions) (p Features) {
 
 func (p Features) Has(part Features) bool { return p&part == part }
 
-// Index is an index a database has.
+// Index is an index of a database.
 type Index struct {
 	model.Index
-	Number   int      // given once
-	Active   Features // of the whole chain, up to the tip
-	Building Features // being added, up to a tip of their own: see build.go
+	Number   int      // assigned once, never reused
+	Active   Features // complete up to the tip of the database
+	Building Features // being added, complete up to IndexChange.BuiltTo
 }
 
-// Dropped reports whether the index is on its way out: nothing of it counts any more.
+// Dropped reports whether the index is being dropped: it has neither active nor building features.
 func (x *Index) Dropped() bool { return x.Active|x.Building == 0 }
 
-// Layout is the indexes of a database. It does not change once it is that of a [DB]: see [DB.catalogue].
+// Layout is the chain and the indexes of a database. The layout of a database is immutable: adding or dropping an index
+// replaces it.
 type Layout struct {
 	Chain  model.Chain
 	Traits model.Traits
-	Raw    bool // transactions' bytes are kept
+	Raw    bool // whether raw transactions are stored
 
 	All        []*Index // by number
-	Indexes    []*Index // those whose values are live, by number: the order in which [model.Key.Index] counts
-	next       int      // the number of the next one
-	SpendIndex *Index   // the index that inputs name; nil: they name outpoints
+	Indexes    []*Index // the active ones, by number: the order that [model.Key.Index] refers to
+	next       int      // the number of the next index
+	SpendIndex *Index   // the index whose values inputs refer to; nil if they refer to outpoints
 }
 
-// Arrange derives the other fields from all.
+// Arrange derives Indexes and SpendIndex from All.
 func (c *Layout) Arrange() {
 	slices.SortFunc(c.All, func(a, b *Index) int { return a.Number - b.Number })
 	c.Indexes = slices.DeleteFunc(slices.Clone(c.All), func(x *Index) bool { return !x.Active.Has(FeatureValues) })
 	c.SpendIndex = c.Active(c.Traits.SpendIndex)
 }
 
-// Entry is the index of a name, live or not.
+// Entry returns the index of that name, active or building; nil if there is none.
 func (c *Layout) Entry(name string) *Index {
 	for _, x := range c.All {
 		if x.Name == name && !x.Dropped() {
@@ -86,7 +87,7 @@ func (c *Layout) Active(name string) *Index {
 	return nil
 }
 
-// ByNumber is the index of a number, live or not.
+// ByNumber returns the index with number n, even a dropped one; nil if there is none.
 func (c *Layout) ByNumber(n uint64) *Index {
 	for _, x := range c.All {
 		if uint64(x.Number) == n {
@@ -104,8 +105,9 @@ func (c *Layout) Names() []string {
 	return names
 }
 
-// AppendTo appends the catalogue as meta stores it: uvarint next number|[uvarint number|kind|live|coming|own|text of name,
-// when and value], a text is its uvarint length and itself. Of a chain's own index when and value are left out.
+// AppendTo appends the value of meta's row indexes: uvarint next number|[uvarint
+// number|kind|live|coming|own|name|when|value], where each text is a uvarint length and the bytes. when and value are
+// empty for indexes that the chain defines.
 func (c *Layout) AppendTo(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(c.next))
 	for _, x := range c.All {
@@ -160,13 +162,14 @@ func parseIndexes(b []byte) (entries []indexEntry, next int, err error) {
 	return entries, next, r.end()
 }
 
-// numberFits reports whether the families of an index of that number have numbers.
+// numberFits reports whether the families of index number n fit the 16 bits of a family number.
 func numberFits(n int) bool {
 	return n < (1<<16-int(FirstIndexFamily))/int(FamiliesPerIndex)
 }
 
-// NewLayout is the indexes of a new database: the named ones or the chain's defaults, and those that are always on.
-// Numbers follow the chain's own order, so that the order of settings changes nothing.
+// NewLayout returns the layout of a new database: the named indexes or the chain's defaults, and the indexes that are
+// always on. Numbers follow the chain's order of indexes, so the order of names has no effect. Errors: unknown_index,
+// bad_option, bad_value.
 func NewLayout(c model.Chain, names []string, keep map[string]model.IndexOptions, raw bool) (*Layout, error) {
 	cat := &Layout{Chain: c, Traits: c.Traits(), Raw: raw}
 	offered := c.Indexes()
@@ -185,7 +188,7 @@ func NewLayout(c model.Chain, names []string, keep map[string]model.IndexOptions
 	return cat, nil
 }
 
-// Add gives an index the next number.
+// Add appends an index with the next number. Errors: bad_option, bad_value (a family name is taken), too_many_indexes.
 func (c *Layout) Add(x model.Index, live, coming Features) error {
 	added := &Index{x, c.next, live, coming}
 	if err := added.CheckFeatures(live | coming); err != nil {
@@ -214,7 +217,7 @@ func (c *Layout) Add(x model.Index, live, coming Features) error {
 	return nil
 }
 
-// CheckFeatures refuses what an index of its kind cannot keep.
+// CheckFeatures returns bad_option if an index of this kind cannot have the features.
 func (x *Index) CheckFeatures(p Features) error {
 	if x.Kind == model.OneToOne && p&AccountFeatures != 0 {
 		return model.Errorf(model.Usage, "bad_option", "index %s is one-to-one, each of its values occurs in one output: it has no use for balance, unspent and history", x.Name)
@@ -230,7 +233,8 @@ func UnknownIndex(c model.Chain, name string) error {
 	return model.Errorf(model.Usage, "unknown_index", "%s has no index %q; it offers %s", c.Name(), name, strings.Join(names, ", "))
 }
 
-// ReadLayout reads the indexes of an old database from meta, and whether it keeps raw transactions.
+// ReadLayout reads the layout of an existing database from meta. Returns index_mismatch if the chain does not define an
+// index, or defines it differently.
 func ReadLayout(r storage.Reader, c model.Chain) (*Layout, error) {
 	rows, err := r.GetMany(FamilyMeta, [][]byte{MetaIndexes, MetaRaw})
 	if err != nil {
@@ -244,7 +248,7 @@ func ReadLayout(r storage.Reader, c model.Chain) (*Layout, error) {
 	offered := c.Indexes()
 	for _, e := range stored {
 		name := e.definition.Name
-		if e.live|e.coming == 0 { // all that is left of it is its number
+		if e.live|e.coming == 0 { // only its number is still needed
 			left := model.Index{Name: name, Kind: e.definition.Kind, Custom: e.own, When: e.definition.When, Value: e.definition.Value}
 			cat.All = append(cat.All, &Index{Index: left, Number: e.number})
 			continue
@@ -264,7 +268,7 @@ func ReadLayout(r storage.Reader, c model.Chain) (*Layout, error) {
 	return cat, nil
 }
 
-// describe writes a definition on one line.
+// describe formats a definition on one line.
 func describe(d model.Definition) string {
 	if d.Value == "" {
 		return "the chain's own"
@@ -276,8 +280,8 @@ func describe(d model.Definition) string {
 	return text
 }
 
-// Require refuses indexes and options that an old database does not keep. What it keeps it keeps up to date, named or
-// not.
+// Require returns index_mismatch or unknown_index if an existing database does not have the indexes and features. A
+// database maintains its other indexes too, whether they are named or not.
 func (c *Layout) Require(names []string, keep map[string]model.IndexOptions) error {
 	for _, name := range names {
 		if c.Entry(name) == nil {
@@ -301,7 +305,7 @@ func (c *Layout) Require(names []string, keep map[string]model.IndexOptions) err
 	return nil
 }
 
-// Names are the parts as settings name them.
+// Names returns the names that the settings use.
 func (p Features) Names() []string {
 	var names []string
 	for _, part := range []struct {
@@ -317,10 +321,10 @@ func (p Features) Names() []string {
 
 func (p Features) String() string { return strings.Join(p.Names(), ", ") }
 
-// HoldersIndex is the index whose values are the holders of assets.
+// HoldersIndex is the name of the index whose values are the holders of assets.
 const HoldersIndex = "address"
 
-// Holders is the index whose values hold assets; nil where the database has none that can.
+// Holders returns the active one-to-many index of asset holders; nil if there is none.
 func (c *Layout) Holders() *Index {
 	if x := c.Active(HoldersIndex); x != nil && x.Kind == model.OneToMany {
 		return x
@@ -328,7 +332,7 @@ func (c *Layout) Holders() *Index {
 	return nil
 }
 
-// Copy of the catalogue whose entries can be changed, and the copy of x in it.
+// Copy returns a copy of the layout whose entries can be changed, and the copy of x in it.
 func (c *Layout) Copy(x *Index) (*Layout, *Index) {
 	d := &Layout{Chain: c.Chain, Traits: c.Traits, Raw: c.Raw, next: c.next}
 	var same *Index
@@ -342,8 +346,8 @@ func (c *Layout) Copy(x *Index) (*Layout, *Index) {
 	return d, same
 }
 
-// HalfDropped returns work for an index of the catalogue that is dropped and for which there is none: an earlier
-// version could leave one behind. nil if there is no such index.
+// HalfDropped returns an [IndexChange] for a dropped index; nil if there is none. An earlier version could leave a
+// dropped index without an IndexChange.
 func (c *Layout) HalfDropped() *IndexChange {
 	for _, x := range c.All {
 		if x.Dropped() {
@@ -353,7 +357,8 @@ func (c *Layout) HalfDropped() *IndexChange {
 	return nil
 }
 
-// Lookup returns an active index by name, or an error that says what the database has instead.
+// Lookup returns an active index by name. Errors: index_building with the progress of work, or unknown_index with the
+// available names.
 func (c *Layout) Lookup(name string, tip model.Point, work *IndexChange) (*Index, error) {
 	if x := c.Active(name); x != nil {
 		return x, nil

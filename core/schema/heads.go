@@ -10,16 +10,15 @@ import (
 	"birthmark/storage"
 )
 
-// The keys of families that lead from a hash or a value to its pointer begin with a head: eight bytes that spread
-// evenly, of a transaction's hash the first, of a value those of its SHA-256. The pointer behind the head makes the key
-// one of its own, so that nothing has to be read to write it, and two values with one head stand beside each other. What
-// a head leads to is compared with the value itself, which stands in the family of the way back: a collision, by accident
-// or made on purpose, costs a comparison.
+// A key that maps a hash or a value to a pointer begins with a prefix of 8 bytes: the first bytes of a transaction
+// hash, or of the SHA-256 of any other value. Prefixes are evenly distributed. The pointer follows the prefix, so the
+// key is unique and can be written without a read, and values with the same prefix are adjacent. Readers compare the
+// full value, which the reverse family stores: a collision, accidental or deliberate, costs one comparison.
 
-// PrefixBits are the bits of a head that are used: all of them, but where a test wants many values to have the same.
+// PrefixBits masks the prefix. All bits are set except in tests that need collisions.
 var PrefixBits = ^uint64(0)
 
-// appendPrefix appends the head of a value of an index, or of an asset id.
+// appendPrefix appends the prefix of a value of an index, or of an asset id.
 func appendPrefix(b, value []byte) []byte {
 	sum := sha256.Sum256(value)
 	return appendHashPrefix(b, sum[:])
@@ -33,19 +32,20 @@ func AppendTxPkKey(b []byte, hash *model.Hash, pk model.TxPk) []byte {
 	return pk.AppendTo(appendHashPrefix(b, hash[:]))
 }
 
-// AppendBirthKey makes a key of the family that leads from a value to its birth; encoded is the birth.
+// AppendBirthKey appends a key of the family that maps a value to its birth; encoded is the birth.
 func AppendBirthKey(b, value, encoded []byte) []byte {
 	return append(appendPrefix(b, value), encoded...)
 }
 
-// ParsePrefixKey takes such a key apart; size is that of the pointer.
+// ParsePrefixKey splits such a key; size is the size of the pointer in bytes.
 func ParsePrefixKey(b []byte, size int) (head, pointer []byte, err error) {
 	r := reader{b: b}
 	head, pointer = r.take(storage.PrefixSize, "head"), r.take(size, "pointer")
 	return head, pointer, r.end()
 }
 
-// TxPks is the transactions with each of the hashes, newest first: more than one only where a hash occurs again (BIP 30).
+// TxPks returns the transactions with each hash, newest first. A hash has more than one only if it is repeated (BIP
+// 30).
 func TxPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
 	heads := make([][]byte, len(hashes))
 	for i := range hashes {
@@ -82,7 +82,7 @@ func TxPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
 	return found, nil
 }
 
-// Births is where values of a space were born; nil for those that the database does not have.
+// Births returns the births of values of a space; nil for a value that the database does not have.
 func (c *Layout) Births(r storage.Reader, space int, values [][]byte) ([]*model.BirthPk, error) {
 	f, back, wide := c.BirthFamilies(space)
 	heads := make([][]byte, len(values))
@@ -113,7 +113,7 @@ func (c *Layout) Births(r storage.Reader, space int, values [][]byte) ([]*model.
 	return births, nil
 }
 
-// Birth is where one value was born.
+// Birth returns the birth of one value, nil if the database does not have it.
 func (c *Layout) Birth(r storage.Reader, space int, value []byte) (*model.BirthPk, error) {
 	births, err := c.Births(r, space, [][]byte{value})
 	if err != nil {
@@ -122,8 +122,8 @@ func (c *Layout) Birth(r storage.Reader, space int, value []byte) (*model.BirthP
 	return births[0], nil
 }
 
-// BirthFamilies are the family that leads from a head to where values of a space were born, the one that leads back to the
-// values, and whether their pointers are wide.
+// BirthFamilies returns the family that maps prefixes to births, the family that maps births to values, and whether the
+// births have an ordinal (10 bytes instead of 8).
 func (c *Layout) BirthFamilies(space int) (births, values storage.Family, wide bool) {
 	if space == AssetSpace {
 		return FamilyAssetBirth, FamilyAssetID, true
@@ -132,7 +132,8 @@ func (c *Layout) BirthFamilies(space int) (births, values storage.Family, wide b
 	return x.Family(IndexBirth), x.Family(IndexValue), x.Kind.HasOrdinal()
 }
 
-// candidates are the pointers that heads lead to, in their order: pointer i is one of head number of[i].
+// candidates are the pointers that follow prefixes, in the order of the prefixes: pointers[i] follows prefix number
+// of[i].
 type candidates struct {
 	pointers [][]byte
 	of       []int

@@ -12,19 +12,19 @@ import (
 
 var MetaChange = []byte("work")
 
-// work on an index: how far it has come.
+// IndexChange is the progress of adding or dropping an index.
 type IndexChange struct {
 	Index *Index
 
-	// What is added: the last block that it has, the origin before the first, and the rows of its families.
+	// Adding: the last block that the index contains (the origin before the first), and the number of rows by family.
 	BuiltTo model.Point
 	Rows    map[storage.Family]uint64
 
-	// What is dropped: the outputs below have no trace of it any more.
+	// Dropping: outputs below this pointer no longer refer to the index.
 	CleanedTo model.UtxoPk
 }
 
-// AppendTo appends uvarint number|utxo_pk clean|tip as meta has it|[uvarint family|uvarint rows].
+// AppendTo appends uvarint number|utxo_pk CleanedTo|BuiltTo in the format of meta's tip|[uvarint family|uvarint rows].
 func (w *IndexChange) AppendTo(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(w.Index.Number))
 	b = AppendTip(w.CleanedTo.AppendTo(b), w.BuiltTo)
@@ -52,7 +52,7 @@ func (c *Layout) parseChange(b []byte) (*IndexChange, error) {
 	return w, errors.Join(r.err, err1, err2)
 }
 
-// ReadChange is what is under way in the snapshot of r; nil where nothing is.
+// ReadChange reads the index change in progress from the snapshot of r; nil if there is none.
 func (c *Layout) ReadChange(r storage.Reader) (*IndexChange, error) {
 	b, err := r.Get(FamilyMeta, MetaChange)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -77,7 +77,7 @@ func (w *IndexChange) Clone() *IndexChange {
 	return &c
 }
 
-// Covers reports whether a block at h is in what is being added.
+// Covers reports whether the index that is being added contains the block at height h.
 func (w *IndexChange) Covers(h model.HeightPk) bool {
 	return w != nil && w.Index.Building != 0 && !w.BuiltTo.IsOrigin() && h <= w.BuiltTo.Height
 }

@@ -8,8 +8,7 @@ import (
 	"math/bits"
 )
 
-// Int128 is a signed number of 128 bits: what one holder has of an asset, which is the sum of any number of outputs with
-// 64 bits each.
+// Int128 is a signed 128-bit integer. Balances and holdings are sums of any number of 64-bit amounts.
 type Int128 struct {
 	Hi int64
 	Lo uint64
@@ -17,7 +16,7 @@ type Int128 struct {
 
 const int128Size = 16
 
-// Int128Of is n, or -n where sign is -1, or 0.
+// Int128Of returns n*sign; sign is 1, 0 or -1.
 func Int128Of(n uint64, sign int64) Int128 {
 	switch {
 	case sign == 0 || n == 0:
@@ -42,7 +41,7 @@ func (w Int128) Cmp(v Int128) int { return cmp.Or(cmp.Compare(w.Hi, v.Hi), cmp.C
 
 func (w Int128) Negative() bool { return w.Hi < 0 }
 
-// appendTo appends the bytes of a number that is not negative, big-endian, as few as it has.
+// appendTo appends a non-negative number, big-endian, without leading zeros.
 func (w Int128) appendTo(b []byte) []byte {
 	var all [int128Size]byte
 	binary.BigEndian.PutUint64(all[:], uint64(w.Hi))

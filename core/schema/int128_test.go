@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A wide is the number it stands for, through every operation and back from its bytes.
+// The reference is big.Int: sums, signs and encodings must agree.
 func TestWideIsTheNumber(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

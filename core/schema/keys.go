@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// Keys is the encoded pointers of a list.
+// Keys returns the encoded pointers.
 func Keys[T interface{ AppendTo([]byte) []byte }](pks []T) [][]byte {
 	keys := make([][]byte, len(pks))
 	all := make([]byte, 0, len(pks)*model.PkOrdinalSize)
@@ -20,7 +20,8 @@ func Keys[T interface{ AppendTo([]byte) []byte }](pks []T) [][]byte {
 	return keys
 }
 
-// Between is the range of keys with a prefix that come after a position in an order; a nil position is its beginning.
+// Between returns the range of keys with a prefix after a position, in ascending or descending order. A nil position
+// means from the beginning.
 func Between(prefix, position []byte, descending bool) (from, to []byte) {
 	from, to = prefix, PrefixEnd(prefix)
 	switch {
@@ -33,7 +34,7 @@ func Between(prefix, position []byte, descending bool) (from, to []byte) {
 	return from, to
 }
 
-// PkAfter is where the transactions after a block begin.
+// PkAfter returns the first pointer after a block.
 func PkAfter(p model.Point) model.UtxoPk {
 	if p.IsOrigin() {
 		return 0
@@ -41,7 +42,7 @@ func PkAfter(p model.Point) model.UtxoPk {
 	return model.UtxoPk((p.Height + 1).First())
 }
 
-// HeightAfter is the height at which the block after a point can stand at the lowest.
+// HeightAfter returns the lowest possible height of the block after a point.
 func HeightAfter(p model.Point) model.HeightPk {
 	if p.IsOrigin() {
 		return 0
@@ -70,10 +71,10 @@ func PointerSize(wide bool) int {
 	return model.PkSize
 }
 
-// AssetSpace keeps asset ids apart from the values of indexes, whose space is their number.
+// AssetSpace is the space of asset ids. The space of an index's values is the index number.
 const AssetSpace = -1
 
-// PrefixEnd is the first key that does not begin with prefix; nil where there is none.
+// PrefixEnd returns the first key after all keys with the prefix; nil if there is none.
 func PrefixEnd(prefix []byte) []byte {
 	end := bytes.Clone(prefix)
 	for i := len(end) - 1; i >= 0; i-- {
@@ -84,5 +85,5 @@ func PrefixEnd(prefix []byte) []byte {
 	return nil
 }
 
-// TxSpace keeps hashes of transactions apart from ids of assets and values of indexes.
+// TxSpace is the space of transaction hashes.
 const TxSpace = -2

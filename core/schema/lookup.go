@@ -8,7 +8,7 @@ import (
 	"birthmark/storage"
 )
 
-// BlockAt reads the block at height h: NotFound (unknown_block) if there is none.
+// BlockAt reads the block at height h. Error: unknown_block (NotFound) if there is none.
 func BlockAt(r storage.Reader, h model.HeightPk) (BlockRow, error) {
 	b, err := r.Get(FamilyBlock, h.AppendTo(nil))
 	if errors.Is(err, storage.ErrNotFound) {
@@ -31,7 +31,7 @@ func BlockAt(r storage.Reader, h model.HeightPk) (BlockRow, error) {
 	return row, nil
 }
 
-// Header reads the header of the block at a height, nil if there is none.
+// Header reads the header of the block at height h, nil if there is none.
 func Header(r storage.Reader, h model.HeightPk) ([]byte, error) {
 	row, err := BlockAt(r, h)
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
@@ -40,7 +40,7 @@ func Header(r storage.Reader, h model.HeightPk) ([]byte, error) {
 	return row.Header, err
 }
 
-// PointAt reads the block at height h: NotFound (unknown_block) if there is none.
+// PointAt reads the point of the block at height h. Error: unknown_block (NotFound) if there is none.
 func PointAt(r storage.Reader, h model.HeightPk) (model.Point, error) {
 	row, err := BlockAt(r, h)
 	return model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}, err

@@ -10,7 +10,7 @@ import (
 	"birthmark/storage"
 )
 
-// Names in the meta family.
+// Keys of the family meta.
 var (
 	MetaFormat  = []byte("format")
 	MetaChain   = []byte("chain")
@@ -18,7 +18,7 @@ var (
 	MetaIndexes = []byte("indexes")
 	MetaTip     = []byte("tip")
 	MetaTotals  = []byte("totals")
-	MetaRaw     = []byte("raw") // there where transactions' bytes are kept
+	MetaRaw     = []byte("raw") // exists if raw transactions are stored
 )
 
 func ParseTip(b []byte) (model.Point, error) {
@@ -34,7 +34,7 @@ func AppendTip(b []byte, p model.Point) []byte {
 	return binary.AppendUvarint(b, p.Slot)
 }
 
-// readTip is the tip of the snapshot r reads; the origin before the first block.
+// readTip reads the tip; the origin before the first block.
 func readTip(r storage.Reader) (model.Point, error) {
 	b, err := r.Get(FamilyMeta, MetaTip)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -46,14 +46,14 @@ func readTip(r storage.Reader) (model.Point, error) {
 	return ParseTip(b)
 }
 
-// Totals are the counts that meta carries along with the tip.
+// Totals are the counts in meta, which every write updates with the tip.
 type Totals struct {
 	Assets         uint64 // asset entries of outputs
 	GenesisTxs     uint64
 	GenesisOutputs uint64
 	UnspentValue   uint64
-	Checksum       uint64                    // sum of the numbers that nothing else in the database says again: see schema.go
-	Rows           map[storage.Family]uint64 // of every declared family but meta and what the chain does not determine
+	Checksum       uint64                    // sum of the numbers that no other row repeats: see metaSchema
+	Rows           map[storage.Family]uint64 // of every family but meta and lost_block_by_lost_pk
 }
 
 func (t *Totals) Clone() Totals {
@@ -100,11 +100,11 @@ func parseTotals(b []byte) (Totals, error) {
 	return t, r.end()
 }
 
-// Identity says what a database holds.
+// Identity identifies the chain, network and format of a database.
 type Identity struct {
 	Chain, Network string
 	Format         int
-	Definitions    []model.Definition // of the indexes that are its user's; none of a database of another format
+	Definitions    []model.Definition // of custom indexes; empty if the format is another version
 }
 
 func ReadIdentity(r storage.Reader) (id Identity, ok bool, err error) {

@@ -13,12 +13,12 @@ import (
 	"birthmark/storage"
 )
 
-// The functions here write and read the rows that schema.go declares. Readers return errRow for bytes that no
-// writer made, and never panic.
+// These functions encode and decode the rows that schema.go declares. Decoders return ErrRow for malformed bytes and
+// never panic.
 
 var ErrRow = errors.New("row does not have its family's layout")
 
-// reader takes a row apart; the first thing that does not fit makes err.
+// reader splits a row; the first malformed field sets err.
 type reader struct {
 	b   []byte
 	err error
@@ -48,7 +48,7 @@ func (r *reader) hash(what string) (h model.Hash) {
 
 func (r *reader) uvarint(what string) uint64 {
 	v, n := binary.Uvarint(r.b)
-	// Every number has one encoding: no padding, so that equal rows are equal bytes.
+	// Every number has exactly one encoding (no padding), so equal rows have equal bytes.
 	if n <= 0 || (n > 1 && r.b[n-1] == 0) {
 		r.fail(what + " is no uvarint")
 		return 0
@@ -62,7 +62,7 @@ func (r *reader) varint(what string) int64 {
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// size is a uvarint that counts something in memory.
+// size reads a uvarint that must fit an int of 32 bits.
 func (r *reader) size(what string) int {
 	v := r.uvarint(what)
 	if v > 1<<31-1 {
@@ -108,12 +108,13 @@ func ParseBlockRow(b []byte) (BlockRow, error) {
 	return row, r.err
 }
 
-// Checksum sums up what no other row says again. A parent is another block's hash, but for that of the first block.
+// Checksum sums the numbers of the row that no other row repeats. The parent of a block is the hash of another block,
+// except for the first block.
 func (r *BlockRow) Checksum() uint64 {
 	return uint64(r.Size) + r.Slot + binary.BigEndian.Uint64(r.Parent[:]) + HashChecksum(&r.Parent)
 }
 
-// HashChecksum sums up what of a transaction's hash its head does not say again.
+// HashChecksum sums the three words of a transaction hash that its 8-byte prefix does not contain.
 func HashChecksum(h *model.Hash) uint64 {
 	return binary.BigEndian.Uint64(h[8:]) + binary.BigEndian.Uint64(h[16:]) + binary.BigEndian.Uint64(h[24:])
 }
@@ -146,18 +147,18 @@ func ParseTxHashRow(b []byte) (hash model.Hash, fee model.Fee, err error) {
 	return hash, fee, r.end()
 }
 
-// Occurrence is a value of an index in an output, by its birth.
+// Occurrence is an occurrence of a value of an index in an output; Birth identifies the value.
 type Occurrence struct {
 	Index *Index
 	Birth model.BirthPk
 }
 
-// BornAt reports whether the output at pk is where the value was born.
+// BornAt reports whether pk is the output of the value's birth.
 func (o Occurrence) BornAt(pk model.UtxoPk) bool { return o.Birth.Utxo == pk }
 
 func AppendUtxoValue(b []byte, value uint64) []byte { return binary.AppendUvarint(b, value) }
 
-// AppendOccurrence appends one value's part of an output's row, which appendUtxoValue began.
+// AppendOccurrence appends one occurrence to the row of an output, which AppendUtxoValue started.
 func AppendOccurrence(b []byte, pk model.UtxoPk, x *Index, birth model.BirthPk) []byte {
 	b = binary.AppendUvarint(b, uint64(x.Number))
 	b = binary.AppendUvarint(b, uint64(pk-birth.Utxo))
@@ -172,7 +173,7 @@ type UtxoRow struct {
 	Occurrences []Occurrence
 }
 
-// AppendUtxoRow appends a whole row.
+// AppendUtxoRow appends a complete row.
 func AppendUtxoRow(b []byte, pk model.UtxoPk, r *UtxoRow) []byte {
 	b = AppendUtxoValue(b, r.Value)
 	for _, o := range r.Occurrences {
@@ -181,13 +182,13 @@ func AppendUtxoRow(b []byte, pk model.UtxoPk, r *UtxoRow) []byte {
 	return b
 }
 
-// ParseUtxoRow reads a row without what is left in it of an index that is being dropped.
+// ParseUtxoRow decodes a row and skips occurrences of indexes that are being dropped.
 func (c *Layout) ParseUtxoRow(pk model.UtxoPk, b []byte) (UtxoRow, error) {
 	row, _, err := c.ParseUtxoRowWith(pk, b)
 	return row, err
 }
 
-// ParseUtxoRowWith says too how many values were left out.
+// ParseUtxoRowWith also returns the number of occurrences that it skipped.
 func (c *Layout) ParseUtxoRowWith(pk model.UtxoPk, b []byte) (row UtxoRow, dropped int, err error) {
 	r := reader{b: b}
 	row.Value = r.uvarint("value")
@@ -223,13 +224,13 @@ func (r *reader) ordinal(what string) uint16 {
 	return uint16(v)
 }
 
-// ParseUtxoValue reads the value alone.
+// ParseUtxoValue decodes only the value.
 func ParseUtxoValue(b []byte) (uint64, error) {
 	r := reader{b: b}
 	return r.uvarint("value"), r.err
 }
 
-// AssetEntry is one entry of an output's assets.
+// AssetEntry is one entry of the assets of an output.
 type AssetEntry struct {
 	Amount uint64
 	Birth  model.AssetBirthPk
@@ -342,11 +343,11 @@ func ParseHoldingRow(b []byte) (Int128, error) {
 	return ParseInt128(b)
 }
 
-// AssetTotals is how an asset stands.
+// AssetTotals are the totals of an asset.
 type AssetTotals struct {
-	Outputs, Unspent uint64 // that have some of it
+	Outputs, Unspent uint64 // outputs with the asset
 	Holders          uint64
-	Mints, Burns     uint64 // transactions
+	Mints, Burns     uint64 // counts of transactions
 	Minted, Burned   big.Int
 }
 
@@ -380,20 +381,20 @@ func ParseAssetTotalsRow(b []byte) (t AssetTotals, err error) {
 	return t, r.err
 }
 
-// InfoChecksum stands for what is said of an asset in the checksum of meta (FNV-1a, 64 bits).
+// InfoChecksum is the FNV-1a hash (64 bits) of an asset's info, for the checksum in meta.
 func InfoChecksum(info []byte) uint64 {
 	h := fnv.New64a()
 	h.Write(info)
 	return h.Sum64()
 }
 
-// OrphanRow is a block that a fork took off the chain.
+// OrphanRow is a block that a reorganization orphaned.
 type OrphanRow struct {
 	Height     model.HeightPk
 	Hash       model.Hash
-	Time       int64 // the block's
-	OrphanedAt int64 // when it was taken off
-	Depth      int   // 1: it was the tip
+	Time       int64 // of the block
+	OrphanedAt int64 // time of the reorganization
+	Depth      int   // 1: the block was the tip
 }
 
 func AppendOrphanRow(b []byte, r *OrphanRow) []byte {
@@ -414,7 +415,7 @@ func parseOrphanRow(b []byte) (OrphanRow, error) {
 	return row, errors.Join(err, r.end())
 }
 
-// OrphanKey is lost_pk.
+// OrphanKey encodes lost_pk.
 func OrphanKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 func ParseOrphanKey(b []byte) (uint64, error) {
@@ -423,13 +424,13 @@ func ParseOrphanKey(b []byte) (uint64, error) {
 	return n, r.end()
 }
 
-// RawChecksum stands for a transaction's bytes and its place in the checksum of meta.
+// RawChecksum is the SipHash-2-4 of a raw transaction keyed with its pointer, for the checksum in meta.
 func RawChecksum(pk model.TxPk, raw []byte) uint64 { return siphash.Hash(uint64(pk), 0, raw) }
 
-// MaxOrphans is how many lost blocks are remembered.
+// MaxOrphans is the number of orphaned blocks that a database keeps.
 const MaxOrphans = 1000
 
-// LastOrphan is the newest row and its number, 0 where nothing was lost yet.
+// LastOrphan returns the newest row and its number, 0 if no block was orphaned yet.
 func LastOrphan(r storage.Reader) (n uint64, row OrphanRow, err error) {
 	for kv, err := range r.Scan(FamilyOrphanBlock, nil, nil, true) {
 		if err != nil {

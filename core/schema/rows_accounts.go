@@ -75,10 +75,10 @@ func ParseHistoryRow(b []byte) (m TxAmounts, err error) {
 	return m, r.end()
 }
 
-// MaxTextSize is how many bytes of a value's text keys have: whoever asks for a beginning that is longer is told so.
+// MaxTextSize is the maximum number of bytes of a value's text in a key. Queries reject longer prefixes.
 const MaxTextSize = 255
 
-// AppendTextKey makes a key that stands where the value's text does in the order of texts; encoded is the birth.
+// AppendTextKey appends a key that sorts by the text of the value; encoded is the birth.
 func AppendTextKey(b []byte, x *model.Index, value, encoded []byte) []byte {
 	text := x.Format(value)
 	b = append(b, text[:min(len(text), MaxTextSize)]...)
@@ -94,19 +94,19 @@ func ParseTextKey(x *Index, b []byte) (text []byte, birth model.BirthPk, err err
 	return b[:len(b)-size-1], birth, err
 }
 
-// Account is how a value stands.
+// Account is the balance of a value.
 type Account struct {
 	Received, Sent        Int128
 	Outputs, Unspent, Txs int64
 }
 
-// TxAmounts is what a value received and sent in one transaction.
+// TxAmounts are the amounts that a value received and sent in one transaction.
 type TxAmounts struct {
 	Tx             model.TxPk
 	Received, Sent uint64
 }
 
-// HoldingKey is an asset at one holder.
+// HoldingKey identifies the holding of an asset by one holder.
 type HoldingKey struct {
 	Asset  model.AssetBirthPk
 	Holder model.BirthPk

@@ -9,10 +9,10 @@ import (
 	"birthmark/storage"
 )
 
-// FormatVersion is the version of the layout below. A database with another one is refused.
+// FormatVersion is the version of the layout below. Opening a database with another version fails.
 const FormatVersion = 5
 
-// The families every database has. The numbers are stored and stay as they are.
+// The families of every database. The numbers are stored and must not change.
 const (
 	FamilyMeta storage.Family = iota
 	FamilyBlock
@@ -36,23 +36,23 @@ const (
 	fixedFamilies
 )
 
-// The families of index number n are firstIndexFamily + n*familiesPerIndex + one of these.
+// The families of index n are FirstIndexFamily + n*FamiliesPerIndex + one of these.
 const (
 	IndexValue     = iota // value by birth
 	IndexBirth            // birth by value
 	IndexRelations        // later occurrences
-	IndexBalance          // how a value stands, with the option balance
-	IndexHeld             // the assets it holds, with the option balance
-	IndexUnspent          // its unspent outputs, with the option unspent
-	IndexHistory          // its transactions, with the option history
+	IndexBalance          // balances, with the option balance
+	IndexHeld             // held assets, with the option balance
+	IndexUnspent          // unspent outputs, with the option unspent
+	IndexHistory          // transactions, with the option history
 	IndexText             // values in the order of their texts, with the option prefix
 
 	FirstIndexFamily storage.Family = 64
 	FamiliesPerIndex storage.Family = 16
 )
 
-// declaration is one family: its layout, in the notation of docs/schema.md, and what it is for. The functions in
-// rows.go named for the family read and write exactly this.
+// declaration declares a family: its layout in the notation of docs/schema.md, and its purpose. The functions in
+// rows.go named for the family encode and decode exactly this layout.
 type declaration struct {
 	storage.Declaration
 	key, value, purpose string
@@ -115,18 +115,18 @@ var Schema = []declaration{
 		"the description of an asset by its first minting transaction (Ergo: registers R4 to R6, EIP-4); no row if there is none"},
 }
 
-// rawSchema is the family of databases that keep raw transactions.
+// rawSchema is the family of databases that store raw transactions.
 var rawSchema = []declaration{
 	{storage.Declaration{Family: FamilyRaw, Name: "raw_by_tx_pk", Access: storage.Ordered},
 		"tx_pk", "bytes",
 		"a transaction in the form of its chain: Bitcoin with witness; Cardano as submitted to a node, an array of body, witnesses, since Alonzo the validity of its scripts, and auxiliary data or null; Ergo with proofs. Genesis outputs have none"},
 }
 
-// Determined reports whether a family holds what the chain determines. One that does not, the history of forks, is
-// left out of dumps and of the counts in meta, or databases of equal chains would differ.
+// Determined reports whether the chain determines the rows of a family. Dumps and the counts in meta leave out the
+// other family, the orphaned blocks, because it differs between databases of the same chain.
 func Determined(f storage.Family) bool { return f != FamilyOrphanBlock }
 
-// indexSchema is the families of one index; I stands for its name.
+// indexSchema declares the families of one index; I is a placeholder for its name.
 var indexSchema = []declaration{
 	{storage.Declaration{Family: IndexValue, Name: "I_by_birth_pk", Access: storage.Ordered, Incompressible: true},
 		"birth_pk", "value of I",
@@ -158,7 +158,7 @@ func (x *Index) Family(which storage.Family) storage.Family {
 	return FirstIndexFamily + storage.Family(x.Number)*FamiliesPerIndex + which
 }
 
-// FeatureOf is the part of an index that a family of it belongs to.
+// FeatureOf returns the feature that a family of an index belongs to.
 func FeatureOf(which storage.Family) Features {
 	switch which {
 	case IndexBalance, IndexHeld:
@@ -173,7 +173,7 @@ func FeatureOf(which storage.Family) Features {
 	return FeatureValues
 }
 
-// DeclarationsOf are the families of some parts of the index.
+// DeclarationsOf returns the families of some features of the index.
 func (x *Index) DeclarationsOf(p Features) []storage.Declaration {
 	var ds []storage.Declaration
 	for _, d := range indexSchema {
@@ -189,7 +189,7 @@ func (x *Index) DeclarationsOf(p Features) []storage.Declaration {
 	return ds
 }
 
-// metaSchema is the rows of meta. The functions appendTo of what they hold write exactly this.
+// metaSchema describes the rows of meta, as the AppendTo methods of their types encode them.
 var metaSchema = []struct{ name, value, purpose string }{
 	{string(MetaFormat), "uvarint version", "the version of this layout; a database with another version is refused"},
 	{string(MetaChain), "text", "the chain; a database of another chain is refused"},
@@ -213,7 +213,7 @@ var metaSchema = []struct{ name, value, purpose string }{
 			"of its families. Dropped: outputs below utxo_pk no longer contain it"},
 }
 
-// WriteMarkdown writes the families as Markdown: docs/schema.md is exactly this.
+// WriteMarkdown writes docs/schema.md.
 func WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Schema
@@ -285,7 +285,7 @@ func (c *Layout) Declarations() []storage.Declaration {
 	return ds
 }
 
-// FamilyCount is a number above those of all families.
+// FamilyCount returns a number larger than any family number of the layout.
 func (c *Layout) FamilyCount() int {
 	most := fixedFamilies
 	for _, x := range c.All {

@@ -9,21 +9,20 @@ import (
 	"birthmark/storage"
 )
 
-// State is what meta says of the chain: how far it goes, how much there is of everything, and what is being added or
-// dropped. Every question reads it first.
+// State is the state of a database: the tip, the totals, and the index change in progress. Every query reads it first.
 type State struct {
 	Tip    model.Point // the origin before the first block
-	Totals Totals      // not to be changed: others have the same
+	Totals Totals      // read-only: shared with other readers
 	Change *IndexChange
 }
 
-// parsedTotals are totals and the row they were parsed from.
+// parsedTotals are totals and the row they were decoded from.
 type parsedTotals struct {
 	row string
 	Totals
 }
 
-// StateReader reads the state of snapshots. It remembers the totals that it parsed last.
+// StateReader reads the state of snapshots. It caches the last decoded totals.
 type StateReader struct{ last atomic.Pointer[parsedTotals] }
 
 // Read returns the state of the snapshot of r.
@@ -49,7 +48,7 @@ func (sr *StateReader) Read(r storage.Reader, c *Layout) (s State, err error) {
 	return s, nil
 }
 
-// parseTotals parses the row, or has parsed it before.
+// parseTotals decodes the row, or returns the cached totals of an equal row.
 func (sr *StateReader) parseTotals(row []byte) (Totals, error) {
 	if row == nil {
 		return Totals{}, errors.New("there are none: run check")

@@ -9,24 +9,24 @@ import (
 	"birthmark/storage"
 )
 
-// TxIO is what a transaction spends and makes, as the rows say.
+// TxIO is a transaction with the outputs that it spends and creates, as the rows record them.
 type TxIO struct {
 	Pk             model.TxPk
 	Spent, Created []Output
 }
 
-// Output is an output with what its rows say.
+// Output is an output and its decoded rows.
 type Output struct {
 	Pk model.UtxoPk
 	UtxoRow
 	Assets []AssetEntry
 }
 
-// txBatch is how many outputs and inputs are looked up together.
+// txBatch is the approximate number of transactions, inputs and outputs per batch.
 const txBatch = 8192
 
-// ScanTxs yields the transactions from one pointer to before another, nil is the end of the chain, in order and many at a
-// time. They are the reader's until the next batch. lenient: rows that are broken or missing are passed over.
+// ScanTxs yields batches of transactions with from <= pointer < to, in chain order; a nil to means the end of the
+// chain. A batch is valid until the next one. If lenient is true, malformed and missing rows are skipped.
 func (c *Layout) ScanTxs(ctx context.Context, r storage.Reader, from, to []byte, lenient bool) iter.Seq2[[]TxIO, error] {
 	return func(yield func([]TxIO, error) bool) {
 		inputs, stop := iter.Pull2(r.Scan(FamilySpentUtxo, from, to, false))
@@ -55,14 +55,14 @@ func (c *Layout) ScanTxs(ctx context.Context, r storage.Reader, from, to []byte,
 	}
 }
 
-// pulled is a scan of an ordered family with the row it stands at.
+// pulled is a scan of an ordered family and its current row.
 type pulled struct {
 	next func() (storage.KV, error, bool)
 	kv   storage.KV
 	err  error
 	more bool
 
-	lenient bool // keys that are no pointers are passed over
+	lenient bool // skip keys that are not pointers
 }
 
 func (p *pulled) pull() {
@@ -76,7 +76,7 @@ func (p *pulled) pull() {
 	}
 }
 
-// tx is the transaction the scan stands at.
+// tx returns the transaction of the current row.
 func (p *pulled) tx() (model.TxPk, error) {
 	if p.err != nil {
 		return 0, p.err
@@ -92,7 +92,7 @@ type txReader struct {
 	inputs, outputs pulled
 }
 
-// batch reads whole transactions; none at the end.
+// batch reads whole transactions; none at the end of the scan.
 func (m *txReader) batch() ([]TxIO, error) {
 	var txs []TxIO
 	for rows := 0; rows < txBatch && (m.inputs.more || m.outputs.more); {
@@ -139,7 +139,7 @@ func (m *txReader) batch() ([]TxIO, error) {
 	return txs, m.fill(txs)
 }
 
-// first is the transaction that the scans come to next.
+// first returns the lower transaction of the current input and output rows.
 func (m *txReader) first() (model.TxPk, error) {
 	if !m.inputs.more {
 		return m.outputs.tx()
@@ -152,7 +152,7 @@ func (m *txReader) first() (model.TxPk, error) {
 	return min(in, out), err
 }
 
-// fill reads the rows of what is spent, and the assets of all.
+// fill reads the rows of spent outputs, and the assets of all outputs.
 func (m *txReader) fill(txs []TxIO) error {
 	var spent, all []*Output
 	for i := range txs {
