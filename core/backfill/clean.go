@@ -8,8 +8,8 @@ import (
 	"birthmark/storage"
 )
 
-// Clean removes dropped indexes from the rows of the outputs from one pointer to before another, of at most a number of outputs,
-// and returns where the next call begins, and whether there are more.
+// Clean removes dropped indexes from the rows of outputs with from <= pointer < end. It scans at most about most rows.
+// next is where the next call continues; more is false after the last row.
 func Clean(l *schema.Layout, r storage.Reader, b storage.Batch, from, end model.UtxoPk, most int) (next model.UtxoPk, more bool, err error) {
 	rows := 0
 	for kv, err := range r.Scan(schema.FamilyUtxo, from.AppendTo(nil), end.AppendTo(nil), false) {

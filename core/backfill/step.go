@@ -11,37 +11,39 @@ import (
 	"birthmark/storage"
 )
 
-// Step adds a run of blocks to an index that is being added.
+// Step adds a run of blocks to an index that is being added. A step adds either the values of the index or only
+// features of an index whose values exist.
 type Step struct {
 	layout   *schema.Layout
 	ctx      context.Context
 	x        *schema.Index
 	from, to model.Point
 
-	outputs []outputValues // those that have values of the index, where values come
+	outputs []outputValues // outputs with values of the index, if the step adds values
 	births  map[model.UtxoPk][]model.BirthPk
 	places  map[model.UtxoPk][]*occurringValue
 	named   map[string]*occurringValue
-	order   []*occurringValue // the values met, in the order of their first places here
-	born    []occurringValue  // whose texts are to be made, where values are there already
+	order   []*occurringValue // the values in the blocks, in the order of their first occurrence in the step
+	born    []occurringValue  // values whose texts to add, if the values exist already
 	tally   *ledger.Deltas
 }
 
-// builtOutput is an output whose row gets values.
+// outputValues is an output whose row receives values.
 type outputValues struct {
 	row    schema.UtxoRow
 	pk     model.UtxoPk
 	values []*occurringValue
 }
 
-// builtValue is a value and where it was born.
+// occurringValue is a value and its birth.
 type occurringValue struct {
 	value []byte
 	birth model.BirthPk
-	known bool // before these blocks
+	known bool // born before the blocks of the step
 }
 
-// Prepare reads from r what the step needs; blocks are those of the step where values come, else none.
+// Prepare reads the data of the step from r. blocks are the blocks of the step if it adds values, otherwise nil. Error:
+// bad_block if a value violates the kind of the index.
 func (s *Step) Prepare(r storage.Reader, blocks []*model.Block) error {
 	s.births, s.named = map[model.UtxoPk][]model.BirthPk{}, map[string]*occurringValue{}
 	s.tally = &ledger.Deltas{Index: s.x, Features: s.x.Building, Sign: 1}
@@ -70,7 +72,7 @@ func (s *Step) Prepare(r storage.Reader, blocks []*model.Block) error {
 	return nil
 }
 
-// values finds where the values of the blocks were born.
+// values finds the births of the values in the blocks.
 func (s *Step) values(r storage.Reader, blocks []*model.Block) error {
 	at := map[model.UtxoPk][]*occurringValue{}
 	for _, b := range blocks {
@@ -116,7 +118,7 @@ func (s *Step) values(r storage.Reader, blocks []*model.Block) error {
 	return nil
 }
 
-// output notes the values of an output.
+// output adds the values of an output.
 func (s *Step) output(at map[model.UtxoPk][]*occurringValue, utxo model.UtxoPk, keys []model.Key) error {
 	if len(keys) > 1 && !s.x.Kind.HasOrdinal() {
 		return fmt.Errorf("%d values of %s, which is %v", len(keys), s.x.Name, s.x.Kind)
@@ -147,7 +149,7 @@ func (s *Step) output(at map[model.UtxoPk][]*occurringValue, utxo model.UtxoPk, 
 	return nil
 }
 
-// texts finds the values that were born in the step, of an index whose values are there.
+// texts finds the values whose births are in the step, for an index whose values exist already.
 func (s *Step) texts(r storage.Reader) error {
 	from, to := schema.PkAfter(s.from).AppendTo(nil), schema.PkAfter(s.to).AppendTo(nil)
 	for kv, err := range r.Scan(s.x.Family(schema.IndexValue), from, to, false) {
@@ -163,7 +165,7 @@ func (s *Step) texts(r storage.Reader) error {
 	return nil
 }
 
-// tx notes what a transaction does to the values.
+// tx adds the deltas of a transaction.
 func (s *Step) tx(t *schema.TxIO) {
 	wanted := s.x.Building&schema.AccountFeatures != 0
 	for i := range t.Spent {
@@ -188,7 +190,7 @@ func (s *Step) tx(t *schema.TxIO) {
 	}
 }
 
-// birthsAt is the births of the index's values in an output: of these blocks, or as its row says.
+// birthsAt returns the births of the index's values in an output: from the step's blocks, or from the output's row.
 func (s *Step) birthsAt(o *schema.Output) []model.BirthPk {
 	if births, here := s.births[o.Pk]; here {
 		return births
@@ -202,7 +204,7 @@ func (s *Step) birthsAt(o *schema.Output) []model.BirthPk {
 	return births
 }
 
-// Emit makes the rows.
+// Emit writes the rows of the step to b and counts them in t.
 func (s *Step) Emit(r storage.Reader, b storage.Batch, t *schema.Totals) error {
 	x := s.x
 	put := func(which storage.Family, key, value []byte) {
@@ -241,7 +243,7 @@ func (s *Step) Emit(r storage.Reader, b storage.Batch, t *schema.Totals) error {
 	return (&ledger.Applier{Reader: r, Batch: b, Totals: t, NewFrom: schema.PkAfter(s.from)}).ApplyDeltas(s.tally)
 }
 
-// NewStep returns the step that adds the blocks after one block, up to and including another, to an index that is being added.
+// NewStep returns the step that adds the blocks after from, up to and including to, to index x, which is being added.
 func NewStep(ctx context.Context, l *schema.Layout, x *schema.Index, from, to model.Point) *Step {
 	return &Step{layout: l, ctx: ctx, x: x, from: from, to: to}
 }

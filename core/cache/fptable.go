@@ -13,10 +13,9 @@ import (
 // Table maps fingerprints to a pointer and a small number in bounded memory. Below its bound it keeps every entry and
 // grows; at its bound it evicts old entries that were not referenced recently. Entries that point into unwritten
 // batches are never evicted, since nothing else has them.
-//
-// It uses open addressing, sorted by tag: an entry is at the home slot of its tag's high bits or after it, among
-// entries of lower and higher tags in order, so that a search ends at the first higher tag. Growing moves the entries
-// in place.
+// The table uses open addressing and is sorted by tag: the high bits of an entry's tag determine its home slot, and the
+// entry is stored there or later, after entries with lower tags. A search ends at the first higher tag. Growing moves
+// the entries in place.
 type Table struct {
 	entries  []entry
 	memory   *offheap.Memory
@@ -43,7 +42,7 @@ const (
 	entrySize  = 24
 	referenced = uint64(1) << 63
 
-	// A table of n slots holds at most n*fullest/16 entries before it grows by a quarter.
+	// A table of n slots grows by a quarter before it holds more than n*maxLoad/16 entries.
 	maxLoad    = 13
 	leastSlots = 1 << 10
 

@@ -74,7 +74,7 @@ func (a *accountCheck) partsAt(x *schema.Index, h model.HeightPk) schema.Feature
 	return x.Active
 }
 
-// fromTxs subtracts the numbers that follow from transactions.
+// fromTxs subtracts the sums computed from the transactions.
 func (a *accountCheck) fromTxs() error {
 	for batch, err := range a.ScanTxs(a.ctx, a.r, nil, nil, true) {
 		if err != nil {

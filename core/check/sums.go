@@ -10,10 +10,10 @@ import (
 	"birthmark/storage"
 )
 
-// The numbers of assets and of indexed values are stored redundantly: they follow from the transactions, and families
-// of their own hold them. A sum check compares both sides without memory for each number. It multiplies every number
-// by a random coefficient and sums up the products modulo 2^61-1, one side added and the other subtracted. If a sum is
-// 0 the numbers are equal, with an error probability of 2^-61.
+// Balances, holdings and totals are stored redundantly: they can be derived from the transactions, and separate
+// families store them. A sum check compares both sides without memory for each number: it multiplies every number by a
+// random coefficient and sums the products modulo 2^61-1, one side added and the other subtracted. If the sum is 0, the
+// numbers are equal, with an error probability of 2^-61.
 //
 // The first pass has one set of sums for each of sumGroups groups of assets or values. If some are not 0, a second pass
 // has one for each asset or value of these groups and so finds the ones that differ.

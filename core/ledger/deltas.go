@@ -201,7 +201,7 @@ func (s *Applier) value(y *Deltas, moves []OutputDelta) accountSum {
 	return c
 }
 
-// unspent adds the outputs of one value that become unspent, and deletes those that no longer are. Outputs that the
+// unspent adds the outputs of one value that become unspent, and deletes the ones that become spent. Outputs that the
 // same blocks create and spend change nothing.
 func (s *Applier) unspent(y *Deltas, moves []OutputDelta) {
 	f := y.Index.Family(schema.IndexUnspent)

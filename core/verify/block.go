@@ -175,8 +175,8 @@ func (v *verifier) spends(input, utxo []byte) bool {
 	return err == nil && bytes.Equal(spent, utxo)
 }
 
-// furtherMints reports the stored mints and burns of assets, of those that a transaction of the block spends or makes,
-// that were not derived.
+// furtherMints reports stored mints and burns that were not derived. It looks up the assets that transactions of the
+// block spend or create.
 func (v *verifier) furtherMints() error {
 	var outputs []model.UtxoPk
 	var txs []model.TxPk // for each of outputs

@@ -25,8 +25,8 @@ const DefaultSample = 100
 // maxDifferences bounds the differences that an answer lists.
 const maxDifferences = 100
 
-// Run compares a database with a source. r reads a snapshot of the database. It checks that the tip is on the
-// source's chain, compares the rows of a sample of blocks with those that ingest makes of the source's blocks, and
+// Run compares a database with a source. r reads a snapshot of the database. Run checks that the tip is on the source's
+// chain, compares the rows of a sample of blocks with the rows that ingest derives from the source's blocks, and
 // compares the unspent outputs if the source counts them ([model.UnspentCounter]). The result lists the differences.
 //
 // The source must provide single blocks ([model.BlockReader] or [model.ChildReader]), otherwise Run returns an error
@@ -168,7 +168,7 @@ func (v *verifier) common(first, last model.HeightPk) (model.HeightPk, error) {
 	return high, nil
 }
 
-// unspent compares the unspent outputs at the tip with those that the source counts.
+// unspent compares the unspent outputs at the tip with the count of the source.
 func (v *verifier) unspent(tip model.Point) error {
 	counter, ok := v.src.Source.(model.UnspentCounter)
 	if !ok {
