@@ -9,8 +9,9 @@ import (
 	"birthmark/storage"
 )
 
-// Append writes a window of blocks, children of the tip in order: all of it and the new tip, or, with an error that
-// names the block, nothing. A window of no blocks is nothing to do.
+// Append writes a batch of blocks, which must be consecutive children of the tip, atomically with the new tip. It does
+// nothing if blocks is empty. Errors name the block: bad_block, unknown_output, already_spent, unknown_asset;
+// open_again if an earlier change of the indexes failed.
 func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	db.write.Lock()
 	defer db.write.Unlock()
@@ -30,8 +31,8 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	return err
 }
 
-// commit writes w, the oldest pending window, in bulk where it holds so much. After an error abandon must be called, as
-// after one of prepare.
+// commit writes w, the oldest pending batch, in bulk if it is large enough. After an error of commit or prepare the
+// caller must call abandon.
 func (db *DB) commit(ctx context.Context, w *ingest.Batch, bulkWeight int) error {
 	t := db.totals.Clone()
 	tip := w.Blocks[len(w.Blocks)-1].Point()
@@ -58,15 +59,15 @@ func (db *DB) commit(ctx context.Context, w *ingest.Batch, bulkWeight int) error
 	return nil
 }
 
-// inBulk reports whether a window is written in bulk: where the store can, and it holds so much. A negative weight is never
-// reached.
+// inBulk reports whether a batch is written in bulk: the store supports it and the batch has at least bulkWeight. A
+// negative weight disables it.
 func (db *DB) inBulk(w *ingest.Batch, bulkWeight int) bool {
 	_, can := db.store.(storage.BulkUpdater)
 	return can && bulkWeight >= 0 && w.Weight() >= bulkWeight
 }
 
-// prepare gives the blocks their pointers and resolves what they refer to. The window it returns is pending until it
-// is committed. After an error it is not, and abandon must be called once nothing else is under way.
+// prepare assigns pointers to the blocks and resolves their inputs and values. The returned batch is pending until it
+// is committed. After an error the caller must call abandon when no other prepare or commit is running.
 func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*ingest.Batch, error) {
 	db.mu.Lock()
 	head, before := db.head, append([]*ingest.Batch(nil), db.pending...)
@@ -76,7 +77,8 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*ingest.Batch
 	w, err := ingest.NewBatch(db.catalogue(), head, blocks)
 	if err == nil {
 		db.cache.Pin(ingest.FirstPk(before, w))
-		// The pending windows are taken before the snapshot: one that is committed in between is seen twice, never missed.
+		// The pending batches are copied before the snapshot is taken: a batch that is committed in between is seen
+		// twice, but never missed.
 		err = db.store.View(ctx, func(r storage.Reader) error {
 			if err := ingest.CheckHeaders(db.chain, r, before, w); err != nil {
 				return err
@@ -94,19 +96,19 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*ingest.Batch
 	return w, nil
 }
 
-// abandon discards all pending windows after something failed. The state of the store and of the caches is in doubt until
-// settle has read it. Nothing may be preparing or committing.
+// abandon discards all pending batches after an error. The state of the store and of the caches is unknown until settle
+// reads it. No prepare or commit may be running.
 func (db *DB) abandon(ctx context.Context) {
 	db.mu.Lock()
 	db.pending, db.head = nil, db.tip
 	db.mu.Unlock()
 	db.doubt = true
-	_ = db.settle(context.WithoutCancel(ctx)) // if it fails, the next write calls it again and returns its error
+	_ = db.settle(context.WithoutCancel(ctx)) // on failure, the next write calls it again and returns its error
 }
 
-// settle reads tip and totals again if they are in doubt: a write that failed may have been applied all the same, if it
-// failed while it was made durable. It removes from the caches what lies above the tip that it reads: entries of windows
-// that were not written, and of blocks that a failed rollback did remove. It does not hold db.mu meanwhile.
+// settle reads the tip and the totals again if they are unknown: a failed write may have been applied, for example if
+// only making it durable failed. It removes the cache entries above the tip: entries of batches that were not written,
+// and of blocks that a failed rollback removed. It does not hold db.mu while it reads.
 func (db *DB) settle(ctx context.Context) error {
 	if db.stale {
 		return model.Errorf(model.Refused, "open_again", "a change of the database's indexes failed, and may have been made all the same: open the database again")

@@ -13,18 +13,19 @@ import (
 	"birthmark/storage"
 )
 
-// SourceOpener opens a source of the database's chain for the values of indexes, behind known: it need not follow.
+// SourceOpener opens a source of the database's chain with the values of indexes, starting after known. The source need
+// not follow the chain's tip.
 type SourceOpener func(ctx context.Context, indexes []string, known []model.Point) (model.Source, error)
 
-// BuildOptions say how a build goes about it. None of them changes what is stored.
+// BuildOptions control a backfill. They do not change what is stored.
 type BuildOptions struct {
-	Weight   int                 // a step is so many transactions, inputs and outputs; 0: DefaultBuildWeight
+	Weight   int                 // transactions, inputs and outputs per step; 0: DefaultBuildWeight
 	Progress func(BuildProgress) // called after every step, and once at the end
 	Log      *slog.Logger        // nil: no log
 }
 
-// BuildProgress is how far an index is: its last block of the database's. Of one that is dropped, the block up to which
-// its traces are gone.
+// BuildProgress is the progress of an index: its last block or, if it is being dropped, the block up to which it is
+// removed from the rows of outputs.
 type BuildProgress struct {
 	Index          string
 	Dropping       bool
@@ -32,25 +33,25 @@ type BuildProgress struct {
 	Done           bool
 }
 
-// DefaultBuildWeight makes steps that are over in about a second.
+// DefaultBuildWeight makes steps of about a second.
 const DefaultBuildWeight = 200_000
 
 const (
-	nearTip     = 100             // so many blocks below the tip a build wants the database alone for the rest
-	longestStep = time.Second     // of blocks that come from a source: so much is made again after an interruption
-	sourcePause = 2 * time.Second // before a source that is behind, or elsewhere, is asked again
+	nearTip     = 100             // blocks below the tip at which a backfill stops the sync to add the rest
+	longestStep = time.Second     // of collecting blocks from a source: an interruption repeats at most this much
+	sourcePause = 2 * time.Second // before retrying a source that is behind or on another branch
 )
 
 var (
-	// errElsewhere: the source has another branch than the database, or lacks some of its blocks.
+	// errElsewhere is returned if the source is on another branch than the database, or lacks some of its blocks.
 	errElsewhere = errors.New("the source does not have the database's blocks")
-	// errNotAdded: the index was dropped while it was being added.
+	// errNotAdded is returned if the index was dropped while it was being added.
 	errNotAdded = errors.New("the index is no longer being added")
 )
 
-// Build goes on with the index that is being added or dropped until it is, and does nothing where none is. It may run
-// beside a Sync of the same database, which it interrupts at its end ([ErrIndexesChange]). open is asked for a source where an
-// index needs values: options of one that is there are made from rows.
+// Build adds or drops the pending index until that is complete; it does nothing if there is none. It may run
+// concurrently with a Sync of the same database, which it ends when the index is complete ([ErrIndexesChange]). Build
+// calls open only if an index needs values; features of an existing index are derived from rows.
 func (db *DB) Build(ctx context.Context, open SourceOpener, o BuildOptions) error {
 	if o.Weight <= 0 {
 		o.Weight = DefaultBuildWeight
@@ -112,8 +113,8 @@ type builder struct {
 	x    *schema.Index // the index that is being added or dropped
 }
 
-// work returns what is under way, or errNotAdded if that is no longer b.x: a change of the catalogue replaces the
-// entry of the index that it changes. db.building is held.
+// work returns the index change in progress, or errNotAdded if it is no longer a change of b.x: a change of the layout
+// replaces the entry of its index. db.building is held.
 func (b *builder) work() (*schema.IndexChange, error) {
 	if w := b.db.work; w != nil && w.Index == b.x {
 		return w, nil
@@ -121,7 +122,7 @@ func (b *builder) work() (*schema.IndexChange, error) {
 	return nil, errNotAdded
 }
 
-// built returns the last block that the index has.
+// built returns the last block that the index contains.
 func (b *builder) built() (model.Point, error) {
 	b.db.building.Lock()
 	defer b.db.building.Unlock()
@@ -132,7 +133,7 @@ func (b *builder) built() (model.Point, error) {
 	return w.BuiltTo, nil
 }
 
-// advance adds blocks until no more than a number of them are missing.
+// advance adds blocks until at most missing blocks are missing.
 func (b *builder) advance(ctx context.Context, missing model.HeightPk) error {
 	if b.x.Building.Has(schema.FeatureValues) {
 		return b.fromSource(ctx, missing)
@@ -152,13 +153,13 @@ func (b *builder) advance(ctx context.Context, missing model.HeightPk) error {
 	}
 }
 
-// lacks reports whether more than a number of blocks are missing behind at.
+// lacks reports whether the index lacks more than missing blocks after at.
 func (b *builder) lacks(at model.Point, missing model.HeightPk) bool {
 	tip := b.db.Tip()
 	return !tip.IsOrigin() && (at.IsOrigin() || at.Height+missing < tip.Height)
 }
 
-// next is the block up to which a step that begins behind at goes.
+// next returns the last block of the step that starts after at.
 func (b *builder) next(ctx context.Context, at model.Point) (to model.Point, err error) {
 	tip := b.db.Tip()
 	err = b.db.store.View(ctx, func(r storage.Reader) error {
@@ -185,7 +186,7 @@ func (b *builder) next(ctx context.Context, at model.Point) (to model.Point, err
 	return to, err
 }
 
-// fromSource adds blocks of the source, which must be the database's.
+// fromSource adds blocks of the source, which must be on the database's branch.
 func (b *builder) fromSource(ctx context.Context, missing model.HeightPk) error {
 	at, err := b.built()
 	if err != nil || !b.lacks(at, missing) {
@@ -226,7 +227,8 @@ func (b *builder) take(ctx context.Context, src model.Source, at model.Point, mi
 			return err
 		}
 		if e.Rollback != nil {
-			// It may be where the source looks for the block at. What was collected above it is of another branch.
+			// The source may be locating its starting block. Blocks collected above the rollback belong to another
+			// branch.
 			for n := len(blocks); n > 0 && blocks[n-1].Height >= schema.HeightAfter(*e.Rollback); n-- {
 				weight -= blocks[n-1].Weight()
 				blocks = blocks[:n-1]
@@ -245,7 +247,7 @@ func (b *builder) take(ctx context.Context, src model.Source, at model.Point, mi
 			return errElsewhere
 		}
 		if !at.IsOrigin() && block.Height <= at.Height {
-			continue // it began further back
+			continue // the source started further back
 		}
 		blocks = append(blocks, block)
 		if weight += block.Weight(); weight >= b.o.Weight || time.Since(began) >= longestStep {
@@ -266,8 +268,8 @@ func (b *builder) take(ctx context.Context, src model.Source, at model.Point, mi
 	return nil
 }
 
-// step adds the blocks after from up to to. If the database has rolled back some of them meanwhile, it does nothing and
-// returns errElsewhere.
+// step adds the blocks after from, up to and including to. If the database has rolled back some of them, it does
+// nothing and returns errElsewhere.
 func (b *builder) step(ctx context.Context, from, to model.Point, blocks []*model.Block) error {
 	err := b.add(ctx, from, to, blocks)
 	if err == nil {
@@ -316,7 +318,7 @@ func (b *builder) add(ctx context.Context, from, to model.Point, blocks []*model
 	return nil
 }
 
-// arrive makes the index answer queries: it has all blocks, and nothing else writes.
+// arrive activates the index. The index contains all blocks and no other write is running.
 func (b *builder) arrive(ctx context.Context) error {
 	db := b.db
 	db.building.Lock()
@@ -334,7 +336,7 @@ func (b *builder) arrive(ctx context.Context) error {
 	return db.arrived(ctx, c, &w)
 }
 
-// arrived writes that what w adds is there, in catalogue c.
+// arrived stores the layout c with the index of w active.
 func (db *DB) arrived(ctx context.Context, c *schema.Layout, w *schema.IndexChange) error {
 	x := w.Index
 	values := x.Building.Has(schema.FeatureValues)

@@ -12,7 +12,7 @@ import (
 	"birthmark/storage"
 )
 
-// drop removes what is left of an index in the rows of outputs.
+// drop removes the remains of an index from the rows of outputs.
 func (b *builder) drop(ctx context.Context) error {
 	db, x := b.db, b.x
 	for {
@@ -32,7 +32,7 @@ func (b *builder) drop(ctx context.Context) error {
 		if _, err := b.work(); err != nil {
 			return nil
 		}
-		if err := db.dropFamilies(ctx, b.x); err != nil { // as far as that failed before
+		if err := db.dropFamilies(ctx, b.x); err != nil { // whatever an earlier, failed call left
 			return err
 		}
 		c, gone := db.catalogue().Copy(b.x)
@@ -47,7 +47,7 @@ func (b *builder) drop(ctx context.Context) error {
 	return err
 }
 
-// clean removes a dropped index from the rows of some outputs, those before to, and reports whether there are more.
+// clean removes a dropped index from the rows of some outputs, up to to, and reports whether there are more.
 func (b *builder) clean(ctx context.Context) (to model.UtxoPk, more bool, err error) {
 	db := b.db
 	db.building.Lock()

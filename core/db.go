@@ -15,30 +15,31 @@ import (
 	"birthmark/storage"
 )
 
-// Options say how a database is opened.
+// Options control how a database is opened.
 type Options struct {
 	Chain model.Chain
 
-	// Indexes by name; nil: what the database was made with, or the chain's defaults where it is new. An old
-	// database keeps all of its indexes up to date whether they are named or not; naming one it does not have is
-	// refused (index_mismatch).
+	// Indexes are the names of the required indexes. nil means the indexes of an existing database, or the chain's
+	// defaults for a new one. An existing database maintains all of its indexes, whether they are named or not; Open
+	// fails with index_mismatch if it lacks a named one.
 	Indexes []string
 
-	// Keep is what is kept for indexes besides, by name. An old database keeps what it was made with; asking it for more is
-	// refused (index_mismatch).
+	// Keep are the optional features of indexes, by name. Open fails with index_mismatch if an existing database lacks
+	// one of them.
 	Keep map[string]model.IndexOptions
-	// Raw: transactions' own bytes are kept ([model.Tx.Raw]); blocks have to come with them. An old database keeps them
-	// or not, as it was made; asking one for them that does not is refused (no_raw).
+	// Raw stores raw transactions ([model.Tx.Raw]); blocks must contain them. Open fails with no_raw if an existing
+	// database does not store them.
 	Raw bool
 
-	CacheBytes int64 // memory for resolving inputs and values without reading; 0: none
+	CacheBytes int64 // bytes of memory for the caches of inputs and values; 0: none
 	ReadOnly   bool
 
-	// Damaged opens the database also if its store lost rows, for [DB.Check] and [DB.Dump]. Open refuses it otherwise.
+	// Damaged opens a database whose store lost rows, for [DB.Check] and [DB.Dump]. Otherwise Open returns damaged.
 	Damaged bool
 }
 
-// DB is the index of one chain in one store. Queries may run at any time; one of Append, Rollback and [Sync] at a time.
+// DB is the database of one chain in one store. Queries may run concurrently with each other and with one writer;
+// Append, Rollback and [Sync] exclude each other.
 type DB struct {
 	query.Queries
 	store   storage.Store
@@ -46,25 +47,26 @@ type DB struct {
 	indexed atomic.Pointer[schema.Layout] // see catalogue
 	locks
 
-	work *schema.IndexChange // an index that is being added or dropped; nil: none is
+	work *schema.IndexChange // an index that is being added or dropped; nil if there is none
 
 	states schema.StateReader
 	labels query.Labels
 
 	write sync.Mutex // held by Append, Rollback, Sync
-	doubt bool       // something failed since tip and totals were read: see settle
+	doubt bool       // a write failed since tip and totals were read: see settle
 	cache *cache.Caches
 
 	mu      sync.Mutex
 	tip     model.Point     // committed
 	totals  schema.Totals   // committed
-	head    model.Point     // prepared: tip of the newest pending window
+	head    model.Point     // prepared: the tip of the newest pending batch
 	pending []*ingest.Batch // prepared and not committed, oldest first
 	moved   chan struct{}   // closed when tip changes
 }
 
-// Open opens the database in s, making a new one where s is empty. It refuses (kind [model.Refused]) a database of
-// another chain, network or format, one without an index that is asked for, and one that lost rows (damaged).
+// Open opens the database in s, and creates it if s is empty. It returns an error of kind [model.Refused] if the
+// database is of another chain, network or format (wrong_chain, wrong_network, wrong_format), lacks a requested index
+// (index_mismatch) or raw transactions (no_raw), or lost rows (damaged).
 func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	db := &DB{store: s, chain: o.Chain, locks: locks{quiet: make(chan struct{})}, moved: make(chan struct{})}
 	db.Queries = query.New(snapshots{db}, &db.labels)
@@ -94,25 +96,25 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 
 func (db *DB) declare() error { return db.store.Declare(db.catalogue().Declarations()...) }
 
-// Chain is the chain the database was opened with.
+// Chain returns the chain that the database was opened with.
 func (db *DB) Chain() model.Chain { return db.chain }
 
-// Tip is the last block written by this process or found when it opened; the origin before the first.
+// Tip returns the last committed block; the origin before the first.
 func (db *DB) Tip() model.Point {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	return db.tip
 }
 
-// Moved is the tip and a channel that is closed when it is another one, or the indexes are others: while it is open, questions
-// have the answers they had.
+// Moved returns the tip and a channel that is closed when the tip or the indexes change. While the channel is open, the
+// answers of queries do not change.
 func (db *DB) Moved() (tip model.Point, moved <-chan struct{}) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	return db.tip, db.moved
 }
 
-// move makes tip the committed one. mu is held.
+// move sets the committed tip. mu is held.
 func (db *DB) move(tip model.Point) {
 	if tip == db.tip {
 		return
@@ -121,25 +123,25 @@ func (db *DB) move(tip model.Point) {
 	db.tellMoved()
 }
 
-// tellMoved tells those who wait. mu is held.
+// tellMoved notifies the receivers of Moved's channel. mu is held.
 func (db *DB) tellMoved() {
 	close(db.moved)
 	db.moved = make(chan struct{})
 }
 
-// catalogue is the indexes the database has now. A change replaces it as a whole, while no query runs and nothing is
-// written: what does either loads it once.
+// catalogue returns the current layout. A change replaces it as a whole while no query and no write is running, so a
+// query or a write loads it once.
 func (db *DB) catalogue() *schema.Layout { return db.indexed.Load() }
 
-// Indexes are the names of the database's indexes, in the order [model.Key.Index] counts in, without one that is being
-// added. It may be called at any time.
+// Indexes returns the names of the active indexes, in the order that [model.Key.Index] refers to. It may be called at
+// any time.
 func (db *DB) Indexes() []string { return db.catalogue().Names() }
 
-// KeepsRaw reports whether the database keeps transactions' own bytes ([Options.Raw]). What writes to it or is compared
-// with it has to come with them ([model.SourceOptions.Raw]).
+// KeepsRaw reports whether the database stores raw transactions ([Options.Raw]). Sources for Sync and Verify must then
+// be opened with [model.SourceOptions.Raw].
 func (db *DB) KeepsRaw() bool { return db.catalogue().Raw }
 
-// snapshots implements [Database].
+// snapshots implements [query.Database].
 type snapshots struct{ db *DB }
 
 // Snapshot reads the state of the database in one snapshot of its store. The layout does not change until fn returns.
@@ -157,13 +159,13 @@ func (s snapshots) Snapshot(ctx context.Context, fn func(query.Snapshot) error) 
 	})
 }
 
-// contents are what the caches are filled from. write is held.
+// contents returns the source of the caches' content. write is held.
 func (db *DB) contents() cache.Contents {
 	return cache.Contents{Store: db.store, Layout: db.catalogue(), Tip: db.tip, Totals: db.totals}
 }
 
-// keepSnapshot writes a snapshot of the caches, which have the entries of all blocks up to at. It writes none while they may have
-// entries of other blocks.
+// keepSnapshot writes a snapshot of the caches, which contain the entries of all blocks up to at. It writes none while
+// the caches may contain entries of other blocks.
 func (db *DB) keepSnapshot(at model.Point) error {
 	if db.doubt {
 		return nil
@@ -171,7 +173,7 @@ func (db *DB) keepSnapshot(at model.Point) error {
 	return db.cache.WriteSnapshot(db.store, db.catalogue(), at)
 }
 
-// Header is [model.Block.Header] of the block at a height, nil if the database has none.
+// Header returns [model.Block.Header] of the block at height h, nil if there is none.
 func (db *DB) Header(ctx context.Context, h model.HeightPk) (raw []byte, err error) {
 	err = db.store.View(ctx, func(r storage.Reader) error {
 		row, err := schema.Header(r, h)

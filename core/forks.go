@@ -8,19 +8,19 @@ import (
 	"birthmark/storage"
 )
 
-// fork is a rollback on behalf of a source. What it takes off the chain is remembered, in the write that takes it off;
-// what a user removes on purpose is not.
+// fork is a rollback that a source requested. Its blocks are recorded as orphaned in the same write that removes them;
+// a rollback by the user is not recorded.
 //
-// Blocks are lost from the tip down, and that is the order of lost_pk: read from the newest on, the forks stand newest
-// first and each of them from where it begins up to what was the tip.
+// Blocks are removed from the tip down, and lost_pk counts them in this order. In descending order of lost_pk, the
+// newest reorganization comes first, and its blocks in ascending order of height.
 type fork struct {
 	began time.Time
 	from  model.Point // the tip before
-	to    model.Point // where the blocks lost so far end
-	depth int         // how many they are
+	to    model.Point // the block below the removed ones
+	depth int         // number of removed blocks
 }
 
-// remember notes lost blocks, tip first, and forgets those beyond the last MaxOrphans.
+// It records orphaned blocks, given from the tip down, and deletes rows beyond the last MaxOrphans.
 func (f *fork) remember(r storage.Reader, b storage.Batch, lost []schema.OrphanRow) error {
 	last, before, err := schema.LastOrphan(r)
 	if err != nil {
@@ -28,8 +28,7 @@ func (f *fork) remember(r storage.Reader, b storage.Batch, lost []schema.OrphanR
 	}
 	depth := 0
 	if len(lost) > 0 && before.Height == lost[0].Height+1 {
-		// Nothing was written since: this is the same fork, in its next write or in a process after the one that
-		// was stopped in the middle.
+		// Nothing was written since: this write continues the same reorganization, perhaps after a restart.
 		depth = before.Depth
 	}
 	newest := last + uint64(len(lost))

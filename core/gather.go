@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// lull is how long a source may be silent before an unfinished window is written: what is at the tip should be seen.
+	// lull is how long a source may pause before an unfinished batch is written, so that blocks at the tip appear soon.
 	lull = 20 * time.Millisecond
 
-	// patience is the same below the source's tip. There it is silent because it is slow or the processors are busy, and
-	// small windows would make those busier: each has a table in every family, to be merged with all others.
+	// patience is the same below the source's tip. There, a source pauses because it is slow or the CPU is busy, and
+	// small batches would add work: each creates a table per family that must be compacted.
 	patience = time.Second
 
-	// longest is how long a window may be in the making, however slow the source: what was read should not be lost.
+	// longest is the maximum age of an unfinished batch: it bounds the work that a crash loses.
 	longest = 10 * time.Second
 )
 
-// gather puts blocks together to windows: as large as they may be while the source has more, what there is when it
-// pauses.
+// gather collects blocks into batches. Batches are as large as the limits allow while the source has more blocks, and
+// are written early when it pauses.
 func (s *syncer) gather(ctx context.Context) error {
 	g := gatherer{syncer: s, part: firstPart, meeting: true, tip: s.db.Tip()}
 	pause := time.NewTimer(lull)
@@ -50,8 +50,8 @@ func (s *syncer) gather(ctx context.Context) error {
 	}
 }
 
-// firstPart makes the first window an eighth of the largest, the next a quarter: the stages behind need not wait for so
-// much to be read.
+// firstPart limits the first batch to an eighth of the maximum size and the next one to a quarter, so that the later
+// stages start early.
 const firstPart = 8
 
 type gatherer struct {
@@ -59,24 +59,24 @@ type gatherer struct {
 	blocks []*model.Block
 	weight int
 	bytes  int64
-	began  time.Time // when the first of blocks came
-	part   int       // of the largest window that this one may be
+	began  time.Time // time of the first block
+	part   int       // the batch may use 1/part of the size limits
 
-	// meeting: blocks that the database has are skipped, and nothing is removed from it before a block comes that it
-	// does not have.
+	// meeting: until the first block that the database does not have, blocks that it has are skipped and nothing is
+	// removed.
 	//
-	// A sync begins so. The rollback that the source may begin with only means where it looks for the database's
-	// chain: a source that ends before a block differs is behind, and removes nothing. Once it has the database's
-	// tip, it has met.
+	// Every sync starts in this state. An initial rollback of the source only states where the source starts: a source
+	// that ends before a block differs is behind, and removes nothing. The state ends when the source reaches the
+	// database's tip.
 	//
-	// A later rollback means that the source's chain has changed. If it may end below the block where the chains part,
-	// shared is set: the blocks above are removed when a block differs or the source ends.
+	// A later rollback means that the source's chain has changed. If it may end below the fork point, shared is set:
+	// the blocks above shared are removed when a block differs or the source ends.
 	meeting bool
-	tip     model.Point  // of the database, while meeting
-	shared  *model.Point // the newest block that both chains are known to have
+	tip     model.Point  // of the database, during meeting
+	shared  *model.Point // the newest block that both chains are known to share
 }
 
-// wait is how long to wait for the next block.
+// wait returns how long to wait for the next block.
 func (g *gatherer) wait() time.Duration {
 	n := len(g.blocks)
 	if n == 0 || g.blocks[n-1].Height >= g.target {
@@ -98,7 +98,7 @@ func (g *gatherer) add(ctx context.Context, e model.Event) error {
 	}
 	weight, size := b.Weight(), int64(b.Size)
 	if g.db.catalogue().Raw {
-		size *= 2 // its rows have all of it
+		size *= 2 // the rows repeat all of it
 	}
 	if len(g.blocks) > 0 && (g.weight+weight > g.o.WindowWeight/g.part || g.bytes+size > g.o.WindowBytes/int64(g.part)) {
 		if err := g.flush(ctx); err != nil {
@@ -115,8 +115,9 @@ func (g *gatherer) add(ctx context.Context, e model.Event) error {
 	return nil
 }
 
-// exact reports whether the source goes back to the very block where its chain and the database's part. It compares the
-// points of the locator, which thin out, and those that it has yielded: between two of the locator it cannot know.
+// exact reports whether the source rolls back to the fork point itself. A source compares only the points of the
+// locator and the points that it has yielded; between two points of the locator, which become sparser with depth, the
+// fork point is unknown.
 func (g *gatherer) exact(to model.Point) bool {
 	i := slices.Index(g.known, to)
 	if to.IsOrigin() {
@@ -128,7 +129,7 @@ func (g *gatherer) exact(to model.Point) bool {
 	return g.known[i-1].Height <= schema.HeightAfter(to)
 }
 
-// rollback goes back to a point, or begins to look for the block above it where the chains part.
+// rollback rolls back to a point, or starts the search for the fork point above it.
 func (g *gatherer) rollback(ctx context.Context, to model.Point) error {
 	if g.meeting && g.shared == nil {
 		g.meeting = to != g.tip
@@ -141,14 +142,14 @@ func (g *gatherer) rollback(ctx context.Context, to model.Point) error {
 		g.meeting, g.shared = false, nil
 		return g.after(ctx, job{rollback: &to})
 	}
-	if err := g.after(ctx, job{}); err != nil { // the database has all blocks that came before
+	if err := g.after(ctx, job{}); err != nil { // the database contains all earlier blocks
 		return err
 	}
 	g.meeting, g.tip, g.shared = true, g.db.Tip(), &to
 	return nil
 }
 
-// undo removes the blocks that the source does not have, after it went back, and ends the meeting.
+// undo removes the blocks that the source does not have, after a rollback, and ends meeting.
 func (g *gatherer) undo(ctx context.Context) error {
 	to := g.shared
 	g.meeting, g.shared = false, nil
@@ -158,15 +159,15 @@ func (g *gatherer) undo(ctx context.Context) error {
 	return g.after(ctx, job{rollback: to})
 }
 
-// meet reports whether the database has b already. If it has another block at b's height, the blocks from there on
-// are removed.
+// meet reports whether the database already has b. If it has another block at that height, meet removes the blocks from
+// there on. Error: wrong_chain if the chains share no block.
 func (g *gatherer) meet(ctx context.Context, b *model.Block) (had bool, err error) {
 	if g.tip.IsOrigin() || b.Height > g.tip.Height {
 		return false, g.undo(ctx)
 	}
 	at, err := g.db.PointAt(ctx, b.Height)
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
-		// Below where our chain begins: it is another one altogether.
+		// The height is below the database's first block: the chains differ completely.
 		at, err = model.Point{}, nil
 	}
 	if err != nil {
@@ -198,7 +199,7 @@ func (g *gatherer) meet(ctx context.Context, b *model.Block) (had bool, err erro
 	return false, g.after(ctx, job{rollback: &below})
 }
 
-// after returns when j, and all before it, is done.
+// after sends j and returns when it and all earlier jobs are done.
 func (g *gatherer) after(ctx context.Context, j job) error {
 	j.done = make(chan struct{})
 	if err := send(ctx, g.windows, j); err != nil {

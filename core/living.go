@@ -12,16 +12,16 @@ import (
 	"birthmark/storage"
 )
 
-// Indexes are added to a database that lives, and dropped from it. What is being added has a tip of its own, below the
-// database's: it is built behind the sync's back (build.go) until the two are the same, and counts from then on. Of what is
-// dropped the families go at once, and its traces in the rows of outputs one after the other. One is under way at a time, and
-// all that has to be known of it is in one row, so that it goes on after whatever interrupted it.
+// An index can be added to and dropped from a running database. A new index has its own tip and is backfilled
+// concurrently with sync (build.go); when both tips meet, it becomes active. Dropping an index deletes its families at
+// once, and removes it from the rows of outputs step by step. One change runs at a time, and one row of meta holds its
+// state, so that it resumes after any interruption.
 
-// ErrIndexesChange is what Sync ends with when the indexes of the database have changed: open the source anew, with
-// [DB.Indexes], and call it again.
+// ErrIndexesChange is the error that ends Sync if the indexes of the database have changed: open the source again, with
+// [DB.Indexes], and call Sync again.
 var ErrIndexesChange = errors.New("the indexes of the database have changed")
 
-// alone runs fn while nothing else writes the database: a sync that runs is asked to end with ErrIndexesChange.
+// alone runs fn while nothing else writes to the database. It ends a running sync with ErrIndexesChange.
 func (db *DB) alone(ctx context.Context, fn func() error) error {
 	db.mu.Lock()
 	db.waiting++
@@ -45,7 +45,7 @@ func (db *DB) alone(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-// giveWay returns once nobody wants the database alone any more.
+// giveWay returns when no call of alone is waiting.
 func (db *DB) giveWay(ctx context.Context) error {
 	for {
 		db.mu.Lock()
@@ -62,17 +62,16 @@ func (db *DB) giveWay(ctx context.Context) error {
 	}
 }
 
-// change writes another catalogue, with what else put puts, and makes it the database's, while no question is being answered: rows
-// of the one would be read by the other.
-// building is held. Where the write fails nobody knows which catalogue the store has: nothing is written any more until the
-// database is opened again.
+// change stores the layout c and the index change w, with the rows that put adds, and makes c the current layout. No
+// query runs meanwhile, since it would read rows of one layout with the other. building is held. If the write fails, it
+// is unknown which layout the store has: further writes fail with open_again until the database is opened again.
 func (db *DB) change(ctx context.Context, c *schema.Layout, w *schema.IndexChange, put func(b storage.Batch)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	const patience, pause = 5 * time.Second, time.Millisecond
 	for began := time.Now(); !db.asking.TryLock(); time.Sleep(pause) {
-		if time.Since(began) > patience { // those that come from now on wait
+		if time.Since(began) > patience { // new queries wait from now on
 			db.asking.Lock()
 			break
 		}
@@ -102,8 +101,8 @@ func (db *DB) change(ctx context.Context, c *schema.Layout, w *schema.IndexChang
 	return nil
 }
 
-// AddIndex has the database keep an index, or options of one that it has: [DB.Build] does it. An error of kind
-// [model.Usage]: exists, unknown_index, bad_option, busy.
+// AddIndex adds an index, or features of an existing one; [DB.Build] then backfills them. Errors of kind [model.Usage]:
+// exists, unknown_index, bad_option, bad_value, busy.
 func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions) error {
 	return db.alone(ctx, func() error {
 		db.building.Lock()
@@ -112,7 +111,7 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 		c, x := old.Copy(old.Entry(name))
 		if err := db.idle(); err != nil {
 			if x != nil && x.Building != 0 && schema.FeaturesOf(keep)&^(x.Active|x.Building) == 0 {
-				return nil // this is what is under way
+				return nil // this change is already in progress
 			}
 			return err
 		}
@@ -142,14 +141,14 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 		if err := db.store.Declare(x.DeclarationsOf(x.Building)...); err != nil {
 			return err
 		}
-		if db.tip.IsOrigin() { // there is nothing to build
+		if db.tip.IsOrigin() { // nothing to backfill
 			return db.arrived(ctx, c, w)
 		}
 		return db.change(ctx, c, w, nil)
 	})
 }
 
-// recallWork takes what is under way from the store: a write that failed may have been applied all the same.
+// recallWork reads the index change in progress from the store: a failed write may have been applied.
 func (db *DB) recallWork(ctx context.Context) error {
 	return db.store.View(context.WithoutCancel(ctx), func(r storage.Reader) (err error) {
 		db.work, err = db.catalogue().ReadChange(r)
@@ -157,7 +156,7 @@ func (db *DB) recallWork(ctx context.Context) error {
 	})
 }
 
-// idle refuses where an index is being added or dropped.
+// idle returns busy if an index is being added or dropped.
 func (db *DB) idle() error {
 	if w := db.work; w != nil {
 		doing := "added"
@@ -169,8 +168,8 @@ func (db *DB) idle() error {
 	return nil
 }
 
-// DropIndex takes an index off the database: its families at once, what [DB.Build] finds of it in the rows of outputs later.
-// An error of kind [model.Usage]: unknown_index, always_on, needed, busy.
+// DropIndex drops an index: its families at once, its occurrences in the rows of outputs later, by [DB.Build]. Errors
+// of kind [model.Usage]: unknown_index, always_on, needed, busy.
 func (db *DB) DropIndex(ctx context.Context, name string) error {
 	return db.alone(ctx, func() error {
 		db.building.Lock()
@@ -185,7 +184,7 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 		case old == cat.Holders() && db.totals.Rows[schema.FamilyAssetID] > 0:
 			return model.Errorf(model.Usage, "needed", "index %s cannot be dropped: the holders of assets are its values", name)
 		}
-		if db.work == nil || db.work.Index != old { // what is being added can be dropped
+		if db.work == nil || db.work.Index != old { // an index that is being added can be dropped
 			if err := db.idle(); err != nil {
 				return err
 			}
@@ -210,8 +209,8 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 	})
 }
 
-// goOnDropping drops the families of what is being dropped, as far as that was interrupted. For an index that was
-// left half dropped it makes the work.
+// goOnDropping resumes an interrupted drop of families. It creates the index change of an index that an earlier version
+// left half dropped.
 func (db *DB) goOnDropping(ctx context.Context) error {
 	db.building.Lock()
 	defer db.building.Unlock()
@@ -234,19 +233,19 @@ func (db *DB) goOnDropping(ctx context.Context) error {
 	return nil
 }
 
-// dropFamilies gives back the room of an index that is dropped, as far as that is not done.
+// dropFamilies deletes the families of a dropped index that still exist.
 func (db *DB) dropFamilies(ctx context.Context, x *schema.Index) error {
 	return db.store.Drop(ctx, x.DeclarationsOf(schema.AllFeatures)...)
 }
 
-// locks of a living database: see alone, change and build.
+// locks coordinate index changes with queries and writes: see alone, change and Build.
 type locks struct {
-	waiting   int           // for the database alone
-	quiet     chan struct{} // closed when nobody is any more
-	interrupt func()        // ends the sync that runs; nil: none does
+	waiting   int           // number of waiting calls of alone
+	quiet     chan struct{} // closed when none is waiting
+	interrupt func()        // ends the running sync; nil if there is none
 
-	stale    bool         // the catalogue may be another one in the store: see change
-	asking   sync.RWMutex // held by questions, and while the catalogue changes
-	building sync.Mutex   // over work: held by a step of a build, by a rollback, and by what adds and drops
+	stale    bool         // the stored layout may differ from the current one: see change
+	asking   sync.RWMutex // held shared by queries, exclusively by a change of the layout
+	building sync.Mutex   // guards work: held by backfill steps, rollbacks, AddIndex and DropIndex
 	builder  sync.Mutex   // held by Build: one runs at a time
 }

@@ -9,7 +9,7 @@ import (
 	"birthmark/storage"
 )
 
-// Identify reads the identity of a database; not ok where the store is empty.
+// Identify reads the identity of a database; ok is false if the store is empty.
 func Identify(ctx context.Context, s storage.Store) (id schema.Identity, ok bool, err error) {
 	if err := s.Declare(schema.Schema[schema.FamilyMeta].Declaration); err != nil {
 		return id, false, err
@@ -21,7 +21,7 @@ func Identify(ctx context.Context, s storage.Store) (id schema.Identity, ok bool
 	return id, ok, err
 }
 
-// openMeta makes the meta rows of a new database, or reads those of an old one, into db.
+// openMeta reads the meta rows of an existing database into db, or creates a new database.
 func (db *DB) openMeta(ctx context.Context, o Options) error {
 	c := o.Chain
 	id, known, err := Identify(ctx, db.store)
@@ -72,7 +72,7 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 	return db.recall(ctx)
 }
 
-// recall takes tip and totals from the store.
+// recall reads the tip, the totals and the index change from the store.
 func (db *DB) recall(ctx context.Context) error {
 	return db.store.View(ctx, func(r storage.Reader) error {
 		s, err := db.states.Read(r, db.catalogue())

@@ -7,17 +7,17 @@ import (
 	"birthmark/model"
 )
 
-// Progress is how far a sync has come. Rates are those of the last seconds.
+// Progress is the progress of a sync. Rates are averages over the last seconds.
 type Progress struct {
-	Height, Target        model.HeightPk // Target: the source's tip when the sync began, or the height asked for
+	Height, Target        model.HeightPk // Target: the source's tip when the sync began, or SyncOptions.To if lower
 	Blocks, Txs, Entities uint64         // written since the sync began; entities are inputs, outputs and assets
-	Elapsed, Left         time.Duration  // Elapsed is never 0 where a sync told it; Left 0: unknown
+	Elapsed, Left         time.Duration  // Elapsed is never 0 in reports of a sync; Left 0: unknown
 	BlocksPerSecond       float64
 	TxsPerSecond          float64
 	EntitiesPerSecond     float64
 	Stages                map[string]float64 // seconds each stage was busy since the sync began: read, resolve, write
 	Bottleneck            string             // the stage that was busy most over the last seconds
-	Compacting            bool               // all blocks up to the target are written, their rows are being merged
+	Compacting            bool               // all blocks up to the target are written, the store compacts its rows
 	Done                  bool
 }
 
@@ -39,14 +39,14 @@ const (
 
 // meter counts what a sync does and reports it.
 type meter struct {
-	tell    func(Progress) // nil: nobody wants to know
+	tell    func(Progress) // nil: no reports
 	telling sync.Mutex     // held during a call of tell, and taken before mu
 
 	mu      sync.Mutex
 	started time.Time
 	told    time.Time
 	now     sample
-	old     []sample // one for each telling, those of the last rateOver
+	old     []sample // one per report, for the last rateOver
 	target  model.HeightPk
 	due     *time.Timer // calls report; nil: nothing has changed since the last report
 	ended   bool        // the last report was made
@@ -54,7 +54,7 @@ type meter struct {
 	compacting bool
 }
 
-// sample is the counts at one time.
+// sample is the counts at one moment.
 type sample struct {
 	at                    time.Time
 	height                model.HeightPk
@@ -69,7 +69,7 @@ func newMeter(tell func(Progress), height, target model.HeightPk, to *model.Heig
 	start := time.Now()
 	m := &meter{tell: tell, started: start, now: sample{at: start, height: height}, target: target,
 		old: []sample{{at: start, height: height}}}
-	m.report(false) // how much there is to do is known, also where the first block is long in coming
+	m.report(false) // reports the target at once, even if the first block takes long
 	return m
 }
 
@@ -110,8 +110,8 @@ func (m *meter) wrote(blocks []*model.Block) {
 	m.reportSoon()
 }
 
-// reportSoon has a goroutine of its own report, at most every progressEvery: the writer does not wait for tell, and
-// the last blocks are reported although no block follows them. mu is held.
+// reportSoon schedules a report in its own goroutine, at most every progressEvery: the writer does not wait for tell,
+// and the last blocks are reported although no block follows them. mu is held.
 func (m *meter) reportSoon() {
 	if m.due == nil {
 		m.due = time.AfterFunc(max(0, progressEvery-time.Since(m.told)), func() { m.report(false) })

@@ -10,14 +10,15 @@ import (
 	"birthmark/storage"
 )
 
-// rollbackRows is how many rows one write of a rollback removes at the least before it ends with a block. Where so many are
-// left to be removed they are in bulk, if the store can, and rollbacksInBulk times as many at once.
+// rollbackRows is the minimum number of rows that one write of a rollback removes, rounded up to whole blocks. If more
+// are left and the store supports bulk writes, a write removes rollbacksInBulk times as many in bulk.
 var rollbackRows = 200_000
 
 const rollbacksInBulk = 5
 
-// Rollback removes the blocks above to, newest first, in writes of a bounded number of rows: whatever interrupts it,
-// the database ends at some block. The origin removes everything. To must be a block of the database's chain.
+// Rollback removes the blocks above to, newest first, in writes of a bounded number of rows. If it is interrupted, the
+// database ends at a block in between. The origin removes everything. Errors: unknown_block, bad_value if to is not a
+// block of the database's chain.
 func (db *DB) Rollback(ctx context.Context, to model.Point) error {
 	db.write.Lock()
 	defer db.write.Unlock()
@@ -27,7 +28,7 @@ func (db *DB) Rollback(ctx context.Context, to model.Point) error {
 	return db.rollback(ctx, to, nil)
 }
 
-// rollback is Rollback with db.write held, on behalf of a source where f is not nil. Nothing may be pending.
+// rollback is Rollback with db.write held; f is not nil if a source requested it. No batch may be pending.
 func (db *DB) rollback(ctx context.Context, to model.Point, f *fork) error {
 	if !to.IsOrigin() {
 		at, err := db.PointAt(ctx, to.Height)
@@ -102,7 +103,7 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	return nil
 }
 
-// removing is how the next write removes blocks, not below to, and how many rows it removes at the least.
+// removing returns the function for the next write, and the minimum number of rows that it removes.
 func (db *DB) removing(ctx context.Context, to model.Point) (update func(context.Context, func(storage.Reader, storage.Batch) error) error, rows int, err error) {
 	bulk, can := db.store.(storage.BulkUpdater)
 	if !can {
@@ -115,7 +116,7 @@ func (db *DB) removing(ctx context.Context, to model.Point) (update func(context
 	return bulk.UpdateBulk, rollbacksInBulk * rollbackRows, nil
 }
 
-// rowsAbove is about how many rows the blocks above to have, by their transactions; enough and more where it is more.
+// rowsAbove estimates the number of rows of the blocks above to from their transactions. It stops counting at enough.
 func (db *DB) rowsAbove(ctx context.Context, to model.Point, enough int) (rows int, err error) {
 	all, txs := uint64(0), db.totals.Rows[schema.FamilyTxHash]
 	for _, n := range db.totals.Rows {

@@ -17,35 +17,35 @@ import (
 	"birthmark/storage"
 )
 
-// SyncOptions say how a sync goes about it. None of them changes what is stored.
+// SyncOptions control a sync. They do not change what is stored.
 type SyncOptions struct {
-	Indexes      []string        // what the source was opened with: where the database has others by now, Sync ends with ErrIndexesChange; nil: what it has
-	To           *model.HeightPk // the last block wanted; nil: whatever the source has
-	WindowWeight int             // a window is closed at this many transactions, inputs, outputs and assets; 0: DefaultWindowWeight
-	WindowBytes  int64           // or at this many bytes of blocks; 0: DefaultWindowBytes
-	BulkWeight   int             // a window of so much is written in bulk, where the store can; 0: DefaultBulkWeight; less: none is
-	// Progress is called when the source has answered, then at most every 200 ms, and once at the end: never twice at a
-	// time, and without holding up the sync.
+	Indexes      []string        // of the source: if the database has others, Sync ends with ErrIndexesChange; nil: unchecked
+	To           *model.HeightPk // the last block to sync; nil: no limit
+	WindowWeight int             // maximum transactions, inputs, outputs and assets per batch; 0: DefaultWindowWeight
+	WindowBytes  int64           // maximum bytes of blocks per batch; 0: DefaultWindowBytes
+	BulkWeight   int             // minimum weight of a batch for a bulk write; 0: DefaultBulkWeight; negative: never
+	// Progress is called after the source has answered, then at most every 200 ms, and once at the end. Calls do not
+	// overlap and do not block the sync.
 	Progress func(Progress)
 	Log      *slog.Logger // nil: no log
 }
 
-// Windows of this size are large enough for sorting to pay and small enough for two of them to fit beside the caches.
-// They get as large where the source has more than can be written: far from the tip.
+// The default limits of a batch: large enough for efficient sorting, small enough for two batches to fit in memory with
+// the caches. Batches reach them only while the source is ahead of the writer.
 const (
 	DefaultWindowWeight       = 2_000_000
 	DefaultWindowBytes  int64 = 32 << 20
 )
 
-// DefaultBulkWeight is where the work that comes with a table for each family begins to pay.
+// DefaultBulkWeight is the weight from which the fixed cost of one table per family pays off.
 const DefaultBulkWeight = 50_000
 
-// Sync brings db to the tip of src, or to o.To, and returns. A source that follows its chain makes it stay until ctx
-// ends. Blocks are read, resolved and written at the same time, a window in each stage. When it returns, all that was
-// written is durable, and db holds whole blocks, a prefix of what src yielded: also after an error, and after the end
-// of ctx, which is returned as ctx.Err().
+// Sync brings db to the tip of src, or to o.To, and returns. If src follows its chain, Sync runs until ctx ends.
+// Reading, resolving and writing run concurrently, with one batch per stage. When Sync returns, including after an
+// error and after the end of ctx (ctx.Err()), everything written is durable, and db contains whole blocks: a prefix of
+// what src yielded.
 //
-// It ends with [ErrIndexesChange] where an index was added or dropped meanwhile.
+// Sync returns [ErrIndexesChange] if an index was added or dropped meanwhile.
 func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	sctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -56,7 +56,7 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	return cmp.Or(db.giveWay(ctx), ErrIndexesChange)
 }
 
-// sync is Sync, which interrupt ends.
+// sync implements Sync; interrupt ends it.
 func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interrupt func()) error {
 	db.write.Lock()
 	defer db.write.Unlock()
@@ -109,7 +109,7 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		meter:    newMeter(o.Progress, db.Tip().Height, target.Height, o.To),
 	}
 	if err = s.run(ctx); err != nil {
-		db.abandon(ctx) // what was resolved and not written
+		db.abandon(ctx) // discards resolved batches that were not written
 	}
 	s.endFork()
 	if f, ok := db.store.(storage.Flusher); ok {
@@ -122,34 +122,34 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 	return err
 }
 
-// job is one step of a sync: blocks to write, or a point to go back to, or neither.
+// job is one step of a sync: blocks to write, a point to roll back to, or neither.
 type job struct {
 	blocks   []*model.Block
 	window   *ingest.Batch
 	rollback *model.Point
-	done     chan struct{} // closed when the job is done, unless it is blocks
+	done     chan struct{} // closed when the job is done; nil for blocks
 }
 
 type syncer struct {
 	db    *DB
 	src   model.Source
 	o     SyncOptions
-	known []model.Point // the locator that the source is told
+	known []model.Point // the locator passed to the source
 
 	events   chan model.Event
 	windows  chan job
 	resolved chan job
-	ended    bool // the source has no more events, before events is closed
+	ended    bool // the source has no more events; set before events is closed
 	meter    *meter
 	target   model.HeightPk // the source's tip when the sync began
 	nextNote time.Time
 	bulkTxs  int   // transactions written in bulk
-	caughtUp bool  // bulkTxs was sent on
-	fork     *fork // since the last rollback nothing was written; nil: none is under way
+	caughtUp bool  // bulkTxs was sent
+	fork     *fork // the reorganization in progress, until the next batch is written; nil if there is none
 }
 
-// run writes the events of the source, and compacts the database once it has caught up with the source. An error of the
-// source is returned when everything before it is written; the database is not compacted then.
+// run writes the events of the source, and compacts the database after it has caught up with the source. It returns an
+// error of the source after everything before it is written, and does not compact the database then.
 func (s *syncer) run(ctx context.Context) error {
 	var sourceErr error
 	caughtUp := make(chan int, 1)
@@ -166,7 +166,7 @@ func (s *syncer) run(ctx context.Context) error {
 		if sourceErr == nil {
 			s.tellCaughtUp(caughtUp)
 		}
-		err := s.db.keepSnapshot(s.db.Tip()) // while the store is compacted
+		err := s.db.keepSnapshot(s.db.Tip()) // while the store compacts
 		return cmp.Or(sourceErr, err)
 	})
 	all.Go(func() error { return s.settle(actx, caughtUp) })
@@ -177,7 +177,7 @@ func (s *syncer) run(ctx context.Context) error {
 	return err
 }
 
-// tellCaughtUp sends the number of transactions that were written in bulk, the first time it is called.
+// tellCaughtUp sends the number of transactions written in bulk, on its first call.
 func (s *syncer) tellCaughtUp(caughtUp chan<- int) {
 	if !s.caughtUp {
 		s.caughtUp = true
@@ -194,7 +194,7 @@ func send[T any](ctx context.Context, to chan<- T, v T) error {
 	}
 }
 
-// read takes events from the source until it ends, has said all that is wanted, or fails.
+// read reads events from the source until it ends, fails, or reaches SyncOptions.To.
 func (s *syncer) read(ctx context.Context) error {
 	started := time.Now()
 	for e, err := range s.src.Follow(ctx, s.known) {
@@ -238,14 +238,14 @@ func (s *syncer) resolve(ctx context.Context) error {
 	return nil
 }
 
-// A note of the caches is kept at the end, and this often on the way; on large databases more seldom, so that it takes one
-// part in so many of the time.
+// A snapshot of the caches is written at the end and every noteEvery; less often on large databases, so that snapshots
+// take at most 1/notePart (2%) of the run time.
 const (
 	noteEvery = 10 * time.Minute
 	notePart  = 50
 )
 
-// keepSnapshot keeps the caches as they are after w, where it is time to.
+// keepSnapshot writes a snapshot of the caches after w, if one is due.
 func (s *syncer) keepSnapshot(w *ingest.Batch) error {
 	if time.Now().Before(s.nextNote) {
 		return nil
@@ -258,8 +258,8 @@ func (s *syncer) keepSnapshot(w *ingest.Batch) error {
 	return nil
 }
 
-// commit writes windows. Once it has reached the block that was the source's tip when the sync began it sends the
-// number of transactions that it has written in bulk.
+// commit writes batches. After it reaches the source's initial tip, it sends the number of transactions written in
+// bulk.
 func (s *syncer) commit(ctx context.Context, caughtUp chan<- int) error {
 	for j := range s.resolved {
 		started := time.Now()
@@ -288,9 +288,8 @@ func (s *syncer) commit(ctx context.Context, caughtUp chan<- int) error {
 	return nil
 }
 
-// settle has the store bring its rows into their final shape once the sync has caught up: at its end, or where it follows
-// the source beside the blocks that come. It is for databases most of which this sync has written in bulk; others
-// settle by themselves, as they grow.
+// settle compacts the store after the sync has caught up: at its end, or concurrently with new blocks if it follows the
+// source. It compacts only databases most of which this sync has written in bulk; others are compacted as they grow.
 func (s *syncer) settle(ctx context.Context, caughtUp <-chan int) error {
 	var bulkTxs int
 	select {
@@ -327,8 +326,8 @@ func (s *syncer) rollback(ctx context.Context, to model.Point) error {
 	return nil
 }
 
-// endFork tells of the fork under way, if there is one: from the rollback on until the first window of the other branch
-// is written, or the sync has ended without one.
+// endFork logs the reorganization in progress, if any. It ends when the first batch of the new branch is written, or
+// when the sync ends without one.
 func (s *syncer) endFork() {
 	f, tip, hash := s.fork, s.db.Tip(), s.db.chain.FormatHash
 	s.fork = nil
