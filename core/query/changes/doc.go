@@ -1,5 +1,5 @@
-// Package changes is the change feed of a database: the blocks, outputs and spends since a point, and rollbacks.
+// Package changes is the change feed of a database: the blocks, outputs, spends and rollbacks since a point.
 //
-// [Follow] yields what changed after the newest known block that is still part of the chain. A [Filter] says which outputs count.
-// A consumer that stores what [Locator] returns can continue after any interruption.
+// [Follow] yields the changes after the newest known block that is still part of the chain. A [Filter] selects the
+// outputs. A consumer that stores the result of [Locator] can resume after any interruption.
 package changes

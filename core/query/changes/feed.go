@@ -12,46 +12,46 @@ import (
 	"birthmark/model"
 )
 
-// ChangeFilter says what a program wants to be told of.
+// Filter selects the changes that a consumer receives.
 type Filter struct {
-	query.Term              // without a value: every output that has one of the index, or that holds assets ([AssetTerm])
-	Or         []query.Term // what these say as well; an output that is meant more than once is told once
-	Spends     bool         // what spends those outputs as well
-	Start      *query.Range // where to begin if nothing is known: at the first block of the range
+	query.Term              // without a value: every output with a value of the index, or with assets ([AssetTerm])
+	Or         []query.Term // alternatives; an output that matches several terms is sent once
+	Spends     bool         // also send the spends of matching outputs
+	Start      *query.Range // start at the first block of the range if there are no known points
 
-	All        bool      // every output is told, whatever it has, for a program that picks those it wants; without a Term
-	EveryBlock bool      // blocks with nothing in them are told too; with it there need not be a Term
-	MaxBlocks  int       // so many blocks are told of, then it ends; 0: up to the tip
-	Resume     *Position // what comes behind known is told up to here
+	All        bool      // match every output, for a consumer that filters itself; without a Term
+	EveryBlock bool      // also send blocks without matching changes; makes the Term optional
+	MaxBlocks  int       // end after this many blocks; 0: at the tip
+	Resume     *Position // the consumer already has the changes up to here
 }
 
-// Position is a place in the middle of a block: behind one of the outputs and spends that are told of it. Who cannot take a
-// block as a whole goes on there.
+// Position is a position within a block, after one of its outputs or spends. A consumer that does not process a block
+// as a whole resumes there.
 type Position struct {
 	block  model.Point
-	output model.UtxoPk // the first that is not told
-	input  model.UtxoPk // likewise
+	output model.UtxoPk // first output that was not sent
+	input  model.UtxoPk // first input that was not sent
 }
 
-// Change is what one who follows is told next.
+// Change is the next event for a consumer.
 //
-// Output and Spend change what he has, in the order of the chain; an output is told without what spends it. Block says
-// that everything up to that block was told: what was told since the last Block or Rollback counts from now on.
-// Rollback takes back what stands above its block, and what was told and did not count yet.
+// Output and Spend come in chain order and are provisional until the next Block. An Output does not contain its
+// spender. Block confirms all changes up to that block since the last Block or Rollback. Rollback reverts all changes
+// above its block and discards provisional changes.
 type Change struct {
 	Output *query.OutputAnswer
 	Spend  *SpendAnswer
 	Block  *model.Point
-	// Rollback to the origin takes everything back.
+	// Rollback to the origin reverts everything.
 	Rollback *model.Point
-	Hash     string // of Block or Rollback, as people write it
+	Hash     string // formatted hash of Block or Rollback
 
 	Summary  query.BlockSummaryAnswer // of Block
-	Spent    *query.OutputAnswer      // what Spend spends, with [ChangeFilter.All]; else nil
-	Position Position                 // behind Output or Spend
+	Spent    *query.OutputAnswer      // the output that Spend spends, with [Filter.All]; else nil
+	Position Position                 // after Output or Spend
 }
 
-// SpendAnswer is an output that is spent, and by what.
+// SpendAnswer is a spent output and the input that spends it.
 type SpendAnswer struct {
 	Tx      string              `json:"tx"`
 	Index   int                 `json:"index"`
@@ -59,7 +59,7 @@ type SpendAnswer struct {
 	SpentBy query.SpentByAnswer `json:"spent_by"`
 }
 
-// MarshalJSON writes one object with the type of the event in it.
+// MarshalJSON writes one object with the event type in the field "type".
 func (e Change) MarshalJSON() ([]byte, error) {
 	var object any
 	switch {
@@ -90,26 +90,26 @@ func (e Change) MarshalJSON() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // as every other answer is written
+	encoder.SetEscapeHTML(false) // like all other answers
 	err := encoder.Encode(object)
 	return b.Bytes(), err
 }
 
-// BlockEvery is how many blocks at most go by without a [Change] that tells of a block.
+// BlockEvery is the maximum number of blocks between two [Change] events of type block.
 const BlockEvery = 1000
 
-// Locator is what a program that has followed up to p has to know to go on from there, or from where the chain parted
-// from it meanwhile: known, for [Follow]. P is a block of the chain, or the origin, of which nothing is known.
+// Locator returns the points that a consumer must store after processing p. Passed to [Follow] as known, they let the
+// consumer resume, also after a reorganization. P is a block of the chain, or the origin, whose locator is empty.
 func Locator(ctx context.Context, ask query.Queries, p model.Point) ([]model.Point, error) {
 	if p.IsOrigin() {
 		return nil, nil
 	}
-	const dense = 20 // forks of which are found exactly, deeper ones with a few blocks told again
+	const dense = 20 // shallower reorganizations are located exactly, deeper ones resend some blocks
 	return ask.Ancestors(ctx, p, dense)
 }
 
-// Start is where [Follow] begins that is told of known: the newest of them that is part of the chain, or the origin;
-// and how many blocks come behind it.
+// Start returns the point from which [Follow] starts for known: the newest known point that is part of the chain, or
+// the origin. Behind is the number of blocks after it.
 func Start(ctx context.Context, ask query.Queries, known []model.Point) (p model.Point, behind uint64, err error) {
 	err = ask.From(ctx, func(q *query.Query) error {
 		p, err = newest(q, known)
@@ -121,23 +121,23 @@ func Start(ctx context.Context, ask query.Queries, known []model.Point) (p model
 	return p, behind, err
 }
 
-// errStopped ends a feed whose consumer takes no more.
+// errStopped ends a feed whose consumer stopped the iteration.
 var errStopped = errors.New("the consumer takes no more")
 
-// Follow yields what happened in the database after the newest of known that is still part of the chain (known is ordered
-// newest first; the origin is implied at its end), up to the tip. It begins with a rollback to that block, which is the
-// newest known one where the chain did not change, and ends with the tip as a block, unless it is where it began.
+// Follow yields the changes after the newest known point that is still part of the chain, up to the tip. Known is
+// ordered newest first; the origin is implied at its end. The first event is a rollback to that point, even if there
+// was no reorganization. The last event is the tip block, unless the feed starts there.
 //
-// One who is stopped anywhere ends with the same as one who was told everything without interruption, if he keeps what
-// [Locator] says: of a block after he has taken it in, any block since the last rollback, and of a rollback before.
-// Else the chain could come back to blocks that he was told of once and has taken back. A value that does not occur yet is
-// no error: it may.
+// A consumer that is interrupted ends with the same state as one that is not, if it stores the result of [Locator]
+// for a block after processing the block (for any block since the last rollback), and for a rollback before
+// processing it. Otherwise the chain could return to blocks that the consumer received and reverted. A value that no
+// output has yet is not an error.
 //
-// Where [ChangeFilter.Resume] still stands in the chain, behind the first of known, it begins there, without a rollback: what was
-// told of the block stays told.
+// If [Filter.Resume] is still in the chain, after the first point of known, the feed starts there without a rollback:
+// the consumer keeps the changes of the block that it already received.
 //
-// Without Spends it reads the outputs it tells of; where none is named, all outputs of the blocks. With Spends it reads
-// the inputs of the blocks besides, or the histories of the values where those are shorter.
+// Without Spends, Follow reads the matching outputs, or all outputs of the blocks if a term has no value. With
+// Spends, it also reads the inputs of the blocks, or the histories of the values if they are shorter.
 func Follow(ctx context.Context, ask query.Queries, known []model.Point, what Filter) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		err := ask.From(ctx, func(q *query.Query) error {
@@ -161,9 +161,9 @@ func Follow(ctx context.Context, ask query.Queries, known []model.Point, what Fi
 	}
 }
 
-// NamedTerms are the terms of what is followed as answers have them in their keys and assets: an output is meant by a
-// term if it has that. It fails as Follow does for terms that cannot be followed, and with unknown_asset for an asset
-// that is named by its fingerprint and does not occur yet.
+// NamedTerms returns the terms of a filter in the form in which answers contain them in keys and assets: an output
+// matches a term if it contains it. It fails as Follow does for invalid terms, and with unknown_asset for the
+// fingerprint of an asset that does not occur yet.
 func NamedTerms(ctx context.Context, ask query.Queries, what Filter) (named []query.Term, err error) {
 	err = ask.From(ctx, func(q *query.Query) error {
 		terms, err := what.terms()
@@ -178,7 +178,7 @@ func NamedTerms(ctx context.Context, ask query.Queries, what Filter) (named []qu
 	return named, err
 }
 
-// canonical is a term as answers have it.
+// canonical returns a term in the form in which answers contain it.
 func canonical(q *query.Query, t query.Term) (query.Term, error) {
 	switch {
 	case t.Index == query.AssetTerm && t.Value == "":
@@ -207,7 +207,7 @@ func canonical(q *query.Query, t query.Term) (query.Term, error) {
 	return t, nil
 }
 
-// terms are all of what is followed.
+// terms returns all terms of the filter.
 func (what *Filter) terms() ([]query.Term, error) {
 	terms := append([]query.Term{what.Term}, what.Or...)
 	if len(terms) > query.MaxTerms {
@@ -219,16 +219,16 @@ func (what *Filter) terms() ([]query.Term, error) {
 	return terms, nil
 }
 
-// changeReader tells what happened in one snapshot.
+// changeReader sends the changes of one snapshot.
 type changeReader struct {
 	*query.Query
 	what  Filter
 	tell  func(Change) error
-	begin model.HeightPk  // no block stands below it
-	last  model.HeightPk  // the last block that is told
-	told  int64           // the height of the last block that was told, below begin: none
-	block schema.BlockRow // the one that is being told
-	in    *model.HeightPk // the one that was told in part; nil: none
+	begin model.HeightPk  // lowest height of a block
+	last  model.HeightPk  // last block to send
+	told  int64           // height of the last block sent; below begin: none
+	block schema.BlockRow // the current block
+	in    *model.HeightPk // height of the block that was sent in part; nil: none
 }
 
 func (f *changeReader) follow(known []model.Point) error {
@@ -267,7 +267,7 @@ func (f *changeReader) follow(known []model.Point) error {
 	if most := f.what.MaxBlocks; most > 0 {
 		f.last = model.HeightPk(min(int64(f.last), f.told+int64(most)))
 	}
-	came := query.Span{First: model.UtxoPk(next.First()), Last: f.last.Last()} // what existed before the first block as well
+	came := query.Span{First: model.UtxoPk(next.First()), Last: f.last.Last()} // including genesis
 	went := came
 	if within {
 		came.First, went.First = max(came.First, f.what.Resume.output), max(went.First, f.what.Resume.input)
@@ -286,7 +286,8 @@ func (f *changeReader) follow(known []model.Point) error {
 	return f.until(int64(f.last))
 }
 
-// within reports whether the place in a block that is told of stands in the chain behind from.
+// within reports whether the feed can resume at [Filter.Resume]: its block is in the chain, and from is the newest
+// known point.
 func (f *changeReader) within(known []model.Point, from model.Point) (bool, error) {
 	w := f.what.Resume
 	if w == nil || len(known) > 0 && from != known[0] || len(known) == 0 && !from.IsOrigin() {
@@ -296,7 +297,8 @@ func (f *changeReader) within(known []model.Point, from model.Point) (bool, erro
 	return !p.IsOrigin(), err
 }
 
-// meet is the newest of known that is part of the chain. Where nothing is known it is the block before the start.
+// meet returns the newest known point that is part of the chain. Without known points it returns the block before the
+// start.
 func (f *changeReader) meet(known []model.Point) (model.Point, error) {
 	if len(known) == 0 && f.what.Start != nil {
 		s, err := f.Query.Span(*f.what.Start)
@@ -305,14 +307,14 @@ func (f *changeReader) meet(known []model.Point) (model.Point, error) {
 		}
 		row, err := schema.BlockAt(f.R, s.First.Height()-1)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {
-			return model.Point{}, nil // what existed before the first block stands below it
+			return model.Point{}, nil // only genesis is below the first block
 		}
 		return model.Point{Height: s.First.Height() - 1, Hash: row.Hash, Slot: row.Slot}, err
 	}
 	return newest(f.Query, known)
 }
 
-// newest is the newest of points that is part of the chain; the origin where none is.
+// newest returns the newest of points that is part of the chain, or the origin if none is.
 func newest(q *query.Query, points []model.Point) (model.Point, error) {
 	for _, p := range points {
 		row, err := schema.BlockAt(q.R, p.Height)
@@ -329,20 +331,20 @@ func newest(q *query.Query, points []model.Point) (model.Point, error) {
 	return model.Point{}, nil
 }
 
-// createdOutput is an output that is told of, and the height it stands at.
+// createdOutput is an output to send, and its pointer.
 type createdOutput struct {
 	pk     model.UtxoPk
 	output *query.OutputAnswer
 }
 
-// spentOutput is an output that is followed and spent.
+// spentOutput is a spend of a matching output.
 type spentOutput struct {
-	pk     model.InputPk // of what spends it
+	pk     model.InputPk // of the spending input
 	spend  *SpendAnswer
-	output *query.OutputAnswer // nil: not asked for
+	output *query.OutputAnswer // nil: not requested
 }
 
-// merge tells of outputs and spends, block by block: what comes, then what goes, which may have come in the same block.
+// merge sends outputs and spends block by block. The outputs of a block come first, because the block may spend them.
 func (f *changeReader) merge(outputs func() (createdOutput, error, bool), spends func() (spentOutput, error, bool)) error {
 	o, err, more := outputs()
 	if err != nil {
@@ -355,12 +357,12 @@ func (f *changeReader) merge(outputs func() (createdOutput, error, bool), spends
 	for more || further || f.in != nil {
 		h := s.pk.Height()
 		switch {
-		case f.in != nil: // it is told to its end, also where nothing is left of it
+		case f.in != nil: // send its block event even if no changes are left
 			h, f.in = *f.in, nil
 		case !further || more && o.pk.Height() < h:
 			h = o.pk.Height()
 		}
-		// What existed before the first block is told with it.
+		// Genesis is sent with the first block.
 		h = max(h, f.begin)
 		if err := f.until(int64(h) - 1); err != nil {
 			return err
@@ -395,7 +397,8 @@ func (f *changeReader) merge(outputs func() (createdOutput, error, bool), spends
 	return nil
 }
 
-// until tells of blocks in which there was nothing: of all of them, or every now and then and of the last.
+// until sends the blocks up to h, which have no matching changes: all of them, or one per BlockEvery blocks and the
+// last.
 func (f *changeReader) until(h int64) error {
 	step := int64(BlockEvery)
 	if f.what.EveryBlock {
@@ -423,7 +426,7 @@ func (f *changeReader) until(h int64) error {
 	return f.Ctx.Err()
 }
 
-// emitBlock tells of the block at h, which was read.
+// emitBlock sends the event of the block at h, which is in f.block.
 func (f *changeReader) emitBlock(h model.HeightPk) error {
 	f.told = int64(h)
 	b := &f.block

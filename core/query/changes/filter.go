@@ -12,17 +12,17 @@ import (
 	"birthmark/storage"
 )
 
-// outputFilter is the outputs that someone follows: those of some values, or all that have one of an index.
+// outputFilter is the set of outputs that match a [Filter].
 type outputFilter struct {
 	*query.Query
 	parts []part
 }
 
-// part is the outputs that one term means.
+// part is the set of outputs that match one term.
 type part struct {
 	index *schema.Index  // nil: assets
-	birth *model.BirthPk // of the one value or asset that counts; nil: any
-	every bool           // any output at all
+	birth *model.BirthPk // of a single value or asset; nil: any
+	every bool           // matches every output
 }
 
 func (p part) family() storage.Family {
@@ -32,7 +32,7 @@ func (p part) family() storage.Family {
 	return schema.FamilyUtxo
 }
 
-// followed is the set of what is followed. A value or an asset that no output has yet adds nothing to it.
+// followed returns the set of matching outputs. A value or an asset that no output has yet adds nothing to it.
 func (f *changeReader) followed() (*outputFilter, error) {
 	set := &outputFilter{Query: f.Query}
 	if f.what.All {
@@ -59,7 +59,7 @@ func (f *outputFilter) every() bool {
 	return slices.ContainsFunc(f.parts, func(p part) bool { return p.every })
 }
 
-// partOf returns the outputs that a term means; nil if there is none.
+// partOf returns the outputs that match a term; nil if there are none.
 func partOf(q *query.Query, t query.Term) (*part, error) {
 	switch {
 	case t.Index == query.AssetTerm && t.Value == "":
@@ -81,7 +81,7 @@ func partOf(q *query.Query, t query.Term) (*part, error) {
 	return &part{index: x, birth: birth}, nil
 }
 
-// union yields the places of several scans, in order and each once.
+// union yields the positions of several scans, in order and without duplicates.
 func union(s query.Span, scans []query.Scan) iter.Seq2[model.UtxoPk, error] {
 	var all query.UnionStream
 	switch {
@@ -93,11 +93,11 @@ func union(s query.Span, scans []query.Scan) iter.Seq2[model.UtxoPk, error] {
 	for _, scan := range scans {
 		all = append(all, &query.ScanStream{Scan: scan, Span: s, Work: &query.RowBudget{Left: math.MaxInt}})
 	}
-	var cut *model.UtxoPk // never: there is work for all
+	var cut *model.UtxoPk // never set: the row budget is unlimited
 	return query.Merged(all, false, &cut)
 }
 
-// outputs yields the outputs of the set that stand in s.
+// outputs yields the outputs of the set in s.
 func (f *outputFilter) outputs(s query.Span) iter.Seq2[model.UtxoPk, error] {
 	scans := make([]query.Scan, len(f.parts))
 	for i, p := range f.parts {
@@ -114,7 +114,7 @@ func (f *outputFilter) outputs(s query.Span) iter.Seq2[model.UtxoPk, error] {
 	return union(s, scans)
 }
 
-// all yields every output in s that has one of an index, or that holds assets.
+// all yields every output in s that has a value of the part's index, or that holds assets.
 func (f *outputFilter) all(p part, s query.Span) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		for kv, err := range f.R.Scan(p.family(), s.First.AppendTo(nil), append(s.Last.AppendTo(nil), 0), false) {
@@ -134,7 +134,7 @@ func (f *outputFilter) all(p part, s query.Span) iter.Seq2[model.UtxoPk, error] 
 	}
 }
 
-// has reports whether an output is in one of parts, by its row in a family.
+// has reports whether an output matches one of parts, given its row in a family.
 func (f *outputFilter) has(parts []part, family storage.Family, pk model.UtxoPk, row []byte) (bool, error) {
 	if family == schema.FamilyAssets {
 		entries, err := schema.ParseAssetsRow(pk, row)
@@ -149,7 +149,8 @@ func (f *outputFilter) has(parts []part, family storage.Family, pk model.UtxoPk,
 	}), err
 }
 
-// growing groups what seq yields: few at first, since who follows in parts may have enough soon.
+// growing groups the items of seq into batches of increasing size. The first batches are small because a consumer
+// with a limit may stop early.
 func growing[T any](ctx context.Context, seq iter.Seq2[T, error]) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		size, next := 16, []T(nil)
@@ -174,7 +175,7 @@ func growing[T any](ctx context.Context, seq iter.Seq2[T, error]) iter.Seq2[[]T,
 	}
 }
 
-// created yields the outputs of the set in s as they are told.
+// created yields the outputs of the set in s with their answers.
 func (f *outputFilter) created(s query.Span) iter.Seq2[createdOutput, error] {
 	return func(yield func(createdOutput, error) bool) {
 		for batch, err := range growing(f.Ctx, f.outputs(s)) {
@@ -195,13 +196,13 @@ func (f *outputFilter) created(s query.Span) iter.Seq2[createdOutput, error] {
 	}
 }
 
-// spending is an input and what it spends.
+// spending is an input and the output that it spends.
 type spending struct {
 	input  model.InputPk
 	output model.UtxoPk
 }
 
-// spent yields what of the set is spent in s, as it is told.
+// spent yields the spends in s of outputs in the set, with their answers.
 func (f *outputFilter) spent(s query.Span) iter.Seq2[spentOutput, error] {
 	return func(yield func(spentOutput, error) bool) {
 		inputs, err := f.inputs(s)
@@ -244,7 +245,7 @@ func (f *outputFilter) spent(s query.Span) iter.Seq2[spentOutput, error] {
 	}
 }
 
-// spentOutputs are what spends spend.
+// spentOutputs returns the outputs that spends spend.
 func (f *outputFilter) spentOutputs(spends []spending) ([]query.OutputAnswer, error) {
 	pks := make([]model.UtxoPk, len(spends))
 	for i, sp := range spends {
@@ -253,7 +254,7 @@ func (f *outputFilter) spentOutputs(spends []spending) ([]query.OutputAnswer, er
 	return f.Query.Outputs(pks, len(pks))
 }
 
-// only is what of spends is of outputs in the set.
+// only returns the spends whose outputs are in the set. It overwrites spends.
 func (f *outputFilter) only(spends []spending) ([]spending, error) {
 	keys := make([][]byte, len(spends))
 	for i, sp := range spends {
@@ -289,8 +290,8 @@ func (f *outputFilter) only(spends []spending) ([]spending, error) {
 	return kept, nil
 }
 
-// inputs yields inputs in s, among them all that spend an output of the set: those of every transaction, or those of the
-// values' own.
+// inputs yields inputs in s, including all that spend an output of the set. It reads the inputs of every transaction,
+// or only of the transactions in the histories of the values.
 func (f *outputFilter) inputs(s query.Span) (iter.Seq2[spending, error], error) {
 	if s.Empty() {
 		return func(func(spending, error) bool) {}, nil
@@ -307,7 +308,7 @@ func (f *outputFilter) inputs(s query.Span) (iter.Seq2[spending, error], error) 
 		txs[i] = func(s query.Span, descending bool) iter.Seq2[model.UtxoPk, error] { return f.txs(p, s) }
 	}
 	return func(yield func(spending, error) bool) {
-		// It may begin in the middle of a transaction.
+		// The span may start in the middle of a transaction.
 		for tx, err := range union(query.Span{First: model.UtxoPk(s.First.Tx()), Last: s.Last}, txs) {
 			if err != nil {
 				yield(spending{}, err)
@@ -322,7 +323,7 @@ func (f *outputFilter) inputs(s query.Span) (iter.Seq2[spending, error], error) 
 	}, nil
 }
 
-// txs yields where the transactions in s begin that pay to a value or spend from it.
+// txs yields the first position of each transaction in s that pays to a value or spends from it.
 func (f *outputFilter) txs(p part, s query.Span) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		for {
@@ -344,7 +345,7 @@ func (f *outputFilter) txs(p part, s query.Span) iter.Seq2[model.UtxoPk, error] 
 	}
 }
 
-// historyIsCheaper reports whether the histories of the values in s take less reading than all inputs there.
+// historyIsCheaper reports whether reading the histories of the values takes fewer rows than reading all inputs in s.
 func (f *outputFilter) historyIsCheaper(s query.Span) (bool, error) {
 	blocks := max(1, f.Totals.Rows[schema.FamilyBlock])
 	left := f.Totals.Rows[schema.FamilySpentUtxo] / blocks * uint64(s.Last.Height()-s.First.Height()+1)
@@ -365,7 +366,7 @@ func (f *outputFilter) historyIsCheaper(s query.Span) (bool, error) {
 	return true, nil
 }
 
-// movesAtOnce is how many transactions of a value are found in one go.
+// movesAtOnce is the number of transactions of a value that are read together.
 const movesAtOnce = 10_000
 
 // allInputs yields the inputs in s.
