@@ -10,7 +10,7 @@ import (
 	"birthmark/model"
 )
 
-// Decoded is what an adapter made of a block, for people to read. Indexes are the names the block was decoded with.
+// Of describes a decoded block. Indexes are the names of the indexes that the block was decoded with.
 func Of(c model.Chain, indexes []string, b *model.Block) (*Block, error) {
 	header, err := c.Header(b.Header)
 	if err != nil {
@@ -91,7 +91,7 @@ func (d *decoder) output(i int, o *model.Output) Output {
 	return a
 }
 
-// DecodedBlock is what an adapter makes of a block, without a database: nothing is resolved.
+// Block is a block as its chain adapter decoded it, without a database: inputs are not resolved.
 type Block struct {
 	Chain    string `json:"chain"`
 	Height   uint32 `json:"height"`
@@ -103,7 +103,7 @@ type Block struct {
 	Txs      []Tx   `json:"txs"`
 }
 
-// DecodedTx is one transaction of a [DecodedBlock].
+// Tx is one transaction of a [Block].
 type Tx struct {
 	Hash     string             `json:"hash"`
 	Coinbase bool               `json:"coinbase"`
@@ -113,14 +113,14 @@ type Tx struct {
 	Mints    []query.MintAnswer `json:"mints,omitempty"`
 }
 
-// DecodedInput names what it spends: an outpoint, or a box.
+// Input identifies the output that it spends: by outpoint, or by box id on Ergo.
 type Input struct {
 	Tx    string `json:"tx,omitempty"`
 	Index *int   `json:"index,omitempty"`
 	Box   string `json:"box,omitempty"`
 }
 
-// DecodedOutput is one output of a [DecodedTx].
+// Output is one output of a [Tx].
 type Output struct {
 	Index  int                `json:"index"`
 	Value  string             `json:"value"`

@@ -1,2 +1,2 @@
-// Package decode describes a block as its chain adapter decoded it, for people to read.
+// Package decode describes a block as its chain adapter decoded it, in JSON shapes with formatted values.
 package decode

@@ -1,2 +1,2 @@
-// Package txset counts different transactions in little memory.
+// Package txset counts distinct transactions in little memory.
 package txset

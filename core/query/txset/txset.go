@@ -7,30 +7,30 @@ import (
 	"birthmark/model"
 )
 
-// freshTxs is how many transactions a txSet holds uncompressed.
+// freshTxs is the number of transactions that a Set holds uncompressed.
 const freshTxs = 1 << 14
 
-// txSet counts different transactions. Beyond the first it holds them as sorted runs of the distances between them,
-// about three bytes each, so that the totals of a value with millions of outputs take a few megabytes.
+// Set counts distinct transactions. Beyond freshTxs it stores them as sorted, delta-encoded runs of about three bytes
+// per transaction, so the set of a value with millions of outputs takes a few megabytes.
 type Set struct {
 	fresh []uint64
 	runs  []run // each more than twice as long as the next
 }
 
-// txRun is transactions in ascending order: uvarints of how far each lies above the one before.
+// run is transactions in ascending order, as uvarints of the differences between neighbors.
 type run struct {
 	count int
 	bytes []byte
 }
 
-// Add adds a transaction, which may be in the set.
+// Add adds a transaction. Duplicates are ignored.
 func (s *Set) Add(tx model.TxPk) {
 	if s.fresh = append(s.fresh, uint64(tx)/(model.MaxIndex+1)); len(s.fresh) == freshTxs {
 		s.pack(2)
 	}
 }
 
-// Count is how many different transactions are in the set.
+// Count returns the number of distinct transactions in the set.
 func (s *Set) Count() uint64 {
 	if len(s.runs) == 0 {
 		slices.Sort(s.fresh)
@@ -41,8 +41,8 @@ func (s *Set) Count() uint64 {
 	return uint64(s.runs[0].count)
 }
 
-// pack makes a run of the fresh transactions, and merges runs until each is more than ratio times as long as the next;
-// into one where the ratio is 0.
+// pack makes a run of the fresh transactions and merges runs until each is more than ratio times as long as the next.
+// A ratio of 0 merges all runs into one.
 func (s *Set) pack(ratio int) {
 	slices.Sort(s.fresh)
 	var run run
@@ -64,7 +64,7 @@ func (r *run) add(last *uint64, tx uint64) {
 	*last = tx
 }
 
-// next takes the first transaction off the run. last is the one before it.
+// next removes and returns the first transaction of the run. last is the previous one.
 func (r *run) next(last uint64) (tx uint64, ok bool) {
 	if r.count == 0 {
 		return 0, false
@@ -75,7 +75,7 @@ func (r *run) next(last uint64) (tx uint64, ok bool) {
 	return last + distance, true
 }
 
-// merge is the transactions of two runs.
+// merge returns the union of two runs.
 func merge(a, b run) (both run) {
 	both.bytes = make([]byte, 0, len(a.bytes)+len(b.bytes))
 	last := uint64(0)

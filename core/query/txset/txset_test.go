@@ -7,7 +7,7 @@ import (
 	"birthmark/model"
 )
 
-// A txSet counts as a map does, whatever comes again and in which order.
+// A Set returns the same count as a map, for duplicates in any order.
 func TestTxSetCountsDifferentTransactions(t *testing.T) {
 	rng := testseed.Rand(t)
 	for _, blocks := range []int{1, 40, 2_000_000} {
@@ -30,7 +30,7 @@ func TestTxSetCountsDifferentTransactions(t *testing.T) {
 	}
 }
 
-// What a set of a million transactions holds in memory: far less than 16 bytes for each output of a value.
+// A set of a million transactions takes at most 5 bytes per transaction.
 func TestTxSetIsSmall(t *testing.T) {
 	var s Set
 	const txs = 1 << 20
