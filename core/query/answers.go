@@ -2,8 +2,8 @@ package query
 
 import "encoding/json"
 
-// The answers to queries, in the JSON shapes of the contract. Amounts are decimal strings, hashes and values are
-// written as the chain writes them, nil and absent mean unknown or not applicable.
+// The answers to queries, in the JSON shapes of the contract. Amounts are decimal strings. Hashes and values are in
+// the chain's text format. Nil and absent fields mean unknown or not applicable.
 
 // BlockAnswer is one block with its transaction hashes.
 type BlockAnswer struct {
@@ -25,7 +25,7 @@ type BlocksAnswer struct {
 	Next   *string              `json:"next"`
 }
 
-// BlockSummaryAnswer is a block without what is in it.
+// BlockSummaryAnswer is a block without its transactions and header.
 type BlockSummaryAnswer struct {
 	Height  uint32 `json:"height"`
 	Hash    string `json:"hash"`
@@ -40,7 +40,7 @@ type TxAnswer struct {
 	Hash      string         `json:"hash"`
 	Height    uint32         `json:"height"`
 	Index     int            `json:"index"`
-	BlockHash string         `json:"block_hash,omitempty"` // absent for what existed before the first block
+	BlockHash string         `json:"block_hash,omitempty"` // absent for genesis transactions
 	Time      int64          `json:"time,omitempty"`
 	Coinbase  bool           `json:"coinbase"`
 	Fee       string         `json:"fee,omitempty"`
@@ -49,13 +49,13 @@ type TxAnswer struct {
 	Mints     []MintAnswer   `json:"mints,omitempty"`
 }
 
-// RawTxAnswer is a transaction's bytes as the chain has them.
+// RawTxAnswer is the serialized form of a transaction.
 type RawTxAnswer struct {
 	Tx  string `json:"tx"`
 	Raw string `json:"raw"` // hex
 }
 
-// InputAnswer is the output an input spends; its SpentBy is not shown.
+// InputAnswer is the output that an input spends. Its SpentBy is omitted.
 type InputAnswer struct {
 	Index  int          `json:"index"`
 	Output OutputAnswer `json:"output"`
@@ -70,10 +70,10 @@ type OutputAnswer struct {
 	Value   string                   `json:"value"`
 	Keys    map[string]any           `json:"keys"` // index name -> string, or []string for a many-valued index
 	Assets  []AssetEntryAnswer       `json:"assets,omitempty"`
-	SpentBy *Optional[SpentByAnswer] `json:"spent_by,omitempty"` // nil: not shown; empty: null, unspent
+	SpentBy *Optional[SpentByAnswer] `json:"spent_by,omitempty"` // nil: omitted; empty: null, unspent
 }
 
-// Optional marshals to null where Value is nil, unlike a field that is left out.
+// Optional marshals to null if Value is nil, unlike an omitted field.
 type Optional[T any] struct{ Value *T }
 
 // MarshalJSON writes the value or null.
@@ -86,34 +86,35 @@ type SpentByAnswer struct {
 	Height uint32 `json:"height"`
 }
 
-// SpendingAnswer is an output and what spends it.
+// SpendingAnswer is an output and the input that spends it.
 type SpendingAnswer struct {
 	Tx      string                  `json:"tx"`
 	Index   int                     `json:"index"`
 	SpentBy Optional[SpentByAnswer] `json:"spent_by"` // null: unspent
 }
 
-// AssetEntryAnswer is one asset of an output. Action is "mint" where its transaction mints the asset, else "transfer".
+// AssetEntryAnswer is one asset of an output. Action is "mint" if the output's transaction mints the asset, else
+// "transfer".
 type AssetEntryAnswer struct {
 	Asset  string `json:"asset"`
 	Amount string `json:"amount"`
 	Action string `json:"action"`
 }
 
-// MintAnswer is what a transaction minted (positive) or burned (negative).
+// MintAnswer is the amount of an asset that a transaction minted (positive) or burned (negative).
 type MintAnswer struct {
 	Asset  string `json:"asset"`
 	Amount string `json:"amount"`
 }
 
-// FirstSeenAnswer is where a value or an asset was born.
+// FirstSeenAnswer is the output in which a value or an asset first occurred.
 type FirstSeenAnswer struct {
 	Tx     string `json:"tx"`
 	Index  int    `json:"index"`
 	Height uint32 `json:"height"`
 }
 
-// FindAnswer is a page of the outputs where a value occurs.
+// FindAnswer is a page of the outputs that contain a value.
 type FindAnswer struct {
 	Index     string           `json:"index"`
 	Value     string           `json:"value"`
@@ -133,7 +134,7 @@ type HistoryAnswer struct {
 	Next      *string           `json:"next"`
 }
 
-// HistoryTxAnswer is what a value received and sent in one transaction.
+// HistoryTxAnswer is the amounts that a value received and sent in one transaction.
 type HistoryTxAnswer struct {
 	Hash     string `json:"hash"`
 	Height   uint32 `json:"height"`
@@ -155,7 +156,7 @@ type BalanceAnswer struct {
 	Assets       []AssetBalanceAnswer `json:"assets"`
 }
 
-// AssetBalanceAnswer is what is held of one asset.
+// AssetBalanceAnswer is the balance of one asset.
 type AssetBalanceAnswer struct {
 	Asset   string `json:"asset"`
 	Balance string `json:"balance"`
@@ -164,10 +165,10 @@ type AssetBalanceAnswer struct {
 // AssetAnswer is the totals of an asset.
 type AssetAnswer struct {
 	Asset        string          `json:"asset"`
-	Fingerprint  string          `json:"fingerprint,omitempty"` // on chains whose assets have one
-	Name         string          `json:"name,omitempty"`        // with the two below: what the one who minted it says, checked by nobody
-	Description  string          `json:"description,omitempty"` //
-	Decimals     *int            `json:"decimals,omitempty"`    //
+	Fingerprint  string          `json:"fingerprint,omitempty"` // only on chains whose assets have one
+	Name         string          `json:"name,omitempty"`        // metadata from the minter, not verified
+	Description  string          `json:"description,omitempty"` // likewise
+	Decimals     *int            `json:"decimals,omitempty"`    // likewise
 	FirstSeen    FirstSeenAnswer `json:"first_seen"`
 	Minted       string          `json:"minted"`
 	Burned       string          `json:"burned"`
@@ -179,24 +180,24 @@ type AssetAnswer struct {
 	HolderCount  *uint64         `json:"holder_count,omitempty"` // absent without an index of addresses
 }
 
-// AssetsAnswer is a page of all assets, in the order of their births.
+// AssetsAnswer is a page of all assets, in the order of first occurrence.
 type AssetsAnswer struct {
-	Count  uint64        `json:"count"` // of all there are
+	Count  uint64        `json:"count"` // total number of assets
 	Assets []AssetAnswer `json:"assets"`
 	Next   *string       `json:"next"`
 }
 
-// ValuesAnswer is a page of the values of an index: of all in the order of their births, or of those that begin with a prefix
-// in the order of their texts.
+// ValuesAnswer is a page of the values of an index: all of them in the order of first occurrence, or the values with
+// a prefix in the order of their texts.
 type ValuesAnswer struct {
 	Index  string        `json:"index"`
 	Prefix string        `json:"prefix,omitempty"`
-	Count  uint64        `json:"count"` // of all there are, whatever they begin with
+	Count  uint64        `json:"count"` // total number of values, with any prefix
 	Values []ValueAnswer `json:"values"`
 	Next   *string       `json:"next"`
 }
 
-// ValueAnswer is a value of an index and where it was born.
+// ValueAnswer is a value of an index and the output in which it first occurred.
 type ValueAnswer struct {
 	Value     string          `json:"value"`
 	FirstSeen FirstSeenAnswer `json:"first_seen"`
@@ -225,27 +226,27 @@ type AssetHoldersAnswer struct {
 	Next    *string        `json:"next"`
 }
 
-// HolderAnswer is an address and what it holds.
+// HolderAnswer is an address and the amount that it holds.
 type HolderAnswer struct {
 	Address string `json:"address"`
 	Amount  string `json:"amount"`
 }
 
-// RichestAnswer is the values of an index that hold most.
+// RichestAnswer is the values of an index with the highest balances.
 type RichestAnswer struct {
 	Index  string               `json:"index"`
-	Asset  string               `json:"asset,omitempty"` // what they hold, where it is not the chain's own coin
+	Asset  string               `json:"asset,omitempty"` // absent for the native coin
 	Values []RichestValueAnswer `json:"values"`
 }
 
-// RichestValueAnswer is one value and what it holds.
+// RichestValueAnswer is one value and its balance.
 type RichestValueAnswer struct {
 	Value        string `json:"value"`
 	Balance      string `json:"balance"`
 	UnspentCount uint64 `json:"unspent_count"`
 }
 
-// StatusAnswer is what a database holds.
+// StatusAnswer describes the contents of a database.
 type StatusAnswer struct {
 	Chain    string         `json:"chain"`
 	Network  string         `json:"network"`
@@ -263,17 +264,17 @@ type TipAnswer struct {
 	Time   int64  `json:"time"`
 }
 
-// IndexAnswer is one index and how many values it knows.
+// IndexAnswer is one index and the number of its values.
 type IndexAnswer struct {
 	Name   string   `json:"name"`
 	Kind   string   `json:"kind"`
 	Values uint64   `json:"values"`
-	Keeps  []string `json:"keeps,omitempty"` // the options that are on
-	When   string   `json:"when,omitempty"`  // of an index its user defined
-	Value  string   `json:"value,omitempty"` //
+	Keeps  []string `json:"keeps,omitempty"` // enabled features
+	When   string   `json:"when,omitempty"`  // of a custom index
+	Value  string   `json:"value,omitempty"` // of a custom index
 }
 
-// TotalsAnswer counts what the chain holds. Inputs are those that spend, genesis outputs are counted apart.
+// TotalsAnswer counts the contents of the chain. Inputs excludes coinbase inputs. Txs and Outputs exclude genesis.
 type TotalsAnswer struct {
 	Blocks         uint64 `json:"blocks"`
 	Txs            uint64 `json:"txs"`
@@ -285,14 +286,14 @@ type TotalsAnswer struct {
 	UnspentValue   string `json:"unspent_value"`
 }
 
-// FamilyAnswer is the rows of a family, exactly, and the bytes they take, as far as the store knows.
+// FamilyAnswer is the exact number of rows of a family and its size in bytes as the store estimates it.
 type FamilyAnswer struct {
 	Name  string `json:"name"`
 	Keys  uint64 `json:"keys"`
 	Bytes int64  `json:"bytes"`
 }
 
-// ForksAnswer is a page of the blocks that forks took off the chain, newest fork first.
+// ForksAnswer is a page of the orphaned blocks, newest reorganization first.
 type ForksAnswer struct {
 	Chain   string            `json:"chain"`
 	Network string            `json:"network"`
@@ -300,18 +301,18 @@ type ForksAnswer struct {
 	Next    *string           `json:"next"`
 }
 
-// LostBlockAnswer is a block that a fork took off the chain. The lowest block of a fork is listed first: its depth is
-// that of the fork.
+// LostBlockAnswer is an orphaned block. The lowest block of a reorganization comes first: its depth is the depth of
+// the reorganization.
 type LostBlockAnswer struct {
 	Height     uint32  `json:"height"`
 	Hash       string  `json:"hash"`
-	Time       int64   `json:"time"`        // the block's own
-	Depth      int     `json:"depth"`       // how many blocks were lost from this one up to the tip, itself included
+	Time       int64   `json:"time"`        // block time, unix seconds
+	Depth      int     `json:"depth"`       // number of orphaned blocks from this one up to the old tip, inclusive
 	LostAt     int64   `json:"lost_at"`     // unix seconds
-	ReplacedBy *string `json:"replaced_by"` // what came to stand at its height next, its own hash where it came back; null: nothing yet
+	ReplacedBy *string `json:"replaced_by"` // hash of the next block at this height, may be equal; null: no block yet
 }
 
-// PointAnswer names a block.
+// PointAnswer identifies a block.
 type PointAnswer struct {
 	Height uint32 `json:"height"`
 	Hash   string `json:"hash"`

@@ -10,7 +10,8 @@ import (
 	"birthmark/model"
 )
 
-// Asset is the totals of an asset, by its id or its fingerprint. It reads a few rows, however much the asset has moved.
+// Asset returns the totals of an asset by its id or fingerprint. The number of reads does not depend on the activity
+// of the asset.
 func (ask Queries) Asset(ctx context.Context, id string) (a *AssetAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		raw, birth, err := q.Asset(id)
@@ -26,7 +27,7 @@ func (ask Queries) Asset(ctx context.Context, id string) (a *AssetAnswer, err er
 	return a, err
 }
 
-// assets are the answers for assets, a handful of reads for all of them together.
+// assets returns the answers for assets, with a constant number of batched reads.
 func (q *Query) assets(births []model.AssetBirthPk, ids [][]byte) ([]AssetAnswer, error) {
 	keys := schema.Keys(births)
 	rows, err := q.many(schema.FamilyAssetTotals, keys)
@@ -64,7 +65,7 @@ func (q *Query) assets(births []model.AssetBirthPk, ids [][]byte) ([]AssetAnswer
 	return answers, q.describe(answers, keys)
 }
 
-// describe adds what was said of assets where they were minted.
+// describe adds the metadata that was registered when the assets were minted.
 func (q *Query) describe(answers []AssetAnswer, births [][]byte) error {
 	describer, ok := q.Chain.(model.AssetDescriber)
 	if !ok {
@@ -83,7 +84,7 @@ func (q *Query) describe(answers []AssetAnswer, births [][]byte) error {
 	return nil
 }
 
-// AssetEvents is a page of an asset's mints and burns in r.
+// AssetEvents returns a page of the mints and burns of an asset in r.
 func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) (a *AssetEventsAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		limit, err := p.limit()
@@ -143,8 +144,8 @@ func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) 
 	return a, err
 }
 
-// AssetHolders is a page of the addresses that hold an asset and how much, in the order in which the addresses first
-// occurred. It reads the holders of the page, however much the asset has moved.
+// AssetHolders returns a page of the addresses that hold an asset, with their amounts, in the order in which the
+// addresses first occurred. It reads only the holders of the page.
 func (ask Queries) AssetHolders(ctx context.Context, id string, p Page) (a *AssetHoldersAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		limit, err := p.limit()

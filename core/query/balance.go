@@ -11,8 +11,8 @@ import (
 	"birthmark/model"
 )
 
-// Balance is the totals of a value, assets included; zeros if no output has it. It reads a few rows if the index keeps
-// balances, else every output of the value.
+// Balance returns the totals of a value, assets included. All totals are zero if no output has the value. It reads a
+// few rows if the index stores balances, else every output of the value.
 func (ask Queries) Balance(ctx context.Context, index, value string) (a *BalanceAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		x, raw, birth, err := q.Value(index, value)
@@ -25,7 +25,7 @@ func (ask Queries) Balance(ctx context.Context, index, value string) (a *Balance
 	return a, err
 }
 
-// balanceAnswer is the totals of a value; zeros if birth is nil.
+// balanceAnswer returns the totals of a value, or zeros if birth is nil.
 func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthPk) (*BalanceAnswer, error) {
 	var b *balance
 	var err error
@@ -60,7 +60,7 @@ func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthP
 	return a, nil
 }
 
-// keptBalance reads what the index keeps.
+// keptBalance reads the stored balance.
 func (q *Query) keptBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
 	key := birth.AppendTo(nil, x.Kind.HasOrdinal())
 	rows, err := q.many(x.Family(schema.IndexBalance), [][]byte{key})
@@ -94,7 +94,7 @@ func (q *Query) keptBalance(x *schema.Index, birth model.BirthPk) (*balance, err
 	return b, nil
 }
 
-// addedBalance adds up the outputs of a value.
+// addedBalance sums the outputs of a value.
 func (q *Query) addedBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
 	b := &balance{assets: map[model.AssetBirthPk]*big.Int{}}
 	for batch, err := range batches(q, q.Occurrences(x, birth, everywhere, false), OccurrenceBatch) {
@@ -113,7 +113,7 @@ type balance struct {
 	received, sent   big.Int
 	outputs, unspent uint64
 	txCount          uint64
-	txs              txset.Set // that were met
+	txs              txset.Set // transactions counted in txCount
 	assets           map[model.AssetBirthPk]*big.Int
 }
 

@@ -7,7 +7,7 @@ import (
 	"birthmark/model"
 )
 
-// Blocks is a page of the blocks of the chain, of those that stand in the range.
+// Blocks returns a page of the blocks in the range.
 func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (a *BlocksAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		limit, err := p.limit()
@@ -66,7 +66,7 @@ func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (a *BlocksAnswer
 	return a, err
 }
 
-// PointAt is the block at height h. NotFound (above_tip) where there is none.
+// PointAt returns the block at height h, or a NotFound error (above_tip).
 func (ask Queries) PointAt(ctx context.Context, h model.HeightPk) (p model.Point, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		p, err = schema.PointAt(q.R, h)
@@ -75,7 +75,7 @@ func (ask Queries) PointAt(ctx context.Context, h model.HeightPk) (p model.Point
 	return p, err
 }
 
-// PointOf is a block by hash, height or "tip", as [Queries.Block] is asked for one.
+// PointOf returns a block by hash, height or "tip", as [Queries.Block] does.
 func (ask Queries) PointOf(ctx context.Context, ref string) (p model.Point, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		h, err := q.height(ref)
@@ -88,7 +88,8 @@ func (ask Queries) PointOf(ctx context.Context, ref string) (p model.Point, err 
 	return p, err
 }
 
-// Ancestors are points of the chain, newest first: p, the dense ones below it, then thinning out.
+// Ancestors returns points of the chain, newest first: p, then dense consecutive blocks below it, then blocks at
+// doubling distances.
 func (ask Queries) Ancestors(ctx context.Context, p model.Point, dense int) ([]model.Point, error) {
 	points := []model.Point{p}
 	step := model.HeightPk(1)
@@ -96,7 +97,7 @@ func (ask Queries) Ancestors(ctx context.Context, p model.Point, dense int) ([]m
 		h -= step
 		p, err := ask.PointAt(ctx, h)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {
-			break // the chain begins above h
+			break // h is below the first block
 		}
 		if err != nil {
 			return nil, err

@@ -12,12 +12,12 @@ import (
 	"birthmark/storage"
 )
 
-// Page says which part of a list is wanted.
+// Page selects a part of a list.
 type Page struct {
-	Limit      int    // entries at most; 0: DefaultLimit
-	After      string // the cursor a page before ended with; empty: from the beginning
+	Limit      int    // maximum number of entries; 0: DefaultLimit
+	After      string // cursor of the previous page; empty: start at the beginning
 	Descending bool   // newest first
-	Budget     int    // rows that one page of Find reads at most; 0: 100,000
+	Budget     int    // maximum number of rows that one page of Find reads; 0: 100,000
 }
 
 const (
@@ -35,17 +35,17 @@ func (p Page) limit() (int, error) {
 	return p.Limit, nil
 }
 
-// cursor is where a page ended: the last entry's pointer, in the list a question asks for. It holds the hash of the
-// block the entry stands in, so that a cursor whose block was rolled back is told from one that is still good.
+// cursor is the position after a page: the pointer of its last entry. It contains the hash of the entry's block,
+// which detects cursors whose block was rolled back.
 //
-//	version | mark of the rest and the question (8 bytes of a hash) | block hash (its first 8 bytes) | pointer
+//	version (1 byte) | checksum of the list and the rest (8 bytes of a SHA-256) | block hash (first 8 bytes) | pointer
 type cursor struct {
 	mark     [8]byte
 	block    [8]byte
 	position []byte
 }
 
-// newCursor makes the cursor of the list that question identifies.
+// newCursor returns a cursor of the list that question identifies.
 func newCursor(question, block [8]byte, position []byte) cursor {
 	c := cursor{block: block, position: position}
 	sum := sha256.Sum256(slices.Concat(question[:], block[:], position))
@@ -55,7 +55,7 @@ func newCursor(question, block [8]byte, position []byte) cursor {
 
 const cursorVersion = 1
 
-// cursorScope identifies a list: a cursor of one is none of another.
+// cursorScope identifies a list. A cursor is valid only for the list that it was created for.
 func cursorScope(parts ...string) (id [8]byte) {
 	h := sha256.New()
 	for _, p := range parts {
@@ -81,14 +81,14 @@ func parseCursor(s string) (c cursor, err error) {
 	copy(c.mark[:], b[1:])
 	copy(c.block[:], b[9:])
 	c.position = slices.Clone(b[17:])
-	if c.String() != s { // line ends are skipped by the decoder
+	if c.String() != s { // the decoder ignores line breaks
 		return c, errCursor
 	}
 	return c, nil
 }
 
-// blockMark is what a cursor holds of the block at h. What existed before the first block is never rolled back and
-// may have no block at its height.
+// blockMark returns the first 8 bytes of the hash of the block at h, or zeros if no block exists at h: genesis is
+// never rolled back and may have no block.
 func (q *Query) blockMark(h model.HeightPk) (mark [8]byte, err error) {
 	b, err := q.R.Get(schema.FamilyBlock, h.AppendTo(nil))
 	if errors.Is(err, storage.ErrNotFound) {
@@ -102,7 +102,7 @@ func (q *Query) blockMark(h model.HeightPk) (mark [8]byte, err error) {
 	return mark, err
 }
 
-// next is the cursor of a page that ends with position, whose pointer stands in the block at h.
+// next returns the cursor of a page that ends with position, whose block has height h.
 func (q *Query) next(question [8]byte, h model.HeightPk, position []byte) (*string, error) {
 	mark, err := q.blockMark(h)
 	if err != nil {
@@ -113,10 +113,10 @@ func (q *Query) next(question [8]byte, h model.HeightPk, position []byte) (*stri
 	return &s, nil
 }
 
-// anySize is for cursors whose position has no size of its own.
+// anySize disables the size check, for cursors with positions of variable size.
 const anySize = -1
 
-// cursor is the one a page begins behind, with a position of size bytes; nil where it begins at the beginning.
+// cursor parses the cursor of a page and checks that its position has size bytes. It returns nil for the first page.
 func (q *Query) cursor(p Page, question [8]byte, size int) (*cursor, error) {
 	if p.After == "" {
 		return nil, nil
@@ -131,7 +131,7 @@ func (q *Query) cursor(p Page, question [8]byte, size int) (*cursor, error) {
 	return &c, nil
 }
 
-// after is the pointer that a page begins behind, of size bytes; nil where it begins at the beginning.
+// after returns the position of size bytes after which a page starts, or nil for the first page.
 func (q *Query) after(p Page, question [8]byte, size int) ([]byte, error) {
 	c, err := q.cursor(p, question, size)
 	if c == nil || err != nil {
@@ -144,7 +144,7 @@ func (q *Query) after(p Page, question [8]byte, size int) ([]byte, error) {
 	return c.position, q.stands(p, c, pk.Height())
 }
 
-// stands refuses a cursor whose block, at h, was rolled back.
+// stands returns an error (cursor_rolled_back) if the cursor's block at h was rolled back.
 func (q *Query) stands(p Page, c *cursor, h model.HeightPk) error {
 	mark, err := q.blockMark(h)
 	if err == nil && mark != c.block {
@@ -153,7 +153,7 @@ func (q *Query) stands(p Page, c *cursor, h model.HeightPk) error {
 	return err
 }
 
-// behind is the part of s behind the output that a page begins behind.
+// behind trims s to the part that follows the output of the page's cursor.
 func (q *Query) behind(s Span, p Page, question [8]byte) (Span, error) {
 	position, err := q.after(p, question, model.PkSize)
 	if position == nil || err != nil {
@@ -163,7 +163,7 @@ func (q *Query) behind(s Span, p Page, question [8]byte) (Span, error) {
 	return s.behind(pk, p.Descending), err
 }
 
-// behindTx is the part of s behind the transaction that a page begins behind.
+// behindTx trims s to the part that follows the transaction of the page's cursor.
 func (q *Query) behindTx(s Span, p Page, question [8]byte) (Span, error) {
 	position, err := q.after(p, question, model.PkSize)
 	if position == nil || err != nil {

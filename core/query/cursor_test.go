@@ -6,7 +6,7 @@ import (
 	"birthmark/model"
 )
 
-// FuzzCursor: no text makes the reader of cursors panic, and what it takes is what it would write.
+// FuzzCursor checks that parseCursor does not panic, and that every cursor it accepts formats to the same text.
 func FuzzCursor(f *testing.F) {
 	f.Add("")
 	f.Add((&cursor{position: make([]byte, model.PkSize)}).String())

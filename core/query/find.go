@@ -12,10 +12,10 @@ import (
 	"birthmark/model"
 )
 
-// OccurrenceBatch is how many occurrences of a value are read together.
+// OccurrenceBatch is the number of occurrences of a value that are read together.
 const OccurrenceBatch = 512
 
-// Occurrences yields the outputs in s that a value occurs in, in order.
+// Occurrences yields the outputs in s that contain a value, in order.
 func (q *Query) Occurrences(x *schema.Index, birth model.BirthPk, s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		if s.Empty() {
@@ -47,7 +47,7 @@ func (q *Query) Occurrences(x *schema.Index, birth model.BirthPk, s Span, descen
 	}
 }
 
-// AssetOccurrences yields the outputs in s that an asset occurs in, in order, each once.
+// AssetOccurrences yields the outputs in s that contain an asset, in order and without duplicates.
 func (q *Query) AssetOccurrences(birth model.AssetBirthPk, s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		if s.Empty() {
@@ -70,7 +70,7 @@ func (q *Query) AssetOccurrences(birth model.AssetBirthPk, s Span, descending bo
 				yield(0, err)
 				return
 			}
-			if at.Utxo == last || at.Utxo == birth.Utxo { // it can stand more than once in an output
+			if at.Utxo == last || at.Utxo == birth.Utxo { // an output can contain the asset more than once
 				continue
 			}
 			if last = at.Utxo; !yield(last, nil) {
@@ -83,8 +83,7 @@ func (q *Query) AssetOccurrences(birth model.AssetBirthPk, s Span, descending bo
 	}
 }
 
-// batches groups what seq yields. It ends with an error when the query has gone through too many rows, or its context
-// ends.
+// batches groups the items of seq. It yields an error if the query exceeds its row limit or its context ends.
 func batches[T any](q *Query, seq iter.Seq2[T, error], size int) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
 		var batch []T
@@ -123,7 +122,7 @@ func order(descending bool) string {
 	return "asc"
 }
 
-// AssetTerm stands in the place of an index: the outputs that held an asset, by its id or its fingerprint.
+// AssetTerm replaces the index name in a [Term] whose value is the id or the fingerprint of an asset.
 const AssetTerm = "asset"
 
 // Term is a value of an index, or an asset.
@@ -132,32 +131,32 @@ type Term struct {
 	Value string `json:"value"`
 }
 
-// Terms say which outputs of a value are wanted: those in which it or one of Or occurs, and every one of And.
+// Terms filters the outputs of a value. An output matches if it contains the value or one of Or, and all of And.
 type Terms struct {
 	And, Or []Term
-	Unspent bool // only those that nothing has spent
+	Unspent bool // exclude spent outputs
 	Range   Range
 }
 
-// MaxTerms bounds what one question asks at once: each term is a scan of its own.
+// MaxTerms is the maximum number of terms of one query: each term needs its own scan.
 const MaxTerms = 100
 
-// term is one term of a question.
+// term is a resolved [Term].
 type term struct {
-	Term                  // as answers write it
+	Term                  // in canonical form
 	birth   *model.UtxoPk // nil: no output has it
-	outputs Scan          // where it occurs
-	unspent bool          // all of them are unspent
+	outputs Scan          // scans the occurrences
+	unspent bool          // outputs yields unspent outputs only
 }
 
-// notFound is the operand of a term that no output has.
+// notFound returns a term without outputs.
 func notFound(t Term) term {
 	none := func(Span, bool) iter.Seq2[model.UtxoPk, error] { return func(func(model.UtxoPk, error) bool) {} }
 	return term{Term: t, outputs: none, unspent: true}
 }
 
-// operand of a term. If only unspent outputs are wanted it yields those alone, provided the index keeps them. An asset
-// that no output has is NotFound (unknown_asset), a value that no output has is not an error.
+// operand resolves a term. With unspent, it scans only unspent outputs if the index stores them. It returns NotFound
+// (unknown_asset) if no output has the asset. A value that no output has is not an error.
 func (q *Query) operand(t Term, unspent bool) (term, error) {
 	if t.Index == AssetTerm {
 		raw, birth, err := q.Asset(t.Value)
@@ -188,13 +187,13 @@ func (q *Query) operand(t Term, unspent bool) (term, error) {
 	return o, nil
 }
 
-// UnknownAsset reports whether an error says that no output has an asset.
+// UnknownAsset reports whether err means that no output has an asset.
 func UnknownAsset(err error) bool {
 	kind, code := model.KindOf(err)
 	return kind == model.NotFound && code == "unknown_asset"
 }
 
-// plan is a question about outputs, ready to be asked.
+// plan is a prepared find query.
 type plan struct {
 	base    term
 	and, or []term
@@ -204,8 +203,8 @@ type plan struct {
 	page    Page
 }
 
-// finding of what is asked. A value that no output has adds nothing as the value itself or as an alternative; as one of
-// And it leaves nothing to be found. An asset that no output has is NotFound, except as an alternative.
+// finding prepares a find query. A value that no output has matches nothing: as an And term it makes the result
+// empty. An asset that no output has is NotFound, except as an Or term.
 func (q *Query) finding(base Term, t *Terms, p Page) (*plan, error) {
 	if n := len(t.And) + len(t.Or); n > MaxTerms {
 		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to combine with %s %s: at most %d", n, base.Index, base.Value, MaxTerms)
@@ -240,7 +239,7 @@ func (q *Query) finding(base Term, t *Terms, p Page) (*plan, error) {
 	return f, err
 }
 
-// unspent reports whether the terms yield unspent outputs alone.
+// unspent reports whether the terms yield unspent outputs only.
 func (f *plan) unspent() bool {
 	if slices.ContainsFunc(f.and, func(o term) bool { return o.unspent }) {
 		return true
@@ -248,7 +247,7 @@ func (f *plan) unspent() bool {
 	return f.base.unspent && !slices.ContainsFunc(f.or, func(o term) bool { return !o.unspent })
 }
 
-// stream merges the outputs of the terms.
+// stream returns the combined outputs of the terms.
 func (f *plan) stream(w *RowBudget) outputStream {
 	scan := func(o *term) outputStream {
 		return &ScanStream{Scan: o.outputs, Span: f.span, descending: f.page.Descending, Work: w}
@@ -267,13 +266,13 @@ func (f *plan) stream(w *RowBudget) outputStream {
 	return all
 }
 
-// findBudget is how many rows one page of Find reads at most: it may be short, and have a cursor.
+// findBudget is the default maximum number of rows that one page of Find reads. A page that reaches it is short and
+// has a cursor.
 const findBudget = 100_000
 
-// Find is a page of the outputs where a value occurs that meet the terms, in the order of the chain or the other way
-// round; none for a value that was never used. The value may be an asset ([AssetTerm]). It reads the page and what it has
-// to pass on the way to it, at most so much that it ends at once: a page can be short, or even empty, and another one
-// can follow.
+// Find returns a page of the outputs that contain a value and match the terms, in chain order or its reverse. The
+// page is empty for a value that no output has. The value may be an asset ([AssetTerm]). The rows read per page are
+// bounded ([Page].Budget): a page can be short or even empty although more pages follow.
 func (ask Queries) Find(ctx context.Context, index, value string, t Terms, p Page) (a *FindAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		limit, err := p.limit()
@@ -312,8 +311,8 @@ func termsOf(os []term) (terms []Term) {
 	return terms
 }
 
-// page is the first outputs that are found, up to limit. Where there may be more, last is the place up to which all was
-// looked at.
+// page returns the first outputs that match, up to limit. If more may follow, last is the last output that was
+// examined.
 func (q *Query) page(f *plan, limit int) (pks []model.UtxoPk, last *model.UtxoPk, err error) {
 	if f.span.Empty() {
 		return nil, nil, nil
@@ -330,7 +329,7 @@ func (q *Query) page(f *plan, limit int) (pks []model.UtxoPk, last *model.UtxoPk
 	}
 	for batch, err := range batches(q, Merged(f.stream(&RowBudget{rows}), f.page.Descending, &cut), size) {
 		if rows < budget && errors.Is(err, errBudget) {
-			err = ErrTooManyRows // before a first place was reached
+			err = ErrTooManyRows // the limit was reached before the first output
 		}
 		if err != nil {
 			return nil, nil, err
@@ -357,7 +356,7 @@ func (q *Query) page(f *plan, limit int) (pks []model.UtxoPk, last *model.UtxoPk
 	return pks, cut, nil
 }
 
-// firstSeen is the output in which a value or an asset occurred first.
+// firstSeen describes the output in which a value or an asset first occurred.
 func (q *Query) firstSeen(pk model.UtxoPk) (*FirstSeenAnswer, error) {
 	hashes, err := q.Hashes([]model.TxPk{pk.Tx()})
 	return &FirstSeenAnswer{hashes[pk.Tx()], pk.Index(), uint32(pk.Height())}, err

@@ -7,8 +7,8 @@ import (
 	"birthmark/model"
 )
 
-// Forks is a page of the blocks that forks took off the chain, of the last 1,000: newest fork first, each from its
-// lowest block up to what was the tip. [Page.Descending] means nothing here.
+// Forks returns a page of the last 1,000 orphaned blocks: newest reorganization first, each from its lowest block up
+// to the old tip. [Page.Descending] is ignored.
 func (ask Queries) Forks(ctx context.Context, p Page) (a *ForksAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		limit, err := p.limit()
@@ -25,7 +25,7 @@ func (ask Queries) Forks(ctx context.Context, p Page) (a *ForksAnswer, err error
 			}
 		}
 		a = &ForksAnswer{Chain: q.Chain.Name(), Network: q.Chain.Network(), Forks: []LostBlockAnswer{}}
-		later := map[model.HeightPk]model.Hash{} // the block that was lost next at a height
+		later := map[model.HeightPk]model.Hash{} // the block orphaned next at each height
 		var heights []model.HeightPk             // of a.Forks
 		last := uint64(0)
 		for kv, err := range q.R.Scan(schema.FamilyOrphanBlock, nil, nil, true) {
@@ -59,8 +59,8 @@ func (ask Queries) Forks(ctx context.Context, p Page) (a *ForksAnswer, err error
 	return a, err
 }
 
-// replaced fills in the block of the chain where no later one was lost at a height. Where the chain ends below it
-// there is none yet.
+// replaced sets ReplacedBy to the block of the chain for blocks without a later orphan at their height. It stays nil
+// above the tip.
 func (q *Query) replaced(lost []LostBlockAnswer, heights []model.HeightPk) error {
 	blocks, err := q.R.GetMany(schema.FamilyBlock, schema.Keys(heights))
 	if err != nil {

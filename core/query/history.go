@@ -9,8 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// History is a page of the transactions in r that pay to a value or spend from it, each once; none if no output has the
-// value. What such a transaction spends may have been received before r.
+// History returns a page of the transactions in r that pay to a value or spend from it, each once. The page is empty
+// if no output has the value. A transaction in r may spend outputs from before r.
 func (ask Queries) History(ctx context.Context, index, value string, r Range, p Page) (a *HistoryAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		limit, err := p.limit()
@@ -63,8 +63,9 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 	return a, err
 }
 
-// Movements are the first limit transactions in s that pay to a value or spend from it, in order. They are made from every
-// output of the value, up to the last of them where the order is ascending; memory is that of limit transactions.
+// Movements returns the first limit transactions in s that pay to a value or spend from it, in order. Unless the
+// index stores histories, it reads every output of the value (in ascending order only up to the last transaction
+// returned). Memory use is proportional to limit.
 func (q *Query) Movements(x *schema.Index, birth model.BirthPk, s Span, descending bool, limit int) ([]schema.TxAmounts, error) {
 	if s.Empty() {
 		return nil, nil
@@ -73,14 +74,14 @@ func (q *Query) Movements(x *schema.Index, birth model.BirthPk, s Span, descendi
 		return q.keptMovements(x, birth, s, descending, limit)
 	}
 	l := topTxs{limit: limit, span: s, descending: descending, entries: map[model.TxPk]*schema.TxAmounts{}}
-	// What was received before s may be spent in it.
+	// A transaction in s may spend outputs from before s.
 	if err := q.enter(x, birth, Span{0, s.Last}, &l); err != nil {
 		return nil, err
 	}
 	return l.sorted(), nil
 }
 
-// enter enters the outputs of a value in s into l.
+// enter adds the outputs of a value in s to l.
 func (q *Query) enter(x *schema.Index, birth model.BirthPk, s Span, l *topTxs) error {
 	for batch, err := range batches(q, q.Occurrences(x, birth, s, false), OccurrenceBatch) {
 		if err != nil {
@@ -97,7 +98,7 @@ func (q *Query) enter(x *schema.Index, birth model.BirthPk, s Span, l *topTxs) e
 		}
 		for i, pk := range batch {
 			if l.beyond(pk.Tx()) {
-				// Whatever follows is received later still, and spent later than that.
+				// Later outputs are received, and spent, after all entries of l.
 				return nil
 			}
 			value, err := schema.ParseUtxoValue(rows[i])
@@ -122,16 +123,16 @@ func (q *Query) enter(x *schema.Index, birth model.BirthPk, s Span, l *topTxs) e
 	return nil
 }
 
-// topTxs holds the first transactions of a history that stand in a span, limit of them.
+// topTxs holds the first limit transactions of a history in a span.
 type topTxs struct {
 	limit      int
 	span       Span
 	descending bool
 	entries    map[model.TxPk]*schema.TxAmounts
-	worst      []model.TxPk // heap of the entries, the one to give up first on top
+	worst      []model.TxPk // heap of the entries, the next to evict at the root
 }
 
-// less orders a before b.
+// less reports whether a comes before b.
 func (l *topTxs) less(a, b model.TxPk) bool { return (a < b) != l.descending && a != b }
 
 func (l *topTxs) Len() int           { return len(l.worst) }
@@ -145,7 +146,7 @@ func (l *topTxs) Pop() any {
 	return v
 }
 
-// entry is the movement of a transaction, nil where it is not among the first in the span.
+// entry returns the amounts of a transaction, or nil if it is not among the first limit transactions in the span.
 func (l *topTxs) entry(tx model.TxPk) *schema.TxAmounts {
 	if m, ok := l.entries[tx]; ok {
 		return m
@@ -165,12 +166,12 @@ func (l *topTxs) entry(tx model.TxPk) *schema.TxAmounts {
 	return m
 }
 
-// beyond reports whether no transaction from tx on can be among the first any more.
+// beyond reports whether tx and all later transactions are outside the first limit transactions.
 func (l *topTxs) beyond(tx model.TxPk) bool {
 	return !l.descending && len(l.worst) == l.limit && l.worst[0] < tx
 }
 
-// sorted is the transactions in order.
+// sorted removes and returns the transactions in order.
 func (l *topTxs) sorted() []schema.TxAmounts {
 	moves := make([]schema.TxAmounts, len(l.worst))
 	for i := len(moves) - 1; i >= 0; i-- {

@@ -6,17 +6,17 @@ import (
 	"birthmark/core/schema"
 )
 
-// IndexState is an index of the database, and what is being done to it.
+// IndexState is an index of the database and the state of its backfill or removal.
 type IndexState struct {
 	IndexAnswer
-	Adding   []string `json:"adding,omitempty"` // values, or options
+	Adding   []string `json:"adding,omitempty"` // features that are being backfilled
 	AddedTo  *uint32  `json:"added_to,omitempty"`
 	Of       *uint32  `json:"of,omitempty"`
 	Dropping bool     `json:"dropping,omitempty"`
 }
 
-// IndexStates are the indexes of the database in the order of their numbers, those that are being added or dropped
-// included.
+// IndexStates returns the indexes of the database in the order of their numbers, including indexes that are being
+// added or dropped.
 func (ask Queries) IndexStates(ctx context.Context) (states []IndexState, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		for _, x := range q.All {

@@ -7,7 +7,7 @@ import (
 	"birthmark/model"
 )
 
-// keptUnspent yields the unspent outputs in s of a value whose index keeps them, in order.
+// keptUnspent yields the unspent outputs of a value in s, in order, from an index that stores them.
 func (q *Query) keptUnspent(x *schema.Index, birth model.BirthPk, s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		if s.Empty() {
@@ -26,8 +26,8 @@ func (q *Query) keptUnspent(x *schema.Index, birth model.BirthPk, s Span, descen
 	}
 }
 
-// keptMovements reads the first limit transactions in s that pay to a value or spend from it, in order, where the index keeps
-// them.
+// keptMovements returns the first limit transactions in s that pay to a value or spend from it, in order, from an
+// index that stores histories.
 func (q *Query) keptMovements(x *schema.Index, birth model.BirthPk, s Span, descending bool, limit int) (moves []schema.TxAmounts, err error) {
 	from, to := schema.AppendHistoryKey(nil, x, birth, s.First.Tx()), append(schema.AppendHistoryKey(nil, x, birth, s.Last.Tx()), 0)
 	for kv, err := range q.R.Scan(x.Family(schema.IndexHistory), from, to, descending) {

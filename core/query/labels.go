@@ -11,21 +11,21 @@ import (
 	"birthmark/storage"
 )
 
-// A database remembers so many names and so many births, those that were asked for last, of so many bytes at most: some
-// 35 MiB where all are of usual size. It begins with room for few, so that a small database costs little.
+// Bounds of the label cache: each table has at most maxLabels entries of at most maxLabelSize bytes, about 35 MiB
+// with typical sizes. Tables start with minLabels slots, so that a small database uses little memory.
 const (
 	maxLabels    = 1 << 17
 	minLabels    = 1 << 8
 	maxLabelSize = 256
 )
 
-// Labels remember what pointers stand for, as people write it: a transaction's hash, an asset's id, a value of an index; and
-// where values and assets were born that were asked for. Both stay until a rollback removes them, so what is remembered is good
-// for all snapshots of one epoch that have the pointer.
+// Labels caches the texts of pointers (the hash of a transaction, the id of an asset, a value of an index) and the
+// births of values and assets. Both change only by rollbacks, so an entry is valid for every snapshot of the same
+// rollback epoch that contains the pointer.
 type Labels struct {
 	texts  labelTable    // by pointer
-	births labelTable    // by value, which is the text then, as it is stored
-	epoch  atomic.Uint64 // how often a rollback began or ended: odd while one runs
+	births labelTable    // by stored value, which is in label.text
+	epoch  atomic.Uint64 // number of rollbacks begun plus ended: odd during a rollback
 }
 
 type label struct {
@@ -35,10 +35,11 @@ type label struct {
 	text  string
 }
 
-// noEpoch is that of a snapshot which nothing is remembered for.
+// noEpoch is the epoch of a snapshot that does not use the cache.
 const noEpoch = 1
 
-// epochOf is the epoch of a snapshot that was taken since epoch was that of now.
+// epochOf returns the epoch of a snapshot that was taken after epoch was loaded, or noEpoch if a rollback began or
+// ended since.
 func (n *Labels) epochOf(epoch uint64) uint64 {
 	if epoch%2 != 0 || n.epoch.Load() != epoch {
 		return noEpoch
@@ -46,7 +47,7 @@ func (n *Labels) epochOf(epoch uint64) uint64 {
 	return epoch
 }
 
-// name is what a pointer stands for, where that is remembered.
+// name returns the cached text of a pointer.
 func (q *Query) name(space int, at model.BirthPk) (string, bool) {
 	if n := q.labels.texts.find(hashOfPointer(space, at)); n != nil && n.at == at && n.space == space && n.epoch == q.epoch {
 		return n.text, true
@@ -54,14 +55,15 @@ func (q *Query) name(space int, at model.BirthPk) (string, bool) {
 	return "", false
 }
 
-// learn what a pointer stands for.
+// learn caches the text of a pointer.
 func (q *Query) learn(space int, at model.BirthPk, text string) {
 	if q.epoch != noEpoch && len(text) <= maxLabelSize {
 		q.labels.texts.put(&label{space, at, q.epoch, text}, func(n *label) uint64 { return hashOfPointer(n.space, n.at) })
 	}
 }
 
-// birth is where a value of a space was born, nil where it was not. What is remembered may lie behind the snapshot's tip.
+// birth returns the birth of a value of a space, or nil if no output has the value. A cached birth may be above the
+// snapshot's tip and is then ignored.
 func (q *Query) birth(space int, value []byte) (*model.BirthPk, error) {
 	n := q.labels.births.find(hashOfValue(space, value))
 	if n != nil && n.space == space && n.text == string(value) && n.epoch == q.epoch && !q.Tip.IsOrigin() && n.at.Utxo.Height() <= q.Tip.Height {
@@ -88,18 +90,18 @@ func hashOfValue(space int, value []byte) uint64 {
 	return maphash.Bytes(labelSeed, value) + uint64(space)
 }
 
-// labelTable has names in places that a hash leads to: a name takes its place from whichever is there. It grows while an
-// eighth is taken, so that few want the same.
+// labelTable is a hash table without probing: a new label replaces the label in its slot. It doubles when an eighth
+// of its slots is used, to keep collisions rare.
 type labelTable struct {
-	slots  atomic.Pointer[labelSlots] // nil until something is asked
-	filled atomic.Int64               // how many of them have a name, about
+	slots  atomic.Pointer[labelSlots] // nil before the first put
+	filled atomic.Int64               // approximate number of used slots
 }
 
 type labelSlots []atomic.Pointer[label]
 
 func (s labelSlots) of(hash uint64) *atomic.Pointer[label] { return &s[hash%uint64(len(s))] }
 
-// find is the name at a hash's place, nil where there is none: it may be another one.
+// find returns the label in the slot of hash, or nil if the slot is empty. The label may have another key.
 func (t *labelTable) find(hash uint64) *label {
 	if slots := t.slots.Load(); slots != nil {
 		return slots.of(hash).Load()
@@ -117,7 +119,7 @@ func (t *labelTable) put(n *label, hash func(*label) uint64) {
 	}
 }
 
-// grow makes more room, and takes along what there is. What is put meanwhile may be lost.
+// grow doubles the table and copies its labels. Labels that are put concurrently may be lost.
 func (t *labelTable) grow(old *labelSlots, hash func(*label) uint64) *labelSlots {
 	size := minLabels
 	if old != nil {
@@ -137,8 +139,8 @@ func (t *labelTable) grow(old *labelSlots, hash func(*label) uint64) *labelSlots
 	return t.slots.Load()
 }
 
-// namesOf are the names of pointers that have one, in their order. Those that nobody remembers are read together, from the
-// family that has them, and made by format from a row.
+// namesOf returns the texts of pointers, in their order. All pointers must exist. Texts that are not cached are read
+// from family f in one batch and formatted by format.
 func (q *Query) namesOf(space int, f storage.Family, wide bool, ats []model.BirthPk, format func(row []byte) (string, error)) ([]string, error) {
 	texts := make([]string, len(ats))
 	var unknown []int
@@ -176,8 +178,8 @@ func (q *Query) namesOf(space int, f storage.Family, wide bool, ats []model.Birt
 	return texts, nil
 }
 
-// BeginRollback is called before a rollback: labels that are learned until [Labels.EndRollback] are not kept.
+// BeginRollback must be called before a rollback. Labels are not cached until [Labels.EndRollback].
 func (n *Labels) BeginRollback() { n.epoch.Add(1) }
 
-// EndRollback is called after a rollback. Labels from before are not used any more.
+// EndRollback must be called after a rollback. It invalidates all earlier labels.
 func (n *Labels) EndRollback() { n.epoch.Add(1) }

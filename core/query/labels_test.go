@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// What questions remember has a bound: so many labels, none of them longer than maxLabelSize.
+// The cache holds at most maxLabels labels per table, none longer than maxLabelSize.
 func TestLabelsStayWithinTheirBound(t *testing.T) {
 	q := &Query{labels: new(Labels)}
 	q.learn(schema.TxSpace, model.BirthPk{}, strings.Repeat("x", maxLabelSize+1))

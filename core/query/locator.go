@@ -6,8 +6,8 @@ import (
 	"birthmark/model"
 )
 
-// Locator is points of the database's chain, newest first: those that a fork can take off it, or the last ten, then
-// thinning out towards its beginning.
+// Locator returns points of the database's chain, newest first: the blocks that a reorganization can orphan (at least
+// ten), then blocks at doubling distances down to the first block.
 func (ask Queries) Locator(ctx context.Context) (points []model.Point, err error) {
 	err = ask.View(ctx, func(v *View) error {
 		if !v.Tip.IsOrigin() {

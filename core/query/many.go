@@ -10,14 +10,14 @@ import (
 	"birthmark/model"
 )
 
-// MaxMany is how many things can be asked for at once; more are wrong use (too_many).
+// MaxMany is the maximum number of items of one batch query. A longer list is a Usage error (too_many).
 const MaxMany = 1000
 
-// manyEntries is how many inputs and outputs the transactions asked for at once may have together.
+// manyEntries is the maximum number of inputs and outputs of all transactions of one batch query.
 const manyEntries = 100_000
 
-// Outputs are outputs as [Queries.Output] has them, in the order of refs, nil where there is none. An error of wrong use
-// names the place in the list.
+// Outputs returns outputs as [Queries.Output] does, in the order of refs; nil for an output that does not exist. A
+// Usage error names the position in the list.
 func (ask Queries) Outputs(ctx context.Context, refs []string) (answers []*OutputAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		pks, err := q.outputRefs(refs)
@@ -32,7 +32,7 @@ func (ask Queries) Outputs(ctx context.Context, refs []string) (answers []*Outpu
 	return answers, err
 }
 
-// Spends is what spends each of the outputs, in the order of refs, nil where there is no such output.
+// Spends returns the input that spends each output, in the order of refs; nil for an output that does not exist.
 func (ask Queries) Spends(ctx context.Context, refs []string) (answers []*SpendingAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		pks, err := q.outputRefs(refs)
@@ -46,8 +46,8 @@ func (ask Queries) Spends(ctx context.Context, refs []string) (answers []*Spendi
 	return answers, err
 }
 
-// Txs are transactions as [Queries.Tx] has them, in the order of hashes, nil where there is none. Those that have more than
-// 100,000 inputs and outputs together are too many.
+// Txs returns transactions as [Queries.Tx] does, in the order of hashes; nil for an unknown hash. It fails (too_many)
+// if the transactions have more than 100,000 inputs and outputs together.
 func (ask Queries) Txs(ctx context.Context, hashes []string) (answers []*TxAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		if err := notTooMany("txs", len(hashes)); err != nil {
@@ -76,7 +76,7 @@ func (ask Queries) Txs(ctx context.Context, hashes []string) (answers []*TxAnswe
 	return answers, err
 }
 
-// Balances are the totals of values of one index as [Queries.Balance] has them, in their order.
+// Balances returns the totals of values of one index as [Queries.Balance] does, in their order.
 func (ask Queries) Balances(ctx context.Context, index string, values []string) (answers []BalanceAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		if err := notTooMany("values", len(values)); err != nil {
@@ -109,7 +109,7 @@ func (ask Queries) Balances(ctx context.Context, index string, values []string) 
 	return answers, err
 }
 
-// notTooMany refuses a list that is too long.
+// notTooMany returns an error (too_many) if n exceeds MaxMany.
 func notTooMany(what string, n int) error {
 	if n > MaxMany {
 		return model.Errorf(model.Usage, "too_many", "%d %s: expected at most %d at once", n, what, MaxMany)
@@ -117,7 +117,7 @@ func notTooMany(what string, n int) error {
 	return nil
 }
 
-// present are the pointers that are not nil.
+// present returns the pointers that are not nil.
 func present[T any](pks []*T) []T {
 	found := make([]T, 0, len(pks))
 	for _, pk := range pks {
@@ -128,7 +128,7 @@ func present[T any](pks []*T) []T {
 	return found
 }
 
-// spread puts answers for the pointers that are not nil in their places.
+// spread places answers at the positions of the pointers that are not nil.
 func spread[P, A any](pks []*P, answers []A) []*A {
 	list := make([]*A, len(pks))
 	for i := range pks {
@@ -139,13 +139,14 @@ func spread[P, A any](pks []*P, answers []A) []*A {
 	return list
 }
 
-// outputRefs are the outputs that refs name, each HASH:N or a value of the index that inputs name; nil where there is none.
+// outputRefs resolves references to outputs, each HASH:N or a value of the chain's spend index (an Ergo box id). The
+// result is nil for an output that does not exist.
 func (q *Query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
 	if err := notTooMany("outputs", len(refs)); err != nil {
 		return nil, err
 	}
-	var hashes []model.Hash // of refs by outpoint
-	var boxes [][]byte      // of the others
+	var hashes []model.Hash // of outpoint references
+	var boxes [][]byte      // of the other references
 	indexes := make([]uint64, len(refs))
 	byBox := make([]bool, len(refs))
 	for i, ref := range refs {
@@ -178,7 +179,7 @@ func (q *Query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
 		}
 	}
 	pks := make([]*model.UtxoPk, len(refs))
-	var keys [][]byte // of the outputs that refs name by outpoint, which may not be there
+	var keys [][]byte // of outpoint references, whose outputs may not exist
 	var at []int
 	for i := range refs {
 		if byBox[i] {
@@ -206,7 +207,7 @@ func (q *Query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
 	return pks, err
 }
 
-// spendings is what spends outputs that exist.
+// spendings returns the inputs that spend outputs. The outputs must exist.
 func (q *Query) spendings(pks []model.UtxoPk) ([]SpendingAnswer, error) {
 	rows, err := q.R.GetMany(schema.FamilySpentInput, schema.Keys(pks))
 	if err != nil {

@@ -9,25 +9,25 @@ import (
 	"birthmark/model"
 )
 
-// medianTimes finds blocks by their times.
+// medianTimes finds blocks by time.
 //
-// Bitcoin's times go back and forth. What never goes back is the median of eleven, that of a block and the ten before
-// it, since a block's time must be after the median before it (BIP 113): so the median is searched for, and the block
-// near it. On chains whose times only grow the median does too.
+// Block times of Bitcoin are not monotonic. The median time of a block and the ten blocks before it is, because a
+// block's time must be greater than the median before it (BIP 113). A binary search finds the median, and the block
+// is near it. On chains with monotonic times the median is monotonic too.
 type medianTimes struct {
 	q          *Query
-	begin, end model.HeightPk // of the chain, both with a block
+	begin, end model.HeightPk // first and last height of the chain
 	times      map[model.HeightPk]int64
 }
 
 const (
 	medianOf  = 11
-	timesRead = 64 // at once
+	timesRead = 64 // number of block times read together
 
-	// A block's time can be ahead of the medians that follow it, so what comes before the median that is sought is looked
-	// through until eleven medians are a day behind it. A block from before those with such a time had, when it was made,
-	// at most two hours' lead over the clocks of others: most of the eleven blocks after it would have to be made by clocks
-	// that go 22 hours slow.
+	// A block's time can be greater than the medians that follow it, so the search for the first block continues
+	// downward until eleven medians are at least one day below the time. When an earlier block with such a time was
+	// mined, its time was at most two hours ahead of network time: most of the eleven blocks after it would need
+	// clocks that are 22 hours slow.
 	maxClockSkew = 24 * 60 * 60
 )
 
@@ -36,7 +36,7 @@ func (q *Query) medianTimes() (*medianTimes, error) {
 	return &medianTimes{q: q, begin: begin, end: q.Tip.Height, times: map[model.HeightPk]int64{}}, err
 }
 
-// FirstBlock is where the chain begins. It must have a tip.
+// FirstBlock returns the height of the first block. The chain must have a tip.
 func (q *Query) FirstBlock() (model.HeightPk, error) {
 	for kv, err := range q.R.Scan(schema.FamilyBlock, nil, nil, false) {
 		if err != nil {
@@ -47,7 +47,8 @@ func (q *Query) FirstBlock() (model.HeightPk, error) {
 	return 0, fmt.Errorf("the chain has a tip and no blocks: run check")
 }
 
-// time of the block at h. It reads those below h too, which are asked for next.
+// time returns the time of the block at h. It reads the blocks below h in the same batch because they are usually
+// needed next.
 func (c *medianTimes) time(h model.HeightPk) (int64, error) {
 	if t, ok := c.times[h]; ok {
 		return t, nil
@@ -72,7 +73,7 @@ func (c *medianTimes) time(h model.HeightPk) (int64, error) {
 	return c.times[h], nil
 }
 
-// median is that of the times of up to eleven blocks that end with the one at h.
+// median returns the median time of up to eleven blocks that end with the block at h.
 func (c *medianTimes) median(h model.HeightPk) (int64, error) {
 	var times []int64
 	for at := h; len(times) < medianOf; at-- {
@@ -88,7 +89,7 @@ func (c *medianTimes) median(h model.HeightPk) (int64, error) {
 	return times[len(times)/2], nil
 }
 
-// search is the lowest block whose median is at least t, or the one behind the tip.
+// search returns the lowest height whose median is at least t, or tip + 1 if there is none.
 func (c *medianTimes) search(t int64) (model.HeightPk, error) {
 	var failed error
 	n := sort.Search(int(c.end-c.begin)+1, func(i int) bool {
@@ -101,13 +102,13 @@ func (c *medianTimes) search(t int64) (model.HeightPk, error) {
 	return c.begin + model.HeightPk(n), failed
 }
 
-// first is the first block whose time is not before t; not ok where there is none.
+// first returns the first block whose time is not before t; ok is false if there is none.
 func (c *medianTimes) first(t int64) (found model.HeightPk, ok bool, err error) {
 	h, err := c.search(t)
 	if err != nil {
 		return 0, false, err
 	}
-	// Where a median is at least t, so is the time of one of its blocks.
+	// If a median is at least t, so is the time of at least one of its blocks.
 	for behind := 0; behind < medianOf; h-- {
 		if h <= c.end {
 			time, err := c.time(h)
@@ -132,8 +133,8 @@ func (c *medianTimes) first(t int64) (found model.HeightPk, ok bool, err error) 
 	return found, ok, nil
 }
 
-// last is the last block whose time is not after t; not ok where there is none. No block above the first whose median is at
-// least t has such a time, and most of the eleven below it have.
+// last returns the last block whose time is not after t; ok is false if there is none. Blocks above the first block
+// whose median is at least t are later than t, and most of the eleven blocks before it are not.
 func (c *medianTimes) last(t int64) (found model.HeightPk, ok bool, err error) {
 	h, err := c.search(t)
 	if err != nil {

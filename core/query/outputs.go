@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// Output is one output by "HASH:N", or by a value of the index that inputs name (an Ergo box id).
+// Output returns one output by "HASH:N", or by a value of the chain's spend index (an Ergo box id).
 func (ask Queries) Output(ctx context.Context, ref string) (a *OutputAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		pk, err := q.output(ref)
@@ -65,7 +65,7 @@ func (q *Query) output(ref string) (model.UtxoPk, error) {
 	return pk, nil
 }
 
-// Hashes are the hashes of transactions. It sorts pks in place.
+// Hashes returns the hashes of transactions. It sorts pks in place.
 func (q *Query) Hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
 	slices.Sort(pks)
 	pks = slices.Compact(pks)
@@ -87,8 +87,8 @@ func (q *Query) Hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
 	return hashes, nil
 }
 
-// Outputs are the answers for outputs that exist, a handful of reads for all of them together. What spends them is said of
-// those from a place in pks on.
+// Outputs returns the answers for outputs that exist, with a constant number of batched reads. SpentBy is set for the
+// outputs from pks[spentFrom] on.
 func (q *Query) Outputs(pks []model.UtxoPk, spentFrom int) ([]OutputAnswer, error) {
 	rows, err := q.many(schema.FamilyUtxo, schema.Keys(pks))
 	if err != nil {
@@ -97,7 +97,7 @@ func (q *Query) Outputs(pks []model.UtxoPk, spentFrom int) ([]OutputAnswer, erro
 	return q.outputAnswers(pks, rows, spentFrom)
 }
 
-// outputAnswers is outputs where their rows were read.
+// outputAnswers returns the answers for outputs whose rows have been read.
 func (q *Query) outputAnswers(pks []model.UtxoPk, rows [][]byte, spentFrom int) ([]OutputAnswer, error) {
 	answers := make([]OutputAnswer, len(pks))
 	keys := schema.Keys(pks)
@@ -150,7 +150,7 @@ func (q *Query) outputAnswers(pks []model.UtxoPk, rows [][]byte, spentFrom int) 
 	return answers, q.entries(answers, pks, keys)
 }
 
-// keys fills in the values of indexes that occur in outputs.
+// keys sets the index values of outputs.
 func (q *Query) keys(answers []OutputAnswer, occurrences [][]schema.Occurrence) error {
 	births := map[*schema.Index][]model.BirthPk{}
 	for _, os := range occurrences {
@@ -187,7 +187,7 @@ func (q *Query) keys(answers []OutputAnswer, occurrences [][]schema.Occurrence) 
 	return nil
 }
 
-// entries fills in the assets of outputs.
+// entries sets the assets of outputs.
 func (q *Query) entries(answers []OutputAnswer, pks []model.UtxoPk, keys [][]byte) error {
 	if q.Totals.Assets == 0 {
 		return nil
@@ -222,7 +222,7 @@ func (q *Query) entries(answers []OutputAnswer, pks []model.UtxoPk, keys [][]byt
 	return nil
 }
 
-// assetIDs are the ids of assets, as people write them.
+// assetIDs returns the formatted ids of assets.
 func (q *Query) assetIDs(births []model.AssetBirthPk) (map[model.AssetBirthPk]string, error) {
 	births = slices.Clone(births)
 	slices.SortFunc(births, schema.CompareAssetBirths)

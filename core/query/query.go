@@ -11,7 +11,7 @@ import (
 	"birthmark/storage"
 )
 
-// Query answers from one snapshot.
+// Query reads one snapshot.
 type Query struct {
 	*schema.Layout
 	sizer  storage.Sizer
@@ -20,14 +20,13 @@ type Query struct {
 	R      storage.Reader
 	epoch  uint64 // see Labels
 	Tip    model.Point
-	Totals schema.Totals // not to be changed
+	Totals schema.Totals // must not be changed
 	work   *schema.IndexChange
-	most   int // rows that may be gone through; 0: no limit
-	passed int // rows that were gone through
+	most   int // maximum number of rows to read; 0: no limit
+	passed int // rows read so far
 }
 
-// pass counts rows that are gone through. It is an error when there are too many of them, or when the context has
-// ended.
+// pass counts rows that are read. It returns [ErrTooManyRows] above the limit, or the error of the context.
 func (q *Query) pass(rows int) error {
 	if q.passed += rows; q.most > 0 && q.passed > q.most {
 		return ErrTooManyRows
@@ -35,7 +34,7 @@ func (q *Query) pass(rows int) error {
 	return q.Ctx.Err()
 }
 
-// Status says what the database holds.
+// Status describes the contents of the database.
 func (ask Queries) Status(ctx context.Context) (a *StatusAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		t := &q.Totals
@@ -98,7 +97,7 @@ func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
 	return a
 }
 
-// Block is one block by hash, height or "tip".
+// Block returns one block by hash, height or "tip".
 func (ask Queries) Block(ctx context.Context, ref string) (a *BlockAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		h, err := q.height(ref)
@@ -137,7 +136,7 @@ func (ask Queries) Block(ctx context.Context, ref string) (a *BlockAnswer, err e
 	return a, err
 }
 
-// FormatParent leaves out the parent of a first block.
+// FormatParent formats the parent hash of a block; it is empty for the first block.
 func FormatParent(c model.Chain, parent model.Hash) string {
 	if parent == (model.Hash{}) {
 		return ""
@@ -145,7 +144,7 @@ func FormatParent(c model.Chain, parent model.Hash) string {
 	return c.FormatHash(parent)
 }
 
-// height is the height a block is named by.
+// height resolves a block reference.
 func (q *Query) height(ref string) (model.HeightPk, error) {
 	if ref == "tip" {
 		if q.Tip.IsOrigin() {
@@ -175,7 +174,7 @@ func (q *Query) height(ref string) (model.HeightPk, error) {
 	return h, err
 }
 
-// tx is the newest transaction with a hash.
+// tx returns the newest transaction with a hash.
 func (q *Query) tx(text string) (model.TxPk, error) {
 	hash, err := q.Chain.ParseHash(text)
 	if err != nil {
@@ -191,7 +190,7 @@ func (q *Query) tx(text string) (model.TxPk, error) {
 	return found[0][0], nil
 }
 
-// txIndex is a transaction's position in its block: what existed before the first block does not count.
+// txIndex returns the position of a transaction in its block. Genesis transactions do not count.
 func (q *Query) txIndex(pk model.TxPk) int {
 	if pk.Height() == 0 && !q.isGenesis(pk) {
 		return pk.TxIndex() - int(q.Totals.GenesisTxs)
@@ -203,7 +202,7 @@ func (q *Query) isGenesis(pk model.TxPk) bool {
 	return pk.Height() == 0 && uint64(pk.TxIndex()) < q.Totals.GenesisTxs
 }
 
-// Value reads a value of an index. Its birth is nil if no output has it: that is no error.
+// Value parses a value of an index. The birth is nil, without an error, if no output has the value.
 func (q *Query) Value(name, text string) (*schema.Index, []byte, *model.BirthPk, error) {
 	x, err := q.Index(name)
 	if err != nil {
@@ -217,7 +216,7 @@ func (q *Query) Value(name, text string) (*schema.Index, []byte, *model.BirthPk,
 	return x, value, birth, err
 }
 
-// Asset is the id of an asset, and where it was born. People name it by its id or by its fingerprint.
+// Asset returns the id and the birth of an asset. The text is an id or a fingerprint.
 func (q *Query) Asset(text string) ([]byte, model.AssetBirthPk, error) {
 	var fingerprint, id []byte
 	var err error
@@ -227,7 +226,7 @@ func (q *Query) Asset(text string) ([]byte, model.AssetBirthPk, error) {
 	if fingerprint == nil && err == nil {
 		id, err = q.Chain.ParseAsset(text)
 	}
-	if kind, _ := model.KindOf(err); kind == model.NotFound { // of a chain without assets
+	if kind, _ := model.KindOf(err); kind == model.NotFound { // the chain has no assets
 		return nil, model.AssetBirthPk{}, err
 	}
 	if err != nil {
@@ -262,7 +261,7 @@ func (q *Query) Asset(text string) ([]byte, model.AssetBirthPk, error) {
 	return ids[0], birth, nil
 }
 
-// many reads the values of keys of one family, all of which must be there.
+// many reads the values of keys of one family. A missing row is an error.
 func (q *Query) many(f storage.Family, keys [][]byte) ([][]byte, error) {
 	vs, err := q.R.GetMany(f, keys)
 	if err != nil {
@@ -276,5 +275,5 @@ func (q *Query) many(f storage.Family, keys [][]byte) ([][]byte, error) {
 	return vs, nil
 }
 
-// Index is an index of the database by name.
+// Index returns an index of the database by name.
 func (q *Query) Index(name string) (*schema.Index, error) { return q.Lookup(name, q.Tip, q.work) }

@@ -9,17 +9,17 @@ import (
 	"birthmark/model"
 )
 
-// Range is a part of the chain, its ends included. The zero Range is all of it.
+// Range is a part of the chain, including both ends. The zero Range is the whole chain.
 //
-// Times are unix seconds and name blocks: from the first whose time is not before FromTime, to the last whose time is not
-// after ToTime. What stands between them belongs to the range, also a block whose time is out of order (Bitcoin), and what
-// existed before the first block stands at height 0.
+// Times are unix seconds. They select the blocks from the first whose time is not before FromTime to the last whose
+// time is not after ToTime, including blocks between them whose time is out of order (Bitcoin). Genesis belongs to
+// height 0.
 type Range struct {
 	FromHeight, ToHeight *model.HeightPk
 	FromTime, ToTime     *int64
 }
 
-// String is the range as errors write it, and tells ranges apart.
+// String formats the range for errors and cursors. Different ranges have different texts.
 func (r Range) String() string {
 	var parts []string
 	height := func(what string, h *model.HeightPk) {
@@ -39,8 +39,8 @@ func (r Range) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Span is where a range stands in the chain. A range that is the wrong way round (bad_range), or has no block
-// (empty_range), is wrong use.
+// Span returns the positions of a range. A range whose start is after its end (bad_range), or which contains no block
+// (empty_range), is a Usage error.
 func (q *Query) Span(r Range) (Span, error) {
 	if r == (Range{}) {
 		return everywhere, nil
@@ -82,7 +82,7 @@ func (q *Query) Span(r Range) (Span, error) {
 	return Span{model.UtxoPk(from.First()), to.Last()}, nil
 }
 
-// extent says how far the chain reaches, for errors.
+// extent describes the tip of the chain, for errors.
 func (q *Query) extent() string {
 	if q.Tip.IsOrigin() {
 		return "the database has no blocks yet"
@@ -94,17 +94,17 @@ func (q *Query) extent() string {
 	return fmt.Sprintf("its tip is %d, %s", q.Tip.Height, time.Unix(row.Time, 0).UTC().Format(time.RFC3339))
 }
 
-// Span is the places in the chain from first up to and including last; none where first stands behind last.
+// Span is the positions from First to Last, both included; it is empty if First > Last.
 type Span struct{ First, Last model.UtxoPk }
 
-// everywhere is every place there can be.
+// everywhere contains every position.
 var everywhere = Span{0, 1<<64 - 1}
 
 func (s Span) Empty() bool { return s.First > s.Last }
 
 func (s Span) has(pk model.UtxoPk) bool { return s.First <= pk && pk <= s.Last }
 
-// behind is the part of s that comes after pk in an order.
+// behind returns the part of s that follows pk in the given order.
 func (s Span) behind(pk model.UtxoPk, descending bool) Span {
 	switch {
 	case descending && pk == 0, !descending && pk == everywhere.Last:
@@ -117,11 +117,11 @@ func (s Span) behind(pk model.UtxoPk, descending bool) Span {
 	return s
 }
 
-// Spans of transactions begin and end where a transaction does.
+// Spans of transactions start and end at transaction boundaries.
 
 func (s Span) hasTx(tx model.TxPk) bool { return s.has(model.UtxoPk(tx)) }
 
-// BehindTx is the part of s that comes after a transaction in an order.
+// BehindTx returns the part of s that follows a transaction in the given order.
 func (s Span) BehindTx(tx model.TxPk, descending bool) Span {
 	if descending {
 		return s.behind(model.UtxoPk(tx), true)

@@ -8,8 +8,8 @@ import (
 	"birthmark/model"
 )
 
-// RawTx is a transaction's own bytes, of the newest with that hash. An error of kind [model.Usage] (no_raw) where the
-// database does not keep any; NotFound (no_raw) for what existed before the first block.
+// RawTx returns the serialized bytes of the newest transaction with a hash. It returns a [model.Usage] error (no_raw)
+// if the database does not store raw transactions, and NotFound (no_raw) for a genesis transaction.
 func (ask Queries) RawTx(ctx context.Context, hash string) (a *RawTxAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		if !q.Layout.Raw {

@@ -11,9 +11,10 @@ import (
 	"birthmark/storage"
 )
 
-// Richest is the values of an index that hold most, of the chain's own coin or of an asset, ties in the order of their
-// births. Where the index keeps balances it reads those, else every output, and holds every value that has an unspent one. Of
-// an asset it reads the holders, or the outputs that had some of it.
+// Richest returns the values of an index with the highest balances, in the native coin or in an asset. Ties are in
+// the order of first occurrence. For the coin, it reads the stored balances if the index has them; otherwise it reads
+// every output and keeps every value with an unspent output in memory. For an asset, it reads the outputs that
+// contained the asset.
 func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) (a *RichestAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		x, err := q.Index(index)
@@ -53,7 +54,7 @@ func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) 
 	return a, err
 }
 
-// richest offers what every value holds of the chain's own coin.
+// richest adds the native-coin balance of every value to top.
 func (q *Query) richest(x *schema.Index, top *topHolders) error {
 	if x.Active.Has(schema.FeatureBalance) {
 		return q.eachRow(x.Family(schema.IndexBalance), nil, func(key, value []byte) error {
@@ -95,7 +96,7 @@ func addAmount(held map[model.BirthPk]*holderAmount, birth model.BirthPk, amount
 	h.outputs++
 }
 
-// richestOf offers what every value holds of an asset, from the outputs that had some of it.
+// richestOf adds the asset balance of every value to top, computed from the outputs that contained the asset.
 func (q *Query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *topHolders) error {
 	held := map[model.BirthPk]*holderAmount{}
 	last := model.UtxoPk(0)
@@ -110,7 +111,7 @@ func (q *Query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *topHol
 				_, at, err = schema.ParseAssetRelationKey(kv.Key)
 			}
 			if err == nil && at.Utxo == last {
-				continue // it stands more than once in the output
+				continue // the output contains the asset more than once
 			}
 			if last = at.Utxo; !yield(at.Utxo, err) || err != nil {
 				return
@@ -168,14 +169,14 @@ func (q *Query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *topHol
 	return nil
 }
 
-// holderAmount is what a value holds, in how many unspent outputs.
+// holderAmount is the balance of a value and the number of unspent outputs that make it up.
 type holderAmount struct {
 	birth   model.BirthPk
 	amount  schema.Int128
 	outputs uint64
 }
 
-// compare is negative where h is poorer than o.
+// compare returns a negative number if h ranks below o.
 func (h *holderAmount) compare(o *holderAmount) int {
 	if c := h.amount.Cmp(o.amount); c != 0 {
 		return c
@@ -183,7 +184,7 @@ func (h *holderAmount) compare(o *holderAmount) int {
 	return -schema.CompareBirths(h.birth, o.birth)
 }
 
-// topHolders is the holdings that are worth most, a heap with the poorest on top.
+// topHolders holds the highest balances, as a heap with the lowest at the root.
 type topHolders struct {
 	limit    int
 	holdings []*holderAmount
@@ -235,7 +236,7 @@ func (q *Query) eachRow(f storage.Family, prefix []byte, visit func(key, value [
 	return nil
 }
 
-// eachUnspent visits every unspent output: outputs and spends are walked side by side, both are in the same order.
+// eachUnspent visits every unspent output. It merges the scans of outputs and spends, which have the same order.
 func (q *Query) eachUnspent(visit func(pk model.UtxoPk, row []byte) error) error {
 	next, stop := iter.Pull2(q.R.Scan(schema.FamilySpentInput, nil, nil, false))
 	defer stop()
@@ -270,5 +271,5 @@ func (q *Query) eachUnspent(visit func(pk model.UtxoPk, row []byte) error) error
 	return nil
 }
 
-// rowBatch is how many rows are read between two looks at the context.
+// rowBatch is the number of rows between two checks of the context.
 const rowBatch = 4096

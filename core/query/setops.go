@@ -7,10 +7,10 @@ import (
 	"birthmark/model"
 )
 
-// Questions about several values are answered by merging their outputs, which stand in the same order everywhere. No list is
-// read as a whole: where one is ahead of another, that one leaps.
+// Queries over several values merge their outputs, which all have the same order. No list is read completely: a
+// stream that is behind the others seeks forward.
 
-// rank is where an output stands in an order: of two outputs the one that comes first has the smaller one.
+// rank is the position of an output in the given order: the smaller rank comes first.
 type rank uint64
 
 func rankOf(pk model.UtxoPk, descending bool) rank {
@@ -27,18 +27,18 @@ func (r rank) pk(descending bool) model.UtxoPk {
 	return model.UtxoPk(r)
 }
 
-// outputStream is outputs in an order, none twice.
+// outputStream yields outputs in order, without duplicates.
 type outputStream interface {
-	// seek is the first output at target or behind it; not ok where there is none. The targets of a stream never go back.
-	// With errBudget nothing was found so far, and nothing stands from target up to what is returned.
+	// seek returns the first output at or after target; ok is false at the end. Targets of a stream must not
+	// decrease. On errBudget, there is no output from target up to, but excluding, the returned rank.
 	seek(target rank) (found rank, ok bool, err error)
 	close()
 }
 
-// errBudget ends a page whose work is spent.
+// errBudget ends a page whose row budget is used up.
 var errBudget = errors.New("the work of a page is spent")
 
-// RowBudget is what a page may still cost, counted in rows.
+// RowBudget is the remaining cost of a page, in rows.
 type RowBudget struct{ Left int }
 
 func (w *RowBudget) spend(rows int) error {
@@ -50,18 +50,18 @@ func (w *RowBudget) spend(rows int) error {
 }
 
 const (
-	seekThreshold = 16 // so many rows are stepped over before a new scan is worth its price
-	seekCost      = 16 // of which so many rows are worth
+	seekThreshold = 16 // rows to step over before a new scan is cheaper
+	seekCost      = 16 // cost of a new scan, in rows
 )
 
-// ScanStream is the outputs of one scan. It steps where what is sought is near, and else begins a new scan there.
+// ScanStream yields the outputs of one scan. It steps to a near target and starts a new scan for a distant one.
 type ScanStream struct {
 	Scan       func(s Span, descending bool) iter.Seq2[model.UtxoPk, error]
 	Span       Span
 	descending bool
 	Work       *RowBudget
 
-	next  func() (model.UtxoPk, error, bool) // nil: not begun
+	next  func() (model.UtxoPk, error, bool) // nil: not started
 	stop  func()
 	at    rank
 	ended bool
@@ -116,7 +116,7 @@ func (s *ScanStream) close() {
 	}
 }
 
-// UnionStream is the outputs of any of several streams.
+// UnionStream yields the outputs of any of several streams.
 type UnionStream []outputStream
 
 func (a UnionStream) seek(target rank) (least rank, found bool, err error) {
@@ -138,7 +138,7 @@ func (a UnionStream) close() {
 	}
 }
 
-// intersectionStream is the outputs that are in each of several streams.
+// intersectionStream yields the outputs that are in all of several streams.
 type intersectionStream []outputStream
 
 func (a intersectionStream) seek(target rank) (rank, bool, error) {
@@ -161,8 +161,8 @@ func (a intersectionStream) seek(target rank) (rank, bool, error) {
 
 func (a intersectionStream) close() { UnionStream(a).close() }
 
-// Merged yields the outputs of a stream until it ends or has cost enough. Then *cut is the place up to which, in the order,
-// everything was looked at.
+// Merged yields the outputs of a stream until it ends or its row budget is used up. In the latter case it sets *cut
+// to the last position that was examined.
 func Merged(s outputStream, descending bool, cut **model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		defer s.close()
@@ -185,5 +185,5 @@ func Merged(s outputStream, descending bool, cut **model.UtxoPk) iter.Seq2[model
 	}
 }
 
-// Scan yields places in a span, in order. Descending is not asked for here.
+// Scan yields positions in a span, in order. A scan for an ascending stream may ignore descending.
 type Scan = func(s Span, descending bool) iter.Seq2[model.UtxoPk, error]

@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-// Tx is one transaction, the newest where a hash occurs more than once.
+// Tx returns one transaction: the newest if several have the hash.
 func (ask Queries) Tx(ctx context.Context, hash string) (a *TxAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		pk, err := q.tx(hash)
@@ -28,8 +28,8 @@ func (ask Queries) Tx(ctx context.Context, hash string) (a *TxAnswer, err error)
 	return a, err
 }
 
-// txAnswers are transactions that exist, their inputs and outputs resolved together. More than most inputs and outputs are
-// wrong use; 0: as many as there are.
+// txAnswers returns transactions that exist, and resolves their inputs and outputs together. More than most inputs
+// and outputs are a Usage error (too_many); 0: no limit.
 func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 	rows, err := q.many(schema.FamilyTxHash, schema.Keys(pks))
 	if err != nil {
@@ -37,7 +37,7 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 	}
 	var spends, made []model.UtxoPk
 	var madeRows [][]byte
-	ends := make([][2]int, len(pks)) // of each one's spends, and of what it made
+	ends := make([][2]int, len(pks)) // ends of each transaction's part of spends and of made
 	for i, pk := range pks {
 		spent, err := q.spendsOf(pk)
 		if err != nil {
@@ -99,7 +99,7 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 	return answers, nil
 }
 
-// blocksOf are the blocks that transactions stand in, by height. What existed before the first block may stand in none.
+// blocksOf returns the blocks of transactions by height. Genesis transactions may have none.
 func (q *Query) blocksOf(pks []model.TxPk) (map[model.HeightPk]schema.BlockRow, error) {
 	blocks := map[model.HeightPk]schema.BlockRow{}
 	for _, pk := range pks {
@@ -116,8 +116,8 @@ func (q *Query) blocksOf(pks []model.TxPk) (map[model.HeightPk]schema.BlockRow, 
 	return blocks, nil
 }
 
-// feeOf is the fee of a transaction: the stored one, else inputs minus outputs. Empty: it is unknown, or there is
-// none.
+// feeOf returns the fee of a transaction: the stored fee, else inputs minus outputs. It is empty if there is no fee
+// or it is unknown.
 func (q *Query) feeOf(stated model.Fee, inputs, outputs []OutputAnswer) string {
 	if stated.Stated {
 		return strconv.FormatUint(stated.Amount, 10)
@@ -139,7 +139,7 @@ func sum(outputs []OutputAnswer) *big.Int {
 	return total
 }
 
-// spendsOf is what the inputs of a transaction spend, in order.
+// spendsOf returns the outputs that a transaction spends, in the order of its inputs.
 func (q *Query) spendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
 	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
 	for kv, err := range q.R.Scan(schema.FamilySpentUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
@@ -155,7 +155,7 @@ func (q *Query) spendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
 	return spends, nil
 }
 
-// outputsOf adds the outputs of a transaction, in order, and their rows.
+// outputsOf appends the outputs of a transaction to made and their rows to rows, in order.
 func (q *Query) outputsOf(tx model.TxPk, made []model.UtxoPk, rows [][]byte) ([]model.UtxoPk, [][]byte, error) {
 	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
 	for kv, err := range q.R.Scan(schema.FamilyUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
@@ -171,7 +171,8 @@ func (q *Query) outputsOf(tx model.TxPk, made []model.UtxoPk, rows [][]byte) ([]
 	return made, rows, nil
 }
 
-// mintsOf is what a transaction minted and burned: of assets that came in or went out, in the order of their births.
+// mintsOf returns the amounts that a transaction minted and burned, for the assets of outputs (the outputs that it
+// spends and creates), in the order of first occurrence.
 func (q *Query) mintsOf(tx model.TxPk, outputs []model.UtxoPk) ([]MintAnswer, error) {
 	if q.Totals.Rows[schema.FamilyAssetSupply] == 0 {
 		return nil, nil

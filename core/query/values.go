@@ -10,7 +10,7 @@ import (
 	"birthmark/storage"
 )
 
-// Values is a page of the values of an index, in the order in which they first occurred or the other way round.
+// Values returns a page of the values of an index, in the order of first occurrence or its reverse.
 func (ask Queries) Values(ctx context.Context, index string, p Page) (a *ValuesAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		x, err := q.Index(index)
@@ -36,7 +36,7 @@ func (ask Queries) Values(ctx context.Context, index string, p Page) (a *ValuesA
 	return a, err
 }
 
-// valueAnswers are values of an index with where they were born.
+// valueAnswers returns the answers for values of an index with their births.
 func (q *Query) valueAnswers(x *schema.Index, births []model.BirthPk, values [][]byte) ([]ValueAnswer, error) {
 	txs := make([]model.TxPk, len(births))
 	for i, b := range births {
@@ -50,10 +50,10 @@ func (q *Query) valueAnswers(x *schema.Index, births []model.BirthPk, values [][
 	return answers, err
 }
 
-// ValuesByText is a page of the values of an index whose texts begin with prefix, in the order of the bytes of their texts or
-// the other way round; of texts longer than 255 bytes the first 255 count, and those that do not differ in them stand in the
-// order of their births. It reads the page alone. An index that does not keep texts (option prefix) is refused
-// (not_kept), and so is a longer prefix (bad_value).
+// ValuesByText returns a page of the values of an index whose texts begin with prefix, in byte order of the texts or
+// its reverse. Only the first 255 bytes of a text count; ties are in the order of first occurrence. It reads only the
+// rows of the page. It returns a Usage error if the index does not store texts (not_kept; feature prefix) or if the
+// prefix is longer than 255 bytes (bad_value).
 func (ask Queries) ValuesByText(ctx context.Context, index, prefix string, p Page) (a *ValuesAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		x, err := q.Index(index)
@@ -85,7 +85,7 @@ func (ask Queries) ValuesByText(ctx context.Context, index, prefix string, p Pag
 	return a, err
 }
 
-// texts is a page of the births of values whose texts begin with prefix.
+// texts returns a page of the births of values whose texts begin with prefix.
 func (q *Query) texts(x *schema.Index, prefix []byte, p Page) (births []model.BirthPk, next *string, err error) {
 	limit, err := p.limit()
 	if err != nil {
@@ -113,7 +113,7 @@ func (q *Query) texts(x *schema.Index, prefix []byte, p Page) (births []model.Bi
 		if err != nil {
 			return nil, nil, err
 		}
-		if !bytes.HasPrefix(text, prefix) { // the prefix goes on where the text ends
+		if !bytes.HasPrefix(text, prefix) { // the key matches the prefix beyond the end of its text
 			continue
 		}
 		if len(births) == limit {
@@ -125,7 +125,7 @@ func (q *Query) texts(x *schema.Index, prefix []byte, p Page) (births []model.Bi
 	return births, nil, nil
 }
 
-// afterText is the key that a page begins behind; nil where it begins at the beginning.
+// afterText returns the key after which a page starts, or nil for the first page.
 func (q *Query) afterText(x *schema.Index, p Page, list [8]byte) ([]byte, error) {
 	c, err := q.cursor(p, list, anySize)
 	if c == nil || err != nil {
@@ -138,7 +138,8 @@ func (q *Query) afterText(x *schema.Index, p Page, list [8]byte) ([]byte, error)
 	return c.position, q.stands(p, c, birth.Utxo.Height())
 }
 
-// Assets is a page of all assets, in the order in which they first occurred or the other way round. It reads a few rows of each.
+// Assets returns a page of all assets, in the order of first occurrence or its reverse. It reads a few rows per
+// asset.
 func (ask Queries) Assets(ctx context.Context, p Page) (a *AssetsAnswer, err error) {
 	err = ask.From(ctx, func(q *Query) error {
 		a = &AssetsAnswer{Count: q.Totals.Rows[schema.FamilyAssetID]}
@@ -159,7 +160,7 @@ func (ask Queries) Assets(ctx context.Context, p Page) (a *AssetsAnswer, err err
 	return a, err
 }
 
-// births is a page of a family whose keys are births, of size bytes.
+// births returns a page of a family whose keys are births of size bytes.
 func (q *Query) births(f storage.Family, size int, list [8]byte, p Page) (keys, values [][]byte, next *string, err error) {
 	limit, err := p.limit()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"birthmark/storage"
 )
 
-// Database is a database that queries read.
+// Database provides the snapshots that queries read.
 type Database interface {
 	// Snapshot calls fn with one snapshot, which is valid until fn returns.
 	Snapshot(ctx context.Context, fn func(Snapshot) error) error
@@ -23,39 +23,40 @@ type Snapshot struct {
 	Sizer  storage.Sizer // nil: the store does not report sizes
 }
 
-// Queries are the questions that a database answers. Those of a database read one snapshot each, those of a [View] all read
-// the same snapshot (except for the sizes of families, which are current).
+// Queries answers queries about a database. Each query reads one snapshot. The queries of a [View] all read the same
+// snapshot, except for the sizes of families, which are current.
 type Queries struct {
 	db     Database
 	labels *Labels
-	at     *Query // nil: a new snapshot for each question
+	at     *Query // nil: a new snapshot for each query
 }
 
-// New returns the queries of a database. Labels are shared by all queries of the database.
+// New returns the queries of a database. All queries of the database share labels.
 func New(db Database, labels *Labels) Queries { return Queries{db: db, labels: labels} }
 
-// View is one snapshot: every answer belongs to the chain up to Tip.
+// View is one snapshot: every answer refers to the chain up to Tip.
 type View struct {
 	Queries
 	Tip model.Point // the origin before the first block
 }
 
-// View calls fn with one snapshot. Queries in fn use the context that they are given. The view ends when fn returns.
+// View calls fn with one snapshot. Queries in fn use the contexts that fn passes to them. The view is valid until fn
+// returns.
 func (ask Queries) View(ctx context.Context, fn func(*View) error) error {
 	return ask.From(ctx, func(q *Query) error {
 		return fn(&View{Queries{ask.db, ask.labels, q}, q.Tip})
 	})
 }
 
-// ErrTooManyRows is returned for a question that reads more rows than [View.AtMost] allows.
+// ErrTooManyRows is returned for a query that reads more rows than [View.AtMost] allows.
 var ErrTooManyRows = errors.New("the answer takes more rows than it may")
 
-// AtMost limits the rows that a question without a bound of its own reads: the outputs of a value that are added up or filtered,
-// the assets that a value holds, the values that are ranked. Beyond the limit the question fails with [ErrTooManyRows]. The
-// limit separates cheap answers from expensive ones; it is exceeded by less than 5,000 rows.
+// AtMost limits the rows of queries that have no limit of their own, such as summing or filtering the outputs of a
+// value, listing the assets of a value and ranking values. Above the limit a query fails with [ErrTooManyRows]. The
+// limit separates cheap queries from expensive ones; a query exceeds it by less than 5,000 rows.
 func (v *View) AtMost(rows int) { v.at.most = rows }
 
-// From calls fn with the query of the snapshot that is read.
+// From calls fn with a query on the view's snapshot, or on a new snapshot.
 func (ask Queries) From(ctx context.Context, fn func(q *Query) error) error {
 	if ask.at != nil {
 		q := *ask.at
