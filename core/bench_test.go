@@ -15,7 +15,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// blank is a store that keeps meta and forgets all else: what is left is the core's own work.
+// blank is a store that keeps only meta rows, so that a benchmark measures the core without the store.
 type blank struct{ storage.Store }
 
 func (s blank) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
@@ -30,7 +30,7 @@ func (b blankBatch) Put(f storage.Family, key, value []byte) {
 	}
 }
 
-// generatedBitcoin is Bitcoin without the check of headers: those of generated blocks are made up.
+// generatedBitcoin is Bitcoin without header validation, because generated headers have no proof of work.
 type generatedBitcoin struct{ model.Chain }
 
 func newGeneratedBitcoin(b *testing.B) model.Chain {
@@ -42,8 +42,8 @@ func newGeneratedBitcoin(b *testing.B) model.Chain {
 	return generatedBitcoin{chain}
 }
 
-// The core's own work for a transaction of Bitcoin's shape, in windows as they are far from the tip: resolving and making
-// the rows. Anything beyond a few allocations a window is garbage for each transaction.
+// BenchmarkAppend measures the core's work for transactions of Bitcoin's shape, in large batches as during a first
+// sync: resolving inputs and building rows. More than a few allocations per batch means garbage per transaction.
 func BenchmarkAppend(b *testing.B) {
 	const perBlock, perWindow = 2000, 40
 	for _, indexes := range [][]string{{"address"}, {"address", "script_hash"}} {
@@ -76,8 +76,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// A rollback of one block of 2,000 transactions, the caches being full, as a fork at the tip of a chain needs it; and what
-// it would take to read the caches from end to end for it.
+// BenchmarkRollbackOfOneBlock measures the rollback of one block of 2,000 transactions with full caches, as a
+// reorganization at the tip needs it. For comparison it also measures a scan of the whole caches.
 //
 //	BIRTHMARK_CACHES=4096 go test -bench RollbackOfOneBlock -benchtime 10x ./core
 func BenchmarkRollbackOfOneBlock(b *testing.B) {

@@ -12,8 +12,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// A rollback removes from the caches the entries of the blocks that it removes, one by one: it never reads a whole table.
-// What is left is what was there of the other blocks.
+// A rollback removes exactly the cache entries of the blocks that it removes, without scanning a whole table.
 func TestARollbackRemovesItsOwnCacheEntries(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
@@ -40,7 +39,8 @@ func TestARollbackRemovesItsOwnCacheEntries(t *testing.T) {
 	}
 }
 
-// What a failure leaves in doubt is removed by reading whole tables. Tip does not wait for that.
+// After a failed append, the caches are swept by scanning whole tables. The sweep does not hold the lock that Tip
+// takes.
 func TestSweepingCachesHoldsNoLock(t *testing.T) {
 	v := modeltest.Variants()[1]
 	blocks := v.NewGenerator(testseed.Of(t, 573)).Blocks(12)

@@ -21,14 +21,15 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// reading counts the keys and rows that are read, and lets lookups in a family fail. Past a bound it calls tooMany.
+// reading is a store that counts the keys and rows that are read. It can fail lookups in one family. Above bound it
+// calls tooMany.
 type reading struct {
 	storage.Store
 	read, bound int
 	tooMany     func()
 
 	failing storage.Family
-	after   int // lookups in failing until they fail; negative: none does
+	after   int // number of lookups in failing before they fail; negative: never
 	lookups map[storage.Family]int
 }
 
@@ -68,7 +69,7 @@ func (r readingReader) Scan(f storage.Family, from, to []byte, reverse bool) ite
 	}
 }
 
-// checkOnce checks a database and stops when that reads more than bound keys and rows; 0: no bound.
+// checkOnce checks a database, and stops if the check reads more than bound keys and rows; 0: no bound.
 func (s *reading) checkOnce(t *testing.T, db *core.DB, bound int) (*check.Result, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -81,7 +82,7 @@ func (s *reading) checkOnce(t *testing.T, db *core.DB, bound int) (*check.Result
 	return a, err
 }
 
-// large is a chain of enough outputs that a check looks up several batches of them.
+// large returns a chain with enough outputs for several lookup batches of a check.
 func large(t *testing.T, v modeltest.Variant) []*model.Block {
 	g, outputs := v.NewGenerator(testseed.Of(t, 830)), 0
 	var blocks []*model.Block
@@ -95,7 +96,7 @@ func large(t *testing.T, v modeltest.Variant) []*model.Block {
 	return blocks
 }
 
-// A check of a database that cannot be read names the family, and reads no more than a check of a whole one.
+// If a family cannot be read, check names it, and reads no more than a check of an intact database.
 func TestACheckEndsWhereADatabaseCannotBeRead(t *testing.T) {
 	v := modeltest.Variants()[3]
 	s := &declared{Store: memory.New()}
@@ -130,7 +131,7 @@ func TestACheckEndsWhereADatabaseCannotBeRead(t *testing.T) {
 	}
 }
 
-// The same of a changed byte in each table on disk.
+// Check also ends if one byte of a table file is damaged.
 func TestACheckEndsAtADamagedTable(t *testing.T) {
 	v := modeltest.Variants()[3]
 	dir := t.TempDir()
@@ -172,7 +173,7 @@ func TestACheckEndsAtADamagedTable(t *testing.T) {
 	}
 }
 
-// checkDamaged returns an error if a check does not report what is wrong.
+// checkDamaged returns an error if a check does not report the damage.
 func checkDamaged(t *testing.T, dir string, v modeltest.Variant, whole int) error {
 	t.Helper()
 	disk, err := rocks.Open(dir, rocks.Options{ReadOnly: true})
@@ -183,7 +184,7 @@ func checkDamaged(t *testing.T, dir string, v modeltest.Variant, whole int) erro
 	counting := &reading{Store: disk, after: -1}
 	db, err := core.Open(t.Context(), counting, core.Options{Chain: v.Chain("one"), ReadOnly: true, Damaged: true})
 	if err != nil {
-		return nil // it is refused by name
+		return nil // Open rejects the database by name
 	}
 	a, err := counting.checkOnce(t, db, whole)
 	switch {
@@ -198,7 +199,7 @@ func checkDamaged(t *testing.T, dir string, v modeltest.Variant, whole int) erro
 	return nil
 }
 
-// Status and check count the same rows.
+// Status and check count the same number of rows.
 func TestCheckCountsTheRowsOfTheStatus(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		l := openLiving(t, v, memory.New(), testseed.Of(t, 840), firstIndexes(v), nil)

@@ -16,7 +16,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// damages are ways to harm a database at one row.
+// damages are ways to damage one row of a database.
 var damages = map[string]func(b storage.Batch, f storage.Family, row storage.KV, rng *rand.Rand){
 	"delete": func(b storage.Batch, f storage.Family, row storage.KV, _ *rand.Rand) { b.Delete(f, row.Key) },
 	"change": func(b storage.Batch, f storage.Family, row storage.KV, rng *rand.Rand) {
@@ -42,7 +42,7 @@ var damages = map[string]func(b storage.Batch, f storage.Family, row storage.KV,
 	},
 }
 
-// Whatever is done to a row of any family, check reports a problem and does not fail.
+// Check reports every damaged row of any family as a problem, and does not fail.
 func TestCheckFindsDamage(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
@@ -54,7 +54,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		want := dump(t, db)
 		for _, d := range s.ds {
 			if d.Name == "meta" {
-				continue // its rows open the database or do not, its counts and its tip are compared with the others
+				continue // damaged meta rows fail on opening; check compares counts and tip with the other families
 			}
 			rows := rowsOf(t, s, d.Family)
 			for _, how := range slices.Sorted(maps.Keys(damages)) {
@@ -102,7 +102,7 @@ func update(t testing.TB, s storage.Store, change func(storage.Batch)) {
 	}
 }
 
-// declared remembers what was declared.
+// declared is a store that records its declarations.
 type declared struct {
 	storage.Store
 	ds []storage.Declaration

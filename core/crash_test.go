@@ -23,7 +23,7 @@ import (
 	"birthmark/storage/storetest"
 )
 
-// Laws 1 and 2, trap 20: whichever read or write fails, the database is as it was, and goes on.
+// If any read or write fails, the database keeps its state and can continue.
 func TestAFailureAtAnyStepChangesNothing(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
@@ -72,12 +72,12 @@ func TestAFailureAtAnyStepChangesNothing(t *testing.T) {
 	})
 }
 
-// late is a store whose writes are applied and fail all the same while failing is set, as if the disk breaks while they
-// are made durable. If blind is set too, all reads after such a write fail.
+// late is a store that, while failing is set, applies writes and then returns an error, like a disk that fails during
+// fsync. If blind is set too, all reads after such a write fail.
 type late struct {
 	storage.Store
 	failing, blind bool
-	broken         bool // a write failed
+	broken         bool // a write has failed
 }
 
 var errLate = errors.New("applied, and then the disk broke")
@@ -98,12 +98,12 @@ func (s *late) View(ctx context.Context, fn func(storage.Reader) error) error {
 	return s.Store.View(ctx, fn)
 }
 
-// A rollback that failed and was applied all the same leaves nothing of the removed blocks in the caches: another branch,
-// which has the same values at other places, is indexed as if the removed blocks had never been.
+// If a rollback returns an error although it was applied, the caches contain nothing of the removed blocks: a branch
+// with the same values at other positions is indexed correctly.
 func TestAFailedRollbackLeavesNothingInTheCaches(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		v.ByHand = true // no rule joins the hash of a block to its content
+		v.ByHand = true // block hashes do not depend on the content
 		blocks := v.NewGenerator(testseed.Of(t, 571)).Blocks(20)
 		branch := branchOf(blocks, 5)
 		for _, blind := range []bool{false, true} {
@@ -122,8 +122,8 @@ func TestAFailedRollbackLeavesNothingInTheCaches(t *testing.T) {
 	})
 }
 
-// branchOf is another branch after the first n blocks: what the next two have is in one block, and so on, so that nearly
-// every transaction is at another place.
+// branchOf returns another branch after the first n blocks. It merges each pair of following blocks into one, so that
+// nearly every transaction has another position.
 func branchOf(blocks []*model.Block, n int) (branch []*model.Block) {
 	parent := blocks[n-1].Point()
 	for i := n; i+1 < len(blocks); i += 2 {
@@ -137,7 +137,8 @@ func branchOf(blocks []*model.Block, n int) (branch []*model.Block) {
 	return branch
 }
 
-// A write that failed and was applied all the same is seen: whatever comes next goes on from where the store stands.
+// If a write returns an error although it was applied, the next operation continues from the actual state of the
+// store.
 func TestAFailedWriteThatWasAppliedIsSeen(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
@@ -189,7 +190,8 @@ const (
 
 var crashVariant = modeltest.Variants()[3]
 
-// TestCrashChild is the process that TestAKillLeavesAPrefix kills: it goes on where it was killed, back and forth.
+// TestCrashChild is the process that TestAKillLeavesAPrefix kills. It resumes from the state at the kill and appends
+// and rolls back blocks.
 func TestCrashChild(t *testing.T) {
 	dir := os.Getenv(crashDir)
 	if dir == "" {
@@ -237,9 +239,9 @@ func TestCrashChild(t *testing.T) {
 	}
 }
 
-// Traps 2 and 14: killed at any moment, with the WAL, without, writing in bulk, or in a sync that does, the database opens by itself, is a prefix of the
-// chain in all families at once, and ends up as if nothing had happened. But without a WAL no window is lost that was
-// reported written.
+// After a kill at any time (with a WAL, without one, with bulk writes, or during a bulk sync) the database opens
+// without repair, all families contain the same prefix of the chain, and the final state equals an uninterrupted run.
+// No acknowledged batch is lost, unless the WAL is off.
 func TestAKillLeavesAPrefix(t *testing.T) {
 	n := testseed.Of(t, 90)
 	rng := rand.New(rand.NewPCG(n, 0))
@@ -266,7 +268,7 @@ func TestAKillLeavesAPrefix(t *testing.T) {
 				if tip := db.Tip(); !tip.IsOrigin() {
 					have = int(tip.Height-crashVariant.First) + 1
 				}
-				// A rollback of three blocks may have been under way.
+				// The kill may have interrupted a rollback of three blocks.
 				if wal != "off" && have < acknowledged-3 {
 					t.Errorf("%d blocks after a kill, %d were acknowledged", have, acknowledged)
 				}
@@ -277,7 +279,7 @@ func TestAKillLeavesAPrefix(t *testing.T) {
 					t.Fatal(err)
 				}
 				if have == crashAll {
-					dir = t.TempDir() // and once more from the beginning
+					dir = t.TempDir() // start again with an empty database
 				}
 			}
 			killed(t, dir, wal, n, time.Hour)
@@ -289,7 +291,8 @@ func TestAKillLeavesAPrefix(t *testing.T) {
 	}
 }
 
-// killed runs the child until it ends or has worked for a while, and returns how many blocks it said it has written.
+// killed runs the child until it ends or the duration has passed, and returns the number of blocks that it
+// acknowledged.
 func killed(t *testing.T, dir, wal string, seed uint64, after time.Duration) (acknowledged int) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^TestCrashChild$", "-test.v")

@@ -5,20 +5,21 @@ import (
 	"birthmark/model"
 )
 
-// RollbackInWritesOf makes rollbacks end a write after that many rows, until restore is called.
+// RollbackInWritesOf sets the maximum number of rows per write of a rollback, until restore is called.
 func RollbackInWritesOf(rows int) (restore func()) {
 	before := rollbackRows
 	rollbackRows = rows
 	return func() { rollbackRows = before }
 }
 
-// CollideHeads lets heads of values and hashes have few bits, so that many are the same, until restore is called.
+// CollideHeads restricts the prefixes of values and hashes to the given bits, so that many collide, until restore is
+// called.
 func CollideHeads(bits uint64) (restore func()) {
 	schema.PrefixBits = bits
 	return func() { schema.PrefixBits = ^uint64(0) }
 }
 
-// Answers reports whether a question that is asked now would be answered now.
+// Answers reports whether a query would run now without waiting.
 func (db *DB) Answers() bool {
 	if !db.asking.TryRLock() {
 		return false
@@ -27,8 +28,8 @@ func (db *DB) Answers() bool {
 	return true
 }
 
-// FillCaches fills the tables with entries of the first block, to their bounds.
+// FillCaches fills the caches to capacity with entries of the first block.
 func (db *DB) FillCaches() (bytes int64) { return db.cache.Fill() }
 
-// SweepCaches removes what lies above a block by reading whole tables.
+// SweepCaches removes the cache entries above a block by scanning whole tables.
 func (db *DB) SweepCaches(above model.Point) { db.cache.DropFrom(schema.PkAfter(above)) }

@@ -16,7 +16,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// consumer is a program that follows: it applies what it is told block by block.
+// consumer is a client of the change feed: it applies changes block by block.
 type consumer struct {
 	t       testing.TB
 	outputs []*query.OutputAnswer
@@ -59,7 +59,7 @@ func (c *consumer) take(e changes.Change) {
 	}
 }
 
-// has fails where the consumer does not have what the blocks up to the one it is at hold.
+// has fails unless the consumer has exactly the matching outputs of the blocks up to its current one.
 func (c *consumer) has(r *reference, what changes.Filter, in func(o *refOutput) bool) {
 	c.t.Helper()
 	at := func(height uint32) bool { return !c.at.IsOrigin() && height <= uint32(c.at.Height) }
@@ -87,7 +87,7 @@ func (c *consumer) has(r *reference, what changes.Filter, in func(o *refOutput) 
 	}
 }
 
-// anyFollowing is something to follow: values, assets, indexes, all assets, or several of them.
+// anyFollowing returns a random filter: values, assets, indexes, all assets, or several of them.
 func (r *reference) anyFollowing(rng *rand.Rand) (changes.Filter, func(o *refOutput) bool) {
 	what := changes.Filter{Spends: rng.IntN(2) == 0}
 	var ins []func(o *refOutput) bool
@@ -119,8 +119,8 @@ func (r *reference) anyFollowing(rng *rand.Rand) (changes.Filter, func(o *refOut
 	}
 }
 
-// Whatever the chain does meanwhile, and wherever a follower is killed, one who applies what he is told up to the last block has
-// what that block's chain holds; where the follower goes on from, any block he was told of since the last rollback will do.
+// A consumer that applies changes up to the last block has the outputs of that block's chain, after any sequence of
+// reorganizations and kills. It can resume from any block that it received since the last rollback.
 func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
@@ -146,11 +146,11 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 			what, in := newReference(v, chain).anyFollowing(rng)
 			c := &consumer{t: t}
 			var known []model.Point
-			var branch []*model.Block // the last one that was left
+			var branch []*model.Block // the last abandoned branch
 			var branchOff []*modeltest.Generator
 			for range 30 {
 				switch rng.IntN(5) {
-				case 4: // the chain comes back to it
+				case 4: // the chain returns to that branch
 					if branch != nil && chain[0] == branch[0] {
 						keep := 0
 						for keep < len(chain) && keep < len(branch) && chain[keep] == branch[keep] {
@@ -208,7 +208,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 						if rng.IntN(3) == 0 {
 							c.has(r, what, in)
 						}
-						if rng.IntN(3) > 0 { // kept now and then, as by one who is killed before he can
+						if rng.IntN(3) > 0 { // a consumer that is killed may not have stored it
 							if known, err = changes.Locator(ctx, db.Queries, *e.Block); err != nil {
 								t.Fatal(err)
 							}
@@ -249,8 +249,8 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 	})
 }
 
-// One who takes what he is told in parts, a few blocks at once, and goes on in the middle of a block, ends with the same;
-// where the block he is in the middle of goes, he is told to forget what he has of it.
+// A consumer that reads a few blocks at a time and resumes in the middle of a block ends with the same state. If that
+// block is rolled back, the consumer receives a rollback.
 func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
@@ -274,7 +274,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 			c := &consumer{t: t}
 			var known []model.Point
 			for range 100 {
-				if rng.IntN(5) == 0 { // other blocks, from the origin or a few from the tip
+				if rng.IntN(5) == 0 { // switch to other blocks, from the origin or near the tip
 					keep := 0
 					if rng.IntN(2) == 0 {
 						keep = max(0, len(chain)-1-rng.IntN(4))
@@ -345,7 +345,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 	})
 }
 
-// One who follows nothing but blocks is told of every one.
+// A consumer that follows blocks only receives every block.
 func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
 	v := modeltest.Variants()[2]
 	blocks := v.NewGenerator(testseed.Of(t, 785)).Blocks(20)
@@ -382,7 +382,7 @@ func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
 	}
 }
 
-// Where nothing is known yet one can begin at a height or a time.
+// A consumer without known points can start at a height or a time.
 func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[2]
@@ -399,7 +399,7 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 	} {
 		begin, outputs := model.Point{}, 0
 		if what == "height" || what == "time" {
-			begin = blocks[6].Point() // the chain begins at 1
+			begin = blocks[6].Point() // the chain starts at height 1
 		}
 		for e, err := range changes.Follow(ctx, db.Queries, nil, changes.Filter{Term: query.Term{Index: "address"}, Start: r}) {
 			if err != nil {
@@ -446,7 +446,8 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 	}
 }
 
-// A long time without anything is told in steps, so that what is known stays near the tip.
+// During a long run of blocks without changes, the feed sends blocks regularly, so that the known points stay near
+// the tip.
 func TestFollowersHearOfBlocksWithNothingInThem(t *testing.T) {
 	v := modeltest.Variant{Name: "empty blocks", ByHand: true}
 	var blocks []*model.Block

@@ -14,7 +14,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// told collects what is logged.
+// told collects log lines.
 type told struct{ lines []map[string]string }
 
 func (l *told) Enabled(context.Context, slog.Level) bool { return true }
@@ -27,7 +27,7 @@ func (l *told) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// A fork is one line of the log, from what tip to what tip.
+// A reorganization writes one log line with the old and the new tip.
 func TestAForkIsALineInTheLog(t *testing.T) {
 	v := modeltest.Variants()[3]
 	trunk := v.NewGenerator(testseed.Of(t, 560))

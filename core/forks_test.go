@@ -22,15 +22,16 @@ import (
 	"birthmark/storage/storetest"
 )
 
-// history is what a database should remember of forks.
+// history is the expected list of orphaned blocks of a database.
 type history struct {
 	chain []*model.Block
-	lost  []query.LostBlockAnswer // in the order in which they were lost
-	left  int                     // how long the chain was after the last fork
-	depth int                     // of that fork
+	lost  []query.LostBlockAnswer // in the order in which they were orphaned
+	left  int                     // length of the chain after the last reorganization
+	depth int                     // depth of the last reorganization
 }
 
-// lose takes the blocks above the first keep off the chain. Where nothing came since the last fork, it is the same.
+// lose orphans the blocks above the first keep. If no block was added since the last reorganization, it extends that
+// one.
 func (h *history) lose(keep int) {
 	if len(h.chain) != h.left {
 		h.depth = 0
@@ -43,7 +44,7 @@ func (h *history) lose(keep int) {
 	h.chain, h.left = h.chain[:keep:keep], keep
 }
 
-// answer is what Forks should say, but for the times.
+// answer returns the expected answer of Forks, without times.
 func (h *history) answer() []query.LostBlockAnswer {
 	all := slices.Clone(h.lost)
 	for i := range all {
@@ -66,7 +67,7 @@ func (h *history) answer() []query.LostBlockAnswer {
 	return all
 }
 
-// remembers fails where a database does not list what it should, in pages of limit, or says it was lost at other times.
+// remembers fails unless the database lists the expected blocks, in pages of limit, with times since the given one.
 func (h *history) remembers(t testing.TB, db *core.DB, limit int, since time.Time) {
 	t.Helper()
 	got, p := []query.LostBlockAnswer{}, query.Page{Limit: limit}
@@ -98,8 +99,8 @@ func (h *history) remembers(t testing.TB, db *core.DB, limit int, since time.Tim
 	}
 }
 
-// Whatever forks a database went through, while it followed or while it was away, it lists every block it lost, and
-// is otherwise the database of the chain it ended with.
+// The database lists every block that it orphaned, during a sync or on resuming, and otherwise equals a database of
+// the final chain.
 func TestForksAreRememberedAndShowNowhereElse(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		for round := range uint64(6) {
@@ -111,7 +112,7 @@ func TestForksAreRememberedAndShowNowhereElse(t *testing.T) {
 			made := uint64(0)
 			more := func(n int) (blocks []*model.Block) {
 				for range n {
-					made++ // no block is made twice
+					made++ // every block is generated once
 					g := generators[len(generators)-1].Fork(made)
 					blocks, generators = append(blocks, g.Next()), append(generators, g)
 				}
@@ -132,10 +133,10 @@ func TestForksAreRememberedAndShowNowhereElse(t *testing.T) {
 			for range 12 {
 				var said []any
 				if len(h.chain) > 0 {
-					said = append(said, point(h.chain, len(h.chain)-1)) // where the source begins
+					said = append(said, point(h.chain, len(h.chain)-1)) // the first block of the source
 				}
 				if len(h.chain) > 1 && rng.IntN(2) == 0 {
-					said = []any{back()} // while away; it shows by the block that follows
+					said = []any{back()} // reorganized before the sync; the next block reveals it
 				}
 				said = append(said, more(1+rng.IntN(6)))
 				for rng.IntN(3) == 0 {
@@ -159,8 +160,8 @@ func TestForksAreRememberedAndShowNowhereElse(t *testing.T) {
 	})
 }
 
-// What takes the place of a lost block is the block that stood there next, which may be lost as well; where a block came
-// back it is itself.
+// ReplacedBy is the next block at the height of an orphan, even if that block was orphaned too. It is the block
+// itself if the block returned to the chain.
 func TestForksSayWhatCameNext(t *testing.T) {
 	v := modeltest.Variants()[0]
 	for name, store := range stores {
@@ -182,7 +183,7 @@ func TestForksSayWhatCameNext(t *testing.T) {
 				h.remembers(t, db, 2, began)
 			}
 			for i, want := range []*model.Block{
-				b[0], nil, nil, // the last branch ends below where a[1] and a[2] stood
+				b[0], nil, nil, // the last branch ends below a[1] and a[2]
 				a[0], a[1],
 				b[0], b[1], a[2],
 			} {
@@ -191,7 +192,7 @@ func TestForksSayWhatCameNext(t *testing.T) {
 					t.Errorf("number %d was replaced by %s, expected %v", i, text(got), want)
 				}
 			}
-			// Back and forth without anything in between: the block came back.
+			// The chain switches away and back without another block at the height.
 			sync(t, db, events(b[0].Point(), b[1:], shared[3].Point(), b), core.SyncOptions{})
 			h.chain = append(h.chain, b[1])
 			h.lose(4)
@@ -206,7 +207,7 @@ func TestForksSayWhatCameNext(t *testing.T) {
 	}
 }
 
-// A user who removes blocks means to.
+// An explicit rollback is not recorded as a reorganization.
 func TestARollbackOnPurposeIsNoFork(t *testing.T) {
 	v := modeltest.Variants()[3]
 	blocks := v.NewGenerator(testseed.Of(t, 520)).Blocks(20)
@@ -217,7 +218,7 @@ func TestARollbackOnPurposeIsNoFork(t *testing.T) {
 	(&history{chain: blocks}).remembers(t, db, 25, time.Now())
 }
 
-// The last 1,000 lost blocks are remembered, over forks of any depth and however many writes they take.
+// The database keeps the last 1,000 orphaned blocks, for reorganizations of any depth and any number of writes.
 func TestTheLastThousandLostBlocksAreRemembered(t *testing.T) {
 	defer core.RollbackInWritesOf(2_000)()
 	began := time.Now()
@@ -259,8 +260,8 @@ func TestTheLastThousandLostBlocksAreRemembered(t *testing.T) {
 	}
 }
 
-// Laws 1 and 2: whichever step of a fork fails, the blocks that are gone are remembered and those that are there are
-// not; what is left is the same fork when it goes on.
+// If any step of a reorganization fails, the database lists exactly the blocks that were removed. A retry completes
+// the same reorganization.
 func TestAForkThatFailsRemembersWhatItRemoved(t *testing.T) {
 	defer core.RollbackInWritesOf(1)()
 	v := modeltest.Variants()[3]
@@ -325,7 +326,7 @@ func TestCursorsOfForks(t *testing.T) {
 	if err != nil || first.Next == nil {
 		t.Fatalf("%s, %v", text(first), err)
 	}
-	// What is lost between two pages changes nothing about the rest.
+	// Blocks that are orphaned between two pages do not change the following pages.
 	sync(t, db, events(shared[4].Point(), trunk.Fork(3).Blocks(1)), core.SyncOptions{})
 	rest, err := db.Forks(ctx, query.Page{After: *first.Next})
 	if err != nil || len(rest.Forks) != 2 || rest.Forks[0].Depth != 2 || rest.Forks[1].Depth != 1 {
@@ -345,7 +346,7 @@ func TestCursorsOfForks(t *testing.T) {
 	}
 }
 
-// Nothing else in a database says what was lost, so only what numbers and depths tell can be checked.
+// The list of orphaned blocks is not redundant, so check verifies only its numbers and depths.
 func TestCheckFindsDamageAmongLostBlocks(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[0]

@@ -15,7 +15,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// updates counts them.
+// updates is a store that counts its updates.
 type updates struct {
 	storage.Store
 	n int
@@ -26,7 +26,8 @@ func (u *updates) Update(ctx context.Context, fn func(storage.Reader, storage.Ba
 	return u.Store.Update(ctx, fn)
 }
 
-// Below its tip a source may pause: its blocks wait for more, though not for ever. At the tip they do not wait.
+// Below the tip, blocks of a slow source wait for a larger batch, for a limited time. At the tip they are written at
+// once.
 func TestWindowsOfASlowSource(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 161)).Blocks(30)
@@ -54,7 +55,7 @@ func TestWindowsOfASlowSource(t *testing.T) {
 							return
 						}
 					}
-					time.Sleep(time.Second) // the last one is written meanwhile
+					time.Sleep(time.Second) // the last batch is written in the meantime
 					stop()
 				}}
 				if err := core.Sync(ctx, db, source, core.SyncOptions{}); !errors.Is(err, context.Canceled) {

@@ -16,8 +16,8 @@ import (
 
 var updateDumps = flag.Bool("update-dumps", false, "write testdata/dumps.txt: for a change of the stored format")
 
-// The stored bytes of a chain change only together with FormatVersion: testdata/dumps.txt has the SHA-256 of the dump of
-// each variant, after its blocks were appended and after a detour over a fork.
+// The stored bytes of a chain change only with FormatVersion: testdata/dumps.txt contains the SHA-256 of the dump of
+// each variant, after appending its blocks and after a reorganization and its reversal.
 func TestDumpsAreThoseOfTheFormat(t *testing.T) {
 	const file = "testdata/dumps.txt"
 	var lines strings.Builder

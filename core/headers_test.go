@@ -12,7 +12,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// checked is a chain that refuses the block at a height, and checks that it is shown the headers before each.
+// checked is a chain that rejects the block at one height, and checks the headers that CheckHeader can read for each
+// block.
 type checked struct {
 	model.Chain
 	t       *testing.T
@@ -29,7 +30,7 @@ func (c *checked) CheckHeader(b *model.Block, before func(model.HeightPk) ([]byt
 		if back > b.Height {
 			continue
 		}
-		var want []byte // before the first: none
+		var want []byte // nil below the first block
 		if h := b.Height - back; h >= first {
 			want = c.blocks[h-first].Header
 		}
@@ -44,8 +45,8 @@ func (c *checked) CheckHeader(b *model.Block, before func(model.HeightPk) ([]byt
 	return nil
 }
 
-// The chain is asked about every block, with those before it whether they are written or not, and what it refuses is
-// not written.
+// The chain checks every block and can read the headers before it, whether or not they are committed. Rejected blocks
+// are not written.
 func TestTheChainChecksHeadersAgainstThoseBefore(t *testing.T) {
 	ctx := t.Context()
 	for _, v := range modeltest.Variants() {

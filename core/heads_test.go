@@ -10,8 +10,8 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// Values and hashes that share a head, four of them in all or a single one, are told apart: in every answer, by whatever
-// reads, while appending and undoing, and by check.
+// Values and hashes with colliding prefixes, with four prefixes or a single one in total, are distinguished in all
+// answers, while appending and rolling back, and by check.
 func TestCollisionsAreHarmless(t *testing.T) {
 	for _, bits := range []uint64{3 << 40, 0} {
 		t.Run(fmt.Sprintf("%x", bits), func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// moved is a chain on which one asset is minted and then moved to another holder in every block, all of it but one unit:
-// every one of the holders keeps a unit.
+// moved returns a chain on which one asset is minted and then moves to the next holder in every block. Every holder
+// keeps one unit.
 func moved(blocks, holders int) []*model.Block {
 	hashOf := func(n int, kind byte) (h model.Hash) {
 		binary.BigEndian.PutUint32(h[:], uint32(n))
@@ -42,8 +42,8 @@ func moved(blocks, holders int) []*model.Block {
 	return chain
 }
 
-// Trap 18: what a page of holders costs, and the totals of an asset, is in the page, not in the outputs the asset has
-// been through.
+// The cost of a page of holders, and of the totals of an asset, depends on the page and not on the number of outputs
+// that contained the asset.
 func TestHoldersCostThePage(t *testing.T) {
 	ctx := context.Background()
 	id := "78"
@@ -84,7 +84,7 @@ func TestHoldersCostThePage(t *testing.T) {
 	}
 }
 
-// Trap 10: what one holder has passes 64 bits, and comes back from there.
+// The balance of one holder can exceed 64 bits and return below.
 func TestAHolderCanHaveMoreThanAnOutputHolds(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variant{ByHand: true}

@@ -11,17 +11,17 @@ import (
 	"birthmark/core/query"
 )
 
-// list is a paged list of a database, and what the reference says is in it.
+// list is a paginated list of a database, with the entries that the reference expects.
 type list struct {
 	name    string
 	entries []entry // ascending
-	// filtered: only the page after the last entry knows that nothing follows, where what follows is filtered out
+	// filtered: if the remaining entries are filtered out, only the page after the last entry ends the list
 	filtered bool
 	page     func(db *core.DB, p query.Page) (entries []string, next *string, err error)
 }
 
-// entry is one of a list: its JSON, its place in the order of the list, which stays when the chain grows, and the
-// height a cursor that ends with it depends on.
+// entry is one entry of a list: its JSON, its position in the list (which does not change when the chain grows), and
+// the height of the block that a cursor after it depends on.
 type entry struct {
 	json   string
 	at     int
@@ -36,7 +36,7 @@ func (l *list) in(descending bool) []entry {
 	return entries
 }
 
-// behind is the entries that follow one at place at.
+// behind returns the entries that follow position at.
 func behind(entries []entry, at int, descending bool) (rest []entry) {
 	for _, e := range entries {
 		if (descending && e.at < at) || (!descending && e.at > at) {
@@ -62,7 +62,7 @@ func texts[T any](vs []T) []string {
 	return list
 }
 
-// lists is every list the reference's database has.
+// lists returns every list of the reference's database.
 func (r *reference) lists() (all []*list) {
 	ctx := context.Background()
 	txAt, outputAt, addressAt := map[string]int{}, map[*refOutput]int{}, map[string]int{}
@@ -202,7 +202,7 @@ func (r *reference) lists() (all []*list) {
 	return append(all, assets)
 }
 
-// walk asks for page after page, from p on, and fails where the pages together are not want.
+// walk reads page after page from p on, and fails if the entries of the pages differ from want.
 func (l *list) walk(t testing.TB, db *core.DB, p query.Page, want []entry) {
 	t.Helper()
 	for {

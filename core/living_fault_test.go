@@ -18,7 +18,7 @@ import (
 	"birthmark/storage/storetest"
 )
 
-// Under the race detector this also proves that no reader sees a catalogue while it is written.
+// With the race detector, this test also shows that no reader accesses a catalogue while it is written.
 func TestIndexesCanBeReadWhileTheyChange(t *testing.T) {
 	l := openLiving(t, modeltest.Variants()[0], memory.New(), testseed.Of(t, 760), []string{"address"}, nil)
 	l.grow(5, 5)
@@ -55,8 +55,8 @@ func TestIndexesCanBeReadWhileTheyChange(t *testing.T) {
 	consistent(t, l.db)
 }
 
-// finish builds what is under way, after a failure if there was one, and opens the database again if a failed change
-// of its indexes asks for that.
+// finish completes the current backfill or removal, possibly after a failure. It reopens the database if a failed
+// change of its indexes requires that.
 func (l *living) finish(t *testing.T) {
 	t.Helper()
 	next := l.grown[len(l.grown)-1].Fork(0).Blocks(1)
@@ -73,8 +73,8 @@ func (l *living) finish(t *testing.T) {
 	consistent(t, l.db)
 }
 
-// Whichever read or write fails while the indexes of a database change, or while its caches are filled, what is
-// appended afterwards is right.
+// If any read or write fails while the indexes of a database change, or while its caches are filled, blocks appended
+// later are indexed correctly.
 func TestAFailureAtAnyStepOfAChangeOfIndexesBreaksNothing(t *testing.T) {
 	keep := model.IndexOptions{Balance: true, Prefix: true}
 	for what, change := range map[string]func(ctx context.Context, l *living) error{
@@ -119,7 +119,7 @@ func TestAFailureAtAnyStepOfAChangeOfIndexesBreaksNothing(t *testing.T) {
 				if err != nil {
 					failures++
 				}
-				if steps < step { // the whole change takes fewer steps
+				if steps < step { // the whole change has fewer steps
 					break
 				}
 			}
@@ -143,8 +143,7 @@ func (s *seeing) View(ctx context.Context, fn func(storage.Reader) error) error 
 	return s.Store.View(ctx, fn)
 }
 
-// An index that is dropped while it is built is gone, at whatever point of the build that happens, and can be added
-// again.
+// An index that is dropped at any point of its backfill is removed, and can be added again.
 func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 	v := modeltest.Variants()[0]
 	n := testseed.Of(t, 780)
@@ -177,14 +176,14 @@ func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 			return l.db.Build(t.Context(), l.open, core.BuildOptions{Weight: 1})
 		},
 	} {
-		for _, added := range []string{"label", "tag"} { // tag is there: options are added, and no source is opened
+		for _, added := range []string{"label", "tag"} { // tag already exists: only options are added, without a source
 			if (added == "tag") != (what == "before the build reads blocks") {
 				continue
 			}
 			t.Run(what+" of "+added, func(t *testing.T) {
 				s := &seeing{Store: memory.New()}
 				l := openLiving(t, v, s, n, []string{"address", "tag"}, nil)
-				l.grow(110, 20) // more than a build wants the database alone for
+				l.grow(110, 20) // more blocks than the last step of a backfill may have
 				keep := model.IndexOptions{History: true}
 				if err := l.db.AddIndex(t.Context(), added, keep); err != nil {
 					t.Fatal(err)
@@ -216,7 +215,7 @@ func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 	}
 }
 
-// gone fails if anything is left of an index.
+// gone fails if any rows of an index are left.
 func (l *living) gone(t *testing.T, name string) {
 	t.Helper()
 	states, err := l.db.IndexStates(t.Context())
@@ -231,8 +230,8 @@ func (l *living) gone(t *testing.T, name string) {
 	consistent(t, l.db)
 }
 
-// An earlier version could leave an index in the catalogue that is neither kept nor being added or dropped. Check
-// reports it, and the next open goes on with dropping it.
+// An earlier version could leave an index in the catalogue that is neither active nor being added or dropped. Check
+// reports it, and the next open resumes dropping it.
 func TestAnIndexThatWasLeftHalfDroppedIsRepaired(t *testing.T) {
 	v := modeltest.Variants()[0]
 	s := &declared{Store: memory.New()}
@@ -244,7 +243,7 @@ func TestAnIndexThatWasLeftHalfDroppedIsRepaired(t *testing.T) {
 	err := s.Update(t.Context(), func(r storage.Reader, b storage.Batch) error {
 		row, err := r.Get(0, []byte("indexes"))
 		row = bytes.Clone(row)
-		name := bytes.Index(row, []byte("label")) // behind live, coming, own and its length
+		name := bytes.Index(row, []byte("label")) // after 3 fields and the length of the name
 		row[name-4], row[name-3] = 0, 0
 		b.Put(0, []byte("indexes"), row)
 		b.Delete(0, []byte("work"))
@@ -278,7 +277,7 @@ func TestAnIndexThatWasLeftHalfDroppedIsRepaired(t *testing.T) {
 	consistent(t, l.db)
 }
 
-// What is being added goes back to the origin with the database, also if the first block stands at height 0.
+// A rollback to the origin also resets a backfill, even if the first block has height 0.
 func TestARollbackToTheOriginTakesABuildAlong(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		first := firstIndexes(v)
@@ -297,12 +296,12 @@ func TestARollbackToTheOriginTakesABuildAlong(t *testing.T) {
 	})
 }
 
-// A source that changes to another branch while blocks of the first are collected for a step, as the database does,
-// leaves nothing of the first branch in the index.
+// If a source switches to another branch while a backfill step collects blocks of the first one, as the database
+// does, the index contains nothing of the first branch.
 func TestABuildFollowsItsSourceToAnotherBranch(t *testing.T) {
 	v := modeltest.Variants()[0]
 	l := openLiving(t, v, memory.New(), testseed.Of(t, 810), []string{"address"}, nil)
-	l.grow(120, 20) // more than a build wants the database alone for
+	l.grow(120, 20) // more blocks than the last step of a backfill may have
 	if err := l.db.AddIndex(t.Context(), "label", everything4); err != nil {
 		t.Fatal(err)
 	}
@@ -337,7 +336,7 @@ func TestABuildFollowsItsSourceToAnotherBranch(t *testing.T) {
 		l.made([]string{"address", "label"}, map[string]model.IndexOptions{"label": everything4}))
 }
 
-// Options of indexes that an old database does not keep are refused, whether the indexes are named or not.
+// Options that an existing database does not have are rejected, whether or not the indexes are listed.
 func TestOptionsThatAreNotKeptAreRefused(t *testing.T) {
 	v := modeltest.Variants()[0]
 	s := memory.New()

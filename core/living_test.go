@@ -19,7 +19,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// having is blocks with the values of some of the made-up chain's indexes, as a source that was opened with those has them.
+// having returns blocks with the values of some indexes of the test chain, as from a source that was opened with
+// these indexes.
 func having(blocks []*model.Block, names ...string) []*model.Block {
 	some := make([]*model.Block, len(blocks))
 	txs := func(all []model.Tx) []model.Tx {
@@ -48,14 +49,14 @@ func having(blocks []*model.Block, names ...string) []*model.Block {
 	return some
 }
 
-// living is a database whose indexes change, beside the chain it should have.
+// living is a database whose indexes change, and the chain that it should contain.
 type living struct {
 	t     *testing.T
 	v     modeltest.Variant
 	store storage.Store
 	db    *core.DB
 	chain []*model.Block
-	grown []*modeltest.Generator // grown[n] makes what comes after n blocks
+	grown []*modeltest.Generator // grown[n] generates the blocks after the first n
 	forks uint64
 }
 
@@ -101,12 +102,12 @@ func (l *living) grow(n, window int) {
 	l.append(blocks, window)
 }
 
-// open is a source of the chain as it is.
+// open returns a source of the current chain.
 func (l *living) open(_ context.Context, indexes []string, _ []model.Point) (model.Source, error) {
 	return events(having(l.chain, indexes...)), nil
 }
 
-// build goes on with what is under way; after so many steps it is interrupted, a negative number never is.
+// build continues the current backfill or removal and interrupts it after the given number of steps; negative: never.
 func (l *living) build(steps, weight int) {
 	l.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -121,7 +122,7 @@ func (l *living) build(steps, weight int) {
 	}
 }
 
-// made is the dump of a database that had its indexes from the start.
+// made returns the dump of a database that was created with the indexes.
 func (l *living) made(names []string, keep map[string]model.IndexOptions) dumped {
 	l.t.Helper()
 	other := openLiving(l.t, l.v, memory.New(), 0, names, keep)
@@ -132,7 +133,7 @@ func (l *living) made(names []string, keep map[string]model.IndexOptions) dumped
 
 var everything4 = model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
 
-// everyStore runs a test for every variant in memory, and on disk where that is another way.
+// everyStore runs a test for every variant in memory, and on disk for one variant per kind of disk store.
 func everyStore(t *testing.T, test func(t *testing.T, v modeltest.Variant, s storage.Store)) {
 	disk := map[string]string{"like-cardano": "rocks", "like-ergo": "rocks in bulk"}
 	variants(t, func(t *testing.T, v modeltest.Variant) {
@@ -144,7 +145,7 @@ func everyStore(t *testing.T, test func(t *testing.T, v modeltest.Variant, s sto
 	})
 }
 
-// firstIndexes are those a variant cannot do without, and that of the holders.
+// firstIndexes returns the indexes that a variant requires, and the index of holders.
 func firstIndexes(v modeltest.Variant) []string {
 	if v.Boxes {
 		return []string{"address", "box"}
@@ -152,12 +153,13 @@ func firstIndexes(v modeltest.Variant) []string {
 	return []string{"address"}
 }
 
-// What is added to a living database, however that was interrupted, is what a database has that was made with it.
+// After any interruptions, an index that was added to a running database has the same rows as in a database that was
+// created with it.
 func TestAnAddedIndexIsAsIfMadeWithTheDatabase(t *testing.T) {
 	for _, added := range []string{"tag", "label"} {
 		everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
 			if v.Boxes && added == "tag" {
-				return // made with the database it would have another number
+				return // in a database created with it, the index would have another number
 			}
 			n := testseed.Of(t, 700)
 			rng := rand.New(rand.NewPCG(n, 1))
@@ -198,7 +200,7 @@ func TestAnAddedIndexIsAsIfMadeWithTheDatabase(t *testing.T) {
 	}
 }
 
-// The same of options of an index that is there: no source is asked.
+// The same holds for options that are added to an existing index. No source is needed.
 func TestAddedOptionsAreAsIfMadeWithTheDatabase(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 710)
@@ -228,7 +230,7 @@ func TestAddedOptionsAreAsIfMadeWithTheDatabase(t *testing.T) {
 	})
 }
 
-// An index that was dropped leaves nothing but its number.
+// Dropping an index removes everything except its number.
 func TestADroppedIndexIsGone(t *testing.T) {
 	everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
 		n := testseed.Of(t, 720)
@@ -273,7 +275,7 @@ func TestADroppedIndexIsGone(t *testing.T) {
 	})
 }
 
-// A build beside a sync: the sync is interrupted when the index is there, and goes on with it.
+// A backfill during a sync: the sync is interrupted when the index becomes active, and resumes with it.
 func TestBuildBesideSync(t *testing.T) {
 	everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
 		n := testseed.Of(t, 730)
@@ -299,7 +301,7 @@ func TestBuildBesideSync(t *testing.T) {
 			}
 		}()
 		for ended := false; !ended; {
-			ended = len(built) > 0 // before, so that a sync follows
+			ended = len(built) > 0 // checked before the sync, so that one more sync follows
 			names := l.db.Indexes()
 			err := core.Sync(context.Background(), l.db, events(having(blocks, names...)), core.SyncOptions{Indexes: names, WindowWeight: 100})
 			if errors.Is(err, core.ErrIndexesChange) {
@@ -317,9 +319,9 @@ func TestBuildBesideSync(t *testing.T) {
 	})
 }
 
-// What cannot be is refused by name, and changes nothing.
+// Impossible changes of indexes are rejected by name and change nothing.
 func TestRefusedChangesOfIndexes(t *testing.T) {
-	v := modeltest.Variants()[2] // whose inputs name boxes, with assets
+	v := modeltest.Variants()[2] // an Ergo-like chain with assets
 	ctx := context.Background()
 	l := openLiving(t, v, memory.New(), testseed.Of(t, 740), []string{"address", "box"}, nil)
 	l.grow(15, 5)
@@ -362,7 +364,7 @@ func TestRefusedChangesOfIndexes(t *testing.T) {
 	}
 }
 
-// unsure fails updates that it has made.
+// unsure is a store whose updates are applied and return an error.
 type unsure struct {
 	storage.Store
 	fails bool
@@ -376,7 +378,7 @@ func (s *unsure) Update(ctx context.Context, fn func(storage.Reader, storage.Bat
 	return err
 }
 
-// Where a change of the indexes was made and failed all the same, nothing is written with the catalogue from before.
+// If a change of the indexes was applied but returned an error, nothing is written with the old catalogue.
 func TestAFailedChangeOfIndexesStopsWriting(t *testing.T) {
 	v := modeltest.Variants()[0]
 	ctx := context.Background()
@@ -404,7 +406,7 @@ func TestAFailedChangeOfIndexesStopsWriting(t *testing.T) {
 	}
 }
 
-// updating tells when something is written.
+// updating is a store that calls written after each update.
 type updating struct {
 	storage.Store
 	written func()
@@ -418,7 +420,7 @@ func (u *updating) Update(ctx context.Context, fn func(storage.Reader, storage.B
 	return err
 }
 
-// Nobody reads rows of a catalogue that the database does not know yet.
+// No query reads rows between the write of a new catalogue and its activation.
 func TestNoQuestionIsAnsweredBetweenTwoCatalogues(t *testing.T) {
 	s := &updating{Store: memory.New()}
 	l := openLiving(t, modeltest.Variants()[0], s, 1, modeltest.IndexNames[:1], nil)

@@ -10,7 +10,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// What the caches were asked is what the chain has, whatever the memory; what they knew depends on it.
+// The number of cache lookups depends on the chain only. The number of hits also depends on the cache size.
 func TestCachesAreCounted(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 5)).Blocks(60)

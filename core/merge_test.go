@@ -18,7 +18,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// refTerm is a value of an index, or an asset where index is below 0.
+// refTerm is a value of an index, or an asset if index is negative.
 type refTerm struct {
 	index int
 	value string
@@ -39,7 +39,7 @@ func (t refTerm) in(o *refOutput) bool {
 	return slices.ContainsFunc(o.Keys, func(k model.Key) bool { return k.Index == t.index && string(k.Value) == t.value })
 }
 
-// refFind is a question about outputs.
+// refFind is a find query.
 type refFind struct {
 	base     refTerm
 	and, or  []refTerm
@@ -74,7 +74,7 @@ func (r *reference) find(f *refFind) (found []*refOutput) {
 	return found
 }
 
-// anyTerm is a value that occurs, the frequent ones more often.
+// anyTerm returns a random value that occurs; frequent values are more likely.
 func (r *reference) anyTerm(rng *rand.Rand) refTerm {
 	if assets := r.assetOrder(); len(assets) > 0 && rng.IntN(4) == 0 {
 		return refTerm{-1, assets[rng.IntN(len(assets))]}
@@ -88,7 +88,7 @@ func (r *reference) anyTerm(rng *rand.Rand) refTerm {
 	}
 }
 
-// anyTermOf is one that occurs in the same output as t, so that both have something in common.
+// anyTermOf returns a random value of an output that contains t, so that the intersection is not empty.
 func (r *reference) anyTermOf(rng *rand.Rand, t refTerm) refTerm {
 	found := r.find(&refFind{base: t})
 	o := found[rng.IntN(len(found))]
@@ -118,7 +118,7 @@ func (r *reference) anyFind(rng *rand.Rand) *refFind {
 	return f
 }
 
-// ask collects what Find says to a question, page after page; a page may be short where it is allowed.
+// ask returns the outputs of all pages of a find query. With short, pages may have fewer entries than the limit.
 func (r *reference) ask(t *testing.T, db *core.DB, f *refFind, p query.Page, short bool) (got []string) {
 	t.Helper()
 	base, terms := r.term(f.base), r.terms(f)
@@ -154,7 +154,8 @@ func (r *reference) answers(found []*refOutput, descending bool) (want []string)
 	return want
 }
 
-// Whatever values are combined, Find has the outputs that the obvious way has, once each, page by page in both orders.
+// For any combination of values, Find returns the same outputs as the reference, without duplicates, in both orders
+// and any page size.
 func TestFindCombinesValues(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 700)
@@ -182,7 +183,8 @@ func TestFindCombinesValues(t *testing.T) {
 	})
 }
 
-// Trap 18: what one page costs is bounded, whatever it has to pass; it then says where to go on, and nothing is lost.
+// The cost of one page is bounded, however many outputs it skips. A page that ends early has a cursor, and no output
+// is lost.
 func TestFindGoesOnWhereAPageCostEnough(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 710)
@@ -203,7 +205,7 @@ func TestFindGoesOnWhereAPageCostEnough(t *testing.T) {
 	})
 }
 
-// A value that is rare leads one that is everywhere: what both have costs what the rare one has.
+// The intersection of a rare value with a value of every output costs as much as the rare value.
 func TestFindLeapsOverWhatIsFrequent(t *testing.T) {
 	v := modeltest.Variant{Name: "one value everywhere", ByHand: true}
 	everywhere, rare := []byte{1}, []byte{2}
@@ -236,7 +238,7 @@ func TestFindLeapsOverWhatIsFrequent(t *testing.T) {
 	}
 }
 
-// A value nobody has ever seen is told from values that have nothing in common. As an alternative it adds nothing.
+// A value that never occurred is distinguished from values without common outputs. As an Or term it adds nothing.
 func TestTermsThatOccurNowhere(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[1]
@@ -293,7 +295,7 @@ func TestTermsThatOccurNowhere(t *testing.T) {
 	}
 }
 
-// On every store, scans that begin anew and end early leave nothing running.
+// Scans that restart and end early leave no goroutines on any store.
 func TestFindLeavesNothingRunning(t *testing.T) {
 	v := modeltest.Variants()[1]
 	for name, store := range stores {

@@ -11,8 +11,9 @@ import (
 	"birthmark/storage/memory"
 )
 
-// Law 2, trap 20: the row of a mint or a burn is found again by what came out or went in. So a transaction whose mints
-// do not add up is refused, wherever the assets it spends stand, and what is accepted rolls back without a trace.
+// The row of a mint or burn is found through the inputs and outputs of its transaction. Therefore a transaction whose
+// mints do not balance is rejected, wherever its spent assets are stored, and an accepted one can be rolled back
+// completely.
 func TestMintsAddUp(t *testing.T) {
 	ctx := context.Background()
 	x := func(n int64) model.Mint { return model.Mint{Asset: []byte("x"), Amount: big.NewInt(n)} }

@@ -12,8 +12,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// What a pointer stands for is remembered, and forgotten where another chain has it: after a fork every answer is that of
-// the new chain, though all were asked for before, and a view from before it goes on to tell of the old one.
+// Texts of pointers are cached, and invalidated by a rollback: after a reorganization every answer is of the new
+// chain, although the old answers were cached. A view from before the reorganization still returns the old chain.
 func TestNamesAreThoseOfTheChain(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
@@ -47,7 +47,7 @@ func TestNamesAreThoseOfTheChain(t *testing.T) {
 	})
 }
 
-// A view does not know what was born after it, though all was asked for meanwhile.
+// A view does not contain values that occurred after it, even if they are in the cache.
 func TestAViewKnowsNothingBornAfterIt(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
@@ -90,7 +90,7 @@ func TestAViewKnowsNothingBornAfterIt(t *testing.T) {
 	})
 }
 
-// What was asked for once is not looked up again.
+// Cached texts are not read again.
 func TestNamesAreReadOnce(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 701)).Blocks(20)

@@ -16,13 +16,13 @@ import (
 	"birthmark/storage/memory"
 )
 
-// A database of another chain, of another format, or whose meta rows are damaged is refused in a line that says what
-// it is, and stays as it is.
+// Open rejects a database of another chain or format, or with damaged meta rows, with an error that describes it. The
+// database does not change.
 func TestAForeignDatabaseIsRefusedAsItIs(t *testing.T) {
 	v := modeltest.Variants()[1]
 	blocks := v.NewGenerator(testseed.Of(t, 400)).Blocks(5)
 	format := func(n uint64) []byte { return binary.AppendUvarint(nil, n) }
-	catalogue := func(kind model.Kind, name string) []byte { // of one index, number 0, that has its values
+	catalogue := func(kind model.Kind, name string) []byte { // of one index with number 0 and its values
 		return append(append([]byte{1, 0, byte(kind), 1, 0, 0, byte(len(name))}, name...), 0, 0)
 	}
 	for what, c := range map[string]struct {

@@ -13,10 +13,10 @@ import (
 	"birthmark/storage/memory"
 )
 
-// firstPage is where a first page ended.
+// firstPage is the cursor after a first page.
 type firstPage struct {
 	list string
-	page query.Page // the one that follows
+	page query.Page // the next page
 	last entry
 }
 
@@ -51,7 +51,7 @@ func (r *reference) listsByName() map[string]*list {
 	return named
 }
 
-// Trap 18: blocks that come between two pages neither repeat an entry nor lose one.
+// Blocks that are appended between two pages do not repeat or remove entries.
 func TestPagesGoOnWhileTheChainGrows(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 210)).Blocks(40)
@@ -68,8 +68,8 @@ func TestPagesGoOnWhileTheChainGrows(t *testing.T) {
 	})
 }
 
-// A cursor that ended in a block which is gone says so, also when another block took its place. Cursors of blocks that
-// stayed are good, and a block that comes back makes its cursors good again.
+// A cursor after an entry of an orphaned block is rejected, also if another block has its height. Cursors of other
+// blocks stay valid, and become valid again if their block returns.
 func TestCursorsOfRemovedBlocksSaySo(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		g := v.NewGenerator(testseed.Of(t, 220))
@@ -88,7 +88,7 @@ func TestCursorsOfRemovedBlocksSaySo(t *testing.T) {
 				l := lists[p.list]
 				removed := p.last.height > uint32(tip.Height)
 				switch {
-				case l == nil: // what the question is about was born later, and is unknown now
+				case l == nil: // the queried value first occurred in a removed block
 				case !removed || what == "the same blocks":
 					l.walk(t, db, p.page, behind(l.in(p.page.Descending), p.last.at, p.page.Descending))
 				default:
@@ -113,7 +113,7 @@ func TestCursorsOfRemovedBlocksSaySo(t *testing.T) {
 	})
 }
 
-// A cursor of one list is none of another, and no change to a cursor makes another one of it.
+// A cursor is rejected for another list, and no modified cursor is accepted.
 func TestForeignCursorsAreRefused(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 230)).Blocks(20)

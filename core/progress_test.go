@@ -8,8 +8,8 @@ import (
 	"birthmark/model"
 )
 
-// What comes soon after something was told is told a little later, though nothing comes after it; and nothing is told after
-// the end.
+// Progress that follows shortly after a report is reported a little later, even if no blocks follow. Nothing is
+// reported after the end.
 func TestTheLastBlocksAreToldThoughNoneFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []Progress
@@ -24,7 +24,7 @@ func TestTheLastBlocksAreToldThoughNoneFollow(t *testing.T) {
 		}
 		wrote := func(h model.HeightPk) {
 			m.wrote([]*model.Block{{Height: h}})
-			synctest.Wait() // it may be reported at once
+			synctest.Wait() // the first update may be reported at once
 		}
 		wrote(1)
 		wrote(2)
@@ -40,7 +40,7 @@ func TestTheLastBlocksAreToldThoughNoneFollow(t *testing.T) {
 	})
 }
 
-// A callback that takes its time holds up nothing but the next call.
+// A slow progress callback delays only the next call.
 func TestASlowProgressCallbackDoesNotStallTheSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})

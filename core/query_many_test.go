@@ -14,7 +14,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// Many things at once are what one after the other gives, in the order asked, with null for what there is not.
+// Batch queries return the same answers as single queries, in the order of the request, with null for missing items.
 func TestManyAtOnceAreEachByItself(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 810)
@@ -27,7 +27,7 @@ func TestManyAtOnceAreEachByItself(t *testing.T) {
 		var outputs, spends, refs, txs, hashes []string
 		for _, o := range r.outputs() {
 			if r.byHash[o.tx.Hash] != o.tx {
-				continue // another one has its hash
+				continue // a later transaction has the same hash
 			}
 			a := r.output(o, true)
 			ref := fmt.Sprintf("%s:%d", a.Tx, a.Index)

@@ -12,7 +12,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// richestOf is who holds most of an asset, every output looked at.
+// richestOf returns the largest holders of an asset, computed from all outputs.
 func (r *reference) richestOf(index int, asset string, limit int) *query.RichestAnswer {
 	x := r.indexes[index]
 	a := &query.RichestAnswer{Index: x.Name, Asset: r.chain.FormatAsset([]byte(asset)), Values: []query.RichestValueAnswer{}}

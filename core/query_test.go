@@ -48,14 +48,14 @@ func pages[T any](t testing.TB, what string, p query.Page, page func(query.Page)
 	}
 }
 
-// Every answer is that of the obvious model, on every kind of chain, at every place of it.
+// Every answer equals that of the reference, on every kind of chain and at every height.
 func TestAnswersAreThoseOfTheReference(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		answersOf(t, v, v.NewGenerator(testseed.Of(t, 200)).Blocks(30))
 	})
 }
 
-// answersOf compares every answer of a database of blocks.
+// answersOf compares every answer of a database of blocks with the reference.
 func answersOf(t *testing.T, v modeltest.Variant, blocks []*model.Block) {
 	t.Helper()
 	db := open(t, memory.New(), v, 1<<16)
@@ -64,7 +64,7 @@ func answersOf(t *testing.T, v modeltest.Variant, blocks []*model.Block) {
 	answersAre(t, db, v, blocks)
 }
 
-// answersAre compares every answer of a database that has exactly these blocks.
+// answersAre compares every answer of a database that contains exactly these blocks with the reference.
 func answersAre(t *testing.T, db *core.DB, v modeltest.Variant, blocks []*model.Block) {
 	t.Helper()
 	ctx := context.Background()
@@ -108,7 +108,7 @@ func answersAre(t *testing.T, db *core.DB, v modeltest.Variant, blocks []*model.
 	}
 }
 
-// lists compares the paged answers for one value.
+// lists compares the paginated answers for one value.
 func lists(t *testing.T, db *core.DB, r *reference, index int, value string) {
 	t.Helper()
 	ctx := context.Background()
@@ -161,7 +161,7 @@ func lists(t *testing.T, db *core.DB, r *reference, index int, value string) {
 	}
 }
 
-// ordered is a list in the order asked for, nil where it is empty.
+// ordered returns a list in the requested order; nil if it is empty.
 func ordered[T any](list []T, descending bool) []T {
 	list = slices.Clone(list)
 	if descending {
@@ -207,8 +207,8 @@ func assets(t *testing.T, db *core.DB, r *reference, id string) {
 	}
 }
 
-// Trap 18: what is appended between two pages neither repeats an entry nor loses one, and a page whose end was rolled
-// back says so.
+// Blocks that are appended between two pages do not repeat or remove entries. A page whose last block was rolled back
+// returns an error.
 func TestPagesSurviveWhatTheChainDoes(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[0]

@@ -17,7 +17,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// withTexts opens a database that keeps texts of every index, whatever its variant keeps.
+// withTexts opens a database that stores the texts of every index, independent of the variant.
 func withTexts(t *testing.T, v modeltest.Variant) *core.DB {
 	t.Helper()
 	keep := map[string]model.IndexOptions{}
@@ -33,7 +33,7 @@ func withTexts(t *testing.T, v modeltest.Variant) *core.DB {
 	return db
 }
 
-// textOrder is the values of an index in the order of their texts, each with what of its text counts.
+// textOrder is the values of an index in the order of their texts, with the significant part of each text.
 type textOrder struct {
 	index  string
 	values []headed
@@ -57,7 +57,7 @@ func (r *reference) textOrder(index int) *textOrder {
 	return o
 }
 
-// from is the list of those that begin with prefix. Its entries have no places that stay: see rest.
+// from returns the list of the values that begin with prefix. The positions of its entries are not stable: see rest.
 func (o *textOrder) from(prefix string) *list {
 	l := &list{name: fmt.Sprintf("values of %s from %.40q on", o.index, prefix)}
 	for _, v := range o.values {
@@ -78,7 +78,7 @@ func (o *textOrder) from(prefix string) *list {
 	return l
 }
 
-// rest is the entries behind one.
+// rest returns the entries after the given one.
 func (l *list) rest(behind entry, descending bool) []entry {
 	entries := l.in(descending)
 	return entries[slices.Index(entries, behind)+1:]
@@ -116,8 +116,8 @@ func TestValuesByTextAreAllValuesFiltered(t *testing.T) {
 	})
 }
 
-// Values that come or go between two pages change what follows as if it were asked for at once; a cursor whose value has gone
-// says so.
+// If values are added or removed between two pages, the following pages equal those of the new state. A cursor whose
+// value was removed is rejected.
 func TestPagesByTextGoOnWhateverTheChainDoes(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 771)).Blocks(30)
@@ -177,7 +177,7 @@ func TestPagesByTextGoOnWhateverTheChainDoes(t *testing.T) {
 	})
 }
 
-// firstCursor is where the first of all values of an index ended.
+// firstCursor returns the cursor after the first value of an index.
 func firstCursor(t *testing.T, db *core.DB, index string) string {
 	t.Helper()
 	a, err := db.Values(t.Context(), index, query.Page{Limit: 1})
@@ -187,7 +187,7 @@ func firstCursor(t *testing.T, db *core.DB, index string) string {
 	return *a.Next
 }
 
-// Texts that are the same as far as they are kept stand in the order of their births, and their values are whole.
+// Texts with the same stored prefix are in the order of first occurrence, and their values are returned completely.
 func TestTextsThatAreCutAreToldApart(t *testing.T) {
 	long := strings.Repeat("l", 200)
 	var outputs []model.Output

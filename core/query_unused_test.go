@@ -11,8 +11,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// A wallet that scans for its addresses asks for nothing but values that were never used: they hold nothing, and that
-// is an answer. What is no value, a wrong cursor and an empty range are errors for them as for others.
+// A wallet that scans for its addresses queries values that were never used. The answers are empty and not errors.
+// Invalid values, invalid cursors and empty ranges are still errors.
 func TestAValueThatWasNeverUsedHoldsNothing(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := t.Context()

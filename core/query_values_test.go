@@ -11,7 +11,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// Every list there is has what the reference has, whatever the size of its pages, in both orders.
+// Every list equals the reference, with any page size and in both orders.
 func TestListsAreThoseOfTheReference(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 760)

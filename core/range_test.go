@@ -16,7 +16,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// between are the blocks of a range by the definition, every block looked at.
+// between returns the blocks of a range by definition: it examines every block.
 func between(blocks []*model.Block, r query.Range) (from, to model.HeightPk, ok bool) {
 	from, to = 0, blocks[len(blocks)-1].Height
 	if r.FromHeight != nil {
@@ -46,7 +46,7 @@ func between(blocks []*model.Block, r query.Range) (from, to model.HeightPk, ok 
 	return from, to, ok && from <= to
 }
 
-// anyRange is a range of blocks of the chain, with one to four bounds; one in some has no block.
+// anyRange returns a random range with one to four bounds. Some ranges contain no block.
 func anyRange(rng *rand.Rand, blocks []*model.Block) (r query.Range) {
 	height := func() *model.HeightPk {
 		h := blocks[rng.IntN(len(blocks))].Height + model.HeightPk(rng.IntN(2))
@@ -73,7 +73,7 @@ func anyRange(rng *rand.Rand, blocks []*model.Block) (r query.Range) {
 	return r
 }
 
-// Lists of a range of blocks are the whole lists without what stands in other blocks.
+// A list with a range equals the whole list without the entries of other blocks.
 func TestRangesAreTheBlocksBetweenTheirEnds(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
@@ -81,7 +81,7 @@ func TestRangesAreTheBlocksBetweenTheirEnds(t *testing.T) {
 		rng := rand.New(rand.NewPCG(n, 0))
 		blocks := v.NewGenerator(n).Blocks(40)
 		for _, b := range blocks[5:] {
-			b.Time += rng.Int64N(2000) - 1000 // out of order, as Bitcoin's may be
+			b.Time += rng.Int64N(2000) - 1000 // out of order, as Bitcoin allows
 		}
 		db := open(t, memory.New(), v, 0)
 		appendAll(t, db, blocks, 7)
@@ -156,8 +156,9 @@ func TestRangesAreTheBlocksBetweenTheirEnds(t *testing.T) {
 	})
 }
 
-// bitcoinTimes are times as Bitcoin's rules allow them: each after the median of the eleven before, and at most two hours
-// ahead of the clock; miners' clocks are off, blocks come in bursts, and sometimes none comes for days.
+// bitcoinTimes returns block times that Bitcoin's rules allow: each is after the median of the eleven before it and
+// at most two hours ahead of network time. Miners' clocks are inaccurate, blocks come in bursts, and sometimes none
+// comes for days.
 func bitcoinTimes(rng *rand.Rand, n int) []int64 {
 	now, times := int64(1_300_000_000), make([]int64, n)
 	for i := range times {
@@ -188,7 +189,7 @@ func bitcoinTimes(rng *rand.Rand, n int) []int64 {
 	return times
 }
 
-// The first and the last block of a range of times are found exactly though times go back and forth.
+// The first and the last block of a time range are exact although block times are not monotonic.
 func TestTimesOutOfOrderAreFoundExactly(t *testing.T) {
 	ctx := context.Background()
 	n := testseed.Of(t, 740)
@@ -252,7 +253,7 @@ func TestRangesThatCannotBeSaySo(t *testing.T) {
 	}
 }
 
-// ends are the heights of the first and the last block of a range.
+// ends returns the heights of the first and the last block of a range.
 func ends(ctx context.Context, db *core.DB, r query.Range) (from, to model.HeightPk, err error) {
 	for _, end := range []struct {
 		descending bool

@@ -20,7 +20,7 @@ import (
 
 const rawFamily = "raw_by_tx_pk"
 
-// like is the variant of a name.
+// like returns the variant with a name.
 func like(t testing.TB, name string) modeltest.Variant {
 	t.Helper()
 	for _, v := range modeltest.Variants() {
@@ -36,11 +36,11 @@ func TestRawTransactionsAreWhatTheSourceGave(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			v := like(t, "like-cardano") // with what existed before
+			v := like(t, "like-cardano") // a chain with genesis outputs
 			blocks := v.NewGenerator(testseed.Of(t, 800)).Blocks(12)
 			s := store(t)
 			appendAll(t, open(t, s, v, 0), blocks, 5)
-			db, err := core.Open(ctx, s, core.Options{Chain: v.Chain("one")}) // what it keeps it knows itself
+			db, err := core.Open(ctx, s, core.Options{Chain: v.Chain("one")}) // options are read from the database
 			if err != nil || !db.KeepsRaw() {
 				t.Fatalf("opened again it keeps no bytes, %v", err)
 			}
@@ -81,7 +81,8 @@ func TestRawTransactionsAreWhatTheSourceGave(t *testing.T) {
 	}
 }
 
-// A database without raw transactions is what it was, whatever its source gives, and says how to come by one with them.
+// A database without raw transactions has the same rows whether or not its source provides them, and its error
+// explains how to get them.
 func TestWithoutRawTransactionsNothingOfThemIsKept(t *testing.T) {
 	ctx := context.Background()
 	v := like(t, "like-bitcoin")
@@ -135,7 +136,7 @@ func TestABlockWithoutBytesIsRefusedWhereTheyAreKept(t *testing.T) {
 	consistent(t, db)
 }
 
-// Bytes that stand in another transaction's place are found, also where all that the chain's hash is of is right.
+// Check finds the raw bytes of another transaction, even if the hashed part is correct.
 func TestCheckFindsBytesOfAnotherTransaction(t *testing.T) {
 	v := like(t, "like-bitcoin")
 	s := &declared{Store: memory.New()}

@@ -11,13 +11,13 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// reference answers like the core does, from slices and maps, the obvious way: no pointers, no births, no caches.
+// reference answers queries from slices and maps in the obvious way, without pointers, births and caches.
 type reference struct {
 	chain   model.Chain
 	traits  model.Traits
 	indexes []model.Index
 	blocks  []*model.Block
-	txs     []*refTx // in the order of the chain
+	txs     []*refTx // in chain order
 	byHash  map[model.Hash]*refTx
 	byBox   map[string]*refOutput
 }
@@ -25,7 +25,7 @@ type reference struct {
 type refTx struct {
 	*model.Tx
 	order   int
-	block   *model.Block // nil at genesis
+	block   *model.Block // nil for genesis transactions
 	height  uint32
 	index   int
 	spends  []*refOutput
@@ -145,7 +145,7 @@ func (r *reference) output(o *refOutput, spentBy bool) query.OutputAnswer {
 	return a
 }
 
-// assetOrder is the assets in the order in which they first occurred.
+// assetOrder returns the assets in the order of first occurrence.
 func (r *reference) assetOrder() (ids []string) {
 	for _, o := range r.outputs() {
 		for _, a := range o.Assets {
@@ -198,7 +198,7 @@ func (r *reference) block(b *model.Block) *query.BlockAnswer {
 	return a
 }
 
-// where are the outputs a value occurs in.
+// where returns the outputs that contain a value.
 func (r *reference) where(index int, value string) (found []*refOutput) {
 	for _, o := range r.outputs() {
 		for _, k := range o.Keys {
@@ -210,7 +210,7 @@ func (r *reference) where(index int, value string) (found []*refOutput) {
 	return found
 }
 
-// values are those of an index in the order in which they first occurred.
+// values returns the values of an index in the order of first occurrence.
 func (r *reference) values(index int) (values []string) {
 	seen := map[string]bool{}
 	for _, o := range r.outputs() {

@@ -18,12 +18,12 @@ func hash(n byte) (h model.Hash) {
 	return h
 }
 
-// bitcoin is the rules of the hand-made chains here; its keys count address, tag, box, label.
+// bitcoin is the variant of the hand-made chains in this file. The indexes of its keys are address, tag, box, label.
 var bitcoin = modeltest.Variant{Name: "by hand", Coinbase: true, ByHand: true}
 
 func key(index int, value string) model.Key { return model.Key{Index: index, Value: []byte(value)} }
 
-// after is the child of b with transactions, coinbase excluded.
+// after returns a child of b with the transactions after a coinbase.
 func after(b *model.Block, n byte, txs ...model.Tx) *model.Block {
 	c := &model.Block{Hash: hash(n), Txs: append([]model.Tx{{Hash: hash(n), Outputs: []model.Output{{Value: 1}}}}, txs...)}
 	if b != nil {
@@ -36,8 +36,8 @@ func spending(n byte, in ...model.Input) model.Tx {
 	return model.Tx{Hash: hash(n), Inputs: in, Outputs: []model.Output{{Value: 0}}}
 }
 
-// Traps 10, 12, 13, 20: whatever is wrong with a block, the error names it and the database stays as it was, and the
-// next good block goes in.
+// An invalid block is rejected with an error that names it. The database does not change, and the next valid block is
+// accepted.
 func TestABadBlockChangesNothing(t *testing.T) {
 	ctx := context.Background()
 	one := after(nil, 1)
@@ -142,7 +142,7 @@ func TestABlockOutOfNothingIsRefused(t *testing.T) {
 	consistent(t, db)
 }
 
-// Trap 10: what real chains can hold, and more, fits.
+// Transactions larger than those of real chains are accepted.
 func TestHugeTransactionsFit(t *testing.T) {
 	const outputs = 111_000
 	big1 := model.Tx{Hash: hash(10), Outputs: make([]model.Output, outputs)}

@@ -15,7 +15,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// Traps 5, 6, 7: at every height down to the origin, the database equals one that never saw the blocks above.
+// After a rollback to any height down to the origin, the database equals one that never contained the blocks above.
 func TestRollbackUndoesAppend(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestRollbackUndoesAppend(t *testing.T) {
 	}
 }
 
-// Law 3, traps 6 and 19: detours over forks of any depth do not show, not in the totals either, with caches as without.
+// Reorganizations of any depth leave no trace in the database, including the totals, with and without caches.
 func TestDetoursOverForksDoNotShow(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		for round := range uint64(8) {
@@ -79,7 +79,7 @@ func TestDetoursOverForksDoNotShow(t *testing.T) {
 	})
 }
 
-// Trap 8: what a rollback costs is in the blocks removed, not in the database.
+// The cost of a rollback depends on the removed blocks and not on the size of the database.
 func TestRollbackCostsWhatItRemoves(t *testing.T) {
 	v := modeltest.Variants()[0]
 	cost := func(below int) (n int64) {
@@ -148,7 +148,7 @@ func kind(err error) model.ErrorKind {
 	return k
 }
 
-// counting counts reads and changes.
+// counting is a store that counts reads and changes.
 type counting struct {
 	storage.Store
 	steps atomic.Int64
@@ -164,7 +164,7 @@ func (c *counting) Update(ctx context.Context, fn func(storage.Reader, storage.B
 	})
 }
 
-// Many rows go in bulk, few do not; either way the database is as it was.
+// A rollback of many rows uses bulk writes, one of few rows does not. The resulting database is the same.
 func TestALargeRollbackIsInBulk(t *testing.T) {
 	defer core.RollbackInWritesOf(300)()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
@@ -188,7 +188,7 @@ func TestALargeRollbackIsInBulk(t *testing.T) {
 	})
 }
 
-// bulkCounting counts writes.
+// bulkCounting is a store that counts writes.
 type bulkCounting struct {
 	storage.Store
 	bulk, single int

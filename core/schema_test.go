@@ -23,7 +23,7 @@ func schemaText(t *testing.T) string {
 	return b.String()
 }
 
-// cells are those of a line of a Markdown table; a bar within one is escaped.
+// cells returns the cells of a line of a Markdown table. A bar within a cell is escaped.
 func cells(line string) []string {
 	line = strings.ReplaceAll(strings.Trim(line, "|"), `\|`, "\x00")
 	return strings.Split(line, "|")
@@ -50,7 +50,7 @@ func TestRowsOfTheSchemaHaveTheCellsOfTheirTable(t *testing.T) {
 	}
 }
 
-// Every row of meta, that of an index being added too, is in the schema with its layout.
+// The schema document describes every row of meta, including the row of a backfill.
 func TestTheSchemaHasEveryRowOfMeta(t *testing.T) {
 	v := modeltest.Variants()[0]
 	store := memory.New()

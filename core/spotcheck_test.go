@@ -14,7 +14,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// A store that lost the rows of a family, or the newest of them, is refused when it is opened. Check opens it.
+// Open rejects a store that lost all rows of a family, or the newest of them. Check can open it.
 func TestOpenRefusesADatabaseThatLostRows(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
@@ -63,7 +63,7 @@ func TestOpenRefusesADatabaseThatLostRows(t *testing.T) {
 	})
 }
 
-// newestAreRead reports whether a family has rows for every block, so that the loss of half of them is seen.
+// newestAreRead reports whether a family has rows for every block, so that Open detects the loss of the newest half.
 func newestAreRead(family string) bool {
 	switch family {
 	case "block_by_height_pk", "height_pk_by_block_hash", "tx_hash_by_tx_pk", "tx_pk_by_tx_hash", "raw_by_tx_pk":

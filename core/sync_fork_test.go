@@ -13,9 +13,9 @@ import (
 	"birthmark/storage/memory"
 )
 
-// switching is a source that knows the database's chain only by the points of the locator, as a node's follower does
-// after a start: it adds a block of one branch, then its chain becomes another one, and it goes back to the newest
-// point that it knows.
+// switching is a source that knows the database's chain only by the points of the locator, like a node after a
+// restart. It sends a block of one branch, then rolls back to the newest known point of another chain and sends that
+// chain.
 func switching(next *model.Block, to []*model.Block) *script {
 	s := &script{tip: next.Point()}
 	s.say = func(yield func(model.Event, error) bool) {
@@ -41,7 +41,8 @@ func switching(next *model.Block, to []*model.Block) *script {
 	return s
 }
 
-// A fork removes exactly the blocks that differ, also right after a start and after another fork, and is listed so.
+// A reorganization removes and lists exactly the blocks that differ, also after a restart and after another
+// reorganization.
 func TestAForkRemovesOnlyTheBlocksThatDiffer(t *testing.T) {
 	v := modeltest.Variants()[0]
 	n := testseed.Of(t, 850)
@@ -59,10 +60,10 @@ func TestAForkRemovesOnlyTheBlocksThatDiffer(t *testing.T) {
 			var lost []string
 			for _, fork := range []struct {
 				from *model.Block
-				of   []*model.Block // all that is lost
+				of   []*model.Block // all orphaned blocks
 				to   []*model.Block
 			}{{ours[depth-1], ours, theirs[:depth]}, {theirs[depth], theirs, third}} {
-				db = open(t, store, v, 1<<20) // after a restart
+				db = open(t, store, v, 1<<20) // restart
 				sync(t, db, switching(fork.from, chain(fork.to)), core.SyncOptions{})
 				if db.Tip() != fork.to[len(fork.to)-1].Point() {
 					t.Fatalf("the tip is %d", db.Tip().Height)
@@ -81,7 +82,7 @@ func TestAForkRemovesOnlyTheBlocksThatDiffer(t *testing.T) {
 			for _, f := range a.Forks {
 				listed = append(listed, fmt.Sprintf("%d %s deep %d", f.Height, f.Hash, f.Depth))
 			}
-			lost = lost[:min(len(lost), 1000)] // more are not kept
+			lost = lost[:min(len(lost), 1000)] // the database keeps 1,000
 			for i := range max(len(lost), len(listed)) {
 				if i >= len(lost) || i >= len(listed) || lost[i] != listed[i] {
 					t.Fatalf("lost block %d of %d is %s, expected %s of %d",

@@ -20,10 +20,10 @@ import (
 	"birthmark/storage/storetest"
 )
 
-// script is a source that says what a test wants it to.
+// script is a source that sends the events of a test.
 type script struct {
 	tip   model.Point
-	known []model.Point // what Follow was told
+	known []model.Point // argument of Follow
 	say   func(yield func(model.Event, error) bool)
 }
 
@@ -37,7 +37,7 @@ func (s *script) Follow(_ context.Context, known []model.Point) iter.Seq2[model.
 
 func back(to model.Point) model.Event { return model.Event{Rollback: &to} }
 
-// events says blocks and rollbacks in order.
+// events returns a source that sends blocks and rollbacks in order.
 func events(es ...any) *script {
 	s := &script{}
 	for _, e := range es {
@@ -87,7 +87,7 @@ func TestSyncWritesWhatTheSourceSays(t *testing.T) {
 			if !last.Done || last.Blocks != 150 || last.Height != blocks[149].Height || last.Target != blocks[149].Height {
 				t.Errorf("the last progress is %+v", last)
 			}
-			// Trap 3: again, from a source that begins anywhere.
+			// Sync again, from a source that starts at any block.
 			for _, from := range []int{0, 100, 149} {
 				below := point(blocks, from-1)
 				sync(t, db, events(below, blocks[from:]), core.SyncOptions{})
@@ -97,8 +97,8 @@ func TestSyncWritesWhatTheSourceSays(t *testing.T) {
 	})
 }
 
-// Trap 4: forks of any depth, onto shorter and longer branches, while windows are on their way, settle on what the
-// source said last.
+// After reorganizations of any depth, onto shorter and longer branches and during pending batches, the database has
+// the source's final chain.
 func TestForksSettleOnTheSourcesChain(t *testing.T) {
 	v := modeltest.Variants()[3]
 	n := testseed.Of(t, 120)
@@ -140,7 +140,7 @@ func TestForksSettleOnTheSourcesChain(t *testing.T) {
 	}
 }
 
-// A source that is behind, and has nothing else than we have, makes nothing go away.
+// A source that is behind the database and has no other blocks removes nothing.
 func TestASourceThatIsBehindUndoesNothing(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 130)).Blocks(40)
@@ -160,7 +160,7 @@ func TestASourceThatIsBehindUndoesNothing(t *testing.T) {
 	consistent(t, db)
 }
 
-// A source that has our tip, and says so, is not looking for anything when it goes back afterwards.
+// If a source confirms the database's tip and then rolls back, the database follows.
 func TestASourceThatGoesBackFromOurTipIsFollowed(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 131)).Blocks(40)
@@ -196,8 +196,8 @@ func TestSyncStopsAtTheHeightAskedFor(t *testing.T) {
 	consistent(t, db)
 }
 
-// Trap 20, law 1: whatever goes wrong on the way, and whenever, what is written is a prefix of what was said, and the
-// next sync goes on from there.
+// After any failure at any time, the database contains a prefix of the source's chain, and the next sync resumes
+// there.
 func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 	v := modeltest.Variants()[3]
 	n := testseed.Of(t, 150)
@@ -288,7 +288,7 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 	})
 }
 
-// A source that stays at the tip is seen at once: a block does not wait for its window to be full.
+// At the tip, a block is written at once and does not wait for a full batch.
 func TestABlockAtTheTipIsWrittenAtOnce(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 160)).Blocks(20)
@@ -303,7 +303,7 @@ func TestABlockAtTheTipIsWrittenAtOnce(t *testing.T) {
 				return
 			}
 		}
-		<-ctx.Done() // nothing more happens on the chain
+		<-ctx.Done() // no more events
 	}
 	done := make(chan error)
 	go func() {
@@ -327,7 +327,7 @@ func TestABlockAtTheTipIsWrittenAtOnce(t *testing.T) {
 	consistent(t, db)
 }
 
-// settling is a store that writes in bulk and counts how often it is brought into shape.
+// settling is a store that supports bulk writes and counts its compactions.
 type settling struct {
 	inBulkToo
 	times atomic.Int32
@@ -345,8 +345,8 @@ func (s *settling) Compact(context.Context) error {
 	return s.fail
 }
 
-// A database is brought into shape once most of it was written in bulk: at the end of the sync, or beside the blocks that
-// come when the source is followed. One that only went on is left to itself.
+// A database is compacted after most of it was written in bulk: at the end of the sync, or concurrently with new
+// blocks if the sync continues. A sync that adds little does not compact.
 func TestAFirstSyncEndsSettled(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 320)).Blocks(30)
@@ -370,7 +370,7 @@ func TestAFirstSyncEndsSettled(t *testing.T) {
 	source := &script{tip: blocks[19].Point(), say: func(yield func(model.Event, error) bool) {
 		for _, b := range blocks[:22] {
 			if b.Height == blocks[20].Height {
-				time.Sleep(4 * 20 * time.Millisecond) // what was said before is written
+				time.Sleep(4 * 20 * time.Millisecond) // so that the earlier blocks are written
 			}
 			if !yield(model.Event{Block: b}, nil) {
 				return
@@ -406,7 +406,7 @@ func TestAFirstSyncEndsSettled(t *testing.T) {
 	}
 }
 
-// A source that fails is reported at once: the database is not compacted first.
+// A failing source is reported at once, without compacting the database first.
 func TestASyncThatFailsDoesNotCompact(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 325)).Blocks(20)
@@ -415,7 +415,7 @@ func TestASyncThatFailsDoesNotCompact(t *testing.T) {
 	refused := errors.New("connection refused")
 	bulk := core.SyncOptions{WindowWeight: 20, BulkWeight: 1}
 	source := events(blocks, refused)
-	source.tip.Height += 100 // it has more
+	source.tip.Height += 100 // the source has more blocks
 	if err := core.Sync(t.Context(), db, source, bulk); !errors.Is(err, refused) {
 		t.Errorf("a source that fails: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// byHand is a chain of four blocks whose third has something of everything.
+// byHand returns a chain of four blocks whose third block uses every feature.
 func byHand() []*model.Block {
 	one := after(nil, 1)
 	two := after(one, 2, model.Tx{
@@ -35,7 +35,7 @@ func byHand() []*model.Block {
 	return []*model.Block{one, two, three, after(three, 4)}
 }
 
-// A difference names the place, what it is, and both sides.
+// A difference contains the position, the kind and both values.
 func TestVerifyNamesWhatDiffers(t *testing.T) {
 	db := open(t, memory.New(), bitcoin, 0)
 	appendAll(t, db, byHand(), 4)
@@ -154,7 +154,7 @@ func TestVerifyNamesWhatDiffers(t *testing.T) {
 		var got []string
 		for _, d := range a.Differences {
 			line := fmt.Sprintf("%s %s: %s | %s", d.Tx, d.What, d.Source, d.Database)
-			got = append(got, strings.TrimSpace(strings.ReplaceAll(line, strings.Repeat("00", 31), ""))) // of hashes
+			got = append(got, strings.TrimSpace(strings.ReplaceAll(line, strings.Repeat("00", 31), "")))
 			if d.Height != 2 {
 				t.Errorf("%s: %s", what, text(d))
 			}

@@ -16,13 +16,13 @@ import (
 	"birthmark/storage/memory"
 )
 
-// shelf is a source that has its blocks at hand.
+// shelf is a source with random access to its blocks.
 type shelf struct {
 	*script
 	mu     gosync.Mutex
 	blocks []*model.Block
 	asked  []model.HeightPk
-	before func(h model.HeightPk) error // called before a block is given
+	before func(h model.HeightPk) error // called before a block is returned
 }
 
 func shelve(blocks []*model.Block) *shelf { return &shelf{script: events(blocks), blocks: blocks} }
@@ -53,7 +53,7 @@ func (s *shelf) BlockAt(_ context.Context, h model.HeightPk) (*model.Block, erro
 	return nil, model.Errorf(model.NotFound, "unknown_block", "no block at height %d", h)
 }
 
-// lineage is a source that knows blocks by the one before.
+// lineage is a source that finds blocks by their parent.
 type lineage struct {
 	*script
 	shelf *shelf
@@ -75,7 +75,7 @@ func (l lineage) Child(ctx context.Context, after model.Point) (*model.Block, er
 	return l.shelf.BlockAt(ctx, next)
 }
 
-// ways are how a source can be asked for blocks.
+// ways are the kinds of block access of a source.
 var ways = []struct {
 	name string
 	of   func(*shelf) model.Source
@@ -104,8 +104,8 @@ func TestBlocksAreTheSameWhicheverWayTheyAreAskedFor(t *testing.T) {
 	})
 }
 
-// A row that does not lead to the next block is named. It keeps no other block from being compared, and is no fault of the
-// source.
+// A row that does not lead to the next block is reported. All other blocks are still compared, and the source is not
+// blamed.
 func TestRowsThatDoNotLeadOnAreNamed(t *testing.T) {
 	n := testseed.Of(t, 680)
 	rng := rand.New(rand.NewPCG(n, 0))
@@ -121,7 +121,7 @@ func TestRowsThatDoNotLeadOnAreNamed(t *testing.T) {
 			var healed []storage.KV
 			for range 1 + rng.IntN(3) {
 				from := rng.IntN(20)
-				for i := from; i < min(from+1+rng.IntN(4), 24); i++ { // the tip's row says whether the chains part
+				for i := from; i < min(from+1+rng.IntN(4), 24); i++ { // the tip's row decides whether the chains differ
 					height := uint32(blocks[i].Height)
 					if broken[height] {
 						continue
@@ -134,7 +134,7 @@ func TestRowsThatDoNotLeadOnAreNamed(t *testing.T) {
 							b.Delete(family, rows[i].Key)
 						case 1:
 							b.Put(family, rows[i].Key, rows[i].Value[:rng.IntN(40)])
-						default: // that of another block
+						default: // the row of another block
 							b.Put(family, rows[i].Key, rows[(i+1+rng.IntN(23))%24].Value)
 						}
 					})
@@ -151,7 +151,7 @@ func TestRowsThatDoNotLeadOnAreNamed(t *testing.T) {
 			if len(named) != len(broken) || a.Blocks != 25 || a.PartsAt != nil {
 				t.Errorf("%s: rows %v are broken: %s", v.Name, broken, text(a))
 			}
-			// A sample that has the block behind a broken row names the row too.
+			// A sample that contains the block after a damaged row reports the row too.
 			only := compare(t, db, ways[1].of(shelve(blocks)), 8)
 			for _, d := range only.Differences {
 				if !broken[d.Height] {
@@ -170,7 +170,7 @@ func TestRowsThatDoNotLeadOnAreNamed(t *testing.T) {
 	}
 }
 
-// Where many rows in a row are gone, what stands behind them cannot be compared, and that is said.
+// If many consecutive rows are missing, the blocks after them cannot be compared, and verify reports that.
 func TestAHoleInTheRowsIsNoFaultOfTheSource(t *testing.T) {
 	v := modeltest.Variants()[2]
 	s := &declared{Store: memory.New()}

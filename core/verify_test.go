@@ -19,7 +19,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// everything is more than any chain here has.
+// everything is a sample size above the length of every chain in these tests.
 const everything = 1 << 20
 
 func compare(t testing.TB, db *core.DB, src model.Source, sample int) *verify.Result {
@@ -77,7 +77,7 @@ func TestVerifyAgreesWithWhereTheBlocksCameFrom(t *testing.T) {
 	}
 }
 
-// The same seed chooses the same blocks, the first and the last are among them, and a block more changes little.
+// The same seed selects the same sample, which contains the first and the last block. One more block changes little.
 func TestTheSampleIsTheSeeds(t *testing.T) {
 	v := modeltest.Variants()[3]
 	blocks := v.NewGenerator(testseed.Of(t, 610)).Blocks(202)
@@ -90,7 +90,7 @@ func TestTheSampleIsTheSeeds(t *testing.T) {
 		if err != nil || !a.OK || a.Seed != seed {
 			t.Fatalf("%s, %v", text(a), err)
 		}
-		heights := slices.Sorted(slices.Values(s.asked[1:])) // behind the one that the tip is compared with
+		heights := slices.Sorted(slices.Values(s.asked[1:])) // without the block that the tip is compared with
 		if int(a.Blocks) != len(heights) || len(slices.Compact(slices.Clone(heights))) != len(heights) {
 			t.Fatalf("%d blocks: %v", a.Blocks, heights)
 		}
@@ -129,8 +129,8 @@ func TestTheSampleIsTheSeeds(t *testing.T) {
 	}
 }
 
-// A source that is behind or ahead is no difference; one that went another way is, from the first block on that is not
-// the same.
+// A source that is behind or ahead is not a difference. A source on another branch is, from the first different block
+// on.
 func TestVerifyFindsWhereTheChainsPart(t *testing.T) {
 	bothWays(t, func(t *testing.T, way func(*shelf) model.Source) {
 		v := modeltest.Variants()[3]
@@ -166,14 +166,14 @@ func TestVerifyFindsWhereTheChainsPart(t *testing.T) {
 		one := open(t, memory.New(), v, 0)
 		appendAll(t, one, ours[:1], 1)
 		parts(compare(t, one, way(shelve(other)), everything), other[0], 0)
-		for at := range 25 { // wherever it is
+		for at := range 25 { // at any height
 			mixed := slices.Concat(ours[:at], other[at:])
 			parts(compare(t, db, way(shelve(mixed)), 0), mixed[at], min(at, 2))
 		}
 	})
 }
 
-// counter is a source that counts what is unspent.
+// counter is a source that counts its unspent outputs.
 type counter struct {
 	*shelf
 	is  model.UnspentTotals
@@ -281,7 +281,7 @@ func TestWhatCannotBeVerifiedSaysSo(t *testing.T) {
 	})
 }
 
-// What is written beside a comparison does not show in it.
+// Writes during a comparison do not affect it.
 func TestVerifySeesOneMoment(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
@@ -307,9 +307,9 @@ func TestVerifySeesOneMoment(t *testing.T) {
 	}
 }
 
-// Whatever is done to a row of any family, verify says what is not as the source has it, and goes on with the rest.
+// For a damaged row of any family, verify reports the difference from the source and continues with the rest.
 func TestVerifyFindsDamage(t *testing.T) {
-	says := map[string]string{ // what a difference names, of the family that was damaged
+	says := map[string]string{ // expected text, by damaged family
 		"block_by_height_pk":        "block|tip|chains|transactions",
 		"height_pk_by_block_hash":   "block by hash",
 		"tx_hash_by_tx_pk":          "transaction|fee",
@@ -344,7 +344,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 		want := dump(t, db)
 		for _, d := range s.ds {
 			if d.Name == "meta" || d.Name == "lost_block_by_lost_pk" || slices.Contains(aggregates, d.Name) {
-				continue // not of any block
+				continue // the row does not belong to a block
 			}
 			named, known := says[d.Name]
 			if !known {
@@ -353,7 +353,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 			rows := rowsOf(t, s, d.Family)
 			for _, how := range []string{"delete", "change", "cut"} {
 				if len(rows) > 0 && len(rows[0].Value) == 0 && how != "delete" {
-					continue // the key is all there is of a relation
+					continue // a relation has a key only
 				}
 				for range min(4, len(rows)) {
 					row := rows[rng.IntN(len(rows))]

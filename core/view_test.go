@@ -13,7 +13,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// All answers of a view are of one tip, also where blocks come between them; and who waits is told of every new tip.
+// All answers of a view are of one tip, even if blocks are appended between them. Waiting clients are notified of
+// every new tip.
 func TestAViewHasOneTip(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 1)).Blocks(3)
@@ -76,10 +77,9 @@ func TestAViewHasOneTip(t *testing.T) {
 	consistent(t, db)
 }
 
-// A question that goes through more rows than it may fails, and one that does not has the answer it has without a
-// limit.
+// A query that reads more rows than the limit fails. Other queries have the same answers as without a limit.
 func TestAViewBoundsTheRowsOfAQuestion(t *testing.T) {
-	v := modeltest.Variants()[0] // keeps nothing added up
+	v := modeltest.Variants()[0] // stores no balances
 	db := open(t, memory.New(), v, 1<<16)
 	for _, b := range v.NewGenerator(testseed.Of(t, 290)).Blocks(60) {
 		if err := db.Append(t.Context(), []*model.Block{b}); err != nil {

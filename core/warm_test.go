@@ -15,7 +15,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// noting is a store in memory that keeps notes, and counts the keys that updates look up by hash or value.
+// noting is a store in memory that keeps side files, and counts the keys that updates look up by hash or value.
 type noting struct {
 	storage.Store
 	notes map[string][]byte
@@ -55,9 +55,9 @@ func (r *notingReader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, err
 	return r.Reader.Suffixes(f, heads)
 }
 
-// What the caches knew when a sync ended they know when the next begins: by the note, by the note and the rows written
-// since, or by the rows alone. Nothing is looked up then but what one that was never interrupted looks up too. A note
-// that is damaged, cut, or of a branch that is gone changes nothing.
+// The caches are restored when a sync begins: from the snapshot, from the snapshot and the rows written since, or
+// from the rows alone. The lookups are then the same as those of an uninterrupted sync. A snapshot that is damaged,
+// truncated or of an orphaned branch changes nothing.
 func TestCachesComeBack(t *testing.T) {
 	const room = 8 << 20
 	variants(t, func(t *testing.T, v modeltest.Variant) {
@@ -123,7 +123,7 @@ func TestCachesComeBack(t *testing.T) {
 	})
 }
 
-// Whatever a note holds, reading it ends, and what it says is used only where all of it is right.
+// Reading a snapshot with any content ends, and a snapshot is used only if all of it is valid.
 func TestADamagedNoteIsNoNote(t *testing.T) {
 	v := modeltest.Variants()[3]
 	n := testseed.Of(t, 312)
@@ -138,7 +138,7 @@ func TestADamagedNoteIsNoNote(t *testing.T) {
 		for range 1 + rng.IntN(3) {
 			at := rng.IntN(len(b))
 			if rng.IntN(2) == 0 {
-				at = rng.IntN(120) // the numbers that say how much follows
+				at = rng.IntN(120) // the fields that contain lengths
 			}
 			b[at] ^= byte(1 + rng.IntN(255))
 		}
@@ -151,7 +151,7 @@ func TestADamagedNoteIsNoNote(t *testing.T) {
 	consistent(t, open(t, s, v, 1<<20))
 }
 
-// A note that cannot be written fails the sync, whose blocks are there all the same.
+// If a snapshot cannot be written, the sync fails, but its blocks are in the database.
 func TestANoteThatFailsIsTold(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 311)).Blocks(5)
@@ -170,7 +170,7 @@ type badNotes struct{ *noting }
 
 func (badNotes) WriteSideFile(string, func(io.Writer) error) error { return errDisk }
 
-// What a process has little memory for it does not read either: warming up reads no more rows than fit a part of the caches.
+// With small caches, warm-up reads no more rows than fit into a part of them.
 func TestWarmingUpReadsWhatTheMemoryAllows(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 313)).Blocks(400)

@@ -15,7 +15,7 @@ import (
 	"birthmark/storage/rocks/naive"
 )
 
-// Law 3: how the chain was cut into windows, what was cached, and where the rows are kept do not show.
+// The rows do not depend on the batch sizes, the caches or the store.
 func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 20)).Blocks(80)
@@ -47,7 +47,7 @@ func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
 	})
 }
 
-// Trap 3: a restart adds nothing and loses nothing.
+// A restart does not change the rows.
 func TestARestartDoesNotShow(t *testing.T) {
 	v := modeltest.Variants()[3]
 	blocks := v.NewGenerator(testseed.Of(t, 30)).Blocks(60)
@@ -77,7 +77,7 @@ func TestARestartDoesNotShow(t *testing.T) {
 	}
 }
 
-// Trap 1: every input that spends has its row.
+// Every input that spends an output has a row.
 func TestEveryInputIsWritten(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 40)).Blocks(50)
@@ -104,7 +104,8 @@ func TestEveryInputIsWritten(t *testing.T) {
 	})
 }
 
-// Trap 11: the order of settings changes nothing that is stored, and leaving an index out changes nothing either.
+// The order of the indexes in the settings does not change the rows, and leaving out an index does not change the
+// rows of the others.
 func TestTheOrderOfIndexesDoesNotShow(t *testing.T) {
 	v := modeltest.Variants()[0]
 	ctx := context.Background()

@@ -15,7 +15,7 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// stores are the stores every law holds on.
+// stores are the stores that the tests use.
 var stores = map[string]func(t testing.TB) storage.Store{
 	"memory": func(testing.TB) storage.Store { return memory.New() },
 	"rocks": func(t testing.TB) storage.Store {
@@ -26,7 +26,7 @@ var stores = map[string]func(t testing.TB) storage.Store{
 	},
 }
 
-// inBulk is a store all of whose updates are bulk.
+// inBulk is a store whose updates are all bulk updates.
 type inBulk struct{ storage.Store }
 
 func (s inBulk) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
@@ -47,7 +47,7 @@ func openRocks(t testing.TB, dir string, wal bool) storage.Store {
 	return s
 }
 
-// open opens the database of a variant; caches in bytes.
+// open opens the database of a variant. The cache size is in bytes.
 func open(t testing.TB, s storage.Store, v modeltest.Variant, caches int64) *core.DB {
 	t.Helper()
 	db, err := core.Open(context.Background(), s, core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw, CacheBytes: caches})
@@ -57,7 +57,7 @@ func open(t testing.TB, s storage.Store, v modeltest.Variant, caches int64) *cor
 	return db
 }
 
-// check lets the database check itself. Every test that wrote ends with it.
+// consistent fails if check reports a problem. Every test that writes ends with it.
 func consistent(t testing.TB, db *core.DB) {
 	t.Helper()
 	a, err := db.Check(context.Background(), check.Options{})
@@ -76,7 +76,7 @@ func consistent(t testing.TB, db *core.DB) {
 	}
 }
 
-// appendAll appends blocks in windows of the given number.
+// appendAll appends blocks in batches of the given number.
 func appendAll(t testing.TB, db *core.DB, blocks []*model.Block, window int) {
 	t.Helper()
 	for len(blocks) > 0 {
@@ -95,7 +95,7 @@ func rollback(t testing.TB, db *core.DB, to model.Point) {
 	}
 }
 
-// dumped is a whole database: a line for each row.
+// dumped is a dump of a database, one line per row.
 type dumped []string
 
 func dump(t testing.TB, db *core.DB) dumped {
@@ -128,7 +128,7 @@ func same(t testing.TB, what string, got, want dumped) {
 	}
 }
 
-// fresh is the dump of a database in memory that has only ever seen blocks.
+// fresh returns the dump of a database in memory to which only these blocks were appended.
 func fresh(t testing.TB, v modeltest.Variant, blocks []*model.Block) dumped {
 	t.Helper()
 	db := open(t, memory.New(), v, 1<<20)
@@ -144,7 +144,7 @@ func variants(t *testing.T, test func(t *testing.T, v modeltest.Variant)) {
 	}
 }
 
-// point of a block, or the origin where i is -1.
+// point returns the point of block i, or the origin if i is -1.
 func point(blocks []*model.Block, i int) model.Point {
 	if i < 0 {
 		return model.Point{}
