@@ -67,7 +67,7 @@ func (h *history) answer() []query.LostBlockAnswer {
 	return all
 }
 
-// remembers fails unless the database lists the expected blocks, in pages of limit, with times since the given one.
+// It fails unless the database lists the expected blocks, in pages of limit, with times since the given one.
 func (h *history) remembers(t testing.TB, db *core.DB, limit int, since time.Time) {
 	t.Helper()
 	got, p := []query.LostBlockAnswer{}, query.Page{Limit: limit}
@@ -133,7 +133,7 @@ func TestForksAreRememberedAndShowNowhereElse(t *testing.T) {
 			for range 12 {
 				var said []any
 				if len(h.chain) > 0 {
-					said = append(said, point(h.chain, len(h.chain)-1)) // the first block of the source
+					said = append(said, point(h.chain, len(h.chain)-1)) // the source starts at the database's tip
 				}
 				if len(h.chain) > 1 && rng.IntN(2) == 0 {
 					said = []any{back()} // reorganized before the sync; the next block reveals it
