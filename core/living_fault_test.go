@@ -183,7 +183,7 @@ func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 			t.Run(what+" of "+added, func(t *testing.T) {
 				s := &seeing{Store: memory.New()}
 				l := openLiving(t, v, s, n, []string{"address", "tag"}, nil)
-				l.grow(110, 20) // more blocks than the last step of a backfill may have
+				l.grow(110, 20) // more than nearTip, 100 blocks
 				keep := model.IndexOptions{History: true}
 				if err := l.db.AddIndex(t.Context(), added, keep); err != nil {
 					t.Fatal(err)
@@ -301,7 +301,7 @@ func TestARollbackToTheOriginTakesABuildAlong(t *testing.T) {
 func TestABuildFollowsItsSourceToAnotherBranch(t *testing.T) {
 	v := modeltest.Variants()[0]
 	l := openLiving(t, v, memory.New(), testseed.Of(t, 810), []string{"address"}, nil)
-	l.grow(120, 20) // more blocks than the last step of a backfill may have
+	l.grow(120, 20) // more than nearTip, 100 blocks
 	if err := l.db.AddIndex(t.Context(), "label", everything4); err != nil {
 		t.Fatal(err)
 	}
